@@ -1,0 +1,3 @@
+module github.com/sfwalk/sfwalk
+
+go 1.26

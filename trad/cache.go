@@ -1,0 +1,111 @@
+package trad
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of [Cache.Apply] and [Cache.Place]; test with errors.Is.
+var (
+	ErrUnavailable = errors.New("register is not available")
+	ErrNoRule      = errors.New("row has no usable rule")
+)
+
+// PlaceKind says what a [Place] is.
+type PlaceKind uint8
+
+const (
+	Unknown  PlaceKind = iota // not tracked by the row: ask somebody else
+	Lost                      // known to be lost
+	InThis                    // in register Reg of THIS frame, unchanged
+	InMemory                  // in memory at Addr
+	IsValue                   // the value is Addr itself
+)
+
+// Place is where one register of PREVIOUS is: a rule applied to one frame.
+type Place struct {
+	Kind PlaceKind
+	Reg  Reg    // for InThis
+	Addr uint64 // an address for InMemory, the value for IsValue
+}
+
+// Cache is a row applied to one frame: GDB's trad-frame cache.
+// The zero Cache holds nothing; fill it with [Cache.Apply].
+type Cache struct {
+	Row Row
+	CFA uint64 // the canonical frame address of THIS frame
+}
+
+// Apply computes the CFA of THIS frame from the row. An error wraps
+// [ErrUnavailable], [ErrNoRule] or what reading memory gave.
+func (c *Cache) Apply(row Row, env Env) error {
+	c.Row = row
+	p, err := row.place(row.CFA, 0, env, 0, false)
+	if err != nil {
+		return fmt.Errorf("CFA: %w", err)
+	}
+	switch p.Kind {
+	case IsValue:
+		c.CFA = p.Addr
+	case InMemory:
+		if c.CFA, err = env.Word(p.Addr); err != nil {
+			return fmt.Errorf("CFA: %w", err)
+		}
+	default:
+		return fmt.Errorf("CFA: %w", ErrNoRule)
+	}
+	return nil
+}
+
+// Place applies a rule of this cache's row (or of a row that completes it for
+// the same frame) for register reg.
+func (c *Cache) Place(rule Rule, reg Reg, env Env) (Place, error) {
+	return c.Row.place(rule, reg, env, c.CFA, true)
+}
+
+func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Place, error) {
+	switch rule.Kind {
+	case NotTracked:
+		return Place{}, nil
+	case Same:
+		return Place{Kind: InThis, Reg: reg}, nil
+	case Undefined:
+		return Place{Kind: Lost}, nil
+	case Saved, Value:
+		if !hasCFA {
+			return Place{}, ErrNoRule
+		}
+		p := Place{Kind: InMemory, Addr: cfa + uint64(int64(rule.Off))}
+		if rule.Kind == Value {
+			p.Kind = IsValue
+		}
+		return p, nil
+	case SavedAt, InReg:
+		if rule.Kind == InReg && rule.Off == 0 && hasCFA {
+			return Place{Kind: InThis, Reg: rule.Reg}, nil
+		}
+		v, ok := env.Register(rule.Reg)
+		if !ok {
+			return Place{}, fmt.Errorf("register %d: %w", rule.Reg, ErrUnavailable)
+		}
+		p := Place{Kind: InMemory, Addr: v + uint64(int64(rule.Off))}
+		if rule.Kind == InReg {
+			p.Kind = IsValue
+		}
+		return p, nil
+	case Expr, ValExpr:
+		if row.More == nil || rule.Off < 0 || int(rule.Off) >= len(row.More.Exprs) {
+			return Place{}, fmt.Errorf("expression %d: %w", rule.Off, ErrNoRule)
+		}
+		v, err := row.More.Exprs[rule.Off].Eval(env, cfa, hasCFA)
+		if err != nil {
+			return Place{}, err
+		}
+		p := Place{Kind: InMemory, Addr: v}
+		if rule.Kind == ValExpr {
+			p.Kind = IsValue
+		}
+		return p, nil
+	}
+	return Place{}, fmt.Errorf("rule kind %d: %w", rule.Kind, ErrNoRule)
+}
