@@ -90,11 +90,24 @@ func (x *Rest) Rule(reg Reg) Rule {
 	if x == nil {
 		return Rule{}
 	}
-	i, ok := slices.BinarySearchFunc(x.Regs, reg, func(r RegRule, reg Reg) int { return int(r.Reg) - int(reg) })
-	if ok {
+	if i, ok := x.find(reg); ok {
 		return x.Regs[i].Rule
 	}
 	return Rule{Kind: x.Unlisted}
+}
+
+// Lists reports whether the row has a rule of its own for the register, rather
+// than what Unlisted says of all others.
+func (x *Rest) Lists(reg Reg) bool {
+	if x == nil {
+		return false
+	}
+	_, ok := x.find(reg)
+	return ok
+}
+
+func (x *Rest) find(reg Reg) (int, bool) {
+	return slices.BinarySearchFunc(x.Regs, reg, func(r RegRule, reg Reg) int { return int(r.Reg) - int(reg) })
 }
 
 // Env is what a rule is applied to: the registers of THIS frame and the memory

@@ -1,0 +1,89 @@
+package amd64
+
+import (
+	"debug/elf"
+	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// DWARF register numbers (System V ABI, AMD64 supplement, figure 3.36).
+const (
+	RAX trad.Reg = iota
+	RDX
+	RCX
+	RBX
+	RSI
+	RDI
+	RBP
+	RSP
+	R8
+	R9
+	R10
+	R11
+	R12
+	R13
+	R14
+	R15
+	RIP // the return address column
+
+	RFLAGS trad.Reg = 49
+	ES     trad.Reg = 50
+	CS     trad.Reg = 51
+	SS     trad.Reg = 52
+	DS     trad.Reg = 53
+	FS     trad.Reg = 54
+	GS     trad.Reg = 55
+	FSBase trad.Reg = 58
+	GSBase trad.Reg = 59
+)
+
+// Arch is the descriptor.
+var Arch = &arch.Arch{
+	Name:      "amd64",
+	Machine:   elf.EM_X86_64,
+	Order:     binary.LittleEndian,
+	PtrSize:   8,
+	SFrameABI: []uint8{3},
+	Regs: []arch.RegInfo{
+		{Num: RAX, Name: "rax", Bits: 64}, {Num: RBX, Name: "rbx", Bits: 64},
+		{Num: RCX, Name: "rcx", Bits: 64}, {Num: RDX, Name: "rdx", Bits: 64},
+		{Num: RSI, Name: "rsi", Bits: 64}, {Num: RDI, Name: "rdi", Bits: 64},
+		{Num: RBP, Name: "rbp", Bits: 64}, {Num: RSP, Name: "rsp", Bits: 64},
+		{Num: R8, Name: "r8", Bits: 64}, {Num: R9, Name: "r9", Bits: 64},
+		{Num: R10, Name: "r10", Bits: 64}, {Num: R11, Name: "r11", Bits: 64},
+		{Num: R12, Name: "r12", Bits: 64}, {Num: R13, Name: "r13", Bits: 64},
+		{Num: R14, Name: "r14", Bits: 64}, {Num: R15, Name: "r15", Bits: 64},
+		{Num: RIP, Name: "rip", Bits: 64}, {Num: RFLAGS, Name: "eflags", Bits: 32},
+		{Num: CS, Name: "cs", Bits: 32}, {Num: SS, Name: "ss", Bits: 32},
+		{Num: DS, Name: "ds", Bits: 32}, {Num: ES, Name: "es", Bits: 32},
+		{Num: FS, Name: "fs", Bits: 32}, {Num: GS, Name: "gs", Bits: 32},
+		{Num: FSBase, Name: "fs_base", Bits: 64}, {Num: GSBase, Name: "gs_base", Bits: 64},
+	},
+	PC: RIP, SP: RSP, FP: RBP, RA: RIP,
+	// Segments and their bases belong to the thread, not to a frame: no call
+	// changes them.
+	CalleeSaved: arch.Set(RBX, RBP, RSP, R12, R13, R14, R15, CS, SS, DS, ES, FS, GS, FSBase, GSBase),
+	RedZone:     128,
+	StackAlign:  16,
+	RAOffset:    -8,
+	AddressMask: ^uint64(0),
+
+	ReadFrame:    readFrame,
+	ReadEpilogue: readEpilogue,
+	SkipPrologue: skipPrologue,
+	StubFrame:    stubFrame,
+	AfterCall:    afterCall,
+
+	Trampolines: []arch.Trampoline{
+		// mov $15,%rax; syscall (glibc, musl) and mov $15,%eax; syscall (Go).
+		{Code: []byte{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, PCs: []int{0, 7}},
+		{Code: []byte{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}, PCs: []int{0, 5}},
+	},
+	SignalRow: signalRow,
+	// struct ucontext: uc_flags and uc_link come before uc_stack, then mcontext.
+	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
+}
+
+func init() { arch.Register(Arch) }

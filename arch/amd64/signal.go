@@ -1,0 +1,40 @@
+package amd64
+
+import "github.com/sfwalk/sfwalk/trad"
+
+// sigcontext starts at byte 40 of struct ucontext (after uc_flags, uc_link and
+// uc_stack), and SP points at that when the handler has returned to the
+// trampoline. Order of the registers: Linux's struct sigcontext.
+const sigcontext = 40
+
+var sigcontextRegs = []trad.Reg{
+	R8, R9, R10, R11, R12, R13, R14, R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP, RFLAGS,
+}
+
+// signalRest holds every register of the ucontext but RBP and RIP, which have
+// cells of their own in the row.
+var signalRest = func() *trad.Rest {
+	x := &trad.Rest{Unlisted: trad.Same}
+	for r := RAX; r <= RFLAGS; r++ {
+		for i, s := range sigcontextRegs {
+			if s == r && r != RBP && r != RIP {
+				x.Regs = append(x.Regs, trad.RegRule{Reg: r, Rule: inUContext(i)})
+			}
+		}
+	}
+	return x
+}()
+
+func inUContext(i int) trad.Rule {
+	return trad.Rule{Kind: trad.SavedAt, Reg: RSP, Off: int32(sigcontext + 8*i)}
+}
+
+// signalRow: the CFA of the trampoline's frame is the interrupted SP, as glibc's
+// own unwind information for __restore_rt has it.
+func signalRow(lo uint64, n uint32) trad.Row {
+	return trad.Row{
+		Lo: lo, Len: n, Flags: trad.Signal,
+		CFA: inUContext(15), RA: inUContext(16), FP: inUContext(10),
+		More: signalRest,
+	}
+}

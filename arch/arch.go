@@ -1,0 +1,163 @@
+package arch
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Arch describes one architecture to the engine and the sniffers.
+// A descriptor is never changed after it has been registered.
+type Arch struct {
+	Name      string // GOARCH's name: "amd64"
+	Machine   elf.Machine
+	Order     binary.ByteOrder
+	PtrSize   int     // bytes of an address
+	SFrameABI []uint8 // SFrame ABI/arch identifiers that this descriptor serves
+
+	// Regs are the registers that a user sees, in the order to print them.
+	Regs []RegInfo
+	// PC, SP and FP are numbers of THIS frame's own registers. RA is the return
+	// address column of the ABI's unwind tables: the PC itself where a call pushes
+	// its return address, the link register elsewhere.
+	PC, SP, FP, RA trad.Reg
+	// CalleeSaved are the registers that the ABI lets a caller rely on across a
+	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
+	CalleeSaved RegSet
+
+	RedZone    int   // bytes below SP that a function may use
+	StackAlign int   // SP's alignment at a call, bytes; a power of two
+	SPFromCFA  int64 // PREVIOUS's SP is CFA + SPFromCFA where no rule says otherwise
+	RAOffset   int32 // the return address is at CFA+RAOffset on entry; 0 where it is in register RA
+
+	// AddressMask has the bits of a code address that are address: the rest may
+	// carry a pointer authentication code. A target that knows better overrides it.
+	AddressMask uint64
+
+	// ReadFrame reads machine code to find the row for pc, for code that no unwind
+	// table describes. code holds the function's bytes from its entry, at address
+	// start, to beyond pc. It returns the row (exact for pc, of one instruction's
+	// length) or, for why not, a constant sentence.
+	ReadFrame func(code []byte, start, pc uint64) (row trad.Row, why string)
+	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
+	// frame down and returns. It needs no function start.
+	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)
+	// SkipPrologue returns the address of the first instruction after the prologue
+	// of the function whose bytes, from its entry at start, are code.
+	SkipPrologue func(code []byte, start uint64) uint64
+	// StubFrame returns the CFA's distance from SP at pc in a linkage stub (PLT
+	// entry) whose block of bytes, beginning at address start, is code.
+	StubFrame func(code []byte, start, pc uint64) (fromSP int32, ok bool)
+	// AfterCall reports whether code, which ends at a possible return address, ends
+	// with a call instruction. [MaxCall] bytes are enough.
+	AfterCall func(code []byte) bool
+
+	// Trampolines are the forms of the code that a signal handler returns to.
+	Trampolines []Trampoline
+	// SignalRow is the row of such a trampoline that occupies [lo, lo+n).
+	SignalRow func(lo uint64, n uint32) trad.Row
+	UContext  UContext
+
+	index [MaxReg]int8 // 1 + a register's position in Regs
+}
+
+// MaxCall is the length in bytes of the longest call instruction of any
+// architecture.
+const MaxCall = 8
+
+// RegInfo names a register.
+type RegInfo struct {
+	Num  trad.Reg
+	Name string
+	Bits int // width to show: 64, or 32 for flags and segments
+}
+
+// Trampoline is one form of a signal trampoline's machine code.
+type Trampoline struct {
+	Code []byte
+	PCs  []int // offsets into Code at which a PC can stand, ascending
+}
+
+// UContext gives offsets, in bytes from the start of the kernel's struct
+// ucontext, of what must be known before any frame is unwound: where an
+// interrupted thread's own stack is while it runs on an alternate one.
+type UContext struct {
+	StackBase int // uc_stack.ss_sp, the alternate stack's lowest address
+	StackSize int // uc_stack.ss_size
+	SP        int // the interrupted SP
+}
+
+// InnerThan reports whether stack address a belongs to an inner (newer) frame
+// than b. Stacks of all supported architectures grow towards lower addresses.
+func (a *Arch) InnerThan(x, y uint64) bool { return x < y }
+
+// FrameAlign returns the nearest address, at sp or inner to it, that the ABI
+// allows as SP at a call.
+func (a *Arch) FrameAlign(sp uint64) uint64 { return sp &^ uint64(a.StackAlign-1) }
+
+// UnwindPC returns the PC of a frame whose registers prev gives, without
+// authentication bits; ok is false where it is not known.
+func (a *Arch) UnwindPC(prev trad.Env) (pc uint64, ok bool) {
+	pc, ok = prev.Register(a.PC)
+	return a.CodeAddress(pc), ok
+}
+
+// UnwindSP returns the SP of a frame whose registers prev gives.
+func (a *Arch) UnwindSP(prev trad.Env) (sp uint64, ok bool) { return prev.Register(a.SP) }
+
+// CodeAddress strips what is not address from a code pointer.
+func (a *Arch) CodeAddress(v uint64) uint64 { return v & a.AddressMask }
+
+// Index returns the position of register r in Regs, -1 if it is not there.
+func (a *Arch) Index(r trad.Reg) int {
+	if r >= MaxReg {
+		return -1
+	}
+	return int(a.index[r]) - 1
+}
+
+// RegName returns the name of register r, "r17" style for an unnamed one.
+func (a *Arch) RegName(r trad.Reg) string {
+	if i := a.Index(r); i >= 0 {
+		return a.Regs[i].Name
+	}
+	return "r" + strconv.Itoa(int(r))
+}
+
+var registered []*Arch
+
+// Register makes a descriptor known to [ByName], [ByMachine] and [BySFrameABI].
+// It is called by the descriptors' packages when they are initialised, and at
+// no other time.
+func Register(a *Arch) {
+	for i, r := range a.Regs {
+		a.index[r.Num] = int8(i + 1)
+	}
+	registered = append(registered, a)
+}
+
+// ByName returns the descriptor with that GOARCH name, or nil.
+func ByName(name string) *Arch {
+	return find(func(a *Arch) bool { return a.Name == name })
+}
+
+// ByMachine returns the descriptor of an ELF machine and byte order, or nil.
+func ByMachine(m elf.Machine, order binary.ByteOrder) *Arch {
+	return find(func(a *Arch) bool { return a.Machine == m && a.Order == order })
+}
+
+// BySFrameABI returns the descriptor of an SFrame ABI/arch identifier (SFrame
+// V3, section 2.2.1), or nil.
+func BySFrameABI(abi uint8) *Arch {
+	return find(func(a *Arch) bool { return slices.Contains(a.SFrameABI, abi) })
+}
+
+func find(is func(*Arch) bool) *Arch {
+	if i := slices.IndexFunc(registered, is); i >= 0 {
+		return registered[i]
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Claim says who unwinds a frame, how, and who declined before.
+type Claim struct {
+	Sniffer  string   // "" if nobody claimed the frame
+	Row      trad.Row // valid if Sniffer is not ""
+	Declined []Decline
+}
+
+// Decline is a sniffer's reason for not claiming a frame.
+type Decline struct{ Sniffer, Reason string }
+
+// Sniffer returns the name of the sniffer that claimed THIS, "" if none did.
+func (f *Frame) Sniffer() string {
+	if f.winner < 0 || f.Level < 0 {
+		return ""
+	}
+	return f.stack.table.sniffers[f.winner].Name()
+}
+
+// Claim returns who claimed THIS, with which row, and asks those before it once more for
+// their reasons.
+func (f *Frame) Claim() Claim {
+	if f.Level < 0 {
+		return Claim{}
+	}
+	c := Claim{Sniffer: f.Sniffer(), Row: f.cache.Row}
+	q := f.query()
+	for i, s := range f.stack.table.sniffers {
+		if i == int(f.winner) {
+			break
+		}
+		row, answer := s.Sniff(q)
+		if answer == Claimed {
+			// It claimed, and its row could not be applied to this frame.
+			var cache trad.Cache
+			if err := cache.Apply(row, (*env)(f)); err != nil {
+				answer = Answer(err.Error())
+			}
+		}
+		c.Declined = append(c.Declined, Decline{s.Name(), string(answer)})
+	}
+	return c
+}
+
+func (f *Frame) query() *Query {
+	s := f.stack
+	q := &s.query
+	q.PC, q.Block, q.This = f.pc, f.AddressInBlock(), f
+	q.Module = s.modules.Find(q.Block)
+	return q
+}
+
+// sniff finds who can unwind THIS, in the table's order or by a row that is
+// cached, and applies the row.
+func (f *Frame) sniff() {
+	s, from := f.stack, 0
+	f.winner, f.claimReason = -1, Unavailable
+	if f.caller && !s.modules.IsCode(f.AddressInBlock()) {
+		f.claimReason = NotCode // nothing can have called from there
+		return
+	}
+	slot := s.table.rows.slot(f.pc, s.modules.Generation)
+	if slot.winner != 0 && slot.pc == f.pc && slot.caller == f.caller {
+		if f.apply(slot.row, int(slot.winner)-1) {
+			return
+		}
+		from = int(slot.winner)
+	}
+	q := f.query()
+	for i := from; i < len(s.table.sniffers); i++ {
+		row, answer := s.table.sniffers[i].Sniff(q)
+		if answer != Claimed || !f.apply(row, i) {
+			continue
+		}
+		if row.Flags&trad.Once == 0 && from == 0 {
+			*slot = rowSlot{row: row, pc: f.pc, winner: uint16(i) + 1, caller: f.caller}
+		}
+		return
+	}
+	if !s.modules.IsCode(q.Block) {
+		f.claimReason, f.claimErr = NotCode, nil
+	}
+}
+
+// apply makes the sniffer at position i the one that unwinds THIS, if its row
+// can be applied.
+func (f *Frame) apply(row trad.Row, i int) bool {
+	if err := f.cache.Apply(row, (*env)(f)); err != nil {
+		var mem *readError
+		if errors.As(err, &mem) {
+			f.claimReason = MemoryError
+		}
+		f.claimErr = fmt.Errorf("%s: %w", f.stack.table.sniffers[i].Name(), err)
+		return false
+	}
+	f.winner = int16(i)
+	f.typ = Normal
+	if row.Flags&trad.Signal != 0 {
+		f.typ = SigTramp
+	}
+	if u, ok := f.stack.table.sniffers[i].(Unwinder); ok {
+		f.typ = u.Type()
+	}
+	return true
+}

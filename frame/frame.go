@@ -1,0 +1,98 @@
+package frame
+
+import (
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Frame is one frame of a [Stack]: THIS.
+type Frame struct {
+	Level int // 0 for the innermost; -1 for the sentinel
+
+	stack  *Stack
+	next   *Frame // the inner one
+	prev   *Frame // the outer one, once made
+	stop   StopReason
+	err    error // detail of stop
+	asked  bool  // prev, stop and err are final
+	caller bool  // pc is a return address: NEXT was called by THIS
+
+	pc, sp      uint64
+	spKnown     bool
+	fp          Value
+	typ         Type
+	winner      int16 // position in the table of the sniffer that claimed THIS; -1: none did
+	cache       trad.Cache
+	claimErr    error // why no sniffer could, if one tried
+	claimReason StopReason
+	completion  *completion
+	values      []Value // registers of PREVIOUS, by Arch.Index; made when one is first asked for
+}
+
+// PC returns the address at which THIS frame runs, or will when its NEXT returns.
+func (f *Frame) PC() uint64 { return f.pc }
+
+// AddressInBlock returns the address that symbols and tables are looked up with:
+// PC-1 for a caller, whose PC may belong to what follows a noreturn call, else PC.
+func (f *Frame) AddressInBlock() uint64 {
+	if f.caller && f.pc > 0 {
+		return f.pc - 1
+	}
+	return f.pc
+}
+
+// Next returns the inner frame; the sentinel's is nil.
+func (f *Frame) Next() *Frame { return f.next }
+
+// Stack returns the chain that THIS belongs to.
+func (f *Frame) Stack() *Stack { return f.stack }
+
+// Type returns what kind of frame THIS is.
+func (f *Frame) Type() Type { return f.typ }
+
+// CFA returns THIS frame's canonical frame address: the stack address of its ID.
+func (f *Frame) CFA() (cfa uint64, ok bool) { return f.cache.CFA, f.winner >= 0 }
+
+// Module returns what is mapped at THIS frame's code, nil if nothing is.
+func (f *Frame) Module() *target.Module { return f.stack.modules.Find(f.AddressInBlock()) }
+
+// StopReason says why THIS has no PREVIOUS. It asks for PREVIOUS.
+func (f *Frame) StopReason() StopReason {
+	f.Prev()
+	return f.stop
+}
+
+// ID returns THIS frame's identity; it is null if nobody can unwind THIS.
+func (f *Frame) ID() ID {
+	if f.winner < 0 {
+		return ID{}
+	}
+	if u, ok := f.stack.table.sniffers[f.winner].(Unwinder); ok {
+		id, err := u.ThisID(f)
+		if err != nil {
+			return ID{}
+		}
+		return id
+	}
+	id := ID{Stack: f.cache.CFA, Has: HasStack}
+	if m := f.Module(); m != nil {
+		if lo, _, ok := m.Function(f.AddressInBlock()); ok {
+			id.Code, id.Has = lo, id.Has|HasCode
+		}
+	}
+	return id
+}
+
+// Prev returns the PREVIOUS frame, making it when first asked. Where there is
+// none it returns nil: with a nil error for a stack that is whole, else with a
+// [*StopError].
+func (f *Frame) Prev() (*Frame, error) {
+	if !f.asked {
+		f.asked = true
+		f.prev, f.stop, f.err = f.makePrev()
+	}
+	if f.prev == nil && !f.stop.Whole() {
+		return nil, &StopError{Level: f.Level, PC: f.pc, Reason: f.stop, Err: f.err}
+	}
+	return f.prev, nil
+}

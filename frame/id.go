@@ -1,0 +1,70 @@
+package frame
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// ID identifies a frame for as long as it lives, through stops and steps: equal
+// IDs mean the same frame (GDB's struct frame_id).
+type ID struct {
+	Stack   uint64 // the frame's CFA: constant while the function runs
+	Code    uint64 // the function's first address
+	Special uint64 // tells frames with equal Stack and Code apart (s390x's, ia64's second stack)
+	Depth   int    // inlined calls between this frame and the physical one that it lies over
+
+	Has IDParts // which of the addresses are known
+}
+
+// IDParts says which addresses of an ID are known.
+type IDParts uint8
+
+const (
+	HasStack IDParts = 1 << iota
+	HasCode
+	HasSpecial
+)
+
+// Null reports whether the ID identifies nothing.
+func (a ID) Null() bool { return a.Has == 0 }
+
+// Equal reports whether a and b identify the same frame. A code address or a
+// special address that one of them lacks matches any; a null ID equals none,
+// not even itself.
+func (a ID) Equal(b ID) bool {
+	if a.Null() || b.Null() || a.Has&HasStack != b.Has&HasStack || a.Depth != b.Depth {
+		return false
+	}
+	both := a.Has & b.Has
+	return (both&HasStack == 0 || a.Stack == b.Stack) &&
+		(both&HasCode == 0 || a.Code == b.Code) &&
+		(both&HasSpecial == 0 || a.Special == b.Special)
+}
+
+// Inner reports whether a is strictly inner to (newer than) b. IDs with equal
+// stack addresses are ordered by their depth of inlining only.
+func (a ID) Inner(b ID, on *arch.Arch) bool {
+	if a.Has&b.Has&HasStack == 0 {
+		return false
+	}
+	if a.Stack == b.Stack {
+		return a.Code == b.Code && a.Depth > b.Depth
+	}
+	return on.InnerThan(a.Stack, b.Stack)
+}
+
+// String renders the ID as GDB does: {stack=0x…,code=0x…,!special}.
+func (a ID) String() string {
+	part := func(name string, has IDParts, v uint64) string {
+		if a.Has&has == 0 {
+			return "!" + name
+		}
+		return fmt.Sprintf("%s=%#x", name, v)
+	}
+	s := "{" + part("stack", HasStack, a.Stack) + "," + part("code", HasCode, a.Code) + "," + part("special", HasSpecial, a.Special)
+	if a.Depth > 0 {
+		s += fmt.Sprintf(",inline=%d", a.Depth)
+	}
+	return s + "}"
+}

@@ -1,0 +1,108 @@
+package frame
+
+import (
+	"errors"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// makePrev unwinds THIS.
+func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
+	s := f.stack
+	if s.Limit > 0 && f.Level+1 >= s.Limit {
+		return nil, Limit, nil
+	}
+	if f.Level < 0 {
+		return f.first(), NoReason, nil
+	}
+	if f.winner < 0 {
+		return nil, f.claimReason, f.claimErr
+	}
+	if f.cache.Row.Flags&trad.Outermost != 0 {
+		return nil, Outermost, nil
+	}
+	if stop := f.checkID(); stop != NoReason {
+		return nil, stop, nil
+	}
+
+	pc := f.prevRegister(s.arch.PC)
+	if !pc.Known() {
+		return nil, notKnownReason(pc), pc.Err
+	}
+	pc.Bits = s.arch.CodeAddress(pc.Bits)
+	fp := f.prevRegister(s.arch.FP)
+	if pc.Bits == 0 && f.typ != SigTramp {
+		// The ABI has the first frame's frame pointer be zero. A zero return address
+		// without that is damage, or code that nothing describes.
+		if fp.Known() && fp.Bits == 0 {
+			return nil, Outermost, nil
+		}
+		return nil, NoSavedPC, nil
+	}
+
+	prev = s.newFrame()
+	prev.Level, prev.next = f.Level+1, f
+	prev.caller = f.typ != SigTramp
+	prev.pc = pc.Bits
+	prev.fp = fp
+	sp := f.prevRegister(s.arch.SP)
+	prev.sp, prev.spKnown = sp.Bits, sp.Known()
+	prev.sniff()
+	if prev.winner >= 0 && prev.again(f) {
+		return nil, SameID, nil
+	}
+	return prev, NoReason, nil
+}
+
+// first makes frame 0 from the live registers.
+func (f *Frame) first() *Frame {
+	s := f.stack
+	f0 := s.newFrame()
+	f0.next = f
+	f0.pc = s.arch.CodeAddress(s.live.Value[s.arch.PC])
+	f0.sp, f0.spKnown = s.live.Get(s.arch.SP)
+	f0.fp = f.prevRegister(s.arch.FP)
+	f0.sniff()
+	return f0
+}
+
+// checkID holds THIS against its NEXT: between two normal frames the stack must
+// have grown outward. A signal handler's stack may lie anywhere.
+func (f *Frame) checkID() StopReason {
+	s := f.stack
+	if u, ok := s.table.sniffers[f.winner].(Unwinder); ok {
+		if id, err := u.ThisID(f); err != nil || id.Null() {
+			return NullID
+		}
+	}
+	if f.typ == Normal && f.next.typ == Normal && s.arch.InnerThan(f.cache.CFA, f.next.cache.CFA) {
+		return InnerID
+	}
+	return NoReason
+}
+
+// again reports whether PREVIOUS prev is THIS once more.
+func (prev *Frame) again(this *Frame) bool {
+	switch {
+	case prev.typ == SigTramp:
+		return this.stack.cycle.seen(prev.cache.CFA, prev.pc)
+	case prev.typ != this.typ || prev.cache.CFA != this.cache.CFA:
+		return false
+	case prev.pc == this.pc:
+		return true
+	}
+	// A call that pushes its return address leaves no room for two frames at one
+	// CFA. Elsewhere one frame that needs no stack may stand before another.
+	return this.stack.arch.RAOffset != 0 || this.next.typ == Normal && this.next.cache.CFA == this.cache.CFA
+}
+
+func notKnownReason(v Value) StopReason {
+	var mem *readError
+	switch {
+	case errors.As(v.Err, &mem):
+		return MemoryError
+	case v.Lval == NotSaved:
+		return NoSavedPC
+	}
+	return Unavailable
+}

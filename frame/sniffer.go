@@ -1,0 +1,62 @@
+package frame
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Sniffer inspects THIS frame and claims it, or not.
+// Implementations are safe for concurrent use.
+type Sniffer interface {
+	// Name is what the user calls the sniffer: "sframe".
+	Name() string
+	// Sniff says how to unwind the frame at q.PC, by a row that holds for every
+	// frame at a PC in the row's range, or why it does not know. A row that holds
+	// for this frame alone carries trad.Once. q is the caller's again on return.
+	Sniff(q *Query) (trad.Row, Answer)
+}
+
+// Answer is Claimed, or a constant sentence that says why a sniffer declines.
+type Answer string
+
+// Claimed says that the row that comes with it unwinds the frame.
+const Claimed Answer = ""
+
+// Query is what a sniffer is asked.
+type Query struct {
+	PC      uint64          // THIS frame's PC
+	Block   uint64          // address in block, to look up in tables: PC, or PC-1 for a caller
+	Module  *target.Module  // mapped at Block; nil if none is
+	Modules *target.Modules // everything that is mapped
+	Arch    *arch.Arch
+	Memory  target.Memory
+	This    *Frame // for registers of THIS; nil in a Walker
+}
+
+// Innermost reports whether THIS was not left by a call: it is frame 0, or was
+// interrupted by a signal. Its PC is then looked up as it is.
+func (q *Query) Innermost() bool { return q.PC == q.Block }
+
+// Unwinder is a Sniffer that a row is too small for. For the frames that it has
+// claimed, the engine asks it instead of the row; the row gives the CFA and is
+// shown to the user.
+type Unwinder interface {
+	Sniffer
+	Type() Type
+	// ThisID returns THIS frame's ID; a null ID stops the stack.
+	ThisID(this *Frame) (ID, error)
+	// PrevRegister returns the value of a register in PREVIOUS.
+	PrevRegister(this *Frame, r trad.Reg) Value
+}
+
+// BaseSniffer gives addresses within frames that a debugger needs and an unwinder does
+// not (GDB's struct frame_base).
+type BaseSniffer interface {
+	Name() string
+	// SniffBase reports whether this sniffer knows the frame.
+	SniffBase(this *Frame) bool
+	ThisBase(this *Frame) (uint64, error)   // the frame's base: its innermost address on a falling stack
+	ThisLocals(this *Frame) (uint64, error) // base address of the local variables
+	ThisArgs(this *Frame) (uint64, error)   // base address of the arguments
+}

@@ -1,0 +1,100 @@
+package frame
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Table is the ordered list of sniffers for one architecture, and the rows that
+// they have given. A Table serves one goroutine at a time; [Table.Clone] makes
+// one for another.
+type Table struct {
+	Arch *arch.Arch
+
+	sniffers []Sniffer
+	bases    []BaseSniffer
+	base     BaseSniffer
+	rows     rowCache
+}
+
+// NewTable returns a table that asks the sniffers in that order.
+func NewTable(a *arch.Arch, sniffers ...Sniffer) *Table {
+	return &Table{Arch: a, sniffers: sniffers, base: defaultBase{}}
+}
+
+// Clone returns a table of the same sniffers, in the same order, with no rows.
+func (t *Table) Clone() *Table {
+	return &Table{Arch: t.Arch, sniffers: slices.Clone(t.sniffers), bases: slices.Clone(t.bases), base: t.base}
+}
+
+// Sniffers returns the sniffers in order.
+func (t *Table) Sniffers() []Sniffer { return slices.Clone(t.sniffers) }
+
+// Append puts s behind all others.
+func (t *Table) Append(s Sniffer) { t.insert(len(t.sniffers), s) }
+
+// Prepend puts s before all others.
+func (t *Table) Prepend(s Sniffer) { t.insert(0, s) }
+
+// Before puts s before the first sniffer of that name. It is an error if there is none.
+func (t *Table) Before(name string, s Sniffer) error {
+	i := slices.IndexFunc(t.sniffers, func(x Sniffer) bool { return x.Name() == name })
+	if i < 0 {
+		return fmt.Errorf("sniffer table: no sniffer named %q", name)
+	}
+	t.insert(i, s)
+	return nil
+}
+
+func (t *Table) insert(i int, s Sniffer) {
+	t.sniffers = slices.Insert(slices.Clone(t.sniffers), i, s)
+	t.rows = rowCache{} // they name their sniffers by position, and s may know better
+}
+
+// AppendBase adds a base sniffer: the first that knows a frame answers.
+func (t *Table) AppendBase(b BaseSniffer) { t.bases = append(slices.Clone(t.bases), b) }
+
+// SetDefaultBase replaces the base sniffer that answers for frames that no other knows.
+func (t *Table) SetDefaultBase(b BaseSniffer) { t.base = b }
+
+// Base returns the base sniffer for a frame.
+func (t *Table) Base(this *Frame) BaseSniffer {
+	for _, b := range t.bases {
+		if b.SniffBase(this) {
+			return b
+		}
+	}
+	return t.base
+}
+
+// defaultBase takes the frame's innermost address, SP, as the base of
+// everything, and the CFA, from which the caller's pushed arguments go outward,
+// as that of the arguments.
+type defaultBase struct{}
+
+func (defaultBase) Name() string          { return "default" }
+func (defaultBase) SniffBase(*Frame) bool { return true }
+func (defaultBase) ThisBase(this *Frame) (uint64, error) {
+	return this.need(this.stack.arch.SP)
+}
+func (defaultBase) ThisLocals(this *Frame) (uint64, error) {
+	return this.need(this.stack.arch.SP)
+}
+func (defaultBase) ThisArgs(this *Frame) (uint64, error) {
+	cfa, ok := this.CFA()
+	if !ok {
+		return 0, fmt.Errorf("frame %d: CFA is not known", this.Level)
+	}
+	return cfa, nil
+}
+
+func (f *Frame) need(r trad.Reg) (uint64, error) {
+	v := f.Register(r)
+	if !v.Known() {
+		return 0, fmt.Errorf("frame %d: register %s is not known", f.Level, f.stack.arch.RegName(r))
+	}
+	return v.Bits, nil
+}

@@ -1,0 +1,76 @@
+package frame
+
+import "fmt"
+
+// Type is what kind of frame THIS is, in GDB's terms.
+type Type uint8
+
+const (
+	Normal   Type = iota
+	Dummy         // a call that a debugger makes the target do
+	Inline        // an inlined call, laid over a physical frame
+	TailCall      // a caller that left by a tail call
+	SigTramp      // the signal trampoline: PREVIOUS was interrupted
+	Arch          // specific to an architecture or a language's run time
+	Sentinel      // level -1: the live registers
+)
+
+var typeNames = [...]string{"normal", "dummy", "inline", "tailcall", "sigtramp", "arch", "sentinel"}
+
+// String returns GDB's name for the type: "normal", "sigtramp", ….
+func (t Type) String() string {
+	if int(t) < len(typeNames) {
+		return typeNames[t]
+	}
+	return fmt.Sprintf("Type(%d)", uint8(t))
+}
+
+// StopReason says why a frame has no PREVIOUS.
+type StopReason uint8
+
+const (
+	NoReason    StopReason = iota // there is a PREVIOUS, or nobody has asked yet
+	Outermost                     // the unwind information, or the ABI's zero, says that this is the first frame
+	NullID                        // the frame cannot be identified
+	SameID                        // PREVIOUS would be THIS again
+	InnerID                       // the stack goes inward: THIS lies inside its NEXT
+	NoSavedPC                     // there is no return address
+	MemoryError                   // a place that must be read cannot be
+	Unavailable                   // nobody knows how to unwind the frame, or a register is missing
+	NotCode                       // the PC is not in executable memory
+	Limit                         // as many frames as were asked for
+)
+
+var stopNames = [...]string{
+	"", "outermost", "null ID", "same ID", "inner ID", "no saved PC",
+	"memory error", "unavailable", "PC outside code", "limit",
+}
+
+// String returns the reason in a few words: "no saved PC".
+func (r StopReason) String() string {
+	if int(r) < len(stopNames) {
+		return stopNames[r]
+	}
+	return fmt.Sprintf("StopReason(%d)", uint8(r))
+}
+
+// Whole reports whether a stack that stopped for this reason is complete.
+func (r StopReason) Whole() bool { return r == Outermost }
+
+// StopError says that a stack ended early: at which frame and why.
+type StopError struct {
+	Level  int
+	PC     uint64
+	Reason StopReason
+	Err    error // what was tried, or nil
+}
+
+func (e *StopError) Error() string {
+	s := fmt.Sprintf("frame %d at %#x: %s", e.Level, e.PC, e.Reason)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *StopError) Unwrap() error { return e.Err }

@@ -1,0 +1,41 @@
+package frame
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Lval says where a [Value] lives.
+type Lval uint8
+
+const (
+	NotKnown   Lval = iota // the value is not available
+	NotSaved               // the value is lost: the call that THIS makes may have changed it
+	InRegister             // in register Reg of the thread, live
+	InMemory               // at address Addr
+	Computed               // nowhere: it was calculated
+)
+
+// Value is a register's value in some frame, and where it lives.
+type Value struct {
+	Bits uint64 // the value, if Known
+	Addr uint64 // for InMemory
+	Reg  trad.Reg
+	Lval Lval
+	Err  error // why a value is NotKnown, where there is more to say
+}
+
+// Known reports whether Bits is the register's value.
+func (v Value) Known() bool { return v.Lval >= InRegister }
+
+// String renders the value: "0x2a", "<not saved>", "<unavailable>".
+func (v Value) String() string {
+	switch v.Lval {
+	case NotKnown:
+		return "<unavailable>"
+	case NotSaved:
+		return "<not saved>"
+	}
+	return fmt.Sprintf("%#x", v.Bits)
+}

@@ -1,0 +1,72 @@
+package target
+
+import "debug/elf"
+
+// dynamicSymbols finds the dynamic symbol table and its strings through
+// PT_DYNAMIC, for files without section headers. The number of symbols is told
+// by the hash tables only.
+func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
+	dyn, _, err := im.Segment(elf.PT_DYNAMIC)
+	if err != nil || im.Class != elf.ELFCLASS64 {
+		return nil, nil, false
+	}
+	var symtab, strtab, strsz, hash, gnuhash uint64
+	for ; len(dyn) >= 16; dyn = dyn[16:] {
+		v := im.Order.Uint64(dyn[8:])
+		switch elf.DynTag(im.Order.Uint64(dyn)) {
+		case elf.DT_SYMTAB:
+			symtab = v
+		case elf.DT_STRTAB:
+			strtab = v
+		case elf.DT_STRSZ:
+			strsz = v
+		case elf.DT_HASH:
+			hash = v
+		case elf.DT_GNU_HASH:
+			gnuhash = v
+		}
+	}
+	n := uint64(0)
+	if hash != 0 {
+		if b := im.Loaded(hash, 8); len(b) == 8 {
+			n = uint64(im.Order.Uint32(b[4:])) // nchain is the number of symbols
+		}
+	}
+	if n == 0 && gnuhash != 0 {
+		n = im.gnuHashSymbols(gnuhash)
+	}
+	if n == 0 || symtab == 0 || strtab == 0 {
+		return nil, nil, false
+	}
+	table = im.Loaded(symtab, n*symbolSize64)
+	names = im.Loaded(strtab, strsz)
+	return table, names, table != nil && names != nil
+}
+
+// gnuHashSymbols returns one more than the highest symbol index that a GNU hash
+// table reaches: the end of the longest chain.
+func (im *Image) gnuHashSymbols(addr uint64) uint64 {
+	b := im.Loaded(addr, uint64(im.size))
+	if len(b) < 16 {
+		return 0
+	}
+	buckets, first, bloom := uint64(im.Order.Uint32(b)), uint64(im.Order.Uint32(b[4:])), uint64(im.Order.Uint32(b[8:]))
+	at := 16 + bloom*8
+	chains := at + buckets*4
+	if chains > uint64(len(b)) {
+		return 0
+	}
+	last := uint64(0)
+	for i := uint64(0); i < buckets; i++ {
+		last = max(last, uint64(im.Order.Uint32(b[at+4*i:])))
+	}
+	if last < first {
+		return first
+	}
+	for ; ; last++ {
+		c := chains + (last-first)*4
+		if c+4 > uint64(len(b)) || im.Order.Uint32(b[c:])&1 != 0 {
+			return last + 1
+		}
+	}
+}

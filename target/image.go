@@ -1,0 +1,184 @@
+package target
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Image is one ELF file: what unwinding and symbols need of it, read on demand.
+// Addresses are the file's own (link time). It is safe for concurrent use.
+type Image struct {
+	Machine elf.Machine
+	Order   binary.ByteOrder
+	Class   elf.Class
+	Type    elf.Type
+	BuildID string // hexadecimal; "" if there is none
+	Progs   []elf.ProgHeader
+
+	file *elf.File
+	r    io.ReaderAt
+	size int64
+	eh   elfHeader
+
+	symsOnce sync.Once
+	syms     *Symbols
+}
+
+// ErrNoSection says that an image has no such section.
+var ErrNoSection = errors.New("no such section")
+
+// OpenImage reads the headers of an ELF file of size bytes. r must stay
+// readable for as long as the image is used. A file whose section headers are
+// missing or broken is opened without sections: its segments still serve.
+func OpenImage(r io.ReaderAt, size int64) (*Image, error) {
+	r = io.NewSectionReader(r, 0, size)
+	eh, err := readELFHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := elf.NewFile(r)
+	if err != nil {
+		f, err = elf.NewFile(&withoutSections{r, eh})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ELF headers: %w", err)
+	}
+	im := &Image{
+		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
+		file: f, r: r, size: size, eh: eh,
+	}
+	for _, p := range f.Progs {
+		im.Progs = append(im.Progs, p.ProgHeader)
+	}
+	im.BuildID = im.readBuildID()
+	return im, nil
+}
+
+// ELF returns the file as the standard library reads it, for its DWARF.
+func (im *Image) ELF() *elf.File { return im.file }
+
+// Section returns the bytes and the address of the first section that has one
+// of the names, decompressed if need be. The error wraps [ErrNoSection] where
+// there is none, or none with contents.
+func (im *Image) Section(names ...string) (data []byte, addr uint64, err error) {
+	for _, name := range names {
+		if s := im.file.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+			data, err = im.sectionData(s)
+			return data, s.Addr, err
+		}
+	}
+	return nil, 0, fmt.Errorf("%s: %w", names[0], ErrNoSection)
+}
+
+// SectionType returns the first section of a type, like [Image.Section].
+func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err error) {
+	for _, s := range im.file.Sections {
+		if s.Type == t {
+			data, err = im.sectionData(s)
+			return data, s.Addr, err
+		}
+	}
+	return nil, 0, fmt.Errorf("type %#x: %w", uint32(t), ErrNoSection)
+}
+
+func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
+	// The uncompressed size is bounded: deflate cannot do better than 1:1032.
+	if s.FileSize > uint64(im.size) || s.Size > uint64(im.size)*1040 {
+		return nil, fmt.Errorf("section %s: size %#x is larger than the file (%#x bytes)", s.Name, s.Size, im.size)
+	}
+	data, err := s.Data()
+	if err != nil {
+		return nil, fmt.Errorf("read section %s: %w", s.Name, err)
+	}
+	return data, nil
+}
+
+// Segment returns the file bytes and the address of the first segment of type t.
+func (im *Image) Segment(t elf.ProgType) (data []byte, addr uint64, err error) {
+	for _, p := range im.Progs {
+		if p.Type == t {
+			data, err = im.bytes(p.Off, p.Filesz)
+			if err != nil {
+				err = fmt.Errorf("read segment of type %#x: %w", uint32(t), err)
+			}
+			return data, p.Vaddr, err
+		}
+	}
+	return nil, 0, fmt.Errorf("segment of type %#x: %w", uint32(t), ErrNoSection)
+}
+
+// Loaded returns the file's bytes from addr to the end of the loadable segment
+// that holds it, at most max of them; nil where the file has none.
+func (im *Image) Loaded(addr, max uint64) []byte {
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
+			at := addr - p.Vaddr
+			data, err := im.bytes(p.Off+at, min(p.Filesz-at, max))
+			if err != nil {
+				return nil
+			}
+			return data
+		}
+	}
+	return nil
+}
+
+func (im *Image) bytes(off, n uint64) ([]byte, error) {
+	if off > uint64(im.size) || n > uint64(im.size)-off {
+		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the end of the file (%#x bytes)", off, off+n, im.size)
+	}
+	data := make([]byte, n)
+	_, err := im.r.ReadAt(data, int64(off))
+	return data, err
+}
+
+// readBuildID looks through the note segments, which stripping keeps, then the
+// note section of files without segments.
+func (im *Image) readBuildID() string {
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_NOTE && p.Filesz < 1<<16 {
+			if data, err := im.bytes(p.Off, p.Filesz); err == nil {
+				if id := buildID(data, im.Order, p.Align); id != "" {
+					return id
+				}
+			}
+		}
+	}
+	if s := im.file.Section(".note.gnu.build-id"); s != nil && s.FileSize < 1<<16 {
+		if data, err := im.sectionData(s); err == nil {
+			return buildID(data, im.Order, s.Addralign)
+		}
+	}
+	return ""
+}
+
+// buildID finds NT_GNU_BUILD_ID in a block of ELF notes.
+func buildID(notes []byte, order binary.ByteOrder, align uint64) string {
+	pad := uint64(3)
+	if align == 8 {
+		pad = 7
+	}
+	for len(notes) >= 12 {
+		name, desc, typ := uint64(order.Uint32(notes)), uint64(order.Uint32(notes[4:])), order.Uint32(notes[8:])
+		descAt := (12 + name + pad) &^ pad
+		end := descAt + desc
+		if end > uint64(len(notes)) {
+			break
+		}
+		if typ == 3 && bytes.HasPrefix(notes[12:], []byte("GNU\x00")) && name == 4 {
+			return hex.EncodeToString(notes[descAt:end])
+		}
+		end = (end + pad) &^ pad
+		if end > uint64(len(notes)) {
+			break
+		}
+		notes = notes[end:]
+	}
+	return ""
+}

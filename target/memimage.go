@@ -1,0 +1,94 @@
+package target
+
+import (
+	"debug/elf"
+	"fmt"
+	"io"
+)
+
+// maxHeaderRead bounds the program headers read from memory: 65535 of 56 bytes.
+const maxHeaderRead = 65535 * 56
+
+// MemoryImage opens the ELF image that is mapped at base, for a module whose
+// file cannot be had (the vDSO, a deleted library). Section headers are used
+// only where they are mapped too, as the vDSO's are.
+func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
+	r := &mappedFile{mem: mem, base: base}
+	h, err := readELFHeader(io.NewSectionReader(r, 0, 64))
+	if err != nil {
+		return nil, err
+	}
+	entry := int64(32)
+	if h.is64 {
+		entry = 56
+	}
+	if h.phoff > limit || int64(h.phnum)*entry > maxHeaderRead {
+		return nil, fmt.Errorf("read ELF header: program headers at %#x lie beyond the mapping (%#x bytes)", h.phoff, limit)
+	}
+	// Until the segments are known, the file's beginning is what is mapped first.
+	f, err := elf.NewFile(&withoutSections{r, h})
+	if err != nil {
+		return nil, fmt.Errorf("read ELF headers in memory: %w", err)
+	}
+	var size uint64
+	first := true
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_LOAD || p.Filesz > limit || p.Off > limit {
+			continue
+		}
+		if first {
+			r.base = base - p.Vaddr
+			first = false
+		}
+		r.segs = append(r.segs, p.ProgHeader)
+		size = max(size, p.Off+p.Filesz)
+	}
+	// The last segment's page is mapped whole, and the vDSO keeps its section
+	// headers there.
+	size = (size + 0xfff) &^ 0xfff
+	return OpenImage(r, int64(size))
+}
+
+// mappedFile shows the loaded segments of a mapped ELF file at their places in
+// the file.
+type mappedFile struct {
+	mem  Memory
+	base uint64 // load bias, once segs are known; before that the address of the file's first byte
+	segs []elf.ProgHeader
+}
+
+func (r *mappedFile) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		addr, room, ok := r.address(uint64(off) + uint64(n))
+		if !ok {
+			return n, io.ErrUnexpectedEOF
+		}
+		part := p[n:min(uint64(len(p)), uint64(n)+room)]
+		got, err := r.mem.ReadMemory(addr, part)
+		n += got
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// address returns where the file's byte off is in memory, and how many follow
+// it there.
+func (r *mappedFile) address(off uint64) (addr, room uint64, ok bool) {
+	if len(r.segs) == 0 {
+		return r.base + off, ^uint64(0) >> 1, true
+	}
+	const page = 0xfff
+	for _, s := range r.segs {
+		lo := s.Off &^ page
+		hi := (s.Off + s.Filesz + page) &^ page
+		if s.Memsz > s.Filesz {
+			hi = s.Off + s.Filesz // what follows is zeros of .bss, not the file
+		}
+		if off >= lo && off < hi {
+			return r.base + s.Vaddr + (off - s.Off), hi - off, true
+		}
+	}
+	return 0, 0, false
+}

@@ -1,0 +1,111 @@
+package target
+
+import (
+	"debug/elf"
+	"fmt"
+	"sync"
+)
+
+// Module is one file as it is mapped in a target.
+type Module struct {
+	Path     string    // as the target names it; "[vdso]" for the kernel's
+	Mappings []Mapping // ascending by Lo, at least one
+
+	open  func() (*Image, error)
+	once  sync.Once
+	image *Image
+	bias  uint64
+	err   error
+
+	memo sync.Map
+}
+
+// NewModule describes a module. open gives its image and is called at most
+// once, when somebody first asks; nil means that there is no file.
+func NewModule(path string, mappings []Mapping, open func() (*Image, error)) *Module {
+	return &Module{Path: path, Mappings: mappings, open: open}
+}
+
+// Lo returns the module's lowest mapped address.
+func (m *Module) Lo() uint64 { return m.Mappings[0].Lo }
+
+// Hi returns the first address behind the module's highest mapping.
+func (m *Module) Hi() uint64 { return m.Mappings[len(m.Mappings)-1].Hi }
+
+// Image returns the module's file and the load bias: what must be added to an
+// address of the file (link time) to have the target's (run time).
+func (m *Module) Image() (im *Image, bias uint64, err error) {
+	m.once.Do(m.load)
+	return m.image, m.bias, m.err
+}
+
+func (m *Module) load() {
+	if m.open == nil {
+		m.err = fmt.Errorf("%s: no file", m.Path)
+		return
+	}
+	if m.image, m.err = m.open(); m.err != nil {
+		return
+	}
+	if m.bias, m.err = m.image.bias(m.Mappings); m.err != nil {
+		m.err = fmt.Errorf("%s: %w", m.Path, m.err)
+		m.image = nil
+	}
+}
+
+// BuildID returns the build ID of the module's file in hexadecimal, or "" where
+// it has none or cannot be opened.
+func (m *Module) BuildID() string {
+	if im, _, err := m.Image(); err == nil {
+		return im.BuildID
+	}
+	return ""
+}
+
+// Function returns the run-time range of the function whose symbol covers addr.
+func (m *Module) Function(addr uint64) (lo, hi uint64, ok bool) {
+	im, bias, err := m.Image()
+	if err != nil {
+		return 0, 0, false
+	}
+	s, ok := im.Symbols().Find(addr - bias)
+	return s.Addr + bias, s.Addr + s.Size + bias, ok
+}
+
+// Memo returns what build gave for this module and key, calling build when key
+// is first asked for. It lets a sniffer keep what it has read of a module (an
+// opened section) for as long as the module lives. Concurrent callers may both
+// build; one result is kept.
+func (m *Module) Memo(key any, build func() any) any {
+	if v, ok := m.memo.Load(key); ok {
+		return v
+	}
+	v, _ := m.memo.LoadOrStore(key, build())
+	return v
+}
+
+// bias matches the file's loadable segments with where the file is mapped. The
+// best evidence comes first: linkers map a page that two segments share twice,
+// so an executable mapping that begins where an executable segment does is
+// preferred to one that only overlaps (split by mprotect, larger pages).
+func (im *Image) bias(mappings []Mapping) (uint64, error) {
+	const page = 0xfff
+	for _, exec := range []bool{true, false} {
+		for _, exact := range []bool{true, false} {
+			for _, p := range im.Progs {
+				if p.Type != elf.PT_LOAD || exec && p.Flags&elf.PF_X == 0 {
+					continue
+				}
+				for _, x := range mappings {
+					if exec && !x.Exec || exact && x.Offset != p.Off&^page {
+						continue
+					}
+					if x.Offset < p.Off+p.Filesz && p.Off < x.Offset+(x.Hi-x.Lo) {
+						return x.Lo - x.Offset + p.Off - p.Vaddr, nil
+					}
+				}
+			}
+		}
+	}
+	return 0, fmt.Errorf("no segment of the file is mapped")
+}

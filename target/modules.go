@@ -1,0 +1,77 @@
+package target
+
+import (
+	"sort"
+	"sync/atomic"
+)
+
+// Mapping is a contiguous range of addresses that shares one origin.
+type Mapping struct {
+	Lo, Hi uint64 // [Lo, Hi)
+	Offset uint64 // of Lo in the mapped file, bytes
+	Exec   bool   // code may run here
+}
+
+// Modules is what is mapped in a target at one moment. It does not change; a
+// target whose modules have changed gives another one.
+type Modules struct {
+	// Generation differs between any two Modules of this program, so that what
+	// was learned under one is never used under another.
+	Generation uint64
+
+	list  []*Module // ascending by Lo
+	spans []span    // ascending by Lo: every mapping of every module
+	code  []Mapping // ascending by Lo: executable, module or not
+}
+
+type span struct {
+	Mapping
+	m *Module
+}
+
+var generation atomic.Uint64
+
+// NewModules makes a list. code are the executable ranges that belong to no
+// module (code that a JIT made).
+func NewModules(modules []*Module, code []Mapping) *Modules {
+	ms := &Modules{Generation: generation.Add(1), list: append([]*Module(nil), modules...)}
+	sort.Slice(ms.list, func(i, j int) bool { return ms.list[i].Lo() < ms.list[j].Lo() })
+	for _, c := range code {
+		if c.Exec {
+			ms.code = append(ms.code, c)
+		}
+	}
+	for _, m := range ms.list {
+		for _, p := range m.Mappings {
+			ms.spans = append(ms.spans, span{p, m})
+			if p.Exec {
+				ms.code = append(ms.code, p)
+			}
+		}
+	}
+	sort.Slice(ms.spans, func(i, j int) bool { return ms.spans[i].Lo < ms.spans[j].Lo })
+	sort.Slice(ms.code, func(i, j int) bool { return ms.code[i].Lo < ms.code[j].Lo })
+	return ms
+}
+
+// All returns the modules in ascending order of their lowest address.
+func (ms *Modules) All() []*Module { return ms.list }
+
+// Find returns the module that is mapped at addr, or nil.
+func (ms *Modules) Find(addr uint64) *Module {
+	i := sort.Search(len(ms.spans), func(i int) bool { return ms.spans[i].Hi > addr })
+	if i < len(ms.spans) && addr >= ms.spans[i].Lo {
+		return ms.spans[i].m
+	}
+	return nil
+}
+
+// IsCode reports whether addr is in executable memory. Where a target knows of
+// no executable memory at all, everything may be.
+func (ms *Modules) IsCode(addr uint64) bool {
+	if len(ms.code) == 0 {
+		return true
+	}
+	i := sort.Search(len(ms.code), func(i int) bool { return ms.code[i].Hi > addr })
+	return i < len(ms.code) && addr >= ms.code[i].Lo
+}

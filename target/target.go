@@ -1,0 +1,36 @@
+package target
+
+import (
+	"errors"
+	"io"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// Target is one process as a source of stacks.
+type Target interface {
+	Arch() *arch.Arch
+	Memory() Memory
+	Threads() ([]Thread, error)
+	Modules() *Modules
+	io.Closer
+}
+
+// Thread is one thread of a target.
+type Thread interface {
+	ID() int // the operating system's thread ID
+	Name() string
+	// Registers fills in the registers that the target knows. An error says why
+	// this thread has none, though the target has others.
+	Registers(*arch.Registers) error
+}
+
+// Memory is a target's address space.
+type Memory interface {
+	// ReadMemory reads len(p) bytes at addr. It returns how many of them, from the
+	// first on, could be read, and an error if that is not all.
+	ReadMemory(addr uint64, p []byte) (n int, err error)
+}
+
+// ErrUnmapped says that an address could not be read. Errors of ReadMemory wrap it.
+var ErrUnmapped = errors.New("memory cannot be read")
