@@ -1,0 +1,17 @@
+// Package sframe reads the SFrame stack trace format: versions 1, 2 (with
+// errata 1 and 2) and 3, in either byte order, for AMD64, AArch64 and s390x.
+//
+// In go the bytes of an .sframe section (or of a PT_GNU_SFRAME segment, which
+// may be longer) and the section's link-time address; out come FDEs, FREs and,
+// for a PC, the Row that says where PREVIOUS's CFA, RA and FP are. Registers
+// are DWARF register numbers of the ABI; addresses are link-time addresses,
+// so a caller that looks at a process subtracts the load bias first.
+//
+// The section is used where it lies. Open checks the header and keeps the
+// slice; Find allocates nothing. Only a section whose FDEs are not sorted
+// gets an index, built by the first look-up. A Section may be used by many
+// goroutines at once, and its bytes are never trusted: each field is checked
+// when it is read, and what contradicts the format is a FormatError.
+//
+// The package depends on the standard library alone.
+package sframe

@@ -1,0 +1,41 @@
+package sframe
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// An indexEntry is the start of an FDE, relative to the section, and its
+// position. 16 bytes, as many as the smallest FDE has.
+type indexEntry struct {
+	start int64
+	fde   uint32
+}
+
+// findIndexed is findFDE for a section that is not sorted, such as the output
+// of "ld -r". The index is built by the first look-up.
+func (s *Section) findIndexed(rel int64) int {
+	s.indexOnce.Do(func() {
+		index := make([]indexEntry, 0, s.NumFDEs)
+		for i := range int(s.NumFDEs) {
+			if start, size := s.startAndSize(i); size != 0 {
+				index = append(index, indexEntry{start, uint32(i)})
+			}
+		}
+		slices.SortFunc(index, func(a, b indexEntry) int {
+			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.fde, b.fde))
+		})
+		s.index = index
+	})
+	at := sort.Search(len(s.index), func(i int) bool { return s.index[i].start > rel }) - 1
+	if at < 0 {
+		return -1
+	}
+	i := int(s.index[at].fde)
+	start, size := s.startAndSize(i)
+	if uint64(rel-start) >= uint64(size) {
+		return -1
+	}
+	return i
+}

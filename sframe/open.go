@@ -1,0 +1,158 @@
+package sframe
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"sync"
+)
+
+// headerSize is the size of struct sframe_header, the same in all versions.
+const headerSize = 28
+
+// fdeSizes are the sizes of the elements of the FDE sub-section:
+// struct sframe_func_desc_entry of V1 and V2, struct sframe_func_desc_idx of V3.
+var fdeSizes = [...]int{V1: 17, V2: 20, V3: 16}
+
+// A Section is an SFrame section, read in place. Do not copy it.
+type Section struct {
+	Header
+	Addr uint64 // link-time address of the section's first byte
+	Data []byte // the section's bytes; the header gives their number
+
+	fdes, fres       []byte // the sub-sections
+	fdeBase, freBase uint64 // their offsets in the section
+	fdeSize          int
+	big              bool  // byte order is big-endian
+	pcrel            int64 // all ones where starts are relative to their field, else 0
+	sp, fp           uint16
+	ra0, fp0         Rule // rules for RA and FP that the data words do not mention
+
+	indexOnce sync.Once
+	index     []indexEntry // sorted starts, where the section itself is not sorted
+}
+
+// Open checks the header of the SFrame section at the start of data and
+// returns a Section that reads it in place; data must not change afterwards.
+// addr is the link-time address of data[0]: all addresses given and taken
+// count from it. Bytes after the section's end, which the header fixes, are
+// ignored. The error is a *FormatError. The FDEs and FREs are not looked at:
+// what is wrong with one of them is reported when it is read.
+func Open(data []byte, addr uint64) (*Section, error) {
+	s := &Section{Addr: addr}
+	if err := s.readHeader(data); err != nil {
+		return nil, err
+	}
+	headerEnd := uint64(headerSize + len(s.AuxHeader))
+	s.fdeSize = fdeSizes[s.Version]
+	s.fdeBase = headerEnd + uint64(s.FDEOff)
+	s.freBase = headerEnd + uint64(s.FREOff)
+	fdeEnd := s.fdeBase + uint64(s.NumFDEs)*uint64(s.fdeSize)
+	freEnd := s.freBase + uint64(s.FRELen)
+	size := uint64(len(data))
+	switch {
+	case fdeEnd > size:
+		return nil, headerError(0x14, ErrMalformed, "FDE sub-section [%#x, %#x) of %d FDEs lies beyond the %#x bytes of data",
+			s.fdeBase, fdeEnd, s.NumFDEs, size)
+	case s.freBase < fdeEnd && s.NumFDEs != 0:
+		return nil, headerError(0x18, ErrMalformed, "FRE sub-section starts at %#x, before the FDE sub-section's end at %#x",
+			s.freBase, fdeEnd)
+	case freEnd > size:
+		return nil, headerError(0x10, ErrMalformed, "FRE sub-section [%#x, %#x) lies beyond the %#x bytes of data",
+			s.freBase, freEnd, size)
+	}
+	end := max(fdeEnd, freEnd)
+	s.Data = data[:end:end]
+	s.fdes = data[s.fdeBase:fdeEnd:fdeEnd]
+	s.fres = data[s.freBase:freEnd:freEnd]
+	if s.Flags&FDEFuncStartPCRel != 0 {
+		s.pcrel = -1
+	}
+	s.sp, s.fp = s.ABI.SP(), s.ABI.FP()
+	s.ra0, s.fp0 = fixedRule(s.FixedRA), fixedRule(s.FixedFP)
+	return s, nil
+}
+
+// fixedRule is the rule for a register that the header places at CFA+off, or
+// for one that it leaves open (off = 0, SFRAME_CFA_FIXED_RA_INVALID).
+func fixedRule(off int8) Rule {
+	if off == 0 {
+		return Rule{Kind: RuleSame}
+	}
+	return Rule{Kind: RuleSaved, Off: int32(off)}
+}
+
+// readHeader fills in s.Header and the byte order.
+func (s *Section) readHeader(data []byte) error {
+	if len(data) < headerSize {
+		return headerError(0, ErrMalformed, "%d bytes of data, expected at least %d", len(data), headerSize)
+	}
+	h := &s.Header
+	switch binary.LittleEndian.Uint16(data) {
+	case Magic:
+		h.ByteOrder = binary.LittleEndian
+	case bits.ReverseBytes16(Magic):
+		h.ByteOrder = binary.BigEndian
+		s.big = true
+	default:
+		return headerError(0, ErrMalformed, "magic bytes %#02x %#02x, expected %#x in either byte order", data[0], data[1], Magic)
+	}
+	h.Version, h.Flags, h.ABI = Version(data[2]), Flags(data[3]), ABI(data[4])
+	known, abis := FDESorted|FramePointer, S390X
+	switch h.Version {
+	case V1:
+		abis = AMD64
+	case V2, V3:
+		known |= FDEFuncStartPCRel
+	default:
+		return headerError(2, ErrUnsupported, "version %d, expected 1, 2 or 3", h.Version)
+	}
+	if unknown := h.Flags &^ known; unknown != 0 {
+		return headerError(3, ErrUnsupported, "flags %#x, of which %#x are not defined in version %d", uint8(h.Flags), uint8(unknown), h.Version)
+	}
+	if h.ABI < AArch64BE || h.ABI > abis {
+		return headerError(4, ErrUnsupported, "ABI %d, expected 1 to %d in version %d", h.ABI, abis, h.Version)
+	}
+	if h.ABI.bigEndian() != s.big {
+		return headerError(4, ErrMalformed, "ABI %d (%v) in a section of the other byte order (%v)", h.ABI, h.ABI, h.ByteOrder)
+	}
+	h.FixedFP, h.FixedRA = int8(data[5]), int8(data[6])
+	h.NumFDEs = s.u32(data, 0x08)
+	h.NumFREs = s.u32(data, 0x0c)
+	h.FRELen = s.u32(data, 0x10)
+	h.FDEOff = s.u32(data, 0x14)
+	h.FREOff = s.u32(data, 0x18)
+	if n := int(data[7]); n != 0 {
+		if headerSize+n > len(data) {
+			return headerError(7, ErrMalformed, "auxiliary header of %d bytes lies beyond the %#x bytes of data", n, len(data))
+		}
+		h.AuxHeader = data[headerSize : headerSize+n : headerSize+n]
+	}
+	return nil
+}
+
+// u16, u32 and u64 load a field of the section's byte order; the caller has
+// made sure of the bounds.
+
+func (s *Section) u16(p []byte, off int) uint16 {
+	v := binary.LittleEndian.Uint16(p[off:])
+	if s.big {
+		v = bits.ReverseBytes16(v)
+	}
+	return v
+}
+
+func (s *Section) u32(p []byte, off int) uint32 {
+	v := binary.LittleEndian.Uint32(p[off:])
+	if s.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+func (s *Section) u64(p []byte, off int) uint64 {
+	v := binary.LittleEndian.Uint64(p[off:])
+	if s.big {
+		v = bits.ReverseBytes64(v)
+	}
+	return v
+}
