@@ -7,8 +7,8 @@
 // thread and is in a system call below a chain of Go functions, so one thread
 // has a stack that is known in advance:
 //
-//	goexit > main.main.gowrap? > main.locked > main.lockedOuter >
-//	main.lockedInner > main.blockInRead > syscall...
+//	runtime.goexit > main.main.gowrap1 > main.locked > main.lockedOuter >
+//	main.lockedInner > main.blockInRead > syscall.Read > ...
 //
 // The others wait: for a channel, in select, for a mutex, asleep, in a
 // network poll, and one runs.
@@ -25,7 +25,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 )
 
 var (
@@ -39,9 +38,8 @@ func blockInRead(fd int) int {
 	var b [1]byte
 	close(reached)
 	for {
-		// Raw: the scheduler does not know, so the thread keeps its goroutine.
-		n, _, _ := syscall.RawSyscall(syscall.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), 1)
-		if n == 0 {
+		// Not os.File: the thread itself shall block in the kernel.
+		if n, _ := syscall.Read(fd, b[:]); n == 0 {
 			return 0
 		}
 	}

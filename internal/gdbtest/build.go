@@ -1,0 +1,136 @@
+//go:build linux
+
+package gdbtest
+
+import (
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// Plain are the flags of an ordinary optimized build: no frame pointer, debug
+// information, and SFrame as this machine's assembler writes it.
+var Plain = []string{"-g", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"}
+
+// Build compiles a program of testdata/progs and returns its path. src is a
+// file name (chain.c, cxxwait.cc) or the folder of a Go program (gotarget);
+// flags are the compiler's own (for Go: of "go build"). The result is kept in
+// the user's cache folder, named by everything that it was made from, so it
+// must not be changed: copy it first.
+func Build(t testing.TB, src string, flags ...string) string {
+	t.Helper()
+	NeedAMD64(t)
+	path := Testdata(t, "progs", src)
+	var cmd []string
+	env := os.Environ()
+	switch filepath.Ext(src) {
+	case ".c":
+		cmd = []string{Tool(t, "cc"), "-pthread"}
+	case ".cc":
+		cmd = []string{Tool(t, "c++"), "-std=c++17", "-pthread"}
+	case "":
+		cmd = []string{Tool(t, "go"), "build"}
+		env = append(env, "CGO_ENABLED=0", "GOFLAGS=")
+	default:
+		t.Fatalf("build %s: not a .c or .cc file or a folder", src)
+	}
+	cmd = append(cmd, flags...)
+
+	out := filepath.Join(buildDir(t, path, cmd), strings.TrimSuffix(filepath.Base(src), filepath.Ext(src)))
+	if _, err := os.Stat(out); err == nil {
+		return out
+	}
+	// Another test may build the same: each to a name of its own, then rename.
+	tmp, err := os.MkdirTemp(filepath.Dir(out), "build")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(tmp)
+	made := filepath.Join(tmp, filepath.Base(out))
+	args := append(cmd[1:len(cmd):len(cmd)], "-o", made, path)
+	if cmd[1] != "build" {
+		args = append(args, "-ldl")
+	}
+	c := exec.Command(cmd[0], args...)
+	c.Env, c.Dir = env, filepath.Dir(path)
+	if _, msg, err := command(c); err != nil {
+		if strings.Contains(msg, "gsframe") {
+			missing(t, "the assembler does not know --gsframe (binutils 2.40 or later)")
+		}
+		t.Fatalf("%s: %v\n%s", strings.Join(c.Args, " "), err, msg)
+	}
+	if err := os.Rename(made, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// buildDir returns the folder for what cmd makes of the program at path. Its
+// name is a hash of the sources, the command and the compiler's version.
+func buildDir(t testing.TB, path string, cmd []string) string {
+	t.Helper()
+	versionFlag := "--version"
+	if cmd[1] == "build" {
+		versionFlag = "version"
+	}
+	version, msg, err := command(exec.Command(cmd[0], versionFlag))
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", cmd[0], versionFlag, err, msg)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q", version, cmd)
+	for _, dir := range []string{filepath.Dir(path), path} {
+		files, _ := filepath.Glob(filepath.Join(dir, "*.*"))
+		for _, file := range files {
+			if file != path && filepath.Dir(file) != path && filepath.Ext(file) != ".h" {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(h, "%q %q", filepath.Base(file), text)
+		}
+	}
+	base, err := os.UserCacheDir()
+	if err != nil { // no home folder: build anew in each test
+		return t.TempDir()
+	}
+	dir := filepath.Join(base, "sfwalk-test", hex.EncodeToString(h.Sum(nil)[:12]))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return t.TempDir()
+	}
+	return dir
+}
+
+// Functions returns the names of the functions in the symbol table of the ELF
+// file at path that start with prefix, sorted.
+func Functions(t testing.TB, path, prefix string) []string {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatalf("symbols of %s: %v", path, err)
+	}
+	var names []string
+	for _, s := range symbols {
+		// A name with a dot is a part of a function that the compiler split off.
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF &&
+			strings.HasPrefix(s.Name, prefix) && !strings.Contains(s.Name, ".") {
+			names = append(names, s.Name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}

@@ -1,0 +1,183 @@
+//go:build linux
+
+package gdbtest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// startLimit bounds how long a target may take to reach its state.
+const startLimit = 30 * time.Second
+
+// A Process is a running target program. It ends with the test that started
+// it, and with the test binary, however that ends.
+type Process struct {
+	PID    int
+	Stdin  io.WriteCloser // closing it ends the program
+	Stdout *bufio.Reader  // what follows the line "ready"
+	cmd    *exec.Cmd
+	exited chan error
+}
+
+// Start runs the program at path, waits until it has printed "ready" and then
+// until every thread of it is blocked in the kernel. From then on it stands
+// still: all debuggers see the same stacks.
+func Start(t testing.TB, path string, args ...string) *Process {
+	t.Helper()
+	p := StartRunning(t, path, args...)
+	for deadline := time.Now().Add(startLimit); ; time.Sleep(2 * time.Millisecond) {
+		states, err := p.states()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if strings.Trim(states, "S") == "" {
+			return p
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not come to rest, its threads' states are %s", path, states)
+		}
+	}
+}
+
+// StartRunning is Start for a program with threads that never rest: it waits
+// for "ready" alone. Stop makes such a process stand still.
+func StartRunning(t testing.TB, path string, args ...string) *Process {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not StdoutPipe: Wait would close it under a reader.
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		r.Close()
+		t.Fatal(err)
+	}
+	p := &Process{PID: cmd.Process.Pid, Stdin: stdin, Stdout: bufio.NewReader(r), cmd: cmd, exited: make(chan error, 1)}
+	done := make(chan struct{})
+	go func() { p.exited <- cmd.Wait(); close(done) }()
+	t.Cleanup(func() {
+		// Not by cmd.Process alone: a stopped process must die, too, and SIGKILL does that.
+		cmd.Process.Kill()
+		<-done
+		r.Close()
+	})
+
+	r.SetReadDeadline(time.Now().Add(startLimit))
+	line, err := p.Stdout.ReadString('\n')
+	if err != nil || line != "ready\n" {
+		cmd.Process.Kill()
+		<-done
+		t.Fatalf("%s %q: got %q (%v) instead of \"ready\"; it ended with: %v %s",
+			path, args, line, err, cmd.ProcessState, strings.TrimSpace(stderr.String()))
+	}
+	r.SetReadDeadline(time.Time{})
+	return p
+}
+
+// Stop sends SIGSTOP and waits until every thread has stopped.
+func (p *Process) Stop(t testing.TB) {
+	t.Helper()
+	p.signal(t, syscall.SIGSTOP, func(states string) bool { return strings.Trim(states, "T") == "" })
+}
+
+// Continue sends SIGCONT and waits until no thread is stopped any more.
+func (p *Process) Continue(t testing.TB) {
+	t.Helper()
+	p.signal(t, syscall.SIGCONT, func(states string) bool { return !strings.Contains(states, "T") })
+}
+
+func (p *Process) signal(t testing.TB, sig syscall.Signal, reached func(states string) bool) {
+	t.Helper()
+	if err := syscall.Kill(p.PID, sig); err != nil {
+		t.Fatalf("kill %d with %v: %v", p.PID, sig, err)
+	}
+	for deadline := time.Now().Add(startLimit); ; time.Sleep(time.Millisecond) {
+		states, err := p.states()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reached(states) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d after %v: its threads' states are %s", p.PID, sig, states)
+		}
+	}
+}
+
+// States returns the state letter of each thread as /proc/PID/stat has it
+// (R running, S sleeping, T stopped, t traced, Z zombie, ...).
+func (p *Process) States(t testing.TB) string {
+	t.Helper()
+	states, err := p.states()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return states
+}
+
+func (p *Process) states() (string, error) {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+	if err != nil {
+		return "", err
+	}
+	var states []byte
+	for _, task := range tasks {
+		stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID), "task", task.Name(), "stat"))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // the thread has ended meanwhile
+		}
+		if err != nil {
+			return "", err
+		}
+		// "PID (NAME) STATE ...", and NAME may hold anything.
+		end := bytes.LastIndex(stat, []byte(") "))
+		if end < 0 || end+2 >= len(stat) {
+			return "", fmt.Errorf("stat of thread %s: no state in %q", task.Name(), stat)
+		}
+		states = append(states, stat[end+2])
+	}
+	if len(states) == 0 {
+		return "", fmt.Errorf("process %d has no threads", p.PID)
+	}
+	return string(states), nil
+}
+
+// Exit closes the program's standard input and returns how it ended: nil for
+// exit code 0. A test calls it last, to see that nothing has disturbed the
+// process.
+func (p *Process) Exit(t testing.TB) error {
+	t.Helper()
+	p.Stdin.Close()
+	select {
+	case err := <-p.exited:
+		p.exited <- err // for another call
+		return err
+	case <-time.After(startLimit):
+		t.Fatalf("process %d does not end with its standard input", p.PID)
+		return nil
+	}
+}
