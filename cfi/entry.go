@@ -1,0 +1,75 @@
+package cfi
+
+// entry is the common head of a CIE and an FDE (DWARF 5, section 6.4.1).
+type entry struct {
+	off   int // of the entry in the section
+	body  int // of what follows the CIE ID or pointer
+	end   int
+	cie   int  // offset of the CIE that an FDE belongs to; -1 for a CIE
+	empty bool // a zero terminator
+	wide  bool // 64-bit format
+}
+
+// entryAt reads the head of the entry at off, which is within the section.
+func (s *Section) entryAt(off int) (entry, error) {
+	e := entry{off: off, cie: -1}
+	c := s.cursor(off, len(s.data))
+	length := uint64(c.u32())
+	switch {
+	case c.bad:
+		return e, s.entryError(off, "length "+truncated)
+	case length == 0:
+		e.body, e.end, e.empty = c.off, c.off, true
+		return e, nil
+	case length == 0xffffffff:
+		e.wide = true
+		length = c.u64()
+	case length >= 0xfffffff0:
+		return e, s.entryError(off, "length is a reserved value")
+	}
+	if c.bad || length > uint64(len(s.data)-c.off) {
+		return e, s.entryError(off, "runs past the end of the section")
+	}
+	e.end = c.off + int(length)
+	c.data = c.data[:e.end]
+
+	at := c.off
+	var id uint64
+	// The ID field of .eh_frame has four bytes in the 64-bit format, too.
+	if e.wide && s.kind == Debug {
+		id = c.u64()
+	} else {
+		id = uint64(c.u32())
+	}
+	if c.bad {
+		return e, s.entryError(off, "is too short for a CIE pointer")
+	}
+	e.body = c.off
+	var target uint64
+	if s.kind == EH {
+		if id == 0 {
+			return e, nil
+		}
+		target = uint64(at) - id // distance back from the field itself
+	} else {
+		if id == 0xffffffffffffffff || !e.wide && id == 0xffffffff {
+			return e, nil
+		}
+		target = id
+	}
+	if target >= uint64(len(s.data)) {
+		return e, &Error{s.kind, "FDE", off, "CIE pointer", at, "points outside the section", ErrMalformed}
+	}
+	e.cie = int(target)
+	return e, nil
+}
+
+func (s *Section) entryError(off int, reason string) error {
+	return &Error{Kind: s.kind, Entry: "entry", Offset: off, Reason: reason, Err: ErrMalformed}
+}
+
+// span is a stretch of the section.
+type span struct{ from, to int }
+
+// has reports whether p lies within the section: an FDE may be another's.
+func (s *Section) has(p span) bool { return 0 <= p.from && p.from <= p.to && p.to <= len(s.data) }

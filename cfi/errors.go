@@ -1,0 +1,43 @@
+package cfi
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of this package; test with errors.Is.
+var (
+	// ErrNotFound: no FDE covers the address.
+	ErrNotFound = errors.New("cfi: no FDE covers the address")
+	// ErrMalformed: the bytes break the format. The error is an [*Error].
+	ErrMalformed = errors.New("malformed call frame information")
+	// ErrUnsupported: the bytes may be right, but what they say cannot be
+	// followed: an unknown version, augmentation or instruction. The error is an
+	// [*Error].
+	ErrUnsupported = errors.New("unsupported call frame information")
+	// ErrExpression: an expression cannot be evaluated.
+	ErrExpression = errors.New("cannot evaluate expression")
+)
+
+// Error says what is wrong with an entry of the section, and where.
+type Error struct {
+	Kind   Kind   // the section
+	Entry  string // what was being read: "entry", "CIE" or "FDE"
+	Offset int    // of the entry, in bytes from the start of the section
+	What   string // the field or instruction of the entry; may be empty
+	At     int    // offset of What, in bytes from the start of the section
+	Reason string
+	Err    error // ErrMalformed or ErrUnsupported
+}
+
+func (e *Error) Error() string {
+	if e.What == "" {
+		return fmt.Sprintf("cfi: %v %s at %#x: %s", e.Kind, e.Entry, e.Offset, e.Reason)
+	}
+	return fmt.Sprintf("cfi: %v %s at %#x: %s at %#x: %s", e.Kind, e.Entry, e.Offset, e.What, e.At, e.Reason)
+}
+
+// Unwrap returns the sentinel, e.Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+const truncated = "runs past the end of the entry"

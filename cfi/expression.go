@@ -1,0 +1,199 @@
+package cfi
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+const (
+	maxStack = 64   // values on the stack of an expression
+	maxSteps = 4096 // operations that one evaluation runs
+)
+
+// expression is a DWARF expression in place (DWARF 5, section 2.5, with the
+// limits of section 6.4.2).
+type expression struct {
+	code    []byte
+	at      int // offset of code in the section
+	kind    Kind
+	big     bool
+	ptrSize uint8
+}
+
+// expression returns the one whose length stands at off: a place that the
+// machine has been at.
+func (s *Section) expression(off int, ptrSize uint8) expression {
+	c := s.cursor(off, len(s.data))
+	code := c.take(c.uleb())
+	return expression{code, c.off - len(code), s.kind, s.big, ptrSize}
+}
+
+func (x *expression) fail(op, off int, err error) error {
+	what := "end"
+	if op >= 0 {
+		what = "DW_OP_" + operationName(byte(op))
+	}
+	return fmt.Errorf("cfi: %v expression at %#x: %s at %#x: %w", x.kind, x.at, what, x.at+off, err)
+}
+
+func badExpression(reason string) error { return fmt.Errorf("%w: %s", ErrExpression, reason) }
+
+// evaluation is the state of one run. Values have the width of an address.
+type evaluation struct {
+	x      *expression
+	c      cursor
+	stack  [maxStack]uint64
+	n      int
+	mask   uint64
+	reason string // why it cannot go on
+}
+
+func (e *evaluation) push(v uint64) {
+	if e.n == maxStack {
+		e.reason = "stack is full"
+		return
+	}
+	e.stack[e.n] = v & e.mask
+	e.n++
+}
+
+func (e *evaluation) pop() uint64 {
+	if e.n == 0 {
+		e.reason = "stack is empty"
+		return 0
+	}
+	e.n--
+	return e.stack[e.n]
+}
+
+// pick pushes a copy of the value i below the top.
+func (e *evaluation) pick(i int) {
+	if i >= e.n {
+		e.reason = "stack is too short"
+		return
+	}
+	e.push(e.stack[e.n-1-i])
+}
+
+// rotate moves the top value below the n-1 that follow it.
+func (e *evaluation) rotate(n int) {
+	if e.n < n {
+		e.reason = "stack is too short"
+		return
+	}
+	part := e.stack[e.n-n : e.n]
+	top := part[n-1]
+	copy(part[1:], part)
+	part[0] = top
+}
+
+func (e *evaluation) signed(v uint64) int64 { return int64(signExtend(v, e.x.ptrSize)) }
+
+// Eval implements [trad.Expression]. The error wraps [ErrExpression], or
+// trad.ErrUnavailable, or what env gave.
+func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error) {
+	e := evaluation{x: x, c: cursor{data: x.code, big: x.big}, mask: addressMask(x.ptrSize)}
+	if hasCFA {
+		e.push(cfa)
+	}
+	for steps := 0; e.c.more(); steps++ {
+		at := e.c.off
+		op := e.c.u8()
+		if steps == maxSteps {
+			return 0, x.fail(int(op), at, badExpression(fmt.Sprintf("no end after %d operations", maxSteps)))
+		}
+		var err error
+		switch {
+		case op == opCallFrameCFA && hasCFA:
+			e.push(cfa)
+		case op == opCallFrameCFA:
+			e.reason = "the CFA is what is being computed"
+		case isRegisterOp(op):
+			err = e.register(op, env)
+		case op == opDeref || op == opDerefSize:
+			err = e.deref(op, env)
+		case !e.operand(op):
+			e.compute(op)
+		}
+		switch {
+		case err != nil:
+		case e.c.bad:
+			err = badExpression("operand " + truncated + " or does not fit in 64 bits")
+		case e.reason != "":
+			err = badExpression(e.reason)
+		}
+		if err != nil {
+			return 0, x.fail(int(op), at, err)
+		}
+	}
+	if e.n == 0 {
+		return 0, x.fail(-1, len(x.code), badExpression("stack is empty"))
+	}
+	return e.stack[e.n-1], nil
+}
+
+func isRegisterOp(op byte) bool { return op >= opReg0 && op <= opBregx }
+
+// register pushes a register of THIS, plus the offset of a breg. A plain
+// DW_OP_reg names the register's value here, as it has no other use.
+func (e *evaluation) register(op byte, env trad.Env) error {
+	reg, off := uint64(0), int64(0)
+	switch {
+	case op < opBreg0:
+		reg = uint64(op - opReg0)
+	case op < opRegx:
+		reg, off = uint64(op-opBreg0), e.c.sleb()
+	case op == opRegx:
+		reg = e.c.uleb()
+	case op == opBregx:
+		reg, off = e.c.uleb(), e.c.sleb()
+	default: // fbreg needs a function's frame base, which CFI has not
+		e.reason = "has no meaning in call frame information"
+		return nil
+	}
+	if e.c.bad {
+		return nil
+	}
+	if reg > uint64(^trad.Reg(0)) {
+		e.reason = fmt.Sprintf("there is no register %d", reg)
+		return nil
+	}
+	v, ok := env.Register(trad.Reg(reg))
+	if !ok {
+		return fmt.Errorf("register %d: %w", reg, trad.ErrUnavailable)
+	}
+	e.push(v + uint64(off))
+	return nil
+}
+
+// deref replaces the address on top by what lies there.
+func (e *evaluation) deref(op byte, env trad.Env) error {
+	size, word := e.x.ptrSize, uint64(e.x.ptrSize)
+	if op == opDerefSize {
+		size = e.c.u8()
+		if !e.c.bad && (size == 0 || size > e.x.ptrSize) {
+			e.reason = fmt.Sprintf("reads %d bytes, want 1 to %d", size, e.x.ptrSize)
+		}
+	}
+	addr := e.pop()
+	if e.c.bad || e.reason != "" {
+		return nil
+	}
+	// Memory gives whole words. Take the aligned one, which lies in one page with
+	// the bytes that are asked for, unless they reach into the next.
+	from, skip := addr, uint64(0)
+	if size < e.x.ptrSize && addr%word+uint64(size) <= word {
+		skip = addr % word
+		from -= skip
+	}
+	v, err := env.Word(from)
+	if err != nil {
+		return err
+	}
+	if e.x.big {
+		skip = word - uint64(size) - skip
+	}
+	e.push(v >> (8 * skip) & addressMask(size))
+	return nil
+}

@@ -1,0 +1,148 @@
+package cfi
+
+import (
+	"fmt"
+	"iter"
+)
+
+// FDE is a frame description entry: the call frame information of one stretch
+// of code (DWARF 5, section 6.4.1).
+type FDE struct {
+	Offset int    // in bytes from the start of the section
+	Start  uint64 // address of the first byte of code
+	Len    uint64 // bytes of code; Start+Len does not overflow
+	CIE    CIE
+
+	program span
+}
+
+// Contains reports whether the FDE covers pc.
+func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
+
+// parseFDE reads the FDE with head e. *f may hold another FDE: its CIE is not
+// read again if it is the same.
+func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
+	if e.empty || e.cie < 0 {
+		return s.entryError(e.off, "is not an FDE, where one is expected")
+	}
+	if !haveCIE || f.CIE.Offset != e.cie {
+		f.CIE.Offset = -1
+		if err := s.parseCIE(e.cie, &f.CIE); err != nil {
+			f.CIE.Offset = -1
+			return fmt.Errorf("cfi: %v FDE at %#x: %w", s.kind, e.off, err)
+		}
+	}
+	f.Offset = e.off
+	c := s.cursor(e.body, e.end)
+	at := c.off
+	fail := func(what, reason string) error {
+		return &Error{s.kind, "FDE", e.off, what, at, reason, ErrMalformed}
+	}
+	var why string
+	enc := f.CIE.encoding
+	if f.Start, why = s.pointer(&c, enc, f.CIE.PtrSize, 0, false); why != "" {
+		return fail("start address", why)
+	}
+	// The length has the format of the start, but no base, and no sign to it.
+	at = c.off
+	length := enc & encFormat
+	if enc == encAligned {
+		length = encAbsptr
+	} else if length&encSigned != 0 && length != encSLEB128 {
+		length &^= encSigned
+	}
+	if f.Len, why = offset(&c, length, f.CIE.PtrSize); why != "" {
+		return fail("length of code", why)
+	}
+	if mask := addressMask(f.CIE.PtrSize); f.Len > mask-f.Start {
+		return fail("length of code", fmt.Sprintf("%#x bytes at %#x run past the end of the address space", f.Len, f.Start))
+	}
+	if f.CIE.sized {
+		at = c.off
+		if n := c.uleb(); c.take(n) == nil {
+			return fail("augmentation data", truncated)
+		}
+	}
+	f.program = span{c.off, e.end}
+	return nil
+}
+
+// FDEs iterates over the FDEs of the section in the order in which they stand
+// there. An FDE that cannot be read gives an error, and the iteration goes on;
+// where the chain of entries itself is broken, it ends after the error.
+func (s *Section) FDEs() iter.Seq2[FDE, error] {
+	return func(yield func(FDE, error) bool) {
+		var f FDE
+		w := walk{s: s}
+		for {
+			more, err := w.next(&f)
+			if !more {
+				return
+			}
+			if err != nil {
+				if !yield(FDE{}, err) {
+					return
+				}
+			} else if !yield(f, nil) {
+				return
+			}
+		}
+	}
+}
+
+// walk steps from FDE to FDE.
+type walk struct {
+	s       *Section
+	off     int
+	haveCIE bool
+	// Behind a zero terminator may stand more entries or, where the caller
+	// could not know the section's size, something else.
+	terminated bool
+}
+
+// next reads the next FDE. more is false at the end of the section.
+func (w *walk) next(f *FDE) (more bool, err error) {
+	s := w.s
+	for w.off < len(s.data) {
+		if len(s.data)-w.off < 4 && allZero(s.data[w.off:]) {
+			break
+		}
+		e, err := s.entryAt(w.off)
+		if err != nil {
+			if e.end > w.off {
+				w.off = e.end
+			} else {
+				w.off = len(s.data)
+			}
+			if w.terminated {
+				break
+			}
+			return true, err
+		}
+		w.off = e.end
+		if e.empty {
+			w.terminated = true
+			continue
+		}
+		if e.cie < 0 {
+			continue
+		}
+		err = s.parseFDE(e, f, w.haveCIE)
+		w.haveCIE = f.CIE.Offset >= 0
+		if err != nil && w.terminated {
+			break
+		}
+		return true, err
+	}
+	w.off = len(s.data)
+	return false, nil
+}
+
+func allZero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,21 @@
+package cfi
+
+import "fmt"
+
+// FrameAddress returns the address of the .eh_frame that a .eh_frame_hdr, which
+// lies at addr, points to: the way to it in a file without section headers.
+func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
+	c := cursor{data: header, big: abi.Order.Uint16([]byte{0, 1}) == 1}
+	version, ptrEnc := c.u8(), c.u8()
+	c.u8() // encoding of the count
+	c.u8() // encoding of the table
+	if c.bad || version != 1 || ptrEnc == encOmit {
+		return 0, fmt.Errorf("cfi: .eh_frame_hdr at %#x: version %d does not point to .eh_frame", addr, version)
+	}
+	at := Section{addr: addr, dataBase: addr}
+	v, why := at.pointer(&c, ptrEnc, uint8(abi.PtrSize), 0, false)
+	if why != "" {
+		return 0, fmt.Errorf("cfi: .eh_frame_hdr at %#x: pointer to .eh_frame: %s", addr, why)
+	}
+	return v, nil
+}

@@ -1,0 +1,147 @@
+package cfi
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+)
+
+// header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame
+// Header"), searched in place. The table is trusted only as far as the FDEs bear
+// it out.
+type header struct {
+	table  []byte // the entries: start of code, address of FDE
+	addr   uint64 // of table
+	base   uint64 // what both fields are relative to, unless pcrel
+	count  int    // 0: there is no table
+	size   uint8  // bytes of one field
+	signed bool
+	pcrel  bool
+
+	sorted sync.Once   // checks the order, at the first miss
+	lies   atomic.Bool // the table was found to be wrong
+}
+
+// open finds the table in data. A header without a usable one is as good as none.
+func (h *header) open(data []byte, addr uint64, s *Section) {
+	c := cursor{data: data, big: s.big}
+	version, ptrEnc, countEnc, tableEnc := c.u8(), c.u8(), c.u8(), c.u8()
+	if c.bad || version != 1 || countEnc == encOmit || tableEnc == encOmit {
+		return
+	}
+	// Pointers in the header are relative to the header itself (datarel).
+	at := Section{addr: addr, textBase: s.textBase, dataBase: addr}
+	if ptrEnc != encOmit && at.skipPointer(&c, ptrEnc, s.ptrSize) != "" {
+		return
+	}
+	count, why := at.pointer(&c, countEnc, s.ptrSize, 0, false)
+	h.size = encSize(tableEnc, s.ptrSize)
+	if why != "" || h.size == 0 || count > uint64(len(data)-c.off)/(2*uint64(h.size)) {
+		return
+	}
+	switch tableEnc &^ encFormat {
+	case 0:
+	case encPCrel:
+		h.pcrel = true
+	case encDatarel:
+		h.base = addr
+	case encTextrel:
+		h.base = s.textBase
+	default:
+		return
+	}
+	h.signed = tableEnc&encSigned != 0
+	h.table, h.addr, h.count = data[c.off:], addr+uint64(c.off), int(count)
+}
+
+// field reads field number i, two to an entry.
+func (s *Section) field(i int) uint64 {
+	h := &s.header
+	off := i * int(h.size)
+	b := h.table[off:]
+	var v uint64
+	switch {
+	case h.size == 4 && !s.big:
+		v = uint64(binary.LittleEndian.Uint32(b))
+	case h.size == 4:
+		v = uint64(binary.BigEndian.Uint32(b))
+	default:
+		c := cursor{data: b, big: s.big}
+		v = c.uint(h.size)
+	}
+	if h.signed {
+		v = signExtend(v, h.size)
+	}
+	base := h.base
+	if h.pcrel {
+		base = h.addr + uint64(off)
+	}
+	return (base + v) & addressMask(s.ptrSize)
+}
+
+// answer is what the header's table says about a PC.
+type answer uint8
+
+const (
+	found  answer = iota
+	missed        // no FDE covers the PC
+	silent        // the table cannot tell; the index can
+	lied
+)
+
+func (s *Section) searchHeader(pc uint64, f *FDE) answer {
+	low, high := uint64(0), addressMask(s.ptrSize) // bounds that the fields seen give to those not seen
+	i, j := 0, s.header.count
+	for i < j {
+		mid := int(uint(i+j) / 2)
+		key := s.field(2 * mid)
+		if key < low || key > high {
+			return lied
+		}
+		if key <= pc {
+			i, low = mid+1, key
+		} else {
+			j, high = mid, key
+		}
+	}
+	if i == 0 {
+		return s.missed()
+	}
+	off := s.field(2*i-1) - s.addr
+	if off >= uint64(len(s.data)) {
+		return lied
+	}
+	e, err := s.entryAt(int(off))
+	if err != nil {
+		return lied
+	}
+	switch err := s.parseFDE(e, f, false); {
+	case err != nil || f.Start != low:
+		return lied
+	case f.Contains(pc):
+		return found
+	case f.Len == 0:
+		return silent // others may start here, too
+	}
+	return s.missed()
+}
+
+// missed vouches for a miss: in a table that is out of order a PC can be missed
+// though an entry covers it. A hit needs no such care, the FDE proves it.
+func (s *Section) missed() answer {
+	s.header.sorted.Do(func() {
+		last := uint64(0)
+		for i := range s.header.count {
+			key := s.field(2 * i)
+			if key < last {
+				s.header.lies.Store(true)
+				return
+			}
+			last = key
+		}
+	})
+	if s.header.lies.Load() {
+		return lied
+	}
+	return missed
+}

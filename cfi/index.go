@@ -1,0 +1,71 @@
+package cfi
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// index is the stand-in for the table of .eh_frame_hdr where there is none, as
+// in static programs and for .debug_frame.
+type index struct {
+	entries []indexEntry // ascending by start, then end
+	miss    error        // what a PC gets that no entry covers
+}
+
+type indexEntry struct {
+	start, end uint64
+	offset     uint32 // of the FDE in the section
+}
+
+// build reads all FDEs once. Those that cannot be read are left out, and a miss
+// names the first of them.
+func (x *index) build(s *Section) {
+	var f FDE
+	var broken error
+	w := walk{s: s}
+	for {
+		more, err := w.next(&f)
+		if !more {
+			break
+		}
+		if err != nil {
+			if broken == nil {
+				broken = err
+			}
+			continue
+		}
+		if f.Len > 0 {
+			x.entries = append(x.entries, indexEntry{f.Start, f.Start + f.Len, uint32(f.Offset)})
+		}
+	}
+	slices.SortFunc(x.entries, func(a, b indexEntry) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.offset, b.offset))
+	})
+	x.miss = ErrNotFound
+	if broken != nil {
+		x.miss = fmt.Errorf("%w that could be read: %w", ErrNotFound, broken)
+	}
+}
+
+func (s *Section) searchIndex(pc uint64, f *FDE) error {
+	s.once.Do(func() { s.index.build(s) })
+	entries := s.index.entries
+	i, j := 0, len(entries)
+	for i < j {
+		mid := int(uint(i+j) / 2)
+		if entries[mid].start <= pc {
+			i = mid + 1
+		} else {
+			j = mid
+		}
+	}
+	if i == 0 || pc >= entries[i-1].end {
+		return s.index.miss
+	}
+	e, err := s.entryAt(int(entries[i-1].offset))
+	if err != nil {
+		return err
+	}
+	return s.parseFDE(e, f, false)
+}

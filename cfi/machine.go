@@ -1,0 +1,324 @@
+package cfi
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// machine runs the program of an FDE line by line (DWARF 5, section 6.4.3).
+type machine struct {
+	s      *Section
+	fde    FDE
+	c      cursor
+	at     int // offset of the current instruction
+	loc    uint64
+	lo, hi uint64 // range of the current line
+	cie    bool   // the initial instructions of the CIE are running
+	states
+}
+
+// start runs the initial instructions of the CIE of m.fde.
+func (m *machine) start(s *Section) error {
+	m.s = s
+	f := &m.fde
+	if !s.has(f.CIE.program) || !s.has(f.program) {
+		return fmt.Errorf("cfi: FDE at %#x is not of this section", f.Offset)
+	}
+	m.cie = true
+	m.c = s.cursor(f.CIE.program.from, f.CIE.program.to)
+	for m.c.more() {
+		if err := m.step(); err != nil {
+			return err
+		}
+	}
+	// The bottom of the stack is what DW_CFA_restore goes back to.
+	m.depth = 0
+	m.push()
+	m.cie = false
+	m.c = s.cursor(f.program.from, f.program.to)
+	m.loc, m.hi = f.Start, f.Start
+	return nil
+}
+
+// line runs the program to the end of the next line, which gets the range
+// [m.lo, m.hi). There is one as long as m.hi is not the end of the FDE.
+func (m *machine) line() error {
+	end := m.fde.Start + m.fde.Len
+	m.lo = m.hi
+	for m.c.more() {
+		// A line may be over before it has begun: two advances in a row.
+		if err := m.step(); err != nil {
+			return err
+		}
+		if m.loc > m.lo {
+			m.hi = min(m.loc, end)
+			return nil
+		}
+	}
+	m.hi = end
+	return nil
+}
+
+// bottom is the depth of the stack of states at which restore_state fails.
+func (m *machine) bottom() int {
+	if m.cie {
+		return 0
+	}
+	return 1
+}
+
+// step runs one instruction.
+func (m *machine) step() error {
+	c, s := &m.c, &m.top
+	m.at = c.off
+	op := c.u8()
+	reason := ""
+	switch op & 0xc0 {
+	case cfaAdvanceLoc:
+		reason = m.advance(uint64(op & 0x3f))
+	case cfaOffset:
+		reason = m.offsetRule(uint64(op&0x3f), trad.Saved, c.uleb())
+	case cfaRestore:
+		m.restore(uint64(op & 0x3f))
+	default:
+		switch op {
+		case cfaNop:
+		case cfaSetLoc:
+			reason = m.setLoc()
+		case cfaAdvanceLoc1:
+			reason = m.advance(uint64(c.u8()))
+		case cfaAdvanceLoc2:
+			reason = m.advance(uint64(c.u16()))
+		case cfaAdvanceLoc4:
+			reason = m.advance(uint64(c.u32()))
+		case cfaMIPSAdvanceLoc8:
+			reason = m.advance(c.u64())
+
+		case cfaDefCFA:
+			reg := c.uleb()
+			reason = m.defCFA(reg, c.uleb(), 1)
+		case cfaDefCFASF:
+			reg := c.uleb()
+			reason = m.defCFA(reg, uint64(c.sleb()), m.fde.CIE.DataAlign)
+		case cfaDefCFARegister:
+			reg := c.uleb()
+			switch {
+			case s.cfa.Kind == trad.ValExpr:
+				reason = "the CFA is an expression, not a register and an offset"
+			case reg > math.MaxUint16:
+				reason = "register number does not fit in 16 bits"
+			default:
+				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(reg)
+			}
+		case cfaDefCFAOffset:
+			reason = m.defCFAOffset(c.uleb(), 1)
+		case cfaDefCFAOffsetSF:
+			reason = m.defCFAOffset(uint64(c.sleb()), m.fde.CIE.DataAlign)
+		case cfaDefCFAExpr:
+			s.cfa = m.expression(trad.ValExpr)
+
+		case cfaUndefined:
+			m.rule(c.uleb(), trad.Rule{Kind: trad.Undefined})
+		case cfaSameValue:
+			m.rule(c.uleb(), trad.Rule{Kind: trad.Same})
+		case cfaOffsetExtended:
+			reg := c.uleb()
+			reason = m.offsetRule(reg, trad.Saved, c.uleb())
+		case cfaOffsetExtSF:
+			reg := c.uleb()
+			reason = m.signedRule(reg, trad.Saved, c.sleb())
+		case cfaValOffset:
+			reg := c.uleb()
+			reason = m.offsetRule(reg, trad.Value, c.uleb())
+		case cfaValOffsetSF:
+			reg := c.uleb()
+			reason = m.signedRule(reg, trad.Value, c.sleb())
+		case cfaGNUNegativeOffsetExt:
+			reg := c.uleb()
+			if n := c.uleb(); n > math.MaxInt64 {
+				reason = tooFar
+			} else {
+				reason = m.signedRule(reg, trad.Saved, -int64(n))
+			}
+		case cfaRegister:
+			reg, in := c.uleb(), c.uleb()
+			if in > math.MaxUint16 {
+				reason = "register number does not fit in 16 bits"
+			} else {
+				m.rule(reg, trad.Rule{Kind: trad.InReg, Reg: trad.Reg(in)})
+			}
+		case cfaExpression:
+			reg := c.uleb()
+			m.rule(reg, m.expression(trad.Expr))
+		case cfaValExpression:
+			reg := c.uleb()
+			m.rule(reg, m.expression(trad.ValExpr))
+		case cfaRestoreExtended:
+			m.restore(c.uleb())
+
+		case cfaRememberState:
+			if m.depth-m.bottom() >= maxSaved {
+				return m.fail("state stack is full", ErrUnsupported)
+			}
+			m.push()
+		case cfaRestoreState:
+			if m.depth <= m.bottom() {
+				reason = "state stack is empty"
+			} else {
+				m.pop()
+			}
+
+		case cfaGNUArgsSize: // of outgoing arguments: for exception handlers only
+			c.uleb()
+		case cfaNegateRAState, cfaNegateRAStateWithPC, cfaSetRAState:
+			if !m.s.pauth {
+				return m.fail("is for another architecture", ErrUnsupported)
+			}
+			if op != cfaSetRAState {
+				s.signed = !s.signed
+				break
+			}
+			how := c.uleb() // not signed, signed with SP, signed with SP and PC
+			c.sleb()        // where it was signed: for the check, not for the address
+			if how > 2 {
+				reason = fmt.Sprintf("state is %d, want 0 to 2", how)
+			}
+			s.signed = how != 0
+		default:
+			return m.fail("is unknown", ErrUnsupported)
+		}
+	}
+	switch {
+	case c.bad:
+		return m.fail("operand "+truncated+" or does not fit in 64 bits", ErrMalformed)
+	case reason != "":
+		return m.fail(reason, ErrMalformed)
+	case m.cie && m.loc != 0:
+		return m.fail("advances in a CIE", ErrMalformed)
+	}
+	return nil
+}
+
+func (m *machine) fail(reason string, kind error) error {
+	e := &Error{m.s.kind, "FDE", m.fde.Offset, instructionName(m.s.data[m.at]), m.at, reason, kind}
+	if m.cie {
+		e.Entry, e.Offset = "CIE", m.fde.CIE.Offset
+	}
+	return e
+}
+
+// advance moves on by delta units of code.
+func (m *machine) advance(delta uint64) (reason string) {
+	over, n := bits.Mul64(delta, m.fde.CIE.CodeAlign)
+	loc := m.loc + n
+	if over != 0 || loc < n || loc > addressMask(m.fde.CIE.PtrSize) {
+		return "advances past the end of the address space"
+	}
+	m.loc = loc
+	return ""
+}
+
+func (m *machine) setLoc() (reason string) {
+	cie := &m.fde.CIE
+	loc, reason := m.s.pointer(&m.c, cie.encoding, cie.PtrSize, m.fde.Start, !m.cie)
+	if reason == "" && loc < m.loc {
+		return fmt.Sprintf("goes back from %#x to %#x", m.loc, loc)
+	}
+	m.loc = loc
+	return reason
+}
+
+const tooFar = "offset does not fit in 32 bits"
+
+// factored returns n*factor, if it fits.
+func factored(n, factor int64) (int32, bool) {
+	if n != int64(int32(n)) || factor != int64(int32(factor)) {
+		return 0, n == 0 || factor == 0
+	}
+	p := n * factor
+	return int32(p), p == int64(int32(p))
+}
+
+func (m *machine) defCFA(reg, n uint64, factor int64) (reason string) {
+	off, ok := factored(int64(n), factor)
+	switch {
+	case !ok:
+		return tooFar
+	case reg > math.MaxUint16:
+		return "register number does not fit in 16 bits"
+	}
+	m.top.cfa = trad.Rule{Kind: trad.InReg, Reg: trad.Reg(reg), Off: off}
+	return ""
+}
+
+func (m *machine) defCFAOffset(n uint64, factor int64) (reason string) {
+	off, ok := factored(int64(n), factor)
+	switch {
+	case m.top.cfa.Kind == trad.ValExpr:
+		return "the CFA is an expression, not a register and an offset"
+	case !ok:
+		return tooFar
+	}
+	m.top.cfa.Off = off
+	return ""
+}
+
+func (m *machine) offsetRule(reg uint64, kind trad.Kind, n uint64) (reason string) {
+	if n > math.MaxInt64 {
+		return tooFar
+	}
+	return m.signedRule(reg, kind, int64(n))
+}
+
+func (m *machine) signedRule(reg uint64, kind trad.Kind, n int64) (reason string) {
+	off, ok := factored(n, m.fde.CIE.DataAlign)
+	if !ok {
+		return tooFar
+	}
+	m.rule(reg, trad.Rule{Kind: kind, Off: off})
+	return ""
+}
+
+// expression steps over an expression and returns the rule that has it.
+func (m *machine) expression(kind trad.Kind) trad.Rule {
+	at := m.c.off
+	m.c.take(m.c.uleb())
+	return trad.Rule{Kind: kind, Off: int32(uint32(at))}
+}
+
+// rule gives a register its rule.
+func (m *machine) rule(reg uint64, rule trad.Rule) {
+	switch {
+	case reg == uint64(m.fde.CIE.RA):
+		m.top.ra = rule
+	case reg == uint64(m.s.fp):
+		m.top.fp = rule
+	case reg < maxRegister:
+		m.set(trad.Reg(reg), rule)
+	}
+}
+
+// restore gives a register the rule that the CIE gave it.
+func (m *machine) restore(reg uint64) {
+	if m.cie { // nothing to go back to but the start
+		m.rule(reg, trad.Rule{})
+		return
+	}
+	initial := &m.allSaved()[0]
+	var rule trad.Rule
+	switch {
+	case reg == uint64(m.fde.CIE.RA):
+		rule = initial.ra
+	case reg == uint64(m.s.fp):
+		rule = initial.fp
+	case reg < maxRegister:
+		rules := m.registers(initial)
+		if i, ok := find(rules, trad.Reg(reg)); ok {
+			rule = rules[i].Rule
+		}
+	}
+	m.rule(reg, rule)
+}

@@ -1,0 +1,140 @@
+package cfi
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// unlistedSame is the Rest of all rows without further registers: a register
+// that DWARF is silent about is unchanged.
+var unlistedSame = &trad.Rest{Unlisted: trad.Same}
+
+// row returns the machine's current line. pc is an address in it, which matters
+// where the line is too long for a row; last is the Rest of another row of the
+// FDE, or nil.
+func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
+	t := &m.top
+	row := trad.Row{Lo: m.lo, CFA: t.cfa, RA: t.ra, FP: t.fp}
+	if n := m.hi - m.lo; n <= math.MaxUint32 {
+		row.Len = uint32(n)
+	} else {
+		row.Lo += (pc - m.lo) / math.MaxUint32 * math.MaxUint32
+		row.Len = uint32(min(m.hi-row.Lo, math.MaxUint32))
+	}
+	if m.fde.CIE.Signal {
+		row.Flags |= trad.Signal
+	}
+	if t.signed {
+		row.Flags |= trad.MangledRA
+	}
+	if row.RA.Kind == trad.Undefined {
+		row.Flags |= trad.Outermost
+	}
+	if row.CFA.Kind == trad.NotTracked {
+		row.CFA = trad.Rule{}
+		if row.Flags&trad.Outermost == 0 {
+			return trad.Row{}, &Error{m.s.kind, "FDE", m.fde.Offset, fmt.Sprintf("line for %#x", m.lo), m.at, "the CFA is not defined", ErrMalformed}
+		}
+	}
+	row.More = m.rest(&row, last)
+	if row.RA.Kind == trad.NotTracked {
+		row.RA.Kind = trad.Same
+	}
+	if row.FP.Kind == trad.NotTracked {
+		row.FP.Kind = trad.Same
+	}
+	return row, nil
+}
+
+func isExpr(r trad.Rule) bool { return r.Kind == trad.Expr || r.Kind == trad.ValExpr }
+
+// rest returns what goes beside the row, and makes the expressions of the row
+// refer to it.
+func (m *machine) rest(row *trad.Row, last *trad.Rest) *trad.Rest {
+	regs := m.registers(&m.top)
+	n := 0
+	for _, r := range [...]trad.Rule{row.CFA, row.RA, row.FP} {
+		if isExpr(r) {
+			n++
+		}
+	}
+	for i := range regs {
+		if isExpr(regs[i].Rule) {
+			n++
+		}
+	}
+	switch {
+	case n > 0:
+	case len(regs) == 0:
+		return unlistedSame
+	case last != nil && len(last.Exprs) == 0 && slices.Equal(last.Regs, regs):
+		return last
+	}
+	// One object for the callee-saved registers of most machines.
+	var x *trad.Rest
+	if len(regs) <= 6 {
+		short := new(struct {
+			trad.Rest
+			regs [6]trad.RegRule
+		})
+		x = &short.Rest
+		x.Regs = short.regs[:len(regs):len(regs)]
+	} else {
+		x = &trad.Rest{Regs: make([]trad.RegRule, len(regs))}
+	}
+	x.Unlisted = trad.Same
+	copy(x.Regs, regs)
+	if n == 0 {
+		return x
+	}
+	exprs := make([]expression, n)
+	x.Exprs = make([]trad.Expression, 0, n)
+	move := func(r *trad.Rule) {
+		if isExpr(*r) {
+			i := len(x.Exprs)
+			exprs[i] = m.s.expression(int(uint32(r.Off)), m.fde.CIE.PtrSize)
+			x.Exprs = append(x.Exprs, &exprs[i])
+			r.Off = int32(i)
+		}
+	}
+	move(&row.CFA)
+	move(&row.RA)
+	move(&row.FP)
+	for i := range x.Regs {
+		move(&x.Regs[i].Rule)
+	}
+	return x
+}
+
+// Rows iterates over the lines of the table that an FDE of this section stands
+// for, in ascending order of address. Lines that hold for no address are left
+// out; together the rows cover the FDE. It ends after an error.
+func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
+	return func(yield func(trad.Row, error) bool) {
+		m := machine{fde: f}
+		var last *trad.Rest
+		err := m.start(s)
+		for err == nil && m.hi < f.Start+f.Len {
+			if err = m.line(); err != nil {
+				break
+			}
+			for pc := m.lo; pc < m.hi; {
+				var row trad.Row
+				if row, err = m.row(pc, last); err != nil {
+					break
+				}
+				if !yield(row, nil) {
+					return
+				}
+				last, pc = row.More, row.Lo+uint64(row.Len)
+			}
+		}
+		if err != nil {
+			yield(trad.Row{}, err)
+		}
+	}
+}

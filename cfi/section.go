@@ -1,0 +1,145 @@
+package cfi
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Kind is the kind of a section. The two differ in how an FDE names its CIE and
+// in how addresses are written.
+type Kind uint8
+
+const (
+	EH    Kind = iota // .eh_frame (LSB Core, "Exception Frames")
+	Debug             // .debug_frame (DWARF 5, section 6.4.1)
+)
+
+func (k Kind) String() string {
+	if k == Debug {
+		return ".debug_frame"
+	}
+	return ".eh_frame"
+}
+
+// ABI is what a section does not say about the machine that it is for.
+type ABI struct {
+	Order   binary.ByteOrder
+	PtrSize int      // bytes in an address: 4 or 8
+	FP      trad.Reg // the register whose rule goes to Row.FP
+	// PAuth: instructions 0x2b to 0x2d are AArch64's for a signed return address
+	// (AADWARF64); elsewhere they are errors.
+	PAuth bool
+}
+
+// Options are the arguments of [Open] that depend on the file.
+type Options struct {
+	ABI
+	// Header is the section's .eh_frame_hdr, HeaderAddr its address. Without one,
+	// or with one that cannot be used, the first look-up builds an index.
+	Header     []byte
+	HeaderAddr uint64
+	// TextBase and DataBase are what DW_EH_PE_textrel and DW_EH_PE_datarel
+	// pointers in .eh_frame are relative to; 0 if not known.
+	TextBase, DataBase uint64
+}
+
+// Section is an opened section. It keeps the bytes that it was opened with and
+// never changes them. It is safe for concurrent use.
+type Section struct {
+	kind     Kind
+	data     []byte
+	addr     uint64
+	big      bool
+	ptrSize  uint8
+	pauth    bool
+	fp       trad.Reg
+	textBase uint64
+	dataBase uint64
+
+	header header
+	once   sync.Once // builds index
+	index  index
+}
+
+// Open opens the section of the given bytes, which lie at addr. The bytes may
+// hold several parts with zero terminators between them, and trailing zeros.
+// An error says that the arguments make no sense; the bytes are not looked at.
+func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
+	switch {
+	case kind != EH && kind != Debug:
+		return nil, fmt.Errorf("cfi: unknown kind of section %d", kind)
+	case opts.Order == nil:
+		return nil, errors.New("cfi: Options.Order is not set")
+	case opts.PtrSize != 4 && opts.PtrSize != 8:
+		return nil, fmt.Errorf("cfi: pointer size is %d bytes, want 4 or 8", opts.PtrSize)
+	case uint64(len(data)) > math.MaxUint32:
+		return nil, fmt.Errorf("cfi: %v of %d bytes is too large, want less than 4 GiB", kind, len(data))
+	}
+	s := &Section{
+		kind: kind, data: data, addr: addr,
+		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
+		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP,
+		textBase: opts.TextBase, dataBase: opts.DataBase,
+	}
+	if kind == EH {
+		s.header.open(opts.Header, opts.HeaderAddr, s)
+	}
+	return s, nil
+}
+
+// cursor reads the section from off to end.
+func (s *Section) cursor(off, end int) cursor {
+	return cursor{data: s.data[:end], off: off, big: s.big}
+}
+
+// Find returns the FDE that covers pc. For the PC of a caller pass the address
+// in block, PC-1. The error wraps [ErrNotFound], [ErrMalformed] or
+// [ErrUnsupported]. Where FDEs overlap, the one that starts last wins.
+func (s *Section) Find(pc uint64) (FDE, error) {
+	var f FDE
+	if err := s.find(pc, &f); err != nil {
+		return FDE{}, err
+	}
+	return f, nil
+}
+
+func (s *Section) find(pc uint64, f *FDE) error {
+	if s.header.count > 0 && !s.header.lies.Load() {
+		switch s.searchHeader(pc, f) {
+		case found:
+			return nil
+		case missed:
+			return ErrNotFound
+		case lied:
+			s.header.lies.Store(true)
+		}
+	}
+	return s.searchIndex(pc, f)
+}
+
+// Row returns the line of the call frame information table that holds for pc,
+// and the FDE that it comes from. Errors are those of [Section.Find].
+//
+// RA is the rule of the CIE's return address column: Same if nothing was said
+// about it; Undefined, with the flag Outermost, if the program says so. Other
+// registers that are not in Row.More are unchanged (Unlisted is Same); what
+// the arch makes of that for the stack pointer is not said here.
+func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
+	var m machine
+	if err := s.find(pc, &m.fde); err != nil {
+		return trad.Row{}, FDE{}, err
+	}
+	err := m.start(s)
+	for err == nil {
+		if err = m.line(); err == nil && pc < m.hi {
+			row, err := m.row(pc, nil)
+			return row, m.fde, err
+		}
+	}
+	return trad.Row{}, m.fde, err
+}
