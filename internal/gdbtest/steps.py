@@ -61,8 +61,10 @@ for name in PARAMS["functions"]:
     point = gdb.Breakpoint("*" + name)
     if point.pending:
         raise gdb.GdbError("no function " + name)
-gdb.execute("run </dev/null >/dev/null", to_string=True)
-emit({"maps": maps() if running() else ""})
+output = gdb.execute("run </dev/null >/dev/null", to_string=True)
+if not running():
+    raise gdb.GdbError("the program has stopped in none of the functions: " + output)
+emit({"maps": maps()})
 while running():
     step_through(gdb.newest_frame().name() or "")
     if running():

@@ -8,7 +8,6 @@
  * Build: gcc -g -O2 -fplt -Wl,-z,lazy -Wa,--gsframe plt.c
  *        also -fcf-protection -Wl,-z,ibtplt (.plt.sec) and -Wl,-z,now
  */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "ready.h"
@@ -19,9 +18,9 @@ NOINLINE long calls_lazy(long n) {
     KEEP(r);
     r += getppid();
     KEEP(r);
-    r += labs(atol("17"));
+    r += getuid();
     KEEP(r);
-    r += labs(atol("18"));
+    r += getuid();
     KEEP(r);
     return r + n;
 }

@@ -2,11 +2,11 @@
  *
  * Proves: the caller is right at each instruction of prologue, body and
  * epilogue. Every function to step through is called step_..., is called by
- * drive (from main) once, and does not block. Those of asm_..., in assembly
- * with CFI written by hand, have shapes that compilers seldom make; those of
- * nocfi_... have no CFI at all: for them only the way in and out of drive is
- * a sure answer (the return address on top of the stack at the first
- * instruction, which does not change until the function returns).
+ * drive (from main), and does not block. The step_asm_... are in assembly
+ * with CFI written by hand and have shapes that compilers seldom make. The
+ * nocfi_... have no CFI at all, and gdb can be wrong about them; what is sure
+ * is the return address on top of the stack at the first instruction, which
+ * is the caller until the function returns.
  *
  * Build: gcc -g -O2 -Wa,--gsframe steps.c
  *        also -O0, -fno-omit-frame-pointer, -fstack-clash-protection,
@@ -195,8 +195,7 @@ __asm__(FUNCTION(step_asm_pushes)
         "\tret\n"
         "\t.cfi_endproc\n" END(step_asm_pushes));
 
-/* Registers saved by mov, and the return address kept in a register for a
- * while: the stack no longer holds it where it was. */
+/* Registers saved by mov, not by push. */
 __asm__(FUNCTION(step_asm_moves)
         "\t.cfi_startproc\n"
         "\tsub $56, %rsp\n"
@@ -207,12 +206,7 @@ __asm__(FUNCTION(step_asm_moves)
         "\t.cfi_offset %rbp, -48\n"
         "\tmov $1, %ebx\n"
         "\txor %ebp, %ebp\n"
-        "\tmov 56(%rsp), %r11\n"
-        "\t.cfi_register %rip, %r11\n"
-        "\tmovq $0, 56(%rsp)\n"
         "\tlea (%rdi,%rbx), %rax\n"
-        "\tmov %r11, 56(%rsp)\n"
-        "\t.cfi_offset %rip, -8\n"
         "\tmov 16(%rsp), %rbp\n"
         "\t.cfi_restore %rbp\n"
         "\tmov 8(%rsp), %rbx\n"
@@ -222,7 +216,27 @@ __asm__(FUNCTION(step_asm_moves)
         "\tret\n"
         "\t.cfi_endproc\n" END(step_asm_moves));
 
-/* The CFA in a register that is neither the stack nor the frame pointer. */
+/* The return address kept in a register for a while: the stack no longer
+ * holds it where it was. SFrame V1 and V2 cannot say that, and their
+ * assemblers (binutils 2.40, 2.44) write an FDE that does not, without a
+ * warning: there DWARF alone is right. */
+__asm__(FUNCTION(step_asm_return_register)
+        "\t.cfi_startproc\n"
+        "\tsub $56, %rsp\n"
+        "\t.cfi_def_cfa_offset 64\n"
+        "\tmov 56(%rsp), %r11\n"
+        "\t.cfi_register %rip, %r11\n"
+        "\tmovq $0, 56(%rsp)\n"
+        "\tlea 1(%rdi), %rax\n"
+        "\tmov %r11, 56(%rsp)\n"
+        "\t.cfi_offset %rip, -8\n"
+        "\tadd $56, %rsp\n"
+        "\t.cfi_def_cfa_offset 8\n"
+        "\tret\n"
+        "\t.cfi_endproc\n" END(step_asm_return_register));
+
+/* The CFA in a register that is neither the stack nor the frame pointer:
+ * SFrame V3 and DWARF only, V1 and V2 have no FDE for it. */
 __asm__(FUNCTION(step_asm_cfa_register)
         "\t.cfi_startproc\n"
         "\tlea 8(%rsp), %r10\n"
@@ -308,7 +322,7 @@ __asm__(FUNCTION(nocfi_leaf)
         "\tret\n" END(nocfi_leaf));
 
 extern long step_asm_leave(long), step_asm_enter(long), step_asm_pushes(long), step_asm_moves(long),
-    step_asm_cfa_register(long), step_asm_callee_pops(long);
+    step_asm_return_register(long), step_asm_cfa_register(long), step_asm_callee_pops(long);
 extern long nocfi_frame_pointer(long), nocfi_leave(long), nocfi_stack_pointer(long), nocfi_leaf(long);
 
 NOINLINE long drive(long n) {
@@ -316,8 +330,8 @@ NOINLINE long drive(long n) {
         step_leaf, step_calls, step_all_saved, step_some_saved, step_red_zone, step_locals,
         step_early_return, step_tail_call, step_large_frame, step_alloca, step_realigned,
         step_pushed_args, step_recursion, step_switch,
-        step_asm_leave, step_asm_enter, step_asm_pushes, step_asm_moves, step_asm_cfa_register,
-        step_asm_callee_pops,
+        step_asm_leave, step_asm_enter, step_asm_pushes, step_asm_moves,
+        step_asm_return_register, step_asm_cfa_register, step_asm_callee_pops,
         nocfi_frame_pointer, nocfi_leave, nocfi_stack_pointer, nocfi_leaf,
     };
     long r = 0;
