@@ -31,7 +31,11 @@ type Arch struct {
 	RedZone    int   // bytes below SP that a function may use
 	StackAlign int   // SP's alignment at a call, bytes; a power of two
 	SPFromCFA  int64 // PREVIOUS's SP is CFA + SPFromCFA where no rule says otherwise
-	RAOffset   int32 // the return address is at CFA+RAOffset on entry; 0 where it is in register RA
+	// FrameRecord is the distance of the CFA from FP once a function with a frame
+	// pointer has set it up, FP pointing to the saved FP and the return address
+	// behind it; 0 where the ABI has no such record.
+	FrameRecord int32
+	RAOffset    int32 // the return address is at CFA+RAOffset on entry; 0 where it is in register RA
 
 	// AddressMask has the bits of a code address that are address: the rest may
 	// carry a pointer authentication code. A target that knows better overrides it.

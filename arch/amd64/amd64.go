@@ -67,6 +67,7 @@ var Arch = &arch.Arch{
 	CalleeSaved: arch.Set(RBX, RBP, RSP, R12, R13, R14, R15, CS, SS, DS, ES, FS, GS, FSBase, GSBase),
 	RedZone:     128,
 	StackAlign:  16,
+	FrameRecord: 16,
 	RAOffset:    -8,
 	AddressMask: ^uint64(0),
 

@@ -1,0 +1,100 @@
+// Package dwarf is the sniffer that reads DWARF call frame information: a
+// module's .eh_frame and .debug_frame, opened where they lie and kept with the
+// module.
+package dwarf
+
+import (
+	"debug/elf"
+	"errors"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Sniffer is the sniffer; it keeps no state of its own.
+type Sniffer struct{}
+
+func (Sniffer) Name() string { return "dwarf" }
+
+const (
+	noModule  = frame.Answer("no module is mapped at PC")
+	noImage   = frame.Answer("the module's file cannot be read")
+	noSection = frame.Answer("the module has neither .eh_frame nor .debug_frame")
+	noFDE     = frame.Answer("no FDE covers PC")
+	malformed = frame.Answer("the FDE is malformed or uses what is not known here")
+)
+
+// sections are a module's tables, in the order in which they are asked.
+type sections struct {
+	list []*cfi.Section
+	bias uint64
+	why  frame.Answer
+}
+
+type sectionsKey struct{}
+
+func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.Module == nil {
+		return trad.Row{}, noModule
+	}
+	s := q.Module.Memo(sectionsKey{}, func() any { return open(q.Module, q.Arch) }).(*sections)
+	why := s.why
+	for _, section := range s.list {
+		row, _, err := section.Row(q.Block - s.bias)
+		if err == nil {
+			row.Lo += s.bias
+			return row, frame.Claimed
+		}
+		if why = noFDE; !errors.Is(err, cfi.ErrNotFound) {
+			why = malformed
+		}
+	}
+	return trad.Row{}, why
+}
+
+func open(m *target.Module, a *arch.Arch) *sections {
+	im, bias, err := m.Image()
+	if err != nil {
+		return &sections{why: noImage}
+	}
+	s := &sections{bias: bias, why: noSection}
+	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, PAuth: im.Machine == elf.EM_AARCH64}
+	s.add(openEH(im, abi))
+	if data, addr, err := im.Section(".debug_frame"); err == nil {
+		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi}))
+	}
+	return s
+}
+
+func (s *sections) add(section *cfi.Section, err error) {
+	if err == nil {
+		s.list = append(s.list, section)
+	}
+}
+
+// maxEHFrame bounds what is read where only the segment tells an end.
+const maxEHFrame = 1 << 28
+
+// openEH finds .eh_frame by name, or through PT_GNU_EH_FRAME in a file without
+// section headers; there it may reach to the end of its segment.
+func openEH(im *target.Image, abi cfi.ABI) (*cfi.Section, error) {
+	opts := cfi.Options{ABI: abi}
+	header, headerAddr, headerErr := im.Segment(elf.PT_GNU_EH_FRAME)
+	if headerErr == nil {
+		opts.Header, opts.HeaderAddr = header, headerAddr
+	}
+	data, addr, err := im.Section(".eh_frame")
+	if err != nil {
+		if headerErr != nil {
+			return nil, headerErr
+		}
+		if addr, err = cfi.FrameAddress(header, headerAddr, abi); err != nil {
+			return nil, err
+		}
+		data = im.Loaded(addr, maxEHFrame)
+	}
+	return cfi.Open(cfi.EH, data, addr, opts)
+}

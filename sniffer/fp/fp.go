@@ -1,0 +1,114 @@
+// Package fp is the sniffer of frame pointer chains. It comes in two strengths:
+// [Flagged] answers only where a module's SFrame section promises that all its
+// functions keep frame pointers (SFRAME_F_FRAME_POINTER) and has no entry for
+// the PC; [Guess] answers for any code, last, and marks its rows as guesses.
+//
+// Both check the chain before they claim: the frame pointer is aligned, points
+// outward on the stack, what it points to can be read, and the return address
+// found there is in executable memory.
+package fp
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+const (
+	notPromised = frame.Answer("no SFrame section with SFRAME_F_FRAME_POINTER speaks for the PC")
+	noFrame     = frame.Answer("the registers of THIS are not at hand")
+	unknownFP   = frame.Answer("the frame pointer is not known")
+	misaligned  = frame.Answer("the frame pointer is not aligned")
+	inward      = frame.Answer("the frame pointer does not point outward on the stack")
+	unreadable  = frame.Answer("the frame pointer points to memory that cannot be read")
+	notCode     = frame.Answer("the return address found through the frame pointer is not in executable memory")
+	notACall    = frame.Answer("the return address found through the frame pointer does not follow a call")
+	unsupported = frame.Answer("the architecture's frame records are not at the frame pointer")
+	chainInward = frame.Answer("the saved frame pointer does not point outward on the stack")
+)
+
+const (
+	maxRecord    = 16
+	maxFrameSize = 1 << 30 // a frame pointer farther from SP than this belongs to another stack
+)
+
+// Promise reports whether the SFrame section of the module mapped at q.Block
+// speaks for functions with frame pointers, and has no entry for the PC.
+type Promise func(q *frame.Query) bool
+
+// Flagged is the sniffer for modules that promise frame pointers.
+type Flagged struct{ Promise Promise }
+
+func (Flagged) Name() string { return "fp" }
+
+func (s Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if !s.Promise(q) {
+		return trad.Row{}, notPromised
+	}
+	return chain(q, trad.Once)
+}
+
+// Guess is the sniffer of last resort.
+type Guess struct{}
+
+func (Guess) Name() string { return "fp-guess" }
+
+func (Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	return chain(q, trad.Once|trad.Guess)
+}
+
+// chain follows the frame record at FP: the saved FP, then the return address.
+func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
+	a := q.Arch
+	if a.FrameRecord == 0 {
+		return trad.Row{}, unsupported
+	}
+	if q.This == nil {
+		return trad.Row{}, noFrame
+	}
+	fp, sp := q.This.Register(a.FP), q.This.Register(a.SP)
+	size := uint64(a.PtrSize)
+	switch {
+	case !fp.Known():
+		return trad.Row{}, unknownFP
+	case fp.Bits%size != 0 || fp.Bits == 0:
+		return trad.Row{}, misaligned
+	case sp.Known() && (a.InnerThan(fp.Bits, sp.Bits) || fp.Bits-sp.Bits > maxFrameSize):
+		return trad.Row{}, inward
+	}
+	var record [maxRecord]byte
+	p := record[:2*size]
+	if n, _ := q.Memory.ReadMemory(fp.Bits, p); n < len(p) {
+		return trad.Row{}, unreadable
+	}
+	saved, ra := word(q, p), a.CodeAddress(word(q, p[size:]))
+	switch {
+	case ra == 0 && saved == 0:
+		// The ABI's end of the chain: let the engine see the zeros.
+	case ra == 0 || !q.Modules.IsCode(ra-1):
+		return trad.Row{}, notCode
+	case saved != 0 && saved%size == 0 && !a.InnerThan(fp.Bits, saved) && flags&trad.Guess != 0:
+		return trad.Row{}, chainInward
+	case flags&trad.Guess != 0 && !afterCall(q, ra):
+		return trad.Row{}, notACall
+	}
+	return trad.Row{
+		Lo: q.PC, Len: 1, Flags: flags,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: a.FP, Off: a.FrameRecord},
+		FP:  trad.Rule{Kind: trad.SavedAt, Reg: a.FP},
+		RA:  trad.Rule{Kind: trad.SavedAt, Reg: a.FP, Off: int32(size)},
+	}, frame.Claimed
+}
+
+func afterCall(q *frame.Query, ra uint64) bool {
+	var code [arch.MaxCall]byte
+	n, _ := q.Memory.ReadMemory(ra-arch.MaxCall, code[:])
+	return n < len(code) || q.Arch.AfterCall(code[:])
+}
+
+func word(q *frame.Query, p []byte) uint64 {
+	if q.Arch.PtrSize == 4 {
+		return uint64(q.Arch.Order.Uint32(p))
+	}
+	return q.Arch.Order.Uint64(p)
+}

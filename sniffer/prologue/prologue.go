@@ -1,0 +1,128 @@
+// Package prologue is the sniffer for code that no table describes: it reads the
+// machine code of the function, from its symbol on, to find how far the frame is
+// set up at the PC, or recognises the epilogue that the PC is in.
+//
+// It also answers for a frame 0 whose PC is no code at all: a call through a bad
+// function pointer, which has set up nothing yet.
+package prologue
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Sniffer is the sniffer; it keeps no state.
+type Sniffer struct{}
+
+func (Sniffer) Name() string { return "prologue" }
+
+const (
+	noModule     = frame.Answer("no module is mapped at PC")
+	noFunction   = frame.Answer("no symbol tells where the function begins")
+	unreadable   = frame.Answer("the function's code cannot be read")
+	tooFar       = frame.Answer("PC is too far from the function's beginning")
+	noCaller     = frame.Answer("PC is no code, and the stack's top is no return address")
+	noReader     = frame.Answer("the architecture's code cannot be read")
+	notAvailable = frame.Answer("the registers of THIS are not at hand")
+)
+
+const (
+	// maxFunction is how much of a function is read: what a frame's set-up needs is
+	// at its beginning, but the flow of control to PC must be followed.
+	maxFunction = 64 << 10
+	// maxEpilogue is room for the instructions that tear a frame down.
+	maxEpilogue = 64
+	// maxInstruction is the length of the longest instruction.
+	maxInstruction = 16
+)
+
+func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	a := q.Arch
+	if !q.Modules.IsCode(q.Block) {
+		return badCall(q)
+	}
+	if a.ReadFrame == nil {
+		return trad.Row{}, noReader
+	}
+	row, answer := function(q)
+	if answer == frame.Claimed && row.Flags&trad.Guess == 0 {
+		return row, answer
+	}
+	if q.Innermost() {
+		var code [maxEpilogue]byte
+		n, _ := q.Memory.ReadMemory(q.PC, code[:])
+		if row, ok := a.ReadEpilogue(code[:n], q.PC); ok {
+			return row, frame.Claimed
+		}
+	}
+	return row, answer
+}
+
+// function reads the code from the function's symbol on.
+func function(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.Module == nil {
+		return trad.Row{}, noModule
+	}
+	lo, hi, ok := q.Module.Function(q.Block)
+	if !ok {
+		return trad.Row{}, noFunction
+	}
+	if q.Block-lo > maxFunction {
+		return trad.Row{}, tooFar
+	}
+	// What follows PC is read too: the flow of control may come back from there.
+	n := min(max(hi-lo, q.Block-lo+maxInstruction), maxFunction+maxInstruction)
+	code := make([]byte, n)
+	got, _ := q.Memory.ReadMemory(lo, code)
+	if uint64(got) <= q.Block-lo {
+		return trad.Row{}, unreadable
+	}
+	row, why := q.Arch.ReadFrame(code[:got], lo, q.Block)
+	return row, frame.Answer(why)
+}
+
+// badCall answers for a PC that is no code. Only a call or a jump leads there,
+// so that the frame is as a call leaves it: the return address is where the ABI
+// has it on entry. That must look like one.
+func badCall(q *frame.Query) (trad.Row, frame.Answer) {
+	a := q.Arch
+	if !q.Innermost() || q.This == nil {
+		return trad.Row{}, noCaller
+	}
+	row := trad.Row{
+		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess | trad.InPrologue,
+		CFA:  trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -a.RAOffset - int32(a.SPFromCFA)},
+		RA:   trad.Rule{Kind: trad.Same},
+		FP:   trad.Rule{Kind: trad.Same},
+		More: unchanged,
+	}
+	ra := q.This.Register(a.RA)
+	if a.RAOffset != 0 {
+		row.RA = trad.Rule{Kind: trad.Saved, Off: a.RAOffset}
+		sp := q.This.Register(a.SP)
+		if !sp.Known() {
+			return trad.Row{}, notAvailable
+		}
+		var p [8]byte
+		if n, _ := q.Memory.ReadMemory(sp.Bits, p[:a.PtrSize]); n < a.PtrSize {
+			return trad.Row{}, noCaller
+		}
+		ra = frame.Value{Bits: a.Order.Uint64(p[:]), Lval: frame.InMemory}
+	}
+	if !ra.Known() {
+		return trad.Row{}, notAvailable
+	}
+	pc := a.CodeAddress(ra.Bits)
+	var code [arch.MaxCall]byte
+	if !q.Modules.IsCode(pc - 1) {
+		return trad.Row{}, noCaller
+	}
+	if n, _ := q.Memory.ReadMemory(pc-arch.MaxCall, code[:]); n == len(code) && !a.AfterCall(code[:]) {
+		return trad.Row{}, noCaller
+	}
+	return row, frame.Claimed
+}
+
+// unchanged says of all other registers that nothing has touched them.
+var unchanged = &trad.Rest{Unlisted: trad.Same}

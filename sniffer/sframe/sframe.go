@@ -1,0 +1,187 @@
+// Package sframe is the sniffer that reads SFrame sections: it finds a module's
+// section, keeps it opened with the module, and turns its rows into
+// [trad.Row]s. Registers that SFrame does not track stay untracked; the sniffers
+// behind this one complete them.
+package sframe
+
+import (
+	"debug/elf"
+	"errors"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Sniffer is the sniffer; it keeps no state of its own.
+type Sniffer struct{}
+
+func (Sniffer) Name() string { return "sframe" }
+
+const (
+	noModule    = frame.Answer("no module is mapped at PC")
+	noImage     = frame.Answer("the module's file cannot be read")
+	noSection   = frame.Answer("the module has no SFrame section")
+	broken      = frame.Answer("the module's SFrame section is malformed or of an unknown version")
+	wrongABI    = frame.Answer("the module's SFrame section is for another architecture")
+	noFDE       = frame.Answer("no SFrame FDE covers PC")
+	noRow       = frame.Answer("the SFrame FDE has no row for PC")
+	malformed   = frame.Answer("the SFrame FDE is malformed")
+	notTopmost  = frame.Answer("the SFrame row needs a register that only an innermost frame still has")
+	stubDiffers = frame.Answer("the SFrame row disagrees with the code of the linkage stub")
+)
+
+// Section is a module's SFrame section, opened; or why there is none.
+type Section struct {
+	*sframe.Section
+	Bias uint64 // to add to the section's addresses
+	why  frame.Answer
+}
+
+type sectionKey struct{}
+
+// SectionOf returns the SFrame section of a module for an architecture. Where
+// there is none that can be used, its Section field is nil.
+func SectionOf(m *target.Module, a *arch.Arch) *Section {
+	return m.Memo(sectionKey{}, func() any { return open(m, a) }).(*Section)
+}
+
+func open(m *target.Module, a *arch.Arch) *Section {
+	im, bias, err := m.Image()
+	if err != nil {
+		return &Section{why: noImage}
+	}
+	data, addr, err := find(im)
+	if err != nil {
+		return &Section{why: noSection}
+	}
+	s, err := sframe.Open(data, addr)
+	if err != nil {
+		return &Section{why: broken}
+	}
+	if arch.BySFrameABI(uint8(s.ABI)) != a {
+		return &Section{why: wrongABI}
+	}
+	return &Section{Section: s, Bias: bias}
+}
+
+// find looks by name, since older linkers give the section no type of its own,
+// by type, and by segment, which stripping and loading leave.
+func find(im *target.Image) (data []byte, addr uint64, err error) {
+	const (
+		shtGNUSFrame elf.SectionType = 0x6ffffff4
+		ptGNUSFrame  elf.ProgType    = 0x6474e554
+	)
+	if data, addr, err = im.Section(".sframe"); err == nil {
+		return data, addr, nil
+	}
+	if data, addr, err = im.SectionType(shtGNUSFrame); err == nil {
+		return data, addr, nil
+	}
+	return im.Segment(ptGNUSFrame)
+}
+
+func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.Module == nil {
+		return trad.Row{}, noModule
+	}
+	s := SectionOf(q.Module, q.Arch)
+	if s.Section == nil {
+		return trad.Row{}, s.why
+	}
+	r, err := s.Find(q.Block - s.Bias)
+	if err != nil {
+		switch {
+		case errors.Is(err, sframe.ErrNoFDE):
+			return trad.Row{}, noFDE
+		case errors.Is(err, sframe.ErrNoRow):
+			return trad.Row{}, noRow
+		}
+		return trad.Row{}, malformed
+	}
+	if !q.Innermost() && needsInnermost(&r, q.Arch) {
+		return trad.Row{}, notTopmost
+	}
+	row := convert(&r, s.Bias)
+	if r.Flags&sframe.RowPCMask != 0 && !stubAgrees(q, s, &row) {
+		return trad.Row{}, stubDiffers
+	}
+	return row, frame.Claimed
+}
+
+func convert(r *sframe.Row, bias uint64) trad.Row {
+	row := trad.Row{
+		Lo: r.Lo + bias, Len: r.Len,
+		CFA: rule(r.CFA), RA: rule(r.RA), FP: rule(r.FP),
+	}
+	if r.Flags&sframe.RowSignal != 0 {
+		row.Flags |= trad.Signal
+	}
+	if r.Flags&sframe.RowOutermost != 0 {
+		row.Flags |= trad.Outermost
+	}
+	if r.Flags&sframe.RowMangledRA != 0 {
+		row.Flags |= trad.MangledRA
+	}
+	return row
+}
+
+func rule(r sframe.Rule) trad.Rule {
+	kind := [...]trad.Kind{
+		sframe.RuleNone: trad.NotTracked, sframe.RuleSame: trad.Same, sframe.RuleUndefined: trad.Undefined,
+		sframe.RuleSaved: trad.Saved, sframe.RuleValue: trad.Value,
+		sframe.RuleSavedAt: trad.SavedAt, sframe.RuleInReg: trad.InReg,
+	}[r.Kind]
+	return trad.Rule{Kind: kind, Reg: trad.Reg(r.Reg), Off: r.Off}
+}
+
+// needsInnermost reports whether a row uses a register other than SP and FP,
+// which the frames that THIS has called may have changed (SFrame V3, appendix A).
+func needsInnermost(r *sframe.Row, a *arch.Arch) bool {
+	for _, x := range [...]sframe.Rule{r.CFA, r.RA, r.FP} {
+		if x.Kind == sframe.RuleInReg || x.Kind == sframe.RuleSavedAt {
+			if reg := trad.Reg(x.Reg); reg != a.SP && reg != a.FP {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxStub is the room for one block of linkage stubs; RepSize is a byte.
+const maxStub = 255
+
+// stubAgrees holds the row of a block of linkage stubs against the code: linkers
+// describe some kinds of stub (.plt.got) as if they were another.
+func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
+	if q.Arch.StubFrame == nil || row.CFA.Kind != trad.InReg || row.CFA.Reg != q.Arch.SP {
+		return true
+	}
+	f, err := s.FindFDE(q.Block - s.Bias)
+	if err != nil || f.RepSize == 0 {
+		return false
+	}
+	start := f.Start + s.Bias
+	start += (q.Block - start) / uint64(f.RepSize) * uint64(f.RepSize)
+	var code [maxStub]byte
+	n, _ := q.Memory.ReadMemory(start, code[:f.RepSize])
+	depth, ok := q.Arch.StubFrame(code[:n], start, q.Block)
+	return !ok || depth == row.CFA.Off
+}
+
+// PromisesFramePointer reports whether the module at q.Block has an SFrame
+// section with SFRAME_F_FRAME_POINTER and no FDE for the address: what the frame
+// pointer sniffer may rely on. V3 has no such flag.
+func PromisesFramePointer(q *frame.Query) bool {
+	if q.Module == nil {
+		return false
+	}
+	s := SectionOf(q.Module, q.Arch)
+	if s.Section == nil || s.Version >= sframe.V3 || s.Flags&sframe.FramePointer == 0 {
+		return false
+	}
+	_, err := s.FindFDE(q.Block - s.Bias)
+	return errors.Is(err, sframe.ErrNoFDE)
+}

@@ -1,0 +1,67 @@
+// Package sniffer has the default order of the sniffers and finds them by name.
+// Each sniffer is a package of its own below this one.
+package sniffer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sniffer/dwarf"
+	"github.com/sfwalk/sfwalk/sniffer/fp"
+	"github.com/sfwalk/sfwalk/sniffer/prologue"
+	"github.com/sfwalk/sfwalk/sniffer/sframe"
+	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
+)
+
+// Default returns all sniffers in the order in which they are asked.
+//
+// What is certain comes first: the trampoline's code speaks for itself. SFrame
+// is the quickest to read, then a promise of frame pointers, then DWARF, which
+// knows most. Where no table speaks, the code does; the guess comes last.
+func Default() []frame.Sniffer {
+	return []frame.Sniffer{
+		sigtramp.Sniffer{},
+		sframe.Sniffer{},
+		fp.Flagged{Promise: sframe.PromisesFramePointer},
+		dwarf.Sniffer{},
+		prologue.Sniffer{},
+		fp.Guess{},
+	}
+}
+
+// Table returns a table of the default sniffers.
+func Table(a *arch.Arch) *frame.Table { return frame.NewTable(a, Default()...) }
+
+// Names returns the names of the default sniffers, in order.
+func Names() []string {
+	var names []string
+	for _, s := range Default() {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// ByName returns the sniffers with the given names, in that order. The error
+// names the first unknown one and those that there are.
+func ByName(names ...string) ([]frame.Sniffer, error) {
+	var list []frame.Sniffer
+	for _, name := range names {
+		s := find(name)
+		if s == nil {
+			return nil, fmt.Errorf("unknown sniffer %q: there are %s", name, strings.Join(Names(), ", "))
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+func find(name string) frame.Sniffer {
+	for _, s := range Default() {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}
