@@ -1,0 +1,148 @@
+package amd64
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Bounds of the code that readFrame looks at, in bytes.
+const (
+	maxBefore = 1 << 20  // from the entry to the pc
+	maxBehind = 64 << 10 // from the pc on
+)
+
+// readFrame implements arch.Arch.ReadFrame.
+func readFrame(code []byte, start, pc uint64) (row trad.Row, why string) {
+	off := pc - start
+	switch {
+	case pc < start || off >= uint64(len(code)):
+		return trad.Row{}, "the pc is outside the code"
+	case off > maxBefore:
+		return trad.Row{}, "the function is too long"
+	}
+	code = code[:min(uint64(len(code)), off+maxBehind)]
+	return analyse(code).row(start, int32(off))
+}
+
+// row returns the row for the instruction at offset off, or around it.
+func (a *analysis) row(start uint64, off int32) (row trad.Row, why string) {
+	i, ok := a.around(off)
+	switch {
+	case !ok:
+		return trad.Row{}, "no way through the code leads to the pc"
+	case a.ops[i].kind == opBad:
+		return trad.Row{}, "the instruction at the pc cannot be decoded"
+	}
+	s := &a.states[i]
+	row.Lo, row.Len = start+uint64(a.at[i]), uint32(a.ops[i].len)
+	if s.guess || a.unsound {
+		row.Flags |= trad.Guess
+	}
+	if a.settingUp(i) || a.tearingDown(i) {
+		row.Flags |= trad.InPrologue
+	}
+	if row.CFA, ok = s.cfaRule(); !ok {
+		return trad.Row{}, "the stack pointer's way cannot be followed"
+	}
+	if row.RA, ok = s.rule(RIP); !ok {
+		return trad.Row{}, "the code has overwritten the return address"
+	}
+	if row.FP, ok = s.rule(RBP); !ok {
+		row.FP = trad.Rule{Kind: trad.Undefined}
+	}
+	row.More = s.rest()
+	return row, ""
+}
+
+// around returns the index of the reached instruction that has offset off in it:
+// the one that begins there if any.
+func (a *analysis) around(off int32) (i int32, ok bool) {
+	for back := int32(0); back < 15 && back <= off; back++ {
+		i = a.index[off-back] - 1
+		if i >= 0 && a.reached[i] && int32(a.ops[i].len) > back {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// cfaRule returns the CFA: from rbp where it points into the frame, as compilers
+// have it, else from rsp, else from another register, else from a slot that a
+// realigned frame keeps it in.
+func (s *state) cfaRule() (rule trad.Rule, ok bool) {
+	if v := s.regs[RBP]; v.base == cfa {
+		return trad.Rule{Kind: trad.InReg, Reg: RBP, Off: -v.off}, true
+	}
+	if v := s.regs[RSP]; v.base == cfa {
+		return trad.Rule{Kind: trad.InReg, Reg: RSP, Off: -v.off}, true
+	}
+	for _, x := range s.slots {
+		if x.val == (value{base: cfa}) {
+			if reg, off, ok := s.pointerTo(x.at); ok {
+				return trad.Rule{Kind: trad.SavedAt, Reg: reg, Off: off}, true
+			}
+		}
+	}
+	for r, v := range s.regs {
+		if v.base == cfa {
+			return trad.Rule{Kind: trad.InReg, Reg: trad.Reg(r), Off: -v.off}, true
+		}
+	}
+	return trad.Rule{}, false
+}
+
+// pointerTo returns a register at a known distance from a slot of a frame that
+// has no known distance from the CFA: rbp, which lasts, sooner than rsp.
+func (s *state) pointerTo(at value) (r trad.Reg, off int32, ok bool) {
+	for _, r := range [...]trad.Reg{RBP, RSP, RBX} {
+		if v := s.regs[r]; v.base == at.base {
+			return r, at.off - v.off, true
+		}
+	}
+	return 0, 0, false
+}
+
+// rule returns the rule of a register that a call preserves, or of column RIP.
+func (s *state) rule(r trad.Reg) (rule trad.Rule, ok bool) {
+	if at, saved := s.savedAt(r); saved {
+		if at.base == cfa {
+			return trad.Rule{Kind: trad.Saved, Off: at.off}, true
+		}
+		if reg, off, ok := s.pointerTo(at); ok {
+			return trad.Rule{Kind: trad.SavedAt, Reg: reg, Off: off}, true
+		}
+	}
+	if s.reg(r) == entryOf(r) {
+		return trad.Rule{Kind: trad.Same}, true
+	}
+	for x, v := range s.regs {
+		if v == entryOf(r) {
+			return trad.Rule{Kind: trad.InReg, Reg: trad.Reg(x)}, true
+		}
+	}
+	return trad.Rule{}, false
+}
+
+// unchanged is the Rest of a frame that has changed no register but rbp and rsp.
+var unchanged = &trad.Rest{Unlisted: trad.Same}
+
+// rest returns the rules of the other registers that a call preserves.
+func (s *state) rest() *trad.Rest {
+	var regs []trad.RegRule
+	for _, r := range [...]trad.Reg{RBX, R12, R13, R14, R15} {
+		rule, ok := s.rule(r)
+		if !ok {
+			rule = trad.Rule{Kind: trad.Undefined}
+		}
+		if rule.Kind != trad.Same {
+			regs = append(regs, trad.RegRule{Reg: r, Rule: rule})
+		}
+	}
+	if regs == nil {
+		return unchanged
+	}
+	slices.SortFunc(regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
+	return &trad.Rest{Regs: regs, Unlisted: trad.Same}
+}

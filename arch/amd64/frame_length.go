@@ -1,0 +1,132 @@
+package amd64
+
+// unknownOp decodes an instruction that x86asm does not know, as far as it can
+// be followed: its length, and the general registers that it might write. Such
+// instructions are of the newer extensions (AMD's FMA4 and XOP, protection keys,
+// newer VEX and EVEX codes), and none of them touches rsp.
+func unknownOp(p []byte, o op) op {
+	n, kill := extensionLen(p)
+	if n == 0 || n > len(p) {
+		o.kind, o.len = opBad, 1
+		return o
+	}
+	o.len, o.kill = uint8(n), kill&^bit(RSP)
+	return o
+}
+
+// hintOp: 0F 1E is a no-operation but for rdssp, which writes a register.
+func hintOp(p []byte, o op) op {
+	n, kill := extensionLen(p)
+	if n != len(p) {
+		o.kind = opBad
+		return o
+	}
+	if o.kill = kill; p[n-1] >= 0xfa { // endbr64, endbr32
+		o.nop, o.kill = true, 0
+	}
+	return o
+}
+
+// extensionLen returns the length of the instruction that p begins with where
+// its opcode is of a map whose instructions all have a ModRM byte (Intel SDM,
+// volume 2, appendix A), else 0; and the general registers that the ModRM byte
+// and the prefix can name.
+func extensionLen(p []byte) (n int, kill uint32) {
+	i := 0
+	for i < len(p) && (p[i] == 0x66 || p[i] == 0x67 || p[i] == 0xf2 || p[i] == 0xf3 || p[i] == 0x2e || p[i] == 0x3e || p[i]>>1 == 0x64>>1) {
+		i++
+	}
+	if i+4 > len(p) {
+		return shortExtensionLen(p, i)
+	}
+	var opmap, r, b, v byte
+	vector := true
+	switch c := p[i:]; {
+	case c[0] == 0xc5:
+		opmap, r, v = 1, ^c[1]>>7&1, ^c[1]>>3&15
+		i += 2
+	case c[0] == 0xc4 || c[0] == 0x8f && c[1]&0x1f >= 8:
+		opmap, r, b, v = c[1]&0x1f, ^c[1]>>7&1, ^c[1]>>5&1, ^c[2]>>3&15
+		i += 3
+	case c[0] == 0x62:
+		opmap, r, b, v = c[1]&7, ^c[1]>>7&1, ^c[1]>>5&1, ^c[2]>>3&15
+		i += 4
+	default:
+		return shortExtensionLen(p, i)
+	}
+	return modRMInst(p, i, opmap, r, b, v, vector)
+}
+
+// shortExtensionLen is extensionLen for the opcodes behind 0F, with or without
+// a REX prefix at p[i].
+func shortExtensionLen(p []byte, i int) (n int, kill uint32) {
+	var r, b, opmap byte
+	if i < len(p) && p[i]>>4 == 4 {
+		r, b = p[i]>>2&1, p[i]&1
+		i++
+	}
+	if i+2 > len(p) || p[i] != 0x0f {
+		return 0, 0
+	}
+	switch i++; p[i] {
+	case 0x38:
+		opmap = 2
+		i++
+	case 0x3a:
+		opmap = 3
+		i++
+	case 0x01, 0x0d, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0xae, 0xc7:
+		opmap = 1
+	default:
+		return 0, 0
+	}
+	return modRMInst(p, i, opmap, r, b, 0, false)
+}
+
+// modRMInst measures an instruction whose opcode is at p[i].
+func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill uint32) {
+	if i+2 > len(p) {
+		return 0, 0
+	}
+	opcode, modrm := p[i], p[i+1]
+	l := modRMLen(p[i+1:])
+	if l == 0 {
+		return 0, 0
+	}
+	n = i + 1 + l
+	switch opmap {
+	case 1:
+		if vector && (opcode >= 0x70 && opcode <= 0x73 || opcode == 0xc2 || opcode >= 0xc4 && opcode <= 0xc6) {
+			n++
+		}
+	case 2, 5, 6, 9:
+	case 3, 8:
+		n++
+	case 10:
+		n += 4
+	default:
+		return 0, 0
+	}
+	if n > len(p) {
+		return 0, 0
+	}
+	kill = bit(dwarfNumber[r<<3|modrm>>3&7])
+	if modrm>>6 == 3 {
+		kill |= bit(dwarfNumber[b<<3|modrm&7])
+	}
+	if !vector {
+		kill |= bit(RAX) | bit(RCX) | bit(RDX)
+		return n, kill
+	}
+	// Of the vector maps only these opcodes write general registers.
+	switch {
+	case opmap == 1 && (opcode == 0x50 || opcode == 0x2c || opcode == 0x2d || opcode == 0x78 || opcode == 0x79 ||
+		opcode == 0x7e || opcode == 0x93 || opcode == 0xc5 || opcode == 0xd7):
+	case opmap == 2 && opcode >= 0xe0, opmap == 3 && (opcode == 0xf0 || opcode >= 0x14 && opcode <= 0x17),
+		opmap == 5, opmap >= 9:
+		kill |= bit(dwarfNumber[v])
+	default:
+		kill = 0
+	}
+	return n, kill
+}

@@ -1,0 +1,49 @@
+package amd64
+
+// maxStub is how many bytes of a linkage stub are looked at.
+const maxStub = 16
+
+// stubFrame implements arch.Arch.StubFrame. The stubs that linkers make consist
+// of endbr64, pushes and jumps through memory: the return address is above what
+// has been pushed. The first stub of a lazily bound table begins with a push of
+// a word in memory, and what jumps to it has pushed an index already.
+func stubFrame(code []byte, start, pc uint64) (fromSP int32, ok bool) {
+	code = code[:min(len(code), maxStub)]
+	off := pc - start
+	if pc < start || off >= uint64(len(code)) {
+		return 0, false
+	}
+	depth, found := int32(8), false
+	if len(code) >= 2 && code[0] == 0xff && code[1] == 0x35 {
+		depth = 16
+	}
+	for at := 0; at < len(code); {
+		o := decode(code, at)
+		next := at + int(o.len)
+		if off < uint64(next) && !found {
+			fromSP, found = depth, true
+		}
+		switch p := code[at:min(next, len(code))]; {
+		case o.nop:
+		case o.kind == opPush && o.src == noReg:
+			depth += 8
+		case o.kind == opJump:
+			return fromSP, found && depth > 8
+		case o.kind == opJumpAway && throughMemory(p):
+			// A push behind it is where the word in memory points at first.
+			if next < len(code) && code[next] == 0x68 && depth == 8 {
+				break
+			}
+			return fromSP, found
+		default:
+			return 0, false
+		}
+		at = next
+	}
+	return 0, false
+}
+
+// throughMemory reports whether p is jmp *disp(%rip), with prefixes or without.
+func throughMemory(p []byte) bool {
+	return len(p) >= 6 && p[len(p)-6] == 0xff && p[len(p)-5] == 0x25
+}
