@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,8 +28,8 @@ type Process struct {
 	PID    int
 	Stdin  io.WriteCloser // closing it ends the program
 	Stdout *bufio.Reader  // what follows the line "ready"
-	cmd    *exec.Cmd
-	exited chan error
+	exited <-chan struct{}
+	exit   error // how it ended, once exited is closed
 }
 
 // Start runs the program at path, waits until it has printed "ready" and then
@@ -58,7 +59,6 @@ func StartRunning(t testing.TB, path string, args ...string) *Process {
 	cmd := exec.Command(path, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -69,19 +69,30 @@ func StartRunning(t testing.TB, path string, args ...string) *Process {
 		t.Fatal(err)
 	}
 	cmd.Stdout = w
-	err = cmd.Start()
+	started, exited := make(chan error), make(chan struct{})
+	p := &Process{Stdin: stdin, Stdout: bufio.NewReader(r), exited: exited}
+	// The parent's death signal comes when the thread that started the process
+	// ends, and a test of ptrace may end threads: this one has nothing else to do.
+	go func() {
+		runtime.LockOSThread()
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			p.exit = cmd.Wait()
+			close(exited)
+		}
+	}()
+	err = <-started
 	w.Close()
 	if err != nil {
 		r.Close()
 		t.Fatal(err)
 	}
-	p := &Process{PID: cmd.Process.Pid, Stdin: stdin, Stdout: bufio.NewReader(r), cmd: cmd, exited: make(chan error, 1)}
-	done := make(chan struct{})
-	go func() { p.exited <- cmd.Wait(); close(done) }()
+	p.PID = cmd.Process.Pid
 	t.Cleanup(func() {
-		// Not by cmd.Process alone: a stopped process must die, too, and SIGKILL does that.
-		cmd.Process.Kill()
-		<-done
+		cmd.Process.Kill() // ends a stopped process, too
+		<-exited
 		r.Close()
 	})
 
@@ -89,7 +100,7 @@ func StartRunning(t testing.TB, path string, args ...string) *Process {
 	line, err := p.Stdout.ReadString('\n')
 	if err != nil || line != "ready\n" {
 		cmd.Process.Kill()
-		<-done
+		<-exited
 		t.Fatalf("%s %q: got %q (%v) instead of \"ready\"; it ended with: %v %s",
 			path, args, line, err, cmd.ProcessState, strings.TrimSpace(stderr.String()))
 	}
@@ -173,9 +184,8 @@ func (p *Process) Exit(t testing.TB) error {
 	t.Helper()
 	p.Stdin.Close()
 	select {
-	case err := <-p.exited:
-		p.exited <- err // for another call
-		return err
+	case <-p.exited:
+		return p.exit
 	case <-time.After(startLimit):
 		t.Fatalf("process %d does not end with its standard input", p.PID)
 		return nil

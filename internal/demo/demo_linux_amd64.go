@@ -1,0 +1,116 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+//go:embed target/demo-amd64
+var program []byte
+
+// startLimit bounds how long the program may take until it is ready.
+const startLimit = 10 * time.Second
+
+// A Process is the running demo target.
+type Process struct {
+	PID int // of the process, which is a child of this one
+
+	dir    string // holds the program's file, until Stop
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when the process has ended; nil if it never ran
+}
+
+// Start runs the demo target and returns when all its threads are where
+// target/demo.c says. It runs until Stop, until the calling process ends,
+// however that happens, or for ten minutes. The program is written to a new folder under os.TempDir, so programs must be
+// allowed to run from there.
+func Start() (*Process, error) {
+	dir, err := os.MkdirTemp("", "sfwalk-demo-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the demo target: %w", err)
+	}
+	p := &Process{dir: dir}
+	if err := p.start(filepath.Join(dir, "demo")); err != nil {
+		return nil, errors.Join(err, p.Stop())
+	}
+	return p, nil
+}
+
+func (p *Process) start(path string) error {
+	if err := os.WriteFile(path, program, 0o700); err != nil {
+		return fmt.Errorf("write the demo target: %w", err)
+	}
+	stdout, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("start the demo target: %w", err)
+	}
+	defer stdout.Close()
+	var stderr bytes.Buffer
+	p.cmd = exec.Command(path)
+	p.cmd.Stdout, p.cmd.Stderr = w, &stderr
+	err = p.run()
+	w.Close()
+	if errors.Is(err, syscall.EACCES) {
+		return fmt.Errorf("start the demo target: %w (are programs allowed to run in %s? Set TMPDIR to another folder)",
+			err, os.TempDir())
+	}
+	if err != nil {
+		return fmt.Errorf("start the demo target: %w", err)
+	}
+	p.PID = p.cmd.Process.Pid
+
+	if err := stdout.SetReadDeadline(time.Now().Add(startLimit)); err != nil {
+		return fmt.Errorf("start the demo target: %w", err)
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || line != "ready\n" {
+		p.cmd.Process.Kill()
+		<-p.exited // stderr is complete then
+		return fmt.Errorf("the demo target wrote %q instead of \"ready\" and ended with: %v %s (it needs glibc 2.34 or later)",
+			line, p.cmd.ProcessState, strings.TrimSpace(stderr.String()))
+	}
+	return nil
+}
+
+// run starts the command. The parent's death signal comes when the thread that
+// started the process ends, so a thread of its own does that and waits for it.
+func (p *Process) run() error {
+	started, exited := make(chan error), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.cmd.Wait()
+			close(exited)
+		}
+	}()
+	err := <-started
+	if err == nil {
+		p.exited = exited
+	}
+	return err
+}
+
+// Stop ends the process and removes its file.
+func (p *Process) Stop() error {
+	if p.exited != nil {
+		p.cmd.Process.Kill() // it may have ended already
+		<-p.exited
+	}
+	if err := os.RemoveAll(p.dir); err != nil {
+		return fmt.Errorf("remove the demo target: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,21 @@
+//go:build !linux || !amd64
+
+package demo
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// A Process is the running demo target.
+type Process struct {
+	PID int // of the process, which is a child of this one
+}
+
+// Start returns ErrPlatform with this machine's platform.
+func Start() (*Process, error) {
+	return nil, fmt.Errorf("%w, this is %s/%s", ErrPlatform, runtime.GOOS, runtime.GOARCH)
+}
+
+// Stop does nothing.
+func (p *Process) Stop() error { return nil }
