@@ -18,7 +18,8 @@ const attrSize = 5
 // could be read. FDE panics if i is out of range.
 func (s *Section) FDE(i int) (FDE, error) {
 	var f FDE
-	err := s.readFDE(i, &f)
+	start, size := s.startAndSize(i)
+	err := s.readFDE(i, start, size, &f)
 	return f, err
 }
 
@@ -45,11 +46,10 @@ func (s *Section) startAndSize(i int) (start int64, size uint32) {
 	return int64(int32(s.u32(s.fdes, off))) + field, s.u32(s.fdes, off+4)
 }
 
-// readFDE decodes FDE i into f, which is zero.
-func (s *Section) readFDE(i int, f *FDE) error {
+// readFDE decodes FDE i, of which startAndSize is known, into f, which is zero.
+func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	p := s.fdes[i*s.fdeSize:][:s.fdeSize]
 	f.Index = i
-	start, size := s.startAndSize(i)
 	f.Start, f.Size = s.Addr+uint64(start), size
 	var info, info2 uint8
 	if s.Version == V3 {

@@ -15,7 +15,7 @@ type indexEntry struct {
 
 // findIndexed is findFDE for a section that is not sorted, such as the output
 // of "ld -r". The index is built by the first look-up.
-func (s *Section) findIndexed(rel int64) int {
+func (s *Section) findIndexed(rel int64) (i int, start int64, size uint32) {
 	s.indexOnce.Do(func() {
 		index := make([]indexEntry, 0, s.NumFDEs)
 		for i := range int(s.NumFDEs) {
@@ -30,12 +30,12 @@ func (s *Section) findIndexed(rel int64) int {
 	})
 	at := sort.Search(len(s.index), func(i int) bool { return s.index[i].start > rel }) - 1
 	if at < 0 {
-		return -1
+		return -1, 0, 0
 	}
-	i := int(s.index[at].fde)
-	start, size := s.startAndSize(i)
+	i = int(s.index[at].fde)
+	start, size = s.startAndSize(i)
 	if uint64(rel-start) >= uint64(size) {
-		return -1
+		return -1, 0, 0
 	}
-	return i
+	return i, start, size
 }
