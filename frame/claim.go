@@ -25,13 +25,21 @@ func (f *Frame) Sniffer() string {
 	return f.stack.table.sniffers[f.winner].Name()
 }
 
+// Row returns the row by which THIS is unwound; the zero Row if nobody claimed it.
+func (f *Frame) Row() trad.Row {
+	if f.winner < 0 {
+		return trad.Row{}
+	}
+	return f.cache.Row
+}
+
 // Claim returns who claimed THIS, with which row, and asks those before it once more for
 // their reasons.
 func (f *Frame) Claim() Claim {
 	if f.Level < 0 {
 		return Claim{}
 	}
-	c := Claim{Sniffer: f.Sniffer(), Row: f.cache.Row}
+	c := Claim{Sniffer: f.Sniffer(), Row: f.Row()}
 	q := f.query()
 	for i, s := range f.stack.table.sniffers {
 		if i == int(f.winner) {
@@ -70,6 +78,7 @@ func (f *Frame) sniff() {
 	slot := s.table.rows.slot(f.pc, s.modules.Generation)
 	if slot.winner != 0 && slot.pc == f.pc && slot.caller == f.caller {
 		if f.apply(slot.row, int(slot.winner)-1) {
+			f.lookBack()
 			return
 		}
 		from = int(slot.winner)
@@ -83,6 +92,7 @@ func (f *Frame) sniff() {
 		if row.Flags&trad.Once == 0 && from == 0 {
 			*slot = rowSlot{row: row, pc: f.pc, winner: uint16(i) + 1, caller: f.caller}
 		}
+		f.lookBack()
 		return
 	}
 	if !s.modules.IsCode(q.Block) {
@@ -110,4 +120,36 @@ func (f *Frame) apply(row trad.Row, i int) bool {
 		f.typ = u.Type()
 	}
 	return true
+}
+
+// lookBack reads THIS frame's return address by the row that won. Where that is
+// no code, the row may be wrong: assemblers for SFrame V1 write wrong rows for
+// functions that keep the CFA or the return address in an odd register. A later
+// sniffer that does find code knows better; guesses do not count.
+func (f *Frame) lookBack() {
+	if f.cache.Row.Flags&trad.Outermost != 0 {
+		return
+	}
+	s := f.stack
+	f.ra = f.prevRegister(s.arch.PC)
+	if f.typ != Normal || f.returnsToCode() {
+		return
+	}
+	first := *f
+	q := f.query()
+	for i := int(first.winner) + 1; i < len(s.table.sniffers); i++ {
+		row, answer := s.table.sniffers[i].Sniff(q)
+		if answer != Claimed || row.Flags&(trad.Guess|trad.Outermost) != 0 || !f.apply(row, i) {
+			continue
+		}
+		if f.ra = f.prevRegister(s.arch.PC); f.returnsToCode() {
+			return
+		}
+	}
+	*f = first
+}
+
+func (f *Frame) returnsToCode() bool {
+	a := f.stack.arch
+	return f.ra.Known() && a.CodeAddress(f.ra.Bits) != 0 && f.stack.modules.IsCode(a.CodeAddress(f.ra.Bits)-1)
 }

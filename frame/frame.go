@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"fmt"
+
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -23,6 +25,7 @@ type Frame struct {
 	typ         Type
 	winner      int16 // position in the table of the sniffer that claimed THIS; -1: none did
 	cache       trad.Cache
+	ra          Value // PREVIOUS's PC, as the row has it
 	claimErr    error // why no sniffer could, if one tried
 	claimReason StopReason
 	completion  *completion
@@ -96,3 +99,6 @@ func (f *Frame) Prev() (*Frame, error) {
 	}
 	return f.prev, nil
 }
+
+// String names THIS for messages: "#3 0x401136".
+func (f *Frame) String() string { return fmt.Sprintf("#%d %#x", f.Level, f.pc) }

@@ -25,7 +25,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 		return nil, stop, nil
 	}
 
-	pc := f.prevRegister(s.arch.PC)
+	pc := f.ra
 	if !pc.Known() {
 		return nil, notKnownReason(pc), pc.Err
 	}

@@ -30,6 +30,7 @@ const (
 	noRow       = frame.Answer("the SFrame FDE has no row for PC")
 	malformed   = frame.Answer("the SFrame FDE is malformed")
 	notTopmost  = frame.Answer("the SFrame row needs a register that only an innermost frame still has")
+	impossible  = frame.Answer("the SFrame row puts the return address below SP")
 	stubDiffers = frame.Answer("the SFrame row disagrees with the code of the linkage stub")
 )
 
@@ -105,6 +106,11 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, notTopmost
 	}
 	row := convert(&r, s.Bias)
+	// Assemblers for V1 and V2 write such rows where the CFA is in a register that
+	// those versions cannot name.
+	if row.CFA.Kind == trad.InReg && row.CFA.Reg == q.Arch.SP && row.CFA.Off+q.Arch.RAOffset < 0 {
+		return trad.Row{}, impossible
+	}
 	if r.Flags&sframe.RowPCMask != 0 && !stubAgrees(q, s, &row) {
 		return trad.Row{}, stubDiffers
 	}

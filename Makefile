@@ -1,0 +1,62 @@
+# make demo     build sfwalk, start the bundled demo target, print its stacks
+# make test     install what the tests need, vet, staticcheck, all tests with the race detector
+# make fuzz     every fuzz test for FUZZTIME (default 1m) each
+# make soak     the long attach tests: SOAK attaches (default 20000) to a busy process
+
+GO       ?= go
+FUZZTIME ?= 1m
+SOAK     ?= 20000
+BIN      := bin/sfwalk
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+# Programs that the tests run, and the Debian packages that have them.
+TOOLS    := gcc g++ gdb objdump readelf xz make
+PACKAGES := gcc g++ libc6-dev gdb binutils xz-utils make
+
+.PHONY: all build demo test deps vet fuzz soak clean
+
+all: build
+
+build:
+	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $(BIN) ./cmd/sfwalk
+
+demo: build
+	@$(BIN) demo
+
+# Cross builds are cheap and keep the promise that reading files works everywhere.
+vet:
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	GOOS=darwin GOARCH=arm64 $(GO) build ./...
+	GOOS=windows GOARCH=amd64 $(GO) build ./...
+	GOOS=linux GOARCH=arm64 $(GO) build ./...
+	GOOS=linux GOARCH=s390x $(GO) build ./...
+	GOOS=linux GOARCH=386 $(GO) build ./...
+
+test: deps vet
+	$(GO) test -race -timeout 9m ./...
+
+# Where nothing can be installed, the tests that need a missing program are
+# skipped, loudly; with CI=true they fail.
+deps:
+	@missing=; for t in $(TOOLS); do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
+	if [ -n "$$missing" ]; then \
+		echo "installing what the tests need:$$missing"; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(PACKAGES) || \
+		echo "make test: cannot install$$missing: tests that need them are skipped"; \
+	fi
+	$(GO) mod download
+
+fuzz:
+	@for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+			echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; \
+	done
+
+soak:
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -v -run 'Undisturbed|Soak' ./target/live
+
+clean:
+	rm -rf bin

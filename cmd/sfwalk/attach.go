@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	_ "github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+func newAttach() *cobra.Command {
+	var flags walkFlags
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "attach PID",
+		Short: "Print the stacks of a live process",
+		Long: `attach stops the threads of a process for a moment, copies their registers
+and stacks, lets them run again, and prints every thread's stack.
+
+A process that is stopped (job control, SIGSTOP) stays stopped. One that another
+debugger traces is left alone.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
+		Example: `  sfwalk attach 4242
+  sfwalk attach 4242 --tid 4243 --registers
+  sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
+  sfwalk attach 4242 --sniffers dwarf,prologue --explain`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pid, err := strconv.Atoi(args[0])
+			if err != nil || pid <= 0 {
+				return usageError{fmt.Errorf("attach %s: want the number of a process", args[0])}
+			}
+			if err := flags.check(); err != nil {
+				return err
+			}
+			return attach(cmd, pid, &flags, timeout)
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Second, "how long to wait for a thread to stop before it is left out")
+	return cmd
+}
+
+func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration) error {
+	t, err := live.Attach(cmd.Context(), pid, live.Options{Timeout: timeout})
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	symbols := symbol.New(symbol.Options{Root: t.Root()})
+	doc, err := walk(t, symbols, flags)
+	if err != nil {
+		return err
+	}
+	doc.PID, doc.Exe, doc.PauseUS = pid, t.Exe(), t.Pause().Microseconds()
+	for _, w := range t.Warnings() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
+	}
+	return doc.print(cmd.OutOrStdout(), flags)
+}

@@ -1,0 +1,92 @@
+// Command sfwalk prints the stacks of a process: every thread's, right and
+// fast, with the process stopped for a moment only.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, as `sfwalk help` documents them.
+const (
+	exitWhole = 0 // all stacks are whole
+	exitError = 1
+	exitUsage = 2
+	exitEarly = 3 // some stack ended early
+)
+
+// errEarly says that everything was printed and some stack ended early.
+var errEarly = errors.New("some stack ended early")
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitWhole
+	case errors.Is(err, errEarly):
+		return exitEarly
+	case errors.As(err, &usage):
+		fmt.Fprintf(os.Stderr, "sfwalk: %v\nTry 'sfwalk help'.\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(os.Stderr, "sfwalk: %v\n", err)
+	return exitError
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sfwalk",
+		Short: "Print the stacks of a process",
+		Long: `sfwalk prints every thread's stack of a process: right and fast, with the
+process stopped for a moment only. It reads SFrame, DWARF call frame
+information and, where there is neither, the machine code itself.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
+(its last line says why).`,
+		Example: `  sfwalk attach 4242              all threads of process 4242
+  sfwalk attach 4242 --json       the same, for a program
+  sfwalk attach 4242 --explain    who unwound each frame, and how
+  sfwalk demo                     try it on a bundled program`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return usageError{errors.New("which command? attach, demo, version or help")}
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newAttach(), newDemo(), newVersion())
+	wrapArgs(root)
+	return root
+}
+
+// wrapArgs makes a wrong number of arguments a usage error, for all commands.
+func wrapArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		wrapArgs(sub)
+	}
+}
