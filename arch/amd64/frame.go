@@ -68,11 +68,11 @@ func (a *analysis) around(off int32) (i int32, ok bool) {
 	return 0, false
 }
 
-// cfaRule returns the CFA: from rbp where it points into the frame, as compilers
-// have it, else from rsp, else from another register, else from a slot that a
-// realigned frame keeps it in.
+// cfaRule returns the CFA: from rbp where it is the frame pointer, as compilers'
+// tables have it, else from rsp, else from a slot that a realigned frame keeps it
+// in, else from another register.
 func (s *state) cfaRule() (rule trad.Rule, ok bool) {
-	if v := s.regs[RBP]; v.base == cfa {
+	if v := s.regs[RBP]; v.base == cfa && s.load(v) == entryOf(RBP) {
 		return trad.Rule{Kind: trad.InReg, Reg: RBP, Off: -v.off}, true
 	}
 	if v := s.regs[RSP]; v.base == cfa {

@@ -62,15 +62,14 @@ type op struct {
 func decode(code []byte, at int) op {
 	p := code[at:min(len(code), at+15)]
 	o := op{dst: noReg, src: noReg, base: noReg, target: outside}
+	if knownOp(p, &o) {
+		return o
+	}
 	in, err := x86asm.Decode(p, 64)
-	if err != nil || in.Len <= 0 || in.Len > len(p) {
+	if err != nil || in.Op == 0 || in.Len <= 0 || in.Len > len(p) {
 		return unknownOp(p, o)
 	}
 	o.len = uint8(in.Len)
-	if in.Op == 0 {
-		// endbr64, and rdssp with its relatives: the hint space 0F 1E.
-		return hintOp(p[:in.Len], o)
-	}
 	o.kill = killed(&in)
 	switch in.Op {
 	case x86asm.NOP, x86asm.PAUSE:

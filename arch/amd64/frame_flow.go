@@ -42,10 +42,12 @@ type seed struct {
 
 func analyse(code []byte) *analysis {
 	a := &analysis{code: code, index: make([]int32, len(code))}
-	for again := true; again; {
-		again = a.follow()
+	// A cold part that was split off begins with a lone nop, for the exception
+	// tables' sake; functions begin with none, or with several for patching.
+	split := len(code) > 1 && code[0] == 0x90 && code[1] != 0x90
+	for a.follow() || a.fill() {
 	}
-	a.fill()
+	a.unsound = a.unsound || split
 	return a
 }
 
@@ -62,16 +64,18 @@ func (a *analysis) follow() (again bool) {
 }
 
 // fill guesses the states that the flow leaves open, each from what stands before
-// it in the code.
-func (a *analysis) fill() {
+// it in the code. It reports whether a call has been blamed after all.
+func (a *analysis) fill() (again bool) {
 	for len(a.seeds) > 0 && a.steps < maxSteps {
 		slices.SortFunc(a.seeds, func(x, y seed) int { return int(x.at) - int(y.at) })
 		x := a.seeds[0]
 		a.seeds = a.seeds[1:]
 		x.guess = true
-		a.arrive(x.at, &x.state)
-		a.drain()
+		if !a.arrive(x.at, &x.state) || !a.drain() {
+			return true
+		}
 	}
+	return false
 }
 
 // drain runs until no state changes; ok is false where a call has been blamed.
@@ -149,7 +153,11 @@ func (a *analysis) run(i int32) (ok bool) {
 			o.kind = opOther
 		}
 	}
+	_, had := s.savedAt(RIP)
 	s.exec(&o, at)
+	if _, has := s.savedAt(RIP); had && !has && s.call != noCall && !s.guess && !a.blame(s.call) {
+		return false // a frame that was never made is torn down
+	}
 	return a.arrive(next, &s)
 }
 
@@ -189,7 +197,12 @@ func (a *analysis) arrive(at int32, s *state) (ok bool) {
 	case !a.reached[i]:
 		*have, a.reached[i] = *s, true
 	case s.guess:
-		return true // the first guess stays, and what is certain does
+		// The first guess stays, and so does what is certain, unless its certainty
+		// is that of a call that comes back.
+		if !have.guess && have.justCall && have.contradicts(s) {
+			return a.blame(have.call)
+		}
+		return true
 	default:
 		if have.contradicts(s) {
 			switch {

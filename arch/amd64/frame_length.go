@@ -14,17 +14,21 @@ func unknownOp(p []byte, o op) op {
 	return o
 }
 
-// hintOp: 0F 1E is a no-operation but for rdssp, which writes a register.
-func hintOp(p []byte, o op) op {
-	n, kill := extensionLen(p)
-	if n != len(p) {
-		o.kind = opBad
-		return o
+// knownOp decodes the instructions whose lengths x86asm gets wrong: endbr64 and
+// endbr32, the rest of the hint space F3 0F 1E (rdssp), and vzeroupper, which has
+// no ModRM byte.
+func knownOp(p []byte, o *op) bool {
+	switch {
+	case len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa:
+		o.len, o.nop = 4, true
+	case len(p) >= 4 && p[0] == 0xf3 && (p[1] == 0x0f && p[2] == 0x1e || p[1]>>4 == 4 && p[2] == 0x0f && p[3] == 0x1e):
+		*o = unknownOp(p, *o)
+	case len(p) >= 3 && p[0] == 0xc5 && p[1]&3 == 0 && p[2] == 0x77:
+		o.len = 3
+	default:
+		return false
 	}
-	if o.kill = kill; p[n-1] >= 0xfa { // endbr64, endbr32
-		o.nop, o.kill = true, 0
-	}
-	return o
+	return true
 }
 
 // extensionLen returns the length of the instruction that p begins with where
@@ -115,8 +119,10 @@ func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill u
 		kill |= bit(dwarfNumber[b<<3|modrm&7])
 	}
 	if !vector {
-		kill |= bit(RAX) | bit(RCX) | bit(RDX)
-		return n, kill
+		if opmap == 1 && opcode == 0x01 { // the ModRM byte is part of the opcode
+			kill = 0
+		}
+		return n, kill | bit(RAX) | bit(RCX) | bit(RDX)
 	}
 	// Of the vector maps only these opcodes write general registers.
 	switch {
