@@ -56,9 +56,16 @@ func (p *Process) start(path string) error {
 	}
 	defer stdout.Close()
 	var stderr bytes.Buffer
-	p.cmd = exec.Command(path)
-	p.cmd.Stdout, p.cmd.Stderr = w, &stderr
-	err = p.run()
+	// A process that another goroutine forks at this moment can hold the file
+	// open for writing until it executes its own program.
+	for try := 0; try < 20; try++ {
+		p.cmd = exec.Command(path)
+		p.cmd.Stdout, p.cmd.Stderr = w, &stderr
+		if err = p.run(); !errors.Is(err, syscall.ETXTBSY) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 	w.Close()
 	if errors.Is(err, syscall.EACCES) {
 		return fmt.Errorf("start the demo target: %w (are programs allowed to run in %s? Set TMPDIR to another folder)",
@@ -79,7 +86,20 @@ func (p *Process) start(path string) error {
 		return fmt.Errorf("the demo target wrote %q instead of \"ready\" and ended with: %v %s (it needs glibc 2.34 or later)",
 			line, p.cmd.ProcessState, strings.TrimSpace(stderr.String()))
 	}
+	p.awaitRest()
 	return nil
+}
+
+// awaitRest waits until the main thread, which said "ready", is back in the
+// kernel. Without /proc it returns at once: the stacks are right anyway, one
+// of them is less interesting.
+func (p *Process) awaitRest() {
+	for deadline := time.Now().Add(startLimit); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+		if err != nil || bytes.Contains(stat, []byte("(demo) S ")) {
+			return
+		}
+	}
 }
 
 // run starts the command. The parent's death signal comes when the thread that

@@ -39,7 +39,9 @@ volatile long counter;
 
 NOINLINE long wait_forever(long n) {
     __atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
-    for (;;)
+    long more = 1; /* for ever, but the compiler shall not know */
+    KEEP(more);
+    while (more)
         pause();
     return n;
 }

@@ -25,7 +25,9 @@ NOINLINE long wait_forever(long n) {
     pthread_mutex_lock(&mu);
     waiting++;
     pthread_cond_signal(&arrived);
-    for (;;)
+    long more = 1; /* for ever, but the compiler shall not know */
+    KEEP(more);
+    while (more)
         pthread_cond_wait(&never, &mu);
     return n;
 }

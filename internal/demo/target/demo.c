@@ -27,8 +27,14 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define INLINE static inline __attribute__((always_inline))
-/* Keeps a call from becoming a tail call. */
+/* Keeps a call from becoming a tail call, and a value from being known. */
 #define KEEP(x) __asm__ volatile("" : "+r"(x))
+/* For ever, but the compiler does not know, and keeps what follows. */
+#define FOREVER(statement)                                                                         \
+    for (int more = 1; more;) {                                                                    \
+        statement;                                                                                 \
+        KEEP(more);                                                                                \
+    }
 
 enum { THREADS = 5 };
 
@@ -47,10 +53,7 @@ static void nap(long milliseconds) {
 
 NOINLINE long visit(long leaf) {
     arrive();
-    for (;;) {
-        nap(60000);
-        work += leaf;
-    }
+    FOREVER(nap(60000));
     return leaf;
 }
 
@@ -110,10 +113,7 @@ static void *ticker(void *arg) {
 NOINLINE long without_frame_pointer(long n) {
     volatile long local[9] = {n};
     arrive();
-    for (;;) {
-        nap(60000);
-        local[1] += local[0];
-    }
+    FOREVER(nap(60000));
     return local[1];
 }
 
@@ -132,8 +132,7 @@ static void *framed(void *arg) {
 NOINLINE long take(long n) {
     pthread_mutex_lock(&mu);
     arrive();
-    for (;;)
-        pthread_cond_wait(&jobs, &mu);
+    FOREVER(pthread_cond_wait(&jobs, &mu));
     return n;
 }
 
@@ -151,8 +150,7 @@ INLINE long next_job(struct pollfd *fd) {
 
 NOINLINE long serve(long n) {
     struct pollfd never = {-1, 0, 0};
-    for (;;)
-        work += next_job(&never) + n;
+    FOREVER(work += next_job(&never) + n);
     return n;
 }
 
