@@ -1,0 +1,435 @@
+package frame_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// A hand-made target: code at 0x1000-0x2000, a stack of words from stackBase.
+// What the frames of such stacks must be follows from the System V ABI: a
+// frame pointer chain, or the rows that a test's sniffer gives.
+const (
+	codeLo, codeHi = 0x1000, 0x2000
+	stackBase      = 0x7000
+)
+
+type fake struct {
+	regs  map[trad.Reg]uint64
+	words []uint64
+	code  []target.Mapping
+	mods  *target.Modules
+}
+
+func newFake(pc, sp, fp uint64, words ...uint64) *fake {
+	return &fake{
+		regs:  map[trad.Reg]uint64{amd64.RIP: pc, amd64.RSP: sp, amd64.RBP: fp, amd64.RBX: 0xb, amd64.RAX: 0xa},
+		words: words,
+		mods:  target.NewModules(nil, []target.Mapping{{Lo: codeLo, Hi: codeHi, Exec: true}}),
+	}
+}
+
+func (f *fake) Arch() *arch.Arch                  { return amd64.Arch }
+func (f *fake) Memory() target.Memory             { return f }
+func (f *fake) Threads() ([]target.Thread, error) { return []target.Thread{f}, nil }
+func (f *fake) Modules() *target.Modules          { return f.mods }
+func (f *fake) Close() error                      { return nil }
+func (f *fake) ID() int                           { return 1 }
+func (f *fake) Name() string                      { return "fake" }
+
+func (f *fake) Registers(r *arch.Registers) error {
+	for n, v := range f.regs {
+		r.Set(n, v)
+	}
+	return nil
+}
+
+func (f *fake) ReadMemory(addr uint64, p []byte) (int, error) {
+	for n := 0; n < len(p); n += 8 {
+		i := (addr + uint64(n) - stackBase) / 8
+		if addr+uint64(n) < stackBase || i >= uint64(len(f.words)) {
+			return n, target.ErrUnmapped
+		}
+		binary.LittleEndian.PutUint64(p[n:], f.words[i])
+	}
+	return len(p), nil
+}
+
+// rows is a sniffer that knows rows by address in block.
+type rows struct {
+	name  string
+	at    map[uint64]trad.Row
+	asked int
+}
+
+func (s *rows) Name() string { return s.name }
+
+func (s *rows) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	s.asked++
+	if row, ok := s.at[q.Block]; ok {
+		row.Lo, row.Len = q.Block, 1
+		return row, frame.Claimed
+	}
+	return trad.Row{}, "no row for the address"
+}
+
+// fp is the row of a function that has set up its frame pointer.
+var fp = trad.Row{
+	CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RBP, Off: 16},
+	RA:  trad.Rule{Kind: trad.Saved, Off: -8},
+	FP:  trad.Rule{Kind: trad.Saved, Off: -16},
+}
+
+// everywhere claims every frame with one row.
+type everywhere struct{ row trad.Row }
+
+func (everywhere) Name() string { return "everywhere" }
+func (s everywhere) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	row := s.row
+	row.Lo, row.Len = q.Block, 1
+	return row, frame.Claimed
+}
+
+func unwind(t *testing.T, f *fake, sniffers ...frame.Sniffer) (pcs []uint64, last *frame.Frame, err error) {
+	t.Helper()
+	s, err := frame.New(f, f, frame.NewTable(amd64.Arch, sniffers...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x, e := range s.All() {
+		if e != nil {
+			return pcs, last, e
+		}
+		last = x
+		if pcs = append(pcs, x.PC()); len(pcs) > 1000 {
+			t.Fatal("the stack does not end")
+		}
+	}
+	return pcs, last, nil
+}
+
+func TestStopReasons(t *testing.T) {
+	const sp = stackBase
+	for _, tt := range []struct {
+		name  string
+		words []uint64 // at sp: saved FP, return address, …
+		pcs   []uint64
+		want  frame.StopReason
+	}{
+		{"outermost by the ABI's zero", []uint64{sp + 16, 0x1100, 0, 0}, []uint64{0x1010, 0x1100}, frame.Outermost},
+		{"no saved PC", []uint64{sp + 16, 0x1100, 0xdead0, 0}, []uint64{0x1010, 0x1100}, frame.NoSavedPC},
+		{"PC outside code", []uint64{sp + 16, 0x1100, 0, 0x99999999}, []uint64{0x1010, 0x1100, 0x99999999}, frame.NotCode},
+		{"frame pointer to nowhere", []uint64{0x90000, 0x1100}, []uint64{0x1010, 0x1100}, frame.MemoryError},
+		{"frame pointer to itself, other PC", []uint64{sp, 0x1100}, []uint64{0x1010}, frame.SameID},
+		{"frame pointer to itself, same PC", []uint64{sp, 0x1010}, []uint64{0x1010}, frame.SameID},
+		{"inward", []uint64{sp + 32, 0x1100, sp + 16, 0x1200, sp + 16, 0x1300}, []uint64{0x1010, 0x1100, 0x1300}, frame.InnerID},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			pcs, last, err := unwind(t, newFake(0x1010, sp, sp, tt.words...), everywhere{fp})
+			if fmt.Sprint(pcs) != fmt.Sprint(tt.pcs) || last.StopReason() != tt.want {
+				t.Errorf("PCs %#x stopped by %v, want %#x by %v", pcs, last.StopReason(), tt.pcs, tt.want)
+			}
+			var stop *frame.StopError
+			if whole := tt.want == frame.Outermost; whole != (err == nil) || !whole && !errors.As(err, &stop) {
+				t.Errorf("error is %v", err)
+			}
+		})
+	}
+}
+
+func TestNobodyClaims(t *testing.T) {
+	pcs, last, err := unwind(t, newFake(0x1010, stackBase, 0), &rows{name: "none"})
+	if len(pcs) != 1 || last.StopReason() != frame.Unavailable || err == nil {
+		t.Errorf("PCs %#x, %v, %v", pcs, last.StopReason(), err)
+	}
+	if c := last.Claim(); c.Sniffer != "" || len(c.Declined) != 1 || c.Declined[0].Reason != "no row for the address" {
+		t.Errorf("claim %+v", c)
+	}
+	if !last.ID().Null() {
+		t.Errorf("ID %v of a frame that nobody can unwind", last.ID())
+	}
+}
+
+func TestLimit(t *testing.T) {
+	f := newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, 0, 0)
+	s, _ := frame.New(f, f, frame.NewTable(amd64.Arch, everywhere{fp}))
+	s.Limit = 1
+	f0, err := s.Frame(0)
+	if err != nil || f0.StopReason() != frame.Limit {
+		t.Errorf("%v, %v", f0.StopReason(), err)
+	}
+}
+
+// A signal frame whose ucontext leads back to a frame that has been there.
+func TestSignalCycle(t *testing.T) {
+	trampoline := trad.Row{
+		Flags: trad.Signal,
+		CFA:   trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP},
+		RA:    trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8},
+		FP:    trad.Rule{Kind: trad.Same},
+		More:  &trad.Rest{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP}}}},
+	}
+	// Two trampolines, each saying that it interrupted the other.
+	f := newFake(0x1010, stackBase, 0, stackBase+16, 0x1020, stackBase, 0x1010)
+	_, last, err := unwind(t, f, everywhere{trampoline})
+	if last.StopReason() != frame.SameID || err == nil {
+		t.Errorf("stopped by %v, %v", last.StopReason(), err)
+	}
+}
+
+func TestAddressInBlock(t *testing.T) {
+	interrupted := trad.Row{
+		Flags: trad.Signal,
+		CFA:   trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
+		RA:    trad.Rule{Kind: trad.Saved, Off: -8},
+	}
+	plain := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8}, RA: trad.Rule{Kind: trad.Saved, Off: -8}, FP: trad.Rule{Kind: trad.Same}}
+	last := plain
+	last.Flags = trad.Outermost
+	s := &rows{name: "rows", at: map[uint64]trad.Row{
+		0x1010: plain,       // frame 0 at its PC
+		0x10ff: interrupted, // a caller at PC-1
+		0x1200: plain,       // interrupted: at its PC
+		0x12ff: last,        // a caller again
+	}}
+	pcs, frame3, err := unwind(t, newFake(0x1010, stackBase, 0, 0x1100, 0, 0x1200, 0x1300), s)
+	if err != nil || fmt.Sprintf("%#x", pcs) != "[0x1010 0x1100 0x1200 0x1300]" {
+		t.Fatalf("%#x, %v", pcs, err)
+	}
+	if got := frame3.Next().Next().Type(); got != frame.SigTramp {
+		t.Errorf("frame 1 is %v", got)
+	}
+	if got := frame3.AddressInBlock(); got != 0x12ff {
+		t.Errorf("address in block of frame 3 is %#x", got)
+	}
+}
+
+func TestRegisters(t *testing.T) {
+	// Frame 0 has saved rbx; frame 1 has not, and may have changed rax.
+	saves := trad.Row{
+		CFA:  trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
+		RA:   trad.Rule{Kind: trad.Saved, Off: -8},
+		FP:   trad.Rule{Kind: trad.Same},
+		More: &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}},
+	}
+	// What SFrame says of the same frame: nothing of rbx.
+	less := saves
+	less.More = nil
+	end := less
+	end.Flags = trad.Outermost
+
+	winner := &rows{name: "first", at: map[uint64]trad.Row{0x1010: less, 0x10ff: end}}
+	f := newFake(0x1010, stackBase, 0x77, 0x1234, 0x1100, 0, 0)
+
+	t.Run("completed by a later sniffer", func(t *testing.T) {
+		_, f1, _ := unwind(t, f, winner, &rows{name: "second", at: map[uint64]trad.Row{0x1010: saves}})
+		want := frame.Value{Bits: 0x1234, Addr: stackBase, Lval: frame.InMemory}
+		if got := f1.Register(amd64.RBX); got != want {
+			t.Errorf("rbx is %+v, want %+v", got, want)
+		}
+		if got := f1.Register(amd64.RAX); got.Known() || got.String() != "<not saved>" {
+			t.Errorf("rax is %v", got)
+		}
+		if got := f1.Register(amd64.RBP); got.Bits != 0x77 || got.Lval != frame.InRegister {
+			t.Errorf("rbp is %+v", got)
+		}
+		if got := f1.Register(amd64.RSP); got.Bits != stackBase+16 || got.Lval != frame.Computed {
+			t.Errorf("rsp is %+v", got)
+		}
+		if f1.Next().Sniffer() != "first" {
+			t.Errorf("frame 0 is unwound by %q", f1.Next().Sniffer())
+		}
+	})
+	t.Run("not completed by one that sees another frame", func(t *testing.T) {
+		other := saves
+		other.CFA.Off = 24
+		_, f1, _ := unwind(t, f, winner, &rows{name: "second", at: map[uint64]trad.Row{0x1010: other}})
+		if got := f1.Register(amd64.RBX); got.Known() || got.String() != "<unavailable>" {
+			t.Errorf("rbx is %v", got)
+		}
+	})
+	t.Run("live in frame 0", func(t *testing.T) {
+		_, f1, _ := unwind(t, f, winner)
+		if got := f1.Next().Register(amd64.RAX); got.Bits != 0xa || got.Lval != frame.InRegister {
+			t.Errorf("rax is %+v", got)
+		}
+		if got := f1.Next().Register(amd64.R9); got.Known() {
+			t.Errorf("r9, which the target does not know, is %v", got)
+		}
+	})
+}
+
+// A row that leads to no code gives way to a later one that does.
+func TestLookBack(t *testing.T) {
+	wrong := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8}, RA: trad.Rule{Kind: trad.Saved, Off: -8}, FP: trad.Rule{Kind: trad.Same}}
+	right := wrong
+	right.CFA.Off = 16
+	f := newFake(0x1010, stackBase, 0, 0x55, 0x1100, 0, 0)
+	pcs, _, _ := unwind(t, f,
+		&rows{name: "wrong", at: map[uint64]trad.Row{0x1010: wrong}},
+		&rows{name: "right", at: map[uint64]trad.Row{0x1010: right}})
+	if fmt.Sprintf("%#x", pcs) != "[0x1010 0x1100]" {
+		t.Errorf("PCs %#x", pcs)
+	}
+	guess := right
+	guess.Flags = trad.Guess
+	pcs, _, _ = unwind(t, f,
+		&rows{name: "wrong", at: map[uint64]trad.Row{0x1010: wrong}},
+		&rows{name: "guess", at: map[uint64]trad.Row{0x1010: guess}})
+	if fmt.Sprintf("%#x", pcs) != "[0x1010 0x55]" {
+		t.Errorf("a guess was believed: PCs %#x", pcs)
+	}
+}
+
+func TestRowsAreCached(t *testing.T) {
+	s := &rows{name: "rows", at: map[uint64]trad.Row{0x1010: fp, 0x10ff: fp}}
+	words := []uint64{stackBase + 16, 0x1100, stackBase + 32, 0x1100, stackBase + 48, 0x1100, 0, 0}
+	table := frame.NewTable(amd64.Arch, s)
+	walk := func(f *fake) {
+		stack, err := frame.New(f, f, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f3, err := stack.Frame(3); err != nil || f3.PC() != 0x1100 {
+			t.Fatalf("%v, %v", f3, err)
+		}
+	}
+	f := newFake(0x1010, stackBase, stackBase, words...)
+	walk(f)
+	if s.asked != 2 {
+		t.Errorf("asked %d times for 2 PCs", s.asked)
+	}
+	walk(f)
+	if s.asked != 2 {
+		t.Errorf("asked again for another stack: %d times", s.asked)
+	}
+	walk(newFake(0x1010, stackBase, stackBase, words...)) // other modules, another generation
+	if s.asked != 4 {
+		t.Errorf("rows outlive their modules: asked %d times, want 4", s.asked)
+	}
+}
+
+func TestTableOrder(t *testing.T) {
+	table := frame.NewTable(amd64.Arch, &rows{name: "b"})
+	table.Append(&rows{name: "d"})
+	table.Prepend(&rows{name: "a"})
+	if err := table.Before("d", &rows{name: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Before("nobody", &rows{}); err == nil || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("error %v", err)
+	}
+	var names string
+	for _, s := range table.Sniffers() {
+		names += s.Name()
+	}
+	if names != "abcd" {
+		t.Errorf("order is %s", names)
+	}
+}
+
+func TestBase(t *testing.T) {
+	f := newFake(0x1010, stackBase, stackBase, 0, 0)
+	table := frame.NewTable(amd64.Arch, everywhere{fp})
+	s, _ := frame.New(f, f, table)
+	f0, _ := s.Frame(0)
+	b := table.Base(f0)
+	base, err1 := b.ThisBase(f0)
+	locals, err2 := b.ThisLocals(f0)
+	args, err3 := b.ThisArgs(f0)
+	if errors.Join(err1, err2, err3) != nil || base != stackBase || locals != stackBase || args != stackBase+16 {
+		t.Errorf("%#x %#x %#x %v", base, locals, args, errors.Join(err1, err2, err3))
+	}
+}
+
+// whole is a sniffer that a row is too small for.
+type whole struct{ everywhere }
+
+func (whole) Type() frame.Type { return frame.Arch }
+func (whole) ThisID(this *frame.Frame) (frame.ID, error) {
+	if this.Level == 2 {
+		return frame.ID{}, nil
+	}
+	return frame.ID{Stack: uint64(this.Level), Special: 7, Has: frame.HasStack | frame.HasSpecial}, nil
+}
+func (whole) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
+	if r == amd64.RIP {
+		return frame.Value{Bits: 0x1100 + uint64(this.Level), Lval: frame.Computed}
+	}
+	return frame.Value{Bits: uint64(r) + 8*uint64(this.Level), Lval: frame.Computed}
+}
+
+func TestUnwinder(t *testing.T) {
+	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8}}
+	pcs, last, err := unwind(t, newFake(0x1010, stackBase, 0, 0), whole{everywhere{row}})
+	if fmt.Sprintf("%#x", pcs) != "[0x1010 0x1100 0x1101]" || last.StopReason() != frame.NullID || err == nil {
+		t.Errorf("PCs %#x, %v, %v", pcs, last.StopReason(), err)
+	}
+	if id := last.Next().ID(); id.String() != "{stack=0x1,!code,special=0x7}" {
+		t.Errorf("ID %v", id)
+	}
+	if v := last.Register(amd64.RBX); v.Bits != 3+8 || last.Type() != frame.Arch {
+		t.Errorf("rbx %v, type %v", v, last.Type())
+	}
+}
+
+func TestID(t *testing.T) {
+	stack := func(s uint64) frame.ID { return frame.ID{Stack: s, Has: frame.HasStack} }
+	code := func(s, c uint64) frame.ID { return frame.ID{Stack: s, Code: c, Has: frame.HasStack | frame.HasCode} }
+	inline := code(8, 1)
+	inline.Depth = 1
+	for _, tt := range []struct {
+		a, b         frame.ID
+		equal, inner bool
+	}{
+		{frame.ID{}, frame.ID{}, false, false},
+		{stack(8), frame.ID{}, false, false},
+		{stack(8), stack(8), true, false},
+		{stack(8), stack(16), false, true},
+		{stack(16), stack(8), false, false},
+		{stack(8), code(8, 1), true, false}, // an unknown code address matches any
+		{code(8, 2), code(8, 1), false, false},
+		{inline, code(8, 1), false, true}, // the inlined call is the inner one
+		{code(8, 1), inline, false, false},
+	} {
+		if got := tt.a.Equal(tt.b); got != tt.equal {
+			t.Errorf("%v equal to %v: %v", tt.a, tt.b, got)
+		}
+		if got := tt.a.Inner(tt.b, amd64.Arch); got != tt.inner {
+			t.Errorf("%v inner to %v: %v", tt.a, tt.b, got)
+		}
+	}
+}
+
+func BenchmarkStack(b *testing.B) {
+	for _, depth := range []int{30, 1000} {
+		b.Run(fmt.Sprint(depth), func(b *testing.B) {
+			var words []uint64
+			for i := range depth {
+				words = append(words, stackBase+uint64(i+1)*16, 0x1100+uint64(i%64))
+			}
+			words[2*depth-2], words[2*depth-1] = 0, 0
+			f := newFake(0x1010, stackBase, stackBase, words...)
+			table := frame.NewTable(amd64.Arch, everywhere{fp})
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := frame.New(f, f, table)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if x, err := s.Frame(depth + 1); x != nil || err != nil {
+					b.Fatal(x, err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*depth), "ns/frame")
+		})
+	}
+}
