@@ -57,6 +57,7 @@ func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
 		case o.kind == opLoad && o.base == RSP && o.dst != RSP && calleeOK&(1<<o.dst) != 0 && !saved[o.dst]:
 			restore(o.dst, sp+o.imm)
 		case o.nop, o.kind == opOther && o.len == 3 && code[at-3] == 0xc5 && code[at-1] == 0x77: // vzeroupper
+		case o.harmless() && (restored || sp > 0 || base != RSP):
 		case o.kind == opReturn:
 			return endEpilogue(row, base, sp, &saved, &slots), true
 		case (o.kind == opJump || o.kind == opJumpAway) && restored:

@@ -196,7 +196,7 @@ type tally struct {
 
 func (c *tally) String() string {
 	p := func(n int) string { return fmt.Sprintf("%d (%.3f%%)", n, 100*float64(n)/float64(max(1, c.total))) }
-	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s; wrong among the sure %s, among the guessed %s, other registers %s; not comparable %s; reasons %v",
+	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s; wrong among the sure %s, among the guessed %s, wrong other registers among the sure %s; not comparable %s; reasons %v",
 		c.functions, c.cold, c.total, p(c.sure), p(c.guess), p(c.none), p(c.wrong), p(c.wrongGuess), p(c.more), p(c.unlike), c.missed)
 }
 
@@ -250,7 +250,6 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			if unlike {
 				c.unlike++
 			}
-			c.more += len(other)
 			switch {
 			case row.Flags&trad.Guess != 0:
 				c.guess++
@@ -260,6 +259,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 				continue
 			default:
 				c.sure++
+				c.more += len(other)
 				if len(bad) > 0 {
 					c.wrong++
 				}

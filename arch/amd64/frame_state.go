@@ -69,9 +69,7 @@ func entryState() state {
 func (s *state) exec(o *op, at int32) {
 	compared := s.compared
 	s.compared = noReg
-	if o.kind != opCompare && o.kind != opBranch && !o.nop {
-		s.markTeardown(o, at)
-	}
+	s.markTeardown(o, at)
 	if !o.nop {
 		s.justCall = false
 	}
@@ -231,29 +229,44 @@ func (s *state) store(at value, width int32, v value) {
 	s.slots = next
 }
 
-// markTeardown notes where a run of instructions begins that only take down the
-// stack and restore registers.
+// markTeardown notes where a run of instructions begins that take down the stack
+// and restore registers. Others that leave the stack alone may stand in between.
 func (s *state) markTeardown(o *op, at int32) {
-	down := false
+	switch {
+	case o.tearsDown() || o.kind == opLoad && calleeOK&bit(o.dst) != 0 && s.load(s.reg(o.base).plus(o.imm)) == entryOf(o.dst):
+		if s.teardown == intact {
+			s.teardown = at
+		}
+	case !o.harmless():
+		s.teardown = intact
+	}
+}
+
+// tearsDown reports whether an instruction moves the stack pointer up.
+func (o *op) tearsDown() bool {
 	switch o.kind {
 	case opPop, opLeave:
-		down = true
+		return true
 	case opAdd:
-		down = o.dst == RSP && o.imm > 0
+		return o.dst == RSP && o.imm > 0
 	case opLea:
-		down = o.dst == RSP && (o.base == RBP || o.imm > 0)
+		return o.dst == RSP && (o.base == RBP || o.base == RSP && o.imm > 0)
 	case opMove:
-		down = o.dst == RSP
-	case opLoad:
-		v := s.load(s.reg(o.base).plus(o.imm))
-		down = v == entryOf(o.dst) && v.base != unknown
+		return o.dst == RSP && o.src == RBP
 	}
-	switch {
-	case !down:
-		s.teardown = intact
-	case s.teardown == intact:
-		s.teardown = at
+	return false
+}
+
+// harmless reports whether an instruction changes no register that calls
+// preserve, stores nothing at a known address, and goes on to the next.
+func (o *op) harmless() bool {
+	switch o.kind {
+	case opOther:
+		return o.kill&calleeOK == 0
+	case opMove, opConst, opLea, opLoad, opAdd, opAddReg, opSubReg:
+		return calleeOK&bit(o.dst) == 0
 	}
+	return false
 }
 
 // merge makes s true also for a path that arrives with state t, and reports
