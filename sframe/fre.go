@@ -26,18 +26,19 @@ func (s *Section) firstFRE(f *FDE) uint64 {
 	return uint64(f.FREOff)
 }
 
-// FREs iterates over the FREs of f, an FDE of this section. The first FRE
-// that cannot be read comes with its *FormatError and ends the iteration,
-// since nothing tells where the next one begins.
+// FREs iterates over the FREs of f, an FDE of this section. An FRE that cannot
+// be read comes with its *FormatError. The iteration goes on if only its data
+// words are at fault; otherwise nothing tells where the next FRE begins, and
+// it ends.
 func (s *Section) FREs(f FDE) iter.Seq2[FRE, error] {
 	return func(yield func(FRE, error) bool) {
 		pos, last := s.firstFRE(&f), uint32(0)
 		for i := range int64(f.NumFREs) {
 			fre, next, err := s.readFRE(&f, int(i), pos)
-			if err == nil && fre.Offset < last {
-				err = s.descending(&f, int(i), pos, fre.Offset, last)
+			if next != 0 && fre.Offset < last {
+				next, err = 0, s.descending(&f, int(i), pos, fre.Offset, last)
 			}
-			if !yield(fre, err) || err != nil {
+			if !yield(fre, err) || next == 0 {
 				return
 			}
 			pos, last = next, fre.Offset
@@ -46,7 +47,7 @@ func (s *Section) FREs(f FDE) iter.Seq2[FRE, error] {
 }
 
 // readFRE decodes the FRE at pos of the FRE sub-section, the i-th of f, and
-// says where the next one lies.
+// says where the next one lies, 0 if that is not known.
 func (s *Section) readFRE(f *FDE, i int, pos uint64) (fre FRE, next uint64, err error) {
 	fixed := uint64(1)<<f.FREType + 1
 	if f.FREType > Addr4 || pos > uint64(len(s.fres)) || uint64(len(s.fres))-pos < fixed {
@@ -65,9 +66,9 @@ func (s *Section) readFRE(f *FDE, i int, pos uint64) (fre FRE, next uint64, err 
 	}
 	fre.Words = p[:n:n]
 	if problem := s.rules(f.Type, fre.Info, fre.Words, &fre.CFA, &fre.RA, &fre.FP); problem != "" {
-		return fre, 0, s.freError(f.Index, i, pos, ErrMalformed, "%s (info byte %#x, data words %#x)", problem, uint8(fre.Info), fre.Words)
+		err = s.freError(f.Index, i, pos, ErrMalformed, "%s (info byte %#x, data words %#x)", problem, uint8(fre.Info), fre.Words)
 	}
-	return fre, pos + fixed + uint64(n), nil
+	return fre, pos + fixed + uint64(n), err
 }
 
 // freOffset loads sfre_start_address.

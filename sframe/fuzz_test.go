@@ -1,0 +1,104 @@
+package sframe
+
+import (
+	"errors"
+	"testing"
+)
+
+// FuzzSection reads what it can of any bytes. A row that Find gives must hold
+// for the PC, and be that of an FRE in an FDE that covers the PC, found again
+// by reading one after the other.
+func FuzzSection(f *testing.F) {
+	for _, fx := range fixtures {
+		s, _ := openFixture(f, fx.name)
+		f.Add(s.Data, s.Addr)
+		unsorted := append([]byte(nil), s.Data...)
+		unsorted[3] &^= byte(FDESorted)
+		f.Add(unsorted, s.Addr)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
+		s, err := Open(data, addr)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnsupported) {
+				t.Fatalf("Open: %v", err)
+			}
+			return
+		}
+		steps := 0 // many FDEs may share long runs of FREs
+		for fde, err := range s.FDEs() {
+			if err == nil {
+				for _, err := range s.FREs(fde) {
+					steps++
+					checkFormatError(t, err)
+				}
+			}
+			checkFormatError(t, err)
+			for _, pc := range []uint64{fde.Start, fde.Start + uint64(fde.Size/2), fde.Start + uint64(fde.Size) - 1, fde.Start + uint64(fde.Size)} {
+				checkFind(t, s, pc)
+				steps += int(fde.NumFREs)
+			}
+			if steps > 1<<16 {
+				break
+			}
+		}
+		for _, pc := range []uint64{0, addr, addr - 1, addr ^ 1<<63, 1<<64 - 1} {
+			checkFind(t, s, pc)
+		}
+	})
+}
+
+func checkFormatError(t *testing.T, err error) {
+	t.Helper()
+	var fe *FormatError
+	if err != nil && (!errors.As(err, &fe) || fe.Error() == "") {
+		t.Fatalf("not a FormatError: %v", err)
+	}
+}
+
+func checkFind(t *testing.T, s *Section, pc uint64) {
+	t.Helper()
+	row, err := s.Find(pc)
+	fde, fdeErr := s.FindFDE(pc)
+	if (err == ErrNoFDE) != (fdeErr == ErrNoFDE) {
+		t.Fatalf("Find(%#x): %v, FindFDE: %v", pc, err, fdeErr)
+	}
+	switch {
+	case err == ErrNoFDE:
+		return
+	case err == ErrNoRow:
+	case err != nil:
+		checkFormatError(t, err)
+		return
+	}
+	if fdeErr != nil || pc < fde.Start || pc-fde.Start >= uint64(fde.Size) {
+		t.Fatalf("Find(%#x): %v, %v; FindFDE: %+v, %v", pc, row, err, fde, fdeErr)
+	}
+	key := pc - fde.Start
+	if fde.PCType == PCMask {
+		key %= uint64(fde.RepSize)
+	}
+	var hit *FRE
+	for e := range s.FREs(fde) { // a bad one before the one that holds is of no account
+		if uint64(e.Offset) > key {
+			break
+		}
+		hit = &e
+	}
+	if err == ErrNoRow {
+		if hit != nil {
+			t.Fatalf("Find(%#x): no row, but %+v is before it", pc, *hit)
+		}
+		return
+	}
+	if pc < row.Lo || pc-row.Lo >= uint64(row.Len) || row.Lo+uint64(row.Len) < row.Lo ||
+		row.Lo < fde.Start || row.Lo+uint64(row.Len) > fde.Start+uint64(fde.Size) {
+		t.Fatalf("Find(%#x): %v is no part of %+v around it", pc, row, fde)
+	}
+	if hit == nil {
+		if fde.NumFREs != 0 || row.RA.Kind != RuleUndefined {
+			t.Fatalf("Find(%#x): %v, but no FRE is before it", pc, row)
+		}
+	} else if row.CFA != hit.CFA || row.RA != hit.RA || row.FP != hit.FP || row.Lo != pc-key+uint64(hit.Offset) {
+		t.Fatalf("Find(%#x): %v, read in order: %+v", pc, row, *hit)
+	}
+}
