@@ -32,6 +32,7 @@ type Recording struct {
 // A StepState is a process stopped before one instruction.
 type StepState struct {
 	Function  string         // the function that is stepped through (the PC may be in one that it calls)
+	First     bool           // at its first instruction, just called
 	Regs      map[int]uint64 // by DWARF number; RIP is 16
 	StackAddr uint64         // where Stack begins: 128 bytes (the red zone) below the stack pointer
 	Stack     []byte
@@ -77,6 +78,7 @@ func RecordSteps(t testing.TB, program string, functions []string, maxSteps int)
 		var r struct {
 			Maps         string
 			Function     string
+			First        bool
 			Registers    map[int]uint64
 			StackAddress uint64
 			Offset       int
@@ -93,6 +95,7 @@ func RecordSteps(t testing.TB, program string, functions []string, maxSteps int)
 		end := r.Offset + r.Length
 		rec.States = append(rec.States, StepState{
 			Function:  r.Function,
+			First:     r.First,
 			Regs:      r.Registers,
 			StackAddr: r.StackAddress,
 			Stack:     stacks[r.Offset:end:end],

@@ -24,7 +24,7 @@ def stack_end(address):
     raise gdb.GdbError("the stack pointer %#x is not in any mapping" % address)
 
 
-def record(function, end):
+def record(function, first, end):
     sp = register("rsp")
     low = sp - 128  # the red zone belongs to the function
     memory = bytes(gdb.selected_inferior().read_memory(low, min(end, sp + PARAMS["depth"]) - low))
@@ -33,6 +33,7 @@ def record(function, end):
     frames, _ = stack_of_thread(PARAMS["limit"], True)
     emit({
         "function": function,
+        "first": first,
         "registers": frames[0]["registers"],
         "stackAddress": low,
         "offset": offset,
@@ -49,8 +50,8 @@ def step_through(function):
     """Records each instruction until the function has returned."""
     entry, back = register("rsp"), read_u64(register("rsp"))
     end = stack_end(entry)
-    for _ in range(PARAMS["steps"]):
-        record(function, end)
+    for i in range(PARAMS["steps"]):
+        record(function, i == 0, end)
         gdb.execute("stepi", to_string=True)
         if not running() or (register("rip") == back and register("rsp") > entry):
             return
