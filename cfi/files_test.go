@@ -2,10 +2,24 @@ package cfi_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// The machine's own programs, against readelf, for every row of every FDE.
+// compareFile holds a section of a file against this machine's readelf, with the
+// table of .eh_frame_hdr, where there is one, and without.
+func compareFile(t *testing.T, path, section string, hasHeader bool) {
+	t.Helper()
+	o := parseOracle(t, readelf(t, "frames-interp", path, section), readelf(t, "frames", path, section))
+	if hasHeader {
+		t.Run("header", func(t *testing.T) { compare(t, load(t, path, section, true), o) })
+	}
+	t.Run("index", func(t *testing.T) { compare(t, load(t, path, section, false), o) })
+}
+
+// The machine's own programs, every row of every FDE.
 func TestInstalledFiles(t *testing.T) {
 	for _, path := range []string{
 		"/lib/x86_64-linux-gnu/libc.so.6",
@@ -15,20 +29,72 @@ func TestInstalledFiles(t *testing.T) {
 		"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
 		"/usr/lib/gcc/x86_64-linux-gnu/12/cc1",
 	} {
-		t.Run(path, func(t *testing.T) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
 			if _, err := os.Stat(path); err != nil {
 				t.Skip(err)
 			}
-			o := parseOracle(t, readelf(t, "frames-interp", path, ".eh_frame"), readelf(t, "frames", path, ".eh_frame"))
-			for _, mode := range []struct {
-				name   string
-				header bool
-			}{{"header", true}, {"index", false}} {
-				t.Run(mode.name, func(t *testing.T) {
-					s, m := open(t, path, ".eh_frame", mode.header)
-					compare(t, s, m, o)
-				})
+			if testing.Short() && filepath.Base(path) == "cc1" {
+				t.Skip("large")
 			}
+			compareFile(t, path, ".eh_frame", true)
+		})
+	}
+}
+
+// build compiles a source of testdata with the tool's arguments.
+func build(t *testing.T, tool string, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		t.Skip(err)
+	}
+	out := filepath.Join(t.TempDir(), "program")
+	cmd := exec.Command(tool, append([]string{"-o", out}, args...)...)
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		if strings.Contains(string(msg), "cannot find") || strings.Contains(string(msg), "not supported") {
+			t.Skipf("%s", msg)
+		}
+		t.Fatalf("%v: %v\n%s", cmd, err, msg)
+	}
+	return out
+}
+
+// Programs compiled here, each for a form of call frame information.
+func TestCompiledFiles(t *testing.T) {
+	for _, test := range []struct {
+		name, section string
+		header        bool
+		tool          string
+		args          []string
+	}{
+		{"static", ".eh_frame", false, "gcc", []string{"-O2", "-static", "testdata/frames.c"}},
+		{"drap", ".eh_frame", true, "gcc", []string{"-O2", "-mavx2", "-fno-omit-frame-pointer", "testdata/frames.c"}},
+		{"exceptions", ".eh_frame", true, "g++", []string{"-O2", "testdata/exceptions.cc"}},
+		{"exceptions static", ".eh_frame", false, "g++", []string{"-O2", "-static", "testdata/exceptions.cc"}},
+		{"debug_frame 4", ".debug_frame", false, "gcc", []string{"-O2", "-g", "-gdwarf-5", "-fno-asynchronous-unwind-tables", "-fno-dwarf2-cfi-asm", "testdata/frames.c"}},
+		{"debug_frame 3", ".debug_frame", false, "gcc", []string{"-O2", "-g", "-gdwarf-3", "-fno-asynchronous-unwind-tables", "-fno-dwarf2-cfi-asm", "testdata/frames.c"}},
+		{"debug_frame 1", ".debug_frame", false, "gcc", []string{"-O2", "-g", "-gdwarf-2", "-fno-asynchronous-unwind-tables", "testdata/frames.c"}},
+		{"debug_frame 64", ".debug_frame", false, "gcc", []string{"-O2", "-g", "-gdwarf64", "-fno-asynchronous-unwind-tables", "-fno-dwarf2-cfi-asm", "testdata/frames.c"}},
+		{"large model", ".eh_frame", true, "gcc", []string{"-O2", "-mcmodel=large", "testdata/frames.c"}},
+		{"no pic", ".eh_frame", true, "gcc", []string{"-O2", "-no-pie", "-fno-pic", "testdata/frames.c"}},
+		{"gold", ".eh_frame", true, "gcc", []string{"-O2", "-fuse-ld=gold", "testdata/frames.c"}},
+		{"i386", ".eh_frame", true, "gcc", []string{"-O2", "-m32", "-nostdlib", "-shared", "-fpic", "testdata/frames.c"}},
+		{"i386 debug_frame", ".debug_frame", false, "gcc", []string{"-O2", "-g", "-m32", "-nostdlib", "-shared", "-fpic", "-fno-asynchronous-unwind-tables", "testdata/frames.c"}},
+		{"go", ".debug_frame", false, "go", []string{"testdata/hello.go"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := test.args
+			if test.tool == "go" {
+				if _, err := exec.LookPath("go"); err != nil {
+					t.Skip(err)
+				}
+				out := filepath.Join(t.TempDir(), "program")
+				if msg, err := exec.Command("go", append([]string{"build", "-o", out}, args...)...).CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, msg)
+				}
+				compareFile(t, out, test.section, test.header)
+				return
+			}
+			compareFile(t, build(t, test.tool, args...), test.section, test.header)
 		})
 	}
 }

@@ -34,55 +34,60 @@ var machines = map[elf.Machine]machine{
 		strings.Fields("f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15")...)},
 }
 
-// open opens a section of an ELF file; withHeader says whether to use
-// .eh_frame_hdr.
-func open(t testing.TB, path, name string, withHeader bool) (*cfi.Section, machine) {
+// input is a section of an ELF file, and what opening it takes.
+type input struct {
+	machine
+	kind cfi.Kind
+	data []byte
+	addr uint64
+	opts cfi.Options
+}
+
+// load reads a section; withHeader says whether to use .eh_frame_hdr.
+func load(t testing.TB, path, name string, withHeader bool) input {
 	t.Helper()
 	f, err := elf.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, ok := machines[f.Machine]
-	if !ok {
+	in := input{machine: machines[f.Machine]}
+	if in.names == nil {
 		t.Fatalf("%s: no register names for %v", path, f.Machine)
 	}
-	m.abi.Order, m.abi.PtrSize = f.ByteOrder, 8
+	in.opts.ABI = in.abi
+	in.opts.Order, in.opts.PtrSize = f.ByteOrder, 8
 	if f.Class == elf.ELFCLASS32 {
-		m.abi.PtrSize = 4
+		in.opts.PtrSize = 4
 	}
-	sec := f.Section(name)
-	if sec == nil {
-		t.Fatalf("%s has no %s", path, name)
+	read := func(name string) ([]byte, uint64) {
+		sec := f.Section(name)
+		if sec == nil {
+			t.Fatalf("%s has no %s", path, name)
+		}
+		data, err := sec.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data, sec.Addr
 	}
-	data, err := sec.Data()
+	if withHeader {
+		in.opts.Header, in.opts.HeaderAddr = read(".eh_frame_hdr")
+	}
+	if name == ".debug_frame" {
+		in.kind = cfi.Debug
+	}
+	in.data, in.addr = read(name)
+	return in
+}
+
+func (in input) open(t testing.TB) *cfi.Section {
+	t.Helper()
+	s, err := cfi.Open(in.kind, in.data, in.addr, in.opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kind, opts := cfi.Debug, cfi.Options{ABI: m.abi}
-	if name == ".eh_frame" {
-		kind = cfi.EH
-		if h := f.Section(".eh_frame_hdr"); withHeader {
-			if h == nil {
-				t.Fatalf("%s has no .eh_frame_hdr", path)
-			}
-			if opts.Header, err = h.Data(); err != nil {
-				t.Fatal(err)
-			}
-			opts.HeaderAddr = h.Addr
-		}
-		if s := f.Section(".text"); s != nil {
-			opts.TextBase = s.Addr
-		}
-		if s := f.Section(".got"); s != nil {
-			opts.DataBase = s.Addr
-		}
-	}
-	s, err := cfi.Open(kind, data, sec.Addr, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, m
+	return s
 }
 
 // cell renders a rule as readelf does.
@@ -163,8 +168,9 @@ func parseOracle(t testing.TB, interp, frames string) oracle {
 }
 
 // compare holds a section against readelf's dumps of it.
-func compare(t *testing.T, s *cfi.Section, m machine, o oracle) {
+func compare(t *testing.T, in input, o oracle) {
 	t.Helper()
+	s, m := in.open(t), in.machine
 	want, programs := o.fdes, o.programs
 	if len(want) == 0 || len(programs) != len(want) {
 		t.Fatalf("readelf shows %d and %d FDEs", len(want), len(programs))

@@ -199,7 +199,7 @@ func parseFrames(t testing.TB, text string) map[uint64]*program {
 	programs := map[uint64]*program{}
 	cies := map[uint64]*program{}
 	var p *program
-	var loc uint64
+	var loc, end uint64
 	var signed bool
 	var stack []bool
 	lines := bufio.NewScanner(strings.NewReader(text))
@@ -210,7 +210,7 @@ func parseFrames(t testing.TB, text string) map[uint64]*program {
 			p = newProgram()
 			maps.Copy(p.undefined, cies[hex(t, m[2])].undefined)
 			programs[hex(t, m[1])] = p
-			loc, signed, stack = hex(t, m[3]), false, nil
+			loc, end, signed, stack = hex(t, m[3]), hex(t, m[4]), false, nil
 			p.signed[loc] = false
 			continue
 		}
@@ -244,7 +244,9 @@ func parseFrames(t testing.TB, text string) map[uint64]*program {
 				if m[1] != "def_cfa" {
 					what = m[1] + "r" + m[2]
 				}
-				p.expressions[what+" "+plainExpression(t, m[3])] = true
+				if text := plainExpression(t, m[3]); loc < end { // a PLT's may be cut short
+					p.expressions[what+" "+text] = true
+				}
 			} else if strings.Contains(line, "expression") {
 				t.Fatalf("readelf: cannot parse %q", line)
 			}
