@@ -37,11 +37,6 @@ type indexV3 struct {
 	Size, FREOff uint32
 }
 
-type attrV3 struct {
-	NumFREs              uint16
-	Info, Info2, RepSize uint8
-}
-
 var (
 	little binary.ByteOrder = binary.LittleEndian
 	big    binary.ByteOrder = binary.BigEndian
@@ -59,8 +54,8 @@ func pack(t testing.TB, order binary.ByteOrder, values ...any) []byte {
 	return b.Bytes()
 }
 
-// section puts a header before FDEs and FREs. The header says what is to be
-// said of V3's fields and offsets unless h has them already.
+// section puts the header h, filled in, before FDEs and the bytes of the FRE
+// sub-section.
 func section(t testing.TB, order binary.ByteOrder, h headerLayout, fdes []any, fres []byte) []byte {
 	t.Helper()
 	f := pack(t, order, fdes...)

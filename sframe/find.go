@@ -52,7 +52,7 @@ func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
 	// start as the one that covers pc.
 	for i := s.lastStart(rel); i >= 0; i-- {
 		start, size := s.startAndSize(i)
-		if rel >= start && uint64(rel-start) < uint64(size) {
+		if uint64(rel-start) < uint64(size) {
 			return i, start, size
 		}
 		if size != 0 {

@@ -118,6 +118,17 @@ func TestForms(t *testing.T) {
 		fres:  []byte{0, 5, 8, 0x40},
 		finds: []find{{pc: 0x1000, row: Row{Lo: 0x1000, Len: 16, CFA: reg(7, 8), RA: saved(-8), FP: saved(-16)}}},
 	}, {
+		// V3, s390x: an odd offset is an offset; registers take the flexible form.
+		name: "V3 s390x", order: big, h: headerLayout{Version: 3, Flags: sorted, ABI: 4}, addr: 0x2000,
+		fdes:  []any{indexV3{-0x1000, 16, 0}},
+		fres:  []byte{0, 1, 0, 0, 0, 0, 7, 0xff, 0x23, 0x21}, // SP-1*8+160
+		finds: []find{{pc: 0x1000, row: Row{Lo: 0x1000, Len: 16, CFA: reg(15, 152), RA: saved(0x23), FP: saved(0x21)}}},
+	}, {
+		// The SFrame FDE Info Bytes: the key bit means nothing on AMD64.
+		name: "key bit", order: little, h: amd, addr: 0x2000,
+		fdes: []any{fdeV2{Start: -0x1000, Size: 16, NumFREs: 1, Info: 0x20}}, fres: bare,
+		finds: []find{{pc: 0x1000, row: sp8}},
+	}, {
 		// AArch64: 1 or 3 offsets; RA alone is the natural reading of 2.
 		name: "AArch64", order: little, h: arm, addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x1000, Size: 16, NumFREs: 3, Info: 0x20}}, // pauth key B
@@ -194,7 +205,7 @@ func TestForms(t *testing.T) {
 		name: "V3 flexible", order: little, h: amd3, addr: 0x2000,
 		fdes: []any{indexV3{-0x1000, 32, 0}},
 		fres: []byte{
-			8, 0, 0, 1, 0,
+			9, 0, 0, 1, 0,
 			0, 2 << 1, 0x53, 0xf8, // CFA = *(r10-8): 10<<3|3
 			4, 3 << 1, 0x51, 0, 0, // CFA = r10; RA padding
 			8, 5 << 1, 0x39, 16, 0, 0x33, 0, // CFA = r7+16; RA padding; FP = *(r6+0)
@@ -203,6 +214,7 @@ func TestForms(t *testing.T) {
 			20, 0x20 | 4<<1, 0x09, 0x01, 0x00, 0x80, 0x0b, 0x00, 0xfe, 0xff, // 2-byte words: CFA = r33-32768, RA = *(r1-2)
 			24, 4 << 1, 0x39, 16, 0x08, 0xff, // RA = CFA-1: no register, not dereferenced
 			28, 0, // RA undefined
+			30, 5 << 1, 0x39, 16, 0, 0, 0x7f, // RA and FP padding; a word too many
 		},
 		finds: []find{
 			{pc: 0x1000, row: Row{Lo: 0x1000, Len: 4, CFA: at(10, -8), RA: saved(-8), FP: same}},
@@ -212,7 +224,8 @@ func TestForms(t *testing.T) {
 			{pc: 0x1010, row: Row{Lo: 0x1010, Len: 4, CFA: reg(7, 16), RA: reg(3, 0), FP: reg(4, -1)}},
 			{pc: 0x1014, row: Row{Lo: 0x1014, Len: 4, CFA: reg(33, -32768), RA: at(1, -2), FP: same}},
 			{pc: 0x1018, row: Row{Lo: 0x1018, Len: 4, CFA: reg(7, 16), RA: Rule{Kind: RuleValue, Off: -1}, FP: same}},
-			{pc: 0x101c, row: Row{Lo: 0x101c, Len: 4, Flags: RowOutermost, RA: undef}},
+			{pc: 0x101c, row: Row{Lo: 0x101c, Len: 2, Flags: RowOutermost, RA: undef}},
+			{pc: 0x101e, row: Row{Lo: 0x101e, Len: 2, CFA: reg(7, 16), RA: saved(-8), FP: same}},
 		},
 	}, {
 		// The CFA needs a register and an offset; a register number needs 16 bits.

@@ -53,7 +53,7 @@ func Open(data []byte, addr uint64) (*Section, error) {
 	case fdeEnd > size:
 		return nil, headerError(0x14, ErrMalformed, "FDE sub-section [%#x, %#x) of %d FDEs lies beyond the %#x bytes of data",
 			s.fdeBase, fdeEnd, s.NumFDEs, size)
-	case s.freBase < fdeEnd && s.NumFDEs != 0:
+	case s.freBase < fdeEnd:
 		return nil, headerError(0x18, ErrMalformed, "FRE sub-section starts at %#x, before the FDE sub-section's end at %#x",
 			s.freBase, fdeEnd)
 	case freEnd > size:
