@@ -104,7 +104,7 @@ func (s *Section) lastStart(rel int64) int {
 
 // starts64 returns -1 if the 8-byte start at off is at or before rel, else 0.
 func starts64(fdes []byte, off int, rel int64, pcrel int, big bool) int {
-	v := binary.LittleEndian.Uint64(fdes[off:])
+	v := binary.LittleEndian.Uint64(fdes[off : off+8])
 	if big {
 		v = bits.ReverseBytes64(v)
 	}
@@ -113,7 +113,7 @@ func starts64(fdes []byte, off int, rel int64, pcrel int, big bool) int {
 
 // starts32 is starts64 for a 4-byte start.
 func starts32(fdes []byte, off int, rel int64, pcrel int, big bool) int {
-	v := binary.LittleEndian.Uint32(fdes[off:])
+	v := binary.LittleEndian.Uint32(fdes[off : off+4])
 	if big {
 		v = bits.ReverseBytes32(v)
 	}

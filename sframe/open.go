@@ -131,10 +131,10 @@ func (s *Section) readHeader(data []byte) error {
 }
 
 // u16, u32 and u64 load a field of the section's byte order; the caller has
-// made sure of the bounds.
+// made sure of the bounds. (p[off:off+4] compiles to less than p[off:].)
 
 func (s *Section) u16(p []byte, off int) uint16 {
-	v := binary.LittleEndian.Uint16(p[off:])
+	v := binary.LittleEndian.Uint16(p[off : off+2])
 	if s.big {
 		v = bits.ReverseBytes16(v)
 	}
@@ -142,7 +142,7 @@ func (s *Section) u16(p []byte, off int) uint16 {
 }
 
 func (s *Section) u32(p []byte, off int) uint32 {
-	v := binary.LittleEndian.Uint32(p[off:])
+	v := binary.LittleEndian.Uint32(p[off : off+4])
 	if s.big {
 		v = bits.ReverseBytes32(v)
 	}
@@ -150,7 +150,7 @@ func (s *Section) u32(p []byte, off int) uint32 {
 }
 
 func (s *Section) u64(p []byte, off int) uint64 {
-	v := binary.LittleEndian.Uint64(p[off:])
+	v := binary.LittleEndian.Uint64(p[off : off+8])
 	if s.big {
 		v = bits.ReverseBytes64(v)
 	}
