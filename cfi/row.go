@@ -37,7 +37,7 @@ func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
 	if row.CFA.Kind == trad.NotTracked {
 		row.CFA = trad.Rule{}
 		if row.Flags&trad.Outermost == 0 {
-			return trad.Row{}, &Error{m.s.kind, "FDE", m.fde.Offset, fmt.Sprintf("line for %#x", m.lo), m.at, "the CFA is not defined", ErrMalformed}
+			return trad.Row{}, &Error{Kind: m.s.kind, Entry: "FDE", Offset: m.fde.Offset, Reason: fmt.Sprintf("the CFA is not defined at %#x", m.lo), Err: ErrMalformed}
 		}
 	}
 	row.More = m.rest(&row, last)
