@@ -304,11 +304,11 @@ func wideArg(in *x86asm.Inst, i int) trad.Reg {
 func address(a x86asm.Arg) (base trad.Reg, disp int32, ok bool) {
 	m, isMem := a.(x86asm.Mem)
 	if !isMem || m.Index != 0 || m.Segment == x86asm.FS || m.Segment == x86asm.GS ||
-		m.Disp < math.MinInt32 || m.Disp > math.MaxInt32 {
+		m.Disp < math.MinInt32 || m.Disp > math.MaxUint32 {
 		return noReg, 0, false
 	}
 	base = wide(m.Base)
-	return base, int32(m.Disp), base != noReg
+	return base, int32(uint32(m.Disp)), base != noReg // x86asm leaves some without a sign
 }
 
 // bit returns the one-register set of r, nothing for noReg.

@@ -287,10 +287,13 @@ func (s *state) merge(t *state) (changed bool) {
 	if s.teardown != t.teardown && s.teardown != intact {
 		s.teardown, changed = intact, true
 	}
-	if s.call != t.call || s.justCall != t.justCall {
-		// A second path confirms what the call's return told.
-		changed = changed || s.call != noCall
-		s.call, s.justCall = noCall, false
+	// A path without the call confirms what the call's return told; of two calls
+	// the first is the one that both paths depend on.
+	if s.call > t.call {
+		s.call, changed = t.call, true
+	}
+	if s.justCall && (!t.justCall || s.call != t.call) {
+		s.justCall, changed = false, true
 	}
 	return changed
 }

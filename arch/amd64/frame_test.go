@@ -1,0 +1,178 @@
+package amd64
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// compile makes a shared object of testdata/frames.c, so that nothing else is in it.
+func compile(t testing.TB, flags ...string) string {
+	t.Helper()
+	cc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("no gcc")
+	}
+	out := filepath.Join(t.TempDir(), "frames.so")
+	args := append([]string{"-w", "-shared", "-fPIC", "-nostartfiles", "-o", out}, flags...)
+	if msg, err := exec.Command(cc, append(args, "testdata/frames.c")...).CombinedOutput(); err != nil {
+		t.Fatalf("gcc %v: %v\n%s", flags, err, msg)
+	}
+	return out
+}
+
+var builds = []string{
+	"-O0",
+	"-O1",
+	"-O2",
+	"-O3",
+	"-Os",
+	"-Og",
+	"-O2 -fno-omit-frame-pointer",
+	"-O2 -fomit-frame-pointer -mno-red-zone",
+	"-O0 -fomit-frame-pointer",
+	"-O2 -mavx2",
+	"-O3 -mavx2 -ftree-vectorize -mstackrealign",
+	"-O2 -fstack-clash-protection",
+	"-O0 -fstack-clash-protection",
+	"-O2 -fstack-clash-protection -fcf-protection=full",
+	"-O2 -fstack-protector-all",
+	"-O2 -fcf-protection=full",
+	"-O2 -fno-jump-tables -fno-reorder-blocks",
+	"-O2 -maccumulate-outgoing-args",
+	"-O2 -march=skylake-avx512",
+	"-O2 -fno-shrink-wrap",
+	"-O1 -fno-omit-frame-pointer -fstack-check",
+	"-O2 -mindirect-branch=thunk",
+	"-O2 -fpatchable-function-entry=4",
+}
+
+// TestReadFrame demands for every instruction of every function that a row that
+// is not a guess is right, and that nearly every instruction has a row.
+func TestReadFrame(t *testing.T) {
+	for _, flags := range builds {
+		t.Run(flags, func(t *testing.T) {
+			file := compile(t, strings.Fields(flags)...)
+			for _, extra := range []uint64{0, 4096} {
+				c := compareAll(t, file, extra)
+				t.Logf("with %d bytes more than the function: %s", extra, c)
+				if c.functions < 25 || c.total < 500 {
+					t.Errorf("only %d functions with %d instructions compared", c.functions, c.total)
+				}
+				if c.wrong > 0 || c.more > 0 || c.wrongEpilogue > 0 || c.unlike > 0 {
+					t.Errorf("%d wrong rows, %d wrong rules of other registers, %d wrong epilogue rows, %d rows that cannot be compared", c.wrong, c.more, c.wrongEpilogue, c.unlike)
+				}
+				if c.none*1000 > c.total {
+					t.Errorf("%d of %d instructions have no row", c.none, c.total)
+				}
+				if c.sure*100 < c.total*90 {
+					t.Errorf("only %d of %d instructions have a row that is no guess", c.sure, c.total)
+				}
+				if c.wrongGuess*100 > c.total {
+					t.Errorf("%d of %d guesses are wrong", c.wrongGuess, c.guess)
+				}
+				if c.seenReturns != c.returns {
+					t.Errorf("%d of %d returns seen", c.seenReturns, c.returns)
+				}
+			}
+		})
+	}
+}
+
+// TestReadFrameOfSystem does the same for large programs of others. The handful
+// of rows in libc that differ are those of setcontext, swapcontext, longjmp and
+// clone, whose tables speak of another frame than the one that is running, or
+// name registers as unchanged that are not.
+func TestReadFrameOfSystem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads large programs")
+	}
+	for _, file := range []string{
+		"/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/bash", "/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/bin/gdb",
+	} {
+		if _, err := os.Stat(file); err != nil {
+			t.Logf("%s is not there", file)
+			continue
+		}
+		c := compareAll(t, file, 0)
+		t.Logf("%s: %s", file, c)
+		if c.wrong*10000 > c.sure || c.more*1000 > c.sure { // 0.01 % and 0.1 %
+			t.Errorf("%s: %d of %d rows are wrong, %d rules of other registers", file, c.wrong, c.sure, c.more)
+		}
+		if c.wrongGuess*100 > 2*c.total {
+			t.Errorf("%s: %d of %d guesses are wrong", file, c.wrongGuess, c.guess)
+		}
+		if c.none*1000 > c.total {
+			t.Errorf("%s: %d of %d instructions have no row", file, c.none, c.total)
+		}
+		if c.wrongEpilogue*1000 > c.epilogues || c.seenReturns != c.returns {
+			t.Errorf("%s: %d of %d epilogue rows are wrong, %d of %d returns seen", file, c.wrongEpilogue, c.epilogues, c.seenReturns, c.returns)
+		}
+	}
+}
+
+// TestReadFrameInside: any byte of an instruction gives the row of its first, as
+// a caller's address in block (return address - 1) needs it.
+func TestReadFrameInside(t *testing.T) {
+	file := compile(t, "-O2")
+	pcs, text := readBoundaries(t, file)
+	im := openImage(t, file)
+	calls := 0
+	for _, f := range readFDEs(t, file) {
+		code, section := im.code(t, f.lo, f.hi, 0)
+		if section != ".text" {
+			continue
+		}
+		for i, pc := range pcs {
+			if pc < f.lo || pc >= f.hi || !strings.HasPrefix(text[pc], "call") || i+1 == len(pcs) {
+				continue
+			}
+			calls++
+			want, why := readFrame(code, f.lo, pc)
+			if why != "" {
+				t.Fatalf("%#x: %s", pc, why)
+			}
+			for at := pc; at < pcs[i+1] && at < f.hi; at++ {
+				got, why := readFrame(code, f.lo, at)
+				if got.Lo != pc || uint64(got.Len) != pcs[i+1]-pc || got.CFA != want.CFA || got.FP != want.FP || why != "" {
+					t.Errorf("%#x inside %#x: %s %q, at the start %s", at, pc, got.Format(Arch.RegName), why, want.Format(Arch.RegName))
+				}
+			}
+		}
+	}
+	if calls < 40 {
+		t.Errorf("only %d calls", calls)
+	}
+}
+
+func TestReadFrameDeclines(t *testing.T) {
+	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}
+	for _, pc := range []uint64{0xfff, 0x1006, 1 << 63, 0} {
+		if row, why := readFrame(code, 0x1000, pc); why == "" {
+			t.Errorf("pc %#x: %s", pc, row.Format(Arch.RegName))
+		}
+	}
+	if _, why := readFrame(nil, 0, 0); why == "" {
+		t.Error("a row without code")
+	}
+	// xor %ebp,%ebp; pop %rsi; and $-16,%rsp; call: _start has no return address.
+	start := []byte{0x31, 0xed, 0x5e, 0x48, 0x83, 0xe4, 0xf0, 0xe8, 0, 1, 0, 0, 0xf4}
+	if row, why := readFrame(start, 0x1000, 0x1007); why == "" {
+		t.Errorf("_start: %s", row.Format(Arch.RegName))
+	}
+}
+
+// TestReadFrameChkstk: the size of a large frame lives through the call of the
+// routine that touches its pages.
+func TestReadFrameChkstk(t *testing.T) {
+	// push %rbx; mov $0x12340,%eax; call +0x100; sub %rax,%rsp; nop; ret
+	code := []byte{0x53, 0xb8, 0x40, 0x23, 0x01, 0x00, 0xe8, 0, 1, 0, 0, 0x48, 0x29, 0xc4, 0x90, 0xc3}
+	row, why := readFrame(code, 0x1000, 0x100e)
+	if want := (trad.Rule{Kind: trad.InReg, Reg: RSP, Off: 0x12340 + 16}); row.CFA != want || why != "" {
+		t.Errorf("%s %q, want CFA=rsp+%d", row.Format(Arch.RegName), why, want.Off)
+	}
+}
