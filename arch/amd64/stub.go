@@ -13,28 +13,34 @@ func stubFrame(code []byte, start, pc uint64) (fromSP int32, ok bool) {
 	if pc < start || off >= uint64(len(code)) {
 		return 0, false
 	}
-	depth, found := int32(8), false
+	depth, found, over := int32(8), false, false
 	if len(code) >= 2 && code[0] == 0xff && code[1] == 0x35 {
 		depth = 16
 	}
 	for at := 0; at < len(code); {
 		o := decode(code, at)
 		next := at + int(o.len)
-		if off < uint64(next) && !found {
+		here := !found && off < uint64(next)
+		if over && !o.nop { // a stub of eight bytes, and the next one
+			depth, over = 8, false
+		}
+		if here {
 			fromSP, found = depth, true
 		}
 		switch p := code[at:min(next, len(code))]; {
+		case over && here:
+			return 0, false // padding
 		case o.nop:
 		case o.kind == opPush && o.src == noReg:
 			depth += 8
-		case o.kind == opJump:
-			return fromSP, found && depth > 8
-		case o.kind == opJumpAway && throughMemory(p):
+		case o.kind == opJump && depth > 8,
 			// A push behind it is where the word in memory points at first.
-			if next < len(code) && code[next] == 0x68 && depth == 8 {
-				break
+			o.kind == opJumpAway && throughMemory(p) && (depth > 8 || next >= len(code) || code[next] != 0x68):
+			if found {
+				return fromSP, true
 			}
-			return fromSP, found
+			over = true
+		case o.kind == opJumpAway && throughMemory(p):
 		default:
 			return 0, false
 		}

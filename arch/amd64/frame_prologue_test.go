@@ -1,0 +1,75 @@
+package amd64
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSkipPrologue: where the prologue ends, the compiler's table has its last
+// row of the straight code that the function begins with, and what stands before
+// the end does set up the frame.
+func TestSkipPrologue(t *testing.T) {
+	for _, flags := range []string{"-O0", "-Og -fno-omit-frame-pointer", "-O2 -mavx2 -fno-shrink-wrap", "-O2 -fno-omit-frame-pointer -fcf-protection=full"} {
+		file := compile(t, strings.Fields(flags)...)
+		pcs, text := readBoundaries(t, file)
+		im := openImage(t, file)
+		seen, moved := 0, 0
+		for _, f := range readFDEs(t, file) {
+			code, section := im.code(t, f.lo, f.hi, 0)
+			if section != ".text" || f.rows[0].cfa != "rsp+8" {
+				continue
+			}
+			end := skipPrologue(code, f.lo)
+			i, _ := slices.BinarySearch(pcs, f.lo)
+			e, ok := slices.BinarySearch(pcs, end)
+			if !ok || end >= f.hi {
+				t.Errorf("%s: %#x: the end %#x is no instruction", flags, f.lo, end)
+				continue
+			}
+			// The straight code ends before last.
+			last, argument := i, false
+			for ; !goesAway(text[pcs[last]]); last++ {
+				argument = argument || strings.HasPrefix(text[pcs[last]], "push") && !strings.Contains(text[pcs[last]], "%r")
+			}
+			if argument {
+				continue // pushes an argument, which the table notes as well
+			}
+			seen++
+			if e > last {
+				t.Errorf("%s: %#x: the end %#x is behind a branch at %#x", flags, f.lo, end, pcs[last])
+			}
+			same := func(a, b *oracleRow) bool { return a.cfa == b.cfa && maps.Equal(a.regs, b.regs) }
+			// The row of an argument's push by register shows in the CFA alone.
+			if a, b := f.at(end), f.at(pcs[last]); !same(a, b) && !maps.Equal(a.regs, b.regs) {
+				t.Errorf("%s: %#x: the frame changes from %v at the end %#x to %v at %#x", flags, f.lo, *a, end, *b, pcs[last])
+			}
+			if e == i {
+				continue
+			}
+			moved++
+			before := text[pcs[e-1]]
+			if same(f.at(pcs[e-1]), f.at(end)) && !strings.Contains(before, "%rsp") && !strings.HasPrefix(before, "endbr64") && !strings.HasPrefix(before, "push") {
+				t.Errorf("%s: %#x: %q before the end %#x sets up nothing", flags, f.lo, before, end)
+			}
+		}
+		if seen < 20 || moved < 15 {
+			t.Errorf("%s: %d functions seen, %d with a prologue", flags, seen, moved)
+		}
+	}
+}
+
+func goesAway(text string) bool {
+	op := strings.Fields(text)[0]
+	return op[0] == 'j' || op == "call" || op == "ret" || op == "bnd" || op == "notrack"
+}
+
+// TestSkipGoPrologue: the check of the stack's limit comes before the frame.
+func TestSkipGoPrologue(t *testing.T) {
+	// cmp 0x10(%r14),%rsp; jbe +0x20; push %rbp; mov %rsp,%rbp; sub $0x18,%rsp; mov (%rax),%rcx
+	code := []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x20, 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x18, 0x48, 0x8b, 0x08}
+	if end := skipPrologue(code, 0x1000); end != 0x100e {
+		t.Errorf("the prologue ends at %#x, want 0x100e", end)
+	}
+}

@@ -1,0 +1,120 @@
+package amd64
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const stubSource = `
+#include <stdio.h>
+#include <stdlib.h>
+int main(int c, char **v) { puts(v[0]); printf("%d%s", c, v[1]); return c > 1 ? atoi(v[1]) + (getenv("X") == 0) + ((long)&free > 3) : 0; }
+void drop(void *p) { free(p); abort(); }
+`
+
+// TestStubFrame compares each instruction of each linkage stub with the linker's
+// own unwind table, whose expression says from which byte of a stub on an index
+// has been pushed.
+func TestStubFrame(t *testing.T) {
+	shift := regexp.MustCompile(`DW_OP_breg7 \(rsp\): 8; DW_OP_breg16 \(rip\): 0; DW_OP_lit15; DW_OP_and; DW_OP_lit(\d+); DW_OP_ge; DW_OP_lit3; DW_OP_shl; DW_OP_plus`)
+	for _, flags := range []string{"-Wl,-z,lazy", "-Wl,-z,now", "-Wl,-z,lazy -fcf-protection=full -Wl,-z,ibtplt", "-Wl,-z,now -Wl,-z,ibtplt", "-no-pie -Wl,-z,lazy"} {
+		t.Run(flags, func(t *testing.T) {
+			dir := t.TempDir()
+			src, out := filepath.Join(dir, "s.c"), filepath.Join(dir, "s")
+			if err := os.WriteFile(src, []byte(stubSource), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if msg, err := exec.Command("gcc", append(strings.Fields(flags), "-O1", "-w", "-o", out, src)...).CombinedOutput(); err != nil {
+				t.Fatalf("gcc: %v\n%s", err, msg)
+			}
+			f, err := elf.Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			pcs, text := readBoundaries(t, out)
+			fdes := readFDEs(t, out)
+			compared, other := 0, 0
+			for _, s := range f.Sections {
+				if !strings.HasPrefix(s.Name, ".plt") {
+					continue
+				}
+				data, err := s.Data()
+				if err != nil {
+					t.Fatal(err)
+				}
+				size := uint64(16)
+				if s.Name == ".plt.got" && len(data)%16 != 0 {
+					size = 8
+				}
+				for _, pc := range pcs {
+					if pc < s.Addr || pc >= s.Addr+s.Size {
+						continue
+					}
+					at := (pc - s.Addr) &^ (size - 1)
+					got, ok := stubFrame(data[at:min(at+size, uint64(len(data)))], s.Addr+at, pc)
+					if strings.HasPrefix(text[pc], "nop") || strings.HasPrefix(text[pc], "xchg") {
+						if ok {
+							t.Errorf("%s %#x: %d for the padding", s.Name, pc, got)
+						}
+						continue
+					}
+					i := slices.IndexFunc(fdes, func(f *oracleFDE) bool { return pc >= f.lo && pc < f.hi })
+					if i < 0 {
+						t.Errorf("%s %#x: no table", s.Name, pc)
+						continue
+					}
+					row := fdes[i].at(pc)
+					want := int64(0)
+					if _, err := fmt.Sscanf(row.cfa, "rsp+%d", &want); err != nil {
+						m := shift.FindStringSubmatch(fdes[i].expr)
+						if m == nil {
+							t.Fatalf("%s %#x: expression %q", s.Name, pc, fdes[i].expr)
+						}
+						n, _ := strconv.ParseUint(m[1], 10, 64)
+						if want = 8; pc&15 >= n {
+							want = 16
+						}
+					}
+					compared++
+					if !ok || int64(got) != want {
+						t.Errorf("%s %#x: %s: %d %v, want %d", s.Name, pc, text[pc], got, ok, want)
+					}
+					if got != 8 {
+						other++
+					}
+					// Inside the instruction nothing has been pushed yet.
+					if in, ok := stubFrame(data[at:min(at+size, uint64(len(data)))], s.Addr+at, pc+1); !ok || in != got {
+						t.Errorf("%s %#x: inside the instruction %d, at its start %d", s.Name, pc, in, got)
+					}
+				}
+			}
+			if compared < 5 || strings.Contains(flags, "lazy") && other < 4 {
+				t.Errorf("%d instructions compared, %d of them behind a push", compared, other)
+			}
+		})
+	}
+}
+
+func TestStubFrameDeclines(t *testing.T) {
+	for _, code := range [][]byte{
+		nil,
+		{0x55, 0x48, 0x89, 0xe5, 0xff, 0x25, 0, 0, 0, 0}, // a prologue
+		{0xe9, 0, 0, 0, 0}, // a jump, with nothing pushed
+		{0xff, 0xe0},       // a jump through a register
+		{0x68, 1, 0, 0, 0}, // ends before the jump
+		{0xf3, 0x0f, 0x1e, 0xfa, 0xc3, 0, 0, 0, 0, 0, 0, 0, 0}, // a function that returns
+	} {
+		if n, ok := stubFrame(code, 0x1000, 0x1000); ok {
+			t.Errorf("% x: %d", code, n)
+		}
+	}
+}
