@@ -29,7 +29,7 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		f.CIE.Offset = -1
 		if err := s.parseCIE(e.cie, &f.CIE); err != nil {
 			f.CIE.Offset = -1
-			return fmt.Errorf("cfi: %v FDE at %#x: %w", s.kind, e.off, err)
+			return fmt.Errorf("%w (of the FDE at %#x)", err, e.off)
 		}
 	}
 	f.Offset = e.off

@@ -44,7 +44,7 @@ func (x *index) build(s *Section) {
 	})
 	x.miss = ErrNotFound
 	if broken != nil {
-		x.miss = fmt.Errorf("%w that could be read: %w", ErrNotFound, broken)
+		x.miss = fmt.Errorf("%w; the first that cannot be read: %w", ErrNotFound, broken)
 	}
 }
 
