@@ -58,10 +58,14 @@ func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string) {
 		table = frame.NewTable(amd64.Arch, sniffers...)
 	}
 	right, guessed, wrong, none := 0, 0, 0, 0
+	entry := map[uint64]*gdbtest.StepState{} // first instructions, by CFA
 	for i := range rec.States {
 		s := &rec.States[i]
 		if list != nil && list[0] == "sframe" && strings.HasSuffix(s.Function, "return_register") && !strings.HasSuffix(rec.Program, "-v3") {
 			continue // the assemblers for V1 and V2 leave a return address in a register out of account
+		}
+		if s.Expected[0].PC == s.Expected[0].Code {
+			entry[s.Expected[0].CFA] = s
 		}
 		target.state = s
 		stack, err := frame.New(target, target, table)
@@ -81,6 +85,14 @@ func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string) {
 			continue
 		}
 		why := differs(s, f0, f1)
+		if e := entry[s.Expected[0].CFA]; why != "" && e != nil && list != nil && list[0] == "prologue" {
+			// At the end of functions with a realigned stack gcc's tables, and with them
+			// gdb, take the caller's rbp from where it no longer is. What gdb said at the
+			// function's first instruction is still true then.
+			late := *s
+			late.Expected = append(s.Expected[:1:1], e.Expected[1:]...)
+			why = differs(&late, f0, f1)
+		}
 		switch {
 		case why == "":
 			right++
