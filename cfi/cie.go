@@ -27,6 +27,9 @@ type CIE struct {
 	program  span  // the initial instructions
 }
 
+// maxAugmentation is the size of the longest augmentation string, with its zero.
+const maxAugmentation = 32
+
 // Augmentation returns the augmentation string of a CIE of this section.
 func (s *Section) Augmentation(c *CIE) string {
 	if !s.has(c.augment) {
@@ -55,7 +58,10 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 		return fail("version", fmt.Sprintf("is %d, want 1, 3 or 4", v), ErrUnsupported)
 	}
 	at = c.off
-	text := c.cstring()
+	text := c.cstring(maxAugmentation)
+	if c.bad {
+		return fail("augmentation", fmt.Sprintf("has no end within %d bytes", maxAugmentation), ErrMalformed)
+	}
 	cie.augment = span{at, at + len(text)}
 	if bytes.HasPrefix(text, []byte("eh")) { // gcc 2: a pointer to its own table
 		c.take(uint64(s.ptrSize))

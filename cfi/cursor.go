@@ -1,6 +1,9 @@
 package cfi
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // cursor reads one stretch of the section in place. A read past the end sets
 // bad and gives zero, so that a run of reads needs one check at its end.
@@ -80,6 +83,10 @@ func (c *cursor) uint(size uint8) uint64 {
 	return c.u64()
 }
 
+// maxLEB is how far a LEB128 number may be padded, so that a few entries cannot
+// make each look-up read all of the section.
+const maxLEB = 7 * 16 // bits
+
 // uleb reads an unsigned LEB128 number (DWARF 5, section 7.6); one that does not
 // fit 64 bits is bad.
 func (c *cursor) uleb() uint64 {
@@ -88,7 +95,7 @@ func (c *cursor) uleb() uint64 {
 		return uint64(c.data[c.off-1])
 	}
 	var v uint64
-	for shift := uint(0); c.off < len(c.data); shift += 7 {
+	for shift := uint(0); c.off < len(c.data) && shift < maxLEB; shift += 7 {
 		b := c.data[c.off]
 		c.off++
 		low := uint64(b & 0x7f)
@@ -108,7 +115,7 @@ func (c *cursor) uleb() uint64 {
 // sleb reads a signed LEB128 number; one that does not fit 64 bits is bad.
 func (c *cursor) sleb() int64 {
 	var v int64
-	for shift := uint(0); c.off < len(c.data); shift += 7 {
+	for shift := uint(0); c.off < len(c.data) && shift < maxLEB; shift += 7 {
 		b := c.data[c.off]
 		c.off++
 		low := int64(b & 0x7f)
@@ -133,15 +140,15 @@ func (c *cursor) sleb() int64 {
 	return 0
 }
 
-// cstring reads up to a zero byte, which it steps over.
-func (c *cursor) cstring() []byte {
-	for i := c.off; i < len(c.data); i++ {
-		if c.data[i] == 0 {
-			s := c.data[c.off:i]
-			c.off = i + 1
-			return s
-		}
+// cstring reads up to a zero byte, which it steps over and which stands among
+// the next limit bytes.
+func (c *cursor) cstring(limit int) []byte {
+	i := bytes.IndexByte(c.data[c.off:min(len(c.data), c.off+limit)], 0)
+	if i < 0 {
+		c.bad = true
+		return nil
 	}
-	c.bad = true
-	return nil
+	s := c.data[c.off : c.off+i]
+	c.off += i + 1
+	return s
 }

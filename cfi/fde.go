@@ -10,11 +10,15 @@ import (
 type FDE struct {
 	Offset int    // in bytes from the start of the section
 	Start  uint64 // address of the first byte of code
-	Len    uint64 // bytes of code; Start+Len does not overflow
+	Len    uint64 // bytes of code, at most 64 GiB; Start+Len does not overflow
 	CIE    CIE
 
 	program span
 }
+
+// maxLen bounds the code of an FDE, and so the rows that a line has to be split
+// into.
+const maxLen = 1 << 36
 
 // Contains reports whether the FDE covers pc.
 func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
@@ -53,6 +57,9 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	}
 	if f.Len, why = offset(&c, length, f.CIE.PtrSize); why != "" {
 		return fail("length of code", why)
+	}
+	if f.Len > maxLen {
+		return fail("length of code", fmt.Sprintf("is %#x bytes, want at most %#x", f.Len, uint64(maxLen)))
 	}
 	if mask := addressMask(f.CIE.PtrSize); f.Len > mask-f.Start {
 		return fail("length of code", fmt.Sprintf("%#x bytes at %#x run past the end of the address space", f.Len, f.Start))

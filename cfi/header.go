@@ -104,44 +104,48 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 			j, high = mid, key
 		}
 	}
-	if i == 0 {
-		return s.missed()
+	if i > 0 {
+		switch {
+		case !s.entryFDE(i-1, f):
+			return lied
+		case f.Contains(pc):
+			return found
+		case f.Len == 0:
+			return silent // others may start here, too
+		}
 	}
-	off := s.field(2*i-1) - s.addr
-	if off >= uint64(len(s.data)) {
+	// A hit is proved by its FDE; a miss is believed if the next FDE begins where
+	// the table says, and the table is in order.
+	if i < s.header.count && !s.entryFDE(i, f) || !s.inOrder() {
 		return lied
 	}
-	e, err := s.entryAt(int(off))
-	if err != nil {
-		return lied
-	}
-	switch err := s.parseFDE(e, f, false); {
-	case err != nil || f.Start != low:
-		return lied
-	case f.Contains(pc):
-		return found
-	case f.Len == 0:
-		return silent // others may start here, too
-	}
-	return s.missed()
+	return missed
 }
 
-// missed vouches for a miss: in a table that is out of order a PC can be missed
-// though an entry covers it. A hit needs no such care, the FDE proves it.
-func (s *Section) missed() answer {
-	s.header.sorted.Do(func() {
+// entryFDE reads the FDE of entry i, and reports whether it is one that starts
+// where the entry says.
+func (s *Section) entryFDE(i int, f *FDE) bool {
+	off := s.field(2*i+1) - s.addr
+	if off >= uint64(len(s.data)) {
+		return false
+	}
+	e, err := s.entryAt(int(off))
+	return err == nil && s.parseFDE(e, f, false) == nil && f.Start == s.field(2*i)
+}
+
+// inOrder reports whether the table is sorted; only the first call looks.
+func (s *Section) inOrder() bool {
+	h := &s.header
+	h.sorted.Do(func() {
 		last := uint64(0)
-		for i := range s.header.count {
+		for i := range h.count {
 			key := s.field(2 * i)
 			if key < last {
-				s.header.lies.Store(true)
+				h.lies.Store(true)
 				return
 			}
 			last = key
 		}
 	})
-	if s.header.lies.Load() {
-		return lied
-	}
-	return missed
+	return !h.lies.Load()
 }

@@ -8,6 +8,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
+// maxInstructions is how many one look-up runs. The largest functions need a few
+// thousand.
+const maxInstructions = 1 << 20
+
 // machine runs the program of an FDE line by line (DWARF 5, section 6.4.3).
 type machine struct {
 	s      *Section
@@ -16,6 +20,7 @@ type machine struct {
 	at     int // offset of the current instruction
 	loc    uint64
 	lo, hi uint64 // range of the current line
+	left   int    // instructions that it may still run
 	cie    bool   // the initial instructions of the CIE are running
 	states
 }
@@ -27,7 +32,7 @@ func (m *machine) start(s *Section) error {
 	if !s.has(f.CIE.program) || !s.has(f.program) {
 		return fmt.Errorf("cfi: FDE at %#x is not of this section", f.Offset)
 	}
-	m.cie = true
+	m.cie, m.left = true, maxInstructions
 	m.c = s.cursor(f.CIE.program.from, f.CIE.program.to)
 	for m.c.more() {
 		if err := m.step(); err != nil {
@@ -76,6 +81,9 @@ func (m *machine) step() error {
 	m.at = c.off
 	op := c.u8()
 	reason := ""
+	if m.left--; m.left < 0 {
+		return m.fail(fmt.Sprintf("is beyond the limit of %d instructions", maxInstructions), ErrUnsupported)
+	}
 	switch op & 0xc0 {
 	case cfaAdvanceLoc:
 		reason = m.advance(uint64(op & 0x3f))

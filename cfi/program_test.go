@@ -216,6 +216,8 @@ func TestMalformedPrograms(t *testing.T) {
 		{"register of an expression", call, join(0x0f, 1, 0x30, 0x0d, 7), "the CFA is an expression", cfi.ErrMalformed},
 		{"offset of an expression", call, join(0x0f, 1, 0x30, 0x0e, 7), "the CFA is an expression", cfi.ErrMalformed},
 		{"expression too long", call, join(0x0f, 2, 0x30), "runs past the end of the entry", cfi.ErrMalformed},
+		{"very many instructions", call, make([]byte, 1<<20), "is beyond the limit", cfi.ErrUnsupported},
+		{"padded operand", call, join(0x0e, strings.Repeat("\x80", 16), 1), "does not fit in 64 bits", cfi.ErrMalformed},
 		{"no CFA", nil, nil, "the CFA is not defined", cfi.ErrMalformed},
 		{"set_loc backwards", call, join(0x01, u64(0xfff)), "goes back from 0x1000 to 0xfff", cfi.ErrMalformed},
 		{"advance too far", call, join(0x1d, strings.Repeat("\xff", 8)), "past the end of the address space", cfi.ErrMalformed},

@@ -1,0 +1,106 @@
+package cfi_test
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// FuzzSection opens arbitrary bytes and asks for rows. What comes back must hold
+// for what was asked.
+func FuzzSection(f *testing.F) {
+	for _, seed := range []struct{ name, section string }{
+		{"arm64-pauth", ".eh_frame"}, {"arm64-bkey", ".eh_frame"}, {"s390x", ".eh_frame"}, {"s390x-debug", ".debug_frame"},
+	} {
+		in := load(f, "testdata/"+seed.name+".so", seed.section, seed.section == ".eh_frame")
+		o := golden(f, seed.name, seed.section)
+		f.Add(in.data, in.opts.Header, in.addr, in.opts.HeaderAddr, o.fdes[1].start, in.kind == cfi.Debug, seed.name[0] == 's', false)
+	}
+	f.Add(handMade(join(0x0c, 7, 8, 0x90, 1), join(0x0f, 2, 0x77, 0x10, 0x0a, 0x83, 2, 0x41, 0x0b, 0x16, 3, 1, 0x96)), []byte(nil), uint64(0), uint64(0), uint64(0x1000), true, false, false)
+	f.Fuzz(func(t *testing.T, data, header []byte, addr, headerAddr, pc uint64, debug, big, short bool) {
+		opts := cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 6, PAuth: true}, Header: header, HeaderAddr: headerAddr, TextBase: 1, DataBase: 2}
+		if big {
+			opts.Order = binary.BigEndian
+		}
+		if short {
+			opts.PtrSize = 4
+		}
+		kind := cfi.EH
+		if debug {
+			kind = cfi.Debug
+		}
+		s, err := cfi.Open(kind, data, addr, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(pc uint64) {
+			row, fde, err := s.Row(pc)
+			if err != nil {
+				if err.Error() == "" {
+					t.Error("empty error")
+				}
+				return
+			}
+			if !row.Contains(pc) || !fde.Contains(pc) || row.Lo < fde.Start || row.Lo+uint64(row.Len) > fde.Start+fde.Len || row.More == nil {
+				t.Errorf("Row(%#x) = %+v of %+v", pc, row, fde)
+			}
+			_ = format(row)
+			for _, x := range row.More.Exprs {
+				x.Eval(env{opts}, pc, true)
+			}
+		}
+		check(pc)
+		fdes := 0
+		for fde, err := range s.FDEs() {
+			if fdes++; fdes > 64 {
+				break
+			}
+			if err != nil {
+				continue
+			}
+			check(fde.Start)
+			_ = s.Augmentation(&fde.CIE)
+			next, rows := fde.Start, 0
+			for row, err := range s.Rows(fde) {
+				if rows++; err != nil || rows > 64 {
+					next = fde.Start + fde.Len
+					break
+				}
+				if row.Lo != next || row.Len == 0 {
+					t.Fatalf("row %+v at %#x of %+v", row, next, fde)
+				}
+				next += uint64(row.Len)
+			}
+			if next != fde.Start+fde.Len {
+				t.Errorf("rows end at %#x of %+v", next, fde)
+			}
+		}
+	})
+}
+
+// FuzzEval evaluates arbitrary expressions.
+func FuzzEval(f *testing.F) {
+	f.Add(join(0x77, 8, 0x80, 11, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22), uint64(0x7000), false)
+	f.Add(join(0x35, 0x31, 0x1c, 0x12, 0x28, u16(0xfffa)), uint64(0x7000), true)
+	f.Add(join(0x77, 0xa0, 1, 0x06), uint64(0), true)
+	f.Add(join(0x31, 0x32, 0x33, 0x17, 0x15, 2, 0x94, 4, 0x0f, u64(1), 0x1b), uint64(1), false)
+	f.Fuzz(func(t *testing.T, code []byte, cfa uint64, short bool) {
+		if len(code) > 127 {
+			return
+		}
+		opts := amd64
+		if short {
+			opts.PtrSize = 4
+		}
+		var x trad.Expression = expr(t, opts, code)
+		v, err := x.Eval(env{opts}, cfa, true)
+		if short && v > 0xffffffff {
+			t.Errorf("%v: %#x, %v", x, v, err)
+		}
+		if x.String() == "" && len(code) > 0 {
+			t.Error("empty string")
+		}
+	})
+}
