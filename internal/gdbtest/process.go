@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // startLimit bounds how long a target may take to reach its state.
@@ -79,6 +81,7 @@ func StartRunning(t testing.TB, path string, args ...string) *Process {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
+			awaitExit(cmd.Process.Pid)
 			p.exit = cmd.Wait()
 			close(exited)
 		}
@@ -106,6 +109,22 @@ func StartRunning(t testing.TB, path string, args ...string) *Process {
 	}
 	r.SetReadDeadline(time.Time{})
 	return p
+}
+
+// awaitExit blocks until the process has ended. Waiting for it by wait(2) would
+// take the stops of a tracer, which a test may be, for its end.
+func awaitExit(pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		if _, err := unix.Poll(fds, -1); err != unix.EINTR {
+			return
+		}
+	}
 }
 
 // Stop sends SIGSTOP and waits until every thread has stopped.
