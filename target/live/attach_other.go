@@ -1,0 +1,15 @@
+//go:build !(linux && amd64)
+
+package live
+
+import (
+	"context"
+	"runtime"
+)
+
+// Attach takes a picture of the process pid. Here it cannot: the error wraps
+// [ErrUnsupported].
+func Attach(_ context.Context, _ int, _ Options) (*Target, error) {
+	return nil, &refusal{ErrUnsupported,
+		"attach: live processes can be read on linux/amd64 only, this is " + runtime.GOOS + "/" + runtime.GOARCH}
+}

@@ -1,0 +1,15 @@
+// Package live takes the picture of a running Linux process that unwinding
+// needs, and lets the process go on.
+//
+// What enters is a process ID. [Attach] stops every thread (PTRACE_SEIZE,
+// PTRACE_INTERRUPT), reads all registers and copies the used part of every
+// stack while none of them runs, resumes them, and returns. What leaves is a
+// [Target]: registers and stacks are of that one moment; other memory is read
+// from the process as it goes on, and module files are opened when first asked
+// for, the file that is mapped and no other, also if it was deleted, replaced,
+// or is seen in a mount namespace of the process's own.
+//
+// The process survives the death of the caller at any moment, and no signal is
+// lost. As under every debugger, system calls that signal(7) lists as
+// interrupted by stop signals (epoll_wait, semop, …) may return EINTR once.
+package live

@@ -1,0 +1,40 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Why a process, or one thread of it, cannot be read. Errors of [Attach] wrap one of them
+// and say what the user can do about it.
+var (
+	ErrUnsupported   = errors.New("live processes cannot be read on this system")
+	ErrNoProcess     = errors.New("no such process")
+	ErrNotProcess    = errors.New("thread, not a process")
+	ErrSelf          = errors.New("a process cannot attach to itself")
+	ErrZombie        = errors.New("process has exited and is a zombie")
+	ErrKernelThread  = errors.New("kernel thread")
+	Err32Bit         = errors.New("32-bit process")
+	ErrMachine       = errors.New("program is for another architecture")
+	ErrTraced        = errors.New("traced by another process")
+	ErrPermission    = errors.New("operation not permitted")
+	ErrNotStopped    = errors.New("thread cannot be stopped")
+	ErrNoUserContext = errors.New("thread never runs user code")
+
+	// ErrExited says that the process ended while it was read, or since.
+	ErrExited = errors.New("process has exited")
+)
+
+// refusal is a sentence for the user, and its kind: one of the errors above.
+type refusal struct {
+	kind error
+	text string
+}
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.kind }
+
+// refuse makes the error that pid cannot be attached to.
+func refuse(kind error, pid int, format string, args ...any) error {
+	return &refusal{kind, fmt.Sprintf("attach %d: ", pid) + fmt.Sprintf(format, args...)}
+}

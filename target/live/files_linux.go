@@ -1,0 +1,182 @@
+//go:build amd64
+
+package live
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// files is what stays open of a process, so that it serves this very process
+// for as long as the target is used, whoever gets its ID later.
+type files struct {
+	proc    *proc
+	exePath string
+	pidfd   *os.File
+	mem     *os.File // nil where the system refuses it
+	root    *os.File // the process's root folder; nil where refused
+	exe     *os.File // the program; nil where it cannot be opened
+
+	memory target.Memory // set when the target is made
+
+	mu       sync.Mutex
+	closed   bool
+	opened   []*os.File
+	warnings []string
+}
+
+// openAll opens what later reads need. All threads are stopped, so that all is
+// of the same program; tid is one of them.
+func (f *files) openAll(tid int) error {
+	fd, err := unix.PidfdOpen(f.proc.pid, 0)
+	if err == nil {
+		f.pidfd = os.NewFile(uintptr(fd), "pidfd")
+	} else if err == unix.ESRCH {
+		return ErrExited
+	}
+	f.mem, err = f.proc.openat(taskFile(tid, "mem"), unix.O_RDONLY)
+	if err != nil && ended(err) {
+		return ErrExited
+	}
+	f.root, _ = f.proc.openat(taskFile(tid, "root"), unix.O_PATH|unix.O_DIRECTORY)
+	f.exe, _ = f.proc.openat(taskFile(tid, "exe"), unix.O_RDONLY)
+	exe, err := f.proc.readlink(taskFile(tid, "exe"))
+	if err == nil {
+		f.exePath = strings.TrimSuffix(exe, " (deleted)")
+	}
+	return nil
+}
+
+var errClosed = errors.New("target is closed")
+
+// Close implements [io.Closer].
+func (f *files) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	for _, file := range append(f.opened, f.proc.dir, f.pidfd, f.mem, f.root, f.exe) {
+		if file != nil {
+			file.Close()
+		}
+	}
+	return nil
+}
+
+func (f *files) warned() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.warnings)
+}
+
+// fetch reads the process's memory as it is now. It implements pages.fetch.
+//
+// /proc/PID/mem comes before process_vm_readv(2): it was opened while the
+// process was held, so it is this process's, while a process ID may have a new owner.
+func (f *files) fetch(addr uint64, p []byte) (n int, err error) {
+	if f.mem == nil {
+		return f.fetchByID(addr, p)
+	}
+	if int64(addr) < 0 {
+		return 0, nil // the kernel's half; no file offset
+	}
+	for n < len(p) {
+		got, err := f.mem.ReadAt(p[n:min(len(p), n+1<<20)], int64(addr)+int64(n))
+		n += got
+		switch {
+		case errors.Is(err, os.ErrClosed):
+			return n, errClosed
+		case errors.Is(err, unix.EIO):
+			return n, nil
+		case err != nil && n == 0:
+			return 0, ErrExited // end of file: the address space is no more
+		case err != nil:
+			return n, nil
+		}
+	}
+	return n, nil
+}
+
+// fetchByID is fetch where /proc/PID/mem cannot be opened.
+func (f *files) fetchByID(addr uint64, p []byte) (int, error) {
+	local := []unix.Iovec{{Base: &p[0], Len: uint64(len(p))}}
+	remote := []unix.RemoteIovec{{Base: uintptr(addr), Len: len(p)}}
+	n, err := unix.ProcessVMReadv(f.proc.pid, local, remote, 0)
+	if err == unix.ESRCH || f.exited() {
+		return 0, ErrExited // what was read may be another's
+	}
+	return max(n, 0), nil
+}
+
+// exited reports whether the process has ended.
+func (f *files) exited() bool {
+	if f.pidfd == nil { // before Linux 5.3
+		_, err := f.proc.readFile("comm")
+		return err != nil
+	}
+	fds := []unix.PollFd{{Fd: int32(f.pidfd.Fd()), Events: unix.POLLIN}}
+	n, _ := unix.Poll(fds, 0)
+	return n > 0
+}
+
+// copyMemory copies the given ranges, ascending and disjoint, while the threads
+// are stopped. What cannot be read is left out. It returns the copies and their
+// size together.
+func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) {
+	for _, s := range parts {
+		size += s.hi - s.lo
+	}
+	buf := make([]byte, size)
+	const maxIOV = 1024 // UIO_MAXIOV
+	remote := make([]unix.RemoteIovec, 0, min(len(parts), maxIOV))
+	for used := uint64(0); len(parts) > 0; {
+		remote = remote[:0]
+		room := uint64(0)
+		for _, s := range parts[:min(len(parts), maxIOV)] {
+			remote = append(remote, unix.RemoteIovec{Base: uintptr(s.lo), Len: int(s.hi - s.lo)})
+			room += s.hi - s.lo
+		}
+		if room == 0 {
+			break
+		}
+		local := []unix.Iovec{{Base: (*byte)(unsafe.Pointer(&buf[used])), Len: room}}
+		n, err := unix.ProcessVMReadv(tid, local, remote, 0)
+		if err != nil && err != unix.EFAULT {
+			// Refused: one range after the other, then.
+			room = parts[0].hi - parts[0].lo
+			n, _ = f.fetch(parts[0].lo, buf[used:used+room])
+		}
+		got := uint64(max(n, 0))
+		for len(parts) > 0 {
+			s := &parts[0]
+			k := min(got, s.hi-s.lo)
+			if k > 0 {
+				blocks = append(blocks, block{s.lo, buf[used : used+k : used+k]})
+				used, got = used+k, got-k
+			}
+			if s.lo += k; s.lo < s.hi {
+				break
+			}
+			parts = parts[1:]
+		}
+		if uint64(max(n, 0)) < room && len(parts) > 0 {
+			// A hole begins here: go on behind its first page.
+			if s := &parts[0]; s.hi-s.lo <= pageSize-s.lo%pageSize {
+				parts = parts[1:]
+			} else {
+				s.lo += pageSize - s.lo%pageSize
+			}
+		}
+	}
+	return blocks, size
+}

@@ -1,0 +1,195 @@
+//go:build amd64
+
+package live
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// useMapFiles allows the way to a file that needs privileges. Tests turn it off.
+var useMapFiles = true
+
+// image opens the file that is mapped, and no other that has its name: through
+// /proc/PID/map_files, which needs privileges; the open program; its path below
+// the process's own root. Where none of them leads to the mapped file, the image
+// is read from memory, and the user is told.
+func (f *files) image(m *mappedFile) (*target.Image, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, fmt.Errorf("%s: %w", m.path, errClosed)
+	}
+	file := f.mapFile(m)
+	if file == nil && m.path == f.exePath && f.exe != nil && f.same(f.exe, m) {
+		file = f.exe
+	}
+	var onDisk *os.File // what the path leads to, where that matters
+	var err error
+	if file == nil || m.deleted {
+		onDisk, err = f.byPath(m.path)
+		if onDisk != nil {
+			f.opened = append(f.opened, onDisk)
+		}
+	}
+	switch {
+	case file != nil:
+		if onDisk != nil && !f.same(onDisk, m) {
+			f.warn("%s: the file on disk is not what is mapped (%s): using the mapped file, which is still there", m.path, f.difference(onDisk, m))
+		}
+		return openImage(file)
+	case onDisk != nil && f.same(onDisk, m):
+		return openImage(onDisk)
+	case onDisk != nil:
+		f.warn("%s: the file on disk is not what is mapped (%s): unwinding from memory", m.path, f.difference(onDisk, m))
+	case m.deleted || ended(err):
+		f.warn("%s: the file was deleted: unwinding from memory", m.path)
+	default:
+		f.warn("%s: cannot be opened (%v): unwinding from memory", m.path, err)
+	}
+	return f.mapped(m)
+}
+
+func (f *files) warn(format string, args ...any) {
+	f.warnings = append(f.warnings, strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"))
+}
+
+// mapFile opens the file by a range that it is mapped at.
+func (f *files) mapFile(m *mappedFile) *os.File {
+	if !useMapFiles {
+		return nil
+	}
+	for _, x := range m.mappings {
+		file, err := openRegular(int(f.proc.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), 0)
+		if err == nil {
+			f.opened = append(f.opened, file)
+			if f.same(file, m) { // the range may be another file's by now
+				return file
+			}
+		}
+		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+			break
+		}
+	}
+	return nil
+}
+
+// byPath opens what a path of the process leads to now, as the process sees it.
+func (f *files) byPath(path string) (*os.File, error) {
+	if f.root == nil {
+		return nil, fmt.Errorf("open the root folder of process %d: %w", f.proc.pid, os.ErrPermission)
+	}
+	file, err := openRegular(int(f.root.Fd()), path, unix.RESOLVE_IN_ROOT)
+	if err == nil || !errors.Is(err, unix.ENOENT) || !strings.Contains(path, "\n") {
+		return file, err
+	}
+	// The name may hold the four characters that the kernel writes for a newline.
+	return openRegular(int(f.root.Fd()), strings.ReplaceAll(path, "\n", `\012`), unix.RESOLVE_IN_ROOT)
+}
+
+// openRegular opens a regular file; of others, opening alone could do harm.
+func openRegular(dir int, path string, resolve uint64) (*os.File, error) {
+	fail := func(err error) (*os.File, error) {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve})
+	if err == unix.ENOSYS || err == unix.EPERM && resolve != 0 {
+		// Before Linux 5.6, or under a filter that does not know it: absolute
+		// symbolic links would lead out of a container, so they are not followed.
+		flags := unix.O_PATH | unix.O_CLOEXEC
+		if resolve != 0 {
+			flags |= unix.O_NOFOLLOW
+		}
+		fd, err = unix.Openat(dir, strings.TrimLeft(path, "/"), flags, 0)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return fail(err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return fail(errors.New("not a regular file"))
+	}
+	file, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
+	if err != nil {
+		return fail(errors.Unwrap(err))
+	}
+	return file, nil
+}
+
+// same reports whether file is the one that is mapped. On overlay and btrfs file
+// systems the mapping's device and inode are not those that stat(2) tells, so
+// that the contents must decide: the build ID, or for want of that the first page.
+func (f *files) same(file *os.File, m *mappedFile) bool {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+		return false
+	}
+	if st.Ino == m.inode && unix.Major(st.Dev) == m.major && unix.Minor(st.Dev) == m.minor {
+		return true
+	}
+	inFile, err := openImage(file)
+	if err != nil {
+		return false
+	}
+	inMemory, err := f.mapped(m)
+	if err != nil {
+		return false
+	}
+	if inFile.BuildID != "" || inMemory.BuildID != "" {
+		return inFile.BuildID == inMemory.BuildID
+	}
+	if st.Ino != m.inode {
+		return false
+	}
+	var a, b [pageSize]byte
+	n, _ := file.ReadAt(a[:], 0)
+	_, err = f.memory.ReadMemory(m.mappings[0].Lo, b[:n])
+	return err == nil && bytes.Equal(a[:n], b[:n])
+}
+
+// difference describes a file that is not the mapped one.
+func (f *files) difference(file *os.File, m *mappedFile) string {
+	id := func(im *target.Image, err error) string {
+		if err != nil || im.BuildID == "" {
+			return "unknown"
+		}
+		return im.BuildID
+	}
+	return fmt.Sprintf("build ID %s, mapped %s", id(openImage(file)), id(f.mapped(m)))
+}
+
+// mapped opens the image that is in memory.
+func (f *files) mapped(m *mappedFile) (*target.Image, error) {
+	first := m.mappings[0]
+	if first.Offset != 0 {
+		return nil, fmt.Errorf("%s: the beginning of the file is not mapped", m.path)
+	}
+	im, err := target.MemoryImage(f.memory, first.Lo, m.mappings[len(m.mappings)-1].Hi-first.Lo)
+	if err != nil {
+		return nil, fmt.Errorf("%s: image in memory: %w", m.path, err)
+	}
+	return im, nil
+}
+
+func openImage(file *os.File) (*target.Image, error) {
+	st, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	im, err := target.OpenImage(file, st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	return im, nil
+}

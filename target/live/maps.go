@@ -1,0 +1,108 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// mapping is one line of /proc/PID/maps (proc_pid_maps(5)).
+//
+// The lines are read here, not by prometheus/procfs: that joins runs of spaces
+// in a path into one, keeps the escape of a newline, splits at no-break spaces,
+// refuses offsets of 2^63 and more, and goes through the PID's path, which
+// another process may have by then.
+type mapping struct {
+	lo, hi, offset    uint64
+	read, write, exec bool
+	major, minor      uint32 // device
+	inode             uint64 // 0 for what is no file
+	path              string // "" for anonymous memory, "[stack]" and the like for the kernel's own names
+	deleted           bool   // path no longer leads to the file
+}
+
+// isFile reports whether a file is mapped.
+func (m *mapping) isFile() bool { return m.inode != 0 && strings.HasPrefix(m.path, "/") }
+
+// parseMaps reads the text of /proc/PID/maps: mappings in ascending order that
+// do not overlap.
+func parseMaps(text []byte) ([]mapping, error) {
+	maps := make([]mapping, 0, len(text)/64)
+	path := "" // of the line before: most files have several in a row
+	for n := 1; len(text) > 0; n++ {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		text = rest
+		m, name, ok := parseMapping(line)
+		if !ok || m.lo >= m.hi || len(maps) > 0 && m.lo < maps[len(maps)-1].hi {
+			return nil, fmt.Errorf("read maps: line %d: %q is not an ascending LO-HI PERMS OFFSET DEV INODE [PATH]", n, line[:min(len(line), 200)])
+		}
+		if string(name) != path {
+			path = string(name)
+		}
+		m.path = path
+		if m.inode != 0 {
+			m.path, m.deleted = strings.CutSuffix(path, " (deleted)")
+			if strings.Contains(m.path, `\012`) {
+				m.path = strings.ReplaceAll(m.path, `\012`, "\n")
+			}
+		}
+		maps = append(maps, m)
+	}
+	return maps, nil
+}
+
+func parseMapping(line []byte) (m mapping, name []byte, ok bool) {
+	var f [5][]byte
+	for i := range f {
+		if f[i], line, ok = bytes.Cut(line, []byte(" ")); !ok && i < len(f)-1 {
+			return m, nil, false
+		}
+	}
+	lo, hi, dash := bytes.Cut(f[0], []byte("-"))
+	major, minor, colon := bytes.Cut(f[3], []byte(":"))
+	var n [6]uint64
+	for i, field := range [...][]byte{lo, hi, f[2], major, minor, f[4]} {
+		base := uint64(16)
+		if i == 5 {
+			base = 10
+		}
+		if n[i], ok = number(field, base); !ok {
+			return m, nil, false
+		}
+	}
+	perms := f[1]
+	if !dash || !colon || len(perms) != 4 || n[3] > 1<<32-1 || n[4] > 1<<32-1 {
+		return m, nil, false
+	}
+	m = mapping{
+		lo: n[0], hi: n[1], offset: n[2], major: uint32(n[3]), minor: uint32(n[4]), inode: n[5],
+		read: perms[0] == 'r', write: perms[1] == 'w', exec: perms[2] == 'x',
+	}
+	return m, bytes.TrimLeft(line, " "), true
+}
+
+// number reads an unsigned number without sign, prefix or separators.
+func number(s []byte, base uint64) (v uint64, ok bool) {
+	for _, c := range s {
+		d := base
+		switch {
+		case c >= '0' && c <= '9':
+			d = uint64(c - '0')
+		case c >= 'a' && c <= 'f':
+			d = uint64(c-'a') + 10
+		}
+		if d >= base || v > (^uint64(0)-d)/base {
+			return 0, false
+		}
+		v = v*base + d
+	}
+	return v, len(s) > 0
+}
+
+// findMapping returns the position of the mapping that holds addr, or of the
+// first one above it.
+func findMapping(maps []mapping, addr uint64) (i int, holds bool) {
+	i = sort.Search(len(maps), func(i int) bool { return maps[i].hi > addr })
+	return i, i < len(maps) && maps[i].lo <= addr
+}

@@ -1,0 +1,152 @@
+//go:build amd64
+
+package live
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// proc is a process's folder of /proc, held open: whatever is read through it
+// is of this process, or fails once that has ended, also when another process
+// has got its ID.
+type proc struct {
+	pid int
+	dir *os.File
+}
+
+func openProc(pid int) (*proc, error) {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &proc{pid, os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid))}, nil
+}
+
+func (p *proc) openat(name string, flags int) (*os.File, error) {
+	fd, err := unix.Openat(int(p.dir.Fd()), name, flags|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: p.dir.Name() + "/" + name, Err: err}
+	}
+	return os.NewFile(uintptr(fd), p.dir.Name()+"/"+name), nil
+}
+
+func (p *proc) readFile(name string) ([]byte, error) {
+	f, err := p.openat(name, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	buf := make([]byte, 0, 4096)
+	for {
+		n, err := f.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, 4*cap(buf)), buf...)
+		}
+	}
+}
+
+func (p *proc) readlink(name string) (string, error) {
+	buf := make([]byte, 4096) // the kernel's PATH_MAX
+	n, err := unix.Readlinkat(int(p.dir.Fd()), name, buf)
+	if err != nil {
+		return "", &os.PathError{Op: "readlink", Path: p.dir.Name() + "/" + name, Err: err}
+	}
+	return string(buf[:n]), nil
+}
+
+// tasks returns the IDs of the process's threads, ascending.
+func (p *proc) tasks() ([]int, error) {
+	f, err := p.openat("task", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	tids := make([]int, 0, len(names))
+	for _, name := range names {
+		if tid, err := strconv.Atoi(name); err == nil {
+			tids = append(tids, tid)
+		}
+	}
+	if err == nil && len(tids) == 0 {
+		err = unix.ESRCH
+	}
+	return tids, err
+}
+
+func taskFile(tid int, name string) string { return "task/" + strconv.Itoa(tid) + "/" + name }
+
+// comm returns a thread's name, "" for one that has gone.
+func (p *proc) comm(tid int) string {
+	text, _ := p.readFile(taskFile(tid, "comm"))
+	return strings.TrimSuffix(string(text), "\n")
+}
+
+// status is what /proc/PID/status and stat say (proc_pid_status(5)).
+type status struct {
+	state  string // "S (sleeping)"
+	tgid   int
+	ppid   int
+	tracer int // 0: nobody, or nobody in this PID namespace
+	uid    int // real
+	flags  uint64
+}
+
+const kernelThread = 0x00200000 // PF_KTHREAD (linux/sched.h) in status.flags
+
+// status reads the state of a process (prefix "") or of a thread of it
+// (prefix "task/TID/").
+func (p *proc) status(prefix string) (s status, err error) {
+	text, err := p.readFile(prefix + "status")
+	if err != nil {
+		return s, err
+	}
+	s.state = statusField(text, "State")
+	for key, v := range map[string]*int{"Tgid": &s.tgid, "PPid": &s.ppid, "TracerPid": &s.tracer, "Uid": &s.uid} {
+		word, _, _ := strings.Cut(statusField(text, key), "\t")
+		if *v, err = strconv.Atoi(word); err != nil {
+			return s, fmt.Errorf("read %s/%sstatus: %s is %q, not a number", p.dir.Name(), prefix, key, word)
+		}
+	}
+	text, err = p.readFile(prefix + "stat")
+	if err != nil {
+		return s, err
+	}
+	// "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS", and NAME may hold anything.
+	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(f) < 7 {
+		return s, fmt.Errorf("read %s/%sstat: no flags in %q", p.dir.Name(), prefix, text)
+	}
+	s.flags, err = strconv.ParseUint(string(f[6]), 10, 64)
+	return s, err
+}
+
+func statusField(text []byte, key string) string {
+	for line := range bytes.Lines(text) {
+		if v, ok := bytes.CutPrefix(line, []byte(key+":")); ok {
+			return string(bytes.TrimSpace(v))
+		}
+	}
+	return ""
+}
+
+// ended reports whether err, of a read below /proc/PID, says that the process or
+// thread is no more.
+func ended(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH)
+}

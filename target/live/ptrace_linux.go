@@ -1,0 +1,90 @@
+//go:build amd64
+
+package live
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// The requests of ptrace(2), as far as they are needed and golang.org/x/sys
+// lacks them. None of them blocks, so they need not tell the Go scheduler.
+
+// siginfo is the kernel's siginfo_t, as PTRACE_GETSIGINFO and waitid(2) fill it in.
+type siginfo struct {
+	signo, errno, code int32
+	_                  int32
+	pid                int32
+	uid                uint32
+	status             int32
+	_                  [100]byte
+}
+
+func ptrace(request, tid int, addr uintptr, data unsafe.Pointer) error {
+	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(request), uintptr(tid), addr, uintptr(data), 0, 0)
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// detach lets a stopped thread go on, giving it a signal unless that is 0.
+func detach(tid, signal int) error {
+	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0, uintptr(signal), 0, 0)
+	if e != 0 {
+		return e
+	}
+	return nil
+}
+
+// stopSignal tells whether a traced thread has stopped, and which signal was
+// being delivered to it: 0 if it has stopped for another reason.
+//
+// waitid tells both, but to one asker only: where the process is our own child,
+// whoever waits for it may have been told instead. PTRACE_GETSIGINFO works on
+// every stopped thread, so it decides.
+func stopSignal(tid int) (stopped bool, signal int) {
+	var info siginfo
+	if ptrace(unix.PTRACE_GETSIGINFO, tid, 0, unsafe.Pointer(&info)) != nil {
+		return false, 0
+	}
+	code, signal := info.code, int(info.signo)
+	info = siginfo{}
+	unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(&info)),
+		unix.WSTOPPED|unix.WNOHANG|unix.WALL, 0, 0)
+	if info.pid == int32(tid) {
+		code, signal = info.status, int(info.status)&0x7f
+	}
+	// An event's status is the signal and, above it, the event; a signal's is the
+	// signal alone, and its si_code anything but that.
+	if code == int32(signal)|unix.PTRACE_EVENT_STOP<<8 {
+		return true, 0
+	}
+	return true, signal
+}
+
+// reap collects a traced thread that has ended. It must not be the main thread:
+// the process's exit is its parent's to collect.
+func reap(tid int) {
+	var info siginfo
+	const exited = unix.WEXITED | unix.WNOHANG | unix.WALL
+	unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(&info)), exited|unix.WNOWAIT, 0, 0)
+	switch info.code { // also reports stops, which are not ours to take here
+	case 1, 2, 3: // CLD_EXITED, CLD_KILLED, CLD_DUMPED
+		unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(&info)), exited, 0, 0)
+	}
+}
+
+// readRegisters reads a stopped thread's registers.
+func readRegisters(tid int, r *arch.Registers) error {
+	const ntPRSTATUS = 1 // NT_PRSTATUS (elf.h)
+	var regs prstatus
+	iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(&regs)), Len: uint64(unsafe.Sizeof(regs))}
+	if err := ptrace(unix.PTRACE_GETREGSET, tid, ntPRSTATUS, unsafe.Pointer(&iov)); err != nil {
+		return err
+	}
+	return registers(&regs, int(iov.Len), r)
+}

@@ -1,0 +1,74 @@
+package live
+
+import "github.com/sfwalk/sfwalk/arch"
+
+const (
+	stackLimit   = 8 << 20   // a mapping that goes on for longer above SP is no thread's stack alone
+	stackWindow  = 256 << 10 // copied of such a one
+	copyLimit    = 512 << 20 // all copies together
+	guardGap     = 1 << 20   // an SP this far below a stack has overflown it
+	ucontextSpan = 256 << 10 // searched for a signal frame, above SP
+	maxSwitches  = 4         // alternate stacks within one another
+)
+
+// stackSpan returns the used part of the stack that sp points into: from the
+// red zone below it to the end of its mapping. Where that mapping goes on for
+// too long to be a stack alone (a heap that holds many, as Go's) it is a
+// window of it.
+func stackSpan(maps []mapping, sp, redZone uint64) (span, bool) {
+	i, holds := findMapping(maps, sp)
+	if holds && !maps[i].read { // an overflown stack: sp is in the guard below it
+		i, holds = i+1, false
+	}
+	if i >= len(maps) || !maps[i].read || !holds && maps[i].lo-sp > guardGap {
+		return span{}, false
+	}
+	s := span{max(maps[i].lo, sp-min(sp, redZone)), maps[i].hi}
+	main := maps[i].path == "[stack]"
+	for i++; main && i < len(maps) && maps[i].lo == s.hi && maps[i].path == "[stack]" && maps[i].read; i++ {
+		s.hi = maps[i].hi // mprotect has split it
+	}
+	if !main && s.hi-s.lo > stackLimit {
+		s.hi = s.lo + stackWindow
+	}
+	return s, true
+}
+
+// fit cuts spans from above until they are limit bytes at most.
+func fit(spans []span, limit uint64) {
+	for _, most := range [...]uint64{1 << 63, stackWindow, limit / uint64(len(spans)+1) &^ (pageSize - 1)} {
+		total := uint64(0)
+		for i, s := range spans {
+			spans[i].hi = s.lo + min(s.hi-s.lo, most)
+			total += min(s.hi-s.lo, most)
+		}
+		if total <= limit {
+			return
+		}
+	}
+}
+
+// interruptedSP looks for a signal frame on the stack that sp points to: the
+// kernel's struct ucontext of a handler that runs on an alternate stack. That
+// tells where the alternate stack is, which must hold both sp and the ucontext,
+// and the interrupted SP, which is elsewhere. stack is the memory from sp on.
+func interruptedSP(a *arch.Arch, sp uint64, stack []byte) (uint64, bool) {
+	uc := a.UContext
+	end := max(uc.StackBase, uc.StackSize, uc.SP) + 8
+	stack = stack[:min(len(stack), ucontextSpan)]
+	for off := int(-sp & 7); off+end <= len(stack); off += 8 {
+		base := a.Order.Uint64(stack[off+uc.StackBase:])
+		if sp < base {
+			continue
+		}
+		size := a.Order.Uint64(stack[off+uc.StackSize:])
+		if at := sp + uint64(off); size > 1<<32 || at+uint64(end)-base > size {
+			continue
+		}
+		// A handler within a handler on the same stack: the outer one's frame follows.
+		if v := a.Order.Uint64(stack[off+uc.SP:]); v != 0 && v-base > size {
+			return v, true
+		}
+	}
+	return 0, false
+}

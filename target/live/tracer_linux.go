@@ -1,0 +1,286 @@
+//go:build amd64
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// sleepGrace is how long a thread in uninterruptible sleep is waited for: the
+// others stand still meanwhile.
+const sleepGrace = 50 * time.Millisecond
+
+// tracer stops a process's threads. All its methods run on one locked OS thread,
+// since ptrace knows that as the tracer, not the process.
+type tracer struct {
+	proc *proc
+	self int // the tracer's thread ID
+
+	mu       sync.Mutex // over tracees, for the watch while seize may block
+	tracees  []*tracee
+	known    map[int]bool
+	deadline time.Time
+}
+
+// tracee is one thread that is or was to be stopped.
+type tracee struct {
+	tid    int
+	name   string
+	state  traceeState
+	signal int       // taken from it by stopping it, given back when it goes on
+	since  time.Time // before it was asked to stop
+	held   time.Duration
+	regs   arch.Registers
+	err    error
+}
+
+type traceeState uint8
+
+const (
+	seized traceeState = iota // traced, but running still
+	stopped
+	failed   // cannot be stopped, see err; perhaps seized
+	gone     // has ended
+	detached // runs again
+)
+
+// onOwnThread runs f on a locked OS thread, and returns once f has. The thread
+// ends with f, so that the kernel lets go whatever f leaves traced.
+func onOwnThread(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			// The runtime never ends the first thread of a process.
+			onOwnThread(f)
+			runtime.UnlockOSThread()
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+// stopAll stops every thread of the process, also those that appear meanwhile.
+// Threads that cannot be stopped are marked failed. An error says that the process cannot
+// be traced at all, or that ctx is done.
+func (t *tracer) stopAll(ctx context.Context) error {
+	t.self = unix.Gettid()
+	t.known = make(map[int]bool)
+	for {
+		added, err := t.seizeNew()
+		if err != nil || added == 0 {
+			return err
+		}
+		if err := t.await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// seizeNew asks the threads that are not known yet to stop, and returns how
+// many there were. It seizes all before it interrupts the first, because seizing
+// takes longer and stops nobody.
+func (t *tracer) seizeNew() (added int, err error) {
+	tids, err := t.proc.tasks()
+	if err != nil {
+		if ended(err) {
+			return 0, ErrExited
+		}
+		return 0, err
+	}
+	late := len(t.tracees) > 0 && time.Now().After(t.deadline)
+	from := len(t.tracees)
+	stop := t.watch()
+	for _, tid := range tids {
+		if t.known[tid] {
+			continue
+		}
+		t.known[tid] = true
+		x := &tracee{tid: tid, name: t.proc.comm(tid)}
+		if late {
+			x.state, x.err = failed, notStopped(tid, "it started too late, when the time to stop all threads had passed")
+		} else {
+			x.state, x.err = t.seize(tid)
+		}
+		t.mu.Lock()
+		t.tracees = append(t.tracees, x)
+		t.mu.Unlock()
+	}
+	stop()
+	fresh := t.tracees[from:]
+	var refused error
+	for _, x := range fresh {
+		switch x.state {
+		case seized:
+			x.since = time.Now()
+			ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil) // of a thread that ends, await will tell
+			added++
+		case failed:
+			refused = x.err
+		}
+	}
+	if added == 0 && from == 0 && refused != nil {
+		return 0, refused
+	}
+	return added, nil
+}
+
+// seize makes us the tracer of a thread. It may block while the process is in execve(2).
+func (t *tracer) seize(tid int) (traceeState, error) {
+	err := unix.PtraceSeize(tid)
+	switch {
+	case err == nil:
+		return seized, nil
+	case errors.Is(err, unix.ESRCH):
+		return gone, nil
+	}
+	s, serr := t.proc.status(taskFile(tid, ""))
+	switch {
+	case serr != nil && ended(serr), s.state != "" && strings.Contains("XZ", s.state[:1]):
+		return gone, nil
+	case s.tracer == t.self:
+		// It was another thread of ours and has taken this ID in execve(2).
+		return seized, nil
+	case s.tracer != 0:
+		return failed, tracedBy(t.proc.pid, s.tracer)
+	case errors.Is(err, unix.EPERM):
+		return failed, denied(t.proc)
+	case errors.Is(err, unix.ENOSYS):
+		return failed, refuse(ErrPermission, t.proc.pid, "this system has no ptrace, or a seccomp filter hides it")
+	}
+	return failed, fmt.Errorf("attach %d: seize thread %d: %w", t.proc.pid, tid, err)
+}
+
+// watch collects threads that end while others are seized, until stop is called.
+// execve(2) waits for its process's other threads to be collected, and seizing
+// one waits for execve: without the watch both could wait forever.
+func (t *tracer) watch() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			t.mu.Lock()
+			for _, x := range t.tracees {
+				if x.tid != t.proc.pid {
+					reap(x.tid)
+				}
+			}
+			t.mu.Unlock()
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// await waits until every seized thread has stopped, or ended, or proved unable to.
+func (t *tracer) await(ctx context.Context) error {
+	wait := unix.Timespec{Nsec: int64(50 * time.Microsecond)}
+	for round := 0; ; round++ {
+		pending := false
+		for _, x := range t.tracees {
+			if x.state != seized {
+				continue
+			}
+			if is, signal := stopSignal(x.tid); is {
+				x.state, x.signal = stopped, signal
+				continue
+			}
+			if round >= 32 {
+				t.judge(x)
+			}
+			pending = pending || x.state == seized
+		}
+		if !pending {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("attach %d: %w", t.proc.pid, context.Cause(ctx))
+		}
+		if round < 32 {
+			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // most stop within microseconds
+			continue
+		}
+		unix.Nanosleep(&wait, nil)
+		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
+	}
+}
+
+// judge looks why a thread has not stopped yet.
+func (t *tracer) judge(x *tracee) {
+	s, err := t.proc.status(taskFile(x.tid, ""))
+	held := time.Since(x.since)
+	switch {
+	case err != nil && ended(err), err == nil && strings.Contains("XZ", s.state[:1]):
+		x.state = gone
+		if x.tid != t.proc.pid {
+			reap(x.tid)
+		}
+	case err == nil && s.state[:1] == "D" && held > sleepGrace:
+		x.state = failed
+		x.err = notStopped(x.tid, "it is in uninterruptible sleep (state D)"+t.where(x.tid))
+	case time.Now().After(t.deadline):
+		x.state = failed
+		x.err = notStopped(x.tid, fmt.Sprintf("it has not stopped within %v, its state is %s%s", held.Round(time.Millisecond), s.state, t.where(x.tid)))
+	}
+}
+
+// where names the kernel function that a thread sleeps in.
+func (t *tracer) where(tid int) string {
+	text, err := t.proc.readFile(taskFile(tid, "wchan"))
+	if err != nil || len(text) == 0 || string(text) == "0" {
+		return ""
+	}
+	return fmt.Sprintf(", in the kernel's %s", text)
+}
+
+func notStopped(tid int, why string) error {
+	return &refusal{ErrNotStopped, fmt.Sprintf("thread %d cannot be stopped: %s", tid, why)}
+}
+
+// detachAll lets every thread go on that has stopped. It reports whether none
+// is left that only the end of the tracer's thread lets go.
+func (t *tracer) detachAll() (all bool) {
+	all = true
+	for _, x := range t.tracees {
+		if x.state == gone && !x.since.IsZero() {
+			all = false
+		}
+		if x.state == seized || x.state == failed && !x.since.IsZero() {
+			// It may have stopped since it was last looked at.
+			is, signal := stopSignal(x.tid)
+			if !is {
+				all = false
+				continue
+			}
+			x.state, x.signal = stopped, signal
+		}
+		if x.state != stopped {
+			continue
+		}
+		if detach(x.tid, x.signal) != nil {
+			all = false // killed meanwhile
+			continue
+		}
+		x.held = time.Since(x.since)
+		x.state = detached
+	}
+	return all
+}
