@@ -7,7 +7,7 @@ import (
 // Bounds of one analysis. A function of 64 KiB has some 15,000 instructions.
 const (
 	maxOps    = 1 << 16 // instructions looked at
-	maxSteps  = 1 << 19 // instructions executed, again and again for loops and restarts
+	maxSteps  = 1 << 18 // instructions executed, again and again for loops and restarts
 	maxBlamed = 128     // calls found not to return, each of which restarts the analysis
 )
 
@@ -41,7 +41,11 @@ type seed struct {
 }
 
 func analyse(code []byte) *analysis {
-	a := &analysis{code: code, index: make([]int32, len(code))}
+	n := min(len(code)/4, 4096) // as many instructions as most functions have
+	a := &analysis{
+		code: code, index: make([]int32, len(code)),
+		ops: make([]op, 0, n), at: make([]int32, 0, n), states: make([]state, 0, n), reached: make([]bool, 0, n),
+	}
 	// A cold part that was split off begins with a lone nop, for the exception
 	// tables' sake; functions begin with none, or with several for patching.
 	split := len(code) > 1 && code[0] == 0x90 && code[1] != 0x90

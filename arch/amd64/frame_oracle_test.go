@@ -75,7 +75,7 @@ func readFDEs(t testing.TB, file string) []*oracleFDE {
 		case len(f) >= 5 && f[3] == "FDE":
 			cur = nil
 			if lo, hi, ok := strings.Cut(strings.TrimPrefix(f[5], "pc="), ".."); ok {
-				cur = &oracleFDE{lo: hex(t, lo), hi: hex(t, hi)}
+				cur = &oracleFDE{lo: parseHex(t, lo), hi: parseHex(t, hi)}
 				if cie := cies[strings.TrimPrefix(f[4], "cie=")]; cie != nil && len(cie.rows) > 0 {
 					cur.rows = []oracleRow{{cur.lo, cie.rows[0].cfa, cie.rows[0].regs}}
 				}
@@ -91,7 +91,7 @@ func readFDEs(t testing.TB, file string) []*oracleFDE {
 			if len(f) != len(cols)+2 || f[1] == "ZERO" {
 				return
 			}
-			r := oracleRow{loc: hex(t, f[0]), cfa: f[1], regs: map[string]string{}}
+			r := oracleRow{loc: parseHex(t, f[0]), cfa: f[1], regs: map[string]string{}}
 			for i, c := range cols {
 				r.regs[c] = f[2+i]
 			}
@@ -109,7 +109,7 @@ func readFDEs(t testing.TB, file string) []*oracleFDE {
 	lines(t, func(line string) {
 		if f := strings.Fields(line); len(f) >= 5 && f[3] == "FDE" {
 			lo, _, _ := strings.Cut(strings.TrimPrefix(f[5], "pc="), "..")
-			cur = byLo[hex(t, lo)]
+			cur = byLo[parseHex(t, lo)]
 		} else if _, e, ok := strings.Cut(line, "DW_CFA_def_cfa_expression ("); ok && cur != nil {
 			cur.expr = strings.TrimSuffix(e, ")")
 		}
@@ -120,7 +120,7 @@ func readFDEs(t testing.TB, file string) []*oracleFDE {
 	return slices.DeleteFunc(fdes, func(f *oracleFDE) bool { return len(f.rows) == 0 })
 }
 
-func hex(t testing.TB, s string) uint64 {
+func parseHex(t testing.TB, s string) uint64 {
 	t.Helper()
 	v, err := strconv.ParseUint(s, 16, 64)
 	if err != nil {
