@@ -111,7 +111,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if row.CFA.Kind == trad.InReg && row.CFA.Reg == q.Arch.SP && row.CFA.Off+q.Arch.RAOffset < 0 {
 		return trad.Row{}, impossible
 	}
-	if r.Flags&sframe.RowPCMask != 0 && !stubAgrees(q, s, &row) {
+	if q.Innermost() && (r.Flags&sframe.RowPCMask != 0 || row.CFA.Off == 2*int32(q.Arch.PtrSize)) && !stubAgrees(q, s, &row) {
 		return trad.Row{}, stubDiffers
 	}
 	return row, frame.Claimed
@@ -156,23 +156,29 @@ func needsInnermost(r *sframe.Row, a *arch.Arch) bool {
 	return false
 }
 
-// maxStub is the room for one block of linkage stubs; RepSize is a byte.
-const maxStub = 255
+// pltEntry is the size in bytes of a stub where the FDE does not say.
+const pltEntry = 16
 
-// stubAgrees holds the row of a block of linkage stubs against the code: linkers
-// describe some kinds of stub (.plt.got) as if they were another.
+// stubAgrees holds the row of a linkage stub against the code: linkers describe
+// some kinds of stub (.plt.got, .plt.sec) as if they were the first one of .plt,
+// which has a word more on the stack. Other code always agrees. Stubs call
+// nobody, so that only innermost frames need the look.
 func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 	if q.Arch.StubFrame == nil || row.CFA.Kind != trad.InReg || row.CFA.Reg != q.Arch.SP {
 		return true
 	}
 	f, err := s.FindFDE(q.Block - s.Bias)
-	if err != nil || f.RepSize == 0 {
+	if err != nil || f.PCType == sframe.PCMask && f.RepSize == 0 {
 		return false
 	}
+	size := uint64(pltEntry)
+	if f.PCType == sframe.PCMask {
+		size = uint64(f.RepSize)
+	}
 	start := f.Start + s.Bias
-	start += (q.Block - start) / uint64(f.RepSize) * uint64(f.RepSize)
-	var code [maxStub]byte
-	n, _ := q.Memory.ReadMemory(start, code[:f.RepSize])
+	start += (q.Block - start) / size * size
+	var code [1 << 8]byte // RepSize is a byte
+	n, _ := q.Memory.ReadMemory(start, code[:size])
 	depth, ok := q.Arch.StubFrame(code[:n], start, q.Block)
 	return !ok || depth == row.CFA.Off
 }
