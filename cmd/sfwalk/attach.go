@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -47,19 +49,36 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 }
 
 func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration) error {
-	t, err := live.Attach(cmd.Context(), pid, live.Options{Timeout: timeout})
+	doc, warnings, err := collect(cmd.Context(), pid, flags, timeout)
 	if err != nil {
 		return err
 	}
-	defer t.Close()
-	symbols := symbol.New(symbol.Options{Root: t.Root()})
-	doc, err := walk(t, symbols, flags)
-	if err != nil {
-		return err
-	}
-	doc.PID, doc.Exe, doc.PauseUS = pid, t.Exe(), t.Pause().Microseconds()
-	for _, w := range t.Warnings() {
+	for _, w := range warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
 	}
 	return doc.print(cmd.OutOrStdout(), flags)
+}
+
+// collect makes the document of a live process.
+func collect(ctx context.Context, pid int, flags *walkFlags, timeout time.Duration) (doc *document, warnings []string, err error) {
+	t, err := live.Attach(ctx, pid, live.Options{Timeout: timeout})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.Close()
+	// A container's debug files are looked for in its own root, then in the host's.
+	root := fmt.Sprintf("/proc/%d/root", pid)
+	symbols := symbol.New(symbol.Options{Root: func(*target.Module) string { return root }})
+	defer symbols.Close()
+	if doc, err = walk(t, symbols, flags); err != nil {
+		return nil, nil, err
+	}
+	doc.PID, doc.Exe, doc.PauseUS = pid, t.Exe, t.Pause.Microseconds()
+	warnings = t.Warnings()
+	for _, m := range t.Modules().All() {
+		for _, err := range symbols.Warnings(m) {
+			warnings = append(warnings, err.Error())
+		}
+	}
+	return doc, warnings, nil
 }

@@ -126,7 +126,7 @@ func (p *printer) place(f *frm) {
 		}
 	default:
 		p.styled(yellow, f.Function)
-		if f.args == symbol.NoArgs {
+		if f.args == symbol.ArgsNone {
 			p.WriteString(" () at ")
 		} else {
 			p.WriteString(" (…) at ")

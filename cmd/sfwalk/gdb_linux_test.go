@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// targets are the programs whose stacks are held against gdb's.
+var targets = []struct {
+	name  string
+	src   string
+	flags []string
+	args  []string
+	inner int // frames at the inner end that are compared; 0 for all
+}{
+	{name: "plain", src: "chain.c", flags: gdbtest.Plain},
+	{name: "O0", src: "chain.c", flags: []string{"-g", "-O0", "-Wa,--gsframe"}},
+	{name: "frame pointers", src: "chain.c", flags: []string{"-g", "-O2", "-fno-omit-frame-pointer"}},
+	{name: "no debug information", src: "chain.c", flags: []string{"-O2", "-fomit-frame-pointer", "-Wa,--gsframe"}},
+	{name: "static-pie, stripped", src: "chain.c", flags: []string{"-O2", "-fomit-frame-pointer", "-Wa,--gsframe", "-static-pie", "-s"}},
+	{name: "static, no .eh_frame_hdr", src: "chain.c", flags: []string{"-O2", "-g", "-static", "-Wl,--no-eh-frame-hdr"}},
+	{name: "handler on the normal stack", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"normal", "fault"}},
+	{name: "handler on an alternate stack", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "fault"}},
+	{name: "handler, middle of a function", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "middle"}},
+	{name: "handler, asynchronous", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "async"}},
+	{name: "handler, raised", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"normal", "raise"}},
+	{name: "handler in a handler", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "nested"}},
+	{name: "frames above 64 KiB", src: "bigframe.c", flags: gdbtest.Plain},
+	{name: "alloca, realigned, DRAP", src: "realign.c", flags: append([]string{"-mavx2"}, gdbtest.Plain...)},
+	{name: "tail calls", src: "tailcall.c", flags: gdbtest.Plain},
+	{name: "noreturn", src: "noreturn.c", flags: append([]string{"-falign-functions=1", "-fno-toplevel-reorder", "-fno-reorder-functions"}, gdbtest.Plain...)},
+	{name: "inlined calls", src: "inline.c", flags: gdbtest.Plain},
+	{name: "200 threads", src: "threads.c", flags: gdbtest.Plain},
+	{name: "C++ in libstdc++", src: "cxxwait.cc", flags: gdbtest.Plain},
+	{name: "recursion", src: "recurse.c", flags: gdbtest.Plain, args: []string{"20000"}, inner: 400},
+	{name: "call of NULL", src: "nullcall.c", flags: gdbtest.Plain},
+	{name: "SFrame V2", src: "mix-v2"},
+	{name: "SFrame V3", src: "mix-v3"},
+	{name: "SFrame V3 by segment", src: "mix-v3-noheaders"},
+}
+
+func startTarget(t *testing.T, src string, flags, args []string) *gdbtest.Process {
+	t.Helper()
+	if filepath.Ext(src) == "" {
+		return gdbtest.Start(t, gdbtest.Testdata(t, "bin", src), args...)
+	}
+	return gdbtest.Start(t, gdbtest.Build(t, src, flags...), args...)
+}
+
+// TestGDB compares PC, CFA, type, function and line of every frame of every
+// thread with gdb's, on the same standing process.
+func TestGDB(t *testing.T) {
+	for _, tt := range targets {
+		t.Run(tt.name, func(t *testing.T) {
+			p := startTarget(t, tt.src, tt.flags, tt.args)
+			got := take(t, p.PID, &walkFlags{})
+			var opts []gdbtest.Option
+			if tt.inner > 0 {
+				opts = append(opts, gdbtest.WithLimit(tt.inner))
+			}
+			compare(t, got, gdbtest.Backtrace(t, p.PID, opts...), tt.inner)
+		})
+	}
+}
+
+// TestDlopenGDB does the same with a library that was loaded at run time.
+func TestDlopenGDB(t *testing.T) {
+	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
+	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
+	compare(t, take(t, p.PID, &walkFlags{}), gdbtest.Backtrace(t, p.PID), 0)
+}
+
+// TestSniffersAgree holds the stacks of one sniffer alone against those of the
+// default order, as far as it has data.
+func TestSniffersAgree(t *testing.T) {
+	for _, tt := range targets {
+		t.Run(tt.name, func(t *testing.T) {
+			p := startTarget(t, tt.src, tt.flags, tt.args)
+			want := take(t, p.PID, &walkFlags{})
+			for _, alone := range []string{"sframe", "dwarf"} {
+				// The trampoline is sigtramp's in every order.
+				got := take(t, p.PID, &walkFlags{sniffers: []string{"sigtramp", alone}})
+				for i, th := range got.Threads {
+					for j, f := range th.Frames {
+						w := want.Threads[i].Frames[j]
+						if f.PC != w.PC || f.CFA.ok && f.CFA != w.CFA {
+							t.Errorf("%s alone, thread %d frame %d: PC %x CFA %x, default order has %x %x", alone, th.TID, j, f.PC.v, f.CFA.v, w.PC.v, w.CFA.v)
+						}
+					}
+					if alone == "dwarf" && len(th.Frames) != len(want.Threads[i].Frames) {
+						t.Errorf("dwarf alone: thread %d has %d frames, default order %d", th.TID, len(th.Frames), len(want.Threads[i].Frames))
+					}
+				}
+			}
+		})
+	}
+}
+
+// take attaches to a process and makes its document.
+func take(t *testing.T, pid int, flags *walkFlags) *document {
+	t.Helper()
+	doc, warnings, err := collect(context.Background(), pid, flags, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range warnings {
+		t.Logf("warning: %s", w)
+	}
+	return doc
+}
+
+func compare(t *testing.T, got *document, want []gdbtest.Thread, inner int) {
+	t.Helper()
+	if len(got.Threads) != len(want) {
+		t.Fatalf("%d threads, gdb has %d", len(got.Threads), len(want))
+	}
+	frames := 0
+	for _, w := range want {
+		var th *thread
+		for i := range got.Threads {
+			if got.Threads[i].TID == w.TID {
+				th = &got.Threads[i]
+			}
+		}
+		if th == nil {
+			t.Errorf("thread %d is missing", w.TID)
+			continue
+		}
+		frames += len(w.Frames)
+		if why := compareThread(th, w, inner); why != "" {
+			t.Errorf("thread %d %q: %s\n%s", w.TID, th.Name, why, sideBySide(th, w))
+		}
+	}
+	t.Logf("%d threads, %d frames", len(want), frames)
+}
+
+func compareThread(th *thread, w gdbtest.Thread, inner int) string {
+	i := 0
+	for _, g := range w.Frames {
+		if g.Type == "tailcall" {
+			continue // gdb guesses these from call sites in the debug information
+		}
+		if i == len(th.Frames) {
+			return fmt.Sprintf("ends after %d frames (%s, %s), gdb has more", i, th.Stop, th.Error)
+		}
+		f := th.Frames[i]
+		i++
+		switch {
+		case f.PC.v != g.PC:
+			return fmt.Sprintf("frame %d: PC %#x, gdb has %#x", f.Level, f.PC.v, g.PC)
+		case f.Type != g.Type:
+			return fmt.Sprintf("frame %d: type %s, gdb has %s", f.Level, f.Type, g.Type)
+		case g.CFA != 0 && f.CFA.v != g.CFA:
+			return fmt.Sprintf("frame %d: CFA %#x, gdb has %#x", f.Level, f.CFA.v, g.CFA)
+		case g.Function != "" && g.Type != "sigtramp" && function(f.Function) != function(g.Function):
+			return fmt.Sprintf("frame %d: function %s, gdb has %s", f.Level, f.Function, g.Function)
+		case g.Line != 0 && (f.Line != g.Line || filepath.Base(f.File) != filepath.Base(g.File)):
+			return fmt.Sprintf("frame %d: %s:%d, gdb has %s:%d", f.Level, f.File, f.Line, g.File, g.Line)
+		}
+	}
+	if inner == 0 && i != len(th.Frames) {
+		return fmt.Sprintf("has %d frames, gdb %d", len(th.Frames), i)
+	}
+	return ""
+}
+
+// function leaves out the parameters, which gdb shows in some places only.
+func function(name string) string {
+	if i := strings.IndexByte(name, '('); i > 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+func sideBySide(th *thread, w gdbtest.Thread) string {
+	var b strings.Builder
+	for i := range min(max(len(th.Frames), len(w.Frames)), 40) {
+		var l, r string
+		if i < len(th.Frames) {
+			f := th.Frames[i]
+			l = fmt.Sprintf("%x %x %s %s:%d %s", f.PC.v, f.CFA.v, f.Function, filepath.Base(f.File), f.Line, f.Sniffer)
+		}
+		if i < len(w.Frames) {
+			f := w.Frames[i]
+			r = fmt.Sprintf("%x %x %s %s:%d", f.PC, f.CFA, f.Function, filepath.Base(f.File), f.Line)
+		}
+		fmt.Fprintf(&b, "%3d %-75s | %s\n", i, l, r)
+	}
+	return b.String()
+}
