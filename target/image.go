@@ -25,6 +25,7 @@ type Image struct {
 	r    io.ReaderAt
 	size int64
 	eh   elfHeader
+	mu   sync.Mutex // debug/elf's Section.Open changes the section
 
 	symsOnce sync.Once
 	syms     *Symbols
@@ -87,10 +88,14 @@ func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err e
 	return nil, 0, fmt.Errorf("type %#x: %w", uint32(t), ErrNoSection)
 }
 
+// sectionData reads a section. What a compressed one says of its size is not
+// believed beyond what debug information compresses to.
 func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
-	// The uncompressed size is bounded: deflate cannot do better than 1:1032.
-	if s.FileSize > uint64(im.size) || s.Size > uint64(im.size)*1040 {
-		return nil, fmt.Errorf("section %s: size %#x is larger than the file (%#x bytes)", s.Name, s.Size, im.size)
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	s.Open() // sets Size and the kind of compression of .zdebug sections
+	if limit := max(64*uint64(im.size), 64<<20); s.FileSize > uint64(im.size) || s.Size > limit {
+		return nil, fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file of %#x bytes", s.Name, s.FileSize, s.Size, im.size)
 	}
 	data, err := s.Data()
 	if err != nil {

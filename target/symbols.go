@@ -28,32 +28,80 @@ const symbolSize64, symbolSize32 = 24, 16
 func (im *Image) Symbols() *Symbols {
 	im.symsOnce.Do(func() {
 		ss := &Symbols{}
+		code := im.codeRanges()
 		for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-			for _, s := range im.file.Sections {
-				if s.Type != t || int(s.Link) >= len(im.file.Sections) {
-					continue
-				}
-				table, err := im.sectionData(s)
-				if err != nil {
-					continue
-				}
-				if names, err := im.sectionData(im.file.Sections[s.Link]); err == nil {
-					ss.add(im, table, names)
-				}
+			if table, names, ok := im.symbolTable(t); ok {
+				ss.add(im, code, table, names)
 			}
 		}
 		if len(ss.list) == 0 {
 			if table, names, ok := im.dynamicSymbols(); ok {
-				ss.add(im, table, names)
+				ss.add(im, code, table, names)
 			}
 		}
-		ss.sort()
+		ss.sort(code)
 		im.syms = ss
 	})
 	return im.syms
 }
 
-func (ss *Symbols) add(im *Image, table, names []byte) {
+// symbolTable returns a file's symbol table of type t, of which there is one at
+// most, and its strings.
+func (im *Image) symbolTable(t elf.SectionType) (table, names []byte, ok bool) {
+	for _, s := range im.file.Sections {
+		if s.Type != t {
+			continue
+		}
+		if uint64(s.Link) >= uint64(len(im.file.Sections)) {
+			return nil, nil, false
+		}
+		table, err := im.sectionData(s)
+		if err != nil {
+			return nil, nil, false
+		}
+		names, err := im.sectionData(im.file.Sections[s.Link])
+		return table, names, err == nil
+	}
+	return nil, nil, false
+}
+
+// codeRange is code that belongs together: a symbol before it is not its name.
+type codeRange struct{ lo, hi uint64 }
+
+// codeRanges returns the file's executable sections, or segments where it has no
+// sections, in ascending order.
+func (im *Image) codeRanges() []codeRange {
+	var code []codeRange
+	for _, s := range im.file.Sections {
+		const flags = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+		if s.Flags&flags == flags && s.Size > 0 && s.Addr+s.Size > s.Addr {
+			code = append(code, codeRange{s.Addr, s.Addr + s.Size})
+		}
+	}
+	if len(code) == 0 {
+		for _, p := range im.Progs {
+			if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr+p.Memsz > p.Vaddr {
+				code = append(code, codeRange{p.Vaddr, p.Vaddr + p.Memsz})
+			}
+		}
+	}
+	slices.SortFunc(code, func(a, b codeRange) int { return cmp.Compare(a.lo, b.lo) })
+	return code
+}
+
+// codeEnd returns the end of the code that addr lies in.
+func codeEnd(code []codeRange, addr uint64) (end uint64, ok bool) {
+	i, found := slices.BinarySearchFunc(code, addr, func(c codeRange, a uint64) int { return cmp.Compare(c.lo, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || addr >= code[i].hi {
+		return 0, false
+	}
+	return code[i].hi, true
+}
+
+func (ss *Symbols) add(im *Image, code []codeRange, table, names []byte) {
 	size := symbolSize64
 	if im.Class == elf.ELFCLASS32 {
 		size = symbolSize32
@@ -74,7 +122,7 @@ func (ss *Symbols) add(im *Image, table, names []byte) {
 			info, shndx = table[12], im.Order.Uint16(table[14:])
 		}
 		typ, bind := elf.SymType(info&15), elf.SymBind(info>>4)
-		if shndx == uint16(elf.SHN_UNDEF) || int(name) >= len(names) || names[name] == 0 {
+		if shndx == uint16(elf.SHN_UNDEF) || uint64(name) >= uint64(len(names)) || names[name] == 0 {
 			continue
 		}
 		switch typ {
@@ -82,12 +130,13 @@ func (ss *Symbols) add(im *Image, table, names []byte) {
 		case elf.STT_NOTYPE:
 			// Assembly labels are functions where they lie in code; mapping symbols
 			// ($x, $d) and local labels are not.
-			if names[name] == '$' || names[name] == '.' || !im.inCode(s.Addr) || s.Addr == 0 {
+			if _, ok := codeEnd(code, s.Addr); !ok || names[name] == '$' || names[name] == '.' || s.Addr == 0 {
 				continue
 			}
 		default:
 			continue
 		}
+		s.Size = min(s.Size, ^uint64(0)-s.Addr)
 		s.name, s.table = name, nth
 		s.rank = rank(typ, bind, s.Size, nth)
 		ss.list = append(ss.list, s)
@@ -114,18 +163,32 @@ func rank(typ elf.SymType, bind elf.SymBind, size uint64, table uint8) uint8 {
 	return r
 }
 
-func (ss *Symbols) sort() {
+// sort orders the symbols and gives those without a size the code up to the next
+// symbol, but not beyond their section. One that lies within another function
+// (a label in assembly) is left out, as GDB prefers the function's name.
+func (ss *Symbols) sort(code []codeRange) {
 	slices.SortFunc(ss.list, func(a, b Symbol) int {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank))
 	})
 	ss.list = slices.CompactFunc(ss.list, func(a, b Symbol) bool { return a.Addr == b.Addr })
-	// A symbol without a size reaches to the next one.
-	for i := range ss.list {
-		if ss.list[i].Size == 0 && i+1 < len(ss.list) {
-			ss.list[i].Size = ss.list[i+1].Addr - ss.list[i].Addr
+	keep := ss.list[:0]
+	covered := uint64(0) // end of the functions so far that have a size
+	for i, s := range ss.list {
+		if s.Size > 0 {
+			covered = max(covered, s.Addr+s.Size)
+		} else {
+			end, ok := codeEnd(code, s.Addr)
+			if !ok || s.Addr < covered {
+				continue
+			}
+			if i+1 < len(ss.list) {
+				end = min(end, ss.list[i+1].Addr)
+			}
+			s.Size = end - s.Addr
 		}
+		keep = append(keep, s)
 	}
-	ss.list = slices.Clip(ss.list)
+	ss.list = slices.Clip(keep)
 }
 
 // Len returns how many functions there are.
@@ -158,13 +221,4 @@ func (ss *Symbols) Name(s Symbol) string {
 		b = b[:i]
 	}
 	return string(b)
-}
-
-func (im *Image) inCode(addr uint64) bool {
-	for _, p := range im.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && addr-p.Vaddr < p.Memsz {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,150 @@
+package symbol
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// ErrMismatch says that a separate debug file was made for another build of the
+// module. Errors of [Symbolizer.Warnings] wrap it.
+var ErrMismatch = errors.New("debug file does not belong to the module")
+
+// findDebugFile opens the module's separate debug file: by its build ID, then by
+// its .gnu_debuglink. It returns nil if there is none.
+func (mod *module) findDebugFile() *target.Image {
+	var roots []string
+	if mod.s.opts.Root != nil {
+		if root := mod.s.opts.Root(mod.m); root != "" && root != "/" {
+			roots = append(roots, root)
+		}
+	}
+	roots = append(roots, "")
+	link, crc, linkErr := debugLink(mod.image)
+	if linkErr != nil {
+		mod.warn("%s: %w", mod.m.Path, linkErr)
+	}
+	for _, root := range roots {
+		if id := mod.image.BuildID; len(id) > 2 {
+			for _, dir := range mod.s.opts.DebugDirs {
+				name := filepath.Join(root, dir, ".build-id", id[:2], id[2:]+".debug")
+				if im := mod.openDebugFile(name, nil); im != nil {
+					return im
+				}
+			}
+		}
+		for _, name := range mod.linkedNames(link) {
+			if im := mod.openDebugFile(filepath.Join(root, name), &crc); im != nil {
+				return im
+			}
+		}
+	}
+	return nil
+}
+
+// linkedNames returns where the file that .gnu_debuglink names may be.
+func (mod *module) linkedNames(link string) []string {
+	file := strings.TrimSuffix(mod.m.Path, " (deleted)")
+	if link == "" || !path.IsAbs(file) {
+		return nil
+	}
+	dir := path.Dir(file)
+	names := []string{path.Join(dir, link), path.Join(dir, ".debug", link)}
+	for _, d := range mod.s.opts.DebugDirs {
+		names = append(names, path.Join(d, dir, link))
+	}
+	return names
+}
+
+// debugLink reads .gnu_debuglink: a file name, padded to four bytes, and the
+// file's checksum.
+func debugLink(im *target.Image) (name string, crc uint32, err error) {
+	data, _, err := im.Section(".gnu_debuglink")
+	if err != nil {
+		if errors.Is(err, target.ErrNoSection) {
+			err = nil
+		}
+		return "", 0, err
+	}
+	c := cursor{data: data, order: im.Order}
+	name = c.string()
+	c.bytes(uint64(-(len(name) + 1) & 3))
+	crc = uint32(c.uint(4))
+	if c.bad || name == "" || name != path.Base(name) || name == "." || name == ".." {
+		return "", 0, fmt.Errorf("section .gnu_debuglink: % x: not a file name and a checksum", data[:min(len(data), 64)])
+	}
+	return name, crc, nil
+}
+
+// openDebugFile opens a debug file that may or may not be there, and checks that
+// it belongs to the module.
+func (mod *module) openDebugFile(name string, crc *uint32) *target.Image {
+	im, f, err := openELF(name)
+	if err == nil {
+		if err = mod.matches(im, f, crc); err == nil {
+			mod.s.keep(f)
+			return im
+		}
+		f.Close()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		mod.warn("%s: debug file %s: %w", mod.m.Path, name, err)
+	}
+	return nil
+}
+
+func (mod *module) matches(im *target.Image, f *os.File, crc *uint32) error {
+	if want := mod.image.BuildID; want != "" && im.BuildID != want && (im.BuildID != "" || crc == nil) {
+		return fmt.Errorf("build ID is %q, not %q: %w", im.BuildID, want, ErrMismatch)
+	}
+	if im.Machine != mod.image.Machine || im.Class != mod.image.Class {
+		return fmt.Errorf("machine is %v, not %v: %w", im.Machine, mod.image.Machine, ErrMismatch)
+	}
+	if crc == nil {
+		return nil
+	}
+	h := crc32.NewIEEE()
+	if _, err := io.Copy(h, f); err != nil {
+		return err
+	}
+	if h.Sum32() != *crc {
+		return fmt.Errorf("checksum is %#x, not %#x: %w", h.Sum32(), *crc, ErrMismatch)
+	}
+	return nil
+}
+
+// openELF opens an ELF file. The path may be one that the target chose: what is
+// not a regular file is not read, and not waited for.
+func openELF(name string) (*target.Image, *os.File, error) {
+	if st, err := os.Stat(name); err != nil {
+		return nil, nil, err
+	} else if !st.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("not a regular file (%v)", st.Mode().Type())
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("not a regular file (%v)", st.Mode().Type())
+	}
+	var im *target.Image
+	if err == nil {
+		im, err = target.OpenImage(f, st.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return im, f, nil
+}

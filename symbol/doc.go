@@ -1,0 +1,15 @@
+// Package symbol says where in the source an address is.
+//
+// Enters: the modules of a target and an address in block (what
+// [frame.Frame.AddressInBlock] gives). Leaves: [Location]s, the calls that the
+// compiler inlined at that address first and the function that contains the
+// code last, each with its demangled name, file and line.
+//
+// A module's names come from its DWARF, its symbol tables, its compressed
+// .gnu_debugdata, or a separate debug file found by build ID or .gnu_debuglink;
+// names and files are spelled as GDB spells them. Everything is read when an
+// address of the module is first asked for, DWARF one compilation unit at a
+// time, and nothing that is read is trusted.
+//
+// [frame.Frame.AddressInBlock]: https://pkg.go.dev/github.com/sfwalk/sfwalk/frame#Frame.AddressInBlock
+package symbol

@@ -1,0 +1,155 @@
+package symbol
+
+import (
+	"debug/dwarf"
+	"strings"
+)
+
+// place is a line of a source file.
+type place struct {
+	file string
+	line int32
+}
+
+// shown is how a function is shown.
+type shown struct {
+	name string
+	args Args
+}
+
+// find returns what is at a link-time address, like [Symbolizer.Locate], without
+// modules. Where no function is known, the chain is empty and at says which line
+// the code comes from, if that is known.
+func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
+	d.ranges.find(addr, func(r span) bool {
+		u := &d.units[r.id]
+		d.load(u)
+		where, lined := u.lines.find(addr)
+		u.code.find(addr, func(s span) bool {
+			chain = d.chain(u, int(s.id), addr, where)
+			return false
+		})
+		if lined && at.file == "" {
+			*at = where
+		}
+		return chain == nil
+	})
+	return chain
+}
+
+// chain returns the function at index i of a unit and the calls inlined into it
+// at addr, innermost first. where is addr's line; the line of an outer function
+// is that of the call inlined into it.
+func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
+	var calls [16]int
+	nest := append(calls[:0], i)
+	for j, end := i+1, int(u.functions[i].end); j < end; {
+		f := &u.functions[j]
+		if _, ok := f.holds(addr); ok && f.inline {
+			nest = append(nest, j)
+			end = int(f.end)
+			j++
+		} else {
+			j = int(f.end)
+		}
+	}
+	chain := make([]Location, 0, len(nest))
+	for k := len(nest) - 1; k >= 0; k-- {
+		f := &u.functions[nest[k]]
+		start, _ := f.holds(addr)
+		s := d.show(u, f.subprogram)
+		chain = append(chain, Location{
+			Function: s.name, Args: s.args,
+			Start: start, Offset: addr - start,
+			File: where.file, Line: int(where.line),
+			Inline: f.inline,
+		})
+		where = place{}
+		if f.line != 0 {
+			where = place{u.lines.fileName(int(f.callFile)), f.line}
+		}
+	}
+	return chain
+}
+
+// maxOrigins bounds how many entries say one after the other what a function
+// is: its code, its abstract instance, its declaration; more in LTO.
+const maxOrigins = 16
+
+// show finds out a function's name and whether it has arguments.
+func (d *debugInfo) show(u *unit, s *subprogram) *shown {
+	if v := s.shown.Load(); v != nil {
+		return v
+	}
+	v := &shown{args: ArgsNone}
+	var name, linkage string
+	last, lastUnit := s, u
+	for x, hops := s, 0; x != nil && hops < maxOrigins; hops++ {
+		last, lastUnit = x, u
+		if linkage == "" {
+			linkage = x.linkage
+		}
+		if name == "" {
+			name = x.name
+		}
+		if x.arguments {
+			v.args = ArgsSome
+		}
+		if x.origin == 0 {
+			break
+		}
+		x, u = d.subprogramAt(u, x.origin)
+	}
+	switch lang := lastUnit.language; {
+	case linkage != "" && lang != languageScope:
+		v.name = demangleFunction(linkage)
+	case lang != languageFlat && name != "":
+		v.name = lastUnit.scopePrefix(last.scope) + name
+	default:
+		v.name = name
+	}
+	s.shown.Store(v)
+	return v
+}
+
+// subprogramAt returns the function whose entry is at an offset, most likely in
+// the unit near, and its unit; nil if there is none.
+func (d *debugInfo) subprogramAt(near *unit, off dwarf.Offset) (*subprogram, *unit) {
+	if off < near.entry || off >= near.end {
+		if near = d.unitAt(off); near == nil {
+			return nil, nil
+		}
+		d.load(near)
+	}
+	return near.dies[off], near
+}
+
+// unitAt returns the unit that holds an offset of .debug_info, or nil.
+func (d *debugInfo) unitAt(off dwarf.Offset) *unit {
+	lo, hi := 0, len(d.units)
+	for lo < hi {
+		if mid := (lo + hi) / 2; d.units[mid].end > off {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	if lo < len(d.units) && off >= d.units[lo].entry {
+		return &d.units[lo]
+	}
+	return nil
+}
+
+// scopePrefix returns "outer::inner::" for a scope of u.
+func (u *unit) scopePrefix(i int32) string {
+	var names []string
+	for ; i > 0 && len(names) < maxDepth; i = u.scopes[i].parent {
+		names = append(names, u.scopes[i].name)
+	}
+	var b strings.Builder
+	for k := len(names) - 1; k >= 0; k-- {
+		b.WriteString(names[k])
+		b.WriteString("::")
+	}
+	return b.String()
+}

@@ -1,0 +1,232 @@
+//go:build linux
+
+package symbol
+
+import (
+	"bufio"
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// answer is what gdb knows of an address (testdata/locate.py).
+type answer struct {
+	PC    uint64
+	Chain []struct {
+		Function, File string
+		Line           int
+		Args           bool
+	}
+	File   string
+	Line   int
+	Symbol string
+}
+
+// askGDB returns gdb's answers for link-time addresses of an ELF file. commands
+// run before the file is opened.
+func askGDB(t testing.TB, file string, addresses []uint64, commands ...string) []answer {
+	t.Helper()
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "addresses"), filepath.Join(dir, "answers")
+	var text strings.Builder
+	for _, a := range addresses {
+		fmt.Fprintln(&text, a)
+	}
+	if err := os.WriteFile(in, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
+	for _, c := range commands {
+		args = append(args, "-iex", c)
+	}
+	args = append(args, "-ex", fmt.Sprintf("python PARAMS = {'addresses': %q, 'out': %q}", in, out), "-x", "testdata/locate.py", file)
+	if msg, err := exec.Command(gdbtest.Tool(t, "gdb"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("gdb: %v\n%s", err, msg)
+	}
+	f, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var answers []answer
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var a answer
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+	if len(answers) != len(addresses) {
+		t.Fatalf("gdb gave %d answers for %d addresses", len(answers), len(addresses))
+	}
+	return answers
+}
+
+// run is a command in a directory ("" for the test's own).
+func run(t testing.TB, dir, name string, args ...string) {
+	t.Helper()
+	c := exec.Command(gdbtest.Tool(t, name), args...)
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// sources copies the test's sources to a directory, where they are compiled.
+func sources(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// compile builds one of the test's sources in dir and returns the program.
+func compile(t testing.TB, dir, compiler, source string, flags ...string) string {
+	t.Helper()
+	gdbtest.NeedAMD64(t)
+	out := filepath.Join(t.TempDir(), "program")
+	run(t, dir, compiler, append(flags, "-o", out, source)...)
+	return out
+}
+
+const testBias = 0x5555_0000_0000
+
+// mapped makes the module list of a process that runs file.
+func mapped(t testing.TB, file string) (ms *target.Modules, bias uint64) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	im, err := target.OpenImage(f, st.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if im.Type == elf.ET_DYN {
+		bias = testBias
+	}
+	const page = 0xfff
+	var maps []target.Mapping
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD {
+			maps = append(maps, target.Mapping{
+				Lo: bias + p.Vaddr&^page, Hi: bias + (p.Vaddr+p.Memsz+page)&^page,
+				Offset: p.Off &^ page, Exec: p.Flags&elf.PF_X != 0,
+			})
+		}
+	}
+	m := target.NewModule(file, maps, func() (*target.Image, error) { return im, nil })
+	return target.NewModules([]*target.Module{m}, nil), bias
+}
+
+// textAddresses returns every step-th address of a section.
+func textAddresses(t testing.TB, file, section string, step uint64) []uint64 {
+	t.Helper()
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := f.Section(section)
+	if s == nil {
+		t.Fatalf("%s has no section %s", file, section)
+	}
+	var addresses []uint64
+	for a := s.Addr; a < s.Addr+s.Size; a += step {
+		addresses = append(addresses, a)
+	}
+	return addresses
+}
+
+// compare checks what Locate says of addresses against gdb's answers. It returns
+// the number of inlined calls, lines and names from symbols that it saw.
+func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inlined, lines, symbols int) {
+	t.Helper()
+	ms, bias := mapped(t, file)
+	failed := 0
+	fail := func(format string, args ...any) {
+		t.Helper()
+		if failed++; failed <= 20 {
+			t.Errorf(format, args...)
+		}
+	}
+	for _, a := range answers {
+		got := s.Locate(ms, a.PC+bias)
+		wantPlace := fmt.Sprintf("%s:%d", a.File, a.Line)
+		if len(a.Chain) == 0 {
+			if len(got) != 1 {
+				fail("%#x: %d locations, gdb has none: %+v", a.PC, len(got), got)
+				continue
+			}
+			l := got[0]
+			name, _, _ := strings.Cut(a.Symbol, " + ")
+			if name == "asm_inside" && l.Function == "" {
+				continue // padding: gdb reaches back to a label within the function before
+			}
+			if l.Function != name {
+				fail("%#x: symbol %q, gdb says %q", a.PC, l.Function, a.Symbol)
+			}
+			want := name
+			if l.Offset > 0 {
+				want = fmt.Sprintf("%s + %d", name, l.Offset)
+			}
+			if a.Symbol != want {
+				fail("%#x: offset %d, gdb says %q", a.PC, l.Offset, a.Symbol)
+			}
+			if name != "" {
+				symbols++
+			}
+			if place := fmt.Sprintf("%s:%d", l.File, l.Line); place != wantPlace {
+				fail("%#x: %s, gdb says %s", a.PC, place, wantPlace)
+			}
+			continue
+		}
+		var ours, theirs []string
+		for i, l := range got {
+			ours = append(ours, fmt.Sprintf("%s args=%t inline=%t at %s:%d", l.Function, l.Args == ArgsSome, l.Inline, l.File, l.Line))
+			if l.Start+l.Offset != a.PC+bias {
+				fail("%#x: Start %#x + Offset %#x is not the address", a.PC, l.Start, l.Offset)
+			}
+			if l.Inline != (i < len(got)-1) {
+				fail("%#x: location %d of %d: Inline is %t", a.PC, i, len(got), l.Inline)
+			}
+		}
+		for i, f := range a.Chain {
+			theirs = append(theirs, fmt.Sprintf("%s args=%t inline=%t at %s", f.Function, f.Args, i < len(a.Chain)-1, wantPlace))
+			wantPlace = fmt.Sprintf("%s:%d", f.File, f.Line) // where it was inlined
+		}
+		if got, want := strings.Join(ours, "\n\t"), strings.Join(theirs, "\n\t"); got != want {
+			fail("%#x:\n\t%s\ngdb says\n\t%s", a.PC, got, want)
+		}
+		inlined += len(got) - 1
+		if got[0].Line > 0 {
+			lines++
+		}
+	}
+	if failed > 20 {
+		t.Errorf("%d differences in %d addresses", failed, len(answers))
+	}
+	for _, m := range ms.All() {
+		for _, w := range s.Warnings(m) {
+			t.Error(w)
+		}
+	}
+	return inlined, lines, symbols
+}

@@ -1,0 +1,308 @@
+package symbol
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// lineTable says which line the code from each of its addresses on comes from.
+type lineTable struct {
+	files []string // by the numbers that entries use
+	rows  []row    // ascending by addr
+}
+
+// row holds from addr to the next row's.
+type row struct {
+	addr uint64
+	file int32
+	line int32 // 0: no line, the end of a sequence
+}
+
+// find returns the line of a link-time address.
+func (t *lineTable) find(addr uint64) (p place, ok bool) {
+	if t == nil {
+		return place{}, false
+	}
+	i, found := slices.BinarySearchFunc(t.rows, addr, func(r row, a uint64) int { return cmp.Compare(r.addr, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || t.rows[i].line == 0 {
+		return place{}, false
+	}
+	return place{t.fileName(int(t.rows[i].file)), t.rows[i].line}, true
+}
+
+func (t *lineTable) fileName(i int) string {
+	if t == nil || i < 0 || i >= len(t.files) {
+		return ""
+	}
+	return t.files[i]
+}
+
+// readLines reads the line table of a unit. The caller holds d.mu.
+func (d *debugInfo) readLines(u *unit) error {
+	off, ok := u.header.Val(dwarf.AttrStmtList).(int64)
+	if !ok || d.line == nil {
+		return nil
+	}
+	if t, ok := d.lines[off]; ok {
+		u.lines = t
+		return nil
+	}
+	files, err := d.readFiles(off, u)
+	if err != nil {
+		return err
+	}
+	t := &lineTable{files: files}
+	d.lines[off], u.lines = t, t
+	r, err := d.data.LineReader(&u.header)
+	if err != nil || r == nil {
+		return err
+	}
+	return d.readRows(t, r)
+}
+
+// readRows runs a unit's line number program. What counts is what GDB makes of
+// it: rows without a line are left out (the row before goes on), and of the rows
+// of one address the last counts, but a row that begins a statement before one
+// of the same file that doesn't.
+func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
+	numbers := make(map[*dwarf.LineFile]int32)
+	for i, f := range r.Files() {
+		if f != nil {
+			numbers[f] = int32(i)
+		}
+	}
+	var sequence []row
+	var stmt bool // the last row of sequence begins a statement
+	var e dwarf.LineEntry
+	for {
+		err := r.Next(&e)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if d.rowsLeft--; d.rowsLeft < 0 {
+			return errTooMuch
+		}
+		if e.EndSequence {
+			sequence = append(sequence, row{addr: e.Address})
+			if lo := sequence[0].addr; d.isCode(lo, max(e.Address, lo+1)) {
+				t.rows = append(t.rows, sequence...)
+			}
+			sequence = sequence[:0]
+			continue
+		}
+		if e.Line <= 0 || e.Line > 1<<31-1 || e.File == nil {
+			continue
+		}
+		number, ok := numbers[e.File]
+		if !ok { // DW_LNE_define_file
+			number = int32(len(t.files))
+			numbers[e.File] = number
+			t.files = append(t.files, e.File.Name)
+		}
+		next := row{e.Address, number, int32(e.Line)}
+		if n := len(sequence); n > 0 && sequence[n-1].addr == e.Address {
+			if stmt && !e.IsStmt {
+				continue
+			}
+			sequence[n-1], stmt = next, e.IsStmt
+			continue
+		}
+		sequence, stmt = append(sequence, next), e.IsStmt
+	}
+	// Where one sequence ends and another begins, the beginning counts.
+	slices.SortStableFunc(t.rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(min(a.line, 1), min(b.line, 1)))
+	})
+	keep := t.rows[:0]
+	for i, r := range t.rows {
+		if i+1 == len(t.rows) || t.rows[i+1].addr != r.addr {
+			keep = append(keep, r)
+		}
+	}
+	t.rows = slices.Clip(keep)
+	return nil
+}
+
+// Line number header constants, DWARF 5 table 7.27, and the forms that its
+// names and numbers may have, table 7.6.
+const (
+	lnctPath      = 1
+	lnctDirectory = 2
+
+	formData2    = 0x05
+	formData4    = 0x06
+	formData8    = 0x07
+	formString   = 0x08
+	formBlock    = 0x09
+	formData1    = 0x0b
+	formStrp     = 0x0e
+	formUdata    = 0x0f
+	formData16   = 0x1e
+	formLineStrp = 0x1f
+)
+
+// readFiles reads the file names of the line table at an offset of .debug_line,
+// DWARF 5 section 6.2.4. debug/dwarf reads them, too, but makes them absolute,
+// so that one cannot tell any more how the compiler spelled them; and it
+// believes the counts of the header, which are checked here first.
+func (d *debugInfo) readFiles(off int64, u *unit) ([]string, error) {
+	if off < 0 || off > int64(len(d.line)) {
+		return nil, fmt.Errorf("offset %#x lies beyond .debug_line (%#x bytes)", off, len(d.line))
+	}
+	c := cursor{data: d.line[off:], order: d.order}
+	n, offsetSize := c.unitLength()
+	if n > uint64(len(c.data)) {
+		return nil, fmt.Errorf("line table at %#x: length %#x, %#x are left", off, n, len(c.data))
+	}
+	c.data = c.data[:n]
+	version := c.uint(2)
+	if version < 2 || version > 5 {
+		return nil, fmt.Errorf("line table at %#x: version %d, not 2 to 5", off, version)
+	}
+	if version >= 5 {
+		c.uint(2) // address size, segment selector size
+	}
+	c.uint(offsetSize) // header length
+	c.uint(1)          // minimum instruction length
+	if version >= 4 {
+		c.uint(1) // maximum operations per instruction
+	}
+	c.uint(1) // default_is_stmt
+	c.uint(2) // line base, line range
+	if base := c.uint(1); base > 0 {
+		c.bytes(base - 1) // operands of the standard opcodes
+	}
+	var files []string
+	if version >= 5 {
+		dirs := d.readNames(&c, offsetSize, nil)
+		files = d.readNames(&c, offsetSize, dirs)
+	} else {
+		files = d.readOldNames(&c)
+	}
+	if c.bad {
+		return nil, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", off)
+	}
+	// GDB shows the unit's own source as the unit's name has it.
+	own := absolute(u.dir, u.name)
+	for i, f := range files {
+		if f != "" && f != u.name && absolute(u.dir, f) == own {
+			files[i] = u.name
+		}
+	}
+	return files, nil
+}
+
+func absolute(dir, file string) string {
+	if strings.HasPrefix(file, "/") {
+		return file
+	}
+	return dir + "/" + file
+}
+
+// readNames reads a list of directories or files of DWARF 5. dirs are the
+// directories that files are in.
+func (d *debugInfo) readNames(c *cursor, offsetSize int, dirs []string) (names []string) {
+	formats := make([][2]uint64, c.uint(1))
+	for i := range formats {
+		formats[i] = [2]uint64{c.uleb(), c.uleb()}
+	}
+	count := c.uleb()
+	if count > uint64(len(c.data)) || count > 0 && len(formats) == 0 { // an entry has a byte at least
+		c.bad = true
+		return nil
+	}
+	names = make([]string, 0, count)
+	for ; count > 0 && !c.bad; count-- {
+		var name, dir string
+		for _, f := range formats {
+			s, v := d.readForm(c, f[1], offsetSize)
+			switch f[0] {
+			case lnctPath:
+				name = s
+			case lnctDirectory:
+				if v < uint64(len(dirs)) {
+					dir = dirs[v]
+				}
+			}
+		}
+		names = append(names, d.join(c, dir, name))
+	}
+	return names
+}
+
+func (d *debugInfo) readForm(c *cursor, form uint64, offsetSize int) (s string, v uint64) {
+	switch form {
+	case formString:
+		s = c.string()
+	case formStrp, formLineStrp:
+		section := d.str
+		if form == formLineStrp {
+			section = d.lineStr
+		}
+		var ok bool
+		if s, ok = stringAt(section, c.uint(offsetSize)); !ok {
+			c.bad = true
+		}
+		d.textLeft -= len(s)
+	case formData1:
+		v = c.uint(1)
+	case formData2:
+		v = c.uint(2)
+	case formData4:
+		v = c.uint(4)
+	case formData8:
+		v = c.uint(8)
+	case formData16:
+		c.bytes(16)
+	case formUdata:
+		v = c.uleb()
+	case formBlock:
+		c.bytes(c.uleb())
+	default:
+		c.bad = true
+	}
+	return s, v
+}
+
+// readOldNames reads the lists of directories and files of DWARF 2 to 4. Files
+// count from 1; directory 0 is the unit's, which is not written out.
+func (d *debugInfo) readOldNames(c *cursor) []string {
+	dirs := []string{""}
+	for dir := c.string(); dir != ""; dir = c.string() {
+		dirs = append(dirs, dir)
+	}
+	files := []string{""}
+	for name := c.string(); name != "" && !c.bad; name = c.string() {
+		dir := ""
+		if i := c.uleb(); i < uint64(len(dirs)) {
+			dir = dirs[i]
+		}
+		c.uleb() // time
+		c.uleb() // length
+		files = append(files, d.join(c, dir, name))
+	}
+	return files
+}
+
+// join puts a directory before a name, as it is.
+func (d *debugInfo) join(c *cursor, dir, name string) string {
+	// debug/dwarf will join them once more.
+	if d.textLeft -= 2 * (len(dir) + len(name)); d.textLeft < 0 {
+		c.bad = true
+	}
+	if dir == "" || name == "" || path.IsAbs(name) || c.bad {
+		return name
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + name
+}

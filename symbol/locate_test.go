@@ -1,0 +1,52 @@
+//go:build linux
+
+package symbol
+
+import (
+	"testing"
+)
+
+// Every address of a C program, as each kind of DWARF says it.
+func TestC(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		flags []string
+	}{
+		{"dwarf5", []string{"-gdwarf-5"}},
+		{"dwarf4", []string{"-gdwarf-4"}},
+		{"dwarf3", []string{"-gdwarf-3", "-gstrict-dwarf"}},
+		{"O0", []string{"-g", "-O0"}},
+		{"O3", []string{"-g", "-O3", "-fno-pie", "-no-pie"}},
+		{"dwarf64", []string{"-g", "-gdwarf64"}},
+		{"zlib", []string{"-g", "-gz=zlib"}},
+		{"zlib-gnu", []string{"-g", "-gz=zlib-gnu"}},
+		{"lto", []string{"-g", "-flto"}},
+		{"static-pie", []string{"-g", "-static-pie"}},
+		{"sections", []string{"-g", "-ffunction-sections", "-Wl,--gc-sections"}},
+		{"lazy", []string{"-g", "-Wl,-z,lazy", "-fcf-protection"}},
+		{"none", []string{"-g0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := compile(t, sources(t), "cc", "calls.c", append([]string{"-O2", "-Iinc"}, test.flags...)...)
+			step := uint64(1)
+			if test.name == "static-pie" {
+				step = 97
+			}
+			addresses := textAddresses(t, file, ".text", step)
+			addresses = append(addresses, textAddresses(t, file, ".plt", 1)...)
+			inlined, lines, symbols := compare(t, New(Options{}), file, askGDB(t, file, addresses))
+			if test.name != "none" && (inlined < 100 || lines < 100) || symbols < 10 {
+				t.Errorf("%d inlined calls, %d lines, %d symbols: the test does not test", inlined, lines, symbols)
+			}
+		})
+	}
+}
+
+func TestCXX(t *testing.T) {
+	for _, flags := range [][]string{{"-gdwarf-5", "-O2"}, {"-gdwarf-4", "-O2"}, {"-g", "-O0"}, {"-g", "-O2", "-flto"}, {"-g0", "-O1"}} {
+		t.Run(flags[0]+flags[1], func(t *testing.T) {
+			file := compile(t, sources(t), "c++", "names.cc", append([]string{"-std=c++17"}, flags...)...)
+			compare(t, New(Options{}), file, askGDB(t, file, textAddresses(t, file, ".text", 3)))
+		})
+	}
+}

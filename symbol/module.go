@@ -1,0 +1,141 @@
+package symbol
+
+import (
+	"debug/elf"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// module is what a Symbolizer has read of one module.
+type module struct {
+	s *Symbolizer
+	m *target.Module
+
+	opened sync.Once
+	image  *target.Image // nil if the module cannot be read
+	bias   uint64
+	debug  *target.Image // separate debug file, or nil
+
+	namesRead sync.Once
+	tables    []*target.Symbols // where to look for a name, in this order
+	names     sync.Map          // symbol's address -> demangled name
+	stubs     *stubs
+
+	infoRead sync.Once
+	info     *debugInfo // nil if there is no DWARF
+
+	mu       sync.Mutex
+	warnings []error
+}
+
+func (mod *module) open() {
+	im, bias, err := mod.m.Image()
+	if err != nil {
+		mod.warn("%w", err)
+		return
+	}
+	mod.image, mod.bias = im, bias
+	hasNames := hasSection(im, elf.SHT_SYMTAB, "")
+	if hasNames && (mod.s.opts.SymbolsOnly || hasDWARF(im)) {
+		return
+	}
+	mod.debug = mod.findDebugFile()
+}
+
+func hasDWARF(im *target.Image) bool {
+	return hasSection(im, elf.SHT_PROGBITS, ".debug_info") || hasSection(im, elf.SHT_PROGBITS, ".zdebug_info")
+}
+
+// hasSection reports whether there is a section of a type with a name ("" for
+// any) and contents.
+func hasSection(im *target.Image, t elf.SectionType, name string) bool {
+	for _, s := range im.ELF().Sections {
+		if s.Type == t && (name == "" || s.Name == name) && s.Size > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// locate finds what is at a run-time address.
+func (mod *module) locate(pc uint64) []Location {
+	addr := pc - mod.bias
+	var at place
+	if d := mod.dwarf(); d != nil {
+		chain := d.find(addr, &at)
+		if len(chain) > 0 {
+			for i := range chain {
+				chain[i].Module = mod.m
+				chain[i].Start += mod.bias
+			}
+			return chain
+		}
+	}
+	// Assembly has lines and no functions of its own.
+	l := Location{Module: mod.m, File: at.file, Line: int(at.line)}
+	if name, start, ok := mod.symbol(addr); ok {
+		l.Function, l.Start, l.Offset = name, start+mod.bias, addr-start
+	}
+	return []Location{l}
+}
+
+// symbol finds the name that symbol tables give to an address of the file.
+func (mod *module) symbol(addr uint64) (name string, start uint64, ok bool) {
+	mod.namesRead.Do(mod.readNames)
+	for _, t := range mod.tables {
+		s, ok := t.Find(addr)
+		if !ok {
+			continue
+		}
+		if name, ok := mod.names.Load(s.Addr); ok {
+			return name.(string), s.Addr, true
+		}
+		name := demangleSymbol(t.Name(s))
+		mod.names.Store(s.Addr, name)
+		return name, s.Addr, true
+	}
+	return mod.stubs.find(addr)
+}
+
+func (mod *module) readNames() {
+	if mod.debug != nil {
+		mod.tables = append(mod.tables, mod.debug.Symbols())
+	}
+	if !hasSection(mod.image, elf.SHT_SYMTAB, "") && mod.debug == nil {
+		if mini, err := miniDebugImage(mod.image); err != nil {
+			mod.warn("%s: %w", mod.m.Path, err)
+		} else if mini != nil {
+			mod.tables = append(mod.tables, mini.Symbols())
+		}
+	}
+	mod.tables = append(mod.tables, mod.image.Symbols())
+	var err error
+	if mod.stubs, err = readStubs(mod.image); err != nil {
+		mod.warn("%s: read procedure linkage table: %w", mod.m.Path, err)
+	}
+}
+
+// dwarf returns the module's DWARF, nil if it has none.
+func (mod *module) dwarf() *debugInfo {
+	if mod.s.opts.SymbolsOnly {
+		return nil
+	}
+	mod.infoRead.Do(func() {
+		from := mod.image
+		if !hasDWARF(from) {
+			from = mod.debug
+		}
+		if from == nil || !hasDWARF(from) {
+			return
+		}
+		d, err := openDWARF(from, mod.image)
+		if err != nil {
+			mod.warn("%s: %w", mod.m.Path, err)
+			return
+		}
+		d.warn = func(err error) { mod.warn("%s: %w", mod.m.Path, err) }
+		mod.info = d
+	})
+	return mod.info
+}

@@ -1,0 +1,128 @@
+package symbol
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// stubs are the procedure linkage table's: code that jumps to a function of
+// another module. They have no symbols; GDB shows them as "printf@plt".
+type stubs struct {
+	sections []stubSection
+	names    []byte            // string table
+	slots    map[uint64]uint32 // name, in names, of what an entry of the global offset table is for
+}
+
+type stubSection struct {
+	addr uint64
+	code []byte
+}
+
+// stubSize is the distance of stubs: they begin at multiples of it. Those of
+// .plt.got have eight bytes where there is no endbr64 in them.
+const stubSize = 8
+
+// readStubs reads an amd64 file's stubs.
+func readStubs(im *target.Image) (*stubs, error) {
+	if im.Machine != elf.EM_X86_64 {
+		return nil, nil
+	}
+	s := &stubs{}
+	for _, name := range []string{".plt", ".plt.sec", ".plt.got"} {
+		code, addr, err := im.Section(name)
+		if err == nil {
+			s.sections = append(s.sections, stubSection{addr, code})
+		} else if !errors.Is(err, target.ErrNoSection) {
+			return nil, err
+		}
+	}
+	if len(s.sections) == 0 {
+		return nil, nil
+	}
+	symbols, _, err := im.SectionType(elf.SHT_DYNSYM)
+	if errors.Is(err, target.ErrNoSection) {
+		return nil, nil // a static program's stubs are for IFUNCs, which have no names
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.names, _, err = im.Section(".dynstr"); err != nil {
+		return nil, err
+	}
+	s.slots = make(map[uint64]uint32)
+	for _, name := range []string{".rela.plt", ".rela.dyn"} {
+		relocations, _, err := im.Section(name)
+		if errors.Is(err, target.ErrNoSection) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.readSlots(im.Order, relocations, symbols)
+	}
+	return s, nil
+}
+
+// readSlots notes what the relocations of a section put into the global offset
+// table.
+func (s *stubs) readSlots(order binary.ByteOrder, relocations, symbols []byte) {
+	const relocationSize, symbolSize = 24, 24
+	for ; len(relocations) >= relocationSize; relocations = relocations[relocationSize:] {
+		info := order.Uint64(relocations[8:])
+		switch elf.R_X86_64(uint32(info)) {
+		case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
+		default:
+			continue
+		}
+		n := info >> 32
+		if n > 0 && n < uint64(len(symbols)/symbolSize) {
+			s.slots[order.Uint64(relocations)] = order.Uint32(symbols[n*symbolSize:])
+		}
+	}
+}
+
+// find returns the name of the stub that holds addr, and where it begins.
+func (s *stubs) find(addr uint64) (name string, start uint64, ok bool) {
+	if s == nil {
+		return "", 0, false
+	}
+	for _, sec := range s.sections {
+		if addr < sec.addr || addr-sec.addr >= uint64(len(sec.code)) {
+			continue
+		}
+		// A stub has 16 bytes, or 8.
+		at := (addr - sec.addr) &^ (stubSize - 1)
+		for range 2 {
+			if slot, ok := jumpSlot(sec.code[at:min(at+16, uint64(len(sec.code)))], sec.addr+at); ok {
+				off, found := s.slots[slot]
+				name, ok := stringAt(s.names, uint64(off))
+				return name + "@plt", sec.addr + at, found && ok && name != ""
+			}
+			if at%16 == 0 {
+				break
+			}
+			at -= stubSize
+		}
+	}
+	return "", 0, false
+}
+
+// jumpSlot returns the entry of the global offset table that a stub at addr
+// jumps through: [endbr64] [bnd] jmp *disp(%rip).
+func jumpSlot(code []byte, addr uint64) (slot uint64, ok bool) {
+	at := 0
+	if len(code) >= 4 && string(code[:4]) == "\xf3\x0f\x1e\xfa" {
+		at = 4
+	}
+	if len(code) > at && code[at] == 0xf2 {
+		at++
+	}
+	if len(code) < at+6 || code[at] != 0xff || code[at+1] != 0x25 {
+		return 0, false
+	}
+	disp := int32(binary.LittleEndian.Uint32(code[at+2:]))
+	return addr + uint64(at+6) + uint64(int64(disp)), true
+}

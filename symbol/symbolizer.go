@@ -1,0 +1,121 @@
+package symbol
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Location is one place in the source that an address belongs to.
+type Location struct {
+	Module   *target.Module // nil if nothing is mapped at the address
+	Function string         // demangled, as GDB prints it; "" if not known
+	Start    uint64         // run-time address where the function's contiguous code that holds the address begins; 0 if Function is ""
+	Offset   uint64         // bytes from Start to the address
+	File     string         // as the compiler recorded it; "" if not known
+	Line     int            // from 1; 0 if not known
+	Inline   bool           // the code was inlined into the next Location's function
+	Args     Args
+}
+
+// Args says whether a function takes arguments.
+type Args uint8
+
+const (
+	ArgsUnknown Args = iota // there is no debug information that says
+	ArgsNone
+	ArgsSome
+)
+
+// Options says where symbols come from. Its zero value is the usual choice.
+type Options struct {
+	// DebugDirs are the directories of separate debug files; nil means
+	// /usr/lib/debug.
+	DebugDirs []string
+
+	// Root gives the directory below which a module's paths are looked up before
+	// the host's own (/proc/PID/root for a process in a container, a sysroot for a
+	// core file). nil, or "", means the host's only.
+	Root func(m *target.Module) string
+
+	// SymbolsOnly leaves DWARF unread: no files, lines or inlined calls.
+	SymbolsOnly bool
+}
+
+// Symbolizer finds the [Location]s of addresses. What it has read of a module
+// lives as long as the module. It is safe for concurrent use.
+type Symbolizer struct {
+	opts Options
+
+	mu    sync.Mutex
+	files []io.Closer // separate debug files
+}
+
+// New makes a symbolizer. Close it to close the debug files that it opens.
+func New(opts Options) *Symbolizer {
+	if opts.DebugDirs == nil {
+		opts.DebugDirs = []string{"/usr/lib/debug"}
+	}
+	return &Symbolizer{opts: opts}
+}
+
+// Close closes the debug files that were opened. The symbolizer must not be
+// used any more.
+func (s *Symbolizer) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.Close())
+	}
+	s.files = nil
+	return errors.Join(errs...)
+}
+
+// Locate returns what is at pc, the address in block of a frame: the inlined
+// calls, innermost first, then the function that contains the code. There is
+// always at least one Location; where nothing is known of the address it has
+// the module only.
+func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
+	m := modules.Find(pc)
+	if m == nil {
+		return []Location{{}}
+	}
+	mod := s.module(m)
+	if mod.image == nil {
+		return []Location{{Module: m}}
+	}
+	return mod.locate(pc)
+}
+
+// Warnings returns what went wrong while symbols of m were read: debug files
+// that do not match, sections that cannot be decoded. It is nil for a module
+// that Locate was never asked about.
+func (s *Symbolizer) Warnings(m *target.Module) []error {
+	mod := s.module(m)
+	mod.mu.Lock()
+	defer mod.mu.Unlock()
+	return append([]error(nil), mod.warnings...)
+}
+
+func (s *Symbolizer) module(m *target.Module) *module {
+	mod := m.Memo(s, func() any { return &module{s: s, m: m} }).(*module)
+	mod.opened.Do(mod.open)
+	return mod
+}
+
+func (s *Symbolizer) keep(f io.Closer) {
+	s.mu.Lock()
+	s.files = append(s.files, f)
+	s.mu.Unlock()
+}
+
+// warn records what went wrong with a module.
+func (mod *module) warn(format string, args ...any) {
+	mod.mu.Lock()
+	mod.warnings = append(mod.warnings, fmt.Errorf(format, args...))
+	mod.mu.Unlock()
+}
