@@ -167,3 +167,34 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("a miss: %v allocations", n)
 	}
 }
+
+// An FDE of no length may start where another does.
+func TestEmptyFDE(t *testing.T) {
+	cie := block(u32(0), ehCIE(""), ehInitial)
+	fde := func(at int, start, length uint64) []byte {
+		return block(u32(uint32(at+4)), u64(start), u64(length))
+	}
+	full := len(cie)
+	data := join(cie, fde(full, 0x1000, 0x100))
+	empty := len(data)
+	data = join(data, fde(empty, 0x1000, 0), fde(len(data)+24, 0x3000, 0x10))
+	const headerAddr = 0x100
+	opts := amd64
+	opts.HeaderAddr = headerAddr
+	opts.Header = join(1, 0xff, 0x03, 0x3b, u32(3),
+		u32(0x1000-headerAddr), u32(uint32(ehAddr+full-headerAddr)),
+		u32(0x1000-headerAddr), u32(uint32(ehAddr+empty-headerAddr)),
+		u32(0x3000-headerAddr), u32(uint32(ehAddr+empty+24-headerAddr)))
+	s, err := cfi.Open(cfi.EH, data, ehAddr, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pc := range []uint64{0x1000, 0x10ff} {
+		if f, err := s.Find(pc); err != nil || f.Offset != full {
+			t.Errorf("Find(%#x): FDE at %#x, %v; want %#x", pc, f.Offset, err, full)
+		}
+	}
+	if f, err := s.Find(0x1100); err == nil {
+		t.Errorf("Find(0x1100): %+v", f)
+	}
+}

@@ -18,12 +18,16 @@ type indexEntry struct {
 	offset     uint32 // of the FDE in the section
 }
 
+// usualFDE is the size in bytes of an FDE in real programs, CIEs included.
+const usualFDE = 40
+
 // build reads all FDEs once. Those that cannot be read are left out, and a miss
 // names the first of them.
 func (x *index) build(s *Section) {
 	var f FDE
 	var broken error
 	w := walk{s: s}
+	x.entries = make([]indexEntry, 0, len(s.data)/usualFDE)
 	for {
 		more, err := w.next(&f)
 		if !more {
@@ -40,7 +44,13 @@ func (x *index) build(s *Section) {
 		}
 	}
 	slices.SortFunc(x.entries, func(a, b indexEntry) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.offset, b.offset))
+		switch {
+		case a.start != b.start:
+			return cmp.Compare(a.start, b.start)
+		case a.end != b.end:
+			return cmp.Compare(a.end, b.end)
+		}
+		return cmp.Compare(a.offset, b.offset)
 	})
 	x.miss = ErrNotFound
 	if broken != nil {

@@ -194,7 +194,7 @@ func compare(t *testing.T, in input, o oracle) {
 		w := want[i]
 		i++
 		if uint64(f.Offset) != w.offset || f.Start != w.start || f.Start+f.Len != w.end ||
-			s.Augmentation(&f.CIE) != w.aug || f.CIE.CodeAlign != uint64(w.code) || f.CIE.DataAlign != w.data || int(f.CIE.RA) != w.ra {
+			s.Augmentation(&f.CIE) != w.aug || f.CIE.CodeAlign != uint64(w.code) || f.CIE.DataAlign != w.data || int(f.CIE.Version) != programs[w.offset].version || int(f.CIE.RA) != w.ra {
 			fail("FDE %+v, want %+v", f, w)
 			continue
 		}

@@ -176,6 +176,7 @@ func parseInterp(t testing.TB, text string) []oracleFDE {
 
 // program is what --debug-dump=frames says of an FDE beyond its lines.
 type program struct {
+	version     int             // of the CIE
 	expressions map[string]bool // "cfa breg7+8; deref", "r16 breg7+168"
 	undefined   map[int]bool    // registers with DW_CFA_undefined
 	signed      map[uint64]bool // by address of a line: is the return address signed
@@ -190,7 +191,7 @@ var (
 )
 
 func newProgram() *program {
-	return &program{map[string]bool{}, map[int]bool{}, map[uint64]bool{}, map[string]int{}}
+	return &program{0, map[string]bool{}, map[int]bool{}, map[uint64]bool{}, map[string]int{}}
 }
 
 // parseFrames reads --debug-dump=frames; the programs are keyed by FDE offset.
@@ -208,7 +209,9 @@ func parseFrames(t testing.TB, text string) map[uint64]*program {
 		line := strings.TrimSpace(lines.Text())
 		if m := fdeHead.FindStringSubmatch(line); m != nil {
 			p = newProgram()
-			maps.Copy(p.undefined, cies[hex(t, m[2])].undefined)
+			cie := cies[hex(t, m[2])]
+			maps.Copy(p.undefined, cie.undefined)
+			p.version = cie.version
 			programs[hex(t, m[1])] = p
 			loc, end, signed, stack = hex(t, m[3]), hex(t, m[4]), false, nil
 			p.signed[loc] = false
@@ -218,6 +221,9 @@ func parseFrames(t testing.TB, text string) map[uint64]*program {
 			p = newProgram()
 			cies[hex(t, m[1])] = p
 			continue
+		}
+		if v, ok := strings.CutPrefix(line, "Version:"); ok {
+			p.version, _ = strconv.Atoi(strings.TrimSpace(v))
 		}
 		if p == nil || !strings.HasPrefix(line, "DW_CFA_") {
 			continue
