@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -71,12 +72,15 @@ func (a *analysis) follow() (again bool) {
 // it in the code. It reports whether a call has been blamed after all.
 func (a *analysis) fill() (again bool) {
 	for len(a.seeds) > 0 && a.steps < maxSteps {
-		slices.SortFunc(a.seeds, func(x, y seed) int { return int(x.at) - int(y.at) })
-		x := a.seeds[0]
-		a.seeds = a.seeds[1:]
-		x.guess = true
-		if !a.arrive(x.at, &x.state) || !a.drain() {
-			return true
+		batch := a.seeds
+		a.seeds = nil // the guessed parts leave gaps behind them, too
+		slices.SortFunc(batch, func(x, y seed) int { return cmp.Compare(x.at, y.at) })
+		for i := range batch {
+			x := &batch[i]
+			x.guess = true
+			if !a.arrive(x.at, &x.state) || !a.drain() {
+				return true
+			}
 		}
 	}
 	return false

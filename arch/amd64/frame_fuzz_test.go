@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -128,10 +129,12 @@ func TestHostileCode(t *testing.T) {
 		"\xe8\x00\x00\x00\x00\x5b\xc3",
 	} {
 		code := fill(unit)
+		began := time.Now()
 		a := analyse(code[:maxBehind])
 		if a.steps > maxSteps+1 || len(a.ops) > maxOps || len(a.seeds) > maxOps {
 			t.Errorf("% x: %d steps, %d instructions", unit, a.steps, len(a.ops))
 		}
+		t.Logf("% x: %d steps, %d instructions, %d calls blamed, %v", unit, a.steps, len(a.ops), len(a.blamed), time.Since(began))
 		if row, why := readFrame(code, 0x1000, 0x1000+n-64); why == "" {
 			checkRow(t, row, 0x1000+n-64, 0x1000, 0x1000+uint64(len(code)))
 		}
