@@ -198,3 +198,19 @@ func TestEmptyFDE(t *testing.T) {
 		t.Errorf("Find(0x1100): %+v", f)
 	}
 }
+
+// The header's pointer is to the section, as the section headers say.
+func TestFrameAddress(t *testing.T) {
+	for _, name := range []string{"arm64-pauth", "arm64-bkey", "s390x"} {
+		in := load(t, "testdata/"+name+".so", ".eh_frame", true)
+		got, err := cfi.FrameAddress(in.opts.Header, in.opts.HeaderAddr, in.opts.ABI)
+		if err != nil || got != in.addr {
+			t.Errorf("%s: %#x, %v; want %#x", name, got, err, in.addr)
+		}
+		for _, bad := range [][]byte{nil, {1, 0x1b}, {2, 0x1b, 3, 0x3b, 0, 0, 0, 0}, {1, 0xff, 3, 0x3b, 0, 0, 0, 0}} {
+			if got, err := cfi.FrameAddress(bad, in.opts.HeaderAddr, in.opts.ABI); err == nil {
+				t.Errorf("%s: header %x gives %#x", name, bad, got)
+			}
+		}
+	}
+}

@@ -1,10 +1,16 @@
 package cfi
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // FrameAddress returns the address of the .eh_frame that a .eh_frame_hdr, which
 // lies at addr, points to: the way to it in a file without section headers.
 func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
+	if abi.Order == nil {
+		return 0, errors.New("cfi: ABI.Order is not set")
+	}
 	c := cursor{data: header, big: abi.Order.Uint16([]byte{0, 1}) == 1}
 	version, ptrEnc := c.u8(), c.u8()
 	c.u8() // encoding of the count
