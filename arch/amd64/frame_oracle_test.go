@@ -45,6 +45,9 @@ func (f *oracleFDE) at(pc uint64) *oracleRow {
 
 func lines(t testing.TB, each func(line string), name string, args ...string) {
 	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("no %s", name)
+	}
 	cmd := exec.Command(name, args...)
 	p, err := cmd.StdoutPipe()
 	if err != nil {

@@ -250,7 +250,7 @@ func (o *op) tearsDown() bool {
 	case opAdd:
 		return o.dst == RSP && o.imm > 0
 	case opLea:
-		return o.dst == RSP && (o.base == RBP || o.base == RSP && o.imm > 0)
+		return o.dst == RSP && (o.base != RSP || o.imm > 0)
 	case opMove:
 		return o.dst == RSP && o.src == RBP
 	}

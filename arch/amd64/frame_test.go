@@ -150,6 +150,44 @@ func TestReadFrameInside(t *testing.T) {
 	}
 }
 
+// TestInPrologue: without optimisation every function has a frame pointer, so
+// that the table's rows tell set-up and teardown (CFA from rsp) from the body.
+func TestInPrologue(t *testing.T) {
+	file := compile(t, "-O0")
+	pcs, text := readBoundaries(t, file)
+	im := openImage(t, file)
+	before, body := 0, 0
+	for _, f := range readFDEs(t, file) {
+		code, section := im.code(t, f.lo, f.hi, 0)
+		if section != ".text" {
+			continue
+		}
+		for _, pc := range pcs {
+			if pc < f.lo || pc >= f.hi {
+				continue
+			}
+			row, why := readFrame(code, f.lo, pc)
+			if why != "" {
+				t.Fatalf("%#x: %s", pc, why)
+			}
+			in := row.Flags&trad.InPrologue != 0
+			switch cfa := f.at(pc).cfa; {
+			case strings.HasPrefix(cfa, "rsp"):
+				if before++; !in {
+					t.Errorf("%#x: %s: not in the prologue, with the CFA at %s", pc, text[pc], cfa)
+				}
+			case strings.HasPrefix(text[pc], "call"):
+				if body++; in {
+					t.Errorf("%#x: %s: in the prologue, with the CFA at %s", pc, text[pc], cfa)
+				}
+			}
+		}
+	}
+	if before < 60 || body < 60 {
+		t.Errorf("only %d instructions before and behind, %d in the bodies", before, body)
+	}
+}
+
 func TestReadFrameDeclines(t *testing.T) {
 	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}
 	for _, pc := range []uint64{0xfff, 0x1006, 1 << 63, 0} {
