@@ -69,9 +69,10 @@ func (d *debugInfo) readLines(u *unit) error {
 }
 
 // readRows runs a unit's line number program. What counts is what GDB makes of
-// it: rows without a line are left out (the row before goes on), and of the rows
-// of one address the last counts, but a row that begins a statement before one
-// of the same file that doesn't.
+// it: rows without a line are left out (the row before goes on), and so are
+// rows that repeat a line for the sake of a discriminator; of the rows of one
+// address the last counts, but a row that begins a statement before one that
+// doesn't.
 func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 	numbers := make(map[*dwarf.LineFile]int32)
 	for i, f := range r.Files() {
@@ -80,7 +81,10 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		}
 	}
 	var sequence []row
-	var stmt bool // the last row of sequence begins a statement
+	var stmt bool          // the last row of sequence begins a statement
+	var last row           // the last row that counted
+	var seen int           // the last row's line, whether it counted or not
+	var discriminated bool // a discriminator came with this line
 	var e dwarf.LineEntry
 	for {
 		err := r.Next(&e)
@@ -98,9 +102,11 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 			if lo := sequence[0].addr; d.isCode(lo, max(e.Address, lo+1)) {
 				t.rows = append(t.rows, sequence...)
 			}
-			sequence = sequence[:0]
+			sequence, last, seen, discriminated = sequence[:0], row{}, 0, false
 			continue
 		}
+		discriminated = e.Discriminator != 0 || discriminated && e.Line == seen
+		seen = e.Line
 		if e.Line <= 0 || e.Line > 1<<31-1 || e.File == nil {
 			continue
 		}
@@ -111,6 +117,10 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 			t.files = append(t.files, e.File.Name)
 		}
 		next := row{e.Address, number, int32(e.Line)}
+		if discriminated && next.file == last.file && next.line == last.line {
+			continue
+		}
+		last = next
 		if n := len(sequence); n > 0 && sequence[n-1].addr == e.Address {
 			if stmt && !e.IsStmt {
 				continue

@@ -34,6 +34,7 @@ func TestC(t *testing.T) {
 			}
 			addresses := textAddresses(t, file, ".text", step)
 			addresses = append(addresses, textAddresses(t, file, ".plt", 1)...)
+			addresses = append(addresses, functionAddresses(t, file, "main", "calls_split", "no_arguments")...)
 			inlined, lines, symbols := compare(t, New(Options{}), file, askGDB(t, file, addresses))
 			if test.name != "none" && (inlined < 100 || lines < 100) || symbols < 10 {
 				t.Errorf("%d inlined calls, %d lines, %d symbols: the test does not test", inlined, lines, symbols)

@@ -141,10 +141,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 				at.owner.arguments = true
 			}
 		case dwarf.TagNamespace, dwarf.TagModule, dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagInterfaceType:
-			if e.Children {
-				u.scopes = append(u.scopes, scope{at.scope, scopeName(e)})
-				inner.scope = int32(len(u.scopes) - 1)
-			}
+			inner.scope = u.enter(at.scope, e)
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
 			if err := d.readFunction(u, e, at, &inner); err != nil {
 				return err
@@ -169,6 +166,23 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		levels = append(levels, inner)
 	}
 	return nil
+}
+
+// enter returns the scope that an entry opens. Like GDB, it gives the methods of
+// a class without a name (a lambda's) no scope at all.
+func (u *unit) enter(parent int32, e *dwarf.Entry) int32 {
+	name, ok := e.Val(dwarf.AttrName).(string)
+	switch {
+	case !e.Children:
+		return parent
+	case ok:
+	case e.Tag == dwarf.TagNamespace:
+		name = "(anonymous namespace)"
+	default:
+		return 0
+	}
+	u.scopes = append(u.scopes, scope{parent, name})
+	return int32(len(u.scopes) - 1)
 }
 
 // readFunction notes a function's entry, in the level that it is on, and says
@@ -225,18 +239,4 @@ func linkageName(e *dwarf.Entry) string {
 	}
 	s, _ := e.Val(dwarf.Attr(mips)).(string)
 	return s
-}
-
-// scopeName returns a scope's name as GDB shows it.
-func scopeName(e *dwarf.Entry) string {
-	if name, ok := e.Val(dwarf.AttrName).(string); ok {
-		return name
-	}
-	switch e.Tag {
-	case dwarf.TagNamespace:
-		return "(anonymous namespace)"
-	case dwarf.TagUnionType:
-		return "{union}"
-	}
-	return "{struct}"
 }

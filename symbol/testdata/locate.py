@@ -19,7 +19,8 @@ def display(name):
         elif name[i] == "(":
             depth -= 1
             if depth == 0:
-                return name[:i] if i > 0 else name
+                # "operator()" is a name, and so is "(anonymous namespace)::f".
+                return name if i == 0 or name[:i].endswith("operator") else name[:i]
     return name
 
 
@@ -27,6 +28,8 @@ def chain(pc):
     out = []
     block = gdb.block_for_pc(pc)
     while block is not None:
+        if not block.start <= pc < block.end:
+            break  # a function that is only declared within another one
         if block.function is not None:
             s = block.function
             out.append({
