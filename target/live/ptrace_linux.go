@@ -66,6 +66,12 @@ func stopSignal(tid int) (stopped bool, signal int) {
 	return true, signal
 }
 
+// isStopped reports whether a traced thread is stopped.
+func isStopped(tid int) bool {
+	var info siginfo
+	return ptrace(unix.PTRACE_GETSIGINFO, tid, 0, unsafe.Pointer(&info)) == nil
+}
+
 // reap collects a traced thread that has ended. It must not be the main thread:
 // the process's exit is its parent's to collect.
 func reap(tid int) {

@@ -64,14 +64,32 @@ func checkStatus(p *proc) error {
 	if s.flags&kernelThread != 0 {
 		return refuse(ErrKernelThread, p.pid, "a kernel thread, which has no user stack: as root, see /proc/%d/stack", p.pid)
 	}
-	// The main thread of a process whose other threads live on is a zombie, too.
-	if tids, err := p.tasks(); s.state[:1] == "X" || s.state[:1] == "Z" && (err != nil || len(tids) < 2) {
+	if ended, err := isZombie(p); err != nil {
+		return err
+	} else if ended {
 		return refuse(ErrZombie, p.pid, "a zombie: it has exited, and stays until its parent %s has collected it", processName(s.ppid))
 	}
 	if s.tracer != 0 {
 		return tracedBy(p.pid, s.tracer)
 	}
 	return nil
+}
+
+// isZombie reports whether the whole process has ended. The main thread of one
+// whose other threads live on is a zombie, too, and that of one in execve(2) may
+// be for a moment.
+func isZombie(p *proc) (bool, error) {
+	for range 3 {
+		tids, err := p.tasks()
+		if err != nil {
+			return false, err
+		}
+		s, err := p.status("")
+		if err != nil || len(tids) > 1 || !strings.Contains("XZ", s.state[:1]) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func tracedBy(pid, tracer int) error {

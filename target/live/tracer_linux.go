@@ -28,7 +28,7 @@ type tracer struct {
 
 	mu       sync.Mutex // over tracees, for the watch while seize may block
 	tracees  []*tracee
-	known    map[int]bool
+	known    map[int]*tracee
 	deadline time.Time
 }
 
@@ -77,7 +77,7 @@ func onOwnThread(f func()) {
 // be traced at all, or that ctx is done.
 func (t *tracer) stopAll(ctx context.Context) error {
 	t.self = unix.Gettid()
-	t.known = make(map[int]bool)
+	t.known = make(map[int]*tracee)
 	for {
 		added, err := t.seizeNew()
 		if err != nil || added == 0 {
@@ -100,26 +100,33 @@ func (t *tracer) seizeNew() (added int, err error) {
 		}
 		return 0, err
 	}
-	late := len(t.tracees) > 0 && time.Now().After(t.deadline)
-	from := len(t.tracees)
+	first := len(t.tracees) == 0
+	late := !first && time.Now().After(t.deadline)
+	var fresh []*tracee
 	stop := t.watch()
 	for _, tid := range tids {
-		if t.known[tid] {
+		x := t.known[tid]
+		if x != nil && x.state == stopped && !isStopped(tid) {
+			x.state = gone // killed, perhaps by execve(2), which gives its ID to another
+		}
+		if x != nil && (x.state != gone || late || t.hasEnded(tid)) {
 			continue
 		}
-		t.known[tid] = true
-		x := &tracee{tid: tid, name: t.proc.comm(tid)}
+		if x == nil {
+			x = &tracee{tid: tid, name: t.proc.comm(tid)}
+			t.known[tid] = x
+			t.mu.Lock()
+			t.tracees = append(t.tracees, x)
+			t.mu.Unlock()
+		}
 		if late {
-			x.state, x.err = failed, notStopped(tid, "it started too late, when the time to stop all threads had passed")
+			x.state, x.err = failed, notStopped(tid, "it started when the time to stop all threads had passed")
 		} else {
 			x.state, x.err = t.seize(tid)
 		}
-		t.mu.Lock()
-		t.tracees = append(t.tracees, x)
-		t.mu.Unlock()
+		fresh = append(fresh, x)
 	}
 	stop()
-	fresh := t.tracees[from:]
 	var refused error
 	for _, x := range fresh {
 		switch x.state {
@@ -131,7 +138,7 @@ func (t *tracer) seizeNew() (added int, err error) {
 			refused = x.err
 		}
 	}
-	if added == 0 && from == 0 && refused != nil {
+	if added == 0 && first && refused != nil {
 		return 0, refused
 	}
 	return added, nil
@@ -139,28 +146,37 @@ func (t *tracer) seizeNew() (added int, err error) {
 
 // seize makes us the tracer of a thread. It may block while the process is in execve(2).
 func (t *tracer) seize(tid int) (traceeState, error) {
-	err := unix.PtraceSeize(tid)
-	switch {
-	case err == nil:
-		return seized, nil
-	case errors.Is(err, unix.ESRCH):
-		return gone, nil
+	for try := 0; ; try++ {
+		err := unix.PtraceSeize(tid)
+		if err == nil {
+			return seized, nil
+		}
+		if errors.Is(err, unix.ESRCH) || t.hasEnded(tid) {
+			return gone, nil
+		}
+		s, serr := t.proc.status(taskFile(tid, ""))
+		switch {
+		case serr == nil && s.tracer == t.self:
+			// It was another thread of ours and has taken this ID in execve(2).
+			return seized, nil
+		case serr == nil && s.tracer != 0:
+			return failed, tracedBy(t.proc.pid, s.tracer)
+		case errors.Is(err, unix.EPERM) && try < 3:
+			// In execve(2), a thread that had ended may have had this ID just now.
+			continue
+		case errors.Is(err, unix.EPERM):
+			return failed, denied(t.proc)
+		case errors.Is(err, unix.ENOSYS):
+			return failed, refuse(ErrPermission, t.proc.pid, "this system has no ptrace, or a seccomp filter hides it")
+		}
+		return failed, fmt.Errorf("seize thread %d: %w", tid, err)
 	}
-	s, serr := t.proc.status(taskFile(tid, ""))
-	switch {
-	case serr != nil && ended(serr), s.state != "" && strings.Contains("XZ", s.state[:1]):
-		return gone, nil
-	case s.tracer == t.self:
-		// It was another thread of ours and has taken this ID in execve(2).
-		return seized, nil
-	case s.tracer != 0:
-		return failed, tracedBy(t.proc.pid, s.tracer)
-	case errors.Is(err, unix.EPERM):
-		return failed, denied(t.proc)
-	case errors.Is(err, unix.ENOSYS):
-		return failed, refuse(ErrPermission, t.proc.pid, "this system has no ptrace, or a seccomp filter hides it")
-	}
-	return failed, fmt.Errorf("attach %d: seize thread %d: %w", t.proc.pid, tid, err)
+}
+
+// hasEnded reports whether a thread is a zombie or no more.
+func (t *tracer) hasEnded(tid int) bool {
+	s, err := t.proc.status(taskFile(tid, ""))
+	return err != nil && ended(err) || err == nil && strings.Contains("XZ", s.state[:1])
 }
 
 // watch collects threads that end while others are seized, until stop is called.
@@ -178,17 +194,25 @@ func (t *tracer) watch() (stop func()) {
 				return
 			case <-tick.C:
 			}
-			t.mu.Lock()
-			for _, x := range t.tracees {
-				if x.tid != t.proc.pid {
-					reap(x.tid)
-				}
-			}
-			t.mu.Unlock()
+			t.reapAll()
 		}
 	}()
 	return func() { close(done); <-ended }
 }
+
+// reapAll collects what has ended of the seized threads, stopped or not.
+func (t *tracer) reapAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.tracees {
+		if x.tid != t.proc.pid {
+			reap(x.tid)
+		}
+	}
+}
+
+// quickRounds is how often the threads are looked at before anybody sleeps.
+const quickRounds = 32
 
 // await waits until every seized thread has stopped, or ended, or proved unable to.
 func (t *tracer) await(ctx context.Context) error {
@@ -203,7 +227,7 @@ func (t *tracer) await(ctx context.Context) error {
 				x.state, x.signal = stopped, signal
 				continue
 			}
-			if round >= 32 {
+			if round >= quickRounds {
 				t.judge(x)
 			}
 			pending = pending || x.state == seized
@@ -214,10 +238,11 @@ func (t *tracer) await(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("attach %d: %w", t.proc.pid, context.Cause(ctx))
 		}
-		if round < 32 {
+		if round < quickRounds {
 			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // most stop within microseconds
 			continue
 		}
+		t.reapAll()
 		unix.Nanosleep(&wait, nil)
 		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
 	}
@@ -228,17 +253,20 @@ func (t *tracer) judge(x *tracee) {
 	s, err := t.proc.status(taskFile(x.tid, ""))
 	held := time.Since(x.since)
 	switch {
-	case err != nil && ended(err), err == nil && strings.Contains("XZ", s.state[:1]):
+	case t.hasEnded(x.tid):
 		x.state = gone
-		if x.tid != t.proc.pid {
-			reap(x.tid)
-		}
+	case err == nil && s.tracer != t.self:
+		x.state = gone // one that we do not trace has taken its ID in execve(2)
 	case err == nil && s.state[:1] == "D" && held > sleepGrace:
 		x.state = failed
 		x.err = notStopped(x.tid, "it is in uninterruptible sleep (state D)"+t.where(x.tid))
 	case time.Now().After(t.deadline):
 		x.state = failed
 		x.err = notStopped(x.tid, fmt.Sprintf("it has not stopped within %v, its state is %s%s", held.Round(time.Millisecond), s.state, t.where(x.tid)))
+	default:
+		// Another thread of ours may have taken this ID in execve(2), after it was
+		// seized and before it was asked to stop.
+		ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil)
 	}
 }
 

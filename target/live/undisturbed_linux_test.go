@@ -1,0 +1,255 @@
+//go:build amd64
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// attaches is how many attaches in a row a process must not notice.
+func attaches(t *testing.T) int {
+	if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
+		return n
+	}
+	if testing.Short() {
+		return 100
+	}
+	return 1000
+}
+
+func TestUndisturbed(t *testing.T) {
+	n := attaches(t)
+	p := start(t, "undisturbed.c")
+	rounds := func() int {
+		fmt.Fprint(p.Stdin, "?")
+		v, err := strconv.Atoi(line(t, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	before, longest := rounds(), time.Duration(0)
+	for i := range n {
+		if i%100 == 99 { // it ends itself after two minutes without a sign of life
+			if now := rounds(); now == before {
+				t.Fatalf("attach %d: the process does not go on", i)
+			} else {
+				before = now
+			}
+		}
+		target, err := Attach(context.Background(), p.PID, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(target.threads) != 51 {
+			t.Fatalf("attach %d: %d threads, want 51", i, len(target.threads))
+		}
+		for _, th := range target.threads {
+			if th.Err != nil {
+				t.Fatalf("attach %d: %v", i, th.Err)
+			}
+		}
+		longest = max(longest, target.Pause)
+		target.Close()
+	}
+	letGo(t, p.PID)
+	if err := p.Exit(t); err != nil {
+		t.Fatalf("%d attaches disturbed the process: %v", n, err)
+	}
+	t.Logf("%d attaches, longest pause %v", n, longest)
+}
+
+// No signal is lost that arrives while the process is attached to.
+func TestSignalsDelivered(t *testing.T) {
+	p := start(t, "signals.c")
+	var stop atomic.Bool
+	count := make(chan int)
+	go func() {
+		n := 0
+		for ; !stop.Load(); n++ {
+			target, err := Attach(context.Background(), p.PID, Options{})
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			target.Close()
+		}
+		count <- n
+	}()
+	counts := func() (usr, rt, sum int) {
+		fmt.Fprint(p.Stdin, "?")
+		if _, err := fmt.Sscan(line(t, p), &usr, &rt, &sum); err != nil {
+			t.Fatal(err)
+		}
+		return usr, rt, sum
+	}
+	const each = 500
+	sum := 0
+	for i := range each {
+		// Real-time signals are queued, each with a value.
+		sum += i
+		queue(t, p.PID, 34, i)
+		queue(t, p.PID, 34, 0)
+		kill(t, p.PID, syscall.SIGUSR1)
+		// SIGUSR1 is not queued: the next one only when this one has arrived.
+		eventually(t, "SIGUSR1 is delivered", func() bool {
+			usr, _, _ := counts()
+			return usr == i+1
+		})
+	}
+	eventually(t, "all real-time signals are delivered", func() bool {
+		_, rt, got := counts()
+		return rt == 2*each && got == sum
+	})
+	stop.Store(true)
+	t.Logf("%d attaches", <-count)
+	letGo(t, p.PID)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// queue sends a signal with a value (rt_sigqueueinfo(2)).
+func queue(t *testing.T, pid, sig, value int) {
+	t.Helper()
+	var info struct {
+		signo, errno, code, _ int32
+		pid                   int32
+		uid                   uint32
+		value                 uint64
+		_                     [96]byte
+	}
+	info.signo, info.code, info.value = int32(sig), -1 /* SI_QUEUE */, uint64(value)
+	if _, _, e := unix.Syscall(unix.SYS_RT_SIGQUEUEINFO, uintptr(pid), uintptr(sig), uintptr(unsafe.Pointer(&info))); e != 0 {
+		t.Fatal(e)
+	}
+}
+
+// A process stays stopped that was, and goes on when it is told to.
+func TestStoppedStaysStopped(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	p.Stop(t)
+	for range 20 {
+		target := attach(t, p.PID)
+		if n := len(target.threads); n != 51 {
+			t.Fatalf("%d threads, want 51", n)
+		}
+		for _, th := range target.threads {
+			if th.Err != nil {
+				t.Fatal(th.Err)
+			}
+		}
+		letGo(t, p.PID)
+		eventually(t, "all threads are stopped again", func() bool { return strings.Trim(p.States(t), "T") == "" })
+	}
+	time.Sleep(20 * time.Millisecond)
+	if s := p.States(t); strings.Trim(s, "T") != "" {
+		t.Fatalf("after the attach the threads' states are %s", s)
+	}
+	p.Continue(t)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SIGSTOP that arrives in the middle of an attach stops the process afterwards.
+func TestStopMeanwhile(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	t.Cleanup(func() { hookStopped = func() {} })
+	hookStopped = func() { kill(t, p.PID, syscall.SIGSTOP) }
+	attach(t, p.PID)
+	eventually(t, "all threads are stopped", func() bool { return strings.Trim(p.States(t), "T") == "" })
+	p.Continue(t)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whoever kills us in the middle of an attach does not harm the process.
+func TestKilledWhileAttaching(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	for range 5 {
+		holder := startRole(t, "hold", p.PID)
+		if s := p.States(t); strings.Trim(s, "t") != "" {
+			t.Fatalf("while it is held the threads' states are %s", s)
+		}
+		holder.Process.Kill()
+		holder.Wait()
+		letGo(t, p.PID)
+		fmt.Fprint(p.Stdin, "?")
+		line(t, p)
+	}
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestThreadsComeAndGo(t *testing.T) {
+	p := start(t, "storm.c", "8")
+	for i := range 200 {
+		target, err := Attach(context.Background(), p.PID, Options{})
+		if err != nil {
+			t.Fatalf("attach %d: %v", i, err)
+		}
+		for _, th := range target.threads {
+			if th.Err != nil {
+				t.Errorf("attach %d: %v", i, th.Err)
+			} else if r := registersOf(t, th); !r.Known.Has(hostArch.PC) {
+				t.Errorf("attach %d: thread %d has no PC", i, th.ID())
+			}
+		}
+		target.Close()
+	}
+	letGo(t, p.PID)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// execve(2) ends all other threads and gives one of them the process's ID.
+func TestExecMeanwhile(t *testing.T) {
+	p := start(t, "execs.c", "400")
+	good := 0
+	atEnd := func() bool {
+		args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+		return err == nil && string(args) == "execs\x000\x00more\x00"
+	}
+	for i := 0; !atEnd(); i++ {
+		target, err := Attach(context.Background(), p.PID, Options{})
+		if err != nil {
+			if !errors.Is(err, ErrExited) && !errors.Is(err, ErrNoProcess) {
+				t.Fatalf("attach %d: %v", i, err)
+			}
+			continue
+		}
+		good++
+		for _, th := range target.threads {
+			if th.Err != nil {
+				t.Errorf("attach %d: %v", i, th.Err)
+			}
+		}
+		target.Close()
+		if i > 20000 {
+			t.Fatal("the process does not come to an end")
+		}
+	}
+	if good < 10 {
+		t.Errorf("%d attaches succeeded, want some", good)
+	}
+	letGo(t, p.PID)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
