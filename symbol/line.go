@@ -120,15 +120,18 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		if discriminated && next.file == last.file && next.line == last.line {
 			continue
 		}
-		last = next
-		if n := len(sequence); n > 0 && sequence[n-1].addr == e.Address {
-			if stmt && !e.IsStmt {
-				continue
-			}
+		n := len(sequence)
+		same := n > 0 && sequence[n-1].addr == e.Address
+		switch {
+		case same && stmt && !e.IsStmt && next.file != last.file:
+			continue // it does not count at all
+		case same && stmt && !e.IsStmt:
+		case same:
 			sequence[n-1], stmt = next, e.IsStmt
-			continue
+		default:
+			sequence, stmt = append(sequence, next), e.IsStmt
 		}
-		sequence, stmt = append(sequence, next), e.IsStmt
+		last = next
 	}
 	// Where one sequence ends and another begins, the beginning counts.
 	slices.SortStableFunc(t.rows, func(a, b row) int {

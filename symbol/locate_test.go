@@ -3,7 +3,11 @@
 package symbol
 
 import (
+	"os/exec"
+	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // Every address of a C program, as each kind of DWARF says it.
@@ -34,7 +38,9 @@ func TestC(t *testing.T) {
 			}
 			addresses := textAddresses(t, file, ".text", step)
 			addresses = append(addresses, textAddresses(t, file, ".plt", 1)...)
-			addresses = append(addresses, functionAddresses(t, file, "main", "calls_split", "no_arguments")...)
+			addresses = append(addresses, addressesOf(t, file, 1, func(name string) bool {
+				return name == "main" || name == "calls_split" || name == "no_arguments"
+			})...)
 			inlined, lines, symbols := compare(t, New(Options{}), file, askGDB(t, file, addresses))
 			if test.name != "none" && (inlined < 100 || lines < 100) || symbols < 10 {
 				t.Errorf("%d inlined calls, %d lines, %d symbols: the test does not test", inlined, lines, symbols)
@@ -50,4 +56,29 @@ func TestCXX(t *testing.T) {
 			compare(t, New(Options{}), file, askGDB(t, file, textAddresses(t, file, ".text", 3)))
 		})
 	}
+}
+
+func TestRust(t *testing.T) {
+	if _, err := exec.LookPath("rustc"); err != nil {
+		t.Skip("SKIPPED, NOT TESTED: Rust's names (rustc is not installed)")
+	}
+	for _, flags := range [][]string{
+		{"-g", "-O"}, {"-g"}, {"-g", "-O", "-Csymbol-mangling-version=v0"}, {"-O"}, {"-Csymbol-mangling-version=v0"},
+	} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			file := compile(t, sources(t), "rustc", "names.rs", flags...)
+			addresses := textAddresses(t, file, ".text", 499)
+			addresses = append(addresses, addressesOf(t, file, 3, func(name string) bool {
+				return strings.Contains(name, "names") || strings.Contains(name, "program")
+			})...)
+			compare(t, New(Options{}), file, askGDB(t, file, addresses))
+		})
+	}
+}
+
+func TestGo(t *testing.T) {
+	file := gdbtest.Build(t, "gotarget")
+	addresses := textAddresses(t, file, ".text", 997)
+	addresses = append(addresses, addressesOf(t, file, 1, func(name string) bool { return strings.HasPrefix(name, "main.") })...)
+	compare(t, New(Options{}), file, askGDB(t, file, addresses))
 }

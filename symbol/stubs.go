@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -12,8 +13,15 @@ import (
 // another module. They have no symbols; GDB shows them as "printf@plt".
 type stubs struct {
 	sections []stubSection
-	names    []byte            // string table
-	slots    map[uint64]uint32 // name, in names, of what an entry of the global offset table is for
+	names    []byte          // string table
+	slots    map[uint64]slot // by address in the global offset table
+}
+
+// slot is what an entry of the global offset table is for: a symbol, or, without
+// a name, what the resolver of an IFUNC returns.
+type slot struct {
+	name     uint32 // offset in names
+	resolver uint64 // 0 for a symbol
 }
 
 type stubSection struct {
@@ -24,6 +32,8 @@ type stubSection struct {
 // stubSize is the distance of stubs: they begin at multiples of it. Those of
 // .plt.got have eight bytes where there is no endbr64 in them.
 const stubSize = 8
+
+const symbolSize = 24 // of ELFCLASS64, the null symbol first
 
 // readStubs reads an amd64 file's stubs.
 func readStubs(im *target.Image) (*stubs, error) {
@@ -43,16 +53,16 @@ func readStubs(im *target.Image) (*stubs, error) {
 		return nil, nil
 	}
 	symbols, _, err := im.SectionType(elf.SHT_DYNSYM)
-	if errors.Is(err, target.ErrNoSection) {
-		return nil, nil // a static program's stubs are for IFUNCs, which have no names
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, target.ErrNoSection) {
 		return nil, err
+	}
+	if len(symbols) < 2*symbolSize {
+		return nil, nil // a static program: GDB does not name its stubs
 	}
 	if s.names, _, err = im.Section(".dynstr"); err != nil {
 		return nil, err
 	}
-	s.slots = make(map[uint64]uint32)
+	s.slots = make(map[uint64]slot)
 	for _, name := range []string{".rela.plt", ".rela.dyn"} {
 		relocations, _, err := im.Section(name)
 		if errors.Is(err, target.ErrNoSection) {
@@ -69,17 +79,17 @@ func readStubs(im *target.Image) (*stubs, error) {
 // readSlots notes what the relocations of a section put into the global offset
 // table.
 func (s *stubs) readSlots(order binary.ByteOrder, relocations, symbols []byte) {
-	const relocationSize, symbolSize = 24, 24
+	const relocationSize = 24
 	for ; len(relocations) >= relocationSize; relocations = relocations[relocationSize:] {
 		info := order.Uint64(relocations[8:])
-		switch elf.R_X86_64(uint32(info)) {
+		switch at := order.Uint64(relocations); elf.R_X86_64(uint32(info)) {
 		case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
-		default:
-			continue
-		}
-		n := info >> 32
-		if n > 0 && n < uint64(len(symbols)/symbolSize) {
-			s.slots[order.Uint64(relocations)] = order.Uint32(symbols[n*symbolSize:])
+			n := info >> 32
+			if n > 0 && n < uint64(len(symbols)/symbolSize) {
+				s.slots[at] = slot{name: order.Uint32(symbols[n*symbolSize:])}
+			}
+		case elf.R_X86_64_IRELATIVE:
+			s.slots[at] = slot{resolver: order.Uint64(relocations[16:])}
 		}
 	}
 }
@@ -97,9 +107,8 @@ func (s *stubs) find(addr uint64) (name string, start uint64, ok bool) {
 		at := (addr - sec.addr) &^ (stubSize - 1)
 		for range 2 {
 			if slot, ok := jumpSlot(sec.code[at:min(at+16, uint64(len(sec.code)))], sec.addr+at); ok {
-				off, found := s.slots[slot]
-				name, ok := stringAt(s.names, uint64(off))
-				return name + "@plt", sec.addr + at, found && ok && name != ""
+				name, ok := s.name(slot)
+				return name, sec.addr + at, ok
 			}
 			if at%16 == 0 {
 				break
@@ -108,6 +117,20 @@ func (s *stubs) find(addr uint64) (name string, start uint64, ok bool) {
 		}
 	}
 	return "", 0, false
+}
+
+// name returns the name of the stub that jumps through an entry of the global
+// offset table.
+func (s *stubs) name(at uint64) (name string, ok bool) {
+	to, ok := s.slots[at]
+	if !ok {
+		return "", false
+	}
+	if to.resolver != 0 {
+		return fmt.Sprintf("*ABS*+%#x@plt", to.resolver), true
+	}
+	name, ok = stringAt(s.names, uint64(to.name))
+	return name + "@plt", ok && name != ""
 }
 
 // jumpSlot returns the entry of the global offset table that a stub at addr

@@ -1,0 +1,231 @@
+//go:build linux
+
+package symbol
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// split compiles calls.c and moves its debug information to a file of its own.
+// The stripped program has a link to it and a build ID.
+func split(t *testing.T) (program, debug, buildID string) {
+	t.Helper()
+	program = compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc", "-Wl,--build-id")
+	dir := filepath.Dir(program)
+	run(t, dir, "objcopy", "--only-keep-debug", "program", "program.debug")
+	run(t, dir, "objcopy", "--strip-all", "--add-gnu-debuglink=program.debug", "program")
+	f, err := os.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	im, err := target.OpenImage(f, 1<<30)
+	if err != nil || len(im.BuildID) != 40 {
+		t.Fatalf("build ID %q, %v", im.BuildID, err)
+	}
+	return program, filepath.Join(dir, "program.debug"), im.BuildID
+}
+
+func move(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A stripped program's debug file is found wherever GDB finds it, and where only
+// this package looks: below the module's root.
+func TestDebugFile(t *testing.T) {
+	for _, where := range []string{"beside", "subdirectory", "global", "build ID", "root"} {
+		t.Run(where, func(t *testing.T) {
+			program, debug, id := split(t)
+			global := t.TempDir()
+			opts := Options{DebugDirs: []string{global}}
+			var answers []answer
+			ask := func() {
+				answers = askGDB(t, program, textAddresses(t, program, ".text", 1), "set debug-file-directory "+global)
+			}
+			switch where {
+			case "subdirectory":
+				move(t, debug, filepath.Join(filepath.Dir(debug), ".debug", "program.debug"))
+			case "global":
+				move(t, debug, filepath.Join(global, debug))
+			case "build ID":
+				move(t, debug, filepath.Join(global, ".build-id", id[:2], id[2:]+".debug"))
+			case "root":
+				ask()
+				root := t.TempDir()
+				move(t, debug, filepath.Join(root, global, ".build-id", id[:2], id[2:]+".debug"))
+				opts.Root = func(m *target.Module) string { return root }
+			}
+			if answers == nil {
+				ask()
+			}
+			s := New(opts)
+			inlined, lines, _ := compare(t, s, program, answers)
+			if inlined < 100 || lines < 100 {
+				t.Errorf("%d inlined calls, %d lines: the debug file was not read", inlined, lines)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A debug file of another build is refused, and the user is told.
+func TestDebugFileMismatch(t *testing.T) {
+	program, debug, id := split(t)
+	ms, bias := mapped(t, program)
+	locate := func(opts Options) (Location, []error) {
+		s := New(opts)
+		defer s.Close()
+		return s.Locate(ms, entryPoint(t, program)+bias)[0], s.Warnings(ms.All()[0])
+	}
+	refused := func(name string, opts Options) {
+		t.Helper()
+		l, warnings := locate(opts)
+		if l.Function != "" || l.Line != 0 || len(warnings) != 1 || !errors.Is(warnings[0], ErrMismatch) {
+			t.Errorf("%s: %+v, %v", name, l, warnings)
+		}
+	}
+	if l, warnings := locate(Options{DebugDirs: []string{}}); l.Function != "_start" || len(warnings) != 0 {
+		t.Fatalf("%+v, %v", l, warnings)
+	}
+	text, err := os.ReadFile(debug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-1] ^= 1
+	if err := os.WriteFile(debug, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refused("checksum", Options{DebugDirs: []string{}})
+
+	os.Remove(debug)
+	dir := t.TempDir()
+	other := compile(t, sources(t), "cc", "calls.c", "-O1", "-g", "-Iinc", "-Wl,--build-id")
+	move(t, other, filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug"))
+	refused("build ID", Options{DebugDirs: []string{dir}})
+
+	// Neither a directory nor a pipe is read, nor waited for.
+	dir = t.TempDir()
+	pipe := filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")
+	os.MkdirAll(filepath.Dir(pipe), 0o777)
+	run(t, "", "mkfifo", pipe)
+	if l, warnings := locate(Options{DebugDirs: []string{dir}}); l.Function != "" || len(warnings) != 1 {
+		t.Errorf("pipe: %+v, %v", l, warnings)
+	}
+}
+
+func entryPoint(t *testing.T, file string) uint64 {
+	t.Helper()
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return f.Entry
+}
+
+// miniDebug strips calls.c's program but for .gnu_debugdata, made as Fedora does.
+func miniDebug(t *testing.T) (program string) {
+	t.Helper()
+	program = compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc")
+	gdbtest.Tool(t, "xz")
+	run(t, filepath.Dir(program), "sh", "-ec", `
+		nm -D program --format=posix --defined-only | awk '{ print $1 }' | sort > dynsyms
+		nm program --format=posix --defined-only | awk '{ if ($2 == "T" || $2 == "t" || $2 == "D") print $1 }' | sort > funcsyms
+		comm -13 dynsyms funcsyms > keep
+		objcopy --only-keep-debug program full
+		objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols=keep full mini
+		xz mini
+		objcopy -S --add-section .gnu_debugdata=mini.xz program`)
+	return program
+}
+
+func TestMiniDebug(t *testing.T) {
+	program := miniDebug(t)
+	addresses := textAddresses(t, program, ".text", 1)
+	s := New(Options{})
+	_, _, symbols := compare(t, s, program, askGDB(t, program, addresses))
+	if symbols < 300 {
+		t.Errorf("%d names: .gnu_debugdata was not read", symbols)
+	}
+}
+
+// Every damage to .gnu_debugdata is said, and none costs more than it may.
+func TestMiniDebugDamaged(t *testing.T) {
+	f, err := os.Open(miniDebug(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	im, err := target.OpenImage(f, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, _, err := im.Section(".gnu_debugdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := unpack(packed)
+	if err != nil || !strings.HasPrefix(string(whole), elf.ELFMAG) {
+		t.Fatalf("%d bytes, %v", len(whole), err)
+	}
+	for i := range packed {
+		if _, err := unpack(packed[:i]); err == nil {
+			t.Errorf("cut off after %d of %d bytes: no error", i, len(packed))
+		}
+		damaged := append([]byte(nil), packed...)
+		damaged[i] ^= 0x10
+		if data, err := unpack(damaged); err == nil && !bytes.Equal(data, whole) {
+			t.Errorf("byte %d changed: no error", i)
+		}
+	}
+	huge := append([]byte(nil), packed...)
+	huge[12+4] = 40 // 4 GiB of dictionary, in a header without sizes
+	if _, err := unpack(huge); err == nil || !strings.Contains(err.Error(), "dictionary") {
+		t.Errorf("dictionary of 4 GiB: %v", err)
+	}
+}
+
+// A C library as the distribution ships it, with its debug file (if it is
+// installed) and without.
+func TestLibc(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	const libc = "/lib/x86_64-linux-gnu/libc.so.6"
+	if _, err := os.Stat(libc); err != nil {
+		t.Skip("SKIPPED, NOT TESTED: ", err)
+	}
+	addresses := textAddresses(t, libc, ".text", 211)
+	addresses = append(addresses, textAddresses(t, libc, ".plt", 7)...)
+	t.Run("stripped", func(t *testing.T) {
+		none := t.TempDir()
+		_, _, symbols := compare(t, New(Options{DebugDirs: []string{none}}), libc,
+			askGDB(t, libc, addresses, "set debug-file-directory "+none))
+		if symbols < 500 {
+			t.Errorf("%d names", symbols)
+		}
+	})
+	t.Run("debug", func(t *testing.T) {
+		s := New(Options{})
+		defer s.Close()
+		_, lines, _ := compare(t, s, libc, askGDB(t, libc, addresses))
+		if lines == 0 {
+			t.Skip("SKIPPED, NOT TESTED: the C library's debug file is not installed (apt-get install libc6-dbg)")
+		}
+	})
+}
