@@ -23,6 +23,7 @@ type files struct {
 	pidfd   *os.File
 	mem     *os.File // nil where the system refuses it
 	root    *os.File // the process's root folder; nil where refused
+	ownRoot *os.File // our own root folder
 	exe     *os.File // the program; nil where it cannot be opened
 
 	memory target.Memory // set when the target is made
@@ -47,6 +48,7 @@ func (f *files) openAll(tid int) error {
 		return ErrExited
 	}
 	f.root, _ = f.proc.openat(taskFile(tid, "root"), unix.O_PATH|unix.O_DIRECTORY)
+	f.ownRoot, _ = os.Open("/")
 	f.exe, _ = f.proc.openat(taskFile(tid, "exe"), unix.O_RDONLY)
 	exe, err := f.proc.readlink(taskFile(tid, "exe"))
 	if err == nil {
@@ -65,7 +67,7 @@ func (f *files) Close() error {
 		return nil
 	}
 	f.closed = true
-	for _, file := range append(f.opened, f.proc.dir, f.pidfd, f.mem, f.root, f.exe) {
+	for _, file := range append(f.opened, f.proc.dir, f.pidfd, f.mem, f.root, f.ownRoot, f.exe) {
 		if file != nil {
 			file.Close()
 		}

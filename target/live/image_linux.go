@@ -31,22 +31,20 @@ func (f *files) image(m *mappedFile) (*target.Image, error) {
 	if file == nil && m.path == f.exePath && f.exe != nil && f.same(f.exe, m) {
 		file = f.exe
 	}
-	var onDisk *os.File // what the path leads to, where that matters
+	var onDisk *os.File // another file that has the path now
 	var err error
 	if file == nil || m.deleted {
-		onDisk, err = f.byPath(m.path)
-		if onDisk != nil {
-			f.opened = append(f.opened, onDisk)
+		var found *os.File
+		if found, onDisk, err = f.byPath(m); file == nil {
+			file = found
 		}
 	}
 	switch {
-	case file != nil:
-		if onDisk != nil && !f.same(onDisk, m) {
-			f.warn("%s: the file on disk is not what is mapped (%s): using the mapped file, which is still there", m.path, f.difference(onDisk, m))
-		}
+	case file != nil && onDisk != nil:
+		f.warn("%s: the file on disk is not what is mapped (%s): using the mapped file, which is still there", m.path, f.difference(onDisk, m))
 		return openImage(file)
-	case onDisk != nil && f.same(onDisk, m):
-		return openImage(onDisk)
+	case file != nil:
+		return openImage(file)
 	case onDisk != nil:
 		f.warn("%s: the file on disk is not what is mapped (%s): unwinding from memory", m.path, f.difference(onDisk, m))
 	case m.deleted || ended(err):
@@ -81,17 +79,37 @@ func (f *files) mapFile(m *mappedFile) *os.File {
 	return nil
 }
 
-// byPath opens what a path of the process leads to now, as the process sees it.
-func (f *files) byPath(path string) (*os.File, error) {
-	if f.root == nil {
-		return nil, fmt.Errorf("open the root folder of process %d: %w", f.proc.pid, os.ErrPermission)
+// byPath opens the mapped file by its path, and else what has that path now. The
+// kernel writes paths as seen from our root where the file can be reached from
+// there (a chroot folder), and else from the root of the process's mount namespace.
+func (f *files) byPath(m *mappedFile) (mapped, other *os.File, err error) {
+	err = os.ErrPermission
+	for _, root := range [...]*os.File{f.root, f.ownRoot} {
+		if root == nil {
+			continue
+		}
+		var file *os.File
+		if file, err = openBelow(root, m.path); err != nil {
+			continue
+		}
+		f.opened = append(f.opened, file)
+		if f.same(file, m) {
+			return file, nil, nil
+		}
+		if other == nil {
+			other = file
+		}
 	}
-	file, err := openRegular(int(f.root.Fd()), path, unix.RESOLVE_IN_ROOT)
+	return nil, other, err
+}
+
+func openBelow(root *os.File, path string) (*os.File, error) {
+	file, err := openRegular(int(root.Fd()), path, unix.RESOLVE_IN_ROOT)
 	if err == nil || !errors.Is(err, unix.ENOENT) || !strings.Contains(path, "\n") {
 		return file, err
 	}
 	// The name may hold the four characters that the kernel writes for a newline.
-	return openRegular(int(f.root.Fd()), strings.ReplaceAll(path, "\n", `\012`), unix.RESOLVE_IN_ROOT)
+	return openRegular(int(root.Fd()), strings.ReplaceAll(path, "\n", `\012`), unix.RESOLVE_IN_ROOT)
 }
 
 // openRegular opens a regular file; of others, opening alone could do harm.
