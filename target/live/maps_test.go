@@ -1,0 +1,109 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParseMaps(t *testing.T) {
+	// Lines of real processes; the names of the last files were made for the purpose.
+	const text = `5609c7f3d000-5609c7f3f000 r--p 00000000 fe:00 247026                     /usr/bin/cat
+5609c7f3f000-5609c7f44000 r-xp 00002000 fe:00 247026                     /usr/bin/cat
+5609f8d5a000-5609f8d7b000 rw-p 00000000 00:00 0                          [heap]
+7f1c50000000-7f1c50021000 rw-p 00000000 00:00 0 
+7f1c58000000-7f1c58001000 ---p 00000000 00:00 0
+7f1c5c000000-7f1c5c001000 rwxs 00000000 00:01 2061                       /memfd:jit code (deleted)
+7f1c60000000-7f1c60001000 r-xp 001ff000 103:05 18446744073709551615       /tmp/two  blanks` + "\u00a0" + `.so (deleted)
+7f1c60001000-7f1c60002000 r--p fffffffffffff000 00:2c 5                  /a\012b
+7ffd5a3a8000-7ffd5a3c9000 rw-p 00000000 00:00 0                          [stack]
+ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
+`
+	want := []mapping{
+		{lo: 0x5609c7f3d000, hi: 0x5609c7f3f000, read: true, major: 0xfe, inode: 247026, path: "/usr/bin/cat"},
+		{lo: 0x5609c7f3f000, hi: 0x5609c7f44000, offset: 0x2000, read: true, exec: true, major: 0xfe, inode: 247026, path: "/usr/bin/cat"},
+		{lo: 0x5609f8d5a000, hi: 0x5609f8d7b000, read: true, write: true, path: "[heap]"},
+		{lo: 0x7f1c50000000, hi: 0x7f1c50021000, read: true, write: true},
+		{lo: 0x7f1c58000000, hi: 0x7f1c58001000},
+		{lo: 0x7f1c5c000000, hi: 0x7f1c5c001000, read: true, write: true, exec: true, minor: 1, inode: 2061, path: "/memfd:jit code", deleted: true},
+		{lo: 0x7f1c60000000, hi: 0x7f1c60001000, offset: 0x1ff000, read: true, exec: true, major: 0x103, minor: 5, inode: 1<<64 - 1, path: "/tmp/two  blanks\u00a0.so", deleted: true},
+		{lo: 0x7f1c60001000, hi: 0x7f1c60002000, offset: 0xfffffffffffff000, read: true, minor: 0x2c, inode: 5, path: "/a\nb"},
+		{lo: 0x7ffd5a3a8000, hi: 0x7ffd5a3c9000, read: true, write: true, path: "[stack]"},
+		{lo: 0xffffffffff600000, hi: 0xffffffffff601000, exec: true, path: "[vsyscall]"},
+	}
+	got, err := parseMaps([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if i >= len(got) || !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("line %d: got %+v\nwant %+v", i+1, got[i:min(i+1, len(got))], want[i])
+		}
+	}
+	for _, addr := range []uint64{0, 0x5609c7f3e123, 0x5609c7f44000, 0x7f1c60001000, 0xffffffffff600fff, ^uint64(0)} {
+		i, holds := findMapping(got, addr)
+		for j, m := range want {
+			if in := addr >= m.lo && addr < m.hi; in && (i != j || !holds) || !in && i == j && holds {
+				t.Errorf("findMapping(%#x) = %d, %v", addr, i, holds)
+			}
+		}
+	}
+}
+
+func TestParseMapsBroken(t *testing.T) {
+	const good = "1000-2000 r-xp 00000000 fe:00 1 /x\n"
+	for _, line := range []string{
+		"", "1000", "2000-1000 r-xp 0 0:0 0", "1000-1000 r-xp 0 0:0 0", "1000-2000 r-x 0 0:0 0",
+		"1000-2000 r-xp 0 00 0", "1000-2000 r-xp 0 0:0 x", "1000-2000 r-xp 0 0:0 1f", "1000-:000 r-xp 0 0:0 0",
+		"+1000-2000 r-xp 0 0:0 0", "1000-10000000000000000 r-xp 0 0:0 0", "1800-3000 r-xp 0 0:0 0",
+		"3000-4000 r-xp 0 100000000:0 0", "3000-4000 r-xp 0 0:0 18446744073709551616",
+	} {
+		if got, err := parseMaps([]byte(good + line + "\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%q: %+v, %v", line, got, err)
+		}
+	}
+}
+
+func FuzzParseMaps(f *testing.F) {
+	if text, err := os.ReadFile("/proc/self/maps"); err == nil {
+		f.Add(text)
+	}
+	f.Add([]byte("7f1c60001000-7f1c60002000 r--p fffffffffffff000 00:2c 5                  /a\\012b (deleted)\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		maps, err := parseMaps(text)
+		if err != nil {
+			return
+		}
+		if n := bytes.Count(text, []byte("\n")); len(maps) != n && len(maps) != n+1 {
+			t.Fatalf("%d mappings of %d lines", len(maps), n)
+		}
+		last := uint64(0)
+		for _, m := range maps {
+			if m.lo < last || m.hi <= m.lo {
+				t.Fatalf("mapping %#x-%#x after %#x", m.lo, m.hi, last)
+			}
+			last = m.hi
+			if i, holds := findMapping(maps, m.hi-1); !holds || maps[i].hi != m.hi {
+				t.Fatalf("%#x is not found", m.hi-1)
+			}
+		}
+	})
+}
+
+func BenchmarkParseMaps(b *testing.B) {
+	var text bytes.Buffer
+	for i := range 1000 {
+		lo := 0x7f0000000000 + i*0x10000
+		fmt.Fprintf(&text, "%x-%x r-xp %08x fe:00 %d                     /usr/lib/x86_64-linux-gnu/lib%d.so.6\n", lo, lo+0x8000, i%5*0x1000, i/5+1, i/5)
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := parseMaps(text.Bytes()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package live
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// world is memory of 1 MiB at 0x100000, each byte a function of its address; the
+// pages at multiples of 0x7000 cannot be read.
+const worldLo, worldHi = 0x100000, 0x200000
+
+func worldByte(addr uint64) byte { return byte(addr*7 + addr>>12) }
+
+func worldHas(addr uint64) bool {
+	return addr >= worldLo && addr < worldHi && addr&^(pageSize-1)%0x7000 != 0
+}
+
+func TestMemoryReads(t *testing.T) {
+	fetches := 0
+	m := &memory{live: &pages{fetch: func(addr uint64, p []byte) (int, error) {
+		fetches++
+		for n := range p {
+			if !worldHas(addr + uint64(n)) {
+				return n, nil
+			}
+			p[n] = worldByte(addr + uint64(n))
+		}
+		return len(p), nil
+	}}}
+	// The copies differ from what the process has now.
+	for _, lo := range []uint64{0x10a100, 0x180000, 0x181000} {
+		b := block{lo, make([]byte, 0x1000)}
+		for i := range b.data {
+			b.data[i] = ^worldByte(lo + uint64(i))
+		}
+		m.add([]block{b})
+	}
+	want := func(addr uint64) (byte, bool) {
+		for _, b := range m.copies {
+			if addr >= b.lo && addr < b.hi() {
+				return ^worldByte(addr), true
+			}
+		}
+		return worldByte(addr), worldHas(addr)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		addr := worldLo - 0x8000 + rnd.Uint64N(worldHi-worldLo+0x10000)
+		if rnd.IntN(4) == 0 {
+			addr = 0x10a0f0 + rnd.Uint64N(0x1020)
+		}
+		p := make([]byte, []int{1, 8, 100, 5000, 20000, 70000}[rnd.IntN(6)])
+		n, err := m.ReadMemory(addr, p)
+		if (err == nil) != (n == len(p)) || err != nil && !errors.Is(err, target.ErrUnmapped) {
+			t.Fatalf("read %d bytes at %#x: %d, %v", len(p), addr, n, err)
+		}
+		for i := range p {
+			w, has := want(addr + uint64(i))
+			if has != (i < n) {
+				t.Fatalf("read %d bytes at %#x: %d, but byte %d there is %v", len(p), addr, n, i, has)
+			}
+			if !has {
+				break
+			}
+			if p[i] != w {
+				t.Fatalf("byte at %#x is %#x, want %#x", addr+uint64(i), p[i], w)
+			}
+		}
+	}
+
+	// Words next to each other are read from the process once.
+	fetches = 0
+	m.live.chunks, m.live.next = nil, 0
+	var word [8]byte
+	for at := uint64(0x121000); at < 0x123000; at += 8 {
+		if _, err := m.ReadMemory(at, word[:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fetches > 2 {
+		t.Errorf("%d reads of the process for neighbouring words", fetches)
+	}
+}
+
+// What is kept of a large process is bounded.
+func TestPagesBounded(t *testing.T) {
+	c := &pages{fetch: func(addr uint64, p []byte) (int, error) {
+		for i := range p {
+			p[i] = worldByte(addr + uint64(i))
+		}
+		return len(p), nil
+	}}
+	var b [1]byte
+	for i := range uint64(4 * maxChunks) {
+		addr := i * 3 * chunkSize
+		if _, err := c.read(addr, b[:]); err != nil || b[0] != worldByte(addr) {
+			t.Fatal(b, err)
+		}
+		if len(c.chunks) > maxChunks {
+			t.Fatalf("%d chunks are kept", len(c.chunks))
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		var m memory
+		has := make([]bool, 200)
+		for round := range 3 {
+			var want []span
+			wanted := slices.Clone(has)
+			for range rnd.IntN(6) {
+				lo := rnd.Uint64N(190)
+				s := span{lo, lo + rnd.Uint64N(20)}
+				s.hi = min(s.hi, 200)
+				want = append(want, s)
+				for i := s.lo; i < s.hi; i++ {
+					wanted[i] = true
+				}
+			}
+			var blocks []block
+			for _, s := range m.missing(want) {
+				if s.lo >= s.hi {
+					t.Fatalf("round %d: empty %v", round, s)
+				}
+				blocks = append(blocks, block{s.lo, make([]byte, s.hi-s.lo)})
+				for i := s.lo; i < s.hi; i++ {
+					if has[i] || !wanted[i] {
+						t.Fatalf("round %d: %d is copied twice or was not wanted", round, i)
+					}
+					has[i] = true
+				}
+			}
+			if !slices.Equal(has, wanted) {
+				t.Fatalf("round %d: not all is copied", round)
+			}
+			m.add(blocks)
+		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, n := range []int{1, 5, 100, 3000} {
+		for _, size := range []uint64{4096, 1 << 20, 1 << 30} {
+			spans := make([]span, n)
+			for i := range spans {
+				spans[i] = span{uint64(i) << 40, uint64(i)<<40 + size}
+			}
+			fit(spans, copyLimit)
+			total := uint64(0)
+			for i, s := range spans {
+				if s.lo != uint64(i)<<40 || s.hi <= s.lo {
+					t.Fatalf("span %d of %d is %v", i, n, s)
+				}
+				total += s.hi - s.lo
+			}
+			if total > copyLimit || size*uint64(n) <= copyLimit && total != size*uint64(n) {
+				t.Errorf("%d spans of %d bytes: %d bytes are left", n, size, total)
+			}
+		}
+	}
+}
+
+func TestStackSpan(t *testing.T) {
+	maps := []mapping{
+		{lo: 0x10000, hi: 0x20000, read: true, write: true, path: "[heap]"},
+		{lo: 0x1000000, hi: 0x1001000}, // guard
+		{lo: 0x1001000, hi: 0x1801000, read: true, write: true},
+		{lo: 0x40000000, hi: 0x80000000, read: true, write: true}, // an arena
+		{lo: 0x7ff00000, hi: 0x8ff00000, read: true, write: true, path: "[stack]"},
+		{lo: 0x8ff00000, hi: 0x90000000, read: true, write: true, exec: true, path: "[stack]"},
+	}
+	maps[4].lo = 0x80000000
+	for _, c := range []struct {
+		sp   uint64
+		want span
+		ok   bool
+	}{
+		{0x1f000, span{0x1ef80, 0x20000}, true},
+		{0x10010, span{0x10000, 0x20000}, true},                        // the red zone ends with the mapping
+		{0x1000ff8, span{0x1001000, 0x1801000}, true},                  // overflown into the guard
+		{0x1001000, span{0x1001000, 0x1801000}, true},                  // a thread's whole stack
+		{0x50000000, span{0x4fffff80, 0x4fffff80 + stackWindow}, true}, // somewhere in an arena
+		{0x7fffff00, span{0x7ffffe80, 0x80000000}, true},               // at the end of an arena
+		{0x88000000, span{0x87ffff80, 0x90000000}, true},               // the main stack, however deep
+		{0x2000000, span{}, false},                                     // nothing
+		{^uint64(0) - 7, span{}, false},
+		{0, span{0x10000, 0x20000}, true},
+	} {
+		if got, ok := stackSpan(maps, c.sp, 128); got != c.want || ok != c.ok {
+			t.Errorf("SP %#x: %#x, %v, want %#x, %v", c.sp, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestCopiedIsPartOfBlock(t *testing.T) {
+	m := &memory{copies: []block{{0x1000, []byte("abcdef")}}}
+	if got := m.copied(0x1002); !bytes.Equal(got, []byte("cdef")) {
+		t.Errorf("%q", got)
+	}
+	if m.copied(0xfff) != nil || m.copied(0x1006) != nil {
+		t.Error("copied gives what was not")
+	}
+}
