@@ -26,6 +26,11 @@ func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 			gnuhash = v
 		}
 	}
+	for _, at := range []*uint64{&symtab, &strtab, &hash, &gnuhash} {
+		if *at != 0 && !im.holds(*at) {
+			*at -= im.slid
+		}
+	}
 	n := uint64(0)
 	if hash != 0 {
 		if b := im.Loaded(hash, 8); len(b) == 8 {
@@ -41,6 +46,16 @@ func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 	table = im.Loaded(symtab, n*symbolSize64)
 	names = im.Loaded(strtab, strsz)
 	return table, names, table != nil && names != nil
+}
+
+// holds reports whether the file has bytes for a link-time address.
+func (im *Image) holds(addr uint64) bool {
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
+			return true
+		}
+	}
+	return false
 }
 
 // gnuHashSymbols returns one more than the highest symbol index that a GNU hash

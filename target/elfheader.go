@@ -14,6 +14,10 @@ type elfHeader struct {
 	entry uint64
 	phoff uint64
 	phnum int
+
+	shoff     uint64
+	shentsize int
+	shstrndx  int
 }
 
 func readELFHeader(r io.ReaderAt) (h elfHeader, err error) {
@@ -31,10 +35,43 @@ func readELFHeader(r io.ReaderAt) (h elfHeader, err error) {
 	}
 	if h.is64 {
 		h.entry, h.phoff, h.phnum = h.order.Uint64(b[24:]), h.order.Uint64(b[32:]), int(h.order.Uint16(b[56:]))
+		h.shoff, h.shentsize, h.shstrndx = h.order.Uint64(b[40:]), int(h.order.Uint16(b[58:])), int(h.order.Uint16(b[62:]))
 	} else {
 		h.entry, h.phoff, h.phnum = uint64(h.order.Uint32(b[24:])), uint64(h.order.Uint32(b[28:])), int(h.order.Uint16(b[44:]))
+		h.shoff, h.shentsize, h.shstrndx = uint64(h.order.Uint32(b[32:])), int(h.order.Uint16(b[46:])), int(h.order.Uint16(b[50:]))
 	}
 	return h, nil
+}
+
+// plainNames reports whether the sections' names are stored as they are, as
+// every linker does. debug/elf reads them at once and would expand compressed
+// ones without a bound.
+func (h *elfHeader) plainNames(r io.ReaderAt) bool {
+	at, size := int64(8), 4 // sh_flags
+	if h.is64 {
+		size = 8
+	}
+	index := h.shstrndx
+	if index == int(elf.SHN_XINDEX) { // section 0 says which
+		link := int64(24)
+		if h.is64 {
+			link = 40
+		}
+		var b [4]byte
+		if _, err := r.ReadAt(b[:], int64(h.shoff)+link); err != nil {
+			return false
+		}
+		index = int(h.order.Uint32(b[:]) & 0x7fff_ffff)
+	}
+	var b [8]byte
+	if _, err := r.ReadAt(b[:size], int64(h.shoff)+int64(index)*int64(h.shentsize)+at); err != nil {
+		return false
+	}
+	flags := uint64(h.order.Uint32(b[:]))
+	if h.is64 {
+		flags = h.order.Uint64(b[:])
+	}
+	return elf.SectionFlag(flags)&elf.SHF_COMPRESSED == 0
 }
 
 // withoutSections shows an ELF file as if it had no section headers.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -25,6 +26,7 @@ type Image struct {
 	r    io.ReaderAt
 	size int64
 	eh   elfHeader
+	slid uint64     // how far the dynamic linker may have moved addresses in PT_DYNAMIC
 	mu   sync.Mutex // debug/elf's Section.Open changes the section
 
 	symsOnce sync.Once
@@ -43,8 +45,11 @@ func OpenImage(r io.ReaderAt, size int64) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := elf.NewFile(r)
-	if err != nil {
+	var f *elf.File
+	if eh.shoff > 0 && eh.plainNames(r) {
+		f, err = elf.NewFile(r)
+	}
+	if f == nil || err != nil {
 		f, err = elf.NewFile(&withoutSections{r, eh})
 	}
 	if err != nil {
@@ -94,7 +99,7 @@ func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	s.Open() // sets Size and the kind of compression of .zdebug sections
-	if limit := max(64*uint64(im.size), 64<<20); s.FileSize > uint64(im.size) || s.Size > limit {
+	if limit := max(64*uint64(im.size), 64<<20); s.FileSize > min(uint64(im.size), maxRead) || s.Size > min(limit, maxRead) {
 		return nil, fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file of %#x bytes", s.Name, s.FileSize, s.Size, im.size)
 	}
 	data, err := s.Data()
@@ -134,13 +139,27 @@ func (im *Image) Loaded(addr, max uint64) []byte {
 	return nil
 }
 
+// maxRead bounds what is read of a file at once. The largest real sections, of
+// debug information, stay below.
+const maxRead = 1 << 31
+
+// bytes reads a part of the file. A file may have holes, or be memory that is
+// not there: no more is allocated than could be read.
 func (im *Image) bytes(off, n uint64) ([]byte, error) {
-	if off > uint64(im.size) || n > uint64(im.size)-off {
-		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the end of the file (%#x bytes)", off, off+n, im.size)
+	if off > uint64(im.size) || n > uint64(im.size)-off || n > maxRead {
+		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the end of the file (%#x bytes), or are too many", off, off+n, im.size)
 	}
-	data := make([]byte, n)
-	_, err := im.r.ReadAt(data, int64(off))
-	return data, err
+	const chunk = 1 << 20
+	data := make([]byte, 0, min(n, chunk))
+	for uint64(len(data)) < n {
+		at := len(data)
+		data = slices.Grow(data, int(min(n-uint64(at), chunk)))
+		data = data[:min(uint64(cap(data)), n)]
+		if _, err := im.r.ReadAt(data[at:], int64(off)+int64(at)); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
 }
 
 // readBuildID looks through the note segments, which stripping keeps, then the

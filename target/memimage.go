@@ -14,6 +14,7 @@ const maxHeaderRead = 65535 * 56
 // only where they are mapped too, as the vDSO's are.
 func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 	r := &mappedFile{mem: mem, base: base}
+	limit = min(limit, 1<<40) // sums of offsets below it do not overflow
 	h, err := readELFHeader(io.NewSectionReader(r, 0, 64))
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 			continue
 		}
 		if first {
-			r.base = base - p.Vaddr
+			r.base = base - (p.Vaddr - p.Off)
 			first = false
 		}
 		r.segs = append(r.segs, p.ProgHeader)
@@ -46,7 +47,11 @@ func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 	// The last segment's page is mapped whole, and the vDSO keeps its section
 	// headers there.
 	size = (size + 0xfff) &^ 0xfff
-	return OpenImage(r, int64(size))
+	im, err := OpenImage(r, int64(size))
+	if err == nil {
+		im.slid = r.base
+	}
+	return im, err
 }
 
 // mappedFile shows the loaded segments of a mapped ELF file at their places in
@@ -66,6 +71,9 @@ func (r *mappedFile) ReadAt(p []byte, off int64) (n int, err error) {
 		part := p[n:min(uint64(len(p)), uint64(n)+room)]
 		got, err := r.mem.ReadMemory(addr, part)
 		n += got
+		if err == nil && got < len(part) {
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
 			return n, err
 		}

@@ -138,20 +138,20 @@ func (ss *Symbols) add(im *Image, code []codeRange, table, names []byte) {
 		}
 		s.Size = min(s.Size, ^uint64(0)-s.Addr)
 		s.name, s.table = name, nth
-		s.rank = rank(typ, bind, s.Size, nth)
+		s.rank = rank(typ, bind, s.Size, names[name:])
 		ss.list = append(ss.list, s)
 	}
 }
 
-// rank prefers, among names of one address, a function with a size, global
-// before weak before local (what gdb shows), .symtab before .dynsym.
-func rank(typ elf.SymType, bind elf.SymBind, size uint64, table uint8) uint8 {
-	r := table & 1
-	switch bind {
-	case elf.STB_GLOBAL:
-	case elf.STB_WEAK:
-		r += 2
-	default:
+// rank prefers, among names of one address, a function with a size to a label,
+// a name that others may use to a local one, and the one with the fewest
+// underscores in front: "write", not "__libc_write".
+func rank(typ elf.SymType, bind elf.SymBind, size uint64, name []byte) uint8 {
+	r := uint8(0)
+	for r < 3 && int(r) < len(name) && name[r] == '_' {
+		r++
+	}
+	if bind == elf.STB_LOCAL {
 		r += 4
 	}
 	if size == 0 {
@@ -168,7 +168,8 @@ func rank(typ elf.SymType, bind elf.SymBind, size uint64, table uint8) uint8 {
 // (a label in assembly) is left out, as GDB prefers the function's name.
 func (ss *Symbols) sort(code []codeRange) {
 	slices.SortFunc(ss.list, func(a, b Symbol) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank))
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.rank, b.rank),
+			cmp.Compare(a.table, b.table), cmp.Compare(a.name, b.name))
 	})
 	ss.list = slices.CompactFunc(ss.list, func(a, b Symbol) bool { return a.Addr == b.Addr })
 	keep := ss.list[:0]
