@@ -187,14 +187,7 @@ var rustDetails = regexp.MustCompile(`\[[0-9a-f]{12,16}\]|::h[0-9a-f]{16}|: [iu]
 // aliases are the names that a file's symbol tables have for an address.
 type aliases map[uint64]map[string]bool
 
-func readAliases(t testing.TB, file string) aliases {
-	t.Helper()
-	f, err := elf.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	names := make(aliases)
+func (names aliases) add(f *elf.File) {
 	static, _ := f.Symbols()
 	dynamic, _ := f.DynamicSymbols()
 	for _, s := range append(static, dynamic...) {
@@ -203,7 +196,6 @@ func readAliases(t testing.TB, file string) aliases {
 		}
 		names[s.Value][demangleSymbol(s.Name)] = true
 	}
-	return names
 }
 
 // same reports whether two names are of one function. gdb takes the alias that
@@ -224,7 +216,14 @@ func (names aliases) same(start uint64, ours, gdb string) bool {
 func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inlined, lines, symbols int) {
 	t.Helper()
 	ms, bias := mapped(t, file)
-	names := readAliases(t, file)
+	names := make(aliases)
+	for _, m := range ms.All() {
+		mod := s.module(m)
+		names.add(mod.image.ELF())
+		if mod.debug != nil {
+			names.add(mod.debug.ELF())
+		}
+	}
 	failed := 0
 	fail := func(format string, args ...any) {
 		t.Helper()
