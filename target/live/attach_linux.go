@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +42,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 		timeout = DefaultTimeout
 	}
 	s := snapshot{tracer: tracer{proc: p}, files: &files{proc: p}}
+	s.tracer.prepare = s.files.prepare
 	all := true
 	onOwnThread(func() {
 		defer func() { all = s.tracer.detachAll() }()
@@ -232,9 +232,8 @@ func (f *files) readMaps(tid int) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	var b bytes.Buffer
-	b.Grow(256 << 10)
-	if _, err := io.Copy(&b, file); err != nil {
+	b := bytes.NewBuffer(f.mapsRoom)
+	if _, err := b.ReadFrom(file); err != nil {
 		return nil, fmt.Errorf("read maps: %w", err)
 	}
 	return b.Bytes(), nil

@@ -26,6 +26,9 @@ type files struct {
 	ownRoot *os.File // our own root folder
 	exe     *os.File // the program; nil where it cannot be opened
 
+	// Where the copies and the text of the maps go, if they fit.
+	copyRoom, mapsRoom []byte
+
 	memory target.Memory // set when the target is made
 
 	mu       sync.Mutex
@@ -58,6 +61,22 @@ func (f *files) openAll(tid int) error {
 }
 
 var errClosed = errors.New("target is closed")
+
+// prepare makes room for what most processes need, so that no thread has to wait
+// until the kernel has given us that memory.
+func (f *files) prepare(threads int) {
+	f.copyRoom = make([]byte, min(threads*usualStack, 8<<20))
+	f.mapsRoom = make([]byte, 64<<10)
+	for _, room := range [...][]byte{f.copyRoom, f.mapsRoom} {
+		for i := 0; i < len(room); i += pageSize {
+			room[i] = 0
+		}
+	}
+	f.mapsRoom = f.mapsRoom[:0]
+}
+
+// usualStack is what is in use of a thread's stack, typically.
+const usualStack = 16 << 10
 
 // Close implements [io.Closer].
 func (f *files) Close() error {
@@ -138,7 +157,12 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 	for _, s := range parts {
 		size += s.hi - s.lo
 	}
-	buf := make([]byte, size)
+	var buf []byte
+	if size <= uint64(len(f.copyRoom)) {
+		buf, f.copyRoom = f.copyRoom[:size:size], f.copyRoom[size:]
+	} else {
+		buf = make([]byte, size)
+	}
 	const maxIOV = 1024 // UIO_MAXIOV
 	remote := make([]unix.RemoteIovec, 0, min(len(parts), maxIOV))
 	for used := uint64(0); len(parts) > 0; {

@@ -25,6 +25,8 @@ const sleepGrace = 50 * time.Millisecond
 type tracer struct {
 	proc *proc
 	self int // the tracer's thread ID
+	// prepare is called before the first thread is asked to stop, with how many there are.
+	prepare func(threads int)
 
 	mu       sync.Mutex // over tracees, for the watch while seize may block
 	tracees  []*tracee
@@ -127,6 +129,9 @@ func (t *tracer) seizeNew() (added int, err error) {
 		fresh = append(fresh, x)
 	}
 	stop()
+	if first {
+		t.prepare(len(fresh))
+	}
 	var refused error
 	for _, x := range fresh {
 		switch x.state {
