@@ -17,6 +17,8 @@ type Claim struct {
 // Decline is a sniffer's reason for not claiming a frame.
 type Decline struct{ Sniffer, Reason string }
 
+var errNobody = errors.New("no sniffer knows how to unwind it")
+
 // Sniffer returns the name of the sniffer that claimed THIS, "" if none did.
 func (f *Frame) Sniffer() string {
 	if f.winner < 0 || f.Level < 0 {
@@ -70,9 +72,9 @@ func (f *Frame) query() *Query {
 // cached, and applies the row.
 func (f *Frame) sniff() {
 	s, from := f.stack, 0
-	f.winner, f.claimReason = -1, Unavailable
+	f.winner, f.claimReason, f.claimErr = -1, Unavailable, errNobody
 	if f.caller && !s.modules.IsCode(f.AddressInBlock()) {
-		f.claimReason = NotCode // nothing can have called from there
+		f.claimReason, f.claimErr = NotCode, nil // nothing can have called from there
 		return
 	}
 	slot := s.table.rows.slot(f.pc, s.modules.Generation)

@@ -32,12 +32,10 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	pc.Bits = s.arch.CodeAddress(pc.Bits)
 	fp := f.prevRegister(s.arch.FP)
 	if pc.Bits == 0 && f.typ != SigTramp {
-		// The ABI has the first frame's frame pointer be zero. A zero return address
-		// without that is damage, or code that nothing describes.
-		if fp.Known() && fp.Bits == 0 {
+		if f.endsChain(fp) {
 			return nil, Outermost, nil
 		}
-		return nil, NoSavedPC, nil
+		return nil, NoSavedPC, errZeroPC
 	}
 
 	prev = s.newFrame()
@@ -52,6 +50,24 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 		return nil, SameID, nil
 	}
 	return prev, NoReason, nil
+}
+
+var errZeroPC = errors.New("the return address is 0")
+
+// endsChain reports whether a zero return address marks the end of the stack
+// and is no damage. The ABI has the outermost frame record be zero. Run-time
+// systems plant the address of a function's beginning as the outermost return
+// address: no call has left it there.
+func (f *Frame) endsChain(fp Value) bool {
+	cfa := f.cache.Row.CFA
+	if cfa.Kind == trad.InReg && cfa.Reg == f.stack.arch.FP && fp.Known() && fp.Bits == 0 {
+		return true
+	}
+	if m := f.Module(); m != nil && f.caller {
+		lo, _, ok := m.Function(f.AddressInBlock())
+		return ok && lo == f.AddressInBlock()
+	}
+	return false
 }
 
 // first makes frame 0 from the live registers.

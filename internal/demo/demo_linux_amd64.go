@@ -27,7 +27,8 @@ type Process struct {
 
 	dir    string // holds the program's file, until Stop
 	cmd    *exec.Cmd
-	exited chan struct{} // closed when the process has ended; nil if it never ran
+	kill   chan struct{} // closed to end the process; nil if it does not run
+	exited chan struct{} // closed when it has ended
 }
 
 // Start runs the demo target and returns when all its threads are where
@@ -81,8 +82,7 @@ func (p *Process) start(path string) error {
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || line != "ready\n" {
-		p.cmd.Process.Kill()
-		<-p.exited // stderr is complete then
+		p.end() // stderr is complete then
 		return fmt.Errorf("the demo target wrote %q instead of \"ready\" and ended with: %v %s (it needs glibc 2.34 or later)",
 			line, p.cmd.ProcessState, strings.TrimSpace(stderr.String()))
 	}
@@ -103,32 +103,43 @@ func (p *Process) awaitRest() {
 }
 
 // run starts the command. The parent's death signal comes when the thread that
-// started the process ends, so a thread of its own does that and waits for it.
+// started the process ends, so a thread of its own does that and stays. It waits
+// for the process only once that is killed: whoever attaches to the process from
+// this one would else lose the stops of its threads to this wait, and the wait
+// would take the first of them for the end.
 func (p *Process) run() error {
-	started, exited := make(chan error), make(chan struct{})
+	started, kill, exited := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
+			<-kill
+			p.cmd.Process.Kill()
 			p.cmd.Wait()
 			close(exited)
 		}
 	}()
 	err := <-started
 	if err == nil {
-		p.exited = exited
+		p.kill, p.exited = kill, exited
 	}
 	return err
 }
 
+// end kills the process and waits for its end.
+func (p *Process) end() {
+	if p.kill != nil {
+		close(p.kill)
+		<-p.exited
+		p.kill = nil
+	}
+}
+
 // Stop ends the process and removes its file.
 func (p *Process) Stop() error {
-	if p.exited != nil {
-		p.cmd.Process.Kill() // it may have ended already
-		<-p.exited
-	}
+	p.end()
 	if err := os.RemoveAll(p.dir); err != nil {
 		return fmt.Errorf("remove the demo target: %w", err)
 	}
