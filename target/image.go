@@ -20,6 +20,7 @@ type Image struct {
 	Class   elf.Class
 	Type    elf.Type
 	BuildID string // hexadecimal; "" if there is none
+	Entry   uint64 // where the program begins; 0 if it is a library without
 	Progs   []elf.ProgHeader
 
 	file *elf.File
@@ -57,7 +58,8 @@ func OpenImage(r io.ReaderAt, size int64) (*Image, error) {
 	}
 	im := &Image{
 		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
-		file: f, r: r, size: size, eh: eh,
+		Entry: f.Entry,
+		file:  f, r: r, size: size, eh: eh,
 	}
 	for _, p := range f.Progs {
 		im.Progs = append(im.Progs, p.ProgHeader)

@@ -189,7 +189,7 @@ func compare(t *testing.T, got *document, want []gdbtest.Thread, inner int) {
 // shows the first such address, if it is not 0, and stops.
 func throughCode(frames []gdbtest.Frame) []gdbtest.Frame {
 	for i, f := range frames {
-		if i > 0 && f.Function == "" && frames[i-1].Type != "sigtramp" {
+		if i > 0 && f.Function == "" && f.Module == "" && frames[i-1].Type != "sigtramp" {
 			if f.PC == 0 {
 				return frames[:i]
 			}

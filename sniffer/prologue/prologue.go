@@ -7,6 +7,8 @@
 package prologue
 
 import (
+	"strings"
+
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
@@ -20,6 +22,7 @@ func (Sniffer) Name() string { return "prologue" }
 const (
 	noModule     = frame.Answer("no module is mapped at PC")
 	noFunction   = frame.Answer("no symbol tells where the function begins")
+	coldPart     = frame.Answer("the symbol is of a part of a function, split off by the compiler")
 	unreadable   = frame.Answer("the function's code cannot be read")
 	tooFar       = frame.Answer("PC is too far from the function's beginning")
 	noCaller     = frame.Answer("PC is no code, and the stack's top is no return address")
@@ -64,9 +67,23 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Module == nil {
 		return trad.Row{}, noModule
 	}
-	lo, hi, ok := q.Module.Function(q.Block)
+	im, bias, err := q.Module.Image()
+	if err != nil {
+		return trad.Row{}, noFunction
+	}
+	symbol, ok := im.Symbols().Find(q.Block - bias)
 	if !ok {
 		return trad.Row{}, noFunction
+	}
+	// The compiler moves unlikely code out of a function, to where its frame is set
+	// up already.
+	if name := im.Symbols().Name(symbol); strings.HasSuffix(name, ".cold") || strings.Contains(name, ".cold.") {
+		return trad.Row{}, coldPart
+	}
+	lo, hi := symbol.Addr+bias, symbol.Addr+symbol.Size+bias
+	if symbol.Addr == im.Entry {
+		// Nobody has called the program's entry point.
+		return trad.Row{Lo: lo, Len: uint32(hi - lo), Flags: trad.Outermost, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}}, frame.Claimed
 	}
 	if q.Block-lo > maxFunction {
 		return trad.Row{}, tooFar
