@@ -1,0 +1,87 @@
+//go:build amd64
+
+package live
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A process in a frozen control group stays frozen, and goes on when it is
+// thawed. Version 1's freezer lets nobody stop it; version 2's does.
+func TestFrozen(t *testing.T) {
+	needRoot(t)
+	for _, c := range []struct {
+		name, folders, control, freeze, thaw string
+		err                                  error
+	}{
+		{"v1", "/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED", ErrNotStopped},
+		{"v2", "/sys/fs/cgroup/unified /sys/fs/cgroup", "cgroup.freeze", "1", "0", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := ""
+			for _, folder := range strings.Fields(c.folders) {
+				name := filepath.Join(folder, fmt.Sprintf("sfwalk-test-%d", os.Getpid()))
+				if err := os.Mkdir(name, 0o755); err == nil {
+					t.Cleanup(func() {
+						eventually(t, "the empty control group is removed", func() bool { return os.Remove(name) == nil })
+					})
+					if _, err := os.Stat(filepath.Join(name, c.control)); err == nil {
+						dir = name
+						break
+					}
+				}
+			}
+			if dir == "" {
+				t.Skipf("SKIPPED, NOT TESTED: no control groups with %s", c.control)
+			}
+			write := func(file, text string) {
+				t.Helper()
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := start(t, "undisturbed.c")
+			write("cgroup.procs", strconv.Itoa(p.PID))
+			write(c.control, c.freeze)
+			t.Cleanup(func() { write(c.control, c.thaw) })
+			cpuTime := func() string {
+				text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", p.PID))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(text)
+			}
+			time.Sleep(50 * time.Millisecond)
+
+			tg := attach(t, p.PID)
+			threads := threadsOf(t, tg)
+			if len(threads) != 51 {
+				t.Errorf("%d threads, want 51", len(threads))
+			}
+			for _, th := range threads {
+				if !errors.Is(th.Err, c.err) {
+					t.Errorf("thread %d: %v, want %v", th.ID(), th.Err, c.err)
+				}
+			}
+			t.Log(threads[0].Err, tg.Pause)
+			letGo(t, p.PID)
+			time.Sleep(20 * time.Millisecond)
+			before := cpuTime()
+			time.Sleep(50 * time.Millisecond)
+			if after := cpuTime(); after != before {
+				t.Errorf("the frozen process runs after the attach: %s, then %s", before, after)
+			}
+			write(c.control, c.thaw)
+			if err := p.Exit(t); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
