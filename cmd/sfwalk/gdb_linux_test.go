@@ -175,7 +175,6 @@ func compare(t *testing.T, got *document, want []gdbtest.Thread, inner int) {
 			t.Errorf("thread %d is missing", w.TID)
 			continue
 		}
-		w.Frames = throughCode(w.Frames)
 		frames += len(w.Frames)
 		if why := compareThread(th, w, inner); why != "" {
 			t.Errorf("thread %d %q: %s\n%s", w.TID, th.Name, why, sideBySide(th, w))
@@ -184,33 +183,27 @@ func compare(t *testing.T, got *document, want []gdbtest.Thread, inner int) {
 	t.Logf("%d threads, %d frames", len(want), frames)
 }
 
-// throughCode cuts off what gdb shows beyond a frame whose return address is 0 or
-// not in any module: it reads on, and prints whatever the stack has there. sfwalk
-// shows the first such address, if it is not 0, and stops.
-func throughCode(frames []gdbtest.Frame) []gdbtest.Frame {
-	for i, f := range frames {
-		if i > 0 && f.Function == "" && f.Module == "" && frames[i-1].Type != "sigtramp" {
-			if f.PC == 0 {
-				return frames[:i]
-			}
-			frames[i].CFA = 0
-			return frames[:i+1]
-		}
-	}
-	return frames
-}
-
+// compareThread compares frame by frame. Beyond a return address that is 0 or no
+// code gdb reads on, and prints whatever the stack has there; sfwalk shows the
+// address, if it is not 0, and stops.
 func compareThread(th *thread, w gdbtest.Thread, inner int) string {
-	i := 0
+	i, called := 0, false
 	for _, g := range w.Frames {
 		if g.Type == "tailcall" {
 			continue // gdb guesses these from call sites in the debug information
+		}
+		if g.PC == 0 && called {
+			break
 		}
 		if i == len(th.Frames) {
 			return fmt.Sprintf("ends after %d frames (%s, %s), gdb has more", i, th.Stop, th.Error)
 		}
 		f := th.Frames[i]
 		i++
+		if f.PC.v == g.PC && f.Module == "" && called {
+			break
+		}
+		called = g.Type != "sigtramp"
 		switch {
 		case f.PC.v != g.PC:
 			return fmt.Sprintf("frame %d: PC %#x, gdb has %#x", f.Level, f.PC.v, g.PC)
