@@ -21,8 +21,9 @@ var (
 	ErrNotStopped    = errors.New("thread cannot be stopped")
 	ErrNoUserContext = errors.New("thread never runs user code")
 
-	// ErrExited says that the process ended while it was read, or since.
-	ErrExited = errors.New("process has exited")
+	// ErrExited says that the process ended while it was read, or since; by
+	// execve(2), too.
+	ErrExited = errors.New("process has ended or runs another program")
 )
 
 // refusal is a sentence for the user, and its kind: one of the errors above.

@@ -160,7 +160,7 @@ func TestExited(t *testing.T) {
 		t.Errorf("read the copied stack: %v", err)
 	}
 	_, err := tg.Memory().ReadMemory(addr, word[:])
-	wantError(t, err, ErrExited, fmt.Sprintf("read memory of process %d at %#x: process has exited", p.PID, addr))
+	wantError(t, err, ErrExited, fmt.Sprintf("read memory of process %d at %#x: process has ended", p.PID, addr))
 	if !errors.Is(err, target.ErrUnmapped) {
 		t.Errorf("%v is not ErrUnmapped", err)
 	}

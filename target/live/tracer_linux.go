@@ -115,12 +115,13 @@ func (t *tracer) seizeNew() (added int, err error) {
 			continue
 		}
 		if x == nil {
-			x = &tracee{tid: tid, name: t.proc.comm(tid)}
+			x = &tracee{tid: tid}
 			t.known[tid] = x
 			t.mu.Lock()
 			t.tracees = append(t.tracees, x)
 			t.mu.Unlock()
 		}
+		x.name = t.proc.comm(tid)
 		if late {
 			x.state, x.err = failed, notStopped(tid, "it started when the time to stop all threads had passed")
 		} else {

@@ -196,6 +196,25 @@ func TestKilledWhileAttaching(t *testing.T) {
 	}
 }
 
+// The process is killed in the middle of an attach: that is said, and how it
+// ended is still there for its parent to learn.
+func TestTargetKilled(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	t.Cleanup(func() { hookStopped = func() {} })
+	hookStopped = func() {
+		kill(t, p.PID, syscall.SIGKILL)
+		eventually(t, "the process is dead", func() bool { return field(t, p.PID, p.PID, "State")[0] == 'Z' })
+	}
+	target, err := Attach(context.Background(), p.PID, Options{})
+	if err == nil {
+		t.Fatalf("threads: %+v", target.threads)
+	}
+	wantError(t, err, ErrExited, fmt.Sprintf("attach %d: the process has ended", p.PID))
+	if err := p.Exit(t); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("its parent learns: %v", err)
+	}
+}
+
 func TestThreadsComeAndGo(t *testing.T) {
 	p := start(t, "storm.c", "8")
 	for i := range 200 {
