@@ -95,7 +95,7 @@ func FuzzParseMaps(f *testing.F) {
 func BenchmarkParseMaps(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 1000 {
-		lo := 0x7f0000000000 + i*0x10000
+		lo := 0x7f0000000000 + uint64(i)*0x10000
 		fmt.Fprintf(&text, "%x-%x r-xp %08x fe:00 %d                     /usr/lib/x86_64-linux-gnu/lib%d.so.6\n", lo, lo+0x8000, i%5*0x1000, i/5+1, i/5)
 	}
 	b.SetBytes(int64(text.Len()))

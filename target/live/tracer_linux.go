@@ -105,7 +105,7 @@ func (t *tracer) seizeNew() (added int, err error) {
 	first := len(t.tracees) == 0
 	late := !first && time.Now().After(t.deadline)
 	var fresh []*tracee
-	stop := t.watch()
+	var stop func()
 	for _, tid := range tids {
 		x := t.known[tid]
 		if x != nil && x.state == stopped && !isStopped(tid) {
@@ -121,6 +121,9 @@ func (t *tracer) seizeNew() (added int, err error) {
 			t.tracees = append(t.tracees, x)
 			t.mu.Unlock()
 		}
+		if stop == nil {
+			stop = t.watch()
+		}
 		x.name = t.proc.comm(tid)
 		if late {
 			x.state, x.err = failed, notStopped(tid, "it started when the time to stop all threads had passed")
@@ -129,7 +132,9 @@ func (t *tracer) seizeNew() (added int, err error) {
 		}
 		fresh = append(fresh, x)
 	}
-	stop()
+	if stop != nil {
+		stop()
+	}
 	if first {
 		t.prepare(len(fresh))
 	}
