@@ -9,7 +9,9 @@
 // .gnu_debugdata, or a separate debug file found by build ID or .gnu_debuglink;
 // names and files are spelled as GDB spells them. Everything is read when an
 // address of the module is first asked for, DWARF one compilation unit at a
-// time, and nothing that is read is trusted.
+// time, and nothing that is read is trusted. DWARF 2 to 5 are read, in whole
+// units: not what dwz shares between files, nor split (.dwo) files; there the
+// names of symbol tables serve.
 //
 // [frame.Frame.AddressInBlock]: https://pkg.go.dev/github.com/sfwalk/sfwalk/frame#Frame.AddressInBlock
 package symbol

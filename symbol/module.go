@@ -69,6 +69,11 @@ func (mod *module) locate(pc uint64) []Location {
 				chain[i].Module = mod.m
 				chain[i].Start += mod.bias
 			}
+			if f := &chain[len(chain)-1]; f.Function == "" { // DWARF without a name, or with one in a file that is not read
+				if name, start, ok := mod.symbol(addr); ok {
+					f.Function, f.Start, f.Offset = name, start+mod.bias, addr-start
+				}
+			}
 			return chain
 		}
 	}

@@ -92,8 +92,7 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 }
 
 // Warnings returns what went wrong while symbols of m were read: debug files
-// that do not match, sections that cannot be decoded. It is nil for a module
-// that Locate was never asked about.
+// that do not match, sections that cannot be decoded; the first few of them.
 func (s *Symbolizer) Warnings(m *target.Module) []error {
 	mod := s.module(m)
 	mod.mu.Lock()
@@ -113,9 +112,14 @@ func (s *Symbolizer) keep(f io.Closer) {
 	s.mu.Unlock()
 }
 
+// maxWarnings bounds what is kept of a broken file's complaints.
+const maxWarnings = 32
+
 // warn records what went wrong with a module.
 func (mod *module) warn(format string, args ...any) {
 	mod.mu.Lock()
-	mod.warnings = append(mod.warnings, fmt.Errorf(format, args...))
-	mod.mu.Unlock()
+	defer mod.mu.Unlock()
+	if len(mod.warnings) < maxWarnings {
+		mod.warnings = append(mod.warnings, fmt.Errorf(format, args...))
+	}
 }
