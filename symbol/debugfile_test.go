@@ -7,6 +7,7 @@ import (
 	"debug/elf"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -228,4 +229,30 @@ func TestLibc(t *testing.T) {
 			t.Skip("SKIPPED, NOT TESTED: the C library's debug file is not installed (apt-get install libc6-dbg)")
 		}
 	})
+}
+
+// Sections compressed by zstd are read; gdb is asked about the file before.
+func TestZstd(t *testing.T) {
+	file := compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc")
+	addresses := addressesOf(t, file, 1, func(name string) bool { return name == "main" || name == "calls_split" })
+	answers := askGDB(t, file, addresses)
+	dir := filepath.Dir(file)
+	if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), "--compress-debug-sections=zstd", file, dir+"/packed").CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED, NOT TESTED: objcopy does not know zstd: %s", out)
+	}
+	compressed := 0
+	f, err := elf.Open(dir + "/packed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_COMPRESSED != 0 {
+			compressed++
+		}
+	}
+	inlined, lines, _ := compare(t, New(Options{}), dir+"/packed", answers)
+	if compressed == 0 || inlined < 100 || lines < 100 {
+		t.Errorf("%d compressed sections, %d inlined calls, %d lines", compressed, inlined, lines)
+	}
 }
