@@ -74,7 +74,7 @@ func (f *Frame) sniff() {
 	s, from := f.stack, 0
 	f.winner, f.claimReason, f.claimErr = -1, Unavailable, errNobody
 	if f.caller && !s.modules.IsCode(f.AddressInBlock()) {
-		f.claimReason, f.claimErr = NotCode, nil // nothing can have called from there
+		f.claimReason, f.claimErr = NotCode, errNotCode // nothing can have called from there
 		return
 	}
 	slot := s.table.rows.slot(f.pc, s.modules.Generation)
@@ -98,7 +98,7 @@ func (f *Frame) sniff() {
 		return
 	}
 	if !s.modules.IsCode(q.Block) {
-		f.claimReason, f.claimErr = NotCode, nil
+		f.claimReason, f.claimErr = NotCode, errNotCode
 	}
 }
 

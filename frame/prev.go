@@ -21,8 +21,8 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	if f.cache.Row.Flags&trad.Outermost != 0 {
 		return nil, Outermost, nil
 	}
-	if stop := f.checkID(); stop != NoReason {
-		return nil, stop, nil
+	if stop, err := f.checkID(); stop != NoReason {
+		return nil, stop, err
 	}
 
 	pc := f.ra
@@ -47,20 +47,27 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
 	prev.sniff()
 	if prev.winner >= 0 && prev.again(f) {
-		return nil, SameID, nil
+		return nil, SameID, errSame
 	}
 	return prev, NoReason, nil
 }
 
-var errZeroPC = errors.New("the return address is 0")
+// What the stop reasons leave open.
+var (
+	errZeroPC  = errors.New("the return address is 0")
+	errInner   = errors.New("the frame lies inside the one that it called: corrupt stack?")
+	errSame    = errors.New("its caller would be the same frame again: corrupt stack?")
+	errNotCode = errors.New("nothing executable is mapped there: corrupt stack?")
+)
 
 // endsChain reports whether a zero return address marks the end of the stack
 // and is no damage. The ABI has the outermost frame record be zero. Run-time
 // systems plant the address of a function's beginning as the outermost return
 // address: no call has left it there.
 func (f *Frame) endsChain(fp Value) bool {
-	cfa := f.cache.Row.CFA
-	if cfa.Kind == trad.InReg && cfa.Reg == f.stack.arch.FP && fp.Known() && fp.Bits == 0 {
+	// Only a row that was read off the chain of frame records itself (it is true
+	// once) speaks of that; tables mark the outermost frame in their own way.
+	if f.cache.Row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {
 		return true
 	}
 	if m := f.Module(); m != nil && f.caller {
@@ -84,17 +91,17 @@ func (f *Frame) first() *Frame {
 
 // checkID holds THIS against its NEXT: between two normal frames the stack must
 // have grown outward. A signal handler's stack may lie anywhere.
-func (f *Frame) checkID() StopReason {
+func (f *Frame) checkID() (StopReason, error) {
 	s := f.stack
 	if u, ok := s.table.sniffers[f.winner].(Unwinder); ok {
 		if id, err := u.ThisID(f); err != nil || id.Null() {
-			return NullID
+			return NullID, err
 		}
 	}
 	if f.typ == Normal && f.next.typ == Normal && s.arch.InnerThan(f.cache.CFA, f.next.cache.CFA) {
-		return InnerID
+		return InnerID, errInner
 	}
-	return NoReason
+	return NoReason, nil
 }
 
 // again reports whether PREVIOUS prev is THIS once more.

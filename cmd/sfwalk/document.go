@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -27,7 +29,8 @@ type thread struct {
 	Stop   string `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
 	Error  string `json:"error"` // why there is no stack, or what made it end early
 
-	whole bool
+	whole  bool
+	detail string // Error without what Stop says already
 }
 
 // frm is one frame: physical, or an inlined call laid over one.
@@ -122,6 +125,9 @@ func (w *walker) thread(th target.Thread) thread {
 	for f, err := range stack.All() {
 		if err != nil {
 			out.Error = err.Error()
+			if why := errors.Unwrap(err); why != nil {
+				out.detail = why.Error()
+			}
 			break
 		}
 		last = f
@@ -133,6 +139,11 @@ func (w *walker) thread(th target.Thread) thread {
 	out.whole = reason.Whole() || reason == frame.Limit
 	if out.whole {
 		out.Error = ""
+	}
+	if x, ok := th.(*live.Thread); ok && x.Err != nil {
+		// The thread did not stop; what there is comes from the PC and SP that the
+		// kernel tells of a sleeping thread.
+		out.Error, out.whole, out.detail = x.Err.Error(), false, x.Err.Error()
 	}
 	return out
 }

@@ -77,7 +77,9 @@ func (p *printer) thread(t *thread) {
 		p.styled(red, "stop: "+t.Error)
 	default:
 		p.styled(red, "stop: "+t.Stop)
-		p.styled(faint, " ("+t.Error+")")
+		if t.detail != "" {
+			p.styled(faint, " ("+t.detail+")")
+		}
 	}
 	p.WriteByte('\n')
 }
