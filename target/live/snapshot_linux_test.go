@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -248,6 +249,62 @@ func TestMainThreadEnded(t *testing.T) {
 	}
 	if err := p.Exit(t); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Copies leave out what is not mapped, and nothing else, however many there are.
+func TestCopyMemory(t *testing.T) {
+	p := start(t, "idle.c")
+	tg := attach(t, p.PID)
+	f := tg.files.(*files)
+	text, err := f.proc.readFile("maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, err := parseMaps(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := func(addr uint64) bool {
+		i, holds := findMapping(maps, addr)
+		return holds && maps[i].read && !strings.HasPrefix(maps[i].path, "[vv")
+	}
+	var parts []span
+	for i, m := range maps {
+		// Around every end of a mapping, and many small pieces of one.
+		if m.hi>>47 == 0 && (i+1 == len(maps) || maps[i+1].lo > m.hi+0x4000) {
+			parts = append(parts, span{m.hi - 0x808, m.hi + 0x2404})
+		}
+		if m.read && m.hi-m.lo > 1<<18 && len(parts) < 3000 {
+			for at := m.lo; at < m.hi-0x1000; at += 64 {
+				parts = append(parts, span{at, at + 24})
+			}
+		}
+	}
+	if len(parts) < 3000 {
+		t.Fatalf("only %d parts", len(parts))
+	}
+	for _, way := range []string{"process_vm_readv", "mem"} {
+		pid := p.PID
+		if way == "mem" {
+			pid = 1 << 30 // no such process: refused
+		}
+		blocks, _ := f.copyMemory(pid, slices.Clone(parts))
+		m := memory{copies: blocks}
+		for _, s := range parts {
+			for at := s.lo; at < s.hi; at++ {
+				got := m.copied(at)
+				if (got != nil) != there(at) {
+					t.Fatalf("%s: %#x of %#x-%#x is copied: %v, is mapped: %v", way, at, s.lo, s.hi, got != nil, there(at))
+				}
+				var b [1]byte
+				if got != nil && at%97 == 0 {
+					if _, err := f.mem.ReadAt(b[:], int64(at)); err != nil || b[0] != got[0] {
+						t.Fatalf("%s: %#x is %#x, want %#x, %v", way, at, got[0], b[0], err)
+					}
+				}
+			}
+		}
 	}
 }
 
