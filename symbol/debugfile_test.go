@@ -256,3 +256,17 @@ func TestZstd(t *testing.T) {
 		t.Errorf("%d compressed sections, %d inlined calls, %d lines", compressed, inlined, lines)
 	}
 }
+
+// The symbols of a C++ library.
+func TestLibstdcxx(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	const lib = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"
+	if _, err := os.Stat(lib); err != nil {
+		t.Skip("SKIPPED, NOT TESTED: ", err)
+	}
+	none := t.TempDir()
+	answers := askGDB(t, lib, textAddresses(t, lib, ".text", 491), "set debug-file-directory "+none)
+	if _, _, symbols := compare(t, New(Options{DebugDirs: []string{none}}), lib, answers); symbols < 500 {
+		t.Errorf("%d names", symbols)
+	}
+}

@@ -14,10 +14,10 @@ const maxMangled = 1 << 16
 var maxDemangled = demangle.MaxLength(18)
 
 // demangleSymbol makes a symbol's name readable as GDB prints one that it has
-// from a symbol table: with its parameters.
+// from a symbol table: with its parameters, and std::string written out.
 func demangleSymbol(name string) string {
 	name, _, _ = strings.Cut(name, "@@") // the default version
-	return demangleName(name)
+	return demangleName(name, demangle.Verbose)
 }
 
 // demangleFunction makes a linkage name from DWARF readable as GDB prints a
