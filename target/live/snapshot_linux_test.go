@@ -276,7 +276,7 @@ func TestCopyMemory(t *testing.T) {
 			parts = append(parts, span{m.hi - 0x808, m.hi + 0x2404})
 		}
 		if m.read && m.hi-m.lo > 1<<18 && len(parts) < 3000 {
-			for at := m.lo; at < m.hi-0x1000; at += 64 {
+			for at := m.lo; at < m.hi-0x1000; at += 512 {
 				parts = append(parts, span{at, at + 24})
 			}
 		}
