@@ -272,13 +272,13 @@ func TestCopyMemory(t *testing.T) {
 	var parts []span
 	for i, m := range maps {
 		// Around every end of a mapping, and many small pieces of one.
-		if m.hi>>47 == 0 && (i+1 == len(maps) || maps[i+1].lo > m.hi+0x4000) {
-			parts = append(parts, span{m.hi - 0x808, m.hi + 0x2404})
-		}
 		if m.read && m.hi-m.lo > 1<<18 && len(parts) < 3000 {
 			for at := m.lo; at < m.hi-0x1000; at += 512 {
 				parts = append(parts, span{at, at + 24})
 			}
+		}
+		if m.hi>>47 == 0 && (i+1 == len(maps) || maps[i+1].lo > m.hi+0x4000) {
+			parts = append(parts, span{m.hi - 0x808, m.hi + 0x2404})
 		}
 	}
 	if len(parts) < 3000 {
