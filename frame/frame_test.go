@@ -25,7 +25,6 @@ const (
 type fake struct {
 	regs  map[trad.Reg]uint64
 	words []uint64
-	code  []target.Mapping
 	mods  *target.Modules
 }
 

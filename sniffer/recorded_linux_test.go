@@ -4,7 +4,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -20,7 +19,6 @@ type recorded struct {
 	state   *gdbtest.StepState
 	modules *target.Modules
 	files   map[*target.Module]*os.File
-	mu      sync.Mutex
 }
 
 func newRecorded(t *testing.T, rec *gdbtest.Recording) *recorded {
