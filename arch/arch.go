@@ -61,6 +61,8 @@ type Arch struct {
 
 	// Trampolines are the forms of the code that a signal handler returns to.
 	Trampolines []Trampoline
+	// TrampolineSymbols are the names of such code, for where it cannot be read.
+	TrampolineSymbols []string
 	// SignalRow is the row of such a trampoline that occupies [lo, lo+n).
 	SignalRow func(lo uint64, n uint32) trad.Row
 	UContext  UContext

@@ -70,7 +70,8 @@ func (f *Frame) ID() ID {
 	if f.winner < 0 {
 		return ID{}
 	}
-	if u, ok := f.stack.table.sniffers[f.winner].(Unwinder); ok {
+	winner := f.stack.table.sniffers[f.winner]
+	if u, ok := winner.(Unwinder); ok {
 		id, err := u.ThisID(f)
 		if err != nil {
 			return ID{}
@@ -78,12 +79,22 @@ func (f *Frame) ID() ID {
 		return id
 	}
 	id := ID{Stack: f.cache.CFA, Has: HasStack}
-	if m := f.Module(); m != nil {
-		if lo, _, ok := m.Function(f.AddressInBlock()); ok {
-			id.Code, id.Has = lo, id.Has|HasCode
-		}
+	if code, ok := f.functionStart(winner); ok {
+		id.Code, id.Has = code, id.Has|HasCode
 	}
 	return id
+}
+
+func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
+	if m := f.Module(); m != nil {
+		if addr, _, ok = m.Function(f.AddressInBlock()); ok {
+			return addr, true
+		}
+	}
+	if d, is := winner.(Delimiter); is {
+		return d.FunctionStart(f.query())
+	}
+	return f.cache.Row.Lo, f.typ == SigTramp // the trampoline is the row's whole range
 }
 
 // Prev returns the PREVIOUS frame, making it when first asked. Where there is

@@ -26,6 +26,14 @@ const (
 	HasSpecial
 )
 
+// Inlined returns the ID of the depth-th call (1 is the outermost) that is inlined
+// into the frame with ID a; code is where the inlined code begins.
+func (a ID) Inlined(depth int, code uint64) ID {
+	a.Depth = depth
+	a.Code, a.Has = code, a.Has|HasCode
+	return a
+}
+
 // Null reports whether the ID identifies nothing.
 func (a ID) Null() bool { return a.Has == 0 }
 

@@ -50,6 +50,15 @@ type Unwinder interface {
 	PrevRegister(this *Frame, r trad.Reg) Value
 }
 
+// A Delimiter is a Sniffer whose tables tell where a function begins; IDs use it
+// for functions without a symbol.
+type Delimiter interface {
+	Sniffer
+	// FunctionStart returns the run-time address of the beginning of the function
+	// that q.Block is in.
+	FunctionStart(q *Query) (addr uint64, ok bool)
+}
+
 // BaseSniffer gives addresses within frames that a debugger needs and an unwinder does
 // not (GDB's struct frame_base).
 type BaseSniffer interface {

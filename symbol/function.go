@@ -60,7 +60,7 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 		s := d.show(u, f.subprogram)
 		chain = append(chain, Location{
 			Function: s.name, Args: s.args,
-			Start: start, Offset: addr - start,
+			Start: start, Offset: addr - start, Entry: f.ranges[0][0],
 			File: where.file, Line: int(where.line),
 			Inline: f.inline,
 		})

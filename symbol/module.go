@@ -68,6 +68,7 @@ func (mod *module) locate(pc uint64) []Location {
 			for i := range chain {
 				chain[i].Module = mod.m
 				chain[i].Start += mod.bias
+				chain[i].Entry += mod.bias
 			}
 			if f := &chain[len(chain)-1]; f.Function == "" { // DWARF without a name, or with one in a file that is not read
 				if name, start, ok := mod.symbol(addr); ok {

@@ -48,6 +48,7 @@ type frm struct {
 	Sniffer  string `json:"sniffer"`
 
 	Guess     bool         `json:"guess,omitempty"`
+	ID        string       `json:"id,omitempty"`
 	Registers []register   `json:"registers,omitempty"`
 	Explain   *explanation `json:"explain,omitempty"`
 
@@ -176,6 +177,9 @@ func (w *walker) appendFrame(list []frm, f *frame.Frame) []frm {
 		if p.Inline {
 			x.Type = frame.Inline.String()
 		}
+		if w.flags.explain {
+			x.ID = id(f, &p, len(places)-1-i).String()
+		}
 		if p.Module != nil {
 			x.Module, x.BuildID = p.Module.Path, p.Module.BuildID()
 			if _, bias, err := p.Module.Image(); err == nil {
@@ -186,6 +190,14 @@ func (w *walker) appendFrame(list []frm, f *frame.Frame) []frm {
 	}
 	w.detail(&list[len(list)-1], f)
 	return list
+}
+
+// id returns the ID of a frame, or of the depth-th call inlined into it, at p.
+func id(f *frame.Frame, p *symbol.Location, depth int) frame.ID {
+	if depth == 0 {
+		return f.ID()
+	}
+	return f.ID().Inlined(depth, p.Entry)
 }
 
 // detail adds to a physical frame what --registers and --explain ask for.

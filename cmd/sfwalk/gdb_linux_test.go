@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
@@ -59,7 +60,7 @@ func TestGDB(t *testing.T) {
 	for _, tt := range targets {
 		t.Run(tt.name, func(t *testing.T) {
 			p := startTarget(t, tt.src, tt.flags, tt.args)
-			got := take(t, p.PID, &walkFlags{})
+			got := take(t, p.PID, &walkFlags{explain: tt.inner == 0})
 			var opts []gdbtest.Option
 			if tt.inner > 0 {
 				opts = append(opts, gdbtest.WithLimit(tt.inner))
@@ -211,6 +212,8 @@ func compareThread(th *thread, w gdbtest.Thread, inner int) string {
 			return fmt.Sprintf("frame %d: type %s, gdb has %s", f.Level, f.Type, g.Type)
 		case g.CFA != 0 && f.CFA.v != g.CFA:
 			return fmt.Sprintf("frame %d: CFA %#x, gdb has %#x", f.Level, f.CFA.v, g.CFA)
+		case f.ID != "" && g.CFA != 0 && g.Code != 0 && f.ID != gdbID(g):
+			return fmt.Sprintf("frame %d: ID %s, gdb has %s", f.Level, f.ID, gdbID(g))
 		case g.Function != "" && g.Type != "sigtramp" && function(f.Function) != function(g.Function):
 			return fmt.Sprintf("frame %d: function %s, gdb has %s", f.Level, f.Function, g.Function)
 		case g.Line != 0 && (f.Line != g.Line || filepath.Base(f.File) != filepath.Base(g.File)):
@@ -221,6 +224,15 @@ func compareThread(th *thread, w gdbtest.Thread, inner int) string {
 		return fmt.Sprintf("has %d frames, gdb %d", len(th.Frames), i)
 	}
 	return ""
+}
+
+// gdbID is gdb's frame ID. Tail calls count in its depth.
+func gdbID(g gdbtest.Frame) string {
+	id := frame.ID{Stack: g.CFA, Code: g.Code, Has: frame.HasStack | frame.HasCode}
+	if g.Type == "inline" {
+		id.Depth = g.Artificial
+	}
+	return id.String()
 }
 
 // function leaves out the parameters, which gdb shows in some places only.

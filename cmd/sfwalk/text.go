@@ -100,6 +100,10 @@ func (p *printer) frame(f *frm) {
 		p.styled(faint, " [guess]")
 	}
 	p.WriteByte('\n')
+	if f.ID != "" {
+		p.styled(faint, "      id "+f.ID)
+		p.WriteByte('\n')
+	}
 	if f.Explain != nil {
 		p.explain(f)
 	}

@@ -1,6 +1,3 @@
-// Package dwarf is the sniffer that reads DWARF call frame information: a
-// module's .eh_frame and .debug_frame, opened where they lie and kept with the
-// module.
 package dwarf
 
 import (
@@ -40,7 +37,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Module == nil {
 		return trad.Row{}, noModule
 	}
-	s := q.Module.Memo(sectionsKey{}, func() any { return open(q.Module, q.Arch) }).(*sections)
+	s := sectionsOf(q)
 	why := s.why
 	for _, section := range s.list {
 		row, _, err := section.Row(q.Block - s.bias)
@@ -53,6 +50,24 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 	}
 	return trad.Row{}, why
+}
+
+// FunctionStart returns where the FDE that covers q.Block begins.
+func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+	if q.Module == nil {
+		return 0, false
+	}
+	s := sectionsOf(q)
+	for _, section := range s.list {
+		if f, err := section.Find(q.Block - s.bias); err == nil {
+			return f.Start + s.bias, true
+		}
+	}
+	return 0, false
+}
+
+func sectionsOf(q *frame.Query) *sections {
+	return q.Module.Memo(sectionsKey{}, func() any { return open(q.Module, q.Arch) }).(*sections)
 }
 
 func open(m *target.Module, a *arch.Arch) *sections {

@@ -1,11 +1,3 @@
-// Package fp is the sniffer of frame pointer chains. It comes in two strengths:
-// [Flagged] answers only where a module's SFrame section promises that all its
-// functions keep frame pointers (SFRAME_F_FRAME_POINTER) and has no entry for
-// the PC; [Guess] answers for any code, last, and marks its rows as guesses.
-//
-// Both check the chain before they claim: the frame pointer is aligned, points
-// outward on the stack, what it points to can be read, and the return address
-// found there is in executable memory.
 package fp
 
 import (

@@ -1,7 +1,3 @@
-// Package sframe is the sniffer that reads SFrame sections: it finds a module's
-// section, keeps it opened with the module, and turns its rows into
-// [trad.Row]s. Registers that SFrame does not track stay untracked; the sniffers
-// behind this one complete them.
 package sframe
 
 import (
@@ -115,6 +111,19 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, stubDiffers
 	}
 	return row, frame.Claimed
+}
+
+// FunctionStart returns where the FDE that covers q.Block begins.
+func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+	if q.Module == nil {
+		return 0, false
+	}
+	s := SectionOf(q.Module, q.Arch)
+	if s.Section == nil {
+		return 0, false
+	}
+	f, err := s.FindFDE(q.Block - s.Bias)
+	return f.Start + s.Bias, err == nil
 }
 
 func convert(r *sframe.Row, bias uint64) trad.Row {

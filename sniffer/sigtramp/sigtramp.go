@@ -1,14 +1,8 @@
-// Package sigtramp is the sniffer of signal trampolines: the code that a signal
-// handler returns to, whose PREVIOUS was interrupted rather than calling. All
-// registers come from the kernel's ucontext.
-//
-// It knows the trampoline by its machine code, or, where code cannot be read,
-// by its symbol. A trampoline of other shape that carries unwind information
-// with the 'S' augmentation is left to the dwarf sniffer.
 package sigtramp
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
@@ -35,6 +29,9 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	// The PC itself decides, not PC-1: the handler "returns" to the trampoline's
 	// first instruction, and what lies before that is somebody else's.
 	var code [maxCode]byte
+	if n, _ := q.Memory.ReadMemory(q.PC, code[:1]); n == 0 {
+		return bySymbol(q)
+	}
 	for i := range a.Trampolines {
 		t := &a.Trampolines[i]
 		for _, at := range t.PCs {
@@ -46,4 +43,22 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 	}
 	return trad.Row{}, notTrampoline
+}
+
+// bySymbol answers for code that cannot be read, such as a core file's that was
+// left out of it.
+func bySymbol(q *frame.Query) (trad.Row, frame.Answer) {
+	m := q.Modules.Find(q.PC)
+	if m == nil {
+		return trad.Row{}, notTrampoline
+	}
+	im, bias, err := m.Image()
+	if err != nil {
+		return trad.Row{}, notTrampoline
+	}
+	s, ok := im.Symbols().Find(q.PC - bias)
+	if !ok || !slices.Contains(q.Arch.TrampolineSymbols, im.Symbols().Name(s)) {
+		return trad.Row{}, notTrampoline
+	}
+	return q.Arch.SignalRow(s.Addr+bias, uint32(s.Size)), frame.Claimed
 }

@@ -1,0 +1,7 @@
+// Package prologue is the sniffer for code that no table describes: it reads the
+// machine code of the function, from its symbol on, to find how far the frame is
+// set up at the PC, or recognises the epilogue that the PC is in.
+//
+// It also answers for a frame 0 whose PC is no code at all: a call through a bad
+// function pointer, which has set up nothing yet.
+package prologue
