@@ -1,7 +1,7 @@
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests with the race detector
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each
-# make soak     the long attach tests: SOAK attaches (default 20000) to a busy process
+# make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files
 
 GO       ?= go
 FUZZTIME ?= 1m
@@ -56,7 +56,7 @@ fuzz:
 	done
 
 soak:
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -v -run 'Undisturbed|Soak' ./target/live
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64
 
 clean:
 	rm -rf bin
