@@ -36,6 +36,7 @@ var targets = []struct {
 	{name: "frames above 64 KiB", src: "bigframe.c", flags: gdbtest.Plain},
 	{name: "alloca, realigned, DRAP", src: "realign.c", flags: append([]string{"-mavx2"}, gdbtest.Plain...)},
 	{name: "tail calls", src: "tailcall.c", flags: gdbtest.Plain},
+	{name: "tail calls, no debug information", src: "tailcall.c", flags: []string{"-O2", "-fomit-frame-pointer", "-Wa,--gsframe"}},
 	{name: "noreturn", src: "noreturn.c", flags: append([]string{"-falign-functions=1", "-fno-toplevel-reorder", "-fno-reorder-functions"}, gdbtest.Plain...)},
 	{name: "inlined calls", src: "inline.c", flags: gdbtest.Plain},
 	{name: "200 threads", src: "threads.c", flags: gdbtest.Plain},
