@@ -114,6 +114,7 @@ func (f *Frame) apply(row trad.Row, i int) bool {
 		return false
 	}
 	f.winner = int16(i)
+	f.completion, f.values = nil, nil // of another row
 	f.typ = Normal
 	if row.Flags&trad.Signal != 0 {
 		f.typ = SigTramp
