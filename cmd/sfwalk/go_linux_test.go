@@ -12,7 +12,7 @@ import (
 func TestGoGDB(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
 	p.Stop(t)
-	compare(t, take(t, p.PID, &walkFlags{}), gdbtest.Backtrace(t, p.PID), 0)
+	compare(t, take(t, p.PID, &walkFlags{}), gdbtest.Backtrace(t, p.PID))
 }
 
 // TestGoWithoutDWARF finds the one stack that is known from the source, by code

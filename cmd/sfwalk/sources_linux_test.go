@@ -40,7 +40,7 @@ func TestPromisedFramePointers(t *testing.T) {
 
 	p := gdbtest.Start(t, program)
 	got := take(t, p.PID, &walkFlags{})
-	compare(t, got, gdbtest.Backtrace(t, p.PID), 0)
+	compare(t, got, gdbtest.Backtrace(t, p.PID))
 	by := map[string]string{}
 	for _, fr := range got.Threads[0].Frames {
 		by[fr.Function] = fr.Sniffer
@@ -67,7 +67,7 @@ func TestVDSOGDB(t *testing.T) {
 		got := take(t, p.PID, &walkFlags{})
 		if got.Threads[0].Frames[0].Module == "[vdso]" {
 			want := gdbtest.Backtrace(t, p.PID)
-			compare(t, got, want, 0)
+			compare(t, got, want)
 			if !slices.ContainsFunc(got.Threads[0].Frames, func(f frm) bool { return f.Function == "asks_time" }) {
 				t.Errorf("asks_time is not on the stack: %+v", got.Threads[0].Frames)
 			}
