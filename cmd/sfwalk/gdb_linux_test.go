@@ -11,6 +11,9 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // targets are the programs whose stacks are held against gdb's.
@@ -79,19 +82,30 @@ func TestSniffersAgree(t *testing.T) {
 	for _, tt := range targets {
 		t.Run(tt.name, func(t *testing.T) {
 			p := startTarget(t, tt.src, tt.flags, tt.args)
-			want := take(t, p.PID, &walkFlags{})
-			for _, alone := range []string{"sframe", "dwarf"} {
-				// The trampoline is sigtramp's in every order.
-				got := take(t, p.PID, &walkFlags{sniffers: []string{"sigtramp", alone}})
-				for i, th := range got.Threads {
-					for j, f := range th.Frames {
-						w := want.Threads[i].Frames[j]
-						if f.PC != w.PC || f.CFA.ok && f.CFA != w.CFA {
-							t.Errorf("%s alone, thread %d frame %d: PC %x CFA %x, default order has %x %x", alone, th.TID, j, f.PC.v, f.CFA.v, w.PC.v, w.CFA.v)
+			process, err := live.Attach(context.Background(), p.PID, live.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer process.Close()
+			threads, err := process.Threads()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, th := range threads {
+				want := physical(t, process, th, &walkFlags{})
+				for _, alone := range []string{"sframe", "dwarf"} {
+					// The trampoline is sigtramp's in every order.
+					got := physical(t, process, th, &walkFlags{sniffers: []string{"sigtramp", alone}})
+					for i, f := range got {
+						w := want[i]
+						cfa, ok := f.CFA()
+						wantCFA, _ := w.CFA()
+						if f.PC() != w.PC() || ok && cfa != wantCFA {
+							t.Errorf("%s alone, thread %d: %v CFA %#x, default order has %v CFA %#x", alone, th.ID(), f, cfa, w, wantCFA)
 						}
 					}
-					if alone == "dwarf" && len(th.Frames) < described(want.Threads[i].Frames) {
-						t.Errorf("dwarf alone: thread %d has %d frames, default order %d", th.TID, len(th.Frames), len(want.Threads[i].Frames))
+					if alone == "dwarf" && len(got) < described(want) {
+						t.Errorf("dwarf alone: thread %d has %d frames, default order %d", th.ID(), len(got), len(want))
 					}
 				}
 			}
@@ -99,10 +113,25 @@ func TestSniffersAgree(t *testing.T) {
 	}
 }
 
+// physical returns a thread's frames, without what symbols add.
+func physical(t *testing.T, process target.Target, th target.Thread, flags *walkFlags) (frames []*frame.Frame) {
+	t.Helper()
+	stack, err := frame.New(process, th, flags.table(process.Arch()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f := range stack.All() {
+		if f != nil {
+			frames = append(frames, f)
+		}
+	}
+	return frames
+}
+
 // described returns how many frames, from the innermost on, tables describe.
-func described(frames []frm) int {
+func described(frames []*frame.Frame) int {
 	for i, f := range frames {
-		if f.Sniffer == "prologue" || f.Guess {
+		if f.Sniffer() == "prologue" || f.Row().Flags&trad.Guess != 0 {
 			return i
 		}
 	}
