@@ -1,0 +1,43 @@
+package sframe
+
+// Contents is what a section says, free of how it is laid out: what Encode
+// writes, Convert turns into another version and Join puts together.
+type Contents struct {
+	Version          Version
+	ABI              ABI
+	Flags            Flags  // FDESorted: Encode sorts the FDEs; the others as in Header
+	FixedFP, FixedRA int8   // as in Header
+	AuxHeader        []byte // as in Header, at most 255 bytes
+
+	// Functions, in the order in which their FREs lie in the section. The
+	// FDEs are in the same order, unless Flags has FDESorted.
+	Functions []Function
+}
+
+// A Function is one FDE with its FREs.
+type Function struct {
+	Start uint64 // link-time address of the function's first byte
+	Size  uint32 // in bytes
+
+	PCType   PCType
+	RepSize  uint8 // of a PCMask block, in bytes, at least 1; V1 holds 16 alone
+	PauthKey PauthKey
+	Signal   bool // the function is a signal trampoline (V3)
+
+	// Type and FREType are the least to be used: Encode takes Flex where an
+	// entry needs it, and the smallest FRE type that fits, but none below these.
+	// A Flex function without entries says nothing, a Default one of V3 that its
+	// frame is outermost.
+	Type    FDEType
+	FREType FREType
+
+	Entries []Entry // by ascending Offset
+}
+
+// An Entry is what one FRE says: the rules that hold from Offset up to the
+// next entry's Offset, or to the end of the function or block.
+type Entry struct {
+	Offset      uint32 // in bytes from the start of the function, or of the block (PCMask)
+	MangledRA   bool   // the return address is signed
+	CFA, RA, FP Rule   // RA RuleUndefined: outermost; CFA and FP are then RuleNone
+}
