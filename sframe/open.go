@@ -97,13 +97,8 @@ func (s *Section) readHeader(data []byte) error {
 		return headerError(0, ErrMalformed, "magic bytes %#02x %#02x, expected %#x in either byte order", data[0], data[1], Magic)
 	}
 	h.Version, h.Flags, h.ABI = Version(data[2]), Flags(data[3]), ABI(data[4])
-	known, abis := FDESorted|FramePointer, S390X
-	switch h.Version {
-	case V1:
-		abis = AMD64
-	case V2, V3:
-		known |= FDEFuncStartPCRel
-	default:
+	known, abis, ok := limits(h.Version)
+	if !ok {
 		return headerError(2, ErrUnsupported, "version %d, expected 1, 2 or 3", h.Version)
 	}
 	if unknown := h.Flags &^ known; unknown != 0 {
@@ -128,6 +123,17 @@ func (s *Section) readHeader(data []byte) error {
 		h.AuxHeader = data[headerSize : headerSize+n : headerSize+n]
 	}
 	return nil
+}
+
+// limits returns the flags that a version defines and the last of its ABIs.
+func limits(v Version) (known Flags, abis ABI, ok bool) {
+	switch v {
+	case V1:
+		return FDESorted | FramePointer, AMD64, true
+	case V2, V3:
+		return FDESorted | FramePointer | FDEFuncStartPCRel, S390X, true
+	}
+	return 0, 0, false
 }
 
 // u16, u32 and u64 load a field of the section's byte order; the caller has

@@ -1,0 +1,72 @@
+package sframe
+
+import "errors"
+
+// Convert returns what c says as Contents of version v, and what v cannot hold,
+// each with the reason. A function that v cannot hold whole is left out, for a
+// part of it would be a wrong answer; the Func of its error is its index in c.
+// An error of the section as a whole (Func -1) is either the loss of a flag, or
+// of everything: the Contents are nil then.
+//
+// V1 and V2 cannot hold Flex functions and signal frames, V1 no undefined RA, no
+// repeat size but 16, and no s390x; V3 has no FramePointer flag. A section
+// of V3 that was another before gets FDEFuncStartPCRel, as all linkers write it.
+// c is not changed; the result shares memory with it.
+func (c *Contents) Convert(v Version) (*Contents, []*EncodeError) {
+	out := *c
+	out.Version = v
+	out.Functions = nil
+	var lost []*EncodeError
+	flags, _, _ := limits(v)
+	if v == V3 && c.Version != V3 {
+		flags &^= FramePointer
+		out.Flags |= FDEFuncStartPCRel
+		if c.Flags&FramePointer != 0 {
+			lost = append(lost, &EncodeError{Version: v, Func: -1, Entry: -1, Msg: "the flag " + FramePointer.String()})
+		}
+	}
+	out.Flags &= flags
+	e, err := newEncoder(&out)
+	if err != nil {
+		return nil, append(lost, asEncodeError(err))
+	}
+	var scratch []byte
+	for i := range c.Functions {
+		f := c.Functions[i]
+		f.convert(c.Version, v)
+		out.Functions = append(out.Functions, f)
+		if scratch, _, err = e.appendFREs(scratch[:0], len(out.Functions)-1); err != nil {
+			lost = append(lost, asEncodeError(err))
+			lost[len(lost)-1].Func = i
+			out.Functions = out.Functions[:len(out.Functions)-1]
+		}
+	}
+	return &out, lost
+}
+
+func asEncodeError(err error) *EncodeError {
+	var e *EncodeError
+	errors.As(err, &e)
+	return e
+}
+
+// convert says what f says in another version's way, as far as there is one.
+func (f *Function) convert(from, to Version) {
+	switch {
+	case to == from:
+	case to == V3:
+		if len(f.Entries) == 0 {
+			f.Type = Flex // a Default one would be outermost
+		}
+	case from == V3:
+		if len(f.Entries) == 0 && f.Type == Default {
+			f.Entries = []Entry{{RA: Rule{Kind: RuleUndefined}}}
+		}
+		f.Type = Default
+	}
+	switch {
+	case f.PCType == PCMask:
+	case to == V1:
+		f.RepSize = 0
+	}
+}

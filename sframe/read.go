@@ -1,0 +1,60 @@
+package sframe
+
+import (
+	"cmp"
+	"slices"
+)
+
+// minFRESize is the size of the smallest FRE: a start offset of one byte, the
+// info byte, and no data words.
+const minFRESize = 2
+
+// Contents reads the whole section. What it returns does not refer to the
+// section's bytes, but for the auxiliary header. The error is that of the first
+// FDE or FRE that cannot be read; one that says that FDEs share FREs keeps the
+// result from growing beyond some 40 times the section's size.
+func (s *Section) Contents() (*Contents, error) {
+	c := &Contents{
+		Version: s.Version, ABI: s.ABI, Flags: s.Flags,
+		FixedFP: s.FixedFP, FixedRA: s.FixedRA, AuxHeader: s.AuxHeader,
+		Functions: make([]Function, 0, s.NumFDEs),
+	}
+	fdes := make([]FDE, 0, s.NumFDEs)
+	left := len(s.fres) / minFRESize
+	for f, err := range s.FDEs() {
+		if err != nil {
+			return nil, err
+		}
+		if left -= int(f.NumFREs); left < 0 {
+			return nil, s.fdeError(f.Index, 0, ErrMalformed,
+				"%d FREs, but those before leave no room for them in the FRE sub-section (%#x bytes): FREs are shared", f.NumFREs, len(s.fres))
+		}
+		fdes = append(fdes, f)
+	}
+	if s.Flags&FDESorted != 0 {
+		// The order of the FDEs is that of their starts; the order in which the
+		// functions were put in is that of their FREs. A function without
+		// FREs lies before the one that has the next FREs.
+		slices.SortStableFunc(fdes, func(a, b FDE) int {
+			return cmp.Or(cmp.Compare(a.FREOff, b.FREOff), cmp.Compare(min(a.NumFREs, 1), min(b.NumFREs, 1)))
+		})
+	}
+	for _, f := range fdes {
+		fn := Function{
+			Start: f.Start, Size: f.Size,
+			PCType: f.PCType, RepSize: f.RepSize, PauthKey: f.PauthKey, Signal: f.Signal,
+			Type: f.Type, FREType: f.FREType,
+		}
+		if f.NumFREs != 0 {
+			fn.Entries = make([]Entry, 0, f.NumFREs)
+		}
+		for e, err := range s.FREs(f) {
+			if err != nil {
+				return nil, err
+			}
+			fn.Entries = append(fn.Entries, Entry{e.Offset, e.Info.MangledRA(), e.CFA, e.RA, e.FP})
+		}
+		c.Functions = append(c.Functions, fn)
+	}
+	return c, nil
+}
