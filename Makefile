@@ -1,5 +1,6 @@
 # make demo     build sfwalk, start the bundled demo target, print its stacks
-# make test     install what the tests need, vet, staticcheck, all tests with the race detector
+# make test     install what the tests need, vet, staticcheck, all tests with the race detector,
+#               those of the file formats on emulated hosts as well
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files
 
@@ -10,10 +11,10 @@ BIN      := bin/sfwalk
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # Programs that the tests run, and the Debian packages that have them.
-TOOLS    := gcc g++ gdb objdump readelf xz make
-PACKAGES := gcc g++ libc6-dev gdb binutils xz-utils make
+TOOLS    := gcc g++ gdb objdump readelf xz make qemu-s390x qemu-mips
+PACKAGES := gcc g++ libc6-dev gdb binutils xz-utils make qemu-user
 
-.PHONY: all build demo test deps vet fuzz soak clean
+.PHONY: all build demo test hosts deps vet fuzz soak clean
 
 all: build
 
@@ -33,8 +34,25 @@ vet:
 	GOOS=linux GOARCH=s390x $(GO) build ./...
 	GOOS=linux GOARCH=386 $(GO) build ./...
 
-test: deps vet
+test: deps vet hosts
 	$(GO) test -race -timeout 9m ./...
+
+# Reading bytes must not depend on the host: s390x is big-endian, mips has 32
+# bits as well. (The race detector knows neither. TestInstalledFiles reads what
+# this host has installed; that is as slow as all others together.)
+HOSTS    := s390x mips
+PORTABLE := ./sframe ./cfi ./trad ./arch ./frame
+
+hosts: deps
+	@for a in $(HOSTS); do \
+		if command -v qemu-$$a >/dev/null; then \
+			echo "on $$a:"; \
+			CGO_ENABLED=0 GOARCH=$$a $(GO) test -exec qemu-$$a -skip '^TestInstalledFiles$$' $(PORTABLE) || exit 1; \
+		else \
+			echo "make test: NOT TESTED on $$a: no qemu-$$a"; \
+			[ "$$CI" != true ] || exit 1; \
+		fi; \
+	done
 
 # Where nothing can be installed, the tests that need a missing program are
 # skipped, loudly; with CI=true they fail.
