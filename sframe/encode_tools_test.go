@@ -1,0 +1,65 @@
+package sframe
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestEncodeReadByBinutils: what is written is read by this machine's objdump,
+// in the version that it understands: all fixtures of the ABIs of V1, turned
+// into that version.
+func TestEncodeReadByBinutils(t *testing.T) {
+	for _, tool := range []string{"gcc", "objcopy", "objdump"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("NOT TESTED against this machine's binutils: %v", err)
+		}
+	}
+	dir := t.TempDir()
+	run := func(name string, args ...string) []byte {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", cmd, err, out)
+		}
+		return out
+	}
+	run("gcc", "-c", "-x", "c", os.DevNull, "-o", "empty.o")
+	dump := func(data []byte) (text []byte, ok bool) {
+		if err := os.WriteFile(filepath.Join(dir, "section"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run("objcopy", "--add-section", ".sframe=section", "empty.o", "with.o")
+		cmd := exec.Command("objdump", "--sframe=.sframe", "with.o") // fails on other versions
+		cmd.Dir = dir
+		text, _ = cmd.Output()
+		_, text, ok = bytes.Cut(text, []byte("Header :"))
+		// parseGolden takes the address from the section's line of readelf.
+		return append([]byte(" .sframe PROGBITS 0000000000000000 \n"), text...), ok && bytes.Contains(text, []byte("func idx"))
+	}
+	understood := 0
+	for _, fx := range fixtures {
+		if fx.abi == S390X { // 2.40 does not know it
+			continue
+		}
+		src, _ := openFixture(t, fx.name)
+		c := contents(t, src)
+		for v := V1; v <= V3; v++ {
+			out, _ := c.Convert(v)
+			data := encode(t, out, 0)
+			text, ok := dump(data)
+			if !ok {
+				continue
+			}
+			understood++
+			t.Run(fx.name+" in "+v.String(), func(t *testing.T) { sameSection(t, mustOpen(t, data, 0), parseGolden(t, text)) })
+		}
+	}
+	if understood < 9 {
+		t.Errorf("objdump understood %d sections", understood)
+	}
+}
