@@ -46,13 +46,13 @@ func (s *Section) rules(t FDEType, info FREInfo, words []byte, cfa, ra, fp *Rule
 		if i < n {
 			// 0 is SFRAME_FRE_RA_OFFSET_INVALID: a place holder before FP's offset.
 			if off := s.word(words, i, size); off != 0 && !s.saved(off, ra) {
-				return "RA's register number is negative"
+				return "RA's register number is not one of 0 to 65535"
 			}
 		}
 		i++
 	}
 	if s.FixedFP == 0 && i < n && !s.saved(s.word(words, i, size), fp) {
-		return "FP's register number is negative"
+		return "FP's register number is not one of 0 to 65535"
 	}
 	return ""
 }
