@@ -24,6 +24,7 @@ func TestOpenErrors(t *testing.T) {
 		{patched(0, 0x7f, 'E'), ErrMalformed, "sframe: header: magic bytes 0x7f 0x45, expected 0xdee2 in either byte order, field at section offset 0x0"},
 		{patched(2, 4), ErrUnsupported, "sframe: header: version 4, expected 1, 2 or 3, field at section offset 0x2"},
 		{patched(2, 1, 4), ErrUnsupported, "sframe: header: flags 0x4, of which 0x4 are not defined in version 1, field at section offset 0x3"},
+		{patched(2, 3, 7), ErrUnsupported, "sframe: header: flags 0x7, of which 0x2 are not defined in version 3, field at section offset 0x3"},
 		{patched(3, 0x4b), ErrUnsupported, "sframe: header: flags 0x4b, of which 0x48 are not defined in version 2, field at section offset 0x3"},
 		{patched(4, 0), ErrUnsupported, "sframe: header: ABI 0, expected 1 to 4 in version 2, field at section offset 0x4"},
 		{patched(4, 5), ErrUnsupported, "sframe: header: ABI 5, expected 1 to 4 in version 2, field at section offset 0x4"},

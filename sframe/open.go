@@ -130,8 +130,10 @@ func limits(v Version) (known Flags, abis ABI, ok bool) {
 	switch v {
 	case V1:
 		return FDESorted | FramePointer, AMD64, true
-	case V2, V3:
+	case V2:
 		return FDESorted | FramePointer | FDEFuncStartPCRel, S390X, true
+	case V3:
+		return FDESorted | FDEFuncStartPCRel, S390X, true // binutils, too, refuses FramePointer here
 	}
 	return 0, 0, false
 }

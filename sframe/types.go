@@ -23,7 +23,7 @@ const (
 	// FDESorted says that the FDEs are sorted on their start address.
 	FDESorted Flags = 0x1
 	// FramePointer says that all functions of the object preserve the frame
-	// pointer. Defined for V1 and V2.
+	// pointer. Defined for V1 and V2; a section of V3 that has it is refused.
 	FramePointer Flags = 0x2
 	// FDEFuncStartPCRel says that a start address is relative to the field
 	// that holds it and not to the start of the section. Defined for V2
