@@ -1,0 +1,176 @@
+package fromcfi
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/sfwalk/sfwalk/sframe"
+)
+
+// A LeftOut is a function that SFrame has no form for.
+type LeftOut struct {
+	Start, Size uint64 // link-time address, bytes; both 0 for an FDE that cannot be read
+	PC          uint64 // where the row starts that is the reason
+	Reason      string // a phrase that many functions may share
+	Detail      string // of this one; may be empty
+}
+
+// String returns one line.
+func (l LeftOut) String() string {
+	text := fmt.Sprintf("%#x..%#x: %s", l.Start, l.Start+l.Size, l.Reason)
+	if l.PC != l.Start {
+		text += fmt.Sprintf(" at %#x", l.PC)
+	}
+	if l.Detail != "" {
+		text += " (" + l.Detail + ")"
+	}
+	return text
+}
+
+// Contents returns what SFrame V3 can say of the file, and the functions that
+// are left out. What an encoding cannot hold (large offsets, another version's
+// limits) is for [sframe.Contents.Convert] to find.
+//
+// A function is an FDE; one whose rows repeat in blocks of 16 or 32 bytes (a
+// PLT) is an FDE of PC type mask, and what stands before it (PLT0) another.
+func (s *Source) Contents() (*sframe.Contents, []LeftOut) {
+	c := &sframe.Contents{
+		Version: sframe.V3, ABI: s.ABI,
+		Flags: sframe.FDESorted | sframe.FDEFuncStartPCRel,
+	}
+	if s.ABI == sframe.AMD64 {
+		c.FixedRA = -8
+	}
+	fdes, errs := s.FDEs()
+	var out []LeftOut
+	for _, err := range errs {
+		out = append(out, LeftOut{Reason: "the FDE cannot be read", Detail: err.Error()})
+	}
+	for i := range fdes {
+		f := &fdes[i]
+		if parts, left := s.functions(f); left != nil {
+			left.Start, left.Size = f.Start, f.Size()
+			out = append(out, *left)
+		} else {
+			c.Functions = append(c.Functions, parts...)
+		}
+	}
+	return c, out
+}
+
+// functions returns the functions that say what an FDE says.
+func (s *Source) functions(f *FDE) ([]sframe.Function, *LeftOut) {
+	if f.Size() > math.MaxUint32 {
+		return nil, &LeftOut{PC: f.Start, Reason: "the function has 4 GiB or more"}
+	}
+	var rows []Row
+	for row, err := range s.Rows(f) {
+		if err != nil {
+			return nil, &LeftOut{PC: f.Start, Reason: "the FDE cannot be read", Detail: err.Error()}
+		}
+		if row.Reason != "" {
+			return nil, &LeftOut{PC: row.Lo, Reason: row.Reason, Detail: row.Detail}
+		}
+		rows = append(rows, row)
+	}
+	var list []sframe.Function
+	for len(rows) > 0 {
+		// Up to the first row that varies with the PC, then all those that do.
+		n := 0
+		for n < len(rows) && !rows[n].varies {
+			n++
+		}
+		m := n
+		for m < len(rows) && rows[m].varies {
+			m++
+		}
+		size := blockSize(rows[n:m])
+		if size == 0 {
+			n, m = len(rows), len(rows)
+		}
+		if n > 0 {
+			list = append(list, function(f, rows[:n]))
+		}
+		if n < m {
+			block := function(f, rows[n:m])
+			block.PCType, block.RepSize = sframe.PCMask, uint8(size)
+			for i, e := range block.Entries {
+				if uint64(e.Offset) >= size {
+					block.Entries = block.Entries[:i]
+					break
+				}
+			}
+			list = append(list, block)
+		}
+		rows = rows[m:]
+	}
+	return list, nil
+}
+
+// function makes a function of adjacent rows.
+func function(f *FDE, rows []Row) sframe.Function {
+	start := rows[0].Lo
+	fn := sframe.Function{
+		Start: start, Size: uint32(rows[len(rows)-1].Hi() - start),
+		Signal: f.CIE.Signal,
+	}
+	if rows[0].Flags&sframe.RowPauthB != 0 {
+		fn.PauthKey = sframe.PauthB
+	}
+	outermost := true
+	for i := range rows {
+		r := &rows[i]
+		outermost = outermost && r.Flags&sframe.RowOutermost != 0
+		fn.Entries = append(fn.Entries, sframe.Entry{
+			Offset:    uint32(r.Lo - start),
+			MangledRA: r.Flags&sframe.RowMangledRA != 0,
+			CFA:       r.CFA, RA: r.RA, FP: r.FP,
+		})
+	}
+	if outermost {
+		fn.Entries = nil
+	}
+	return fn
+}
+
+// blockSize returns the size of the blocks in which rows repeat, 0 if they do
+// not.
+func blockSize(rows []Row) uint64 {
+	if len(rows) == 0 {
+		return 0
+	}
+	for _, size := range []uint64{16, 32} {
+		if repeats(rows, size) {
+			return size
+		}
+	}
+	return 0
+}
+
+// repeats reports whether rows say the same in each block of size bytes, of
+// which there are at least two. The last may be cut short.
+func repeats(rows []Row, size uint64) bool {
+	lo, hi := rows[0].Lo, rows[len(rows)-1].Hi()
+	if hi-lo < 2*size {
+		return false
+	}
+	at, model := 0, 0 // the rows for pc, and for its counterpart in the first block
+	for pc := lo; pc < hi; {
+		off := (pc - lo) % size
+		if off == 0 {
+			model = 0
+		}
+		for rows[at].Hi() <= pc {
+			at++
+		}
+		for rows[model].Hi() <= lo+off {
+			model++
+		}
+		if !rows[at].says(&rows[model]) {
+			return false
+		}
+		// As far as both rows and the block reach.
+		pc += min(rows[at].Hi()-pc, rows[model].Hi()-lo-off, size-off)
+	}
+	return true
+}
