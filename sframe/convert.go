@@ -19,11 +19,10 @@ func (c *Contents) Convert(v Version) (*Contents, []*EncodeError) {
 	var lost []*EncodeError
 	flags, _, _ := limits(v)
 	if v == V3 && c.Version != V3 {
-		flags &^= FramePointer
 		out.Flags |= FDEFuncStartPCRel
-		if c.Flags&FramePointer != 0 {
-			lost = append(lost, &EncodeError{Version: v, Func: -1, Entry: -1, Msg: "the flag " + FramePointer.String()})
-		}
+	}
+	if gone := c.Flags & FramePointer &^ flags; gone != 0 {
+		lost = append(lost, &EncodeError{Version: v, Func: -1, Entry: -1, Msg: "the flag " + gone.String()})
 	}
 	out.Flags &= flags
 	e, err := newEncoder(&out)

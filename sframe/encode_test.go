@@ -370,3 +370,23 @@ func TestConvertFixtures(t *testing.T) {
 		}
 	}
 }
+
+// TestConvertFlags: V3 alone has no promise of frame pointers, V1 alone no
+// starts relative to their fields.
+func TestConvertFlags(t *testing.T) {
+	v2 := Contents{Version: V2, ABI: AMD64, Flags: FDESorted | FramePointer | FDEFuncStartPCRel}
+	for v, want := range map[Version]Flags{V1: FDESorted | FramePointer, V2: v2.Flags, V3: FDESorted | FDEFuncStartPCRel} {
+		out, lost := v2.Convert(v)
+		var text string
+		for _, e := range lost {
+			text += e.Error()
+		}
+		wantText := ""
+		if v == V3 {
+			wantText = "sframe: version 3 cannot hold header: the flag SFRAME_F_FRAME_POINTER"
+		}
+		if out.Flags != want || text != wantText {
+			t.Errorf("V%d: flags %v, want %v; lost %q, want %q", v, out.Flags, want, text, wantText)
+		}
+	}
+}
