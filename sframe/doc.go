@@ -20,5 +20,6 @@
 // bytes of a section, in the smallest form; what the version cannot hold is an
 // EncodeError.
 //
-// The package depends on the standard library alone.
+// docs/sframe.md explains the format. The package depends on the standard
+// library alone.
 package sframe
