@@ -38,6 +38,32 @@ func TestFlexWords(t *testing.T) {
 	}
 }
 
+// TestPlaceHolder: the 0 in RA's place says that RA is unchanged and FP's word
+// follows. The specification has it for s390x; binutils 2.47 reads it so
+// wherever the header does not fix RA, and FP's 0 as an offset.
+func TestPlaceHolder(t *testing.T) {
+	for _, v := range []Version{V1, V2, V3} {
+		for _, abi := range abisOf(v) {
+			order := orderOf(abi)
+			fde, fres := fdeOf(t, order, v, 0x7000, 16, 0, 2, 0, 0)
+			h := headerLayout{Version: uint8(v), Flags: 1, ABI: uint8(abi)}
+			cfa, ra, first, last := reg(abi.SP(), 16), same, saved(-16), saved(0)
+			switch abi {
+			case AMD64: // the second word is FP's, the third nobody's
+				h.FixedRA, ra, first, last = -8, saved(-8), saved(0), saved(-16)
+			case S390X:
+				cfa.Off = 288
+			}
+			s := mustOpen(t, section(t, order, h, []any{fde}, append(fres, 0, 7, 16, 0, 0xf0, 4, 7, 16, 0xf0, 0)), 0x1000)
+			second := Row{Lo: 0x8004, Len: 12, CFA: cfa, RA: saved(-16), FP: last}
+			if abi == AMD64 {
+				second.RA = ra
+			}
+			checkFinds(t, s, []find{{pc: 0x8000, row: Row{Lo: 0x8000, Len: 4, CFA: cfa, RA: ra, FP: first}}, {pc: 0x8004, row: second}})
+		}
+	}
+}
+
 // TestRuleErrors: each message that says what is wrong with an FRE's data
 // words, whole.
 func TestRuleErrors(t *testing.T) {
