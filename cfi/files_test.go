@@ -89,7 +89,9 @@ func TestCompiledFiles(t *testing.T) {
 					t.Skip(err)
 				}
 				out := filepath.Join(t.TempDir(), "program")
-				if msg, err := exec.Command("go", append([]string{"build", "-o", out}, args...)...).CombinedOutput(); err != nil {
+				cmd := exec.Command("go", append([]string{"build", "-o", out}, args...)...)
+				cmd.Env = append(os.Environ(), "GOARCH=amd64") // also where this test itself is emulated
+				if msg, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, msg)
 				}
 				compareFile(t, out, test.section, test.header)
