@@ -93,7 +93,7 @@ func (s *Source) add(kind cfi.Kind, data []byte, addr uint64, opts cfi.Options) 
 }
 
 // maxSection is the size in bytes of the largest section that is read.
-const maxSection = 1 << 31
+const maxSection uint64 = 1 << 31
 
 // section returns the bytes and the address of a section, none if the file has
 // no such section or only its header, as separate debug files do.
