@@ -3,6 +3,7 @@ package fromcfi
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/sframe"
 )
@@ -173,4 +174,26 @@ func repeats(rows []Row, size uint64) bool {
 		pc += min(rows[at].Hi()-pc, rows[model].Hi()-lo-off, size-off)
 	}
 	return true
+}
+
+// Fit converts c to a version, and says as LeftOut what that cannot hold. The
+// error is about the section as a whole.
+func Fit(c *sframe.Contents, v sframe.Version) (*sframe.Contents, []LeftOut, error) {
+	fitting, lost := c.Convert(v)
+	var out []LeftOut
+	for _, e := range lost {
+		if e.Func < 0 {
+			return nil, nil, e
+		}
+		f := &c.Functions[e.Func]
+		l := LeftOut{Start: f.Start, Size: uint64(f.Size), PC: f.Start, Reason: e.Msg}
+		if e.Entry >= 0 {
+			l.PC += uint64(f.Entries[e.Entry].Offset)
+			if i := strings.LastIndex(e.Msg, ": "); i >= 0 {
+				l.Detail, l.Reason = e.Msg[:i], e.Msg[i+2:]
+			}
+		}
+		out = append(out, l)
+	}
+	return fitting, out, nil
 }

@@ -1,0 +1,142 @@
+package verify
+
+import (
+	"iter"
+
+	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/sframe/fromcfi"
+)
+
+// An Input is what is compared. All addresses are link-time ones.
+type Input struct {
+	SFrame  []*sframe.Section
+	CFI     *fromcfi.Source
+	Text    []Span // executable code by section, ascending and without overlaps
+	Symbols []Span // functions, ascending
+}
+
+// A Range is a stretch of addresses; Hi is behind the last.
+type Range struct{ Lo, Hi uint64 }
+
+// A Span is a stretch of code with a name.
+type Span struct {
+	Range
+	Name string
+}
+
+type comparison struct {
+	Result
+	in      *Input
+	scratch []sframe.Row
+	// first is where the disagreements of the FDE begin that is being compared.
+	first int
+}
+
+// Compare compares the two sides. It reads CFI, and is to be called by one
+// goroutine at a time for one CFI. Sizes is left zero.
+func Compare(in *Input) *Result {
+	c := &comparison{in: in}
+	c.ABI = in.CFI.ABI
+	for _, s := range in.SFrame {
+		c.Versions = append(c.Versions, s.Version)
+	}
+	sframeFDEs := c.sframeFDEs()
+	cfiFDEs, errs := in.CFI.FDEs()
+	for _, err := range errs {
+		c.problem(err)
+	}
+	c.SFrameFDEs, c.CFIFDEs = uint64(len(sframeFDEs)), uint64(len(cfiFDEs))
+	c.walk(sframeFDEs, cfiFDEs)
+	return &c.Result
+}
+
+// walk goes through both sides together.
+func (c *comparison) walk(sframeFDEs []sframeFDE, cfiFDEs []fromcfi.FDE) {
+	nextA, stopA := iter.Pull(c.sframeRows(sframeFDEs))
+	defer stopA()
+	nextB, stopB := iter.Pull(c.cfiRows(cfiFDEs))
+	defer stopB()
+	var inA, inB ranges
+	a, okA := nextA()
+	b, okB := nextB()
+	for okA || okB {
+		if okA && okB {
+			if lo, hi := max(a.Lo, b.Lo), min(a.Hi(), b.Hi()); lo < hi {
+				c.row(&a, &b, lo, hi)
+			}
+		}
+		// The one that ends first is done.
+		if !okB || okA && a.Hi() <= b.Hi() {
+			inA.add(a.Lo, a.Hi())
+			a, okA = nextA()
+		} else {
+			inB.add(b.Lo, b.Hi())
+			b, okB = nextB()
+		}
+	}
+	c.Bytes = coverBytes(c.in.Text, inA, inB)
+	c.Functions = coverFunctions(c.in.Symbols, inA, inB)
+}
+
+// row compares two rows for the code that both hold for.
+func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
+	s := c.in.SFrame[a.fde.section]
+	outermost := s.Version >= sframe.V3 || s.Version == sframe.V2 && s.Flags&sframe.FDEFuncStartPCRel != 0
+	cells, said := diff(&a.Row, b, s.Version, outermost)
+	if !said {
+		c.Unsaid += hi - lo
+		return
+	}
+	c.Compared += hi - lo
+	if cells == 0 {
+		return
+	}
+	d := Disagreement{Lo: lo, Hi: hi, SFrame: a.Row, CFI: *b, Cells: cells, FDE: a.fde.Index, Section: a.fde.section, Times: 1}
+	if n := len(c.Disagreements); c.first == n || c.Disagreements[c.first].FDE != d.FDE || c.Disagreements[c.first].Section != d.Section {
+		c.first = n
+	}
+	if c.known(&d) {
+		return
+	}
+	if f := find(c.in.Symbols, lo); f != nil {
+		d.Function, d.Offset = f.Name, lo-f.Lo
+	} else if f = find(c.in.Text, lo); f != nil && f.Name != "" {
+		d.Function, d.Offset = f.Name, lo-f.Lo
+	}
+	c.Disagreements = append(c.Disagreements, d)
+}
+
+// known adds a disagreement to one of the same FDE that it continues, or repeats
+// in another block.
+func (c *comparison) known(d *Disagreement) bool {
+	list := c.Disagreements[c.first:]
+	if n := len(list); n > 0 {
+		if last := &list[n-1]; last.Times == 1 && last.Hi == d.Lo && last.says(d) {
+			last.Hi = d.Hi
+			return true
+		}
+	}
+	if d.SFrame.Flags&sframe.RowPCMask == 0 {
+		return false
+	}
+	for i := range list[:min(len(list), maxKinds)] {
+		if list[i].says(d) && list[i].Hi-list[i].Lo >= d.Hi-d.Lo {
+			list[i].Times++
+			return true
+		}
+	}
+	return false
+}
+
+// maxKinds is the number of disagreements of an FDE among which a repetition is
+// looked for.
+const maxKinds = 16
+
+// says reports whether two disagreements are the same but for where they are.
+func (d *Disagreement) says(o *Disagreement) bool {
+	a, b := &d.SFrame, &o.SFrame
+	x, y := &d.CFI, &o.CFI
+	return d.Cells == o.Cells &&
+		a.Flags == b.Flags && a.CFA == b.CFA && a.RA == b.RA && a.FP == b.FP &&
+		x.Flags == y.Flags && x.CFA == y.CFA && x.RA == y.RA && x.FP == y.FP && x.Reason == y.Reason
+}

@@ -1,0 +1,120 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/sframe/fromcfi"
+)
+
+// A Result is what the comparison of one file found.
+type Result struct {
+	ABI      sframe.ABI
+	Versions []sframe.Version // of the SFrame sections, in file order
+
+	Disagreements []Disagreement // in ascending order of address
+	// Problems are what could not be read and so is not compared.
+	Problems []error
+
+	SFrameFDEs, CFIFDEs uint64 // with code
+	Compared            uint64 // bytes of code of which both speak, and that the SFrame version can say
+	// Unsaid counts the bytes of code where DWARF says that the frame is outermost
+	// and the SFrame version has no way to say it: V1, and V2 before the second
+	// errata, which is never seen without the first's SFRAME_F_FDE_FUNC_START_PCREL.
+	Unsaid uint64
+
+	Bytes     Coverage // of executable code, in bytes
+	Functions Coverage // of the functions in the symbol table; one counts as covered if all of it is
+	Sizes     Sizes
+}
+
+// Coverage counts what each side speaks of.
+type Coverage struct {
+	Total, Both, SFrameOnly, CFIOnly, Neither uint64
+}
+
+// Sizes are those of a file's sections, in bytes.
+type Sizes struct {
+	SFrame, EHFrame, EHFrameHdr, DebugFrame uint64
+}
+
+// A Disagreement is a stretch of code of which both sides speak differently.
+type Disagreement struct {
+	Lo, Hi   uint64 // link-time addresses; Hi is behind the last byte
+	Function string // of the symbol table, else the section, such as ".plt"; "" in neither
+	Offset   uint64 // of Lo in the function or section
+	SFrame   sframe.Row
+	CFI      fromcfi.Row // Reason says why a rule is RuleNone
+	Cells    Cells       // what differs
+	FDE      int         // index in the SFrame section
+	Section  int         // which of several SFrame sections
+	// Times is the number of blocks in which the same differs, in an FDE of PC type
+	// mask; Lo and Hi are those of the first. Else it is 1.
+	Times int
+}
+
+// Cells is a set of things that can differ.
+type Cells uint8
+
+// The members of Cells.
+const (
+	CFA Cells = 1 << iota
+	RA
+	FP
+	MangledRA
+	PauthKey
+	Outermost
+	Signal
+)
+
+var cellNames = [...]string{"CFA", "RA", "FP", "mangled RA", "pauth key", "outermost", "signal"}
+
+// Names returns the members' names.
+func (c Cells) Names() []string {
+	names := []string{}
+	for i, name := range cellNames {
+		if c&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// String returns the members' names, joined by commas.
+func (c Cells) String() string { return strings.Join(c.Names(), ", ") }
+
+// diff returns what differs between two rows that hold for the same code, and
+// whether the SFrame version can say at all whether the frame is outermost.
+func diff(a *sframe.Row, b *fromcfi.Row, v sframe.Version, outermost bool) (c Cells, said bool) {
+	differs := func(flag sframe.RowFlags, cell Cells) {
+		if (a.Flags^b.Flags)&flag != 0 {
+			c |= cell
+		}
+	}
+	if v >= sframe.V3 {
+		differs(sframe.RowSignal, Signal)
+	}
+	ends, truth := a.Flags&sframe.RowOutermost != 0, b.Flags&sframe.RowOutermost != 0
+	switch {
+	case ends && truth:
+		return c, true
+	case truth && !outermost:
+		return 0, false
+	case ends != truth:
+		return c | Outermost, true
+	}
+	if a.CFA != b.CFA {
+		c |= CFA
+	}
+	if a.RA != b.RA {
+		c |= RA
+	}
+	if a.FP != b.FP {
+		c |= FP
+	}
+	differs(sframe.RowMangledRA, MangledRA)
+	if a.Flags&b.Flags&sframe.RowMangledRA != 0 {
+		differs(sframe.RowPauthB, PauthKey)
+	}
+	return c, true
+}
