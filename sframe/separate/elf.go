@@ -1,0 +1,178 @@
+package separate
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/sfwalk/sfwalk/sframe"
+)
+
+// ErrRelocatable: the addresses of a relocatable object are not final.
+var ErrRelocatable = errors.New("the file is a relocatable object, whose functions have no addresses yet")
+
+const (
+	shtGNUSFrame elf.SectionType = 0x6ffffff4
+
+	headerSize  = 64 // of Elf64_Ehdr
+	sectionSize = 64 // of Elf64_Shdr
+	alignment   = 8
+	pageSize    = 1 << 12
+)
+
+// Encode returns an ELF file with the header and the build ID of f and the
+// section that says c. The section's address is behind all that f loads. The
+// error wraps [ErrRelocatable] or is an [*sframe.EncodeError].
+func Encode(f *elf.File, c *sframe.Contents) ([]byte, error) {
+	if f.Type == elf.ET_REL {
+		return nil, ErrRelocatable
+	}
+	if f.Class != elf.ELFCLASS64 {
+		return nil, fmt.Errorf("%v: want a file of 64 bits", f.Class)
+	}
+	addr := end(f)
+	data, err := c.Encode(addr)
+	if err != nil {
+		return nil, err
+	}
+	w := writer{order: f.ByteOrder, names: []byte{0}}
+	w.sections = []elf.Section64{{}}
+	if id := BuildID(f); id != "" {
+		w.add(".note.gnu.build-id", elf.SHT_NOTE, elf.SHF_ALLOC, noteAddr(f), 4, w.note(id))
+	}
+	kind := shtGNUSFrame
+	if c.Version < sframe.V3 {
+		kind = elf.SHT_PROGBITS
+	}
+	w.add(".sframe", kind, elf.SHF_ALLOC, addr, alignment, data)
+	return w.file(f), nil
+}
+
+// end returns the first page behind all that a file loads.
+func end(f *elf.File) uint64 {
+	var end uint64
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			end = max(end, p.Vaddr+p.Memsz)
+		}
+	}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 {
+			end = max(end, s.Addr+s.Size)
+		}
+	}
+	return (end + pageSize - 1) &^ (pageSize - 1)
+}
+
+// A writer puts sections one after the other behind the header.
+type writer struct {
+	order    binary.ByteOrder
+	sections []elf.Section64
+	body     []byte
+	names    []byte
+}
+
+func (w *writer) add(name string, kind elf.SectionType, flags elf.SectionFlag, addr, align uint64, data []byte) {
+	for (headerSize+uint64(len(w.body)))%align != 0 {
+		w.body = append(w.body, 0)
+	}
+	w.sections = append(w.sections, elf.Section64{
+		Name: uint32(len(w.names)), Type: uint32(kind), Flags: uint64(flags),
+		Addr: addr, Off: headerSize + uint64(len(w.body)), Size: uint64(len(data)), Addralign: align,
+	})
+	w.names = append(append(w.names, name...), 0)
+	w.body = append(w.body, data...)
+}
+
+// note makes the note NT_GNU_BUILD_ID.
+func (w *writer) note(id string) []byte {
+	const ntGNUBuildID = 3
+	desc, _ := hex.DecodeString(id) // BuildID has encoded it
+	note := make([]byte, 12)
+	w.order.PutUint32(note, 4)
+	w.order.PutUint32(note[4:], uint32(len(desc)))
+	w.order.PutUint32(note[8:], ntGNUBuildID)
+	note = append(append(note, "GNU\x00"...), desc...)
+	return append(note, make([]byte, -len(note)&3)...)
+}
+
+// file puts the header before the sections, and their headers behind them.
+func (w *writer) file(f *elf.File) []byte {
+	const strtab = ".shstrtab"
+	all := append(append([]byte{}, w.names...), strtab+"\x00"...)
+	at := len(w.names)
+	w.add("", elf.SHT_STRTAB, 0, 0, 1, all)
+	w.sections[len(w.sections)-1].Name = uint32(at)
+	w.body = append(w.body, make([]byte, -len(w.body)&(alignment-1))...)
+
+	h := elf.Header64{
+		Type: uint16(f.Type), Machine: uint16(f.Machine), Version: uint32(elf.EV_CURRENT),
+		Shoff: headerSize + uint64(len(w.body)), Ehsize: headerSize,
+		Shentsize: sectionSize, Shnum: uint16(len(w.sections)), Shstrndx: uint16(len(w.sections) - 1),
+	}
+	copy(h.Ident[:], elf.ELFMAG)
+	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(f.Class), byte(f.Data), byte(elf.EV_CURRENT)
+	h.Ident[elf.EI_OSABI], h.Ident[elf.EI_ABIVERSION] = byte(f.OSABI), f.ABIVersion
+	var b bytes.Buffer
+	binary.Write(&b, w.order, &h) // to a Buffer: cannot fail
+	b.Write(w.body)
+	binary.Write(&b, w.order, w.sections)
+	return b.Bytes()
+}
+
+// maxNote is the size in bytes of the largest note that is looked at.
+const maxNote = 1 << 16
+
+// BuildID returns a file's build ID in hexadecimal, "" if there is none: in a
+// note segment, or in the section of its name.
+func BuildID(f *elf.File) string {
+	id, _ := findNote(f)
+	return id
+}
+
+func noteAddr(f *elf.File) uint64 {
+	_, addr := findNote(f)
+	return addr
+}
+
+// findNote returns the build ID and the address of its section or segment.
+func findNote(f *elf.File) (id string, addr uint64) {
+	if s := f.Section(".note.gnu.build-id"); s != nil && s.Size <= maxNote && s.Type == elf.SHT_NOTE {
+		if data, err := s.Data(); err == nil {
+			if id := parseNotes(data, f.ByteOrder); id != "" {
+				return id, s.Addr
+			}
+		}
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_NOTE && p.Filesz <= maxNote && p.Align != 8 {
+			if data, err := io.ReadAll(p.Open()); err == nil {
+				if id := parseNotes(data, f.ByteOrder); id != "" {
+					return id, p.Vaddr
+				}
+			}
+		}
+	}
+	return "", 0
+}
+
+// parseNotes finds NT_GNU_BUILD_ID among notes that are aligned to 4 bytes.
+func parseNotes(notes []byte, order binary.ByteOrder) string {
+	for len(notes) >= 12 {
+		name, desc := uint64(order.Uint32(notes)), uint64(order.Uint32(notes[4:]))
+		at := 12 + (name+3)&^3
+		end := at + (desc+3)&^3
+		if at+desc > uint64(len(notes)) {
+			break
+		}
+		if order.Uint32(notes[8:]) == 3 && name == 4 && string(notes[12:16]) == "GNU\x00" {
+			return hex.EncodeToString(notes[at : at+desc])
+		}
+		notes = notes[min(end, uint64(len(notes))):]
+	}
+	return ""
+}
