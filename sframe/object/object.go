@@ -1,0 +1,160 @@
+package object
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/sframe"
+)
+
+const (
+	shtGNUSFrame elf.SectionType = 0x6ffffff4 // SHT_GNU_SFRAME
+	ptGNUSFrame  elf.ProgType    = 0x6474e554 // PT_GNU_SFRAME
+)
+
+// ErrNone: the file has no SFrame section.
+var ErrNone = errors.New("no .sframe section")
+
+// A Section is an SFrame section of a file.
+type Section struct {
+	*sframe.Section
+	Name  string // "" where the file has no section headers
+	Index int    // of the section header; -1: found through PT_GNU_SFRAME
+}
+
+// Sections returns the SFrame sections of a file: those named .sframe, or
+// .sframe and a suffix, and those of type SHT_GNU_SFRAME; where there are none,
+// what PT_GNU_SFRAME leads to. Empty sections count as none. The error is
+// ErrNone, or says which section cannot be read; the sections before it are
+// returned with it.
+func Sections(f *elf.File, l Layout) ([]Section, error) {
+	var list []Section
+	for i, s := range f.Sections {
+		if !isSFrame(s) || s.Type == elf.SHT_NOBITS || s.Size == 0 {
+			continue
+		}
+		data, err := Data(f, s, l)
+		if err != nil {
+			return list, err
+		}
+		section, err := sframe.Open(data, l[i])
+		if err != nil {
+			return list, fmt.Errorf("section %s: %w", s.Name, err)
+		}
+		list = append(list, Section{section, s.Name, i})
+	}
+	if list != nil {
+		return list, nil
+	}
+	for _, p := range f.Progs {
+		if p.Type != ptGNUSFrame || p.Filesz == 0 {
+			continue
+		}
+		data, err := readAll(p.Open(), p.Filesz)
+		if err != nil {
+			return nil, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
+		}
+		section, err := sframe.Open(data, p.Vaddr)
+		if err != nil {
+			return nil, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
+		}
+		return []Section{{section, "", -1}}, nil
+	}
+	return nil, ErrNone
+}
+
+func isSFrame(s *elf.Section) bool {
+	return s.Type == shtGNUSFrame || s.Name == ".sframe" || strings.HasPrefix(s.Name, ".sframe.")
+}
+
+// Joined returns what all sections of Sections say together. The error is
+// Sections's, that of one that cannot be read whole, or wraps sframe.ErrDiffer.
+func Joined(f *elf.File, l Layout) (*sframe.Contents, error) {
+	sections, err := Sections(f, l)
+	if err != nil {
+		return nil, err
+	}
+	var parts []*sframe.Contents
+	for _, s := range sections {
+		c, err := s.Contents()
+		if err != nil {
+			return nil, fmt.Errorf("section %s: %w", s.Name, err)
+		}
+		parts = append(parts, c)
+	}
+	return sframe.Join(parts...)
+}
+
+// Data returns the bytes of a section of f; of a relocatable object, as they are
+// when its sections lie where l says. The error of a relocation wraps
+// ErrRelocation.
+func Data(f *elf.File, s *elf.Section, l Layout) ([]byte, error) {
+	data, err := read(s)
+	if err != nil || f.Type != elf.ET_REL {
+		return data, err
+	}
+	for i := range f.Sections {
+		if f.Sections[i] == s {
+			return data, relocate(f, i, data, l)
+		}
+	}
+	return nil, fmt.Errorf("section %s is not of this file", s.Name)
+}
+
+// read returns the bytes that the file has of a section, decompressed.
+func read(s *elf.Section) ([]byte, error) {
+	if s.Type == elf.SHT_NOBITS {
+		return nil, fmt.Errorf("section %s: it has no bytes in this file", s.Name)
+	}
+	data, err := readAll(s.Open(), s.Size)
+	if err != nil {
+		return nil, fmt.Errorf("section %s: %w", s.Name, err)
+	}
+	return data, nil
+}
+
+// maxSize is the size in bytes of the largest section that is read. An
+// uncompressed one is bounded by its file before.
+const maxSize = 1 << 31
+
+// readAll reads size bytes, of which there may be fewer. What a header says of
+// the size is believed only as far as there are bytes.
+func readAll(r io.Reader, size uint64) ([]byte, error) {
+	if size > maxSize {
+		return nil, fmt.Errorf("%#x bytes, expected at most %#x", size, uint64(maxSize))
+	}
+	data, err := io.ReadAll(io.LimitReader(r, int64(size)))
+	if err == nil && uint64(len(data)) != size {
+		err = fmt.Errorf("%#x bytes are there, expected %#x", len(data), size)
+	}
+	return data, err
+}
+
+// Read returns the SFrame sections of a file of the given size that is an ELF
+// file (laid out AsLinked), or an SFrame section and nothing else, whose address
+// is then taken for 0, its name for .sframe, and its Index is -1. The error is
+// that of elf.NewFile or of Sections.
+func Read(r io.ReaderAt, size int64) ([]Section, error) {
+	var magic [2]byte
+	if n, _ := r.ReadAt(magic[:], 0); n == len(magic) &&
+		(binary.LittleEndian.Uint16(magic[:]) == sframe.Magic || binary.BigEndian.Uint16(magic[:]) == sframe.Magic) {
+		data, err := readAll(io.NewSectionReader(r, 0, size), uint64(size))
+		if err != nil {
+			return nil, err
+		}
+		s, err := sframe.Open(data, 0)
+		if err != nil {
+			return nil, err
+		}
+		return []Section{{s, ".sframe", -1}}, nil
+	}
+	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return nil, err
+	}
+	return Sections(f, AsLinked(f))
+}
