@@ -41,7 +41,7 @@ test: deps vet hosts
 # bits as well. (The race detector knows neither. TestInstalledFiles reads what
 # this host has installed; that is as slow as all others together.)
 HOSTS    := s390x mips
-PORTABLE := ./sframe ./cfi ./trad ./arch ./frame
+PORTABLE := ./sframe/... ./cfi ./trad ./arch ./frame
 
 hosts: deps
 	@for a in $(HOSTS); do \
