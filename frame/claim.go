@@ -103,9 +103,16 @@ func (f *Frame) sniff() {
 }
 
 // apply makes the sniffer at position i the one that unwinds THIS, if its row
-// can be applied.
+// can be applied. An outermost row may have no CFA (SFrame's have none): it is
+// left to a later sniffer to know one, but that there is no PREVIOUS is known.
 func (f *Frame) apply(row trad.Row, i int) bool {
 	if err := f.cache.Apply(row, (*env)(f)); err != nil {
+		if row.Flags&trad.Outermost != 0 {
+			f.claimReason, f.claimErr = Outermost, nil
+		}
+		if f.claimReason == Outermost {
+			return false
+		}
 		var mem *readError
 		if errors.As(err, &mem) {
 			f.claimReason = MemoryError
