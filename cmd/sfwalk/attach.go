@@ -30,7 +30,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Example: `  sfwalk attach 4242
   sfwalk attach 4242 --tid 4243 --registers
   sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
-  sfwalk attach 4242 --sniffers dwarf,prologue --explain`,
+  sfwalk attach 4242 --sniffers dwarf,prologue --explain
+  sfwalk attach 4242 --sframe-dir /var/lib/sframe`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := strconv.Atoi(args[0])
@@ -80,5 +81,5 @@ func collect(ctx context.Context, pid int, flags *walkFlags, timeout time.Durati
 			warnings = append(warnings, err.Error())
 		}
 	}
-	return doc, warnings, nil
+	return doc, append(warnings, flags.warnings()...), nil
 }

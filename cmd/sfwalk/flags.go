@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/sniffer/sframe"
 )
 
 // walkFlags are the flags of every command that prints stacks.
@@ -22,6 +23,9 @@ type walkFlags struct {
 	explain   bool
 	json      bool
 	color     string
+
+	sframeDirs []string
+	separate   *sframe.Separate // of sframeDirs; nil if there are none
 }
 
 func (w *walkFlags) add(cmd *cobra.Command) {
@@ -29,6 +33,7 @@ func (w *walkFlags) add(cmd *cobra.Command) {
 	f.IntSliceVar(&w.tids, "tid", nil, "only these threads, by thread ID")
 	f.IntVar(&w.maxFrames, "max-frames", 0, "at most this many physical frames a thread; 0 for all")
 	f.StringSliceVar(&w.sniffers, "sniffers", nil, "which sniffers to ask, in order (default "+strings.Join(sniffer.Names(), ",")+")")
+	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules that have none; repeatable")
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print who unwound each frame, by which row, and why others declined")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
@@ -46,15 +51,39 @@ func (w *walkFlags) check() error {
 	if _, err := sniffer.ByName(w.sniffers...); err != nil {
 		return usageError{fmt.Errorf("--sniffers: %w", err)}
 	}
+	for _, dir := range w.sframeDirs {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return usageError{fmt.Errorf("--sframe-dir %s: want a folder", dir)}
+		}
+	}
+	if len(w.sframeDirs) > 0 {
+		w.separate = &sframe.Separate{Dirs: w.sframeDirs}
+	}
 	return nil
 }
 
 func (w *walkFlags) table(a *arch.Arch) *frame.Table {
-	if len(w.sniffers) == 0 {
-		return sniffer.Table(a)
+	list := sniffer.Default()
+	if len(w.sniffers) > 0 {
+		list, _ = sniffer.ByName(w.sniffers...) // check has seen to it
 	}
-	list, _ := sniffer.ByName(w.sniffers...) // check has seen to it
+	for i := range list {
+		if s, ok := list[i].(sframe.Sniffer); ok {
+			s.Separate = w.separate
+			list[i] = s
+		}
+	}
 	return frame.NewTable(a, list...)
+}
+
+// warnings returns what was wrong with what the flags name.
+func (w *walkFlags) warnings() (list []string) {
+	if w.separate != nil {
+		for _, err := range w.separate.Warnings() {
+			list = append(list, err.Error())
+		}
+	}
+	return list
 }
 
 // useColor says whether to colour what goes to f.

@@ -22,6 +22,22 @@ const (
 // errEarly says that everything was printed and some stack ended early.
 var errEarly = errors.New("some stack ended early")
 
+// exitStatus ends a command that has exit codes of its own. Where err is nil
+// everything was printed.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e exitStatus) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e exitStatus) Unwrap() error { return e.err }
+
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
@@ -34,11 +50,17 @@ func run(args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var usage usageError
+	var status exitStatus
 	switch {
 	case err == nil:
 		return exitWhole
 	case errors.Is(err, errEarly):
 		return exitEarly
+	case errors.As(err, &status):
+		if status.err != nil {
+			fmt.Fprintf(os.Stderr, "sfwalk: %v\n", status.err)
+		}
+		return status.code
 	case errors.As(err, &usage):
 		fmt.Fprintf(os.Stderr, "sfwalk: %v\nTry 'sfwalk help'.\n", err)
 		return exitUsage

@@ -12,7 +12,10 @@ import (
 )
 
 // Sniffer is the sniffer; it keeps no state of its own.
-type Sniffer struct{}
+type Sniffer struct {
+	// Separate finds sections for modules that have no usable one; it may be nil.
+	Separate *Separate
+}
 
 func (Sniffer) Name() string { return "sframe" }
 
@@ -39,8 +42,8 @@ type Section struct {
 
 type sectionKey struct{}
 
-// SectionOf returns the SFrame section of a module for an architecture. Where
-// there is none that can be used, its Section field is nil.
+// SectionOf returns the SFrame section that a module itself has, for an
+// architecture. Where there is none that can be used, its Section field is nil.
 func SectionOf(m *target.Module, a *arch.Arch) *Section {
 	return m.Memo(sectionKey{}, func() any { return open(m, a) }).(*Section)
 }
@@ -50,6 +53,10 @@ func open(m *target.Module, a *arch.Arch) *Section {
 	if err != nil {
 		return &Section{why: noImage}
 	}
+	return openImage(im, bias, a)
+}
+
+func openImage(im *target.Image, bias uint64, a *arch.Arch) *Section {
 	data, addr, err := find(im)
 	if err != nil {
 		return &Section{why: noSection}
@@ -80,11 +87,23 @@ func find(im *target.Image) (data []byte, addr uint64, err error) {
 	return im.Segment(ptGNUSFrame)
 }
 
-func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+// section returns the section that speaks for the module: its own, or else a
+// separate one.
+func (n Sniffer) section(q *frame.Query) *Section {
+	s := SectionOf(q.Module, q.Arch)
+	if s.Section == nil && n.Separate != nil {
+		if apart := n.Separate.sectionOf(q.Module, q.Arch); apart.Section != nil {
+			return apart
+		}
+	}
+	return s
+}
+
+func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Module == nil {
 		return trad.Row{}, noModule
 	}
-	s := SectionOf(q.Module, q.Arch)
+	s := n.section(q)
 	if s.Section == nil {
 		return trad.Row{}, s.why
 	}
@@ -114,11 +133,11 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // FunctionStart returns where the FDE that covers q.Block begins.
-func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	if q.Module == nil {
 		return 0, false
 	}
-	s := SectionOf(q.Module, q.Arch)
+	s := n.section(q)
 	if s.Section == nil {
 		return 0, false
 	}

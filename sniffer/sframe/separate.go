@@ -1,0 +1,96 @@
+package sframe
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/sframe/separate"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// ErrMismatch says that a separate SFrame file was made for another build of the
+// module. Errors of [Separate.Warnings] wrap it.
+var ErrMismatch = errors.New("SFrame file does not belong to the module")
+
+// Separate finds SFrame sections apart from the modules that they describe, by
+// build ID. It is safe for concurrent use.
+type Separate struct {
+	// Dirs are folders of files that `sfwalk sframe gen` has written, in the order
+	// in which they are searched: DIR/.build-id/ab/cdef….sframe, DIR/ab/cdef….sframe.
+	Dirs []string
+
+	mu       sync.Mutex
+	warnings []error
+}
+
+// Warnings returns what was wrong with files that were found, so far.
+func (s *Separate) Warnings() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]error(nil), s.warnings...)
+}
+
+func (s *Separate) warn(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.warnings = append(s.warnings, err)
+}
+
+type separateKey struct{ from *Separate }
+
+// sectionOf returns the section of a module that has none of its own.
+func (s *Separate) sectionOf(m *target.Module, a *arch.Arch) *Section {
+	return m.Memo(separateKey{s}, func() any { return s.search(m, a) }).(*Section)
+}
+
+func (s *Separate) search(m *target.Module, a *arch.Arch) *Section {
+	im, bias, err := m.Image()
+	if err != nil {
+		return &Section{why: noImage}
+	}
+	for _, dir := range s.Dirs {
+		for _, path := range separate.Paths(dir, im.BuildID) {
+			section, err := openSeparate(path, im.BuildID, bias, a)
+			switch {
+			case err == nil:
+				return section
+			case !errors.Is(err, fs.ErrNotExist):
+				s.warn(fmt.Errorf("%s: %w", m.Path, err))
+			}
+		}
+	}
+	return &Section{why: noSection}
+}
+
+// openSeparate opens the section in a file, for a module with the build ID and
+// the load bias.
+func openSeparate(path, buildID string, bias uint64, a *arch.Arch) (*Section, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	im, err := target.OpenImage(file, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if im.BuildID != buildID {
+		return nil, fmt.Errorf("%s: %w: its build ID is %q, not %q", path, ErrMismatch, im.BuildID, buildID)
+	}
+	section := openImage(im, bias, a)
+	if section.Section == nil {
+		return nil, fmt.Errorf("%s: %s", path, section.why)
+	}
+	return section, nil
+}
