@@ -26,8 +26,7 @@ func (s *Section) Contents() (*Contents, error) {
 			return nil, err
 		}
 		if left -= int(f.NumFREs); left < 0 {
-			return nil, s.fdeError(f.Index, 0, ErrMalformed,
-				"%d FREs, but those before leave no room for them in the FRE sub-section (%#x bytes): FREs are shared", f.NumFREs, len(s.fres))
+			return nil, s.shared(&f)
 		}
 		fdes = append(fdes, f)
 	}
@@ -57,4 +56,10 @@ func (s *Section) Contents() (*Contents, error) {
 		c.Functions = append(c.Functions, fn)
 	}
 	return c, nil
+}
+
+// shared says that an FDE's FREs cannot all be its own.
+func (s *Section) shared(f *FDE) error {
+	return s.fdeError(f.Index, 0, ErrMalformed,
+		"%d FREs, but those before leave no room for them in the FRE sub-section (%#x bytes): FREs are shared", f.NumFREs, len(s.fres))
 }
