@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+
+	"github.com/sfwalk/sfwalk/sframe"
 )
 
 // ErrRelocation: a relocation cannot be applied.
@@ -47,6 +49,11 @@ const (
 
 // relocate applies to data, which is the bytes of section i, all that the
 // file's SHT_RELA sections say of it. Undefined symbols count as 0.
+//
+// Where the start addresses of SFrame count from the start of the section (V1,
+// and V2 without SFRAME_F_FDE_FUNC_START_PCREL), assemblers write relocations
+// that count from the field all the same, and the linker makes up for it. So
+// does relocate.
 func relocate(f *elf.File, i int, data []byte, l Layout) error {
 	for _, rela := range f.Sections {
 		if rela.Info != uint32(i) || rela.Type != elf.SHT_RELA && rela.Type != elf.SHT_REL {
@@ -79,6 +86,7 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 	if err != nil {
 		return err
 	}
+	fromSection := isSFrame(f.Sections[target]) && !countsFromField(data)
 	for at := 0; at+relaSize <= len(relocs); at += relaSize {
 		off := f.ByteOrder.Uint64(relocs[at:])
 		info := f.ByteOrder.Uint64(relocs[at+8:])
@@ -99,7 +107,10 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 		}
 		v := symbolAddr(f, symbols[sym*symbolSize:], l) + addend
 		if k.pcrel {
-			v -= l[target] + off
+			v -= l[target]
+			if !fromSection {
+				v -= off
+			}
 		}
 		if k.size == 8 {
 			f.ByteOrder.PutUint64(data[off:], v)
@@ -108,6 +119,13 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 		}
 	}
 	return nil
+}
+
+// countsFromField reports whether the header of an SFrame section says that start
+// addresses are relative to the field that holds them.
+func countsFromField(data []byte) bool {
+	const version, flags = 2, 3 // offsets in the preamble
+	return len(data) > flags && data[version] >= byte(sframe.V2) && data[flags]&byte(sframe.FDEFuncStartPCRel) != 0
 }
 
 // symbolAddr returns the address of a symbol: of a relocatable object, its value
