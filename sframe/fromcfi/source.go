@@ -4,9 +4,11 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/sfwalk/sfwalk/cfi"
 	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/sframe/object"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -49,6 +51,7 @@ func ABIOf(h *elf.FileHeader) (sframe.ABI, error) {
 
 // Open finds the call frame information of a file: .eh_frame by name, or through
 // PT_GNU_EH_FRAME in a file without section headers, then .debug_frame. The
+// functions of a relocatable object are at the addresses of [object.Apart]. The
 // error wraps ErrMachine or ErrNoCFI, or says what cannot be read.
 func Open(f *elf.File) (*Source, error) {
 	abi, err := ABIOf(&f.FileHeader)
@@ -60,19 +63,33 @@ func Open(f *elf.File) (*Source, error) {
 		Order: f.ByteOrder, PtrSize: 8, FP: trad.Reg(abi.FP()),
 		PAuth: f.Machine == elf.EM_AARCH64,
 	}}
-	data, addr, err := ehFrame(f, opts.ABI)
-	if err != nil {
-		return nil, err
+	if len(f.Sections) == 0 {
+		data, addr, err := ehFrame(f, opts.ABI)
+		if err == nil {
+			err = s.add(cfi.EH, data, addr, opts)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err := s.add(cfi.EH, data, addr, opts); err != nil {
-		return nil, err
-	}
-	data, addr, err = section(f, ".debug_frame")
-	if err != nil {
-		return nil, err
-	}
-	if err := s.add(cfi.Debug, data, addr, opts); err != nil {
-		return nil, err
+	layout := object.Apart(f)
+	for _, kind := range []cfi.Kind{cfi.EH, cfi.Debug} {
+		for i, section := range f.Sections {
+			// Separate debug files have the headers of sections without their bytes.
+			if section.Name != kind.String() || section.Type == elf.SHT_NOBITS {
+				continue
+			}
+			if kind == cfi.Debug {
+				layout[i] = section.Addr // what refers to it are offsets in it, even before linking
+			}
+			data, err := object.Data(f, section, layout)
+			if err != nil {
+				return nil, err
+			}
+			if err := s.add(kind, data, layout[i], opts); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if len(s.Sections) == 0 {
 		return nil, ErrNoCFI
@@ -92,31 +109,12 @@ func (s *Source) add(kind cfi.Kind, data []byte, addr uint64, opts cfi.Options) 
 	return nil
 }
 
-// maxSection is the size in bytes of the largest section that is read.
-const maxSection uint64 = 1 << 31
+// maxSegment is the size in bytes of the largest segment that is read.
+const maxSegment uint64 = 1 << 31
 
-// section returns the bytes and the address of a section, none if the file has
-// no such section or only its header, as separate debug files do.
-func section(f *elf.File, name string) (data []byte, addr uint64, err error) {
-	s := f.Section(name)
-	if s == nil || s.Type == elf.SHT_NOBITS {
-		return nil, 0, nil
-	}
-	if s.Size > maxSection {
-		return nil, 0, fmt.Errorf("section %s: %#x bytes, want at most %#x", name, s.Size, maxSection)
-	}
-	if data, err = s.Data(); err != nil {
-		return nil, 0, fmt.Errorf("read section %s: %w", name, err)
-	}
-	return data, s.Addr, nil
-}
-
-// ehFrame finds .eh_frame. Without section headers it may reach to the end of
-// its segment: the terminator ends it.
+// ehFrame finds .eh_frame by segment. It may reach to the end of the segment that
+// holds it: the terminator ends it.
 func ehFrame(f *elf.File, abi cfi.ABI) (data []byte, addr uint64, err error) {
-	if len(f.Sections) > 0 {
-		return section(f, ".eh_frame")
-	}
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_GNU_EH_FRAME {
 			continue
@@ -139,12 +137,20 @@ func ehFrame(f *elf.File, abi cfi.ABI) (data []byte, addr uint64, err error) {
 	return nil, 0, nil
 }
 
-// segment reads the bytes of a segment from addr on.
+// segment reads the bytes of a segment from addr on. What the header says of its
+// size is believed as far as there are bytes.
 func segment(p *elf.Prog, addr uint64) ([]byte, error) {
 	skip := addr - p.Vaddr
 	size := p.Filesz - skip
-	if size > maxSection {
-		return nil, fmt.Errorf("segment at %#x: %#x bytes, want at most %#x", p.Vaddr, size, maxSection)
+	if size > maxSegment {
+		return nil, fmt.Errorf("segment at %#x: %#x bytes, want at most %#x", p.Vaddr, size, maxSegment)
 	}
-	return readFull(p, skip, size)
+	data, err := io.ReadAll(io.NewSectionReader(p, int64(skip), int64(size)))
+	if err != nil {
+		return nil, fmt.Errorf("read segment at %#x: %w", p.Vaddr, err)
+	}
+	if uint64(len(data)) != size {
+		return nil, fmt.Errorf("read segment at %#x: %#x bytes from %#x on, want %#x", p.Vaddr, len(data), skip, size)
+	}
+	return data, nil
 }

@@ -3,24 +3,16 @@ package verify
 import (
 	"cmp"
 	"debug/elf"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
+	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
-// ErrNoSFrame: the file has no SFrame section.
-var ErrNoSFrame = errors.New("no SFrame section")
-
-const (
-	shtGNUSFrame elf.SectionType = 0x6ffffff4
-	ptGNUSFrame  elf.ProgType    = 0x6474e554
-)
-
-// File compares what a file says. The error wraps [ErrNoSFrame],
+// File compares what a file says. The sections of a relocatable object are at the
+// addresses of [object.Apart]. The error wraps [object.ErrNone],
 // [fromcfi.ErrNoCFI] or [fromcfi.ErrMachine], or says what cannot be opened.
 func File(f *elf.File) (*Result, error) {
 	var in Input
@@ -28,19 +20,23 @@ func File(f *elf.File) (*Result, error) {
 	if in.CFI, err = fromcfi.Open(f); err != nil {
 		return nil, err
 	}
-	if in.SFrame, err = sections(f); err != nil {
+	layout := object.Apart(f)
+	sections, err := object.Sections(f, layout)
+	if err != nil {
 		return nil, err
 	}
-	for _, s := range in.SFrame {
+	for _, s := range sections {
 		if s.ABI != in.CFI.ABI {
-			return nil, fmt.Errorf("the SFrame section is for %v, the file for %v", s.ABI, in.CFI.ABI)
+			return nil, fmt.Errorf("section %s is for %v, the file for %v", s.Name, s.ABI, in.CFI.ABI)
 		}
+		in.SFrame = append(in.SFrame, s.Section)
 	}
-	in.Text = text(f)
-	in.Symbols = functions(f)
+	in.Text = text(f, layout)
+	in.Symbols = functions(f, layout)
 	r := Compare(&in)
+	r.Relocatable = f.Type == elf.ET_REL
 	for _, s := range in.SFrame {
-		r.Sizes.SFrame += uint64(len(s.Data))
+		r.Sizes.SFrame += size(s)
 	}
 	for _, s := range f.Sections {
 		if s.Type == elf.SHT_NOBITS {
@@ -58,44 +54,6 @@ func File(f *elf.File) (*Result, error) {
 	return r, nil
 }
 
-// sections opens the SFrame sections of a linked file: by name, since older
-// linkers give them no type of their own, by type, or by segment.
-func sections(f *elf.File) ([]*sframe.Section, error) {
-	var list []*sframe.Section
-	add := func(r io.Reader, addr uint64, where string) error {
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return fmt.Errorf("read %s: %w", where, err)
-		}
-		s, err := sframe.Open(data, addr)
-		if err != nil {
-			return fmt.Errorf("open %s: %w", where, err)
-		}
-		s.Data = s.Data[:size(s)]
-		list = append(list, s)
-		return nil
-	}
-	for _, s := range f.Sections {
-		if (s.Name == ".sframe" || s.Type == shtGNUSFrame) && s.Type != elf.SHT_NOBITS {
-			if err := add(s.Open(), s.Addr, "section "+s.Name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(list) > 0 {
-		return list, nil
-	}
-	for _, p := range f.Progs {
-		if p.Type == ptGNUSFrame {
-			if err := add(p.Open(), p.Vaddr, "segment PT_GNU_SFRAME"); err != nil {
-				return nil, err
-			}
-			return list, nil
-		}
-	}
-	return nil, ErrNoSFrame
-}
-
 // size returns the size of a section in bytes, without what follows its end.
 func size(s *sframe.Section) uint64 {
 	const header = 28
@@ -104,11 +62,11 @@ func size(s *sframe.Section) uint64 {
 
 // text returns where the executable code is: by section or, in a file without
 // section headers, by segment.
-func text(f *elf.File) []Span {
+func text(f *elf.File, l object.Layout) []Span {
 	var list []Span
-	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Flags&elf.SHF_ALLOC != 0 && s.Addr+s.Size > s.Addr {
-			list = append(list, Span{Range{s.Addr, s.Addr + s.Size}, s.Name})
+	for i, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Flags&elf.SHF_ALLOC != 0 && l[i]+s.Size > l[i] {
+			list = append(list, Span{Range{l[i], l[i] + s.Size}, s.Name})
 		}
 	}
 	if len(f.Sections) == 0 {
@@ -127,7 +85,7 @@ func text(f *elf.File) []Span {
 }
 
 // functions returns the functions of the symbol tables, one for an address.
-func functions(f *elf.File) []Span {
+func functions(f *elf.File, l object.Layout) []Span {
 	const ifunc elf.SymType = 10 // STT_GNU_IFUNC
 	symbols, err := f.Symbols()
 	if err != nil || len(symbols) == 0 {
@@ -136,7 +94,10 @@ func functions(f *elf.File) []Span {
 	var list []Span
 	for _, s := range symbols {
 		t := elf.ST_TYPE(s.Info)
-		if (t == elf.STT_FUNC || t == ifunc) && s.Section != elf.SHN_UNDEF && s.Size > 0 && s.Value+s.Size > s.Value {
+		if f.Type == elf.ET_REL && int(s.Section) < len(l) {
+			s.Value += l[s.Section]
+		}
+		if (t == elf.STT_FUNC || t == ifunc) && s.Section != elf.SHN_UNDEF && s.Value+s.Size > s.Value {
 			list = append(list, Span{Range{s.Value, s.Value + s.Size}, s.Name})
 		}
 	}

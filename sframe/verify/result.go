@@ -11,6 +11,8 @@ import (
 type Result struct {
 	ABI      sframe.ABI
 	Versions []sframe.Version // of the SFrame sections, in file order
+	// Relocatable: the file has no addresses yet; those here are of object.Apart.
+	Relocatable bool
 
 	Disagreements []Disagreement // in ascending order of address
 	// Problems are what could not be read and so is not compared.

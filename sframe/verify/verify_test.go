@@ -14,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
+	"github.com/sfwalk/sfwalk/sframe/object"
 	"github.com/sfwalk/sfwalk/sframe/verify"
 )
 
@@ -330,7 +331,30 @@ func TestThisToolchain(t *testing.T) {
 		if r.Versions[0] != sframe.V1 || !maps.Equal(found, tt.want) {
 			t.Errorf("%s:\n%s\nwant %v", tt.source, strings.Join(lines(r), "\n"), tt.want)
 		}
+		linked := inFunctions(r)
+
+		// Before it is linked, the same is wrong but for the linker's stubs.
+		for _, sections := range []string{"-fno-function-sections", "-ffunction-sections"} {
+			args := append(slices.Clone(args), "-c", sections)
+			if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, msg)
+			}
+			r := file(t, out)
+			if got := inFunctions(r); !r.Relocatable || !slices.Equal(got, linked) || len(r.Problems) > 0 || r.Compared < 50 {
+				t.Errorf("%s with %s, relocatable: %q, linked %q; problems %v, %d bytes compared", tt.source, sections, got, linked, r.Problems, r.Compared)
+			}
+		}
 	}
+}
+
+// inFunctions writes disagreements without addresses, those in functions alone.
+func inFunctions(r *verify.Result) (list []string) {
+	for _, d := range r.Disagreements {
+		if !strings.HasPrefix(d.Function, ".") {
+			list = append(list, fmt.Sprintf("%s+%d %v", d.Function, d.Offset, d.Cells))
+		}
+	}
+	return list
 }
 
 // TestErrors opens what cannot be compared.
@@ -339,11 +363,40 @@ func TestErrors(t *testing.T) {
 		path string
 		want error
 	}{
-		{"/bin/ls", verify.ErrNoSFrame},
-		{"../../cfi/testdata/s390x.so", verify.ErrNoSFrame},
+		{"/bin/ls", object.ErrNone},
+		{"../../cfi/testdata/s390x.so", object.ErrNone},
 	} {
 		if _, err := verify.File(installed(t, tt.path)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.path, err, tt.want)
 		}
+	}
+}
+
+// TestDebugFrame compares with the .debug_frame of a file that has no .eh_frame:
+// the assembler writes only one of the two, or SFrame, from one set of directives,
+// so that the section is one that fromcfi made of the .eh_frame.
+func TestDebugFrame(t *testing.T) {
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("NOT TESTED: ", err)
+	}
+	dir := t.TempDir()
+	build := func(name string, flags ...string) string {
+		out := filepath.Join(dir, name)
+		args := append([]string{"-g", "-O2", "-mavx2", "-fno-exceptions", "-c", "../../testdata/progs/realign.c", "-o", out}, flags...)
+		if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+			t.Skipf("NOT TESTED: %v\n%s", err, msg)
+		}
+		return out
+	}
+	in, _, left := made(t, build("eh.o", "-fasynchronous-unwind-tables"), sframe.V3)
+	debug, err := fromcfi.Open(installed(t, build("debug.o", "-fno-asynchronous-unwind-tables")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.CFI = debug
+	r := verify.Compare(&in)
+	if len(r.Disagreements) > 0 || len(r.Problems) > 0 || r.Compared < 200 || r.Bytes.Both != r.Compared || r.Bytes.CFIOnly > 0 || left != nil {
+		t.Errorf("problems %v, %v, coverage %+v, left out %v", r.Problems, lines(r), r.Bytes, left)
 	}
 }
