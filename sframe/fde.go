@@ -23,6 +23,10 @@ func (s *Section) FDE(i int) (FDE, error) {
 	return f, err
 }
 
+// FDEAddr returns the link-time address of the i-th FDE itself, the element of
+// the FDE sub-section.
+func (s *Section) FDEAddr(i int) uint64 { return s.Addr + s.fdeBase + uint64(i)*uint64(s.fdeSize) }
+
 // FDEs iterates over all FDEs in the section's own order. One that cannot be
 // read comes with its error, and the iteration goes on.
 func (s *Section) FDEs() iter.Seq2[FDE, error] {
