@@ -24,7 +24,8 @@ relocatable object (whose functions are shown at their offsets in their
 sections), or the bare bytes of a section.
 
 The text is that of 'readelf --sframe', line for line: V1 as binutils 2.40 prints
-it, V2 as 2.44, V3 as 2.47. In a row, "c-16" is memory at CFA-16, "(fp-8)" memory at
+it, V2 as 2.44, V3 as 2.47; but relocations are applied for all of them, which
+only 2.47 does. In a row, "c-16" is memory at CFA-16, "(fp-8)" memory at
 fp-8, "u" a register that is as it was, "f" one that is where the header says,
 "U" the place holder for such a one; "[s]" marks a signed return address, "[m]" in
 the head of a table that its offsets repeat block by block.
