@@ -29,6 +29,7 @@ func TestSFrameDump(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		inPage(t, "sfwalk sframe dump", out)
 		sameAsText(t, name, []byte(out), string(want))
 	}
 }
