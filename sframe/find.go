@@ -62,16 +62,15 @@ func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
 	return -1, 0, 0
 }
 
-// lastStart returns the last FDE of a sorted section that starts at or before
-// rel, or any other one if there is none. The section has an FDE.
+// search returns the last of the n FDEs of a sorted section from lo on that starts
+// at or before rel, or any other one of them if there is none; n is at least 1.
 //
 // Most of the time of a look-up is spent here. Hence one loop per layout of an
 // FDE; steps without a branch that depends on the data, which would be
 // mispredicted every other time; and three loads a step that do not wait for
 // each other. rel - start may overflow where they lie 2^63 bytes apart; the
 // search then goes astray, and findFDE finds nothing.
-func (s *Section) lastStart(rel int64) int {
-	lo, n := 0, int(s.NumFDEs)
+func (s *Section) search(rel int64, lo, n int) int {
 	fdes, size, big := s.fdes, s.fdeSize, s.big
 	// A start that is relative to its own field is at value + base + offset.
 	rel -= int64(s.fdeBase) & s.pcrel

@@ -27,6 +27,7 @@ type Section struct {
 	sp, fp           uint16
 	ra0, fp0         Rule // rules for RA and FP that the data words do not mention
 
+	steps     steps // where the section is sorted
 	indexOnce sync.Once
 	index     []indexEntry // sorted starts, where the section itself is not sorted
 }
@@ -69,6 +70,9 @@ func Open(data []byte, addr uint64) (*Section, error) {
 	}
 	s.sp, s.fp = s.ABI.SP(), s.ABI.FP()
 	s.ra0, s.fp0 = fixedRule(s.FixedRA), fixedRule(s.FixedFP)
+	if s.Flags&FDESorted != 0 && s.NumFDEs > 0 {
+		s.initSteps()
+	}
 	return s, nil
 }
 
