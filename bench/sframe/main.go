@@ -1,0 +1,116 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/sfwalk/sfwalk/sframe"
+)
+
+func main() {
+	file := flag.String("file", "/usr/bin/gdb", "the ELF `file` whose functions make the sections")
+	rounds := flag.Int("rounds", 25, "how often each is timed")
+	flag.Parse()
+	if err := run(*file, *rounds); err != nil {
+		fmt.Fprintf(os.Stderr, "bench/sframe: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(file string, rounds int) error {
+	c, err := functionsOf(file)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "bench-sframe-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program, err := buildPeer(dir,false)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("functions of %s (%d), median of %d rounds\n\n", file, len(c.Functions), rounds)
+	fmt.Println("| FDEs | what | sfwalk | libsframe | ratio |")
+	fmt.Println("| --- | --- | --- | --- | --- |")
+	for _, n := range []int{2600, 100000} {
+		s, err := sectionOf(c, n)
+		if err != nil {
+			return err
+		}
+		pcs, err := randomPCs(s, 1<<20)
+		if err != nil {
+			return err
+		}
+		p, err := startPeer(program, dir, s, pcs)
+		if err != nil {
+			return err
+		}
+		for _, what := range []struct {
+			name    string
+			command byte
+			ours    func() (float64, error)
+		}{
+			{"look-up", 'f', func() (float64, error) { return timeFind(s, pcs) }},
+			{"open", 'd', func() (float64, error) { return timeOpen(s) }},
+		} {
+			var ours, theirs []float64
+			for range rounds {
+				a, err := what.ours()
+				if err != nil {
+					return err
+				}
+				b, err := p.time(what.command)
+				if err != nil {
+					return err
+				}
+				ours, theirs = append(ours, a), append(theirs, b)
+			}
+			a, b := median(ours), median(theirs)
+			fmt.Printf("| %d | %s | %.1f ns | %.1f ns | %.4f |\n", n, what.name, a, b, a/b)
+		}
+		if err := p.stop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+var sink uint64
+
+// timeFind looks every PC up, and returns the nanoseconds of one look-up.
+func timeFind(s *sframe.Section, pcs []uint64) (float64, error) {
+	start := time.Now()
+	for _, pc := range pcs {
+		row, err := s.Find(pc)
+		if err != nil && err != sframe.ErrNoRow {
+			return 0, err
+		}
+		sink += row.Lo
+	}
+	return float64(time.Since(start).Nanoseconds()) / float64(len(pcs)), nil
+}
+
+// timeOpen opens the section a thousand times, and returns the nanoseconds of
+// one time.
+func timeOpen(s *sframe.Section) (float64, error) {
+	const times = 1000
+	start := time.Now()
+	for range times {
+		o, err := sframe.Open(s.Data, s.Addr)
+		if err != nil {
+			return 0, err
+		}
+		sink += uint64(o.NumFDEs)
+	}
+	return float64(time.Since(start).Nanoseconds()) / times, nil
+}
