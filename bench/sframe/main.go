@@ -30,7 +30,7 @@ func run(file string, rounds int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	program, err := buildPeer(dir,false)
+	program, err := buildPeer(dir, false)
 	if err != nil {
 		return err
 	}

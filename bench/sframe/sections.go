@@ -33,7 +33,7 @@ func functionsOf(file string) (*sframe.Contents, error) {
 // are more; all of them over and over, each time behind the last, if there are
 // fewer.
 func sectionOf(c *sframe.Contents, n int) (*sframe.Section, error) {
-	const addr = 1 << 40
+	const addr = 1 << 30 // not too far for the starts of V2
 	have := slices.Clone(c.Functions)
 	slices.SortFunc(have, func(a, b sframe.Function) int { return cmp.Compare(a.Start, b.Start) })
 	last := have[len(have)-1]

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/sframe"
+)
+
+// testPeer builds the peer, or skips the test, loudly.
+func testPeer(t *testing.T, dir string) string {
+	t.Helper()
+	program, err := buildPeer(dir, false)
+	if errors.Is(err, errNoPeer) {
+		t.Skipf("NOT TESTED against libsframe: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// TestAgree: for every PC of the text, package sframe and sframe_find_fre find the
+// same FRE, and say the same of it: on real sections of V3 of each ABI, on large
+// ones of this machine's libraries and programs said in SFrame, and on V2. (V2
+// without FDEFuncStartPCRel is not compared: libsframe 2.47 takes its starts for
+// relative to their fields.)
+func TestAgree(t *testing.T) {
+	dir := t.TempDir()
+	program := testPeer(t, dir)
+	for _, fx := range []struct {
+		name string
+		addr uint64
+	}{
+		{"amd64-v3", 0x13a88}, {"arm64-v3", 0x13f40}, {"arm64be-v3", 0x13f40}, {"s390x-v3", 0x14140},
+		{"amd64-v2-pcrel", 0x13a88}, {"s390x-v2", 0x14140},
+	} {
+		t.Run(fx.name, func(t *testing.T) {
+			data, err := os.ReadFile("../../sframe/testdata/" + fx.name + ".sframe")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := sframe.Open(data, fx.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, program, s)
+		})
+	}
+	for _, file := range large(t) {
+		c, err := functionsOf(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v := sframe.V2; v <= sframe.V3; v++ {
+			t.Run(strings.TrimPrefix(file, "/")+" in "+v.String(), func(t *testing.T) {
+				out, _ := c.Convert(v)
+				s, err := sectionOf(out, len(out.Functions))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.NumFDEs < 2000 {
+					t.Errorf("only %d functions", s.NumFDEs)
+				}
+				agree(t, program, s)
+			})
+		}
+	}
+}
+
+// large returns the C library, which is on every machine that has gcc, and gdb
+// where it is installed.
+func large(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("gcc", "-print-file-name=libc.so.6").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []string{strings.TrimSpace(string(out))}
+	if gdb, err := exec.LookPath("gdb"); err == nil && !testing.Short() {
+		files = append(files, gdb)
+	}
+	return files
+}
+
+// agree compares in pieces, of at most a million PCs each.
+func agree(t *testing.T, program string, s *sframe.Section) {
+	t.Helper()
+	var pcs []uint64
+	total := 0
+	flush := func() {
+		compare(t, program, s, pcs)
+		total += len(pcs)
+		pcs = pcs[:0]
+	}
+	for f, err := range s.FDEs() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The byte before and the one behind may be in no function.
+		for pc := f.Start - 1; pc <= f.Start+uint64(f.Size); pc++ {
+			if pcs = append(pcs, pc); len(pcs) == 1<<20 {
+				flush()
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	flush()
+	t.Logf("%d FDEs, %d PCs", s.NumFDEs, total)
+}
+
+func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {
+	t.Helper()
+	p, err := startPeer(program, t.TempDir(), s, pcs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.stop(); err != nil {
+			t.Errorf("the peer: %v", err)
+		}
+	}()
+	if _, err := p.in.Write([]byte{'a'}); err != nil {
+		t.Fatal(err)
+	}
+	var fde sframe.FDE
+	var fres []sframe.FRE // of fde
+	wrong := 0
+	raw := make([]byte, binary.Size(answer{}))
+	for i, pc := range pcs {
+		var a answer
+		if _, err := io.ReadFull(p.out, raw); err != nil {
+			t.Fatalf("answer %d of %d: %v", i, len(pcs), err)
+		}
+		if _, err := binary.Decode(raw, binary.NativeEndian, &a); err != nil {
+			t.Fatal(err)
+		}
+		row, err := s.Find(pc)
+		if pc < fde.Start || pc-fde.Start >= uint64(fde.Size) {
+			var fdeErr error
+			fde, fdeErr = s.FindFDE(pc)
+			fres = fres[:0]
+			if fdeErr == nil {
+				for e, err := range s.FREs(fde) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					fres = append(fres, e)
+				}
+			}
+		}
+		if problem := differs(s, fde, fres, pc, row, err, &a); problem != "" {
+			t.Errorf("%#x: %s: %v, %v; libsframe %+v", pc, problem, row, err, a)
+			if wrong++; wrong > 5 {
+				return
+			}
+		}
+	}
+}
+
+// differs says what libsframe says otherwise.
+func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, row sframe.Row, err error, a *answer) string {
+	if err != nil || len(fres) == 0 {
+		// A function without FREs is outermost; sframe_find_fre finds no FRE.
+		if a.Found != 0 || err != nil && err != sframe.ErrNoFDE && err != sframe.ErrNoRow {
+			return "found"
+		}
+		return ""
+	}
+	if a.Found == 0 {
+		return "not found"
+	}
+	key := pc - fde.Start
+	block := uint64(0)
+	if fde.PCType == sframe.PCMask {
+		block = key / uint64(fde.RepSize) * uint64(fde.RepSize)
+	}
+	var e *sframe.FRE
+	for i := range fres {
+		if fres[i].Offset == a.Start {
+			e = &fres[i] // the last one of those
+		}
+	}
+	switch {
+	case e == nil:
+		return "no such FRE"
+	case row.Lo != fde.Start+block+uint64(a.Start) || pc-row.Lo >= uint64(row.Len):
+		return "range"
+	case uint8(e.Info) != a.Info:
+		return "info byte"
+	case e.CFA != row.CFA || e.RA != row.RA || e.FP != row.FP:
+		return "the row is not the FRE's"
+	}
+	if s.ByteOrder == binary.LittleEndian && !bytes.Equal(e.Words, a.Words[:len(e.Words)]) {
+		return "data words"
+	}
+	if fde.Type == sframe.Flex || len(e.Words) == 0 {
+		return "" // the getters want the FDE's type; the words are those that the rules came from
+	}
+	sameAt := func(r sframe.Rule, off int32, failed bool, fixed int8) bool {
+		switch {
+		case r.Kind == sframe.RuleInReg: // V2 on s390x: the register in the offset
+			return !failed && off == int32(r.Reg)<<1|1
+		case r.Kind == sframe.RuleSame && !failed:
+			return off == 0 // the place holder
+		case failed:
+			return r.Kind == sframe.RuleSame || fixed != 0 && r.Off == int32(fixed)
+		}
+		return r.Kind == sframe.RuleSaved && r.Off == off
+	}
+	switch {
+	case a.Errors&1 != 0 || row.CFA.Off != a.CFA || (row.CFA.Reg == s.ABI.SP()) != (a.Info&1 != 0):
+		return "CFA"
+	case !sameAt(row.FP, a.FP, a.Errors&2 != 0, s.FixedFP):
+		return "FP"
+	case !sameAt(row.RA, a.RA, a.Errors&4 != 0, s.FixedRA):
+		return "RA"
+	}
+	return ""
+}
