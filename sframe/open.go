@@ -25,7 +25,8 @@ type Section struct {
 	big              bool  // byte order is big-endian
 	pcrel            int64 // all ones where starts are relative to their field, else 0
 	sp, fp           uint16
-	ra0, fp0         Rule // rules for RA and FP that the data words do not mention
+	base             [2]uint16 // the CFA's base register by bit 0 of the info byte: fp, sp
+	ra0, fp0         Rule      // rules for RA and FP that the data words do not mention
 
 	steps     steps // where the section is sorted
 	indexOnce sync.Once
@@ -69,6 +70,7 @@ func Open(data []byte, addr uint64) (*Section, error) {
 		s.pcrel = -1
 	}
 	s.sp, s.fp = s.ABI.SP(), s.ABI.FP()
+	s.base = [...]uint16{s.fp, s.sp}
 	s.ra0, s.fp0 = fixedRule(s.FixedRA), fixedRule(s.FixedFP)
 	if s.Flags&FDESorted != 0 && s.NumFDEs > 0 {
 		s.initSteps()

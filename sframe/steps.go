@@ -5,29 +5,32 @@ import (
 	"sync/atomic"
 )
 
-// numSteps is the number of equal ranges of addresses that a sorted section's text
-// is divided into.
-const numSteps = 1024
-
-// steps remember where a search for each range has to look, so that a look-up
-// in a large section starts with the last few FDEs instead of the whole table. A
-// range is filled in when a PC in it is looked up for the first time. The size
-// is the same for all sections.
+// steps remember where a search has to look, so that a look-up starts with a few
+// FDEs instead of the whole table: the text of a sorted section is divided into
+// equal ranges of addresses, and a range is filled in when a PC in it is looked up
+// for the first time.
 type steps struct {
 	first int64 // start of FDE 0, relative to the section
 	shift uint8 // of an address's distance from first, to its range
 	// at has 1 + the last FDE that starts at or before the beginning of each
-	// range, or 0 where that is not known yet.
-	at [numSteps + 1]atomic.Uint32
+	// range, or 0 where that is not known yet; one more ends the last range.
+	at []atomic.Uint32
 }
+
+const (
+	fdesPerStep = 4    // as long as there are no more than
+	maxSteps    = 4096 // ranges: 16 KiB, whatever the size of the section
+)
 
 // initSteps divides the text of a sorted section that has an FDE.
 func (s *Section) initSteps() {
+	n := uint64(1) << min(bits.Len32((s.NumFDEs-1)/fdesPerStep), bits.Len(maxSteps-1))
 	first, _ := s.startAndSize(0)
 	last, _ := s.startAndSize(int(s.NumFDEs) - 1)
 	s.steps.first = first
-	s.steps.shift = uint8(bits.Len64(uint64(last-first) / numSteps))
-	s.steps.at[numSteps].Store(s.NumFDEs)
+	s.steps.shift = uint8(bits.Len64(uint64(last-first) / n))
+	s.steps.at = make([]atomic.Uint32, n+1)
+	s.steps.at[n].Store(s.NumFDEs)
 }
 
 // lastStart returns the last FDE of a sorted section that starts at or before
@@ -35,37 +38,16 @@ func (s *Section) initSteps() {
 func (s *Section) lastStart(rel int64) int {
 	// What lies before the first FDE or behind the last one falls into the last
 	// range, and is found to be covered by none there.
-	i := min(uint64(rel-s.steps.first)>>(s.steps.shift&63), numSteps-1)
-	lo, hi := s.steps.at[i].Load(), s.steps.at[i+1].Load()
+	at := s.steps.at
+	i := min(uint64(rel-s.steps.first)>>(s.steps.shift&63), uint64(len(at)-2))
+	lo, hi := at[i].Load(), at[i+1].Load()
 	if lo == 0 || hi == 0 {
 		lo, hi = s.fillStep(i), s.fillStep(i+1)
 	}
 	if hi <= lo {
 		return int(lo) - 1
 	}
-	first, n := int(lo)-1, int(hi-lo)+1
-	if n < 4*near {
-		return s.search(rel, first, n)
-	}
-	// Functions lie evenly enough in a range that most are near the place that
-	// the address would have if they were all of the same size.
-	part := uint64(rel-s.steps.first) & (1<<(s.steps.shift&63) - 1)
-	guess := first + int(uint64(hi-lo)*(part>>8)>>(s.steps.shift-8&63))
-	bounds := [...]int{first, max(guess-near, first), guess, min(guess+near, first+n-1), first + n}
-	c := -(s.starts(bounds[1], rel) + s.starts(bounds[2], rel) + s.starts(bounds[3], rel)) & 3
-	return s.search(rel, bounds[c], max(bounds[c+1]-bounds[c], 1))
-}
-
-// near is how many FDEs from its expected place one is looked for first.
-const near = 8
-
-// starts returns -1 if FDE i starts at or before rel, else 0.
-func (s *Section) starts(i int, rel int64) int {
-	rel -= int64(s.fdeBase) & s.pcrel
-	if s.Version == V3 {
-		return starts64(s.fdes, i*16, rel, int(s.pcrel), s.big)
-	}
-	return starts32(s.fdes, i*s.fdeSize, rel, int(s.pcrel), s.big)
+	return s.search(rel, int(lo)-1, int(hi-lo)+1)
 }
 
 // fillStep finds the value of steps.at[i], and keeps it.
