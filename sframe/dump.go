@@ -2,6 +2,7 @@ package sframe
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -14,20 +15,28 @@ import (
 // "u" is a register that the row does not mention, "f" one that is where the
 // header puts it, "U" one for which there is a place holder: as the rules go, the
 // last two are either of the first. "[s]" marks a signed return address, "[m]"
-// offsets in a block. What cannot be read is left out; the error is that of the
-// first such place, or w's.
+// offsets in a block.
+//
+// Where the generations differ in what they can read, the later one counts: V2
+// with starts relative to their fields or for s390x is printed as 2.47 does, and
+// so is V2's undefined RA, which 2.44 takes for a CFA at offset -1.
+//
+// What cannot be read is left out, FREs that FDEs share among it; the error is
+// that of the first such place, or w's.
 func (s *Section) Dump(w io.Writer) error {
 	d := dumper{Writer: bufio.NewWriter(w), s: s}
 	d.header()
-	left := len(s.fres) / minFRESize // more FREs than that are shared by FDEs
+	left := int64(len(s.fres) / minFRESize) // more FREs than that are shared by FDEs
 	var first error
 	for f, err := range s.FDEs() {
-		if err == nil {
-			if left -= int(f.NumFREs); left < 0 {
-				err = s.shared(&f)
-			} else {
-				err = d.function(&f)
-			}
+		d.head(&f)
+		switch n := int64(f.NumFREs); {
+		case err != nil:
+		case n > left:
+			err = s.shared(&f)
+		default:
+			left -= n
+			err = d.rows(&f)
 		}
 		if err != nil && first == nil {
 			first = err
@@ -62,10 +71,11 @@ func (d *dumper) header() {
 	if s.Version > V1 && s.FixedRA != 0 {
 		fmt.Fprintf(d, "    CFA fixed RA offset: %d\n", s.FixedRA)
 	}
-	fmt.Fprintf(d, "    Num FDEs: %d\n    Num FREs: %d\n\n  Function Index :\n", s.NumFDEs, s.NumFREs)
+	fmt.Fprintf(d, "    Num FDEs: %d\n    Num FREs: %d\n\n  Function Index :\n", s.NumFDEs, int32(s.NumFREs))
 }
 
-func (d *dumper) function(f *FDE) error {
+// head prints what is said of a function as a whole.
+func (d *dumper) head(f *FDE) {
 	fmt.Fprintf(d, "\n    func idx [%d]: pc = 0x%x, size = %d bytes", f.Index, f.Start, int32(f.Size))
 	attr := ""
 	if f.Signal {
@@ -80,53 +90,94 @@ func (d *dumper) function(f *FDE) error {
 	if f.PauthKey == PauthB {
 		d.WriteString(", pauth = B key")
 	}
-	mark, base := "", f.Start
+	mark := ""
 	if f.PCType == PCMask {
-		mark, base = "[m]", 0
+		mark = "[m]"
 	}
 	fmt.Fprintf(d, "\n    %-16s%-10s%-10s%-13s\n", "STARTPC"+mark, "CFA", "FP", "RA")
-	for e, err := range d.s.FREs(*f) {
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(d, "    %016x  ", base+uint64(e.Offset))
-		d.rules(f, &e)
-		d.WriteByte('\n')
-	}
-	return nil
 }
 
-// rules prints the rules of an FRE.
-func (d *dumper) rules(f *FDE, e *FRE) {
-	if e.RA.Kind == RuleUndefined {
-		d.WriteString("RA undefined")
-		return
+// rows prints a function's FREs.
+func (d *dumper) rows(f *FDE) error {
+	base := f.Start
+	if f.PCType == PCMask {
+		base = 0
 	}
+	var first error
+	for e, err := range d.s.FREs(*f) {
+		if err != nil {
+			first = cmp.Or(first, err)
+			continue
+		}
+		fmt.Fprintf(d, "    %016x  ", base+uint64(e.Offset))
+		switch {
+		case e.RA.Kind == RuleUndefined:
+			d.WriteString("RA undefined")
+		case f.Type == Flex:
+			d.flexRow(&e)
+		default:
+			d.defaultRow(&e)
+		}
+		d.WriteByte('\n')
+	}
+	return first
+}
+
+func (d *dumper) defaultRow(e *FRE) {
 	fp, ra := d.tracked(e.FP), d.tracked(e.RA)
-	if e.FP == d.s.fp0 && (d.s.Version == V1 || f.Type == Flex) {
+	if d.s.Version == V1 && e.FP == d.s.fp0 {
 		fp = "u" // wherever the header puts it
 	}
-	if e.RA == d.s.ra0 && d.s.FixedRA != 0 {
-		ra = "f"
-		if d.s.Version == V1 {
-			ra = "u"
-		}
-	}
-	n, size := e.Info.NumWords(), e.Info.WordSize()
-	if f.Type == Flex {
-		if n > 2 && d.s.word(e.Words, 2, size) == 0 {
-			ra = "U"
-		}
-	} else if d.s.FixedRA == 0 && n > 1 && d.s.word(e.Words, 1, size) == 0 {
+	switch n, size := e.Info.NumWords(), e.Info.WordSize(); {
+	case d.s.FixedRA != 0:
+		ra = d.fixedRA()
+	case n > 1 && d.s.word(e.Words, 1, size) == 0:
 		ra = "U"
+		if d.beforePlaceHolders() {
+			ra = "c+0"
+		}
 	}
+	d.row(e, d.rule(e.CFA, "+%d"), fp, ra)
+}
+
+func (d *dumper) flexRow(e *FRE) {
+	fp, ra := "u", d.fixedRA()
+	n, size := e.Info.NumWords(), e.Info.WordSize()
+	i := 2 // the word at which FP's begin
+	if n > i {
+		if d.s.word(e.Words, i, size) == 0 {
+			ra, i = "U", i+1
+		} else {
+			ra, i = d.tracked(e.RA), i+2
+		}
+	}
+	if n > i {
+		fp = d.tracked(e.FP)
+	}
+	if n > i+1 && d.s.word(e.Words, i, size) == 0 { // FP has no place holder with an offset
+		fp = fmt.Sprintf("c%+d", d.s.word(e.Words, i+1, size))
+	}
+	d.row(e, d.rule(e.CFA, "%+d"), fp, ra)
+}
+
+// fixedRA returns what is said of an RA that a row does not mention.
+func (d *dumper) fixedRA() string {
+	if d.s.FixedRA == 0 || d.s.Version == V1 {
+		return "u"
+	}
+	return "f"
+}
+
+// beforePlaceHolders reports whether the section is one that binutils 2.40 or
+// 2.44 reads, which do not know RA's place holder.
+func (d *dumper) beforePlaceHolders() bool {
+	return d.s.Version == V1 || d.s.Version == V2 && d.s.ABI != S390X && d.s.Flags&FDEFuncStartPCRel == 0
+}
+
+func (d *dumper) row(e *FRE, cfa, fp, ra string) {
 	mark := "   "
 	if e.Info.MangledRA() {
 		mark = "[s]"
-	}
-	cfa := d.rule(e.CFA, "%+d")
-	if f.Type == Default {
-		cfa = d.rule(e.CFA, "+%d")
 	}
 	fmt.Fprintf(d, "%-10s%-10s%-13s", cfa, fp, ra+mark)
 }
@@ -156,7 +207,7 @@ func (d *dumper) rule(r Rule, offset string) string {
 		return reg + fmt.Sprintf(offset, r.Off)
 	case RuleSavedAt:
 		return "(" + reg + fmt.Sprintf(offset, r.Off) + ")"
-	case RuleSaved:
+	case RuleSaved, RuleValue: // one may be taken for the other
 		return fmt.Sprintf("c%+d", r.Off)
 	}
 	return "?"

@@ -89,7 +89,7 @@ func TestDumpOdd(t *testing.T) {
 		version, _, _ := strings.Cut(name, "-")
 		count[version]++
 	}
-	if count["v1"] < 10 || count["v2"] < 20 || count["v3"] < 20 {
+	if count["v1"] < 26 || count["v2"] < 36 || count["v3"] < 36 {
 		t.Errorf("only %v sections", count)
 	}
 }
@@ -99,6 +99,30 @@ func writeOdd(t *testing.T, file string) {
 	const addr = 0x10000
 	var out strings.Builder
 	count := map[Version]int{}
+	try := func(name string, data []byte) {
+		s := mustOpen(t, data, addr)
+		var text strings.Builder
+		if s.Dump(&text) != nil {
+			return
+		}
+		// 2.44 reads neither s390x nor starts relative to their fields, nor knows
+		// an undefined RA. A fixed offset that s390x has not is no register.
+		reader := s.Version
+		if s.Version == V2 && (s.ABI == S390X || s.Flags&FDEFuncStartPCRel != 0) {
+			reader = V3
+		}
+		if reader == V2 && strings.Contains(text.String(), "RA undefined") || s.ABI == S390X && (s.FixedFP != 0 || s.FixedRA != 0) {
+			return
+		}
+		cmd := exec.Command("sh", "-c", os.Getenv(fmt.Sprintf("READELF_V%d", reader)))
+		cmd.Stdin = bytes.NewReader(wrap(data, s.ABI, addr))
+		want, err := cmd.Output()
+		if err != nil {
+			return // it refuses this one
+		}
+		count[s.Version]++
+		fmt.Fprintf(&out, "== v%d-%s %#x %x\n%s", s.Version, name, addr, data, want)
+	}
 	for seed := range uint64(1 << 14) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		c := madeUp(rnd, Version(1+seed%3), ABI(1+rnd.IntN(4)), Flags(rnd.IntN(8)))
@@ -113,28 +137,17 @@ func writeOdd(t *testing.T, file string) {
 			start += 1 << 13
 			rows += len(f.Entries)
 		}
-		data, err := c.Encode(addr)
-		if err != nil || rows < 4 || count[c.Version] == 24 {
-			continue
+		if data, err := c.Encode(addr); err == nil && rows >= 4 && count[c.Version] < 24 {
+			try(fmt.Sprint(seed), data)
 		}
-		// 2.44 reads neither s390x nor starts relative to their fields, nor knows
-		// an undefined RA. A fixed offset that s390x has not is no register.
-		undefined := strings.Contains(dump(t, mustOpen(t, data, addr)), "RA undefined")
-		reader := c.Version
-		if c.Version == V2 && (c.ABI == S390X || c.Flags&FDEFuncStartPCRel != 0) {
-			reader = V3
+	}
+	clear(count)
+	for seed := range uint64(1 << 10) {
+		rnd := rand.New(rand.NewPCG(seed, 8))
+		v, abi := Version(1+seed%3), ABI(1+rnd.IntN(4))
+		if count[v] < 16 && (v != V1 || abi != S390X) {
+			try(fmt.Sprintf("raw%d", seed), rawSection(rnd, v, abi))
 		}
-		if reader == V2 && undefined || c.ABI == S390X && (c.FixedFP != 0 || c.FixedRA != 0) {
-			continue
-		}
-		cmd := exec.Command("sh", "-c", os.Getenv(fmt.Sprintf("READELF_V%d", reader)))
-		cmd.Stdin = bytes.NewReader(wrap(data, c.ABI, addr))
-		text, err := cmd.Output()
-		if err != nil {
-			continue // it refuses this one
-		}
-		count[c.Version]++
-		fmt.Fprintf(&out, "== v%d-%d %#x %x\n%s", c.Version, seed, addr, data, text)
 	}
 	if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 		t.Fatal(err)
@@ -176,23 +189,60 @@ func wrap(data []byte, abi ABI, addr uint64) []byte {
 func TestDumpMalformed(t *testing.T) {
 	s, _ := openFixture(t, "amd64-v3")
 	whole := dump(t, s)
-	data := bytes.Clone(s.Data)
-	bad := 12 // an FDE in the middle
-	s.ByteOrder.PutUint32(data[headerSize+bad*16+12:], 0x9f00)
-	var b strings.Builder
-	err := mustOpen(t, data, s.Addr).Dump(&b)
-	want := fmt.Sprintf("sframe: FDE 12: start of FREs 0x9f00 lies beyond the FRE sub-section (%#x bytes), field at section offset %#x",
-		len(s.fres), headerSize+bad*16+12)
-	if err == nil || err.Error() != want || !errors.Is(err, ErrMalformed) {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
 	before, rest, _ := strings.Cut(whole, "\n    func idx [12]")
-	_, after, _ := strings.Cut(rest, "\n    func idx [13]")
-	if b.String() != before+"\n    func idx [13]"+after {
-		t.Error("the other functions are not what they were")
+	function, after, _ := strings.Cut(rest, "\n    func idx [13]")
+	lines := strings.SplitAfter(function, "\n")
+	const bad = headerSize + 12*16 + 12 // start of FREs of an FDE in the middle
+	attr := headerSize + int(s.FREOff) + int(s.u32(s.Data, bad))
+	for _, tt := range []struct {
+		name   string
+		change func(data []byte)
+		want   string // the error
+		rows   []string
+	}{
+		{"start of FREs", func(data []byte) { s.ByteOrder.PutUint32(data[bad:], 0x9f00) },
+			fmt.Sprintf("sframe: FDE 12: start of FREs 0x9f00 lies beyond the FRE sub-section (%#x bytes), field at section offset %#x", len(s.fres), bad), nil},
+		{"number of FREs", func(data []byte) { s.ByteOrder.PutUint16(data[attr:], 0xffff) },
+			fmt.Sprintf("sframe: FDE 12: 65535 FREs, but those before leave no room for them in the FRE sub-section (%#x bytes): FREs are shared, field at section offset %#x", len(s.fres), headerSize+12*16), nil},
+		{"word size", func(data []byte) { data[attr+attrSize+2] |= 3 << 5 }, // of the first FRE, which has 2-byte offsets
+			fmt.Sprintf("sframe: FDE 12: FRE 0: data word size 3, expected 0 to 2, field at section offset %#x", attr+attrSize+2), nil},
+		{"descending offsets", func(data []byte) { s.ByteOrder.PutUint16(data[attr+attrSize:], 0xff) },
+			fmt.Sprintf("sframe: FDE 12: FRE 1: start offset 0xb after 0xff, expected ascending order, field at section offset %#x", attr+attrSize+4),
+			[]string{strings.Replace(lines[2], "0000000000000bc0", "0000000000000cbf", 1)}},
+	} {
+		data := bytes.Clone(s.Data)
+		tt.change(data)
+		var b strings.Builder
+		err := mustOpen(t, data, s.Addr).Dump(&b)
+		var format *FormatError
+		if !errors.As(err, &format) || format.FDE != 12 || err.Error() != tt.want {
+			t.Errorf("%s:\ngot  %v\nwant %s", tt.name, err, tt.want)
+		}
+		sameLines(t, b.String(), before+"\n    func idx [12]"+strings.Join(append(lines[:2:2], tt.rows...), "")+"\n    func idx [13]"+after)
 	}
 	if err := s.Dump(failing{}); err != io.ErrShortWrite {
 		t.Errorf("the writer's error became %v", err)
+	}
+}
+
+// TestManyFREs: an FDE that claims more FREs than there can be does not hide the
+// others, on hosts of 32 bits either.
+func TestManyFREs(t *testing.T) {
+	s, _ := openFixture(t, "amd64-v2")
+	data := bytes.Clone(s.Data)
+	const field = headerSize + 20 + 12 // number of FREs of FDE 1
+	s.ByteOrder.PutUint32(data[field:], 0xffffffff)
+	bad := mustOpen(t, data, s.Addr)
+	const want = "sframe: FDE 1: 4294967295 FREs, but those before leave no room for them"
+	var b strings.Builder
+	if err := bad.Dump(&b); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("Dump: %v", err)
+	}
+	_, got, _ := strings.Cut(b.String(), "idx [2]")
+	_, others, _ := strings.Cut(dump(t, s), "idx [2]")
+	sameLines(t, got, others)
+	if _, err := bad.Contents(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("Contents: %v", err)
 	}
 }
 

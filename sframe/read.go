@@ -20,12 +20,12 @@ func (s *Section) Contents() (*Contents, error) {
 		Functions: make([]Function, 0, s.NumFDEs),
 	}
 	fdes := make([]FDE, 0, s.NumFDEs)
-	left := len(s.fres) / minFRESize
+	left := int64(len(s.fres) / minFRESize)
 	for f, err := range s.FDEs() {
 		if err != nil {
 			return nil, err
 		}
-		if left -= int(f.NumFREs); left < 0 {
+		if left -= int64(f.NumFREs); left < 0 {
 			return nil, s.shared(&f)
 		}
 		fdes = append(fdes, f)
