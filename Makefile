@@ -2,6 +2,7 @@
 # make test     install what the tests need, vet, staticcheck, all tests with the race detector,
 #               those of the file formats on emulated hosts as well
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each
+# make bench    compare with peers, side by side
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files
 
 GO       ?= go
@@ -14,7 +15,7 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 TOOLS    := gcc g++ gdb objdump readelf xz make qemu-s390x qemu-mips
 PACKAGES := gcc g++ libc6-dev gdb binutils xz-utils make qemu-user
 
-.PHONY: all build demo test hosts deps vet fuzz soak clean
+.PHONY: all build demo test hosts deps vet fuzz bench soak clean
 
 all: build
 
@@ -65,7 +66,11 @@ deps:
 		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(PACKAGES) || \
 		echo "make test: cannot install$$missing: tests that need them are skipped"; \
 	fi
+	@sh bench/sframe/libsframe.sh .cache/libsframe || echo "make test: NOT TESTED against libsframe"
 	$(GO) mod download
+
+bench: deps
+	$(GO) run ./bench/sframe
 
 fuzz:
 	@for p in $$($(GO) list ./...); do \

@@ -30,13 +30,17 @@ func run(file string, rounds int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	program, err := buildPeer(dir, false)
+	shared, err := buildPeer(dir, false)
+	if err != nil {
+		return err
+	}
+	static, err := buildPeer(dir, true)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("functions of %s (%d), median of %d rounds\n\n", file, len(c.Functions), rounds)
-	fmt.Println("| FDEs | what | sfwalk | libsframe | ratio |")
-	fmt.Println("| --- | --- | --- | --- | --- |")
+	fmt.Println("| FDEs | what | sfwalk | libsframe.so | ratio | libsframe.a | ratio |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
 	for _, n := range []int{2600, 100000} {
 		s, err := sectionOf(c, n)
 		if err != nil {
@@ -46,36 +50,57 @@ func run(file string, rounds int) error {
 		if err != nil {
 			return err
 		}
-		p, err := startPeer(program, dir, s, pcs)
-		if err != nil {
-			return err
-		}
-		for _, what := range []struct {
-			name    string
-			command byte
-			ours    func() (float64, error)
-		}{
-			{"look-up", 'f', func() (float64, error) { return timeFind(s, pcs) }},
-			{"open", 'd', func() (float64, error) { return timeOpen(s) }},
-		} {
-			var ours, theirs []float64
-			for range rounds {
-				a, err := what.ours()
-				if err != nil {
-					return err
-				}
-				b, err := p.time(what.command)
-				if err != nil {
-					return err
-				}
-				ours, theirs = append(ours, a), append(theirs, b)
+		var peers []*peer
+		for _, program := range []string{shared, static} {
+			p, err := startPeer(program, dir, s, pcs)
+			if err != nil {
+				return err
 			}
-			a, b := median(ours), median(theirs)
-			fmt.Printf("| %d | %s | %.1f ns | %.1f ns | %.4f |\n", n, what.name, a, b, a/b)
+			peers = append(peers, p)
 		}
-		if err := p.stop(); err != nil {
+		if err := compareTimes(s, pcs, peers, rounds); err != nil {
 			return err
 		}
+		for _, p := range peers {
+			if err := p.stop(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compareTimes prints a line for look-ups, and one for opening.
+func compareTimes(s *sframe.Section, pcs []uint64, peers []*peer, rounds int) error {
+	for _, what := range []struct {
+		name    string
+		command byte
+		ours    func() (float64, error)
+	}{
+		{"look-up", 'f', func() (float64, error) { return timeFind(s, pcs) }},
+		{"open", 'd', func() (float64, error) { return timeOpen(s) }},
+	} {
+		var ours []float64
+		theirs := make([][]float64, len(peers))
+		for range rounds {
+			t, err := what.ours()
+			if err != nil {
+				return err
+			}
+			ours = append(ours, t)
+			for i, p := range peers {
+				if t, err = p.time(what.command); err != nil {
+					return err
+				}
+				theirs[i] = append(theirs[i], t)
+			}
+		}
+		us := median(ours)
+		fmt.Printf("| %d | %s | %.1f ns |", s.NumFDEs, what.name, us)
+		for _, times := range theirs {
+			fmt.Printf(" %.1f ns | %.4f |", median(times), us/median(times))
+		}
+		fmt.Println()
 	}
 	return nil
 }

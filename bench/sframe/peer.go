@@ -58,6 +58,10 @@ func startPeer(program, dir string, s *sframe.Section, pcs []uint64) (*peer, err
 	for _, pc := range pcs {
 		raw = binary.NativeEndian.AppendUint64(raw, pc-s.Addr)
 	}
+	dir, err := os.MkdirTemp(dir, "peer-")
+	if err != nil {
+		return nil, err
+	}
 	section, list := filepath.Join(dir, "section"), filepath.Join(dir, "pcs")
 	if err := errors.Join(os.WriteFile(section, s.Data, 0o666), os.WriteFile(list, raw, 0o666)); err != nil {
 		return nil, err
