@@ -37,6 +37,7 @@ vet:
 
 test: deps vet hosts
 	$(GO) test -race -timeout 9m ./...
+	$(GO) test ./bench/... # all of it: with the race detector, it leaves out the largest
 
 # Reading bytes must not depend on the host: s390x is big-endian, mips has 32
 # bits as well. (The race detector knows neither. The tests in SLOW take as long
