@@ -21,16 +21,16 @@ const firstAddr = 0x1000
 
 // Apart returns addresses at which no two sections overlap: for a relocatable
 // object, one behind the other as a linker lays them out, the allocated ones
-// first; for any other file those that it has.
+// first and those without bytes after them; for any other file those that it has.
 func Apart(f *elf.File) Layout {
 	l := AsLinked(f)
 	if f.Type != elf.ET_REL {
 		return l
 	}
 	next := uint64(firstAddr)
-	for _, allocated := range []elf.SectionFlag{elf.SHF_ALLOC, 0} {
+	for group := range 3 {
 		for i, s := range f.Sections {
-			if s.Type == elf.SHT_NULL || s.Flags&elf.SHF_ALLOC != allocated {
+			if s.Type == elf.SHT_NULL || group != groupOf(s) {
 				continue
 			}
 			// Whatever size a header claims, the addresses stay apart as
@@ -45,4 +45,15 @@ func Apart(f *elf.File) Layout {
 		}
 	}
 	return l
+}
+
+// groupOf returns 0 for the sections that Apart lays out first, and so on.
+func groupOf(s *elf.Section) int {
+	switch {
+	case s.Flags&elf.SHF_ALLOC == 0:
+		return 2
+	case s.Type == elf.SHT_NOBITS:
+		return 1
+	}
+	return 0
 }

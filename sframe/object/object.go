@@ -1,11 +1,13 @@
 package object
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/sframe"
@@ -33,9 +35,13 @@ type Section struct {
 // returned with it.
 func Sections(f *elf.File, l Layout) ([]Section, error) {
 	var list []Section
+	var read extents
 	for i, s := range f.Sections {
 		if !isSFrame(s) || s.Type == elf.SHT_NOBITS || s.Size == 0 {
 			continue
+		}
+		if other := read.add(s); other != nil {
+			return list, fmt.Errorf("section %s (number %d) shares bytes of the file with section %s", s.Name, i, other.Name)
 		}
 		data, err := Data(f, s, l)
 		if err != nil {
@@ -65,6 +71,23 @@ func Sections(f *elf.File, l Layout) ([]Section, error) {
 		return []Section{{section, "", -1}}, nil
 	}
 	return nil, ErrNone
+}
+
+// extents are sections by where they lie in the file. Those that are read must
+// not share bytes: what is read would not be bounded by the file's size.
+type extents []*elf.Section
+
+// add adds s and returns nil, or returns the section that shares bytes with it.
+func (e *extents) add(s *elf.Section) (shares *elf.Section) {
+	at, _ := slices.BinarySearchFunc(*e, s.Offset, func(other *elf.Section, off uint64) int { return cmp.Compare(other.Offset, off) })
+	if at > 0 && (*e)[at-1].FileSize > s.Offset-(*e)[at-1].Offset {
+		return (*e)[at-1]
+	}
+	if at < len(*e) && s.FileSize > (*e)[at].Offset-s.Offset {
+		return (*e)[at]
+	}
+	*e = slices.Insert(*e, at, s)
+	return nil
 }
 
 func isSFrame(s *elf.Section) bool {
@@ -110,6 +133,9 @@ func read(s *elf.Section) ([]byte, error) {
 	if s.Type == elf.SHT_NOBITS {
 		return nil, fmt.Errorf("section %s: it has no bytes in this file", s.Name)
 	}
+	if s.Flags&elf.SHF_COMPRESSED != 0 && s.Size/maxRatio > s.FileSize {
+		return nil, fmt.Errorf("section %s: %#x bytes, compressed to %#x: expected at most %d times as many", s.Name, s.Size, s.FileSize, maxRatio)
+	}
 	data, err := readAll(s.Open(), s.Size)
 	if err != nil {
 		return nil, fmt.Errorf("section %s: %w", s.Name, err)
@@ -120,6 +146,10 @@ func read(s *elf.Section) ([]byte, error) {
 // maxSize is the size in bytes of the largest section that is read. An
 // uncompressed one is bounded by its file before.
 const maxSize = 1 << 31
+
+// maxRatio is how many times larger than in the file a compressed section may
+// be: more than zlib's format can do.
+const maxRatio = 1 << 11
 
 // readAll reads size bytes, of which there may be fewer. What a header says of
 // the size is believed only as far as there are bytes.

@@ -5,7 +5,9 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +28,7 @@ func open(t testing.TB, file string) *elf.File {
 func relocatables(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.o")
-	if err != nil || len(files) != 7 {
+	if err != nil || len(files) != 10 {
 		t.Fatalf("%v, %v", files, err)
 	}
 	return files
@@ -141,31 +143,114 @@ func TestLinked(t *testing.T) {
 
 // TestBadRelocations changes one thing in a relocation at a time.
 func TestBadRelocations(t *testing.T) {
+	for _, v := range []string{"v2", "v3"} {
+		name := "testdata/amd64-" + v + ".o"
+		file, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := open(t, name)
+		rela := f.Section(".rela.sframe")
+		header := headerOf(file, f, ".rela.sframe")
+		symbol := f.Section(".symtab").Offset + 24*uint64(binary.LittleEndian.Uint32(file[rela.Offset+12:])) // of entry 0
+		overflow := "entry 0: 0x10000"                                                                       // V2 has fields of 4 bytes
+		if v == "v3" {
+			overflow = ""
+		}
+		for _, tt := range []struct {
+			off  uint64 // in the file
+			v    uint32
+			want string
+		}{
+			{rela.Offset, 0x9000, "entry 0: offset 0x9000 lies beyond the section's "},
+			{rela.Offset + 24 + 8, 9, "entry 1: type 9 of EM_X86_64 is not known"},
+			{rela.Offset + 12, 77, "entry 0: symbol 77 of "},
+			{rela.Offset + 20, 1, overflow},
+			{symbol + 4, 0x4000 << 16, "section index 16384 of "},
+			{symbol + 4, 0xffff << 16, "its section index is in an SHT_SYMTAB_SHNDX section, which is missing"},
+			{header + 32, 24 * 77, "77 entries for the section's "},
+			{header + 40, 0, "its link 0 is no symbol table"},
+			{header + 4, uint32(elf.SHT_REL), "relocations without addends"},
+		} {
+			bad := bytes.Clone(file)
+			binary.LittleEndian.PutUint32(bad[tt.off:], tt.v)
+			_, err := Read(bytes.NewReader(bad), int64(len(bad)))
+			if tt.want == "" && err == nil {
+				continue
+			}
+			if err == nil || !errors.Is(err, ErrRelocation) || !strings.HasPrefix(err.Error(), "section .rela.sframe: cannot relocate: ") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: got  %v\nwant %s", name, err, tt.want)
+			}
+		}
+	}
+}
+
+// TestBounds: what is read stays in proportion to the file.
+func TestBounds(t *testing.T) {
 	file, err := os.ReadFile("testdata/amd64-v3.o")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := open(t, "testdata/amd64-v3.o")
-	rela := f.Section(".rela.sframe")
-	header := binary.LittleEndian.Uint64(file[0x28:]) + 64*uint64(index(f, rela))
+	sframe := headerOf(file, f, ".sframe")
 	for _, tt := range []struct {
-		off  uint64 // in the file
-		v    uint32
-		want string
+		change func(file []byte)
+		want   string
 	}{
-		{rela.Offset, 0x9000, "section .sframe: cannot relocate: entry 0: offset 0x9000 lies beyond the section's "},
-		{rela.Offset + 24 + 8, 9, "section .sframe: cannot relocate: entry 1: type 9 of EM_X86_64 is not known"},
-		{rela.Offset + 12, 77, "section .sframe: cannot relocate: entry 0: symbol 77 of "},
-		{header + 40, 0, "section .sframe: cannot relocate: its link 0 is no symbol table"},
-		{header + 4, uint32(elf.SHT_REL), "section .sframe: cannot relocate: relocations without addends"},
+		{func(file []byte) { copy(file[headerOf(file, f, ".eh_frame")+4:][:60], file[sframe+4:]) }, // its type, place and size
+			") shares bytes of the file with section "},
+		{func(file []byte) { binary.LittleEndian.PutUint64(file[sframe+32:], 1<<40) },
+			"section .sframe: 0x10000000000 bytes, expected at most 0x80000000"},
+		{func(file []byte) { binary.LittleEndian.PutUint64(file[sframe+32:], 1<<20) },
+			" bytes are there, expected 0x100000"},
+		{func(file []byte) {
+			file[sframe+8+1] |= byte(elf.SHF_COMPRESSED >> 8)
+			data := file[f.Section(".sframe").Offset:]
+			binary.LittleEndian.PutUint32(data, uint32(elf.COMPRESS_ZLIB))
+			binary.LittleEndian.PutUint64(data[8:], 1<<30)
+		}, "expected at most 2048 times as many"},
 	} {
 		bad := bytes.Clone(file)
-		binary.LittleEndian.PutUint32(bad[tt.off:], tt.v)
-		_, err := Read(bytes.NewReader(bad), int64(len(bad)))
-		if err == nil || !errors.Is(err, ErrRelocation) || !strings.Contains(err.Error(), strings.TrimPrefix(tt.want, "section .sframe: ")) {
-			t.Errorf("got  %v\nwant %s", err, tt.want)
+		tt.change(bad)
+		if s, err := Read(bytes.NewReader(bad), int64(len(bad))); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got  %v, %v\nwant %s", s, err, tt.want)
 		}
 	}
+}
+
+// TestManySections: with more than 65,280 sections a symbol's section index is
+// elsewhere.
+func TestManySections(t *testing.T) {
+	const n = 65300
+	dir := t.TempDir()
+	source, object := filepath.Join(dir, "many.s"), filepath.Join(dir, "many.o")
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, ".section .text.f%d,\"ax\",@progbits\nnop\n", i)
+	}
+	b.WriteString(".type last, @function\nlast:\n.cfi_startproc\nnop\nret\n.cfi_endproc\n.size last, .-last\n")
+	if err := os.WriteFile(source, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("x86_64-linux-gnu-as", "--gsframe", "-o", object, source).CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED with many sections: %v\n%.200s", err, out)
+	}
+	f := open(t, object)
+	l := Apart(f)
+	sections, err := Sections(f, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fde, err := sections[0].FDE(0)
+	last := f.Section(fmt.Sprintf(".text.f%d", n-1))
+	if want := l[index(f, last)] + 1; err != nil || fde.Start != want || fde.Size != 2 {
+		t.Errorf("%+v, %v; want a start of %#x", fde, err, want)
+	}
+}
+
+// headerOf returns where in an amd64 file a section's header lies.
+func headerOf(file []byte, f *elf.File, name string) uint64 {
+	return binary.LittleEndian.Uint64(file[0x28:]) + 64*uint64(index(f, f.Section(name)))
 }
 
 func index(f *elf.File, s *elf.Section) int {

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/sfwalk/sfwalk/sframe"
 )
@@ -41,10 +42,11 @@ var relocKinds = map[elf.Machine]map[uint32]relocKind{
 	},
 }
 
-// symbolSize is the size of Elf64_Sym, relaSize that of Elf64_Rela.
+// relaSize is the size of Elf64_Rela, minField that of the smallest field that a
+// relocation writes.
 const (
-	symbolSize = 24
-	relaSize   = 24
+	relaSize = 24
+	minField = 4
 )
 
 // relocate applies to data, which is the bytes of section i, all that the
@@ -55,6 +57,7 @@ const (
 // that count from the field all the same, and the linker makes up for it. So
 // does relocate.
 func relocate(f *elf.File, i int, data []byte, l Layout) error {
+	left := uint64(len(data) / minField) // there are no more fields than that
 	for _, rela := range f.Sections {
 		if rela.Info != uint32(i) || rela.Type != elf.SHT_RELA && rela.Type != elf.SHT_REL {
 			continue
@@ -62,6 +65,11 @@ func relocate(f *elf.File, i int, data []byte, l Layout) error {
 		if rela.Type == elf.SHT_REL {
 			return fmt.Errorf("section %s: %w: relocations without addends", rela.Name, ErrRelocation)
 		}
+		n := rela.Size / relaSize
+		if n > left {
+			return fmt.Errorf("section %s: %w: %d entries for the section's %#x bytes", rela.Name, ErrRelocation, n, len(data))
+		}
+		left -= n
 		if err := apply(f, rela, i, data, l); err != nil {
 			return fmt.Errorf("section %s: %w", rela.Name, err)
 		}
@@ -75,14 +83,11 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 	if !ok || f.Class != elf.ELFCLASS64 {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, f.Machine, f.Class)
 	}
-	if rela.Link >= uint32(len(f.Sections)) || f.Sections[rela.Link].Type != elf.SHT_SYMTAB {
-		return fmt.Errorf("%w: its link %d is no symbol table", ErrRelocation, rela.Link)
+	symbols, err := newSymbols(f, rela.Link, l)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRelocation, err)
 	}
 	relocs, err := read(rela)
-	if err != nil {
-		return err
-	}
-	symbols, err := read(f.Sections[rela.Link])
 	if err != nil {
 		return err
 	}
@@ -91,7 +96,7 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 		off := f.ByteOrder.Uint64(relocs[at:])
 		info := f.ByteOrder.Uint64(relocs[at+8:])
 		addend := f.ByteOrder.Uint64(relocs[at+16:])
-		sym, kind := info>>32, uint32(info)
+		sym, kind := uint32(info>>32), uint32(info)
 		if kind == 0 {
 			continue // R_…_NONE, the same number on all machines
 		}
@@ -102,20 +107,24 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 		if off > uint64(len(data)) || uint64(len(data))-off < uint64(k.size) {
 			return fmt.Errorf("%w: entry %d: offset %#x lies beyond the section's %#x bytes", ErrRelocation, at/relaSize, off, len(data))
 		}
-		if sym >= uint64(len(symbols)/symbolSize) {
-			return fmt.Errorf("%w: entry %d: symbol %d of %d", ErrRelocation, at/relaSize, sym, len(symbols)/symbolSize)
+		v, err := symbols.addr(sym)
+		if err != nil {
+			return fmt.Errorf("%w: entry %d: %w", ErrRelocation, at/relaSize, err)
 		}
-		v := symbolAddr(f, symbols[sym*symbolSize:], l) + addend
+		v += addend
 		if k.pcrel {
 			v -= l[target]
 			if !fromSection {
 				v -= off
 			}
 		}
-		if k.size == 8 {
+		switch {
+		case k.size == 8:
 			f.ByteOrder.PutUint64(data[off:], v)
-		} else {
+		case int64(v) == int64(int32(v)), !k.pcrel && v <= math.MaxUint32:
 			f.ByteOrder.PutUint32(data[off:], uint32(v))
+		default:
+			return fmt.Errorf("%w: entry %d: %#x does not fit the field of 4 bytes at %#x", ErrRelocation, at/relaSize, v, off)
 		}
 	}
 	return nil
@@ -126,15 +135,4 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 func countsFromField(data []byte) bool {
 	const version, flags = 2, 3 // offsets in the preamble
 	return len(data) > flags && data[version] >= byte(sframe.V2) && data[flags]&byte(sframe.FDEFuncStartPCRel) != 0
-}
-
-// symbolAddr returns the address of a symbol: of a relocatable object, its value
-// counts from its section.
-func symbolAddr(f *elf.File, symbol []byte, l Layout) uint64 {
-	section := elf.SectionIndex(f.ByteOrder.Uint16(symbol[6:]))
-	value := f.ByteOrder.Uint64(symbol[8:])
-	if section < elf.SHN_LORESERVE && int(section) < len(l) {
-		value += l[section]
-	}
-	return value
 }
