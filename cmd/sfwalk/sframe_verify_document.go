@@ -12,7 +12,7 @@ import (
 type verifyDocument struct {
 	File          string             `json:"file"`
 	ABI           string             `json:"abi"`
-	Versions      []uint8            `json:"versions"`
+	Versions      []int              `json:"versions"`
 	Agree         bool               `json:"agree"`
 	Disagreements []disagreementItem `json:"disagreements"`
 	Problems      []string           `json:"problems"`
@@ -68,12 +68,12 @@ func newCoverageItem(c verify.Coverage) coverageItem {
 func newVerifyDocument(file string, r *verify.Result) *verifyDocument {
 	d := &verifyDocument{
 		File: file, ABI: r.ABI.String(), Agree: len(r.Disagreements) == 0,
-		Versions: []uint8{}, Disagreements: []disagreementItem{}, Problems: []string{},
+		Versions: []int{}, Disagreements: []disagreementItem{}, Problems: []string{},
 		Compared: r.Compared, Unsaid: r.Unsaid, SFrameFDEs: r.SFrameFDEs, DWARFFDEs: r.CFIFDEs,
 		Bytes: newCoverageItem(r.Bytes), Functions: newCoverageItem(r.Functions),
 	}
 	for _, v := range r.Versions {
-		d.Versions = append(d.Versions, uint8(v))
+		d.Versions = append(d.Versions, int(v))
 	}
 	for _, p := range r.Problems {
 		d.Problems = append(d.Problems, p.Error())
