@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 )
@@ -23,4 +24,14 @@ information of the same file, and makes it from that.`,
 	}
 	cmd.AddCommand(newSFrameDump(), newSFrameVerify(), newSFrameGen())
 	return cmd
+}
+
+// withoutPath returns what an error of opening a file says, but for the name of
+// the file: the commands put it before everything that they say of one.
+func withoutPath(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

@@ -51,7 +51,7 @@ malformed (the others are printed); 2 usage.`,
 func dumpFile(w io.Writer, name, only string, asJSON bool) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return errors.Unwrap(err) // the name is given by the caller
+		return withoutPath(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
