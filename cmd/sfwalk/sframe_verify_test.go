@@ -52,7 +52,7 @@ func TestSFrameVerify(t *testing.T) {
 	// Both start with the function: its first block, in SFrame.
 	_, sframeSays, _ := strings.Cut(string(text), "pc = 0x1100, ")
 	// DWARF's FDE has no rows but that of its CIE.
-	dwarfSays, fde, _ := strings.Cut(string(dwarf), " FDE cie=00000000 pc=0000000000001100.")
+	dwarfSays, fde, _ := strings.Cut(string(dwarf), " FDE cie=00000000 pc=0000000000001100..")
 	_, dwarfSays, _ = strings.Cut(dwarfSays, "00000000 0000000000000014 00000000 CIE ")
 	if row := strings.Split(sframeSays, "\n")[2]; !strings.HasPrefix(row, "    0000000000000000  "+x.SFrame.CFA+" ") {
 		t.Errorf("SFrame %+v, readelf %q", x.SFrame, row)
