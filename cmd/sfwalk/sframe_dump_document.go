@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,7 @@ type namedItem struct {
 	Name  string `json:"name"`
 }
 
+// fdeItem is followed by its FREs, one by one, and by its error if there is one.
 type fdeItem struct {
 	Index    int       `json:"index"`
 	Address  hex       `json:"address"` // of the FDE itself
@@ -49,17 +51,18 @@ type fdeItem struct {
 	Size     uint32    `json:"size"`
 	FREOff   uint32    `json:"start_fre_off"`
 	NumFREs  uint32    `json:"num_fres"`
+	Info     *uint8    `json:"info,omitempty"`
+	Info2    *uint8    `json:"info2,omitempty"`
 	FREType  namedItem `json:"fre_type"`
 	PCType   namedItem `json:"pc_type"`
 	FDEType  namedItem `json:"fde_type"`
 	PauthKey namedItem `json:"pauth_key"`
 	Signal   bool      `json:"signal"`
 	RepSize  uint8     `json:"rep_size"`
-	FREs     []freItem `json:"fres"`
-	Error    string    `json:"error,omitempty"`
 }
 
 type freItem struct {
+	Address   hex       `json:"address"` // of the FRE itself
 	Offset    uint32    `json:"offset"`
 	PC        hex       `json:"pc"` // null: the offset repeats block by block
 	Info      uint8     `json:"info"`
@@ -94,44 +97,107 @@ func newRuleItem(r sframe.Rule) *ruleItem {
 // dumpJSON prints the document. Its error is that of the first FDE or FRE of
 // each section that cannot be read; the document has all of them.
 func dumpJSON(w *bufio.Writer, file string, sections []object.Section) error {
-	name, err := json.Marshal(file)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, `{"file":%s,"sections":[`, name)
+	d := jsonDumper{w}
+	d.WriteString(`{"file":`)
+	d.value(file)
+	d.WriteString(`,"sections":[`)
 	var errs []error
 	for i, s := range sections {
 		if i > 0 {
-			w.WriteByte(',')
+			d.WriteByte(',')
 		}
-		head, err := json.Marshal(newSectionItem(s))
-		if err != nil {
-			return err
-		}
-		w.Write(head[:len(head)-1]) // the object goes on
-		w.WriteString(`,"fdes":[`)
-		var first error
-		budget := int(s.FRELen) / 2 // an FRE has at least two bytes; FDEs that share some must not make more of them
-		for f, err := range s.FDEs() {
-			if f.Index > 0 {
-				w.WriteByte(',')
-			}
-			item := newFDEItem(s, f, err, &budget)
-			if first == nil && item.err != nil {
-				first = item.err
-			}
-			text, err := json.Marshal(item.fdeItem)
-			if err != nil {
-				return err
-			}
-			w.WriteString("\n")
-			w.Write(text)
-		}
-		w.WriteString("]}")
-		errs = append(errs, first)
+		errs = append(errs, d.section(s))
 	}
-	w.WriteString("]}\n")
+	d.WriteString("]}\n")
 	return errors.Join(errs...)
+}
+
+// A jsonDumper prints a document piece by piece: what it holds at a time does
+// not grow with the section.
+type jsonDumper struct{ *bufio.Writer }
+
+func (d jsonDumper) value(v any) {
+	d.Write(marshal(v))
+}
+
+// open prints an object but for its closing brace.
+func (d jsonDumper) open(v any) {
+	text := marshal(v)
+	d.Write(text[:len(text)-1])
+}
+
+// marshal writes an item, in which there is nothing that JSON cannot hold.
+func marshal(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func (d jsonDumper) section(s object.Section) (first error) {
+	d.open(newSectionItem(s))
+	d.WriteString(`,"fdes":[`)
+	left := int64(s.FRELen) / 2 // an FRE has at least two bytes; FDEs that share some must not make more of them
+	for f, err := range s.FDEs() {
+		if f.Index > 0 {
+			d.WriteByte(',')
+		}
+		d.WriteByte('\n')
+		if err == nil {
+			if n := int64(f.NumFREs); n > left {
+				err = fmt.Errorf("sframe: FDE %d: %d FREs, of which there is no room for more than %d: FDEs share FREs", f.Index, n, left)
+			} else {
+				left -= n
+			}
+		}
+		if err = d.fde(s, f, err); first == nil {
+			first = err
+		}
+	}
+	d.WriteString("]}")
+	return first
+}
+
+// fde prints an FDE, whose FREs are left out if it has an error already, and
+// returns the first error in it.
+func (d jsonDumper) fde(s object.Section, f sframe.FDE, first error) error {
+	d.open(newFDEItem(s, f))
+	d.WriteString(`,"fres":[`)
+	if first == nil {
+		addr := freAddr(s) + uint64(f.FREOff)
+		if s.Version == sframe.V3 {
+			addr += attrSize
+		}
+		comma := ""
+		for e, err := range s.FREs(f) {
+			d.WriteString(comma)
+			comma = ","
+			item := newFREItem(s, f, e)
+			item.Address = hex{addr, true}
+			if err != nil {
+				item.Error = err.Error()
+				first = cmp.Or(first, err)
+			}
+			d.value(item)
+			addr += 1<<f.FREType + 1 + uint64(len(e.Words))
+		}
+	}
+	d.WriteByte(']')
+	if first != nil {
+		d.WriteString(`,"error":`)
+		d.value(first.Error())
+	}
+	d.WriteByte('}')
+	return first
+}
+
+// attrSize is the size of an FDE's attribute, which V3 has before its FREs.
+const attrSize = 5
+
+// freAddr returns the address of the FRE sub-section.
+func freAddr(s object.Section) uint64 {
+	return s.FDEAddr(0) - uint64(s.FDEOff) + uint64(s.FREOff)
 }
 
 func newSectionItem(s object.Section) sectionItem {
@@ -145,45 +211,24 @@ func newSectionItem(s object.Section) sectionItem {
 		ABI: namedItem{uint8(s.ABI), s.ABI.String()}, BigEndian: s.ByteOrder == binary.BigEndian,
 		FixedFP: s.FixedFP, FixedRA: s.FixedRA, AuxHeader: fmt.Sprintf("%x", s.AuxHeader),
 		NumFDEs: s.NumFDEs, NumFREs: s.NumFREs, FRELen: s.FRELen, FDEOff: s.FDEOff, FREOff: s.FREOff,
-		FDEAddress: hex{s.FDEAddr(0), true}, FREAddress: hex{s.FDEAddr(0) - uint64(s.FDEOff) + uint64(s.FREOff), true},
+		FDEAddress: hex{s.FDEAddr(0), true}, FREAddress: hex{freAddr(s), true},
 	}
 }
 
-// fdeResult is an FDE's item and the first error in it.
-type fdeResult struct {
-	fdeItem
-	err error
-}
-
-var errBudget = errors.New("its FREs are left out: FDEs share more of them than the section has room for")
-
-func newFDEItem(s object.Section, f sframe.FDE, err error, budget *int) fdeResult {
-	r := fdeResult{err: err, fdeItem: fdeItem{
+func newFDEItem(s object.Section, f sframe.FDE) fdeItem {
+	item := fdeItem{
 		Index: f.Index, Address: hex{s.FDEAddr(f.Index), true}, Start: hex{f.Start, true}, Size: f.Size, FREOff: f.FREOff, NumFREs: f.NumFREs,
 		FREType: namedItem{uint8(f.FREType), f.FREType.String()}, PCType: namedItem{uint8(f.PCType), f.PCType.String()},
 		FDEType: namedItem{uint8(f.Type), f.Type.String()}, PauthKey: namedItem{uint8(f.PauthKey), f.PauthKey.String()},
-		Signal: f.Signal, RepSize: f.RepSize, FREs: []freItem{},
-	}}
-	if err == nil {
-		for e, err := range s.FREs(f) {
-			if *budget--; *budget < 0 {
-				r.err = fmt.Errorf("sframe: FDE %d: %w", f.Index, errBudget)
-				break
-			}
-			item := newFREItem(s, f, e)
-			if err != nil {
-				item.Error = err.Error()
-				if r.err == nil {
-					r.err = err
-				}
-			}
-			r.FREs = append(r.FREs, item)
-		}
+		Signal: f.Signal, RepSize: f.RepSize,
 	}
-	if r.err != nil {
-		r.Error = r.err.Error()
+	if s.Version != sframe.V3 {
+		item.Info = &s.Data[s.FDEAddr(f.Index)-s.Addr+16]
+	} else if uint64(f.FREOff)+attrSize <= uint64(s.FRELen) {
+		attr := s.Data[freAddr(s)-s.Addr+uint64(f.FREOff):]
+		item.Info, item.Info2 = &attr[2], &attr[3]
 	}
-	return r
+	return item
 }
 
 func newFREItem(s object.Section, f sframe.FDE, e sframe.FRE) freItem {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"debug/elf"
 	"encoding/json"
@@ -8,8 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
 const binaries = "../../testdata/bin/"
@@ -31,6 +35,7 @@ func TestSFrameDump(t *testing.T) {
 		}
 		inPage(t, "sfwalk sframe dump", out)
 		sameAsText(t, name, []byte(out), string(want))
+		whereItLies(t, name, []byte(out))
 	}
 }
 
@@ -94,6 +99,94 @@ func sameAsText(t *testing.T, name string, doc []byte, text string) {
 			}
 		}
 	}
+}
+
+// whereItLies looks for info bytes in the file, at the addresses that a document has.
+func whereItLies(t *testing.T, name string, doc []byte) {
+	t.Helper()
+	type named struct{ Value int }
+	var d struct {
+		Sections []struct {
+			Version int
+			Start   string `json:"fres_address"`
+			FDEs    []struct {
+				Address     string
+				FREOff      uint64 `json:"start_fre_off"`
+				Info, Info2 byte
+				FREType     named `json:"fre_type"`
+				FREs        []struct {
+					Address string
+					Info    byte
+				} `json:"fres"`
+			} `json:"fdes"`
+		}
+	}
+	if err := json.Unmarshal(doc, &d); err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(binaries + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	section := f.Section(".sframe")
+	data, err := section.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(addr string, off uint64) []byte {
+		n, err := strconv.ParseUint(addr, 0, 64)
+		if err != nil || n-section.Addr+off+2 > uint64(len(data)) {
+			t.Fatalf("%s: address %s, %v", name, addr, err)
+		}
+		return data[n-section.Addr+off:]
+	}
+	s := d.Sections[0]
+	for _, fde := range s.FDEs {
+		info := at(fde.Address, 16)
+		if s.Version == 3 {
+			info = at(s.Start, fde.FREOff+2)
+			if info[1] != fde.Info2 {
+				t.Errorf("%s: FDE at %s: info2 %#x, not %#x", name, fde.Address, info[1], fde.Info2)
+			}
+		}
+		if info[0] != fde.Info {
+			t.Errorf("%s: FDE at %s: info %#x, not %#x", name, fde.Address, info[0], fde.Info)
+		}
+		for _, fre := range fde.FREs {
+			if info := at(fre.Address, 1<<fde.FREType.Value)[0]; info != fre.Info {
+				t.Errorf("%s: FRE at %s: info %#x, not %#x", name, fre.Address, info, fre.Info)
+			}
+		}
+	}
+}
+
+// FuzzSFrameDumpJSON: a document of any section is valid, and not larger than its
+// FDEs and FREs account for, none of which is smaller than two bytes.
+func FuzzSFrameDumpJSON(f *testing.F) {
+	for _, name := range []string{"amd64-v1", "arm64be-v2", "amd64-v3", "s390x-v3"} {
+		data, err := os.ReadFile("../../sframe/testdata/" + name + ".sframe")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sections, err := object.Read(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		dumpJSON(w, "fuzz", sections)
+		w.Flush()
+		if !json.Valid(b.Bytes()) {
+			t.Errorf("not JSON: %s", &b)
+		}
+		if limit := 1000 * (1 + len(data)); b.Len() > limit {
+			t.Errorf("%d bytes made %d bytes of JSON", len(data), b.Len())
+		}
+	})
 }
 
 // TestSFrameDumpHere compares with this machine's readelf, on what its gcc makes.
