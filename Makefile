@@ -13,7 +13,7 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 
 # Programs that the tests run, and the Debian packages that have them.
 TOOLS    := gcc g++ gdb objdump readelf xz make qemu-s390x qemu-mips
-PACKAGES := gcc g++ libc6-dev gdb binutils xz-utils make qemu-user
+PACKAGES := gcc g++ libc6-dev gdb binutils xz-utils make qemu-user debian-archive-keyring
 
 .PHONY: all build demo test hosts deps vet fuzz bench soak clean
 

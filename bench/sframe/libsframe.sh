@@ -1,8 +1,9 @@
 #!/bin/sh
 # libsframe.sh DIR: gets libsframe 2.47 or later, the peer that sections of V3 are
-# compared with, out of Debian's packages into DIR: its headers, libsframe.so.3,
-# which programs use, and libsframe.a. Needs apt, dpkg-deb and the network, not root. Says why where it
-# cannot be had; does nothing if DIR has it.
+# compared with, out of Debian's packages for this machine's architecture into DIR:
+# its headers, libsframe.so.3, which programs use, and libsframe.a. Needs apt,
+# dpkg-deb and the network, not root. Says why where it cannot be had; does nothing
+# if DIR has it.
 set -eu
 dir=$1
 if [ -e "$dir/libsframe.a" ]; then exit 0; fi
@@ -12,7 +13,11 @@ done
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/lists/partial" "$tmp/archives/partial"
-echo 'deb http://deb.debian.org/debian forky main' >"$tmp/sources.list"
+# Debian's keys are where apt looks on Debian; other systems package them elsewhere.
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+signed=
+if [ -e "$keys" ]; then signed="[signed-by=$keys] "; fi
+echo "deb ${signed}http://deb.debian.org/debian forky main" >"$tmp/sources.list"
 apt() {
 	timeout 120 apt-get -q \
 		-o Dir::Etc::sourcelist="$tmp/sources.list" -o Dir::Etc::sourceparts=/dev/null \
