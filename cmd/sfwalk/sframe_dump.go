@@ -20,8 +20,8 @@ func newSFrameDump() *cobra.Command {
 		Use:   "dump FILE",
 		Short: "Print a file's SFrame section",
 		Long: `dump prints the SFrame sections of FILE: an executable, a shared library, a
-relocatable object (whose functions are shown at their offsets in their
-sections), or the bare bytes of a section.
+relocatable object (whose functions are at their offsets in their sections), or
+the bare bytes of a section.
 
 The text is that of 'readelf --sframe', line for line: V1 as binutils 2.40 prints
 it, V2 as 2.44, V3 as 2.47; but relocations are applied for all of them, which
@@ -81,10 +81,7 @@ func dumpFile(w io.Writer, name, only string, asJSON bool) error {
 
 func dumpText(w *bufio.Writer, sections []object.Section) error {
 	var errs []error
-	for i, s := range sections {
-		if i > 0 {
-			w.WriteByte('\n')
-		}
+	for _, s := range sections {
 		what := "section " + s.Name
 		if s.Name == "" {
 			what = "segment PT_GNU_SFRAME"

@@ -198,10 +198,23 @@ func TestSFrameDumpHere(t *testing.T) {
 	for _, args := range [][]string{
 		{"-O2", "-mavx2", "../../testdata/progs/steps.c", "-pthread"},
 		{"-O0", "-static-pie", "../../testdata/progs/mix.c", "-pthread", "-mavx2"},
+		{"-O2", "-c", "../../testdata/progs/mix.c", "-mavx2"},
 	} {
 		file := filepath.Join(dir, "a.out")
 		if out, err := exec.Command("gcc", append(args, "-w", "-Wa,--gsframe", "-o", file)...).CombinedOutput(); err != nil {
 			t.Fatalf("gcc %v: %v\n%s", args, err, out)
+		}
+		if args[1] == "-c" { // a second section of the same name
+			bytes := filepath.Join(dir, "bytes")
+			for _, args := range [][]string{
+				{"--dump-section", ".sframe=" + bytes, file},
+				{"--add-section", ".second=" + bytes, file},
+				{"--rename-section", ".second=.sframe", file},
+			} {
+				if out, err := exec.Command("objcopy", args...).CombinedOutput(); err != nil {
+					t.Fatalf("objcopy %v: %v\n%s", args, err, out)
+				}
+			}
 		}
 		want, err := exec.Command("readelf", "--sframe", file).Output()
 		if err != nil || !bytes.Contains(want, []byte("func idx [10]")) {

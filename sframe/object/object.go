@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
@@ -26,6 +27,22 @@ type Section struct {
 	*sframe.Section
 	Name  string // "" where the file has no section headers
 	Index int    // of the section header; -1: found through PT_GNU_SFRAME
+
+	stored []byte // the bytes without relocations, where there may be some
+}
+
+// Dump prints the section as [sframe.Section.Dump] does, line for line what
+// readelf prints of the file: those that read V1 and V2 do not apply relocations,
+// so that most functions of a relocatable object are at 0.
+func (s Section) Dump(w io.Writer) error {
+	if s.stored == nil || s.Version == sframe.V3 || s.Flags&sframe.FDEFuncStartPCRel != 0 {
+		return s.Section.Dump(w)
+	}
+	stored, err := sframe.Open(s.stored, s.Addr)
+	if err != nil {
+		return err
+	}
+	return stored.Dump(w)
 }
 
 // Sections returns the SFrame sections of a file: those named .sframe, or
@@ -43,15 +60,11 @@ func Sections(f *elf.File, l Layout) ([]Section, error) {
 		if other := read.add(s); other != nil {
 			return list, fmt.Errorf("section %s (number %d) shares bytes of the file with section %s", s.Name, i, other.Name)
 		}
-		data, err := Data(f, s, l)
+		section, err := openSection(f, i, l)
 		if err != nil {
 			return list, err
 		}
-		section, err := sframe.Open(data, l[i])
-		if err != nil {
-			return list, fmt.Errorf("section %s: %w", s.Name, err)
-		}
-		list = append(list, Section{section, s.Name, i})
+		list = append(list, section)
 	}
 	if list != nil {
 		return list, nil
@@ -68,9 +81,29 @@ func Sections(f *elf.File, l Layout) ([]Section, error) {
 		if err != nil {
 			return nil, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
 		}
-		return []Section{{section, "", -1}}, nil
+		return []Section{{Section: section, Index: -1}}, nil
 	}
 	return nil, ErrNone
+}
+
+func openSection(f *elf.File, i int, l Layout) (Section, error) {
+	name := f.Sections[i].Name
+	data, err := read(f.Sections[i])
+	if err != nil {
+		return Section{}, err
+	}
+	var stored []byte
+	if f.Type == elf.ET_REL {
+		stored = bytes.Clone(data)
+		if err := relocate(f, i, data, l); err != nil {
+			return Section{}, err
+		}
+	}
+	section, err := sframe.Open(data, l[i])
+	if err != nil {
+		return Section{}, fmt.Errorf("section %s: %w", name, err)
+	}
+	return Section{section, name, i, stored}, nil
 }
 
 // extents are sections by where they lie in the file. Those that are read must
@@ -180,7 +213,7 @@ func Read(r io.ReaderAt, size int64) ([]Section, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Section{{s, ".sframe", -1}}, nil
+		return []Section{{Section: s, Name: ".sframe", Index: -1}}, nil
 	}
 	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
 	if err != nil {
