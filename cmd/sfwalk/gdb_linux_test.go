@@ -226,7 +226,8 @@ func compareThread(th *thread, w gdbtest.Thread) string {
 		}
 		f := th.Frames[i]
 		i++
-		if f.PC.v == g.PC && f.Module == "" && called {
+		noCode := f.Module == "" || i == len(th.Frames) && th.Stop == frame.NotCode.String() // data of a module
+		if f.PC.v == g.PC && noCode && called {
 			break
 		}
 		called = g.Type != "sigtramp"
