@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,17 +17,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
-
-// command runs sfwalk with arguments and returns what it prints, and its error.
-func command(args ...string) (stdout, stderr string, err error) {
-	var out, errOut bytes.Buffer
-	root := newRoot()
-	root.SetOut(&out)
-	root.SetErr(&errOut)
-	root.SetArgs(args)
-	err = root.ExecuteContext(context.Background())
-	return out.String(), errOut.String(), err
-}
 
 func startDemo(t *testing.T) *demo.Process {
 	t.Helper()
