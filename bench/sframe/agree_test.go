@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -140,15 +138,13 @@ func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {
 	var fde sframe.FDE
 	var fres []sframe.FRE // of fde
 	wrong := 0
-	raw := make([]byte, binary.Size(answer{}))
+	var a answer
+	raw := make([]byte, answerSize)
 	for i, pc := range pcs {
-		var a answer
 		if _, err := io.ReadFull(p.out, raw); err != nil {
 			t.Fatalf("answer %d of %d: %v", i, len(pcs), err)
 		}
-		if _, err := binary.Decode(raw, binary.NativeEndian, &a); err != nil {
-			t.Fatal(err)
-		}
+		a.decode(raw)
 		row, err := s.Find(pc)
 		if pc < fde.Start || pc-fde.Start >= uint64(fde.Size) {
 			var fdeErr error
@@ -176,12 +172,12 @@ func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {
 func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, row sframe.Row, err error, a *answer) string {
 	if err != nil || len(fres) == 0 {
 		// A function without FREs is outermost; sframe_find_fre finds no FRE.
-		if a.Found != 0 || err != nil && err != sframe.ErrNoFDE && err != sframe.ErrNoRow {
+		if a.found != 0 || err != nil && err != sframe.ErrNoFDE && err != sframe.ErrNoRow {
 			return "found"
 		}
 		return ""
 	}
-	if a.Found == 0 {
+	if a.found == 0 {
 		return "not found"
 	}
 	key := pc - fde.Start
@@ -191,26 +187,48 @@ func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, ro
 	}
 	var e *sframe.FRE
 	for i := range fres {
-		if fres[i].Offset == a.Start {
+		if fres[i].Offset == a.start {
 			e = &fres[i] // the last one of those
 		}
 	}
 	switch {
 	case e == nil:
 		return "no such FRE"
-	case row.Lo != fde.Start+block+uint64(a.Start) || pc-row.Lo >= uint64(row.Len):
+	case row.Lo != fde.Start+block+uint64(a.start) || pc-row.Lo >= uint64(row.Len):
 		return "range"
-	case uint8(e.Info) != a.Info:
+	case uint8(e.Info) != a.info:
 		return "info byte"
 	case e.CFA != row.CFA || e.RA != row.RA || e.FP != row.FP:
 		return "the row is not the FRE's"
+	case e.Info.NumWords() > len(a.words):
+		return "libsframe reads no more than 6 data words"
 	}
-	if s.ByteOrder == binary.LittleEndian && !bytes.Equal(e.Words, a.Words[:len(e.Words)]) {
-		return "data words"
+	for i := range e.Info.NumWords() {
+		var word uint32
+		switch size := e.Info.WordSize(); size {
+		case 1:
+			word = uint32(e.Words[i])
+		case 2:
+			word = uint32(s.ByteOrder.Uint16(e.Words[2*i:]))
+		case 4:
+			word = s.ByteOrder.Uint32(e.Words[4*i:])
+		}
+		if word != a.words[i] {
+			return "data words"
+		}
 	}
-	if fde.Type == sframe.Flex || len(e.Words) == 0 {
-		return "" // the getters want the FDE's type; the words are those that the rules came from
+	if e.Info.NumWords() == 0 {
+		return "" // outermost
 	}
+	if fde.Type == sframe.Flex {
+		return "" // the words are those that the rules came from
+	}
+	return differsDefault(s, row, a)
+}
+
+// differsDefault compares the rules of a Default FDE with libsframe's getters.
+func differsDefault(s *sframe.Section, row sframe.Row, a *answer) string {
+	errors, as := a.errors[sframe.Default], a.as[sframe.Default]
 	sameAt := func(r sframe.Rule, off int32, failed bool, fixed int8) bool {
 		switch {
 		case r.Kind == sframe.RuleInReg: // V2 on s390x: the register in the offset
@@ -223,11 +241,11 @@ func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, ro
 		return r.Kind == sframe.RuleSaved && r.Off == off
 	}
 	switch {
-	case a.Errors&1 != 0 || row.CFA.Off != a.CFA || (row.CFA.Reg == s.ABI.SP()) != (a.Info&1 != 0):
+	case errors&1 != 0 || row.CFA.Off != as.cfa || (row.CFA.Reg == s.ABI.SP()) != (a.info&1 != 0):
 		return "CFA"
-	case !sameAt(row.FP, a.FP, a.Errors&2 != 0, s.FixedFP):
+	case !sameAt(row.FP, as.fp, errors&2 != 0, s.FixedFP):
 		return "FP"
-	case !sameAt(row.RA, a.RA, a.Errors&4 != 0, s.FixedRA):
+	case !sameAt(row.RA, as.ra, errors&4 != 0, s.FixedRA):
 		return "RA"
 	}
 	return ""

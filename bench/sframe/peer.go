@@ -47,9 +47,10 @@ func buildPeer(dir string, static bool) (string, error) {
 
 // A peer is a running peer/peer.c.
 type peer struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	pipe io.Closer // under out
 }
 
 // startPeer gives the peer a section and link-time addresses to look up.
@@ -76,11 +77,13 @@ func startPeer(program, dir string, s *sframe.Section, pcs []uint64) (*peer, err
 	if err != nil {
 		return nil, err
 	}
-	return &peer{cmd, in, bufio.NewReaderSize(out, 1<<20)}, cmd.Start()
+	return &peer{cmd, in, bufio.NewReaderSize(out, 1<<20), out}, cmd.Start()
 }
 
+// stop ends the peer. What it still writes is not waited for, and an error.
 func (p *peer) stop() error {
 	p.in.Close()
+	p.pipe.Close()
 	return p.cmd.Wait()
 }
 
@@ -98,9 +101,24 @@ func (p *peer) time(command byte) (float64, error) {
 
 // An answer is struct answer of peer/peer.c.
 type answer struct {
-	Start       uint32
-	Found, Info uint8
-	Words       [24]uint8
-	Errors, _   uint8
-	CFA, FP, RA int32
+	start       uint32
+	found, info uint8
+	errors      [2]uint8
+	words       [6]uint32
+	as          [2]struct{ cfa, fp, ra int32 }
+}
+
+// answerSize is the size of struct answer in bytes.
+const answerSize = 56
+
+func (a *answer) decode(p []byte) {
+	u32 := func(i int) uint32 { return binary.NativeEndian.Uint32(p[i:]) }
+	a.start, a.found, a.info, a.errors = u32(0), p[4], p[5], [2]uint8{p[6], p[7]}
+	for i := range a.words {
+		a.words[i] = u32(8 + 4*i)
+	}
+	for i := range a.as {
+		as := &a.as[i]
+		as.cfa, as.fp, as.ra = int32(u32(32+12*i)), int32(u32(36+12*i)), int32(u32(40+12*i))
+	}
 }

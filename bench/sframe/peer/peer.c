@@ -47,10 +47,13 @@ struct answer
 {
   uint32_t start;	/* offset of the FRE in its function */
   uint8_t found, info;
-  uint8_t words[24];	/* the data words, in the host's order */
-  uint8_t errors;	/* bit 0: cfa, 1: fp, 2: ra */
-  uint8_t pad;
-  int32_t cfa, fp, ra;	/* as the getters for default FDEs have them */
+  uint8_t errors[2];	/* bit 0: cfa, 1: fp, 2: ra */
+  uint32_t words[6];	/* the data words, unsigned */
+  /* What the getters say if the FDE is a default, or a flexible one.  */
+  struct
+  {
+    int32_t cfa, fp, ra;
+  } as[2];
 };
 
 int
@@ -100,7 +103,6 @@ main (int argc, char **argv)
 	  for (size_t i = 0; i < n; i++)
 	    {
 	      struct answer a;
-	      int e[3] = { 0, 0, 0 };
 	      memset (&a, 0, sizeof a);
 	      memset (&fre, 0, sizeof fre);
 	      a.found = !sframe_find_fre (ctx, pcs[i], &fre);
@@ -108,13 +110,16 @@ main (int argc, char **argv)
 		{
 		  a.start = fre.fre_start_addr;
 		  a.info = fre.fre_info;
-		  memcpy (a.words, fre.fre_datawords,
-			  sizeof fre.fre_datawords < sizeof a.words
-			  ? sizeof fre.fre_datawords : sizeof a.words);
-		  a.cfa = sframe_fre_get_cfa_offset (ctx, &fre, 0, &e[0]);
-		  a.fp = sframe_fre_get_fp_offset (ctx, &fre, 0, &e[1]);
-		  a.ra = sframe_fre_get_ra_offset (ctx, &fre, 0, &e[2]);
-		  a.errors = (e[0] != 0) | (e[1] != 0) << 1 | (e[2] != 0) << 2;
+		  for (int w = 0; w < 6; w++)
+		    a.words[w] = sframe_get_fre_udata (&fre, w, &err);
+		  for (int type = 0; type < 2; type++)
+		    {
+		      int e[3] = { 0, 0, 0 };
+		      a.as[type].cfa = sframe_fre_get_cfa_offset (ctx, &fre, type, &e[0]);
+		      a.as[type].fp = sframe_fre_get_fp_offset (ctx, &fre, type, &e[1]);
+		      a.as[type].ra = sframe_fre_get_ra_offset (ctx, &fre, type, &e[2]);
+		      a.errors[type] = (e[0] != 0) | (e[1] != 0) << 1 | (e[2] != 0) << 2;
+		    }
 		}
 	      fwrite (&a, sizeof a, 1, stdout);
 	    }
