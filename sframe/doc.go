@@ -9,10 +9,10 @@
 // so a caller that looks at a process subtracts the load bias first.
 //
 // The section is used where it lies. Open checks the header and keeps the
-// slice; Find allocates nothing. Only a section whose FDEs are not sorted
-// gets an index, built by the first look-up. A Section may be used by many
-// goroutines at once, and its bytes are never trusted: each field is checked
-// when it is read, and what contradicts the format is a FormatError.
+// slice; Find allocates nothing. Only the first look-up does: 16 KiB at most, or
+// the index of a section whose FDEs are not sorted. A Section may be used by
+// many goroutines at once, and its bytes are never trusted: each field is
+// checked when it is read, and what contradicts the format is a FormatError.
 //
 // Writing. Contents are functions and their rows, free of layout: those of a
 // section ([Section.Contents]), of several ([Join]), of another version

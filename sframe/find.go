@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Find returns the row for pc, a link-time address. It allocates nothing
-// (but for the index of an unsorted section, once). The error is ErrNoFDE,
+// Find returns the row for pc, a link-time address. It allocates nothing, but for
+// the first look-up in a section: the index of an unsorted one, or 16 KiB at
+// most to speed the search up. The error is ErrNoFDE,
 // ErrNoRow, or a *FormatError for the FDE or FRE that is in the way.
 //
 // The row holds for pc in any case: a section that says that it is sorted and
@@ -144,9 +145,8 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 	}
 
 	// The FREs ascend: the last one that starts at or before key is the row,
-	// and the one after it is its end. With the search, this loop is most of the time
-	// of a look-up: one load an FRE, and no branch on the FRE type, which is another
-	// in the next function.
+	// and the one after it is its end. One load an FRE, and no branch on the FRE
+	// type, which is another in the next function.
 	var (
 		p     = s.fres
 		pos   = int(s.firstFRE(f))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // headerSize is the size of struct sframe_header, the same in all versions.
@@ -28,7 +29,7 @@ type Section struct {
 	base             [2]uint16 // the CFA's base register by bit 0 of the info byte: fp, sp
 	ra0, fp0         Rule      // rules for RA and FP that the data words do not mention
 
-	steps     steps // where the section is sorted
+	steps     atomic.Pointer[steps] // where the section is sorted
 	indexOnce sync.Once
 	index     []indexEntry // sorted starts, where the section itself is not sorted
 }
@@ -72,9 +73,6 @@ func Open(data []byte, addr uint64) (*Section, error) {
 	s.sp, s.fp = s.ABI.SP(), s.ABI.FP()
 	s.base = [...]uint16{s.fp, s.sp}
 	s.ra0, s.fp0 = fixedRule(s.FixedRA), fixedRule(s.FixedFP)
-	if s.Flags&FDESorted != 0 && s.NumFDEs > 0 {
-		s.initSteps()
-	}
 	return s, nil
 }
 
