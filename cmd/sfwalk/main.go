@@ -82,6 +82,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		Example: `  sfwalk attach 4242              all threads of process 4242
   sfwalk attach 4242 --json       the same, for a program
   sfwalk attach 4242 --explain    who unwound each frame, and how
+  sfwalk sframe verify FILE       check a file's SFrame against its DWARF
   sfwalk demo                     try it on a bundled program`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"debug/elf"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -26,12 +28,16 @@ information of the same file, and makes it from that.`,
 	return cmd
 }
 
-// withoutPath returns what an error of opening a file says, but for the name of
-// the file: the commands put it before everything that they say of one.
-func withoutPath(err error) error {
+// fileError returns what an error of reading a file says, but for the name of the
+// file: the commands put it before everything that they say of one.
+func fileError(err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) {
+	var format *elf.FormatError
+	switch {
+	case errors.As(err, &path):
 		return path.Err
+	case errors.As(err, &format) && strings.HasPrefix(format.Error(), "bad magic number"):
+		return errors.New("not an ELF file")
 	}
 	return err
 }

@@ -51,7 +51,7 @@ malformed (the others are printed); 2 usage.`,
 func dumpFile(w io.Writer, name, only string, asJSON bool) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return withoutPath(err)
+		return fileError(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -62,6 +62,7 @@ func dumpFile(w io.Writer, name, only string, asJSON bool) error {
 	if errors.Is(err, object.ErrNone) {
 		return fmt.Errorf("%w: assemble with -Wa,--gsframe, or make one with 'sfwalk sframe gen'", err)
 	}
+	err = fileError(err)
 	if only != "" {
 		sections = slices.DeleteFunc(sections, func(s object.Section) bool { return s.Name != only })
 		if len(sections) == 0 && err == nil {

@@ -63,7 +63,7 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 func generate(report io.Writer, name, out string, v sframe.Version, verbose bool) error {
 	f, err := elf.Open(name)
 	if err != nil {
-		return withoutPath(err)
+		return fileError(err)
 	}
 	defer f.Close()
 	if info, err := os.Stat(out); err == nil && info.IsDir() {

@@ -76,7 +76,7 @@ func TestGen(t *testing.T) {
 		{[]string{program, "-o", dir, "--format", "1"}, true, "want 2 or 3"},
 		{[]string{noID, "-o", dir}, false, "-Wl,--build-id"},
 		{[]string{object, "-o", filepath.Join(dir, "x")}, false, "relocatable"},
-		{[]string{"/proc/self/status", "-o", filepath.Join(dir, "x")}, false, "bad magic number"},
+		{[]string{"/proc/self/status", "-o", filepath.Join(dir, "x")}, false, "not an ELF file"},
 		{[]string{filepath.Join(dir, "nothing"), "-o", filepath.Join(dir, "x")}, false, "no such file"},
 		{[]string{program, "-o", filepath.Join(program, "x")}, false, "not a directory"},
 	} {

@@ -75,7 +75,7 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 func verifyFile(name string) (*verify.Result, error) {
 	f, err := elf.Open(name)
 	if err != nil {
-		return nil, withoutPath(err)
+		return nil, fileError(err)
 	}
 	defer f.Close()
 	return verify.File(f)
