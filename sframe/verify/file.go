@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
@@ -36,7 +35,7 @@ func File(f *elf.File) (*Result, error) {
 	r := Compare(&in)
 	r.Relocatable = f.Type == elf.ET_REL
 	for _, s := range in.SFrame {
-		r.Sizes.SFrame += size(s)
+		r.Sizes.SFrame += uint64(len(s.Data))
 	}
 	for _, s := range f.Sections {
 		if s.Type == elf.SHT_NOBITS {
@@ -52,12 +51,6 @@ func File(f *elf.File) (*Result, error) {
 		}
 	}
 	return r, nil
-}
-
-// size returns the size of a section in bytes, without what follows its end.
-func size(s *sframe.Section) uint64 {
-	const header = 28
-	return min(header+uint64(len(s.AuxHeader))+uint64(s.FREOff)+uint64(s.FRELen), uint64(len(s.Data)))
 }
 
 // text returns where the executable code is: by section or, in a file without
