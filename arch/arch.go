@@ -35,6 +35,12 @@ type Arch struct {
 	// pointer has set it up, FP pointing to the saved FP and the return address
 	// behind it; 0 where the ABI has no such record.
 	FrameRecord int32
+	// LooseRecord says that the record may lie anywhere in the frame: the CFA is
+	// then at FP+FrameRecord or further outward, and the record does not tell SP.
+	LooseRecord bool
+	// BackChainRA is the return address's distance from the CFA in a function that
+	// keeps a back chain: the word at SP is PREVIOUS's SP. 0 where the ABI has none.
+	BackChainRA int32
 	RAOffset    int32 // the return address is at CFA+RAOffset on entry; 0 where it is in register RA
 
 	// AddressMask has the bits of a code address that are address: the rest may
@@ -66,6 +72,9 @@ type Arch struct {
 	// SignalRow is the row of such a trampoline that occupies [lo, lo+n).
 	SignalRow func(lo uint64, n uint32) trad.Row
 	UContext  UContext
+
+	// KernelRegs are the kernel's register sets, NT_PRSTATUS first.
+	KernelRegs []KernelRegs
 
 	index [MaxReg]int8 // 1 + a register's position in Regs
 }
@@ -116,6 +125,17 @@ func (a *Arch) UnwindSP(prev trad.Env) (sp uint64, ok bool) { return prev.Regist
 
 // CodeAddress strips what is not address from a code pointer.
 func (a *Arch) CodeAddress(v uint64) uint64 { return v & a.AddressMask }
+
+// WithAddressMask returns the descriptor for a target that knows which bits of
+// its code addresses are address.
+func (a *Arch) WithAddressMask(mask uint64) *Arch {
+	if mask == a.AddressMask {
+		return a
+	}
+	other := *a
+	other.AddressMask = mask
+	return &other
+}
 
 // Index returns the position of register r in Regs, -1 if it is not there.
 func (a *Arch) Index(r trad.Reg) int {

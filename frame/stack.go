@@ -33,7 +33,7 @@ type Stack struct {
 // thread has no registers.
 func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 	s := &Stack{thread: thread, table: table, modules: t.Modules(), memory: t.Memory(), arch: t.Arch()}
-	if s.arch != table.Arch {
+	if s.arch.Name != table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return nil, fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, table.Arch.Name)
 	}
 	if err := thread.Registers(&s.live); err != nil {

@@ -87,6 +87,17 @@ var Arch = &arch.Arch{
 	SignalRow: signalRow,
 	// struct ucontext: uc_flags and uc_link come before uc_stack, then mcontext.
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
+
+	// struct user_regs_struct (sys/user.h).
+	KernelRegs: []arch.KernelRegs{{Note: arch.NTPRStatus, Size: 216, Regs: []arch.KernelReg{
+		{Reg: R15, Off: 0, Size: 8}, {Reg: R14, Off: 8, Size: 8}, {Reg: R13, Off: 16, Size: 8}, {Reg: R12, Off: 24, Size: 8},
+		{Reg: RBP, Off: 32, Size: 8}, {Reg: RBX, Off: 40, Size: 8}, {Reg: R11, Off: 48, Size: 8}, {Reg: R10, Off: 56, Size: 8},
+		{Reg: R9, Off: 64, Size: 8}, {Reg: R8, Off: 72, Size: 8}, {Reg: RAX, Off: 80, Size: 8}, {Reg: RCX, Off: 88, Size: 8},
+		{Reg: RDX, Off: 96, Size: 8}, {Reg: RSI, Off: 104, Size: 8}, {Reg: RDI, Off: 112, Size: 8}, {Reg: RIP, Off: 128, Size: 8},
+		{Reg: CS, Off: 136, Size: 8}, {Reg: RFLAGS, Off: 144, Size: 8}, {Reg: RSP, Off: 152, Size: 8}, {Reg: SS, Off: 160, Size: 8},
+		{Reg: FSBase, Off: 168, Size: 8}, {Reg: GSBase, Off: 176, Size: 8}, {Reg: DS, Off: 184, Size: 8}, {Reg: ES, Off: 192, Size: 8},
+		{Reg: FS, Off: 200, Size: 8}, {Reg: GS, Off: 208, Size: 8},
+	}}},
 }
 
 func init() { arch.Register(Arch) }
