@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -88,7 +87,7 @@ func debugLink(im *target.Image) (name string, crc uint32, err error) {
 // openDebugFile opens a debug file that may or may not be there, and checks that
 // it belongs to the module.
 func (mod *module) openDebugFile(name string, crc *uint32) *target.Image {
-	im, f, err := openELF(name)
+	im, f, err := target.OpenFile(name)
 	if err == nil {
 		if err = mod.matches(im, f, crc); err == nil {
 			mod.s.keep(f)
@@ -120,31 +119,4 @@ func (mod *module) matches(im *target.Image, f *os.File, crc *uint32) error {
 		return fmt.Errorf("checksum is %#x, not %#x: %w", h.Sum32(), *crc, ErrMismatch)
 	}
 	return nil
-}
-
-// openELF opens an ELF file. The path may be one that the target chose: what is
-// not a regular file is not read, and not waited for.
-func openELF(name string) (*target.Image, *os.File, error) {
-	if st, err := os.Stat(name); err != nil {
-		return nil, nil, err
-	} else if !st.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("not a regular file (%v)", st.Mode().Type())
-	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = fmt.Errorf("not a regular file (%v)", st.Mode().Type())
-	}
-	var im *target.Image
-	if err == nil {
-		im, err = target.OpenImage(f, st.Size())
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return im, f, nil
 }

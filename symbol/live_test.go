@@ -57,7 +57,7 @@ func processModules(t testing.TB, pid int) *target.Modules {
 			if name == "[vdso]" {
 				return target.MemoryImage(processMemory{mem}, maps[0].Lo, maps[len(maps)-1].Hi-maps[0].Lo)
 			}
-			im, f, err := openELF(name)
+			im, f, err := target.OpenFile(name)
 			if err == nil {
 				t.Cleanup(func() { f.Close() })
 			}

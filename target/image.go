@@ -170,7 +170,7 @@ func (im *Image) readBuildID() string {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_NOTE && p.Filesz < 1<<16 {
 			if data, err := im.bytes(p.Off, p.Filesz); err == nil {
-				if id := buildID(data, im.Order, p.Align); id != "" {
+				if id := BuildID(data, im.Order, p.Align); id != "" {
 					return id
 				}
 			}
@@ -178,14 +178,15 @@ func (im *Image) readBuildID() string {
 	}
 	if s := im.file.Section(".note.gnu.build-id"); s != nil && s.FileSize < 1<<16 {
 		if data, err := im.sectionData(s); err == nil {
-			return buildID(data, im.Order, s.Addralign)
+			return BuildID(data, im.Order, s.Addralign)
 		}
 	}
 	return ""
 }
 
-// buildID finds NT_GNU_BUILD_ID in a block of ELF notes.
-func buildID(notes []byte, order binary.ByteOrder, align uint64) string {
+// BuildID finds NT_GNU_BUILD_ID in a block of ELF notes that is aligned to align
+// bytes; "" if there is none.
+func BuildID(notes []byte, order binary.ByteOrder, align uint64) string {
 	pad := uint64(3)
 	if align == 8 {
 		pad = 7

@@ -298,7 +298,7 @@ func tryImage(data []byte) (opened bool) {
 		ss.Find(s.Addr + s.Size/2)
 	}
 	im.dynamicSymbols()
-	im.bias([]Mapping{{Lo: 0x1000, Hi: 0x3000, Offset: 0x1000, Exec: true}})
+	im.LoadBias([]Mapping{{Lo: 0x1000, Hi: 0x3000, Offset: 0x1000, Exec: true}})
 	return true
 }
 

@@ -47,7 +47,7 @@ func (m *Module) load() {
 	if m.image, m.err = m.open(); m.err != nil {
 		return
 	}
-	if m.bias, m.err = m.image.bias(m.Mappings); m.err != nil {
+	if m.bias, m.err = m.image.LoadBias(m.Mappings); m.err != nil {
 		m.err = fmt.Errorf("%s: %w", m.Path, m.err)
 		m.image = nil
 	}
@@ -84,11 +84,12 @@ func (m *Module) Memo(key any, build func() any) any {
 	return v
 }
 
-// bias matches the file's loadable segments with where the file is mapped. The
+// LoadBias matches the file's loadable segments with where the file is mapped. The
 // best evidence comes first: linkers map a page that two segments share twice,
 // so an executable mapping that begins where an executable segment does is
-// preferred to one that only overlaps (split by mprotect, larger pages).
-func (im *Image) bias(mappings []Mapping) (uint64, error) {
+// preferred to one that only overlaps (split by mprotect, larger pages). It returns what must
+// be added to the file's addresses.
+func (im *Image) LoadBias(mappings []Mapping) (uint64, error) {
 	const page = 0xfff
 	for _, exec := range []bool{true, false} {
 		for _, exact := range []bool{true, false} {

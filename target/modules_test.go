@@ -55,11 +55,11 @@ func TestBias(t *testing.T) {
 		"data only":              {data},
 		"code split by mprotect": {header, {Lo: code.Lo, Hi: code.Lo + 0x800, Offset: 0x1000}, {Lo: code.Lo + 0x800, Hi: code.Hi, Offset: 0x1800, Exec: true}},
 	} {
-		if got, err := im.bias(maps); err != nil || got != bias {
+		if got, err := im.LoadBias(maps); err != nil || got != bias {
 			t.Errorf("%s: bias %#x, %v", name, got, err)
 		}
 	}
-	if got, err := im.bias([]Mapping{{Lo: 0x1000, Hi: 0x2000, Offset: 0x10_0000, Exec: true}}); err == nil {
+	if got, err := im.LoadBias([]Mapping{{Lo: 0x1000, Hi: 0x2000, Offset: 0x10_0000, Exec: true}}); err == nil {
 		t.Errorf("another file's mapping: bias %#x", got)
 	}
 }

@@ -1,0 +1,82 @@
+package sysroot
+
+import (
+	"debug/elf"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// check holds a file against what the target has mapped. What memory does not
+// tell is not held against the file: core files leave much out.
+func (f *Files) check(im *target.Image, mappings []target.Mapping) error {
+	if a := f.opts.Arch; im.Machine != a.Machine || im.Order != a.Order {
+		return fmt.Errorf("it is for %v, the target is %s: %w", im.Machine, a.Name, ErrMismatch)
+	}
+	bias, err := im.LoadBias(mappings)
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, ErrMismatch)
+	}
+	if id, ok := f.mappedID(im, bias); ok {
+		if id != im.BuildID {
+			return fmt.Errorf("build ID %s, mapped %s: %w", known(im.BuildID), known(id), ErrMismatch)
+		}
+		return nil
+	}
+	return f.checkDynamic(im, bias)
+}
+
+func known(id string) string {
+	if id == "" {
+		return "unknown"
+	}
+	return id
+}
+
+// mappedID reads the build ID from memory where the file has its own. ok is
+// false where memory does not have it.
+func (f *Files) mappedID(im *target.Image, bias uint64) (id string, ok bool) {
+	ok = im.BuildID != ""
+	for _, p := range im.Progs {
+		if p.Type != elf.PT_NOTE || p.Filesz > 1<<16 {
+			continue
+		}
+		notes := make([]byte, p.Filesz)
+		if n, _ := f.mem.ReadMemory(p.Vaddr+bias, notes); n < len(notes) {
+			ok = false
+			continue
+		}
+		if id := target.BuildID(notes, im.Order, p.Align); id != "" {
+			return id, true
+		}
+	}
+	return "", ok // where all was read, something else stands in the ID's place
+}
+
+// checkDynamic compares the dynamic section in memory with the file's: its tags,
+// and the values that are sizes, which no dynamic linker changes.
+func (f *Files) checkDynamic(im *target.Image, bias uint64) error {
+	want, addr, err := im.Segment(elf.PT_DYNAMIC)
+	if err != nil || im.Class != elf.ELFCLASS64 || len(want) > 1<<16 {
+		return nil
+	}
+	got := make([]byte, len(want))
+	if n, _ := f.mem.ReadMemory(addr+bias, got); n < len(got) {
+		return nil
+	}
+	for at := 0; at+16 <= len(want); at += 16 {
+		tag := elf.DynTag(im.Order.Uint64(want[at:]))
+		if found := elf.DynTag(im.Order.Uint64(got[at:])); found != tag {
+			return fmt.Errorf("its dynamic section has %v where memory has %v: %w", tag, found, ErrMismatch)
+		}
+		switch tag {
+		case elf.DT_NULL:
+			return nil
+		case elf.DT_STRSZ, elf.DT_RELASZ, elf.DT_PLTRELSZ, elf.DT_INIT_ARRAYSZ, elf.DT_FINI_ARRAYSZ, elf.DT_NEEDED:
+			if a, b := im.Order.Uint64(want[at+8:]), im.Order.Uint64(got[at+8:]); a != b {
+				return fmt.Errorf("its dynamic section has %v %#x where memory has %#x: %w", tag, a, b, ErrMismatch)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package sysroot
+
+import (
+	"debug/elf"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+)
+
+// Object describes a file of which only the load bias is known: its headers say
+// where it is mapped. They come from memory, or from the file.
+func (f *Files) Object(o linkmap.Object) (*target.Module, error) {
+	progs, err := f.headers(o)
+	if err != nil {
+		return nil, err
+	}
+	mappings := loaded(progs, o.Bias)
+	if len(mappings) == 0 {
+		return nil, fmt.Errorf("%s: no segment of it is loaded", o.Path)
+	}
+	return f.Module(o.Path, mappings), nil
+}
+
+// maxImage bounds the addresses that one file can occupy.
+const maxImage = 1 << 40
+
+func (f *Files) headers(o linkmap.Object) ([]elf.ProgHeader, error) {
+	if o.Header != 0 {
+		if im, err := target.MemoryImage(f.mem, o.Header, maxImage); err == nil {
+			return im.Progs, nil
+		}
+	}
+	im, name, err := f.Open(o.Path)
+	if err != nil {
+		f.Warn("%s: cannot be opened (%v): what is loaded from it is not known", o.Path, bare(err))
+		return nil, fmt.Errorf("%s: %w", o.Path, err)
+	}
+	if err := f.check(im, loaded(im.Progs, o.Bias)); err != nil {
+		f.Warn("%s: %s: %v: what is loaded from it is not known", o.Path, name, err)
+		return nil, fmt.Errorf("%s: %w", o.Path, err)
+	}
+	return im.Progs, nil
+}
+
+// loaded returns where the loadable segments are mapped, page by page.
+func loaded(progs []elf.ProgHeader, bias uint64) (list []target.Mapping) {
+	const page = 0xfff
+	for _, p := range progs {
+		if p.Type != elf.PT_LOAD || p.Memsz == 0 || p.Memsz > maxImage {
+			continue
+		}
+		list = append(list, target.Mapping{
+			Lo:     (p.Vaddr + bias) &^ page,
+			Hi:     (p.Vaddr + bias + p.Memsz + page) &^ page,
+			Offset: p.Off &^ page,
+			Exec:   p.Flags&elf.PF_X != 0,
+		})
+	}
+	return list
+}

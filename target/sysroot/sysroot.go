@@ -1,0 +1,177 @@
+package sysroot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Options say where a target's files are.
+type Options struct {
+	Arch *arch.Arch // of the target: files of another are not its
+	// Exe is the program's file on this machine; "" to find it like any other.
+	Exe string
+	// ExePath is the program's path as the target has it, for which Exe stands.
+	ExePath string
+	// Root is the folder below which the target's paths are; "" for this machine's
+	// own root.
+	Root string
+	// Fetch opens a file through the target, where it is not found here; nil if
+	// the target cannot.
+	Fetch func(path string) (r io.ReaderAt, size int64, err error)
+}
+
+// Files opens the files of one target. It is safe for concurrent use.
+type Files struct {
+	opts Options
+	mem  target.Memory
+
+	mu       sync.Mutex
+	closed   bool
+	opened   []io.Closer
+	warnings []string
+}
+
+// New returns the files of a target with that memory, which must not itself be
+// read from these files.
+func New(o Options, mem target.Memory) *Files { return &Files{opts: o, mem: mem} }
+
+// ErrMismatch says that a file is not the one that the target has mapped.
+var ErrMismatch = errors.New("the file is not what is mapped")
+
+var errClosed = errors.New("target is closed")
+
+// Module describes a file that is mapped in the target, at least one mapping,
+// ascending. It is opened when somebody first asks for its image.
+func (f *Files) Module(path string, mappings []target.Mapping) *target.Module {
+	return target.NewModule(path, mappings, func() (*target.Image, error) {
+		return f.image(path, mappings)
+	})
+}
+
+// Warnings returns what the user should know about the files so far: one
+// sentence each.
+func (f *Files) Warnings() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.warnings)
+}
+
+// Warn adds a warning of the target's own.
+func (f *Files) Warn(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.warnings = append(f.warnings, strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"))
+}
+
+// Close closes what was opened. Images of the files are of no use afterwards.
+func (f *Files) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for _, c := range f.opened {
+		c.Close()
+	}
+	f.opened = nil
+	return nil
+}
+
+// Local returns the path on this machine that stands for a path of the target.
+func (f *Files) Local(path string) string {
+	switch {
+	case f.opts.Exe != "" && path == f.opts.ExePath:
+		return f.opts.Exe
+	case f.opts.Root != "":
+		return filepath.Join(f.opts.Root, filepath.FromSlash(path))
+	}
+	return path
+}
+
+// image opens the file that is mapped.
+func (f *Files) image(path string, mappings []target.Mapping) (*target.Image, error) {
+	if path == "[vdso]" {
+		return target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
+	}
+	im, name, err := f.Open(path)
+	var why string
+	switch {
+	case err != nil:
+		why = fmt.Sprintf("cannot be opened (%v)", bare(err))
+	default:
+		if err = f.check(im, mappings); err == nil {
+			return im, nil
+		}
+		why = fmt.Sprintf("%s: %v", name, err)
+	}
+	inMemory, memErr := f.mapped(mappings)
+	if memErr == nil {
+		f.Warn("%s: %s: unwinding from memory", path, why)
+		return inMemory, nil
+	}
+	f.Warn("%s: %s: no symbols and no unwind tables of it", path, why)
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+// bare takes the path off an error that the message names already.
+func bare(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// Open opens the target's file of that path, whether or not it is the mapped
+// one. It returns the name under which it was found.
+func (f *Files) Open(path string) (im *target.Image, name string, err error) {
+	name = f.Local(path)
+	if !filepath.IsAbs(name) && name != f.opts.Exe {
+		return nil, name, errors.New("its folder is not known")
+	}
+	im, file, err := target.OpenFile(name)
+	if err == nil {
+		return im, name, f.keep(file)
+	}
+	if f.opts.Fetch == nil || name == f.opts.Exe {
+		return nil, name, err
+	}
+	r, size, fetchErr := f.opts.Fetch(path)
+	if fetchErr != nil {
+		return nil, name, fmt.Errorf("%w; from the target: %w", bare(err), fetchErr)
+	}
+	if c, ok := r.(io.Closer); ok {
+		if err := f.keep(c); err != nil {
+			return nil, name, err
+		}
+	}
+	im, err = target.OpenImage(r, size)
+	return im, "target's " + path, err
+}
+
+func (f *Files) keep(c io.Closer) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		c.Close()
+		return errClosed
+	}
+	f.opened = append(f.opened, c)
+	return nil
+}
+
+// mapped opens the image that is in memory.
+func (f *Files) mapped(mappings []target.Mapping) (*target.Image, error) {
+	first := mappings[0]
+	if first.Offset != 0 {
+		return nil, errors.New("the beginning of the file is not mapped")
+	}
+	return target.MemoryImage(f.mem, first.Lo, mappings[len(mappings)-1].Hi-first.Lo)
+}
