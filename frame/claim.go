@@ -17,7 +17,11 @@ type Claim struct {
 // Decline is a sniffer's reason for not claiming a frame.
 type Decline struct{ Sniffer, Reason string }
 
-var errNobody = errors.New("no sniffer knows how to unwind it")
+// What the claims leave open.
+var (
+	errNobody  = errors.New("no sniffer knows how to unwind it")
+	errClobber = errors.New("the return address would be in the link register, which the call has overwritten")
+)
 
 // Sniffer returns the name of the sniffer that claimed THIS, "" if none did.
 func (f *Frame) Sniffer() string {
@@ -53,6 +57,8 @@ func (f *Frame) Claim() Claim {
 			var cache trad.Cache
 			if err := cache.Apply(row, (*env)(f)); err != nil {
 				answer = Answer(err.Error())
+			} else if f.clobbered(&row) {
+				answer = Answer(errClobber.Error())
 			}
 		}
 		c.Declined = append(c.Declined, Decline{s.Name(), string(answer)})
@@ -120,6 +126,10 @@ func (f *Frame) apply(row trad.Row, i int) bool {
 		f.claimErr = fmt.Errorf("%s: %w", f.stack.table.sniffers[i].Name(), err)
 		return false
 	}
+	if f.clobbered(&row) {
+		f.claimErr = fmt.Errorf("%s: %w", f.stack.table.sniffers[i].Name(), errClobber)
+		return false
+	}
 	f.winner = int16(i)
 	f.completion, f.values = nil, nil // of another row
 	f.typ = Normal
@@ -130,6 +140,13 @@ func (f *Frame) apply(row trad.Row, i int) bool {
 		f.typ = u.Type()
 	}
 	return true
+}
+
+// clobbered reports whether a row leaves the return address in the link register
+// although THIS has called since: the call has put its own there.
+func (f *Frame) clobbered(row *trad.Row) bool {
+	a := f.stack.arch
+	return f.caller && a.RA != a.PC && row.RA.Kind == trad.Same && row.Flags&trad.Outermost == 0
 }
 
 // lookBack reads THIS frame's return address by the row that won. Where that is

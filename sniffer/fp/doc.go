@@ -2,6 +2,8 @@
 // [Flagged] answers only where a module's SFrame section promises that all its
 // functions keep frame pointers (SFRAME_F_FRAME_POINTER) and has no entry for
 // the PC; [Guess] answers for any code, last, and marks its rows as guesses.
+// Where the ABI has no frame records but a back chain (s390x), Guess follows
+// that.
 //
 // Both check the chain before they claim: the frame pointer is aligned, points
 // outward on the stack, what it points to can be read, and the return address

@@ -15,7 +15,7 @@ const (
 	unreadable  = frame.Answer("the frame pointer points to memory that cannot be read")
 	notCode     = frame.Answer("the return address found through the frame pointer is not in executable memory")
 	notACall    = frame.Answer("the return address found through the frame pointer does not follow a call")
-	unsupported = frame.Answer("the architecture's frame records are not at the frame pointer")
+	unsupported = frame.Answer("the architecture has no frame records at the frame pointer")
 	chainInward = frame.Answer("the saved frame pointer does not point outward on the stack")
 )
 
@@ -46,6 +46,9 @@ type Guess struct{}
 func (Guess) Name() string { return "fp-guess" }
 
 func (Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.Arch.BackChainRA != 0 {
+		return backChain(q)
+	}
 	return chain(q, trad.Once|trad.Guess)
 }
 
@@ -84,12 +87,18 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 	case flags&trad.Guess != 0 && !afterCall(q, ra):
 		return trad.Row{}, notACall
 	}
-	return trad.Row{
+	row := trad.Row{
 		Lo: q.PC, Len: 1, Flags: flags,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: a.FP, Off: a.FrameRecord},
 		FP:  trad.Rule{Kind: trad.SavedAt, Reg: a.FP},
 		RA:  trad.Rule{Kind: trad.SavedAt, Reg: a.FP, Off: int32(size)},
-	}, frame.Claimed
+	}
+	if a.LooseRecord {
+		// What lies outward of the record is not known: the row's CFA only orders
+		// the frames, and SP is lost.
+		row.More = &trad.Rest{Regs: []trad.RegRule{{Reg: a.SP}}}
+	}
+	return row, frame.Claimed
 }
 
 func afterCall(q *frame.Query, ra uint64) bool {

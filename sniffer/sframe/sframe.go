@@ -65,7 +65,7 @@ func openImage(im *target.Image, bias uint64, a *arch.Arch) *Section {
 	if err != nil {
 		return &Section{why: broken}
 	}
-	if arch.BySFrameABI(uint8(s.ABI)) != a {
+	if of := arch.BySFrameABI(uint8(s.ABI)); of == nil || of.Name != a.Name {
 		return &Section{why: wrongABI}
 	}
 	return &Section{Section: s, Bias: bias}
@@ -123,7 +123,7 @@ func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	row := convert(&r, s.Bias)
 	// Assemblers for V1 and V2 write such rows where the CFA is in a register that
 	// those versions cannot name.
-	if row.CFA.Kind == trad.InReg && row.CFA.Reg == q.Arch.SP && row.CFA.Off+q.Arch.RAOffset < 0 {
+	if a := q.Arch; row.CFA.Kind == trad.InReg && row.CFA.Reg == a.SP && row.CFA.Off+a.RAOffset+int32(a.SPFromCFA) < 0 {
 		return trad.Row{}, impossible
 	}
 	if q.Innermost() && (r.Flags&sframe.RowPCMask != 0 || row.CFA.Off == 2*int32(q.Arch.PtrSize)) && !stubAgrees(q, s, &row) {

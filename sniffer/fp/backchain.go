@@ -1,0 +1,52 @@
+package fp
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+const (
+	unknownSP  = frame.Answer("SP is not known")
+	noChain    = frame.Answer("the word at SP is no back chain: it does not point outward on the stack")
+	chainRead  = frame.Answer("the back chain points to memory that cannot be read")
+	chainCode  = frame.Answer("the return address found through the back chain is not in executable memory")
+	chainACall = frame.Answer("the return address found through the back chain does not follow a call")
+)
+
+// backChain follows the word at SP to PREVIOUS's SP, above which a function that
+// keeps the chain has saved its return address. Which other registers it has
+// saved the chain does not tell.
+func backChain(q *frame.Query) (trad.Row, frame.Answer) {
+	a := q.Arch
+	if q.This == nil {
+		return trad.Row{}, noFrame
+	}
+	sp := q.This.Register(a.SP)
+	if !sp.Known() {
+		return trad.Row{}, unknownSP
+	}
+	var room [8]byte
+	p := room[:a.PtrSize]
+	if n, _ := q.Memory.ReadMemory(sp.Bits, p); n < len(p) {
+		return trad.Row{}, unreadable
+	}
+	prev := word(q, p)
+	if prev%uint64(a.StackAlign) != 0 || !a.InnerThan(sp.Bits, prev) || prev-sp.Bits > maxFrameSize {
+		return trad.Row{}, noChain
+	}
+	cfa := prev - uint64(a.SPFromCFA)
+	if n, _ := q.Memory.ReadMemory(cfa+uint64(int64(a.BackChainRA)), p); n < len(p) {
+		return trad.Row{}, chainRead
+	}
+	switch ra := a.CodeAddress(word(q, p)); {
+	case ra == 0 || !q.Modules.IsCode(ra-1):
+		return trad.Row{}, chainCode
+	case !afterCall(q, ra):
+		return trad.Row{}, chainACall
+	}
+	return trad.Row{
+		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: int32(cfa - sp.Bits)},
+		RA:  trad.Rule{Kind: trad.Saved, Off: a.BackChainRA},
+	}, frame.Claimed
+}
