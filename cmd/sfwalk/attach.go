@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -50,36 +49,35 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 }
 
 func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration) error {
-	doc, warnings, err := collect(cmd.Context(), pid, flags, timeout)
+	s, err := process(cmd.Context(), pid, timeout)
 	if err != nil {
 		return err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
-	}
-	return doc.print(cmd.OutOrStdout(), flags)
+	defer s.Close()
+	return show(cmd, s, flags)
 }
 
-// collect makes the document of a live process.
-func collect(ctx context.Context, pid int, flags *walkFlags, timeout time.Duration) (doc *document, warnings []string, err error) {
+// process takes the picture of a live process.
+func process(ctx context.Context, pid int, timeout time.Duration) (*source, error) {
 	t, err := live.Attach(ctx, pid, live.Options{Timeout: timeout})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	defer t.Close()
-	// A container's debug files are looked for in its own root, then in the host's.
-	root := fmt.Sprintf("/proc/%d/root", pid)
-	symbols := symbol.New(symbol.Options{Root: func(*target.Module) string { return root }})
-	defer symbols.Close()
-	if doc, err = walk(t, symbols, flags); err != nil {
-		return nil, nil, err
-	}
-	doc.PID, doc.Exe, doc.PauseUS = pid, t.Exe, t.Pause.Microseconds()
-	warnings = t.Warnings()
-	for _, m := range t.Modules().All() {
-		for _, err := range symbols.Warnings(m) {
-			warnings = append(warnings, err.Error())
-		}
-	}
-	return doc, append(warnings, flags.warnings()...), nil
+	return &source{
+		Target: t,
+		// A container's debug files are looked for in its own root, then in the host's.
+		root: fmt.Sprintf("/proc/%d/root", pid),
+		about: func(doc *document) {
+			pause := t.Pause.Microseconds()
+			doc.PID, doc.Exe, doc.PauseUS = pid, t.Exe, &pause
+		},
+		mark: func(of target.Thread, th *thread) {
+			if err := of.(*live.Thread).Err; err != nil {
+				// The thread did not stop; what there is comes from the PC and SP that the
+				// kernel tells of a sleeping thread.
+				th.Error, th.whole, th.detail = err.Error(), false, err.Error()
+			}
+		},
+		warnings: t.Warnings,
+	}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -18,16 +17,30 @@ type document struct {
 	PID     int      `json:"pid"`
 	Exe     string   `json:"exe"`
 	Arch    string   `json:"arch"`
-	PauseUS int64    `json:"pause_us"`
+	PauseUS *int64   `json:"pause_us,omitempty"` // of a live process
+	Core    string   `json:"core,omitempty"`     // the core file
+	Remote  string   `json:"remote,omitempty"`   // the stub's address
+	Signal  *sig     `json:"signal,omitempty"`   // what a core's process died of, what a stub's stopped for
 	Threads []thread `json:"threads"`
 }
 
+// sig is a Unix signal and what came with it.
+type sig struct {
+	Number  int    `json:"number"`
+	Name    string `json:"name"`
+	Code    string `json:"code,omitempty"` // "SEGV_MAPERR"
+	Address *hex   `json:"address,omitempty"`
+	Sender  int    `json:"sender,omitempty"` // process that sent it
+}
+
 type thread struct {
-	TID    int    `json:"tid"`
-	Name   string `json:"name"`
-	Frames []frm  `json:"frames"`
-	Stop   string `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
-	Error  string `json:"error"` // why there is no stack, or what made it end early
+	TID     int    `json:"tid"`
+	Name    string `json:"name"`
+	Died    bool   `json:"died,omitempty"`    // a core's: the signal came to this thread
+	Stopped bool   `json:"stopped,omitempty"` // a stub's: this thread made the process stop
+	Frames  []frm  `json:"frames"`
+	Stop    string `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
+	Error   string `json:"error"` // why there is no stack, or what made it end early
 
 	whole  bool
 	detail string // Error without what Stop says already
@@ -86,7 +99,7 @@ func (h hex) MarshalJSON() ([]byte, error) {
 }
 
 // walk makes the document of a target's stacks.
-func walk(t target.Target, symbols *symbol.Symbolizer, flags *walkFlags) (*document, error) {
+func walk(t *source, symbols *symbol.Symbolizer, flags *walkFlags) (*document, error) {
 	threads, err := t.Threads()
 	if err != nil {
 		return nil, err
@@ -107,15 +120,18 @@ func walk(t target.Target, symbols *symbol.Symbolizer, flags *walkFlags) (*docum
 }
 
 type walker struct {
-	target  target.Target
+	target  *source
 	symbols *symbol.Symbolizer
 	flags   *walkFlags
 	table   *frame.Table
 	places  map[uint64][]symbol.Location // by address in block: stacks share most of theirs
 }
 
-func (w *walker) thread(th target.Thread) thread {
-	out := thread{TID: th.ID(), Name: th.Name(), Frames: []frm{}}
+func (w *walker) thread(th target.Thread) (out thread) {
+	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frm{}}
+	if w.target.mark != nil {
+		defer w.target.mark(th, &out)
+	}
 	stack, err := frame.New(w.target, th, w.table)
 	if err != nil {
 		out.Error = err.Error()
@@ -140,11 +156,6 @@ func (w *walker) thread(th target.Thread) thread {
 	out.whole = reason.Whole() || reason == frame.Limit
 	if out.whole {
 		out.Error = ""
-	}
-	if x, ok := th.(*live.Thread); ok && x.Err != nil {
-		// The thread did not stop; what there is comes from the PC and SP that the
-		// kernel tells of a sleeping thread.
-		out.Error, out.whole, out.detail = x.Err.Error(), false, x.Err.Error()
 	}
 	return out
 }

@@ -174,7 +174,12 @@ func TestSectionHeadersStripped(t *testing.T) {
 // take attaches to a process and makes its document.
 func take(t *testing.T, pid int, flags *walkFlags) *document {
 	t.Helper()
-	doc, warnings, err := collect(context.Background(), pid, flags, 5*time.Second)
+	s, err := process(context.Background(), pid, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	doc, warnings, err := collect(s, flags)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,12 @@ func TestSFrameDirWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 		flags := &walkFlags{separate: &sframe.Separate{Dirs: []string{dir}}}
-		doc, warnings, err := collect(context.Background(), p.PID, flags, 5*time.Second)
+		s, err := process(context.Background(), p.PID, 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, warnings, err := collect(s, flags)
+		s.Close()
 		if err != nil {
 			t.Fatal(err)
 		}

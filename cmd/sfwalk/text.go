@@ -22,11 +22,12 @@ func (d *document) print(w io.Writer, flags *walkFlags) error {
 		}
 	} else {
 		p := printer{Writer: out, color: flags.useColor(w)}
+		p.heading(d)
 		for i := range d.Threads {
 			if i > 0 {
 				p.WriteByte('\n')
 			}
-			p.thread(&d.Threads[i])
+			p.thread(&d.Threads[i], d.Signal)
 		}
 	}
 	if err := out.Flush(); err != nil {
@@ -62,8 +63,50 @@ func (p *printer) styled(style, text string) {
 	p.WriteString(text)
 }
 
-func (p *printer) thread(t *thread) {
-	p.styled(bold, fmt.Sprintf("Thread %d %q", t.TID, t.Name))
+// heading prints what there is to say of a process that is not simply alive:
+// `Process 4242 (/usr/bin/x) died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
+func (p *printer) heading(d *document) {
+	if d.Core == "" && d.Remote == "" {
+		return
+	}
+	text := "Process"
+	if d.PID != 0 {
+		text += fmt.Sprintf(" %d", d.PID)
+	}
+	if d.Exe != "" {
+		text += fmt.Sprintf(" (%s)", d.Exe)
+	}
+	if s := d.Signal; s != nil {
+		verb := " died of "
+		if d.Remote != "" {
+			verb = " stopped by "
+		}
+		text += verb + s.Name
+		if s.Code != "" {
+			text += " (" + s.Code + ")"
+		}
+		if s.Address != nil {
+			text += fmt.Sprintf(" at address %#x", s.Address.v)
+		}
+		if s.Sender != 0 {
+			text += fmt.Sprintf(", sent by process %d", s.Sender)
+		}
+	}
+	p.styled(bold, text)
+	p.WriteByte('\n')
+}
+
+func (p *printer) thread(t *thread, s *sig) {
+	p.styled(bold, fmt.Sprintf("Thread %d", t.TID))
+	if t.Name != "" {
+		p.styled(bold, fmt.Sprintf(" %q", t.Name))
+	}
+	switch {
+	case t.Died && s != nil:
+		p.styled(red, " died of "+s.Name)
+	case t.Stopped && s != nil:
+		p.styled(bold, " stopped by "+s.Name)
+	}
 	p.WriteByte('\n')
 	for i := range t.Frames {
 		p.frame(&t.Frames[i])
