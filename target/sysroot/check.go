@@ -17,7 +17,7 @@ func (f *Files) check(im *target.Image, mappings []target.Mapping) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, ErrMismatch)
 	}
-	if id, ok := f.mappedID(im, bias); ok {
+	if id, ok := f.mappedID(im, mappings, bias); ok {
 		if id != im.BuildID {
 			return fmt.Errorf("build ID %s, mapped %s: %w", known(im.BuildID), known(id), ErrMismatch)
 		}
@@ -33,9 +33,12 @@ func known(id string) string {
 	return id
 }
 
-// mappedID reads the build ID from memory where the file has its own. ok is
-// false where memory does not have it.
-func (f *Files) mappedID(im *target.Image, bias uint64) (id string, ok bool) {
+// mappedID reads the build ID from memory: by the headers there, or else where
+// the file has its own. ok is false where memory does not tell.
+func (f *Files) mappedID(im *target.Image, mappings []target.Mapping, bias uint64) (id string, ok bool) {
+	if inMemory, err := f.mapped(mappings); err == nil && inMemory.BuildID != "" {
+		return inMemory.BuildID, true
+	}
 	ok = im.BuildID != ""
 	for _, p := range im.Progs {
 		if p.Type != elf.PT_NOTE || p.Filesz > 1<<16 {

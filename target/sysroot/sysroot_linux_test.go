@@ -1,0 +1,214 @@
+//go:build amd64
+
+package sysroot_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/sysroot"
+)
+
+// process is a program with a library that dlopen has loaded.
+func process(t *testing.T) (tg *live.Target, objects []linkmap.Object, plugin string) {
+	t.Helper()
+	plugin = gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
+	p := gdbtest.Start(t, gdbtest.Build(t, "dlopen.c", append([]string{"-pie"}, gdbtest.Plain...)...), plugin)
+	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err = linkmap.Read(tg.Memory(), amd64.Arch, linkmap.ParseAuxv(data, amd64.Arch), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tg, objects, plugin
+}
+
+func buildID(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.Command(gdbtest.Tool(t, "readelf"), "-n", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, id, _ := strings.Cut(string(out), "Build ID: ")
+	return strings.TrimSpace(strings.SplitN(id, "\n", 2)[0])
+}
+
+// What is loaded from a file, found by its headers alone, is what the kernel has
+// mapped executable, and the image is the file.
+func TestObject(t *testing.T) {
+	tg, objects, _ := process(t)
+	files := sysroot.New(sysroot.Options{Arch: amd64.Arch}, tg.Memory())
+	defer files.Close()
+	for _, o := range objects {
+		if o.Program {
+			o.Path = tg.Exe
+		}
+		m, err := files.Object(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		im, bias, err := m.Image()
+		if err != nil || bias != o.Bias {
+			t.Errorf("%s: bias %#x, want %#x: %v", o.Path, bias, o.Bias, err)
+			continue
+		}
+		if o.Path == "[vdso]" {
+			continue // mapped whole
+		}
+		if want := buildID(t, o.Path); im.BuildID != want {
+			t.Errorf("%s: build ID %q, want %q", o.Path, im.BuildID, want)
+		}
+		for _, x := range m.Mappings {
+			if of := tg.Modules().Find(x.Lo); of == nil || x.Exec && (!tg.Modules().IsCode(x.Lo) || !tg.Modules().IsCode(x.Hi-1)) {
+				t.Errorf("%s: the kernel has something else at %#x to %#x", o.Path, x.Lo, x.Hi)
+			}
+		}
+	}
+	if w := files.Warnings(); len(w) != 0 {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+// module returns where the process has a file mapped.
+func module(t *testing.T, tg *live.Target, path string) *target.Module {
+	t.Helper()
+	for _, m := range tg.Modules().All() {
+		if m.Path == path {
+			return m
+		}
+	}
+	t.Fatalf("%s is not mapped", path)
+	return nil
+}
+
+// copyTo makes a sysroot with one file.
+func copyTo(t *testing.T, root, path, from string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(root, path)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRoot(t *testing.T) {
+	tg, _, plugin := process(t)
+	other := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC", "-DOTHER"}, gdbtest.Plain...)...)
+	noID := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC", "-Wl,--build-id=none"}, gdbtest.Plain...)...)
+	if buildID(t, other) == buildID(t, plugin) {
+		other = gdbtest.Build(t, "plugin.c", "-shared", "-fPIC", "-O0")
+	}
+	arm := filepath.Join(t.TempDir(), "arm")
+	text, err := os.ReadFile(plugin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[18] = 183 // e_machine: EM_AARCH64
+	if err := os.WriteFile(arm, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mapped := module(t, tg, plugin)
+	for _, tt := range []struct {
+		name, file, warning string
+		opts                sysroot.Options
+	}{
+		{name: "the file", file: plugin},
+		{name: "another build", file: other, warning: fmt.Sprintf("build ID %s, mapped %s: the file is not what is mapped: unwinding from memory", buildID(t, other), buildID(t, plugin))},
+		{name: "no build ID", file: noID, warning: "mapped " + buildID(t, plugin)},
+		{name: "another machine", file: arm, warning: "it is for EM_AARCH64, the target is amd64"},
+		{name: "no file", warning: "cannot be opened (no such file or directory): unwinding from memory"},
+		{name: "not ELF", file: gdbtest.Testdata(t, "progs", "plugin.c"), warning: "magic number"},
+		{name: "by --exe", opts: sysroot.Options{Exe: plugin, ExePath: plugin}},
+		{name: "through the target", opts: sysroot.Options{Fetch: func(path string) (io.ReaderAt, int64, error) {
+			text, err := os.ReadFile(path)
+			return bytes.NewReader(text), int64(len(text)), err
+		}}},
+		{name: "nor there", warning: "cannot be opened (no such file or directory; from the target: it says no)", opts: sysroot.Options{
+			Fetch: func(string) (io.ReaderAt, int64, error) { return nil, 0, errors.New("it says no") }}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.opts.Arch, tt.opts.Root = amd64.Arch, t.TempDir()
+			if tt.file != "" {
+				copyTo(t, tt.opts.Root, plugin, tt.file)
+			}
+			files := sysroot.New(tt.opts, tg.Memory())
+			im, bias, err := files.Module(plugin, mapped.Mappings).Image()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, want, _ := mapped.Image(); bias != want || im.BuildID != buildID(t, plugin) {
+				t.Errorf("bias %#x, want %#x; build ID %s", bias, want, im.BuildID)
+			}
+			if w := strings.Join(files.Warnings(), "\n"); (w == "") != (tt.warning == "") || !strings.Contains(w, tt.warning) {
+				t.Errorf("warnings %q, want %q", w, tt.warning)
+			}
+			if hasSymtab := im.ELF().Section(".symtab") != nil; hasSymtab != (tt.warning == "") {
+				t.Errorf("from the file: %v", hasSymtab)
+			}
+			files.Close()
+			if tt.file != "" {
+				if _, _, err := files.Open(plugin); err == nil {
+					t.Error("a file is opened after Close")
+				}
+			}
+		})
+	}
+}
+
+// textless is a core's memory: what can be had from files is left out.
+type textless struct{ *live.Target }
+
+func (m textless) ReadMemory(addr uint64, p []byte) (int, error) {
+	if m.Modules().IsCode(addr) {
+		return 0, target.ErrUnmapped
+	}
+	if of := m.Modules().Find(addr); of != nil && addr < of.Lo()+0x1000 {
+		return 0, target.ErrUnmapped
+	}
+	return m.Memory().ReadMemory(addr, p)
+}
+
+// Where memory has no build ID, the dynamic section tells one build from another.
+func TestDynamic(t *testing.T) {
+	tg, _, plugin := process(t)
+	larger := gdbtest.Build(t, "dlopen.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
+	for _, file := range []string{plugin, larger} {
+		root := t.TempDir()
+		copyTo(t, root, plugin, file)
+		files := sysroot.New(sysroot.Options{Arch: amd64.Arch, Root: root}, textless{tg})
+		_, _, err := files.Module(plugin, module(t, tg, plugin).Mappings).Image()
+		switch w := strings.Join(files.Warnings(), "\n"); {
+		case file == plugin && (err != nil || w != ""):
+			t.Errorf("the file: %v, warnings %q", err, w)
+		case file == larger && (!errors.Is(err, sysroot.ErrMismatch) || !strings.Contains(w, "its dynamic section has") || !strings.Contains(w, "no symbols and no unwind tables")):
+			t.Errorf("another file: %v, warnings %q", err, w)
+		}
+		files.Close()
+	}
+}
