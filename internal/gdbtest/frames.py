@@ -4,7 +4,8 @@ import re
 
 import gdb
 
-OUT = open(PARAMS["out"], "w")
+OUT = open(3, "w", closefd=False)
+ANSWERS = open(3, "r", closefd=False)
 
 TYPES = {
     gdb.NORMAL_FRAME: "normal",
@@ -16,18 +17,24 @@ TYPES = {
     gdb.SENTINEL_FRAME: "sentinel",
 }
 
-# In the order of their DWARF numbers.
-REGISTERS = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split()
+# gdb's names of the registers to ask for, by DWARF number.
+REGISTERS = {int(number): name for number, name in PARAMS["names"].items()}
 
 
 def emit(record):
     OUT.write(json.dumps(record) + "\n")
 
 
+def wait_for_answer():
+    OUT.flush()
+    if not ANSWERS.readline():
+        raise gdb.GdbError("the test has gone")
+
+
 def registers_of(frame):
     """The registers of the frame that gdb knows, by DWARF number."""
     found = {}
-    for number, name in enumerate(REGISTERS):
+    for number, name in REGISTERS.items():
         try:
             value = frame.read_register(name)
             if not value.is_optimized_out:
