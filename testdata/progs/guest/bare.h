@@ -1,0 +1,98 @@
+/* bare.h: a guest without a C library: the entry point and what guest.h takes
+ * from libc elsewhere, by system calls. */
+#ifndef SFWALK_BARE_H
+#define SFWALK_BARE_H
+
+#define SIGUSR1 10
+#define SIGSEGV 11
+#define SA_ONSTACK 0x08000000
+#define SA_NODEFER 0x40000000
+#define PROT_NONE 0
+#define PROT_READ 1
+#define PROT_WRITE 2
+
+#if defined __aarch64__
+enum { SYS_getpid = 172, SYS_kill = 129, SYS_mprotect = 226, SYS_rt_sigaction = 134, SYS_sigaltstack = 132, SYS_exit_group = 94 };
+
+static inline long call4(long nr, long a, long b, long c, long d) {
+    register long x8 __asm__("x8") = nr;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+    return x0;
+}
+
+__asm__(".text\n.globl _start\n.type _start, %function\n"
+        "_start:\n\t.cfi_startproc\n\t.cfi_undefined x30\n"
+        "\tmov x29, #0\n\tmov x30, #0\n\tbl main\n"
+        "\tmov x8, #94\n\tsvc #0\n"
+        "\t.cfi_endproc\n.size _start, . - _start\n");
+#else
+enum { SYS_getpid = 20, SYS_kill = 37, SYS_mprotect = 125, SYS_rt_sigaction = 174, SYS_sigaltstack = 186, SYS_exit_group = 248 };
+
+static inline long call4(long nr, long a, long b, long c, long d) {
+    register long r1 __asm__("r1") = nr;
+    register long r2 __asm__("r2") = a;
+    register long r3 __asm__("r3") = b;
+    register long r4 __asm__("r4") = c;
+    register long r5 __asm__("r5") = d;
+    __asm__ volatile("svc 0" : "+d"(r2) : "d"(r1), "d"(r3), "d"(r4), "d"(r5) : "memory");
+    return r2;
+}
+
+/* The back chain ends with a zero word. */
+__asm__(".text\n.globl _start\n.type _start, @function\n"
+        "_start:\n\t.cfi_startproc\n\t.cfi_undefined r14\n"
+        "\taghi %r15, -160\n\txc 0(8,%r15), 0(%r15)\n\tlghi %r11, 0\n\tbrasl %r14, main\n"
+        "\tlghi %r1, 248\n\tsvc 0\n"
+        "\t.cfi_endproc\n.size _start, . - _start\n");
+#endif
+
+/* struct sigaction, stack_t as these kernels have them. */
+static inline void on(int sig, void (*handler)(int), int flags) {
+    struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        unsigned long mask;
+    } sa = {handler, (unsigned)flags, 0, 0};
+    call4(SYS_rt_sigaction, sig, (long)&sa, 0, 8);
+}
+
+static inline void alternate(void *stack, unsigned long size) {
+    struct {
+        void *sp;
+        int flags;
+        unsigned long size;
+    } ss = {stack, 0, size};
+    call4(SYS_sigaltstack, (long)&ss, 0, 0, 0);
+}
+
+static inline long mprotect(void *p, unsigned long n, int prot) { return call4(SYS_mprotect, (long)p, (long)n, prot, 0); }
+
+static inline void signal_self(int sig) { call4(SYS_kill, call4(SYS_getpid, 0, 0, 0, 0), sig, 0, 0); }
+
+__attribute__((noreturn)) static inline void _exit(int code) {
+    for (;;)
+        call4(SYS_exit_group, code, 0, 0, 0);
+}
+
+/* gcc calls these on its own. */
+void *memset(void *p, int c, unsigned long n) {
+    volatile char *q = p;
+    while (n--)
+        *q++ = (char)c;
+    return p;
+}
+
+void *memcpy(void *to, const void *from, unsigned long n) {
+    volatile char *q = to;
+    const char *f = from;
+    while (n--)
+        *q++ = *f++;
+    return to;
+}
+
+#endif
