@@ -139,7 +139,7 @@ func rowRule(row *trad.Row, r trad.Reg, a *arch.Arch) trad.Rule {
 	if r == a.SP && !row.More.Lists(r) {
 		return trad.Rule{Kind: trad.Value, Off: int32(a.SPFromCFA)}
 	}
-	if r == a.RA && row.RA.Kind != trad.Same && !row.More.Lists(r) {
+	if r == a.RA && !row.More.Lists(r) {
 		return row.RA
 	}
 	if rule.Kind == trad.Same && !row.More.Lists(r) && !a.CalleeSaved.Has(r) {

@@ -1,0 +1,162 @@
+package fp_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sniffer/fp"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Hand-made stacks, laid out as the ABIs have them: AAPCS64 (6.4.6, the frame
+// record: saved x29, then x30, anywhere in the frame) and the s390x ELF ABI (the
+// word at r15 is the caller's r15, above which the callee keeps r14 at 112).
+const (
+	codeLo, codeHi = 0x1000, 0x2000
+	stackBase      = 0x7000
+)
+
+var loose = &arch.Arch{
+	Name: "loose", Order: binary.LittleEndian, PtrSize: 8,
+	PC: 32, SP: 31, FP: 29, RA: 30, StackAlign: 16, FrameRecord: 16, LooseRecord: true,
+	AddressMask: 1<<48 - 1,
+	AfterCall:   func([]byte) bool { return true },
+}
+
+var chained = &arch.Arch{
+	Name: "chained", Order: binary.BigEndian, PtrSize: 8,
+	PC: 65, SP: 15, FP: 11, RA: 14, StackAlign: 8, SPFromCFA: -160, BackChainRA: -48,
+	AddressMask: ^uint64(0),
+	AfterCall:   func([]byte) bool { return true },
+}
+
+type fake struct {
+	arch  *arch.Arch
+	regs  map[trad.Reg]uint64
+	words map[uint64]uint64
+}
+
+func (f *fake) Arch() *arch.Arch                  { return f.arch }
+func (f *fake) Memory() target.Memory             { return f }
+func (f *fake) Threads() ([]target.Thread, error) { return []target.Thread{f}, nil }
+func (f *fake) Close() error                      { return nil }
+func (f *fake) ID() int                           { return 1 }
+func (f *fake) Name() string                      { return "fake" }
+func (f *fake) Modules() *target.Modules {
+	return target.NewModules(nil, []target.Mapping{{Lo: codeLo, Hi: codeHi, Exec: true}})
+}
+
+func (f *fake) Registers(r *arch.Registers) error {
+	for n, v := range f.regs {
+		r.Set(n, v)
+	}
+	return nil
+}
+
+func (f *fake) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	for ; n < len(p); n += 8 {
+		v, ok := f.words[addr+uint64(n)]
+		if !ok {
+			return n, target.ErrUnmapped
+		}
+		var b [8]byte
+		f.arch.Order.PutUint64(b[:], v)
+		copy(p[n:], b[:])
+	}
+	return n, nil
+}
+
+func unwind(t *testing.T, f *fake) (stack string, last *frame.Frame) {
+	t.Helper()
+	s, err := frame.New(f, f, frame.NewTable(f.arch, fp.Guess{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for x, err := range s.All() {
+		if err != nil {
+			break
+		}
+		cfa, _ := x.CFA()
+		stack += fmt.Sprintf("%#x@%#x ", x.PC(), cfa)
+		last = x
+	}
+	return stack, last
+}
+
+// A record anywhere in the frame leads on; SP is not known from there.
+func TestLooseRecord(t *testing.T) {
+	const signed = 0x55 << 48
+	f := &fake{arch: loose,
+		regs: map[trad.Reg]uint64{32: 0x1010, 31: stackBase, 29: stackBase + 32},
+		words: map[uint64]uint64{
+			stackBase + 32: stackBase + 112, stackBase + 40: signed | 0x1100,
+			stackBase + 112: 0, stackBase + 120: 0,
+		},
+	}
+	stack, last := unwind(t, f)
+	if stack != "0x1010@0x7030 0x1100@0x7080 " || last.StopReason() != frame.Outermost {
+		t.Errorf("stack %s, %v", stack, last.StopReason())
+	}
+	if v := last.Register(31); v.Known() {
+		t.Errorf("SP of the caller is %v: a record does not tell it", v)
+	}
+	if v := last.Register(29); v.Bits != stackBase+112 {
+		t.Errorf("FP of the caller is %v", v)
+	}
+	if last.Row().Flags&trad.Guess == 0 {
+		t.Error("the row is no guess")
+	}
+}
+
+func TestBackChain(t *testing.T) {
+	const a, b, c = stackBase, stackBase + 160, stackBase + 480
+	words := func(change ...uint64) map[uint64]uint64 {
+		m := map[uint64]uint64{
+			a: b, b + 112: 0x1100, // THIS has saved its return address above its caller's SP
+			b: c, c + 112: 0x1200,
+			c: 0,
+		}
+		for i := 0; i < len(change); i += 2 {
+			m[change[i]] = change[i+1]
+		}
+		return m
+	}
+	for _, tt := range []struct {
+		name  string
+		words map[uint64]uint64
+		want  string
+	}{
+		{"whole", words(), "0x1010@0x7140 0x1100@0x7280 0x1200@0x0 "},
+		{"not outward", words(b, a), "0x1010@0x7140 0x1100@0x0 "},
+		{"itself", words(b, b), "0x1010@0x7140 0x1100@0x0 "},
+		{"not aligned", words(b, c+4), "0x1010@0x7140 0x1100@0x0 "},
+		{"far away", words(b, 1<<40), "0x1010@0x7140 0x1100@0x0 "},
+		{"no code", words(c+112, 0x3000), "0x1010@0x7140 0x1100@0x0 "},
+		{"unreadable", words(b, c+1600), "0x1010@0x7140 0x1100@0x0 "},
+	} {
+		f := &fake{arch: chained, regs: map[trad.Reg]uint64{65: 0x1010, 15: a}, words: tt.words}
+		stack, last := unwind(t, f)
+		if stack != tt.want || last.StopReason().Whole() {
+			t.Errorf("%s: stack %s, %v, want %s", tt.name, stack, last.StopReason(), tt.want)
+		}
+	}
+	f := &fake{arch: chained, regs: map[trad.Reg]uint64{65: 0x1010, 15: a, 11: 7}, words: words()}
+	s, err := frame.New(f, f, frame.NewTable(chained, fp.Guess{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Frame(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sp := x.Register(15); sp.Bits != b {
+		t.Errorf("SP of the caller is %v, want %#x", sp, b)
+	}
+	if v := x.Register(11); v.Known() {
+		t.Errorf("r11 of the caller is %v: the chain does not tell it", v)
+	}
+}
