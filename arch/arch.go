@@ -67,11 +67,7 @@ type Arch struct {
 
 	// Trampolines are the forms of the code that a signal handler returns to.
 	Trampolines []Trampoline
-	// TrampolineSymbols are the names of such code, for where it cannot be read.
-	TrampolineSymbols []string
-	// SignalRow is the row of such a trampoline that occupies [lo, lo+n).
-	SignalRow func(lo uint64, n uint32) trad.Row
-	UContext  UContext
+	UContext    UContext
 
 	// KernelRegs are the kernel's register sets, NT_PRSTATUS first.
 	KernelRegs []KernelRegs
@@ -90,10 +86,14 @@ type RegInfo struct {
 	Bits int // width to show: 64, or 32 for flags and segments
 }
 
-// Trampoline is one form of a signal trampoline's machine code.
+// Trampoline is one form of a signal trampoline: its machine code, and the frame
+// that the kernel has made for it.
 type Trampoline struct {
-	Code []byte
-	PCs  []int // offsets into Code at which a PC can stand, ascending
+	Code    []byte
+	PCs     []int    // offsets into Code at which a PC can stand, ascending
+	Symbols []string // names of such code, for where it cannot be read
+	// Row is the row of such code that occupies [lo, lo+n).
+	Row func(lo uint64, n uint32) trad.Row
 }
 
 // UContext gives offsets, in bytes from the start of the kernel's struct

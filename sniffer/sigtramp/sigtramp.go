@@ -23,7 +23,7 @@ const maxCode = 32
 
 func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
-	if a.SignalRow == nil {
+	if len(a.Trampolines) == 0 {
 		return trad.Row{}, noSignals
 	}
 	// The PC itself decides, not PC-1: the handler "returns" to the trampoline's
@@ -38,7 +38,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			lo := q.PC - uint64(at)
 			n, _ := q.Memory.ReadMemory(lo, code[:len(t.Code)])
 			if n == len(t.Code) && bytes.Equal(code[:n], t.Code) {
-				return a.SignalRow(lo, uint32(n)), frame.Claimed
+				return t.Row(lo, uint32(n)), frame.Claimed
 			}
 		}
 	}
@@ -57,8 +57,14 @@ func bySymbol(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, notTrampoline
 	}
 	s, ok := im.Symbols().Find(q.PC - bias)
-	if !ok || !slices.Contains(q.Arch.TrampolineSymbols, im.Symbols().Name(s)) {
+	if !ok {
 		return trad.Row{}, notTrampoline
 	}
-	return q.Arch.SignalRow(s.Addr+bias, uint32(s.Size)), frame.Claimed
+	name := im.Symbols().Name(s)
+	for i := range q.Arch.Trampolines {
+		if t := &q.Arch.Trampolines[i]; slices.Contains(t.Symbols, name) {
+			return t.Row(s.Addr+bias, uint32(s.Size)), frame.Claimed
+		}
+	}
+	return trad.Row{}, notTrampoline
 }
