@@ -1,0 +1,131 @@
+package s390x
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Where the kernel's register set _sigregs (asm/sigcontext.h) lies. SP points at
+// the frame when the handler has returned to the trampoline; a register save
+// area for the handler's sake comes first.
+const (
+	// struct sigframe: the old mask and a pointer to the set, then the set.
+	sigframeSregs = saveArea + 16
+	// struct rt_sigframe: the svc instruction, padded to 8 bytes, siginfo of 128
+	// bytes, ucontext.
+	rtSigframeSregs = saveArea + 8 + 128 + ucontextSregs
+	// struct ucontext: uc_flags, uc_link, uc_stack, then uc_mcontext.
+	ucontextSregs = 40
+)
+
+// The members of _sigregs, and of s390_regs (asm/ptrace.h), which begins alike.
+const (
+	sregsMask = 0   // program status word: mask
+	sregsAddr = 8   // and address
+	sregsGPRs = 16  // 16 of 8 bytes
+	sregsACRs = 144 // 16 of 4 bytes
+	sregsFPRs = 216 // 16 of 8 bytes, behind the control register and padding
+)
+
+// rtSignalRow is the row of the trampoline that ends a handler with
+// rt_sigreturn, signalRow of that with sigreturn. The CFA is as the interrupted
+// code would have had it for a call: its SP + 160.
+func rtSignalRow(lo uint64, n uint32) trad.Row {
+	return sigregsRow(lo, n, rtSigframeSregs, rtSignalRest)
+}
+func signalRow(lo uint64, n uint32) trad.Row { return sigregsRow(lo, n, sigframeSregs, signalRest) }
+
+var rtSignalRest, signalRest = sigregsRest(rtSigframeSregs), sigregsRest(sigframeSregs)
+
+func sigregsRow(lo uint64, n uint32, sregs int32, rest *trad.Rest) trad.Row {
+	return trad.Row{
+		Lo: lo, Len: n, Flags: trad.Signal,
+		CFA: trad.Rule{Kind: trad.ValExpr},
+		RA:  inFrame(sregs + sregsAddr), FP: inFrame(sregs + sregsGPRs + 8*int32(R11)),
+		More: rest,
+	}
+}
+
+func inFrame(off int32) trad.Rule { return trad.Rule{Kind: trad.SavedAt, Reg: R15, Off: off} }
+
+// sigregsRest holds every register of a set but R11 and the PC, which have cells
+// of their own in the row. R14 is listed: what the interrupted code had in its
+// link register is not where it was interrupted.
+func sigregsRest(sregs int32) *trad.Rest {
+	x := &trad.Rest{Unlisted: trad.Same, Exprs: []trad.Expression{interruptedCFA(sregs + sregsGPRs + 8*int32(R15))}}
+	for _, r := range sregsRegs() {
+		rule := inFrame(sregs + int32(r.Off))
+		if r.Size == 4 { // less than a word: no rule but an expression reads it
+			rule = trad.Rule{Kind: trad.ValExpr, Off: int32(len(x.Exprs))}
+			x.Exprs = append(x.Exprs, access(sregs+int32(r.Off)))
+		}
+		if r.Reg != R11 && r.Reg != PSWA {
+			x.Regs = append(x.Regs, trad.RegRule{Reg: r.Reg, Rule: rule})
+		}
+	}
+	slices.SortFunc(x.Regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
+	return x
+}
+
+// sregsRegs is the layout of _sigregs.
+func sregsRegs() (regs []arch.KernelReg) {
+	regs = []arch.KernelReg{{Reg: PSWM, Off: sregsMask, Size: 8}, {Reg: PSWA, Off: sregsAddr, Size: 8}}
+	for n := range 16 {
+		regs = append(regs,
+			arch.KernelReg{Reg: R0 + trad.Reg(n), Off: sregsGPRs + 8*n, Size: 8},
+			arch.KernelReg{Reg: ACR0 + trad.Reg(n), Off: sregsACRs + 4*n, Size: 4},
+			arch.KernelReg{Reg: fprs[n], Off: sregsFPRs + 8*n, Size: 8})
+	}
+	return regs
+}
+
+// kernelRegs is s390_regs, of which the general and access registers stand as in
+// _sigregs with r2 as it was before a system call behind them, and s390_fp_regs,
+// which is the end of _sigregs.
+func kernelRegs() []arch.KernelRegs {
+	status := arch.KernelRegs{Note: arch.NTPRStatus, Size: 216}
+	floats := arch.KernelRegs{Note: arch.NTFPRegs, Size: 136}
+	for _, r := range sregsRegs() {
+		if r.Off < sregsFPRs {
+			status.Regs = append(status.Regs, r)
+			continue
+		}
+		r.Off -= sregsFPRs - 8
+		floats.Regs = append(floats.Regs, r)
+	}
+	return []arch.KernelRegs{status, floats}
+}
+
+// interruptedCFA is the expression of the CFA: the number is the distance of the
+// interrupted SP's place from the trampoline's SP.
+type interruptedCFA int32
+
+func (x interruptedCFA) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
+	sp, err := inFrameWord(env, int32(x))
+	return sp + saveArea, err
+}
+
+func (x interruptedCFA) String() string { return fmt.Sprintf("*(r15+%d)+%d", int32(x), saveArea) }
+
+// access is the expression of an access register, 4 bytes at that distance from
+// the trampoline's SP.
+type access int32
+
+func (x access) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
+	v, err := inFrameWord(env, int32(x))
+	return v >> 32, err // big-endian: the word's first half
+}
+
+func (x access) String() string { return fmt.Sprintf("*(uint32 *)(r15+%d)", int32(x)) }
+
+func inFrameWord(env trad.Env, off int32) (uint64, error) {
+	sp, ok := env.Register(R15)
+	if !ok {
+		return 0, fmt.Errorf("r15: %w", trad.ErrUnavailable)
+	}
+	return env.Word(sp + uint64(int64(off)))
+}
