@@ -12,8 +12,10 @@ BIN      := bin/sfwalk
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # Programs that the tests run, and the Debian packages that have them.
-TOOLS    := gcc g++ gdb objdump readelf xz make qemu-s390x qemu-mips
-PACKAGES := gcc g++ libc6-dev gdb binutils xz-utils make qemu-user debian-archive-keyring
+TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
+            aarch64-linux-gnu-gcc s390x-linux-gnu-gcc
+PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils xz-utils zstd make qemu-user debian-archive-keyring \
+            gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross
 
 .PHONY: all build demo test hosts deps vet fuzz bench soak clean
 
