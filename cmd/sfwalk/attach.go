@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )

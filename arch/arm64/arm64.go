@@ -1,0 +1,99 @@
+package arm64
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// DWARF register numbers (DWARF for the Arm 64-bit Architecture, 4.1). X0 to X30
+// follow one another, as D8 to D15 do: the halves of v8 to v15 that a call
+// preserves.
+const (
+	X0  trad.Reg = 0
+	X16 trad.Reg = 16
+	X19 trad.Reg = 19
+	X29 trad.Reg = 29 // the frame pointer
+	X30 trad.Reg = 30 // the link register: the return address column
+	SP  trad.Reg = 31
+	PC  trad.Reg = 32
+
+	D8  trad.Reg = 72
+	D15 trad.Reg = 79
+)
+
+// userBits is how many bits the addresses of a process have where nobody tells:
+// Linux's largest user space without a hint at mmap(2).
+const userBits = 48
+
+// Arch is the descriptor.
+var Arch = &arch.Arch{
+	Name:      "arm64",
+	Machine:   elf.EM_AARCH64,
+	Order:     binary.LittleEndian,
+	PtrSize:   8,
+	SFrameABI: []uint8{2},
+	Regs:      registers(),
+	PC:        PC, SP: SP, FP: X29, RA: X30,
+	CalleeSaved: calleeSaved(),
+	StackAlign:  16,
+	FrameRecord: 16,
+	LooseRecord: true,
+	AddressMask: 1<<userBits - 1,
+
+	Trampolines: []arch.Trampoline{
+		// mov x8, #139; svc #0: in the vDSO, and in C libraries.
+		{
+			Code:    []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4},
+			PCs:     []int{0, 4},
+			Symbols: []string{"__kernel_rt_sigreturn", "__restore_rt"},
+			Row:     signalRow,
+		},
+	},
+	// struct ucontext: uc_flags and uc_link come before uc_stack.
+	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
+
+	KernelRegs: kernelRegs(),
+}
+
+func init() { arch.Register(Arch) }
+
+func registers() (regs []arch.RegInfo) {
+	for r := X0; r <= X30; r++ {
+		regs = append(regs, arch.RegInfo{Num: r, Name: fmt.Sprintf("x%d", r), Bits: 64})
+	}
+	regs = append(regs, arch.RegInfo{Num: SP, Name: "sp", Bits: 64}, arch.RegInfo{Num: PC, Name: "pc", Bits: 64})
+	for r := D8; r <= D15; r++ {
+		regs = append(regs, arch.RegInfo{Num: r, Name: fmt.Sprintf("d%d", 8+r-D8), Bits: 64})
+	}
+	return regs
+}
+
+// calleeSaved: AAPCS64, 6.1.1 and 6.1.2.
+func calleeSaved() (s arch.RegSet) {
+	for r := X19; r <= X29; r++ {
+		s.Add(r)
+	}
+	s.Add(SP)
+	for r := D8; r <= D15; r++ {
+		s.Add(r)
+	}
+	return s
+}
+
+// kernelRegs is struct user_pt_regs (x0 to x30, sp, pc, pstate) and struct
+// user_fpsimd_state (v0 to v31, of 16 bytes).
+func kernelRegs() []arch.KernelRegs {
+	status := arch.KernelRegs{Note: arch.NTPRStatus, Size: 272}
+	for r := X0; r <= PC; r++ {
+		status.Regs = append(status.Regs, arch.KernelReg{Reg: r, Off: 8 * int(r), Size: 8})
+	}
+	vectors := arch.KernelRegs{Note: arch.NTFPRegs, Size: 528}
+	for r := D8; r <= D15; r++ {
+		vectors.Regs = append(vectors.Regs, arch.KernelReg{Reg: r, Off: 16 * int(8+r-D8), Size: 8})
+	}
+	return []arch.KernelRegs{status, vectors}
+}

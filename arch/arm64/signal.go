@@ -1,0 +1,55 @@
+package arm64
+
+import "github.com/sfwalk/sfwalk/trad"
+
+// The kernel's struct rt_sigframe, at which SP points when the handler has
+// returned to the trampoline: siginfo, then ucontext, whose struct sigcontext
+// (asm/sigcontext.h) is the fault address, x0 to x30, sp, pc, pstate and, aligned
+// to 16 bytes, records of the rest. The first record is fpsimd_context.
+const (
+	rtSigframeUContext = 128
+	ucontextSigcontext = 176
+	sigcontextX0       = 8
+	sigcontextSP       = sigcontextX0 + 31*8
+	sigcontextPC       = sigcontextSP + 8
+	sigcontextRecords  = 288
+	fpsimdV0           = 16 // behind magic, size, fpsr and fpcr
+
+	frameSigcontext = rtSigframeUContext + ucontextSigcontext
+)
+
+func inFrame(off int) trad.Rule {
+	return trad.Rule{Kind: trad.SavedAt, Reg: SP, Off: int32(off)}
+}
+
+func sigcontextX(r trad.Reg) trad.Rule {
+	return inFrame(frameSigcontext + sigcontextX0 + 8*int(r))
+}
+
+// signalRest holds every register of the frame but X29 and PC, which have cells
+// of their own in the row. X30 is listed: what the interrupted code had in its
+// link register is not where it was interrupted.
+var signalRest = func() *trad.Rest {
+	x := &trad.Rest{Unlisted: trad.Same}
+	for r := X0; r <= SP; r++ {
+		if r != X29 {
+			x.Regs = append(x.Regs, trad.RegRule{Reg: r, Rule: sigcontextX(r)})
+		}
+	}
+	for r := D8; r <= D15; r++ {
+		x.Regs = append(x.Regs, trad.RegRule{Reg: r, Rule: inFrame(frameSigcontext + sigcontextRecords + fpsimdV0 + 16*int(8+r-D8))})
+	}
+	return x
+}()
+
+// signalRow: the CFA of the trampoline's frame is its SP, as gdb has it. The
+// interrupted code may have run on another stack.
+func signalRow(lo uint64, n uint32) trad.Row {
+	return trad.Row{
+		Lo: lo, Len: n, Flags: trad.Signal,
+		CFA:  trad.Rule{Kind: trad.InReg, Reg: SP},
+		RA:   inFrame(frameSigcontext + sigcontextPC),
+		FP:   sigcontextX(X29),
+		More: signalRest,
+	}
+}
