@@ -141,6 +141,30 @@ func (im *Image) Loaded(addr, max uint64) []byte {
 	return nil
 }
 
+// ReadLoaded fills p with what the file has loaded from addr on, and returns how
+// many bytes that was.
+func (im *Image) ReadLoaded(addr uint64, p []byte) (n int) {
+	for n < len(p) {
+		got := im.readLoaded(addr+uint64(n), p[n:])
+		if got == 0 {
+			break
+		}
+		n += got
+	}
+	return n
+}
+
+func (im *Image) readLoaded(addr uint64, p []byte) int {
+	for _, s := range im.Progs {
+		if s.Type == elf.PT_LOAD && addr-s.Vaddr < s.Filesz {
+			at := addr - s.Vaddr
+			n, _ := im.r.ReadAt(p[:min(uint64(len(p)), s.Filesz-at)], int64(s.Off+at))
+			return n
+		}
+	}
+	return 0
+}
+
 // maxRead bounds what is read of a file at once. The largest real sections, of
 // debug information, stay below.
 const maxRead = 1 << 31

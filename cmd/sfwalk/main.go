@@ -88,11 +88,11 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, sframe, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, sframe, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(), newSFrame(), newDemo(), newVersion())
+	root.AddCommand(newAttach(), newCore(), newSFrame(), newDemo(), newVersion())
 	wrapArgs(root)
 	return root
 }

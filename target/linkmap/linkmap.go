@@ -53,7 +53,7 @@ func Read(mem target.Memory, a *arch.Arch, auxv Auxv, exe *target.Image) ([]Obje
 	if err != nil {
 		return list, err
 	}
-	program := Object{Program: true, Bias: bias, Path: r.name(auxv[ATExecfn])}
+	program := Object{Program: true, Bias: bias, Path: Name(r.mem, auxv[ATExecfn])}
 	if at := progsHeader(progs); at != noHeader {
 		program.Header = bias + at
 	}
@@ -147,7 +147,7 @@ func (r *reader) interpreter(progs []elf.ProgHeader, bias uint64, exe *target.Im
 		if p.Type != elf.PT_INTERP {
 			continue
 		}
-		if s := r.name(p.Vaddr + bias); s != "" {
+		if s := Name(r.mem, p.Vaddr+bias); s != "" {
 			return s
 		}
 		if exe != nil {
@@ -178,7 +178,7 @@ func (r *reader) libraries(progs []elf.ProgHeader, bias uint64) (list []Object, 
 				break
 			}
 			u := func(at int) uint64 { return r.arch.Order.Uint64(entry[at:]) }
-			list = append(list, Object{Path: r.name(u(8)), Bias: u(0)})
+			list = append(list, Object{Path: Name(r.mem, u(8)), Bias: u(0)})
 			m = u(24)
 		}
 		var version [4]byte
@@ -221,8 +221,9 @@ func (r *reader) word(addr uint64) (uint64, error) {
 	return r.arch.Order.Uint64(p[:]), nil
 }
 
-// name reads a string that ends with a zero byte; "" where there is none.
-func (r *reader) name(addr uint64) string {
+// Name reads a string that ends with a zero byte, such as AT_EXECFN's; "" where
+// there is none, or none that could be a path.
+func Name(mem target.Memory, addr uint64) string {
 	if addr == 0 {
 		return ""
 	}
@@ -230,7 +231,7 @@ func (r *reader) name(addr uint64) string {
 	for n := 0; n < len(buf); {
 		// Piece by piece: what follows the string may not be mapped.
 		piece := buf[n:min(len(buf), n+256)]
-		got, _ := r.mem.ReadMemory(addr+uint64(n), piece)
+		got, _ := mem.ReadMemory(addr+uint64(n), piece)
 		if end := bytes.IndexByte(piece[:got], 0); end >= 0 {
 			return string(buf[:n+end])
 		}

@@ -1,0 +1,219 @@
+package core
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/sysroot"
+)
+
+// Options say where the files of the dead process are.
+type Options struct {
+	// Exe is the program's file on this machine; "" to find it by its path.
+	Exe string
+	// Sysroot is the folder below which the process's files are; "" for this
+	// machine's own root.
+	Sysroot string
+}
+
+// Target is a core file. It is safe for concurrent use. It implements
+// [target.Target].
+type Target struct {
+	PID     int
+	Exe     string  // the program's path as the core has it, or Options.Exe where it has none; "" if neither
+	Command string  // the command line, as much as the kernel keeps of it; "" where the core has none
+	Signal  *Signal // what the process died of; nil where the core does not say
+
+	arch    *arch.Arch
+	threads []*Thread
+	modules *target.Modules
+	memory  target.Memory
+	files   *sysroot.Files
+	close   func() error
+}
+
+// Errors of [Open]; test with errors.Is.
+var (
+	ErrNotCore = errors.New("not a core file")
+	ErrArch    = errors.New("unknown architecture")
+)
+
+// Open opens a core file. The caller closes the target.
+func Open(path string, o Options) (t *Target, err error) {
+	file, size, closer, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("core %s: %w", path, err)
+	}
+	if t, err = read(file, size, filepath.Dir(path), o); err != nil {
+		closer()
+		return nil, fmt.Errorf("core %s: %w", path, err)
+	}
+	t.close = closer
+	return t, nil
+}
+
+// open opens the file, unpacked if need be.
+func open(path string) (r io.ReaderAt, size int64, closer func() error, err error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, 0, nil, bare(err)
+	} else if !info.Mode().IsRegular() {
+		return nil, 0, nil, fmt.Errorf("not a regular file (%v)", info.Mode().Type())
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, nil, bare(err)
+	}
+	file, closer, err = unpack(file)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		closer()
+		return nil, 0, nil, bare(err)
+	}
+	return file, info.Size(), closer, nil
+}
+
+// bare takes the path off an error that the caller's message names already.
+func bare(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// read makes the target of a core's bytes; dir is the core's folder.
+func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
+	f, err := readFile(r, size)
+	if err != nil {
+		return nil, err
+	}
+	n, err := f.notes()
+	if err != nil {
+		return nil, err
+	}
+	if len(n.threads) == 0 {
+		if f.missing > 0 {
+			return nil, fmt.Errorf("cut short before the first thread's registers: %d bytes are missing", f.missing)
+		}
+		return nil, fmt.Errorf("it has no thread's registers (NT_PRSTATUS): %w", ErrNotCore)
+	}
+	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch, threads: n.threads}
+	if n.pacMask != 0 {
+		// The mask has the bits of an address that are none; Linux's user space is
+		// the lower half, in which bit 55 and all above the address are zero.
+		t.arch = f.arch.WithAddressMask(^n.pacMask & (1<<56 - 1))
+	}
+	own := f.memory()
+	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir}
+	l.load(t)
+	if f.missing > 0 {
+		t.files.Warn("the core is cut short: %d of %d bytes are missing: memory is incomplete", f.missing, size+f.missing)
+	}
+	for _, w := range n.warnings {
+		t.files.Warn("%s", w)
+	}
+	return t, nil
+}
+
+// Arch returns the process's architecture; the address mask is the process's own
+// where the core tells it.
+func (t *Target) Arch() *arch.Arch { return t.arch }
+
+// Memory returns the address space: the core's bytes, and those of the mapped
+// files where the core has left out what was not changed.
+func (t *Target) Memory() target.Memory { return t.memory }
+
+// Modules returns what was mapped.
+func (t *Target) Modules() *target.Modules { return t.modules }
+
+// Threads returns the threads, each a [*Thread]: the one that died first, the
+// others in the core's order. The error is always nil.
+func (t *Target) Threads() ([]target.Thread, error) {
+	list := make([]target.Thread, len(t.threads))
+	for i, th := range t.threads {
+		list[i] = th
+	}
+	return list, nil
+}
+
+// Warnings returns what the user should know about the answers so far: one
+// sentence each. Files are opened when first needed, so more may come later.
+func (t *Target) Warnings() []string { return t.files.Warnings() }
+
+// Close closes the core and the files.
+func (t *Target) Close() error { return errors.Join(t.files.Close(), t.close()) }
+
+// Thread is one thread of a [Target].
+type Thread struct {
+	// Died says that the process's signal came to this thread.
+	Died bool
+	// Signal is the number of the signal that the kernel notes for the thread; 0
+	// if there was none.
+	Signal int
+
+	id   int
+	name string
+	regs arch.Registers
+}
+
+// ID returns the kernel's thread ID.
+func (t *Thread) ID() int { return t.id }
+
+// Name returns the thread's name where the core has it: that of the main thread
+// alone, else "".
+func (t *Thread) Name() string { return t.name }
+
+// Registers fills in the thread's registers.
+func (t *Thread) Registers(r *arch.Registers) error {
+	*r = t.regs
+	return nil
+}
+
+// readFile reads the ELF headers of a core.
+func readFile(r io.ReaderAt, size int64) (*file, error) {
+	var ident [20]byte
+	if n, _ := r.ReadAt(ident[:], 0); n < len(ident) || string(ident[:4]) != elf.ELFMAG {
+		return nil, fmt.Errorf("not an ELF file: %w", ErrNotCore)
+	}
+	im, err := target.OpenImage(r, size)
+	if err != nil {
+		return nil, err
+	}
+	if im.Type != elf.ET_CORE {
+		what := "an ELF file of type " + im.Type.String()
+		switch im.Type {
+		case elf.ET_EXEC, elf.ET_DYN:
+			what = "a program or a library: give the core file, and this one by --exe"
+		}
+		return nil, fmt.Errorf("it is %s: %w", what, ErrNotCore)
+	}
+	a := arch.ByMachine(im.Machine, im.Order)
+	if a == nil || im.Class != elf.ELFCLASS64 {
+		return nil, fmt.Errorf("it is of a process on %v (%v, %v): %w", im.Machine, im.Class, im.Order, ErrArch)
+	}
+	f := &file{r: r, size: size, arch: a, progs: im.Progs}
+	for _, p := range im.Progs {
+		if end := p.Off + p.Filesz; p.Filesz > 0 && end > uint64(size) && end < 1<<62 {
+			f.missing = max(f.missing, int64(end-uint64(size)))
+		}
+	}
+	return f, nil
+}
+
+// file is a core file.
+type file struct {
+	r       io.ReaderAt
+	size    int64
+	missing int64 // bytes that the headers promise beyond its end
+	arch    *arch.Arch
+	progs   []elf.ProgHeader
+}

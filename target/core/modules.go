@@ -1,0 +1,172 @@
+package core
+
+import (
+	"debug/elf"
+	"path/filepath"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/sysroot"
+)
+
+// loader finds out what was mapped.
+type loader struct {
+	core  *file
+	notes *notes
+	own   *segments
+	opts  Options
+	dir   string // the core's folder
+	files *sysroot.Files
+}
+
+// load fills in the target's modules, memory and files.
+func (l *loader) load(t *Target) {
+	t.Exe = l.exePath()
+	if l.opts.Exe == "" && l.opts.Sysroot == "" && t.Exe != "" && !filepath.IsAbs(t.Exe) {
+		// Started by a path that was relative to its own folder: cores are left there.
+		l.opts.Exe = filepath.Join(l.dir, t.Exe)
+	}
+	l.files = sysroot.New(sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot}, l.own)
+	t.files = l.files
+	var list []*target.Module
+	if l.notes.hasFiles {
+		list = l.mapped()
+	} else {
+		list = l.linked(t.Exe)
+	}
+	if t.Exe == "" {
+		t.Exe = l.opts.Exe
+	}
+	t.modules = target.NewModules(list, l.code(list))
+	t.memory = &overlay{l.own, t.modules}
+}
+
+// exePath returns the program's path: NT_FILE's at the program's entry, which is
+// whole, or else as the program was started.
+func (l *loader) exePath() string {
+	for _, f := range l.notes.files {
+		for _, typ := range [...]uint64{linkmap.ATEntry, linkmap.ATPhdr} {
+			if at := l.notes.auxv[typ]; at != 0 && at-f.lo < f.hi-f.lo {
+				return f.path
+			}
+		}
+	}
+	return linkmap.Name(l.own, l.notes.auxv[linkmap.ATExecfn])
+}
+
+// mapped makes modules of NT_FILE, of the files that have code mapped, and the
+// vDSO.
+func (l *loader) mapped() (list []*target.Module) {
+	paths, mappings := group(l.notes.files, func(lo, _ uint64) bool {
+		s := l.own.find(lo)
+		return s != nil && s.flags&elf.PF_X != 0
+	})
+	for i, path := range paths {
+		l.leftOut(path, mappings[i])
+		for _, x := range mappings[i] {
+			if x.Exec {
+				list = append(list, l.files.Module(path, mappings[i]))
+				break
+			}
+		}
+	}
+	if m := l.vdso(); m != nil {
+		list = append(list, m)
+	}
+	return list
+}
+
+// leftOut finds out which mappings are code that the core has no segment for, as
+// gdb's cores have none for what was not changed: the file tells. Where it
+// cannot be had, all of them may be.
+func (l *loader) leftOut(path string, mappings []target.Mapping) {
+	var im *target.Image
+	var err error
+	for i := range mappings {
+		x := &mappings[i]
+		if l.own.find(x.Lo) != nil {
+			continue
+		}
+		if im == nil && err == nil {
+			im, _, err = l.files.Open(strings.TrimSuffix(path, " (deleted)"))
+		}
+		x.Exec = err != nil || executable(im, x)
+	}
+}
+
+// executable reports whether a mapping of a file has some of its code.
+func executable(im *target.Image, x *target.Mapping) bool {
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && x.Offset < p.Off+p.Filesz && p.Off < x.Offset+(x.Hi-x.Lo) {
+			return true
+		}
+	}
+	return false
+}
+
+// vdso is the kernel's library, where the core has it.
+func (l *loader) vdso() *target.Module {
+	at := l.notes.auxv[linkmap.ATSysinfoEhdr]
+	s := l.own.find(at)
+	if at == 0 || s == nil {
+		return nil
+	}
+	return l.files.Module("[vdso]", []target.Mapping{{Lo: s.lo, Hi: s.hi, Exec: true}})
+}
+
+// linked makes modules of what the dynamic linker has loaded, for cores without
+// NT_FILE.
+func (l *loader) linked(exePath string) (list []*target.Module) {
+	var exe *target.Image
+	name := l.opts.Exe
+	if exePath != "" || name != "" {
+		var err error
+		if name == "" {
+			name = exePath
+		}
+		if exe, _, err = l.files.Open(exePath); err != nil {
+			exe = nil
+		}
+	}
+	objects, err := linkmap.Read(l.own, l.core.arch, l.notes.auxv, exe)
+	switch {
+	case err != nil && exe == nil:
+		l.files.Warn("the core does not list the files that were mapped, and its program %s: give the program by --exe", missing(name))
+	case err != nil:
+		l.files.Warn("what was loaded is not all known: %v", err)
+	}
+	for _, o := range objects {
+		if o.Path == "[vdso]" {
+			if m := l.vdso(); m != nil {
+				list = append(list, m)
+			}
+			continue
+		}
+		if o.Program {
+			o.Path = exePath
+		}
+		if m, err := l.files.Object(o); err == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func missing(name string) string {
+	if name == "" {
+		return "is not known"
+	}
+	return name + " cannot be opened"
+}
+
+// code returns the executable memory that belongs to no module.
+func (l *loader) code(modules []*target.Module) (list []target.Mapping) {
+	known := target.NewModules(modules, nil)
+	for _, s := range l.own.list {
+		if s.flags&elf.PF_X != 0 && known.Find(s.lo) == nil {
+			list = append(list, target.Mapping{Lo: s.lo, Hi: s.hi, Exec: true})
+		}
+	}
+	return list
+}

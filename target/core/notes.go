@@ -1,0 +1,195 @@
+package core
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+)
+
+// Types of notes (elf.h).
+const (
+	ntPRPSInfo  = 3
+	ntAuxv      = 6
+	ntPACMask   = 0x406      // NT_ARM_PAC_MASK: data_mask, insn_mask
+	ntFile      = 0x46494c45 // NT_FILE
+	ntSiginfo   = 0x53494749 // NT_SIGINFO
+	maxNoteSize = 64 << 20   // no more is read of one note; NT_FILE has the largest
+	maxNotes    = 1 << 24
+)
+
+// notes is what a core's notes tell.
+type notes struct {
+	pid      int
+	name     string // the program's, at most 15 bytes
+	command  string
+	signal   *Signal
+	auxv     linkmap.Auxv
+	pacMask  uint64
+	files    []mappedFile
+	hasFiles bool // there was an NT_FILE
+	threads  []*Thread
+	warnings []string
+}
+
+func (n *notes) warn(format string, args ...any) {
+	n.warnings = append(n.warnings, fmt.Sprintf(format, args...))
+}
+
+// notes reads the note segments.
+func (f *file) notes() (*notes, error) {
+	n := &notes{}
+	for _, p := range f.progs {
+		if p.Type == elf.PT_NOTE {
+			f.segmentNotes(n, p)
+		}
+	}
+	if len(n.threads) > 0 {
+		first := n.threads[0]
+		if n.signal == nil && first.Signal > 0 && first.Signal <= lastSignal {
+			n.signal = &Signal{Number: first.Signal, Name: signalName(first.Signal)}
+		}
+		first.Died = n.signal != nil && n.signal.dumps()
+		if n.pid == 0 {
+			n.pid = first.id
+		}
+	}
+	for _, th := range n.threads {
+		if th.id == n.pid {
+			th.name = n.name
+		}
+	}
+	return n, nil
+}
+
+// segmentNotes reads one segment, as far as it goes.
+func (f *file) segmentNotes(n *notes, p elf.ProgHeader) {
+	if p.Off > uint64(f.size) {
+		return
+	}
+	end := p.Off + min(p.Filesz, uint64(f.size)-p.Off)
+	pad := uint64(3)
+	if p.Align == 8 {
+		pad = 7
+	}
+	r := &window{r: f.r}
+	for at, count := p.Off, 0; at+12 <= end && count < maxNotes; count++ {
+		head := r.bytes(at, 12)
+		if head == nil {
+			return
+		}
+		name, desc, typ := uint64(f.arch.Order.Uint32(head)), uint64(f.arch.Order.Uint32(head[4:])), f.arch.Order.Uint32(head[8:])
+		if name == 0 && desc == 0 && typ == 0 {
+			return // the rest is a hole
+		}
+		descAt := (at + 12 + name + pad) &^ pad
+		if descAt > end || desc > end-descAt {
+			n.warn("note of type %#x at byte %#x: %d bytes reach beyond the end of the notes", typ, at, desc)
+			return
+		}
+		f.note(n, r, typ, descAt, min(desc, maxNoteSize))
+		at = (descAt + desc + pad) &^ pad
+	}
+}
+
+func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
+	switch typ {
+	case arch.NTPRStatus, arch.NTFPRegs, ntPRPSInfo, ntAuxv, ntPACMask, ntFile, ntSiginfo:
+	default:
+		return
+	}
+	data := r.bytes(at, size)
+	if data == nil {
+		n.warn("note of type %#x at byte %#x cannot be read", typ, at)
+		return
+	}
+	order := f.arch.Order
+	switch typ {
+	case arch.NTPRStatus:
+		f.thread(n, data, at)
+	case arch.NTFPRegs:
+		if len(n.threads) > 0 {
+			f.registers(n.threads[len(n.threads)-1], typ, data)
+		}
+	case ntPRPSInfo: // struct elf_prpsinfo: pr_pid at 24, pr_fname[16] at 40, pr_psargs[80] at 56
+		if len(data) >= 136 {
+			n.pid = int(int32(order.Uint32(data[24:])))
+			n.name, n.command = text(data[40:56]), text(data[56:136])
+		}
+	case ntAuxv:
+		if n.auxv == nil {
+			n.auxv = linkmap.ParseAuxv(data, f.arch)
+		}
+	case ntPACMask:
+		if len(data) >= 16 && n.pacMask == 0 {
+			n.pacMask = order.Uint64(data[8:])
+		}
+	case ntSiginfo:
+		if n.signal == nil { // the dying thread's comes first
+			n.signal = parseSiginfo(data, order)
+		}
+	case ntFile:
+		if !n.hasFiles {
+			n.hasFiles = true
+			var err error
+			if n.files, err = parseFiles(data, order); err != nil {
+				n.warn("list of mapped files (NT_FILE): %v", err)
+			}
+		}
+	}
+}
+
+// thread reads NT_PRSTATUS: struct elf_prstatus, pr_cursig at 12, pr_pid at 32.
+func (f *file) thread(n *notes, data []byte, at uint64) {
+	if len(data) < arch.PRStatusHeader+f.arch.KernelRegs[0].Size {
+		n.warn("a thread's registers (NT_PRSTATUS) at byte %#x are %d bytes, want %d: left out", at, len(data), arch.PRStatusHeader+f.arch.KernelRegs[0].Size)
+		return
+	}
+	th := &Thread{
+		id:     int(int32(f.arch.Order.Uint32(data[32:]))),
+		Signal: int(f.arch.Order.Uint16(data[12:])),
+	}
+	f.registers(th, arch.NTPRStatus, data[arch.PRStatusHeader:])
+	n.threads = append(n.threads, th)
+}
+
+func (f *file) registers(th *Thread, typ uint32, data []byte) {
+	i := slices.IndexFunc(f.arch.KernelRegs, func(k arch.KernelRegs) bool { return k.Note == typ })
+	if i >= 0 {
+		f.arch.KernelRegs[i].Get(f.arch, data, &th.regs)
+	}
+}
+
+func text(b []byte) string {
+	b, _, _ = bytes.Cut(b, []byte{0})
+	return string(bytes.TrimRight(b, " "))
+}
+
+// window reads a file from the front to the back, in blocks.
+type window struct {
+	r   io.ReaderAt
+	buf []byte
+	at  uint64 // of buf
+}
+
+// bytes returns n bytes at an offset, which stay until the next call; nil where
+// the file does not have them.
+func (w *window) bytes(at, n uint64) []byte {
+	if at < w.at || at+n > w.at+uint64(len(w.buf)) {
+		const block = 64 << 10
+		buf := w.buf[:0]
+		if want := max(n, block); uint64(cap(buf)) < want {
+			buf = make([]byte, 0, want)
+		}
+		got, _ := w.r.ReadAt(buf[:max(n, block)], int64(at))
+		w.buf, w.at = buf[:got], at
+		if uint64(got) < n {
+			return nil
+		}
+	}
+	return w.buf[at-w.at:][:n]
+}
