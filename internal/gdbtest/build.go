@@ -42,8 +42,24 @@ func Build(t testing.TB, src string, flags ...string) string {
 		t.Fatalf("build %s: not a .c or .cc file or a folder", src)
 	}
 	cmd = append(cmd, flags...)
+	if filepath.Ext(src) != "" {
+		return Compile(t, path, append(cmd, "-ldl")...)
+	}
+	return build(t, path, env, cmd)
+}
 
-	out := filepath.Join(buildDir(t, path, cmd), strings.TrimSuffix(filepath.Base(src), filepath.Ext(src)))
+// Compile runs a compiler, cmd with its flags, on one source file and returns
+// the path of what it makes, kept as Build keeps it.
+func Compile(t testing.TB, src string, cmd ...string) string {
+	t.Helper()
+	return build(t, src, os.Environ(), cmd)
+}
+
+// build has cmd make a program of the sources at path. Libraries in cmd follow
+// the sources.
+func build(t testing.TB, path string, env, cmd []string) string {
+	t.Helper()
+	out := filepath.Join(buildDir(t, path, cmd), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	if _, err := os.Stat(out); err == nil {
 		return out
 	}
@@ -54,10 +70,11 @@ func Build(t testing.TB, src string, flags ...string) string {
 	}
 	defer os.RemoveAll(tmp)
 	made := filepath.Join(tmp, filepath.Base(out))
-	args := append(cmd[1:len(cmd):len(cmd)], "-o", made, path)
-	if cmd[1] != "build" {
-		args = append(args, "-ldl")
+	flags, libs := cmd[1:], []string(nil)
+	for len(flags) > 0 && isLibrary(flags[len(flags)-1]) {
+		flags, libs = flags[:len(flags)-1], append(libs, flags[len(flags)-1])
 	}
+	args := append(append(append([]string(nil), flags...), "-o", made, path), libs...)
 	c := exec.Command(cmd[0], args...)
 	c.Env, c.Dir = env, filepath.Dir(path)
 	if _, msg, err := command(c); err != nil {
@@ -71,6 +88,8 @@ func Build(t testing.TB, src string, flags ...string) string {
 	}
 	return out
 }
+
+func isLibrary(arg string) bool { return strings.HasPrefix(arg, "-l") || filepath.Ext(arg) == ".so" }
 
 // buildDir returns the folder for what cmd makes of the program at path. Its
 // name is a hash of the sources, the command and the compiler's version.

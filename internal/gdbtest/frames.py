@@ -68,7 +68,8 @@ def describe(frame, level, registers):
     if sal.symtab is not None:
         record["file"] = sal.symtab.filename
         record["line"] = sal.line
-    if registers:
+    # Each is looked for through all frames inside this one.
+    if registers and level < 100:
         record["registers"] = registers_of(frame)
     return record
 

@@ -40,6 +40,14 @@ func debianPackage(tool string) string {
 		return "g++"
 	case "readelf", "objdump", "strip", "objcopy", "nm":
 		return "binutils"
+	case "qemu-aarch64", "qemu-s390x":
+		return "qemu-user"
+	}
+	if name, ok := strings.CutSuffix(tool, "-linux-gnu-gcc"); ok {
+		return "gcc-" + name + "-linux-gnu libc6-dev-" + strings.Replace(name, "aarch64", "arm64", 1) + "-cross"
+	}
+	if name, ok := strings.CutSuffix(tool, "-linux-gnu-objcopy"); ok {
+		return "binutils-" + name + "-linux-gnu"
 	}
 	return tool
 }
