@@ -76,6 +76,8 @@ func (f *file) segmentNotes(n *notes, p elf.ProgHeader) {
 	if p.Align == 8 {
 		pad = 7
 	}
+	// gdb begins the segment at any byte: what is aligned is the place in it.
+	align := func(at uint64) uint64 { return p.Off + (at-p.Off+pad)&^pad }
 	r := &window{r: f.r}
 	for at, count := p.Off, 0; at+12 <= end && count < maxNotes; count++ {
 		head := r.bytes(at, 12)
@@ -86,13 +88,13 @@ func (f *file) segmentNotes(n *notes, p elf.ProgHeader) {
 		if name == 0 && desc == 0 && typ == 0 {
 			return // the rest is a hole
 		}
-		descAt := (at + 12 + name + pad) &^ pad
+		descAt := align(at + 12 + name)
 		if descAt > end || desc > end-descAt {
 			n.warn("note of type %#x at byte %#x: %d bytes reach beyond the end of the notes", typ, at, desc)
 			return
 		}
 		f.note(n, r, typ, descAt, min(desc, maxNoteSize))
-		at = (descAt + desc + pad) &^ pad
+		at = align(descAt + desc)
 	}
 }
 
