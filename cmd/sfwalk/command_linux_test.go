@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -231,7 +232,16 @@ func TestDocumentedCommands(t *testing.T) {
 	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	names := strings.NewReplacer("/var/lib/sframe", "sections", "FILE", "testdata/bin/mix-v3", "4242", strconv.Itoa(p.PID), "PID", strconv.Itoa(p.PID), "4243", tasks[1].Name())
+	pid := strconv.Itoa(p.PID)
+	gcore(t, p.PID, "core."+pid)
+	if out, err := exec.Command(gdbtest.Tool(t, "zstd"), "-q", "core."+pid).CombinedOutput(); err != nil {
+		t.Fatalf("zstd: %v\n%s", err, out)
+	}
+	exe, err := os.Readlink("/proc/" + pid + "/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.NewReplacer("/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
 	ran := 0
 	for _, line := range lines {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "|")

@@ -74,14 +74,16 @@ func newRoot() *cobra.Command {
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
 		Long: `sfwalk prints every thread's stack of a process: right and fast, with the
-process stopped for a moment only. It reads SFrame, DWARF call frame
-information and, where there is neither, the machine code itself.
+process stopped for a moment only; or of a core file, or of what a GDB remote
+stub controls. It reads SFrame, DWARF call frame information and, where there is
+neither, the machine code itself.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 (its last line says why).`,
 		Example: `  sfwalk attach 4242              all threads of process 4242
   sfwalk attach 4242 --json       the same, for a program
   sfwalk attach 4242 --explain    who unwound each frame, and how
+  sfwalk core core.4242           what a process died of, and where
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
   sfwalk demo                     try it on a bundled program`,
 		SilenceErrors: true,

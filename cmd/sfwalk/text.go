@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -77,9 +78,9 @@ func (p *printer) heading(d *document) {
 		text += fmt.Sprintf(" (%s)", d.Exe)
 	}
 	if s := d.Signal; s != nil {
-		verb := " died of "
-		if d.Remote != "" {
-			verb = " stopped by "
+		verb := " stopped by "
+		if slices.ContainsFunc(d.Threads, func(t thread) bool { return t.Died }) {
+			verb = " died of "
 		}
 		text += verb + s.Name
 		if s.Code != "" {
