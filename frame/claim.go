@@ -79,7 +79,9 @@ func (f *Frame) query() *Query {
 func (f *Frame) sniff() {
 	s, from := f.stack, 0
 	f.winner, f.claimReason, f.claimErr = -1, Unavailable, errNobody
-	if f.caller && !s.modules.IsCode(f.AddressInBlock()) {
+	// A signal handler returns to a trampoline's first byte, which may be the first
+	// of its mapping.
+	if f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc) {
 		f.claimReason, f.claimErr = NotCode, errNotCode // nothing can have called from there
 		return
 	}
@@ -178,5 +180,6 @@ func (f *Frame) lookBack() {
 
 func (f *Frame) returnsToCode() bool {
 	a := f.stack.arch
-	return f.ra.Known() && a.CodeAddress(f.ra.Bits) != 0 && f.stack.modules.IsCode(a.CodeAddress(f.ra.Bits)-1)
+	pc := a.CodeAddress(f.ra.Bits)
+	return f.ra.Known() && pc != 0 && (f.stack.modules.IsCode(pc-1) || f.stack.modules.IsCode(pc))
 }
