@@ -74,7 +74,11 @@ var Arch = &arch.Arch{
 	BackChainRA: 8*int32(R14) - saveArea,
 	AddressMask: ^uint64(0),
 
-	AfterCall: afterCall,
+	ReadFrame:    readFrame,
+	ReadEpilogue: readEpilogue,
+	SkipPrologue: skipPrologue,
+	StubFrame:    stubFrame,
+	AfterCall:    afterCall,
 
 	Trampolines: []arch.Trampoline{
 		// svc of rt_sigreturn and of sigreturn: in the vDSO, or on the stack itself.

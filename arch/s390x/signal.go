@@ -2,7 +2,6 @@ package s390x
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -56,7 +55,7 @@ func inFrame(off int32) trad.Rule { return trad.Rule{Kind: trad.SavedAt, Reg: R1
 // of their own in the row. R14 is listed: what the interrupted code had in its
 // link register is not where it was interrupted.
 func sigregsRest(sregs int32) *trad.Rest {
-	x := &trad.Rest{Unlisted: trad.Same, Exprs: []trad.Expression{interruptedCFA(sregs + sregsGPRs + 8*int32(R15))}}
+	x := &trad.Rest{Unlisted: trad.Same, Exprs: []trad.Expression{savedSP{R15, sregs + sregsGPRs + 8*int32(R15)}}}
 	for _, r := range sregsRegs() {
 		rule := inFrame(sregs + int32(r.Off))
 		if r.Size == 4 { // less than a word: no rule but an expression reads it
@@ -98,34 +97,4 @@ func kernelRegs() []arch.KernelRegs {
 		floats.Regs = append(floats.Regs, r)
 	}
 	return []arch.KernelRegs{status, floats}
-}
-
-// interruptedCFA is the expression of the CFA: the number is the distance of the
-// interrupted SP's place from the trampoline's SP.
-type interruptedCFA int32
-
-func (x interruptedCFA) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
-	sp, err := inFrameWord(env, int32(x))
-	return sp + saveArea, err
-}
-
-func (x interruptedCFA) String() string { return fmt.Sprintf("*(r15+%d)+%d", int32(x), saveArea) }
-
-// access is the expression of an access register, 4 bytes at that distance from
-// the trampoline's SP.
-type access int32
-
-func (x access) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
-	v, err := inFrameWord(env, int32(x))
-	return v >> 32, err // big-endian: the word's first half
-}
-
-func (x access) String() string { return fmt.Sprintf("*(uint32 *)(r15+%d)", int32(x)) }
-
-func inFrameWord(env trad.Env, off int32) (uint64, error) {
-	sp, ok := env.Register(R15)
-	if !ok {
-		return 0, fmt.Errorf("r15: %w", trad.ErrUnavailable)
-	}
-	return env.Word(sp + uint64(int64(off)))
 }
