@@ -1,0 +1,189 @@
+//go:build linux
+
+package guesttest
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// A Processor is one that qemu emulates.
+type Processor struct {
+	GOARCH string
+	Triple string // of the cross tools, and of their folder below /usr
+	QEMU   string
+	// OracleCPU is the processor model with which gdb is right: with the default one
+	// of arm64, gdb 13 knows no mask for the return addresses that it signs.
+	OracleCPU string
+	// Registers are those that a caller relies on and the PC, gdb's names by
+	// DWARF number.
+	Registers map[int]string
+
+	description string // gdb's target description, where the stub's own misleads gdb
+}
+
+// The processors that guests are built for.
+var (
+	ARM64 = &Processor{
+		GOARCH: "arm64", Triple: "aarch64-linux-gnu", QEMU: "qemu-aarch64", OracleCPU: "cortex-a72",
+		Registers: map[int]string{
+			19: "x19", 20: "x20", 21: "x21", 22: "x22", 23: "x23", 24: "x24", 25: "x25",
+			26: "x26", 27: "x27", 28: "x28", 29: "x29", 31: "sp", 32: "pc",
+		},
+	}
+	S390X = &Processor{
+		GOARCH: "s390x", Triple: "s390x-linux-gnu", QEMU: "qemu-s390x", OracleCPU: "qemu",
+		Registers: map[int]string{
+			6: "r6", 7: "r7", 8: "r8", 9: "r9", 10: "r10", 11: "r11", 12: "r12", 13: "r13", 15: "r15", 65: "pswa",
+		},
+		description: s390xDescription,
+	}
+)
+
+// Build compiles a program of testdata/progs/guest with the cross compiler.
+func (p *Processor) Build(t testing.TB, src string, flags ...string) string {
+	t.Helper()
+	cc := gdbtest.Tool(t, p.Triple+"-gcc")
+	if _, err := os.Stat("/usr/" + p.Triple + "/include/stdio.h"); err != nil {
+		gdbtest.Tool(t, p.Triple+"-gcc with a C library")
+	}
+	return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "guest", src), append([]string{cc, "-Wl,--build-id"}, flags...)...)
+}
+
+// BuildDynamic makes a guest of a program and the library that it needs, which
+// is the same source with -DLIBRARY.
+func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Guest {
+	t.Helper()
+	lib := p.Build(t, src, append(flags[:len(flags):len(flags)], "-shared", "-fPIC", "-DLIBRARY", "-Wl,-soname,libguest.so")...)
+	dir := filepath.Dir(lib)
+	named := filepath.Join(dir, "libguest.so")
+	if err := os.Symlink(filepath.Base(lib), named); err != nil && !errors.Is(err, os.ErrExist) {
+		t.Fatal(err)
+	}
+	path := p.Build(t, src, append(flags[:len(flags):len(flags)], "-Wl,-rpath,"+dir, named)...)
+	root := t.TempDir()
+	link := func(to, at string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, at)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, filepath.Join(root, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("/usr/"+p.Triple+"/lib", "lib")
+	link(dir, dir)
+	return &Guest{Processor: p, Path: path, Root: root}
+}
+
+// Bare are the flags for a guest without a C library.
+var Bare = []string{"-DBARE", "-nostdlib", "-static", "-ffreestanding", "-fno-stack-protector", "-falign-functions=1"}
+
+// WithoutTables returns a copy of the program that has no unwind table.
+func (p *Processor) WithoutTables(t testing.TB, path string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), filepath.Base(path))
+	cmd := exec.Command(gdbtest.Tool(t, p.Triple+"-objcopy"),
+		"-R", ".eh_frame", "-R", ".eh_frame_hdr", "-R", ".sframe", path, out)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, text)
+	}
+	return out
+}
+
+// A Guest is a program to run under emulation.
+type Guest struct {
+	*Processor
+	Path string
+	CPU  string // qemu's model; empty for OracleCPU
+	Root string // for a dynamic program: the folder below which its libraries are
+}
+
+// A running guest ends with the test.
+type running struct {
+	dir    string // its working directory
+	exited <-chan struct{}
+}
+
+// start runs the guest under qemu with more options; with dumps, qemu writes a
+// core file into its working directory when the guest dies.
+func (g *Guest) start(t testing.TB, dumps bool, options ...string) running {
+	t.Helper()
+	argv := append(append([]string{gdbtest.Tool(t, g.QEMU)}, g.options(options...)...), g.Path)
+	if dumps {
+		// No core file of qemu itself; a guest's stack, and its core file, is as large as qemu's may be.
+		argv = append([]string{"/bin/sh", "-c", `echo 0 >/proc/$$/coredump_filter; ulimit -c unlimited; ulimit -s 4096; exec "$@"`, "sh"}, argv...)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	// Where a guest's stack begins depends on its environment.
+	cmd.Env = []string{"PATH=/bin"}
+	cmd.Dir = t.TempDir()
+	var messages bytes.Buffer
+	cmd.Stderr = &messages
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() { cmd.Wait(); close(exited) }()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-exited
+		if t.Failed() && messages.Len() > 0 {
+			t.Logf("%s: %s", g.QEMU, &messages)
+		}
+	})
+	return running{cmd.Dir, exited}
+}
+
+func (g *Guest) options(more ...string) []string {
+	cpu := g.CPU
+	if cpu == "" {
+		cpu = g.OracleCPU
+	}
+	options := append([]string{"-cpu", cpu}, more...)
+	if g.Root != "" {
+		options = append(options, "-L", g.Root)
+	}
+	return options
+}
+
+// Serve starts the guest, stopped before its first instruction, and returns the
+// path of the unix socket at which qemu waits for a debugger.
+func (g *Guest) Serve(t testing.TB) (socket string) {
+	t.Helper()
+	socket, _ = g.serve(t, false)
+	return socket
+}
+
+func (g *Guest) serve(t testing.TB, dumps bool) (socket string, r running) {
+	t.Helper()
+	socket = filepath.Join(socketDir(t), "stub")
+	r = g.start(t, dumps, "-g", socket)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		_, err := os.Stat(socket)
+		if err == nil {
+			return socket, r
+		}
+		if !errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
+			t.Fatalf("%s does not listen: %v", g.QEMU, err)
+		}
+	}
+}
+
+// socketDir returns a folder whose name is short enough for a socket's.
+func socketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "guest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}

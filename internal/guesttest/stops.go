@@ -1,0 +1,129 @@
+//go:build linux
+
+package guesttest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+//go:embed connect.py
+var connectPy string
+
+//go:embed stops.py
+var stopsPy string
+
+//go:embed s390x.xml
+var s390xDescription string
+
+// gdbLimit bounds one run of gdb-multiarch.
+const gdbLimit = 3 * time.Minute
+
+// A Stop is a guest that stands still in one of its scenarios.
+type Stop struct {
+	Scenario string
+	Stopped  int // the thread at the breakpoint
+	Threads  []gdbtest.Thread
+	Core     string // gdb's core file of it, where asked for
+	Stub     string // path of the unix socket at which the guest may be looked at
+}
+
+// Each runs the guest under gdb-multiarch and calls visit at each of its stops,
+// at the first instruction of stop_here. Who connects to the stop's stub must
+// have closed the connection when visit returns. gdb writes core files only
+// where cores says so, and where all frames are on one stack.
+func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
+	t.Helper()
+	share := newShare(t, g.Serve(t))
+	params := g.params(t, share.gdb)
+	if cores {
+		params["cores"] = t.TempDir()
+	}
+	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, gdbLimit, g.Path)
+	n := 0
+	for ; ; n++ {
+		stop := next(t, script)
+		if stop == nil {
+			break
+		}
+		stop.Stub = share.guest
+		visit(stop)
+		share.idle(t)
+		script.Answer(t)
+	}
+	if n == 0 {
+		t.Fatal(errNoStop)
+	}
+}
+
+// Dump runs the guest to one of its stops, counted from 1, and has it die there
+// of SIGABRT. The stop's core file is qemu's; nil if the guest has not as many stops.
+func (g *Guest) Dump(t testing.TB, number int) *Stop {
+	t.Helper()
+	socket, process := g.serve(t, true)
+	params := g.params(t, socket)
+	params["kill"] = number
+	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, gdbLimit, g.Path)
+	stop := next(t, script)
+	if stop == nil {
+		return nil
+	}
+	script.Answer(t)
+	if next(t, script) != nil {
+		t.Fatal("the guest goes on")
+	}
+	select {
+	case <-process.exited:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the guest does not die")
+	}
+	cores, err := filepath.Glob(filepath.Join(process.dir, "qemu_*.core"))
+	if err != nil || len(cores) != 1 {
+		t.Fatalf("qemu has written %d core files (%v)", len(cores), err)
+	}
+	stop.Core = cores[0]
+	return stop
+}
+
+// next reads a stop, nil after the last one.
+func next(t testing.TB, script *gdbtest.Script) *Stop {
+	t.Helper()
+	record := script.Next(t)
+	if record == nil {
+		return nil
+	}
+	stop := new(Stop)
+	if err := json.Unmarshal(record, stop); err != nil {
+		t.Fatalf("gdb's answer: %v", err)
+	}
+	return stop
+}
+
+// params are what connect.py and frames.py need.
+func (g *Guest) params(t testing.TB, stub string) map[string]any {
+	t.Helper()
+	description := ""
+	if g.description != "" {
+		description = filepath.Join(t.TempDir(), "target.xml")
+		if err := os.WriteFile(description, []byte(g.description), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]any{
+		"stub":        stub,
+		"stops":       []string{"stop_here"},
+		"cores":       "",
+		"coreless":    []string{"alternate", "nested"},
+		"kill":        0,
+		"names":       g.Registers,
+		"argument":    map[string]string{"arm64": "x0", "s390x": "r2"}[g.GOARCH],
+		"description": description,
+		"sysroot":     g.Root,
+	}
+}

@@ -1,0 +1,59 @@
+# Goes from stop to stop of a guest and waits at each for the test.
+
+
+def scenario():
+    """The string that the function at whose beginning the guest stands was given."""
+    try:
+        address = int(gdb.newest_frame().read_register(PARAMS["argument"]))
+        return gdb.Value(address).cast(gdb.lookup_type("char").pointer()).string()
+    except gdb.error:
+        return ""
+
+
+def threads():
+    for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.ptid[1]):
+        thread.switch()
+        frames, stop = stack_of_thread(0, True)
+        yield {"tid": thread.ptid[1], "name": thread.name or "", "frames": frames, "stop": stop}
+
+
+def core_file():
+    """Where gdb has written a core file of this stop. How large the stack is, it
+    makes of the frames: main's must be the last, and all on one stack."""
+    path = "%s/%d.core" % (PARAMS["cores"], number)
+    gdb.newest_frame().select()
+    gdb.execute("set backtrace past-main off")
+    gdb.execute("generate-core-file " + path, to_string=True)
+    gdb.execute("set backtrace past-main on")
+    return path
+
+
+connect()
+for name in PARAMS["stops"]:
+    gdb.Breakpoint("*" + name)
+gdb.execute("handle all nostop noprint pass", to_string=True)
+number = 0
+while True:
+    gdb.execute("continue", to_string=True)
+    if gdb.selected_inferior().pid == 0:
+        break
+    number += 1
+    if PARAMS["kill"] not in (0, number):
+        continue
+    stopped = gdb.selected_thread()
+    record = {"scenario": scenario(), "stopped": stopped.ptid[1]}
+    record["threads"] = list(threads())
+    stopped.switch()
+    if PARAMS["cores"] and record["scenario"] not in PARAMS["coreless"]:
+        record["core"] = core_file()
+    emit(record)
+    wait_for_answer()
+    if PARAMS["kill"]:
+        gdb.execute("delete")
+        try:
+            gdb.execute("signal SIGABRT", to_string=True)
+        except gdb.error:
+            pass
+        break
+emit({"end": True})
+OUT.close()

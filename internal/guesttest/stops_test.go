@@ -1,0 +1,152 @@
+//go:build linux
+
+package guesttest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+// A subject is a guest and what may be asked of its stacks.
+type subject struct {
+	name   string
+	guest  func(t *testing.T) *Guest
+	orders []order
+	bare   bool // without tables, too: from the code alone as far as main
+}
+
+// What a guest's tables make possible.
+var (
+	byDefault = order{nil, whole}
+	byDWARF   = order{[]string{"sigtramp", "dwarf"}, whole}
+	// All functions of the guest have SFrame, _start too.
+	bySFrame = order{[]string{"sigtramp", "sframe"}, whole}
+	// Some have none: libc's, _start's in SFrame V1 and V2.
+	bySomeSFrame = order{[]string{"sigtramp", "sframe"}, asFar}
+)
+
+func committed(p *Processor, name string) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest {
+		return &Guest{Processor: p, Path: gdbtest.Testdata(t, "guests", name)}
+	}
+}
+
+func built(p *Processor, src string, flags ...string) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest { return &Guest{Processor: p, Path: p.Build(t, src, flags...)} }
+}
+
+func bare(p *Processor, src string, flags ...string) func(*testing.T) *Guest {
+	return built(p, src, append(slices.Clone(Bare), flags...)...)
+}
+
+func dynamic(p *Processor, src string, flags ...string) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest { return p.BuildDynamic(t, src, flags...) }
+}
+
+var (
+	tables  = []order{byDefault, byDWARF}
+	version = func(sframe order) []order { return []order{byDefault, byDWARF, sframe} }
+)
+
+var subjects = []subject{
+	{"arm64/SFrame V3", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), true},
+	{"arm64/SFrame V3, branch protection", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},
+	{"arm64/SFrame V2", committed(ARM64, "stacks-arm64-v2"), version(bySomeSFrame), true},
+	{"arm64/SFrame V1", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySomeSFrame), true},
+	{"arm64/no frame pointer", bare(ARM64, "stacks.c", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"), version(bySomeSFrame), true},
+	{"arm64/O0", bare(ARM64, "stacks.c", "-O0"), tables, true},
+	{"arm64/static", built(ARM64, "stacks.c", "-O2", "-static"), tables, false},
+	{"arm64/threads", built(ARM64, "threads.c", "-O2", "-static", "-pthread"), tables, false},
+	{"arm64/library", dynamic(ARM64, "library.c", "-O2"), tables, false},
+	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false},
+	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySomeSFrame), true},
+
+	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true},
+	{"s390x/SFrame V3, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), true},
+	{"s390x/no SFrame", bare(S390X, "stacks.c", "-O2"), tables, true},
+	{"s390x/back chain", bare(S390X, "stacks.c", "-O2", "-mbackchain"), tables, true},
+	{"s390x/O0", bare(S390X, "stacks.c", "-O0"), tables, true},
+	{"s390x/static", built(S390X, "stacks.c", "-O2", "-static"), tables, false},
+	{"s390x/threads", built(S390X, "threads.c", "-O2", "-static", "-pthread"), tables, false},
+	{"s390x/library", dynamic(S390X, "library.c", "-O2"), tables, false},
+	{"s390x/deep", bare(S390X, "stacks.c", "-O2", "-DDEPTH=20000"), tables, true},
+}
+
+var noReaders = map[string]bool{"arm64": arch.ByName("arm64").AfterCall == nil, "s390x": arch.ByName("s390x").AfterCall == nil}
+
+// An opener makes a target of a stop, with the program's file and the folder of
+// its libraries.
+type opener struct {
+	name string
+	open func(stop *Stop, exe, sysroot string) (target.Target, error)
+}
+
+var fromCore = opener{"core", func(stop *Stop, exe, sysroot string) (target.Target, error) {
+	return core.Open(stop.Core, core.Options{Exe: exe, Sysroot: sysroot})
+}}
+
+// check holds a stop against gdb in each of the subject's orders.
+func (s *subject) check(t *testing.T, g *Guest, stop *Stop, from opener, stripped string, n map[string]*tally) {
+	t.Helper()
+	aliases := aliasesIn(t, g)
+	one := func(exe string, o order, what string) {
+		t.Helper()
+		if n[what] == nil {
+			n[what] = new(tally)
+		}
+		tg, err := from.open(stop, exe, g.Root)
+		if err != nil {
+			t.Errorf("%s: %s: %v", stop.Scenario, from.name, err)
+			return
+		}
+		defer tg.Close()
+		if err := compareThreads(t, tg, stop.Threads, o, aliases, n[what]); err != nil {
+			t.Errorf("%s: %s, %s: %v", stop.Scenario, from.name, what, err)
+		}
+	}
+	for _, o := range s.orders {
+		one(g.Path, o, o.String())
+	}
+	if s.bare && !noReaders[g.GOARCH] {
+		one(stripped, order{nil, toMain}, "without tables")
+	}
+}
+
+func (s *subject) run(t *testing.T, f func(g *Guest, stripped string, n map[string]*tally)) {
+	t.Helper()
+	t.Parallel()
+	g := s.guest(t)
+	stripped := ""
+	if s.bare && !noReaders[g.GOARCH] {
+		stripped = g.WithoutTables(t, g.Path)
+	}
+	n := map[string]*tally{}
+	f(g, stripped, n)
+	for what, n := range n {
+		t.Logf("%s: %d stacks, %d frames", what, n.stacks, n.frames)
+	}
+}
+
+// TestCores compares every frame of every thread of each guest with gdb's, in
+// qemu's core files of the very same stops: PC, CFA, type, function and the
+// registers that a caller relies on.
+func TestCores(t *testing.T) {
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			s.run(t, func(g *Guest, stripped string, n map[string]*tally) {
+				for number := 1; ; number++ {
+					stop := g.Dump(t, number)
+					if stop == nil {
+						break
+					}
+					s.check(t, g, stop, fromCore, stripped, n)
+				}
+			})
+		})
+	}
+}
