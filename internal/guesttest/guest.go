@@ -142,6 +142,16 @@ func (g *Guest) start(t testing.TB, dumps bool, options ...string) running {
 	return running{cmd.Dir, exited}
 }
 
+// core returns the path of the core file that qemu has written.
+func (r running) core(t testing.TB) string {
+	t.Helper()
+	cores, err := filepath.Glob(filepath.Join(r.dir, "qemu_*.core"))
+	if err != nil || len(cores) != 1 {
+		t.Fatalf("qemu has written %d core files (%v)", len(cores), err)
+	}
+	return cores[0]
+}
+
 func (g *Guest) options(more ...string) []string {
 	cpu := g.CPU
 	if cpu == "" {
@@ -166,15 +176,35 @@ func (g *Guest) serve(t testing.TB, dumps bool) (socket string, r running) {
 	t.Helper()
 	socket = filepath.Join(socketDir(t), "stub")
 	r = g.start(t, dumps, "-g", socket)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		_, err := os.Stat(socket)
-		if err == nil {
-			return socket, r
+	for deadline := time.Now().Add(10 * time.Second); !listening(t, socket); time.Sleep(time.Millisecond) {
+		select {
+		case <-r.exited:
+			t.Fatalf("%s has ended", g.QEMU)
+		default:
 		}
-		if !errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
-			t.Fatalf("%s does not listen: %v", g.QEMU, err)
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not listen", g.QEMU)
 		}
 	}
+	return socket, r
+}
+
+// listening reports whether somebody listens at a unix socket. To connect would
+// use up the only connection that qemu takes.
+func listening(t testing.TB, socket string) bool {
+	t.Helper()
+	sockets, err := os.ReadFile("/proc/net/unix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(sockets)) {
+		// Num RefCount Protocol Flags Type St Inode Path; the flag is __SO_ACCEPTCON.
+		f := strings.Fields(line)
+		if len(f) == 8 && f[7] == socket && f[3] == "00010000" {
+			return true
+		}
+	}
+	return false
 }
 
 // socketDir returns a folder whose name is short enough for a socket's.

@@ -37,7 +37,7 @@ type Stop struct {
 // Each runs the guest under gdb-multiarch and calls visit at each of its stops,
 // at the first instruction of stop_here. Who connects to the stop's stub must
 // have closed the connection when visit returns. gdb writes core files only
-// where cores says so, and where all frames are on one stack.
+// where cores says so, and where no signal frame is.
 func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 	t.Helper()
 	share := newShare(t, g.Serve(t))
@@ -83,11 +83,7 @@ func (g *Guest) Dump(t testing.TB, number int) *Stop {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the guest does not die")
 	}
-	cores, err := filepath.Glob(filepath.Join(process.dir, "qemu_*.core"))
-	if err != nil || len(cores) != 1 {
-		t.Fatalf("qemu has written %d core files (%v)", len(cores), err)
-	}
-	stop.Core = cores[0]
+	stop.Core = process.core(t)
 	return stop
 }
 
@@ -116,10 +112,11 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 		}
 	}
 	return map[string]any{
-		"stub":        stub,
-		"stops":       []string{"stop_here"},
-		"cores":       "",
-		"coreless":    []string{"alternate", "nested"},
+		"stub":  stub,
+		"stops": []string{"stop_here"},
+		"cores": "",
+		// gdb does not know the page with qemu's signal trampoline.
+		"coreless":    []string{"leaf", "first", "locals", "alternate", "nested", "raise"},
 		"kill":        0,
 		"names":       g.Registers,
 		"argument":    map[string]string{"arm64": "x0", "s390x": "r2"}[g.GOARCH],

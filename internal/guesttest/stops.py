@@ -19,7 +19,7 @@ def threads():
 
 def core_file():
     """Where gdb has written a core file of this stop. How large the stack is, it
-    makes of the frames: main's must be the last, and all on one stack."""
+    makes of the frames, of which main's must be the last."""
     path = "%s/%d.core" % (PARAMS["cores"], number)
     gdb.newest_frame().select()
     gdb.execute("set backtrace past-main off")
@@ -28,6 +28,10 @@ def core_file():
     return path
 
 
+if not PARAMS["stub"]:  # a core file
+    emit({"threads": list(threads())})
+    emit({"end": True})
+    gdb.execute("quit")
 connect()
 for name in PARAMS["stops"]:
     gdb.Breakpoint("*" + name)
