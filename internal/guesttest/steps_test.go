@@ -3,26 +3,150 @@
 package guesttest
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
-func TestS(t *testing.T) {
-	for _, p := range []*Processor{ARM64, S390X} {
-		for _, path := range []string{gdbtest.Testdata(t, "guests", "steps-"+p.GOARCH+"-v3"), p.Build(t, "steps.c", append(Bare, "-O0")...)} {
-			g := &Guest{Processor: p, Path: path}
-			steps := g.Steps(t, gdbtest.Functions(t, path, "step_"))
-			n := map[string]int{}
-			for _, s := range steps {
-				n[s.Function]++
-				fs := ""
-				for _, f := range s.Frames {
-					fs += " " + f.Function
-				}
-				n[fs]++
+// A walk is a way to unwind at each instruction.
+type walk struct {
+	list    []string // sniffers, nil for the default order
+	bare    bool     // without tables
+	atLeast int      // the share of instructions, in percent, that must have an answer
+}
+
+func (w walk) String() string {
+	s := order{list: w.list}.String()
+	if w.bare {
+		s += ", without tables"
+	}
+	return s
+}
+
+var stepGuests = []struct {
+	name   string
+	guest  func(*testing.T) *Guest
+	sframe int // share of instructions that SFrame has rows for; 0 without
+}{
+	{"arm64/SFrame V3", committed(ARM64, "steps-arm64-v3"), 100},
+	{"arm64/SFrame V3, branch protection", committed(ARM64, "steps-arm64-v3-pac"), 100},
+	{"arm64/SFrame V2", committed(ARM64, "steps-arm64-v2"), 100},
+	{"arm64/SFrame V1, O0", bare(ARM64, "steps.c", "-O0", "-Wa,--gsframe"), 100},
+	{"arm64/no frame pointer", bare(ARM64, "steps.c", "-O2", "-fomit-frame-pointer"), 0},
+	{"s390x/SFrame V3", committed(S390X, "steps-s390x-v3"), 100},
+	{"s390x/SFrame V3, back chain", committed(S390X, "steps-s390x-v3-backchain"), 100},
+	{"s390x/O0", bare(S390X, "steps.c", "-O0"), 0},
+	{"s390x/O2", bare(S390X, "steps.c", "-O2"), 0},
+}
+
+// TestSteps stops at every instruction of a set of functions, through the stub,
+// and holds the innermost frames against gdb's: PC, CFA, type and the registers
+// that a caller relies on.
+func TestSteps(t *testing.T) {
+	for _, s := range stepGuests {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			g := s.guest(t)
+			steps := g.Steps(t, gdbtest.Functions(t, g.Path, "step_"))
+			walks := []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 100}}
+			if s.sframe > 0 {
+				walks = append(walks, walk{[]string{"sframe"}, false, s.sframe})
 			}
-			t.Log(len(steps), n, steps[100].Frames[1])
+			stepAll(t, newStepper(t, g, g.Path), steps, walks)
+			if !noReaders[g.GOARCH] {
+				bare := []walk{{[]string{"prologue"}, true, 85}, {nil, true, 85}}
+				stepAll(t, newStepper(t, g, g.WithoutTables(t, g.Path)), steps, bare)
+			}
+		})
+	}
+}
+
+// stepAll runs the guest to its end and unwinds where gdb has stopped.
+func stepAll(t *testing.T, s *stepper, steps []Step, walks []walk) {
+	t.Helper()
+	tables := make([]*frame.Table, len(walks))
+	for i, w := range walks {
+		tables[i] = sniffer.Table(s.arch)
+		if w.list != nil {
+			sniffers, err := sniffer.ByName(w.list...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tables[i] = frame.NewTable(s.arch, sniffers...)
 		}
 	}
+	counts := make([]struct{ right, short, guessed, wrong int }, len(walks))
+	next := 0
+	for s.step() && next < len(steps) {
+		step := &steps[next]
+		pc, _ := s.regs.Get(s.arch.PC)
+		sp, _ := s.regs.Get(s.arch.SP)
+		if pc != step.Frames[0].PC || sp != step.SP {
+			continue
+		}
+		next++
+		for i, w := range walks {
+			n := &counts[i]
+			frames, why := unwindStep(t, s, tables[i], step)
+			f0 := frames[0]
+			switch {
+			case why == nil && len(frames) == len(physical(step.Frames)):
+				n.right++
+			case why == nil:
+				n.short++
+			case f0.Row().Flags&trad.Guess != 0:
+				n.guessed++
+			default:
+				if n.wrong++; n.wrong <= 5 {
+					row := f0.Row()
+					t.Errorf("%v: %s+%#x: %v: by %s %s", w, step.Frames[0].Function, pc-step.Frames[0].Code, why, f0.Sniffer(), row.Format(s.arch.RegName))
+				}
+			}
+		}
+	}
+	if next < len(steps) {
+		t.Fatalf("the guest did not come to step %d of %d, at %#x", next, len(steps), steps[next].Frames[0].PC)
+	}
+	for i, w := range walks {
+		n := &counts[i]
+		t.Logf("%v: %d instructions: %d right, %d with fewer frames, %d wrong guesses, %d wrong", w, len(steps), n.right, n.short, n.guessed, n.wrong)
+		if n.right*100 < len(steps)*w.atLeast {
+			t.Errorf("%v: only %d of %d instructions have the right answer", w, n.right, len(steps))
+		}
+	}
+}
+
+// unwindStep compares as many frames as there are, at most as many as gdb's.
+func unwindStep(t *testing.T, s *stepper, table *frame.Table, step *Step) (frames []*frame.Frame, why error) {
+	t.Helper()
+	stack, err := frame.New(s, s, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected := physical(step.Frames)
+	for f, err := range stack.All() {
+		if err != nil || len(frames) == len(expected) {
+			break
+		}
+		frames = append(frames, f)
+		if why := differs(s, f, &expected[len(frames)-1], nil, nil, false); why != nil {
+			return frames, fmt.Errorf("frame %d, %s: %w", len(frames)-1, expected[len(frames)-1].Function, why)
+		}
+	}
+	return frames, nil
+}
+
+// TestStepsSigned steps through functions whose return addresses are signed, on
+// a processor that does sign them: the same PCs at the same steps.
+func TestStepsSigned(t *testing.T) {
+	t.Parallel()
+	g := committed(ARM64, "steps-arm64-v3-pac")(t)
+	steps := g.Steps(t, gdbtest.Functions(t, g.Path, "step_"))
+	g.CPU = "max"
+	s := newStepper(t, g, g.Path)
+	stepAll(t, s, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 100}, {[]string{"sframe"}, false, 100}})
 }

@@ -233,11 +233,12 @@ __asm__(FUNCTION(step_asm_signed)
 extern long step_asm_record_on_top(long), step_asm_two_steps(long), step_asm_no_record(long), step_asm_signed(long);
 #define ASM_FUNCTIONS step_asm_record_on_top, step_asm_two_steps, step_asm_no_record, step_asm_signed
 #else
-/* r14 and r15 in floating-point registers. */
+/* r11, r14 and r15 in floating-point registers: DWARF's 16 is f0, 17 f2, 18 f4. (By
+ * their names, binutils 2.40 numbers them wrongly.) */
 __asm__(FUNCTION(step_asm_fprs)
-        "\tldgr %f0, %r15\n\t.cfi_register %r15, %f0\n"
-        "\tldgr %f2, %r14\n\t.cfi_register %r14, %f2\n"
-        "\tldgr %f4, %r11\n\t.cfi_register %r11, %f4\n"
+        "\tldgr %f0, %r15\n\t.cfi_register %r15, 16\n"
+        "\tldgr %f2, %r14\n\t.cfi_register %r14, 17\n"
+        "\tldgr %f4, %r11\n\t.cfi_register %r11, 18\n"
         "\tlay %r15, -176(%r15)\n\t.cfi_def_cfa_offset 336\n"
         "\tlgr %r11, %r15\n"
         "\tlghi %r14, 7\n"
@@ -262,12 +263,13 @@ __asm__(FUNCTION(step_asm_frame_pointer)
         "\t.cfi_restore %r11\n\t.cfi_restore %r12\n\t.cfi_restore %r13\n\t.cfi_restore %r14\n\t.cfi_restore %r15\n\t.cfi_def_cfa %r15, 160\n"
         "\tbr %r4\n" END(step_asm_frame_pointer));
 
-/* r14 alone is saved, and restored by itself. */
+/* r14 alone is saved, and restored by itself. That r15 of the caller is the CFA less
+ * 160 must be said: gdb takes it for unchanged else, libgcc for the CFA. */
 __asm__(FUNCTION(step_asm_r14_alone)
         "\tstg %r14, 112(%r15)\n\t.cfi_offset %r14, -48\n"
-        "\tlay %r15, -160(%r15)\n\t.cfi_def_cfa_offset 320\n"
+        "\tlay %r15, -160(%r15)\n\t.cfi_def_cfa_offset 320\n\t.cfi_val_offset %r15, -160\n"
         "\tbrasl %r14, step_leaf\n"
-        "\tlay %r15, 160(%r15)\n\t.cfi_def_cfa_offset 160\n"
+        "\tlay %r15, 160(%r15)\n\t.cfi_def_cfa_offset 160\n\t.cfi_restore %r15\n"
         "\tlg %r14, 112(%r15)\n\t.cfi_restore %r14\n"
         "\tbr %r14\n" END(step_asm_r14_alone));
 
