@@ -113,7 +113,7 @@ func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 		t.arch = f.arch.WithAddressMask(^n.pacMask & (1<<56 - 1))
 	}
 	own := f.memory()
-	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir}
+	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir, opened: map[string]*target.Image{}}
 	l.load(t)
 	if f.missing > 0 {
 		t.files.Warn("the core is cut short: %d of %d bytes are missing: memory is incomplete", f.missing, size+f.missing)

@@ -4,20 +4,18 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// mappedFile is one line of NT_FILE: a file mapped at [lo, hi).
-type mappedFile struct {
-	lo, hi, offset uint64
-	path           string
-}
+// aFile stands for the inode, which NT_FILE does not tell.
+const aFile = 1
 
 // parseFiles reads NT_FILE: the count, the unit of offsets, count times start, end
 // and offset, then as many names. What is broken ends the list, and an error
 // says so.
-func parseFiles(data []byte, order binary.ByteOrder) (list []mappedFile, err error) {
+func parseFiles(data []byte, order binary.ByteOrder) (list []procmaps.Mapping, err error) {
 	if len(data) < 16 {
 		return nil, fmt.Errorf("%d bytes", len(data))
 	}
@@ -32,34 +30,15 @@ func parseFiles(data []byte, order binary.ByteOrder) (list []mappedFile, err err
 			return list, fmt.Errorf("%d names for %d entries", len(list), count)
 		}
 		names = rest
-		f := mappedFile{lo: order.Uint64(entries), hi: order.Uint64(entries[8:]), path: string(name)}
+		m := procmaps.Mapping{Lo: order.Uint64(entries), Hi: order.Uint64(entries[8:]), Read: true, Inode: aFile}
 		if page := order.Uint64(entries[16:]); unit > 0 && page < 1<<63/unit {
-			f.offset = page * unit
+			m.Offset = page * unit
 		}
-		if f.lo >= f.hi {
-			return list, fmt.Errorf("%q is mapped from %#x to %#x", f.path, f.lo, f.hi)
+		m.Path, m.Deleted = strings.CutSuffix(string(name), " (deleted)")
+		if m.Lo >= m.Hi || len(list) > 0 && m.Lo < list[len(list)-1].Hi {
+			return list, fmt.Errorf("%q is mapped from %#x to %#x, which is not behind what comes before it", m.Path, m.Lo, m.Hi)
 		}
-		list = append(list, f)
+		list = append(list, m)
 	}
 	return list, nil
-}
-
-// group makes modules of mappings: those of one file that follow one another, as
-// a loader maps it, in the order of its offsets.
-func group(files []mappedFile, exec func(lo, hi uint64) bool) (paths []string, mappings [][]target.Mapping) {
-	current := make(map[string]int)
-	for _, f := range files {
-		one := target.Mapping{Lo: f.lo, Hi: f.hi, Offset: f.offset, Exec: exec(f.lo, f.hi)}
-		if i, ok := current[f.path]; ok {
-			last := mappings[i][len(mappings[i])-1]
-			const page = 0x1000
-			if f.offset >= last.Offset && f.lo >= last.Hi && f.offset+page >= last.Offset+(last.Hi-last.Lo) {
-				mappings[i] = append(mappings[i], one)
-				continue
-			}
-		}
-		current[f.path] = len(paths)
-		paths, mappings = append(paths, f.path), append(mappings, []target.Mapping{one})
-	}
-	return paths, mappings
 }

@@ -3,10 +3,10 @@ package core
 import (
 	"debug/elf"
 	"path/filepath"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
@@ -18,6 +18,8 @@ type loader struct {
 	opts  Options
 	dir   string // the core's folder
 	files *sysroot.Files
+
+	opened map[string]*target.Image // by path; nil for what cannot be opened
 }
 
 // load fills in the target's modules, memory and files.
@@ -47,8 +49,8 @@ func (l *loader) load(t *Target) {
 func (l *loader) exePath() string {
 	for _, f := range l.notes.files {
 		for _, typ := range [...]uint64{linkmap.ATEntry, linkmap.ATPhdr} {
-			if at := l.notes.auxv[typ]; at != 0 && at-f.lo < f.hi-f.lo {
-				return f.path
+			if at := l.notes.auxv[typ]; at != 0 && at-f.Lo < f.Hi-f.Lo {
+				return f.Path
 			}
 		}
 	}
@@ -58,17 +60,14 @@ func (l *loader) exePath() string {
 // mapped makes modules of NT_FILE, of the files that have code mapped, and the
 // vDSO.
 func (l *loader) mapped() (list []*target.Module) {
-	paths, mappings := group(l.notes.files, func(lo, _ uint64) bool {
-		s := l.own.find(lo)
-		return s != nil && s.flags&elf.PF_X != 0
-	})
-	for i, path := range paths {
-		l.leftOut(path, mappings[i])
-		for _, x := range mappings[i] {
-			if x.Exec {
-				list = append(list, l.files.Module(path, mappings[i]))
-				break
-			}
+	for i := range l.notes.files {
+		m := &l.notes.files[i]
+		s := l.own.find(m.Lo)
+		m.Exec = s != nil && s.flags&elf.PF_X != 0 || s == nil && l.leftOut(m)
+	}
+	for _, f := range procmaps.Files(l.notes.files) {
+		if f.Code {
+			list = append(list, l.files.Module(f.Path, f.Mappings))
 		}
 	}
 	if m := l.vdso(); m != nil {
@@ -77,28 +76,20 @@ func (l *loader) mapped() (list []*target.Module) {
 	return list
 }
 
-// leftOut finds out which mappings are code that the core has no segment for, as
-// gdb's cores have none for what was not changed: the file tells. Where it
-// cannot be had, all of them may be.
-func (l *loader) leftOut(path string, mappings []target.Mapping) {
-	var im *target.Image
-	var err error
-	for i := range mappings {
-		x := &mappings[i]
-		if l.own.find(x.Lo) != nil {
-			continue
-		}
-		if im == nil && err == nil {
-			im, _, err = l.files.Open(strings.TrimSuffix(path, " (deleted)"))
-		}
-		x.Exec = err != nil || executable(im, x)
+// leftOut reports whether a mapping that the core has no segment for is code, as
+// gdb's cores have none for what was not changed: the file tells. Where it cannot
+// be had, it may be.
+func (l *loader) leftOut(m *procmaps.Mapping) bool {
+	im, ok := l.opened[m.Path]
+	if !ok {
+		im, _, _ = l.files.Open(m.Path)
+		l.opened[m.Path] = im
 	}
-}
-
-// executable reports whether a mapping of a file has some of its code.
-func executable(im *target.Image, x *target.Mapping) bool {
+	if im == nil {
+		return true
+	}
 	for _, p := range im.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && x.Offset < p.Off+p.Filesz && p.Off < x.Offset+(x.Hi-x.Lo) {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && m.Offset < p.Off+p.Filesz && p.Off < m.Offset+(m.Hi-m.Lo) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // Types of notes (elf.h).
@@ -30,7 +31,7 @@ type notes struct {
 	signal   *Signal
 	auxv     linkmap.Auxv
 	pacMask  uint64
-	files    []mappedFile
+	files    []procmaps.Mapping
 	hasFiles bool // there was an NT_FILE
 	threads  []*Thread
 	warnings []string

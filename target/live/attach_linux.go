@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // hookStopped is called while all threads are stopped. Tests set it.
@@ -83,7 +84,7 @@ type snapshot struct {
 	tracer tracer
 	files  *files
 	memory memory
-	maps   []mapping
+	maps   []procmaps.Mapping
 }
 
 // take reads what must be of one moment. All threads are stopped.
@@ -111,7 +112,7 @@ func (s *snapshot) take() error {
 	if err != nil {
 		return err
 	}
-	if s.maps, err = parseMaps(text); err != nil {
+	if s.maps, err = procmaps.Parse(text); err != nil {
 		return err
 	}
 	if len(s.maps) == 0 {
@@ -168,8 +169,8 @@ func (s *snapshot) copyStacks(leader int) {
 	}
 	var want []span
 	for _, m := range s.maps {
-		if m.path == "[vdso]" {
-			want = append(want, span{m.lo, m.hi})
+		if m.Path == "[vdso]" {
+			want = append(want, span{m.Lo, m.Hi})
 		}
 	}
 	left := uint64(copyLimit)

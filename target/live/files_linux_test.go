@@ -16,6 +16,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // everyWay runs a test with and without the way to files that needs privileges.
@@ -119,7 +120,7 @@ func TestVDSO(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps, err := parseMaps(text)
+	maps, err := procmaps.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,9 +130,9 @@ func TestVDSO(t *testing.T) {
 	}
 	defer mem.Close()
 	for _, own := range maps {
-		if own.path == "[vdso]" {
-			data := make([]byte, own.hi-own.lo)
-			if _, err := mem.ReadAt(data, int64(own.lo)); err != nil {
+		if own.Path == "[vdso]" {
+			data := make([]byte, own.Hi-own.Lo)
+			if _, err := mem.ReadAt(data, int64(own.Lo)); err != nil {
 				t.Fatal(err)
 			}
 			f, err := elf.NewFile(bytes.NewReader(data))
@@ -140,7 +141,7 @@ func TestVDSO(t *testing.T) {
 			}
 			want, _ := f.Section(".text").Data()
 			got, _, err := im.Section(".text")
-			if err != nil || !bytes.Equal(got, want) || m.Hi()-m.Lo() != own.hi-own.lo {
+			if err != nil || !bytes.Equal(got, want) || m.Hi()-m.Lo() != own.Hi-own.Lo {
 				t.Errorf("the vDSO's code differs from our own: %d and %d bytes, %v", len(got), len(want), err)
 			}
 		}

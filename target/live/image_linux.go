@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // useMapFiles allows the way to a file that needs privileges. Tests turn it off.
@@ -21,19 +22,19 @@ var useMapFiles = true
 // /proc/PID/map_files, which needs privileges; the open program; its path below
 // the process's own root. Where none of them leads to the mapped file, the image
 // is read from memory, and the user is told.
-func (f *files) image(m *mappedFile) (*target.Image, error) {
+func (f *files) image(m *procmaps.File) (*target.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return nil, fmt.Errorf("%s: %w", m.path, errClosed)
+		return nil, fmt.Errorf("%s: %w", m.Path, errClosed)
 	}
 	file := f.mapFile(m)
-	if file == nil && m.path == f.exePath && f.exe != nil && f.same(f.exe, m) {
+	if file == nil && m.Path == f.exePath && f.exe != nil && f.same(f.exe, m) {
 		file = f.exe
 	}
 	var onDisk *os.File // another file that has the path now
 	var err error
-	if file == nil || m.deleted {
+	if file == nil || m.Deleted {
 		var found *os.File
 		if found, onDisk, err = f.byPath(m); file == nil {
 			file = found
@@ -41,16 +42,16 @@ func (f *files) image(m *mappedFile) (*target.Image, error) {
 	}
 	switch {
 	case file != nil && onDisk != nil:
-		f.warn("%s: the file on disk is not what is mapped (%s): using the mapped file, which is still there", m.path, f.difference(onDisk, m))
+		f.warn("%s: the file on disk is not what is mapped (%s): using the mapped file, which is still there", m.Path, f.difference(onDisk, m))
 		return openImage(file)
 	case file != nil:
 		return openImage(file)
 	case onDisk != nil:
-		f.warn("%s: the file on disk is not what is mapped (%s): unwinding from memory", m.path, f.difference(onDisk, m))
-	case m.deleted || ended(err):
-		f.warn("%s: the file was deleted: unwinding from memory", m.path)
+		f.warn("%s: the file on disk is not what is mapped (%s): unwinding from memory", m.Path, f.difference(onDisk, m))
+	case m.Deleted || ended(err):
+		f.warn("%s: the file was deleted: unwinding from memory", m.Path)
 	default:
-		f.warn("%s: cannot be opened (%v): unwinding from memory", m.path, err)
+		f.warn("%s: cannot be opened (%v): unwinding from memory", m.Path, err)
 	}
 	return f.mapped(m)
 }
@@ -60,11 +61,11 @@ func (f *files) warn(format string, args ...any) {
 }
 
 // mapFile opens the file by a range that it is mapped at.
-func (f *files) mapFile(m *mappedFile) *os.File {
+func (f *files) mapFile(m *procmaps.File) *os.File {
 	if !useMapFiles {
 		return nil
 	}
-	for _, x := range m.mappings {
+	for _, x := range m.Mappings {
 		file, err := openRegular(int(f.proc.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), 0)
 		if err == nil {
 			f.opened = append(f.opened, file)
@@ -82,14 +83,14 @@ func (f *files) mapFile(m *mappedFile) *os.File {
 // byPath opens the mapped file by its path, and else what has that path now. The
 // kernel writes paths as seen from our root where the file can be reached from
 // there (a chroot folder), and else from the root of the process's mount namespace.
-func (f *files) byPath(m *mappedFile) (mapped, other *os.File, err error) {
+func (f *files) byPath(m *procmaps.File) (mapped, other *os.File, err error) {
 	err = os.ErrPermission
 	for _, root := range [...]*os.File{f.root, f.ownRoot} {
 		if root == nil {
 			continue
 		}
 		var file *os.File
-		if file, err = openBelow(root, m.path); err != nil {
+		if file, err = openBelow(root, m.Path); err != nil {
 			continue
 		}
 		f.opened = append(f.opened, file)
@@ -148,12 +149,12 @@ func openRegular(dir int, path string, resolve uint64) (*os.File, error) {
 // same reports whether file is the one that is mapped. On overlay and btrfs file
 // systems the mapping's device and inode are not those that stat(2) tells, so
 // that the contents must decide: the build ID, or for want of that the first page.
-func (f *files) same(file *os.File, m *mappedFile) bool {
+func (f *files) same(file *os.File, m *procmaps.File) bool {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
 		return false
 	}
-	if st.Ino == m.inode && unix.Major(st.Dev) == m.major && unix.Minor(st.Dev) == m.minor {
+	if st.Ino == m.Inode && unix.Major(st.Dev) == m.Major && unix.Minor(st.Dev) == m.Minor {
 		return true
 	}
 	inFile, err := openImage(file)
@@ -167,17 +168,17 @@ func (f *files) same(file *os.File, m *mappedFile) bool {
 	if inFile.BuildID != "" || inMemory.BuildID != "" {
 		return inFile.BuildID == inMemory.BuildID
 	}
-	if st.Ino != m.inode {
+	if st.Ino != m.Inode {
 		return false
 	}
 	var a, b [pageSize]byte
 	n, _ := file.ReadAt(a[:], 0)
-	_, err = f.memory.ReadMemory(m.mappings[0].Lo, b[:n])
+	_, err = f.memory.ReadMemory(m.Mappings[0].Lo, b[:n])
 	return err == nil && bytes.Equal(a[:n], b[:n])
 }
 
 // difference describes a file that is not the mapped one.
-func (f *files) difference(file *os.File, m *mappedFile) string {
+func (f *files) difference(file *os.File, m *procmaps.File) string {
 	id := func(im *target.Image, err error) string {
 		if err != nil || im.BuildID == "" {
 			return "unknown"
@@ -188,14 +189,14 @@ func (f *files) difference(file *os.File, m *mappedFile) string {
 }
 
 // mapped opens the image that is in memory.
-func (f *files) mapped(m *mappedFile) (*target.Image, error) {
-	first := m.mappings[0]
+func (f *files) mapped(m *procmaps.File) (*target.Image, error) {
+	first := m.Mappings[0]
 	if first.Offset != 0 {
-		return nil, fmt.Errorf("%s: the beginning of the file is not mapped", m.path)
+		return nil, fmt.Errorf("%s: the beginning of the file is not mapped", m.Path)
 	}
-	im, err := target.MemoryImage(f.memory, first.Lo, m.mappings[len(m.mappings)-1].Hi-first.Lo)
+	im, err := target.MemoryImage(f.memory, first.Lo, m.Mappings[len(m.Mappings)-1].Hi-first.Lo)
 	if err != nil {
-		return nil, fmt.Errorf("%s: image in memory: %w", m.path, err)
+		return nil, fmt.Errorf("%s: image in memory: %w", m.Path, err)
 	}
 	return im, nil
 }

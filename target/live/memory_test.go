@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // world is memory of 1 MiB at 0x100000, each byte a function of its address; the
@@ -168,15 +169,15 @@ func TestFit(t *testing.T) {
 }
 
 func TestStackSpan(t *testing.T) {
-	maps := []mapping{
-		{lo: 0x10000, hi: 0x20000, read: true, write: true, path: "[heap]"},
-		{lo: 0x1000000, hi: 0x1001000}, // guard
-		{lo: 0x1001000, hi: 0x1801000, read: true, write: true},
-		{lo: 0x40000000, hi: 0x80000000, read: true, write: true}, // an arena
-		{lo: 0x7ff00000, hi: 0x8ff00000, read: true, write: true, path: "[stack]"},
-		{lo: 0x8ff00000, hi: 0x90000000, read: true, write: true, exec: true, path: "[stack]"},
+	maps := []procmaps.Mapping{
+		{Lo: 0x10000, Hi: 0x20000, Read: true, Write: true, Path: "[heap]"},
+		{Lo: 0x1000000, Hi: 0x1001000}, // guard
+		{Lo: 0x1001000, Hi: 0x1801000, Read: true, Write: true},
+		{Lo: 0x40000000, Hi: 0x80000000, Read: true, Write: true}, // an arena
+		{Lo: 0x7ff00000, Hi: 0x8ff00000, Read: true, Write: true, Path: "[stack]"},
+		{Lo: 0x8ff00000, Hi: 0x90000000, Read: true, Write: true, Exec: true, Path: "[stack]"},
 	}
-	maps[4].lo = 0x80000000
+	maps[4].Lo = 0x80000000
 	for _, c := range []struct {
 		sp   uint64
 		want span

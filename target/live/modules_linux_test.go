@@ -4,6 +4,7 @@ package live
 
 import (
 	"fmt"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 	"strings"
 	"testing"
 )
@@ -48,7 +49,7 @@ func TestModulesOf(t *testing.T) {
 ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
 `, "[vdso] 7ffc00000000-7ffc00002000 1"},
 	} {
-		maps, err := parseMaps([]byte(strings.TrimPrefix(c.maps, "\n")))
+		maps, err := procmaps.Parse([]byte(strings.TrimPrefix(c.maps, "\n")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,8 +62,8 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, s, c.want)
 		}
 		for _, m := range maps {
-			if modules.IsCode(m.lo) != m.exec {
-				t.Errorf("%s: %x is code: %v", c.name, m.lo, !m.exec)
+			if modules.IsCode(m.Lo) != m.Exec {
+				t.Errorf("%s: %x is code: %v", c.name, m.Lo, !m.Exec)
 			}
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 var _ target.Target = (*Target)(nil)
@@ -85,7 +86,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps, err := parseMaps(text)
+	maps, err := procmaps.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,25 +97,25 @@ func TestMemory(t *testing.T) {
 	defer direct.Close()
 	read := 0
 	for _, m := range maps {
-		if !m.read || strings.HasPrefix(m.path, "[v") && m.path != "[vdso]" || m.path == "[stack]" {
+		if !m.Read || strings.HasPrefix(m.Path, "[v") && m.Path != "[vdso]" || m.Path == "[stack]" {
 			continue
 		}
-		want := make([]byte, m.hi-m.lo)
-		if n, err := direct.ReadAt(want, int64(m.lo)); n != len(want) {
+		want := make([]byte, m.Hi-m.Lo)
+		if n, err := direct.ReadAt(want, int64(m.Lo)); n != len(want) {
 			t.Logf("%+v: %v", m, err)
 			continue
 		}
 		got := make([]byte, len(want))
-		if n, err := mem.ReadMemory(m.lo, got); n != len(got) || err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%#x-%#x %s: %d bytes, %v", m.lo, m.hi, m.path, n, err)
+		if n, err := mem.ReadMemory(m.Lo, got); n != len(got) || err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%#x-%#x %s: %d bytes, %v", m.Lo, m.Hi, m.Path, n, err)
 		}
 		var wg sync.WaitGroup
 		for start := range 3 { // small pieces, by several readers
 			wg.Go(func() {
 				var b [5]byte
 				for at := 0; at+8 < len(want); at += 997 {
-					if n, err := mem.ReadMemory(m.lo+uint64(at+start), b[:]); n != 5 || err != nil || !bytes.Equal(b[:], want[at+start:at+start+5]) {
-						t.Errorf("%#x: % x, %v", m.lo+uint64(at+start), b, err)
+					if n, err := mem.ReadMemory(m.Lo+uint64(at+start), b[:]); n != 5 || err != nil || !bytes.Equal(b[:], want[at+start:at+start+5]) {
+						t.Errorf("%#x: % x, %v", m.Lo+uint64(at+start), b, err)
 						return
 					}
 				}
@@ -133,10 +134,10 @@ func TestMemory(t *testing.T) {
 		}
 	}
 	// A read that runs into nothing gives what there is.
-	end := maps[len(maps)-1].hi
+	end := maps[len(maps)-1].Hi
 	for _, m := range maps {
-		if m.path == "[stack]" {
-			end = m.hi
+		if m.Path == "[stack]" {
+			end = m.Hi
 		}
 	}
 	for _, size := range []int{16, 100 << 10} {
@@ -261,24 +262,24 @@ func TestCopyMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps, err := parseMaps(text)
+	maps, err := procmaps.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	there := func(addr uint64) bool {
-		i, holds := findMapping(maps, addr)
-		return holds && maps[i].read && !strings.HasPrefix(maps[i].path, "[vv")
+		i, holds := procmaps.Find(maps, addr)
+		return holds && maps[i].Read && !strings.HasPrefix(maps[i].Path, "[vv")
 	}
 	var parts []span
 	for i, m := range maps {
 		// Around every end of a mapping, and many small pieces of one.
-		if m.read && m.hi-m.lo > 1<<18 && len(parts) < 3000 {
-			for at := m.lo; at < m.hi-0x1000; at += 512 {
+		if m.Read && m.Hi-m.Lo > 1<<18 && len(parts) < 3000 {
+			for at := m.Lo; at < m.Hi-0x1000; at += 512 {
 				parts = append(parts, span{at, at + 24})
 			}
 		}
-		if m.hi>>47 == 0 && (i+1 == len(maps) || maps[i+1].lo > m.hi+0x4000) {
-			parts = append(parts, span{m.hi - 0x808, m.hi + 0x2404})
+		if m.Hi>>47 == 0 && (i+1 == len(maps) || maps[i+1].Lo > m.Hi+0x4000) {
+			parts = append(parts, span{m.Hi - 0x808, m.Hi + 0x2404})
 		}
 	}
 	if len(parts) < 3000 {

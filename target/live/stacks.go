@@ -1,6 +1,9 @@
 package live
 
-import "github.com/sfwalk/sfwalk/arch"
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
 
 const (
 	stackLimit   = 8 << 20   // a mapping that goes on for longer above SP is no thread's stack alone
@@ -15,18 +18,18 @@ const (
 // red zone below it to the end of its mapping. Where that mapping goes on for
 // too long to be a stack alone (a heap that holds many, as Go's) it is a
 // window of it.
-func stackSpan(maps []mapping, sp, redZone uint64) (span, bool) {
-	i, holds := findMapping(maps, sp)
-	if holds && !maps[i].read { // an overflown stack: sp is in the guard below it
+func stackSpan(maps []procmaps.Mapping, sp, redZone uint64) (span, bool) {
+	i, holds := procmaps.Find(maps, sp)
+	if holds && !maps[i].Read { // an overflown stack: sp is in the guard below it
 		i, holds = i+1, false
 	}
-	if i >= len(maps) || !maps[i].read || !holds && maps[i].lo-sp > guardGap {
+	if i >= len(maps) || !maps[i].Read || !holds && maps[i].Lo-sp > guardGap {
 		return span{}, false
 	}
-	s := span{max(maps[i].lo, sp-min(sp, redZone)), maps[i].hi}
-	main := maps[i].path == "[stack]"
-	for i++; main && i < len(maps) && maps[i].lo == s.hi && maps[i].path == "[stack]" && maps[i].read; i++ {
-		s.hi = maps[i].hi // mprotect has split it
+	s := span{max(maps[i].Lo, sp-min(sp, redZone)), maps[i].Hi}
+	main := maps[i].Path == "[stack]"
+	for i++; main && i < len(maps) && maps[i].Lo == s.hi && maps[i].Path == "[stack]" && maps[i].Read; i++ {
+		s.hi = maps[i].Hi // mprotect has split it
 	}
 	if !main && s.hi-s.lo > stackLimit {
 		s.hi = s.lo + stackWindow

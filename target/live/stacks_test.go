@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // putUContext writes what interruptedSP looks at of a struct ucontext at offset
@@ -59,7 +60,7 @@ func FuzzInterruptedSP(f *testing.F) {
 		if v == 0 || v == sp {
 			t.Fatalf("SP %#x was interrupted at %#x", sp, v)
 		}
-		maps := []mapping{{lo: 0x1000, hi: 0x3000, read: true}, {lo: sp &^ 0xfff, hi: sp | 0xfff, read: true}}
+		maps := []procmaps.Mapping{{Lo: 0x1000, Hi: 0x3000, Read: true}, {Lo: sp &^ 0xfff, Hi: sp | 0xfff, Read: true}}
 		if s, ok := stackSpan(maps, v, 128); ok && s.lo >= s.hi {
 			t.Fatalf("SP %#x: span %#x-%#x", v, s.lo, s.hi)
 		}

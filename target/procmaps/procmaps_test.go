@@ -1,4 +1,4 @@
-package live
+package procmaps
 
 import (
 	"bytes"
@@ -22,20 +22,20 @@ const mapsText = `5609c7f3d000-5609c7f3f000 r--p 00000000 fe:00 247026          
 ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
 `
 
-func TestParseMaps(t *testing.T) {
-	want := []mapping{
-		{lo: 0x5609c7f3d000, hi: 0x5609c7f3f000, read: true, major: 0xfe, inode: 247026, path: "/usr/bin/cat"},
-		{lo: 0x5609c7f3f000, hi: 0x5609c7f44000, offset: 0x2000, read: true, exec: true, major: 0xfe, inode: 247026, path: "/usr/bin/cat"},
-		{lo: 0x5609f8d5a000, hi: 0x5609f8d7b000, read: true, write: true, path: "[heap]"},
-		{lo: 0x7f1c50000000, hi: 0x7f1c50021000, read: true, write: true},
-		{lo: 0x7f1c58000000, hi: 0x7f1c58001000},
-		{lo: 0x7f1c5c000000, hi: 0x7f1c5c001000, read: true, write: true, exec: true, minor: 1, inode: 2061, path: "/memfd:jit code", deleted: true},
-		{lo: 0x7f1c60000000, hi: 0x7f1c60001000, offset: 0x1ff000, read: true, exec: true, major: 0x103, minor: 5, inode: 1<<64 - 1, path: "/tmp/two  blanks\u00a0.so", deleted: true},
-		{lo: 0x7f1c60001000, hi: 0x7f1c60002000, offset: 0xfffffffffffff000, read: true, minor: 0x2c, inode: 5, path: "/a\nb"},
-		{lo: 0x7ffd5a3a8000, hi: 0x7ffd5a3c9000, read: true, write: true, path: "[stack]"},
-		{lo: 0xffffffffff600000, hi: 0xffffffffff601000, exec: true, path: "[vsyscall]"},
+func TestParse(t *testing.T) {
+	want := []Mapping{
+		{Lo: 0x5609c7f3d000, Hi: 0x5609c7f3f000, Read: true, Major: 0xfe, Inode: 247026, Path: "/usr/bin/cat"},
+		{Lo: 0x5609c7f3f000, Hi: 0x5609c7f44000, Offset: 0x2000, Read: true, Exec: true, Major: 0xfe, Inode: 247026, Path: "/usr/bin/cat"},
+		{Lo: 0x5609f8d5a000, Hi: 0x5609f8d7b000, Read: true, Write: true, Path: "[heap]"},
+		{Lo: 0x7f1c50000000, Hi: 0x7f1c50021000, Read: true, Write: true},
+		{Lo: 0x7f1c58000000, Hi: 0x7f1c58001000},
+		{Lo: 0x7f1c5c000000, Hi: 0x7f1c5c001000, Read: true, Write: true, Exec: true, Minor: 1, Inode: 2061, Path: "/memfd:jit code", Deleted: true},
+		{Lo: 0x7f1c60000000, Hi: 0x7f1c60001000, Offset: 0x1ff000, Read: true, Exec: true, Major: 0x103, Minor: 5, Inode: 1<<64 - 1, Path: "/tmp/two  blanks\u00a0.so", Deleted: true},
+		{Lo: 0x7f1c60001000, Hi: 0x7f1c60002000, Offset: 0xfffffffffffff000, Read: true, Minor: 0x2c, Inode: 5, Path: "/a\nb"},
+		{Lo: 0x7ffd5a3a8000, Hi: 0x7ffd5a3c9000, Read: true, Write: true, Path: "[stack]"},
+		{Lo: 0xffffffffff600000, Hi: 0xffffffffff601000, Exec: true, Path: "[vsyscall]"},
 	}
-	got, err := parseMaps([]byte(mapsText))
+	got, err := Parse([]byte(mapsText))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,16 +45,16 @@ func TestParseMaps(t *testing.T) {
 		}
 	}
 	for _, addr := range []uint64{0, 0x5609c7f3e123, 0x5609c7f44000, 0x7f1c60001000, 0xffffffffff600fff, ^uint64(0)} {
-		i, holds := findMapping(got, addr)
+		i, holds := Find(got, addr)
 		for j, m := range want {
-			if in := addr >= m.lo && addr < m.hi; in && (i != j || !holds) || !in && i == j && holds {
-				t.Errorf("findMapping(%#x) = %d, %v", addr, i, holds)
+			if in := addr >= m.Lo && addr < m.Hi; in && (i != j || !holds) || !in && i == j && holds {
+				t.Errorf("Find(%#x) = %d, %v", addr, i, holds)
 			}
 		}
 	}
 }
 
-func TestParseMapsBroken(t *testing.T) {
+func TestParseBroken(t *testing.T) {
 	const good = "1000-2000 r-xp 00000000 fe:00 1 /x\n"
 	for _, line := range []string{
 		"", "1000", "2000-1000 r-xp 0 0:0 0", "1000-1000 r-xp 0 0:0 0", "1000-2000 r-x 0 0:0 0",
@@ -62,17 +62,17 @@ func TestParseMapsBroken(t *testing.T) {
 		"+1000-2000 r-xp 0 0:0 0", "1000-10000000000000000 r-xp 0 0:0 0", "1800-3000 r-xp 0 0:0 0",
 		"3000-4000 r-xp 0 100000000:0 0", "3000-4000 r-xp 0 0:0 18446744073709551616",
 	} {
-		if got, err := parseMaps([]byte(good + line + "\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+		if got, err := Parse([]byte(good + line + "\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: %+v, %v", line, got, err)
 		}
 	}
 }
 
-func FuzzParseMaps(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add([]byte(mapsText))
 	f.Add([]byte("7f1c60001000-7f1c60002000 r--p fffffffffffff000 00:2c 5                  /a\\012b (deleted)\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		maps, err := parseMaps(text)
+		maps, err := Parse(text)
 		if err != nil {
 			return
 		}
@@ -81,18 +81,18 @@ func FuzzParseMaps(f *testing.F) {
 		}
 		last := uint64(0)
 		for _, m := range maps {
-			if m.lo < last || m.hi <= m.lo {
-				t.Fatalf("mapping %#x-%#x after %#x", m.lo, m.hi, last)
+			if m.Lo < last || m.Hi <= m.Lo {
+				t.Fatalf("mapping %#x-%#x after %#x", m.Lo, m.Hi, last)
 			}
-			last = m.hi
-			if i, holds := findMapping(maps, m.hi-1); !holds || maps[i].hi != m.hi {
-				t.Fatalf("%#x is not found", m.hi-1)
+			last = m.Hi
+			if i, holds := Find(maps, m.Hi-1); !holds || maps[i].Hi != m.Hi {
+				t.Fatalf("%#x is not found", m.Hi-1)
 			}
 		}
 	})
 }
 
-func BenchmarkParseMaps(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	var text bytes.Buffer
 	for i := range 1000 {
 		lo := 0x7f0000000000 + uint64(i)*0x10000
@@ -101,7 +101,7 @@ func BenchmarkParseMaps(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := parseMaps(text.Bytes()); err != nil {
+		if _, err := Parse(text.Bytes()); err != nil {
 			b.Fatal(err)
 		}
 	}

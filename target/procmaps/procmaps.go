@@ -1,4 +1,6 @@
-package live
+// Package procmaps reads /proc/PID/maps: of a process of this machine, or as a
+// remote stub sends it.
+package procmaps
 
 import (
 	"bytes"
@@ -7,44 +9,44 @@ import (
 	"strings"
 )
 
-// mapping is one line of /proc/PID/maps (proc_pid_maps(5)).
+// Mapping is one line of /proc/PID/maps (proc_pid_maps(5)).
 //
 // The lines are read here, not by prometheus/procfs: that joins runs of spaces
 // in a path into one, keeps the escape of a newline, splits at no-break spaces,
 // refuses offsets of 2^63 and more, and goes through the PID's path, which
 // another process may have by then.
-type mapping struct {
-	lo, hi, offset    uint64
-	read, write, exec bool
-	major, minor      uint32 // device
-	inode             uint64 // 0 for what is no file
-	path              string // "" for anonymous memory, "[stack]" and the like for the kernel's own names
-	deleted           bool   // path no longer leads to the file
+type Mapping struct {
+	Lo, Hi, Offset    uint64
+	Read, Write, Exec bool
+	Major, Minor      uint32 // device
+	Inode             uint64 // 0 for what is no file
+	Path              string // "" for anonymous memory, "[stack]" and the like for the kernel's own names
+	Deleted           bool   // Path no longer leads to the file
 }
 
-// isFile reports whether a file is mapped.
-func (m *mapping) isFile() bool { return m.inode != 0 && strings.HasPrefix(m.path, "/") }
+// IsFile reports whether a file is mapped.
+func (m *Mapping) IsFile() bool { return m.Inode != 0 && strings.HasPrefix(m.Path, "/") }
 
-// parseMaps reads the text of /proc/PID/maps: mappings in ascending order that
-// do not overlap.
-func parseMaps(text []byte) ([]mapping, error) {
-	maps := make([]mapping, 0, len(text)/64)
+// Parse reads the text of /proc/PID/maps: mappings in ascending order that do not
+// overlap. An error names the first line that is not one.
+func Parse(text []byte) ([]Mapping, error) {
+	maps := make([]Mapping, 0, len(text)/64)
 	path := "" // of the line before: most files have several in a row
 	for n := 1; len(text) > 0; n++ {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))
 		text = rest
-		m, name, ok := parseMapping(line)
-		if !ok || m.lo >= m.hi || len(maps) > 0 && m.lo < maps[len(maps)-1].hi {
+		m, name, ok := parse(line)
+		if !ok || m.Lo >= m.Hi || len(maps) > 0 && m.Lo < maps[len(maps)-1].Hi {
 			return nil, fmt.Errorf("read maps: line %d: %q is not an ascending LO-HI PERMS OFFSET DEV INODE [PATH]", n, line[:min(len(line), 200)])
 		}
 		if string(name) != path {
 			path = string(name)
 		}
-		m.path = path
-		if m.inode != 0 {
-			m.path, m.deleted = strings.CutSuffix(path, " (deleted)")
-			if strings.Contains(m.path, `\012`) {
-				m.path = strings.ReplaceAll(m.path, `\012`, "\n")
+		m.Path = path
+		if m.Inode != 0 {
+			m.Path, m.Deleted = strings.CutSuffix(path, " (deleted)")
+			if strings.Contains(m.Path, `\012`) {
+				m.Path = strings.ReplaceAll(m.Path, `\012`, "\n")
 			}
 		}
 		maps = append(maps, m)
@@ -52,7 +54,7 @@ func parseMaps(text []byte) ([]mapping, error) {
 	return maps, nil
 }
 
-func parseMapping(line []byte) (m mapping, name []byte, ok bool) {
+func parse(line []byte) (m Mapping, name []byte, ok bool) {
 	var f [5][]byte
 	for i := range f {
 		if f[i], line, ok = bytes.Cut(line, []byte(" ")); !ok && i < len(f)-1 {
@@ -75,9 +77,9 @@ func parseMapping(line []byte) (m mapping, name []byte, ok bool) {
 	if !dash || !colon || len(perms) != 4 || n[3] > 1<<32-1 || n[4] > 1<<32-1 {
 		return m, nil, false
 	}
-	m = mapping{
-		lo: n[0], hi: n[1], offset: n[2], major: uint32(n[3]), minor: uint32(n[4]), inode: n[5],
-		read: perms[0] == 'r', write: perms[1] == 'w', exec: perms[2] == 'x',
+	m = Mapping{
+		Lo: n[0], Hi: n[1], Offset: n[2], Major: uint32(n[3]), Minor: uint32(n[4]), Inode: n[5],
+		Read: perms[0] == 'r', Write: perms[1] == 'w', Exec: perms[2] == 'x',
 	}
 	return m, bytes.TrimLeft(line, " "), true
 }
@@ -100,9 +102,9 @@ func number(s []byte, base uint64) (v uint64, ok bool) {
 	return v, len(s) > 0
 }
 
-// findMapping returns the position of the mapping that holds addr, or of the
-// first one above it.
-func findMapping(maps []mapping, addr uint64) (i int, holds bool) {
-	i = sort.Search(len(maps), func(i int) bool { return maps[i].hi > addr })
-	return i, i < len(maps) && maps[i].lo <= addr
+// Find returns the position of the mapping that holds addr, or of the first one
+// above it.
+func Find(maps []Mapping, addr uint64) (i int, holds bool) {
+	i = sort.Search(len(maps), func(i int) bool { return maps[i].Hi > addr })
+	return i, i < len(maps) && maps[i].Lo <= addr
 }
