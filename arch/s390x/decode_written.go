@@ -93,7 +93,7 @@ func writtenByLibrary(p []byte) (set uint32, ok bool) {
 		return bit(R1) | bit(R2) | bit(R3), true
 	case s390xasm.PFPO, s390xasm.PCC, s390xasm.PTFF, s390xasm.CSST, s390xasm.ECTG:
 		return bit(R0) | bit(R1) | bit(R2) | bit(R3) | bit(F0) | bit(F2), true
-	case s390xasm.LM, s390xasm.LMY, s390xasm.LMH, s390xasm.LMD:
+	case s390xasm.LM, s390xasm.LMG, s390xasm.LMY, s390xasm.LMH, s390xasm.LMD:
 		for r := first; ; r = (r + 1) & 15 {
 			if set |= bit(r); r == second {
 				return set, true

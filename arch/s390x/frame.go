@@ -70,7 +70,7 @@ func (a *analysis) around(off int32) (i int32, ok bool) {
 // a loop that probes the stack is going to, or that r15 is saved in.
 func (s *state) cfaRule() (rule trad.Rule, ok bool) {
 	sp, fp := s.regs[R15], s.regs[R11]
-	if _, saved := s.savedAt(R11); saved && fp.base == cfa && (sp.base != cfa || sp == fp) {
+	if fp.base == cfa && (sp.base != cfa || sp == fp) && s.keeps(R11) {
 		return trad.Rule{Kind: trad.InReg, Reg: R11, Off: -fp.off}, true
 	}
 	if sp.base == cfa {

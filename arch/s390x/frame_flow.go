@@ -44,7 +44,7 @@ type seed struct {
 }
 
 func analyse(code []byte) *analysis {
-	n := min(len(code)/5, 4096) // as many instructions as most functions have
+	n := min(len(code)/4, 4096) // as many instructions as most functions have
 	a := &analysis{
 		code: code, index: make([]int32, len(code)),
 		ops: make([]op, 0, n), at: make([]int32, 0, n), states: make([]state, 0, n), reached: make([]bool, 0, n),
@@ -158,11 +158,41 @@ func (a *analysis) run(i int32) (ok bool) {
 		}
 	}
 	stray := s.regs[R15].base == cfa && o.kind == opLoads && o.loads(R15)
+	had := [2]value{s.regs[R11], s.regs[R15]}
 	s.exec(&o, at)
+	a.addsPool(&s, had, next)
 	if stray && s.regs[R15] != (value{cfa, entrySP}) && s.call != noCall && !s.guess && !a.blame(s.call) {
 		return false // a frame that was never made is torn down
 	}
 	return a.arrive(next, &s)
+}
+
+// addsPool completes s after an instruction that added a number in memory to r11
+// or r15, which were had before: a very large frame is taken down that way, by a
+// constant that is not in the code. What then loads r15 does so from the slot
+// that r15 was saved in.
+func (a *analysis) addsPool(s *state, had [2]value, next int32) {
+	for i, r := range [...]trad.Reg{R11, R15} {
+		if had[i].base != cfa || s.regs[r].base == cfa {
+			continue
+		}
+		at := next
+		for range maxEpilogue {
+			o := a.peek(at)
+			if o.kind == opLoads && o.base == r && o.loads(R15) {
+				for _, x := range s.slots { // the back chain is such a slot, too, but not beside r14's
+					if x.at.base == cfa && x.val == (value{cfa, entrySP}) && s.load(x.at.plus(-8)) == entryOf(R14) {
+						s.set(r, x.at.plus(-o.imm-8*int32((R15-o.dst)&15)), next)
+					}
+				}
+				break
+			}
+			if !o.harmless() {
+				break
+			}
+			at += int32(o.len)
+		}
+	}
 }
 
 // leaves looks at a branch to where a register says: a return, unless that is

@@ -20,14 +20,15 @@ type tally struct {
 	missed                                    map[string]int
 	epilogues, wrongEpilogue, guessedEpilogue int
 	returns, seenReturns                      int
+	inFPR, raInFPR                            int // rows with r11, and with r14, in a floating-point register
 	shown                                     int
 }
 
 func (c *tally) String() string {
 	p := func(n int) string { return fmt.Sprintf("%d (%.3f%%)", n, 100*float64(n)/float64(max(1, c.total))) }
-	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s; wrong among the sure %s, among the guessed %s, wrong other registers among the sure %s; not comparable %s; reasons %v; %d epilogue rows, %d wrong, %d wrong guesses, %d of %d returns seen",
+	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s; wrong among the sure %s, among the guessed %s, wrong other registers among the sure %s; not comparable %s; reasons %v; %d epilogue rows, %d wrong, %d wrong guesses, %d of %d returns seen; r11 in a floating-point register %d times, r14 %d times",
 		c.functions, c.cold, c.total, p(c.sure), p(c.guess), p(c.none), p(c.wrong), p(c.wrongGuess), p(c.more), p(c.unlike), c.missed,
-		c.epilogues, c.wrongEpilogue, c.guessedEpilogue, c.seenReturns, c.returns)
+		c.epilogues, c.wrongEpilogue, c.guessedEpilogue, c.seenReturns, c.returns, c.inFPR, c.raInFPR)
 }
 
 // compareAll compares the rows of every instruction of file with the oracle.
@@ -99,6 +100,12 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 				continue
 			}
 			c.sure++
+			if row.RA.Kind == trad.InReg {
+				c.raInFPR++
+			}
+			if row.FP.Kind == trad.InReg {
+				c.inFPR++
+			}
 			c.more += len(other)
 			if len(bad) > 0 {
 				c.wrong++

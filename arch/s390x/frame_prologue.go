@@ -55,11 +55,9 @@ func (s *state) setsUp(o *op) bool {
 		if o.dst >= F0 { // in a leaf
 			return s.worthSaving(s.reg(o.src)) || o.src == R15
 		}
-		_, saved := s.savedAt(R11)
-		return o.dst == R11 && o.src == R15 && saved || o.dst == R15
+		return o.dst == R11 && o.src == R15 && s.keeps(R11) || o.dst == R15
 	case opLea:
-		_, saved := s.savedAt(R11)
-		return o.dst == R15 && s.lowers(o) || o.dst == R11 && o.base == R15 && o.src == noReg && saved
+		return o.dst == R15 && s.lowers(o) || o.dst == R11 && o.base == R15 && o.src == noReg && s.keeps(R11)
 	case opSub:
 		return o.dst == R15
 	}
@@ -81,8 +79,7 @@ func (s *state) worthSaving(v value) bool {
 	if !v.tracks(tracked) {
 		return false
 	}
-	_, saved := s.savedAt(trad.Reg(v.base - entry))
-	return !saved
+	return !s.keeps(trad.Reg(v.base - entry))
 }
 
 // settingUp reports whether, from the instruction with index i, the frame is

@@ -267,3 +267,17 @@ func (s *state) savedAt(r trad.Reg) (at value, ok bool) {
 	}
 	return at, ok
 }
+
+// keeps reports whether a register's entry value is in a slot or in a
+// floating-point register.
+func (s *state) keeps(r trad.Reg) bool {
+	if _, saved := s.savedAt(r); saved {
+		return true
+	}
+	for _, v := range s.regs[F0:] {
+		if v == entryOf(r) {
+			return true
+		}
+	}
+	return false
+}

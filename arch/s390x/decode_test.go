@@ -1,0 +1,168 @@
+//go:build linux
+
+package s390x
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// TestDecode: an instruction has the length and does to control
+// what objdump says, and what is decoded without the library writes the same
+// registers that the library says it writes.
+func TestDecode(t *testing.T) {
+	for _, name := range []string{"libc.so.6", "libm.so.6", "libstdc++.so.6"} {
+		file := library(t, name)
+		pcs, text := readBoundaries(t, file)
+		s := openImage(t, file)[0]
+		for _, x := range openImage(t, file) {
+			if x.Name == ".text" {
+				s = x
+			}
+		}
+		data, err := s.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, quick, wrong := map[string]int{}, 0, 0
+		astray := uint64(0)
+		for i, pc := range pcs {
+			if pc < s.Addr || i+1 == len(pcs) || pcs[i+1] > s.Addr+s.Size {
+				continue
+			}
+			if strings.HasPrefix(text[pc], ".long") {
+				astray = pc
+			}
+			if pc-astray < 16 {
+				continue
+			}
+			p := data[pc-s.Addr : pcs[i+1]-s.Addr]
+			o := decode(data, int(pc-s.Addr))
+			op, args, _ := strings.Cut(text[pc], "\t")
+			if seen[op]++; o.kind == opBad || int(o.len) != len(p) {
+				t.Errorf("%s %#x: %s: kind %d, %d bytes", name, pc, text[pc], o.kind, o.len)
+			}
+			if !flowAgrees(op, args, &o) {
+				if wrong++; wrong < 20 {
+					t.Errorf("%s %#x: %s: kind %d", name, pc, text[pc], o.kind)
+				}
+			}
+			set, ok := writtenByLibrary(p)
+			same := op == "ltr" && p[1]>>4 == p[1]&15 // which it does not change
+			if got, is := o.writes(); ok && is && !same {
+				if quick++; got != set {
+					if wrong++; wrong < 20 {
+						t.Errorf("%s %#x: %s: writes %#x, the library %#x", name, pc, text[pc], got, set)
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d kinds of instructions, %d compared", name, len(seen), quick)
+		if len(seen) < 150 || quick < 30000 {
+			t.Errorf("%s: %d kinds of instructions, %d compared", name, len(seen), quick)
+		}
+	}
+}
+
+// writes returns the registers that an instruction writes; is is false for those
+// that go elsewhere.
+func (o *op) writes() (set uint32, is bool) {
+	switch o.kind {
+	case opOther:
+		return o.kill, !o.nop
+	case opMove, opConst, opLea, opSub, opLoad:
+		return bit(o.dst), true
+	case opLoads:
+		for r := R0; r <= R15; r++ {
+			if o.loads(r) {
+				set |= bit(r)
+			}
+		}
+		return set, true
+	case opStore, opStores, opCompare:
+		return 0, true
+	}
+	return 0, false
+}
+
+// flowAgrees reports whether an instruction that objdump shows as a branch, and
+// no other, is one.
+func flowAgrees(op, args string, o *op) bool {
+	switch {
+	case op == "j" || op == "jg":
+		return o.kind == opJump || o.kind == opStop
+	case op == "br":
+		return o.kind == opJumpReg && Arch.RegName(o.src) == args[1:]
+	case op == "b" || op == "bi":
+		return o.kind == opJumpAway
+	case op == "nop" || op == "nopr" || op == "jnop" || op == "jgnop" || strings.HasPrefix(op, "bcr") || args == "%r0" && strings.HasPrefix(op, "bn"):
+		return o.nop
+	case op == "brasl" || op == "bras" || op == "bas" || op == "basr":
+		switch {
+		case strings.HasPrefix(args, "%r14,") && args != "%r14,%r0":
+			return o.kind == opCall
+		case strings.HasPrefix(args, "%r0,") || strings.HasSuffix(args, ",%r0"):
+			return o.kind == opOther
+		}
+		return o.kind == opJump
+	case strings.HasPrefix(op, "brc") || strings.HasPrefix(op, "brx"), op[0] == 'j':
+		return o.kind == opBranch || o.kind == opBranchNE
+	case len(op) > 2 && op[0] == 'b' && op[len(op)-1] == 'r' && op != "bctr" && op != "basr": // bher
+		return o.kind == opMaybeReg
+	case op[0] == 'c' && strings.Contains(op, "j") && strings.Contains(args, " <"): // cgrje
+		return o.kind == opBranch || o.kind == opBranchNE
+	}
+	return o.kind < opCall || o.kind == opMaybeReg
+}
+
+// TestWritten: what the frequent mistakes would be about. The sets are those of
+// the Principles of Operation.
+func TestWritten(t *testing.T) {
+	bits := func(regs ...trad.Reg) (set uint32) {
+		for _, r := range regs {
+			set |= bit(r)
+		}
+		return set
+	}
+	for _, c := range []struct {
+		name, code string
+		want       uint32
+	}{
+		{"mr %r2,%r12", "\x1c\x2c", bits(R2, R3)},
+		{"dlgr %r6,%r12", "\xb9\x87\x00\x6c", bits(R6, R7)},
+		{"stm %r6,%r15,24(%r15)", "\x90\x6f\xf0\x18", 0},
+		{"lm %r14,%r1,24(%r15)", "\x98\xe1\xf0\x18", bits(R14, R15, R0, R1)},
+		{"mvcle %r2,%r8,0", "\xa8\x28\x00\x00", bits(R2, R3, R8, R9)},
+		{"srst %r5,%r1", "\xb2\x5e\x00\x51", bits(R5, R1)},
+		{"cs %r7,%r8,0(%r1)", "\xba\x78\x10\x00", bits(R7)},
+		{"cdsg %r6,%r8,0(%r1)", "\xeb\x68\x10\x00\x00\x3e", bits(R6, R7)},
+		{"axbr %f8,%f9", "\xb3\x4a\x00\x89", bits(F8, F10)},
+		{"adbr %f8,%f9", "\xb3\x1a\x00\x89", bits(F8)},
+		{"cdbr %f8,%f9", "\xb3\x19\x00\x89", 0},
+		{"madbr %f8,%f9,%f10", "\xb3\x1e\x80\x9a", bits(F8)},
+		{"ste %f8,0(%r1)", "\x70\x80\x10\x00", 0},
+		{"cgdbr %r7,5,%f8", "\xb3\xa9\x50\x78", bits(R7)},
+		{"cdgbr %f8,%r7", "\xb3\xa5\x00\x87", bits(F8)},
+		{"vl %v8,0(%r1)", "\xe7\x80\x10\x00\x00\x06", bits(F8)},
+		{"vl %v24,0(%r1)", "\xe7\x80\x10\x00\x08\x06", 0},
+		{"vst %v8,0(%r1)", "\xe7\x80\x10\x00\x00\x0e", 0},
+		{"vlgvg %r7,%v8,0", "\xe7\x78\x00\x00\x30\x21", bits(R7)},
+		{"ltgr %r6,%r6", "\xb9\x02\x00\x66", bits(R6)},
+		{"ltr %r6,%r6", "\x12\x66", 0},
+		{"svc 4", "\x0a\x04", bits(R2)},
+		{"ear %r12,%a0", "\xb2\x4f\x00\xc0", bits(R12)},
+		{"trt 0(1,%r3),0(%r4)", "\xdd\x00\x30\x00\x40\x00", bits(R1, R2, R3)},
+	} {
+		o := decode([]byte(c.code), 0)
+		if got, is := o.writes(); !is || got != c.want || int(o.len) != len(c.code) {
+			t.Errorf("%s: %#x, want %#x, %d bytes", c.name, got, c.want, o.len)
+		}
+	}
+	for _, p := range []string{"\x00\x00", "\x00\x01", "\xe3", "\xa7\x04\x00"} {
+		if o := decode([]byte(p), 0); o.kind != opBad {
+			t.Errorf("% x: kind %d", p, o.kind)
+		}
+	}
+}
