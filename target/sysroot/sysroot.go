@@ -100,24 +100,27 @@ func (f *Files) image(path string, mappings []target.Mapping) (*target.Image, er
 	if path == "[vdso]" {
 		return target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
 	}
-	im, name, err := f.Open(path)
-	var why string
-	switch {
-	case err != nil:
-		why = fmt.Sprintf("cannot be opened (%v)", bare(err))
-	default:
-		if err = f.check(im, mappings); err == nil {
-			return im, nil
+	var why []string
+	var last error
+	for _, open := range f.ways(path) {
+		im, name, err := open(path)
+		if err == nil {
+			if err = f.check(im, mappings); err == nil {
+				return im, nil
+			}
+			why = append(why, fmt.Sprintf("%s: %v", name, err))
+		} else {
+			why = append(why, fmt.Sprintf("%s cannot be opened (%v)", name, bare(err)))
 		}
-		why = fmt.Sprintf("%s: %v", name, err)
+		last = err
 	}
-	inMemory, memErr := f.mapped(mappings)
-	if memErr == nil {
-		f.Warn("%s: %s: unwinding from memory", path, why)
-		return inMemory, nil
+	reason := strings.Join(why, "; ")
+	if im, err := f.mapped(mappings); err == nil {
+		f.Warn("%s: %s: unwinding from memory", path, reason)
+		return im, nil
 	}
-	f.Warn("%s: %s: no symbols and no unwind tables of it", path, why)
-	return nil, fmt.Errorf("%s: %w", path, err)
+	f.Warn("%s: %s: no symbols and no unwind tables of it", path, reason)
+	return nil, fmt.Errorf("%s: %w", path, last)
 }
 
 // bare takes the path off an error that the message names already.
@@ -132,28 +135,49 @@ func bare(err error) error {
 // Open opens the target's file of that path, whether or not it is the mapped
 // one. It returns the name under which it was found.
 func (f *Files) Open(path string) (im *target.Image, name string, err error) {
-	name = f.Local(path)
+	for _, open := range f.ways(path) {
+		if im, name, err = open(path); err == nil {
+			break
+		}
+	}
+	return im, name, err
+}
+
+// ways returns how a file can be opened, the best way first.
+func (f *Files) ways(path string) []func(string) (*target.Image, string, error) {
+	list := []func(string) (*target.Image, string, error){f.openLocal}
+	if f.opts.Fetch != nil && f.Local(path) != f.opts.Exe {
+		list = append(list, f.openRemote)
+	}
+	return list
+}
+
+func (f *Files) openLocal(path string) (*target.Image, string, error) {
+	name := f.Local(path)
 	if !filepath.IsAbs(name) && name != f.opts.Exe {
 		return nil, name, errors.New("its folder is not known")
 	}
 	im, file, err := target.OpenFile(name)
-	if err == nil {
-		return im, name, f.keep(file)
-	}
-	if f.opts.Fetch == nil || name == f.opts.Exe {
+	if err != nil {
 		return nil, name, err
 	}
-	r, size, fetchErr := f.opts.Fetch(path)
-	if fetchErr != nil {
-		return nil, name, fmt.Errorf("%w; from the target: %w", bare(err), fetchErr)
+	return im, name, f.keep(file)
+}
+
+// openRemote reads the file through the target.
+func (f *Files) openRemote(path string) (*target.Image, string, error) {
+	name := "the target's " + path
+	r, size, err := f.opts.Fetch(path)
+	if err != nil {
+		return nil, name, err
 	}
 	if c, ok := r.(io.Closer); ok {
 		if err := f.keep(c); err != nil {
 			return nil, name, err
 		}
 	}
-	im, err = target.OpenImage(r, size)
-	return im, "target's " + path, err
+	im, err := target.OpenImage(r, size)
+	return im, name, err
 }
 
 func (f *Files) keep(c io.Closer) error {
