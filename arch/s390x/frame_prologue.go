@@ -50,16 +50,19 @@ func (s *state) setsUp(o *op) bool {
 		}
 	case opStore:
 		to := s.reg(o.base).plus(o.imm)
-		return o.width == 8 && to.onStack() && (s.worthSaving(s.reg(o.src)) || to == s.regs[R15] && s.reg(o.src) == value{cfa, entrySP})
+		return o.width == 8 && to.onStack() && (s.worthSaving(s.reg(o.src)) || to.base == cfa && to == s.regs[R15] && s.reg(o.src) == value{cfa, entrySP})
 	case opMove:
 		if o.dst >= F0 { // in a leaf
 			return s.worthSaving(s.reg(o.src)) || o.src == R15
 		}
-		return o.dst == R11 && o.src == R15 && s.keeps(R11) || o.dst == R15
+		if v := s.reg(o.src); o.dst == R15 { // behind a loop that probes the stack
+			return v.base == cfa && v.off < entrySP
+		}
+		return o.dst == R11 && o.src == R15 && s.keeps(R11)
 	case opLea:
 		return o.dst == R15 && s.lowers(o) || o.dst == R11 && o.base == R15 && o.src == noReg && s.keeps(R11)
-	case opSub:
-		return o.dst == R15
+	case opSub: // of another number it is the frame's dynamic part
+		return o.dst == R15 && s.reg(o.src).base == constant
 	}
 	return false
 }

@@ -268,14 +268,14 @@ func (s *state) savedAt(r trad.Reg) (at value, ok bool) {
 	return at, ok
 }
 
-// keeps reports whether a register's entry value is in a slot or in a
-// floating-point register.
+// keeps reports whether a register's entry value is in a slot or in another
+// register, a floating-point one.
 func (s *state) keeps(r trad.Reg) bool {
 	if _, saved := s.savedAt(r); saved {
 		return true
 	}
-	for _, v := range s.regs[F0:] {
-		if v == entryOf(r) {
+	for f := F0; f <= F15; f++ {
+		if f != r && s.regs[f] == entryOf(r) {
 			return true
 		}
 	}
