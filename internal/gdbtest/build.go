@@ -79,7 +79,7 @@ func build(t testing.TB, path string, env, cmd []string) string {
 	c.Env, c.Dir = env, filepath.Dir(path)
 	if _, msg, err := command(c); err != nil {
 		if strings.Contains(msg, "gsframe") {
-			missing(t, "the assembler does not know --gsframe (binutils 2.40 or later)")
+			Missing(t, "the assembler does not know --gsframe (binutils 2.40 or later)")
 		}
 		t.Fatalf("%s: %v\n%s", strings.Join(c.Args, " "), err, msg)
 	}

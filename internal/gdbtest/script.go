@@ -128,7 +128,7 @@ func (s *Script) fail(t testing.TB, why error) {
 	}
 	output := s.output.String()
 	if strings.Contains(output, "Python scripting is not supported") {
-		missing(t, "gdb is built without Python")
+		Missing(t, "gdb is built without Python")
 	}
 	t.Fatalf("%s: %v\n%s", strings.Join(s.cmd.Args, " "), why, output)
 }

@@ -18,13 +18,13 @@ func Tool(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		missing(t, name+" is not installed (apt-get install "+debianPackage(name)+")")
+		Missing(t, name+" is not installed (apt-get install "+debianPackage(name)+")")
 	}
 	return path
 }
 
-// missing ends the test: what it needs is not on this machine.
-func missing(t testing.TB, what string) {
+// Missing ends the test: what it needs is not on this machine.
+func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" || os.Getenv("SFWALK_REQUIRE_TOOLS") == "1" {
 		t.Fatal(what)

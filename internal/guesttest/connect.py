@@ -1,3 +1,12 @@
+def running():
+    """Whether the guest still runs. It must end by itself, and well."""
+    if gdb.selected_inferior().pid != 0:
+        return True
+    if str(gdb.parse_and_eval("$_exitcode")) != "0":
+        raise gdb.GdbError("the guest ended with " + str(gdb.parse_and_eval("$_exitcode")))
+    return False
+
+
 def connect():
     """Connects to the stub, with what gdb must know about this guest."""
     gdb.execute("set osabi GNU/Linux")

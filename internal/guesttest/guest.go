@@ -5,6 +5,7 @@ package guesttest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,7 +54,7 @@ func (p *Processor) Build(t testing.TB, src string, flags ...string) string {
 	t.Helper()
 	cc := gdbtest.Tool(t, p.Triple+"-gcc")
 	if _, err := os.Stat("/usr/" + p.Triple + "/include/stdio.h"); err != nil {
-		gdbtest.Tool(t, p.Triple+"-gcc with a C library")
+		gdbtest.Missing(t, fmt.Sprintf("there is no C library for %s (apt-get install libc6-dev-%s-cross)", p.GOARCH, p.GOARCH))
 	}
 	return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "guest", src), append([]string{cc, "-Wl,--build-id"}, flags...)...)
 }

@@ -5,10 +5,6 @@ def register(name):
     return int(gdb.newest_frame().read_register(name)) & 0xFFFFFFFFFFFFFFFF
 
 
-def running():
-    return gdb.selected_inferior().pid != 0
-
-
 def step_through(function):
     """Tells of each instruction until the function has returned."""
     entry, back = register(PARAMS["sp"]), register(PARAMS["link"])

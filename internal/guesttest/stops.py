@@ -39,7 +39,7 @@ gdb.execute("handle all nostop noprint pass", to_string=True)
 number = 0
 while True:
     gdb.execute("continue", to_string=True)
-    if gdb.selected_inferior().pid == 0:
+    if not running():
         break
     number += 1
     if PARAMS["kill"] not in (0, number):
