@@ -157,6 +157,9 @@ func checkSignalRow(t *testing.T, row *trad.Row, before, text string, memory []b
 			}
 		}
 		want, known := values[r.Name]
+		if !known {
+			t.Errorf("gdb has no register %s", r.Name)
+		}
 		switch r.Num {
 		case PSWA:
 			want += 2 // behind svc
