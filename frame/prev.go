@@ -70,11 +70,16 @@ func (f *Frame) endsChain(fp Value) bool {
 	if f.cache.Row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {
 		return true
 	}
-	if m := f.Module(); m != nil && f.caller {
+	m := f.Module()
+	if m == nil {
+		return false
+	}
+	if f.caller {
 		lo, _, ok := m.Function(f.AddressInBlock())
 		return ok && lo == f.AddressInBlock()
 	}
-	return false
+	im, bias, err := m.Image()
+	return err == nil && im.Entry != 0 && f.pc-bias == im.Entry // the kernel starts programs there
 }
 
 // first makes frame 0 from the live registers.

@@ -19,6 +19,10 @@ type Modules struct {
 	// was learned under one is never used under another.
 	Generation uint64
 
+	// Probe says whether there may be code at an address that no mapping holds, for
+	// a target that cannot list all its mappings; nil for one that can.
+	Probe func(addr uint64) bool
+
 	list  []*Module // ascending by Lo
 	spans []span    // ascending by Lo: every mapping of every module
 	code  []Mapping // ascending by Lo: executable, module or not
@@ -73,5 +77,8 @@ func (ms *Modules) IsCode(addr uint64) bool {
 		return true
 	}
 	i := sort.Search(len(ms.code), func(i int) bool { return ms.code[i].Hi > addr })
-	return i < len(ms.code) && addr >= ms.code[i].Lo
+	if i < len(ms.code) && addr >= ms.code[i].Lo {
+		return true
+	}
+	return ms.Probe != nil && ms.Find(addr) == nil && ms.Probe(addr)
 }

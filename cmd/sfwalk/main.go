@@ -84,17 +84,18 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk attach 4242 --json       the same, for a program
   sfwalk attach 4242 --explain    who unwound each frame, and how
   sfwalk core core.4242           what a process died of, and where
+  sfwalk remote localhost:1234    what gdbserver or qemu has stopped
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
   sfwalk demo                     try it on a bundled program`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, core, sframe, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, remote, sframe, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(), newCore(), newSFrame(), newDemo(), newVersion())
+	root.AddCommand(newAttach(), newCore(), newRemote(), newSFrame(), newDemo(), newVersion())
 	wrapArgs(root)
 	return root
 }

@@ -66,6 +66,9 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, noFunction
 	}
 	symbol, ok := im.Symbols().Find(q.Block - bias)
+	if !ok && im.Entry != 0 && q.Block-bias == im.Entry {
+		return outermost(q, q.Block, 1), frame.Claimed // stripped: its first instruction is known
+	}
 	if !ok {
 		return trad.Row{}, noFunction
 	}
@@ -77,7 +80,7 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	lo, hi := symbol.Addr+bias, symbol.Addr+symbol.Size+bias
 	if symbol.Addr == im.Entry {
 		// Nobody has called the program's entry point.
-		return trad.Row{Lo: lo, Len: uint32(hi - lo), Flags: trad.Outermost, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}}, frame.Claimed
+		return outermost(q, lo, uint32(hi-lo)), frame.Claimed
 	}
 	if q.Block-lo > maxFunction {
 		return trad.Row{}, tooFar
@@ -91,6 +94,10 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	row, why := q.Arch.ReadFrame(code[:got], lo, q.Block)
 	return row, frame.Answer(why)
+}
+
+func outermost(q *frame.Query, lo uint64, n uint32) trad.Row {
+	return trad.Row{Lo: lo, Len: n, Flags: trad.Outermost, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}}
 }
 
 // badCall answers for a PC that is no code. Only a call or a jump leads there,

@@ -1,0 +1,117 @@
+package remote
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// page is the unit in which memory is readable or not, bytes: no request crosses
+// its bounds, so that what can be read is.
+const page = 4096
+
+// maxCached bounds what is kept of memory, bytes.
+const maxCached = 256 << 20
+
+// memory reads the target's memory in blocks, and keeps them: the target stands
+// still, and every round trip costs.
+type memory struct {
+	s     *session
+	block uint64 // bytes of one request, a power of two
+
+	mu     sync.Mutex
+	blocks map[uint64][]byte // by address / block: as much of each as could be read
+	size   uint64
+}
+
+func newMemory(s *session) *memory {
+	// m's answer has two digits a byte, x's may escape every one.
+	room := uint64(s.packetSize-64) / 2
+	block := uint64(page)
+	for block > room && block > 64 {
+		block /= 2
+	}
+	return &memory{s: s, block: block, blocks: make(map[uint64][]byte)}
+}
+
+// ReadMemory implements [target.Memory].
+func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for n < len(p) {
+		at := addr + uint64(n)
+		if n > 0 && at == 0 {
+			return n, target.ErrUnmapped // around the end of the address space
+		}
+		b, err := m.fetch(at / m.block)
+		if err != nil {
+			return n, err
+		}
+		if off := at % m.block; off < uint64(len(b)) {
+			n += copy(p[n:], b[off:])
+			if uint64(len(b)) == m.block {
+				continue
+			}
+		}
+		if n < len(p) && (at%m.block >= uint64(len(b)) || uint64(len(b)) < m.block) {
+			return n, target.ErrUnmapped
+		}
+	}
+	return n, nil
+}
+
+// fetch returns a block, as much of it as there is.
+func (m *memory) fetch(index uint64) ([]byte, error) {
+	if b, ok := m.blocks[index]; ok {
+		return b, nil
+	}
+	b := make([]byte, m.block)
+	n, err := m.s.readMemory(index*m.block, b)
+	if err != nil {
+		return nil, err
+	}
+	if m.size += m.block; m.size > maxCached {
+		clear(m.blocks)
+		m.size = m.block
+	}
+	m.blocks[index] = b[:n]
+	return b[:n], nil
+}
+
+// forget drops what was read: the target has moved on.
+func (m *memory) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.blocks)
+	m.size = 0
+}
+
+// readMemory asks the stub. It returns how many bytes there are; an error is of
+// the connection.
+func (s *session) readMemory(addr uint64, p []byte) (n int, err error) {
+	for n < len(p) {
+		packet, binary := "m", false
+		if s.features["binary-upload"] {
+			packet, binary = "x", true
+		}
+		reply, err := s.exchange(fmt.Sprintf("%s%x,%x", packet, addr+uint64(n), len(p)-n))
+		if err != nil {
+			return n, fmt.Errorf("read memory at %#x: %w", addr, err)
+		}
+		got := 0
+		switch {
+		case binary && len(reply) > 0 && reply[0] == 'b':
+			got = copy(p[n:], reply[1:])
+		case len(reply) > 0 && reply[0] == 'E' && len(reply)%2 == 1:
+			return n, nil
+		case !binary:
+			got = unhex(p[n:], reply)
+		}
+		if got == 0 {
+			return n, nil
+		}
+		n += got
+	}
+	return n, nil
+}

@@ -1,0 +1,214 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/target/sysroot"
+)
+
+// maxList bounds the lists that a stub gives, bytes.
+const maxList = 64 << 20
+
+// load finds out what is mapped, from the best that the stub offers: the kernel's
+// list of mappings, the stub's list of libraries, the link map in memory, or the
+// program alone.
+func (t *Target) load(o Options) error {
+	path := ""
+	if text, err := t.s.transfer("exec-file", t.annex(), 1<<16); err == nil {
+		path = string(text)
+	} else if fatal(err) {
+		return err
+	}
+	if t.Exe = path; path == "" {
+		t.Exe = o.Exe
+	}
+	t.files = sysroot.New(sysroot.Options{
+		Arch: t.arch, Exe: o.Exe, ExePath: t.Exe, Root: o.Sysroot,
+		Fetch: func(path string) (io.ReaderAt, int64, error) {
+			f, err := t.s.openFile(path, t.PID)
+			if err != nil {
+				return nil, 0, err
+			}
+			return f, f.size, nil
+		},
+	}, t.memory)
+
+	maps, err := t.maps()
+	if fatal(err) {
+		return err
+	}
+	if err == nil {
+		t.modules = t.mapped(maps)
+		return nil
+	}
+	list, err := t.listed()
+	if err != nil {
+		return err
+	}
+	t.modules = target.NewModules(list, nil)
+	// The list is not whole: the kernel's trampolines lack, and what a JIT makes.
+	// Nothing is code that cannot be read.
+	t.modules.Probe = func(addr uint64) bool {
+		var p [2]byte
+		n, _ := t.memory.ReadMemory(addr, p[:])
+		return n == len(p)
+	}
+	return nil
+}
+
+// fatal reports whether there is no use in asking further.
+func fatal(err error) bool {
+	return err != nil && (errors.Is(err, ErrHungUp) || errors.Is(err, errNoAnswer))
+}
+
+// annex names our process among those that the stub may have.
+func (t *Target) annex() string {
+	if t.PID == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(t.PID), 16)
+}
+
+// maps reads the kernel's list through the stub. qemu gives the guest's for its
+// own process.
+func (t *Target) maps() ([]procmaps.Mapping, error) {
+	paths := []string{fmt.Sprintf("/proc/%d/maps", t.PID)}
+	if t.s.isQemu() {
+		paths = []string{"/proc/self/maps"}
+	}
+	var first error
+	for _, path := range paths {
+		text, err := t.s.readWhole(path, maxList)
+		if err == nil {
+			return procmaps.Parse(text)
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// isQemu reports whether the stub is qemu's: others do not know the question.
+func (s *session) isQemu() bool {
+	reply, err := s.exchange("qqemu.sstepbits")
+	return err == nil && len(reply) > 0 && reply[0] != 'E'
+}
+
+// mapped makes modules of the files that have code mapped, and of the vDSO.
+func (t *Target) mapped(maps []procmaps.Mapping) *target.Modules {
+	var list []*target.Module
+	var code []target.Mapping
+	for _, f := range procmaps.Files(maps) {
+		if f.Code {
+			list = append(list, t.files.Module(f.Path, f.Mappings))
+		}
+	}
+	for i := range maps {
+		m := &maps[i]
+		one := m.Target()
+		one.Offset = 0
+		switch {
+		case m.IsFile():
+		case m.IsVDSO():
+			list = append(list, t.files.Module(m.Path, []target.Mapping{one}))
+		case m.Exec:
+			code = append(code, one)
+		}
+	}
+	return target.NewModules(list, code)
+}
+
+// listed makes modules of what has been loaded, without the kernel's list.
+func (t *Target) listed() (list []*target.Module, err error) {
+	objects, err := t.objects()
+	if fatal(err) {
+		return nil, err
+	}
+	if err != nil {
+		t.files.Warn("what is loaded is not all known: %v", err)
+	}
+	for _, o := range objects {
+		if o.Program && t.Exe != "" {
+			o.Path = t.Exe
+		}
+		if m, err := t.files.Object(o); err == nil {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 && t.Exe == "" {
+		t.files.Warn("the stub does not tell what is loaded: give the program by --exe")
+	}
+	return list, nil
+}
+
+// objects lists what is loaded.
+func (t *Target) objects() ([]linkmap.Object, error) {
+	var auxv linkmap.Auxv
+	data, err := t.s.transfer("auxv", "", 1<<16)
+	if fatal(err) {
+		return nil, err
+	}
+	if err == nil {
+		auxv = linkmap.ParseAuxv(data, t.arch)
+	}
+	var exe *target.Image
+	if t.Exe != "" {
+		if exe, _, err = t.files.Open(t.Exe); err != nil {
+			exe = nil
+		}
+	}
+	list, err := linkmap.Read(t.memory, t.arch, auxv, exe)
+	if fatal(err) || err == nil && len(list) > 1 {
+		return list, err
+	}
+	libraries, libErr := t.libraries()
+	if fatal(libErr) {
+		return nil, libErr
+	}
+	if len(list) == 0 && exe != nil {
+		// Without an auxiliary vector: a program that stays where it was linked to.
+		list, err = []linkmap.Object{{Program: true, Path: t.Exe}}, nil
+	}
+	for _, o := range libraries {
+		if !has(list, o.Bias) {
+			list = append(list, o)
+		}
+	}
+	return list, err
+}
+
+func has(list []linkmap.Object, bias uint64) bool {
+	for _, o := range list {
+		if o.Bias == bias {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLibraries bounds the stub's list.
+const maxLibraries = 1 << 14
+
+// libraries reads the stub's own list (qXfer:libraries-svr4:read).
+func (t *Target) libraries() (list []linkmap.Object, err error) {
+	text, err := t.s.transfer("libraries-svr4", "", maxList)
+	if err != nil {
+		return nil, err
+	}
+	all, err := elements(text, "library", maxLibraries)
+	for _, e := range all {
+		bias, convErr := strconv.ParseUint(e["l_addr"], 0, 64)
+		if convErr != nil || e["name"] == "" {
+			continue
+		}
+		list = append(list, linkmap.Object{Path: e["name"], Bias: bias, Header: bias})
+	}
+	return list, err
+}

@@ -1,0 +1,230 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/sysroot"
+)
+
+// DefaultTimeout is how long an answer of the stub is waited for.
+const DefaultTimeout = 5 * time.Second
+
+// Options are wishes about a connection. The zero Options serves well for a stub
+// that describes itself.
+type Options struct {
+	// Exe is the program's file on this machine; "" to find it by its path.
+	Exe string
+	// Sysroot is the folder below which the target's files are; "" for this
+	// machine's own root.
+	Sysroot string
+	// Timeout bounds the time that each answer may take; 0 means [DefaultTimeout].
+	Timeout time.Duration
+	// Arch is the target's architecture; nil to take what the stub describes, or
+	// else Exe's.
+	Arch *arch.Arch
+	// Resume lets the target go on in the end also where it was found stopped.
+	Resume bool
+}
+
+// Target is what a stub controls, stopped. It is safe for concurrent use. It
+// implements [target.Target].
+type Target struct {
+	PID int
+	Exe string // the program's path as the stub tells it, or else Options.Exe
+
+	// StopSignal is why the target stands still, as Linux numbers signals; 0 if
+	// for none. StopName is its name.
+	StopSignal int
+	StopName   string
+	// Running says that the target ran when we came: Close lets it go on.
+	Running bool
+
+	s       *session
+	arch    *arch.Arch
+	layout  *layout
+	threads []*Thread
+	modules *target.Modules
+	memory  *memory
+	files   *sysroot.Files
+
+	mu   sync.Mutex
+	regs map[*Thread]*arch.Registers
+}
+
+// Dial connects to a stub at HOST:PORT, tcp:HOST:PORT or unix:PATH, and stops the
+// target if it runs. The caller closes the target. When ctx ends, so does every
+// exchange; Close still lets the target go.
+func Dial(ctx context.Context, addr string, o Options) (*Target, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	fail := func(err error) (*Target, error) { return nil, fmt.Errorf("remote %s: %w", addr, err) }
+	network, place := "tcp", strings.TrimPrefix(addr, "tcp:")
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		network, place = "unix", path
+	} else if _, _, err := net.SplitHostPort(place); err != nil {
+		return fail(errors.New("want HOST:PORT or unix:PATH"))
+	}
+	dialer := net.Dialer{Timeout: o.Timeout}
+	conn, err := dialer.DialContext(ctx, network, place)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) {
+			err = op.Err
+		}
+		return fail(fmt.Errorf("cannot connect: %w", err))
+	}
+	t := &Target{s: &session{link: newLink(ctx, conn, o.Timeout)}, regs: map[*Thread]*arch.Registers{}}
+	if err := t.start(o); err != nil {
+		t.s.leave(t.Running, t.PID)
+		return fail(err)
+	}
+	return t, nil
+}
+
+// start describes the target.
+func (t *Target) start(o Options) error {
+	if err := t.s.start(); err != nil {
+		return err
+	}
+	stopped, ran, err := t.s.stopped()
+	t.Running = ran || o.Resume
+	if err != nil {
+		return err
+	}
+	t.PID = stopped.thread.pid
+	if !ran && t.s.isMachine() {
+		// An emulated machine stands still because we have connected.
+		t.Running = true
+	}
+	t.StopSignal, t.StopName = linuxSignal(stopped.signal)
+	if t.threads, err = t.s.listThreads(stopped); err != nil {
+		return err
+	}
+	if t.PID == 0 {
+		t.PID = t.threads[0].id.pid
+	}
+	for _, th := range t.threads {
+		th.t = t
+	}
+	regs, err := t.describe(o)
+	if err != nil {
+		return err
+	}
+	if t.layout, err = newLayout(t.arch, regs); err != nil {
+		return err
+	}
+	if err := t.readMask(); err != nil {
+		return err
+	}
+	t.memory = newMemory(t.s)
+	return t.load(o)
+}
+
+// isMachine reports whether the stub is that of a system emulator: qemu answers
+// this question in that mode only.
+func (s *session) isMachine() bool {
+	reply, err := s.exchange("qqemu.PhyMemMode")
+	return err == nil && len(reply) == 1
+}
+
+// Arch returns the target's architecture; the address mask is the target's own
+// where the stub tells it.
+func (t *Target) Arch() *arch.Arch { return t.arch }
+
+// Memory returns the target's address space.
+func (t *Target) Memory() target.Memory { return t.memory }
+
+// Modules returns what is mapped, as far as the stub tells.
+func (t *Target) Modules() *target.Modules { return t.modules }
+
+// Threads returns the threads, each a [*Thread]: the one that stopped first. The
+// error is always nil.
+func (t *Target) Threads() ([]target.Thread, error) {
+	list := make([]target.Thread, len(t.threads))
+	for i, th := range t.threads {
+		list[i] = th
+	}
+	return list, nil
+}
+
+// Warnings returns what the user should know about the answers so far: one
+// sentence each.
+func (t *Target) Warnings() []string { return t.files.Warnings() }
+
+// Close closes the connection. A target that ran when we came goes on; one that
+// was found stopped is left so, if the stub leaves it so without a debugger
+// (gdbserver does, qemu's user emulation goes on).
+func (t *Target) Close() error {
+	t.files.Close()
+	return t.s.leave(t.Running, t.PID)
+}
+
+// registers reads a thread's registers, once.
+func (t *Target) registers(th *Thread, to *arch.Registers) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.regs[th]
+	if r == nil {
+		r = &arch.Registers{}
+		if err := t.s.readRegisters(th.id.text, t.arch, t.layout, r); err != nil {
+			return fmt.Errorf("registers of thread %d: %w", th.ID(), err)
+		}
+		t.regs[th] = r
+	}
+	*to = *r
+	return nil
+}
+
+// readRegisters asks for all registers at once, and for those that this answer
+// lacks one by one.
+func (s *session) readRegisters(thread string, a *arch.Arch, l *layout, r *arch.Registers) error {
+	if err := s.about(thread); err != nil {
+		return err
+	}
+	reply, err := s.exchange("g")
+	if err != nil {
+		return err
+	}
+	if len(reply) == 0 || reply[0] == 'E' {
+		return fmt.Errorf("the stub answers %q", short(reply))
+	}
+	for _, p := range l.get(a, reply, r) {
+		reply, err := s.exchange(fmt.Sprintf("p%x", p.num))
+		if err != nil {
+			return err
+		}
+		if len(reply) == 2*p.bytes {
+			if v, ok := value(a, reply); ok {
+				r.Set(p.reg, v)
+			}
+		}
+	}
+	return nil
+}
+
+// readMask asks which bits of a code address are a pointer authentication code.
+func (t *Target) readMask() error {
+	for _, num := range t.layout.mask {
+		if err := t.s.about(t.threads[0].id.text); err != nil {
+			return err
+		}
+		reply, err := t.s.exchange(fmt.Sprintf("p%x", num))
+		if err != nil {
+			return err
+		}
+		if mask, ok := value(t.arch, reply); ok && mask != 0 {
+			// Bit 55 tells the halves of the address space apart; user space is the lower.
+			t.arch = t.arch.WithAddressMask(^mask & (1<<55 - 1))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// session is a dialogue with a stub. It is safe for concurrent use.
+type session struct {
+	mu         sync.Mutex
+	link       *link
+	features   map[string]bool // what qSupported offers with +
+	packetSize int             // bytes that the stub takes in one packet, and gives
+	thread     string          // that g and p are about, as the stub knows it
+}
+
+// Packet sizes: of stubs that do not tell theirs, and bounds on what they tell.
+const (
+	defaultPacket = 400
+	minPacket     = 128
+	maxPacket     = 128 << 10
+)
+
+// ours is what we offer: to understand pPID.TID, and that i386's registers are
+// described by XML.
+const ours = "qSupported:multiprocess+;xmlRegisters=i386"
+
+// start agrees on the protocol.
+func (s *session) start() error {
+	// An acknowledgement for whatever the stub sent last: some wait for it.
+	if _, err := s.link.conn.Write([]byte{'+'}); err != nil {
+		return err
+	}
+	reply, err := s.exchange(ours)
+	if err != nil {
+		return fmt.Errorf("%w to qSupported: is it a GDB stub?", err)
+	}
+	s.features, s.packetSize = map[string]bool{}, defaultPacket
+	for _, item := range strings.Split(string(reply), ";") {
+		if name, ok := strings.CutSuffix(item, "+"); ok {
+			s.features[name] = true
+		}
+		if text, ok := strings.CutPrefix(item, "PacketSize="); ok {
+			n, err := strconv.ParseUint(text, 16, 32)
+			if err != nil || n < minPacket {
+				return fmt.Errorf("the stub's packets have %q bytes: want %#x or more", text, minPacket)
+			}
+			s.packetSize = int(min(n, maxPacket))
+		}
+	}
+	if s.features["QStartNoAckMode"] {
+		if reply, err := s.exchange("QStartNoAckMode"); err != nil {
+			return err
+		} else if string(reply) == "OK" {
+			s.link.noAck = true
+		}
+	}
+	return nil
+}
+
+// exchange sends a packet and returns the answer, nil where the stub does not
+// know the packet.
+func (s *session) exchange(packet string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.link.exchange([]byte(packet))
+}
+
+// errUnsupported says that a stub does not offer something.
+var errUnsupported = errors.New("the stub does not offer it")
+
+// transfer reads an object (qXfer:OBJECT:read:ANNEX) of at most limit bytes.
+func (s *session) transfer(object, annex string, limit int) ([]byte, error) {
+	if !s.features["qXfer:"+object+":read"] {
+		return nil, errUnsupported
+	}
+	var all []byte
+	for {
+		reply, err := s.exchange(fmt.Sprintf("qXfer:%s:read:%s:%x,%x", object, annex, len(all), s.packetSize-32))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read %s: %w", object, err)
+		case len(reply) == 0:
+			return nil, errUnsupported
+		case reply[0] == 'l':
+			return append(all, reply[1:]...), nil
+		case reply[0] != 'm' || len(reply) == 1:
+			return nil, fmt.Errorf("read %s: the stub answers %q", object, short(reply))
+		}
+		if all = append(all, reply[1:]...); len(all) > limit {
+			return nil, fmt.Errorf("read %s: more than %d bytes", object, limit)
+		}
+	}
+}
+
+// about makes a thread the one that g and p speak of.
+func (s *session) about(thread string) error {
+	if thread == s.thread {
+		return nil
+	}
+	reply, err := s.exchange("Hg" + thread)
+	if err != nil {
+		return err
+	}
+	if string(reply) != "OK" {
+		return fmt.Errorf("the stub does not know the thread: it answers %q to Hg", short(reply))
+	}
+	s.thread = thread
+	return nil
+}
+
+// interruptWait is how long a stub that does not answer "?" is waited for before
+// its target is taken to be running.
+const interruptWait = time.Second
+
+// stopped finds out why the target stands still. One that runs is interrupted.
+func (s *session) stopped() (reply stop, ran bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	wait := min(interruptWait, s.link.timeout)
+	text, err := s.link.exchangeOnce([]byte("?"), wait)
+	if errors.Is(err, errNoAnswer) && s.link.ctx.Err() == nil {
+		// It answers when the target stops.
+		ran, s.link.broken = true, nil
+		text, err = s.link.within(s.link.timeout, func() ([]byte, error) {
+			if _, err := s.link.conn.Write([]byte{3}); err != nil {
+				return nil, err
+			}
+			return s.link.stopReply()
+		})
+		if err == nil {
+			s.link.drain() // a stub that was slow to answer answers twice
+		}
+		if errors.Is(err, errNoAnswer) {
+			err = fmt.Errorf("the target runs, and the stub does not stop it (%w to an interrupt): qemu's user emulation is stopped by kill -TRAP of its process", err)
+		}
+	}
+	if err != nil {
+		return stop{}, ran, err
+	}
+	reply, err = parseStop(text)
+	return reply, ran, err
+}
+
+// exchangeOnce is exchange with another limit.
+func (l *link) exchangeOnce(packet []byte, limit time.Duration) ([]byte, error) {
+	return l.within(limit, func() ([]byte, error) {
+		if err := l.send(packet); err != nil {
+			return nil, err
+		}
+		return l.stopReply()
+	})
+}
+
+// drain throws away what still comes, for a moment.
+func (l *link) drain() {
+	l.within(interruptWait/5, func() ([]byte, error) { return l.receive() })
+	l.broken = nil
+}
+
+// stopReply receives a stop reply, past the target's output.
+func (l *link) stopReply() ([]byte, error) {
+	for range maxNoise {
+		reply, err := l.receive()
+		if err != nil || len(reply) == 0 || reply[0] != 'O' || string(reply) == "OK" {
+			return reply, err
+		}
+	}
+	return nil, errors.New("the target's output does not end")
+}
+
+// leave ends the dialogue. Where resume is set the target goes on: it is detached
+// from or, by stubs that do not know that, continued.
+func (s *session) leave(resume bool, pid int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.link.conn.Close()
+	if !resume || s.link.broken != nil && !errors.Is(s.link.broken, context.Canceled) {
+		return nil
+	}
+	s.link.ctx, s.link.broken = context.Background(), nil
+	packet := "D"
+	if s.features["multiprocess"] && pid != 0 {
+		packet = fmt.Sprintf("D;%x", pid)
+	}
+	reply, err := s.link.exchange([]byte(packet))
+	if err == nil && string(reply) != "OK" {
+		err = s.link.send([]byte("c"))
+	}
+	if err != nil {
+		return fmt.Errorf("the target may still be stopped: %w", err)
+	}
+	return nil
+}

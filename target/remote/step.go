@@ -1,0 +1,72 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Step lets one thread run one instruction, the others standing still where the
+// stub can do that. What was read of the target before is no longer true; its
+// modules are taken to be the same.
+func (t *Target) Step(ctx context.Context, th *Thread) error {
+	packet := "vCont;s:" + th.id.text
+	if !t.s.features["vContSupported"] {
+		if err := t.s.resumed(th.id.text); err != nil {
+			return fmt.Errorf("step thread %d: %w", th.ID(), err)
+		}
+		packet = "s"
+	}
+	if err := t.resume(ctx, packet); err != nil {
+		return fmt.Errorf("step thread %d: %w", th.ID(), err)
+	}
+	return nil
+}
+
+// Continue lets the target run until it stops again, or ctx ends.
+func (t *Target) Continue(ctx context.Context) error {
+	if err := t.resume(ctx, "c"); err != nil {
+		return fmt.Errorf("continue: %w", err)
+	}
+	return nil
+}
+
+// resumed makes a thread the one that s steps.
+func (s *session) resumed(thread string) error {
+	reply, err := s.exchange("Hc" + thread)
+	if err == nil && string(reply) != "OK" {
+		err = fmt.Errorf("the stub does not know the thread: it answers %q to Hc", short(reply))
+	}
+	return err
+}
+
+// resume sends a packet that lets the target run, and waits for it to stop.
+func (t *Target) resume(ctx context.Context, packet string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.regs)
+	t.memory.forget()
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	l := t.s.link
+	outer := l.ctx
+	l.ctx = ctx
+	defer func() { l.ctx = outer }()
+	text, err := l.exchangeOnce([]byte(packet), l.timeout)
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 {
+		return errors.New("the stub cannot do that")
+	}
+	stopped, err := parseStop(text)
+	if err != nil {
+		return err
+	}
+	t.s.thread = "" // stubs make the stopped thread the current one
+	t.StopSignal, t.StopName = linuxSignal(stopped.signal)
+	for _, th := range t.threads {
+		th.Current = stopped.known && th.id.tid == stopped.thread.tid
+	}
+	return nil
+}

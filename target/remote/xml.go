@@ -1,0 +1,154 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// description is what target.xml says: the architecture, and the registers in
+// the order of their numbers.
+type description struct {
+	arch string // BFD's name: "i386:x86-64"
+	regs []register
+}
+
+// register is one of the stub's.
+type register struct {
+	name string
+	num  int // as p takes it
+	bits int
+}
+
+// Bounds on a description.
+const (
+	maxDescription = 1 << 20 // bytes of all its parts
+	maxIncludes    = 64
+	maxDepth       = 8 // of includes within one another
+	maxRegisters   = 4096
+	maxRegBits     = 1 << 16
+)
+
+// readDescription reads target.xml and what it includes; fetch gives an annex.
+func readDescription(fetch func(annex string) ([]byte, error)) (*description, error) {
+	r := &describer{fetch: fetch, d: &description{}}
+	if err := r.read("target.xml", 0); err != nil {
+		return nil, err
+	}
+	return r.d, nil
+}
+
+type describer struct {
+	fetch    func(string) ([]byte, error)
+	d        *description
+	next     int // number of a register that has none of its own
+	size     int
+	includes int
+}
+
+func (r *describer) read(annex string, depth int) error {
+	if r.includes++; depth > maxDepth || r.includes > maxIncludes {
+		return fmt.Errorf("target description: %s: too many parts, one within another", annex)
+	}
+	text, err := r.fetch(annex)
+	if err != nil {
+		return fmt.Errorf("target description: %s: %w", annex, err)
+	}
+	if r.size += len(text); r.size > maxDescription {
+		return fmt.Errorf("target description: more than %d bytes", maxDescription)
+	}
+	d := xml.NewDecoder(bytes.NewReader(text))
+	d.Strict = false
+	inArch := false
+	for {
+		token, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("target description: %s: %w", annex, err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "architecture":
+				inArch = true
+			case "include":
+				err = r.read(attr(t, "href"), depth+1)
+			case "reg":
+				err = r.register(t)
+			}
+			if err != nil {
+				return err
+			}
+		case xml.EndElement:
+			inArch = false
+		case xml.CharData:
+			if inArch && r.d.arch == "" {
+				r.d.arch = string(bytes.TrimSpace(t))
+			}
+		}
+	}
+}
+
+func (r *describer) register(t xml.StartElement) error {
+	reg := register{name: attr(t, "name"), num: r.next}
+	var err error
+	if text := attr(t, "regnum"); text != "" {
+		if reg.num, err = strconv.Atoi(text); err != nil || reg.num < 0 || reg.num > 1<<20 {
+			return fmt.Errorf("target description: register %q has number %q", reg.name, text)
+		}
+	}
+	if reg.bits, err = strconv.Atoi(attr(t, "bitsize")); err != nil || reg.bits <= 0 || reg.bits > maxRegBits {
+		return fmt.Errorf("target description: register %q has %q bits", reg.name, attr(t, "bitsize"))
+	}
+	if len(r.d.regs) == maxRegisters {
+		return fmt.Errorf("target description: more than %d registers", maxRegisters)
+	}
+	r.d.regs = append(r.d.regs, reg)
+	r.next = reg.num + 1
+	return nil
+}
+
+func attr(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// element is a leaf of the stub's other lists: its attributes.
+type element map[string]string
+
+// elements returns the attributes of all elements of a name. A list that is cut
+// short or malformed gives what precedes the fault, and an error.
+func elements(text []byte, name string, limit int) (list []element, err error) {
+	d := xml.NewDecoder(bytes.NewReader(text))
+	d.Strict = false
+	for {
+		token, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return list, err
+		}
+		t, ok := token.(xml.StartElement)
+		if !ok || t.Name.Local != name {
+			continue
+		}
+		if len(list) == limit {
+			return list, fmt.Errorf("more than %d", limit)
+		}
+		e := element{}
+		for _, a := range t.Attr {
+			e[a.Name.Local] = a.Value
+		}
+		list = append(list, e)
+	}
+}
