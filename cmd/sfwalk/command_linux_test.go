@@ -255,6 +255,9 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("not an sfwalk command: %q", line)
 			continue
 		}
+		if args[1] == "remote" && len(args) > 2 {
+			args = strings.Fields(remoteExample(t, line, p.PID))
+		}
 		out, errOut, err := command(args[1:]...)
 		if status := (exitStatus{}); errors.As(err, &status) && status.err == nil {
 			err = nil // verify has found something
