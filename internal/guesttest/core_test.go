@@ -13,12 +13,12 @@ import (
 // the stub. They have the stack as far as main's frame.
 func TestGDBCores(t *testing.T) {
 	for _, s := range []subject{
-		{"arm64", committed(ARM64, "stacks-arm64-v3"), nil, true},
-		{"s390x", committed(S390X, "stacks-s390x-v3"), nil, true},
+		{"arm64", committed(ARM64, "stacks-arm64-v3"), nil, true, nil},
+		{"s390x", committed(S390X, "stacks-s390x-v3"), nil, true, nil},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			s.orders = []order{{nil, toMain}, {[]string{"sigtramp", "dwarf"}, toMain}, {[]string{"sigtramp", "sframe"}, toMain}}
-			s.run(t, func(g *Guest, stripped string, n map[string]*tally) {
+			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
 				g.Each(t, true, func(stop *Stop) {
 					if stop.Core != "" {
 						s.check(t, g, stop, fromCore, stripped, n)
@@ -33,11 +33,11 @@ func TestGDBCores(t *testing.T) {
 // read qemu's core file.
 func TestCrash(t *testing.T) {
 	for _, s := range []subject{
-		{"arm64", built(ARM64, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
-		{"s390x", built(S390X, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
+		{"arm64", built(ARM64, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false, nil},
+		{"s390x", built(S390X, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false, nil},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			s.run(t, func(g *Guest, stripped string, n map[string]*tally) {
+			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
 				r := g.start(t, true)
 				select {
 				case <-r.exited:

@@ -90,10 +90,13 @@ func (s *share) serveGDB(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if body := payload(p); len(body) > 1 && body[0] == 'H' {
-			s.selected[body[1]] = p
+		// An acknowledgement may come late, when the stub is already another's.
+		if body := payload(p); body != nil {
+			s.hand(conn)
+			if len(body) > 1 && body[0] == 'H' {
+				s.selected[body[1]] = p
+			}
 		}
-		s.hand(conn)
 		if _, err := s.stub.Write(p); err != nil {
 			return
 		}

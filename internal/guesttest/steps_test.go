@@ -3,12 +3,16 @@
 package guesttest
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/remote"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -56,42 +60,60 @@ func TestSteps(t *testing.T) {
 			if s.sframe > 0 {
 				walks = append(walks, walk{[]string{"sframe"}, false, s.sframe})
 			}
-			stepAll(t, newStepper(t, g, g.Path), steps, walks)
+			stepAll(t, g, g.Path, steps, walks)
 			if !noReaders[g.GOARCH] {
 				bare := []walk{{[]string{"prologue"}, true, 85}, {nil, true, 85}}
-				stepAll(t, newStepper(t, g, g.WithoutTables(t, g.Path)), steps, bare)
+				stepAll(t, g, g.WithoutTables(t, g.Path), steps, bare)
 			}
 		})
 	}
 }
 
-// stepAll runs the guest to its end and unwinds where gdb has stopped.
-func stepAll(t *testing.T, s *stepper, steps []Step, walks []walk) {
+// stepAll runs the guest, instruction by instruction, and unwinds where gdb has
+// stopped. exe is its file, or a copy without tables.
+func stepAll(t *testing.T, g *Guest, exe string, steps []Step, walks []walk) {
 	t.Helper()
+	ctx := context.Background()
+	tg, err := remote.Dial(ctx, "unix:"+g.Serve(t), remote.Options{Exe: exe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	th, a := threads[0].(*remote.Thread), tg.Arch()
 	tables := make([]*frame.Table, len(walks))
 	for i, w := range walks {
-		tables[i] = sniffer.Table(s.arch)
+		tables[i] = sniffer.Table(a)
 		if w.list != nil {
 			sniffers, err := sniffer.ByName(w.list...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tables[i] = frame.NewTable(s.arch, sniffers...)
+			tables[i] = frame.NewTable(a, sniffers...)
 		}
 	}
 	counts := make([]struct{ right, short, guessed, wrong int }, len(walks))
 	next := 0
-	for s.step() && next < len(steps) {
+	for next < len(steps) {
+		if err := tg.Step(ctx, th); err != nil {
+			t.Fatalf("the guest did not come to instruction %d of %d, at %#x: %v", next, len(steps), steps[next].Frames[0].PC, err)
+		}
+		var regs arch.Registers
+		if err := th.Registers(&regs); err != nil {
+			t.Fatal(err)
+		}
 		step := &steps[next]
-		pc, _ := s.regs.Get(s.arch.PC)
-		sp, _ := s.regs.Get(s.arch.SP)
+		pc, sp := regs.Value[a.PC], regs.Value[a.SP]
 		if pc != step.Frames[0].PC || sp != step.SP {
 			continue
 		}
 		next++
 		for i, w := range walks {
 			n := &counts[i]
-			frames, why := unwindStep(t, s, tables[i], step)
+			frames, why := unwindStep(t, tg, th, tables[i], step)
 			f0 := frames[0]
 			switch {
 			case why == nil && len(frames) == len(physical(step.Frames)):
@@ -103,13 +125,10 @@ func stepAll(t *testing.T, s *stepper, steps []Step, walks []walk) {
 			default:
 				if n.wrong++; n.wrong <= 5 {
 					row := f0.Row()
-					t.Errorf("%v: %s+%#x: %v: by %s %s", w, step.Frames[0].Function, pc-step.Frames[0].Code, why, f0.Sniffer(), row.Format(s.arch.RegName))
+					t.Errorf("%v: %s+%#x: %v: by %s %s", w, step.Frames[0].Function, pc-step.Frames[0].Code, why, f0.Sniffer(), row.Format(a.RegName))
 				}
 			}
 		}
-	}
-	if next < len(steps) {
-		t.Fatalf("the guest did not come to step %d of %d, at %#x", next, len(steps), steps[next].Frames[0].PC)
 	}
 	for i, w := range walks {
 		n := &counts[i]
@@ -121,9 +140,9 @@ func stepAll(t *testing.T, s *stepper, steps []Step, walks []walk) {
 }
 
 // unwindStep compares as many frames as there are, at most as many as gdb's.
-func unwindStep(t *testing.T, s *stepper, table *frame.Table, step *Step) (frames []*frame.Frame, why error) {
+func unwindStep(t *testing.T, tg target.Target, th target.Thread, table *frame.Table, step *Step) (frames []*frame.Frame, why error) {
 	t.Helper()
-	stack, err := frame.New(s, s, table)
+	stack, err := frame.New(tg, th, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +152,7 @@ func unwindStep(t *testing.T, s *stepper, table *frame.Table, step *Step) (frame
 			break
 		}
 		frames = append(frames, f)
-		if why := differs(s, f, &expected[len(frames)-1], nil, nil, false); why != nil {
+		if why := differs(tg, f, &expected[len(frames)-1], nil, nil, false); why != nil {
 			return frames, fmt.Errorf("frame %d, %s: %w", len(frames)-1, expected[len(frames)-1].Function, why)
 		}
 	}
@@ -147,6 +166,5 @@ func TestStepsSigned(t *testing.T) {
 	g := committed(ARM64, "steps-arm64-v3-pac")(t)
 	steps := g.Steps(t, gdbtest.Functions(t, g.Path, "step_"))
 	g.CPU = "max"
-	s := newStepper(t, g, g.Path)
-	stepAll(t, s, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 100}, {[]string{"sframe"}, false, 100}})
+	stepAll(t, g, g.Path, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 100}, {[]string{"sframe"}, false, 100}})
 }

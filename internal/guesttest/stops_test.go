@@ -3,6 +3,7 @@
 package guesttest
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/remote"
 )
 
 // A subject is a guest and what may be asked of its stacks.
@@ -18,6 +20,8 @@ type subject struct {
 	guest  func(t *testing.T) *Guest
 	orders []order
 	bare   bool // without tables, too: from the code alone as far as main
+
+	names aliases
 }
 
 // What a guest's tables make possible.
@@ -54,32 +58,32 @@ var (
 )
 
 var subjects = []subject{
-	{"arm64/SFrame V3", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), true},
-	{"arm64/SFrame V3, branch protection", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},
-	{"arm64/SFrame V2", committed(ARM64, "stacks-arm64-v2"), version(bySomeSFrame), true},
-	{"arm64/SFrame V1", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySomeSFrame), true},
-	{"arm64/no frame pointer", bare(ARM64, "stacks.c", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"), version(bySomeSFrame), true},
-	{"arm64/O0", bare(ARM64, "stacks.c", "-O0"), tables, true},
-	{"arm64/leaf signed with key B", bare(ARM64, "stacks.c", "-O3", "-mbranch-protection=pac-ret+leaf+b-key"), tables, true},
-	{"arm64/stack clash protection", bare(ARM64, "stacks.c", "-O2", "-fstack-clash-protection"), tables, true},
-	{"arm64/static-pie", built(ARM64, "stacks.c", "-O2", "-static-pie"), tables, false},
-	{"arm64/static", built(ARM64, "stacks.c", "-O2", "-static"), tables, false},
-	{"arm64/threads", built(ARM64, "threads.c", "-O2", "-static", "-pthread"), tables, false},
-	{"arm64/library", dynamic(ARM64, "library.c", "-O2"), tables, false},
-	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false},
-	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySomeSFrame), true},
+	{"arm64/SFrame V3", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), true, nil},
+	{"arm64/SFrame V3, branch protection", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true, nil},
+	{"arm64/SFrame V2", committed(ARM64, "stacks-arm64-v2"), version(bySomeSFrame), true, nil},
+	{"arm64/SFrame V1", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySomeSFrame), true, nil},
+	{"arm64/no frame pointer", bare(ARM64, "stacks.c", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"), version(bySomeSFrame), true, nil},
+	{"arm64/O0", bare(ARM64, "stacks.c", "-O0"), tables, true, nil},
+	{"arm64/leaf signed with key B", bare(ARM64, "stacks.c", "-O3", "-mbranch-protection=pac-ret+leaf+b-key"), tables, true, nil},
+	{"arm64/stack clash protection", bare(ARM64, "stacks.c", "-O2", "-fstack-clash-protection"), tables, true, nil},
+	{"arm64/static-pie", built(ARM64, "stacks.c", "-O2", "-static-pie"), tables, false, nil},
+	{"arm64/static", built(ARM64, "stacks.c", "-O2", "-static"), tables, false, nil},
+	{"arm64/threads", built(ARM64, "threads.c", "-O2", "-static", "-pthread"), tables, false, nil},
+	{"arm64/library", dynamic(ARM64, "library.c", "-O2"), tables, false, nil},
+	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false, nil},
+	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySomeSFrame), true, nil},
 
-	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true},
-	{"s390x/SFrame V3, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), true},
-	{"s390x/no SFrame", bare(S390X, "stacks.c", "-O2"), tables, true},
-	{"s390x/back chain", bare(S390X, "stacks.c", "-O2", "-mbackchain"), tables, true},
-	{"s390x/O0", bare(S390X, "stacks.c", "-O0"), tables, true},
-	{"s390x/packed stack", bare(S390X, "stacks.c", "-O2", "-mpacked-stack"), tables, true},
-	{"s390x/stack clash protection", bare(S390X, "stacks.c", "-O2", "-fstack-clash-protection"), tables, true},
-	{"s390x/static", built(S390X, "stacks.c", "-O2", "-static"), tables, false},
-	{"s390x/threads", built(S390X, "threads.c", "-O2", "-static", "-pthread"), tables, false},
-	{"s390x/library", dynamic(S390X, "library.c", "-O2"), tables, false},
-	{"s390x/deep", bare(S390X, "stacks.c", "-O2", "-DDEPTH=20000"), tables, true},
+	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true, nil},
+	{"s390x/SFrame V3, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), true, nil},
+	{"s390x/no SFrame", bare(S390X, "stacks.c", "-O2"), tables, true, nil},
+	{"s390x/back chain", bare(S390X, "stacks.c", "-O2", "-mbackchain"), tables, true, nil},
+	{"s390x/O0", bare(S390X, "stacks.c", "-O0"), tables, true, nil},
+	{"s390x/packed stack", bare(S390X, "stacks.c", "-O2", "-mpacked-stack"), tables, true, nil},
+	{"s390x/stack clash protection", bare(S390X, "stacks.c", "-O2", "-fstack-clash-protection"), tables, true, nil},
+	{"s390x/static", built(S390X, "stacks.c", "-O2", "-static"), tables, false, nil},
+	{"s390x/threads", built(S390X, "threads.c", "-O2", "-static", "-pthread"), tables, false, nil},
+	{"s390x/library", dynamic(S390X, "library.c", "-O2"), tables, false, nil},
+	{"s390x/deep", bare(S390X, "stacks.c", "-O2", "-DDEPTH=20000"), tables, true, nil},
 }
 
 var noReaders = map[string]bool{"arm64": arch.ByName("arm64").AfterCall == nil, "s390x": arch.ByName("s390x").AfterCall == nil}
@@ -95,45 +99,61 @@ var fromCore = opener{"core", func(stop *Stop, exe, sysroot string) (target.Targ
 	return core.Open(stop.Core, core.Options{Exe: exe, Sysroot: sysroot})
 }}
 
+var fromStub = opener{"stub", func(stop *Stop, exe, sysroot string) (target.Target, error) {
+	return remote.Dial(context.Background(), "unix:"+stop.Stub, remote.Options{Exe: exe, Sysroot: sysroot})
+}}
+
 // check holds a stop against gdb in each of the subject's orders.
 func (s *subject) check(t *testing.T, g *Guest, stop *Stop, from opener, stripped string, n map[string]*tally) {
 	t.Helper()
-	aliases := aliasesIn(t, g)
-	one := func(exe string, o order, what string) {
+	with := func(exe string, orders []order, what string) {
 		t.Helper()
-		if n[what] == nil {
-			n[what] = new(tally)
-		}
 		tg, err := from.open(stop, exe, g.Root)
 		if err != nil {
 			t.Errorf("%s: %s: %v", stop.Scenario, from.name, err)
 			return
 		}
 		defer tg.Close()
-		if err := compareThreads(t, tg, stop.Threads, o, aliases, n[what]); err != nil {
-			t.Errorf("%s: %s, %s: %v", stop.Scenario, from.name, what, err)
+		for _, o := range orders {
+			name := o.String() + what
+			if n[name] == nil {
+				n[name] = new(tally)
+			}
+			if err := compareThreads(t, tg, stop.Threads, o, s.names, n[name]); err != nil {
+				t.Errorf("%s: %s, %s: %v", stop.Scenario, from.name, name, err)
+			}
 		}
 	}
-	for _, o := range s.orders {
-		one(g.Path, o, o.String())
-	}
+	with(g.Path, s.orders, "")
 	if s.bare && !noReaders[g.GOARCH] {
-		one(stripped, order{nil, toMain}, "without tables")
+		with(stripped, []order{{nil, toMain}}, ", without tables")
 	}
 }
 
-func (s *subject) run(t *testing.T, f func(g *Guest, stripped string, n map[string]*tally)) {
+func (s subject) run(t *testing.T, f func(s *subject, g *Guest, stripped string, n map[string]*tally)) {
 	t.Helper()
 	t.Parallel()
 	g := s.guest(t)
+	s.names = aliasesIn(t, g)
 	stripped := ""
 	if s.bare && !noReaders[g.GOARCH] {
 		stripped = g.WithoutTables(t, g.Path)
 	}
 	n := map[string]*tally{}
-	f(g, stripped, n)
+	f(&s, g, stripped, n)
 	for what, n := range n {
 		t.Logf("%s: %d stacks, %d frames", what, n.stacks, n.frames)
+	}
+}
+
+// TestStacks does the same as TestCores through qemu's stub, where gdb stands still.
+func TestStacks(t *testing.T) {
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
+				g.Each(t, false, func(stop *Stop) { s.check(t, g, stop, fromStub, stripped, n) })
+			})
+		})
 	}
 }
 
@@ -143,7 +163,7 @@ func (s *subject) run(t *testing.T, f func(g *Guest, stripped string, n map[stri
 func TestCores(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
-			s.run(t, func(g *Guest, stripped string, n map[string]*tally) {
+			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
 				for number := 1; ; number++ {
 					stop := g.Dump(t, number)
 					if stop == nil {
@@ -162,14 +182,14 @@ func TestCores(t *testing.T) {
 // more registers here, so stack addresses differ.)
 func TestSigned(t *testing.T) {
 	for _, s := range []subject{
-		{"SFrame V3", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},
-		{"static", built(ARM64, "stacks.c", "-O2", "-static", "-mbranch-protection=standard"), tables, true},
+		{"SFrame V3", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true, nil},
+		{"static", built(ARM64, "stacks.c", "-O2", "-static", "-mbranch-protection=standard"), tables, true, nil},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			for i := range s.orders {
 				s.orders[i].want = pcs
 			}
-			s.run(t, func(g *Guest, stripped string, n map[string]*tally) {
+			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
 				signing := *g
 				signing.CPU = "max"
 				for number := 1; ; number++ {
