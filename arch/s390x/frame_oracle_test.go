@@ -5,6 +5,7 @@ package s390x
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -174,7 +175,7 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 	reg, off, _ := strings.Cut(want.cfa, "+")
 	oracleCFA := s.regs[named(reg)] // by the state
 	switch rule := row.CFA; {
-	case rule.Kind == trad.InReg && fmt.Sprintf("%s%+d", Arch.RegName(rule.Reg), rule.Off) == want.cfa:
+	case rule.Kind == trad.InReg && Arch.RegName(rule.Reg) == reg && strconv.Itoa(int(rule.Off)) == off:
 	case oracleCFA.base != cfa:
 		// From a register that the state does not know.
 		unlike = true
@@ -195,10 +196,10 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 		got := ""
 		switch rule.Kind {
 		case trad.Saved:
-			got = fmt.Sprintf("c%+d", rule.Off)
+			got = "c" + strconv.Itoa(int(rule.Off))
 		case trad.SavedAt:
 			if at := s.regs[rule.Reg].plus(rule.Off); at.base == cfa {
-				got = fmt.Sprintf("c%+d", at.off)
+				got = "c" + strconv.Itoa(int(at.off))
 			}
 		case trad.Same:
 			got = "u"
@@ -211,12 +212,12 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 		// There may be two places. The oracle names a slot late, or still when the
 		// register has its value back; then its place must have the value, too.
 		var at value
-		switch n := int32(0); {
+		switch {
 		case w == "u":
 			at = s.regs[r]
 		case w[0] == 'c':
-			fmt.Sscanf(w, "c%d", &n)
-			if at = s.load(value{cfa, n}); s.regs[R15].base == cfa && n < s.regs[R15].off {
+			n, _ := strconv.Atoi(w[1:])
+			if at = s.load(value{cfa, int32(n)}); s.regs[R15].base == cfa && int32(n) < s.regs[R15].off {
 				at = s.regs[r] // the oracle goes on naming a slot below r15
 			}
 		default:
@@ -234,12 +235,22 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 	return bad, other, unlike
 }
 
-// named returns the general or floating-point register of that name.
-func named(name string) trad.Reg {
-	for r := R0; r <= F15; r++ {
-		if Arch.RegName(r) == name {
-			return r
+// byName has the general and floating-point registers.
+var byName = func() map[string]trad.Reg {
+	m := map[string]trad.Reg{}
+	for _, r := range Arch.Regs {
+		if r.Num <= F15 {
+			m[r.Name] = r.Num
 		}
 	}
-	panic("no register " + name)
+	return m
+}()
+
+// named returns the general or floating-point register of that name.
+func named(name string) trad.Reg {
+	r, ok := byName[name]
+	if !ok {
+		panic("no register " + name)
+	}
+	return r
 }

@@ -24,11 +24,12 @@ const (
 	intact   = int32(-1)    // the frame is not being torn down
 	entrySP  = -saveArea    // r15 on entry, from the CFA
 	nRegs    = int(F15) + 1 // registers that a state follows
-	generals = 1<<F0 - 1    // the general ones
-	floats   = 0xff << F8   // the floating-point registers that a call preserves
-	linkBit  = 1 << R14     // the link register, which a call changes
-	calleeOK = floats | 1<<R6 | 1<<R7 | 1<<R8 | 1<<R9 | 1<<R10 | 1<<R11 | 1<<R12 | 1<<R13 | 1<<R15
-	tracked  = calleeOK | linkBit // registers whose values on entry PREVIOUS wants back
+
+	// Sets of registers: the link register, which a call changes; those that it
+	// preserves; and all whose values on entry PREVIOUS wants back.
+	linkBit  uint32 = 1 << R14
+	calleeOK uint32 = 1<<R6 | 1<<R7 | 1<<R8 | 1<<R9 | 1<<R10 | 1<<R11 | 1<<R12 | 1<<R13 | 1<<R15 | 0xff<<F8
+	tracked         = calleeOK | linkBit
 )
 
 // onStack reports whether the value is an address in the frame.
