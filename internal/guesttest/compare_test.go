@@ -4,7 +4,6 @@ package guesttest
 
 import (
 	"debug/elf"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -24,7 +23,6 @@ type want int
 
 const (
 	whole  want = iota // every frame, and the end
-	asFar              // as far as it goes, and frame 0 at least
 	toMain             // every frame as far as main's
 	pcs                // every frame's PC, type and function, and the end
 )
@@ -43,7 +41,7 @@ func (o order) String() string {
 }
 
 // tally counts what was compared.
-type tally struct{ stacks, frames int }
+type tally struct{ stacks, frames, registers int }
 
 // compareThreads holds the stacks of all threads of a target against gdb's.
 func compareThreads(t *testing.T, tg target.Target, threads []gdbtest.Thread, o order, same aliases, n *tally) error {
@@ -79,18 +77,19 @@ func compareThreads(t *testing.T, tg target.Target, threads []gdbtest.Thread, o 
 		if err != nil {
 			return err
 		}
-		frames, why := compareFrames(tg, stack, threads[i].Frames, symbols, same, o.want)
 		n.stacks++
-		n.frames += frames
-		if why != nil {
+		if why := n.compare(tg, stack, threads[i].Frames, symbols, same, o.want); why != nil {
 			return fmt.Errorf("thread %d: %w", threads[i].TID, why)
 		}
 	}
 	return nil
 }
 
-func compareFrames(tg target.Target, stack *frame.Stack, expected []gdbtest.Frame, symbols *symbol.Symbolizer, same aliases, w want) (n int, why error) {
+// compare holds one stack against gdb's.
+func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdbtest.Frame, symbols *symbol.Symbolizer, same aliases, w want) error {
 	expected = physical(expected)
+	n := 0
+	defer func() { count.frames += n }()
 	var stop error
 	for f, err := range stack.All() {
 		if err != nil {
@@ -98,23 +97,25 @@ func compareFrames(tg target.Target, stack *frame.Stack, expected []gdbtest.Fram
 			break
 		}
 		if n == len(expected) {
-			return n, fmt.Errorf("more frames than gdb's %d: %v by %s", n, f, f.Sniffer())
+			return fmt.Errorf("more frames than gdb's %d: %v by %s", n, f, f.Sniffer())
 		}
 		g := &expected[n]
-		if err := differs(tg, f, g, symbols, same, w == pcs); err != nil {
+		registers, err := differs(tg, f, g, symbols, same, w == pcs)
+		count.registers += registers
+		if err != nil {
 			claim := f.Claim()
-			return n, fmt.Errorf("frame %d, %s, by %q %s: %w", n, g.Function, claim.Sniffer, claim.Row.Format(tg.Arch().RegName), err)
+			return fmt.Errorf("frame %d, %s, by %q %s: %w", n, g.Function, claim.Sniffer, claim.Row.Format(tg.Arch().RegName), err)
 		}
 		n++
 		if w == toMain && g.Function == "main" {
-			return n, nil
+			return nil
 		}
 	}
 	switch {
 	case (w == whole || w == pcs) && (n != len(expected) || stop != nil), w == toMain, n == 0:
-		return n, fmt.Errorf("%d frames (%w), gdb has %d", n, errors.Join(stop), len(expected))
+		return fmt.Errorf("%d frames, gdb has %d: %v", n, len(expected), stop)
 	}
-	return n, nil
+	return nil
 }
 
 func physical(frames []gdbtest.Frame) (list []gdbtest.Frame) {
@@ -127,10 +128,10 @@ func physical(frames []gdbtest.Frame) (list []gdbtest.Frame) {
 }
 
 // differs compares one frame: its PC, CFA, type, function, and the registers
-// that a caller relies on.
-func differs(tg target.Target, f *frame.Frame, g *gdbtest.Frame, symbols *symbol.Symbolizer, same aliases, pcOnly bool) error {
+// that a caller relies on, and counts these.
+func differs(tg target.Target, f *frame.Frame, g *gdbtest.Frame, symbols *symbol.Symbolizer, same aliases, pcOnly bool) (registers int, why error) {
 	if f.PC() != g.PC {
-		return fmt.Errorf("PC %#x, gdb has %#x", f.PC(), g.PC)
+		return registers, fmt.Errorf("PC %#x, gdb has %#x", f.PC(), g.PC)
 	}
 	name := ""
 	if symbols != nil {
@@ -140,22 +141,26 @@ func differs(tg target.Target, f *frame.Frame, g *gdbtest.Frame, symbols *symbol
 	cfa, known := f.CFA()
 	switch {
 	case f.Sniffer() != "" && f.Type().String() != g.Type:
-		return fmt.Errorf("type %v, gdb has %s", f.Type(), g.Type)
+		return registers, fmt.Errorf("type %v, gdb has %s", f.Type(), g.Type)
 	case symbols != nil && g.Function != "" && g.Type != "sigtramp" && !same.has(name, g.Function):
-		return fmt.Errorf("function %q, gdb has %q", name, g.Function)
+		return registers, fmt.Errorf("function %q, gdb has %q", name, g.Function)
 	case pcOnly:
-		return nil
+		return registers, nil
 	case known && g.CFA != 0 && cfa != g.CFA:
-		return fmt.Errorf("CFA %#x, gdb has %#x", cfa, g.CFA)
+		return registers, fmt.Errorf("CFA %#x, gdb has %#x", cfa, g.CFA)
 	}
 	for number, value := range g.Registers {
 		if r := trad.Reg(number); r != tg.Arch().PC {
-			if v := f.Register(r); v.Known() && v.Bits != value {
-				return fmt.Errorf("%s %#x, gdb has %#x", tg.Arch().RegName(r), v.Bits, value)
+			v := f.Register(r)
+			if v.Known() && v.Bits != value {
+				return registers, fmt.Errorf("%s %#x, gdb has %#x", tg.Arch().RegName(r), v.Bits, value)
+			}
+			if v.Known() {
+				registers++
 			}
 		}
 	}
-	return nil
+	return registers, nil
 }
 
 // aliases are the functions of a file by their names: a function may have several.

@@ -152,7 +152,7 @@ func unwindStep(t *testing.T, tg target.Target, th target.Thread, table *frame.T
 			break
 		}
 		frames = append(frames, f)
-		if why := differs(tg, f, &expected[len(frames)-1], nil, nil, false); why != nil {
+		if _, why := differs(tg, f, &expected[len(frames)-1], nil, nil, false); why != nil {
 			return frames, fmt.Errorf("frame %d, %s: %w", len(frames)-1, expected[len(frames)-1].Function, why)
 		}
 	}

@@ -30,8 +30,8 @@ var (
 	byDWARF   = order{[]string{"sigtramp", "dwarf"}, whole}
 	// All functions of the guest have SFrame, _start too.
 	bySFrame = order{[]string{"sigtramp", "sframe"}, whole}
-	// Some have none: libc's, _start's in SFrame V1 and V2.
-	bySomeSFrame = order{[]string{"sigtramp", "sframe"}, asFar}
+	// In V1 and V2, _start has none: there is no way to say that it is the outermost.
+	bySFrameToMain = order{[]string{"sigtramp", "sframe"}, toMain}
 )
 
 func committed(p *Processor, name string) func(*testing.T) *Guest {
@@ -60,9 +60,9 @@ var (
 var subjects = []subject{
 	{"arm64/SFrame V3", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), true, nil},
 	{"arm64/SFrame V3, branch protection", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true, nil},
-	{"arm64/SFrame V2", committed(ARM64, "stacks-arm64-v2"), version(bySomeSFrame), true, nil},
-	{"arm64/SFrame V1", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySomeSFrame), true, nil},
-	{"arm64/no frame pointer", bare(ARM64, "stacks.c", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"), version(bySomeSFrame), true, nil},
+	{"arm64/SFrame V2", committed(ARM64, "stacks-arm64-v2"), version(bySFrameToMain), true, nil},
+	{"arm64/SFrame V1", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySFrameToMain), true, nil},
+	{"arm64/no frame pointer", bare(ARM64, "stacks.c", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"), version(bySFrameToMain), true, nil},
 	{"arm64/O0", bare(ARM64, "stacks.c", "-O0"), tables, true, nil},
 	{"arm64/leaf signed with key B", bare(ARM64, "stacks.c", "-O3", "-mbranch-protection=pac-ret+leaf+b-key"), tables, true, nil},
 	{"arm64/stack clash protection", bare(ARM64, "stacks.c", "-O2", "-fstack-clash-protection"), tables, true, nil},
@@ -71,7 +71,7 @@ var subjects = []subject{
 	{"arm64/threads", built(ARM64, "threads.c", "-O2", "-static", "-pthread"), tables, false, nil},
 	{"arm64/library", dynamic(ARM64, "library.c", "-O2"), tables, false, nil},
 	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false, nil},
-	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySomeSFrame), true, nil},
+	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySFrameToMain), true, nil},
 
 	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true, nil},
 	{"s390x/SFrame V3, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), true, nil},
@@ -142,7 +142,7 @@ func (s subject) run(t *testing.T, f func(s *subject, g *Guest, stripped string,
 	n := map[string]*tally{}
 	f(&s, g, stripped, n)
 	for what, n := range n {
-		t.Logf("%s: %d stacks, %d frames", what, n.stacks, n.frames)
+		t.Logf("%s: %d stacks, %d frames, %d registers", what, n.stacks, n.frames, n.registers)
 	}
 }
 
@@ -192,14 +192,26 @@ func TestSigned(t *testing.T) {
 			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
 				signing := *g
 				signing.CPU = "max"
-				for number := 1; ; number++ {
-					plain := g.Dump(t, number)
-					if plain == nil {
-						break
+				var plain []*Stop
+				g.Each(t, false, func(stop *Stop) { plain = append(plain, stop) })
+				same := func(i int, signed *Stop) *Stop {
+					if i >= len(plain) || plain[i].Scenario != signed.Scenario {
+						t.Fatalf("stop %d is in %q, and not so without signatures", i, signed.Scenario)
 					}
-					signed := signing.Dump(t, number)
-					plain.Threads[0].TID, plain.Core = signed.Threads[0].TID, signed.Core
-					s.check(t, g, plain, fromCore, stripped, n)
+					stop := *plain[i]
+					stop.Threads[0].TID, stop.Core, stop.Stub = signed.Threads[0].TID, signed.Core, signed.Stub
+					return &stop
+				}
+				at := 0
+				signing.Each(t, false, func(stop *Stop) {
+					s.check(t, g, same(at, stop), fromStub, stripped, n)
+					at++
+				})
+				for i := range plain {
+					s.check(t, g, same(i, signing.Dump(t, i+1)), fromCore, stripped, n)
+				}
+				if at != len(plain) {
+					t.Errorf("%d stops, %d without signatures", at, len(plain))
 				}
 			})
 		})
