@@ -13,7 +13,7 @@ import (
 // what objdump says, and what is decoded without the library writes the same
 // registers that the library says it writes.
 func TestDecode(t *testing.T) {
-	for _, name := range []string{"libc.so.6", "libm.so.6", "libstdc++.so.6"} {
+	for _, name := range []string{"libc.so.6", "libm.so.6"} {
 		file := library(t, name)
 		pcs, text := readBoundaries(t, file)
 		s := openImage(t, file)[0]
