@@ -269,7 +269,8 @@ func (a *analysis) arrive(at int32, s *state) (ok bool) {
 				return a.blame(have.call)
 			}
 		}
-		if !have.merge(s) {
+		// What goes back to the entry leaves it as every caller does.
+		if at == 0 || !have.merge(s) {
 			return true
 		}
 	}

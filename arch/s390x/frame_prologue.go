@@ -17,7 +17,7 @@ func skipPrologue(code []byte, start uint64) uint64 {
 			break
 		}
 		o := decode(code, at)
-		if !o.straight() {
+		if !o.straight() && !checksStack(code, at) {
 			break
 		}
 		setUp := s.setsUp(&o)
@@ -31,6 +31,14 @@ func skipPrologue(code []byte, start uint64) uint64 {
 
 // straight reports whether control goes on to the next instruction, and to no other.
 func (o *op) straight() bool { return o.kind < opCall }
+
+// checksStack reports whether the branch at code[at:] is that to morestack, which
+// every Go function with a frame begins with: lg %r10,16(%r13), then clgrj of r10
+// with r15, or with r11, an address below it.
+func checksStack(code []byte, at int) bool {
+	return match(code, 0xe3, 0xa0, 0xd0, 0x10, 0x00, 0x04) &&
+		(match(code[at:], 0xec, 0xaf, -1, -1, -1, 0x65) || match(code[at:], 0xec, 0xab, -1, -1, -1, 0x65))
+}
 
 // setsUp reports whether an instruction sets up the frame.
 func (s *state) setsUp(o *op) bool {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // breakpoints returns where gdb puts a breakpoint on each function of file,
@@ -89,6 +90,35 @@ func TestSkipPrologue(t *testing.T) {
 		t.Logf("%s: %d of %d equal, %d have a prologue", flags, equal, len(symbols), moved)
 		if equal*2 < len(symbols) || strings.HasPrefix(flags, "-O0") && equal*10 < len(symbols)*9 || moved*10 < len(symbols)*8 {
 			t.Errorf("%s: only %d of %d equal, %d have a prologue", flags, equal, len(symbols), moved)
+		}
+	}
+}
+
+// TestSkipGoPrologue: the check of the stack's limit comes before the frame.
+func TestSkipGoPrologue(t *testing.T) {
+	const (
+		limit = "\xe3\xa0\xd0\x10\x00\x04" // lg %r10,16(%r13)
+		check = "\xec\xaf\x00\x63\xa0\x65" // clgrjnl %r10,%r15
+		below = "\xe3\xbf\x0f\x00\xff\x71" // lay %r11,-256(%r15)
+		large = "\xec\xab\x00\x63\xa0\x65" // clgrjnl %r10,%r11
+		save  = "\xe3\xe0\xff\xb8\xff\x24" // stg %r14,-72(%r15)
+		lower = "\xe3\xff\x0f\xb8\xff\x71" // lay %r15,-72(%r15)
+		again = "\xe3\xe0\xf0\x00\x00\x24" // stg %r14,0(%r15)
+	)
+	for _, p := range [][]byte{code(limit, check, save, lower, again, ltgrR2), code(limit, below, large, save, lower, again, ltgrR2)} {
+		if end, want := skipPrologue(p, 0x1000), 0x1000+uint64(len(p))-10; end != want {
+			t.Errorf("% x: the prologue ends at %#x, want %#x", p, end, want)
+		}
+	}
+	// lgr %r5,%r14; brasl morestack; j to the entry
+	p := code(limit, "\xec\xaf\x00\x11\xa0\x65", save, lower, ltgrR2, "\xe3\xe0\xf0\x00\x00\x04\xa7\xfb\x00\x48", br14, "\xb9\x04\x00\x5e", call, "\xa7\xf4\xff\xe7")
+	row, why := readFrame(p, 0x1000, 0x1000+24)
+	if want := at(-232); why != "" || row.RA != want || row.CFA != in(R15, 232) || row.Flags&trad.Guess != 0 {
+		t.Errorf("the frame of a Go function: %s %q", row.Format(Arch.RegName), why)
+	}
+	for pc := range uint64(len(p)) {
+		if row, why := readFrame(p, 0x1000, 0x1000+pc); why != "" || row.Flags&trad.Guess != 0 {
+			t.Errorf("%d: %s %q", pc, row.Format(Arch.RegName), why)
 		}
 	}
 }

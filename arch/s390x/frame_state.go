@@ -169,13 +169,20 @@ func (s *state) exec(o *op, at int32) {
 // called is what a call leaves: the registers that it preserves, and the stack
 // but for the register save area that it may use.
 func (s *state) called(at int32) {
+	// Go's functions copy r14 to r5 for the routine that makes the stack larger,
+	// which restores it. They have no frame yet.
+	_, saved := s.savedAt(R14)
+	keepsLink := s.regs[R5] == entryOf(R14) && s.regs[R14] == entryOf(R14) && s.regs[R15] == value{cfa, entrySP} && !saved
 	for r := range s.regs {
 		if calleeOK&(1<<r) == 0 {
 			s.regs[r] = value{}
 		}
 	}
-	s.regs[R14] = value{behind, at}
 	sp := s.regs[R15]
+	s.regs[R14] = value{behind, at}
+	if keepsLink {
+		s.regs[R14] = entryOf(R14)
+	}
 	given := func(x slot) bool {
 		return x.at.base == sp.base && x.at.off >= sp.off && x.at.off < sp.off+saveArea && x.at.off != sp.off
 	}
