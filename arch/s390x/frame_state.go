@@ -136,7 +136,7 @@ func (s *state) exec(o *op, at int32) {
 	case opStore:
 		// Another base may be a pointer that is only at first where it is known to
 		// be, in a loop that fills memory.
-		if v := s.reg(o.src); o.base == R15 || o.base == R11 || v.worth(o.width) {
+		if v := s.reg(o.src); o.base == R15 || o.base == R11 && s.regs[R11] == s.regs[R15] || v.worth(o.width) {
 			s.store(s.reg(o.base).plus(o.imm), o.width, v)
 		}
 	case opStores:
