@@ -29,7 +29,7 @@ const (
 	maxIncludes    = 64
 	maxDepth       = 8 // of includes within one another
 	maxRegisters   = 4096
-	maxRegBits     = 1 << 16
+	maxRegBits     = 1 << 20 // arm64's ZA has up to 1 << 19
 )
 
 // readDescription reads target.xml and what it includes; fetch gives an annex.
