@@ -123,7 +123,6 @@ func (g *Guest) start(t testing.TB, dumps bool, options ...string) running {
 		argv = append([]string{"/bin/sh", "-c", `echo 0 >/proc/$$/coredump_filter; ulimit -c unlimited; ulimit -s 4096; exec "$@"`, "sh"}, argv...)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	// Where a guest's stack begins depends on its environment.
 	cmd.Env = []string{"PATH=/bin"}
 	cmd.Dir = t.TempDir()
 	var messages bytes.Buffer

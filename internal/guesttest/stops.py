@@ -17,7 +17,7 @@ def threads():
         yield {"tid": thread.ptid[1], "name": thread.name or "", "frames": frames, "stop": stop}
 
 
-def core_file():
+def core_file(number):
     """Where gdb has written a core file of this stop. How large the stack is, it
     makes of the frames, of which main's must be the last."""
     path = "%s/%d.core" % (PARAMS["cores"], number)
@@ -28,36 +28,39 @@ def core_file():
     return path
 
 
-if not PARAMS["stub"]:  # a core file
+def run():
+    connect()
+    for name in PARAMS["stops"]:
+        gdb.Breakpoint("*" + name)
+    gdb.execute("handle all nostop noprint pass", to_string=True)
+    number = 0
+    while True:
+        gdb.execute("continue", to_string=True)
+        if not running():
+            break
+        number += 1
+        if PARAMS["kill"] not in (0, number):
+            continue
+        stopped = gdb.selected_thread()
+        record = {"scenario": scenario(), "stopped": stopped.ptid[1]}
+        record["threads"] = list(threads())
+        stopped.switch()
+        if PARAMS["cores"] and record["scenario"] not in PARAMS["coreless"]:
+            record["core"] = core_file(number)
+        emit(record)
+        wait_for_answer()
+        if PARAMS["kill"]:
+            gdb.execute("delete")
+            try:
+                gdb.execute("signal SIGABRT", to_string=True)
+            except gdb.error:
+                pass
+            break
+
+
+if PARAMS["stub"]:
+    run()
+else:  # a core file
     emit({"threads": list(threads())})
-    emit({"end": True})
-    gdb.execute("quit")
-connect()
-for name in PARAMS["stops"]:
-    gdb.Breakpoint("*" + name)
-gdb.execute("handle all nostop noprint pass", to_string=True)
-number = 0
-while True:
-    gdb.execute("continue", to_string=True)
-    if not running():
-        break
-    number += 1
-    if PARAMS["kill"] not in (0, number):
-        continue
-    stopped = gdb.selected_thread()
-    record = {"scenario": scenario(), "stopped": stopped.ptid[1]}
-    record["threads"] = list(threads())
-    stopped.switch()
-    if PARAMS["cores"] and record["scenario"] not in PARAMS["coreless"]:
-        record["core"] = core_file()
-    emit(record)
-    wait_for_answer()
-    if PARAMS["kill"]:
-        gdb.execute("delete")
-        try:
-            gdb.execute("signal SIGABRT", to_string=True)
-        except gdb.error:
-            pass
-        break
 emit({"end": True})
 OUT.close()
