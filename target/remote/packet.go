@@ -243,16 +243,3 @@ func unhex(p, text []byte) (n int) {
 
 // short is the beginning of a packet, for messages.
 func short(data []byte) []byte { return data[:min(len(data), 40)] }
-
-// escape makes binary data fit for a packet.
-func escape(data []byte) []byte {
-	var out []byte
-	for _, c := range data {
-		if c == '$' || c == '#' || c == '}' || c == '*' {
-			out = append(out, '}')
-			c ^= 0x20
-		}
-		out = append(out, c)
-	}
-	return out
-}

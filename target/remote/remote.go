@@ -82,10 +82,19 @@ func Dial(ctx context.Context, addr string, o Options) (*Target, error) {
 		}
 		return fail(fmt.Errorf("cannot connect: %w", err))
 	}
+	t, err := connect(ctx, conn, o)
+	if err != nil {
+		return fail(err)
+	}
+	return t, nil
+}
+
+// connect describes the target at the other end of a connection.
+func connect(ctx context.Context, conn net.Conn, o Options) (*Target, error) {
 	t := &Target{s: &session{link: newLink(ctx, conn, o.Timeout)}, regs: map[*Thread]*arch.Registers{}}
 	if err := t.start(o); err != nil {
 		t.s.leave(t.Running, t.PID)
-		return fail(err)
+		return nil, err
 	}
 	return t, nil
 }

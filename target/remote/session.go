@@ -80,7 +80,7 @@ func (s *session) transfer(object, annex string, limit int) ([]byte, error) {
 		return nil, errUnsupported
 	}
 	var all []byte
-	for {
+	for range maxPieces {
 		reply, err := s.exchange(fmt.Sprintf("qXfer:%s:read:%s:%x,%x", object, annex, len(all), s.packetSize-32))
 		switch {
 		case err != nil:
@@ -96,7 +96,11 @@ func (s *session) transfer(object, annex string, limit int) ([]byte, error) {
 			return nil, fmt.Errorf("read %s: more than %d bytes", object, limit)
 		}
 	}
+	return nil, fmt.Errorf("read %s: it does not end, after %d pieces", object, maxPieces)
 }
+
+// maxPieces bounds the exchanges that one object may take.
+const maxPieces = 1 << 14
 
 // about makes a thread the one that g and p speak of.
 func (s *session) about(thread string) error {

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 )
 
 // maxThreads bounds what a stub can list.
-const maxThreads = 1 << 20
+const maxThreads = 1 << 16
 
 // Thread is one thread of a [Target].
 type Thread struct {
@@ -34,7 +35,7 @@ func (t *Thread) Registers(r *arch.Registers) error { return t.t.registers(t, r)
 // listThreads asks for the threads; the one that stopped comes first.
 func (s *session) listThreads(stopped stop) ([]*Thread, error) {
 	list, err := s.threadsXML()
-	if err != nil {
+	if errors.Is(err, errUnsupported) {
 		list, err = s.threadsInfo()
 	}
 	if err != nil {

@@ -185,8 +185,8 @@ func (s *session) readWhole(path string, limit int) ([]byte, error) {
 	f := &hostFile{s: s, fd: fd}
 	defer f.Close()
 	var all []byte
-	for {
-		var piece [64 << 10]byte
+	var piece [64 << 10]byte
+	for range maxPieces {
 		n, err := f.pread(piece[:], int64(len(all)))
 		if err != nil {
 			return nil, err
@@ -198,4 +198,5 @@ func (s *session) readWhole(path string, limit int) ([]byte, error) {
 			return nil, fmt.Errorf("%s has more than %d bytes", path, limit)
 		}
 	}
+	return nil, fmt.Errorf("%s does not end, after %d pieces", path, maxPieces)
 }

@@ -1,0 +1,110 @@
+//go:build amd64
+
+package remote
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// qemu starts a guest that waits for a debugger, and connects.
+func qemu(t *testing.T, emulator, guest string, o Options) *Target {
+	t.Helper()
+	sock := filepath.Join(t.TempDir(), "stub")
+	cmd := exec.Command(gdbtest.Tool(t, emulator), "-g", sock, gdbtest.Testdata(t, "guests", guest))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		tg, err := Dial(context.Background(), "unix:"+sock, o)
+		if err == nil {
+			t.Cleanup(func() { tg.Close() })
+			return tg
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a stub's description says is what gdb makes of it, all its parts.
+func TestDescribedLayout(t *testing.T) {
+	for _, tt := range []struct{ arch, emulator, guest string }{
+		{"arm64", "qemu-aarch64", "steps-arm64-v3"},
+		{"s390x", "qemu-s390x", "steps-s390x-v3"},
+	} {
+		t.Run(tt.arch, func(t *testing.T) {
+			tg := qemu(t, tt.emulator, tt.guest, Options{})
+			if tg.Arch().Name != tt.arch {
+				t.Fatalf("architecture %s", tg.Arch().Name)
+			}
+			dir := t.TempDir()
+			d, err := readDescription(func(annex string) ([]byte, error) {
+				text, err := tg.s.transfer("features", annex, maxDescription)
+				if err != nil {
+					return nil, err
+				}
+				return text, os.WriteFile(filepath.Join(dir, annex), text, 0o600)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := arch.ByName(tt.arch)
+			l, err := newLayout(a, d.regs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareLayout(t, a, l, gdbLayout(t, "set architecture "+d.arch, "set tdesc filename "+filepath.Join(dir, "target.xml")))
+			// All of them can be had, those behind the end of g as well.
+			var r arch.Registers
+			threads, _ := tg.Threads()
+			if err := threads[0].Registers(&r); err != nil || r.Known.Len() != len(l.regs) {
+				t.Errorf("%d registers of %d, %v", r.Known.Len(), len(l.regs), err)
+			}
+		})
+	}
+}
+
+// A guest stands still at its first instruction; one step further it is at the
+// second.
+func TestStep(t *testing.T) {
+	for _, tt := range []struct {
+		emulator, guest string
+		insn            uint64 // length of the first instruction, by objdump
+	}{{"qemu-aarch64", "steps-arm64-v3", 4}} {
+		tg := qemu(t, tt.emulator, tt.guest, Options{})
+		threads, _ := tg.Threads()
+		th := threads[0].(*Thread)
+		var before, after arch.Registers
+		if err := th.Registers(&before); err != nil {
+			t.Fatal(err)
+		}
+		m := tg.Modules().Find(before.Value[tg.Arch().PC])
+		im, bias, err := m.Image()
+		if err != nil || im.Entry+bias != before.Value[tg.Arch().PC] {
+			t.Errorf("PC %#x is not the entry: %v", before.Value[tg.Arch().PC], err)
+		}
+		if err := tg.Step(context.Background(), th); err != nil {
+			t.Fatal(err)
+		}
+		if err := th.Registers(&after); err != nil {
+			t.Fatal(err)
+		}
+		if got := after.Value[tg.Arch().PC] - before.Value[tg.Arch().PC]; got != tt.insn {
+			t.Errorf("stepped by %d bytes, want %d", got, tt.insn)
+		}
+	}
+}
