@@ -13,15 +13,15 @@ import (
 // the stub. They have the stack as far as main's frame.
 func TestGDBCores(t *testing.T) {
 	for _, s := range []subject{
-		{"arm64", committed(ARM64, "stacks-arm64-v3"), nil, true, nil},
-		{"s390x", committed(S390X, "stacks-s390x-v3"), nil, true, nil},
+		{"arm64", committed(ARM64, "stacks-arm64-v3"), nil, true},
+		{"s390x", committed(S390X, "stacks-s390x-v3"), nil, true},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			s.orders = []order{{nil, toMain}, {[]string{"sigtramp", "dwarf"}, toMain}, {[]string{"sigtramp", "sframe"}, toMain}}
-			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
-				g.Each(t, true, func(stop *Stop) {
+			s.run(t, func(c *checker) {
+				c.Each(t, true, func(stop *Stop) {
 					if stop.Core != "" {
-						s.check(t, g, stop, fromCore, stripped, n)
+						c.check(stop, fromCore)
 					}
 				})
 			})
@@ -33,19 +33,19 @@ func TestGDBCores(t *testing.T) {
 // read qemu's core file.
 func TestCrash(t *testing.T) {
 	for _, s := range []subject{
-		{"arm64", built(ARM64, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false, nil},
-		{"s390x", built(S390X, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false, nil},
+		{"arm64", built(ARM64, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
+		{"s390x", built(S390X, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			s.run(t, func(s *subject, g *Guest, stripped string, n map[string]*tally) {
-				r := g.start(t, true)
+			s.run(t, func(c *checker) {
+				r := c.start(t, true)
 				select {
 				case <-r.exited:
 				case <-time.After(20 * time.Second):
 					t.Fatal("the guest does not die")
 				}
 				stop := &Stop{Scenario: "crash", Core: r.core(t)}
-				stop.Threads = g.readCore(t, stop.Core)
+				stop.Threads = c.readCore(t, stop.Core)
 				names := ""
 				for _, f := range stop.Threads[0].Frames {
 					names += f.Function + " "
@@ -53,7 +53,7 @@ func TestCrash(t *testing.T) {
 				if want := "never_returns ends_in_call main "; len(names) < len(want) || names[:len(want)] != want {
 					t.Errorf("gdb's functions are %q, want %q first", names, want)
 				}
-				s.check(t, g, stop, fromCore, stripped, n)
+				c.check(stop, fromCore)
 			})
 		})
 	}

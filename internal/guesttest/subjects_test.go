@@ -1,0 +1,80 @@
+//go:build linux
+
+package guesttest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// A subject is a guest and what may be asked of its stacks.
+type subject struct {
+	name   string
+	guest  func(t *testing.T) *Guest
+	orders []order
+	bare   bool // without tables, too: from the code alone as far as main
+}
+
+// What a guest's tables make possible.
+var (
+	byDefault = order{nil, whole}
+	byDWARF   = order{[]string{"sigtramp", "dwarf"}, whole}
+	// All functions of the guest have SFrame, _start too.
+	bySFrame = order{[]string{"sigtramp", "sframe"}, whole}
+	// In V1 and V2, _start has none: there is no way to say that it is the outermost.
+	bySFrameToMain = order{[]string{"sigtramp", "sframe"}, toMain}
+)
+
+func committed(p *Processor, name string) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest {
+		return &Guest{Processor: p, Path: gdbtest.Testdata(t, "guests", name)}
+	}
+}
+
+func built(p *Processor, src string, flags ...string) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest { return &Guest{Processor: p, Path: p.Build(t, src, flags...)} }
+}
+
+func bare(p *Processor, src string, flags ...string) func(*testing.T) *Guest {
+	return built(p, src, append(slices.Clone(Bare), flags...)...)
+}
+
+func dynamic(p *Processor, src string, flags ...string) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest { return p.BuildDynamic(t, src, flags...) }
+}
+
+var (
+	tables  = []order{byDefault, byDWARF}
+	version = func(sframe order) []order { return []order{byDefault, byDWARF, sframe} }
+)
+
+var subjects = []subject{
+	{"arm64/SFrame V3", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), true},
+	{"arm64/SFrame V3, branch protection", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},
+	{"arm64/SFrame V2", committed(ARM64, "stacks-arm64-v2"), version(bySFrameToMain), true},
+	{"arm64/SFrame V1", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySFrameToMain), true},
+	{"arm64/no frame pointer", bare(ARM64, "stacks.c", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"), version(bySFrameToMain), true},
+	{"arm64/O0", bare(ARM64, "stacks.c", "-O0"), tables, true},
+	{"arm64/leaf signed with key B", bare(ARM64, "stacks.c", "-O3", "-mbranch-protection=pac-ret+leaf+b-key"), tables, true},
+	{"arm64/stack clash protection", bare(ARM64, "stacks.c", "-O2", "-fstack-clash-protection"), tables, true},
+	{"arm64/static-pie", built(ARM64, "stacks.c", "-O2", "-static-pie"), tables, false},
+	{"arm64/static", built(ARM64, "stacks.c", "-O2", "-static"), tables, false},
+	{"arm64/threads", built(ARM64, "threads.c", "-O2", "-static", "-pthread"), tables, false},
+	{"arm64/library", dynamic(ARM64, "library.c", "-O2"), tables, false},
+	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false},
+	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySFrameToMain), true},
+
+	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true},
+	{"s390x/SFrame V3, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), true},
+	{"s390x/no SFrame", bare(S390X, "stacks.c", "-O2"), tables, true},
+	{"s390x/back chain", bare(S390X, "stacks.c", "-O2", "-mbackchain"), tables, true},
+	{"s390x/O0", bare(S390X, "stacks.c", "-O0"), tables, true},
+	{"s390x/packed stack", bare(S390X, "stacks.c", "-O2", "-mpacked-stack"), tables, true},
+	{"s390x/stack clash protection", bare(S390X, "stacks.c", "-O2", "-fstack-clash-protection"), tables, true},
+	{"s390x/static", built(S390X, "stacks.c", "-O2", "-static"), tables, false},
+	{"s390x/threads", built(S390X, "threads.c", "-O2", "-static", "-pthread"), tables, false},
+	{"s390x/library", dynamic(S390X, "library.c", "-O2"), tables, false},
+	{"s390x/deep", bare(S390X, "stacks.c", "-O2", "-DDEPTH=20000"), tables, true},
+}
