@@ -25,15 +25,15 @@ type share struct {
 	mu       sync.Mutex
 	to       io.Writer // who has the stub's answers
 	selected map[byte][]byte
-	guests   sync.WaitGroup
-	refused  []string // packets that would have changed the guest
+	turn     chan struct{} // held by who is served besides gdb
+	refused  []string      // packets that would have changed the guest
 }
 
 // newShare connects to the stub at a unix socket.
 func newShare(t testing.TB, stub string) *share {
 	t.Helper()
 	dir := socketDir(t)
-	s := &share{gdb: filepath.Join(dir, "gdb"), guest: filepath.Join(dir, "guest"), selected: map[byte][]byte{}, to: io.Discard}
+	s := &share{gdb: filepath.Join(dir, "gdb"), guest: filepath.Join(dir, "guest"), selected: map[byte][]byte{}, to: io.Discard, turn: make(chan struct{}, 1)}
 	var err error
 	if s.stub, err = net.Dial("unix", stub); err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func (s *share) serveGDB(conn net.Conn) {
 
 // serveGuest passes on what reads, and gives the stub back as gdb has left it.
 func (s *share) serveGuest(conn net.Conn) {
-	s.guests.Add(1)
-	defer s.guests.Done()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	defer conn.Close()
 	s.hand(conn)
 	r := bufio.NewReader(conn)
@@ -145,10 +145,9 @@ func (s *share) serveGuest(conn net.Conn) {
 // idle waits until nobody but gdb is connected.
 func (s *share) idle(t testing.TB) {
 	t.Helper()
-	done := make(chan struct{})
-	go func() { s.guests.Wait(); close(done) }()
 	select {
-	case <-done:
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
 	case <-time.After(5 * time.Second):
 		t.Fatal("a connection to the guest was not closed")
 	}

@@ -41,7 +41,7 @@ var stepGuests = []struct {
 	{"arm64/SFrame V3", committed(ARM64, "steps-arm64-v3"), 100},
 	{"arm64/SFrame V3, branch protection", committed(ARM64, "steps-arm64-v3-pac"), 100},
 	{"arm64/SFrame V2", committed(ARM64, "steps-arm64-v2"), 100},
-	{"arm64/SFrame V1, O0", bare(ARM64, "steps.c", "-O0", "-Wa,--gsframe"), 100},
+	{"arm64/SFrame of the installed assembler, O0", bare(ARM64, "steps.c", "-O0", "-Wa,--gsframe"), 100},
 	{"arm64/no frame pointer", bare(ARM64, "steps.c", "-O2", "-fomit-frame-pointer"), 0},
 	{"s390x/SFrame V3", committed(S390X, "steps-s390x-v3"), 100},
 	{"s390x/SFrame V3, back chain", committed(S390X, "steps-s390x-v3-backchain"), 100},

@@ -54,7 +54,7 @@ var subjects = []subject{
 	{"arm64/SFrame V3", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), true},
 	{"arm64/SFrame V3, branch protection", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},
 	{"arm64/SFrame V2", committed(ARM64, "stacks-arm64-v2"), version(bySFrameToMain), true},
-	{"arm64/SFrame V1", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySFrameToMain), true},
+	{"arm64/SFrame of the installed assembler", bare(ARM64, "stacks.c", "-O2", "-Wa,--gsframe"), version(bySFrameToMain), true},
 	{"arm64/no frame pointer", bare(ARM64, "stacks.c", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"), version(bySFrameToMain), true},
 	{"arm64/O0", bare(ARM64, "stacks.c", "-O0"), tables, true},
 	{"arm64/leaf signed with key B", bare(ARM64, "stacks.c", "-O3", "-mbranch-protection=pac-ret+leaf+b-key"), tables, true},
