@@ -23,9 +23,10 @@ import (
 type want int
 
 const (
-	whole  want = iota // every frame, and the end
-	toMain             // every frame as far as main's
-	pcs                // every frame's PC, type and function, and the end
+	whole     want = iota // every frame, and the end
+	toMain                // every frame as far as main's
+	pcs                   // every frame's PC, type and function, and the end
+	pcsToMain             // the same as far as main's
 )
 
 // An order is a list of sniffers and what their stacks must be like.
@@ -89,6 +90,7 @@ func compareThreads(t *testing.T, tg target.Target, threads []gdbtest.Thread, o 
 // compare holds one stack against gdb's.
 func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdbtest.Frame, symbols *symbol.Symbolizer, same aliases, w want) error {
 	expected = physical(expected)
+	pcOnly, end := w == pcs || w == pcsToMain, w == whole || w == pcs
 	n := 0
 	defer func() { count.frames += n }()
 	var stop error
@@ -101,22 +103,21 @@ func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdb
 			return fmt.Errorf("more frames than gdb's %d: %v by %s", n, f, f.Sniffer())
 		}
 		g := &expected[n]
-		if (f.PC() == g.PC || w == pcs) && unknowable(tg, f, g) {
+		if (f.PC() == g.PC || pcOnly) && unknowable(tg, f, g) {
 			return nil
 		}
-		registers, err := differs(tg, f, g, symbols, same, w == pcs)
+		registers, err := differs(tg, f, g, symbols, same, pcOnly)
 		count.registers += registers
 		if err != nil {
 			claim := f.Claim()
 			return fmt.Errorf("frame %d, %s, by %q %s: %w", n, g.Function, claim.Sniffer, claim.Row.Format(tg.Arch().RegName), err)
 		}
 		n++
-		if w == toMain && g.Function == "main" {
+		if !end && g.Function == "main" {
 			return nil
 		}
 	}
-	switch {
-	case (w == whole || w == pcs) && (n != len(expected) || stop != nil), w == toMain, n == 0:
+	if !end || n != len(expected) || stop != nil {
 		return fmt.Errorf("%d frames, gdb has %d: %v", n, len(expected), stop)
 	}
 	return nil

@@ -7,13 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
-
-var noReaders = map[string]bool{"arm64": arch.ByName("arm64").AfterCall == nil, "s390x": arch.ByName("s390x").AfterCall == nil}
 
 // An opener makes a target of a stop, with the program's file and the folder of
 // its libraries.
@@ -46,7 +43,7 @@ func (s *subject) run(t *testing.T, f func(c *checker)) {
 	t.Parallel()
 	g := s.guest(t)
 	c := &checker{Guest: g, t: t, orders: s.orders, names: aliasesIn(t, g), counts: map[string]*tally{}}
-	if s.bare && !noReaders[g.GOARCH] {
+	if s.bare {
 		c.stripped = g.WithoutTables(t, g.Path)
 	}
 	f(c)
@@ -58,9 +55,16 @@ func (s *subject) run(t *testing.T, f func(c *checker)) {
 // check compares a stop with gdb's in each order.
 func (c *checker) check(stop *Stop, from opener) {
 	c.t.Helper()
+	if c.GOARCH == "s390x" && stop.Scenario == "alternate" && stop.Threads[0].Stop != "outermost" {
+		return // gdb 13 looks for the registers in the wrong place: TestSiginfo
+	}
 	c.checkFile(stop, from, c.Path, c.orders, "")
 	if c.stripped != "" {
-		c.checkFile(stop, from, c.stripped, []order{{nil, toMain}}, ", without tables")
+		o := order{nil, toMain}
+		if c.orders[0].want == pcs {
+			o.want = pcsToMain
+		}
+		c.checkFile(stop, from, c.stripped, []order{o}, ", without tables")
 	}
 }
 

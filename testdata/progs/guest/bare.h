@@ -5,8 +5,8 @@
 
 #define SIGUSR1 10
 #define SIGSEGV 11
+#define SA_SIGINFO 4
 #define SA_ONSTACK 0x08000000
-#define SA_NODEFER 0x40000000
 #define PROT_NONE 0
 #define PROT_READ 1
 #define PROT_WRITE 2

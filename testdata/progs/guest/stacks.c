@@ -9,7 +9,10 @@
  *              that needs every register (s390x gcc saves some in FPRs)
  *   first      on_fault < [sigtramp] < first_instruction < run_first
  *   locals     on_fault < [sigtramp] < leaf_locals < run_locals: a leaf with a frame
- *   alternate  on_signal < [sigtramp] < ... < run_alternate, on another stack
+ *   alternate  on_signal < [sigtramp] < ... < run_alternate, on another stack; with
+ *              SA_SIGINFO (the other signal frames of s390x are without). The same
+ *              frames, run_alternate's caller and outward, are those of
+ *   before     run_alternate
  *   nested     on_fault < [sigtramp] < middle < on_nested < [sigtramp] < ... < run_nested
  *   recursion  even and odd in turn, DEPTH of them
  *   noreturn   never_returns < ends_in_call: the call is the function's last
@@ -208,7 +211,8 @@ NOINLINE long run_locals(long n) {
 }
 
 NOINLINE long run_alternate(long n) {
-    on(SIGUSR1, on_signal, SA_ONSTACK);
+    on(SIGUSR1, on_signal, SA_ONSTACK | SA_SIGINFO);
+    stop_here("before");
     signal_self(SIGUSR1);
     return n + counter;
 }
