@@ -44,6 +44,12 @@ var Arch = &arch.Arch{
 	LooseRecord: true,
 	AddressMask: 1<<userBits - 1,
 
+	ReadFrame:    readFrame,
+	ReadEpilogue: readEpilogue,
+	SkipPrologue: skipPrologue,
+	StubFrame:    stubFrame,
+	AfterCall:    afterCall,
+
 	Trampolines: []arch.Trampoline{
 		// mov x8, #139; svc #0: in the vDSO, and in C libraries.
 		{

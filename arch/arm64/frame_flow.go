@@ -1,0 +1,265 @@
+package arm64
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Bounds of one analysis. A function of 64 KiB has 16,384 instructions.
+const (
+	maxOps    = 1 << 16 // instructions looked at
+	maxSteps  = 1 << 18 // instructions executed, again and again for loops and restarts
+	maxBlamed = 128     // calls found not to return, each of which restarts the analysis
+)
+
+// An analysis follows the flow of control from a function's entry and finds the
+// state at each instruction that is reached.
+//
+// Calls are taken to return. Where that leads to a contradiction (two depths of
+// the stack at one instruction, a return from a wrong depth), the call before it
+// is blamed and everything is done again without what comes after the call.
+//
+// What the flow does not reach (the cases of a switch, what follows a call that
+// does not return) is filled in by guessing, from the state of the body before it.
+type analysis struct {
+	code    []byte
+	index   []int32 // by offset/size: 1 + the index of the op there, 0 where none has been decoded
+	ops     []op
+	at      []int32 // the offset of each op
+	states  []state // by op
+	reached []bool  // by op: states is valid
+	work    []int32 // ops whose state has changed
+	seeds   []seed
+	blamed  []int32 // offsets of calls that do not return
+	steps   int
+	unsound bool // a contradiction is left, or the bounds were met: nothing is certain
+}
+
+// A seed is a guess of the state where the flow does not come.
+type seed struct {
+	at int32
+	state
+}
+
+func analyse(code []byte) *analysis {
+	n := min(len(code)/size, 4096) // as many instructions as most functions have
+	a := &analysis{
+		code: code, index: make([]int32, len(code)/size+1),
+		ops: make([]op, 0, n), at: make([]int32, 0, n), states: make([]state, 0, n), reached: make([]bool, 0, n),
+	}
+	for a.follow() || a.fill() {
+	}
+	return a
+}
+
+// follow follows the flow from the entry. It reports whether a call has been
+// blamed, so that all is to be done again.
+func (a *analysis) follow() (again bool) {
+	clear(a.reached)
+	a.seeds, a.work = a.seeds[:0], a.work[:0]
+	s := entryState()
+	if !a.arrive(0, &s) {
+		return true
+	}
+	return !a.drain()
+}
+
+// fill guesses the states that the flow leaves open, each from what stands before
+// it in the code. It reports whether a call has been blamed after all.
+func (a *analysis) fill() (again bool) {
+	for len(a.seeds) > 0 && a.steps < maxSteps {
+		batch := a.seeds
+		a.seeds = nil // the guessed parts leave gaps behind them, too
+		slices.SortFunc(batch, func(x, y seed) int { return cmp.Compare(x.at, y.at) })
+		for i := range batch {
+			x := &batch[i]
+			x.guess = true
+			if !a.arrive(x.at, &x.state) || !a.drain() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drain runs until no state changes; ok is false where a call has been blamed.
+func (a *analysis) drain() (ok bool) {
+	for len(a.work) > 0 {
+		i := a.work[len(a.work)-1]
+		a.work = a.work[:len(a.work)-1]
+		if !a.run(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// opAt returns the index of the instruction at an offset.
+func (a *analysis) opAt(at int32) (i int32, ok bool) {
+	if at < 0 || int(at) >= len(a.code) || at%size != 0 {
+		return 0, false
+	}
+	if i = a.index[at/size]; i > 0 {
+		return i - 1, true
+	}
+	if len(a.ops) >= maxOps {
+		a.unsound = true
+		return 0, false
+	}
+	a.ops = append(a.ops, decode(a.code, int(at)))
+	a.at = append(a.at, at)
+	a.states = append(a.states, state{})
+	a.reached = append(a.reached, false)
+	i = int32(len(a.ops))
+	a.index[at/size] = i
+	return i - 1, true
+}
+
+// run executes the instruction with index i in its state and hands the outcome
+// to what follows.
+func (a *analysis) run(i int32) (ok bool) {
+	if a.steps++; a.steps > maxSteps {
+		a.unsound, a.work = true, a.work[:0]
+		return true
+	}
+	o, at := a.ops[i], a.at[i] // copied: looking ahead may move the ops
+	s := a.states[i]
+	next := at + size
+	switch o.kind {
+	case opBad:
+		return true
+	case opStop:
+		a.guess(next, &s)
+		return true
+	case opJumpReg:
+		a.guess(next, &s)
+		return a.leaves(&o, &s)
+	case opJump:
+		a.guess(next, &s)
+		s.justCall = false
+		return a.arrive(o.target, &s)
+	case opBranch, opBranchNE:
+		taken := s
+		taken.compared, taken.justCall, taken.teardown = nothing, false, intact
+		if !a.arrive(o.target, &taken) {
+			return false
+		}
+	case opCall:
+		if slices.Contains(a.blamed, at) {
+			a.guess(next, &s)
+			return true
+		}
+	}
+	if o.kind == opStore && s.savesAgain(&o) && s.call != noCall && !s.guess && !a.blame(s.call) {
+		return false
+	}
+	stray := s.regs[rsp].base == cfa && o.kind == opLoad && (o.dst == x30 || o.dst2 == x30) && s.load(s.address(&o)).base == unknown
+	s.exec(&o, at)
+	if stray && s.call != noCall && !s.guess && !a.blame(s.call) {
+		return false // a frame that was never made is torn down
+	}
+	return a.arrive(next, &s)
+}
+
+// leaves looks at a branch to where a register says: a return, unless that is
+// the case of a switch or another function. ok is false where it is one that
+// cannot be, so that a call has been blamed.
+func (a *analysis) leaves(o *op, s *state) (ok bool) {
+	switch to := s.reg(o.src); {
+	case s.guess:
+	case to.base == behind:
+		return a.blame(to.off) // no function goes back to where a call of its own came from
+	case to == entryOf(x30):
+		if sp := s.regs[rsp]; sp.base == cfa && sp.off != entrySP {
+			return a.blame(s.call)
+		}
+	}
+	return true
+}
+
+// savesAgain reports whether a store puts into a register's own slot what is no
+// longer the caller's: no function does that, so the flow does not come here.
+func (s *state) savesAgain(o *op) bool {
+	to := s.address(o)
+	for i, r := range [...]reg{o.dst, o.dst2} {
+		if r != noReg && o.width == 8 && s.load(to.plus(int32(8*i))) == entryOf(r) && s.reg(r) != entryOf(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// peek returns the instruction at an offset, for a look ahead.
+func (a *analysis) peek(at int32) *op {
+	if i, ok := a.opAt(at); ok {
+		return &a.ops[i]
+	}
+	return &op{kind: opBad}
+}
+
+// guess notes a state for code that the flow does not reach: the frame as it was
+// before the instructions that took it down for this exit.
+func (a *analysis) guess(at int32, s *state) {
+	if len(a.seeds) >= maxOps {
+		return
+	}
+	if s.teardown != intact {
+		if i := a.index[s.teardown/size]; i > 0 && a.reached[i-1] {
+			s = &a.states[i-1]
+		}
+	}
+	x := seed{at, *s}
+	x.teardown, x.compared, x.call, x.justCall = intact, nothing, noCall, false
+	a.seeds = append(a.seeds, x)
+}
+
+// arrive joins a state to what is known at an offset. ok is false where that
+// made a call blamed.
+func (a *analysis) arrive(at int32, s *state) (ok bool) {
+	i, ok := a.opAt(at)
+	if !ok {
+		return true
+	}
+	have := &a.states[i]
+	switch {
+	case !a.reached[i]:
+		*have, a.reached[i] = *s, true
+	case s.guess:
+		// The first guess stays, and so does what is certain, unless its certainty
+		// is that of a call that comes back.
+		if !have.guess && have.justCall && have.contradicts(s) {
+			return a.blame(have.call)
+		}
+		return true
+	default:
+		if have.contradicts(s) {
+			switch {
+			case s.justCall:
+				return a.blame(s.call)
+			case have.justCall:
+				return a.blame(have.call)
+			case s.call != noCall:
+				return a.blame(s.call)
+			case have.call != noCall:
+				return a.blame(have.call)
+			}
+		}
+		// What goes back to the entry leaves it as every caller does.
+		if at == 0 || !have.merge(s) {
+			return true
+		}
+	}
+	a.work = append(a.work, i)
+	return true
+}
+
+// blame notes that a call does not return. ok is true where there is none to
+// blame, and then the contradiction stays.
+func (a *analysis) blame(call int32) (ok bool) {
+	if call == noCall || len(a.blamed) >= maxBlamed {
+		a.unsound = true
+		return true
+	}
+	a.blamed = append(a.blamed, call)
+	return false
+}

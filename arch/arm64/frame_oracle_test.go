@@ -1,0 +1,396 @@
+//go:build linux
+
+package arm64
+
+import (
+	"bufio"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// The oracle is readelf's reading of the compiler's own unwind tables.
+
+type oracleRow struct {
+	loc  uint64
+	cfa  string            // "sp+16", "x29+32", "exp"
+	regs map[string]string // by name: "u", "c-16", "s"; "ra" for x30
+}
+
+type oracleFDE struct {
+	lo, hi uint64
+	rows   []oracleRow
+}
+
+func (f *oracleFDE) at(pc uint64) *oracleRow {
+	i, ok := slices.BinarySearchFunc(f.rows, pc, func(r oracleRow, pc uint64) int { return int(int64(r.loc - pc)) })
+	if !ok {
+		i--
+	}
+	return &f.rows[i]
+}
+
+func parseHex(t testing.TB, s string) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// readFDEs returns the functions that file's unwind tables describe.
+func readFDEs(t testing.TB, file string) (fdes []*oracleFDE) {
+	t.Helper()
+	cmd := exec.Command(gdbtest.Tool(t, "readelf"), "-W", "--debug-dump=frames-interp,no-follow-links", file)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var cur *oracleFDE
+	var cols []string
+	for s := bufio.NewScanner(out); s.Scan(); {
+		switch f := strings.Fields(s.Text()); {
+		case len(f) >= 6 && f[3] == "FDE":
+			cur = nil
+			if lo, hi, ok := strings.Cut(strings.TrimPrefix(f[5], "pc="), ".."); ok {
+				cur = &oracleFDE{lo: parseHex(t, lo), hi: parseHex(t, hi)}
+				cur.rows = []oracleRow{{loc: cur.lo, cfa: "sp+0"}} // every CIE's
+				fdes = append(fdes, cur)
+			}
+		case len(f) >= 4 && f[3] == "CIE":
+			cur = nil
+		case cur == nil || len(f) < 2:
+		case f[0] == "LOC":
+			cols = f[2:]
+		case len(f) == len(cols)+2:
+			r := oracleRow{loc: parseHex(t, f[0]), cfa: f[1], regs: map[string]string{}}
+			for i, c := range cols {
+				r.regs[c] = f[2+i]
+			}
+			if n := len(cur.rows); cur.rows[n-1].loc == r.loc {
+				cur.rows = cur.rows[:n-1]
+			}
+			cur.rows = append(cur.rows, r)
+		}
+	}
+	if err := cmd.Wait(); err != nil || len(fdes) == 0 {
+		t.Fatalf("readelf %s: %v, %d FDEs", file, err, len(fdes))
+	}
+	return fdes
+}
+
+// codeOf returns the code of [lo, hi) and, as far as there is, extra bytes more.
+func codeOf(t testing.TB, f *elf.File, lo, hi, extra uint64) []byte {
+	t.Helper()
+	for _, s := range f.Sections {
+		if s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_EXECINSTR != 0 && lo >= s.Addr && hi <= s.Addr+s.Size {
+			code := make([]byte, min(hi+extra, s.Addr+s.Size)-lo)
+			if _, err := s.ReadAt(code, int64(lo-s.Addr)); err != nil {
+				t.Fatal(err)
+			}
+			return code
+		}
+	}
+	return nil
+}
+
+// tally counts what came of the instructions of some functions.
+type tally struct {
+	functions, cold, total                            int
+	sure, guess, none                                 int
+	wrong, wrongGuess, other, unknown, unlike         int
+	epilogues, wrongEpilogue, returns, seenReturns, n int
+	missed                                            map[string]int
+}
+
+func (c *tally) String() string {
+	p := func(n int) string { return fmt.Sprintf("%d (%.3f%%)", n, 100*float64(n)/float64(max(1, c.total))) }
+	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s %v; wrong among the sure %s, among the guessed %s; other registers wrong %s, some not followed %s; not comparable %s; %d epilogue rows, %d wrong, %d of %d returns seen",
+		c.functions, c.cold, c.total, p(c.sure), p(c.guess), p(c.none), c.missed, p(c.wrong), p(c.wrongGuess), p(c.other), p(c.unknown), p(c.unlike), c.epilogues, c.wrongEpilogue, c.seenReturns, c.returns)
+}
+
+// compareAll holds the row of every instruction of a file against the oracle.
+func compareAll(t *testing.T, file string) *tally {
+	t.Helper()
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := &tally{missed: map[string]int{}}
+	for _, fde := range readFDEs(t, file) {
+		code := codeOf(t, f, fde.lo, fde.hi, 256)
+		if code == nil {
+			continue
+		}
+		// What begins with a frame already made is the cold part of a function that
+		// begins elsewhere: no entry.
+		if first := fde.rows[0]; first.cfa != "sp+0" || first.regs["ra"] != "" && first.regs["ra"] != "u" {
+			c.cold++
+			continue
+		}
+		// Nor can one be compared that is entered with something on the stack, as the
+		// dynamic linker's resolver is.
+		if slices.ContainsFunc(fde.rows, func(r oracleRow) bool { return strings.HasPrefix(r.regs["ra"], "c+") }) {
+			c.cold++
+			continue
+		}
+		c.functions++
+		a := analyse(code)
+		for pc := fde.lo; pc < fde.hi; pc += size {
+			o := decode(code, int(pc-fde.lo))
+			if o.kind == opBad {
+				continue // padding and constants
+			}
+			if _, reached := a.around(int32(pc - fde.lo)); o.nop && !reached {
+				continue // padding
+			}
+			c.total++
+			want := fde.at(pc)
+			c.epilogue(t, a, fde, code, pc, want)
+			row, why := a.row(fde.lo, int32(pc-fde.lo))
+			if why != "" {
+				c.none++
+				c.missed[why]++
+				continue
+			}
+			i, _ := a.around(int32(pc - fde.lo))
+			bad, other, unlike := differs(&a.states[i], &row, want)
+			if unlike {
+				c.unlike++
+			}
+			if row.Flags&trad.Guess != 0 {
+				c.guess++
+				if len(bad) > 0 {
+					c.wrongGuess++
+				}
+				continue
+			}
+			c.sure++
+			c.other += min(1, len(other))
+			if row.FP.Kind == trad.NotTracked || slices.ContainsFunc(row.More.Regs, func(r trad.RegRule) bool { return r.Rule.Kind == trad.NotTracked }) {
+				c.unknown++
+			}
+			if len(bad) > 0 {
+				c.wrong++
+			}
+			if len(bad)+len(other) > 0 && c.n < 12 {
+				c.n++
+				t.Logf("%s: %#x of %#x: row %s, oracle %s %v: %v %v", filepath.Base(file), pc, fde.lo, row.Format(Arch.RegName), want.cfa, want.regs, bad, other)
+			}
+		}
+	}
+	return c
+}
+
+// epilogue compares what readEpilogue says of one instruction.
+func (c *tally) epilogue(t *testing.T, a *analysis, fde *oracleFDE, code []byte, pc uint64, want *oracleRow) {
+	i, reached := a.around(int32(pc - fde.lo))
+	o := decode(code, int(pc-fde.lo))
+	isReturn := o.link && reached && a.states[i].regs[x30] == entryOf(x30)
+	if isReturn {
+		c.returns++
+	}
+	row, ok := readEpilogue(code[pc-fde.lo:], pc)
+	if !ok || !reached || a.states[i].guess || row.Flags&trad.Guess != 0 {
+		return
+	}
+	if isReturn {
+		c.seenReturns++
+	}
+	c.epilogues++
+	if bad, other, _ := differs(&a.states[i], &row, want); len(bad)+len(other) > 0 {
+		if c.wrongEpilogue++; c.wrongEpilogue < 8 {
+			t.Logf("epilogue at %#x of %#x: row %s, oracle %s %v: %v %v", pc, fde.lo, row.Format(Arch.RegName), want.cfa, want.regs, bad, other)
+		}
+	}
+}
+
+// differs says where a row is wrong; unlike is true where its CFA cannot be
+// compared.
+func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unlike bool) {
+	name, off, _ := strings.Cut(want.cfa, "+")
+	base := rsp
+	if name != "sp" {
+		n, err := strconv.Atoi(strings.TrimPrefix(name, "x"))
+		if err != nil {
+			return nil, nil, true
+		}
+		base = regOf(n)
+	}
+	switch v := s.regs[base]; {
+	case row.CFA.Kind == trad.InReg && row.CFA.Reg == dwarf(base):
+		if strconv.Itoa(int(row.CFA.Off)) != off {
+			bad = append(bad, "CFA")
+		}
+	case v.base != cfa:
+		unlike = true
+	case fmt.Sprint(-v.off) != off || s.regs[regOf(int(row.CFA.Reg))].plus(row.CFA.Off) != value{base: cfa}:
+		bad = append(bad, "CFA, from another register")
+	}
+	check := func(name string, r reg, rule trad.Rule) bool {
+		w := want.regs[name]
+		if w == "" || w == "s" {
+			w = "u"
+		}
+		got := ""
+		switch rule.Kind {
+		case trad.NotTracked:
+			return true // it says that it does not know
+		case trad.Saved:
+			got = fmt.Sprintf("c%+d", rule.Off)
+		case trad.Same:
+			got = "u"
+		case trad.SavedAt: // from a register at the pc: where that is in the frame
+			if at := s.regs[regOf(int(rule.Reg))].plus(rule.Off); at.base == cfa {
+				got = fmt.Sprintf("c%+d", at.off)
+			} else {
+				return true
+			}
+		case trad.InReg:
+			got = Arch.RegName(rule.Reg)
+		}
+		if got == "c+0" {
+			got = "c-0"
+		}
+		// A table need not say that a register is saved before it is changed, nor that
+		// it is not any more once it has its value back.
+		if w == "u" && rule.Kind != trad.Undefined && s.regs[r] == entryOf(r) {
+			return true
+		}
+		if x, ok := strings.CutPrefix(w, "c"); ok && rule.Kind == trad.Same {
+			n, _ := strconv.Atoi(x)
+			return s.load(value{cfa, int32(n)}) == entryOf(r)
+		}
+		return got == w
+	}
+	if !check("ra", x30, row.RA) {
+		bad = append(bad, "RA")
+	}
+	if !check("x29", x29, row.FP) {
+		bad = append(bad, "FP")
+	}
+	for _, r := range preserved {
+		name := fmt.Sprintf("x%d", r)
+		if r >= v0 {
+			name = fmt.Sprintf("v%d", r-v0)
+		}
+		rule := row.More.Rule(dwarf(r))
+		if !check(name, r, rule) {
+			other = append(other, name)
+		}
+	}
+	return bad, other, unlike
+}
+
+// regOf is the register of a DWARF number.
+func regOf(n int) reg {
+	if n >= 64 {
+		return v0 + reg(n-64)
+	}
+	return reg(n)
+}
+
+const testSource = `
+#include <string.h>
+#include <stdlib.h>
+#include <stdarg.h>
+#define NOINLINE __attribute__((noinline))
+volatile long sink;
+NOINLINE long leaf(long a, long b) { return a * b + sink; }
+NOINLINE void use(void *p) { sink += *(volatile char *)p; }
+NOINLINE long calls(long a) { return leaf(a, 1) + leaf(a, 2); }
+NOINLINE long many(long a, long b, long c, long d) {
+	long x = leaf(a, b), y = leaf(c, d), z = leaf(a, d), w = leaf(b, c), v = leaf(x, y);
+	return x + y * z + w * v + leaf(z, w);
+}
+NOINLINE long big(long n) { char buf[70000]; memset(buf, n, sizeof buf); use(buf); return buf[n]; }
+NOINLINE long huge(long n) { char buf[5000000]; use(buf); use(buf + n); return buf[n]; }
+NOINLINE long page(long n) { char buf[4096]; use(buf); use(buf + n); return buf[n]; }
+NOINLINE long dynamic(long n) { char *p = __builtin_alloca(n); use(p); char *q = __builtin_alloca(2 * n); use(q); return *p + *q; }
+NOINLINE long vla(int n) { long s = 0; for (int i = 1; i < n; i++) { char a[i]; use(a); s += a[0]; } return s; }
+NOINLINE double floats(double a, double b) { double c = leaf(1, 2) + a, d = leaf(3, 4) * b; return c * d + leaf(5, 6) + a * b; }
+NOINLINE long tail(long n) { return n > 3 ? leaf(n, n) : calls(n); }
+NOINLINE long shrink(long n) { if (n == 0) return 1; char b[100]; use(b); return calls(n) + b[n]; }
+NOINLINE void noreturn_end(long n) { if (n) { use(&n); abort(); } calls(n); }
+NOINLINE long variadic(long n, ...) { va_list l; va_start(l, n); long s = 0; while (n--) s += va_arg(l, long); va_end(l); return s + leaf(s, n); }
+NOINLINE long jumps(long n) {
+	switch (n) { case 0: return leaf(1, 1); case 1: return calls(2); case 2: return leaf(3, 4) + 1; case 3: use(&n); return 7;
+	case 4: return calls(n) * 3; case 5: return leaf(n, 9); case 6: abort(); case 7: return tail(n); }
+	return many(n, n, n, n);
+}
+NOINLINE long aligned(long n) { _Alignas(64) char b[200]; use(b); return b[n]; }
+int main(int c, char **v) { return big(c) + huge(c) + page(c) + dynamic(c) + vla(c) + floats(c, c) + tail(c) + shrink(c) + jumps(c) + many(c, c, c, c) + variadic(c, 1L, 2L) + aligned(c); }
+`
+
+// Every address of compiled programs and of the C library: what is claimed for
+// sure is what the compiler's tables say.
+func TestOracle(t *testing.T) {
+	cc := gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
+	dir := t.TempDir()
+	src := filepath.Join(dir, "frames.c")
+	if err := os.WriteFile(src, []byte(testSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range []string{
+		"-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -fno-omit-frame-pointer", "-O2 -fomit-frame-pointer", "-O0 -fomit-frame-pointer",
+		"-O2 -mbranch-protection=standard", "-O2 -mbranch-protection=pac-ret+leaf+b-key", "-O0 -mbranch-protection=standard",
+		"-O2 -fstack-clash-protection", "-O2 -fstack-clash-protection -fomit-frame-pointer", "-O2 -fstack-protector-all", "-O2 -mno-outline-atomics -funroll-loops",
+		"-O3 -march=armv8.5-a+sve", "-O2 -mstrict-align -fno-shrink-wrap", "-Os -mbranch-protection=standard -fomit-frame-pointer",
+	} {
+		out := filepath.Join(dir, strings.ReplaceAll(flags, " ", "")+".o")
+		args := append(strings.Fields(flags), "-w", "-c", "-fasynchronous-unwind-tables", "-ffunction-sections", "-o", out, src)
+		// Linked without libraries, so that the tables have addresses.
+		if msg, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, msg)
+		}
+		linked := strings.TrimSuffix(out, ".o")
+		if msg, err := exec.Command(cc, "-nostdlib", "-static", "-Wl,--unresolved-symbols=ignore-all,-e0", "-o", linked, out).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, msg)
+		}
+		c := compareAll(t, linked)
+		t.Logf("%s: %v", flags, c)
+		if c.functions < 17 || c.wrong > 0 || c.other > 0 || c.unknown > 0 || c.none > 0 || c.wrongEpilogue > 0 || 100*c.sure < 90*c.total || c.seenReturns < c.returns {
+			t.Errorf("%s: too many are wrong or missing", flags)
+		}
+	}
+}
+
+// The C library has hand-written code, too.
+func TestOracleLibraries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large files")
+	}
+	for _, tt := range []struct {
+		file          string
+		sure, unknown int // at least, at most, per cent
+		wrong, other  int // at most: the resolver of lazy binding; longjmp, clone
+	}{
+		{"libm.so.6", 94, 0, 0, 0},
+		{"ld-linux-aarch64.so.1", 97, 1, 5, 20},
+		{"libc.so.6", 88, 1, 25, 20},
+	} {
+		file := "/usr/aarch64-linux-gnu/lib/" + tt.file
+		if _, err := os.Stat(file); err != nil {
+			gdbtest.Missing(t, file+" (apt-get install libc6-dev-arm64-cross)")
+		}
+		c := compareAll(t, file)
+		t.Logf("%s: %v", tt.file, c)
+		if 100*c.sure < tt.sure*c.total || 100*c.unknown > tt.unknown*c.total || c.wrong > tt.wrong || c.other > tt.other {
+			t.Errorf("%s: too many are wrong or missing", tt.file)
+		}
+	}
+}
