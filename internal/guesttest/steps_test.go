@@ -195,3 +195,15 @@ func TestStepsSigned(t *testing.T) {
 	g.CPU = "max"
 	stepAll(t, g, g.Path, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 100}, {[]string{"sframe"}, false, 100}})
 }
+
+// TestStepsLibc steps through functions of the C library, some of them written in
+// assembly. (On arm64 its start-up code cannot be stepped through: the processor's
+// exclusive loads do not survive a stop, so their loops have no end.)
+func TestStepsLibc(t *testing.T) {
+	t.Parallel()
+	g := built(S390X, "libc.c", "-O2", "-static")(t)
+	steps := g.Steps(t, []string{"step_libc"})
+	// Stubs for indirect functions have no DWARF.
+	stepAll(t, g, g.Path, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 99}})
+	stepAll(t, g, g.WithoutTables(t, g.Path), steps, []walk{{[]string{"prologue"}, true, 100}, {nil, true, 100}})
+}
