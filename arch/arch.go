@@ -137,6 +137,17 @@ func (a *Arch) WithAddressMask(mask uint64) *Arch {
 	return &other
 }
 
+// WithPACMask returns the descriptor for a process whose code addresses may have a
+// pointer authentication code in the bits of mask, as NT_ARM_PAC_MASK's insn_mask
+// and gdb's pauth_cmask tell; 0 is for a target that does not tell. Bit 55 tells
+// the halves of the address space apart, and processes have the lower.
+func (a *Arch) WithPACMask(mask uint64) *Arch {
+	if mask == 0 {
+		return a
+	}
+	return a.WithAddressMask(^mask & (1<<55 - 1))
+}
+
 // Index returns the position of register r in Regs, -1 if it is not there.
 func (a *Arch) Index(r trad.Reg) int {
 	if r >= MaxReg {

@@ -106,12 +106,7 @@ func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 		}
 		return nil, fmt.Errorf("it has no thread's registers (NT_PRSTATUS): %w", ErrNotCore)
 	}
-	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch, threads: n.threads}
-	if n.pacMask != 0 {
-		// The mask has the bits of an address that are none; Linux's user space is
-		// the lower half, in which bit 55 and all above the address are zero.
-		t.arch = f.arch.WithAddressMask(^n.pacMask & (1<<56 - 1))
-	}
+	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads}
 	own := f.memory()
 	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir, opened: map[string]*target.Image{}}
 	l.load(t)

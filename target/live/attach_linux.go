@@ -1,4 +1,4 @@
-//go:build amd64
+//go:build amd64 || arm64 || s390x
 
 package live
 
@@ -85,6 +85,8 @@ type snapshot struct {
 	files  *files
 	memory memory
 	maps   []procmaps.Mapping
+
+	pacMask uint64 // of code addresses; 0 where there is none
 }
 
 // take reads what must be of one moment. All threads are stopped.
@@ -95,6 +97,9 @@ func (s *snapshot) take() error {
 		switch x.state {
 		case stopped:
 			x.readRegisters()
+			if s.pacMask == 0 && x.state == stopped {
+				s.pacMask = readPACMask(x.tid)
+			}
 		case failed:
 			s.blockedRegisters(x)
 		}
@@ -200,7 +205,7 @@ func (s *snapshot) copyStacks(leader int) {
 
 // target makes the result, after the process has been let go.
 func (s *snapshot) target() (*Target, error) {
-	t := &Target{PID: s.tracer.proc.pid, Exe: s.files.exePath, arch: hostArch, memory: &s.memory, files: s.files}
+	t := &Target{PID: s.tracer.proc.pid, Exe: s.files.exePath, arch: hostArch.WithPACMask(s.pacMask), memory: &s.memory, files: s.files}
 	for _, x := range s.tracer.tracees {
 		t.Pause = max(t.Pause, x.held)
 		if x.state != gone {

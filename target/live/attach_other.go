@@ -1,4 +1,4 @@
-//go:build !(linux && amd64)
+//go:build !(linux && (amd64 || arm64 || s390x))
 
 package live
 
@@ -11,5 +11,5 @@ import (
 // [ErrUnsupported].
 func Attach(_ context.Context, _ int, _ Options) (*Target, error) {
 	return nil, &refusal{ErrUnsupported,
-		"attach: live processes can be read on linux/amd64 only, this is " + runtime.GOOS + "/" + runtime.GOARCH}
+		"attach: live processes can be read on linux/amd64, linux/arm64 and linux/s390x only, this is " + runtime.GOOS + "/" + runtime.GOARCH}
 }

@@ -1,4 +1,4 @@
-//go:build amd64
+//go:build amd64 || arm64 || s390x
 
 package live
 
@@ -6,8 +6,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/sfwalk/sfwalk/arch"
 )
 
 // The requests of ptrace(2), as far as they are needed and golang.org/x/sys
@@ -82,15 +80,4 @@ func reap(tid int) {
 	case 1, 2, 3: // CLD_EXITED, CLD_KILLED, CLD_DUMPED
 		unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(&info)), exited, 0, 0)
 	}
-}
-
-// readRegisters reads a stopped thread's registers.
-func readRegisters(tid int, r *arch.Registers) error {
-	const ntPRSTATUS = 1 // NT_PRSTATUS (elf.h)
-	var regs prstatus
-	iov := unix.Iovec{Base: (*byte)(unsafe.Pointer(&regs)), Len: uint64(unsafe.Sizeof(regs))}
-	if err := ptrace(unix.PTRACE_GETREGSET, tid, ntPRSTATUS, unsafe.Pointer(&iov)); err != nil {
-		return err
-	}
-	return registers(&regs, int(iov.Len), r)
 }

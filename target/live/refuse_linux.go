@@ -1,4 +1,4 @@
-//go:build amd64
+//go:build amd64 || arm64 || s390x
 
 package live
 
@@ -124,8 +124,8 @@ func checkExe(p *proc) error {
 	if class != hostClass {
 		return refuse(Err32Bit, p.pid, "a 32-bit process (%v): only 64-bit ones can be unwound", machine)
 	}
-	if machine != hostMachine {
-		return refuse(ErrMachine, p.pid, "its program is for %v, not for %v", machine, hostMachine)
+	if machine != hostArch.Machine {
+		return refuse(ErrMachine, p.pid, "its program is for %v, not for %v", machine, hostArch.Machine)
 	}
 	return nil
 }

@@ -230,9 +230,8 @@ func (t *Target) readMask() error {
 		if err != nil {
 			return err
 		}
-		if mask, ok := value(t.arch, reply); ok && mask != 0 {
-			// Bit 55 tells the halves of the address space apart; user space is the lower.
-			t.arch = t.arch.WithAddressMask(^mask & (1<<55 - 1))
+		if mask, ok := value(t.arch, reply); ok {
+			t.arch = t.arch.WithPACMask(mask)
 		}
 	}
 	return nil

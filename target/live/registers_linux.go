@@ -1,0 +1,63 @@
+//go:build amd64 || arm64 || s390x
+
+package live
+
+import (
+	"debug/elf"
+	"errors"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+const hostClass = elf.ELFCLASS64
+
+// errShortRegisters says that a thread's register set is that of another ABI.
+var errShortRegisters = errors.New("its registers are those of a 32-bit program")
+
+// maxRegisterSet is the size of the largest set that is read, arm64's vectors.
+const maxRegisterSet = 528
+
+// readRegisters reads a stopped thread's registers: each of the kernel's sets, in
+// the layout that core files have, too.
+func readRegisters(tid int, r *arch.Registers) error {
+	var room [maxRegisterSet]byte
+	for i := range hostArch.KernelRegs {
+		k := &hostArch.KernelRegs[i]
+		n, err := registerSet(tid, k.Note, room[:k.Size])
+		switch {
+		case err != nil && i == 0:
+			return err
+		case err != nil:
+			continue // a processor, or an emulator, without such registers
+		case i == 0 && n != k.Size:
+			return errShortRegisters
+		}
+		k.Get(hostArch, room[:n], r)
+	}
+	return nil
+}
+
+// registerSet reads one set into p and returns how many bytes the kernel has
+// filled in.
+func registerSet(tid int, note uint32, p []byte) (int, error) {
+	iov := unix.Iovec{Base: &p[0], Len: uint64(len(p))}
+	err := ptrace(unix.PTRACE_GETREGSET, tid, uintptr(note), unsafe.Pointer(&iov))
+	return int(iov.Len), err
+}
+
+// readPACMask reads which bits of a code address may be an authentication code;
+// 0 where the kernel does not tell.
+func readPACMask(tid int) uint64 {
+	const ntPACMask = 0x406 // NT_ARM_PAC_MASK: data_mask, insn_mask
+	if hostArch.Machine != elf.EM_AARCH64 {
+		return 0
+	}
+	var p [16]byte
+	if n, err := registerSet(tid, ntPACMask, p[:]); err != nil || n < len(p) {
+		return 0
+	}
+	return hostArch.Order.Uint64(p[8:])
+}
