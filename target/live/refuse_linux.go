@@ -4,6 +4,7 @@ package live
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -120,7 +121,11 @@ func checkExe(p *proc) error {
 	if _, err := io.ReadFull(f, h[:]); err != nil || string(h[:4]) != elf.ELFMAG {
 		return nil
 	}
-	class, machine := elf.Class(h[elf.EI_CLASS]), elf.Machine(hostArch.Order.Uint16(h[18:]))
+	var order binary.ByteOrder = binary.LittleEndian // of the program, which may be emulated
+	if elf.Data(h[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		order = binary.BigEndian
+	}
+	class, machine := elf.Class(h[elf.EI_CLASS]), elf.Machine(order.Uint16(h[18:]))
 	if class != hostClass {
 		return refuse(Err32Bit, p.pid, "a 32-bit process (%v): only 64-bit ones can be unwound", machine)
 	}
