@@ -1,4 +1,4 @@
-//go:build !linux || !amd64
+//go:build !linux || !(amd64 || arm64 || s390x)
 
 package demo
 
@@ -19,3 +19,15 @@ func Start() (*Process, error) {
 
 // Stop does nothing.
 func (p *Process) Stop() error { return nil }
+
+// A Dead is a process that has died, as a core file.
+type Dead struct{ Core, Exe string }
+
+// Bury returns ErrPlatform with this machine's platform.
+func Bury() (*Dead, error) {
+	_, err := Start()
+	return nil, err
+}
+
+// Remove does nothing.
+func (d *Dead) Remove() error { return nil }

@@ -5,10 +5,15 @@
 //
 // Enters: nothing; the program is embedded (its source and the command that
 // builds it are in target/). Leaves: a running process that stands still, to
-// attach to. It is for linux/amd64; elsewhere Start says so.
+// attach to, on Linux of amd64, arm64 and s390x; elsewhere Start says so. Where
+// the machine is emulated and neither runs programs nor traces them, a process
+// that has died: a core file of a program with two signal handlers.
 package demo
 
 import "errors"
 
-// ErrPlatform is returned by Start where the demo target cannot run.
-var ErrPlatform = errors.New("the demo target runs on linux/amd64 only")
+// Errors of Start; test with errors.Is.
+var (
+	ErrPlatform = errors.New("the demo target runs on Linux of amd64, arm64 and s390x only")
+	ErrEmulated = errors.New("programs of this architecture do not run here: is it emulated?")
+)

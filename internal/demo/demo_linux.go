@@ -1,9 +1,10 @@
+//go:build amd64 || arm64 || s390x
+
 package demo
 
 import (
 	"bufio"
 	"bytes"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -14,9 +15,6 @@ import (
 	"syscall"
 	"time"
 )
-
-//go:embed target/demo-amd64
-var program []byte
 
 // startLimit bounds how long the program may take until it is ready.
 const startLimit = 10 * time.Second
@@ -68,6 +66,9 @@ func (p *Process) start(path string) error {
 		time.Sleep(5 * time.Millisecond)
 	}
 	w.Close()
+	if errors.Is(err, syscall.ENOEXEC) {
+		return fmt.Errorf("start the demo target: %w: %w", err, ErrEmulated)
+	}
 	if errors.Is(err, syscall.EACCES) {
 		return fmt.Errorf("start the demo target: %w (are programs allowed to run in %s? Set TMPDIR to another folder)",
 			err, os.TempDir())

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+var emulators = map[string]string{"arm64": "qemu-aarch64", "s390x": "qemu-s390x"}
+
+// The command runs on hosts of the other architectures: an emulated one, which
+// cannot trace processes, shows the bundled core file.
+func TestDemoOnOtherHosts(t *testing.T) {
+	for goarch, emulator := range emulators {
+		t.Run(goarch, func(t *testing.T) {
+			t.Parallel()
+			qemu := gdbtest.Tool(t, emulator)
+			bin := filepath.Join(t.TempDir(), "sfwalk")
+			build := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, ".")
+			build.Env = append(os.Environ(), "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=")
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			cmd := exec.Command(qemu, bin, "demo")
+			var errOut bytes.Buffer
+			cmd.Stderr = &errOut
+			out, err := cmd.Output()
+			if err != nil || errOut.Len() > 0 {
+				t.Fatalf("%v\n%s", err, errOut.String())
+			}
+			// testdata/progs/guest/stacks.c: the scenario nested.
+			want := []string{"stop_here", "on_fault", "<signal", "middle", "on_nested", "<signal", "run_nested", "main", "_start"}
+			var got []string
+			for _, m := range regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(<signal|\w+)`).FindAllStringSubmatch(string(out), -1) {
+				got = append(got, m[1])
+			}
+			if !slices.Equal(got, want) || strings.Contains(string(out), "guess") {
+				t.Errorf("functions %q, want %q\n%s", got, want, out)
+			}
+
+			// Our own process is of another machine: that is said, and nothing is touched.
+			out, err = exec.Command(qemu, bin, "attach", "1").CombinedOutput()
+			if err == nil || !strings.HasPrefix(string(out), "sfwalk: attach 1: ") {
+				t.Errorf("attach: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// The demo targets of the other architectures run, with the stacks that demo.c
+// says; what is left of them when they are killed shows it.
+func TestDemoTargets(t *testing.T) {
+	// From the innermost function of demo.c outward.
+	want := [][]string{
+		{"next_job", "serve", "main"},
+		{"visit", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walker"},
+		{"on_tick", "compute", "ticker"},
+		{"without_frame_pointer", "with_frame_pointer", "framed"},
+		{"take", "queue"},
+		{"take", "queue"},
+	}
+	for goarch, emulator := range emulators {
+		t.Run(goarch, func(t *testing.T) {
+			root := map[string]string{"arm64": "/usr/aarch64-linux-gnu", "s390x": "/usr/s390x-linux-gnu"}[goarch]
+			if _, err := os.Stat(root + "/lib/libc.so.6"); err != nil {
+				gdbtest.Missing(t, root+"/lib/libc.so.6 (apt-get install libc6-dev-"+goarch+"-cross)")
+			}
+			program, err := filepath.Abs("../../internal/demo/target/demo-" + goarch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			cmd := exec.Command("sh", "-c", `ulimit -c unlimited; ulimit -s 256; exec "$0" -L "$1" "$2"`, gdbtest.Tool(t, emulator), root, program)
+			cmd.Dir = dir
+			stdout, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line := make([]byte, 6)
+			if _, err := stdout.Read(line); err != nil || string(line) != "ready\n" {
+				t.Errorf("%q, %v", line, err)
+			}
+			cmd.Process.Signal(syscall.SIGABRT)
+			cmd.Wait()
+			files, _ := filepath.Glob(filepath.Join(dir, "qemu_*.core"))
+			if len(files) != 1 {
+				t.Fatalf("%d core files", len(files))
+			}
+			s, err := coreFile(files[0], core.Options{Sysroot: root, Exe: program})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			doc, warnings, err := collect(s, &walkFlags{})
+			if err != nil || len(warnings) > 0 {
+				t.Fatalf("%v, warnings %q", err, warnings)
+			}
+			var got [][]string
+			for _, th := range doc.Threads {
+				var names []string
+				for _, f := range th.Frames {
+					if filepath.Base(f.File) == "demo.c" && f.Function != "nap" {
+						names = append(names, f.Function)
+					}
+				}
+				got = append(got, names)
+			}
+			for _, names := range want {
+				i := slices.IndexFunc(got, func(g []string) bool { return slices.Equal(g, names) })
+				if i < 0 {
+					t.Errorf("no thread has %q: %q", names, got)
+					continue
+				}
+				got = slices.Delete(got, i, i+1)
+			}
+		})
+	}
+}
