@@ -1,0 +1,406 @@
+//go:build amd64
+
+package core
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// gcore makes gdb write a core of a process.
+func gcore(t *testing.T, pid int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "core")
+	out, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(pid), "-ex", "generate-core-file "+path).CombinedOutput()
+	if _, statErr := os.Stat(path); err != nil || statErr != nil {
+		t.Fatalf("gdb: %v\n%s", err, out)
+	}
+	return path
+}
+
+// threadsCore is a core of a program with four threads.
+func threadsCore(t *testing.T) (core, program string) {
+	t.Helper()
+	program = gdbtest.Build(t, "threads.c", gdbtest.Plain...)
+	return gcore(t, gdbtest.Start(t, program, "3").PID), program
+}
+
+// kernelCore is the kernel's core of a program that calls a null pointer.
+func kernelCore(t *testing.T) string {
+	t.Helper()
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	if err != nil || strings.ContainsAny(string(pattern), "|/") {
+		t.Skipf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern)
+	}
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", `ulimit -c unlimited && exec "$0" crash`, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...))
+	cmd.Dir = dir
+	cmd.Run()
+	files, _ := filepath.Glob(filepath.Join(dir, "*core*"))
+	if len(files) != 1 {
+		t.Skipf("the program has left no core in %s: is RLIMIT_CORE 0?", dir)
+	}
+	return files[0]
+}
+
+func gdb(t *testing.T, program, core string, commands ...string) string {
+	t.Helper()
+	args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
+	for _, c := range commands {
+		args = append(args, "-ex", c)
+	}
+	out, err := exec.Command(gdbtest.Tool(t, "gdb"), append(args, program, core)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("gdb: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+func opened(t *testing.T, path string, o Options) *Target {
+	t.Helper()
+	tg, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
+}
+
+// Every register of every thread is what gdb reads of the core.
+func TestRegisters(t *testing.T) {
+	path, program := threadsCore(t)
+	tg := opened(t, path, Options{})
+	said := gdb(t, program, path, "thread apply all info registers")
+	blocks := strings.Split(said, "\nThread ")[1:]
+	threads, _ := tg.Threads()
+	if len(blocks) != len(threads) || len(threads) != 4 {
+		t.Fatalf("%d threads, gdb has %d", len(threads), len(blocks))
+	}
+	for _, block := range blocks {
+		id, _ := strconv.Atoi(regexp.MustCompile(`LWP (\d+)`).FindStringSubmatch(block)[1])
+		var regs arch.Registers
+		for _, th := range threads {
+			if th.ID() == id {
+				if err := th.Registers(&regs); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		n := 0
+		for _, m := range regexp.MustCompile(`(?m)^(\w+) +0x([0-9a-f]+) `).FindAllStringSubmatch(block, -1) {
+			want, _ := strconv.ParseUint(m[2], 16, 64)
+			for _, r := range amd64.Arch.Regs {
+				if r.Name != m[1] {
+					continue
+				}
+				if got, ok := regs.Get(r.Num); !ok || got != want {
+					t.Errorf("thread %d: %s is %#x (%v), gdb has %#x", id, r.Name, got, ok, want)
+				}
+				n++
+			}
+		}
+		if n < 24 {
+			t.Errorf("thread %d: only %d registers compared", id, n)
+		}
+	}
+}
+
+// Memory is what gdb reads: the core's own, and the code that it left out.
+func TestMemory(t *testing.T) {
+	path, program := threadsCore(t)
+	tg := opened(t, path, Options{})
+	var regs arch.Registers
+	threads, _ := tg.Threads()
+	threads[0].Registers(&regs)
+	sp, pc := regs.Value[amd64.RSP], regs.Value[amd64.RIP]
+	m := tg.Modules().Find(pc)
+	if m == nil {
+		t.Fatalf("no module at PC %#x", pc)
+	}
+	for _, addr := range []uint64{sp, pc, m.Lo(), m.Lo() + 0x2000} {
+		dump := filepath.Join(t.TempDir(), "dump")
+		gdb(t, program, path, fmt.Sprintf("dump binary memory %s %#x %#x", dump, addr, addr+512))
+		want, err := os.ReadFile(dump)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 512)
+		if n, err := tg.Memory().ReadMemory(addr, got); n != 512 || err != nil || !bytes.Equal(got, want) {
+			t.Errorf("at %#x: %d bytes, %v; equal: %v", addr, n, err, bytes.Equal(got, want))
+		}
+	}
+	for _, addr := range []uint64{0, 8, ^uint64(0) - 7, 0x4141414141414141} {
+		if n, err := tg.Memory().ReadMemory(addr, make([]byte, 8)); n != 0 || !errors.Is(err, target.ErrUnmapped) {
+			t.Errorf("at %#x: %d bytes, %v", addr, n, err)
+		}
+	}
+}
+
+// Modules have the paths and places that gdb tells, and the build IDs of readelf.
+func TestModules(t *testing.T) {
+	path, program := threadsCore(t)
+	tg := opened(t, path, Options{})
+	start := map[string]uint64{} // of each file, by gdb's reading of NT_FILE
+	said := gdb(t, program, path, "info proc mappings")
+	for _, m := range regexp.MustCompile(`(?m)^ +0x([0-9a-f]+) +0x[0-9a-f]+ +0x[0-9a-f]+ +0x0 +(/.*)$`).FindAllStringSubmatch(said, -1) {
+		start[m[2]], _ = strconv.ParseUint(m[1], 16, 64)
+	}
+	seen := 0
+	for _, m := range tg.Modules().All() {
+		im, bias, err := m.Image()
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if m.Path == "[vdso]" {
+			seen++
+			continue
+		}
+		want, ok := start[m.Path]
+		if !ok || m.Lo() != want || bias != want {
+			t.Errorf("%s is at %#x, bias %#x, gdb has %#x", m.Path, m.Lo(), bias, want)
+		}
+		out, err := exec.Command(gdbtest.Tool(t, "readelf"), "-n", m.Path).Output()
+		if err != nil || !strings.Contains(string(out), "Build ID: "+im.BuildID) {
+			t.Errorf("%s: build ID %s: %v", m.Path, im.BuildID, err)
+		}
+		seen++
+	}
+	if seen < 4 || tg.Exe != program {
+		t.Errorf("%d modules, exe %q", seen, tg.Exe)
+	}
+	if w := tg.Warnings(); len(w) > 0 {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+// A core that is cut off at any place is opened or refused, with what is missing
+// said; nothing that it has is lost.
+func TestTruncated(t *testing.T) {
+	path := kernelCore(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := opened(t, path, Options{})
+	threads, _ := full.Threads()
+	opens := 0
+	for n := len(whole); n > 0; n = n * 3 / 4 {
+		short := filepath.Join(t.TempDir(), "short")
+		if err := os.WriteFile(short, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tg, err := Open(short, Options{})
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "core "+short+": ") {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+			continue
+		}
+		opens++
+		list, _ := tg.Threads()
+		if n < len(whole) && !strings.Contains(strings.Join(tg.Warnings(), "\n"), "the core is cut short: ") {
+			t.Errorf("%d bytes: warnings %q", n, tg.Warnings())
+		}
+		if len(list) == len(threads) {
+			var a, b arch.Registers
+			threads[0].Registers(&a)
+			list[0].Registers(&b)
+			if a != b {
+				t.Errorf("%d bytes: registers differ", n)
+			}
+		}
+		tg.Close()
+	}
+	if opens < 3 {
+		t.Errorf("only %d of the short cores could be opened", opens)
+	}
+}
+
+func TestCompressed(t *testing.T) {
+	path, _ := threadsCore(t)
+	var want, got arch.Registers
+	threads, _ := opened(t, path, Options{}).Threads()
+	threads[0].Registers(&want)
+	for _, tt := range []struct{ tool, suffix string }{{"zstd", ".zst"}, {"xz", ".xz"}} {
+		if out, err := exec.Command(gdbtest.Tool(t, tt.tool), "-k", "-1", path).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", tt.tool, err, out)
+		}
+		tmp := t.TempDir()
+		t.Setenv("TMPDIR", tmp)
+		packed := opened(t, path+tt.suffix, Options{})
+		list, _ := packed.Threads()
+		list[0].Registers(&got)
+		if len(list) != len(threads) || got != want || len(packed.Warnings()) > 0 {
+			t.Errorf("%s: %d threads, registers equal: %v, warnings %q", tt.tool, len(list), got == want, packed.Warnings())
+		}
+		if left, _ := os.ReadDir(tmp); len(left) > 0 {
+			t.Errorf("%s: %s is left behind", tt.tool, left[0].Name())
+		}
+		// Cut off in the middle, too.
+		text, err := os.ReadFile(path + tt.suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := filepath.Join(t.TempDir(), "short"+tt.suffix)
+		if err := os.WriteFile(short, text[:len(text)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if tg, err := Open(short, Options{}); err == nil {
+			if !strings.Contains(strings.Join(tg.Warnings(), "\n"), "cut short") {
+				t.Errorf("half of %s: warnings %q", tt.tool, tg.Warnings())
+			}
+			tg.Close()
+		} else if !strings.Contains(err.Error(), tt.tool) && !strings.Contains(err.Error(), "cut short") {
+			t.Errorf("half of %s: %v", tt.tool, err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	path, program := threadsCore(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := func(at int, b ...byte) []byte {
+		text := bytes.Clone(whole)
+		copy(text[at:], b)
+		return text
+	}
+	exe, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"empty", nil, "not an ELF file: not a core file"},
+		{"text", []byte("hello, this is no core file at all"), "not an ELF file"},
+		{"program", exe, "a program or a library: give the core file, and this one by --exe"},
+		{"vax", changed(18, 75, 0), "unknown architecture"},
+		{"32 bits", changed(4, 1), ""},
+		{"lz4", []byte{4, 0x22, 0x4d, 0x18, 0, 0, 0, 0}, "unpack it first, by lz4 -d"},
+		{"broken zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3, 4, 5, 6}, "zstd: "},
+		{"broken xz", []byte{0xfd, '7', 'z', 'X', 'Z', 0, 1, 2, 3, 4, 5, 6}, "xz: "},
+		{"headers alone", whole[:64], ""},
+		{"no notes", changed(56, 0, 0), "no thread's registers"}, // e_phnum
+	} {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, tt.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tg, err := Open(file, Options{})
+		if err == nil {
+			tg.Close()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "core "+file+": ") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	for path, want := range map[string]string{"/nonexistent/core": "no such file", t.TempDir(): "not a regular file"} {
+		if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// What killed a process, by the kernel's own words, laid out by hand as
+// asm-generic/siginfo.h has it.
+func TestSignal(t *testing.T) {
+	info := func(signo, code int32, rest string) []byte {
+		b := make([]byte, 128)
+		amd64.Arch.Order.PutUint32(b, uint32(signo))
+		amd64.Arch.Order.PutUint32(b[8:], uint32(code))
+		data, _ := hex.DecodeString(rest)
+		copy(b[16:], data)
+		return b
+	}
+	for _, tt := range []struct {
+		data  []byte
+		want  Signal
+		dumps bool
+	}{
+		{info(11, 1, "efbe"), Signal{Number: 11, Name: "SIGSEGV", Code: 1, CodeName: "SEGV_MAPERR", Addr: 0xbeef, HasAddr: true}, true},
+		{info(7, 2, "0010"), Signal{Number: 7, Name: "SIGBUS", Code: 2, CodeName: "BUS_ADRERR", Addr: 0x1000, HasAddr: true}, true},
+		{info(11, 0x80, ""), Signal{Number: 11, Name: "SIGSEGV", Code: 0x80, CodeName: "SI_KERNEL"}, true},
+		{info(11, 99, "01"), Signal{Number: 11, Name: "SIGSEGV", Code: 99, Addr: 1, HasAddr: true}, true},
+		{info(6, -6, "2a"), Signal{Number: 6, Name: "SIGABRT", Code: -6, CodeName: "SI_TKILL", Sender: 42}, true},
+		{info(15, 0, "2a"), Signal{Number: 15, Name: "SIGTERM", CodeName: "SI_USER", Sender: 42}, false},
+		{info(35, -1, "2a"), Signal{Number: 35, Name: "SIG35", Code: -1, CodeName: "SI_QUEUE", Sender: 42}, false},
+	} {
+		if got := parseSiginfo(tt.data, amd64.Arch.Order); got == nil || *got != tt.want || got.dumps() != tt.dumps {
+			t.Errorf("%+v, want %+v", got, tt.want)
+		}
+	}
+	for _, data := range [][]byte{nil, info(0, 0, ""), info(-5, 0, ""), info(65, 0, "")} {
+		if got := parseSiginfo(data, amd64.Arch.Order); got != nil {
+			t.Errorf("%x: %+v", data, got)
+		}
+	}
+	// The names are the C library's.
+	out, err := exec.Command("sh", "-c", "kill -l 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31").Output()
+	if names := strings.Fields(string(out)); err == nil && len(names) == 31 {
+		for i, name := range names {
+			if name == "POLL" || name == "IOT" {
+				continue // other names of IO and ABRT
+			}
+			if signalName(i+1) != "SIG"+name {
+				t.Errorf("signal %d is %s, the shell has %s", i+1, signalName(i+1), name)
+			}
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	cores, err := filepath.Glob("testdata/*.core")
+	if err != nil || len(cores) < 3 {
+		f.Fatalf("%v, %v", cores, err)
+	}
+	for _, file := range cores {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tg, err := read(bytes.NewReader(data), int64(len(data)), "/nonexistent", Options{Sysroot: "/nonexistent"})
+		if err != nil {
+			return
+		}
+		defer tg.files.Close()
+		threads, _ := tg.Threads()
+		var r arch.Registers
+		for _, th := range threads {
+			th.Registers(&r)
+			var p [300]byte
+			for _, a := range []uint64{r.Value[tg.arch.PC], r.Value[tg.arch.SP], r.Value[tg.arch.SP] - 8} {
+				tg.Memory().ReadMemory(a, p[:])
+				tg.Modules().IsCode(a)
+			}
+		}
+		for _, m := range tg.Modules().All() {
+			m.Image()
+		}
+		tg.Warnings()
+	})
+}
