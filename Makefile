@@ -45,8 +45,8 @@ test: deps vet hosts
 # bits as well. (The race detector knows neither. The tests in SLOW take as long
 # as all others together and read what others read, only more of it.)
 HOSTS    := s390x mips
-PORTABLE := ./sframe/... ./cfi ./trad ./arch ./frame
-SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation)$$
+PORTABLE := ./sframe/... ./cfi ./trad ./arch/... ./frame ./sniffer/fp ./target/procmaps ./target/remote
+SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestOracle.*)$$
 
 hosts: deps
 	@for a in $(HOSTS); do \

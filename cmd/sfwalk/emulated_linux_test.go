@@ -47,6 +47,19 @@ func TestDemoOnOtherHosts(t *testing.T) {
 				t.Errorf("functions %q, want %q\n%s", got, want, out)
 			}
 
+			// Core files of either byte order read the same as here.
+			for other := range emulators {
+				args := []string{"core", "--exe", "../../internal/demo/target/dead-" + other, "../../internal/demo/target/dead-" + other + ".core.xz", "--registers", "--explain"}
+				want, _, err := command(args...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := exec.Command(qemu, append([]string{bin}, args...)...).Output()
+				if err != nil || string(got) != want {
+					t.Errorf("core of %s: %v\n%s\nwant\n%s", other, err, got, want)
+				}
+			}
+
 			// Our own process is of another machine: that is said, and nothing is touched.
 			out, err = exec.Command(qemu, bin, "attach", "1").CombinedOutput()
 			if err == nil || !strings.HasPrefix(string(out), "sfwalk: attach 1: ") {
