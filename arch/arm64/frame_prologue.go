@@ -12,6 +12,9 @@ const maxPrologue = 64
 func skipPrologue(code []byte, start uint64) uint64 {
 	s := entryState()
 	at, end := 0, 0
+	if btiC.is(code) { // where indirect calls land
+		end = size
+	}
 	for range maxPrologue {
 		if at >= len(code) {
 			break

@@ -1,0 +1,367 @@
+package arm64
+
+import (
+	"bufio"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// disassemble returns objdump's text of each instruction of a file.
+func disassemble(t *testing.T, file string, args ...string) map[uint64]string {
+	t.Helper()
+	cmd := exec.Command(gdbtest.Tool(t, "aarch64-linux-gnu-objdump"), append(args, "-d", "-w", "--no-show-raw-insn", file)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text := map[uint64]string{}
+	for s := bufio.NewScanner(out); s.Scan(); {
+		if addr, rest, ok := strings.Cut(s.Text(), ":\t"); ok {
+			if pc, err := strconv.ParseUint(strings.TrimSpace(addr), 16, 64); err == nil {
+				text[pc] = rest
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("objdump: %v", err)
+	}
+	return text
+}
+
+func crossLibrary(t *testing.T, name string) string {
+	t.Helper()
+	file := "/usr/aarch64-linux-gnu/lib/" + name
+	if _, err := os.Stat(file); err != nil {
+		gdbtest.Missing(t, file+" (apt-get install libc6-dev-arm64-cross)")
+	}
+	return file
+}
+
+// every calls f with each instruction of a file's code, and objdump's text of it.
+func every(t *testing.T, file string, f func(code []byte, at int, pc uint64, text string)) {
+	t.Helper()
+	text := disassemble(t, file)
+	im, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer im.Close()
+	for _, s := range im.Sections {
+		if s.Type != elf.SHT_PROGBITS || s.Flags&elf.SHF_EXECINSTR == 0 {
+			continue
+		}
+		code, err := s.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at+size <= len(code); at += size {
+			if x, ok := text[s.Addr+uint64(at)]; ok {
+				f(code, at, s.Addr+uint64(at), x)
+			}
+		}
+	}
+}
+
+// TestDecode: where control goes, and which registers that a call preserves are
+// written, is what objdump's text says of every instruction of the C library.
+func TestDecode(t *testing.T) {
+	target := regexp.MustCompile(`\b([0-9a-f]+) <`)
+	first := regexp.MustCompile(`^(\S+)\s+(?:\{)?([xwsvdqbh])(\d+|p|zr)?`)
+	branches, written := 0, 0
+	every(t, crossLibrary(t, "libc.so.6"), func(code []byte, at int, pc uint64, text string) {
+		o := decode(code, at)
+		name, args, _ := strings.Cut(text, "\t")
+		kind, isBranch := opOther, true
+		switch {
+		case name == "b", name == "b.al":
+			kind = opJump
+		case name == "b.ne":
+			kind = opBranchNE
+		case strings.HasPrefix(name, "b."), name == "cbz", name == "cbnz", name == "tbz", name == "tbnz":
+			kind = opBranch
+		case name == "bl", name == "blr":
+			kind = opCall
+		case name == "br", name == "ret":
+			kind = opJumpReg
+		case name == "udf", strings.HasPrefix(name, ".word"), strings.HasPrefix(name, ".inst"):
+			return
+		case name == "brk":
+			kind = opStop
+		default:
+			isBranch = false
+		}
+		if isBranch {
+			branches++
+			if o.kind != kind {
+				t.Errorf("%#x: %s: kind %d, want %d", pc, text, o.kind, kind)
+			}
+			if m := target.FindStringSubmatch(args); m != nil && kind != opCall {
+				want, _ := strconv.ParseUint(m[1], 16, 64)
+				if inside := want-(pc-uint64(at)) < uint64(len(code)); inside && uint64(o.target) != want-(pc-uint64(at)) || !inside && o.target != outside {
+					t.Errorf("%#x: %s: target %#x", pc, text, o.target)
+				}
+			}
+			return
+		}
+		// What it writes: the first operand of what is no store, compare or hint.
+		m := first.FindStringSubmatch(text)
+		switch {
+		case m == nil, regexp.MustCompile(`^(st|cmp|cmn|tst|fcmp|ccmp|ccmn|fccmp|prf|msr|dc|ic|nop|hint|svc|bti|swp[ab]*l?$)`).MatchString(name):
+			return
+		}
+		r := noReg
+		switch n, err := strconv.Atoi(m[3]); {
+		case m[2] == "s" && m[3] == "p":
+			r = rsp
+		case err != nil:
+			return
+		case m[2] == "x" || m[2] == "w":
+			r = reg(n)
+		default:
+			r = v0 + reg(n)
+		}
+		writes := o.kill | bit(o.dst)*btou(o.kind != opStore && o.kind != opCompare && o.kind != opOther) | bit(o.dst2)*btou(o.kind == opLoad)
+		if written++; writes&bit(r) == 0 {
+			t.Errorf("%#x: %s: writes %#x", pc, text, writes)
+		}
+	})
+	t.Logf("%d branches, %d registers", branches, written)
+	if branches < 30000 || written < 100000 {
+		t.Errorf("%d branches, %d registers", branches, written)
+	}
+}
+
+func btou(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestAfterCall: every call that objdump shows is seen from behind, and nothing
+// else.
+func TestAfterCall(t *testing.T) {
+	calls := 0
+	every(t, crossLibrary(t, "libc.so.6"), func(code []byte, at int, pc uint64, text string) {
+		name, _, _ := strings.Cut(text, "\t")
+		want := name == "bl" || name == "blr" || strings.HasPrefix(name, "blra")
+		if want {
+			calls++
+		}
+		if got := afterCall(code[max(0, at-4) : at+size]); got != want {
+			t.Errorf("%#x: %s: %v", pc, text, got)
+		}
+	})
+	if calls < 1000 {
+		t.Errorf("only %d calls", calls)
+	}
+}
+
+// TestStubs: every instruction of the linkage table of a program, plain and with
+// branch protection: what stands on the stack is what its own instructions put there.
+func TestStubs(t *testing.T) {
+	cc := gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
+	src := filepath.Join(t.TempDir(), "stubs.c")
+	if err := os.WriteFile(src, []byte("#include <stdio.h>\n#include <stdlib.h>\nint main(int c, char **v) { puts(v[0]); printf(\"%d\", rand()); return atoi(v[0]); }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range []string{"-z,lazy", "-z,lazy,-z,force-bti"} {
+		out := filepath.Join(t.TempDir(), "stubs")
+		if msg, err := exec.Command(cc, "-O2", "-mbranch-protection=bti", "-Wl,"+flags, "-o", out, src).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, msg)
+		}
+		text := disassemble(t, out, "-j", ".plt")
+		f, err := elf.Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		plt := f.Section(".plt")
+		code, err := plt.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		depth, start, seen, epilogues := int32(0), uint64(0), 0, 0
+		for at := uint64(0); at < uint64(len(code)); at += size {
+			x := text[plt.Addr+at]
+			if strings.HasPrefix(x, "nop") {
+				start, depth = at+size, 0
+				continue
+			}
+			n, ok := stubFrame(code[start:], plt.Addr+start, plt.Addr+at)
+			if !ok || n != depth {
+				t.Errorf("%s %#x: %s: %d, %v, want %d", flags, plt.Addr+at, x, n, ok, depth)
+			}
+			row, ok := readEpilogue(code[at:], plt.Addr+at)
+			switch {
+			case ok && depth == 0 && row.Format(Arch.RegName) != "CFA=sp RA=same FP=same in-prologue":
+				t.Errorf("%s %#x: %s: row %s", flags, plt.Addr+at, x, row.Format(Arch.RegName))
+			case ok && depth == 0:
+				epilogues++
+			}
+			seen++
+			switch {
+			case strings.Contains(x, "[sp, #-16]!"):
+				depth += 16
+			case strings.HasPrefix(x, "br\t"):
+				start, depth = at+size, 0
+			}
+		}
+		t.Logf("%s: %d instructions, %d of them by the epilogue reader", flags, seen, epilogues)
+		if seen < 20 || epilogues < seen/2 {
+			t.Errorf("%s: only %d instructions, %d of them by the epilogue reader", flags, seen, epilogues)
+		}
+	}
+}
+
+// TestSkipPrologue: the prologue ends where gdb, which has no line table, puts a
+// breakpoint; but gdb counts what stores arguments on the stack, too, and stops at
+// what it does not know: large frames, scheduled instructions.
+func TestSkipPrologue(t *testing.T) {
+	cc, gdb := gdbtest.Tool(t, "aarch64-linux-gnu-gcc"), gdbtest.Tool(t, "gdb-multiarch")
+	dir := t.TempDir()
+	src := filepath.Join(dir, "frames.c")
+	if err := os.WriteFile(src, []byte(testSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gdbOnly := regexp.MustCompile(`^(str[bh]?|stp|stur)\s+[xwdsqv]\d+, .*\[(sp|x29)|^mov\s+[xw]\d+, |^add\s+x(\d|1\d|2[0-8]), (sp|x\d+), #`)
+	oursOnly := regexp.MustCompile(`^(str|stp)\s+(x19|x2\d|x30|d\d+),.*\[sp|^sub\s+sp, sp|^(mov|add)\s+x29, sp`)
+	for _, flags := range []string{"-O0", "-O1", "-O2", "-Os", "-O0 -mbranch-protection=standard", "-O2 -mbranch-protection=standard"} {
+		out := filepath.Join(dir, "frames")
+		if msg, err := exec.Command(cc, append(strings.Fields(flags), "-w", "-o", out, src)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, msg)
+		}
+		f, err := elf.Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		symbols, err := f.Symbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := []string{"leaf", "use", "calls", "many", "big", "huge", "page", "dynamic", "vla", "floats", "tail", "shrink", "noreturn_end", "variadic", "jumps", "aligned"}
+		args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
+		for _, n := range names {
+			args = append(args, "-ex", "break "+n)
+		}
+		said, err := exec.Command(gdb, append(args, out)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("gdb: %v\n%s", err, said)
+		}
+		at := regexp.MustCompile(`Breakpoint (\d+) at 0x([0-9a-f]+)`).FindAllStringSubmatch(string(said), -1)
+		if len(at) != len(names) {
+			t.Fatalf("gdb: %s", said)
+		}
+		equal, explained := 0, 0
+		text := disassemble(t, out)
+		for i, m := range at {
+			theirs := parseHex(t, m[2])
+			s := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == names[i] })]
+			ours := skipPrologue(codeOf(t, f, s.Value, s.Value+s.Size, 0), s.Value)
+			// What stands before the later end made the difference.
+			last := text[max(ours, theirs)-size]
+			switch {
+			case ours == theirs:
+				equal++
+			case ours < theirs && gdbOnly.MatchString(last), ours > theirs && oursOnly.MatchString(last):
+				explained++
+			default:
+				t.Errorf("%s %s at %#x: the prologue ends at %#x, gdb says %#x: %s", flags, names[i], s.Value, ours, theirs, last)
+			}
+		}
+		f.Close()
+		t.Logf("%s: %d of %d equal, %d explained", flags, equal, len(names), explained)
+	}
+}
+
+// TestLayout: offsets of the kernel's structures, by a compiler that reads its
+// headers.
+func TestLayout(t *testing.T) {
+	const source = `#include <signal.h>
+#include <ucontext.h>
+#include <stddef.h>
+#include <asm/sigcontext.h>
+#include <sys/user.h>
+struct rt_sigframe { siginfo_t info; ucontext_t uc; };
+int values[] = {
+	offsetof(struct rt_sigframe, uc),
+	offsetof(ucontext_t, uc_mcontext),
+	offsetof(mcontext_t, regs),
+	offsetof(mcontext_t, sp),
+	offsetof(mcontext_t, pc),
+	offsetof(mcontext_t, __reserved),
+	offsetof(struct fpsimd_context, vregs),
+	offsetof(ucontext_t, uc_stack.ss_sp),
+	offsetof(ucontext_t, uc_stack.ss_size),
+	sizeof(struct user_regs_struct),
+	sizeof(struct user_fpsimd_struct),
+};
+`
+	src := filepath.Join(t.TempDir(), "layout.c")
+	if err := os.WriteFile(src, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(gdbtest.Tool(t, "aarch64-linux-gnu-gcc"), "-S", "-w", "-o", "-", src).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^\s+\.word\s+(\d+)$`).FindAllStringSubmatch(string(out), -1) {
+		got = append(got, m[1])
+	}
+	want := fmt.Sprint([]int{rtSigframeUContext, ucontextSigcontext, sigcontextX0, sigcontextSP, sigcontextPC, sigcontextRecords, fpsimdV0,
+		Arch.UContext.StackBase, Arch.UContext.StackSize, Arch.KernelRegs[0].Size, Arch.KernelRegs[1].Size})
+	if fmt.Sprintf("[%s]", strings.Join(got, " ")) != want {
+		t.Errorf("offsets %v, the headers have %s", want, got)
+	}
+	if Arch.UContext.SP != ucontextSigcontext+sigcontextSP {
+		t.Error("SP in the ucontext")
+	}
+}
+
+// TestDWARFNumbers: the numbers that unwind tables name registers by are the
+// descriptor's.
+func TestDWARFNumbers(t *testing.T) {
+	dir := t.TempDir()
+	src := "f:\n.cfi_startproc\n"
+	var want []string
+	for _, r := range Arch.Regs {
+		if r.Num == PC {
+			continue // 4.1 has it, binutils has no name for it
+		}
+		src += fmt.Sprintf(".cfi_same_value %d\n", r.Num)
+		name := strings.Replace(r.Name, "d", "v", 1)
+		want = append(want, fmt.Sprintf("r%d (%s)", r.Num, name))
+	}
+	in, out := filepath.Join(dir, "f.s"), filepath.Join(dir, "f.o")
+	if err := os.WriteFile(in, []byte(src+"ret\n.cfi_endproc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command(gdbtest.Tool(t, "aarch64-linux-gnu-gcc"), "-c", "-o", out, in).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	said, err := exec.Command(gdbtest.Tool(t, "readelf"), "-W", "--debug-dump=frames", out).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`DW_CFA_same_value: (.*)`).FindAllStringSubmatch(string(said), -1) {
+		got = append(got, m[1])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("readelf names %q, want %q", got, want)
+	}
+}
