@@ -1,5 +1,5 @@
 # make demo     build sfwalk, start the bundled demo target, print its stacks
-# make test     install what the tests need, vet, staticcheck, all tests with the race detector,
+# make test     install what the tests need, vet, staticcheck, all tests (with the race detector),
 #               those of the file formats on emulated hosts as well
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each
 # make bench    compare with peers, side by side
@@ -38,8 +38,12 @@ vet:
 	GOOS=linux GOARCH=386 $(GO) build ./...
 
 test: deps vet hosts
-	$(GO) test -race -timeout 9m ./...
+	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /guesttest)
+	$(GO) test -timeout 9m $(SINGLE)
 	$(GO) test ./bench/... # all of it: with the race detector, it leaves out the largest
+
+# These have no goroutines of their own, and much to compute or to wait for.
+SINGLE   := ./arch/... ./cfi ./internal/guesttest
 
 # Reading bytes must not depend on the host: s390x is big-endian, mips has 32
 # bits as well. (The race detector knows neither. The tests in SLOW take as long

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ bundled core file, as 'sfwalk core' does.`,
 				return err
 			}
 			err := demoLive(cmd, &flags)
-			if errors.Is(err, demo.ErrEmulated) || errors.Is(err, syscall.ENOSYS) {
+			if errors.Is(err, demo.ErrEmulated) {
 				return demoDead(cmd, &flags)
 			}
 			return err

@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// ptraceSeize is PTRACE_SEIZE (linux/ptrace.h).
+const ptraceSeize = 0x4206
+
 // startLimit bounds how long the program may take until it is ready.
 const startLimit = 10 * time.Second
 
@@ -34,6 +37,9 @@ type Process struct {
 // however that happens, or for ten minutes. The program is written to a new folder under os.TempDir, so programs must be
 // allowed to run from there.
 func Start() (*Process, error) {
+	if emulated() {
+		return nil, fmt.Errorf("start the demo target: %w", ErrEmulated)
+	}
 	dir, err := os.MkdirTemp("", "sfwalk-demo-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the demo target: %w", err)
@@ -43,6 +49,14 @@ func Start() (*Process, error) {
 		return nil, errors.Join(err, p.Stop())
 	}
 	return p, nil
+}
+
+// emulated reports whether the kernel is one that knows no ptrace: qemu's user
+// emulation, which does not run programs for its own machine either. No process
+// has the ID -1.
+func emulated() bool {
+	_, _, e := syscall.RawSyscall6(syscall.SYS_PTRACE, ptraceSeize, ^uintptr(0), 0, 0, 0, 0)
+	return e == syscall.ENOSYS
 }
 
 func (p *Process) start(path string) error {
@@ -66,9 +80,6 @@ func (p *Process) start(path string) error {
 		time.Sleep(5 * time.Millisecond)
 	}
 	w.Close()
-	if errors.Is(err, syscall.ENOEXEC) {
-		return fmt.Errorf("start the demo target: %w: %w", err, ErrEmulated)
-	}
 	if errors.Is(err, syscall.EACCES) {
 		return fmt.Errorf("start the demo target: %w (are programs allowed to run in %s? Set TMPDIR to another folder)",
 			err, os.TempDir())
