@@ -63,7 +63,7 @@ func TestCoreIsLive(t *testing.T) {
 	for _, tt := range [][]string{{"threads.c", "5"}, {"sighandler.c", "alt", "middle"}, {"recurse.c"}} {
 		t.Run(tt[0], func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
-			flags := &walkFlags{registers: true}
+			flags := &walkFlags{registers: tt[0] != "recurse.c"} // which has 20,000 frames
 			want := take(t, p.PID, flags)
 			path := filepath.Join(t.TempDir(), "core")
 			gcore(t, p.PID, path)
