@@ -136,11 +136,15 @@ func bare(err error) error {
 // one. It returns the name under which it was found.
 func (f *Files) Open(path string) (im *target.Image, name string, err error) {
 	for _, open := range f.ways(path) {
-		if im, name, err = open(path); err == nil {
-			break
+		im, at, failed := open(path)
+		if failed == nil {
+			return im, at, nil
+		}
+		if err == nil {
+			name, err = at, failed // what this machine says is told first
 		}
 	}
-	return im, name, err
+	return nil, name, err
 }
 
 // ways returns how a file can be opened, the best way first.
