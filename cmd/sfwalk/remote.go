@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,8 +43,11 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err != nil {
 				return err
 			}
-			defer s.Close()
-			return show(cmd, s, &flags)
+			err = show(cmd, s, &flags)
+			if left := s.Close(); left != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
+			}
+			return err
 		},
 	}
 	flags.add(cmd)

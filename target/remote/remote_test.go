@@ -217,6 +217,28 @@ func TestRunningTarget(t *testing.T) {
 		t.Errorf("packets %q", got)
 	}
 
+	// One that no longer answers is asked to let it go on all the same, and the user
+	// is told.
+	s = sleepy()
+	s.running = true
+	s.answer = func(packet string) any {
+		if packet == "g" || packet[0] == 'D' {
+			return silent{}
+		}
+		return nil
+	}
+	if tg, err = s.dial(t, Options{Timeout: 300 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	threads, _ = tg.Threads()
+	threads[0].Registers(&r)
+	if err := tg.Close(); err == nil || !strings.Contains(err.Error(), "it may still be stopped") {
+		t.Errorf("error %v", err)
+	}
+	if got := s.packets(); got[len(got)-1] != "D;2a" {
+		t.Errorf("packets %q", got)
+	}
+
 	// A stub that cannot stop it says so in the end.
 	s = sleepy()
 	s.answer = func(packet string) any {

@@ -184,9 +184,13 @@ func (s *session) leave(resume bool, pid int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.link.conn.Close()
-	if !resume || s.link.broken != nil && !errors.Is(s.link.broken, context.Canceled) {
+	if !resume {
 		return nil
 	}
+	if errors.Is(s.link.broken, ErrHungUp) {
+		return fmt.Errorf("%w: the target may still be stopped", ErrHungUp)
+	}
+	// Also where the user gave up, or an answer was not waited for any longer.
 	s.link.ctx, s.link.broken = context.Background(), nil
 	packet := "D"
 	if s.features["multiprocess"] && pid != 0 {
@@ -197,7 +201,7 @@ func (s *session) leave(resume bool, pid int) error {
 		err = s.link.send([]byte("c"))
 	}
 	if err != nil {
-		return fmt.Errorf("the target may still be stopped: %w", err)
+		return fmt.Errorf("%w to the packet that lets the target go on: it may still be stopped", err)
 	}
 	return nil
 }
