@@ -98,7 +98,11 @@ func (f *Files) Local(path string) string {
 // image opens the file that is mapped.
 func (f *Files) image(path string, mappings []target.Mapping) (*target.Image, error) {
 	if path == "[vdso]" {
-		return target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
+		im, err := target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return im, nil
 	}
 	var why []string
 	var last error
