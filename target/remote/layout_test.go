@@ -83,7 +83,7 @@ func TestValue(t *testing.T) {
 		{"s390x", "80000001", 0x80000001, true},
 		{"arm64", "01000000", 1, true},
 		{"arm64", "0123456789abcdef" + "ff00000000000000", 0xefcdab8967452301, true}, // v8, of which d8 is the low half
-		{"amd64", "xxxxxxxxxxxxxxxx", 0, false},
+		{"amd64", strings.Repeat("x", 16), 0, false},
 		{"amd64", "", 0, false},
 	} {
 		if v, ok := value(arch.ByName(tt.arch), []byte(tt.text)); v != tt.want || ok != tt.ok {
