@@ -92,13 +92,14 @@ type snapshot struct {
 // take reads what must be of one moment. All threads are stopped.
 func (s *snapshot) take() error {
 	hookStopped()
+	room, masked := make([]byte, maxRegisterSet), false
 	leader := 0 // a thread to read the address space by: the main one may have ended
 	for _, x := range s.tracer.tracees {
 		switch x.state {
 		case stopped:
-			x.readRegisters()
-			if s.pacMask == 0 && x.state == stopped {
-				s.pacMask = readPACMask(x.tid)
+			x.readRegisters(room)
+			if !masked && x.state == stopped { // all threads have one mask
+				masked, s.pacMask = true, readPACMask(x.tid, room)
 			}
 		case failed:
 			s.blockedRegisters(x)
@@ -128,8 +129,8 @@ func (s *snapshot) take() error {
 }
 
 // readRegisters reads the registers of a stopped thread.
-func (x *tracee) readRegisters() {
-	err := readRegisters(x.tid, &x.regs)
+func (x *tracee) readRegisters(room []byte) {
+	err := readRegisters(x.tid, &x.regs, room)
 	pc, sp := x.regs.Value[hostArch.PC], x.regs.Value[hostArch.SP]
 	switch {
 	case errors.Is(err, unix.ESRCH):

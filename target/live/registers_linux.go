@@ -21,9 +21,8 @@ var errShortRegisters = errors.New("its registers are those of a 32-bit program"
 const maxRegisterSet = 528
 
 // readRegisters reads a stopped thread's registers: each of the kernel's sets, in
-// the layout that core files have, too.
-func readRegisters(tid int, r *arch.Registers) error {
-	var room [maxRegisterSet]byte
+// the layout that core files have, too. room has maxRegisterSet bytes.
+func readRegisters(tid int, r *arch.Registers, room []byte) error {
 	for i := range hostArch.KernelRegs {
 		k := &hostArch.KernelRegs[i]
 		n, err := registerSet(tid, k.Note, room[:k.Size])
@@ -50,13 +49,13 @@ func registerSet(tid int, note uint32, p []byte) (int, error) {
 
 // readPACMask reads which bits of a code address may be an authentication code;
 // 0 where the kernel does not tell.
-func readPACMask(tid int) uint64 {
+func readPACMask(tid int, room []byte) uint64 {
 	const ntPACMask = 0x406 // NT_ARM_PAC_MASK: data_mask, insn_mask
 	if hostArch.Machine != elf.EM_AARCH64 {
 		return 0
 	}
-	var p [16]byte
-	if n, err := registerSet(tid, ntPACMask, p[:]); err != nil || n < len(p) {
+	p := room[:16]
+	if n, err := registerSet(tid, ntPACMask, p); err != nil || n < len(p) {
 		return 0
 	}
 	return hostArch.Order.Uint64(p[8:])
