@@ -19,7 +19,7 @@ func TestLibraries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const bias = 0x7f12_3456_0000
+	const bias = uint64(0x7f12_3456_0000)
 	s := sleepy()
 	s.answers["qSupported*"] += ";qXfer:exec-file:read+;qXfer:libraries-svr4:read+"
 	s.answers["qXfer:exec-file:read:2a:*"] = "l" + program
