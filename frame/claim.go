@@ -85,22 +85,24 @@ func (f *Frame) sniff() {
 		f.claimReason, f.claimErr = NotCode, errNotCode // nothing can have called from there
 		return
 	}
-	slot := s.table.rows.slot(f.pc, s.modules.Generation)
-	if slot.winner != 0 && slot.pc == f.pc && slot.caller == f.caller {
-		if f.apply(slot.row, int(slot.winner)-1) {
+	rows := &s.table.rows
+	rows.start(s.modules.Generation)
+	slot, hit := rows.find(f.pc, f.caller)
+	if hit {
+		if f.apply(&slot.row, int(slot.winner)) {
 			f.lookBack()
 			return
 		}
-		from = int(slot.winner)
+		from = int(slot.winner) + 1
 	}
 	q := f.query()
 	for i := from; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)
-		if answer != Claimed || !f.apply(row, i) {
+		if answer != Claimed || !f.apply(&row, i) {
 			continue
 		}
-		if row.Flags&trad.Once == 0 && from == 0 {
-			*slot = rowSlot{row: row, pc: f.pc, winner: uint16(i) + 1, caller: f.caller}
+		if row.Flags&trad.Once == 0 && !hit {
+			rows.put(slot, s.table, &row, f.pc, f.caller, i)
 		}
 		f.lookBack()
 		return
@@ -113,8 +115,8 @@ func (f *Frame) sniff() {
 // apply makes the sniffer at position i the one that unwinds THIS, if its row
 // can be applied. An outermost row may have no CFA (SFrame's have none): it is
 // left to a later sniffer to know one, but that there is no PREVIOUS is known.
-func (f *Frame) apply(row trad.Row, i int) bool {
-	if err := f.cache.Apply(row, (*env)(f)); err != nil {
+func (f *Frame) apply(row *trad.Row, i int) bool {
+	if err := f.cache.Apply(*row, (*env)(f)); err != nil {
 		if row.Flags&trad.Outermost != 0 {
 			f.claimReason, f.claimErr = Outermost, nil
 		}
@@ -128,7 +130,7 @@ func (f *Frame) apply(row trad.Row, i int) bool {
 		f.claimErr = fmt.Errorf("%s: %w", f.stack.table.sniffers[i].Name(), err)
 		return false
 	}
-	if f.clobbered(&row) {
+	if f.clobbered(row) {
 		f.claimErr = fmt.Errorf("%s: %w", f.stack.table.sniffers[i].Name(), errClobber)
 		return false
 	}
@@ -138,7 +140,7 @@ func (f *Frame) apply(row trad.Row, i int) bool {
 	if row.Flags&trad.Signal != 0 {
 		f.typ = SigTramp
 	}
-	if u, ok := f.stack.table.sniffers[i].(Unwinder); ok {
+	if u, ok := f.unwinder(); ok {
 		f.typ = u.Type()
 	}
 	return true
@@ -168,7 +170,7 @@ func (f *Frame) lookBack() {
 	q := f.query()
 	for i := int(first.winner) + 1; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)
-		if answer != Claimed || row.Flags&(trad.Guess|trad.Outermost) != 0 || !f.apply(row, i) {
+		if answer != Claimed || row.Flags&(trad.Guess|trad.Outermost) != 0 || !f.apply(&row, i) {
 			continue
 		}
 		if f.ra = f.prevRegister(s.arch.PC); f.returnsToCode() {

@@ -70,8 +70,7 @@ func (f *Frame) ID() ID {
 	if f.winner < 0 {
 		return ID{}
 	}
-	winner := f.stack.table.sniffers[f.winner]
-	if u, ok := winner.(Unwinder); ok {
+	if u, ok := f.unwinder(); ok {
 		id, err := u.ThisID(f)
 		if err != nil {
 			return ID{}
@@ -79,10 +78,19 @@ func (f *Frame) ID() ID {
 		return id
 	}
 	id := ID{Stack: f.cache.CFA, Has: HasStack}
-	if code, ok := f.functionStart(winner); ok {
+	if code, ok := f.functionStart(f.stack.table.sniffers[f.winner]); ok {
 		id.Code, id.Has = code, id.Has|HasCode
 	}
 	return id
+}
+
+// unwinder returns the sniffer that claimed THIS, if it is one that answers itself.
+func (f *Frame) unwinder() (Unwinder, bool) {
+	if f.winner < 0 {
+		return nil, false
+	}
+	u, ok := f.stack.table.sniffers[f.winner].(Unwinder)
+	return u, ok
 }
 
 func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {

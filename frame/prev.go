@@ -15,41 +15,46 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	if f.Level < 0 {
 		return f.first(), NoReason, nil
 	}
-	if f.winner < 0 {
-		return nil, f.claimReason, f.claimErr
-	}
-	if f.cache.Row.Flags&trad.Outermost != 0 {
-		return nil, Outermost, nil
-	}
-	if stop, err := f.checkID(); stop != NoReason {
+	pc, sp, fp, stop, err := f.unwind()
+	if stop != NoReason {
 		return nil, stop, err
 	}
-
-	pc := f.ra
-	if !pc.Known() {
-		return nil, notKnownReason(pc), pc.Err
-	}
-	pc.Bits = s.arch.CodeAddress(pc.Bits)
-	fp := f.prevRegister(s.arch.FP)
-	if pc.Bits == 0 && f.typ != SigTramp {
-		if f.endsChain(fp) {
-			return nil, Outermost, nil
-		}
-		return nil, NoSavedPC, errZeroPC
-	}
-
 	prev = s.newFrame()
 	prev.Level, prev.next = f.Level+1, f
 	prev.caller = f.typ != SigTramp
-	prev.pc = pc.Bits
-	prev.fp = fp
-	sp := f.prevRegister(s.arch.SP)
+	prev.pc, prev.fp = pc, fp
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
 	prev.sniff()
 	if prev.winner >= 0 && prev.again(f) {
 		return nil, SameID, errSame
 	}
 	return prev, NoReason, nil
+}
+
+// unwind returns the PC, SP and FP of PREVIOUS, or why there is none.
+func (f *Frame) unwind() (pc uint64, sp, fp Value, stop StopReason, err error) {
+	s := f.stack
+	if f.winner < 0 {
+		return 0, sp, fp, f.claimReason, f.claimErr
+	}
+	if f.cache.Row.Flags&trad.Outermost != 0 {
+		return 0, sp, fp, Outermost, nil
+	}
+	if stop, err := f.checkID(); stop != NoReason {
+		return 0, sp, fp, stop, err
+	}
+	if !f.ra.Known() {
+		return 0, sp, fp, notKnownReason(f.ra), f.ra.Err
+	}
+	pc = s.arch.CodeAddress(f.ra.Bits)
+	fp = f.prevRegister(s.arch.FP)
+	if pc == 0 && f.typ != SigTramp {
+		if f.endsChain(fp) {
+			return 0, sp, fp, Outermost, nil
+		}
+		return 0, sp, fp, NoSavedPC, errZeroPC
+	}
+	return pc, f.prevRegister(s.arch.SP), fp, NoReason, nil
 }
 
 // What the stop reasons leave open.
@@ -98,7 +103,7 @@ func (f *Frame) first() *Frame {
 // have grown outward. A signal handler's stack may lie anywhere.
 func (f *Frame) checkID() (StopReason, error) {
 	s := f.stack
-	if u, ok := s.table.sniffers[f.winner].(Unwinder); ok {
+	if u, ok := f.unwinder(); ok {
 		if id, err := u.ThisID(f); err != nil || id.Null() {
 			return NullID, err
 		}

@@ -66,6 +66,7 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 		if bits, ok := f.stack.live.Get(r); ok {
 			return Value{Bits: bits, Reg: r, Lval: InRegister}, true
 		}
+		f.stack.missed = true
 		return Value{}, true
 	}
 	if f.prev != nil && r == f.stack.arch.FP {
@@ -76,10 +77,8 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 			return f.values[i], true
 		}
 	}
-	if f.winner >= 0 {
-		if u, ok := f.stack.table.sniffers[f.winner].(Unwinder); ok {
-			return u.PrevRegister(f, r), true
-		}
+	if u, ok := f.unwinder(); ok {
+		return u.PrevRegister(f, r), true
 	}
 	return Value{}, false
 }

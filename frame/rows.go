@@ -9,26 +9,123 @@ const rowSlots = 1 << 12
 // rowCache keeps rows by the PC that was asked for: direct-mapped, one slot a
 // PC, for one generation of a target's modules.
 type rowCache struct {
-	slots      []rowSlot
+	slots      *[rowSlots]rowSlot
+	epoch      uint32 // of the slots that count: others are empty
 	generation uint64
+	stats      CacheStats
 }
 
-// rowSlot is one cache line: the row's 48 bytes and its key.
+// CacheStats counts what became of look-ups in a cache of rows.
+type CacheStats struct {
+	Hits       uint64 // the row was there
+	Misses     uint64 // it was not: sniffers were asked
+	Collisions uint64 // misses whose row took the place of another PC's
+}
+
+// rowSlot is one cache line: the row's 48 bytes, its key, and what the fast walk
+// makes of the row.
 type rowSlot struct {
 	row    trad.Row
 	pc     uint64
-	winner uint16 // position in the table of the sniffer that gave the row, plus one; 0 for an empty slot
-	caller bool   // the PC is a return address: it was looked up at PC-1
+	epoch  uint32
+	winner uint8 // position in the table of the sniffer that gave the row
+	bits   slotBits
+	_      uint16
 }
 
-func (c *rowCache) slot(pc uint64, generation uint64) *rowSlot {
-	if c.slots == nil {
-		c.slots = make([]rowSlot, rowSlots)
-	} else if c.generation != generation {
-		clear(c.slots)
+// slotBits describe a slot.
+type slotBits uint8
+
+const (
+	slotCaller slotBits = 1 << iota // the PC is a return address: it was looked up at PC-1
+	slotFast                        // [Walker.fast] can apply the row
+	slotFP                          // of a fast row: the CFA is found from FP, not SP
+	slotSaved                       // of a fast row: FP is saved in memory, not unchanged
+	slotSite                        // slotEdge is valid
+	slotEdge                        // the PC is in a prologue or epilogue
+)
+
+// maxWinner is the last position in a table whose sniffer's rows are cached.
+const maxWinner = 255
+
+// start makes the cache one for modules of a generation: rows of another are forgotten.
+func (c *rowCache) start(generation uint64) {
+	switch {
+	case c.slots == nil:
+		c.slots = new([rowSlots]rowSlot)
+		c.epoch = 1
+	case c.generation != generation:
+		c.reset()
 	}
 	c.generation = generation
-	// Return addresses of one function differ in their low bits, functions of one
-	// module in the middle ones.
-	return &c.slots[(pc^pc>>12)%rowSlots]
+}
+
+// reset forgets all rows, in constant time.
+func (c *rowCache) reset() {
+	if c.slots == nil {
+		return
+	}
+	if c.epoch++; c.epoch == 0 {
+		clear(c.slots[:])
+		c.epoch = 1
+	}
+}
+
+// slotOf returns the place of a PC in the cache. Return addresses of one function
+// differ in their low bits, functions of one module in the middle ones.
+func slotOf(pc uint64) uint64 { return (pc ^ pc>>12) % rowSlots }
+
+// find returns the slot for a PC, and whether it has the PC's row.
+func (c *rowCache) find(pc uint64, caller bool) (slot *rowSlot, ok bool) {
+	slot = &c.slots[slotOf(pc)]
+	if slot.pc == pc && slot.epoch == c.epoch && slot.bits&slotCaller != 0 == caller {
+		c.stats.Hits++
+		return slot, true
+	}
+	c.stats.Misses++
+	return slot, false
+}
+
+// put fills a slot with a row that the sniffer at position winner gave.
+func (c *rowCache) put(slot *rowSlot, t *Table, row *trad.Row, pc uint64, caller bool, winner int) {
+	if winner > maxWinner {
+		return
+	}
+	if slot.epoch == c.epoch {
+		c.stats.Collisions++
+	}
+	*slot = rowSlot{row: *row, pc: pc, epoch: c.epoch, winner: uint8(winner)}
+	if caller {
+		slot.bits = slotCaller | t.fastBits(row, winner)
+	}
+}
+
+// fastBits says whether and how [Walker.fast] can apply a caller's row: it finds
+// the CFA from SP or FP, the return address and perhaps FP are saved at distances
+// from the CFA, SP is what the ABI says, and the frame is a normal one.
+func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
+	a := t.Arch
+	if _, ok := t.sniffers[winner].(Unwinder); ok || a.PtrSize != 8 {
+		return 0
+	}
+	if row.Flags&(trad.Signal|trad.Outermost|trad.Once) != 0 || row.RA.Kind != trad.Saved ||
+		row.CFA.Kind != trad.InReg || row.More.Lists(a.SP) {
+		return 0
+	}
+	bits := slotFast
+	switch row.CFA.Reg {
+	case a.SP:
+	case a.FP:
+		bits |= slotFP
+	default:
+		return 0
+	}
+	switch row.FP.Kind {
+	case trad.Same:
+	case trad.Saved:
+		bits |= slotSaved
+	default:
+		return 0
+	}
+	return bits
 }

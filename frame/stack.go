@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 
@@ -16,35 +15,45 @@ type Stack struct {
 	// Limit is the most frames that the stack may have; 0 means no limit.
 	Limit int
 
-	thread   target.Thread
 	table    *Table
 	modules  *target.Modules
-	memory   target.Memory
+	window   window
 	arch     *arch.Arch
 	sentinel Frame
 	live     arch.Registers
 	query    Query
-	slab     []Frame // room for the next frames: they are made many at a time
-	word     [8]byte
+	slabs    []*[slabFrames]Frame
+	made     int  // frames of slabs that are in use
+	partial  bool // live has only some of the thread's registers, see Walker
+	missed   bool // of a partial stack: another register was asked for
 	cycle    cycle
 }
 
 // New makes the stack of one thread of a target. The error says why the
 // thread has no registers.
 func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
-	s := &Stack{thread: thread, table: table, modules: t.Modules(), memory: t.Memory(), arch: t.Arch()}
+	s := &Stack{table: table, modules: t.Modules(), arch: t.Arch()}
 	if s.arch.Name != table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return nil, fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, table.Arch.Name)
 	}
-	if err := thread.Registers(&s.live); err != nil {
+	var live arch.Registers
+	if err := thread.Registers(&live); err != nil {
 		return nil, err
 	}
-	if !s.live.Known.Has(s.arch.PC) || !s.live.Known.Has(s.arch.SP) {
+	if !live.Known.Has(s.arch.PC) || !live.Known.Has(s.arch.SP) {
 		return nil, fmt.Errorf("stack of thread %d: PC or SP is not known", thread.ID())
 	}
-	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: s.memory}
-	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
+	s.start(&live, t.Memory())
 	return s, nil
+}
+
+// start makes s the stack, without frames yet, of a thread with these registers.
+func (s *Stack) start(live *arch.Registers, m target.Memory) {
+	s.live = *live
+	s.window.start(m)
+	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m}
+	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
+	s.made, s.cycle = 0, cycle{}
 }
 
 // Frame returns the frame at a level, 0 being the innermost. Where the stack ends before
@@ -75,45 +84,25 @@ func (s *Stack) All() iter.Seq2[*Frame, error] {
 	}
 }
 
+// slabFrames is how many frames are made at once.
+const slabFrames = 32
+
 func (s *Stack) newFrame() *Frame {
-	if len(s.slab) == 0 {
-		s.slab = make([]Frame, 32)
+	i := s.made / slabFrames
+	if i == len(s.slabs) {
+		s.slabs = append(s.slabs, new([slabFrames]Frame))
 	}
-	f := &s.slab[0]
-	s.slab = s.slab[1:]
+	f := &s.slabs[i][s.made%slabFrames]
+	s.made++
+	if f.stack != nil {
+		*f = Frame{} // of the stack before
+	}
 	f.stack = s
 	return f
 }
 
 // readWord reads one word of the target's pointer size.
-func (s *Stack) readWord(addr uint64) (uint64, error) {
-	p := s.word[:s.arch.PtrSize]
-	if n, err := s.memory.ReadMemory(addr, p); n < len(p) {
-		if err == nil {
-			err = target.ErrUnmapped
-		}
-		return 0, &readError{addr, err}
-	}
-	if len(p) == 4 {
-		return uint64(s.arch.Order.Uint32(p)), nil
-	}
-	return s.arch.Order.Uint64(p), nil
-}
-
-// readError is a word that could not be read.
-type readError struct {
-	addr uint64
-	err  error
-}
-
-func (e *readError) Error() string {
-	if errors.Is(e.err, target.ErrUnmapped) {
-		return fmt.Sprintf("cannot read memory at %#x", e.addr)
-	}
-	return fmt.Sprintf("cannot read memory at %#x: %v", e.addr, e.err)
-}
-
-func (e *readError) Unwrap() error { return e.err }
+func (s *Stack) readWord(addr uint64) (uint64, error) { return s.window.word(s.arch, addr) }
 
 // cycle finds stacks that return to a frame they had (Brent's algorithm).
 // Between normal frames the growing CFA forbids that; a signal frame may lead

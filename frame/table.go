@@ -30,6 +30,9 @@ func (t *Table) Clone() *Table {
 	return &Table{Arch: t.Arch, sniffers: slices.Clone(t.sniffers), bases: slices.Clone(t.bases), base: t.base}
 }
 
+// CacheStats returns what became of the look-ups in the table's cache of rows.
+func (t *Table) CacheStats() CacheStats { return t.rows.stats }
+
 // Sniffers returns the sniffers in order.
 func (t *Table) Sniffers() []Sniffer { return slices.Clone(t.sniffers) }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -67,6 +68,7 @@ func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string, atLeast i
 		}
 		table = frame.NewTable(amd64.Arch, sniffers...)
 	}
+	walkers := walktest.New(target.Modules(), table)
 	right, guessed, wrong, none := 0, 0, 0, 0
 	entry := map[uint64]*gdbtest.StepState{} // first instructions, by CFA
 	for i := range rec.States {
@@ -78,6 +80,9 @@ func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string, atLeast i
 			entry[s.Expected[0].CFA] = s
 		}
 		target.state = s
+		if err := walkers.Check(target, target); err != nil {
+			t.Errorf("%s: %#x: %v", s.Function, s.Expected[0].PC, err)
+		}
 		stack, err := frame.New(target, target, table)
 		if err != nil {
 			t.Fatal(err)

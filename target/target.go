@@ -32,5 +32,15 @@ type Memory interface {
 	ReadMemory(addr uint64, p []byte) (n int, err error)
 }
 
+// A Lender is a Memory that has copies, and lends them: reading words of them
+// needs no call each.
+type Lender interface {
+	Memory
+	// Window returns the bytes that lie around addr in one copy: those from lo on,
+	// which must not be changed and will not change. It returns none where addr is
+	// in no copy.
+	Window(addr uint64) (lo uint64, data []byte)
+}
+
 // ErrUnmapped says that an address could not be read. Errors of ReadMemory wrap it.
 var ErrUnmapped = errors.New("memory cannot be read")

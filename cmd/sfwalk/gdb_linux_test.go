@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
@@ -93,6 +94,12 @@ func TestSniffersAgree(t *testing.T) {
 			}
 			for _, th := range threads {
 				want := physical(t, process, th, &walkFlags{})
+				for _, names := range [][]string{nil, {"sframe"}, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
+					table := (&walkFlags{sniffers: names}).table(process.Arch())
+					if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
+						t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)
+					}
+				}
 				for _, alone := range []string{"sframe", "dwarf"} {
 					// The trampoline is sigtramp's in every order.
 					got := physical(t, process, th, &walkFlags{sniffers: []string{"sigtramp", alone}})

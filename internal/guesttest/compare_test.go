@@ -12,6 +12,7 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -65,6 +66,7 @@ func compareThreads(t *testing.T, tg target.Target, threads []gdbtest.Thread, o 
 	}
 	symbols := symbol.New(symbol.Options{SymbolsOnly: true})
 	defer symbols.Close()
+	walkers := walktest.New(tg.Modules(), table)
 	for i := range threads {
 		var th target.Thread
 		for _, m := range mine {
@@ -78,6 +80,9 @@ func compareThreads(t *testing.T, tg target.Target, threads []gdbtest.Thread, o 
 		stack, err := frame.New(tg, th, table)
 		if err != nil {
 			return err
+		}
+		if why := walkers.Check(tg, th); why != nil {
+			return fmt.Errorf("thread %d: %w", threads[i].TID, why)
 		}
 		n.stacks++
 		if why := n.compare(tg, stack, threads[i].Frames, symbols, same, o.want); why != nil {

@@ -1,0 +1,72 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// window reads words of a target's memory. Where the memory lends its bytes, most
+// words cost no call.
+type window struct {
+	memory target.Memory
+	lender target.Lender // the memory, if it is one
+	lo     uint64        // address of data[0]
+	data   []byte
+	room   [8]byte
+}
+
+func (w *window) start(m target.Memory) {
+	w.memory, w.lo, w.data = m, 0, nil
+	w.lender, _ = m.(target.Lender)
+}
+
+// word reads one word of the architecture's pointer size.
+func (w *window) word(a *arch.Arch, addr uint64) (uint64, error) {
+	size := uint64(a.PtrSize)
+	if w.lender != nil {
+		if !w.holds(addr, size) {
+			w.lo, w.data = w.lender.Window(addr)
+		}
+		if w.holds(addr, size) {
+			return toWord(a, w.data[addr-w.lo:]), nil
+		}
+	}
+	p := w.room[:size]
+	if n, err := w.memory.ReadMemory(addr, p); n < len(p) {
+		if err == nil {
+			err = target.ErrUnmapped
+		}
+		return 0, &readError{addr, err}
+	}
+	return toWord(a, p), nil
+}
+
+func (w *window) holds(addr, size uint64) bool {
+	at, n := addr-w.lo, uint64(len(w.data))
+	return at < n && n-at >= size
+}
+
+func toWord(a *arch.Arch, p []byte) uint64 {
+	if a.PtrSize == 4 {
+		return uint64(a.Order.Uint32(p))
+	}
+	return a.Order.Uint64(p)
+}
+
+// readError is a word that could not be read.
+type readError struct {
+	addr uint64
+	err  error
+}
+
+func (e *readError) Error() string {
+	if errors.Is(e.err, target.ErrUnmapped) {
+		return fmt.Sprintf("cannot read memory at %#x", e.addr)
+	}
+	return fmt.Sprintf("cannot read memory at %#x: %v", e.addr, e.err)
+}
+
+func (e *readError) Unwrap() error { return e.err }

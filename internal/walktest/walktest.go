@@ -1,0 +1,103 @@
+// Package walktest holds the fast walk over a stack against the debugger's: tests of
+// sniffers and targets have each of their stacks walked both ways.
+package walktest
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Checker walks stacks of one target by both walkers.
+type Checker struct {
+	table  *frame.Table
+	walker *frame.Walker
+	pcs    []uint64
+	cfas   []uint64
+}
+
+// New makes a checker of a target's stacks, by the sniffers of a table.
+func New(modules *target.Modules, table *frame.Table) *Checker {
+	return &Checker{table: table, walker: frame.NewWalker(modules, table)}
+}
+
+// Check walks a thread's stack by frame.Stack, by frame.Walker with an empty cache and
+// with a full one, into a buffer that is too short, and step by step, and says where
+// they differ. Every frame, its CFA, SP and FP, and the stop reason must be equal.
+func (c *Checker) Check(tg target.Target, th target.Thread) error {
+	stack, err := frame.New(tg, th, c.table)
+	if err != nil {
+		return err
+	}
+	var frames []*frame.Frame
+	for f, err := range stack.All() {
+		if err == nil {
+			frames = append(frames, f)
+		}
+	}
+	stop := stack.Sentinel().StopReason()
+	if n := len(frames); n > 0 {
+		stop = frames[n-1].StopReason()
+	}
+	var regs arch.Registers
+	if err := th.Registers(&regs); err != nil {
+		return err
+	}
+	c.walker.Reset()
+	for _, cache := range []string{"empty", "filled"} {
+		if err := c.walk(tg, &regs, frames, len(frames)+1, stop); err != nil {
+			return fmt.Errorf("walker with %s cache: %w", cache, err)
+		}
+	}
+	if n := len(frames) / 2; n > 0 {
+		if err := c.walk(tg, &regs, frames[:n], n, frame.Limit); err != nil {
+			return fmt.Errorf("walker of %d frames: %w", n, err)
+		}
+	}
+	if err := c.steps(tg, &regs, frames, stop); err != nil {
+		return fmt.Errorf("walker step by step: %w", err)
+	}
+	return nil
+}
+
+func (c *Checker) walk(tg target.Target, regs *arch.Registers, frames []*frame.Frame, room int, want frame.StopReason) error {
+	for len(c.pcs) < room {
+		c.pcs, c.cfas = append(c.pcs, 0), append(c.cfas, 0)
+	}
+	n, stop := c.walker.WalkCFA(regs, tg.Memory(), c.pcs[:room], c.cfas[:room])
+	for i := range min(n, len(frames)) {
+		cfa, known := frames[i].CFA()
+		if !known {
+			cfa = 0
+		}
+		if frames[i].PC() != c.pcs[i] || cfa != c.cfas[i] {
+			return fmt.Errorf("frame %d: PC %#x CFA %#x, the stack has %#x, %#x by %q", i, c.pcs[i], c.cfas[i], frames[i].PC(), cfa, frames[i].Sniffer())
+		}
+	}
+	if n != len(frames) || stop != want {
+		return fmt.Errorf("%d frames, stop %q; the stack has %d, stop %q", n, stop, len(frames), want)
+	}
+	return nil
+}
+
+func (c *Checker) steps(tg target.Target, regs *arch.Registers, frames []*frame.Frame, want frame.StopReason) error {
+	a := tg.Arch()
+	ctx := frame.NewContext(a, regs)
+	for i, f := range frames {
+		sp, fp := f.Register(a.SP), f.Register(a.FP)
+		if ctx.PC != f.PC() || ctx.HasSP != sp.Known() || ctx.SP != sp.Bits || ctx.HasFP != fp.Known() || ctx.FP != fp.Bits ||
+			ctx.Caller != (f.AddressInBlock() != f.PC()) {
+			return fmt.Errorf("frame %d: context %+v, the stack has %v SP %v FP %v", i, ctx, f, sp, fp)
+		}
+		stop := c.walker.Step(&ctx, tg.Memory())
+		if i == len(frames)-1 && want == frame.SameID && stop == frame.NoReason {
+			stop = c.walker.Step(&ctx, tg.Memory()) // only now has PREVIOUS been looked at
+		}
+		if last := i == len(frames)-1; last != (stop != frame.NoReason) || last && stop != want {
+			return fmt.Errorf("frame %d of %d: stop %q, the stack has %q", i, len(frames), stop, want)
+		}
+	}
+	return nil
+}
