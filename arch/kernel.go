@@ -42,3 +42,18 @@ func (k *KernelRegs) Get(a *Arch, data []byte, to *Registers) {
 		}
 	}
 }
+
+// Put writes the registers that are known into data, a set of Size bytes; what
+// it has of others stays.
+func (k *KernelRegs) Put(a *Arch, from *Registers, data []byte) {
+	for _, r := range k.Regs {
+		v, ok := from.Get(r.Reg)
+		switch {
+		case !ok:
+		case r.Size == 4:
+			a.Order.PutUint32(data[r.Off:], uint32(v))
+		default:
+			a.Order.PutUint64(data[r.Off:], v)
+		}
+	}
+}

@@ -35,6 +35,7 @@ type Target struct {
 	modules *target.Modules
 	memory  target.Memory
 	files   *sysroot.Files
+	file    *file
 	close   func() error
 }
 
@@ -55,6 +56,18 @@ func Open(path string, o Options) (t *Target, err error) {
 		return nil, fmt.Errorf("core %s: %w", path, err)
 	}
 	t.close = closer
+	return t, nil
+}
+
+// Read makes a target of the bytes of a core file, which is not compressed; r must
+// stay readable for as long as the target is used. The caller closes the target,
+// which leaves r alone.
+func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
+	t, err := read(r, size, "", o)
+	if err != nil {
+		return nil, fmt.Errorf("core: %w", err)
+	}
+	t.close = func() error { return nil }
 	return t, nil
 }
 
@@ -90,7 +103,8 @@ func bare(err error) error {
 	return err
 }
 
-// read makes the target of a core's bytes; dir is the core's folder.
+// read makes the target of a core's bytes; dir is the core's folder, "" if there
+// is none.
 func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 	f, err := readFile(r, size)
 	if err != nil {
@@ -106,7 +120,7 @@ func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 		}
 		return nil, fmt.Errorf("it has no thread's registers (NT_PRSTATUS): %w", ErrNotCore)
 	}
-	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads}
+	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, file: f}
 	own := f.memory()
 	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir, opened: map[string]*target.Image{}}
 	l.load(t)
@@ -143,6 +157,9 @@ func (t *Target) Threads() ([]target.Thread, error) {
 // Warnings returns what the user should know about the answers so far: one
 // sentence each. Files are opened when first needed, so more may come later.
 func (t *Target) Warnings() []string { return t.files.Warnings() }
+
+// Warn adds a warning, for targets that are made of this one.
+func (t *Target) Warn(format string, args ...any) { t.files.Warn(format, args...) }
 
 // Close closes the core and the files.
 func (t *Target) Close() error { return errors.Join(t.files.Close(), t.close()) }

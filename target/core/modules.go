@@ -25,7 +25,7 @@ type loader struct {
 // load fills in the target's modules, memory and files.
 func (l *loader) load(t *Target) {
 	t.Exe = l.exePath()
-	if l.opts.Exe == "" && l.opts.Sysroot == "" && t.Exe != "" && !filepath.IsAbs(t.Exe) {
+	if l.dir != "" && l.opts.Exe == "" && l.opts.Sysroot == "" && t.Exe != "" && !filepath.IsAbs(t.Exe) {
 		// Started by a path that was relative to its own folder: cores are left there.
 		l.opts.Exe = filepath.Join(l.dir, t.Exe)
 	}
@@ -62,8 +62,11 @@ func (l *loader) exePath() string {
 func (l *loader) mapped() (list []*target.Module) {
 	for i := range l.notes.files {
 		m := &l.notes.files[i]
-		s := l.own.find(m.Lo)
-		m.Exec = s != nil && s.flags&elf.PF_X != 0 || s == nil && l.leftOut(m)
+		if s := l.own.find(m.Lo); s != nil {
+			m.Read, m.Write, m.Exec = s.flags&elf.PF_R != 0, s.flags&elf.PF_W != 0, s.flags&elf.PF_X != 0
+		} else {
+			m.Exec = l.leftOut(m)
+		}
 	}
 	for _, f := range procmaps.Files(l.notes.files) {
 		if f.Code {

@@ -21,6 +21,7 @@ const (
 	ntSiginfo   = 0x53494749 // NT_SIGINFO
 	maxNoteSize = 64 << 20   // no more is read of one note; NT_FILE has the largest
 	maxNotes    = 1 << 24
+	maxOwner    = 16 // bytes of an owner's name that tell it from others
 )
 
 // notes is what a core's notes tell.
@@ -44,11 +45,11 @@ func (n *notes) warn(format string, args ...any) {
 // notes reads the note segments.
 func (f *file) notes() (*notes, error) {
 	n := &notes{}
-	for _, p := range f.progs {
-		if p.Type == elf.PT_NOTE {
-			f.segmentNotes(n, p)
-		}
-	}
+	cut := f.eachNote(func(r *window, _ string, typ uint32, at, size uint64) bool {
+		f.note(n, r, typ, at, size)
+		return true
+	})
+	n.warnings = append(n.warnings, cut...)
 	if len(n.threads) > 0 {
 		first := n.threads[0]
 		if n.signal == nil && first.Signal > 0 && first.Signal <= lastSignal {
@@ -67,11 +68,45 @@ func (f *file) notes() (*notes, error) {
 	return n, nil
 }
 
-// segmentNotes reads one segment, as far as it goes.
-func (f *file) segmentNotes(n *notes, p elf.ProgHeader) {
-	if p.Off > uint64(f.size) {
-		return
+// Note returns the contents of the first note of an owner and a type; nil if the
+// core has none, not all of it, or one of more than limit bytes.
+func (t *Target) Note(owner string, typ uint32, limit int) (data []byte) {
+	t.file.eachNote(func(r *window, by string, of uint32, at, size uint64) bool {
+		if by != owner || of != typ {
+			return true
+		}
+		if size <= uint64(limit) {
+			data = bytes.Clone(r.bytes(at, size))
+		}
+		return false
+	})
+	return data
+}
+
+// visit is told of a note: its owner, its type, and where its contents are, no more
+// than maxNoteSize bytes. It returns false to have seen enough.
+type visit func(r *window, owner string, typ uint32, at, size uint64) bool
+
+// eachNote shows the notes of all segments, in order. It returns what the user
+// should know.
+func (f *file) eachNote(do visit) (warnings []string) {
+	for _, p := range f.progs {
+		if p.Type != elf.PT_NOTE || p.Off > uint64(f.size) {
+			continue
+		}
+		more, warning := f.segmentNotes(p, do)
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+		if !more {
+			break
+		}
 	}
+	return warnings
+}
+
+// segmentNotes reads one segment, as far as it goes.
+func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning string) {
 	end := p.Off + min(p.Filesz, uint64(f.size)-p.Off)
 	pad := uint64(3)
 	if p.Align == 8 {
@@ -83,20 +118,23 @@ func (f *file) segmentNotes(n *notes, p elf.ProgHeader) {
 	for at, count := p.Off, 0; at+12 <= end && count < maxNotes; count++ {
 		head := r.bytes(at, 12)
 		if head == nil {
-			return
+			return true, ""
 		}
 		name, desc, typ := uint64(f.arch.Order.Uint32(head)), uint64(f.arch.Order.Uint32(head[4:])), f.arch.Order.Uint32(head[8:])
 		if name == 0 && desc == 0 && typ == 0 {
-			return // the rest is a hole
+			return true, "" // the rest is a hole
 		}
 		descAt := align(at + 12 + name)
 		if descAt > end || desc > end-descAt {
-			n.warn("note of type %#x at byte %#x: %d bytes reach beyond the end of the notes", typ, at, desc)
-			return
+			return true, fmt.Sprintf("note of type %#x at byte %#x: %d bytes reach beyond the end of the notes", typ, at, desc)
 		}
-		f.note(n, r, typ, descAt, min(desc, maxNoteSize))
+		owner := text(r.bytes(at+12, min(name, maxOwner)))
+		if !do(r, owner, typ, descAt, min(desc, maxNoteSize)) {
+			return false, ""
+		}
 		at = align(descAt + desc)
 	}
+	return true, ""
 }
 
 func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {

@@ -1,0 +1,163 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// The note that makes a core file a snapshot. Debuggers skip owners and types that
+// they do not know; readers that look at the type alone know none like this.
+const (
+	NoteOwner        = "SFWALK"
+	NoteType  uint32 = 0x5357414c
+	// Version is the version of the note that this package writes, and the latest
+	// that it reads.
+	Version = 1
+)
+
+// maxNote bounds the note: a process of 100,000 threads needs less.
+const maxNote = 16 << 20
+
+// note is the note's contents, a JSON object: what a core file cannot say. Fields
+// are added, never renamed; a change that old readers must not overlook gets a new
+// version.
+type note struct {
+	Version    int          `json:"version"`
+	Taken      time.Time    `json:"taken"`
+	PauseNS    int64        `json:"pause_ns"`
+	Consistent bool         `json:"consistent"`
+	Exe        string       `json:"exe"`
+	CodeMask   hex          `json:"code_mask"` // bits of a code address that are address
+	Threads    []threadNote `json:"threads"`   // in the order of the NT_PRSTATUS notes
+	Modules    []moduleNote `json:"modules"`
+}
+
+type threadNote struct {
+	TID     int    `json:"tid"`
+	Name    string `json:"name"`
+	HeldNS  int64  `json:"held_ns"`
+	Error   string `json:"error,omitempty"`
+	MovedOn bool   `json:"moved_on,omitempty"`
+	// Registers are the names of those that are known; nil stands for all that the
+	// core has.
+	Registers []string `json:"registers,omitzero"`
+}
+
+type moduleNote struct {
+	Path    string `json:"path"`
+	Address hex    `json:"address"`
+	BuildID string `json:"build_id"`
+}
+
+// hex is a number that JSON has as "0x…": readers of JSON often keep 53 bits only.
+type hex uint64
+
+func (h hex) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%#x", uint64(h)), nil }
+
+func (h *hex) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseUint(string(text), 0, 64)
+	*h = hex(v)
+	return err
+}
+
+// note makes the note of a snapshot.
+func (s *Snapshot) note() ([]byte, error) {
+	n := note{
+		Version: Version, Taken: s.Taken.UTC(), PauseNS: int64(s.Pause), Consistent: s.Consistent,
+		Exe: s.Exe, CodeMask: hex(s.Arch.AddressMask), Threads: []threadNote{}, Modules: []moduleNote{},
+	}
+	all := kernelRegisters(s.Arch)
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		th := threadNote{TID: t.TID, Name: t.Comm, HeldNS: int64(t.Held), MovedOn: t.MovedOn}
+		if t.Err != nil {
+			th.Error = t.Err.Error()
+		}
+		if slices.ContainsFunc(all, func(r arch.KernelReg) bool { return !t.Regs.Known.Has(r.Reg) }) {
+			th.Registers = []string{}
+			for _, r := range all {
+				if t.Regs.Known.Has(r.Reg) {
+					th.Registers = append(th.Registers, s.Arch.RegName(r.Reg))
+				}
+			}
+		}
+		n.Threads = append(n.Threads, th)
+	}
+	for _, m := range s.Modules {
+		n.Modules = append(n.Modules, moduleNote{m.Path, hex(m.Lo), m.BuildID})
+	}
+	text, err := json.Marshal(&n)
+	if err == nil && len(text) > maxNote {
+		err = fmt.Errorf("what there is to say of %d threads and %d modules is %d bytes, more than %d", len(s.Threads), len(s.Modules), len(text), maxNote)
+	}
+	return text, err
+}
+
+// kernelRegisters returns all that the kernel's register sets have.
+func kernelRegisters(a *arch.Arch) (list []arch.KernelReg) {
+	for _, k := range a.KernelRegs {
+		list = append(list, k.Regs...)
+	}
+	return list
+}
+
+// Errors of [Open], which wraps them; test with errors.Is.
+var (
+	// ErrNotSnapshot says that a core file is no snapshot: it lacks the note, or has
+	// it cut off.
+	ErrNotSnapshot = errors.New("not a snapshot")
+	// ErrVersion says that a snapshot is of a later version than this package reads.
+	ErrVersion = errors.New("made by a later version of sfwalk")
+)
+
+// parseNote reads the note.
+func parseNote(text []byte) (*note, error) {
+	var v struct{ Version int }
+	if err := json.Unmarshal(text, &v); err != nil {
+		return nil, fmt.Errorf("its note of owner %s is broken: %w: %w", NoteOwner, err, ErrNotSnapshot)
+	}
+	switch {
+	case v.Version > Version:
+		return nil, fmt.Errorf("it has version %d of the snapshot's note, this program reads up to %d: %w: update sfwalk, or print what every core file has by 'sfwalk core'", v.Version, Version, ErrVersion)
+	case v.Version < 1:
+		return nil, fmt.Errorf("its note of owner %s has version %d: %w", NoteOwner, v.Version, ErrNotSnapshot)
+	}
+	n := new(note)
+	if err := json.Unmarshal(text, n); err != nil {
+		return nil, fmt.Errorf("its note of owner %s is broken: %w: %w", NoteOwner, err, ErrNotSnapshot)
+	}
+	return n, nil
+}
+
+// apply adds to a thread what its note says.
+func (n *threadNote) apply(a *arch.Arch, t *Thread) {
+	t.Comm, t.Held, t.MovedOn = n.Name, time.Duration(n.HeldNS), n.MovedOn
+	if n.Error != "" {
+		t.Err = errors.New(strings.ToValidUTF8(n.Error, "?"))
+	}
+	if n.Registers == nil {
+		return
+	}
+	var known arch.RegSet
+	for _, name := range n.Registers {
+		i := slices.IndexFunc(a.Regs, func(r arch.RegInfo) bool { return r.Name == name })
+		if i >= 0 && t.Regs.Known.Has(a.Regs[i].Num) {
+			known.Add(a.Regs[i].Num)
+		}
+	}
+	regs := arch.Registers{Known: known}
+	for r, v := range t.Regs.Value {
+		if known.Has(trad.Reg(r)) {
+			regs.Value[r] = v
+		}
+	}
+	t.Regs = regs
+}

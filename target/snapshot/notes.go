@@ -1,0 +1,141 @@
+package snapshot
+
+import (
+	"debug/elf"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// Types of notes (elf.h).
+const (
+	ntPRPSInfo uint32 = 3
+	ntAuxv     uint32 = 6
+	ntPACMask  uint32 = 0x406      // NT_ARM_PAC_MASK
+	ntFile     uint32 = 0x46494c45 // NT_FILE
+)
+
+// Who owns a note, as the kernel writes it.
+const (
+	ownerCore  = "CORE"
+	ownerLinux = "LINUX"
+)
+
+// notes makes the contents of the segment of notes. What is said of the process
+// comes first, so that a file that was cut off is still known for what it is.
+func (s *Snapshot) notes() ([]byte, error) {
+	own, err := s.note()
+	if err != nil {
+		return nil, err
+	}
+	w := noteWriter{arch: s.Arch}
+	w.add(ownerCore, ntPRPSInfo, s.prpsinfo())
+	w.add(NoteOwner, NoteType, own)
+	if len(s.Auxv) > 0 {
+		w.add(ownerCore, ntAuxv, s.Auxv)
+	}
+	w.add(ownerCore, ntFile, s.ntFile())
+	for i := range s.Threads {
+		t := &s.Threads[i]
+		for j := range s.Arch.KernelRegs {
+			k := &s.Arch.KernelRegs[j]
+			if j == 0 {
+				w.add(ownerCore, k.Note, s.prstatus(t))
+				continue
+			}
+			set := make([]byte, k.Size)
+			k.Put(s.Arch, &t.Regs, set)
+			w.add(ownerCore, k.Note, set)
+		}
+		if mask := s.pacMask(); mask != 0 {
+			w.add(ownerLinux, ntPACMask, s.words(mask, mask))
+		}
+	}
+	return w.buf, nil
+}
+
+type noteWriter struct {
+	arch *arch.Arch
+	buf  []byte
+}
+
+func (w *noteWriter) add(owner string, typ uint32, desc []byte) {
+	var head [noteSize]byte
+	w.arch.Order.PutUint32(head[:], uint32(len(owner)+1))
+	w.arch.Order.PutUint32(head[4:], uint32(len(desc)))
+	w.arch.Order.PutUint32(head[8:], typ)
+	w.buf = append(w.buf, head[:]...)
+	w.buf = append(w.buf, owner...)
+	w.buf = append(w.buf, 0)
+	w.pad()
+	w.buf = append(w.buf, desc...)
+	w.pad()
+}
+
+func (w *noteWriter) pad() {
+	for len(w.buf)%4 != 0 {
+		w.buf = append(w.buf, 0)
+	}
+}
+
+func (s *Snapshot) words(list ...uint64) []byte {
+	b := make([]byte, 8*len(list))
+	for i, v := range list {
+		s.Arch.Order.PutUint64(b[8*i:], v)
+	}
+	return b
+}
+
+// prpsinfo makes struct elf_prpsinfo of 64-bit Linux: pr_pid at 24, pr_fname[16]
+// at 40, pr_psargs[80] at 56. What is not known of it stays zero.
+func (s *Snapshot) prpsinfo() []byte {
+	b := make([]byte, 136)
+	s.Arch.Order.PutUint32(b[24:], uint32(s.PID))
+	for i := range s.Threads {
+		if t := &s.Threads[i]; t.TID == s.PID {
+			copy(b[40:55], t.Comm)
+		}
+	}
+	copy(b[56:135], s.Command)
+	return b
+}
+
+// prstatus makes struct elf_prstatus of 64-bit Linux: pr_pid at 32, pr_reg behind
+// the header, pr_fpvalid and padding behind that.
+func (s *Snapshot) prstatus(t *Thread) []byte {
+	k := &s.Arch.KernelRegs[0]
+	b := make([]byte, arch.PRStatusHeader+k.Size+8)
+	s.Arch.Order.PutUint32(b[32:], uint32(t.TID))
+	k.Put(s.Arch, &t.Regs, b[arch.PRStatusHeader:][:k.Size])
+	return b
+}
+
+// ntFile makes NT_FILE: the count, the unit of offsets, then start, end and offset
+// of each mapping of a file, then the names.
+func (s *Snapshot) ntFile() []byte {
+	var entries []uint64
+	var names strings.Builder
+	for i := range s.Maps {
+		m := &s.Maps[i]
+		if !m.IsFile() {
+			continue
+		}
+		entries = append(entries, m.Lo, m.Hi, m.Offset/page)
+		names.WriteString(m.Path)
+		if m.Deleted {
+			names.WriteString(" (deleted)")
+		}
+		names.WriteByte(0)
+	}
+	b := s.words(uint64(len(entries)/3), page)
+	return append(append(b, s.words(entries...)...), names.String()...)
+}
+
+// pacMask is what NT_ARM_PAC_MASK says: the bits that may be an authentication
+// code. Zero where the architecture has none.
+func (s *Snapshot) pacMask() uint64 {
+	if s.Arch.Machine != elf.EM_AARCH64 {
+		return 0
+	}
+	return ^s.Arch.AddressMask & (1<<55 - 1)
+}

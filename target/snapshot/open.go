@@ -1,0 +1,109 @@
+package snapshot
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+// Target is a snapshot that was read from a file. What it shares with all core
+// files is core.Target's: the process, its memory and its modules, whose files are
+// looked for on this machine. It is safe for concurrent use.
+type Target struct {
+	*core.Target
+	Taken      time.Time     // see [Snapshot]
+	Pause      time.Duration // see [Snapshot]
+	Consistent bool          // see [Snapshot]
+	// Listed are the files that had code mapped when the snapshot was taken.
+	Listed []Module
+
+	arch    *arch.Arch
+	threads []*Thread
+}
+
+// Open opens a file that [Snapshot.Write] has written, also if it was compressed
+// since, or cut short. The error wraps [ErrNotSnapshot] for a core file without our
+// note, [ErrVersion] for a snapshot that this version cannot read, or one of package
+// core's. The caller closes the target.
+func Open(path string, o core.Options) (*Target, error) {
+	c, err := core.Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return of(c, "snapshot "+path)
+}
+
+// Read is [Open] for bytes that are not compressed; r must stay readable for as
+// long as the target is used.
+func Read(r io.ReaderAt, size int64, o core.Options) (*Target, error) {
+	c, err := core.Read(r, size, o)
+	if err != nil {
+		return nil, err
+	}
+	return of(c, "snapshot")
+}
+
+// of makes the target of a core file, or closes that.
+func of(c *core.Target, name string) (*Target, error) {
+	text := c.Note(NoteOwner, NoteType, maxNote)
+	if text == nil {
+		c.Close()
+		return nil, fmt.Errorf("%s: a core file without a whole note of owner %s: %w: print its stacks by 'sfwalk core'", name, NoteOwner, ErrNotSnapshot)
+	}
+	n, err := parseNote(text)
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t := &Target{Target: c, Taken: n.Taken, Pause: time.Duration(n.PauseNS), Consistent: n.Consistent, arch: c.Arch()}
+	if n.CodeMask != 0 {
+		t.arch = t.arch.WithAddressMask(uint64(n.CodeMask))
+	}
+	if n.Exe != "" {
+		t.Exe = n.Exe
+	}
+	for _, m := range n.Modules {
+		t.Listed = append(t.Listed, Module{m.Path, uint64(m.Address), m.BuildID})
+	}
+	t.addThreads(n)
+	return t, nil
+}
+
+// addThreads joins what the core has of the threads with what the note says.
+func (t *Target) addThreads(n *note) {
+	said := make(map[int]*threadNote, len(n.Threads))
+	for i := range n.Threads {
+		said[n.Threads[i].TID] = &n.Threads[i]
+	}
+	list, _ := t.Target.Threads() // never fails
+	missing := len(n.Threads)
+	for _, th := range list {
+		one := &Thread{TID: th.ID(), Comm: th.Name()}
+		th.Registers(&one.Regs)
+		if about := said[one.TID]; about != nil {
+			about.apply(t.arch, one)
+			missing--
+		}
+		t.threads = append(t.threads, one)
+	}
+	if missing > 0 {
+		t.Warn("%d of %d threads are missing", missing, len(n.Threads))
+	}
+}
+
+// Arch returns the process's architecture, with the process's own address mask.
+func (t *Target) Arch() *arch.Arch { return t.arch }
+
+// Threads returns the threads, each a [*Thread], in the snapshot's order. The error
+// is always nil.
+func (t *Target) Threads() ([]target.Thread, error) {
+	list := make([]target.Thread, len(t.threads))
+	for i, th := range t.threads {
+		list[i] = th
+	}
+	return list, nil
+}

@@ -1,0 +1,85 @@
+package snapshot
+
+import (
+	"errors"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// Snapshot is the picture of a process.
+type Snapshot struct {
+	Arch    *arch.Arch // with the process's own address mask
+	PID     int
+	Exe     string // the program's path as the process names it; "" if not known
+	Command string // the command line; a file keeps 79 bytes of it
+
+	Taken time.Time     // when the first thread was asked to stop
+	Pause time.Duration // the longest time that any one thread was held
+	// Consistent says that all registers and stacks are of one moment, at which
+	// every thread that could be stopped was.
+	Consistent bool
+
+	Threads []Thread // the main thread first
+	// Maps are the process's mappings, ascending; at least those that Memory and
+	// the PCs lie in. Offsets are multiples of 4096.
+	Maps    []procmaps.Mapping
+	Modules []Module // of the mapped files that have code, ascending by Lo
+	Memory  []Block  // what was copied, ascending, disjoint
+	// Auxv is the auxiliary vector as the kernel gives it (/proc/PID/auxv): by it
+	// debuggers find the program, the dynamic linker and the vDSO.
+	Auxv []byte
+}
+
+// Thread is one thread of a [Snapshot] or of a [Target]. It implements
+// [github.com/sfwalk/sfwalk/target.Thread].
+type Thread struct {
+	TID  int    // the kernel's thread ID; positive
+	Comm string // the name that the kernel has for it, at most 15 bytes
+	Regs arch.Registers
+
+	Held time.Duration // how long the thread was held
+	// Err says why the thread could not be stopped; nil for those that were. Such
+	// a thread has no registers, or PC and SP alone, as the kernel told them.
+	Err error
+	// MovedOn says that the thread had run again before all that Memory has of its
+	// stack was copied: its outer frames may be of a later moment.
+	MovedOn bool
+}
+
+// ID returns the thread's ID.
+func (t *Thread) ID() int { return t.TID }
+
+// Name returns the thread's name.
+func (t *Thread) Name() string { return t.Comm }
+
+// Registers fills in the registers. Where none is known the error is Err.
+func (t *Thread) Registers(r *arch.Registers) error {
+	if t.Regs.Known == (arch.RegSet{}) {
+		if t.Err != nil {
+			return t.Err
+		}
+		return errNoRegisters
+	}
+	*r = t.Regs
+	return nil
+}
+
+var errNoRegisters = errors.New("the thread's registers are not known")
+
+// Module is one mapped file, for who has to find it later.
+type Module struct {
+	Path    string // as the process names it
+	Lo      uint64 // its lowest mapped address
+	BuildID string // hexadecimal, as memory has it; "" if not known
+}
+
+// Block is a copy of memory.
+type Block struct {
+	Addr uint64
+	Data []byte
+}
+
+// End returns the first address behind the block.
+func (b *Block) End() uint64 { return b.Addr + uint64(len(b.Data)) }

@@ -1,0 +1,228 @@
+package snapshot
+
+import (
+	"bufio"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// Write writes the snapshot as an ELF core file: the headers, then the notes, then
+// the memory that was copied. It holds no more in memory than the headers and the
+// notes, and the same snapshot gives the same bytes. The error says what a core
+// file cannot hold, before anything is written, or is that of w.
+func (s *Snapshot) Write(w io.Writer) error {
+	if err := s.check(); err != nil {
+		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
+	}
+	notes, err := s.notes()
+	if err != nil {
+		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
+	}
+	segments := s.segments()
+	if segments = fewer(segments); len(segments) > maxSegments {
+		return fmt.Errorf("write snapshot of process %d: %d ranges of memory do not fit into a core file, which has up to %d", s.PID, len(segments), maxSegments)
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	out.Write(s.headers(len(notes), segments))
+	out.Write(notes)
+	for _, g := range segments {
+		for _, part := range g.parts {
+			out.Write(part)
+		}
+	}
+	return out.Flush() // has the first error of all
+}
+
+// Sizes of ELF's structures, bytes.
+const (
+	ehdrSize = 64
+	phdrSize = 56
+	noteSize = 12
+)
+
+// maxSegments is what e_phnum counts, beside the notes' segment.
+const maxSegments = 0xffff - 2
+
+// page is the unit of the offsets in NT_FILE, bytes.
+const page = 4096
+
+var errOrder = errors.New("is not behind what comes before it")
+
+// check finds what cannot be written, or could not be read again.
+func (s *Snapshot) check() error {
+	switch {
+	case s.Arch == nil || s.Arch.PtrSize != 8 || len(s.Arch.KernelRegs) == 0:
+		return errors.New("its architecture has no core files")
+	case s.PID <= 0 || s.PID > math.MaxInt32:
+		return fmt.Errorf("%d is no process", s.PID)
+	case len(s.Threads) == 0:
+		return errors.New("it has no thread")
+	}
+	for i := range s.Threads {
+		if id := s.Threads[i].TID; id <= 0 || id > math.MaxInt32 {
+			return fmt.Errorf("%d is no thread", id)
+		}
+	}
+	at := uint64(0)
+	for i := range s.Maps {
+		m := &s.Maps[i]
+		if m.Lo >= m.Hi || m.Lo < at {
+			return fmt.Errorf("mapping %#x-%#x %w", m.Lo, m.Hi, errOrder)
+		}
+		if m.Offset%page != 0 {
+			return fmt.Errorf("mapping %#x-%#x has offset %#x, which is no multiple of %#x", m.Lo, m.Hi, m.Offset, page)
+		}
+		at = m.Hi
+	}
+	at = 0
+	for i := range s.Memory {
+		b := &s.Memory[i]
+		if b.End() < b.Addr || b.Addr < at {
+			return fmt.Errorf("memory %#x-%#x %w", b.Addr, b.End(), errOrder)
+		}
+		at = b.End()
+	}
+	return nil
+}
+
+// segment is a range of addresses of one kind, with its bytes or without.
+type segment struct {
+	lo, hi uint64
+	flags  elf.ProgFlag
+	parts  [][]byte // one behind the other; nil for memory that was not copied
+}
+
+// segments returns the mappings, cut where copies begin and end, and what was
+// copied of no mapping.
+func (s *Snapshot) segments() (list []segment) {
+	blocks := s.Memory
+	at := uint64(0)
+	for i := range s.Maps {
+		m := &s.Maps[i]
+		var between, within []segment
+		between, blocks = cut(at, m.Lo, blocks)
+		within, blocks = cut(m.Lo, m.Hi, blocks)
+		list = append(list, copied(between)...)
+		for _, g := range within {
+			g.flags = flags(m)
+			list = append(list, g)
+		}
+		at = m.Hi
+	}
+	rest, _ := cut(at, math.MaxUint64, blocks)
+	return append(list, copied(rest)...)
+}
+
+// cut divides a range of addresses by what was copied of it, and returns the
+// blocks that reach beyond it or lie there.
+func cut(lo, hi uint64, blocks []Block) (list []segment, rest []Block) {
+	for ; lo < hi && len(blocks) > 0 && blocks[0].Addr < hi; blocks = blocks[1:] {
+		b := &blocks[0]
+		if lo < b.Addr {
+			list = append(list, segment{lo: lo, hi: b.Addr})
+			lo = b.Addr
+		}
+		end := min(hi, b.End())
+		if part := b.Data[lo-b.Addr : end-b.Addr]; len(part) > 0 {
+			if n := len(list); n > 0 && list[n-1].parts != nil {
+				list[n-1].hi, list[n-1].parts = end, append(list[n-1].parts, part)
+			} else {
+				list = append(list, segment{lo: lo, hi: end, parts: [][]byte{part}})
+			}
+		}
+		if lo = end; b.End() > hi {
+			return list, blocks
+		}
+	}
+	if lo < hi {
+		list = append(list, segment{lo: lo, hi: hi})
+	}
+	return list, blocks
+}
+
+// copied returns what was copied of memory that no mapping speaks of. It may have
+// been written to.
+func copied(list []segment) (parts []segment) {
+	for _, g := range list {
+		if g.parts != nil {
+			g.flags = elf.PF_R | elf.PF_W
+			parts = append(parts, g)
+		}
+	}
+	return parts
+}
+
+func flags(m *procmaps.Mapping) (f elf.ProgFlag) {
+	if m.Read {
+		f |= elf.PF_R
+	}
+	if m.Write {
+		f |= elf.PF_W
+	}
+	if m.Exec {
+		f |= elf.PF_X
+	}
+	return f
+}
+
+// fewer leaves out, where there are too many, mappings of which nothing was copied
+// and that are no code.
+func fewer(list []segment) []segment {
+	if len(list) <= maxSegments {
+		return list
+	}
+	keep := list[:0]
+	for _, g := range list {
+		if g.parts != nil || g.flags&elf.PF_X != 0 {
+			keep = append(keep, g)
+		}
+	}
+	return keep
+}
+
+// headers makes the ELF header and the program headers: the notes' first.
+func (s *Snapshot) headers(notes int, segments []segment) []byte {
+	order := s.Arch.Order
+	data := elf.ELFDATA2LSB
+	if order.Uint16([]byte{0, 1}) == 1 {
+		data = elf.ELFDATA2MSB
+	}
+	b := make([]byte, ehdrSize+phdrSize*(1+len(segments)))
+	copy(b, elf.ELFMAG)
+	b[elf.EI_CLASS], b[elf.EI_DATA], b[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(data), byte(elf.EV_CURRENT)
+	order.PutUint16(b[16:], uint16(elf.ET_CORE))
+	order.PutUint16(b[18:], uint16(s.Arch.Machine))
+	order.PutUint32(b[20:], uint32(elf.EV_CURRENT))
+	order.PutUint64(b[32:], ehdrSize) // e_phoff
+	order.PutUint16(b[52:], ehdrSize)
+	order.PutUint16(b[54:], phdrSize)
+	order.PutUint16(b[56:], uint16(1+len(segments)))
+
+	at := uint64(len(b))
+	header := b[ehdrSize:]
+	put := func(typ elf.ProgType, flags elf.ProgFlag, addr, inFile, inMemory, align uint64) {
+		order.PutUint32(header, uint32(typ))
+		order.PutUint32(header[4:], uint32(flags))
+		order.PutUint64(header[8:], at)
+		order.PutUint64(header[16:], addr)
+		order.PutUint64(header[32:], inFile)
+		order.PutUint64(header[40:], inMemory)
+		order.PutUint64(header[48:], align)
+		header = header[phdrSize:]
+		at += inFile
+	}
+	put(elf.PT_NOTE, elf.PF_R, 0, uint64(notes), 0, 4)
+	for _, g := range segments {
+		size := uint64(0)
+		for _, part := range g.parts {
+			size += uint64(len(part))
+		}
+		put(elf.PT_LOAD, g.flags, g.lo, size, g.hi-g.lo, 1)
+	}
+	return b
+}
