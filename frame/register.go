@@ -175,6 +175,8 @@ func (f *Frame) complete(r trad.Reg) (*trad.Cache, trad.Rule) {
 // winner, and sees the same frame: agrees about the CFA.
 func (c *completion) find(f *Frame) {
 	s := f.stack
+	// An outer frame may be in the middle of its own query.
+	defer func(outer Query) { s.query = outer }(s.query)
 	q := f.query()
 	for i := int(f.winner) + 1; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)

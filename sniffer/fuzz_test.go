@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -107,6 +108,12 @@ func FuzzUnwind(f *testing.F) {
 		}
 		if last.StopReason() == frame.NoReason {
 			t.Fatal("the stack ended without a reason")
+		}
+		if last.StopReason() == frame.Limit {
+			return // it may go on for as long as memory does
+		}
+		if err := walktest.New(h.Modules(), sniffer.Table(amd64.Arch)).Check(h, h); err != nil {
+			t.Fatal(err)
 		}
 	})
 }
