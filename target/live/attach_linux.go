@@ -42,7 +42,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
-	s := snapshot{tracer: tracer{proc: p}, files: &files{proc: p}}
+	s := snapshot{tracer: tracer{proc: p}, files: &files{proc: p}, taken: time.Now()}
 	s.tracer.prepare = s.files.prepare
 	all := true
 	onOwnThread(func() {
@@ -85,6 +85,7 @@ type snapshot struct {
 	files  *files
 	memory memory
 	maps   []procmaps.Mapping
+	taken  time.Time
 
 	pacMask uint64 // of code addresses; 0 where there is none
 }
@@ -222,6 +223,7 @@ func (s *snapshot) target() (*Target, error) {
 	s.memory.live = &pages{pid: t.PID, fetch: s.files.fetch}
 	s.files.memory = &s.memory
 	t.modules = s.files.modules(s.maps)
+	t.maps, t.taken = s.maps, s.taken
 	return t, nil
 }
 

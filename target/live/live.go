@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // DefaultTimeout is how long [Attach] waits for the threads to stop.
@@ -31,6 +32,8 @@ type Target struct {
 	arch    *arch.Arch
 	threads []*Thread // the main thread first, then by ascending ID
 	modules *target.Modules
+	maps    []procmaps.Mapping // all of them, for Snapshot
+	taken   time.Time
 	memory  target.Memory
 	files   source
 }
@@ -39,6 +42,7 @@ type Target struct {
 type source interface {
 	io.Closer
 	warned() []string
+	about(name string) ([]byte, error) // reads a file of /proc/PID
 }
 
 // Arch returns the process's architecture.

@@ -43,6 +43,14 @@ func (s *Snapshot) Gather(mem target.Memory) {
 	if s.Arch.PtrSize == 8 {
 		linkmap.Read(p, s.Arch, linkmap.ParseAuxv(s.Auxv, s.Arch), nil) // for what it reads
 	}
+	// Some readers (elfutils) take it that segments begin and end with a page.
+	for i := range s.Memory {
+		for _, at := range [...]uint64{s.Memory[i].Addr, s.Memory[i].End()} {
+			if at%page != 0 {
+				p.page(at&^(page-1), page)
+			}
+		}
+	}
 	s.AddMemory(p.blocks())
 }
 

@@ -1,0 +1,66 @@
+package live
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+
+	"github.com/sfwalk/sfwalk/target/linkmap"
+	value "github.com/sfwalk/sfwalk/target/snapshot"
+)
+
+// Snapshot returns the picture as a value that outlives the process: the threads,
+// the copies of the stacks, what else was read of the process's memory so far, and
+// what [value.Snapshot.Gather] reads now. Whoever walks the stacks first has in
+// it all that walking them needs. The error is that of a closed target.
+func (t *Target) Snapshot() (*value.Snapshot, error) {
+	s := &value.Snapshot{
+		Arch: t.arch, PID: t.PID, Exe: t.Exe, Taken: t.taken, Pause: t.Pause, Consistent: true, Maps: t.maps,
+	}
+	var err error
+	if s.Auxv, err = t.files.about("auxv"); err == errClosed {
+		return nil, fmt.Errorf("snapshot of process %d: %w", t.PID, err)
+	}
+	if len(s.Auxv) == 0 {
+		s.Auxv = t.leastAuxv() // the process has ended since
+	}
+	command, _ := t.files.about("cmdline")
+	s.Command = string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))
+	for _, th := range t.threads {
+		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Held: th.Held, Err: th.Err})
+	}
+	if m, ok := t.memory.(*memory); ok {
+		for _, b := range m.copies {
+			s.Memory = append(s.Memory, value.Block{Addr: b.lo, Data: b.data})
+		}
+		s.AddMemory(m.live.blocks())
+	}
+	s.Gather(t.memory)
+	return s, nil
+}
+
+// leastAuxv is an auxiliary vector that leads to the vDSO.
+func (t *Target) leastAuxv() []byte {
+	for i := range t.maps {
+		if m := &t.maps[i]; m.IsVDSO() {
+			b := make([]byte, 32) // AT_NULL last
+			t.arch.Order.PutUint64(b, linkmap.ATSysinfoEhdr)
+			t.arch.Order.PutUint64(b[8:], m.Lo)
+			return b
+		}
+	}
+	return nil
+}
+
+// blocks returns the pages that are kept.
+func (c *pages) blocks() (list []value.Block) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for lo, k := range c.chunks {
+		for there := k.there; there != 0; there &= there - 1 {
+			off := uint64(bits.TrailingZeros8(there)) * pageSize
+			list = append(list, value.Block{Addr: lo + off, Data: k.data[off : off+pageSize]})
+		}
+	}
+	return list
+}

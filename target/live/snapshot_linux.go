@@ -1,0 +1,13 @@
+//go:build amd64 || arm64 || s390x
+
+package live
+
+// about implements source.
+func (f *files) about(name string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, errClosed
+	}
+	return f.proc.readFile(name)
+}
