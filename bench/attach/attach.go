@@ -1,0 +1,179 @@
+//go:build linux
+
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sfwalk/sfwalk/bench/build"
+	"github.com/sfwalk/sfwalk/bench/command"
+	"github.com/sfwalk/sfwalk/bench/report"
+)
+
+// Options of Measure.
+type Options struct {
+	Rounds int  // of each command; 0 for 11
+	Small  bool // only the smallest process: for tests
+}
+
+const (
+	peakGoal  = 1.5 * 14.5 * (1 << 20) // bytes
+	pauseGoal = 10 * time.Millisecond  // of --consistent
+)
+
+var head = []string{"command", "frames", "wall", "CPU", "peak memory", "longest pause: deep thread", "idle thread"}
+
+// Measure runs the commands on all processes.
+func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
+	if o.Rounds == 0 {
+		o.Rounds = 11
+	}
+	list, versions, err := tools(d)
+	if err != nil {
+		return nil, err
+	}
+	processes, err := scenarios(d)
+	if err != nil {
+		return nil, err
+	}
+	if o.Small {
+		processes = processes[:1]
+	}
+	run, err := command.NewRunner(d)
+	if err != nil {
+		return nil, err
+	}
+	floor, err := run.Run(ctx, false, "/bin/true")
+	if err != nil {
+		return nil, err
+	}
+	s := &report.Section{
+		Part: "attach", Title: "Whole commands on a live process", Versions: versions,
+		Commands: []string{"go run ./bench -only attach"},
+		Text:     text(list, floor, o.Rounds),
+	}
+	for _, hide := range []bool{false, true} {
+		for _, p := range processes {
+			samples, err := measure(ctx, &meter{run, d.Path, o.Rounds, hide}, p, list)
+			if errors.Is(err, command.ErrRefused) {
+				s.After += "Without separate debug files: not measured: " + err.Error() + ".\n"
+				return s, nil
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p.name, err)
+			}
+			caption := "**" + p.title() + "**"
+			if hide {
+				caption += ", without separate debug files"
+			}
+			t := report.Table{Caption: caption, Head: head}
+			for _, one := range samples {
+				t.Add(one.row()...)
+			}
+			s.Tables = append(s.Tables, t)
+			s.Goals = append(s.Goals, goals(p, samples, hide)...)
+		}
+	}
+	return s, nil
+}
+
+// measure is cost and pauses, the latter beside those of a command that does nothing.
+func measure(ctx context.Context, m *meter, p scenario, list []tool) ([]*sample, error) {
+	samples, err := m.cost(ctx, p, list)
+	if err != nil {
+		return nil, err
+	}
+	samples = append(samples, &sample{tool: tool{nothing, []string{"sleep", "0.1"}}})
+	ticking := samples
+	if m.hide { // the slowest need not be waited for a fourth time
+		ticking = slices.DeleteFunc(slices.Clone(samples), func(s *sample) bool { return s.slow })
+	}
+	return samples, m.pauses(ctx, p, ticking)
+}
+
+// title says what the scenario is.
+func (s *scenario) title() string {
+	if s.name == "large" {
+		return fmt.Sprintf("Python, %d shared libraries, 8 threads", libraries)
+	}
+	return s.name + " (threads × depth)"
+}
+
+// goals are the issue's: wall time and peak memory, and pauses, for which a time within
+// the noise is as good as any.
+func goals(p scenario, samples []*sample, hide bool) []report.Goal {
+	find := func(name string) *sample {
+		if i := slices.IndexFunc(samples, func(s *sample) bool { return s.tool.name == name }); i >= 0 {
+			return samples[i]
+		}
+		return nil
+	}
+	what := func(measure string) string {
+		if hide {
+			measure += ", no debug files"
+		}
+		return p.name + ": " + measure
+	}
+	us, eu, whole := find(ours), find(euStack), find(consistent)
+	noise := find(nothing).pause()
+	var list []report.Goal
+	if p.wall > 0 {
+		g := report.Goal{What: what("wall"), Peer: euStack, Most: p.wall, Missing: "no eu-stack"}
+		if eu != nil {
+			g.Ours, g.Theirs, g.Missing = report.Time(report.Median(us.wall)), report.Time(report.Median(eu.wall)), ""
+		}
+		list = append(list, g, report.Goal{What: what("peak memory"), Peer: "a bound", Most: 1,
+			Ours: report.Memory(report.Median(us.peak)), Theirs: report.Memory(peakGoal)})
+	}
+	if eu != nil {
+		g := report.Goal{What: what("pause"), Peer: euStack, Most: 1,
+			Ours: report.Time(us.pause()), Theirs: report.Time(eu.pause())}
+		if noise > eu.pause() {
+			g.Peer, g.Theirs = "noise", report.Time(noise)
+		}
+		list = append(list, g)
+	}
+	if whole != nil {
+		list = append(list, report.Goal{What: what("pause of --consistent"), Peer: "a bound", Most: 1,
+			Ours: report.Time(whole.pause()), Theirs: report.Time(pauseGoal)})
+	}
+	return list
+}
+
+// text says what was done, before the tables.
+func text(list []tool, floor command.Cost, rounds int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `Each command prints the stacks of all threads of a live process. Medians of %d rounds, in
+each of which every command runs once, one after the other; what takes longer than %v
+runs once. "No debug files": the command sees an empty /usr/lib/debug. The processes run
+bench/programs/wait.c and, as a large program, bench/programs/large.py. (gdb ends stacks at
+main.)
+
+The peak memory is that of the kernel's accounting. It counts the parent's up to the exec:
+the commands are started by a program of %v (/bin/true's peak here), not by one that is
+larger than they are.
+
+Pauses are the longest time that a thread of the process, which asks to sleep for 50 µs
+over and over, was away for while the command ran: the thread at the bottom of the (first)
+deep stack, and one with nothing else to do. Nothing is subtracted: the line of "nothing"
+is the noise, in 100 ms.
+`, rounds, tooSlow, report.Memory(floor.Peak))
+	b.WriteString("\n| command | |\n| --- | --- |\n")
+	for _, t := range list {
+		args := slices.Clone(t.args)
+		for i, a := range args {
+			if strings.Contains(a, " ") {
+				args[i] = "'" + a + "'"
+			}
+		}
+		args[0] = filepath.Base(args[0])
+		fmt.Fprintf(&b, "| %s | `%s` |\n", t.name, strings.Join(args, " "))
+	}
+	return b.String()
+}

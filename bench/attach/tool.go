@@ -1,0 +1,69 @@
+//go:build linux
+
+package attach
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/bench/build"
+)
+
+// A tool prints the stacks of a process.
+type tool struct {
+	name string
+	args []string // with "PID" for the process's
+}
+
+// The names that goals are about.
+const (
+	ours       = "sfwalk attach"
+	consistent = "sfwalk attach --consistent"
+	euStack    = "eu-stack"
+	nothing    = "nothing (sleep)"
+)
+
+// tools returns those that are here, and the versions of the peers.
+func tools(d build.Dir) (list []tool, versions []string, err error) {
+	sfwalk, err := d.Sfwalk()
+	if err != nil {
+		return nil, nil, err
+	}
+	list = append(list, tool{ours, []string{sfwalk, "attach", "PID"}})
+	if help, _ := exec.Command(sfwalk, "attach", "--help").Output(); bytes.Contains(help, []byte("--consistent")) {
+		list = append(list, tool{consistent, []string{sfwalk, "attach", "--consistent", "PID"}})
+	}
+	if eu, version, err := d.EuStack(); err == nil {
+		list = append(list,
+			tool{euStack, append(eu, "-n", "0", "-p", "PID")},
+			tool{euStack + " -s", append(eu, "-s", "-n", "0", "-p", "PID")})
+		versions = append(versions, version)
+	}
+	if gdb, err := exec.LookPath("gdb"); err == nil {
+		list = append(list, tool{"gdb", []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off",
+			"-p", "PID", "-ex", "thread apply all bt"}})
+		versions = append(versions, build.Version(gdb))
+	}
+	return list, versions, nil
+}
+
+// command returns the tool's command for a process.
+func (t *tool) command(pid int) []string {
+	args := make([]string, len(t.args))
+	for i, a := range t.args {
+		args[i] = strings.ReplaceAll(a, "PID", strconv.Itoa(pid))
+	}
+	return args
+}
+
+var frameLine = regexp.MustCompile(`(?m)^#\d+`)
+
+// frames counts the frames in a tool's output.
+func frames(file string) (int, error) {
+	out, err := os.ReadFile(file)
+	return len(frameLine.FindAllIndex(out, -1)), err
+}

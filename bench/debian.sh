@@ -1,0 +1,61 @@
+#!/bin/sh
+# debian.sh DIR SUITE[/DEPENDENCIES] PACKAGE...: unpacks packages of Debian, for amd64
+# unless ARCH says otherwise, into DIR, without installing them. SUITE is a suite's
+# name, or "here" for the one that this machine has. With DEPENDENCIES, the packages
+# that these need are unpacked too, those that have names beginning so. Needs apt,
+# dpkg-deb and the network, not root. Says why where they cannot be had; does nothing
+# if DIR is there.
+set -eu
+dir=$1
+suite=${2%%/*}
+dependencies=${2#"$suite"}
+shift 2
+if [ -e "$dir" ]; then exit 0; fi
+for t in apt-get dpkg-deb; do
+	command -v $t >/dev/null || { echo "debian.sh: no $t"; exit 1; }
+done
+if [ "$suite" = here ]; then
+	suite=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") ||
+		{ echo "debian.sh: this machine does not run Debian"; exit 1; }
+fi
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+mkdir -p "$tmp/lists/partial" "$tmp/archives/partial"
+: >"$tmp/status"
+# Debian's keys are where apt looks on Debian; other systems package them elsewhere.
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+signed=
+if [ -e "$keys" ]; then signed="[signed-by=$keys] "; fi
+echo "deb ${signed}http://deb.debian.org/debian $suite main" >"$tmp/sources.list"
+apt() {
+	timeout 300 apt-get -q \
+		-o Dir::Etc::sourcelist="$tmp/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+		-o Dir::State::lists="$tmp/lists" -o Dir::Cache::archives="$tmp/archives" \
+		-o Dir::State::status="$tmp/status" -o Dir::State::extended_states="$tmp/extended" \
+		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root \
+		-o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
+		-o Acquire::Check-Valid-Until=false -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \
+		-o APT::Install-Recommends=false -o APT::Update::Post-Invoke::= \
+		-o APT::Architecture="${ARCH:-amd64}" -o APT::Architectures="${ARCH:-amd64}" "$@"
+}
+# needed lists the packages that are to be had.
+needed() {
+	if [ -z "$dependencies" ]; then
+		for p; do echo "$p"; done
+	else
+		apt -s install "$@" | sed -n "s/^Inst \(${dependencies#/}[^ ]*\) .*/\1/p"
+	fi
+}
+{
+	apt update && list=$(needed "$@") && [ -n "$list" ] && (cd "$tmp" && apt download $list)
+} >"$tmp/log" 2>&1 || {
+	tail -n 20 "$tmp/log"
+	echo "debian.sh: cannot get $*"
+	exit 1
+}
+mkdir "$tmp/root"
+for deb in "$tmp"/*.deb; do dpkg-deb -x "$deb" "$tmp/root"; done
+mkdir -p "$(dirname "$dir")"
+rm -rf "$dir.part"
+cp -r "$tmp/root" "$dir.part"
+mv "$dir.part" "$dir"

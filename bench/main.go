@@ -1,0 +1,82 @@
+//go:build linux
+
+// Command bench compares sfwalk with what else walks stacks, side by side in one run,
+// prints one table of what was to be reached, and writes all of it to
+// docs/performance.md.
+//
+//	go run ./bench [-only attach,…] [-o FILE]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/sfwalk/sfwalk/bench/attach"
+	"github.com/sfwalk/sfwalk/bench/build"
+	"github.com/sfwalk/sfwalk/bench/report"
+)
+
+// parts are what can be measured, in the order of the document.
+var parts = []struct {
+	name    string
+	measure func(context.Context, build.Dir) (*report.Section, error)
+}{
+	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return attach.Measure(ctx, d, attach.Options{})
+	}},
+}
+
+func main() {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	only := flag.String("only", strings.Join(names, ","), "the `parts` to measure")
+	file := flag.String("o", "docs/performance.md", "the document to write the results to")
+	flag.Parse()
+	chosen := strings.Split(*only, ",")
+	for _, c := range chosen {
+		if !slices.Contains(names, c) {
+			fmt.Fprintf(os.Stderr, "bench: no part %q; there are %s\n", c, strings.Join(names, ", "))
+			os.Exit(2)
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, chosen, *file); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, chosen []string, file string) error {
+	root, err := build.Root()
+	if err != nil {
+		return err
+	}
+	d, err := build.NewDir(root + "/.cache/bench")
+	if err != nil {
+		return err
+	}
+	machine := report.Machine()
+	var sections []*report.Section
+	for _, p := range parts {
+		if !slices.Contains(chosen, p.name) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "bench: %s\n", p.name)
+		s, err := p.measure(ctx, d)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		sections = append(sections, s)
+	}
+	fmt.Print(report.Goals(sections))
+	return report.Update(file, machine, sections)
+}

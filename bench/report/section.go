@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Section is what one part of the bench has to say.
+type Section struct {
+	Part     string // its name: a word
+	Title    string
+	Commands []string // that measure it, each as typed
+	Versions []string // of what was measured, each `name version`
+	Text     string   // what the tables are of: Markdown
+	Tables   []Table
+	After    string // what to note of them: Markdown
+	Goals    []Goal
+}
+
+// A Table has as many cells in each row as in Head.
+type Table struct {
+	Caption string // may be empty
+	Head    []string
+	Rows    [][]string
+}
+
+// Add adds a row.
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// String returns the table in Markdown.
+func (t *Table) String() string {
+	var b strings.Builder
+	if t.Caption != "" {
+		b.WriteString(t.Caption + "\n\n")
+	}
+	rule := make([]string, len(t.Head))
+	for i := range rule {
+		rule[i] = "---"
+	}
+	for _, row := range append([][]string{t.Head, rule}, t.Rows...) {
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+	}
+	return b.String()
+}
+
+// A Goal is a ratio that is to be reached: Ours to Theirs, both in the same unit.
+type Goal struct {
+	What         string // `warm, depth 30, DWARF rows`
+	Peer         string // what Theirs is of
+	Ours, Theirs Value
+	Most         float64 // the largest ratio that meets the goal
+	Missing      string  // why there is none; empty if it was measured
+}
+
+var goalHead = []string{"part", "what", "sfwalk", "against", "", "ratio", "at most", ""}
+
+// Met reports whether the goal was reached.
+func (g *Goal) Met() bool { return g.Missing == "" && g.ratio() <= g.Most }
+
+func (g *Goal) ratio() float64 { return g.Ours.Number / g.Theirs.Number }
+
+func (g *Goal) row(part string) []string {
+	if g.Missing != "" {
+		return []string{part, g.What, "", g.Peer, "", "", fmt.Sprint(g.Most), "not measured: " + g.Missing}
+	}
+	verdict := "**missed**"
+	if g.Met() {
+		verdict = "met"
+	}
+	return []string{part, g.What, g.Ours.String(), g.Peer, g.Theirs.String(), fmt.Sprintf("%.2f", g.ratio()), fmt.Sprint(g.Most), verdict}
+}
+
+// Body returns the section in Markdown.
+func (s *Section) Body(machine string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n%s\n", s.Title, s.Text)
+	for i := range s.Tables {
+		b.WriteString("\n" + s.Tables[i].String())
+	}
+	if s.After != "" {
+		b.WriteString("\n" + s.After + "\n")
+	}
+	b.WriteString("\nMeasured on " + machine + ". " + strings.Join(s.Versions, "; ") + ".\n")
+	b.WriteString("\n```\n" + strings.Join(s.Commands, "\n") + "\n```\n")
+	return b.String()
+}
