@@ -23,12 +23,13 @@ type Image struct {
 	Entry   uint64 // where the program begins; 0 if it is a library without
 	Progs   []elf.ProgHeader
 
-	file *elf.File
-	r    io.ReaderAt
-	size int64
-	eh   elfHeader
-	slid uint64     // how far the dynamic linker may have moved addresses in PT_DYNAMIC
-	mu   sync.Mutex // debug/elf's Section.Open changes the section
+	file     *elf.File
+	r        io.ReaderAt
+	size     int64
+	eh       elfHeader
+	slid     uint64     // how far the dynamic linker may have moved addresses in PT_DYNAMIC
+	inMemory bool       // it is what is mapped, not a file
+	mu       sync.Mutex // debug/elf's Section.Open changes the section
 
 	symsOnce sync.Once
 	syms     *Symbols
@@ -71,6 +72,14 @@ func OpenImage(r io.ReaderAt, size int64) (*Image, error) {
 // ELF returns the file as the standard library reads it, for its DWARF.
 func (im *Image) ELF() *elf.File { return im.file }
 
+// File returns the whole file, nil where the image is what is mapped in memory.
+func (im *Image) File() *io.SectionReader {
+	if im.inMemory {
+		return nil
+	}
+	return io.NewSectionReader(im.r, 0, im.size)
+}
+
 // Section returns the bytes and the address of the first section that has one
 // of the names, decompressed if need be. The error wraps [ErrNoSection] where
 // there is none, or none with contents.
@@ -95,14 +104,22 @@ func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err e
 	return nil, 0, fmt.Errorf("type %#x: %w", uint32(t), ErrNoSection)
 }
 
-// sectionData reads a section. What a compressed one says of its size is not
-// believed beyond what debug information compresses to.
+// checkSize checks how large a section says it is: no larger than the file, and
+// a compressed one no larger than what debug information compresses to.
+func (im *Image) checkSize(s *elf.Section) error {
+	if limit := max(64*uint64(im.size), 64<<20); s.FileSize > min(uint64(im.size), maxRead) || s.Size > min(limit, maxRead) {
+		return fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file of %#x bytes", s.Name, s.FileSize, s.Size, im.size)
+	}
+	return nil
+}
+
+// sectionData reads a section.
 func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	s.Open() // sets Size and the kind of compression of .zdebug sections
-	if limit := max(64*uint64(im.size), 64<<20); s.FileSize > min(uint64(im.size), maxRead) || s.Size > min(limit, maxRead) {
-		return nil, fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file of %#x bytes", s.Name, s.FileSize, s.Size, im.size)
+	if err := im.checkSize(s); err != nil {
+		return nil, err
 	}
 	data, err := s.Data()
 	if err != nil {

@@ -49,7 +49,7 @@ func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 	size = (size + 0xfff) &^ 0xfff
 	im, err := OpenImage(r, int64(size))
 	if err == nil {
-		im.slid = r.base
+		im.slid, im.inMemory = r.base, true
 	}
 	return im, err
 }

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"sync"
+	"sync/atomic"
 )
 
 // Module is one file as it is mapped in a target.
@@ -11,11 +12,12 @@ type Module struct {
 	Path     string    // as the target names it; "[vdso]" for the kernel's
 	Mappings []Mapping // ascending by Lo, at least one
 
-	open  func() (*Image, error)
-	once  sync.Once
-	image *Image
-	bias  uint64
-	err   error
+	open   func() (*Image, error)
+	once   sync.Once
+	image  *Image
+	bias   uint64
+	err    error
+	opened atomic.Bool // what open gave is there
 
 	memo sync.Map
 }
@@ -39,7 +41,17 @@ func (m *Module) Image() (im *Image, bias uint64, err error) {
 	return m.image, m.bias, m.err
 }
 
+// Opened returns the module's image if somebody has asked for it already, and it
+// could be opened; else nil.
+func (m *Module) Opened() *Image {
+	if !m.opened.Load() {
+		return nil
+	}
+	return m.image
+}
+
 func (m *Module) load() {
+	defer m.opened.Store(true)
 	if m.open == nil {
 		m.err = fmt.Errorf("%s: no file", m.Path)
 		return

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -15,6 +16,7 @@ import (
 func newAttach() *cobra.Command {
 	var flags walkFlags
 	var timeout time.Duration
+	var save string
 	cmd := &cobra.Command{
 		Use:   "attach PID",
 		Short: "Print the stacks of a live process",
@@ -24,12 +26,17 @@ and stacks, lets them run again, and prints every thread's stack.
 A process that is stopped (job control, SIGSTOP) stays stopped. One that another
 debugger traces is left alone.
 
+--save also writes the picture to a file, for 'sfwalk open', 'sfwalk core' and gdb:
+all threads, whatever is printed of them. Stacks hold secrets; the file can be read
+by its owner alone.
+
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
   sfwalk attach 4242 --tid 4243 --registers
   sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
   sfwalk attach 4242 --sniffers dwarf,prologue --explain
-  sfwalk attach 4242 --sframe-dir /var/lib/sframe`,
+  sfwalk attach 4242 --sframe-dir /var/lib/sframe
+  sfwalk attach 4242 --save snapshot.4242`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := strconv.Atoi(args[0])
@@ -39,21 +46,47 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err := flags.check(); err != nil {
 				return err
 			}
-			return attach(cmd, pid, &flags, timeout)
+			return attach(cmd, pid, &flags, timeout, save)
 		},
 	}
 	flags.add(cmd)
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Second, "how long to wait for a thread to stop before it is left out")
+	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
 	return cmd
 }
 
-func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration) error {
+func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration, save string) error {
+	var file *saving
+	if save != "" {
+		var err error
+		if file, err = newSaving(save); err != nil {
+			return err
+		}
+		defer file.discard()
+	}
 	s, err := process(cmd.Context(), pid, timeout)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return show(cmd, s, flags)
+	shown := show(cmd, s, flags)
+	if file == nil || shown != nil && !errors.Is(shown, errEarly) {
+		return shown
+	}
+	if len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
+		// What walking needs is read as it is needed: walk all, as whoever opens it may.
+		if _, _, err := collect(s, &walkFlags{separate: flags.separate}); err != nil {
+			return err
+		}
+	}
+	picture, err := s.Target.(*live.Target).Snapshot()
+	if err != nil {
+		return err
+	}
+	if err := file.write(picture); err != nil {
+		return err
+	}
+	return shown
 }
 
 // process takes the picture of a live process.

@@ -241,7 +241,10 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := strings.NewReplacer("/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
+	if _, errOut, err := command("attach", pid, "--save", "snapshot."+pid); err != nil {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	names := strings.NewReplacer("--save FILE", "--save snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
 	ran := 0
 	for _, line := range lines {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "|")

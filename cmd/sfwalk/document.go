@@ -14,14 +14,16 @@ import (
 // document is what a command prints, as text or as JSON; docs/json.md describes
 // it. Fields are added, never renamed.
 type document struct {
-	PID     int      `json:"pid"`
-	Exe     string   `json:"exe"`
-	Arch    string   `json:"arch"`
-	PauseUS *int64   `json:"pause_us,omitempty"` // of a live process
-	Core    string   `json:"core,omitempty"`     // the core file
-	Remote  string   `json:"remote,omitempty"`   // the stub's address
-	Signal  *sig     `json:"signal,omitempty"`   // what a core's process died of, what a stub's stopped for
-	Threads []thread `json:"threads"`
+	PID      int      `json:"pid"`
+	Exe      string   `json:"exe"`
+	Arch     string   `json:"arch"`
+	PauseUS  *int64   `json:"pause_us,omitempty"` // of a live process
+	Core     string   `json:"core,omitempty"`     // the core file
+	Snapshot string   `json:"snapshot,omitempty"` // the file with the snapshot
+	Taken    string   `json:"taken,omitempty"`    // when the snapshot was
+	Remote   string   `json:"remote,omitempty"`   // the stub's address
+	Signal   *sig     `json:"signal,omitempty"`   // what a core's process died of, what a stub's stopped for
+	Threads  []thread `json:"threads"`
 }
 
 // sig is a Unix signal and what came with it.

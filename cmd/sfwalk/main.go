@@ -74,8 +74,8 @@ func newRoot() *cobra.Command {
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
 		Long: `sfwalk prints every thread's stack of a process: right and fast, with the
-process stopped for a moment only; or of a core file, or of what a GDB remote
-stub controls. It reads SFrame, DWARF call frame information and, where there is
+process stopped for a moment only; or of a core file, of a snapshot that was saved, or of
+what a GDB remote stub controls. It reads SFrame, DWARF call frame information and, where there is
 neither, the machine code itself.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
@@ -84,6 +84,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk attach 4242 --json       the same, for a program
   sfwalk attach 4242 --explain    who unwound each frame, and how
   sfwalk core core.4242           what a process died of, and where
+  sfwalk open snapshot.4242       what 'sfwalk attach --save' has kept
   sfwalk remote localhost:1234    what gdbserver or qemu has stopped
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
   sfwalk demo                     try it on a bundled program`,
@@ -91,11 +92,11 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, core, remote, sframe, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, open, remote, sframe, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(), newCore(), newRemote(), newSFrame(), newDemo(), newVersion())
+	root.AddCommand(newAttach(), newCore(), newOpen(), newRemote(), newSFrame(), newDemo(), newVersion())
 	wrapArgs(root)
 	return root
 }

@@ -67,7 +67,7 @@ func (p *printer) styled(style, text string) {
 // heading prints what there is to say of a process that is not simply alive:
 // `Process 4242 (/usr/bin/x) died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
 func (p *printer) heading(d *document) {
-	if d.Core == "" && d.Remote == "" {
+	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
 		return
 	}
 	text := "Process"
@@ -92,6 +92,9 @@ func (p *printer) heading(d *document) {
 		if s.Sender != 0 {
 			text += fmt.Sprintf(", sent by process %d", s.Sender)
 		}
+	}
+	if d.Taken != "" {
+		text += " as of " + d.Taken
 	}
 	p.styled(bold, text)
 	p.WriteByte('\n')

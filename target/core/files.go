@@ -2,8 +2,11 @@ package core
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -11,6 +14,29 @@ import (
 
 // aFile stands for the inode, which NT_FILE does not tell.
 const aFile = 1
+
+// PTFile is the type of a segment that has a whole file, one that is mapped from
+// address p_vaddr on: snapshots (docs/snapshot.md) have those that will not be found
+// at their paths. Debuggers skip types of segments that they do not know.
+const PTFile elf.ProgType = 0x65736677
+
+// carried opens a file that the core itself has, by its path.
+func (l *loader) carried(path string) (r io.ReaderAt, size int64, err error) {
+	for _, p := range l.core.progs {
+		if p.Type != PTFile || p.Off >= uint64(l.core.size) {
+			continue
+		}
+		for i := range l.notes.files {
+			if m := &l.notes.files[i]; m.Lo == p.Vaddr && m.Path == path {
+				size := int64(min(p.Filesz, uint64(l.core.size)-p.Off))
+				return io.NewSectionReader(l.core.r, int64(p.Off), size), size, nil
+			}
+		}
+	}
+	return nil, 0, errNotCarried
+}
+
+var errNotCarried = errors.New("the core has no such file")
 
 // parseFiles reads NT_FILE: the count, the unit of offsets, count times start, end
 // and offset, then as many names. What is broken ends the list, and an error

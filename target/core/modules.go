@@ -3,6 +3,7 @@ package core
 import (
 	"debug/elf"
 	"path/filepath"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
@@ -29,7 +30,11 @@ func (l *loader) load(t *Target) {
 		// Started by a path that was relative to its own folder: cores are left there.
 		l.opts.Exe = filepath.Join(l.dir, t.Exe)
 	}
-	l.files = sysroot.New(sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot}, l.own)
+	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot}
+	if slices.ContainsFunc(l.core.progs, func(p elf.ProgHeader) bool { return p.Type == PTFile }) {
+		o.Fetch = l.carried
+	}
+	l.files = sysroot.New(o, l.own)
 	t.files = l.files
 	var list []*target.Module
 	if l.notes.hasFiles {

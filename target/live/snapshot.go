@@ -35,7 +35,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 		}
 		s.AddMemory(m.live.blocks())
 	}
-	s.Gather(t.memory)
+	s.Gather(t.memory, t.modules)
 	return s, nil
 }
 

@@ -4,40 +4,48 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
-	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Bounds on what [Snapshot.Gather] saves of files, bytes.
+// Bounds on what [Snapshot.Gather] saves of files that will not be found, bytes.
 const (
-	maxImage  = 64 << 20  // of one
-	maxImages = 256 << 20 // of all
+	maxFiles  = 1 << 30   // whole files
+	maxMapped = 256 << 20 // what is mapped, of those that there is no file of
 )
 
-// Gather reads from mem, the process's memory, what those who open the snapshot
-// need beside the stacks, and adds it to Memory: the headers of all mapped ELF
-// files, by which their files are known again; the dynamic linker's list of them,
-// which gdb reads; and of files that are not at their paths on this machine (they
-// were deleted, replaced, or are a container's) all that is mapped, to unwind by
-// that. It fills in Modules. What cannot be read is left out.
-func (s *Snapshot) Gather(mem target.Memory) {
+// Gather adds what those who open the snapshot need beside the stacks. mem is the
+// process's memory, modules what is mapped in it; both should have served to walk
+// the stacks before. Memory gets the headers of all mapped ELF files, by which
+// their files are known again, and the dynamic linker's list of them, which gdb
+// reads. Files gets the files that were opened and that are not at their paths on
+// this machine: they were deleted, replaced, or are a container's. Where there is
+// no file, Memory gets all that is mapped of it. Gather fills in Modules. What
+// cannot be read is left out.
+func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	p := &pages{mem: mem, have: map[uint64][]byte{}}
-	left := uint64(maxImages)
-	for _, f := range procmaps.Files(s.Maps) {
-		if !f.Code {
+	files, mapped := int64(maxFiles), uint64(maxMapped)
+	for _, m := range modules.All() {
+		if !strings.HasPrefix(m.Path, "/") {
+			continue // the vDSO, which is copied
+		}
+		about := Module{Path: m.Path, Lo: m.Lo()}
+		if im, err := target.MemoryImage(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
+			about.BuildID = im.BuildID
+		}
+		s.Modules = append(s.Modules, about)
+		im := m.Opened()
+		if im == nil || onDisk(&about) {
 			continue
 		}
-		lo, hi := f.Mappings[0].Lo, f.Mappings[len(f.Mappings)-1].Hi
-		m := Module{Path: f.Path, Lo: lo}
-		mapped, err := target.MemoryImage(p, lo, hi-lo)
-		if err == nil && f.Offset == 0 {
-			m.BuildID = mapped.BuildID
-		}
-		s.Modules = append(s.Modules, m)
-		if !onDisk(f, m.BuildID) {
-			left -= s.image(p, f, min(left, maxImage))
+		if file := im.File(); file != nil && file.Size() <= files {
+			files -= file.Size()
+			s.Files = append(s.Files, File{m.Lo(), file})
+		} else if size := mappedSize(m); size <= mapped {
+			mapped -= size
+			p.readAll(m)
 		}
 	}
 	if s.Arch.PtrSize == 8 {
@@ -55,32 +63,18 @@ func (s *Snapshot) Gather(mem target.Memory) {
 }
 
 // onDisk reports whether this machine has, at its path, the file that is mapped.
-func onDisk(f *procmaps.File, id string) bool {
-	if f.Deleted || id == "" {
-		return false // or nobody can tell
-	}
-	im, file, err := target.OpenFile(f.Path)
+func onDisk(m *Module) bool {
+	im, file, err := target.OpenFile(m.Path)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	return im.BuildID == id
+	return im.BuildID != "" && im.BuildID == m.BuildID // else nobody can tell
 }
 
-// image reads all that is mapped of a file, if that is no more than limit bytes, and
-// returns how much it was.
-func (s *Snapshot) image(p *pages, f *procmaps.File, limit uint64) (size uint64) {
-	for _, m := range f.Mappings {
-		size += m.Hi - m.Lo
-	}
-	if size > limit {
-		return 0
-	}
-	buf := make([]byte, 1<<20)
-	for _, m := range f.Mappings {
-		for at := m.Lo; at < m.Hi; at += uint64(len(buf)) {
-			p.ReadMemory(at, buf[:min(m.Hi-at, uint64(len(buf)))])
-		}
+func mappedSize(m *target.Module) (size uint64) {
+	for _, p := range m.Mappings {
+		size += p.Hi - p.Lo
 	}
 	return size
 }
@@ -142,6 +136,16 @@ func (p *pages) ReadMemory(addr uint64, b []byte) (n int, err error) {
 		n += copy(b[n:], data[at%page:])
 	}
 	return n, nil
+}
+
+// readAll reads all that is mapped of a file.
+func (p *pages) readAll(m *target.Module) {
+	buf := make([]byte, 1<<20)
+	for _, r := range m.Mappings {
+		for at := r.Lo; at < r.Hi; at += uint64(len(buf)) {
+			p.ReadMemory(at, buf[:min(r.Hi-at, uint64(len(buf)))])
+		}
+	}
 }
 
 // page returns the page at an address, and reads as many behind it as it takes to

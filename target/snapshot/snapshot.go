@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"errors"
+	"io"
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -27,6 +28,7 @@ type Snapshot struct {
 	Maps    []procmaps.Mapping
 	Modules []Module // of the mapped files that have code, ascending by Lo
 	Memory  []Block  // what was copied, ascending, disjoint
+	Files   []File   // mapped files that will not be found at their paths
 	// Auxv is the auxiliary vector as the kernel gives it (/proc/PID/auxv): by it
 	// debuggers find the program, the dynamic linker and the vDSO.
 	Auxv []byte
@@ -73,6 +75,12 @@ type Module struct {
 	Path    string // as the process names it
 	Lo      uint64 // its lowest mapped address
 	BuildID string // hexadecimal, as memory has it; "" if not known
+}
+
+// File is a mapped file, whole.
+type File struct {
+	Lo      uint64 // the lowest address at which it is mapped
+	Content *io.SectionReader
 }
 
 // Block is a copy of memory.

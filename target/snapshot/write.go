@@ -8,13 +8,14 @@ import (
 	"io"
 	"math"
 
+	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Write writes the snapshot as an ELF core file: the headers, then the notes, then
-// the memory that was copied. It holds no more in memory than the headers and the
-// notes, and the same snapshot gives the same bytes. The error says what a core
-// file cannot hold, before anything is written, or is that of w.
+// Write writes the snapshot as an ELF core file: the headers, then the notes, the
+// memory that was copied, and the files. It holds no more in memory than the headers
+// and the notes, and the same snapshot gives the same bytes. The error says what a
+// core file cannot hold, before anything is written, or is that of w or of a file.
 func (s *Snapshot) Write(w io.Writer) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
@@ -24,8 +25,8 @@ func (s *Snapshot) Write(w io.Writer) error {
 		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
 	}
 	segments := s.segments()
-	if segments = fewer(segments); len(segments) > maxSegments {
-		return fmt.Errorf("write snapshot of process %d: %d ranges of memory do not fit into a core file, which has up to %d", s.PID, len(segments), maxSegments)
+	if segments = fewer(segments); len(segments)+len(s.Files) > maxSegments {
+		return fmt.Errorf("write snapshot of process %d: %d ranges of memory and %d files do not fit into a core file, which has up to %d", s.PID, len(segments), len(s.Files), maxSegments)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.Write(s.headers(len(notes), segments))
@@ -35,7 +36,16 @@ func (s *Snapshot) Write(w io.Writer) error {
 			out.Write(part)
 		}
 	}
-	return out.Flush() // has the first error of all
+	for _, f := range s.Files {
+		n, err := io.Copy(out, io.NewSectionReader(f.Content, 0, f.Content.Size()))
+		if err == nil && n < f.Content.Size() {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return fmt.Errorf("write snapshot of process %d: the file mapped at %#x: %w", s.PID, f.Lo, err)
+		}
+	}
+	return out.Flush() // has the first error of those before
 }
 
 // Sizes of ELF's structures, bytes.
@@ -192,7 +202,7 @@ func (s *Snapshot) headers(notes int, segments []segment) []byte {
 	if order.Uint16([]byte{0, 1}) == 1 {
 		data = elf.ELFDATA2MSB
 	}
-	b := make([]byte, ehdrSize+phdrSize*(1+len(segments)))
+	b := make([]byte, ehdrSize+phdrSize*(1+len(segments)+len(s.Files)))
 	copy(b, elf.ELFMAG)
 	b[elf.EI_CLASS], b[elf.EI_DATA], b[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(data), byte(elf.EV_CURRENT)
 	order.PutUint16(b[16:], uint16(elf.ET_CORE))
@@ -201,7 +211,7 @@ func (s *Snapshot) headers(notes int, segments []segment) []byte {
 	order.PutUint64(b[32:], ehdrSize) // e_phoff
 	order.PutUint16(b[52:], ehdrSize)
 	order.PutUint16(b[54:], phdrSize)
-	order.PutUint16(b[56:], uint16(1+len(segments)))
+	order.PutUint16(b[56:], uint16(1+len(segments)+len(s.Files)))
 
 	at := uint64(len(b))
 	header := b[ehdrSize:]
@@ -223,6 +233,9 @@ func (s *Snapshot) headers(notes int, segments []segment) []byte {
 			size += uint64(len(part))
 		}
 		put(elf.PT_LOAD, g.flags, g.lo, size, g.hi-g.lo, 1)
+	}
+	for _, f := range s.Files {
+		put(core.PTFile, 0, f.Lo, uint64(f.Content.Size()), 0, 1)
 	}
 	return b
 }
