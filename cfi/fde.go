@@ -29,7 +29,9 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	if e.empty || e.cie < 0 {
 		return s.entryError(e.off, "is not an FDE, where one is expected")
 	}
-	if !haveCIE || f.CIE.Offset != e.cie {
+	if p := s.prepared.Load(); p != nil && p.cie.Offset == e.cie {
+		f.CIE = p.cie
+	} else if !haveCIE || f.CIE.Offset != e.cie {
 		f.CIE.Offset = -1
 		if err := s.parseCIE(e.cie, &f.CIE); err != nil {
 			f.CIE.Offset = -1

@@ -32,12 +32,16 @@ func (m *machine) start(s *Section) error {
 	if !s.has(f.CIE.program) || !s.has(f.program) {
 		return fmt.Errorf("cfi: FDE at %#x is not of this section", f.Offset)
 	}
-	m.cie, m.left = true, maxInstructions
-	m.c = s.cursor(f.CIE.program.from, f.CIE.program.to)
-	for m.c.more() {
-		if err := m.step(); err != nil {
-			return err
+	m.left = maxInstructions
+	if !m.prepared() {
+		m.cie = true
+		m.c = s.cursor(f.CIE.program.from, f.CIE.program.to)
+		for m.c.more() {
+			if err := m.step(); err != nil {
+				return err
+			}
 		}
+		m.prepare()
 	}
 	// The bottom of the stack is what DW_CFA_restore goes back to.
 	m.depth = 0
@@ -46,6 +50,37 @@ func (m *machine) start(s *Section) error {
 	m.c = s.cursor(f.program.from, f.program.to)
 	m.loc, m.hi = f.Start, f.Start
 	return nil
+}
+
+// prepared is a CIE, read, and the state that its initial instructions lead to. Most
+// sections have one or two, and most look-ups follow another one of the same CIE.
+type prepared struct {
+	cie   CIE
+	top   state
+	rules [4]trad.RegRule
+	left  int // instructions that may still run
+}
+
+// prepare keeps the state that the CIE's instructions have led to, if it is as simple as
+// all compilers make it.
+func (m *machine) prepare() {
+	if m.depth > 0 || m.top.from > 0 || m.top.n > len(prepared{}.rules) {
+		return
+	}
+	p := &prepared{cie: m.fde.CIE, top: m.top, left: m.left}
+	copy(p.rules[:], m.registers(&m.top))
+	m.s.prepared.Store(p)
+}
+
+// prepared makes the kept state the current one, if it is of this CIE.
+func (m *machine) prepared() bool {
+	p := m.s.prepared.Load()
+	if p == nil || p.cie != m.fde.CIE {
+		return false
+	}
+	m.top, m.left = p.top, p.left
+	copy(m.allRules(), p.rules[:p.top.n])
+	return true
 }
 
 // line runs the program to the end of the next line, which gets the range

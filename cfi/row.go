@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -74,23 +75,10 @@ func (m *machine) rest(row *trad.Row, last *trad.Rest) *trad.Rest {
 	case last != nil && len(last.Exprs) == 0 && slices.Equal(last.Regs, regs):
 		return last
 	}
-	// One object for the callee-saved registers of most machines.
-	var x *trad.Rest
-	if len(regs) <= 6 {
-		short := new(struct {
-			trad.Rest
-			regs [6]trad.RegRule
-		})
-		x = &short.Rest
-		x.Regs = short.regs[:len(regs):len(regs)]
-	} else {
-		x = &trad.Rest{Regs: make([]trad.RegRule, len(regs))}
-	}
-	x.Unlisted = trad.Same
-	copy(x.Regs, regs)
 	if n == 0 {
-		return x
+		return m.s.rests.of(regs)
 	}
+	x := newRest(regs)
 	exprs := make([]expression, n)
 	x.Exprs = make([]trad.Expression, 0, n)
 	move := func(r *trad.Rule) {
@@ -107,6 +95,42 @@ func (m *machine) rest(row *trad.Row, last *trad.Rest) *trad.Rest {
 	for i := range x.Regs {
 		move(&x.Regs[i].Rule)
 	}
+	return x
+}
+
+func newRest(regs []trad.RegRule) *trad.Rest {
+	// One object for the callee-saved registers of most machines.
+	var x *trad.Rest
+	if len(regs) <= 6 {
+		short := new(struct {
+			trad.Rest
+			regs [6]trad.RegRule
+		})
+		x = &short.Rest
+		x.Regs = short.regs[:len(regs):len(regs)]
+	} else {
+		x = &trad.Rest{Regs: make([]trad.RegRule, len(regs))}
+	}
+	x.Unlisted = trad.Same
+	copy(x.Regs, regs)
+	return x
+}
+
+// rests keeps what stands beside rows, for the next row with the same: functions
+// save their registers in few ways.
+type rests [64]atomic.Pointer[trad.Rest]
+
+func (k *rests) of(regs []trad.RegRule) *trad.Rest {
+	hash := uint32(len(regs))
+	for _, r := range regs {
+		hash = hash*0x9e3779b1 + uint32(r.Reg)<<16 ^ uint32(r.Rule.Off) ^ uint32(r.Rule.Kind)<<8 ^ uint32(r.Rule.Reg)<<24
+	}
+	place := &k[(hash^hash>>15)%uint32(len(k))]
+	if x := place.Load(); x != nil && slices.Equal(x.Regs, regs) {
+		return x
+	}
+	x := newRest(regs)
+	place.Store(x)
 	return x
 }
 

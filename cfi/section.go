@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -64,6 +65,9 @@ type Section struct {
 	header header
 	once   sync.Once // builds index
 	index  index
+
+	prepared atomic.Pointer[prepared] // the CIE that was used last
+	rests    rests
 }
 
 // Open opens the section of the given bytes, which lie at addr. The bytes may

@@ -62,14 +62,16 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	if c.live == nil || !c.HasSP && c.level == 0 {
 		return Unavailable
 	}
-	if c.walk == 0 || w.window.memory != mem {
+	if c.walk == 0 || c.walk != w.current {
 		w.begin(c, mem)
 	}
 	var pc [1]uint64
-	if w.fast(c, pc[:], nil) == 0 {
-		if stop, _ := w.slow(c); stop != NoReason {
-			return stop
-		}
+	n, stop := w.fast(c, pc[:], nil, 0)
+	if n == 0 {
+		stop, _ = w.slow(c)
+	}
+	if stop != NoReason {
+		return stop
 	}
 	c.Edge = w.edge(c, mem)
 	return NoReason
@@ -118,6 +120,10 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 // stack; nil where that has found that there is no such frame.
 func (w *Walker) frame(c *Context) *Frame {
 	s, a := &w.one, w.arch
+	if s.query.Memory == nil {
+		s.window.start(w.window.memory)
+		s.query = Query{Modules: w.modules, Arch: a, Memory: w.window.memory}
+	}
 	if c.level == 0 {
 		s.live = *c.live
 	} else {

@@ -11,7 +11,7 @@ const (
 // its function. What is found is kept with the PC's row.
 func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	slot := &w.table.rows.slots[slotOf(c.PC)]
-	cached := slot.pc == c.PC && slot.epoch == w.table.rows.epoch && slot.bits&slotCaller != 0 == c.Caller
+	cached := slot.is(c.PC, w.table.rows.epoch, c.Caller)
 	if cached && slot.bits&slotSite != 0 {
 		return slot.bits&slotEdge != 0
 	}

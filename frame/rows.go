@@ -30,7 +30,9 @@ type rowSlot struct {
 	epoch  uint32
 	winner uint8 // position in the table of the sniffer that gave the row
 	bits   slotBits
-	_      uint16
+	// outer is a slot where PREVIOUS's row was once. The fast walk looks there first,
+	// so that it need not wait for the return address to know the next row.
+	outer uint16
 }
 
 // slotBits describe a slot.
@@ -39,6 +41,7 @@ type slotBits uint8
 const (
 	slotCaller slotBits = 1 << iota // the PC is a return address: it was looked up at PC-1
 	slotFast                        // [Walker.fast] can apply the row
+	slotLast                        // of a fast row: it is the outermost frame's
 	slotFP                          // of a fast row: the CFA is found from FP, not SP
 	slotSaved                       // of a fast row: FP is saved in memory, not unchanged
 	slotSite                        // slotEdge is valid
@@ -75,10 +78,21 @@ func (c *rowCache) reset() {
 // differ in their low bits, functions of one module in the middle ones.
 func slotOf(pc uint64) uint64 { return (pc ^ pc>>12) % rowSlots }
 
+// is reports whether the slot has the row of a PC, which is a caller's or not.
+func (s *rowSlot) is(pc uint64, epoch uint32, caller bool) bool {
+	return s.pc == pc && s.epoch == epoch && s.bits&slotCaller != 0 == caller
+}
+
+// fast reports whether the slot has the row of a PC, which is a caller's or not, and
+// [Walker.fast] can apply it.
+func (s *rowSlot) fast(pc uint64, epoch uint32, caller slotBits) bool {
+	return s.pc == pc && s.epoch == epoch && s.bits&(slotFast|slotCaller) == slotFast|caller
+}
+
 // find returns the slot for a PC, and whether it has the PC's row.
 func (c *rowCache) find(pc uint64, caller bool) (slot *rowSlot, ok bool) {
 	slot = &c.slots[slotOf(pc)]
-	if slot.pc == pc && slot.epoch == c.epoch && slot.bits&slotCaller != 0 == caller {
+	if slot.is(pc, c.epoch, caller) {
 		c.stats.Hits++
 		return slot, true
 	}
@@ -94,22 +108,21 @@ func (c *rowCache) put(slot *rowSlot, t *Table, row *trad.Row, pc uint64, caller
 	if slot.epoch == c.epoch {
 		c.stats.Collisions++
 	}
-	*slot = rowSlot{row: *row, pc: pc, epoch: c.epoch, winner: uint8(winner)}
+	*slot = rowSlot{row: *row, pc: pc, epoch: c.epoch, winner: uint8(winner), bits: t.fastBits(row, winner)}
 	if caller {
-		slot.bits = slotCaller | t.fastBits(row, winner)
+		slot.bits |= slotCaller
 	}
 }
 
-// fastBits says whether and how [Walker.fast] can apply a caller's row: it finds
-// the CFA from SP or FP, the return address and perhaps FP are saved at distances
-// from the CFA, SP is what the ABI says, and the frame is a normal one.
+// fastBits says whether and how [Walker.fast] can apply a row: it finds the CFA
+// from SP or FP, the return address and perhaps FP are saved at distances from the
+// CFA, SP is what the ABI says, and the frame is a normal one, or the outermost.
 func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
 	a := t.Arch
 	if _, ok := t.sniffers[winner].(Unwinder); ok || a.PtrSize != 8 {
 		return 0
 	}
-	if row.Flags&(trad.Signal|trad.Outermost|trad.Once) != 0 || row.RA.Kind != trad.Saved ||
-		row.CFA.Kind != trad.InReg || row.More.Lists(a.SP) {
+	if row.Flags&(trad.Signal|trad.Once) != 0 || row.CFA.Kind != trad.InReg {
 		return 0
 	}
 	bits := slotFast
@@ -118,6 +131,12 @@ func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
 	case a.FP:
 		bits |= slotFP
 	default:
+		return 0
+	}
+	if row.Flags&trad.Outermost != 0 {
+		return bits | slotLast
+	}
+	if row.RA.Kind != trad.Saved || row.More.Lists(a.SP) {
 		return 0
 	}
 	switch row.FP.Kind {

@@ -20,8 +20,13 @@ type Sniffer interface {
 // Answer is Claimed, or a constant sentence that says why a sniffer declines.
 type Answer string
 
-// Claimed says that the row that comes with it unwinds the frame.
-const Claimed Answer = ""
+const (
+	// Claimed says that the row that comes with it unwinds the frame.
+	Claimed Answer = ""
+	// NeedsFrame is the answer where Query.This is nil and the sniffer cannot do
+	// without: it is asked once more, with THIS.
+	NeedsFrame Answer = "the registers of THIS are not at hand"
+)
 
 // Query is what a sniffer is asked.
 type Query struct {
@@ -31,7 +36,7 @@ type Query struct {
 	Modules *target.Modules // everything that is mapped
 	Arch    *arch.Arch
 	Memory  target.Memory
-	This    *Frame // for registers of THIS; nil in a Walker
+	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
 }
 
 // Innermost reports whether THIS was not left by a call: it is frame 0, or was

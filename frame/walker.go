@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -25,13 +26,15 @@ type Walker struct {
 
 	window window
 	block  []byte // of a memory that lends nothing: what was read at once
+	query  Query  // for rows alone
 
-	one    Stack    // of the single frame that is asked about
-	frames [3]Frame // THIS, its NEXT, and NEXT's NEXT: as much as a frame is held against
-	whole  *Stack   // from frame 0 on, for frames that need it; nil until one does
-	last   *Frame   // the outermost frame of whole that was asked for
-	serial uint64   // of the walk that whole is of
-	walks  uint64
+	one     Stack    // of the single frame that is asked about
+	frames  [3]Frame // THIS, its NEXT, and NEXT's NEXT: as much as a frame is held against
+	whole   *Stack   // from frame 0 on, for frames that need it; nil until one does
+	last    *Frame   // the outermost frame of whole that was asked for
+	serial  uint64   // of the walk that whole is of
+	walks   uint64
+	current uint64 // walk that the memory is of
 
 	ctx Context // of Walk
 }
@@ -52,6 +55,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.one = Stack{table: w.table, modules: modules, arch: w.arch, partial: true}
 	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel}
 	w.whole = nil
+	w.query = Query{Modules: modules, Arch: w.arch}
 }
 
 // Reset forgets all rows, in constant time.
@@ -81,16 +85,17 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 	}
 	w.begin(c, mem)
 	for n < len(pcs) {
-		var rest []uint64
-		if cfas != nil {
-			rest = cfas[n:]
-		}
-		if n += w.fast(c, pcs[n:], rest); n == len(pcs) {
+		var made int
+		made, stop = w.fast(c, pcs, cfas, n)
+		if n += made; n == len(pcs) || stop != NoReason {
 			break
 		}
+		if w.learn(c) {
+			continue
+		}
 		pc := c.PC
-		stop, made := w.slow(c)
-		if made {
+		ok := false
+		if stop, ok = w.slow(c); ok {
 			pcs[n] = pc
 			if cfas != nil {
 				cfas[n] = c.next.cfa
@@ -101,7 +106,10 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 			return n, stop
 		}
 	}
-	return n, Limit
+	if stop == NoReason {
+		stop = Limit
+	}
+	return n, stop
 }
 
 // begin makes ready for a context's walk over a memory.
@@ -110,35 +118,39 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 		w.walks++
 		c.walk = w.walks
 	}
+	w.current = c.walk
 	w.window.start(mem)
-	w.one.window.start(mem)
-	w.one.query = Query{Modules: w.modules, Arch: w.arch, Memory: mem}
+	w.one.query.Memory = nil // set when first asked
+	w.query.Memory = mem
 	w.table.rows.start(w.modules.Generation)
 }
 
-// fast unwinds callers whose rows are cached and simple, until the buffer is full
-// or a frame is none of these: that one is left to slow. It returns how many there
-// were. For all of them a Stack would have come to the same; where it would look
-// twice (the CFA does not grow, the return address is 0 or no code), fast leaves.
-func (w *Walker) fast(c *Context, pcs, cfas []uint64) (n int) {
-	if !c.Caller || !c.HasSP {
-		return 0
-	}
+// fast unwinds frames whose rows are cached and simple, filling the buffers from
+// position at on, until they are full, the stack ends, or a frame is not of that kind:
+// it is left to slow. It returns how many frames there were. For all of them a Stack
+// comes to the same; where it would look twice (the CFA does not grow, the return
+// address is 0 or no code), fast leaves the frame to slow.
+func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopReason) {
 	rows := &w.table.rows
 	slots, epoch := rows.slots, rows.epoch
+	pc := c.PC
+	slot := &slots[slotOf(pc)]
+	caller := slotBits(0)
+	if c.Caller {
+		caller = slotCaller
+	}
+	if !slot.fast(pc, epoch, caller) || !c.HasSP {
+		return 0, NoReason
+	}
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
-	lo, data := w.window.lo, w.window.data
-	pc, sp, fp, hasFP := c.PC, c.SP, c.FP, c.HasFP
+	lo, data, big := w.window.lo, w.window.data, w.big
+	sp, fp, hasFP := c.SP, c.FP, c.HasFP
 	bound, before := uint64(0), uint64(0) // CFAs of the NEXT normal frame and of its NEXT
 	if c.next.typ == Normal {
 		bound = c.next.cfa
 	}
-	last := c.next
-	slot := &slots[slotOf(pc)]
-	if slot.pc != pc || slot.epoch != epoch || slot.bits&(slotFast|slotCaller) != slotFast|slotCaller {
-		return 0
-	}
-	for n < len(pcs) {
+	i := at
+	for i < len(pcs) {
 		cfa := sp
 		if slot.bits&slotFP != 0 {
 			if !hasFP {
@@ -150,65 +162,114 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64) (n int) {
 		if cfa <= bound {
 			break
 		}
-		at := cfa + uint64(int64(slot.row.RA.Off)) - lo
-		if at >= uint64(len(data)) || uint64(len(data))-at < 8 {
-			if lo, data = w.refill(at + lo); len(data) == 0 {
+		if slot.bits&slotLast != 0 {
+			stop = Outermost
+			i = emit(pcs, cfas, i, pc, cfa)
+			before, bound = bound, cfa
+			break
+		}
+		off := cfa + uint64(int64(slot.row.RA.Off)) - lo
+		if off >= uint64(len(data)) || uint64(len(data))-off < 8 {
+			addr := off + lo
+			if lo, data = w.refill(addr); len(data) == 0 {
 				break
 			}
-			at = cfa + uint64(int64(slot.row.RA.Off)) - lo
+			off = addr - lo
 		}
-		ra := w.load(data[at:])
-		caller, hasCaller := fp, hasFP
+		ra := load(data[off:], big) & mask
+		saved, hasSaved := fp, hasFP
 		if slot.bits&slotSaved != 0 {
-			at := cfa + uint64(int64(slot.row.FP.Off)) - lo
-			if at >= uint64(len(data)) || uint64(len(data))-at < 8 {
-				// FP lies beside the return address: only a window's end comes between.
-				if lo, data = w.refill(at + lo); len(data) == 0 {
-					break
-				}
-				at = cfa + uint64(int64(slot.row.FP.Off)) - lo
+			off := cfa + uint64(int64(slot.row.FP.Off)) - lo
+			if off >= uint64(len(data)) || uint64(len(data))-off < 8 {
+				break // the window ends between the two words
 			}
-			caller, hasCaller = w.load(data[at:]), true
+			saved, hasSaved = load(data[off:], big), true
 		}
-		if ra &= mask; ra == 0 {
+		outer := &slots[slot.outer%rowSlots]
+		hit := outer.fast(ra, epoch, slotCaller)
+		if !hit {
+			at := slotOf(ra)
+			if outer = &slots[at]; outer.fast(ra, epoch, slotCaller) {
+				slot.outer, hit = uint16(at), true
+			}
+		}
+		if !hit && (ra == 0 || !w.modules.IsCode(ra-1) && !w.modules.IsCode(ra)) {
 			break
 		}
-		outer := &slots[slotOf(ra)]
-		hit := outer.pc == ra && outer.epoch == epoch && outer.bits&(slotFast|slotCaller) == slotFast|slotCaller
-		if !hit && !w.modules.IsCode(ra-1) && !w.modules.IsCode(ra) {
-			break
-		}
-		pcs[n] = pc
-		if cfas != nil {
-			cfas[n] = cfa
-		}
-		n++
+		i = emit(pcs, cfas, i, pc, cfa)
 		before, bound = bound, cfa
-		last.pc = pc
-		pc, sp, fp, hasFP = ra, cfa+toSP, caller, hasCaller
-		if slot = outer; !hit {
+		slot, pc, sp, fp, hasFP = outer, ra, cfa+toSP, saved, hasSaved
+		if !hit {
 			break
 		}
 	}
 	w.window.lo, w.window.data = lo, data
-	if n == 0 {
-		return 0
+	if n = i - at; n == 0 {
+		return 0, NoReason
 	}
 	rows.stats.Hits += uint64(n)
 	c.beyond = c.next
 	if n > 1 {
 		c.beyond = place{cfa: before, typ: Normal}
 	}
-	c.next = place{pc: last.pc, cfa: bound, typ: Normal}
-	c.PC, c.SP, c.FP, c.HasFP, c.HasRA = pc, sp, fp, hasFP, false
+	c.next = place{pc: pcs[i-1], cfa: bound, typ: Normal}
+	c.PC, c.SP, c.FP, c.HasFP = pc, sp, fp, hasFP
+	if n > 1 || stop == NoReason {
+		c.Caller, c.HasRA = true, false
+	}
 	c.level += n
-	return n
+	return n, stop
 }
 
-func (w *Walker) load(p []byte) uint64 {
-	v := uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
-		uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
-	if w.big {
+// emit puts a frame into the buffers.
+func emit(pcs, cfas []uint64, i int, pc, cfa uint64) int {
+	pcs[i] = pc
+	if cfas != nil {
+		cfas[i] = cfa
+	}
+	return i + 1
+}
+
+// learn asks the sniffers for the row of THIS frame alone, if none is cached, and
+// reports whether fast can apply it. That costs less than making a Frame. Where the
+// row is of no use to fast, or does not lead to a caller, slow decides.
+func (w *Walker) learn(c *Context) bool {
+	rows := &w.table.rows
+	q := &w.query
+	q.PC, q.Block = c.PC, c.PC
+	if c.Caller {
+		q.Block--
+	}
+	if slot := &rows.slots[slotOf(c.PC)]; slot.is(c.PC, rows.epoch, c.Caller) {
+		return false // fast has seen it
+	}
+	if c.Caller && !w.modules.IsCode(q.Block) && !w.modules.IsCode(q.PC) {
+		return false
+	}
+	q.Module = w.modules.Find(q.Block)
+	for i, s := range w.table.sniffers {
+		row, answer := s.Sniff(q)
+		switch {
+		case answer == NeedsFrame:
+			return false
+		case answer != Claimed:
+			continue
+		}
+		bits := w.table.fastBits(&row, i)
+		if bits&slotFast == 0 {
+			return false
+		}
+		slot, _ := rows.find(c.PC, c.Caller)
+		rows.put(slot, w.table, &row, c.PC, c.Caller, i)
+		return i <= maxWinner
+	}
+	return false
+}
+
+// load reads a word of the byte order.
+func load(p []byte, big bool) uint64 {
+	v := binary.LittleEndian.Uint64(p)
+	if big {
 		return bits.ReverseBytes64(v)
 	}
 	return v

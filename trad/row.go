@@ -1,7 +1,5 @@
 package trad
 
-import "slices"
-
 // Reg is a register number as the architecture's DWARF supplement gives it.
 type Reg uint16
 
@@ -106,8 +104,14 @@ func (x *Rest) Lists(reg Reg) bool {
 	return ok
 }
 
+// find looks through the registers one by one: there are few.
 func (x *Rest) find(reg Reg) (int, bool) {
-	return slices.BinarySearchFunc(x.Regs, reg, func(r RegRule, reg Reg) int { return int(r.Reg) - int(reg) })
+	for i := range x.Regs {
+		if x.Regs[i].Reg >= reg {
+			return i, x.Regs[i].Reg == reg
+		}
+	}
+	return len(x.Regs), false
 }
 
 // Env is what a rule is applied to: the registers of THIS frame and the memory

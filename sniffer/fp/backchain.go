@@ -19,7 +19,7 @@ const (
 func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if q.This == nil {
-		return trad.Row{}, noFrame
+		return trad.Row{}, frame.NeedsFrame
 	}
 	sp := q.This.Register(a.SP)
 	if !sp.Known() {

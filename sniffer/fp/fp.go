@@ -8,7 +8,6 @@ import (
 
 const (
 	notPromised = frame.Answer("no SFrame section with SFRAME_F_FRAME_POINTER speaks for the PC")
-	noFrame     = frame.Answer("the registers of THIS are not at hand")
 	unknownFP   = frame.Answer("the frame pointer is not known")
 	misaligned  = frame.Answer("the frame pointer is not aligned")
 	inward      = frame.Answer("the frame pointer does not point outward on the stack")
@@ -59,7 +58,7 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 		return trad.Row{}, unsupported
 	}
 	if q.This == nil {
-		return trad.Row{}, noFrame
+		return trad.Row{}, frame.NeedsFrame
 	}
 	fp, sp := q.This.Register(a.FP), q.This.Register(a.SP)
 	size := uint64(a.PtrSize)

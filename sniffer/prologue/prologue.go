@@ -105,8 +105,11 @@ func outermost(q *frame.Query, lo uint64, n uint32) trad.Row {
 // has it on entry. That must look like one.
 func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
-	if !q.Innermost() || q.This == nil {
+	if !q.Innermost() {
 		return trad.Row{}, noCaller
+	}
+	if q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
 	}
 	row := trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess | trad.InPrologue,

@@ -18,31 +18,48 @@ const (
 	noSignals     = frame.Answer("the architecture has no known signal trampoline")
 )
 
-// maxCode is the room for the longest trampoline.
-const maxCode = 32
+// maxReach is room for the longest trampoline on either side of the PC.
+const maxReach = 32
 
 func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	a := q.Arch
-	if len(a.Trampolines) == 0 {
+	if len(q.Arch.Trampolines) == 0 {
 		return trad.Row{}, noSignals
 	}
 	// The PC itself decides, not PC-1: the handler "returns" to the trampoline's
 	// first instruction, and what lies before that is somebody else's.
-	var code [maxCode]byte
-	if n, _ := q.Memory.ReadMemory(q.PC, code[:1]); n == 0 {
+	var room [2 * maxReach]byte
+	code, at := around(q, room[:])
+	if at == len(code) {
 		return bySymbol(q)
 	}
-	for i := range a.Trampolines {
-		t := &a.Trampolines[i]
-		for _, at := range t.PCs {
-			lo := q.PC - uint64(at)
-			n, _ := q.Memory.ReadMemory(lo, code[:len(t.Code)])
-			if n == len(t.Code) && bytes.Equal(code[:n], t.Code) {
-				return t.Row(lo, uint32(n)), frame.Claimed
+	for i := range q.Arch.Trampolines {
+		t := &q.Arch.Trampolines[i]
+		for _, pc := range t.PCs {
+			if lo := at - pc; lo >= 0 && code[lo] == t.Code[0] && bytes.HasPrefix(code[lo:], t.Code) {
+				return t.Row(q.PC-uint64(pc), uint32(len(t.Code))), frame.Claimed
 			}
 		}
 	}
 	return trad.Row{}, notTrampoline
+}
+
+// around reads as much code as a trampoline with the PC in it can have, at once: every
+// frame's PC is looked at. code[at] is at the PC; nothing is where that cannot be read.
+func around(q *frame.Query, room []byte) (code []byte, at int) {
+	before, behind := 0, 0
+	for i := range q.Arch.Trampolines {
+		t := &q.Arch.Trampolines[i]
+		before, behind = max(before, t.PCs[len(t.PCs)-1]), max(behind, len(t.Code)-t.PCs[0])
+	}
+	if uint64(before) > q.PC {
+		before = 0
+	}
+	n, _ := q.Memory.ReadMemory(q.PC-uint64(before), room[:before+behind])
+	if n <= before { // perhaps only what lies before the PC is not there
+		before = 0
+		n, _ = q.Memory.ReadMemory(q.PC, room[:behind])
+	}
+	return room[:n], before
 }
 
 // bySymbol answers for code that cannot be read, such as a core file's that was

@@ -53,6 +53,14 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
+// Window implements [target.Lender].
+func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
+	if i := m.find(addr); i < len(m.copies) && m.copies[i].lo <= addr {
+		return m.copies[i].lo, m.copies[i].data
+	}
+	return 0, nil
+}
+
 // find returns the position of the first copy that ends above addr.
 func (m *memory) find(addr uint64) int {
 	return sort.Search(len(m.copies), func(i int) bool { return m.copies[i].hi() > addr })

@@ -1,0 +1,108 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// deepStack is a live process's stack of some depth.
+func deepStack(b *testing.B, depth int) (target.Target, target.Thread, *arch.Registers) {
+	p := gdbtest.Start(b, gdbtest.Build(b, "recurse.c", gdbtest.Plain...), strconv.Itoa(depth))
+	t, err := live.Attach(context.Background(), p.PID, live.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { t.Close() })
+	threads, err := t.Threads()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var regs arch.Registers
+	if err := threads[0].Registers(&regs); err != nil {
+		b.Fatal(err)
+	}
+	return t, threads[0], &regs
+}
+
+func tableOf(b *testing.B, names ...string) *frame.Table {
+	list, err := sniffer.ByName(names...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return frame.NewTable(amd64.Arch, list...)
+}
+
+var benchTables = []struct {
+	name  string
+	names []string
+}{{"sframe", sniffer.Names()}, {"dwarf", []string{"sigtramp", "dwarf"}}}
+
+// BenchmarkWalker walks one stack over and over, with its rows cached and with none.
+func BenchmarkWalker(b *testing.B) {
+	for _, depth := range []int{30, 1000} {
+		t, _, regs := deepStack(b, depth)
+		pcs := make([]uint64, depth+100)
+		for _, rows := range benchTables {
+			for _, cold := range []bool{false, true} {
+				b.Run(fmt.Sprintf("depth=%d/%s/cold=%v", depth, rows.name, cold), func(b *testing.B) {
+					w := frame.NewWalker(t.Modules(), tableOf(b, rows.names...))
+					frames, stop := w.Walk(regs, t.Memory(), pcs)
+					if stop != frame.Outermost {
+						b.Fatalf("%d frames, stop %v", frames, stop)
+					}
+					b.ReportAllocs()
+					for b.Loop() {
+						if cold {
+							w.Reset()
+						}
+						w.Walk(regs, t.Memory(), pcs)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*frames), "ns/frame")
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkStack does the same with all registers of every frame at hand.
+func BenchmarkStack(b *testing.B) {
+	for _, depth := range []int{30, 1000} {
+		t, th, _ := deepStack(b, depth)
+		for _, rows := range benchTables {
+			for _, all := range []bool{false, true} {
+				b.Run(fmt.Sprintf("depth=%d/%s/registers=%v", depth, rows.name, all), func(b *testing.B) {
+					table := tableOf(b, rows.names...)
+					frames := 0
+					b.ReportAllocs()
+					for b.Loop() {
+						s, err := frame.New(t, th, table)
+						if err != nil {
+							b.Fatal(err)
+						}
+						for f := range s.All() {
+							frames++
+							for r := amd64.RBX; all && r <= amd64.R15; r++ {
+								if amd64.Arch.CalleeSaved.Has(r) {
+									f.Register(r)
+								}
+							}
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
+				})
+			}
+		}
+	}
+}
