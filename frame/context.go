@@ -122,7 +122,7 @@ func (w *Walker) frame(c *Context) *Frame {
 	s, a := &w.one, w.arch
 	if s.query.Memory == nil {
 		s.window.start(w.window.memory)
-		s.query = Query{Modules: w.modules, Arch: a, Memory: w.window.memory}
+		s.query = w.query
 	}
 	if c.level == 0 {
 		s.live = *c.live

@@ -37,6 +37,19 @@ type Query struct {
 	Arch    *arch.Arch
 	Memory  target.Memory
 	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
+
+	room *[maxRead]byte // for Read: what an interface is given would be allocated each time
+}
+
+// maxRead is the most that [Query.Read] reads.
+const maxRead = 256
+
+// Read returns up to n bytes (256 at most) of the target's memory at addr, as many
+// from the first on as can be read. They stand until the next Read, and until a
+// register of This is asked for.
+func (q *Query) Read(addr uint64, n int) []byte {
+	n, _ = q.Memory.ReadMemory(addr, q.room[:n])
+	return q.room[:n]
 }
 
 // Innermost reports whether THIS was not left by a call: it is frame 0, or was

@@ -22,6 +22,7 @@ type Stack struct {
 	sentinel Frame
 	live     arch.Registers
 	query    Query
+	room     [maxRead]byte // of query
 	slabs    []*[slabFrames]Frame
 	made     int  // frames of slabs that are in use
 	partial  bool // live has only some of the thread's registers, see Walker
@@ -51,7 +52,7 @@ func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 func (s *Stack) start(live *arch.Registers, m target.Memory) {
 	s.live = *live
 	s.window.start(m)
-	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m}
+	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
 	s.made, s.cycle = 0, cycle{}
 }

@@ -55,7 +55,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.one = Stack{table: w.table, modules: modules, arch: w.arch, partial: true}
 	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel}
 	w.whole = nil
-	w.query = Query{Modules: modules, Arch: w.arch}
+	w.query = Query{Modules: modules, Arch: w.arch, room: new([maxRead]byte)}
 }
 
 // Reset forgets all rows, in constant time.

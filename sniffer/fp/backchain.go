@@ -25,9 +25,8 @@ func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 	if !sp.Known() {
 		return trad.Row{}, unknownSP
 	}
-	var room [8]byte
-	p := room[:a.PtrSize]
-	if n, _ := q.Memory.ReadMemory(sp.Bits, p); n < len(p) {
+	p := q.Read(sp.Bits, a.PtrSize)
+	if len(p) < a.PtrSize {
 		return trad.Row{}, unreadable
 	}
 	prev := word(q, p)
@@ -35,7 +34,7 @@ func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, noChain
 	}
 	cfa := prev - uint64(a.SPFromCFA)
-	if n, _ := q.Memory.ReadMemory(cfa+uint64(int64(a.BackChainRA)), p); n < len(p) {
+	if p = q.Read(cfa+uint64(int64(a.BackChainRA)), a.PtrSize); len(p) < a.PtrSize {
 		return trad.Row{}, chainRead
 	}
 	switch ra := a.CodeAddress(word(q, p)); {

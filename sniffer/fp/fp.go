@@ -19,7 +19,6 @@ const (
 )
 
 const (
-	maxRecord    = 16
 	maxFrameSize = 1 << 30 // a frame pointer farther from SP than this belongs to another stack
 )
 
@@ -70,9 +69,8 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 	case sp.Known() && (a.InnerThan(fp.Bits, sp.Bits) || fp.Bits-sp.Bits > maxFrameSize):
 		return trad.Row{}, inward
 	}
-	var record [maxRecord]byte
-	p := record[:2*size]
-	if n, _ := q.Memory.ReadMemory(fp.Bits, p); n < len(p) {
+	p := q.Read(fp.Bits, int(2*size))
+	if len(p) < int(2*size) {
 		return trad.Row{}, unreadable
 	}
 	saved, ra := word(q, p), a.CodeAddress(word(q, p[size:]))
@@ -101,9 +99,8 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 }
 
 func afterCall(q *frame.Query, ra uint64) bool {
-	var code [arch.MaxCall]byte
-	n, _ := q.Memory.ReadMemory(ra-arch.MaxCall, code[:])
-	return n < len(code) || q.Arch.AfterCall(code[:])
+	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
+	return len(code) < arch.MaxCall || q.Arch.AfterCall(code)
 }
 
 func word(q *frame.Query, p []byte) uint64 {

@@ -47,9 +47,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return row, answer
 	}
 	if q.Innermost() {
-		var code [maxEpilogue]byte
-		n, _ := q.Memory.ReadMemory(q.PC, code[:])
-		if row, ok := a.ReadEpilogue(code[:n], q.PC); ok {
+		if row, ok := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC); ok {
 			return row, frame.Claimed
 		}
 	}
@@ -125,21 +123,20 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 		if !sp.Known() {
 			return trad.Row{}, notAvailable
 		}
-		var p [8]byte
-		if n, _ := q.Memory.ReadMemory(sp.Bits, p[:a.PtrSize]); n < a.PtrSize {
+		p := q.Read(sp.Bits, a.PtrSize)
+		if len(p) < a.PtrSize {
 			return trad.Row{}, noCaller
 		}
-		ra = frame.Value{Bits: a.Order.Uint64(p[:]), Lval: frame.InMemory}
+		ra = frame.Value{Bits: a.Order.Uint64(p), Lval: frame.InMemory}
 	}
 	if !ra.Known() {
 		return trad.Row{}, notAvailable
 	}
 	pc := a.CodeAddress(ra.Bits)
-	var code [arch.MaxCall]byte
 	if !q.Modules.IsCode(pc - 1) {
 		return trad.Row{}, noCaller
 	}
-	if n, _ := q.Memory.ReadMemory(pc-arch.MaxCall, code[:]); n == len(code) && !a.AfterCall(code[:]) {
+	if code := q.Read(pc-arch.MaxCall, arch.MaxCall); len(code) == arch.MaxCall && !a.AfterCall(code) {
 		return trad.Row{}, noCaller
 	}
 	return row, frame.Claimed

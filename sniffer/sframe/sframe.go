@@ -205,9 +205,7 @@ func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 	}
 	start := f.Start + s.Bias
 	start += (q.Block - start) / size * size
-	var code [1 << 8]byte // RepSize is a byte
-	n, _ := q.Memory.ReadMemory(start, code[:size])
-	depth, ok := q.Arch.StubFrame(code[:n], start, q.Block)
+	depth, ok := q.Arch.StubFrame(q.Read(start, int(size)), start, q.Block) // RepSize is a byte
 	return !ok || depth == row.CFA.Off
 }
 

@@ -18,17 +18,13 @@ const (
 	noSignals     = frame.Answer("the architecture has no known signal trampoline")
 )
 
-// maxReach is room for the longest trampoline on either side of the PC.
-const maxReach = 32
-
 func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if len(q.Arch.Trampolines) == 0 {
 		return trad.Row{}, noSignals
 	}
 	// The PC itself decides, not PC-1: the handler "returns" to the trampoline's
 	// first instruction, and what lies before that is somebody else's.
-	var room [2 * maxReach]byte
-	code, at := around(q, room[:])
+	code, at := around(q)
 	if at == len(code) {
 		return bySymbol(q)
 	}
@@ -45,7 +41,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 
 // around reads as much code as a trampoline with the PC in it can have, at once: every
 // frame's PC is looked at. code[at] is at the PC; nothing is where that cannot be read.
-func around(q *frame.Query, room []byte) (code []byte, at int) {
+func around(q *frame.Query) (code []byte, at int) {
 	before, behind := 0, 0
 	for i := range q.Arch.Trampolines {
 		t := &q.Arch.Trampolines[i]
@@ -54,12 +50,10 @@ func around(q *frame.Query, room []byte) (code []byte, at int) {
 	if uint64(before) > q.PC {
 		before = 0
 	}
-	n, _ := q.Memory.ReadMemory(q.PC-uint64(before), room[:before+behind])
-	if n <= before { // perhaps only what lies before the PC is not there
-		before = 0
-		n, _ = q.Memory.ReadMemory(q.PC, room[:behind])
+	if code = q.Read(q.PC-uint64(before), before+behind); len(code) > before {
+		return code, before
 	}
-	return room[:n], before
+	return q.Read(q.PC, behind), 0 // perhaps only what lies before the PC is not there
 }
 
 // bySymbol answers for code that cannot be read, such as a core file's that was
