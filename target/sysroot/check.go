@@ -7,9 +7,10 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// check holds a file against what the target has mapped. What memory does not
-// tell is not held against the file: core files leave much out.
-func (f *Files) check(im *target.Image, mappings []target.Mapping) error {
+// Check holds a file against what the target has mapped. What memory does not
+// tell is not held against the file: core files leave much out. The error wraps
+// [ErrMismatch].
+func (f *Files) Check(im *target.Image, mappings []target.Mapping) error {
 	if a := f.opts.Arch; im.Machine != a.Machine || im.Order != a.Order {
 		return fmt.Errorf("it is for %v, the target is %s: %w", im.Machine, a.Name, ErrMismatch)
 	}
@@ -39,11 +40,9 @@ func (f *Files) mappedID(im *target.Image, mappings []target.Mapping, bias uint6
 	if inMemory, err := f.mapped(mappings); err == nil && inMemory.BuildID != "" {
 		return inMemory.BuildID, true
 	}
-	ok = im.BuildID != ""
-	for _, p := range im.Progs {
-		if p.Type != elf.PT_NOTE || p.Filesz > 1<<16 {
-			continue
-		}
+	list := loadedNotes(im)
+	ok = im.BuildID != "" && len(list) > 0
+	for _, p := range list {
 		notes := make([]byte, p.Filesz)
 		if n, _ := f.mem.ReadMemory(p.Vaddr+bias, notes); n < len(notes) {
 			ok = false
@@ -54,6 +53,20 @@ func (f *Files) mappedID(im *target.Image, mappings []target.Mapping, bias uint6
 		}
 	}
 	return "", ok // where all was read, something else stands in the ID's place
+}
+
+// loadedNotes returns where the file's notes are in memory: its segments of notes
+// and, as Go's linker leaves the build ID out of these, the build ID's section.
+func loadedNotes(im *target.Image) (list []elf.ProgHeader) {
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_NOTE && p.Filesz <= 1<<16 {
+			list = append(list, p)
+		}
+	}
+	if s := im.ELF().Section(".note.gnu.build-id"); s != nil && s.Flags&elf.SHF_ALLOC != 0 && s.FileSize <= 1<<16 {
+		list = append(list, elf.ProgHeader{Vaddr: s.Addr, Filesz: s.FileSize, Align: s.Addralign})
+	}
+	return list
 }
 
 // checkDynamic compares the dynamic section in memory with the file's: its tags,

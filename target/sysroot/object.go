@@ -36,7 +36,7 @@ func (f *Files) headers(o linkmap.Object) ([]elf.ProgHeader, error) {
 		f.Warn("%s: cannot be opened (%v): what is loaded from it is not known", o.Path, bare(err))
 		return nil, fmt.Errorf("%s: %w", o.Path, err)
 	}
-	if err := f.check(im, loaded(im.Progs, o.Bias)); err != nil {
+	if err := f.Check(im, loaded(im.Progs, o.Bias)); err != nil {
 		f.Warn("%s: %s: %v: what is loaded from it is not known", o.Path, name, err)
 		return nil, fmt.Errorf("%s: %w", o.Path, err)
 	}

@@ -109,7 +109,7 @@ func (f *Files) image(path string, mappings []target.Mapping) (*target.Image, er
 	for _, open := range f.ways(path) {
 		im, name, err := open(path)
 		if err == nil {
-			if err = f.check(im, mappings); err == nil {
+			if err = f.Check(im, mappings); err == nil {
 				return im, nil
 			}
 			why = append(why, fmt.Sprintf("%s: %v", name, err))
