@@ -58,12 +58,24 @@ func WithLimit(n int) Option { return func(p map[string]any) { p["limit"] = n } 
 // trace it. It goes on, or stays stopped, when gdb has detached.
 func Backtrace(t testing.TB, pid int, opts ...Option) []Thread {
 	t.Helper()
+	return backtrace(t, pid, opts, "-p", strconv.Itoa(pid))
+}
+
+// BacktraceCore returns what gdb reads of a core file of the process and of its
+// program, as Backtrace does. Threads may have no names there.
+func BacktraceCore(t testing.TB, pid int, program, core string, opts ...Option) []Thread {
+	t.Helper()
+	return backtrace(t, pid, opts, program, core)
+}
+
+func backtrace(t testing.TB, pid int, opts []Option, args ...string) []Thread {
+	t.Helper()
 	params := map[string]any{"pid": pid, "registers": false, "limit": 0}
 	for _, opt := range opts {
 		opt(params)
 	}
 	var threads []Thread
-	for _, record := range runGDB(t, backtracePy, params, "-p", strconv.Itoa(pid)) {
+	for _, record := range runGDB(t, backtracePy, params, args...) {
 		var thread Thread
 		if err := json.Unmarshal(record, &thread); err != nil {
 			t.Fatalf("gdb's answer for process %d: %v", pid, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // Bounds on what [Snapshot.Gather] saves of files that will not be found, bytes.
@@ -26,18 +27,22 @@ const (
 // cannot be read is left out.
 func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	p := &pages{mem: mem, have: map[uint64][]byte{}}
+	check := sysroot.New(sysroot.Options{Arch: s.Arch}, p)
 	files, mapped := int64(maxFiles), uint64(maxMapped)
 	for _, m := range modules.All() {
 		if !strings.HasPrefix(m.Path, "/") {
 			continue // the vDSO, which is copied
 		}
 		about := Module{Path: m.Path, Lo: m.Lo()}
-		if im, err := target.MemoryImage(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
-			about.BuildID = im.BuildID
+		im := m.Opened()
+		if inMemory, err := target.MemoryImage(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
+			about.BuildID = inMemory.BuildID
+		}
+		if about.BuildID == "" && im != nil {
+			about.BuildID = im.BuildID // Go's linker has it where only a section leads to it
 		}
 		s.Modules = append(s.Modules, about)
-		im := m.Opened()
-		if im == nil || onDisk(&about) {
+		if im == nil || found(check, m) {
 			continue
 		}
 		if file := im.File(); file != nil && file.Size() <= files {
@@ -62,14 +67,15 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	s.AddMemory(p.blocks())
 }
 
-// onDisk reports whether this machine has, at its path, the file that is mapped.
-func onDisk(m *Module) bool {
+// found reports whether this machine has, at its path, the file that is mapped, and
+// Open will be able to tell it from any other.
+func found(check *sysroot.Files, m *target.Module) bool {
 	im, file, err := target.OpenFile(m.Path)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	return im.BuildID != "" && im.BuildID == m.BuildID // else nobody can tell
+	return im.BuildID != "" && check.Check(im, m.Mappings) == nil
 }
 
 func mappedSize(m *target.Module) (size uint64) {

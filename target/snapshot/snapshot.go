@@ -74,7 +74,7 @@ var errNoRegisters = errors.New("the thread's registers are not known")
 type Module struct {
 	Path    string // as the process names it
 	Lo      uint64 // its lowest mapped address
-	BuildID string // hexadecimal, as memory has it; "" if not known
+	BuildID string // hexadecimal; "" if not known
 }
 
 // File is a mapped file, whole.
