@@ -29,7 +29,7 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	if e.empty || e.cie < 0 {
 		return s.entryError(e.off, "is not an FDE, where one is expected")
 	}
-	if p := s.prepared.Load(); p != nil && p.cie.Offset == e.cie {
+	if p := s.preparedAt(e.cie).Load(); p != nil && p.cie.Offset == e.cie {
 		f.CIE = p.cie
 	} else if !haveCIE || f.CIE.Offset != e.cie {
 		f.CIE.Offset = -1

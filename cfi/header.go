@@ -2,6 +2,7 @@ package cfi
 
 import (
 	"encoding/binary"
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -90,19 +91,12 @@ const (
 )
 
 func (s *Section) searchHeader(pc uint64, f *FDE) answer {
-	low, high := uint64(0), addressMask(s.ptrSize) // bounds that the fields seen give to those not seen
-	i, j := 0, s.header.count
-	for i < j {
-		mid := int(uint(i+j) / 2)
-		key := s.field(2 * mid)
-		if key < low || key > high {
-			return lied
-		}
-		if key <= pc {
-			i, low = mid+1, key
-		} else {
-			j, high = mid, key
-		}
+	i, ok := s.positionUsual(pc)
+	if !ok {
+		i, ok = s.position(pc)
+	}
+	if !ok {
+		return lied
 	}
 	if i > 0 {
 		switch {
@@ -120,6 +114,53 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 		return lied
 	}
 	return missed
+}
+
+// position returns the number of entries that start at pc or before; ok is false
+// where they are not in order.
+func (s *Section) position(pc uint64) (i int, ok bool) {
+	low, high := uint64(0), addressMask(s.ptrSize) // bounds that the fields seen give to those not seen
+	j := s.header.count
+	for i < j {
+		mid := int(uint(i+j) / 2)
+		key := s.field(2 * mid)
+		if key < low || key > high {
+			return 0, false
+		}
+		if key <= pc {
+			i, low = mid+1, key
+		} else {
+			j, high = mid, key
+		}
+	}
+	return i, true
+}
+
+// positionUsual is position for the form that all linkers write, signed four-byte
+// distances from the header, little-endian: these are compared as they are. ok is
+// false for any other form and for what position must look at.
+func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
+	h := &s.header
+	to := int64(pc - h.base)
+	if h.size != 4 || !h.signed || h.pcrel || s.big || s.ptrSize != 8 || h.base > math.MaxInt64/2 || pc > math.MaxInt64/2 {
+		return 0, false
+	}
+	low, high := max(-int64(h.base), math.MinInt32), int64(math.MaxInt32)
+	j := h.count
+	table := h.table[:8*j]
+	for i < j {
+		mid := int(uint(i+j) / 2)
+		key := int64(int32(binary.LittleEndian.Uint32(table[8*mid:])))
+		if key < low || key > high {
+			return 0, false
+		}
+		if key <= to {
+			i, low = mid+1, key
+		} else {
+			j, high = mid, key
+		}
+	}
+	return i, true
 }
 
 // entryFDE reads the FDE of entry i, and reports whether it is one that starts

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -61,6 +62,11 @@ type prepared struct {
 	left  int // instructions that may still run
 }
 
+// preparedAt returns the place for the CIE at an offset.
+func (s *Section) preparedAt(off int) *atomic.Pointer[prepared] {
+	return &s.prepared[uint(off>>2^off>>5)%uint(len(s.prepared))]
+}
+
 // prepare keeps the state that the CIE's instructions have led to, if it is as simple as
 // all compilers make it.
 func (m *machine) prepare() {
@@ -69,12 +75,12 @@ func (m *machine) prepare() {
 	}
 	p := &prepared{cie: m.fde.CIE, top: m.top, left: m.left}
 	copy(p.rules[:], m.registers(&m.top))
-	m.s.prepared.Store(p)
+	m.s.preparedAt(p.cie.Offset).Store(p)
 }
 
 // prepared makes the kept state the current one, if it is of this CIE.
 func (m *machine) prepared() bool {
-	p := m.s.prepared.Load()
+	p := m.s.preparedAt(m.fde.CIE.Offset).Load()
 	if p == nil || p.cie != m.fde.CIE {
 		return false
 	}

@@ -66,7 +66,7 @@ type Section struct {
 	once   sync.Once // builds index
 	index  index
 
-	prepared atomic.Pointer[prepared] // the CIE that was used last
+	prepared [4]atomic.Pointer[prepared] // CIEs that were used last, by offset
 	rests    rests
 }
 
