@@ -4,7 +4,7 @@
 // prints one table of what was to be reached, and writes all of it to
 // docs/performance.md.
 //
-//	go run ./bench [-only attach,…] [-o FILE]
+//	go run ./bench [-only walk,attach,…] [-o FILE]
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/bench/attach"
 	"github.com/sfwalk/sfwalk/bench/build"
 	"github.com/sfwalk/sfwalk/bench/report"
+	"github.com/sfwalk/sfwalk/bench/walk"
 )
 
 // parts are what can be measured, in the order of the document.
@@ -27,6 +28,9 @@ var parts = []struct {
 	name    string
 	measure func(context.Context, build.Dir) (*report.Section, error)
 }{
+	{"walk", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return walk.Measure(ctx, d, walk.Options{})
+	}},
 	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.Measure(ctx, d, attach.Options{})
 	}},

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 )
 
 // debian unpacks packages (debian.sh) into a folder of .cache and returns the folder.
@@ -41,4 +43,83 @@ func (d Dir) EuStack() (command []string, version string, err error) {
 		return nil, "", err
 	}
 	return []string{"env", "LD_LIBRARY_PATH=" + libraries[0], path}, Version(script), nil
+}
+
+// Libunwind builds two programs of bench/programs with libunwind: local.c, which
+// unwinds its own stack, and remote.c, by ptrace.
+func (d Dir) Libunwind() (local, remote, version string, err error) {
+	dir, err := d.debian("libunwind", "here", "libunwind-dev", "libunwind8")
+	if err != nil {
+		return "", "", "", err
+	}
+	folders, err := filepath.Glob(filepath.Join(dir, "usr", "lib", "*-linux-gnu*"))
+	if err != nil || len(folders) == 0 {
+		return "", "", "", fmt.Errorf("%w: no libraries in %s", ErrMissing, dir)
+	}
+	headers, err := filepath.Glob(filepath.Join(dir, "usr", "include", "*-linux-gnu*"))
+	if err != nil {
+		return "", "", "", err
+	}
+	flags := []string{"-I" + filepath.Join(dir, "usr", "include"), "-L" + folders[0], "-Wl,-rpath," + folders[0]}
+	for _, h := range headers {
+		flags = append(flags, "-I"+h)
+	}
+	local, err = d.C("local", append(append(flags, Walked...), "-lunwind"), "local.c", "unwind.c", "deep.c")
+	if err != nil {
+		return "", "", "", fmt.Errorf("%w: %v", ErrMissing, err)
+	}
+	remote, err = d.C("remote", append(append(flags, "-O2"), "-lunwind-ptrace", "-lunwind-generic", "-lunwind"), "remote.c", "unwind.c")
+	if err != nil {
+		return "", "", "", fmt.Errorf("%w: %v", ErrMissing, err)
+	}
+	return local, remote, "libunwind " + packageVersion(filepath.Join(folders[0], "pkgconfig", "libunwind.pc")), nil
+}
+
+// packageVersion returns the version that a file of pkg-config has.
+func packageVersion(file string) string {
+	text, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		if v, found := strings.CutPrefix(line, "Version: "); found {
+			return strings.TrimSpace(v)
+		}
+	}
+	return "(version not known)"
+}
+
+// Framehop builds bench/framehop with Debian's packages of Rust libraries.
+func (d Dir) Framehop() (program, version string, err error) {
+	if runtime.GOARCH != "amd64" {
+		return "", "", fmt.Errorf("%w: the program is for amd64", ErrMissing)
+	}
+	cargo, err := exec.LookPath("cargo")
+	if err != nil {
+		home, _ := os.UserHomeDir()
+		if cargo, err = exec.LookPath(filepath.Join(home, ".cargo", "bin", "cargo")); err != nil {
+			return "", "", fmt.Errorf("%w: no cargo", ErrMissing)
+		}
+	}
+	registry, err := d.debian("framehop", "forky/librust-", "librust-framehop-dev", "librust-object-dev")
+	if err != nil {
+		return "", "", err
+	}
+	registry = filepath.Join(registry, "usr", "share", "cargo", "registry")
+	// Cargo writes beside the sources, which are copied for that.
+	source := filepath.Join(d.Path, "framehop")
+	if err := os.RemoveAll(source); err != nil {
+		return "", "", err
+	}
+	if err := os.CopyFS(source, os.DirFS(filepath.Join(d.Root, "bench", "framehop"))); err != nil {
+		return "", "", err
+	}
+	made := filepath.Join(d.Root, ".cache", "framehop-target")
+	cmd := exec.Command(cargo, "build", "--release", "--offline", "--target-dir", made,
+		"--config", `source.crates-io.replace-with="debian"`, "--config", fmt.Sprintf("source.debian.directory=%q", registry))
+	cmd.Dir = source
+	if err := output(cmd); err != nil {
+		return "", "", fmt.Errorf("%w: %v", ErrMissing, err)
+	}
+	if found, _ := filepath.Glob(filepath.Join(registry, "framehop-*")); len(found) > 0 {
+		version = strings.Replace(filepath.Base(found[0]), "-", " ", 1) + ", by " + Version(cargo)
+	}
+	return filepath.Join(made, "release", "framehop-peer"), version, nil
 }

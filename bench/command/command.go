@@ -3,14 +3,17 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/sfwalk/sfwalk/bench/build"
+	"github.com/sfwalk/sfwalk/bench/child"
 )
 
 // A Runner runs commands.
@@ -52,7 +55,12 @@ func (r *Runner) Run(ctx context.Context, hide bool, args ...string) (Cost, erro
 		all = append([]string{r.Hide}, all...)
 	}
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	err := child.Start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == refused {
 		return Cost{}, ErrRefused
 	}
@@ -61,8 +69,8 @@ func (r *Runner) Run(ctx context.Context, hide bool, args ...string) (Cost, erro
 	}
 	var wall, cpu, peak int64
 	var c Cost
-	if _, err := fmt.Sscan(string(out), &wall, &cpu, &peak, &c.Status); err != nil {
-		return Cost{}, fmt.Errorf("%s: %w in %q", strings.Join(args, " "), err, out)
+	if _, err := fmt.Sscan(out.String(), &wall, &cpu, &peak, &c.Status); err != nil {
+		return Cost{}, fmt.Errorf("%s: %w in %q", strings.Join(args, " "), err, &out)
 	}
 	c.Wall, c.CPU, c.Peak = time.Duration(wall), time.Duration(cpu)*time.Microsecond, peak<<10
 	return c, nil

@@ -9,8 +9,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
+
+	"github.com/sfwalk/sfwalk/bench/child"
 )
 
 // A Process is a running program.
@@ -32,12 +33,11 @@ func Start(ticks *Ticks, program string, args ...string) (*Process, error) {
 	}
 	p := &Process{Ticks: ticks, cmd: exec.Command(program, args...)}
 	p.cmd.Stderr = os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := child.Start(p.cmd); err != nil {
 		return nil, err
 	}
 	p.PID = p.cmd.Process.Pid

@@ -35,7 +35,7 @@ func TestUpdate(t *testing.T) {
 	}
 	text := update(&Section{Part: "one", Title: "The first", Text: "NEW", Goals: []Goal{goal(60, 0.5)}})
 	for _, want := range []string{
-		"# Performance\n", "NEW", "By hand.", "## The second", "a machine",
+		"# Performance\n", "NEW", "By hand.", "## The second",
 		"| one | wall | 60.0 ns | peer | 100 ns | 0.60 | 0.5 | **missed** |",
 		"| two | pause |  | peer |  |  | 1 | not measured: no peer |",
 	} {

@@ -1,0 +1,34 @@
+//go:build linux
+
+// Package child starts processes that end with this one, however it ends.
+package child
+
+import (
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// starts are what the thread is asked to do.
+var starts = make(chan func())
+
+var begin = sync.OnceFunc(func() {
+	go func() {
+		// The kernel kills a child when the thread that started it ends. This one
+		// does not, before the process does.
+		runtime.LockOSThread()
+		for start := range starts {
+			start()
+		}
+	}()
+})
+
+// Start starts a command (exec.Cmd.Start).
+func Start(cmd *exec.Cmd) error {
+	begin()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err := make(chan error)
+	starts <- func() { err <- cmd.Start() }
+	return <-err
+}

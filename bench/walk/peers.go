@@ -1,0 +1,35 @@
+//go:build linux
+
+package walk
+
+import (
+	"strings"
+
+	"github.com/sfwalk/sfwalk/bench/build"
+)
+
+// peers are the programs that could be built; "" for those that could not.
+type peers struct {
+	framehop, local, remote string
+	versions, missing       []string
+}
+
+func findPeers(d build.Dir) *peers {
+	p := &peers{}
+	note := func(name, version string, err error) {
+		if err != nil {
+			// The first line says it; what a compiler has to say may be long.
+			reason, _, _ := strings.Cut(err.Error(), "\n")
+			p.missing = append(p.missing, name+": "+reason)
+			return
+		}
+		p.versions = append(p.versions, version)
+	}
+	var err error
+	var version string
+	p.framehop, version, err = d.Framehop()
+	note(framehop, version, err)
+	p.local, p.remote, version, err = d.Libunwind()
+	note(libunwind, version, err)
+	return p
+}
