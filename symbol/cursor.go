@@ -23,7 +23,7 @@ func (c *cursor) bytes(n uint64) []byte {
 	return b
 }
 
-// uint reads an unsigned number of n bytes: 1, 2, 4 or 8.
+// uint reads an unsigned number of n bytes: 1, 2, 3, 4 or 8.
 func (c *cursor) uint(n int) uint64 {
 	b := c.bytes(uint64(n))
 	switch {
@@ -33,6 +33,10 @@ func (c *cursor) uint(n int) uint64 {
 		return uint64(b[0])
 	case n == 2:
 		return uint64(c.order.Uint16(b))
+	case n == 3 && c.order == binary.ByteOrder(binary.BigEndian):
+		return uint64(b[0])<<16 | uint64(c.order.Uint16(b[1:]))
+	case n == 3:
+		return uint64(b[2])<<16 | uint64(c.order.Uint16(b))
 	case n == 4:
 		return uint64(c.order.Uint32(b))
 	}
@@ -41,30 +45,51 @@ func (c *cursor) uint(n int) uint64 {
 
 // uleb reads an unsigned LEB128 number.
 func (c *cursor) uleb() (v uint64) {
-	for shift := 0; ; shift += 7 {
-		b := c.bytes(1)
-		if b == nil {
-			return 0
+	for i, b := range c.data {
+		if i < 10 {
+			v |= uint64(b&0x7f) << (7 * i)
 		}
-		if shift < 64 {
-			v |= uint64(b[0]&0x7f) << shift
-		}
-		if b[0] < 0x80 {
+		if b < 0x80 {
+			c.data = c.data[i+1:]
 			return v
 		}
 	}
+	c.bad, c.data = true, nil
+	return 0
+}
+
+// sleb reads a signed LEB128 number.
+func (c *cursor) sleb() int64 {
+	n := len(c.data)
+	v := c.uleb()
+	if c.bad {
+		return 0
+	}
+	// Where the last byte's sign bit is set, all above it is.
+	shift := 7 * (n - len(c.data))
+	if shift < 64 && v>>(shift-1)&1 != 0 {
+		v |= ^uint64(0) << shift
+	}
+	return int64(v)
 }
 
 // string reads up to a NUL.
 func (c *cursor) string() string {
+	b := c.data
+	c.skipString()
+	if c.bad {
+		return ""
+	}
+	return string(b[:len(b)-len(c.data)-1])
+}
+
+func (c *cursor) skipString() {
 	i := bytes.IndexByte(c.data, 0)
 	if i < 0 {
 		c.bad, c.data = true, nil
-		return ""
+		return
 	}
-	s := string(c.data[:i])
 	c.data = c.data[i+1:]
-	return s
 }
 
 // unitLength reads the length that a DWARF unit begins with, DWARF 5 section

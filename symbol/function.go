@@ -1,9 +1,6 @@
 package symbol
 
-import (
-	"debug/dwarf"
-	"strings"
-)
+import "strings"
 
 // place is a line of a source file.
 type place struct {
@@ -21,8 +18,19 @@ type shown struct {
 // modules. Where no function is known, the chain is empty and at says which line
 // the code comes from, if that is known.
 func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
-	d.ranges.find(addr, func(r span) bool {
-		u := &d.units[r.id]
+	if ranges, units := d.candidates(addr); len(ranges.list) > 0 {
+		if chain = d.search(&ranges, units, addr, at); chain != nil || at.file != "" {
+			return chain
+		}
+	}
+	ranges := d.whole()
+	return d.search(ranges, d.units, addr, at)
+}
+
+// search is find among units whose code is known.
+func (d *debugInfo) search(ranges *spans, units []*unit, addr uint64, at *place) (chain []Location) {
+	ranges.find(addr, func(r span) bool {
+		u := units[r.id]
 		d.load(u)
 		where, lined := u.lines.find(addr)
 		u.code.find(addr, func(s span) bool {
@@ -87,10 +95,10 @@ func (d *debugInfo) show(u *unit, s *subprogram) *shown {
 	for x, hops := s, 0; x != nil && hops < maxOrigins; hops++ {
 		last, lastUnit = x, u
 		if linkage == "" {
-			linkage = x.linkage
+			linkage = d.text(u, x.linkage)
 		}
 		if name == "" {
-			name = x.name
+			name = d.text(u, x.name)
 		}
 		if x.arguments {
 			v.args = ArgsSome
@@ -100,11 +108,11 @@ func (d *debugInfo) show(u *unit, s *subprogram) *shown {
 		}
 		x, u = d.subprogramAt(u, x.origin)
 	}
-	switch lang := lastUnit.language; {
+	switch lang := lastUnit.head.language; {
 	case linkage != "" && lang != languageScope:
 		v.name = demangleFunction(linkage)
 	case lang != languageFlat && name != "":
-		v.name = lastUnit.scopePrefix(last.scope) + name
+		v.name = d.scopePrefix(lastUnit, last.scope) + name
 	default:
 		v.name = name
 	}
@@ -114,7 +122,7 @@ func (d *debugInfo) show(u *unit, s *subprogram) *shown {
 
 // subprogramAt returns the function whose entry is at an offset, most likely in
 // the unit near, and its unit; nil if there is none.
-func (d *debugInfo) subprogramAt(near *unit, off dwarf.Offset) (*subprogram, *unit) {
+func (d *debugInfo) subprogramAt(near *unit, off uint64) (*subprogram, *unit) {
 	if off < near.entry || off >= near.end {
 		if near = d.unitAt(off); near == nil {
 			return nil, nil
@@ -124,27 +132,15 @@ func (d *debugInfo) subprogramAt(near *unit, off dwarf.Offset) (*subprogram, *un
 	return near.dies[off], near
 }
 
-// unitAt returns the unit that holds an offset of .debug_info, or nil.
-func (d *debugInfo) unitAt(off dwarf.Offset) *unit {
-	lo, hi := 0, len(d.units)
-	for lo < hi {
-		if mid := (lo + hi) / 2; d.units[mid].end > off {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	if lo < len(d.units) && off >= d.units[lo].entry {
-		return &d.units[lo]
-	}
-	return nil
-}
-
 // scopePrefix returns "outer::inner::" for a scope of u.
-func (u *unit) scopePrefix(i int32) string {
+func (d *debugInfo) scopePrefix(u *unit, i int32) string {
 	var names []string
 	for ; i > 0 && len(names) < maxDepth; i = u.scopes[i].parent {
-		names = append(names, u.scopes[i].name)
+		name := "(anonymous namespace)"
+		if u.scopes[i].name.class != classNone {
+			name = d.text(u, u.scopes[i].name)
+		}
+		names = append(names, name)
 	}
 	var b strings.Builder
 	for k := len(names) - 1; k >= 0; k-- {

@@ -47,25 +47,90 @@ func (t *lineTable) fileName(i int) string {
 
 // readLines reads the line table of a unit. The caller holds d.mu.
 func (d *debugInfo) readLines(u *unit) error {
-	off, ok := u.header.Val(dwarf.AttrStmtList).(int64)
-	if !ok || d.line == nil {
+	at := u.head.lines
+	if at.class != classOffset && at.class != classConstant || d.line == nil {
 		return nil
 	}
-	if t, ok := d.lines[off]; ok {
+	if t, ok := d.lines[at.n]; ok {
 		u.lines = t
 		return nil
 	}
-	files, err := d.readFiles(off, u)
+	program, err := d.lineProgram(at.n)
+	if err != nil {
+		return err
+	}
+	dir := d.text(u, u.head.dir)
+	files, inStr, err := d.readFiles(program, at.n, dir, d.text(u, u.head.name))
 	if err != nil {
 		return err
 	}
 	t := &lineTable{files: files}
-	d.lines[off], u.lines = t, t
-	r, err := d.data.LineReader(&u.header)
-	if err != nil || r == nil {
-		return err
+	d.lines[at.n], u.lines = t, t
+	return guard(func() error {
+		r, err := d.lineReader(u, program, dir, inStr)
+		if err != nil || r == nil {
+			return err
+		}
+		return d.readRows(t, r)
+	})
+}
+
+// lineProgram returns the line table at an offset of .debug_line: its header and
+// its program.
+func (d *debugInfo) lineProgram(off uint64) ([]byte, error) {
+	const longest = 12
+	if off > d.line.len() {
+		return nil, fmt.Errorf("offset %#x lies beyond .debug_line (%#x bytes)", off, d.line.len())
 	}
-	return d.readRows(t, r)
+	left := d.line.len() - off
+	head, err := d.line.bytes(off, off+min(left, longest))
+	if err != nil {
+		return nil, err
+	}
+	c := cursor{data: head, order: d.order}
+	n, _ := c.unitLength()
+	size := uint64(len(head) - len(c.data))
+	if c.bad || n > left-size {
+		return nil, fmt.Errorf("line table at %#x: length %#x, %#x are left", off, n, left)
+	}
+	return d.line.bytes(off, off+size+n)
+}
+
+// lineReader lets debug/dwarf read one line table, with as much around it as it
+// needs: a unit of the same sizes, without any entry.
+func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) (*dwarf.LineReader, error) {
+	var str []byte
+	if inStr {
+		var err error
+		if str, err = d.str.all(); err != nil {
+			return nil, err
+		}
+	}
+	info := make([]byte, 6, 16)
+	d.order.PutUint16(info[4:], uint16(u.version))
+	if u.version >= 5 {
+		info = append(info, utCompile, u.addrSize, 0, 0, 0, 0)
+	} else {
+		info = append(info, 0, 0, 0, 0, u.addrSize)
+	}
+	entry := dwarf.Entry{Offset: dwarf.Offset(len(info)), Field: []dwarf.Field{
+		{Attr: dwarf.AttrStmtList, Val: int64(0)},
+		{Attr: dwarf.AttrCompDir, Val: dir},
+	}}
+	info = append(info, 0)
+	d.order.PutUint32(info, uint32(len(info)-4))
+	data, err := dwarf.New([]byte{0}, nil, nil, info, program, nil, nil, str)
+	if err != nil {
+		return nil, err
+	}
+	lineStr, err := d.lineStr.all()
+	if err == nil && lineStr != nil {
+		err = data.AddSection(".debug_line_str", lineStr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data.LineReader(&entry)
 }
 
 // readRows runs a unit's line number program. What counts is what GDB makes of
@@ -94,8 +159,8 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		if err != nil {
 			return err
 		}
-		if d.rowsLeft--; d.rowsLeft < 0 {
-			return errTooMuch
+		if err := d.spend(&d.rowsLeft, 1); err != nil {
+			return err
 		}
 		if e.EndSequence {
 			sequence = append(sequence, row{addr: e.Address})
@@ -152,36 +217,19 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 const (
 	lnctPath      = 1
 	lnctDirectory = 2
-
-	formData2    = 0x05
-	formData4    = 0x06
-	formData8    = 0x07
-	formString   = 0x08
-	formBlock    = 0x09
-	formData1    = 0x0b
-	formStrp     = 0x0e
-	formUdata    = 0x0f
-	formData16   = 0x1e
-	formLineStrp = 0x1f
 )
 
-// readFiles reads the file names of the line table at an offset of .debug_line,
-// DWARF 5 section 6.2.4. debug/dwarf reads them, too, but makes them absolute,
-// so that one cannot tell any more how the compiler spelled them; and it
-// believes the counts of the header, which are checked here first.
-func (d *debugInfo) readFiles(off int64, u *unit) ([]string, error) {
-	if off < 0 || off > int64(len(d.line)) {
-		return nil, fmt.Errorf("offset %#x lies beyond .debug_line (%#x bytes)", off, len(d.line))
-	}
-	c := cursor{data: d.line[off:], order: d.order}
-	n, offsetSize := c.unitLength()
-	if n > uint64(len(c.data)) {
-		return nil, fmt.Errorf("line table at %#x: length %#x, %#x are left", off, n, len(c.data))
-	}
-	c.data = c.data[:n]
+// readFiles reads the file names of a line table, which lies at off in
+// .debug_line, DWARF 5 section 6.2.4, and says whether some are in .debug_str.
+// debug/dwarf reads them, too, but makes them absolute, so that one cannot tell
+// any more how the compiler spelled them; and it believes the counts of the
+// header, which are checked here first.
+func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files []string, inStr bool, err error) {
+	c := cursor{data: table, order: d.order}
+	_, offsetSize := c.unitLength()
 	version := c.uint(2)
 	if version < 2 || version > 5 {
-		return nil, fmt.Errorf("line table at %#x: version %d, not 2 to 5", off, version)
+		return nil, false, fmt.Errorf("line table at %#x: version %d, not 2 to 5", off, version)
 	}
 	if version >= 5 {
 		c.uint(2) // address size, segment selector size
@@ -196,24 +244,26 @@ func (d *debugInfo) readFiles(off int64, u *unit) ([]string, error) {
 	if base := c.uint(1); base > 0 {
 		c.bytes(base - 1) // operands of the standard opcodes
 	}
-	var files []string
 	if version >= 5 {
-		dirs := d.readNames(&c, offsetSize, nil)
-		files = d.readNames(&c, offsetSize, dirs)
+		var dirs []string
+		dirs, inStr = d.readNames(&c, offsetSize, nil)
+		var more bool
+		files, more = d.readNames(&c, offsetSize, dirs)
+		inStr = inStr || more
 	} else {
 		files = d.readOldNames(&c)
 	}
 	if c.bad {
-		return nil, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", off)
+		return nil, false, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", off)
 	}
 	// GDB shows the unit's own source as the unit's name has it.
-	own := absolute(u.dir, u.name)
+	own := absolute(dir, name)
 	for i, f := range files {
-		if f != "" && f != u.name && absolute(u.dir, f) == own {
-			files[i] = u.name
+		if f != "" && f != name && absolute(dir, f) == own {
+			files[i] = name
 		}
 	}
-	return files, nil
+	return files, inStr, nil
 }
 
 func absolute(dir, file string) string {
@@ -223,23 +273,24 @@ func absolute(dir, file string) string {
 	return dir + "/" + file
 }
 
-// readNames reads a list of directories or files of DWARF 5. dirs are the
-// directories that files are in.
-func (d *debugInfo) readNames(c *cursor, offsetSize int, dirs []string) (names []string) {
+// readNames reads a list of directories or files of DWARF 5, and says whether
+// some are in .debug_str. dirs are the directories that files are in.
+func (d *debugInfo) readNames(c *cursor, offsetSize int, dirs []string) (names []string, inStr bool) {
 	formats := make([][2]uint64, c.uint(1))
 	for i := range formats {
 		formats[i] = [2]uint64{c.uleb(), c.uleb()}
+		inStr = inStr || form(formats[i][1]) == formStrp
 	}
 	count := c.uleb()
 	if count > uint64(len(c.data)) || count > 0 && len(formats) == 0 { // an entry has a byte at least
 		c.bad = true
-		return nil
+		return nil, false
 	}
 	names = make([]string, 0, count)
 	for ; count > 0 && !c.bad; count-- {
 		var name, dir string
 		for _, f := range formats {
-			s, v := d.readForm(c, f[1], offsetSize)
+			s, v := d.readForm(c, form(f[1]), offsetSize)
 			switch f[0] {
 			case lnctPath:
 				name = s
@@ -251,23 +302,22 @@ func (d *debugInfo) readNames(c *cursor, offsetSize int, dirs []string) (names [
 		}
 		names = append(names, d.join(c, dir, name))
 	}
-	return names
+	return names, inStr
 }
 
-func (d *debugInfo) readForm(c *cursor, form uint64, offsetSize int) (s string, v uint64) {
-	switch form {
+func (d *debugInfo) readForm(c *cursor, f form, offsetSize int) (s string, v uint64) {
+	switch f {
 	case formString:
 		s = c.string()
 	case formStrp, formLineStrp:
 		section := d.str
-		if form == formLineStrp {
+		if f == formLineStrp {
 			section = d.lineStr
 		}
-		var ok bool
-		if s, ok = stringAt(section, c.uint(offsetSize)); !ok {
+		var err error
+		if s, err = section.text(c.uint(offsetSize)); err != nil || d.spend(&d.textLeft, uint64(len(s))) != nil {
 			c.bad = true
 		}
-		d.textLeft -= len(s)
 	case formData1:
 		v = c.uint(1)
 	case formData2:
@@ -311,7 +361,7 @@ func (d *debugInfo) readOldNames(c *cursor) []string {
 // join puts a directory before a name, as it is.
 func (d *debugInfo) join(c *cursor, dir, name string) string {
 	// debug/dwarf will join them once more.
-	if d.textLeft -= 2 * (len(dir) + len(name)); d.textLeft < 0 {
+	if d.spend(&d.textLeft, uint64(2*(len(dir)+len(name)))) != nil {
 		c.bad = true
 	}
 	if dir == "" || name == "" || path.IsAbs(name) || c.bad {

@@ -64,6 +64,7 @@ func TestRust(t *testing.T) {
 	}
 	for _, flags := range [][]string{
 		{"-g", "-O"}, {"-g"}, {"-g", "-O", "-Csymbol-mangling-version=v0"}, {"-O"}, {"-Csymbol-mangling-version=v0"},
+		{"-g", "-O", "-Cdwarf-version=5"},
 	} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
 			file := compile(t, sources(t), "rustc", "names.rs", flags...)

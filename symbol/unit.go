@@ -3,43 +3,33 @@ package symbol
 import (
 	"debug/dwarf"
 	"fmt"
-	"slices"
-	"sync"
 	"sync/atomic"
 )
 
-// unit is one compilation unit (or a partial one, of functions that several
-// units share).
-type unit struct {
-	entry, end dwarf.Offset // of its first entry in .debug_info, and behind its last
-	version    int
-	addrSize   int
-	header     dwarf.Entry
-	name, dir  string // primary source file, compilation directory
-	language   language
-
-	read      sync.Once
+// contents are what was read of a unit.
+type contents struct {
 	scopes    []scope
-	dies      map[dwarf.Offset]*subprogram
-	functions []function // each followed by what was inlined into it, outer before inner
-	code      spans      // physical functions
-	lines     *lineTable // nil if there is none
+	dies      map[uint64]*subprogram // by offset in .debug_info
+	functions []function             // each followed by what was inlined into it, outer before inner
+	code      spans                  // physical functions
+	lines     *lineTable             // nil if there is none
+	ranges    [][2]uint64            // room for those of functions
 }
 
 // scope is a namespace, class or the like around a function. Scope 0 is the
 // unit itself.
 type scope struct {
 	parent int32
-	name   string
+	name   value // none: an anonymous namespace
 }
 
 // subprogram is what one entry says of a function. A function's code, its
 // abstract instance and its declaration are often three entries.
 type subprogram struct {
-	name, linkage string
+	name, linkage value
+	origin        uint64 // offset of the entry that says more; 0 if none does
 	scope         int32
 	arguments     bool
-	origin        dwarf.Offset // the entry that says more; 0 if none does
 
 	shown atomic.Pointer[shown] // set when first asked for
 }
@@ -70,11 +60,13 @@ func (d *debugInfo) load(u *unit) {
 	u.read.Do(func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		u.scopes = []scope{{}}
-		u.dies = make(map[dwarf.Offset]*subprogram)
+		if h, _ := d.header(u); h == nil {
+			u.head = &header{}
+		}
+		u.contents = &contents{scopes: []scope{{}}, dies: make(map[uint64]*subprogram)}
 		// What could be read before an error serves.
-		if err := guard(func() error { return d.readFunctions(u) }); err != nil {
-			d.warn(fmt.Errorf("read functions of unit %q at offset %#x of .debug_info: %w", u.name, u.entry, err))
+		if err := d.readFunctions(u); err != nil {
+			d.warn(fmt.Errorf("read functions of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
 		}
 		for i := range u.functions {
 			f := &u.functions[i]
@@ -88,8 +80,8 @@ func (d *debugInfo) load(u *unit) {
 			}
 		}
 		u.code.sort()
-		if err := guard(func() error { return d.readLines(u) }); err != nil {
-			d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", u.name, u.entry, err))
+		if err := d.readLines(u); err != nil {
+			d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
 		}
 	})
 }
@@ -104,20 +96,20 @@ type level struct {
 
 // readFunctions walks over all entries of a unit. The caller holds d.mu.
 func (d *debugInfo) readFunctions(u *unit) error {
-	r := d.data.Reader()
-	r.Seek(u.entry)
+	table, err := d.abbrevs(u)
+	if err != nil {
+		return err
+	}
+	data, err := d.info.bytes(u.entry, u.end)
+	if err != nil {
+		return err
+	}
+	c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: u.end}
 	levels := []level{{function: -1}}
-	// Each entry takes up a byte at least; debug/dwarf does not move on at all
-	// over an unterminated number.
-	for left := int(u.end - u.entry); left > 0; left-- {
-		e, err := r.Next()
-		if err != nil {
-			return err
-		}
-		if e == nil {
-			return nil
-		}
-		if e.Tag == 0 {
+	for len(c.data) > 0 {
+		off := c.offset()
+		code := c.uleb()
+		if code == 0 && !c.bad {
 			at := levels[len(levels)-1]
 			if at.opened {
 				u.functions[at.function].end = int32(len(u.functions))
@@ -127,116 +119,127 @@ func (d *debugInfo) readFunctions(u *unit) error {
 			}
 			continue
 		}
-		if e.Offset >= u.end {
-			return nil // the next unit
-		}
-		if err := d.entryText(e); err != nil {
-			return err
+		a := table.find(code)
+		if a == nil && !c.bad {
+			return fmt.Errorf("entry at offset %#x: no abbreviation has code %d", off, code)
 		}
 		at := levels[len(levels)-1]
 		inner := level{scope: at.scope, function: at.function}
-		switch e.Tag {
-		case dwarf.TagFormalParameter:
+		var next uint64 // sibling of an entry that has no functions within
+		switch {
+		case c.bad:
+		case a.tag == dwarf.TagFormalParameter:
 			if at.owner != nil {
 				at.owner.arguments = true
 			}
-		case dwarf.TagNamespace, dwarf.TagModule, dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagInterfaceType:
-			inner.scope = u.enter(at.scope, e)
-		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
-			if err := d.readFunction(u, e, at, &inner); err != nil {
+			c.skip(a)
+		case isScope(a.tag):
+			e := c.entry(a)
+			inner.scope = u.enter(at.scope, a, &e)
+		case a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagInlinedSubroutine:
+			e := c.entry(a)
+			if c.bad || c.err != nil {
+				break
+			}
+			if err := d.readFunction(u, off, a.tag, &e, at, &inner); err != nil {
 				return err
 			}
-		case dwarf.TagEnumerationType, dwarf.TagArrayType, dwarf.TagSubroutineType:
-			// No functions in there. The sibling must lie ahead: a walk that goes
-			// back never ends.
-			if next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && e.Children && next > e.Offset && next < u.end {
-				r.Seek(next)
-				continue
+		case a.children && isLeaf(a.tag):
+			e := c.entry(a)
+			if e.sibling.class == classReference {
+				next = e.sibling.n
 			}
+		default:
+			c.skip(a)
 		}
-		if !e.Children {
+		switch {
+		case c.bad:
+			return fmt.Errorf("entry at offset %#x: cut off by the unit's end (%#x)", off, u.end)
+		case c.err != nil:
+			return fmt.Errorf("entry at %w", c.err)
+		case next > c.offset() && next < u.end: // the walk never goes back
+			c.bytes(next - c.offset())
+			continue
+		case !a.children:
 			if inner.opened {
 				u.functions[inner.function].end = int32(len(u.functions))
 			}
 			continue
-		}
-		if len(levels) == maxDepth {
-			return fmt.Errorf("entry at offset %#x: nested deeper than %d", e.Offset, maxDepth)
+		case len(levels) == maxDepth:
+			return fmt.Errorf("entry at offset %#x: nested deeper than %d", off, maxDepth)
 		}
 		levels = append(levels, inner)
 	}
 	return nil
 }
 
+// isScope reports whether the names of functions within an entry begin with its name.
+func isScope(t dwarf.Tag) bool {
+	switch t {
+	case dwarf.TagNamespace, dwarf.TagModule, dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagInterfaceType:
+		return true
+	}
+	return false
+}
+
+// isLeaf reports whether there are no functions within an entry.
+func isLeaf(t dwarf.Tag) bool {
+	const gnuCallSite = 0x4109
+	switch t {
+	case dwarf.TagEnumerationType, dwarf.TagArrayType, dwarf.TagSubroutineType, dwarf.TagCallSite, gnuCallSite:
+		return true
+	}
+	return false
+}
+
 // enter returns the scope that an entry opens. Like GDB, it gives the methods of
 // a class without a name (a lambda's) no scope at all.
-func (u *unit) enter(parent int32, e *dwarf.Entry) int32 {
-	name, ok := e.Val(dwarf.AttrName).(string)
+func (u *unit) enter(parent int32, a *abbrev, e *entry) int32 {
 	switch {
-	case !e.Children:
+	case !a.children:
 		return parent
-	case ok:
-	case e.Tag == dwarf.TagNamespace:
-		name = "(anonymous namespace)"
-	default:
+	case !e.name.text() && a.tag != dwarf.TagNamespace:
 		return 0
 	}
-	u.scopes = append(u.scopes, scope{parent, name})
+	u.scopes = append(u.scopes, scope{parent, e.name})
 	return int32(len(u.scopes) - 1)
 }
 
 // readFunction notes a function's entry, in the level that it is on, and says
 // in inner what its children belong to.
-func (d *debugInfo) readFunction(u *unit, e *dwarf.Entry, at level, inner *level) error {
-	s := &subprogram{scope: at.scope, linkage: linkageName(e)}
-	s.name, _ = e.Val(dwarf.AttrName).(string)
-	if origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
-		s.origin = origin
-	} else if origin, ok := e.Val(dwarf.AttrSpecification).(dwarf.Offset); ok {
-		s.origin = origin
-	}
-	inline := e.Tag == dwarf.TagInlinedSubroutine
-	ranges, err := d.entryRanges(e)
+func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, at level, inner *level) error {
+	inline := tag == dwarf.TagInlinedSubroutine
+	before := len(u.contents.ranges)
+	ranges, err := d.appendRanges(u.contents.ranges, u, u.head, e)
 	if err == errTooMuch {
 		return err
 	}
+	u.contents.ranges = ranges
+	ranges = ranges[before:len(ranges):len(ranges)]
 	if !inline {
 		inner.function = -1
 	}
-	if len(ranges) == 0 || inline && at.function < 0 {
-		if inline {
-			return nil // no code; what is in it belongs to the function around it
-		}
-		u.dies[e.Offset] = s
-		inner.owner = s
+	if inline && (len(ranges) == 0 || at.function < 0) {
+		return nil // no code; what is in it belongs to the function around it
+	}
+	s := &subprogram{scope: at.scope, name: e.name, linkage: e.linkage}
+	if e.origin.class == classReference {
+		s.origin = e.origin.n
+	} else if e.specification.class == classReference {
+		s.origin = e.specification.n
+	}
+	inner.owner = s
+	if !inline {
+		u.dies[off] = s
+	}
+	if len(ranges) == 0 {
 		return nil
 	}
-	f := function{subprogram: s, inline: inline, ranges: slices.Clip(ranges)}
+	f := function{subprogram: s, inline: inline, ranges: ranges}
 	if inline {
-		f.callFile, f.line = entryInt(e, dwarf.AttrCallFile), entryInt(e, dwarf.AttrCallLine)
+		f.callFile, f.line = e.callFile.number(), e.callLine.number()
 	}
 	u.functions = append(u.functions, f)
 	inner.function, inner.opened = int32(len(u.functions)-1), true
-	inner.owner = s
-	if !inline {
-		u.dies[e.Offset] = s
-	}
 	return nil
-}
-
-func entryInt(e *dwarf.Entry, a dwarf.Attr) int32 {
-	v, _ := e.Val(a).(int64)
-	if v < 0 || v > 1<<31-1 {
-		return 0
-	}
-	return int32(v)
-}
-
-func linkageName(e *dwarf.Entry) string {
-	const mips = 0x2007 // DW_AT_MIPS_linkage_name, before DWARF 4
-	if s, ok := e.Val(dwarf.AttrLinkageName).(string); ok {
-		return s
-	}
-	s, _ := e.Val(dwarf.Attr(mips)).(string)
-	return s
 }

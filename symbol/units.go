@@ -1,9 +1,9 @@
 package symbol
 
 import (
-	"debug/dwarf"
-	"encoding/binary"
 	"fmt"
+	"sort"
+	"sync"
 )
 
 // Unit types, DWARF 5 table 7.2, that have functions.
@@ -12,108 +12,185 @@ const (
 	utPartial = 3
 )
 
-// readUnits walks the unit headers of .debug_info (DWARF 5 section 7.5.1) and
-// checks what debug/dwarf reads up front: each unit's abbreviations.
-func (d *debugInfo) readUnits(info, abbrevs []byte) error {
-	tables := make(map[uint64]bool)
-	abbrevLeft := len(abbrevs)
-	for at := uint64(0); at < uint64(len(info)); {
-		c := cursor{data: info[at:], order: d.order}
-		n, offsetSize := c.unitLength()
-		start := uint64(len(info)) - uint64(len(c.data))
-		if c.bad || n > uint64(len(c.data)) {
-			return fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
+// unit is one compilation unit (or a partial one, of functions that several
+// units share).
+type unit struct {
+	start, entry, end uint64 // in .debug_info, where its header and its first entry begin, and its last ends
+	abbrev            uint64 // offset of its abbreviations
+	version           uint8
+	addrSize          uint8
+	offsetSize        uint8
+
+	headRead bool
+	head     *header // nil if it cannot be read; under debugInfo.mu until contents are read
+
+	read sync.Once
+	*contents
+}
+
+// header is what a unit's first entry says.
+type header struct {
+	name, dir value // primary source file, compilation directory
+	language  language
+	lines     value       // where in .debug_line
+	ranges    [][2]uint64 // the unit's code
+
+	base                          uint64 // of range lists
+	addrs, strOffsets, rangeLists uint64 // the unit's parts of these sections
+}
+
+// readHeaders reads the headers of the units that begin at or before an offset of
+// .debug_info, as far as this was not done (DWARF 5 section 7.5.1). The caller
+// holds d.mu.
+func (d *debugInfo) readHeaders(to uint64) {
+	size := d.info.len()
+	for d.next < size && d.next <= to {
+		u, next, err := d.readUnit(d.next)
+		if err != nil {
+			d.next = size // where the next one would begin is not known
+			d.warn(fmt.Errorf("read DWARF: %w", err))
+			return
 		}
-		if n == 0 { // padding
-			at = start
+		if u != nil {
+			d.units = append(d.units, u)
+		}
+		d.next = next
+	}
+}
+
+// readUnit reads the unit header at an offset and says where the next is. There
+// is no unit where it is of a kind without functions, or without entries.
+func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
+	const longest = 12 + 2 + 1 + 1 + 8
+	size := d.info.len()
+	data, err := d.info.bytes(at, min(at+longest, size))
+	if err != nil {
+		return nil, 0, err
+	}
+	c := cursor{data: data, order: d.order}
+	n, offsetSize := c.unitLength()
+	start := at + uint64(len(data)-len(c.data))
+	if c.bad || n > size-start {
+		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
+	}
+	if n == 0 { // padding
+		return nil, start, nil
+	}
+	c.data = c.data[:min(uint64(len(c.data)), n)]
+	version := c.uint(2)
+	kind := uint64(utCompile)
+	entry := start + 2 + uint64(offsetSize) + 1
+	var abbrev, addrSize uint64
+	if version >= 5 {
+		entry++
+		kind = c.uint(1)
+		addrSize = c.uint(1)
+		abbrev = c.uint(offsetSize)
+	} else {
+		abbrev = c.uint(offsetSize)
+		addrSize = c.uint(1)
+	}
+	if c.bad || version < 2 || version > 5 || addrSize != 4 && addrSize != 8 {
+		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
+	}
+	end := start + n
+	if kind != utCompile && kind != utPartial || entry >= end {
+		return nil, end, nil
+	}
+	return &unit{
+		start: at, entry: entry, end: end, abbrev: abbrev,
+		version: uint8(version), addrSize: uint8(addrSize), offsetSize: uint8(offsetSize),
+	}, end, nil
+}
+
+// firstEntry is how many bytes are read to find what a unit's first entry says.
+const firstEntry = 256
+
+// header returns what the first entry of a unit says; nil if it cannot be read.
+// The caller holds d.mu.
+func (d *debugInfo) header(u *unit) (*header, error) {
+	if u.headRead {
+		return u.head, nil
+	}
+	u.headRead = true
+	for room := uint64(firstEntry); ; room = u.end {
+		end := min(u.end, u.entry+room)
+		data, err := d.info.bytes(u.entry, end)
+		if err != nil {
+			return nil, nil // this unit cannot be read; others can
+		}
+		c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: end}
+		code := c.uleb()
+		if code == 0 {
+			return nil, nil
+		}
+		a, err := d.abbrevOf(u, code)
+		if err == errTooMuch {
+			return nil, err
+		}
+		if err != nil || a == nil {
+			return nil, nil
+		}
+		e := c.entry(a)
+		if c.bad && end < u.end {
 			continue
 		}
-		c.data = c.data[:n]
-		version := c.uint(2)
-		kind := uint64(utCompile)
-		var abbrev uint64
-		var addrSize uint64
-		if version >= 5 {
-			kind = c.uint(1)
-			addrSize = c.uint(1)
-			abbrev = c.uint(offsetSize)
-		} else {
-			abbrev = c.uint(offsetSize)
-			addrSize = c.uint(1)
+		if c.bad || c.err != nil {
+			return nil, nil
 		}
-		if c.bad || version < 2 || version > 5 || addrSize != 4 && addrSize != 8 {
-			return fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
-		}
-		switch kind {
-		case utCompile, utPartial:
-			d.units = append(d.units, unit{
-				entry:   dwarf.Offset(start + n - uint64(len(c.data))),
-				end:     dwarf.Offset(start + n),
-				version: int(version), addrSize: int(addrSize),
-			})
-		}
-		if !tables[abbrev] {
-			tables[abbrev] = true
-			if abbrevLeft -= abbrevSize(abbrevs, abbrev, d.order); abbrevLeft < 0 {
-				return fmt.Errorf("unit at offset %#x of .debug_info: abbreviation tables overlap", at)
-			}
-		}
-		at = start + n
+		u.head, err = d.newHeader(u, &e)
+		return u.head, err
 	}
-	return nil
 }
 
-// abbrevSize returns how many bytes the abbreviations at an offset take up,
-// DWARF 5 section 7.5.3.
-func abbrevSize(abbrevs []byte, off uint64, order binary.ByteOrder) int {
-	const implicitConst = 0x21
-	if off > uint64(len(abbrevs)) {
-		return 0
+func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
+	h = &header{
+		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language.n),
+		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n,
 	}
-	c := cursor{data: abbrevs[off:], order: order}
-	for c.uleb() != 0 {
-		c.uleb() // tag
-		c.uint(1)
-		for {
-			attr, form := c.uleb(), c.uleb()
-			if form == implicitConst {
-				c.uleb()
-			}
-			if attr == 0 && form == 0 {
+	// Some compilers say DW_AT_entry_pc where they mean DW_AT_low_pc.
+	var ok bool
+	if h.base, ok = d.address(u, h, e.entryPC); !ok {
+		h.base, _ = d.address(u, h, e.low)
+	}
+	if h.ranges, err = d.appendRanges(nil, u, h, e); err != errTooMuch {
+		err = nil
+	}
+	return h, err
+}
+
+// whole reads what all units say of the code that they cover.
+func (d *debugInfo) whole() *spans {
+	d.wholeRead.Do(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.readHeaders(d.info.len())
+		for i, u := range d.units {
+			h, err := d.header(u)
+			if err != nil {
+				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.start, err))
 				break
 			}
+			if h != nil {
+				for _, r := range h.ranges {
+					d.ranges.add(r[0], r[1], int32(i))
+				}
+			}
 		}
-	}
-	return len(abbrevs) - int(off) - len(c.data)
+		d.ranges.sort()
+	})
+	return &d.ranges
 }
 
-// readRanges reads the first entry of each unit for the code that it covers.
-func (d *debugInfo) readRanges() error {
-	r := d.data.Reader()
-	for i := range d.units {
-		u := &d.units[i]
-		r.Seek(u.entry)
-		e, err := r.Next()
-		if err != nil || e == nil || e.Offset != u.entry {
-			continue // this unit cannot be read; others can
-		}
-		if err := d.entryText(e); err != nil {
-			return err
-		}
-		u.header = *e
-		u.name, _ = e.Val(dwarf.AttrName).(string)
-		u.dir, _ = e.Val(dwarf.AttrCompDir).(string)
-		language, _ := e.Val(dwarf.AttrLanguage).(int64)
-		u.language = languageOf(language)
-		ranges, err := d.entryRanges(e)
-		if err == errTooMuch {
-			return err
-		}
-		for _, r := range ranges {
-			d.ranges.add(r[0], r[1], int32(i))
-		}
+// unitAt returns the unit that holds an offset of .debug_info, or nil.
+func (d *debugInfo) unitAt(off uint64) *unit {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.readHeaders(off)
+	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].end > off })
+	if i < len(d.units) && off >= d.units[i].entry {
+		return d.units[i]
 	}
-	d.ranges.sort()
 	return nil
 }
 
@@ -128,7 +205,7 @@ const (
 
 // languageOf sorts the DW_LANG codes, DWARF 5 table 7.17 and its later
 // additions.
-func languageOf(code int64) language {
+func languageOf(code uint64) language {
 	switch code {
 	case 0x04, 0x11, 0x1a, 0x21, 0x2b, 0x3a: // C_plus_plus, ObjC_plus_plus, C++ 11, 14, 17, 20
 		return languageCXX

@@ -1,0 +1,127 @@
+package symbol
+
+import (
+	"debug/dwarf"
+	"fmt"
+)
+
+// abbrev says what the entries of one code look like, DWARF 5 section 7.5.3.
+type abbrev struct {
+	tag      dwarf.Tag
+	children bool
+	attrs    []attrForm
+	size     int // bytes of an entry behind its code; -1 where that differs
+}
+
+type attrForm struct {
+	attr     dwarf.Attr
+	form     form
+	implicit int64 // value of formImplicitConst
+}
+
+// abbrevs is a table of abbreviations.
+type abbrevs struct {
+	list []abbrev          // of the codes 1, 2, …
+	more map[uint64]abbrev // of codes out of this order
+}
+
+func (t *abbrevs) find(code uint64) *abbrev {
+	if code-1 < uint64(len(t.list)) {
+		return &t.list[code-1]
+	}
+	if a, ok := t.more[code]; ok {
+		return &a
+	}
+	return nil
+}
+
+// readAbbrev reads what follows a code in a table.
+func readAbbrev(c *cursor, u *unit, room []attrForm) (a abbrev, rest []attrForm) {
+	a.tag = dwarf.Tag(c.uleb())
+	a.children = c.uint(1) != 0
+	start := len(room)
+	for {
+		x := attrForm{attr: dwarf.Attr(c.uleb()), form: form(c.uleb())}
+		if x.form == formImplicitConst {
+			x.implicit = c.sleb()
+		}
+		if x.attr == 0 && x.form == 0 {
+			break
+		}
+		if n := x.form.size(u); n >= 0 && a.size >= 0 {
+			a.size += n
+		} else {
+			a.size = -1
+		}
+		room = append(room, x)
+	}
+	a.attrs = room[start:len(room):len(room)]
+	return a, room
+}
+
+// abbrevKey says which table a unit has: in what sizes it is read depends on the unit.
+type abbrevKey struct {
+	off                           uint64
+	version, addrSize, offsetSize uint8
+}
+
+// abbrevs returns the abbreviations of a unit. The caller holds d.mu.
+func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
+	key := abbrevKey{u.abbrev, u.version, u.addrSize, u.offsetSize}
+	if t := d.tables[key]; t != nil {
+		return t, nil
+	}
+	var t *abbrevs
+	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *cursor) {
+		t = &abbrevs{}
+		var room []attrForm
+		for code := c.uleb(); code != 0; code = c.uleb() {
+			var a abbrev
+			a, room = readAbbrev(c, u, room)
+			switch {
+			case code == uint64(len(t.list)+1):
+				t.list = append(t.list, a)
+			case t.more == nil:
+				t.more = map[uint64]abbrev{code: a}
+			default:
+				t.more[code] = a
+			}
+		}
+	})
+	if err == nil {
+		err = d.spend(&d.abbrevsLeft, n)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("abbreviations at offset %#x: %w", u.abbrev, err)
+	}
+	d.tables[key] = t
+	return t, nil
+}
+
+// abbrevOf returns the abbreviation of one code of a unit, without keeping the
+// others; nil if there is none. Units often share theirs with the unit before.
+// The caller holds d.mu.
+func (d *debugInfo) abbrevOf(u *unit, code uint64) (a *abbrev, err error) {
+	key := abbrevKey{u.abbrev, u.version, u.addrSize, u.offsetSize}
+	if d.last.abbrev != nil && d.last.key == key && d.last.code == code {
+		return d.last.abbrev, nil
+	}
+	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *cursor) {
+		a = nil
+		var room []attrForm
+		for at := c.uleb(); at != 0; at = c.uleb() {
+			x, r := readAbbrev(c, u, room[:0])
+			if room = r; at == code {
+				a = &x
+				break
+			}
+		}
+	})
+	if err == nil {
+		err = d.spend(&d.abbrevsLeft, n)
+	}
+	if err == nil {
+		d.last.abbrev, d.last.key, d.last.code = a, key, code
+	}
+	return a, err
+}

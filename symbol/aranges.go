@@ -1,0 +1,83 @@
+package symbol
+
+import (
+	"cmp"
+	"slices"
+)
+
+// candidates returns the code that the units that .debug_aranges lists for an
+// address say that they cover, by the units' index in the list that comes with
+// it. A unit counts only if it says itself that it covers the address:
+// .debug_aranges saves reading all others first, it is not believed.
+func (d *debugInfo) candidates(addr uint64) (ranges spans, units []*unit) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.listedRead {
+		d.listedRead = true
+		d.readAranges()
+	}
+	d.listed.find(addr, func(s span) bool {
+		i, ok := d.unitFrom(d.listedAt[s.id])
+		if !ok {
+			return true
+		}
+		h, err := d.header(d.units[i])
+		if h == nil || err != nil {
+			return true
+		}
+		for _, r := range h.ranges {
+			if addr >= r[0] && addr < r[1] {
+				ranges.add(r[0], r[1], int32(i))
+			}
+		}
+		return true
+	})
+	ranges.sort()
+	return ranges, d.units
+}
+
+// unitFrom returns the index of the unit that begins at an offset of .debug_info.
+// The caller holds d.mu.
+func (d *debugInfo) unitFrom(off uint64) (i int, ok bool) {
+	d.readHeaders(off)
+	return slices.BinarySearchFunc(d.units, off, func(u *unit, off uint64) int { return cmp.Compare(u.start, off) })
+}
+
+// readAranges reads .debug_aranges, DWARF 5 section 6.1.2, as far as it makes
+// sense.
+func (d *debugInfo) readAranges() {
+	data, err := d.aranges.all()
+	if err != nil {
+		return
+	}
+	for len(data) > 0 {
+		c := cursor{data: data, order: d.order}
+		n, offsetSize := c.unitLength()
+		if c.bad || n > uint64(len(c.data)) {
+			break
+		}
+		header := len(data) - len(c.data)
+		data, c.data = c.data[n:], c.data[:n]
+		version := c.uint(2)
+		at := c.uint(offsetSize)
+		size, segment := int(c.uint(1)), c.uint(1)
+		if c.bad || version != 2 || size != 4 && size != 8 || segment != 0 {
+			continue
+		}
+		// Pairs are aligned to their size, from the header's first byte on.
+		header += 2 + offsetSize + 2
+		c.bytes(uint64(-header & (2*size - 1)))
+		id := int32(len(d.listedAt))
+		d.listedAt = append(d.listedAt, at)
+		for !c.bad {
+			lo, n := c.uint(size), c.uint(size)
+			if lo == 0 && n == 0 {
+				break
+			}
+			if d.isCode(lo, lo+n) {
+				d.listed.add(lo, lo+n, id)
+			}
+		}
+	}
+	d.listed.sort()
+}

@@ -1,0 +1,88 @@
+package symbol
+
+import "debug/dwarf"
+
+// entry is what an entry of .debug_info says of a unit, a function or a scope:
+// the values of its attributes.
+type entry struct {
+	name, linkage, dir             value
+	origin, specification, sibling value
+	low, high, entryPC, ranges     value
+	callFile, callLine             value
+	lines, language                value
+	addrs, strOffsets, rangeLists  value
+}
+
+// entry reads the attributes of an entry.
+func (c *entryCursor) entry(a *abbrev) (e entry) {
+	const mipsLinkageName = 0x2007 // before DWARF 4
+	for i := range a.attrs {
+		x := &a.attrs[i]
+		v := c.value(x.form, x.implicit)
+		switch x.attr {
+		case dwarf.AttrName:
+			e.name = v
+		case dwarf.AttrLinkageName, mipsLinkageName:
+			e.linkage = v
+		case dwarf.AttrCompDir:
+			e.dir = v
+		case dwarf.AttrAbstractOrigin:
+			e.origin = v
+		case dwarf.AttrSpecification:
+			e.specification = v
+		case dwarf.AttrSibling:
+			e.sibling = v
+		case dwarf.AttrLowpc:
+			e.low = v
+		case dwarf.AttrHighpc:
+			e.high = v
+		case dwarf.AttrEntrypc:
+			e.entryPC = v
+		case dwarf.AttrRanges:
+			e.ranges = v
+		case dwarf.AttrCallFile:
+			e.callFile = v
+		case dwarf.AttrCallLine:
+			e.callLine = v
+		case dwarf.AttrStmtList:
+			e.lines = v
+		case dwarf.AttrLanguage:
+			e.language = v
+		case dwarf.AttrAddrBase:
+			e.addrs = v
+		case dwarf.AttrStrOffsetsBase:
+			e.strOffsets = v
+		case dwarf.AttrRnglistsBase:
+			e.rangeLists = v
+		}
+	}
+	return e
+}
+
+// skip goes over an entry's attributes.
+func (c *entryCursor) skip(a *abbrev) {
+	if a.size >= 0 {
+		c.bytes(uint64(a.size))
+		return
+	}
+	for i := range a.attrs {
+		c.value(a.attrs[i].form, 0)
+	}
+}
+
+// text reports whether a value is a string.
+func (v value) text() bool {
+	switch v.class {
+	case classText, classStr, classLineStr, classStrIndex:
+		return true
+	}
+	return false
+}
+
+// number returns a value that counts lines or files, 0 where it is none.
+func (v value) number() int32 {
+	if v.class != classConstant || v.n > 1<<31-1 {
+		return 0
+	}
+	return int32(v.n)
+}

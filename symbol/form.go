@@ -1,0 +1,241 @@
+package symbol
+
+import "fmt"
+
+// form is how an attribute's value is written, DWARF 5 section 7.5.6.
+type form uint32
+
+const (
+	formAddr          form = 0x01
+	formBlock2        form = 0x03
+	formBlock4        form = 0x04
+	formData2         form = 0x05
+	formData4         form = 0x06
+	formData8         form = 0x07
+	formString        form = 0x08
+	formBlock         form = 0x09
+	formBlock1        form = 0x0a
+	formData1         form = 0x0b
+	formFlag          form = 0x0c
+	formSdata         form = 0x0d
+	formStrp          form = 0x0e
+	formUdata         form = 0x0f
+	formRefAddr       form = 0x10
+	formRef1          form = 0x11
+	formRef2          form = 0x12
+	formRef4          form = 0x13
+	formRef8          form = 0x14
+	formRefUdata      form = 0x15
+	formIndirect      form = 0x16
+	formSecOffset     form = 0x17
+	formExprloc       form = 0x18
+	formFlagPresent   form = 0x19
+	formStrx          form = 0x1a
+	formAddrx         form = 0x1b
+	formRefSup4       form = 0x1c
+	formStrpSup       form = 0x1d
+	formData16        form = 0x1e
+	formLineStrp      form = 0x1f
+	formRefSig8       form = 0x20
+	formImplicitConst form = 0x21
+	formLoclistx      form = 0x22
+	formRnglistx      form = 0x23
+	formRefSup8       form = 0x24
+	formStrx1         form = 0x25
+	formStrx2         form = 0x26
+	formStrx3         form = 0x27
+	formStrx4         form = 0x28
+	formAddrx1        form = 0x29
+	formAddrx2        form = 0x2a
+	formAddrx3        form = 0x2b
+	formAddrx4        form = 0x2c
+	formGNURefAlt     form = 0x1f20 // in a file that dwz has made; so is the next
+	formGNUStrpAlt    form = 0x1f21
+)
+
+// size returns how many bytes a form takes up in a unit, -1 where that differs.
+func (f form) size(u *unit) int {
+	switch f {
+	case formFlagPresent, formImplicitConst:
+		return 0
+	case formData1, formFlag, formRef1, formStrx1, formAddrx1:
+		return 1
+	case formData2, formRef2, formStrx2, formAddrx2:
+		return 2
+	case formStrx3, formAddrx3:
+		return 3
+	case formData4, formRef4, formRefSup4, formStrx4, formAddrx4:
+		return 4
+	case formData8, formRef8, formRefSig8, formRefSup8:
+		return 8
+	case formData16:
+		return 16
+	case formAddr:
+		return int(u.addrSize)
+	case formRefAddr:
+		if u.version == 2 {
+			return int(u.addrSize)
+		}
+		return int(u.offsetSize)
+	case formStrp, formLineStrp, formStrpSup, formSecOffset, formGNURefAlt, formGNUStrpAlt:
+		return int(u.offsetSize)
+	}
+	return -1
+}
+
+// class is what kind of thing a value is, and where it is to be looked up.
+type class uint8
+
+const (
+	classNone      class = iota // nothing that matters here: a block, a flag, another file's
+	classAddress                // an address of the module
+	classAddrIndex              // an index into the unit's part of .debug_addr
+	classConstant
+	classOffset    // in another section: which one, the attribute says
+	classList      // an index into the unit's part of .debug_rnglists
+	classReference // an offset in .debug_info
+	classText      // a string in .debug_info, at that offset
+	classStr       // a string in .debug_str
+	classLineStr   // a string in .debug_line_str
+	classStrIndex  // an index into the unit's part of .debug_str_offsets
+)
+
+// value is an attribute's value.
+type value struct {
+	n     uint64
+	class class
+}
+
+// entryCursor reads the entries of a unit.
+type entryCursor struct {
+	cursor
+	unit *unit
+	base uint64 // offset in .debug_info where the bytes that it was given end
+	err  error  // what is wrong but for missing bytes
+}
+
+// offset returns where in .debug_info the cursor stands.
+func (c *entryCursor) offset() uint64 { return c.base - uint64(len(c.data)) }
+
+// value reads a value.
+func (c *entryCursor) value(f form, implicit int64) value {
+	u := c.unit
+	switch f {
+	case formAddr:
+		return value{c.uint(int(u.addrSize)), classAddress}
+	case formAddrx:
+		return value{c.uleb(), classAddrIndex}
+	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
+		return value{c.uint(f.size(u)), classAddrIndex}
+
+	case formData1, formData2, formData4, formData8:
+		return value{c.uint(f.size(u)), classConstant}
+	case formUdata:
+		return value{c.uleb(), classConstant}
+	case formSdata:
+		return value{uint64(c.sleb()), classConstant}
+	case formImplicitConst:
+		return value{uint64(implicit), classConstant}
+
+	case formSecOffset:
+		return value{c.uint(int(u.offsetSize)), classOffset}
+	case formRnglistx:
+		return value{c.uleb(), classList}
+
+	case formRef1, formRef2, formRef4, formRef8:
+		return value{u.start + c.uint(f.size(u)), classReference}
+	case formRefUdata:
+		return value{u.start + c.uleb(), classReference}
+	case formRefAddr:
+		return value{c.uint(f.size(u)), classReference}
+
+	case formString:
+		at := c.offset()
+		c.skipString()
+		return value{at, classText}
+	case formStrp:
+		return value{c.uint(int(u.offsetSize)), classStr}
+	case formLineStrp:
+		return value{c.uint(int(u.offsetSize)), classLineStr}
+	case formStrx:
+		return value{c.uleb(), classStrIndex}
+	case formStrx1, formStrx2, formStrx3, formStrx4:
+		return value{c.uint(f.size(u)), classStrIndex}
+
+	case formBlock1:
+		c.bytes(c.uint(1))
+	case formBlock2:
+		c.bytes(c.uint(2))
+	case formBlock4:
+		c.bytes(c.uint(4))
+	case formBlock, formExprloc:
+		c.bytes(c.uleb())
+	case formLoclistx:
+		c.uleb()
+	case formIndirect:
+		if f := form(c.uleb()); f != formIndirect && f != formImplicitConst {
+			return c.value(f, 0)
+		}
+		c.fail(f)
+	default:
+		n := f.size(u)
+		if n < 0 {
+			c.fail(f)
+			n = 0
+		}
+		c.bytes(uint64(n))
+	}
+	return value{}
+}
+
+func (c *entryCursor) fail(f form) {
+	if c.err == nil {
+		c.err = fmt.Errorf("offset %#x: attribute of unknown form %#x", c.offset(), uint32(f))
+	}
+}
+
+// text returns the string that a value of a unit is; "" where it is none.
+func (d *debugInfo) text(u *unit, v value) string {
+	s, off := d.str, v.n
+	switch v.class {
+	case classText:
+		s = d.info
+	case classStr:
+	case classLineStr:
+		s = d.lineStr
+	case classStrIndex:
+		size := uint64(u.offsetSize)
+		at := u.head.strOffsets + off*size
+		b, err := d.strOffsets.bytes(at, at+size)
+		if err != nil {
+			return ""
+		}
+		c := cursor{data: b, order: d.order}
+		off = c.uint(int(size))
+	default:
+		return ""
+	}
+	text, err := s.text(off)
+	if err != nil || d.spend(&d.textLeft, uint64(len(text))) != nil {
+		return ""
+	}
+	return text
+}
+
+// address returns the address that a value of a unit is.
+func (d *debugInfo) address(u *unit, h *header, v value) (addr uint64, ok bool) {
+	switch v.class {
+	case classAddress:
+		return v.n, true
+	case classAddrIndex:
+		size := uint64(u.addrSize)
+		at := h.addrs + v.n*size
+		b, err := d.addrs.bytes(at, at+size)
+		if err != nil {
+			return 0, false
+		}
+		c := cursor{data: b, order: d.order}
+		return c.uint(int(size)), true
+	}
+	return 0, false
+}

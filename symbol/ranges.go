@@ -1,0 +1,141 @@
+package symbol
+
+import "fmt"
+
+// appendRanges adds to a list the code of an entry of a unit whose header says h.
+// An error other than errTooMuch leaves the list as it was.
+func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry) ([][2]uint64, error) {
+	if err := d.spend(&d.rangesLeft, 1); err != nil {
+		return list, err
+	}
+	if low, ok := d.address(u, h, e.low); ok {
+		if high, ok := d.address(u, h, e.high); ok {
+			list = d.appendCode(list, low, high)
+		} else if e.high.class == classConstant {
+			list = d.appendCode(list, low, low+e.high.n)
+		}
+	}
+	at := e.ranges
+	old := u.version < 5 || d.rangeLists == nil
+	if at.class == classList && !old {
+		size := uint64(u.offsetSize)
+		b, err := d.rangeLists.bytes(h.rangeLists+at.n*size, h.rangeLists+(at.n+1)*size)
+		if err != nil {
+			return list, err
+		}
+		c := cursor{data: b, order: d.order}
+		at = value{h.rangeLists + c.uint(int(size)), classOffset}
+	}
+	var n uint64
+	var err error
+	switch {
+	case at.class == classOffset && !old:
+		list, n, err = d.rangeList(list, u, h, at.n)
+	case (at.class == classOffset || at.class == classConstant) && old:
+		list, n, err = d.oldRangeList(list, u, h, at.n)
+	}
+	if d.spend(&d.rangesLeft, n) != nil {
+		return list, errTooMuch
+	}
+	return list, err
+}
+
+// appendCode adds a range if it is code of the module.
+func (d *debugInfo) appendCode(list [][2]uint64, lo, hi uint64) [][2]uint64 {
+	if d.isCode(lo, hi) {
+		list = append(list, [2]uint64{lo, hi})
+	}
+	return list
+}
+
+// oldRangeList reads a list of .debug_ranges, DWARF 4 section 2.17.3, and says
+// how many bytes it takes up.
+func (d *debugInfo) oldRangeList(list [][2]uint64, u *unit, h *header, off uint64) (_ [][2]uint64, n uint64, err error) {
+	size, before := int(u.addrSize), len(list)
+	newBase := ^uint64(0) >> (64 - 8*size)
+	n, err = d.oldRanges.scan(off, d.order, func(c *cursor) {
+		list = list[:before]
+		for base := h.base; ; {
+			lo, hi := c.uint(size), c.uint(size)
+			switch {
+			case lo == 0 && hi == 0:
+				return
+			case lo == newBase:
+				base = hi
+			default:
+				list = d.appendCode(list, base+lo, base+hi)
+			}
+		}
+	})
+	if err != nil {
+		list = list[:before]
+	}
+	return list, n, err
+}
+
+// Entries of a range list, DWARF 5 table 7.30.
+const (
+	rleEnd          = 0
+	rleBaseIndex    = 1
+	rleStartEndx    = 2
+	rleStartLengthx = 3
+	rleOffsets      = 4
+	rleBase         = 5
+	rleStartEnd     = 6
+	rleStartLength  = 7
+)
+
+// rangeList reads a list of .debug_rnglists, DWARF 5 section 2.17.3, and says how
+// many bytes it takes up.
+func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, off uint64) (_ [][2]uint64, n uint64, err error) {
+	size, before := int(u.addrSize), len(list)
+	var wrong error
+	n, err = d.rangeLists.scan(off, d.order, func(c *cursor) {
+		list, wrong = list[:before], nil
+		index := func() uint64 {
+			i := c.uleb()
+			addr, ok := d.address(u, h, value{i, classAddrIndex})
+			if !ok && !c.bad && wrong == nil {
+				wrong = fmt.Errorf("list of ranges at %#x: no address of index %d", off, i)
+			}
+			return addr
+		}
+		for base := h.base; wrong == nil; {
+			var lo, hi uint64
+			switch kind := c.uint(1); kind {
+			case rleEnd:
+				return
+			case rleBaseIndex:
+				base = index()
+				continue
+			case rleBase:
+				base = c.uint(size)
+				continue
+			case rleStartEndx:
+				lo, hi = index(), index()
+			case rleStartLengthx:
+				lo = index()
+				hi = lo + c.uleb()
+			case rleOffsets:
+				lo = base + c.uleb()
+				hi = base + c.uleb()
+			case rleStartEnd:
+				lo, hi = c.uint(size), c.uint(size)
+			case rleStartLength:
+				lo = c.uint(size)
+				hi = lo + c.uleb()
+			default:
+				wrong = fmt.Errorf("list of ranges at %#x: entry of unknown kind %d", off, kind)
+				return
+			}
+			list = d.appendCode(list, lo, hi)
+		}
+	})
+	if err == nil {
+		err = wrong
+	}
+	if err != nil {
+		list = list[:before]
+	}
+	return list, n, err
+}

@@ -1,0 +1,153 @@
+package symbol
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// section is a section of debug information, of which only what is asked for is
+// read, or inflated up to there. A nil section is empty.
+type section struct {
+	name string
+	size uint64
+	file *target.Contents
+
+	mu     sync.Mutex
+	chunks [][]byte // what is inflated, chunkSize each
+	have   uint64   // bytes in chunks
+	err    error    // why there is no more
+
+	// Of a section that is not compressed: how much is read at least, for what is
+	// asked for next, and what was read last.
+	ahead  uint64
+	window []byte
+	at     uint64 // of window
+}
+
+const chunkSize = 128 << 10
+
+// maxPart bounds what is read at once; the largest units have some dozens of
+// megabytes.
+const maxPart = 1 << 30
+
+// openSection finds a section of debug information; nil if there is none. Where
+// it is not compressed, ahead bytes are read at a time at least.
+func openSection(im *target.Image, name string, ahead uint64) (*section, error) {
+	c, err := im.Contents(".debug_"+name, ".zdebug_"+name) // older tools' compressed ones
+	if errors.Is(err, target.ErrNoSection) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &section{name: ".debug_" + name, size: c.Size, file: c, ahead: ahead}, nil
+}
+
+func (s *section) len() uint64 {
+	if s == nil {
+		return 0
+	}
+	return s.size
+}
+
+// bytes returns the part [lo, hi) of the section. It must not be changed.
+func (s *section) bytes(lo, hi uint64) ([]byte, error) {
+	if lo > hi || hi > s.len() {
+		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the section (%#x bytes)", lo, hi, s.len())
+	}
+	if lo == hi {
+		return nil, nil
+	}
+	if hi-lo > maxPart {
+		return nil, fmt.Errorf("bytes %#x to %#x of %s are too many", lo, hi, s.name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file.Plain != nil {
+		return s.plain(lo, hi)
+	}
+	if err := s.inflate(hi); err != nil {
+		return nil, err
+	}
+	first := lo / chunkSize
+	if (hi-1)/chunkSize == first {
+		return s.chunks[first][lo%chunkSize : (hi-1)%chunkSize+1], nil
+	}
+	part := make([]byte, 0, hi-lo)
+	for lo < hi {
+		c := s.chunks[lo/chunkSize][lo%chunkSize:]
+		c = c[:min(uint64(len(c)), hi-lo)]
+		part, lo = append(part, c...), lo+uint64(len(c))
+	}
+	return part, nil
+}
+
+// plain reads a part of a section that is not compressed. The caller holds s.mu.
+func (s *section) plain(lo, hi uint64) ([]byte, error) {
+	if lo >= s.at && hi <= s.at+uint64(len(s.window)) {
+		return s.window[lo-s.at : hi-s.at], nil
+	}
+	part := make([]byte, max(hi-lo, min(s.ahead, s.size-lo)))
+	if _, err := s.file.Plain.ReadAt(part, int64(lo)); err != nil {
+		return nil, fmt.Errorf("read %s at %#x: %w", s.name, lo, err)
+	}
+	if s.ahead > 0 {
+		s.window, s.at = part, lo
+	}
+	return part[:hi-lo], nil
+}
+
+// inflate inflates the section up to an offset. The caller holds s.mu.
+func (s *section) inflate(to uint64) error {
+	for s.have < to && s.err == nil {
+		chunk := make([]byte, min(chunkSize, s.size-s.have))
+		if _, err := io.ReadFull(s.file.Packed, chunk); err != nil {
+			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, err)
+			break
+		}
+		s.chunks = append(s.chunks, chunk)
+		s.have += uint64(len(chunk))
+	}
+	if s.have >= to {
+		return nil
+	}
+	return s.err
+}
+
+// all returns the whole section.
+func (s *section) all() ([]byte, error) { return s.bytes(0, s.len()) }
+
+// scan calls parse with what follows an offset of the section: some bytes first
+// and more again as long as it has come to their end. It returns how many bytes
+// parse has read in the end, or an error where they end before.
+func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*cursor)) (n uint64, err error) {
+	if off > s.len() {
+		return 0, fmt.Errorf("offset %#x lies beyond the section (%#x bytes)", off, s.len())
+	}
+	for room := uint64(256); ; room *= 4 {
+		hi := min(off+room, s.len())
+		data, err := s.bytes(off, hi)
+		if err != nil {
+			return 0, err
+		}
+		c := cursor{data: data, order: order}
+		parse(&c)
+		if !c.bad {
+			return uint64(len(data) - len(c.data)), nil
+		}
+		if hi == s.len() {
+			return 0, fmt.Errorf("what begins at %#x is cut off by the section's end (%#x)", off, hi)
+		}
+	}
+}
+
+// text returns the string at an offset.
+func (s *section) text(off uint64) (text string, err error) {
+	_, err = s.scan(off, nil, func(c *cursor) { text = c.string() })
+	return text, err
+}

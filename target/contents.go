@@ -1,0 +1,76 @@
+package target
+
+import (
+	"bufio"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// Contents are the bytes of a section that is too large to be read whole for a
+// part of it. One of Plain and Packed is set.
+type Contents struct {
+	Size   uint64      // in bytes, not compressed
+	Plain  io.ReaderAt // the section's bytes
+	Packed io.Reader   // those of a compressed section, from the first on; not safe for concurrent use
+}
+
+// Contents returns what [Image.Section] would read, unread. What a compressed
+// section says of its size is held against the same limit.
+func (im *Image) Contents(names ...string) (*Contents, error) {
+	for _, name := range names {
+		if s := im.file.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+			return im.contents(s)
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", names[0], ErrNoSection)
+}
+
+func (im *Image) contents(s *elf.Section) (*Contents, error) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	r := s.Open() // sets Size and the kind of compression of .zdebug sections
+	if err := im.checkSize(s); err != nil {
+		return nil, err
+	}
+	raw := io.NewSectionReader(im.r, int64(s.Offset), int64(s.FileSize))
+	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
+		return &Contents{Size: s.Size, Plain: raw}, nil
+	}
+	c := &Contents{Size: s.Size, Packed: r}
+	if s.Flags&(elf.SHF_COMPRESSED|elf.SHF_ALLOC) == elf.SHF_COMPRESSED {
+		if packed, err := im.zlib(raw); err != nil {
+			return nil, fmt.Errorf("read section %s: %w", s.Name, err)
+		} else if packed != nil {
+			c.Packed = packed
+		}
+	}
+	return c, nil
+}
+
+// zlib returns the decoder of a section compressed by zlib, RFC 1950; nil for
+// one that is compressed otherwise. It takes two thirds of the time of the
+// standard library's.
+func (im *Image) zlib(raw *io.SectionReader) (io.Reader, error) {
+	header := 12 // size of Elf32_Chdr
+	if im.Class == elf.ELFCLASS64 {
+		header = 24
+	}
+	b := make([]byte, header+2)
+	if _, err := raw.ReadAt(b, 0); err != nil {
+		return nil, fmt.Errorf("header of the compressed bytes: %w", err)
+	}
+	if elf.CompressionType(im.Order.Uint32(b)) != elf.COMPRESS_ZLIB {
+		return nil, nil
+	}
+	const deflate, dictionary = 8, 0x20
+	if b[header]&15 != deflate || binary.BigEndian.Uint16(b[header:])%31 != 0 || b[header+1]&dictionary != 0 {
+		return nil, errors.New("compressed bytes have no zlib header")
+	}
+	rest := io.NewSectionReader(raw, int64(len(b)), raw.Size()-int64(len(b)))
+	return flate.NewReader(bufio.NewReaderSize(rest, 32<<10)), nil
+}
