@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -264,15 +263,13 @@ func TestOpenGo(t *testing.T) {
 	if len(warnings) > 0 {
 		t.Errorf("warnings %q", warnings)
 	}
-	f, err := elf.Open(path)
+	c, err := core.Open(path, core.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	for _, p := range f.Progs {
-		if p.Type == core.PTFile {
-			t.Error("the program, which is at its path, is in the snapshot")
-		}
+	defer c.Close()
+	if c.Note(core.CarriedOwner, core.NTCarried, 100) != nil {
+		t.Error("the program, which is at its path, is in the snapshot")
 	}
 }
 

@@ -2,7 +2,6 @@ package core
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,21 +14,41 @@ import (
 // aFile stands for the inode, which NT_FILE does not tell.
 const aFile = 1
 
-// PTFile is the type of a segment that has a whole file, one that is mapped from
-// address p_vaddr on: snapshots (docs/snapshot.md) have those that will not be found
-// at their paths. Debuggers skip types of segments that they do not know.
-const PTFile elf.ProgType = 0x65736677
+// The note of a file that the core file itself has, at its end: snapshots
+// (docs/snapshot.md) have the mapped files that will not be found at their paths.
+// It has three words: the lowest address at which the file is mapped, where in the
+// core it is, and its size in bytes.
+const (
+	CarriedOwner        = "SFWALK"
+	NTCarried    uint32 = 0x53574146
+)
+
+// carried is a file that the core has.
+type carried struct {
+	lo        uint64
+	off, size int64
+}
+
+// parseCarried reads NTCarried, and sees to what of the file was cut off.
+func (f *file) parseCarried(data []byte) (c carried, ok bool) {
+	if len(data) < 24 {
+		return c, false
+	}
+	lo, off, size := f.arch.Order.Uint64(data), f.arch.Order.Uint64(data[8:]), f.arch.Order.Uint64(data[16:])
+	if off > 1<<62 || size > 1<<62 {
+		return c, false
+	}
+	f.missing = max(f.missing, int64(off+size)-f.size)
+	has := uint64(max(f.size-int64(off), 0))
+	return carried{lo, int64(off), int64(min(size, has))}, has > 0
+}
 
 // carried opens a file that the core itself has, by its path.
 func (l *loader) carried(path string) (r io.ReaderAt, size int64, err error) {
-	for _, p := range l.core.progs {
-		if p.Type != PTFile || p.Off >= uint64(l.core.size) {
-			continue
-		}
+	for _, c := range l.notes.carried {
 		for i := range l.notes.files {
-			if m := &l.notes.files[i]; m.Lo == p.Vaddr && m.Path == path {
-				size := int64(min(p.Filesz, uint64(l.core.size)-p.Off))
-				return io.NewSectionReader(l.core.r, int64(p.Off), size), size, nil
+			if m := &l.notes.files[i]; m.Lo == c.lo && m.Path == path {
+				return io.NewSectionReader(l.core.r, c.off, c.size), c.size, nil
 			}
 		}
 	}

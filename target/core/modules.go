@@ -3,7 +3,6 @@ package core
 import (
 	"debug/elf"
 	"path/filepath"
-	"slices"
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
@@ -31,7 +30,7 @@ func (l *loader) load(t *Target) {
 		l.opts.Exe = filepath.Join(l.dir, t.Exe)
 	}
 	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot}
-	if slices.ContainsFunc(l.core.progs, func(p elf.ProgHeader) bool { return p.Type == PTFile }) {
+	if len(l.notes.carried) > 0 {
 		o.Fetch = l.carried
 	}
 	l.files = sysroot.New(o, l.own)

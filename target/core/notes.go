@@ -34,6 +34,7 @@ type notes struct {
 	pacMask  uint64
 	files    []procmaps.Mapping
 	hasFiles bool // there was an NT_FILE
+	carried  []carried
 	threads  []*Thread
 	warnings []string
 }
@@ -45,8 +46,12 @@ func (n *notes) warn(format string, args ...any) {
 // notes reads the note segments.
 func (f *file) notes() (*notes, error) {
 	n := &notes{}
-	cut := f.eachNote(func(r *window, _ string, typ uint32, at, size uint64) bool {
-		f.note(n, r, typ, at, size)
+	cut := f.eachNote(func(r *window, owner string, typ uint32, at, size uint64) bool {
+		if typ != NTCarried {
+			f.note(n, r, typ, at, size)
+		} else if c, ok := f.parseCarried(r.bytes(at, size)); ok && owner == CarriedOwner {
+			n.carried = append(n.carried, c)
+		}
 		return true
 	})
 	n.warnings = append(n.warnings, cut...)

@@ -92,6 +92,9 @@ func (s *Snapshot) AddMemory(blocks []Block) {
 	var more []Block
 	done := uint64(0) // where the last of them has ended
 	for _, b := range blocks {
+		if b.End() < b.Addr {
+			continue // no process has memory at the end of all addresses
+		}
 		b.cut(done)
 		done = max(done, b.End())
 		for len(b.Data) > 0 {

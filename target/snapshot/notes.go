@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // Types of notes (elf.h).
@@ -23,7 +25,7 @@ const (
 
 // notes makes the contents of the segment of notes. What is said of the process
 // comes first, so that a file that was cut off is still known for what it is.
-func (s *Snapshot) notes() ([]byte, error) {
+func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 	own, err := s.note()
 	if err != nil {
 		return nil, err
@@ -34,7 +36,7 @@ func (s *Snapshot) notes() ([]byte, error) {
 	if len(s.Auxv) > 0 {
 		w.add(ownerCore, ntAuxv, s.Auxv)
 	}
-	w.add(ownerCore, ntFile, s.ntFile())
+	w.add(ownerCore, ntFile, s.ntFile(maps))
 	for i := range s.Threads {
 		t := &s.Threads[i]
 		for j := range s.Arch.KernelRegs {
@@ -52,6 +54,20 @@ func (s *Snapshot) notes() ([]byte, error) {
 		}
 	}
 	return w.buf, nil
+}
+
+// carriedSize is the size of a note of a file that goes along, bytes.
+const carriedSize = noteSize + (len(core.CarriedOwner)+1+3)&^3 + 24
+
+// carriedNotes makes the notes of the files that go along, which lie one behind the
+// other at the end of the core file, from at on.
+func (s *Snapshot) carriedNotes(at uint64) []byte {
+	w := noteWriter{arch: s.Arch}
+	for _, f := range s.Files {
+		w.add(core.CarriedOwner, core.NTCarried, s.words(f.Lo, at, uint64(f.Content.Size())))
+		at += uint64(f.Content.Size())
+	}
+	return w.buf
 }
 
 type noteWriter struct {
@@ -112,11 +128,11 @@ func (s *Snapshot) prstatus(t *Thread) []byte {
 
 // ntFile makes NT_FILE: the count, the unit of offsets, then start, end and offset
 // of each mapping of a file, then the names.
-func (s *Snapshot) ntFile() []byte {
+func (s *Snapshot) ntFile(maps []procmaps.Mapping) []byte {
 	var entries []uint64
 	var names strings.Builder
-	for i := range s.Maps {
-		m := &s.Maps[i]
+	for i := range maps {
+		m := &maps[i]
 		if !m.IsFile() {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
@@ -20,17 +19,24 @@ func (s *Snapshot) Write(w io.Writer) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
 	}
-	notes, err := s.notes()
+	maps := s.Maps
+	segments := s.segments(maps)
+	if len(segments) > maxSegments {
+		maps = withCode(maps)
+		segments = s.segments(maps)
+	}
+	if len(segments) > maxSegments {
+		return fmt.Errorf("write snapshot of process %d: %d ranges of memory do not fit into a core file, which has up to %d", s.PID, len(segments), maxSegments)
+	}
+	notes, err := s.notes(maps)
 	if err != nil {
 		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
 	}
-	segments := s.segments()
-	if segments = fewer(segments); len(segments)+len(s.Files) > maxSegments {
-		return fmt.Errorf("write snapshot of process %d: %d ranges of memory and %d files do not fit into a core file, which has up to %d", s.PID, len(segments), len(s.Files), maxSegments)
-	}
+	headers, end := s.headers(len(notes)+len(s.Files)*carriedSize, segments)
 	out := bufio.NewWriterSize(w, 1<<16)
-	out.Write(s.headers(len(notes), segments))
+	out.Write(headers)
 	out.Write(notes)
+	out.Write(s.carriedNotes(end))
 	for _, g := range segments {
 		for _, part := range g.parts {
 			out.Write(part)
@@ -56,7 +62,7 @@ const (
 )
 
 // maxSegments is what e_phnum counts, beside the notes' segment.
-const maxSegments = 0xffff - 2
+const maxSegments = 0xffff - 2 // 0xffff says that the number is elsewhere
 
 // page is the unit of the offsets in NT_FILE, bytes.
 const page = 4096
@@ -109,11 +115,11 @@ type segment struct {
 
 // segments returns the mappings, cut where copies begin and end, and what was
 // copied of no mapping.
-func (s *Snapshot) segments() (list []segment) {
+func (s *Snapshot) segments(maps []procmaps.Mapping) (list []segment) {
 	blocks := s.Memory
 	at := uint64(0)
-	for i := range s.Maps {
-		m := &s.Maps[i]
+	for i := range maps {
+		m := &maps[i]
 		var between, within []segment
 		between, blocks = cut(at, m.Lo, blocks)
 		within, blocks = cut(m.Lo, m.Hi, blocks)
@@ -180,29 +186,31 @@ func flags(m *procmaps.Mapping) (f elf.ProgFlag) {
 	return f
 }
 
-// fewer leaves out, where there are too many, mappings of which nothing was copied
-// and that are no code.
-func fewer(list []segment) []segment {
-	if len(list) <= maxSegments {
-		return list
-	}
-	keep := list[:0]
-	for _, g := range list {
-		if g.parts != nil || g.flags&elf.PF_X != 0 {
-			keep = append(keep, g)
+// withCode returns the mappings that are code, and all of the files that have some.
+func withCode(maps []procmaps.Mapping) (list []procmaps.Mapping) {
+	files := map[string]bool{}
+	for i := range maps {
+		if m := &maps[i]; m.Exec && m.IsFile() {
+			files[m.Path] = true
 		}
 	}
-	return keep
+	for i := range maps {
+		if m := &maps[i]; m.Exec || m.IsFile() && files[m.Path] {
+			list = append(list, *m)
+		}
+	}
+	return list
 }
 
-// headers makes the ELF header and the program headers: the notes' first.
-func (s *Snapshot) headers(notes int, segments []segment) []byte {
+// headers makes the ELF header and the program headers: the notes' first. It returns
+// where in the file all that they speak of ends, too.
+func (s *Snapshot) headers(notes int, segments []segment) (b []byte, end uint64) {
 	order := s.Arch.Order
 	data := elf.ELFDATA2LSB
 	if order.Uint16([]byte{0, 1}) == 1 {
 		data = elf.ELFDATA2MSB
 	}
-	b := make([]byte, ehdrSize+phdrSize*(1+len(segments)+len(s.Files)))
+	b = make([]byte, ehdrSize+phdrSize*(1+len(segments)))
 	copy(b, elf.ELFMAG)
 	b[elf.EI_CLASS], b[elf.EI_DATA], b[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(data), byte(elf.EV_CURRENT)
 	order.PutUint16(b[16:], uint16(elf.ET_CORE))
@@ -211,7 +219,7 @@ func (s *Snapshot) headers(notes int, segments []segment) []byte {
 	order.PutUint64(b[32:], ehdrSize) // e_phoff
 	order.PutUint16(b[52:], ehdrSize)
 	order.PutUint16(b[54:], phdrSize)
-	order.PutUint16(b[56:], uint16(1+len(segments)+len(s.Files)))
+	order.PutUint16(b[56:], uint16(1+len(segments)))
 
 	at := uint64(len(b))
 	header := b[ehdrSize:]
@@ -234,8 +242,5 @@ func (s *Snapshot) headers(notes int, segments []segment) []byte {
 		}
 		put(elf.PT_LOAD, g.flags, g.lo, size, g.hi-g.lo, 1)
 	}
-	for _, f := range s.Files {
-		put(core.PTFile, 0, f.Lo, uint64(f.Content.Size()), 0, 1)
-	}
-	return b
+	return b, at
 }

@@ -1,0 +1,531 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+var (
+	_ target.Target = (*snapshot.Target)(nil)
+	_ target.Thread = (*snapshot.Thread)(nil)
+)
+
+var arches = []*arch.Arch{amd64.Arch, arm64.Arch.WithPACMask(0x7f_8000_0000_0000), s390x.Arch}
+
+const (
+	pid    = 4242
+	text   = 0x55_5555_0000 // mapped from a file, code from its second page on
+	stack  = 0x7f_ffff_0000
+	nobody = 0x60_0000_0000 // no mapping
+)
+
+// made is a snapshot with all there can be: threads without some registers, copies
+// that begin within a page, that several mappings and none hold, and a file.
+func made(a *arch.Arch) *snapshot.Snapshot {
+	s := &snapshot.Snapshot{
+		Arch: a, PID: pid, Exe: "/usr/bin/server", Command: "server --port 80",
+		Taken: time.Date(2026, 11, 21, 7, 40, 1, 123456789, time.UTC), Pause: 1234567 * time.Nanosecond, Consistent: true,
+		Maps: []procmaps.Mapping{
+			{Lo: text, Hi: text + 0x1000, Read: true, Inode: 7, Path: "/usr/bin/server"},
+			{Lo: text + 0x1000, Hi: text + 0x3000, Offset: 0x1000, Read: true, Exec: true, Inode: 7, Path: "/usr/bin/server"},
+			{Lo: text + 0x10000, Hi: text + 0x12000, Offset: 0x1000, Read: true, Exec: true, Inode: 9, Path: "/lib/gone.so", Deleted: true},
+			{Lo: stack, Hi: stack + 0x4000, Read: true, Write: true},
+			{Lo: stack + 0x4000, Hi: stack + 0x8000, Read: true, Write: true, Path: "[stack]"},
+		},
+		Modules: []snapshot.Module{{Path: "/usr/bin/server", Lo: text, BuildID: "0123456789abcdef"}, {Path: "/lib/gone.so", Lo: text + 0x10000}},
+		Memory: []snapshot.Block{
+			{Addr: text + 0x1800, Data: fill(0x800, 1)},
+			{Addr: text + 0x2000, Data: fill(0x10, 2)},
+			{Addr: nobody, Data: fill(33, 3)},
+			{Addr: stack + 0x3f80, Data: fill(0x2080, 4)},
+		},
+		Files: []snapshot.File{{Lo: text + 0x10000, Content: io.NewSectionReader(bytes.NewReader(fill(0x123, 5)), 0, 0x123)}},
+	}
+	for _, v := range []uint64{33, text, 0, 0} { // AT_SYSINFO_EHDR, AT_NULL
+		var word [8]byte
+		a.Order.PutUint64(word[:], v)
+		s.Auxv = append(s.Auxv, word[:]...)
+	}
+	var all arch.Registers
+	for _, k := range a.KernelRegs {
+		for i, r := range k.Regs {
+			v := uint64(k.Note)<<40 + uint64(i+1)*0x0101_0101
+			if r.Size == 4 {
+				v &= 1<<32 - 1
+			}
+			all.Set(r.Reg, v)
+		}
+	}
+	all.Set(a.PC, text+0x1804)
+	all.Set(a.SP, stack+0x4000)
+	var two arch.Registers
+	two.Set(a.PC, text+0x2004)
+	two.Set(a.SP, stack+0x5000)
+	s.Threads = []snapshot.Thread{
+		{TID: pid, Comm: "server", Regs: all, Held: time.Millisecond},
+		{TID: pid + 1, Comm: "blocked \"{é", Regs: two, Held: time.Second, Err: errors.New("thread cannot be stopped")},
+		{TID: pid + 3, Comm: "none", Err: errors.New("it never runs user code")},
+		{TID: pid + 2, Comm: "moved", Regs: all, MovedOn: true},
+	}
+	return s
+}
+
+// fill returns n bytes that differ from their neighbours.
+func fill(n int, seed byte) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i)*7 + byte(i>>8) + seed
+	}
+	return b
+}
+
+func written(t testing.TB, s *snapshot.Snapshot) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func read(t testing.TB, data []byte) *snapshot.Target {
+	t.Helper()
+	tg, err := snapshot.Read(bytes.NewReader(data), int64(len(data)), core.Options{Sysroot: "/nonexistent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
+}
+
+// What is written can be read again, all of it, on hosts of any kind.
+func TestRoundTrip(t *testing.T) {
+	for _, a := range arches {
+		t.Run(a.Name, func(t *testing.T) {
+			s := made(a)
+			data := written(t, s)
+			if !bytes.Equal(data, written(t, s)) {
+				t.Error("written twice, the bytes differ")
+			}
+			tg := read(t, data)
+			if tg.PID != s.PID || tg.Exe != s.Exe || tg.Command != s.Command || !tg.Taken.Equal(s.Taken) || tg.Pause != s.Pause || !tg.Consistent || tg.Signal != nil {
+				t.Errorf("%+v", tg)
+			}
+			if got := tg.Arch(); got.Name != a.Name || got.AddressMask != a.AddressMask {
+				t.Errorf("%s with address mask %#x, want %#x", got.Name, got.AddressMask, a.AddressMask)
+			}
+			if !reflect.DeepEqual(tg.Listed, s.Modules) {
+				t.Errorf("listed %v", tg.Listed)
+			}
+			equalThreads(t, tg, s)
+			equalMemory(t, tg, s)
+			equalModules(t, tg)
+		})
+	}
+}
+
+func equalThreads(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
+	t.Helper()
+	list, err := tg.Threads()
+	if err != nil || len(list) != len(s.Threads) {
+		t.Fatalf("%d threads, %v", len(list), err)
+	}
+	for i, th := range list {
+		got, want := th.(*snapshot.Thread), &s.Threads[i]
+		if got.ID() != want.TID || got.Name() != want.Comm || got.Regs != want.Regs || got.Held != want.Held || got.MovedOn != want.MovedOn || fmt.Sprint(got.Err) != fmt.Sprint(want.Err) {
+			t.Errorf("thread %+v, want %+v", got, want)
+		}
+		var r arch.Registers
+		if err := th.Registers(&r); (err != nil) != (want.Regs.Known.Len() == 0) || r != want.Regs || err != nil && err.Error() != want.Err.Error() {
+			t.Errorf("thread %d: %v", got.ID(), err)
+		}
+	}
+}
+
+func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
+	t.Helper()
+	for _, b := range s.Memory {
+		got := make([]byte, len(b.Data))
+		if n, err := tg.Memory().ReadMemory(b.Addr, got); n != len(got) || err != nil || !bytes.Equal(got, b.Data) {
+			t.Errorf("at %#x: %d of %d bytes, %v", b.Addr, n, len(got), err)
+		}
+	}
+	// Two blocks in a row are read at once; what was not copied is not read.
+	if n, err := tg.Memory().ReadMemory(text+0x1ff0, make([]byte, 0x40)); n != 0x20 || !errors.Is(err, target.ErrUnmapped) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	for _, at := range []uint64{text, text + 0x17ff, stack, stack + 0x3f7f, stack + 0x6000, nobody - 1, nobody + 33} {
+		if n, err := tg.Memory().ReadMemory(at, make([]byte, 1)); n != 0 || !errors.Is(err, target.ErrUnmapped) {
+			t.Errorf("at %#x: %d bytes, %v", at, n, err)
+		}
+	}
+}
+
+func equalModules(t *testing.T, tg *snapshot.Target) {
+	t.Helper()
+	all := tg.Modules().All()
+	want := [][]target.Mapping{
+		{{Lo: text, Hi: text + 0x1000}, {Lo: text + 0x1000, Hi: text + 0x3000, Offset: 0x1000, Exec: true}},
+		{{Lo: text + 0x10000, Hi: text + 0x12000, Offset: 0x1000, Exec: true}},
+	}
+	var got [][]target.Mapping
+	for _, m := range all {
+		if m.Path != "[vdso]" { // the auxiliary vector says that it is in the program
+			got = append(got, m.Mappings)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("modules at %+v, want %+v", got, want)
+	}
+}
+
+// The file that goes along is what the module's image is.
+func TestCarriedFile(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	im, file, err := target.OpenFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	a := arch.ByMachine(im.Machine, im.Order)
+	if a == nil {
+		t.Skip("this test's own program is of no supported architecture")
+	}
+	s := made(a)
+	var exec elf.ProgHeader
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			exec = p
+		}
+	}
+	s.Maps[2].Offset = exec.Off &^ 0xfff
+	s.Files[0].Content = im.File()
+	tg := read(t, written(t, s))
+	m := tg.Modules().Find(text + 0x10000)
+	got, bias, err := m.Image()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := text + 0x10000 - exec.Vaddr&^0xfff; got.BuildID != im.BuildID || got.Symbols().Len() != im.Symbols().Len() || bias != want {
+		t.Errorf("build ID %s, %d symbols, bias %#x; want %s, %d, %#x", got.BuildID, got.Symbols().Len(), bias, im.BuildID, im.Symbols().Len(), want)
+	}
+	if w := tg.Warnings(); len(w) > 0 {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+// What a core file cannot hold is refused, and nothing is written.
+func TestWriteErrors(t *testing.T) {
+	for want, change := range map[string]func(*snapshot.Snapshot){
+		"no core files":         func(s *snapshot.Snapshot) { s.Arch = &arch.Arch{} },
+		"no thread":             func(s *snapshot.Snapshot) { s.Threads = nil },
+		"0 is no thread":        func(s *snapshot.Snapshot) { s.Threads[1].TID = 0 },
+		"-1 is no process":      func(s *snapshot.Snapshot) { s.PID = -1 },
+		"is not behind":         func(s *snapshot.Snapshot) { s.Maps[1].Lo-- },
+		"mapping 0x1-0x1 is":    func(s *snapshot.Snapshot) { s.Maps[0].Lo, s.Maps[0].Hi = 1, 1 },
+		"no multiple of 0x1000": func(s *snapshot.Snapshot) { s.Maps[0].Offset = 7 },
+		"memory 0x5555552000":   func(s *snapshot.Snapshot) { s.Memory[1].Addr -= 2 },
+		"memory 0xfffffffffffffff0-0x70 is not": func(s *snapshot.Snapshot) {
+			s.Memory = append(s.Memory, snapshot.Block{Addr: ^uint64(15), Data: make([]byte, 128)})
+		},
+		"ranges of memory do not fit": func(s *snapshot.Snapshot) {
+			for i := range uint64(70000) {
+				s.Memory = append(s.Memory, snapshot.Block{Addr: nobody<<1 + i*2, Data: []byte{1}})
+			}
+		},
+	} {
+		s := made(amd64.Arch)
+		change(s)
+		var b bytes.Buffer
+		if err := s.Write(&b); want == "memory 0x5555552000" {
+			if err == nil || !strings.Contains(err.Error(), "is not behind") || b.Len() > 0 {
+				t.Errorf("%q: %v, %d bytes", want, err, b.Len())
+			}
+		} else if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "write snapshot of process ") || b.Len() > 0 {
+			t.Errorf("%q: %v, %d bytes", want, err, b.Len())
+		}
+	}
+	// A disk that is full, and a file that has become shorter.
+	s := made(amd64.Arch)
+	if err := s.Write(full{}); !errors.Is(err, errFull) {
+		t.Errorf("%v", err)
+	}
+	s.Files[0].Content = io.NewSectionReader(bytes.NewReader(nil), 0, 100)
+	if err := s.Write(io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v", err)
+	}
+}
+
+type full struct{}
+
+var errFull = errors.New("no space left")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// A process with more mappings than a core file has program headers.
+func TestManyMappings(t *testing.T) {
+	s := made(amd64.Arch)
+	for i := range uint64(70000) {
+		m := procmaps.Mapping{Lo: stack + 0x10_0000 + i*0x2000, Read: true}
+		m.Hi = m.Lo + 0x1000
+		s.Maps = append(s.Maps, m)
+	}
+	tg := read(t, written(t, s))
+	equalThreads(t, tg, s)
+	equalMemory(t, tg, s)
+	equalModules(t, tg)
+}
+
+// Writing takes no memory for what is copied.
+func TestWriteStreams(t *testing.T) {
+	s := made(amd64.Arch)
+	one := fill(1<<20, 0)
+	s.Memory, s.Files = nil, nil
+	for i := range uint64(512) {
+		s.Memory = append(s.Memory, snapshot.Block{Addr: nobody + i<<20, Data: one})
+	}
+	var n counter
+	allocated := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			n = 0
+			if err := s.Write(&n); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}).AllocedBytesPerOp()
+	if n < 512<<20 || allocated > 1<<20 {
+		t.Errorf("%d bytes written, %d allocated", n, allocated)
+	}
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+
+// A file that is cut off anywhere is refused, or opened with what is missing said;
+// what it has is right.
+func TestCutShort(t *testing.T) {
+	s := made(amd64.Arch)
+	data := written(t, s)
+	opened, whole := 0, read(t, data)
+	all, _ := whole.Threads()
+	for n := range len(data) {
+		tg, err := snapshot.Read(bytes.NewReader(data[:n]), int64(n), core.Options{Sysroot: "/nonexistent"})
+		if err != nil {
+			continue
+		}
+		opened++
+		list, _ := tg.Threads()
+		if text := strings.Join(tg.Warnings(), "\n"); !strings.Contains(text, "cut short") || len(list) < len(all) && !strings.Contains(text, fmt.Sprintf("%d of %d threads are missing", len(all)-len(list), len(all))) {
+			t.Fatalf("%d bytes, %d threads: warnings %q", n, len(list), tg.Warnings())
+		}
+		for i, th := range list {
+			if got, want := th.(*snapshot.Thread), all[i].(*snapshot.Thread); got.Regs != want.Regs || got.Comm != want.Comm {
+				t.Fatalf("%d bytes: thread %+v", n, got)
+			}
+		}
+		tg.Close()
+	}
+	if opened < len(data)/2 {
+		t.Errorf("%d of %d could be opened", opened, len(data))
+	}
+}
+
+// Other versions, and what is no snapshot.
+func TestVersions(t *testing.T) {
+	data := written(t, made(amd64.Arch))
+	changed := func(old, new string) []byte {
+		if len(old) != len(new) || bytes.Count(data, []byte(old)) != 1 {
+			t.Fatalf("%q", old)
+		}
+		return bytes.Replace(data, []byte(old), []byte(new), 1)
+	}
+	// New fields are skipped.
+	tg := read(t, changed(`"consistent":true`, `"news":[{"a":{}}]`))
+	if tg.Consistent || tg.Pause == 0 {
+		t.Errorf("%+v", tg)
+	}
+	for _, tt := range []struct {
+		data []byte
+		kind error
+		says string
+	}{
+		{changed(`"version":1,`, `"version":2,`), snapshot.ErrVersion, "version 2 of the snapshot's note, this program reads up to 1"},
+		{changed(`"version":1,`, `"version":0,`), snapshot.ErrNotSnapshot, "version 0"},
+		{changed(`{"version":1,`, `("version":1,`), snapshot.ErrNotSnapshot, "broken"},
+		{changed(`"threads":[{`, `"threads":{[`), snapshot.ErrNotSnapshot, "broken"},
+		{changed(`"pause_ns":1234567`, `"pause_ns":"12345"`), snapshot.ErrNotSnapshot, "broken"},
+		{changed("SFWALK\x00\x00{", "SFTALK\x00\x00{"), snapshot.ErrNotSnapshot, "'sfwalk core'"},
+		{data[:60], core.ErrNotCore, ""},
+	} {
+		tg, err := snapshot.Read(bytes.NewReader(tt.data), int64(len(tt.data)), core.Options{})
+		if err == nil {
+			tg.Close()
+		}
+		if tt.kind == core.ErrNotCore && err != nil {
+			continue
+		}
+		if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v, want %v: %s", err, tt.kind, tt.says)
+		}
+	}
+}
+
+// A file of version 1, and what gdb reads of it: testdata/README.md.
+func TestVersion1(t *testing.T) {
+	tg, err := snapshot.Open("testdata/nap-amd64.snapshot", core.Options{Sysroot: "/nonexistent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, _ := tg.Threads()
+	if tg.PID != 5108 || tg.Exe != "/tmp/seed/nap" || tg.Command != "./nap" || len(threads) != 1 || threads[0].ID() != 5108 || threads[0].Name() != "nap" {
+		t.Fatalf("%+v, %d threads", tg, len(threads))
+	}
+	var r arch.Registers
+	if err := threads[0].Registers(&r); err != nil {
+		t.Fatal(err)
+	}
+	for reg, want := range map[trad.Reg]uint64{amd64.RIP: 0x40100a, amd64.RSP: 0x7ffd237acf70, amd64.RAX: 0xfffffffffffffdfe, amd64.RDX: 0x22, amd64.RFLAGS: 0x202, amd64.SS: 0x2b} {
+		if v, ok := r.Get(reg); v != want || !ok {
+			t.Errorf("%s is %#x, gdb has %#x", tg.Arch().RegName(reg), v, want)
+		}
+	}
+	var p [32]byte
+	if n, err := tg.Memory().ReadMemory(0x7ffd237acf70, p[:]); n != len(p) {
+		t.Fatal(err)
+	}
+	for i, want := range []uint64{0x401011, 0x401016, 1, 0x00007ffd237adfec} {
+		if v := tg.Arch().Order.Uint64(p[8*i:]); v != want {
+			t.Errorf("word %d is %#x, gdb has %#x", i, v, want)
+		}
+	}
+	var modules []string
+	for _, m := range tg.Modules().All() {
+		modules = append(modules, fmt.Sprintf("%s %#x-%#x", m.Path, m.Lo(), m.Hi()))
+	}
+	if got := strings.Join(modules, ", "); got != "/tmp/seed/nap 0x400000-0x403000, [vdso] 0x7fc0901f4000-0x7fc0901f6000" {
+		t.Errorf("modules %s", got)
+	}
+}
+
+// Copies that overlap: the first that were made stay.
+func TestAddMemory(t *testing.T) {
+	// One byte for each address: which copy it is of.
+	block := func(lo, hi int, of byte) snapshot.Block {
+		return snapshot.Block{Addr: uint64(lo), Data: bytes.Repeat([]byte{of}, hi-lo)}
+	}
+	for _, tt := range []struct {
+		have, add []snapshot.Block
+		want      string // from address 0 on
+	}{
+		{nil, []snapshot.Block{block(4, 6, 'b'), block(0, 2, 'a')}, "aa  bb"},
+		{[]snapshot.Block{block(2, 4, 'A')}, []snapshot.Block{block(0, 6, 'b')}, "bbAAbb"},
+		{[]snapshot.Block{block(0, 2, 'A'), block(3, 4, 'B')}, []snapshot.Block{block(1, 6, 'c')}, "AAcBcc"},
+		{[]snapshot.Block{block(0, 6, 'A')}, []snapshot.Block{block(1, 2, 'c'), block(0, 6, 'd')}, "AAAAAA"},
+		{[]snapshot.Block{block(2, 3, 'A')}, []snapshot.Block{block(0, 4, 'c'), block(1, 6, 'd'), block(1, 2, 'e')}, "ccAcdd"},
+		{[]snapshot.Block{block(1, 2, 'A')}, []snapshot.Block{block(3, 3, 'c'), {Addr: ^uint64(0), Data: []byte("xyz")}}, " A"},
+	} {
+		s := snapshot.Snapshot{Memory: tt.have}
+		s.AddMemory(tt.add)
+		got := []byte("            ")
+		at := uint64(0)
+		for _, b := range s.Memory {
+			if b.Addr < at || b.End() > uint64(len(got)) {
+				t.Fatalf("%v is not behind %#x", b, at)
+			}
+			at = b.End()
+			copy(got[b.Addr:], b.Data)
+		}
+		if text := strings.TrimRight(string(got), " "); text != tt.want {
+			t.Errorf("%q, want %q", text, tt.want)
+		}
+	}
+}
+
+// Registers of every set survive, each at its own place.
+func TestPut(t *testing.T) {
+	for _, a := range arches {
+		for _, k := range a.KernelRegs {
+			var regs, got arch.Registers
+			for i, r := range k.Regs {
+				regs.Set(r.Reg, uint64(i)*0x01010101+1)
+			}
+			set := bytes.Repeat([]byte{0xee}, k.Size)
+			k.Put(a, &regs, set)
+			k.Get(a, set, &got)
+			if got != regs {
+				t.Errorf("%s, note %d", a.Name, k.Note)
+			}
+			// What is not known is left alone.
+			again := bytes.Clone(set)
+			k.Put(a, &arch.Registers{}, again)
+			if !bytes.Equal(again, set) {
+				t.Errorf("%s, note %d: written to by no register", a.Name, k.Note)
+			}
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	seeds, err := filepath.Glob("testdata/*.snapshot")
+	if err != nil || len(seeds) == 0 {
+		f.Fatalf("%v, %v", seeds, err)
+	}
+	for _, name := range seeds {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	for _, a := range arches {
+		f.Add(written(f, made(a)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tg, err := snapshot.Read(bytes.NewReader(data), int64(len(data)), core.Options{Sysroot: "/nonexistent"})
+		if err != nil {
+			return
+		}
+		defer tg.Close()
+		threads, _ := tg.Threads()
+		var r arch.Registers
+		var p [300]byte
+		for _, th := range threads {
+			if th.Registers(&r) != nil {
+				continue
+			}
+			for _, at := range []uint64{r.Value[tg.Arch().PC], r.Value[tg.Arch().SP]} {
+				tg.Memory().ReadMemory(at, p[:])
+				tg.Modules().IsCode(at)
+			}
+		}
+		for _, m := range tg.Modules().All() {
+			m.Image()
+		}
+		tg.Warnings()
+	})
+}
