@@ -4,7 +4,7 @@
 // prints one table of what was to be reached, and writes all of it to
 // docs/performance.md.
 //
-//	go run ./bench [-only walk,attach,…] [-o FILE]
+//	go run ./bench [-only walk,attach,growth] [-o FILE]
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/bench/attach"
 	"github.com/sfwalk/sfwalk/bench/build"
+	"github.com/sfwalk/sfwalk/bench/growth"
 	"github.com/sfwalk/sfwalk/bench/report"
 	"github.com/sfwalk/sfwalk/bench/walk"
 )
@@ -33,6 +34,9 @@ var parts = []struct {
 	}},
 	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.Measure(ctx, d, attach.Options{})
+	}},
+	{"growth", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return growth.Measure(ctx, d, growth.Options{})
 	}},
 }
 

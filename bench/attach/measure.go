@@ -39,10 +39,7 @@ type meter struct {
 
 // start starts a scenario's process.
 func (m *meter) start(s scenario, ticks *process.Ticks) (*process.Process, error) {
-	program, args := s.program, s.args
-	if m.hide {
-		program, args = m.run.Hide, append([]string{program}, args...)
-	}
+	program, args := m.run.Hidden(m.hide, append([]string{s.program}, s.args...))
 	return process.Start(ticks, program, args...)
 }
 

@@ -18,9 +18,8 @@ import (
 
 // A Runner runs commands.
 type Runner struct {
-	run  string
-	Hide string // the program that a command is put behind to hide debug files from it
-	Out  string // the file that a command's output is in, until the next
+	run, hide string
+	Out       string // the file that a command's output is in, until the next
 }
 
 // NewRunner builds the small programs; the output of commands goes into a file of the
@@ -32,6 +31,15 @@ func NewRunner(d build.Dir) (*Runner, error) {
 	}
 	hide, err := d.C("hide", []string{"-O2"}, "hide.c")
 	return &Runner{run, hide, d.Path + "/out"}, err
+}
+
+// Hidden returns the program and the arguments that run a command which, with hide, sees
+// an empty /usr/lib/debug.
+func (r *Runner) Hidden(hide bool, command []string) (program string, args []string) {
+	if hide {
+		return r.hide, command
+	}
+	return command[0], command[1:]
 }
 
 // Cost is what a command took.
@@ -50,11 +58,8 @@ const refused = 125
 // Run runs a command; with hide, it sees an empty /usr/lib/debug. What it exits with
 // is no error.
 func (r *Runner) Run(ctx context.Context, hide bool, args ...string) (Cost, error) {
-	all := append([]string{r.run, r.Out}, args...)
-	if hide {
-		all = append([]string{r.Hide}, all...)
-	}
-	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
+	program, all := r.Hidden(hide, append([]string{r.run, r.Out}, args...))
+	cmd := exec.CommandContext(ctx, program, all...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	err := child.Start(cmd)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -34,6 +35,11 @@ func Update(file, machine string, sections []*Section) error {
 	for _, s := range sections {
 		if text, err = replace(text, s.Part, s.Body(machine)); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
+		}
+		for name, data := range s.Files {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(file), name), data, 0o666); err != nil {
+				return err
+			}
 		}
 	}
 	return os.WriteFile(file, []byte(text), 0o666)

@@ -15,6 +15,7 @@ type Section struct {
 	Tables   []Table
 	After    string // what to note of them: Markdown
 	Goals    []Goal
+	Files    map[string][]byte // beside the document, by name
 }
 
 // A Table has as many cells in each row as in Head.
@@ -80,7 +81,10 @@ func (s *Section) Body(machine string) string {
 	if s.After != "" {
 		b.WriteString("\n" + s.After + "\n")
 	}
-	b.WriteString("\nMeasured on " + machine + ". " + strings.Join(s.Versions, "; ") + ".\n")
+	b.WriteString("\nMeasured on " + machine + ".\n")
+	if len(s.Versions) > 0 {
+		b.WriteString(strings.Join(s.Versions, "; ") + ".\n")
+	}
 	b.WriteString("\n```\n" + strings.Join(s.Commands, "\n") + "\n```\n")
 	return b.String()
 }
