@@ -273,6 +273,24 @@ func TestOpenGo(t *testing.T) {
 	}
 }
 
+// Code that has no file: what was read of it is in the snapshot. The order of the
+// calls is that of the source, jit.c.
+func TestOpenJIT(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "jit.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"))
+	flags := &walkFlags{registers: true}
+	want, path := saved(t, p.PID, flags)
+	end(t, p)
+	got, _ := reopened(t, path, core.Options{}, flags)
+	equalAll(t, got, want)
+	var names []string
+	for _, f := range got.Threads[0].Frames {
+		names = append(names, f.Function)
+	}
+	if i := slices.Index(names, "callback"); i < 0 || len(names) < i+3 || names[i+1] != "" || names[i+2] != "main" || !got.Threads[0].whole {
+		t.Errorf("stack %q, %s %s", names, got.Threads[0].Stop, got.Threads[0].Error)
+	}
+}
+
 // The command: what is printed, the file's mode, and a file that stays as it was
 // where nothing can be written.
 func TestSave(t *testing.T) {
