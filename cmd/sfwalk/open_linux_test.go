@@ -286,8 +286,18 @@ func TestOpenJIT(t *testing.T) {
 	for _, f := range got.Threads[0].Frames {
 		names = append(names, f.Function)
 	}
-	if i := slices.Index(names, "callback"); i < 0 || len(names) < i+3 || names[i+1] != "" || names[i+2] != "main" || !got.Threads[0].whole {
-		t.Errorf("stack %q, %s %s", names, got.Threads[0].Stop, got.Threads[0].Error)
+	i := slices.Index(names, "callback")
+	if i < 0 || len(names) < i+3 || names[i+1] != "" || names[i+2] != "main" || !got.Threads[0].whole {
+		t.Fatalf("stack %q, %s %s", names, got.Threads[0].Stop, got.Threads[0].Error)
+	}
+	s, err := snapshotFile(path, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var made [4]byte // call *%rdi; leave; ret
+	if n, err := s.Memory().ReadMemory(got.Threads[0].Frames[i+1].PC.v-2, made[:]); n != 4 || made != [4]byte{0xff, 0xd7, 0xc9, 0xc3} {
+		t.Errorf("the code is % x, %v", made[:n], err)
 	}
 }
 
