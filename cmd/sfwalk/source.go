@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -18,31 +20,77 @@ type source struct {
 	warnings func() []string              // what the user should know by now
 }
 
+// symbolizer makes the symbolizer of a target.
+func (s *source) symbolizer() *symbol.Symbolizer {
+	return symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }})
+}
+
 // show walks a target and prints it.
 func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
+	warn := func(warnings []string) {
+		for _, w := range warnings {
+			fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
+		}
+	}
+	if !flags.json {
+		symbols := s.symbolizer()
+		defer symbols.Close()
+		whole, err := printStacks(cmd.OutOrStdout(), s, symbols, flags)
+		if err != nil {
+			return err
+		}
+		warn(s.warned(symbols, flags))
+		if !whole {
+			return errEarly
+		}
+		return nil
+	}
 	doc, warnings, err := collect(s, flags)
 	if err != nil {
 		return err
 	}
-	for _, w := range warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
+	warn(warnings)
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	err = doc.encode(out)
+	if err := out.Flush(); err != nil {
+		return err
 	}
-	return doc.print(cmd.OutOrStdout(), flags)
+	return err
 }
 
 // collect makes the document of a target.
 func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err error) {
-	symbols := symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }})
+	symbols := s.symbolizer()
 	defer symbols.Close()
-	if doc, err = walk(s, symbols, flags); err != nil {
+	threads, err := s.threads(flags)
+	if err != nil {
 		return nil, nil, err
 	}
+	doc = &document{Arch: s.Arch().Name}
+	var workers []func(int) thread
+	for _, w := range newWalkers(s, symbols, flags, len(threads)) {
+		workers = append(workers, func(i int) thread {
+			frames := []frm{}
+			th := w.thread(threads[i], func(f *frame.Frame) { frames = w.appendFrame(frames, len(frames), f) })
+			th.Frames = frames
+			return th
+		})
+	}
+	err = inOrder(len(threads), workers, func(th thread) error {
+		doc.Threads = append(doc.Threads, th)
+		return nil
+	})
 	s.about(doc)
-	warnings = s.warnings()
+	return doc, s.warned(symbols, flags), err
+}
+
+// warned returns what the user should know of what was walked.
+func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
+	warnings := s.warnings()
 	for _, m := range s.Modules().All() {
 		for _, err := range symbols.Warnings(m) {
 			warnings = append(warnings, err.Error())
 		}
 	}
-	return doc, append(warnings, flags.warnings()...), nil
+	return append(warnings, flags.warnings()...)
 }

@@ -1,50 +1,102 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
-// print writes the document and says whether every stack in it is whole.
-func (d *document) print(w io.Writer, flags *walkFlags) error {
-	out := bufio.NewWriter(w)
-	if flags.json {
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(d); err != nil {
-			return err
+// printStacks walks a target and writes its stacks as text, each as soon as it is
+// walked, and says whether every one is whole.
+func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *walkFlags) (whole bool, err error) {
+	threads, err := s.threads(flags)
+	if err != nil {
+		return false, err
+	}
+	doc := &document{Threads: make([]thread, len(threads))} // without frames
+	s.about(doc)
+	for i, th := range threads {
+		doc.Threads[i] = thread{TID: th.ID(), Name: th.Name()}
+		if s.mark != nil {
+			s.mark(th, &doc.Threads[i])
 		}
-	} else {
-		p := printer{Writer: out, color: flags.useColor(w)}
-		p.heading(d)
-		for i := range d.Threads {
+	}
+	head := printer{color: flags.useColor(out)}
+	head.heading(doc)
+	if _, err := out.Write(head.buf); err != nil {
+		return false, err
+	}
+
+	type result struct {
+		text  [][]byte
+		whole bool
+	}
+	var workers []func(int) result
+	for _, w := range newWalkers(s, symbols, flags, len(threads)) {
+		workers = append(workers, func(i int) result {
+			p := printer{color: head.color}
 			if i > 0 {
-				p.WriteByte('\n')
+				p.byte('\n')
 			}
-			p.thread(&d.Threads[i], d.Signal)
+			p.thread(&doc.Threads[i], doc.Signal)
+			level := 0
+			th := w.thread(threads[i], func(f *frame.Frame) { level += p.frame(w, level, f) })
+			p.end(&th)
+			return result{append(p.full, p.buf), th.whole}
+		})
+	}
+	whole = true
+	err = inOrder(len(threads), workers, func(r result) error {
+		whole = whole && r.whole
+		for _, text := range r.text {
+			if _, err := out.Write(text); err != nil {
+				return err
+			}
 		}
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	for i := range d.Threads {
-		if !d.Threads[i].whole {
-			return errEarly
-		}
-	}
-	return nil
+		return nil
+	})
+	return whole, err
 }
 
+// printer makes text.
 type printer struct {
-	*bufio.Writer
 	color bool
+	full  [][]byte // what comes before buf
+	buf   []byte
+	room  []frm // for the frames of one place
+}
+
+// printed is how much text lies together; to let a buffer grow with a deep stack
+// would copy it again and again.
+const printed = 32 << 10
+
+// makeRoom begins another buffer where this one is nearly full.
+func (p *printer) makeRoom() {
+	if len(p.buf) > printed-printed/8 {
+		p.full = append(p.full, p.buf)
+		p.buf = make([]byte, 0, printed)
+	}
+}
+
+func (p *printer) byte(b byte)     { p.buf = append(p.buf, b) }
+func (p *printer) text(s string)   { p.buf = append(p.buf, s...) }
+func (p *printer) number(n uint64) { p.buf = strconv.AppendUint(p.buf, n, 10) }
+
+// hex writes a number of that many digits at least: "0x001f".
+func (p *printer) hex(v uint64, digits int) {
+	const all = "0123456789abcdef"
+	p.text("0x")
+	for digits < 16 && v>>(4*digits) != 0 {
+		digits++
+	}
+	for digits--; digits >= 0; digits-- {
+		p.byte(all[v>>(4*digits)&15])
+	}
 }
 
 // The styles are gdb's: functions yellow, files green, addresses blue.
@@ -57,11 +109,25 @@ const (
 	faint  = "2"
 )
 
-func (p *printer) styled(style, text string) {
-	if p.color && text != "" {
-		text = "\x1b[" + style + "m" + text + "\x1b[m"
+// begin and plain surround text of a style, which must not be empty.
+func (p *printer) begin(style string) {
+	if p.color {
+		p.text("\x1b[" + style + "m")
 	}
-	p.WriteString(text)
+}
+
+func (p *printer) plain() {
+	if p.color {
+		p.text("\x1b[m")
+	}
+}
+
+func (p *printer) styled(style, text string) {
+	if text != "" {
+		p.begin(style)
+		p.text(text)
+		p.plain()
+	}
 }
 
 // heading prints what there is to say of a process that is not simply alive:
@@ -97,9 +163,10 @@ func (p *printer) heading(d *document) {
 		text += " as of " + d.Taken
 	}
 	p.styled(bold, text)
-	p.WriteByte('\n')
+	p.byte('\n')
 }
 
+// thread prints what comes before the frames of a thread.
 func (p *printer) thread(t *thread, s *sig) {
 	p.styled(bold, fmt.Sprintf("Thread %d", t.TID))
 	if t.Name != "" {
@@ -111,10 +178,11 @@ func (p *printer) thread(t *thread, s *sig) {
 	case t.Stopped && s != nil:
 		p.styled(bold, " stopped by "+s.Name)
 	}
-	p.WriteByte('\n')
-	for i := range t.Frames {
-		p.frame(&t.Frames[i])
-	}
+	p.byte('\n')
+}
+
+// end prints what comes behind them.
+func (p *printer) end(t *thread) {
 	switch {
 	case t.whole && t.Stop == frame.Limit.String():
 		p.styled(faint, "(more frames follow)")
@@ -128,28 +196,78 @@ func (p *printer) thread(t *thread, s *sig) {
 			p.styled(faint, " ("+t.detail+")")
 		}
 	}
-	p.WriteByte('\n')
+	p.byte('\n')
 }
 
-func (p *printer) frame(f *frm) {
-	fmt.Fprintf(p, "#%-3d", f.Level)
+// frame prints a physical frame and the calls inlined there, the innermost at a
+// level, and returns how many that are.
+func (p *printer) frame(w *walker, level int, f *frame.Frame) int {
+	p.makeRoom()
+	s := w.spot(f)
+	plain := f.Type() == frame.Normal && !w.flags.registers && !w.flags.explain && f.Row().Flags&trad.Guess == 0
+	if s.text == nil || !plain {
+		p.room = w.appendFrame(p.room[:0], level, f)
+	}
+	if !plain {
+		for i := range p.room {
+			p.detailed(&p.room[i])
+		}
+		return len(p.room)
+	}
+	if s.text == nil { // what most frames there have in common
+		for i := range p.room {
+			before := len(p.buf)
+			p.place(&p.room[i])
+			s.text = append(s.text, string(p.buf[before:]))
+			p.buf = p.buf[:before]
+		}
+	}
+	for i, text := range s.text {
+		p.level(level + i)
+		if i == 0 {
+			p.address(f.PC())
+		}
+		p.text(text)
+		p.byte('\n')
+	}
+	return len(s.text)
+}
+
+func (p *printer) level(n int) {
+	p.byte('#')
+	before := len(p.buf)
+	p.number(uint64(n))
+	for len(p.buf) < before+3 {
+		p.byte(' ')
+	}
+}
+
+func (p *printer) address(pc uint64) {
+	p.begin(blue)
+	p.hex(pc, 16)
+	p.plain()
+	p.text(" in ")
+}
+
+// detailed prints a frame of any kind and what else was asked for.
+func (p *printer) detailed(f *frm) {
+	p.level(f.Level)
 	switch {
 	case f.Type == frame.SigTramp.String():
-		p.WriteString("<signal handler called>")
+		p.text("<signal handler called>")
 	default:
 		if !f.over { // as gdb, an address once for all calls inlined into one place
-			p.styled(blue, fmt.Sprintf("%#016x", f.PC.v))
-			p.WriteString(" in ")
+			p.address(f.PC.v)
 		}
 		p.place(f)
 	}
 	if f.Guess {
 		p.styled(faint, " [guess]")
 	}
-	p.WriteByte('\n')
+	p.byte('\n')
 	if f.ID != "" {
 		p.styled(faint, "      id "+f.ID)
-		p.WriteByte('\n')
+		p.byte('\n')
 	}
 	if f.Explain != nil {
 		p.explain(f)
@@ -162,54 +280,64 @@ func (p *printer) frame(f *frm) {
 func (p *printer) place(f *frm) {
 	switch {
 	case f.Function == "" && f.Module == "":
-		p.WriteString("?? ()")
+		p.text("?? ()")
 	case f.Function == "":
-		p.WriteString("?? (")
+		p.text("?? (")
 		p.styled(green, f.Module)
-		fmt.Fprintf(p, "+%#x)", f.inFile)
+		p.byte('+')
+		p.hex(f.inFile, 1)
+		p.byte(')')
 	case f.File == "":
 		p.styled(yellow, f.Function)
 		if f.Offset != 0 {
-			fmt.Fprintf(p, "+%#x", f.Offset)
+			p.byte('+')
+			p.hex(f.Offset, 1)
 		}
 		if f.Module != "" {
-			p.WriteString(" (")
+			p.text(" (")
 			p.styled(green, f.Module)
-			p.WriteByte(')')
+			p.byte(')')
 		}
 	default:
 		p.styled(yellow, f.Function)
 		if f.args == symbol.ArgsNone {
-			p.WriteString(" () at ")
+			p.text(" () at ")
 		} else {
-			p.WriteString(" (…) at ")
+			p.text(" (…) at ")
 		}
-		p.styled(green, fmt.Sprintf("%s:%d", f.File, f.Line))
+		p.begin(green)
+		p.text(f.File)
+		p.byte(':')
+		p.number(uint64(f.Line))
+		p.plain()
 	}
 }
 
 func (p *printer) explain(f *frm) {
 	if f.Explain.Row == "" {
-		p.WriteString("      nobody claims the frame\n")
+		p.text("      nobody claims the frame\n")
 	} else {
-		fmt.Fprintf(p, "      %s: %s\n", f.Sniffer, f.Explain.Row)
+		p.text("      " + f.Sniffer + ": " + f.Explain.Row + "\n")
 	}
 	for _, d := range f.Explain.Declined {
-		p.styled(faint, fmt.Sprintf("      %s declined: %s", d.Sniffer, d.Reason))
-		p.WriteByte('\n')
+		p.styled(faint, "      "+d.Sniffer+" declined: "+d.Reason)
+		p.byte('\n')
 	}
 }
 
 func (p *printer) registers(regs []register) {
 	for i, r := range regs {
 		if i%3 == 0 {
-			p.WriteString("      ")
+			p.text("      ")
 		}
-		cell := fmt.Sprintf("%-7s %s", r.Name, r.Value)
+		before := len(p.buf)
+		p.buf = fmt.Appendf(p.buf, "%-7s %s", r.Name, r.Value)
 		if i%3 == 2 || i == len(regs)-1 {
-			p.WriteString(cell + "\n")
-		} else {
-			p.WriteString(cell + strings.Repeat(" ", max(1, 28-len(cell))))
+			p.byte('\n')
+			continue
+		}
+		for p.byte(' '); len(p.buf) < before+28; {
+			p.byte(' ')
 		}
 	}
 }
