@@ -55,6 +55,29 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Levels of any number of digits stand before the address as gdb has them.
+func TestLevels(t *testing.T) {
+	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{"1100"})
+	begin := regexp.MustCompile(`(?m)^#\d+ +0x[0-9a-f]{16} in `)
+	out, _, err := command("attach", strconv.Itoa(p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gdb, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(p.PID), "-ex", "bt").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := begin.FindAllString(out, -1), begin.FindAllString(string(gdb), -1)
+	if len(theirs) < 1100 || len(ours) < len(theirs) { // gdb ends at main
+		t.Fatalf("%d frames, gdb has %d", len(ours), len(theirs))
+	}
+	for i, want := range theirs {
+		if ours[i] != want {
+			t.Fatalf("%q, gdb has %q", ours[i], want)
+		}
+	}
+}
+
 // TestJSON holds the document against its description.
 func TestJSON(t *testing.T) {
 	p := startDemo(t)

@@ -233,11 +233,12 @@ func (p *printer) frame(w *walker, level int, f *frame.Frame) int {
 	return len(s.text)
 }
 
+// level prints "#0  ", "#10 " or "#100 ", as gdb does.
 func (p *printer) level(n int) {
 	p.byte('#')
 	before := len(p.buf)
 	p.number(uint64(n))
-	for len(p.buf) < before+3 {
+	for p.byte(' '); len(p.buf) < before+3; {
 		p.byte(' ')
 	}
 }
