@@ -1,19 +1,20 @@
 #!/bin/sh
-# debian.sh DIR SUITE[/DEPENDENCIES] PACKAGE...: unpacks packages of Debian, for amd64
-# unless ARCH says otherwise, into DIR, without installing them. SUITE is a suite's
-# name, or "here" for the one that this machine has. With DEPENDENCIES, the packages
-# that these need are unpacked too, those that have names beginning so. Needs apt,
-# dpkg-deb and the network, not root. Says why where they cannot be had; does nothing
-# if DIR is there.
+# debian.sh DIR SUITE[/DEPENDENCIES] PACKAGE...: unpacks packages of Debian, for this
+# machine's architecture, into DIR, without installing them, and lists them and their
+# versions in DIR/packages. SUITE is a suite's name, or "here" for the one that this
+# machine has. With DEPENDENCIES, the packages that these need are unpacked too, those
+# that have names beginning so. Needs apt, dpkg-deb and the network, not root. Says why
+# where they cannot be had; does nothing if DIR is there.
 set -eu
 dir=$1
 suite=${2%%/*}
 dependencies=${2#"$suite"}
 shift 2
 if [ -e "$dir" ]; then exit 0; fi
-for t in apt-get dpkg-deb; do
+for t in apt-get dpkg dpkg-deb; do
 	command -v $t >/dev/null || { echo "debian.sh: no $t"; exit 1; }
 done
+arch=$(dpkg --print-architecture)
 if [ "$suite" = here ]; then
 	suite=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") ||
 		{ echo "debian.sh: this machine does not run Debian"; exit 1; }
@@ -36,7 +37,7 @@ apt() {
 		-o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
 		-o Acquire::Check-Valid-Until=false -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \
 		-o APT::Install-Recommends=false -o APT::Update::Post-Invoke::= \
-		-o APT::Architecture="${ARCH:-amd64}" -o APT::Architectures="${ARCH:-amd64}" "$@"
+		-o APT::Architecture="$arch" -o APT::Architectures="$arch" "$@"
 }
 # needed lists the packages that are to be had.
 needed() {
@@ -54,7 +55,10 @@ needed() {
 	exit 1
 }
 mkdir "$tmp/root"
-for deb in "$tmp"/*.deb; do dpkg-deb -x "$deb" "$tmp/root"; done
+for deb in "$tmp"/*.deb; do
+	dpkg-deb -x "$deb" "$tmp/root"
+	dpkg-deb -W --showformat '${Package} ${Version}\n' "$deb" >>"$tmp/root/packages"
+done
 mkdir -p "$(dirname "$dir")"
 rm -rf "$dir.part"
 cp -r "$tmp/root" "$dir.part"

@@ -4,7 +4,7 @@
 // prints one table of what was to be reached, and writes all of it to
 // docs/performance.md.
 //
-//	go run ./bench [-only walk,attach,growth] [-o FILE]
+//	go run ./bench [-only walk,lookup,attach,growth] [-o FILE]
 package main
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/bench/attach"
 	"github.com/sfwalk/sfwalk/bench/build"
 	"github.com/sfwalk/sfwalk/bench/growth"
+	"github.com/sfwalk/sfwalk/bench/lookup"
 	"github.com/sfwalk/sfwalk/bench/report"
 	"github.com/sfwalk/sfwalk/bench/walk"
 )
@@ -31,6 +32,9 @@ var parts = []struct {
 }{
 	{"walk", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return walk.Measure(ctx, d, walk.Options{})
+	}},
+	{"lookup", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return lookup.Measure(ctx, d, lookup.Options{Rounds: 11})
 	}},
 	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.Measure(ctx, d, attach.Options{})

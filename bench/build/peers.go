@@ -72,18 +72,19 @@ func (d Dir) Libunwind() (local, remote, version string, err error) {
 	if err != nil {
 		return "", "", "", fmt.Errorf("%w: %v", ErrMissing, err)
 	}
-	return local, remote, "libunwind " + packageVersion(filepath.Join(folders[0], "pkgconfig", "libunwind.pc")), nil
+	return local, remote, Package(dir, "libunwind8"), nil
 }
 
-// packageVersion returns the version that a file of pkg-config has.
-func packageVersion(file string) string {
-	text, _ := os.ReadFile(file)
+// Package returns the name and version of a package that bench/debian.sh has unpacked
+// into a folder.
+func Package(dir, name string) string {
+	text, _ := os.ReadFile(filepath.Join(dir, "packages"))
 	for line := range strings.Lines(string(text)) {
-		if v, found := strings.CutPrefix(line, "Version: "); found {
-			return strings.TrimSpace(v)
+		if strings.HasPrefix(line, name+" ") {
+			return strings.TrimSpace(line)
 		}
 	}
-	return "(version not known)"
+	return name
 }
 
 // Framehop builds bench/framehop with Debian's packages of Rust libraries.
@@ -98,11 +99,11 @@ func (d Dir) Framehop() (program, version string, err error) {
 			return "", "", fmt.Errorf("%w: no cargo", ErrMissing)
 		}
 	}
-	registry, err := d.debian("framehop", "forky/librust-", "librust-framehop-dev", "librust-object-dev")
+	packages, err := d.debian("framehop", "forky/librust-", "librust-framehop-dev", "librust-object-dev")
 	if err != nil {
 		return "", "", err
 	}
-	registry = filepath.Join(registry, "usr", "share", "cargo", "registry")
+	registry := filepath.Join(packages, "usr", "share", "cargo", "registry")
 	// Cargo writes beside the sources, which are copied for that.
 	source := filepath.Join(d.Path, "framehop")
 	if err := os.RemoveAll(source); err != nil {
@@ -118,8 +119,6 @@ func (d Dir) Framehop() (program, version string, err error) {
 	if err := output(cmd); err != nil {
 		return "", "", fmt.Errorf("%w: %v", ErrMissing, err)
 	}
-	if found, _ := filepath.Glob(filepath.Join(registry, "framehop-*")); len(found) > 0 {
-		version = strings.Replace(filepath.Base(found[0]), "-", " ", 1) + ", by " + Version(cargo)
-	}
+	version = Package(packages, "librust-framehop-dev") + ", built by " + Version(cargo)
 	return filepath.Join(made, "release", "framehop-peer"), version, nil
 }

@@ -60,6 +60,14 @@ func (g *Goal) Met() bool { return g.Missing == "" && g.ratio() <= g.Most }
 
 func (g *Goal) ratio() float64 { return g.Ours.Number / g.Theirs.Number }
 
+// ratioText has two digits at least.
+func (g *Goal) ratioText() string {
+	if r := g.ratio(); r < 0.1 {
+		return fmt.Sprintf("%.2g", r)
+	}
+	return fmt.Sprintf("%.2f", g.ratio())
+}
+
 func (g *Goal) row(part string) []string {
 	if g.Missing != "" {
 		return []string{part, g.What, "", g.Peer, "", "", fmt.Sprint(g.Most), "not measured: " + g.Missing}
@@ -68,7 +76,7 @@ func (g *Goal) row(part string) []string {
 	if g.Met() {
 		verdict = "met"
 	}
-	return []string{part, g.What, g.Ours.String(), g.Peer, g.Theirs.String(), fmt.Sprintf("%.2f", g.ratio()), fmt.Sprint(g.Most), verdict}
+	return []string{part, g.What, g.Ours.String(), g.Peer, g.Theirs.String(), g.ratioText(), fmt.Sprint(g.Most), verdict}
 }
 
 // Body returns the section in Markdown.

@@ -1,4 +1,6 @@
-package main
+//go:build linux
+
+package lookup
 
 import (
 	"errors"
@@ -8,14 +10,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/bench/build"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
 // testPeer builds the peer, or skips the test, loudly.
-func testPeer(t *testing.T, dir string) string {
+func testPeer(t *testing.T) string {
 	t.Helper()
-	program, err := buildPeer(dir, false)
-	if errors.Is(err, errNoPeer) {
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := buildPeer(d, false)
+	if errors.Is(err, build.ErrMissing) {
 		t.Skipf("NOT TESTED against libsframe: %v", err)
 	}
 	if err != nil {
@@ -30,8 +37,7 @@ func testPeer(t *testing.T, dir string) string {
 // without FDEFuncStartPCRel is not compared: libsframe 2.47 takes its starts for
 // relative to their fields.)
 func TestAgree(t *testing.T) {
-	dir := t.TempDir()
-	program := testPeer(t, dir)
+	program := testPeer(t)
 	for _, fx := range []struct {
 		name string
 		addr uint64
@@ -128,11 +134,11 @@ func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := p.stop(); err != nil {
+		if err := p.Stop(); err != nil {
 			t.Errorf("the peer: %v", err)
 		}
 	}()
-	if _, err := p.in.Write([]byte{'a'}); err != nil {
+	if _, err := p.In.Write([]byte{'a'}); err != nil {
 		t.Fatal(err)
 	}
 	var fde sframe.FDE
@@ -141,7 +147,7 @@ func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {
 	var a answer
 	raw := make([]byte, answerSize)
 	for i, pc := range pcs {
-		if _, err := io.ReadFull(p.out, raw); err != nil {
+		if _, err := io.ReadFull(p.Out, raw); err != nil {
 			t.Fatalf("answer %d of %d: %v", i, len(pcs), err)
 		}
 		a.decode(raw)

@@ -1,8 +1,8 @@
-/* peer SECTION PCS: drives libsframe on the bytes of an SFrame section, for PCs
+/* libsframe SECTION PCS: drives libsframe on the bytes of an SFrame section, for PCs
    that are given relative to it (64-bit numbers in the host's order).
 
-   It reads commands from standard input, a letter each, and answers on standard
-   output:
+   Writes a line when it has read both. It reads commands from standard input, a letter
+   each, and answers on standard output:
      f   look up every PC, once; answers with the nanoseconds of one look-up
      d   decode the section, once; answers with the nanoseconds
      a   look up every PC and answer with a struct answer for each.  */
@@ -59,6 +59,8 @@ struct answer
 int
 main (int argc, char **argv)
 {
+  if (argc < 3)
+    return 2;
   size_t size, pcs_size;
   int err = 0, c;
   char *section = slurp (argv[1], &size);
@@ -68,7 +70,6 @@ main (int argc, char **argv)
   sframe_decoder_ctx *ctx;
   volatile uint64_t sum = 0;
 
-  (void) argc;
   memcpy (copy, section, size);	/* it may be turned into the host's order */
   ctx = sframe_decode (copy, size, &err);
   if (!ctx)
@@ -76,6 +77,8 @@ main (int argc, char **argv)
       fprintf (stderr, "sframe_decode: %s\n", sframe_errmsg (err));
       return 1;
     }
+  puts ("ready");
+  fflush (stdout);
   while ((c = getchar ()) != EOF)
     {
       double start;

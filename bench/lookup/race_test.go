@@ -1,0 +1,5 @@
+//go:build linux && race
+
+package lookup
+
+func init() { raceDetector = true }
