@@ -17,7 +17,7 @@ type Module struct {
 	image  *Image
 	bias   uint64
 	err    error
-	opened atomic.Bool // what open gave is there
+	opened atomic.Bool
 
 	memo sync.Map
 }
@@ -41,14 +41,8 @@ func (m *Module) Image() (im *Image, bias uint64, err error) {
 	return m.image, m.bias, m.err
 }
 
-// Opened returns the module's image if somebody has asked for it already, and it
-// could be opened; else nil.
-func (m *Module) Opened() *Image {
-	if !m.opened.Load() {
-		return nil
-	}
-	return m.image
-}
+// Opened reports whether somebody has asked for the module's image before.
+func (m *Module) Opened() bool { return m.opened.Load() }
 
 func (m *Module) load() {
 	defer m.opened.Store(true)

@@ -88,6 +88,9 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	warnings := s.warnings()
 	for _, m := range s.Modules().All() {
+		if !m.Opened() {
+			continue // no frame is in it
+		}
 		for _, err := range symbols.Warnings(m) {
 			warnings = append(warnings, err.Error())
 		}

@@ -34,7 +34,10 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 			continue // the vDSO, which is copied
 		}
 		about := Module{Path: m.Path, Lo: m.Lo()}
-		im := m.Opened()
+		var im *target.Image
+		if m.Opened() {
+			im, _, _ = m.Image()
+		}
 		if inMemory, err := target.MemoryImage(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
 			about.BuildID = inMemory.BuildID
 		}
@@ -104,7 +107,7 @@ func (s *Snapshot) AddMemory(blocks []Block) {
 				break
 			}
 			if have := &s.Memory[i]; b.Addr < have.Addr {
-				more = append(more, Block{b.Addr, b.Data[:have.Addr-b.Addr]})
+				more = append(more, Block{b.Addr, b.Data[:have.Addr-b.Addr], b.Late})
 			}
 			b.cut(s.Memory[i].End())
 		}
@@ -179,8 +182,10 @@ func (p *pages) page(at, size uint64) []byte {
 
 // blocks returns all that was read.
 func (p *pages) blocks() (list []Block) {
+	mover, moves := p.mem.(interface{ MovedOn(addr uint64) bool })
 	for at, data := range p.have {
-		list = append(list, Block{at, data})
+		// What comes first in a page may be a copy's end, which AddMemory cuts off.
+		list = append(list, Block{at, data, moves && mover.MovedOn(at+page-1)})
 	}
 	return list
 }

@@ -38,6 +38,7 @@ type note struct {
 	CodeMask   hex          `json:"code_mask"` // bits of a code address that are address
 	Threads    []threadNote `json:"threads"`   // in the order of the NT_PRSTATUS notes
 	Modules    []moduleNote `json:"modules"`
+	Late       []lateNote   `json:"late,omitempty"`
 }
 
 type threadNote struct {
@@ -55,6 +56,12 @@ type moduleNote struct {
 	Path    string `json:"path"`
 	Address hex    `json:"address"`
 	BuildID string `json:"build_id"`
+}
+
+// lateNote is memory of a later moment: see Block.Late.
+type lateNote struct {
+	Address hex    `json:"address"`
+	Size    uint64 `json:"size"`
 }
 
 // hex is a number that JSON has as "0x…": readers of JSON often keep 53 bits only.
@@ -93,6 +100,15 @@ func (s *Snapshot) note() ([]byte, error) {
 	}
 	for _, m := range s.Modules {
 		n.Modules = append(n.Modules, moduleNote{m.Path, hex(m.Lo), m.BuildID})
+	}
+	for i := range s.Memory {
+		if b := &s.Memory[i]; b.Late {
+			if last := len(n.Late) - 1; last >= 0 && uint64(n.Late[last].Address)+n.Late[last].Size == b.Addr {
+				n.Late[last].Size += uint64(len(b.Data))
+			} else {
+				n.Late = append(n.Late, lateNote{hex(b.Addr), uint64(len(b.Data))})
+			}
+		}
 	}
 	text, err := json.Marshal(&n)
 	if err == nil && len(text) > maxNote {

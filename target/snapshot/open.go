@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -23,6 +24,7 @@ type Target struct {
 
 	arch    *arch.Arch
 	threads []*Thread
+	memory  memory
 }
 
 // Open opens a file that [Snapshot.Write] has written, also if it was compressed
@@ -69,8 +71,20 @@ func of(c *core.Target, name string) (*Target, error) {
 	for _, m := range n.Modules {
 		t.Listed = append(t.Listed, Module{m.Path, uint64(m.Address), m.BuildID})
 	}
+	t.memory = memory{c.Memory(), n.Late}
 	t.addThreads(n)
 	return t, nil
+}
+
+// memory is a core file's memory, of which it is known what is of a later moment.
+type memory struct {
+	target.Memory
+	late []lateNote
+}
+
+// MovedOn implements [target.Mover].
+func (m *memory) MovedOn(addr uint64) bool {
+	return slices.ContainsFunc(m.late, func(l lateNote) bool { return addr-uint64(l.Address) < l.Size })
 }
 
 // addThreads joins what the core has of the threads with what the note says.
@@ -97,6 +111,9 @@ func (t *Target) addThreads(n *note) {
 
 // Arch returns the process's architecture, with the process's own address mask.
 func (t *Target) Arch() *arch.Arch { return t.arch }
+
+// Memory returns the address space. It implements [target.Mover].
+func (t *Target) Memory() target.Memory { return &t.memory }
 
 // Threads returns the threads, each a [*Thread], in the snapshot's order. The error
 // is always nil.

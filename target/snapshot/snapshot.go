@@ -87,6 +87,9 @@ type File struct {
 type Block struct {
 	Addr uint64
 	Data []byte
+	// Late says that it is of the stack of a thread that had run on when it was
+	// copied: the frames there may be of another moment than the registers.
+	Late bool
 }
 
 // End returns the first address behind the block.

@@ -56,7 +56,9 @@ func made(a *arch.Arch) *snapshot.Snapshot {
 			{Addr: text + 0x1800, Data: fill(0x800, 1)},
 			{Addr: text + 0x2000, Data: fill(0x10, 2)},
 			{Addr: nobody, Data: fill(33, 3)},
-			{Addr: stack + 0x3f80, Data: fill(0x2080, 4)},
+			{Addr: stack + 0x3f80, Data: fill(0x1080, 4)},
+			{Addr: stack + 0x5000, Data: fill(0x800, 5), Late: true},
+			{Addr: stack + 0x5800, Data: fill(0x800, 6), Late: true},
 		},
 		Files: []snapshot.File{{Lo: text + 0x10000, Content: io.NewSectionReader(bytes.NewReader(fill(0x123, 5)), 0, 0x123)}},
 	}
@@ -167,6 +169,12 @@ func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
 		got := make([]byte, len(b.Data))
 		if n, err := tg.Memory().ReadMemory(b.Addr, got); n != len(got) || err != nil || !bytes.Equal(got, b.Data) {
 			t.Errorf("at %#x: %d of %d bytes, %v", b.Addr, n, len(got), err)
+		}
+	}
+	mover := tg.Memory().(interface{ MovedOn(addr uint64) bool })
+	for at, want := range map[uint64]bool{stack + 0x4fff: false, stack + 0x5000: true, stack + 0x5900: true, stack + 0x5fff: true, stack + 0x6000: false} {
+		if mover.MovedOn(at) != want {
+			t.Errorf("at %#x: moved on %v, want %v", at, !want, want)
 		}
 	}
 	// Two blocks in a row are read at once; what was not copied is not read.
@@ -436,7 +444,7 @@ func TestVersion1(t *testing.T) {
 func TestAddMemory(t *testing.T) {
 	// One byte for each address: which copy it is of.
 	block := func(lo, hi int, of byte) snapshot.Block {
-		return snapshot.Block{Addr: uint64(lo), Data: bytes.Repeat([]byte{of}, hi-lo)}
+		return snapshot.Block{Addr: uint64(lo), Data: bytes.Repeat([]byte{of}, hi-lo), Late: of == 'd'}
 	}
 	for _, tt := range []struct {
 		have, add []snapshot.Block
@@ -459,6 +467,9 @@ func TestAddMemory(t *testing.T) {
 			}
 			at = b.End()
 			copy(got[b.Addr:], b.Data)
+			if len(b.Data) > 0 && b.Late != (b.Data[0] == 'd') {
+				t.Errorf("%v is late: %v", b, b.Late)
+			}
 		}
 		if text := strings.TrimRight(string(got), " "); text != tt.want {
 			t.Errorf("%q, want %q", text, tt.want)
