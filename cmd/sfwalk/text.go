@@ -32,14 +32,20 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		return false, err
 	}
 
-	type result struct {
-		text  [][]byte
-		whole bool
-	}
-	var workers []func(int) result
-	for _, w := range newWalkers(s, symbols, flags, len(threads)) {
-		workers = append(workers, func(i int) result {
-			p := printer{color: head.color}
+	var workers []func(int) *printer
+	walkers := newWalkers(s, symbols, flags, len(threads))
+	used := make(chan *printer, len(walkers))
+	for _, w := range walkers {
+		workers = append(workers, func(i int) *printer {
+			var p *printer
+			select {
+			case p = <-used:
+			default:
+				p = &printer{color: head.color, buf: make([]byte, 0, printed)}
+				if len(walkers) == 1 {
+					p.out = out // nobody has to wait for anybody
+				}
+			}
 			if i > 0 {
 				p.byte('\n')
 			}
@@ -47,16 +53,24 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 			level := 0
 			th := w.thread(threads[i], func(f *frame.Frame) { level += p.frame(w, level, f) })
 			p.end(&th)
-			return result{append(p.full, p.buf), th.whole}
+			p.whole = th.whole
+			return p
 		})
 	}
 	whole = true
-	err = inOrder(len(threads), workers, func(r result) error {
-		whole = whole && r.whole
-		for _, text := range r.text {
-			if _, err := out.Write(text); err != nil {
-				return err
-			}
+	err = inOrder(len(threads), workers, func(p *printer) error {
+		whole = whole && p.whole
+		p.out = out
+		p.flush()
+		if p.err != nil {
+			return p.err
+		}
+		if len(walkers) > 1 {
+			p.out = nil
+		}
+		select {
+		case used <- p:
+		default:
 		}
 		return nil
 	})
@@ -66,9 +80,12 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 // printer makes text.
 type printer struct {
 	color bool
-	full  [][]byte // what comes before buf
+	out   io.Writer // where it goes; nil where it must be kept until it is its turn
+	err   error     // of out
+	full  [][]byte  // what comes before buf
 	buf   []byte
 	room  []frm // for the frames of one place
+	whole bool  // the stack is
 }
 
 // printed is how much text lies together; to let a buffer grow with a deep stack
@@ -77,10 +94,24 @@ const printed = 32 << 10
 
 // makeRoom begins another buffer where this one is nearly full.
 func (p *printer) makeRoom() {
-	if len(p.buf) > printed-printed/8 {
+	switch {
+	case len(p.buf) <= printed-printed/8:
+	case p.out != nil:
+		p.flush()
+	default:
 		p.full = append(p.full, p.buf)
 		p.buf = make([]byte, 0, printed)
 	}
+}
+
+// flush writes what there is.
+func (p *printer) flush() {
+	for _, text := range append(p.full, p.buf) {
+		if p.err == nil {
+			_, p.err = p.out.Write(text)
+		}
+	}
+	p.full, p.buf = nil, p.buf[:0]
 }
 
 func (p *printer) byte(b byte)     { p.buf = append(p.buf, b) }
@@ -264,6 +295,9 @@ func (p *printer) detailed(f *frm) {
 	}
 	if f.Guess {
 		p.styled(faint, " [guess]")
+	}
+	if f.MovedOn {
+		p.styled(red, " [moved on]")
 	}
 	p.byte('\n')
 	if f.ID != "" {
