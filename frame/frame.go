@@ -18,6 +18,7 @@ type Frame struct {
 	err    error // detail of stop
 	asked  bool  // prev, stop and err are final
 	caller bool  // pc is a return address: NEXT was called by THIS
+	moved  bool  // see MovedOn
 
 	pc, sp      uint64
 	spKnown     bool
@@ -43,6 +44,11 @@ func (f *Frame) AddressInBlock() uint64 {
 	}
 	return f.pc
 }
+
+// MovedOn reports whether the process had moved on when THIS was read: THIS, or an inner
+// frame, comes from memory of another moment than the thread's registers, and may never
+// have been on one stack with frame 0.
+func (f *Frame) MovedOn() bool { return f.moved }
 
 // Next returns the inner frame; the sentinel's is nil.
 func (f *Frame) Next() *Frame { return f.next }

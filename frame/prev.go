@@ -22,6 +22,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	prev = s.newFrame()
 	prev.Level, prev.next = f.Level+1, f
 	prev.caller = f.typ != SigTramp
+	prev.moved = f.moved || f.ra.Lval == InMemory && s.window.movedOn(f.ra.Addr)
 	prev.pc, prev.fp = pc, fp
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
 	prev.sniff()

@@ -13,6 +13,7 @@ import (
 type window struct {
 	memory target.Memory
 	lender target.Lender // the memory, if it is one
+	mover  target.Mover  // the same
 	lo     uint64        // address of data[0]
 	data   []byte
 	room   [8]byte
@@ -21,6 +22,12 @@ type window struct {
 func (w *window) start(m target.Memory) {
 	w.memory, w.lo, w.data = m, 0, nil
 	w.lender, _ = m.(target.Lender)
+	w.mover, _ = m.(target.Mover)
+}
+
+// movedOn reports whether the word at addr is of another moment than the registers.
+func (w *window) movedOn(addr uint64) bool {
+	return w.mover != nil && !w.holds(addr, 1) && w.mover.MovedOn(addr)
 }
 
 // word reads one word of the architecture's pointer size.

@@ -42,5 +42,13 @@ type Lender interface {
 	Window(addr uint64) (lo uint64, data []byte)
 }
 
+// A Mover is a Memory of a process that runs on while it is read.
+type Mover interface {
+	Memory
+	// MovedOn reports whether what is read of a stack at addr is of another moment than
+	// the registers of its thread.
+	MovedOn(addr uint64) bool
+}
+
 // ErrUnmapped says that an address could not be read. Errors of ReadMemory wrap it.
 var ErrUnmapped = errors.New("memory cannot be read")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +14,19 @@ import (
 
 func newAttach() *cobra.Command {
 	var flags walkFlags
-	var timeout time.Duration
+	var opts live.Options
 	var save string
 	cmd := &cobra.Command{
 		Use:   "attach PID",
 		Short: "Print the stacks of a live process",
 		Long: `attach stops the threads of a process for a moment, copies their registers
 and stacks, lets them run again, and prints every thread's stack.
+
+Each thread is stopped, read and let go by itself, which holds it for some fifty
+microseconds; the stacks of different threads are then of slightly different
+moments. --consistent stops all threads at one moment, for a whole picture: who
+waits for whom. Of a deep stack the inner part is copied, and the rest when it is
+reached; "[moved on]" marks frames from where the thread had run on by then.
 
 A process that is stopped (job control, SIGSTOP) stays stopped. One that another
 debugger traces is left alone.
@@ -33,6 +38,7 @@ by its owner alone.
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
   sfwalk attach 4242 --tid 4243 --registers
+  sfwalk attach 4242 --consistent
   sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
   sfwalk attach 4242 --sniffers dwarf,prologue --explain
   sfwalk attach 4242 --sframe-dir /var/lib/sframe
@@ -46,16 +52,17 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err := flags.check(); err != nil {
 				return err
 			}
-			return attach(cmd, pid, &flags, timeout, save)
+			return attach(cmd, pid, &flags, opts, save)
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().DurationVar(&timeout, "timeout", time.Second, "how long to wait for a thread to stop before it is left out")
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out")
+	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
 	return cmd
 }
 
-func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration, save string) error {
+func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, save string) error {
 	var file *saving
 	if save != "" {
 		var err error
@@ -64,7 +71,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration
 		}
 		defer file.discard()
 	}
-	s, err := process(cmd.Context(), pid, timeout)
+	s, err := process(cmd.Context(), pid, opts)
 	if err != nil {
 		return err
 	}
@@ -90,8 +97,8 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, timeout time.Duration
 }
 
 // process takes the picture of a live process.
-func process(ctx context.Context, pid int, timeout time.Duration) (*source, error) {
-	t, err := live.Attach(ctx, pid, live.Options{Timeout: timeout})
+func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
+	t, err := live.Attach(ctx, pid, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +108,7 @@ func process(ctx context.Context, pid int, timeout time.Duration) (*source, erro
 		root: fmt.Sprintf("/proc/%d/root", pid),
 		about: func(doc *document) {
 			pause := t.Pause.Microseconds()
-			doc.PID, doc.Exe, doc.PauseUS = pid, t.Exe, &pause
+			doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = pid, t.Exe, &pause, t.Consistent
 		},
 		mark: func(of target.Thread, th *thread) {
 			if err := of.(*live.Thread).Err; err != nil {

@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 func newDemo() *cobra.Command {
@@ -46,7 +46,7 @@ func demoLive(cmd *cobra.Command, flags *walkFlags) error {
 		return err
 	}
 	defer p.Stop()
-	s, err := process(cmd.Context(), p.PID, time.Second)
+	s, err := process(cmd.Context(), p.PID, live.Options{})
 	if err != nil {
 		return err
 	}

@@ -11,16 +11,17 @@ import (
 // document is what a command prints, as text or as JSON; docs/json.md describes
 // it. Fields are added, never renamed.
 type document struct {
-	PID      int      `json:"pid"`
-	Exe      string   `json:"exe"`
-	Arch     string   `json:"arch"`
-	PauseUS  *int64   `json:"pause_us,omitempty"` // of a live process
-	Core     string   `json:"core,omitempty"`     // the core file
-	Snapshot string   `json:"snapshot,omitempty"` // the file with the snapshot
-	Taken    string   `json:"taken,omitempty"`    // when the snapshot was
-	Remote   string   `json:"remote,omitempty"`   // the stub's address
-	Signal   *sig     `json:"signal,omitempty"`   // what a core's process died of, what a stub's stopped for
-	Threads  []thread `json:"threads"`
+	PID        int      `json:"pid"`
+	Exe        string   `json:"exe"`
+	Arch       string   `json:"arch"`
+	PauseUS    *int64   `json:"pause_us,omitempty"`   // of a live process
+	Consistent bool     `json:"consistent,omitempty"` // all threads are of one moment
+	Core       string   `json:"core,omitempty"`       // the core file
+	Snapshot   string   `json:"snapshot,omitempty"`   // the file with the snapshot
+	Taken      string   `json:"taken,omitempty"`      // when the snapshot was
+	Remote     string   `json:"remote,omitempty"`     // the stub's address
+	Signal     *sig     `json:"signal,omitempty"`     // what a core's process died of, what a stub's stopped for
+	Threads    []thread `json:"threads"`
 }
 
 // sig is a Unix signal and what came with it.
@@ -60,6 +61,7 @@ type frm struct {
 	Sniffer  string `json:"sniffer"`
 
 	Guess     bool         `json:"guess,omitempty"`
+	MovedOn   bool         `json:"moved_on,omitempty"` // the process ran on before this was read
 	ID        string       `json:"id,omitempty"`
 	Registers []register   `json:"registers,omitempty"`
 	Explain   *explanation `json:"explain,omitempty"`

@@ -181,7 +181,7 @@ func TestSectionHeadersStripped(t *testing.T) {
 // take attaches to a process and makes its document.
 func take(t *testing.T, pid int, flags *walkFlags) *document {
 	t.Helper()
-	s, err := process(context.Background(), pid, 5*time.Second)
+	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 		root:   opts.Sysroot,
 		about: func(doc *document) {
 			pause := t.Pause.Microseconds()
-			doc.Snapshot, doc.PID, doc.Exe, doc.PauseUS = path, t.PID, t.Exe, &pause
+			doc.Snapshot, doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = path, t.PID, t.Exe, &pause, t.Consistent
 			if !t.Taken.IsZero() {
 				doc.Taken = t.Taken.UTC().Format(time.RFC3339Nano)
 			}

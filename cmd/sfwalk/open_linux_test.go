@@ -24,7 +24,7 @@ import (
 // document and the snapshot's path.
 func saved(t *testing.T, pid int, flags *walkFlags) (doc *document, path string) {
 	t.Helper()
-	s, err := process(context.Background(), pid, 5*time.Second)
+	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe/separate"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // generated makes SFrame sections for all modules that the stacks lie in, and
@@ -120,7 +121,7 @@ func TestSFrameDirWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 		flags := &walkFlags{separate: &sframe.Separate{Dirs: []string{dir}}}
-		s, err := process(context.Background(), p.PID, 5*time.Second)
+		s, err := process(context.Background(), p.PID, live.Options{Timeout: 5 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,30 +42,54 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 	if timeout <= 0 {
 		timeout = DefaultTimeout
 	}
-	s := snapshot{tracer: tracer{proc: p}, files: &files{proc: p}, taken: time.Now()}
-	s.tracer.prepare = s.files.prepare
-	all := true
-	onOwnThread(func() {
-		defer func() { all = s.tracer.detachAll() }()
-		s.tracer.deadline = time.Now().Add(timeout)
-		if err = s.tracer.stopAll(ctx); err == nil {
-			err = s.take()
+	for again := 0; ; again++ {
+		s := &snapshot{tracer: tracer{proc: p}, files: &files{proc: p}, left: copyLimit}
+		// A process that becomes another one all the time must be held to be seen.
+		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
+		if err == nil {
+			return s.target()
 		}
-	})
-	if !all {
-		awaitThreadEnd(s.tracer.self)
+		s.files.closeOpened()
+		if !errors.Is(err, errReplaced) {
+			break
+		}
 	}
+	p.dir.Close()
 	var r *refusal
 	switch {
-	case err == nil:
-		return s.target()
 	case errors.Is(err, ErrExited):
 		err = refuse(ErrExited, pid, "the process has ended while it was attached to")
 	case !errors.As(err, &r) && ctx.Err() == nil:
 		err = fmt.Errorf("attach %d: %w", pid, err)
 	}
-	s.files.Close()
 	return nil, err
+}
+
+// maxReplaced is how often an attach begins anew because the process has called
+// execve(2) meanwhile.
+const maxReplaced = 3
+
+// attach takes the picture: of all threads at one moment, or of one after the other.
+func (s *snapshot) attach(ctx context.Context, timeout time.Duration, consistent bool) (err error) {
+	t := &s.tracer
+	all := true
+	onOwnThread(func() {
+		defer func() { all = t.detachAll() }()
+		if !consistent {
+			err = s.inTurn(ctx, timeout)
+			return
+		}
+		s.consistent = true
+		t.prepare = func(threads int) { s.files.prepare(min(threads*usualStack, 8<<20)) }
+		t.deadline = time.Now().Add(timeout)
+		if err = t.stopAll(ctx); err == nil {
+			err = s.take()
+		}
+	})
+	if !all {
+		awaitThreadEnd(t.self)
+	}
+	return err
 }
 
 // awaitThreadEnd waits until a thread of our own has ended, and with it whatever
@@ -81,26 +105,32 @@ func awaitThreadEnd(tid int) {
 
 // snapshot is a picture while it is taken.
 type snapshot struct {
-	tracer tracer
-	files  *files
-	memory memory
-	maps   []procmaps.Mapping
-	taken  time.Time
+	tracer     tracer
+	files      *files
+	maps       []procmaps.Mapping
+	moment     time.Time
+	consistent bool // all threads are of one moment
 
+	copies []block
+	left   uint64  // how much more may be copied, bytes
+	lifted []block // of one thread, in files.copyRoom
+
+	masked  bool
 	pacMask uint64 // of code addresses; 0 where there is none
 }
 
 // take reads what must be of one moment. All threads are stopped.
 func (s *snapshot) take() error {
 	hookStopped()
-	room, masked := make([]byte, maxRegisterSet), false
+	s.moment = time.Now()
+	room := s.files.registerRoom
 	leader := 0 // a thread to read the address space by: the main one may have ended
 	for _, x := range s.tracer.tracees {
 		switch x.state {
 		case stopped:
 			x.readRegisters(room)
-			if !masked && x.state == stopped { // all threads have one mask
-				masked, s.pacMask = true, readPACMask(x.tid, room)
+			if !s.masked && x.state == stopped { // all threads have one mask
+				s.masked, s.pacMask = true, readPACMask(x.tid, room)
 			}
 		case failed:
 			s.blockedRegisters(x)
@@ -115,18 +145,31 @@ func (s *snapshot) take() error {
 	if err := s.files.openAll(leader); err != nil {
 		return err
 	}
-	text, err := s.files.readMaps(leader)
-	if err != nil {
+	if err := s.readMaps(leader); err != nil {
 		return err
-	}
-	if s.maps, err = procmaps.Parse(text); err != nil {
-		return err
-	}
-	if len(s.maps) == 0 {
-		return ErrExited
 	}
 	s.copyStacks(leader)
 	return nil
+}
+
+// readMaps reads what is mapped, by the first thread given that is still there.
+func (s *snapshot) readMaps(tids ...int) error {
+	err := error(ErrExited)
+	for _, tid := range tids {
+		var text []byte
+		if text, err = s.files.readMaps(tid); err == nil {
+			s.maps, err = procmaps.Parse(text)
+		}
+		if err == nil && len(s.maps) > 0 {
+			return nil
+		}
+		if err == nil || ended(err) {
+			err = ErrExited // a thread that has ended has none
+			continue
+		}
+		break
+	}
+	return err
 }
 
 // readRegisters reads the registers of a stopped thread.
@@ -165,53 +208,71 @@ func (s *snapshot) blockedRegisters(x *tracee) {
 	}
 }
 
-// copyStacks copies the used part of every thread's stack, the stacks that were
+// copyStacks copies the inner part of every thread's stack, the stacks that were
 // interrupted by handlers on alternate stacks, and the vDSO, which has no file.
 func (s *snapshot) copyStacks(leader int) {
-	var sps []uint64
+	var stacks []stack
 	for _, x := range s.tracer.tracees {
 		if sp, ok := x.regs.Get(hostArch.SP); ok && x.state != gone {
-			sps = append(sps, sp)
+			x.owner = &owner{tid: x.tid, step: firstCopy}
+			stacks = append(stacks, stack{sp, x.owner})
 		}
 	}
-	var want []span
-	for _, m := range s.maps {
-		if m.Path == "[vdso]" {
-			want = append(want, span{m.Lo, m.Hi})
-		}
-	}
-	left := uint64(copyLimit)
 	for range maxSwitches {
-		for _, sp := range sps {
-			if w, ok := stackSpan(s.maps, sp, uint64(hostArch.RedZone)); ok {
+		var want []span
+		for _, k := range stacks {
+			if w, ok := stackSpan(s.maps, k.sp, uint64(hostArch.RedZone)); ok {
 				want = append(want, w)
 			}
 		}
-		parts := s.memory.missing(want)
-		fit(parts, left)
+		parts := missing(s.copies, want)
+		fit(parts, s.left)
 		blocks, n := s.files.copyMemory(leader, parts)
-		s.memory.add(blocks)
-		left -= n
+		s.copies = disjoint(append(s.copies, blocks...))
+		s.left -= n
 
-		outer := sps[:0]
-		for _, sp := range sps {
-			if v, ok := interruptedSP(hostArch, sp, s.memory.copied(sp)); ok {
-				outer = append(outer, v)
+		outer := stacks[:0]
+		for _, k := range stacks {
+			i := findBlock(s.copies, k.sp)
+			if i == len(s.copies) || s.copies[i].lo > k.sp {
+				continue
+			}
+			s.copies[i].owner = k.owner
+			if v, ok := interruptedSP(hostArch, k.sp, s.copies[i].data[k.sp-s.copies[i].lo:]); ok {
+				outer = append(outer, stack{v, k.owner})
 			}
 		}
-		if sps, want = outer, want[:0]; len(sps) == 0 {
+		if stacks = outer; len(stacks) == 0 {
 			return
 		}
 	}
 }
 
+// stack is a thread's, or one that a handler on another stack has interrupted.
+type stack struct {
+	sp    uint64
+	owner *owner
+}
+
 // target makes the result, after the process has been let go.
 func (s *snapshot) target() (*Target, error) {
-	t := &Target{PID: s.tracer.proc.pid, Exe: s.files.exePath, arch: hostArch.WithPACMask(s.pacMask), memory: &s.memory, files: s.files}
+	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, left: s.left, lift: s.files.lift}
+	m.add(s.copies...)
+	for i := range s.maps {
+		if v := &s.maps[i]; v.IsVDSO() { // it has no file, and must outlive the process
+			data := make([]byte, v.Hi-v.Lo)
+			n, _ := s.files.fetch(v.Lo, data)
+			m.add(block{lo: v.Lo, data: data[:n]})
+		}
+	}
+	t := &Target{
+		PID: s.tracer.proc.pid, Exe: s.files.exePath, Consistent: s.consistent,
+		arch: hostArch.WithPACMask(s.pacMask), memory: m, files: s.files, maps: s.maps, taken: s.moment,
+	}
 	for _, x := range s.tracer.tracees {
 		t.Pause = max(t.Pause, x.held)
 		if x.state != gone {
-			t.threads = append(t.threads, &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs})
+			t.threads = append(t.threads, &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs, owner: x.owner})
 		}
 	}
 	slices.SortFunc(t.threads, func(a, b *Thread) int {
@@ -220,10 +281,8 @@ func (s *snapshot) target() (*Target, error) {
 		}
 		return a.id - b.id
 	})
-	s.memory.live = &pages{pid: t.PID, fetch: s.files.fetch}
-	s.files.memory = &s.memory
+	s.files.memory = m
 	t.modules = s.files.modules(s.maps)
-	t.maps, t.taken = s.maps, s.taken
 	return t, nil
 }
 

@@ -4,10 +4,12 @@ package live
 
 import (
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -26,13 +28,14 @@ type files struct {
 	ownRoot *os.File // our own root folder
 	exe     *os.File // the program; nil where it cannot be opened
 
-	// Where the copies and the text of the maps go, if they fit.
-	copyRoom, mapsRoom []byte
+	// Where the registers, the copies and the text of the maps go, if they fit.
+	registerRoom, copyRoom, mapsRoom []byte
 
 	memory target.Memory // set when the target is made
 
+	closed atomic.Bool
+
 	mu       sync.Mutex
-	closed   bool
 	opened   []*os.File
 	warnings []string
 }
@@ -62,10 +65,33 @@ func (f *files) openAll(tid int) error {
 
 var errClosed = errors.New("target is closed")
 
+// openAny is openAll by the first of the threads that is still there.
+func (f *files) openAny(tids []int) error {
+	err := error(ErrExited)
+	for _, tid := range tids {
+		if err = f.openAll(tid); err == nil || !errors.Is(err, ErrExited) {
+			return err
+		}
+	}
+	return err
+}
+
+// replaced reports whether the address space that was opened is no longer the
+// process's: it has called execve(2), or ended.
+func (f *files) replaced() bool {
+	if f.mem == nil {
+		return false
+	}
+	var b [1]byte
+	_, err := f.mem.ReadAt(b[:], 0)
+	return errors.Is(err, io.EOF) // address 0 of one that is there gives EIO
+}
+
 // prepare makes room for what most processes need, so that no thread has to wait
-// until the kernel has given us that memory.
-func (f *files) prepare(threads int) {
-	f.copyRoom = make([]byte, min(threads*usualStack, 8<<20))
+// until the kernel has given us that memory. copies is for how many bytes of stacks.
+func (f *files) prepare(copies int) {
+	f.registerRoom = make([]byte, maxRegisterSet)
+	f.copyRoom = make([]byte, copies)
 	f.mapsRoom = make([]byte, 64<<10)
 	for _, room := range [...][]byte{f.copyRoom, f.mapsRoom} {
 		for i := 0; i < len(room); i += pageSize {
@@ -80,18 +106,25 @@ const usualStack = 16 << 10
 
 // Close implements [io.Closer].
 func (f *files) Close() error {
+	if f.closeOpened() {
+		f.proc.dir.Close()
+	}
+	return nil
+}
+
+// closeOpened closes all but the process's folder; it reports false if it has before.
+func (f *files) closeOpened() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
-		return nil
+	if f.closed.Swap(true) {
+		return false
 	}
-	f.closed = true
-	for _, file := range append(f.opened, f.proc.dir, f.pidfd, f.mem, f.root, f.ownRoot, f.exe) {
+	for _, file := range append(f.opened, f.pidfd, f.mem, f.root, f.ownRoot, f.exe) {
 		if file != nil {
 			file.Close()
 		}
 	}
-	return nil
+	return true
 }
 
 func (f *files) warned() []string {
@@ -150,6 +183,30 @@ func (f *files) exited() bool {
 	return n > 0
 }
 
+// copyFrom copies what can be read of the stack that sp points into, from the red zone
+// on, as far as there is room. lo is the first address of the n bytes. Where sp has
+// overflown its stack, that begins above.
+func (f *files) copyFrom(tid int, sp uint64, room []byte) (lo uint64, n int) {
+	lo = sp - min(sp, uint64(hostArch.RedZone))
+	for end := sp + guardGap; lo < end; lo = lo&^(pageSize-1) + pageSize {
+		if n = f.copyRange(tid, lo, room); n > 0 {
+			return lo, n
+		}
+	}
+	return 0, 0
+}
+
+// copyRange copies what is readable from lo on into room, and returns how much that is.
+func (f *files) copyRange(tid int, lo uint64, room []byte) int {
+	local := []unix.Iovec{{Base: &room[0], Len: uint64(len(room))}}
+	remote := []unix.RemoteIovec{{Base: uintptr(lo), Len: len(room)}}
+	n, err := unix.ProcessVMReadv(tid, local, remote, 0)
+	if err != nil && err != unix.EFAULT {
+		n, _ = f.fetch(lo, room) // refused
+	}
+	return max(n, 0)
+}
+
 // copyMemory copies the given ranges, ascending and disjoint, while the threads
 // are stopped. What cannot be read is left out. It returns the copies and their
 // size together.
@@ -187,7 +244,7 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 			s := &parts[0]
 			k := min(got, s.hi-s.lo)
 			if k > 0 {
-				blocks = append(blocks, block{s.lo, buf[used : used+k : used+k]})
+				blocks = append(blocks, block{lo: s.lo, data: buf[used : used+k : used+k]})
 				used, got = used+k, got-k
 			}
 			if s.lo += k; s.lo < s.hi {

@@ -25,7 +25,7 @@ var useMapFiles = true
 func (f *files) image(m *procmaps.File) (*target.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
+	if f.closed.Load() {
 		return nil, fmt.Errorf("%s: %w", m.Path, errClosed)
 	}
 	file := f.mapFile(m)

@@ -16,17 +16,26 @@ const DefaultTimeout = time.Second
 type Options struct {
 	// Timeout bounds the time that stopping all threads may take; 0 means
 	// [DefaultTimeout]. Threads that have not stopped by then carry an error.
+	//
+	// Where threads are read one after the other, it is that of each.
 	Timeout time.Duration
+
+	// Consistent has all threads stopped at one moment, for a picture that is whole:
+	// who waits for whom. Without it each thread is stopped, read and let go by itself,
+	// which holds it for much less.
+	Consistent bool
 }
 
-// Target is the picture of a process at one moment. It is safe for concurrent
-// use. It implements [target.Target].
+// Target is the picture of a process: of each thread at one moment. It is safe for
+// concurrent use. It implements [target.Target].
 type Target struct {
 	PID int
 	Exe string // the program's path as the process names it; "" where that cannot be read
 
-	// Pause is the longest time that any one thread was held: from just before it
-	// was asked to stop until it had been let go.
+	// Consistent says that the moment was the same for all threads.
+	Consistent bool
+	// Pause is the longest time that any one thread was held by [Attach]: from just
+	// before it was asked to stop until it had been let go.
 	Pause time.Duration
 
 	arch    *arch.Arch
@@ -49,8 +58,12 @@ type source interface {
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
 // Memory returns the address space: the stacks as they were copied, and all
-// else as the process has it when it is read. Reads of a process that has
-// exited fail with [ErrExited], outside the copies.
+// else as the process has it when it is read. Of a large stack only the inner part is
+// copied at first, and more when it is read, as long as the thread is where it was:
+// a thread that is blocked is not stopped again for that, any other for a moment. Once
+// it has moved on, what is read beyond the copies is of another moment, which
+// [target.Mover] tells. Reads of a process that has exited fail with [ErrExited],
+// outside the copies.
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped when the picture was taken.
@@ -85,6 +98,8 @@ type Thread struct {
 	id   int
 	name string
 	regs arch.Registers
+
+	owner *owner // of the stack's copies; nil if there are none
 }
 
 // ID returns the kernel's thread ID, as the caller's PID namespace has it.
@@ -92,6 +107,10 @@ func (t *Thread) ID() int { return t.id }
 
 // Name returns the thread's name (comm): at most 15 bytes.
 func (t *Thread) Name() string { return t.name }
+
+// MovedOn reports whether more of the thread's stack was asked for than had been copied,
+// after the thread had run on. It may become true while the stack is walked.
+func (t *Thread) MovedOn() bool { return t.owner != nil && t.owner.movedOn.Load() }
 
 // Registers fills in the thread's registers. Of a thread that could not be
 // stopped (see Err) they are PC and SP alone, where the kernel tells these, else

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 			fmt.Println("ready")
 			select {}
 		}
-		_, err := Attach(context.Background(), id, Options{})
+		_, err := Attach(context.Background(), id, Options{Consistent: true})
 		fmt.Println(err)
 	case "trace": // is the tracer, as a debugger would be
 		runtime.LockOSThread()
@@ -130,9 +130,18 @@ func address(t testing.TB, p *gdbtest.Process) uint64 {
 }
 
 // attach attaches, and lets go what is open when the test ends.
-func attach(t testing.TB, pid int) *Target {
+func attach(t testing.TB, pid int) *Target { return attachBy(t, pid, Options{}) }
+
+// eachWay runs a test with threads that are stopped one after the other, and with all
+// at once.
+func eachWay(t *testing.T, test func(t *testing.T, opts Options)) {
+	t.Run("in turn", func(t *testing.T) { test(t, Options{}) })
+	t.Run("consistent", func(t *testing.T) { test(t, Options{Consistent: true}) })
+}
+
+func attachBy(t testing.TB, pid int, opts Options) *Target {
 	t.Helper()
-	target, err := Attach(context.Background(), pid, Options{})
+	target, err := Attach(context.Background(), pid, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

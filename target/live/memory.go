@@ -2,10 +2,13 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // span is a range of addresses [lo, hi).
@@ -13,17 +16,49 @@ type span struct{ lo, hi uint64 }
 
 // block is a copy of memory.
 type block struct {
-	lo   uint64
-	data []byte
+	lo    uint64
+	data  []byte
+	owner *owner // the thread that it is of the stack of; nil for other memory
 }
 
 func (b *block) hi() uint64 { return b.lo + uint64(len(b.data)) }
 
-// memory is a process's address space: copies made at one moment, and behind
+// owner is a thread whose stack is copied in steps: first the inner part, more when
+// somebody reads beyond.
+type owner struct {
+	tid  int
+	step uint64 // copied last, bytes
+
+	// movedOn: the thread has run since the first copy, so that what was not copied
+	// then is of another moment.
+	movedOn atomic.Bool
+}
+
+// memory is a process's address space: copies of the stacks, which grow, and behind
 // them the process as it is now.
 type memory struct {
-	copies []block // ascending, disjoint; never changed once the target is made
+	blocks atomic.Pointer[[]block] // ascending, disjoint; never changed, but replaced
 	live   *pages
+
+	mu   sync.Mutex // over growing
+	maps []procmaps.Mapping
+	left uint64 // how much more may be copied, bytes
+	// lift copies a part of a thread's stack, unless the thread has returned, since the
+	// block before it was copied, from frames that are there; nil where stacks do not grow.
+	lift func(o *owner, before *block, part span) (data []byte, same bool)
+}
+
+func (m *memory) copies() []block {
+	if p := m.blocks.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// add puts more copies in.
+func (m *memory) add(blocks ...block) {
+	all := disjoint(append(slices.Clip(m.copies()), blocks...))
+	m.blocks.Store(&all)
 }
 
 // ReadMemory implements [target.Memory].
@@ -33,14 +68,17 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 		if at < addr {
 			return n, fmt.Errorf("read %d bytes at %#x: the address space ends: %w", len(p), addr, target.ErrUnmapped)
 		}
-		i := m.find(at)
-		if i < len(m.copies) {
-			b := &m.copies[i]
-			if b.lo <= at {
-				n += copy(rest, b.data[at-b.lo:])
-				continue
-			}
-			if room := b.lo - at; room < uint64(len(rest)) {
+		copies := m.copies()
+		i := findBlock(copies, at)
+		if i < len(copies) && copies[i].lo <= at {
+			n += copy(rest, copies[i].data[at-copies[i].lo:])
+			continue
+		}
+		if m.grow(at) {
+			continue
+		}
+		if i < len(copies) {
+			if room := copies[i].lo - at; room < uint64(len(rest)) {
 				rest = rest[:room]
 			}
 		}
@@ -55,37 +93,101 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 // Window implements [target.Lender].
 func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
-	if i := m.find(addr); i < len(m.copies) && m.copies[i].lo <= addr {
-		return m.copies[i].lo, m.copies[i].data
+	copies := m.copies()
+	if i := findBlock(copies, addr); i < len(copies) && copies[i].lo <= addr {
+		return copies[i].lo, copies[i].data
 	}
 	return 0, nil
 }
 
-// find returns the position of the first copy that ends above addr.
-func (m *memory) find(addr uint64) int {
-	return sort.Search(len(m.copies), func(i int) bool { return m.copies[i].hi() > addr })
+// MovedOn implements [target.Mover].
+func (m *memory) MovedOn(addr uint64) bool {
+	copies := m.copies()
+	before := m.below(copies, addr)
+	return before != nil && before.owner.movedOn.Load()
 }
 
 // copied returns what is copied from addr on, as far as it is in one block.
 func (m *memory) copied(addr uint64) []byte {
-	if i := m.find(addr); i < len(m.copies) && m.copies[i].lo <= addr {
-		return m.copies[i].data[addr-m.copies[i].lo:]
+	if lo, data := m.Window(addr); data != nil {
+		return data[addr-lo:]
 	}
 	return nil
 }
 
+// below returns the copy of a stack that addr, which is in no copy, lies outward of:
+// in the same mapping, with no other thread's copy between them. It is nil for an
+// address that is on no stack.
+func (m *memory) below(copies []block, addr uint64) *block {
+	i := findBlock(copies, addr)
+	if i < len(copies) && copies[i].lo <= addr || i == 0 || copies[i-1].owner == nil {
+		return nil
+	}
+	k, ok := procmaps.Find(m.maps, addr)
+	if !ok || !m.maps[k].Read || copies[i-1].hi() < m.maps[k].Lo {
+		return nil
+	}
+	return &copies[i-1]
+}
+
+// maxStep is how much is copied at a time: what a thread is held for, if it must be.
+const maxStep = 1 << 20
+
+// grow copies more of the stack that addr is on, and reports whether addr is in a copy
+// now. It is not where addr is on no stack, where the thread has moved on, or where
+// too much would be copied.
+func (m *memory) grow(addr uint64) bool {
+	if m.lift == nil || m.below(m.copies(), addr) == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	copies := m.copies()
+	before := m.below(copies, addr)
+	if before == nil {
+		return m.copied(addr) != nil
+	}
+	o := before.owner
+	k, _ := procmaps.Find(m.maps, addr)
+	step := min(2*o.step, maxStep)
+	part := span{max(before.hi(), addr&^(pageSize-1)), 0}
+	part.hi = min(part.lo+step, m.maps[k].Hi)
+	if i := findBlock(copies, addr); i < len(copies) {
+		part.hi = min(part.hi, copies[i].lo)
+	}
+	if o.movedOn.Load() || part.hi-part.lo > m.left || addr-part.lo >= part.hi-part.lo {
+		return false
+	}
+	data, same := m.lift(o, before, part)
+	if !same {
+		o.movedOn.Store(true)
+	}
+	if !same || addr-part.lo >= uint64(len(data)) {
+		return false
+	}
+	o.step = step
+	m.left -= uint64(len(data))
+	m.add(block{part.lo, data, o})
+	return true
+}
+
+// findBlock returns the position of the first copy that ends above addr.
+func findBlock(copies []block, addr uint64) int {
+	return sort.Search(len(copies), func(i int) bool { return copies[i].hi() > addr })
+}
+
 // missing returns the parts of the wanted ranges that are in no copy yet,
 // ascending and disjoint.
-func (m *memory) missing(want []span) (parts []span) {
+func missing(copies []block, want []span) (parts []span) {
 	sort.Slice(want, func(i, j int) bool { return want[i].lo < want[j].lo })
 	at := uint64(0)
 	for _, w := range want {
 		at = max(at, w.lo)
-		for i := m.find(at); at < w.hi && i < len(m.copies) && m.copies[i].lo < w.hi; i++ {
-			if at < m.copies[i].lo {
-				parts = append(parts, span{at, m.copies[i].lo})
+		for i := findBlock(copies, at); at < w.hi && i < len(copies) && copies[i].lo < w.hi; i++ {
+			if at < copies[i].lo {
+				parts = append(parts, span{at, copies[i].lo})
 			}
-			at = m.copies[i].hi()
+			at = copies[i].hi()
 		}
 		if at < w.hi {
 			parts = append(parts, span{at, w.hi})
@@ -95,10 +197,20 @@ func (m *memory) missing(want []span) (parts []span) {
 	return parts
 }
 
-// add puts more copies in, which overlap none.
-func (m *memory) add(blocks []block) {
-	m.copies = append(m.copies, blocks...)
-	sort.Slice(m.copies, func(i, j int) bool { return m.copies[i].lo < m.copies[j].lo })
+// disjoint sorts copies. Of two that overlap, the one that begins further outward keeps
+// what both have: it is the inner part of its thread's stack.
+func disjoint(blocks []block) []block {
+	sort.SliceStable(blocks, func(i, j int) bool { return blocks[i].lo < blocks[j].lo })
+	kept := blocks[:0]
+	for i, b := range blocks {
+		if i+1 < len(blocks) && blocks[i+1].lo < b.hi() {
+			b.data = b.data[:blocks[i+1].lo-b.lo]
+		}
+		if len(b.data) > 0 {
+			kept = append(kept, b)
+		}
+	}
+	return kept
 }
 
 const (

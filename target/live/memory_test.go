@@ -35,14 +35,14 @@ func TestMemoryReads(t *testing.T) {
 	}}}
 	// The copies differ from what the process has now.
 	for _, lo := range []uint64{0x10a100, 0x180000, 0x181000} {
-		b := block{lo, make([]byte, 0x1000)}
+		b := block{lo: lo, data: make([]byte, 0x1000)}
 		for i := range b.data {
 			b.data[i] = ^worldByte(lo + uint64(i))
 		}
-		m.add([]block{b})
+		m.add(b)
 	}
 	want := func(addr uint64) (byte, bool) {
-		for _, b := range m.copies {
+		for _, b := range m.copies() {
 			if addr >= b.lo && addr < b.hi() {
 				return ^worldByte(addr), true
 			}
@@ -126,11 +126,11 @@ func TestMissing(t *testing.T) {
 				}
 			}
 			var blocks []block
-			for _, s := range m.missing(want) {
+			for _, s := range missing(m.copies(), want) {
 				if s.lo >= s.hi {
 					t.Fatalf("round %d: empty %v", round, s)
 				}
-				blocks = append(blocks, block{s.lo, make([]byte, s.hi-s.lo)})
+				blocks = append(blocks, block{lo: s.lo, data: make([]byte, s.hi-s.lo)})
 				for i := s.lo; i < s.hi; i++ {
 					if has[i] || !wanted[i] {
 						t.Fatalf("round %d: %d is copied twice or was not wanted", round, i)
@@ -141,7 +141,7 @@ func TestMissing(t *testing.T) {
 			if !slices.Equal(has, wanted) {
 				t.Fatalf("round %d: not all is copied", round)
 			}
-			m.add(blocks)
+			m.add(blocks...)
 		}
 	}
 }
@@ -185,11 +185,11 @@ func TestStackSpan(t *testing.T) {
 	}{
 		{0x1f000, span{0x1ef80, 0x20000}, true},
 		{0x10010, span{0x10000, 0x20000}, true},                        // the red zone ends with the mapping
-		{0x1000ff8, span{0x1001000, 0x1801000}, true},                  // overflown into the guard
-		{0x1001000, span{0x1001000, 0x1801000}, true},                  // a thread's whole stack
+		{0x1000ff8, span{0x1001000, 0x1101000}, true},                  // overflown into the guard
+		{0x1001000, span{0x1001000, 0x1101000}, true},                  // the inner part of a deep stack
 		{0x50000000, span{0x4fffff80, 0x4fffff80 + stackWindow}, true}, // somewhere in an arena
 		{0x7fffff00, span{0x7ffffe80, 0x80000000}, true},               // at the end of an arena
-		{0x88000000, span{0x87ffff80, 0x90000000}, true},               // the main stack, however deep
+		{0x88000000, span{0x87ffff80, 0x880fff80}, true},               // the same of the main stack
 		{0x2000000, span{}, false},                                     // nothing
 		{^uint64(0) - 7, span{}, false},
 		{0, span{0x10000, 0x20000}, true},
@@ -201,7 +201,8 @@ func TestStackSpan(t *testing.T) {
 }
 
 func TestCopiedIsPartOfBlock(t *testing.T) {
-	m := &memory{copies: []block{{0x1000, []byte("abcdef")}}}
+	var m memory
+	m.add(block{lo: 0x1000, data: []byte("abcdef")})
 	if got := m.copied(0x1002); !bytes.Equal(got, []byte("cdef")) {
 		t.Errorf("%q", got)
 	}

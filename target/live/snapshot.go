@@ -15,7 +15,7 @@ import (
 // it all that walking them needs. The error is that of a closed target.
 func (t *Target) Snapshot() (*value.Snapshot, error) {
 	s := &value.Snapshot{
-		Arch: t.arch, PID: t.PID, Exe: t.Exe, Taken: t.taken, Pause: t.Pause, Consistent: true, Maps: t.maps,
+		Arch: t.arch, PID: t.PID, Exe: t.Exe, Taken: t.taken, Pause: t.Pause, Consistent: t.Consistent, Maps: t.maps,
 	}
 	var err error
 	if s.Auxv, err = t.files.about("auxv"); err == errClosed {
@@ -27,10 +27,10 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	command, _ := t.files.about("cmdline")
 	s.Command = string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))
 	for _, th := range t.threads {
-		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Held: th.Held, Err: th.Err})
+		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Held: th.Held, Err: th.Err, MovedOn: th.MovedOn()})
 	}
 	if m, ok := t.memory.(*memory); ok {
-		for _, b := range m.copies {
+		for _, b := range m.copies() {
 			s.Memory = append(s.Memory, value.Block{Addr: b.lo, Data: b.data})
 		}
 		s.AddMemory(m.live.blocks())

@@ -291,7 +291,8 @@ func TestCopyMemory(t *testing.T) {
 			pid = 1 << 30 // no such process: refused
 		}
 		blocks, _ := f.copyMemory(pid, slices.Clone(parts))
-		m := memory{copies: blocks}
+		var m memory
+		m.add(blocks...)
 		for _, s := range parts {
 			for at := s.lo; at < s.hi; at++ {
 				got := m.copied(at)

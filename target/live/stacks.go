@@ -6,6 +6,8 @@ import (
 )
 
 const (
+	firstCopy    = 64 << 10  // copied of a stack while its thread alone is held
+	stackCopy    = 1 << 20   // copied of it while all threads are held
 	stackLimit   = 8 << 20   // a mapping that goes on for longer above SP is no thread's stack alone
 	stackWindow  = 256 << 10 // copied of such a one
 	copyLimit    = 512 << 20 // all copies together
@@ -15,9 +17,9 @@ const (
 )
 
 // stackSpan returns the used part of the stack that sp points into: from the
-// red zone below it to the end of its mapping. Where that mapping goes on for
-// too long to be a stack alone (a heap that holds many, as Go's) it is a
-// window of it.
+// red zone below it to the end of its mapping, or as much of it as is copied at
+// once. Where that mapping goes on for too long to be a stack alone (a heap that
+// holds many, as Go's) that is less.
 func stackSpan(maps []procmaps.Mapping, sp, redZone uint64) (span, bool) {
 	i, holds := procmaps.Find(maps, sp)
 	if holds && !maps[i].Read { // an overflown stack: sp is in the guard below it
@@ -34,6 +36,7 @@ func stackSpan(maps []procmaps.Mapping, sp, redZone uint64) (span, bool) {
 	if !main && s.hi-s.lo > stackLimit {
 		s.hi = s.lo + stackWindow
 	}
+	s.hi = min(s.hi, s.lo+stackCopy)
 	return s, true
 }
 

@@ -43,6 +43,7 @@ type tracee struct {
 	since  time.Time // before it was asked to stop
 	held   time.Duration
 	regs   arch.Registers
+	owner  *owner // of its stack's copies; nil if there are none
 	err    error
 }
 
@@ -225,9 +226,12 @@ func (t *tracer) reapAll() {
 // quickRounds is how often the threads are looked at before anybody sleeps.
 const quickRounds = 32
 
+// firstWait is how long is slept for then; each time twice as long.
+var firstWait = unix.Timespec{Nsec: int64(50 * time.Microsecond)}
+
 // await waits until every seized thread has stopped, or ended, or proved unable to.
 func (t *tracer) await(ctx context.Context) error {
-	wait := unix.Timespec{Nsec: int64(50 * time.Microsecond)}
+	wait := firstWait
 	for round := 0; ; round++ {
 		pending := false
 		for _, x := range t.tracees {
@@ -239,7 +243,7 @@ func (t *tracer) await(ctx context.Context) error {
 				continue
 			}
 			if round >= quickRounds {
-				t.judge(x)
+				t.judge(x, t.deadline)
 			}
 			pending = pending || x.state == seized
 		}
@@ -260,7 +264,7 @@ func (t *tracer) await(ctx context.Context) error {
 }
 
 // judge looks why a thread has not stopped yet.
-func (t *tracer) judge(x *tracee) {
+func (t *tracer) judge(x *tracee, deadline time.Time) {
 	s, err := t.proc.status(taskFile(x.tid, ""))
 	held := time.Since(x.since)
 	switch {
@@ -271,7 +275,7 @@ func (t *tracer) judge(x *tracee) {
 	case err == nil && s.state[:1] == "D" && held > sleepGrace:
 		x.state = failed
 		x.err = notStopped(x.tid, "it is in uninterruptible sleep (state D)"+t.where(x.tid))
-	case time.Now().After(t.deadline):
+	case time.Now().After(deadline):
 		x.state = failed
 		x.err = notStopped(x.tid, fmt.Sprintf("it has not stopped within %v, its state is %s%s", held.Round(time.Millisecond), s.state, t.where(x.tid)))
 	default:
@@ -311,15 +315,19 @@ func (t *tracer) detachAll() (all bool) {
 			}
 			x.state, x.signal = stopped, signal
 		}
-		if x.state != stopped {
-			continue
+		if x.state == stopped && !t.letGo(x) {
+			all = false
 		}
-		if detach(x.tid, x.signal) != nil {
-			all = false // killed meanwhile
-			continue
-		}
-		x.held = time.Since(x.since)
-		x.state = detached
 	}
 	return all
+}
+
+// letGo lets a stopped thread go on. It reports false for one that was killed meanwhile.
+func (t *tracer) letGo(x *tracee) bool {
+	if detach(x.tid, x.signal) != nil {
+		return false
+	}
+	x.held = time.Since(x.since)
+	x.state = detached
+	return true
 }

@@ -29,7 +29,9 @@ func attaches(t *testing.T) int {
 	return 1000
 }
 
-func TestUndisturbed(t *testing.T) {
+func TestUndisturbed(t *testing.T) { eachWay(t, testUndisturbed) }
+
+func testUndisturbed(t *testing.T, opts Options) {
 	n := attaches(t)
 	p := start(t, "undisturbed.c")
 	rounds := func() int {
@@ -49,7 +51,7 @@ func TestUndisturbed(t *testing.T) {
 				before = now
 			}
 		}
-		target, err := Attach(context.Background(), p.PID, Options{})
+		target, err := Attach(context.Background(), p.PID, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,14 +74,16 @@ func TestUndisturbed(t *testing.T) {
 }
 
 // No signal is lost that arrives while the process is attached to.
-func TestSignalsDelivered(t *testing.T) {
+func TestSignalsDelivered(t *testing.T) { eachWay(t, testSignalsDelivered) }
+
+func testSignalsDelivered(t *testing.T, opts Options) {
 	p := start(t, "signals.c")
 	var stop atomic.Bool
 	count := make(chan int)
 	go func() {
 		n := 0
 		for ; !stop.Load(); n++ {
-			target, err := Attach(context.Background(), p.PID, Options{})
+			target, err := Attach(context.Background(), p.PID, opts)
 			if err != nil {
 				t.Error(err)
 				break
@@ -138,11 +142,13 @@ func queue(t *testing.T, pid, sig, value int) {
 }
 
 // A process stays stopped that was, and goes on when it is told to.
-func TestStoppedStaysStopped(t *testing.T) {
+func TestStoppedStaysStopped(t *testing.T) { eachWay(t, testStoppedStaysStopped) }
+
+func testStoppedStaysStopped(t *testing.T, opts Options) {
 	p := start(t, "undisturbed.c")
 	p.Stop(t)
 	for range 20 {
-		target := attach(t, p.PID)
+		target := attachBy(t, p.PID, opts)
 		if n := len(target.threads); n != 51 {
 			t.Fatalf("%d threads, want 51", n)
 		}
@@ -165,11 +171,13 @@ func TestStoppedStaysStopped(t *testing.T) {
 }
 
 // SIGSTOP that arrives in the middle of an attach stops the process afterwards.
-func TestStopMeanwhile(t *testing.T) {
+func TestStopMeanwhile(t *testing.T) { eachWay(t, testStopMeanwhile) }
+
+func testStopMeanwhile(t *testing.T, opts Options) {
 	p := start(t, "undisturbed.c")
 	t.Cleanup(func() { hookStopped = func() {} })
 	hookStopped = func() { kill(t, p.PID, syscall.SIGSTOP) }
-	attach(t, p.PID)
+	attachBy(t, p.PID, opts)
 	eventually(t, "all threads are stopped", func() bool { return strings.Trim(p.States(t), "T") == "" })
 	p.Continue(t)
 	if err := p.Exit(t); err != nil {
@@ -198,14 +206,16 @@ func TestKilledWhileAttaching(t *testing.T) {
 
 // The process is killed in the middle of an attach: that is said, and how it
 // ended is still there for its parent to learn.
-func TestTargetKilled(t *testing.T) {
+func TestTargetKilled(t *testing.T) { eachWay(t, testTargetKilled) }
+
+func testTargetKilled(t *testing.T, opts Options) {
 	p := start(t, "undisturbed.c")
 	t.Cleanup(func() { hookStopped = func() {} })
 	hookStopped = func() {
 		kill(t, p.PID, syscall.SIGKILL)
 		eventually(t, "the process is dead", func() bool { return field(t, p.PID, p.PID, "State")[0] == 'Z' })
 	}
-	target, err := Attach(context.Background(), p.PID, Options{})
+	target, err := Attach(context.Background(), p.PID, opts)
 	if err == nil {
 		t.Fatalf("threads: %+v", target.threads)
 	}
@@ -215,10 +225,12 @@ func TestTargetKilled(t *testing.T) {
 	}
 }
 
-func TestThreadsComeAndGo(t *testing.T) {
+func TestThreadsComeAndGo(t *testing.T) { eachWay(t, testThreadsComeAndGo) }
+
+func testThreadsComeAndGo(t *testing.T, opts Options) {
 	p := start(t, "storm.c", "8")
 	for i := range 200 {
-		target, err := Attach(context.Background(), p.PID, Options{})
+		target, err := Attach(context.Background(), p.PID, opts)
 		if err != nil {
 			t.Fatalf("attach %d: %v", i, err)
 		}
@@ -238,7 +250,9 @@ func TestThreadsComeAndGo(t *testing.T) {
 }
 
 // execve(2) ends all other threads and gives one of them the process's ID.
-func TestExecMeanwhile(t *testing.T) {
+func TestExecMeanwhile(t *testing.T) { eachWay(t, testExecMeanwhile) }
+
+func testExecMeanwhile(t *testing.T, opts Options) {
 	p := start(t, "execs.c", "400")
 	good := 0
 	atEnd := func() bool {
@@ -246,7 +260,7 @@ func TestExecMeanwhile(t *testing.T) {
 		return err == nil && string(args) == "execs\x000\x00more\x00"
 	}
 	for i := 0; !atEnd(); i++ {
-		target, err := Attach(context.Background(), p.PID, Options{})
+		target, err := Attach(context.Background(), p.PID, opts)
 		if err != nil {
 			if !errors.Is(err, ErrExited) && !errors.Is(err, ErrNoProcess) {
 				t.Fatalf("attach %d: %v", i, err)

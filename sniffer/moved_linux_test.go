@@ -1,0 +1,114 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// attachAndWalk walks the stack of a process's main thread, and returns the functions of
+// its frames, outermost last, with how many of the inner ones had not moved on.
+func attachAndWalk(t *testing.T, pid int) (names []string, still int, whole bool) {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole = true
+	for f, err := range stack.All() {
+		if err != nil {
+			whole = false
+			break
+		}
+		if !f.MovedOn() {
+			if len(names) != still {
+				t.Errorf("%v has not moved on, but an inner frame has", f)
+			}
+			still++
+		}
+		name := "?"
+		if m := f.Module(); m != nil {
+			if im, bias, err := m.Image(); err == nil {
+				if s, ok := im.Symbols().Find(f.AddressInBlock() - bias); ok {
+					name = im.Symbols().Name(s)
+				}
+			}
+		}
+		names = append(names, name)
+	}
+	if thread := threads[0].(*live.Thread); thread.MovedOn() != (still < len(names)) && whole {
+		t.Errorf("the thread has moved on: %v; %d of %d frames have not", thread.MovedOn(), still, len(names))
+	}
+	return names, still, whole
+}
+
+// A thread that loops, or sleeps and wakes, at the bottom of a deep stack: all of the
+// stack is there, though it is copied in steps while the thread runs.
+func TestDeepStackOfRunningThread(t *testing.T) {
+	const depth = 20000
+	for _, how := range []string{"spin", "nap"} {
+		t.Run(how, func(t *testing.T) {
+			p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), how, fmt.Sprint(depth))
+			time.Sleep(50 * time.Millisecond) // until it is down there
+			for range 10 {
+				names, still, whole := attachAndWalk(t, p.PID)
+				count := map[string]int{}
+				for _, name := range names {
+					count[name]++
+				}
+				if !whole || still != len(names) || count["left"] != depth || count["right"] != 0 || count["main"] != 1 || count[how] != 1 {
+					t.Fatalf("%d frames, %d of them as the thread was, whole: %v; %d of left, %d of right, %d of main", len(names), still, whole, count["left"], count["right"], count["main"])
+				}
+			}
+		})
+	}
+}
+
+// A thread that leaves its deep stack and makes another: frames of the two are never
+// mixed without a word.
+func TestStackThatMovesOn(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), "swing", "5000")
+	deep, moved := 0, 0
+	for range 300 {
+		names, still, _ := attachAndWalk(t, p.PID)
+		first := ""
+		for i, name := range names[:still] {
+			if name != "left" && name != "right" {
+				continue
+			}
+			if first == "" {
+				first = name
+			}
+			if name != first {
+				t.Fatalf("frame %d is in %s, inner ones are in %s, and nothing says that the thread has moved on", i, name, first)
+			}
+		}
+		if len(names) > 1000 {
+			deep++
+		}
+		if still < len(names) {
+			moved++
+		}
+	}
+	t.Logf("300 stacks, %d deep ones, of %d the outer part had moved on", deep, moved)
+	if moved == 0 {
+		t.Error("no stack has moved on: the test has not tested anything")
+	}
+}

@@ -1,0 +1,105 @@
+//go:build amd64 || arm64 || s390x
+
+package live
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// growTimeout is how long a thread is waited for whose stack is to be copied further.
+const growTimeout = 100 * time.Millisecond
+
+// lift implements memory.lift. A thread that is blocked need not be stopped: the kernel
+// tells where it is blocked before the copy and after it. Any other is stopped once more.
+func (f *files) lift(o *owner, before *block, part span) (data []byte, same bool) {
+	if f.closed.Load() || f.exited() {
+		return nil, false
+	}
+	data = make([]byte, part.hi-part.lo)
+	if sp, text := f.blockedAt(o.tid); text != "" {
+		n, _ := f.fetch(part.lo, data)
+		same = f.unchanged(before, sp)
+		if _, again := f.blockedAt(o.tid); again == text {
+			return data[:n], same
+		}
+	}
+	same = false
+	onOwnThread(func() {
+		t := &tracer{proc: f.proc, self: unix.Gettid()}
+		x := &tracee{tid: o.tid}
+		t.tracees = []*tracee{x}
+		defer t.detachAll()
+		if x.state, x.err = t.seize(x.tid); x.state != seized {
+			return
+		}
+		x.since = time.Now()
+		ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil)
+		t.awaitOne(x)
+		if x.state != stopped {
+			return
+		}
+		x.readRegisters(make([]byte, maxRegisterSet))
+		if sp, ok := x.regs.Get(hostArch.SP); ok && x.state == stopped && f.unchanged(before, sp) {
+			n, _ := f.fetch(part.lo, data)
+			data, same = data[:n], true
+		}
+	})
+	return data, same
+}
+
+// awaitOne waits until a thread has stopped, or has not in time.
+func (t *tracer) awaitOne(x *tracee) {
+	wait := firstWait
+	for round := 0; x.state == seized; round++ {
+		if is, signal := stopSignal(x.tid); is {
+			x.state, x.signal = stopped, signal
+			return
+		}
+		if round < quickRounds {
+			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			continue
+		}
+		t.judge(x, x.since.Add(growTimeout))
+		unix.Nanosleep(&wait, nil)
+		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
+	}
+}
+
+// blockedAt returns what the kernel tells of a thread that is blocked: the system call,
+// its arguments, SP and PC (proc_pid_syscall(5)). The text is empty for one that is not.
+func (f *files) blockedAt(tid int) (sp uint64, text string) {
+	raw, err := f.proc.readFile(taskFile(tid, "syscall"))
+	if err != nil {
+		return 0, ""
+	}
+	words := strings.Fields(string(raw))
+	if len(words) < 9 { // "running", or stopped outside a system call
+		return 0, ""
+	}
+	if sp, err = strconv.ParseUint(words[7], 0, 64); err != nil {
+		return 0, ""
+	}
+	return sp, string(raw)
+}
+
+// nearby is how much of a copy, where it is to go on, must still be as it was, bytes.
+const nearby = 512
+
+// unchanged reports whether a stack can be copied further: the thread, whose SP is sp
+// now, is still within what was copied, and the outermost frames of that are as they
+// were. Whatever the thread does further in does not matter.
+func (f *files) unchanged(before *block, sp uint64) bool {
+	was := before.data[max(0, len(before.data)-nearby):]
+	lo := before.hi() - uint64(len(was))
+	if sp > lo {
+		return false
+	}
+	var now [nearby]byte
+	n, _ := f.fetch(lo, now[:len(was)])
+	return bytes.Equal(was, now[:n])
+}

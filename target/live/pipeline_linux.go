@@ -1,0 +1,200 @@
+//go:build amd64 || arm64 || s390x
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// inFlight is how many threads are asked to stop at a time: while one is on its
+	// way to the stop, another is read.
+	inFlight = 2
+	// maxListings is how often the threads are listed: while they are read one after
+	// the other, new ones start.
+	maxListings = 4
+)
+
+// errReplaced says that the process has become another program by execve(2).
+var errReplaced = errors.New("the process has become another program")
+
+// inTurn stops, reads and resumes one thread after the other, so that none is held for
+// longer than it takes to read it. Threads that cannot be stopped are marked failed. An
+// error says that the process cannot be traced at all, that it is no longer the same, or
+// that ctx is done.
+func (s *snapshot) inTurn(ctx context.Context, timeout time.Duration) error {
+	t := &s.tracer
+	t.self = unix.Gettid()
+	t.known = make(map[int]*tracee)
+	tids, err := t.proc.tasks()
+	if err == nil {
+		err = s.files.openAny(tids)
+	}
+	s.files.prepare(maxSwitches * firstCopy)
+	s.moment = time.Now()
+	stop := t.watch()
+	defer stop()
+	for range maxListings {
+		if err != nil {
+			break
+		}
+		fresh := t.admit(tids)
+		if len(fresh) == 0 {
+			break
+		}
+		if err = s.readInTurn(ctx, fresh, timeout); err == nil {
+			tids, err = t.proc.tasks()
+		}
+	}
+	switch {
+	case err != nil && ended(err):
+		return ErrExited
+	case err != nil:
+		return err
+	case s.files.replaced():
+		return errReplaced
+	}
+	return s.readMaps(tids...)
+}
+
+// admit makes tracees of the threads that are not known yet.
+func (t *tracer) admit(tids []int) (fresh []*tracee) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, tid := range tids {
+		if t.known[tid] == nil {
+			x := &tracee{tid: tid}
+			t.known[tid] = x
+			t.tracees = append(t.tracees, x)
+			fresh = append(fresh, x)
+		}
+	}
+	return fresh
+}
+
+// readInTurn reads threads in a pipeline: the next one is seized, which stops nobody,
+// while others are waited for; asked to stop when there is room; read when it has
+// stopped; and let go at once.
+func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time.Duration) error {
+	t := &s.tracer
+	var ready, held []*tracee
+	var refused error
+	idle, wait := 0, firstWait
+	for len(fresh)+len(ready)+len(held) > 0 {
+		if len(held) < inFlight && len(ready) > 0 {
+			x := ready[0]
+			ready = ready[1:]
+			x.since = time.Now()
+			ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil) // of a thread that ends, judge will tell
+			held = append(held, x)
+			idle, wait = 0, firstWait
+		}
+		was := len(held)
+		held = slices.DeleteFunc(held, func(x *tracee) bool {
+			s.poll(x, idle >= quickRounds, timeout)
+			return x.state != seized
+		})
+		switch {
+		case len(held) < was:
+			continue
+		case len(ready) < inFlight && len(fresh) > 0:
+			x := fresh[0]
+			fresh = fresh[1:]
+			x.name = t.proc.comm(x.tid)
+			if x.state, x.err = t.seize(x.tid); x.state == seized {
+				ready = append(ready, x)
+			} else if x.state == failed {
+				refused = x.err
+			}
+			continue
+		case len(held) == 0:
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("attach %d: %w", t.proc.pid, context.Cause(ctx))
+		}
+		if idle++; idle < quickRounds {
+			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // most stop within microseconds
+			continue
+		}
+		t.reapAll()
+		unix.Nanosleep(&wait, nil)
+		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
+	}
+	if refused != nil && !slices.ContainsFunc(t.tracees, func(x *tracee) bool { return !x.since.IsZero() }) {
+		return refused
+	}
+	return nil
+}
+
+// poll reads a thread if it has stopped, and lets it go. Where it has not for a
+// while, poll looks why.
+func (s *snapshot) poll(x *tracee, late bool, timeout time.Duration) {
+	is, signal := stopSignal(x.tid)
+	switch {
+	case is:
+		x.state, x.signal = stopped, signal
+		s.read(x)
+		if x.state == stopped && s.tracer.letGo(x) {
+			s.keep(x)
+		}
+	case late:
+		s.tracer.judge(x, x.since.Add(timeout))
+		if x.state == failed {
+			s.blockedRegisters(x)
+			s.copyStack(x)
+			s.keep(x)
+		}
+	}
+}
+
+// read reads what is of a thread alone, while it is stopped.
+func (s *snapshot) read(x *tracee) {
+	hookStopped()
+	x.readRegisters(s.files.registerRoom)
+	if !s.masked && x.state == stopped { // all threads have one mask
+		s.masked, s.pacMask = true, readPACMask(x.tid, s.files.registerRoom)
+	}
+	if x.state == stopped {
+		s.copyStack(x)
+	}
+}
+
+// copyStack copies the inner part of a thread's stack, and of the stacks that handlers
+// on alternate stacks have interrupted, into the room that keep empties.
+func (s *snapshot) copyStack(x *tracee) {
+	s.lifted = s.lifted[:0]
+	sp, ok := x.regs.Get(hostArch.SP)
+	room := s.files.copyRoom
+	for n := 0; ok && n < maxSwitches; n++ {
+		lo, got := s.files.copyFrom(x.tid, sp, room[:firstCopy])
+		if got == 0 {
+			return
+		}
+		s.lifted = append(s.lifted, block{lo: lo, data: room[:got]})
+		room = room[firstCopy:]
+		skip := min(uint64(got), sp-min(sp, lo))
+		sp, ok = interruptedSP(hostArch, max(sp, lo), s.lifted[n].data[skip:])
+	}
+}
+
+// keep makes what copyStack has copied part of the picture.
+func (s *snapshot) keep(x *tracee) {
+	if len(s.lifted) == 0 {
+		return
+	}
+	x.owner = &owner{tid: x.tid, step: firstCopy}
+	for _, b := range s.lifted {
+		if n := uint64(len(b.data)); n <= s.left {
+			s.left -= n
+			s.copies = append(s.copies, block{lo: b.lo, data: slices.Clone(b.data), owner: x.owner})
+		}
+	}
+	s.lifted = s.lifted[:0]
+}
