@@ -39,3 +39,5 @@ func (r *refusal) Unwrap() error { return r.kind }
 func refuse(kind error, pid int, format string, args ...any) error {
 	return &refusal{kind, fmt.Sprintf("attach %d: ", pid) + fmt.Sprintf(format, args...)}
 }
+
+var errClosed = errors.New("target is closed")

@@ -63,8 +63,6 @@ func (f *files) openAll(tid int) error {
 	return nil
 }
 
-var errClosed = errors.New("target is closed")
-
 // openAny is openAll by the first of the threads that is still there.
 func (f *files) openAny(tids []int) error {
 	err := error(ErrExited)
