@@ -4,6 +4,7 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,12 +20,13 @@ type sample struct {
 	peak      []int64
 	deep      []time.Duration // the deep thread's longest gap
 	idle      []time.Duration // the other one's
+	untouched []time.Duration // the longer of both while the tool looks at another process
 	frames    int             // in the output
-	slow      bool            // once is enough
+	last      time.Duration   // wall time of the last run
 }
 
-// tooSlow is how long a command may take to be run in each round.
-const tooSlow = 5 * time.Second
+// budget bounds what all rounds of one tool take; it runs once, at least.
+const budget = 4 * time.Second
 
 // limits of a command that hangs.
 const limit = 3 * time.Minute
@@ -56,7 +58,6 @@ func (m *meter) cost(ctx context.Context, s scenario, list []tool) ([]*sample, e
 	}
 	return samples, m.each(ctx, p, samples, func(out *sample, c command.Cost) error {
 		out.wall, out.cpu, out.peak = append(out.wall, c.Wall), append(out.cpu, c.CPU), append(out.peak, c.Peak)
-		out.slow = c.Wall > tooSlow
 		if out.frames == 0 {
 			out.frames, err = frames(m.run.Out)
 		}
@@ -64,7 +65,8 @@ func (m *meter) cost(ctx context.Context, s scenario, list []tool) ([]*sample, e
 	})
 }
 
-// pauses adds how long the samples' tools hold the threads of a process that ticks.
+// pauses adds how long the tools hold the threads of a process that ticks, and what
+// that process sees of a tool that looks at another one, just like it.
 func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error {
 	ticks, err := process.NewTicks(m.dir)
 	if err != nil {
@@ -76,27 +78,42 @@ func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error
 		return err
 	}
 	defer p.Stop()
-	return m.each(ctx, p, samples, func(out *sample, c command.Cost) error {
+	other, err := m.start(s, nil)
+	if err != nil {
+		return err
+	}
+	defer other.Stop()
+	gaps := func() (process.Gaps, error) {
 		time.Sleep(2 * time.Millisecond) // a gap counts when it has ended
 		gaps, err := ticks.Gaps()
-		out.deep, out.idle = append(out.deep, gaps.Deep), append(out.idle, gaps.Idle)
+		return gaps, errors.Join(err, ticks.Reset())
+	}
+	if err := ticks.Reset(); err != nil {
+		return err
+	}
+	return m.each(ctx, p, samples, func(out *sample, _ command.Cost) error {
+		g, err := gaps()
+		if err != nil {
+			return err
+		}
+		out.deep, out.idle = append(out.deep, g.Deep), append(out.idle, g.Idle)
+		if _, err := m.run.Run(ctx, m.hide, out.tool.command(other.PID)...); err != nil {
+			return err
+		}
+		g, err = gaps()
+		out.untouched = append(out.untouched, max(g.Deep, g.Idle))
 		return err
 	})
 }
 
-// each runs every tool once in each round, slow ones in the first only.
+// each runs every tool once in each round, slow ones less often.
 func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample, add func(*sample, command.Cost) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for round := range m.rounds {
 		for _, s := range samples {
-			if s.slow && round > 0 {
+			if round > 0 && time.Duration(round+1)*s.last > budget {
 				continue
-			}
-			if p.Ticks != nil {
-				if err := p.Ticks.Reset(); err != nil {
-					return err
-				}
 			}
 			c, err := m.run.Run(ctx, m.hide, s.tool.command(p.PID)...)
 			if err != nil {
@@ -105,6 +122,7 @@ func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample,
 			if c.Status != 0 {
 				return fmt.Errorf("%s: exit status %d", s.tool.name, c.Status)
 			}
+			s.last = c.Wall
 			if err := add(s, c); err != nil {
 				return err
 			}
@@ -115,7 +133,7 @@ func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample,
 
 // row is the sample's line of a table; without gaps, those are left empty.
 func (s *sample) row() []string {
-	row := []string{s.tool.name, "", "", "", "", "", ""}
+	row := []string{s.tool.name, "", "", "", "", "", "", ""}
 	if len(s.wall) > 0 {
 		row[1] = fmt.Sprint(s.frames)
 		row[2] = report.Time(report.Median(s.wall)).String()
@@ -125,6 +143,7 @@ func (s *sample) row() []string {
 	if len(s.deep) > 0 {
 		row[5] = report.Time(report.Median(s.deep)).String()
 		row[6] = report.Time(report.Median(s.idle)).String()
+		row[7] = report.Time(s.noise()).String()
 	}
 	return row
 }
@@ -133,3 +152,6 @@ func (s *sample) row() []string {
 func (s *sample) pause() time.Duration {
 	return max(report.Median(s.deep), report.Median(s.idle))
 }
+
+// noise is what is seen of a tool by a process that it does not touch.
+func (s *sample) noise() time.Duration { return report.Median(s.untouched) }

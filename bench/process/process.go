@@ -65,9 +65,3 @@ func (p *Process) Stop() error {
 	p.cmd.Wait() // says that it was killed
 	return err
 }
-
-// Threads returns how many threads the process has.
-func (p *Process) Threads() (int, error) {
-	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
-	return len(tasks), err
-}

@@ -43,7 +43,7 @@ func newWalker(c *Capture, table *frame.Table) (*walker, error) {
 	w := &walker{c: c, w: frame.NewWalker(c.modules, table), regs: c.registers, pcs: make([]uint64, most)}
 	n, stop := w.w.Walk(&w.regs, c, w.pcs)
 	if stop != frame.Outermost {
-		return nil, fmt.Errorf("Walker: %v after %d frames", stop, n)
+		return nil, fmt.Errorf("walk: %v after %d frames", stop, n)
 	}
 	return w, nil
 }
