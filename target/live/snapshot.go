@@ -33,7 +33,12 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 		for _, b := range m.copies() {
 			s.Memory = append(s.Memory, value.Block{Addr: b.lo, Data: b.data})
 		}
-		s.AddMemory(m.live.blocks())
+		later := m.live.blocks()
+		for i := range later {
+			// What comes first in a page may be a copy's end, which AddMemory cuts off.
+			later[i].Late = m.MovedOn(later[i].End() - 1)
+		}
+		s.AddMemory(later)
 	}
 	s.Gather(t.memory, t.modules)
 	return s, nil
