@@ -37,8 +37,15 @@ func (d *debugInfo) candidates(addr uint64) (ranges spans, units []*unit) {
 }
 
 // unitFrom returns the index of the unit that begins at an offset of .debug_info.
-// The caller holds d.mu.
+// The caller holds d.mu. Before that is inflated, much is: compilers and linkers
+// leave units' other parts in the same order, so that what will be needed of them
+// next can be told, and inflated at the same time.
 func (d *debugInfo) unitFrom(off uint64) (i int, ok bool) {
+	if size := d.info.len(); off > d.next && off < size {
+		part := float64(off) / float64(size)
+		d.abbrev.prepare(uint64(part * float64(d.abbrev.len())))
+		d.line.prepare(uint64(part * float64(d.line.len())))
+	}
 	d.readHeaders(off)
 	return slices.BinarySearchFunc(d.units, off, func(u *unit, off uint64) int { return cmp.Compare(u.start, off) })
 }

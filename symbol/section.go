@@ -18,7 +18,8 @@ type section struct {
 	file *target.Contents
 
 	mu     sync.Mutex
-	chunks [][]byte // what is inflated, chunkSize each
+	packed io.Reader // of a compressed section; nil until it is first read
+	chunks [][]byte  // what is inflated, chunkSize each
 	have   uint64   // bytes in chunks
 	err    error    // why there is no more
 
@@ -104,9 +105,12 @@ func (s *section) plain(lo, hi uint64) ([]byte, error) {
 
 // inflate inflates the section up to an offset. The caller holds s.mu.
 func (s *section) inflate(to uint64) error {
+	if s.packed == nil && s.err == nil {
+		s.packed, s.err = s.file.Unpack()
+	}
 	for s.have < to && s.err == nil {
 		chunk := make([]byte, min(chunkSize, s.size-s.have))
-		if _, err := io.ReadFull(s.file.Packed, chunk); err != nil {
+		if _, err := io.ReadFull(s.packed, chunk); err != nil {
 			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, err)
 			break
 		}
@@ -117,6 +121,23 @@ func (s *section) inflate(to uint64) error {
 		return nil
 	}
 	return s.err
+}
+
+// prepare inflates the section up to an offset while others do something else.
+func (s *section) prepare(to uint64) {
+	if s == nil || s.file.Plain != nil {
+		return
+	}
+	go func() {
+		for at := uint64(chunkSize); at < to+chunkSize; at += chunkSize {
+			s.mu.Lock()
+			err := s.inflate(min(at, s.size))
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
 }
 
 // all returns the whole section.

@@ -12,11 +12,11 @@ import (
 )
 
 // Contents are the bytes of a section that is too large to be read whole for a
-// part of it. One of Plain and Packed is set.
+// part of it. One of Plain and Unpack is set.
 type Contents struct {
-	Size   uint64      // in bytes, not compressed
-	Plain  io.ReaderAt // the section's bytes
-	Packed io.Reader   // those of a compressed section, from the first on; not safe for concurrent use
+	Size   uint64                    // in bytes, not compressed
+	Plain  io.ReaderAt               // the section's bytes
+	Unpack func() (io.Reader, error) // returns a reader of a compressed section's bytes, from the first on
 }
 
 // Contents returns what [Image.Section] would read, unread. What a compressed
@@ -41,15 +41,18 @@ func (im *Image) contents(s *elf.Section) (*Contents, error) {
 	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
 		return &Contents{Size: s.Size, Plain: raw}, nil
 	}
-	c := &Contents{Size: s.Size, Packed: r}
-	if s.Flags&(elf.SHF_COMPRESSED|elf.SHF_ALLOC) == elf.SHF_COMPRESSED {
-		if packed, err := im.zlib(raw); err != nil {
-			return nil, fmt.Errorf("read section %s: %w", s.Name, err)
-		} else if packed != nil {
-			c.Packed = packed
+	return &Contents{Size: s.Size, Unpack: func() (io.Reader, error) {
+		if s.Flags&(elf.SHF_COMPRESSED|elf.SHF_ALLOC) == elf.SHF_COMPRESSED {
+			packed, err := im.zlib(raw)
+			if err != nil {
+				return nil, fmt.Errorf("read section %s: %w", s.Name, err)
+			}
+			if packed != nil {
+				return packed, nil
+			}
 		}
-	}
-	return c, nil
+		return r, nil
+	}}, nil
 }
 
 // zlib returns the decoder of a section compressed by zlib, RFC 1950; nil for
@@ -72,5 +75,5 @@ func (im *Image) zlib(raw *io.SectionReader) (io.Reader, error) {
 		return nil, errors.New("compressed bytes have no zlib header")
 	}
 	rest := io.NewSectionReader(raw, int64(len(b)), raw.Size()-int64(len(b)))
-	return flate.NewReader(bufio.NewReaderSize(rest, 32<<10)), nil
+	return flate.NewReader(bufio.NewReaderSize(rest, 16<<10)), nil
 }
