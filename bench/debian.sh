@@ -2,7 +2,7 @@
 # debian.sh DIR SUITE[/DEPENDENCIES] PACKAGE...: unpacks packages of Debian, for this
 # machine's architecture, into DIR, without installing them, and lists them and their
 # versions in DIR/packages. SUITE is a suite's name, or "here" for the one that this
-# machine has. With DEPENDENCIES, the packages that these need are unpacked too, those
+# machine has (which may be another distribution's). With DEPENDENCIES, the packages that these need are unpacked too, those
 # that have names beginning so. Needs apt, dpkg-deb and the network, not root. Says why
 # where they cannot be had; does nothing if DIR is there.
 set -eu
@@ -15,14 +15,13 @@ for t in apt-get dpkg dpkg-deb; do
 	command -v $t >/dev/null || { echo "debian.sh: no $t"; exit 1; }
 done
 arch=$(dpkg --print-architecture)
-if [ "$suite" = here ]; then
-	suite=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") ||
-		{ echo "debian.sh: this machine does not run Debian"; exit 1; }
-fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/lists/partial" "$tmp/archives/partial"
 : >"$tmp/status"
+if [ "$suite" = here ]; then
+	suite=$(. /etc/os-release && if [ "$ID" = debian ]; then echo "$VERSION_CODENAME"; fi)
+fi
 # Debian's keys are where apt looks on Debian; other systems package them elsewhere.
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 signed=
@@ -47,9 +46,16 @@ needed() {
 		apt -s install "$@" | sed -n "s/^Inst \(${dependencies#/}[^ ]*\) .*/\1/p"
 	fi
 }
-{
-	apt update && list=$(needed "$@") && [ -n "$list" ] && (cd "$tmp" && apt download $list)
-} >"$tmp/log" 2>&1 || {
+# fetch puts the packages' files into $tmp. What is not Debian has its own packages, of
+# which apt knows already if it knows any.
+fetch() {
+	if [ -z "$suite" ]; then
+		(cd "$tmp" && timeout 300 apt-get -q -o APT::Sandbox::User=root download "$@")
+	else
+		apt update && list=$(needed "$@") && [ -n "$list" ] && (cd "$tmp" && apt download $list)
+	fi
+}
+fetch "$@" >"$tmp/log" 2>&1 || {
 	tail -n 20 "$tmp/log"
 	echo "debian.sh: cannot get $*"
 	exit 1

@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -78,17 +79,19 @@ func run(ctx context.Context, chosen []string, file string) error {
 	}
 	machine := report.Machine()
 	var sections []*report.Section
+	var failed error // a part that fails does not lose what the others have measured
 	for _, p := range parts {
-		if !slices.Contains(chosen, p.name) {
+		if !slices.Contains(chosen, p.name) || ctx.Err() != nil {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s\n", p.name)
 		s, err := p.measure(ctx, d)
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
+			continue
 		}
 		sections = append(sections, s)
 	}
 	fmt.Print(report.Goals(sections))
-	return report.Update(file, machine, sections)
+	return errors.Join(failed, report.Update(file, machine, sections))
 }

@@ -33,7 +33,7 @@ const (
 
 // Measure looks up and opens with sframe and libsframe. Where there is no libsframe,
 // sframe is measured alone.
-func Measure(_ context.Context, d build.Dir, o Options) (*report.Section, error) {
+func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 25
 	}
@@ -81,7 +81,7 @@ func Measure(_ context.Context, d build.Dir, o Options) (*report.Section, error)
 			peers = append(peers, p)
 		}
 		for _, what := range measures(section, pcs) {
-			if err := what.compare(peers, o.Rounds); err != nil {
+			if err := what.compare(ctx, peers, o.Rounds); err != nil {
 				return nil, err
 			}
 			table.Add(what.row(n)...)
@@ -132,10 +132,13 @@ func measures(s *sframe.Section, pcs []uint64) []*measure {
 }
 
 // compare has them take turns.
-func (m *measure) compare(peers []*peer.Peer, rounds int) error {
+func (m *measure) compare(ctx context.Context, peers []*peer.Peer, rounds int) error {
 	var ours []float64
 	theirs := make([][]float64, len(peers))
 	for range rounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		t, err := m.ours()
 		if err != nil {
 			return err

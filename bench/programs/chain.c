@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static int
@@ -19,6 +20,7 @@ wait_here (const struct call *rest)
 int
 main (int argc, char **argv)
 {
+  prctl (PR_SET_PTRACER, PR_SET_PTRACER_ANY);	/* also where only a parent may attach */
   struct call *calls = calloc (argc, sizeof *calls);
   for (int i = 1; i < argc; i++)
     {

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -72,6 +73,7 @@ main (int argc, char **argv)
   depth = atoi (argv[2]);
   size = ((size_t) depth * DEEP_FRAME + (32 << 10)) & ~4095ul;
   limit_stack (size + (1 << 20), argv);
+  prctl (PR_SET_PTRACER, PR_SET_PTRACER_ANY);	/* also where only a parent may attach */
   pthread_attr_init (&attr);
   pthread_attr_setstacksize (&attr, size);
   if (argc > 3)

@@ -56,7 +56,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	for _, depth := range o.Depths {
 		list, stop, err := field(ctx, d, wait, depth, p)
 		if err == nil {
-			err = race(list, o.Rounds)
+			err = race(ctx, list, o.Rounds)
 		}
 		stop()
 		if err != nil {
@@ -73,8 +73,11 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 }
 
 // race has the contenders take turns.
-func race(list []*contender, rounds int) error {
+func race(ctx context.Context, list []*contender, rounds int) error {
 	for range rounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for _, c := range list {
 			ns, err := c.time()
 			if err != nil {

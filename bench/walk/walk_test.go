@@ -140,7 +140,7 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := race(list, 1); err != nil {
+	if err := race(context.Background(), list, 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range list {
