@@ -115,6 +115,44 @@ func unwind(t *testing.T, f *fake, sniffers ...frame.Sniffer) (pcs []uint64, las
 	return pcs, last, nil
 }
 
+// A stack that was another thread's before has the frames of a new one.
+func TestReset(t *testing.T) {
+	const sp = stackBase
+	table := frame.NewTable(amd64.Arch, everywhere{fp})
+	used, err := frame.New(newFake(0x1010, sp, sp), newFake(0x1010, sp, sp), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*fake{
+		newFake(0x1010, sp, sp, sp+16, 0x1100, 0, 0),
+		newFake(0x1020, sp, sp, sp+16, 0x1100, sp+32, 0x1200, sp+48, 0x1300, 0, 0),
+		newFake(0x1030, sp, sp),
+		newFake(0x1040, sp, sp, sp+32, 0x1100, sp+16, 0x1200, sp+16, 0x1300),
+		newFake(0x1020, sp, sp, sp+16, 0x1100, sp+32, 0x1200, sp+48, 0x1300, 0, 0),
+	} {
+		if err := used.Reset(f, f); err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := frame.New(f, f, table.Clone())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := func(s *frame.Stack) (text string) {
+			for x, err := range s.All() {
+				if err != nil {
+					return text + err.Error()
+				}
+				cfa, ok := x.CFA()
+				text += fmt.Sprintln(x, cfa, ok, x.ID(), x.Type(), x.Register(amd64.RBP), x.Register(amd64.RBX), x.StopReason())
+			}
+			return text
+		}
+		if got, want := list(used), list(fresh); got != want || got == "" {
+			t.Errorf("frames\n%s\na new stack has\n%s", got, want)
+		}
+	}
+}
+
 func TestStopReasons(t *testing.T) {
 	const sp = stackBase
 	for _, tt := range []struct {

@@ -33,19 +33,30 @@ type Stack struct {
 // New makes the stack of one thread of a target. The error says why the
 // thread has no registers.
 func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
-	s := &Stack{table: table, modules: t.Modules(), arch: t.Arch()}
-	if s.arch.Name != table.Arch.Name { // one architecture's descriptors may differ in their address mask
-		return nil, fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, table.Arch.Name)
+	s := &Stack{table: table}
+	if err := s.Reset(t, thread); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Reset makes s the stack of a thread as [New] would, by the same table, with the
+// same Limit, in the room that its frames so far took up: they must not be used any
+// more. After an error s has no frames that can be used.
+func (s *Stack) Reset(t target.Target, thread target.Thread) error {
+	s.modules, s.arch = t.Modules(), t.Arch()
+	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
+		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
 	}
 	var live arch.Registers
 	if err := thread.Registers(&live); err != nil {
-		return nil, err
+		return err
 	}
 	if !live.Known.Has(s.arch.PC) || !live.Known.Has(s.arch.SP) {
-		return nil, fmt.Errorf("stack of thread %d: PC or SP is not known", thread.ID())
+		return fmt.Errorf("stack of thread %d: PC or SP is not known", thread.ID())
 	}
 	s.start(&live, t.Memory())
-	return s, nil
+	return nil
 }
 
 // start makes s the stack, without frames yet, of a thread with these registers.
