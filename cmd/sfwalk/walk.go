@@ -39,6 +39,7 @@ type walker struct {
 	symbols *symbol.Symbolizer
 	flags   *walkFlags
 	table   *frame.Table
+	stack   *frame.Stack      // of the thread that is being walked, in the room of those before
 	spots   map[spotKey]*spot // stacks share most of theirs
 }
 
@@ -84,20 +85,29 @@ func (w *walker) spot(f *frame.Frame) *spot {
 	return s
 }
 
+// start makes the walker's stack that of a thread.
+func (w *walker) start(th target.Thread) (err error) {
+	if w.stack != nil {
+		return w.stack.Reset(w.target, th)
+	}
+	if w.stack, err = frame.New(w.target, th, w.table); err == nil {
+		w.stack.Limit = w.flags.maxFrames
+	}
+	return err
+}
+
 // thread walks a thread and calls yield with each of its frames.
 func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread) {
 	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frm{}}
 	if w.target.mark != nil {
 		defer w.target.mark(th, &out)
 	}
-	stack, err := frame.New(w.target, th, w.table)
-	if err != nil {
+	if err := w.start(th); err != nil {
 		out.Error = err.Error()
 		return out
 	}
-	stack.Limit = w.flags.maxFrames
 	var last *frame.Frame
-	for f, err := range stack.All() {
+	for f, err := range w.stack.All() {
 		if err != nil {
 			out.Error = err.Error()
 			if why := errors.Unwrap(err); why != nil {
@@ -164,6 +174,7 @@ func (w *walker) detail(x *frm, f *frame.Frame) {
 	a := w.target.Arch()
 	row := f.Row()
 	x.Guess = row.Flags&trad.Guess != 0
+	x.MovedOn = f.MovedOn()
 	if w.flags.registers {
 		for _, r := range a.Regs {
 			x.Registers = append(x.Registers, register{r.Name, f.Register(r.Num).String()})
