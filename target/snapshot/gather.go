@@ -14,7 +14,7 @@ import (
 // Bounds on what [Snapshot.Gather] saves of files that will not be found, bytes.
 const (
 	maxFiles  = 1 << 30   // whole files
-	maxMapped = 256 << 20 // what is mapped, of those that there is no file of
+	maxMapped = 256 << 20 // what is mapped of those that there is no file of, and of headers
 )
 
 // Gather adds what those who open the snapshot need beside the stacks. mem is the
@@ -26,9 +26,9 @@ const (
 // no file, Memory gets all that is mapped of it. Gather fills in Modules. What
 // cannot be read is left out.
 func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
-	p := &pages{mem: mem, have: map[uint64][]byte{}}
+	p := &pages{mem: mem, have: map[uint64][]byte{}, left: maxMapped}
 	check := sysroot.New(sysroot.Options{Arch: s.Arch}, p)
-	files, mapped := int64(maxFiles), uint64(maxMapped)
+	files := int64(maxFiles)
 	for _, m := range modules.All() {
 		if !strings.HasPrefix(m.Path, "/") {
 			continue // the vDSO, which is copied
@@ -51,8 +51,7 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 		if file := im.File(); file != nil && file.Size() <= files {
 			files -= file.Size()
 			s.Files = append(s.Files, File{m.Lo(), file})
-		} else if size := mappedSize(m); size <= mapped {
-			mapped -= size
+		} else if mappedSize(m) <= p.left {
 			p.readAll(m)
 		}
 	}
@@ -130,22 +129,27 @@ func (b *Block) cut(addr uint64) {
 type pages struct {
 	mem  target.Memory
 	have map[uint64][]byte // by the page's address
+	left uint64            // how much more may be read, bytes: what leads there is not trusted
 }
 
 // ReadMemory implements [target.Memory].
 func (p *pages) ReadMemory(addr uint64, b []byte) (n int, err error) {
 	for n < len(b) {
 		at := addr + uint64(n)
-		if at < addr {
+		rest := b[n:]
+		if at < addr || p.left < page {
 			return n, target.ErrUnmapped
 		}
-		data := p.page(at&^(page-1), uint64(len(b)-n)+at%page)
+		data := p.page(at&^(page-1), uint64(len(rest))+at%page)
 		if data == nil {
 			// It may be there in part: where a copy of a stack ends, and the process has.
-			got, err := p.mem.ReadMemory(at, b[n:])
-			return n + got, err
+			got, err := p.mem.ReadMemory(at, rest[:min(uint64(len(rest)), page-at%page)])
+			if n += got; err != nil {
+				return n, err
+			}
+			continue
 		}
-		n += copy(b[n:], data[at%page:])
+		n += copy(rest, data[at%page:])
 	}
 	return n, nil
 }
@@ -167,13 +171,14 @@ func (p *pages) page(at, size uint64) []byte {
 		return data
 	}
 	count := uint64(1)
-	for ; count*page < size && at+count*page > at; count++ {
+	for ; count*page < min(size, p.left) && at+count*page > at; count++ {
 		if _, ok := p.have[at+count*page]; ok {
 			break
 		}
 	}
 	buf := make([]byte, count*page)
 	n, _ := p.mem.ReadMemory(at, buf)
+	p.left -= min(p.left, uint64(len(buf)))
 	for i := uint64(0); (i+1)*page <= uint64(n); i++ {
 		p.have[at+i*page] = buf[i*page : (i+1)*page : (i+1)*page]
 	}
@@ -182,7 +187,7 @@ func (p *pages) page(at, size uint64) []byte {
 
 // blocks returns all that was read.
 func (p *pages) blocks() (list []Block) {
-	mover, moves := p.mem.(interface{ MovedOn(addr uint64) bool })
+	mover, moves := p.mem.(target.Mover)
 	for at, data := range p.have {
 		// What comes first in a page may be a copy's end, which AddMemory cuts off.
 		list = append(list, Block{at, data, moves && mover.MovedOn(at+page-1)})

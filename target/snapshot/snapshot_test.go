@@ -171,7 +171,7 @@ func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
 			t.Errorf("at %#x: %d of %d bytes, %v", b.Addr, n, len(got), err)
 		}
 	}
-	mover := tg.Memory().(interface{ MovedOn(addr uint64) bool })
+	mover := tg.Memory().(target.Mover)
 	for at, want := range map[uint64]bool{stack + 0x4fff: false, stack + 0x5000: true, stack + 0x5900: true, stack + 0x5fff: true, stack + 0x6000: false} {
 		if mover.MovedOn(at) != want {
 			t.Errorf("at %#x: moved on %v, want %v", at, !want, want)
