@@ -1,0 +1,136 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+)
+
+// Copies that overlap: the first that were made stay.
+func TestAddMemory(t *testing.T) {
+	// One byte for each address: which copy it is of.
+	block := func(lo, hi int, of byte) snapshot.Block {
+		return snapshot.Block{Addr: uint64(lo), Data: bytes.Repeat([]byte{of}, hi-lo), Late: of == 'd'}
+	}
+	for _, tt := range []struct {
+		have, add []snapshot.Block
+		want      string // from address 0 on
+	}{
+		{nil, []snapshot.Block{block(4, 6, 'b'), block(0, 2, 'a')}, "aa  bb"},
+		{[]snapshot.Block{block(2, 4, 'A')}, []snapshot.Block{block(0, 6, 'b')}, "bbAAbb"},
+		{[]snapshot.Block{block(0, 2, 'A'), block(3, 4, 'B')}, []snapshot.Block{block(1, 6, 'c')}, "AAcBcc"},
+		{[]snapshot.Block{block(0, 6, 'A')}, []snapshot.Block{block(1, 2, 'c'), block(0, 6, 'd')}, "AAAAAA"},
+		{[]snapshot.Block{block(2, 3, 'A')}, []snapshot.Block{block(0, 4, 'c'), block(1, 6, 'd'), block(1, 2, 'e')}, "ccAcdd"},
+		{[]snapshot.Block{block(1, 2, 'A')}, []snapshot.Block{block(3, 3, 'c'), {Addr: ^uint64(0), Data: []byte("xyz")}}, " A"},
+	} {
+		s := snapshot.Snapshot{Memory: tt.have}
+		s.AddMemory(tt.add)
+		got := []byte("            ")
+		at := uint64(0)
+		for _, b := range s.Memory {
+			if b.Addr < at || b.End() > uint64(len(got)) {
+				t.Fatalf("%v is not behind %#x", b, at)
+			}
+			at = b.End()
+			copy(got[b.Addr:], b.Data)
+			if len(b.Data) > 0 && b.Late != (b.Data[0] == 'd') {
+				t.Errorf("%v is late: %v", b, b.Late)
+			}
+		}
+		if text := strings.TrimRight(string(got), " "); text != tt.want {
+			t.Errorf("%q, want %q", text, tt.want)
+		}
+	}
+}
+
+// flat is memory from text on.
+type flat []byte
+
+func (m flat) ReadMemory(addr uint64, p []byte) (int, error) {
+	if addr-text >= uint64(len(m)) {
+		return 0, target.ErrUnmapped
+	}
+	n := copy(p, m[addr-text:])
+	if n < len(p) {
+		return n, target.ErrUnmapped
+	}
+	return n, nil
+}
+
+// gathered is the snapshot of a process whose memory is one module, which nobody has
+// the file of.
+func gathered(t testing.TB, mem flat) *snapshot.Snapshot {
+	t.Helper()
+	hi := text + (uint64(len(mem))+0xfff)&^0xfff
+	s := made(amd64.Arch)
+	s.Maps = []procmaps.Mapping{{Lo: text, Hi: hi, Read: true, Exec: true, Inode: 1, Path: "/nonexistent/module"}}
+	s.Modules, s.Memory, s.Files = nil, nil, nil
+	mappings := []target.Mapping{{Lo: text, Hi: hi, Exec: true}}
+	m := target.NewModule("/nonexistent/module", mappings, func() (*target.Image, error) {
+		return target.MemoryImage(mem, text, hi-text)
+	})
+	m.Image()
+	s.Gather(mem, target.NewModules([]*target.Module{m}, nil))
+	return s
+}
+
+// A module that nobody has the file of is unwound by what is mapped of it: all of that
+// is in the snapshot.
+func TestGatherMapped(t *testing.T) {
+	file, err := os.ReadFile("testdata/nap-amd64.snapshot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nap, err := snapshot.Read(bytes.NewReader(file), int64(len(file)), core.Options{Sysroot: "/nonexistent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nap.Close()
+	mem := make([]byte, 0x3000) // of the program nap
+	if n, err := nap.Memory().ReadMemory(0x400000, mem); n < len(mem) {
+		t.Fatal(err)
+	}
+	s := gathered(t, mem)
+	// readelf -n says the same of the program that was built as README.md says.
+	if len(s.Modules) != 1 || s.Modules[0] != (snapshot.Module{Path: "/nonexistent/module", Lo: text, BuildID: "eb8a84148cb4afe6a615287e49fd3866d90a71e0"}) {
+		t.Errorf("%+v", s.Modules)
+	}
+	var got []byte
+	for _, b := range s.Memory {
+		got = append(got, b.Data...)
+	}
+	if !bytes.Equal(got, mem) || s.Memory[0].Addr != text {
+		t.Errorf("%d bytes, want %d", len(got), len(mem))
+	}
+	im, _, err := read(t, written(t, s)).Modules().All()[0].Image()
+	if err != nil || im.BuildID != s.Modules[0].BuildID {
+		t.Errorf("%+v, %v", im, err)
+	}
+}
+
+func FuzzGather(f *testing.F) {
+	file, err := os.ReadFile("testdata/nap-amd64.snapshot")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file[0x7d8:][:0x3000]) // the program nap: readelf -lW
+	f.Add(file[:0x7d8])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := gathered(t, data)
+		size := 0
+		for _, b := range s.Memory {
+			size += len(b.Data)
+		}
+		if size > len(data) {
+			t.Errorf("%d bytes of memory, %d in the snapshot", len(data), size)
+		}
+		written(t, s)
+	})
+}
