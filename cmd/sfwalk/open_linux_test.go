@@ -364,7 +364,7 @@ func TestOpenErrors(t *testing.T) {
 	if !errors.Is(err, snapshot.ErrNotSnapshot) || !strings.Contains(fmt.Sprint(err), "'sfwalk core'") {
 		t.Errorf("a core file: %v", err)
 	}
-	if _, _, err = command("open", "/nonexistent"); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, _, err = command("open", "/nonexistent"); err == nil || err.Error() != "snapshot /nonexistent: no such file or directory" {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -34,7 +35,7 @@ type Target struct {
 func Open(path string, o core.Options) (*Target, error) {
 	c, err := core.Open(path, o)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("snapshot %s: %w", path, errors.Unwrap(err)) // without "core" and the path
 	}
 	return of(c, "snapshot "+path)
 }
@@ -44,7 +45,7 @@ func Open(path string, o core.Options) (*Target, error) {
 func Read(r io.ReaderAt, size int64, o core.Options) (*Target, error) {
 	c, err := core.Read(r, size, o)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("snapshot: %w", errors.Unwrap(err))
 	}
 	return of(c, "snapshot")
 }
