@@ -63,7 +63,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	return s, nil
 }
 
-const text = "`sfwalk attach` on processes with more and more frames (of one thread), threads (each\n" +
+const text = "`sfwalk attach PID` on processes with more and more frames (of one thread), threads (each\n" +
 	"%[2]d functions deep), and modules (small shared libraries, with one frame of the stack in\n" +
 	"each). Medians of up to %[1]d runs, fewer where they are slow. One more: what there is more than\n" +
 	"for the smallest process, for each frame, thread or module more; the start is not in it.\n" +
