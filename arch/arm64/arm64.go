@@ -3,7 +3,6 @@ package arm64
 import (
 	"debug/elf"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
@@ -67,14 +66,18 @@ var Arch = &arch.Arch{
 
 func init() { arch.Register(Arch) }
 
-func registers() (regs []arch.RegInfo) {
-	for r := X0; r <= X30; r++ {
-		regs = append(regs, arch.RegInfo{Num: r, Name: fmt.Sprintf("x%d", r), Bits: 64})
+func registers() []arch.RegInfo {
+	regs := make([]arch.RegInfo, 0, 31+2+8)
+	add := func(first trad.Reg, names ...string) {
+		for i, name := range names {
+			regs = append(regs, arch.RegInfo{Num: first + trad.Reg(i), Name: name, Bits: 64})
+		}
 	}
-	regs = append(regs, arch.RegInfo{Num: SP, Name: "sp", Bits: 64}, arch.RegInfo{Num: PC, Name: "pc", Bits: 64})
-	for r := D8; r <= D15; r++ {
-		regs = append(regs, arch.RegInfo{Num: r, Name: fmt.Sprintf("d%d", 8+r-D8), Bits: 64})
-	}
+	add(X0, "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
+		"x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30")
+	add(SP, "sp")
+	add(PC, "pc")
+	add(D8, "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15")
 	return regs
 }
 
@@ -93,11 +96,11 @@ func calleeSaved() (s arch.RegSet) {
 // kernelRegs is struct user_pt_regs (x0 to x30, sp, pc, pstate) and struct
 // user_fpsimd_state (v0 to v31, of 16 bytes).
 func kernelRegs() []arch.KernelRegs {
-	status := arch.KernelRegs{Note: arch.NTPRStatus, Size: 272}
+	status := arch.KernelRegs{Note: arch.NTPRStatus, Size: 272, Regs: make([]arch.KernelReg, 0, PC+1)}
 	for r := X0; r <= PC; r++ {
 		status.Regs = append(status.Regs, arch.KernelReg{Reg: r, Off: 8 * int(r), Size: 8})
 	}
-	vectors := arch.KernelRegs{Note: arch.NTFPRegs, Size: 528}
+	vectors := arch.KernelRegs{Note: arch.NTFPRegs, Size: 528, Regs: make([]arch.KernelReg, 0, D15-D8+1)}
 	for r := D8; r <= D15; r++ {
 		vectors.Regs = append(vectors.Regs, arch.KernelReg{Reg: r, Off: 16 * int(8+r-D8), Size: 8})
 	}

@@ -1,6 +1,10 @@
 package arm64
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"sync"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // The kernel's struct rt_sigframe, at which SP points when the handler has
 // returned to the trampoline: siginfo, then ucontext, whose struct sigcontext
@@ -28,8 +32,9 @@ func sigcontextX(r trad.Reg) trad.Rule {
 
 // signalRest holds every register of the frame but X29 and PC, which have cells
 // of their own in the row. X30 is listed: what the interrupted code had in its
-// link register is not where it was interrupted.
-var signalRest = func() *trad.Rest {
+// link register is not where it was interrupted. It is made when first needed:
+// many programs never see an arm64.
+var signalRest = sync.OnceValue(func() *trad.Rest {
 	x := &trad.Rest{Unlisted: trad.Same}
 	for r := X0; r <= SP; r++ {
 		if r != X29 {
@@ -40,7 +45,7 @@ var signalRest = func() *trad.Rest {
 		x.Regs = append(x.Regs, trad.RegRule{Reg: r, Rule: inFrame(frameSigcontext + sigcontextRecords + fpsimdV0 + 16*int(8+r-D8))})
 	}
 	return x
-}()
+})
 
 // signalRow: the CFA of the trampoline's frame is its SP, as gdb has it. The
 // interrupted code may have run on another stack.
@@ -50,6 +55,6 @@ func signalRow(lo uint64, n uint32) trad.Row {
 		CFA:  trad.Rule{Kind: trad.InReg, Reg: SP},
 		RA:   inFrame(frameSigcontext + sigcontextPC),
 		FP:   sigcontextX(X29),
-		More: signalRest,
+		More: signalRest(),
 	}
 }

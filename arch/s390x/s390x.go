@@ -94,6 +94,7 @@ func init() { arch.Register(Arch) }
 
 // registers lists the registers in gdb's order of groups.
 func registers() (regs []arch.RegInfo) {
+	regs = make([]arch.RegInfo, 0, 16+2+16+16)
 	add := func(first trad.Reg, bits int, names ...string) {
 		for i, name := range names {
 			regs = append(regs, arch.RegInfo{Num: first + trad.Reg(i), Name: name, Bits: bits})

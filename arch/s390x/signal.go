@@ -3,6 +3,7 @@ package s390x
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
@@ -34,11 +35,17 @@ const (
 // rt_sigreturn, signalRow of that with sigreturn. The CFA is as the interrupted
 // code would have had it for a call: its SP + 160.
 func rtSignalRow(lo uint64, n uint32) trad.Row {
-	return sigregsRow(lo, n, rtSigframeSregs, rtSignalRest)
+	return sigregsRow(lo, n, rtSigframeSregs, rtSignalRest())
 }
-func signalRow(lo uint64, n uint32) trad.Row { return sigregsRow(lo, n, sigframeSregs, signalRest) }
+func signalRow(lo uint64, n uint32) trad.Row {
+	return sigregsRow(lo, n, sigframeSregs, signalRest())
+}
 
-var rtSignalRest, signalRest = sigregsRest(rtSigframeSregs), sigregsRest(sigframeSregs)
+// Made when first needed: most programs never see an s390x.
+var (
+	rtSignalRest = sync.OnceValue(func() *trad.Rest { return sigregsRest(rtSigframeSregs) })
+	signalRest   = sync.OnceValue(func() *trad.Rest { return sigregsRest(sigframeSregs) })
+)
 
 func sigregsRow(lo uint64, n uint32, sregs int32, rest *trad.Rest) trad.Row {
 	return trad.Row{
@@ -72,7 +79,8 @@ func sigregsRest(sregs int32) *trad.Rest {
 
 // sregsRegs is the layout of _sigregs.
 func sregsRegs() (regs []arch.KernelReg) {
-	regs = []arch.KernelReg{{Reg: PSWM, Off: sregsMask, Size: 8}, {Reg: PSWA, Off: sregsAddr, Size: 8}}
+	regs = make([]arch.KernelReg, 0, 2+3*16)
+	regs = append(regs, arch.KernelReg{Reg: PSWM, Off: sregsMask, Size: 8}, arch.KernelReg{Reg: PSWA, Off: sregsAddr, Size: 8})
 	for n := range 16 {
 		regs = append(regs,
 			arch.KernelReg{Reg: R0 + trad.Reg(n), Off: sregsGPRs + 8*n, Size: 8},
@@ -88,7 +96,10 @@ func sregsRegs() (regs []arch.KernelReg) {
 func kernelRegs() []arch.KernelRegs {
 	status := arch.KernelRegs{Note: arch.NTPRStatus, Size: 216}
 	floats := arch.KernelRegs{Note: arch.NTFPRegs, Size: 136}
-	for _, r := range sregsRegs() {
+	all := sregsRegs()
+	status.Regs = make([]arch.KernelReg, 0, len(all)-16)
+	floats.Regs = make([]arch.KernelReg, 0, 16)
+	for _, r := range all {
 		if r.Off < sregsFPRs {
 			status.Regs = append(status.Regs, r)
 			continue
