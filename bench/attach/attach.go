@@ -18,7 +18,7 @@ import (
 
 // Options of Measure.
 type Options struct {
-	Rounds int  // of each command; 0 for 11
+	Rounds int  // of each command; 0 for 21
 	Small  bool // only the smallest process: for tests
 }
 
@@ -32,7 +32,7 @@ var head = []string{"command", "frames", "wall", "CPU", "peak memory", "longest 
 // Measure runs the commands on all processes.
 func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
-		o.Rounds = 11
+		o.Rounds = 21
 	}
 	list, versions, err := tools(d)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,8 +40,8 @@ func tools(d build.Dir) (list []tool, versions []string, err error) {
 	}
 	if eu, version, err := d.EuStack(); err == nil {
 		list = append(list,
-			tool{euStack, append(eu, "-n", "0", "-p", "PID")},
-			tool{euStack + " -s", append(eu, "-s", "-n", "0", "-p", "PID")})
+			tool{euStack, slices.Concat(eu, []string{"-n", "0", "-p", "PID"})},
+			tool{euStack + " -s", slices.Concat(eu, []string{"-s", "-n", "0", "-p", "PID"})})
 		versions = append(versions, version)
 	}
 	if gdb, err := exec.LookPath("gdb"); err == nil {

@@ -118,7 +118,7 @@ func (s *series) more(i int) (wall, peak report.Value) {
 	first, p := s.points[0], s.points[i]
 	n := float64(p.size - first.size)
 	wall = report.Value{Number: -1, Unit: report.Nanoseconds}
-	if p.wall > first.wall+first.wall/5 {
+	if p.wall > first.wall+first.wall/2 {
 		wall.Number = float64(p.wall-first.wall) / n
 	}
 	peak = report.Value{Number: -1, Unit: report.Bytes}
