@@ -39,7 +39,7 @@ func (t *Target) describe(o Options) ([]register, error) {
 	if d != nil && len(d.regs) > 0 {
 		return d.regs, nil
 	}
-	return classic[t.arch.Name], nil
+	return classic(t.arch.Name), nil
 }
 
 // known lists the architectures that there are descriptors for.

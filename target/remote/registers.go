@@ -24,14 +24,20 @@ type place struct {
 	bytes int
 }
 
-// classic is the order of g's registers for stubs that do not describe them: what
-// gdb has always taken for granted (names and bits).
-var classic = map[string][]register{
-	"amd64": inOrder(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip").
-		then(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs"),
-	"arm64": inOrder(64, numbered("x", 31)...).then(64, "sp", "pc").then(32, "cpsr"),
-	"s390x": inOrder(64, "pswm", "pswa").then(64, numbered("r", 16)...).then(32, numbered("acr", 16)...).
-		then(32, "fpc").then(64, numbered("f", 16)...),
+// classic returns the order of g's registers for stubs that do not describe them:
+// what gdb has always taken for granted (names and bits).
+func classic(arch string) []register {
+	switch arch {
+	case "amd64":
+		return inOrder(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip").
+			then(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")
+	case "arm64":
+		return inOrder(64, numbered("x", 31)...).then(64, "sp", "pc").then(32, "cpsr")
+	case "s390x":
+		return inOrder(64, "pswm", "pswa").then(64, numbered("r", 16)...).then(32, numbered("acr", 16)...).
+			then(32, "fpc").then(64, numbered("f", 16)...)
+	}
+	return nil
 }
 
 type registerList []register

@@ -76,7 +76,7 @@ func parseStop(reply []byte) (s stop, err error) {
 
 // signals are gdb's numbers of signals (include/gdb/signals.def), by Linux's
 // numbers and names.
-var signals = map[byte]struct {
+var signals = [...]struct {
 	linux int
 	name  string
 }{
@@ -89,9 +89,9 @@ var signals = map[byte]struct {
 
 // linuxSignal translates gdb's number of a signal.
 func linuxSignal(n byte) (number int, name string) {
-	switch s, ok := signals[n]; {
-	case ok:
-		return s.linux, s.name
+	switch {
+	case int(n) < len(signals) && signals[n].linux != 0:
+		return signals[n].linux, signals[n].name
 	case n >= 45 && n <= 75: // GDB_SIGNAL_REALTIME_33 to 63
 		return int(n) - 12, "SIG" + strconv.Itoa(int(n)-12)
 	case n == 77 || n == 78: // REALTIME_32, REALTIME_64
