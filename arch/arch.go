@@ -73,7 +73,11 @@ type Arch struct {
 	KernelRegs []KernelRegs
 
 	index [MaxReg]int8 // 1 + a register's position in Regs
+	kept  [MaxReg]int8 // 1 + a callee-saved register's position among them
 }
+
+// MaxKept is how many callee-saved registers [Arch.KeptIndex] numbers at most.
+const MaxKept = 24
 
 // MaxCall is the length in bytes of the longest call instruction of any
 // architecture.
@@ -156,6 +160,15 @@ func (a *Arch) Index(r trad.Reg) int {
 	return int(a.index[r]) - 1
 }
 
+// KeptIndex returns a number below [MaxKept] for a callee-saved register other than
+// PC, SP and FP; -1 for any other.
+func (a *Arch) KeptIndex(r trad.Reg) int {
+	if r >= MaxReg {
+		return -1
+	}
+	return int(a.kept[r]) - 1
+}
+
 // RegName returns the name of register r, "r17" style for an unnamed one.
 func (a *Arch) RegName(r trad.Reg) string {
 	if i := a.Index(r); i >= 0 {
@@ -170,8 +183,13 @@ var registered []*Arch
 // It is called by the descriptors' packages when they are initialised, and at
 // no other time.
 func Register(a *Arch) {
+	kept := int8(0)
 	for i, r := range a.Regs {
 		a.index[r.Num] = int8(i + 1)
+		if a.CalleeSaved.Has(r.Num) && r.Num != a.PC && r.Num != a.SP && r.Num != a.FP && r.Num != a.RA && kept < MaxKept {
+			kept++
+			a.kept[r.Num] = kept
+		}
 	}
 	registered = append(registered, a)
 }

@@ -78,16 +78,19 @@ func (f *Frame) query() *Query {
 // cached, and applies the row.
 func (f *Frame) sniff() {
 	s, from := f.stack, 0
-	f.winner, f.claimReason, f.claimErr = -1, Unavailable, errNobody
-	// A signal handler returns to a trampoline's first byte, which may be the first
-	// of its mapping.
-	if f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc) {
-		f.claimReason, f.claimErr = NotCode, errNotCode // nothing can have called from there
-		return
-	}
 	rows := &s.table.rows
 	rows.start(s.modules.Generation)
 	slot, hit := rows.find(f.pc, f.caller)
+	if hit && f.applyFast(slot) {
+		return
+	}
+	f.winner, f.claimReason, f.claimErr = -1, Unavailable, errNobody
+	// A signal handler returns to a trampoline's first byte, which may be the first
+	// of its mapping.
+	if !hit && f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc) {
+		f.claimReason, f.claimErr = NotCode, errNotCode // nothing can have called from there
+		return
+	}
 	if hit {
 		if f.apply(&slot.row, int(slot.winner)) {
 			f.lookBack()
@@ -110,6 +113,28 @@ func (f *Frame) sniff() {
 	if !s.modules.IsCode(q.Block) {
 		f.claimReason, f.claimErr = NotCode, errNotCode
 	}
+}
+
+// applyFast is apply and lookBack for a row that is as simple as nearly all are
+// (slotFast), on a frame that leads to code. It leaves any other to them.
+func (f *Frame) applyFast(slot *rowSlot) bool {
+	if slot.bits&(slotFast|slotLast) != slotFast {
+		return false
+	}
+	base, known := f.sp, f.spKnown
+	if slot.bits&slotFP != 0 {
+		base, known = f.fp.Bits, f.fp.Known()
+	}
+	if !known {
+		return false
+	}
+	s := f.stack
+	f.cache.Row, f.cache.CFA = slot.row, base+uint64(int64(slot.row.CFA.Off))
+	f.winner, f.typ, f.wide = int16(slot.winner), Normal, false
+	f.ra = f.wordAt(f.cache.CFA + uint64(int64(slot.row.RA.Off)))
+	rows := &s.table.rows
+	pc := s.arch.CodeAddress(f.ra.Bits)
+	return f.ra.Known() && (rows.slots[slotOf(pc)].is(pc, rows.epoch, true) || f.returnsToCode())
 }
 
 // apply makes the sniffer at position i the one that unwinds THIS, if its row
@@ -140,7 +165,8 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 	if row.Flags&trad.Signal != 0 {
 		f.typ = SigTramp
 	}
-	if u, ok := f.unwinder(); ok {
+	u, ok := f.stack.table.sniffers[i].(Unwinder)
+	if f.wide = ok; ok {
 		f.typ = u.Type()
 	}
 	return true

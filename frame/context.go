@@ -142,6 +142,7 @@ func (w *Walker) frame(c *Context) *Frame {
 	beyond.cache.CFA = c.beyond.cfa
 	*next = Frame{Level: -1, stack: s, next: beyond, typ: c.next.typ, pc: c.next.pc}
 	next.cache.CFA = c.next.cfa
+	next.ra = Value{Bits: c.PC, Lval: Computed}
 	*f = Frame{Level: c.level, stack: s, next: next, caller: c.Caller, pc: c.PC, sp: c.SP, spKnown: c.HasSP}
 	f.fp = next.prevRegister(a.FP)
 	s.missed = false // that FP is not known is no question yet

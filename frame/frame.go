@@ -24,13 +24,15 @@ type Frame struct {
 	spKnown     bool
 	fp          Value
 	typ         Type
+	wide        bool  // the winner is an Unwinder
 	winner      int16 // position in the table of the sniffer that claimed THIS; -1: none did
 	cache       trad.Cache
 	ra          Value // PREVIOUS's PC, as the row has it
 	claimErr    error // why no sniffer could, if one tried
 	claimReason StopReason
 	completion  *completion
-	values      []Value // registers of PREVIOUS, by Arch.Index; made when one is first asked for
+	values      []Value // some of PREVIOUS's registers, by Arch.Index; see remember
+	keepers     keepers
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.
@@ -92,11 +94,10 @@ func (f *Frame) ID() ID {
 
 // unwinder returns the sniffer that claimed THIS, if it is one that answers itself.
 func (f *Frame) unwinder() (Unwinder, bool) {
-	if f.winner < 0 {
+	if f.winner < 0 || !f.wide {
 		return nil, false
 	}
-	u, ok := f.stack.table.sniffers[f.winner].(Unwinder)
-	return u, ok
+	return f.stack.table.sniffers[f.winner].(Unwinder), true
 }
 
 func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {

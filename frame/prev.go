@@ -25,6 +25,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	prev.moved = f.moved || f.ra.Lval == InMemory && s.window.movedOn(f.ra.Addr)
 	prev.pc, prev.fp = pc, fp
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
+	f.inherit(prev)
 	prev.sniff()
 	if prev.winner >= 0 && prev.again(f) {
 		return nil, SameID, errSame
@@ -48,14 +49,35 @@ func (f *Frame) unwind() (pc uint64, sp, fp Value, stop StopReason, err error) {
 		return 0, sp, fp, notKnownReason(f.ra), f.ra.Err
 	}
 	pc = s.arch.CodeAddress(f.ra.Bits)
-	fp = f.prevRegister(s.arch.FP)
+	fp = f.prevFP()
 	if pc == 0 && f.typ != SigTramp {
 		if f.endsChain(fp) {
 			return 0, sp, fp, Outermost, nil
 		}
 		return 0, sp, fp, NoSavedPC, errZeroPC
 	}
-	return pc, f.prevRegister(s.arch.SP), fp, NoReason, nil
+	return pc, f.prevSP(), fp, NoReason, nil
+}
+
+// prevFP is prevRegister(FP).
+func (f *Frame) prevFP() Value {
+	switch {
+	case f.wide || f.Level == 0:
+	case f.cache.Row.FP.Kind == trad.Same:
+		return f.fp
+	case f.cache.Row.FP.Kind == trad.Saved:
+		return f.wordAt(f.cache.CFA + uint64(int64(f.cache.Row.FP.Off)))
+	}
+	return f.prevRegister(f.stack.arch.FP)
+}
+
+// prevSP is prevRegister(SP).
+func (f *Frame) prevSP() Value {
+	a := f.stack.arch
+	if f.wide || f.cache.Row.More.Lists(a.SP) {
+		return f.prevRegister(a.SP)
+	}
+	return Value{Bits: f.cache.CFA + uint64(a.SPFromCFA), Lval: Computed}
 }
 
 // What the stop reasons leave open.
@@ -95,7 +117,7 @@ func (f *Frame) first() *Frame {
 	f0.next = f
 	f0.pc = s.arch.CodeAddress(s.live.Value[s.arch.PC])
 	f0.sp, f0.spKnown = s.live.Get(s.arch.SP)
-	f0.fp = f.prevRegister(s.arch.FP)
+	f0.fp = f.prevFP()
 	f0.sniff()
 	return f0
 }

@@ -8,10 +8,94 @@ import (
 // Register returns the value of register r as THIS frame sees it, unwound
 // through NEXT.
 func (f *Frame) Register(r trad.Reg) Value {
-	if f.next == nil {
-		return f.prevRegister(r) // the sentinel's own registers are the live ones
+	if f.Level <= 0 {
+		return f.stack.liveRegister(r)
+	}
+	a := f.stack.arch
+	switch r {
+	case a.PC:
+		return f.next.ra
+	case a.FP:
+		return f.fp
+	case a.SP:
+		if f.spKnown && f.next.typ == Normal && !f.next.cache.Row.More.Lists(r) {
+			return Value{Bits: f.sp, Lval: Computed}
+		}
+	}
+	if i := a.KeptIndex(r); i >= 0 {
+		return f.keptRegister(r, i)
 	}
 	return f.next.prevRegister(r)
+}
+
+// liveRegister returns a register of frame 0.
+func (s *Stack) liveRegister(r trad.Reg) Value {
+	if bits, ok := s.live.Get(r); ok {
+		return Value{Bits: bits, Reg: r, Lval: InRegister}
+	}
+	s.missed = true
+	return Value{}
+}
+
+// keepers tells, for each callee-saved register by Arch.KeptIndex, which frame's row says
+// where the register of THIS is: 1 + the level of the outermost of THIS frame's inner
+// ones that has not left the register alone, 0 for the live registers. Most frames
+// leave most registers alone, so that nothing need be followed from frame to frame.
+type keepers [arch.MaxKept]uint32
+
+// inherit makes the keepers of prev, whose NEXT is THIS.
+func (f *Frame) inherit(prev *Frame) {
+	this := uint32(f.Level + 1)
+	more := f.cache.Row.More
+	if _, ok := f.unwinder(); ok || more == nil || more.Unlisted != trad.Same {
+		for i := range prev.keepers {
+			prev.keepers[i] = this
+		}
+		return
+	}
+	prev.keepers = f.keepers
+	for i := range more.Regs {
+		if k := f.stack.arch.KeptIndex(more.Regs[i].Reg); k >= 0 {
+			prev.keepers[k] = this
+		}
+	}
+}
+
+// keptRegister returns a callee-saved register, number i of them, of THIS.
+func (f *Frame) keptRegister(r trad.Reg, i int) Value {
+	s := f.stack
+	v, at := Value{}, f
+	for {
+		if at.keepers[i] == 0 {
+			v = s.liveRegister(r)
+			break
+		}
+		keeper := s.frame(int(at.keepers[i]) - 1)
+		if u, ok := keeper.unwinder(); ok {
+			v = u.PrevRegister(keeper, r)
+			break
+		}
+		if rule := keeper.cache.Row.More.Rule(r); rule.Kind == trad.Saved && keeper.winner >= 0 { // nearly all are
+			v = keeper.wordAt(keeper.cache.CFA + uint64(int64(rule.Off)))
+			break
+		}
+		next, reg, answer := keeper.step(r)
+		if next != nil && reg == r {
+			at = keeper // its own row says nothing, and a later sniffer's that it is unchanged
+			continue
+		}
+		if v = answer; next != nil {
+			v = keeper.Register(reg)
+		}
+		break
+	}
+	// Who asks the next outer frame need not go the same way.
+	for x, found := f, at.keepers[i]; x != at; {
+		inner := s.frame(int(x.keepers[i]) - 1)
+		x.keepers[i] = found
+		x = inner
+	}
+	return v
 }
 
 // env lets rules read THIS frame's registers and the target's memory.
@@ -33,10 +117,8 @@ func (e *env) Register(r trad.Reg) (uint64, bool) {
 
 func (e *env) Word(addr uint64) (uint64, error) { return e.stack.readWord(addr) }
 
-// prevRegister returns the value of register r in PREVIOUS. A register that
-// many frames in a row leave alone is followed inward in a loop, and every
-// frame passed remembers the answer, so that asking all frames costs each one
-// step.
+// prevRegister returns the value of register r in PREVIOUS. A register that many frames
+// in a row leave alone is followed inward in a loop.
 func (f *Frame) prevRegister(r trad.Reg) Value {
 	this := f
 	v, ok := this.known(r)
@@ -45,29 +127,25 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 		switch {
 		case next == nil:
 			v, ok = answer, true
-		case reg != r:
-			v, ok = next.prevRegister(reg), true
+		case reg != r || this.stack.arch.KeptIndex(r) >= 0 || r == this.stack.arch.FP:
+			v, ok = this.Register(reg), true
 		default:
 			this = next
 			v, ok = this.known(r)
 		}
 	}
-	for at := f; ; at = at.next {
-		at.remember(r, v)
-		if at == this {
-			return v
+	if this != f {
+		for at := f; at != this.next; at = at.next {
+			at.remember(r, v)
 		}
 	}
+	return v
 }
 
 // known returns what the sentinel or an Unwinder says, or what was remembered.
 func (f *Frame) known(r trad.Reg) (Value, bool) {
 	if f.Level < 0 {
-		if bits, ok := f.stack.live.Get(r); ok {
-			return Value{Bits: bits, Reg: r, Lval: InRegister}, true
-		}
-		f.stack.missed = true
-		return Value{}, true
+		return f.stack.liveRegister(r), true
 	}
 	if f.prev != nil && r == f.stack.arch.FP {
 		return f.prev.fp, true
@@ -90,20 +168,27 @@ func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
 	if f.winner < 0 {
 		return nil, 0, Value{Err: f.claimErr}
 	}
-	cache, rule := &f.cache, f.rule(r)
+	a := f.stack.arch
+	row := &f.cache.Row
+	rule := rowRule(row, r, a)
 	if rule.Kind == trad.NotTracked {
-		if cache, rule = f.complete(r); cache == nil {
+		if row = f.complete(); row == nil {
+			return nil, 0, Value{}
+		}
+		if rule = rowRule(row, r, a); rule.Kind == trad.NotTracked {
 			return nil, 0, Value{}
 		}
 	}
-	a := f.stack.arch
 	if r == a.PC && rule.Kind == trad.Same {
 		if a.RA == a.PC {
 			return nil, 0, Value{Lval: NotSaved}
 		}
 		return f.next, a.RA, Value{} // still in the link register
 	}
-	p, err := cache.Place(rule, r, (*env)(f))
+	if rule.Kind == trad.Saved {
+		return nil, 0, f.wordAt(f.cache.CFA + uint64(int64(rule.Off)))
+	}
+	p, err := row.Place(rule, r, (*env)(f), f.cache.CFA)
 	if err != nil {
 		return nil, 0, Value{Err: err}
 	}
@@ -115,18 +200,21 @@ func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
 	case trad.IsValue:
 		return nil, 0, Value{Bits: p.Addr, Lval: Computed}
 	case trad.InMemory:
-		bits, err := f.stack.readWord(p.Addr)
-		if err != nil {
-			return nil, 0, Value{Addr: p.Addr, Err: err}
-		}
-		return nil, 0, Value{Bits: bits, Addr: p.Addr, Lval: InMemory}
+		return nil, 0, f.wordAt(p.Addr)
 	}
 	return nil, 0, Value{}
 }
 
-// rule returns the cell of THIS frame's row for a register of PREVIOUS.
-func (f *Frame) rule(r trad.Reg) trad.Rule { return rowRule(&f.cache.Row, r, f.stack.arch) }
+// wordAt returns the register that is saved at addr.
+func (f *Frame) wordAt(addr uint64) Value {
+	bits, err := f.stack.readWord(addr)
+	if err != nil {
+		return Value{Addr: addr, Err: err}
+	}
+	return Value{Bits: bits, Addr: addr, Lval: InMemory}
+}
 
+// rowRule returns the cell of a row for a register of PREVIOUS.
 func rowRule(row *trad.Row, r trad.Reg, a *arch.Arch) trad.Rule {
 	switch r {
 	case a.PC:
@@ -148,33 +236,48 @@ func rowRule(row *trad.Row, r trad.Reg, a *arch.Arch) trad.Rule {
 	return rule
 }
 
-// completion is a later sniffer's row for the same frame: it has the registers
-// that the winner's does not track.
+// completion is a later sniffer's row for the frames at one PC: it has the registers
+// that the winner's does not track. It is never changed.
 type completion struct {
-	cache trad.Cache
-	ok    bool
+	pc     uint64
+	caller bool
+	winner int16 // whose row it completes
+	row    trad.Row
+	ok     bool
 }
 
-// complete asks the sniffers behind the winner for register r.
-func (f *Frame) complete(r trad.Reg) (*trad.Cache, trad.Rule) {
+// complete returns the row that completes THIS frame's, nil if there is none.
+func (f *Frame) complete() *trad.Row {
 	if f.completion == nil {
-		f.completion = &completion{}
-		f.completion.find(f)
+		t := f.stack.table
+		slot := t.rows.completion(f.pc)
+		c := *slot
+		if c == nil || c.pc != f.pc || c.caller != f.caller || c.winner != f.winner || !c.fits(f) {
+			c = f.completing()
+			*slot = c
+		}
+		f.completion = c
 	}
 	if !f.completion.ok {
-		return nil, trad.Rule{}
+		return nil
 	}
-	rule := rowRule(&f.completion.cache.Row, r, f.stack.arch)
-	if rule.Kind == trad.NotTracked {
-		return nil, trad.Rule{}
-	}
-	return &f.completion.cache, rule
+	return &f.completion.row
 }
 
-// find takes the first later sniffer that does not guess, tracks more than the
-// winner, and sees the same frame: agrees about the CFA.
-func (c *completion) find(f *Frame) {
+// fits reports whether the row sees the same frame as the winner's: agrees about the CFA.
+func (c *completion) fits(f *Frame) bool {
+	if !c.ok {
+		return true
+	}
+	var cache trad.Cache
+	return cache.Apply(c.row, (*env)(f)) == nil && cache.CFA == f.cache.CFA
+}
+
+// completing finds the first later sniffer that does not guess, tracks more than the
+// winner, and sees the same frame.
+func (f *Frame) completing() *completion {
 	s := f.stack
+	c := &completion{pc: f.pc, caller: f.caller, winner: f.winner}
 	// An outer frame may be in the middle of its own query.
 	defer func(outer Query) { s.query = outer }(s.query)
 	q := f.query()
@@ -183,11 +286,12 @@ func (c *completion) find(f *Frame) {
 		if answer != Claimed || row.Flags&trad.Guess != 0 || row.More == nil {
 			continue
 		}
-		if c.cache.Apply(row, (*env)(f)) == nil && c.cache.CFA == f.cache.CFA {
-			c.ok = true
-			return
+		if c.row, c.ok = row, true; c.fits(f) {
+			return c
 		}
+		c.ok = false
 	}
+	return c
 }
 
 // unasked marks a place in Frame.values that nobody has filled.

@@ -13,6 +13,19 @@ type rowCache struct {
 	epoch      uint32 // of the slots that count: others are empty
 	generation uint64
 	stats      CacheStats
+
+	completions *[completionSlots]*completion
+}
+
+// completionSlots is how many completions are kept, by PC.
+const completionSlots = 1 << 10
+
+// completion returns the place for the completion of a PC's row.
+func (c *rowCache) completion(pc uint64) **completion {
+	if c.completions == nil {
+		c.completions = new([completionSlots]*completion)
+	}
+	return &c.completions[(pc^pc>>10)%completionSlots]
 }
 
 // CacheStats counts what became of look-ups in a cache of rows.
@@ -65,6 +78,7 @@ func (c *rowCache) start(generation uint64) {
 
 // reset forgets all rows, in constant time.
 func (c *rowCache) reset() {
+	c.completions = nil
 	if c.slots == nil {
 		return
 	}

@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
@@ -23,7 +24,7 @@ type Stack struct {
 	live     arch.Registers
 	query    Query
 	room     [maxRead]byte // of query
-	slabs    []*[slabFrames]Frame
+	slabs    []*slab
 	made     int  // frames of slabs that are in use
 	partial  bool // live has only some of the thread's registers, see Walker
 	missed   bool // of a partial stack: another register was asked for
@@ -99,19 +100,35 @@ func (s *Stack) All() iter.Seq2[*Frame, error] {
 // slabFrames is how many frames are made at once.
 const slabFrames = 32
 
+type slab [slabFrames]Frame
+
+// slabs are of stacks that have been released.
+var slabs = sync.Pool{New: func() any { return new(slab) }}
+
 func (s *Stack) newFrame() *Frame {
-	i := s.made / slabFrames
-	if i == len(s.slabs) {
-		s.slabs = append(s.slabs, new([slabFrames]Frame))
+	if s.made == len(s.slabs)*slabFrames {
+		s.slabs = append(s.slabs, slabs.Get().(*slab))
 	}
-	f := &s.slabs[i][s.made%slabFrames]
+	f := s.frame(s.made)
 	s.made++
 	if f.stack != nil {
-		*f = Frame{} // of the stack before
+		*f = Frame{} // of another stack
 	}
 	f.stack = s
 	return f
 }
+
+// Release gives back the memory of the stack's frames, for other stacks to use. Neither
+// the stack nor any of its frames may be used afterwards.
+func (s *Stack) Release() {
+	for _, x := range s.slabs {
+		slabs.Put(x)
+	}
+	s.slabs, s.made = nil, 0
+}
+
+// frame returns a frame that has been made, by its level.
+func (s *Stack) frame(level int) *Frame { return &s.slabs[level/slabFrames][level%slabFrames] }
 
 // readWord reads one word of the target's pointer size.
 func (s *Stack) readWord(addr uint64) (uint64, error) { return s.window.word(s.arch, addr) }

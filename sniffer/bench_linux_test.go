@@ -99,6 +99,7 @@ func BenchmarkStack(b *testing.B) {
 								}
 							}
 						}
+						s.Release()
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
 				})

@@ -57,10 +57,15 @@ func (c *Cache) Apply(row Row, env Env) error {
 	return nil
 }
 
-// Place applies a rule of this cache's row (or of a row that completes it for
-// the same frame) for register reg.
+// Place applies a rule of this cache's row for register reg.
 func (c *Cache) Place(rule Rule, reg Reg, env Env) (Place, error) {
-	return c.Row.place(rule, reg, env, c.CFA, true)
+	return c.Row.Place(rule, reg, env, c.CFA)
+}
+
+// Place applies a rule of the row for register reg of a frame whose CFA is known: the
+// row's own frame, or one that the row completes.
+func (row *Row) Place(rule Rule, reg Reg, env Env, cfa uint64) (Place, error) {
+	return row.place(rule, reg, env, cfa, true)
 }
 
 func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Place, error) {
