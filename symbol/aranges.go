@@ -54,6 +54,7 @@ func (d *debugInfo) unitFrom(off uint64) (i int, ok bool) {
 // sense.
 func (d *debugInfo) readAranges() {
 	data, err := d.aranges.all()
+	d.aranges = nil
 	if err != nil {
 		return
 	}

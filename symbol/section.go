@@ -105,7 +105,7 @@ func (s *section) plain(lo, hi uint64) ([]byte, error) {
 
 // inflate inflates the section up to an offset. The caller holds s.mu.
 func (s *section) inflate(to uint64) error {
-	if s.packed == nil && s.err == nil {
+	if s.packed == nil && s.err == nil && s.have < to {
 		s.packed, s.err = s.file.Unpack()
 	}
 	for s.have < to && s.err == nil {
@@ -116,6 +116,9 @@ func (s *section) inflate(to uint64) error {
 		}
 		s.chunks = append(s.chunks, chunk)
 		s.have += uint64(len(chunk))
+	}
+	if s.have == s.size {
+		s.packed = nil // and its room
 	}
 	if s.have >= to {
 		return nil
