@@ -3,7 +3,6 @@ package frame
 import (
 	"fmt"
 	"iter"
-	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
@@ -102,29 +101,17 @@ const slabFrames = 32
 
 type slab [slabFrames]Frame
 
-// slabs are of stacks that have been released.
-var slabs = sync.Pool{New: func() any { return new(slab) }}
-
 func (s *Stack) newFrame() *Frame {
 	if s.made == len(s.slabs)*slabFrames {
-		s.slabs = append(s.slabs, slabs.Get().(*slab))
+		s.slabs = append(s.slabs, new(slab))
 	}
 	f := s.frame(s.made)
 	s.made++
 	if f.stack != nil {
-		*f = Frame{} // of another stack
+		*f = Frame{} // of the stack before
 	}
 	f.stack = s
 	return f
-}
-
-// Release gives back the memory of the stack's frames, for other stacks to use. Neither
-// the stack nor any of its frames may be used afterwards.
-func (s *Stack) Release() {
-	for _, x := range s.slabs {
-		slabs.Put(x)
-	}
-	s.slabs, s.made = nil, 0
 }
 
 // frame returns a frame that has been made, by its level.

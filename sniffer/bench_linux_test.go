@@ -83,12 +83,14 @@ func BenchmarkStack(b *testing.B) {
 		for _, rows := range benchTables {
 			for _, all := range []bool{false, true} {
 				b.Run(fmt.Sprintf("depth=%d/%s/registers=%v", depth, rows.name, all), func(b *testing.B) {
-					table := tableOf(b, rows.names...)
+					s, err := frame.New(t, th, tableOf(b, rows.names...))
+					if err != nil {
+						b.Fatal(err)
+					}
 					frames := 0
 					b.ReportAllocs()
 					for b.Loop() {
-						s, err := frame.New(t, th, table)
-						if err != nil {
+						if err := s.Reset(t, th); err != nil {
 							b.Fatal(err)
 						}
 						for f := range s.All() {
@@ -99,7 +101,6 @@ func BenchmarkStack(b *testing.B) {
 								}
 							}
 						}
-						s.Release()
 					}
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
 				})
