@@ -58,13 +58,15 @@ func (w *walker) cold() int {
 	return w.warm()
 }
 
-// A stacker walks a capture with frame.Stack.
+// A stacker walks a capture with a frame.Stack, the same for all walks.
 type stacker struct {
 	c         *Capture
 	table     *frame.Table
 	registers []trad.Reg // asked of each frame
-	cold      bool       // with a new cache of rows for each walk
+	cold      bool       // with a new Stack and a new cache of rows for each walk
 	sum       uint64
+
+	stack *frame.Stack
 }
 
 // saved are the registers that a frame's caller may rely on, SP apart, which a frame
@@ -79,16 +81,20 @@ func saved(a *arch.Arch) (list []trad.Reg) {
 }
 
 func (s *stacker) walk() int {
-	table := s.table
-	if s.cold {
-		table = table.Clone()
+	var err error
+	switch {
+	case s.cold:
+		s.stack, err = frame.New(s.c, s.c, s.table.Clone())
+	case s.stack == nil:
+		s.stack, err = frame.New(s.c, s.c, s.table)
+	default:
+		err = s.stack.Reset(s.c, s.c)
 	}
-	stack, err := frame.New(s.c, s.c, table)
 	if err != nil {
 		return 0
 	}
 	n := 0
-	for f, err := stack.Frame(0); f != nil && err == nil; f, err = f.Prev() {
+	for f, err := s.stack.Frame(0); f != nil && err == nil; f, err = f.Prev() {
 		for _, r := range s.registers {
 			s.sum += f.Register(r).Bits
 		}

@@ -10,7 +10,8 @@ from inside (unw_step, unw_backtrace), and the captured process by ptrace. Media
 rounds of 5 ms, in each of which all take turns.
 
 Warm: the rows of the stack's PCs are in the cache. Cold: every walk begins with an empty
-cache; files are open and parsed as far as they have to be (framehop: a new cache for each
-walk; libunwind: no cache at all). SFrame rows: of the program; the C library's have to
+cache; files are open and parsed as far as they have to be (frame.Walker: Reset;
+frame.Stack: a new Stack and a new Table; framehop: a new cache for each walk; libunwind:
+no cache at all). SFrame rows: of the program; the C library's have to
 come from DWARF. All registers: each callee-saved register of each frame is asked for,
 which takes DWARF's rows as well, where SFrame has not tracked it.`
