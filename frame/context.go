@@ -179,7 +179,8 @@ func (w *Walker) replay(c *Context) *Frame {
 			s = &Stack{table: w.table, modules: w.modules, arch: w.arch}
 			w.whole = s
 		}
-		s.start(c.live, w.window.memory)
+		s.live = *c.live
+		s.start(w.window.memory)
 		w.serial, w.last = c.walk, &s.sentinel
 	}
 	for w.last.Level < c.level {

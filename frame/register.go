@@ -269,6 +269,9 @@ func (c *completion) fits(f *Frame) bool {
 	if !c.ok {
 		return true
 	}
+	if c.row.CFA == f.cache.Row.CFA && c.row.CFA.Kind == trad.InReg {
+		return true
+	}
 	var cache trad.Cache
 	return cache.Apply(c.row, (*env)(f)) == nil && cache.CFA == f.cache.CFA
 }

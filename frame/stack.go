@@ -48,20 +48,19 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
 	}
-	var live arch.Registers
-	if err := thread.Registers(&live); err != nil {
+	s.live = arch.Registers{}
+	if err := thread.Registers(&s.live); err != nil {
 		return err
 	}
-	if !live.Known.Has(s.arch.PC) || !live.Known.Has(s.arch.SP) {
+	if !s.live.Known.Has(s.arch.PC) || !s.live.Known.Has(s.arch.SP) {
 		return fmt.Errorf("stack of thread %d: PC or SP is not known", thread.ID())
 	}
-	s.start(&live, t.Memory())
+	s.start(t.Memory())
 	return nil
 }
 
-// start makes s the stack, without frames yet, of a thread with these registers.
-func (s *Stack) start(live *arch.Registers, m target.Memory) {
-	s.live = *live
+// start makes s the stack, without frames yet, of a thread with the registers in s.live.
+func (s *Stack) start(m target.Memory) {
 	s.window.start(m)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
