@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"io"
 	"sort"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -20,7 +21,15 @@ type segment struct {
 type segments struct {
 	list []segment // ascending by lo
 	r    io.ReaderAt
+
+	mu     sync.RWMutex
+	chunks map[uint64][]byte // what was lent, by address
 }
+
+const (
+	chunkSize = 64 << 10 // lent at once, bytes
+	maxChunks = 512      // kept
+)
 
 func (f *file) memory() *segments {
 	m := &segments{r: f.r}
@@ -65,12 +74,42 @@ func (m *segments) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
+// Window implements [target.Lender].
+func (m *segments) Window(addr uint64) (lo uint64, data []byte) {
+	s := m.find(addr)
+	if s == nil || addr-s.lo >= s.has {
+		return 0, nil
+	}
+	off := (addr - s.lo) &^ (chunkSize - 1)
+	lo = s.lo + off
+	m.mu.RLock()
+	data = m.chunks[lo]
+	m.mu.RUnlock()
+	if data != nil {
+		return lo, data
+	}
+	data = make([]byte, min(chunkSize, s.has-off))
+	if n, _ := m.r.ReadAt(data, int64(s.off+off)); n < len(data) {
+		return 0, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.chunks == nil || len(m.chunks) == maxChunks {
+		m.chunks = make(map[uint64][]byte)
+	}
+	m.chunks[lo] = data
+	return lo, data
+}
+
 // overlay is the whole memory: the core's own bytes and, where it has left out
 // what nobody can have changed, those of the mapped files.
 type overlay struct {
 	own     *segments
 	modules *target.Modules
 }
+
+// Window implements [target.Lender]: it lends what is the core's own.
+func (m *overlay) Window(addr uint64) (lo uint64, data []byte) { return m.own.Window(addr) }
 
 // ReadMemory implements [target.Memory].
 func (m *overlay) ReadMemory(addr uint64, p []byte) (n int, err error) {

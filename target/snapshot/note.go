@@ -64,6 +64,8 @@ type lateNote struct {
 	Size    uint64 `json:"size"`
 }
 
+func (l *lateNote) end() uint64 { return uint64(l.Address) + l.Size }
+
 // hex is a number that JSON has as "0x…": readers of JSON often keep 53 bits only.
 type hex uint64
 
@@ -103,7 +105,7 @@ func (s *Snapshot) note() ([]byte, error) {
 	}
 	for i := range s.Memory {
 		if b := &s.Memory[i]; b.Late {
-			if last := len(n.Late) - 1; last >= 0 && uint64(n.Late[last].Address)+n.Late[last].Size == b.Addr {
+			if last := len(n.Late) - 1; last >= 0 && n.Late[last].end() == b.Addr {
 				n.Late[last].Size += uint64(len(b.Data))
 			} else {
 				n.Late = append(n.Late, lateNote{hex(b.Addr), uint64(len(b.Data))})

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -72,20 +71,9 @@ func of(c *core.Target, name string) (*Target, error) {
 	for _, m := range n.Modules {
 		t.Listed = append(t.Listed, Module{m.Path, uint64(m.Address), m.BuildID})
 	}
-	t.memory = memory{c.Memory(), n.Late}
+	t.memory = memory{c.Memory().(target.Lender), ascending(n.Late)}
 	t.addThreads(n)
 	return t, nil
-}
-
-// memory is a core file's memory, of which it is known what is of a later moment.
-type memory struct {
-	target.Memory
-	late []lateNote
-}
-
-// MovedOn implements [target.Mover].
-func (m *memory) MovedOn(addr uint64) bool {
-	return slices.ContainsFunc(m.late, func(l lateNote) bool { return addr-uint64(l.Address) < l.Size })
 }
 
 // addThreads joins what the core has of the threads with what the note says.
@@ -113,7 +101,7 @@ func (t *Target) addThreads(n *note) {
 // Arch returns the process's architecture, with the process's own address mask.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space. It implements [target.Mover].
+// Memory returns the address space. It implements [target.Lender] and [target.Mover].
 func (t *Target) Memory() target.Memory { return &t.memory }
 
 // Threads returns the threads, each a [*Thread], in the snapshot's order. The error

@@ -177,6 +177,24 @@ func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
 			t.Errorf("at %#x: moved on %v, want %v", at, !want, want)
 		}
 	}
+	lender := tg.Memory().(target.Lender)
+	for _, b := range s.Memory {
+		for _, at := range []uint64{b.Addr, b.Addr + uint64(len(b.Data))/2, b.End() - 1} {
+			lo, data := lender.Window(at)
+			if b.Late && len(data) > 0 || !b.Late && at-lo >= uint64(len(data)) {
+				t.Errorf("at %#x: lent %d bytes at %#x", at, len(data), lo)
+			}
+			for i := range data {
+				if mover.MovedOn(lo + uint64(i)) {
+					t.Fatalf("at %#x: lent %#x, which is of a later moment", at, lo+uint64(i))
+				}
+			}
+			got := make([]byte, len(data))
+			if tg.Memory().ReadMemory(lo, got); !bytes.Equal(got, data) {
+				t.Errorf("at %#x: what is lent is not what is read", at)
+			}
+		}
+	}
 	// Two blocks in a row are read at once; what was not copied is not read.
 	if n, err := tg.Memory().ReadMemory(text+0x1ff0, make([]byte, 0x40)); n != 0x20 || !errors.Is(err, target.ErrUnmapped) {
 		t.Errorf("%d bytes, %v", n, err)
@@ -381,6 +399,8 @@ func FuzzRead(f *testing.F) {
 			}
 			for _, at := range []uint64{r.Value[tg.Arch().PC], r.Value[tg.Arch().SP]} {
 				tg.Memory().ReadMemory(at, p[:])
+				tg.Memory().(target.Lender).Window(at)
+				tg.Memory().(target.Mover).MovedOn(at)
 				tg.Modules().IsCode(at)
 			}
 		}
