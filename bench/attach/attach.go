@@ -34,7 +34,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	if o.Rounds == 0 {
 		o.Rounds = 21
 	}
-	list, versions, err := tools(d)
+	list, versions, missing, err := tools(d)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 				t.Add(one.row()...)
 			}
 			s.Tables = append(s.Tables, t)
-			s.Goals = append(s.Goals, goals(p, samples, hide)...)
+			s.Goals = append(s.Goals, goals(p, samples, hide, missing)...)
 		}
 	}
 	return s, nil
@@ -103,7 +103,7 @@ func (s *scenario) title() string {
 
 // goals are the issue's: wall time and peak memory, and pauses, for which what
 // a process sees that is not even touched is good enough.
-func goals(p scenario, samples []*sample, hide bool) []report.Goal {
+func goals(p scenario, samples []*sample, hide bool, missing string) []report.Goal {
 	find := func(name string) *sample {
 		if i := slices.IndexFunc(samples, func(s *sample) bool { return s.tool.name == name }); i >= 0 {
 			return samples[i]
@@ -119,7 +119,7 @@ func goals(p scenario, samples []*sample, hide bool) []report.Goal {
 	us, eu, whole := find(ours), find(euStack), find(consistent)
 	var list []report.Goal
 	if p.wall > 0 {
-		g := report.Goal{What: what("wall"), Peer: euStack, Most: p.wall, Missing: "no eu-stack"}
+		g := report.Goal{What: what("wall"), Peer: euStack, Most: p.wall, Missing: missing}
 		if eu != nil {
 			g.Ours, g.Theirs, g.Missing = report.Time(report.Median(us.wall)), report.Time(report.Median(eu.wall)), ""
 		}

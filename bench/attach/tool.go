@@ -28,11 +28,12 @@ const (
 	nothing    = "nothing (sleep)"
 )
 
-// tools returns those that are here, and the versions of the peers.
-func tools(d build.Dir) (list []tool, versions []string, err error) {
+// tools returns those that are here, the versions of the peers, and why there is no
+// eu-stack.
+func tools(d build.Dir) (list []tool, versions []string, missing string, err error) {
 	sfwalk, err := d.Sfwalk()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	list = append(list, tool{ours, []string{sfwalk, "attach", "PID"}})
 	if help, _ := exec.Command(sfwalk, "attach", "--help").Output(); bytes.Contains(help, []byte("--consistent")) {
@@ -43,13 +44,15 @@ func tools(d build.Dir) (list []tool, versions []string, err error) {
 			tool{euStack, slices.Concat(eu, []string{"-n", "0", "-p", "PID"})},
 			tool{euStack + " -s", slices.Concat(eu, []string{"-s", "-n", "0", "-p", "PID"})})
 		versions = append(versions, version)
+	} else {
+		missing = err.Error()
 	}
 	if gdb, err := exec.LookPath("gdb"); err == nil {
 		list = append(list, tool{"gdb", []string{gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off",
 			"-p", "PID", "-ex", "thread apply all bt"}})
 		versions = append(versions, build.Version(gdb))
 	}
-	return list, versions, nil
+	return list, versions, missing, nil
 }
 
 // command returns the tool's command for a process.

@@ -13,12 +13,27 @@ import (
 
 // debian unpacks packages (debian.sh) into a folder of .cache and returns the folder.
 func (d Dir) debian(name, suite string, packages ...string) (string, error) {
+	return d.fetch("debian.sh", name, append([]string{suite}, packages...)...)
+}
+
+// fetch runs a script of bench, which puts something into a folder of .cache, and
+// returns the folder. The script's last line says why there is none.
+func (d Dir) fetch(script, name string, args ...string) (string, error) {
 	dir := filepath.Join(d.Root, ".cache", name)
-	args := append([]string{filepath.Join(d.Root, "bench", "debian.sh"), dir, suite}, packages...)
-	if out, err := exec.Command("sh", args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", ErrMissing, out)
+	out, err := exec.Command("sh", append([]string{filepath.Join(d.Root, "bench", script), dir}, args...)...).CombinedOutput()
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		return "", fmt.Errorf("%w: %s", ErrMissing, lines[len(lines)-1])
 	}
 	return dir, nil
+}
+
+// Libsframe returns the folder with libsframe's header and libraries, and its version.
+func (d Dir) Libsframe() (dir, version string, err error) {
+	if dir, err = d.fetch("sframe/libsframe.sh", "libsframe"); err != nil {
+		return "", "", err
+	}
+	return dir, Package(dir, "libsframe3"), nil
 }
 
 // EuStack returns the command of elfutils that prints stacks, and its version: the

@@ -21,7 +21,7 @@ func testPeer(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := buildPeer(d, false)
+	program, _, err := buildPeer(d, false)
 	if errors.Is(err, build.ErrMissing) {
 		t.Skipf("NOT TESTED against libsframe: %v", err)
 	}

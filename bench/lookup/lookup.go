@@ -53,13 +53,14 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		Commands: []string{"go run ./bench -only lookup"},
 		Text:     fmt.Sprintf(text, o.File, len(c.Functions), o.Rounds),
 	}
-	programs, err := buildPeers(d)
+	programs, version, err := buildPeers(d)
+	missing := ""
 	if errors.Is(err, build.ErrMissing) {
-		s.After = "libsframe: " + err.Error() + "."
+		missing = err.Error()
 	} else if err != nil {
 		return nil, err
 	} else {
-		s.Versions = append(s.Versions, build.Package(libsframe(d), "libsframe3"))
+		s.Versions = append(s.Versions, version)
 	}
 	table := report.Table{Head: []string{"FDEs", "what", "sfwalk", "libsframe.so", "ratio", "libsframe.a", "ratio"}}
 	for _, n := range sizes {
@@ -86,7 +87,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 			}
 			table.Add(what.row(n)...)
 			if what.most > 0 && n == sizes[len(sizes)-1] || what.most == mostFind {
-				s.Goals = append(s.Goals, what.goal(n))
+				s.Goals = append(s.Goals, what.goal(n, missing))
 			}
 		}
 	}
@@ -168,10 +169,9 @@ func (m *measure) row(n int) []string {
 	return row
 }
 
-func (m *measure) goal(n int) report.Goal {
-	g := report.Goal{What: fmt.Sprintf("%s, %d functions", m.name, n), Peer: "libsframe.so", Most: m.most}
-	if len(m.theirs) == 0 {
-		g.Missing = "no libsframe"
+func (m *measure) goal(n int, missing string) report.Goal {
+	g := report.Goal{What: fmt.Sprintf("%s, %d functions", m.name, n), Peer: "libsframe.so", Most: m.most, Missing: missing}
+	if missing != "" {
 		return g
 	}
 	g.Ours, g.Theirs = nanoseconds(m.sfwalk), nanoseconds(m.theirs[0])

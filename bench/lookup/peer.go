@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/sfwalk/sfwalk/bench/build"
@@ -15,37 +14,33 @@ import (
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
-// libsframe returns the folder that bench/sframe/libsframe.sh puts the libraries in.
-func libsframe(d build.Dir) string { return filepath.Join(d.Root, ".cache", "libsframe") }
-
 // buildPeer makes the program of bench/programs/libsframe.c with the shared library, as
 // programs use it, or the static one, which the compiler of Debian made faster. The
 // error wraps build.ErrMissing where there is none.
-func buildPeer(d build.Dir, static bool) (string, error) {
-	lib := libsframe(d)
-	script := filepath.Join(d.Root, "bench", "sframe", "libsframe.sh")
-	if out, err := exec.Command("sh", script, lib).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", build.ErrMissing, out)
+func buildPeer(d build.Dir, static bool) (program, version string, err error) {
+	lib, version, err := d.Libsframe()
+	if err != nil {
+		return "", "", err
 	}
 	name, with := "libsframe", filepath.Join(lib, "libsframe.so.3")
 	if static {
 		name, with = "libsframe-static", filepath.Join(lib, "libsframe.a")
 	}
-	program, err := d.C(name, []string{"-O2", "-I" + lib, with, "-Wl,-rpath," + lib}, "libsframe.c")
+	program, err = d.C(name, []string{"-O2", "-I" + lib, with, "-Wl,-rpath," + lib}, "libsframe.c")
 	if err != nil {
-		return "", fmt.Errorf("%w: %v", build.ErrMissing, err)
+		return "", "", fmt.Errorf("%w: %v", build.ErrMissing, err)
 	}
-	return program, nil
+	return program, version, nil
 }
 
 // buildPeers makes both programs, the one with the shared library first.
-func buildPeers(d build.Dir) ([]string, error) {
-	shared, err := buildPeer(d, false)
+func buildPeers(d build.Dir) (programs []string, version string, err error) {
+	shared, version, err := buildPeer(d, false)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	static, err := buildPeer(d, true)
-	return []string{shared, static}, err
+	static, _, err := buildPeer(d, true)
+	return []string{shared, static}, version, err
 }
 
 // startPeer gives the peer a section and link-time addresses to look up.

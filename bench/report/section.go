@@ -70,7 +70,7 @@ func (g *Goal) ratioText() string {
 
 func (g *Goal) row(part string) []string {
 	if g.Missing != "" {
-		return []string{part, g.What, "", g.Peer, "", "", fmt.Sprint(g.Most), "not measured: " + g.Missing}
+		return []string{part, g.What, "", g.Peer, "", "", fmt.Sprint(g.Most), "not measured: " + strings.TrimPrefix(g.Missing, "not measured: ")}
 	}
 	verdict := "**missed**"
 	if g.Met() {

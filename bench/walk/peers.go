@@ -11,16 +11,16 @@ import (
 // peers are the programs that could be built; "" for those that could not.
 type peers struct {
 	framehop, local, remote string
-	versions, missing       []string
+	versions                []string
+	missing                 map[string]string // why there is none, by name
 }
 
 func findPeers(d build.Dir) *peers {
-	p := &peers{}
+	p := &peers{missing: map[string]string{}}
 	note := func(name, version string, err error) {
 		if err != nil {
 			// The first line says it; what a compiler has to say may be long.
-			reason, _, _ := strings.Cut(err.Error(), "\n")
-			p.missing = append(p.missing, name+": "+reason)
+			p.missing[name], _, _ = strings.Cut(err.Error(), "\n")
 			return
 		}
 		p.versions = append(p.versions, version)

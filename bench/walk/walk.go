@@ -50,9 +50,6 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	}
 	p := findPeers(d)
 	s.Versions = p.versions
-	for _, m := range p.missing {
-		s.After += m + ".\n"
-	}
 	for _, depth := range o.Depths {
 		list, stop, err := field(ctx, d, wait, depth, p)
 		if err == nil {
@@ -67,7 +64,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 			t.Add(c.name, c.rows, c.how, c.value().String())
 		}
 		s.Tables = append(s.Tables, t)
-		s.Goals = append(s.Goals, goals(depth, list)...)
+		s.Goals = append(s.Goals, goals(depth, list, p.missing)...)
 	}
 	return s, nil
 }
@@ -183,8 +180,8 @@ func ours(c *Capture) (list []*contender, err error) {
 	return list, nil
 }
 
-// goals are the issue's.
-func goals(depth int, list []*contender) (goals []report.Goal) {
+// goals are the issue's; missing says why a peer is not in the list.
+func goals(depth int, list []*contender, missing map[string]string) (goals []report.Goal) {
 	find := func(name, rows, how string) *contender {
 		for _, c := range list {
 			if c.name == name && c.rows == rows && c.how == how {
@@ -209,7 +206,7 @@ func goals(depth int, list []*contender) (goals []report.Goal) {
 			if us, them := find(g.name, r.name, g.how), find(g.peer, "DWARF", g.peerHow); them != nil {
 				goal.Ours, goal.Theirs = us.value(), them.value()
 			} else {
-				goal.Missing = "no " + g.peer
+				goal.Missing = missing[g.peer]
 			}
 			goals = append(goals, goal)
 		}
