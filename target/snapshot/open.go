@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,16 @@ func Read(r io.ReaderAt, size int64, o core.Options) (*Target, error) {
 		return nil, fmt.Errorf("snapshot: %w", errors.Unwrap(err))
 	}
 	return of(c, "snapshot")
+}
+
+// Target makes a target of the snapshot itself, as if it had been written and opened:
+// its memory is held twice, and the files that go along once.
+func (s *Snapshot) Target(o core.Options) (*Target, error) {
+	var file bytes.Buffer
+	if err := s.Write(&file); err != nil {
+		return nil, err
+	}
+	return Read(bytes.NewReader(file.Bytes()), int64(file.Len()), o)
 }
 
 // of makes the target of a core file, or closes that.

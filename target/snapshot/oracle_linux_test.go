@@ -196,7 +196,15 @@ func TestGuests(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tg.Close()
+			direct, err := s.Target(core.Options{Exe: exe})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer direct.Close()
 			want, got := walk(t, c), walk(t, tg)
+			if !slices.Equal(walk(t, direct), want) {
+				t.Error("the snapshot that was not written has another stack")
+			}
 			if !slices.Equal(got, want) || len(want) != 9 {
 				t.Errorf("stack\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
