@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -97,19 +95,4 @@ func (h hex) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return fmt.Appendf(nil, `"%#x"`, h.v), nil
-}
-
-// encode writes the document as JSON and says whether every stack in it is whole.
-func (d *document) encode(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(d); err != nil {
-		return err
-	}
-	for i := range d.Threads {
-		if !d.Threads[i].whole {
-			return errEarly
-		}
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -27,35 +26,19 @@ func (s *source) symbolizer() *symbol.Symbolizer {
 
 // show walks a target and prints it.
 func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
-	warn := func(warnings []string) {
-		for _, w := range warnings {
-			fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
-		}
-	}
-	if !flags.json {
-		symbols := s.symbolizer()
-		defer symbols.Close()
-		whole, err := printStacks(cmd.OutOrStdout(), s, symbols, flags)
-		if err != nil {
-			return err
-		}
-		warn(s.warned(symbols, flags))
-		if !whole {
-			return errEarly
-		}
-		return nil
-	}
-	doc, warnings, err := collect(s, flags)
+	symbols := s.symbolizer()
+	defer symbols.Close()
+	whole, err := printStacks(cmd.OutOrStdout(), s, symbols, flags)
 	if err != nil {
 		return err
 	}
-	warn(warnings)
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	err = doc.encode(out)
-	if err := out.Flush(); err != nil {
-		return err
+	for _, w := range s.warned(symbols, flags) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
 	}
-	return err
+	if !whole {
+		return errEarly
+	}
+	return nil
 }
 
 // collect makes the document of a target.

@@ -128,6 +128,11 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 	return out
 }
 
+// plain reports whether nothing is to be said of a frame but where it is.
+func (w *walker) plain(f *frame.Frame) bool {
+	return f.Type() == frame.Normal && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
+}
+
 // appendFrame adds a frame and, before it, the inlined calls that lie over it.
 func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
 	s := w.spot(f)
