@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -230,7 +229,7 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 		if room == 0 {
 			break
 		}
-		local := []unix.Iovec{{Base: (*byte)(unsafe.Pointer(&buf[used])), Len: room}}
+		local := []unix.Iovec{{Base: &buf[used], Len: room}}
 		n, err := unix.ProcessVMReadv(tid, local, remote, 0)
 		if err != nil && err != unix.EFAULT {
 			// Refused: one range after the other, then.

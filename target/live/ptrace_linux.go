@@ -9,7 +9,8 @@ import (
 )
 
 // The requests of ptrace(2), as far as they are needed and golang.org/x/sys
-// lacks them. None of them blocks, so they need not tell the Go scheduler.
+// lacks them. None of them blocks, so they need not tell the Go scheduler. They
+// are handed pointers, which takes package unsafe: here alone.
 
 // siginfo is the kernel's siginfo_t, as PTRACE_GETSIGINFO and waitid(2) fill it in.
 type siginfo struct {
@@ -27,6 +28,14 @@ func ptrace(request, tid int, addr uintptr, data unsafe.Pointer) error {
 		return e
 	}
 	return nil
+}
+
+// registerSet reads one set into p and returns how many bytes the kernel has
+// filled in.
+func registerSet(tid int, note uint32, p []byte) (int, error) {
+	iov := unix.Iovec{Base: &p[0], Len: uint64(len(p))}
+	err := ptrace(unix.PTRACE_GETREGSET, tid, uintptr(note), unsafe.Pointer(&iov))
+	return int(iov.Len), err
 }
 
 // detach lets a stopped thread go on, giving it a signal unless that is 0.

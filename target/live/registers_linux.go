@@ -5,9 +5,6 @@ package live
 import (
 	"debug/elf"
 	"errors"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
 )
@@ -37,14 +34,6 @@ func readRegisters(tid int, r *arch.Registers, room []byte) error {
 		k.Get(hostArch, room[:n], r)
 	}
 	return nil
-}
-
-// registerSet reads one set into p and returns how many bytes the kernel has
-// filled in.
-func registerSet(tid int, note uint32, p []byte) (int, error) {
-	iov := unix.Iovec{Base: &p[0], Len: uint64(len(p))}
-	err := ptrace(unix.PTRACE_GETREGSET, tid, uintptr(note), unsafe.Pointer(&iov))
-	return int(iov.Len), err
 }
 
 // readPACMask reads which bits of a code address may be an authentication code;
