@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/bench/build"
@@ -16,7 +17,7 @@ import (
 
 // Options of Measure.
 type Options struct {
-	Rounds int   // of each; 0 for 31
+	Rounds int   // of each, for each process; 0 for 7
 	Depths []int // of the stacks; none for 30 and 1,000
 }
 
@@ -25,16 +26,25 @@ type contender struct {
 	name, rows, how string
 	time            func() (float64, error) // one round: nanoseconds of a frame
 	samples         []float64
+	failed          error // why it cannot walk the stack
 }
 
 func (c *contender) value() report.Value {
 	return report.Value{Number: report.Median(c.samples), Unit: report.Nanoseconds}
 }
 
+// cell is the contender's cell in the table.
+func (c *contender) cell() string {
+	if c.failed != nil {
+		return "not measured: " + c.failed.Error()
+	}
+	return c.value().String()
+}
+
 // Measure measures all that can be had.
 func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
-		o.Rounds = 31
+		o.Rounds = 7
 	}
 	if o.Depths == nil {
 		o.Depths = []int{30, 1000}
@@ -46,27 +56,49 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	s := &report.Section{
 		Part: "walk", Title: "One frame of a walk",
 		Commands: []string{"go run ./bench -only walk", "go test -bench . ./bench/walk"},
-		Text:     fmt.Sprintf(text, o.Rounds),
+		Text:     fmt.Sprintf(text, processes*o.Rounds, processes),
 	}
 	p := findPeers(d)
 	s.Versions = p.versions
 	for _, depth := range o.Depths {
-		list, stop, err := field(ctx, d, wait, depth, p)
-		if err == nil {
-			err = race(ctx, list, o.Rounds)
-		}
-		stop()
-		if err != nil {
-			return nil, fmt.Errorf("depth %d: %w", depth, err)
+		var list []*contender
+		for range processes {
+			again, stop, err := field(ctx, d, wait, depth, p)
+			if err == nil {
+				err = race(ctx, again, o.Rounds)
+			}
+			stop()
+			if err != nil {
+				return nil, fmt.Errorf("depth %d: %w", depth, err)
+			}
+			list = merge(list, again)
 		}
 		t := report.Table{Caption: fmt.Sprintf("**Depth %d**", depth), Head: []string{"walker", "rows", "", "time of a frame"}}
 		for _, c := range list {
-			t.Add(c.name, c.rows, c.how, c.value().String())
+			t.Add(c.name, c.rows, c.how, c.cell())
 		}
 		s.Tables = append(s.Tables, t)
 		s.Goals = append(s.Goals, goals(depth, list, p.missing)...)
 	}
 	return s, nil
+}
+
+// processes is how many are captured of each depth. The system maps each elsewhere, and
+// which rows share a slot of a cache depends on that.
+const processes = 7
+
+// merge adds what the contenders of another process took.
+func merge(list, again []*contender) []*contender {
+	if list == nil {
+		return again
+	}
+	for i, c := range list {
+		c.samples = append(c.samples, again[i].samples...)
+		if c.failed == nil {
+			c.failed = again[i].failed
+		}
+	}
+	return list
 }
 
 // race has the contenders take turns.
@@ -76,6 +108,9 @@ func race(ctx context.Context, list []*contender, rounds int) error {
 			return err
 		}
 		for _, c := range list {
+			if c.failed != nil {
+				continue
+			}
 			ns, err := c.time()
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
@@ -90,7 +125,7 @@ func race(ctx context.Context, list []*contender, rounds int) error {
 func field(ctx context.Context, d build.Dir, wait string, depth int, p *peers) (list []*contender, stop func(), err error) {
 	var ends []func()
 	stop = func() {
-		for _, end := range ends {
+		for _, end := range slices.Backward(ends) { // who traces a process, before it
 			end()
 		}
 	}
@@ -113,11 +148,13 @@ func field(ctx context.Context, d build.Dir, wait string, depth int, p *peers) (
 	}
 	for _, one := range []struct {
 		program, arg, name string
+		probe              byte // a command that fails if nothing can be walked
 		commands           []command
 	}{
-		{p.framehop, file, framehop, []command{{'w', warm}, {'c', cold}}},
-		{p.local, strconv.Itoa(depth), libunwind, []command{{'s', unwStep}, {'r', unwStep + ", registers read"}, {'n', unwStep + ", no cache"}, {'b', "unw_backtrace"}}},
-		{p.remote, strconv.Itoa(target.PID), libunwind, []command{{'s', "ptrace, cached"}, {'n', "ptrace, no cache"}}},
+		{p.framehop, file, framehop, 'p', []command{{'w', warm}, {'c', cold}}},
+		{p.local, strconv.Itoa(depth), libunwind, 'f',
+			[]command{{'s', unwStep}, {'r', unwStep + ", registers read"}, {'n', unwStep + ", no cache"}, {'b', "unw_backtrace"}}},
+		{p.remote, strconv.Itoa(target.PID), libunwind, 'f', []command{{'s', "ptrace, cached"}, {'n', "ptrace, no cache"}}},
 	} {
 		if one.program == "" {
 			continue
@@ -126,9 +163,11 @@ func field(ctx context.Context, d build.Dir, wait string, depth int, p *peers) (
 		if err != nil {
 			return nil, stop, err
 		}
-		ends = append([]func(){func() { running.Stop() }}, ends...) // before the process that it traces
+		ends = append(ends, func() { running.Stop() })
+		_, failed := running.Ask(one.probe)
 		for _, k := range one.commands {
-			list = append(list, &contender{name: one.name, rows: "DWARF", how: k.how, time: func() (float64, error) { return running.Time(k.letter) }})
+			list = append(list, &contender{name: one.name, rows: "DWARF", how: k.how, failed: failed,
+				time: func() (float64, error) { return running.Time(k.letter) }})
 		}
 	}
 	return list, stop, nil
@@ -203,10 +242,14 @@ func goals(depth int, list []*contender, missing map[string]string) (goals []rep
 			if g.how != g.peerHow {
 				goal.Peer += " " + g.peerHow
 			}
-			if us, them := find(g.name, r.name, g.how), find(g.peer, "DWARF", g.peerHow); them != nil {
-				goal.Ours, goal.Theirs = us.value(), them.value()
-			} else {
+			us, them := find(g.name, r.name, g.how), find(g.peer, "DWARF", g.peerHow)
+			switch {
+			case them == nil:
 				goal.Missing = missing[g.peer]
+			case them.failed != nil:
+				goal.Missing = them.failed.Error()
+			default:
+				goal.Ours, goal.Theirs = us.value(), them.value()
 			}
 			goals = append(goals, goal)
 		}
