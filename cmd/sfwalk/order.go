@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 )
 
+// ahead is how many results a worker may have made that nobody has used.
+const ahead = 4
+
 // inOrder calls the workers with each number below n, all of them at once, and
 // use with what they make of it, in order, until use fails. Workers run ahead by
 // a few results only.
@@ -17,12 +20,12 @@ func inOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 		}
 		return nil
 	}
-	ahead := 4 * len(workers)
-	results := make([]chan T, ahead) // by number, modulo
+	room := ahead * len(workers)
+	results := make([]chan T, room) // by number, modulo
 	for i := range results {
 		results[i] = make(chan T, 1)
 	}
-	begin := make(chan struct{}, ahead) // full: as many are begun and not used yet
+	begin := make(chan struct{}, room) // full: as many are begun and not used yet
 	quit := make(chan struct{})
 	var next atomic.Int64
 	var running sync.WaitGroup
@@ -40,12 +43,12 @@ func inOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 				if i >= n {
 					return
 				}
-				results[i%ahead] <- work(i)
+				results[i%room] <- work(i)
 			}
 		})
 	}
 	for i := range n {
-		if err := use(<-results[i%ahead]); err != nil {
+		if err := use(<-results[i%room]); err != nil {
 			return err
 		}
 		<-begin

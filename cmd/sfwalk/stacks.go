@@ -56,13 +56,14 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 
 	var workers []func(int) printer
 	walkers := newWalkers(s, symbols, flags, len(threads))
-	used := make(chan printer, len(walkers))
+	used := make(chan printer, (1+ahead)*len(walkers)) // room for all of them
 	for _, w := range walkers {
 		workers = append(workers, func(i int) (p printer) {
 			select {
 			case p = <-used:
 			default:
 				p = flags.printer(out)
+				p.sheet().buf = make([]byte, 0, pageSize)
 				if len(walkers) == 1 {
 					p.sheet().out = out // nobody has to wait for anybody
 				}
@@ -108,13 +109,11 @@ func (p *page) sheet() *page { return p }
 
 // pageSize is how much lies together; to let a buffer grow with a deep stack
 // would copy it again and again.
-const pageSize = 32 << 10
+const pageSize = 16 << 10
 
 // makeRoom begins another buffer where this one is nearly full.
 func (p *page) makeRoom() {
 	switch {
-	case p.buf == nil:
-		p.buf = make([]byte, 0, pageSize)
 	case len(p.buf) <= pageSize-pageSize/8:
 	case p.out != nil:
 		p.err = p.write(p.out)
