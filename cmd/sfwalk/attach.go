@@ -39,6 +39,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Example: `  sfwalk attach 4242
   sfwalk attach 4242 --tid 4243 --registers
   sfwalk attach 4242 --consistent
+  sfwalk attach 4242 --no-lines
   sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
   sfwalk attach 4242 --sniffers dwarf,prologue --explain
   sfwalk attach 4242 --sframe-dir /var/lib/sframe
@@ -71,6 +72,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		}
 		defer file.discard()
 	}
+	shortSlices()
 	s, err := process(cmd.Context(), pid, opts)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 func startDemo(t *testing.T) *demo.Process {
@@ -215,6 +217,58 @@ func TestLimits(t *testing.T) {
 
 // TestDocumentedCommands runs every sfwalk command that the pages and the help
 // texts show. 4242 stands for a process, 4243 for one of its threads.
+// --consistent stops all threads at one moment and says so; both ways show the stacks
+// that gdb has.
+func TestConsistent(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "20")
+	for _, consistent := range []bool{false, true} {
+		s, err := process(context.Background(), p.PID, live.Options{Consistent: consistent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, _, err := collect(s, &walkFlags{})
+		s.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if doc.Consistent != consistent {
+			t.Errorf("consistent is %v, want %v", doc.Consistent, consistent)
+		}
+		compare(t, doc, gdbtest.Backtrace(t, p.PID))
+	}
+}
+
+// TestNoLines: without lines the frames are the physical ones that gdb has, by their
+// functions' names alone.
+func TestNoLines(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "inline.c", gdbtest.Plain...))
+	got := take(t, p.PID, &walkFlags{noLines: true})
+	for _, th := range gdbtest.Backtrace(t, p.PID) {
+		var want []string
+		for _, f := range th.Frames {
+			if f.Physical() {
+				want = append(want, f.Function)
+			}
+		}
+		for _, g := range got.Threads {
+			if g.TID != th.TID {
+				continue
+			}
+			var names []string
+			for _, f := range g.Frames {
+				names = append(names, f.Function)
+				if f.File != "" || f.Line != 0 || f.Type == "inline" {
+					t.Errorf("frame %+v", f)
+				}
+			}
+			// gdb names the function that is inlined innermost; its symbol is main's.
+			if len(names) != len(want) || len(names) < 3 {
+				t.Errorf("frames %q, gdb has %q", names, want)
+			}
+		}
+	}
+}
+
 func TestDocumentedCommands(t *testing.T) {
 	p := startDemo(t)
 	var lines []string

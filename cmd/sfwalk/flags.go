@@ -21,6 +21,7 @@ type walkFlags struct {
 	sniffers  []string
 	registers bool
 	explain   bool
+	noLines   bool
 	json      bool
 	color     string
 
@@ -36,6 +37,7 @@ func (w *walkFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules that have none; repeatable")
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print who unwound each frame, by which row, and why others declined")
+	f.BoolVar(&w.noLines, "no-lines", false, "functions alone, without files, lines and inlined calls: debug information is not read, which saves time where there is much of it")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 }

@@ -20,13 +20,13 @@ type source struct {
 }
 
 // symbolizer makes the symbolizer of a target.
-func (s *source) symbolizer() *symbol.Symbolizer {
-	return symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }})
+func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
+	return symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines})
 }
 
 // show walks a target and prints it.
 func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
-	symbols := s.symbolizer()
+	symbols := s.symbolizer(flags)
 	defer symbols.Close()
 	whole, err := printStacks(cmd.OutOrStdout(), s, symbols, flags)
 	if err != nil {
@@ -43,7 +43,7 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 
 // collect makes the document of a target.
 func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err error) {
-	symbols := s.symbolizer()
+	symbols := s.symbolizer(flags)
 	defer symbols.Close()
 	threads, err := s.threads(flags)
 	if err != nil {
