@@ -3,6 +3,7 @@ package target
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -19,7 +20,7 @@ type Module struct {
 	err    error
 	opened atomic.Bool
 
-	memo sync.Map
+	memo atomic.Pointer[[]memo]
 }
 
 // NewModule describes a module. open gives its image and is called at most
@@ -83,12 +84,35 @@ func (m *Module) Function(addr uint64) (lo, hi uint64, ok bool) {
 // opened section) for as long as the module lives. Concurrent callers may both
 // build; one result is kept.
 func (m *Module) Memo(key any, build func() any) any {
-	if v, ok := m.memo.Load(key); ok {
-		return v
+	// A module has a handful of keys, and each look-up of a row asks for one: a list
+	// that is never changed, but replaced, is the quickest to look through.
+	if p := m.memo.Load(); p != nil {
+		for i := range *p {
+			if (*p)[i].key == key {
+				return (*p)[i].value
+			}
+		}
 	}
-	v, _ := m.memo.LoadOrStore(key, build())
-	return v
+	value := build()
+	for {
+		p := m.memo.Load()
+		var list []memo
+		if p != nil {
+			for _, x := range *p {
+				if x.key == key {
+					return x.value
+				}
+			}
+			list = *p
+		}
+		list = append(slices.Clip(list), memo{key, value})
+		if m.memo.CompareAndSwap(p, &list) {
+			return value
+		}
+	}
 }
+
+type memo struct{ key, value any }
 
 // LoadBias matches the file's loadable segments with where the file is mapped. The
 // best evidence comes first: linkers map a page that two segments share twice,
