@@ -20,8 +20,15 @@ type section struct {
 	mu     sync.Mutex
 	packed io.Reader // of a compressed section; nil until it is first read
 	chunks [][]byte  // what is inflated, chunkSize each
-	have   uint64   // bytes in chunks
-	err    error    // why there is no more
+	have   uint64    // bytes in chunks
+	err    error     // why there is no more
+
+	// A large section passes by: only the last two chunks are kept, and what comes
+	// before is inflated from the beginning again. Once that has cost as much as the
+	// whole section would, all are kept.
+	passing bool
+	again   uint64 // bytes that were inflated in vain
+	spare   []byte // a chunk that has passed
 
 	// Of a section that is not compressed: how much is read at least, for what is
 	// asked for next, and what was read last.
@@ -30,7 +37,10 @@ type section struct {
 	at     uint64 // of window
 }
 
-const chunkSize = 128 << 10
+const (
+	chunkSize = 128 << 10
+	largeSize = 2 << 20
+)
 
 // maxPart bounds what is read at once; the largest units have some dozens of
 // megabytes.
@@ -46,7 +56,7 @@ func openSection(im *target.Image, name string, ahead uint64) (*section, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &section{name: ".debug_" + name, size: c.Size, file: c, ahead: ahead}, nil
+	return &section{name: ".debug_" + name, size: c.Size, file: c, ahead: ahead, passing: c.Size > largeSize}, nil
 }
 
 func (s *section) len() uint64 {
@@ -72,20 +82,48 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 	if s.file.Plain != nil {
 		return s.plain(lo, hi)
 	}
-	if err := s.inflate(hi); err != nil {
-		return nil, err
-	}
 	first := lo / chunkSize
-	if (hi-1)/chunkSize == first {
+	if s.passing && first < uint64(len(s.chunks)) && s.chunks[first] == nil {
+		s.restart()
+	}
+	if !s.passing && (hi-1)/chunkSize == first {
+		if err := s.inflate(hi); err != nil {
+			return nil, err
+		}
 		return s.chunks[first][lo%chunkSize : (hi-1)%chunkSize+1], nil
 	}
-	part := make([]byte, 0, hi-lo)
+	part := make([]byte, 0, min(hi-lo, chunkSize))
 	for lo < hi {
-		c := s.chunks[lo/chunkSize][lo%chunkSize:]
-		c = c[:min(uint64(len(c)), hi-lo)]
-		part, lo = append(part, c...), lo+uint64(len(c))
+		end := min(hi, lo/chunkSize*chunkSize+chunkSize)
+		if err := s.inflate(end); err != nil {
+			return nil, err
+		}
+		c := s.chunks[lo/chunkSize]
+		part, lo = append(part, c[lo%chunkSize:(end-1)%chunkSize+1]...), end
 	}
 	return part, nil
+}
+
+// keep makes the section stay as far as it is inflated, for whoever will read all
+// of it anyway.
+func (s *section) keep() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.passing && len(s.chunks) > 2 {
+		s.again = s.size
+		s.restart()
+	}
+	s.passing = false
+}
+
+// restart lets the section pass from the beginning again. The caller holds s.mu.
+func (s *section) restart() {
+	s.again += s.have
+	s.passing = s.again < s.size
+	s.packed, s.chunks, s.have, s.spare, s.err = nil, nil, 0, nil, nil
 }
 
 // plain reads a part of a section that is not compressed. The caller holds s.mu.
@@ -109,7 +147,15 @@ func (s *section) inflate(to uint64) error {
 		s.packed, s.err = s.file.Unpack()
 	}
 	for s.have < to && s.err == nil {
-		chunk := make([]byte, min(chunkSize, s.size-s.have))
+		n := len(s.chunks)
+		if s.passing && n >= 2 {
+			s.spare, s.chunks[n-2] = s.chunks[n-2], nil
+		}
+		chunk := s.spare
+		if s.spare = nil; chunk == nil {
+			chunk = make([]byte, min(chunkSize, s.size-s.have))
+		}
+		chunk = chunk[:min(chunkSize, s.size-s.have)]
 		if _, err := io.ReadFull(s.packed, chunk); err != nil {
 			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, err)
 			break
@@ -117,7 +163,7 @@ func (s *section) inflate(to uint64) error {
 		s.chunks = append(s.chunks, chunk)
 		s.have += uint64(len(chunk))
 	}
-	if s.have == s.size {
+	if s.have == s.size && !s.passing {
 		s.packed = nil // and its room
 	}
 	if s.have >= to {
@@ -128,7 +174,7 @@ func (s *section) inflate(to uint64) error {
 
 // prepare inflates the section up to an offset while others do something else.
 func (s *section) prepare(to uint64) {
-	if s == nil || s.file.Plain != nil {
+	if s == nil || s.file.Plain != nil || s.size > largeSize {
 		return
 	}
 	go func() {

@@ -164,6 +164,7 @@ func (d *debugInfo) whole() *spans {
 	d.wholeRead.Do(func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
+		d.info.keep()
 		d.readHeaders(d.info.len())
 		for i, u := range d.units {
 			h, err := d.header(u)

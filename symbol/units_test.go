@@ -126,7 +126,10 @@ func TestUnits(t *testing.T) {
 
 // Any part of a section is what the whole section has there.
 func TestSection(t *testing.T) {
-	for _, file := range []string{manyUnits(t, "-g"), gdbtest.Build(t, "gotarget")} { // the second is compressed
+	compressed := gdbtest.Build(t, "gotarget")
+	old := filepath.Join(t.TempDir(), "gotarget-zdebug")
+	run(t, "", "objcopy", "--compress-debug-sections=zlib-gnu", compressed, old)
+	for _, file := range []string{manyUnits(t, "-g"), compressed, old} {
 		f, err := elf.Open(file)
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +138,7 @@ func TestSection(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		large := 0
 		for _, s := range f.Sections {
-			name, ok := strings.CutPrefix(s.Name, ".debug_")
+			_, name, ok := strings.Cut(s.Name, "debug_")
 			if !ok {
 				continue
 			}
@@ -146,19 +149,34 @@ func TestSection(t *testing.T) {
 			if len(want) > 2*chunkSize {
 				large++
 			}
-			for ahead := range 2 {
-				_, im := imageOf(t, file)
-				got, err := openSection(im, name, uint64(ahead)*4096)
+			for way := range 3 {
+				got, err := openSection(imageOf(t, file), name, uint64(way%2)*4096)
 				if err != nil || got.len() != uint64(len(want)) {
 					t.Fatalf("%s: %d bytes, want %d, %v", s.Name, got.len(), len(want), err)
 				}
-				for range 200 {
+				got.passing = way > 0
+				for i := range 200 {
+					if way == 2 && i == 1 {
+						got.keep()
+					}
 					lo := r.IntN(len(want) + 1)
 					hi := lo + r.IntN(min(len(want)-lo, 1<<r.IntN(20))+1)
 					b, err := got.bytes(uint64(lo), uint64(hi))
 					if err != nil || !bytes.Equal(b, want[lo:hi]) {
 						t.Fatalf("%s: bytes %#x to %#x differ, %v", s.Name, lo, hi, err)
 					}
+					kept := 0
+					for _, c := range got.chunks {
+						if c != nil {
+							kept++
+						}
+					}
+					if got.passing && kept > 2 {
+						t.Fatalf("%s: %d chunks of a section that passes are kept", s.Name, kept)
+					}
+				}
+				if got.passing && got.file.Plain == nil && len(want) > 2*chunkSize {
+					t.Errorf("%s: the section passes again and again", s.Name)
 				}
 				if _, err := got.bytes(1, uint64(len(want)+1)); err == nil {
 					t.Errorf("%s: bytes beyond the end", s.Name)
@@ -171,14 +189,14 @@ func TestSection(t *testing.T) {
 	}
 }
 
-func imageOf(t *testing.T, file string) (*target.Module, *target.Image) {
+func imageOf(t *testing.T, file string) *target.Image {
 	t.Helper()
 	ms, _ := mapped(t, file)
 	im, _, err := ms.All()[0].Image()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ms.All()[0], im
+	return im
 }
 
 // arange is one unit's part of a made-up .debug_aranges.

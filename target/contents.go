@@ -16,7 +16,7 @@ import (
 type Contents struct {
 	Size   uint64                    // in bytes, not compressed
 	Plain  io.ReaderAt               // the section's bytes
-	Unpack func() (io.Reader, error) // returns a reader of a compressed section's bytes, from the first on
+	Unpack func() (io.Reader, error) // begins to read a compressed section's bytes, from the first on
 }
 
 // Contents returns what [Image.Section] would read, unread. What a compressed
@@ -51,7 +51,8 @@ func (im *Image) contents(s *elf.Section) (*Contents, error) {
 				return packed, nil
 			}
 		}
-		return r, nil
+		_, err := r.Seek(0, io.SeekStart)
+		return r, err
 	}}, nil
 }
 
