@@ -24,8 +24,9 @@ func New(modules *target.Modules, table *frame.Table) *Checker {
 }
 
 // Check walks a thread's stack by frame.Stack, by frame.Walker with an empty cache and
-// with a full one, into a buffer that is too short, and step by step, and says where
-// they differ. Every frame, its CFA, SP and FP, and the stop reason must be equal.
+// with a full one, over memory that lends nothing and memory that lends little, into
+// buffers that are just long enough and too short, and step by step, and says where they
+// differ. Every frame, its CFA, SP and FP, and the stop reason must be equal.
 func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	stack, err := frame.New(tg, th, c.table)
 	if err != nil {
@@ -46,27 +47,54 @@ func (c *Checker) Check(tg target.Target, th target.Thread) error {
 		return err
 	}
 	c.walker.Reset()
-	for _, cache := range []string{"empty", "filled"} {
-		if err := c.walk(tg, &regs, frames, len(frames)+1, stop); err != nil {
-			return fmt.Errorf("walker with %s cache: %w", cache, err)
+	mem := tg.Memory()
+	for _, way := range []struct {
+		name string
+		mem  target.Memory
+	}{{"an empty cache", mem}, {"a filled cache", mem}, {"plain memory", plain{mem}}, {"small windows", windows{plain{mem}}}} {
+		if err := c.walk(way.mem, &regs, frames, len(frames)+1, stop); err != nil {
+			return fmt.Errorf("walker with %s: %w", way.name, err)
 		}
 	}
+	full := stop
+	if stop == frame.SameID {
+		full = frame.Limit // PREVIOUS has not been looked at
+	}
+	if err := c.walk(mem, &regs, frames, len(frames), full); err != nil {
+		return fmt.Errorf("walker with room for all frames and no more: %w", err)
+	}
 	if n := len(frames) / 2; n > 0 {
-		if err := c.walk(tg, &regs, frames[:n], n, frame.Limit); err != nil {
+		if err := c.walk(mem, &regs, frames[:n], n, frame.Limit); err != nil {
 			return fmt.Errorf("walker of %d frames: %w", n, err)
 		}
 	}
-	if err := c.steps(tg, &regs, frames, stop); err != nil {
-		return fmt.Errorf("walker step by step: %w", err)
+	for _, m := range []target.Memory{mem, windows{plain{mem}}} {
+		if err := c.steps(tg.Arch(), m, &regs, frames, stop); err != nil {
+			return fmt.Errorf("walker step by step: %w", err)
+		}
 	}
 	return nil
 }
 
-func (c *Checker) walk(tg target.Target, regs *arch.Registers, frames []*frame.Frame, room int, want frame.StopReason) error {
+// plain is a memory that is no [target.Lender].
+type plain struct{ target.Memory }
+
+// windows is a memory that lends so little that a window often ends between the two
+// words of a frame record, and sometimes within one.
+type windows struct{ plain }
+
+func (w windows) Window(addr uint64) (lo uint64, data []byte) {
+	lo = addr - min(addr, addr*7%20)
+	data = make([]byte, 36)
+	n, _ := w.ReadMemory(lo, data)
+	return lo, data[:n]
+}
+
+func (c *Checker) walk(mem target.Memory, regs *arch.Registers, frames []*frame.Frame, room int, want frame.StopReason) error {
 	for len(c.pcs) < room {
 		c.pcs, c.cfas = append(c.pcs, 0), append(c.cfas, 0)
 	}
-	n, stop := c.walker.WalkCFA(regs, tg.Memory(), c.pcs[:room], c.cfas[:room])
+	n, stop := c.walker.WalkCFA(regs, mem, c.pcs[:room], c.cfas[:room])
 	for i := range min(n, len(frames)) {
 		cfa, known := frames[i].CFA()
 		if !known {
@@ -82,8 +110,7 @@ func (c *Checker) walk(tg target.Target, regs *arch.Registers, frames []*frame.F
 	return nil
 }
 
-func (c *Checker) steps(tg target.Target, regs *arch.Registers, frames []*frame.Frame, want frame.StopReason) error {
-	a := tg.Arch()
+func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, frames []*frame.Frame, want frame.StopReason) error {
 	ctx := frame.NewContext(a, regs)
 	for i, f := range frames {
 		sp, fp := f.Register(a.SP), f.Register(a.FP)
@@ -91,13 +118,16 @@ func (c *Checker) steps(tg target.Target, regs *arch.Registers, frames []*frame.
 			ctx.Caller != (f.AddressInBlock() != f.PC()) {
 			return fmt.Errorf("frame %d: context %+v, the stack has %v SP %v FP %v", i, ctx, f, sp, fp)
 		}
-		stop := c.walker.Step(&ctx, tg.Memory())
+		stop := c.walker.Step(&ctx, mem)
 		if i == len(frames)-1 && want == frame.SameID && stop == frame.NoReason {
-			stop = c.walker.Step(&ctx, tg.Memory()) // only now has PREVIOUS been looked at
+			stop = c.walker.Step(&ctx, mem) // only now has PREVIOUS been looked at
 		}
 		if last := i == len(frames)-1; last != (stop != frame.NoReason) || last && stop != want {
 			return fmt.Errorf("frame %d of %d: stop %q, the stack has %q", i, len(frames), stop, want)
 		}
+	}
+	if before := ctx; len(frames) > 0 && (c.walker.Step(&ctx, mem) != want || ctx != before) {
+		return fmt.Errorf("a step beyond the end changes the context, or does not say %q once more", want)
 	}
 	return nil
 }
