@@ -20,8 +20,10 @@ type Context struct {
 
 	live         *arch.Registers // of frame 0
 	level        int
+	walker       *Walker // that has made walk
 	walk         uint64
-	next, beyond place // the frame that THIS called, and the one that that called
+	stop         StopReason // why there is no PREVIOUS, once that is known
+	next, beyond place      // the frame that THIS called, and the one that that called
 	cycle        cycle
 }
 
@@ -57,12 +59,16 @@ func (c *Context) start(a *arch.Arch, regs *arch.Registers) StopReason {
 // Step makes the context of THIS frame that of PREVIOUS, like exc_virtual_unwind.
 // Where there is no PREVIOUS it leaves PC and the registers and says why; that
 // PREVIOUS would be THIS once more ([SameID]) shows in the step after. mem is the
-// stack's memory, the same in all steps of a walk.
+// stack's memory, the same in all steps of a walk. A copy of a context may be stepped
+// on its own, and contexts of several stacks in turns.
 func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	if c.live == nil || !c.HasSP && c.level == 0 {
 		return Unavailable
 	}
-	if c.walk == 0 || c.walk != w.current {
+	if c.stop != NoReason {
+		return c.stop
+	}
+	if c.walker != w || c.walk != w.current {
 		w.begin(c, mem)
 	}
 	var pc [1]uint64
@@ -70,7 +76,7 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	if n == 0 {
 		stop, _ = w.slow(c)
 	}
-	if stop != NoReason {
+	if c.stop = stop; stop != NoReason {
 		return stop
 	}
 	c.Edge = w.edge(c, mem)
@@ -190,5 +196,5 @@ func (w *Walker) replay(c *Context) *Frame {
 		}
 		w.last = prev
 	}
-	return w.last
+	return s.frame(c.level) // w.last, but for a copy of a context that is behind
 }

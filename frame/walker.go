@@ -55,6 +55,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.one = Stack{table: w.table, modules: modules, arch: w.arch, partial: true}
 	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel}
 	w.whole = nil
+	w.current = 0 // a context that is stepped on begins anew
 	w.query = Query{Modules: modules, Arch: w.arch, room: new([maxRead]byte)}
 }
 
@@ -114,9 +115,9 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 
 // begin makes ready for a context's walk over a memory.
 func (w *Walker) begin(c *Context, mem target.Memory) {
-	if c.walk == 0 {
+	if c.walker != w {
 		w.walks++
-		c.walk = w.walks
+		c.walker, c.walk = w, w.walks
 	}
 	w.current = c.walk
 	w.window.start(mem)
