@@ -15,7 +15,7 @@ func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	if cached && slot.bits&slotSite != 0 {
 		return slot.bits&slotEdge != 0
 	}
-	edge := w.inPrologue(c, mem) || w.inEpilogue(c.PC, mem)
+	edge := w.atEdge(c, mem)
 	if cached {
 		slot.bits |= slotSite
 		if edge {
@@ -25,30 +25,36 @@ func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	return edge
 }
 
-func (w *Walker) inPrologue(c *Context, mem target.Memory) bool {
+func (w *Walker) atEdge(c *Context, mem target.Memory) bool {
+	if w.code == nil {
+		w.code = make([]byte, maxPrologue)
+	}
 	block := c.PC
 	if c.Caller {
 		block--
 	}
-	m := w.modules.Find(block)
-	if m == nil || w.arch.SkipPrologue == nil {
-		return false
+	if m := w.modules.Find(block); m != nil {
+		if lo, hi, ok := m.Function(block); ok {
+			if c.PC >= hi {
+				return false // of a call that does not return, the function's last instruction
+			}
+			if w.inPrologue(c.PC, lo, hi, mem) {
+				return true
+			}
+		}
 	}
-	lo, hi, ok := m.Function(block)
-	if !ok || c.PC-lo > maxPrologue {
-		return false
-	}
-	var code [maxPrologue]byte
-	n, _ := mem.ReadMemory(lo, code[:min(hi-lo, maxPrologue)])
-	return c.PC < w.arch.SkipPrologue(code[:n], lo)
-}
-
-func (w *Walker) inEpilogue(pc uint64, mem target.Memory) bool {
 	if w.arch.ReadEpilogue == nil {
 		return false
 	}
-	var code [maxEpilogue]byte
-	n, _ := mem.ReadMemory(pc, code[:])
-	_, ok := w.arch.ReadEpilogue(code[:n], pc)
+	n, _ := mem.ReadMemory(c.PC, w.code[:maxEpilogue])
+	_, ok := w.arch.ReadEpilogue(w.code[:n], c.PC)
 	return ok
+}
+
+func (w *Walker) inPrologue(pc, lo, hi uint64, mem target.Memory) bool {
+	if w.arch.SkipPrologue == nil || pc-lo > maxPrologue {
+		return false
+	}
+	n, _ := mem.ReadMemory(lo, w.code[:min(hi-lo, maxPrologue)])
+	return pc < w.arch.SkipPrologue(w.code[:n], lo)
 }

@@ -26,6 +26,7 @@ type Walker struct {
 
 	window window
 	block  []byte // of a memory that lends nothing: what was read at once
+	code   []byte // of a function, for edge
 	query  Query  // for rows alone
 
 	one     Stack    // of the single frame that is asked about
