@@ -257,13 +257,13 @@ func (w *Walker) learn(c *Context) bool {
 		case answer != Claimed:
 			continue
 		}
-		bits := w.table.fastBits(&row, i)
-		if bits&slotFast == 0 {
+		if i > maxWinner || w.table.fastBits(&row, i)&slotFast == 0 {
 			return false
 		}
 		slot, _ := rows.find(c.PC, c.Caller)
 		rows.put(slot, w.table, &row, c.PC, c.Caller, i)
-		return i <= maxWinner
+		rows.stats.Hits-- // the look-up that is to come is this one once more
+		return true
 	}
 	return false
 }
