@@ -99,12 +99,17 @@ func (f *Frame) sniff() {
 		from = int(slot.winner) + 1
 	}
 	q := f.query()
+	keep := !hit // the row, as the first that any frame at the PC could be unwound by
 	for i := from; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)
-		if answer != Claimed || !f.apply(&row, i) {
+		if answer != Claimed {
 			continue
 		}
-		if row.Flags&trad.Once == 0 && !hit {
+		if !f.apply(&row, i) {
+			keep = keep && (row.CFA.Kind == trad.NotTracked || f.clobbered(&row))
+			continue
+		}
+		if keep && row.Flags&trad.Once == 0 {
 			rows.put(slot, s.table, &row, f.pc, f.caller, i)
 		}
 		f.lookBack()
