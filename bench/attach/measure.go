@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sfwalk/sfwalk/bench/command"
@@ -141,9 +142,9 @@ func (s *sample) row() []string {
 		row[4] = report.Memory(report.Median(s.peak)).String()
 	}
 	if len(s.deep) > 0 {
-		row[5] = report.Time(report.Median(s.deep)).String()
-		row[6] = report.Time(report.Median(s.idle)).String()
-		row[7] = report.Time(s.noise()).String()
+		for i, gaps := range [][]time.Duration{s.deep, s.idle, s.untouched} {
+			row[5+i] = fmt.Sprintf("%v (%v)", report.Time(report.Median(gaps)), report.Time(slices.Min(gaps)))
+		}
 	}
 	return row
 }

@@ -22,10 +22,11 @@ type tool struct {
 
 // The names that goals are about.
 const (
-	ours       = "sfwalk attach"
-	consistent = "sfwalk attach --consistent"
-	euStack    = "eu-stack"
-	nothing    = "nothing (sleep)"
+	ours         = "sfwalk attach"
+	consistent   = "sfwalk attach --consistent"
+	euStack      = "eu-stack"
+	euStackLines = "eu-stack -s" // with files and lines
+	nothing      = "nothing (sleep)"
 )
 
 // tools returns those that are here, the versions of the peers, and why there is no
@@ -42,7 +43,7 @@ func tools(d build.Dir) (list []tool, versions []string, missing string, err err
 	if eu, version, err := d.EuStack(); err == nil {
 		list = append(list,
 			tool{euStack, slices.Concat(eu, []string{"-n", "0", "-p", "PID"})},
-			tool{euStack + " -s", slices.Concat(eu, []string{"-s", "-n", "0", "-p", "PID"})})
+			tool{euStackLines, slices.Concat(eu, []string{"-s", "-n", "0", "-p", "PID"})})
 		versions = append(versions, version)
 	} else {
 		missing = err.Error()

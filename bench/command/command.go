@@ -33,6 +33,12 @@ func NewRunner(d build.Dir) (*Runner, error) {
 	return &Runner{run, hide, d.Path + "/out"}, err
 }
 
+// CanHide reports whether the system lets debug files be hidden.
+func (r *Runner) CanHide(ctx context.Context) bool {
+	_, err := r.Run(ctx, true, "true")
+	return !errors.Is(err, ErrRefused)
+}
+
 // Hidden returns the program and the arguments that run a command which, with hide, sees
 // an empty /usr/lib/debug.
 func (r *Runner) Hidden(hide bool, command []string) (program string, args []string) {

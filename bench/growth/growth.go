@@ -4,7 +4,6 @@ package growth
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/bench/build"
@@ -48,10 +47,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		Commands: []string{"go run ./bench -only growth"},
 		Text:     fmt.Sprintf(text, o.Rounds, threadDepth, picture),
 	}
-	m := meter{run: run, sfwalk: sfwalk, rounds: o.Rounds, hide: true}
-	if _, err := run.Run(ctx, true, "true"); errors.Is(err, command.ErrRefused) {
-		m.hide = false
-	}
+	m := meter{run: run, sfwalk: sfwalk, rounds: o.Rounds, hide: run.CanHide(ctx)}
 	for _, one := range list {
 		if err := m.measure(ctx, one); err != nil {
 			return nil, err

@@ -219,7 +219,7 @@ func ours(c *Capture) (list []*contender, err error) {
 	return list, nil
 }
 
-// goals are the issue's; missing says why a peer is not in the list.
+// goals are the project's; missing says why a peer is not in the list.
 func goals(depth int, list []*contender, missing map[string]string) (goals []report.Goal) {
 	find := func(name, rows, how string) *contender {
 		for _, c := range list {
