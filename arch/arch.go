@@ -74,10 +74,14 @@ type Arch struct {
 
 	index [MaxReg]int8 // 1 + a register's position in Regs
 	kept  [MaxReg]int8 // 1 + a callee-saved register's position among them
+
+	// Kept are the callee-saved registers that [Arch.KeptIndex] numbers, in its order.
+	// Register fills it in.
+	Kept []trad.Reg
 }
 
 // MaxKept is how many callee-saved registers [Arch.KeptIndex] numbers at most.
-const MaxKept = 24
+const MaxKept = 18
 
 // MaxCall is the length in bytes of the longest call instruction of any
 // architecture.
@@ -183,12 +187,11 @@ var registered []*Arch
 // It is called by the descriptors' packages when they are initialised, and at
 // no other time.
 func Register(a *Arch) {
-	kept := int8(0)
 	for i, r := range a.Regs {
 		a.index[r.Num] = int8(i + 1)
-		if a.CalleeSaved.Has(r.Num) && r.Num != a.PC && r.Num != a.SP && r.Num != a.FP && r.Num != a.RA && kept < MaxKept {
-			kept++
-			a.kept[r.Num] = kept
+		if a.CalleeSaved.Has(r.Num) && r.Num != a.PC && r.Num != a.SP && r.Num != a.FP && r.Num != a.RA && len(a.Kept) < MaxKept {
+			a.Kept = append(a.Kept, r.Num)
+			a.kept[r.Num] = int8(len(a.Kept))
 		}
 	}
 	registered = append(registered, a)

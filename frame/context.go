@@ -127,7 +127,7 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 func (w *Walker) frame(c *Context) *Frame {
 	s, a := &w.one, w.arch
 	if s.query.Memory == nil {
-		s.window.start(w.window.memory)
+		s.window.start(w.window.memory, a)
 		s.query = w.query
 	}
 	if c.level == 0 {

@@ -32,7 +32,7 @@ type Frame struct {
 	claimReason StopReason
 	completion  *completion
 	values      []Value // some of PREVIOUS's registers, by Arch.Index; see remember
-	keepers     keepers
+	kept        kept
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.

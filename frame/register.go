@@ -28,6 +28,72 @@ func (f *Frame) Register(r trad.Reg) Value {
 	return f.next.prevRegister(r)
 }
 
+// Registers fills in all registers of THIS frame that are known, as [Frame.Register]
+// gives them one by one, but PC without what is not address. Others keep their values in
+// to, and are not in to.Known.
+func (f *Frame) Registers(to *arch.Registers) {
+	s, a := f.stack, f.stack.arch
+	if f.Level <= 0 {
+		*to = s.live
+		return
+	}
+	to.Known = arch.RegSet{}
+	to.Set(a.PC, f.pc)
+	if f.spKnown {
+		to.Set(a.SP, f.sp)
+	}
+	if f.fp.Known() {
+		to.Set(a.FP, f.fp.Bits)
+	}
+	for i, r := range a.Kept {
+		switch k := f.kept[i]; {
+		case k == 0:
+			if v, ok := s.live.Get(r); ok {
+				to.Set(r, v)
+			}
+		case k&1 == 0:
+			if v, err := s.readWord(k); err == nil {
+				to.Set(r, v)
+			}
+		default:
+			if v := f.askKeeper(r, i); v.Known() {
+				to.Set(r, v.Bits)
+			}
+		}
+	}
+	if a.RA == a.PC && f.next.keepsOnly() {
+		return
+	}
+	for i := range a.Regs {
+		r := a.Regs[i].Num
+		if a.KeptIndex(r) >= 0 || to.Known.Has(r) {
+			continue
+		}
+		if v := f.Register(r); v.Known() {
+			to.Set(r, v.Bits)
+		}
+	}
+}
+
+// keepsOnly reports whether the registers of PREVIOUS that a callee may change are all
+// lost: THIS was called, and its row speaks only of those that it may not.
+func (f *Frame) keepsOnly() bool {
+	more := f.cache.Row.More
+	if more == nil && f.completion != nil && f.completion.ok {
+		more = f.completion.row.More
+	}
+	if f.typ != Normal || f.wide || more == nil {
+		return false
+	}
+	a := f.stack.arch
+	for i := range more.Regs {
+		if r := more.Regs[i].Reg; a.KeptIndex(r) < 0 && r != a.SP {
+			return false
+		}
+	}
+	return more.Unlisted != trad.NotTracked
+}
+
 // liveRegister returns a register of frame 0.
 func (s *Stack) liveRegister(r trad.Reg) Value {
 	if bits, ok := s.live.Get(r); ok {
@@ -37,62 +103,93 @@ func (s *Stack) liveRegister(r trad.Reg) Value {
 	return Value{}
 }
 
-// keepers tells, for each callee-saved register by Arch.KeptIndex, which frame's row says
-// where the register of THIS is: 1 + the level of the outermost of THIS frame's inner
-// ones that has not left the register alone, 0 for the live registers. Most frames
+// kept tells, for each callee-saved register by Arch.KeptIndex, where the register of
+// THIS is: 0 for the live registers, the address where an inner frame has saved it, or,
+// with bit 0 set, the level of the inner frame whose row must be asked. Most frames
 // leave most registers alone, so that nothing need be followed from frame to frame.
-type keepers [arch.MaxKept]uint32
+type kept [arch.MaxKept]uint64
 
-// inherit makes the keepers of prev, whose NEXT is THIS.
+// keptBy is what asks the frame at a level.
+func keptBy(level int) uint64 { return uint64(level)<<1 | 1 }
+
+// keptAt is the place of a register that is saved at addr; where that is odd, or 0, the
+// frame at level tells it.
+func keptAt(addr uint64, level int) uint64 {
+	if addr&1 != 0 || addr == 0 {
+		return keptBy(level)
+	}
+	return addr
+}
+
+// inherit says where the registers of prev are, whose NEXT is THIS.
 func (f *Frame) inherit(prev *Frame) {
-	this := uint32(f.Level + 1)
 	more := f.cache.Row.More
-	if _, ok := f.unwinder(); ok || more == nil || more.Unlisted != trad.Same {
-		for i := range prev.keepers {
-			prev.keepers[i] = this
+	if more == nil && f.completed() && f.completion.ok {
+		more = f.completion.row.More
+	}
+	if f.wide || more == nil || more.Unlisted != trad.Same {
+		for i := range prev.kept {
+			prev.kept[i] = keptBy(f.Level)
 		}
 		return
 	}
-	prev.keepers = f.keepers
+	prev.kept = f.kept
 	for i := range more.Regs {
-		if k := f.stack.arch.KeptIndex(more.Regs[i].Reg); k >= 0 {
-			prev.keepers[k] = this
+		x := &more.Regs[i]
+		switch k := f.stack.arch.KeptIndex(x.Reg); {
+		case k < 0:
+		case x.Rule.Kind == trad.Saved:
+			prev.kept[k] = keptAt(f.cache.CFA+uint64(int64(x.Rule.Off)), f.Level)
+		default:
+			prev.kept[k] = keptBy(f.Level)
 		}
 	}
 }
 
 // keptRegister returns a callee-saved register, number i of them, of THIS.
 func (f *Frame) keptRegister(r trad.Reg, i int) Value {
-	s := f.stack
-	v, at := Value{}, f
-	for {
-		if at.keepers[i] == 0 {
-			v = s.liveRegister(r)
-			break
-		}
-		keeper := s.frame(int(at.keepers[i]) - 1)
+	switch k := f.kept[i]; {
+	case k == 0:
+		return f.stack.liveRegister(r)
+	case k&1 == 0:
+		return f.wordAt(k)
+	}
+	return f.askKeeper(r, i)
+}
+
+// askKeeper is keptRegister where a frame's row must be asked. A later sniffer's row may
+// say that the frame has left the register alone: then the search goes on inward.
+func (f *Frame) askKeeper(r trad.Reg, i int) Value {
+	s, at := f.stack, f
+	var v Value
+	for at.kept[i]&1 != 0 {
+		keeper := s.frame(int(at.kept[i] >> 1))
 		if u, ok := keeper.unwinder(); ok {
 			v = u.PrevRegister(keeper, r)
 			break
 		}
-		if rule := keeper.cache.Row.More.Rule(r); rule.Kind == trad.Saved && keeper.winner >= 0 { // nearly all are
-			v = keeper.wordAt(keeper.cache.CFA + uint64(int64(rule.Off)))
-			break
-		}
 		next, reg, answer := keeper.step(r)
 		if next != nil && reg == r {
-			at = keeper // its own row says nothing, and a later sniffer's that it is unchanged
+			at = keeper
 			continue
 		}
 		if v = answer; next != nil {
 			v = keeper.Register(reg)
+		} else if v.Lval == InMemory {
+			at.kept[i] = keptAt(v.Addr, keeper.Level)
 		}
 		break
 	}
+	switch k := at.kept[i]; {
+	case k == 0:
+		v = s.liveRegister(r)
+	case k&1 == 0:
+		v = s.sentinel.wordAt(k)
+	}
 	// Who asks the next outer frame need not go the same way.
-	for x, found := f, at.keepers[i]; x != at; {
-		inner := s.frame(int(x.keepers[i]) - 1)
-		x.keepers[i] = found
+	for x, found := f, at.kept[i]; x != at; {
+		inner := s.frame(int(x.kept[i] >> 1))
+		x.kept[i] = found
 		x = inner
 	}
 	return v
@@ -248,20 +345,24 @@ type completion struct {
 
 // complete returns the row that completes THIS frame's, nil if there is none.
 func (f *Frame) complete() *trad.Row {
-	if f.completion == nil {
-		t := f.stack.table
-		slot := t.rows.completion(f.pc)
-		c := *slot
-		if c == nil || c.pc != f.pc || c.caller != f.caller || c.winner != f.winner || !c.fits(f) {
-			c = f.completing()
-			*slot = c
-		}
-		f.completion = c
+	if f.completion == nil && !f.completed() {
+		f.completion = f.completing()
+		*f.stack.table.rows.completion(f.pc) = f.completion
 	}
 	if !f.completion.ok {
 		return nil
 	}
 	return &f.completion.row
+}
+
+// completed reports whether the row that completes THIS is known, and takes it.
+func (f *Frame) completed() bool {
+	c := *f.stack.table.rows.completion(f.pc)
+	if c == nil || c.pc != f.pc || c.caller != f.caller || c.winner != f.winner || !c.fits(f) {
+		return false
+	}
+	f.completion = c
+	return true
 }
 
 // fits reports whether the row sees the same frame as the winner's: agrees about the CFA.

@@ -61,7 +61,7 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 
 // start makes s the stack, without frames yet, of a thread with the registers in s.live.
 func (s *Stack) start(m target.Memory) {
-	s.window.start(m)
+	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
 	s.made, s.cycle = 0, cycle{}

@@ -22,7 +22,6 @@ type Walker struct {
 	table   *Table
 	modules *target.Modules
 	arch    *arch.Arch
-	big     bool // the target's byte order
 
 	window window
 	block  []byte // of a memory that lends nothing: what was read at once
@@ -44,7 +43,6 @@ type Walker struct {
 // table. It has a cache of rows of its own.
 func NewWalker(modules *target.Modules, table *Table) *Walker {
 	w := &Walker{table: table.Clone(), arch: table.Arch}
-	w.big = w.arch.Order.Uint16([]byte{0, 1}) == 1
 	w.SetModules(modules)
 	return w
 }
@@ -121,7 +119,7 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 		c.walker, c.walk = w, w.walks
 	}
 	w.current = c.walk
-	w.window.start(mem)
+	w.window.start(mem, w.arch)
 	w.one.query.Memory = nil // set when first asked
 	w.query.Memory = mem
 	w.table.rows.start(w.modules.Generation)
@@ -145,7 +143,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 		return 0, NoReason
 	}
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
-	lo, data, big := w.window.lo, w.window.data, w.big
+	lo, data, big := w.window.lo, w.window.data, w.window.big
 	sp, fp, hasFP := c.SP, c.FP, c.HasFP
 	bound, before := uint64(0), uint64(0) // CFAs of the NEXT normal frame and of its NEXT
 	if c.next.typ == Normal {

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -17,10 +18,12 @@ type window struct {
 	lo     uint64        // address of data[0]
 	data   []byte
 	room   [8]byte
+	big    bool // the target's byte order
 }
 
-func (w *window) start(m target.Memory) {
+func (w *window) start(m target.Memory, a *arch.Arch) {
 	w.memory, w.lo, w.data = m, 0, nil
+	w.big = a.Order == binary.ByteOrder(binary.BigEndian)
 	w.lender, _ = m.(target.Lender)
 	w.mover, _ = m.(target.Mover)
 }
@@ -38,7 +41,7 @@ func (w *window) word(a *arch.Arch, addr uint64) (uint64, error) {
 			w.lo, w.data = w.lender.Window(addr)
 		}
 		if w.holds(addr, size) {
-			return toWord(a, w.data[addr-w.lo:]), nil
+			return w.toWord(w.data[addr-w.lo:], size), nil
 		}
 	}
 	p := w.room[:size]
@@ -48,7 +51,7 @@ func (w *window) word(a *arch.Arch, addr uint64) (uint64, error) {
 		}
 		return 0, &readError{addr, err}
 	}
-	return toWord(a, p), nil
+	return w.toWord(p, size), nil
 }
 
 func (w *window) holds(addr, size uint64) bool {
@@ -56,11 +59,16 @@ func (w *window) holds(addr, size uint64) bool {
 	return at < n && n-at >= size
 }
 
-func toWord(a *arch.Arch, p []byte) uint64 {
-	if a.PtrSize == 4 {
-		return uint64(a.Order.Uint32(p))
+func (w *window) toWord(p []byte, size uint64) uint64 {
+	switch {
+	case size == 8 && !w.big:
+		return binary.LittleEndian.Uint64(p)
+	case size == 8:
+		return binary.BigEndian.Uint64(p)
+	case !w.big:
+		return uint64(binary.LittleEndian.Uint32(p))
 	}
-	return a.Order.Uint64(p)
+	return uint64(binary.BigEndian.Uint32(p))
 }
 
 // readError is a word that could not be read.

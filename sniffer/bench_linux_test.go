@@ -88,6 +88,7 @@ func BenchmarkStack(b *testing.B) {
 						b.Fatal(err)
 					}
 					frames := 0
+					var regs arch.Registers
 					b.ReportAllocs()
 					for b.Loop() {
 						if err := s.Reset(t, th); err != nil {
@@ -95,10 +96,8 @@ func BenchmarkStack(b *testing.B) {
 						}
 						for f := range s.All() {
 							frames++
-							for r := amd64.RBX; all && r <= amd64.R15; r++ {
-								if amd64.Arch.CalleeSaved.Has(r) {
-									f.Register(r)
-								}
+							if all {
+								f.Registers(&regs)
 							}
 						}
 					}

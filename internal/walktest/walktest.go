@@ -46,6 +46,9 @@ func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	if err := th.Registers(&regs); err != nil {
 		return err
 	}
+	if err := registers(tg.Arch(), frames); err != nil {
+		return err
+	}
 	c.walker.Reset()
 	mem := tg.Memory()
 	for _, way := range []struct {
@@ -71,6 +74,24 @@ func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	for _, m := range []target.Memory{mem, windows{plain{mem}}} {
 		if err := c.steps(tg.Arch(), m, &regs, frames, stop); err != nil {
 			return fmt.Errorf("walker step by step: %w", err)
+		}
+	}
+	return nil
+}
+
+// registers holds all registers of the frames at once against one after the other.
+func registers(a *arch.Arch, frames []*frame.Frame) error {
+	var all arch.Registers
+	for _, f := range frames {
+		f.Registers(&all)
+		for _, info := range a.Regs {
+			one := f.Register(info.Num)
+			if info.Num == a.PC {
+				one.Bits = a.CodeAddress(one.Bits)
+			}
+			if v, ok := all.Get(info.Num); ok != one.Known() || ok && v != one.Bits {
+				return fmt.Errorf("%v: %s is %#x (%v) among all registers, %v alone", f, info.Name, v, ok, one)
+			}
 		}
 	}
 	return nil
