@@ -115,6 +115,13 @@ func FuzzLocate(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	for _, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-g", "-gz=zlib"}} {
+		data, err := os.ReadFile(compile(f, sources(f), "cc", "calls.c", append(flags, "-O2", "-Iinc", "-no-pie")...))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) { locateAll(data) })
 }
 
