@@ -30,6 +30,9 @@ func (t *Table) Clone() *Table {
 	return &Table{Arch: t.Arch, sniffers: slices.Clone(t.sniffers), bases: slices.Clone(t.bases), base: t.base}
 }
 
+// Reset forgets all rows, in constant time.
+func (t *Table) Reset() { t.rows.reset() }
+
 // CacheStats returns what became of the look-ups in the table's cache of rows.
 func (t *Table) CacheStats() CacheStats { return t.rows.stats }
 

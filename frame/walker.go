@@ -59,10 +59,10 @@ func (w *Walker) SetModules(modules *target.Modules) {
 }
 
 // Reset forgets all rows, in constant time.
-func (w *Walker) Reset() { w.table.rows.reset() }
+func (w *Walker) Reset() { w.table.Reset() }
 
 // CacheStats returns what became of the look-ups in the cache of rows so far.
-func (w *Walker) CacheStats() CacheStats { return w.table.rows.stats }
+func (w *Walker) CacheStats() CacheStats { return w.table.CacheStats() }
 
 // Walk fills pcs with the PCs of a stack from the innermost frame outwards and
 // returns how many there are, and why there is no more: [Limit] where pcs is full.

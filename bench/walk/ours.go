@@ -9,7 +9,6 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer"
-	"github.com/sfwalk/sfwalk/trad"
 )
 
 // rows are the two lists of sniffers: SFrame before DWARF, which the C library needs,
@@ -58,36 +57,24 @@ func (w *walker) cold() int {
 	return w.warm()
 }
 
-// A stacker walks a capture with a frame.Stack, the same for all walks.
+// A stacker walks a capture with frame.Stack.
 type stacker struct {
 	c         *Capture
 	table     *frame.Table
-	registers []trad.Reg // asked of each frame
-	cold      bool       // with a new Stack and a new cache of rows for each walk
-	sum       uint64
-
-	stack *frame.Stack
-}
-
-// saved are the registers that a frame's caller may rely on, SP apart, which a frame
-// knows anyway.
-func saved(a *arch.Arch) (list []trad.Reg) {
-	for r := trad.Reg(0); r < arch.MaxReg; r++ {
-		if a.CalleeSaved.Has(r) && r != a.SP {
-			list = append(list, r)
-		}
-	}
-	return list
+	stack     *frame.Stack
+	registers bool // all of them are asked of each frame
+	cold      bool // with an empty cache of rows for each walk
+	all       arch.Registers
 }
 
 func (s *stacker) walk() int {
+	if s.cold {
+		s.table.Reset()
+	}
 	var err error
-	switch {
-	case s.cold:
-		s.stack, err = frame.New(s.c, s.c, s.table.Clone())
-	case s.stack == nil:
+	if s.stack == nil {
 		s.stack, err = frame.New(s.c, s.c, s.table)
-	default:
+	} else {
 		err = s.stack.Reset(s.c, s.c)
 	}
 	if err != nil {
@@ -95,8 +82,8 @@ func (s *stacker) walk() int {
 	}
 	n := 0
 	for f, err := s.stack.Frame(0); f != nil && err == nil; f, err = f.Prev() {
-		for _, r := range s.registers {
-			s.sum += f.Register(r).Bits
+		if s.registers {
+			f.Registers(&s.all)
 		}
 		n++
 	}

@@ -202,7 +202,6 @@ func ours(c *Capture) (list []*contender, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s rows: %w", r.name, err)
 		}
-		all := saved(c.arch)
 		for _, k := range []struct {
 			name, how string
 			walk      func() int
@@ -210,8 +209,8 @@ func ours(c *Capture) (list []*contender, err error) {
 			{ourWalker, warm, w.warm},
 			{ourWalker, cold, w.cold},
 			{ourStack, warm, (&stacker{c: c, table: table}).walk},
-			{ourStack, cold, (&stacker{c: c, table: table, cold: true}).walk},
-			{ourStack, registers, (&stacker{c: c, table: table, registers: all}).walk},
+			{ourStack, cold, (&stacker{c: c, table: table.Clone(), cold: true}).walk},
+			{ourStack, registers, (&stacker{c: c, table: table, registers: true}).walk},
 		} {
 			list = append(list, &contender{name: k.name, rows: r.name, how: k.how, time: func() (float64, error) { return nsPerFrame(k.walk) }})
 		}
