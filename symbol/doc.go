@@ -9,7 +9,8 @@
 // .gnu_debugdata, or a separate debug file found by build ID or .gnu_debuglink;
 // names and files are spelled as GDB spells them. Everything is read when an
 // address of the module is first asked for, DWARF one compilation unit at a
-// time, and nothing that is read is trusted. DWARF 2 to 5 are read, in whole
+// time and inflated no further than that needs, and nothing that is read is
+// trusted: .debug_aranges only says which unit to look at first. DWARF 2 to 5 are read, in whole
 // units: not what dwz shares between files, nor split (.dwo) files; there the
 // names of symbol tables serve.
 //
