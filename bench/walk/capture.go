@@ -18,7 +18,8 @@ import (
 )
 
 // A Capture is one thread's registers, its stack, and the files that were mapped. It is
-// a target.Target of one thread, a target.Thread, and a target.Memory of the stack.
+// a target.Target of one thread, a target.Thread, and a target.Memory of the stack and of
+// the code, which sniffers look at.
 //
 // In a file, each is a line, with hexadecimal numbers but for the registers':
 //
@@ -34,7 +35,14 @@ type Capture struct {
 	lo        uint64 // of the stack
 	stack     []byte
 	modules   *target.Modules
+	code      []code // ascending
 	opened    []*os.File
+}
+
+// code is what is mapped of a file to be run.
+type code struct {
+	lo   uint64
+	data []byte
 }
 
 // Take writes the first thread of a process into a file.
@@ -146,6 +154,17 @@ func Open(file string) (*Capture, error) {
 	}
 	c.lo, _ = c.registers.Get(c.arch.SP)
 	c.modules = target.NewModules(modules, nil)
+	for _, m := range c.modules.All() {
+		im, bias, err := m.Image()
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range m.Mappings {
+			if p.Exec {
+				c.code = append(c.code, code{p.Lo, im.Loaded(p.Lo-bias, p.Hi-p.Lo)})
+			}
+		}
+	}
 	return c, nil
 }
 
@@ -170,12 +189,18 @@ func (c *Capture) Registers(r *arch.Registers) error {
 	return nil
 }
 
-// ReadMemory implements target.Memory. The error is the same for all addresses: sniffers
-// look at code, too, which is not here, and to say where would take longer than a walk.
-func (c *Capture) ReadMemory(addr uint64, p []byte) (int, error) {
-	n := 0
+// ReadMemory implements target.Memory. The error is the same for all addresses: to say
+// where would take longer than a walk.
+func (c *Capture) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	if off := addr - c.lo; off < uint64(len(c.stack)) {
 		n = copy(p, c.stack[off:])
+	} else {
+		for i := range c.code {
+			if off := addr - c.code[i].lo; off < uint64(len(c.code[i].data)) {
+				n = copy(p, c.code[i].data[off:])
+				break
+			}
+		}
 	}
 	if n < len(p) {
 		return n, target.ErrUnmapped
