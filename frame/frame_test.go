@@ -1,7 +1,6 @@
 package frame_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -52,12 +52,12 @@ func (f *fake) Registers(r *arch.Registers) error {
 }
 
 func (f *fake) ReadMemory(addr uint64, p []byte) (int, error) {
-	for n := 0; n < len(p); n += 8 {
-		i := (addr + uint64(n) - stackBase) / 8
-		if addr+uint64(n) < stackBase || i >= uint64(len(f.words)) {
+	for n := range p {
+		at := addr + uint64(n) - stackBase
+		if at/8 >= uint64(len(f.words)) {
 			return n, target.ErrUnmapped
 		}
-		binary.LittleEndian.PutUint64(p[n:], f.words[i])
+		p[n] = byte(f.words[at/8] >> (at % 8 * 8))
 	}
 	return len(p), nil
 }
@@ -104,15 +104,18 @@ func unwind(t *testing.T, f *fake, sniffers ...frame.Sniffer) (pcs []uint64, las
 		t.Fatal(err)
 	}
 	for x, e := range s.All() {
-		if e != nil {
-			return pcs, last, e
+		if err = e; e != nil {
+			break
 		}
 		last = x
 		if pcs = append(pcs, x.PC()); len(pcs) > 1000 {
 			t.Fatal("the stack does not end")
 		}
 	}
-	return pcs, last, nil
+	if err := walktest.New(f.mods, frame.NewTable(amd64.Arch, sniffers...)).Check(f, f); err != nil {
+		t.Error(err)
+	}
+	return pcs, last, err
 }
 
 // A stack that was another thread's before has the frames of a new one.

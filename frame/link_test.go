@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -49,6 +50,9 @@ func linkStack(t *testing.T, f linkFake, sniffers ...frame.Sniffer) []*frame.Fra
 		if err == nil {
 			list = append(list, x)
 		}
+	}
+	if err := walktest.New(f.mods, frame.NewTable(link, sniffers...)).Check(f, f.fake); err != nil {
+		t.Error(err)
 	}
 	return list
 }

@@ -1,0 +1,132 @@
+package frame_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// drawn takes small numbers from bytes, 0 once they are used up.
+type drawn []byte
+
+func (d *drawn) n(below int) int {
+	if len(*d) == 0 {
+		return 0
+	}
+	b := (*d)[0]
+	*d = (*d)[1:]
+	return int(b) % below
+}
+
+// rule makes a rule of some kind, in which registers and distances are such that frames
+// are likely to go on.
+func (d *drawn) rule(kinds ...trad.Kind) trad.Rule {
+	regs := []trad.Reg{amd64.RSP, amd64.RBP, amd64.RBX, amd64.R12, amd64.RIP}
+	return trad.Rule{Kind: kinds[d.n(len(kinds))], Reg: regs[d.n(len(regs))], Off: int32(8 * (d.n(12) - 4))}
+}
+
+func (d *drawn) row() trad.Row {
+	row := trad.Row{
+		CFA: d.rule(trad.InReg, trad.InReg, trad.InReg, trad.SavedAt, trad.ValExpr, trad.NotTracked),
+		RA:  d.rule(trad.Saved, trad.Saved, trad.Saved, trad.SavedAt, trad.InReg, trad.Same, trad.Undefined, trad.NotTracked),
+		FP:  d.rule(trad.Same, trad.Saved, trad.Saved, trad.SavedAt, trad.InReg, trad.Value, trad.Undefined, trad.NotTracked),
+	}
+	// Most rows of compilers are like this.
+	if d.n(4) > 0 {
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: amd64.RSP - trad.Reg(d.n(8)/7), Off: int32(8 * (1 + d.n(4)))}
+		row.RA = trad.Rule{Kind: trad.Saved, Off: -8}
+	}
+	row.Flags = []trad.Flags{0, 0, 0, 0, 0, 0, trad.Signal, trad.Outermost, trad.Once, trad.Guess, trad.Once | trad.Guess}[d.n(11)]
+	if d.n(3) == 0 {
+		row.More = &trad.Rest{Unlisted: []trad.Kind{trad.Same, trad.NotTracked}[d.n(2)]}
+		for _, r := range []trad.Reg{amd64.RBX, amd64.RSP, amd64.R12} {
+			if d.n(3) == 0 {
+				row.More.Regs = append(row.More.Regs, trad.RegRule{Reg: r, Rule: d.rule(trad.Same, trad.Saved, trad.SavedAt, trad.InReg, trad.Undefined)})
+			}
+		}
+	}
+	return row
+}
+
+// unsure is a sniffer that wants to see the frame at some addresses.
+type unsure struct{ fixed }
+
+func (unsure) Name() string { return "unsure" }
+func (s unsure) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.Block%3 == 0 && q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
+	}
+	return s.fixed.Sniff(q)
+}
+
+// FuzzWalker has both walkers go over any stack by any rows: they must come to the same.
+func FuzzWalker(f *testing.F) {
+	f.Add([]byte("any bytes"))
+	r := rand.NewChaCha8([32]byte{'w'})
+	for range 4 {
+		data := make([]byte, 800)
+		r.Read(data)
+		f.Add(data)
+	}
+	f.Fuzz(checkDrawn)
+}
+
+// TestWalkerDrawn is what FuzzWalker does, with stacks that are always the same.
+func TestWalkerDrawn(t *testing.T) {
+	r := rand.NewChaCha8([32]byte{'w', 'a', 'l', 'k'})
+	data := make([]byte, 800)
+	for range 1000 {
+		r.Read(data)
+		if checkDrawn(t, data); t.Failed() {
+			return
+		}
+	}
+}
+
+// checkDrawn makes rows and a stack of data and holds the walkers against each other.
+func checkDrawn(t *testing.T, data []byte) {
+	t.Helper()
+	const pcs, depth = 12, 96
+	d := drawn(data)
+	first, second := fixed{}, fixed{}
+	for i := range uint64(pcs) {
+		for _, block := range []uint64{codeLo + 16*i, codeLo + 16*i - 1} { // interrupted there, or calling
+			if d.n(8) > 0 {
+				first[block] = d.row()
+			}
+			if d.n(2) > 0 {
+				second[block] = d.row()
+			}
+		}
+	}
+	sniffers := []frame.Sniffer{unsure{first}, second}
+	if d.n(3) == 0 {
+		sniffers = append(sniffers, somewhere{whole{everywhere{spRow(16)}}, codeLo + 16*uint64(d.n(pcs)) - 1})
+	}
+	h := newFake(codeLo+16*uint64(d.n(pcs)), stackBase, stackBase+8*uint64(d.n(depth)))
+	h.regs[amd64.RBX] = stackBase + 8*uint64(d.n(depth))
+	for len(h.words) < depth {
+		switch d.n(8) {
+		case 0:
+			h.words = append(h.words, 0)
+		case 1, 2, 3:
+			h.words = append(h.words, stackBase+8*uint64(min(d.n(depth)+len(h.words)/2, depth)))
+		case 4:
+			h.words = append(h.words, binary.LittleEndian.Uint64([]byte{byte(d.n(256)), 0, byte(d.n(256)), 0, 0, 0, 0, byte(d.n(256))}))
+		default:
+			h.words = append(h.words, codeLo+16*uint64(d.n(pcs)))
+		}
+	}
+	checker := walktest.New(h.mods, frame.NewTable(amd64.Arch, sniffers...))
+	checker.Limit = 200
+	for range 2 { // rows that have been learned must be as good as fresh ones
+		if err := checker.Check(h, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
