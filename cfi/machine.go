@@ -108,6 +108,22 @@ func (m *machine) line() error {
 	return nil
 }
 
+// seek runs the program to the end of the line that holds for pc, which is in the FDE.
+func (m *machine) seek(pc uint64) error {
+	m.lo, m.hi = m.fde.Start, m.fde.Start+m.fde.Len
+	for m.c.more() {
+		if err := m.step(); err != nil {
+			return err
+		}
+		if m.loc > pc {
+			m.hi = min(m.loc, m.hi)
+			return nil
+		}
+		m.lo = m.loc
+	}
+	return nil
+}
+
 // bottom is the depth of the stack of states at which restore_state fails.
 func (m *machine) bottom() int {
 	if m.cie {

@@ -135,15 +135,27 @@ func (s *Section) find(pc uint64, f *FDE) error {
 // the arch makes of that for the stack pointer is not said here.
 func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 	var m machine
-	if err := s.find(pc, &m.fde); err != nil {
-		return trad.Row{}, FDE{}, err
+	row, err := m.rowAt(s, pc)
+	return row, m.fde, err
+}
+
+// RowAt is Row without the FDE.
+func (s *Section) RowAt(pc uint64) (trad.Row, error) {
+	var m machine
+	return m.rowAt(s, pc)
+}
+
+func (m *machine) rowAt(s *Section, pc uint64) (trad.Row, error) {
+	err := s.find(pc, &m.fde)
+	if err != nil {
+		m.fde = FDE{}
+		return trad.Row{}, err
 	}
-	err := m.start(s)
-	for err == nil {
-		if err = m.line(); err == nil && pc < m.hi {
-			row, err := m.row(pc, nil)
-			return row, m.fde, err
-		}
+	if err = m.start(s); err == nil {
+		err = m.seek(pc)
 	}
-	return trad.Row{}, m.fde, err
+	if err != nil {
+		return trad.Row{}, err
+	}
+	return m.row(pc, nil)
 }

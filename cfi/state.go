@@ -3,7 +3,7 @@ package cfi
 import "github.com/sfwalk/sfwalk/trad"
 
 const (
-	inlineRules = 28  // register rules that need no allocation, over all remembered states
+	inlineRules = 20  // register rules that need no allocation, over all remembered states
 	inlineSaved = 4   // remembered states that need no allocation
 	maxSaved    = 256 // remembered states at a time
 	maxRegister = 256 // rules of registers from here on are dropped

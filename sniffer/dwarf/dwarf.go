@@ -40,7 +40,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	s := sectionsOf(q)
 	why := s.why
 	for _, section := range s.list {
-		row, _, err := section.Row(q.Block - s.bias)
+		row, err := section.RowAt(q.Block - s.bias)
 		if err == nil {
 			row.Lo += s.bias
 			return row, frame.Claimed
