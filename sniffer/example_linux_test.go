@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/sfwalk/sfwalk/arch"
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -36,5 +37,37 @@ func Example() {
 			}
 			fmt.Printf("#%d %#x %s\n", f.Level, f.PC(), f.Sniffer())
 		}
+	}
+}
+
+// Count the functions that are on the stacks of a live process, as a profiler does.
+func ExampleTable() {
+	pid, _ := strconv.Atoi(os.Getenv("TARGET"))
+	t, err := live.Attach(context.Background(), pid, live.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer t.Close()
+	walker := frame.NewWalker(t.Modules(), sniffer.Table(t.Arch()))
+	var regs arch.Registers
+	pcs := make([]uint64, 512) // filled again and again
+	counts := make(map[uint64]int)
+	threads, _ := t.Threads()
+	for _, thread := range threads {
+		if err := thread.Registers(&regs); err != nil {
+			fmt.Println(thread.ID(), err)
+			continue
+		}
+		n, stop := walker.Walk(&regs, t.Memory(), pcs)
+		if !stop.Whole() {
+			fmt.Println(thread.ID(), "stop:", stop)
+		}
+		for _, pc := range pcs[:n] {
+			counts[pc]++
+		}
+	}
+	for pc, n := range counts {
+		fmt.Printf("%#x %d\n", pc, n)
 	}
 }
