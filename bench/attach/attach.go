@@ -165,8 +165,9 @@ larger than they are.
 Gaps are the longest time that a thread of the process, which asks to sleep for 50 µs
 over and over, was away for while the command ran: the thread at the bottom of the (first)
 deep stack, and one with nothing else to do. Nothing is subtracted: medians, and in
-brackets the least of all rounds. What is not a pause is beside it: "untouched" is the longer of the two while the same command looks at another
-process just like it, and "nothing" is a command that sleeps for 100 ms.
+brackets the least of all rounds, as other processes can only make a gap longer. What is
+not a pause is beside it: "untouched" is the longer of the two while the same command looks
+at another process just like it, and "nothing" is a command that sleeps for 100 ms.
 `, rounds, budget, report.Memory(floor.Peak))
 	b.WriteString("\n| command | |\n| --- | --- |\n")
 	for _, t := range list {

@@ -61,7 +61,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 
 const text = "`sfwalk attach PID` on processes with more and more frames (of one thread), threads (each\n" +
 	"%[2]d functions deep), and modules (small shared libraries, with one frame of the stack in\n" +
-	"each). Medians of up to %[1]d runs, fewer where they are slow. One more: what there is more than\n" +
+	"each). Medians of up to %[1]d runs, fewer where they are slow. One more: what it takes more than\n" +
 	"for the smallest process, for each frame, thread or module more; the start is not in it.\n" +
 	"Empty where the difference is no larger than the noise of the start. Separate debug files are\n" +
 	"hidden, where the system lets them be, so that the start is short.\n" +
@@ -69,12 +69,12 @@ const text = "`sfwalk attach PID` on processes with more and more frames (of one
 	"![Time and memory for each frame, thread and module](%[3]s)"
 
 func (s *series) table() report.Table {
-	t := report.Table{Head: []string{s.unit + "s", "wall", "CPU", "peak memory", "wall of one more", "memory of one more"}}
+	t := report.Table{Head: []string{s.unit + "s", "wall", "CPU", "peak memory", "CPU of one more", "memory of one more"}}
 	for i, p := range s.points {
 		row := []string{fmt.Sprint(p.size), report.Time(p.wall).String(), report.Time(p.cpu).String(), report.Memory(p.peak).String(), "", ""}
 		if i > 0 {
-			wall, peak := s.more(i)
-			row[4], row[5] = cell(wall), cell(peak)
+			cpu, peak := s.more(i)
+			row[4], row[5] = cell(cpu), cell(peak)
 		}
 		t.Add(row...)
 	}
@@ -88,8 +88,8 @@ func (s *series) goals() []report.Goal {
 	if middle < 1 {
 		return nil
 	}
-	wall, peak := s.more(last)
-	wallBefore, peakBefore := s.more(middle)
+	cpu, peak := s.more(last)
+	cpuBefore, peakBefore := s.more(middle)
 	goal := func(what string, ours, theirs report.Value) report.Goal {
 		g := report.Goal{
 			What: fmt.Sprintf("%s of one more %s, at %d", what, s.unit, s.points[last].size),
@@ -100,7 +100,7 @@ func (s *series) goals() []report.Goal {
 		}
 		return g
 	}
-	return []report.Goal{goal("wall", wall, wallBefore), goal("memory", peak, peakBefore)}
+	return []report.Goal{goal("CPU", cpu, cpuBefore), goal("memory", peak, peakBefore)}
 }
 
 // cell is empty for what is only noise.
@@ -115,19 +115,19 @@ func cell(v report.Value) string {
 func draw(list []*series) string {
 	var times, memory []plot.Panel
 	for _, s := range list {
-		wall := []plot.Series{{Name: "whole / " + s.unit + "s"}, {Name: "one more"}}
+		cpu := []plot.Series{{Name: "whole / " + s.unit + "s"}, {Name: "one more"}}
 		peak := []plot.Series{{Name: "whole / " + s.unit + "s"}, {Name: "one more"}}
 		for i, p := range s.points {
 			n := float64(p.size)
-			wall[0].Points = append(wall[0].Points, plot.Point{X: n, Y: float64(p.wall) / n})
+			cpu[0].Points = append(cpu[0].Points, plot.Point{X: n, Y: float64(p.cpu) / n})
 			peak[0].Points = append(peak[0].Points, plot.Point{X: n, Y: float64(p.peak) / n})
 			if i > 0 {
-				w, m := s.more(i)
-				wall[1].Points = append(wall[1].Points, plot.Point{X: n, Y: w.Number})
+				c, m := s.more(i)
+				cpu[1].Points = append(cpu[1].Points, plot.Point{X: n, Y: c.Number})
 				peak[1].Points = append(peak[1].Points, plot.Point{X: n, Y: m.Number})
 			}
 		}
-		times = append(times, plot.Panel{Title: "Time for each " + s.unit, X: s.unit + "s", Series: wall, Label: label("ns", "µs", "ms", "s")})
+		times = append(times, plot.Panel{Title: "CPU time for each " + s.unit, X: s.unit + "s", Series: cpu, Label: label("ns", "µs", "ms", "s")})
 		memory = append(memory, plot.Panel{Title: "Peak memory for each " + s.unit, X: s.unit + "s", Series: peak, Label: label("B", "kB", "MB", "GB")})
 	}
 	return plot.SVG(append(times, memory...), len(list))

@@ -114,16 +114,16 @@ func (m *meter) measureOne(ctx context.Context, s *series, size int) (point, err
 // more returns what one more unit takes, from the smallest process to the i-th: the
 // start, which all pay, does not count. Values are negative where the i-th takes hardly
 // more than the start, and noise is all there is.
-func (s *series) more(i int) (wall, peak report.Value) {
+func (s *series) more(i int) (cpu, peak report.Value) {
 	first, p := s.points[0], s.points[i]
 	n := float64(p.size - first.size)
-	wall = report.Value{Number: -1, Unit: report.Nanoseconds}
-	if p.wall > first.wall+first.wall/2 {
-		wall.Number = float64(p.wall-first.wall) / n
+	cpu = report.Value{Number: -1, Unit: report.Nanoseconds}
+	if p.cpu > first.cpu+first.cpu/2 {
+		cpu.Number = float64(p.cpu-first.cpu) / n
 	}
 	peak = report.Value{Number: -1, Unit: report.Bytes}
 	if p.peak > first.peak+first.peak/20 {
 		peak.Number = float64(p.peak-first.peak) / n
 	}
-	return wall, peak
+	return cpu, peak
 }
