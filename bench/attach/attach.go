@@ -53,7 +53,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		return nil, err
 	}
 	s := &report.Section{
-		Part: "attach", Title: "Whole commands on a live process", Versions: versions,
+		Part: "attach", Title: "Whole commands on a live process", Versions: append(versions, build.Compilers()...),
 		Commands: []string{"go run ./bench -only attach"},
 		Text:     text(list, floor, o.Rounds),
 	}

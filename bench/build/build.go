@@ -89,6 +89,10 @@ func output(cmd *exec.Cmd) error {
 	return nil
 }
 
+// Compilers are what makes the C programs: the versions of the compiler and of the
+// assembler, which writes SFrame.
+func Compilers() []string { return []string{Version("gcc"), Version("as")} }
+
 // Version returns the first line that a program says to --version, or "none".
 func Version(program string) string {
 	out, err := exec.Command(program, "--version").Output()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Machine says what this one is, and the day.
+// Machine says what this one is, what its programs were built by, and the day.
 func Machine() string {
 	m := fmt.Sprintf("%d × %s", runtime.NumCPU(), field("/proc/cpuinfo", "model name", ":"))
 	if system := field("/etc/os-release", "PRETTY_NAME", "="); system != "" {
@@ -19,7 +19,7 @@ func Machine() string {
 	if kernel, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m += ", Linux " + strings.TrimSpace(string(kernel))
 	}
-	return m + ", " + time.Now().Format(time.DateOnly)
+	return m + ", " + runtime.Version() + ", " + time.Now().Format(time.DateOnly)
 }
 
 // field returns a value of a file with lines of names and values.

@@ -59,7 +59,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		Text:     fmt.Sprintf(text, processes*o.Rounds, processes),
 	}
 	p := findPeers(d)
-	s.Versions = p.versions
+	s.Versions = append(p.versions, build.Compilers()...)
 	for _, depth := range o.Depths {
 		var list []*contender
 		for range processes {
