@@ -45,7 +45,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	s := &report.Section{
 		Part: "growth", Title: "Growth",
 		Commands: []string{"go run ./bench -only growth"}, Versions: build.Compilers(),
-		Text:     fmt.Sprintf(text, o.Rounds, threadDepth, picture),
+		Text: fmt.Sprintf(text, o.Rounds, threadDepth, picture),
 	}
 	m := meter{run: run, sfwalk: sfwalk, rounds: o.Rounds, hide: run.CanHide(ctx)}
 	for _, one := range list {
