@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// candidates returns the code that the units that .debug_aranges lists for an
-// address say that they cover, by the units' index in the list that comes with
-// it. A unit counts only if it says itself that it covers the address:
+// candidates appends the code around an address of the units that .debug_aranges
+// lists for it, in the order of [spans], by the units' index in the list that
+// comes with it. A unit counts only if it says itself that it covers the address:
 // .debug_aranges saves reading all others first, it is not believed.
-func (d *debugInfo) candidates(addr uint64) (ranges spans, units []*unit) {
+func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.listedRead {
@@ -27,13 +27,13 @@ func (d *debugInfo) candidates(addr uint64) (ranges spans, units []*unit) {
 		}
 		for _, r := range h.ranges {
 			if addr >= r[0] && addr < r[1] {
-				ranges.add(r[0], r[1], int32(i))
+				list = append(list, span{r[0], r[1], int32(i)})
 			}
 		}
 		return true
 	})
-	ranges.sort()
-	return ranges, d.units
+	slices.SortFunc(list, compareSpans)
+	return list[max(0, len(list)-maxTries):], d.units
 }
 
 // unitFrom returns the index of the unit that begins at an offset of .debug_info.

@@ -18,30 +18,31 @@ type shown struct {
 // modules. Where no function is known, the chain is empty and at says which line
 // the code comes from, if that is known.
 func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
-	if ranges, units := d.candidates(addr); len(ranges.list) > 0 {
-		if chain = d.search(&ranges, units, addr, at); chain != nil || at.file != "" {
-			return chain
-		}
+	var room [4]span
+	list, units := d.candidates(addr, room[:0])
+	for i := len(list) - 1; i >= 0 && chain == nil; i-- {
+		chain = d.findIn(units[list[i].id], addr, at)
 	}
-	ranges := d.whole()
-	return d.search(ranges, d.units, addr, at)
+	if chain == nil && at.file == "" {
+		d.whole().find(addr, func(r span) bool {
+			chain = d.findIn(d.units[r.id], addr, at)
+			return chain == nil
+		})
+	}
+	return chain
 }
 
-// search is find among units whose code is known.
-func (d *debugInfo) search(ranges *spans, units []*unit, addr uint64, at *place) (chain []Location) {
-	ranges.find(addr, func(r span) bool {
-		u := units[r.id]
-		d.load(u)
-		where, lined := u.lines.find(addr)
-		u.code.find(addr, func(s span) bool {
-			chain = d.chain(u, int(s.id), addr, where)
-			return false
-		})
-		if lined && at.file == "" {
-			*at = where
-		}
-		return chain == nil
+// findIn is find in one unit.
+func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
+	d.load(u)
+	where, lined := u.lines.find(addr)
+	u.code.find(addr, func(s span) bool {
+		chain = d.chain(u, int(s.id), addr, where)
+		return false
 	})
+	if lined && at.file == "" {
+		*at = where
+	}
 	return chain
 }
 

@@ -23,12 +23,14 @@ const maxTries = 64
 
 func (s *spans) add(lo, hi uint64, id int32) { s.list = append(s.list, span{lo, hi, id}) }
 
+func compareSpans(a, b span) int {
+	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi), cmp.Compare(a.id, b.id))
+}
+
 // sort must be called once, after the last add. Of equal ranges the one that was
 // added last is found first, as GDB does with a function's aliases.
 func (s *spans) sort() {
-	slices.SortFunc(s.list, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi), cmp.Compare(a.id, b.id))
-	})
+	slices.SortFunc(s.list, compareSpans)
 	s.list = slices.Clip(s.list)
 	s.top = make([]uint64, len(s.list))
 	top := uint64(0)
