@@ -3,6 +3,7 @@ package frame_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 	"testing"
@@ -17,9 +18,9 @@ import (
 )
 
 // A slot, the row's key with it, is one cache line of every processor that is served
-// (s390x's are longer).
+// (s390x's are longer). Where pointers are shorter it is smaller.
 func TestRowSlotSize(t *testing.T) {
-	if frame.RowSlotSize != 64 {
+	if frame.RowSlotSize > 64 || frame.RowSlotSize != 64 && bits.UintSize == 64 {
 		t.Errorf("a slot of the row cache has %d bytes", frame.RowSlotSize)
 	}
 }
