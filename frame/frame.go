@@ -11,28 +11,30 @@ import (
 type Frame struct {
 	Level int // 0 for the innermost; -1 for the sentinel
 
-	stack  *Stack
-	next   *Frame // the inner one
-	prev   *Frame // the outer one, once made
-	stop   StopReason
-	err    error // detail of stop
-	asked  bool  // prev, stop and err are final
-	caller bool  // pc is a return address: NEXT was called by THIS
-	moved  bool  // see MovedOn
+	stack *Stack
+	next  *Frame // the inner one
+	prev  *Frame // the outer one, once made
 
-	pc, sp      uint64
-	spKnown     bool
-	fp          Value
-	typ         Type
-	wide        bool  // the winner is an Unwinder
+	pc, sp     uint64
+	fp         Value
+	ra         Value // PREVIOUS's PC, as the row has it
+	cache      trad.Cache
+	err        error // detail of stop
+	claimErr   error // why no sniffer could, if one tried
+	completion *completion
+	values     *[]Value // some of PREVIOUS's registers, by Arch.Index; see remember
+	kept       kept
+
+	// Deep stacks have many frames: what is small stands together.
 	winner      int16 // position in the table of the sniffer that claimed THIS; -1: none did
-	cache       trad.Cache
-	ra          Value // PREVIOUS's PC, as the row has it
-	claimErr    error // why no sniffer could, if one tried
+	typ         Type
+	stop        StopReason
 	claimReason StopReason
-	completion  *completion
-	values      []Value // some of PREVIOUS's registers, by Arch.Index; see remember
-	kept        kept
+	asked       bool // prev, stop and err are final
+	caller      bool // pc is a return address: NEXT was called by THIS
+	moved       bool // see MovedOn
+	spKnown     bool
+	wide        bool // the winner is an Unwinder
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.

@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"math"
+
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -52,7 +54,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 				to.Set(r, v)
 			}
 		case k&1 == 0:
-			if v, err := s.readWord(k); err == nil {
+			if v, err := s.readWord(s.base + uint64(k)); err == nil {
 				to.Set(r, v)
 			}
 		default:
@@ -104,21 +106,21 @@ func (s *Stack) liveRegister(r trad.Reg) Value {
 }
 
 // kept tells, for each callee-saved register by Arch.KeptIndex, where the register of
-// THIS is: 0 for the live registers, the address where an inner frame has saved it, or,
-// with bit 0 set, the level of the inner frame whose row must be asked. Most frames
+// THIS is: 0 for the live registers, how far from Stack.base an inner frame has saved it,
+// or, with bit 0 set, the level of the inner frame whose row must be asked. Most frames
 // leave most registers alone, so that nothing need be followed from frame to frame.
-type kept [arch.MaxKept]uint64
+type kept [arch.MaxKept]uint32
 
 // keptBy is what asks the frame at a level.
-func keptBy(level int) uint64 { return uint64(level)<<1 | 1 }
+func keptBy(level int) uint32 { return uint32(level)<<1 | 1 }
 
-// keptAt is the place of a register that is saved at addr; where that is odd, or 0, the
-// frame at level tells it.
-func keptAt(addr uint64, level int) uint64 {
-	if addr&1 != 0 || addr == 0 {
-		return keptBy(level)
+// keptAt is the place of a register that is saved at addr; where that is odd or far away,
+// the frame at level tells it.
+func (s *Stack) keptAt(addr uint64, level int) uint32 {
+	if at := addr - s.base; at&1 == 0 && at != 0 && at <= math.MaxUint32 {
+		return uint32(at)
 	}
-	return addr
+	return keptBy(level)
 }
 
 // inherit says where the registers of prev are, whose NEXT is THIS.
@@ -139,7 +141,7 @@ func (f *Frame) inherit(prev *Frame) {
 		switch k := f.stack.arch.KeptIndex(x.Reg); {
 		case k < 0:
 		case x.Rule.Kind == trad.Saved:
-			prev.kept[k] = keptAt(f.cache.CFA+uint64(int64(x.Rule.Off)), f.Level)
+			prev.kept[k] = f.stack.keptAt(f.cache.CFA+uint64(int64(x.Rule.Off)), f.Level)
 		default:
 			prev.kept[k] = keptBy(f.Level)
 		}
@@ -152,7 +154,7 @@ func (f *Frame) keptRegister(r trad.Reg, i int) Value {
 	case k == 0:
 		return f.stack.liveRegister(r)
 	case k&1 == 0:
-		return f.wordAt(k)
+		return f.wordAt(f.stack.base + uint64(k))
 	}
 	return f.askKeeper(r, i)
 }
@@ -176,7 +178,7 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 		if v = answer; next != nil {
 			v = keeper.Register(reg)
 		} else if v.Lval == InMemory {
-			at.kept[i] = keptAt(v.Addr, keeper.Level)
+			at.kept[i] = s.keptAt(v.Addr, keeper.Level)
 		}
 		break
 	}
@@ -184,7 +186,7 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 	case k == 0:
 		v = s.liveRegister(r)
 	case k&1 == 0:
-		v = s.sentinel.wordAt(k)
+		v = s.sentinel.wordAt(s.base + uint64(k))
 	}
 	// Who asks the next outer frame need not go the same way.
 	for x, found := f, at.kept[i]; x != at; {
@@ -248,8 +250,8 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 		return f.prev.fp, true
 	}
 	if f.values != nil {
-		if i := f.stack.arch.Index(r); i >= 0 && f.values[i].Lval != unasked {
-			return f.values[i], true
+		if i := f.stack.arch.Index(r); i >= 0 && (*f.values)[i].Lval != unasked {
+			return (*f.values)[i], true
 		}
 	}
 	if u, ok := f.unwinder(); ok {
@@ -410,10 +412,11 @@ func (f *Frame) remember(r trad.Reg, v Value) {
 		return
 	}
 	if f.values == nil {
-		f.values = make([]Value, len(a.Regs))
-		for i := range f.values {
-			f.values[i].Lval = unasked
+		list := make([]Value, len(a.Regs))
+		for i := range list {
+			list[i].Lval = unasked
 		}
+		f.values = &list
 	}
-	f.values[i] = v
+	(*f.values)[i] = v
 }

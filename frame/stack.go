@@ -21,6 +21,7 @@ type Stack struct {
 	arch     *arch.Arch
 	sentinel Frame
 	live     arch.Registers
+	base     uint64 // a little further in than the innermost frame, see kept
 	query    Query
 	room     [maxRead]byte // of query
 	slabs    []*slab
@@ -61,6 +62,8 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 
 // start makes s the stack, without frames yet, of a thread with the registers in s.live.
 func (s *Stack) start(m target.Memory) {
+	const page = 1 << 12
+	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
