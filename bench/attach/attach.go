@@ -115,7 +115,7 @@ func goals(p scenario, samples []*sample, hide bool, missing string) []report.Go
 		}
 		return p.name + ": " + measure
 	}
-	us, eu, lines, whole := find(ours), find(euStack), find(euStackLines), find(consistent)
+	us, eu, lines, whole, names := find(ours), find(euStack), find(euStackLines), find(consistent), find(noLines)
 	var list []report.Goal
 	if p.wall > 0 {
 		g := report.Goal{What: what("wall"), Peer: euStack, Most: p.wall, Missing: missing}
@@ -126,6 +126,10 @@ func goals(p scenario, samples []*sample, hide bool, missing string) []report.Go
 		if !hide && lines != nil {
 			list = append(list, report.Goal{What: what("wall"), Peer: euStackLines, Most: p.wall,
 				Ours: report.Time(report.Median(us.wall)), Theirs: report.Time(report.Median(lines.wall))})
+		}
+		if !hide && eu != nil && names != nil {
+			list = append(list, report.Goal{What: what("wall of --no-lines"), Peer: euStack, Most: p.wall,
+				Ours: report.Time(report.Median(names.wall)), Theirs: report.Time(report.Median(eu.wall))})
 		}
 		list = append(list, report.Goal{What: what("peak memory"), Peer: "a bound", Most: 1,
 			Ours: report.Memory(report.Median(us.peak)), Theirs: report.Memory(peakGoal)})

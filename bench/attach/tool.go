@@ -3,7 +3,6 @@
 package attach
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"regexp"
@@ -24,6 +23,7 @@ type tool struct {
 const (
 	ours         = "sfwalk attach"
 	consistent   = "sfwalk attach --consistent"
+	noLines      = "sfwalk attach --no-lines" // functions alone, as eu-stack
 	euStack      = "eu-stack"
 	euStackLines = "eu-stack -s" // with files and lines
 	nothing      = "nothing (sleep)"
@@ -37,9 +37,9 @@ func tools(d build.Dir) (list []tool, versions []string, missing string, err err
 		return nil, nil, "", err
 	}
 	list = append(list, tool{ours, []string{sfwalk, "attach", "PID"}})
-	if help, _ := exec.Command(sfwalk, "attach", "--help").Output(); bytes.Contains(help, []byte("--consistent")) {
-		list = append(list, tool{consistent, []string{sfwalk, "attach", "--consistent", "PID"}})
-	}
+	list = append(list,
+		tool{consistent, []string{sfwalk, "attach", "--consistent", "PID"}},
+		tool{noLines, []string{sfwalk, "attach", "--no-lines", "PID"}})
 	if eu, version, err := d.EuStack(); err == nil {
 		list = append(list,
 			tool{euStack, slices.Concat(eu, []string{"-n", "0", "-p", "PID"})},
