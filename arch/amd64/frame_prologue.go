@@ -67,7 +67,9 @@ func (s *state) setsUp(o *op) bool {
 		return from == RSP && (o.dst == RBP && saved || o.dst == R10 && sp == value{cfa, entrySP})
 	case opAdd:
 		return o.dst == RSP && o.imm < 0 && (s.onSlot(sp) || s.probing())
-	case opSubReg, opAlign:
+	case opSubReg:
+		return o.dst == RSP && s.reg(o.src).base == constant // else it is alloca's, of the body
+	case opAlign:
 		return o.dst == RSP
 	case opEnter:
 		return true
