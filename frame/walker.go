@@ -214,7 +214,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 	}
 	c.next = place{pc: pcs[i-1], cfa: bound, typ: Normal}
 	c.PC, c.SP, c.FP, c.HasFP = pc, sp, fp, hasFP
-	if n > 1 || stop == NoReason {
+	if stop == NoReason {
 		c.Caller, c.HasRA = true, false
 	}
 	c.level += n
@@ -290,11 +290,7 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 		w.block = make([]byte, blockSize)
 	}
 	// To the end of a page, for the next one may not be there.
-	room := blockSize - addr%blockSize
-	if room < 8 {
-		room = 8
-	}
-	n, _ := w.window.memory.ReadMemory(addr, w.block[:room])
+	n, _ := w.window.memory.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
 	if n < 8 {
 		return 0, nil
 	}
