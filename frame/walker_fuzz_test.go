@@ -44,7 +44,7 @@ func (d *drawn) row() trad.Row {
 	row.Flags = []trad.Flags{0, 0, 0, 0, 0, 0, trad.Signal, trad.Outermost, trad.Once, trad.Guess, trad.Once | trad.Guess}[d.n(11)]
 	if d.n(3) == 0 {
 		row.More = &trad.Rest{Unlisted: []trad.Kind{trad.Same, trad.NotTracked}[d.n(2)]}
-		for _, r := range []trad.Reg{amd64.RBX, amd64.RSP, amd64.R12} {
+		for _, r := range []trad.Reg{amd64.RAX, amd64.RBX, amd64.RSP, amd64.R12} {
 			if d.n(3) == 0 {
 				row.More.Regs = append(row.More.Regs, trad.RegRule{Reg: r, Rule: d.rule(trad.Same, trad.Saved, trad.SavedAt, trad.InReg, trad.Undefined)})
 			}
@@ -88,9 +88,22 @@ func TestWalkerDrawn(t *testing.T) {
 	}
 }
 
-// checkDrawn makes rows and a stack of data and holds the walkers against each other.
+// checkDrawn holds the walkers against each other over what is drawn from data.
 func checkDrawn(t *testing.T, data []byte) {
 	t.Helper()
+	f, sniffers, _ := draw(data)
+	checker := walktest.New(f.mods, frame.NewTable(amd64.Arch, sniffers...))
+	checker.Limit = 200
+	for range 2 { // rows that have been learned must be as good as fresh ones
+		if err := checker.Check(f, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// draw makes rows and a stack of data. second are the rows of the second sniffer, which
+// may complete those of the first.
+func draw(data []byte) (f *fake, sniffers []frame.Sniffer, second fixed) {
 	const pcs, depth = 12, 96
 	d := drawn(data)
 	first, second := fixed{}, fixed{}
@@ -100,33 +113,33 @@ func checkDrawn(t *testing.T, data []byte) {
 				first[block] = d.row()
 			}
 			if d.n(2) > 0 {
-				second[block] = d.row()
+				row := d.row()
+				if d.n(3) > 0 {
+					row.CFA = first[block].CFA // it may complete the first's
+				}
+				second[block] = row
 			}
 		}
 	}
-	sniffers := []frame.Sniffer{unsure{first}, second}
+	sniffers = []frame.Sniffer{unsure{first}, second}
 	if d.n(3) == 0 {
-		sniffers = append(sniffers, somewhere{whole{everywhere{spRow(16)}}, codeLo + 16*uint64(d.n(pcs)) - 1})
+		row := spRow(16)
+		row.More = &trad.Rest{Unlisted: trad.Same}
+		sniffers = append(sniffers, somewhere{whole{everywhere{row}}, codeLo + 16*uint64(d.n(pcs)) - 1})
 	}
-	h := newFake(codeLo+16*uint64(d.n(pcs)), stackBase, stackBase+8*uint64(d.n(depth)))
-	h.regs[amd64.RBX] = stackBase + 8*uint64(d.n(depth))
-	for len(h.words) < depth {
+	f = newFake(codeLo+16*uint64(d.n(pcs)), stackBase, stackBase+8*uint64(d.n(depth)))
+	f.regs[amd64.RBX] = stackBase + 8*uint64(d.n(depth))
+	for len(f.words) < depth {
 		switch d.n(8) {
 		case 0:
-			h.words = append(h.words, 0)
+			f.words = append(f.words, 0)
 		case 1, 2, 3:
-			h.words = append(h.words, stackBase+8*uint64(min(d.n(depth)+len(h.words)/2, depth)))
+			f.words = append(f.words, stackBase+8*uint64(min(d.n(depth)+len(f.words)/2, depth)))
 		case 4:
-			h.words = append(h.words, binary.LittleEndian.Uint64([]byte{byte(d.n(256)), 0, byte(d.n(256)), 0, 0, 0, 0, byte(d.n(256))}))
+			f.words = append(f.words, binary.LittleEndian.Uint64([]byte{byte(d.n(256)), 0, byte(d.n(256)), 0, 0, 0, 0, byte(d.n(256))}))
 		default:
-			h.words = append(h.words, codeLo+16*uint64(d.n(pcs)))
+			f.words = append(f.words, codeLo+16*uint64(d.n(pcs)))
 		}
 	}
-	checker := walktest.New(h.mods, frame.NewTable(amd64.Arch, sniffers...))
-	checker.Limit = 200
-	for range 2 { // rows that have been learned must be as good as fresh ones
-		if err := checker.Check(h, h); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return f, sniffers, second
 }

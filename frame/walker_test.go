@@ -173,8 +173,11 @@ func TestWalkerAllocates(t *testing.T) {
 	}
 }
 
-// rbxStack is one whose frame 3 has its CFA in rbx, which frame 1 has saved.
-func rbxStack() (*fake, []frame.Sniffer, []uint64) {
+// rbxStack is one whose frames 3 and 4 have their CFA in rbx, which frame 1 has saved.
+func rbxStack() (*fake, []frame.Sniffer, []uint64) { return rbxStackAt(200) }
+
+// rbxStackAt is rbxStack with the frames 3 and 4 that far out.
+func rbxStackAt(far uint64) (*fake, []frame.Sniffer, []uint64) {
 	saves := spRow(24)
 	saves.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -24}}}}
 	leaves := spRow(8)
@@ -183,16 +186,19 @@ func rbxStack() (*fake, []frame.Sniffer, []uint64) {
 	uses.CFA.Reg = amd64.RBX
 	uses.More = leaves.More
 	const sp = stackBase
+	further := uses
+	further.CFA.Off = 40
 	f := newFake(0x1010, sp, 0x77,
 		0x1100,               // frame 0, which changes rbx
-		sp+200, 0x55, 0x1200, // frame 1
+		sp+far, 0x55, 0x1200, // frame 1
 		0x1300, // frame 2
 	)
-	f.words = append(f.words, make([]uint64, 40)...)
-	f.words[(200+8)/8] = 0x1400 // frame 3
+	f.words = append(f.words, make([]uint64, 80)...)
+	f.words[(far+8)/8] = 0x1400  // frame 3
+	f.words[(far+32)/8] = 0x1500 // frame 4
 	return f, []frame.Sniffer{&rows{name: "rows", at: map[uint64]trad.Row{
-		0x1010: leaves, 0x10ff: saves, 0x11ff: leaves, 0x12ff: uses, 0x13ff: leaves,
-	}}}, []uint64{0x1010, 0x1100, 0x1200, 0x1300, 0x1400}
+		0x1010: leaves, 0x10ff: saves, 0x11ff: leaves, 0x12ff: uses, 0x13ff: further, 0x14ff: leaves,
+	}}}, []uint64{0x1010, 0x1100, 0x1200, 0x1300, 0x1400, 0x1500}
 }
 
 // A frame that needs a register that the walker does not carry along is unwound all
@@ -214,10 +220,10 @@ func TestWalkerNeedsRegister(t *testing.T) {
 	f, sniffers, want = rbxStack()
 	last := sniffers[0].(*rows)
 	inRBX := spRow(160)
-	inRBX.RA = trad.Rule{Kind: trad.InReg, Reg: amd64.RBX, Off: int32(0x1500 - stackBase - 200)}
+	inRBX.RA = trad.Rule{Kind: trad.InReg, Reg: amd64.RBX, Off: int32(0x1600 - stackBase - 200)}
 	last.at[0x12ff] = inRBX
-	last.at[0x14ff] = outermost(spRow(8))
-	check(t, f, sniffers, append(want[:4:4], 0x1500), frame.Outermost)
+	last.at[0x15ff] = outermost(spRow(8))
+	check(t, f, sniffers, append(want[:4:4], 0x1600), frame.Outermost)
 
 	// And where nobody knows the register, the stack ends there.
 	unknown := spRow(16)
@@ -270,6 +276,9 @@ func (somewhere) ThisID(this *frame.Frame) (frame.ID, error) {
 }
 
 func (somewhere) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
+	if this.Next().Level != this.Level-1 {
+		return frame.Value{} // not in its place on the stack
+	}
 	v := this.Register(r) // needs all registers of THIS
 	switch r {
 	case amd64.RIP:
@@ -284,7 +293,7 @@ func (somewhere) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 
 func TestWalkerUnwinder(t *testing.T) {
 	const sp = stackBase
-	f := newFake(0x1010, sp, sp, sp+16, 0x1100, sp+48, 0, sp+64, 0x1300, 0, 0, 0, 0)
+	f := newFake(0x1010, sp, sp, sp+16, 0x1100, sp+48, 0x1400, sp+64, 0x1300, 0, 0, 0, 0)
 	f.regs[amd64.RBX] = 0x1200
 	same := fp
 	same.More = &trad.Rest{Unlisted: trad.Same}
@@ -315,6 +324,9 @@ func (s *needy) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 	} else {
 		s.asked++
+		if pc := q.This.Register(amd64.RIP); pc.Bits != q.PC || !pc.Known() {
+			return trad.Row{}, "the frame has another PC"
+		}
 	}
 	row := s.row
 	row.Lo, row.Len = q.Block, 1
@@ -506,22 +518,23 @@ func TestWalkerUnknown(t *testing.T) {
 // Contexts of several stacks, and copies of them, are stepped on one walker in turns.
 func TestContextsInTurns(t *testing.T) {
 	rbx, sniffers, want1 := rbxStack()
+	rbx2, _, _ := rbxStackAt(400)
 	signal, others, want2 := signalStack()
 	s := sniffers[0].(*rows)
-	// Both stacks' rows by one table: the second stack's code is 0x400 bytes further on.
+	// Both stacks' rows by one table: the second stack's code is 0x800 bytes further on.
 	moved := *signal
-	moved.regs = map[trad.Reg]uint64{amd64.RIP: signal.regs[amd64.RIP] + 0x400, amd64.RSP: signal.regs[amd64.RSP], amd64.RBP: signal.regs[amd64.RBP]}
+	moved.regs = map[trad.Reg]uint64{amd64.RIP: signal.regs[amd64.RIP] + 0x800, amd64.RSP: signal.regs[amd64.RSP], amd64.RBP: signal.regs[amd64.RBP]}
 	moved.words = slices.Clone(signal.words)
 	for i, w := range moved.words {
 		if w >= codeLo && w < codeHi {
-			moved.words[i] += 0x400
+			moved.words[i] += 0x800
 		}
 	}
 	for at, row := range others[0].(*rows).at {
-		s.at[at+0x400] = row
+		s.at[at+0x800] = row
 	}
 	for i := range want2 {
-		want2[i] += 0x400
+		want2[i] += 0x800
 	}
 	type stack struct {
 		f    *fake
@@ -530,7 +543,7 @@ func TestContextsInTurns(t *testing.T) {
 		regs arch.Registers
 		at   int
 	}
-	stacks := []*stack{{f: rbx, want: want1}, {f: &moved, want: want2}, {f: rbx, want: want1}}
+	stacks := []*stack{{f: rbx, want: want1}, {f: &moved, want: want2}, {f: rbx2, want: want1}}
 	for _, x := range stacks {
 		x.f.Registers(&x.regs)
 		x.c = frame.NewContext(amd64.Arch, &x.regs)
@@ -539,7 +552,7 @@ func TestContextsInTurns(t *testing.T) {
 	for round := range 12 {
 		for i, x := range stacks {
 			if i == 2 && round%2 == 1 || x.at == len(x.want) {
-				continue // the third falls behind the first, which has the same stack
+				continue // the third falls behind the first, which has the same rows
 			}
 			if x.c.PC != x.want[x.at] {
 				t.Errorf("stack %d, frame %d: PC %#x, want %#x", i, x.at, x.c.PC, x.want[x.at])
@@ -664,6 +677,8 @@ func TestWalkerHostile(t *testing.T) {
 		{"SP at the end of all addresses", newFake(0x1010, ^uint64(0), 0), map[uint64]trad.Row{0x1010: spRow(8)}, []uint64{0x1010}, frame.MemoryError},
 		{"return address 0 to a PC that is known", newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0, 0), map[uint64]trad.Row{0x1010: fp, 0x10ff: fp}, []uint64{0x1010, 0x1100}, frame.NoSavedPC},
 		{"two frames at one CFA in turns", newFake(0x1010, sp, sp, sp, 0x1100, sp, 0x1010), map[uint64]trad.Row{0x1010: fp, 0x10ff: zero, 0x100f: fp}, []uint64{0x1010}, frame.SameID},
+		{"return address 0 where everything may be code", anyCode(newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0, sp+48, 0x1200)), map[uint64]trad.Row{0x1010: fp, 0x10ff: fp, ^uint64(0): fp, 0x11ff: outermost(fp)}, []uint64{0x1010, 0x1100}, frame.NoSavedPC},
+		{"a call at the end of all code", newFake(0x1010, sp, sp, sp+16, codeHi, sp+32, 0x1200), map[uint64]trad.Row{0x1010: fp, codeHi - 1: fp, 0x11ff: outermost(fp)}, []uint64{0x1010, codeHi, 0x1200}, frame.Outermost},
 		{"outermost where it cannot be", newFake(0x1010, sp, sp, sp-64, 0x1100), map[uint64]trad.Row{0x1010: fp, 0x10ff: outermost(fp)}, []uint64{0x1010, 0x1100}, frame.Outermost},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -671,6 +686,27 @@ func TestWalkerHostile(t *testing.T) {
 			check(t, tt.f, s, tt.want, tt.stop)
 			check(t, lent{tt.f}, s, tt.want, tt.stop)
 		})
+	}
+}
+
+// anyCode has a target know of no executable memory: everything may be code.
+func anyCode(f *fake) *fake {
+	f.mods = target.NewModules(nil, nil)
+	return f
+}
+
+// A table may have more sniffers than a slot can name.
+func TestWalkerManySniffers(t *testing.T) {
+	const sp = stackBase
+	f := newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0x1100, 0, 0)
+	wrong := fixed{0x1010: outermost(fp), 0x10ff: outermost(fp)}
+	for _, before := range []int{255, 256, 300} {
+		sniffers := []frame.Sniffer{fixed{}, fixed{}}
+		for len(sniffers) < before {
+			sniffers = append(sniffers, fixed{})
+		}
+		sniffers = append(sniffers, fixed{0x1010: fp, 0x10ff: fp}, wrong)
+		check(t, f, sniffers, []uint64{0x1010, 0x1100, 0x1100}, frame.NoSavedPC)
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	for _, way := range []struct {
 		name string
 		mem  target.Memory
-	}{{"an empty cache", mem}, {"a filled cache", mem}, {"plain memory", plain{mem}}, {"small windows", windows{plain{mem}}}} {
+	}{{"an empty cache", mem}, {"a filled cache", mem}, {"plain memory", plain{mem}}, {"small windows", windows{plain{mem}}}, {"pages", pages{plain{mem}}}} {
 		if err := c.walk(way.mem, &regs, frames, room, stop); err != nil {
 			return fmt.Errorf("walker with %s: %w", way.name, err)
 		}
@@ -91,10 +91,24 @@ type plain struct{ target.Memory }
 type windows struct{ plain }
 
 func (w windows) Window(addr uint64) (lo uint64, data []byte) {
-	lo = addr - min(addr, addr*7%20)
-	data = make([]byte, 36)
+	lo = addr - min(addr, addr>>3%19)
+	data = make([]byte, 33)
 	n, _ := w.ReadMemory(lo, data)
 	return lo, data[:n]
+}
+
+// pages is a memory that lends the page that an address is on.
+type pages struct{ plain }
+
+func (p pages) Window(addr uint64) (lo uint64, data []byte) {
+	const size = 4096
+	data = make([]byte, size)
+	for _, lo := range []uint64{addr &^ (size - 1), addr} { // the page may not be there from its beginning on
+		if n, _ := p.ReadMemory(lo, data[:size-lo%size]); uint64(n) > addr-lo {
+			return lo, data[:n]
+		}
+	}
+	return 0, nil
 }
 
 func (c *Checker) walk(mem target.Memory, regs *arch.Registers, frames []*frame.Frame, room int, want frame.StopReason) error {
@@ -125,6 +139,11 @@ func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, f
 			ctx.Caller != (f.AddressInBlock() != f.PC()) {
 			return fmt.Errorf("frame %d: context %+v, the stack has %v SP %v FP %v", i, ctx, f, sp, fp)
 		}
+		// A caller's link register is not carried along.
+		if ra := f.Register(a.RA); a.RA != a.PC && (ctx.HasRA && (!ra.Known() || ctx.RA != ra.Bits) || !ctx.Caller && ctx.HasRA != ra.Known()) {
+			return fmt.Errorf("frame %d: context %+v, the stack has %v RA %v", i, ctx, f, ra)
+		}
+		before := ctx
 		if i == len(frames)-1 && want == frame.Limit {
 			return nil
 		}
@@ -134,6 +153,9 @@ func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, f
 		}
 		if last := i == len(frames)-1; last != (stop != frame.NoReason) || last && stop != want {
 			return fmt.Errorf("frame %d of %d: stop %q, the stack has %q", i, len(frames), stop, want)
+		}
+		if stop != frame.NoReason && want != frame.SameID && (ctx.PC != before.PC || ctx.SP != before.SP || ctx.FP != before.FP || ctx.Caller != before.Caller) {
+			return fmt.Errorf("frame %d, the last: the step beyond it changes the context %+v to %+v", i, before, ctx)
 		}
 	}
 	if before := ctx; len(frames) > 0 && (c.walker.Step(&ctx, mem) != want || ctx != before) {

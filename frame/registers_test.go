@@ -1,0 +1,265 @@
+package frame_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// simple is a register as simple finds it: by each frame's row in turn, from the
+// innermost frame on, all registers of all frames, nothing kept.
+type simple struct {
+	bits  uint64
+	known bool
+	later bool // some row on the way was completed by a later sniffer's
+}
+
+// simply returns the registers of PREVIOUS of THIS, whose own registers are regs.
+func simply(f *fake, this *frame.Frame, second fixed, regs map[trad.Reg]simple) map[trad.Reg]simple {
+	prev := map[trad.Reg]simple{}
+	row := this.Row()
+	cfa, _ := this.CFA()
+	later, completes := second[this.AddressInBlock()]
+	completes = completes && this.Sniffer() == "unsure" && later.Flags&trad.Guess == 0 && later.More != nil
+	if completes {
+		base := regs[later.CFA.Reg]
+		at := base.bits + uint64(int64(later.CFA.Off))
+		if later.CFA.Kind == trad.SavedAt && base.known {
+			at, base.known = f.wordAt(at)
+		}
+		completes = base.known && at == cfa && (later.CFA.Kind == trad.InReg || later.CFA.Kind == trad.SavedAt)
+	}
+	for _, info := range amd64.Arch.Regs {
+		r := info.Num
+		rule, by := cell(&row, r), simple{known: true}
+		if rule.Kind == trad.NotTracked && completes {
+			rule, by.later = cell(&later, r), true
+		}
+		if r == amd64.RIP && rule.Kind == trad.Same {
+			rule.Kind = trad.Undefined // no link register
+		}
+		from := regs[rule.Reg]
+		at := from.bits + uint64(int64(rule.Off))
+		switch rule.Kind {
+		case trad.Same:
+			by = regs[r].after(by)
+		case trad.Value:
+			by.bits = cfa + uint64(int64(rule.Off))
+		case trad.Saved:
+			by.bits, by.known = f.wordAt(cfa + uint64(int64(rule.Off)))
+		case trad.InReg:
+			by = from.after(by)
+			by.bits = at
+		case trad.SavedAt:
+			by = from.after(by)
+			if by.known {
+				by.bits, by.known = f.wordAt(at)
+			}
+		default:
+			by.known = false
+		}
+		prev[r] = by
+	}
+	return prev
+}
+
+func (s simple) after(by simple) simple {
+	s.later = s.later || by.later
+	return s
+}
+
+// cell is a row's rule for a register: DWARF 5, section 6.4.1, and the ABI.
+func cell(row *trad.Row, r trad.Reg) trad.Rule {
+	switch r {
+	case amd64.RIP:
+		return row.RA
+	case amd64.RBP:
+		return row.FP
+	}
+	if row.More.Lists(r) {
+		return row.More.Rule(r)
+	}
+	if r == amd64.RSP {
+		return trad.Rule{Kind: trad.Value}
+	}
+	if row.More == nil || row.More.Unlisted == trad.NotTracked {
+		return trad.Rule{}
+	}
+	if amd64.Arch.CalleeSaved.Has(r) {
+		return trad.Rule{Kind: trad.Same}
+	}
+	return trad.Rule{Kind: trad.Undefined}
+}
+
+func (f *fake) wordAt(addr uint64) (v uint64, ok bool) {
+	var p [8]byte
+	n, _ := f.ReadMemory(addr, p[:])
+	return amd64.Arch.Order.Uint64(p[:]), n == 8
+}
+
+// Whatever is asked first, and however often, a frame's registers are what its inner
+// frames' rows say, one after the other.
+func TestRegistersDrawn(t *testing.T) {
+	bytes := rand.NewChaCha8([32]byte{'r', 'e', 'g'})
+	data := make([]byte, 900)
+	for range 1000 {
+		bytes.Read(data)
+		f, sniffers, second := draw(data)
+		table := frame.NewTable(amd64.Arch, sniffers...)
+		for range 2 { // completions that have been found must be as good as fresh ones
+			checkRegisters(t, f, table, second, rand.New(bytes))
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func checkRegisters(t *testing.T, f *fake, table *frame.Table, second fixed, order *rand.Rand) {
+	t.Helper()
+	s, err := frame.New(f, f, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Limit = 100
+	var frames []*frame.Frame
+	for x := range s.All() {
+		if x != nil {
+			frames = append(frames, x)
+		}
+	}
+	want := make([]map[trad.Reg]simple, len(frames))
+	for i, x := range frames {
+		want[i] = map[trad.Reg]simple{}
+		switch {
+		case i == 0:
+			for r, v := range f.regs {
+				want[i][r] = simple{bits: v, known: true}
+			}
+		case x.Next().Type() == frame.Arch: // by somewhere
+			for _, info := range amd64.Arch.Regs {
+				v := want[i-1][info.Num]
+				switch info.Num {
+				case amd64.RIP:
+					v = want[i-1][amd64.RBX]
+				case amd64.RSP:
+					v.bits += 16
+				case amd64.RBP:
+					v = simple{bits: v.bits + 16, known: true, later: v.later}
+				}
+				want[i][info.Num] = v
+			}
+		default:
+			want[i] = simply(f, x.Next(), second, want[i-1])
+		}
+	}
+	for range 3 {
+		for _, i := range order.Perm(len(frames)) {
+			var all arch.Registers
+			if order.IntN(2) == 0 {
+				frames[i].Registers(&all)
+				for _, info := range amd64.Arch.Regs {
+					got, ok := all.Get(info.Num)
+					if why := want[i][info.Num].differs(got, ok); why != "" {
+						t.Errorf("%v by Registers: %s %s", frames[i], info.Name, why)
+					}
+				}
+				continue
+			}
+			for _, k := range order.Perm(len(amd64.Arch.Regs)) {
+				info := amd64.Arch.Regs[k]
+				v := frames[i].Register(info.Num)
+				if why := want[i][info.Num].differs(v.Bits, v.Known()); why != "" {
+					t.Errorf("%v: %s %s", frames[i], info.Name, why)
+				}
+			}
+		}
+	}
+}
+
+func (s simple) differs(got uint64, known bool) string {
+	switch {
+	case !known && s.known && s.later: // the later row may have been given up for an earlier frame at the PC
+	case known != s.known, known && got != s.bits:
+		return fmt.Sprintf("is %#x (known: %v), want %#x (%v)", got, known, s.bits, s.known)
+	}
+	return ""
+}
+
+// What an inner frame has saved at odd addresses, and at address 0, which no memory has.
+func TestRegistersAtOddAddresses(t *testing.T) {
+	saves := trad.Row{
+		CFA:  trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
+		RA:   trad.Rule{Kind: trad.InReg, Reg: amd64.R12},
+		FP:   trad.Rule{Kind: trad.Same},
+		More: &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}},
+	}
+	for _, sp := range []uint64{stackBase + 1, 0} {
+		f := newFake(0x1010, sp, 0, 0x1122334455667788, 0x99aabbccddeeff00)
+		f.regs[amd64.R12] = 0x1100
+		_, f1, _ := unwind(t, f, &rows{name: "rows", at: map[uint64]trad.Row{0x1010: saves, 0x10ff: outermost(spRow(8))}})
+		want, known := f.wordAt(sp)
+		var all arch.Registers
+		f1.Registers(&all)
+		if got := f1.Register(amd64.RBX); f1.PC() != 0x1100 || got.Known() != known || known && got.Bits != want || all.Known.Has(amd64.RBX) != known {
+			t.Errorf("SP %#x: rbx of %v is %v, want %#x (%v)", sp, f1, got, want, known)
+		}
+	}
+}
+
+// What a later sniffer has said of a PC is forgotten with the modules.
+func TestCompletionsAreForgotten(t *testing.T) {
+	less := spRow(16)
+	more := less
+	more.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}}
+	later := fixed{0x1010: more}
+	table := frame.NewTable(amd64.Arch, fixed{0x1010: less, 0x10ff: outermost(less)}, later)
+	for _, want := range []uint64{0x55, 0xb} { // saved; live
+		f := newFake(0x1010, stackBase, 0, 0x55, 0x1100)
+		s, err := frame.New(f, f, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f1, err := s.Frame(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f1.Register(amd64.RBX); got.Bits != want {
+			t.Errorf("rbx is %v, want %#x", got, want)
+		}
+		more.More = &trad.Rest{Unlisted: trad.Same}
+		later[0x1010] = more
+	}
+}
+
+// Which of two frames at a PC comes first does not matter to the other: where the first
+// sniffer's row cannot be applied to one of them, the other gets it all the same.
+func TestRowsInAnyOrder(t *testing.T) {
+	const sp = stackBase
+	byFP := spRow(16)
+	byFP.CFA.Reg = amd64.RBP
+	for _, known := range [][]bool{{true, false, true}, {false, true}} {
+		table := frame.NewTable(amd64.Arch, fixed{0x1010: byFP, 0x10ff: outermost(fp)}, fixed{0x1010: spRow(8)})
+		for _, k := range known {
+			f := newFake(0x1010, sp, sp+8, 0x1100, 0, 0x1100)
+			want := "first"
+			if !k {
+				delete(f.regs, amd64.RBP)
+				want = "second"
+			}
+			s, err := frame.New(f, f, table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f0, _ := s.Frame(0)
+			if cfa, ok := f0.CFA(); !ok || (cfa == sp+24) != k {
+				t.Errorf("FP known: %v: CFA %#x is not by the %s sniffer", k, cfa, want)
+			}
+		}
+	}
+}
