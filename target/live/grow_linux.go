@@ -29,11 +29,12 @@ func (f *files) lift(o *owner, before *block, part span) (data []byte, same bool
 		}
 	}
 	same = false
+	t, all := &tracer{proc: f.proc}, true
 	onOwnThread(func() {
-		t := &tracer{proc: f.proc, self: unix.Gettid()}
+		t.self = unix.Gettid()
 		x := &tracee{tid: o.tid}
 		t.tracees = []*tracee{x}
-		defer t.detachAll()
+		defer func() { all = t.detachAll() }()
 		if x.state, x.err = t.seize(x.tid); x.state != seized {
 			return
 		}
@@ -49,6 +50,9 @@ func (f *files) lift(o *owner, before *block, part span) (data []byte, same bool
 			data, same = data[:n], true
 		}
 	})
+	if !all {
+		awaitThreadEnd(t.self)
+	}
 	return data, same
 }
 
