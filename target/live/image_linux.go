@@ -4,6 +4,8 @@ package live
 
 import (
 	"bytes"
+	"cmp"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -161,12 +163,8 @@ func (f *files) same(file *os.File, m *procmaps.File) bool {
 	if err != nil {
 		return false
 	}
-	inMemory, err := f.mapped(m)
-	if err != nil {
-		return false
-	}
-	if inFile.BuildID != "" || inMemory.BuildID != "" {
-		return inFile.BuildID == inMemory.BuildID
+	if mapped := f.mappedID(inFile, m); inFile.BuildID != "" || mapped != "" {
+		return inFile.BuildID == mapped
 	}
 	if st.Ino != m.Inode {
 		return false
@@ -179,13 +177,33 @@ func (f *files) same(file *os.File, m *procmaps.File) bool {
 
 // difference describes a file that is not the mapped one.
 func (f *files) difference(file *os.File, m *procmaps.File) string {
-	id := func(im *target.Image, err error) string {
-		if err != nil || im.BuildID == "" {
-			return "unknown"
-		}
+	var id, mapped string
+	if im, err := openImage(file); err == nil {
+		id, mapped = im.BuildID, f.mappedID(im, m)
+	}
+	return fmt.Sprintf("build ID %s, mapped %s", cmp.Or(id, "unknown"), cmp.Or(mapped, "unknown"))
+}
+
+// maxNotes bounds a section of notes that is read from memory, bytes.
+const maxNotes = 1 << 16
+
+// mappedID reads the build ID of what is mapped, "" if it is not found: by the headers
+// in memory, or else where a file that may be the mapped one has its own. Go's linker
+// leaves the ID out of the segments of notes, so that only sections tell where it is.
+func (f *files) mappedID(file *target.Image, m *procmaps.File) string {
+	if im, err := f.mapped(m); err == nil && im.BuildID != "" {
 		return im.BuildID
 	}
-	return fmt.Sprintf("build ID %s, mapped %s", id(openImage(file)), id(f.mapped(m)))
+	s := file.ELF().Section(".note.gnu.build-id")
+	bias, err := file.LoadBias(m.Mappings)
+	if err != nil || s == nil || s.Flags&elf.SHF_ALLOC == 0 || s.FileSize > maxNotes {
+		return ""
+	}
+	notes := make([]byte, s.FileSize)
+	if n, _ := f.memory.ReadMemory(s.Addr+bias, notes); n < len(notes) {
+		return ""
+	}
+	return target.BuildID(notes, file.Order, s.Addralign)
 }
 
 // mapped opens the image that is in memory.

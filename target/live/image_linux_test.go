@@ -1,0 +1,110 @@
+//go:build amd64
+
+package live
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// copyOf copies a program to a folder.
+func copyOf(t *testing.T, program, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(dir, filepath.Base(program))
+	if err := os.WriteFile(to+".new", text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(to+".new", to); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// The file of a Go program, whose build ID no segment of notes holds, is recognised by
+// its contents, and another build of the program is not taken for it.
+func TestGoBuildID(t *testing.T) {
+	everyWay(t, func(t *testing.T) {
+		dir := t.TempDir()
+		first := gdbtest.Build(t, "gotarget")
+		path := copyOf(t, first, dir)
+		p := gdbtest.StartRunning(t, path)
+
+		copyOf(t, first, dir) // the same bytes, another inode
+		tg := attach(t, p.PID)
+		_, im := moduleAt(t, tg, path)
+		if _, ok := symbolNamed(im, "main.lockedInner"); !ok || im.BuildID != readelfBuildID(t, first) {
+			t.Errorf("main.lockedInner: %v, build ID %s", ok, im.BuildID)
+		}
+		if w := tg.Warnings(); len(w) != 0 {
+			t.Errorf("a copy: warnings %q", w)
+		}
+
+		other := gdbtest.Build(t, "gotarget", "-gcflags=-N -l")
+		copyOf(t, other, dir)
+		mapped, onDisk := readelfBuildID(t, first), readelfBuildID(t, other)
+		tg = attach(t, p.PID)
+		if _, im = moduleAt(t, tg, path); im.BuildID != mapped || mapped == onDisk {
+			t.Errorf("build ID %s, mapped %s, on disk %s", im.BuildID, mapped, onDisk)
+		}
+		want := fmt.Sprintf("%s: the file on disk is not what is mapped (build ID %s, mapped %s): ", path, onDisk, mapped)
+		if w := tg.Warnings(); len(w) != 1 || !strings.HasPrefix(w[0], want) {
+			t.Errorf("another build: warnings %q, want %q", w, want)
+		}
+	})
+}
+
+// On an overlay file system a mapping's device or inode may be another than stat(2)
+// tells: the file is found all the same.
+func TestOverlay(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	mount := func(source, to, kind, options string) {
+		t.Helper()
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount(source, to, kind, 0, options); errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENODEV) {
+			t.Skipf("mount %s: %v", kind, err)
+		} else if err != nil {
+			t.Fatalf("mount %s: %v", kind, err)
+		}
+		t.Cleanup(func() { unix.Unmount(to, unix.MNT_DETACH) })
+	}
+	mount("tmpfs", dir, "tmpfs", "")
+	for _, name := range []string{"lower", "upper", "work"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	programs := []string{gdbtest.Build(t, "gotarget"), build(t, "idle.c")}
+	for _, p := range programs {
+		copyOf(t, p, filepath.Join(dir, "lower"))
+	}
+	merged := filepath.Join(dir, "merged")
+	mount("overlay", merged, "overlay", fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work", dir))
+	everyWay(t, func(t *testing.T) {
+		for i, symbol := range []string{"main.lockedInner", "sleeper"} {
+			path := filepath.Join(merged, filepath.Base(programs[i]))
+			tg := attach(t, gdbtest.StartRunning(t, path).PID)
+			_, im := moduleAt(t, tg, path)
+			if _, ok := symbolNamed(im, symbol); !ok || im.BuildID != readelfBuildID(t, programs[i]) {
+				t.Errorf("%s: %s: %v, build ID %s", path, symbol, ok, im.BuildID)
+			}
+			if w := tg.Warnings(); len(w) != 0 {
+				t.Errorf("%s: warnings %q", path, w)
+			}
+		}
+	})
+}
