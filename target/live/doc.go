@@ -1,13 +1,14 @@
 // Package live takes the picture of a running Linux process that unwinding
 // needs, and lets the process go on.
 //
-// What enters is a process ID. [Attach] stops every thread (PTRACE_SEIZE,
-// PTRACE_INTERRUPT), reads all registers and copies the used part of every
-// stack while none of them runs, resumes them, and returns. What leaves is a
-// [Target]: registers and stacks are of that one moment; other memory is read
-// from the process as it goes on, and module files are opened when first asked
-// for, the file that is mapped and no other, also if it was deleted, replaced,
-// or is seen in a mount namespace of the process's own.
+// What enters is a process ID. [Attach] stops the threads (PTRACE_SEIZE,
+// PTRACE_INTERRUPT), reads their registers, copies the inner part of their stacks, and
+// lets them go: one after the other, or all at one moment ([Options.Consistent]). What
+// leaves is a [Target]: each thread's registers and the copies of its stack are of one
+// moment. More of a stack is copied when it is read, unless the thread has moved on;
+// other memory is read from the process as it goes on, and module files are opened when
+// first asked for, the file that is mapped and no other, also if it was deleted,
+// replaced, or is seen in a mount namespace of the process's own.
 //
 // The process survives the death of the caller at any moment, and no signal is
 // lost. As under every debugger, system calls that signal(7) lists as
