@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"errors"
 	"math"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -163,6 +164,9 @@ func (f *Frame) keptRegister(r trad.Reg, i int) Value {
 // say that the frame has left the register alone: then the search goes on inward.
 func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 	s, at := f.stack, f
+	if !s.descend() {
+		return Value{Err: errDeep}
+	}
 	var v Value
 	for at.kept[i]&1 != 0 {
 		keeper := s.frame(int(at.kept[i] >> 1))
@@ -194,7 +198,24 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 		x.kept[i] = found
 		x = inner
 	}
+	s.depth--
 	return v
+}
+
+// maxDepth is how many frames' rules may lead to one another: a register that is in
+// another one of THIS, which is in another one of NEXT, and so on. No program has that
+// more than a few times.
+const maxDepth = 10_000
+
+var errDeep = errors.New("the rules of too many frames lead to one another")
+
+// descend begins to ask inner frames for a register; depth must be counted down after.
+func (s *Stack) descend() bool {
+	if s.depth == maxDepth {
+		return false
+	}
+	s.depth++
+	return true
 }
 
 // env lets rules read THIS frame's registers and the target's memory.
@@ -220,6 +241,9 @@ func (e *env) Word(addr uint64) (uint64, error) { return e.stack.readWord(addr) 
 // in a row leave alone is followed inward in a loop.
 func (f *Frame) prevRegister(r trad.Reg) Value {
 	this := f
+	if !f.stack.descend() {
+		return Value{Err: errDeep}
+	}
 	v, ok := this.known(r)
 	for !ok {
 		next, reg, answer := this.step(r)
@@ -238,6 +262,7 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 			at.remember(r, v)
 		}
 	}
+	f.stack.depth--
 	return v
 }
 

@@ -3,6 +3,9 @@ package frame_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -260,6 +263,46 @@ func TestRowsInAnyOrder(t *testing.T) {
 			if cfa, ok := f0.CFA(); !ok || (cfa == sp+24) != k {
 				t.Errorf("FP known: %v: CFA %#x is not by the %s sniffer", k, cfa, want)
 			}
+		}
+	}
+}
+
+// Rules that lead from register to register through all frames of a deep stack are
+// followed for a while, and not until our own stack is used up.
+func TestRegistersDeep(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
+	swap := func(a, b trad.Reg, kind trad.Kind) *trad.Rest {
+		return &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{
+			{Reg: a, Rule: trad.Rule{Kind: kind, Reg: b}}, {Reg: b, Rule: trad.Rule{Kind: trad.InReg, Reg: a}}}}
+	}
+	for _, tt := range []struct {
+		more   *trad.Rest
+		depth  int
+		known  bool
+		rbx    uint64
+		reason string
+	}{
+		{swap(amd64.RBX, amd64.R12, trad.InReg), 4000, true, 0xb, ""},
+		{swap(amd64.RBX, amd64.R12, trad.InReg), 4001, true, 0xc, ""},
+		{swap(amd64.RBX, amd64.R12, trad.InReg), 100_000, false, 0, "too many frames"},
+		{swap(amd64.RBX, amd64.R12, trad.SavedAt), 100_000, false, 0, ""},
+		{swap(amd64.RDX, amd64.RBX, trad.InReg), 100_000, false, 0, "too many frames"},
+	} {
+		row := spRow(8)
+		row.More = tt.more
+		f := newFake(0x1010, stackBase, 0, slices.Repeat([]uint64{0x1100}, tt.depth)...)
+		f.regs[amd64.R12], f.regs[amd64.RDX] = 0xc, 0xd
+		s, err := frame.New(f, f, frame.NewTable(amd64.Arch, everywhere{row}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := s.Frame(tt.depth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := x.Register(amd64.RBX)
+		if v.Known() != tt.known || v.Bits != tt.rbx || tt.reason != "" && !strings.Contains(fmt.Sprint(v.Err), tt.reason) {
+			t.Errorf("rbx of %v is %v (%v)", x, v, v.Err)
 		}
 	}
 }

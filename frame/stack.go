@@ -28,6 +28,7 @@ type Stack struct {
 	made     int  // frames of slabs that are in use
 	partial  bool // live has only some of the thread's registers, see Walker
 	missed   bool // of a partial stack: another register was asked for
+	depth    int  // of frames whose rules lead to one another, see maxDepth
 	cycle    cycle
 }
 
@@ -67,7 +68,7 @@ func (s *Stack) start(m target.Memory) {
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
-	s.made, s.cycle = 0, cycle{}
+	s.made, s.cycle, s.depth = 0, cycle{}, 0
 }
 
 // Frame returns the frame at a level, 0 being the innermost. Where the stack ends before
