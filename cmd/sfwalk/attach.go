@@ -72,6 +72,9 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		}
 		defer file.discard()
 	}
+	if file == nil {
+		opts.Threads = flags.tids // the others need not be disturbed
+	}
 	shortSlices()
 	s, err := process(cmd.Context(), pid, opts)
 	if err != nil {

@@ -38,6 +38,13 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, tid := range opts.Threads {
+		if _, err := p.status(taskFile(tid, "")); err != nil {
+			p.dir.Close()
+			return nil, refuse(ErrNoThread, pid, "thread %d: %v", tid, ErrNoThread)
+		}
+	}
+	p.only = opts.Threads
 	timeout := opts.Timeout
 	if timeout <= 0 {
 		timeout = DefaultTimeout

@@ -10,6 +10,7 @@ import (
 var (
 	ErrUnsupported   = errors.New("live processes cannot be read on this system")
 	ErrNoProcess     = errors.New("no such process")
+	ErrNoThread      = errors.New("the process has no such thread")
 	ErrNotProcess    = errors.New("thread, not a process")
 	ErrSelf          = errors.New("a process cannot attach to itself")
 	ErrZombie        = errors.New("process has exited and is a zombie")

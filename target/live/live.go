@@ -20,6 +20,10 @@ type Options struct {
 	// Where threads are read one after the other, it is that of each.
 	Timeout time.Duration
 
+	// Threads are the IDs of the only threads to stop and read; empty for all of them.
+	// [ErrNoThread] says that the process has not got one of them.
+	Threads []int
+
 	// Consistent has all threads stopped at one moment, for a picture that is whole:
 	// who waits for whom. Without it each thread is stopped, read and let go by itself,
 	// which holds it for much less.

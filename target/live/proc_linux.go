@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,8 +19,9 @@ import (
 // is of this process, or fails once that has ended, also when another process
 // has got its ID.
 type proc struct {
-	pid int
-	dir *os.File
+	pid  int
+	dir  *os.File
+	only []int // the threads that are looked at; empty for all
 }
 
 func openProc(pid int) (*proc, error) {
@@ -27,7 +29,7 @@ func openProc(pid int) (*proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &proc{pid, os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid))}, nil
+	return &proc{pid: pid, dir: os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid))}, nil
 }
 
 func (p *proc) openat(name string, flags int) (*os.File, error) {
@@ -69,7 +71,7 @@ func (p *proc) readlink(name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// tasks returns the IDs of the process's threads, ascending.
+// tasks returns the IDs of the process's threads that are looked at, ascending.
 func (p *proc) tasks() ([]int, error) {
 	f, err := p.openat("task", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -79,7 +81,7 @@ func (p *proc) tasks() ([]int, error) {
 	names, err := f.Readdirnames(-1)
 	tids := make([]int, 0, len(names))
 	for _, name := range names {
-		if tid, err := strconv.Atoi(name); err == nil {
+		if tid, err := strconv.Atoi(name); err == nil && (len(p.only) == 0 || slices.Contains(p.only, tid)) {
 			tids = append(tids, tid)
 		}
 	}

@@ -371,3 +371,37 @@ func BenchmarkReadWord(b *testing.B) {
 		})
 	}
 }
+
+// Threads that nobody asked for are not stopped.
+func TestOnlySomeThreads(t *testing.T) {
+	eachWay(t, func(t *testing.T, opts Options) {
+		p := start(t, "idle.c", "5")
+		all := threadsOf(t, attach(t, p.PID))
+		opts.Threads = []int{all[2].ID(), all[4].ID()}
+		t.Cleanup(func() { hookStopped = func() {} })
+		hookStopped = func() {
+			for _, th := range all {
+				// The kernel shows t for a thread that a tracer has stopped.
+				if field(t, p.PID, th.ID(), "State")[0] == 't' && !slices.Contains(opts.Threads, th.ID()) {
+					t.Errorf("thread %d is stopped", th.ID())
+				}
+			}
+		}
+		tg := attachBy(t, p.PID, opts)
+		var got []int
+		for _, th := range threadsOf(t, tg) {
+			got = append(got, th.ID())
+			if r := registersOf(t, th); th.Err != nil || !r.Known.Has(hostArch.PC) {
+				t.Errorf("thread %d: %v", th.ID(), th.Err)
+			}
+		}
+		if !slices.Equal(got, opts.Threads) {
+			t.Errorf("threads %d, want %d", got, opts.Threads)
+		}
+		letGo(t, p.PID)
+		opts.Threads = []int{all[1].ID(), 1}
+		_, err := Attach(context.Background(), p.PID, opts)
+		wantError(t, err, ErrNoThread, fmt.Sprintf("attach %d: thread 1: the process has no such thread", p.PID))
+		letGo(t, p.PID)
+	})
+}
