@@ -145,7 +145,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
 	lo, data, big := w.window.lo, w.window.data, w.window.big
 	sp, fp, hasFP := c.SP, c.FP, c.HasFP
-	bound, before := uint64(0), uint64(0) // CFAs of the NEXT normal frame and of its NEXT
+	bound := uint64(0) // CFA of the NEXT normal frame
 	if c.next.typ == Normal {
 		bound = c.next.cfa
 	}
@@ -165,7 +165,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 		if slot.bits&slotLast != 0 {
 			stop = Outermost
 			i = emit(pcs, cfas, i, pc, cfa)
-			before, bound = bound, cfa
+			bound = cfa
 			break
 		}
 		off := cfa + uint64(int64(slot.row.RA.Off)) - lo
@@ -197,7 +197,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 			break
 		}
 		i = emit(pcs, cfas, i, pc, cfa)
-		before, bound = bound, cfa
+		bound = cfa
 		slot, pc, sp, fp, hasFP = outer, ra, cfa+toSP, saved, hasSaved
 		if !hit {
 			break
@@ -208,10 +208,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 		return 0, NoReason
 	}
 	rows.stats.Hits += uint64(n)
-	c.beyond = c.next
-	if n > 1 {
-		c.beyond = place{cfa: before, typ: Normal}
-	}
+	c.beyond = c.next // or a frame further out; none of them has the CFA that next has now
 	c.next = place{pc: pcs[i-1], cfa: bound, typ: Normal}
 	c.PC, c.SP, c.FP, c.HasFP = pc, sp, fp, hasFP
 	if stop == NoReason {
