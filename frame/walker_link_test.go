@@ -27,6 +27,10 @@ func TestWalkerSameCFA(t *testing.T) {
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100, 0x1200, 0x1300, 0x1400}, frame.Outermost)
 	at[0x12ff] = size(0, 8) // a third
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100, 0x1200}, frame.SameID)
+	byFP := size(48, -8) // calls itself, and its frame pointer stays: after two quick frames, the second once more
+	byFP.CFA.Reg = x29
+	loop := newLinkFake(0x1010, stackBase, stackBase, 0x1f00, 0, 0x1100, 0, 0, 0, 0x1100)
+	check(t, loop, []frame.Sniffer{&rows{name: "rows", at: map[uint64]trad.Row{0x1010: size(16, -8), 0x10ff: byFP}}}, []uint64{0x1010, 0x1100}, frame.SameID)
 	at[0x11ff] = size(0, 16) // the same: 0x1200 is called from 0x1200
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100, 0x1200}, frame.SameID)
 }

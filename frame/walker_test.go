@@ -403,9 +403,18 @@ func TestWalkerForgets(t *testing.T) {
 	}
 }
 
+// reader is a sniffer that reads memory, and does not know what to make of it.
+type reader struct{}
+
+func (reader) Name() string { return "reader" }
+func (reader) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	return trad.Row{}, frame.Answer(fmt.Sprintf("%d bytes can be read", len(q.Read(stackBase, 8))))
+}
+
 // A context outlives a change of modules.
 func TestStepOverSetModules(t *testing.T) {
 	f, sniffers, want := rbxStack()
+	sniffers = append([]frame.Sniffer{reader{}}, sniffers...)
 	var regs arch.Registers
 	f.Registers(&regs)
 	for at := range want {
@@ -518,7 +527,8 @@ func TestWalkerUnknown(t *testing.T) {
 // Contexts of several stacks, and copies of them, are stepped on one walker in turns.
 func TestContextsInTurns(t *testing.T) {
 	rbx, sniffers, want1 := rbxStack()
-	rbx2, _, _ := rbxStackAt(400)
+	const far, further = 200, 400
+	rbx2, _, _ := rbxStackAt(further)
 	signal, others, want2 := signalStack()
 	s := sniffers[0].(*rows)
 	// Both stacks' rows by one table: the second stack's code is 0x800 bytes further on.
@@ -537,13 +547,18 @@ func TestContextsInTurns(t *testing.T) {
 		want2[i] += 0x800
 	}
 	type stack struct {
+		sp   uint64 // of frame 4
 		f    *fake
 		c    frame.Context
 		want []uint64
 		regs arch.Registers
 		at   int
 	}
-	stacks := []*stack{{f: rbx, want: want1}, {f: &moved, want: want2}, {f: rbx2, want: want1}}
+	stacks := []*stack{
+		{f: rbx, want: want1, sp: stackBase + far + 16},
+		{f: &moved, want: want2},
+		{f: rbx2, want: want1, sp: stackBase + further + 16},
+	}
 	for _, x := range stacks {
 		x.f.Registers(&x.regs)
 		x.c = frame.NewContext(amd64.Arch, &x.regs)
@@ -556,6 +571,9 @@ func TestContextsInTurns(t *testing.T) {
 			}
 			if x.c.PC != x.want[x.at] {
 				t.Errorf("stack %d, frame %d: PC %#x, want %#x", i, x.at, x.c.PC, x.want[x.at])
+			}
+			if x.at == 4 && x.sp != 0 && x.c.SP != x.sp {
+				t.Errorf("stack %d, frame 4: SP %#x, want %#x", i, x.c.SP, x.sp)
 			}
 			// A copy goes to the end before the context goes on.
 			ahead, n := x.c, x.at
@@ -705,8 +723,11 @@ func TestWalkerManySniffers(t *testing.T) {
 		for len(sniffers) < before {
 			sniffers = append(sniffers, fixed{})
 		}
-		sniffers = append(sniffers, fixed{0x1010: fp, 0x10ff: fp}, wrong)
+		sniffers = append(sniffers, &rows{name: "right", at: fixed{0x1010: fp, 0x10ff: fp}}, wrong)
 		check(t, f, sniffers, []uint64{0x1010, 0x1100, 0x1100}, frame.NoSavedPC)
+		if _, last, _ := unwind(t, f, sniffers...); last.Sniffer() != "right" {
+			t.Errorf("%v is claimed by %q, number %d", last, last.Sniffer(), before)
+		}
 	}
 }
 
