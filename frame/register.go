@@ -368,13 +368,15 @@ type completion struct {
 	winner int16 // whose row it completes
 	row    trad.Row
 	ok     bool
+	misfit bool // not ok because rows see another frame: they may complete others at the PC
 }
 
 // complete returns the row that completes THIS frame's, nil if there is none.
 func (f *Frame) complete() *trad.Row {
 	if f.completion == nil && !f.completed() {
-		f.completion = f.completing()
-		*f.stack.table.rows.completion(f.pc) = f.completion
+		if f.completion = f.completing(); !f.completion.misfit {
+			*f.stack.table.rows.completion(f.pc) = f.completion
+		}
 	}
 	if !f.completion.ok {
 		return nil
@@ -417,10 +419,10 @@ func (f *Frame) completing() *completion {
 		if answer != Claimed || row.Flags&trad.Guess != 0 || row.More == nil {
 			continue
 		}
-		if c.row, c.ok = row, true; c.fits(f) {
+		if c.row, c.ok, c.misfit = row, true, false; c.fits(f) {
 			return c
 		}
-		c.ok = false
+		c.ok, c.misfit = false, true
 	}
 	return c
 }

@@ -19,7 +19,6 @@ import (
 type simple struct {
 	bits  uint64
 	known bool
-	later bool // some row on the way was completed by a later sniffer's
 }
 
 // simply returns the registers of PREVIOUS of THIS, whose own registers are regs.
@@ -41,7 +40,7 @@ func simply(f *fake, this *frame.Frame, second fixed, regs map[trad.Reg]simple) 
 		r := info.Num
 		rule, by := cell(&row, r), simple{known: true}
 		if rule.Kind == trad.NotTracked && completes {
-			rule, by.later = cell(&later, r), true
+			rule = cell(&later, r)
 		}
 		if r == amd64.RIP && rule.Kind == trad.Same {
 			rule.Kind = trad.Undefined // no link register
@@ -50,17 +49,15 @@ func simply(f *fake, this *frame.Frame, second fixed, regs map[trad.Reg]simple) 
 		at := from.bits + uint64(int64(rule.Off))
 		switch rule.Kind {
 		case trad.Same:
-			by = regs[r].after(by)
+			by = regs[r]
 		case trad.Value:
 			by.bits = cfa + uint64(int64(rule.Off))
 		case trad.Saved:
 			by.bits, by.known = f.wordAt(cfa + uint64(int64(rule.Off)))
 		case trad.InReg:
-			by = from.after(by)
-			by.bits = at
+			by = simple{at, from.known}
 		case trad.SavedAt:
-			by = from.after(by)
-			if by.known {
+			if by.known = from.known; by.known {
 				by.bits, by.known = f.wordAt(at)
 			}
 		default:
@@ -69,11 +66,6 @@ func simply(f *fake, this *frame.Frame, second fixed, regs map[trad.Reg]simple) 
 		prev[r] = by
 	}
 	return prev
-}
-
-func (s simple) after(by simple) simple {
-	s.later = s.later || by.later
-	return s
 }
 
 // cell is a row's rule for a register: DWARF 5, section 6.4.1, and the ABI.
@@ -153,7 +145,7 @@ func checkRegisters(t *testing.T, f *fake, table *frame.Table, second fixed, ord
 				case amd64.RSP:
 					v.bits += 16
 				case amd64.RBP:
-					v = simple{bits: v.bits + 16, known: true, later: v.later}
+					v = simple{bits: v.bits + 16, known: true}
 				}
 				want[i][info.Num] = v
 			}
@@ -186,9 +178,7 @@ func checkRegisters(t *testing.T, f *fake, table *frame.Table, second fixed, ord
 }
 
 func (s simple) differs(got uint64, known bool) string {
-	switch {
-	case !known && s.known && s.later: // the later row may have been given up for an earlier frame at the PC
-	case known != s.known, known && got != s.bits:
+	if known != s.known || known && got != s.bits {
 		return fmt.Sprintf("is %#x (known: %v), want %#x (%v)", got, known, s.bits, s.known)
 	}
 	return ""
@@ -281,12 +271,13 @@ func TestCompletions(t *testing.T) {
 		}
 	}
 
-	// The later row's CFA is another one than the winner's for one of two threads.
+	// The later row's CFA is another one than the winner's for one of two threads, which
+	// is not held against the other.
 	byFP := more
 	byFP.CFA.Reg = amd64.RBP
 	table := frame.NewTable(amd64.Arch, fixed{0x1010: plain, 0x10ff: outermost(plain)}, fixed{0x1010: byFP})
 	mods := newFake(0, 0, 0).mods
-	for _, rbp := range []uint64{sp, sp + 8} {
+	for _, rbp := range []uint64{sp, sp + 8, sp} {
 		f := newFake(0x1010, sp, rbp, 0x55, 0x1100, 0, 0)
 		f.mods = mods
 		s, err := frame.New(f, f, table)
