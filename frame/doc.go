@@ -1,10 +1,12 @@
-// Package frame is the unwinder's engine: a chain of frames, and the ordered
-// table of sniffers that is asked who can unwind each of them.
+// Package frame is the unwinder's engine: chains of frames, and the ordered
+// table of sniffers that is asked who can unwind each frame.
 //
 // A [Stack] is one thread's chain. Frame 0 is the innermost; its NEXT is the
 // sentinel at level -1, which stands for the live registers. Every frame's
 // registers are unwound through its NEXT: [Frame.Register] asks what NEXT's
 // row says about its PREVIOUS. Frames are made when [Frame.Prev] first asks.
+// A [Walker] is for profilers: registers and a memory in, the PCs of the same
+// frames out, without allocating.
 //
 // A [Sniffer] answers with a [trad.Row] for a PC range, which the [Table]
 // caches, so that a second frame at the same PC asks nobody. A sniffer that a

@@ -14,10 +14,11 @@ import (
 // walk allocates nothing and asks nobody.
 //
 // A frame that needs another register than these is unwound by a Stack that the
-// walker keeps, so that no frame is lost for speed.
+// walker keeps, so that no frame is lost for speed. That, and a stack that ends at
+// memory that cannot be read, costs some allocations.
 //
 // A Walker serves one goroutine at a time. Many of them, one for each goroutine, may
-// share Modules, sniffers and memory.
+// share Modules, sniffers, and a memory that many may read at once.
 type Walker struct {
 	table   *Table
 	modules *target.Modules
@@ -40,7 +41,8 @@ type Walker struct {
 }
 
 // NewWalker makes a walker for what is mapped in a target, by the sniffers of a
-// table. It has a cache of rows of its own.
+// table. It has a cache of rows of its own. The table must be for the target's own
+// descriptor ([target.Target]'s Arch), which knows which bits of a code address are one.
 func NewWalker(modules *target.Modules, table *Table) *Walker {
 	w := &Walker{table: table.Clone(), arch: table.Arch}
 	w.SetModules(modules)
