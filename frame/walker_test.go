@@ -257,6 +257,18 @@ func TestWalkerFP(t *testing.T) {
 	}
 }
 
+// A frame pointer that is not known is not taken for 0.
+func TestWalkerUnknownFP(t *testing.T) {
+	f := newFake(0x1010, stackBase, 0, 0, 0x1100, 0, 0x1100)
+	delete(f.regs, amd64.RBP)
+	far := fp
+	far.CFA.Off = stackBase + 16
+	at := map[uint64]trad.Row{0x1010: far, 0x10ff: far}
+	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010}, frame.Unavailable)
+	at[0x1010] = spRow(16)
+	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100}, frame.Unavailable)
+}
+
 // somewhere is a sniffer that a row is too small for, at one PC.
 type somewhere struct {
 	whole
