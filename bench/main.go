@@ -77,7 +77,6 @@ func run(ctx context.Context, chosen []string, file string) error {
 	if err != nil {
 		return err
 	}
-	machine := report.Machine()
 	var sections []*report.Section
 	var failed error // a part that fails does not lose what the others have measured
 	for _, p := range parts {
@@ -93,5 +92,5 @@ func run(ctx context.Context, chosen []string, file string) error {
 		sections = append(sections, s)
 	}
 	fmt.Print(report.Goals(sections))
-	return errors.Join(failed, report.Update(file, machine, sections))
+	return errors.Join(failed, report.Update(file, report.Machine(), sections))
 }

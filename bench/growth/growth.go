@@ -61,7 +61,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 
 const text = "`sfwalk attach PID` on processes with more and more frames (of one thread), threads (each\n" +
 	"%[2]d functions deep), and modules (small shared libraries, with one frame of the stack in\n" +
-	"each). Medians of up to %[1]d runs, fewer where they are slow. One more: what it takes more than\n" +
+	"each). The least of up to %[1]d runs, fewer where they are slow. One more: what it takes more than\n" +
 	"for the smallest process, for each frame, thread or module more; the start is not in it.\n" +
 	"Empty where the difference is no larger than the noise of the start. Separate debug files are\n" +
 	"hidden, where the system lets them be, so that the start is short.\n" +

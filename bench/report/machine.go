@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Machine says what this one is, what its programs were built by, and the day.
+// Machine says what this one is, how busy it is, what its programs were built by, and the
+// day.
 func Machine() string {
 	m := fmt.Sprintf("%d × %s", runtime.NumCPU(), field("/proc/cpuinfo", "model name", ":"))
 	if system := field("/etc/os-release", "PRETTY_NAME", "="); system != "" {
@@ -18,6 +19,10 @@ func Machine() string {
 	}
 	if kernel, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m += ", Linux " + strings.TrimSpace(string(kernel))
+	}
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		minute, _, _ := strings.Cut(string(load), " ")
+		m += ", load average " + minute
 	}
 	return m + ", " + runtime.Version() + ", " + time.Now().Format(time.DateOnly)
 }
