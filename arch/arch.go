@@ -55,6 +55,11 @@ type Arch struct {
 	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
 	// frame down and returns. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)
+	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
+	// at it, of those that tear the frame down, with nothing ahead but more of them, what
+	// does not matter, and the return or a tail call. code holds the function's bytes from
+	// its entry, at address start, to beyond pc. It is nil where ReadEpilogue tells as much.
+	InEpilogue func(code []byte, start, pc uint64) bool
 	// SkipPrologue returns the address of the first instruction after the prologue
 	// of the function whose bytes, from its entry at start, are code.
 	SkipPrologue func(code []byte, start uint64) uint64

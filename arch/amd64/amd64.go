@@ -73,6 +73,7 @@ var Arch = &arch.Arch{
 
 	ReadFrame:    readFrame,
 	ReadEpilogue: readEpilogue,
+	InEpilogue:   inEpilogue,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,
