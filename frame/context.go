@@ -16,7 +16,8 @@ type Context struct {
 	Caller bool
 	// Edge says that PC is in a prologue or an epilogue: where the frame is not yet,
 	// or no longer, set up as in the body of the function. [Walker.Step] fills it in.
-	// What else is done among the instructions of an epilogue may be taken for the body.
+	// On arm64 and s390x, what else is done among the instructions of an epilogue may be
+	// taken for the body.
 	Edge bool
 
 	live         *arch.Registers // of frame 0

@@ -5,6 +5,7 @@ import "github.com/sfwalk/sfwalk/target"
 const (
 	maxPrologue = 512 // bytes of a function that are read to find its prologue's end
 	maxEpilogue = 64
+	maxBefore   = 4096 // bytes of a function before the PC that are read to find what an epilogue has done
 )
 
 // edge reports whether a context's PC is in a prologue or an epilogue, by the code of
@@ -27,9 +28,9 @@ func (w *Walker) edge(c *Context, mem target.Memory) bool {
 
 func (w *Walker) atEdge(c *Context, mem target.Memory) bool {
 	if w.code == nil {
-		w.code = make([]byte, maxPrologue)
+		w.code = make([]byte, maxBefore+maxEpilogue)
 	}
-	block := c.PC
+	a, block := w.arch, c.PC
 	if c.Caller {
 		block--
 	}
@@ -38,23 +39,22 @@ func (w *Walker) atEdge(c *Context, mem target.Memory) bool {
 			if c.PC >= hi {
 				return false // of a call that does not return, the function's last instruction
 			}
-			if w.inPrologue(c.PC, lo, hi, mem) {
-				return true
+			if from := c.PC - lo; from <= maxBefore {
+				n, _ := mem.ReadMemory(lo, w.code[:min(hi-lo, max(maxPrologue, from+maxEpilogue))])
+				code := w.code[:n]
+				if a.SkipPrologue != nil && c.PC < a.SkipPrologue(code[:min(n, maxPrologue)], lo) {
+					return true
+				}
+				if a.InEpilogue != nil {
+					return a.InEpilogue(code, lo, c.PC)
+				}
 			}
 		}
 	}
-	if w.arch.ReadEpilogue == nil {
+	if a.ReadEpilogue == nil {
 		return false
 	}
 	n, _ := mem.ReadMemory(c.PC, w.code[:maxEpilogue])
-	_, ok := w.arch.ReadEpilogue(w.code[:n], c.PC)
+	_, ok := a.ReadEpilogue(w.code[:n], c.PC)
 	return ok
-}
-
-func (w *Walker) inPrologue(pc, lo, hi uint64, mem target.Memory) bool {
-	if w.arch.SkipPrologue == nil || pc-lo > maxPrologue {
-		return false
-	}
-	n, _ := mem.ReadMemory(lo, w.code[:min(hi-lo, maxPrologue)])
-	return pc < w.arch.SkipPrologue(w.code[:n], lo)
 }

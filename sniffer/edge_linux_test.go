@@ -58,8 +58,7 @@ var (
 // edges returns the addresses of a function's prologue and epilogues, by the
 // disassembly: up to the last instruction that sets up the frame before control can go
 // two ways, which is not behind bodyAt, and from the first one that tears it down to each
-// return or tail call. What else is done among the latter is "between": it may be taken
-// for the body, as may the end of a frame that was realigned, by way of r10.
+// return or tail call.
 func edges(name string, code []instruction, bodyAt uint64) map[uint64]string {
 	where := map[uint64]string{}
 	end := 0
@@ -87,12 +86,8 @@ func edges(name string, code []instruction, bodyAt uint64) map[uint64]string {
 				break // the frame is still in use
 			}
 		}
-		realigned := false
-		for k := i; k >= first; k-- {
-			realigned = realigned || strings.HasSuffix(code[k].text, "(%r10),%rsp")
-			if where[code[k].addr] = "between"; tears.MatchString(code[k].text) && !realigned {
-				where[code[k].addr] = "epilogue"
-			}
+		for k := first; k <= i; k++ {
+			where[code[k].addr] = "epilogue"
 		}
 	}
 	return where
@@ -212,14 +207,14 @@ func TestStepEdge(t *testing.T) {
 					if stop := w.Step(&c, stops); stop != frame.NoReason || c.PC != pc || c.Caller {
 						t.Fatalf("%s: %#x: step to %+v, %v", stops.state.Function, pc, c, stop)
 					}
-					if c.Edge != (want != "") && want != "between" {
+					if c.Edge != (want != "") {
 						t.Errorf("%s: %x %s: Edge is %v, in %q", stops.state.Function, x.addr, x.text, c.Edge, want)
 					}
 					w.Step(&c, stops) // makes the row known
 				}
 			}
 			t.Logf("stops: %v", counts)
-			if counts["prologue"] < 50 || counts["epilogue"] < 50 || counts[""] < 50 || counts["between"] > 50 {
+			if counts["prologue"] < 50 || counts["epilogue"] < 50 || counts[""] < 50 {
 				t.Errorf("stops: %v", counts)
 			}
 		})
