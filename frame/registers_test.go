@@ -22,13 +22,23 @@ type simple struct {
 }
 
 // simply returns the registers of PREVIOUS of THIS, whose own registers are regs.
-func simply(f *fake, this *frame.Frame, second fixed, regs map[trad.Reg]simple) map[trad.Reg]simple {
+func simply(f *fake, this *frame.Frame, rows []fixed, regs map[trad.Reg]simple) map[trad.Reg]simple {
 	prev := map[trad.Reg]simple{}
 	row := this.Row()
 	cfa, _ := this.CFA()
-	later, completes := second[this.AddressInBlock()]
-	completes = completes && this.Sniffer() == "unsure" && later.Flags&trad.Guess == 0 && later.More != nil
-	if completes {
+	switch this.Sniffer() {
+	case "fixed": // the second itself
+		rows = rows[1:]
+	case "everywhere":
+		rows = nil
+	}
+	var later trad.Row
+	completes := false
+	for i := 0; i < len(rows) && !completes; i++ {
+		if later, completes = rows[i][this.AddressInBlock()]; !completes || later.Flags&trad.Guess != 0 || later.More == nil {
+			completes = false
+			continue
+		}
 		base := regs[later.CFA.Reg]
 		at := base.bits + uint64(int64(later.CFA.Off))
 		if later.CFA.Kind == trad.SavedAt && base.known {
@@ -104,10 +114,10 @@ func TestRegistersDrawn(t *testing.T) {
 	data := make([]byte, 900)
 	for range 1000 {
 		bytes.Read(data)
-		f, sniffers, second := draw(data)
+		f, sniffers, later := draw(data)
 		table := frame.NewTable(amd64.Arch, sniffers...)
 		for range 2 { // completions that have been found must be as good as fresh ones
-			checkRegisters(t, f, table, second, rand.New(bytes))
+			checkRegisters(t, f, table, later, rand.New(bytes))
 		}
 		if t.Failed() {
 			return
@@ -115,7 +125,7 @@ func TestRegistersDrawn(t *testing.T) {
 	}
 }
 
-func checkRegisters(t *testing.T, f *fake, table *frame.Table, second fixed, order *rand.Rand) {
+func checkRegisters(t *testing.T, f *fake, table *frame.Table, later []fixed, order *rand.Rand) {
 	t.Helper()
 	s, err := frame.New(f, f, table)
 	if err != nil {
@@ -146,11 +156,13 @@ func checkRegisters(t *testing.T, f *fake, table *frame.Table, second fixed, ord
 					v.bits += 16
 				case amd64.RBP:
 					v = simple{bits: v.bits + 16, known: true}
+				case amd64.R12:
+					v.bits++
 				}
 				want[i][info.Num] = v
 			}
 		default:
-			want[i] = simply(f, x.Next(), second, want[i-1])
+			want[i] = simply(f, x.Next(), later, want[i-1])
 		}
 	}
 	for range 3 {
@@ -201,6 +213,23 @@ func TestRegistersAtOddAddresses(t *testing.T) {
 		f1.Registers(&all)
 		if got := f1.Register(amd64.RBX); f1.PC() != 0x1100 || got.Known() != known || known && got.Bits != want || all.Known.Has(amd64.RBX) != known {
 			t.Errorf("SP %#x: rbx of %v is %v, want %#x (%v)", sp, f1, got, want, known)
+		}
+	}
+}
+
+// What is saved where the stack begins, and 4 GiB further out.
+func TestRegistersFarAway(t *testing.T) {
+	saves := fp
+	saves.FP = trad.Rule{Kind: trad.Same}
+	saves.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}}
+	last := outermost(spRow(8))
+	for _, below := range []uint64{0, 8, 128, 256, 1<<32 - 128, 1 << 32, 1<<32 + 8, 1<<32 + 128, 1<<64 - 4096} {
+		f := newFake(0x1010, stackBase-below, stackBase, 0x55, 0x1100, 0x66)
+		_, f1, _ := unwind(t, f, &rows{name: "rows", at: map[uint64]trad.Row{0x1010: saves, 0x10ff: last}})
+		var all arch.Registers
+		f1.Registers(&all)
+		if v := f1.Register(amd64.RBX); v.Bits != 0x55 || all.Value[amd64.RBX] != 0x55 {
+			t.Errorf("%#x below: rbx of %v is %v, %#x", below, f1, v, all.Value[amd64.RBX])
 		}
 	}
 }
@@ -324,10 +353,12 @@ func TestRowsInAnyOrder(t *testing.T) {
 	const sp = stackBase
 	byFP := spRow(16)
 	byFP.CFA.Reg = amd64.RBP
+	mods := newFake(0, 0, 0).mods
 	for _, known := range [][]bool{{true, false, true}, {false, true}} {
 		table := frame.NewTable(amd64.Arch, fixed{0x1010: byFP, 0x10ff: outermost(fp)}, fixed{0x1010: spRow(8)})
 		for _, k := range known {
 			f := newFake(0x1010, sp, sp+8, 0x1100, 0, 0x1100)
+			f.mods = mods
 			want := "first"
 			if !k {
 				delete(f.regs, amd64.RBP)
@@ -379,6 +410,12 @@ func TestRegistersDeep(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := x.Register(amd64.RBX)
+		for range 20_000 { // what was too deep once is not held against what follows
+			inner, err := s.Frame(1)
+			if v := inner.Register(amd64.RBX); err != nil || tt.more.Regs[0].Rule.Kind == trad.InReg && !v.Known() {
+				t.Fatalf("rbx of %v is %v (%v)", inner, v, v.Err)
+			}
+		}
 		if v.Known() != tt.known || v.Bits != tt.rbx || tt.reason != "" && !strings.Contains(fmt.Sprint(v.Err), tt.reason) {
 			t.Errorf("rbx of %v is %v (%v)", x, v, v.Err)
 		}

@@ -101,12 +101,12 @@ func checkDrawn(t *testing.T, data []byte) {
 	}
 }
 
-// draw makes rows and a stack of data. second are the rows of the second sniffer, which
-// may complete those of the first.
-func draw(data []byte) (f *fake, sniffers []frame.Sniffer, second fixed) {
+// draw makes rows and a stack of data. later are the rows of the second and the third
+// sniffer, which may complete those of the ones before.
+func draw(data []byte) (f *fake, sniffers []frame.Sniffer, later []fixed) {
 	const pcs, depth = 12, 96
 	d := drawn(data)
-	first, second := fixed{}, fixed{}
+	first, second, third := fixed{}, fixed{}, fixed{}
 	for i := range uint64(pcs) {
 		for _, block := range []uint64{codeLo + 16*i, codeLo + 16*i - 1} { // interrupted there, or calling
 			if d.n(8) > 0 {
@@ -122,13 +122,22 @@ func draw(data []byte) (f *fake, sniffers []frame.Sniffer, second fixed) {
 		}
 	}
 	sniffers = []frame.Sniffer{unsure{first}, second}
+	pc := codeLo + 16*uint64(d.n(pcs))
 	if d.n(3) == 0 {
 		row := spRow(16)
 		row.More = &trad.Rest{Unlisted: trad.Same}
-		sniffers = append(sniffers, somewhere{whole{everywhere{row}}, codeLo + 16*uint64(d.n(pcs)) - 1})
+		block := codeLo + 16*uint64(d.n(pcs)) - uint64(d.n(2))
+		if d.n(2) == 0 {
+			block = pc
+			delete(first, pc)
+			delete(second, pc)
+		}
+		sniffers = append(sniffers, somewhere{whole{everywhere{row}}, block})
+		third[block] = row
 	}
-	f = newFake(codeLo+16*uint64(d.n(pcs)), stackBase, stackBase+8*uint64(d.n(depth)))
+	f = newFake(pc, stackBase, stackBase+8*uint64(d.n(depth)))
 	f.regs[amd64.RBX] = stackBase + 8*uint64(d.n(depth))
+	f.regs[amd64.R12] = stackBase + 8*uint64(d.n(depth))
 	for len(f.words) < depth {
 		switch d.n(8) {
 		case 0:
@@ -141,5 +150,5 @@ func draw(data []byte) (f *fake, sniffers []frame.Sniffer, second fixed) {
 			f.words = append(f.words, codeLo+16*uint64(d.n(pcs)))
 		}
 	}
-	return f, sniffers, second
+	return f, sniffers, []fixed{second, third}
 }

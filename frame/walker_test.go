@@ -299,6 +299,8 @@ func (somewhere) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 		v.Bits += 16
 	case amd64.RBP:
 		v = frame.Value{Bits: v.Bits + 16, Lval: frame.Computed}
+	case amd64.R12:
+		v.Bits++
 	}
 	return v
 }
