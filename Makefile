@@ -39,11 +39,11 @@ vet:
 	GOOS=linux GOARCH=386 $(GO) build ./...
 
 test: deps vet hosts
-	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /cmd/ -e /guesttest -e /bench)
+	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /cmd/ -e /guesttest -e /gdbtest -e /fromcfi -e /verify -e /bench)
 	$(GO) test -timeout 9m $(SINGLE)
 
 # These have no goroutines of their own, or measure time, and have much to compute or to wait for.
-SINGLE   := ./arch/... ./cfi ./cmd/... ./internal/guesttest ./bench/...
+SINGLE   := ./arch/... ./cfi ./cmd/... ./internal/guesttest ./internal/gdbtest ./sframe/fromcfi ./sframe/verify ./bench/...
 
 # Reading bytes must not depend on the host: s390x is big-endian, mips has 32
 # bits as well. (The race detector knows neither. The tests in SLOW take as long

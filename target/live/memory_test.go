@@ -50,7 +50,7 @@ func TestMemoryReads(t *testing.T) {
 		return worldByte(addr), worldHas(addr)
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
+	for range 6000 {
 		addr := worldLo - 0x8000 + rnd.Uint64N(worldHi-worldLo+0x10000)
 		if rnd.IntN(4) == 0 {
 			addr = 0x10a0f0 + rnd.Uint64N(0x1020)

@@ -26,7 +26,7 @@ func attaches(t *testing.T) int {
 	if testing.Short() {
 		return 100
 	}
-	return 1000
+	return 400
 }
 
 func TestUndisturbed(t *testing.T) { eachWay(t, testUndisturbed) }
