@@ -40,6 +40,7 @@ vet:
 
 test: deps vet hosts
 	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /cmd/ -e /guesttest -e /gdbtest -e /fromcfi -e /verify -e /bench)
+	$(GO) test -race -run '^(TestInOrder|TestConsistent)$$' ./cmd/sfwalk # threads are walked in parallel
 	$(GO) test -timeout 9m $(SINGLE)
 
 # These have no goroutines of their own, or measure time, and have much to compute or to wait for.
