@@ -55,10 +55,16 @@ func (f *Frame) AddressInBlock() uint64 {
 func (f *Frame) MovedOn() bool { return f.moved }
 
 // Next returns the inner frame; the sentinel's is nil.
-func (f *Frame) Next() *Frame { return f.next }
+func (f *Frame) Next() *Frame {
+	f.stack.missed = true
+	return f.next
+}
 
 // Stack returns the chain that THIS belongs to.
-func (f *Frame) Stack() *Stack { return f.stack }
+func (f *Frame) Stack() *Stack {
+	f.stack.missed = true
+	return f.stack
+}
 
 // Type returns what kind of frame THIS is.
 func (f *Frame) Type() Type { return f.typ }

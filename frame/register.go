@@ -40,6 +40,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 		*to = s.live
 		return
 	}
+	s.missed = true
 	to.Known = arch.RegSet{}
 	to.Set(a.PC, f.pc)
 	if f.spKnown {

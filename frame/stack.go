@@ -27,7 +27,7 @@ type Stack struct {
 	slabs    []*slab
 	made     int  // frames of slabs that are in use
 	partial  bool // live has only some of the thread's registers, see Walker
-	missed   bool // of a partial stack: another register was asked for
+	missed   bool // of a partial stack: another register was asked for, or another frame
 	depth    int  // of frames whose rules lead to one another, see maxDepth
 	cycle    cycle
 }

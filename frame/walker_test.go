@@ -323,6 +323,38 @@ func TestWalkerUnwinder(t *testing.T) {
 	}
 }
 
+// byRegisters is somewhere, by all registers at once, without a look at other frames.
+type byRegisters struct{ somewhere }
+
+func (byRegisters) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
+	var all arch.Registers
+	if this.Registers(&all); r == amd64.RIP {
+		r = amd64.RBX
+	}
+	v, ok := all.Get(r)
+	if !ok {
+		return frame.Value{}
+	}
+	return frame.Value{Bits: v, Lval: frame.Computed}
+}
+
+// A row that leads to no code gives way to a later sniffer that needs all of the stack
+// to see that it does.
+func TestWalkerLooksBack(t *testing.T) {
+	const sp = stackBase
+	leaves := spRow(16)
+	leaves.More = &trad.Rest{Unlisted: trad.Same}
+	at := fixed{0x1010: leaves, 0x10ff: leaves, 0x11ff: outermost(fp)}
+	for _, later := range []frame.Sniffer{
+		somewhere{whole{everywhere{spRow(16)}}, 0x10ff},
+		byRegisters{somewhere{whole{everywhere{spRow(16)}}, 0x10ff}},
+	} {
+		f := newFake(0x1010, sp, sp+64, 0, 0x1100, 0, 0x99999999, 0, 0)
+		f.regs[amd64.RBX] = 0x1200
+		check(t, f, []frame.Sniffer{at, later}, []uint64{0x1010, 0x1100, 0x1200}, frame.Outermost)
+	}
+}
+
 // needy is a sniffer that cannot do without THIS, or whose rows are true once.
 type needy struct {
 	row          trad.Row
