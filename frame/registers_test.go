@@ -421,3 +421,18 @@ func TestRegistersDeep(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRegisters is TestRegistersDrawn with any rows and any stack.
+func FuzzRegisters(f *testing.F) {
+	f.Add([]byte("any bytes"), uint64(1))
+	r := rand.NewChaCha8([32]byte{'r'})
+	for seed := range uint64(4) {
+		data := make([]byte, 800)
+		r.Read(data)
+		f.Add(data, seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		target, sniffers, later := draw(data)
+		checkRegisters(t, target, frame.NewTable(amd64.Arch, sniffers...), later, rand.New(rand.NewPCG(seed, 0)))
+	})
+}
