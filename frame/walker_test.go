@@ -1,29 +1,18 @@
 package frame_test
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
-
-// A slot, the row's key with it, is one cache line of every processor that is served
-// (s390x's are longer). Where pointers are shorter it is smaller.
-func TestRowSlotSize(t *testing.T) {
-	if frame.RowSlotSize > 64 || frame.RowSlotSize != 64 && bits.UintSize == 64 {
-		t.Errorf("a slot of the row cache has %d bytes", frame.RowSlotSize)
-	}
-}
 
 // spRow is the row of a function without frame pointer whose frame has size bytes
 // with the return address.
@@ -49,30 +38,6 @@ var signalRow = trad.Row{
 func outermost(row trad.Row) trad.Row {
 	row.Flags |= trad.Outermost
 	return row
-}
-
-// lent is a fake whose memory lends its words.
-type lent struct{ *fake }
-
-func (l lent) Memory() target.Memory { return lentMemory{l.fake, l.bytes()} }
-
-func (f *fake) bytes() (p []byte) {
-	for _, w := range f.words {
-		p = binary.LittleEndian.AppendUint64(p, w)
-	}
-	return p
-}
-
-type lentMemory struct {
-	*fake
-	data []byte
-}
-
-func (m lentMemory) Window(addr uint64) (uint64, []byte) {
-	if addr-stackBase < uint64(len(m.data)) {
-		return stackBase, m.data
-	}
-	return 0, nil
 }
 
 // check walks a stack both ways and by hand: it must have these PCs and end so.
@@ -257,18 +222,6 @@ func TestWalkerFP(t *testing.T) {
 	}
 }
 
-// A frame pointer that is not known is not taken for 0.
-func TestWalkerUnknownFP(t *testing.T) {
-	f := newFake(0x1010, stackBase, 0, 0, 0x1100, 0, 0x1100)
-	delete(f.regs, amd64.RBP)
-	far := fp
-	far.CFA.Off = stackBase + 16
-	at := map[uint64]trad.Row{0x1010: far, 0x10ff: far}
-	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010}, frame.Unavailable)
-	at[0x1010] = spRow(16)
-	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100}, frame.Unavailable)
-}
-
 // somewhere is a sniffer that a row is too small for, at one PC.
 type somewhere struct {
 	whole
@@ -408,111 +361,6 @@ func TestWalkerNeedsFrame(t *testing.T) {
 	}
 }
 
-func TestWalkerForgets(t *testing.T) {
-	s := &rows{name: "rows", at: map[uint64]trad.Row{0x1010: fp, 0x10ff: fp}}
-	f := newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, stackBase+32, 0x1100, 0, 0)
-	var regs arch.Registers
-	f.Registers(&regs)
-	w := frame.NewWalker(f.mods, frame.NewTable(amd64.Arch, s))
-	walk := func(asked int, why string) {
-		t.Helper()
-		s.asked = 0
-		if n, stop := w.Walk(&regs, f, make([]uint64, 9)); n != 3 || stop != frame.NoSavedPC {
-			t.Errorf("%s: %d frames, %v", why, n, stop)
-		}
-		if s.asked != asked {
-			t.Errorf("%s: sniffers were asked %d times, want %d", why, s.asked, asked)
-		}
-	}
-	walk(2, "first walk")
-	walk(0, "second walk")
-	w.Reset()
-	walk(2, "after Reset")
-	for range 3 {
-		w.Reset()
-	}
-	walk(2, "after more of them")
-	w.SetModules(f.mods)
-	walk(0, "after SetModules of the same modules")
-	f.mods = newFake(0, 0, 0).mods
-	w.SetModules(f.mods)
-	walk(2, "after SetModules")
-	s.at[0x1010] = outermost(fp) // the code is another one
-	walk(0, "rows that are kept")
-	if n, _ := frame.NewWalker(f.mods, frame.NewTable(amd64.Arch, s)).Walk(&regs, f, make([]uint64, 9)); n != 1 {
-		t.Errorf("a walker of its own: %d frames", n)
-	}
-	s.at[0x1010] = fp
-	w.SetModules(target.NewModules(nil, []target.Mapping{{Lo: codeLo, Hi: 0x1011, Exec: true}}))
-	if n, stop := w.Walk(&regs, f, make([]uint64, 9)); n != 2 || stop != frame.NotCode {
-		t.Errorf("where 0x1100 is no code: %d frames, %v", n, stop)
-	}
-}
-
-// reader is a sniffer that reads memory, and does not know what to make of it.
-type reader struct{}
-
-func (reader) Name() string { return "reader" }
-func (reader) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	return trad.Row{}, frame.Answer(fmt.Sprintf("%d bytes can be read", len(q.Read(stackBase, 8))))
-}
-
-// A context outlives a change of modules.
-func TestStepOverSetModules(t *testing.T) {
-	f, sniffers, want := rbxStack()
-	sniffers = append([]frame.Sniffer{reader{}}, sniffers...)
-	var regs arch.Registers
-	f.Registers(&regs)
-	for at := range want {
-		w := frame.NewWalker(f.mods, frame.NewTable(amd64.Arch, sniffers...))
-		c := frame.NewContext(amd64.Arch, &regs)
-		for i, pc := range want {
-			if i == at {
-				w.SetModules(newFake(0, 0, 0).mods)
-			}
-			if c.PC != pc {
-				t.Errorf("frame %d has PC %#x, want %#x", i, c.PC, pc)
-			}
-			w.Step(&c, f)
-		}
-	}
-}
-
-// Hits, misses and collisions are counted as their comments say.
-func TestWalkerCacheStats(t *testing.T) {
-	const sp = stackBase
-	code := []target.Mapping{{Lo: 0x1000, Hi: 1 << 30, Exec: true}}
-	a := uint64(0x2100)
-	b := a + 1
-	for frame.SlotOf(a) != frame.SlotOf(b) {
-		b++
-	}
-	for _, tt := range []struct {
-		name       string
-		a, b       uint64 // return addresses, in turns
-		cold, warm frame.CacheStats
-	}{
-		{"two PCs", 0x2100, 0x2200, frame.CacheStats{Hits: 2, Misses: 3}, frame.CacheStats{Hits: 5}},
-		{"two PCs in one slot", a, b, frame.CacheStats{Misses: 5, Collisions: 3}, frame.CacheStats{Hits: 1, Misses: 4, Collisions: 4}},
-	} {
-		f := newFake(0x1010, sp, sp, sp+16, tt.a, sp+32, tt.b, sp+48, tt.a, sp+64, tt.b, 0, 0)
-		f.mods = target.NewModules(nil, code)
-		check(t, f, []frame.Sniffer{everywhere{fp}}, []uint64{0x1010, tt.a, tt.b, tt.a, tt.b}, frame.NoSavedPC)
-		var regs arch.Registers
-		f.Registers(&regs)
-		w := frame.NewWalker(f.mods, frame.NewTable(amd64.Arch, everywhere{fp}))
-		before := frame.CacheStats{}
-		for _, want := range []frame.CacheStats{tt.cold, tt.warm} {
-			w.Walk(&regs, f, make([]uint64, 9))
-			s := w.CacheStats()
-			got := frame.CacheStats{Hits: s.Hits - before.Hits, Misses: s.Misses - before.Misses, Collisions: s.Collisions - before.Collisions}
-			if before = s; got != want {
-				t.Errorf("%s: %+v, want %+v", tt.name, got, want)
-			}
-		}
-	}
-}
-
 func TestWalkerBuffers(t *testing.T) {
 	const sp = stackBase
 	f := newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0x1200, sp+48, 0x1300)
@@ -545,249 +393,6 @@ func TestWalkerBuffers(t *testing.T) {
 	if n, stop := w.Walk(&regs, f, nil); n != 0 || stop != frame.Limit {
 		t.Errorf("no buffer: %d frames by %q", n, stop)
 	}
-}
-
-// Without PC or SP there is no stack.
-func TestWalkerUnknown(t *testing.T) {
-	for _, r := range []trad.Reg{amd64.RIP, amd64.RSP} {
-		f := newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, 0, 0)
-		var regs arch.Registers
-		f.Registers(&regs)
-		regs.Known.Remove(r)
-		w := frame.NewWalker(f.mods, frame.NewTable(amd64.Arch, everywhere{fp}))
-		if n, stop := w.Walk(&regs, f, make([]uint64, 9)); n != 0 || stop != frame.Unavailable {
-			t.Errorf("without %s: %d frames, %v", amd64.Arch.RegName(r), n, stop)
-		}
-		c := frame.NewContext(amd64.Arch, &regs)
-		if stop := w.Step(&c, f); c.PC != 0 || stop != frame.Unavailable {
-			t.Errorf("without %s: PC %#x, %v", amd64.Arch.RegName(r), c.PC, stop)
-		}
-	}
-	var c frame.Context
-	w := frame.NewWalker(newFake(0, 0, 0).mods, frame.NewTable(amd64.Arch))
-	if stop := w.Step(&c, newFake(0, 0, 0)); stop != frame.Unavailable {
-		t.Errorf("a context of nothing: %v", stop)
-	}
-}
-
-// Contexts of several stacks, and copies of them, are stepped on one walker in turns.
-func TestContextsInTurns(t *testing.T) {
-	rbx, sniffers, want1 := rbxStack()
-	const far, further = 200, 400
-	rbx2, _, _ := rbxStackAt(further)
-	signal, others, want2 := signalStack()
-	s := sniffers[0].(*rows)
-	// Both stacks' rows by one table: the second stack's code is 0x800 bytes further on.
-	moved := *signal
-	moved.regs = map[trad.Reg]uint64{amd64.RIP: signal.regs[amd64.RIP] + 0x800, amd64.RSP: signal.regs[amd64.RSP], amd64.RBP: signal.regs[amd64.RBP]}
-	moved.words = slices.Clone(signal.words)
-	for i, w := range moved.words {
-		if w >= codeLo && w < codeHi {
-			moved.words[i] += 0x800
-		}
-	}
-	for at, row := range others[0].(*rows).at {
-		s.at[at+0x800] = row
-	}
-	for i := range want2 {
-		want2[i] += 0x800
-	}
-	type stack struct {
-		sp   uint64 // of frame 4
-		f    *fake
-		c    frame.Context
-		want []uint64
-		regs arch.Registers
-		at   int
-	}
-	stacks := []*stack{
-		{f: rbx, want: want1, sp: stackBase + far + 16},
-		{f: &moved, want: want2},
-		{f: rbx2, want: want1, sp: stackBase + further + 16},
-	}
-	for _, x := range stacks {
-		x.f.Registers(&x.regs)
-		x.c = frame.NewContext(amd64.Arch, &x.regs)
-	}
-	w := frame.NewWalker(rbx.mods, frame.NewTable(amd64.Arch, s))
-	for round := range 12 {
-		for i, x := range stacks {
-			if i == 2 && round%2 == 1 || x.at == len(x.want) {
-				continue // the third falls behind the first, which has the same rows
-			}
-			if x.c.PC != x.want[x.at] {
-				t.Errorf("stack %d, frame %d: PC %#x, want %#x", i, x.at, x.c.PC, x.want[x.at])
-			}
-			if x.at == 4 && x.sp != 0 && x.c.SP != x.sp {
-				t.Errorf("stack %d, frame 4: SP %#x, want %#x", i, x.c.SP, x.sp)
-			}
-			// A copy goes to the end before the context goes on.
-			ahead, n := x.c, x.at
-			for w.Step(&ahead, x.f) == frame.NoReason {
-				if n++; n < len(x.want) && ahead.PC != x.want[n] {
-					t.Errorf("stack %d, copy of the context of frame %d: frame %d has PC %#x, want %#x", i, x.at, n, ahead.PC, x.want[n])
-				}
-			}
-			if n != len(x.want)-1 {
-				t.Errorf("stack %d: the copy of frame %d's context ends at frame %d", i, x.at, n)
-			}
-			w.Step(&x.c, x.f)
-			x.at++
-		}
-	}
-	// A context of one walker goes on with another.
-	c := frame.NewContext(amd64.Arch, &stacks[0].regs)
-	for i, pc := range want1 {
-		if c.PC != pc {
-			t.Errorf("frame %d by walkers in turns: PC %#x, want %#x", i, c.PC, pc)
-		}
-		w := frame.NewWalker(rbx.mods, frame.NewTable(amd64.Arch, s))
-		other := frame.NewContext(amd64.Arch, &stacks[1].regs)
-		w.Step(&other, &moved)
-		w.Step(&c, rbx)
-	}
-}
-
-// A plain memory is read to the end of a page: the two words of a frame record may be
-// on different ones, and the second may not be there.
-func TestWalkerPageEnd(t *testing.T) {
-	const sp, page = stackBase, 0x1000
-	for _, at := range []uint64{sp + page - 24, sp + page - 16, sp + page - 8, sp + page, sp + page - 12, sp + page - 4} {
-		f := newFake(0x1010, sp, at)
-		f.words = make([]uint64, 3*page/8)
-		put := func(addr, v uint64) {
-			for i := range uint64(8) {
-				k := addr + i - sp
-				f.words[k/8] = f.words[k/8]&^(0xff<<(k%8*8)) | v>>(8*i)&0xff<<(k%8*8)
-			}
-		}
-		put(at, at+page)
-		put(at+8, 0x1100)
-		put(at+page, at+page+16)
-		put(at+page+8, 0x1200)
-		want := []uint64{0x1010, 0x1100, 0x1200}
-		check(t, f, []frame.Sniffer{everywhere{fp}}, want, frame.NoSavedPC)
-		check(t, lent{f}, []frame.Sniffer{everywhere{fp}}, want, frame.NoSavedPC)
-		f.words = f.words[:page/8]
-		n := 1
-		if at+16 <= sp+page {
-			n = 2
-		}
-		check(t, f, []frame.Sniffer{everywhere{fp}}, want[:n], frame.MemoryError)
-	}
-}
-
-// bigFake is a stack of s390x, whose words have the high byte first.
-type bigFake struct{ *fake }
-
-func (bigFake) Arch() *arch.Arch                    { return s390x.Arch }
-func (f bigFake) Memory() target.Memory             { return f }
-func (f bigFake) Threads() ([]target.Thread, error) { return []target.Thread{f.fake}, nil }
-func (f bigFake) ReadMemory(addr uint64, p []byte) (n int, err error) {
-	for n := range p {
-		at := addr + uint64(n) - stackBase
-		if at/8 >= uint64(len(f.words)) {
-			return n, target.ErrUnmapped
-		}
-		p[n] = byte(f.words[at/8] >> (56 - at%8*8))
-	}
-	return len(p), nil
-}
-
-func TestWalkerBigEndian(t *testing.T) {
-	const sp, size, save = stackBase, 176, 160 // a frame, and the area that callers leave above SP
-	row := trad.Row{
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: s390x.R15, Off: size + save},
-		RA:   trad.Rule{Kind: trad.Saved, Off: 8*14 - save},
-		FP:   trad.Rule{Kind: trad.Saved, Off: 8*11 - save},
-		More: &trad.Rest{Unlisted: trad.Same},
-	}
-	byFP := row
-	byFP.CFA.Reg = s390x.R11
-	f := newFake(0, 0, 0)
-	f.regs = map[trad.Reg]uint64{s390x.PSWA: 0x1010, s390x.R15: sp, s390x.R11: 0x5a5a, s390x.R14: 0x1080}
-	f.words = make([]uint64, 1000)
-	for i, ra := range []uint64{0x1100, 0x1200, 0x1300} {
-		f.words[((i+1)*size+8*14)/8] = ra
-		f.words[((i+1)*size+8*11)/8] = sp + 2*size // what frame 2 has in r11
-	}
-	s := &rows{name: "rows", at: map[uint64]trad.Row{0x1010: row, 0x10ff: row, 0x11ff: byFP, 0x12ff: outermost(row)}}
-	check(t, bigFake{f}, []frame.Sniffer{s}, []uint64{0x1010, 0x1100, 0x1200, 0x1300}, frame.Outermost)
-}
-
-// Stacks that want to lead astray.
-func TestWalkerHostile(t *testing.T) {
-	const sp = stackBase
-	const high = ^uint64(0) - 7
-	inner, below := spRow(16), spRow(16)
-	inner.CFA.Off, below.CFA.Off = -0x1000, -1<<31
-	far := spRow(16)
-	far.RA.Off = 1<<31 - 1
-	zero := fp
-	zero.RA = trad.Rule{Kind: trad.Saved, Off: 0}
-	for _, tt := range []struct {
-		name string
-		f    *fake
-		rows map[uint64]trad.Row
-		want []uint64
-		stop frame.StopReason
-	}{
-		{"CFA wraps around in frame 0", newFake(0x1010, sp, high, 0), map[uint64]trad.Row{0x1010: fp}, []uint64{0x1010}, frame.MemoryError},
-		{"CFA wraps around further out", newFake(0x1010, sp, sp, high, 0x1100, 0), map[uint64]trad.Row{0x1010: fp, 0x10ff: fp}, []uint64{0x1010, 0x1100}, frame.InnerID},
-		{"CFA is 0", newFake(0x1010, sp, high-8, 0), map[uint64]trad.Row{0x1010: fp}, []uint64{0x1010}, frame.MemoryError},
-		{"CFA further in", newFake(0x1010, sp, sp, sp+16, 0x1100, 0), map[uint64]trad.Row{0x1010: fp, 0x10ff: inner}, []uint64{0x1010, 0x1100}, frame.InnerID},
-		{"CFA below address 0", newFake(0x1010, sp, sp, sp+16, 0x1100, 0), map[uint64]trad.Row{0x1010: fp, 0x10ff: below}, []uint64{0x1010, 0x1100}, frame.MemoryError},
-		{"return address beyond memory", newFake(0x1010, sp, sp, sp+16, 0x1100, 0), map[uint64]trad.Row{0x1010: fp, 0x10ff: far}, []uint64{0x1010, 0x1100}, frame.MemoryError},
-		{"SP at the end of all addresses", newFake(0x1010, ^uint64(0), 0), map[uint64]trad.Row{0x1010: spRow(8)}, []uint64{0x1010}, frame.MemoryError},
-		{"return address 0 to a PC that is known", newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0, 0), map[uint64]trad.Row{0x1010: fp, 0x10ff: fp}, []uint64{0x1010, 0x1100}, frame.NoSavedPC},
-		{"two frames at one CFA in turns", newFake(0x1010, sp, sp, sp, 0x1100, sp, 0x1010), map[uint64]trad.Row{0x1010: fp, 0x10ff: zero, 0x100f: fp}, []uint64{0x1010}, frame.SameID},
-		{"return address 0 where everything may be code", anyCode(newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0, sp+48, 0x1200)), map[uint64]trad.Row{0x1010: fp, 0x10ff: fp, ^uint64(0): fp, 0x11ff: outermost(fp)}, []uint64{0x1010, 0x1100}, frame.NoSavedPC},
-		{"a call at the end of all code", newFake(0x1010, sp, sp, sp+16, codeHi, sp+32, 0x1200), map[uint64]trad.Row{0x1010: fp, codeHi - 1: fp, 0x11ff: outermost(fp)}, []uint64{0x1010, codeHi, 0x1200}, frame.Outermost},
-		{"outermost where it cannot be", newFake(0x1010, sp, sp, sp-64, 0x1100), map[uint64]trad.Row{0x1010: fp, 0x10ff: outermost(fp)}, []uint64{0x1010, 0x1100}, frame.Outermost},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := []frame.Sniffer{&rows{name: "rows", at: tt.rows}}
-			check(t, tt.f, s, tt.want, tt.stop)
-			check(t, lent{tt.f}, s, tt.want, tt.stop)
-		})
-	}
-}
-
-// anyCode has a target know of no executable memory: everything may be code.
-func anyCode(f *fake) *fake {
-	f.mods = target.NewModules(nil, nil)
-	return f
-}
-
-// A table may have more sniffers than a slot can name.
-func TestWalkerManySniffers(t *testing.T) {
-	const sp = stackBase
-	f := newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0x1100, 0, 0)
-	wrong := fixed{0x1010: outermost(fp), 0x10ff: outermost(fp)}
-	for _, before := range []int{255, 256, 300} {
-		sniffers := []frame.Sniffer{fixed{}, fixed{}}
-		for len(sniffers) < before {
-			sniffers = append(sniffers, fixed{})
-		}
-		sniffers = append(sniffers, &rows{name: "right", at: fixed{0x1010: fp, 0x10ff: fp}}, wrong)
-		check(t, f, sniffers, []uint64{0x1010, 0x1100, 0x1100}, frame.NoSavedPC)
-		if _, last, _ := unwind(t, f, sniffers...); last.Sniffer() != "right" {
-			t.Errorf("%v is claimed by %q, number %d", last, last.Sniffer(), before)
-		}
-	}
-}
-
-// fixed is a sniffer of rows by address in block that many goroutines may ask.
-type fixed map[uint64]trad.Row
-
-func (fixed) Name() string { return "fixed" }
-func (s fixed) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	row, ok := s[q.Block]
-	if !ok {
-		return row, "no row for the address"
-	}
-	row.Lo, row.Len = q.Block, 1
-	return row, frame.Claimed
 }
 
 // Walkers on many goroutines, over shared modules, sniffers and memory, see the same.
