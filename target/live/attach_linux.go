@@ -119,8 +119,9 @@ type snapshot struct {
 	consistent bool // all threads are of one moment
 
 	copies []block
-	left   uint64  // how much more may be copied, bytes
-	lifted []block // of one thread, in files.copyRoom
+	left   uint64    // how much more may be copied, bytes
+	lifted []block   // of one thread, in files.copyRoom
+	stuck  []*tracee // threads that were not let go, in turn
 
 	masked  bool
 	pacMask uint64 // of code addresses; 0 where there is none

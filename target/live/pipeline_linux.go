@@ -65,8 +65,6 @@ func (s *snapshot) inTurn(ctx context.Context, timeout time.Duration) error {
 
 // admit makes tracees of the threads that are not known yet.
 func (t *tracer) admit(tids []int) (fresh []*tracee) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for _, tid := range tids {
 		if t.known[tid] == nil {
 			x := &tracee{tid: tid}
@@ -98,10 +96,14 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time
 		was := len(held)
 		held = slices.DeleteFunc(held, func(x *tracee) bool {
 			s.poll(x, idle >= quickRounds, timeout)
+			if x.state != seized && x.state != detached {
+				s.stuck = append(s.stuck, x) // traced until the attach is over
+			}
 			return x.state != seized
 		})
 		switch {
 		case len(held) < was:
+			t.watchOver(ready, held, s.stuck)
 			continue
 		case len(ready) < inFlight && len(fresh) > 0:
 			x := fresh[0]
@@ -109,6 +111,7 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time
 			x.name = t.proc.comm(x.tid)
 			if x.state, x.err = t.seize(x.tid); x.state == seized {
 				ready = append(ready, x)
+				t.watchOver(ready, held, s.stuck)
 			} else if x.state == failed {
 				refused = x.err
 			}

@@ -28,9 +28,11 @@ type tracer struct {
 	// prepare is called before the first thread is asked to stop, with how many there are.
 	prepare func(threads int)
 
-	mu       sync.Mutex // over tracees, for the watch while seize may block
-	tracees  []*tracee
-	known    map[int]*tracee
+	tracees []*tracee
+	known   map[int]*tracee
+
+	mu       sync.Mutex
+	watched  []*tracee // those that are traced now, for the watch while seize may block
 	deadline time.Time
 }
 
@@ -118,8 +120,9 @@ func (t *tracer) seizeNew() (added int, err error) {
 		if x == nil {
 			x = &tracee{tid: tid}
 			t.known[tid] = x
-			t.mu.Lock()
 			t.tracees = append(t.tracees, x)
+			t.mu.Lock()
+			t.watched = append(t.watched, x)
 			t.mu.Unlock()
 		}
 		if stop == nil {
@@ -212,11 +215,21 @@ func (t *tracer) watch() (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// reapAll collects what has ended of the seized threads, stopped or not.
+// watchOver says which threads are traced now.
+func (t *tracer) watchOver(traced ...[]*tracee) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watched = t.watched[:0]
+	for _, list := range traced {
+		t.watched = append(t.watched, list...)
+	}
+}
+
+// reapAll collects what has ended of the traced threads, stopped or not.
 func (t *tracer) reapAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, x := range t.tracees {
+	for _, x := range t.watched {
 		if x.tid != t.proc.pid {
 			reap(x.tid)
 		}
