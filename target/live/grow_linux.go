@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// growTimeout is how long a thread is waited for whose stack is to be copied further.
-const growTimeout = 100 * time.Millisecond
+// growTimeout is how long a thread is waited for whose stack is to be copied further: on
+// a busy machine it may take a while until the thread gets a processor to stop on.
+const growTimeout = DefaultTimeout
 
 // lift implements memory.lift. A thread that is blocked need not be stopped: the kernel
 // tells where it is blocked before the copy and after it. Any other is stopped once more.
