@@ -13,12 +13,12 @@ const (
 func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	slot := &w.table.rows.slots[slotOf(c.PC)]
 	cached := slot.is(c.PC, w.table.rows.epoch, c.Caller)
-	if cached && slot.bits&slotSite != 0 {
+	if cached && slot.bits&slotEdgeKnown != 0 {
 		return slot.bits&slotEdge != 0
 	}
 	edge := w.atEdge(c, mem)
 	if cached {
-		slot.bits |= slotSite
+		slot.bits |= slotEdgeKnown
 		if edge {
 			slot.bits |= slotEdge
 		}

@@ -52,13 +52,13 @@ type rowSlot struct {
 type slotBits uint8
 
 const (
-	slotCaller slotBits = 1 << iota // the PC is a return address: it was looked up at PC-1
-	slotFast                        // [Walker.fast] can apply the row
-	slotLast                        // of a fast row: it is the outermost frame's
-	slotFP                          // of a fast row: the CFA is found from FP, not SP
-	slotSaved                       // of a fast row: FP is saved in memory, not unchanged
-	slotSite                        // slotEdge is valid
-	slotEdge                        // the PC is in a prologue or epilogue
+	slotCaller    slotBits = 1 << iota // the PC is a return address: it was looked up at PC-1
+	slotFast                           // [Walker.fast] can apply the row
+	slotLast                           // of a fast row: it is the outermost frame's
+	slotFP                             // of a fast row: the CFA is found from FP, not SP
+	slotSaved                          // of a fast row: FP is saved in memory, not unchanged
+	slotEdgeKnown                      // slotEdge is valid
+	slotEdge                           // the PC is in a prologue or epilogue
 )
 
 // maxWinner is the last position in a table whose sniffer's rows are cached.
