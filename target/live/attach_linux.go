@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// hookStopped is called while all threads are stopped. Tests set it.
+// hookStopped is called while all threads are stopped, or one of them where they are
+// read in turn. Tests set it.
 var hookStopped = func() {}
 
 // Attach takes a picture of the process pid: its threads are stopped, read, and
@@ -200,17 +199,7 @@ func (x *tracee) readRegisters(room []byte) {
 // blockedRegisters finds out PC and SP of a thread that could not be stopped,
 // which the kernel tells of one that is blocked (proc_pid_syscall(5)).
 func (s *snapshot) blockedRegisters(x *tracee) {
-	text, err := s.tracer.proc.readFile(taskFile(x.tid, "syscall"))
-	if err != nil {
-		return
-	}
-	f := strings.Fields(string(text)) // "NUMBER [ARGS] SP PC", or "running"
-	if len(f) < 3 {
-		return
-	}
-	sp, err1 := strconv.ParseUint(f[len(f)-2], 0, 64)
-	pc, err2 := strconv.ParseUint(f[len(f)-1], 0, 64)
-	if err1 == nil && err2 == nil && sp != 0 {
+	if _, sp, pc, ok := s.tracer.proc.blocked(x.tid); ok {
 		x.regs.Set(hostArch.SP, sp)
 		x.regs.Set(hostArch.PC, pc)
 	}

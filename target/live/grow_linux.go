@@ -4,8 +4,6 @@ package live
 
 import (
 	"bytes"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,10 +20,10 @@ func (f *files) lift(o *owner, before *block, part span) (data []byte, same bool
 		return nil, false
 	}
 	data = make([]byte, part.hi-part.lo)
-	if sp, text := f.blockedAt(o.tid); text != "" {
+	if text, sp, _, ok := f.proc.blocked(o.tid); ok {
 		n, _ := f.fetch(part.lo, data)
 		same = f.unchanged(before, sp)
-		if _, again := f.blockedAt(o.tid); again == text {
+		if again, _, _, _ := f.proc.blocked(o.tid); again == text {
 			return data[:n], same
 		}
 	}
@@ -73,23 +71,6 @@ func (t *tracer) awaitOne(x *tracee) {
 		unix.Nanosleep(&wait, nil)
 		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
 	}
-}
-
-// blockedAt returns what the kernel tells of a thread that is blocked: the system call,
-// its arguments, SP and PC (proc_pid_syscall(5)). The text is empty for one that is not.
-func (f *files) blockedAt(tid int) (sp uint64, text string) {
-	raw, err := f.proc.readFile(taskFile(tid, "syscall"))
-	if err != nil {
-		return 0, ""
-	}
-	words := strings.Fields(string(raw))
-	if len(words) < 9 { // "running", or stopped outside a system call
-		return 0, ""
-	}
-	if sp, err = strconv.ParseUint(words[7], 0, 64); err != nil {
-		return 0, ""
-	}
-	return sp, string(raw)
 }
 
 // nearby is how much of a copy, where it is to go on, must still be as it was, bytes.

@@ -19,6 +19,8 @@ const (
 	// maxListings is how often the threads are listed: while they are read one after
 	// the other, new ones start.
 	maxListings = 4
+	// lateInterval is how often threads are looked at that are slow to stop.
+	lateInterval = 50 * time.Microsecond
 )
 
 // errReplaced says that the process has become another program by execve(2).
@@ -78,13 +80,24 @@ func (t *tracer) admit(tids []int) (fresh []*tracee) {
 
 // readInTurn reads threads in a pipeline: the next one is seized, which stops nobody,
 // while others are waited for; asked to stop when there is room; read when it has
-// stopped; and let go at once.
+// stopped; and let go at once. One that is slow to stop, perhaps because it never will,
+// is waited for beside the others, and keeps nobody from being next.
 func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time.Duration) error {
 	t := &s.tracer
-	var ready, held []*tracee
+	var ready, held, late []*tracee
 	var refused error
+	var lookAt, judgeAt time.Time // when the late ones are looked at next
+	settle := func(list []*tracee, judge bool) []*tracee {
+		return slices.DeleteFunc(list, func(x *tracee) bool {
+			s.poll(x, judge, timeout)
+			if x.state != seized && x.state != detached {
+				s.stuck = append(s.stuck, x) // traced until the attach is over
+			}
+			return x.state != seized
+		})
+	}
 	idle, wait := 0, firstWait
-	for len(fresh)+len(ready)+len(held) > 0 {
+	for len(fresh)+len(ready)+len(held)+len(late) > 0 {
 		if len(held) < inFlight && len(ready) > 0 {
 			x := ready[0]
 			ready = ready[1:]
@@ -93,17 +106,21 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time
 			held = append(held, x)
 			idle, wait = 0, firstWait
 		}
-		was := len(held)
-		held = slices.DeleteFunc(held, func(x *tracee) bool {
-			s.poll(x, idle >= quickRounds, timeout)
-			if x.state != seized && x.state != detached {
-				s.stuck = append(s.stuck, x) // traced until the attach is over
+		was := len(held) + len(late)
+		held = settle(held, false)
+		if now := time.Now(); len(late) > 0 && now.After(lookAt) {
+			judge := now.After(judgeAt)
+			late = settle(late, judge)
+			// Many of them take a while: most of the time is the others'.
+			took := time.Since(now)
+			lookAt = now.Add(max(5*took, lateInterval))
+			if judge {
+				judgeAt = now.Add(max(10*took, 4*lateInterval))
 			}
-			return x.state != seized
-		})
+		}
 		switch {
-		case len(held) < was:
-			t.watchOver(ready, held, s.stuck)
+		case len(held)+len(late) < was:
+			t.watchOver(ready, held, late, s.stuck)
 			continue
 		case len(ready) < inFlight && len(fresh) > 0:
 			x := fresh[0]
@@ -111,12 +128,12 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time
 			x.name = t.proc.comm(x.tid)
 			if x.state, x.err = t.seize(x.tid); x.state == seized {
 				ready = append(ready, x)
-				t.watchOver(ready, held, s.stuck)
+				t.watchOver(ready, held, late, s.stuck)
 			} else if x.state == failed {
 				refused = x.err
 			}
 			continue
-		case len(held) == 0:
+		case len(held)+len(late) == 0:
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -124,6 +141,9 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time
 		}
 		if idle++; idle < quickRounds {
 			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) // most stop within microseconds
+			continue
+		}
+		if late, held = append(late, held...), nil; len(ready) > 0 {
 			continue
 		}
 		t.reapAll()
@@ -136,9 +156,9 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time
 	return nil
 }
 
-// poll reads a thread if it has stopped, and lets it go. Where it has not for a
-// while, poll looks why.
-func (s *snapshot) poll(x *tracee, late bool, timeout time.Duration) {
+// poll reads a thread if it has stopped, and lets it go. Else, if it is to be judged,
+// poll looks why it has not.
+func (s *snapshot) poll(x *tracee, judge bool, timeout time.Duration) {
 	is, signal := stopSignal(x.tid)
 	switch {
 	case is:
@@ -147,7 +167,7 @@ func (s *snapshot) poll(x *tracee, late bool, timeout time.Duration) {
 		if x.state == stopped && s.tracer.letGo(x) {
 			s.keep(x)
 		}
-	case late:
+	case judge:
 		s.tracer.judge(x, x.since.Add(timeout))
 		if x.state == failed {
 			s.blockedRegisters(x)

@@ -99,6 +99,22 @@ func (p *proc) comm(tid int) string {
 	return strings.TrimSuffix(string(text), "\n")
 }
 
+// blocked returns what the kernel tells of a thread that does not run: the system call
+// with its arguments, SP and PC, the text of it all first (proc_pid_syscall(5)).
+func (p *proc) blocked(tid int) (text string, sp, pc uint64, ok bool) {
+	raw, err := p.readFile(taskFile(tid, "syscall"))
+	if err != nil {
+		return "", 0, 0, false
+	}
+	f := strings.Fields(string(raw)) // "NUMBER [ARGS] SP PC", or "running"
+	if len(f) < 3 {
+		return "", 0, 0, false
+	}
+	sp, err1 := strconv.ParseUint(f[len(f)-2], 0, 64)
+	pc, err2 := strconv.ParseUint(f[len(f)-1], 0, 64)
+	return string(raw), sp, pc, err1 == nil && err2 == nil && sp != 0
+}
+
 // status is what /proc/PID/status and stat say (proc_pid_status(5)).
 type status struct {
 	state  string // "S (sleeping)"
