@@ -47,6 +47,7 @@ const (
 	Guess                        // found without unwind information: may be wrong
 	Once                         // true for this one frame only: not to be cached by PC
 	InPrologue                   // the PC is where the frame is being set up or torn down
+	OtherStack                   // PREVIOUS is on another stack, which may lie anywhere: a coroutine's, a thread's own
 )
 
 // Row says how to find PREVIOUS while the PC of THIS is in [Lo, Lo+Len).

@@ -1,0 +1,39 @@
+// Package protocol is how sfwalk and a sniffer that is a program of its own speak:
+// the messages of sniffer.proto in Go, and what both sides must know beside them.
+//
+// An author in Go uses package plugin instead, which hides all of it. An author in another
+// language needs sniffer.proto and the constants here: go-plugin's magic cookie, and
+// the limits that the host holds a plug-in to.
+package protocol
+
+//go:generate protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative sniffer.proto
+
+// Version is the version of the protocol: what go-plugin's handshake negotiates.
+const Version = 1
+
+// The host sets the environment variable CookieKey to CookieValue. A plug-in that does
+// not find it was started by hand.
+const (
+	CookieKey   = "SFWALK_PLUGIN"
+	CookieValue = "7c0f6f0a3a2f4f1c9a5d5b7f2c6f1e0d"
+)
+
+// Service is the name under which go-plugin lists the plug-in.
+const Service = "sniffer"
+
+// What a plug-in may say and ask for at most. The host holds it to that.
+const (
+	MaxName     = 32       // bytes of Description.name
+	MaxText     = 4096     // bytes of any other text
+	MaxClaims   = 256      // patterns in Claims.modules
+	MaxStack    = 64 << 10 // Needs.stack, bytes
+	MaxCode     = 4 << 10  // Needs.code_before and code_after, bytes
+	MaxNever    = 4096     // ranges in Ready.never
+	MaxMore     = 64       // rows, ranges and symbols in one Answer, each
+	MaxRules    = 128      // register rules in one Row or Frame
+	MaxRanges   = 64       // ranges in one Read
+	MaxRead     = 64 << 10 // bytes in one Read
+	MaxFound    = 16       // functions in one Found
+	MaxModules  = 1024     // modules in one Modules message
+	MaxRequests = 256      // requests (Read, List, Find) before one Answer or Ready
+)

@@ -1,0 +1,188 @@
+package plugin
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Target is the process that a session is about. Its methods ask the host; they may be
+// called in Begin and Sniff alone, by the goroutine that these run in.
+type Target struct {
+	Arch    string           // GOARCH's name
+	Order   binary.ByteOrder // of memory
+	PtrSize int              // bytes of an address
+
+	// DWARF numbers of the program counter, the stack pointer, the frame pointer and the
+	// link register; amd64 has none, and RA is PC there.
+	PC, SP, FP, RA trad.Reg
+
+	PID  int    // 0 if not known
+	Live bool   // the process exists, on this machine
+	Root string // folder below which its files are: "/proc/4242/root"; "" for "/"
+
+	never []Range
+	ask   func(*protocol.FromPlugin) (*protocol.FromHost, error)
+}
+
+// ErrUnmapped says that memory could not be read. Errors of ReadMemory and Word wrap it.
+var ErrUnmapped = errors.New("memory cannot be read")
+
+// Never announces, in Begin, code that will never be claimed: nobody will ask about it.
+// At most 4096 ranges count.
+func (t *Target) Never(code ...Range) { t.never = append(t.never, code...) }
+
+// ReadMemory reads len(p) bytes at addr. It returns how many of them, from the first on,
+// could be read, and an error if that is not all. One call may read 64 KiB at most.
+func (t *Target) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	blocks, err := t.ReadRanges(Range{addr, addr + uint64(len(p))})
+	if err != nil {
+		return 0, err
+	}
+	if n = copy(p, blocks[0].Data); n < len(p) {
+		err = fmt.Errorf("%#x: %w", addr+uint64(n), ErrUnmapped)
+	}
+	return n, err
+}
+
+// ReadRanges reads several ranges at once, 64 of them and 64 KiB at most. There is a block
+// for each range, which is shorter where memory cannot be read.
+func (t *Target) ReadRanges(ranges ...Range) ([]Block, error) {
+	msg := &protocol.Read{}
+	for _, r := range ranges {
+		msg.Ranges = append(msg.Ranges, &protocol.Range{Lo: r.Lo, Hi: r.Hi})
+	}
+	reply, err := t.ask(&protocol.FromPlugin{Message: &protocol.FromPlugin_Read{Read: msg}})
+	if err != nil {
+		return nil, err
+	}
+	memory := reply.GetMemory()
+	if memory == nil || len(memory.Blocks) != len(ranges) {
+		return nil, fmt.Errorf("read: the host answers with %T", reply.Message)
+	}
+	blocks := make([]Block, len(ranges))
+	for i, b := range memory.Blocks {
+		blocks[i] = Block{ranges[i].Lo, b.GetData()}
+	}
+	return blocks, nil
+}
+
+// Word reads an address-sized word.
+func (t *Target) Word(addr uint64) (uint64, error) {
+	var room [8]byte
+	p := room[:t.PtrSize]
+	if _, err := t.ReadMemory(addr, p); err != nil {
+		return 0, err
+	}
+	return t.word(p), nil
+}
+
+func (t *Target) word(p []byte) uint64 {
+	if len(p) == 4 {
+		return uint64(t.Order.Uint32(p))
+	}
+	return t.Order.Uint64(p)
+}
+
+// Modules lists the files that are mapped in the process, in ascending order.
+func (t *Target) Modules() ([]Module, error) {
+	var list []Module
+	for from := uint32(0); ; {
+		reply, err := t.ask(&protocol.FromPlugin{Message: &protocol.FromPlugin_List{List: &protocol.List{From: from}}})
+		if err != nil {
+			return nil, err
+		}
+		part := reply.GetModules()
+		if part == nil {
+			return nil, fmt.Errorf("list: the host answers with %T", reply.Message)
+		}
+		for _, m := range part.Modules {
+			list = append(list, *module(m))
+		}
+		if part.More <= from {
+			return list, nil
+		}
+		from = part.More
+	}
+}
+
+// Lookup finds functions and data by name, as the symbol tables of the files have it, not
+// demangled. files is a pattern of the base names of the files to look in, "" for all.
+// There are 16 symbols at most.
+func (t *Target) Lookup(name, files string) ([]Symbol, error) {
+	return t.find(&protocol.Find{Name: name, Module: files})
+}
+
+// SymbolAt finds the function at an address; ok is false where none is known.
+func (t *Target) SymbolAt(addr uint64) (s Symbol, ok bool, err error) {
+	list, err := t.find(&protocol.Find{Address: addr})
+	if err != nil || len(list) == 0 {
+		return s, false, err
+	}
+	return list[0], true, nil
+}
+
+func (t *Target) find(msg *protocol.Find) ([]Symbol, error) {
+	reply, err := t.ask(&protocol.FromPlugin{Message: &protocol.FromPlugin_Find{Find: msg}})
+	if err != nil {
+		return nil, err
+	}
+	found := reply.GetFound()
+	if found == nil {
+		return nil, fmt.Errorf("find: the host answers with %T", reply.Message)
+	}
+	var list []Symbol
+	for _, s := range found.Symbols {
+		list = append(list, Symbol{Range{s.Lo, s.Hi}, s.Function, s.File, int(s.Line)})
+	}
+	return list, nil
+}
+
+// Query asks how to unwind THIS frame. It is the library's again when Sniff returns.
+type Query struct {
+	Target *Target
+
+	PC        uint64         // of THIS
+	Block     uint64         // address in block, to look up in tables: PC, or PC-1 for a caller
+	Level     int            // of THIS; 0 for the innermost frame
+	Registers arch.Registers // of THIS, those that are known
+	NextCFA   uint64         // CFA of NEXT; 0 for frame 0
+	Module    *Module        // mapped at Block; nil if none is
+	Stack     Block          // as Needs says; shorter where memory cannot be read
+	Code      Block
+}
+
+// Innermost reports whether THIS was not left by a call: it is frame 0, or was
+// interrupted by a signal. Its PC is then looked up as it is.
+func (q *Query) Innermost() bool { return q.PC == q.Block }
+
+// Word reads an address-sized word of memory: from Stack and Code where it is there, so
+// that nobody need be asked.
+func (q *Query) Word(addr uint64) (uint64, error) {
+	for _, b := range []*Block{&q.Stack, &q.Code} {
+		off := addr - b.Addr
+		if n := uint64(len(b.Data)); off < n && n-off >= uint64(q.Target.PtrSize) {
+			return q.Target.word(b.Data[off:][:q.Target.PtrSize]), nil
+		}
+	}
+	return q.Target.Word(addr)
+}
+
+func newTarget(m *protocol.Begin) *Target {
+	t := &Target{
+		Arch: m.Architecture, Order: binary.LittleEndian, PtrSize: int(m.AddressSize),
+		PC: trad.Reg(m.Pc), SP: trad.Reg(m.Sp), FP: trad.Reg(m.Fp), RA: trad.Reg(m.Ra),
+		PID: int(m.Pid), Live: m.Live, Root: m.Root,
+	}
+	if m.BigEndian {
+		t.Order = binary.BigEndian
+	}
+	if t.PtrSize != 4 {
+		t.PtrSize = 8
+	}
+	return t
+}
