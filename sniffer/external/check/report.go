@@ -1,0 +1,88 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Status is what came of a check.
+type Status uint8
+
+const (
+	Pass    Status = iota
+	Warn           // it works, and could be better
+	Fail           // the host, or a user, would meet with a fault
+	Skipped        // could not be checked; Check.What says why
+)
+
+var statusNames = [...]string{Pass: "pass", Warn: "warn", Fail: "FAIL", Skipped: "skipped"}
+
+// String returns "pass", "warn", "FAIL" or "skipped".
+func (s Status) String() string { return statusNames[s] }
+
+// MarshalText is String in small letters, for JSON.
+func (s Status) MarshalText() ([]byte, error) { return []byte(strings.ToLower(s.String())), nil }
+
+// Check is one thing that was looked at.
+type Check struct {
+	Name   string        `json:"name"` // short and always the same: "ranges"
+	Status Status        `json:"status"`
+	What   string        `json:"what"`          // what was seen
+	Fix    string        `json:"fix,omitempty"` // one sentence: what to do; "" if nothing need be done
+	Took   time.Duration `json:"took_ns"`
+}
+
+// Report is what [Run] has found out.
+type Report struct {
+	Path          string        `json:"path"`
+	Name          string        `json:"name"`     // the plug-in's, "" if it did not come to that
+	Version       string        `json:"version"`  // the plug-in's
+	Protocol      int           `json:"protocol"` // version that is spoken, 0 if it did not come to that
+	Architectures []string      `json:"architectures"`
+	Checks        []Check       `json:"checks"` // in the order in which they were made
+	Questions     int           `json:"questions"`
+	Requests      int           `json:"requests"` // what the plug-in asked for meanwhile
+	Claimed       int           `json:"claimed"`  // frames of recorded stacks
+	Slowest       time.Duration `json:"slowest_ns"`
+	Took          time.Duration `json:"took_ns"`
+}
+
+// Count returns how many checks ended so.
+func (r *Report) Count(s Status) (n int) {
+	for i := range r.Checks {
+		if r.Checks[i].Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Passed reports whether no check failed. Warnings do not count.
+func (r *Report) Passed() bool { return r.Count(Fail) == 0 }
+
+// Write writes the report for people to read.
+func (r *Report) Write(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(r.Path)
+	if r.Name != "" {
+		fmt.Fprintf(&b, ": %s %s, protocol %d", r.Name, r.Version, r.Protocol)
+	}
+	b.WriteString("\n\n")
+	width := 0
+	for i := range r.Checks {
+		width = max(width, len(r.Checks[i].Name))
+	}
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		fmt.Fprintf(&b, "%-7s  %-*s  %s\n", c.Status, width, c.Name, c.What)
+		if c.Fix != "" {
+			fmt.Fprintf(&b, "%-7s  %-*s  fix: %s\n", "", width, "", c.Fix)
+		}
+	}
+	fmt.Fprintf(&b, "\n%d questions, slowest answer %v, %d requests; %d passed, %d warnings, %d failed, %d skipped\n",
+		r.Questions, r.Slowest.Round(time.Microsecond), r.Requests, r.Count(Pass), r.Count(Warn), r.Count(Fail), r.Count(Skipped))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
