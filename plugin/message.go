@@ -68,7 +68,7 @@ func (q *Query) fill(m *protocol.Question) error {
 
 // message makes the message of an answer. An error says what the answer cannot have.
 func (a *Answer) message(number uint64, t *Target) (*protocol.Answer, error) {
-	m := &protocol.Answer{Number: number, Declines: a.Why, Name: a.Name.message(), Never: ranges(a.Never)}
+	m := &protocol.Answer{Number: number, Declines: a.Why, DeclinesOnce: a.Once, Name: a.Name.message(), Never: ranges(a.Never)}
 	for i := range a.Symbols {
 		m.Symbols = append(m.Symbols, a.Symbols[i].message())
 	}

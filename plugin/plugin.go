@@ -59,9 +59,10 @@ type Needs struct {
 // The host checks all of it: a row whose range is not around the query's Block, a CFA that
 // lies inside of THIS, a register that there is not, put the plug-in out of use.
 type Answer struct {
-	// Why says why the sniffer declines; it is what --explain shows, and should be one of
-	// a few constant sentences.
-	Why string
+	// Why says why the sniffer declines; it is what --explain shows. Nobody asks about other
+	// frames at this PC then, unless Once is set: it was for this frame alone.
+	Why  string
+	Once bool
 	// Row unwinds THIS. Unless it has the flag [trad.Once], it holds for every frame with
 	// a PC in its range, and nobody asks about those again. It cannot have expressions.
 	Row *trad.Row

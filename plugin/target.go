@@ -29,8 +29,11 @@ type Target struct {
 	ask   func(*protocol.FromPlugin) (*protocol.FromHost, error)
 }
 
-// ErrUnmapped says that memory could not be read. Errors of ReadMemory and Word wrap it.
-var ErrUnmapped = errors.New("memory cannot be read")
+// Errors of reading; test with errors.Is.
+var (
+	ErrUnmapped = errors.New("memory cannot be read")
+	ErrTooMuch  = errors.New("the host reads at most 64 ranges, and 64 KiB, at once")
+)
 
 // Never announces, in Begin, code that will never be claimed: nobody will ask about it.
 // At most 4096 ranges count.
@@ -53,8 +56,18 @@ func (t *Target) ReadMemory(addr uint64, p []byte) (n int, err error) {
 // for each range, which is shorter where memory cannot be read.
 func (t *Target) ReadRanges(ranges ...Range) ([]Block, error) {
 	msg := &protocol.Read{}
+	size := uint64(0)
 	for _, r := range ranges {
+		if r.Hi < r.Lo || r.Hi-r.Lo > protocol.MaxRead {
+			return nil, fmt.Errorf("read [%#x, %#x): %w", r.Lo, r.Hi, ErrTooMuch)
+		}
+		if size += r.Hi - r.Lo; size > protocol.MaxRead {
+			return nil, fmt.Errorf("read %d bytes: %w", size, ErrTooMuch)
+		}
 		msg.Ranges = append(msg.Ranges, &protocol.Range{Lo: r.Lo, Hi: r.Hi})
+	}
+	if len(ranges) > protocol.MaxRanges {
+		return nil, fmt.Errorf("read %d ranges: %w", len(ranges), ErrTooMuch)
 	}
 	reply, err := t.ask(&protocol.FromPlugin{Message: &protocol.FromPlugin_Read{Read: msg}})
 	if err != nil {

@@ -41,7 +41,7 @@ var flagNames = []struct {
 	name string
 }{
 	{Signal, "signal"}, {Outermost, "outermost"}, {MangledRA, "mangled-ra"},
-	{Guess, "guess"}, {Once, "once"}, {InPrologue, "in-prologue"},
+	{Guess, "guess"}, {Once, "once"}, {InPrologue, "in-prologue"}, {OtherStack, "other-stack"},
 }
 
 func (r *Row) format(rule Rule, name func(Reg) string) string {

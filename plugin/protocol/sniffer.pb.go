@@ -947,16 +947,19 @@ func (x *Question) GetCode() *Block {
 // range is not around the block of the question, a CFA that lies inside of THIS, a register
 // that there is not, put the plug-in out of use.
 type Answer struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Number   uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`    // the question's
-	Declines string                 `protobuf:"bytes,2,opt,name=declines,proto3" json:"declines,omitempty"` // why; for --explain, short and the same for all such frames
-	Row      *Row                   `protobuf:"bytes,3,opt,name=row,proto3" json:"row,omitempty"`
-	Frame    *Frame                 `protobuf:"bytes,4,opt,name=frame,proto3" json:"frame,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Number uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // the question's
+	// Why it declines; for --explain, a short sentence. The host does not ask about other frames
+	// at this PC then, unless it was for this frame alone (declines_once).
+	Declines string `protobuf:"bytes,2,opt,name=declines,proto3" json:"declines,omitempty"`
+	Row      *Row   `protobuf:"bytes,3,opt,name=row,proto3" json:"row,omitempty"`
+	Frame    *Frame `protobuf:"bytes,4,opt,name=frame,proto3" json:"frame,omitempty"`
 	// What else is known already, so that it need not be asked for.
 	Rows          []*Row    `protobuf:"bytes,5,rep,name=rows,proto3" json:"rows,omitempty"`       // of other code, each for a range; at most 64
 	Never         []*Range  `protobuf:"bytes,6,rep,name=never,proto3" json:"never,omitempty"`     // code that will never be claimed; at most 64
 	Symbols       []*Symbol `protobuf:"bytes,7,rep,name=symbols,proto3" json:"symbols,omitempty"` // names for code; at most 64
 	Name          *Symbol   `protobuf:"bytes,8,opt,name=name,proto3" json:"name,omitempty"`       // of THIS frame alone, where its code is that of an interpreter
+	DeclinesOnce  bool      `protobuf:"varint,9,opt,name=declines_once,json=declinesOnce,proto3" json:"declines_once,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1045,6 +1048,13 @@ func (x *Answer) GetName() *Symbol {
 		return x.Name
 	}
 	return nil
+}
+
+func (x *Answer) GetDeclinesOnce() bool {
+	if x != nil {
+		return x.DeclinesOnce
+	}
+	return false
 }
 
 // Range is [lo, hi), run-time addresses.
@@ -2086,7 +2096,7 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x06module\x18\b \x01(\v2\x19.sfwalk.sniffer.v1.ModuleR\x06module\x12.\n" +
 	"\x05stack\x18\t \x01(\v2\x18.sfwalk.sniffer.v1.BlockR\x05stack\x12,\n" +
 	"\x04code\x18\n" +
-	" \x01(\v2\x18.sfwalk.sniffer.v1.BlockR\x04code\"\xd6\x02\n" +
+	" \x01(\v2\x18.sfwalk.sniffer.v1.BlockR\x04code\"\xfb\x02\n" +
 	"\x06Answer\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x1a\n" +
 	"\bdeclines\x18\x02 \x01(\tR\bdeclines\x12(\n" +
@@ -2095,7 +2105,8 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x04rows\x18\x05 \x03(\v2\x16.sfwalk.sniffer.v1.RowR\x04rows\x12.\n" +
 	"\x05never\x18\x06 \x03(\v2\x18.sfwalk.sniffer.v1.RangeR\x05never\x123\n" +
 	"\asymbols\x18\a \x03(\v2\x19.sfwalk.sniffer.v1.SymbolR\asymbols\x12-\n" +
-	"\x04name\x18\b \x01(\v2\x19.sfwalk.sniffer.v1.SymbolR\x04name\"'\n" +
+	"\x04name\x18\b \x01(\v2\x19.sfwalk.sniffer.v1.SymbolR\x04name\x12#\n" +
+	"\rdeclines_once\x18\t \x01(\bR\fdeclinesOnce\"'\n" +
 	"\x05Range\x12\x0e\n" +
 	"\x02lo\x18\x01 \x01(\x06R\x02lo\x12\x0e\n" +
 	"\x02hi\x18\x02 \x01(\x06R\x02hi\"5\n" +

@@ -1,8 +1,0 @@
-package main
-
-// The architectures whose targets are read.
-import (
-	_ "github.com/sfwalk/sfwalk/arch/amd64"
-	_ "github.com/sfwalk/sfwalk/arch/arm64"
-	_ "github.com/sfwalk/sfwalk/arch/s390x"
-)

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+func newAttach() *cobra.Command {
+	var flags walkFlags
+	var opts live.Options
+	var save string
+	cmd := &cobra.Command{
+		Use:   "attach PID",
+		Short: "Print the stacks of a live process",
+		Long: `attach stops the threads of a process for a moment, copies their registers
+and stacks, lets them run again, and prints every thread's stack.
+
+Each thread is stopped, read and let go by itself, which holds it for some fifty
+microseconds; the stacks of different threads are then of slightly different
+moments. --consistent stops all threads at one moment, for a whole picture: who
+waits for whom. Of a deep stack the inner part is copied, and the rest when it is
+reached; "[moved on]" marks frames from where the thread had run on by then.
+
+A process that is stopped (job control, SIGSTOP) stays stopped. One that another
+debugger traces is left alone.
+
+--save also writes the picture to a file, for 'sfwalk open', 'sfwalk core' and gdb:
+all threads, whatever is printed of them. Stacks hold secrets; the file can be read
+by its owner alone.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
+		Example: `  sfwalk attach 4242
+  sfwalk attach 4242 --tid 4243 --registers
+  sfwalk attach 4242 --consistent
+  sfwalk attach 4242 --no-lines
+  sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
+  sfwalk attach 4242 --sniffers dwarf,prologue --explain
+  sfwalk attach 4242 --sframe-dir /var/lib/sframe
+  sfwalk attach 4242 --save snapshot.4242`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pid, err := strconv.Atoi(args[0])
+			if err != nil || pid <= 0 {
+				return usageError{fmt.Errorf("attach %s: want the number of a process", args[0])}
+			}
+			if err := flags.check(); err != nil {
+				return err
+			}
+			return attach(cmd, pid, &flags, opts, save)
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out")
+	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
+	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
+	return cmd
+}
+
+func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, save string) error {
+	var file *saving
+	if save != "" {
+		var err error
+		if file, err = newSaving(save); err != nil {
+			return err
+		}
+		defer file.discard()
+	}
+	if file == nil {
+		opts.Threads = flags.tids // the others need not be disturbed
+	}
+	shortSlices()
+	s, err := process(cmd.Context(), pid, opts)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	shown := show(cmd, s, flags)
+	if file == nil || shown != nil && !errors.Is(shown, errEarly) {
+		return shown
+	}
+	if len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
+		// What walking needs is read as it is needed: walk all, as whoever opens it may.
+		if _, _, err := collect(s, &walkFlags{separate: flags.separate}); err != nil {
+			return err
+		}
+	}
+	picture, err := s.Target.(*live.Target).Snapshot()
+	if err != nil {
+		return err
+	}
+	if err := file.write(picture); err != nil {
+		return err
+	}
+	return shown
+}
+
+// process takes the picture of a live process.
+func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
+	t, err := live.Attach(ctx, pid, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &source{
+		Target: t,
+		// A container's debug files are looked for in its own root, then in the host's.
+		root: fmt.Sprintf("/proc/%d/root", pid),
+		about: func(doc *document) {
+			pause := t.Pause.Microseconds()
+			doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = pid, t.Exe, &pause, t.Consistent
+		},
+		mark: func(of target.Thread, th *thread) {
+			if err := of.(*live.Thread).Err; err != nil {
+				// The thread did not stop; what there is comes from the PC and SP that the
+				// kernel tells of a sleeping thread.
+				th.Error, th.whole, th.detail = err.Error(), false, err.Error()
+			}
+		},
+		warnings: t.Warnings,
+	}, nil
+}

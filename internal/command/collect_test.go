@@ -1,0 +1,32 @@
+package command
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+)
+
+// The pace of collection is the usual one again from the first collection on.
+func TestCollectLate(t *testing.T) {
+	t.Setenv("GOGC", "")
+	percent := func() uint64 {
+		sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(150))
+	collectLate()
+	if got := percent(); got != 400 {
+		t.Errorf("before the first collection: %d%%, want 400", got)
+	}
+	for range 100 {
+		runtime.GC()
+		if percent() == 150 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("after collections: %d%%, want 150", percent())
+}

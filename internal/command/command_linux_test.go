@@ -1,0 +1,354 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/demo"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+func startDemo(t *testing.T) *demo.Process {
+	t.Helper()
+	p, err := demo.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Stop() })
+	return p
+}
+
+func TestText(t *testing.T) {
+	p := startDemo(t)
+	out, _, err := command("attach", strconv.Itoa(p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf(`(?m)^Thread %d "demo"$`, p.PID),
+		`(?m)^#0  0x[0-9a-f]{16} in .+`,
+		`(?m)^#\d+ +<signal handler called>$`,
+		`(?m)^#\d+ +0x[0-9a-f]{16} in walk_tree \(…\) at .*demo\.c:\d+$`,
+		`(?m)^#\d+ +serve \(…\) at .*demo\.c:\d+$`, // inlined into: no address of its own
+		`(?m)^#\d+ +0x[0-9a-f]{16} in _start\+0x[0-9a-f]+ \(.*/demo\)$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no line matches %s in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("colour without a terminal")
+	}
+	if out, _, _ := command("attach", strconv.Itoa(p.PID), "--color", "always"); !strings.Contains(out, "\x1b[") {
+		t.Error("no colour with --color always")
+	}
+}
+
+// Levels of any number of digits stand before the address as gdb has them.
+func TestLevels(t *testing.T) {
+	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{"1100"})
+	begin := regexp.MustCompile(`(?m)^#\d+ +0x[0-9a-f]{16} in `)
+	out, _, err := command("attach", strconv.Itoa(p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gdb, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(p.PID), "-ex", "bt").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := begin.FindAllString(out, -1), begin.FindAllString(string(gdb), -1)
+	if len(theirs) < 1100 || len(ours) < len(theirs) { // gdb ends at main
+		t.Fatalf("%d frames, gdb has %d", len(ours), len(theirs))
+	}
+	for i, want := range theirs {
+		if ours[i] != want {
+			t.Fatalf("%q, gdb has %q", ours[i], want)
+		}
+	}
+}
+
+// TestJSON holds the document against its description.
+func TestJSON(t *testing.T) {
+	p := startDemo(t)
+	out, _, err := command("attach", strconv.Itoa(p.PID), "--json", "--registers", "--explain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inPage(t, "sfwalk attach", out)
+
+	var doc struct {
+		PID     int
+		Exe     string
+		Arch    string
+		PauseUS int64 `json:"pause_us"`
+		Threads []struct {
+			TID    int
+			Stop   string
+			Frames []struct {
+				Level                       int
+				Type, PC, Function, Sniffer string
+				CFA                         *string
+				BuildID                     string `json:"build_id"`
+				Registers                   []struct{ Name, Value string }
+				Explain                     *struct {
+					Row      string
+					Declined []struct{ Sniffer, Reason string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.PID != p.PID || doc.Arch != "amd64" || filepath.Base(doc.Exe) != "demo" || doc.PauseUS <= 0 || len(doc.Threads) != 6 || doc.Threads[0].TID != p.PID {
+		t.Errorf("document %+v", doc)
+	}
+	types, sniffers := map[string]bool{}, map[string]bool{}
+	for _, th := range doc.Threads {
+		if th.Stop != "outermost" {
+			t.Errorf("thread %d stops by %q", th.TID, th.Stop)
+		}
+		for i, f := range th.Frames {
+			types[f.Type], sniffers[f.Sniffer] = true, true
+			if f.Level != i || !strings.HasPrefix(f.PC, "0x") || f.CFA == nil || f.BuildID == "" {
+				t.Errorf("frame %d is %+v", i, f)
+			}
+			if physical := f.Type != "inline"; physical != (f.Registers != nil) || physical != (f.Explain != nil) {
+				t.Errorf("frame %d (%s): registers %v, explanation %v", i, f.Type, f.Registers, f.Explain)
+			}
+		}
+	}
+	for _, want := range []string{"normal", "inline", "sigtramp"} {
+		if !types[want] {
+			t.Errorf("no frame is of type %s", want)
+		}
+	}
+	for _, want := range []string{"sigtramp", "sframe", "dwarf"} {
+		if !sniffers[want] {
+			t.Errorf("no frame was unwound by %s", want)
+		}
+	}
+}
+
+// TestRegistersGDB compares the registers that callers can rely on.
+func TestRegistersGDB(t *testing.T) {
+	for _, src := range []string{"chain.c", "sighandler.c", "realign.c"} {
+		args := map[string][]string{"sighandler.c": {"alt", "middle"}}[src]
+		p := gdbtest.Start(t, gdbtest.Build(t, src, append([]string{"-mavx2"}, gdbtest.Plain...)...), args...)
+		got := take(t, p.PID, &walkFlags{registers: true}).Threads[0]
+		known, compared := 0, 0
+		for i, g := range gdbtest.Backtrace(t, p.PID, gdbtest.WithRegisters())[0].Frames {
+			if !g.Physical() {
+				continue
+			}
+			for j, r := range amd64.Arch.Regs {
+				want, ok := g.Registers[int(r.Num)]
+				value := got.Frames[i].Registers[j].Value
+				if !ok || !strings.HasPrefix(value, "0x") {
+					continue
+				}
+				if known++; value != fmt.Sprintf("%#x", want) {
+					t.Errorf("%s frame %d: %s is %s, gdb has %#x", src, i, r.Name, value, want)
+				}
+				if amd64.Arch.CalleeSaved.Has(r.Num) {
+					compared++
+				}
+			}
+		}
+		if compared < 40 {
+			t.Errorf("%s: only %d registers compared", src, compared)
+		}
+		t.Logf("%s: %d registers, %d of them callee-saved", src, known, compared)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	p := startDemo(t)
+	pid := strconv.Itoa(p.PID)
+	for _, tt := range []struct {
+		args  []string
+		usage bool
+		want  string
+	}{
+		{[]string{}, true, "which command"},
+		{[]string{"attach"}, true, "accepts 1 arg"},
+		{[]string{"attach", "x"}, true, "want the number of a process"},
+		{[]string{"attach", pid, "--nonsense"}, true, "unknown flag"},
+		{[]string{"attach", pid, "--color", "blue"}, true, "auto, always or never"},
+		{[]string{"attach", pid, "--sniffers", "sframe,nobody"}, true, `unknown sniffer "nobody": there are sigtramp, sframe`},
+		{[]string{"attach", pid, "--max-frames", "-1"}, true, "want 0 or more"},
+		{[]string{"attach", pid, "--tid", "1"}, false, "no such thread"},
+		{[]string{"attach", "2147483647"}, false, "no such process"},
+		{[]string{"attach", strconv.Itoa(os.Getpid())}, false, "attach " + strconv.Itoa(os.Getpid())},
+	} {
+		_, _, err := command(tt.args...)
+		var usage usageError
+		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage {
+			t.Errorf("sfwalk %s: error %v (usage %v), want %q (usage %v)", strings.Join(tt.args, " "), err, errors.As(err, &usage), tt.want, tt.usage)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "3")
+	out, _, err := command("attach", strconv.Itoa(p.PID), "--max-frames", "2", "--tid", strconv.Itoa(p.PID))
+	if err != nil || strings.Count(out, "Thread ") != 1 || !strings.Contains(out, "more frames follow") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	// One sniffer alone cannot unwind libc: exit code 3, and the last line says why.
+	out, _, err = command("attach", strconv.Itoa(p.PID), "--sniffers", "sframe")
+	if !errors.Is(err, errEarly) || !strings.Contains(out, "stop: unavailable (no sniffer knows how to unwind it)") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// --consistent stops all threads at one moment and says so; both ways show the stacks
+// that gdb has.
+func TestConsistent(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "20")
+	for _, consistent := range []bool{false, true} {
+		s, err := process(context.Background(), p.PID, live.Options{Consistent: consistent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, _, err := collect(s, &walkFlags{})
+		s.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if doc.Consistent != consistent {
+			t.Errorf("consistent is %v, want %v", doc.Consistent, consistent)
+		}
+		compare(t, doc, gdbtest.Backtrace(t, p.PID))
+	}
+}
+
+// TestNoLines: without lines the frames are the physical ones that gdb has, by their
+// functions' names alone.
+func TestNoLines(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "inline.c", gdbtest.Plain...))
+	got := take(t, p.PID, &walkFlags{noLines: true})
+	for _, th := range gdbtest.Backtrace(t, p.PID) {
+		var want []string
+		for _, f := range th.Frames {
+			if f.Physical() {
+				want = append(want, f.Function)
+			}
+		}
+		for _, g := range got.Threads {
+			if g.TID != th.TID {
+				continue
+			}
+			var names []string
+			for _, f := range g.Frames {
+				names = append(names, f.Function)
+				if f.File != "" || f.Line != 0 || f.Type == "inline" {
+					t.Errorf("frame %+v", f)
+				}
+			}
+			// gdb names the function that is inlined innermost; its symbol is main's.
+			if len(names) != len(want) || len(names) < 3 {
+				t.Errorf("frames %q, gdb has %q", names, want)
+			}
+		}
+	}
+}
+
+// TestDocumentedCommands runs every sfwalk command that the pages and the help
+// texts show. 4242 stands for a process, 4243 for one of its threads.
+func TestDocumentedCommands(t *testing.T) {
+	p := startDemo(t)
+	var lines []string
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^(?:    |\t)\$? ?(sfwalk [a-z].*)$`).FindAllSubmatch(text, -1) {
+			lines = append(lines, string(m[1]))
+		}
+		for _, m := range regexp.MustCompile("`(sfwalk [a-z][^`]*)`").FindAllSubmatch(text, -1) {
+			lines = append(lines, string(m[1]))
+		}
+	}
+	var help func(cmd *cobra.Command)
+	help = func(cmd *cobra.Command) {
+		lines = append(lines, strings.Split(cmd.Example, "\n")...)
+		for _, sub := range cmd.Commands() {
+			help(sub)
+		}
+	}
+	help(newRoot(testHost))
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+	if err != nil || len(tasks) < 2 {
+		t.Fatalf("threads of the demo: %v, %v", tasks, err)
+	}
+	// Commands see the repository's testdata, and write elsewhere.
+	testdata, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	pid := strconv.Itoa(p.PID)
+	gcore(t, p.PID, "core."+pid)
+	if out, err := exec.Command(gdbtest.Tool(t, "zstd"), "-q", "core."+pid).CombinedOutput(); err != nil {
+		t.Fatalf("zstd: %v\n%s", err, out)
+	}
+	exe, err := os.Readlink("/proc/" + pid + "/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errOut, err := command("attach", pid, "--save", "snapshot."+pid); err != nil {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	names := strings.NewReplacer("--save FILE", "--save snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
+	ran := 0
+	for _, line := range lines {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "|")
+		line, _, _ = strings.Cut(line, "  ") // a remark
+		line = names.Replace(line)
+		if line == "" {
+			continue
+		}
+		args := strings.Fields(line)
+		if args[0] != "sfwalk" {
+			t.Errorf("not an sfwalk command: %q", line)
+			continue
+		}
+		if args[1] == "remote" && len(args) > 2 {
+			args = strings.Fields(remoteExample(t, line, p.PID))
+		}
+		out, errOut, err := command(args[1:]...)
+		if status := (exitStatus{}); errors.As(err, &status) && status.err == nil {
+			err = nil // verify has found something
+		}
+		if err != nil || out+errOut == "" {
+			t.Errorf("%s: %v", line, err)
+		}
+		ran++
+	}
+	if ran < 10 {
+		t.Errorf("only %d commands found", ran)
+	}
+	t.Logf("%d commands", ran)
+}

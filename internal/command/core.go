@@ -1,0 +1,75 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+func newCore() *cobra.Command {
+	var flags walkFlags
+	var opts core.Options
+	cmd := &cobra.Command{
+		Use:   "core CORE",
+		Short: "Print the stacks of a core file",
+		Long: `core prints the stacks of a dead process, from the core file that the kernel,
+gcore or qemu has written; the thread that died comes first. Cores of amd64,
+arm64 and s390x are read on any machine, also cut short, and compressed by zstd
+or xz as systemd-coredump leaves them.
+
+What the core leaves out (code, mostly) is read from the files that were mapped,
+if they are the same: by their paths, below --sysroot where the core is another
+machine's. --exe names the program where the core does not, or elsewhere.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
+		Example: `  sfwalk core core.4242
+  sfwalk core --exe ./server core.4242
+  sfwalk core --sysroot /srv/arm64-root core.4242.zst
+  sfwalk core core.4242 --json | jq .signal`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			s, err := coreFile(args[0], opts)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return show(cmd, s, &flags)
+		},
+	}
+	flags.add(cmd)
+	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	return cmd
+}
+
+// addFiles adds the flags that say where the files of a target are that is not
+// a process of this machine.
+func addFiles(cmd *cobra.Command, exe, sysroot *string) {
+	cmd.Flags().StringVar(exe, "exe", "", "the program's file, where it is not found by its path")
+	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are (default: this machine's root)")
+}
+
+func coreFile(path string, opts core.Options) (*source, error) {
+	t, err := core.Open(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &source{
+		Target: t,
+		root:   opts.Sysroot,
+		about: func(doc *document) {
+			doc.Core, doc.PID, doc.Exe = path, t.PID, t.Exe
+			if s := t.Signal; s != nil {
+				doc.Signal = &sig{Number: s.Number, Name: s.Name, Code: s.CodeName, Sender: s.Sender}
+				if s.HasAddr {
+					doc.Signal.Address = &hex{s.Addr, true}
+				}
+			}
+		},
+		mark:     func(of target.Thread, th *thread) { th.Died = of.(*core.Thread).Died },
+		warnings: t.Warnings,
+	}, nil
+}

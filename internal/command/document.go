@@ -1,0 +1,98 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// document is what a command prints, as text or as JSON; docs/json.md describes
+// it. Fields are added, never renamed.
+type document struct {
+	PID        int      `json:"pid"`
+	Exe        string   `json:"exe"`
+	Arch       string   `json:"arch"`
+	PauseUS    *int64   `json:"pause_us,omitempty"`   // of a live process
+	Consistent bool     `json:"consistent,omitempty"` // all threads are of one moment
+	Core       string   `json:"core,omitempty"`       // the core file
+	Snapshot   string   `json:"snapshot,omitempty"`   // the file with the snapshot
+	Taken      string   `json:"taken,omitempty"`      // when the snapshot was
+	Remote     string   `json:"remote,omitempty"`     // the stub's address
+	Signal     *sig     `json:"signal,omitempty"`     // what a core's process died of, what a stub's stopped for
+	Threads    []thread `json:"threads"`
+}
+
+// sig is a Unix signal and what came with it.
+type sig struct {
+	Number  int    `json:"number"`
+	Name    string `json:"name"`
+	Code    string `json:"code,omitempty"` // "SEGV_MAPERR"
+	Address *hex   `json:"address,omitempty"`
+	Sender  int    `json:"sender,omitempty"` // process that sent it
+}
+
+type thread struct {
+	TID     int    `json:"tid"`
+	Name    string `json:"name"`
+	Died    bool   `json:"died,omitempty"`    // a core's: the signal came to this thread
+	Stopped bool   `json:"stopped,omitempty"` // a stub's: this thread made the process stop
+	Frames  []frm  `json:"frames"`
+	Stop    string `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
+	Error   string `json:"error"` // why there is no stack, or what made it end early
+
+	whole  bool
+	detail string // Error without what Stop says already
+}
+
+// frm is one frame: physical, or an inlined call laid over one.
+type frm struct {
+	Level    int    `json:"level"`
+	Type     string `json:"type"`
+	PC       hex    `json:"pc"`
+	CFA      hex    `json:"cfa"`
+	Function string `json:"function"`
+	Offset   uint64 `json:"offset"`
+	Module   string `json:"module"`
+	BuildID  string `json:"build_id"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Sniffer  string `json:"sniffer"`
+
+	Guess     bool         `json:"guess,omitempty"`
+	MovedOn   bool         `json:"moved_on,omitempty"` // the process ran on before this was read
+	ID        string       `json:"id,omitempty"`
+	Registers []register   `json:"registers,omitempty"`
+	Explain   *explanation `json:"explain,omitempty"`
+
+	args   symbol.Args
+	over   bool   // lies over the same physical frame as the one before
+	inFile uint64 // link-time address
+}
+
+type register struct {
+	Name  string `json:"name"`
+	Value string `json:"value"` // "0x…", "<not saved>" or "<unavailable>"
+}
+
+type explanation struct {
+	Row      string    `json:"row"`
+	Declined []decline `json:"declined"`
+}
+
+type decline struct {
+	Sniffer string `json:"sniffer"`
+	Reason  string `json:"reason"`
+}
+
+// hex is an address; nil is one that is not known.
+type hex struct {
+	v  uint64
+	ok bool
+}
+
+func (h hex) MarshalJSON() ([]byte, error) {
+	if !h.ok {
+		return []byte("null"), nil
+	}
+	return fmt.Appendf(nil, `"%#x"`, h.v), nil
+}

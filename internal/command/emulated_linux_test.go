@@ -1,0 +1,179 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+var emulators = map[string]string{"arm64": "qemu-aarch64", "s390x": "qemu-s390x"}
+
+// emulate runs an emulated program. Emulators deadlock at times, with programs of
+// many threads: then it is run again.
+func emulate(t *testing.T, qemu string, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		cmd := exec.CommandContext(ctx, qemu, args...)
+		cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
+		cmd.WaitDelay = time.Second
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err = cmd.Run()
+		late := ctx.Err()
+		cancel()
+		if out, errOut = stdout.String(), stderr.String(); late == nil {
+			break
+		}
+		t.Logf("%s %v does not end", qemu, args)
+	}
+	return out, errOut, err
+}
+
+// The command runs on hosts of the other architectures: an emulated one, which
+// cannot trace processes, shows the bundled core file.
+func TestDemoOnOtherHosts(t *testing.T) {
+	for goarch, emulator := range emulators {
+		t.Run(goarch, func(t *testing.T) {
+			qemu := gdbtest.Tool(t, emulator)
+			bin := filepath.Join(t.TempDir(), "sfwalk")
+			build := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, ".")
+			build.Env = append(os.Environ(), "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=")
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			out, errOut, err := emulate(t, qemu, bin, "demo")
+			if err != nil || errOut != "" {
+				t.Fatalf("%v\n%s", err, errOut)
+			}
+			// testdata/progs/guest/stacks.c: the scenario nested.
+			want := []string{"stop_here", "on_fault", "<signal", "middle", "on_nested", "<signal", "run_nested", "main", "_start"}
+			var got []string
+			for _, m := range regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(<signal|\w+)`).FindAllStringSubmatch(out, -1) {
+				got = append(got, m[1])
+			}
+			if !slices.Equal(got, want) || strings.Contains(out, "guess") {
+				t.Errorf("functions %q, want %q\n%s", got, want, out)
+			}
+
+			// Core files of either byte order read the same as here.
+			for other := range emulators {
+				args := []string{"core", "--exe", "../../internal/demo/target/dead-" + other, "../../internal/demo/target/dead-" + other + ".core.xz", "--registers", "--explain"}
+				want, _, err := command(args...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _, err := emulate(t, qemu, append([]string{bin}, args...)...)
+				if err != nil || got != want {
+					t.Errorf("core of %s: %v\n%s\nwant\n%s", other, err, got, want)
+				}
+			}
+
+			// Our own process is of another machine: that is said, and nothing is touched.
+			_, errOut, err = emulate(t, qemu, bin, "attach", "1")
+			if err == nil || !strings.HasPrefix(errOut, "sfwalk: attach 1: ") {
+				t.Errorf("attach: %v\n%s", err, errOut)
+			}
+		})
+	}
+}
+
+// The demo targets of the other architectures run, with the stacks that demo.c
+// says; what is left of them when they are killed shows it.
+func TestDemoTargets(t *testing.T) {
+	// From the innermost function of demo.c outward.
+	want := [][]string{
+		{"next_job", "serve", "main"},
+		{"visit", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walk_tree", "walker"},
+		{"on_tick", "compute", "ticker"},
+		{"without_frame_pointer", "with_frame_pointer", "framed"},
+		{"take", "queue"},
+		{"take", "queue"},
+	}
+	for goarch, emulator := range emulators {
+		t.Run(goarch, func(t *testing.T) {
+			root := map[string]string{"arm64": "/usr/aarch64-linux-gnu", "s390x": "/usr/s390x-linux-gnu"}[goarch]
+			if _, err := os.Stat(root + "/lib/libc.so.6"); err != nil {
+				gdbtest.Missing(t, root+"/lib/libc.so.6 (apt-get install libc6-dev-"+goarch+"-cross)")
+			}
+			program, err := filepath.Abs("../../internal/demo/target/demo-" + goarch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The thread that says "ready" goes to its place afterwards, as fast as the
+			// machine lets it.
+			var got [][]string
+			for wait := 250 * time.Millisecond; wait < 5*time.Second; wait *= 2 {
+				got = demoStacks(t, gdbtest.Tool(t, emulator), root, program, wait)
+				if len(got) == len(want) && slices.ContainsFunc(got, func(g []string) bool { return slices.Equal(g, want[0]) }) {
+					break
+				}
+			}
+			for _, names := range want {
+				i := slices.IndexFunc(got, func(g []string) bool { return slices.Equal(g, names) })
+				if i < 0 {
+					t.Errorf("no thread has %q: %q", names, got)
+					continue
+				}
+				got = slices.Delete(got, i, i+1)
+			}
+		})
+	}
+}
+
+// demoStacks runs a demo target under an emulator, kills it some time after it is
+// ready, and returns the functions of demo.c on each thread's stack.
+func demoStacks(t *testing.T, emulator, root, program string, wait time.Duration) (stacks [][]string) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", `ulimit -c unlimited; ulimit -s 256; exec "$0" -L "$1" "$2"`, emulator, root, program)
+	cmd.Dir = dir
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 6)
+	if _, err := stdout.Read(line); err != nil || string(line) != "ready\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+	time.Sleep(wait)
+	cmd.Process.Signal(syscall.SIGABRT)
+	cmd.Wait()
+	files, _ := filepath.Glob(filepath.Join(dir, "qemu_*.core"))
+	if len(files) != 1 {
+		t.Fatalf("%d core files", len(files))
+	}
+	s, err := coreFile(files[0], core.Options{Sysroot: root, Exe: program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	doc, warnings, err := collect(s, &walkFlags{})
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v, warnings %q", err, warnings)
+	}
+	for _, th := range doc.Threads {
+		var names []string
+		for _, f := range th.Frames {
+			if filepath.Base(f.File) == "demo.c" && f.Function != "nap" {
+				names = append(names, f.Function)
+			}
+		}
+		stacks = append(stacks, names)
+	}
+	return stacks
+}

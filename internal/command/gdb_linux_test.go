@@ -1,0 +1,299 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// targets are the programs whose stacks are held against gdb's.
+var targets = []struct {
+	name  string
+	src   string
+	flags []string
+	args  []string
+}{
+	{name: "plain", src: "chain.c", flags: gdbtest.Plain},
+	{name: "O0", src: "chain.c", flags: []string{"-g", "-O0", "-Wa,--gsframe"}},
+	{name: "frame pointers", src: "chain.c", flags: []string{"-g", "-O2", "-fno-omit-frame-pointer"}},
+	{name: "no debug information", src: "chain.c", flags: []string{"-O2", "-fomit-frame-pointer", "-Wa,--gsframe"}},
+	{name: "static-pie, stripped", src: "chain.c", flags: []string{"-O2", "-fomit-frame-pointer", "-Wa,--gsframe", "-static-pie", "-s"}},
+	{name: "static, no .eh_frame_hdr", src: "chain.c", flags: []string{"-O2", "-g", "-static", "-Wl,--no-eh-frame-hdr"}},
+	{name: "handler on the normal stack", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"normal", "fault"}},
+	{name: "handler on an alternate stack", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "fault"}},
+	{name: "handler, middle of a function", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "middle"}},
+	{name: "handler, asynchronous", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "async"}},
+	{name: "handler, raised", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"normal", "raise"}},
+	{name: "handler in a handler", src: "sighandler.c", flags: gdbtest.Plain, args: []string{"alt", "nested"}},
+	{name: "frames above 64 KiB", src: "bigframe.c", flags: gdbtest.Plain},
+	{name: "alloca, realigned, DRAP", src: "realign.c", flags: append([]string{"-mavx2"}, gdbtest.Plain...)},
+	{name: "tail calls", src: "tailcall.c", flags: gdbtest.Plain},
+	{name: "tail calls, no debug information", src: "tailcall.c", flags: []string{"-O2", "-fomit-frame-pointer", "-Wa,--gsframe"}},
+	{name: "noreturn", src: "noreturn.c", flags: append([]string{"-falign-functions=1", "-fno-toplevel-reorder", "-fno-reorder-functions"}, gdbtest.Plain...)},
+	{name: "inlined calls", src: "inline.c", flags: gdbtest.Plain},
+	{name: "200 threads", src: "threads.c", flags: gdbtest.Plain},
+	{name: "C++ in libstdc++", src: "cxxwait.cc", flags: gdbtest.Plain},
+	{name: "recursion", src: "recurse.c", flags: gdbtest.Plain, args: []string{"20000"}},
+	{name: "call of NULL", src: "nullcall.c", flags: gdbtest.Plain},
+	{name: "SFrame V2", src: "mix-v2"},
+	{name: "SFrame V3", src: "mix-v3"},
+}
+
+func startTarget(t *testing.T, src string, flags, args []string) *gdbtest.Process {
+	t.Helper()
+	if filepath.Ext(src) == "" {
+		return gdbtest.Start(t, gdbtest.Testdata(t, "bin", src), args...)
+	}
+	return gdbtest.Start(t, gdbtest.Build(t, src, flags...), args...)
+}
+
+// TestGDB compares PC, CFA, type, function and line of every frame of every
+// thread with gdb's, on the same standing process.
+func TestGDB(t *testing.T) {
+	for _, tt := range targets {
+		t.Run(tt.name, func(t *testing.T) {
+			p := startTarget(t, tt.src, tt.flags, tt.args)
+			got := take(t, p.PID, &walkFlags{explain: true})
+			compare(t, got, gdbtest.Backtrace(t, p.PID))
+		})
+	}
+}
+
+// TestDlopenGDB does the same with a library that was loaded at run time.
+func TestDlopenGDB(t *testing.T) {
+	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
+	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
+	compare(t, take(t, p.PID, &walkFlags{}), gdbtest.Backtrace(t, p.PID))
+}
+
+// TestSniffersAgree holds the stacks of one sniffer alone against those of the
+// default order, as far as it has data.
+func TestSniffersAgree(t *testing.T) {
+	for _, tt := range targets {
+		t.Run(tt.name, func(t *testing.T) {
+			p := startTarget(t, tt.src, tt.flags, tt.args)
+			process, err := live.Attach(context.Background(), p.PID, live.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer process.Close()
+			threads, err := process.Threads()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, th := range threads {
+				want := physical(t, process, th, &walkFlags{})
+				for _, names := range [][]string{nil, {"sframe"}, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
+					table := (&walkFlags{sniffers: names}).table(process.Arch())
+					if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
+						t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)
+					}
+				}
+				for _, alone := range []string{"sframe", "dwarf"} {
+					// The trampoline is sigtramp's in every order.
+					got := physical(t, process, th, &walkFlags{sniffers: []string{"sigtramp", alone}})
+					for i, f := range got {
+						w := want[i]
+						cfa, ok := f.CFA()
+						wantCFA, _ := w.CFA()
+						if f.PC() != w.PC() || ok && cfa != wantCFA {
+							t.Errorf("%s alone, thread %d: %v CFA %#x, default order has %v CFA %#x", alone, th.ID(), f, cfa, w, wantCFA)
+						}
+					}
+					if alone == "dwarf" && len(got) < described(want) {
+						t.Errorf("dwarf alone: thread %d has %d frames, default order %d", th.ID(), len(got), len(want))
+					}
+				}
+			}
+		})
+	}
+}
+
+// physical returns a thread's frames, without what symbols add.
+func physical(t *testing.T, process target.Target, th target.Thread, flags *walkFlags) (frames []*frame.Frame) {
+	t.Helper()
+	stack, err := frame.New(process, th, flags.table(process.Arch()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f := range stack.All() {
+		if f != nil {
+			frames = append(frames, f)
+		}
+	}
+	return frames
+}
+
+// described returns how many frames, from the innermost on, tables describe.
+func described(frames []*frame.Frame) int {
+	for i, f := range frames {
+		if f.Sniffer() == "prologue" || f.Row().Flags&trad.Guess != 0 {
+			return i
+		}
+	}
+	return len(frames)
+}
+
+// TestSectionHeadersStripped unwinds a program by its segments alone. gdb cannot
+// do that; the same program with its headers is what it can read.
+func TestSectionHeadersStripped(t *testing.T) {
+	p := startTarget(t, "mix-v3", nil, nil)
+	want := gdbtest.Backtrace(t, p.PID)
+	bare := startTarget(t, "mix-v3-noheaders", nil, nil)
+	got := take(t, bare.PID, &walkFlags{sniffers: []string{"sigtramp", "sframe", "dwarf"}})
+	for _, w := range want {
+		i := slices.IndexFunc(got.Threads, func(th thread) bool { return th.Name == w.Name })
+		if i < 0 {
+			t.Fatalf("no thread %q", w.Name)
+		}
+		th := got.Threads[i]
+		frames := slices.DeleteFunc(slices.Clone(w.Frames), func(f gdbtest.Frame) bool { return !f.Physical() })
+		mine := slices.DeleteFunc(slices.Clone(th.Frames), func(f frm) bool { return f.Type == "inline" })
+		if len(mine) != len(frames) || !th.whole {
+			t.Errorf("thread %q: %d frames (%s %s), gdb has %d", w.Name, len(mine), th.Stop, th.Error, len(frames))
+			continue
+		}
+		// Each is loaded elsewhere: what they share are offsets in pages and sizes of frames.
+		const page = 0xfff
+		for j, f := range frames {
+			busy := j > 0 && frames[j-1].Type == "sigtramp" // interrupted somewhere in a loop
+			switch {
+			case mine[j].PC.v&page != f.PC&page && !busy:
+				t.Errorf("thread %q frame %d: PC %#x, gdb has %#x", w.Name, j, mine[j].PC.v, f.PC)
+			case j > 0 && f.CFA != 0 && frames[j-1].Type == "normal" && f.Type == "normal" && mine[j].CFA.v-mine[j-1].CFA.v != f.CFA-frames[j-1].CFA:
+				t.Errorf("thread %q frame %d: CFA is %#x outward, gdb has %#x", w.Name, j, mine[j].CFA.v-mine[j-1].CFA.v, f.CFA-frames[j-1].CFA)
+			}
+		}
+	}
+}
+
+// take attaches to a process and makes its document.
+func take(t *testing.T, pid int, flags *walkFlags) *document {
+	t.Helper()
+	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	doc, warnings, err := collect(s, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range warnings {
+		t.Logf("warning: %s", w)
+	}
+	return doc
+}
+
+func compare(t *testing.T, got *document, want []gdbtest.Thread) {
+	t.Helper()
+	if len(got.Threads) != len(want) {
+		t.Fatalf("%d threads, gdb has %d", len(got.Threads), len(want))
+	}
+	frames := 0
+	for _, w := range want {
+		var th *thread
+		for i := range got.Threads {
+			if got.Threads[i].TID == w.TID {
+				th = &got.Threads[i]
+			}
+		}
+		if th == nil {
+			t.Errorf("thread %d is missing", w.TID)
+			continue
+		}
+		frames += len(w.Frames)
+		if why := compareThread(th, w); why != "" {
+			t.Errorf("thread %d %q: %s\n%s", w.TID, th.Name, why, sideBySide(th, w))
+		}
+	}
+	t.Logf("%d threads, %d frames", len(want), frames)
+}
+
+// compareThread compares frame by frame. Beyond a return address that is 0 or no
+// code gdb reads on, and prints whatever the stack has there; sfwalk shows the
+// address, if it is not 0, and stops.
+func compareThread(th *thread, w gdbtest.Thread) string {
+	i, called := 0, false
+	for _, g := range w.Frames {
+		if g.Type == "tailcall" {
+			continue // gdb guesses these from call sites in the debug information
+		}
+		if g.PC == 0 && called {
+			break
+		}
+		if i == len(th.Frames) {
+			return fmt.Sprintf("ends after %d frames (%s, %s), gdb has more", i, th.Stop, th.Error)
+		}
+		f := th.Frames[i]
+		i++
+		noCode := f.Module == "" || i == len(th.Frames) && th.Stop == frame.NotCode.String() // data of a module
+		if f.PC.v == g.PC && noCode && called {
+			break
+		}
+		called = g.Type != "sigtramp"
+		switch {
+		case f.PC.v != g.PC:
+			return fmt.Sprintf("frame %d: PC %#x, gdb has %#x", f.Level, f.PC.v, g.PC)
+		case f.Type != g.Type:
+			return fmt.Sprintf("frame %d: type %s, gdb has %s", f.Level, f.Type, g.Type)
+		case g.CFA != 0 && f.CFA.v != g.CFA:
+			return fmt.Sprintf("frame %d: CFA %#x, gdb has %#x", f.Level, f.CFA.v, g.CFA)
+		case f.ID != "" && g.CFA != 0 && g.Code != 0 && f.ID != gdbID(g):
+			return fmt.Sprintf("frame %d: ID %s, gdb has %s", f.Level, f.ID, gdbID(g))
+		case g.Function != "" && g.Type != "sigtramp" && function(f.Function) != function(g.Function):
+			return fmt.Sprintf("frame %d: function %s, gdb has %s", f.Level, f.Function, g.Function)
+		case g.Line != 0 && (f.Line != g.Line || filepath.Base(f.File) != filepath.Base(g.File)):
+			return fmt.Sprintf("frame %d: %s:%d, gdb has %s:%d", f.Level, f.File, f.Line, g.File, g.Line)
+		}
+	}
+	if i != len(th.Frames) {
+		return fmt.Sprintf("has %d frames, gdb %d", len(th.Frames), i)
+	}
+	return ""
+}
+
+// gdbID is gdb's frame ID. Tail calls count in its depth.
+func gdbID(g gdbtest.Frame) string {
+	id := frame.ID{Stack: g.CFA, Code: g.Code, Has: frame.HasStack | frame.HasCode}
+	if g.Type == "inline" {
+		id.Depth = g.Artificial
+	}
+	return id.String()
+}
+
+// function leaves out the parameters, which gdb shows in some places only.
+func function(name string) string {
+	if i := strings.IndexByte(name, '('); i > 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+func sideBySide(th *thread, w gdbtest.Thread) string {
+	var b strings.Builder
+	for i := range min(max(len(th.Frames), len(w.Frames)), 40) {
+		var l, r string
+		if i < len(th.Frames) {
+			f := th.Frames[i]
+			l = fmt.Sprintf("%x %x %s %s:%d %s", f.PC.v, f.CFA.v, f.Function, filepath.Base(f.File), f.Line, f.Sniffer)
+		}
+		if i < len(w.Frames) {
+			f := w.Frames[i]
+			r = fmt.Sprintf("%x %x %s %s:%d", f.PC, f.CFA, f.Function, filepath.Base(f.File), f.Line)
+		}
+		fmt.Fprintf(&b, "%3d %-75s | %s\n", i, l, r)
+	}
+	return b.String()
+}

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"encoding/json"
+
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// jsonPrinter writes a [document], piece by piece.
+type jsonPrinter struct {
+	page
+	encoder *json.Encoder // to the page
+	room    []frm         // for the frames of one place
+}
+
+func newJSONPrinter() *jsonPrinter {
+	p := &jsonPrinter{}
+	p.encoder = json.NewEncoder(&p.page)
+	p.encoder.SetEscapeHTML(false)
+	return p
+}
+
+// value writes a value, but for that many of its last bytes.
+func (p *jsonPrinter) value(v any, but int) {
+	p.encoder.Encode(v) // with a newline; of values without errors, to memory
+	p.buf = p.buf[:len(p.buf)-1-but]
+}
+
+func (p *jsonPrinter) heading(d *document) {
+	about := *d
+	about.Threads = []thread{}
+	p.value(&about, len("]}"))
+}
+
+func (p *jsonPrinter) ending() { p.text("]}\n") }
+
+func (p *jsonPrinter) thread(d *document, i int) {
+	if i > 0 {
+		p.byte(',')
+	}
+	t := d.Threads[i]
+	t.Frames, t.Stop, t.Error = []frm{}, "", ""
+	p.value(&t, len(`],"stop":"","error":""}`))
+}
+
+func (p *jsonPrinter) end(t *thread) {
+	p.text("],")
+	at := len(p.buf)
+	p.value(struct {
+		Stop  string `json:"stop"`
+		Error string `json:"error"`
+	}{t.Stop, t.Error}, 0)
+	p.buf = append(p.buf[:at], p.buf[at+1:]...) // without the brace
+}
+
+func (p *jsonPrinter) frame(w *walker, level int, f *frame.Frame) int {
+	p.room = w.appendFrame(p.room[:0], level, f)
+	for i := range p.room {
+		if level+i > 0 {
+			p.byte(',')
+		}
+		p.value(&p.room[i], 0)
+	}
+	return len(p.room)
+}

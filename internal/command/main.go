@@ -1,0 +1,135 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes, as `sfwalk help` documents them.
+const (
+	exitWhole = 0 // all stacks are whole
+	exitError = 1
+	exitUsage = 2
+	exitEarly = 3 // some stack ended early
+)
+
+// errEarly says that everything was printed and some stack ended early.
+var errEarly = errors.New("some stack ended early")
+
+// exitStatus ends a command that has exit codes of its own. Where err is nil
+// everything was printed.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e exitStatus) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e exitStatus) Unwrap() error { return e.err }
+
+// usageError is a mistake in the command line.
+type usageError struct{ error }
+
+// Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins; nil
+// where the program cannot, and must become another that can.
+func Main(args []string, host Host) int {
+	collectLate()
+	return run(args, host)
+}
+
+// collectLate puts off the first garbage collection until the heap has 16 MB, not
+// 4: most commands are over by then, and a collection costs them more than it
+// finds. From the first one on the usual pace holds. GOGC has its say as ever.
+func collectLate() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(400)
+	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
+}
+
+func run(args []string, host Host) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(host)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	var status exitStatus
+	switch {
+	case err == nil:
+		return exitWhole
+	case errors.Is(err, errEarly):
+		return exitEarly
+	case errors.As(err, &status):
+		if status.err != nil {
+			fmt.Fprintf(os.Stderr, "sfwalk: %v\n", status.err)
+		}
+		return status.code
+	case errors.As(err, &usage):
+		fmt.Fprintf(os.Stderr, "sfwalk: %v\nTry 'sfwalk help'.\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(os.Stderr, "sfwalk: %v\n", err)
+	return exitError
+}
+
+func newRoot(host Host) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sfwalk",
+		Short: "Print the stacks of a process",
+		Long: `sfwalk prints every thread's stack of a process: right and fast, with the
+process stopped for a moment only; or of a core file, of a snapshot that was saved, or of
+what a GDB remote stub controls. It reads SFrame, DWARF call frame information and, where there is
+neither, the machine code itself.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
+(its last line says why).`,
+		Example: `  sfwalk attach 4242              all threads of process 4242
+  sfwalk attach 4242 --json       the same, for a program
+  sfwalk attach 4242 --explain    who unwound each frame, and how
+  sfwalk core core.4242           what a process died of, and where
+  sfwalk open snapshot.4242       what 'sfwalk attach --save' has kept
+  sfwalk remote localhost:1234    what gdbserver or qemu has stopped
+  sfwalk sframe verify FILE       check a file's SFrame against its DWARF
+  sfwalk demo                     try it on a bundled program`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return usageError{errors.New("which command? attach, core, open, remote, sframe, demo, version or help")}
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newAttach(), newCore(), newOpen(), newRemote(), newSFrame(), newDemo(), newVersion())
+	wrapArgs(root)
+	return root
+}
+
+// wrapArgs makes a wrong number of arguments a usage error, for all commands.
+func wrapArgs(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		wrapArgs(sub)
+	}
+}

@@ -1,0 +1,112 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+)
+
+func newOpen() *cobra.Command {
+	var flags walkFlags
+	var opts core.Options
+	cmd := &cobra.Command{
+		Use:   "open FILE",
+		Short: "Print the stacks of a saved snapshot",
+		Long: `open prints the stacks of a snapshot that 'sfwalk attach --save FILE' has written:
+the same stacks, also when the process is long gone, and on any machine. There,
+the files that were mapped are looked for by their paths or below --sysroot, and
+used if they are the same; --exe names the program where it is elsewhere.
+
+A snapshot is an ELF core file: gdb and 'sfwalk core' can open it, too.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
+		Example: `  sfwalk open snapshot.4242
+  sfwalk open --exe ./server snapshot.4242
+  sfwalk open --sysroot /srv/arm64-root snapshot.4242
+  sfwalk open snapshot.4242 --json | jq .taken`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			s, err := snapshotFile(args[0], opts)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			return show(cmd, s, &flags)
+		},
+	}
+	flags.add(cmd)
+	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	return cmd
+}
+
+func snapshotFile(path string, opts core.Options) (*source, error) {
+	t, err := snapshot.Open(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &source{
+		Target: t,
+		root:   opts.Sysroot,
+		about: func(doc *document) {
+			pause := t.Pause.Microseconds()
+			doc.Snapshot, doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = path, t.PID, t.Exe, &pause, t.Consistent
+			if !t.Taken.IsZero() {
+				doc.Taken = t.Taken.UTC().Format(time.RFC3339Nano)
+			}
+		},
+		mark: func(of target.Thread, th *thread) {
+			x := of.(*snapshot.Thread)
+			if x.Err != nil {
+				th.Error, th.whole, th.detail = x.Err.Error(), false, x.Err.Error()
+			}
+		},
+		warnings: t.Warnings,
+	}, nil
+}
+
+// saving is a file that a snapshot is about to be written to.
+type saving struct {
+	path string
+	tmp  *os.File // beside it
+}
+
+// newSaving sees to it that a file can be written, before a process is touched. Its
+// owner alone can read it, for stacks hold secrets.
+func newSaving(path string) (*saving, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, usageError{fmt.Errorf("--save %s: not a regular file (%v)", path, info.Mode().Type())}
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("--save %s: %w", path, err)
+	}
+	return &saving{path, tmp}, nil
+}
+
+// write writes the file: whoever reads it has a whole one, this or the one before.
+func (f *saving) write(s *snapshot.Snapshot) error {
+	if err := errors.Join(s.Write(f.tmp), f.tmp.Close()); err != nil {
+		return fmt.Errorf("--save %s: %w", f.path, err)
+	}
+	if err := os.Rename(f.tmp.Name(), f.path); err != nil {
+		return fmt.Errorf("--save %s: %w", f.path, err)
+	}
+	return nil
+}
+
+// discard removes what is left where nothing was written.
+func (f *saving) discard() {
+	f.tmp.Close()
+	os.Remove(f.tmp.Name())
+}

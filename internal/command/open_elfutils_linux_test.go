@@ -1,0 +1,56 @@
+package command
+
+import (
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+// elfutils reads the stacks of a snapshot, too: its reader of core files is another
+// than gdb's, and wants segments that begin with a page.
+func TestOpenElfutils(t *testing.T) {
+	tool, err := exec.LookPath("eu-stack")
+	if err != nil {
+		t.Skip("SKIPPED, NOT TESTED: eu-stack is not installed (apt-get install elfutils)")
+	}
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "5")
+	want, path := saved(t, p.PID, &walkFlags{})
+	end(t, p)
+	doc, _ := reopened(t, path, core.Options{}, &walkFlags{})
+	out, err := exec.Command(tool, "--core="+path, "-e", want.Exe).CombinedOutput()
+	if err != nil {
+		t.Fatalf("eu-stack: %v\n%s", err, out)
+	}
+	stacks := map[int][]uint64{}
+	tid := 0
+	for _, m := range regexp.MustCompile(`(?m)^(?:TID (\d+):|#\d+ +0x([0-9a-f]+).*)$`).FindAllStringSubmatch(string(out), -1) {
+		if m[1] != "" {
+			tid, _ = strconv.Atoi(m[1])
+			continue
+		}
+		pc, _ := strconv.ParseUint(m[2], 16, 64)
+		stacks[tid] = append(stacks[tid], pc)
+	}
+	if len(stacks) != len(doc.Threads) || len(stacks) != 6 {
+		t.Fatalf("%d threads, elfutils has %d", len(doc.Threads), len(stacks))
+	}
+	for _, th := range doc.Threads {
+		n, pcs := 0, stacks[th.TID]
+		for _, f := range th.Frames {
+			if f.Type == "inline" {
+				continue
+			}
+			if n == len(pcs) || f.PC.v != pcs[n] {
+				t.Fatalf("thread %d: frame %d is at %#x, elfutils has\n%s", th.TID, n, f.PC.v, out)
+			}
+			n++
+		}
+		if n != len(pcs) {
+			t.Errorf("thread %d: %d frames, elfutils has %d", th.TID, n, len(pcs))
+		}
+	}
+}

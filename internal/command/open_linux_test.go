@@ -1,0 +1,370 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+)
+
+// saved attaches to a process, as 'sfwalk attach --save' does, and returns the
+// document and the snapshot's path.
+func saved(t *testing.T, pid int, flags *walkFlags) (doc *document, path string) {
+	t.Helper()
+	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if doc, _, err = collect(s, flags); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := s.Target.(*live.Target).Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "snapshot")
+	file, err := newSaving(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.discard()
+	if err := file.write(picture); err != nil {
+		t.Fatal(err)
+	}
+	return doc, path
+}
+
+// end kills a process and waits until it is gone.
+func end(t *testing.T, p *gdbtest.Process) {
+	t.Helper()
+	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.Exit(t)
+}
+
+// reopened returns the document of a snapshot, and what was warned of.
+func reopened(t *testing.T, path string, opts core.Options, flags *walkFlags) (*document, []string) {
+	t.Helper()
+	s, err := snapshotFile(path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	doc, warnings, err := collect(s, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc, warnings
+}
+
+// asCore returns the document of the snapshot as a core file.
+func asCore(t *testing.T, path string, opts core.Options, flags *walkFlags) *document {
+	t.Helper()
+	s, err := coreFile(path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	doc, _, err := collect(s, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// equalAll is equalThreads, with the names of the threads and why stacks end.
+func equalAll(t *testing.T, got, want *document) {
+	t.Helper()
+	equalThreads(t, got, want)
+	for i := range min(len(got.Threads), len(want.Threads)) {
+		g, w := &got.Threads[i], &want.Threads[i]
+		if g.TID != w.TID || g.Name != w.Name || g.Error != w.Error || g.whole != w.whole {
+			t.Errorf("thread %d %q (%s, whole %v), want %d %q (%s, whole %v)", g.TID, g.Name, g.Error, g.whole, w.TID, w.Name, w.Error, w.whole)
+		}
+	}
+}
+
+// A snapshot of a process that has died since shows what the process showed, frame
+// by frame with all registers; so does it as a core file; and gdb reads the same
+// of it.
+func TestOpenIsAttach(t *testing.T) {
+	for _, tt := range targets {
+		t.Run(tt.name, func(t *testing.T) {
+			p := startTarget(t, tt.src, tt.flags, tt.args)
+			deep := tt.src == "recurse.c" // 20,000 frames
+			flags := &walkFlags{registers: !deep}
+			want, path := saved(t, p.PID, flags)
+			end(t, p)
+			got, _ := reopened(t, path, core.Options{}, flags)
+			equalAll(t, got, want)
+			if got.PID != p.PID || got.Exe != want.Exe || got.Arch != want.Arch || *got.PauseUS != *want.PauseUS || got.Snapshot != path {
+				t.Errorf("snapshot of %d, %s, %s, pause %d; want %d, %s, %s, %d", got.PID, got.Exe, got.Arch, *got.PauseUS, p.PID, want.Exe, want.Arch, *want.PauseUS)
+			}
+			equalThreads(t, asCore(t, path, core.Options{}, flags), want)
+			if deep {
+				out := gdbOf(t, want.Exe, path, "bt -1")
+				if !strings.Contains(out, "\n#20003 ") || !strings.Contains(out, " in main ") {
+					t.Errorf("gdb's outermost frame: %s", out)
+				}
+				return
+			}
+			compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
+		})
+	}
+}
+
+func gdbOf(t *testing.T, program, core string, commands ...string) string {
+	t.Helper()
+	args := []string{"-nx", "-batch", "-iex", "set debuginfod enabled off"}
+	for _, c := range commands {
+		args = append(args, "-ex", c)
+	}
+	out, err := exec.Command(gdbtest.Tool(t, "gdb"), append(args, program, core)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("gdb: %v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// A library that dlopen has loaded is in the dynamic linker's list that gdb reads.
+func TestOpenDlopen(t *testing.T) {
+	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
+	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
+	flags := &walkFlags{registers: true}
+	want, path := saved(t, p.PID, flags)
+	end(t, p)
+	got, warnings := reopened(t, path, core.Options{}, flags)
+	equalAll(t, got, want)
+	if len(warnings) > 0 {
+		t.Errorf("warnings %q", warnings)
+	}
+	compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
+}
+
+// The program and a library of it were deleted while the process ran; then it died,
+// too. The snapshot has all that was shown, names and lines as well.
+func TestOpenDeleted(t *testing.T) {
+	p, lib := withPlugin(t)
+	flags := &walkFlags{registers: true}
+	exe := take(t, p.PID, flags).Exe
+	if err := errors.Join(os.Remove(exe), os.Remove(lib)); err != nil {
+		t.Fatal(err)
+	}
+	want, path := saved(t, p.PID, flags)
+	end(t, p)
+	got, _ := reopened(t, path, core.Options{}, flags)
+	equalAll(t, got, want)
+	equalThreads(t, asCore(t, path, core.Options{}, flags), want)
+	if os.Geteuid() == 0 && !slices.ContainsFunc(got.Threads[0].Frames, func(f frm) bool { return f.Function == "plugin_inner" && f.Line > 0 }) {
+		t.Error("the deleted library's functions and lines are not known")
+	}
+	// Another file at the path of a deleted one is not taken for it.
+	if err := os.WriteFile(lib, []byte("no library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, _ = reopened(t, path, core.Options{}, flags)
+	equalAll(t, got, want)
+}
+
+// withPlugin starts dlopen.c with plugin.c, both in a folder of the test's own.
+func withPlugin(t *testing.T) (p *gdbtest.Process, lib string) {
+	t.Helper()
+	dir := t.TempDir()
+	lib = filepath.Join(dir, "plugin.so")
+	exe := filepath.Join(dir, "dlopen")
+	copyFile(t, gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...), lib)
+	copyFile(t, gdbtest.Build(t, "dlopen.c", gdbtest.Plain...), exe)
+	return gdbtest.Start(t, exe, lib), lib
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		if err = os.MkdirAll(filepath.Dir(to), 0o755); err == nil {
+			err = os.WriteFile(to, text, 0o755)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A library that was replaced after the snapshot was saved is found out, not used.
+func TestOpenReplacedLater(t *testing.T) {
+	p, lib := withPlugin(t)
+	want, path := saved(t, p.PID, &walkFlags{})
+	end(t, p)
+	copyFile(t, gdbtest.Build(t, "plugin.c", "-shared", "-fPIC", "-O0"), lib)
+	got, warnings := reopened(t, path, core.Options{}, &walkFlags{})
+	id := ""
+	for _, f := range want.Threads[0].Frames {
+		if f.Module == lib {
+			id = f.BuildID
+		}
+	}
+	if text := strings.Join(warnings, "\n"); !strings.Contains(text, lib) || !strings.Contains(text, "mapped "+id) || id == "" {
+		t.Errorf("warnings %q, want one of %s, mapped %s", warnings, lib, id)
+	}
+	for _, f := range got.Threads[0].Frames {
+		if f.Module == lib && (f.BuildID != id || f.Line != 0) {
+			t.Errorf("frame %+v is of the other library", f)
+		}
+	}
+}
+
+// On another machine, the files are below a folder.
+func TestOpenSysroot(t *testing.T) {
+	p, lib := withPlugin(t)
+	flags := &walkFlags{registers: true}
+	want, path := saved(t, p.PID, flags)
+	end(t, p)
+	root := t.TempDir()
+	for _, f := range want.Threads[0].Frames {
+		if to := filepath.Join(root, f.Module); f.Module != "" {
+			copyFile(t, f.Module, to)
+		}
+	}
+	if err := errors.Join(os.Remove(want.Exe), os.Remove(lib)); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := reopened(t, path, core.Options{Sysroot: root}, flags)
+	equalAll(t, got, want)
+	// Without its library, the stack is not as before, and that is said.
+	_, warnings := reopened(t, path, core.Options{Exe: filepath.Join(root, want.Exe)}, flags)
+	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, lib+": ") }) {
+		t.Errorf("warnings %q, want one of %s", warnings, lib)
+	}
+}
+
+// The threads of a Go program, whose stacks lie in a heap of many.
+func TestOpenGo(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
+	p.Stop(t)
+	want, path := saved(t, p.PID, &walkFlags{})
+	end(t, p)
+	got, warnings := reopened(t, path, core.Options{}, &walkFlags{})
+	equalAll(t, got, want)
+	if len(warnings) > 0 {
+		t.Errorf("warnings %q", warnings)
+	}
+	c, err := core.Open(path, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Note(core.CarriedOwner, core.NTCarried, 100) != nil {
+		t.Error("the program, which is at its path, is in the snapshot")
+	}
+}
+
+// Code that has no file: what was read of it is in the snapshot. The order of the
+// calls is that of the source, jit.c.
+func TestOpenJIT(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "jit.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"))
+	flags := &walkFlags{registers: true}
+	want, path := saved(t, p.PID, flags)
+	end(t, p)
+	got, _ := reopened(t, path, core.Options{}, flags)
+	equalAll(t, got, want)
+	var names []string
+	for _, f := range got.Threads[0].Frames {
+		names = append(names, f.Function)
+	}
+	i := slices.Index(names, "callback")
+	if i < 0 || len(names) < i+3 || names[i+1] != "" || names[i+2] != "main" || !got.Threads[0].whole {
+		t.Fatalf("stack %q, %s %s", names, got.Threads[0].Stop, got.Threads[0].Error)
+	}
+	s, err := snapshotFile(path, core.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var made [4]byte // call *%rdi; leave; ret
+	if n, err := s.Memory().ReadMemory(got.Threads[0].Frames[i+1].PC.v-2, made[:]); n != 4 || made != [4]byte{0xff, 0xd7, 0xc9, 0xc3} {
+		t.Errorf("the code is % x, %v", made[:n], err)
+	}
+}
+
+// The command: what is printed, the file's mode, and a file that stays as it was
+// where nothing can be written.
+func TestSave(t *testing.T) {
+	p := startDemo(t)
+	pid := strconv.Itoa(p.PID)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "snapshot")
+	if _, _, err := command("attach", "2147483647", "--save", path); err == nil {
+		t.Error("no error for a process that is not there")
+	}
+	shown, errOut, err := command("attach", pid, "--save", path, "--max-frames", "1")
+	if err != nil || errOut != "" {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	if strings.Count(shown, "more frames follow") != 6 {
+		t.Errorf("%s", shown)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("%v in the folder, want the snapshot alone", files)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 || info.Size() > 4<<20 {
+		t.Errorf("mode %v, %d bytes, %v", info.Mode(), info.Size(), err)
+	}
+	t.Logf("%d bytes", info.Size())
+	out, errOut, err := command("open", path)
+	if err != nil || errOut != "" {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	head, stacks, _ := strings.Cut(out, "\n")
+	if !strings.HasPrefix(head, "Process "+pid+" (") || !strings.Contains(head, " as of 2") {
+		t.Errorf("%q", head)
+	}
+	if strings.Contains(stacks, "more frames follow") || strings.Count(stacks, "Thread ") != 6 {
+		t.Errorf("%s", stacks)
+	}
+	out, _, err = command("open", path, "--json", "--registers", "--explain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inPage(t, "sfwalk open", out)
+
+	// The folder is not there; it is no file.
+	for to, want := range map[string]string{filepath.Join(dir, "no", "snapshot"): "no such file", dir: "not a regular file"} {
+		if out, _, err := command("attach", pid, "--save", to); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--save "+to) || out != "" {
+			t.Errorf("--save %s: %v, %q", to, err, out)
+		}
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(info, after) {
+		t.Errorf("the snapshot is another file: %v", err)
+	}
+}
+
+// What is no snapshot is refused, with what to do instead.
+func TestOpenErrors(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", gdbtest.Plain...))
+	path := filepath.Join(t.TempDir(), "core")
+	gcore(t, p.PID, path)
+	_, _, err := command("open", path)
+	if !errors.Is(err, snapshot.ErrNotSnapshot) || !strings.Contains(fmt.Sprint(err), "'sfwalk core'") {
+		t.Errorf("a core file: %v", err)
+	}
+	if _, _, err = command("open", "/nonexistent"); err == nil || err.Error() != "snapshot /nonexistent: no such file or directory" {
+		t.Errorf("no file: %v", err)
+	}
+}

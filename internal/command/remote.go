@@ -1,0 +1,78 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/remote"
+)
+
+func newRemote() *cobra.Command {
+	var flags walkFlags
+	var opts remote.Options
+	cmd := &cobra.Command{
+		Use:   "remote HOST:PORT | unix:PATH",
+		Short: "Print the stacks of what a GDB remote stub controls",
+		Long: `remote speaks the GDB remote serial protocol with a stub (gdbserver, qemu -g,
+OpenOCD, rr) and prints the stacks of all its threads. A target that runs is
+stopped for as long as that takes, and goes on afterwards; one that was found
+stopped is left so, unless --resume is given.
+
+The files of the target are looked for by their paths, below --sysroot where it
+is another machine's, and read through the stub where it offers that. --exe
+names the program where the stub does not.
+
+qemu's user emulation cannot be interrupted through its stub: stop it by
+'kill -TRAP' of the emulator's process.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
+		Example: `  sfwalk remote localhost:1234
+  sfwalk remote --exe ./firmware.elf localhost:3333
+  sfwalk remote --sysroot /srv/arm64-root unix:/run/qemu.sock
+  sfwalk remote localhost:1234 --timeout 30s --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			s, err := stub(cmd.Context(), args[0], opts)
+			if err != nil {
+				return err
+			}
+			err = show(cmd, s, &flags)
+			if left := s.Close(); left != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
+			}
+			return err
+		},
+	}
+	flags.add(cmd)
+	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also where it was found stopped")
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 5*time.Second, "how long to wait for each answer of the stub")
+	return cmd
+}
+
+// stub connects to a GDB remote stub.
+func stub(ctx context.Context, addr string, opts remote.Options) (*source, error) {
+	t, err := remote.Dial(ctx, addr, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &source{
+		Target: t,
+		root:   opts.Sysroot,
+		about: func(doc *document) {
+			doc.Remote, doc.PID, doc.Exe = addr, t.PID, t.Exe
+			if t.StopSignal != 0 {
+				doc.Signal = &sig{Number: t.StopSignal, Name: t.StopName}
+			}
+		},
+		mark:     func(of target.Thread, th *thread) { th.Stopped = of.(*remote.Thread).Current },
+		warnings: t.Warnings,
+	}, nil
+}

@@ -1,0 +1,43 @@
+package command
+
+import (
+	"debug/elf"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newSFrame() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sframe",
+		Short: "Look at, check and make SFrame sections",
+		Long: `sframe works on the SFrame stack trace information of ELF files, versions 1 to 3,
+for amd64, AArch64 and s390x: it dumps it, compares it with the DWARF call frame
+information of the same file, and makes it from that.`,
+		Example: `  sfwalk sframe dump testdata/bin/mix-v3
+  sfwalk sframe verify testdata/bin/mix-v3
+  sfwalk sframe gen /bin/ls -o ls.sframe`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return usageError{errors.New("sframe: which command? dump, verify or gen")}
+		},
+	}
+	cmd.AddCommand(newSFrameDump(), newSFrameVerify(), newSFrameGen())
+	return cmd
+}
+
+// fileError returns what an error of reading a file says, but for the name of the
+// file: the commands put it before everything that they say of one.
+func fileError(err error) error {
+	var path *fs.PathError
+	var format *elf.FormatError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &format) && strings.HasPrefix(format.Error(), "bad magic number"):
+		return errors.New("not an ELF file")
+	}
+	return err
+}

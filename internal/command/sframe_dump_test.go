@@ -1,0 +1,273 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"debug/elf"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/sframe/object"
+)
+
+const binaries = "../../testdata/bin/"
+
+// TestSFrameDump compares the text with that of the readelf of each binary's own
+// toolchain, and the JSON document with the text.
+func TestSFrameDump(t *testing.T) {
+	for _, name := range []string{"mix-v2", "mix-v3", "plt-v3", "steps-v3"} {
+		want, err := os.ReadFile(binaries + name + ".readelf")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, _, err := command("sframe", "dump", binaries+name); err != nil || out != string(want) {
+			t.Errorf("%s: %v\n%s\nreadelf:\n%s", name, err, out, want)
+		}
+		out, _, err := command("sframe", "dump", binaries+name, "--json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		inPage(t, "sfwalk sframe dump", out)
+		sameAsText(t, name, []byte(out), string(want))
+		whereItLies(t, name, []byte(out))
+	}
+}
+
+// sameAsText writes a document's FDEs and FREs as readelf does, and compares.
+func sameAsText(t *testing.T, name string, doc []byte, text string) {
+	t.Helper()
+	var d struct {
+		File     string
+		Sections []struct {
+			NumFDEs int `json:"num_fdes"`
+			FDEs    []struct {
+				Index  int
+				Start  string
+				Size   int
+				PCType struct{ Name string } `json:"pc_type"`
+				FREs   []struct {
+					Offset int
+					PC     *string
+					CFA    struct {
+						Kind             string
+						Register, Offset int
+					}
+				} `json:"fres"`
+			} `json:"fdes"`
+		}
+	}
+	if err := json.Unmarshal(doc, &d); err != nil || len(d.Sections) != 1 {
+		t.Fatalf("%s: %v in %s", name, err, doc)
+	}
+	s := d.Sections[0]
+	if len(s.FDEs) != s.NumFDEs || strings.Count(text, "func idx [") != s.NumFDEs {
+		t.Errorf("%s: %d FDEs, announced %d", name, len(s.FDEs), s.NumFDEs)
+	}
+	for _, f := range s.FDEs {
+		head := fmt.Sprintf("    func idx [%d]: pc = %s, size = %d bytes", f.Index, f.Start, f.Size)
+		_, rest, ok := strings.Cut(text, head)
+		rows, _, _ := strings.Cut(rest, "\n\n")
+		lines := strings.Split(strings.TrimSpace(rows), "\n")
+		if !ok || len(lines) < 2+len(f.FREs)-1 {
+			t.Fatalf("%s: not in the text: %s with %d rows", name, head, len(f.FREs))
+		}
+		lines = lines[len(lines)-len(f.FREs):]
+		for i, e := range f.FREs {
+			at := fmt.Sprintf("%016x", e.Offset)
+			if e.PC != nil {
+				at = fmt.Sprintf("%016s", strings.TrimPrefix(*e.PC, "0x"))
+			}
+			reg := map[int]string{7: "sp", 6: "fp"}[e.CFA.Register]
+			if reg == "" {
+				reg = fmt.Sprintf("r%d", e.CFA.Register)
+			}
+			cfa := fmt.Sprintf("%s%+d ", reg, e.CFA.Offset)
+			switch e.CFA.Kind {
+			case "saved-at":
+				cfa = fmt.Sprintf("(%s%+d) ", reg, e.CFA.Offset)
+			case "none":
+				cfa = "RA undefined"
+			}
+			if want := at + "  " + cfa; !strings.HasPrefix(strings.TrimSpace(lines[i])+" ", want) {
+				t.Errorf("%s: %q, readelf: %q", name, want, lines[i])
+			}
+		}
+	}
+}
+
+// whereItLies looks for info bytes in the file, at the addresses that a document has.
+func whereItLies(t *testing.T, name string, doc []byte) {
+	t.Helper()
+	type named struct{ Value int }
+	var d struct {
+		Sections []struct {
+			Version int
+			Start   string `json:"fres_address"`
+			FDEs    []struct {
+				Address     string
+				FREOff      uint64 `json:"start_fre_off"`
+				Info, Info2 byte
+				FREType     named `json:"fre_type"`
+				FREs        []struct {
+					Address string
+					Info    byte
+				} `json:"fres"`
+			} `json:"fdes"`
+		}
+	}
+	if err := json.Unmarshal(doc, &d); err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(binaries + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	section := f.Section(".sframe")
+	data, err := section.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(addr string, off uint64) []byte {
+		n, err := strconv.ParseUint(addr, 0, 64)
+		if err != nil || n-section.Addr+off+2 > uint64(len(data)) {
+			t.Fatalf("%s: address %s, %v", name, addr, err)
+		}
+		return data[n-section.Addr+off:]
+	}
+	s := d.Sections[0]
+	for _, fde := range s.FDEs {
+		info := at(fde.Address, 16)
+		if s.Version == 3 {
+			info = at(s.Start, fde.FREOff+2)
+			if info[1] != fde.Info2 {
+				t.Errorf("%s: FDE at %s: info2 %#x, not %#x", name, fde.Address, info[1], fde.Info2)
+			}
+		}
+		if info[0] != fde.Info {
+			t.Errorf("%s: FDE at %s: info %#x, not %#x", name, fde.Address, info[0], fde.Info)
+		}
+		for _, fre := range fde.FREs {
+			if info := at(fre.Address, 1<<fde.FREType.Value)[0]; info != fre.Info {
+				t.Errorf("%s: FRE at %s: info %#x, not %#x", name, fre.Address, info, fre.Info)
+			}
+		}
+	}
+}
+
+// FuzzSFrameDumpJSON: a document of any section is valid, and not larger than its
+// FDEs and FREs account for, none of which is smaller than two bytes.
+func FuzzSFrameDumpJSON(f *testing.F) {
+	for _, name := range []string{"amd64-v1", "arm64be-v2", "amd64-v3", "s390x-v3"} {
+		data, err := os.ReadFile("../../sframe/testdata/" + name + ".sframe")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sections, err := object.Read(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		dumpJSON(w, "fuzz", sections)
+		w.Flush()
+		if !json.Valid(b.Bytes()) {
+			t.Errorf("not JSON: %s", &b)
+		}
+		if limit := 1000 * (1 + len(data)); b.Len() > limit {
+			t.Errorf("%d bytes made %d bytes of JSON", len(data), b.Len())
+		}
+	})
+}
+
+// TestSFrameDumpHere compares with this machine's readelf, on what its gcc makes.
+func TestSFrameDumpHere(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("as", "--gsframe", "-o", filepath.Join(dir, "x.o"), os.DevNull).CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED against this machine's readelf: as --gsframe: %v\n%s", err, out)
+	}
+	for _, args := range [][]string{
+		{"-O2", "-mavx2", "../../testdata/progs/steps.c", "-pthread"},
+		{"-O0", "-static-pie", "../../testdata/progs/mix.c", "-pthread", "-mavx2"},
+		{"-O2", "-c", "../../testdata/progs/mix.c", "-mavx2"},
+	} {
+		file := filepath.Join(dir, "a.out")
+		if out, err := exec.Command("gcc", append(args, "-w", "-Wa,--gsframe", "-o", file)...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc %v: %v\n%s", args, err, out)
+		}
+		if args[1] == "-c" { // a second section of the same name
+			bytes := filepath.Join(dir, "bytes")
+			for _, args := range [][]string{
+				{"--dump-section", ".sframe=" + bytes, file},
+				{"--add-section", ".second=" + bytes, file},
+				{"--rename-section", ".second=.sframe", file},
+			} {
+				if out, err := exec.Command("objcopy", args...).CombinedOutput(); err != nil {
+					t.Fatalf("objcopy %v: %v\n%s", args, err, out)
+				}
+			}
+		}
+		want, err := exec.Command("readelf", "--sframe", file).Output()
+		if err != nil || !bytes.Contains(want, []byte("func idx [10]")) {
+			t.Fatalf("readelf: %v\n%s", err, want)
+		}
+		if out, _, err := command("sframe", "dump", file); err != nil || out != string(want) {
+			t.Errorf("gcc %v: %v\n%s\nreadelf:\n%s", args, err, out, want)
+		}
+	}
+}
+
+// TestSFrameDumpErrors: what is wrong is said, and what is right is printed.
+func TestSFrameDumpErrors(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(binaries + "mix-v3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := f.Section(".sframe")
+	fde3 := section.Offset + 28 + 3*16
+	f.ByteOrder.PutUint32(file[fde3+12:], 0x9f00) // its start of FREs
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := os.WriteFile(bad, file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const wantBad = "sframe: FDE 3: start of FREs 0x9f00 lies beyond the FRE sub-section (0x229 bytes), field at section offset 0x58"
+	for _, tt := range []struct {
+		args []string
+		want string // the error's end
+		some bool   // is printed nevertheless
+	}{
+		{[]string{"/nowhere"}, "/nowhere: no such file or directory", false},
+		{[]string{self}, "no .sframe section: assemble with -Wa,--gsframe, or make one with 'sfwalk sframe gen'", false},
+		{[]string{"sframe_dump.go"}, "sframe_dump.go: not an ELF file", false},
+		{[]string{"/"}, "/: is a directory", false},
+		{[]string{binaries + "mix-v3", "--section", ".eh_frame"}, "no SFrame section is named .eh_frame", false},
+		{[]string{bad}, wantBad, true},
+		{[]string{bad, "--json"}, wantBad, true},
+	} {
+		out, _, err := command(append([]string{"sframe", "dump"}, tt.args...)...)
+		if err == nil || !strings.HasSuffix(err.Error(), tt.want) || (out != "") != tt.some {
+			t.Errorf("dump %v: %v, want %s\n%s", tt.args, err, tt.want, out)
+		}
+		text := len(tt.args) == 1
+		if tt.some && (text && !strings.Contains(out, "idx [3]") || text && !strings.Contains(out, "idx [4]") || json.Valid([]byte(out)) == text) {
+			t.Errorf("dump %v: %s", tt.args, out)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package command
+
+import (
+	"cmp"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/sframe/fromcfi"
+	"github.com/sfwalk/sfwalk/sframe/separate"
+)
+
+func newSFrameGen() *cobra.Command {
+	var out string
+	var format uint8
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "gen FILE -o OUT",
+		Short: "Make an SFrame section from a file's DWARF call frame information",
+		Long: `gen says in SFrame what the .eh_frame of FILE says, or its .debug_frame, for
+programs and libraries whose toolchain has written no SFrame. FILE is an
+executable, a shared library or a separate debug file, for amd64, AArch64 or
+s390x.
+
+OUT is a small ELF file with FILE's build ID and the section. If OUT is an
+existing folder, the file is OUT/.build-id/ab/cdef….sframe, where
+'sfwalk attach --sframe-dir OUT' finds it. 'readelf --sframe=.sframe OUT' reads
+it, and 'objcopy -O binary -j .sframe OUT BYTES' takes the bare section.
+
+Functions that SFrame has no form for are left out, and counted on standard
+error. Frames in them are unwound by DWARF as before.
+
+Exit codes: 0 written; 1 error; 2 usage.`,
+		Example: `  sfwalk sframe gen /bin/ls -o ls.sframe
+  sfwalk sframe gen /bin/ls -o ls.sframe --format 2 --verbose`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case out == "":
+				return usageError{errors.New("sframe gen: -o OUT is missing: the file to write, or a folder of such files")}
+			case format != 2 && format != 3:
+				return usageError{fmt.Errorf("--format %d: want 2 or 3", format)}
+			}
+			if err := generate(cmd.ErrOrStderr(), args[0], out, sframe.Version(format), verbose); err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&out, "output", "o", "", "the file to write, or a folder to write it to by its build ID")
+	f.Uint8Var(&format, "format", 3, "version of the SFrame format: 2 or 3")
+	f.BoolVarP(&verbose, "verbose", "v", false, "list every function that is left out")
+	return cmd
+}
+
+func generate(report io.Writer, name, out string, v sframe.Version, verbose bool) error {
+	f, err := elf.Open(name)
+	if err != nil {
+		return fileError(err)
+	}
+	defer f.Close()
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		paths := separate.Paths(out, separate.BuildID(f))
+		if paths == nil {
+			return fmt.Errorf("%w: link it with -Wl,--build-id, or let -o name a file and not a folder", separate.ErrNoBuildID)
+		}
+		out = paths[0]
+	}
+	if f.Type == elf.ET_REL {
+		return separate.ErrRelocatable
+	}
+	source, err := fromcfi.Open(f)
+	if err != nil {
+		return err
+	}
+	contents, left := source.Contents()
+	contents, more, err := fromcfi.Fit(contents, v)
+	if err != nil {
+		return err
+	}
+	left = append(left, more...)
+	data, err := separate.Encode(f, contents)
+	if err != nil {
+		return err
+	}
+	if err := separate.Write(out, data); err != nil {
+		return err
+	}
+	rows := 0
+	for i := range contents.Functions {
+		rows += len(contents.Functions[i].Entries)
+	}
+	fmt.Fprintf(report, "%s: SFrame V%d, %d functions, %d rows\n", out, v, len(contents.Functions), rows)
+	reportLeftOut(report, left, verbose)
+	return nil
+}
+
+// reportLeftOut counts functions by the reason for which they are left out, the
+// commonest first.
+func reportLeftOut(w io.Writer, left []fromcfi.LeftOut, verbose bool) {
+	if len(left) == 0 {
+		return
+	}
+	reasons := map[string]int{}
+	for _, l := range left {
+		reasons[l.Reason]++
+	}
+	var order []string
+	for r := range reasons {
+		order = append(order, r)
+	}
+	slices.SortFunc(order, func(a, b string) int { return cmp.Or(reasons[b]-reasons[a], cmp.Compare(a, b)) })
+	fmt.Fprintf(w, "left out: %d\n", len(left))
+	for _, r := range order {
+		fmt.Fprintf(w, "%6d  %s\n", reasons[r], r)
+		if !verbose {
+			continue
+		}
+		for _, l := range left {
+			if l.Reason == r {
+				fmt.Fprintf(w, "%8s%s\n", "", l)
+			}
+		}
+	}
+}

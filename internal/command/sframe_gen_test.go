@@ -1,0 +1,91 @@
+//go:build linux
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// execute runs one command, without what the root adds.
+func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err error) {
+	var out, errOut bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&errOut)
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(context.Background())
+	return out.String(), errOut.String(), err
+}
+
+// TestGen makes sections of the forms of file that there are.
+func TestGen(t *testing.T) {
+	dir := t.TempDir()
+	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-Wl,--build-id=0xabcdef0123456789")
+	folder := filepath.Join(dir, "folder")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, report, err := execute(newSFrameGen(), program, "-o", folder); err != nil || !strings.Contains(report, "SFrame V3") {
+		t.Errorf("%v\n%s", err, report)
+	}
+	if _, err := os.Stat(filepath.Join(folder, ".build-id", "ab", "cdef0123456789.sframe")); err != nil {
+		t.Error(err)
+	}
+
+	// A separate debug file, with .debug_frame alone.
+	debugFrame := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-Wl,--build-id")
+	apart := filepath.Join(dir, "chain.debug")
+	if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), "--only-keep-debug", debugFrame, apart).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, report, err := execute(newSFrameGen(), apart, "-o", filepath.Join(dir, "apart")); err != nil {
+		t.Errorf("%v\n%s", err, report)
+	}
+
+	libc := "/lib/x86_64-linux-gnu/libc.so.6"
+	if _, err := os.Stat(libc); err == nil {
+		_, report, err := execute(newSFrameGen(), libc, "-o", filepath.Join(dir, "libc"), "--format", "2", "--verbose")
+		for _, want := range []string{"SFrame V2", "left out: ", "     1  a signal frame\n", "PREVIOUS's SP is not what SFrame derives from the CFA at 0x"} {
+			if err != nil || !strings.Contains(report, want) {
+				t.Errorf("%v, want %q in\n%s", err, want, report)
+			}
+		}
+	}
+
+	object := filepath.Join(dir, "chain.o")
+	if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), "-O", "elf64-x86-64", "-I", "binary", program, object).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	noID := gdbtest.Build(t, "chain.c", "-O2", "-Wl,--build-id=none")
+	for _, tt := range []struct {
+		args  []string
+		usage bool
+		want  string
+	}{
+		{[]string{program}, true, "-o OUT is missing"},
+		{[]string{program, "-o", dir, "--format", "1"}, true, "want 2 or 3"},
+		{[]string{noID, "-o", dir}, false, "-Wl,--build-id"},
+		{[]string{object, "-o", filepath.Join(dir, "x")}, false, "relocatable"},
+		{[]string{"/proc/self/status", "-o", filepath.Join(dir, "x")}, false, "not an ELF file"},
+		{[]string{filepath.Join(dir, "nothing"), "-o", filepath.Join(dir, "x")}, false, "no such file"},
+		{[]string{program, "-o", filepath.Join(program, "x")}, false, "not a directory"},
+	} {
+		_, _, err := execute(newSFrameGen(), tt.args...)
+		if _, usage := err.(usageError); err == nil || usage != tt.usage || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("gen %v: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
+		t.Error("a file was written in spite of an error")
+	}
+}

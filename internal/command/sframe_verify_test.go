@@ -1,0 +1,87 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSFrameVerify finds what the linker has got wrong in a committed program, as
+// readelf shows both sides, and nothing else.
+func TestSFrameVerify(t *testing.T) {
+	exit := func(err error) int {
+		var status exitStatus
+		if errors.As(err, &status) {
+			return status.code
+		}
+		return 0
+	}
+	file := binaries + "mix-v3"
+	out, _, err := command("sframe", "verify", file, "--json")
+	if exit(err) != exitDisagree {
+		t.Errorf("exit code %d, %v; want %d", exit(err), err, exitDisagree)
+	}
+	inPage(t, "sfwalk sframe verify", out)
+	var d struct {
+		Agree         bool
+		Disagreements []struct {
+			Lo, Hi, Function string
+			Differs          []string
+			SFrame, DWARF    struct{ CFA, RA, FP string }
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Agree || len(d.Disagreements) != 1 {
+		t.Fatalf("%+v", d)
+	}
+	x := d.Disagreements[0]
+	text, err := os.ReadFile(file + ".readelf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dwarf, err := exec.Command("readelf", "--debug-dump=frames-interp", file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Both start with the function: its first block, in SFrame.
+	_, sframeSays, _ := strings.Cut(string(text), "pc = 0x1100, ")
+	// DWARF's FDE has no rows but that of its CIE.
+	dwarfSays, fde, _ := strings.Cut(string(dwarf), " FDE cie=00000000 pc=0000000000001100..")
+	_, dwarfSays, _ = strings.Cut(dwarfSays, "00000000 0000000000000014 00000000 CIE ")
+	if row := strings.Split(sframeSays, "\n")[2]; !strings.HasPrefix(row, "    0000000000000000  "+x.SFrame.CFA+" ") {
+		t.Errorf("SFrame %+v, readelf %q", x.SFrame, row)
+	}
+	if row := strings.Split(dwarfSays, "\n")[2]; !strings.HasPrefix(row, "0000000000000000 r"+x.DWARF.CFA+" ") || !strings.HasPrefix(strings.Join(strings.Fields(fde), " "), "0000000000001108 00000058 ") {
+		t.Errorf("DWARF %+v, readelf %q", x.DWARF, row)
+	}
+	if x.Lo != "0x1100" || x.Hi != "0x1108" || x.Function != ".plt.got" || strings.Join(x.Differs, " ") != "CFA" || x.SFrame.CFA == x.DWARF.CFA {
+		t.Errorf("%+v", x)
+	}
+	if out, _, err := command("sframe", "verify", file); exit(err) != exitDisagree || !strings.Contains(out, "0x1100..0x1108  .plt.got: CFA differs\n") ||
+		!strings.Contains(out, "DISAGREE: 1 disagreement, in 8 bytes of ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+
+	for _, args := range [][]string{{"/nowhere"}, {"/usr/bin/gcc"}, {"sframe_verify.go"}, {}} {
+		if _, _, err := command(append([]string{"sframe", "verify"}, args...)...); exit(err) != exitTrouble && !errors.As(err, new(usageError)) {
+			t.Errorf("verify %v: %v", args, err)
+		} else if len(args) > 0 && strings.Count(err.Error(), args[0]) != 1 {
+			t.Errorf("verify %v: the error names the file more than once: %v", args, err)
+		}
+	}
+
+	// Code of this machine's compiler, for which its assembler writes right rows.
+	so := filepath.Join(t.TempDir(), "rows.so")
+	if out, err := exec.Command("gcc", "-O2", "-fPIC", "-shared", "-Wa,--gsframe", "../../sframe/testdata/rows.c", "-o", so).CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED with this machine's SFrame: %v\n%s", err, out)
+	}
+	if out, _, err := command("sframe", "verify", so); err != nil || !strings.Contains(out, "SFrame and DWARF agree, for all ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

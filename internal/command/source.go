@@ -1,0 +1,82 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// source is a target, and what a document says about it beside its stacks.
+type source struct {
+	target.Target
+	root     string                       // folder below which its debug files are looked for first; "" for none
+	about    func(*document)              // fills in what is known of the whole
+	mark     func(target.Thread, *thread) // adds what is known of one thread; nil if there is nothing
+	warnings func() []string              // what the user should know by now
+}
+
+// symbolizer makes the symbolizer of a target.
+func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
+	return symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines})
+}
+
+// show walks a target and prints it.
+func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
+	symbols := s.symbolizer(flags)
+	defer symbols.Close()
+	whole, err := printStacks(cmd.OutOrStdout(), s, symbols, flags)
+	if err != nil {
+		return err
+	}
+	for _, w := range s.warned(symbols, flags) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
+	}
+	if !whole {
+		return errEarly
+	}
+	return nil
+}
+
+// collect makes the document of a target.
+func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err error) {
+	symbols := s.symbolizer(flags)
+	defer symbols.Close()
+	threads, err := s.threads(flags)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc = &document{Arch: s.Arch().Name}
+	var workers []func(int) thread
+	for _, w := range newWalkers(s, symbols, flags, len(threads)) {
+		workers = append(workers, func(i int) thread {
+			frames := []frm{}
+			th := w.thread(threads[i], func(f *frame.Frame) { frames = w.appendFrame(frames, len(frames), f) })
+			th.Frames = frames
+			return th
+		})
+	}
+	err = inOrder(len(threads), workers, func(th thread) error {
+		doc.Threads = append(doc.Threads, th)
+		return nil
+	})
+	s.about(doc)
+	return doc, s.warned(symbols, flags), err
+}
+
+// warned returns what the user should know of what was walked.
+func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
+	warnings := s.warnings()
+	for _, m := range s.Modules().All() {
+		if !m.Opened() {
+			continue // no frame is in it
+		}
+		for _, err := range symbols.Warnings(m) {
+			warnings = append(warnings, err.Error())
+		}
+	}
+	return append(warnings, flags.warnings()...)
+}

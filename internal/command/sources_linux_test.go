@@ -1,0 +1,108 @@
+package command
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestPromisedFramePointers gives a program an SFrame section that says that all
+// functions keep frame pointers (SFRAME_F_FRAME_POINTER, SFrame V1 section "SFrame
+// Flags") and has no FDE: the fp sniffer must unwind it, as gdb does by DWARF.
+// No assembler sets the flag, so the test does.
+func TestPromisedFramePointers(t *testing.T) {
+	built := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe")
+	program := filepath.Join(t.TempDir(), "chain")
+	data, err := os.ReadFile(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := f.Section(".sframe")
+	if section == nil {
+		t.Fatal("no .sframe")
+	}
+	header := data[section.Offset:]
+	header[3] |= 2                         // sfp_flags
+	copy(header[8:12], []byte{0, 0, 0, 0}) // sfh_num_fdes
+	if err := os.WriteFile(program, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+
+	p := gdbtest.Start(t, program)
+	got := take(t, p.PID, &walkFlags{})
+	compare(t, got, gdbtest.Backtrace(t, p.PID))
+	by := map[string]string{}
+	for _, fr := range got.Threads[0].Frames {
+		by[fr.Function] = fr.Sniffer
+		if fr.Guess {
+			t.Errorf("%s is a guess", fr.Function)
+		}
+	}
+	for _, name := range []string{"outer", "saves_rbx", "saves_all", "big_args", "main"} {
+		if by[name] != "fp" {
+			t.Errorf("%s was unwound by %q, want fp", name, by[name])
+		}
+	}
+	if by["_start"] != "dwarf" {
+		t.Errorf("_start, which has no frame pointer, was unwound by %q", by["_start"])
+	}
+}
+
+// TestVDSOGDB stops a process inside the kernel's vDSO, whose tables are in
+// memory only.
+func TestVDSOGDB(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "vdso.c", gdbtest.Plain...))
+	for range 50 {
+		p.Stop(t)
+		got := take(t, p.PID, &walkFlags{})
+		if got.Threads[0].Frames[0].Module == "[vdso]" {
+			want := gdbtest.Backtrace(t, p.PID)
+			compare(t, got, want)
+			if !slices.ContainsFunc(got.Threads[0].Frames, func(f frm) bool { return f.Function == "asks_time" }) {
+				t.Errorf("asks_time is not on the stack: %+v", got.Threads[0].Frames)
+			}
+			return
+		}
+		p.Continue(t)
+	}
+	t.Skip("the process was never in the vDSO: this kernel or its clock does not use it")
+}
+
+// TestExitCodes runs the command as a user does.
+func TestExitCodes(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "sfwalk")
+	if out, err := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, tt := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"version"}, exitWhole},
+		{[]string{"help"}, exitWhole},
+		{[]string{"completion", "bash"}, exitWhole},
+		{[]string{"demo"}, exitWhole},
+		{[]string{"demo", "--sniffers", "sframe"}, exitEarly},
+		{[]string{"attach", "2147483647"}, exitError},
+		{[]string{"attach"}, exitUsage},
+		{[]string{"unwind"}, exitUsage},
+	} {
+		cmd := exec.Command(bin, tt.args...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != tt.want || (got == exitError || got == exitUsage) != (stderr.Len() > 0) {
+			t.Errorf("sfwalk %v: exit code %d, want %d; %s", tt.args, got, tt.want, &stderr)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// What is written piece by piece, thread by thread, is the document that
+// encoding/json writes at once.
+func TestPieces(t *testing.T) {
+	pause := regexp.MustCompile(`"pause_us":\d+`)
+	for _, tt := range []struct {
+		src  string
+		args []string
+	}{
+		{src: "chain.c"},
+		{src: "inline.c"},
+		{src: "sighandler.c", args: []string{"alt", "nested"}},
+		{src: "nullcall.c"},
+		{src: "threads.c"},
+		{src: "recurse.c", args: []string{"3000"}},
+	} {
+		p := startTarget(t, tt.src, gdbtest.Plain, tt.args)
+		for _, flags := range []walkFlags{
+			{}, {explain: true, registers: true}, {maxFrames: 2}, {sniffers: []string{"fp-guess"}, explain: true}, {tids: []int{p.PID}},
+		} {
+			flags.json = true
+			args := []string{"attach", strconv.Itoa(p.PID), "--json"}
+			if flags.explain {
+				args = append(args, "--explain")
+			}
+			if flags.registers {
+				args = append(args, "--registers")
+			}
+			if flags.maxFrames > 0 {
+				args = append(args, "--max-frames", strconv.Itoa(flags.maxFrames))
+			}
+			for _, s := range flags.sniffers {
+				args = append(args, "--sniffers", s)
+			}
+			for _, tid := range flags.tids {
+				args = append(args, "--tid", strconv.Itoa(tid))
+			}
+			got, _, err := command(args...)
+			doc := take(t, p.PID, &flags)
+			var want bytes.Buffer
+			e := json.NewEncoder(&want)
+			e.SetEscapeHTML(false)
+			if err := e.Encode(doc); err != nil {
+				t.Fatal(err)
+			}
+			whole := true
+			for _, th := range doc.Threads {
+				whole = whole && th.whole
+			}
+			if (err == nil) != whole {
+				t.Errorf("%s %q: error %v, whole is %v", tt.src, args, err, whole)
+			}
+			if a, b := pause.ReplaceAllString(got, ""), pause.ReplaceAllString(want.String(), ""); a != b {
+				at := 0
+				for at < min(len(a), len(b)) && a[at] == b[at] {
+					at++
+				}
+				t.Errorf("%s %q: %d bytes, want %d; at byte %d %.80q, want %.80q", tt.src, args, len(a), len(b), at, a[at:], b[at:])
+			}
+		}
+	}
+}

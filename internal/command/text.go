@@ -1,0 +1,263 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// textPrinter writes for people.
+type textPrinter struct {
+	page
+	color bool
+	room  []frm // for the frames of one place
+}
+
+// The styles are gdb's: functions yellow, files green, addresses blue.
+const (
+	bold   = "1"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	blue   = "34"
+	faint  = "2"
+)
+
+// begin and plain surround text of a style, which must not be empty.
+func (p *textPrinter) begin(style string) {
+	if p.color {
+		p.text("\x1b[" + style + "m")
+	}
+}
+
+func (p *textPrinter) plain() {
+	if p.color {
+		p.text("\x1b[m")
+	}
+}
+
+func (p *textPrinter) styled(style, text string) {
+	if text != "" {
+		p.begin(style)
+		p.text(text)
+		p.plain()
+	}
+}
+
+// heading prints what there is to say of a process that is not simply alive:
+// `Process 4242 (/usr/bin/x) died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
+func (p *textPrinter) heading(d *document) {
+	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
+		return
+	}
+	text := "Process"
+	if d.PID != 0 {
+		text += fmt.Sprintf(" %d", d.PID)
+	}
+	if d.Exe != "" {
+		text += fmt.Sprintf(" (%s)", d.Exe)
+	}
+	if s := d.Signal; s != nil {
+		verb := " stopped by "
+		if slices.ContainsFunc(d.Threads, func(t thread) bool { return t.Died }) {
+			verb = " died of "
+		}
+		text += verb + s.Name
+		if s.Code != "" {
+			text += " (" + s.Code + ")"
+		}
+		if s.Address != nil {
+			text += fmt.Sprintf(" at address %#x", s.Address.v)
+		}
+		if s.Sender != 0 {
+			text += fmt.Sprintf(", sent by process %d", s.Sender)
+		}
+	}
+	if d.Taken != "" {
+		text += " as of " + d.Taken
+	}
+	p.styled(bold, text)
+	p.byte('\n')
+}
+
+func (p *textPrinter) ending() {}
+
+func (p *textPrinter) thread(d *document, i int) {
+	t, s := &d.Threads[i], d.Signal
+	if i > 0 {
+		p.byte('\n')
+	}
+	p.styled(bold, fmt.Sprintf("Thread %d", t.TID))
+	if t.Name != "" {
+		p.styled(bold, fmt.Sprintf(" %q", t.Name))
+	}
+	switch {
+	case t.Died && s != nil:
+		p.styled(red, " died of "+s.Name)
+	case t.Stopped && s != nil:
+		p.styled(bold, " stopped by "+s.Name)
+	}
+	p.byte('\n')
+}
+
+func (p *textPrinter) end(t *thread) {
+	switch {
+	case t.whole && t.Stop == frame.Limit.String():
+		p.styled(faint, "(more frames follow)")
+	case t.whole:
+		return
+	case t.Stop == "":
+		p.styled(red, "stop: "+t.Error)
+	default:
+		p.styled(red, "stop: "+t.Stop)
+		if t.detail != "" {
+			p.styled(faint, " ("+t.detail+")")
+		}
+	}
+	p.byte('\n')
+}
+
+func (p *textPrinter) frame(w *walker, level int, f *frame.Frame) int {
+	s, plain := w.spot(f), w.plain(f)
+	if s.text == nil || !plain {
+		p.room = w.appendFrame(p.room[:0], level, f)
+	}
+	if !plain {
+		for i := range p.room {
+			p.detailed(&p.room[i])
+		}
+		return len(p.room)
+	}
+	if s.text == nil { // what most frames there have in common
+		for i := range p.room {
+			before := len(p.buf)
+			p.place(&p.room[i])
+			s.text = append(s.text, string(p.buf[before:]))
+			p.buf = p.buf[:before]
+		}
+	}
+	for i, text := range s.text {
+		p.level(level + i)
+		if i == 0 {
+			p.address(f.PC())
+		}
+		p.text(text)
+		p.byte('\n')
+	}
+	return len(s.text)
+}
+
+// level prints "#0  ", "#10 " or "#100 ", as gdb does.
+func (p *textPrinter) level(n int) {
+	p.byte('#')
+	before := len(p.buf)
+	p.number(uint64(n))
+	for p.byte(' '); len(p.buf) < before+3; {
+		p.byte(' ')
+	}
+}
+
+func (p *textPrinter) address(pc uint64) {
+	p.begin(blue)
+	p.hex(pc, 16)
+	p.plain()
+	p.text(" in ")
+}
+
+// detailed prints a frame of any kind and what else was asked for.
+func (p *textPrinter) detailed(f *frm) {
+	p.level(f.Level)
+	switch {
+	case f.Type == frame.SigTramp.String():
+		p.text("<signal handler called>")
+	default:
+		if !f.over { // as gdb, an address once for all calls inlined into one place
+			p.address(f.PC.v)
+		}
+		p.place(f)
+	}
+	if f.Guess {
+		p.styled(faint, " [guess]")
+	}
+	if f.MovedOn {
+		p.styled(red, " [moved on]")
+	}
+	p.byte('\n')
+	if f.ID != "" {
+		p.styled(faint, "      id "+f.ID)
+		p.byte('\n')
+	}
+	if f.Explain != nil {
+		p.explain(f)
+	}
+	p.registers(f.Registers)
+}
+
+// place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)` or
+// `?? (/usr/bin/x+0x1139)`.
+func (p *textPrinter) place(f *frm) {
+	switch {
+	case f.Function == "" && f.Module == "":
+		p.text("?? ()")
+	case f.Function == "":
+		p.text("?? (")
+		p.styled(green, f.Module)
+		p.byte('+')
+		p.hex(f.inFile, 1)
+		p.byte(')')
+	case f.File == "":
+		p.styled(yellow, f.Function)
+		if f.Offset != 0 {
+			p.byte('+')
+			p.hex(f.Offset, 1)
+		}
+		if f.Module != "" {
+			p.text(" (")
+			p.styled(green, f.Module)
+			p.byte(')')
+		}
+	default:
+		p.styled(yellow, f.Function)
+		if f.args == symbol.ArgsNone {
+			p.text(" () at ")
+		} else {
+			p.text(" (…) at ")
+		}
+		p.begin(green)
+		p.text(f.File)
+		p.byte(':')
+		p.number(uint64(f.Line))
+		p.plain()
+	}
+}
+
+func (p *textPrinter) explain(f *frm) {
+	if f.Explain.Row == "" {
+		p.text("      nobody claims the frame\n")
+	} else {
+		p.text("      " + f.Sniffer + ": " + f.Explain.Row + "\n")
+	}
+	for _, d := range f.Explain.Declined {
+		p.styled(faint, "      "+d.Sniffer+" declined: "+d.Reason)
+		p.byte('\n')
+	}
+}
+
+func (p *textPrinter) registers(regs []register) {
+	for i, r := range regs {
+		if i%3 == 0 {
+			p.text("      ")
+		}
+		before := len(p.buf)
+		p.buf = fmt.Appendf(p.buf, "%-7s %s", r.Name, r.Value)
+		if i%3 == 2 || i == len(regs)-1 {
+			p.byte('\n')
+			continue
+		}
+		for p.byte(' '); len(p.buf) < before+28; {
+			p.byte(' ')
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// threads returns the threads that the flags ask for.
+func (s *source) threads(flags *walkFlags) ([]target.Thread, error) {
+	threads, err := s.Threads()
+	if err != nil || len(flags.tids) == 0 {
+		return threads, err
+	}
+	var list []target.Thread
+	for _, th := range threads {
+		if slices.Contains(flags.tids, th.ID()) {
+			list = append(list, th)
+		}
+	}
+	for _, tid := range flags.tids {
+		if !slices.ContainsFunc(list, func(th target.Thread) bool { return th.ID() == tid }) {
+			return nil, fmt.Errorf("--tid %d: the process has no such thread", tid)
+		}
+	}
+	return list, nil
+}
+
+// walker walks one thread after the other. Several walk at once, each with rows
+// of its own.
+type walker struct {
+	target  *source
+	symbols *symbol.Symbolizer
+	flags   *walkFlags
+	table   *frame.Table
+	stack   *frame.Stack      // of the thread that is being walked, in the room of those before
+	spots   map[spotKey]*spot // stacks share most of theirs
+}
+
+// newWalkers makes as many walkers as can work at once on n threads.
+func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
+	table := flags.table(s.Arch())
+	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
+	for i := range list {
+		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, spots: make(map[spotKey]*spot)}
+		table = table.Clone()
+	}
+	return list
+}
+
+// spotKey is a place in the code that frames run at. A frame that was interrupted
+// there and one that called from just before have the same address in block.
+type spotKey struct{ pc, block uint64 }
+
+// spot is what is known of a place in the code.
+type spot struct {
+	at    []symbol.Location
+	outer int      // index in at of the function that contains the code, behind the calls inlined into it
+	build string   // build ID of the module
+	file  uint64   // link-time address
+	text  []string // what is printed of at
+}
+
+// spot finds out what there is to know of the place at which a frame runs.
+func (w *walker) spot(f *frame.Frame) *spot {
+	key := spotKey{f.PC(), f.AddressInBlock()}
+	if s := w.spots[key]; s != nil {
+		return s
+	}
+	s := &spot{at: w.symbols.Locate(w.target.Modules(), key.block)}
+	s.outer = len(s.at) - 1
+	if m := s.at[s.outer].Module; m != nil {
+		s.build = m.BuildID()
+		if _, bias, err := m.Image(); err == nil {
+			s.file = key.pc - bias
+		}
+	}
+	w.spots[key] = s
+	return s
+}
+
+// start makes the walker's stack that of a thread.
+func (w *walker) start(th target.Thread) (err error) {
+	if w.stack != nil {
+		return w.stack.Reset(w.target, th)
+	}
+	if w.stack, err = frame.New(w.target, th, w.table); err == nil {
+		w.stack.Limit = w.flags.maxFrames
+	}
+	return err
+}
+
+// thread walks a thread and calls yield with each of its frames.
+func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread) {
+	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frm{}}
+	if w.target.mark != nil {
+		defer w.target.mark(th, &out)
+	}
+	if err := w.start(th); err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	var last *frame.Frame
+	for f, err := range w.stack.All() {
+		if err != nil {
+			out.Error = err.Error()
+			if why := errors.Unwrap(err); why != nil {
+				out.detail = why.Error()
+			}
+			break
+		}
+		last = f
+		yield(f)
+	}
+	reason := last.StopReason()
+	out.Stop = reason.String()
+	// Fewer frames on request is no fault of the stack.
+	out.whole = reason.Whole() || reason == frame.Limit
+	if out.whole {
+		out.Error = ""
+	}
+	return out
+}
+
+// plain reports whether nothing is to be said of a frame but where it is.
+func (w *walker) plain(f *frame.Frame) bool {
+	return f.Type() == frame.Normal && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
+}
+
+// appendFrame adds a frame and, before it, the inlined calls that lie over it.
+func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
+	s := w.spot(f)
+	first := 0
+	if f.Type() != frame.Normal {
+		first = s.outer
+	}
+	cfa, known := f.CFA()
+	base := frm{Type: f.Type().String(), PC: hex{f.PC(), true}, CFA: hex{cfa, known}, Sniffer: f.Sniffer()}
+	for i := first; i < len(s.at); i++ {
+		p := &s.at[i]
+		x := base
+		x.Level = level + i - first
+		x.over = i > first
+		x.Function, x.File, x.Line, x.args = p.Function, p.File, p.Line, p.Args
+		if p.Function != "" {
+			x.Offset = p.Offset + f.PC() - f.AddressInBlock()
+		}
+		if p.Inline {
+			x.Type = frame.Inline.String()
+		}
+		if w.flags.explain {
+			x.ID = id(f, p, s.outer-i).String()
+		}
+		if p.Module != nil {
+			x.Module, x.BuildID, x.inFile = p.Module.Path, s.build, s.file
+		}
+		list = append(list, x)
+	}
+	w.detail(&list[len(list)-1], f)
+	return list
+}
+
+// id returns the ID of a frame, or of the depth-th call inlined into it, at p.
+func id(f *frame.Frame, p *symbol.Location, depth int) frame.ID {
+	if depth == 0 {
+		return f.ID()
+	}
+	return f.ID().Inlined(depth, p.Entry)
+}
+
+// detail adds to a physical frame what --registers and --explain ask for.
+func (w *walker) detail(x *frm, f *frame.Frame) {
+	a := w.target.Arch()
+	row := f.Row()
+	x.Guess = row.Flags&trad.Guess != 0
+	x.MovedOn = f.MovedOn()
+	if w.flags.registers {
+		for _, r := range a.Regs {
+			x.Registers = append(x.Registers, register{r.Name, f.Register(r.Num).String()})
+		}
+	}
+	if w.flags.explain {
+		c := f.Claim()
+		e := &explanation{Declined: []decline{}}
+		if c.Sniffer != "" {
+			e.Row = c.Row.Format(a.RegName)
+		}
+		for _, d := range c.Declined {
+			e.Declined = append(e.Declined, decline{d.Sniffer, d.Reason})
+		}
+		x.Explain = e
+	}
+}
