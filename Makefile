@@ -1,3 +1,4 @@
+# make build    sfwalk, and sfwalk-full, which runs plug-ins, into bin/
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests (with the race detector),
 #               those of the file formats on emulated hosts as well
@@ -23,7 +24,7 @@ all: build
 
 # Without cgo the program is static: it starts in three quarters of the time, and in any container.
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o $(BIN) ./cmd/sfwalk
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X github.com/sfwalk/sfwalk/internal/command.version=$(VERSION)' -o bin/ ./cmd/...
 
 demo: build
 	@$(BIN) demo
@@ -39,12 +40,12 @@ vet:
 	GOOS=linux GOARCH=386 $(GO) build ./...
 
 test: deps vet hosts
-	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /cmd/ -e /guesttest -e /gdbtest -e /fromcfi -e /verify -e /bench)
-	$(GO) test -race -run '^(TestInOrder|TestConsistent)$$' ./cmd/sfwalk # threads are walked in parallel
+	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /cmd/ -e /internal/command -e /guesttest -e /gdbtest -e /fromcfi -e /verify -e /bench)
+	$(GO) test -race -run '^(TestInOrder|TestConsistent)$$' ./internal/command # threads are walked in parallel
 	$(GO) test -timeout 9m $(SINGLE)
 
 # These have no goroutines of their own, or measure time, and have much to compute or to wait for.
-SINGLE   := ./arch/... ./cfi ./cmd/... ./internal/guesttest ./internal/gdbtest ./sframe/fromcfi ./sframe/verify ./bench/...
+SINGLE   := ./arch/... ./cfi ./cmd/... ./internal/command/... ./internal/guesttest ./internal/gdbtest ./sframe/fromcfi ./sframe/verify ./bench/...
 
 # Reading bytes must not depend on the host: s390x is big-endian, mips has 32
 # bits as well. (The race detector knows neither. The tests in SLOW take as long

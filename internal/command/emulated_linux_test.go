@@ -48,7 +48,7 @@ func TestDemoOnOtherHosts(t *testing.T) {
 		t.Run(goarch, func(t *testing.T) {
 			qemu := gdbtest.Tool(t, emulator)
 			bin := filepath.Join(t.TempDir(), "sfwalk")
-			build := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, ".")
+			build := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, "../../cmd/sfwalk")
 			build.Env = append(os.Environ(), "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=")
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)

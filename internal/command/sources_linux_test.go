@@ -81,7 +81,7 @@ func TestVDSOGDB(t *testing.T) {
 // TestExitCodes runs the command as a user does.
 func TestExitCodes(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "sfwalk")
-	if out, err := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", bin, "../../cmd/sfwalk").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, tt := range []struct {

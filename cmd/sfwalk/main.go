@@ -1,0 +1,13 @@
+// Command sfwalk prints the stacks of a process: every thread's, right and
+// fast, with the process stopped for a moment only.
+package main
+
+import (
+	"os"
+
+	"github.com/sfwalk/sfwalk/internal/command"
+)
+
+// Without a host of plug-ins, for the sake of its start: where there are any, it
+// becomes sfwalk-full.
+func main() { os.Exit(command.Main(os.Args[1:], nil)) }

@@ -1,0 +1,4 @@
+package command
+
+// Host runs plug-ins.
+type Host interface{}
