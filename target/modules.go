@@ -82,3 +82,24 @@ func (ms *Modules) IsCode(addr uint64) bool {
 	}
 	return ms.Probe != nil && ms.Find(addr) == nil && ms.Probe(addr)
 }
+
+// CodeEnd returns the first address behind the contiguous executable memory that addr is
+// in, whatever it is mapped from; 0 where addr is not code. A target that cannot list its
+// mappings is asked about the page of addr alone.
+func (ms *Modules) CodeEnd(addr uint64) uint64 {
+	const page = 1 << 12
+	if len(ms.code) == 0 {
+		return ^uint64(0)
+	}
+	end := addr
+	for i := sort.Search(len(ms.code), func(i int) bool { return ms.code[i].Hi > addr }); i < len(ms.code) && ms.code[i].Lo <= end; i++ {
+		end = max(end, ms.code[i].Hi)
+	}
+	if end == addr && ms.IsCode(addr) {
+		end = addr&^(page-1) + page
+	}
+	if end == addr {
+		return 0
+	}
+	return end
+}

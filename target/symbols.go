@@ -45,6 +45,43 @@ func (im *Image) Symbols() *Symbols {
 	return im.syms
 }
 
+// Lookup returns what symbol tables call exactly that, functions and data, in the order of the
+// tables, without what they say twice; max at most. The name is as the file has it, and not empty.
+func (im *Image) Lookup(name string, max int) []Symbol {
+	var found []Symbol
+	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		if table, names, ok := im.symbolTable(t); ok {
+			found = im.named(found, name, table, names)
+		}
+	}
+	if len(found) == 0 {
+		if table, names, ok := im.dynamicSymbols(); ok {
+			found = im.named(found, name, table, names)
+		}
+	}
+	return found[:min(len(found), max)]
+}
+
+func (im *Image) named(found []Symbol, name string, table, names []byte) []Symbol {
+	want := append([]byte(name), 0)
+	for ; len(table) >= im.symbolSize(); table = table[im.symbolSize():] {
+		r := im.rawSymbol(table)
+		if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], want) {
+			continue
+		}
+		switch elf.SymType(r.info & 15) {
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC, elf.STT_OBJECT, elf.STT_NOTYPE:
+		default:
+			continue // of thread-local ones there is one for each thread
+		}
+		s := Symbol{Addr: r.addr, Size: min(r.size, ^uint64(0)-r.addr)}
+		if !slices.Contains(found, s) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
 // symbolTable returns a file's symbol table of type t, of which there is one at
 // most, and its strings.
 func (im *Image) symbolTable(t elf.SectionType) (table, names []byte, ok bool) {
@@ -101,28 +138,47 @@ func codeEnd(code []codeRange, addr uint64) (end uint64, ok bool) {
 	return code[i].hi, true
 }
 
-func (ss *Symbols) add(im *Image, code []codeRange, table, names []byte) {
-	size := symbolSize64
+// rawSymbol is an entry of a symbol table.
+type rawSymbol struct {
+	addr, size uint64
+	name       uint32
+	info       uint8
+	undefined  bool
+}
+
+func (im *Image) symbolSize() int {
 	if im.Class == elf.ELFCLASS32 {
-		size = symbolSize32
+		return symbolSize32
 	}
+	return symbolSize64
+}
+
+// rawSymbol decodes the entry that a table of symbolSize bytes at least begins with.
+func (im *Image) rawSymbol(table []byte) (r rawSymbol) {
+	r.name = im.Order.Uint32(table)
+	var shndx uint16
+	if im.Class != elf.ELFCLASS32 {
+		r.info, shndx = table[4], im.Order.Uint16(table[6:])
+		r.addr, r.size = im.Order.Uint64(table[8:]), im.Order.Uint64(table[16:])
+	} else {
+		r.addr, r.size = uint64(im.Order.Uint32(table[4:])), uint64(im.Order.Uint32(table[8:]))
+		r.info, shndx = table[12], im.Order.Uint16(table[14:])
+	}
+	r.undefined = shndx == uint16(elf.SHN_UNDEF)
+	return r
+}
+
+func (ss *Symbols) add(im *Image, code []codeRange, table, names []byte) {
+	size := im.symbolSize()
 	nth := uint8(len(ss.strings))
 	ss.strings = append(ss.strings, names)
 	ss.list = slices.Grow(ss.list, len(table)/size/2)
 	for ; len(table) >= size; table = table[size:] {
-		var s Symbol
-		var info uint8
-		var shndx uint16
-		name := im.Order.Uint32(table)
-		if size == symbolSize64 {
-			info, shndx = table[4], im.Order.Uint16(table[6:])
-			s.Addr, s.Size = im.Order.Uint64(table[8:]), im.Order.Uint64(table[16:])
-		} else {
-			s.Addr, s.Size = uint64(im.Order.Uint32(table[4:])), uint64(im.Order.Uint32(table[8:]))
-			info, shndx = table[12], im.Order.Uint16(table[14:])
-		}
-		typ, bind := elf.SymType(info&15), elf.SymBind(info>>4)
-		if shndx == uint16(elf.SHN_UNDEF) || uint64(name) >= uint64(len(names)) || names[name] == 0 {
+		r := im.rawSymbol(table)
+		name := r.name
+		s := Symbol{Addr: r.addr, Size: r.size}
+		typ, bind := elf.SymType(r.info&15), elf.SymBind(r.info>>4)
+		if r.undefined || uint64(name) >= uint64(len(names)) || names[name] == 0 {
 			continue
 		}
 		switch typ {

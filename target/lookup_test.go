@@ -1,0 +1,69 @@
+package target
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Names lead to the addresses that readelf shows for them.
+func TestLookup(t *testing.T) {
+	for _, name := range realFiles(t) {
+		addresses := make(map[string]map[uint64]bool)
+		for line := range strings.Lines(output(t, "readelf", "--wide", "--syms", "--dyn-syms", name)) {
+			f := strings.Fields(line)
+			if len(f) < 8 || f[6] == "UND" || f[3] != "FUNC" && f[3] != "IFUNC" && f[3] != "OBJECT" && f[3] != "NOTYPE" {
+				continue
+			}
+			var addr uint64
+			fmt.Sscanf(f[1], "%x", &addr)
+			symbol, _, _ := strings.Cut(strings.Join(f[7:], " "), "@")
+			if addresses[symbol] == nil {
+				addresses[symbol] = make(map[uint64]bool)
+			}
+			addresses[symbol][addr] = true
+		}
+		im := openFile(t, name)
+		n := 0
+		for symbol, want := range addresses {
+			if n++; n > 200 {
+				break
+			}
+			found := im.Lookup(symbol, 1000)
+			for _, s := range found {
+				if !want[s.Addr] {
+					t.Errorf("%s: %s is found at %#x, readelf has %v", name, symbol, s.Addr, want)
+				}
+			}
+			if len(found) < len(want) {
+				t.Errorf("%s: %s is found %d times, readelf has %v", name, symbol, len(found), want)
+			}
+			if one := im.Lookup(symbol, 1); len(one) != 1 {
+				t.Errorf("%s: %s is found %d times where one is asked for", name, symbol, len(one))
+			}
+			if _, is := addresses[symbol+"?"]; !is && im.Lookup(symbol+"?", 1) != nil {
+				t.Errorf("%s: there is a %s?", name, symbol)
+			}
+		}
+	}
+}
+
+func TestCodeEnd(t *testing.T) {
+	a := NewModule("a", []Mapping{{Lo: 0x1000, Hi: 0x2000}, {Lo: 0x2000, Hi: 0x3000, Exec: true}, {Lo: 0x3000, Hi: 0x4000, Exec: true}}, nil)
+	ms := NewModules([]*Module{a}, []Mapping{{Lo: 0x4000, Hi: 0x5000, Exec: true}, {Lo: 0x7000, Hi: 0x7800, Exec: true}})
+	for addr, want := range map[uint64]uint64{
+		0: 0, 0x1fff: 0, 0x2000: 0x5000, 0x3fff: 0x5000, 0x4000: 0x5000, 0x4fff: 0x5000, 0x5000: 0, 0x7000: 0x7800, 0x7800: 0, ^uint64(0): 0,
+	} {
+		if end := ms.CodeEnd(addr); end != want {
+			t.Errorf("the code at %#x ends at %#x, want %#x", addr, end, want)
+		}
+	}
+	if end := NewModules(nil, nil).CodeEnd(0x1234); end != ^uint64(0) {
+		t.Errorf("where nothing is known, code ends at %#x", end)
+	}
+	probed := NewModules([]*Module{a}, nil)
+	probed.Probe = func(addr uint64) bool { return addr>>12 == 9 }
+	if end := probed.CodeEnd(0x9123); end != 0xa000 {
+		t.Errorf("a page that was asked about ends at %#x", end)
+	}
+}
