@@ -1,0 +1,278 @@
+package external
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	hcplugin "github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+)
+
+// Plugin is a plug-in that runs. It is safe for concurrent use.
+type Plugin struct {
+	Path        string
+	Description plugin.Description // checked, but that there may be no sniffer of the name Before
+	Protocol    int                // version of the protocol that both speak
+	Started     time.Duration      // how long the start took, with the description
+
+	opts    Options
+	stderr  tail
+	client  *hcplugin.Client
+	service protocol.SnifferClient
+
+	mu      sync.Mutex
+	process *process // nil before it is made
+	closed  bool     // it must not be made any more
+
+	fault   atomic.Pointer[error]
+	ending  sync.Once
+	started chan struct{}   // is closed when start is over
+	ctx     context.Context // until the end
+	cancel  context.CancelFunc
+}
+
+// maxMessage bounds what a plug-in may send at once, bytes.
+const maxMessage = 2 << 20
+
+// Start starts a plug-in and has it describe itself. The error names the program, what it
+// did, the end of what it wrote to its standard error, and what to do.
+func Start(ctx context.Context, o Options) (*Plugin, error) {
+	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
+	o.Deadline = cmp.Or(o.Deadline, DefaultDeadline)
+	path, err := program(o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("plug-in %s: %w", o.Path, err)
+	}
+	p := &Plugin{Path: path, opts: o, stderr: tail{to: o.Stderr}, started: make(chan struct{})}
+	if err := checksum(path, o.SHA256); err != nil {
+		return nil, fmt.Errorf("plug-in %s: %w", path, err)
+	}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	begin := time.Now()
+	started := make(chan error, 1)
+	go func() {
+		defer close(p.started)
+		started <- p.start()
+	}()
+	timer := time.NewTimer(o.StartTimeout)
+	defer timer.Stop()
+	select {
+	case err = <-started:
+	case <-timer.C:
+		err = fmt.Errorf("%w: it has not said who it is within %v", ErrStart, o.StartTimeout)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		p.Close()
+		if text := p.stderr.lines(3); text != "" && ctx.Err() == nil {
+			err = fmt.Errorf("%w; it wrote: %s", err, text)
+		}
+		return nil, fmt.Errorf("plug-in %s: %w", path, err)
+	}
+	p.Started = time.Since(begin)
+	return p, nil
+}
+
+// program returns the absolute path of a program that can be run.
+func program(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case !st.Mode().IsRegular():
+		return "", fmt.Errorf("%w: not a regular file (%v)", ErrStart, st.Mode().Type())
+	case st.Mode()&0o111 == 0 && runtime.GOOS != "windows":
+		return "", fmt.Errorf("%w: not executable: chmod +x %s", ErrStart, path)
+	}
+	return path, nil
+}
+
+// start runs the process, go-plugin's handshake with it, and has it describe itself.
+func (p *Plugin) start() error {
+	p.client = hcplugin.NewClient(&hcplugin.ClientConfig{
+		HandshakeConfig:  hcplugin.HandshakeConfig{MagicCookieKey: protocol.CookieKey, MagicCookieValue: protocol.CookieValue},
+		VersionedPlugins: map[int]hcplugin.PluginSet{protocol.Version: {protocol.Service: service{}}},
+		AllowedProtocols: []hcplugin.Protocol{hcplugin.ProtocolGRPC},
+		AutoMTLS:         true,
+		SkipHostEnv:      true,
+		StartTimeout:     p.opts.StartTimeout,
+		Logger:           hclog.NewNullLogger(),
+		Stderr:           &p.stderr,
+		SyncStderr:       &p.stderr,
+		UnixSocketConfig: &hcplugin.UnixSocketConfig{TempDir: socketDir()},
+		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage))},
+		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, folder string) (runner.Runner, error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.closed {
+				os.RemoveAll(folder)
+				return nil, os.ErrClosed
+			}
+			p.process = newProcess(p.Path, cmd.Env, folder)
+			return p.process, nil
+		},
+	})
+	client, err := p.client.Client()
+	if err != nil {
+		return p.startError(err)
+	}
+	raw, err := client.Dispense(protocol.Service)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	p.service = raw.(protocol.SnifferClient)
+	p.Protocol = p.client.NegotiatedVersion()
+	d, err := p.service.Describe(p.ctx, &protocol.DescribeRequest{Host: p.opts.Host})
+	if err != nil {
+		return p.callError(ErrStart, err)
+	}
+	p.Description, err = description(d)
+	return err
+}
+
+// socketDir returns the folder in which to make the folder of a plug-in's socket, whose
+// path must not be longer than a socket's may be.
+func socketDir() string {
+	const longest = 60 // 107 without what go-plugin appends twice
+	if dir := os.TempDir(); len(dir) <= longest {
+		return dir
+	}
+	return "/tmp"
+}
+
+// service is what go-plugin needs to know of the service.
+type service struct {
+	hcplugin.NetRPCUnsupportedPlugin
+}
+
+// GRPCServer is the plug-in's side.
+func (service) GRPCServer(*hcplugin.GRPCBroker, *grpc.Server) error {
+	return errors.New("this is a host, not a plug-in")
+}
+
+// GRPCClient is called by go-plugin.
+func (service) GRPCClient(_ context.Context, _ *hcplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	return protocol.NewSnifferClient(conn), nil
+}
+
+var otherVersion = regexp.MustCompile(`^incompatible API version with plugin\. Plugin version: (\d+)`)
+
+// startError says in our own words why a plug-in does not start.
+func (p *Plugin) startError(err error) error {
+	text := err.Error()
+	if m := otherVersion.FindStringSubmatch(text); m != nil {
+		what := "rebuild the plug-in with this sfwalk's package plugin"
+		if v, err := strconv.Atoi(m[1]); err == nil && v > protocol.Version {
+			what = "update sfwalk"
+		}
+		return fmt.Errorf("%w: it wants version %s, this sfwalk has version %d: %s", ErrVersion, m[1], protocol.Version, what)
+	}
+	line, unknown := strings.CutPrefix(text, "Unrecognized remote plugin message:")
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
+	switch how, ended := p.ended(); {
+	case unknown && line != "":
+		return fmt.Errorf("%w: it is no plug-in, or not one for go-plugin: it says %q", ErrStart, clean(line, 80))
+	case ended && !errors.As(err, new(*exec.Error)):
+		return fmt.Errorf("%w: it has ended (%s) before it said who it is: it is no plug-in, or fails at once", ErrStart, how)
+	}
+	return fmt.Errorf("%w: %s", ErrStart, clean(text, protocol.MaxText))
+}
+
+// ended returns how the process has ended. It waits a little for one that is just about to.
+func (p *Plugin) ended() (how string, ended bool) {
+	p.mu.Lock()
+	process := p.process
+	p.mu.Unlock()
+	if process == nil || process.ID() == "" {
+		return "", false
+	}
+	select {
+	case <-process.ended:
+	case <-time.After(grace):
+		return "", false
+	}
+	if process.state == nil {
+		return "how is not known", true
+	}
+	return process.state.String(), true
+}
+
+// callError says what it means that a call, or a stream, has failed; otherwise is for a plug-in
+// that has not ended.
+func (p *Plugin) callError(otherwise, err error) error {
+	if how, ended := p.ended(); ended {
+		return fmt.Errorf("%w: %s", ErrCrash, how)
+	}
+	if s, ok := status.FromError(err); ok {
+		switch {
+		case s.Code() == codes.Unimplemented:
+			return fmt.Errorf("%w: it does not serve sfwalk.sniffer.v1.Sniffer", otherwise)
+		case s.Code() == codes.Unavailable && strings.Contains(s.Message(), "handshake"):
+			return fmt.Errorf("%w: it must speak TLS, with the host's certificate from PLUGIN_CLIENT_CERT and its own in the handshake: %s", otherwise, clean(s.Message(), 200))
+		}
+		return fmt.Errorf("%w: %s: %s", otherwise, s.Code(), clean(s.Message(), 200))
+	}
+	return fmt.Errorf("%w: %s", otherwise, clean(err.Error(), 200))
+}
+
+// fail puts the plug-in out of use: its process ends, and nobody asks it any more.
+func (p *Plugin) fail(err error) {
+	if text := p.stderr.lines(3); text != "" && errors.Is(err, ErrCrash) {
+		err = fmt.Errorf("%w; it wrote: %s", err, text)
+	}
+	err = fmt.Errorf("plug-in %s (%s): %w: it is left out", p.Description.Name, p.Path, err)
+	if p.fault.CompareAndSwap(nil, &err) {
+		go p.Close()
+	}
+}
+
+// Err returns the fault that has put the plug-in out of use, nil while there is none.
+func (p *Plugin) Err() error {
+	if err := p.fault.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Close ends the plug-in's process.
+func (p *Plugin) Close() error {
+	p.ending.Do(func() {
+		p.cancel()
+		p.mu.Lock()
+		process := p.process
+		p.closed = true
+		p.mu.Unlock()
+		if process == nil {
+			return
+		}
+		process.end()
+		<-p.started // so that go-plugin's client is not used twice
+		p.client.Kill()
+		os.RemoveAll(process.folder)
+	})
+	return nil
+}

@@ -1,0 +1,172 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// process is a plug-in's process as go-plugin is to run it (its runner.Runner). It differs
+// from go-plugin's own: the process ends when the host does, however that ends; it is
+// not given the terminal; nothing that it has started survives it or holds up its end.
+type process struct {
+	cmd    *exec.Cmd
+	folder string // where its socket must be
+
+	stdin          *os.File // the host's end: the process ends when this does
+	stdout, stderr *os.File // the host's ends
+
+	mu      sync.Mutex
+	started bool
+	closed  bool             // must not be started any more
+	ended   chan struct{}    // is closed at the end
+	state   *os.ProcessState // then; nil if that cannot be known
+}
+
+// grace is how long a plug-in has to end by itself, and output that was written before the
+// end to arrive.
+const grace = 100 * time.Millisecond
+
+// inherited are the environment variables that a plug-in is given beside go-plugin's own.
+var inherited = []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+
+// newProcess describes the process that is to run the program at path, with the environment
+// that go-plugin wants.
+func newProcess(path string, env []string, folder string) *process {
+	cmd := exec.Command(path)
+	cmd.Env, cmd.Dir = env, "/"
+	for _, name := range inherited {
+		if v, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	return &process{cmd: cmd, folder: folder, ended: make(chan struct{})}
+}
+
+// Start starts the program.
+func (p *process) Start(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return os.ErrClosed
+	}
+	var ends [3]*os.File // the process's
+	defer func() {
+		for _, f := range ends {
+			if f != nil {
+				f.Close()
+			}
+		}
+	}()
+	var errs [3]error
+	ends[0], p.stdin, errs[0] = os.Pipe()
+	p.stdout, ends[1], errs[1] = os.Pipe()
+	p.stderr, ends[2], errs[2] = os.Pipe()
+	err := errors.Join(errs[:]...)
+	if err == nil {
+		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = ends[0], ends[1], ends[2]
+		err = start(p.cmd)
+	}
+	if err != nil {
+		for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
+			if f != nil {
+				f.Close()
+			}
+		}
+		return err
+	}
+	p.started = true
+	go p.reap()
+	return nil
+}
+
+// reap waits for the process to end, and ends what it has started.
+func (p *process) reap() {
+	p.state = await(p.cmd.Process)
+	// What it has written is read to the end, but nobody waits for what others write, who
+	// have inherited the files.
+	until := time.Now().Add(grace)
+	p.stdout.SetReadDeadline(until)
+	p.stderr.SetReadDeadline(until)
+	close(p.ended)
+}
+
+// end ends the process: by the end of its standard input at first.
+func (p *process) end() {
+	p.mu.Lock()
+	first := !p.closed
+	p.closed = true
+	started := p.started
+	p.mu.Unlock()
+	if !started {
+		return
+	}
+	if first {
+		p.stdin.Close()
+		select {
+		case <-p.ended:
+		case <-time.After(grace):
+			p.cmd.Process.Kill()
+		}
+	}
+	<-p.ended
+}
+
+// Kill ends the process.
+func (p *process) Kill(context.Context) error {
+	p.end()
+	return nil
+}
+
+// Wait waits for the end.
+func (p *process) Wait(context.Context) error {
+	<-p.ended
+	if p.state != nil && !p.state.Success() {
+		return errors.New(p.state.String())
+	}
+	return nil
+}
+
+func (p *process) Stdout() io.ReadCloser           { return p.stdout }
+func (p *process) Stderr() io.ReadCloser           { return p.stderr }
+func (p *process) Name() string                    { return p.cmd.Path }
+func (p *process) Diagnose(context.Context) string { return "" }
+
+// ID names the process.
+func (p *process) ID() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.started {
+		return ""
+	}
+	return strconv.Itoa(p.cmd.Process.Pid)
+}
+
+// PluginToHost says where to connect to. A plug-in serves in the folder that was made for
+// it, which nobody else can look into.
+func (p *process) PluginToHost(network, addr string) (string, string, error) {
+	switch {
+	case network == "unix" && filepath.Dir(addr) == filepath.Clean(p.folder):
+		return network, addr, nil
+	case network == "tcp" && tcp:
+		if host, _, err := net.SplitHostPort(addr); err == nil {
+			if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+				return network, addr, nil
+			}
+		}
+	}
+	return "", "", fmt.Errorf("it serves at %s %q: want a socket in the folder that PLUGIN_UNIX_SOCKET_DIR names", network, addr)
+}
+
+// HostToPlugin says where a plug-in would connect to.
+func (p *process) HostToPlugin(network, addr string) (string, string, error) {
+	return network, addr, nil
+}

@@ -1,0 +1,176 @@
+package external
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// session is the stream of questions about one process. It serves one goroutine at a time.
+type session struct {
+	plugin *Plugin
+	target Target
+	stream protocol.Sniffer_SessionClient
+	cancel context.CancelFunc
+	epoch  uint64 // of the sniffer, when the session has begun; 0 before
+
+	about  *asked // what the plug-in may ask for
+	number uint64 // of the last question
+	late   bool   // the deadline has passed
+	stack  []byte
+	code   []byte
+}
+
+func (p *Plugin) newSession(t Target) (*session, error) {
+	ctx, cancel := context.WithCancel(p.ctx)
+	stream, err := p.service.Session(ctx)
+	if err != nil {
+		cancel()
+		return nil, p.callError(ErrNonsense, err)
+	}
+	return &session{plugin: p, target: t, stream: stream, cancel: cancel}, nil
+}
+
+// exchange sends a message and returns what answers it, having served what the plug-in
+// asks for meanwhile. That does not count against the time that it has.
+func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply *protocol.FromPlugin, requests int, err error) {
+	timer := time.AfterFunc(deadline, x.cancel)
+	defer timer.Stop()
+	for left := deadline; ; requests++ {
+		begin := time.Now()
+		if err = x.stream.Send(m); err == nil || errors.Is(err, io.EOF) {
+			reply, err = x.stream.Recv()
+		}
+		left -= time.Since(begin)
+		if !timer.Stop() || left <= 0 {
+			return nil, requests, fmt.Errorf("%w: %v are over", ErrDeadline, deadline)
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("it ends the session")
+			}
+			return nil, requests, x.plugin.callError(ErrNonsense, err)
+		}
+		switch reply.Message.(type) {
+		case *protocol.FromPlugin_Ready, *protocol.FromPlugin_Answer:
+			return reply, requests, nil
+		}
+		if requests == protocol.MaxRequests {
+			return nil, requests, nonsense("more than %d requests for one answer", protocol.MaxRequests)
+		}
+		if m, err = x.serve(reply); err != nil {
+			return nil, requests, err
+		}
+		timer.Reset(left)
+	}
+}
+
+// begin tells the plug-in what process the questions will be about.
+func (x *session) begin() (declines frame.Answer, never []plugin.Range, err error) {
+	a := x.about.arch
+	reply, _, err := x.exchange(&protocol.FromHost{Message: &protocol.FromHost_Begin{Begin: &protocol.Begin{
+		Architecture: a.Name, BigEndian: a.Order == binary.ByteOrder(binary.BigEndian), AddressSize: uint32(a.PtrSize),
+		Pc: uint32(a.PC), Sp: uint32(a.SP), Fp: uint32(a.FP), Ra: uint32(a.RA),
+		Pid: int32(x.target.PID), Live: x.target.Live, Root: x.target.Root,
+	}}}, x.plugin.opts.StartTimeout)
+	if err != nil {
+		return "", nil, err
+	}
+	ready := reply.GetReady()
+	switch {
+	case ready == nil:
+		return "", nil, nonsense("%T where Ready was wanted", reply.Message)
+	case len(ready.Never) > protocol.MaxNever:
+		return "", nil, nonsense("%d ranges that it never claims: at most %d", len(ready.Never), protocol.MaxNever)
+	case ready.Declines != "":
+		return declined(ready.Declines), nil, nil
+	}
+	never, err = denied(ready.Never)
+	return "", never, err
+}
+
+// ask asks about THIS.
+func (x *session) ask(q *frame.Query, nextCFA uint64, level int) (r reply, err error) {
+	x.number++
+	m := &protocol.Question{
+		Number: x.number, Pc: q.PC, Block: q.Block, Level: uint32(level), NextCfa: nextCFA, Module: questioned(q.Module),
+	}
+	regs := x.about.regs
+	n := regs.Known.Len()
+	m.Registers, m.Values = make([]uint32, 0, n), make([]uint64, 0, n)
+	for i := range trad.Reg(len(regs.Value)) {
+		if v, ok := regs.Get(i); ok {
+			m.Registers, m.Values = append(m.Registers, uint32(i)), append(m.Values, v)
+		}
+	}
+	needs := &x.plugin.Description.Needs
+	if sp, ok := regs.Get(q.Arch.SP); ok && needs.Stack > 0 {
+		m.Stack = x.block(&x.stack, sp, needs.Stack)
+	}
+	if needs.CodeBefore+needs.CodeAfter > 0 {
+		m.Code = x.around(q.PC, uint64(needs.CodeBefore), uint64(needs.CodeAfter))
+	}
+	begin := time.Now()
+	reply, requests, err := x.exchange(&protocol.FromHost{Message: &protocol.FromHost_Question{Question: m}}, x.plugin.opts.Deadline)
+	took := time.Since(begin)
+	answer := reply.GetAnswer()
+	switch {
+	case err != nil:
+	case answer == nil:
+		err = nonsense("%T where an answer was wanted", reply.Message)
+	case answer.Number != m.Number:
+		err = nonsense("an answer to question %d, where %d was asked", answer.Number, m.Number)
+	default:
+		r, err = x.about.check(answer)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w (asked about frame %d at %#x)", err, level, q.PC)
+	}
+	if trace := x.plugin.opts.Trace; trace != nil {
+		trace(Exchange{Question: m, Answer: answer, Requests: requests, Took: took, Err: err})
+	}
+	return r, err
+}
+
+// questioned describes a question's module.
+func questioned(m *target.Module) *protocol.Module {
+	if m == nil {
+		return nil
+	}
+	to := listed(m)
+	if _, bias, err := m.Image(); err == nil {
+		to.Bias, to.BuildId = bias, m.BuildID()
+	}
+	return to
+}
+
+// block reads memory into a room that is used again. Not all of it need be there.
+func (x *session) block(room *[]byte, addr uint64, size int) *protocol.Block {
+	if len(*room) < size {
+		*room = make([]byte, size)
+	}
+	n, _ := x.about.memory.ReadMemory(addr, (*room)[:size])
+	return &protocol.Block{Address: addr, Data: (*room)[:n]}
+}
+
+// around reads the code around pc: from as far before it as can be read in one piece.
+func (x *session) around(pc, before, after uint64) *protocol.Block {
+	const page = 1 << 12
+	lo := pc - min(before, pc)
+	for {
+		b := x.block(&x.code, lo, int(pc-lo+after))
+		if lo+uint64(len(b.Data)) > pc || lo >= pc&^(page-1) {
+			return b
+		}
+		lo = max(lo&^(page-1)+page, lo+1) // what lies before may not be mapped
+	}
+}

@@ -1,0 +1,311 @@
+package external
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Sniffer asks a plug-in about one process. It is safe for concurrent use, as by several
+// stacks of the process; the plug-in is asked one question after the other.
+type Sniffer struct {
+	plugin *Plugin
+	about  Target
+
+	asking  sync.Mutex // while the session is used
+	session *session   // nil before the first question
+
+	mu      sync.RWMutex // of known and names
+	known   spans[said]
+	names   spans[plugin.Symbol]
+	own     map[ownKey]name
+	epoch   uint64 // counts what was forgotten
+	modules uint64 // generation of what is mapped that known and names are about
+
+	asked, kept, denied atomic.Uint64
+}
+
+var _ frame.Delimiter = (*Sniffer)(nil)
+
+// said is what a plug-in has said of a range of code: a row, or why not.
+type said struct {
+	row      trad.Row
+	declines frame.Answer // "" for a row
+}
+
+// ownKey is a frame of which a name is known that is not its code's.
+type ownKey struct{ block, cfa uint64 }
+
+// maxKnown bounds what is kept of each kind: what there is more was likely said to fill
+// the memory.
+const maxKnown = 1 << 16
+
+// The answers that a plug-in need not be asked for.
+const (
+	notCode    frame.Answer = "nothing executable is mapped there"
+	notClaimed frame.Answer = "the plug-in never claims code there"
+	outOfUse   frame.Answer = "the plug-in was put out of use"
+	otherArch  frame.Answer = "the plug-in does not know the architecture"
+)
+
+// Sniffer returns the sniffer that asks the plug-in about a process.
+func (p *Plugin) Sniffer(t Target) *Sniffer { return &Sniffer{plugin: p, about: t} }
+
+// Name implements [frame.Sniffer]: it is the plug-in's.
+func (s *Sniffer) Name() string { return s.plugin.Description.Name }
+
+// Stats counts what became of the questions so far.
+func (s *Sniffer) Stats() Stats {
+	return Stats{Asked: s.asked.Load(), Kept: s.kept.Load(), Denied: s.denied.Load()}
+}
+
+// Forget makes the next question begin anew: the process has run on, and what was said of
+// it may not hold any more. Tables of rows must be reset as well.
+func (s *Sniffer) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget(0)
+}
+
+func (s *Sniffer) forget(generation uint64) {
+	s.known, s.names, s.own = spans[said]{}, spans[plugin.Symbol]{}, nil
+	s.epoch++
+	s.modules = generation
+}
+
+// Close ends the session with the plug-in; it is begun anew when somebody asks.
+func (s *Sniffer) Close() {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if s.session != nil {
+		s.session.cancel()
+		s.session = nil
+	}
+}
+
+// Sniff implements [frame.Sniffer].
+func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if answer := s.mayClaim(q); answer != frame.Claimed {
+		s.denied.Add(1)
+		return trad.Row{}, answer
+	}
+	if s.plugin.fault.Load() != nil {
+		return trad.Row{}, outOfUse
+	}
+	if row, answer, ok := s.recall(q); ok {
+		s.kept.Add(1)
+		return row, answer
+	}
+	if q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
+	}
+	return s.ask(q)
+}
+
+// mayClaim says whether, by what the plug-in says of itself, it can claim frames there.
+func (s *Sniffer) mayClaim(q *frame.Query) frame.Answer {
+	d := &s.plugin.Description
+	if len(d.Architectures) > 0 && !slices.Contains(d.Architectures, q.Arch.Name) {
+		return otherArch
+	}
+	if q.Module == nil && !q.Modules.IsCode(q.Block) && !q.Modules.IsCode(q.PC) {
+		return notCode
+	}
+	if c := d.Claims; c != nil && !s.claims(q.Module) {
+		return notClaimed
+	}
+	return frame.Claimed
+}
+
+func (s *Sniffer) claims(m *target.Module) bool {
+	c := s.plugin.Description.Claims
+	if m == nil {
+		return c.OutsideModules
+	}
+	return m.Memo(s.plugin, func() any { return matches(c.Modules, m.Path) }).(bool)
+}
+
+// matches reports whether a file's base name matches one of some patterns.
+func matches(patterns []string, file string) bool {
+	base := filepath.Base(file)
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, _ := path.Match(pattern, base)
+		return ok
+	})
+}
+
+// recall returns what the plug-in has said before.
+func (s *Sniffer) recall(q *frame.Query) (row trad.Row, answer frame.Answer, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.modules != q.Modules.Generation {
+		return row, "", false
+	}
+	x, ok := s.known.find(q.Block)
+	if !ok {
+		return row, "", false
+	}
+	if x.value.declines != "" {
+		return row, x.value.declines, true
+	}
+	row = x.value.row
+	row.Lo, row.Len = x.lo, uint32(x.hi-x.lo)
+	return row, frame.Claimed, true
+}
+
+// ask asks the plug-in.
+func (s *Sniffer) ask(q *frame.Query) (trad.Row, frame.Answer) {
+	about := asked{arch: q.Arch, modules: q.Modules, memory: q.Memory, block: q.Block, regs: new(arch.Registers)}
+	// Before the session is taken: for a register, inner frames may have to ask as well.
+	q.This.Registers(about.regs)
+	nextCFA, level := uint64(0), q.This.Level
+	if level > 0 {
+		nextCFA, _ = q.This.Next().CFA()
+	}
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if row, answer, ok := s.recall(q); ok { // another stack has asked meanwhile
+		s.kept.Add(1)
+		return row, answer
+	}
+	if s.plugin.fault.Load() != nil {
+		return trad.Row{}, outOfUse
+	}
+	s.asked.Add(1)
+	r, err := s.question(q, &about, nextCFA, level)
+	if err != nil {
+		s.plugin.fail(err)
+		return trad.Row{}, outOfUse
+	}
+	if r.claims {
+		return r.row, frame.Claimed
+	}
+	return trad.Row{}, r.declines
+}
+
+// question sends a question, and keeps what the answer says of others.
+func (s *Sniffer) question(q *frame.Query, about *asked, nextCFA uint64, level int) (r reply, err error) {
+	s.mu.Lock()
+	if s.modules != q.Modules.Generation {
+		s.forget(q.Modules.Generation)
+	}
+	epoch := s.epoch
+	s.mu.Unlock()
+	if s.session == nil {
+		if s.session, err = s.plugin.newSession(s.about); err != nil {
+			return r, err
+		}
+	}
+	x := s.session
+	x.about = about
+	if x.epoch != epoch {
+		declines, never, err := x.begin()
+		if err != nil {
+			return r, err
+		}
+		x.epoch = epoch
+		s.mu.Lock()
+		if declines != "" {
+			s.known.put(0, ^uint64(0), said{declines: declines})
+		}
+		s.deny(never)
+		s.mu.Unlock()
+		if _, answer, ok := s.recall(q); ok {
+			return reply{declines: answer}, nil
+		}
+	}
+	if r, err = x.ask(q, nextCFA, level); err == nil {
+		s.keep(q, epoch, &r)
+	}
+	return r, err
+}
+
+func (s *Sniffer) deny(list []plugin.Range) {
+	for _, never := range list {
+		s.known.put(never.Lo, never.Hi, said{declines: notClaimed})
+	}
+}
+
+// keep keeps what holds for more than one frame, and names.
+func (s *Sniffer) keep(q *frame.Query, epoch uint64, r *reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.epoch != epoch {
+		return // the process has run on meanwhile
+	}
+	if len(s.known.list) > maxKnown {
+		s.known = spans[said]{}
+	}
+	if len(s.names.list) > maxKnown {
+		s.names = spans[plugin.Symbol]{}
+	}
+	s.deny(r.never)
+	for _, row := range r.more {
+		s.known.put(row.Lo, row.Lo+uint64(row.Len), said{row: row})
+	}
+	switch {
+	case r.claims && r.row.Flags&trad.Once == 0:
+		s.known.put(r.row.Lo, r.row.Lo+uint64(r.row.Len), said{row: r.row})
+	case !r.claims && !r.once && q.Block+1 != 0:
+		s.known.put(q.Block, q.Block+1, said{declines: r.declines})
+	}
+	for _, symbol := range r.symbols {
+		s.names.put(symbol.Lo, symbol.Hi, symbol)
+	}
+	if r.own != (name{}) && r.cfa != 0 {
+		if len(s.own) > maxKnown || s.own == nil {
+			s.own = make(map[ownKey]name)
+		}
+		s.own[ownKey{q.Block, r.cfa}] = r.own
+	}
+}
+
+// Symbol returns the name that the plug-in has given to the code at block, an address in
+// block, or to the frame there with that CFA alone.
+func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if own := s.own[ownKey{block, cfa}]; own.symbol.Function != "" {
+		return own.symbol, true
+	}
+	if x, ok := s.names.find(block); ok {
+		return x.value, true
+	}
+	return plugin.Symbol{}, false
+}
+
+// FunctionStart implements [frame.Delimiter] by what the plug-in has said.
+func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if q.This != nil && s.own != nil {
+		if cfa, ok := q.This.CFA(); ok {
+			if own := s.own[ownKey{q.Block, cfa}]; own.start != 0 {
+				return own.start, true
+			}
+		}
+	}
+	if x, ok := s.names.find(q.Block); ok {
+		return x.value.Lo, true
+	}
+	return 0, false
+}
+
+// Insert puts a plug-in's sniffer into a table where its description says, or, where the
+// table has no sniffer of that name, before the first that reads code or guesses.
+func Insert(t *frame.Table, s *Sniffer) {
+	for _, name := range []string{s.plugin.Description.Before, "prologue", "fp-guess"} {
+		if name != "" && t.Before(name, s) == nil {
+			return
+		}
+	}
+	t.Append(s)
+}
