@@ -70,6 +70,7 @@ func (f *Frame) query() *Query {
 	s := f.stack
 	q := &s.query
 	q.PC, q.Block, q.This = f.pc, f.AddressInBlock(), f
+	q.Few = s.partial && f.Level > 0
 	q.Module = s.modules.Find(q.Block)
 	return q
 }
@@ -102,6 +103,10 @@ func (f *Frame) sniff() {
 	keep := !hit // the row, as the first that any frame at the PC could be unwound by
 	for i := from; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)
+		if answer == NeedsFrame && q.Few {
+			s.missed = true // all will be asked again
+			return
+		}
 		if answer != Claimed {
 			continue
 		}
@@ -167,8 +172,11 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 	f.winner = int16(i)
 	f.completion, f.values = nil, nil // of another row
 	f.typ = Normal
-	if row.Flags&trad.Signal != 0 {
+	switch {
+	case row.Flags&trad.Signal != 0:
 		f.typ = SigTramp
+	case row.Flags&trad.OtherStack != 0:
+		f.typ = Arch
 	}
 	u, ok := f.stack.table.sniffers[i].(Unwinder)
 	if f.wide = ok; ok {

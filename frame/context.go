@@ -171,7 +171,7 @@ func (w *Walker) know(r trad.Reg, v uint64, known bool) {
 func (w *Walker) again(c *Context, f *Frame) bool {
 	if f.stack != &w.one {
 		// A whole stack has looked already; only the memory of signal frames is here.
-		return f.typ == SigTramp && c.cycle.seen(f.cache.CFA, f.pc)
+		return (f.typ == SigTramp || f.typ == Arch) && c.cycle.seen(f.cache.CFA, f.pc)
 	}
 	again := f.again(f.next)
 	c.cycle = w.one.cycle

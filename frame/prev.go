@@ -123,7 +123,8 @@ func (f *Frame) first() *Frame {
 }
 
 // checkID holds THIS against its NEXT: between two normal frames the stack must
-// have grown outward. A signal handler's stack may lie anywhere.
+// have grown outward. A signal handler's stack may lie anywhere, and so may the
+// one that a frame of type arch leads to.
 func (f *Frame) checkID() (StopReason, error) {
 	s := f.stack
 	if u, ok := f.unwinder(); ok {
@@ -140,7 +141,7 @@ func (f *Frame) checkID() (StopReason, error) {
 // again reports whether PREVIOUS prev is THIS once more.
 func (prev *Frame) again(this *Frame) bool {
 	switch {
-	case prev.typ == SigTramp:
+	case prev.typ == SigTramp || prev.typ == Arch:
 		return this.stack.cycle.seen(prev.cache.CFA, prev.pc)
 	case prev.typ != this.typ || prev.cache.CFA != this.cache.CFA:
 		return false

@@ -23,8 +23,8 @@ type Answer string
 const (
 	// Claimed says that the row that comes with it unwinds the frame.
 	Claimed Answer = ""
-	// NeedsFrame is the answer where Query.This is nil and the sniffer cannot do
-	// without: it is asked once more, with THIS.
+	// NeedsFrame is the answer where Query.This is nil, or Query.Few is set, and the
+	// sniffer cannot do with that: it is asked once more, with all of THIS.
 	NeedsFrame Answer = "the registers of THIS are not at hand"
 )
 
@@ -37,6 +37,7 @@ type Query struct {
 	Arch    *arch.Arch
 	Memory  target.Memory
 	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
+	Few     bool   // of This, only PC, SP, FP and RA are at hand: a Walker asks
 
 	room *[maxRead]byte // for Read: what an interface is given would be allocated each time
 }

@@ -11,7 +11,7 @@ const (
 	Inline        // an inlined call, laid over a physical frame
 	TailCall      // a caller that left by a tail call
 	SigTramp      // the signal trampoline: PREVIOUS was interrupted
-	Arch          // specific to an architecture or a language's run time
+	Arch          // specific to an architecture or a language's run time: PREVIOUS may be on another stack
 	Sentinel      // level -1: the live registers
 )
 

@@ -1,0 +1,108 @@
+package frame_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// switched is the row of a coroutine's first function: at its CFA are the resumer's SP, and
+// FP; on the resumer's stack is where it goes on.
+func switched(flags trad.Flags) trad.Row {
+	return trad.Row{
+		Flags: flags,
+		CFA:   trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8},
+		RA:    trad.Rule{Kind: trad.Saved, Off: 8},
+		FP:    trad.Rule{Kind: trad.Saved, Off: 16},
+		More:  &trad.Rest{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.Saved}}}},
+	}
+}
+
+// A coroutine's stack lies outward of the one that has resumed it.
+func TestOtherStack(t *testing.T) {
+	f := newFake(0x1010, 0x7080, 0x7090,
+		0, 0, 0x7040, 0x1301, 0, 0, 0, 0, // 0x7000: the resumer: its FP, 0x7010, leads to the caller's
+		0, 0x1400, 0, 0, 0, 0, 0, 0, // 0x7040: the caller's, which is outermost
+		0, 0, 0x70b0, 0x1101, 0, 0x7000, 0x1201, 0x7010, // 0x7080: the coroutine; at 0x70a8, what it keeps of the resumer
+	)
+	at := map[uint64]trad.Row{
+		0x1010: fp, 0x1100: switched(trad.OtherStack), 0x1200: fp,
+		0x1300: {Flags: trad.Outermost, CFA: fp.CFA},
+	}
+	pcs, last, err := unwind(t, f, &rows{name: "rows", at: at})
+	if want := []uint64{0x1010, 0x1101, 0x1201, 0x1301}; err != nil || !slices.Equal(pcs, want) {
+		t.Fatalf("the stack is %#x, %v; want %#x", pcs, err, want)
+	}
+	if last.Next().Next().Type() != frame.Arch {
+		t.Errorf("the switch is a frame of type %v", last.Next().Next().Type())
+	}
+	if sp := last.Next().Register(amd64.RSP); sp.Bits != 0x7000 {
+		t.Errorf("SP of the resumer is %v", sp)
+	}
+
+	at[0x1100] = switched(0) // as a normal frame it is held to the stack's direction
+	var stop *frame.StopError
+	if _, _, err = unwind(t, f, &rows{name: "rows", at: at}); !errors.As(err, &stop) || stop.Reason != frame.InnerID {
+		t.Errorf("without a word about the other stack: %v", err)
+	}
+}
+
+// Two switches that lead to each other are found out.
+func TestOtherStackCycle(t *testing.T) {
+	f := newFake(0x1101, 0x7000, 0,
+		0, 0x7020, 0x1201, 0, // 0x7000: leads to 0x7020
+		0, 0x7000, 0x1101, 0, // 0x7020: and back
+	)
+	at := map[uint64]trad.Row{0x1100: switched(trad.OtherStack), 0x1101: switched(trad.OtherStack), 0x1200: switched(trad.OtherStack)}
+	var stop *frame.StopError
+	if pcs, _, err := unwind(t, f, &rows{name: "rows", at: at}); !errors.As(err, &stop) || stop.Reason != frame.SameID {
+		t.Errorf("%d frames, %v", len(pcs), err)
+	}
+}
+
+// picky claims frames by a register that a Walker does not know, and says so.
+type picky struct{ asked, few int }
+
+func (*picky) Name() string { return "picky" }
+
+func (s *picky) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	switch {
+	case q.This == nil:
+		return trad.Row{}, frame.NeedsFrame
+	case q.Few:
+		s.few++
+		return trad.Row{}, frame.NeedsFrame
+	}
+	s.asked++
+	if v := q.This.Register(amd64.RBX); v.Bits != 0xb {
+		return trad.Row{}, "RBX is not what the thread has"
+	}
+	row := fp
+	row.Lo, row.Len = q.Block, 1
+	if row.More = (&trad.Rest{Unlisted: trad.Same}); q.This.Level == 2 {
+		row.Flags = trad.Outermost
+	}
+	return row, frame.Claimed
+}
+
+// A sniffer that needs all registers is not asked with few of them in the end.
+func TestWalkerNeedsAllRegisters(t *testing.T) {
+	f := newFake(0x1010, 0x7000, 0x7000, 0x7010, 0x1101, 0x7020, 0x1201, 0, 0)
+	var s picky
+	pcs, _, err := unwind(t, f, &s)
+	if want := []uint64{0x1010, 0x1101, 0x1201}; err != nil || !slices.Equal(pcs, want) {
+		t.Fatalf("the stack is %#x, %v", pcs, err)
+	}
+	s = picky{}
+	if err := walktest.New(f.mods, frame.NewTable(amd64.Arch, &s)).Check(f, f); err != nil {
+		t.Error(err)
+	}
+	if s.few == 0 || s.asked == 0 {
+		t.Errorf("asked with few registers %d times, with all %d times", s.few, s.asked)
+	}
+}
