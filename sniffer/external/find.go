@@ -1,9 +1,23 @@
 package external
 
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/plugindir"
+)
+
 // Dirs returns the directories that plug-ins are looked for in: those that the environment
 // variable SFWALK_PLUGIN_PATH lists, then sfwalk/plugins in the user's folder of
 // configuration (~/.config). There may be no such directory.
-func Dirs() []string { return nil }
+func Dirs() []string { return plugindir.Dirs() }
 
 // Found is a plug-in in a directory.
 type Found struct {
@@ -19,4 +33,78 @@ const LockFile = "plugins.lock"
 // "sniffer-". Others' files are not trusted: a directory or program that somebody else but
 // root or the user owns, or may write to, is left out. The warnings say what was left out, why,
 // and what to do.
-func Find(dirs ...string) (list []Found, warnings []error) { return nil, nil }
+func Find(dirs ...string) (list []Found, warnings []error) {
+	for _, dir := range dirs {
+		candidates := plugindir.Candidates(dir)
+		if len(candidates) == 0 {
+			continue
+		}
+		if err := trusted(dir); err != nil {
+			warnings = append(warnings, fmt.Errorf("plug-ins in %s: %w: they are left out", dir, err))
+			continue
+		}
+		lock, err := readLock(filepath.Join(dir, LockFile))
+		if err != nil {
+			warnings = append(warnings, fmt.Errorf("plug-ins in %s: %w: they are left out", dir, err))
+			continue
+		}
+		for _, path := range candidates {
+			err := usable(path)
+			sum := lock[filepath.Base(path)]
+			if err == nil && lock != nil && sum == "" {
+				err = fmt.Errorf("%s does not list it; if you trust it: cd %s && sha256sum %s >> %s", LockFile, dir, filepath.Base(path), LockFile)
+			}
+			if err != nil {
+				warnings = append(warnings, fmt.Errorf("plug-in %s: %w: it is left out", path, err))
+				continue
+			}
+			list = append(list, Found{path, sum})
+		}
+	}
+	return list, warnings
+}
+
+// usable says why a program in a directory is not to be started.
+func usable(path string) error {
+	if _, err := program(path); err != nil {
+		return err
+	}
+	return trusted(path)
+}
+
+var lockLine = regexp.MustCompile(`^([0-9a-fA-F]{64}) [ *](?:\./)?([^/]+)$`)
+
+// readLock reads a lock file: checksums by name; nil where there is no such file.
+func readLock(path string) (map[string]string, error) {
+	const most = 1 << 20
+	if st, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err == nil && !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	if err := trusted(path); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lock := make(map[string]string)
+	lines := bufio.NewScanner(io.LimitReader(f, most))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		m := lockLine.FindStringSubmatch(line)
+		if m == nil {
+			return nil, fmt.Errorf("%s: line %d: want a checksum of %d hexadecimal digits, two blanks and a file's name, as sha256sum writes them", path, n, 2*sha256.Size)
+		}
+		lock[m[2]] = m[1]
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return lock, nil
+}

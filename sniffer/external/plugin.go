@@ -192,7 +192,8 @@ func (p *Plugin) startError(err error) error {
 		return fmt.Errorf("%w: it wants version %s, this sfwalk has version %d: %s", ErrVersion, m[1], protocol.Version, what)
 	}
 	line, unknown := strings.CutPrefix(text, "Unrecognized remote plugin message:")
-	line, _, _ = strings.Cut(strings.TrimSpace(line), "\n")
+	line, _, _ = strings.Cut(line, "\n")
+	line = strings.TrimSpace(line)
 	switch how, ended := p.ended(); {
 	case unknown && line != "":
 		return fmt.Errorf("%w: it is no plug-in, or not one for go-plugin: it says %q", ErrStart, clean(line, 80))

@@ -104,7 +104,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		s.kept.Add(1)
 		return row, answer
 	}
-	if q.This == nil {
+	if q.This == nil || q.Few {
 		return trad.Row{}, frame.NeedsFrame
 	}
 	return s.ask(q)
