@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func newAttach() *cobra.Command {
+func newAttach(host Host) *cobra.Command {
 	var flags walkFlags
 	var opts live.Options
 	var save string
@@ -50,13 +50,14 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			if err != nil || pid <= 0 {
 				return usageError{fmt.Errorf("attach %s: want the number of a process", args[0])}
 			}
-			if err := flags.check(); err != nil {
+			if err := flags.begin(cmd); err != nil {
 				return err
 			}
+			defer flags.end()
 			return attach(cmd, pid, &flags, opts, save)
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, host)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
@@ -87,7 +88,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	}
 	if len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
 		// What walking needs is read as it is needed: walk all, as whoever opens it may.
-		if _, _, err := collect(s, &walkFlags{separate: flags.separate}); err != nil {
+		if _, _, err := collect(s, &walkFlags{separate: flags.separate, plugins: flags.plugins}); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,8 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 		return nil, err
 	}
 	return &source{
-		Target: t,
+		Target:  t,
+		process: Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)},
 		// A container's debug files are looked for in its own root, then in the host's.
 		root: fmt.Sprintf("/proc/%d/root", pid),
 		about: func(doc *document) {

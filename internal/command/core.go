@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-func newCore() *cobra.Command {
+func newCore(host Host) *cobra.Command {
 	var flags walkFlags
 	var opts core.Options
 	cmd := &cobra.Command{
@@ -29,9 +29,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk core core.4242 --json | jq .signal`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
+			if err := flags.begin(cmd); err != nil {
 				return err
 			}
+			defer flags.end()
 			s, err := coreFile(args[0], opts)
 			if err != nil {
 				return err
@@ -40,7 +41,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			return show(cmd, s, &flags)
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
 }
@@ -58,8 +59,9 @@ func coreFile(path string, opts core.Options) (*source, error) {
 		return nil, err
 	}
 	return &source{
-		Target: t,
-		root:   opts.Sysroot,
+		Target:  t,
+		process: Process{PID: t.PID, Root: opts.Sysroot},
+		root:    opts.Sysroot,
 		about: func(doc *document) {
 			doc.Core, doc.PID, doc.Exe = path, t.PID, t.Exe
 			if s := t.Signal; s != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func newDemo() *cobra.Command {
+func newDemo(host Host) *cobra.Command {
 	var flags walkFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -26,9 +26,10 @@ bundled core file, as 'sfwalk core' does.`,
   sfwalk demo --explain`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
+			if err := flags.begin(cmd); err != nil {
 				return err
 			}
+			defer flags.end()
 			err := demoLive(cmd, &flags)
 			if errors.Is(err, demo.ErrEmulated) {
 				return demoDead(cmd, &flags)
@@ -36,7 +37,7 @@ bundled core file, as 'sfwalk core' does.`,
 			return err
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, host)
 	return cmd
 }
 

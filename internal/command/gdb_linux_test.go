@@ -95,7 +95,7 @@ func TestSniffersAgree(t *testing.T) {
 			for _, th := range threads {
 				want := physical(t, process, th, &walkFlags{})
 				for _, names := range [][]string{nil, {"sframe"}, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-					table := (&walkFlags{sniffers: names}).table(process.Arch())
+					table := (&walkFlags{sniffers: names}).table(process.Arch(), nil)
 					if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 						t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)
 					}
@@ -123,7 +123,7 @@ func TestSniffersAgree(t *testing.T) {
 // physical returns a thread's frames, without what symbols add.
 func physical(t *testing.T, process target.Target, th target.Thread, flags *walkFlags) (frames []*frame.Frame) {
 	t.Helper()
-	stack, err := frame.New(process, th, flags.table(process.Arch()))
+	stack, err := frame.New(process, th, flags.table(process.Arch(), nil))
 	if err != nil {
 		t.Fatal(err)
 	}

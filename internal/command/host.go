@@ -1,4 +1,116 @@
 package command
 
-// Host runs plug-ins.
-type Host interface{}
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Host runs plug-ins: sniffers that are programs of their own. There is one, in
+// internal/command/pluginhost; this package must not import it.
+type Host interface {
+	// Find lists the plug-ins in directories, and says what is left out and why.
+	Find(dirs ...string) (list []Program, warnings []error)
+	// Start starts a plug-in and has it describe itself.
+	Start(ctx context.Context, o StartOptions) (Plugin, error)
+	// Check makes the conformance test of a plug-in.
+	Check(ctx context.Context, p Program, host string, snapshots []string) (Report, error)
+}
+
+// Program is a plug-in that has not been started.
+type Program struct {
+	Path   string
+	SHA256 string // the checksum in hexadecimal that it must have; "" for any
+}
+
+// StartOptions says how to start a plug-in.
+type StartOptions struct {
+	Program
+	Host   string          // who asks: "sfwalk 1.4.0"
+	Stderr io.Writer       // gets what the plug-in writes to its standard error; nil: errors show its end
+	Trace  func(*Exchange) // is called with each question and what came of it; nil for none
+}
+
+// Plugin is a plug-in that runs.
+type Plugin interface {
+	About() About
+	// Sniffer returns the sniffer that asks the plug-in about a process.
+	Sniffer(Process) Sniffer
+	// Err returns why the plug-in was put out of use, nil while it is not.
+	Err() error
+	io.Closer
+}
+
+// About is what a plug-in says of itself.
+type About struct {
+	Name, Version string
+	Protocol      int      // version that is spoken
+	Architectures []string // GOARCH's names; none for all
+	Before        string   // the sniffer that is asked only after this one
+	Started       time.Duration
+}
+
+// Process is what a plug-in may know of a process beside its memory.
+type Process struct {
+	PID  int    // 0 if not known
+	Live bool   // it exists, on this machine
+	Root string // folder below which its files are; "" for "/"
+}
+
+// Sniffer asks a plug-in about one process.
+type Sniffer interface {
+	frame.Sniffer
+	// Insert puts the sniffer into a table where the plug-in wants to stand.
+	Insert(*frame.Table)
+	// Symbol returns the plug-in's name for the code at an address in block, or for the
+	// frame there with that CFA.
+	Symbol(block, cfa uint64) (Symbol, bool)
+	Stats() Stats
+}
+
+// Symbol is a plug-in's name for code.
+type Symbol struct {
+	Range
+	Own      bool // it is the name of one frame alone
+	Function string
+	File     string // "" if not known
+	Line     int    // from 1; 0 if not known
+}
+
+// Stats counts what became of a sniffer's questions.
+type Stats struct {
+	Asked  uint64 `json:"asked"`  // the plug-in
+	Kept   uint64 `json:"kept"`   // answered by a row that was kept
+	Denied uint64 `json:"denied"` // declined without the plug-in: it never claims that code
+}
+
+// Exchange is one question that a plug-in was asked, and what came of it, as it said it.
+type Exchange struct {
+	PC, Block uint64
+	Level     int
+	Module    string // mapped at Block; "" if none is
+
+	Answered bool
+	Row      *trad.Row // that claims the frame; nil where it declines
+	Declines string    // why
+	Name     *Symbol   // of the frame alone
+	Rows     []trad.Row
+	Never    []Range
+	Symbols  []Symbol
+
+	Requests int           // what the plug-in asked for meanwhile
+	Took     time.Duration // until the answer was there
+	Err      error         // why the plug-in was put out of use
+}
+
+// Range is [Lo, Hi), run-time addresses.
+type Range struct{ Lo, Hi uint64 }
+
+// Report is what a conformance test has found, with fields for JSON.
+type Report interface {
+	Write(io.Writer) error // for people
+	Passed() bool
+}

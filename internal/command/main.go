@@ -105,16 +105,17 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk open snapshot.4242       what 'sfwalk attach --save' has kept
   sfwalk remote localhost:1234    what gdbserver or qemu has stopped
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
+  sfwalk plugin list              which sniffers of others are asked
   sfwalk demo                     try it on a bundled program`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, core, open, remote, sframe, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, open, remote, sframe, plugin, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(), newCore(), newOpen(), newRemote(), newSFrame(), newDemo(), newVersion())
+	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newSFrame(), newPlugin(host), newDemo(host), newVersion())
 	wrapArgs(root)
 	return root
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-func newOpen() *cobra.Command {
+func newOpen(host Host) *cobra.Command {
 	var flags walkFlags
 	var opts core.Options
 	cmd := &cobra.Command{
@@ -34,9 +34,10 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk open snapshot.4242 --json | jq .taken`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
+			if err := flags.begin(cmd); err != nil {
 				return err
 			}
+			defer flags.end()
 			s, err := snapshotFile(args[0], opts)
 			if err != nil {
 				return err
@@ -45,7 +46,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			return show(cmd, s, &flags)
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
 }
@@ -56,8 +57,9 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 		return nil, err
 	}
 	return &source{
-		Target: t,
-		root:   opts.Sysroot,
+		Target:  t,
+		process: Process{PID: t.PID, Root: opts.Sysroot},
+		root:    opts.Sysroot,
 		about: func(doc *document) {
 			pause := t.Pause.Microseconds()
 			doc.Snapshot, doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = path, t.PID, t.Exe, &pause, t.Consistent

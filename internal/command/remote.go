@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-func newRemote() *cobra.Command {
+func newRemote(host Host) *cobra.Command {
 	var flags walkFlags
 	var opts remote.Options
 	cmd := &cobra.Command{
@@ -36,9 +36,11 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk remote localhost:1234 --timeout 30s --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.check(); err != nil {
+			if err := flags.begin(cmd); err != nil {
 				return err
 			}
+			defer flags.end()
+			flags.plugins.wait() // a stub's target stands still from the beginning to the end
 			s, err := stub(cmd.Context(), args[0], opts)
 			if err != nil {
 				return err
@@ -50,7 +52,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			return err
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
 	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also where it was found stopped")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 5*time.Second, "how long to wait for each answer of the stub")
@@ -64,8 +66,9 @@ func stub(ctx context.Context, addr string, opts remote.Options) (*source, error
 		return nil, err
 	}
 	return &source{
-		Target: t,
-		root:   opts.Sysroot,
+		Target:  t,
+		process: Process{PID: t.PID, Root: opts.Sysroot},
+		root:    opts.Sysroot,
 		about: func(doc *document) {
 			doc.Remote, doc.PID, doc.Exe = addr, t.PID, t.Exe
 			if t.StopSignal != 0 {

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +13,7 @@ import (
 // source is a target, and what a document says about it beside its stacks.
 type source struct {
 	target.Target
+	process  Process                      // for plug-ins
 	root     string                       // folder below which its debug files are looked for first; "" for none
 	about    func(*document)              // fills in what is known of the whole
 	mark     func(target.Thread, *thread) // adds what is known of one thread; nil if there is nothing
@@ -33,7 +34,10 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 		return err
 	}
 	for _, w := range s.warned(symbols, flags) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", w)
+		warn(cmd, w)
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return errors.New("interrupted")
 	}
 	if !whole {
 		return errEarly

@@ -121,6 +121,10 @@ func (p *textPrinter) end(t *thread) {
 
 func (p *textPrinter) frame(w *walker, level int, f *frame.Frame) int {
 	s, plain := w.spot(f), w.plain(f)
+	if plain {
+		_, named := w.name(s, f)
+		plain = !named
+	}
 	if s.text == nil || !plain {
 		p.room = w.appendFrame(p.room[:0], level, f)
 	}
@@ -181,6 +185,9 @@ func (p *textPrinter) detailed(f *frm) {
 	if f.Guess {
 		p.styled(faint, " [guess]")
 	}
+	if f.Type == frame.Arch.String() {
+		p.styled(faint, " [stack switch]")
+	}
 	if f.MovedOn {
 		p.styled(red, " [moved on]")
 	}
@@ -227,8 +234,10 @@ func (p *textPrinter) place(f *frm) {
 		}
 		p.begin(green)
 		p.text(f.File)
-		p.byte(':')
-		p.number(uint64(f.Line))
+		if f.Line > 0 {
+			p.byte(':')
+			p.number(uint64(f.Line))
+		}
 		p.plain()
 	}
 }

@@ -41,14 +41,16 @@ type walker struct {
 	table   *frame.Table
 	stack   *frame.Stack      // of the thread that is being walked, in the room of those before
 	spots   map[spotKey]*spot // stacks share most of theirs
+	plugins []Sniffer         // those in the table: they may have names for code
 }
 
 // newWalkers makes as many walkers as can work at once on n threads.
 func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
-	table := flags.table(s.Arch())
+	plugins := flags.plugins.of(s)
+	table := flags.table(s.Arch(), plugins)
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	for i := range list {
-		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, spots: make(map[spotKey]*spot)}
+		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, spots: make(map[spotKey]*spot), plugins: plugins}
 		table = table.Clone()
 	}
 	return list
@@ -83,6 +85,22 @@ func (w *walker) spot(f *frame.Frame) *spot {
 	}
 	w.spots[key] = s
 	return s
+}
+
+// name returns what a plug-in calls the code where a frame runs, if nobody else has a name
+// for that, or the frame alone. It is not kept with the spot: plug-ins learn names as
+// they are asked.
+func (w *walker) name(s *spot, f *frame.Frame) (name Symbol, ok bool) {
+	if len(w.plugins) == 0 {
+		return name, false
+	}
+	cfa, _ := f.CFA()
+	for _, p := range w.plugins {
+		if name, ok = p.Symbol(f.AddressInBlock(), cfa); ok && (name.Own || s.at[s.outer].Function == "") {
+			return name, true
+		}
+	}
+	return name, false
 }
 
 // start makes the walker's stack that of a thread.
@@ -136,8 +154,9 @@ func (w *walker) plain(f *frame.Frame) bool {
 // appendFrame adds a frame and, before it, the inlined calls that lie over it.
 func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
 	s := w.spot(f)
+	name, named := w.name(s, f)
 	first := 0
-	if f.Type() != frame.Normal {
+	if t := f.Type(); t != frame.Normal && t != frame.Arch || name.Own {
 		first = s.outer
 	}
 	cfa, known := f.CFA()
@@ -162,8 +181,20 @@ func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
 		}
 		list = append(list, x)
 	}
-	w.detail(&list[len(list)-1], f)
+	physical := &list[len(list)-1]
+	if named {
+		physical.named(&name)
+	}
+	w.detail(physical, f)
 	return list
+}
+
+// named gives a frame the name that a plug-in has for it.
+func (x *frm) named(name *Symbol) {
+	x.Function, x.File, x.Line, x.Offset, x.args = name.Function, name.File, name.Line, 0, symbol.ArgsUnknown
+	if name.Lo != 0 && name.Lo <= x.PC.v {
+		x.Offset = x.PC.v - name.Lo
+	}
 }
 
 // id returns the ID of a frame, or of the depth-th call inlined into it, at p.

@@ -1,11 +1,72 @@
 package pluginhost
 
 import (
+	"context"
+
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command"
-	_ "github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/check"
 )
 
-// Host is a [command.Host].
+// Host is the [command.Host] that starts programs.
 type Host struct{}
 
 var _ command.Host = Host{}
+
+// Find implements [command.Host].
+func (Host) Find(dirs ...string) (list []command.Program, warnings []error) {
+	found, warnings := external.Find(dirs...)
+	for _, f := range found {
+		list = append(list, command.Program(f))
+	}
+	return list, warnings
+}
+
+// Start implements [command.Host].
+func (Host) Start(ctx context.Context, o command.StartOptions) (command.Plugin, error) {
+	options := external.Options{Path: o.Path, SHA256: o.SHA256, Host: o.Host, Stderr: o.Stderr}
+	if o.Trace != nil {
+		options.Trace = func(x external.Exchange) { o.Trace(exchange(&x)) }
+	}
+	p, err := external.Start(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return plugin{p}, nil
+}
+
+// Check implements [command.Host].
+func (Host) Check(ctx context.Context, p command.Program, host string, snapshots []string) (command.Report, error) {
+	return check.Run(ctx, p.Path, check.Options{Snapshots: snapshots, SHA256: p.SHA256, Host: host})
+}
+
+type plugin struct{ *external.Plugin }
+
+func (p plugin) About() command.About {
+	d := &p.Description
+	return command.About{
+		Name: d.Name, Version: d.Version, Protocol: p.Protocol, Architectures: d.Architectures,
+		Before: d.Before, Started: p.Started,
+	}
+}
+
+func (p plugin) Sniffer(of command.Process) command.Sniffer {
+	return sniffer{p.Plugin.Sniffer(external.Target(of))}
+}
+
+type sniffer struct{ *external.Sniffer }
+
+func (s sniffer) Insert(t *frame.Table) { external.Insert(t, s.Sniffer) }
+
+func (s sniffer) Symbol(block, cfa uint64) (command.Symbol, bool) {
+	x, ok := s.Sniffer.Symbol(block, cfa)
+	if !ok {
+		return command.Symbol{}, false
+	}
+	// No frame has the CFA 0: that is the code's name.
+	code, named := s.Sniffer.Symbol(block, 0)
+	return command.Symbol{Own: !named || code != x, Range: command.Range(x.Range), Function: x.Function, File: x.File, Line: x.Line}, true
+}
+
+func (s sniffer) Stats() command.Stats { return command.Stats(s.Sniffer.Stats()) }

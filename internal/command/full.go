@@ -1,0 +1,63 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// full is the program that has a host of plug-ins, and where to get it.
+const (
+	full    = "sfwalk-full"
+	getFull = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
+)
+
+// becoming is set in the environment of the program that is to become sfwalk-full, and
+// names it: one that has no host, whatever its name, does not become itself for ever.
+const becoming = "SFWALK_BECOMES"
+
+// errNoFull says that there is no program that runs plug-ins.
+var errNoFull = errors.New("plug-ins are run by " + full)
+
+// becomeFull makes this process one of sfwalk-full, with the same arguments. It
+// returns what this one's end is to be, or an error that wraps [errNoFull].
+func becomeFull() error {
+	if path := os.Getenv(becoming); path != "" {
+		return fmt.Errorf("%w, and %s is another program by that name: %s", errNoFull, path, getFull)
+	}
+	path, err := findFull()
+	if err != nil {
+		return err
+	}
+	err = become(path, append([]string{path}, os.Args[1:]...), append(os.Environ(), becoming+"="+path))
+	if status := (exitStatus{}); errors.As(err, &status) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: %w", errNoFull, path, err)
+}
+
+// findFull looks for sfwalk-full beside this program, then in PATH.
+func findFull() (string, error) {
+	name := full
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	beside := filepath.Join(filepath.Dir(self), name)
+	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+		return beside, nil
+	}
+	if path, err := exec.LookPath(full); err == nil {
+		return path, nil
+	}
+	return "", fmt.Errorf("%w, which is neither beside %s nor in PATH: %s", errNoFull, self, getFull)
+}

@@ -1,0 +1,57 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func newPluginCheck(host Host) *cobra.Command {
+	var asJSON bool
+	var snapshots []string
+	cmd := &cobra.Command{
+		Use:   "check PATH",
+		Short: "Test whether a program is a good plug-in",
+		Long: `check is the conformance test for the author of a plug-in: it starts the program,
+asks it about recorded stacks, and prints what it has looked at: handshake, versions,
+deadlines, ranges, whether answers are always the same; and what to fix.
+
+--snapshot adds a stack of yours, that 'sfwalk attach --save' has written, of a process
+whose frames the plug-in is to claim.
+
+Exit codes: 0 all is good; 1 there is something to fix; 2 usage, or it cannot be tested.`,
+		Example: `  sfwalk plugin check ./sniffer-mine
+  sfwalk plugin check ./sniffer-mine --snapshot snapshot.4242
+  sfwalk plugin check ./sniffer-mine --json | jq '.checks[] | select(.status == "fail")'`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := plug(host, args[0])
+			if err != nil {
+				return err
+			}
+			for _, path := range snapshots {
+				if _, err := os.Stat(path); err != nil {
+					return usageError{errors.New("--snapshot " + path + ": " + fileError(err).Error())}
+				}
+			}
+			report, err := host.Check(cmd.Context(), p, asker(), snapshots)
+			if err != nil {
+				return exitStatus{exitTrouble, err}
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+			} else {
+				err = report.Write(cmd.OutOrStdout())
+			}
+			if err == nil && !report.Passed() {
+				return exitStatus{exitError, nil}
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
+	cmd.Flags().StringArrayVar(&snapshots, "snapshot", nil, "also walk the stacks of this snapshot; repeatable")
+	return cmd
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	hexadecimal "encoding/hex"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/plugindir"
+)
+
+// pluginFlags say which plug-ins are asked.
+type pluginFlags struct {
+	host  Host
+	paths []string
+	sums  []string
+	none  bool // of those in the directories
+}
+
+func (p *pluginFlags) add(cmd *cobra.Command, host Host) {
+	p.host = host
+	f := cmd.Flags()
+	f.StringArrayVar(&p.paths, "plugin", nil, "also ask this `program`, a sniffer of its own (see 'sfwalk plugin'); repeatable")
+	f.StringArrayVar(&p.sums, "plugin-sha256", nil, "the `checksum` that the program of --plugin must have, for each in turn")
+	f.BoolVar(&p.none, "no-plugins", false, "do not ask the plug-ins in the directories")
+}
+
+// check finds mistakes before anything is started.
+func (p *pluginFlags) check() error {
+	for _, path := range p.paths {
+		if err := checkProgram(path); err != nil {
+			return usageError{fmt.Errorf("--plugin %w", err)}
+		}
+	}
+	if n := len(p.sums); n > 0 && n != len(p.paths) {
+		return usageError{fmt.Errorf("--plugin-sha256 is there %d times, --plugin %d times: want a checksum for each", n, len(p.paths))}
+	}
+	for _, sum := range p.sums {
+		if err := checkSum(sum); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// checkProgram says why a file cannot be a plug-in.
+func checkProgram(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, fileError(err))
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s: not a program (%v)", path, info.Mode().Type())
+	case info.Mode()&0o111 == 0 && runtime.GOOS != "windows":
+		return fmt.Errorf("%s: it cannot be executed: chmod +x %s", path, path)
+	}
+	return nil
+}
+
+func checkSum(sum string) error {
+	if raw, err := hexadecimal.DecodeString(sum); err != nil || len(raw) != 32 {
+		return fmt.Errorf("--plugin-sha256 %s: want 64 hexadecimal digits, as sha256sum prints them", sum)
+	}
+	return nil
+}
+
+// named returns the programs of --plugin.
+func (p *pluginFlags) named() (list []Program) {
+	for i, path := range p.paths {
+		program := Program{Path: path}
+		if len(p.sums) > 0 {
+			program.SHA256 = p.sums[i]
+		}
+		list = append(list, program)
+	}
+	return list
+}
+
+// dirs returns the directories whose plug-ins are asked.
+func (p *pluginFlags) dirs() []string {
+	if p.none {
+		return nil
+	}
+	return plugindir.Dirs()
+}

@@ -1,0 +1,142 @@
+package command
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/plugindir"
+)
+
+// pluginList is what `sfwalk plugin list --json` prints; docs/json.md describes it.
+// Fields are added, never renamed.
+type pluginList struct {
+	Directories []string     `json:"directories"`
+	Plugins     []pluginItem `json:"plugins"`
+	Order       []string     `json:"order"`
+	LeftOut     []string     `json:"left_out"`
+}
+
+// pluginItem is one plug-in that has been started.
+type pluginItem struct {
+	Name          string   `json:"name"`
+	Version       string   `json:"version"`
+	Protocol      int      `json:"protocol"`
+	Architectures []string `json:"architectures"`
+	Before        string   `json:"before"`
+	Path          string   `json:"path"`
+	SHA256        string   `json:"sha256"`
+	Pinned        bool     `json:"pinned"`
+	StartUS       int64    `json:"start_us"`
+}
+
+func newPluginItem(p Program, a *About) pluginItem {
+	return pluginItem{
+		Name: a.Name, Version: a.Version, Protocol: a.Protocol, Architectures: a.architectures(), Before: a.before(),
+		Path: p.Path, SHA256: sumOf(p.Path), Pinned: p.SHA256 != "", StartUS: a.Started.Microseconds(),
+	}
+}
+
+// sumOf returns a file's checksum, "" if it cannot be read.
+func sumOf(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, f); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil))
+}
+
+func newPluginList(host Host) *cobra.Command {
+	var flags pluginFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the plug-ins that are asked, and what is left out",
+		Long: `list starts the plug-ins that 'sfwalk attach' would ask, with the same flags, and
+prints what they say of themselves, and in which order all sniffers are asked; then
+what is left out, and why.
+
+Exit codes: 0 printed; 1 error; 2 usage.`,
+		Example: `  sfwalk plugin list
+  sfwalk plugin list --plugin ./sniffer-mine
+  sfwalk plugin list --json | jq '.plugins[].path'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := flags.check(); err != nil {
+				return err
+			}
+			walk := walkFlags{pluginFlags: flags}
+			var err error
+			if walk.plugins, err = flags.start(cmd.Context(), nil); err != nil {
+				return err
+			}
+			defer walk.end()
+			list := listPlugins(&walk)
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			if asJSON {
+				err = json.NewEncoder(out).Encode(list)
+			} else {
+				list.print(out)
+			}
+			return errors.Join(err, out.Flush())
+		},
+	}
+	flags.add(cmd, host)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
+	return cmd
+}
+
+func listPlugins(flags *walkFlags) *pluginList {
+	list := &pluginList{Directories: flags.pluginFlags.dirs(), Plugins: []pluginItem{}, LeftOut: flags.plugins.warned()}
+	if list.Directories == nil {
+		list.Directories = []string{}
+	}
+	if list.LeftOut == nil {
+		list.LeftOut = []string{}
+	}
+	for _, s := range flags.table(nil, flags.plugins.of(&source{})).Sniffers() {
+		list.Order = append(list.Order, s.Name())
+	}
+	if flags.plugins != nil {
+		for _, x := range flags.plugins.usable {
+			list.Plugins = append(list.Plugins, newPluginItem(x.Program, &x.about))
+		}
+	}
+	for i, text := range list.LeftOut {
+		list.LeftOut[i] = strings.TrimPrefix(text, leftOut)
+	}
+	return list
+}
+
+func (l *pluginList) print(w io.Writer) {
+	for _, p := range l.Plugins {
+		pinned := "not pinned"
+		if p.Pinned {
+			pinned = "pinned"
+		}
+		fmt.Fprintf(w, "%s %s\n", p.Name, p.Version)
+		indented(w, "    ", p.Path,
+			fmt.Sprintf("sha256 %s, %s", p.SHA256, pinned),
+			fmt.Sprintf("protocol %d; architectures: %s; asked before %s", p.Protocol, strings.Join(p.Architectures, ", "), p.Before))
+	}
+	if len(l.Plugins) == 0 {
+		fmt.Fprintf(w, "no plug-ins named %s* in %s\n", plugindir.Prefix, strings.Join(l.Directories, ", "))
+	}
+	fmt.Fprintf(w, "\norder: %s\n", strings.Join(l.Order, ", "))
+	if len(l.LeftOut) > 0 {
+		fmt.Fprintf(w, "\nleft out:\n")
+		indented(w, "    ", l.LeftOut...)
+	}
+}

@@ -1,0 +1,211 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+)
+
+func newPluginRun(host Host) *cobra.Command {
+	var asJSON bool
+	var walk walkFlags
+	var opts core.Options
+	cmd := &cobra.Command{
+		Use:   "run PATH PID | SNAPSHOT | CORE",
+		Short: "Walk stacks with a plug-in, and print what it is asked and answers",
+		Long: `run walks the stacks of a process with a plug-in where it wants to stand, and prints
+each question that it is asked, its answer as it gave it, how often it asked for more
+meanwhile, and how long that took. What the plug-in writes to its standard error is
+printed as it comes.
+
+A plug-in is asked once about code that it has given a row for: the last lines count
+the frames that needed no question. 'sfwalk attach --plugin PATH PID --explain' prints the
+stacks.
+
+Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
+		Example: `  sfwalk plugin run ./sniffer-mine 4242
+  sfwalk plugin run ./sniffer-mine 4242 --tid 4243
+  sfwalk plugin run ./sniffer-mine snapshot.4242 --json | jq '.threads[].questions[].took_us'`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			program, err := plug(host, args[0])
+			if err != nil {
+				return err
+			}
+			run := &pluginRun{flags: &walk}
+			start := StartOptions{Program: program, Host: asker(), Stderr: cmd.ErrOrStderr(), Trace: run.trace}
+			if asJSON {
+				start.Stderr = &run.stderr
+			}
+			doc, err := run.walk(cmd.Context(), host, start, args[1], opts)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			if asJSON {
+				err = json.NewEncoder(out).Encode(doc)
+			} else {
+				doc.print(out)
+			}
+			if err := errors.Join(err, out.Flush()); err != nil {
+				return err
+			}
+			return run.fault
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
+	cmd.Flags().IntSliceVar(&walk.tids, "tid", nil, "only these threads, by thread ID")
+	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	return cmd
+}
+
+// pluginRun is one run of `sfwalk plugin run`.
+type pluginRun struct {
+	flags     *walkFlags
+	exchanges []*Exchange // about the thread that is being walked
+	stderr    tail
+	fault     error // why the plug-in was put out of use
+}
+
+func (r *pluginRun) trace(x *Exchange) { r.exchanges = append(r.exchanges, x) }
+
+// walk walks a target with the plug-in.
+func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, name string, opts core.Options) (*runDocument, error) {
+	plugin, err := host.Start(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	defer plugin.Close()
+	defer context.AfterFunc(ctx, func() { plugin.Close() })()
+	about := plugin.About()
+	if builtIn(about.Name) {
+		return nil, fmt.Errorf("plug-in %s: its name, %s, is that of a sniffer of sfwalk's own", start.Path, about.Name)
+	}
+	s, err := anything(ctx, name, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	threads, err := s.threads(r.flags)
+	if err != nil {
+		return nil, err
+	}
+	asked := plugin.Sniffer(s.process)
+	doc := newRunDocument(s, newPluginItem(start.Program, &about))
+	table := r.flags.table(s.Arch(), nil)
+	asked.Insert(table)
+	w := &walker{target: s, flags: r.flags, table: table}
+	for _, th := range threads {
+		r.exchanges = nil
+		frames := 0
+		walked := w.thread(th, func(f *frame.Frame) {
+			f.Sniffer() // has it claimed
+			frames++
+		})
+		doc.add(&walked, frames, r.exchanges, s.Arch().RegName)
+		if ctx.Err() != nil {
+			return nil, errors.New("interrupted")
+		}
+	}
+	if r.fault = plugin.Err(); r.fault != nil {
+		doc.Error = r.fault.Error()
+	}
+	plugin.Close() // all that it writes is there
+	doc.Stats, doc.Stderr = asked.Stats(), r.stderr.String()
+	return doc, nil
+}
+
+// anything opens what an argument names: a process, or a file of one.
+func anything(ctx context.Context, name string, opts core.Options) (*source, error) {
+	if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
+		return process(ctx, pid, live.Options{})
+	}
+	s, err := snapshotFile(name, opts)
+	if errors.Is(err, snapshot.ErrNotSnapshot) {
+		return coreFile(name, opts)
+	}
+	return s, err
+}
+
+func (d *runDocument) print(w io.Writer) {
+	p := &d.Plugin
+	fmt.Fprintf(w, "%s %s (%s), protocol %d, asked before %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.Before, time.Duration(p.StartUS)*time.Microsecond)
+	count := map[string]int{}
+	var requests int
+	var slowest int64
+	for i := range d.Threads {
+		t := &d.Threads[i]
+		fmt.Fprintf(w, "\nThread %d %q: %d frames, %d questions\n", t.TID, t.Name, t.Frames, len(t.Questions))
+		for j := range t.Questions {
+			q := &t.Questions[j]
+			q.print(w)
+			count[q.outcome()]++
+			requests, slowest = requests+q.Requests, max(slowest, q.TookUS)
+		}
+		if t.Error != "" {
+			fmt.Fprintf(w, "  %s\n", printable(t.Error))
+		}
+	}
+	fmt.Fprintf(w, "\n%d questions: %d claimed, %d declined, %d without answer; %d requests; slowest %v\n", d.Stats.Asked,
+		count[claimed], count[declined], count[unanswered], requests, time.Duration(slowest)*time.Microsecond)
+	fmt.Fprintf(w, "answered by what was known: %d by rows, %d by ranges that it never claims\n", d.Stats.Kept, d.Stats.Denied)
+}
+
+// Outcomes of a question.
+const (
+	claimed    = "claims"
+	declined   = "declines"
+	unanswered = "no answer"
+)
+
+func (q *question) outcome() string {
+	switch {
+	case q.Claims != nil:
+		return claimed
+	case q.Declines != "":
+		return declined
+	}
+	return unanswered
+}
+
+func (q *question) print(w io.Writer) {
+	where := "no file"
+	if q.Module != "" {
+		where = q.Module
+	}
+	fmt.Fprintf(w, "#%-3d %#x (%s): %v, %d requests\n", q.Level, q.PC.v, printable(where), time.Duration(q.TookUS)*time.Microsecond, q.Requests)
+	line := func(format string, args ...any) { indented(w, "      ", fmt.Sprintf(format, args...)) }
+	if q.Claims != nil {
+		line("claims %s", q.Claims)
+	}
+	if q.Declines != "" {
+		line("declines: %s", printable(q.Declines))
+	}
+	if q.Name != nil {
+		line("this frame is %s", q.Name)
+	}
+	for i := range q.Symbols {
+		line("code of %s", &q.Symbols[i])
+	}
+	for i := range q.Rows {
+		line("also %s", &q.Rows[i])
+	}
+	for _, r := range q.Never {
+		line("never [%#x, %#x)", r.Lo.v, r.Hi.v)
+	}
+	if q.Error != "" {
+		line("%s", printable(q.Error))
+	}
+}

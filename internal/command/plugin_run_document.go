@@ -1,0 +1,155 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// runDocument is what `sfwalk plugin run --json` prints; docs/json.md describes it.
+// Fields are added, never renamed.
+type runDocument struct {
+	Plugin  pluginItem  `json:"plugin"`
+	PID     int         `json:"pid"`
+	Arch    string      `json:"arch"`
+	Threads []runThread `json:"threads"`
+	Stats   Stats       `json:"stats"`
+	Stderr  string      `json:"stderr"`
+	Error   string      `json:"error"`
+}
+
+type runThread struct {
+	TID       int        `json:"tid"`
+	Name      string     `json:"name"`
+	Frames    int        `json:"frames"` // physical ones
+	Questions []question `json:"questions"`
+	Stop      string     `json:"stop"`
+	Error     string     `json:"error"`
+}
+
+type question struct {
+	Level    int        `json:"level"` // of physical frames
+	PC       hex        `json:"pc"`
+	Block    hex        `json:"block"`
+	Module   string     `json:"module"`
+	Claims   *runRow    `json:"claims"`
+	Declines string     `json:"declines"`
+	Name     *runName   `json:"name"`
+	Rows     []runRow   `json:"rows"`
+	Never    []runRange `json:"never"`
+	Symbols  []runName  `json:"symbols"`
+	Requests int        `json:"requests"`
+	TookUS   int64      `json:"took_us"`
+	Error    string     `json:"error"`
+}
+
+type runRange struct {
+	Lo hex `json:"lo"`
+	Hi hex `json:"hi"`
+}
+
+type runRow struct {
+	runRange
+	Row string `json:"row"`
+}
+
+func (r *runRow) String() string { return fmt.Sprintf("[%#x, %#x): %s", r.Lo.v, r.Hi.v, r.Row) }
+
+type runName struct {
+	runRange
+	Function string `json:"function"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+}
+
+func (n *runName) String() string {
+	text := fmt.Sprintf("[%#x, %#x): %s", n.Lo.v, n.Hi.v, n.Function)
+	if n.File != "" {
+		text += fmt.Sprintf(" at %s:%d", n.File, n.Line)
+	}
+	return printable(text)
+}
+
+func newRunDocument(s *source, p pluginItem) *runDocument {
+	var about document
+	s.about(&about)
+	return &runDocument{Plugin: p, PID: about.PID, Arch: s.Arch().Name, Threads: []runThread{}}
+}
+
+// add adds what a plug-in was asked about a thread.
+func (d *runDocument) add(th *thread, frames int, list []*Exchange, name func(trad.Reg) string) {
+	t := runThread{TID: th.TID, Name: th.Name, Frames: frames, Questions: []question{}, Stop: th.Stop, Error: th.Error}
+	for _, x := range list {
+		t.Questions = append(t.Questions, newQuestion(x, name))
+	}
+	d.Threads = append(d.Threads, t)
+}
+
+func newQuestion(x *Exchange, name func(trad.Reg) string) question {
+	span := func(lo, hi uint64) runRange { return runRange{hex{lo, true}, hex{hi, true}} }
+	row := func(r *trad.Row) runRow { return runRow{span(r.Lo, r.Lo+uint64(r.Len)), r.Format(name)} }
+	symbol := func(s *Symbol) runName { return runName{span(s.Lo, s.Hi), s.Function, s.File, s.Line} }
+	q := question{
+		Level: x.Level, PC: hex{x.PC, true}, Block: hex{x.Block, true}, Module: x.Module, Declines: x.Declines,
+		Rows: []runRow{}, Never: []runRange{}, Symbols: []runName{}, Requests: x.Requests, TookUS: x.Took.Microseconds(),
+	}
+	if x.Row != nil {
+		r := row(x.Row)
+		q.Claims = &r
+	}
+	if x.Name != nil {
+		n := symbol(x.Name)
+		q.Name = &n
+	}
+	for i := range x.Rows {
+		q.Rows = append(q.Rows, row(&x.Rows[i]))
+	}
+	for _, r := range x.Never {
+		q.Never = append(q.Never, span(r.Lo, r.Hi))
+	}
+	for i := range x.Symbols {
+		q.Symbols = append(q.Symbols, symbol(&x.Symbols[i]))
+	}
+	if x.Err != nil {
+		q.Error = x.Err.Error()
+	}
+	return q
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailSize = 64 << 10
+
+// Write implements [io.Writer].
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if over := len(t.text) - tailSize; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.ToValidUTF8(string(t.text), string(unicode.ReplacementChar))
+}
+
+// printable replaces what would steer a terminal in text that a plug-in has said.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}

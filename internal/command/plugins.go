@@ -1,0 +1,207 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/plugindir"
+	"github.com/sfwalk/sfwalk/sniffer"
+)
+
+// plugins are those that one run of the command asks. They start while the target is
+// read; nil is a run without any.
+type plugins struct {
+	list     []*startedPlugin // those that were named, in that order; then the directories'
+	warnings []string         // what is left out, and why
+	cancel   context.CancelFunc
+
+	once     sync.Once
+	usable   []*startedPlugin // when all have started
+	sniffers []Sniffer        // of usable, for the one target
+}
+
+type startedPlugin struct {
+	Program
+	named bool // by --plugin
+
+	done   chan struct{} // closed when there is what follows
+	plugin Plugin
+	about  About
+	err    error
+}
+
+// leftOut is what warnings about plug-ins begin with that are not asked at all.
+const leftOut = "left out: "
+
+// start starts what there is to be asked. Where this program cannot, it becomes one
+// that can.
+func (p *pluginFlags) start(ctx context.Context, sniffers []string) (*plugins, error) {
+	unknown := slices.ContainsFunc(sniffers, func(name string) bool { return !builtIn(name) })
+	var dirs []string
+	if len(sniffers) == 0 || unknown { // the order speaks of no others than it names
+		dirs = p.dirs()
+	}
+	found := plugindir.Candidates(dirs...)
+	switch {
+	case len(p.paths) == 0 && len(found) == 0:
+		return nil, nil
+	case p.host != nil:
+	case len(p.paths) > 0 || unknown:
+		return nil, becomeFull()
+	default:
+		err := becomeFull()
+		if !errors.Is(err, errNoFull) {
+			return nil, err
+		}
+		return &plugins{warnings: []string{fmt.Sprintf(leftOut+"%s: %v", strings.Join(found, ", "), err)}}, nil
+	}
+	r := &plugins{}
+	for _, program := range p.named() {
+		r.list = append(r.list, &startedPlugin{Program: program, named: true})
+	}
+	more, warnings := p.host.Find(dirs...)
+	for _, w := range warnings {
+		r.warnings = append(r.warnings, leftOut+w.Error())
+	}
+	for _, program := range more {
+		if !slices.ContainsFunc(r.list, func(x *startedPlugin) bool { return sameFile(x.Path, program.Path) }) {
+			r.list = append(r.list, &startedPlugin{Program: program})
+		}
+	}
+	r.begin(ctx, p.host)
+	return r, nil
+}
+
+// begin starts all plug-ins at once. Who interrupts the command ends them.
+func (r *plugins) begin(ctx context.Context, host Host) {
+	ctx, r.cancel = context.WithCancel(ctx)
+	for _, x := range r.list {
+		x.done = make(chan struct{})
+		go func() {
+			defer close(x.done)
+			if x.plugin, x.err = host.Start(ctx, StartOptions{Program: x.Program, Host: asker()}); x.err == nil {
+				x.about = x.plugin.About()
+				context.AfterFunc(ctx, func() { x.plugin.Close() })
+			}
+		}()
+	}
+}
+
+// wait waits until all plug-ins have started, or have failed to, and sees to it that each
+// can be told from all others.
+func (r *plugins) wait() {
+	if r == nil {
+		return
+	}
+	r.once.Do(func() {
+		names := map[string]string{}
+		for _, name := range sniffer.Names() {
+			names[name] = "a sniffer of sfwalk's own"
+		}
+		for _, x := range r.list {
+			<-x.done
+			if x.err != nil {
+				r.leaveOut(x, x.err.Error())
+				continue
+			}
+			if other := names[x.about.Name]; other != "" {
+				r.leaveOut(x, fmt.Sprintf("plug-in %s: its name, %s, is that of %s", x.Path, x.about.Name, other))
+				continue
+			}
+			names[x.about.Name] = x.Path
+			r.usable = append(r.usable, x)
+		}
+	})
+}
+
+func (r *plugins) leaveOut(x *startedPlugin, why string) {
+	r.warnings = append(r.warnings, leftOut+why)
+	if x.plugin != nil {
+		x.plugin.Close()
+	}
+}
+
+// names returns the names of the plug-ins that are asked.
+func (r *plugins) names() (list []string) {
+	if r == nil {
+		return nil
+	}
+	r.wait()
+	for _, x := range r.usable {
+		list = append(list, x.about.Name)
+	}
+	return list
+}
+
+// of returns the sniffers that ask about a process. They are the same each time.
+func (r *plugins) of(s *source) []Sniffer {
+	if r == nil {
+		return nil
+	}
+	r.wait()
+	if r.sniffers == nil {
+		for _, x := range r.usable {
+			r.sniffers = append(r.sniffers, x.plugin.Sniffer(s.process))
+		}
+	}
+	return r.sniffers
+}
+
+// insert puts those sniffers into a table that are not in it: each where its plug-in says.
+// Where the user has named an order, it has only those of the directories that it names.
+func (r *plugins) insert(t *frame.Table, list []Sniffer, ordered bool) {
+	there := t.Sniffers()
+	for i, s := range list {
+		if ordered && !r.usable[i].named || slices.ContainsFunc(there, func(x frame.Sniffer) bool { return x.Name() == s.Name() }) {
+			continue
+		}
+		s.Insert(t)
+	}
+}
+
+// warned returns what the user should know of the plug-ins by now.
+func (r *plugins) warned() []string {
+	if r == nil {
+		return nil
+	}
+	r.wait()
+	list := slices.Clone(r.warnings)
+	for _, x := range r.usable {
+		if err := x.plugin.Err(); err != nil {
+			list = append(list, err.Error())
+		}
+	}
+	return list
+}
+
+// Close ends all plug-ins.
+func (r *plugins) Close() {
+	if r == nil || r.cancel == nil {
+		return
+	}
+	r.cancel() // those that are starting stop
+	var closing sync.WaitGroup
+	for _, x := range r.list {
+		closing.Go(func() {
+			if <-x.done; x.plugin != nil {
+				x.plugin.Close()
+			}
+		})
+	}
+	closing.Wait()
+}
+
+// builtIn reports whether a name is that of a sniffer of sfwalk's own.
+func builtIn(name string) bool { return slices.Contains(sniffer.Names(), name) }
+
+func sameFile(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
