@@ -1,0 +1,161 @@
+//go:build linux
+
+package plugintest
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// JIT is a well-made sniffer, for the machine code of bench/programs/jit.c: the process
+// tells where that is.
+type JIT struct {
+	Ahead bool // tell of other code, too, so that nobody need ask
+}
+
+// Describe implements [plugin.Sniffer].
+func (JIT) Describe() plugin.Description {
+	return plugin.Description{
+		Name: "jit", Version: "1.0", Architectures: []string{"amd64", "arm64", "s390x"},
+		Claims: &plugin.Claims{OutsideModules: true},
+	}
+}
+
+// Begin implements [plugin.Sniffer].
+func (j JIT) Begin(t *plugin.Target) (plugin.Session, error) {
+	var at [2]uint64
+	for i, name := range []string{"jit_count", "jit_regions"} {
+		found, err := t.Lookup(name, "")
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("the process has no %s", name)
+		}
+		at[i] = found[0].Lo
+	}
+	n, err := t.Word(at[0])
+	if err != nil {
+		return nil, err
+	}
+	if n > 1<<20 {
+		return nil, fmt.Errorf("the process has %d functions", n)
+	}
+	s := &jitSession{ahead: j.Ahead, code: code[t.Arch]}
+	table := make([]byte, 16*n)
+	for rest, from := table, at[1]; len(rest) > 0; {
+		size := min(len(rest), protocol.MaxRead)
+		if _, err := t.ReadMemory(from, rest[:size]); err != nil {
+			return nil, err
+		}
+		rest, from = rest[size:], from+uint64(size)
+	}
+	for ; len(table) > 0; table = table[16:] {
+		s.functions = append(s.functions, plugin.Range{Lo: t.Order.Uint64(table), Hi: t.Order.Uint64(table[8:])})
+	}
+	return s, nil
+}
+
+// piece is some instructions of the machine code, and the row that holds for them.
+type piece struct {
+	lo, hi uint64 // from the function's beginning
+	sp     int32  // from SP to the CFA
+	call   bool   // here PREVIOUS's PC is known to be on the stack, and the function calls
+	row    func(sp trad.Reg, cfa int32) trad.Row
+}
+
+// registers makes the row of a function that has saved registers.
+func saved(ra int32, same bool, regs ...trad.RegRule) func(trad.Reg, int32) trad.Row {
+	return func(sp trad.Reg, cfa int32) trad.Row {
+		row := trad.Row{
+			CFA: trad.Rule{Kind: trad.InReg, Reg: sp, Off: cfa},
+			RA:  trad.Rule{Kind: trad.Saved, Off: ra}, FP: trad.Rule{Kind: trad.Same},
+			More: &trad.Rest{Regs: regs, Unlisted: trad.Same},
+		}
+		if same {
+			row.RA = trad.Rule{Kind: trad.Same}
+		}
+		return row
+	}
+}
+
+func at(r trad.Reg, off int32) trad.RegRule {
+	return trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Saved, Off: off}}
+}
+
+// code is the machine code of jit.c, by its instructions.
+var code = map[string][]piece{
+	"amd64": {
+		{0, 1, 8, false, saved(-8, false)},
+		{1, 5, 16, false, saved(-8, false, at(3, -16))},
+		{5, 14, 48, true, saved(-8, false, at(3, -16))},
+		{14, 15, 16, false, saved(-8, false, at(3, -16))},
+		{15, 16, 8, false, saved(-8, false)},
+	},
+	"arm64": {
+		{0, 4, 0, false, saved(0, true)},
+		{4, 8, 48, false, saved(0, true)},
+		{8, 20, 48, true, saved(-24, false, at(19, -32))},
+		{20, 24, 48, false, saved(0, true)},
+		{24, 28, 0, false, saved(0, true)},
+	},
+	"s390x": {
+		{0, 6, 160, false, saved(0, true)},
+		{6, 10, 160, false, saved(-48, false, at(13, -56))},
+		{10, 22, 320, true, saved(-48, false, at(13, -56))},
+		{22, 24, 160, false, saved(0, true)},
+	},
+}
+
+type jitSession struct {
+	ahead     bool
+	code      []piece
+	functions []plugin.Range // ascending
+}
+
+// Sniff implements [plugin.Session].
+func (s *jitSession) Sniff(q *plugin.Query) plugin.Answer {
+	for i, f := range s.functions {
+		if q.Block < f.Lo || q.Block >= f.Hi {
+			continue
+		}
+		for _, p := range s.code {
+			if off := q.Block - f.Lo; off < p.lo || off >= p.hi {
+				continue
+			}
+			answer := plugin.Claim(s.row(f, &p, q.Target.SP))
+			answer.Symbols = []plugin.Symbol{s.symbol(i)}
+			if s.ahead {
+				s.tellAhead(&answer, i, q.Target.SP)
+			}
+			return answer
+		}
+	}
+	return plugin.Decline("not a function of the JIT")
+}
+
+// tellAhead adds what is to say of the functions behind the i-th, where they call.
+func (s *jitSession) tellAhead(answer *plugin.Answer, i int, sp trad.Reg) {
+	for k := 1; k < min(len(s.functions), protocol.MaxMore); k++ {
+		n := (i + k) % len(s.functions)
+		for _, p := range s.code {
+			if p.call {
+				answer.More = append(answer.More, s.row(s.functions[n], &p, sp))
+			}
+		}
+		answer.Symbols = append(answer.Symbols, s.symbol(n))
+	}
+}
+
+func (s *jitSession) row(f plugin.Range, p *piece, sp trad.Reg) trad.Row {
+	row := p.row(sp, p.sp)
+	row.Lo, row.Len = f.Lo+p.lo, uint32(p.hi-p.lo)
+	return row
+}
+
+func (s *jitSession) symbol(i int) plugin.Symbol {
+	return plugin.Symbol{Range: s.functions[i], Function: fmt.Sprintf("jitted%d", i), File: "jitted.js", Line: i + 1}
+}

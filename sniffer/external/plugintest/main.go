@@ -1,0 +1,83 @@
+//go:build linux
+
+package plugintest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+)
+
+// Prefix is that of the names of the programs.
+const Prefix = "sniffer-"
+
+// Main turns the test binary into the plug-in that its name asks for, if a host has started
+// it, and does not return then.
+func Main() {
+	mode, found := strings.CutPrefix(filepath.Base(os.Args[0]), Prefix)
+	if !found {
+		return
+	}
+	run, found := modes[mode]
+	if !found {
+		fmt.Fprintf(os.Stderr, "no plug-in for tests named %q\n", mode)
+		os.Exit(1)
+	}
+	if os.Getenv(protocol.CookieKey) != protocol.CookieValue && !withoutCookie[mode] {
+		fmt.Fprintln(os.Stderr, "this is a plug-in for tests")
+		os.Exit(2)
+	}
+	run()
+	os.Exit(0)
+}
+
+// Modes lists what plug-ins there are.
+func Modes() []string {
+	var list []string
+	for mode := range modes {
+		list = append(list, mode)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Path returns the path of the plug-in of that mode, in a folder of the test.
+func Path(t testing.TB, mode string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), Prefix+mode)
+	if err := Copy(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Copy makes a file that is this program, by a link where it can be.
+func Copy(path string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if os.Link(self, path) == nil {
+		return nil
+	}
+	from, err := os.Open(self)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(to, from); err != nil {
+		to.Close()
+		return err
+	}
+	return to.Close()
+}

@@ -1,0 +1,159 @@
+//go:build linux
+
+package plugintest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+)
+
+// withoutCookie are the modes that run although no host has said the cookie.
+var withoutCookie = map[string]bool{"child": true, "cookie-hang": true}
+
+// modes are what a plug-in can be asked to do by its name.
+var modes = map[string]func(){
+	"jit":       func() { plugin.Serve(JIT{Ahead: true}) },
+	"jit-plain": func() { plugin.Serve(JIT{}) },
+	"declines":  bad{}.serve,
+
+	// Before the handshake.
+	"hs-exit":     func() { complain("no licence was found") },
+	"hs-exit3":    func() { complain("no licence was found"); os.Exit(3) },
+	"hs-crash":    func() { complain("it goes wrong"); die(syscall.SIGKILL) },
+	"hs-stopped":  func() { die(syscall.SIGSTOP) },
+	"hs-never":    hang,
+	"hs-cookie":   func() { complain("This binary is a plugin."); os.Exit(1) },
+	"hs-garbage":  func() { fmt.Println("Welcome to \x1b[31mthe program\a"); hang() },
+	"hs-huge":     func() { flood(os.Stdout, 64<<20); hang() },
+	"hs-core":     func() { fmt.Println("9|1|unix|/tmp/no-such|grpc"); hang() },
+	"hs-nowhere":  func() { fmt.Println("1|1|unix|/tmp/no-such-socket|grpc"); hang() },
+	"hs-tcp":      func() { fmt.Println("1|1|tcp|" + Arg() + "|grpc"); hang() },
+	"hs-netrpc":   func() { fmt.Println("1|1|unix|/tmp/no-such-socket|netrpc"); hang() },
+	"hs-version7": func() { bad{}.serveVersion(7) },
+	"hs-plain":    func() { os.Unsetenv("PLUGIN_CLIENT_CERT"); bad{}.serve() },
+
+	// Whom nothing ends but force, and who leaves something behind.
+	"sigterm": func() {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+		go bad{}.serve()
+		hang()
+	},
+	"fork":        func() { fork(false); bad{}.serve() },
+	"fork-away":   func() { fork(true); bad{}.serve() },
+	"child":       func() { time.Sleep(4 * time.Second) },
+	"floods":      func() { floods(1 << 10) },
+	"floods-line": func() { floods(8 << 20) },
+	"cookie-hang": hang,
+}
+
+func init() {
+	for what, do := range map[string]func() error{
+		"hang":  func() error { hang(); return nil },
+		"crash": func() error { complain("it goes wrong"); die(syscall.SIGKILL); return nil },
+		"panic": func() error { panic("index out of range") },
+		"exit":  func() error { os.Exit(0); return nil },
+		"stop":  func() error { die(syscall.SIGSTOP); return nil },
+		"error": func() error { return fmt.Errorf("\x1b[31mno such thing\a") },
+		"end":   func() error { return errEnd },
+	} {
+		modes["describe-"+what] = func() { bad{describe: func(*protocol.Description) error { return do() }}.serve() }
+		modes["begin-"+what] = func() { bad{begin: func(stream, *protocol.Begin) error { return do() }}.serve() }
+		modes["sniff-"+what] = func() { bad{sniff: func(stream, *protocol.Question) error { return do() }}.serve() }
+	}
+	for what, say := range descriptions {
+		modes["describe-"+what] = func() { bad{describe: func(d *protocol.Description) error { say(d); return nil }}.serve() }
+	}
+	for what, begin := range begins {
+		modes["begin-"+what] = func() { bad{begin: begin}.serve() }
+	}
+	for what, sniff := range sniffs {
+		modes["sniff-"+what] = func() { bad{sniff: sniff}.serve() }
+	}
+	for what, spoil := range answers {
+		modes["answer-"+what] = func() {
+			bad{sniff: func(s stream, q *protocol.Question) error {
+				a := Claim(q)
+				spoil(q, a)
+				return answer(s, a)
+			}}.serve()
+		}
+	}
+}
+
+// SetArg gives the plug-in at path, before it is started, a word that Arg returns there.
+func SetArg(path, arg string) error { return os.WriteFile(path+".arg", []byte(arg), 0o600) }
+
+// Arg returns what SetArg has given.
+func Arg() string {
+	arg, err := os.ReadFile(os.Args[0] + ".arg")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	return strings.TrimSpace(string(arg))
+}
+
+// complain writes where it is read even if the program ends at once: what go-plugin makes
+// of os.Stderr is lost then.
+func complain(text string) { fmt.Fprintln(os.NewFile(2, ""), text) }
+
+// hang does nothing for longer than any test, and not for ever.
+func hang() { time.Sleep(time.Minute) }
+
+func die(sig syscall.Signal) {
+	syscall.Kill(os.Getpid(), sig)
+	hang()
+}
+
+// floods is a plug-in that writes much, in lines of that length, with every answer.
+func floods(line int) {
+	bad{sniff: func(s stream, q *protocol.Question) error {
+		for _, fd := range []uintptr{2, 1} {
+			w := os.NewFile(fd, "")
+			for n := 0; n < 8<<20; n += line {
+				flood(w, line)
+				fmt.Fprintln(w)
+			}
+		}
+		return answer(s, &protocol.Answer{Number: q.Number, Declines: "after a flood"})
+	}}.serve()
+}
+
+// flood writes n bytes, or as many as are taken, without the end of a line.
+func flood(w io.Writer, n int) {
+	block := bytes.Repeat([]byte("x"), min(n, 64<<10))
+	for ; n > 0; n -= len(block) {
+		if _, err := w.Write(block); err != nil {
+			return
+		}
+	}
+}
+
+// fork starts a program that has this one's standard output and error; away from the
+// process group if need be.
+func fork(away bool) {
+	child := Prefix + "child"
+	path := os.Args[0] + "-" + child
+	if err := Copy(path); err != nil {
+		complain(err.Error())
+		os.Exit(1)
+	}
+	cmd := exec.Command(path)
+	cmd.Args[0] = child
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: away}
+	if err := cmd.Start(); err != nil {
+		complain(err.Error())
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,115 @@
+//go:build linux
+
+package plugintest
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/hashicorp/go-hclog"
+	hcplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+)
+
+type stream = protocol.Sniffer_SessionServer
+
+// bad is a plug-in that speaks the protocol and does as its functions say. Those that are
+// nil do what is right: it declines every frame.
+type bad struct {
+	hcplugin.NetRPCUnsupportedPlugin
+	protocol.UnimplementedSnifferServer
+
+	describe func(*protocol.Description) error
+	begin    func(stream, *protocol.Begin) error
+	sniff    func(stream, *protocol.Question) error // sends the answer, or does not
+}
+
+// serve serves it in version 1 of the protocol.
+func (b bad) serve() { b.serveVersion(protocol.Version) }
+
+func (b bad) serveVersion(version int) {
+	hcplugin.Serve(&hcplugin.ServeConfig{
+		HandshakeConfig:  hcplugin.HandshakeConfig{MagicCookieKey: protocol.CookieKey, MagicCookieValue: protocol.CookieValue},
+		VersionedPlugins: map[int]hcplugin.PluginSet{version: {protocol.Service: &b}},
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+			return grpc.NewServer(append(opts, grpc.MaxSendMsgSize(1<<30), grpc.MaxRecvMsgSize(1<<30))...)
+		},
+		Logger: hclog.NewNullLogger(),
+	})
+}
+
+// GRPCServer is called by go-plugin.
+func (b *bad) GRPCServer(_ *hcplugin.GRPCBroker, g *grpc.Server) error {
+	protocol.RegisterSnifferServer(g, b)
+	return nil
+}
+
+// GRPCClient is not called.
+func (b *bad) GRPCClient(context.Context, *hcplugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Describe implements [protocol.SnifferServer].
+func (b *bad) Describe(context.Context, *protocol.DescribeRequest) (*protocol.Description, error) {
+	d := &protocol.Description{Name: "hostile", Version: "0", Before: "sigtramp", Needs: &protocol.Needs{Stack: 64}}
+	if b.describe == nil {
+		return d, nil
+	}
+	return d, b.describe(d)
+}
+
+// Session implements [protocol.SnifferServer].
+func (b *bad) Session(s stream) error {
+	for {
+		m, err := s.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch m := m.Message.(type) {
+		case *protocol.FromHost_Begin:
+			if b.begin != nil {
+				err = b.begin(s, m.Begin)
+			} else {
+				err = ready(s, &protocol.Ready{})
+			}
+		case *protocol.FromHost_Question:
+			if b.sniff != nil {
+				err = b.sniff(s, m.Question)
+			} else {
+				err = answer(s, &protocol.Answer{Number: m.Question.Number, Declines: "it declines all"})
+			}
+		}
+		if errors.Is(err, errEnd) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// errEnd ends a session as if all were said.
+var errEnd = errors.New("the end")
+
+func ready(s stream, r *protocol.Ready) error {
+	return s.Send(&protocol.FromPlugin{Message: &protocol.FromPlugin_Ready{Ready: r}})
+}
+
+func answer(s stream, a *protocol.Answer) error {
+	return s.Send(&protocol.FromPlugin{Message: &protocol.FromPlugin_Answer{Answer: a}})
+}
+
+// read asks for memory, and waits for the answer.
+func read(s stream, ranges ...*protocol.Range) error {
+	err := s.Send(&protocol.FromPlugin{Message: &protocol.FromPlugin_Read{Read: &protocol.Read{Ranges: ranges}}})
+	if err == nil {
+		_, err = s.Recv()
+	}
+	return err
+}
