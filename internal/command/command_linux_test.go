@@ -18,6 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -268,7 +269,8 @@ func TestNoLines(t *testing.T) {
 }
 
 // TestDocumentedCommands runs every sfwalk command that the pages and the help
-// texts show. 4242 stands for a process, 4243 for one of its threads.
+// texts show. 4242 stands for a process, 4243 for one of its threads; the plug-in is one
+// for tests, whatever a page calls its own.
 func TestDocumentedCommands(t *testing.T) {
 	p := startDemo(t)
 	var lines []string
@@ -306,7 +308,7 @@ func TestDocumentedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777)); err != nil {
+	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777), plugintest.Copy("sniffer-jit")); err != nil {
 		t.Fatal(err)
 	}
 	pid := strconv.Itoa(p.PID)
@@ -321,12 +323,13 @@ func TestDocumentedCommands(t *testing.T) {
 	if _, errOut, err := command("attach", pid, "--save", "snapshot."+pid); err != nil {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
-	names := strings.NewReplacer("--save FILE", "--save snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
+	names := strings.NewReplacer("--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
+	plugin := regexp.MustCompile(`(--plugin|plugin check|plugin run) [^ -][^ ]*`)
 	ran := 0
 	for _, line := range lines {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "|")
 		line, _, _ = strings.Cut(line, "  ") // a remark
-		line = names.Replace(line)
+		line = names.Replace(plugin.ReplaceAllString(line, "$1 ./sniffer-jit"))
 		if line == "" {
 			continue
 		}

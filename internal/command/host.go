@@ -65,9 +65,8 @@ type Sniffer interface {
 	frame.Sniffer
 	// Insert puts the sniffer into a table where the plug-in wants to stand.
 	Insert(*frame.Table)
-	// Symbol returns the plug-in's name for the code at an address in block, or for the
-	// frame there with that CFA.
-	Symbol(block, cfa uint64) (Symbol, bool)
+	// Symbol returns the plug-in's name for a frame, or for the code where it runs.
+	Symbol(f *frame.Frame) (Symbol, bool)
 	Stats() Stats
 }
 

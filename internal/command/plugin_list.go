@@ -114,9 +114,6 @@ func listPlugins(flags *walkFlags) *pluginList {
 			list.Plugins = append(list.Plugins, newPluginItem(x.Program, &x.about))
 		}
 	}
-	for i, text := range list.LeftOut {
-		list.LeftOut[i] = strings.TrimPrefix(text, leftOut)
-	}
 	return list
 }
 

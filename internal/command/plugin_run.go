@@ -90,9 +90,6 @@ func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, nam
 	defer plugin.Close()
 	defer context.AfterFunc(ctx, func() { plugin.Close() })()
 	about := plugin.About()
-	if builtIn(about.Name) {
-		return nil, fmt.Errorf("plug-in %s: its name, %s, is that of a sniffer of sfwalk's own", start.Path, about.Name)
-	}
 	s, err := anything(ctx, name, opts)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -36,9 +36,6 @@ type startedPlugin struct {
 	err    error
 }
 
-// leftOut is what warnings about plug-ins begin with that are not asked at all.
-const leftOut = "left out: "
-
 // start starts what there is to be asked. Where this program cannot, it becomes one
 // that can.
 func (p *pluginFlags) start(ctx context.Context, sniffers []string) (*plugins, error) {
@@ -59,7 +56,7 @@ func (p *pluginFlags) start(ctx context.Context, sniffers []string) (*plugins, e
 		if !errors.Is(err, errNoFull) {
 			return nil, err
 		}
-		return &plugins{warnings: []string{fmt.Sprintf(leftOut+"%s: %v", strings.Join(found, ", "), err)}}, nil
+		return &plugins{warnings: []string{fmt.Sprintf("plug-ins %s: %v: they are left out", strings.Join(found, ", "), err)}}, nil
 	}
 	r := &plugins{}
 	for _, program := range p.named() {
@@ -67,7 +64,7 @@ func (p *pluginFlags) start(ctx context.Context, sniffers []string) (*plugins, e
 	}
 	more, warnings := p.host.Find(dirs...)
 	for _, w := range warnings {
-		r.warnings = append(r.warnings, leftOut+w.Error())
+		r.warnings = append(r.warnings, w.Error())
 	}
 	for _, program := range more {
 		if !slices.ContainsFunc(r.list, func(x *startedPlugin) bool { return sameFile(x.Path, program.Path) }) {
@@ -93,17 +90,14 @@ func (r *plugins) begin(ctx context.Context, host Host) {
 	}
 }
 
-// wait waits until all plug-ins have started, or have failed to, and sees to it that each
-// can be told from all others.
+// wait waits until all plug-ins have started, or have failed to, and leaves out those that
+// have the name of another. (None has the name of a sniffer of sfwalk's own.)
 func (r *plugins) wait() {
 	if r == nil {
 		return
 	}
 	r.once.Do(func() {
 		names := map[string]string{}
-		for _, name := range sniffer.Names() {
-			names[name] = "a sniffer of sfwalk's own"
-		}
 		for _, x := range r.list {
 			<-x.done
 			if x.err != nil {
@@ -121,7 +115,7 @@ func (r *plugins) wait() {
 }
 
 func (r *plugins) leaveOut(x *startedPlugin, why string) {
-	r.warnings = append(r.warnings, leftOut+why)
+	r.warnings = append(r.warnings, why+": it is left out")
 	if x.plugin != nil {
 		x.plugin.Close()
 	}
@@ -200,8 +194,16 @@ func (r *plugins) Close() {
 // builtIn reports whether a name is that of a sniffer of sfwalk's own.
 func builtIn(name string) bool { return slices.Contains(sniffer.Names(), name) }
 
-func sameFile(a, b string) bool {
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
+// sameFile reports whether two paths lead to one file. A file of two names may do a
+// different thing by each.
+func sameFile(a, b string) bool { return realPath(a) == realPath(b) }
+
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
 }

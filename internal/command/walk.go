@@ -94,9 +94,8 @@ func (w *walker) name(s *spot, f *frame.Frame) (name Symbol, ok bool) {
 	if len(w.plugins) == 0 {
 		return name, false
 	}
-	cfa, _ := f.CFA()
 	for _, p := range w.plugins {
-		if name, ok = p.Symbol(f.AddressInBlock(), cfa); ok && (name.Own || s.at[s.outer].Function == "") {
+		if name, ok = p.Symbol(f); ok && (name.Own || s.at[s.outer].Function == "") {
 			return name, true
 		}
 	}

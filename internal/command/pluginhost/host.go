@@ -59,14 +59,9 @@ type sniffer struct{ *external.Sniffer }
 
 func (s sniffer) Insert(t *frame.Table) { external.Insert(t, s.Sniffer) }
 
-func (s sniffer) Symbol(block, cfa uint64) (command.Symbol, bool) {
-	x, ok := s.Sniffer.Symbol(block, cfa)
-	if !ok {
-		return command.Symbol{}, false
-	}
-	// No frame has the CFA 0: that is the code's name.
-	code, named := s.Sniffer.Symbol(block, 0)
-	return command.Symbol{Own: !named || code != x, Range: command.Range(x.Range), Function: x.Function, File: x.File, Line: x.Line}, true
+func (s sniffer) Symbol(f *frame.Frame) (command.Symbol, bool) {
+	x, own, ok := s.FrameSymbol(f)
+	return command.Symbol{Own: own, Range: command.Range(x.Range), Function: x.Function, File: x.File, Line: x.Line}, ok
 }
 
 func (s sniffer) Stats() command.Stats { return command.Stats(s.Sniffer.Stats()) }

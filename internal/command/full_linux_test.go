@@ -1,0 +1,177 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+)
+
+// install puts programs into a folder: "sfwalk", without a host, and "sfwalk-full", with one.
+// They are the test binary, which does as its name says.
+func install(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := plugintest.Copy(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// sfwalk runs an installed program.
+func sfwalk(t *testing.T, path string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	return out.String(), errOut.String(), cmd.ProcessState.ExitCode()
+}
+
+// sfwalk becomes sfwalk-full where there are plug-ins.
+func TestBecomes(t *testing.T) {
+	pid, plugin := startJIT(t), plugintest.Path(t, "jit")
+	plain, both, full := install(t, "sfwalk"), install(t, "sfwalk", "sfwalk-full"), install(t, "sfwalk-full")
+	linked := t.TempDir()
+	if err := os.Symlink(filepath.Join(both, "sfwalk"), filepath.Join(linked, "sfwalk")); err != nil {
+		t.Fatal(err)
+	}
+	for _, bin := range []string{both, full + ":" + plain, linked, full} {
+		path, program, _ := strings.Cut(bin, ":")
+		if program == "" {
+			program, path = path, "/nonexistent"
+		}
+		t.Setenv("PATH", path)
+		program = filepath.Join(program, "sfwalk")
+		if bin == full {
+			program += "-full"
+		}
+		out, errOut, code := sfwalk(t, program, "attach", pid, "--plugin", plugin, "--json")
+		if code != 0 || errOut != "" {
+			t.Fatalf("%s: exit code %d, %s", bin, code, errOut)
+		}
+		checkJIT(t, out)
+	}
+
+	// There is none, or none that has a host.
+	const remedy = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
+	fake := install(t, "sfwalk")
+	if err := os.Link(filepath.Join(fake, "sfwalk"), filepath.Join(fake, "sfwalk-full")); err != nil {
+		t.Fatal(err)
+	}
+	loop := t.TempDir() // a sfwalk-full that becomes sfwalk again
+	if err := errors.Join(plugintest.Copy(filepath.Join(loop, "sfwalk")),
+		os.WriteFile(filepath.Join(loop, "sfwalk-full"), []byte("#!/bin/sh\nexec "+loop+"/sfwalk \"$@\"\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", "/nonexistent")
+	for _, tt := range []struct {
+		dir, args, want string
+	}{
+		{plain, "attach --plugin " + plugin + " " + pid, "plug-ins are run by sfwalk-full, which is neither beside " + plain + "/sfwalk nor in PATH: " + remedy},
+		{plain, "plugin check " + plugin, remedy},
+		{plain, "plugin run " + plugin + " " + pid, remedy},
+		{loop, "attach --plugin " + plugin + " " + pid, "another program by that name: " + remedy},
+	} {
+		out, errOut, code := sfwalk(t, filepath.Join(tt.dir, "sfwalk"), strings.Fields(tt.args)...)
+		if code != 1 || !strings.Contains(errOut, tt.want) || out != "" {
+			t.Errorf("%s: exit code %d, %s, want %s", tt.args, code, errOut, tt.want)
+		}
+	}
+
+	// Plug-ins that merely lie there are none of who has no sfwalk-full.
+	pluginDir(t, "jit")
+	sfw := filepath.Join(plain, "sfwalk")
+	out, errOut, code := sfwalk(t, sfw, "attach", pid)
+	if code != exitEarly || !strings.Contains(errOut, "sfwalk: warning: plug-ins ") || !strings.Contains(errOut, remedy) || !strings.Contains(out, "down (…) at ") {
+		t.Errorf("exit code %d, %s\n%s", code, errOut, out)
+	}
+	if _, errOut, code := sfwalk(t, sfw, "attach", pid, "--no-plugins"); code != exitEarly || errOut != "" {
+		t.Errorf("--no-plugins: exit code %d, %s", code, errOut)
+	}
+	if _, errOut, code := sfwalk(t, sfw, "attach", pid, "--sniffers", "jit"); code != exitError || !strings.Contains(errOut, remedy) {
+		t.Errorf("--sniffers: exit code %d, %s", code, errOut)
+	}
+	out, errOut, code = sfwalk(t, filepath.Join(both, "sfwalk"), "attach", pid, "--json")
+	if code != 0 || errOut != "" {
+		t.Errorf("exit code %d, %s", code, errOut)
+	}
+	checkJIT(t, out)
+}
+
+// However sfwalk ends, no plug-in is left behind, and the process that it looked at runs.
+func TestInterrupted(t *testing.T) {
+	pid := startJIT(t)
+	dir := install(t, "sfwalk", "sfwalk-full")
+	for mode, sig := range map[string]syscall.Signal{"begin-hang": syscall.SIGINT, "describe-hang": syscall.SIGTERM, "sigterm": syscall.SIGKILL} {
+		plugin := plugintest.Path(t, mode)
+		args := []string{"attach", pid, "--plugin", plugin}
+		if sig == syscall.SIGKILL { // this one answers: keep it busy
+			more := plugintest.Path(t, "describe-hang")
+			args = append(args, "--plugin", more)
+		}
+		cmd := exec.Command(filepath.Join(dir, "sfwalk"), args...)
+		var errOut bytes.Buffer
+		cmd.Stderr = &errOut
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, "the plug-in to start", func() bool { return len(running(t, plugin)) > 0 })
+		time.Sleep(100 * time.Millisecond) // whatever it is about then
+		began := time.Now()
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		err := cmd.Wait()
+		if took := time.Since(began); took > 3*time.Second { // it would wait for 5 s
+			t.Errorf("%s: it takes %v to end after %v", mode, took, sig)
+		}
+		if sig != syscall.SIGKILL && (err == nil || cmd.ProcessState.ExitCode() != exitError || !strings.Contains(errOut.String(), "interrupted")) {
+			t.Errorf("%s, %v: %v, %s", mode, sig, err, &errOut)
+		}
+		wait(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })
+		status, err := os.ReadFile("/proc/" + pid + "/status")
+		if err != nil || !strings.Contains(string(status), "\nState:\tS (sleeping)\n") || !strings.Contains(string(status), "\nTracerPid:\t0\n") {
+			t.Errorf("%s, %v: %v\n%s", mode, sig, err, status)
+		}
+	}
+}
+
+// running returns the processes of a program.
+func running(t *testing.T, path string) (pids []int) {
+	t.Helper()
+	list, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range list {
+		if exe, err := os.Readlink(link); err == nil && exe == path {
+			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// wait waits until something has come about.
+func wait(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(fmt.Errorf("waited too long for %s", what))
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package command_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// TestMain makes of the test binary, which has many names, what its name says.
+func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case "sfwalk":
+		os.Exit(command.Main(os.Args[1:], nil))
+	case "sfwalk-full":
+		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}))
+	case "sniffer-interpreter":
+		plugin.Serve(interpreter{})
+	case "sniffer-environ":
+		for _, x := range os.Environ() {
+			fmt.Fprintln(os.Stderr, "environ "+x)
+		}
+		plugin.Serve(interpreter{})
+	case "sniffer-switch":
+		plugin.Serve(interpreter{flags: trad.OtherStack})
+	}
+	plugintest.Main()
+	// Whoever runs the tests may have plug-ins.
+	os.Setenv("XDG_CONFIG_HOME", os.DevNull)
+	os.Unsetenv("SFWALK_PLUGIN_PATH")
+	os.Exit(m.Run())
+}
+
+// interpreter unwinds the frames of testdata/progs/recurse.c, built with frame pointers, and
+// says that it is an interpreter: each has a name of its own.
+type interpreter struct{ flags trad.Flags }
+
+func (i interpreter) Describe() plugin.Description {
+	return plugin.Description{
+		Name: "interpreter", Version: "2", Before: "sframe", Architectures: []string{"amd64"},
+		Claims: &plugin.Claims{Modules: []string{"recurse*"}},
+	}
+}
+
+func (i interpreter) Begin(*plugin.Target) (plugin.Session, error) {
+	return plugin.SessionFunc(func(q *plugin.Query) plugin.Answer {
+		f, ok, err := q.Target.SymbolAt(q.Block)
+		if err != nil || !ok || !strings.Contains(" even odd ", " "+f.Function+" ") || q.Innermost() {
+			a := plugin.Decline("not interpreted")
+			return a
+		}
+		row := trad.Row{
+			Lo: q.Block, Len: 1, Flags: trad.Once | i.flags,
+			CFA: trad.Rule{Kind: trad.InReg, Reg: q.Target.FP, Off: 16},
+			RA:  trad.Rule{Kind: trad.Saved, Off: -8}, FP: trad.Rule{Kind: trad.Saved, Off: -16},
+		}
+		a := plugin.Claim(row)
+		a.Name = &plugin.Symbol{Range: f.Range, Function: fmt.Sprintf("script%d", q.Level), File: "s.x", Line: 100 + q.Level}
+		return a
+	}), nil
+}

@@ -1,0 +1,397 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+)
+
+// startJIT starts bench/programs/jit.c: 2*3 frames of the file's and of machine code's
+// functions in turn, 3 of the latter, which only plugintest's "jit" can unwind.
+func startJIT(t *testing.T) (pid string) {
+	t.Helper()
+	gdbtest.NeedAMD64(t)
+	path, err := filepath.Abs("../../bench/programs/jit.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := gdbtest.Start(t, gdbtest.Compile(t, path, gdbtest.Tool(t, "cc"), "-O2", "-g"), "3", "3")
+	return strconv.Itoa(p.PID)
+}
+
+// pluginDir puts plug-ins into a folder that is searched for them.
+func pluginDir(t *testing.T, modes ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, mode := range modes {
+		if err := plugintest.Copy(filepath.Join(dir, "sniffer-"+mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("SFWALK_PLUGIN_PATH", dir)
+	return dir
+}
+
+// checkJIT holds a document of startJIT's process against the program's source.
+func checkJIT(t *testing.T, out string) {
+	t.Helper()
+	var got struct {
+		Threads []struct {
+			Stop   string
+			Frames []struct {
+				Function, File, Sniffer string
+				Offset                  uint64
+				Line                    int
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range got.Threads[0].Frames {
+		switch {
+		case strings.HasPrefix(f.Function, "jitted"):
+			i, _ := strconv.Atoi(f.Function[len("jitted"):])
+			// push, sub and mov have 8 bytes, the call has 2.
+			if f.File != "jitted.js" || f.Line != i+1 || f.Offset != 10 || f.Sniffer != "jit" {
+				t.Errorf("frame %+v", f)
+			}
+			names = append(names, f.Function)
+		case f.Function == "down":
+			names = append(names, f.Function)
+		}
+	}
+	want := "down jitted1 down jitted2 down jitted0 down" // of depths 0, 1, 2, 3, modulo 3
+	if x := strings.Join(names, " "); got.Threads[0].Stop != "outermost" || x != want {
+		t.Errorf("stop %q, frames %q, want %q", got.Threads[0].Stop, x, want)
+	}
+}
+
+func TestPlugin(t *testing.T) {
+	pid := startJIT(t)
+	path := plugintest.Path(t, "jit")
+	out, errOut, err := command("attach", pid, "--plugin", path, "--json", "--explain")
+	if err != nil || errOut != "" {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	checkJIT(t, out)
+	inPage(t, "sfwalk attach", out)
+
+	text, _, err := command("attach", pid, "--plugin", path)
+	if err != nil || !regexp.MustCompile(`(?m)^#\d+ +0x[0-9a-f]{16} in jitted0 \(…\) at jitted.js:1$`).MatchString(text) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	// What is saved can be walked by plug-ins later, too.
+	file := filepath.Join(t.TempDir(), "snapshot")
+	if _, _, err := command("attach", pid, "--plugin", path, "--save", file, "--max-frames", "1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, how := range []string{"open", "core"} {
+		out, errOut, err := command(how, file, "--plugin", path, "--json")
+		if err != nil || errOut != "" {
+			t.Fatalf("%s: %v\n%s", how, err, errOut)
+		}
+		checkJIT(t, out)
+	}
+	out, errOut, err = command("remote", "localhost:"+gdbserver(t, atoi(t, pid)), "--plugin", path, "--json", "--resume")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	checkJIT(t, out)
+}
+
+func atoi(t *testing.T, s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Plug-ins in a folder are asked unless that is not wanted.
+func TestPluginDirectory(t *testing.T) {
+	pid := startJIT(t)
+	dir := pluginDir(t, "jit", "declines")
+	sums := func(name string) {
+		t.Helper()
+		cmd := exec.Command(gdbtest.Tool(t, "sha256sum"), name)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "plugins.lock"), out, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(whole bool, warning string, args ...string) {
+		t.Helper()
+		out, errOut, err := command(append([]string{"attach", pid, "--json"}, args...)...)
+		if err != nil && !errors.Is(err, errEarly) {
+			t.Errorf("%q: %v", args, err)
+			return
+		}
+		if whole {
+			checkJIT(t, out)
+		} else if err == nil {
+			t.Errorf("%q: the plug-in was asked", args)
+		}
+		if warning == "" && errOut != "" || !strings.Contains(errOut, warning) {
+			t.Errorf("%q: %s, want %q", args, errOut, warning)
+		}
+	}
+	ask(true, "")
+	ask(false, "", "--no-plugins")
+	ask(true, "", "--no-plugins", "--plugin", filepath.Join(dir, "sniffer-jit"))
+	ask(true, "", "--plugin", filepath.Join(dir, "sniffer-jit")) // the same file is no second plug-in
+	ask(true, "its name, jit, is that of", "--plugin", plugintest.Path(t, "jit"))
+	// An order has those alone that it names, and those of --plugin.
+	ask(false, "", "--sniffers", "sigtramp,dwarf")
+	ask(true, "", "--sniffers", "sigtramp,jit,dwarf")
+	ask(true, "", "--sniffers", "sigtramp,dwarf", "--plugin", filepath.Join(dir, "sniffer-jit"))
+
+	sums("sniffer-jit")
+	ask(true, "sniffer-declines: plugins.lock does not list it")
+	out, _, err := command("plugin", "list")
+	if err != nil || !strings.Contains(out, ", pinned\n") || !strings.Contains(out, "sniffer-declines: plugins.lock does not list it") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	sums("/dev/null")
+	lock := filepath.Join(dir, "plugins.lock")
+	data, err := os.ReadFile(lock)
+	if err == nil {
+		err = os.WriteFile(lock, []byte(strings.ReplaceAll(string(data), "/dev/null", "sniffer-jit")), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(false, "the checksum is not the one that was pinned")
+}
+
+// What is wrong with a plug-in costs a warning: the stacks are those without it.
+func TestPluginFaults(t *testing.T) {
+	pid := startJIT(t)
+	want, _, err := command("attach", pid, "--json")
+	if !errors.Is(err, errEarly) {
+		t.Fatal(err)
+	}
+	pause := regexp.MustCompile(`"pause_us":(\d+)`)
+	want = pause.ReplaceAllString(want, "")
+	for mode, warning := range map[string]string{
+		"declines":              "",
+		"hs-exit":               "no licence was found",
+		"hs-version7":           "another version of the protocol",
+		"describe-name-builtin": `it calls itself "sframe", as a sniffer does that there is already: it is left out`,
+		"sniff-crash":           "hostile",
+		"sniff-hang":            "does not answer in time",
+		"sniff-slow":            "",
+		"answer-cfa-inward":     "nonsense",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			out, errOut, err := command("attach", pid, "--json", "--plugin", plugintest.Path(t, mode))
+			if !errors.Is(err, errEarly) {
+				t.Fatalf("error %v, want %v", err, errEarly)
+			}
+			if got := pause.ReplaceAllString(out, ""); got != want {
+				t.Errorf("stacks:\n%s\nwant\n%s", got, want)
+			}
+			if warning == "" && errOut != "" || !strings.Contains(errOut, warning) || strings.Count(errOut, "\n") > 1 {
+				t.Errorf("stderr %q, want one line with %q", errOut, warning)
+			}
+			// The process is not held while a plug-in thinks, for at least 50 or 250 ms here.
+			if us := atoi(t, pause.FindStringSubmatch(out)[1]); us >= 50_000 {
+				t.Errorf("the process was held for %d µs", us)
+			}
+		})
+	}
+}
+
+func TestPluginUsage(t *testing.T) {
+	path := plugintest.Path(t, "declines")
+	script := filepath.Join(t.TempDir(), "sniffer-script")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	zeros := strings.Repeat("0", 64)
+	for _, tt := range []struct {
+		args  string
+		usage bool
+		want  string
+	}{
+		{"attach 1 --plugin /nonexistent", true, "--plugin /nonexistent: no such file"},
+		{"attach 1 --plugin /", true, "not a program"},
+		{"attach 1 --plugin " + script, true, "chmod +x"},
+		{"core x --plugin " + path + " --plugin-sha256 " + zeros + " --plugin-sha256 " + zeros, true, "--plugin-sha256 is there 2 times, --plugin 1 times"},
+		{"open x --plugin-sha256 " + zeros, true, "--plugin-sha256 is there 1 times, --plugin 0 times"},
+		{"remote x --plugin " + path + " --plugin-sha256 abc", true, "want 64 hexadecimal digits"},
+		{"attach 1 --sniffers hostile", true, `unknown sniffer "hostile": there are sigtramp, sframe`},
+		{"attach 1 --sniffers sframe,nobody --plugin " + path, true, `unknown sniffer "nobody": there are sigtramp, sframe, fp, dwarf, prologue, fp-guess, hostile`},
+		{"plugin", true, "which command? list, check or run"},
+		{"plugin check", true, "accepts 1 arg"},
+		{"plugin check /nonexistent", true, "no such file"},
+		{"plugin check " + path + " --snapshot /nonexistent", true, "--snapshot /nonexistent: no such file"},
+		{"plugin run " + path, true, "accepts 2 arg"},
+		{"plugin run " + path + " 2147483647", false, "no such process"},
+		{"plugin run " + path + " /nonexistent", false, "no such file"},
+		{"plugin run " + plugintest.Path(t, "hs-exit") + " 1", false, "no licence was found"},
+		{"plugin run " + plugintest.Path(t, "describe-name-builtin") + " 1", false, `it calls itself "sframe"`},
+	} {
+		_, _, err := command(strings.Fields(tt.args)...)
+		var usage usageError
+		if err == nil || !strings.Contains(err.Error(), tt.want) || errors.As(err, &usage) != tt.usage {
+			t.Errorf("sfwalk %s: error %v (usage %v), want %q (usage %v)", tt.args, err, errors.As(err, &usage), tt.want, tt.usage)
+		}
+	}
+	// A program that is not the one that was meant is not run.
+	out, errOut, err := command("attach", startJIT(t), "--plugin", plugintest.Path(t, "jit"), "--plugin-sha256", zeros)
+	if !errors.Is(err, errEarly) || !strings.Contains(errOut, "the checksum is not the one that was pinned") || !strings.Contains(out, "down (…) at ") {
+		t.Errorf("%v\n%s\n%s", err, errOut, out)
+	}
+}
+
+// Frames at one PC can have different names, which are those of plug-ins.
+func TestPluginNames(t *testing.T) {
+	program := gdbtest.Build(t, "recurse.c", "-g", "-O2", "-fno-omit-frame-pointer")
+	p := gdbtest.Start(t, program, "40")
+	pid := strconv.Itoa(p.PID)
+	for _, mode := range []string{"interpreter", "switch"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "sniffer-"+mode)
+		if err := plugintest.Copy(path); err != nil {
+			t.Fatal(err)
+		}
+		got, errOut, err := command("attach", pid, "--plugin", path)
+		if err != nil || errOut != "" {
+			t.Fatalf("%v\n%s", err, errOut)
+		}
+		tag := map[string]string{"switch": " [stack switch]"}[mode]
+		frames := 0
+		for _, f := range gdbtest.Backtrace(t, p.PID)[0].Frames {
+			want := fmt.Sprintf("in %s (…) at ", f.Function)
+			if f.Function == "even" || f.Function == "odd" {
+				want = fmt.Sprintf("#%-3d0x%016x in script%d (…) at s.x:%d%s\n", f.Level, f.PC, f.Level, 100+f.Level, tag)
+				frames++
+			} else if f.Function != "main" && f.Function != "leaf" {
+				continue
+			}
+			if !strings.Contains(got, want) {
+				t.Fatalf("%s: no line with %q in\n%s", mode, want, got)
+			}
+		}
+		if frames != 40 {
+			t.Errorf("gdb has %d frames, want 40", frames)
+		}
+	}
+}
+
+func TestPluginList(t *testing.T) {
+	out, _, err := command("plugin", "list")
+	if err != nil || !strings.Contains(out, "no plug-ins named sniffer-* in ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	dir := pluginDir(t, "jit", "hs-exit")
+	path := plugintest.Path(t, "declines")
+	out, errOut, err := command("plugin", "list", "--json", "--plugin", path)
+	if err != nil || errOut != "" {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	inPage(t, "sfwalk plugin list", out)
+	sum, err := exec.Command(gdbtest.Tool(t, "sha256sum"), path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got pluginList
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Plugins) != 2 || len(got.LeftOut) != 1 || !strings.Contains(got.LeftOut[0], filepath.Join(dir, "sniffer-hs-exit")) {
+		t.Fatalf("%+v", got)
+	}
+	first, second := got.Plugins[0], got.Plugins[1]
+	if first.Name != "hostile" || first.Path != path || !strings.HasPrefix(string(sum), first.SHA256+" ") || first.Before != "sigtramp" || first.Pinned {
+		t.Errorf("%+v", first)
+	}
+	if second.Name != "jit" || second.Version != "1.0" || second.Protocol != 1 || second.Before != "prologue" || second.Path != filepath.Join(dir, "sniffer-jit") {
+		t.Errorf("%+v", second)
+	}
+	if order := strings.Join(got.Order, " "); order != "hostile sigtramp sframe fp dwarf jit prologue fp-guess" {
+		t.Errorf("order %s", order)
+	}
+	if out, _, err = command("plugin", "list"); err != nil || !strings.Contains(out, "jit 1.0\n    "+dir) || !strings.Contains(out, "\nleft out:\n    plug-in "+dir) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestPluginRun: the first frame of the JIT's is asked about, and told of all others.
+func TestPluginRun(t *testing.T) {
+	pid := startJIT(t)
+	out, errOut, err := command("plugin", "run", plugintest.Path(t, "jit"), pid, "--json")
+	if err != nil || errOut != "" {
+		t.Fatalf("%v\n%s", err, errOut)
+	}
+	inPage(t, "sfwalk plugin run", out)
+	var got struct {
+		PID     int
+		Threads []struct {
+			TID       int
+			Frames    int
+			Questions []struct {
+				Level  int
+				Claims struct{ Lo, Hi, Row string }
+				Rows   []any
+			}
+		}
+		Stats Stats
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Threads) != 1 || strconv.Itoa(got.PID) != pid || got.Stats.Asked != 1 || len(got.Threads[0].Questions) != 1 {
+		t.Fatalf("%s", out)
+	}
+	if q := got.Threads[0].Questions[0]; q.Level != 2 || q.Claims.Row != "CFA=rsp+48 RA=[CFA-8] FP=same rbx=[CFA-16]" || len(q.Rows) != 2 {
+		t.Errorf("%+v", q)
+	}
+	out, _, err = command("plugin", "run", plugintest.Path(t, "jit-plain"), pid)
+	if err != nil || strings.Count(out, "      claims [0x") != 3 || !strings.Contains(out, "3 questions: 3 claimed, 0 declined, 0 without answer") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	out, _, err = command("plugin", "run", plugintest.Path(t, "sniff-hang"), pid)
+	if err == nil || !strings.Contains(err.Error(), "does not answer in time") || !strings.Contains(out, "1 without answer") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	// What a plug-in writes, and what it sees of the environment.
+	t.Setenv("SECRET_TOKEN", "s3cret")
+	path := filepath.Join(t.TempDir(), "sniffer-environ")
+	if err := plugintest.Copy(path); err != nil {
+		t.Fatal(err)
+	}
+	_, errOut, err = command("plugin", "run", path, pid)
+	if err != nil || !strings.Contains(errOut, "environ PATH=") || strings.Contains(errOut, "s3cret") {
+		t.Errorf("%v\n%s", err, errOut)
+	}
+}
+
+func TestPluginCheck(t *testing.T) {
+	out, _, err := command("plugin", "check", plugintest.Path(t, "jit"), "--json")
+	if err != nil {
+		t.Errorf("error %v", err)
+	}
+	inPage(t, "sfwalk plugin check", out)
+	out, _, err = command("plugin", "check", plugintest.Path(t, "hs-exit"))
+	var status exitStatus
+	if !errors.As(err, &status) || status.code != 1 || !strings.Contains(out, "FAIL") {
+		t.Errorf("error %v\n%s", err, out)
+	}
+}
