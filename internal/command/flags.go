@@ -76,6 +76,9 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 	}
 	if err := w.checkOrder(); err != nil {
 		w.end()
+		if cmd.Context().Err() != nil {
+			return errInterrupted
+		}
 		for _, text := range w.plugins.warned() {
 			warn(cmd, text)
 		}

@@ -24,6 +24,9 @@ const (
 // errEarly says that everything was printed and some stack ended early.
 var errEarly = errors.New("some stack ended early")
 
+// errInterrupted says that the user did not want to wait.
+var errInterrupted = errors.New("interrupted")
+
 // exitStatus ends a command that has exit codes of its own. Where err is nil
 // everything was printed.
 type exitStatus struct {

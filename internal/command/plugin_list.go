@@ -84,6 +84,9 @@ Exit codes: 0 printed; 1 error; 2 usage.`,
 			}
 			defer walk.end()
 			list := listPlugins(&walk)
+			if cmd.Context().Err() != nil {
+				return errInterrupted
+			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
 			if asJSON {
 				err = json.NewEncoder(out).Encode(list)

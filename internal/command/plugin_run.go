@@ -113,7 +113,7 @@ func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, nam
 		})
 		doc.add(&walked, frames, r.exchanges, s.Arch().RegName)
 		if ctx.Err() != nil {
-			return nil, errors.New("interrupted")
+			return nil, errInterrupted
 		}
 	}
 	if r.fault = plugin.Err(); r.fault != nil {

@@ -24,7 +24,8 @@ stopped is left so, unless --resume is given.
 
 The files of the target are looked for by their paths, below --sysroot where it
 is another machine's, and read through the stub where it offers that. --exe
-names the program where the stub does not.
+names the program where the stub does not. Plug-ins are started first, and asked
+while the target stands still.
 
 qemu's user emulation cannot be interrupted through its stub: stop it by
 'kill -TRAP' of the emulator's process.

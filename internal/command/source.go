@@ -1,8 +1,6 @@
 package command
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -33,11 +31,11 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	if err != nil {
 		return err
 	}
+	if cmd.Context().Err() != nil {
+		return errInterrupted
+	}
 	for _, w := range s.warned(symbols, flags) {
 		warn(cmd, w)
-	}
-	if err := cmd.Context().Err(); err != nil {
-		return errors.New("interrupted")
 	}
 	if !whole {
 		return errEarly
