@@ -23,6 +23,9 @@ var (
 	errClobber = errors.New("the return address would be in the link register, which the call has overwritten")
 )
 
+// lost is the reason of a sniffer whose row looked right, until it was used.
+const lost Answer = "its row leads to no code, and another's does"
+
 // Sniffer returns the name of the sniffer that claimed THIS, "" if none did.
 func (f *Frame) Sniffer() string {
 	if f.winner < 0 || f.Level < 0 {
@@ -53,12 +56,14 @@ func (f *Frame) Claim() Claim {
 		}
 		row, answer := s.Sniff(q)
 		if answer == Claimed {
-			// It claimed, and its row could not be applied to this frame.
+			// It claimed, and its row could not be applied to this frame, or lost (lookBack).
 			var cache trad.Cache
 			if err := cache.Apply(row, (*env)(f)); err != nil {
 				answer = Answer(err.Error())
 			} else if f.clobbered(&row) {
 				answer = Answer(errClobber.Error())
+			} else {
+				answer = lost
 			}
 		}
 		c.Declined = append(c.Declined, Decline{s.Name(), string(answer)})

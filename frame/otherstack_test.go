@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/walktest"
@@ -105,4 +106,57 @@ func TestWalkerNeedsAllRegisters(t *testing.T) {
 	if s.few == 0 || s.asked == 0 {
 		t.Errorf("asked with few registers %d times, with all %d times", s.few, s.asked)
 	}
+}
+
+// endless is a sniffer that invents frames: each claims that the stack goes on outward.
+type endless struct {
+	flags trad.Flags
+	asked uint64
+}
+
+func (*endless) Name() string { return "endless" }
+
+func (s *endless) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.This == nil || q.Few {
+		return trad.Row{}, frame.NeedsFrame
+	}
+	s.asked++
+	return trad.Row{
+		Lo: q.Block, Len: 1, Flags: trad.Once | s.flags,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
+		RA:  trad.Rule{Kind: trad.InReg, Reg: amd64.RBX},
+		// Without it, RBX of the next outer frame would not be known.
+		More: &trad.Rest{Unlisted: trad.Same},
+	}, frame.Claimed
+}
+
+// A stack that is invented ends where there is no memory, or after many turns.
+func TestEndless(t *testing.T) {
+	for _, flags := range []trad.Flags{0, trad.OtherStack, trad.Signal} {
+		f := newFake(0x1010, 0x7000, 0, 0, 0, 0, 0)
+		f.regs[amd64.RBX] = 0x1010
+		s, err := frame.New(f, f, frame.NewTable(amd64.Arch, &endless{flags: flags}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for range s.All() {
+			if n++; n > 1<<20 {
+				t.Fatalf("flags %v: the stack does not end", flags)
+			}
+		}
+		t.Logf("flags %v: %d frames", flags, n)
+		if n < 64 {
+			t.Errorf("flags %v: %d frames: nothing is tested", flags, n)
+		}
+		if _, stop := frame.NewWalker(f.mods, frame.NewTable(amd64.Arch, &endless{flags: flags})).Walk(regs(f), f, make([]uint64, 100_000)); stop == frame.Limit {
+			t.Errorf("flags %v: the walk does not end", flags)
+		}
+	}
+}
+
+func regs(f *fake) *arch.Registers {
+	var r arch.Registers
+	f.Registers(&r)
+	return &r
 }

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -134,6 +135,12 @@ func (f *Frame) checkID() (StopReason, error) {
 	}
 	if f.typ == Normal && f.next.typ == Normal && s.arch.InnerThan(f.cache.CFA, f.next.cache.CFA) {
 		return InnerID, errInner
+	}
+	// Where the return address is saved at the CFA, there is no more stack than memory.
+	if f.typ == Normal && f.cache.Row.RA.Kind != trad.Saved && f.Level%64 == 63 {
+		if _, err := s.readWord(f.cache.CFA - uint64(s.arch.PtrSize)); err != nil {
+			return MemoryError, fmt.Errorf("at the CFA there is no stack: %w", err)
+		}
 	}
 	return NoReason, nil
 }

@@ -125,14 +125,17 @@ func (s *Stack) readWord(addr uint64) (uint64, error) { return s.window.word(s.a
 
 // cycle finds stacks that return to a frame they had (Brent's algorithm).
 // Between normal frames the growing CFA forbids that; a signal frame may lead
-// anywhere, so its IDs are watched.
+// anywhere, and so may one of type arch, so their IDs are watched, and counted.
 type cycle struct {
 	cfa, pc uint64
 	n, next int
 }
 
+// maxTurns is how many such frames a stack may have: no program has a thousandth of that.
+const maxTurns = 1 << 16
+
 func (c *cycle) seen(cfa, pc uint64) bool {
-	if c.n > 0 && cfa == c.cfa && pc == c.pc {
+	if c.n > 0 && cfa == c.cfa && pc == c.pc || c.n == maxTurns {
 		return true
 	}
 	if c.n++; c.n > c.next {
