@@ -83,6 +83,8 @@ func (a *Answer) message(number uint64, t *Target) (*protocol.Answer, error) {
 	switch {
 	case a.Row != nil && a.Frame != nil:
 		return nil, errors.New("an answer has a row or a frame, not both")
+	case a.Why != "" && (a.Row != nil || a.Frame != nil):
+		return nil, fmt.Errorf("an answer that claims does not decline as well: %s", a.Why)
 	case a.Row != nil:
 		m.Row, err = rowMessage(a.Row)
 	case a.Frame != nil:

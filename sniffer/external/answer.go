@@ -51,6 +51,8 @@ func (a *asked) check(m *protocol.Answer) (r reply, err error) {
 	switch {
 	case m.Row != nil && m.Frame != nil:
 		return r, nonsense("both a row and a frame")
+	case (m.Row != nil || m.Frame != nil) && m.Declines != "":
+		return r, nonsense("an answer that claims, and declines: %s", clean(m.Declines, 80))
 	case m.Row != nil:
 		r.claims = true
 		if r.row, err = a.row(m.Row); err == nil && !r.row.Contains(a.block) {
@@ -207,6 +209,16 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 		return 0, nil
 	}
 	sp, known := a.regs.Get(a.arch.SP)
+	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && row.More.Lists(a.arch.SP) {
+		p, err := row.Place(row.More.Rule(a.arch.SP), a.arch.SP, (*env)(a), c.CFA)
+		v := p.Addr
+		if err == nil && p.Kind == trad.InMemory {
+			v, err = (*env)(a).Word(p.Addr)
+		}
+		if err == nil && (p.Kind == trad.InMemory || p.Kind == trad.IsValue) && a.arch.InnerThan(v, sp) {
+			return 0, nonsense("PREVIOUS's SP, %#x, inside of THIS, whose SP is %#x", v, sp)
+		}
+	}
 	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && a.arch.InnerThan(c.CFA, sp-uint64(int64(a.arch.RAOffset))) {
 		return 0, nonsense("a CFA, %#x, inside of THIS, whose SP is %#x", c.CFA, sp)
 	}

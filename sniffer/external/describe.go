@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/sniffer"
 )
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
@@ -18,6 +20,9 @@ var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 func description(m *protocol.Description) (d plugin.Description, err error) {
 	if !namePattern.MatchString(m.Name) {
 		return d, fmt.Errorf("%w: it calls itself %q: want a-z, 0-9 and -, at most %d", ErrNonsense, clean(m.Name, 80), protocol.MaxName)
+	}
+	if slices.Contains(sniffer.Names(), m.Name) {
+		return d, fmt.Errorf("%w: it calls itself %q, as a sniffer does that there is already", ErrNonsense, m.Name)
 	}
 	d = plugin.Description{Name: m.Name, Version: clean(m.Version, 64), Before: clean(m.Before, protocol.MaxName)}
 	for _, a := range m.Architectures[:min(len(m.Architectures), 64)] {

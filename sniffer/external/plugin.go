@@ -43,6 +43,7 @@ type Plugin struct {
 	process *process // nil before it is made
 	closed  bool     // it must not be made any more
 
+	spent   atomic.Int64 // time.Duration of all answers so far
 	fault   atomic.Pointer[error]
 	ending  sync.Once
 	started chan struct{}   // is closed when start is over
@@ -84,7 +85,7 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 	}
 	if err != nil {
 		p.Close()
-		if text := p.stderr.lines(3); text != "" && ctx.Err() == nil {
+		if text := p.stderr.end(); text != "" && ctx.Err() == nil {
 			err = fmt.Errorf("%w; it wrote: %s", err, text)
 		}
 		return nil, fmt.Errorf("plug-in %s: %w", path, err)
@@ -194,10 +195,14 @@ func (p *Plugin) startError(err error) error {
 	line, unknown := strings.CutPrefix(text, "Unrecognized remote plugin message:")
 	line, _, _ = strings.Cut(line, "\n")
 	line = strings.TrimSpace(line)
-	switch how, ended := p.ended(); {
-	case unknown && line != "":
+	if unknown && line != "" {
 		return fmt.Errorf("%w: it is no plug-in, or not one for go-plugin: it says %q", ErrStart, clean(line, 80))
-	case ended && !errors.As(err, new(*exec.Error)):
+	}
+	if unknown || strings.HasPrefix(text, "plugin exited") {
+		how, ended := p.ended()
+		if !ended {
+			how = "or has closed its standard output"
+		}
 		return fmt.Errorf("%w: it has ended (%s) before it said who it is: it is no plug-in, or fails at once", ErrStart, how)
 	}
 	return fmt.Errorf("%w: %s", ErrStart, clean(text, protocol.MaxText))
@@ -225,6 +230,9 @@ func (p *Plugin) ended() (how string, ended bool) {
 // callError says what it means that a call, or a stream, has failed; otherwise is for a plug-in
 // that has not ended.
 func (p *Plugin) callError(otherwise, err error) error {
+	if p.ctx.Err() != nil {
+		return os.ErrClosed
+	}
 	if how, ended := p.ended(); ended {
 		return fmt.Errorf("%w: %s", ErrCrash, how)
 	}
@@ -242,7 +250,7 @@ func (p *Plugin) callError(otherwise, err error) error {
 
 // fail puts the plug-in out of use: its process ends, and nobody asks it any more.
 func (p *Plugin) fail(err error) {
-	if text := p.stderr.lines(3); text != "" && errors.Is(err, ErrCrash) {
+	if text := p.stderr.end(); text != "" && errors.Is(err, ErrCrash) {
 		err = fmt.Errorf("%w; it wrote: %s", err, text)
 	}
 	err = fmt.Errorf("plug-in %s (%s): %w: it is left out", p.Description.Name, p.Path, err)

@@ -1,6 +1,7 @@
 package external
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ type process struct {
 	cmd    *exec.Cmd
 	folder string // where its socket must be
 
-	stdin          *os.File // the host's end: the process ends when this does
-	stdout, stderr *os.File // the host's ends
+	stdin  *os.File   // the host's end: the process ends when this does
+	stdout *firstLine // of which go-plugin wants the first line
+	stderr *os.File
 
 	mu      sync.Mutex
 	started bool
@@ -68,7 +70,8 @@ func (p *process) Start(context.Context) error {
 	}()
 	var errs [3]error
 	ends[0], p.stdin, errs[0] = os.Pipe()
-	p.stdout, ends[1], errs[1] = os.Pipe()
+	p.stdout = &firstLine{}
+	p.stdout.File, ends[1], errs[1] = os.Pipe()
 	p.stderr, ends[2], errs[2] = os.Pipe()
 	err := errors.Join(errs[:]...)
 	if err == nil {
@@ -76,7 +79,7 @@ func (p *process) Start(context.Context) error {
 		err = start(p.cmd)
 	}
 	if err != nil {
-		for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
+		for _, f := range []*os.File{p.stdin, p.stdout.File, p.stderr} {
 			if f != nil {
 				f.Close()
 			}
@@ -97,6 +100,39 @@ func (p *process) reap() {
 	p.stdout.SetReadDeadline(until)
 	p.stderr.SetReadDeadline(until)
 	close(p.ended)
+}
+
+// firstLine reads the first line, if it is not too long, and the rest for nobody: who writes
+// it must not have to wait.
+type firstLine struct {
+	*os.File
+	n    int // bytes so far
+	over bool
+}
+
+// longestLine is the most that a handshake takes, with a certificate, and some.
+const longestLine = 32 << 10
+
+// Read implements [io.Reader].
+func (f *firstLine) Read(p []byte) (int, error) {
+	for {
+		n, err := f.File.Read(p)
+		if err != nil || f.over {
+			if err != nil {
+				return n, err
+			}
+			continue
+		}
+		f.n += n
+		if i := bytes.IndexByte(p[:n], '\n'); i >= 0 {
+			f.over = true
+			return i + 1, nil
+		}
+		if f.n > longestLine {
+			return 0, io.EOF // the process is no plug-in, and ends
+		}
+		return n, nil
+	}
 }
 
 // end ends the process: by the end of its standard input at first.

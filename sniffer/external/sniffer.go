@@ -27,8 +27,9 @@ type Sniffer struct {
 	known   spans[said]
 	names   spans[plugin.Symbol]
 	own     map[ownKey]name
-	epoch   uint64 // counts what was forgotten
-	modules uint64 // generation of what is mapped that known and names are about
+	sp      trad.Reg // the number of SP, once a question was asked
+	epoch   uint64   // counts what was forgotten
+	modules uint64   // generation of what is mapped that known and names are about
 
 	asked, kept, denied atomic.Uint64
 }
@@ -41,8 +42,12 @@ type said struct {
 	declines frame.Answer // "" for a row
 }
 
-// ownKey is a frame of which a name is known that is not its code's.
-type ownKey struct{ block, cfa uint64 }
+// ownKey is a frame of which a name is known that is not its code's: by its CFA, or, where
+// the plug-in has left it to others to unwind, by its SP.
+type ownKey struct {
+	block, at uint64
+	isSP      bool
+}
 
 // maxKnown bounds what is kept of each kind: what there is more was likely said to fill
 // the memory.
@@ -196,6 +201,7 @@ func (s *Sniffer) question(q *frame.Query, about *asked, nextCFA uint64, level i
 	s.mu.Lock()
 	if s.modules != q.Modules.Generation {
 		s.forget(q.Modules.Generation)
+		s.sp = q.Arch.SP
 	}
 	epoch := s.epoch
 	s.mu.Unlock()
@@ -223,7 +229,7 @@ func (s *Sniffer) question(q *frame.Query, about *asked, nextCFA uint64, level i
 		}
 	}
 	if r, err = x.ask(q, nextCFA, level); err == nil {
-		s.keep(q, epoch, &r)
+		s.keep(x, epoch, &r)
 	}
 	return r, err
 }
@@ -235,9 +241,10 @@ func (s *Sniffer) deny(list []plugin.Range) {
 }
 
 // keep keeps what holds for more than one frame, and names.
-func (s *Sniffer) keep(q *frame.Query, epoch uint64, r *reply) {
+func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	block := x.about.block
 	if s.epoch != epoch {
 		return // the process has run on meanwhile
 	}
@@ -254,17 +261,22 @@ func (s *Sniffer) keep(q *frame.Query, epoch uint64, r *reply) {
 	switch {
 	case r.claims && r.row.Flags&trad.Once == 0:
 		s.known.put(r.row.Lo, r.row.Lo+uint64(r.row.Len), said{row: r.row})
-	case !r.claims && !r.once && q.Block+1 != 0:
-		s.known.put(q.Block, q.Block+1, said{declines: r.declines})
+	case !r.claims && !r.once && block+1 != 0:
+		s.known.put(block, block+1, said{declines: r.declines})
 	}
 	for _, symbol := range r.symbols {
 		s.names.put(symbol.Lo, symbol.Hi, symbol)
 	}
-	if r.own != (name{}) && r.cfa != 0 {
+	key := ownKey{block: block, at: r.cfa}
+	if !r.claims {
+		key.at, _ = x.about.regs.Get(s.sp)
+		key.isSP = true
+	}
+	if r.own != (name{}) && key.at != 0 {
 		if len(s.own) > maxKnown || s.own == nil {
 			s.own = make(map[ownKey]name)
 		}
-		s.own[ownKey{q.Block, r.cfa}] = r.own
+		s.own[key] = r.own
 	}
 }
 
@@ -273,7 +285,7 @@ func (s *Sniffer) keep(q *frame.Query, epoch uint64, r *reply) {
 func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if own := s.own[ownKey{block, cfa}]; own.symbol.Function != "" {
+	if own := s.own[ownKey{block: block, at: cfa}]; own.symbol.Function != "" {
 		return own.symbol, true
 	}
 	if x, ok := s.names.find(block); ok {
@@ -282,13 +294,38 @@ func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	return plugin.Symbol{}, false
 }
 
+// FrameSymbol returns the name that the plug-in has given to a frame alone (own), or to the
+// code where it runs.
+func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool) {
+	block := f.AddressInBlock()
+	s.mu.RLock()
+	keys, sp := [2]ownKey{}, s.sp
+	any := len(s.own) > 0
+	s.mu.RUnlock()
+	if any { // for a register, sniffers may have to be asked
+		cfa, _ := f.CFA()
+		keys = [2]ownKey{{block: block, at: cfa}, {block, f.Register(sp).Bits, true}}
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, key := range keys {
+		if x := s.own[key]; x.symbol.Function != "" {
+			return x.symbol, true, true
+		}
+	}
+	if x, ok := s.names.find(block); ok {
+		return x.value, false, true
+	}
+	return name, false, false
+}
+
 // FunctionStart implements [frame.Delimiter] by what the plug-in has said.
 func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if q.This != nil && s.own != nil {
 		if cfa, ok := q.This.CFA(); ok {
-			if own := s.own[ownKey{q.Block, cfa}]; own.start != 0 {
+			if own := s.own[ownKey{block: q.Block, at: cfa}]; own.start != 0 {
 				return own.start, true
 			}
 		}

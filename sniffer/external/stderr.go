@@ -13,8 +13,8 @@ type tail struct {
 	to   io.Writer // nil for nobody
 }
 
-// tailSize is how much is kept, bytes.
-const tailSize = 2 << 10
+// tailSize is how much is kept, bytes: as long as what a Go program says when it panics.
+const tailSize = 64 << 10
 
 // Write implements [io.Writer].
 func (t *tail) Write(p []byte) (int, error) {
@@ -24,21 +24,27 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.to.Write(p)
 	}
 	t.text = append(t.text, p[max(0, len(p)-tailSize):]...)
-	if over := len(t.text) - tailSize; over > 0 {
+	if over := len(t.text) - tailSize; over > tailSize {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
 	return len(p), nil
 }
 
-// lines returns the last few lines, without what a terminal would take for orders.
-func (t *tail) lines(n int) string {
+// end returns what was said at the end, in a few lines, without what a terminal would take
+// for orders. Of a Go program's panic, whose traceback is long, it is how that begins.
+func (t *tail) end() string {
+	const most, longest = 3, 300
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := strings.TrimSpace(string(t.text))
-	list := strings.Split(text, "\n")
-	list = list[max(0, len(list)-n):]
+	list := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	for i := len(list) - 1; i >= 0; i-- {
+		if strings.HasPrefix(list[i], "panic: ") || strings.HasPrefix(list[i], "fatal error: ") {
+			list = list[i : i+1]
+		}
+	}
+	list = list[max(0, len(list)-most):]
 	for i := range list {
-		list[i] = clean(list[i], tailSize)
+		list[i] = clean(list[i], longest)
 	}
 	return strings.Join(list, "; ")
 }

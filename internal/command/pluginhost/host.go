@@ -2,6 +2,7 @@ package pluginhost
 
 import (
 	"context"
+	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command"
@@ -23,9 +24,12 @@ func (Host) Find(dirs ...string) (list []command.Program, warnings []error) {
 	return list, warnings
 }
 
+// patience is how long a user waits for one plug-in's answers in all.
+const patience = 10 * time.Second
+
 // Start implements [command.Host].
 func (Host) Start(ctx context.Context, o command.StartOptions) (command.Plugin, error) {
-	options := external.Options{Path: o.Path, SHA256: o.SHA256, Host: o.Host, Stderr: o.Stderr}
+	options := external.Options{Path: o.Path, SHA256: o.SHA256, Host: o.Host, Stderr: o.Stderr, Total: patience}
 	if o.Trace != nil {
 		options.Trace = func(x external.Exchange) { o.Trace(exchange(&x)) }
 	}
