@@ -1,0 +1,284 @@
+package docs
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestWritingASniffer does what docs/writing-a-sniffer.md says, from the first line to the
+// last: it writes the files, runs the commands and compares what they print.
+func TestWritingASniffer(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, tool := range []string{"go", "gcc", "protoc", "openssl", "sha256sum"} {
+		gdbtest.Tool(t, tool)
+	}
+	checkout, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What a reader gets from elsewhere is here already.
+	g := guide{t: t, instead: map[string]string{}}
+	for command, other := range map[string]string{
+		"go install github.com/sfwalk/sfwalk/cmd/sfwalk@latest github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest": `
+			(cd CHECKOUT && go install ./cmd/sfwalk ./cmd/sfwalk-full)`,
+		"go get github.com/sfwalk/sfwalk/plugin@latest": `
+			cp CHECKOUT/go.sum . &&
+			go mod edit -replace=github.com/sfwalk/sfwalk=CHECKOUT &&
+			(GOPROXY=off go get github.com/sfwalk/sfwalk/plugin || go get github.com/sfwalk/sfwalk/plugin)`,
+		"git clone https://github.com/sfwalk/sfwalk": `
+			mkdir -p sfwalk/examples sfwalk/plugin &&
+			cp -r CHECKOUT/examples/sniffer-python sfwalk/examples && cp -r CHECKOUT/plugin/protocol sfwalk/plugin`,
+		"sudo apt-get install -qy python3-grpcio python3-protobuf protobuf-compiler openssl": `
+			dpkg-query --show python3-grpcio python3-protobuf protobuf-compiler openssl`,
+	} {
+		g.instead[command] = strings.ReplaceAll(other, "CHECKOUT", checkout)
+	}
+	if err := exec.Command("/usr/bin/python3", "-c", "import grpc, google.protobuf").Run(); err != nil {
+		gdbtest.Missing(t, "python3-grpcio is not installed")
+	}
+	g.start()
+	text := readFile(t, "writing-a-sniffer.md")
+	files, commands := 0, 0
+	for _, b := range blocks(text) {
+		switch {
+		case b.file != "":
+			files++
+			if err := os.WriteFile(filepath.Join(g.home, b.file), []byte(b.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		case b.language == "console":
+			commands += g.console(b)
+		case b.language != "":
+			t.Errorf("line %d: a block of %s that nobody runs", b.line, b.language)
+		}
+	}
+	if files < 3 || commands < 20 || len(g.instead) > 0 {
+		t.Errorf("the guide has only %d files and %d commands, or lacks those that are replaced: %q", files, commands, g.instead)
+	}
+	if out, err := exec.Command("gofmt", "-l", g.home+"/sniffer-twostacks").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("gofmt: %v %s", err, out)
+	}
+}
+
+// block is a fenced block: "```language file".
+type block struct {
+	language, file, text string
+	line                 int // of its first line
+}
+
+func blocks(text string) (list []block) {
+	in := false
+	for i, line := range strings.Split(text, "\n") {
+		fence, ok := strings.CutPrefix(line, "```")
+		switch {
+		case ok && !in:
+			b := block{line: i + 2}
+			b.language, b.file, _ = strings.Cut(fence, " ")
+			list, in = append(list, b), true
+		case ok:
+			in = false
+		case in:
+			list[len(list)-1].text += line + "\n"
+		}
+	}
+	return list
+}
+
+// guide is the reader of one.
+type guide struct {
+	t       *testing.T
+	instead map[string]string // commands, and what is run in their place, once
+	home    string
+	shell   io.Writer
+	output  *bufio.Reader
+	pid     string // of the last program in the background
+}
+
+// start starts the reader's shell, in a home that is empty, on a machine that has built sfwalk
+// before.
+func (g *guide) start() {
+	t := g.t
+	g.home = t.TempDir()
+	env, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches := strings.Fields(string(env))
+	if len(caches) != 2 {
+		t.Fatalf("go env: %q", env)
+	}
+	temp := filepath.Join(g.home, "tmp")
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	shell := exec.Command("bash")
+	shell.Dir = g.home
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	shell.Env = []string{"HOME=" + g.home, "TMPDIR=" + temp, "PATH=" + os.Getenv("PATH"), "GOMODCACHE=" + caches[0], "GOCACHE=" + caches[1],
+		"GOFLAGS=-modcacherw", "GOWORK=off", "GOTELEMETRY=off", "LC_ALL=C.UTF-8"}
+	for _, name := range []string{"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN", "SSL_CERT_FILE", "HTTPS_PROXY", "https_proxy"} {
+		if v, ok := os.LookupEnv(name); ok {
+			shell.Env = append(shell.Env, name+"="+v)
+		}
+	}
+	g.shell, err = shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Stdout, shell.Stderr = w, w
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	r.SetReadDeadline(time.Now().Add(5 * time.Minute))
+	g.output = bufio.NewReader(r)
+	t.Cleanup(func() {
+		syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) // with what it has left in the background
+		shell.Wait()
+		r.Close()
+	})
+}
+
+// console runs the commands of a block, and returns how many there are.
+func (g *guide) console(b block) (commands int) {
+	command, line := "", 0
+	var want []string
+	run := func() {
+		if command != "" {
+			commands++
+			g.run(command, line, want)
+		}
+		want = nil
+	}
+	for i, text := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
+		if next, ok := strings.CutPrefix(text, "$ "); ok {
+			run()
+			command, line = next, b.line+i
+		} else {
+			want = append(want, text)
+		}
+	}
+	run()
+	return commands
+}
+
+// run runs one command, and compares what it prints and how it ends.
+func (g *guide) run(command string, line int, want []string) {
+	t := g.t
+	t.Helper()
+	run := command
+	if other, ok := g.instead[command]; ok {
+		run = other
+		delete(g.instead, command)
+	}
+	// The mark must be at the beginning of a line.
+	const mark = "guide: end of command "
+	fmt.Fprintf(g.shell, "%s\n{ code=$?; echo; echo \"%s$code $!\"; } 2>&1\n", run, mark)
+	var got []string
+	status := ""
+	for {
+		text, err := g.output.ReadString('\n')
+		if err != nil {
+			t.Fatalf("line %d: %s: %v after\n%s", line, command, err, strings.Join(got, "\n"))
+		}
+		text = strings.TrimSuffix(text, "\n")
+		if end, ok := strings.CutPrefix(text, mark); ok {
+			status, g.pid, _ = strings.Cut(end, " ")
+			if n := len(got) - 1; got[n] == "" {
+				got = got[:n] // the mark's own, behind a whole line
+			}
+			break
+		}
+		got = append(got, text)
+	}
+	if strings.HasSuffix(command, "&") {
+		g.await()
+	}
+	wantStatus := 0
+	for _, text := range want {
+		if strings.HasPrefix(text, "stop: ") {
+			wantStatus = 3 // some stack ended early
+		}
+	}
+	if status != strconv.Itoa(wantStatus) {
+		t.Fatalf("line %d: %s: exit code %s, want %d; it prints\n%s", line, command, status, wantStatus, strings.Join(got, "\n"))
+	}
+	if !g.match(want, got) {
+		t.Errorf("line %d: %s prints\n%s\n\ninstead of\n%s", line, command, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// await waits until the program in the background rests, as it does when a reader has typed
+// the next command.
+func (g *guide) await() {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		stat, err := os.ReadFile("/proc/" + g.pid + "/stat") // "PID (NAME) STATE ..."
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(stat), " (")
+		name, state, _ := strings.Cut(rest, ") ")
+		if name != "bash" && strings.HasPrefix(state, "S") {
+			return
+		}
+		if time.Now().After(deadline) {
+			g.t.Fatalf("process %s, %s, does not come to rest: %s", g.pid, name, state)
+		}
+	}
+}
+
+// match compares lines. "…" stands for anything, alone on a line for any lines.
+func (g *guide) match(want, got []string) bool {
+	if len(want) == 0 {
+		return len(got) == 0
+	}
+	if strings.TrimSpace(want[0]) == "…" {
+		for i := 0; i <= len(got); i++ {
+			if g.match(want[1:], got[i:]) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(got) > 0 && g.pattern(want[0]).MatchString(got[0]) && g.match(want[1:], got[1:])
+}
+
+// varies is what differs from run to run: addresses, checksums, times; and anything.
+var varies = regexp.MustCompile(`0x[0-9a-f]{6,}|\b[0-9a-f]{64}\b|\b[0-9.]+[mµ]?s\b|…`)
+
+// pattern makes a regular expression of a line.
+func (g *guide) pattern(line string) *regexp.Regexp {
+	line = strings.ReplaceAll(line, "4242", g.pid)
+	text, from := "^", 0
+	for _, at := range varies.FindAllStringIndex(line, -1) {
+		text += regexp.QuoteMeta(line[from:at[0]])
+		switch what := line[at[0]:at[1]]; {
+		case what == "…":
+			text += ".*"
+		case strings.HasPrefix(what, "0x"):
+			text += "0x[0-9a-f]+"
+		case len(what) == 64:
+			text += "[0-9a-f]{64}"
+		default:
+			text += "[0-9.]+[mµ]?s"
+		}
+		from = at[1]
+	}
+	return regexp.MustCompile(text + regexp.QuoteMeta(line[from:]) + "$")
+}
