@@ -15,6 +15,10 @@ type Stack struct {
 	// Limit is the most frames that the stack may have; 0 means no limit.
 	Limit int
 
+	// Thread is the ID of the thread that the stack is of, which New and Reset fill in; 0
+	// where a [Walker] walks.
+	Thread int
+
 	table    *Table
 	modules  *target.Modules
 	window   window
@@ -46,7 +50,7 @@ func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 // same Limit, in the room that its frames so far took up: they must not be used any
 // more. After an error s has no frames that can be used.
 func (s *Stack) Reset(t target.Target, thread target.Thread) error {
-	s.modules, s.arch = t.Modules(), t.Arch()
+	s.modules, s.arch, s.Thread = t.Modules(), t.Arch(), thread.ID()
 	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
 	}

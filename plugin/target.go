@@ -162,6 +162,7 @@ type Query struct {
 	PC        uint64         // of THIS
 	Block     uint64         // address in block, to look up in tables: PC, or PC-1 for a caller
 	Level     int            // of THIS; 0 for the innermost frame
+	Thread    int            // the thread's ID; 0 if not known
 	Registers arch.Registers // of THIS, those that are known
 	NextCFA   uint64         // CFA of NEXT; 0 for frame 0
 	Module    *Module        // mapped at Block; nil if none is

@@ -21,6 +21,9 @@ type asked struct {
 	memory  target.Memory
 	block   uint64
 	regs    *arch.Registers // of THIS
+	nextCFA uint64
+	level   int
+	thread  int
 }
 
 // reply is an answer that has been checked.

@@ -99,10 +99,11 @@ func (x *session) begin() (declines frame.Answer, never []plugin.Range, err erro
 }
 
 // ask asks about THIS.
-func (x *session) ask(q *frame.Query, nextCFA uint64, level int) (r reply, err error) {
+func (x *session) ask(q *frame.Query) (r reply, err error) {
 	x.number++
 	m := &protocol.Question{
-		Number: x.number, Pc: q.PC, Block: q.Block, Level: uint32(level), NextCfa: nextCFA, Module: questioned(q.Module),
+		Number: x.number, Pc: q.PC, Block: q.Block, Level: uint32(x.about.level), NextCfa: x.about.nextCFA, Module: questioned(q.Module),
+		Thread: int32(x.about.thread),
 	}
 	regs := x.about.regs
 	n := regs.Known.Len()
@@ -136,7 +137,7 @@ func (x *session) ask(q *frame.Query, nextCFA uint64, level int) (r reply, err e
 		r, err = x.about.check(answer)
 	}
 	if err != nil {
-		err = fmt.Errorf("%w (asked about frame %d at %#x)", err, level, q.PC)
+		err = fmt.Errorf("%w (asked about frame %d at %#x)", err, x.about.level, q.PC)
 	}
 	if trace := x.plugin.opts.Trace; trace != nil {
 		trace(Exchange{Question: m, Answer: answer, Requests: requests, Took: took, Err: err})

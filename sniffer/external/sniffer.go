@@ -171,9 +171,9 @@ func (s *Sniffer) ask(q *frame.Query) (trad.Row, frame.Answer) {
 	about := asked{arch: q.Arch, modules: q.Modules, memory: q.Memory, block: q.Block, regs: new(arch.Registers)}
 	// Before the session is taken: for a register, inner frames may have to ask as well.
 	q.This.Registers(about.regs)
-	nextCFA, level := uint64(0), q.This.Level
-	if level > 0 {
-		nextCFA, _ = q.This.Next().CFA()
+	about.level, about.thread = q.This.Level, q.This.Stack().Thread
+	if about.level > 0 {
+		about.nextCFA, _ = q.This.Next().CFA()
 	}
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -185,7 +185,7 @@ func (s *Sniffer) ask(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, outOfUse
 	}
 	s.asked.Add(1)
-	r, err := s.question(q, &about, nextCFA, level)
+	r, err := s.question(q, &about)
 	if err != nil {
 		s.plugin.fail(err)
 		return trad.Row{}, outOfUse
@@ -197,7 +197,7 @@ func (s *Sniffer) ask(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // question sends a question, and keeps what the answer says of others.
-func (s *Sniffer) question(q *frame.Query, about *asked, nextCFA uint64, level int) (r reply, err error) {
+func (s *Sniffer) question(q *frame.Query, about *asked) (r reply, err error) {
 	s.mu.Lock()
 	if s.modules != q.Modules.Generation {
 		s.forget(q.Modules.Generation)
@@ -228,7 +228,7 @@ func (s *Sniffer) question(q *frame.Query, about *asked, nextCFA uint64, level i
 			return reply{declines: answer}, nil
 		}
 	}
-	if r, err = x.ask(q, nextCFA, level); err == nil {
+	if r, err = x.ask(q); err == nil {
 		s.keep(x, epoch, &r)
 	}
 	return r, err
