@@ -41,7 +41,7 @@ vet:
 
 test: deps vet hosts
 	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /cmd/ -e /internal/command -e /guesttest -e /gdbtest -e /fromcfi -e /verify -e /bench)
-	$(GO) test -race -run '^(TestInOrder|TestConsistent)$$' ./internal/command # threads are walked in parallel
+	$(GO) test -race -run '^(TestInOrder|TestConsistent|TestPlugin)$$' ./internal/command # threads are walked, and plug-ins start, in parallel
 	$(GO) test -timeout 9m $(SINGLE)
 
 # These have no goroutines of their own, or measure time, and have much to compute or to wait for.
