@@ -839,6 +839,7 @@ type Question struct {
 	Module        *Module  `protobuf:"bytes,8,opt,name=module,proto3" json:"module,omitempty"`                    // mapped at block; not set if none is
 	Stack         *Block   `protobuf:"bytes,9,opt,name=stack,proto3" json:"stack,omitempty"`                      // as Needs says; shorter where memory cannot be read
 	Code          *Block   `protobuf:"bytes,10,opt,name=code,proto3" json:"code,omitempty"`
+	Thread        int32    `protobuf:"varint,11,opt,name=thread,proto3" json:"thread,omitempty"` // its ID, 0 if it is not known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -941,6 +942,13 @@ func (x *Question) GetCode() *Block {
 		return x.Code
 	}
 	return nil
+}
+
+func (x *Question) GetThread() int32 {
+	if x != nil {
+		return x.Thread
+	}
+	return 0
 }
 
 // Answer claims THIS by a row or a frame, or declines. All of it is checked: a row whose
@@ -2084,7 +2092,7 @@ const file_sniffer_proto_rawDesc = "" +
 	" \x01(\tR\x04root\"S\n" +
 	"\x05Ready\x12\x1a\n" +
 	"\bdeclines\x18\x01 \x01(\tR\bdeclines\x12.\n" +
-	"\x05never\x18\x02 \x03(\v2\x18.sfwalk.sniffer.v1.RangeR\x05never\"\xc0\x02\n" +
+	"\x05never\x18\x02 \x03(\v2\x18.sfwalk.sniffer.v1.RangeR\x05never\"\xd8\x02\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
 	"\x02pc\x18\x02 \x01(\x06R\x02pc\x12\x14\n" +
@@ -2096,7 +2104,8 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x06module\x18\b \x01(\v2\x19.sfwalk.sniffer.v1.ModuleR\x06module\x12.\n" +
 	"\x05stack\x18\t \x01(\v2\x18.sfwalk.sniffer.v1.BlockR\x05stack\x12,\n" +
 	"\x04code\x18\n" +
-	" \x01(\v2\x18.sfwalk.sniffer.v1.BlockR\x04code\"\xfb\x02\n" +
+	" \x01(\v2\x18.sfwalk.sniffer.v1.BlockR\x04code\x12\x16\n" +
+	"\x06thread\x18\v \x01(\x05R\x06thread\"\xfb\x02\n" +
 	"\x06Answer\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x1a\n" +
 	"\bdeclines\x18\x02 \x01(\tR\bdeclines\x12(\n" +
