@@ -50,6 +50,9 @@ type usageError struct{ error }
 // where the program cannot, and must become another that can.
 func Main(args []string, host Host) int {
 	collectLate()
+	if host != nil {
+		os.Unsetenv(becoming) // it has come to that
+	}
 	return run(args, host)
 }
 

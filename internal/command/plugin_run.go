@@ -139,24 +139,24 @@ func anything(ctx context.Context, name string, opts core.Options) (*source, err
 func (d *runDocument) print(w io.Writer) {
 	p := &d.Plugin
 	fmt.Fprintf(w, "%s %s (%s), protocol %d, asked before %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.Before, time.Duration(p.StartUS)*time.Microsecond)
-	count := map[string]int{}
+	outcomes := map[string]int{}
 	var requests int
 	var slowest int64
 	for i := range d.Threads {
 		t := &d.Threads[i]
-		fmt.Fprintf(w, "\nThread %d %q: %d frames, %d questions\n", t.TID, t.Name, t.Frames, len(t.Questions))
+		fmt.Fprintf(w, "\nThread %d %q: %s, %s\n", t.TID, t.Name, count(uint64(t.Frames), "frame"), count(uint64(len(t.Questions)), "question"))
 		for j := range t.Questions {
 			q := &t.Questions[j]
 			q.print(w)
-			count[q.outcome()]++
+			outcomes[q.outcome()]++
 			requests, slowest = requests+q.Requests, max(slowest, q.TookUS)
 		}
 		if t.Error != "" {
 			fmt.Fprintf(w, "  %s\n", printable(t.Error))
 		}
 	}
-	fmt.Fprintf(w, "\n%d questions: %d claimed, %d declined, %d without answer; %d requests; slowest %v\n", d.Stats.Asked,
-		count[claimed], count[declined], count[unanswered], requests, time.Duration(slowest)*time.Microsecond)
+	fmt.Fprintf(w, "\n%s: %d claimed, %d declined, %d without answer; %s; slowest %v\n", count(d.Stats.Asked, "question"),
+		outcomes[claimed], outcomes[declined], outcomes[unanswered], count(uint64(requests), "request"), time.Duration(slowest)*time.Microsecond)
 	fmt.Fprintf(w, "answered by what was known: %d by rows, %d by ranges that it never claims\n", d.Stats.Kept, d.Stats.Denied)
 }
 
@@ -182,7 +182,7 @@ func (q *question) print(w io.Writer) {
 	if q.Module != "" {
 		where = q.Module
 	}
-	fmt.Fprintf(w, "#%-3d %#x (%s): %v, %d requests\n", q.Level, q.PC.v, printable(where), time.Duration(q.TookUS)*time.Microsecond, q.Requests)
+	fmt.Fprintf(w, "#%-3d %#x (%s): %v, %s\n", q.Level, q.PC.v, printable(where), time.Duration(q.TookUS)*time.Microsecond, count(uint64(q.Requests), "request"))
 	line := func(format string, args ...any) { indented(w, "      ", fmt.Sprintf(format, args...)) }
 	if q.Claims != nil {
 		line("claims %s", q.Claims)
