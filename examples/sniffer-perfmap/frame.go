@@ -1,0 +1,178 @@
+package main
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// noFrame says why a frame is not claimed.
+const noFrame = "the code at PC has no frame that can be followed"
+
+// A reader finds rows by reading code. JITs write no unwind tables, but code of a plain
+// form: a prologue that sets up a frame record, a body that leaves the frame pointer
+// alone, and epilogues.
+type reader struct {
+	arch *arch.Arch
+	// step decodes the instruction at code[at:], as far as it matters to the frame
+	// pointer.
+	step func(code []byte, at int) step
+	// popped recognises code at pc, of a frame that is gone, that moves its return address
+	// before it returns.
+	popped func(code []byte, pc uint64) (trad.Row, bool)
+	// twice finds the row for block in code of the form calledTwice.
+	twice func(code []byte, start, block uint64) (row trad.Row, why string)
+	// preserved are the registers that the ABI has functions preserve, and that have no
+	// place of their own in a row; ascending.
+	preserved []trad.Reg
+}
+
+// A step is an instruction.
+type step struct {
+	size   int // 0 where it cannot be decoded
+	effect effect
+	target int // offset in the code that it may jump to; -1 where it is not known, or does not
+}
+
+type effect uint8
+
+const (
+	plain  effect = iota // leaves the frame pointer alone
+	calls                // so does this, if the called function keeps to the rules
+	sets                 // makes the frame pointer point to the frame record
+	loses                // gives the frame pointer another value
+	leaves               // control does not come to the next instruction
+)
+
+// row finds the row for block, and the range that it holds for, in code that begins with
+// a function's entry, at start. pc is block, or behind it if a call of block's has yet to
+// return.
+func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row, why string) {
+	lo, hi, up := r.body(code, int(block-start), f)
+	extend := func(row trad.Row, flags trad.Flags) trad.Row {
+		row.Lo, row.Len, row.Flags = start+uint64(lo), uint32(hi-lo), row.Flags&^trad.Guess|flags
+		return row
+	}
+	if up && f != ordinary {
+		return extend(r.inBody(), 0), ""
+	}
+	if f == calledTwice {
+		return r.twice(code, start, block)
+	}
+	why = noFrame
+	if f == ordinary || f == framedByCall {
+		row, why = r.arch.ReadFrame(code, start, block)
+	}
+	if why == "" && !r.simple(row) {
+		row, why = trad.Row{}, noFrame
+	}
+	record, is := r.record(row)
+	switch {
+	case up && why == "" && is:
+		// Two things agree: what the flow of control tells, and that nothing around touches
+		// the frame pointer.
+		return extend(record, 0), ""
+	case why == "" && row.Flags&trad.Guess == 0:
+		return row, ""
+	}
+	if pc == block {
+		rest := code[block-start:]
+		if row, ok := r.arch.ReadEpilogue(rest, pc); ok && row.Flags&trad.Guess == 0 {
+			return row, ""
+		}
+		if row, ok := r.popped(rest, pc); ok {
+			return row, ""
+		}
+	}
+	if up && f == ordinary {
+		// Nothing that can be followed leads here: a table of jumps does.
+		return extend(r.inBody(), trad.Guess), ""
+	}
+	return trad.Row{}, noFrame
+}
+
+// record returns the row by the frame pointer, if row is that or says the same by the
+// stack pointer.
+func (r *reader) record(row trad.Row) (trad.Row, bool) {
+	switch {
+	case row.CFA.Kind != trad.InReg || row.FP.Kind != trad.Saved || row.RA.Kind != trad.Saved || row.RA.Off != row.FP.Off+int32(r.arch.PtrSize):
+		return row, false
+	case row.CFA.Reg == r.arch.FP:
+		return row, row.CFA.Off == -row.FP.Off
+	case r.arch.LooseRecord && row.CFA.Reg == r.arch.SP:
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: -row.FP.Off}
+		return row, true
+	}
+	return row, false
+}
+
+// inBody is the row of a body.
+func (r *reader) inBody() trad.Row {
+	return trad.Row{
+		CFA: trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: r.arch.FrameRecord},
+		FP:  trad.Rule{Kind: trad.SavedAt, Reg: r.arch.FP},
+		RA:  trad.Rule{Kind: trad.SavedAt, Reg: r.arch.FP, Off: int32(r.arch.PtrSize)},
+	}
+}
+
+// simple reports whether a row finds the CFA by the stack pointer or the frame pointer.
+// What holds it for a moment in another register may be about to move the return address.
+func (r *reader) simple(row trad.Row) bool {
+	return row.CFA.Reg == r.arch.SP || row.CFA.Reg == r.arch.FP
+}
+
+// body returns the range of offsets around at in code in which the frame pointer points
+// to the frame record; ok is false where it does not, or where that is not known.
+//
+// Once the record has been set up, what follows a jump or a return is taken for more of
+// the body, unless a branch leads there from where there is no record.
+func (r *reader) body(code []byte, at int, f form) (lo, hi int, ok bool) {
+	without := map[int]bool{} // where such branches lead
+	for range maxRounds {
+		known := len(without)
+		lo, hi, ok = r.sweep(code, at, f, without)
+		if len(without) == known {
+			return lo, hi, ok
+		}
+	}
+	return 0, 0, false
+}
+
+// maxRounds bounds how often code is gone through: mostly twice is enough.
+const maxRounds = 4
+
+// sweep goes through code once, from its beginning, and adds to without.
+func (r *reader) sweep(code []byte, at int, f form, without map[int]bool) (lo, hi int, ok bool) {
+	made, up := f == framed, f == framed // the record has been set up, and is there
+	begin := 0                           // of the range in which it is, if it is
+	off := 0
+	end := func() {
+		if up && begin <= at && at < off {
+			lo, hi, ok = begin, off, true
+		}
+		up = false
+	}
+	for off < len(code) {
+		if without[off] {
+			end()
+		}
+		s := r.step(code, off)
+		if s.size == 0 {
+			break
+		}
+		off += s.size
+		if !up && s.target >= 0 && s.target < len(code) {
+			without[s.target] = true
+		}
+		switch {
+		case s.effect == loses:
+			end()
+		case s.effect == sets, s.effect == calls && f == framedByCall && !made, s.effect == leaves && made:
+			if !up {
+				begin = off
+			}
+			made, up = true, true
+		}
+	}
+	end()
+	return lo, hi, ok
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/sfwalk/sfwalk/plugin"
+)
+
+// split takes a function's name apart, as a JIT writes it, into function, file and line.
+// What is of no form that is known here stays as it is.
+//
+// V8 writes KIND:TIERNAME FILE:LINE:COLUMN, or without the column, of JavaScript:
+// "JS:~inner /srv/x.js:3:15". The kind and the tier stay with the name: ~ is interpreted,
+// ^ baseline, + Maglev's, * optimised. Python writes py::NAME:FILE.
+func split(name string) (s plugin.Symbol) {
+	if rest, ok := strings.CutPrefix(name, "py::"); ok {
+		function, file, _ := strings.Cut(rest, ":")
+		return plugin.Symbol{Function: "py::" + function, File: file}
+	}
+	kind, rest, ok := strings.Cut(name, ":")
+	if !ok || !javaScript[kind] {
+		return plugin.Symbol{Function: name}
+	}
+	tier := rest[:len(rest)-len(strings.TrimLeft(rest, "~^+*"))]
+	rest = rest[len(tier):]
+	rest, last, ok := cutNumber(rest)
+	if !ok {
+		return plugin.Symbol{Function: name}
+	}
+	if file, line, ok := cutNumber(rest); ok {
+		rest, last = file, line // last was the column
+	}
+	function, file := cutFile(rest)
+	if function == "" {
+		function = "<anonymous>"
+	}
+	return plugin.Symbol{Function: kind + ":" + tier + function, File: file, Line: last}
+}
+
+// javaScript are the kinds of code that have a place in a source file.
+var javaScript = map[string]bool{
+	"JS": true, "Eval": true, "Script": true, "Function": true, "LazyCompile": true,
+}
+
+// cutNumber cuts ":NUMBER" off the end.
+func cutNumber(s string) (before string, n int, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, 0, false
+	}
+	line, err := strconv.ParseUint(s[i+1:], 10, 31)
+	return s[:i], int(line), err == nil
+}
+
+// cutFile cuts a function's name from the file's. Both may have blanks in them ("get
+// size"): a file's name begins with what an absolute path or a URL begins with; where
+// there is none, it has no blanks.
+func cutFile(s string) (function, file string) {
+	cut := -1
+	for _, begin := range []string{" /", " node:", " file:", " http:", " https:", " evalmachine."} {
+		if i := strings.Index(s, begin); i >= 0 && (cut < 0 || i < cut) {
+			cut = i
+		}
+	}
+	if cut < 0 {
+		cut = strings.LastIndexByte(s, ' ')
+	}
+	if cut < 0 {
+		return s, ""
+	}
+	return s[:cut], s[cut+1:]
+}
+
+// readable makes text of what a process calls text.
+func readable(name string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, name))
+}

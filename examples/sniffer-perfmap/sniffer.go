@@ -1,0 +1,299 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Why a frame is not claimed, beside noFrame.
+const (
+	unlisted   = "neither a perf map nor a jitdump lists the code at PC"
+	unfinished = "the perf map or jitdump has not been read to its end yet"
+	unreadable = "the code at PC cannot be read"
+	halfGone   = "other code has taken the place of this code's beginning"
+	tooLong    = "the function is too long"
+	inward     = "the frame that the code has there would be inside of SP"
+	gone       = "what the perf map or jitdump had on the code at PC cannot be read any more"
+)
+
+const (
+	// What travels with a question: enough of most functions, so that nothing is asked for.
+	codeBefore = 2 << 10
+	codeAfter  = 2 << 10
+	// maxFunction is how much of a function is read, in bytes.
+	maxFunction = 256 << 10
+	// maxRead is what the host reads at once.
+	maxRead = 64 << 10
+	// maxKept is how many files stay open, so that they need not be read anew.
+	maxKept = 16
+)
+
+// embedders are programs and libraries that have V8's builtins in their text: a perf map
+// lists these, too, and there are no unwind tables for them.
+var embedders = []string{"node", "nodejs", "libnode.so*", "electron", "deno", "d8"}
+
+// sniffer is the plug-in. It keeps what it has read of files while it runs.
+type sniffer struct {
+	mu   sync.Mutex
+	kept []*listing // the one that was used last is the last
+}
+
+// Describe implements [plugin.Sniffer].
+func (s *sniffer) Describe() plugin.Description {
+	return plugin.Description{
+		Name: "perfmap", Version: "1.0.0", Architectures: []string{"amd64", "arm64"},
+		Claims: &plugin.Claims{OutsideModules: true, Modules: embedders},
+		Needs:  plugin.Needs{CodeBefore: codeBefore, CodeAfter: codeAfter},
+	}
+}
+
+// Begin implements [plugin.Sniffer].
+func (s *sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
+	r := readers[t.Arch]
+	if r == nil {
+		return nil, errors.New("code of " + t.Arch + " is not known")
+	}
+	modules, err := t.Modules()
+	if err != nil {
+		return nil, err
+	}
+	listings, err := s.open(t, modules, r.arch)
+	if err != nil {
+		return nil, err
+	}
+	return &session{reader: r, memory: t, listings: listings, modules: modules}, nil
+}
+
+// keep returns the listing of a file: the one that has been read already, if there is one.
+func (s *sniffer) keep(l *listing) *listing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.kept, l.same); i >= 0 {
+		l.file.Close()
+		l = s.kept[i]
+		s.kept = slices.Delete(s.kept, i, i+1)
+	}
+	s.kept = append(s.kept, l)
+	if len(s.kept) > maxKept {
+		s.kept = slices.Delete(s.kept, 0, 1) // a session may still use it, so it is not closed here
+	}
+	return l
+}
+
+// readers are those of the architectures that are known here, by GOARCH's names.
+var readers = map[string]*reader{"amd64": readAMD64, "arm64": readARM64}
+
+// memory is what a session asks of the host.
+type memory interface {
+	ReadMemory(addr uint64, p []byte) (n int, err error)
+}
+
+// session answers about one process.
+type session struct {
+	reader   *reader
+	memory   memory
+	listings []*listing // the one that knows more is the first
+	modules  []plugin.Module
+}
+
+// Sniff implements [plugin.Session].
+func (s *session) Sniff(q *plugin.Query) plugin.Answer {
+	early := false
+	for _, l := range s.listings {
+		early = errors.Is(l.update(laterReading), errNotYet) || early
+	}
+	if early { // what comes may be of the same code
+		return plugin.Answer{Why: unfinished, Once: true}
+	}
+	for _, at := range s.places(q) {
+		for _, l := range s.listings {
+			if c, ok := l.find(at); ok {
+				return s.answer(q, l, c, q.Block-at)
+			}
+		}
+	}
+	return plugin.Answer{Why: unlisted, Never: s.never(q)}
+}
+
+// places returns where a listing may have the code of a query: where it is, and where else
+// the same part of its file is mapped. V8 maps its builtins a second time, near the code
+// that it makes, and lists them once.
+func (s *session) places(q *plugin.Query) []uint64 {
+	at := []uint64{q.Block}
+	here, ok := around(q.Module, q.Block)
+	if !ok {
+		return at
+	}
+	offset := q.Block - here.Lo + here.Offset
+	for i := range s.modules {
+		if s.modules[i].Path != q.Module.Path {
+			continue
+		}
+		for _, m := range s.modules[i].Mappings {
+			if m.Exec && m.Lo != here.Lo && offset >= m.Offset && offset-m.Offset < m.Hi-m.Lo {
+				at = append(at, m.Lo+offset-m.Offset)
+			}
+		}
+	}
+	return at
+}
+
+// around returns the mapping of a module that an address is in.
+func around(m *plugin.Module, addr uint64) (plugin.Mapping, bool) {
+	if m == nil {
+		return plugin.Mapping{}, false
+	}
+	i := slices.IndexFunc(m.Mappings, func(m plugin.Mapping) bool { return addr >= m.Lo && addr < m.Hi })
+	if i < 0 {
+		return plugin.Mapping{}, false
+	}
+	return m.Mappings[i], true
+}
+
+// never returns the code around a query that is in no listing, and will never be claimed:
+// in a file's mapping no code is made.
+func (s *session) never(q *plugin.Query) []plugin.Range {
+	m, ok := around(q.Module, q.Block)
+	if !ok {
+		return nil
+	}
+	before, behind := q.Block-m.Lo, m.Hi-q.Block // how far it goes
+	for _, at := range s.places(q) {
+		for _, l := range s.listings {
+			lo, hi := l.gap(at)
+			before, behind = min(before, at-lo), min(behind, hi-at)
+		}
+	}
+	return []plugin.Range{{Lo: q.Block - before, Hi: q.Block + behind}}
+}
+
+// answer answers about a query in code that is listed, shift bytes from where it is.
+func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plugin.Answer {
+	d, err := l.describe(c)
+	if err != nil {
+		return plugin.Answer{Why: gone, Once: true}
+	}
+	begins := c.lo == d.lo
+	c.lo, c.hi = c.lo+shift, c.hi+shift
+	d = d.moved(d.lo+shift, d.hi-d.lo)
+	a := plugin.Answer{}
+	if name := readable(d.name); name != "" {
+		symbol := split(name)
+		symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
+		a.Symbols = []plugin.Symbol{symbol}
+	}
+	if !begins {
+		a.Why = halfGone
+		return a
+	}
+	code, why := s.code(q, d)
+	if why != "" {
+		a.Why = why
+		return a
+	}
+	row, why := s.reader.row(code, d.lo, q.PC, q.Block, formOf(s.reader.arch, d.name))
+	if why == "" {
+		row.More = others(s.reader, row.More, isV8(d.name))
+		row, why = outward(s.reader.arch, row)
+	}
+	switch {
+	case why != "":
+		a.Why = why
+	case !s.reader.fits(&row, &q.Registers):
+		a.Why, a.Once = inward, true
+	default:
+		clip(&row, q.Block)
+		a.Row = &row
+	}
+	return a
+}
+
+// code returns a function's machine code, from its entry to beyond the query's block.
+func (s *session) code(q *plugin.Query, d description) (code []byte, why string) {
+	if q.Block-d.lo >= maxFunction {
+		return nil, tooLong
+	}
+	hi := min(d.hi, d.lo+maxFunction)
+	if off, end := d.lo-q.Code.Addr, hi-q.Code.Addr; off < end && end <= uint64(len(q.Code.Data)) {
+		return q.Code.Data[off:end], ""
+	}
+	code = make([]byte, hi-d.lo)
+	for off := 0; off < len(code); off += maxRead {
+		part := code[off:min(len(code), off+maxRead)]
+		if n, err := s.memory.ReadMemory(d.lo+uint64(off), part); err != nil {
+			code = code[:off+n]
+		}
+	}
+	if uint64(len(code)) <= q.Block-d.lo {
+		return nil, unreadable
+	}
+	return code, ""
+}
+
+// others returns the rules of the registers that have no place in a row itself: where
+// they are saved that is told. That others survive the code's calls nobody promises, and
+// V8's JavaScript functions keep none.
+func others(r *reader, read *trad.Rest, lost bool) *trad.Rest {
+	rest := &trad.Rest{}
+	for _, reg := range r.preserved {
+		rule := read.Rule(reg)
+		switch {
+		case rule.Kind == trad.Saved || rule.Kind == trad.SavedAt:
+		case lost:
+			rule = trad.Rule{Kind: trad.Undefined}
+		default:
+			continue
+		}
+		rest.Regs = append(rest.Regs, trad.RegRule{Reg: reg, Rule: rule})
+	}
+	return rest
+}
+
+// outward moves the CFA of a frame whose return address has been popped to where the host
+// allows it: behind a word that might be one. PREVIOUS's SP stays where it was.
+func outward(a *arch.Arch, row trad.Row) (trad.Row, string) {
+	short := -a.RAOffset - row.CFA.Off
+	if row.CFA.Kind != trad.InReg || row.CFA.Reg != a.SP || short <= 0 {
+		return row, ""
+	}
+	if row.CFA.Off < 0 {
+		return trad.Row{}, noFrame
+	}
+	rest := &trad.Rest{Regs: []trad.RegRule{{Reg: a.SP, Rule: row.CFA}}}
+	rebase := func(rule trad.Rule) trad.Rule {
+		if rule.Kind == trad.Saved {
+			rule.Off -= short
+		}
+		return rule
+	}
+	for _, x := range row.More.Regs {
+		rest.Regs = append(rest.Regs, trad.RegRule{Reg: x.Reg, Rule: rebase(x.Rule)})
+	}
+	slices.SortFunc(rest.Regs, func(x, y trad.RegRule) int { return cmp.Compare(x.Reg, y.Reg) })
+	row.CFA.Off += short
+	row.RA, row.FP, row.More = rebase(row.RA), rebase(row.FP), rest
+	return row, ""
+}
+
+// fits reports whether the CFA of a frame lies outward of its SP, as far as its registers
+// are known. While an exception is thrown, SP is that of the handler and FP is not.
+func (r *reader) fits(row *trad.Row, regs *arch.Registers) bool {
+	sp, known := regs.Get(r.arch.SP)
+	base, knownBase := regs.Get(row.CFA.Reg)
+	return row.CFA.Kind != trad.InReg || !known || !knownBase ||
+		!r.arch.InnerThan(base+uint64(int64(row.CFA.Off)), sp-uint64(int64(r.arch.RAOffset)))
+}
+
+// clip makes a row hold for no more than what is in the page of block: that much is mapped
+// in one piece, whatever a process says of its code.
+func clip(row *trad.Row, block uint64) {
+	const page = 4096
+	lo, hi := max(row.Lo, block&^(page-1)), min(row.Lo+uint64(row.Len), block&^(page-1)+page)
+	row.Lo, row.Len = lo, uint32(hi-lo)
+}
