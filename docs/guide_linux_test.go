@@ -31,8 +31,8 @@ func TestWritingASniffer(t *testing.T) {
 	// What a reader gets from elsewhere is here already.
 	g := guide{t: t, instead: map[string]string{}}
 	for command, other := range map[string]string{
-		"go install github.com/sfwalk/sfwalk/cmd/sfwalk@latest github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest": `
-			(cd CHECKOUT && go install ./cmd/sfwalk ./cmd/sfwalk-full)`,
+		"go install github.com/sfwalk/sfwalk/cmd/...@latest": `
+			(cd CHECKOUT && go install ./cmd/...)`,
 		"go get github.com/sfwalk/sfwalk/plugin@latest": `
 			cp CHECKOUT/go.sum . &&
 			go mod edit -replace=github.com/sfwalk/sfwalk=CHECKOUT &&
