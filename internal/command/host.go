@@ -92,17 +92,23 @@ type Exchange struct {
 	Level     int
 	Module    string // mapped at Block; "" if none is
 
-	Answered bool
-	Row      *trad.Row // that claims the frame; nil where it declines
-	Declines string    // why
-	Name     *Symbol   // of the frame alone
-	Rows     []trad.Row
+	Row      *Row    // that claims the frame; nil where it declines
+	Declines string  // why; "" where it claims, and where no answer came
+	Name     *Symbol // of the frame alone
+	Rows     []Row
 	Never    []Range
 	Symbols  []Symbol
 
 	Requests int           // what the plug-in asked for meanwhile
 	Took     time.Duration // until the answer was there
 	Err      error         // why the plug-in was put out of use
+}
+
+// Row is a row, and the range that the plug-in gave for it, which may be nonsense.
+type Row struct {
+	Range
+	Rules trad.Row
+	SP    trad.Rule // of PREVIOUS, where a frame tells it
 }
 
 // Range is [Lo, Hi), run-time addresses.

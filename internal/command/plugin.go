@@ -27,8 +27,9 @@ the programs that are trusted there; --plugin-sha256 pins the one of --plugin. W
 belongs to others than you and root, or can be written by them, is left out.
 
 A plug-in is asked where it says that it wants to stand, or where --sniffers has its
-name. One that does not start, crashes, hangs or answers nonsense costs a warning: the
-stacks are printed, with the sniffers that are left, and the exit code is theirs.
+name. One that does not start, crashes, answers nonsense, or takes more than 250 ms for one
+answer or 10 s for all, costs a warning: the stacks are printed, with the sniffers that
+are left, and the exit code is theirs.
 
 Plug-ins are run by the program sfwalk-full, which sfwalk becomes for that. docs/writing-a-sniffer.md
 leads to a plug-in of your own.`,

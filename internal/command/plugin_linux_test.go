@@ -371,6 +371,19 @@ func TestPluginRun(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "does not answer in time") || !strings.Contains(out, "1 without answer") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	// Nonsense is shown as it came.
+	out, _, err = command("plugin", "run", plugintest.Path(t, "answer-backward"), pid)
+	m := regexp.MustCompile(`\n#0 +0x([0-9a-f]+) .*\n +claims \[0x([0-9a-f]+), 0x([0-9a-f]+)\): CFA=`).FindStringSubmatch(out)
+	if err == nil || !strings.Contains(err.Error(), "nonsense") || m == nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var at [3]uint64
+	for i := range at {
+		at[i], _ = strconv.ParseUint(m[i+1], 16, 64)
+	}
+	if at[1] != at[0]+8 || at[2] != at[0]-8 {
+		t.Errorf("claims [%#x, %#x) at %#x, want 8 before and behind that", at[1], at[2], at[0])
+	}
 	// What a plug-in writes, and what it sees of the environment.
 	t.Setenv("SECRET_TOKEN", "s3cret")
 	path := filepath.Join(t.TempDir(), "sniffer-environ")

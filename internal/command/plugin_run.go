@@ -111,7 +111,7 @@ func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, nam
 			f.Sniffer() // has it claimed
 			frames++
 		})
-		doc.add(&walked, frames, r.exchanges, s.Arch().RegName)
+		doc.add(&walked, frames, r.exchanges, s.Arch())
 		if ctx.Err() != nil {
 			return nil, errInterrupted
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -80,17 +81,22 @@ func newRunDocument(s *source, p pluginItem) *runDocument {
 }
 
 // add adds what a plug-in was asked about a thread.
-func (d *runDocument) add(th *thread, frames int, list []*Exchange, name func(trad.Reg) string) {
+func (d *runDocument) add(th *thread, frames int, list []*Exchange, a *arch.Arch) {
 	t := runThread{TID: th.TID, Name: th.Name, Frames: frames, Questions: []question{}, Stop: th.Stop, Error: th.Error}
 	for _, x := range list {
-		t.Questions = append(t.Questions, newQuestion(x, name))
+		t.Questions = append(t.Questions, newQuestion(x, a))
 	}
 	d.Threads = append(d.Threads, t)
 }
 
-func newQuestion(x *Exchange, name func(trad.Reg) string) question {
+func newQuestion(x *Exchange, a *arch.Arch) question {
 	span := func(lo, hi uint64) runRange { return runRange{hex{lo, true}, hex{hi, true}} }
-	row := func(r *trad.Row) runRow { return runRow{span(r.Lo, r.Lo+uint64(r.Len)), r.Format(name)} }
+	row := func(r *Row) runRow {
+		if r.SP.Kind != trad.NotTracked {
+			r.Rules.More.Regs = append(r.Rules.More.Regs, trad.RegRule{Reg: a.SP, Rule: r.SP})
+		}
+		return runRow{span(r.Lo, r.Hi), r.Rules.Format(a.RegName)}
+	}
 	symbol := func(s *Symbol) runName { return runName{span(s.Lo, s.Hi), s.Function, s.File, s.Line} }
 	q := question{
 		Level: x.Level, PC: hex{x.PC, true}, Block: hex{x.Block, true}, Module: x.Module, Declines: x.Declines,

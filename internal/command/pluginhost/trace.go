@@ -15,7 +15,7 @@ func exchange(x *external.Exchange) *command.Exchange {
 	q, a := x.Question, x.Answer
 	e := &command.Exchange{
 		PC: q.GetPc(), Block: q.GetBlock(), Level: int(q.GetLevel()), Module: q.GetModule().GetPath(),
-		Answered: a != nil, Declines: a.GetDeclines(), Requests: x.Requests, Took: x.Took, Err: x.Err,
+		Declines: a.GetDeclines(), Requests: x.Requests, Took: x.Took, Err: x.Err,
 	}
 	switch {
 	case a.GetRow() != nil:
@@ -23,6 +23,8 @@ func exchange(x *external.Exchange) *command.Exchange {
 		e.Row = &row
 	case a.GetFrame() != nil:
 		e.Row = rowOfFrame(a.Frame, e.Block)
+	case a != nil && e.Declines == "":
+		e.Declines = "(it does not say why)"
 	}
 	for _, m := range a.GetRows() {
 		e.Rows = append(e.Rows, rowOf(m))
@@ -77,26 +79,27 @@ type address uint64
 func (a address) Eval(trad.Env, uint64, bool) (uint64, error) { return uint64(a), nil }
 func (a address) String() string                              { return fmt.Sprintf("%#x", uint64(a)) }
 
-func rowOf(m *protocol.Row) trad.Row {
+func rowOf(m *protocol.Row) command.Row {
 	var x rules
-	row := trad.Row{Lo: m.Lo, Len: uint32(m.Hi - m.Lo), Flags: flags(m.Type, m.Outermost, m.Guess)}
+	row := trad.Row{Flags: flags(m.Type, m.Outermost, m.Guess)}
 	if m.Once {
 		row.Flags |= trad.Once
 	}
 	row.CFA, row.RA, row.FP = x.rule(m.Cfa), x.rule(m.Ra), x.rule(m.Fp)
 	x.others(m.Others)
 	row.More = &x.Rest
-	return row
+	return command.Row{Range: command.Range{Lo: m.Lo, Hi: m.Hi}, Rules: row}
 }
 
-func rowOfFrame(m *protocol.Frame, block uint64) *trad.Row {
+func rowOfFrame(m *protocol.Frame, block uint64) *command.Row {
 	var x rules
-	row := &trad.Row{Lo: block, Len: 1, Flags: trad.Once | flags(m.Type, m.Outermost, m.Guess)}
+	row := trad.Row{Flags: trad.Once | flags(m.Type, m.Outermost, m.Guess)}
 	row.CFA = x.rule(&protocol.Rule{Kind: protocol.Rule_VALUE_IS, Address: m.Cfa})
 	row.RA, row.FP = x.rule(m.Pc), x.rule(m.Fp)
+	sp := x.rule(m.Sp)
 	x.others(m.Others)
 	row.More = &x.Rest
-	return row
+	return &command.Row{Range: command.Range{Lo: block, Hi: block + 1}, Rules: row, SP: sp}
 }
 
 func flags(t protocol.FrameType, outermost, guess bool) (f trad.Flags) {
