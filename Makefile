@@ -9,14 +9,14 @@
 GO       ?= go
 FUZZTIME ?= 1m
 SOAK     ?= 20000
-BIN      := bin/sfwalk
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # Programs that the tests run, and the Debian packages that have them.
 TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
-            aarch64-linux-gnu-gcc s390x-linux-gnu-gcc
+            aarch64-linux-gnu-gcc s390x-linux-gnu-gcc node openssl protoc /usr/lib/python3/dist-packages/grpc/__init__.py
 PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils xz-utils zstd make qemu-user debian-archive-keyring \
-            gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross
+            gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+            nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf
 
 .PHONY: all build demo test hosts deps vet fuzz bench soak clean
 
@@ -27,7 +27,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X github.com/sfwalk/sfwalk/internal/command.version=$(VERSION)' -o bin/ ./cmd/...
 
 demo: build
-	@$(BIN) demo
+	@bin/sfwalk demo
 
 # Cross builds are cheap and keep the promise that reading files works everywhere.
 vet:
@@ -68,7 +68,7 @@ hosts: deps
 # Where nothing can be installed, the tests that need a missing program are
 # skipped, loudly; with CI=true they fail.
 deps:
-	@missing=; for t in $(TOOLS); do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
+	@missing=; for t in $(TOOLS); do [ -e $$t ] || command -v $$t >/dev/null || missing="$$missing $$t"; done; \
 	if [ -n "$$missing" ]; then \
 		echo "installing what the tests need:$$missing"; \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
