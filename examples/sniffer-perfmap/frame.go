@@ -114,6 +114,11 @@ func (r *reader) inBody() trad.Row {
 	}
 }
 
+// isBody reports whether a row is that of a body.
+func (r *reader) isBody(row *trad.Row) bool {
+	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: r.arch.FrameRecord}
+}
+
 // simple reports whether a row finds the CFA by the stack pointer or the frame pointer.
 // What holds it for a moment in another register may be about to move the return address.
 func (r *reader) simple(row trad.Row) bool {

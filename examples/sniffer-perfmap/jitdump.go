@@ -33,6 +33,7 @@ var (
 const (
 	dumpMagic   = 0x4a695444 // "JiTD"
 	headerSize  = 40
+	maxHeader   = 4096
 	prefixSize  = 16 // of each record: u32 kind, u32 size, u64 time
 	loadSize    = prefixSize + 40
 	moveSize    = prefixSize + 48
@@ -54,6 +55,10 @@ func (d *jitDump) scan(r io.ReaderAt, from, size int64, until func() bool) (reco
 		}
 		if next, err = d.header(r); err != nil {
 			return nil, from, err
+		}
+		if next > size {
+			d.order = nil
+			return nil, from, nil
 		}
 	}
 	for n := 1; n%256 != 0 || until(); n++ {
@@ -101,8 +106,8 @@ func (d *jitDump) header(r io.ReaderAt) (int64, error) {
 	switch {
 	case version != 1:
 		err = fmt.Errorf("%w: %d", errVersion, version)
-	case length < headerSize:
-		err = fmt.Errorf("a header of %d bytes; it has %d at least", length, headerSize)
+	case length < headerSize || length > maxHeader:
+		err = fmt.Errorf("a header of %d bytes; it has %d to %d", length, headerSize, maxHeader)
 	case machine != uint32(d.machine):
 		err = fmt.Errorf("%w: ELF machine %d, the process's is %d", errMachine, machine, d.machine)
 	}
@@ -189,6 +194,9 @@ func (d *jitDump) name(r io.ReaderAt, at, length int64) (string, error) {
 
 // describe implements [format].
 func (d *jitDump) describe(r io.ReaderAt, at int64) (description, error) {
+	if d.order == nil { // it is being written anew
+		return description{}, errMagic
+	}
 	kind, length, err := d.prefix(r, at)
 	if err != nil {
 		return description{}, err

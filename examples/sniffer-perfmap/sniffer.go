@@ -24,6 +24,7 @@ const (
 
 const (
 	// What travels with a question: enough of most functions, so that nothing is asked for.
+	stack      = 512
 	codeBefore = 2 << 10
 	codeAfter  = 2 << 10
 	// maxFunction is how much of a function is read, in bytes.
@@ -49,7 +50,7 @@ func (s *sniffer) Describe() plugin.Description {
 	return plugin.Description{
 		Name: "perfmap", Version: "1.0.0", Architectures: []string{"amd64", "arm64"},
 		Claims: &plugin.Claims{OutsideModules: true, Modules: embedders},
-		Needs:  plugin.Needs{CodeBefore: codeBefore, CodeAfter: codeAfter},
+		Needs:  plugin.Needs{Stack: stack, CodeBefore: codeBefore, CodeAfter: codeAfter},
 	}
 }
 
@@ -210,6 +211,13 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	default:
 		clip(&row, q.Block)
 		a.Row = &row
+	}
+	if d.name == interpreter && a.Row != nil && s.reader.isBody(&row) {
+		row.Flags |= trad.Once // frames with the same PC may be of other functions
+		if symbol, ok := s.interpreted(q); ok {
+			symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
+			a.Name = &symbol
+		}
 	}
 	return a
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/plugin"
 )
 
 // A form is what must be known of code, beside its bytes, to follow its frame.
@@ -38,4 +39,53 @@ func formOf(a *arch.Arch, name string) form {
 func isV8(name string) bool {
 	kind, _, ok := strings.Cut(name, ":")
 	return ok && (javaScript[kind] || kind == "Builtin" || kind == "BytecodeHandler" || kind == "Stub")
+}
+
+// V8's interpreter has one piece of code for all functions, unless it is asked for
+// --interpreted-frames-native-stack; what a frame interprets stands in the frame. A perf
+// map lists the bytecode as well.
+const interpreter = "Builtin:InterpreterEntryTrampoline"
+
+// Where a frame of the interpreter keeps what it interprets, in bytes below FP
+// (V8's InterpreterFrameConstants), and how far behind the beginning of that the bytecode
+// begins at most.
+const (
+	bytecodeArray  = 32 // a tagged pointer
+	bytecodeOffset = 40 // from the pointer, a small integer: in the upper half
+	maxBytecode    = 128
+)
+
+// interpreted returns the name of the function that an interpreter's frame interprets.
+// Where its bytecode should be, a listing has the bytecode of a function, whose beginning
+// fits: what stands in the frame is what it is taken for.
+func (s *session) interpreted(q *plugin.Query) (symbol plugin.Symbol, ok bool) {
+	fp, known := q.Registers.Get(s.reader.arch.FP)
+	array, ok := s.word(q, fp-bytecodeArray)
+	offset, ok2 := s.word(q, fp-bytecodeOffset)
+	if !known || !ok || !ok2 || array&3 != 1 || uint32(offset) != 0 {
+		return symbol, false
+	}
+	for _, l := range s.listings {
+		c, ok := l.find(array + offset>>32)
+		if !ok || c.lo-array > maxBytecode {
+			continue
+		}
+		d, err := l.describe(c)
+		if kind, _, _ := strings.Cut(d.name, ":"); err != nil || d.lo != c.lo || !javaScript[kind] {
+			continue
+		}
+		return split(readable(d.name)), true
+	}
+	return symbol, false
+}
+
+// word reads eight bytes of memory, from what has come with a query if they are there.
+func (s *session) word(q *plugin.Query, addr uint64) (v uint64, ok bool) {
+	order := s.reader.arch.Order
+	if off, n := addr-q.Stack.Addr, uint64(len(q.Stack.Data)); off < n && n-off >= 8 {
+		return order.Uint64(q.Stack.Data[off:]), true
+	}
+	var p [8]byte
+	_, err := s.memory.ReadMemory(addr, p[:])
+	return order.Uint64(p[:]), err == nil
 }

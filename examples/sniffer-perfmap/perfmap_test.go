@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// source is the folder of this file.
+var source, _ = os.Getwd()
+
+func always() bool { return true }
+
+// scanAll has a format read all of some bytes.
+func scanAll(t testing.TB, f format, data []byte) []code {
+	t.Helper()
+	records, next, err := f.scan(bytes.NewReader(data), 0, int64(len(data)), always)
+	if err != nil || next != int64(len(data)) {
+		t.Fatalf("read to %d of %d: %v", next, len(data), err)
+	}
+	return records
+}
+
+func testdata(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(source, "testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Real maps, held against what scanf makes of them.
+func TestPerfMap(t *testing.T) {
+	for _, name := range []string{"perf-node18.map", "perf-node20.map"} {
+		data := testdata(t, name)
+		records := scanAll(t, &perfMap{}, data)
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		n := 0
+		for ; lines.Scan(); n++ {
+			var lo, size uint64
+			var first string
+			if _, err := fmt.Sscanf(lines.Text(), "%x %x %s", &lo, &size, &first); err != nil {
+				t.Fatal(err)
+			}
+			if n >= len(records) || records[n].lo != lo || records[n].hi != lo+size {
+				t.Fatalf("%s: line %d, %q, is %+v", name, n+1, lines.Text(), records[n])
+			}
+			d, err := (&perfMap{}).describe(bytes.NewReader(data), records[n].at)
+			if err != nil || d.lo != lo || d.hi != lo+size || !strings.HasPrefix(d.name, first) || !strings.HasSuffix(lines.Text(), d.name) {
+				t.Fatalf("%s: line %d, %q, is described as %+v, %v", name, n+1, lines.Text(), d, err)
+			}
+		}
+		if n != len(records) || n < 50 {
+			t.Errorf("%s: %d records of %d lines", name, len(records), n)
+		}
+	}
+}
+
+// What is not START SIZE NAME is skipped and counted, whatever it is.
+func TestPerfMapMalformed(t *testing.T) {
+	for _, line := range []string{
+		"", " ", "1000", "1000 10", "1000 10 ", "1000  10 f", "-1000 10 f", "1000 -10 f", "x 10 f", "1000 x f", "1000 0 f",
+		"ffffffffffffffff 2 f", "10000000000000000 1 f", "1000 ffffffffffffffff f", "\x00\xff\xfe",
+		"1000 10 " + strings.Repeat("long", maxLine), strings.Repeat("long", maxLine),
+	} {
+		p := &perfMap{}
+		records := scanAll(t, p, []byte("2000 8 before\n"+line+"\n0x3000 0x8 behind it\r\n"))
+		if len(records) != 2 || records[0].lo != 0x2000 || records[1].lo != 0x3000 || records[1].hi != 0x3008 || p.skipped != 1 {
+			t.Errorf("%.40q: %v, %d lines skipped", line, records, p.skipped)
+		}
+	}
+}
+
+// growing is a file that a process writes.
+func growing(t *testing.T) (f *os.File, l *listing) {
+	t.Helper()
+	f, err := os.Create(t.TempDir() + "/perf-1.map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	r, err := os.Open(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return f, &listing{path: "/tmp/perf-1.map", file: r, format: func() format { return &perfMap{} }}
+}
+
+// A file grows, in the middle of lines, too; later lines count; it may be written anew.
+func TestListingGrows(t *testing.T) {
+	f, l := growing(t)
+	name := func(addr uint64) string {
+		t.Helper()
+		if err := l.update(time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		c, ok := l.find(addr)
+		if !ok {
+			return ""
+		}
+		d, err := l.describe(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.name
+	}
+	write := func(text string) {
+		t.Helper()
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := name(0x1004); got != "" {
+		t.Errorf("an empty file has %q", got)
+	}
+	write("1000 10 first\n1010 10 sec")
+	if got := name(0x1004) + "," + name(0x1014); got != "first," {
+		t.Error(got)
+	}
+	write("ond\n1004 4 moved\n")
+	if got := name(0x1003) + "," + name(0x1004) + "," + name(0x1008) + "," + name(0x1014); got != "first,moved,first,second" {
+		t.Error(got)
+	}
+	if err := f.Truncate(0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	write("5000 10 anew\n")
+	if got := name(0x1004) + "," + name(0x5000); got != ",anew" {
+		t.Error(got)
+	}
+}
+
+// A long file is read in parts, none of which takes long.
+func TestListingInParts(t *testing.T) {
+	f, l := growing(t)
+	var text bytes.Buffer
+	const n = 50_000
+	for i := range n {
+		fmt.Fprintf(&text, "%x 10 f%d\n", 0x1000+i*16, i)
+	}
+	if _, err := f.Write(text.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	parts := 0
+	for ; ; parts++ {
+		err := l.update(0)
+		if err == nil {
+			break
+		}
+		if parts > n {
+			t.Fatal("it never ends")
+		}
+	}
+	if parts < 10 || len(l.index) != n {
+		t.Errorf("%d parts, %d functions", parts, len(l.index))
+	}
+}
+
+// More than 256 MiB are not read: a sparse file costs its owner nothing.
+func TestListingTooLarge(t *testing.T) {
+	f, l := growing(t)
+	if err := f.Truncate(maxFile + 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.update(time.Minute); err == nil || !strings.Contains(err.Error(), errTooLarge.Error()) {
+		t.Errorf("%v", err)
+	}
+	if _, ok := l.find(0); ok {
+		t.Error("and yet it is read")
+	}
+}
+
+func FuzzPerfMap(f *testing.F) {
+	f.Add(testdata(f, "perf-node18.map"))
+	f.Add(testdata(f, "perf-node20.map"))
+	f.Add([]byte("1000 10 a\n1008 10 b\nffff"))
+	f.Fuzz(func(t *testing.T, data []byte) { checkFormat(t, &perfMap{}, data) })
+}
+
+// checkFormat holds what a format makes of hostile bytes to what callers rely on.
+func checkFormat(t *testing.T, f format, data []byte) {
+	r := bytes.NewReader(data)
+	records, next, err := f.scan(r, 0, int64(len(data)), always)
+	if next < 0 || next > int64(len(data)) || len(records) > len(data)/4 {
+		t.Fatalf("%d records of %d bytes, read to %d, %v", len(records), len(data), next, err)
+	}
+	x := flatten(records)
+	for _, c := range x {
+		if c.lo >= c.hi {
+			t.Fatalf("code [%#x, %#x)", c.lo, c.hi)
+		}
+		d, err := f.describe(r, c.at)
+		if err == nil && (d.lo > c.lo || d.hi < c.hi) {
+			t.Fatalf("code [%#x, %#x) is described as [%#x, %#x)", c.lo, c.hi, d.lo, d.hi)
+		}
+		if s := split(readable(d.name)); d.name != "" && s.Line < 0 {
+			t.Fatalf("%q is in line %d", d.name, s.Line)
+		}
+	}
+	if overlaps(x) {
+		t.Fatalf("%v overlap", x)
+	}
+	for at := range data { // the file has been changed since
+		f.describe(r, int64(at))
+	}
+}
