@@ -33,7 +33,8 @@ debugger traces is left alone.
 
 --save also writes the picture to a file, for 'sfwalk open', 'sfwalk core' and gdb:
 all threads, whatever is printed of them. Stacks hold secrets; the file can be read
-by its owner alone.
+by its owner alone. What plug-ins have read is in it, too: let those be asked that
+will be later.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
