@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
 // Options of [Run].
@@ -17,11 +22,205 @@ type Options struct {
 // Run checks the plug-in at path. Its faults are in the report; the error says why there
 // is none, or not a whole one: no such program, a snapshot that cannot be read, ctx's end.
 func Run(ctx context.Context, path string, o Options) (*Report, error) {
+	c := &checker{ctx: ctx, path: path, o: o, report: &Report{Path: path, Checks: []Check{}}}
 	begin := time.Now()
-	r := &Report{Path: path}
 	if _, err := os.Stat(path); err != nil {
-		return r, fmt.Errorf("check plug-in: %w", err)
+		return c.report, fmt.Errorf("check plug-in: %w", err)
 	}
-	r.Took = time.Since(begin)
-	return r, ctx.Err()
+	err := c.run()
+	c.end()
+	c.report.Questions, c.report.Requests, c.report.Slowest = c.questions, c.requests, c.slowest
+	c.report.Took = time.Since(begin)
+	return c.report, err
+}
+
+// checker makes the checks of one plug-in.
+type checker struct {
+	counts
+	ctx    context.Context
+	path   string
+	o      Options
+	report *Report
+
+	child         *child // to be asked; nil where it is to be started first
+	description   *protocol.Description
+	architectures []*arch.Arch // that the plug-in knows
+	subjects      []*subject
+	asked         []asked // by the host, when it walked
+	walking       *subject
+}
+
+// asked is a question of the host, and the answer.
+type asked struct {
+	about    *subject
+	question *protocol.Question
+	answer   *protocol.Answer
+	requests int
+}
+
+// finding is what came of a check.
+type finding struct {
+	status    Status
+	what, fix string
+}
+
+func pass(format string, args ...any) finding { return finding{Pass, fmt.Sprintf(format, args...), ""} }
+func skip(format string, args ...any) finding {
+	return finding{Skipped, fmt.Sprintf(format, args...), ""}
+}
+func warn(fix, format string, args ...any) finding {
+	return finding{Warn, fmt.Sprintf(format, args...), fix}
+}
+func fail(fix, format string, args ...any) finding {
+	return finding{Fail, fmt.Sprintf(format, args...), fix}
+}
+
+// What to fix where a session fails, whatever it was about.
+const (
+	fixDies    = "an answer must come whatever is asked: decline what you do not know, and check lengths before you read from a block"
+	fixSame    = "the same question must get the same answer: an answer may depend on the process and the question alone"
+	fixHost    = "the error says what is wrong with the answer; the limits are in sniffer.proto"
+	fixStart   = "run it by hand with SFWALK_PLUGIN set to the cookie of protocol.go, and see what it says; plugin.Serve does all of the start"
+	notReached = "the plug-in did not come so far"
+)
+
+// do makes one check, and reports whether it did not fail.
+func (c *checker) do(name string, check func() finding) bool {
+	begin := time.Now()
+	f := check()
+	if c.ctx.Err() != nil {
+		return false // what was found is of no worth
+	}
+	c.report.Checks = append(c.report.Checks, Check{name, f.status, shown(f.what, 2000), f.fix, time.Since(begin)})
+	return f.status != Fail
+}
+
+// step is a check, and its name.
+type step struct {
+	name  string
+	check func() finding
+}
+
+// run makes all checks. What must work for the others to be made comes first.
+func (c *checker) run() error {
+	first := []step{
+		{"program", c.program}, {"cookie", c.cookie}, {"start", c.start}, {"handshake", c.handshake}, {"versions", c.versions},
+		{"tls", c.tls}, {"description", c.describe},
+	}
+	second := []step{
+		{"unknown-process", c.unknownProcess}, {"odd-addresses", c.oddAddresses}, {"many-modules", c.manyModules},
+		{"stacks", c.stacks}, {"claims", c.claims}, {"determinism", c.determinism}, {"new-process", c.newProcess},
+		{"answers", c.answers}, {"ranges", c.ranges}, {"never", c.never}, {"begin-again", c.beginAgain}, {"sessions", c.sessions},
+		{"unreadable", c.unreadable}, {"deadline", c.deadline}, {"requests", c.economy},
+		{"stdout", c.stdout}, {"end", c.ending},
+	}
+	reached := true
+	for _, s := range first {
+		if !reached {
+			c.do(s.name, func() finding { return skip(notReached) })
+			continue
+		}
+		if ok := c.do(s.name, s.check); !ok && s.name != "cookie" && s.name != "versions" {
+			reached = false
+		}
+	}
+	if reached && c.ctx.Err() == nil {
+		var names []string
+		for _, a := range c.architectures {
+			names = append(names, a.Name)
+		}
+		var err error
+		if c.subjects, err = subjects(c.ctx, names, c.o.Snapshots); err != nil {
+			return fmt.Errorf("check plug-in: %w", err)
+		}
+	}
+	for _, s := range second {
+		switch {
+		case !reached:
+			s.check = func() finding { return skip(notReached) }
+		case c.hangs && s.name != "deadline" && s.name != "stdout" && s.name != "end":
+			s.check = func() finding { return skip("it does not answer") }
+		}
+		c.do(s.name, s.check)
+	}
+	return c.ctx.Err()
+}
+
+// end ends what was started and opened.
+func (c *checker) end() {
+	if c.child != nil {
+		c.child.end()
+	}
+	for _, s := range c.subjects {
+		s.close()
+	}
+}
+
+// running returns the plug-in's process, which it starts anew if it has ended.
+func (c *checker) running() (*child, error) {
+	if c.child != nil && !c.child.over(0) {
+		return c.child, nil
+	}
+	if c.child != nil {
+		c.child.end()
+	}
+	var err error
+	c.child, err = c.another()
+	return c.child, err
+}
+
+// another starts one more process of the plug-in, and connects to it.
+func (c *checker) another() (*child, error) {
+	p, err := start(c.ctx, c.path, fmt.Sprint(protocol.Version))
+	if err != nil {
+		return nil, err
+	}
+	if len(p.fields) < 6 {
+		err = fmt.Errorf("the handshake is %q", shown(p.firstLine(), 200))
+	} else {
+		err = p.dial()
+	}
+	if err != nil {
+		p.end()
+		return nil, err
+	}
+	return p, nil
+}
+
+// open opens a session with the plug-in, about a process.
+func (c *checker) open(about *subject) (*session, *protocol.Ready, error) {
+	p, err := c.running()
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.open(c.ctx, &c.counts, about)
+}
+
+// of returns what the host has asked about a process.
+func (c *checker) of(s *subject) (list []asked) {
+	for _, x := range c.asked {
+		if x.about == s {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// essence is what of an answer must always be the same: what else it tells it may have told
+// before.
+func essence(a *protocol.Answer) *protocol.Answer {
+	return &protocol.Answer{Declines: a.Declines, DeclinesOnce: a.DeclinesOnce, Row: a.Row, Frame: a.Frame, Name: a.Name}
+}
+
+func equal(a, b *protocol.Answer) bool { return proto.Equal(essence(a), essence(b)) }
+
+// short shows an answer.
+func short(a *protocol.Answer) string {
+	switch {
+	case a.Row != nil:
+		return fmt.Sprintf("row [%#x, %#x)", a.Row.Lo, a.Row.Hi)
+	case a.Frame != nil:
+		return fmt.Sprintf("frame with CFA %#x", a.Frame.Cfa)
+	}
+	return fmt.Sprintf("declines %q", shown(a.Declines, 80))
 }

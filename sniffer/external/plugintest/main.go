@@ -3,6 +3,7 @@
 package plugintest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,13 +58,13 @@ func Path(t testing.TB, mode string) string {
 	return path
 }
 
-// Copy makes a file that is this program, by a link where it can be.
+// Copy makes a file that is this program, by a link where it can be, unless it is there.
 func Copy(path string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	if os.Link(self, path) == nil {
+	if err := os.Link(self, path); err == nil || errors.Is(err, os.ErrExist) {
 		return nil
 	}
 	from, err := os.Open(self)
@@ -72,6 +73,9 @@ func Copy(path string) error {
 	}
 	defer from.Close()
 	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // withoutCookie are the modes that run although no host has said the cookie.
-var withoutCookie = map[string]bool{"child": true, "cookie-hang": true}
+var withoutCookie = map[string]bool{"child": true, "cookie-hang": true, "cookie-silent": true, "cookie-serves": true}
 
 // modes are what a plug-in can be asked to do by its name.
 var modes = map[string]func(){
@@ -45,15 +45,21 @@ var modes = map[string]func(){
 	// Whom nothing ends but force, and who leaves something behind.
 	"sigterm": func() {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
-		go bad{}.serve()
+		go bad{}.serveVersion(protocol.Version)
 		hang()
 	},
-	"fork":        func() { fork(false); bad{}.serve() },
-	"fork-away":   func() { fork(true); bad{}.serve() },
-	"child":       func() { time.Sleep(4 * time.Second) },
-	"floods":      func() { floods(1 << 10) },
-	"floods-line": func() { floods(8 << 20) },
-	"cookie-hang": hang,
+	"fork":          func() { fork(false); bad{}.serve() },
+	"fork-away":     func() { fork(true); bad{}.serve() },
+	"child":         func() { time.Sleep(4 * time.Second) },
+	"floods":        func() { floods(1 << 10) },
+	"floods-line":   func() { floods(8 << 20) },
+	"stays":         func() { bad{}.serveVersion(protocol.Version) }, // when its standard input ends
+	"cookie-hang":   func() { cookieless(hang) },
+	"cookie-silent": func() { cookieless(func() { os.Exit(1) }) },
+	"cookie-serves": func() {
+		os.Setenv(protocol.CookieKey, protocol.CookieValue)
+		bad{}.serve()
+	},
 }
 
 func init() {
@@ -101,6 +107,14 @@ func Arg() string {
 		os.Exit(1)
 	}
 	return strings.TrimSpace(string(arg))
+}
+
+// cookieless does something if no host has said the cookie, and is a plug-in otherwise.
+func cookieless(do func()) {
+	if os.Getenv(protocol.CookieKey) == "" {
+		do()
+	}
+	bad{}.serve()
 }
 
 // complain writes where it is read even if the program ends at once: what go-plugin makes

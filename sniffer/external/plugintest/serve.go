@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/hashicorp/go-hclog"
 	hcplugin "github.com/hashicorp/go-plugin"
@@ -27,8 +28,14 @@ type bad struct {
 	sniff    func(stream, *protocol.Question) error // sends the answer, or does not
 }
 
-// serve serves it in version 1 of the protocol.
-func (b bad) serve() { b.serveVersion(protocol.Version) }
+// serve serves it in version 1 of the protocol, until the host is gone.
+func (b bad) serve() {
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	b.serveVersion(protocol.Version)
+}
 
 func (b bad) serveVersion(version int) {
 	hcplugin.Serve(&hcplugin.ServeConfig{

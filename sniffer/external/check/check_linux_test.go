@@ -1,0 +1,259 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/demo"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+func TestMain(m *testing.M) {
+	plugintest.Main()
+	startLimit, answerLimit = 2*time.Second, time.Second
+	os.Exit(m.Run())
+}
+
+func check(t *testing.T, path string, o Options) *Report {
+	t.Helper()
+	r, err := Run(context.Background(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(b.String(), "\x1b\a\r") {
+		t.Errorf("a terminal would obey %q", &b)
+	}
+	if testing.Verbose() {
+		t.Logf("%s", &b)
+	}
+	return r
+}
+
+// TestGood: a well-made plug-in passes, and what is said of it is so.
+func TestGood(t *testing.T) {
+	for _, mode := range []string{"jit", "jit-plain"} {
+		r := check(t, plugintest.Path(t, mode), Options{Host: "test"})
+		for _, c := range r.Checks {
+			if c.Status != Pass && c.Name != "never" {
+				t.Errorf("%s: %s: %s: %s (%s)", mode, c.Name, c.Status, c.What, c.Fix)
+			}
+		}
+		// Six frames of each of three architectures' stacks.
+		if r.Name != "jit" || r.Version != "1.0" || r.Protocol != 1 || r.Claimed != 18 || !r.Passed() || r.Questions == 0 || r.Slowest == 0 {
+			t.Errorf("%+v", r)
+		}
+		text, err := json.Marshal(r)
+		if err != nil || !bytes.Contains(text, []byte(`{"name":"handshake","status":"pass","what":"version 1, unix, grpc"`)) {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}
+
+// TestFaults: each fault is found by the check that is for it, which says what to fix;
+// the checks before it found none.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		mode, check string
+		status      Status
+		words       string
+	}{
+		{"hs-exit3", "cookie", Pass, "this is a plug-in"},
+		{"hs-exit3", "start", Fail, "exit status 3"},
+		{"hs-exit", "start", Fail, "no licence was found"},
+		{"hs-garbage", "handshake", Fail, "Welcome"},
+		{"hs-core", "handshake", Fail, "want 1"},
+		{"hs-version7", "handshake", Fail, "7"},
+		{"hs-netrpc", "handshake", Fail, "netrpc"},
+		{"hs-nowhere", "handshake", Fail, "/tmp/no-such-socket"},
+		{"hs-plain", "tls", Fail, "certificate"},
+		{"cookie-silent", "cookie", Warn, "without a word"},
+		{"cookie-serves", "cookie", Fail, "serves"},
+		{"describe-crash", "tls", Fail, "it goes wrong"},
+		{"describe-panic", "tls", Fail, "exit status 2"},
+		{"describe-no-name", "description", Fail, "a-z"},
+		{"describe-name-builtin", "description", Fail, "sframe"},
+		{"describe-name-escapes", "description", Fail, "a-z"},
+		{"describe-before-nobody", "description", Fail, "no-such-sniffer"},
+		{"describe-pattern", "description", Fail, "lib[a-"},
+		{"describe-needs", "description", Fail, "65536"},
+		{"describe-version-odd", "description", Fail, "version"},
+		{"jit-pdp11", "description", Fail, "pdp11"},
+		{"jit-unknown", "description", Warn, "pdp11"},
+		{"jit-nobody", "description", Fail, "nobody"},
+		{"jit-anywhere", "description", Warn, "any frame"},
+		{"begin-crash", "unknown-process", Fail, "it goes wrong"},
+		{"begin-exit", "unknown-process", Fail, "exit status 0"},
+		{"begin-answer", "unknown-process", Fail, "Ready"},
+		{"begin-declines", "unknown-process", Fail, "declines"},
+		{"begin-reads", "unknown-process", Fail, "256"},
+		{"jit-impatient", "many-modules", Fail, "exit status 2"},
+		{"sniff-crash", "odd-addresses", Fail, "it goes wrong"},
+		{"sniff-end", "odd-addresses", Fail, "ends the session"},
+		{"sniff-number", "odd-addresses", Fail, "question"},
+		{"jit-everywhere", "odd-addresses", Fail, "where no code is"},
+		{"answer-neither", "odd-addresses", Fail, "declines without a word"},
+		{"jit-register", "stacks", Fail, "register 77"},
+		{"jit-inward", "stacks", Fail, "inside of THIS"},
+		{"jit-wrong", "stacks", Fail, "leads"},
+		{"jit-steals", "stacks", Fail, "has its CFA"},
+		{"declines", "claims", Skipped, "claims no frame"},
+		{"jit-escapes", "answers", Fail, "cannot be shown"},
+		{"jit-wide", "ranges", Fail, "in that range"},
+		{"jit-never", "never", Fail, "never claims"},
+		{"jit-random", "determinism", Fail, "two answers"},
+		{"jit-process", "new-process", Fail, "two answers"},
+		{"jit-shared", "sessions", Fail, "two answers"},
+		{"jit-once-begun", "begin-again", Fail, "two answers"},
+		{"jit-window", "unreadable", Fail, "exit status 2"},
+		{"jit-slow", "deadline", Warn, "slowest answer"},
+		{"jit-too-slow", "deadline", Fail, "the host waits for 250ms"},
+		{"jit-reads", "requests", Warn, "3.0 requests"},
+		{"jit-chatty", "stdout", Warn, "debug: here"},
+		{"stays", "end", Fail, "still runs"},
+		{"fork", "end", Pass, "with its 1 children"},
+		{"fork-away", "end", Fail, "is still there"},
+	} {
+		t.Run(c.mode+" "+c.check, func(t *testing.T) {
+			t.Parallel()
+			r := check(t, plugintest.Path(t, c.mode), Options{})
+			for _, found := range r.Checks {
+				if found.Name != c.check {
+					continue
+				}
+				if found.Status != c.status || !strings.Contains(found.What, c.words) {
+					t.Errorf("%s: %s: want %s, %q", found.Status, found.What, c.status, c.words)
+				}
+				if found.Status != Pass && (found.Fix == "" || strings.Contains(found.Fix, "\n")) {
+					t.Errorf("it says to fix %q", found.Fix)
+				}
+			}
+			for _, found := range r.Checks {
+				if found.Name == c.check {
+					break
+				}
+				if found.Status == Fail {
+					t.Errorf("before that, %s fails: %s", found.Name, found.What)
+				}
+			}
+		})
+	}
+}
+
+// TestHangs: plug-ins that do not answer are found out, in bounded time.
+func TestHangs(t *testing.T) {
+	for _, c := range []struct{ mode, check string }{
+		{"hs-never", "start"}, {"cookie-hang", "cookie"}, {"describe-hang", "tls"}, {"begin-hang", "unknown-process"}, {"sniff-stop", "odd-addresses"},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			t.Parallel()
+			begin := time.Now()
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			r, err := Run(ctx, plugintest.Path(t, c.mode), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range r.Checks {
+				if found.Name == c.check && found.Status != Fail {
+					t.Errorf("%s: %s: %s", found.Name, found.Status, found.What)
+				}
+			}
+			t.Logf("%v", time.Since(begin))
+		})
+	}
+}
+
+// TestCancelled: who does not want to wait need not.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if _, err := Run(ctx, plugintest.Path(t, "hs-never"), Options{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if took := time.Since(begin); took > startLimit {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestNoProgram: what is not there is an error, what is no program a fault.
+func TestNoProgram(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Run(context.Background(), filepath.Join(dir, "missing"), Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := check(t, text, Options{}); r.Passed() || r.Checks[0].Fix != "chmod +x "+text {
+		t.Errorf("%+v", r)
+	}
+	if r := check(t, dir, Options{}); r.Passed() {
+		t.Errorf("%+v", r)
+	}
+	if r := check(t, plugintest.Path(t, "declines"), Options{SHA256: strings.Repeat("0", 64)}); r.Passed() || r.Checks[0].Status != Fail || len(r.Checks) < 10 {
+		t.Errorf("%+v", r)
+	}
+	if _, err := Run(context.Background(), plugintest.Path(t, "declines"), Options{Snapshots: []string{text}}); !errors.Is(err, core.ErrNotCore) {
+		t.Errorf("a snapshot that is none: %v", err)
+	}
+}
+
+// TestSnapshot: a user's snapshot is walked as well.
+func TestSnapshot(t *testing.T) {
+	p, err := demo.Start()
+	if err != nil {
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	defer p.Stop()
+	l, err := live.Attach(context.Background(), p.PID, live.Options{})
+	if err != nil {
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	defer l.Close()
+	s, err := l.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "demo.snapshot")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Write(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	stacks := func(r *Report) string {
+		for _, c := range r.Checks {
+			if c.Name == "stacks" {
+				return c.What
+			}
+		}
+		return ""
+	}
+	program := plugintest.Path(t, "jit")
+	without, with := stacks(check(t, program, Options{})), stacks(check(t, program, Options{Snapshots: []string{path}}))
+	if without[:2] != "9 " || with[:3] != "15 " { // the demo's process has six threads
+		t.Errorf("%s; with the snapshot: %s", without, with)
+	}
+	r := check(t, plugintest.Path(t, "declines"), Options{Snapshots: []string{path}})
+	for _, c := range r.Checks {
+		if c.Name == "claims" && c.Status != Warn {
+			t.Errorf("%+v", c)
+		}
+	}
+}

@@ -1,0 +1,261 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/sniffer/external"
+)
+
+// child is the plug-in's process as one that is not go-plugin has started it: nothing of
+// what it does is hidden.
+type child struct {
+	cmd    *exec.Cmd
+	folder string // of its socket
+	stdin  *os.File
+	stdout output
+	stderr output
+	line   chan struct{} // is closed when the first line is there
+	ended  chan struct{} // is closed at the end
+	state  *os.ProcessState
+	cert   tls.Certificate // of the host
+
+	took    time.Duration // until the handshake
+	fields  []string      // of the handshake
+	conn    *grpc.ClientConn
+	service protocol.SnifferClient
+}
+
+// output is what a process has written to a file.
+type output struct {
+	mu   sync.Mutex
+	head []byte // the first bytes
+	size int
+}
+
+// Write implements [io.Writer].
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	const most = 16 << 10
+	if room := most - len(o.head); room > 0 {
+		o.head = append(o.head, p[:min(len(p), room)]...)
+	}
+	o.size += len(p)
+	return len(p), nil
+}
+
+// text returns the beginning of what was written, and how much it is in all.
+func (o *output) text() (string, int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.head), o.size
+}
+
+// limits of what a plug-in may take, for one that hangs.
+var (
+	startLimit  = external.DefaultStartTimeout // tests are less patient
+	answerLimit = 8 * external.DefaultDeadline
+)
+
+const endLimit = 2 * time.Second
+
+// run starts the program with an environment of its own, and waits for nothing.
+func run(path string, env ...string) (c *child, err error) {
+	c = &child{line: make(chan struct{}), ended: make(chan struct{})}
+	c.cmd = exec.Command(path)
+	c.cmd.Dir = "/"
+	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			c.cmd.Env = append(c.cmd.Env, name+"="+v)
+		}
+	}
+	c.cmd.Env = append(c.cmd.Env, env...)
+	var ends, theirs [3]*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close() // of nil, an error
+		}
+		if err != nil {
+			for _, f := range ends {
+				f.Close()
+			}
+		}
+	}()
+	for i := range ends {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		if ends[i], theirs[i] = r, w; i == 0 {
+			ends[i], theirs[i] = w, r
+		}
+	}
+	c.stdin = ends[0]
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	if err = external.StartProcess(c.cmd); err != nil {
+		return nil, err
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() { c.readStdout(ends[1]) })
+	reading.Go(func() {
+		io.Copy(&c.stderr, ends[2])
+		ends[2].Close()
+	})
+	go func() {
+		c.state = external.AwaitProcess(c.cmd.Process)
+		until := time.Now().Add(100 * time.Millisecond)
+		ends[1].SetReadDeadline(until)
+		ends[2].SetReadDeadline(until)
+		reading.Wait()
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// readStdout reads to the end, and tells when the first line is there.
+func (c *child) readStdout(f *os.File) {
+	defer f.Close()
+	block := make([]byte, 4096)
+	for told := false; ; {
+		n, err := f.Read(block)
+		c.stdout.Write(block[:n])
+		if !told && bytes.IndexByte(block[:n], '\n') >= 0 {
+			told = true
+			close(c.line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// firstLine returns the first line of standard output, without its end.
+func (c *child) firstLine() string {
+	text, _ := c.stdout.text()
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimRight(line, "\r")
+}
+
+// start starts the plug-in as a host does that speaks these versions, and waits for the
+// handshake's line.
+func start(ctx context.Context, path, versions string) (*child, error) {
+	folder, err := os.MkdirTemp(socketDir(), "sfw-check-")
+	if err != nil {
+		return nil, err
+	}
+	cert, text, err := newCertificate()
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	begin := time.Now()
+	c, err := run(path,
+		protocol.CookieKey+"="+protocol.CookieValue, "PLUGIN_MIN_PORT=0", "PLUGIN_MAX_PORT=0",
+		"PLUGIN_PROTOCOL_VERSIONS="+versions, "PLUGIN_CLIENT_CERT="+string(text), "PLUGIN_UNIX_SOCKET_DIR="+folder)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	c.folder, c.cert = folder, cert
+	timer := time.NewTimer(startLimit)
+	defer timer.Stop()
+	select {
+	case <-c.line:
+		c.took = time.Since(begin)
+		c.fields = strings.Split(c.firstLine(), "|")
+		return c, nil
+	case <-c.ended:
+		err = fmt.Errorf("it ends (%s) before the handshake%s", c.how(), c.wrote())
+	case <-timer.C:
+		err = fmt.Errorf("no handshake within %v%s", startLimit, c.wrote())
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	c.end()
+	return nil, err
+}
+
+// socketDir returns a folder whose name is short enough for sockets in it.
+func socketDir() string {
+	if dir := os.TempDir(); len(dir) <= 60 {
+		return dir
+	}
+	return "/tmp"
+}
+
+// how says how the process has ended.
+func (c *child) how() string {
+	if c.state == nil {
+		return "how is not known"
+	}
+	return c.state.String()
+}
+
+// wrote says what the process has written to its standard error, if anything.
+func (c *child) wrote() string {
+	text, _ := c.stderr.text()
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	from := slices.IndexFunc(lines, func(line string) bool { // of Go programs, before a long traceback
+		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
+	})
+	if from < 0 {
+		from = max(0, len(lines)-3)
+	}
+	return "; it wrote: " + shown(strings.Join(lines[from:min(from+3, len(lines))], "; "), 300)
+}
+
+// dial connects to the plug-in as the handshake says.
+func (c *child) dial() error {
+	config, err := tlsConfig(c.cert, c.fields[5])
+	if err != nil {
+		return err
+	}
+	c.conn, err = c.dialWith(credentials.NewTLS(config))
+	if err == nil {
+		c.service = protocol.NewSnifferClient(c.conn)
+	}
+	return err
+}
+
+func (c *child) dialWith(t credentials.TransportCredentials) (*grpc.ClientConn, error) {
+	return grpc.NewClient("unix:"+c.fields[3], grpc.WithTransportCredentials(t), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2<<20)))
+}
+
+// over reports whether the process has ended, or does within a time.
+func (c *child) over(within time.Duration) bool {
+	select {
+	case <-c.ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// end ends the process, by force if need be, and removes its files.
+func (c *child) end() {
+	if c.conn != nil {
+		c.conn.Close()
+	}
+	c.stdin.Close()
+	if !c.over(endLimit / 10) {
+		c.cmd.Process.Kill()
+		<-c.ended
+	}
+	os.RemoveAll(c.folder)
+}

@@ -1,0 +1,106 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/demo"
+	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+
+	// The architectures that there are recorded processes of.
+	_ "github.com/sfwalk/sfwalk/arch/amd64"
+	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/s390x"
+)
+
+// subject is a process that the plug-in is asked about.
+type subject struct {
+	target.Target
+	name  string // for people
+	about external.Target
+	close func() error
+}
+
+// subjects opens what there is to walk for a plug-in of these architectures: those that
+// are bundled, and the user's snapshots.
+func subjects(ctx context.Context, architectures, snapshots []string) (list []*subject, err error) {
+	for _, name := range architectures {
+		p, err := recorded.Open(name)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, &subject{p, "the recorded " + name + " process", external.Target{PID: p.PID}, p.Close})
+	}
+	for _, path := range snapshots {
+		t, err := snapshot.Open(path, core.Options{})
+		if err != nil {
+			return list, err
+		}
+		list = append(list, &subject{t, path, external.Target{PID: t.PID}, t.Close})
+	}
+	if s, err := alive(ctx); err == nil {
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// alive starts the demo's process and takes its picture. Not every machine lets that be done.
+func alive(ctx context.Context) (*subject, error) {
+	p, err := demo.Start()
+	if err != nil {
+		return nil, err
+	}
+	t, err := live.Attach(ctx, p.PID, live.Options{})
+	if err != nil {
+		p.Stop()
+		return nil, err
+	}
+	return &subject{t, "a live process", external.Target{PID: p.PID, Live: true, Root: fmt.Sprintf("/proc/%d/root", p.PID)}, func() error {
+		t.Close()
+		return p.Stop()
+	}}, nil
+}
+
+// nowhere is a process of which nothing is known: no files, and no memory that can be read.
+type nowhere struct {
+	arch    *arch.Arch
+	modules *target.Modules
+}
+
+func (n *nowhere) Arch() *arch.Arch                  { return n.arch }
+func (n *nowhere) Memory() target.Memory             { return n }
+func (n *nowhere) Threads() ([]target.Thread, error) { return nil, nil }
+func (n *nowhere) Modules() *target.Modules          { return n.modules }
+func (n *nowhere) Close() error                      { return nil }
+
+// ReadMemory implements [target.Memory].
+func (n *nowhere) ReadMemory(uint64, []byte) (int, error) { return 0, target.ErrUnmapped }
+
+// unknown is a process of an architecture of which nothing is known.
+func unknown(a *arch.Arch) *subject {
+	return &subject{Target: &nowhere{a, target.NewModules(nil, nil)}, name: "a process that nothing is known of"}
+}
+
+// crowded is a process with so many files mapped that they do not go into one message.
+func crowded(a *arch.Arch, n int) *subject {
+	var list []*target.Module
+	for i := range uint64(n) {
+		lo := 0x10_0000_0000 + i<<20
+		list = append(list, target.NewModule(fmt.Sprintf("/usr/lib/libcrowd%d.so", i),
+			[]target.Mapping{{Lo: lo, Hi: lo + 0x1000}, {Lo: lo + 0x1000, Hi: lo + 0x2000, Offset: 0x1000, Exec: true}},
+			func() (*target.Image, error) { return nil, os.ErrNotExist }))
+	}
+	return &subject{Target: &nowhere{a, target.NewModules(list, nil)}, name: fmt.Sprintf("a process with %d files", n)}
+}
+
+// blind is a process whose memory cannot be read, although it has threads.
+func (s *subject) blind() *subject {
+	return &subject{Target: &nowhere{s.Arch(), s.Modules()}, name: s.name + ", unreadable", about: s.about}
+}

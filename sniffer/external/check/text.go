@@ -1,0 +1,25 @@
+package check
+
+import (
+	"strings"
+	"unicode"
+)
+
+// shown makes text of a plug-in fit to be shown: one line, nothing that a terminal obeys.
+func shown(text string, longest int) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\ufffd'
+		}
+		return r
+	}, text)
+}
+
+// printable reports whether text can be shown as it is.
+func printable(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+}

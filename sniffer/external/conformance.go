@@ -1,0 +1,48 @@
+package external
+
+import (
+	"os"
+	"os/exec"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// What package check needs of the host, to ask a plug-in as the host does where the host
+// would hide what it sees.
+
+// StartProcess starts a process that ends when this one does, and in a group of its own.
+func StartProcess(cmd *exec.Cmd) error { return start(cmd) }
+
+// AwaitProcess waits for the end of a process that [StartProcess] has started, and ends what
+// that has left in its group.
+func AwaitProcess(p *os.Process) *os.ProcessState { return await(p) }
+
+// Serve answers what a plug-in asks for. The error, which wraps [ErrNonsense], says what is
+// wrong with the request.
+func Serve(m *protocol.FromPlugin, memory target.Memory, modules *target.Modules) (*protocol.FromHost, error) {
+	x := session{about: &asked{memory: memory, modules: modules}}
+	return x.serve(m)
+}
+
+// Describe checks what a plug-in says of itself. The error, which wraps [ErrNonsense], says
+// what is wrong with that.
+func Describe(m *protocol.Description) error {
+	_, err := description(m)
+	return err
+}
+
+// Check checks an answer to a question. The error, which wraps [ErrNonsense], says what is
+// wrong with it.
+func Check(m *protocol.Answer, q *protocol.Question, a *arch.Arch, memory target.Memory, modules *target.Modules) error {
+	about := asked{arch: a, modules: modules, memory: memory, block: q.Block, regs: new(arch.Registers)}
+	for i, r := range q.Registers {
+		if r < arch.MaxReg && i < len(q.Values) {
+			about.regs.Set(trad.Reg(r), q.Values[i])
+		}
+	}
+	_, err := about.check(m)
+	return err
+}
