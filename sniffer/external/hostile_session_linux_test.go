@@ -1,0 +1,272 @@
+package external_test
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+)
+
+// misbehave walks the subject with a plug-in before all other sniffers, and sees to it that
+// the stack is the same as without. It returns the plug-in's fault.
+func misbehave(t *testing.T, s *subject, mode string, o external.Options) error {
+	t.Helper()
+	p, err := start(t, mode, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, x := s.with(p)
+	begin := time.Now()
+	steps, stop := s.walk(t, table)
+	same(t, steps, s.steps, stop)
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("the walk took %v", took)
+	}
+	fault := p.Err()
+	if fault != nil {
+		asked := x.Stats().Asked
+		if steps, stop = s.walk(t, table); x.Stats().Asked != asked {
+			t.Errorf("it is asked although it is out of use: %v", fault)
+		}
+		same(t, steps, s.steps, stop)
+		noneLeft(t, p.Path)
+	}
+	p.Close()
+	noneLeft(t, p.Path)
+	return fault
+}
+
+// TestBadSession: plug-ins that crash, hang, or do not keep to the protocol.
+func TestBadSession(t *testing.T) {
+	s := newSubject(t, "amd64")
+	hangs := external.Options{StartTimeout: 2 * time.Second, Deadline: 200 * time.Millisecond}
+	patient := external.Options{Deadline: 10 * time.Second}
+	for _, c := range []struct {
+		mode  string
+		o     external.Options
+		want  error // nil: there is no fault
+		words []string
+	}{
+		{"declines", patient, nil, nil},
+		{"begin-hang", hangs, external.ErrDeadline, nil},
+		{"begin-stop", hangs, external.ErrDeadline, nil},
+		{"begin-crash", patient, external.ErrCrash, []string{"signal: killed", "it goes wrong"}},
+		{"begin-panic", patient, external.ErrCrash, []string{"exit status 2"}},
+		{"begin-exit", patient, external.ErrCrash, []string{"exit status 0"}},
+		{"begin-error", patient, external.ErrNonsense, []string{"no such thing"}},
+		{"begin-end", patient, external.ErrNonsense, nil},
+		{"begin-answer", patient, external.ErrNonsense, []string{"Ready"}},
+		{"begin-empty", patient, external.ErrNonsense, nil},
+		{"begin-twice", patient, external.ErrNonsense, nil},
+		{"begin-declines", patient, nil, nil},
+		{"begin-huge", patient, external.ErrNonsense, nil},
+		{"begin-never-many", patient, external.ErrNonsense, nil},
+		{"begin-never-backward", patient, external.ErrNonsense, nil},
+		{"begin-reads", patient, external.ErrNonsense, []string{"256"}},
+
+		{"sniff-hang", hangs, external.ErrDeadline, []string{"200ms"}},
+		{"sniff-stop", hangs, external.ErrDeadline, []string{"200ms"}},
+		{"sniff-crash", patient, external.ErrCrash, []string{"signal: killed", "it goes wrong"}},
+		{"sniff-panic", patient, external.ErrCrash, []string{"exit status 2"}},
+		{"sniff-exit", patient, external.ErrCrash, []string{"exit status 0"}},
+		{"sniff-error", patient, external.ErrNonsense, []string{"no such thing"}},
+		{"sniff-end", patient, external.ErrNonsense, nil},
+		{"sniff-ready", patient, external.ErrNonsense, nil},
+		{"sniff-empty", patient, external.ErrNonsense, nil},
+		{"sniff-number", patient, external.ErrNonsense, nil},
+		{"sniff-twice", patient, external.ErrNonsense, nil},
+		{"sniff-slow", patient, nil, nil},
+		{"sniff-reads", patient, external.ErrNonsense, []string{"256"}},
+		{"sniff-read-giant", patient, external.ErrNonsense, []string{"65536"}},
+		{"sniff-read-most", patient, external.ErrNonsense, nil},
+		{"sniff-read-backward", patient, external.ErrNonsense, nil},
+		{"sniff-read-many", patient, external.ErrNonsense, nil},
+		{"sniff-read-empty", patient, nil, nil},
+		{"sniff-read-nil", patient, nil, nil},
+		{"sniff-lists", patient, external.ErrNonsense, []string{"256"}},
+		{"sniff-find-odd", patient, nil, nil},
+		{"sniff-impatient", patient, external.ErrNonsense, nil},
+
+		{"floods", patient, nil, nil},
+		{"floods-line", patient, nil, nil},
+		{"fork", patient, nil, nil},
+		{"sigterm", patient, nil, nil},
+	} {
+		t.Run(c.mode, func(t *testing.T) {
+			t.Parallel()
+			err := misbehave(t, s, c.mode, c.o)
+			if !errors.Is(err, c.want) {
+				t.Fatalf("the fault is %v, want %v", err, c.want)
+			}
+			if err != nil {
+				says(t, err, "hostile", append(c.words, plugintest.Prefix+c.mode)...)
+			}
+		})
+	}
+}
+
+// TestBadForever: a plug-in that leads from stack to stack without end does not keep anybody
+// for ever.
+func TestBadForever(t *testing.T) {
+	s := newSubject(t, "amd64")
+	for _, mode := range []string{"sniff-cycle", "sniff-endless", "sniff-hops"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			p, err := start(t, mode, external.Options{Deadline: 10 * time.Second, Total: 500 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, _ := s.with(p)
+			steps, stop := s.walk(t, table)
+			if stop == "" {
+				t.Errorf("%d frames, and the stack is whole", len(steps))
+			}
+			t.Log(len(steps), stop, p.Err())
+		})
+	}
+}
+
+// TestForkAway: whom a plug-in leaves behind where nobody finds him holds nobody up, with
+// the files that he has inherited.
+func TestForkAway(t *testing.T) {
+	t.Parallel()
+	s := newSubject(t, "amd64")
+	p, err := start(t, "fork-away", external.Options{Deadline: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _ := s.with(p)
+	steps, stop := s.walk(t, table)
+	same(t, steps, s.steps, stop)
+	begin := time.Now()
+	p.Close()
+	if took := time.Since(begin); took > 3*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+}
+
+// TestManyAtOnce: a fault while many ask is one fault, and each of them goes on.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSubject(t, "amd64")
+	for _, mode := range []string{"sniff-crash", "answer-cfa-inward", "declines"} {
+		p, err := start(t, mode, external.Options{Deadline: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, _ := s.with(p)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				steps, stop := s.walk(t, table.Clone())
+				same(t, steps, s.steps, stop)
+			})
+		}
+		all.Wait()
+		if err := p.Err(); (err == nil) != (mode == "declines") {
+			t.Errorf("%s: %v", mode, err)
+		}
+		p.Close()
+		noneLeft(t, p.Path)
+	}
+}
+
+// TestCloseWhileAsked: Close, also twice, ends what is asked at the moment.
+func TestCloseWhileAsked(t *testing.T) {
+	t.Parallel()
+	s := newSubject(t, "amd64")
+	p, err := start(t, "sniff-hang", external.Options{Deadline: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _ := s.with(p)
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			time.Sleep(200 * time.Millisecond)
+			p.Close()
+		})
+	}
+	begin := time.Now()
+	steps, stop := s.walk(t, table)
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("the walk took %v", took)
+	}
+	same(t, steps, s.steps, stop)
+	all.Wait()
+	noneLeft(t, p.Path)
+}
+
+// TestNothingPrinted: text of a plug-in does nothing to a terminal.
+func TestNothingPrinted(t *testing.T) {
+	s := newSubject(t, "amd64")
+	for _, mode := range []string{
+		"begin-declines", "answer-declines-escapes", "answer-symbol-escapes", "answer-name-escapes",
+		"answer-declines-huge", "answer-declines-often", "answer-symbol-huge",
+	} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			p, err := start(t, mode, external.Options{Deadline: 10 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			table, x := s.with(p)
+			threads, _ := s.Threads()
+			stack, err := frame.New(s, threads[0], table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for f, err := range stack.All() {
+				if err != nil {
+					break // what is claimed falsely leads nowhere in the end
+				}
+				claim := f.Claim()
+				claims := claim.Sniffer == "hostile"
+				if !claims && (len(claim.Declined) == 0 || claim.Declined[0].Sniffer != "hostile") {
+					t.Fatalf("frame %d: unwound by %s, declined by %v", f.Level, claim.Sniffer, claim.Declined)
+				}
+				for _, d := range claim.Declined {
+					printable(t, "declines", d.Reason)
+					if d.Reason == "" {
+						t.Error("an empty reason")
+					}
+				}
+				cfa, _ := f.CFA()
+				if name, ok := x.Symbol(f.AddressInBlock(), cfa); ok {
+					printable(t, "function", name.Function)
+					printable(t, "file", name.File)
+				} else if mode == "answer-symbol-escapes" || mode == "answer-name-escapes" && claims {
+					t.Errorf("frame %d has no name", f.Level)
+				}
+			}
+			if err := p.Err(); err != nil {
+				printable(t, "fault", err.Error())
+			}
+		})
+	}
+}
+
+// TestAnswersMemory: what a plug-in says at length is not kept.
+func TestAnswersMemory(t *testing.T) {
+	s := newSubject(t, "amd64")
+	for _, mode := range []string{"answer-declines-huge", "answer-rows-many", "answer-never-many", "begin-huge", "floods", "sniff-read-giant"} {
+		p, err := start(t, mode, external.Options{Deadline: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, _ := s.with(p)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s.walk(t, table)
+		runtime.ReadMemStats(&after)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 64<<20 {
+			t.Errorf("%s: %d MB were allocated", mode, grown>>20)
+		}
+		p.Close()
+	}
+}
