@@ -259,8 +259,8 @@ func (g *guide) match(want, got []string) bool {
 	return len(got) > 0 && g.pattern(want[0]).MatchString(got[0]) && g.match(want[1:], got[1:])
 }
 
-// varies is what differs from run to run: addresses, checksums, times; and anything.
-var varies = regexp.MustCompile(`0x[0-9a-f]{6,}|\b[0-9a-f]{64}\b|\b[0-9.]+[mµ]?s\b|…`)
+// varies is what differs from run to run: addresses, checksums, times, counts; and anything.
+var varies = regexp.MustCompile(`0x[0-9a-f]{6,}|\b[0-9a-f]{64}\b|\b[0-9.]+[mµ]?s\b|\b[0-9]+ (?:questions|requests)|…`)
 
 // pattern makes a regular expression of a line.
 func (g *guide) pattern(line string) *regexp.Regexp {
@@ -275,6 +275,8 @@ func (g *guide) pattern(line string) *regexp.Regexp {
 			text += "0x[0-9a-f]+"
 		case len(what) == 64:
 			text += "[0-9a-f]{64}"
+		case strings.Contains(what, " "):
+			text += "[0-9]+ " + what[strings.Index(what, " ")+1:]
 		default:
 			text += "[0-9.]+[mµ]?s"
 		}

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	sniffers "github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/check"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -181,6 +183,32 @@ func TestPython(t *testing.T) {
 			t.Errorf("run's CFA is %#x, the compiler says %#x", f.cfa, runCFA)
 		}
 		compareOuter(t, path, process.PID, list[i:])
+	}
+	conforms(t, tg)
+}
+
+// conforms has the plug-in checked as its author should, with the stack that was walked.
+func conforms(t *testing.T, tg *live.Target) {
+	t.Helper()
+	picture, err := tg.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "snapshot"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(picture.Write(file), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	report, err := check.Run(context.Background(), folder(t), check.Options{Snapshots: []string{file.Name()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.Passed() || report.Claimed != 3 {
+		var text strings.Builder
+		report.Write(&text)
+		t.Errorf("it claims %d frames, want 3; the report:\n%s", report.Claimed, &text)
 	}
 }
 

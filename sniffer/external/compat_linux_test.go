@@ -20,6 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
+	"github.com/sfwalk/sfwalk/sniffer/external/check"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -132,6 +133,15 @@ func frozenAnswers(t *testing.T, path string) {
 	}
 	if err := p.Err(); err != nil {
 		t.Error(err)
+	}
+	report, err := check.Run(context.Background(), path, check.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.Passed() || report.Protocol != 1 {
+		var text strings.Builder
+		report.Write(&text)
+		t.Errorf("it is not a good plug-in any more:\n%s", &text)
 	}
 }
 
