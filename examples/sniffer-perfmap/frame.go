@@ -37,7 +37,7 @@ type effect uint8
 
 const (
 	plain  effect = iota // leaves the frame pointer alone
-	calls                // so does this, if the called function keeps to the rules
+	calls                // so does this, if what is called keeps to the rules
 	sets                 // makes the frame pointer point to the frame record
 	loses                // gives the frame pointer another value
 	leaves               // control does not come to the next instruction
@@ -131,10 +131,15 @@ func (r *reader) simple(row trad.Row) bool {
 // Once the record has been set up, what follows a jump or a return is taken for more of
 // the body, unless a branch leads there from where there is no record.
 func (r *reader) body(code []byte, at int, f form) (lo, hi int, ok bool) {
+	if f == framedByCall {
+		lo = r.firstCall(code)
+		return lo, len(code), lo > 0 && at >= lo
+	}
+	steps := r.steps(code)
 	without := map[int]bool{} // where such branches lead
 	for range maxRounds {
 		known := len(without)
-		lo, hi, ok = r.sweep(code, at, f, without)
+		lo, hi, ok = sweep(steps, at, f, without)
 		if len(without) == known {
 			return lo, hi, ok
 		}
@@ -145,8 +150,37 @@ func (r *reader) body(code []byte, at int, f form) (lo, hi int, ok bool) {
 // maxRounds bounds how often code is gone through: mostly twice is enough.
 const maxRounds = 4
 
-// sweep goes through code once, from its beginning, and adds to without.
-func (r *reader) sweep(code []byte, at int, f form, without map[int]bool) (lo, hi int, ok bool) {
+// steps decodes code from its beginning, as far as it can be decoded.
+func (r *reader) steps(code []byte) []step {
+	list := make([]step, 0, len(code)/4)
+	for at := 0; at < len(code); {
+		s := r.step(code, at)
+		if s.size == 0 {
+			break
+		}
+		list = append(list, s)
+		at += s.size
+	}
+	return list
+}
+
+// firstCall returns the offset behind the first call in code, 0 if there is none. What
+// comes behind it may have tables of data in it.
+func (r *reader) firstCall(code []byte) int {
+	for at := 0; at < len(code); {
+		s := r.step(code, at)
+		if s.size == 0 || s.effect == leaves {
+			break
+		}
+		if at += s.size; s.effect == calls {
+			return at
+		}
+	}
+	return 0
+}
+
+// sweep goes through code once, and adds to without.
+func sweep(steps []step, at int, f form, without map[int]bool) (lo, hi int, ok bool) {
 	made, up := f == framed, f == framed // the record has been set up, and is there
 	begin := 0                           // of the range in which it is, if it is
 	off := 0
@@ -156,22 +190,18 @@ func (r *reader) sweep(code []byte, at int, f form, without map[int]bool) (lo, h
 		}
 		up = false
 	}
-	for off < len(code) {
+	for _, s := range steps {
 		if without[off] {
 			end()
 		}
-		s := r.step(code, off)
-		if s.size == 0 {
-			break
-		}
 		off += s.size
-		if !up && s.target >= 0 && s.target < len(code) {
+		if !up && s.target >= 0 {
 			without[s.target] = true
 		}
 		switch {
 		case s.effect == loses:
 			end()
-		case s.effect == sets, s.effect == calls && f == framedByCall && !made, s.effect == leaves && made:
+		case s.effect == sets, s.effect == leaves && made:
 			if !up {
 				begin = off
 			}

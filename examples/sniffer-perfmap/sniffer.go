@@ -101,6 +101,7 @@ type session struct {
 	memory   memory
 	listings []*listing // the one that knows more is the first
 	modules  []plugin.Module
+	memo     memo
 }
 
 // Sniff implements [plugin.Session].
@@ -198,7 +199,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 		a.Why = why
 		return a
 	}
-	row, why := s.reader.row(code, d.lo, q.PC, q.Block, formOf(s.reader.arch, d.name))
+	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.Block, formOf(s.reader.arch, d.name))
 	if why == "" {
 		row.More = others(s.reader, row.More, isV8(d.name))
 		row, why = outward(s.reader.arch, row)

@@ -15,7 +15,7 @@ const (
 	ordinary form = iota // as the ABI has it: the return address is on the stack, or in its register
 	// Of V8, on amd64. Its baseline code begins with a call of a builtin, which sets up
 	// the frame record; a builtin that is jumped to takes it down.
-	framedByCall // what the first call leaves is a body
+	framedByCall // all that comes behind the first call is a body
 	framed       // the record is there from the beginning
 	calledTwice  // behind the return address, the word on the stack, is the caller's
 )
