@@ -114,11 +114,15 @@ func program(path string) (string, error) {
 
 // start runs the process, go-plugin's handshake with it, and has it describe itself.
 func (p *Plugin) start() error {
+	config, certificate, err := mutualTLS()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
 	p.client = hcplugin.NewClient(&hcplugin.ClientConfig{
 		HandshakeConfig:  hcplugin.HandshakeConfig{MagicCookieKey: protocol.CookieKey, MagicCookieValue: protocol.CookieValue},
 		VersionedPlugins: map[int]hcplugin.PluginSet{protocol.Version: {protocol.Service: service{}}},
 		AllowedProtocols: []hcplugin.Protocol{hcplugin.ProtocolGRPC},
-		AutoMTLS:         true,
+		TLSConfig:        config,
 		SkipHostEnv:      true,
 		StartTimeout:     p.opts.StartTimeout,
 		Logger:           hclog.NewNullLogger(),
@@ -133,7 +137,7 @@ func (p *Plugin) start() error {
 				os.RemoveAll(folder)
 				return nil, os.ErrClosed
 			}
-			p.process = newProcess(p.Path, cmd.Env, folder)
+			p.process = newProcess(p.Path, append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), folder)
 			return p.process, nil
 		},
 	})
