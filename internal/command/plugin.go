@@ -77,7 +77,7 @@ func (a *About) before() string {
 	return a.Before
 }
 
-// lines writes text indented, line by line.
+// indented writes lines, each behind an indent.
 func indented(w io.Writer, indent string, lines ...string) {
 	for _, line := range lines {
 		fmt.Fprintf(w, "%s%s\n", indent, line)
