@@ -53,7 +53,7 @@ func TestNoPlugin(t *testing.T) {
 	} {
 		t.Run(filepath.Base(c.path), func(t *testing.T) {
 			t.Parallel()
-			p, err := external.Start(context.Background(), external.Options{Path: c.path, StartTimeout: time.Second})
+			p, err := external.Start(context.Background(), external.Options{Path: c.path, StartTimeout: 500 * time.Millisecond})
 			if err == nil {
 				p.Close()
 				t.Fatal("no error")
@@ -76,7 +76,7 @@ func TestBadStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	const short = time.Second // for those that hang
+	const short = 500 * time.Millisecond // for those that hang
 	for _, c := range []struct {
 		mode  string
 		limit time.Duration

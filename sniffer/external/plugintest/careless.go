@@ -112,9 +112,13 @@ func init() {
 				q.Target.Word(q.PC + 8*i)
 			}
 		}},
-		"slow": {sniff: onClaim(func(*plugin.Query, *plugin.Answer) { time.Sleep(60 * time.Millisecond) })},
+		"slow": {sniff: onClaim(func(*plugin.Query, *plugin.Answer) { // once
+			if count.Add(1) == 1 {
+				time.Sleep(60 * time.Millisecond)
+			}
+		})},
 		"too-slow": {sniff: func(q *plugin.Query, a *plugin.Answer) {
-			if q.PC == 1 {
+			if q.PC == 1 && count.Add(1) == 1 {
 				time.Sleep(300 * time.Millisecond)
 			}
 		}, always: true},

@@ -50,7 +50,7 @@ var modes = map[string]func(){
 	},
 	"fork":          func() { fork(false); bad{}.serve() },
 	"fork-away":     func() { fork(true); bad{}.serve() },
-	"child":         func() { time.Sleep(4 * time.Second) },
+	"child":         func() { time.Sleep(2 * time.Second) },
 	"floods":        func() { floods(1 << 10) },
 	"floods-line":   func() { floods(8 << 20) },
 	"stays":         func() { bad{}.serveVersion(protocol.Version) }, // when its standard input ends
