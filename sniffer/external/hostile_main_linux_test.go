@@ -21,6 +21,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
 )
 
 // TestMain turns this program into a plug-in where it is started as one. Otherwise it has
@@ -97,7 +98,7 @@ type step struct{ pc, cfa uint64 }
 // subject is a process to walk, and its stack as it is without a plug-in.
 type subject struct {
 	*recorded.Process
-	jit   *plugintest.InProcess
+	jit   *jit.InProcess
 	steps []step
 }
 
@@ -111,7 +112,7 @@ func newSubject(t testing.TB, architecture string) *subject {
 	}
 	t.Cleanup(func() { p.Close() })
 	s := &subject{Process: p}
-	if s.jit, err = plugintest.NewInProcess(p); err != nil {
+	if s.jit, err = jit.NewInProcess(p); err != nil {
 		t.Fatal(err)
 	}
 	var stop string

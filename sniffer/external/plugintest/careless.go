@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// careless is [JIT] with a fault that its author has not seen.
+// careless is [jit.Sniffer] with a fault that its author has not seen.
 type careless struct {
-	JIT
+	jit.Sniffer
 	always   bool // begins with processes that are not the JIT's, too
 	describe func(*plugin.Description)
 	begin    func(*plugin.Target) error
@@ -24,7 +25,7 @@ type careless struct {
 
 // Describe implements [plugin.Sniffer].
 func (c careless) Describe() plugin.Description {
-	d := c.JIT.Describe()
+	d := c.Sniffer.Describe()
 	if c.describe != nil {
 		c.describe(&d)
 	}
@@ -38,12 +39,12 @@ func (c careless) Begin(t *plugin.Target) (plugin.Session, error) {
 			return nil, err
 		}
 	}
-	session, err := c.JIT.Begin(t)
+	session, err := c.Sniffer.Begin(t)
 	if err != nil && !c.always {
 		return nil, err
 	}
 	if err != nil {
-		session = &jitSession{}
+		session = plugin.SessionFunc(func(*plugin.Query) plugin.Answer { return plugin.Decline("not the JIT's process") })
 	}
 	return plugin.SessionFunc(func(q *plugin.Query) plugin.Answer {
 		a := session.Sniff(q)

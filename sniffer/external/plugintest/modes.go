@@ -15,6 +15,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
 )
 
 // withoutCookie are the modes that run although no host has said the cookie.
@@ -22,8 +23,10 @@ var withoutCookie = map[string]bool{"child": true, "cookie-hang": true, "cookie-
 
 // modes are what a plug-in can be asked to do by its name.
 var modes = map[string]func(){
-	"jit":       func() { plugin.Serve(JIT{Ahead: true}) },
-	"jit-plain": func() { plugin.Serve(JIT{}) },
+	"jit":       func() { plugin.Serve(jit.Sniffer{Ahead: true}) },
+	"jit-once":  func() { plugin.Serve(jit.Sniffer{Once: true}) },
+	"jit-read":  func() { plugin.Serve(jit.Sniffer{Read: true}) },
+	"jit-plain": func() { plugin.Serve(jit.Sniffer{}) },
 	"declines":  bad{}.serve,
 
 	// Before the handshake.

@@ -1,6 +1,4 @@
-//go:build linux
-
-package plugintest
+package jit
 
 import (
 	"fmt"
@@ -11,7 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// InProcess is what [JIT] knows of a process of bench/programs/jit.c, as a sniffer that is
+// InProcess is what [Sniffer] knows of a process of bench/programs/jit.c, as a sniffer that is
 // no plug-in.
 type InProcess struct {
 	Functions []plugin.Range // the machine code
@@ -58,10 +56,10 @@ func (*InProcess) Name() string { return "in-process" }
 
 // Sniff implements [frame.Sniffer].
 func (s *InProcess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	session := jitSession{code: s.code, functions: s.Functions}
-	for _, f := range session.functions {
-		for i := range session.code {
-			if row := session.row(f, &session.code[i], s.sp); row.Contains(q.Block) {
+	x := session{code: s.code, functions: s.Functions}
+	for _, f := range x.functions {
+		for i := range x.code {
+			if row := x.row(f, &x.code[i], s.sp); row.Contains(q.Block) {
 				return row, frame.Claimed
 			}
 		}

@@ -1,6 +1,7 @@
-//go:build linux
-
-package plugintest
+// Package jit is a well-made sniffer, for the machine code of bench/programs/jit.c: the
+// process tells where that is. There is the plug-in ([Sniffer]), and one that is none
+// ([InProcess]), to compare it with.
+package jit
 
 import (
 	"fmt"
@@ -10,14 +11,15 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// JIT is a well-made sniffer, for the machine code of bench/programs/jit.c: the process
-// tells where that is.
-type JIT struct {
+// Sniffer is the plug-in.
+type Sniffer struct {
 	Ahead bool // tell of other code, too, so that nobody need ask
+	Once  bool // claim frame for frame, as if no row held for another
+	Read  bool // ask for memory before each answer
 }
 
 // Describe implements [plugin.Sniffer].
-func (JIT) Describe() plugin.Description {
+func (Sniffer) Describe() plugin.Description {
 	return plugin.Description{
 		Name: "jit", Version: "1.0", Architectures: []string{"amd64", "arm64", "s390x"},
 		Claims: &plugin.Claims{OutsideModules: true},
@@ -25,7 +27,7 @@ func (JIT) Describe() plugin.Description {
 }
 
 // Begin implements [plugin.Sniffer].
-func (j JIT) Begin(t *plugin.Target) (plugin.Session, error) {
+func (x Sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 	var at [2]uint64
 	for i, name := range []string{"jit_count", "jit_regions"} {
 		found, err := t.Lookup(name, "")
@@ -44,7 +46,7 @@ func (j JIT) Begin(t *plugin.Target) (plugin.Session, error) {
 	if n > 1<<20 {
 		return nil, fmt.Errorf("the process has %d functions", n)
 	}
-	s := &jitSession{ahead: j.Ahead, code: code[t.Arch]}
+	s := &session{Sniffer: x, code: code[t.Arch]}
 	table := make([]byte, 16*n)
 	for rest, from := table, at[1]; len(rest) > 0; {
 		size := min(len(rest), protocol.MaxRead)
@@ -67,7 +69,7 @@ type piece struct {
 	row    func(sp trad.Reg, cfa int32) trad.Row
 }
 
-// registers makes the row of a function that has saved registers.
+// saved makes the row of a function that has saved registers.
 func saved(ra int32, same bool, regs ...trad.RegRule) func(trad.Reg, int32) trad.Row {
 	return func(sp trad.Reg, cfa int32) trad.Row {
 		row := trad.Row{
@@ -110,14 +112,18 @@ var code = map[string][]piece{
 	},
 }
 
-type jitSession struct {
-	ahead     bool
+type session struct {
+	Sniffer
 	code      []piece
 	functions []plugin.Range // ascending
 }
 
 // Sniff implements [plugin.Session].
-func (s *jitSession) Sniff(q *plugin.Query) plugin.Answer {
+func (s *session) Sniff(q *plugin.Query) plugin.Answer {
+	if s.Read {
+		var p [64]byte
+		q.Target.ReadMemory(q.PC, p[:])
+	}
 	for i, f := range s.functions {
 		if q.Block < f.Lo || q.Block >= f.Hi {
 			continue
@@ -126,9 +132,13 @@ func (s *jitSession) Sniff(q *plugin.Query) plugin.Answer {
 			if off := q.Block - f.Lo; off < p.lo || off >= p.hi {
 				continue
 			}
-			answer := plugin.Claim(s.row(f, &p, q.Target.SP))
+			row := s.row(f, &p, q.Target.SP)
+			if s.Once {
+				row.Flags |= trad.Once
+			}
+			answer := plugin.Claim(row)
 			answer.Symbols = []plugin.Symbol{s.symbol(i)}
-			if s.ahead {
+			if s.Ahead {
 				s.tellAhead(&answer, i, q.Target.SP)
 			}
 			return answer
@@ -138,7 +148,7 @@ func (s *jitSession) Sniff(q *plugin.Query) plugin.Answer {
 }
 
 // tellAhead adds what is to say of the functions behind the i-th, where they call.
-func (s *jitSession) tellAhead(answer *plugin.Answer, i int, sp trad.Reg) {
+func (s *session) tellAhead(answer *plugin.Answer, i int, sp trad.Reg) {
 	for k := 1; k < min(len(s.functions), protocol.MaxMore); k++ {
 		n := (i + k) % len(s.functions)
 		for _, p := range s.code {
@@ -150,12 +160,12 @@ func (s *jitSession) tellAhead(answer *plugin.Answer, i int, sp trad.Reg) {
 	}
 }
 
-func (s *jitSession) row(f plugin.Range, p *piece, sp trad.Reg) trad.Row {
+func (s *session) row(f plugin.Range, p *piece, sp trad.Reg) trad.Row {
 	row := p.row(sp, p.sp)
 	row.Lo, row.Len = f.Lo+p.lo, uint32(p.hi-p.lo)
 	return row
 }
 
-func (s *jitSession) symbol(i int) plugin.Symbol {
+func (s *session) symbol(i int) plugin.Symbol {
 	return plugin.Symbol{Range: s.functions[i], Function: fmt.Sprintf("jitted%d", i), File: "jitted.js", Line: i + 1}
 }
