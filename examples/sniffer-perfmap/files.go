@@ -61,7 +61,7 @@ func (s *sniffer) open(t *plugin.Target, modules []plugin.Module, a *arch.Arch) 
 	}
 	try(fmt.Sprintf("/tmp/perf-%d.map", p.pid), func() format { return &perfMap{} })
 	if len(list) == 0 {
-		return nil, errors.Join(append(errs, errNone)...)
+		return nil, append(errs, errNone)[0]
 	}
 	return list, nil
 }

@@ -49,7 +49,7 @@ const (
 func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row, why string) {
 	lo, hi, up := r.body(code, int(block-start), f)
 	extend := func(row trad.Row, flags trad.Flags) trad.Row {
-		row.Lo, row.Len, row.Flags = start+uint64(lo), uint32(hi-lo), row.Flags&^trad.Guess|flags
+		row.Lo, row.Len, row.Flags = start+uint64(lo), uint32(hi-lo), row.Flags&^(trad.Guess|trad.InPrologue)|flags
 		return row
 	}
 	if up && f != ordinary {
@@ -122,7 +122,7 @@ func (r *reader) isBody(row *trad.Row) bool {
 // simple reports whether a row finds the CFA by the stack pointer or the frame pointer.
 // What holds it for a moment in another register may be about to move the return address.
 func (r *reader) simple(row trad.Row) bool {
-	return row.CFA.Reg == r.arch.SP || row.CFA.Reg == r.arch.FP
+	return row.CFA.Kind == trad.InReg && (row.CFA.Reg == r.arch.SP || row.CFA.Reg == r.arch.FP)
 }
 
 // body returns the range of offsets around at in code in which the frame pointer points

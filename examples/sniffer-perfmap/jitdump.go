@@ -267,7 +267,7 @@ func (d *jitDump) readLines(r io.ReaderAt, at int64) (lines []line, err error) {
 			break
 		}
 		if string(name) != sameAsAbove {
-			file = string(name[:min(len(name), protocol.MaxText)])
+			file = readable(string(name[:min(len(name), protocol.MaxText)]))
 		}
 		x := line{d.order.Uint64(p), file, int(int32(d.order.Uint32(p[8:])))}
 		if len(lines) > 0 && x.addr < lines[len(lines)-1].addr {

@@ -21,6 +21,7 @@ import (
 	sniffers "github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -95,10 +96,16 @@ func walk(t *testing.T, pid int, p *external.Plugin) (list []function, stop fram
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tg.Close() })
+	return unwind(t, tg, p, external.Target{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)})
+}
+
+// unwind unwinds a target's first thread, with a plug-in or without.
+func unwind(t *testing.T, tg target.Target, p *external.Plugin, of external.Target) (list []function, stop frame.StopReason) {
+	t.Helper()
 	table := sniffers.Table(tg.Arch())
 	var s *external.Sniffer
 	if p != nil {
-		s = p.Sniffer(external.Target{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)})
+		s = p.Sniffer(of)
 		external.Insert(table, s)
 	}
 	threads, err := tg.Threads()
@@ -193,17 +200,16 @@ func TestNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		name   string
-		flags  []string
-		args   []string
-		inners string // a C++ function that must be there
-		tiers  string // of inner, middle, outer, fired
+		name  string
+		flags []string
+		args  []string
+		tiers string // of inner, middle, outer, fired
 	}{
-		{"interpreted", perfMap, []string{"wait"}, "FutexEmulation", "~~~~"},
-		{"tiers", append(perfMap, natives...), []string{"wait", "tiers"}, "FutexEmulation", " *^~"},
-		{"jitdump", append(dump, natives...), []string{"wait", "tiers"}, "FutexEmulation", " *^~"},
-		{"interpreter", perfMap[:1], []string{"wait"}, "FutexEmulation", "~~~~"},
-		{"computing", perfMap, []string{"compute"}, "", "~~~~"},
+		{"interpreted", perfMap, []string{"wait"}, "~~~~"},
+		{"tiers", append(perfMap, natives...), []string{"wait", "tiers"}, " *^~"},
+		{"jitdump", append(dump, natives...), []string{"wait", "tiers"}, " *^~"},
+		{"interpreter", perfMap[:1], []string{"wait"}, "~~~~"},
+		{"computing", perfMap, []string{"compute"}, "~~~~"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir()) // where jitdumps are written
@@ -251,7 +257,7 @@ func TestNode(t *testing.T) {
 				t.Errorf("tiers %q, want %q", tiers, tt.tiers)
 			}
 			compareOuter(t, list, idle)
-			if tt.args[0] == "wait" {
+			if tt.name == "interpreted" {
 				compareInner(t, list, gdbtest.Backtrace(t, p.PID)[0].Frames)
 			}
 			report(t, list, asked)

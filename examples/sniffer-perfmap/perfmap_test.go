@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,6 +180,17 @@ func TestListingTooLarge(t *testing.T) {
 		t.Error("and yet it is read")
 	}
 }
+
+// memoryFile is a file of bytes.
+type memoryFile struct{ bytes.Reader }
+
+func (f *memoryFile) Close() error               { return nil }
+func (f *memoryFile) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *memoryFile) Name() string               { return "" }
+func (f *memoryFile) Mode() fs.FileMode          { return 0 }
+func (f *memoryFile) ModTime() (t time.Time)     { return }
+func (f *memoryFile) IsDir() bool                { return false }
+func (f *memoryFile) Sys() any                   { return nil }
 
 func FuzzPerfMap(f *testing.F) {
 	f.Add(testdata(f, "perf-node18.map"))

@@ -185,9 +185,12 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	c.lo, c.hi = c.lo+shift, c.hi+shift
 	d = d.moved(d.lo+shift, d.hi-d.lo)
 	a := plugin.Answer{}
-	if name := readable(d.name); name != "" {
-		symbol := split(name)
-		symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
+	symbol := split(readable(d.name))
+	symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
+	if len(d.lines) > 0 {
+		symbol.File, symbol.Line = d.lines[0].file, d.lines[0].number
+	}
+	if symbol.Function != "" {
 		a.Symbols = []plugin.Symbol{symbol}
 	}
 	if !begins {
@@ -213,14 +216,33 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 		clip(&row, q.Block)
 		a.Row = &row
 	}
-	if d.name == interpreter && a.Row != nil && s.reader.isBody(&row) {
-		row.Flags |= trad.Once // frames with the same PC may be of other functions
-		if symbol, ok := s.interpreted(q); ok {
-			symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
-			a.Name = &symbol
+	s.name(q, &a, d, symbol)
+	return a
+}
+
+// name names THIS frame alone, where symbol does not say it all: the function that an
+// interpreter's frame is of, or the line that it has come to.
+func (s *session) name(q *plugin.Query, a *plugin.Answer, d description, symbol plugin.Symbol) {
+	ok := false
+	switch {
+	case a.Row == nil:
+		return
+	case d.name == interpreter && s.reader.isBody(a.Row):
+		a.Row.Flags |= trad.Once // frames with the same PC may be of other functions
+		var of plugin.Symbol
+		of, ok = s.interpreted(q)
+		symbol.Function, symbol.File, symbol.Line = of.Function, of.File, of.Line
+	case len(d.lines) > 0:
+		a.Row.Flags |= trad.Once // or nobody would ask about the next line
+		for _, x := range d.lines {
+			if x.addr <= q.Block {
+				symbol.File, symbol.Line, ok = x.file, x.number, true
+			}
 		}
 	}
-	return a
+	if ok && symbol.Function != "" {
+		a.Name = &symbol
+	}
 }
 
 // code returns a function's machine code, from its entry to beyond the query's block.
