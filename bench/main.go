@@ -4,7 +4,7 @@
 // prints one table of what was to be reached, and writes all of it to
 // docs/performance.md.
 //
-//	go run ./bench [-only walk,lookup,attach,growth] [-o FILE]
+//	go run ./bench [-only walk,lookup,attach,plugin,growth] [-o FILE]
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/sfwalk/sfwalk/bench/build"
 	"github.com/sfwalk/sfwalk/bench/growth"
 	"github.com/sfwalk/sfwalk/bench/lookup"
+	"github.com/sfwalk/sfwalk/bench/plugin"
 	"github.com/sfwalk/sfwalk/bench/report"
 	"github.com/sfwalk/sfwalk/bench/walk"
 )
@@ -39,6 +40,9 @@ var parts = []struct {
 	}},
 	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.Measure(ctx, d, attach.Options{})
+	}},
+	{"plugin", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return plugin.Measure(ctx, d, plugin.Options{})
 	}},
 	{"growth", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return growth.Measure(ctx, d, growth.Options{})

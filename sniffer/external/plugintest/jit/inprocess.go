@@ -57,12 +57,9 @@ func (*InProcess) Name() string { return "in-process" }
 // Sniff implements [frame.Sniffer].
 func (s *InProcess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	x := session{code: s.code, functions: s.Functions}
-	for _, f := range x.functions {
-		for i := range x.code {
-			if row := x.row(f, &x.code[i], s.sp); row.Contains(q.Block) {
-				return row, frame.Claimed
-			}
-		}
+	i, p := x.find(q.Block)
+	if p == nil {
+		return trad.Row{}, "not a function of the JIT"
 	}
-	return trad.Row{}, "not a function of the JIT"
+	return x.row(i, p, s.sp), frame.Claimed
 }

@@ -5,6 +5,7 @@ package jit
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
@@ -30,7 +31,7 @@ func (Sniffer) Describe() plugin.Description {
 func (x Sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 	var at [2]uint64
 	for i, name := range []string{"jit_count", "jit_regions"} {
-		found, err := t.Lookup(name, "")
+		found, err := t.Lookup(name, "jit*")
 		if err != nil {
 			return nil, err
 		}
@@ -124,45 +125,52 @@ func (s *session) Sniff(q *plugin.Query) plugin.Answer {
 		var p [64]byte
 		q.Target.ReadMemory(q.PC, p[:])
 	}
-	for i, f := range s.functions {
-		if q.Block < f.Lo || q.Block >= f.Hi {
-			continue
-		}
-		for _, p := range s.code {
-			if off := q.Block - f.Lo; off < p.lo || off >= p.hi {
-				continue
-			}
-			row := s.row(f, &p, q.Target.SP)
-			if s.Once {
-				row.Flags |= trad.Once
-			}
-			answer := plugin.Claim(row)
-			answer.Symbols = []plugin.Symbol{s.symbol(i)}
-			if s.Ahead {
-				s.tellAhead(&answer, i, q.Target.SP)
-			}
-			return answer
+	i, p := s.find(q.Block)
+	if p == nil {
+		return plugin.Decline("not a function of the JIT")
+	}
+	row := s.row(i, p, q.Target.SP)
+	if s.Once {
+		row.Flags |= trad.Once
+	}
+	answer := plugin.Claim(row)
+	answer.Symbols = []plugin.Symbol{s.symbol(i)}
+	if s.Ahead {
+		s.tellAhead(&answer, i, q.Target.SP)
+	}
+	return answer
+}
+
+// find returns the function that an address is in, and the piece of it.
+func (s *session) find(at uint64) (int, *piece) {
+	i := sort.Search(len(s.functions), func(i int) bool { return s.functions[i].Hi > at })
+	if i == len(s.functions) || at < s.functions[i].Lo {
+		return 0, nil
+	}
+	for k := range s.code {
+		if off := at - s.functions[i].Lo; off < s.code[k].hi {
+			return i, &s.code[k]
 		}
 	}
-	return plugin.Decline("not a function of the JIT")
+	return 0, nil
 }
 
 // tellAhead adds what is to say of the functions behind the i-th, where they call.
 func (s *session) tellAhead(answer *plugin.Answer, i int, sp trad.Reg) {
 	for k := 1; k < min(len(s.functions), protocol.MaxMore); k++ {
 		n := (i + k) % len(s.functions)
-		for _, p := range s.code {
-			if p.call {
-				answer.More = append(answer.More, s.row(s.functions[n], &p, sp))
+		for i := range s.code {
+			if p := &s.code[i]; p.call {
+				answer.More = append(answer.More, s.row(n, p, sp))
 			}
 		}
 		answer.Symbols = append(answer.Symbols, s.symbol(n))
 	}
 }
 
-func (s *session) row(f plugin.Range, p *piece, sp trad.Reg) trad.Row {
+func (s *session) row(i int, p *piece, sp trad.Reg) trad.Row {
 	row := p.row(sp, p.sp)
-	row.Lo, row.Len = f.Lo+p.lo, uint32(p.hi-p.lo)
+	row.Lo, row.Len = s.functions[i].Lo+p.lo, uint32(p.hi-p.lo)
 	return row
 }
 
