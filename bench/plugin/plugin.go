@@ -97,6 +97,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		Commands: []string{"go run ./bench -only plugin", "go test -bench . ./sniffer/external"},
 		Versions: append(build.Compilers(), versions()...),
 		Text:     fmt.Sprintf(text, o.Rounds),
+		After:    after,
 	}
 	// go-plugin's own client gives a plug-in the standard input of this program, by whose end
 	// it would learn that the host is gone.
@@ -128,3 +129,9 @@ certificates on both sides (AutoMTLS). The process that it is asked about runs
 bench/programs/jit.c: functions of C and functions of machine code that no file has call
 each other in turn. The plug-in (bench/plugin/sniffer-jit, in Go) knows that code, and
 nobody else here does. Medians of %d rounds, and in brackets the least.`
+
+const after = `A question costs two switches between processes; where the processors have nothing else to
+do, most of that is the time until they wake up. So a plug-in is asked for functions, not
+for frames, and may tell of others before anybody asks (Answer.rows). What a session's
+beginning takes in the first walk (the plug-in looks up two names, and reads a table) all
+frames share. With an attach, the plug-in starts while the process is read.`

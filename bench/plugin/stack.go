@@ -88,9 +88,9 @@ func (s *subject) stack(ctx context.Context, p *programs, n, rounds int, t *repo
 	for _, x := range tells {
 		w := all[x.how]
 		t.Add(fmt.Sprint(n), x.what, fmt.Sprint(w.asked), more(w.first, base.first).String(), more(w.recalled, base.recalled).String(), more(w.warm, base.warm).String())
-		if n == functions && x.how == plain {
+		if n == functions && x.how == ahead {
 			section.Goals = append(section.Goals, report.Goal{
-				What: fmt.Sprintf("a frame of a plug-in, in %d frames, %d functions", 2*depth, functions), Peer: "a bound", Most: 1,
+				What: fmt.Sprintf("a plug-in's frame, every second of %d, %d functions", 2*depth, functions), Peer: "a bound", Most: 1,
 				Ours: more(w.first, base.first), Theirs: report.Time(frameGoal),
 			})
 		}
