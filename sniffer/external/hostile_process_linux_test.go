@@ -159,7 +159,7 @@ func TestNoTMPDIR(t *testing.T) {
 }
 
 // plugintestPath is plugintest.Path where there is no folder for temporary files.
-func plugintestPath(t *testing.T) string {
+func plugintestPath(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "sfw-")
 	if err != nil {
