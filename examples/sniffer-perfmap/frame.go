@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -52,14 +54,14 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 		row.Lo, row.Len, row.Flags = start+uint64(lo), uint32(hi-lo), row.Flags&^(trad.Guess|trad.InPrologue)|flags
 		return row
 	}
-	if up && f != ordinary {
+	switch {
+	case up && (f == framedByCall || f == framed || f == calledTwice):
 		return extend(r.inBody(), 0), ""
-	}
-	if f == calledTwice {
+	case f == calledTwice:
 		return r.twice(code, start, block)
-	}
-	why = noFrame
-	if f == ordinary || f == framedByCall {
+	case f == framed:
+		why = noFrame
+	default:
 		row, why = r.arch.ReadFrame(code, start, block)
 	}
 	if why == "" && !r.simple(row) {
@@ -70,6 +72,10 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 	case up && why == "" && is:
 		// Two things agree: what the flow of control tells, and that nothing around touches
 		// the frame pointer.
+		if f == abiding || f == ordinary && r.saves(row.More) {
+			row.Flags &^= trad.Guess
+			return row, "" // where other registers are may change with each instruction
+		}
 		return extend(record, 0), ""
 	case why == "" && row.Flags&trad.Guess == 0:
 		return row, ""
@@ -83,12 +89,19 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 			return row, ""
 		}
 	}
-	if up && f == ordinary {
+	if up {
 		// Nothing that can be followed leads here: a table of jumps does.
 		return extend(r.inBody(), trad.Guess), ""
 	}
 	return trad.Row{}, noFrame
 }
+
+// saves reports whether a row tells where other registers are saved.
+func (r *reader) saves(read *trad.Rest) bool {
+	return slices.ContainsFunc(r.preserved, func(reg trad.Reg) bool { return saved(read.Rule(reg)) })
+}
+
+func saved(rule trad.Rule) bool { return rule.Kind == trad.Saved || rule.Kind == trad.SavedAt }
 
 // record returns the row by the frame pointer, if row is that or says the same by the
 // stack pointer.

@@ -15,8 +15,8 @@ import (
 )
 
 // At every instruction of running JavaScript a row tells where the call that is being
-// executed returns to, and the frame pointer there, as the processor's own calls and
-// returns have it; and so it does for the caller.
+// executed returns to, and the frame pointer there and whatever register it speaks of, as the
+// processor's own calls and returns have it; and so it does for the caller.
 func TestEveryInstruction(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "node"), "--perf-basic-prof", "--interpreted-frames-native-stack", "testdata/busy.js")
@@ -78,11 +78,18 @@ func (s *stepped) check(what string, x *tracer, block uint64, calls []activation
 		s.declined++
 		return
 	}
-	ra, fp, err := prev(*a.Row, x)
+	ra, fp, others, err := prev(*a.Row, x)
 	n := len(calls)
 	want := calls[n-1]
 	if formOf(amd64.Arch, a.Symbols[0].Function) == calledTwice && n > 1 && ra != want.ra {
 		want = calls[n-2] // it stands for its caller
+	}
+	caller := tracer{regs: want.regs}
+	for r, v := range others {
+		if at, _ := caller.Register(r); v != at {
+			s.t.Errorf("%s at %#x in %s: register %d is %#x, not %#x", what, block, a.Symbols[0].Function, r, at, v)
+		}
+		s.right["others"]++
 	}
 	if err == nil && ra == want.ra && fp == want.fp {
 		s.right[what]++

@@ -202,9 +202,10 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 		a.Why = why
 		return a
 	}
-	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.Block, formOf(s.reader.arch, d.name))
+	f := formOf(s.reader.arch, d.name)
+	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.Block, f)
 	if why == "" {
-		row.More = others(s.reader, row.More, isV8(d.name))
+		row.More = others(s.reader, row.More, f)
 		row, why = outward(s.reader.arch, row)
 	}
 	switch {
@@ -268,17 +269,18 @@ func (s *session) code(q *plugin.Query, d description) (code []byte, why string)
 }
 
 // others returns the rules of the registers that have no place in a row itself: where
-// they are saved that is told. That others survive the code's calls nobody promises, and
-// V8's JavaScript functions keep none.
-func others(r *reader, read *trad.Rest, lost bool) *trad.Rest {
+// they are saved that is told. That others survive what the code calls nobody promises.
+func others(r *reader, read *trad.Rest, f form) *trad.Rest {
+	if f == abiding && read != nil {
+		return read
+	}
 	rest := &trad.Rest{}
 	for _, reg := range r.preserved {
 		rule := read.Rule(reg)
 		switch {
-		case rule.Kind == trad.Saved || rule.Kind == trad.SavedAt:
-		case lost:
+		case f >= lossy:
 			rule = trad.Rule{Kind: trad.Undefined}
-		default:
+		case !saved(rule):
 			continue
 		}
 		rest.Regs = append(rest.Regs, trad.RegRule{Reg: reg, Rule: rule})
@@ -296,7 +298,7 @@ func outward(a *arch.Arch, row trad.Row) (trad.Row, string) {
 	if row.CFA.Off < 0 {
 		return trad.Row{}, noFrame
 	}
-	rest := &trad.Rest{Regs: []trad.RegRule{{Reg: a.SP, Rule: row.CFA}}}
+	rest := &trad.Rest{Unlisted: row.More.Unlisted, Regs: []trad.RegRule{{Reg: a.SP, Rule: row.CFA}}}
 	rebase := func(rule trad.Rule) trad.Rule {
 		if rule.Kind == trad.Saved {
 			rule.Off -= short

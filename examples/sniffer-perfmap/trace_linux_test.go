@@ -23,6 +23,7 @@ type activation struct {
 	ra   uint64 // the address behind the call
 	fp   uint64 // rbp at the call
 	raAt uint64 // where the call has put ra
+	regs syscall.PtraceRegs
 }
 
 // A tracer steps a thread. It implements memory and [trad.Env].
@@ -89,7 +90,7 @@ func (x *tracer) step() {
 	}
 	switch in.Op {
 	case x86asm.CALL:
-		x.calls = append(x.calls, activation{ra: before.Rip + uint64(in.Len), fp: before.Rbp, raAt: x.regs.Rsp})
+		x.calls = append(x.calls, activation{ra: before.Rip + uint64(in.Len), fp: before.Rbp, raAt: x.regs.Rsp, regs: before})
 	case x86asm.RET:
 		i := len(x.calls) - 1
 		for i >= 0 && x.calls[i].ra != x.regs.Rip {
@@ -151,11 +152,11 @@ func (x *tracer) caller(c activation) *tracer {
 	return &y
 }
 
-// prev returns what a row says of PREVIOUS.
-func prev(row trad.Row, env trad.Env) (ra, fp uint64, err error) {
+// prev returns what a row says of PREVIOUS: its PC, its rbp, and what it tells of others.
+func prev(row trad.Row, env trad.Env) (ra, fp uint64, others map[trad.Reg]uint64, err error) {
 	var c trad.Cache
 	if err := c.Apply(row, env); err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
 	value := func(rule trad.Rule, r trad.Reg) (uint64, error) {
 		p, err := c.Place(rule, r, env)
@@ -171,9 +172,18 @@ func prev(row trad.Row, env trad.Env) (ra, fp uint64, err error) {
 		}
 		return p.Addr, err
 	}
+	others = map[trad.Reg]uint64{}
+	for _, x := range row.More.Regs {
+		if x.Reg == amd64.RSP || x.Rule.Kind == trad.Undefined {
+			continue
+		}
+		if others[x.Reg], err = value(x.Rule, x.Reg); err != nil {
+			return 0, 0, nil, err
+		}
+	}
 	if ra, err = value(row.RA, amd64.RIP); err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
 	fp, err = value(row.FP, amd64.RBP)
-	return ra, fp, err
+	return ra, fp, others, err
 }

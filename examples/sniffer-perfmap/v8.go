@@ -12,19 +12,34 @@ import (
 type form uint8
 
 const (
-	ordinary form = iota // as the ABI has it: the return address is on the stack, or in its register
-	// Of V8, on amd64. Its baseline code begins with a call of a builtin, which sets up
-	// the frame record; a builtin that is jumped to takes it down.
+	ordinary form = iota // the return address is where a call leaves it
+	abiding              // and the code keeps to the ABI in all else, as do those that it calls
+
+	// V8's have rules of their own: no register survives a call, and a jump may stand for a
+	// call, so that what they have saved is not what the caller had.
+	lossy
+	// On amd64 its baseline code begins with a call of a builtin, which sets up the frame
+	// record; a builtin that is jumped to takes it down.
 	framedByCall // all that comes behind the first call is a body
 	framed       // the record is there from the beginning
 	calledTwice  // behind the return address, the word on the stack, is the caller's
 )
 
-// formOf returns the form of code with the name that V8 has given it.
+// fromC are the builtins that C++ functions call.
+var fromC = map[string]bool{
+	"Builtin:JSEntry": true, "Builtin:JSConstructEntry": true, "Builtin:JSRunMicrotasksEntry": true, "Builtin:CWasmEntry": true,
+}
+
+// formOf returns the form of code with the name that V8, or Python, has given it.
 func formOf(a *arch.Arch, name string) form {
 	kind, rest, _ := strings.Cut(name, ":")
 	switch {
+	case strings.HasPrefix(name, "py::"):
+		return abiding
+	case !isV8(name) || fromC[name]:
+		return ordinary
 	case a != amd64.Arch:
+		return lossy
 	case javaScript[kind] && strings.HasPrefix(rest, "^"):
 		return framedByCall
 	case name == "Builtin:BaselineOutOfLinePrologue":
@@ -32,10 +47,11 @@ func formOf(a *arch.Arch, name string) form {
 	case name == "Builtin:BaselineLeaveFrame":
 		return framed
 	}
-	return ordinary
+	return lossy
 }
 
-// isV8 reports whether a name is one that V8 gives.
+// isV8 reports whether a name is one that V8 gives to code with its own rules. (That of
+// regular expressions keeps to the ABI's.)
 func isV8(name string) bool {
 	kind, _, ok := strings.Cut(name, ":")
 	return ok && (javaScript[kind] || kind == "Builtin" || kind == "BytecodeHandler" || kind == "Stub")
