@@ -160,7 +160,7 @@ func (c *checker) never() finding {
 
 // unreadable: memory that cannot be read, stacks that end, registers that are not known.
 func (c *checker) unreadable() finding {
-	n, err := c.each(func(s *subject, list []asked) error {
+	n, err := c.all(func(s *subject, list []asked) error {
 		x, ready, err := c.open(s.blind())
 		if err != nil {
 			return err
@@ -232,7 +232,7 @@ func (c *checker) deadline() finding {
 	what := fmt.Sprintf("the slowest answer took %v (%s)", c.slowest.Round(time.Microsecond), c.slowestAt)
 	switch {
 	case c.questions == 0:
-		return skip("it was asked nothing")
+		return skip("it was asked nothing about the stacks at hand")
 	case c.slowest > deadline:
 		return fail(fix, "%s: the host waits for %v", what, deadline)
 	case c.slowest > slow:

@@ -80,7 +80,8 @@ func (c *checker) cookie() finding {
 	if _, more := p.stdout.text(); size+more == 0 {
 		return warn(fix, "started without the cookie it ends without a word")
 	}
-	return pass("started by hand it says %q, and ends (%s)", shown(strings.TrimSpace(text), 60), p.how())
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return pass("started by hand it says %q, and ends (%s)", shown(first, 80), p.how())
 }
 
 // quick is how long a plug-in may take to start before it is said to be slow.

@@ -3,7 +3,9 @@ package check
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
@@ -123,6 +125,7 @@ func TestFaults(t *testing.T) {
 		{"jit-too-slow", "deadline", Fail, "the host waits for 250ms"},
 		{"jit-reads", "requests", Warn, "3.0 requests"},
 		{"jit-chatty", "stdout", Warn, "debug: here"},
+		{"floods", "stdout", Warn, "xxxx"},
 		{"stays", "end", Fail, "still runs"},
 		{"fork", "end", Pass, "with its 1 children"},
 		{"fork-away", "end", Fail, "is still there"},
@@ -158,7 +161,7 @@ func TestHangs(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup // they wait more than they do
 	for mode, check := range map[string]string{
-		"hs-never": "start", "cookie-hang": "cookie", "describe-hang": "tls", "begin-hang": "unknown-process", "sniff-stop": "odd-addresses",
+		"hs-never": "start", "hs-huge": "start", "hs-stopped": "start", "cookie-hang": "cookie", "describe-hang": "tls", "begin-hang": "unknown-process", "sniff-stop": "odd-addresses",
 	} {
 		path := plugintest.Path(t, mode)
 		all.Go(func() {
@@ -259,4 +262,24 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
+}
+
+// FuzzCertificate: whatever a handshake has for a certificate, it is one or an error.
+func FuzzCertificate(f *testing.F) {
+	host, text, err := newCertificate()
+	if err != nil {
+		f.Fatal(err)
+	}
+	if block, _ := pem.Decode(text); block != nil {
+		f.Add(base64.RawStdEncoding.EncodeToString(block.Bytes))
+	}
+	f.Add("")
+	f.Add("MII=")
+	f.Add("MIIB\x1b")
+	f.Fuzz(func(t *testing.T, plugin string) {
+		config, err := tlsConfig(host, plugin)
+		if err == nil && config.RootCAs == nil {
+			t.Error("neither a certificate nor an error")
+		}
+	})
 }

@@ -74,11 +74,19 @@ func (r *Report) Write(w io.Writer) error {
 	for i := range r.Checks {
 		width = max(width, len(r.Checks[i].Name))
 	}
-	for i := range r.Checks {
+	for i := 0; i < len(r.Checks); i++ {
 		c := &r.Checks[i]
 		fmt.Fprintf(&b, "%-7s  %-*s  %s\n", c.Status, width, c.Name, c.What)
 		if c.Fix != "" {
 			fmt.Fprintf(&b, "%-7s  %-*s  fix: %s\n", "", width, "", c.Fix)
+		}
+		also := []string{} // is skipped for the same reason
+		for c.Status == Skipped && i+1 < len(r.Checks) && r.Checks[i+1].Status == Skipped && r.Checks[i+1].What == c.What {
+			i++
+			also = append(also, r.Checks[i].Name)
+		}
+		if len(also) > 0 {
+			fmt.Fprintf(&b, "%-7s  %-*s  so are %s\n", "", width, "", strings.Join(also, ", "))
 		}
 	}
 	fmt.Fprintf(&b, "\n%d questions, slowest answer %v, %d requests; %d passed, %d warnings, %d failed, %d skipped\n",

@@ -129,19 +129,27 @@ var errDiffers = fmt.Errorf("the same question got two answers")
 // each calls f with each process that the host has asked about, and what it has asked. It
 // returns the first error; how many questions that was is n.
 func (c *checker) each(f func(*subject, []asked) error) (n int, err error) {
+	n, err = c.all(func(s *subject, list []asked) error {
+		if len(list) == 0 {
+			return nil
+		}
+		return f(s, list)
+	})
+	if err == nil && n == 0 {
+		err = errNobody
+	}
+	return n, err
+}
+
+// all is each, with the processes as well that the host has asked nothing about.
+func (c *checker) all(f func(*subject, []asked) error) (n int, err error) {
 	for _, s := range c.subjects {
 		list := c.of(s)
 		list = list[:min(len(list), maxAsked)]
-		if len(list) == 0 {
-			continue
-		}
 		if err := f(s, list); err != nil {
 			return n, err
 		}
 		n += len(list)
-	}
-	if n == 0 {
-		return 0, errNobody
 	}
 	return n, nil
 }
@@ -205,7 +213,7 @@ func (c *checker) newProcess() finding {
 
 // beginAgain: a second Begin makes void what was said before, and the third is as the first.
 func (c *checker) beginAgain() finding {
-	n, err := c.each(func(s *subject, list []asked) error {
+	n, err := c.all(func(s *subject, list []asked) error {
 		x, _, err := c.open(s)
 		if err != nil {
 			return err
@@ -239,7 +247,7 @@ func (c *checker) sessions() finding {
 			o.cancel()
 		}
 	}()
-	n, err := c.each(func(s *subject, list []asked) (err error) {
+	n, err := c.all(func(s *subject, list []asked) (err error) {
 		for range 2 {
 			o := &one{list: list}
 			if o.session, _, err = p.open(c.ctx, &o.counts, s); err != nil {
