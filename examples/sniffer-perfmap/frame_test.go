@@ -114,7 +114,7 @@ func FuzzSniff(f *testing.F) {
 		}
 		file := &memoryFile{*bytes.NewReader(d.Bytes())}
 		l := &listing{file: file, format: func() format { return &jitDump{machine: uint16(elf.EM_X86_64)} }}
-		s := &session{reader: r, memory: lent{lo, code}, listings: []*listing{l}}
+		s := &session{reader: r, memory: lent{lo, code}, listings: []*listing{l}, memo: new(memo)}
 		q := &plugin.Query{Block: lo + uint64(off)%uint64(len(code))}
 		if isARM {
 			q.Block &^= 3

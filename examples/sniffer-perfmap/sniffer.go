@@ -43,6 +43,7 @@ var embedders = []string{"node", "nodejs", "libnode.so*", "electron", "deno", "d
 type sniffer struct {
 	mu   sync.Mutex
 	kept []*listing // the one that was used last is the last
+	memo memo
 }
 
 // Describe implements [plugin.Sniffer].
@@ -68,7 +69,7 @@ func (s *sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{reader: r, memory: t, listings: listings, modules: modules}, nil
+	return &session{reader: r, memory: t, listings: listings, modules: modules, memo: &s.memo}, nil
 }
 
 // keep returns the listing of a file: the one that has been read already, if there is one.
@@ -101,7 +102,7 @@ type session struct {
 	memory   memory
 	listings []*listing // the one that knows more is the first
 	modules  []plugin.Module
-	memo     memo
+	memo     *memo
 }
 
 // Sniff implements [plugin.Session].
