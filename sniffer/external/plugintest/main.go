@@ -4,6 +4,7 @@ package plugintest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -36,6 +37,13 @@ func Main() {
 	}
 	run()
 	os.Exit(0)
+}
+
+// Parallel has more tests run at once than there are processors: those of plug-ins wait more
+// than they work. TestMain calls it.
+func Parallel() {
+	flag.Parse()
+	flag.Set("test.parallel", "8")
 }
 
 // Modes lists what plug-ins there are.

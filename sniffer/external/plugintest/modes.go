@@ -53,7 +53,7 @@ var modes = map[string]func(){
 	},
 	"fork":          func() { fork(false); bad{}.serve() },
 	"fork-away":     func() { fork(true); bad{}.serve() },
-	"child":         func() { time.Sleep(2 * time.Second) },
+	"child":         func() { time.Sleep(5 * time.Second) },
 	"floods":        func() { floods(1 << 10) },
 	"floods-line":   func() { floods(8 << 20) },
 	"stays":         func() { bad{}.serveVersion(protocol.Version) }, // when its standard input ends
@@ -156,17 +156,19 @@ func flood(w io.Writer, n int) {
 	}
 }
 
+// Child is the name of the program that plug-ins leave behind.
+const Child = Prefix + "child"
+
 // fork starts a program that has this one's standard output and error; away from the
 // process group if need be.
 func fork(away bool) {
-	child := Prefix + "child"
-	path := os.Args[0] + "-" + child
+	path := os.Args[0] + "-" + Child
 	if err := Copy(path); err != nil {
 		complain(err.Error())
 		os.Exit(1)
 	}
 	cmd := exec.Command(path)
-	cmd.Args[0] = child
+	cmd.Args[0] = Child
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: away}
 	if err := cmd.Start(); err != nil {
