@@ -33,7 +33,7 @@ func TestEveryInstruction(t *testing.T) {
 	}
 	x := &stepped{t: t, said: map[uint64]plugin.Answer{}, right: map[string]int{}}
 	x.session = session{reader: readAMD64, listings: []*listing{l}, modules: modulesOf(t, p.PID), memo: new(memo)}
-	const enough = 20_000
+	const enough = 8000
 	trace(t, p.PID, 1_000_000, func(now *tracer) bool { // some of it may be of the garbage collector
 		x.see(now)
 		return x.right["frame 0"] < enough
