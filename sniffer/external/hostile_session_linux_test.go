@@ -92,6 +92,7 @@ func TestBadSession(t *testing.T) {
 		{"sniff-find-odd", patient, nil, nil},
 		{"sniff-impatient", patient, external.ErrNonsense, nil},
 
+		{"deaf", hangs, external.ErrDeadline, nil},
 		{"floods", patient, nil, nil},
 		{"floods-line", patient, nil, nil},
 		{"fork", patient, nil, nil},

@@ -96,6 +96,8 @@ func TestBadStart(t *testing.T) {
 		{"hs-tcp", short, external.ErrStart, []string{l.Addr().String()}},
 		{"hs-netrpc", short, external.ErrStart, nil},
 		{"hs-version7", 0, external.ErrVersion, []string{"version 7", "version 1", "update sfwalk"}},
+		{"hs-deaf", short, external.ErrStart, nil},
+		{"hs-cert", 0, external.ErrStart, []string{"cert"}},
 		{"hs-plain", 0, external.ErrStart, []string{"TLS"}},
 		{"describe-hang", short, external.ErrStart, []string{"within"}},
 		{"describe-stop", short, external.ErrStart, []string{"within"}},

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -43,7 +45,24 @@ var modes = map[string]func(){
 	"hs-tcp":      func() { fmt.Println("1|1|tcp|" + Arg() + "|grpc"); hang() },
 	"hs-netrpc":   func() { fmt.Println("1|1|unix|/tmp/no-such-socket|netrpc"); hang() },
 	"hs-version7": func() { bad{}.serveVersion(7) },
+	"hs-deaf":     func() { fmt.Println("1|1|unix|" + listen() + "|grpc|"); hang() },
+	"hs-cert":     func() { fmt.Println("1|1|unix|" + listen() + "|grpc|" + strings.Repeat("%", 100)); hang() },
 	"hs-plain":    func() { os.Unsetenv("PLUGIN_CLIENT_CERT"); bad{}.serve() },
+
+	// The host's messages pile up.
+	"deaf": func() {
+		bad{
+			describe: func(d *protocol.Description) error { d.Needs.Stack = protocol.MaxStack; return nil },
+			session: func(s stream) error {
+				err := ready(s, &protocol.Ready{})
+				for n := uint64(1); err == nil && n < 3; n++ {
+					err = answer(s, &protocol.Answer{Number: n, Declines: "without having listened"})
+				}
+				hang()
+				return err
+			},
+		}.serve()
+	},
 
 	// Whom nothing ends but force, and who leaves something behind.
 	"sigterm": func() {
@@ -53,7 +72,7 @@ var modes = map[string]func(){
 	},
 	"fork":          func() { fork(false); bad{}.serve() },
 	"fork-away":     func() { fork(true); bad{}.serve() },
-	"child":         func() { time.Sleep(5 * time.Second) },
+	"child":         func() { time.Sleep(15 * time.Second) },
 	"floods":        func() { floods(1 << 10) },
 	"floods-line":   func() { floods(8 << 20) },
 	"stays":         func() { bad{}.serveVersion(protocol.Version) }, // when its standard input ends
@@ -118,6 +137,16 @@ func cookieless(do func()) {
 		do()
 	}
 	bad{}.serve()
+}
+
+// listen returns the path of a socket at which nobody answers.
+func listen() string {
+	path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "socket")
+	if _, err := net.Listen("unix", path); err != nil {
+		complain(err.Error())
+		os.Exit(1)
+	}
+	return path
 }
 
 // complain writes where it is read even if the program ends at once: what go-plugin makes

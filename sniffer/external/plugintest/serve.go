@@ -24,6 +24,7 @@ type bad struct {
 	protocol.UnimplementedSnifferServer
 
 	describe func(*protocol.Description) error
+	session  func(stream) error // instead of what follows
 	begin    func(stream, *protocol.Begin) error
 	sniff    func(stream, *protocol.Question) error // sends the answer, or does not
 }
@@ -70,6 +71,9 @@ func (b *bad) Describe(context.Context, *protocol.DescribeRequest) (*protocol.De
 
 // Session implements [protocol.SnifferServer].
 func (b *bad) Session(s stream) error {
+	if b.session != nil {
+		return b.session(s)
+	}
 	for {
 		m, err := s.Recv()
 		if errors.Is(err, io.EOF) {
