@@ -1,6 +1,7 @@
 package external
 
 import (
+	"crypto/tls"
 	"os"
 	"os/exec"
 
@@ -19,6 +20,10 @@ func StartProcess(cmd *exec.Cmd) error { return start(cmd) }
 // AwaitProcess waits for the end of a process that [StartProcess] has started, and ends what
 // that has left in its group.
 func AwaitProcess(p *os.Process) *os.ProcessState { return await(p) }
+
+// MutualTLS makes the host's end of the connection, but for the plug-in's certificate, which
+// its handshake tells, and what the plug-in is told in PLUGIN_CLIENT_CERT.
+func MutualTLS() (config *tls.Config, text []byte, err error) { return mutualTLS() }
 
 // Serve answers what a plug-in asks for. The error, which wraps [ErrNonsense], says what is
 // wrong with the request.

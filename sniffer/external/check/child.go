@@ -32,7 +32,7 @@ type child struct {
 	line   chan struct{} // is closed when the first line is there
 	ended  chan struct{} // is closed at the end
 	state  *os.ProcessState
-	cert   tls.Certificate // of the host
+	tls    *tls.Config // of the host; it trusts nobody yet
 
 	took    time.Duration // until the handshake
 	fields  []string      // of the handshake
@@ -158,7 +158,7 @@ func start(ctx context.Context, path, versions string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	cert, text, err := newCertificate()
+	config, text, err := external.MutualTLS()
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
@@ -169,7 +169,7 @@ func start(ctx context.Context, path, versions string) (*child, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	c.folder, c.cert = folder, cert
+	c.folder, c.tls = folder, config
 	timer := time.NewTimer(startLimit)
 	defer timer.Stop()
 	select {
@@ -222,11 +222,12 @@ func (c *child) wrote() string {
 
 // dial connects to the plug-in as the handshake says.
 func (c *child) dial() error {
-	config, err := tlsConfig(c.cert, c.fields[5])
+	pool, err := certificates(c.fields[5])
 	if err != nil {
 		return err
 	}
-	c.conn, err = c.dialWith(credentials.NewTLS(config))
+	c.tls.RootCAs = pool
+	c.conn, err = c.dialWith(credentials.NewTLS(c.tls))
 	if err == nil {
 		c.service = protocol.NewSnifferClient(c.conn)
 	}
