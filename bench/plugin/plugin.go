@@ -124,8 +124,8 @@ func cell(samples []time.Duration) string {
 	return fmt.Sprintf("%v (%v)", report.Time(report.Median(samples)), report.Time(slices.Min(samples)))
 }
 
-const text = `A plug-in is a process that is asked over gRPC (hashicorp/go-plugin), with
-certificates on both sides (AutoMTLS). The process that it is asked about runs
+const text = `A plug-in is a process that is asked over gRPC (hashicorp/go-plugin), with a
+certificate on each side, made at each start. The process that it is asked about runs
 bench/programs/jit.c: functions of C and functions of machine code that no file has call
 each other in turn. The plug-in (bench/plugin/sniffer-jit, in Go) knows that code, and
 nobody else here does. Medians of %d rounds, and in brackets the least.`

@@ -74,7 +74,7 @@ func (service) GRPCClient(_ context.Context, _ *hcplugin.GRPCBroker, conn *grpc.
 
 // The names of hosts.
 const (
-	ourHost     = "sfwalk's host"
+	ourHost     = "sfwalk's host, whose certificate is on a quicker curve"
 	withMTLS    = "go-plugin's client, with AutoMTLS"
 	withoutMTLS = "go-plugin's client, without"
 )
