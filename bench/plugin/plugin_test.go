@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sfwalk/sfwalk/bench/build"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -59,7 +60,7 @@ func BenchmarkFirstWalk(b *testing.B) {
 	defer s.close()
 	for _, how := range []string{plain, ahead} {
 		b.Run(how, func(b *testing.B) {
-			x, err := external.Start(context.Background(), external.Options{Path: p.plugin[how]})
+			x, err := external.Start(context.Background(), external.Options{Path: p.plugin[how], Deadline: time.Minute})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -4,6 +4,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -57,7 +58,7 @@ type walks struct {
 func (s *subject) stack(ctx context.Context, p *programs, n, rounds int, t *report.Table, section *report.Section) error {
 	plugins := map[string]*external.Plugin{}
 	for _, x := range tells {
-		p, err := external.Start(ctx, external.Options{Path: p.plugin[x.how]})
+		p, err := external.Start(ctx, external.Options{Path: p.plugin[x.how], Deadline: time.Minute}) // also on a busy machine
 		if err != nil {
 			return err
 		}
@@ -77,11 +78,8 @@ func (s *subject) stack(ctx context.Context, p *programs, n, rounds int, t *repo
 			asks := plugins[x.how].Sniffer(s.about())
 			err := all[x.how].round(s, asks)
 			asks.Close()
-			if err != nil {
+			if err = errors.Join(err, plugins[x.how].Err()); err != nil {
 				return fmt.Errorf("%s: %w", x.how, err)
-			}
-			if err := plugins[x.how].Err(); err != nil {
-				return err
 			}
 		}
 	}
