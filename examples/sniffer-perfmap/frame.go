@@ -32,7 +32,8 @@ type reader struct {
 type step struct {
 	size   int // 0 where it cannot be decoded
 	effect effect
-	target int // offset in the code that it may jump to; -1 where it is not known, or does not
+	level  bool // SP is FP, or a fixed distance from it, behind it
+	target int  // offset in the code that it may jump to; -1 where it is not known, or does not
 }
 
 type effect uint8
@@ -49,7 +50,8 @@ const (
 // a function's entry, at start. pc is block, or behind it if a call of block's has yet to
 // return.
 func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row, why string) {
-	lo, hi, up := r.body(code, int(block-start), f)
+	steps := r.steps(code)
+	lo, hi, up := r.body(code, steps, int(block-start), f)
 	extend := func(row trad.Row, flags trad.Flags) trad.Row {
 		row.Lo, row.Len, row.Flags = start+uint64(lo), uint32(hi-lo), row.Flags&^(trad.Guess|trad.InPrologue)|flags
 		return row
@@ -64,7 +66,7 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 	default:
 		row, why = r.arch.ReadFrame(code, start, block)
 	}
-	if why == "" && !r.simple(row) {
+	if why == "" && (!r.simple(row) || f == lossy && row.CFA.Reg == r.arch.SP && !steady(steps, int(block-start))) {
 		row, why = trad.Row{}, noFrame
 	}
 	record, is := r.record(row)
@@ -143,12 +145,11 @@ func (r *reader) simple(row trad.Row) bool {
 //
 // Once the record has been set up, what follows a jump or a return is taken for more of
 // the body, unless a branch leads there from where there is no record.
-func (r *reader) body(code []byte, at int, f form) (lo, hi int, ok bool) {
+func (r *reader) body(code []byte, steps []step, at int, f form) (lo, hi int, ok bool) {
 	if f == framedByCall {
-		lo = r.firstCall(code)
+		lo = firstCall(steps)
 		return lo, len(code), lo > 0 && at >= lo
 	}
-	steps := r.steps(code)
 	without := map[int]bool{} // where such branches lead
 	for range maxRounds {
 		known := len(without)
@@ -177,19 +178,40 @@ func (r *reader) steps(code []byte) []step {
 	return list
 }
 
-// firstCall returns the offset behind the first call in code, 0 if there is none. What
-// comes behind it may have tables of data in it.
-func (r *reader) firstCall(code []byte) int {
-	for at := 0; at < len(code); {
-		s := r.step(code, at)
-		if s.size == 0 || s.effect == leaves {
+// firstCall returns the offset behind the first call, 0 if there is none. What comes
+// behind it may have tables of data in it.
+func firstCall(steps []step) (off int) {
+	for _, s := range steps {
+		if s.effect == leaves {
 			break
 		}
-		if at += s.size; s.effect == calls {
-			return at
+		if off += s.size; s.effect == calls {
+			return off
 		}
 	}
 	return 0
+}
+
+// steady reports whether SP at an offset is what the instructions before make of it: V8's
+// functions pop the arguments that they were called with, which their callers do not tell.
+// So it is if there is no call before, or SP has been made from FP since.
+func steady(steps []step, at int) bool {
+	called, level, off := false, true, 0
+	for _, s := range steps {
+		if off >= at {
+			break
+		}
+		off += s.size
+		switch {
+		case s.effect == calls:
+			called, level = true, false
+		case s.level:
+			level = true
+		case s.effect == leaves:
+			level = !called
+		}
+	}
+	return level && off >= at
 }
 
 // sweep goes through code once, and adds to without.

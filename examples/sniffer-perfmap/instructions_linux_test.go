@@ -33,8 +33,11 @@ func TestEveryInstruction(t *testing.T) {
 	}
 	x := &stepped{t: t, said: map[uint64]plugin.Answer{}, right: map[string]int{}}
 	x.session = session{reader: readAMD64, listings: []*listing{l}, modules: modulesOf(t, p.PID), memo: new(memo)}
-	const enough = 8000
-	trace(t, p.PID, 1_000_000, func(now *tracer) bool { // some of it may be of the garbage collector
+	enough, most := 8000, 1_000_000
+	if os.Getenv("SFWALK_SOAK") != "" {
+		enough, most = 1_000_000, 50_000_000
+	}
+	trace(t, p.PID, most, func(now *tracer) bool { // some of it may be of the garbage collector
 		x.see(now)
 		return x.right["frame 0"] < enough
 	})
@@ -81,8 +84,18 @@ func (s *stepped) check(what string, x *tracer, block uint64, calls []activation
 	ra, fp, others, err := prev(*a.Row, x)
 	n := len(calls)
 	want := calls[n-1]
-	if formOf(amd64.Arch, a.Symbols[0].Function) == calledTwice && n > 1 && ra != want.ra {
-		want = calls[n-2] // it stands for its caller
+	if formOf(amd64.Arch, a.Symbols[0].Function) == calledTwice {
+		if n == 1 {
+			return
+		}
+		caller := calls[n-2]
+		if ra != want.ra {
+			want = caller // it stands for its caller
+		} else if saved, _ := x.Word(fp); saved == want.fp {
+			if at, _ := x.Word(fp + 8); at == caller.ra {
+				want.fp = fp // its caller's frame has been made
+			}
+		}
 	}
 	caller := tracer{regs: want.regs}
 	for r, v := range others {

@@ -41,6 +41,8 @@ func stepARM64(code []byte, at int) step {
 	case arm64asm.STP, arm64asm.STR, arm64asm.STUR, arm64asm.CMP, arm64asm.CMN, arm64asm.TST, arm64asm.CBZ, arm64asm.CBNZ, arm64asm.TBZ, arm64asm.TBNZ:
 	default:
 		switch {
+		case in.Args[0] == arm64asm.RegSP(arm64asm.SP) && (in.Op == arm64asm.MOV || in.Op == arm64asm.ADD || in.Op == arm64asm.SUB) && isX29(in.Args[1]):
+			s.level = true
 		case isX29(in.Args[0]) && (in.Op == arm64asm.MOV || in.Op == arm64asm.ADD) && in.Args[1] == arm64asm.RegSP(arm64asm.SP):
 			s.effect = sets
 		case isX29(in.Args[0]), in.Op == arm64asm.LDP && isX29(in.Args[1]):

@@ -30,7 +30,7 @@ func stepAMD64(code []byte, at int) step {
 	case x86asm.JMP, x86asm.LJMP, x86asm.RET, x86asm.LRET, x86asm.UD1, x86asm.UD2, x86asm.HLT, x86asm.INT:
 		s.effect = leaves
 	case x86asm.LEAVE:
-		s.effect = loses
+		s.effect, s.level = loses, true
 	case x86asm.ENTER:
 		s.effect = sets
 	case x86asm.CALL, x86asm.LCALL:
@@ -40,6 +40,8 @@ func stepAMD64(code []byte, at int) step {
 		switch {
 		case in.Op == x86asm.MOV && in.Args[0] == x86asm.RBP && in.Args[1] == x86asm.RSP:
 			s.effect = sets
+		case in.Op == x86asm.MOV && in.Args[0] == x86asm.RSP && in.Args[1] == x86asm.RBP:
+			s.level = true
 		case isRBP(in.Args[0]), in.Op == x86asm.XCHG && isRBP(in.Args[1]):
 			s.effect = loses
 		}
