@@ -33,7 +33,7 @@ const frozen = "../../plugin/testdata/v1"
 func TestFrozenVersion1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sniffer-v1")
 	cmd := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", path, ".")
-	cmd.Dir, cmd.Env = frozen, append(os.Environ(), "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = frozen, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", frozen, err, out)
 	}

@@ -25,7 +25,6 @@ type session struct {
 
 	about  *asked // what the plug-in may ask for
 	number uint64 // of the last question
-	late   bool   // the deadline has passed
 	stack  []byte
 	code   []byte
 }
