@@ -38,7 +38,7 @@ vet:
 	GOOS=windows GOARCH=amd64 $(GO) build ./...
 	for a in arm64 s390x 386; do GOOS=linux GOARCH=$$a $(GO) build $$($(GO) list ./... | grep -v $(GRPC)) || exit 1; done
 
-GRPC     := -e /plugin -e /external -e /examples -e /docs -e sfwalk-full -e /bench$$$$
+GRPC     := -e /plugin -e /external -e /examples -e /docs -e sfwalk-full -e '/bench$$'
 
 test: deps vet hosts
 	$(GO) test -race -timeout 9m $$($(GO) list ./... | grep -v -e /arch -e /cfi -e /cmd/ -e /internal/command -e /guesttest -e /gdbtest -e /fromcfi -e /verify -e /bench -e /external -e /examples -e /docs)
