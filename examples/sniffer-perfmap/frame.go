@@ -66,7 +66,7 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 	default:
 		row, why = r.arch.ReadFrame(code, start, block)
 	}
-	if why == "" && (!r.simple(row) || f == lossy && row.CFA.Reg == r.arch.SP && !steady(steps, int(block-start))) {
+	if why == "" && (!r.simple(row) || f == lossy && !r.untouched(row) && row.CFA.Reg == r.arch.SP && !steady(steps, int(block-start))) {
 		row, why = trad.Row{}, noFrame
 	}
 	record, is := r.record(row)
@@ -190,6 +190,11 @@ func firstCall(steps []step) (off int) {
 		}
 	}
 	return 0
+}
+
+// untouched reports whether a row is that of a function's first instruction.
+func (r *reader) untouched(row trad.Row) bool {
+	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.SP, Off: -r.arch.RAOffset} && row.FP.Kind == trad.Same
 }
 
 // steady reports whether SP at an offset is what the instructions before make of it: V8's
