@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -19,7 +20,8 @@ import (
 // processor's own calls and returns have it; and so it does for the caller.
 func TestEveryInstruction(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "node"), "--perf-basic-prof", "--interpreted-frames-native-stack", "testdata/busy.js")
+	t.Chdir(t.TempDir()) // V8 leaves a log
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "node"), "--perf-basic-prof", "--interpreted-frames-native-stack", filepath.Join(source, "testdata", "busy.js"))
 	name := fmt.Sprintf("/tmp/perf-%d.map", p.PID)
 	t.Cleanup(func() { os.Remove(name) })
 	f, err := os.Open(name)
