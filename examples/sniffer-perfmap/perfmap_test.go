@@ -27,6 +27,13 @@ func scanAll(t testing.TB, f format, data []byte) []code {
 	return records
 }
 
+// testdata returns a file of testdata. The maps and dumps are lines and whole records out of
+// what Node.js 18.20.4 of Debian 12 and 20.20.2 have written, started by
+//
+//	node --perf-basic-prof --interpreted-frames-native-stack stack.js
+//	node --perf-prof --interpreted-frames-native-stack stack.js
+//
+// and the dump of 20 with --allow-natives-syntax, for functions of all tiers.
 func testdata(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(source, "testdata", name))
