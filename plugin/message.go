@@ -33,7 +33,7 @@ func (s *Symbol) message() *protocol.Symbol {
 	if s == nil {
 		return nil
 	}
-	return &protocol.Symbol{Lo: s.Lo, Hi: s.Hi, Function: s.Function, File: s.File, Line: uint32(max(s.Line, 0))}
+	return &protocol.Symbol{Lo: s.Lo, Hi: s.Hi, Function: s.Function, File: s.File, Line: uint32(max(s.Line, 0)), Start: s.Start}
 }
 
 func module(m *protocol.Module) *Module {

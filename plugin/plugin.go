@@ -102,12 +102,13 @@ type Value struct {
 // Range is [Lo, Hi), run-time addresses.
 type Range struct{ Lo, Hi uint64 }
 
-// Symbol names code.
+// Symbol names code: a function, or a part of it with a line of its own.
 type Symbol struct {
 	Range
 	Function string // at most 4096 bytes, as File
 	File     string // "" if not known
 	Line     int    // from 1; 0 if not known
+	Start    uint64 // where the function begins; 0 for Lo
 }
 
 // Block is memory.

@@ -150,7 +150,7 @@ func (t *Target) find(msg *protocol.Find) ([]Symbol, error) {
 	}
 	var list []Symbol
 	for _, s := range found.Symbols {
-		list = append(list, Symbol{Range{s.Lo, s.Hi}, s.Function, s.File, int(s.Line)})
+		list = append(list, Symbol{Range: Range{s.Lo, s.Hi}, Function: s.Function})
 	}
 	return list, nil
 }

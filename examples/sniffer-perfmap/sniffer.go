@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -188,11 +188,9 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	a := plugin.Answer{}
 	symbol := split(readable(d.name))
 	symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
-	if len(d.lines) > 0 {
-		symbol.File, symbol.Line = d.lines[0].file, d.lines[0].number
-	}
+	lines := plugin.Range{Lo: c.lo, Hi: c.hi}
 	if symbol.Function != "" {
-		a.Symbols = []plugin.Symbol{symbol}
+		a.Symbols, lines = withLines(symbol, d.lines, q.Block)
 	}
 	if !begins {
 		a.Why = halfGone
@@ -205,46 +203,58 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	}
 	f := formOf(s.reader.arch, d.name)
 	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.Block, f)
-	if why == "" {
-		row.More = others(s.reader, row.More, f)
-		row, why = outward(s.reader.arch, row)
-	}
+	row.More = others(s.reader, row.More, f)
 	switch {
 	case why != "":
 		a.Why = why
 	case !s.reader.fits(&row, &q.Registers):
 		a.Why, a.Once = inward, true
 	default:
-		clip(&row, q.Block)
+		const page = 4096 // that much is mapped in one piece, whatever a process says of its code
+		start := q.Block &^ (page - 1)
+		clip(&row, max(lines.Lo, start), min(lines.Hi, start+page))
 		a.Row = &row
 	}
-	s.name(q, &a, d, symbol)
+	if a.Row != nil && d.name == interpreter && s.reader.isBody(a.Row) {
+		a.Row.Flags |= trad.Once // frames with the same PC may be of other functions
+		if of, ok := s.interpreted(q); ok {
+			symbol.Function, symbol.File, symbol.Line = of.Function, of.File, of.Line
+			a.Name = &symbol
+		}
+	}
 	return a
 }
 
-// name names THIS frame alone, where symbol does not say it all: the function that an
-// interpreter's frame is of, or the line that it has come to.
-func (s *session) name(q *plugin.Query, a *plugin.Answer, d description, symbol plugin.Symbol) {
-	ok := false
-	switch {
-	case a.Row == nil:
-		return
-	case d.name == interpreter && s.reader.isBody(a.Row):
-		a.Row.Flags |= trad.Once // frames with the same PC may be of other functions
-		var of plugin.Symbol
-		of, ok = s.interpreted(q)
-		symbol.Function, symbol.File, symbol.Line = of.Function, of.File, of.Line
-	case len(d.lines) > 0:
-		a.Row.Flags |= trad.Once // or nobody would ask about the next line
-		for _, x := range d.lines {
-			if x.addr <= q.Block {
-				symbol.File, symbol.Line, ok = x.file, x.number, true
-			}
+// withLines returns the symbols of a function with lines, as many around block as go into an
+// answer, and the code that they are for: nobody asks for the other lines where a row holds.
+func withLines(function plugin.Symbol, lines []line, block uint64) (list []plugin.Symbol, of plugin.Range) {
+	const most = 60 // of 64, and the function is one
+	of = function.Range
+	list = []plugin.Symbol{function}
+	if len(lines) == 0 {
+		return list, of
+	}
+	list[0].File, list[0].Line = lines[0].file, lines[0].number
+	here := sort.Search(len(lines), func(i int) bool { return lines[i].addr > block }) - 1
+	first := max(0, here-most/2)
+	last := min(len(lines), first+most)
+	if first > 0 {
+		of.Lo = max(of.Lo, lines[first].addr)
+	}
+	if last < len(lines) {
+		of.Hi = min(of.Hi, lines[last].addr)
+	}
+	for i := first; i < last; i++ {
+		part := plugin.Symbol{Range: function.Range, Function: function.Function, File: lines[i].file, Line: lines[i].number, Start: function.Lo}
+		part.Lo = max(part.Lo, lines[i].addr)
+		if i+1 < len(lines) {
+			part.Hi = min(part.Hi, lines[i+1].addr)
+		}
+		if part.Lo < part.Hi {
+			list = append(list, part)
 		}
 	}
-	if ok && symbol.Function != "" {
-		a.Name = &symbol
-	}
+	return list, of
 }
 
 // code returns a function's machine code, from its entry to beyond the query's block.
@@ -289,45 +299,17 @@ func others(r *reader, read *trad.Rest, f form) *trad.Rest {
 	return rest
 }
 
-// outward moves the CFA of a frame whose return address has been popped to where the host
-// allows it: behind a word that might be one. PREVIOUS's SP stays where it was.
-func outward(a *arch.Arch, row trad.Row) (trad.Row, string) {
-	short := -a.RAOffset - row.CFA.Off
-	if row.CFA.Kind != trad.InReg || row.CFA.Reg != a.SP || short <= 0 {
-		return row, ""
-	}
-	if row.CFA.Off < 0 {
-		return trad.Row{}, noFrame
-	}
-	rest := &trad.Rest{Unlisted: row.More.Unlisted, Regs: []trad.RegRule{{Reg: a.SP, Rule: row.CFA}}}
-	rebase := func(rule trad.Rule) trad.Rule {
-		if rule.Kind == trad.Saved {
-			rule.Off -= short
-		}
-		return rule
-	}
-	for _, x := range row.More.Regs {
-		rest.Regs = append(rest.Regs, trad.RegRule{Reg: x.Reg, Rule: rebase(x.Rule)})
-	}
-	slices.SortFunc(rest.Regs, func(x, y trad.RegRule) int { return cmp.Compare(x.Reg, y.Reg) })
-	row.CFA.Off += short
-	row.RA, row.FP, row.More = rebase(row.RA), rebase(row.FP), rest
-	return row, ""
-}
-
 // fits reports whether the CFA of a frame lies outward of its SP, as far as its registers
 // are known. While an exception is thrown, SP is that of the handler and FP is not.
 func (r *reader) fits(row *trad.Row, regs *arch.Registers) bool {
 	sp, known := regs.Get(r.arch.SP)
 	base, knownBase := regs.Get(row.CFA.Reg)
 	return row.CFA.Kind != trad.InReg || !known || !knownBase ||
-		!r.arch.InnerThan(base+uint64(int64(row.CFA.Off)), sp-uint64(int64(r.arch.RAOffset)))
+		!r.arch.InnerThan(base+uint64(int64(row.CFA.Off)), sp)
 }
 
-// clip makes a row hold for no more than what is in the page of block: that much is mapped
-// in one piece, whatever a process says of its code.
-func clip(row *trad.Row, block uint64) {
-	const page = 4096
-	lo, hi := max(row.Lo, block&^(page-1)), min(row.Lo+uint64(row.Len), block&^(page-1)+page)
+// clip makes a row hold for no more than [lo, hi).
+func clip(row *trad.Row, lo, hi uint64) {
+	lo, hi = max(lo, row.Lo), min(hi, row.Lo+uint64(row.Len))
 	row.Lo, row.Len = lo, uint32(hi-lo)
 }

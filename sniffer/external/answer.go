@@ -99,7 +99,7 @@ func (a *asked) check(m *protocol.Answer) (r reply, err error) {
 	}
 	if m.Name != nil {
 		if r.own.symbol, err = symbol(m.Name); err == nil && r.own.start == 0 {
-			r.own.start = m.Name.Lo
+			r.own.start = r.own.symbol.Start
 		}
 	}
 	return r, err
@@ -126,7 +126,7 @@ func denied(list []*protocol.Range) (to []plugin.Range, err error) {
 
 func symbol(x *protocol.Symbol) (plugin.Symbol, error) {
 	s := plugin.Symbol{
-		Range: plugin.Range{Lo: x.GetLo(), Hi: x.GetHi()}, Line: int(min(x.GetLine(), math.MaxInt32)),
+		Range: plugin.Range{Lo: x.GetLo(), Hi: x.GetHi()}, Start: cmp.Or(x.GetStart(), x.GetLo()), Line: int(min(x.GetLine(), math.MaxInt32)),
 		Function: clean(x.GetFunction(), protocol.MaxText), File: clean(x.GetFile(), protocol.MaxText),
 	}
 	if s.Lo >= s.Hi || s.Function == "" {
@@ -222,7 +222,11 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 			return 0, nonsense("PREVIOUS's SP, %#x, inside of THIS, whose SP is %#x", v, sp)
 		}
 	}
-	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && a.arch.InnerThan(c.CFA, sp-uint64(int64(a.arch.RAOffset))) {
+	innermost := c.CFA
+	if row.RA.Kind == trad.Saved && row.RA.Off < 0 {
+		innermost += uint64(int64(row.RA.Off))
+	}
+	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && (a.arch.InnerThan(c.CFA, sp) || a.arch.InnerThan(innermost, sp)) {
 		return 0, nonsense("a CFA, %#x, inside of THIS, whose SP is %#x", c.CFA, sp)
 	}
 	return c.CFA, nil

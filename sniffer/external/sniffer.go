@@ -331,7 +331,7 @@ func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 		}
 	}
 	if x, ok := s.names.find(q.Block); ok {
-		return x.value.Lo, true
+		return x.value.Start, true
 	}
 	return 0, false
 }

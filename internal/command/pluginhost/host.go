@@ -65,7 +65,7 @@ func (s sniffer) Insert(t *frame.Table) { external.Insert(t, s.Sniffer) }
 
 func (s sniffer) Symbol(f *frame.Frame) (command.Symbol, bool) {
 	x, own, ok := s.FrameSymbol(f)
-	return command.Symbol{Own: own, Range: command.Range(x.Range), Function: x.Function, File: x.File, Line: x.Line}, ok
+	return command.Symbol{Own: own, Range: command.Range{Lo: x.Start, Hi: x.Hi}, Function: x.Function, File: x.File, Line: x.Line}, ok
 }
 
 func (s sniffer) Stats() command.Stats { return command.Stats(s.Sniffer.Stats()) }
