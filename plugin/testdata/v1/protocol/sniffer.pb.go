@@ -1529,7 +1529,7 @@ func (x *Frame) GetGuess() bool {
 	return false
 }
 
-// Symbol names code.
+// Symbol names code: a function, or a part of it with a line of its own.
 type Symbol struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Lo            uint64                 `protobuf:"fixed64,1,opt,name=lo,proto3" json:"lo,omitempty"` // [lo, hi), run-time addresses
@@ -1537,6 +1537,7 @@ type Symbol struct {
 	Function      string                 `protobuf:"bytes,3,opt,name=function,proto3" json:"function,omitempty"` // at most 4096 bytes, as file
 	File          string                 `protobuf:"bytes,4,opt,name=file,proto3" json:"file,omitempty"`         // "" if not known
 	Line          uint32                 `protobuf:"varint,5,opt,name=line,proto3" json:"line,omitempty"`        // from 1; 0 if not known
+	Start         uint64                 `protobuf:"fixed64,6,opt,name=start,proto3" json:"start,omitempty"`     // where the function begins; 0 for lo
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1602,6 +1603,13 @@ func (x *Symbol) GetFile() string {
 func (x *Symbol) GetLine() uint32 {
 	if x != nil {
 		return x.Line
+	}
+	return 0
+}
+
+func (x *Symbol) GetStart() uint64 {
+	if x != nil {
+		return x.Start
 	}
 	return 0
 }
@@ -2163,13 +2171,14 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x06others\x18\x06 \x03(\v2\x1f.sfwalk.sniffer.v1.RegisterRuleR\x06others\x120\n" +
 	"\x04type\x18\a \x01(\x0e2\x1c.sfwalk.sniffer.v1.FrameTypeR\x04type\x12\x1c\n" +
 	"\toutermost\x18\b \x01(\bR\toutermost\x12\x14\n" +
-	"\x05guess\x18\t \x01(\bR\x05guess\"l\n" +
+	"\x05guess\x18\t \x01(\bR\x05guess\"\x82\x01\n" +
 	"\x06Symbol\x12\x0e\n" +
 	"\x02lo\x18\x01 \x01(\x06R\x02lo\x12\x0e\n" +
 	"\x02hi\x18\x02 \x01(\x06R\x02hi\x12\x1a\n" +
 	"\bfunction\x18\x03 \x01(\tR\bfunction\x12\x12\n" +
 	"\x04file\x18\x04 \x01(\tR\x04file\x12\x12\n" +
-	"\x04line\x18\x05 \x01(\rR\x04line\"8\n" +
+	"\x04line\x18\x05 \x01(\rR\x04line\x12\x14\n" +
+	"\x05start\x18\x06 \x01(\x06R\x05start\"8\n" +
 	"\x04Read\x120\n" +
 	"\x06ranges\x18\x01 \x03(\v2\x18.sfwalk.sniffer.v1.RangeR\x06ranges\":\n" +
 	"\x06Memory\x120\n" +
