@@ -92,7 +92,7 @@ fuzz:
 	done
 
 soak:
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap
 
 clean:
 	rm -rf bin
