@@ -105,7 +105,11 @@ func TestWalkerAllocates(t *testing.T) {
 					t.Errorf("thread %d: %d frames, %q", th.ID(), n, stop)
 				}
 				for name, f := range map[string]func(){"Walk": walk, "Step": step} {
-					if got := testing.AllocsPerRun(10, f); got != 0 {
+					got := testing.AllocsPerRun(10, f)
+					for range 3 { // whatever else this program does is counted as well
+						got = min(got, testing.AllocsPerRun(10, f))
+					}
+					if got != 0 {
 						t.Errorf("thread %d: %s allocates %v times", th.ID(), name, got)
 					}
 				}
