@@ -2,8 +2,6 @@ package external
 
 import (
 	"crypto/tls"
-	"os"
-	"os/exec"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
@@ -13,13 +11,6 @@ import (
 
 // What package check needs of the host, to ask a plug-in as the host does where the host
 // would hide what it sees.
-
-// StartProcess starts a process that ends when this one does, and in a group of its own.
-func StartProcess(cmd *exec.Cmd) error { return start(cmd) }
-
-// AwaitProcess waits for the end of a process that [StartProcess] has started, and ends what
-// that has left in its group.
-func AwaitProcess(p *os.Process) *os.ProcessState { return await(p) }
 
 // MutualTLS makes the host's end of the connection, but for the plug-in's certificate, which
 // its handshake tells, and what the plug-in is told in PLUGIN_CLIENT_CERT.

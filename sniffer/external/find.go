@@ -39,7 +39,7 @@ func Find(dirs ...string) (list []Found, warnings []error) {
 		if len(candidates) == 0 {
 			continue
 		}
-		if err := trusted(dir); err != nil {
+		if err := plugindir.Trusted(dir); err != nil {
 			warnings = append(warnings, fmt.Errorf("plug-ins in %s: %w: they are left out", dir, err))
 			continue
 		}
@@ -69,7 +69,7 @@ func usable(path string) error {
 	if _, err := program(path); err != nil {
 		return err
 	}
-	return trusted(path)
+	return plugindir.Trusted(path)
 }
 
 var lockLine = regexp.MustCompile(`^([0-9a-fA-F]{64}) [ *](?:\./)?([^/]+)$`)
@@ -82,7 +82,7 @@ func readLock(path string) (map[string]string, error) {
 	} else if err == nil && !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	if err := trusted(path); err != nil {
+	if err := plugindir.Trusted(path); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)

@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/sfwalk/sfwalk/internal/dependent"
 )
 
 // process is a plug-in's process as go-plugin is to run it (its runner.Runner). It differs
@@ -76,7 +79,7 @@ func (p *process) Start(context.Context) error {
 	err := errors.Join(errs[:]...)
 	if err == nil {
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = ends[0], ends[1], ends[2]
-		err = start(p.cmd)
+		err = dependent.Start(p.cmd)
 	}
 	if err != nil {
 		for _, f := range []*os.File{p.stdin, p.stdout.File, p.stderr} {
@@ -93,7 +96,7 @@ func (p *process) Start(context.Context) error {
 
 // reap waits for the process to end, and ends what it has started.
 func (p *process) reap() {
-	p.state = await(p.cmd.Process)
+	p.state = dependent.Await(p.cmd.Process)
 	// What it has written is read to the end, but nobody waits for what others write, who
 	// have inherited the files.
 	until := time.Now().Add(grace)
@@ -192,7 +195,7 @@ func (p *process) PluginToHost(network, addr string) (string, string, error) {
 	switch {
 	case network == "unix" && filepath.Dir(addr) == filepath.Clean(p.folder):
 		return network, addr, nil
-	case network == "tcp" && tcp:
+	case network == "tcp" && runtime.GOOS == "windows": // go-plugin has none but that there
 		if host, _, err := net.SplitHostPort(addr); err == nil {
 			if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
 				return network, addr, nil

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"github.com/sfwalk/sfwalk/internal/dependent"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
@@ -107,7 +108,7 @@ func run(path string, env ...string) (c *child, err error) {
 	}
 	c.stdin = ends[0]
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	if err = external.StartProcess(c.cmd); err != nil {
+	if err = dependent.Start(c.cmd); err != nil {
 		return nil, err
 	}
 	var reading sync.WaitGroup
@@ -117,7 +118,7 @@ func run(path string, env ...string) (c *child, err error) {
 		ends[2].Close()
 	})
 	go func() {
-		c.state = external.AwaitProcess(c.cmd.Process)
+		c.state = dependent.Await(c.cmd.Process)
 		until := time.Now().Add(100 * time.Millisecond)
 		ends[1].SetReadDeadline(until)
 		ends[2].SetReadDeadline(until)

@@ -1,4 +1,4 @@
-package external
+package dependent
 
 import (
 	"os"
@@ -9,9 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// tcp says whether plug-ins may serve at a TCP address of this machine.
-const tcp = false
 
 // starter starts processes for everybody. The kernel ends them with the thread that has
 // started them (PR_SET_PDEATHSIG), so that it must be one that lives as long as the host.
@@ -31,17 +28,17 @@ type starting struct {
 	done chan error
 }
 
-// start starts a process that ends when the host does, in a group of its own: Ctrl-C at
+// Start starts a process that ends when the host does, in a group of its own: Ctrl-C at
 // the terminal is for the host.
-func start(cmd *exec.Cmd) error {
+func Start(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	job := starting{cmd, make(chan error)}
 	starter() <- job
 	return <-job.done
 }
 
-// await waits for a process to end, and ends what it has started.
-func await(p *os.Process) *os.ProcessState {
+// Await waits for a process to end, and ends what it has started.
+func Await(p *os.Process) *os.ProcessState {
 	// As long as it is not reaped, nobody else's group has its number.
 	for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package external
+package plugindir
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// trusted says who else than root and the user may change a file, or put another in its place,
+// Trusted says who else than root and the user may change a file, or put another in its place,
 // looking at it and at all folders above.
-func trusted(path string) error {
+func Trusted(path string) error {
 	path, err := filepath.Abs(path)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
