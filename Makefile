@@ -39,7 +39,7 @@ GRPC     := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /external -e /examples 
 vet:
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	for s in $(CROSS); do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build $$($(GO) list ./... | grep -v $(GRPC)) || exit 1; done
+	for s in $(CROSS); do (export GOOS=$${s%/*} GOARCH=$${s#*/}; $(GO) build $$($(GO) list ./... | grep -v $(GRPC))) || exit 1; done
 
 cross:
 	for s in $(CROSS); do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done

@@ -285,6 +285,7 @@ func (p *Plugin) Close() error {
 		process.end()
 		<-p.started // so that go-plugin's client is not used twice
 		p.client.Kill()
+		process.release()
 		os.RemoveAll(process.folder)
 	})
 	return nil

@@ -159,6 +159,16 @@ func (p *process) end() {
 	<-p.ended
 }
 
+// release closes what is left, when the process has ended and its output has been read.
+func (p *process) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.started {
+		p.stdout.Close()
+		p.stderr.Close()
+	}
+}
+
 // Kill ends the process.
 func (p *process) Kill(context.Context) error {
 	p.end()
