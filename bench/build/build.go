@@ -75,7 +75,7 @@ func (d Dir) C(name string, flags []string, sources ...string) (string, error) {
 // Sfwalk builds this project's command, as make build does.
 func (d Dir) Sfwalk() (string, error) {
 	out := filepath.Join(d.Path, "sfwalk")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", out, "./cmd/sfwalk")
+	cmd := exec.Command("go", "build", "-o", out, "./cmd/sfwalk")
 	cmd.Dir, cmd.Env = d.Root, append(os.Environ(), "CGO_ENABLED=0")
 	return out, output(cmd)
 }

@@ -69,7 +69,7 @@ func newPrograms(d build.Dir) (p programs, err error) {
 }
 
 func goBuild(d build.Dir, name, pkg string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(d.Path, name), pkg)
+	cmd := exec.Command("go", "build", "-o", filepath.Join(d.Path, name), pkg)
 	cmd.Dir, cmd.Env = d.Root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
