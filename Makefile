@@ -38,7 +38,7 @@ GRPC     := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /external -e /examples 
 
 vet:
 	CGO_ENABLED=0 $(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 	for s in $(CROSS); do (export GOOS=$${s%/*} GOARCH=$${s#*/}; $(GO) build $$($(GO) list ./... | grep -v $(GRPC))) || exit 1; done
 
 cross:
@@ -49,8 +49,8 @@ cross:
 # meet, and all of target/live.
 test: deps vet hosts
 	CGO_ENABLED=0 $(GO) test -timeout 9m $$($(GO) list ./... | grep -v /target/live)
-	$(GO) test -race -timeout 9m ./target/live
-	$(GO) test -race -run '$(MEET)' ./cfi ./frame ./internal/command ./sframe ./sniffer ./sniffer/external ./symbol ./target/core
+	$(GO) test -race -timeout 9m ./target/live & live=$$!; \
+	$(GO) test -race -run '$(MEET)' ./cfi ./frame ./internal/command ./sframe ./sniffer ./sniffer/external ./symbol ./target/core && wait $$live
 
 MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestWindow)$$
 
