@@ -225,6 +225,10 @@ func (p *Plugin) ended() (how string, ended bool) {
 	case <-time.After(grace):
 		return "", false
 	}
+	select {
+	case <-process.stderr.over: // what it has said of its end is there
+	case <-time.After(2 * grace):
+	}
 	if process.state == nil {
 		return "how is not known", true
 	}

@@ -27,7 +27,7 @@ type process struct {
 
 	stdin  *os.File   // the host's end: the process ends when this does
 	stdout *firstLine // of which go-plugin wants the first line
-	stderr *os.File
+	stderr *drained
 
 	mu      sync.Mutex
 	started bool
@@ -75,14 +75,15 @@ func (p *process) Start(context.Context) error {
 	ends[0], p.stdin, errs[0] = os.Pipe()
 	p.stdout = &firstLine{}
 	p.stdout.File, ends[1], errs[1] = os.Pipe()
-	p.stderr, ends[2], errs[2] = os.Pipe()
+	p.stderr = &drained{over: make(chan struct{})}
+	p.stderr.File, ends[2], errs[2] = os.Pipe()
 	err := errors.Join(errs[:]...)
 	if err == nil {
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = ends[0], ends[1], ends[2]
 		err = dependent.Start(p.cmd)
 	}
 	if err != nil {
-		for _, f := range []*os.File{p.stdin, p.stdout.File, p.stderr} {
+		for _, f := range []*os.File{p.stdin, p.stdout.File, p.stderr.File} {
 			if f != nil {
 				f.Close()
 			}
@@ -136,6 +137,22 @@ func (f *firstLine) Read(p []byte) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+// drained is a file of which it is known when it has been read to the end.
+type drained struct {
+	*os.File
+	once sync.Once
+	over chan struct{} // is closed then
+}
+
+// Read implements [io.Reader].
+func (f *drained) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	if err != nil {
+		f.once.Do(func() { close(f.over) })
+	}
+	return n, err
 }
 
 // end ends the process: by the end of its standard input at first.
