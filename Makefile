@@ -50,7 +50,8 @@ cross:
 test: deps vet hosts
 	CGO_ENABLED=0 $(GO) test -timeout 9m $$($(GO) list ./... | grep -v /target/live)
 	$(GO) test -race -timeout 9m ./target/live & live=$$!; \
-	$(GO) test -race -run '$(MEET)' ./cfi ./frame ./internal/command ./sframe ./sniffer ./sniffer/external ./symbol ./target/core && wait $$live
+	$(GO) test -race -run '$(MEET)' ./cfi ./frame ./internal/command ./sframe ./sniffer ./sniffer/external ./symbol ./target/core; meet=$$?; \
+	wait $$live && exit $$meet
 
 MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestWindow)$$
 
