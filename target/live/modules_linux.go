@@ -8,30 +8,13 @@ import (
 )
 
 // modules makes modules of the files that have code mapped, and of the vDSO.
-// Executable memory of no file is code, too.
 func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
-	var list []*target.Module
-	var code []target.Mapping
-	for _, at := range procmaps.Files(maps) {
-		if at.Code {
-			list = append(list, target.NewModule(at.Path, at.Mappings, func() (*target.Image, error) {
-				return f.image(at)
-			}))
-		}
-	}
-	for i := range maps {
-		m := &maps[i]
-		one := m.Target()
-		one.Offset = 0
-		switch {
-		case m.IsFile():
-		case m.IsVDSO():
-			list = append(list, target.NewModule(m.Path, []target.Mapping{one}, func() (*target.Image, error) {
-				return target.MemoryImage(f.memory, one.Lo, one.Hi-one.Lo)
-			}))
-		case m.Exec:
-			code = append(code, one)
-		}
-	}
-	return target.NewModules(list, code)
+	return procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
+		return target.NewModule(at.Path, at.Mappings, func() (*target.Image, error) {
+			if at.IsVDSO() {
+				return target.MemoryImage(f.memory, at.Lo, at.Hi-at.Lo)
+			}
+			return f.image(at)
+		})
+	})
 }

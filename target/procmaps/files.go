@@ -37,6 +37,31 @@ func Files(maps []Mapping) []*File {
 	return list
 }
 
+// Modules makes the list of what is mapped: what module makes of each file that has code,
+// and of the vDSO. Executable memory of no file is code, too.
+func Modules(maps []Mapping, module func(*File) *target.Module) *target.Modules {
+	var list []*target.Module
+	var code []target.Mapping
+	for _, f := range Files(maps) {
+		if f.Code {
+			list = append(list, module(f))
+		}
+	}
+	for i := range maps {
+		m := &maps[i]
+		one := m.Target()
+		one.Offset = 0
+		switch {
+		case m.IsFile():
+		case m.IsVDSO():
+			list = append(list, module(&File{Mapping: *m, Mappings: []target.Mapping{one}, Code: true}))
+		case m.Exec:
+			code = append(code, one)
+		}
+	}
+	return target.NewModules(list, code)
+}
+
 // page is how far, in bytes, two segments of a file may overlap: they share one.
 const page = 0x1000
 

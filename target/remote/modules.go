@@ -103,26 +103,9 @@ func (s *session) isQemu() bool {
 
 // mapped makes modules of the files that have code mapped, and of the vDSO.
 func (t *Target) mapped(maps []procmaps.Mapping) *target.Modules {
-	var list []*target.Module
-	var code []target.Mapping
-	for _, f := range procmaps.Files(maps) {
-		if f.Code {
-			list = append(list, t.files.Module(f.Path, f.Mappings))
-		}
-	}
-	for i := range maps {
-		m := &maps[i]
-		one := m.Target()
-		one.Offset = 0
-		switch {
-		case m.IsFile():
-		case m.IsVDSO():
-			list = append(list, t.files.Module(m.Path, []target.Mapping{one}))
-		case m.Exec:
-			code = append(code, one)
-		}
-	}
-	return target.NewModules(list, code)
+	return procmaps.Modules(maps, func(f *procmaps.File) *target.Module {
+		return t.files.Module(f.Path, f.Mappings)
+	})
 }
 
 // listed makes modules of what has been loaded, without the kernel's list.
