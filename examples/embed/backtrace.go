@@ -1,0 +1,65 @@
+//go:build linux && (amd64 || arm64 || s390x)
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// backtrace prints the stack of a process that the debugger has stopped.
+func backtrace(w io.Writer, pid int) error {
+	p := &process{pid: pid}
+	var err error
+	if p.mem, err = os.Open(fmt.Sprintf("/proc/%d/mem", pid)); err != nil {
+		return err
+	}
+	defer p.Close()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return err
+	}
+	maps, err := procmaps.Parse(text)
+	if err != nil {
+		return err
+	}
+	p.modules = procmaps.Modules(maps, p.module)
+	names := symbol.New(symbol.Options{})
+	defer names.Close()
+
+	stack, err := frame.New(p, p, sniffer.Table(p.Arch()))
+	if err != nil {
+		return err
+	}
+	for f, err := range stack.All() {
+		if err != nil {
+			return err // why the stack ends early; its frames stand
+		}
+		if f.Type() == frame.SigTramp {
+			fmt.Fprintf(w, "#%-3d <signal handler called>\n", f.Level)
+			continue
+		}
+		for _, at := range names.Locate(p.modules, f.AddressInBlock()) { // inlined calls first
+			fmt.Fprintf(w, "#%-3d %#016x in %s (%s:%d)\n", f.Level, f.PC(), at.Function, at.File, at.Line)
+		}
+	}
+	return nil
+}
+
+// module makes a module of a mapped file, which is opened when somebody first asks.
+func (p *process) module(f *procmaps.File) *target.Module {
+	return target.NewModule(f.Path, f.Mappings, func() (*target.Image, error) {
+		if f.IsVDSO() {
+			return target.MemoryImage(p, f.Lo, f.Hi-f.Lo)
+		}
+		im, _, err := target.OpenFile(f.Path) // open until this program ends
+		return im, err
+	})
+}

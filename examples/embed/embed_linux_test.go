@@ -1,0 +1,77 @@
+//go:build amd64 || arm64 || s390x
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// crash dies in a function that was inlined, called through a pointer from a signal handler.
+const crash = `
+#include <signal.h>
+volatile int zero;
+static int divide(int n) { return n / zero; }
+static void on_signal(int sig) { zero = divide(sig); }
+__attribute__((noinline)) static int raises(int sig) { return raise(sig) + 1; }
+int main(void) {
+	signal(SIGUSR1, on_signal);
+	return raises(SIGUSR1) + 1;
+}
+`
+
+// TestAgainstGDB has a program die below the example and below gdb.
+func TestAgainstGDB(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	dir := t.TempDir()
+	src, program, embed := filepath.Join(dir, "crash.c"), filepath.Join(dir, "crash"), filepath.Join(dir, "embed")
+	if err := os.WriteFile(src, []byte(crash), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run(t, 0, gdbtest.Tool(t, "cc"), "-g", "-O2", "-fomit-frame-pointer", "-o", program, src)
+	run(t, 0, gdbtest.Tool(t, "go"), "build", "-o", embed, ".")
+
+	theirs := frames(run(t, 0, gdbtest.Tool(t, "gdb"), "-q", "-nx", "-batch", "-ex", "set debuginfod enabled off",
+		"-ex", "handle SIGUSR1 nostop noprint pass", "-ex", "set backtrace past-main on", "-ex", "run", "-ex", "bt", program))
+	if len(theirs) < 6 {
+		t.Fatalf("gdb's stack: %q", theirs)
+	}
+	if ours := run(t, 128+int(syscall.SIGFPE), embed, program); !slices.Equal(frames(ours), theirs) {
+		t.Errorf("got\n%s\nwant %q", ours, theirs)
+	}
+	if out := run(t, 1, embed, filepath.Join(dir, "none")); !strings.Contains(out, "no such file") {
+		t.Errorf("a program that is not there: %s", out)
+	}
+}
+
+var frameLine = regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(?:(<signal handler called>)|(\S+) .*?(?:crash\.c:(\d+)\)?)?)$`)
+
+// frames returns the frames of the program itself that gdb or the example has printed, with
+// their lines; what the C library's are called depends on the debug files that there are.
+func frames(out string) (list []string) {
+	for _, m := range frameLine.FindAllStringSubmatch(out, -1) {
+		if m[1] != "" || m[2] == "_start" || m[3] != "" {
+			list = append(list, m[1]+m[2]+" "+m[3])
+		}
+	}
+	return list
+}
+
+// run returns what a command prints, and checks its exit status.
+func run(t *testing.T, status int, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
+		t.Fatalf("%s: %v, want exit status %d\n%s", cmd, err, status, out)
+	}
+	return string(out)
+}
