@@ -49,10 +49,46 @@ func TestWritingASniffer(t *testing.T) {
 		gdbtest.Missing(t, "python3-grpcio is not installed")
 	}
 	g.start()
-	text := readFile(t, "writing-a-sniffer.md")
-	files, commands := 0, 0
-	for _, b := range blocks(text) {
+	files, commands := g.follow("writing-a-sniffer.md")
+	if files < 3 || commands < 20 || len(g.instead) > 0 {
+		t.Errorf("the guide has only %d files and %d commands, or lacks those that are replaced: %q", files, commands, g.instead)
+	}
+	if out, err := exec.Command("gofmt", "-l", g.home+"/sniffer-twostacks").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("gofmt: %v %s", err, out)
+	}
+}
+
+// TestEmbedding does what docs/embedding.md says, and holds the code that it shows against
+// the example that it is of.
+func TestEmbedding(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, tool := range []string{"go", "gcc"} {
+		gdbtest.Tool(t, tool)
+	}
+	checkout, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := guide{t: t, instead: map[string]string{
+		"go install github.com/sfwalk/sfwalk/examples/embed@latest": "(cd " + checkout + " && go install ./examples/embed)",
+	}}
+	g.start()
+	if files, commands := g.follow("embedding.md"); files < 3 || commands < 4 || len(g.instead) > 0 {
+		t.Errorf("the guide has only %d files and %d commands, or lacks those that are replaced: %q", files, commands, g.instead)
+	}
+}
+
+// follow does what a page says from the first line to the last, and returns how many
+// files it has and how many commands.
+func (g *guide) follow(page string) (files, commands int) {
+	t := g.t
+	for _, b := range blocks(readFile(t, page)) {
 		switch {
+		case strings.Contains(b.file, "/"): // of this repository
+			files++
+			if !strings.Contains(readFile(t, "../"+b.file), b.text) {
+				t.Errorf("%s: line %d: this is not in %s:\n%s", page, b.line, b.file, b.text)
+			}
 		case b.file != "":
 			files++
 			if err := os.WriteFile(filepath.Join(g.home, b.file), []byte(b.text), 0o666); err != nil {
@@ -61,15 +97,10 @@ func TestWritingASniffer(t *testing.T) {
 		case b.language == "console":
 			commands += g.console(b)
 		case b.language != "":
-			t.Errorf("line %d: a block of %s that nobody runs", b.line, b.language)
+			t.Errorf("%s: line %d: a block of %s that nobody runs", page, b.line, b.language)
 		}
 	}
-	if files < 3 || commands < 20 || len(g.instead) > 0 {
-		t.Errorf("the guide has only %d files and %d commands, or lacks those that are replaced: %q", files, commands, g.instead)
-	}
-	if out, err := exec.Command("gofmt", "-l", g.home+"/sniffer-twostacks").CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("gofmt: %v %s", err, out)
-	}
+	return files, commands
 }
 
 // block is a fenced block: "```language file".
