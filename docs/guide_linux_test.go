@@ -84,7 +84,7 @@ func (g *guide) follow(page string) (files, commands int) {
 	t := g.t
 	for _, b := range blocks(readFile(t, page)) {
 		switch {
-		case strings.Contains(b.file, "/"): // of this repository
+		case strings.HasPrefix(b.file, "examples/"): // of this repository
 			files++
 			if !strings.Contains(readFile(t, "../"+b.file), b.text) {
 				t.Errorf("%s: line %d: this is not in %s:\n%s", page, b.line, b.file, b.text)
