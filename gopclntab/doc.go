@@ -6,10 +6,12 @@
 // Enters: the table's bytes, and the address that its functions are relative to.
 // Leaves: [Func], and of it names, stack pointer deltas, lines, inlined calls. The table
 // is used where it lies: to open one costs a look at its header, to find a function is
-// a binary search, and nothing is allocated but strings.
+// a binary search, and nothing is allocated but names and lists of inlined calls.
 //
-// Versions 1.2, 1.16, 1.18 and 1.20, in both byte orders, for 32 and 64 bits. Nothing
-// that is read is trusted: each offset is checked, each loop bounded.
+// The versions of Go 1.2, 1.16, 1.18 and 1.20, in both byte orders, for 32 and 64 bits.
+// Nothing that is read is trusted: each offset is checked, each loop bounded.
 //
-// The package imports nothing of this module.
+// The format's only specification is the linker (cmd/link/internal/ld/pcln.go) and the
+// runtime (symtab.go, symtabinl.go, struct _func in runtime2.go); its idea is in
+// https://go.dev/s/go12symtab. The package imports nothing of this module.
 package gopclntab

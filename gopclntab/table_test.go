@@ -1,0 +1,129 @@
+package gopclntab
+
+import (
+	"debug/elf"
+	"debug/gosym"
+	"encoding/binary"
+	"strings"
+	"testing"
+)
+
+// The header says what the processor is like.
+func TestHeader(t *testing.T) {
+	each(t, func(t *testing.T, p *program) {
+		want := map[elf.Machine]Table{
+			elf.EM_X86_64:  {PtrSize: 8, Quantum: 1, ByteOrder: binary.LittleEndian},
+			elf.EM_AARCH64: {PtrSize: 8, Quantum: 4, ByteOrder: binary.LittleEndian},
+			elf.EM_S390:    {PtrSize: 8, Quantum: 2, ByteOrder: binary.BigEndian},
+			elf.EM_386:     {PtrSize: 4, Quantum: 1, ByteOrder: binary.LittleEndian},
+			elf.EM_MIPS:    {PtrSize: 4, Quantum: 4, ByteOrder: binary.BigEndian},
+		}[p.file.Machine]
+		got := p.table
+		if got.Version != Go120 || got.PtrSize != want.PtrSize || got.Quantum != want.Quantum || got.ByteOrder != want.ByteOrder {
+			t.Errorf("version %d, pointers of %d bytes, quantum %d, %v; want %d, %d, %d, %v", got.Version, got.PtrSize, got.Quantum, got.ByteOrder,
+				Go120, want.PtrSize, want.Quantum, want.ByteOrder)
+		}
+	})
+}
+
+// Names and addresses are those of the symbol table: each function is a symbol there, and
+// each of its functions, unless it is an alias or data in code, is in the table.
+func TestSymbols(t *testing.T) {
+	each(t, func(t *testing.T, p *program) {
+		names := make(map[uint64][]string)
+		for _, s := range p.symbols {
+			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Size > 0 {
+				name := strings.TrimSuffix(s.Name, ".abi0")
+				names[s.Value] = append(names[s.Value], name)
+			}
+		}
+		generic := 0
+		functions := p.functions(t)
+		for _, f := range functions {
+			found := false
+			for _, name := range names[f.Lo] {
+				found = found || name == strings.ReplaceAll(f.Name(), "·", ".")
+			}
+			if !found {
+				t.Errorf("%#x is %s, the symbol table says %q", f.Lo, f.Name(), names[f.Lo])
+			}
+			if strings.Contains(f.Name(), "[go.shape.") {
+				generic++
+			}
+			delete(names, f.Lo)
+		}
+		for addr, list := range names {
+			t.Errorf("%q at %#x is not in the table", list, addr)
+		}
+		if generic == 0 {
+			t.Error("no generic function")
+		}
+		checkFind(t, p.table, functions)
+	})
+}
+
+// checkFind looks each function up by its first and its last address.
+func checkFind(t *testing.T, table *Table, functions []Func) {
+	t.Helper()
+	for _, f := range functions {
+		for _, pc := range []uint64{f.Lo, f.Hi - 1} {
+			if got, ok := table.Find(pc); !ok || got != f {
+				t.Fatalf("Find(%#x) = %+v, %t; want %+v", pc, got, ok, f)
+			}
+		}
+	}
+	lo, hi := functions[0].Lo, functions[len(functions)-1].Hi
+	for _, pc := range []uint64{0, lo - 1, hi, hi + 1<<32, lo + 1<<32, 1<<64 - 1} {
+		if f, ok := table.Find(pc); ok {
+			t.Errorf("Find(%#x) = %+v outside of [%#x, %#x)", pc, f, lo, hi)
+		}
+	}
+}
+
+// Names, files and lines are those of debug/gosym, at every address.
+func TestLines(t *testing.T) {
+	each(t, func(t *testing.T, p *program) {
+		gosymLines(t, p.table, p.from(t, "runtime.pclntab"), p.functions(t))
+	})
+}
+
+func gosymLines(t *testing.T, table *Table, data []byte, functions []Func) {
+	t.Helper()
+	want, err := gosym.NewTable(nil, gosym.NewLineTable(data, table.Text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want.Funcs) < len(functions) {
+		t.Fatalf("%d functions, gosym has %d", len(functions), len(want.Funcs))
+	}
+	lines := 0
+	for _, f := range functions {
+		step := uint64(table.Quantum) * 3
+		if strings.HasPrefix(f.Name(), "main.") {
+			step = uint64(table.Quantum)
+		}
+		for pc := f.Lo; pc < f.Hi; pc += step {
+			file, line, ok := f.Line(pc)
+			wantFile, wantLine, fn := want.PCToLine(pc)
+			if fn == nil || fn.Name != f.Name() || fn.Entry != f.Lo || fn.End != f.Hi {
+				t.Fatalf("%#x: %s [%#x, %#x), gosym says %+v", pc, f.Name(), f.Lo, f.Hi, fn)
+			}
+			if f.word(wordLine) == 0 {
+				wantLine = -1 // gosym takes the first table for no table
+			}
+			if wantLine == -1 || wantFile == "" {
+				if ok {
+					t.Errorf("%#x, %s: %s:%d, gosym has none", pc, f.Name(), file, line)
+				}
+				continue
+			}
+			if file != wantFile || line != wantLine || !ok {
+				t.Errorf("%#x, %s: %s:%d, gosym says %s:%d", pc, f.Name(), file, line, wantFile, wantLine)
+			}
+			lines++
+		}
+	}
+	if lines < 20*len(functions) {
+		t.Errorf("%d lines compared", lines)
+	}
+}
