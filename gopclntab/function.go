@@ -67,6 +67,9 @@ func (t *Table) entry(i int) uint64 {
 	return t.pointer(t.functab, 2*i*8)
 }
 
+// Bounds returns where the first function begins and where the last ends.
+func (t *Table) Bounds() (lo, hi uint64) { return t.entry(0), t.entry(t.n) }
+
 // Find returns the function that pc is in; ok is false where there is none. It does not
 // allocate.
 func (t *Table) Find(pc uint64) (f Func, ok bool) {

@@ -1,6 +1,9 @@
 package gopclntab
 
-import "slices"
+import (
+	"io"
+	"slices"
+)
 
 // Call is a function whose code is at an address: one that was inlined there, or the
 // one that all is in.
@@ -161,4 +164,39 @@ func (t *tree) within(i, outer int32) bool {
 		i = t.index(site)
 	}
 	return false
+}
+
+// fitTrees is how many functions' trees FuncDataFits looks at.
+const fitTrees = 8
+
+// FuncDataFits reports whether data may be what FUNCDATA words of the table are for:
+// whether the trees of inlined calls of its first functions with such are in it.
+func (t *Table) FuncDataFits(data io.ReaderAt) bool {
+	with := *t
+	with.FuncData = data
+	named := false // zeros are a call of the first name
+	for i, trees := 0, 0; i < t.n && trees < fitTrees; i++ {
+		f, ok := with.Func(i)
+		if !ok {
+			continue
+		}
+		calls, ok := f.tree()
+		if !ok {
+			continue
+		}
+		for _, r := range calls.runs {
+			if r.value < 0 {
+				continue
+			}
+			name, _, ok := calls.call(r.value)
+			if !ok {
+				return false
+			}
+			named = named || name != text(t.names, 0)
+		}
+		if trees++; trees == fitTrees && !named {
+			return false
+		}
+	}
+	return true
 }

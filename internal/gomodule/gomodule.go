@@ -1,5 +1,3 @@
-// Package gomodule finds the Go function table of a module, in whatever section,
-// segment or symbol it is, and keeps it with the module.
 package gomodule
 
 import (
@@ -12,8 +10,27 @@ import (
 // ErrNotGo says that a module has no Go code.
 var ErrNotGo = errors.New("no Go code")
 
+// key is what the module keeps the answer under.
+type key struct{}
+
+type answer struct {
+	table *gopclntab.Table
+	bias  uint64
+	err   error
+}
+
 // Table returns the module's table and its load bias: run-time addresses are the
 // table's plus bias. The first call looks for it, others cost no more than a look-up.
+// The error wraps [ErrNotGo] where the module has no Go code that is known.
 func Table(m *target.Module) (t *gopclntab.Table, bias uint64, err error) {
-	return nil, 0, ErrNotGo
+	a := m.Memo(key{}, func() any {
+		im, bias, err := m.Image()
+		if err != nil {
+			return &answer{err: err}
+		}
+		f := finder{im: im, bias: bias}
+		t, err := f.find()
+		return &answer{t, bias, err}
+	}).(*answer)
+	return a.table, a.bias, a.err
 }

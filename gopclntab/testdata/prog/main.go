@@ -9,6 +9,7 @@ func (p point) sum() int    { return add(p.x, p.y) }
 func (p *point) move(d int) { p.x = add(p.x, d); p.y = add(p.y, d) }
 func add(a, b int) int      { return twice(a) + b }
 func twice(a int) int       { return a + a }
+
 //go:noinline
 func largest[T int | string](list ...T) (m T) {
 	for _, x := range list {

@@ -1,0 +1,97 @@
+package gomodule
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"iter"
+
+	"github.com/sfwalk/sfwalk/gopclntab"
+)
+
+// place is a part of a file that a table may be in.
+type place struct {
+	data []byte
+	addr uint64
+}
+
+// maxSearch bounds how much of a file without section headers is searched.
+const maxSearch = 1 << 29
+
+// places yields the parts of an image that may hold a table. Of a file with sections
+// those are read that the Go linker makes for it, others only where the file is Go's by
+// the rest of its sections: a linker other than Go's may have put them together.
+func (f *finder) places() iter.Seq[place] {
+	return func(yield func(place) bool) {
+		sections := f.im.ELF().Sections
+		isGo := false
+		for _, s := range sections {
+			switch s.Name {
+			case ".gopclntab", ".data.rel.ro.gopclntab":
+				if data, addr, err := f.im.Section(s.Name); err == nil && !yield(place{data, addr}) {
+					return
+				}
+				isGo = true
+			case ".go.buildinfo", ".note.go.buildid":
+				isGo = true
+			}
+		}
+		// Without sections it is a file that was stripped of them, or what is in memory.
+		// Memory may be far away: no more than the notes are read, if it is not Go's.
+		if len(sections) <= 1 {
+			isGo = f.im.File() != nil || f.hasNote()
+		}
+		if !isGo {
+			return
+		}
+		left := uint64(maxSearch)
+		for _, p := range f.im.Progs {
+			if p.Type != elf.PT_LOAD || p.Filesz == 0 || left == 0 {
+				continue
+			}
+			data := f.im.Loaded(p.Vaddr, min(p.Filesz, left))
+			left -= min(left, p.Filesz)
+			if data != nil && !yield(place{data, p.Vaddr}) {
+				return
+			}
+		}
+	}
+}
+
+// hasNote reports whether an image has the Go linker's build ID.
+func (f *finder) hasNote() bool {
+	for _, p := range f.im.Progs {
+		if p.Type == elf.PT_NOTE && bytes.Contains(f.im.Loaded(p.Vaddr, min(p.Filesz, 1<<16)), []byte("Go\x00\x00")) {
+			return true
+		}
+	}
+	return false
+}
+
+// magics are the ends of the versions' magic numbers, the newest first.
+var magics = [...]byte{0xf1, 0xf0, 0xfa, 0xfb}
+
+// headers yields the offsets at which the place has what looks like a table's header, its
+// beginning first.
+func (p *place) headers(order binary.ByteOrder) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if _, ok := gopclntab.ReadHeader(p.data); ok && !yield(0) {
+			return
+		}
+		for _, m := range magics {
+			mark := make([]byte, 6) // the magic number, and zeros
+			order.PutUint32(mark, 0xffffff00|uint32(m))
+			for at := 1; at < len(p.data); at++ {
+				i := bytes.Index(p.data[at:], mark)
+				if i < 0 {
+					break
+				}
+				if at += i; at%4 == 0 {
+					if _, ok := gopclntab.ReadHeader(p.data[at:]); ok && !yield(at) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
