@@ -8,6 +8,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command"
 )
 
-// Without a host of plug-ins, for the sake of its start: where there are any, it
-// becomes sfwalk-full.
-func main() { os.Exit(command.Main(os.Args[1:], nil)) }
+// Without a host of plug-ins and without Delve, for the sake of its start: where they are
+// asked for, it becomes sfwalk-full.
+func main() { os.Exit(command.Main(os.Args[1:], nil, nil)) }

@@ -297,7 +297,7 @@ func TestDocumentedCommands(t *testing.T) {
 			help(sub)
 		}
 	}
-	help(newRoot(testHost))
+	help(newRoot(testHost, nil))
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
 	if err != nil || len(tasks) < 2 {
 		t.Fatalf("threads of the demo: %v, %v", tasks, err)

@@ -15,7 +15,7 @@ func SetHost(h Host) { testHost = h }
 // command runs sfwalk with arguments and returns what it prints, and its error.
 func command(args ...string) (stdout, stderr string, err error) {
 	var out, errOut bytes.Buffer
-	root := newRoot(testHost)
+	root := newRoot(testHost, nil)
 	root.SetOut(&out)
 	root.SetErr(&errOut)
 	root.SetArgs(args)

@@ -9,18 +9,18 @@ import (
 	"runtime"
 )
 
-// full is the program that has a host of plug-ins, and where to get it.
+// full is the program that runs plug-ins and embeds Delve, and where to get it.
 const (
 	full    = "sfwalk-full"
 	getFull = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
 )
 
 // becoming is set in the environment of the program that is to become sfwalk-full, and
-// names it: one that has no host, whatever its name, does not become itself for ever.
+// names it: one that can do no more, whatever its name, does not become itself for ever.
 const becoming = "SFWALK_BECOMES"
 
-// errNoFull says that there is no program that runs plug-ins.
-var errNoFull = errors.New("plug-ins are run by " + full)
+// errNoFull says that there is no such program.
+var errNoFull = errors.New("plug-ins and Delve are run by " + full)
 
 // becomeFull makes this process one of sfwalk-full, with the same arguments. It
 // returns what this one's end is to be, or an error that wraps [errNoFull].

@@ -46,14 +46,15 @@ func (e exitStatus) Unwrap() error { return e.err }
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
-// Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins; nil
-// where the program cannot, and must become another that can.
-func Main(args []string, host Host) int {
+// Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins, and
+// delve serves Delve's clients; both nil where the program cannot, and must become another
+// that can.
+func Main(args []string, host Host, delve Delve) int {
 	collectLate()
 	if host != nil {
 		os.Unsetenv(becoming) // it has come to that
 	}
-	return run(args, host)
+	return run(args, host, delve)
 }
 
 // collectLate puts off the first garbage collection until the heap has 16 MB, not
@@ -67,10 +68,10 @@ func collectLate() {
 	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
 }
 
-func run(args []string, host Host) int {
+func run(args []string, host Host, delve Delve) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(host)
+	root := newRoot(host, delve)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var usage usageError
@@ -93,7 +94,7 @@ func run(args []string, host Host) int {
 	return exitError
 }
 
-func newRoot(host Host) *cobra.Command {
+func newRoot(host Host, delve Delve) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
@@ -112,16 +113,17 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk remote localhost:1234    what gdbserver or qemu has stopped
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
   sfwalk plugin list              which sniffers of others are asked
+  sfwalk dlv attach 4242          debug it with Delve, and with whole stacks
   sfwalk demo                     try it on a bundled program`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, core, open, remote, sframe, plugin, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, open, remote, sframe, plugin, dlv, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newSFrame(), newPlugin(host), newDemo(host), newVersion())
+	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newSFrame(), newPlugin(host), newDlv(delve), newDemo(host), newVersion())
 	wrapArgs(root)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
@@ -18,9 +19,9 @@ import (
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "sfwalk":
-		os.Exit(command.Main(os.Args[1:], nil))
+		os.Exit(command.Main(os.Args[1:], nil, nil))
 	case "sfwalk-full":
-		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}))
+		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Delve{}))
 	case "sniffer-interpreter":
 		plugin.Serve(interpreter{})
 	case "sniffer-environ":

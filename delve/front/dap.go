@@ -1,0 +1,101 @@
+//go:build linux && (amd64 || arm64)
+
+package front
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	delvedap "github.com/go-delve/delve/service/dap"
+	"github.com/google/go-dap"
+)
+
+// ends is one end of a connection within the process, whose directions are closed
+// one by one.
+type ends struct {
+	*io.PipeReader
+	*io.PipeWriter
+}
+
+func (e ends) Close() error {
+	e.PipeReader.Close()
+	return e.PipeWriter.Close()
+}
+
+// backlog is how many of Delve's messages may wait for the one that is rewritten. Delve
+// must get rid of its messages while that waits for the process to stop, or nobody
+// could stop it.
+const backlog = 1024
+
+// newSession is held while Delve begins a session, which it does for one at a time.
+var newSession sync.Mutex
+
+// serveDAP serves a DAP client until it is gone: a session of Delve's does, and what it
+// says of stacks is rewritten on its way.
+func (s *server) serveDAP(in *bufio.Reader, conn net.Conn) {
+	fromClient, toDelve := io.Pipe()
+	fromDelve, toClient := io.Pipe()
+	config, disconnected := s.config, make(chan struct{})
+	config.DisconnectChan = disconnected
+	newSession.Lock()
+	session := delvedap.NewSession(ends{fromClient, toClient}, &delvedap.Config{Config: &config, StopTriggered: s.stopping}, s.dbg)
+	newSession.Unlock()
+	f := newFilter(s, toDelve, conn)
+
+	var running sync.WaitGroup
+	running.Go(session.ServeDAPCodec)
+	running.Go(func() {
+		defer toDelve.Close()
+		limit := &bounded{Reader: in}
+		r := bufio.NewReader(limit)
+		for {
+			limit.left = maxRequest
+			message, err := dap.ReadBaseMessage(r)
+			if err == nil {
+				err = f.request(message)
+			}
+			if err != nil {
+				lost(conn, err)
+				return
+			}
+		}
+	})
+	replies := make(chan []byte, backlog)
+	running.Go(func() {
+		defer close(replies)
+		r := bufio.NewReader(fromDelve)
+		for {
+			message, err := readReply(r)
+			if err != nil {
+				return
+			}
+			replies <- message
+		}
+	})
+	for message := range replies {
+		f.reply(message)
+	}
+	f.end()
+	conn.Close()
+	running.Wait()
+	select {
+	case <-disconnected:
+		s.end()
+	default:
+	}
+}
+
+// readReply reads one of Delve's own messages, which may be longer than what go-dap reads
+// of clients.
+func readReply(r *bufio.Reader) ([]byte, error) {
+	var n int
+	if _, err := fmt.Fscanf(r, "Content-Length: %d\r\n\r\n", &n); err != nil {
+		return nil, err
+	}
+	message := make([]byte, n)
+	_, err := io.ReadFull(r, message)
+	return message, err
+}

@@ -1,0 +1,286 @@
+//go:build linux && (amd64 || arm64)
+
+package front
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+	delvedap "github.com/go-delve/delve/service/dap"
+	"github.com/google/go-dap"
+
+	"github.com/sfwalk/sfwalk/delve"
+)
+
+// ownBase is the first number for frames and variables that Delve does not have. Delve
+// counts from 1000 up, anew at each stop; numbers must stay below 1<<31.
+const ownBase = 1 << 30
+
+// owned has what clients refer to by such numbers, until the process runs on.
+type owned struct {
+	next int
+	refs map[int]any // ownFrame, ownVariables or api.Registers
+}
+
+// ownFrame is a frame that Delve's own stack lacks.
+type ownFrame struct {
+	scope  api.EvalScope
+	failed string // why the stack ends there instead; "" for a frame
+}
+
+// ownVariables are the variables of one.
+type ownVariables struct {
+	scope api.EvalScope
+	list  []*proc.Variable
+}
+
+// add gives something a number.
+func (o *owned) add(of any) int {
+	if o.refs == nil {
+		o.refs = map[int]any{}
+	}
+	if o.next == 1<<31-1 {
+		o.next = ownBase
+	}
+	n := o.next
+	o.next++
+	o.refs[n] = of
+	return n
+}
+
+// reset forgets all. Numbers are not used again, so that a client that is late gets an error.
+func (o *owned) reset() { o.refs = nil }
+
+// errStale is returned for a number of before the process has run.
+var errStale = errors.New("it is of before the process has run, or of nothing")
+
+// own returns what answers a request about a frame or a variable that is ours; nil for
+// one about Delve's.
+func (f *filter) own(m *message) func(reply []byte) bool {
+	var args struct {
+		FrameID   int    `json:"frameId"`
+		Reference int    `json:"variablesReference"`
+		Name      string `json:"name"`
+		Value     string `json:"value"`
+		dap.EvaluateArguments
+	}
+	if json.Unmarshal(m.Arguments, &args) != nil {
+		return nil
+	}
+	var answer func(reply []byte, of any) error
+	number, id, summary := args.FrameID, delvedap.UnableToListLocals, "Unable to list locals"
+	seq := m.Seq
+	switch m.Command {
+	case "scopes":
+		answer = func(reply []byte, of any) error { return f.scopes(reply, seq, of) }
+	case "evaluate":
+		if toDelve.MatchString(args.Expression) {
+			return nil // of no frame
+		}
+		id, summary = delvedap.UnableToEvaluateExpression, "Unable to evaluate expression"
+		answer = func(reply []byte, of any) error { return f.expression(reply, seq, of, args.EvaluateArguments) }
+	case "dataBreakpointInfo":
+		number = max(args.FrameID, args.Reference)
+		id, summary = delvedap.UnableToGetDataBreakpointInfo, "Could not get data breakpoint info"
+		answer = func([]byte, any) error { return errNotTheirs }
+	case "variables":
+		number, id, summary = args.Reference, delvedap.UnableToLookupVariable, "Unable to lookup variable"
+		answer = func(reply []byte, of any) error { return f.variables(reply, seq, of) }
+	case "setVariable":
+		number, id, summary = args.Reference, delvedap.UnableToSetVariable, "Unable to set variable"
+		answer = func(reply []byte, of any) error { return f.setVariable(reply, seq, of, args.Name, args.Value) }
+	}
+	if number < ownBase {
+		return nil
+	}
+	return func(reply []byte) bool {
+		if reply == nil {
+			return false
+		}
+		err := error(errRuns)
+		if !runs(reply) {
+			err = errStale
+			if of, ok := f.owned.refs[number]; ok {
+				err = answer(reply, of)
+			}
+		}
+		if err != nil {
+			f.refuse(reply, m.Command, seq, id, summary, err)
+		}
+		return true
+	}
+}
+
+// scopes lists what there is to see of a frame.
+func (f *filter) scopes(reply []byte, seq int, of any) error {
+	frame, ok := of.(ownFrame)
+	if !ok {
+		return errStale
+	}
+	if frame.failed != "" {
+		return errors.New(frame.failed)
+	}
+	list := []dap.Scope{}
+	err := f.server.stacks.frame(frame.scope, func(t *delve.Target, x *delve.Frame) error {
+		vars, name := ownVariables{scope: frame.scope}, "Locals"
+		scope, err := x.Scope()
+		if err != nil {
+			name += ": " + err.Error()
+		} else {
+			if scope.Fn.Optimized() {
+				name += " (warning: optimized function)"
+			}
+			args, err := scope.FunctionArguments(f.load())
+			if err != nil {
+				return err
+			}
+			locals, err := scope.LocalVariables(f.load())
+			if err != nil {
+				return err
+			}
+			vars.list = append(args, locals...)
+		}
+		list = append(list, dap.Scope{Name: name, VariablesReference: f.owned.add(vars)})
+		if f.wants().Registers {
+			list = append(list, dap.Scope{Name: "Registers", VariablesReference: f.owned.add(registers(t, x))})
+		}
+		return nil
+	})
+	if err == nil {
+		f.respond(reply, "scopes", seq, dap.ScopesResponseBody{Scopes: list})
+	}
+	return err
+}
+
+// load is how much of a variable is read, as Delve reads it for DAP.
+func (f *filter) load() proc.LoadConfig {
+	cfg := delvedap.DefaultLoadConfig
+	wants := f.wants()
+	if n := wants.Strings; n > 0 {
+		cfg.MaxStringLen = n
+	}
+	if n := wants.Elements; n > 0 {
+		cfg.MaxArrayValues = n
+	}
+	return cfg
+}
+
+// variables lists variables: Delve is asked for each by its address, and so can show what
+// is in it.
+func (f *filter) variables(reply []byte, seq int, of any) error {
+	list := []dap.Variable{}
+	if regs, ok := of.(api.Registers); ok {
+		for _, r := range regs {
+			list = append(list, dap.Variable{Name: r.Name, Value: r.Value})
+		}
+	}
+	vars, _ := of.(ownVariables)
+	waiting := 1
+	done := func() {
+		if waiting--; waiting == 0 {
+			f.respond(reply, "variables", seq, dap.VariablesResponseBody{Variables: list})
+		}
+	}
+	for i, v := range vars.list {
+		list = append(list, dap.Variable{Name: v.Name, EvaluateName: v.Name, Value: api.ConvertVar(v).SinglelineString()})
+		if v.Flags&proc.VariableShadowed != 0 {
+			list[i].Name, list[i].EvaluateName = "("+v.Name+")", ""
+		}
+		if f.wants().Types {
+			list[i].Type = v.TypeString()
+		}
+		expr, ok := address(v)
+		if !ok {
+			continue
+		}
+		waiting++
+		err := f.evaluate(expr, "", func(reply []byte) bool {
+			var r dap.EvaluateResponse
+			if json.Unmarshal(reply, &r) == nil && r.Success {
+				x := &list[i]
+				x.Value, x.VariablesReference, x.NamedVariables, x.IndexedVariables = r.Body.Result, r.Body.VariablesReference, r.Body.NamedVariables, r.Body.IndexedVariables
+			}
+			if reply != nil {
+				done()
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	done()
+	return nil
+}
+
+// address returns an expression for a variable that means the same in all frames.
+func address(v *proc.Variable) (expr string, ok bool) {
+	if v.Addr == 0 || v.DwarfType == nil || v.Unreadable != nil || v.Flags&(proc.VariableFakeAddress|proc.VariableCPURegister|proc.VariableConstant) != 0 {
+		return "", false
+	}
+	return fmt.Sprintf("*(*%q)(%#x)", api.PrettyTypeName(v.DwarfType), v.Addr), true
+}
+
+// expression evaluates one in a frame: what it yields, if it is in memory, is shown by
+// Delve.
+func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArguments) error {
+	frame, ok := of.(ownFrame)
+	if !ok {
+		return errStale
+	}
+	var body dap.EvaluateResponseBody
+	var expr string
+	err := f.server.stacks.scope(frame.scope, func(scope *proc.EvalScope) error {
+		v, err := scope.EvalExpression(args.Expression, f.load())
+		if err != nil {
+			return err
+		}
+		if v.Unreadable != nil {
+			return v.Unreadable
+		}
+		body.Result = api.ConvertVar(v).SinglelineString()
+		if f.wants().Types {
+			body.Type = v.TypeString()
+		}
+		expr, _ = address(v)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if expr == "" {
+		f.respond(reply, "evaluate", seq, body)
+		return nil
+	}
+	return f.evaluate(expr, args.Context, func(own []byte) bool {
+		var r dap.EvaluateResponse
+		if json.Unmarshal(own, &r) == nil && r.Success {
+			body = r.Body
+		}
+		if own != nil {
+			f.respond(reply, "evaluate", seq, body)
+		}
+		return true
+	})
+}
+
+// setVariable sets a variable of a frame.
+func (f *filter) setVariable(reply []byte, seq int, of any, name, value string) error {
+	vars, ok := of.(ownVariables)
+	if !ok {
+		return errors.New("it is no variable")
+	}
+	if strings.HasPrefix(name, "(") {
+		return fmt.Errorf("%s is hidden by another of its name", name)
+	}
+	defer f.server.stacks.change()()
+	err := f.server.stacks.scope(vars.scope, func(scope *proc.EvalScope) error { return scope.SetVariable(name, value) })
+	if err == nil {
+		f.respond(reply, "setVariable", seq, dap.SetVariableResponseBody{Value: value})
+	}
+	return err
+}

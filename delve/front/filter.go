@@ -1,0 +1,247 @@
+//go:build linux && (amd64 || arm64)
+
+package front
+
+import (
+	"encoding/json"
+	"io"
+	"regexp"
+	"slices"
+	"sync"
+
+	delvedap "github.com/go-delve/delve/service/dap"
+	"github.com/google/go-dap"
+)
+
+// filter stands between a DAP client and Delve's session for it. Every request goes to
+// Delve, so that messages keep their order and numbers; some as a question that stands in
+// for it. What Delve replies to some is replaced.
+type filter struct {
+	server *server
+	client io.Writer // replies only
+
+	mu      sync.Mutex
+	delve   io.Writer
+	pending map[int]func(reply []byte) bool // by the number of the request; false leaves the reply to the client. It gets nil at the end
+	asked   int                             // requests of our own, numbered -1, -2, ...
+
+	settings settings
+	over     func() // ends a change of the process that runs; nil if it does not
+
+	// The rest is of who handles replies alone.
+	gone  bool // the client is
+	owned owned
+}
+
+// settings are what the client wants, as Delve knows it too.
+type settings struct {
+	Depth     int                       `json:"stackTraceDepth"`
+	Registers bool                      `json:"showRegisters"`
+	Strings   int                       `json:"maxStringLen"`
+	Elements  int                       `json:"maxArrayValues"`
+	Paths     []delvedap.SubstitutePath `json:"substitutePath"`
+	Types     bool                      `json:"supportsVariableType"`
+}
+
+// message has of every message what the filter goes by.
+type message struct {
+	Seq       int             `json:"seq"`
+	Type      string          `json:"type"`
+	Command   string          `json:"command"`
+	Event     string          `json:"event"`
+	Request   int             `json:"request_seq"`
+	Success   bool            `json:"success"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+func newFilter(s *server, delve, client io.Writer) *filter {
+	return &filter{
+		server: s, delve: delve, client: client, pending: map[int]func([]byte) bool{},
+		settings: settings{Depth: 50}, owned: owned{next: ownBase},
+	}
+}
+
+// Commands that let the process run, until an event says that it has stopped; and those
+// that merely look.
+var (
+	resume = []string{"configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "restart"}
+	look   = []string{
+		"initialize", "threads", "stackTrace", "scopes", "variables", "evaluate", "exceptionInfo", "disassemble", "readMemory",
+		"dataBreakpointInfo", "source", "loadedSources", "modules", "completions", "breakpointLocations", "cancel",
+	}
+)
+
+// toDelve matches what is no expression, but a command to Delve, or a call.
+var toDelve = regexp.MustCompile(`^\s*(dlv|call)\s+\S`)
+
+// request passes a client's request on. The error is of writing it to Delve.
+func (f *filter) request(content []byte) error {
+	var m message
+	if json.Unmarshal(content, &m) != nil || m.Type != "request" {
+		return f.send(content) // Delve will say what it thinks of it
+	}
+	switch m.Command {
+	case "initialize", "attach", "launch":
+		f.set(m.Arguments)
+	case "stackTrace":
+		return f.stackTrace(&m, content)
+	case "scopes", "variables", "evaluate", "setVariable", "dataBreakpointInfo":
+		if handler := f.own(&m); handler != nil {
+			f.await(m.Seq, handler)
+			return f.ask(m.Seq, "scopes", dap.ScopesArguments{FrameId: ownBase - 1}) // it has none, and says so in its turn
+		}
+	}
+	switch {
+	case slices.Contains(resume, m.Command):
+		f.mu.Lock()
+		if f.over == nil {
+			f.over = f.server.stacks.change()
+		}
+		f.mu.Unlock()
+	case !slices.Contains(look, m.Command) || m.Command == "evaluate" && toDelve.Match(expression(m.Arguments)):
+		over := f.server.stacks.change()
+		f.await(m.Seq, func([]byte) bool { over(); return false })
+	}
+	return f.send(content)
+}
+
+// set takes over what the client wants.
+func (f *filter) set(arguments []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	wants := f.settings
+	if json.Unmarshal(arguments, &wants) == nil && wants.Depth > 0 {
+		f.settings = wants
+	}
+}
+
+// wants returns what the client wants.
+func (f *filter) wants() settings {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.settings
+}
+
+func expression(arguments []byte) []byte {
+	var args dap.EvaluateArguments
+	json.Unmarshal(arguments, &args)
+	return []byte(args.Expression)
+}
+
+// await has a handler called with the reply to a request.
+func (f *filter) await(seq int, handler func([]byte) bool) {
+	f.mu.Lock()
+	old := f.pending[seq]
+	f.pending[seq] = handler
+	f.mu.Unlock()
+	if old != nil {
+		old(nil) // the client has used a number twice
+	}
+}
+
+// ask sends a request to Delve, in the client's name or our own.
+func (f *filter) ask(seq int, command string, arguments any) error {
+	content, err := json.Marshal(struct {
+		dap.Request
+		Arguments any `json:"arguments"`
+	}{dap.Request{ProtocolMessage: dap.ProtocolMessage{Seq: seq, Type: "request"}, Command: command}, arguments})
+	if err != nil {
+		return err
+	}
+	return f.send(content)
+}
+
+// evaluate has Delve evaluate an expression that is the same in all frames.
+func (f *filter) evaluate(expr, context string, handler func(reply []byte) bool) error {
+	f.asked--
+	f.await(f.asked, handler)
+	return f.ask(f.asked, "evaluate", dap.EvaluateArguments{Expression: expr, Context: context})
+}
+
+func (f *filter) send(content []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return dap.WriteBaseMessage(f.delve, content)
+}
+
+// reply handles a message of Delve's: it, or another in its place, goes to the client.
+func (f *filter) reply(content []byte) {
+	var m message
+	json.Unmarshal(content, &m)
+	switch {
+	case m.Type == "response":
+		f.mu.Lock()
+		handler := f.pending[m.Request]
+		delete(f.pending, m.Request)
+		f.mu.Unlock()
+		if handler != nil && handler(content) {
+			return
+		}
+	case m.Event == "stopped" || m.Event == "terminated" || m.Event == "exited":
+		f.stopped()
+	}
+	f.write(content)
+}
+
+// stopped forgets what clients were told of the frames of before.
+func (f *filter) stopped() {
+	f.mu.Lock()
+	over := f.over
+	f.over = nil
+	f.owned.reset()
+	f.mu.Unlock()
+	if over != nil {
+		over()
+	}
+}
+
+// write sends a message to the client.
+func (f *filter) write(content []byte) {
+	if !f.gone {
+		f.gone = dap.WriteBaseMessage(f.client, content) != nil
+	}
+}
+
+// respond sends a response in the place of Delve's, which is reply.
+func (f *filter) respond(reply []byte, command string, seq int, body any) {
+	var m message
+	json.Unmarshal(reply, &m)
+	content, err := json.Marshal(struct {
+		dap.Response
+		Body any `json:"body"`
+	}{dap.Response{
+		ProtocolMessage: dap.ProtocolMessage{Seq: m.Seq, Type: "response"}, Command: command, RequestSeq: seq, Success: true,
+	}, body})
+	if err == nil {
+		f.write(content)
+	}
+}
+
+// refuse sends an error response in the place of Delve's.
+func (f *filter) refuse(reply []byte, command string, seq, id int, summary string, err error) {
+	var m message
+	json.Unmarshal(reply, &m)
+	content, _ := json.Marshal(dap.ErrorResponse{
+		Response: dap.Response{ProtocolMessage: dap.ProtocolMessage{Seq: m.Seq, Type: "response"}, Command: command, RequestSeq: seq, Message: summary},
+		Body:     dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: id, Format: summary + ": " + err.Error()}},
+	})
+	f.write(content)
+}
+
+// runs reports whether Delve has refused a request because the process is running.
+func runs(reply []byte) bool {
+	var r dap.ErrorResponse
+	return json.Unmarshal(reply, &r) == nil && !r.Success && r.Body.Error != nil && r.Body.Error.Id == delvedap.DebuggeeIsRunning
+}
+
+// end lets go of what was begun.
+func (f *filter) end() {
+	f.stopped()
+	f.mu.Lock()
+	pending := f.pending
+	f.pending = map[int]func([]byte) bool{}
+	f.mu.Unlock()
+	for _, handler := range pending {
+		handler(nil)
+	}
+}

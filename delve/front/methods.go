@@ -1,0 +1,185 @@
+//go:build linux && (amd64 || arm64)
+
+package front
+
+import (
+	"errors"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/pkg/version"
+	"github.com/go-delve/delve/service/api"
+	"github.com/go-delve/delve/service/rpc2"
+
+	"github.com/sfwalk/sfwalk/delve"
+)
+
+// methods are what clients call. Those that stacks or frames' numbers matter to are
+// here, the others are Delve's own.
+type methods struct {
+	*rpc2.RPCServer
+	*server
+}
+
+func newRPC(s *server) *methods {
+	return &methods{rpc2.NewServer(&s.config, s.dbg), s}
+}
+
+// looks has the methods that change nothing of the process, so that what the engine
+// knows of it stays true.
+var looks = map[string]bool{
+	"AttachedToExistingProcess": true, "BuildID": true, "Disassemble": true, "Eval": true, "ExamineMemory": true,
+	"FindLocation": true, "FunctionReturnLocations": true, "GetBreakpoint": true, "GetThread": true, "GetVersion": true,
+	"IsMulticlient": true, "LastModified": true, "ListBreakpoints": true, "ListDynamicLibraries": true,
+	"ListFunctionArgs": true, "ListFunctions": true, "ListGoroutines": true, "ListLocalVars": true,
+	"ListPackageVars": true, "ListPackagesBuildInfo": true, "ListRegisters": true, "ListSources": true,
+	"ListTargets": true, "ListThreads": true, "ListTypes": true, "ProcessPid": true, "Recorded": true,
+	"SetApiVersion": true, "Stacktrace": true, "State": true, "TypeInfo": true,
+}
+
+// GetVersion returns the versions of Delve and of the interface.
+func (m *methods) GetVersion(_ api.GetVersionIn, out *api.GetVersionOut) error {
+	out.DelveVersion, out.APIVersion = version.DelveVersion.String(), m.config.APIVersion
+	return m.dbg.GetVersion(out)
+}
+
+// SetApiVersion accepts the version of the interface that there is.
+func (m *methods) SetApiVersion(in api.SetAPIVersionIn, _ *api.SetAPIVersionOut) error {
+	if in.APIVersion != 2 {
+		return errors.New("unknown API version")
+	}
+	return nil
+}
+
+// Stacktrace returns a goroutine's stack. That of Delve's other ways to walk, which a
+// client may ask for by name, is Delve's.
+func (m *methods) Stacktrace(in rpc2.StacktraceIn, out *rpc2.StacktraceOut) error {
+	if in.Opts&(api.StacktraceSimple|api.StacktraceG) != 0 {
+		return m.RPCServer.Stacktrace(in, out)
+	}
+	if in.Depth < 0 {
+		return errors.New("negative maximum stack depth")
+	}
+	o := delve.Options{Depth: in.Depth, Defers: in.Defers || in.Opts&api.StacktraceReadDefers != 0, Load: api.LoadConfigToProc(in.Cfg)}
+	if o.Load == nil && in.Full {
+		full := proc.LoadFullValue()
+		o.Load = &full
+	}
+	return m.stacks.frames(in.Id, o, func(_ *delve.Target, frames []delve.Frame) error {
+		out.Locations = []api.Stackframe{}
+		for i := min(max(in.Skip, 0), len(frames)); i < len(frames); i++ {
+			out.Locations = append(out.Locations, frames[i].Stackframe)
+		}
+		return nil
+	})
+}
+
+// Eval evaluates an expression in a frame.
+func (m *methods) Eval(in rpc2.EvalIn, out *rpc2.EvalOut) error {
+	if in.Scope.DeferredCall > 0 {
+		if err := m.own(&in.Scope); err != nil {
+			return err
+		}
+		return m.RPCServer.Eval(in, out)
+	}
+	cfg := proc.LoadFullValue()
+	if in.Cfg != nil {
+		cfg = *api.LoadConfigToProc(in.Cfg)
+	}
+	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error {
+		v, err := scope.EvalExpression(in.Expr, cfg)
+		if err == nil {
+			out.Variable = api.ConvertVar(v)
+		}
+		return err
+	})
+}
+
+// Set sets a variable that a frame sees.
+func (m *methods) Set(in rpc2.SetIn, out *rpc2.SetOut) error {
+	if in.Scope.DeferredCall > 0 {
+		if err := m.own(&in.Scope); err != nil {
+			return err
+		}
+		return m.RPCServer.Set(in, out)
+	}
+	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error { return scope.SetVariable(in.Symbol, in.Value) })
+}
+
+// ListLocalVars lists a frame's local variables.
+func (m *methods) ListLocalVars(in rpc2.ListLocalVarsIn, out *rpc2.ListLocalVarsOut) error {
+	if in.Scope.DeferredCall > 0 {
+		if err := m.own(&in.Scope); err != nil {
+			return err
+		}
+		return m.RPCServer.ListLocalVars(in, out)
+	}
+	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error {
+		vars, err := scope.LocalVariables(*api.LoadConfigToProc(&in.Cfg))
+		out.Variables = api.ConvertVars(vars)
+		return err
+	})
+}
+
+// ListFunctionArgs lists the arguments of a frame's function.
+func (m *methods) ListFunctionArgs(in rpc2.ListFunctionArgsIn, out *rpc2.ListFunctionArgsOut) error {
+	if in.Scope.DeferredCall > 0 {
+		if err := m.own(&in.Scope); err != nil {
+			return err
+		}
+		return m.RPCServer.ListFunctionArgs(in, out)
+	}
+	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error {
+		vars, err := scope.FunctionArguments(*api.LoadConfigToProc(&in.Cfg))
+		out.Args = api.ConvertVars(vars)
+		return err
+	})
+}
+
+// ListRegisters lists the registers of a thread, or as a frame sees them.
+func (m *methods) ListRegisters(in rpc2.ListRegistersIn, out *rpc2.ListRegistersOut) error {
+	if in.Scope == nil {
+		return m.RPCServer.ListRegisters(in, out)
+	}
+	if in.Scope.DeferredCall > 0 || in.Scope.Frame == 0 {
+		if err := m.own(in.Scope); err != nil {
+			return err
+		}
+		return m.RPCServer.ListRegisters(in, out)
+	}
+	return m.stacks.frame(*in.Scope, func(t *delve.Target, f *delve.Frame) error {
+		out.Regs = registers(t, f)
+		out.Registers = out.Regs.String()
+		return nil
+	})
+}
+
+// FindLocation finds what a frame's location and scope say.
+func (m *methods) FindLocation(in rpc2.FindLocationIn, out *rpc2.FindLocationOut) error {
+	if err := m.own(&in.Scope); err != nil {
+		return m.find(&in, out, err)
+	}
+	return m.RPCServer.FindLocation(in, out)
+}
+
+// CreateWatchpoint watches what an expression of a frame is.
+func (m *methods) CreateWatchpoint(in rpc2.CreateWatchpointIn, out *rpc2.CreateWatchpointOut) error {
+	if err := m.own(&in.Scope); err != nil {
+		return err
+	}
+	return m.RPCServer.CreateWatchpoint(in, out)
+}
+
+// ListGoroutines lists goroutines: those that wait for a channel, which a frame names.
+func (m *methods) ListGoroutines(in rpc2.ListGoroutinesIn, out *rpc2.ListGoroutinesOut) error {
+	if in.EvalScope != nil {
+		for _, f := range in.Filters {
+			if f.Kind == api.GoroutineWaitingOnChannel {
+				if err := m.own(in.EvalScope); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return m.RPCServer.ListGoroutines(in, out)
+}

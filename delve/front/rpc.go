@@ -1,0 +1,192 @@
+//go:build linux && (amd64 || arm64)
+
+package front
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/rpc"
+	"net/rpc/jsonrpc"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/go-delve/delve/service"
+)
+
+// maxRequest is the longest request that is read, in bytes: more than any client sends.
+const maxRequest = 16 << 20
+
+// method is one that clients call: RPCServer.<its name>.
+type method struct {
+	function   reflect.Value
+	arg, reply reflect.Type // reply is nil where the method answers by a callback
+}
+
+// newMethods lists the methods that Delve's clients know: those of [methods], with
+// (argument, *reply) error or (argument, service.RPCCallback).
+func newMethods(s *server) map[string]*method {
+	list := map[string]*method{}
+	v := reflect.ValueOf(newRPC(s))
+	callback, failure := reflect.TypeFor[service.RPCCallback](), reflect.TypeFor[error]()
+	for i := range v.NumMethod() {
+		name, f := v.Type().Method(i).Name, v.Method(i)
+		switch t := f.Type(); {
+		case t.NumIn() != 2:
+		case t.NumOut() == 0 && t.In(1) == callback:
+			list["RPCServer."+name] = &method{function: f, arg: t.In(0)}
+		case t.NumOut() == 1 && t.Out(0) == failure && t.In(1).Kind() == reflect.Pointer:
+			list["RPCServer."+name] = &method{function: f, arg: t.In(0), reply: t.In(1).Elem()}
+		}
+	}
+	return list
+}
+
+// bounded is a reader that fails when too much is read at a time.
+type bounded struct {
+	io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("a request is longer than %d bytes", maxRequest)
+	}
+	n, err := b.Reader.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// rpcSession serves one JSON-RPC client.
+type rpcSession struct {
+	server *server
+	codec  rpc.ServerCodec
+	mu     sync.Mutex    // of writing
+	gone   chan struct{} // closed when the client is
+}
+
+// serveRPC serves a JSON-RPC client until it is gone.
+func (s *server) serveRPC(in io.Reader, conn net.Conn) {
+	limit := &bounded{Reader: in}
+	session := &rpcSession{server: s, gone: make(chan struct{}), codec: jsonrpc.NewServerCodec(struct {
+		io.Reader
+		io.WriteCloser
+	}{limit, conn})}
+	defer close(session.gone)
+	for {
+		limit.left = maxRequest
+		var req rpc.Request
+		if err := session.codec.ReadRequestHeader(&req); err != nil {
+			lost(conn, err)
+			return
+		}
+		session.serve(&req)
+		if req.ServiceMethod == "RPCServer.Detach" {
+			s.end()
+			return
+		}
+	}
+}
+
+// serve answers one request, or has seen to it that it will be answered.
+func (s *rpcSession) serve(req *rpc.Request) {
+	m := s.server.rpc[req.ServiceMethod]
+	if m == nil {
+		s.codec.ReadRequestBody(nil)
+		s.respond(req, nil, fmt.Errorf("unknown method: %s", req.ServiceMethod))
+		return
+	}
+	arg := reflect.New(m.arg)
+	if err := s.codec.ReadRequestBody(arg.Interface()); err != nil {
+		s.respond(req, nil, fmt.Errorf("malformed request body: %w", err))
+		return
+	}
+	over := func() {}
+	if !looks[strings.TrimPrefix(req.ServiceMethod, "RPCServer.")] {
+		over = s.server.stacks.change()
+	}
+	if m.reply != nil {
+		reply := reflect.New(m.reply)
+		err := call(m.function, arg.Elem(), reply)
+		over()
+		s.respond(req, reply.Interface(), err)
+		return
+	}
+	cb := &callback{session: s, req: *req, setUp: make(chan struct{})}
+	go func() {
+		if err := call(m.function, arg.Elem(), reflect.ValueOf(cb)); err != nil {
+			cb.Return(nil, err)
+		}
+		over()
+	}()
+	<-cb.setUp
+}
+
+// call calls a method. A panic is an error to the client, with the stack in Delve's way of
+// saying so.
+func call(f reflect.Value, arg, reply reflect.Value) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("Internal debugger error: %v\n%s", r, debug.Stack())
+		}
+	}()
+	if out := f.Call([]reflect.Value{arg, reply}); len(out) > 0 {
+		err, _ = out[0].Interface().(error)
+	}
+	return err
+}
+
+func (s *rpcSession) respond(req *rpc.Request, reply any, err error) {
+	resp := rpc.Response{ServiceMethod: req.ServiceMethod, Seq: req.Seq}
+	if err != nil {
+		resp.Error, reply = err.Error(), struct{}{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.codec.WriteResponse(&resp, reply) // if the client is gone, reading finds out
+}
+
+// callback answers a request of a method that takes its time, while others are read.
+type callback struct {
+	session *rpcSession
+	req     rpc.Request
+	setUp   chan struct{} // closed when the next request may be read
+}
+
+var _ service.RPCCallback = (*callback)(nil)
+
+// Return implements [service.RPCCallback].
+func (c *callback) Return(out any, err error) {
+	select {
+	case <-c.setUp:
+	default:
+		close(c.setUp)
+	}
+	select {
+	case <-c.session.gone:
+	default:
+		c.session.respond(&c.req, out, err)
+	}
+}
+
+// SetupDoneChan implements [service.RPCCallback].
+func (c *callback) SetupDoneChan() chan struct{} { return c.setUp }
+
+// DisconnectChan implements [service.RPCCallback].
+func (c *callback) DisconnectChan() chan struct{} { return c.session.gone }
+
+// lost says why a client is served no longer, unless it has merely gone.
+func lost(conn net.Conn, err error) {
+	if err != io.EOF && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, syscall.ECONNRESET) {
+		warn("client %s: %v", conn.RemoteAddr(), err)
+	}
+}
+
+func warn(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "sfwalk dlv: "+format+"\n", args...)
+}

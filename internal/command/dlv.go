@@ -1,0 +1,162 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// Delve is a debugger that serves Delve's clients. There is one, in
+// internal/command/dlvhost; this package must not import it.
+type Delve interface {
+	// Serve serves clients until ctx is done or the debugging is over.
+	Serve(ctx context.Context, o DelveOptions) error
+}
+
+// DelveOptions say what is debugged, and by whom: a process to attach to, a program to
+// start, or a core file.
+type DelveOptions struct {
+	PID  int      // to attach to; 0 for none
+	Args []string // of the program to start, its file first; of a core file, that alone
+	Core string
+
+	Dir            string // where the program is started; "" for here
+	TTY            string // its terminal; "" for this one
+	CheckGoVersion bool   // refuse programs of a Go that Delve does not know
+
+	Listen    string // an address as net.Listen takes it for "tcp", or unix:PATH
+	Multi     bool   // any number of clients, one after the other or at once
+	SameUser  bool   // of this machine's users, only this one may connect
+	Listening func(net.Addr)
+}
+
+func newDlv(delve Delve) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dlv",
+		Short: "Serve Delve's clients, with whole stacks",
+		Long: `dlv is the server of the debugger Delve, with sfwalk's stacks: through C code
+without frame pointers, signal handlers and callbacks into Go. 'dlv connect', and editors
+that speak DAP, connect to it as to 'dlv --headless'; 'stack', 'goroutines -t', 'frame N',
+'up' and 'down' then show its frames, and all else is as ever. A C frame has no variables
+that Delve could print; the Go frames below it have theirs.
+
+It prints the address at which it listens:
+
+  API server listening at: 127.0.0.1:38697
+
+Whoever connects controls the process, and so can do whatever its user can: on
+this machine only you may connect (--only-same-user), and connections from others, with a
+--listen that lets them in, are neither authenticated nor encrypted.
+
+It ends when the client is gone (without --accept-multiclient), when a client ends the
+debugging, and on Ctrl-C. A process that was attached to then runs on, unless the client
+has had it killed; one that was started ends.
+
+It is the program sfwalk-full that does this, which sfwalk becomes for it; on Linux, on amd64
+and arm64.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return usageError{errors.New("dlv: which command? attach, exec or core")}
+		},
+	}
+	cmd.AddCommand(newDlvAttach(delve), newDlvExec(delve), newDlvCore(delve))
+	return cmd
+}
+
+func newDlvAttach(delve Delve) *cobra.Command {
+	var o DelveOptions
+	cmd := &cobra.Command{
+		Use:   "attach PID",
+		Short: "Debug a live process",
+		Long: `attach stops a process and serves clients that debug it, as 'dlv attach' does. It
+need not be Go's: of C programs there are threads, stacks and memory.
+
+Should the server be killed (SIGKILL), the process is let go as it is then: with
+breakpoints in its code, if there are any.`,
+		Example: `  sfwalk dlv attach 4242
+  sfwalk dlv attach 4242 --listen 127.0.0.1:2345 --accept-multiclient
+  sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pid, err := strconv.Atoi(args[0])
+			if err != nil || pid <= 0 {
+				return usageError{fmt.Errorf("dlv attach %s: want the number of a process", args[0])}
+			}
+			o.PID = pid
+			return serveDelve(cmd, delve, o)
+		},
+	}
+	addServer(cmd, &o)
+	return cmd
+}
+
+func newDlvExec(delve Delve) *cobra.Command {
+	var o DelveOptions
+	cmd := &cobra.Command{
+		Use:   "exec PROGRAM [-- ARGUMENT...]",
+		Short: "Start a program and debug it",
+		Long: `exec starts a program, stops it before its first instruction, and serves clients that
+debug it, as 'dlv exec' does. Its input and output are this terminal's, or --tty's. For Go code,
+build it without optimisation: go build -gcflags='all=-N -l'.`,
+		Example: `  sfwalk dlv exec ./server
+  sfwalk dlv exec ./server --wd /srv -- --port 8080`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dash := cmd.ArgsLenAtDash(); len(args) > 1 && dash != 1 {
+				return usageError{fmt.Errorf("dlv exec %s: put -- before its arguments", args[0])}
+			}
+			o.Args = args
+			return serveDelve(cmd, delve, o)
+		},
+	}
+	addServer(cmd, &o)
+	cmd.Flags().StringVar(&o.Dir, "wd", "", "the folder in which the program is started (default: this one)")
+	cmd.Flags().StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
+	return cmd
+}
+
+func newDlvCore(delve Delve) *cobra.Command {
+	var o DelveOptions
+	cmd := &cobra.Command{
+		Use:   "core PROGRAM CORE",
+		Short: "Debug a core file",
+		Long: `core opens the core file of a program, as 'dlv core' does, and serves clients that
+look at it.`,
+		Example: `  sfwalk dlv core ./server core.4242`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Args, o.Core = args[:1], args[1]
+			return serveDelve(cmd, delve, o)
+		},
+	}
+	addServer(cmd, &o)
+	return cmd
+}
+
+// addServer adds the flags of every server: those of dlv, by the same names.
+func addServer(cmd *cobra.Command, o *DelveOptions) {
+	f := cmd.Flags()
+	f.StringVarP(&o.Listen, "listen", "l", "127.0.0.1:0", "the `address` to listen at: HOST:PORT, or unix:PATH; port 0 is any that is free")
+	f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on when they are gone")
+	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect")
+	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
+}
+
+// serveDelve serves clients. Where this program cannot, it becomes one that can.
+func serveDelve(cmd *cobra.Command, delve Delve, o DelveOptions) error {
+	if delve == nil {
+		return becomeFull()
+	}
+	o.Listening = func(at net.Addr) {
+		if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+			warn(cmd, fmt.Sprintf("whoever reaches %s controls the process: connections are neither authenticated nor encrypted", at))
+		}
+		// Editors know this line of dlv's.
+		fmt.Fprintf(cmd.OutOrStdout(), "API server listening at: %s\n", at)
+	}
+	return delve.Serve(cmd.Context(), o)
+}
