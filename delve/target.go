@@ -4,34 +4,109 @@ package delve
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // Target is a process or a core file that Delve controls. It serves one goroutine at a
-// time, as Delve does.
+// time, as Delve does. It implements [target.Target].
 type Target struct {
 	Proc  *proc.Target
 	Table *frame.Table // asked for every stack; the caller may add sniffers
+
+	arch    *arch.Arch
+	memory  *memory
+	seen    target.Memory // what the engine reads: memory, in a recording with the files' code
+	files   *sysroot.Files
+	modules *target.Modules
+	maps    []procmaps.Mapping        // that modules were made of; nil in a recording
+	known   map[string]*target.Module // of modules, by file and place
+	symbols *symbol.Symbolizer
 }
 
+// ErrTarget says that Delve controls what the engine does not know, another
+// architecture or system. Errors of [NewTarget] wrap it.
+var ErrTarget = errors.New("unknown architecture or system")
+
 // NewTarget makes a target of what Delve controls. The error says which architecture
-// or system is not known.
-func NewTarget(t *proc.Target) (*Target, error) { return nil, errors.ErrUnsupported }
+// or system is not known. The caller closes the target.
+func NewTarget(t *proc.Target) (*Target, error) {
+	bi := t.BinInfo()
+	var a *arch.Arch
+	switch bi.Arch.Name {
+	case "amd64":
+		a = amd64.Arch
+	case "arm64":
+		a = arm64.Arch
+	}
+	if a == nil || bi.GOOS != "linux" {
+		return nil, fmt.Errorf("%s/%s: %w: linux/amd64 and linux/arm64 are known", bi.GOOS, bi.Arch.Name, ErrTarget)
+	}
+	d := &Target{
+		Proc: t, Table: sniffer.Table(a),
+		arch: a, memory: newMemory(t),
+		symbols: symbol.New(symbol.Options{}),
+	}
+	if err := d.Refresh(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
 
-// Refresh forgets what may have changed because the process has run: memory, threads,
-// goroutines, and the modules where libraries have come or gone. Rows stay as long as
-// their modules do.
-func (t *Target) Refresh() error { return nil }
+// Refresh looks for modules anew, after the process has run: libraries may have come or
+// gone. Modules that are where they were, and what was learned of them, stay. Threads,
+// goroutines and memory need no call: they are asked for anew for each stack.
+func (t *Target) Refresh() error {
+	if recorded(t.Proc) {
+		return t.refreshRecorded()
+	}
+	return t.refreshLive()
+}
 
-func (t *Target) Arch() *arch.Arch                  { return nil }
-func (t *Target) Memory() target.Memory             { return nil }
-func (t *Target) Threads() ([]target.Thread, error) { return nil, nil }
-func (t *Target) Modules() *target.Modules          { return nil }
+// Arch returns the architecture.
+func (t *Target) Arch() *arch.Arch { return t.arch }
+
+// Memory returns the address space without Delve's breakpoints in it. In a recording it
+// has the code of the files that are mapped, which cores leave out.
+func (t *Target) Memory() target.Memory { return t.seen }
+
+// Modules returns what was mapped at the last [Target.Refresh].
+func (t *Target) Modules() *target.Modules { return t.modules }
+
+// Warnings returns what the user should know about the files: one sentence each.
+func (t *Target) Warnings() []string {
+	if t.files == nil {
+		return nil
+	}
+	return t.files.Warnings()
+}
 
 // Close lets go of the files that were opened. Delve keeps the process.
-func (t *Target) Close() error { return nil }
+func (t *Target) Close() error {
+	err := t.symbols.Close()
+	if t.files != nil {
+		err = errors.Join(err, t.files.Close())
+	}
+	return err
+}
+
+// recorded reports whether there is no process: Delve reads a core file, or replays.
+func recorded(t *proc.Target) bool {
+	r, ok := t.Process.(interface{ Recorded() (bool, string) })
+	if !ok {
+		return false
+	}
+	is, _ := r.Recorded()
+	return is
+}

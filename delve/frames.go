@@ -1,0 +1,155 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"strings"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// frames returns the subject's frames as clients are shown them.
+func (s *subject) frames(o *Options) (list []Frame, err error) {
+	stack, err := s.stack()
+	if err != nil {
+		return nil, err
+	}
+	k := &known{subject: s, opts: o, led: make(listing)}
+	next := "" // function of the frame before
+	f, err := stack.Frame(0)
+	for f != nil {
+		name := k.function(f)
+		prev, stop := f.Prev()
+		if k.ends(f, name) {
+			prev, stop = nil, nil
+		}
+		if !hidden(next, name) {
+			group := k.show(f)
+			group[len(group)-1].Bottom = prev == nil && stop == nil
+			list = append(list, group...)
+			next = name
+		}
+		if name == "runtime.systemstack" && prev != nil {
+			list = append(list, k.switched(f, prev)...)
+		}
+		if len(list) > o.Depth {
+			return k.load(list[:o.Depth+1])
+		}
+		f, err = prev, stop
+	}
+	if err != nil {
+		list = append(list, Frame{Stackframe: api.Stackframe{Err: err.Error()}})
+	}
+	return k.load(list)
+}
+
+// function returns the name of the function that a frame is in, "" where Delve knows none.
+func (k *known) function(f *frame.Frame) string {
+	if fn := k.t.Proc.BinInfo().PCToFunc(f.AddressInBlock()); fn != nil {
+		return fn.Name
+	}
+	return ""
+}
+
+// hidden reports whether Delve does not show a frame, because its NEXT is as good: the
+// runtime's assembly around what it has called on another stack.
+func hidden(next, name string) bool {
+	switch next {
+	case "runtime.newstack":
+		return strings.HasPrefix(name, "runtime.morestack")
+	case "runtime.sigtrampgo":
+		// And what the kernel returns to.
+		return name == "runtime.sigtramp" || name == "runtime.cgoSigtramp" || strings.HasPrefix(name, "runtime.sigreturn")
+	}
+	return false
+}
+
+// ends reports whether a frame is the last one: a thread that has let go of its goroutine
+// has nothing to return to where mcall was called.
+func (k *known) ends(f *frame.Frame, name string) bool {
+	return k.g == nil && name == "runtime.mcall"
+}
+
+// show returns a physical frame and, before it, the calls that are inlined in it.
+func (k *known) show(f *frame.Frame) []Frame {
+	if frames := k.frames(f); frames != nil && !unlined(frames) {
+		return k.convert(f, frames)
+	}
+	return k.located(f)
+}
+
+// unlined reports whether Delve has no lines of the frame's code: the program was linked
+// without DWARF.
+func unlined(frames []proc.Stackframe) bool {
+	at := &frames[group(frames)-1].Call
+	return at.Fn == nil || at.File == "" && at.Line == 0
+}
+
+// convert converts a physical frame and what is inlined in it.
+func (k *known) convert(f *frame.Frame, frames []proc.Stackframe) []Frame {
+	n := group(frames)
+	list := make([]Frame, n)
+	for i := range list {
+		x := &frames[i]
+		list[i] = Frame{
+			Stackframe: api.Stackframe{
+				Location:           api.ConvertLocation(x.Call),
+				FrameOffset:        x.FrameOffset(),
+				FramePointerOffset: x.FramePointerOffset(),
+				Defers:             k.defers(x.Defers),
+			},
+			Physical: f, Inlined: x.Inlined, Delve: frames[i:], subject: k.subject,
+		}
+		if cfa, ok := f.CFA(); ok && cfa != uint64(x.Regs.CFA) {
+			list[i].FrameOffset, list[i].FramePointerOffset = k.offsets(f)
+		}
+	}
+	return list
+}
+
+// offsets returns where the frame and its frame pointer are: from the upper end of the
+// goroutine's stack, or absolute on another.
+func (k *known) offsets(f *frame.Frame) (cfa, fp int64) {
+	at, _ := f.CFA()
+	var base uint64
+	if k.onGoroutine(at) {
+		base = k.hi
+	}
+	if v := f.Register(k.t.arch.FP); v.Known() {
+		fp = int64(v.Bits - base)
+	}
+	return int64(at - base), fp
+}
+
+// switched returns the frame that Delve shows between runtime.systemstack and its caller:
+// what the goroutine was made to look like it had called. There is none where that is not
+// this call of systemstack's.
+func (k *known) switched(f, caller *frame.Frame) []Frame {
+	a := k.t.arch
+	if k.g == nil || !k.onGoroutine(k.g.SP) {
+		return nil
+	}
+	if fn := k.t.Proc.BinInfo().PCToFunc(k.g.PC); fn == nil || fn.Name != switchFunction {
+		return nil
+	}
+	const room = 64 // for a return address and a frame pointer
+	if sp := caller.Register(a.SP); !sp.Known() || sp.Bits < k.g.SP || sp.Bits-k.g.SP > room {
+		return nil
+	}
+	g := *k.g
+	g.Thread, g.SystemStack = nil, false
+	frames, err := proc.GoroutineStacktrace(k.t.Proc, &g, ledFrames, proc.StacktraceSimple)
+	if err != nil || len(frames) == 0 || frames[0].Err != nil {
+		return nil
+	}
+	list := k.convert(f, frames)
+	for i := range list {
+		x := &frames[i]
+		list[i].Physical = nil
+		list[i].FrameOffset, list[i].FramePointerOffset = x.FrameOffset(), x.FramePointerOffset()
+	}
+	return list
+}

@@ -1,0 +1,123 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"github.com/go-delve/delve/pkg/proc"
+
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// known has what Delve knows of a subject's frames.
+type known struct {
+	*subject
+	opts  *Options
+	own   listing // the stack as Delve has it
+	depth int     // how deep Delve was asked for it
+	ended bool    // Delve has no more of it
+	led   listing // what Delve has of frames that it was led to
+}
+
+// frames returns a physical frame as Delve has it, what is inlined in it first, and its
+// callers behind it. There are none where Delve does not know the frame's code.
+func (k *known) frames(f *frame.Frame) []proc.Stackframe {
+	cfa, _ := f.CFA()
+	at := place{f.PC(), cfa}
+	if found := k.stack(at); found != nil {
+		return found
+	}
+	if found := k.led[at]; found != nil && found[group(found)-1].SystemStack != k.onGoroutine(cfa) {
+		return found
+	}
+	return k.lead(f, at)
+}
+
+// stack looks for a frame in Delve's own stack, asking for more of that as needed.
+func (k *known) stack(at place) []proc.Stackframe {
+	for {
+		if found := k.own[at]; found != nil {
+			return found
+		}
+		// Of a C function that does not return, Delve has the address before.
+		if found := k.own[place{at.pc - 1, at.cfa}]; found != nil && isC(found[group(found)-1].Current.Fn) {
+			return found
+		}
+		if k.ended {
+			return nil
+		}
+		k.depth = 2*k.depth + 62
+		frames, err := k.ask(k.depth)
+		k.ended = err != nil || len(frames) <= k.depth
+		k.own = make(listing, len(frames)) // what was found before lacks callers
+		k.own.add(frames)
+	}
+}
+
+// ask asks Delve for its stack.
+func (k *known) ask(depth int) ([]proc.Stackframe, error) {
+	switch {
+	case k.g == nil:
+		return proc.ThreadStacktrace(k.t.Proc, k.thread, depth)
+	case k.opts.Defers:
+		return proc.GoroutineStacktrace(k.t.Proc, k.g, depth, proc.StacktraceReadDefers)
+	}
+	return proc.GoroutineStacktrace(k.t.Proc, k.g, depth, 0)
+}
+
+// ledFrames is how many frames Delve is asked for where it was led to one.
+const ledFrames = 30
+
+// lead has Delve begin a stack just inside a frame that it has not found by itself: in
+// a goroutine like this, parked in a function that has just been called from there.
+func (k *known) lead(f *frame.Frame, at place) []proc.Stackframe {
+	a, bi := k.t.arch, k.t.Proc.BinInfo()
+	sp, fp := f.Register(a.SP), f.Register(a.FP)
+	if k.g == nil || !sp.Known() || bi.PCToFunc(f.AddressInBlock()) == nil {
+		return nil
+	}
+	g := *k.g
+	g.Thread = nil
+	g.SystemStack = !k.onGoroutine(at.cfa)
+	g.PC, g.SP, g.BP, g.LR = at.pc, sp.Bits, fp.Bits, 0
+	if f.AddressInBlock() != f.PC() {
+		callee := bi.LookupFunc()[switchFunction]
+		if len(callee) != 1 {
+			return nil
+		}
+		g.PC, g.LR = callee[0].Entry, at.pc
+		if a.RAOffset != 0 {
+			g.SP += uint64(int64(a.RAOffset))
+			var b [8]byte
+			if _, err := k.t.memory.ReadMemory(g.SP, b[:]); err != nil || a.Order.Uint64(b[:]) != at.pc {
+				return nil // the call has not pushed what would be returned to
+			}
+		}
+	}
+	// Delve's cache goes by the goroutine's ID, and is asked only where there is no option.
+	opts := proc.StacktraceSimple
+	if k.opts.Defers {
+		opts |= proc.StacktraceReadDefers
+	}
+	frames, err := proc.GoroutineStacktrace(k.t.Proc, &g, ledFrames, opts)
+	if err != nil {
+		return nil
+	}
+	if f.AddressInBlock() != f.PC() {
+		frames = frames[group(frames):]
+	}
+	if len(frames) == 0 {
+		return nil
+	}
+	physical := &frames[group(frames)-1]
+	if pc := physical.Current.PC; physical.Err != nil || pc != at.pc && pc != at.pc-1 {
+		return nil
+	}
+	if uint64(physical.Regs.CFA) == at.cfa {
+		k.led.add(frames)
+	}
+	return frames
+}
+
+// switchFunction is a function that needs no stack, and that Delve does not take to be
+// anything that it is not.
+const switchFunction = "runtime.systemstack_switch"

@@ -1,0 +1,90 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"strings"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// cPrefix is what Delve puts before the names of functions that are not Go's.
+const cPrefix = "C."
+
+func isC(fn *proc.Function) bool { return fn != nil && strings.HasPrefix(fn.Name, cPrefix) }
+
+// signalName is what GDB calls what the kernel has a signal handler return to.
+const signalName = "<signal handler called>"
+
+// What Delve says of code without lines.
+const (
+	noFile = "?"
+	noLine = -1
+)
+
+// located returns a physical frame and what is inlined in it by the engine's own symbols:
+// Delve does not know the code, or has no lines of it.
+func (k *known) located(f *frame.Frame) []Frame {
+	cfa, fp := k.offsets(f)
+	fn := k.t.Proc.BinInfo().PCToFunc(f.AddressInBlock())
+	at := k.t.symbols.Locate(k.t.modules, f.AddressInBlock())
+	if f.Type() == frame.SigTramp {
+		at = at[len(at)-1:]
+	}
+	list := make([]Frame, len(at))
+	for i := range list {
+		list[i] = Frame{
+			Stackframe: api.Stackframe{
+				Location:           location(f.PC(), &at[i], fn, f.Type() == frame.SigTramp),
+				FrameOffset:        cfa,
+				FramePointerOffset: fp,
+				Defers:             []api.Defer{},
+			},
+			Physical: f, Inlined: at[i].Inline, subject: k.subject,
+		}
+	}
+	if fn == nil {
+		return list
+	}
+	// Lines of Go code are also in its function table, which Delve reads.
+	last := &list[len(list)-1]
+	last.Function = api.ConvertFunction(fn)
+	if last.Line == noLine {
+		if file, line, _ := k.t.Proc.BinInfo().PCToLine(f.AddressInBlock()); file != "" {
+			last.File, last.Line = file, line
+		}
+	}
+	return list
+}
+
+// location is a place in the source as clients are told it. fn is the function of Delve's
+// that the code is in, nil where there is none; signal says that a signal handler returns
+// there.
+func location(pc uint64, at *symbol.Location, fn *proc.Function, signal bool) api.Location {
+	l := api.Location{PC: pc, File: noFile, Line: noLine}
+	if at.File != "" && at.Line > 0 {
+		l.File, l.Line = at.File, at.Line
+	}
+	switch {
+	case at.Function != "":
+	case signal:
+		l.Function = &api.Function{Name_: signalName}
+		return l
+	default:
+		return l
+	}
+	l.Function = &api.Function{Name_: at.Function, Value: at.Start}
+	if at.Entry != 0 {
+		l.Function.Value = at.Entry
+	}
+	if fn == nil || isC(fn) {
+		l.Function.Name_ = cPrefix + at.Function
+	} else {
+		l.Function.Optimized = fn.Optimized()
+	}
+	return l
+}

@@ -1,0 +1,149 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+	"github.com/sfwalk/sfwalk/target/sysroot"
+)
+
+// refreshLive takes the modules from the kernel's list of mappings: Delve's own leaves
+// out the names of files on overlay file systems, and so of those in containers.
+func (t *Target) refreshLive() error {
+	pid := t.Proc.Pid()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return fmt.Errorf("what process %d has mapped: %w", pid, err)
+	}
+	maps, err := procmaps.Parse(text)
+	if err != nil {
+		return fmt.Errorf("what process %d has mapped: %w", pid, err)
+	}
+	t.memory.forget()
+	maps = slices.DeleteFunc(maps, func(m procmaps.Mapping) bool { return !m.IsFile() && !m.Exec })
+	if t.modules != nil && slices.Equal(maps, t.maps) {
+		return nil // and the rows that are cached under the list stay
+	}
+	if t.files == nil {
+		t.seen = t.memory
+		t.files = sysroot.New(t.liveFiles(pid), t.memory)
+	}
+	known := make(map[string]*target.Module)
+	t.modules = procmaps.Modules(maps, func(f *procmaps.File) *target.Module {
+		key := fmt.Sprint(f.Path, f.Major, f.Minor, f.Inode, f.Mappings)
+		m := t.known[key]
+		if m == nil {
+			m = t.files.Module(f.Path, f.Mappings)
+		}
+		known[key] = m
+		return m
+	})
+	t.maps, t.known = maps, known
+	return nil
+}
+
+// liveFiles says where the files of a process are: below its own root.
+func (t *Target) liveFiles(pid int) sysroot.Options {
+	o := sysroot.Options{Arch: t.arch, Root: fmt.Sprintf("/proc/%d/root", pid)}
+	if _, err := os.Stat(o.Root + "/."); err != nil {
+		o.Root = "" // refused
+	}
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	if path, err := os.Readlink(exe); err == nil {
+		o.Exe, o.ExePath = exe, path
+	}
+	return o
+}
+
+// refreshRecorded takes the modules from what the dynamic linker has in memory: Delve
+// tells neither a core's list of files nor its auxiliary vector.
+func (t *Target) refreshRecorded() error {
+	t.memory.forget()
+	if t.modules != nil {
+		return nil // a recording does not load libraries
+	}
+	images := t.Proc.BinInfo().Images
+	if len(images) == 0 {
+		return fmt.Errorf("the program's file: Delve has none")
+	}
+	path := images[0].Path
+	t.files = sysroot.New(sysroot.Options{Arch: t.arch, Exe: path, ExePath: path}, t.memory)
+	exe, _, err := t.files.Open(path)
+	if err != nil {
+		return fmt.Errorf("the program's file %s: %w", path, err)
+	}
+	entry, err := t.Proc.EntryPoint()
+	if err != nil || entry == 0 || exe.Type == elf.ET_EXEC {
+		entry = exe.Entry + images[0].StaticBase
+	}
+	objects, err := linkmap.Read(t.memory, t.arch, linkmap.Auxv{linkmap.ATEntry: entry}, exe)
+	if err != nil {
+		t.files.Warn("what was loaded is not all known: %v", err)
+	}
+	var list []*target.Module
+	for _, o := range objects {
+		if o.Program {
+			o.Path, o.Header = path, 0
+		}
+		if m, err := t.files.Object(o); err == nil {
+			list = append(list, m)
+		}
+	}
+	t.modules = target.NewModules(list, nil)
+	// The kernel's trampolines lack, and what a JIT has made. Nothing is code that
+	// cannot be read.
+	t.modules.Probe = func(addr uint64) bool {
+		var p [2]byte
+		n, _ := t.memory.ReadMemory(addr, p[:])
+		return n == len(p)
+	}
+	t.seen = &recording{t.memory, t.modules}
+	return nil
+}
+
+// recording is a core's memory with the code of the files that were mapped. Cores leave
+// it out, and Delve shows the program's own bytes in the place of every other file's.
+type recording struct {
+	*memory
+	modules *target.Modules
+}
+
+func (r *recording) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	if n = r.code(addr, p); n == len(p) {
+		return n, nil
+	}
+	return r.memory.ReadMemory(addr, p)
+}
+
+// code reads what no process changes: the segments of a file that cannot be written.
+func (r *recording) code(addr uint64, p []byte) int {
+	m := r.modules.Find(addr)
+	if m == nil {
+		return 0
+	}
+	im, bias, err := m.Image()
+	if err != nil {
+		return 0
+	}
+	for _, s := range im.Progs {
+		if at := addr - bias - s.Vaddr; s.Type == elf.PT_LOAD && s.Flags&elf.PF_W == 0 && at < s.Filesz {
+			return im.ReadLoaded(addr-bias, p[:min(uint64(len(p)), s.Filesz-at)])
+		}
+	}
+	return 0
+}
+
+// Window lends nothing of the files' code: that is seldom read, and only in blocks.
+func (r *recording) Window(addr uint64) (lo uint64, data []byte) {
+	if m := r.modules.Find(addr); m != nil {
+		return 0, nil
+	}
+	return r.memory.Window(addr)
+}

@@ -1,0 +1,98 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+)
+
+// ErrNoVariables says that a frame has no variables that Delve could read. Errors of
+// [Frame.Scope] wrap it.
+var ErrNoVariables = errors.New("no Go variables")
+
+// Scope returns the scope in which Delve evaluates expressions in the frame, at the stop
+// of the process at which the frame was asked for. The error of a frame that is not Go's
+// says so.
+func (f *Frame) Scope() (*proc.EvalScope, error) {
+	if err := f.variables(); err != nil {
+		return nil, err
+	}
+	return f.subject.scope(f.Delve...), nil
+}
+
+// variables returns why the frame has no variables.
+func (f *Frame) variables() error {
+	name := f.Function.Name()
+	switch {
+	case f.Err != "":
+		return fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
+	case len(f.Delve) == 0 && (f.subject.t.isGo(f.PC)):
+		return fmt.Errorf("%s: Go code without DWARF, or in no goroutine: %w", name, ErrNoVariables)
+	case len(f.Delve) == 0:
+		return fmt.Errorf("%s: C code of which Delve has no debug information: %w", name, ErrNoVariables)
+	}
+	if f.Physical == nil {
+		return nil
+	}
+	if cfa, ok := f.Physical.CFA(); ok && uint64(f.Delve[0].Regs.CFA) != cfa {
+		return fmt.Errorf("%s: Delve finds its frame at %#x, where it is not: %w", name, uint64(f.Delve[0].Regs.CFA), ErrNoVariables)
+	}
+	return nil
+}
+
+// isGo reports whether Delve takes the code at an address for Go.
+func (t *Target) isGo(pc uint64) bool {
+	fn := t.Proc.BinInfo().PCToFunc(pc)
+	return fn != nil && !isC(fn)
+}
+
+// load reads the arguments and local variables of frames, if they were asked for.
+func (k *known) load(list []Frame) ([]Frame, error) {
+	if k.opts.Load == nil {
+		return list, nil
+	}
+	for i := range list {
+		f := &list[i]
+		if f.variables() != nil {
+			continue
+		}
+		// As Delve does it: without the goroutine, a loop's body does not show the
+		// variables of the function around it.
+		scope := proc.FrameToScope(k.t.Proc, k.t.Proc.Memory(), nil, 0, f.Delve...)
+		locals, err := scope.LocalVariables(*k.opts.Load)
+		if err != nil {
+			return nil, fmt.Errorf("frame %d: %w", i, err)
+		}
+		arguments, err := scope.FunctionArguments(*k.opts.Load)
+		if err != nil {
+			return nil, fmt.Errorf("frame %d: %w", i, err)
+		}
+		f.Locals, f.Arguments = api.ConvertVars(locals), api.ConvertVars(arguments)
+	}
+	return list, nil
+}
+
+// defers converts what a frame has deferred.
+func (k *known) defers(list []*proc.Defer) []api.Defer {
+	out := make([]api.Defer, len(list))
+	bi := k.t.Proc.BinInfo()
+	for i, d := range list {
+		if d.Unreadable != nil {
+			out[i].Unreadable = d.Unreadable.Error()
+			continue
+		}
+		file, line, fn := d.DeferredFunc(k.t.Proc)
+		deferred := proc.Location{PC: d.DeferPC, File: file, Line: line, Fn: fn}
+		if fn != nil {
+			deferred.PC = fn.Entry
+		}
+		statement := proc.Location{PC: d.DeferPC}
+		statement.File, statement.Line, statement.Fn = bi.PCToLine(d.DeferPC)
+		out[i] = api.Defer{DeferredLoc: api.ConvertLocation(deferred), DeferLoc: api.ConvertLocation(statement), SP: d.SP}
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-delve/delve/pkg/proc"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// subject is whose stack is asked for, at one stop of the process.
+type subject struct {
+	t      *Target
+	g      *proc.G     // nil for a thread that runs none
+	thread proc.Thread // nil for a goroutine that no thread runs
+	lo, hi uint64      // the goroutine's stack: lo < CFA <= hi; both 0 where that is not known
+	own    *listing    // the stack as Delve has it
+	seeds  *listing    // other stacks that Delve has been led to
+}
+
+// subject finds out what Delve knows of a goroutine or a thread.
+func (t *Target) subject(who Who) (s *subject, err error) {
+	if _, err := t.Proc.Valid(); err != nil {
+		return nil, err
+	}
+	s = &subject{t: t}
+	switch {
+	case who.isThread:
+		th, ok := t.Proc.FindThread(who.thread)
+		if !ok {
+			return nil, fmt.Errorf("%v: the process has no such thread", who)
+		}
+		s.thread = th
+		// An error is for a thread without a goroutine, or a program that Delve knows no
+		// goroutines of. Its stack can be had all the same.
+		s.g, _ = proc.GetG(th)
+	default:
+		if s.g, err = proc.FindGoroutine(t.Proc, who.goroutine); err != nil {
+			return nil, err
+		}
+		if s.g == nil {
+			s.thread = t.Proc.CurrentThread()
+			break
+		}
+		if s.g.Unreadable != nil {
+			return nil, fmt.Errorf("%v: %w", who, s.g.Unreadable)
+		}
+		s.thread = s.g.Thread
+	}
+	t.memory.forget()
+	s.lo, s.hi = s.bounds()
+	return s, nil
+}
+
+// bounds returns the range of the goroutine's stack: the first two words of its g.
+func (s *subject) bounds() (lo, hi uint64) {
+	if s.g == nil {
+		return 0, 0
+	}
+	v, err := s.scope(proc.Stackframe{}).EvalExpression("runtime.curg", proc.LoadConfig{})
+	if err != nil || v.Addr == 0 {
+		return 0, 0
+	}
+	var b [16]byte
+	if _, err := s.t.memory.ReadMemory(v.Addr, b[:]); err != nil {
+		return 0, 0
+	}
+	lo, hi = s.t.arch.Order.Uint64(b[:]), s.t.arch.Order.Uint64(b[8:])
+	if lo >= hi {
+		return 0, 0
+	}
+	return lo, hi
+}
+
+// onGoroutine reports whether a frame lies on the goroutine's own stack.
+func (s *subject) onGoroutine(cfa uint64) bool { return s.lo < cfa && cfa <= s.hi }
+
+// stack returns the engine's frames.
+func (s *subject) stack() (*frame.Stack, error) {
+	var th target.Thread
+	switch {
+	case s.thread != nil:
+		th = &thread{s.thread, s.t.arch}
+	case s.g != nil:
+		th = &parked{s.g, s.t.arch}
+	default:
+		return nil, errors.New("no thread is selected")
+	}
+	return frame.New(s.t, th, s.t.Table)
+}
+
+// scope returns the scope of frames[0], which frames[1:] have called.
+func (s *subject) scope(frames ...proc.Stackframe) *proc.EvalScope {
+	id := 0
+	switch {
+	case s.g != nil && s.g.Thread != nil:
+		id = s.g.Thread.ThreadID()
+	case s.thread != nil:
+		id = s.thread.ThreadID()
+	default:
+		id = s.t.Proc.CurrentThread().ThreadID()
+	}
+	return proc.FrameToScope(s.t.Proc, s.t.Proc.Memory(), s.g, id, frames...)
+}
