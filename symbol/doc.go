@@ -12,7 +12,9 @@
 // time and inflated no further than that needs, and nothing that is read is
 // trusted: .debug_aranges only says which unit to look at first. DWARF 2 to 5 are read, in whole
 // units: not what dwz shares between files, nor split (.dwo) files; there the
-// names of symbol tables serve.
+// names of symbol tables serve. Where a Go program has no DWARF, the function table
+// that every one has (package gopclntab) says what DWARF would: functions, files, lines,
+// inlined calls.
 //
 // [frame.Frame.AddressInBlock]: https://pkg.go.dev/github.com/sfwalk/sfwalk/frame#Frame.AddressInBlock
 package symbol

@@ -78,10 +78,16 @@ func (mod *module) locate(pc uint64) []Location {
 			return chain
 		}
 	}
+	goFunction, known, found := mod.goFunction(addr)
+	if known {
+		return mod.goChain(goFunction, addr)
+	}
 	// Assembly has lines and no functions of its own.
 	l := Location{Module: mod.m, File: at.file, Line: int(at.line)}
 	if name, start, ok := mod.symbol(addr); ok {
 		l.Function, l.Start, l.Offset = name, start+mod.bias, addr-start
+	} else if found {
+		l.Function, l.Start, l.Offset = goFunction.Name(), goFunction.Lo+mod.bias, addr-goFunction.Lo
 	}
 	return []Location{l}
 }

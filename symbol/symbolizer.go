@@ -15,7 +15,7 @@ type Location struct {
 	Function string         // demangled, as GDB prints it; "" if not known
 	Start    uint64         // run-time address where the function's contiguous code that holds the address begins; 0 if Function is ""
 	Offset   uint64         // bytes from Start to the address
-	Entry    uint64         // run-time address where an inlined call's or a function's code is entered: the same for all its parts; 0 without debug information
+	Entry    uint64         // run-time address where an inlined call's or a function's code is entered: the same for all its parts; 0 where neither debug information nor Go's function table says it
 	File     string         // as the compiler recorded it; "" if not known
 	Line     int            // from 1; 0 if not known
 	Inline   bool           // the code was inlined into the next Location's function
@@ -42,7 +42,8 @@ type Options struct {
 	// core file). nil, or "", means the host's only.
 	Root func(m *target.Module) string
 
-	// SymbolsOnly leaves DWARF unread: no files, lines or inlined calls.
+	// SymbolsOnly leaves DWARF unread: no files, lines or inlined calls, nor those of Go's
+	// function table.
 	SymbolsOnly bool
 }
 
