@@ -40,9 +40,9 @@ func (t *Table) Func(i int) (f Func, ok bool) {
 	}
 	switch t.Version {
 	case Go12:
-		f.size = t.PtrSize + 7*4
-	case Go116:
 		f.size = t.PtrSize + 8*4
+	case Go116:
+		f.size = t.PtrSize + 9*4
 	case Go118:
 		f.size = 10 * 4
 	default:

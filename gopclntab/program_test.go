@@ -83,7 +83,7 @@ func (p *program) functions(t testing.TB) (list []Func) {
 			list = append(list, f)
 		}
 	}
-	if len(list) < 1000 {
+	if len(list) < 900 {
 		t.Fatalf("%d functions", len(list))
 	}
 	return list
