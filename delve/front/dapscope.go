@@ -233,25 +233,18 @@ func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArgu
 		return errStale
 	}
 	var body dap.EvaluateResponseBody
-	var expr string
-	err := f.server.stacks.scope(frame.scope, func(scope *proc.EvalScope) error {
-		v, err := scope.EvalExpression(args.Expression, f.load())
-		if err != nil {
-			return err
-		}
-		if v.Unreadable != nil {
-			return v.Unreadable
-		}
-		body.Result = api.ConvertVar(v).SinglelineString()
-		if f.wants().Types {
-			body.Type = v.TypeString()
-		}
-		expr, _ = address(v)
-		return nil
-	})
+	v, err := f.server.stacks.eval(frame.scope, args.Expression, f.load())
 	if err != nil {
 		return err
 	}
+	if v.Unreadable != nil {
+		return v.Unreadable
+	}
+	body.Result = api.ConvertVar(v).SinglelineString()
+	if f.wants().Types {
+		body.Type = v.TypeString()
+	}
+	expr, _ := address(v)
 	if expr == "" {
 		f.respond(reply, "evaluate", seq, body)
 		return nil

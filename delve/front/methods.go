@@ -85,13 +85,11 @@ func (m *methods) Eval(in rpc2.EvalIn, out *rpc2.EvalOut) error {
 	if in.Cfg != nil {
 		cfg = *api.LoadConfigToProc(in.Cfg)
 	}
-	return m.stacks.scope(in.Scope, func(scope *proc.EvalScope) error {
-		v, err := scope.EvalExpression(in.Expr, cfg)
-		if err == nil {
-			out.Variable = api.ConvertVar(v)
-		}
-		return err
-	})
+	v, err := m.stacks.eval(in.Scope, in.Expr, cfg)
+	if err == nil {
+		out.Variable = api.ConvertVar(v)
+	}
+	return err
 }
 
 // Set sets a variable that a frame sees.

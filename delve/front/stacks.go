@@ -131,6 +131,26 @@ func (s *stacks) scope(of api.EvalScope, f func(*proc.EvalScope) error) error {
 	})
 }
 
+// eval evaluates an expression in a frame. In one that has no variables it may still be of
+// those of packages; if it is not, the error says what the frame is.
+func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *proc.Variable, err error) {
+	err = s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
+		scope, none := frame.Scope()
+		if none != nil {
+			var err error
+			if scope, err = globals(t, frame); err != nil {
+				return none
+			}
+		}
+		v, err = scope.EvalExpression(expr, cfg)
+		if err != nil && none != nil {
+			return fmt.Errorf("%w; and %w", none, err)
+		}
+		return err
+	})
+	return v, err
+}
+
 // close lets go of what the engine has of the process.
 func (s *stacks) close() {
 	_, unlock := s.dbg.LockTargetGroup()

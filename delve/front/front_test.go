@@ -1,0 +1,139 @@
+//go:build linux && (amd64 || arm64)
+
+package front_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-delve/delve/service"
+	"github.com/go-delve/delve/service/debugger"
+
+	"github.com/sfwalk/sfwalk/delve/front"
+	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// served is what clients are served of, in this process.
+type served struct {
+	addr string
+	dbg  *debugger.Debugger
+	end  func() error // as Ctrl-C does
+}
+
+// serve has Delve debug what config says, and serves clients until the test ends.
+func serve(t testing.TB, config debugger.Config, multi bool, args ...string) *served {
+	t.Helper()
+	delvetest.Quiet(t)
+	config.Backend = "default"
+	dbg, err := debugger.New(&config, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- front.Serve(ctx, &service.Config{
+			Debugger: config, Listener: listener, ProcessArgs: args, AcceptMulti: multi, CheckLocalConnUser: true, APIVersion: 2,
+		}, dbg)
+	}()
+	s := &served{addr: listener.Addr().String(), dbg: dbg}
+	s.end = sync.OnceValue(func() error {
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(20 * time.Second):
+			return fmt.Errorf("the server does not end")
+		}
+	})
+	t.Cleanup(func() {
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// attach serves a process that runs.
+func attach(t testing.TB, p *gdbtest.Process, multi bool) *served {
+	t.Helper()
+	return serve(t, debugger.Config{AttachPid: p.PID}, multi)
+}
+
+// buildDlv builds the real dlv, of the version that this module has, and returns its path.
+var buildDlv = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "tool", "-n", "dlv").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
+// dlv runs the real dlv with commands on its standard input, and returns what it says to each:
+// with what, "attach PID" and the like, or "connect ADDRESS".
+func dlv(t testing.TB, commands []string, with ...string) []string {
+	t.Helper()
+	path, err := buildDlv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, append(with, "--allow-non-terminal-interactive=true")...)
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "HOME="+t.TempDir())
+	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("dlv %q: %v\n%s", with, err, &out)
+	}
+	text := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out.String(), "")
+	said := strings.Split(text, "(dlv) ")[1:]
+	if len(said) < len(commands) {
+		t.Fatalf("dlv answers %d of %d commands:\n%s", len(said), len(commands), text)
+	}
+	return said
+}
+
+// frame is one that dlv prints.
+type frame struct {
+	level, pc, function, file string
+}
+
+var frameLine = regexp.MustCompile(`(?m)^\s*(\d+)\s+0x([0-9a-f]+) in (.*)\n\s+at (.*)$`)
+
+// stackOf reads the frames that dlv has printed.
+func stackOf(text string) (list []frame) {
+	for _, m := range frameLine.FindAllStringSubmatch(text, -1) {
+		list = append(list, frame{m[1], m[2], m[3], filepath.Base(m[4])})
+	}
+	return list
+}
+
+// functions are their names, without what is different each time.
+func functions(list []frame) (names []string) {
+	for _, f := range list {
+		names = append(names, regexp.MustCompile(`_cgo_[0-9a-f]+_`).ReplaceAllString(f.function, "_cgo_"))
+	}
+	return names
+}
+
+// stacksOf reads the stacks of goroutines that dlv has printed: "goroutines -t".
+func stacksOf(text string) (list [][]frame) {
+	for _, one := range strings.Split(text, "Goroutine ")[1:] {
+		list = append(list, stackOf(one))
+	}
+	return list
+}

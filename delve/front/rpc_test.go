@@ -1,0 +1,236 @@
+//go:build linux && (amd64 || arm64)
+
+package front_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-delve/delve/service/api"
+	"github.com/go-delve/delve/service/debugger"
+	"github.com/go-delve/delve/service/rpc2"
+
+	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// dial connects to a server.
+func dial(t testing.TB, addr string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(30 * time.Second))
+	return conn
+}
+
+// Whatever a client sends, others are served, and the process is not harmed.
+func TestBadClients(t *testing.T) {
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
+	s := attach(t, p, true)
+	check := func(after string) {
+		t.Helper()
+		client := rpc2.NewClientFromConn(dial(t, s.addr))
+		stack, err := client.Stacktrace(1, 10, 0, 0, nil)
+		if err != nil || len(stack) < 2 {
+			t.Errorf("after %s: %v, %v", after, stack, err)
+		}
+		client.Disconnect(false)
+	}
+	check("nothing")
+	time.Sleep(50 * time.Millisecond)
+	before := runtime.NumGoroutine()
+	for name, sent := range map[string]string{
+		"nothing":            "",
+		"no JSON":            "GET / HTTP/1.1\r\n\r\n",
+		"half a request":     `{"method": "RPCServer.Stacktr`,
+		"an array":           `[1, 2, 3]`,
+		"deep nesting":       `{"method": "RPCServer.State", "params": ` + strings.Repeat("[", 1<<20),
+		"no end":             `{"method": "` + strings.Repeat("x", 17<<20),
+		"a header":           "Content-Length: 5\r\n\r\nhello",
+		"a long header":      "Content-Length: " + strings.Repeat("1", 17<<20),
+		"a negative length":  "Content-Length: -5\r\n\r\n",
+		"a large length":     "Content-Length: 99999999999\r\n\r\n{}",
+		"a length, no more":  "Content-Length: 4000000\r\n\r\n{",
+		"DAP, half attached": dapMessage(`{"seq":1,"type":"request","command":"initialize","arguments":{"pathFormat":"path","linesStartAt1":true,"columnsStartAt1":true}}`) + dapMessage(`{"seq":2,"type":"request","command":"attach","arguments":{"mode":"remote"}}`),
+		"DAP, mad numbers":   dapMessage(`{"seq":-1,"type":"request","command":"stackTrace","arguments":{"threadId":1,"startFrame":9223372036854775807,"levels":9223372036854775807}}`) + dapMessage(`{"seq":-1,"type":"request","command":"scopes","arguments":{"frameId":9223372036854775807}}`),
+		"DAP, no arguments":  dapMessage(`{"seq":1,"type":"request","command":"stackTrace"}`) + dapMessage(`{"seq":1,"type":"request","command":"variables","arguments":null}`) + dapMessage(`{"seq":1,"type":"request","command":"evaluate","arguments":7}`),
+		"DAP, no requests":   dapMessage(`7`) + dapMessage(`{"type":"response","request_seq":1,"command":"stackTrace"}`) + dapMessage(`{"seq":1,"type":"event","event":"stopped"}`),
+	} {
+		conn := dial(t, s.addr)
+		io.WriteString(conn, sent) // it may be cut off
+		conn.(*net.TCPConn).CloseWrite()
+		if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
+			t.Errorf("%s: %v", name, err)
+		}
+		conn.Close()
+		check(name)
+	}
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		buf := make([]byte, 1<<16)
+		t.Errorf("%d goroutines, %d before\n%s", n, before, buf[:runtime.Stack(buf, true)])
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	checkRuns(t, p)
+}
+
+func dapMessage(s string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(s), s) }
+
+// checkRuns checks that nobody traces or has stopped a process.
+func checkRuns(t testing.TB, p *gdbtest.Process) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
+		if err == nil && strings.Contains(string(status), "\nTracerPid:\t0\n") && !strings.ContainsAny(p.States(t), "tTZX") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%v\n%s", err, status)
+		}
+	}
+}
+
+// Requests that are wrong get answers, and those that follow are answered, too.
+func TestBadRequests(t *testing.T) {
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
+	conn := dial(t, attach(t, p, false).addr)
+	lines := bufio.NewReader(conn)
+	for i, tt := range []struct{ method, params, want string }{
+		{"RPCServer.Nonsense", `[{}]`, "unknown method"},
+		{"RPCServer.serve", `[{}]`, "unknown method"},
+		{"Stacktrace", `[{}]`, "unknown method"},
+		{"RPCServer.Stacktrace", `[{"Id": "one"}]`, "malformed request body"},
+		{"RPCServer.Stacktrace", `[]`, ""},
+		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": -2}]`, "negative maximum stack depth"},
+		{"RPCServer.Stacktrace", `[{"Id": 123456789, "Depth": 5}]`, "unknown goroutine"},
+		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": 9223372036854775807, "Skip": -5}]`, ""},
+		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": 5, "Skip": 9223372036854775807}]`, ""},
+		{"RPCServer.Eval", `[{"Scope": {"GoroutineID": 1, "Frame": -1}, "Expr": "1"}]`, "Frame -1 does not exist"},
+		{"RPCServer.Eval", `[{"Scope": {"GoroutineID": 1, "Frame": 9223372036854775807}, "Expr": "1"}]`, "does not exist"},
+		{"RPCServer.Eval", `[{"Scope": {"GoroutineID": 1, "Frame": 1}, "Expr": "((("}]`, "expected"},
+		{"RPCServer.Set", `[{"Scope": {"GoroutineID": 1, "Frame": 1}, "Symbol": "nothing", "Value": "1"}]`, "nothing"},
+		{"RPCServer.ListLocalVars", `[{"Scope": {"GoroutineID": 1, "Frame": 100000}}]`, "does not exist"},
+		{"RPCServer.ListRegisters", `[{"Scope": {"GoroutineID": 1, "Frame": 100000}}]`, "does not exist"},
+		{"RPCServer.FindLocation", `[{"Scope": {"GoroutineID": 1, "Frame": 1}, "Loc": "::::"}]`, "ocation"},
+		{"RPCServer.CreateWatchpoint", `[{"Scope": {"GoroutineID": 1, "Frame": 100000}, "Expr": "x", "Type": 1}]`, "does not exist"},
+		{"RPCServer.Restart", `[{}]`, "cannot restart process Delve did not create"},
+		{"RPCServer.SetApiVersion", `[{"APIVersion": 1}]`, "unknown API version"},
+		{"RPCServer.GetVersion", `[{}]`, ""},
+		{"RPCServer.State", `[{"NonBlocking": true}]`, ""},
+	} {
+		fmt.Fprintf(conn, `{"method": %q, "params": %s, "id": %d}`+"\n", tt.method, tt.params, i)
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("%s %s: %v", tt.method, tt.params, err)
+		}
+		var reply struct {
+			ID     int
+			Error  string
+			Result json.RawMessage
+		}
+		json.Unmarshal(line, &reply)
+		if reply.ID != i || (tt.want == "") != (reply.Error == "") || !strings.Contains(reply.Error, tt.want) || strings.Contains(reply.Error, "Internal debugger error") {
+			t.Errorf("%s %s: %.300s, want error %q", tt.method, tt.params, line, tt.want)
+		}
+	}
+}
+
+// While the process runs, a client that wants a stack is told; another that has it run
+// halts it, and a client that goes in the middle does no harm.
+func TestRunning(t *testing.T) {
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
+	s := attach(t, p, true)
+	one, two := rpc2.NewClientFromConn(dial(t, s.addr)), rpc2.NewClientFromConn(dial(t, s.addr))
+	states := one.Continue()
+	for deadline := time.Now().Add(5 * time.Second); !s.dbg.IsRunning() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := two.Stacktrace(1, 10, 0, 0, nil); err == nil || !strings.Contains(err.Error(), "the process is running: halt it first") {
+		t.Errorf("while it runs: %v", err)
+	}
+	if state, err := two.GetStateNonBlocking(); err != nil || !state.Running {
+		t.Errorf("while it runs: %v, %v", state, err)
+	}
+	if _, err := two.Halt(); err != nil {
+		t.Error(err)
+	}
+	if state := <-states; state == nil || state.Err != nil {
+		t.Errorf("halted: %v", state)
+	}
+	for _, client := range []*rpc2.RPCClient{one, two} {
+		if stack, err := client.Stacktrace(1, 10, 0, 0, nil); err != nil || len(stack) < 2 {
+			t.Errorf("halted: %v, %v", stack, err)
+		}
+	}
+
+	// One goes while it has the process running.
+	conn := dial(t, s.addr)
+	fmt.Fprintf(conn, `{"method": "RPCServer.Command", "params": [{"name": "continue"}], "id": 1}`)
+	for deadline := time.Now().Add(5 * time.Second); !s.dbg.IsRunning() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	conn.Close()
+	if _, err := two.Halt(); err != nil {
+		t.Error(err)
+	}
+	if stack, err := two.Stacktrace(1, 10, 0, 0, nil); err != nil || len(stack) < 2 {
+		t.Errorf("halted: %v, %v", stack, err)
+	}
+
+	// The server is told to end while the process runs.
+	two.Disconnect(true)
+	for deadline := time.Now().Add(5 * time.Second); !s.dbg.IsRunning() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	checkRuns(t, p)
+}
+
+// A process that was started ends with the server, and starts again as a client likes.
+func TestRestart(t *testing.T) {
+	path := delvetest.Go(t, "amd64")
+	s := serve(t, debugger.Config{}, false, path, "quiet")
+	client := rpc2.NewClientFromConn(dial(t, s.addr))
+	for range 2 {
+		if _, err := client.CreateBreakpoint(&api.Breakpoint{FunctionName: "main.main"}); err != nil && !strings.Contains(err.Error(), "exists") {
+			t.Fatal(err)
+		}
+		if state := <-client.Continue(); state.Err != nil || state.CurrentThread.Function.Name() != "main.main" {
+			t.Fatalf("%+v", state)
+		}
+		stack, err := client.Stacktrace(-1, 10, 0, 0, nil)
+		if err != nil || len(stack) != 3 || stack[0].Function.Name() != "main.main" || stack[1].Function.Name() != "runtime.main" || !stack[2].Bottom {
+			t.Errorf("%v, %v", stack, err)
+		}
+		if _, err := client.Restart(false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pid := client.ProcessPid()
+	if err := client.Detach(true); err != nil {
+		t.Error(err)
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(state), ") Z ") {
+		t.Errorf("it is there: %s", state)
+	}
+}
