@@ -30,22 +30,21 @@ func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger) 
 	s := &server{config: *config, dbg: dbg, stacks: &stacks{dbg: dbg}, stopping: make(chan struct{}), end: cancel, conns: map[net.Conn]bool{}}
 	s.config.APIVersion, s.config.DisconnectChan = 2, nil
 	s.rpc = newMethods(s)
-	var accepting error
+	accepting := make(chan error, 1)
 	go func() {
-		accepting = s.accept()
-		if accepting != nil || !s.config.AcceptMulti {
-			s.config.Listener.Close() // the one client is there, or none can come
-		}
-		if accepting != nil {
+		err := s.accept()
+		s.config.Listener.Close() // the one client is there, or none can come
+		if err != nil {
 			cancel()
 		}
+		accepting <- err
 	}()
 	<-ctx.Done()
 	close(s.stopping)
 	s.config.Listener.Close()
 	err := s.letGo()
 	s.close()
-	return errors.Join(accepting, err)
+	return errors.Join(<-accepting, err)
 }
 
 // server serves the clients of one debugger.
