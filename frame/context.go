@@ -113,12 +113,12 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 		return stop, true
 	}
 	var ra Value
-	if f.typ == SigTramp && w.arch.RA != w.arch.PC {
+	if f.interrupts() && w.arch.RA != w.arch.PC {
 		ra = f.prevRegister(w.arch.RA)
 	}
 	c.PC, c.SP, c.FP, c.RA = pc, sp.Bits, fp.Bits, ra.Bits
 	c.HasSP, c.HasFP, c.HasRA = sp.Known(), fp.Known(), ra.Known()
-	c.Caller = this.typ != SigTramp
+	c.Caller = !f.interrupts()
 	c.level++
 	return NoReason, true
 }

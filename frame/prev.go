@@ -22,7 +22,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	}
 	prev = s.newFrame()
 	prev.Level, prev.next = f.Level+1, f
-	prev.caller = f.typ != SigTramp
+	prev.caller = !f.interrupts()
 	prev.moved = f.moved || f.ra.Lval == InMemory && s.window.movedOn(f.ra.Addr)
 	prev.pc, prev.fp = pc, fp
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
@@ -32,6 +32,12 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 		return nil, SameID, errSame
 	}
 	return prev, NoReason, nil
+}
+
+// interrupts reports whether PREVIOUS was interrupted and did not call THIS: its PC is
+// where it was, and its link register its own.
+func (f *Frame) interrupts() bool {
+	return f.typ == SigTramp || f.cache.Row.Flags&trad.Injected != 0
 }
 
 // unwind returns the PC, SP and FP of PREVIOUS, or why there is none.

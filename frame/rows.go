@@ -136,7 +136,7 @@ func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
 	if _, ok := t.sniffers[winner].(Unwinder); ok || a.PtrSize != 8 {
 		return 0
 	}
-	if row.Flags&(trad.Signal|trad.OtherStack|trad.Once) != 0 || row.CFA.Kind != trad.InReg {
+	if row.Flags&(trad.Signal|trad.OtherStack|trad.Injected|trad.Once) != 0 || row.CFA.Kind != trad.InReg {
 		return 0
 	}
 	bits := slotFast

@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
+	"github.com/sfwalk/sfwalk/sniffer/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/prologue"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
@@ -16,17 +17,18 @@ import (
 // Default returns all sniffers in the order in which they are asked.
 //
 // What is certain comes first: the trampoline's code speaks for itself. SFrame
-// is the quickest to read, then a promise of frame pointers, then DWARF, which
-// knows most. Where no table speaks, the code does; the guess comes last.
+// is the quickest to read; where Go was compiled, its function table and the run
+// time's code know what no other table says. Then come a promise of frame pointers,
+// and DWARF, which knows most. Where no table speaks, the code does; the guess comes last.
 func Default() []frame.Sniffer {
-	return []frame.Sniffer{
-		sigtramp.Sniffer{},
-		sframe.Sniffer{},
+	list := []frame.Sniffer{sigtramp.Sniffer{}, sframe.Sniffer{}}
+	list = append(list, gostack.Sniffers()...)
+	return append(list,
 		fp.Flagged{Promise: sframe.PromisesFramePointer},
 		dwarf.Sniffer{},
 		prologue.Sniffer{},
 		fp.Guess{},
-	}
+	)
 }
 
 // Table returns a table of the default sniffers.

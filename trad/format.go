@@ -42,6 +42,7 @@ var flagNames = []struct {
 }{
 	{Signal, "signal"}, {Outermost, "outermost"}, {MangledRA, "mangled-ra"},
 	{Guess, "guess"}, {Once, "once"}, {InPrologue, "in-prologue"}, {OtherStack, "other-stack"},
+	{Injected, "injected"},
 }
 
 func (r *Row) format(rule Rule, name func(Reg) string) string {

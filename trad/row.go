@@ -48,6 +48,7 @@ const (
 	Once                         // true for this one frame only: not to be cached by PC
 	InPrologue                   // the PC is where the frame is being set up or torn down
 	OtherStack                   // PREVIOUS is on another stack, which may lie anywhere: a coroutine's, a thread's own
+	Injected                     // a run-time system has made a call of THIS that PREVIOUS does not have: it was interrupted
 )
 
 // Row says how to find PREVIOUS while the PC of THIS is in [Lo, Lo+Len).

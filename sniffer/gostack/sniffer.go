@@ -1,0 +1,142 @@
+package gostack
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+const (
+	switches    = frame.Answer("the function changes stacks: a sniffer of its own knows how")
+	noDelta     = frame.Answer("the table has no stack pointer delta for PC")
+	notFollowed = frame.Answer("the function's code does not tell where its frame is")
+	notSwitch   = frame.Answer("the function at PC is another one")
+)
+
+// Sniffer is the sniffer of Go functions; it keeps no state of its own.
+type Sniffer struct{}
+
+func (Sniffer) Name() string { return "go" }
+
+func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	p, why := programOf(q)
+	if why != frame.Claimed {
+		return trad.Row{}, why
+	}
+	f, ok := p.function(q)
+	if !ok {
+		return trad.Row{}, noFunction
+	}
+	name := base(f.Name())
+	switch {
+	case isSwitch(name):
+		return trad.Row{}, switches
+	case isOutermost(f, name):
+		return p.outermost(f, q), frame.Claimed
+	case f.Flags&gopclntab.SPWrite != 0 || callsC[name] || injected[name]:
+		if row, ok := p.assembly(f, q); ok {
+			if injected[name] {
+				p.inject(&row)
+			}
+			return row, frame.Claimed
+		}
+		if f.Flags&gopclntab.SPWrite != 0 {
+			return p.lost(f), frame.Claimed
+		}
+	}
+	row, why := p.ordinary(f, q)
+	if why == frame.Claimed && injected[name] {
+		p.inject(&row)
+	}
+	return row, why
+}
+
+// FunctionStart returns where the function that q.Block is in begins.
+func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+	p, why := programOf(q)
+	if why != frame.Claimed {
+		return 0, false
+	}
+	f, ok := p.function(q)
+	return f.Lo + p.bias, ok
+}
+
+// callsC are functions that C calls: they preserve what C's ABI says.
+var callsC = map[string]bool{
+	"crosscall2": true, "runtime.sigtramp": true, "runtime.cgoSigtramp": true, "runtime.sigprofNonGoWrapper": true,
+	"_rt0_amd64_lib": true, "_rt0_arm64_lib": true, "_rt0_s390x_lib": true, "setg_gcc": true, "_cgo_topofstack": true,
+}
+
+// injected are functions that the runtime, or a debugger, makes a thread call where it is.
+var injected = map[string]bool{
+	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.debugCallV1": true, "runtime.debugCallV2": true,
+}
+
+// isOutermost reports whether a function is the first of its stack. That runtime.sigtramp is one, the
+// table says for the runtime's own unwinder: the kernel has called it.
+func isOutermost(f gopclntab.Func, name string) bool {
+	switch name {
+	case "runtime.goexit", "runtime.mstart", "runtime.rt0_go":
+		return true
+	}
+	return f.Flags&gopclntab.TopFrame != 0 && !callsC[name]
+}
+
+// ordinary returns the row of a function whose frame the assembler has made.
+func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
+	m, pc := p.m, q.Block-p.bias
+	delta, lo, hi, ok := f.SPDelta(pc)
+	if !ok {
+		return trad.Row{}, noDelta
+	}
+	where := span{lo, hi}
+	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: m.sp}, More: m.rest}
+	if !m.frames(&row, &where, p.im, f, pc, delta, !q.Innermost()) {
+		if row, ok := p.assembly(f, q); ok {
+			return row, frame.Claimed
+		}
+		row.FP = trad.Rule{Kind: trad.Undefined}
+		where = span{pc, pc + 1}
+		if row.RA.Kind == trad.NotTracked {
+			return trad.Row{}, notFollowed
+		}
+	}
+	row.Lo, row.Len = where.lo+p.bias, uint32(where.hi-where.lo)
+	return row, frame.Claimed
+}
+
+// assembly returns the row that the function's code tells.
+func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
+	a, ok := p.answer(f, q)
+	if !ok || a.saved != nil {
+		return trad.Row{}, false
+	}
+	a.row.Lo, a.row.Len = q.Block, 1
+	return a.row, true
+}
+
+// inject makes a row one of a function that PREVIOUS has not called.
+func (p *program) inject(row *trad.Row) {
+	row.Flags |= trad.Injected
+	if p.m.inject != nil {
+		row.More = p.m.inject(row.More)
+	}
+}
+
+// outermost is the row of a function that nobody has called.
+func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
+	delta, _, _, _ := f.SPDelta(q.Block - p.bias)
+	return trad.Row{
+		Lo: q.Block, Len: 1, Flags: trad.Outermost,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp, Off: delta + int32(p.m.pushed)}, More: p.m.rest,
+	}
+}
+
+// lost is the row of a function that has left its stack, and nobody knows for where.
+func (p *program) lost(f gopclntab.Func) trad.Row {
+	gone := trad.Rule{Kind: trad.Undefined}
+	return trad.Row{
+		Lo: f.Lo + p.bias, Len: uint32(f.Hi - f.Lo), Flags: trad.OtherStack,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp}, RA: gone, FP: gone, More: p.m.rest,
+	}
+}

@@ -1,0 +1,179 @@
+package gostack
+
+import (
+	"slices"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// answer is what is known of PREVIOUS at one instruction of a function of assembly.
+type answer struct {
+	known bool
+	row   trad.Row // but Lo and Len
+	// saved says that PREVIOUS is in the goroutine's struct g alone: the row has no CFA.
+	saved *saved
+}
+
+// saved are the offsets in a struct g at which a function has put registers of its own
+// beginning; 0 where it has not: no struct g begins with them.
+type saved struct {
+	sp     int64 // of the stack pointer
+	fromSP int64 // what must be added to it for the function's CFA
+	ra, fp int64
+	inTail int64 // of machine.inTail
+}
+
+// solve says how to find the registers of PREVIOUS from a state.
+func solve(m *machine, s *state) (a answer) {
+	a.known = true
+	sp := s.get(m.sp)
+	var exprs []trad.Expression
+	cfa := trad.Rule{}
+	switch e := (trad.Expression)(nil); {
+	case sp.from(m.sp):
+		cfa = trad.Rule{Kind: trad.InReg, Reg: m.sp, Off: int32(m.pushed - sp.off)}
+	default:
+		if e = byDistance(m, s, sp); e == nil {
+			if r, ok := m.holds(s); ok {
+				cfa = trad.Rule{Kind: trad.InReg, Reg: r, Off: int32(m.pushed - s.get(r).off)}
+			} else if e = byWord(m, s, sp); e == nil {
+				return solveSaved(m, s)
+			}
+		}
+		if e != nil {
+			cfa, exprs = trad.Rule{Kind: trad.ValExpr}, []trad.Expression{e}
+		}
+		if sp.reg != sameStack {
+			a.row.Flags |= trad.OtherStack
+		}
+	}
+	a.row.CFA = cfa
+	a.row.RA = s.rule(m, m.ra)
+	a.row.FP = s.rule(m, m.fp)
+	a.row.More = s.others(m, exprs)
+	return a
+}
+
+// holds returns a register that has a known distance from the stack pointer's first
+// value: the frame pointer, if that is one.
+func (m *machine) holds(s *state) (r trad.Reg, ok bool) {
+	if s.get(m.fp).from(m.sp) {
+		return m.fp, true
+	}
+	for r := range trad.Reg(m.regs) {
+		if s.get(r).from(m.sp) {
+			return r, true
+		}
+	}
+	return none, false
+}
+
+// near returns the words that are at known distances from the stack pointer.
+func near(s *state, sp value) (list []word) {
+	for _, w := range s.words {
+		at := w.at
+		at.off = sp.off
+		if w.at.kind == fresh && equal(at, sp) && w.at.off >= sp.off {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// byDistance finds the first stack pointer as asmcgocall has stored it: as a distance
+// from the end of the goroutine's stack, which may move, and the struct g that has it.
+func byDistance(m *machine, s *state, sp value) trad.Expression {
+	words := near(s, sp)
+	for _, w := range words {
+		v := w.value
+		if v.kind != distance || v.of.kind != deref || v.of.off != 0 || !v.less.from(m.sp) {
+			continue
+		}
+		g := *v.of.of
+		for _, x := range words {
+			if y := x.value; equal(y.plus(g.off-y.off), g) && g.off-y.off == stackHi {
+				return depthExpression{sp: m.sp, g: x.at.off - sp.off, depth: w.at.off - sp.off, cfa: m.pushed - v.less.off - v.off}
+			}
+		}
+	}
+	return nil
+}
+
+// byWord finds the first stack pointer stored as it is.
+func byWord(m *machine, s *state, sp value) trad.Expression {
+	for _, w := range near(s, sp) {
+		if w.value.from(m.sp) {
+			return wordExpression{sp: m.sp, at: w.at.off - sp.off, cfa: m.pushed - w.value.off}
+		}
+	}
+	return nil
+}
+
+// rule finds where a register's first value is, relative to the CFA.
+func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
+	if s.get(r).is(r) {
+		return trad.Rule{Kind: trad.Same}
+	}
+	for _, w := range s.words {
+		if w.value.is(r) && w.at.from(m.sp) {
+			return trad.Rule{Kind: trad.Saved, Off: int32(w.at.off - m.pushed)}
+		}
+	}
+	for x := range trad.Reg(m.regs) {
+		if s.get(x).is(r) {
+			return trad.Rule{Kind: trad.InReg, Reg: x}
+		}
+	}
+	return trad.Rule{Kind: trad.Undefined}
+}
+
+// others lists the other registers that are known. What is not listed is lost: Go
+// preserves no register.
+func (s *state) others(m *machine, exprs []trad.Expression) *trad.Rest {
+	rest := &trad.Rest{Unlisted: trad.Undefined, Exprs: exprs}
+	for r := range trad.Reg(m.regs) {
+		if r == m.sp || r == m.fp || r == m.ra {
+			continue
+		}
+		if rule := s.rule(m, r); rule.Kind == trad.Same || rule.Kind == trad.Saved {
+			rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: rule})
+		}
+	}
+	for _, r := range m.thread {
+		if _, ok := slices.BinarySearchFunc(rest.Regs, r, byReg); !ok {
+			rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Same}})
+		}
+	}
+	slices.SortFunc(rest.Regs, func(a, b trad.RegRule) int { return int(a.Reg) - int(b.Reg) })
+	return rest
+}
+
+func byReg(x trad.RegRule, r trad.Reg) int { return int(x.Reg) - int(r) }
+
+// solveSaved finds the registers in a struct g.
+func solveSaved(m *machine, s *state) answer {
+	a := answer{known: true, row: trad.Row{RA: s.rule(m, m.ra), FP: s.rule(m, m.fp)}}
+	for _, w := range s.words {
+		if !w.value.from(m.sp) || w.at.kind != local && (w.at.kind != entry || w.at.from(m.sp)) || w.at.off <= 0 {
+			continue
+		}
+		find := func(r trad.Reg) int64 {
+			for _, x := range s.words {
+				if x.value.is(r) && x.at.off > 0 && equal(x.at.plus(w.at.off-x.at.off), w.at) {
+					return x.at.off
+				}
+			}
+			return 0
+		}
+		a.saved = &saved{sp: w.at.off, fromSP: m.pushed - w.value.off, ra: find(m.ra), fp: find(m.fp)}
+		if m.inTail != none {
+			a.saved.inTail = find(m.inTail)
+		}
+		return a
+	}
+	if s.saved.from(m.sp) {
+		a.saved = &saved{fromSP: m.pushed - s.saved.off} // where, the layout of struct g tells
+		return a
+	}
+	return answer{}
+}

@@ -1,0 +1,69 @@
+package gostack
+
+import (
+	"slices"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Switch is the sniffer of one function of the runtime that changes stacks.
+type Switch struct {
+	name, function string
+}
+
+// The functions that change stacks.
+var (
+	// Systemstack runs a function of Go on the thread's own stack.
+	Systemstack = Switch{"go-systemstack", "runtime.systemstack"}
+	// Asmcgocall runs a function of C on the thread's own stack.
+	Asmcgocall = Switch{"go-asmcgocall", "runtime.asmcgocall"}
+	// Cgocallback is called by C on the thread's stack, and runs Go on a goroutine's.
+	Cgocallback = Switch{"go-cgocallback", "runtime.cgocallback"}
+	// Morestack makes a goroutine's stack larger, from the thread's own.
+	Morestack = Switch{"go-morestack", "runtime.morestack"}
+	// Mcall leaves a goroutine for the thread's own stack, to run another.
+	Mcall = Switch{"go-mcall", "runtime.mcall"}
+)
+
+var allSwitches = []Switch{Systemstack, Asmcgocall, Cgocallback, Morestack, Mcall}
+
+// Sniffers returns the sniffers of Go's stacks, in the order in which they are asked.
+func Sniffers() []frame.Sniffer {
+	list := []frame.Sniffer{Sniffer{}}
+	for _, s := range allSwitches {
+		list = append(list, s)
+	}
+	return list
+}
+
+func isSwitch(function string) bool {
+	return slices.ContainsFunc(allSwitches, func(s Switch) bool { return s.function == function })
+}
+
+func (s Switch) Name() string { return s.name }
+
+func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	p, why := programOf(q)
+	if why != frame.Claimed {
+		return trad.Row{}, why
+	}
+	f, ok := p.function(q)
+	if !ok || base(f.Name()) != s.function {
+		return trad.Row{}, notSwitch
+	}
+	a, ok := p.answer(f, q)
+	switch {
+	case !ok:
+		return p.lost(f), frame.Claimed
+	case a.saved == nil:
+		a.row.Lo, a.row.Len = q.Block, 1
+		return a.row, frame.Claimed
+	case q.This == nil || q.Few:
+		return trad.Row{}, frame.NeedsFrame
+	}
+	return p.fromGoroutine(q, f, a), frame.Claimed
+}
+
+// FunctionStart returns where the function that q.Block is in begins.
+func (Switch) FunctionStart(q *frame.Query) (uint64, bool) { return Sniffer{}.FunctionStart(q) }

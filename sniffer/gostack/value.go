@@ -1,0 +1,72 @@
+package gostack
+
+import "github.com/sfwalk/sfwalk/trad"
+
+// valueKind says what a value is made of.
+type valueKind uint8
+
+const (
+	unknown  valueKind = iota
+	number             // off
+	address            // off, where the file wants it: the load bias comes to it
+	entry              // register reg as it was at the function's first instruction, plus off
+	fresh              // where the stack pointer was set to by instruction id, plus off
+	deref              // the word at address of, plus off
+	local              // the word in the thread's own storage at the thread pointer plus of
+	distance           // of minus less, plus off
+)
+
+// value is what a register or a word of memory holds, as far as the code tells: an
+// expression over the registers that the function began with.
+type value struct {
+	kind valueKind
+	reg  trad.Reg
+	id   uint64
+	off  int64
+	of   *value
+	less *value
+	size uint8 // of the expression
+}
+
+// maxValue is how large an expression may become; code that goes beyond is none of the
+// runtime's.
+const maxValue = 12
+
+// plus returns v+n.
+func (v value) plus(n int64) value {
+	if v.kind != unknown {
+		v.off += n
+	}
+	return v
+}
+
+// is reports whether v is register r as it was at the beginning.
+func (v value) is(r trad.Reg) bool { return v.kind == entry && v.reg == r && v.off == 0 }
+
+// from reports whether v is at a known distance from register r as it was at the beginning.
+func (v value) from(r trad.Reg) bool { return v.kind == entry && v.reg == r }
+
+// over returns the value of a kind over one or two others.
+func over(kind valueKind, of, less value) value {
+	v := value{kind: kind, of: &of, size: of.size + 1}
+	if kind == distance {
+		v.less = &less
+		v.size += less.size
+	}
+	if kind == distance && less.kind == distance && equal(*less.of, of) {
+		return less.less.plus(-less.off) // a - (a - b)
+	}
+	if of.kind == unknown || kind == distance && less.kind == unknown || v.size > maxValue {
+		return value{}
+	}
+	return v
+}
+
+// equal reports whether two expressions are one.
+func equal(a, b value) bool {
+	if a.kind != b.kind || a.reg != b.reg || a.id != b.id || a.off != b.off {
+		return false
+	}
+	same := func(a, b *value) bool { return a == b || a != nil && b != nil && equal(*a, *b) }
+	return same(a.of, b.of) && same(a.less, b.less)
+}
