@@ -23,10 +23,10 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 	for f != nil {
 		name := k.function(f)
 		prev, stop := f.Prev()
-		if k.ends(f, name) {
+		if k.ends(name) {
 			prev, stop = nil, nil
 		}
-		if !hidden(next, name) {
+		if !k.hidden(next, name) {
 			group := k.show(f)
 			group[len(group)-1].Bottom = prev == nil && stop == nil
 			list = append(list, group...)
@@ -48,7 +48,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 
 // function returns the name of the function that a frame is in, "" where Delve knows none.
 func (k *known) function(f *frame.Frame) string {
-	if fn := k.t.Proc.BinInfo().PCToFunc(f.AddressInBlock()); fn != nil {
+	if fn := k.t.Proc.BinInfo().PCToFunc(block(f)); fn != nil {
 		return fn.Name
 	}
 	return ""
@@ -56,10 +56,10 @@ func (k *known) function(f *frame.Frame) string {
 
 // hidden reports whether Delve does not show a frame, because its NEXT is as good: the
 // runtime's assembly around what it has called on another stack.
-func hidden(next, name string) bool {
+func (k *known) hidden(next, name string) bool {
 	switch next {
 	case "runtime.newstack":
-		return strings.HasPrefix(name, "runtime.morestack")
+		return k.g != nil && strings.HasPrefix(name, "runtime.morestack")
 	case "runtime.sigtrampgo":
 		// And what the kernel returns to.
 		return name == "runtime.sigtramp" || name == "runtime.cgoSigtramp" || strings.HasPrefix(name, "runtime.sigreturn")
@@ -67,18 +67,34 @@ func hidden(next, name string) bool {
 	return false
 }
 
-// ends reports whether a frame is the last one: a thread that has let go of its goroutine
-// has nothing to return to where mcall was called.
-func (k *known) ends(f *frame.Frame, name string) bool {
-	return k.g == nil && name == "runtime.mcall"
+// ends reports whether a frame is the last one although the engine goes on, or fails to.
+func (k *known) ends(name string) bool {
+	if k.g != nil {
+		return false
+	}
+	switch name {
+	case "runtime.mcall", "runtime.morestack":
+		return true // the thread has let go of the goroutine that called these
+	case "runtime.clone":
+		return true // the new thread has not begun yet
+	}
+	return false
 }
 
 // show returns a physical frame and, before it, the calls that are inlined in it.
 func (k *known) show(f *frame.Frame) []Frame {
-	if frames := k.frames(f); frames != nil && !unlined(frames) {
-		return k.convert(f, frames)
+	if frames, exact := k.of(f); frames != nil && !unlined(frames) {
+		return k.convert(f, frames, exact)
 	}
 	return k.located(f)
+}
+
+// block returns the address that a frame's code is looked up with.
+func block(f *frame.Frame) uint64 {
+	if f.Type() == frame.SigTramp {
+		return f.PC() // nobody has called there
+	}
+	return f.AddressInBlock()
 }
 
 // unlined reports whether Delve has no lines of the frame's code: the program was linked
@@ -88,8 +104,9 @@ func unlined(frames []proc.Stackframe) bool {
 	return at.Fn == nil || at.File == "" && at.Line == 0
 }
 
-// convert converts a physical frame and what is inlined in it.
-func (k *known) convert(f *frame.Frame, frames []proc.Stackframe) []Frame {
+// convert converts a physical frame and what is inlined in it. Where frames are not
+// exactly it, they tell the code, and the engine where the frame is.
+func (k *known) convert(f *frame.Frame, frames []proc.Stackframe, exact bool) []Frame {
 	n := group(frames)
 	list := make([]Frame, n)
 	for i := range list {
@@ -103,7 +120,7 @@ func (k *known) convert(f *frame.Frame, frames []proc.Stackframe) []Frame {
 			},
 			Physical: f, Inlined: x.Inlined, Delve: frames[i:], subject: k.subject,
 		}
-		if cfa, ok := f.CFA(); ok && cfa != uint64(x.Regs.CFA) {
+		if !exact {
 			list[i].FrameOffset, list[i].FramePointerOffset = k.offsets(f)
 		}
 	}
@@ -129,7 +146,7 @@ func (k *known) offsets(f *frame.Frame) (cfa, fp int64) {
 // this call of systemstack's.
 func (k *known) switched(f, caller *frame.Frame) []Frame {
 	a := k.t.arch
-	if k.g == nil || !k.onGoroutine(k.g.SP) {
+	if sp := f.Register(a.SP); k.g == nil || !sp.Known() || k.onGoroutine(sp.Bits) || !k.onGoroutine(k.g.SP) {
 		return nil
 	}
 	if fn := k.t.Proc.BinInfo().PCToFunc(k.g.PC); fn == nil || fn.Name != switchFunction {
@@ -145,11 +162,9 @@ func (k *known) switched(f, caller *frame.Frame) []Frame {
 	if err != nil || len(frames) == 0 || frames[0].Err != nil {
 		return nil
 	}
-	list := k.convert(f, frames)
+	list := k.convert(f, frames, true)
 	for i := range list {
-		x := &frames[i]
 		list[i].Physical = nil
-		list[i].FrameOffset, list[i].FramePointerOffset = x.FrameOffset(), x.FramePointerOffset()
 	}
 	return list
 }

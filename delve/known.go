@@ -12,28 +12,46 @@ import (
 type known struct {
 	*subject
 	opts  *Options
-	own   listing // the stack as Delve has it
-	depth int     // how deep Delve was asked for it
-	ended bool    // Delve has no more of it
-	led   listing // what Delve has of frames that it was led to
+	own   listing           // the stack as Delve has it
+	after []proc.Stackframe // what is behind the last frame that was found in it
+	depth int               // how deep Delve was asked for it
+	ended bool              // Delve has no more of it
+	led   listing           // what Delve has of frames that it was led to
 }
 
-// frames returns a physical frame as Delve has it, what is inlined in it first, and its
-// callers behind it. There are none where Delve does not know the frame's code.
-func (k *known) frames(f *frame.Frame) []proc.Stackframe {
+// of returns a physical frame as Delve has it, what is inlined in it first, and its
+// callers behind it. There are none where Delve does not know the frame's code. exact is
+// whether it is that very frame in Delve's own stack.
+func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	cfa, _ := f.CFA()
 	at := place{f.PC(), cfa}
-	if found := k.stack(at); found != nil {
-		return found
+	frames = k.find(at)
+	change := changesStack(k.function(f))
+	if frames == nil && change && len(k.after) > 0 && k.after[group(k.after)-1].Current.PC == at.pc {
+		frames = k.after
 	}
-	if found := k.led[at]; found != nil && found[group(found)-1].SystemStack != k.onGoroutine(cfa) {
-		return found
+	if frames != nil {
+		k.after = frames[group(frames):]
+		return frames, change || frames[group(frames)-1].SystemStack != k.onGoroutine(cfa)
 	}
-	return k.lead(f, at)
+	if frames = k.led[at]; frames != nil && frames[group(frames)-1].SystemStack != k.onGoroutine(cfa) {
+		return frames, false
+	}
+	return k.lead(f, at), false
 }
 
-// stack looks for a frame in Delve's own stack, asking for more of that as needed.
-func (k *known) stack(at place) []proc.Stackframe {
+// changesStack reports whether a function's frame is between two stacks. There are two
+// opinions of what its CFA is.
+func changesStack(function string) bool {
+	switch function {
+	case "runtime.systemstack", "runtime.mcall", "runtime.morestack", "runtime.asmcgocall", "runtime.cgocallback":
+		return true
+	}
+	return false
+}
+
+// find looks for a frame in Delve's own stack, asking for more of that as needed.
+func (k *known) find(at place) []proc.Stackframe {
 	for {
 		if found := k.own[at]; found != nil {
 			return found
@@ -72,14 +90,14 @@ const ledFrames = 30
 func (k *known) lead(f *frame.Frame, at place) []proc.Stackframe {
 	a, bi := k.t.arch, k.t.Proc.BinInfo()
 	sp, fp := f.Register(a.SP), f.Register(a.FP)
-	if k.g == nil || !sp.Known() || bi.PCToFunc(f.AddressInBlock()) == nil {
+	if k.g == nil || !sp.Known() || bi.PCToFunc(block(f)) == nil {
 		return nil
 	}
 	g := *k.g
 	g.Thread = nil
 	g.SystemStack = !k.onGoroutine(at.cfa)
 	g.PC, g.SP, g.BP, g.LR = at.pc, sp.Bits, fp.Bits, 0
-	if f.AddressInBlock() != f.PC() {
+	if block(f) != f.PC() {
 		callee := bi.LookupFunc()[switchFunction]
 		if len(callee) != 1 {
 			return nil
@@ -102,7 +120,7 @@ func (k *known) lead(f *frame.Frame, at place) []proc.Stackframe {
 	if err != nil {
 		return nil
 	}
-	if f.AddressInBlock() != f.PC() {
+	if block(f) != f.PC() {
 		frames = frames[group(frames):]
 	}
 	if len(frames) == 0 {

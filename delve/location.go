@@ -30,8 +30,8 @@ const (
 // Delve does not know the code, or has no lines of it.
 func (k *known) located(f *frame.Frame) []Frame {
 	cfa, fp := k.offsets(f)
-	fn := k.t.Proc.BinInfo().PCToFunc(f.AddressInBlock())
-	at := k.t.symbols.Locate(k.t.modules, f.AddressInBlock())
+	fn := k.t.Proc.BinInfo().PCToFunc(block(f))
+	at := k.t.symbols.Locate(k.t.modules, block(f))
 	if f.Type() == frame.SigTramp {
 		at = at[len(at)-1:]
 	}
@@ -54,7 +54,7 @@ func (k *known) located(f *frame.Frame) []Frame {
 	last := &list[len(list)-1]
 	last.Function = api.ConvertFunction(fn)
 	if last.Line == noLine {
-		if file, line, _ := k.t.Proc.BinInfo().PCToLine(f.AddressInBlock()); file != "" {
+		if file, line, _ := k.t.Proc.BinInfo().PCToLine(block(f)); file != "" {
 			last.File, last.Line = file, line
 		}
 	}
@@ -70,11 +70,10 @@ func location(pc uint64, at *symbol.Location, fn *proc.Function, signal bool) ap
 		l.File, l.Line = at.File, at.Line
 	}
 	switch {
-	case at.Function != "":
-	case signal:
+	case signal && fn == nil:
 		l.Function = &api.Function{Name_: signalName}
 		return l
-	default:
+	case at.Function == "":
 		return l
 	}
 	l.Function = &api.Function{Name_: at.Function, Value: at.Start}
