@@ -4,6 +4,7 @@ package delvetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/go-delve/delve/pkg/logflags"
 	"github.com/go-delve/delve/pkg/proc"
@@ -30,6 +31,22 @@ func Attach(t testing.TB, pid int) *proc.TargetGroup {
 func Quiet(t testing.TB) {
 	t.Helper()
 	if err := logflags.Setup(false, "", ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Run lets the process run on for a while.
+func Run(t testing.TB, grp *proc.TargetGroup, d time.Duration) {
+	t.Helper()
+	stopped := make(chan error)
+	go func() {
+		time.Sleep(d)
+		stopped <- grp.RequestManualStop()
+	}()
+	if err := grp.Continue(); err != nil {
+		t.Fatalf("the process does not run on: %v", err)
+	}
+	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
 }

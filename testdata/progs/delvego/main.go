@@ -10,7 +10,7 @@
 //
 // Build: CGO_ENABLED=0 go build -o DIR/delvego ./testdata/progs/delvego
 // and with -ldflags=-w for a binary without DWARF. The argument "quiet" leaves out what
-// runs.
+// runs; with "die" the program leaves a core file.
 package main
 
 import (
@@ -28,6 +28,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 // goroutines is how many there are at least.
@@ -305,6 +306,17 @@ func runs() {
 	}
 }
 
+// die has the kernel, or who stands for it, write a core file of this moment: without a
+// handler of the runtime's.
+//
+//go:noinline
+func die(n int) int {
+	byDefault := new([4]uint64) // struct sigaction
+	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGABRT), uintptr(unsafe.Pointer(byDefault)), 0, 8, 0, 0)
+	syscall.RawSyscall(syscall.SYS_KILL, uintptr(syscall.Getpid()), uintptr(syscall.SIGABRT), 0)
+	return wait(n)
+}
+
 func main() {
 	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds
 	// end the process.
@@ -330,6 +342,9 @@ func main() {
 	}
 	time.Sleep(50 * time.Millisecond)
 	os.Stdout.WriteString("ready\n")
+	if slices.Contains(os.Args, "die") {
+		die(len(os.Args))
+	}
 	var b [1]byte
 	for {
 		if n, _ := os.Stdin.Read(b[:]); n == 0 {
