@@ -297,7 +297,7 @@ func TestDocumentedCommands(t *testing.T) {
 			help(sub)
 		}
 	}
-	help(newRoot(testHost, nil))
+	help(newRoot(testHost, testDelve))
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
 	if err != nil || len(tasks) < 2 {
 		t.Fatalf("threads of the demo: %v, %v", tasks, err)
@@ -323,7 +323,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if _, errOut, err := command("attach", pid, "--save", "snapshot."+pid); err != nil {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
-	names := strings.NewReplacer("--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
+	names := strings.NewReplacer("/run/user/1000/", "", "127.0.0.1:2345", "127.0.0.1:0", "--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
 	plugin := regexp.MustCompile(`(--plugin|plugin check|plugin run) [^ -][^ ]*`)
 	ran := 0
 	for _, line := range lines {

@@ -5,17 +5,20 @@ import (
 	"context"
 )
 
-// testHost runs plug-ins for the tests. The package that it comes from imports this
-// one: the external test package of this folder sets it.
-var testHost Host
+// testHost runs plug-ins for the tests, and testDelve serves Delve's clients. The packages
+// that they come from import this one: the external test package of this folder sets them.
+var (
+	testHost  Host
+	testDelve Delve
+)
 
-// SetHost sets the host of plug-ins that the tests use.
-func SetHost(h Host) { testHost = h }
+// SetHost sets the host of plug-ins, and the Delve, that the tests use.
+func SetHost(h Host, d Delve) { testHost, testDelve = h, d }
 
 // command runs sfwalk with arguments and returns what it prints, and its error.
 func command(args ...string) (stdout, stderr string, err error) {
 	var out, errOut bytes.Buffer
-	root := newRoot(testHost, nil)
+	root := newRoot(testHost, testDelve)
 	root.SetOut(&out)
 	root.SetErr(&errOut)
 	root.SetArgs(args)

@@ -1,8 +1,26 @@
 package command_test
 
 import (
+	"context"
+	"net"
+
 	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 )
 
-func init() { command.SetHost(pluginhost.Host{}) }
+func init() { command.SetHost(pluginhost.Host{}, briefly{dlvhost.Delve{}}) }
+
+// briefly is a Delve whose server ends, as by Ctrl-C, when clients can connect.
+type briefly struct{ command.Delve }
+
+func (b briefly) Serve(ctx context.Context, o command.DelveOptions) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	listening := o.Listening
+	o.Listening = func(at net.Addr) {
+		listening(at)
+		cancel()
+	}
+	return b.Delve.Serve(ctx, o)
+}

@@ -10,16 +10,16 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/go-delve/delve/service"
-	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/debugger"
 
 	"github.com/sfwalk/sfwalk/delve/front"
 	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // Delve is the [command.Delve] that embeds Delve.
@@ -69,34 +69,66 @@ func listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// check finds mistakes in what is to be debugged that Delve says less of.
+// check finds mistakes in what is to be debugged that Delve says less of, or nothing.
 func check(o command.DelveOptions) error {
-	for i, path := range []string{"", o.Core} {
-		if i == 0 && len(o.Args) > 0 {
-			path = o.Args[0]
-		}
-		if path == "" {
-			continue
-		}
-		file, err := elf.Open(path)
+	if len(o.Args) > 0 {
+		kind, err := elfType(o.Args[0])
 		if err != nil {
-			if p := (*fs.PathError)(nil); errors.As(err, &p) {
-				err = p.Err
-			}
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
-		kind := file.Type
-		file.Close()
-		switch {
-		case i == 0 && kind == elf.ET_CORE:
-			return fmt.Errorf("%s is a core file, not a program: the program comes first", path)
-		case i == 1 && kind != elf.ET_CORE:
-			return fmt.Errorf("%s is not a core file, but of ELF type %v", path, kind)
+		if kind == elf.ET_CORE {
+			return fmt.Errorf("%s is a core file, not a program: the program comes first", o.Args[0])
 		}
 	}
-	if o.Dir != "" {
-		if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+	switch {
+	case o.Core != "":
+		kind, err := elfType(o.Core)
+		if err != nil {
+			return err
+		}
+		if kind != elf.ET_CORE {
+			return fmt.Errorf("%s is not a core file, but of ELF type %v", o.Core, kind)
+		}
+		return checkCore(o.Args[0], o.Core)
+	case len(o.Args) > 0:
+		if info, err := os.Stat(o.Args[0]); err == nil && info.Mode()&0o111 == 0 {
+			return fmt.Errorf("%s: it cannot be executed: chmod +x %[1]s", o.Args[0])
+		}
+		if info, err := os.Stat(o.Dir); o.Dir != "" && (err != nil || !info.IsDir()) {
 			return fmt.Errorf("--wd %s: want a folder", o.Dir)
+		}
+	}
+	return nil
+}
+
+// elfType returns what an ELF file is.
+func elfType(path string) (elf.Type, error) {
+	file, err := elf.Open(path)
+	if err != nil {
+		if p := (*fs.PathError)(nil); errors.As(err, &p) {
+			return 0, fmt.Errorf("%s: %w", path, p.Err)
+		}
+		return 0, fmt.Errorf("%s: not an ELF file: %w", path, err)
+	}
+	defer file.Close()
+	return file.Type, nil
+}
+
+// checkCore finds out whether a core file is of another program, which Delve does not.
+func checkCore(exe, path string) error {
+	t, err := core.Open(path, core.Options{Exe: exe})
+	if err != nil {
+		return nil // what is wrong with the core alone is Delve's to say
+	}
+	defer t.Close()
+	for _, m := range t.Modules().All() {
+		if m.Path == t.Exe {
+			m.Image() // its file is held against the core
+		}
+	}
+	for _, w := range t.Warnings() {
+		if strings.Contains(w, exe+": ") && strings.Contains(w, sysroot.ErrMismatch.Error()) {
+			return fmt.Errorf("%s is of another program than %s, or another build: %s", path, exe, w)
 		}
 	}
 	return nil
@@ -114,8 +146,8 @@ func explain(ctx context.Context, o command.DelveOptions, err error) error {
 		t.Close()
 	case o.Core != "":
 		return fmt.Errorf("%s, of the program %s: %w", o.Core, o.Args[0], err)
-	case errors.Is(err, api.ErrNotExecutable):
-		return fmt.Errorf("%s: it cannot be executed here: chmod +x %s, if it is a program for this machine", o.Args[0], filepath.Clean(o.Args[0]))
+	default:
+		return fmt.Errorf("%s: %w", o.Args[0], err)
 	}
 	return err
 }
