@@ -43,5 +43,6 @@ func build(t testing.TB, name string, env, flags []string) string {
 	}
 	cmd := append([]string{gdbtest.Tool(t, "env"), "GOFLAGS=", "CC=cc", "CGO_CFLAGS=-O2 -g", "BUILT_BY=" + strings.TrimSpace(string(version))}, env...)
 	cmd = append(append(cmd, tool, "build"), flags...)
+	cmd = append(cmd, "-buildvcs=false") // behind flags that look like libraries
 	return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", name), cmd...)
 }

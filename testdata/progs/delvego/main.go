@@ -35,7 +35,8 @@ import (
 const goroutines = 1000
 
 var (
-	never   = make(chan int)
+	never   = make(chan int) // nobody sends
+	nowhere = make(chan int) // nobody receives
 	counter atomic.Int64
 	mutex   sync.Mutex
 	rw      sync.RWMutex
@@ -167,7 +168,7 @@ func selecting(n int) int {
 	select {
 	case x := <-never:
 		return x
-	case never <- n:
+	case nowhere <- n:
 		return n
 	case <-time.After(time.Hour):
 		return 0
@@ -209,7 +210,7 @@ func (p *point) Exported(n int) int { return p.pointer(n) }
 // kinds are what goroutines do, each many times.
 var kinds = []func(n int){
 	func(n int) { wait(n) },
-	func(n int) { never <- n },
+	func(n int) { nowhere <- n },
 	func(n int) { selecting(n) },
 	func(n int) { mutex.Lock(); defer mutex.Unlock(); counter.Add(1) },
 	func(n int) { rw.RLock(); counter.Add(1) },

@@ -1,0 +1,151 @@
+//go:build linux && (amd64 || arm64)
+
+package delve_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/proc"
+
+	"github.com/sfwalk/sfwalk/delve"
+	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// What cgo and the runtime put between the functions of testdata/progs/delvecgo.
+const (
+	toC        = "runtime.asmcgocall runtime.cgocall"
+	fromC      = "runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2"
+	blocking   = "C.c_blocks_inner C.c_blocks_middle C.c_blocks C._cgo_Cfunc_c_blocks " + toC + " main._Cfunc_c_blocks main.blocksInC"
+	calling    = "C.c_calls_go_inner C.c_calls_go C._cgo_Cfunc_c_calls_go " + toC + " main._Cfunc_c_calls_go main.callsC main.callsOuter"
+	parking    = "runtime.gopark runtime.chanrecv runtime.chanrecv1 main.parks"
+	called     = "main.goCallback _cgoexp_goCallback " + fromC + " C.goCallback"
+	fromThread = "main.threadInner main.goFromThread _cgoexp_goFromThread " + fromC + " C.goFromThread C.thread_middle C.thread_begins"
+	signalled  = "C.handler_inner C.handler <signal handler called> C.c_signalled_inner C.c_is_signalled C._cgo_Cfunc_c_is_signalled " +
+		toC + " main._Cfunc_c_is_signalled main.signalled main.signalOuter"
+)
+
+// mixed are the stacks of testdata/progs/delvecgo, without the C library's functions: what
+// they are is known from the source.
+var mixed = []struct {
+	name, contains, without string // main's functions that tell whose stack it is
+	want                    string
+	// plain is what Delve alone makes of it, recorded.
+	plain string
+}{
+	{"C", "main.blocksOuter", "runtime.main", blocking + " main.blocksOuter main.main.gowrap1 runtime.goexit",
+		"??? runtime.systemstack_switch runtime.cgocall main._Cfunc_c_blocks main.blocksInC main.blocksOuter main.main.gowrap1 runtime.goexit"},
+	{"main", "runtime.main", "", blocking + " main.blocksOuter main.main runtime.main runtime.goexit",
+		"??? runtime.systemstack_switch runtime.cgocall main._Cfunc_c_blocks main.blocksInC main.blocksOuter main.main runtime.main runtime.goexit"},
+	{"callback", "main.callsOuter", "main.parksOuter", blocking + " main.callbackInner " + called + " " + calling + " main.main.gowrap2 runtime.goexit",
+		"??? runtime.systemstack_switch runtime.cgocall main._Cfunc_c_blocks main.blocksInC main.callbackInner " + called +
+			" ??? runtime.cgocall main._Cfunc_c_calls_go main.callsC main.callsOuter main.main.gowrap2 runtime.goexit"},
+	{"parked", "main.parksOuter", "", parking + " main.callbackInner " + called + " " + calling + " main.parksOuter main.main.gowrap3 runtime.goexit",
+		parking + " main.callbackInner main.goCallback _cgoexp_goCallback runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback " +
+			"runtime.systemstack_switch runtime.cgocall main._Cfunc_c_calls_go main.callsC main.callsOuter main.parksOuter main.main.gowrap3 runtime.goexit"},
+	{"signal", "main.signalOuter", "", signalled + " main.main.gowrap4 runtime.goexit",
+		"??? runtime.systemstack_switch runtime.cgocall main._Cfunc_c_is_signalled main.signalled main.signalOuter main.main.gowrap4 runtime.goexit"},
+	{"recursion", "main.recurse", "", blocking + strings.Repeat(" main.recurse", 41) + " main.main.gowrap5 runtime.goexit",
+		"??? runtime.systemstack_switch runtime.cgocall main._Cfunc_c_blocks main.blocksInC" + strings.Repeat(" main.recurse", 41) + " main.main.gowrap5 runtime.goexit"},
+	{"thread", "main.threadInner", "main.parks", blocking + " " + fromThread,
+		"??? runtime.systemstack_switch runtime.cgocall main._Cfunc_c_blocks main.blocksInC main.threadInner main.goFromThread _cgoexp_goFromThread " +
+			fromC + " C.goFromThread ??? error: input/output error"},
+	{"parked thread", "main.threadInner", "main.blocksInC", parking + " " + fromThread,
+		parking + " main.threadInner main.goFromThread _cgoexp_goFromThread " +
+			"runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback runtime.goexit"},
+}
+
+// hash is what cgo makes different in each build.
+var hash = regexp.MustCompile(`_cgo(exp)?_[0-9a-f]{12}`)
+
+// functions returns the names of frames, without those of the C library.
+func functions(frames []delve.Frame, exe string) string {
+	var list []string
+	for i := range frames {
+		f := &frames[i]
+		name := f.Function.Name()
+		if f.Err != "" {
+			name = "error: " + f.Err
+		} else if m := f.Physical.Module(); m == nil || m.Path != exe && name != "<signal handler called>" {
+			continue
+		}
+		list = append(list, hash.ReplaceAllString(name, "_cgo$1"))
+	}
+	return strings.Join(list, " ")
+}
+
+func delves(frames []proc.Stackframe) string {
+	var list []string
+	for i := range frames {
+		name := "???"
+		if fn := frames[i].Call.Fn; fn != nil {
+			name = fn.Name
+		}
+		if err := frames[i].Err; err != nil {
+			name = "error: " + err.Error()
+		}
+		list = append(list, hash.ReplaceAllString(name, "_cgo$1"))
+	}
+	return strings.Join(list, " ")
+}
+
+// find returns the goroutine whose stack has one function and lacks another, and Delve's
+// own stack of it.
+func find(t *testing.T, pt *proc.Target, contains, without string) (*proc.G, []proc.Stackframe) {
+	t.Helper()
+	list, _, err := proc.GoroutinesInfo(pt, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range list {
+		frames, err := proc.GoroutineStacktrace(pt, g, 100, 0)
+		if err != nil {
+			continue
+		}
+		names := strings.Fields(delves(frames))
+		if slices.Contains(names, contains) && !slices.Contains(names, without) {
+			return g, frames
+		}
+	}
+	t.Fatalf("no goroutine is in %s", contains)
+	return nil, nil
+}
+
+// checkMixed holds the stacks of delvecgo against what its source says.
+func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
+	tg, err := delve.NewTarget(pt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	for _, m := range mixed {
+		t.Run(m.name, func(t *testing.T) {
+			g, own := find(t, pt, m.contains, m.without)
+			if plain := delves(own); live && plain != m.plain {
+				t.Errorf("Delve alone:\n%s\nnot, as recorded,\n%s", plain, m.plain)
+			}
+			frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := functions(frames, exe); got != m.want {
+				t.Errorf("the stack is\n%s\nwant\n%s", got, m.want)
+			}
+			if last := &frames[len(frames)-1]; !last.Bottom || last.Err != "" {
+				t.Errorf("the stack ends with %s", describe(&last.Stackframe))
+			}
+		})
+	}
+	if w := tg.Warnings(); len(w) > 0 {
+		t.Errorf("warnings: %q", w)
+	}
+}
+
+func TestMixed(t *testing.T) {
+	exe := delvetest.Cgo(t)
+	p := gdbtest.StartRunning(t, exe, "main")
+	checkMixed(t, delvetest.Attach(t, p.PID).Selected, exe, true)
+}

@@ -1,0 +1,219 @@
+//go:build linux && (amd64 || arm64)
+
+package delve_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+
+	"github.com/sfwalk/sfwalk/delve"
+)
+
+// shown converts Delve's own stack as its service does.
+func shown(frames []proc.Stackframe) []api.Stackframe {
+	list := make([]api.Stackframe, len(frames))
+	for i := range frames {
+		f := &frames[i]
+		list[i] = api.Stackframe{
+			Location:           api.ConvertLocation(f.Call),
+			FrameOffset:        f.FrameOffset(),
+			FramePointerOffset: f.FramePointerOffset(),
+			Bottom:             f.Bottom,
+		}
+		if f.Err != nil {
+			list[i].Err = f.Err.Error()
+		}
+	}
+	return list
+}
+
+func describe(f *api.Stackframe) string {
+	return fmt.Sprintf("%#x %s %s:%d CFA %d FP %d bottom %v err %q", f.PC, f.Function.Name(), f.File, f.Line, f.FrameOffset, f.FramePointerOffset, f.Bottom, f.Err)
+}
+
+// both prints two stacks side by side.
+func both(ours, delves []api.Stackframe) string {
+	var b strings.Builder
+	for i := range max(len(ours), len(delves)) {
+		if i < len(ours) && i < len(delves) && reflect.DeepEqual(ours[i], delves[i]) {
+			fmt.Fprintf(&b, "  %d both  %s\n", i, describe(&ours[i]))
+			continue
+		}
+		if i < len(ours) {
+			fmt.Fprintf(&b, "  %d ours  %s\n", i, describe(&ours[i]))
+		}
+		if i < len(delves) {
+			fmt.Fprintf(&b, "  %d Delve %s\n", i, describe(&delves[i]))
+		}
+	}
+	return b.String()
+}
+
+// tally counts the stacks that were compared, and those that Delve has wrong.
+type tally struct {
+	stacks, frames int
+	faults         map[string]int
+}
+
+// comparison holds the engine's stacks of one target against Delve's own.
+type comparison struct {
+	*testing.T
+	pt    *proc.Target
+	tg    *delve.Target
+	depth int
+	tally
+}
+
+func compare(t *testing.T, pt *proc.Target, depth int) *comparison {
+	t.Helper()
+	tg, err := delve.NewTarget(pt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tg.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &comparison{T: t, pt: pt, tg: tg, depth: depth, tally: tally{faults: make(map[string]int)}}
+}
+
+// goroutines compares the stacks of those that keep chooses.
+func (c *comparison) goroutines(keep func(*proc.G) bool) {
+	c.Helper()
+	list, _, err := proc.GoroutinesInfo(c.pt, 0, 0)
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, g := range list {
+		if g.Unreadable != nil {
+			c.Errorf("a goroutine: %v", g.Unreadable)
+			continue
+		}
+		if keep(g) {
+			own, err := proc.GoroutineStacktrace(c.pt, g, c.depth, 0)
+			c.stack(fmt.Sprintf("goroutine %d, status %d", g.ID, g.Status), delve.Goroutine(g.ID), g, own, err)
+		}
+	}
+}
+
+// threads compares the stacks of all threads.
+func (c *comparison) threads() {
+	c.Helper()
+	for _, th := range c.pt.ThreadList() {
+		own, err := proc.ThreadStacktrace(c.pt, th, c.depth)
+		g, _ := proc.GetG(th)
+		c.stack(fmt.Sprintf("thread %d", th.ThreadID()), delve.Thread(th.ThreadID()), g, own, err)
+	}
+}
+
+func (c *comparison) stack(what string, who delve.Who, g *proc.G, own []proc.Stackframe, err error) {
+	c.Helper()
+	if err != nil {
+		c.Errorf("%s: Delve: %v", what, err)
+		return
+	}
+	ours, err := delve.Stacktrace(c.tg, who, c.depth)
+	if err != nil {
+		c.Errorf("%s: %v", what, err)
+		return
+	}
+	if len(own) > c.depth+1 && own[len(own)-1].Err == nil {
+		own = own[:c.depth+1] // Delve gives calls that are inlined in the last frame, too
+	}
+	delves := shown(own)
+	for i := range ours {
+		if len(ours[i].Defers) != 0 {
+			c.Errorf("%s: frame %d: deferred calls that nobody asked for", what, i)
+		}
+		ours[i].Defers = nil
+	}
+	c.stacks++
+	c.frames += len(ours)
+	if reflect.DeepEqual(ours, delves) {
+		return
+	}
+	fault, why := c.fault(g, ours, own)
+	if why != "" {
+		c.Errorf("%s: %s:\n%s", what, why, both(ours, delves))
+		return
+	}
+	c.faults[fault]++
+}
+
+// Where Delve is known to be wrong. What the stack is like nevertheless must be shown by
+// another way of Delve's, or by the stack being whole.
+const (
+	afterNewstack = "behind runtime.newstack Delve takes the caller's frame for the one that is about to make its own"
+	inSignal      = "Delve does not find what a signal has interrupted before runtime.sigtrampgo runs"
+	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
+	inVDSO        = "Delve goes from the vDSO to where the goroutine was parked last"
+	threadStart   = "Delve goes on behind runtime.mstart, where a thread's stack begins"
+)
+
+// fault returns which error of Delve's explains that the stacks differ, or why none does.
+func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackframe) (fault, why string) {
+	last := &ours[len(ours)-1]
+	if last.Err != "" || !last.Bottom && len(ours) <= c.depth {
+		return "", "the stack is not whole"
+	}
+	delves := shown(own)
+	i := 0 // the first that differs
+	for i < min(len(ours), len(delves)) && reflect.DeepEqual(ours[i], delves[i]) {
+		i++
+	}
+	switch {
+	case last.Function.Name() == "runtime.mstart" && i == len(ours)-1:
+		last := *last
+		if last.Bottom = false; len(delves) > i && reflect.DeepEqual(last, delves[i]) {
+			return threadStart, ""
+		}
+	case i > 0 && ours[i-1].Function.Name() == "runtime.newstack":
+		return afterNewstack, c.parked(g, ours[i:])
+	case i <= 1 && slices.ContainsFunc(ours[:2], func(f api.Stackframe) bool { return strings.HasPrefix(f.Function.Name(), "runtime.sigreturn") }):
+		return inSignal, ""
+	case i == 0 && own[0].Call.Fn == nil:
+		return inVDSO, c.switched(g, ours)
+	case i == 1 && ours[0].Function.Name() == "runtime.systemstack":
+		return inSystemstack, c.switched(g, ours)
+	}
+	return "", "the stacks differ"
+}
+
+// switched holds what is behind the frames on the system's stack against what Delve finds
+// where the goroutine has left its own.
+func (c *comparison) switched(g *proc.G, ours []api.Stackframe) (why string) {
+	for k := range ours {
+		if ours[k].Function.Name() == "runtime.systemstack_switch" {
+			return c.parked(g, ours[k:])
+		}
+	}
+	return ""
+}
+
+// parked holds frames against what Delve finds where the goroutine has left its stack.
+func (c *comparison) parked(g *proc.G, ours []api.Stackframe) (why string) {
+	if g == nil {
+		return "no goroutine"
+	}
+	own, err := proc.GoroutineStacktrace(c.pt, g, len(ours)-1, proc.StacktraceG)
+	if err != nil {
+		return err.Error()
+	}
+	delves := shown(own)
+	if len(delves) < len(ours) {
+		return "Delve's goroutine is shorter"
+	}
+	delves = delves[:len(ours)]
+	delves[0].Line = ours[0].Line // Delve does not take it for a caller
+	if !reflect.DeepEqual(ours, delves) {
+		return "from where the goroutine has left its stack, it differs:\n" + both(ours, delves)
+	}
+	return ""
+}

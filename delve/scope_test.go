@@ -1,0 +1,204 @@
+//go:build linux && (amd64 || arm64)
+
+package delve_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+
+	"github.com/sfwalk/sfwalk/delve"
+	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// What expressions are in the frames of testdata/progs/delvecgo, by the stacks of mixed:
+// the source says which values they have.
+var variables = []struct{ stack, function, expression, value string }{
+	{"C", "main.blocksInC", "p", `main.point {X: 101, Y: 102, Name: "blocks"}`},
+	{"C", "main.blocksInC", "n", "101"},
+	{"C", "main.blocksOuter", "local", "[3]int [100,200,300]"},
+	{"C", "main.blocksOuter", "n+local[2]", "400"},
+	{"main", "main.blocksOuter", "local[0]", "500"},
+	{"callback", "main.blocksInC", "n", "203"},
+	{"callback", "main.callbackInner", "list", "[]int len: 2, cap: 2, [203,204]"},
+	{"callback", "main.callbackInner", "n", "203"},
+	{"callback", "main.callsC", "text", `"calls C"`},
+	{"callback", "main.callsC", "n", "201"},
+	{"callback", "main.callsOuter", "p.Name", `"outer"`},
+	{"callback", "main.callsOuter", "n", "200"},
+	{"parked", "main.parks", "name", `"parked"`},
+	{"parked", "main.callsOuter", "p.Y", "1001"},
+	{"parked", "main.parksOuter", "n", "1000"},
+	{"signal", "main.signalled", "p.Name", `"signalled"`},
+	{"signal", "main.signalOuter", "n", "300"},
+	{"recursion", "main.recurse", "n", "0"}, // the innermost of them
+	{"thread", "main.threadInner", "from", `"a thread of C's"`},
+	{"thread", "main.goFromThread", "n", "402"},
+	{"parked thread", "main.threadInner", "n", "1002"},
+}
+
+// Locals of Go's frames evaluate wherever they are, C's frames say that they have none.
+func TestScope(t *testing.T) {
+	exe := delvetest.Cgo(t, "-gcflags=all=-N -l")
+	p := gdbtest.StartRunning(t, exe, "main")
+	pt := delvetest.Attach(t, p.PID).Selected
+	tg, err := delve.NewTarget(pt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	load := proc.LoadFullValue()
+	for _, m := range mixed {
+		g, _ := find(t, pt, m.contains, m.without)
+		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100, Load: &load})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range variables {
+			if v.stack != m.name {
+				continue
+			}
+			f := named(frames, v.function)
+			if f == nil {
+				t.Errorf("%s: no frame of %s", m.name, v.function)
+				continue
+			}
+			if got := evaluate(f, v.expression); got != v.value {
+				t.Errorf("%s: %s: %s is %s, want %s", m.name, v.function, v.expression, got, v.value)
+			}
+			if loaded := f.Var(v.expression); loaded != nil && loaded.SinglelineString() != v.value {
+				t.Errorf("%s: %s: %s is loaded as %s, want %s", m.name, v.function, v.expression, loaded.SinglelineString(), v.value)
+			}
+		}
+		for i := range frames {
+			f := &frames[i]
+			name := f.Function.Name()
+			_, err := f.Scope()
+			if inC := strings.HasPrefix(name, "C.c_") || strings.HasPrefix(name, "C.handler") || strings.HasPrefix(name, "C.thread"); inC && !errors.Is(err, delve.ErrNoVariables) {
+				t.Errorf("%s: scope of %s: %v", m.name, name, err)
+			} else if inC && (!strings.Contains(err.Error(), name) || f.Locals != nil) {
+				t.Errorf("%s: scope of %s: %v; locals %v", m.name, name, err, f.Locals)
+			}
+			if strings.HasPrefix(name, "main.") && err != nil {
+				t.Errorf("%s: scope of %s: %v", m.name, name, err)
+			}
+		}
+	}
+
+	// What is set is there.
+	g, _ := find(t, pt, "main.callsOuter", "main.parksOuter")
+	for _, value := range []string{"7", "200"} {
+		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scope, err := named(frames, "main.callsOuter").Scope()
+		if err == nil {
+			err = scope.SetVariable("n", value)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if frames, err = delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if got := evaluate(named(frames, "main.callsOuter"), "n"); got != value {
+			t.Errorf("n was set to %s, and is %s", value, got)
+		}
+	}
+}
+
+func named(frames []delve.Frame, function string) *delve.Frame {
+	for i := range frames {
+		if frames[i].Function.Name() == function {
+			return &frames[i]
+		}
+	}
+	return nil
+}
+
+func evaluate(f *delve.Frame, expression string) string {
+	scope, err := f.Scope()
+	if err != nil {
+		return err.Error()
+	}
+	v, err := scope.EvalExpression(expression, proc.LoadFullValue())
+	if err != nil {
+		return err.Error()
+	}
+	return api.ConvertVar(v).SinglelineString()
+}
+
+// Scopes are Delve's own where Delve has the frame, with the same variables.
+func TestOwnScopes(t *testing.T) {
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
+	pt := delvetest.Attach(t, p.PID).Selected
+	tg, err := delve.NewTarget(pt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	list, _, err := proc.GoroutinesInfo(pt, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := proc.LoadFullValue()
+	compared, deferred := 0, 0
+	for i, g := range list {
+		if i%7 != 0 {
+			continue // a goroutine of each kind is enough
+		}
+		const depth = 12
+		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: depth, Load: &load, Defers: true})
+		if err != nil {
+			t.Errorf("goroutine %d: %v", g.ID, err)
+			continue
+		}
+		own, err := proc.GoroutineStacktrace(pt, g, depth, proc.StacktraceReadDefers)
+		if err != nil {
+			t.Errorf("goroutine %d: Delve: %v", g.ID, err)
+			continue
+		}
+		for k := range frames {
+			f := &frames[k]
+			want := variablesOf(t, pt, own[k:], load)
+			if got := fmt.Sprint(f.Arguments, f.Locals); got != want {
+				t.Errorf("goroutine %d, frame %d %s:\n%s\nDelve:\n%s", g.ID, k, f.Function.Name(), got, want)
+			}
+			compared++
+			if len(f.Defers) != len(own[k].Defers) {
+				t.Errorf("goroutine %d, frame %d %s: %d deferred calls, Delve has %d", g.ID, k, f.Function.Name(), len(f.Defers), len(own[k].Defers))
+				continue
+			}
+			for j, d := range own[k].Defers {
+				_, _, fn := d.DeferredFunc(pt)
+				if got := f.Defers[j]; got.SP != d.SP || got.DeferLoc.PC != d.DeferPC || got.DeferredLoc.Function.Name() != fn.Name {
+					t.Errorf("goroutine %d, frame %d %s: deferred call %+v, Delve has %+v of %s", g.ID, k, f.Function.Name(), got, d, fn.Name)
+				}
+				deferred++
+			}
+		}
+	}
+	if compared < 500 || deferred < 10 {
+		t.Errorf("%d frames, %d deferred calls", compared, deferred)
+	}
+}
+
+func variablesOf(t *testing.T, pt *proc.Target, frames []proc.Stackframe, load proc.LoadConfig) string {
+	t.Helper()
+	scope := proc.FrameToScope(pt, pt.Memory(), nil, 0, frames...)
+	locals, err := scope.LocalVariables(load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments, err := scope.FunctionArguments(load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(api.ConvertVars(arguments), api.ConvertVars(locals))
+}
