@@ -154,7 +154,7 @@ const (
 	inSignal      = "Delve does not find what a signal has interrupted before runtime.sigtrampgo runs"
 	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
 	inVDSO        = "Delve goes from the vDSO to where the goroutine was parked last"
-	threadStart   = "Delve goes on behind runtime.mstart, where a thread's stack begins"
+	threadStart   = "Delve goes on behind what a thread's stack begins with"
 )
 
 // fault returns which error of Delve's explains that the stacks differ, or why none does.
@@ -169,14 +169,14 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 		i++
 	}
 	switch {
-	case last.Function.Name() == "runtime.mstart" && i == len(ours)-1:
+	case beginsThread(last.Function.Name()) && i == len(ours)-1 && len(delves) > i:
 		last := *last
-		if last.Bottom = false; len(delves) > i && reflect.DeepEqual(last, delves[i]) {
+		if last.Bottom = false; reflect.DeepEqual(last, delves[i]) {
 			return threadStart, ""
 		}
 	case i > 0 && ours[i-1].Function.Name() == "runtime.newstack":
 		return afterNewstack, c.parked(g, ours[i:])
-	case i <= 1 && slices.ContainsFunc(ours[:2], func(f api.Stackframe) bool { return strings.HasPrefix(f.Function.Name(), "runtime.sigreturn") }):
+	case i <= 1 && slices.ContainsFunc(ours[:min(2, len(ours))], func(f api.Stackframe) bool { return strings.HasPrefix(f.Function.Name(), "runtime.sigreturn") }):
 		return inSignal, ""
 	case i == 0 && own[0].Call.Fn == nil:
 		return inVDSO, c.switched(g, ours)
@@ -184,6 +184,10 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 		return inSystemstack, c.switched(g, ours)
 	}
 	return "", "the stacks differ"
+}
+
+func beginsThread(function string) bool {
+	return function == "runtime.mstart" || function == "runtime.mcall" || function == "runtime.morestack"
 }
 
 // switched holds what is behind the frames on the system's stack against what Delve finds

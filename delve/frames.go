@@ -3,6 +3,7 @@
 package delve
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/proc"
@@ -23,7 +24,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 	for f != nil {
 		name := k.function(f)
 		prev, stop := f.Prev()
-		if k.ends(name) {
+		if k.ends(name, stop) {
 			prev, stop = nil, nil
 		}
 		if !k.hidden(next, name) {
@@ -68,7 +69,7 @@ func (k *known) hidden(next, name string) bool {
 }
 
 // ends reports whether a frame is the last one although the engine goes on, or fails to.
-func (k *known) ends(name string) bool {
+func (k *known) ends(name string, stop error) bool {
 	if k.g != nil {
 		return false
 	}
@@ -76,7 +77,8 @@ func (k *known) ends(name string) bool {
 	case "runtime.mcall", "runtime.morestack":
 		return true // the thread has let go of the goroutine that called these
 	case "runtime.clone":
-		return true // the new thread has not begun yet
+		var none *frame.StopError
+		return errors.As(stop, &none) && none.Reason == frame.NoSavedPC // a new thread, which has not begun
 	}
 	return false
 }

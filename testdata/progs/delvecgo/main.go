@@ -157,21 +157,29 @@ func main() {
 	go recurse(40)
 	C.c_starts_thread(400)
 	C.c_starts_thread(parking)
-	for reached.Load() < 7 {
+	inC := slices.Contains(os.Args, "main")
+	go ready(inC)
+	if inC {
+		blocksOuter(500)
+	}
+	select {}
+}
+
+// ready says so once all are about to block, and ends with standard input.
+func ready(main bool) {
+	blocked := int32(7)
+	if main {
+		blocked++
+	}
+	for reached.Load() < blocked {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(50 * time.Millisecond)
 	os.Stdout.WriteString("ready\n")
-	go func() {
-		var b [1]byte
-		for {
-			if n, _ := os.Stdin.Read(b[:]); n == 0 {
-				os.Exit(0)
-			}
+	var b [1]byte
+	for {
+		if n, _ := os.Stdin.Read(b[:]); n == 0 {
+			os.Exit(0)
 		}
-	}()
-	if slices.Contains(os.Args, "main") {
-		blocksOuter(500)
 	}
-	select {}
 }
