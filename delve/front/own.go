@@ -99,32 +99,22 @@ func (m *methods) find(in *rpc2.FindLocationIn, out *rpc2.FindLocationOut, why e
 
 // registers returns a frame's registers: those that are known.
 func registers(t *delve.Target, f *delve.Frame) api.Registers {
-	return api.ConvertRegisters(dwarfRegisters(t, f), t.Proc.BinInfo().Arch.DwarfRegisterToString, false)
-}
-
-func dwarfRegisters(t *delve.Target, f *delve.Frame) *op.DwarfRegisters {
-	a := t.Arch()
-	regs := op.NewDwarfRegisters(0, nil, a.Order, uint64(a.PC), uint64(a.SP), uint64(a.FP), uint64(a.RA))
-	if f.Physical == nil {
-		return regs
-	}
+	var regs op.DwarfRegisters
 	var known arch.Registers
 	f.Physical.Registers(&known)
-	for _, r := range a.Regs {
+	for _, r := range t.Arch().Regs {
 		if v, ok := known.Get(r.Num); ok {
 			regs.AddReg(uint64(r.Num), op.DwarfRegisterFromUint64(v))
 		}
 	}
-	return regs
+	return api.ConvertRegisters(&regs, t.Proc.BinInfo().Arch.DwarfRegisterToString, false)
 }
 
-// globals returns a scope for a frame that has no variables: it sees those of packages,
-// and the frame's registers.
-func globals(t *delve.Target, f *delve.Frame) (*proc.EvalScope, error) {
+// globals returns a scope for a frame that has no variables: it sees those of packages.
+func globals(t *delve.Target) (*proc.EvalScope, error) {
 	scope, err := proc.ConvertEvalScope(t.Proc, -1, 0, 0)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		scope.Location = proc.Location{}
 	}
-	scope.Location, scope.Regs = proc.Location{PC: f.PC}, *dwarfRegisters(t, f)
-	return scope, nil
+	return scope, err
 }

@@ -138,7 +138,7 @@ func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *pr
 		scope, none := frame.Scope()
 		if none != nil {
 			var err error
-			if scope, err = globals(t, frame); err != nil {
+			if scope, err = globals(t); err != nil {
 				return none
 			}
 		}

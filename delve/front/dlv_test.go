@@ -1,0 +1,204 @@
+//go:build linux && (amd64 || arm64)
+
+package front_test
+
+import (
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-delve/delve/service/debugger"
+
+	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// The functions of testdata/progs/delvecgo, as its source has them, with what cgo and
+// the runtime put between them.
+const (
+	toC      = "runtime.asmcgocall runtime.cgocall "
+	fromC    = "runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2 "
+	blocking = "C.c_blocks_inner C.c_blocks_middle C.c_blocks C._cgo_Cfunc_c_blocks " + toC + "main._Cfunc_c_blocks main.blocksInC "
+	parking  = "runtime.gopark runtime.chanrecv runtime.chanrecv1 main.parks "
+	calling  = "main.callbackInner main.goCallback _cgoexp_goCallback " + fromC +
+		"C.goCallback C.c_calls_go_inner C.c_calls_go C._cgo_Cfunc_c_calls_go " + toC + "main._Cfunc_c_calls_go main.callsC main.callsOuter "
+	fromThread = "main.threadInner main.goFromThread _cgoexp_goFromThread " + fromC + "C.goFromThread C.thread_middle C.thread_begins"
+)
+
+// chains are all that the goroutines of delvecgo come to rest in.
+var chains = map[string]string{
+	"in C":           blocking + "main.blocksOuter main.main.gowrap1 runtime.goexit",
+	"main":           blocking + "main.blocksOuter main.main runtime.main runtime.goexit",
+	"callback":       blocking + calling + "main.main.gowrap2 runtime.goexit",
+	"parked":         parking + calling + "main.parksOuter main.main.gowrap3 runtime.goexit",
+	"signal":         "C.handler_inner C.handler <signal handler called> C.c_signalled_inner C.c_is_signalled C._cgo_Cfunc_c_is_signalled " + toC + "main._Cfunc_c_is_signalled main.signalled main.signalOuter main.main.gowrap4 runtime.goexit",
+	"recursion":      blocking + strings.Repeat("main.recurse ", 41) + "main.main.gowrap5 runtime.goexit",
+	"thread":         blocking + fromThread,
+	"thread, parked": parking + fromThread,
+}
+
+// names joins the functions of a stack, without those of the C library.
+func names(list []frame) string {
+	var names []string
+	for _, name := range functions(list) {
+		if c, ok := strings.CutPrefix(name, "C."); ok && !regexp.MustCompile(`^(c_|handler|thread_|_cgo_|goCallback|goFromThread)`).MatchString(c) {
+			continue
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// checkChains checks that the stacks of goroutines, as a client shows them, have all
+// chains, and nothing else of C or of main.
+func checkChains(t testing.TB, stacks []string) {
+	t.Helper()
+	for name, want := range chains {
+		if i := slices.Index(stacks, want); i >= 0 {
+			stacks = slices.Delete(stacks, i, i+1)
+		} else {
+			t.Errorf("%s: no goroutine is at\n%s", name, strings.ReplaceAll(want, " ", "\n\t"))
+		}
+	}
+	for _, s := range stacks {
+		if strings.Contains(s, "main.") && !strings.Contains(s, " main.main.func") || strings.Contains(s, "C.") {
+			t.Errorf("a goroutine is at\n%s", strings.ReplaceAll(s, " ", "\n\t"))
+		}
+	}
+}
+
+// startCgo starts delvecgo, built for debugging.
+func startCgo(t testing.TB) *gdbtest.Process {
+	return gdbtest.StartRunning(t, debuggable(t), "main")
+}
+
+func debuggable(t testing.TB) string { return delvetest.Cgo(t, "-gcflags=all=-N -l") }
+
+// chainsOf returns the chains that dlv prints of goroutines.
+func chainsOf(said string) (list []string) {
+	for _, stack := range stacksOf(said) {
+		list = append(list, names(stack))
+	}
+	return list
+}
+
+// The real dlv shows whole stacks, of a process and of its core; by itself, it does not.
+func TestDlv(t *testing.T) {
+	p := startCgo(t)
+	for _, got := range chainsOf(dlv(t, []string{"goroutines -t 100", "exit -d"}, "attach", strconv.Itoa(p.PID))[0]) {
+		if slices.Contains(slices.Collect(maps.Values(chains)), got) {
+			t.Errorf("dlv alone does it, too:\n%s", got)
+		}
+	}
+	core := filepath.Join(t.TempDir(), "core")
+	said := dlv(t, []string{"goroutines -t 100", "dump " + core, "exit -d"}, "connect", attach(t, p, false).addr)
+	checkChains(t, chainsOf(said[0]))
+	checkRuns(t, p)
+	s := serve(t, debugger.Config{CoreFile: core}, false, debuggable(t))
+	checkChains(t, chainsOf(dlv(t, []string{"goroutines -t 100", "exit"}, "connect", s.addr)[0]))
+}
+
+// A C program has stacks, too: those that gdb shows.
+func TestDlvC(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g"))
+	var want []string
+	for _, f := range gdbtest.Backtrace(t, p.PID)[0].Frames {
+		want = append(want, f.Function)
+	}
+	var got []string
+	for _, f := range stackOf(dlv(t, []string{"stack", "exit -d"}, "connect", attach(t, p, false).addr)[0]) {
+		got = append(got, strings.TrimPrefix(f.function, "C."))
+	}
+	if slices.Index(want, "main") < 2 || len(got) < len(want) || !slices.Equal(got[1:slices.Index(want, "main")+1], want[1:slices.Index(want, "main")+1]) {
+		t.Errorf("got %q, gdb %q", got, want)
+	}
+}
+
+// A frame's number leads to the frame that is shown by it.
+func TestDlvFrames(t *testing.T) {
+	p := startCgo(t)
+	addr := attach(t, p, true).addr
+	session := func(commands ...string) []string {
+		return dlv(t, append(commands, "exit -d", "n"), "connect", addr)
+	}
+	stack := stackOf(session("goroutine 1", "stack")[1])
+	at := func(function string) int {
+		return slices.IndexFunc(stack, func(f frame) bool { return f.function == function })
+	}
+	c, in, out := at("C.c_blocks_middle"), at("main.blocksInC"), at("main.blocksOuter")
+	if c < 0 || in < 0 || out != in+1 {
+		t.Fatalf("%v", stack)
+	}
+	number := strings.NewReplacer("%in", strconv.Itoa(in), "%out", strconv.Itoa(out), "%c", strconv.Itoa(c), "%n", strconv.Itoa(in-c))
+	var commands, wants []string
+	for _, tt := range []struct{ command, want string }{
+		{"goroutine 1", `^Switched from \d+ to 1 `},
+		{"frame %in print p", `^main.point {X: 501, Y: 502, Name: "blocks"}`},
+		{"frame %in locals", `^p = main.point {X: 501, Y: 502, Name: "blocks"}\n`},
+		{"frame %in args", `^n = 501\n`},
+		{"frame %out print local[1]", `^1000\n`},
+		{"frame %out print n", `^500\n`},
+		{"frame %out set local[1] = 77", `^$`},
+		{"frame %out print local[1]", `^77\n`},
+		{"frame %out whatis local", `^\[3\]int\n`},
+		{"frame %out list", `frame %out at .*main.go:57 \(PC: 0x` + strings.TrimLeft(stack[out].pc, "0") + `\)`},
+		{"frame %out disassemble", `^TEXT main\.blocksOuter\(SB\) .*main.go\n`},
+		{"frame %out regs", `(?i)^ +Rip = 0x` + stack[out].pc + `\n +Rsp = 0x`},
+		{"frame %c regs", `(?i)^ +Rip = 0x` + stack[c].pc + `\n +Rsp = 0x`},
+		{"regs", `(?i)^ +Rip = 0x` + stack[0].pc + `\n +Rsp = 0x`},
+		{"frame %c locals", `^Command failed: C.c_blocks_middle: C code of which Delve has no debug information: no Go variables\n`},
+		{"frame %c args", `^Command failed: C.c_blocks_middle: C code of which Delve has no debug information: no Go variables\n`},
+		{"frame %c print p", `^Command failed: C.c_blocks_middle: C code .*: no Go variables; and could not find symbol value for p\n`},
+		{"frame %c print main.reached", `^sync/atomic.Int32 {`},
+		{"frame %c watch -w p", `^Command failed: frame %c, C.c_blocks_middle: Delve itself does not reach this frame\n`},
+		{"frame 100 print p", `^Command failed: Frame 100 does not exist in goroutine -1\n`},
+		{"stack -full", `main.blocksInC\n(.*\n)+ +n = 501\n(.*\n)*? +p = main.point {X: 501, Y: 502, Name: "blocks"}\n`},
+		{"stack 2", `C.c_blocks_middle\n.*\n\(truncated\)\n`},
+		{"frame %c", `(?s)Frame %c: .*\(PC: ` + strings.TrimLeft(stack[c].pc, "0") + `\)`},
+		{"up %n", `(?s)Frame %in: .*main.go:49 \(PC: `},
+		{"print n", `^501\n`},
+		{"up", `Frame %out: .*main.go:57 \(PC: `},
+		{"print n", `^500\n`},
+		{"locals", `^local = \[3\]int`},
+		{"down", `Frame %in: `},
+		{"args", `^n = 501\n`},
+		{"break main.threadInner", `^Breakpoint 1 set at `},
+		{"clear 1", `^Breakpoint 1 cleared at `},
+	} {
+		commands, wants = append(commands, number.Replace(tt.command)), append(wants, number.Replace(tt.want))
+	}
+	said := session(commands...)
+	for i, want := range wants {
+		if !regexp.MustCompile(want).MatchString(said[i]) {
+			t.Errorf("(dlv) %s\n%s\nwant %s", commands[i], said[i], want)
+		}
+	}
+
+	// SP, as the frame has it, is where the code thinks that it is: n's place is known from both.
+	said = session("goroutine 1", "frame "+strconv.Itoa(out)+" regs", "frame "+strconv.Itoa(out)+" disassemble", "frame "+strconv.Itoa(out)+" print &n")
+	find := func(pattern, in string) uint64 {
+		t.Helper()
+		m := regexp.MustCompile(pattern).FindStringSubmatch(in)
+		if m == nil {
+			t.Fatalf("no %s in\n%s", pattern, in)
+		}
+		return hex(t, m[1])
+	}
+	sp, offset, n := find(`Rsp = 0x([0-9a-f]+)`, said[1]), find(`mov qword ptr \[rsp\+0x([0-9a-f]+)\], rax`, said[2]), find(`\(\*int\)\(0x([0-9a-f]+)\)`, said[3])
+	if sp+offset != n {
+		t.Errorf("SP %#x, n is at +%#x, and at %#x", sp, offset, n)
+	}
+}
+
+func hex(t testing.TB, s string) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
