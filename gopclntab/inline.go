@@ -34,8 +34,17 @@ const (
 type tree struct {
 	f     Func
 	runs  []run // the index of the innermost call, or less than 0
-	calls []byte
-	size  int // of a struct inlinedCall
+	calls []call
+	data  []byte // the calls as they are stored, size bytes each
+	size  int
+}
+
+// call is an inlined call.
+type call struct {
+	outer int32  // index of the call that it was inlined into, -1 for the function itself
+	site  uint64 // an address that has the file and the line of the call
+	name  uint32 // offset of the function's name
+	ok    bool
 }
 
 // Inlined returns the calls that are inlined at pc, the innermost first, and last the
@@ -48,17 +57,15 @@ func (f Func) Inlined(pc uint64) []Call {
 	var chain []Call
 	at := pc
 	if t, ok := f.tree(); ok {
-		for i := t.index(at); i >= 0 && len(chain) < maxDepth; i = t.index(at) {
-			name, site, ok := t.call(i)
-			if !ok {
-				break
-			}
-			c := Call{Function: name}
+		var indices []int32
+		for i := t.index(at); i >= 0 && int(i) < len(t.calls) && t.calls[i].ok && len(chain) < maxDepth; i = t.calls[i].outer {
+			c := Call{Function: text(f.t.names, uint64(t.calls[i].name))}
 			c.File, c.Line, _ = f.Line(at)
-			c.Lo, c.Entry = t.extent(i, pc)
 			chain = append(chain, c)
-			at = site
+			indices = append(indices, i)
+			at = t.calls[i].site
 		}
+		t.extents(chain, indices, pc)
 	}
 	c := Call{Function: f.Name(), Lo: f.Lo, Entry: f.Lo}
 	c.File, c.Line, _ = f.Line(at)
@@ -88,10 +95,27 @@ func (f Func) tree() (t *tree, ok bool) {
 	if last < 0 || last >= maxInlined {
 		return nil, false
 	}
-	t.calls = make([]byte, (int(last)+1)*t.size)
-	n, _ := f.t.FuncData.ReadAt(t.calls, int64(base))
-	t.calls = t.calls[:n]
+	t.data = read(f.t.FuncData, int64(base), (int(last)+1)*t.size)
+	t.calls = make([]call, len(t.data)/t.size)
+	for i := range t.calls {
+		t.calls[i] = t.call(int32(i))
+	}
 	return t, true
+}
+
+// read reads n bytes, or as many as there are; no more is allocated than could be read.
+func read(r io.ReaderAt, off int64, n int) []byte {
+	const chunk = 1 << 12
+	var data []byte
+	for len(data) < n {
+		at := len(data)
+		data = slices.Grow(data, min(n-at, chunk))
+		data = data[:min(n, cap(data))]
+		if got, _ := r.ReadAt(data[at:], off+int64(at)); got < len(data)-at {
+			return data[:at+got]
+		}
+	}
+	return data
 }
 
 // index returns which call is inlined innermost at pc; less than 0 if there is none.
@@ -108,93 +132,95 @@ func (t *tree) index(pc uint64) int32 {
 	return t.runs[i].value
 }
 
-// call returns the name of the i-th inlined function, and an address that has the file,
-// the line and the index of what it was inlined into.
-func (t *tree) call(i int32) (name string, site uint64, ok bool) {
-	at := int(i) * t.size
-	if i < 0 || len(t.calls) < at+t.size {
-		return "", 0, false
-	}
-	nameAt, siteAt := at+4, at+8
+// call reads the i-th call. Those come before the calls inlined into them.
+func (t *tree) call(i int32) (c call) {
+	p := t.data[int(i)*t.size:]
+	nameAt, siteAt := 4, 8
 	if t.f.t.Version < Go120 {
-		nameAt, siteAt = at+12, at+16
+		nameAt, siteAt = 12, 16
 	}
-	site = t.f.Lo + uint64(t.f.t.u32(t.calls, siteAt))
-	if site < t.f.Lo || site >= t.f.Hi {
-		return "", 0, false
-	}
-	name = text(t.f.t.names, uint64(t.f.t.u32(t.calls, nameAt)))
-	return name, site, name != ""
+	c.name = t.f.t.u32(p, nameAt)
+	c.site = t.f.Lo + uint64(t.f.t.u32(p, siteAt))
+	c.outer = max(t.index(c.site), -1)
+	c.ok = c.site >= t.f.Lo && c.site < t.f.Hi && c.outer < i && uint64(c.name) < uint64(len(t.f.t.names))
+	return c
 }
 
-// extent returns where the code of call i around pc begins, and where its first code
-// does.
-func (t *tree) extent(i int32, pc uint64) (lo, entry uint64) {
-	within, known := false, false
-	inside := make(map[int32]bool)
+// extents finds where the code of each call of a chain, innermost first, begins: around
+// pc, and first of all.
+func (t *tree) extents(chain []Call, indices []int32, pc uint64) {
+	// within is, for each call, how many of the chain's it is itself or is inlined into.
+	within := make([]int, len(t.calls))
+	for i := range t.calls {
+		if k := slices.Index(indices, int32(i)); k >= 0 {
+			within[i] = len(chain) - k
+		} else if outer := t.calls[i].outer; t.calls[i].ok && outer >= 0 {
+			within[i] = within[outer]
+		}
+	}
+	inside := 0 // how many the run before was within
+	known := 0  // how many have an entry
 	for _, r := range t.runs {
-		in, ok := inside[r.value]
-		if !ok {
-			in = t.within(r.value, i)
-			inside[r.value] = in
+		n := 0
+		if r.value >= 0 && int(r.value) < len(within) {
+			n = within[r.value]
 		}
-		if in && !known {
-			entry, known = r.lo, true
+		for k := inside; k < n; k++ {
+			chain[len(chain)-1-k].Lo = r.lo
 		}
-		if in && !within {
-			lo = r.lo
+		for ; known < n; known++ {
+			chain[len(chain)-1-known].Entry = r.lo
 		}
-		if within = in; pc < r.hi {
-			break
+		if inside = n; pc < r.hi {
+			return
 		}
 	}
-	return lo, entry
-}
-
-// within reports whether call i is call outer or inlined into it.
-func (t *tree) within(i, outer int32) bool {
-	for range maxDepth {
-		if i < 0 || i == outer {
-			return i == outer
-		}
-		_, site, ok := t.call(i)
-		if !ok {
-			return false
-		}
-		i = t.index(site)
-	}
-	return false
 }
 
 // fitTrees is how many functions' trees FuncDataFits looks at.
 const fitTrees = 8
 
 // FuncDataFits reports whether data may be what FUNCDATA words of the table are for:
-// whether the trees of inlined calls of its first functions with such are in it.
+// whether the trees of inlined calls of its first functions with such are in it, and
+// agree with the lines of the code.
 func (t *Table) FuncDataFits(data io.ReaderAt) bool {
 	with := *t
 	with.FuncData = data
-	named := false // zeros are a call of the first name
 	for i, trees := 0, 0; i < t.n && trees < fitTrees; i++ {
 		f, ok := with.Func(i)
 		if !ok {
 			continue
 		}
-		calls, ok := f.tree()
-		if !ok {
-			continue
-		}
-		for _, r := range calls.runs {
-			if r.value < 0 {
-				continue
-			}
-			name, _, ok := calls.call(r.value)
-			if !ok {
+		if calls, ok := f.tree(); ok {
+			if !calls.fits() {
 				return false
 			}
-			named = named || name != text(t.names, 0)
+			trees++
 		}
-		if trees++; trees == fitTrees && !named {
+	}
+	return true
+}
+
+// fits reports whether what the tree says of each call may be true.
+func (t *tree) fits() bool {
+	for _, r := range t.runs {
+		if r.value < 0 {
+			continue
+		}
+		if int(r.value) >= len(t.calls) || !t.calls[r.value].ok {
+			return false
+		}
+		c, p := &t.calls[r.value], t.data[int(r.value)*t.size:]
+		if t.f.t.Version < Go120 {
+			_, line, _ := t.f.Line(c.site)
+			if outer := int16(t.f.t.ByteOrder.Uint16(p)); int32(outer) != c.outer || int(t.f.t.u32(p, 8)) != line {
+				return false
+			}
+			continue
+		}
+		// The function's first line is not known where it is another shared library's.
+		_, line, _ := t.f.Line(r.lo)
+		if start := int(t.f.t.u32(p, 12)); p[1]|p[2]|p[3] != 0 || line < start || c.name == 0 && start == 0 {
 			return false
 		}
 	}

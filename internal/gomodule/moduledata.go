@@ -12,6 +12,9 @@ import (
 // among the first 42 in all releases.
 const moduleWords = 64
 
+// gofuncs are where gofunc was until now, counted from text: since Go 1.20, and before.
+var gofuncs = [...]int{18, 16}
+
 // maxPointers bounds how many pointers to a table are tried. Programs have one.
 const maxPointers = 64
 
@@ -37,8 +40,14 @@ func (f *finder) moduleData(t *gopclntab.Table, addr uint64) bool {
 				continue
 			}
 			t.Text = text
-			for _, gofunc := range words[i+3:] {
-				if gofunc != 0 && f.setFuncData(t, gofunc) {
+			rest := words[i+2:]
+			for _, i := range gofuncs {
+				if i < len(rest) && f.setFuncData(t, rest[i]) {
+					return true
+				}
+			}
+			for _, gofunc := range rest {
+				if f.setFuncData(t, gofunc) {
 					break
 				}
 			}

@@ -1,4 +1,4 @@
-// Command old is what the tables of older releases are of. It prints what the runtime
+// Command releases is what the tables of several Go releases are of. It prints what the runtime
 // itself reads from its table: the line of each address of its functions, and stacks with
 // inlined calls. Addresses count from the function base.
 package main
