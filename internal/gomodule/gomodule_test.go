@@ -74,14 +74,14 @@ func module(t testing.TB, path string) *target.Module {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mapped(im)
-}
-
-func mapped(im *target.Image) *target.Module {
 	slide := uint64(0)
 	if im.Type == elf.ET_DYN {
 		slide = bias
 	}
+	return mapped(im, slide)
+}
+
+func mapped(im *target.Image, slide uint64) *target.Module {
 	const page = 0xfff
 	var maps []target.Mapping
 	for _, p := range im.Progs {
@@ -160,6 +160,9 @@ func TestBuilds(t *testing.T) {
 			whole := build(t, test.cgo, test.args...)
 			want := symbols(t, whole)
 			check(t, "whole", module(t, whole), want)
+			if test.cgo == "" { // the Go linker leaves code where it is
+				check(t, "-s -w", module(t, build(t, "", append(test.args, "-ldflags=-s -w")...)), want)
+			}
 			for _, how := range [][]string{{"-g"}, {"-s"}, {"-s", "-R", ".note.go.buildid", "-R", ".go.buildinfo"}} {
 				stripped := filepath.Join(t.TempDir(), "prog")
 				run(t, "strip", append(how, "-o", stripped, whole)...)
@@ -221,40 +224,53 @@ func check(t *testing.T, name string, m *target.Module, want map[string]uint64) 
 	t.Errorf("%s: main.inner is not inlined in main.work", name)
 }
 
-// A process's own memory has the table too, where the file cannot be had.
+// A process's memory has the table too, where the file cannot be had. There the dynamic
+// linker has done the relocations.
 func TestMemory(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := module(t, self)
-	want, _, err := Table(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mem, err := os.Open("/proc/self/mem")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: a module that is only in memory (no /proc)")
-	}
-	defer mem.Close()
-	fileImage, _, _ := file.Image()
-	base := ^uint64(0)
-	for _, p := range fileImage.Progs {
-		if p.Type == elf.PT_LOAD {
-			base = min(base, p.Vaddr)
+	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
+		path := gdbtest.Build(t, "gotarget", flags...)
+		p := gdbtest.StartRunning(t, path)
+		mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", p.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mem.Close()
+		file := module(t, path)
+		want, _, err := Table(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := firstMapping(t, p.PID, path)
+		im, err := target.MemoryImage(processMemory{mem}, base, 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fileImage, _, _ := file.Image()
+		got, _, err := Table(mapped(im, base-fileImage.Progs[slices.IndexFunc(fileImage.Progs, func(p elf.ProgHeader) bool { return p.Type == elf.PT_LOAD })].Vaddr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Text != want.Text || got.Len() != want.Len() || got.Text == 0 || got.FuncData == nil {
+			t.Errorf("%q: text %#x, %d functions; the file has %#x, %d", flags, got.Text, got.Len(), want.Text, want.Len())
 		}
 	}
-	im, err := target.MemoryImage(processMemory{mem}, base, 1<<30)
+}
+
+// firstMapping returns where a process has the first page of a file.
+func firstMapping(t *testing.T, pid int, path string) (base uint64) {
+	t.Helper()
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := Table(mapped(im))
-	if err != nil {
-		t.Fatal(err)
+	for line := range strings.Lines(string(maps)) {
+		if strings.HasSuffix(strings.TrimSpace(line), path) {
+			fmt.Sscanf(line, "%x-", &base)
+			return base
+		}
 	}
-	if got.Text != want.Text || got.Len() != want.Len() || got.Text == 0 || got.FuncData == nil {
-		t.Errorf("text %#x, %d functions; the file has %#x, %d", got.Text, got.Len(), want.Text, want.Len())
-	}
+	t.Fatalf("%s is not mapped:\n%s", path, maps)
+	return 0
 }
 
 type processMemory struct{ *os.File }
@@ -274,7 +290,7 @@ func TestC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := mapped(im)
+	m := mapped(im, bias)
 	r.n = 0
 	for range 2 {
 		if _, _, err := Table(m); !errors.Is(err, ErrNotGo) {
