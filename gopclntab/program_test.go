@@ -11,7 +11,7 @@ import (
 
 // architectures are those that the test program is built for: of 32 and 64 bits, in both
 // byte orders, with instructions of 1, 2 and 4 bytes.
-var architectures = []string{"amd64", "arm64", "s390x", "386", "mips"}
+var architectures = []string{"amd64", "arm64", "s390x", "mips"}
 
 // program is a Go program with everything in it.
 type program struct {

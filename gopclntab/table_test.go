@@ -15,7 +15,6 @@ func TestHeader(t *testing.T) {
 			elf.EM_X86_64:  {PtrSize: 8, Quantum: 1, ByteOrder: binary.LittleEndian},
 			elf.EM_AARCH64: {PtrSize: 8, Quantum: 4, ByteOrder: binary.LittleEndian},
 			elf.EM_S390:    {PtrSize: 8, Quantum: 2, ByteOrder: binary.BigEndian},
-			elf.EM_386:     {PtrSize: 4, Quantum: 1, ByteOrder: binary.LittleEndian},
 			elf.EM_MIPS:    {PtrSize: 4, Quantum: 4, ByteOrder: binary.BigEndian},
 		}[p.file.Machine]
 		got := p.table
