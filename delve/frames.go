@@ -36,6 +36,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 		if name == "runtime.systemstack" && prev != nil {
 			list = append(list, k.switched(f, prev)...)
 		}
+		k.shown = len(list)
 		if len(list) > o.Depth {
 			return k.load(list[:o.Depth+1])
 		}
@@ -50,7 +51,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 // function returns the name of the function that a frame is in, "" where Delve knows none.
 func (k *known) function(f *frame.Frame) string {
 	if fn := k.t.Proc.BinInfo().PCToFunc(block(f)); fn != nil {
-		return fn.Name
+		return strings.TrimSuffix(fn.Name, ".abi0") // as the function table has it
 	}
 	return ""
 }

@@ -12,11 +12,12 @@ import (
 type known struct {
 	*subject
 	opts  *Options
-	own   listing           // the stack as Delve has it
-	after []proc.Stackframe // what is behind the last frame that was found in it
-	depth int               // how deep Delve was asked for it
-	ended bool              // Delve has no more of it
-	led   listing           // what Delve has of frames that it was led to
+	own   listing // the stack as Delve has it
+	last  place   // the last frame that was found in it
+	shown int     // how many frames were found so far
+	depth int     // how deep Delve was asked for it
+	ended bool    // Delve has no more of it
+	led   listing // what Delve has of frames that it was led to
 }
 
 // of returns a physical frame as Delve has it, what is inlined in it first, and its
@@ -27,17 +28,26 @@ func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	at := place{f.PC(), cfa}
 	frames = k.find(at)
 	change := changesStack(k.function(f))
-	if frames == nil && change && len(k.after) > 0 && k.after[group(k.after)-1].Current.PC == at.pc {
-		frames = k.after
+	if frames == nil && change {
+		if next := k.behind(); len(next) > 0 && next[group(next)-1].Current.PC == at.pc {
+			frames = next
+		}
 	}
 	if frames != nil {
-		k.after = frames[group(frames):]
+		physical := &frames[group(frames)-1]
+		k.last = place{physical.Current.PC, uint64(physical.Regs.CFA)}
 		return frames, change || frames[group(frames)-1].SystemStack != k.onGoroutine(cfa)
 	}
 	if frames = k.led[at]; frames != nil && frames[group(frames)-1].SystemStack != k.onGoroutine(cfa) {
 		return frames, false
 	}
 	return k.lead(f, at), false
+}
+
+// behind returns what Delve's own stack has behind the last frame that was found in it.
+func (k *known) behind() []proc.Stackframe {
+	frames := k.own[k.last]
+	return frames[group(frames):]
 }
 
 // changesStack reports whether a function's frame is between two stacks. There are two
@@ -60,10 +70,12 @@ func (k *known) find(at place) []proc.Stackframe {
 		if found := k.own[place{at.pc - 1, at.cfa}]; found != nil && isC(found[group(found)-1].Current.Fn) {
 			return found
 		}
-		if k.ended {
+		// A broken stack may be endless to Delve: no more is asked for than can be needed.
+		depth := min(2*k.shown+62, k.opts.Depth+1)
+		if k.ended || depth <= k.depth {
 			return nil
 		}
-		k.depth = 2*k.depth + 62
+		k.depth = depth
 		frames, err := k.ask(k.depth)
 		k.ended = err != nil || len(frames) <= k.depth
 		k.own = make(listing, len(frames)) // what was found before lacks callers

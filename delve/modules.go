@@ -37,7 +37,7 @@ func (t *Target) refreshLive() error {
 	}
 	known := make(map[string]*target.Module)
 	t.modules = procmaps.Modules(maps, func(f *procmaps.File) *target.Module {
-		key := fmt.Sprint(f.Path, f.Major, f.Minor, f.Inode, f.Mappings)
+		key := fmt.Sprint(f.Path, f.Major, f.Minor, f.Inode, joined(f.Mappings))
 		m := t.known[key]
 		if m == nil {
 			m = t.files.Module(f.Path, f.Mappings)
@@ -47,6 +47,19 @@ func (t *Target) refreshLive() error {
 	})
 	t.maps, t.known = maps, known
 	return nil
+}
+
+// joined joins mappings that only the permission to write keeps apart, which the dynamic
+// linker takes away when it has relocated a file.
+func joined(list []target.Mapping) (out []target.Mapping) {
+	for _, m := range list {
+		if n := len(out); n > 0 && out[n-1].Hi == m.Lo && out[n-1].Offset+(m.Lo-out[n-1].Lo) == m.Offset && out[n-1].Exec == m.Exec {
+			out[n-1].Hi = m.Hi
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 // liveFiles says where the files of a process are: below its own root.
