@@ -115,6 +115,17 @@ func FuzzLocate(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	for _, name := range []string{"go1.15", "go1.26"} { // without DWARF
+		packed, err := os.ReadFile("../gopclntab/testdata/releases/" + name + ".xz")
+		if err != nil {
+			f.Fatal(err)
+		}
+		data, err := unpack(packed)
+		if err != nil || locateAll(data) == 0 {
+			f.Fatalf("%s: %v, or no lines", name, err)
+		}
+		f.Add(data)
+	}
 	for _, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-g", "-gz=zlib"}} {
 		data, err := os.ReadFile(compile(f, sources(f), "cc", "calls.c", append(flags, "-O2", "-Iinc", "-no-pie")...))
 		if err != nil {
