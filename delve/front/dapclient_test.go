@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"net"
+	"slices"
 	"testing"
 
 	"github.com/google/go-dap"
@@ -66,7 +67,7 @@ func (c *dapClient) next() []byte {
 // event waits for one.
 func (c *dapClient) event(name string) {
 	c.t.Helper()
-	for len(c.events) == 0 || c.events[len(c.events)-1] != name {
+	for !slices.Contains(c.events, name) {
 		text, err := dap.ReadBaseMessage(c.in)
 		if err != nil {
 			c.t.Fatalf("wait for %s: %v", name, err)

@@ -58,9 +58,9 @@ func (o *owned) reset() { o.refs = nil }
 // errStale is returned for a number of before the process has run.
 var errStale = errors.New("it is of before the process has run, or of nothing")
 
-// own returns what answers a request about a frame or a variable that is ours; nil for
+// about returns what answers a request about a frame or a variable that is ours; nil for
 // one about Delve's.
-func (f *filter) own(m *message) func(reply []byte) bool {
+func (f *filter) about(m *message) func(reply []byte) bool {
 	var args struct {
 		FrameID   int    `json:"frameId"`
 		Reference int    `json:"variablesReference"`
@@ -175,7 +175,7 @@ func (f *filter) variables(reply []byte, seq int, of any) error {
 	list := []dap.Variable{}
 	if regs, ok := of.(api.Registers); ok {
 		for _, r := range regs {
-			list = append(list, dap.Variable{Name: r.Name, Value: r.Value})
+			list = append(list, dap.Variable{Name: fmt.Sprintf("%6s", strings.ToLower(r.Name)), Value: r.Value})
 		}
 	}
 	vars, _ := of.(ownVariables)
@@ -198,7 +198,7 @@ func (f *filter) variables(reply []byte, seq int, of any) error {
 			continue
 		}
 		waiting++
-		err := f.evaluate(expr, "", func(reply []byte) bool {
+		err := f.own("evaluate", dap.EvaluateArguments{Expression: expr}, func(reply []byte) bool {
 			var r dap.EvaluateResponse
 			if json.Unmarshal(reply, &r) == nil && r.Success {
 				x := &list[i]
@@ -249,7 +249,7 @@ func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArgu
 		f.respond(reply, "evaluate", seq, body)
 		return nil
 	}
-	return f.evaluate(expr, args.Context, func(own []byte) bool {
+	return f.own("evaluate", dap.EvaluateArguments{Expression: expr, Context: args.Context}, func(own []byte) bool {
 		var r dap.EvaluateResponse
 		if json.Unmarshal(own, &r) == nil && r.Success {
 			body = r.Body

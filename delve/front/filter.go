@@ -83,10 +83,17 @@ func (f *filter) request(content []byte) error {
 	switch m.Command {
 	case "initialize", "attach", "launch":
 		f.set(m.Arguments)
+	case "pause":
+		// Delve takes every such request for one to stop its downloads of debug information,
+		// and does no more, if libraries were loaded at the last stop: of an attach, too. It
+		// stops of itself to set breakpoints, and runs on; no breakpoints in no file will do.
+		if f.server.dbg.IsRunning() {
+			f.own("setBreakpoints", dap.SetBreakpointsArguments{Source: dap.Source{Path: "/"}}, func([]byte) bool { return true })
+		}
 	case "stackTrace":
 		return f.stackTrace(&m, content)
 	case "scopes", "variables", "evaluate", "setVariable", "dataBreakpointInfo":
-		if handler := f.own(&m); handler != nil {
+		if handler := f.about(&m); handler != nil {
 			f.await(m.Seq, handler)
 			return f.ask(m.Seq, "scopes", dap.ScopesArguments{FrameId: ownBase - 1}) // it has none, and says so in its turn
 		}
@@ -151,11 +158,14 @@ func (f *filter) ask(seq int, command string, arguments any) error {
 	return f.send(content)
 }
 
-// evaluate has Delve evaluate an expression that is the same in all frames.
-func (f *filter) evaluate(expr, context string, handler func(reply []byte) bool) error {
+// own sends a request of our own to Delve.
+func (f *filter) own(command string, arguments any, handler func(reply []byte) bool) error {
+	f.mu.Lock()
 	f.asked--
-	f.await(f.asked, handler)
-	return f.ask(f.asked, "evaluate", dap.EvaluateArguments{Expression: expr, Context: context})
+	seq := f.asked
+	f.mu.Unlock()
+	f.await(seq, handler)
+	return f.ask(seq, command, arguments)
 }
 
 func (f *filter) send(content []byte) error {
