@@ -5,6 +5,7 @@ package delve_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,11 +48,38 @@ func TestScope(t *testing.T) {
 	exe := delvetest.Cgo(t, "-gcflags=all=-N -l")
 	p := gdbtest.StartRunning(t, exe, "main")
 	pt := delvetest.Attach(t, p.PID).Selected
-	tg, err := delve.NewTarget(pt)
-	if err != nil {
-		t.Fatal(err)
+	tg := open(t, pt)
+	checkVariables(t, pt)
+	t.Run("core", func(t *testing.T) {
+		core := dump(t, pt, filepath.Join(t.TempDir(), "core"), 0)
+		checkVariables(t, delvetest.Open(t, core, exe).Selected)
+	})
+
+	// What is set is there.
+	g, _ := find(t, pt, "main.callsOuter", "main.parksOuter")
+	for _, value := range []string{"7", "200"} {
+		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scope, err := named(frames, "main.callsOuter").Scope()
+		if err == nil {
+			err = scope.SetVariable("n", value)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if frames, err = delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if got := evaluate(named(frames, "main.callsOuter"), "n"); got != value {
+			t.Errorf("n was set to %s, and is %s", value, got)
+		}
 	}
-	defer tg.Close()
+}
+
+func checkVariables(t *testing.T, pt *proc.Target) {
+	tg := open(t, pt)
 	load := proc.LoadFullValue()
 	for _, m := range mixed {
 		g, _ := find(t, pt, m.contains, m.without)
@@ -87,28 +115,6 @@ func TestScope(t *testing.T) {
 			if strings.HasPrefix(name, "main.") && err != nil {
 				t.Errorf("%s: scope of %s: %v", m.name, name, err)
 			}
-		}
-	}
-
-	// What is set is there.
-	g, _ := find(t, pt, "main.callsOuter", "main.parksOuter")
-	for _, value := range []string{"7", "200"} {
-		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		scope, err := named(frames, "main.callsOuter").Scope()
-		if err == nil {
-			err = scope.SetVariable("n", value)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if frames, err = delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100}); err != nil {
-			t.Fatal(err)
-		}
-		if got := evaluate(named(frames, "main.callsOuter"), "n"); got != value {
-			t.Errorf("n was set to %s, and is %s", value, got)
 		}
 	}
 }

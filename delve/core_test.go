@@ -1,0 +1,49 @@
+//go:build linux && (amd64 || arm64)
+
+package delve_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/proc"
+
+	"github.com/sfwalk/sfwalk/internal/delvetest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// Cores have the stacks of the process that they were written of.
+func TestCores(t *testing.T) {
+	exe := delvetest.Cgo(t, "-buildmode=pie")
+	p := gdbtest.StartRunning(t, exe, "main")
+	dir := t.TempDir()
+	gdbs := filepath.Join(dir, "gdb")
+	if out, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(p.PID), "-ex", "generate-core-file "+gdbs).CombinedOutput(); err != nil {
+		t.Fatalf("gdb: %v\n%s", err, out)
+	}
+	pt := delvetest.Attach(t, p.PID).Selected
+	own := dump(t, pt, filepath.Join(dir, "delve"), 0)
+	any := dump(t, pt, filepath.Join(dir, "any"), proc.DumpPlatformIndependent)
+	for _, c := range []struct{ name, path string }{{"gdb", gdbs}, {"Delve", own}, {"Delve for any platform", any}} {
+		t.Run(c.name, func(t *testing.T) {
+			checkMixed(t, delvetest.Open(t, c.path, exe).Selected, exe, false)
+		})
+	}
+}
+
+// dump has Delve write a core file.
+func dump(t *testing.T, pt *proc.Target, path string, flags proc.DumpFlags) string {
+	t.Helper()
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state proc.DumpState
+	if pt.Dump(out, flags, &state); state.Err != nil {
+		t.Fatalf("Delve's core: %v", state.Err)
+	}
+	return path
+}
