@@ -35,7 +35,22 @@ type ownFrame struct {
 // ownVariables are the variables of one.
 type ownVariables struct {
 	scope api.EvalScope
-	list  []*proc.Variable
+	list  []variable
+}
+
+// variable is one as it was when the process stood still.
+type variable struct {
+	name, text, typ string
+	shadowed        bool   // by another of its name
+	address         string // an expression that means it in all frames; "" if it is not in memory
+}
+
+func newVariable(v *proc.Variable) variable {
+	x := variable{name: v.Name, text: api.ConvertVar(v).SinglelineString(), typ: v.TypeString(), shadowed: v.Flags&proc.VariableShadowed != 0}
+	if v.Addr != 0 && v.DwarfType != nil && v.Unreadable == nil && v.Flags&(proc.VariableFakeAddress|proc.VariableCPURegister|proc.VariableConstant) == 0 {
+		x.address = fmt.Sprintf("*(*%q)(%#x)", api.PrettyTypeName(v.DwarfType), v.Addr)
+	}
+	return x
 }
 
 // add gives something a number.
@@ -142,7 +157,9 @@ func (f *filter) scopes(reply []byte, seq int, of any) error {
 			if err != nil {
 				return err
 			}
-			vars.list = append(args, locals...)
+			for _, v := range append(args, locals...) {
+				vars.list = append(vars.list, newVariable(v))
+			}
 		}
 		list = append(list, dap.Scope{Name: name, VariablesReference: f.owned.add(vars)})
 		if f.wants().Registers {
@@ -186,19 +203,18 @@ func (f *filter) variables(reply []byte, seq int, of any) error {
 		}
 	}
 	for i, v := range vars.list {
-		list = append(list, dap.Variable{Name: v.Name, EvaluateName: v.Name, Value: api.ConvertVar(v).SinglelineString()})
-		if v.Flags&proc.VariableShadowed != 0 {
-			list[i].Name, list[i].EvaluateName = "("+v.Name+")", ""
+		list = append(list, dap.Variable{Name: v.name, EvaluateName: v.name, Value: v.text})
+		if v.shadowed {
+			list[i].Name, list[i].EvaluateName = "("+v.name+")", ""
 		}
 		if f.wants().Types {
-			list[i].Type = v.TypeString()
+			list[i].Type = v.typ
 		}
-		expr, ok := address(v)
-		if !ok {
+		if v.address == "" {
 			continue
 		}
 		waiting++
-		err := f.own("evaluate", dap.EvaluateArguments{Expression: expr}, func(reply []byte) bool {
+		err := f.own("evaluate", dap.EvaluateArguments{Expression: v.address}, func(reply []byte) bool {
 			var r dap.EvaluateResponse
 			if json.Unmarshal(reply, &r) == nil && r.Success {
 				x := &list[i]
@@ -217,14 +233,6 @@ func (f *filter) variables(reply []byte, seq int, of any) error {
 	return nil
 }
 
-// address returns an expression for a variable that means the same in all frames.
-func address(v *proc.Variable) (expr string, ok bool) {
-	if v.Addr == 0 || v.DwarfType == nil || v.Unreadable != nil || v.Flags&(proc.VariableFakeAddress|proc.VariableCPURegister|proc.VariableConstant) != 0 {
-		return "", false
-	}
-	return fmt.Sprintf("*(*%q)(%#x)", api.PrettyTypeName(v.DwarfType), v.Addr), true
-}
-
 // expression evaluates one in a frame: what it yields, if it is in memory, is shown by
 // Delve.
 func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArguments) error {
@@ -233,23 +241,24 @@ func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArgu
 		return errStale
 	}
 	var body dap.EvaluateResponseBody
-	v, err := f.server.stacks.eval(frame.scope, args.Expression, f.load())
+	var v variable
+	var unreadable error
+	err := f.server.stacks.eval(frame.scope, args.Expression, f.load(), func(x *proc.Variable) { v, unreadable = newVariable(x), x.Unreadable })
+	if err == nil {
+		err = unreadable
+	}
 	if err != nil {
 		return err
 	}
-	if v.Unreadable != nil {
-		return v.Unreadable
-	}
-	body.Result = api.ConvertVar(v).SinglelineString()
+	body.Result = v.text
 	if f.wants().Types {
-		body.Type = v.TypeString()
+		body.Type = v.typ
 	}
-	expr, _ := address(v)
-	if expr == "" {
+	if v.address == "" {
 		f.respond(reply, "evaluate", seq, body)
 		return nil
 	}
-	return f.own("evaluate", dap.EvaluateArguments{Expression: expr, Context: args.Context}, func(own []byte) bool {
+	return f.own("evaluate", dap.EvaluateArguments{Expression: v.address, Context: args.Context}, func(own []byte) bool {
 		var r dap.EvaluateResponse
 		if json.Unmarshal(own, &r) == nil && r.Success {
 			body = r.Body

@@ -85,11 +85,7 @@ func (m *methods) Eval(in rpc2.EvalIn, out *rpc2.EvalOut) error {
 	if in.Cfg != nil {
 		cfg = *api.LoadConfigToProc(in.Cfg)
 	}
-	v, err := m.stacks.eval(in.Scope, in.Expr, cfg)
-	if err == nil {
-		out.Variable = api.ConvertVar(v)
-	}
-	return err
+	return m.stacks.eval(in.Scope, in.Expr, cfg, func(v *proc.Variable) { out.Variable = api.ConvertVar(v) })
 }
 
 // Set sets a variable that a frame sees.

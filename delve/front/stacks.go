@@ -131,10 +131,10 @@ func (s *stacks) scope(of api.EvalScope, f func(*proc.EvalScope) error) error {
 	})
 }
 
-// eval evaluates an expression in a frame. In one that has no variables it may still be of
-// those of packages; if it is not, the error says what the frame is.
-func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *proc.Variable, err error) {
-	err = s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
+// eval calls f with what an expression yields in a frame. In one that has no variables it may
+// still be of those of packages; if it is not, the error says what the frame is.
+func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig, f func(*proc.Variable)) error {
+	return s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
 		scope, none := frame.Scope()
 		if none != nil {
 			var err error
@@ -142,13 +142,15 @@ func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig) (v *pr
 				return none
 			}
 		}
-		v, err = scope.EvalExpression(expr, cfg)
-		if err != nil && none != nil {
+		v, err := scope.EvalExpression(expr, cfg)
+		switch {
+		case err == nil:
+			f(v)
+		case none != nil:
 			return fmt.Errorf("%w; and %w", none, err)
 		}
 		return err
 	})
-	return v, err
 }
 
 // close lets go of what the engine has of the process.
