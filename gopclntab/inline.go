@@ -56,7 +56,7 @@ func (f Func) Inlined(pc uint64) []Call {
 	}
 	var chain []Call
 	at := pc
-	if t, ok := f.tree(); ok {
+	if t, ok := f.treeAt(pc); ok {
 		var indices []int32
 		for i := t.index(at); i >= 0 && int(i) < len(t.calls) && t.calls[i].ok && len(chain) < maxDepth; i = t.calls[i].outer {
 			c := Call{Function: text(f.t.names, uint64(t.calls[i].name))}
@@ -70,6 +70,14 @@ func (f Func) Inlined(pc uint64) []Call {
 	c := Call{Function: f.Name(), Lo: f.Lo, Entry: f.Lo}
 	c.File, c.Line, _ = f.Line(at)
 	return append(chain, c)
+}
+
+// treeAt is tree, if there is any call inlined at pc: mostly there is none.
+func (f Func) treeAt(pc uint64) (t *tree, ok bool) {
+	if r, ok := f.value(f.pcData(pcDataInlineIndex), pc); !ok || r.value < 0 {
+		return nil, false
+	}
+	return f.tree()
 }
 
 // tree reads which calls are inlined into f.

@@ -135,3 +135,14 @@ func BenchmarkSPDelta(b *testing.B) {
 		found.SPDelta(pc)
 	}
 }
+
+func BenchmarkInlined(b *testing.B) {
+	p := build(b, "amd64")
+	list := p.functions(b)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		f := &list[i*31%len(list)]
+		f.Inlined((f.Lo + f.Hi) / 2)
+	}
+}

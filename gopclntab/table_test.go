@@ -4,6 +4,10 @@ import (
 	"debug/elf"
 	"debug/gosym"
 	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -124,5 +128,47 @@ func gosymLines(t *testing.T, table *Table, data []byte, functions []Func) {
 	}
 	if lines < 20*len(functions) {
 		t.Errorf("%d lines compared", lines)
+	}
+}
+
+// Functions have the flags that the runtime's sources give them, or that follow from what
+// they do: gogo sets the stack pointer.
+func TestFlags(t *testing.T) {
+	p := build(t, "amd64")
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "src/runtime/asm_amd64.s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]Flags)
+	for _, m := range regexp.MustCompile(`(?m)^TEXT (?:runtime)?·(\w+)(?:<ABIInternal>)?\(SB\), *(\S*),`).FindAllStringSubmatch(string(source), -1) {
+		flags := Assembly
+		if strings.Contains(m[2], "TOPFRAME") {
+			flags |= TopFrame
+		}
+		want["runtime."+m[1]] = flags
+	}
+	seen := make(map[Flags]int)
+	for _, f := range p.functions(t) {
+		switch flags, ok := want[f.Name()]; {
+		case strings.HasPrefix(f.Name(), "main."):
+			if f.Flags != 0 {
+				t.Errorf("%s has flags %#x", f.Name(), f.Flags)
+			}
+		case ok && f.Flags&Assembly != 0: // others of that name are wrappers
+			seen[flags]++
+			if f.Flags&^SPWrite != flags {
+				t.Errorf("%s has flags %#x, want %#x", f.Name(), f.Flags, flags)
+			}
+		}
+		if name := f.Name(); (name == "runtime.asmcgocall" || name == "runtime.mcall") && f.Flags&(SPWrite|Assembly) == Assembly {
+			t.Errorf("%s does not write to the stack pointer", name)
+		}
+	}
+	if seen[Assembly] < 20 || seen[Assembly|TopFrame] < 2 {
+		t.Errorf("flags seen: %v", seen)
 	}
 }
