@@ -226,6 +226,57 @@ func check(t *testing.T, name string, m *target.Module, want map[string]uint64) 
 	t.Errorf("%s: main.inner is not inlined in main.work", name)
 }
 
+// Without the runtime's own description the table serves where its text's start is known
+// from something else, and is refused where it would be a guess.
+func TestWithoutModuleData(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, test := range []struct {
+		name  string
+		cgo   string
+		args  []string
+		strip bool
+		ok    bool
+	}{
+		{"symbols", "", nil, false, true},
+		{"entry point", "", nil, true, true},
+		{"symbols, linked by another", staticC, []string{"-ldflags=-linkmode=external"}, false, true},
+		{"linked by another", staticC, []string{"-ldflags=-linkmode=external"}, true, false},
+	} {
+		path := build(t, test.cgo, test.args...)
+		want := symbols(t, path)
+		if test.strip {
+			run(t, "strip", path)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := elf.NewFile(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(data[f.Section(".go.module").Offset:][:8])
+		im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, _, err := Table(mapped(im, 0))
+		if !test.ok {
+			if !errors.Is(err, ErrNotGo) || !errors.Is(err, errTextStart) {
+				t.Errorf("%s: error %v, want %v", test.name, err, errTextStart)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if work, ok := table.Find(want["main.work"]); !ok || work.Name() != "main.work" || work.Lo != want["main.work"] {
+			t.Errorf("%s: at %#x is %s [%#x, %#x)", test.name, want["main.work"], work.Name(), work.Lo, work.Hi)
+		}
+	}
+}
+
 // A process's memory has the table too, where the file cannot be had. There the dynamic
 // linker has done the relocations.
 func TestMemory(t *testing.T) {
