@@ -1,0 +1,77 @@
+//go:build linux && (amd64 || arm64)
+
+package front_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+var update = flag.Bool("update", false, "write testdata/session.txt anew")
+
+// sessions are what the guide shows: what a user types in a terminal, and dlv's commands.
+var sessions = []struct {
+	typed    []string
+	commands []string
+}{
+	{[]string{"$ dlv attach 4242"}, []string{"goroutine 1", "stack", "exit -d"}},
+	{
+		[]string{"$ sfwalk dlv attach 4242", "API server listening at: 127.0.0.1:38697", "", "$ dlv connect 127.0.0.1:38697"},
+		[]string{"goroutine 1", "stack", "frame 2 locals", "frame 8", "print p", "up", "locals", "exit -d"},
+	},
+}
+
+// TestSession checks the session of the guide: testdata/session.txt is what the real dlv says.
+func TestSession(t *testing.T) {
+	p := startCgo(t)
+	t.Chdir(gdbtest.Testdata(t, "progs", "delvecgo")) // dlv shortens paths
+	var text strings.Builder
+	for i, s := range sessions {
+		with := []string{"attach", strconv.Itoa(p.PID)}
+		if i > 0 {
+			text.WriteString("\n")
+			with = []string{"connect", attach(t, p, false).addr}
+		}
+		said := dlv(t, s.commands, with...)
+		fmt.Fprintln(&text, strings.Join(s.typed, "\n"))
+		fmt.Fprintln(&text, "Type 'help' for list of commands.")
+		for j, command := range s.commands {
+			fmt.Fprintf(&text, "(dlv) %s\n%s", command, said[j])
+		}
+	}
+	got := regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(text.String(), "")
+	got = strings.ReplaceAll(got, "\t", "    ")
+	golden := gdbtest.Testdata(t, "..", "delve", "front", "testdata", "session.txt")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := lasting(got), lasting(string(want)); got != want {
+		t.Errorf("the session has changed (-update writes it anew):\n%s\nwant\n%s", got, want)
+	}
+}
+
+// lasting takes out of a session what is different elsewhere: addresses, numbers of threads,
+// the C library, and where Go is.
+func lasting(text string) string {
+	for _, r := range [][2]string{
+		{`0x[0-9a-f]+`, "0x"}, {`PC: [0-9a-f]+`, "PC"}, {`Switched from \d+ to`, "Switched to"}, {`thread \d+`, "thread"},
+		{`C\.\w*pause\n.*`, "C.pause"}, {`/\S*/src/runtime/(\S+):\d+`, "$1"}, {`_cgo_[0-9a-f]{12}`, "_cgo"}, {`\S*cgo-gcc-prolog:\d+`, "cgo"}, {`_cgo_gotypes.go:\d+`, "_cgo"},
+		{`Stopped at: .*|> .*pause.*`, "Stopped"},
+	} {
+		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
+	}
+	return text
+}
