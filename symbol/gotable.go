@@ -1,21 +1,31 @@
 package symbol
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
 )
 
+// readGo opens Go's function table, if the module has one.
+func (mod *module) readGo() {
+	t, _, err := gomodule.Table(mod.m)
+	if err != nil && !errors.Is(err, gomodule.ErrNotGo) {
+		mod.warn("%s: %w", mod.m.Path, err)
+	}
+	mod.goTable = t
+}
+
 // goFunction finds the Go function at an address of the file in the table that the Go
 // linker writes. known is false where the table has no more than a name: for C code that
 // is linked between Go's, and in the padding behind functions, which then has no name.
 func (mod *module) goFunction(addr uint64) (f gopclntab.Func, known, ok bool) {
-	t, _, err := gomodule.Table(mod.m)
-	if err != nil {
+	mod.goRead.Do(mod.readGo)
+	if mod.goTable == nil {
 		return f, false, false
 	}
-	if f, ok = t.Find(addr); !ok {
+	if f, ok = mod.goTable.Find(addr); !ok {
 		return f, false, false
 	}
 	if _, _, _, known = f.SPDelta(addr); !known {

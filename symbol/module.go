@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -24,6 +25,9 @@ type module struct {
 
 	infoRead sync.Once
 	info     *debugInfo // nil if there is no DWARF
+
+	goRead  sync.Once
+	goTable *gopclntab.Table // nil if it is not Go's
 
 	mu       sync.Mutex
 	warnings []error

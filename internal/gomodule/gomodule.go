@@ -21,7 +21,8 @@ type answer struct {
 
 // Table returns the module's table and its load bias: run-time addresses are the
 // table's plus bias. The first call looks for it, others cost no more than a look-up.
-// The error wraps [ErrNotGo] where the module has no Go code that is known.
+// The error wraps [ErrNotGo] where the module has none, as most; others say what is wrong
+// with the one that it has.
 func Table(m *target.Module) (t *gopclntab.Table, bias uint64, err error) {
 	a := m.Memo(key{}, func() any {
 		im, bias, err := m.Image()

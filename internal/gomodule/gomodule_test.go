@@ -262,7 +262,7 @@ func TestWithoutModuleData(t *testing.T) {
 		}
 		table, _, err := Table(mapped(im, 0))
 		if !test.ok {
-			if !errors.Is(err, ErrNotGo) || !errors.Is(err, errTextStart) {
+			if errors.Is(err, ErrNotGo) || !errors.Is(err, errTextStart) {
 				t.Errorf("%s: error %v, want %v", test.name, err, errTextStart)
 			}
 			continue
