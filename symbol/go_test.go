@@ -5,6 +5,7 @@ package symbol
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -76,6 +77,40 @@ func TestGoSymbolsOnly(t *testing.T) {
 			if len(got) != 1 || got[0].Function != want || got[0].Offset != 1 || got[0].Start != a+bias-1 || got[0].Line != 0 || got[0].Module == nil {
 				t.Errorf("strip %s: %#x: %+v, want %s+1", how, a, got, want)
 			}
+		}
+	}
+}
+
+// In a stripped program with C code Go functions have their names, and C functions no
+// others.
+func TestGoWithC(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, mode := range []string{"external", "internal"} {
+		whole := filepath.Join(t.TempDir(), "whole")
+		run(t, sources(t), "go", "build", "-ldflags=-linkmode="+mode, "-o", whole, "cgo.go")
+		stripped := whole + "-stripped"
+		run(t, "", "strip", "-s", "-o", stripped, whole)
+		ms, bias := mapped(t, whole)
+		strippedMS, _ := mapped(t, stripped)
+		s := New(Options{})
+		named := map[string]int{}
+		for _, a := range textAddresses(t, whole, ".text", 13) {
+			was, is := s.Locate(ms, a+bias), s.Locate(strippedMS, a+bias)
+			lined := was[0].Line != 0
+			want, got := describe(was, lined), describe(is, lined)
+			outer := was[len(was)-1]
+			pkg, _, _ := strings.Cut(outer.Function, ".")
+			switch same := fmt.Sprint(got) == fmt.Sprint(want); {
+			case same && is[0].Function != "":
+				named[pkg]++
+			case !same && (pkg == "main" || pkg == "runtime") && outer.Entry != 0: // not what symbols make of C code
+				t.Errorf("%s: %#x: %q, want %q", mode, a, got, want)
+			case !same && is[0].Function != "" && is[0].Function != outer.Function && !strings.HasSuffix(outer.Function, "(.text)"):
+				t.Errorf("%s: %#x: %q, DWARF and symbols say %q", mode, a, got, want)
+			}
+		}
+		if named["main"] < 10 || named["runtime"] < 1000 {
+			t.Errorf("%s: the same names in %v", mode, named)
 		}
 	}
 }
