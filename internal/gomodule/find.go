@@ -34,7 +34,7 @@ func (f *finder) find() (*gopclntab.Table, error) {
 			if e == nil {
 				return t, nil
 			}
-			err = fmt.Errorf("Go function table at %#x: %w", addr, e)
+			err = fmt.Errorf("function table of Go at %#x: %w", addr, e)
 			if tried++; tried == maxTables {
 				return nil, err
 			}
