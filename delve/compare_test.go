@@ -25,6 +25,7 @@ func shown(frames []proc.Stackframe) []api.Stackframe {
 			FrameOffset:        f.FrameOffset(),
 			FramePointerOffset: f.FramePointerOffset(),
 			Bottom:             f.Bottom,
+			Defers:             []api.Defer{},
 		}
 		if f.Err != nil {
 			list[i].Err = f.Err.Error()
@@ -81,7 +82,7 @@ func compare(t *testing.T, pt *proc.Target, depth int) *comparison {
 			t.Error(err)
 		}
 	})
-	return &comparison{T: t, pt: pt, tg: tg, depth: depth, tally: tally{faults: make(map[string]int)}}
+	return &comparison{T: t, pt: pt, tg: tg, depth: depth}
 }
 
 // goroutines compares the stacks of those that keep chooses.
@@ -128,12 +129,6 @@ func (c *comparison) stack(what string, who delve.Who, g *proc.G, own []proc.Sta
 		own = own[:c.depth+1] // Delve gives calls that are inlined in the last frame, too
 	}
 	delves := shown(own)
-	for i := range ours {
-		if len(ours[i].Defers) != 0 {
-			c.Errorf("%s: frame %d: deferred calls that nobody asked for", what, i)
-		}
-		ours[i].Defers = nil
-	}
 	c.stacks++
 	c.frames += len(ours)
 	if reflect.DeepEqual(ours, delves) {
@@ -144,13 +139,26 @@ func (c *comparison) stack(what string, who delve.Who, g *proc.G, own []proc.Sta
 		c.Errorf("%s: %s:\n%s", what, why, both(ours, delves))
 		return
 	}
+	if c.faults == nil {
+		c.faults = make(map[string]int)
+	}
 	c.faults[fault]++
+}
+
+// report logs what was compared.
+func (n *tally) report(t *testing.T) {
+	t.Helper()
+	t.Logf("%d stacks of %d frames", n.stacks, n.frames)
+	for fault, n := range n.faults {
+		t.Logf("%d: %s", n, fault)
+	}
 }
 
 // Where Delve is known to be wrong. What the stack is like nevertheless must be shown by
 // another way of Delve's, or by the stack being whole.
 const (
-	afterNewstack = "behind runtime.newstack Delve takes the caller's frame for the one that is about to make its own"
+	lostThread    = "Delve does not find the thread that a goroutine runs on"
+	afterNewstack = "behind runtime.newstack and runtime.asyncPreempt Delve takes the caller's frame for the one that is about to make its own"
 	inSignal      = "Delve does not find what a signal has interrupted before runtime.sigtrampgo runs"
 	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
 	inVDSO        = "Delve goes from the vDSO to where the goroutine was parked last"
@@ -159,6 +167,9 @@ const (
 
 // fault returns which error of Delve's explains that the stacks differ, or why none does.
 func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackframe) (fault, why string) {
+	if g != nil && g.Thread == nil && g.Status == proc.Grunning && own[len(own)-1].Err != nil {
+		return lostThread, "" // and nobody knows where the goroutine is
+	}
 	last := &ours[len(ours)-1]
 	if last.Err != "" || !last.Bottom && len(ours) <= c.depth {
 		return "", "the stack is not whole"
@@ -176,6 +187,8 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 		}
 	case i > 0 && ours[i-1].Function.Name() == "runtime.newstack":
 		return afterNewstack, c.parked(g, ours[i:])
+	case i > 0 && ours[i-1].Function.Name() == "runtime.asyncPreempt":
+		return afterNewstack, c.led(g, ours[i:], own[i-1].Regs.CFA, own[i-1].FrameOffset())
 	case i <= 1 && slices.ContainsFunc(ours[:min(2, len(ours))], func(f api.Stackframe) bool { return strings.HasPrefix(f.Function.Name(), "runtime.sigreturn") }):
 		return inSignal, ""
 	case i == 0 && own[0].Call.Fn == nil:
@@ -187,7 +200,7 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 }
 
 func beginsThread(function string) bool {
-	return function == "runtime.mstart" || function == "runtime.mcall" || function == "runtime.morestack"
+	return function == "runtime.mstart" || function == "runtime.clone" || function == "runtime.mcall" || function == "runtime.morestack"
 }
 
 // switched holds what is behind the frames on the system's stack against what Delve finds
@@ -207,6 +220,23 @@ func (c *comparison) parked(g *proc.G, ours []api.Stackframe) (why string) {
 		return "no goroutine"
 	}
 	own, err := proc.GoroutineStacktrace(c.pt, g, len(ours)-1, proc.StacktraceG)
+	return c.same(ours, own, err)
+}
+
+// led holds frames of a goroutine's against what Delve finds when it begins with them: where
+// the SP is, as an address and from the upper end of the stack.
+func (c *comparison) led(g *proc.G, ours []api.Stackframe, sp, offset int64) (why string) {
+	if g == nil {
+		return "no goroutine"
+	}
+	x := *g
+	x.Thread, x.SystemStack = nil, false
+	x.PC, x.SP, x.BP = ours[0].PC, uint64(sp), uint64(ours[0].FramePointerOffset+sp-offset)
+	own, err := proc.GoroutineStacktrace(c.pt, &x, len(ours)-1, proc.StacktraceSimple)
+	return c.same(ours, own, err)
+}
+
+func (c *comparison) same(ours []api.Stackframe, own []proc.Stackframe, err error) (why string) {
 	if err != nil {
 		return err.Error()
 	}

@@ -43,7 +43,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 		f, err = prev, stop
 	}
 	if err != nil {
-		list = append(list, Frame{Stackframe: api.Stackframe{Err: err.Error()}})
+		list = append(list, Frame{Stackframe: api.Stackframe{Err: err.Error(), Defers: []api.Defer{}}})
 	}
 	return k.load(list)
 }

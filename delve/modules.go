@@ -64,10 +64,11 @@ func joined(list []target.Mapping) (out []target.Mapping) {
 
 // liveFiles says where the files of a process are: below its own root.
 func (t *Target) liveFiles(pid int) sysroot.Options {
-	o := sysroot.Options{Arch: t.arch, Root: fmt.Sprintf("/proc/%d/root", pid)}
-	if _, err := os.Stat(o.Root + "/."); err != nil {
-		o.Root = "" // refused
+	t.root = fmt.Sprintf("/proc/%d/root", pid)
+	if _, err := os.Stat(t.root + "/."); err != nil {
+		t.root = "" // refused
 	}
+	o := sysroot.Options{Arch: t.arch, Root: t.root}
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
 	if path, err := os.Readlink(exe); err == nil {
 		o.Exe, o.ExePath = exe, path

@@ -3,11 +3,13 @@
 package delve_test
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-delve/delve/pkg/proc"
 
+	"github.com/sfwalk/sfwalk/delve"
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -19,20 +21,81 @@ func running(g *proc.G) bool { return g.Thread != nil }
 // is stopped.
 func TestGoroutines(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"))
-	grp := delvetest.Attach(t, p.PID)
-	c := compare(t, grp.Selected, 60)
-	c.goroutines(all)
-	if c.stacks < 900 {
-		t.Errorf("%d goroutines", c.stacks)
-	}
-	for range 25 {
-		delvetest.Run(t, grp, 4*time.Millisecond)
+	var sum tally
+	for i := range 15 {
+		grp := delvetest.Attach(t, p.PID)
+		c := compare(t, grp.Selected, 60)
+		c.tally = sum
+		if i == 0 {
+			c.goroutines(all)
+			if c.stacks < 900 {
+				t.Errorf("%d goroutines", c.stacks)
+			}
+		}
 		c.goroutines(running)
 		c.threads()
+		if err := grp.Detach(false); err != nil {
+			t.Fatal(err)
+		}
+		if sum = c.tally; t.Failed() {
+			break
+		}
 	}
-	c.goroutines(all)
-	t.Logf("%d stacks of %d frames", c.stacks, c.frames)
-	for fault, n := range c.faults {
-		t.Logf("%d: %s", n, fault)
+	sum.report(t)
+}
+
+// chains are stacks of threads of testdata/progs/delvego that are known from the source.
+var chains = []string{
+	"internal/runtime/syscall/linux.Syscall6 syscall.RawSyscall6 syscall.Syscall syscall.read syscall.Read main.blockedRead main.alone.gowrap1 runtime.goexit",
+	"internal/runtime/syscall/linux.Syscall6 syscall.RawSyscall6 syscall.Syscall syscall.read syscall.Read main.blockedRead main.alone.func2 runtime.goexit",
+	"internal/runtime/syscall/linux.Syscall6 syscall.RawSyscall6 syscall.Syscall syscall.read syscall.Read internal/poll.ignoringEINTRIO " +
+		"internal/poll.(*FD).Read os.(*File).read os.(*File).Read main.main runtime.main runtime.goexit",
+}
+
+// Without DWARF, Delve knows no goroutines, and loses frames of threads: recorded here. The
+// function table has them all.
+func TestWithoutDWARF(t *testing.T) {
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64", "-ldflags=-w"), "quiet")
+	pt := delvetest.Attach(t, p.PID).Selected
+	tg := open(t, pt)
+	if _, err := delve.Stacktrace(tg, delve.Goroutine(1), 50); err == nil {
+		t.Error("Delve knows goroutines")
+	}
+	found := make(map[string]int)
+	for _, th := range pt.ThreadList() {
+		frames, err := delve.Stacktrace(tg, delve.Thread(th.ThreadID()), 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := &frames[len(frames)-1]; !last.Bottom || last.Err != "" {
+			t.Errorf("the stack ends with %s", describe(last))
+		}
+		var names []string
+		for i := range frames {
+			f := &frames[i]
+			names = append(names, f.Function.Name())
+			if f.Line <= 0 || !strings.HasSuffix(f.File, ".go") && !strings.HasSuffix(f.File, ".s") {
+				t.Errorf("frame %d has no line: %s", i, describe(f))
+			}
+			if f.Function.Name() == "main.blockedRead" && filepath.Base(f.File) != "main.go" {
+				t.Errorf("main.blockedRead is in %s", f.File)
+			}
+		}
+		chain := strings.Join(names, " ")
+		found[chain]++
+
+		own, err := proc.ThreadStacktrace(pt, th, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plain := delves(own); strings.Contains(plain, "main.blockedRead") &&
+			(strings.Contains(plain, "syscall.RawSyscall6") || !strings.HasSuffix(plain, "error: input/output error")) {
+			t.Errorf("Delve alone: %s", plain)
+		}
+	}
+	for _, want := range chains {
+		if found[want] == 0 {
+			t.Errorf("no thread has the stack\n%s\nbut %v", want, found)
+		}
 	}
 }

@@ -29,6 +29,7 @@ type Target struct {
 	memory  *memory
 	seen    target.Memory // what the engine reads: memory, in a recording with the files' code
 	files   *sysroot.Files
+	root    string // the folder below which the process's paths are; "" for this machine's own root
 	modules *target.Modules
 	maps    []procmaps.Mapping        // that modules were made of; nil in a recording
 	known   map[string]*target.Module // of modules, by file and place
@@ -56,8 +57,8 @@ func NewTarget(t *proc.Target) (*Target, error) {
 	d := &Target{
 		Proc: t, Table: sniffer.Table(a),
 		arch: a, memory: newMemory(t),
-		symbols: symbol.New(symbol.Options{}),
 	}
+	d.symbols = symbol.New(symbol.Options{Root: func(*target.Module) string { return d.root }})
 	if err := d.Refresh(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

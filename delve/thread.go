@@ -68,6 +68,10 @@ func registerNumber(a *arch.Arch, name string) (trad.Reg, bool) {
 	switch {
 	case name == "rflags":
 		name = "eflags"
+	case name == "fp":
+		name = "x29"
+	case name == "lr":
+		name = "x30"
 	case a.RA != a.PC && strings.HasPrefix(name, "v"):
 		name = "d" + name[1:] // the lower half
 	}

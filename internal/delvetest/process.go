@@ -11,7 +11,7 @@ import (
 	"github.com/go-delve/delve/pkg/proc/native"
 )
 
-// Attach has Delve attach to a process until the test ends.
+// Attach has Delve attach to a process until the test ends, or detaches.
 func Attach(t testing.TB, pid int) *proc.TargetGroup {
 	t.Helper()
 	Quiet(t)
@@ -20,6 +20,9 @@ func Attach(t testing.TB, pid int) *proc.TargetGroup {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if _, err := grp.Valid(); err != nil {
+			return // the test has detached
+		}
 		if err := grp.Detach(false); err != nil {
 			t.Errorf("Delve detaches from %d: %v", pid, err)
 		}
