@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 	"testing"
@@ -21,15 +22,15 @@ var Plain = []string{"-g", "-O2", "-fomit-frame-pointer", "-Wa,--gsframe"}
 
 // Build compiles a program of testdata/progs and returns its path. src is a
 // file name (chain.c, cxxwait.cc) or the folder of a Go program (gotarget);
-// flags are the compiler's own (for Go: of "go build"). The result is kept in
+// flags are the compiler's own (for Go: of "go build", and settings of its environment;
+// without CGO_ENABLED=1 there is no C in it). The result is kept in
 // the user's cache folder, named by everything that it was made from, so it
 // must not be changed: copy it first.
 func Build(t testing.TB, src string, flags ...string) string {
 	t.Helper()
 	NeedAMD64(t)
 	path := Testdata(t, "progs", src)
-	var cmd []string
-	env := os.Environ()
+	var cmd, env []string
 	switch filepath.Ext(src) {
 	case ".c":
 		cmd = []string{Tool(t, "cc"), "-pthread"}
@@ -38,6 +39,9 @@ func Build(t testing.TB, src string, flags ...string) string {
 	case "":
 		cmd = []string{Tool(t, "go"), "build"}
 		env = append(env, "CGO_ENABLED=0", "GOFLAGS=")
+		for len(flags) > 0 && goSetting.MatchString(flags[0]) {
+			env, flags = append(env, flags[0]), flags[1:]
+		}
 	default:
 		t.Fatalf("build %s: not a .c or .cc file or a folder", src)
 	}
@@ -52,14 +56,17 @@ func Build(t testing.TB, src string, flags ...string) string {
 // the path of what it makes, kept as Build keeps it.
 func Compile(t testing.TB, src string, cmd ...string) string {
 	t.Helper()
-	return build(t, src, os.Environ(), cmd)
+	return build(t, src, nil, cmd)
 }
 
-// build has cmd make a program of the sources at path. Libraries in cmd follow
-// the sources.
+// goSetting is a setting of go build's environment.
+var goSetting = regexp.MustCompile(`^(CGO_|GO)[A-Z]+=`)
+
+// build has cmd, with env added to the environment, make a program of the sources at
+// path. Libraries in cmd follow the sources.
 func build(t testing.TB, path string, env, cmd []string) string {
 	t.Helper()
-	out := filepath.Join(buildDir(t, path, cmd), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	out := filepath.Join(buildDir(t, path, env, cmd), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	if _, err := os.Stat(out); err == nil {
 		return out
 	}
@@ -76,7 +83,7 @@ func build(t testing.TB, path string, env, cmd []string) string {
 	}
 	args := append(append(append([]string(nil), flags...), "-o", made, path), libs...)
 	c := exec.Command(cmd[0], args...)
-	c.Env, c.Dir = env, filepath.Dir(path)
+	c.Env, c.Dir = append(os.Environ(), env...), filepath.Dir(path)
 	if _, msg, err := command(c); err != nil {
 		if strings.Contains(msg, "gsframe") {
 			Missing(t, "the assembler does not know --gsframe (binutils 2.40 or later)")
@@ -92,8 +99,8 @@ func build(t testing.TB, path string, env, cmd []string) string {
 func isLibrary(arg string) bool { return strings.HasPrefix(arg, "-l") || filepath.Ext(arg) == ".so" }
 
 // buildDir returns the folder for what cmd makes of the program at path. Its
-// name is a hash of the sources, the command and the compiler's version.
-func buildDir(t testing.TB, path string, cmd []string) string {
+// name is a hash of the sources, the command with its environment, and the compiler's version.
+func buildDir(t testing.TB, path string, env, cmd []string) string {
 	t.Helper()
 	versionFlag := "--version"
 	if cmd[1] == "build" {
@@ -104,7 +111,7 @@ func buildDir(t testing.TB, path string, cmd []string) string {
 		t.Fatalf("%s %s: %v\n%s", cmd[0], versionFlag, err, msg)
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", version, cmd)
+	fmt.Fprintf(h, "%q %q %q", version, env, cmd)
 	for _, dir := range []string{filepath.Dir(path), path} {
 		files, _ := filepath.Glob(filepath.Join(dir, "*.*"))
 		for _, file := range files {

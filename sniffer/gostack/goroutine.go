@@ -108,7 +108,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 	}
 	lo, hi, sp := word(stackLo), word(stackHi), word(at.sp)
 	if !ok || sp < lo || sp > hi {
-		return end
+		return p.lost(q) // the runtime is about to move the stack
 	}
 	more := &trad.Rest{Unlisted: trad.Undefined, Regs: p.m.rest.Regs}
 	value := func(v uint64) trad.Rule {
@@ -133,7 +133,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 	}
 	row.More = more
 	if !ok {
-		return end
+		return p.lost(q)
 	}
 	return row
 }

@@ -41,7 +41,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			return row, frame.Claimed
 		}
 		if f.Flags&gopclntab.SPWrite != 0 {
-			return p.lost(f), frame.Claimed
+			return p.lost(q), frame.Claimed
 		}
 	}
 	row, why := p.ordinary(f, q)
@@ -133,10 +133,10 @@ func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
 }
 
 // lost is the row of a function that has left its stack, and nobody knows for where.
-func (p *program) lost(f gopclntab.Func) trad.Row {
+func (p *program) lost(q *frame.Query) trad.Row {
 	gone := trad.Rule{Kind: trad.Undefined}
 	return trad.Row{
-		Lo: f.Lo + p.bias, Len: uint32(f.Hi - f.Lo), Flags: trad.OtherStack,
+		Lo: q.Block, Len: 1, Flags: trad.OtherStack | trad.Once,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp}, RA: gone, FP: gone, More: p.m.rest,
 	}
 }

@@ -50,6 +50,11 @@ func solve(m *machine, s *state) (a answer) {
 	a.row.CFA = cfa
 	a.row.RA = s.rule(m, m.ra)
 	a.row.FP = s.rule(m, m.fp)
+	if a.row.FP.Kind == trad.Undefined && a.row.Flags&trad.OtherStack != 0 {
+		if b := solveSaved(m, s); b.saved != nil && b.saved.fp != 0 {
+			return b
+		}
+	}
 	a.row.More = s.others(m, exprs)
 	return a
 }

@@ -55,7 +55,7 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a, ok := p.answer(f, q)
 	switch {
 	case !ok:
-		return p.lost(f), frame.Claimed
+		return p.lost(q), frame.Claimed
 	case a.saved == nil:
 		a.row.Lo, a.row.Len = q.Block, 1
 		return a.row, frame.Claimed
