@@ -245,3 +245,39 @@ func TestDAPEnds(t *testing.T) {
 	}
 	checkRuns(t, p)
 }
+
+// Threads of C have stacks, too, where there are no goroutines: those that gdb shows.
+func TestDAPThreads(t *testing.T) {
+	path := gdbtest.Build(t, "threads.c", "-g")
+	p := gdbtest.Start(t, path)
+	threads := gdbtest.Backtrace(t, p.PID)
+	c := connectDAP(t, attach(t, p, false).addr)
+	c.event("stopped")
+	if list := ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads; len(list) != len(threads) || len(list) < 2 {
+		t.Errorf("%v, gdb has %d", list, len(threads))
+	}
+	program := gdbtest.Functions(t, path, "")
+	for _, th := range threads {
+		var want, got []string
+		for _, f := range th.Frames {
+			if slices.Contains(program, f.Function) { // what is inlined in the C library depends on who has its debug information
+				want = append(want, f.Function)
+			}
+		}
+		for _, f := range c.stackTrace(-th.TID, 0, 50).StackFrames {
+			if name := strings.TrimPrefix(f.Name, "C."); slices.Contains(program, name) {
+				got = append(got, name)
+			}
+		}
+		if !slices.Equal(got, want) || len(want) < 2 {
+			t.Fatalf("thread %d: %q, gdb has %q", th.TID, got, want)
+		}
+	}
+	_, regs := c.variables(c.stackTrace(-p.PID, 1, 1).StackFrames[0], "Registers")
+	if regs["   rsp"].Value == "" {
+		t.Errorf("%v", regs)
+	}
+	if got := refused(c, "stackTrace", dap.StackTraceArguments{ThreadId: -123456789}); !strings.Contains(got, "123456789") {
+		t.Error(got)
+	}
+}

@@ -54,7 +54,7 @@ func (f *filter) stack(reply []byte, seq, goroutine, start, end int) bool {
 		return nil
 	})
 	if err != nil {
-		if !theirs.Success {
+		if !theirs.Success && goroutine >= -1 {
 			return false
 		}
 		f.refuse(reply, "stackTrace", seq, delvedap.UnableToProduceStackTrace, "Unable to produce stack trace", err)

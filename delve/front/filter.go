@@ -90,6 +90,8 @@ func (f *filter) request(content []byte) error {
 		if f.server.dbg.IsRunning() {
 			f.own("setBreakpoints", dap.SetBreakpointsArguments{Source: dap.Source{Path: "/"}}, func([]byte) bool { return true })
 		}
+	case "threads":
+		f.await(m.Seq, func(reply []byte) bool { return f.threads(reply, m.Seq) })
 	case "stackTrace":
 		return f.stackTrace(&m, content)
 	case "scopes", "variables", "evaluate", "setVariable", "dataBreakpointInfo":
@@ -189,6 +191,9 @@ func (f *filter) reply(content []byte) {
 		}
 	case m.Event == "stopped" || m.Event == "terminated" || m.Event == "exited":
 		f.stopped()
+		if m.Event == "stopped" {
+			content = f.stoppedAt(content)
+		}
 	}
 	f.write(content)
 }

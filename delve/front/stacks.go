@@ -91,10 +91,10 @@ func (s *stacks) fresh(t *proc.Target) error {
 }
 
 // frames calls f with the frames of a goroutine, by Delve's number for it: -1 is the
-// one that is selected, or the thread where there is none.
+// one that is selected, or the thread where there is none. Other negative numbers are of threads.
 func (s *stacks) frames(goroutine int64, o delve.Options, f func(*delve.Target, []delve.Frame) error) error {
 	return s.locked(func(t *delve.Target) error {
-		frames, err := delve.Frames(t, delve.Goroutine(goroutine), o)
+		frames, err := delve.Frames(t, who(goroutine), o)
 		if err != nil {
 			return err
 		}
