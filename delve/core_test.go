@@ -13,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // Cores have the stacks of the process that they were written of.
@@ -29,7 +30,9 @@ func TestCores(t *testing.T) {
 	any := dump(t, pt, filepath.Join(dir, "any"), proc.DumpPlatformIndependent)
 	for _, c := range []struct{ name, path string }{{"gdb", gdbs}, {"Delve", own}, {"Delve for any platform", any}} {
 		t.Run(c.name, func(t *testing.T) {
-			checkMixed(t, delvetest.Open(t, c.path, exe).Selected, exe, false)
+			pt := delvetest.Open(t, c.path, exe).Selected
+			checkMixed(t, pt, exe, false)
+			checkVDSO(t, pt, p.PID)
 		})
 	}
 }
@@ -46,4 +49,26 @@ func dump(t *testing.T, pt *proc.Target, path string, flags proc.DumpFlags) stri
 		t.Fatalf("Delve's core: %v", state.Err)
 	}
 	return path
+}
+
+// checkVDSO sees to the kernel's library being where it is in the process.
+func checkVDSO(t *testing.T, pt *proc.Target, pid int) {
+	t.Helper()
+	maps, err := procmaps.Parse(readFile(t, filepath.Join("/proc", strconv.Itoa(pid), "maps")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := open(t, pt).Modules()
+	for i := range maps {
+		if m := &maps[i]; m.IsVDSO() {
+			found := modules.Find(m.Lo)
+			if found == nil || found.Path != m.Path || found.Lo() != m.Lo {
+				t.Errorf("at %#x there is %+v", m.Lo, found)
+				return
+			}
+			if im, bias, err := found.Image(); err != nil || bias != m.Lo || len(im.Lookup("clock_gettime", 1)) == 0 {
+				t.Errorf("[vdso]: bias %#x, want %#x; %v", bias, m.Lo, err)
+			}
+		}
+	}
 }

@@ -35,13 +35,27 @@ func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	}
 	if frames != nil {
 		physical := &frames[group(frames)-1]
+		lost := k.lost(frames)
 		k.last = place{physical.Current.PC, uint64(physical.Regs.CFA)}
-		return frames, change || frames[group(frames)-1].SystemStack != k.onGoroutine(cfa)
+		if lost && k.opts.Defers {
+			// To the frame behind one that it has lost, Delve gives what that has deferred.
+			if found := k.lead(f, at); found != nil {
+				return found, false
+			}
+		}
+		return frames, change || physical.SystemStack != k.onGoroutine(cfa)
 	}
 	if frames = k.led[at]; frames != nil && frames[group(frames)-1].SystemStack != k.onGoroutine(cfa) {
 		return frames, false
 	}
 	return k.lead(f, at), false
+}
+
+// lost reports whether Delve's own stack does not have frames directly behind the last that
+// was found in it.
+func (k *known) lost(frames []proc.Stackframe) bool {
+	next := k.behind()
+	return k.shown > 0 && (len(next) == 0 || &next[0] != &frames[0])
 }
 
 // behind returns what Delve's own stack has behind the last frame that was found in it.

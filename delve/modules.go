@@ -97,7 +97,8 @@ func (t *Target) refreshRecorded() error {
 	if err != nil || entry == 0 || exe.Type == elf.ET_EXEC {
 		entry = exe.Entry + images[0].StaticBase
 	}
-	objects, err := linkmap.Read(t.memory, t.arch, linkmap.Auxv{linkmap.ATEntry: entry}, exe)
+	auxv := linkmap.Auxv{linkmap.ATEntry: entry, linkmap.ATSysinfoEhdr: t.vdso(exe, entry-exe.Entry)}
+	objects, err := linkmap.Read(t.memory, t.arch, auxv, exe)
 	if err != nil {
 		t.files.Warn("what was loaded is not all known: %v", err)
 	}
@@ -120,6 +121,30 @@ func (t *Target) refreshRecorded() error {
 	}
 	t.seen = &recording{t.memory, t.modules}
 	return nil
+}
+
+// vdso returns where the kernel's library is, which has the functions that the runtime has
+// looked up in it; 0 where that is not known.
+func (t *Target) vdso(exe *target.Image, bias uint64) uint64 {
+	const (
+		page    = 1 << 12
+		largest = 16 // pages
+	)
+	for _, s := range exe.Lookup("runtime.vdsoClockgettimeSym", 1) {
+		var word [8]byte
+		if _, err := t.memory.ReadMemory(s.Addr+bias, word[:]); err != nil {
+			continue
+		}
+		at := t.arch.Order.Uint64(word[:]) &^ (page - 1)
+		for range largest {
+			var magic [4]byte
+			if _, err := t.memory.ReadMemory(at, magic[:]); err == nil && string(magic[:]) == elf.ELFMAG {
+				return at
+			}
+			at -= page
+		}
+	}
+	return 0
 }
 
 // recording is a core's memory with the code of the files that were mapped. Cores leave

@@ -30,7 +30,7 @@ func (f *Frame) variables() error {
 	switch {
 	case f.Err != "":
 		return fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
-	case len(f.Delve) == 0 && (f.subject.t.isGo(f.PC)):
+	case len(f.Delve) == 0 && f.subject.t.isGo(block(f.Physical)):
 		return fmt.Errorf("%s: Go code without DWARF, or in no goroutine: %w", name, ErrNoVariables)
 	case len(f.Delve) == 0:
 		return fmt.Errorf("%s: C code of which Delve has no debug information: %w", name, ErrNoVariables)
