@@ -94,7 +94,7 @@ func Stacktrace(t *Target, who Who, depth int) ([]api.Stackframe, error) {
 
 // ErrPanic says that Delve has panicked over what it read of the process, as it does
 // over some broken structures of the runtime's. Errors of this package wrap it.
-var ErrPanic = errors.New("Delve panicked")
+var ErrPanic = errors.New("panic inside Delve")
 
 // guard calls f, which calls Delve.
 func guard(what string, f func() error) (err error) {

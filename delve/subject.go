@@ -18,8 +18,6 @@ type subject struct {
 	g      *proc.G     // nil for a thread that runs none
 	thread proc.Thread // nil for a goroutine that no thread runs
 	lo, hi uint64      // the goroutine's stack: lo < CFA <= hi; both 0 where that is not known
-	own    *listing    // the stack as Delve has it
-	seeds  *listing    // other stacks that Delve has been led to
 }
 
 // subject finds out what Delve knows of a goroutine or a thread.
