@@ -43,7 +43,6 @@ var (
 	cond    = sync.NewCond(new(sync.Mutex))
 	group   sync.WaitGroup
 	pipes   [2]int
-	text    string
 )
 
 // wait blocks, called by most others.
@@ -234,7 +233,7 @@ var kinds = []func(n int){
 	func(n int) { ranging(n%3 + 1) },
 	func(n int) { pulling(n) },
 	func(n int) { <-context.Background().Done() },
-	func(n int) { text = strings.Map(func(r rune) rune { wait(n); return r }, "text") },
+	func(n int) { counter.Add(int64(strings.IndexFunc("text", func(rune) bool { wait(n); return false }))) },
 	sorting,
 	reflecting,
 	func(n int) { sync.OnceFunc(func() { wait(n) })() },
