@@ -155,6 +155,7 @@ func TestDlvFrames(t *testing.T) {
 		{"frame %c print p", `^Command failed: C.c_blocks_middle: C code .*: no Go variables; and could not find symbol value for p\n`},
 		{"frame %c print main.reached", `^sync/atomic.Int32 {`},
 		{"frame %c watch -w p", `^Command failed: frame %c, C.c_blocks_middle: Delve itself does not reach this frame\n`},
+		{"frame %c disassemble", `0x[0-9a-f]+\s+e8[0-9a-f]{8}\s+call c_blocks_inner\n`},
 		{"frame 100 print p", `^Command failed: Frame 100 does not exist in goroutine -1\n`},
 		{"stack -full", `main.blocksInC\n(.*\n)+ +n = 501\n(.*\n)*? +p = main.point {X: 501, Y: 502, Name: "blocks"}\n`},
 		{"stack 2", `C.c_blocks_middle\n.*\n\(truncated\)\n`},

@@ -92,7 +92,12 @@ func dlv(t testing.TB, commands []string, with ...string) []string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(with, "--allow-non-terminal-interactive=true")...)
-	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), "HOME="+t.TempDir())
+	config, err := os.MkdirTemp("", "dlv") // whose files may still come when dlv is gone
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(config) })
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config)
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -155,6 +155,31 @@ func (m *methods) FindLocation(in rpc2.FindLocationIn, out *rpc2.FindLocationOut
 	return m.RPCServer.FindLocation(in, out)
 }
 
+// Disassemble disassembles code: also a function of which Delve has no debug information.
+func (m *methods) Disassemble(in rpc2.DisassembleIn, out *rpc2.DisassembleOut) error {
+	if in.EndPC == 0 {
+		m.stacks.locked(func(t *delve.Target) error {
+			if t.Proc.BinInfo().PCToFunc(in.StartPC) != nil {
+				return nil
+			}
+			// A frame's PC lies behind its function where that ends with a call.
+			for _, pc := range []uint64{in.StartPC, in.StartPC - 1} {
+				if module := t.Modules().Find(pc); module != nil {
+					if lo, hi, ok := module.Function(pc); ok && hi-lo <= maxFunction {
+						in.StartPC, in.EndPC = lo, hi
+						break
+					}
+				}
+			}
+			return nil
+		})
+	}
+	return m.RPCServer.Disassemble(in, out)
+}
+
+// maxFunction is the longest function that is disassembled, in bytes.
+const maxFunction = 1 << 20
+
 // CreateWatchpoint watches what an expression of a frame is.
 func (m *methods) CreateWatchpoint(in rpc2.CreateWatchpointIn, out *rpc2.CreateWatchpointOut) error {
 	if err := m.own(&in.Scope); err != nil {

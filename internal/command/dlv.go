@@ -54,7 +54,8 @@ this machine only you may connect (--only-same-user), and connections from other
 
 It ends when the client is gone (without --accept-multiclient), when a client ends the
 debugging, and on Ctrl-C. A process that was attached to then runs on, unless the client
-has had it killed; one that was started ends.
+has had it killed; one that was started ends. Where the server itself is killed (SIGKILL), the
+process runs on as it is, and dies at the first breakpoint that is left in its code.
 
 It is the program sfwalk-full that does this, which sfwalk becomes for it; on Linux, on amd64
 and arm64.`,
@@ -73,10 +74,7 @@ func newDlvAttach(delve Delve) *cobra.Command {
 		Use:   "attach PID",
 		Short: "Debug a live process",
 		Long: `attach stops a process and serves clients that debug it, as 'dlv attach' does. It
-need not be Go's: of C programs there are threads, stacks and memory.
-
-Should the server be killed (SIGKILL), the process is let go as it is then: with
-breakpoints in its code, if there are any.`,
+need not be Go's: of C programs there are threads, stacks and memory.`,
 		Example: `  sfwalk dlv attach 4242
   sfwalk dlv attach 4242 --listen 127.0.0.1:2345 --accept-multiclient
   sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock`,

@@ -49,7 +49,12 @@ func dlvConnect(t *testing.T, addr string, commands ...string) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(strings.TrimSpace(string(path)), "connect", addr, "--allow-non-terminal-interactive=true")
-	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+	config, err := os.MkdirTemp("", "dlv") // whose files may still come when dlv is gone
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(config) })
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config)
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
