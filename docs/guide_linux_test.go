@@ -84,7 +84,7 @@ func (g *guide) follow(page string) (files, commands int) {
 	t := g.t
 	for _, b := range blocks(readFile(t, page)) {
 		switch {
-		case strings.HasPrefix(b.file, "examples/"): // of this repository
+		case strings.HasPrefix(b.file, "examples/") || strings.HasPrefix(b.file, "delve/"): // of this repository
 			files++
 			if !strings.Contains(readFile(t, "../"+b.file), b.text) {
 				t.Errorf("%s: line %d: this is not in %s:\n%s", page, b.line, b.file, b.text)

@@ -6,23 +6,57 @@ import (
 	"testing"
 )
 
-// The command must start fast: what runs plug-ins is sfwalk-full's alone.
+// The command must start fast: what runs plug-ins, and Delve, are sfwalk-full's alone.
 func TestDependencies(t *testing.T) {
+	heavy := []string{"google.golang.org/", "github.com/hashicorp/", "github.com/go-delve/", "github.com/google/go-dap", "net/http"}
 	for program, want := range map[string]bool{".": false, "../sfwalk-full": true} {
-		out, err := exec.Command("go", "list", "-deps", program).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var heavy []string
-		for pkg := range strings.Lines(string(out)) {
-			for _, prefix := range []string{"google.golang.org/", "github.com/hashicorp/", "net/http"} {
-				if strings.HasPrefix(pkg, prefix) {
-					heavy = append(heavy, strings.TrimSpace(pkg))
-				}
-			}
-		}
-		if (len(heavy) > 0) != want {
-			t.Errorf("go list -deps %s has %q", program, heavy)
+		found := imports(t, program, heavy...)
+		if (len(found) > 0) != want {
+			t.Errorf("go list -deps %s has %q", program, found)
 		}
 	}
+}
+
+// TestDelveStaysInItsRoom holds that a user of any other package pulls in no debugger.
+func TestDelveStaysInItsRoom(t *testing.T) {
+	const module = "github.com/sfwalk/sfwalk/"
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`, "../../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, with := 0, 0
+	for line := range strings.Lines(string(out)) {
+		name, deps, _ := strings.Cut(strings.TrimSpace(line), " ")
+		packages++
+		may := false
+		for _, room := range []string{"delve", "internal/delvetest", "internal/command/dlvhost", "cmd/sfwalk-full"} {
+			may = may || name == module+room || strings.HasPrefix(name, module+room+"/")
+		}
+		switch uses := strings.Contains(deps, "github.com/go-delve/") || strings.Contains(deps, "github.com/google/go-dap"); {
+		case uses && !may:
+			t.Errorf("%s imports Delve", name)
+		case uses:
+			with++
+		}
+	}
+	if packages < 50 || with < 2 {
+		t.Errorf("of %d packages, %d import Delve", packages, with)
+	}
+}
+
+// imports returns what a package imports, directly or not, that has one of the prefixes.
+func imports(t *testing.T, name string, prefixes ...string) (found []string) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.Lines(string(out)) {
+		for _, prefix := range prefixes {
+			if strings.HasPrefix(pkg, prefix) {
+				found = append(found, strings.TrimSpace(pkg))
+			}
+		}
+	}
+	return found
 }
