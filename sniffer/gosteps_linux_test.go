@@ -344,9 +344,13 @@ func (s *goSteps) compare() {
 	}
 }
 
-// TestGoSteps runs programs of Go one instruction at a time.
+// TestGoSteps runs programs of Go one instruction at a time. SFWALK_GOSTEPS names another
+// build of gosteps, by another release of Go.
 func TestGoSteps(t *testing.T) {
-	program := gdbtest.Build(t, "gosteps", "CGO_ENABLED=1", "CGO_CFLAGS=-O2 -fomit-frame-pointer")
+	program := os.Getenv("SFWALK_GOSTEPS")
+	if program == "" {
+		program = gdbtest.Build(t, "gosteps", "CGO_ENABLED=1", "CGO_CFLAGS=-O2 -fomit-frame-pointer")
+	}
 	for _, tt := range []struct {
 		scenario string
 		in       []string // functions that it must have been in

@@ -109,8 +109,10 @@ const (
 )
 
 // follow reads a function whose code, at address lo, begins with its entry. name gives
-// the names of functions that it calls.
-func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string) *flow {
+// the names of functions that it calls. delta says how far below its first value the
+// stack pointer is at an instruction, where a table knows; code behind a call that does
+// not return is told by it.
+func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, delta func(pc uint64) (int32, bool)) *flow {
 	f := &flow{at: map[uint64]*state{}, behind: map[uint64]*state{}}
 	first := &state{regs: make([]value, m.regs)}
 	for r := range first.regs {
@@ -123,6 +125,9 @@ func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string) *
 	f.at[lo] = first
 	todo := []uint64{lo}
 	reach := func(addr uint64, s *state) {
+		if d, ok := delta(addr); ok && s.get(m.sp).from(m.sp) && s.get(m.sp).off != int64(-d) {
+			return
+		}
 		switch old := f.at[addr]; {
 		case addr-lo >= uint64(len(code)):
 		case old == nil:

@@ -29,7 +29,7 @@ func (p *program) findLayout() layout {
 		if !ok || f.Flags&gopclntab.SPWrite == 0 || base(f.Name()) != Systemstack.function {
 			continue
 		}
-		flow := follow(p.m, p.code(f), f.Lo, p.name)
+		flow := p.follow(f)
 		for _, s := range flow.at {
 			sp := s.back
 			if sp.kind != deref || sp.off != 0 {

@@ -64,6 +64,8 @@ func framesAMD64(row *trad.Row, where *span, im *target.Image, f gopclntab.Func,
 	case code[0] == 0x55 && first == 8 && delta >= 8:
 		row.FP = trad.Rule{Kind: trad.Saved, Off: -16}
 		return true
+	case mov[0] == 0x48 && mov[1] == 0x89 && mov[2] == 0x2c && mov[3] == 0x24:
+		return saves(row, where, pc, at+4, -first-8, delta)
 	case mov[0] == 0x48 && mov[1] == 0x89 && mov[2] == 0x6c && mov[3] == 0x24:
 		return saves(row, where, pc, at+5, int32(int8(mov[4]))-first-8, delta)
 	case mov[0] == 0x48 && mov[1] == 0x89 && mov[2] == 0xac && mov[3] == 0x24:

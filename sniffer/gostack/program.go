@@ -89,7 +89,7 @@ func (p *program) answer(f gopclntab.Func, q *frame.Query) (answer, bool) {
 	defer p.mu.Unlock()
 	list, ok := p.answers[f.Lo]
 	if !ok {
-		flow := follow(p.m, p.code(f), f.Lo, p.name)
+		flow := p.follow(f)
 		list = make(map[place]answer, len(flow.at)+len(flow.behind))
 		for addr, s := range flow.at {
 			list[place{addr, false}] = solve(p.m, s)
@@ -104,6 +104,17 @@ func (p *program) answer(f gopclntab.Func, q *frame.Query) (answer, bool) {
 	}
 	a, ok := list[at]
 	return a, ok && a.known
+}
+
+// follow reads a function's code.
+func (p *program) follow(f gopclntab.Func) *flow {
+	return follow(p.m, p.code(f), f.Lo, p.name, func(pc uint64) (int32, bool) {
+		if f.Flags&gopclntab.SPWrite != 0 {
+			return 0, false
+		}
+		delta, _, _, ok := f.SPDelta(pc)
+		return delta, ok
+	})
 }
 
 // base returns a function's name as the source has it: linkers add the ABI.
