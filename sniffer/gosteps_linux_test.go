@@ -93,8 +93,13 @@ func (s *stepped) word(t *testing.T, addr uint64) uint64 {
 // left on the stack, and the caller's registers.
 type took struct {
 	cfa, ra, fp uint64
-	signal      bool // the kernel has made it, of a handler; the three are the interrupted ones: SP, PC and FP
+	kept        [5]uint64 // the registers that functions of C preserve
+	signal      bool      // the kernel has made it, of a handler; the three are the interrupted ones: SP, PC and FP
 }
+
+var keptX86 = [5]trad.Reg{amd64.RBX, amd64.R12, amd64.R13, amd64.R14, amd64.R15}
+
+func keptOf(r *unix.PtraceRegs) [5]uint64 { return [5]uint64{r.Rbx, r.R12, r.R13, r.R14, r.R15} }
 
 // goSteps runs a thread one instruction at a time and keeps account of the calls that the
 // processor makes, without any table. Before each instruction that has not been
@@ -106,6 +111,7 @@ type goSteps struct {
 	table    *frame.Table
 	walker   *walktest.Checker
 	gocode   *gopclntab.Table
+	bias     uint64
 	calls    []took
 	seen     map[string]bool
 	prepared bool           // a handler has made the interrupted function call another
@@ -125,8 +131,8 @@ func newGoSteps(t *testing.T, program, scenario string) *goSteps {
 	s.table = sniffer.Table(amd64.Arch)
 	s.walker = walktest.New(s.modules, s.table)
 	for _, m := range s.modules.All() {
-		if table, _, err := gomodule.Table(m); err == nil {
-			s.gocode = table
+		if table, bias, err := gomodule.Table(m); err == nil {
+			s.gocode, s.bias = table, bias
 		}
 	}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", p.PID))
@@ -220,14 +226,14 @@ func (s *goSteps) step(pending syscall.Signal) (next syscall.Signal, ok bool) {
 	}
 	now := &s.regs
 	if pending != 0 {
-		s.calls = append(s.calls, took{cfa: before.Rsp, ra: before.Rip, fp: before.Rbp, signal: true},
-			took{cfa: now.Rsp + 8, ra: s.word(s.t, now.Rsp), fp: before.Rbp})
+		s.calls = append(s.calls, took{cfa: before.Rsp, ra: before.Rip, fp: before.Rbp, kept: keptOf(&before), signal: true},
+			took{cfa: now.Rsp + 8, ra: s.word(s.t, now.Rsp), fp: before.Rbp, kept: keptOf(now)})
 		return next, true
 	}
 	switch {
 	case next != 0 && now.Rip == before.Rip: // it has failed
 	case in.Op == x86asm.CALL:
-		s.calls = append(s.calls, took{cfa: now.Rsp + 8, ra: s.word(s.t, now.Rsp), fp: before.Rbp})
+		s.calls = append(s.calls, took{cfa: now.Rsp + 8, ra: s.word(s.t, now.Rsp), fp: before.Rbp, kept: keptOf(now)})
 	case in.Op == x86asm.RET && len(s.calls) > 0:
 		top := s.calls[len(s.calls)-1]
 		s.moved = s.moved || s.function(before.Rip) == "runtime.copystack"
@@ -243,7 +249,7 @@ func (s *goSteps) step(pending syscall.Signal) (next syscall.Signal, ok bool) {
 		interrupted := s.calls[len(s.calls)-1]
 		s.calls = s.calls[:len(s.calls)-1]
 		if now.Rip != interrupted.ra { // the handler has made it look as if there had been a call
-			s.calls = append(s.calls, took{cfa: now.Rsp + 8, ra: s.word(s.t, now.Rsp), fp: now.Rbp})
+			s.calls = append(s.calls, took{cfa: now.Rsp + 8, ra: s.word(s.t, now.Rsp), fp: now.Rbp, kept: keptOf(now)})
 		}
 	case s.function(now.Rip) == "runtime.(*sigctxt).preparePanic":
 		s.prepared = true
@@ -254,12 +260,15 @@ func (s *goSteps) step(pending syscall.Signal) (next syscall.Signal, ok bool) {
 }
 
 func (s *goSteps) function(pc uint64) string {
-	f, ok := s.gocode.Find(pc)
+	f, ok := s.gocode.Find(pc - s.bias)
 	if !ok {
 		return "C"
 	}
 	return f.Name()
 }
+
+// inC reports whether a return address is in C.
+func (s *goSteps) inC(pc uint64) bool { return s.function(pc-1) == "C" }
 
 // inside reports whether a function has been called, further in than call i.
 func (s *goSteps) inside(i int, function string) bool {
@@ -336,6 +345,17 @@ func (s *goSteps) compare() {
 		}
 		if !fp.Known() {
 			t.Errorf("%#x in %s: FP is not known in the caller of %v in %s", pc, name, f, s.function(f.AddressInBlock()))
+		}
+		for j, r := range keptX86 {
+			switch v := prev.Register(r); {
+			case v.Known() && v.Bits != want.kept[j]:
+				t.Errorf("%#x in %s: %s in the caller of %v is %v, it was %#x", pc, name, amd64.Arch.RegName(r), f, v, want.kept[j])
+			case !v.Known() && s.inC(want.ra):
+				t.Errorf("%#x in %s: %s is not known in %v, which is C", pc, name, amd64.Arch.RegName(r), prev)
+			}
+		}
+		if v := prev.Register(amd64.FSBase); v.Bits != s.regs.Fs_base {
+			t.Errorf("%#x in %s: fs_base is %v in %v", pc, name, v, prev)
 		}
 		f = prev
 	}

@@ -57,8 +57,7 @@ type machine struct {
 	sp, fp trad.Reg
 	ra     trad.Reg   // the link register; the return address column where a call pushes it
 	pushed int64      // bytes that a call pushes
-	kept   []trad.Reg // by functions of C, but SP and FP
-	thread []trad.Reg // that no function changes
+	kept   []trad.Reg // by functions of C, but SP and FP; ascending
 	// gosave is what the runtime's gosave_systemstack_switch changes, and save_g and load_g.
 	gosave []trad.Reg
 	// inTail is the register that has the return address of a function whose last

@@ -247,8 +247,8 @@ func switched(v value, addr uint64) value {
 	return s
 }
 
-// called is what a call leaves. Functions of Go preserve the frame pointer, those of C
-// more; only an indirect call may be one of C.
+// called is what a call leaves. Functions of Go preserve the frame pointer alone; those of
+// C more, and code that keeps a stack pointer over an indirect call trusts in that.
 func (s *state) called(m *machine, direct bool, name string) {
 	switch base(name) {
 	case "gosave_systemstack_switch", "runtime.save_g", "runtime.load_g":
@@ -262,7 +262,7 @@ func (s *state) called(m *machine, direct bool, name string) {
 	}
 	for r := range s.regs {
 		reg := trad.Reg(r)
-		if reg != m.sp && reg != m.fp && !slices.Contains(m.thread, reg) && (direct || !slices.Contains(m.kept, reg)) {
+		if reg != m.sp && reg != m.fp && (direct || !slices.Contains(m.kept, reg) || !s.regs[r].from(m.sp)) {
 			s.regs[r] = value{}
 		}
 	}

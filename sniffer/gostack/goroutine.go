@@ -53,15 +53,12 @@ func (p *program) curg(q *frame.Query) (g uint64, ok bool) {
 	if !l.ok {
 		return 0, false
 	}
-	read := func(addr uint64) uint64 {
-		b := q.Read(addr, q.Arch.PtrSize)
-		if len(b) < q.Arch.PtrSize {
-			ok = false
-			return 0
-		}
-		return q.Arch.Order.Uint64(b)
-	}
 	ok = true
+	read := func(addr uint64) uint64 {
+		v, read := p.word(q, addr)
+		ok = ok && read
+		return v
+	}
 	own := frame.Value{}
 	if p.m.g != none {
 		own = q.This.Register(p.m.g)
@@ -95,12 +92,9 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 		return end
 	}
 	word := func(at int64) uint64 {
-		b := q.Read(g+uint64(at), q.Arch.PtrSize)
-		if len(b) < q.Arch.PtrSize {
-			ok = false
-			return 0
-		}
-		return q.Arch.Order.Uint64(b)
+		v, read := p.word(q, g+uint64(at))
+		ok = ok && read
+		return v
 	}
 	at := *a.saved
 	if at.sp == 0 {
@@ -110,7 +104,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 	if !ok || sp < lo || sp > hi {
 		return p.lost(q) // the runtime is about to move the stack
 	}
-	more := &trad.Rest{Unlisted: trad.Undefined, Regs: p.m.rest.Regs}
+	more := &trad.Rest{Unlisted: trad.Same, Regs: p.m.rest.Regs}
 	value := func(v uint64) trad.Rule {
 		more.Exprs = append(more.Exprs, constant(v))
 		return trad.Rule{Kind: trad.ValExpr, Off: int32(len(more.Exprs) - 1)}

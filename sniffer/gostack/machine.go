@@ -13,7 +13,6 @@ var x86 = &machine{
 	regs:   int(scratch) + 1,
 	sp:     amd64.RSP, fp: amd64.RBP, ra: amd64.RIP, pushed: 8,
 	kept:          []trad.Reg{amd64.RBX, amd64.R12, amd64.R13, amd64.R14, amd64.R15},
-	thread:        []trad.Reg{amd64.ES, amd64.CS, amd64.SS, amd64.DS, amd64.FS, amd64.GS, amd64.FSBase, amd64.GSBase},
 	gosave:        []trad.Reg{amd64.R9},
 	inTail:        none,
 	g:             none,
@@ -23,9 +22,9 @@ var x86 = &machine{
 
 func init() {
 	for _, m := range machines {
-		m.rest = &trad.Rest{Unlisted: trad.Undefined}
-		for _, r := range m.thread {
-			m.rest.Regs = append(m.rest.Regs, trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Same}})
+		m.rest = &trad.Rest{Unlisted: trad.Same}
+		for _, r := range m.kept {
+			m.rest.Regs = append(m.rest.Regs, trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Undefined}})
 		}
 	}
 }

@@ -25,10 +25,12 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	f, ok := p.function(q)
 	if !ok {
-		return trad.Row{}, noFunction
+		return p.crosscall1(q)
 	}
 	name := base(f.Name())
 	switch {
+	case name == "runtime.mstart":
+		return p.threadStart(f, q)
 	case isSwitch(name):
 		return trad.Row{}, switches
 	case isOutermost(f, name):
@@ -76,7 +78,7 @@ var injected = map[string]bool{
 // table says for the runtime's own unwinder: the kernel has called it.
 func isOutermost(f gopclntab.Func, name string) bool {
 	switch name {
-	case "runtime.goexit", "runtime.mstart", "runtime.rt0_go":
+	case "runtime.goexit", "runtime.rt0_go":
 		return true
 	}
 	return f.Flags&gopclntab.TopFrame != 0 && !callsC[name]
@@ -130,6 +132,44 @@ func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
 		Lo: q.Block, Len: 1, Flags: trad.Outermost,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp, Off: delta + int32(p.m.pushed)}, More: p.m.rest,
 	}
+}
+
+// threadStart returns the row of runtime.mstart, with which the run time's threads begin.
+// Where C has made the thread, it has called it.
+func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
+	if q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
+	}
+	end := p.outermost(f, q)
+	end.Flags |= trad.Once
+	row, ok := p.assembly(f, q)
+	if !ok || row.CFA.Kind != trad.InReg {
+		return end, frame.Claimed
+	}
+	var ra uint64
+	switch base := q.This.Register(row.CFA.Reg); {
+	case !base.Known():
+		return end, frame.Claimed
+	case row.RA.Kind == trad.Saved:
+		ra, _ = p.word(q, base.Bits+uint64(int64(row.CFA.Off+row.RA.Off)))
+	case row.RA.Kind == trad.Same:
+		ra = q.This.Register(p.m.ra).Bits
+	}
+	ra = q.Arch.CodeAddress(ra)
+	if _, isGo := p.table.Find(ra - 1 - p.bias); isGo || ra == 0 || !q.Modules.IsCode(ra-1) {
+		return end, frame.Claimed
+	}
+	row.Flags |= trad.Once
+	return row, frame.Claimed
+}
+
+// word reads a word of the target's memory.
+func (p *program) word(q *frame.Query, addr uint64) (v uint64, ok bool) {
+	b := q.Read(addr, q.Arch.PtrSize)
+	if len(b) < q.Arch.PtrSize {
+		return 0, false
+	}
+	return q.Arch.Order.Uint64(b), true
 }
 
 // lost is the row of a function that has left its stack, and nobody knows for where.

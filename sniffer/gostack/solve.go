@@ -132,28 +132,24 @@ func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
 	return trad.Rule{Kind: trad.Undefined}
 }
 
-// others lists the other registers that are known. What is not listed is lost: Go
-// preserves no register.
+// others lists the other registers that are known, and those that C preserves and Go does
+// not. What is not listed is as the architecture says: lost, or no frame's own.
 func (s *state) others(m *machine, exprs []trad.Expression) *trad.Rest {
-	rest := &trad.Rest{Unlisted: trad.Undefined, Exprs: exprs}
+	rest := &trad.Rest{Unlisted: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
 		if r == m.sp || r == m.fp || r == m.ra {
 			continue
 		}
-		if rule := s.rule(m, r); rule.Kind == trad.Same || rule.Kind == trad.Saved {
+		rule := s.rule(m, r)
+		if rule.Kind == trad.InReg {
+			rule = trad.Rule{Kind: trad.Undefined}
+		}
+		if rule.Kind != trad.Undefined || slices.Contains(m.kept, r) {
 			rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: rule})
 		}
 	}
-	for _, r := range m.thread {
-		if _, ok := slices.BinarySearchFunc(rest.Regs, r, byReg); !ok {
-			rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Same}})
-		}
-	}
-	slices.SortFunc(rest.Regs, func(a, b trad.RegRule) int { return int(a.Reg) - int(b.Reg) })
 	return rest
 }
-
-func byReg(x trad.RegRule, r trad.Reg) int { return int(x.Reg) - int(r) }
 
 // solveSaved finds the registers in a struct g.
 func solveSaved(m *machine, s *state) answer {
