@@ -23,7 +23,7 @@ func (c *dapClient) stackTrace(thread, start, levels int) dap.StackTraceResponse
 
 func framesOf(body dap.StackTraceResponseBody) (list []frame) {
 	for _, f := range body.StackFrames {
-		list = append(list, frame{function: f.Name})
+		list = append(list, frame{function: f.Name, pc: strings.TrimPrefix(f.InstructionPointerReference, "0x")})
 	}
 	return list
 }
@@ -32,7 +32,7 @@ func framesOf(body dap.StackTraceResponseBody) (list []frame) {
 func (c *dapClient) whose(chain string) (thread int, frames []dap.StackFrame) {
 	c.t.Helper()
 	for _, th := range ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads {
-		if body := c.stackTrace(th.Id, 0, 100); names(framesOf(body)) == chains[chain] {
+		if body := c.stackTrace(th.Id, 0, 100); names(c.t, framesOf(body)) == chains[chain] {
 			return th.Id, body.StackFrames
 		}
 	}
@@ -46,7 +46,7 @@ func TestDAPStacks(t *testing.T) {
 	var stacks []string
 	for _, th := range ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads {
 		body := c.stackTrace(th.Id, 0, 100)
-		stacks = append(stacks, names(framesOf(body)))
+		stacks = append(stacks, names(t, framesOf(body)))
 		if body.TotalFrames != len(body.StackFrames) {
 			t.Errorf("%d frames of %d", len(body.StackFrames), body.TotalFrames)
 		}
@@ -168,7 +168,7 @@ func TestDAPFrames(t *testing.T) {
 	if got := refused(c, "setVariable", dap.SetVariableArguments{VariablesReference: ref, Name: "nothing", Value: "1"}); !strings.Contains(got, "nothing") {
 		t.Error(got)
 	}
-	if got := refused(c, "dataBreakpointInfo", map[string]any{"frameId": outer.Id, "name": "n"}); !strings.Contains(got, "Delve itself does not reach this frame") {
+	if got := refused(c, "dataBreakpointInfo", map[string]any{"frameId": outer.Id, "name": "n"}); !strings.Contains(got, "it is not in Delve's own stack") {
 		t.Error(got)
 	}
 
@@ -223,7 +223,7 @@ func TestDAPRuns(t *testing.T) {
 	ask[dap.DisconnectResponse](c, "disconnect", dap.DisconnectArguments{})
 	c = connectDAP(t, c.conn.RemoteAddr().String())
 	c.whose("signal")
-	if said := dlv(t, []string{"goroutines -t 100", "exit -d", "n"}, "connect", c.conn.RemoteAddr().String()); !slices.Contains(chainsOf(said[0]), chains["thread"]) {
+	if said := dlv(t, []string{"goroutines -t 100", "exit -d", "n"}, "connect", c.conn.RemoteAddr().String()); !slices.Contains(chainsOf(t, said[0]), chains["thread"]) {
 		t.Error("dlv beside the editor does not show the stacks")
 	}
 	ask[dap.ContinueResponse](c, "continue", dap.ContinueArguments{ThreadId: 1})

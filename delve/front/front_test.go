@@ -5,6 +5,7 @@ package front_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -97,6 +98,10 @@ func dlv(t testing.TB, commands []string, with ...string) []string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(config) })
+	// Whether there is debug information of the C library must not matter.
+	if err := errors.Join(os.Mkdir(filepath.Join(config, "dlv"), 0o755), os.WriteFile(filepath.Join(config, "dlv", "config.yml"), []byte("debug-info-directories: [/nonexistent]\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+config)
 	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 	var out bytes.Buffer

@@ -70,7 +70,7 @@ func FuzzRPC(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		client := &sink{}
 		s.serveRPC(bytes.NewReader(sent), client)
-		if strings.Contains(client.String(), "Internal debugger error") && strings.Contains(client.String(), "sfwalk/delve") {
+		if strings.Contains(client.String(), "internal debugger error") && strings.Contains(client.String(), "sfwalk/delve") {
 			t.Errorf("%s", client.String())
 		}
 	})

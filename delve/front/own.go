@@ -17,7 +17,7 @@ import (
 )
 
 // errNotTheirs says that Delve's own stack lacks a frame.
-var errNotTheirs = errors.New("Delve itself does not reach this frame")
+var errNotTheirs = errors.New("it is not in Delve's own stack, by which this is done")
 
 // own sets scope's frame to the number that Delve counts, for what Delve alone can do.
 // The error wraps [errNotTheirs] where Delve's stack does not have the frame.

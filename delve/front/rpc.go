@@ -127,12 +127,11 @@ func (s *rpcSession) serve(req *rpc.Request) {
 	<-cb.setUp
 }
 
-// call calls a method. A panic is an error to the client, with the stack in Delve's way of
-// saying so.
+// call calls a method. A panic is an error to the client, with the stack.
 func call(f reflect.Value, arg, reply reflect.Value) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("Internal debugger error: %v\n%s", r, debug.Stack())
+			err = fmt.Errorf("internal debugger error: %v\n%s", r, debug.Stack())
 		}
 	}()
 	if out := f.Call([]reflect.Value{arg, reply}); len(out) > 0 {

@@ -120,7 +120,7 @@ func TestBadRequests(t *testing.T) {
 		{"RPCServer.Stacktrace", `[{"Id": 123456789, "Depth": 5}]`, "unknown goroutine"},
 		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": 9223372036854775807, "Skip": -5}]`, ""},
 		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": 5, "Skip": 9223372036854775807}]`, ""},
-		{"RPCServer.Eval", `[{"Scope": {"GoroutineID": 1, "Frame": -1}, "Expr": "1"}]`, "Frame -1 does not exist"},
+		{"RPCServer.Eval", `[{"Scope": {"GoroutineID": 1, "Frame": -1}, "Expr": "1"}]`, "frame -1 does not exist"},
 		{"RPCServer.Eval", `[{"Scope": {"GoroutineID": 1, "Frame": 9223372036854775807}, "Expr": "1"}]`, "does not exist"},
 		{"RPCServer.Eval", `[{"Scope": {"GoroutineID": 1, "Frame": 1}, "Expr": "((("}]`, "expected"},
 		{"RPCServer.Set", `[{"Scope": {"GoroutineID": 1, "Frame": 1}, "Symbol": "nothing", "Value": "1"}]`, "nothing"},
@@ -144,7 +144,7 @@ func TestBadRequests(t *testing.T) {
 			Result json.RawMessage
 		}
 		json.Unmarshal(line, &reply)
-		if reply.ID != i || (tt.want == "") != (reply.Error == "") || !strings.Contains(reply.Error, tt.want) || strings.Contains(reply.Error, "Internal debugger error") {
+		if reply.ID != i || (tt.want == "") != (reply.Error == "") || !strings.Contains(reply.Error, tt.want) || strings.Contains(reply.Error, "internal debugger error") {
 			t.Errorf("%s %s: %.300s, want error %q", tt.method, tt.params, line, tt.want)
 		}
 	}

@@ -117,7 +117,7 @@ func (s *stacks) frame(scope api.EvalScope, f func(*delve.Target, *delve.Frame) 
 
 // noFrame says what Delve does where a stack has no such frame.
 func noFrame(scope api.EvalScope) error {
-	return fmt.Errorf("Frame %d does not exist in goroutine %d", scope.Frame, scope.GoroutineID)
+	return fmt.Errorf("frame %d does not exist in goroutine %d", scope.Frame, scope.GoroutineID)
 }
 
 // scope calls f with the scope in which a frame's expressions are evaluated.
