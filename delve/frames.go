@@ -21,7 +21,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 	k := &known{subject: s, opts: o, led: make(listing)}
 	next := "" // function of the frame before
 	f, err := stack.Frame(0)
-	for f != nil {
+	for switched := false; f != nil; {
 		name := k.function(f)
 		prev, stop := f.Prev()
 		if k.ends(name, stop) {
@@ -33,14 +33,18 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 			list = append(list, group...)
 			next = name
 		}
-		if name == "runtime.systemstack" && prev != nil {
-			list = append(list, k.switched(f, prev)...)
-		}
 		k.shown = len(list)
 		if len(list) > o.Depth {
 			return k.load(list[:o.Depth+1])
 		}
+		this := f
 		f, err = prev, stop
+		if name == "runtime.systemstack" && !switched {
+			if stack := k.switched(this); stack != nil {
+				switched = true
+				f, err = stack.Frame(0)
+			}
+		}
 	}
 	if err != nil {
 		list = append(list, Frame{Stackframe: api.Stackframe{Err: err.Error(), Defers: []api.Defer{}}})
@@ -144,30 +148,21 @@ func (k *known) offsets(f *frame.Frame) (cfa, fp int64) {
 	return int64(at - base), fp
 }
 
-// switched returns the frame that Delve shows between runtime.systemstack and its caller:
-// what the goroutine was made to look like it had called. There is none where that is not
-// this call of systemstack's.
-func (k *known) switched(f, caller *frame.Frame) []Frame {
-	a := k.t.arch
-	if sp := f.Register(a.SP); k.g == nil || !sp.Known() || k.onGoroutine(sp.Bits) || !k.onGoroutine(k.g.SP) {
+// switched returns the stack that the goroutine has left in runtime.systemstack, the frame
+// given; nil where it has not. The runtime makes it look like a call of another function's,
+// which Delve shows, and may move it meanwhile: what runs on the thread's own stack does
+// not learn of that.
+func (k *known) switched(systemstack *frame.Frame) *frame.Stack {
+	sp := systemstack.Register(k.t.arch.SP)
+	if k.g == nil || !sp.Known() || k.onGoroutine(sp.Bits) || !k.onGoroutine(k.g.SP) {
 		return nil
 	}
 	if fn := k.t.Proc.BinInfo().PCToFunc(k.g.PC); fn == nil || fn.Name != switchFunction {
 		return nil
 	}
-	const room = 64 // for a return address and a frame pointer
-	if sp := caller.Register(a.SP); !sp.Known() || sp.Bits < k.g.SP || sp.Bits-k.g.SP > room {
+	stack, err := frame.New(k.t, &parked{k.g, k.t.arch}, k.t.Table)
+	if err != nil {
 		return nil
 	}
-	g := *k.g
-	g.Thread, g.SystemStack = nil, false
-	frames, err := proc.GoroutineStacktrace(k.t.Proc, &g, ledFrames, proc.StacktraceSimple)
-	if err != nil || len(frames) == 0 || frames[0].Err != nil {
-		return nil
-	}
-	list := k.convert(f, frames, true)
-	for i := range list {
-		list[i].Physical = nil
-	}
-	return list
+	return stack
 }

@@ -35,9 +35,6 @@ func (f *Frame) variables() error {
 	case len(f.Delve) == 0:
 		return fmt.Errorf("%s: C code of which Delve has no debug information: %w", name, ErrNoVariables)
 	}
-	if f.Physical == nil {
-		return nil
-	}
 	if cfa, ok := f.Physical.CFA(); ok && uint64(f.Delve[0].Regs.CFA) != cfa {
 		return fmt.Errorf("%s: Delve finds its frame at %#x, where it is not: %w", name, uint64(f.Delve[0].Regs.CFA), ErrNoVariables)
 	}

@@ -51,8 +51,7 @@ type Frame struct {
 	api.Stackframe
 
 	// Physical is the frame of the engine's that this is, or that this was inlined in.
-	// It is nil for one that ends the stack with an error, and for the frame of
-	// runtime.systemstack_switch that Delve shows where nothing has called it.
+	// It is nil for one that ends the stack with an error.
 	Physical *frame.Frame
 	Inlined  bool
 
