@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-dap"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // dapClient is an editor.
@@ -29,7 +31,10 @@ func connectDAP(t testing.TB, addr string) *dapClient {
 	ask[dap.InitializeResponse](c, "initialize", map[string]any{
 		"clientID": "test", "pathFormat": "path", "linesStartAt1": true, "columnsStartAt1": true, "supportsVariableType": true,
 	})
-	ask[dap.AttachResponse](c, "attach", map[string]any{"mode": "remote", "stopOnEntry": true, "showRegisters": true})
+	ask[dap.AttachResponse](c, "attach", map[string]any{
+		"mode": "remote", "stopOnEntry": true, "showRegisters": true,
+		"substitutePath": []any{map[string]string{"from": "/elsewhere", "to": gdbtest.Testdata(t, "progs")}},
+	})
 	ask[dap.ConfigurationDoneResponse](c, "configurationDone", nil)
 	return c
 }

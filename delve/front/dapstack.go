@@ -110,9 +110,17 @@ func shortName(name string) string {
 
 // clientPath is where the client has a file.
 func (f *filter) clientPath(path string) string {
-	var rules [][2]string
-	for _, p := range f.wants().Paths {
-		rules = append(rules, [2]string{p.To, p.From})
+	if f.paths == nil {
+		f.paths = [][2]string{}
+		wants := f.wants()
+		for _, p := range wants.Paths {
+			f.paths = append(f.paths, [2]string{p.To, p.From})
+		}
+		if len(wants.Paths) == 0 && wants.Guess != nil {
+			for from, to := range f.server.dbg.GuessSubstitutePath(wants.Guess) {
+				f.paths = append(f.paths, [2]string{from, to})
+			}
+		}
 	}
-	return locspec.SubstitutePath(path, rules)
+	return locspec.SubstitutePath(path, f.paths)
 }

@@ -4,11 +4,14 @@ package front
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"sync"
 
+	"github.com/go-delve/delve/service/api"
 	delvedap "github.com/go-delve/delve/service/dap"
 	"github.com/google/go-dap"
 )
@@ -31,16 +34,18 @@ type filter struct {
 	// The rest is of who handles replies alone.
 	gone  bool // the client is
 	owned owned
+	paths [][2]string // where the client has files: from, to; nil if it is to be found out
 }
 
 // settings are what the client wants, as Delve knows it too.
 type settings struct {
-	Depth     int                       `json:"stackTraceDepth"`
-	Registers bool                      `json:"showRegisters"`
-	Strings   int                       `json:"maxStringLen"`
-	Elements  int                       `json:"maxArrayValues"`
-	Paths     []delvedap.SubstitutePath `json:"substitutePath"`
-	Types     bool                      `json:"supportsVariableType"`
+	Depth     int                        `json:"stackTraceDepth"`
+	Registers bool                       `json:"showRegisters"`
+	Strings   int                        `json:"maxStringLen"`
+	Elements  int                        `json:"maxArrayValues"`
+	Paths     []delvedap.SubstitutePath  `json:"substitutePath"`
+	Guess     *api.GuessSubstitutePathIn `json:"guessSubstitutePath"` // what Paths are guessed from
+	Types     bool                       `json:"supportsVariableType"`
 }
 
 // message has of every message what the filter goes by.
@@ -186,7 +191,7 @@ func (f *filter) reply(content []byte) {
 		handler := f.pending[m.Request]
 		delete(f.pending, m.Request)
 		f.mu.Unlock()
-		if handler != nil && handler(content) {
+		if handler != nil && f.handled(handler, &m, content) {
 			return
 		}
 	case m.Event == "stopped" || m.Event == "terminated" || m.Event == "exited":
@@ -196,6 +201,17 @@ func (f *filter) reply(content []byte) {
 		}
 	}
 	f.write(content)
+}
+
+// handled calls a handler. A panic is an error to the client.
+func (f *filter) handled(handler func([]byte) bool, m *message, content []byte) (done bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			f.refuse(content, m.Command, m.Request, delvedap.InternalError, "Internal error", fmt.Errorf("%v\n%s", r, debug.Stack()))
+			done = true
+		}
+	}()
+	return handler(content)
 }
 
 // stopped forgets what clients were told of the frames of before.

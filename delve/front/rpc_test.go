@@ -9,8 +9,10 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -232,5 +234,23 @@ func TestRestart(t *testing.T) {
 	}
 	if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(state), ") Z ") {
 		t.Errorf("it is there: %s", state)
+	}
+}
+
+// Another user of this machine is not let in.
+func TestOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be another user")
+	}
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
+	s := attach(t, p, true)
+	host, port, _ := net.SplitHostPort(s.addr)
+	for _, uid := range []uint32{0, 65534} {
+		cmd := exec.Command(gdbtest.Tool(t, "bash"), "-c", `exec 3<>/dev/tcp/$0/$1; echo '{"method":"RPCServer.GetVersion","params":[{}],"id":1}' >&3; head -n 1 <&3`, host, port)
+		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		out, _ := cmd.CombinedOutput()
+		if got := strings.Contains(string(out), "DelveVersion"); got != (uid == 0) {
+			t.Errorf("user %d: %s", uid, out)
+		}
 	}
 }
