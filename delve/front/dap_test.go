@@ -40,18 +40,24 @@ func (c *dapClient) whose(chain string) (thread int, frames []dap.StackFrame) {
 	return 0, nil
 }
 
-// An editor is shown the same stacks.
-func TestDAPStacks(t *testing.T) {
-	c := connectDAP(t, attach(t, startCgo(t), false).addr)
+// checkChains checks that an editor is shown the stacks that the program comes to rest in.
+func (c *dapClient) checkChains() {
+	c.t.Helper()
 	var stacks []string
 	for _, th := range ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads {
 		body := c.stackTrace(th.Id, 0, 100)
-		stacks = append(stacks, names(t, framesOf(body)))
+		stacks = append(stacks, names(c.t, framesOf(body)))
 		if body.TotalFrames != len(body.StackFrames) {
-			t.Errorf("%d frames of %d", len(body.StackFrames), body.TotalFrames)
+			c.t.Errorf("%d frames of %d", len(body.StackFrames), body.TotalFrames)
 		}
 	}
-	checkChains(t, stacks)
+	checkChains(c.t, stacks)
+}
+
+// An editor is shown the same stacks.
+func TestDAPStacks(t *testing.T) {
+	c := connectDAP(t, attach(t, startCgo(t), false).addr)
+	c.checkChains()
 
 	// Stacks are told in parts, which make the whole.
 	thread, whole := c.whose("recursion")

@@ -94,8 +94,33 @@ func TestDlv(t *testing.T) {
 	said := dlv(t, []string{"goroutines -t 100", "dump " + core, "exit -d"}, "connect", attach(t, p, false).addr)
 	checkChains(t, chainsOf(t, said[0]))
 	checkRuns(t, p)
-	s := serve(t, debugger.Config{CoreFile: core}, false, debuggable(t))
-	checkChains(t, chainsOf(t, dlv(t, []string{"goroutines -t 100", "exit"}, "connect", s.addr)[0]))
+	s := serve(t, debugger.Config{CoreFile: core}, true, debuggable(t))
+	checkChains(t, chainsOf(t, dlv(t, []string{"goroutines -t 100", "exit", "n"}, "connect", s.addr)[0]))
+	connectDAP(t, s.addr).checkChains()
+}
+
+// The process runs, stops where the real dlv wants, in a thread of C's that has called back,
+// runs on by steps, and starts anew; the frames are those of each stop.
+func TestDlvRuns(t *testing.T) {
+	s := serve(t, debugger.Config{}, false, debuggable(t), "main")
+	said := dlv(t, []string{
+		"break main.threadInner", "continue", "clear 1", "stack", "next", "next", "frame 0 locals", "frame 1 args", "next", "next", "step", "stack",
+		"restart", "break b main.parks", "condition b n == 1002", "continue", "stack", "frame 1 print from", "exit",
+	}, "connect", s.addr)
+	for i, want := range map[int]string{3: "^main.threadInner", 11: "^main.(parks|blocksInC) main.threadInner", 16: "^main.parks main.threadInner"} {
+		want += strings.TrimPrefix(fromThread, "main.threadInner") + "$"
+		if got := names(t, stackOf(said[i])); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s\nwant %q", said[i], want)
+		}
+	}
+	for i, want := range map[int]string{
+		1: `main\.threadInner\(\) .*main\.go:\d+ \(hits goroutine\(\d+\):1 total:1\)`, 6: `from = "a thread of C's"\n`, 7: `^n = \d+\n`,
+		12: `^Process restarted with PID \d+`, 17: `^"a thread of C's"\n`,
+	} {
+		if !regexp.MustCompile(want).MatchString(said[i]) {
+			t.Errorf("%s\nwant %s", said[i], want)
+		}
+	}
 }
 
 // A C program has stacks, too: those that gdb shows.
