@@ -1,13 +1,16 @@
 package command
 
 import (
-	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
 )
 
 // ends are functions of Go's run time that nobody has called. gdb goes on, to whatever
@@ -42,29 +45,121 @@ func TestGoGDB(t *testing.T) {
 // goFunction is a function's name as the source has it.
 func goFunction(name string) string { return strings.TrimSuffix(function(name), ".abi0") }
 
-// goStacks returns the threads' stacks that have a function of the program's own, as
-// names of functions, and those that are not whole.
-func goStacks(doc *document) (stacks []string, broken []string) {
-	for i := range doc.Threads {
-		th := &doc.Threads[i]
-		var names []string
-		own := false
-		for _, f := range th.Frames {
-			name := goFunction(f.Function)
-			if f.Type == frame.SigTramp.String() {
-				name = "<signal>"
+// C's part of the stacks of gocgo, and Go's part of C's.
+const (
+	goInC      = "libc C:stack_block C:stack_inner C:stack_outer C:_cgo_Cfunc_stack_outer runtime.asmcgocall runtime.cgocall main._Cfunc_stack_outer "
+	goCalled   = goInC + "main.calledBack main.goCallback _cgoexp_goCallback runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2 goCallback C:stack_calls_go "
+	goBegins   = "main.main.func1 runtime.goexit"
+	goNested   = goCalled + "C:_cgo_Cfunc_stack_calls_go runtime.asmcgocall runtime.cgocall main._Cfunc_stack_calls_go main.nested " + goBegins
+	goInThread = goCalled + "C:stack_thread_inner C:stack_thread libc"
+	goHandler  = "libc C:stack_block C:handler_inner C:handler <signal> "
+)
+
+// goMixed are the stacks of gocgo, as its source has them.
+var goMixed = []string{
+	goInC + "main.inC " + goBegins,
+	goNested, goNested,
+	goInThread, goInThread,
+	goHandler + "libc C:stack_raises C:_cgo_Cfunc_stack_raises runtime.asmcgocall runtime.cgocall main._Cfunc_stack_raises main.signalInC " + goBegins,
+	goHandler + "main.spins main.signalInGo " + goBegins,
+	goInC + "main.recovers main.panics.deferwrap1 runtime.gopanic runtime.panicmem runtime.sigpanic main.faults main.panics " + goBegins,
+}
+
+// TestGoMixed has stacks of Go and C mixed come out as the source has them, and the same
+// of programs of which nothing is left but what the run time itself needs.
+func TestGoMixed(t *testing.T) {
+	settings := []string{"CGO_ENABLED=1", "CGO_CFLAGS=-g -O2 -fomit-frame-pointer -Wa,--gsframe"}
+	plain := gdbtest.Build(t, "gocgo", settings...)
+	bare := filepath.Join(t.TempDir(), "bare")
+	objcopy := exec.Command(gdbtest.Tool(t, "objcopy"), "-R", ".eh_frame", "-R", ".eh_frame_hdr", plain, bare)
+	if out, err := objcopy.CombinedOutput(); err != nil {
+		t.Fatalf("objcopy: %v\n%s", err, out)
+	}
+	for _, tt := range []struct {
+		name, program string
+		stripped      bool
+	}{
+		{"plain", plain, false},
+		{"C by SFrame alone", bare, false},
+		{"stripped", gdbtest.Build(t, "gocgo", append(settings[:2:2], "-ldflags=-s -w")...), true},
+		{"stripped, position-independent", gdbtest.Build(t, "gocgo", append(settings[:2:2], "-buildmode=pie", "-ldflags=-s -w")...), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := gdbtest.Start(t, tt.program)
+			doc := take(t, p.PID, &walkFlags{})
+			compareGoMixed(t, doc, tt.program, tt.stripped)
+			if t.Failed() || tt.name != "stripped" {
+				return
 			}
-			names = append(names, name)
-			own = own || strings.HasPrefix(name, "main.")
-		}
-		stack := strings.Join(names, " ")
-		if own {
-			stacks = append(stacks, stack)
-		}
-		if !th.whole {
-			broken = append(broken, fmt.Sprintf("%s: %s %s", stack, th.Stop, th.Error))
+			path := filepath.Join(t.TempDir(), "core")
+			gcore(t, p.PID, path)
+			s, err := coreFile(path, core.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if doc, _, err = collect(s, &walkFlags{}); err != nil {
+				t.Fatal(err)
+			}
+			compareGoMixed(t, doc, tt.program, tt.stripped)
+		})
+	}
+}
+
+func compareGoMixed(t *testing.T, doc *document, program string, stripped bool) {
+	t.Helper()
+	want := slices.Clone(goMixed)
+	if stripped {
+		for i := range want {
+			want[i] = regexp.MustCompile(`C:\S+`).ReplaceAllString(want[i], "?")
 		}
 	}
-	slices.Sort(stacks)
-	return stacks, broken
+	for i := range doc.Threads {
+		th := &doc.Threads[i]
+		stack := goStack(th, program)
+		if !th.whole {
+			t.Errorf("%s: %s %s", stack, th.Stop, th.Error)
+		}
+		k := slices.Index(want, stack)
+		switch {
+		case k >= 0:
+			want = slices.Delete(want, k, k+1)
+		case strings.HasSuffix(stack, " main.main runtime.main runtime.goexit"), strings.HasSuffix(stack, "runtime.mcall"),
+			strings.HasSuffix(stack, " runtime.mstart0 runtime.mstart C:crosscall1 C:threadentry libc"),
+			strings.HasSuffix(stack, " runtime.mstart0 runtime.mstart ? ? libc") && stripped:
+		default:
+			t.Errorf("a stack that the source does not have: %s", stack)
+		}
+	}
+	for _, stack := range want {
+		t.Errorf("missing: %s", stack)
+	}
+}
+
+var cgoHash = regexp.MustCompile(`^(_cgo|_cgoexp)_[0-9a-f]{12}_`)
+
+// goStack returns the functions of a stack. Those of the C library are one, whichever
+// there are; the program's own of C begin with C:, and are ? where there is no name.
+func goStack(th *thread, program string) string {
+	var names []string
+	for _, f := range th.Frames {
+		name := cgoHash.ReplaceAllString(goFunction(f.Function), "${1}_")
+		switch {
+		case strings.HasPrefix(name, "sync/atomic."): // wherever in the loop the signal has come
+			continue
+		case f.Type == frame.SigTramp.String():
+			name = "<signal>"
+		case f.Module != program:
+			name = "libc"
+			if names != nil && names[len(names)-1] == name {
+				continue
+			}
+		case name == "":
+			name = "?"
+		case !strings.Contains(name, ".") && name != "crosscall2" && name != "goCallback" && !strings.HasPrefix(name, "_cgoexp"):
+			name = "C:" + name
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
 }

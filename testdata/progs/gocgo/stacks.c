@@ -53,7 +53,7 @@ void stacks_start_thread(int n) {
     pthread_detach(t);
 }
 
-__attribute__((noinline)) static int handler_inner(int n) { return stack_block(n) + sink; }
+__attribute__((noinline)) static int handler_inner(int n) { return stack_block(n) - sink; }
 static void handler(int sig, siginfo_t *info, void *context) { sink += handler_inner(sig % 8); }
 
 static void handle(int sig, int flags) {
