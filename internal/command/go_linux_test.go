@@ -61,7 +61,7 @@ var goMixed = []string{
 	goNested, goNested,
 	goInThread, goInThread,
 	goHandler + "libc C:stack_raises C:_cgo_Cfunc_stack_raises runtime.asmcgocall runtime.cgocall main._Cfunc_stack_raises main.signalInC " + goBegins,
-	goHandler + "main.spins main.signalInGo " + goBegins,
+	goHandler + "syscall main.signalInGo " + goBegins,
 	goInC + "main.recovers main.panics.deferwrap1 runtime.gopanic runtime.panicmem runtime.sigpanic main.faults main.panics " + goBegins,
 }
 
@@ -138,28 +138,27 @@ func compareGoMixed(t *testing.T, doc *document, program string, stripped bool) 
 
 var cgoHash = regexp.MustCompile(`^(_cgo|_cgoexp)_[0-9a-f]{12}_`)
 
-// goStack returns the functions of a stack. Those of the C library are one, whichever
-// there are; the program's own of C begin with C:, and are ? where there is no name.
+// goStack returns the functions of a stack. Those of the C library, or for
+// a system call, are one, whichever there are; the program's own of C begin with C:, and are ? where there is no name.
 func goStack(th *thread, program string) string {
 	var names []string
 	for _, f := range th.Frames {
 		name := cgoHash.ReplaceAllString(goFunction(f.Function), "${1}_")
 		switch {
-		case strings.HasPrefix(name, "sync/atomic."): // wherever in the loop the signal has come
-			continue
 		case f.Type == frame.SigTramp.String():
 			name = "<signal>"
 		case f.Module != program:
 			name = "libc"
-			if names != nil && names[len(names)-1] == name {
-				continue
-			}
+		case strings.Contains(name, "syscall"):
+			name = "syscall"
 		case name == "":
 			name = "?"
 		case !strings.Contains(name, ".") && name != "crosscall2" && name != "goCallback" && !strings.HasPrefix(name, "_cgoexp"):
 			name = "C:" + name
 		}
-		names = append(names, name)
+		if several := name == "libc" || name == "syscall"; !several || names == nil || names[len(names)-1] != name {
+			names = append(names, name)
+		}
 	}
 	return strings.Join(names, " ")
 }

@@ -10,7 +10,7 @@
 //	           in the callback
 //	thread     start_thread stack_thread C.stack_calls_go main.goCallback C.stack_outer
 //	signalInC  goexit main.signalInC C.stack_raises <signal> handler C.stack_block
-//	signalInGo goexit main.signalInGo main.spins <signal> handler C.stack_block
+//	signalInGo goexit main.signalInGo <signal> handler C.stack_block
 //	panics     goexit main.panics main.faults runtime.sigpanic … main.recovers C.stack_outer
 //
 // Build: go build -o DIR/gocgo ./testdata/progs/gocgo
@@ -28,7 +28,7 @@ import (
 	"time"
 )
 
-var sink, spinning atomic.Int64
+var sink atomic.Int64
 
 //go:noinline
 func inC(n int) { sink.Add(int64(C.stack_outer(C.int(n)))) }
@@ -69,17 +69,10 @@ func nested(n int) { sink.Add(int64(C.stack_calls_go(C.int(n)))) }
 func signalInC(n int) { sink.Add(int64(C.stack_raises(C.int(n)))) }
 
 //go:noinline
-func signalInGo(int) {
-	sink.Add(spins(1))
-}
-
-//go:noinline
-func spins(n int64) int64 {
-	spinning.Store(int64(syscall.Gettid()))
-	for sink.Load() >= 0 {
-		n++
-	}
-	return n
+func signalInGo(n int) {
+	runtime.LockOSThread()
+	syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(syscall.Getpid()), uintptr(syscall.Gettid()), uintptr(syscall.SIGUSR2))
+	sink.Add(int64(n))
 }
 
 //go:noinline
@@ -109,12 +102,6 @@ func main() {
 	}
 	C.stacks_start_thread(callbackBlocks)
 	C.stacks_start_thread(callbackGrows)
-	for spinning.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	if err := syscall.Tgkill(syscall.Getpid(), int(spinning.Load()), syscall.SIGUSR2); err != nil {
-		panic(err)
-	}
 	for int(C.stacks_arrived()) < len(scenarios)+2 {
 		time.Sleep(time.Millisecond)
 	}
