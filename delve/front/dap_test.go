@@ -179,6 +179,15 @@ func TestDAPFrames(t *testing.T) {
 		t.Error(got)
 	}
 
+	for _, f := range []dap.StackFrame{inner, outer, inC} {
+		if got := refused(c, "evaluate", dap.EvaluateArguments{Expression: "call main.parks(1)", FrameId: f.Id}); !strings.Contains(got, "call is only supported with topmost stack frame") {
+			t.Errorf("%s: %s", f.Name, got)
+		}
+		if got := c.evaluate(f, "dlv config -list stackTraceDepth").Result; !strings.Contains(got, "50") {
+			t.Errorf("%s: %s", f.Name, got)
+		}
+	}
+
 	// A frame of C has registers, and says that it has no variables.
 	_, regs := c.variables(inC, "Registers")
 	if regs["   rsp"].Value == "" || regs["   rax"].Value != "" {

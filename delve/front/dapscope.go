@@ -73,6 +73,9 @@ func (o *owned) reset() { o.refs = nil }
 // errStale is returned for a number of before the process has run.
 var errStale = errors.New("it is of before the process has run, or of nothing")
 
+// errCall is Delve's own.
+var errCall = errors.New("call is only supported with topmost stack frame")
+
 // about returns what answers a request about a frame or a variable that is ours; nil for
 // one about Delve's.
 func (f *filter) about(m *message) func(reply []byte) bool {
@@ -93,11 +96,15 @@ func (f *filter) about(m *message) func(reply []byte) bool {
 	case "scopes":
 		answer = func(reply []byte, of any) error { return f.scopes(reply, seq, of) }
 	case "evaluate":
-		if toDelve.MatchString(args.Expression) {
-			return nil // of no frame
-		}
 		id, summary = delvedap.UnableToEvaluateExpression, "Unable to evaluate expression"
 		answer = func(reply []byte, of any) error { return f.expression(reply, seq, of, args.EvaluateArguments) }
+		switch m := toDelve.FindStringSubmatch(args.Expression); {
+		case m == nil:
+		case m[1] == "dlv":
+			return nil // of no frame
+		default:
+			answer = func([]byte, any) error { return errCall }
+		}
 	case "dataBreakpointInfo":
 		number = max(args.FrameID, args.Reference)
 		id, summary = delvedap.UnableToGetDataBreakpointInfo, "Could not get data breakpoint info"

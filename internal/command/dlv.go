@@ -48,6 +48,9 @@ It prints the address at which it listens:
 
   API server listening at: 127.0.0.1:38697
 
+There 'dlv connect 127.0.0.1:38697' finds it, and an editor by a configuration like
+{"type": "go", "request": "attach", "mode": "remote", "host": "127.0.0.1", "port": 38697}.
+
 Whoever connects controls the process, and so can do whatever its user can: on
 this machine only you may connect (--only-same-user), and connections from others, with a
 --listen that lets them in, are neither authenticated nor encrypted.
@@ -59,6 +62,9 @@ process runs on as it is, and dies at the first breakpoint that is left in its c
 
 It is the program sfwalk-full that does this, which sfwalk becomes for it; on Linux, on amd64
 and arm64.`,
+		Example: `  sfwalk dlv attach 4242                a live process
+  sfwalk dlv exec ./server              a program
+  sfwalk dlv core ./server core.4242    a core file`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return usageError{errors.New("dlv: which command? attach, exec or core")}
