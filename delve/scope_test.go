@@ -197,6 +197,55 @@ func TestOwnScopes(t *testing.T) {
 	}
 }
 
+// Where Delve is led to a frame it finds what it finds by itself.
+func TestLead(t *testing.T) {
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
+	checkLead(t, delvetest.Attach(t, p.PID).Selected)
+}
+
+func checkLead(t *testing.T, pt *proc.Target) {
+	t.Helper()
+	tg := open(t, pt)
+	list, _, err := proc.GoroutinesInfo(pt, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, g := range list {
+		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 60})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range frames {
+			f := &frames[i]
+			if f.Err != "" || f.Inlined || len(f.Delve) == 0 {
+				continue
+			}
+			n := 0 // calls that are inlined in it
+			for ; i-n > 0 && frames[i-n-1].Inlined && frames[i-n-1].Physical == f.Physical; n++ {
+			}
+			led, called := delve.Lead(f)
+			if !called {
+				continue // Delve knows no difference to a frame that was left by a call
+			}
+			for k := range n + 1 {
+				want, got := frames[i-n+k].Delve[0], proc.Stackframe{}
+				if k < len(led) {
+					got = led[k]
+				}
+				if got.Call != want.Call && (got.Call.Fn == nil || got.Call.Fn.Name != want.Call.Fn.Name || got.Call.Line != want.Call.Line || got.Call.PC != want.Call.PC) ||
+					got.Regs.CFA != want.Regs.CFA || got.FrameOffset() != want.FrameOffset() || got.Inlined != want.Inlined {
+					t.Errorf("goroutine %d, frame %d: Delve is led to %+v at %#x, want %+v at %#x", g.ID, i, got.Call, got.Regs.CFA, want.Call, want.Regs.CFA)
+				}
+				compared++
+			}
+		}
+	}
+	if compared < 5000 {
+		t.Errorf("%d frames were compared", compared)
+	}
+}
+
 func variablesOf(t *testing.T, pt *proc.Target, frames []proc.Stackframe, load proc.LoadConfig) string {
 	t.Helper()
 	scope := proc.FrameToScope(pt, pt.Memory(), nil, 0, frames...)
