@@ -297,3 +297,18 @@ func TestDAPThreads(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A Go program without DWARF has threads, too, whose stacks end where Go's do.
+func TestDAPStripped(t *testing.T) {
+	c := connectDAP(t, attach(t, gdbtest.StartRunning(t, delvetest.Go(t, "amd64", "-ldflags=-s -w"), "quiet"), false).addr)
+	list := ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads
+	for _, th := range list {
+		frames := c.stackTrace(th.Id, 0, 200).StackFrames
+		if len(frames) < 2 || !slices.Contains([]string{"runtime.mcall", "runtime.goexit", "runtime.rt0_go", "runtime.mstart", "runtime.systemstack"}, frames[len(frames)-1].Name) {
+			t.Errorf("%s: %v", th.Name, functions(framesOf(dap.StackTraceResponseBody{StackFrames: frames})))
+		}
+	}
+	if len(list) < 2 {
+		t.Errorf("threads %v", list)
+	}
+}

@@ -14,7 +14,8 @@ import (
 )
 
 // To an editor, goroutines are threads, by their numbers. Threads of C, on which no
-// goroutine runs, are there by theirs, which are negative; Delve has -1 for itself.
+// goroutine runs, are there by theirs, which are negative; Delve has -1 for itself. So are all
+// threads where Delve finds no goroutines: in programs of C, and of Go without DWARF.
 
 // who is the goroutine, or the thread, that a number stands for.
 func who(number int64) delve.Who {
@@ -30,19 +31,19 @@ func (f *filter) threads(reply []byte, seq int) bool {
 	if reply == nil || json.Unmarshal(reply, &r) != nil || !r.Success || len(r.Body.Threads) == 1 && r.Body.Threads[0].Id == -1 {
 		return false // it runs
 	}
-	list, err := f.server.stacks.threadsOfC()
+	if one := r.Body.Threads; len(one) == 1 && one[0].Name == "Dummy" {
+		r.Body.Threads = nil // Delve finds no goroutines
+	}
+	list, err := f.server.stacks.threads(len(r.Body.Threads) == 0)
 	if err != nil || len(list) == 0 {
 		return false
-	}
-	if all := r.Body.Threads; len(all) == 1 && all[0].Name == "Dummy" {
-		r.Body.Threads = nil // there is no goroutine
 	}
 	f.respond(reply, "threads", seq, dap.ThreadsResponseBody{Threads: append(r.Body.Threads, list...)})
 	return true
 }
 
-// threadsOfC lists threads that run code of C's, and no goroutine.
-func (s *stacks) threadsOfC() (list []dap.Thread, err error) {
+// threads lists the threads that run code of C's, and no goroutine; or all.
+func (s *stacks) threads(all bool) (list []dap.Thread, err error) {
 	err = s.locked(func(t *delve.Target) error {
 		current := t.Proc.CurrentThread().ThreadID()
 		threads, err := t.Threads()
@@ -56,7 +57,7 @@ func (s *stacks) threadsOfC() (list []dap.Thread, err error) {
 				}
 			}
 			frames, err := delve.Frames(t, delve.Thread(th.ID()), delve.Options{})
-			if err != nil || len(frames) == 0 || frames[0].Err != "" || isGo(t.Proc.BinInfo(), frames[0].PC) {
+			if err != nil || len(frames) == 0 || frames[0].Err != "" || !all && isGo(t.Proc.BinInfo(), frames[0].PC) {
 				continue // one of Go's runtime, that waits for work
 			}
 			selected := ""
