@@ -22,7 +22,7 @@ func running(g *proc.G) bool { return g.Thread != nil }
 func TestGoroutines(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"))
 	var sum tally
-	for i := range 15 {
+	for i := range 10 {
 		grp := delvetest.Attach(t, p.PID)
 		c := compare(t, grp.Selected, 60)
 		c.tally = sum
@@ -30,6 +30,14 @@ func TestGoroutines(t *testing.T) {
 			c.goroutines(all)
 			if c.stacks < 900 {
 				t.Errorf("%d goroutines", c.stacks)
+			}
+			deep := compare(t, grp.Selected, 5000)
+			deep.goroutines(func(g *proc.G) bool {
+				frames, err := proc.GoroutineStacktrace(grp.Selected, g, c.depth, 0)
+				return err == nil && len(frames) > c.depth
+			})
+			if deep.frames < 6000 {
+				t.Errorf("%d frames of deep recursions", deep.frames)
 			}
 		}
 		c.goroutines(running)
