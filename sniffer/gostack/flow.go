@@ -212,12 +212,10 @@ func (s *state) do(o op, m *machine, addr uint64) {
 		s.write(s.get(o.dst).plus(o.imm), v)
 		return
 	case align:
-		if o.dst == m.sp {
-			// Whether it is still on the same stack is all that must be known.
-			v = value{kind: fresh, id: addr << 1}
-			if s.get(m.sp).from(m.sp) || s.get(m.sp).reg == sameStack {
-				v.reg = sameStack
-			}
+		// Whether it is still on the same stack is all that must be known.
+		was := s.get(o.dst)
+		if v = (value{kind: fresh, id: addr << 1}); was.from(m.sp) || was.kind == fresh && was.reg == sameStack {
+			v.reg = sameStack
 		}
 	}
 	if s.saved.kind != unknown && v.kind == deref {

@@ -2,11 +2,12 @@ package gostack
 
 import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 // machines are the processors, by their names.
-var machines = map[string]*machine{"amd64": x86}
+var machines = map[string]*machine{"amd64": x86, "arm64": arm}
 
 var x86 = &machine{
 	decode: decodeX86,
@@ -20,10 +21,28 @@ var x86 = &machine{
 	frames:        framesAMD64,
 }
 
+var arm = &machine{
+	decode: decodeARM,
+	regs:   int(arm64.D15) + 1,
+	sp:     arm64.SP, fp: arm64.X29, ra: arm64.X30,
+	kept: []trad.Reg{
+		19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+		arm64.D8, arm64.D8 + 1, arm64.D8 + 2, arm64.D8 + 3, arm64.D8 + 4, arm64.D8 + 5, arm64.D8 + 6, arm64.D15,
+	},
+	gosave: []trad.Reg{0, 27, arm64.X30},
+	inTail: 3,
+	g:      28,
+	frames: framesARM64,
+	inject: injectARM64,
+}
+
 func init() {
 	for _, m := range machines {
 		m.rest = &trad.Rest{Unlisted: trad.Same}
 		for _, r := range m.kept {
+			if r == m.g {
+				continue // the same on all of a stack
+			}
 			m.rest.Regs = append(m.rest.Regs, trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Undefined}})
 		}
 	}

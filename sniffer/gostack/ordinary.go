@@ -2,9 +2,10 @@ package gostack
 
 import (
 	"encoding/binary"
+	"strings"
 
+	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/gopclntab"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -37,7 +38,7 @@ func firstDelta(f gopclntab.Func) (delta int32, at uint64, ok bool) {
 
 // frames fills in a row of an ordinary function of Go: how it sets up its frame is up to
 // the assembler, and the same in all of them. ok is false for another function.
-type frames func(row *trad.Row, where *span, im *target.Image, f gopclntab.Func, pc uint64, delta int32, caller bool) (ok bool)
+type frames func(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) (ok bool)
 
 // framesAMD64: a function with a frame saves the frame pointer at its top,
 //
@@ -45,7 +46,7 @@ type frames func(row *trad.Row, where *span, im *target.Image, f gopclntab.Func,
 //	SUBQ $n, SP; MOVQ BP, n-8(SP); LEAQ n-8(SP), BP
 //
 // and until the frame is gone again, there it is.
-func framesAMD64(row *trad.Row, where *span, im *target.Image, f gopclntab.Func, pc uint64, delta int32, _ bool) bool {
+func framesAMD64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, _ bool) bool {
 	row.CFA.Off = delta + 8
 	row.RA = trad.Rule{Kind: trad.Saved, Off: -8}
 	row.FP = trad.Rule{Kind: trad.Same}
@@ -57,7 +58,7 @@ func framesAMD64(row *trad.Row, where *span, im *target.Image, f gopclntab.Func,
 		return false
 	}
 	var code [9]byte // one byte before, and a MOVQ BP, n(SP) with its 32-bit offset
-	if im.ReadLoaded(at-1, code[:]) < len(code) {
+	if p.im.ReadLoaded(at-1, code[:]) < len(code) {
 		return false
 	}
 	switch mov := code[1:]; {
@@ -84,4 +85,74 @@ func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 		row.FP = trad.Rule{Kind: trad.Saved, Off: off}
 	}
 	return true
+}
+
+// framesARM64: a function with a frame saves the link register at the end that SP points
+// to, and the frame pointer below that,
+//
+//	MOVD.W R30, -n(RSP); MOVD R29, -8(RSP); SUB $8, RSP, R29
+//	SUB $n, RSP, R20; STP (R29, R30), -8(R20); MOVD R20, RSP; SUB $8, RSP, R29
+//
+// the latter where n is large. Until the frame is gone again, there they are.
+func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
+	row.CFA.Off = delta
+	if delta == 0 {
+		row.RA, row.FP = trad.Rule{Kind: trad.Same}, trad.Rule{Kind: trad.Same}
+		if caller && p.callsMorestack(pc) {
+			row.RA = trad.Rule{Kind: trad.InReg, Reg: p.m.inTail}
+			return true
+		}
+		return f.Flags&gopclntab.Assembly == 0 && !caller
+	}
+	n, at, ok := firstDelta(f)
+	if !ok || delta < n {
+		return false
+	}
+	var code [12]byte
+	if at < f.Lo+8 || p.im.ReadLoaded(at-8, code[:]) < len(code) {
+		return false
+	}
+	x := [3]uint32{}
+	for i := range x {
+		x[i] = binary.LittleEndian.Uint32(code[4*i:])
+	}
+	const (
+		strPre   = 0xf8000c00 | 31<<5 | 30 // MOVD.W R30, 0(RSP)
+		saveFP   = 0xf81f83fd              // MOVD R29, -8(RSP)
+		savePair = 0xa93ffa9d              // STP (R29, R30), -8(R20)
+		setSP    = 0x9100029f              // MOVD R20, RSP
+	)
+	switch {
+	case x[0] == savePair && x[1] == setSP:
+		row.FP = trad.Rule{Kind: trad.Saved, Off: -n - 8}
+	case x[1] == strPre|uint32(-n&0x1ff)<<12 && x[2] == saveFP:
+		row.FP = trad.Rule{Kind: trad.Same}
+		if where.cut(at+4, pc); pc >= at+4 {
+			row.FP = trad.Rule{Kind: trad.Saved, Off: -n - 8}
+		}
+	default:
+		return false
+	}
+	row.RA = trad.Rule{Kind: trad.Saved, Off: -n}
+	return true
+}
+
+// injectARM64: sighandler has pushed the link register, with room for another word.
+func injectARM64(rest *trad.Rest) *trad.Rest {
+	x := *rest
+	x.Regs = insert(x.Regs, trad.RegRule{Reg: arm64.X30, Rule: trad.Rule{Kind: trad.Saved}})
+	x.Regs = insert(x.Regs, trad.RegRule{Reg: arm64.SP, Rule: trad.Rule{Kind: trad.Value, Off: 16}})
+	return &x
+}
+
+// callsMorestack reports whether the call that pc is in is one of morestack: the last
+// instructions of a function, which run before its frame is there.
+func (p *program) callsMorestack(pc uint64) bool {
+	pc -= pc % 4
+	var code [4]byte
+	if p.im.ReadLoaded(pc, code[:]) < len(code) {
+		return false
+	}
+	in, ok := p.m.decode(code[:], pc)
+	return ok && in.flow == call && strings.HasPrefix(p.name(in.target), Morestack.function)
 }

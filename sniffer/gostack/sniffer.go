@@ -93,7 +93,7 @@ func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.An
 	}
 	where := span{lo, hi}
 	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: m.sp}, More: m.rest}
-	if !m.frames(&row, &where, p.im, f, pc, delta, !q.Innermost()) {
+	if !m.frames(p, &row, &where, f, pc, delta, !q.Innermost()) {
 		if row, ok := p.assembly(f, q); ok {
 			return row, frame.Claimed
 		}

@@ -124,6 +124,12 @@ func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
 			return trad.Rule{Kind: trad.Saved, Off: int32(w.at.off - m.pushed)}
 		}
 	}
+	sp := s.get(m.sp)
+	for _, w := range near(s, sp) {
+		if w.value.is(r) {
+			return trad.Rule{Kind: trad.SavedAt, Reg: m.sp, Off: int32(w.at.off - sp.off)}
+		}
+	}
 	for x := range trad.Reg(m.regs) {
 		if s.get(x).is(r) {
 			return trad.Rule{Kind: trad.InReg, Reg: x}

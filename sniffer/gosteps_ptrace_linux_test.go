@@ -1,0 +1,201 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/arch/x86/x86asm"
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// TestGoSteps runs programs of Go one instruction at a time. SFWALK_GOSTEPS names another
+// build of gosteps, by another release of Go.
+func TestGoSteps(t *testing.T) {
+	program := os.Getenv("SFWALK_GOSTEPS")
+	if program == "" {
+		program = gdbtest.Build(t, "gosteps", "CGO_ENABLED=1", "CGO_CFLAGS=-O2 -fomit-frame-pointer")
+	}
+	for _, tt := range goScenarios {
+		t.Run(tt.name, func(t *testing.T) { stepThrough(t, trace(t, program, tt.name), tt.in) })
+	}
+}
+
+// traced is a thread of a process of this machine.
+type traced struct {
+	tid     int
+	regs    unix.PtraceRegs
+	modules *target.Modules
+	page    uint64 // address of data
+	data    []byte
+}
+
+func (s *traced) Arch() *arch.Arch                  { return amd64.Arch }
+func (s *traced) Memory() target.Memory             { return s }
+func (s *traced) Threads() ([]target.Thread, error) { return []target.Thread{s}, nil }
+func (s *traced) Modules() *target.Modules          { return s.modules }
+func (s *traced) Close() error                      { return nil }
+func (s *traced) ID() int                           { return s.tid }
+func (s *traced) Name() string                      { return "traced" }
+
+func (s *traced) Registers(r *arch.Registers) error {
+	x := &s.regs
+	for reg, v := range [...]uint64{
+		amd64.RAX: x.Rax, amd64.RDX: x.Rdx, amd64.RCX: x.Rcx, amd64.RBX: x.Rbx, amd64.RSI: x.Rsi, amd64.RDI: x.Rdi,
+		amd64.RBP: x.Rbp, amd64.RSP: x.Rsp, amd64.R8: x.R8, amd64.R9: x.R9, amd64.R10: x.R10, amd64.R11: x.R11,
+		amd64.R12: x.R12, amd64.R13: x.R13, amd64.R14: x.R14, amd64.R15: x.R15, amd64.RIP: x.Rip,
+	} {
+		r.Set(trad.Reg(reg), v)
+	}
+	r.Set(amd64.FSBase, x.Fs_base)
+	return nil
+}
+
+func (s *traced) ReadMemory(addr uint64, p []byte) (int, error) {
+	const size = 4096
+	done := 0
+	for done < len(p) {
+		at := addr + uint64(done)
+		if s.data == nil || at&^(size-1) != s.page {
+			room := make([]byte, size)
+			n, err := unix.ProcessVMReadv(s.tid, []unix.Iovec{{Base: &room[0], Len: size}}, []unix.RemoteIovec{{Base: uintptr(at &^ (size - 1)), Len: size}}, 0)
+			if err != nil || n < size {
+				return done, target.ErrUnmapped
+			}
+			s.page, s.data = at&^(size-1), room
+		}
+		done += copy(p[done:], s.data[at-s.page:])
+	}
+	return done, nil
+}
+
+// trace starts a scenario and makes all threads stand still.
+func trace(t *testing.T, program, scenario string) *traced {
+	p := gdbtest.StartRunning(t, program, scenario)
+	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	s := &traced{modules: tg.Modules()}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tids := []int{p.PID}
+	for deadline := time.Now().Add(5 * time.Second); s.tid == 0; time.Sleep(time.Millisecond) {
+		tids = tids[:1]
+		for _, file := range tasks {
+			tid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if tid != p.PID {
+				tids = append(tids, tid)
+			}
+			if text, _ := os.ReadFile(file); strings.HasPrefix(string(text), "0 0x0 ") {
+				s.tid = tid
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no thread reads")
+		}
+	}
+	runtime.LockOSThread()
+	stuck := time.AfterFunc(20*time.Second, func() { unix.Kill(p.PID, unix.SIGKILL) })
+	t.Cleanup(func() {
+		if !stuck.Stop() {
+			t.Error("the thread did not go on")
+		}
+		unix.Kill(p.PID, unix.SIGKILL)
+		slices.Reverse(tids) // a tracer must see its tracees end, and the first thread ends last
+		for _, tid := range tids {
+			for err := error(nil); err == nil || errors.Is(err, unix.EINTR); {
+				_, err = unix.Wait4(tid, nil, unix.WALL, nil)
+			}
+		}
+		runtime.UnlockOSThread()
+	})
+	// The others stand still: none finds that the goroutine has run for long enough.
+	for _, tid := range tids {
+		if err := unix.PtraceSeize(tid); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.PtraceInterrupt(tid); err != nil {
+			t.Fatal(err)
+		}
+		unix.Wait4(tid, nil, unix.WALL, nil)
+	}
+	if err := unix.PtraceGetRegs(s.tid, &s.regs); err != nil {
+		t.Fatal(err)
+	}
+	p.Stdin.Write([]byte{'x'})
+	return s
+}
+
+// step implements stepper.
+func (s *traced) step(t *testing.T, signal int) (did deed, pending int, alive bool) {
+	before := s.regs
+	var code [16]byte
+	s.ReadMemory(before.Rip, code[:])
+	in, _ := x86asm.Decode(code[:], 64)
+	// unix.PtraceSingleStep cannot deliver a signal.
+	if _, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SINGLESTEP, uintptr(s.tid), 0, uintptr(signal), 0, 0); e != 0 {
+		return did, 0, false
+	}
+	var ws unix.WaitStatus
+	for {
+		_, err := unix.Wait4(s.tid, &ws, unix.WALL, nil)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || !ws.Stopped() {
+			return did, 0, false
+		}
+		break
+	}
+	s.data = nil
+	if err := unix.PtraceGetRegs(s.tid, &s.regs); err != nil {
+		return did, 0, false
+	}
+	switch stop := ws.StopSignal(); stop {
+	case unix.SIGTRAP, unix.SIGURG, unix.SIGSTOP: // SIGURG asks a goroutine to make room for another: it need not
+	default:
+		pending = int(stop)
+	}
+	now := &s.regs
+	pushed := func(kind deedKind) deed {
+		var b [8]byte
+		if _, err := s.ReadMemory(now.Rsp, b[:]); err != nil {
+			t.Fatalf("return address at %#x: %v", now.Rsp, err)
+		}
+		return deed{kind, now.Rsp + 8, binary.LittleEndian.Uint64(b[:])}
+	}
+	switch {
+	case signal != 0:
+		did = pushed(signalled)
+	case pending != 0 && now.Rip == before.Rip: // the instruction has failed
+	case in.Op == x86asm.CALL:
+		did = pushed(called)
+	case in.Op == x86asm.RET:
+		did.kind = returned
+	case in.Op == x86asm.SYSCALL && before.Rax == unix.SYS_RT_SIGRETURN:
+		did.kind = unsignalled
+	}
+	return did, pending, true
+}
