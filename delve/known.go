@@ -35,20 +35,27 @@ func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	}
 	if frames != nil {
 		physical := &frames[group(frames)-1]
-		lost := k.lost(frames)
+		astray := k.opts.Defers && k.lost(frames) || !change && physical.SystemStack == k.onGoroutine(cfa)
 		k.last = place{physical.Current.PC, uint64(physical.Regs.CFA)}
-		if lost && k.opts.Defers {
-			// To the frame behind one that it has lost, Delve gives what that has deferred.
-			if found := k.lead(f, at); found != nil {
-				return found, false
-			}
+		if !astray {
+			return frames, true
 		}
-		return frames, change || physical.SystemStack != k.onGoroutine(cfa)
+		// Delve takes one stack for another here; or gives this frame what one that it has
+		// lost has deferred.
+		if led := k.elsewhere(f, at); led != nil {
+			return led, false
+		}
+		return frames, change
 	}
-	if frames = k.led[at]; frames != nil && frames[group(frames)-1].SystemStack != k.onGoroutine(cfa) {
-		return frames, false
+	return k.elsewhere(f, at), false
+}
+
+// elsewhere looks for a frame where Delve was led to before, or leads it there.
+func (k *known) elsewhere(f *frame.Frame, at place) []proc.Stackframe {
+	if frames := k.led[at]; frames != nil && frames[group(frames)-1].SystemStack != k.onGoroutine(at.cfa) {
+		return frames
 	}
-	return k.lead(f, at), false
+	return k.lead(f, at)
 }
 
 // lost reports whether Delve's own stack does not have frames directly behind the last that
