@@ -33,6 +33,9 @@ func (f *filter) stackTrace(m *message, content []byte) error {
 	end := start + min(max(levels, 1), maxLevels)
 	thread, seq := args.ThreadId, m.Seq
 	f.await(seq, func(reply []byte) bool { return f.stack(reply, seq, thread, start, end) })
+	if thread < -1 {
+		return f.standIn(seq) // Delve knows goroutines only
+	}
 	args.StartFrame, args.Levels = 0, end
 	return f.ask(seq, m.Command, args)
 }

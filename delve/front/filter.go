@@ -102,7 +102,7 @@ func (f *filter) request(content []byte) error {
 	case "scopes", "variables", "evaluate", "setVariable", "dataBreakpointInfo":
 		if handler := f.about(&m); handler != nil {
 			f.await(m.Seq, handler)
-			return f.ask(m.Seq, "scopes", dap.ScopesArguments{FrameId: ownBase - 1}) // it has none, and says so in its turn
+			return f.standIn(m.Seq)
 		}
 	}
 	switch {
@@ -163,6 +163,12 @@ func (f *filter) ask(seq int, command string, arguments any) error {
 		return err
 	}
 	return f.send(content)
+}
+
+// standIn asks Delve something in the place of a request that is not for it: about a frame
+// that it has not. It says so in its turn, and then the request is answered.
+func (f *filter) standIn(seq int) error {
+	return f.ask(seq, "scopes", dap.ScopesArguments{FrameId: ownBase - 1})
 }
 
 // own sends a request of our own to Delve.

@@ -81,46 +81,46 @@ func (s *server) accept() error {
 				continue
 			}
 		}
-		if !s.add(conn) {
-			return nil
-		}
-		if !s.config.AcceptMulti {
+		// Who goes without a word (and has only looked who listens) is not the one client.
+		if spoke := s.add(conn); !s.config.AcceptMulti && <-spoke {
 			return nil
 		}
 	}
 }
 
-// add begins a session, unless serving has ended.
-func (s *server) add(conn net.Conn) bool {
+// add begins a session, unless serving has ended, and tells whether the client speaks.
+func (s *server) add(conn net.Conn) <-chan bool {
+	spoke := make(chan bool, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns == nil {
 		conn.Close()
-		return false
+		spoke <- false
+		return spoke
 	}
 	s.conns[conn] = true
 	s.sessions.Go(func() {
-		s.session(conn)
+		in := bufio.NewReader(conn)
+		first, err := in.Peek(1)
+		spoke <- err == nil
+		if err == nil {
+			s.session(first[0], in, conn)
+		}
 		conn.Close()
 		s.mu.Lock()
 		delete(s.conns, conn)
 		s.mu.Unlock()
-		if !s.config.AcceptMulti {
+		if err == nil && !s.config.AcceptMulti {
 			s.end()
 		}
 	})
-	return true
+	return spoke
 }
 
 // session serves a client until it is gone. The first byte says which protocol it
 // speaks: DAP begins with "Content-Length", JSON-RPC with a brace.
-func (s *server) session(conn net.Conn) {
-	in := bufio.NewReader(conn)
-	first, err := in.Peek(1)
-	if err != nil {
-		return
-	}
-	if first[0] == 'C' {
+func (s *server) session(first byte, in *bufio.Reader, conn net.Conn) {
+	if first == 'C' {
 		s.serveDAP(in, conn)
 	} else {
 		s.serveRPC(in, conn)
