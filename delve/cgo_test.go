@@ -134,6 +134,7 @@ func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
 			if got := functions(frames, exe); got != m.want {
 				t.Errorf("the stack is\n%s\nwant\n%s", got, m.want)
 			}
+			checkOffsets(t, frames)
 			if last := &frames[len(frames)-1]; !last.Bottom || last.Err != "" {
 				t.Errorf("the stack ends with %s", describe(&last.Stackframe))
 			}
@@ -141,6 +142,32 @@ func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
 	}
 	if w := tg.Warnings(); len(w) > 0 {
 		t.Errorf("warnings: %q", w)
+	}
+}
+
+// checkOffsets sees to the frames' offsets: those of the program's Go from the upper end of
+// one stack, those of its C from 0.
+func checkOffsets(t *testing.T, frames []delve.Frame) {
+	t.Helper()
+	var hi uint64
+	for i := range frames {
+		f := &frames[i]
+		cfa, ok := f.Physical.CFA()
+		if !ok {
+			t.Errorf("frame %d has no CFA", i)
+		}
+		base := cfa - uint64(f.FrameOffset)
+		switch name := f.Function.Name(); {
+		case strings.HasPrefix(name, "main.") && hi == 0:
+			hi = base
+			fallthrough
+		case strings.HasPrefix(name, "main."):
+			if base != hi || f.FrameOffset >= 0 {
+				t.Errorf("frame %d %s: %d is from %#x, others from %#x", i, name, f.FrameOffset, base, hi)
+			}
+		case strings.HasPrefix(name, "C.") && base != 0:
+			t.Errorf("frame %d %s: %d is from %#x", i, name, f.FrameOffset, base)
+		}
 	}
 }
 
