@@ -50,6 +50,9 @@ func (m *methods) SetApiVersion(in api.SetAPIVersionIn, _ *api.SetAPIVersionOut)
 	return nil
 }
 
+// maxDepth is how deep a stack is told at most, whatever a client asks for.
+const maxDepth = 1 << 20
+
 // Stacktrace returns a goroutine's stack. That of Delve's other ways to walk, which a
 // client may ask for by name, is Delve's.
 func (m *methods) Stacktrace(in rpc2.StacktraceIn, out *rpc2.StacktraceOut) error {
@@ -59,7 +62,7 @@ func (m *methods) Stacktrace(in rpc2.StacktraceIn, out *rpc2.StacktraceOut) erro
 	if in.Depth < 0 {
 		return errors.New("negative maximum stack depth")
 	}
-	o := delve.Options{Depth: in.Depth, Defers: in.Defers || in.Opts&api.StacktraceReadDefers != 0, Load: api.LoadConfigToProc(in.Cfg)}
+	o := delve.Options{Depth: min(in.Depth, maxDepth), Defers: in.Defers || in.Opts&api.StacktraceReadDefers != 0, Load: api.LoadConfigToProc(in.Cfg)}
 	if o.Load == nil && in.Full {
 		full := proc.LoadFullValue()
 		o.Load = &full
