@@ -87,7 +87,7 @@ func TestGoWithC(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, mode := range []string{"external", "internal"} {
 		whole := filepath.Join(t.TempDir(), "whole")
-		run(t, sources(t), "go", "build", "-ldflags=-linkmode="+mode, "-o", whole, "cgo.go")
+		run(t, sources(t), "env", "CGO_ENABLED=1", "go", "build", "-ldflags=-linkmode="+mode, "-o", whole, "cgo.go")
 		stripped := whole + "-stripped"
 		run(t, "", "strip", "-s", "-o", stripped, whole)
 		ms, bias := mapped(t, whole)

@@ -44,8 +44,11 @@ func build(t testing.TB, name string, env, flags []string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := append([]string{gdbtest.Tool(t, "env"), "GOFLAGS=", "CC=cc", "CGO_CFLAGS=-O2 -g", "BUILT_BY=" + strings.TrimSpace(string(version))}, env...)
+	dir := gdbtest.Testdata(t, "progs", name)
+	// What it is made from names what is kept: the folder too, which is in the debug information.
+	cmd := append([]string{gdbtest.Tool(t, "env"), "GOFLAGS=", "CC=cc", "CGO_CFLAGS=-O2 -g",
+		"BUILT_BY=" + strings.TrimSpace(string(version)), "BUILT_IN=" + dir}, env...)
 	cmd = append(append(cmd, tool, "build"), flags...)
 	cmd = append(cmd, "-buildvcs=false") // behind flags that look like libraries
-	return gdbtest.Compile(t, gdbtest.Testdata(t, "progs", name), cmd...)
+	return gdbtest.Compile(t, dir, cmd...)
 }
