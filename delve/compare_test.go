@@ -158,7 +158,8 @@ func (n *tally) report(t *testing.T) {
 // another way of Delve's, or by the stack being whole.
 const (
 	lostThread    = "Delve does not find the thread that a goroutine runs on"
-	afterNewstack = "behind runtime.newstack and runtime.asyncPreempt Delve takes the caller's frame for the one that is about to make its own"
+	preempted     = "Delve takes what was preempted for a caller of runtime.asyncPreempt"
+	afterNewstack = "behind runtime.newstack Delve takes the caller's frame for the one that is about to make its own"
 	inSignal      = "Delve does not find what a signal has interrupted before runtime.sigtrampgo runs"
 	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
 	inVDSO        = "Delve goes from the vDSO to where the goroutine was parked last"
@@ -188,8 +189,8 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 	case i > 0 && ours[i-1].Function.Name() == "runtime.newstack":
 		return afterNewstack, c.parked(g, ours[i:])
 	case i > 0 && ours[i-1].Function.Name() == "runtime.asyncPreempt":
-		return afterNewstack, c.led(g, ours[i:], own[i-1].Regs.CFA, own[i-1].FrameOffset())
-	case i <= 1 && slices.ContainsFunc(ours[:min(2, len(ours))], func(f api.Stackframe) bool { return strings.HasPrefix(f.Function.Name(), "runtime.sigreturn") }):
+		return preempted, c.interrupted(g, ours[i:], &own[i-1])
+	case i <= 1 && slices.ContainsFunc(ours[:min(2, len(ours))], trampoline):
 		return inSignal, ""
 	case i == 0 && own[0].Call.Fn == nil:
 		return inVDSO, c.switched(g, ours)
@@ -197,6 +198,10 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 		return inSystemstack, c.switched(g, ours)
 	}
 	return "", "the stacks differ"
+}
+
+func trampoline(f api.Stackframe) bool {
+	return strings.HasPrefix(f.Function.Name(), "runtime.sigreturn") || f.Function.Name() == "<signal handler called>"
 }
 
 func beginsThread(function string) bool {
@@ -223,16 +228,24 @@ func (c *comparison) parked(g *proc.G, ours []api.Stackframe) (why string) {
 	return c.same(ours, own, err)
 }
 
-// led holds frames of a goroutine's against what Delve finds when it begins with them: where
-// the SP is, as an address and from the upper end of the stack.
-func (c *comparison) led(g *proc.G, ours []api.Stackframe, sp, offset int64) (why string) {
+// interrupted holds frames of a goroutine's against what Delve finds when it begins with
+// them, with the registers that the runtime gave the frame of asyncPreempt.
+func (c *comparison) interrupted(g *proc.G, ours []api.Stackframe, asyncPreempt *proc.Stackframe) (why string) {
 	if g == nil {
 		return "no goroutine"
 	}
+	hi := asyncPreempt.Regs.CFA - asyncPreempt.FrameOffset()
 	x := *g
 	x.Thread, x.SystemStack = nil, false
-	x.PC, x.SP, x.BP = ours[0].PC, uint64(sp), uint64(ours[0].FramePointerOffset+sp-offset)
-	own, err := proc.GoroutineStacktrace(c.pt, &x, len(ours)-1, proc.StacktraceSimple)
+	x.PC, x.SP, x.BP = ours[0].PC, uint64(asyncPreempt.Regs.CFA), uint64(ours[0].FramePointerOffset+hi)
+	if c.tg.Arch().RA != c.tg.Arch().PC { // the link register was pushed
+		var lr [8]byte
+		if _, err := c.pt.Memory().ReadMemory(lr[:], x.SP); err != nil {
+			return err.Error()
+		}
+		x.LR, x.SP = c.tg.Arch().Order.Uint64(lr[:]), x.SP+16
+	}
+	own, err := proc.GoroutineStacktrace(c.pt, &x, len(ours)-1, proc.StacktraceReadDefers) // not from the cache
 	return c.same(ours, own, err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/go-delve/delve/service/api"
 
 	"github.com/sfwalk/sfwalk/delve"
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -218,8 +219,8 @@ func checkLead(t *testing.T, pt *proc.Target) {
 		}
 		for i := range frames {
 			f := &frames[i]
-			if f.Err != "" || f.Inlined || len(f.Delve) == 0 {
-				continue
+			if f.Err != "" || f.Inlined || len(f.Delve) == 0 || f.Physical.Type() == frame.Arch {
+				continue // or is between two stacks
 			}
 			n := 0 // calls that are inlined in it
 			for ; i-n > 0 && frames[i-n-1].Inlined && frames[i-n-1].Physical == f.Physical; n++ {
