@@ -162,7 +162,7 @@ const (
 	afterNewstack = "behind runtime.newstack Delve takes the caller's frame for the one that is about to make its own"
 	inSignal      = "Delve does not find what a signal has interrupted before runtime.sigtrampgo runs"
 	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
-	inVDSO        = "Delve goes from the vDSO to where the goroutine was parked last"
+	astray        = "Delve's stack leads to or through what it does not take for the program's code"
 	threadStart   = "Delve goes on behind what a thread's stack begins with"
 )
 
@@ -192,8 +192,8 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 		return preempted, c.interrupted(g, ours[i:], &own[i-1])
 	case i <= 1 && slices.ContainsFunc(ours[:min(2, len(ours))], trampoline):
 		return inSignal, ""
-	case i == 0 && own[0].Call.Fn == nil:
-		return inVDSO, c.switched(g, ours)
+	case slices.ContainsFunc(own, func(f proc.Stackframe) bool { return f.Call.Fn == nil }):
+		return astray, c.switched(g, ours)
 	case i == 1 && ours[0].Function.Name() == "runtime.systemstack":
 		return inSystemstack, c.switched(g, ours)
 	}
