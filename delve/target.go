@@ -66,8 +66,8 @@ func NewTarget(t *proc.Target) (*Target, error) {
 }
 
 // Refresh looks for modules anew, after the process has run: libraries may have come or
-// gone. Modules that are where they were, and what was learned of them, stay. Threads,
-// goroutines and memory need no call: they are asked for anew for each stack.
+// gone. Modules that are where they were, and what was learned of them, stay. For threads,
+// goroutines and memory no call is needed: each stack asks for them anew.
 func (t *Target) Refresh() error {
 	if recorded(t.Proc) {
 		return t.refreshRecorded()
@@ -79,7 +79,8 @@ func (t *Target) Refresh() error {
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
 // Memory returns the address space without Delve's breakpoints in it. In a recording it
-// has the code of the files that are mapped, which cores leave out.
+// has the code of the files that are mapped, which cores leave out. What was read is kept
+// until the next stack, or [Target.Refresh].
 func (t *Target) Memory() target.Memory { return t.seen }
 
 // Modules returns what was mapped at the last [Target.Refresh].
