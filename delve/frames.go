@@ -27,7 +27,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 		if k.ends(name, stop) {
 			prev, stop = nil, nil
 		}
-		if !k.hidden(next, name) {
+		if !k.hidden(next, name, f) {
 			group := k.show(f)
 			group[len(group)-1].Bottom = prev == nil && stop == nil
 			list = append(list, group...)
@@ -62,13 +62,12 @@ func (k *known) function(f *frame.Frame) string {
 
 // hidden reports whether Delve does not show a frame, because its NEXT is as good: the
 // runtime's assembly around what it has called on another stack.
-func (k *known) hidden(next, name string) bool {
+func (k *known) hidden(next, name string, f *frame.Frame) bool {
 	switch next {
 	case "runtime.newstack":
 		return k.g != nil && strings.HasPrefix(name, "runtime.morestack")
 	case "runtime.sigtrampgo":
-		// And what the kernel returns to.
-		return name == "runtime.sigtramp" || name == "runtime.cgoSigtramp" || strings.HasPrefix(name, "runtime.sigreturn")
+		return name == "runtime.sigtramp" || name == "runtime.cgoSigtramp" || f.Type() == frame.SigTramp
 	}
 	return false
 }
