@@ -35,7 +35,7 @@ func TestGoSteps(t *testing.T) {
 		program = gdbtest.Build(t, "gosteps", "CGO_ENABLED=1", "CGO_CFLAGS=-O2 -fomit-frame-pointer")
 	}
 	for _, tt := range goScenarios {
-		t.Run(tt.name, func(t *testing.T) { stepThrough(t, trace(t, program, tt.name), tt.in) })
+		t.Run(tt.name, func(t *testing.T) { stepThrough(t, trace(t, program, tt.name), tt.in, 150_000) })
 	}
 }
 

@@ -60,7 +60,7 @@ func Compile(t testing.TB, src string, cmd ...string) string {
 }
 
 // goSetting is a setting of go build's environment.
-var goSetting = regexp.MustCompile(`^(CGO_|GO)[A-Z]+=`)
+var goSetting = regexp.MustCompile(`^[A-Z_0-9]+=`)
 
 // build has cmd, with env added to the environment, make a program of the sources at
 // path. Libraries in cmd follow the sources.

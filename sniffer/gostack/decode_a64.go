@@ -33,8 +33,14 @@ func decodeARM(code []byte, pc uint64) (in instruction, ok bool) {
 	case x&0xfffffc1f == 0xd65f0000, x&0xffe0001f == 0xd4200000, x>>16 == 0: // RET, BRK, UDF
 		in.flow = leaving
 	default:
-		if !in.arithmeticARM(x, pc) && !in.memoryARM(x) {
-			in.lost(trad.Reg(x & 31))
+		switch {
+		case in.arithmeticARM(x, pc), in.memoryARM(x):
+		case x&0x3a000000 == 0x38000000 && x>>22&3 == 0, x&0x3a000000 == 0x28000000 && x>>22&1 == 0: // a store
+		case x&0x3f000000 == 0x08000000:
+			in.lost(orSP(x >> 16)) // of an exclusive store, whether it was one
+			fallthrough
+		default:
+			in.lost(orSP(x))
 		}
 	}
 	return in, true

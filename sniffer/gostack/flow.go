@@ -2,6 +2,7 @@ package gostack
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -172,14 +173,14 @@ func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, d
 	return f
 }
 
-// neverReturns reports whether a function of the runtime does not: what follows a call of it has
-// another state.
+// neverReturns reports whether a function of the runtime does not: what follows a call of it
+// has another state. Where morestack comes back to, registers are as they were before.
 func neverReturns(name string) bool {
-	switch name {
+	switch name = base(name); name {
 	case "runtime.abort", "runtime.badmcall", "runtime.badmcall2", "runtime.badmorestackg0", "runtime.badmorestackgsignal", "runtime.badsystemstack":
 		return true
 	}
-	return false
+	return strings.HasPrefix(name, Morestack.function)
 }
 
 // do has one effect of the instruction at addr.
@@ -245,7 +246,7 @@ func switched(v value, addr uint64) value {
 	return s
 }
 
-// called is what a call leaves. Functions of Go preserve the frame pointer alone; those of
+// called is what a call leaves. Functions of Go preserve the frame pointer and g; those of
 // C more, and code that keeps a stack pointer over an indirect call trusts in that.
 func (s *state) called(m *machine, direct bool, name string) {
 	switch base(name) {
@@ -253,14 +254,17 @@ func (s *state) called(m *machine, direct bool, name string) {
 		for _, r := range m.gosave {
 			s.put(r, value{})
 		}
-		if base(name) == "gosave_systemstack_switch" {
+		switch base(name) {
+		case "gosave_systemstack_switch":
 			s.saved, s.savedFP = s.get(m.sp), s.get(m.fp)
+		case "runtime.load_g":
+			s.put(m.g, value{})
 		}
 		return
 	}
 	for r := range s.regs {
 		reg := trad.Reg(r)
-		if reg != m.sp && reg != m.fp && (direct || !slices.Contains(m.kept, reg) || !s.regs[r].from(m.sp)) {
+		if reg != m.sp && reg != m.fp && reg != m.g && (direct || !slices.Contains(m.kept, reg) || !s.regs[r].from(m.sp)) {
 			s.regs[r] = value{}
 		}
 	}

@@ -97,12 +97,16 @@ func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
 	row.CFA.Off = delta
 	if delta == 0 {
-		row.RA, row.FP = trad.Rule{Kind: trad.Same}, trad.Rule{Kind: trad.Same}
-		if caller && p.callsMorestack(pc) {
+		row.FP = trad.Rule{Kind: trad.Same}
+		switch {
+		case caller && p.callsMorestack(pc):
 			row.RA = trad.Rule{Kind: trad.InReg, Reg: p.m.inTail}
-			return true
+		case caller || f.Flags&gopclntab.Assembly != 0:
+			return false
+		default:
+			row.RA = trad.Rule{Kind: trad.Same}
 		}
-		return f.Flags&gopclntab.Assembly == 0 && !caller
+		return true
 	}
 	n, at, ok := firstDelta(f)
 	if !ok || delta < n {

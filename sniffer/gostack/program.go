@@ -90,12 +90,13 @@ func (p *program) answer(f gopclntab.Func, q *frame.Query) (answer, bool) {
 	list, ok := p.answers[f.Lo]
 	if !ok {
 		flow := p.follow(f)
+		fromC := callsC[base(f.Name())]
 		list = make(map[place]answer, len(flow.at)+len(flow.behind))
 		for addr, s := range flow.at {
-			list[place{addr, false}] = solve(p.m, s)
+			list[place{addr, false}] = solve(p.m, s, fromC)
 		}
 		for addr, s := range flow.behind {
-			list[place{addr, true}] = solve(p.m, s)
+			list[place{addr, true}] = solve(p.m, s, fromC)
 		}
 		if p.answers == nil {
 			p.answers = map[uint64]map[place]answer{}

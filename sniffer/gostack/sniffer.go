@@ -63,10 +63,11 @@ func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	return f.Lo + p.bias, ok
 }
 
-// callsC are functions that C calls: they preserve what C's ABI says.
+// callsC are functions that C calls: they preserve what its calling convention says.
 var callsC = map[string]bool{
 	"crosscall2": true, "runtime.sigtramp": true, "runtime.cgoSigtramp": true, "runtime.sigprofNonGoWrapper": true,
 	"_rt0_amd64_lib": true, "_rt0_arm64_lib": true, "_rt0_s390x_lib": true, "setg_gcc": true, "_cgo_topofstack": true,
+	"runtime.load_g": true, "runtime.save_g": true, // called by these
 }
 
 // injected are functions that the runtime, or a debugger, makes a thread call where it is.

@@ -23,8 +23,10 @@ type saved struct {
 	inTail int64 // of machine.inTail
 }
 
-// solve says how to find the registers of PREVIOUS from a state.
-func solve(m *machine, s *state) (a answer) {
+// solve says how to find the registers of PREVIOUS from a state. fromC says that C calls the
+// function: what it has not changed is still its caller's. Functions of Go jump to one
+// another, and what the one before has changed cannot be seen.
+func solve(m *machine, s *state, fromC bool) (a answer) {
 	a.known = true
 	sp := s.get(m.sp)
 	var exprs []trad.Expression
@@ -50,12 +52,15 @@ func solve(m *machine, s *state) (a answer) {
 	a.row.CFA = cfa
 	a.row.RA = s.rule(m, m.ra)
 	a.row.FP = s.rule(m, m.fp)
-	if a.row.FP.Kind == trad.Undefined && a.row.Flags&trad.OtherStack != 0 {
-		if b := solveSaved(m, s); b.saved != nil && b.saved.fp != 0 {
+	if gone := trad.Undefined; a.row.RA.Kind == gone || a.row.FP.Kind == gone && a.row.Flags&trad.OtherStack != 0 {
+		if b := solveSaved(m, s); b.saved != nil && b.saved.ra != 0 && b.saved.fp != 0 {
 			return b
 		}
 	}
-	a.row.More = s.others(m, exprs)
+	if a.row.RA.Kind == trad.Undefined {
+		return answer{}
+	}
+	a.row.More = s.others(m, exprs, fromC)
 	return a
 }
 
@@ -114,17 +119,27 @@ func byWord(m *machine, s *state, sp value) trad.Expression {
 	return nil
 }
 
-// rule finds where a register's first value is, relative to the CFA.
+// rule finds where a register's first value is, relative to the CFA: in the frame, if it
+// is there.
 func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
+	sp := s.get(m.sp)
+	below := trad.Rule{Kind: trad.Undefined}
+	for _, w := range s.words {
+		if !w.value.is(r) || !w.at.from(m.sp) {
+			continue
+		}
+		rule := trad.Rule{Kind: trad.Saved, Off: int32(w.at.off - m.pushed)}
+		if !sp.from(m.sp) || w.at.off >= sp.off {
+			return rule
+		}
+		below = rule
+	}
 	if s.get(r).is(r) {
 		return trad.Rule{Kind: trad.Same}
 	}
-	for _, w := range s.words {
-		if w.value.is(r) && w.at.from(m.sp) {
-			return trad.Rule{Kind: trad.Saved, Off: int32(w.at.off - m.pushed)}
-		}
+	if below.Kind == trad.Saved {
+		return below
 	}
-	sp := s.get(m.sp)
 	for _, w := range near(s, sp) {
 		if w.value.is(r) {
 			return trad.Rule{Kind: trad.SavedAt, Reg: m.sp, Off: int32(w.at.off - sp.off)}
@@ -140,19 +155,21 @@ func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
 
 // others lists the other registers that are known, and those that C preserves and Go does
 // not. What is not listed is as the architecture says: lost, or no frame's own.
-func (s *state) others(m *machine, exprs []trad.Expression) *trad.Rest {
+func (s *state) others(m *machine, exprs []trad.Expression, fromC bool) *trad.Rest {
 	rest := &trad.Rest{Unlisted: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
 		if r == m.sp || r == m.fp || r == m.ra {
 			continue
 		}
 		rule := s.rule(m, r)
-		if rule.Kind == trad.InReg {
+		switch kept := slices.Contains(m.kept, r); {
+		case rule.Kind == trad.Saved || rule.Kind == trad.SavedAt || rule.Kind == trad.Same && r == m.inTail:
+		case kept && (rule.Kind != trad.Same || !fromC && r != m.g):
 			rule = trad.Rule{Kind: trad.Undefined}
+		default:
+			continue
 		}
-		if rule.Kind != trad.Undefined || slices.Contains(m.kept, r) {
-			rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: rule})
-		}
+		rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: rule})
 	}
 	return rest
 }
