@@ -17,6 +17,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -30,10 +31,8 @@ func TestGoStepsARM64(t *testing.T) {
 	program := os.Getenv("SFWALK_GOSTEPS_ARM64")
 	limits := map[string]int{"cgo": 20_000, "runtime": 20_000, "frames": 50_000, "grows": 50_000}
 	if program == "" {
-		limits = map[string]int{"cgo": 5000, "runtime": 600, "grows": 1200}
-		gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
-		program = gdbtest.Build(t, "gosteps", "GOARCH=arm64", "CGO_ENABLED=1", "CC=aarch64-linux-gnu-gcc", "CGO_CFLAGS=-O2 -fomit-frame-pointer",
-			"-ldflags=-linkmode=external -extldflags=-static")
+		limits = map[string]int{"cgo": 3500, "runtime": 600, "grows": 1200}
+		program = gostepsARM64(t)
 	}
 	for _, tt := range goScenarios {
 		if limits[tt.name] == 0 {
@@ -44,7 +43,9 @@ func TestGoStepsARM64(t *testing.T) {
 			if tt.name == "runtime" {
 				function = "main.works"
 			}
-			stepThrough(t, emulate(t, program, tt.name, function), tt.in, limits[tt.name])
+			s := emulate(t, program, tt.name, function)
+			s.mapped(t, program, 0)
+			stepThrough(t, s, tt.in, limits[tt.name])
 		})
 	}
 }
@@ -53,6 +54,7 @@ func TestGoStepsARM64(t *testing.T) {
 type emulated struct {
 	conn    net.Conn
 	r       *bufio.Reader
+	file    *elf.File
 	thread  string // in the stub's words
 	regs    [33]uint64
 	modules *target.Modules
@@ -131,7 +133,7 @@ func (s *emulated) fetch() bool {
 	return true
 }
 
-// emulate runs a scenario as far as the function that it begins with.
+// emulate runs a scenario as far as a function.
 func emulate(t *testing.T, program, scenario, function string) *emulated {
 	qemu := gdbtest.Tool(t, "qemu-aarch64")
 	dir, err := os.MkdirTemp("", "go") // a socket's name must be short
@@ -159,54 +161,115 @@ func emulate(t *testing.T, program, scenario, function string) *emulated {
 	}
 	t.Cleanup(func() { s.conn.Close() })
 	s.r = bufio.NewReader(s.conn)
+	if s.file, err = elf.Open(program); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.file.Close() })
+	s.reach(t, function)
+	return s
+}
+
+// mapped makes the list of modules: the program, and a page of code that qemu has made,
+// if there is one.
+func (s *emulated) mapped(t *testing.T, program string, page uint64) {
 	file, err := os.Open(program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { file.Close() })
-	f, err := elf.NewFile(file)
+	st, err := file.Stat()
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols, err := f.Symbols()
+	var maps, code []target.Mapping
+	for _, p := range s.file.Progs {
+		if p.Type == elf.PT_LOAD {
+			maps = append(maps, target.Mapping{Lo: p.Vaddr &^ 0xfff, Hi: (p.Vaddr + p.Memsz + 0xfff) &^ 0xfff, Offset: p.Off &^ 0xfff, Exec: p.Flags&elf.PF_X != 0})
+		}
+	}
+	if page != 0 {
+		code = append(code, target.Mapping{Lo: page &^ 0xfff, Hi: page&^0xfff + 0x1000, Exec: true})
+	}
+	s.modules = target.NewModules([]*target.Module{
+		target.NewModule(program, maps, func() (*target.Image, error) { return target.OpenImage(file, st.Size()) }),
+	}, code)
+}
+
+// reach lets the program run as far as a function.
+func (s *emulated) reach(t *testing.T, function string) {
+	t.Helper()
+	symbols, err := s.file.Symbols()
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := uint64(0)
 	for _, x := range symbols {
-		if x.Name == function {
+		if x.Name == function || x.Name == function+".abi0" {
 			at = x.Value
 		}
 	}
-	st, err := file.Stat()
+	breakpoint := fmt.Sprintf("0,%x,4", at)
+	if _, err := s.ask("Z" + breakpoint); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := s.ask("vCont;c")
+	for err == nil && strings.HasPrefix(answer, "T") && !strings.HasPrefix(answer, "T05") {
+		answer, err = s.ask("vCont;C" + answer[1:3]) // a signal
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var maps []target.Mapping
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD {
-			maps = append(maps, target.Mapping{Lo: p.Vaddr &^ 0xfff, Hi: (p.Vaddr + p.Memsz + 0xfff) &^ 0xfff, Offset: p.Off &^ 0xfff, Exec: p.Flags&elf.PF_X != 0})
-		}
+	if _, thread, ok := strings.Cut(answer, "thread:"); ok {
+		s.thread, _, _ = strings.Cut(thread, ";")
 	}
-	s.modules = target.NewModules([]*target.Module{
-		target.NewModule(program, maps, func() (*target.Image, error) { return target.OpenImage(file, st.Size()) }),
-	}, nil)
-	for _, packet := range []string{fmt.Sprintf("Z0,%x,4", at), "vCont;c", fmt.Sprintf("z0,%x,4", at)} {
-		answer, err := s.ask(packet)
-		for err == nil && packet == "vCont;c" && !strings.HasPrefix(answer, "T05") {
-			answer, err = s.ask(packet) // another signal
+	if _, err := s.ask("z" + breakpoint); err != nil || !s.fetch() || s.regs[arm64.PC] != at {
+		t.Fatalf("the guest is at %#x, %s is at %#x (%q, %v)", s.regs[arm64.PC], function, at, answer, err)
+	}
+}
+
+// TestGoSignalARM64 has a fault in Go come to the run time's handler, and to a deferred
+// function: the stacks are known from the source.
+func TestGoSignalARM64(t *testing.T) {
+	program := gostepsARM64(t)
+	s := emulate(t, program, "panics", "runtime.sigtramp")
+	for i, tt := range []struct{ function, stack string }{
+		{"runtime.(*sigctxt).preparePanic", "runtime.(*sigctxt).preparePanic runtime.sighandler runtime.sigtrampgo runtime.sigtramp <signal> main.faults main.panics main.main.func1 runtime.goexit"},
+		{"main.panics.func1", "main.panics.func1 runtime.gopanic runtime.sigpanic main.faults main.panics main.main.func1 runtime.goexit"},
+	} {
+		if i == 0 {
+			s.mapped(t, program, s.regs[arm64.X30]) // where handlers return to
 		}
+		s.reach(t, tt.function)
+		g := newGoSteps(t, s)
+		stack, err := frame.New(s, s, g.table)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, thread, ok := strings.Cut(answer, "thread:"); ok {
-			s.thread, _, _ = strings.Cut(thread, ";")
+		var names []string
+		for f, err := range stack.All() {
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			name := g.function(f.AddressInBlock())
+			if f.Type() == frame.SigTramp {
+				name = "<signal>"
+			}
+			names = append(names, name)
+		}
+		if got := strings.Join(names, " "); got != tt.stack {
+			t.Errorf("at %s the stack is\n%s; want\n%s", tt.function, got, tt.stack)
+		}
+		if err := g.walker.Check(s, s); err != nil {
+			t.Error(err)
 		}
 	}
-	if !s.fetch() || s.regs[arm64.PC] != at {
-		t.Fatalf("the guest is at %#x, %s is at %#x", s.regs[arm64.PC], function, at)
-	}
-	return s
+}
+
+func gostepsARM64(t *testing.T) string {
+	gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
+	return gdbtest.Build(t, "gosteps", "GOARCH=arm64", "CGO_ENABLED=1", "CC=aarch64-linux-gnu-gcc", "CGO_CFLAGS=-O2 -fomit-frame-pointer",
+		"-ldflags=-linkmode=external -extldflags=-static")
 }
 
 // stay keeps the goroutine from making room for another one: the other threads run on, and
