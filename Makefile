@@ -1,4 +1,4 @@
-# make build    sfwalk, and sfwalk-full, which runs plug-ins, into bin/
+# make build    sfwalk, and sfwalk-full, which runs plug-ins and Delve, into bin/
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests (some with the race detector),
 #               those of the file formats on emulated hosts as well
@@ -31,15 +31,17 @@ demo: build
 	@bin/sfwalk demo
 
 # Cross builds keep the promise that reading files works everywhere: mips has 32 bits. What
-# links gRPC has no files of its own for any system; it takes as long as all the rest, and is
-# built there by 'make cross'.
+# links gRPC or Delve takes longer than all the rest, and is built for other systems by 'make
+# cross'; but for what stands in for Delve where it does not compile.
 CROSS    := darwin/arm64 windows/amd64 linux/arm64 linux/s390x linux/mips
-GRPC     := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /external -e /examples -e /docs -e sfwalk-full -e '/bench$$'
+HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /external -e /examples/sniffer -e /docs -e sfwalk-full -e '/bench$$' \
+            -e /delve -e /dlvhost
 
 vet:
 	CGO_ENABLED=0 $(GO) vet ./...
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
-	for s in $(CROSS); do (export GOOS=$${s%/*} GOARCH=$${s#*/}; $(GO) build $$($(GO) list ./... | grep -v $(GRPC))) || exit 1; done
+	for s in $(CROSS); do (export GOOS=$${s%/*} GOARCH=$${s#*/}; $(GO) build $$($(GO) list ./... | grep -v $(HEAVY))) || exit 1; done
+	GOARCH=s390x $(GO) build ./delve/... ./internal/command/dlvhost
 
 cross:
 	for s in $(CROSS); do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done
@@ -60,9 +62,9 @@ MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|Tes
 # as all others together and read what others read, only more of it. What writes SFrame, and
 # reads machine code, runs on the supported one alone.)
 HOSTS    := s390x mips
-PORTABLE := ./sframe ./sframe/object ./sframe/separate ./cfi ./trad ./frame ./sniffer/fp ./target/procmaps ./target/remote ./target/snapshot
+PORTABLE := ./gopclntab ./sframe ./sframe/object ./sframe/separate ./cfi ./trad ./frame ./sniffer/fp ./target/procmaps ./target/remote ./target/snapshot
 ON_S390X := ./sframe/fromcfi ./sframe/verify ./arch/...
-SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestOracle.*)$$
+SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestInlined|TestSPDelta|TestLines|TestOracle.*)$$
 
 hosts: deps
 	@for a in $(HOSTS); do \
