@@ -162,7 +162,7 @@ const (
 	afterNewstack = "behind runtime.newstack Delve takes the caller's frame for the one that is about to make its own"
 	inSignal      = "Delve does not find what a signal has interrupted before runtime.sigtrampgo runs"
 	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
-	astray        = "Delve's stack leads to or through what it does not take for the program's code"
+	astray        = "Delve's stack leads through what it does not take for the program's code, or ends there or anywhere"
 	threadStart   = "Delve goes on behind what a thread's stack begins with"
 )
 
@@ -192,7 +192,8 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 		return preempted, c.interrupted(g, ours[i:], &own[i-1])
 	case i <= 1 && slices.ContainsFunc(ours[:min(2, len(ours))], trampoline):
 		return inSignal, ""
-	case slices.ContainsFunc(own, func(f proc.Stackframe) bool { return f.Call.Fn == nil }):
+	case slices.ContainsFunc(own, func(f proc.Stackframe) bool { return f.Call.Fn == nil }),
+		own[len(own)-1].Bottom && own[len(own)-1].Call.Fn.Name != "runtime.goexit" && !beginsThread(own[len(own)-1].Call.Fn.Name):
 		return astray, c.switched(g, ours)
 	case i == 1 && ours[0].Function.Name() == "runtime.systemstack":
 		return inSystemstack, c.switched(g, ours)
@@ -246,6 +247,10 @@ func (c *comparison) interrupted(g *proc.G, ours []api.Stackframe, asyncPreempt 
 		x.LR, x.SP = c.tg.Arch().Order.Uint64(lr[:]), x.SP+16
 	}
 	own, err := proc.GoroutineStacktrace(c.pt, &x, len(ours)-1, proc.StacktraceReadDefers) // not from the cache
+	ours = slices.Clone(ours)
+	for i := range min(len(ours), len(own)) {
+		ours[i].FramePointerOffset = own[i].FramePointerOffset() // from a prologue on, Delve is one off
+	}
 	return c.same(ours, own, err)
 }
 

@@ -12,12 +12,13 @@ import (
 type known struct {
 	*subject
 	opts  *Options
-	own   listing // the stack as Delve has it
-	last  place   // the last frame that was found in it
-	shown int     // how many frames were found so far
-	depth int     // how deep Delve was asked for it
-	ended bool    // Delve has no more of it
-	led   listing // what Delve has of frames that it was led to
+	all   []proc.Stackframe // the stack as Delve has it
+	own   listing           // the same
+	last  place             // the last frame that was found in it
+	shown int               // how many frames were found so far
+	depth int               // how deep Delve was asked for it
+	ended bool              // Delve has no more of it
+	led   listing           // what Delve has of frames that it was led to
 }
 
 // of returns a physical frame as Delve has it, what is inlined in it first, and its
@@ -35,7 +36,7 @@ func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	}
 	if frames != nil {
 		physical := &frames[group(frames)-1]
-		astray := k.opts.Defers && k.lost(frames) || !change && physical.SystemStack == k.onGoroutine(cfa)
+		astray := k.opts.Defers && k.lost(frames) || !change && k.mistaken(frames, cfa)
 		k.last = place{physical.Current.PC, uint64(physical.Regs.CFA)}
 		if !astray {
 			return frames, true
@@ -52,7 +53,7 @@ func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 
 // elsewhere looks for a frame where Delve was led to before, or leads it there.
 func (k *known) elsewhere(f *frame.Frame, at place) []proc.Stackframe {
-	if frames := k.led[at]; frames != nil && frames[group(frames)-1].SystemStack != k.onGoroutine(at.cfa) {
+	if frames := k.led[at]; frames != nil && !k.mistaken(frames, at.cfa) {
 		return frames
 	}
 	return k.lead(f, at)
@@ -67,6 +68,9 @@ func (k *known) lost(frames []proc.Stackframe) bool {
 
 // behind returns what Delve's own stack has behind the last frame that was found in it.
 func (k *known) behind() []proc.Stackframe {
+	if k.shown == 0 {
+		return k.all
+	}
 	frames := k.own[k.last]
 	return frames[group(frames):]
 }
@@ -101,6 +105,7 @@ func (k *known) find(at place) []proc.Stackframe {
 		k.ended = err != nil || len(frames) <= k.depth
 		k.own = make(listing, len(frames)) // what was found before lacks callers
 		k.own.add(frames)
+		k.all = frames
 	}
 }
 

@@ -68,10 +68,16 @@ func (s *subject) bounds() (lo, hi uint64) {
 		return 0, 0
 	}
 	lo, hi = s.t.arch.Order.Uint64(b[:]), s.t.arch.Order.Uint64(b[8:])
-	if lo >= hi {
-		return 0, 0
+	if sp := s.g.SP; lo >= hi || sp != 0 && (sp < lo || sp > hi) {
+		return 0, 0 // broken, or half written: the runtime is moving the stack
 	}
 	return lo, hi
+}
+
+// mistaken reports whether Delve takes a frame on the goroutine's own stack for one on the
+// thread's, or the other way round.
+func (s *subject) mistaken(frames []proc.Stackframe, cfa uint64) bool {
+	return s.hi != 0 && frames[group(frames)-1].SystemStack == s.onGoroutine(cfa)
 }
 
 // onGoroutine reports whether a frame lies on the goroutine's own stack.
