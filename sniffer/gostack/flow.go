@@ -219,11 +219,13 @@ func (s *state) do(o op, m *machine, addr uint64) {
 			v.reg = sameStack
 		}
 	}
-	if s.saved.kind != unknown && v.kind == deref {
+	if v.kind == deref {
 		switch {
 		case o.dst == m.sp && s.get(m.sp).kind == fresh:
-			v, s.back = s.saved, v // back to the goroutine's stack, as it was left
-		case o.dst == m.fp && equal(s.get(m.sp), s.saved):
+			if left := s.left(m, v); left.kind != unknown {
+				v, s.back = left, v
+			}
+		case o.dst == m.fp && s.saved.kind != unknown && equal(s.get(m.sp), s.saved):
 			v = s.savedFP
 		}
 	}
@@ -231,6 +233,20 @@ func (s *state) do(o op, m *machine, addr uint64) {
 		v = switched(v, addr)
 	}
 	s.put(o.dst, v)
+}
+
+// left returns what the stack pointer was on the stack that the function began on, when it
+// takes the word v for it, on another stack: what was stored at the same place of a struct g.
+func (s *state) left(m *machine, v value) value {
+	if s.saved.kind != unknown {
+		return s.saved
+	}
+	for _, w := range s.words {
+		if w.value.from(m.sp) && !w.at.from(m.sp) && w.at.kind != fresh && w.at.off == v.of.off && w.at.off != 0 {
+			return w.value
+		}
+	}
+	return value{}
 }
 
 // sameStack marks a fresh stack pointer that was not far away before.
@@ -258,7 +274,7 @@ func (s *state) called(m *machine, direct bool, name string) {
 		case "gosave_systemstack_switch":
 			s.saved, s.savedFP = s.get(m.sp), s.get(m.fp)
 		case "runtime.load_g":
-			s.put(m.g, value{})
+			s.put(m.g, over(local, value{kind: number}, value{}))
 		}
 		return
 	}

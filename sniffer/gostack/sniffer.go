@@ -1,6 +1,8 @@
 package gostack
 
 import (
+	"strings"
+
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/trad"
@@ -35,7 +37,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, switches
 	case isOutermost(f, name):
 		return p.outermost(f, q), frame.Claimed
-	case f.Flags&gopclntab.SPWrite != 0 || callsC[name] || injected[name]:
+	case f.Flags&gopclntab.SPWrite != 0 || callsC[name] || injected[name] || strings.HasPrefix(name, Morestack.function):
 		if row, ok := p.assembly(f, q); ok {
 			if injected[name] {
 				p.inject(&row)

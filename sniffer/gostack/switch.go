@@ -58,9 +58,9 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return p.lost(q), frame.Claimed
 	case a.saved == nil:
 		a.row.Lo, a.row.Len = q.Block, 1
-		if s == Cgocallback && p.m.pushed == 0 && a.row.Flags&trad.OtherStack != 0 {
-			// It has saved the frame pointer below SP, where others go on that use the
-			// thread's own stack meanwhile.
+		if s == Cgocallback && p.m.pushed == 0 {
+			// It saves the frame pointer below SP, where others go on that use the thread's
+			// own stack meanwhile, and takes back what is there then.
 			a.row.FP = trad.Rule{Kind: trad.Undefined}
 		}
 		return a.row, frame.Claimed
