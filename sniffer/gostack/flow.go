@@ -21,7 +21,7 @@ type state struct {
 }
 
 // maxWords is how many words a function may have written.
-const maxWords = 96
+const maxWords = 40
 
 func (s *state) clone() *state {
 	c := *s
@@ -105,8 +105,8 @@ type flow struct {
 
 // Bounds of what is followed of a function.
 const (
-	maxFunction = 16 << 10 // bytes
-	maxVisits   = 20_000
+	maxFunction = 4 << 10 // bytes
+	maxVisits   = 6000 // of instructions
 )
 
 // follow reads a function whose code, at address lo, begins with its entry. name gives
@@ -115,6 +115,9 @@ const (
 // not return is told by it.
 func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, delta func(pc uint64) (int32, bool)) *flow {
 	f := &flow{at: map[uint64]*state{}, behind: map[uint64]*state{}}
+	if len(code) == 0 {
+		return f
+	}
 	first := &state{regs: make([]value, m.regs)}
 	for r := range first.regs {
 		first.regs[r] = value{kind: entry, reg: trad.Reg(r)}

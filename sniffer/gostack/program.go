@@ -31,6 +31,10 @@ type program struct {
 	laidOut bool
 }
 
+// maxAnswers is of how many functions what their code tells is kept; the runtime has a
+// dozen of them.
+const maxAnswers = 64
+
 // place is an instruction, or where a call returns to.
 type place struct {
 	addr   uint64
@@ -98,7 +102,7 @@ func (p *program) answer(f gopclntab.Func, q *frame.Query) (answer, bool) {
 		for addr, s := range flow.behind {
 			list[place{addr, true}] = solve(p.m, s, fromC)
 		}
-		if p.answers == nil {
+		if p.answers == nil || len(p.answers) == maxAnswers {
 			p.answers = map[uint64]map[place]answer{}
 		}
 		p.answers[f.Lo] = list

@@ -1,0 +1,60 @@
+package gostack
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// FuzzFollow reads any code: it must end, and what it says must be of registers that
+// there are.
+func FuzzFollow(f *testing.F) {
+	for _, x := range []struct {
+		arm  bool
+		code string
+	}{
+		// gosave_systemstack_switch and mcall of Go 1.26 (go tool objdump).
+		{false, "4c8d0d010d00004d894e404c8d4c24084d894e3849896e604d8b4e504d85c97405e83a260000c3"},
+		{false, "554889e54889c24889e3488b5b0849895e40488d5c241049895e38488b5d0049895e60498b5e30488b334c39f67505e90c3d00004c89f04989f6644c893425f8ffffff498b663848c7c500000000504c8b2241ffd490"},
+		// morestack_noctxt and a prologue with a large frame, of Go 1.26 for arm64.
+		{true, "fa031f2adfffff17"},
+		{true, "900b40f9f44340d19f0210eb6900005494c21fd1bfd23fa99f020091fd2300d1"},
+	} {
+		code, err := hex.DecodeString(x.code)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(x.arm, code)
+	}
+	f.Fuzz(func(t *testing.T, isARM bool, code []byte) {
+		m := x86
+		if isARM {
+			m = arm
+		}
+		const lo = 0x400000
+		name := func(addr uint64) string {
+			return []string{"gosave_systemstack_switch", "runtime.save_g", "runtime.load_g", "", "runtime.abort"}[addr>>2%5]
+		}
+		flow := follow(m, code[:min(len(code), maxFunction)], lo, name, func(uint64) (int32, bool) { return 0, false })
+		for addr, s := range flow.at {
+			if addr-lo >= uint64(len(code)) {
+				t.Fatalf("%#x is behind the code", addr)
+			}
+			a := solve(m, s, false)
+			if a.row.More == nil {
+				continue
+			}
+			last := -1
+			for _, r := range a.row.More.Regs {
+				if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp {
+					t.Fatalf("%#x: registers %+v", addr, a.row.More.Regs)
+				}
+				last = int(r.Reg)
+			}
+			if a.row.CFA.Kind == trad.NotTracked || a.row.RA.Kind == trad.Undefined {
+				t.Fatalf("%#x: row %+v", addr, a.row)
+			}
+		}
+	})
+}
