@@ -1,3 +1,7 @@
 // Package sniffer has the default order of the sniffers and finds them by name.
 // Each sniffer is a package of its own below this one.
+//
+// The names, in the default order: sigtramp; sframe; go (functions of Go, by the table
+// that every Go program has), go-systemstack, go-asmcgocall, go-cgocallback, go-morestack
+// and go-mcall (where Go's run time changes stacks); fp, dwarf, prologue, fp-guess.
 package sniffer

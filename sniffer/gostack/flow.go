@@ -101,12 +101,13 @@ func (s *state) join(t *state, m *machine, addr uint64) (changed bool) {
 type flow struct {
 	at     map[uint64]*state // before the instruction
 	behind map[uint64]*state // where a call returns to; what follows may be no code of the function
+	visits int               // of instructions
 }
 
 // Bounds of what is followed of a function.
 const (
 	maxFunction = 4 << 10 // bytes
-	maxVisits   = 6000 // of instructions
+	maxVisits   = 6000    // of instructions
 )
 
 // follow reads a function whose code, at address lo, begins with its entry. name gives
@@ -141,7 +142,7 @@ func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, d
 			todo = append(todo, addr)
 		}
 	}
-	for visits := 0; len(todo) > 0 && visits < maxVisits; visits++ {
+	for ; len(todo) > 0 && f.visits < maxVisits; f.visits++ {
 		addr := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		in, ok := m.decode(code[addr-lo:], addr)

@@ -27,13 +27,14 @@ type program struct {
 
 	mu      sync.Mutex
 	answers map[uint64]map[place]answer // of functions of assembly, by their address
+	effort  int                         // that the answers have cost
 	layout  layout
 	laidOut bool
 }
 
-// maxAnswers is of how many functions what their code tells is kept; the runtime has a
-// dozen of them.
-const maxAnswers = 64
+// maxEffort is how many instructions are followed in all functions of a program. Those of
+// which it takes it are short, and few.
+const maxEffort = 200_000
 
 // place is an instruction, or where a call returns to.
 type place struct {
@@ -92,8 +93,9 @@ func (p *program) answer(f gopclntab.Func, q *frame.Query) (answer, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list, ok := p.answers[f.Lo]
-	if !ok {
+	if !ok && p.effort < maxEffort {
 		flow := p.follow(f)
+		p.effort += flow.visits
 		fromC := callsC[base(f.Name())]
 		list = make(map[place]answer, len(flow.at)+len(flow.behind))
 		for addr, s := range flow.at {
@@ -102,7 +104,7 @@ func (p *program) answer(f gopclntab.Func, q *frame.Query) (answer, bool) {
 		for addr, s := range flow.behind {
 			list[place{addr, true}] = solve(p.m, s, fromC)
 		}
-		if p.answers == nil || len(p.answers) == maxAnswers {
+		if p.answers == nil {
 			p.answers = map[uint64]map[place]answer{}
 		}
 		p.answers[f.Lo] = list
