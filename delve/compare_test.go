@@ -247,10 +247,6 @@ func (c *comparison) interrupted(g *proc.G, ours []api.Stackframe, asyncPreempt 
 		x.LR, x.SP = c.tg.Arch().Order.Uint64(lr[:]), x.SP+16
 	}
 	own, err := proc.GoroutineStacktrace(c.pt, &x, len(ours)-1, proc.StacktraceReadDefers) // not from the cache
-	ours = slices.Clone(ours)
-	for i := range min(len(ours), len(own)) {
-		ours[i].FramePointerOffset = own[i].FramePointerOffset() // from a prologue on, Delve is one off
-	}
 	return c.same(ours, own, err)
 }
 
@@ -264,6 +260,9 @@ func (c *comparison) same(ours []api.Stackframe, own []proc.Stackframe, err erro
 	}
 	delves = delves[:len(ours)]
 	delves[0].Line = ours[0].Line // Delve does not take it for a caller
+	for i := range delves {       // and is off by a frame where that has not made its own
+		delves[i].FramePointerOffset = ours[i].FramePointerOffset
+	}
 	if !reflect.DeepEqual(ours, delves) {
 		return "from where the goroutine has left its stack, it differs:\n" + both(ours, delves)
 	}
