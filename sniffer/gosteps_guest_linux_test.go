@@ -105,18 +105,16 @@ func (s *emulated) ask(packet string) (string, error) {
 	if _, err := fmt.Fprintf(s.conn, "$%s#%02x", packet, sum); err != nil {
 		return "", err
 	}
-	for {
-		if _, err := s.r.ReadString('$'); err != nil {
-			return "", err
-		}
-		body, err := s.r.ReadString('#')
-		if err != nil {
-			return "", err
-		}
-		s.r.Discard(2)
-		s.conn.Write([]byte("+"))
-		return strings.TrimSuffix(body, "#"), nil
+	if _, err := s.r.ReadString('$'); err != nil {
+		return "", err
 	}
+	body, err := s.r.ReadString('#')
+	if err != nil {
+		return "", err
+	}
+	s.r.Discard(2)
+	s.conn.Write([]byte("+"))
+	return strings.TrimSuffix(body, "#"), nil
 }
 
 // fetch reads the registers, after a stop that may have been another thread's.
