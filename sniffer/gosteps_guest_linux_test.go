@@ -31,7 +31,7 @@ func TestGoStepsARM64(t *testing.T) {
 	program := os.Getenv("SFWALK_GOSTEPS_ARM64")
 	limits := map[string]int{"cgo": 20_000, "runtime": 20_000, "frames": 50_000, "grows": 50_000}
 	if program == "" {
-		limits = map[string]int{"cgo": 3500, "runtime": 600, "grows": 1200}
+		limits = map[string]int{"cgo": 3000, "runtime": 600, "grows": 800}
 		program = gostepsARM64(t)
 	}
 	for _, tt := range goScenarios {
@@ -43,9 +43,13 @@ func TestGoStepsARM64(t *testing.T) {
 			if tt.name == "runtime" {
 				function = "main.works"
 			}
-			s := emulate(t, program, tt.name, function)
-			s.mapped(t, program, 0)
-			stepThrough(t, s, tt.in, limits[tt.name])
+			missed := "?"
+			for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // the guest's other threads run, too
+				missed = stepThrough(t, emulate(t, program, tt.name, function), tt.in, limits[tt.name])
+			}
+			if missed != "" {
+				t.Errorf("not one instruction of %s", missed)
+			}
 		})
 	}
 }
@@ -101,7 +105,7 @@ func (s *emulated) ask(packet string) (string, error) {
 	for _, c := range []byte(packet) {
 		sum += c
 	}
-	s.conn.SetDeadline(time.Now().Add(20 * time.Second))
+	s.conn.SetDeadline(time.Now().Add(6 * time.Second))
 	if _, err := fmt.Fprintf(s.conn, "$%s#%02x", packet, sum); err != nil {
 		return "", err
 	}
@@ -131,17 +135,40 @@ func (s *emulated) fetch() bool {
 	return true
 }
 
-// emulate runs a scenario as far as a function.
-func emulate(t *testing.T, program, scenario, function string) *emulated {
+// emulate runs a scenario as far as some functions. qemu's stub sometimes loses its way
+// where signals come to several threads: then it is tried again.
+func emulate(t *testing.T, program, scenario string, functions ...string) (s *emulated) {
+	t.Helper()
+	var err error
+	for range 4 {
+		if s, err = start(t, program, scenario); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range functions {
+			if err == nil {
+				err = s.reach(f)
+			}
+		}
+		if err == nil {
+			s.mapped(t, program)
+			return s
+		}
+		t.Log(err)
+	}
+	t.Fatal("the guest does not come there")
+	return nil
+}
+
+func start(t *testing.T, program, scenario string) (*emulated, error) {
 	qemu := gdbtest.Tool(t, "qemu-aarch64")
 	dir, err := os.MkdirTemp("", "go") // a socket's name must be short
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	socket := filepath.Join(dir, "stub")
 	cmd := exec.Command(qemu, "-g", socket, program, scenario)
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -150,26 +177,23 @@ func emulate(t *testing.T, program, scenario, function string) *emulated {
 	})
 	s := &emulated{pages: map[uint64][]byte{}}
 	for deadline := time.Now().Add(10 * time.Second); s.conn == nil; time.Sleep(time.Millisecond) {
-		if s.conn, err = net.Dial("unix", socket); err != nil && time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-		if err != nil {
-			s.conn = nil
+		if conn, err := net.Dial("unix", socket); err == nil {
+			s.conn = conn
+		} else if time.Now().After(deadline) {
+			return nil, err
 		}
 	}
 	t.Cleanup(func() { s.conn.Close() })
 	s.r = bufio.NewReader(s.conn)
 	if s.file, err = elf.Open(program); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	t.Cleanup(func() { s.file.Close() })
-	s.reach(t, function)
-	return s
+	return s, nil
 }
 
-// mapped makes the list of modules: the program, and a page of code that qemu has made,
-// if there is one.
-func (s *emulated) mapped(t *testing.T, program string, page uint64) {
+// mapped makes the list of modules: the program. There may be code of qemu's, too.
+func (s *emulated) mapped(t *testing.T, program string) {
 	file, err := os.Open(program)
 	if err != nil {
 		t.Fatal(err)
@@ -179,26 +203,27 @@ func (s *emulated) mapped(t *testing.T, program string, page uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var maps, code []target.Mapping
+	var maps []target.Mapping
 	for _, p := range s.file.Progs {
 		if p.Type == elf.PT_LOAD {
 			maps = append(maps, target.Mapping{Lo: p.Vaddr &^ 0xfff, Hi: (p.Vaddr + p.Memsz + 0xfff) &^ 0xfff, Offset: p.Off &^ 0xfff, Exec: p.Flags&elf.PF_X != 0})
 		}
 	}
-	if page != 0 {
-		code = append(code, target.Mapping{Lo: page &^ 0xfff, Hi: page&^0xfff + 0x1000, Exec: true})
-	}
 	s.modules = target.NewModules([]*target.Module{
 		target.NewModule(program, maps, func() (*target.Image, error) { return target.OpenImage(file, st.Size()) }),
-	}, code)
+	}, nil)
+	s.modules.Probe = func(addr uint64) bool {
+		var b [4]byte
+		n, _ := s.ReadMemory(addr, b[:])
+		return n == len(b)
+	}
 }
 
 // reach lets the program run as far as a function.
-func (s *emulated) reach(t *testing.T, function string) {
-	t.Helper()
+func (s *emulated) reach(function string) error {
 	symbols, err := s.file.Symbols()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	at := uint64(0)
 	for _, x := range symbols {
@@ -208,36 +233,33 @@ func (s *emulated) reach(t *testing.T, function string) {
 	}
 	breakpoint := fmt.Sprintf("0,%x,4", at)
 	if _, err := s.ask("Z" + breakpoint); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	answer, err := s.ask("vCont;c")
 	for err == nil && strings.HasPrefix(answer, "T") && !strings.HasPrefix(answer, "T05") {
 		answer, err = s.ask("vCont;C" + answer[1:3]) // a signal
 	}
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if _, thread, ok := strings.Cut(answer, "thread:"); ok {
 		s.thread, _, _ = strings.Cut(thread, ";")
 	}
 	if _, err := s.ask("z" + breakpoint); err != nil || !s.fetch() || s.regs[arm64.PC] != at {
-		t.Fatalf("the guest is at %#x, %s is at %#x (%q, %v)", s.regs[arm64.PC], function, at, answer, err)
+		return fmt.Errorf("the guest is at %#x, %s is at %#x (%q, %w)", s.regs[arm64.PC], function, at, answer, err)
 	}
+	return nil
 }
 
 // TestGoSignalARM64 has a fault in Go come to the run time's handler, and to a deferred
 // function: the stacks are known from the source.
 func TestGoSignalARM64(t *testing.T) {
 	program := gostepsARM64(t)
-	s := emulate(t, program, "panics", "runtime.sigtramp")
-	for i, tt := range []struct{ function, stack string }{
+	for _, tt := range []struct{ function, stack string }{
 		{"runtime.(*sigctxt).preparePanic", "runtime.(*sigctxt).preparePanic runtime.sighandler runtime.sigtrampgo runtime.sigtramp <signal> main.faults main.panics main.main.func1 runtime.goexit"},
 		{"main.panics.func1", "main.panics.func1 runtime.gopanic runtime.sigpanic main.faults main.panics main.main.func1 runtime.goexit"},
 	} {
-		if i == 0 {
-			s.mapped(t, program, s.regs[arm64.X30]) // where handlers return to
-		}
-		s.reach(t, tt.function)
+		s := emulate(t, program, "panics", "main.panics", tt.function)
 		g := newGoSteps(t, s)
 		stack, err := frame.New(s, s, g.table)
 		if err != nil {

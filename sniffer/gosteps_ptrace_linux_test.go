@@ -35,7 +35,11 @@ func TestGoSteps(t *testing.T) {
 		program = gdbtest.Build(t, "gosteps", "CGO_ENABLED=1", "CGO_CFLAGS=-O2 -fomit-frame-pointer")
 	}
 	for _, tt := range goScenarios {
-		t.Run(tt.name, func(t *testing.T) { stepThrough(t, trace(t, program, tt.name), tt.in, 150_000) })
+		t.Run(tt.name, func(t *testing.T) {
+			if missed := stepThrough(t, trace(t, program, tt.name), tt.in, 30_000); missed != "" {
+				t.Errorf("not one instruction of %s", missed)
+			}
+		})
 	}
 }
 

@@ -132,6 +132,32 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 	return row
 }
 
+// fromSystemstack returns the row of systemstack by the stack pointer that it has left in
+// the goroutine's struct g; ok is false where that is not to be had.
+func (p *program) fromSystemstack(q *frame.Query, a answer) (row trad.Row, ok bool) {
+	g, ok := p.curg(q)
+	if !ok {
+		return row, false
+	}
+	lo, ok1 := p.word(q, g+stackLo)
+	hi, ok2 := p.word(q, g+stackHi)
+	sp, ok3 := p.word(q, g+uint64(p.layout.sp))
+	pc, ok4 := p.word(q, g+uint64(p.layout.sp)+8) // struct gobuf begins with sp, pc
+	if !ok1 || !ok2 || !ok3 || !ok4 || sp < lo || sp >= hi || base(p.name(pc-p.bias)) != "runtime.systemstack_switch" {
+		return row, false
+	}
+	row = a.row
+	row.Lo, row.Len = q.Block, 1
+	row.Flags |= trad.Once
+	more := &trad.Rest{Unlisted: row.More.Unlisted, Regs: row.More.Regs, Exprs: []trad.Expression{constant(sp + uint64(a.left)), constant(g)}}
+	row.CFA = trad.Rule{Kind: trad.ValExpr}
+	if p.m.g != none {
+		more.Regs = insert(more.Regs, trad.RegRule{Reg: p.m.g, Rule: trad.Rule{Kind: trad.ValExpr, Off: 1}})
+	}
+	row.More = more
+	return row, true
+}
+
 // insert returns regs, which are in ascending order, with x among them.
 func insert(regs []trad.RegRule, x trad.RegRule) []trad.RegRule {
 	list := make([]trad.RegRule, 0, len(regs)+1)

@@ -12,6 +12,9 @@ type answer struct {
 	row   trad.Row // but Lo and Len
 	// saved says that PREVIOUS is in the goroutine's struct g alone: the row has no CFA.
 	saved *saved
+	// left is what must be added to the stack pointer in struct g for the CFA, where the
+	// function has left the goroutine's stack by gosave_systemstack_switch; else 0.
+	left int64
 }
 
 // saved are the offsets in a struct g at which a function has put registers of its own
@@ -59,6 +62,9 @@ func solve(m *machine, s *state, fromC bool) (a answer) {
 	}
 	if a.row.RA.Kind == trad.Undefined {
 		return answer{}
+	}
+	if s.saved.from(m.sp) && a.row.Flags&trad.OtherStack != 0 {
+		a.left = m.pushed - s.saved.off
 	}
 	a.row.More = s.others(m, exprs, fromC)
 	return a

@@ -56,6 +56,18 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	switch {
 	case !ok:
 		return p.lost(q), frame.Claimed
+	case s == Systemstack && a.left != 0:
+		// The frame pointer leads to the goroutine's stack, too, but to the old one where
+		// the collector has moved it meanwhile.
+		if q.This == nil || q.Few {
+			return trad.Row{}, frame.NeedsFrame
+		}
+		if row, ok := p.fromSystemstack(q, a); ok {
+			return row, frame.Claimed
+		}
+		a.row.Lo, a.row.Len = q.Block, 1
+		a.row.Flags |= trad.Once
+		return a.row, frame.Claimed
 	case a.saved == nil:
 		a.row.Lo, a.row.Len = q.Block, 1
 		if s == Cgocallback && p.m.pushed == 0 {
