@@ -117,6 +117,12 @@ func compareGoMixed(t *testing.T, doc *document, program string, stripped bool) 
 	for i := range doc.Threads {
 		th := &doc.Threads[i]
 		stack := goStack(th, program)
+		for _, f := range th.Frames {
+			if f.MovedOn {
+				t.Errorf("%s: frame %d has moved on, and all threads are blocked", stack, f.Level)
+				break
+			}
+		}
 		if !th.whole {
 			t.Errorf("%s: %s %s", stack, th.Stop, th.Error)
 		}
