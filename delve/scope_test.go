@@ -175,6 +175,10 @@ func TestOwnScopes(t *testing.T) {
 		}
 		for k := range frames {
 			f := &frames[k]
+			if k >= len(own) {
+				t.Errorf("goroutine %d: %d frames, Delve has %d", g.ID, len(frames), len(own))
+				break
+			}
 			want := variablesOf(t, pt, own[k:], load)
 			if got := fmt.Sprint(f.Arguments, f.Locals); got != want {
 				t.Errorf("goroutine %d, frame %d %s:\n%s\nDelve:\n%s", g.ID, k, f.Function.Name(), got, want)
