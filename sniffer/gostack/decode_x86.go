@@ -66,8 +66,8 @@ func decodeX86(code []byte, pc uint64) (in instruction, ok bool) {
 	return in, true
 }
 
-// x86Ops returns what an instruction does that control runs through. own is set where
-// memory is addressed by the thread's base.
+// x86Ops returns what an instruction does that control runs through to next. fs says that
+// it addresses memory by the thread's own base.
 func x86Ops(x *x86asm.Inst, fs bool, next uint64) []op {
 	var in instruction
 	dst, isReg := x86Reg(x.Args[0])
@@ -77,11 +77,8 @@ func x86Ops(x *x86asm.Inst, fs bool, next uint64) []op {
 	switch x.Op {
 	case x86asm.PUSH, x86asm.PUSHF, x86asm.PUSHFD, x86asm.PUSHFQ:
 		src := none
-		if whole || isReg && x.MemBytes == 0 {
+		if x.Op == x86asm.PUSH && isReg {
 			src = dst
-		}
-		if x.Op != x86asm.PUSH {
-			src = none
 		}
 		in.add(store, amd64.RSP, src, -8)
 		in.add(set, amd64.RSP, amd64.RSP, -8)
@@ -95,8 +92,8 @@ func x86Ops(x *x86asm.Inst, fs bool, next uint64) []op {
 		}
 		return in.ops
 	case x86asm.LEAVE:
-		in.add(load, none, amd64.RBP, 0)
-		in.ops = []op{{set, amd64.RSP, amd64.RBP, 8}, {load, amd64.RBP, amd64.RBP, 0}}
+		in.add(set, amd64.RSP, amd64.RBP, 8)
+		in.add(load, amd64.RBP, amd64.RBP, 0)
 		return in.ops
 	case x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.NOP, x86asm.PAUSE, x86asm.CLD, x86asm.STD, x86asm.LFENCE, x86asm.MFENCE, x86asm.SFENCE:
 		return nil

@@ -47,7 +47,8 @@ func (p *program) findLayout() layout {
 	return p.layout
 }
 
-// curg returns the address of the struct g of the goroutine that the thread runs.
+// curg returns the address of the struct g of the goroutine that the thread runs, 0 if it
+// runs none; ok is false where that cannot be had.
 func (p *program) curg(q *frame.Query) (g uint64, ok bool) {
 	l := p.findLayout()
 	if !l.ok {
@@ -78,17 +79,20 @@ func (p *program) curg(q *frame.Query) (g uint64, ok bool) {
 	}
 	m := read(g + uint64(l.m))
 	curg := read(m + uint64(l.curg))
-	return curg, ok && curg != 0
+	return curg, ok
 }
 
-// fromGoroutine returns the row of a function whose caller's registers are in the struct
-// g of the goroutine that the thread runs; where it runs none any more, or another, there is nothing
-// to go back to.
+// fromGoroutine returns the row of a function whose caller's registers are in the struct g
+// of the goroutine that the thread runs; where it runs none any more, or another, there is
+// nothing to go back to.
 func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad.Row {
 	end := p.outermost(f, q)
 	end.Flags |= trad.Once
 	g, ok := p.curg(q)
-	if !ok || p.putAside(q) {
+	switch {
+	case !ok && base(f.Name()) == Morestack.function:
+		return p.lost(q)
+	case !ok || g == 0 || p.putAside(q):
 		return end
 	}
 	word := func(at int64) uint64 {
@@ -136,7 +140,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 // the goroutine's struct g; ok is false where that is not to be had.
 func (p *program) fromSystemstack(q *frame.Query, a answer) (row trad.Row, ok bool) {
 	g, ok := p.curg(q)
-	if !ok {
+	if !ok || g == 0 {
 		return row, false
 	}
 	lo, ok1 := p.word(q, g+stackLo)

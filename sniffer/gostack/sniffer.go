@@ -77,8 +77,8 @@ var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.debugCallV1": true, "runtime.debugCallV2": true,
 }
 
-// isOutermost reports whether a function is the first of its stack. That runtime.sigtramp is one, the
-// table says for the runtime's own unwinder: the kernel has called it.
+// isOutermost reports whether a function is the first of its stack. The table says that of
+// runtime.sigtramp, too, for the runtime's own unwinder: the kernel has called it.
 func isOutermost(f gopclntab.Func, name string) bool {
 	switch name {
 	case "runtime.goexit", "runtime.rt0_go":
