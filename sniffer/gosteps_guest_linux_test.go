@@ -2,7 +2,6 @@ package sniffer_test
 
 import (
 	"bufio"
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	hexadecimal "encoding/hex"
@@ -17,41 +16,114 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestGoStepsARM64 does what TestGoSteps does with programs for arm64, under qemu. A
-// signal's first instruction cannot be seen there: faults are left out. The stub takes a
-// millisecond for a step: of some scenarios that is the beginning, but of the program that
-// SFWALK_GOSTEPS_ARM64 names.
-func TestGoStepsARM64(t *testing.T) {
-	program := os.Getenv("SFWALK_GOSTEPS_ARM64")
-	limits := map[string]int{"cgo": 20_000, "runtime": 20_000, "frames": 50_000, "grows": 50_000}
-	if program == "" {
-		limits = map[string]int{"cgo": 3000, "runtime": 600, "grows": 800}
-		program = gostepsARM64(t)
-	}
-	for _, tt := range goScenarios {
-		if limits[tt.name] == 0 {
-			continue
+// guestCPU is what must be known of a processor that qemu emulates.
+type guestCPU struct {
+	arch     *arch.Arch
+	qemu     string
+	settings []string   // of the build
+	regs     []trad.Reg // as the stub sends them
+	g        trad.Reg   // which has Go's struct g
+	kind     func(code []byte) (kind deedKind, size uint64)
+}
+
+var guestARM64 = &guestCPU{
+	arch: arm64.Arch, qemu: "qemu-aarch64", g: 28,
+	settings: []string{"GOARCH=arm64", "CGO_ENABLED=1", "CC=aarch64-linux-gnu-gcc", "CGO_CFLAGS=-O2 -fomit-frame-pointer",
+		"-ldflags=-linkmode=external -extldflags=-static"},
+	regs: registersFrom(arm64.X0, 33), // the stub's numbers are DWARF's
+	kind: func(code []byte) (deedKind, uint64) {
+		switch x := binary.LittleEndian.Uint32(code); {
+		case x&0xfc000000 == 0x94000000, x&0xfffffc1f == 0xd63f0000: // BL, BLR
+			return called, 4
+		case x&0xfffffc1f == 0xd65f0000: // RET
+			return returned, 4
 		}
-		t.Run(tt.name, func(t *testing.T) {
-			function := "main." + tt.name
-			if tt.name == "runtime" {
-				function = "main.works"
-			}
-			missed := "?"
-			for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // the guest's other threads run, too
-				missed = stepThrough(t, emulate(t, program, tt.name, function), tt.in, limits[tt.name])
-			}
-			if missed != "" {
-				t.Errorf("not one instruction of %s", missed)
-			}
-		})
+		return other, 4
+	},
+}
+
+var guestS390X = &guestCPU{
+	arch: s390x.Arch, qemu: "qemu-s390x", g: s390x.R13,
+	settings: []string{"GOARCH=s390x", "CGO_ENABLED=0", "-tags=nocgo"},
+	regs:     append([]trad.Reg{s390x.PSWM, s390x.PSWA}, registersFrom(s390x.R0, 16)...),
+	kind: func(code []byte) (deedKind, uint64) {
+		switch {
+		case code[0] == 0xc0 && code[1] == 0xe5: // BRASL
+			return called, 6
+		case code[0] == 0x0d && code[1]>>4 == 14: // BASR
+			return called, 2
+		case code[0] == 0x07 && code[1] == 0xfe: // BR
+			return returned, 2
+		}
+		return other, 0
+	},
+}
+
+func registersFrom(first trad.Reg, n int) (list []trad.Reg) {
+	for i := range n {
+		list = append(list, first+trad.Reg(i))
 	}
+	return list
+}
+
+// TestGoStepsGuests does what TestGoSteps does with programs for other processors, under
+// qemu. A signal's first instruction cannot be seen there: faults are left out. The stub
+// takes a millisecond for a step: of some scenarios that is the beginning, but of the
+// program that SFWALK_GOSTEPS_ARM64 or _S390X names.
+func TestGoStepsGuests(t *testing.T) {
+	for _, tt := range []struct {
+		*guestCPU
+		variable string
+		limits   map[string]int
+	}{
+		{guestARM64, "SFWALK_GOSTEPS_ARM64", map[string]int{"cgo": 3000, "runtime": 600, "grows": 800}},
+		{guestS390X, "SFWALK_GOSTEPS_S390X", map[string]int{"runtime": 600, "frames": 600, "grows": 800}},
+	} {
+		program := os.Getenv(tt.variable)
+		all := program != ""
+		if !all {
+			program = tt.build(t)
+		}
+		for _, x := range goScenarios {
+			limit := tt.limits[x.name]
+			if all && x.name != "panics" {
+				limit = 50_000
+			}
+			if limit == 0 {
+				continue
+			}
+			t.Run(tt.arch.Name+"/"+x.name, func(t *testing.T) {
+				function, in := "main."+x.name, x.in
+				switch {
+				case x.name == "runtime":
+					function = "main.works"
+				case !all && x.name == "frames":
+					in = in[:2]
+				}
+				missed := "?"
+				for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // the guest's other threads run, too
+					missed = stepThrough(t, tt.emulate(t, program, x.name, function), in, limit)
+				}
+				if missed != "" {
+					t.Errorf("not one instruction of %s", missed)
+				}
+			})
+		}
+	}
+}
+
+func (c *guestCPU) build(t *testing.T) string {
+	if c == guestARM64 {
+		gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
+	}
+	return gdbtest.Build(t, "gosteps", c.settings...)
 }
 
 // emulated is a thread of a program that qemu runs, by qemu's debugging stub.
@@ -59,13 +131,14 @@ type emulated struct {
 	conn    net.Conn
 	r       *bufio.Reader
 	file    *elf.File
+	cpu     *guestCPU
 	thread  string // in the stub's words
-	regs    [33]uint64
+	regs    arch.Registers
 	modules *target.Modules
 	pages   map[uint64][]byte // of memory, as they are between two steps
 }
 
-func (s *emulated) Arch() *arch.Arch                  { return arm64.Arch }
+func (s *emulated) Arch() *arch.Arch                  { return s.cpu.arch }
 func (s *emulated) Memory() target.Memory             { return s }
 func (s *emulated) Threads() ([]target.Thread, error) { return []target.Thread{s}, nil }
 func (s *emulated) Modules() *target.Modules          { return s.modules }
@@ -74,9 +147,7 @@ func (s *emulated) ID() int                           { return 1 }
 func (s *emulated) Name() string                      { return "emulated" }
 
 func (s *emulated) Registers(r *arch.Registers) error {
-	for i, v := range s.regs { // the stub's numbers are DWARF's
-		r.Set(trad.Reg(i), v)
-	}
+	*r = s.regs
 	return nil
 }
 
@@ -128,20 +199,24 @@ func (s *emulated) fetch() bool {
 	}
 	clear(s.pages)
 	answer, err := s.ask("g")
-	data, bad := hexadecimal.DecodeString(answer[:min(len(answer), 16*len(s.regs))])
-	if err != nil || bad != nil || binary.Read(bytes.NewReader(data), binary.LittleEndian, &s.regs) != nil {
+	data, bad := hexadecimal.DecodeString(answer[:min(len(answer), 16*len(s.cpu.regs))])
+	if err != nil || bad != nil || len(data) < 8*len(s.cpu.regs) {
 		return false
+	}
+	clear(s.pages)
+	for i, r := range s.cpu.regs {
+		s.regs.Set(r, s.cpu.arch.Order.Uint64(data[8*i:]))
 	}
 	return true
 }
 
 // emulate runs a scenario as far as some functions. qemu's stub sometimes loses its way
 // where signals come to several threads: then it is tried again.
-func emulate(t *testing.T, program, scenario string, functions ...string) (s *emulated) {
+func (c *guestCPU) emulate(t *testing.T, program, scenario string, functions ...string) (s *emulated) {
 	t.Helper()
 	var err error
 	for range 4 {
-		if s, err = start(t, program, scenario); err != nil {
+		if s, err = c.start(t, program, scenario); err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range functions {
@@ -159,8 +234,8 @@ func emulate(t *testing.T, program, scenario string, functions ...string) (s *em
 	return nil
 }
 
-func start(t *testing.T, program, scenario string) (*emulated, error) {
-	qemu := gdbtest.Tool(t, "qemu-aarch64")
+func (c *guestCPU) start(t *testing.T, program, scenario string) (*emulated, error) {
+	qemu := gdbtest.Tool(t, c.qemu)
 	dir, err := os.MkdirTemp("", "go") // a socket's name must be short
 	if err != nil {
 		return nil, err
@@ -175,7 +250,7 @@ func start(t *testing.T, program, scenario string) (*emulated, error) {
 		cmd.Wait()
 		os.RemoveAll(dir)
 	})
-	s := &emulated{pages: map[uint64][]byte{}}
+	s := &emulated{cpu: c, pages: map[uint64][]byte{}}
 	for deadline := time.Now().Add(10 * time.Second); s.conn == nil; time.Sleep(time.Millisecond) {
 		if conn, err := net.Dial("unix", socket); err == nil {
 			s.conn = conn
@@ -245,8 +320,8 @@ func (s *emulated) reach(function string) error {
 	if _, thread, ok := strings.Cut(answer, "thread:"); ok {
 		s.thread, _, _ = strings.Cut(thread, ";")
 	}
-	if _, err := s.ask("z" + breakpoint); err != nil || !s.fetch() || s.regs[arm64.PC] != at {
-		return fmt.Errorf("the guest is at %#x, %s is at %#x (%q, %w)", s.regs[arm64.PC], function, at, answer, err)
+	if _, err := s.ask("z" + breakpoint); err != nil || !s.fetch() || s.pc() != at {
+		return fmt.Errorf("the guest is at %#x, %s is at %#x (%q, %w)", s.pc(), function, at, answer, err)
 	}
 	return nil
 }
@@ -254,12 +329,12 @@ func (s *emulated) reach(function string) error {
 // TestGoSignalARM64 has a fault in Go come to the run time's handler, and to a deferred
 // function: the stacks are known from the source.
 func TestGoSignalARM64(t *testing.T) {
-	program := gostepsARM64(t)
+	program := guestARM64.build(t)
 	for _, tt := range []struct{ function, stack string }{
 		{"runtime.(*sigctxt).preparePanic", "runtime.(*sigctxt).preparePanic runtime.sighandler runtime.sigtrampgo runtime.sigtramp <signal> main.faults main.panics main.main.func1 runtime.goexit"},
 		{"main.panics.func1", "main.panics.func1 runtime.gopanic runtime.sigpanic main.faults main.panics main.main.func1 runtime.goexit"},
 	} {
-		s := emulate(t, program, "panics", "main.panics", tt.function)
+		s := guestARM64.emulate(t, program, "panics", "main.panics", tt.function)
 		g := newGoSteps(t, s)
 		stack, err := frame.New(s, s, g.table)
 		if err != nil {
@@ -286,42 +361,39 @@ func TestGoSignalARM64(t *testing.T) {
 	}
 }
 
-func gostepsARM64(t *testing.T) string {
-	gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
-	return gdbtest.Build(t, "gosteps", "GOARCH=arm64", "CGO_ENABLED=1", "CC=aarch64-linux-gnu-gcc", "CGO_CFLAGS=-O2 -fomit-frame-pointer",
-		"-ldflags=-linkmode=external -extldflags=-static")
-}
-
 // stay keeps the goroutine from making room for another one: the other threads run on, and
 // one of them finds that it has run for long enough. In struct g there are the stack's
 // lower bound, and as the one that is looked at, a mark.
 func (s *emulated) stay() {
 	const stackPreempt, stackGuard = ^uint64(0) - 1313, 928
 	var g [24]byte
-	if _, err := s.ReadMemory(s.regs[28], g[:]); err == nil && binary.LittleEndian.Uint64(g[16:]) == stackPreempt {
-		lo := binary.LittleEndian.Uint64(g[:])
-		s.ask(fmt.Sprintf("M%x,8:%x", s.regs[28]+16, binary.LittleEndian.AppendUint64(nil, lo+stackGuard)))
+	order, at := s.cpu.arch.Order, s.regs.Value[s.cpu.g]
+	if _, err := s.ReadMemory(at, g[:]); err == nil && order.Uint64(g[16:]) == stackPreempt {
+		var b [8]byte
+		order.PutUint64(b[:], order.Uint64(g[:])+stackGuard)
+		s.ask(fmt.Sprintf("M%x,8:%x", at+16, b))
 		clear(s.pages)
 	}
 }
 
+func (s *emulated) pc() uint64 { return s.regs.Value[s.cpu.arch.PC] }
+
 // step implements stepper. Signals are not passed on.
 func (s *emulated) step(t *testing.T, _ int) (did deed, pending int, alive bool) {
-	before := s.regs
+	before := s.pc()
 	var code [4]byte
-	s.ReadMemory(before[arm64.PC], code[:])
-	x := binary.LittleEndian.Uint32(code[:])
+	s.ReadMemory(before, code[:])
 	s.stay()
 	answer, err := s.ask("vCont;s:" + s.thread)
 	if err != nil || !strings.HasPrefix(answer, "T") || !s.fetch() {
 		return did, 0, false
 	}
-	switch {
-	case s.regs[arm64.PC] == before[arm64.PC]: // something else has stopped it
-	case x&0xfc000000 == 0x94000000, x&0xfffffc1f == 0xd63f0000: // BL, BLR
-		did = deed{called, s.regs[arm64.SP], before[arm64.PC] + 4}
-	case x&0xfffffc1f == 0xd65f0000: // RET
-		did.kind = returned
+	if s.pc() == before { // something else has stopped it
+		return did, 0, true
+	}
+	kind, size := s.cpu.kind(code[:])
+	if did.kind = kind; kind == called {
+		did.cfa, did.ra = s.regs.Value[s.cpu.arch.SP], before+size
 	}
 	return did, 0, true
 }

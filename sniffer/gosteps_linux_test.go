@@ -253,7 +253,7 @@ func (s *goSteps) same(f, prev *frame.Frame, want *took, moved uint64) bool {
 		if r == a.FP && where == "runtime.cgocallback" && a.RA != a.PC && !v.Known() {
 			continue // what it has saved below SP may be used for something else
 		}
-		if known && (v.Known() && v.Bits != had || !v.Known() && (inC || r == a.FP)) {
+		if known && (v.Known() && v.Bits != had || !v.Known() && (inC || r == a.FP && a.FrameRecord != 0)) {
 			s.t.Errorf("%#x in %s: %v in %s by %s %s: %s of its caller is %v, it was %#x", pc, s.function(pc), f, where,
 				f.Sniffer(), row.Format(a.RegName), info.Name, v, had)
 			good = false

@@ -66,6 +66,8 @@ type machine struct {
 	// g is the register that has the struct g of what runs; none where the thread's own
 	// storage must be asked, at threadPointer.
 	g, threadPointer trad.Reg
+	callSize         uint64 // bytes of a direct call, where inTail is a register
+	noFP             bool   // Go has no frame pointer there, and uses the register
 	frames           frames
 	// inject changes the registers of a row for a function that sighandler makes another call.
 	inject func(*trad.Rest) *trad.Rest

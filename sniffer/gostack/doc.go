@@ -9,6 +9,6 @@
 // asmcgocall (Go to C), cgocallback (C to Go).
 //
 // What a function of assembly does with its stack, and where the runtime's structs g and m
-// have what, is read off its code (follow, solve): every release of Go from 1.17 on, on
-// amd64 and arm64.
+// have what, is read off its code (follow, solve): releases of Go from 1.17 on, on amd64
+// and arm64; on s390x without C.
 package gostack

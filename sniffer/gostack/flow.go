@@ -284,7 +284,7 @@ func (s *state) called(m *machine, direct bool, name string) {
 	}
 	for r := range s.regs {
 		reg := trad.Reg(r)
-		if reg != m.sp && reg != m.fp && reg != m.g && (direct || !slices.Contains(m.kept, reg) || !s.regs[r].from(m.sp)) {
+		if reg != m.sp && (reg != m.fp || m.noFP) && reg != m.g && (direct || !slices.Contains(m.kept, reg) || !s.regs[r].from(m.sp)) {
 			s.regs[r] = value{}
 		}
 	}

@@ -11,27 +11,27 @@ import (
 // there are.
 func FuzzFollow(f *testing.F) {
 	for _, x := range []struct {
-		arm  bool
+		cpu  uint8
 		code string
 	}{
 		// gosave_systemstack_switch and mcall of Go 1.26 (go tool objdump).
-		{false, "4c8d0d010d00004d894e404c8d4c24084d894e3849896e604d8b4e504d85c97405e83a260000c3"},
-		{false, "554889e54889c24889e3488b5b0849895e40488d5c241049895e38488b5d0049895e60498b5e30488b334c39f67505e90c3d00004c89f04989f6644c893425f8ffffff498b663848c7c500000000504c8b2241ffd490"},
+		{0, "4c8d0d010d00004d894e404c8d4c24084d894e3849896e604d8b4e504d85c97405e83a260000c3"},
+		{0, "554889e54889c24889e3488b5b0849895e40488d5c241049895e38488b5d0049895e60498b5e30488b334c39f67505e90c3d00004c89f04989f6644c893425f8ffffff498b663848c7c500000000504c8b2241ffd490"},
 		// morestack_noctxt and a prologue with a large frame, of Go 1.26 for arm64.
-		{true, "fa031f2adfffff17"},
-		{true, "900b40f9f44340d19f0210eb6900005494c21fd1bfd23fa99f020091fd2300d1"},
+		{1, "fa031f2adfffff17"},
+		// A prologue and mcall of Go 1.26 for s390x.
+		{2, "e3a0d0100004ecaf002aa065e3e0ffc0ff24e3ff0fc0ff71e3e0f00000240700a7fb004007feb904005ec0e5fffedcb9a7f4ffce"},
+		{2, "b90400c2e3f0d0380024e3e0d0400024e548d0580000b904002de340d0300004e3d040000004c0e500001935b92000d2a7740005c0f400001bc6e340c0000004e3f0d0380004a7fbfff0"},
+		{1, "900b40f9f44340d19f0210eb6900005494c21fd1bfd23fa99f020091fd2300d1"},
 	} {
 		code, err := hex.DecodeString(x.code)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(x.arm, code)
+		f.Add(x.cpu, code)
 	}
-	f.Fuzz(func(t *testing.T, isARM bool, code []byte) {
-		m := x86
-		if isARM {
-			m = arm
-		}
+	f.Fuzz(func(t *testing.T, cpu uint8, code []byte) {
+		m := []*machine{x86, arm, z}[cpu%3]
 		const lo = 0x400000
 		name := func(addr uint64) string {
 			return []string{"gosave_systemstack_switch", "runtime.save_g", "runtime.load_g", "", "runtime.abort"}[addr>>2%5]
@@ -47,7 +47,7 @@ func FuzzFollow(f *testing.F) {
 			}
 			last := -1
 			for _, r := range a.row.More.Regs {
-				if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp {
+				if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != z {
 					t.Fatalf("%#x: registers %+v", addr, a.row.More.Regs)
 				}
 				last = int(r.Reg)

@@ -3,11 +3,12 @@ package gostack
 import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 // machines are the processors, by their names.
-var machines = map[string]*machine{"amd64": x86, "arm64": arm}
+var machines = map[string]*machine{"amd64": x86, "arm64": arm, "s390x": z}
 
 var x86 = &machine{
 	decode: decodeX86,
@@ -31,9 +32,26 @@ var arm = &machine{
 	},
 	gosave: []trad.Reg{0, 27, arm64.X30},
 	inTail: 3,
-	g:      28,
+	g:      28, callSize: 4,
 	frames: framesARM64,
 	inject: injectARM64,
+}
+
+var z = &machine{
+	decode: decodeZ,
+	regs:   int(s390x.F15) + 1,
+	sp:     s390x.R15, fp: s390x.R11, ra: s390x.R14,
+	kept: []trad.Reg{
+		s390x.R6, s390x.R7, s390x.R8, s390x.R9, s390x.R10, s390x.R12, s390x.R13,
+		s390x.F8, s390x.F10, s390x.F12, s390x.F14, s390x.F9, s390x.F11, s390x.F13, s390x.F15,
+	},
+	gosave:   []trad.Reg{s390x.R1, s390x.R10, s390x.R11, s390x.R14},
+	inTail:   s390x.R5,
+	g:        s390x.R13,
+	callSize: 6,
+	noFP:     true,
+	frames:   framesS390X,
+	inject:   injectS390X,
 }
 
 func init() {
@@ -45,5 +63,15 @@ func init() {
 			}
 			m.rest.Regs = append(m.rest.Regs, trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Undefined}})
 		}
+		m.rest.Regs = m.stackPointer(m.rest.Regs)
 	}
+}
+
+// stackPointer returns regs with what SP is in PREVIOUS, where C's functions have more of
+// a stack at the CFA than Go's.
+func (m *machine) stackPointer(regs []trad.RegRule) []trad.RegRule {
+	if m != z {
+		return regs
+	}
+	return insert(regs, trad.RegRule{Reg: m.sp, Rule: trad.Rule{Kind: trad.Value}})
 }

@@ -2,9 +2,11 @@ package gostack
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -98,15 +100,7 @@ func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 	row.CFA.Off = delta
 	if delta == 0 {
 		row.FP = trad.Rule{Kind: trad.Same}
-		switch {
-		case caller && p.callsMorestack(pc):
-			row.RA = trad.Rule{Kind: trad.InReg, Reg: p.m.inTail}
-		case caller || f.Flags&gopclntab.Assembly != 0:
-			return false
-		default:
-			row.RA = trad.Rule{Kind: trad.Same}
-		}
-		return true
+		return p.frameless(row, f, pc, caller)
 	}
 	n, at, ok := firstDelta(f)
 	if !ok || delta < n {
@@ -149,14 +143,56 @@ func injectARM64(rest *trad.Rest) *trad.Rest {
 	return &x
 }
 
+// framesS390X: a function with a frame saves the link register at the end that SP points
+// to, STG R14, -n(R15); LAY -n(R15), R15. There is no frame pointer.
+func framesS390X(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
+	row.CFA.Off, row.FP = delta, trad.Rule{Kind: trad.Undefined}
+	if delta == 0 {
+		return p.frameless(row, f, pc, caller)
+	}
+	n, at, ok := firstDelta(f)
+	var code [12]byte
+	if !ok || delta < n || at < f.Lo+12 || p.im.ReadLoaded(at-12, code[:]) < len(code) {
+		return false
+	}
+	stg, _ := decodeZ(code[:], at-12)
+	lay, _ := decodeZ(code[6:], at-6)
+	if !slices.Equal(stg.ops, []op{{store, p.m.sp, p.m.ra, int64(-n)}}) || !slices.Equal(lay.ops, []op{{set, p.m.sp, p.m.sp, int64(-n)}}) {
+		return false
+	}
+	row.RA = trad.Rule{Kind: trad.Saved, Off: -n}
+	return true
+}
+
+// injectS390X: sighandler has pushed the link register.
+func injectS390X(rest *trad.Rest) *trad.Rest {
+	x := *rest
+	x.Regs = insert(x.Regs, trad.RegRule{Reg: s390x.R14, Rule: trad.Rule{Kind: trad.Saved}})
+	x.Regs = insert(x.Regs, trad.RegRule{Reg: s390x.R15, Rule: trad.Rule{Kind: trad.Value, Off: 8}})
+	return &x
+}
+
+// frameless fills in the row where the link register has not been saved.
+func (p *program) frameless(row *trad.Row, f gopclntab.Func, pc uint64, caller bool) bool {
+	switch {
+	case caller && p.callsMorestack(pc):
+		row.RA = trad.Rule{Kind: trad.InReg, Reg: p.m.inTail}
+	case caller || f.Flags&gopclntab.Assembly != 0:
+		return false
+	default:
+		row.RA = trad.Rule{Kind: trad.Same}
+	}
+	return true
+}
+
 // callsMorestack reports whether the call that pc is in is one of morestack: the last
 // instructions of a function, which run before its frame is there.
 func (p *program) callsMorestack(pc uint64) bool {
-	pc -= pc % 4
-	var code [4]byte
-	if p.im.ReadLoaded(pc, code[:]) < len(code) {
+	pc -= p.m.callSize - 1 // it is the call's last byte
+	code := make([]byte, p.m.callSize)
+	if p.im.ReadLoaded(pc, code) < len(code) {
 		return false
 	}
-	in, ok := p.m.decode(code[:], pc)
+	in, ok := p.m.decode(code, pc)
 	return ok && in.flow == call && strings.HasPrefix(p.name(in.target), Morestack.function)
 }

@@ -55,8 +55,11 @@ func solve(m *machine, s *state, fromC bool) (a answer) {
 	a.row.CFA = cfa
 	a.row.RA = s.rule(m, m.ra)
 	a.row.FP = s.rule(m, m.fp)
+	if m.noFP && !fromC {
+		a.row.FP = trad.Rule{Kind: trad.Undefined}
+	}
 	if gone := trad.Undefined; a.row.RA.Kind == gone || a.row.FP.Kind == gone && a.row.Flags&trad.OtherStack != 0 {
-		if b := solveSaved(m, s); b.saved != nil && b.saved.ra != 0 && b.saved.fp != 0 {
+		if b := solveSaved(m, s); b.saved != nil && b.saved.ra != 0 && (b.saved.fp != 0 || m.noFP) {
 			return b
 		}
 	}
@@ -177,6 +180,7 @@ func (s *state) others(m *machine, exprs []trad.Expression, fromC bool) *trad.Re
 		}
 		rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: rule})
 	}
+	rest.Regs = m.stackPointer(rest.Regs)
 	return rest
 }
 

@@ -12,10 +12,6 @@
 // Build: go build -o DIR/gosteps ./testdata/progs/gosteps
 package main
 
-// int steps_leaf(int n);
-// int steps_calls_go(int n);
-import "C"
-
 import (
 	"fmt"
 	"os"
@@ -26,15 +22,6 @@ import (
 )
 
 var sink int
-
-//export goStep
-func goStep(n C.int) C.int { return C.steps_leaf(n) + 1 }
-
-//go:noinline
-func cgo() {
-	sink += int(C.steps_leaf(1))
-	sink += int(C.steps_calls_go(2))
-}
 
 var kept []byte
 

@@ -1,0 +1,5 @@
+//go:build nocgo
+
+package main
+
+func cgo() { panic("there is no C") }
