@@ -42,6 +42,31 @@ func TestGoGDB(t *testing.T) {
 	}
 }
 
+// TestGoStripped finds the stack that is known from the source, and that all are whole,
+// without DWARF and symbols.
+func TestGoStripped(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget", "-ldflags=-s -w"))
+	p.Stop(t)
+	doc := take(t, p.PID, &walkFlags{})
+	const want = "main.blockInRead main.lockedInner main.lockedOuter main.locked main.main.gowrap1 runtime.goexit"
+	found := false
+	for i := range doc.Threads {
+		th := &doc.Threads[i]
+		var names []string
+		for _, f := range th.Frames {
+			names = append(names, goFunction(f.Function))
+		}
+		stack := strings.Join(names, " ")
+		found = found || strings.HasSuffix(stack, want)
+		if !th.whole || !slices.Contains(ends, names[len(names)-1]) {
+			t.Errorf("%s: %s %s", stack, th.Stop, th.Error)
+		}
+	}
+	if !found {
+		t.Errorf("no thread has %s", want)
+	}
+}
+
 // goFunction is a function's name as the source has it.
 func goFunction(name string) string { return strings.TrimSuffix(function(name), ".abi0") }
 
