@@ -36,7 +36,7 @@ func TestGoSteps(t *testing.T) {
 	}
 	for _, tt := range goScenarios {
 		t.Run(tt.name, func(t *testing.T) {
-			if missed := stepThrough(t, trace(t, program, tt.name), tt.in, 30_000); missed != "" {
+			if missed := stepThrough(t, trace(t, program, tt.name), tt.in, 20_000); missed != "" {
 				t.Errorf("not one instruction of %s", missed)
 			}
 		})
@@ -121,7 +121,7 @@ func trace(t *testing.T, program, scenario string) *traced {
 		}
 	}
 	runtime.LockOSThread()
-	stuck := time.AfterFunc(20*time.Second, func() { unix.Kill(p.PID, unix.SIGKILL) })
+	stuck := time.AfterFunc(time.Minute, func() { unix.Kill(p.PID, unix.SIGKILL) })
 	t.Cleanup(func() {
 		if !stuck.Stop() {
 			t.Error("the thread did not go on")
