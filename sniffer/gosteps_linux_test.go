@@ -84,15 +84,27 @@ func newGoSteps(t *testing.T, thread stepper) *goSteps {
 	return s
 }
 
-// run steps until the thread ends, or something is wrong.
-func (s *goSteps) run(limit int) (steps int) {
-	for pending, alive := 0, true; steps < limit && !s.t.Failed(); steps++ {
+// run steps until the thread ends, or something is wrong, or limit steps have been made
+// and all functions of in been seen, however long that takes on a busy machine: five times
+// as many steps at most.
+func (s *goSteps) run(limit int, in []string) (steps int) {
+	for pending, alive := 0, true; (steps < limit || s.missed(in) != "" && steps < 5*limit) && !s.t.Failed(); steps++ {
 		if pending, alive = s.account(pending); !alive {
 			break
 		}
 		s.compare()
 	}
 	return steps
+}
+
+// missed returns a function that has not been seen, of those that must be.
+func (s *goSteps) missed(in []string) string {
+	for _, name := range in {
+		if s.counts[name] == 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // account makes a step and keeps account of it.
@@ -279,16 +291,11 @@ var goScenarios = []struct {
 func stepThrough(t *testing.T, thread stepper, in []string, limit int) (missed string) {
 	t.Helper()
 	s := newGoSteps(t, thread)
-	steps := s.run(limit)
+	steps := s.run(limit, in)
 	instructions := 0
 	for _, n := range s.counts {
 		instructions += n
 	}
 	t.Logf("%d steps, %d compared, in %d functions of Go", steps, instructions, len(s.counts))
-	for _, name := range in {
-		if s.counts[name] == 0 {
-			return name
-		}
-	}
-	return ""
+	return s.missed(in)
 }

@@ -36,7 +36,11 @@ func TestGoSteps(t *testing.T) {
 	}
 	for _, tt := range goScenarios {
 		t.Run(tt.name, func(t *testing.T) {
-			if missed := stepThrough(t, trace(t, program, tt.name), tt.in, 20_000); missed != "" {
+			missed := "?"
+			for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // it may wait for one that stands still
+				missed = stepThrough(t, trace(t, program, tt.name), tt.in, 20_000)
+			}
+			if missed != "" {
 				t.Errorf("not one instruction of %s", missed)
 			}
 		})
