@@ -206,6 +206,12 @@ func (f *Frame) lookBack() {
 		return
 	}
 	s := f.stack
+	if f.typ == Arch && f.spKnown {
+		// Of a thread that is in a function that THIS has called, and has called nothing
+		// since, the stack does not tell which function that is.
+		sp := f.prevSP()
+		f.strayed = sp.Known() && !s.window.follow(f.sp, sp.Bits, f.Level > 1)
+	}
 	f.ra = f.prevRegister(s.arch.PC)
 	if f.typ != Normal || f.returnsToCode() {
 		return

@@ -33,7 +33,7 @@ type Frame struct {
 	asked       bool // prev, stop and err are final
 	caller      bool // pc is a return address: NEXT was called by THIS
 	moved       bool // see MovedOn
-	away        bool // an inner frame is of type arch
+	strayed     bool // PREVIOUS is on another stack, which nobody can read as it was
 	spKnown     bool
 	wide        bool // the winner is an Unwinder
 }
@@ -52,8 +52,7 @@ func (f *Frame) AddressInBlock() uint64 {
 
 // MovedOn reports whether the process had moved on when THIS was read: THIS, or an inner
 // frame, comes from memory of another moment than the thread's registers, and may never
-// have been on one stack with frame 0. It is not known of frames outward of one of type
-// arch, whose stack the thread does not run on.
+// have been on one stack with frame 0.
 func (f *Frame) MovedOn() bool { return f.moved }
 
 // Next returns the inner frame; the sentinel's is nil.

@@ -23,10 +23,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	prev = s.newFrame()
 	prev.Level, prev.next = f.Level+1, f
 	prev.caller = !f.interrupts()
-	// Of what is on another stack than the one that the thread runs on, the target cannot
-	// tell whose it is.
-	prev.away = f.away || f.typ == Arch
-	prev.moved = f.moved || !prev.away && f.ra.Lval == InMemory && s.window.movedOn(f.ra.Addr)
+	prev.moved = f.moved || f.strayed || f.ra.Lval == InMemory && s.window.movedOn(f.ra.Addr)
 	prev.pc, prev.fp = pc, fp
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
 	f.inherit(prev)

@@ -12,13 +12,14 @@ import (
 // window reads words of a target's memory. Where the memory lends its bytes, most
 // words cost no call.
 type window struct {
-	memory target.Memory
-	lender target.Lender // the memory, if it is one
-	mover  target.Mover  // the same
-	lo     uint64        // address of data[0]
-	data   []byte
-	room   [8]byte
-	big    bool // the target's byte order
+	memory   target.Memory
+	lender   target.Lender // the memory, if it is one
+	mover    target.Mover  // the same
+	follower target.Follower
+	lo       uint64 // address of data[0]
+	data     []byte
+	room     [8]byte
+	big      bool // the target's byte order
 }
 
 func (w *window) start(m target.Memory, a *arch.Arch) {
@@ -26,11 +27,18 @@ func (w *window) start(m target.Memory, a *arch.Arch) {
 	w.big = a.Order == binary.ByteOrder(binary.BigEndian)
 	w.lender, _ = m.(target.Lender)
 	w.mover, _ = m.(target.Mover)
+	w.follower, _ = m.(target.Follower)
 }
 
 // movedOn reports whether the word at addr is of another moment than the registers.
 func (w *window) movedOn(addr uint64) bool {
 	return w.mover != nil && !w.holds(addr, 1) && w.mover.MovedOn(addr)
+}
+
+// follow reports whether the stack at to, which was left for the one that at is on, can be
+// read as it was then; told, whether frames inward of at tell if the thread has been back.
+func (w *window) follow(at, to uint64, told bool) bool {
+	return w.follower == nil || told && w.follower.Follow(at, to)
 }
 
 // word reads one word of the architecture's pointer size.

@@ -50,5 +50,15 @@ type Mover interface {
 	MovedOn(addr uint64) bool
 }
 
+// A Follower is a Mover that has copies of the stacks that its threads run on, and can
+// make one where a thread has left another stack behind.
+type Follower interface {
+	Mover
+	// Follow is told that a thread has changed stacks: what it has left behind begins at
+	// to, and the frame that is the first on the stack that at is on has its SP there. It
+	// reports whether what is read at to is of the same moment as what is at at.
+	Follow(at, to uint64) (same bool)
+}
+
 // ErrUnmapped says that an address could not be read. Errors of ReadMemory wrap it.
 var ErrUnmapped = errors.New("memory cannot be read")

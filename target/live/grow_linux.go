@@ -22,7 +22,7 @@ func (f *files) lift(o *owner, before *block, part span) (data []byte, same bool
 	data = make([]byte, part.hi-part.lo)
 	if text, sp, _, ok := f.proc.blocked(o.tid); ok {
 		n, _ := f.fetch(part.lo, data)
-		same = f.unchanged(before, sp)
+		same = f.unchanged(o, before, sp)
 		if again, _, _, _ := f.proc.blocked(o.tid); again == text {
 			return data[:n], same
 		}
@@ -44,7 +44,7 @@ func (f *files) lift(o *owner, before *block, part span) (data []byte, same bool
 			return
 		}
 		x.readRegisters(make([]byte, maxRegisterSet))
-		if sp, ok := x.regs.Get(hostArch.SP); ok && x.state == stopped && f.unchanged(before, sp) {
+		if sp, ok := x.regs.Get(hostArch.SP); ok && x.state == stopped && f.unchanged(o, before, sp) {
 			n, _ := f.fetch(part.lo, data)
 			data, same = data[:n], true
 		}
@@ -78,13 +78,24 @@ const nearby = 512
 
 // unchanged reports whether a stack can be copied further: the thread, whose SP is sp
 // now, is still within what was copied, and the outermost frames of that are as they
-// were. Whatever the thread does further in does not matter.
-func (f *files) unchanged(before *block, sp uint64) bool {
+// were. Whatever the thread does further in does not matter. Of a stack that it has left
+// behind, it must not have come back to where it left.
+func (f *files) unchanged(o *owner, before *block, sp uint64) bool {
+	for a := o.anchor; a != nil; a = a.inner {
+		if a.inner == nil && sp > a.sp || !f.still(a.lo, a.was) {
+			return false
+		}
+	}
+	if o.anchor != nil {
+		return true // where it ends, and memory of others begins, nobody knows
+	}
 	was := before.data[max(0, len(before.data)-nearby):]
 	lo := before.hi() - uint64(len(was))
-	if sp > lo {
-		return false
-	}
+	return sp <= lo && f.still(lo, was)
+}
+
+// still reports whether the process has the same bytes, nearby of them at most, at lo.
+func (f *files) still(lo uint64, was []byte) bool {
 	var now [nearby]byte
 	n, _ := f.fetch(lo, now[:len(was)])
 	return bytes.Equal(was, now[:n])

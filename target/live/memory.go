@@ -26,12 +26,22 @@ func (b *block) hi() uint64 { return b.lo + uint64(len(b.data)) }
 // owner is a thread whose stack is copied in steps: first the inner part, more when
 // somebody reads beyond.
 type owner struct {
-	tid  int
-	step uint64 // copied last, bytes
+	tid    int
+	step   uint64  // copied last, bytes
+	anchor *anchor // where the thread has left the stack; nil for the one that it runs on
 
 	// movedOn: the thread has run since the first copy, so that what was not copied
 	// then is of another moment.
 	movedOn atomic.Bool
+}
+
+// anchor is where a thread has changed stacks. As long as it has not returned there, the
+// stack that it has left behind stands still.
+type anchor struct {
+	sp    uint64  // of the first frame on the stack that was changed to
+	lo    uint64  // address of was
+	was   []byte  // what is around sp
+	inner *anchor // of the stack that was changed to, if the thread has left that as well
 }
 
 // memory is a process's address space: copies of the stacks, which grow, and behind
@@ -44,7 +54,8 @@ type memory struct {
 	maps []procmaps.Mapping
 	left uint64 // how much more may be copied, bytes
 	// lift copies a part of a thread's stack, unless the thread has returned, since the
-	// block before it was copied, from frames that are there; nil where stacks do not grow.
+	// block before it was copied, from frames that are there, or to the stack; before is
+	// nil for the first part of a stack. lift is nil where stacks do not grow.
 	lift func(o *owner, before *block, part span) (data []byte, same bool)
 }
 
@@ -105,6 +116,62 @@ func (m *memory) MovedOn(addr uint64) bool {
 	copies := m.copies()
 	before := m.below(copies, addr)
 	return before != nil && before.owner.movedOn.Load()
+}
+
+// around is how much is compared, in bytes, on both sides of where a thread has changed
+// stacks: the function that it has called there, and what was stored for the return.
+const (
+	aroundIn  = 64
+	aroundOut = 16
+)
+
+// Follow implements [target.Follower].
+func (m *memory) Follow(at, to uint64) (same bool) {
+	if m.lift == nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	copies := m.copies()
+	from := holder(copies, at)
+	if from == nil || from.owner == nil {
+		return true // nothing was copied of this thread
+	}
+	there := holder(copies, to)
+	if there != nil && there.owner != nil && there.owner.tid == from.owner.tid && (there.owner.anchor == nil || there.owner.anchor.sp == at) {
+		return !there.owner.movedOn.Load()
+	}
+	k, ok := procmaps.Find(m.maps, to)
+	if !ok || !m.maps[k].Read {
+		return true // not a stack: what is read there fails
+	}
+	lo := max(from.lo, at-min(at, aroundIn))
+	hi := min(from.hi(), at+aroundOut)
+	o := &owner{tid: from.owner.tid, step: firstCopy, anchor: &anchor{at, lo, from.data[lo-from.lo : hi-from.lo], from.owner.anchor}}
+	part := span{max(to-min(to, aroundIn), m.maps[k].Lo), min(to+firstCopy, m.maps[k].Hi)} // the return address is inward of it
+	if i := findBlock(copies, to); i < len(copies) && copies[i].lo > to {
+		part.hi = min(part.hi, copies[i].lo)
+	}
+	if part.hi-part.lo > m.left {
+		return false
+	}
+	data, same := m.lift(o, nil, part)
+	if !same {
+		from.owner.movedOn.Store(true)
+	}
+	if same && len(data) > 0 {
+		m.left -= uint64(len(data))
+		m.add(block{part.lo, data, o})
+	}
+	return same
+}
+
+// holder returns the copy that addr is in, or nil.
+func holder(copies []block, addr uint64) *block {
+	if i := findBlock(copies, addr); i < len(copies) && copies[i].lo <= addr {
+		return &copies[i]
+	}
+	return nil
 }
 
 // copied returns what is copied from addr on, as far as it is in one block.

@@ -1,0 +1,55 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// A thread that runs C for a goroutine, and soon other C for the same one: the C half of one
+// call and the Go half of another are never on one stack without a word.
+func TestOtherStackThatMovesOn(t *testing.T) {
+	t.Run("calls", func(t *testing.T) { swing(t, true) })
+	t.Run("leaf", func(t *testing.T) { swing(t, false, "leaf") })
+}
+
+func swing(t *testing.T, seen bool, args ...string) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goswing", "CGO_ENABLED=1"), args...)
+	mixed, moved, whole := 0, 0, 0
+	for range 200 {
+		names, still, _ := attachAndWalk(t, p.PID)
+		c, goes := "", ""
+		for i, name := range names {
+			switch side := strings.TrimSuffix(strings.TrimPrefix(name, "main."), "Inner"); {
+			case side == "left" || side == "right":
+				if name == side && c == "" {
+					c = side // C's own function
+				} else if goes == "" {
+					goes = side
+				}
+				if c != "" && goes != "" && c != goes && i < still {
+					t.Fatalf("%q: a C function of %s, called by %s, and nothing says that the thread has moved on", names, c, name)
+				}
+			}
+		}
+		switch {
+		case c == "" || goes == "":
+		case c != goes:
+			mixed++
+		case still < len(names):
+			moved++
+		default:
+			whole++
+		}
+	}
+	t.Logf("200 stacks: %d whole, %d moved on, %d of them mixed", whole, moved+mixed, mixed)
+	if moved+mixed == 0 {
+		t.Error("no stack has moved on: the test has not tested anything")
+	}
+	if whole == 0 && seen {
+		t.Error("no stack is whole")
+	}
+}
