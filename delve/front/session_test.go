@@ -70,6 +70,7 @@ func lasting(text string) string {
 		{`0x[0-9a-f]+`, "0x"}, {`PC: [0-9a-f]+`, "PC"}, {`Switched from \d+ to`, "Switched to"}, {`thread \d+`, "thread"},
 		{`C\.\w*pause\n.*`, "C.pause"}, {`/\S*/src/runtime/(\S+):\d+`, "$1"}, {`_cgo_[0-9a-f]{12}`, "_cgo"}, {`\S*cgo-gcc-prolog:\d+`, "cgo"}, {`_cgo_gotypes.go:\d+`, "_cgo"},
 		{`Stopped at: .*|> .*pause.*`, "Stopped"},
+		{`Warning: listing may not match.*\n`, ""}, // sources that were checked out after the program was built
 	} {
 		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
 	}
