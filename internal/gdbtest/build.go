@@ -96,7 +96,9 @@ func build(t testing.TB, path string, env, cmd []string) string {
 	return out
 }
 
-func isLibrary(arg string) bool { return strings.HasPrefix(arg, "-l") && !strings.HasPrefix(arg, "-ldflags") || filepath.Ext(arg) == ".so" }
+func isLibrary(arg string) bool {
+	return strings.HasPrefix(arg, "-l") && !strings.HasPrefix(arg, "-ldflags") || filepath.Ext(arg) == ".so"
+}
 
 // buildDir returns the folder for what cmd makes of the program at path. Its
 // name is a hash of the sources, the command with its environment, and the compiler's version.

@@ -124,7 +124,7 @@ func (p *Plugin) start() error {
 		AllowedProtocols: []hcplugin.Protocol{hcplugin.ProtocolGRPC},
 		TLSConfig:        config,
 		SkipHostEnv:      true,
-		StartTimeout:     p.opts.StartTimeout,
+		StartTimeout:     2 * p.opts.StartTimeout, // Start's own is over first, and says what is missing
 		Logger:           hclog.NewNullLogger(),
 		Stderr:           &p.stderr,
 		SyncStderr:       &p.stderr,
