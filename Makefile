@@ -2,6 +2,7 @@
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests (some with the race detector),
 #               those of the file formats on emulated hosts as well
+# make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each
 # make bench    compare with peers, side by side, and write docs/performance.md (ten minutes)
@@ -19,7 +20,7 @@ PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils xz-utils zstd
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
             nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf
 
-.PHONY: all build demo test hosts deps vet cross fuzz bench soak clean
+.PHONY: all build demo test race hosts deps vet cross fuzz bench soak clean
 
 all: build
 
@@ -33,7 +34,7 @@ demo: build
 # Cross builds keep the promise that reading files works everywhere: mips has 32 bits. What
 # links gRPC or Delve takes longer than all the rest, and is built for other systems by 'make
 # cross'; but for what stands in for Delve where it does not compile.
-CROSS    := darwin/arm64 windows/amd64 linux/arm64 linux/s390x linux/mips
+CROSS    := windows/amd64 linux/arm64 linux/s390x linux/mips
 HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /external -e /examples/sniffer -e /docs -e sfwalk-full -e '/bench$$' \
             -e /delve -e /dlvhost
 
@@ -44,18 +45,21 @@ vet:
 	GOARCH=s390x $(GO) build ./delve/... ./internal/command/dlvhost
 
 cross:
-	for s in $(CROSS); do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done
+	for s in $(CROSS) darwin/arm64; do GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build ./... || exit 1; done
 
 # Nothing here is C, and so one build serves vet, the tests and the programs that they start.
 # The race detector takes twice the time and more: it watches the tests in which goroutines
-# meet, and all of target/live.
+# meet, and all of target/live. To build gRPC and Delve for it takes longer than all that: make race.
 test: deps vet hosts
 	CGO_ENABLED=0 $(GO) test -timeout 9m $$($(GO) list ./... | grep -v /target/live)
 	$(GO) test -race -timeout 9m ./target/live & live=$$!; \
-	$(GO) test -race -run '$(MEET)' ./cfi ./frame ./internal/command ./sframe ./sniffer ./sniffer/external ./symbol ./target/core; meet=$$?; \
+	$(GO) test -race -run '$(MEET)' ./cfi ./frame ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
 	wait $$live && exit $$meet
 
-MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestWindow)$$
+race: deps
+	$(GO) test -race -timeout 9m -run '$(MEET)' ./internal/command ./sniffer/external ./delve/front
+
+MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestWindow|TestRunning|TestDAPRuns|TestBadClients)$$
 
 # Reading bytes must not depend on the host: s390x is big-endian, mips has 32
 # bits as well. (The race detector knows neither. The tests in SLOW take as long
@@ -100,7 +104,7 @@ fuzz:
 		done; \
 	done
 
-soak:
+soak: race
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap
 
 clean:
