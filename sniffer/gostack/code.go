@@ -69,8 +69,9 @@ type machine struct {
 	callSize         uint64 // bytes of a direct call, where inTail is a register
 	noFP             bool   // Go has no frame pointer there, and uses the register
 	frames           frames
-	// inject changes the registers of a row for a function that sighandler makes another call.
-	inject func(*trad.Rest) *trad.Rest
+	// injects is how many bytes the runtime's sighandler pushes, with the link register at their
+	// inner end, where it makes a function call another; 0 where it pushes a return address alone.
+	injects int32
 
 	rest *trad.Rest // of an ordinary function
 }

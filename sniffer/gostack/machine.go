@@ -33,8 +33,8 @@ var arm = &machine{
 	gosave: []trad.Reg{0, 27, arm64.X30},
 	inTail: 3,
 	g:      28, callSize: 4,
-	frames: framesARM64,
-	inject: injectARM64,
+	frames:  framesARM64,
+	injects: 16,
 }
 
 var z = &machine{
@@ -51,7 +51,7 @@ var z = &machine{
 	callSize: 6,
 	noFP:     true,
 	frames:   framesS390X,
-	inject:   injectS390X,
+	injects:  8,
 }
 
 func init() {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/arch/arm64"
-	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -135,14 +133,6 @@ func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 	return true
 }
 
-// injectARM64: sighandler has pushed the link register, with room for another word.
-func injectARM64(rest *trad.Rest) *trad.Rest {
-	x := *rest
-	x.Regs = insert(x.Regs, trad.RegRule{Reg: arm64.X30, Rule: trad.Rule{Kind: trad.Saved}})
-	x.Regs = insert(x.Regs, trad.RegRule{Reg: arm64.SP, Rule: trad.Rule{Kind: trad.Value, Off: 16}})
-	return &x
-}
-
 // framesS390X: a function with a frame saves the link register at the end that SP points
 // to, STG R14, -n(R15); LAY -n(R15), R15. There is no frame pointer.
 func framesS390X(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
@@ -162,14 +152,6 @@ func framesS390X(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 	}
 	row.RA = trad.Rule{Kind: trad.Saved, Off: -n}
 	return true
-}
-
-// injectS390X: sighandler has pushed the link register.
-func injectS390X(rest *trad.Rest) *trad.Rest {
-	x := *rest
-	x.Regs = insert(x.Regs, trad.RegRule{Reg: s390x.R14, Rule: trad.Rule{Kind: trad.Saved}})
-	x.Regs = insert(x.Regs, trad.RegRule{Reg: s390x.R15, Rule: trad.Rule{Kind: trad.Value, Off: 8}})
-	return &x
 }
 
 // frameless fills in the row where the link register has not been saved.

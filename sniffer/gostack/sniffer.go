@@ -123,8 +123,11 @@ func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 // inject makes a row one of a function that PREVIOUS has not called.
 func (p *program) inject(row *trad.Row) {
 	row.Flags |= trad.Injected
-	if p.m.inject != nil {
-		row.More = p.m.inject(row.More)
+	if p.m.injects != 0 {
+		x := *row.More
+		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.ra, Rule: trad.Rule{Kind: trad.Saved}})
+		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.sp, Rule: trad.Rule{Kind: trad.Value, Off: p.m.injects}})
+		row.More = &x
 	}
 }
 
