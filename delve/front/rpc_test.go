@@ -117,7 +117,10 @@ func TestBadRequests(t *testing.T) {
 		{"RPCServer.serve", `[{}]`, "unknown method"},
 		{"Stacktrace", `[{}]`, "unknown method"},
 		{"RPCServer.Stacktrace", `[{"Id": "one"}]`, "malformed request body"},
-		{"RPCServer.Stacktrace", `[]`, ""},
+		// No arguments ask for goroutine 0, the selected one where that is no goroutine:
+		// which one is selected after an attach is chance.
+		{"RPCServer.Command", `[{"name": "switchGoroutine", "goroutineID": 1}]`, ""},
+		{"RPCServer.Stacktrace", `[]`, "unknown goroutine 0"},
 		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": -2}]`, "negative maximum stack depth"},
 		{"RPCServer.Stacktrace", `[{"Id": 123456789, "Depth": 5}]`, "unknown goroutine"},
 		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": 9223372036854775807, "Skip": -5}]`, ""},
