@@ -39,10 +39,15 @@ func Start(cmd *exec.Cmd) error {
 
 // Await waits for a process to end, and ends what it has started.
 func Await(p *os.Process) *os.ProcessState {
-	// As long as it is not reaped, nobody else's group has its number.
-	for unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	// As long as it is not reaped, nobody else's group has its number. A debugger that waits
+	// for any process may have reaped it.
+	err := error(unix.EINTR)
+	for err == unix.EINTR {
+		err = unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 	}
-	unix.Kill(-p.Pid, unix.SIGKILL)
+	if err == nil {
+		unix.Kill(-p.Pid, unix.SIGKILL)
+	}
 	state, _ := p.Wait()
 	return state
 }
