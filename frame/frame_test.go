@@ -372,6 +372,35 @@ func TestRowsAreCached(t *testing.T) {
 	}
 }
 
+// keeper is a sniffer with rows of its own making, which another run of the target changes.
+type keeper struct{ rows }
+
+func (k *keeper) Forget() { k.at[0x10ff] = trad.Row{Flags: trad.Outermost, CFA: fp.CFA} }
+
+// When the target has run, rows are asked for anew.
+func TestForget(t *testing.T) {
+	k := &keeper{rows{name: "keeper", at: map[uint64]trad.Row{0x1010: fp, 0x10ff: fp}}}
+	table := frame.NewTable(amd64.Arch, &rows{name: "another"}, k)
+	f := newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, stackBase+32, 0x1100, stackBase+48, 0x1100, 0, 0)
+	depth := func() (n int) {
+		stack, err := frame.New(f, f, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range stack.All() {
+			n++
+		}
+		return n
+	}
+	if before := depth(); before < 4 || depth() != before || k.asked != 2 {
+		t.Errorf("%d frames, asked %d times", before, k.asked)
+	}
+	table.Forget()
+	if n := depth(); n != 2 || k.asked != 4 {
+		t.Errorf("%d frames, asked %d times: want 2, 4", n, k.asked)
+	}
+}
+
 func TestTableOrder(t *testing.T) {
 	table := frame.NewTable(amd64.Arch, &rows{name: "b"})
 	table.Append(&rows{name: "d"})

@@ -78,6 +78,14 @@ type Delimiter interface {
 	FunctionStart(q *Query) (addr uint64, ok bool)
 }
 
+// A Forgetter is a Sniffer that keeps what it has learned from a target's memory, which
+// another run of the target may change.
+type Forgetter interface {
+	Sniffer
+	// Forget says that the target has run.
+	Forget()
+}
+
 // BaseSniffer gives addresses within frames that a debugger needs and an unwinder does
 // not (GDB's struct frame_base).
 type BaseSniffer interface {

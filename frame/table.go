@@ -33,6 +33,17 @@ func (t *Table) Clone() *Table {
 // Reset forgets all rows, in constant time.
 func (t *Table) Reset() { t.rows.reset() }
 
+// Forget forgets all rows, and has the sniffers forget what they keep of the target's memory
+// (see [Forgetter]): the target has run, and may have made other code where there was some.
+func (t *Table) Forget() {
+	t.Reset()
+	for _, s := range t.sniffers {
+		if f, ok := s.(Forgetter); ok {
+			f.Forget()
+		}
+	}
+}
+
 // CacheStats returns what became of the look-ups in the table's cache of rows.
 func (t *Table) CacheStats() CacheStats { return t.rows.stats }
 

@@ -14,7 +14,7 @@ type Options struct {
 	SHA256       string         // the checksum in hexadecimal that the program must have; "" for any
 	StartTimeout time.Duration  // until the plug-in has described itself, and for each process that it begins with; 0 means [DefaultStartTimeout]
 	Deadline     time.Duration  // for one answer; 0 means [DefaultDeadline]
-	Total        time.Duration  // for all answers together; 0 means no bound
+	Total        time.Duration  // for all answers together, from one [Sniffer.Forget] to the next; 0 means no bound
 	Host         string         // who asks, for the plug-in to log: "sfwalk 1.4.0"
 	Stderr       io.Writer      // gets what the plug-in writes to its standard error; nil: only the end of it is kept, for errors
 	Trace        func(Exchange) // is called with each question that the plug-in was asked, by one goroutine at a time for each process; nil for none

@@ -130,6 +130,35 @@ func TestBadForever(t *testing.T) {
 	}
 }
 
+// TestForget: when the process has run, a plug-in is asked anew, and has its time again.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	s := newSubject(t, "amd64")
+	// It takes 300 ms at least for the machine code's three functions.
+	p, err := start(t, "jit-sleeps", external.Options{Deadline: 10 * time.Second, Total: 1500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, x := s.with(p)
+	var asked uint64
+	for run := range uint64(6) {
+		for range 2 {
+			steps, stop := s.walk(t, table)
+			same(t, steps, s.steps, stop)
+		}
+		if run == 0 {
+			asked = x.Stats().Asked
+		}
+		if n := x.Stats().Asked; asked < 3 || n != asked*(run+1) {
+			t.Errorf("asked %d times in run %d, %d times in the first", n, run, asked)
+		}
+		table.Forget()
+	}
+	if err := p.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestForkAway: whom a plug-in leaves behind where nobody finds him holds nobody up, with
 // the files that he has inherited.
 func TestForkAway(t *testing.T) {

@@ -34,7 +34,10 @@ type Sniffer struct {
 	asked, kept, denied atomic.Uint64
 }
 
-var _ frame.Delimiter = (*Sniffer)(nil)
+var (
+	_ frame.Delimiter = (*Sniffer)(nil)
+	_ frame.Forgetter = (*Sniffer)(nil)
+)
 
 // said is what a plug-in has said of a range of code: a row, or why not.
 type said struct {
@@ -72,9 +75,11 @@ func (s *Sniffer) Stats() Stats {
 	return Stats{Asked: s.asked.Load(), Kept: s.kept.Load(), Denied: s.denied.Load()}
 }
 
-// Forget makes the next question begin anew: the process has run on, and what was said of
-// it may not hold any more. Tables of rows must be reset as well.
+// Forget implements [frame.Forgetter]: the next question begins anew, for the process has
+// run on, and what was said of it may not hold any more. The plug-in has [Options].Total
+// again.
 func (s *Sniffer) Forget() {
+	s.plugin.spent.Store(0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(0)

@@ -25,11 +25,12 @@ var withoutCookie = map[string]bool{"child": true, "cookie-hang": true, "cookie-
 
 // modes are what a plug-in can be asked to do by its name.
 var modes = map[string]func(){
-	"jit":       func() { plugin.Serve(jit.Sniffer{Ahead: true}) },
-	"jit-once":  func() { plugin.Serve(jit.Sniffer{Once: true}) },
-	"jit-read":  func() { plugin.Serve(jit.Sniffer{Read: true}) },
-	"jit-plain": func() { plugin.Serve(jit.Sniffer{}) },
-	"declines":  bad{}.serve,
+	"jit":        func() { plugin.Serve(jit.Sniffer{Ahead: true}) },
+	"jit-once":   func() { plugin.Serve(jit.Sniffer{Once: true}) },
+	"jit-read":   func() { plugin.Serve(jit.Sniffer{Read: true}) },
+	"jit-sleeps": func() { plugin.Serve(jit.Sniffer{Takes: 100 * time.Millisecond}) },
+	"jit-plain":  func() { plugin.Serve(jit.Sniffer{}) },
+	"declines":   bad{}.serve,
 
 	// Before the handshake.
 	"hs-exit":     func() { complain("no licence was found") },
