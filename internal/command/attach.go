@@ -89,7 +89,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	}
 	if len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
 		// What walking needs is read as it is needed: walk all, as whoever opens it may.
-		if _, _, err := collect(s, &walkFlags{separate: flags.separate, plugins: flags.plugins}); err != nil {
+		if _, _, err := collect(s, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
 			return err
 		}
 	}

@@ -95,14 +95,14 @@ func TestSniffersAgree(t *testing.T) {
 			for _, th := range threads {
 				want := physical(t, process, th, &walkFlags{})
 				for _, names := range [][]string{nil, {"sframe"}, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-					table := (&walkFlags{sniffers: names}).table(process.Arch(), nil)
+					table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), nil)
 					if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 						t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)
 					}
 				}
 				for _, alone := range []string{"sframe", "dwarf"} {
 					// The trampoline is sigtramp's in every order.
-					got := physical(t, process, th, &walkFlags{sniffers: []string{"sigtramp", alone}})
+					got := physical(t, process, th, &walkFlags{tableFlags: tableFlags{sniffers: []string{"sigtramp", alone}}})
 					for i, f := range got {
 						w := want[i]
 						cfa, ok := f.CFA()
@@ -151,7 +151,7 @@ func TestSectionHeadersStripped(t *testing.T) {
 	p := startTarget(t, "mix-v3", nil, nil)
 	want := gdbtest.Backtrace(t, p.PID)
 	bare := startTarget(t, "mix-v3-noheaders", nil, nil)
-	got := take(t, bare.PID, &walkFlags{sniffers: []string{"sigtramp", "sframe", "dwarf"}})
+	got := take(t, bare.PID, &walkFlags{tableFlags: tableFlags{sniffers: []string{"sigtramp", "sframe", "dwarf"}}})
 	for _, w := range want {
 		i := slices.IndexFunc(got.Threads, func(th thread) bool { return th.Name == w.Name })
 		if i < 0 {

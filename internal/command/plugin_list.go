@@ -77,17 +77,17 @@ Exit codes: 0 printed; 1 error; 2 usage.`,
 			if err := flags.check(); err != nil {
 				return err
 			}
-			walk := walkFlags{pluginFlags: flags}
-			var err error
-			if walk.plugins, err = flags.start(cmd.Context(), nil); err != nil {
+			table := tableFlags{pluginFlags: flags}
+			if err := table.start(cmd); err != nil {
 				return err
 			}
-			defer walk.end()
-			list := listPlugins(&walk)
+			defer table.end()
+			list := listPlugins(&table)
 			if cmd.Context().Err() != nil {
 				return errInterrupted
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
+			var err error
 			if asJSON {
 				err = json.NewEncoder(out).Encode(list)
 			} else {
@@ -101,7 +101,7 @@ Exit codes: 0 printed; 1 error; 2 usage.`,
 	return cmd
 }
 
-func listPlugins(flags *walkFlags) *pluginList {
+func listPlugins(flags *tableFlags) *pluginList {
 	list := &pluginList{Directories: flags.pluginFlags.dirs(), Plugins: []pluginItem{}, LeftOut: flags.plugins.warned()}
 	if list.Directories == nil {
 		list.Directories = []string{}

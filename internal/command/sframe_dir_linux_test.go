@@ -34,7 +34,7 @@ func generated(t *testing.T, stacks *document, version string) *walkFlags {
 			}
 		}
 	}
-	return &walkFlags{explain: true, separate: &sframe.Separate{Dirs: []string{t.TempDir(), dir}}}
+	return &walkFlags{explain: true, tableFlags: tableFlags{separate: &sframe.Separate{Dirs: []string{t.TempDir(), dir}}}}
 }
 
 // TestSFrameDirGDB unwinds by made sections what is unwound by DWARF without
@@ -121,7 +121,7 @@ func TestSFrameDirWarnings(t *testing.T) {
 		if err := separate.Write(place, tt.data); err != nil {
 			t.Fatal(err)
 		}
-		flags := &walkFlags{separate: &sframe.Separate{Dirs: []string{dir}}}
+		flags := &walkFlags{tableFlags: tableFlags{separate: &sframe.Separate{Dirs: []string{dir}}}}
 		s, err := process(context.Background(), p.PID, live.Options{Timeout: 5 * time.Second})
 		if err != nil {
 			t.Fatal(err)

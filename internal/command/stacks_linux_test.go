@@ -27,7 +27,7 @@ func TestPieces(t *testing.T) {
 	} {
 		p := startTarget(t, tt.src, gdbtest.Plain, tt.args)
 		for _, flags := range []walkFlags{
-			{}, {explain: true, registers: true}, {maxFrames: 2}, {sniffers: []string{"fp-guess"}, explain: true}, {tids: []int{p.PID}},
+			{}, {explain: true, registers: true}, {maxFrames: 2}, {tableFlags: tableFlags{sniffers: []string{"fp-guess"}}, explain: true}, {tids: []int{p.PID}},
 		} {
 			flags.json = true
 			args := []string{"attach", strconv.Itoa(p.PID), "--json"}

@@ -1,0 +1,114 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/sniffer/sframe"
+)
+
+// tableFlags say which sniffers are asked.
+type tableFlags struct {
+	sniffers []string
+
+	sframeDirs []string
+	separate   *sframe.Separate // of sframeDirs; nil if there are none
+
+	pluginFlags pluginFlags
+	plugins     *plugins // that run; nil if there are none
+}
+
+func (w *tableFlags) add(cmd *cobra.Command, host Host) {
+	f := cmd.Flags()
+	f.StringSliceVar(&w.sniffers, "sniffers", nil, "which sniffers to ask, in order, plug-ins by their names, too (default "+strings.Join(sniffer.Names(), ",")+")")
+	w.pluginFlags.add(cmd, host)
+	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules that have none; repeatable")
+}
+
+// check finds mistakes before anything is started.
+func (w *tableFlags) check() error {
+	for _, dir := range w.sframeDirs {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return usageError{fmt.Errorf("--sframe-dir %s: want a folder", dir)}
+		}
+	}
+	if len(w.sframeDirs) > 0 {
+		w.separate = &sframe.Separate{Dirs: w.sframeDirs}
+	}
+	return w.pluginFlags.check()
+}
+
+// start starts the plug-ins. end ends them.
+func (w *tableFlags) start(cmd *cobra.Command) (err error) {
+	if w.plugins, err = w.pluginFlags.start(cmd.Context(), w.sniffers); err != nil {
+		return err
+	}
+	if err := w.checkOrder(); err != nil {
+		w.end()
+		if cmd.Context().Err() != nil {
+			return errInterrupted
+		}
+		for _, text := range w.plugins.warned() {
+			warn(cmd, text)
+		}
+		return err
+	}
+	return nil
+}
+
+func (w *tableFlags) end() { w.plugins.Close() }
+
+// checkOrder finds names in the order that are nobody's. It waits for the plug-ins only
+// where they may be theirs.
+func (w *tableFlags) checkOrder() error {
+	for _, name := range w.sniffers {
+		if names := sniffer.Names(); !slices.Contains(names, name) {
+			if names = append(names, w.plugins.names()...); !slices.Contains(names, name) {
+				return usageError{fmt.Errorf("--sniffers: unknown sniffer %q: there are %s", name, strings.Join(names, ", "))}
+			}
+		}
+	}
+	return nil
+}
+
+// table returns a table of the sniffers that are asked, external being those of plug-ins.
+func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
+	var list []frame.Sniffer
+	for _, name := range w.sniffers { // checkOrder has seen to it
+		if i := slices.IndexFunc(external, func(x Sniffer) bool { return x.Name() == name }); i >= 0 {
+			list = append(list, external[i])
+		} else if own, err := sniffer.ByName(name); err == nil {
+			list = append(list, own...)
+		}
+	}
+	ordered := len(list) > 0
+	if !ordered {
+		list = sniffer.Default()
+	}
+	for i := range list {
+		if s, ok := list[i].(sframe.Sniffer); ok {
+			s.Separate = w.separate
+			list[i] = s
+		}
+	}
+	t := frame.NewTable(a, list...)
+	w.plugins.insert(t, external, ordered)
+	return t
+}
+
+// warnings returns what was wrong with what the flags name.
+func (w *tableFlags) warnings() (list []string) {
+	if w.separate != nil {
+		for _, err := range w.separate.Warnings() {
+			list = append(list, err.Error())
+		}
+	}
+	return append(list, w.plugins.warned()...)
+}
