@@ -90,9 +90,9 @@ func (k *known) ends(name string, stop error) bool {
 // show returns a physical frame and, before it, the calls that are inlined in it.
 func (k *known) show(f *frame.Frame) []Frame {
 	if frames, exact := k.of(f); frames != nil && !unlined(frames) {
-		return k.convert(f, frames, exact)
+		return k.named(f, k.convert(f, frames, exact))
 	}
-	return k.located(f)
+	return k.named(f, k.located(f))
 }
 
 // block returns the address that a frame's code is looked up with.

@@ -26,6 +26,39 @@ const (
 	noLine = -1
 )
 
+// Name is what a frame is called by who has unwound it, or its code.
+type Name struct {
+	Own      bool // it is the name of the frame alone; else it is for code that no file names
+	Function string
+	Start    uint64 // where it begins; 0 if not known
+	File     string // "" if not known
+	Line     int    // from 1; 0 if not known
+}
+
+// named gives a physical frame, the last of a list with what is inlined in it, the name that
+// [Target.Name] has for it.
+func (k *known) named(f *frame.Frame, list []Frame) []Frame {
+	if k.t.Name == nil || k.t.isGo(block(f)) {
+		return list
+	}
+	name, ok := k.t.Name(f)
+	last := &list[len(list)-1]
+	if !ok || !name.Own && last.Function != nil {
+		return list
+	}
+	if name.Own {
+		last = &list[0]
+		*last = list[len(list)-1]
+		list = list[:1]
+	}
+	last.Function = &api.Function{Name_: name.Function, Value: name.Start}
+	last.File, last.Line = noFile, noLine
+	if name.File != "" && name.Line > 0 {
+		last.File, last.Line = name.File, name.Line
+	}
+	return list
+}
+
 // located returns a physical frame and what is inlined in it by the engine's own symbols:
 // Delve does not know the code, or has no lines of it.
 func (k *known) located(f *frame.Frame) []Frame {

@@ -29,7 +29,7 @@ func (t *Target) refreshLive() error {
 	t.memory.forget()
 	maps = slices.DeleteFunc(maps, func(m procmaps.Mapping) bool { return !m.IsFile() && !m.Exec })
 	if t.modules != nil && slices.Equal(maps, t.maps) {
-		return nil // and the rows that are cached under the list stay
+		return nil
 	}
 	if t.files == nil {
 		t.seen = t.memory

@@ -5,6 +5,7 @@ package delve
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/service/api"
@@ -32,6 +33,8 @@ func (f *Frame) variables() error {
 		return fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
 	case len(f.Delve) == 0 && f.subject.t.isGo(block(f.Physical)):
 		return fmt.Errorf("%s: Go code without DWARF, or in no goroutine: %w", name, ErrNoVariables)
+	case len(f.Delve) == 0 && f.Function != nil && !strings.HasPrefix(name, cPrefix): // a plug-in's name
+		return fmt.Errorf("%s: code of which Delve has no debug information: %w", name, ErrNoVariables)
 	case len(f.Delve) == 0:
 		return fmt.Errorf("%s: C code of which Delve has no debug information: %w", name, ErrNoVariables)
 	}

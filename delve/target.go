@@ -23,7 +23,11 @@ import (
 // time, as Delve does. It implements [target.Target].
 type Target struct {
 	Proc  *proc.Target
-	Table *frame.Table // asked for every stack; the caller may add sniffers
+	Table *frame.Table // asked for every stack; the caller may add sniffers, or take another
+
+	// Name, where there is one, is asked what frames that are not Go's are called: a sniffer
+	// may know more of them than files tell. It may ask all of the frame.
+	Name func(*frame.Frame) (Name, bool)
 
 	arch    *arch.Arch
 	memory  *memory
@@ -66,9 +70,11 @@ func NewTarget(t *proc.Target) (*Target, error) {
 }
 
 // Refresh looks for modules anew, after the process has run: libraries may have come or
-// gone. Modules that are where they were, and what was learned of them, stay. For threads,
-// goroutines and memory no call is needed: each stack asks for them anew.
+// gone, and code may have been made. Modules that are where they were, and what was learned
+// of them, stay. For threads, goroutines and memory no call is needed: each stack asks for
+// them anew.
 func (t *Target) Refresh() error {
+	t.Table.Forget()
 	if recorded(t.Proc) {
 		return t.refreshRecorded()
 	}

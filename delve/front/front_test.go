@@ -35,6 +35,11 @@ type served struct {
 // serve has Delve debug what config says, and serves clients until the test ends.
 func serve(t testing.TB, config debugger.Config, multi bool, args ...string) *served {
 	t.Helper()
+	return serveWith(t, front.Options{}, config, multi, args...)
+}
+
+func serveWith(t testing.TB, o front.Options, config debugger.Config, multi bool, args ...string) *served {
+	t.Helper()
 	delvetest.Quiet(t)
 	config.Backend = "default"
 	dbg, err := debugger.New(&config, args)
@@ -50,7 +55,7 @@ func serve(t testing.TB, config debugger.Config, multi bool, args ...string) *se
 	go func() {
 		done <- front.Serve(ctx, &service.Config{
 			Debugger: config, Listener: listener, ProcessArgs: args, AcceptMulti: multi, CheckLocalConnUser: true, APIVersion: 2,
-		}, dbg)
+		}, dbg, o)
 	}()
 	s := &served{addr: listener.Addr().String(), dbg: dbg}
 	s.end = sync.OnceValue(func() error {

@@ -20,8 +20,12 @@ import (
 	"github.com/go-delve/delve/service/debugger"
 	"github.com/go-delve/delve/service/rpc2"
 
+	"github.com/sfwalk/sfwalk/delve"
+	"github.com/sfwalk/sfwalk/delve/front"
+	engine "github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // dial connects to a server.
@@ -208,10 +212,19 @@ func TestRunning(t *testing.T) {
 	checkRuns(t, p)
 }
 
-// A process that was started ends with the server, and starts again as a client likes.
+// A process that was started ends with the server, and starts again as a client likes; who
+// unwinds it is told of each process, and of each time that it has run.
 func TestRestart(t *testing.T) {
 	path := delvetest.Go(t, "amd64")
-	s := serve(t, debugger.Config{}, false, path, "quiet")
+	var list []*keeper
+	s := serveWith(t, front.Options{
+		Prepare: func(to *delve.Target) func() {
+			k := &keeper{pid: to.Proc.Pid()}
+			list = append(list, k)
+			to.Table.Prepend(k)
+			return func() { k.released = true }
+		},
+	}, debugger.Config{}, false, path, "quiet")
 	client := rpc2.NewClientFromConn(dial(t, s.addr))
 	for range 2 {
 		if _, err := client.CreateBreakpoint(&api.Breakpoint{FunctionName: "main.main"}); err != nil && !strings.Contains(err.Error(), "exists") {
@@ -224,9 +237,28 @@ func TestRestart(t *testing.T) {
 		if err != nil || len(stack) != 3 || stack[0].Function.Name() != "main.main" || stack[1].Function.Name() != "runtime.main" || !stack[2].Bottom {
 			t.Errorf("%v, %v", stack, err)
 		}
+		k := list[len(list)-1]
+		if k.pid != client.ProcessPid() || k.asked == 0 || k.released {
+			t.Errorf("process %d: %+v", client.ProcessPid(), k)
+		}
+		// Looking does not let it run; a step does.
+		forgotten := k.forgotten
+		client.Stacktrace(-1, 10, 0, 0, nil)
+		if k.forgotten != forgotten {
+			t.Errorf("forgot %d times, %d before", k.forgotten, forgotten)
+		}
+		if _, err := client.StepInstruction(false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Stacktrace(-1, 10, 0, 0, nil); err != nil || k.forgotten == forgotten {
+			t.Errorf("forgot %d times, %d before: %v", k.forgotten, forgotten, err)
+		}
 		if _, err := client.Restart(false); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if len(list) != 2 {
+		t.Errorf("%d processes", len(list))
 	}
 	pid := client.ProcessPid()
 	if err := client.Detach(true); err != nil {
@@ -235,9 +267,27 @@ func TestRestart(t *testing.T) {
 	if err := s.end(); err != nil {
 		t.Error(err)
 	}
+	for _, k := range list {
+		if !k.released {
+			t.Errorf("process %d is not released", k.pid)
+		}
+	}
 	if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(state), ") Z ") {
 		t.Errorf("it is there: %s", state)
 	}
+}
+
+// keeper is a sniffer that counts what it is asked and told.
+type keeper struct {
+	pid, asked, forgotten int
+	released              bool
+}
+
+func (k *keeper) Name() string { return "keeper" }
+func (k *keeper) Forget()      { k.forgotten++ }
+func (k *keeper) Sniff(*engine.Query) (trad.Row, engine.Answer) {
+	k.asked++
+	return trad.Row{}, "it only counts"
 }
 
 // Another user of this machine is not let in.

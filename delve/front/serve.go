@@ -14,7 +14,20 @@ import (
 	"github.com/go-delve/delve/service"
 	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/debugger"
+
+	"github.com/sfwalk/sfwalk/delve"
 )
+
+// Options say how frames are unwound; the zero value, as [delve.NewTarget] has it.
+type Options struct {
+	// Prepare, where there is one, is called with each target before its first stack: it may
+	// have another table, and names. The function that it returns is called when the
+	// process is another, or none.
+	Prepare func(*delve.Target) (release func())
+	// Warnings, where there is one, returns what the user should know by now: one sentence
+	// each. They are written to the standard error, each once.
+	Warnings func() []string
+}
 
 // Serve serves the clients that connect to config.Listener, until ctx is done, a client
 // has ended the debugging, or the only client is gone (without config.AcceptMulti). Then
@@ -24,10 +37,10 @@ import (
 // config is what Delve's own server takes; of it, ProcessArgs says how the process was
 // started, and DisconnectChan is not used. The error is of the listener, or says why the
 // process could not be let go.
-func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger) error {
+func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{config: *config, dbg: dbg, stacks: &stacks{dbg: dbg}, stopping: make(chan struct{}), end: cancel, conns: map[net.Conn]bool{}}
+	s := &server{config: *config, dbg: dbg, stacks: &stacks{dbg: dbg, opts: o}, stopping: make(chan struct{}), end: cancel, conns: map[net.Conn]bool{}}
 	s.config.APIVersion, s.config.DisconnectChan = 2, nil
 	s.rpc = newMethods(s)
 	accepting := make(chan error, 1)

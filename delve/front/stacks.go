@@ -17,7 +17,8 @@ import (
 
 // stacks has the engine's stacks of the process, for all sessions.
 type stacks struct {
-	dbg *debugger.Debugger
+	dbg  *debugger.Debugger
+	opts Options
 
 	// What may change the process, or has. Delve does not tell; so whatever a client
 	// asks for counts that does not merely look.
@@ -25,8 +26,10 @@ type stacks struct {
 	changed  atomic.Uint64
 
 	// These are guarded by Delve's lock of the target.
-	target *delve.Target
-	seen   uint64 // what changed was when target was fresh
+	target  *delve.Target
+	release func()
+	seen    uint64          // what changed was when target was fresh
+	told    map[string]bool // warnings
 }
 
 // change says that something begins that may change the process; the function that it
@@ -62,7 +65,24 @@ func (s *stacks) locked(f func(*delve.Target) error) error {
 	if err := s.fresh(group.Selected); err != nil {
 		return err
 	}
+	defer s.tell()
 	return f(s.target)
+}
+
+// tell tells the user what there is to know.
+func (s *stacks) tell() {
+	if s.opts.Warnings == nil {
+		return
+	}
+	for _, w := range s.opts.Warnings() {
+		if !s.told[w] {
+			warn("warning: %s", w)
+			if s.told == nil {
+				s.told = make(map[string]bool)
+			}
+			s.told[w] = true
+		}
+	}
 }
 
 // fresh sees to it that s.target is of t, as it is now.
@@ -78,16 +98,28 @@ func (s *stacks) fresh(t *proc.Target) error {
 			return nil
 		}
 	}
-	if s.target != nil {
-		s.target.Close()
-		s.target = nil
-	}
+	s.drop()
 	target, err := delve.NewTarget(t)
 	if err != nil {
 		return err
 	}
 	s.target, s.seen = target, changed
+	if s.opts.Prepare != nil {
+		s.release = s.opts.Prepare(target)
+	}
 	return nil
+}
+
+// drop lets go of what the engine has of the process.
+func (s *stacks) drop() {
+	if s.target == nil {
+		return
+	}
+	if s.release != nil {
+		s.release()
+	}
+	s.target.Close()
+	s.target, s.release = nil, nil
 }
 
 // frames calls f with the frames of a goroutine, by Delve's number for it: -1 is the
@@ -153,12 +185,9 @@ func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig, f func
 	})
 }
 
-// close lets go of what the engine has of the process.
+// close ends the stacks.
 func (s *stacks) close() {
 	_, unlock := s.dbg.LockTargetGroup()
 	defer unlock()
-	if s.target != nil {
-		s.target.Close()
-		s.target = nil
-	}
+	s.drop()
 }

@@ -8,6 +8,9 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
 )
 
 // Delve is a debugger that serves Delve's clients. There is one, in
@@ -28,13 +31,30 @@ type DelveOptions struct {
 	TTY            string // its terminal; "" for this one
 	CheckGoVersion bool   // refuse programs of a Go that Delve does not know
 
+	// Unwinding returns what unwinds the frames of a process from now on.
+	Unwinding func(a *arch.Arch, of Process) Unwinding
+	Warnings  func() []string // what the user should know by now of who unwinds
+
 	Listen    string // an address as net.Listen takes it for "tcp", or unix:PATH
 	Multi     bool   // any number of clients, one after the other or at once
 	SameUser  bool   // of this machine's users, only this one may connect
 	Listening func(net.Addr)
 }
 
-func newDlv(delve Delve) *cobra.Command {
+// Unwinding is what unwinds the frames of one process.
+type Unwinding struct {
+	Table *frame.Table
+	Name  func(*frame.Frame) (Symbol, bool) // a plug-in's name for a frame or its code; nil where there are no plug-ins
+	Close func()                            // when the process is another, or none
+}
+
+// dlvFlags are those of all commands of dlv.
+type dlvFlags struct {
+	tableFlags
+	DelveOptions
+}
+
+func newDlv(host Host, delve Delve) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlv",
 		Short: "Serve Delve's clients, with whole stacks",
@@ -42,7 +62,8 @@ func newDlv(delve Delve) *cobra.Command {
 without frame pointers, signal handlers and callbacks into Go. 'dlv connect', and editors
 that speak DAP, connect to it as to 'dlv --headless'; 'stack', 'goroutines -t', 'frame N',
 'up' and 'down' then show its frames, and all else is as ever. A C frame has no variables
-that Delve could print; the Go frames below it have theirs.
+that Delve could print; the Go frames below it have theirs. Plug-ins are asked as by 'sfwalk
+attach' (see 'sfwalk plugin'), at each stop anew, and name their frames.
 
 It prints the address at which it listens:
 
@@ -70,12 +91,12 @@ and arm64.`,
 			return usageError{errors.New("dlv: which command? attach, exec or core")}
 		},
 	}
-	cmd.AddCommand(newDlvAttach(delve), newDlvExec(delve), newDlvCore(delve))
+	cmd.AddCommand(newDlvAttach(host, delve), newDlvExec(host, delve), newDlvCore(host, delve))
 	return cmd
 }
 
-func newDlvAttach(delve Delve) *cobra.Command {
-	var o DelveOptions
+func newDlvAttach(host Host, delve Delve) *cobra.Command {
+	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID",
 		Short: "Debug a live process",
@@ -83,7 +104,8 @@ func newDlvAttach(delve Delve) *cobra.Command {
 need not be Go's: of C programs there are threads, stacks and memory.`,
 		Example: `  sfwalk dlv attach 4242
   sfwalk dlv attach 4242 --listen 127.0.0.1:2345 --accept-multiclient
-  sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock`,
+  sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock
+  sfwalk dlv attach 4242 --plugin ./sniffer-mine`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := strconv.Atoi(args[0])
@@ -91,15 +113,15 @@ need not be Go's: of C programs there are threads, stacks and memory.`,
 				return usageError{fmt.Errorf("dlv attach %s: want the number of a process", args[0])}
 			}
 			o.PID = pid
-			return serveDelve(cmd, delve, o)
+			return o.serve(cmd, delve)
 		},
 	}
-	addServer(cmd, &o)
+	o.add(cmd, host)
 	return cmd
 }
 
-func newDlvExec(delve Delve) *cobra.Command {
-	var o DelveOptions
+func newDlvExec(host Host, delve Delve) *cobra.Command {
+	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "exec PROGRAM [-- ARGUMENT...]",
 		Short: "Start a program and debug it",
@@ -114,17 +136,17 @@ build it without optimisation: go build -gcflags='all=-N -l'.`,
 				return usageError{fmt.Errorf("dlv exec %s: put -- before its arguments", args[0])}
 			}
 			o.Args = args
-			return serveDelve(cmd, delve, o)
+			return o.serve(cmd, delve)
 		},
 	}
-	addServer(cmd, &o)
+	o.add(cmd, host)
 	cmd.Flags().StringVar(&o.Dir, "wd", "", "the folder in which the program is started (default: this one)")
 	cmd.Flags().StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
 	return cmd
 }
 
-func newDlvCore(delve Delve) *cobra.Command {
-	var o DelveOptions
+func newDlvCore(host Host, delve Delve) *cobra.Command {
+	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "core PROGRAM CORE",
 		Short: "Debug a core file",
@@ -134,27 +156,38 @@ look at it.`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Args, o.Core = args[:1], args[1]
-			return serveDelve(cmd, delve, o)
+			return o.serve(cmd, delve)
 		},
 	}
-	addServer(cmd, &o)
+	o.add(cmd, host)
 	return cmd
 }
 
-// addServer adds the flags of every server: those of dlv, by the same names.
-func addServer(cmd *cobra.Command, o *DelveOptions) {
+// add adds the flags of every server: those of dlv, by the same names, and those that say
+// which sniffers are asked.
+func (o *dlvFlags) add(cmd *cobra.Command, host Host) {
 	f := cmd.Flags()
 	f.StringVarP(&o.Listen, "listen", "l", "127.0.0.1:0", "the `address` to listen at: HOST:PORT, or unix:PATH; port 0 is any that is free")
 	f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on when they are gone")
 	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect")
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
+	o.tableFlags.add(cmd, host)
 }
 
-// serveDelve serves clients. Where this program cannot, it becomes one that can.
-func serveDelve(cmd *cobra.Command, delve Delve, o DelveOptions) error {
+// serve serves clients. Where this program cannot, it becomes one that can.
+func (o *dlvFlags) serve(cmd *cobra.Command, delve Delve) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	if delve == nil {
 		return becomeFull()
 	}
+	if err := o.start(cmd); err != nil {
+		return err
+	}
+	defer o.end()
+	o.plugins.wait() // not while a process is stopped
+	o.Unwinding, o.Warnings = o.unwinding, o.warnings
 	o.Listening = func(at net.Addr) {
 		if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 			warn(cmd, fmt.Sprintf("whoever reaches %s controls the process: connections are neither authenticated nor encrypted", at))
@@ -162,5 +195,19 @@ func serveDelve(cmd *cobra.Command, delve Delve, o DelveOptions) error {
 		// Editors know this line of dlv's.
 		fmt.Fprintf(cmd.OutOrStdout(), "API server listening at: %s\n", at)
 	}
-	return delve.Serve(cmd.Context(), o)
+	return delve.Serve(cmd.Context(), o.DelveOptions)
+}
+
+// unwinding is [DelveOptions.Unwinding].
+func (w *tableFlags) unwinding(a *arch.Arch, of Process) Unwinding {
+	list := w.plugins.about(of)
+	u := Unwinding{Table: w.table(a, list), Close: func() {
+		for _, s := range list {
+			s.Close()
+		}
+	}}
+	if len(list) > 0 {
+		u.Name = func(f *frame.Frame) (Symbol, bool) { return nameOf(list, f, false) }
+	}
+	return u
 }

@@ -4,18 +4,21 @@ package command
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 )
 
 // startDlv starts an installed "sfwalk dlv", and returns the address at which it listens.
@@ -60,7 +63,7 @@ func dlvConnect(t *testing.T, addr string, commands ...string) string {
 	if err != nil {
 		t.Fatalf("dlv connect %s: %v\n%s", addr, err, out)
 	}
-	return string(out)
+	return regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(string(out), "")
 }
 
 func traced(t *testing.T, pid int) bool {
@@ -140,6 +143,163 @@ func TestDlvExec(t *testing.T) {
 		t.Error(err)
 	}
 	wait(t, "the program to end", func() bool { return len(running(t, chain)) == 0 })
+}
+
+// ask sends a request to a server, and returns the result.
+func ask(t *testing.T, conn net.Conn, method, params string) json.RawMessage {
+	t.Helper()
+	fmt.Fprintf(conn, `{"method": "RPCServer.%s", "params": [%s], "id": 1}`, method, params)
+	var reply struct {
+		Result json.RawMessage
+		Error  any
+	}
+	if err := json.NewDecoder(conn).Decode(&reply); err != nil || reply.Error != nil {
+		t.Fatalf("%s %s: %v, %v", method, params, err, reply.Error)
+	}
+	return reply.Result
+}
+
+// dlvNames asks for the stack of the selected thread, and returns what its frames are called
+// and their files, as far as they match.
+func dlvNames(t *testing.T, conn net.Conn, match string) string {
+	t.Helper()
+	var stack struct {
+		Locations []struct {
+			File     string
+			Line     int
+			Function *struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal(ask(t, conn, "Stacktrace", `{"Id": -1, "Depth": 100}`), &stack); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range stack.Locations {
+		if f.Function != nil && regexp.MustCompile(match).MatchString(f.Function.Name) {
+			if strings.HasPrefix(f.Function.Name, "C.") {
+				f.Line = 0
+			}
+			got = append(got, fmt.Sprintf("%s %s:%d", f.Function.Name, filepath.Base(f.File), f.Line))
+		}
+	}
+	return strings.Join(got, ", ")
+}
+
+// runMeanwhile has the process run while f runs.
+func runMeanwhile(t *testing.T, conn, other net.Conn, f func()) {
+	t.Helper()
+	fmt.Fprint(other, `{"method": "RPCServer.Command", "params": [{"name": "continue"}], "id": 2}`)
+	wait(t, "the process to run", func() bool {
+		return strings.Contains(string(ask(t, conn, "State", `{"NonBlocking": true}`)), `"Running":true`)
+	})
+	f()
+	ask(t, conn, "Command", `{"name": "halt"}`)
+	if err := json.NewDecoder(other).Decode(&struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dialDlv connects to a server twice.
+func dialDlv(t *testing.T, addr string) (conns [2]net.Conn) {
+	t.Helper()
+	for i := range conns {
+		var err error
+		if conns[i], err = net.Dial("tcp", addr); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conns[i].Close() })
+	}
+	return conns
+}
+
+// Plug-ins are asked, and have names for frames, at each stop of a process and in its core.
+func TestDlvPlugin(t *testing.T) {
+	const (
+		down = "C.down jit.c:0"
+		want = down + ", jitted1 jitted.js:2, " + down + ", jitted2 jitted.js:3, " + down + ", jitted0 jitted.js:1, " + down
+	)
+	pid := startJIT(t)
+	core := filepath.Join(t.TempDir(), "core")
+	plugin := plugintest.Path(t, "jit")
+	cmd, addr := startDlv(t, "attach", pid, "--accept-multiclient", "--plugin", plugin)
+	conns := dialDlv(t, addr)
+	for range 3 {
+		if got := dlvNames(t, conns[0], `^C\.down$|^jitted`); got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+		runMeanwhile(t, conns[0], conns[1], func() {})
+	}
+	dlvConnect(t, addr, "dump "+core, "exit -d", "n")
+	ask(t, conns[0], "Detach", `{"Kill": false}`)
+	if err := cmd.Wait(); err != nil || fmt.Sprint(cmd.Stderr) != "" {
+		t.Errorf("%v, %v", err, cmd.Stderr)
+	}
+	exe, err := os.Readlink("/proc/" + pid + "/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SFWALK_PLUGIN_PATH", filepath.Dir(plugin))
+	cmd, addr = startDlv(t, "core", exe, core)
+	out := dlvConnect(t, addr, "stack 100", "exit")
+	if got := regexp.MustCompile(`in (jitted\d)\n +at (jitted\.js:\d)\n`).FindAllString(out, -1); len(got) != 3 {
+		t.Errorf("%q in\n%s", got, out)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is wrong with a plug-in costs a warning.
+func TestDlvPluginFaults(t *testing.T) {
+	pid := startJIT(t)
+	for mode, warning := range map[string]string{
+		"sniff-crash": "the plug-in has ended", "sniff-hang": "does not answer in time", "hs-exit": "no licence was found",
+	} {
+		cmd, addr := startDlv(t, "attach", pid, "--plugin", plugintest.Path(t, mode))
+		out := dlvConnect(t, addr, "stack 100", "stack 100", "exit -d")
+		if n := strings.Count(out, "C.down"); n < 2 {
+			t.Errorf("%s: down is there %d times:\n%s", mode, n, out)
+		}
+		if err := cmd.Wait(); err != nil || strings.Count(fmt.Sprint(cmd.Stderr), "warning: ") != 1 || !strings.Contains(fmt.Sprint(cmd.Stderr), warning) {
+			t.Errorf("%s: %v, %v", mode, err, cmd.Stderr)
+		}
+	}
+	// While the process runs, Delve is the first to learn that a plug-in has ended.
+	plugin := plugintest.Path(t, "jit")
+	cmd, addr := startDlv(t, "attach", pid, "--plugin", plugin, "--accept-multiclient")
+	conns := dialDlv(t, addr)
+	whole := dlvNames(t, conns[0], `^C\.down$|^jitted`)
+	runMeanwhile(t, conns[0], conns[1], func() {
+		for _, pid := range running(t, plugin) {
+			syscall.Kill(pid, syscall.SIGKILL)
+			wait(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })
+		}
+	})
+	if got := dlvNames(t, conns[0], `^C\.down$|^jitted`); !strings.HasPrefix(whole, got) || got == whole {
+		t.Errorf("without the plug-in: %s, with: %s", got, whole)
+	}
+	ask(t, conns[0], "Detach", `{"Kill": false}`)
+	if err := cmd.Wait(); err != nil || !strings.Contains(fmt.Sprint(cmd.Stderr), "the plug-in has ended") {
+		t.Errorf("%v, %v", err, cmd.Stderr)
+	}
+	if traced(t, atoi(t, pid)) {
+		t.Error("it is still traced")
+	}
+}
+
+// A name of a frame alone is shown in place of its code's, which Delve knows.
+func TestDlvPluginNames(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "recurse.c", "-g", "-O2", "-fno-omit-frame-pointer"), "40")
+	var want []string
+	for _, f := range gdbtest.Backtrace(t, p.PID)[0].Frames {
+		if f.Function == "even" || f.Function == "odd" {
+			want = append(want, fmt.Sprintf("script%d s.x:%d", f.Level, 100+f.Level))
+		}
+	}
+	_, addr := startDlv(t, "attach", strconv.Itoa(p.PID), "--plugin", plugintest.Path(t, "interpreter"))
+	if got := dlvNames(t, dialDlv(t, addr)[0], `^(script\d+|C\.even|C\.odd)$`); len(want) != 40 || got != strings.Join(want, ", ") {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
 }
 
 // Mistakes are named, with their remedy.

@@ -68,6 +68,8 @@ type Sniffer interface {
 	// Symbol returns the plug-in's name for a frame, or for the code where it runs.
 	Symbol(f *frame.Frame) (Symbol, bool)
 	Stats() Stats
+	// Close ends what the plug-in has of the process.
+	Close()
 }
 
 // Symbol is a plug-in's name for code.

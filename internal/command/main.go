@@ -123,7 +123,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newSFrame(), newPlugin(host), newDlv(delve), newDemo(host), newVersion())
+	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newSFrame(), newPlugin(host), newDlv(host, delve), newDemo(host), newVersion())
 	wrapArgs(root)
 	return root
 }

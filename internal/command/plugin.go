@@ -15,7 +15,7 @@ func newPlugin(host Host) *cobra.Command {
 		Short: "Sniffers that are programs of their own",
 		Long: `plugin looks after sniffers that are programs of their own: for a JIT's code, a
 coroutine library, whatever sfwalk cannot unwind by itself. Every command that
-prints stacks asks them:
+prints stacks asks them, and 'sfwalk dlv':
 
   those that --plugin PATH names, and
   those in the directories that SFWALK_PLUGIN_PATH lists, and in sfwalk/plugins in
@@ -28,7 +28,7 @@ belongs to others than you and root, or can be written by them, is left out.
 
 A plug-in is asked where it says that it wants to stand, or where --sniffers has its
 name. One that does not start, crashes, answers nonsense, or takes more than 250 ms for one
-answer or 10 s for all, costs a warning: the stacks are printed, with the sniffers that
+answer or 10 s for all (in dlv, at one stop), costs a warning: the stacks are printed, with the sniffers that
 are left, and the exit code is theirs.
 
 Plug-ins are run by the program sfwalk-full, which sfwalk becomes for that. docs/writing-a-sniffer.md

@@ -138,13 +138,22 @@ func (r *plugins) of(s *source) []Sniffer {
 	if r == nil {
 		return nil
 	}
-	r.wait()
 	if r.sniffers == nil {
-		for _, x := range r.usable {
-			r.sniffers = append(r.sniffers, x.plugin.Sniffer(s.process))
-		}
+		r.sniffers = r.about(s.process)
 	}
 	return r.sniffers
+}
+
+// about returns new sniffers that ask about a process.
+func (r *plugins) about(p Process) (list []Sniffer) {
+	if r == nil {
+		return nil
+	}
+	r.wait()
+	for _, x := range r.usable {
+		list = append(list, x.plugin.Sniffer(p))
+	}
+	return list
 }
 
 // insert puts those sniffers into a table that are not in it: each where its plug-in says.

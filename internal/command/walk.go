@@ -91,15 +91,18 @@ func (w *walker) spot(f *frame.Frame) *spot {
 // for that, or the frame alone. It is not kept with the spot: plug-ins learn names as
 // they are asked.
 func (w *walker) name(s *spot, f *frame.Frame) (name Symbol, ok bool) {
-	if len(w.plugins) == 0 {
-		return name, false
-	}
-	for _, p := range w.plugins {
-		if name, ok = p.Symbol(f); ok && (name.Own || s.at[s.outer].Function == "") {
+	return nameOf(w.plugins, f, s.at[s.outer].Function != "")
+}
+
+// nameOf returns the first name that one of some plug-ins has for a frame; where its code is
+// known by a name, only one for the frame alone.
+func nameOf(plugins []Sniffer, f *frame.Frame, known bool) (name Symbol, ok bool) {
+	for _, p := range plugins {
+		if name, ok = p.Symbol(f); ok && (name.Own || !known) {
 			return name, true
 		}
 	}
-	return name, false
+	return Symbol{}, false
 }
 
 // start makes the walker's stack that of a thread.

@@ -15,7 +15,9 @@ import (
 	"github.com/go-delve/delve/service"
 	"github.com/go-delve/delve/service/debugger"
 
+	"github.com/sfwalk/sfwalk/delve"
 	"github.com/sfwalk/sfwalk/delve/front"
+	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
@@ -53,7 +55,24 @@ func (Delve) Serve(ctx context.Context, o command.DelveOptions) error {
 		return explain(ctx, o, err)
 	}
 	o.Listening(listener.Addr())
-	return front.Serve(ctx, config, dbg)
+	return front.Serve(ctx, config, dbg, front.Options{Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }})
+}
+
+// prepare has a target's frames unwound as the user wants it.
+func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
+	of := command.Process{PID: t.Proc.Pid(), Live: o.Core == ""}
+	if of.Live {
+		of.Root = fmt.Sprintf("/proc/%d/root", of.PID)
+	}
+	u := o.Unwinding(t.Arch(), of)
+	t.Table = u.Table
+	if u.Name != nil {
+		t.Name = func(f *frame.Frame) (delve.Name, bool) {
+			s, ok := u.Name(f)
+			return delve.Name{Own: s.Own, Function: s.Function, Start: s.Lo, File: s.File, Line: s.Line}, ok
+		}
+	}
+	return u.Close
 }
 
 // listen listens at an address as dlv takes it.
