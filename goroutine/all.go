@@ -1,0 +1,102 @@
+package goroutine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// All returns the goroutines as they are now, by ascending numbers: those of the runtime, too,
+// such as its collector's. It is called again whenever the target has run. Where some of them
+// cannot be read or are not as they should be, the others are returned, and an error that says
+// so of the first; one that seems to be parked, but not on its stack, is returned without
+// registers.
+func (r *Runtime) All() ([]Goroutine, error) {
+	list, err := r.pointers(r.allgs, maxGoroutines)
+	failed := 0
+	fail := func(why error) {
+		if failed++; err == nil {
+			err = fmt.Errorf("%w: %w", ErrUnknown, why)
+		}
+	}
+	var gs []Goroutine
+	ms := machines{r: r, known: map[uint64]machine{}}
+	reasons := map[uint8]string{}
+	r.structs(list, r.layout.size, func(addr uint64, data []byte, why error) {
+		if why != nil {
+			fail(why)
+			return
+		}
+		w := words{addr, data, r.arch.Order}
+		g, listed, why := r.read(w, reasons)
+		if !listed {
+			if why != nil {
+				fail(why)
+			}
+			return
+		}
+		if m := w.word(r.layout.M); m != 0 && ms.runs(m, addr) {
+			ms.running = append(ms.running, running{len(gs), m})
+		} else if why := r.park(w, &g); why != nil {
+			fail(why)
+		}
+		gs = append(gs, g)
+	})
+	ms.setThreads(gs)
+	slices.SortStableFunc(gs, func(a, b Goroutine) int { return cmp.Compare(a.Number, b.Number) })
+	if failed > 1 {
+		err = fmt.Errorf("%w (and %d more of %d)", err, failed-1, len(list))
+	}
+	return gs, err
+}
+
+// read reads one struct g, but the registers. listed is false where it is no goroutine, or
+// none any more; err says what is wrong with it.
+func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed bool, err error) {
+	l := &r.layout
+	status := w.half(l.status)
+	s, listed, ok := statusOf(status)
+	if !ok {
+		return g, false, fmt.Errorf("struct g at %#x: its status is %d", w.addr, status)
+	}
+	if !listed {
+		return g, false, nil
+	}
+	g = Goroutine{
+		Number: w.word(l.status + goid), Status: s, G: w.addr,
+		Lo: w.word(0), Hi: w.word(8),
+		Start: w.word(l.startpc), Created: w.word(l.startpc - 16),
+	}
+	if g.Number == 0 || g.Number > maxNumber {
+		return g, false, fmt.Errorf("struct g at %#x: its number is %d", w.addr, g.Number)
+	}
+	if why := w.data[l.status+waitreason]; r.reasons != 0 && (s == Waiting || s == Preempted || s == Leaked) {
+		text, ok := reasons[why]
+		if !ok {
+			text, _ = r.reason(r.reasons, why)
+			reasons[why] = text
+		}
+		g.Reason = text
+	}
+	return g, true, nil
+}
+
+// park takes the registers with which a goroutine was parked from its struct g.
+func (r *Runtime) park(w words, g *Goroutine) error {
+	if g.Status == Running || g.Status == Syscall {
+		return nil // it is about to be, or no more
+	}
+	l := &r.layout
+	sp := w.word(l.SP)
+	if sp == 0 || sp < g.Lo || sp > g.Hi {
+		return fmt.Errorf("goroutine %d: its SP %#x is not on its stack, from %#x to %#x", g.Number, sp, g.Lo, g.Hi)
+	}
+	g.SP, g.PC = sp, w.word(l.PC)
+	if l.FP != 0 {
+		g.FP = w.word(l.FP)
+	}
+	if l.RA != 0 {
+		g.RA = w.word(l.RA)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package goroutine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/sniffer/gostack"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// ErrNotGo says that a target has no Go code. Errors of [Find] wrap it.
+var ErrNotGo = gomodule.ErrNotGo
+
+// ErrUnknown says that the runtime is not as it has been in all releases so far, or has not
+// begun to run, or that its memory is broken. Errors of [Find] and [Runtime.All] wrap it.
+var ErrUnknown = errors.New("the runtime's list of goroutines is not understood")
+
+// Runtime is the Go runtime of one target. It is safe for concurrent use as far as the
+// target is.
+type Runtime struct {
+	t       target.Target
+	arch    *arch.Arch
+	allgs   uint64 // address of the runtime's list: a slice of pointers to structs g
+	layout  layout
+	reasons uint64 // address of the texts of wait reasons; 0 if it is not known
+}
+
+// Find finds the runtime of a target. Where several of its modules have one each, as libraries
+// built as c-shared do, it is that of the first module with goroutines. The error wraps
+// [ErrNotGo] where no module has any Go code.
+func Find(t target.Target) (*Runtime, error) {
+	var failed, closed error
+	for _, m := range t.Modules().All() {
+		if _, _, err := m.Image(); err != nil {
+			closed = errors.Join(closed, err)
+			continue
+		}
+		r, err := findIn(t, m)
+		if err == nil {
+			return r, nil
+		}
+		if !errors.Is(err, ErrNotGo) && failed == nil {
+			failed = fmt.Errorf("%s: %w", m.Path, err)
+		}
+	}
+	switch {
+	case failed != nil:
+		return nil, failed
+	case closed != nil:
+		return nil, fmt.Errorf("%w in what can be read: %w", ErrNotGo, closed)
+	}
+	return nil, fmt.Errorf("goroutines: %w", ErrNotGo)
+}
+
+// Functions of the runtime that refer to its list, and to the texts of wait reasons: those
+// that have been there for that purpose in all releases, and others, into which a compiler may
+// have put them.
+var (
+	listing   = []string{"runtime.allgadd", "runtime.newproc1", "runtime.forEachG", "runtime.tracebackothers"}
+	reasoning = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
+)
+
+// findIn finds the runtime in a module.
+func findIn(t target.Target, m *target.Module) (*Runtime, error) {
+	table, _, err := gomodule.Table(m)
+	if errors.Is(err, ErrNotGo) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	r := &Runtime{t: t, arch: t.Arch()}
+	if r.arch.PtrSize != 8 {
+		return nil, fmt.Errorf("%w: addresses of %d bytes", ErrUnknown, r.arch.PtrSize)
+	}
+	code, ok := gostack.FindLayout(m, r.arch)
+	if !ok {
+		return nil, fmt.Errorf("%w: the code that parks goroutines on %s is not known", ErrUnknown, r.arch.Name)
+	}
+	functions := named(table, append(slices.Clone(listing), reasoning...))
+	err = fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listing, ", "))
+	for at := range references(m, r.arch, functions, listing) {
+		list, why := r.pointers(at, sample)
+		if why != nil {
+			if r.allgs == 0 {
+				err = why
+			}
+			continue
+		}
+		r.allgs = at
+		if r.layout, err = r.learn(list, code); err == nil {
+			break
+		}
+		err = fmt.Errorf("list at %#x: %w", at, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for at := range references(m, r.arch, functions, reasoning) {
+		if r.hasReasons(at) {
+			r.reasons = at
+			break
+		}
+	}
+	return r, nil
+}
+
+// named returns the functions of a table that have one of the names.
+func named(table *gopclntab.Table, names []string) map[string]gopclntab.Func {
+	found := map[string]gopclntab.Func{}
+	for i := range table.Len() {
+		if len(found) == len(names) {
+			break
+		}
+		f, ok := table.Func(i)
+		if !ok {
+			continue
+		}
+		if name := f.Name(); slices.Contains(names, name) {
+			found[name] = f
+		}
+	}
+	return found
+}

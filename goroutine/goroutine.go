@@ -1,0 +1,93 @@
+package goroutine
+
+import (
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// Goroutine is one as the runtime has it in its memory.
+type Goroutine struct {
+	Number uint64 // the runtime's goid, from 1
+	Status Status
+	Reason string // why a waiting one waits: "chan receive"; "" if it does not, or that is not known
+	Thread int    // the ID of the thread that runs it, or is in a system call or in C for it; 0 if there is none
+
+	Created uint64 // where the go statement's call returns; 0 if not known
+	Start   uint64 // where its function begins; 0 if not known
+
+	G      uint64 // the address of its struct g
+	Lo, Hi uint64 // its stack: Lo <= SP <= Hi
+
+	// The registers with which it was parked. All are 0 where it is not: where a thread runs
+	// it, or what is saved as its SP is not on its stack. RA is 0 on processors without a
+	// link register, FP where Go has no frame pointer.
+	PC, SP, FP, RA uint64
+}
+
+// Parked reports whether no thread runs the goroutine, and its stack begins with its own
+// registers; else with those of its Thread.
+func (g *Goroutine) Parked() bool { return g.SP != 0 }
+
+// Registers sets the registers of a goroutine that is parked; of another it sets none.
+func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
+	if !g.Parked() {
+		return
+	}
+	regs.Set(a.PC, g.PC)
+	regs.Set(a.SP, g.SP)
+	regs.Set(a.FP, g.FP)
+	if a.RA != a.PC {
+		regs.Set(a.RA, g.RA)
+	}
+}
+
+// Status is what a goroutine does. Those that have ended are not listed.
+type Status uint8
+
+const (
+	Runnable  Status = iota // it waits for a thread
+	Running                 // on Thread
+	Syscall                 // in a system call, or in C, on Thread
+	Waiting                 // for Reason; where it has a Thread, that does work of the runtime's for it
+	Copying                 // its stack is being moved
+	Preempted               // it has been stopped, and waits for who has stopped it
+	Leaked                  // it waits for what nobody can reach any more, as the collector has found
+)
+
+var statusNames = [...]string{"runnable", "running", "syscall", "waiting", "copystack", "preempted", "leaked"}
+
+// String returns the runtime's own word.
+func (s Status) String() string {
+	if int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return "status " + strconv.Itoa(int(s))
+}
+
+// scanning is added to a status while the garbage collector reads the stack (_Gscan).
+const scanning = 0x1000
+
+// statusOf returns what a goroutine does whose struct g has a status; listed is false for one
+// that does not exist yet or any more, ok for what is no status (runtime2.go, _Gidle and others).
+func statusOf(status uint32) (s Status, listed, ok bool) {
+	switch status &^ scanning {
+	case 1:
+		return Runnable, true, true
+	case 2:
+		return Running, true, true
+	case 3:
+		return Syscall, true, true
+	case 4:
+		return Waiting, true, true
+	case 8:
+		return Copying, true, true
+	case 9:
+		return Preempted, true, true
+	case 10:
+		return Leaked, true, true
+	case 0, 6, 11: // idle, dead, dead and kept for a thread of C
+		return 0, false, true
+	}
+	return 0, false, false
+}

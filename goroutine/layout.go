@@ -1,0 +1,143 @@
+package goroutine
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/sniffer/gostack"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// layout is where structs g and m have what: offsets in bytes. In a struct g, stack.lo and
+// stack.hi are the first two words.
+type layout struct {
+	gostack.Layout
+	status  int64 // atomicstatus, of 32 bits; stackLock, goid, schedlink, waitsince, waitreason follow
+	startpc int64 // gopc is two words before
+	size    int   // that must be read of a struct g
+}
+
+// What follows atomicstatus in all releases, as offsets from there.
+const (
+	goid       = 8
+	schedlink  = 16
+	waitsince  = 24
+	waitreason = 32
+)
+
+// What is looked at to learn the layout.
+const (
+	sample      = 1024 // goroutines
+	probe       = 640  // bytes of a struct g
+	statusRange = 128  // bytes behind the saved registers that atomicstatus is in
+)
+
+// learn finds out what structs g have where, by those that a list points to. The error says
+// that they are none.
+func (r *Runtime) learn(list []uint64, code gostack.Layout) (l layout, err error) {
+	var gs []words
+	r.structs(list, probe, func(addr uint64, data []byte, err error) {
+		if err == nil {
+			gs = append(gs, words{addr, bytes.Clone(data), r.arch.Order})
+		}
+	})
+	if len(gs) < len(list)-len(list)/8 {
+		return l, fmt.Errorf("%w: of %d structs g %d cannot be read", ErrUnknown, len(list), len(list)-len(gs))
+	}
+	l.Layout = code
+	begin := max(code.SP, code.PC, code.FP, code.RA) + 8
+	for at := begin; at < begin+statusRange; at += 8 {
+		if !fitsStatus(gs, at) {
+			continue
+		}
+		if l.status != 0 {
+			return l, fmt.Errorf("%w: in %d structs g both the words at %#x and at %#x may be the status", ErrUnknown, len(gs), l.status, at)
+		}
+		l.status = at
+	}
+	if l.status == 0 {
+		return l, fmt.Errorf("%w: in %d structs g no word from %#x on may be the status", ErrUnknown, len(gs), begin)
+	}
+	var living []words
+	for _, g := range gs {
+		if _, listed, _ := statusOf(g.half(l.status)); listed {
+			living = append(living, g)
+		}
+	}
+	from := l.status + waitreason + 8
+	if l.startpc = findStart(r.t.Modules(), living, from); l.startpc == 0 {
+		return l, fmt.Errorf("%w: in %d structs g no word from %#x on is where a goroutine's function begins", ErrUnknown, len(living), from)
+	}
+	l.size = int(l.startpc) + 8
+	return l, nil
+}
+
+// fitsStatus reports whether the structs g may have atomicstatus at an offset, and what
+// follows it.
+func fitsStatus(gs []words, at int64) bool {
+	living := map[uint64]bool{} // by number
+	for _, g := range gs {
+		_, listed, ok := statusOf(g.half(at))
+		if !ok || g.half(at+4) > 1 {
+			return false
+		}
+		if !listed {
+			continue
+		}
+		number := g.word(at + goid)
+		if number == 0 || number > maxNumber || living[number] || g.word(at+schedlink)%8 != 0 || int64(g.word(at+waitsince)) < 0 || g.word(0) >= g.word(8) {
+			return false
+		}
+		living[number] = true
+	}
+	return len(living) > 0
+}
+
+// maxNumber is above the number of any goroutine: they are not used again.
+const maxNumber = 1 << 48
+
+// findStart returns the offset in structs g, from the given one on, of the address at which
+// the goroutine's function begins: all are such, but of goroutines that the runtime has made
+// for threads of C, which have none. Two words before is where it was created. 0 says that
+// there is none.
+func findStart(modules *target.Modules, gs []words, from int64) int64 {
+	c := code{modules, map[uint64]bool{}}
+	for at := from; at+8 <= probe; at += 8 {
+		starts := 0
+		for _, g := range gs {
+			start, created := g.word(at), g.word(at-16)
+			if start != 0 && !c.begins(start) || created != 0 && !modules.IsCode(created) {
+				starts = -1
+				break
+			}
+			if start != 0 {
+				starts++
+			}
+		}
+		if starts > 0 && starts >= len(gs)/2 {
+			return at
+		}
+	}
+	return 0
+}
+
+// code knows where functions of Go begin.
+type code struct {
+	modules *target.Modules
+	known   map[uint64]bool
+}
+
+func (c *code) begins(addr uint64) bool {
+	begins, ok := c.known[addr]
+	if !ok {
+		if m := c.modules.Find(addr); m != nil {
+			if table, bias, err := gomodule.Table(m); err == nil {
+				f, found := table.Find(addr - bias)
+				begins = found && f.Lo == addr-bias
+			}
+		}
+		c.known[addr] = begins
+	}
+	return begins
+}

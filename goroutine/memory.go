@@ -1,0 +1,94 @@
+package goroutine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// maxGoroutines bounds how many a list may have; each takes two kilobytes of a program's memory.
+const maxGoroutines = 1 << 22
+
+// pointers reads the list at an address, a slice: its first max pointers in ascending order,
+// each once. Where the rest cannot be read, it returns those before, and an error.
+func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, err error) {
+	mem := r.t.Memory()
+	var header [24]byte
+	if n, err := mem.ReadMemory(at, header[:]); n < len(header) {
+		return nil, fmt.Errorf("%w: its slice at %#x: %w", ErrUnknown, at, err)
+	}
+	h := words{at, header[:], r.arch.Order}
+	ptr, n, room := h.word(0), h.word(8), h.word(16)
+	if ptr == 0 || ptr%8 != 0 || n == 0 || n > room || n > maxGoroutines {
+		return nil, fmt.Errorf("%w: a slice at %#x has %d pointers at %#x, with room for %d", ErrUnknown, at, n, ptr, room)
+	}
+	n = min(n, max)
+	var page [4096]byte // no more is kept than could be read
+	for read := uint64(0); read < n; {
+		part := page[:min(8*(n-read), uint64(len(page)))]
+		addr := ptr + 8*read
+		got, why := mem.ReadMemory(addr, part)
+		w := words{addr, part[:min(got, len(part))], r.arch.Order}
+		for i := int64(0); i+8 <= int64(len(w.data)); i += 8 {
+			if g := w.word(i); g != 0 && g%8 == 0 {
+				list = append(list, g)
+			}
+		}
+		read += uint64(len(part)) / 8
+		if got < len(part) {
+			err = fmt.Errorf("%w: %d pointers at %#x, of which those from %#x on: %w", ErrUnknown, n, ptr, addr+uint64(got)&^7, why)
+			break
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if err == nil && uint64(len(list)) < n {
+		err = fmt.Errorf("%w: %d of %d pointers at %#x point to nothing, or where others do", ErrUnknown, n-uint64(len(list)), n, ptr)
+	}
+	return list, err
+}
+
+// span is how many bytes are read at once, where structs g lie close together: those that
+// the runtime has made at once.
+const span = 8 << 10
+
+// structs reads size bytes, no more than span, from each address of a list in ascending order.
+// The bytes are visit's until it returns; err says that they cannot be read.
+func (r *Runtime) structs(list []uint64, size int, visit func(addr uint64, data []byte, err error)) {
+	mem := r.t.Memory()
+	var room [span]byte
+	var at uint64 // of what has been read
+	var data []byte
+	for i, addr := range list {
+		if addr-at >= uint64(len(data)) || uint64(len(data))-(addr-at) < uint64(size) {
+			end := addr + uint64(size)
+			for _, next := range list[i+1:] {
+				if next-addr > span-uint64(size) {
+					break
+				}
+				end = next + uint64(size)
+			}
+			n, err := mem.ReadMemory(addr, room[:end-addr])
+			n = min(n, int(end-addr))
+			at, data = addr, room[:n]
+			if n < size {
+				visit(addr, nil, fmt.Errorf("struct g at %#x: %w", addr, err))
+				continue
+			}
+		}
+		visit(addr, data[addr-at:][:size], nil)
+	}
+}
+
+// words are bytes of memory, from an address on.
+type words struct {
+	addr  uint64
+	data  []byte
+	order binary.ByteOrder
+}
+
+// word returns the word at an offset, which is among the bytes.
+func (w words) word(at int64) uint64 { return w.order.Uint64(w.data[at:]) }
+
+// half returns the 32 bits at an offset.
+func (w words) half(at int64) uint32 { return w.order.Uint32(w.data[at:]) }
