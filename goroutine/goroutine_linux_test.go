@@ -1,0 +1,169 @@
+package goroutine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// The list is what the runtime itself prints, goroutine by goroutine and frame by frame:
+// numbers, structs g, states, threads, functions, lines, PC and SP. The layout is that which
+// the DWARF of the same program has.
+func TestTraceback(t *testing.T) {
+	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))
+	for _, test := range []struct {
+		name  string
+		flags []string
+	}{
+		{"plain", nil},
+		{"without DWARF", []string{"-ldflags=-w"}},
+		{"stripped", []string{"-ldflags=-s -w"}},
+		{"stripped PIE", []string{"-buildmode=pie", "-ldflags=-s -w"}},
+		{"stripped cgo", []string{"CGO_ENABLED=1", "-ldflags=-s -w"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := start(t, "system", gdbtest.Build(t, "delvego", test.flags...), "quiet")
+			tg := s.attach(t)
+			list := observe(t, tg, twin)
+			r, err := Find(tg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkLayout(t, r.layout, twin)
+			compare(t, list, s.quit(t))
+		})
+	}
+}
+
+// So it is in core files of other processors.
+func TestGuests(t *testing.T) {
+	for arch, qemu := range map[string]string{"arm64": "qemu-aarch64", "s390x": "qemu-s390x"} {
+		t.Run(arch, func(t *testing.T) {
+			twin := dwarfLayout(t, gdbtest.Build(t, "delvego", "GOARCH="+arch))
+			tg, said := guest(t, arch, qemu, "-ldflags=-s -w")
+			compare(t, observe(t, tg, twin), said)
+			if r, err := Find(tg); err == nil {
+				checkLayout(t, r.layout, twin)
+			}
+		})
+	}
+}
+
+// A core file that gdb writes has what the process has.
+func TestCore(t *testing.T) {
+	exe := gdbtest.Build(t, "delvego", "-buildmode=pie", "-ldflags=-s -w")
+	s := start(t, "system", exe, "quiet")
+	r, err := Find(s.attach(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := r.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "core")
+	out, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(s.pid), "-ex", "generate-core-file "+path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("gdb: %v\n%s", err, out)
+	}
+	r, err = Find(openCore(t, path, exe))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got, err := r.All()
+	if err != nil {
+		t.Error(err)
+	}
+	byNumber := map[uint64]Goroutine{}
+	for _, g := range got {
+		byNumber[g.Number] = g
+	}
+	same := 0
+	for _, g := range want {
+		if byNumber[g.Number] == g {
+			same++
+		} else if g.Number > 100 {
+			t.Errorf("%+v\nwant %+v", byNumber[g.Number], g)
+		}
+	}
+	if same < 1000 {
+		t.Errorf("%d goroutines are the same", same)
+	}
+}
+
+// In a PID namespace the process knows its threads by other numbers than the target.
+func TestNamespace(t *testing.T) {
+	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))
+	s := startIn(t, "", &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}, "system", gdbtest.Build(t, "delvego", "-ldflags=-s -w"), "quiet")
+	threads := 0
+	for _, o := range observe(t, s.attach(t), twin) {
+		if o.Status != Syscall {
+			continue
+		}
+		threads++
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", s.pid, o.Thread))
+		if err != nil {
+			t.Errorf("goroutine %d is on thread %d: %v", o.Number, o.Thread, err)
+		}
+		want := fmt.Sprintf("\nNSpid:\t%d\t%d\n", o.Thread, o.procid)
+		if uint64(o.Thread) == o.procid || !strings.Contains(string(status), want) {
+			t.Errorf("goroutine %d is on thread %d, and its m on %d; the kernel says\n%s", o.Number, o.Thread, o.procid, status)
+		}
+	}
+	if threads < 5 {
+		t.Errorf("%d threads are in system calls", threads)
+	}
+}
+
+// A process that works is listed at any moment: each goroutine is on a thread of its own, or
+// its stack leads to where it began.
+func TestBusy(t *testing.T) {
+	exe := gdbtest.Build(t, "delvego", "-ldflags=-s -w")
+	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))
+	p := gdbtest.StartRunning(t, exe)
+	s := &subject{pid: p.PID}
+	running := 0
+	for range 10 {
+		p.Stop(t)
+		list := observe(t, s.attach(t), twin)
+		p.Continue(t)
+		if len(list) < 900 {
+			t.Errorf("%d goroutines", len(list))
+		}
+		threads := map[int]uint64{}
+		for _, o := range list {
+			switch n := len(o.frames); {
+			case o.Thread != 0 && threads[o.Thread] != 0:
+				t.Errorf("goroutines %d and %d are on thread %d", threads[o.Thread], o.Number, o.Thread)
+			case o.Thread != 0:
+				threads[o.Thread] = o.Number
+				running++
+				if uint64(o.Thread) != o.procid {
+					t.Errorf("goroutine %d is on thread %d, and its m on %d", o.Number, o.Thread, o.procid)
+				}
+			case !o.Parked():
+				t.Errorf("goroutine %d, %s: on no thread, and not parked", o.Number, o.said())
+			case n < 2 || o.frames[n-1].function != "runtime.goexit" || o.frames[n-2].function != o.start:
+				t.Errorf("goroutine %d, %s: it began in %s, and its stack is %v %s", o.Number, o.said(), o.start, o.frames, o.why)
+			}
+		}
+	}
+	t.Logf("%d times a goroutine was on a thread", running)
+}
+
+// A program of C has no Go.
+func TestC(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c"))
+	s := &subject{pid: p.PID}
+	if _, err := Find(s.attach(t)); !errors.Is(err, ErrNotGo) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,85 @@
+package goroutine
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"testing"
+)
+
+// dwarfOffsets are the offsets of the members of the runtime's structs, by DWARF: "g.sched.sp".
+type dwarfOffsets map[string]uint64
+
+// dwarfLayout reads them from a program that has DWARF.
+func dwarfLayout(t *testing.T, path string) dwarfOffsets {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	d, err := f.DWARF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	offsets := dwarfOffsets{}
+	for r := d.Reader(); ; {
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e == nil {
+			break
+		}
+		name, _ := e.Val(dwarf.AttrName).(string)
+		if e.Tag != dwarf.TagStructType || name != "runtime.g" && name != "runtime.m" && name != "runtime.gobuf" {
+			if e.Tag != dwarf.TagCompileUnit {
+				r.SkipChildren()
+			}
+			continue
+		}
+		typ, err := d.Type(e.Offset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range typ.(*dwarf.StructType).Field {
+			offsets[name[len("runtime."):]+"."+field.Name] = uint64(field.ByteOffset)
+		}
+	}
+	for _, name := range []string{"g.m", "m.procid"} {
+		if offsets[name] == 0 {
+			t.Fatalf("the DWARF of %s has no %s", path, name)
+		}
+	}
+	return offsets
+}
+
+// checkLayout holds what was learnt of a program against the DWARF of its twin.
+func checkLayout(t *testing.T, l layout, d dwarfOffsets) {
+	t.Helper()
+	sched := d["g.sched"]
+	want := map[string][2]uint64{
+		"m":            {uint64(l.M), d["g.m"]},
+		"curg":         {uint64(l.Curg), d["m.curg"]},
+		"sp":           {uint64(l.SP), sched + d["gobuf.sp"]},
+		"pc":           {uint64(l.PC), sched + d["gobuf.pc"]},
+		"atomicstatus": {uint64(l.status), d["g.atomicstatus"]},
+		"stackLock":    {uint64(l.status) + 4, d["g.stackLock"]},
+		"goid":         {uint64(l.status) + goid, d["g.goid"]},
+		"schedlink":    {uint64(l.status) + schedlink, d["g.schedlink"]},
+		"waitsince":    {uint64(l.status) + waitsince, d["g.waitsince"]},
+		"waitreason":   {uint64(l.status) + waitreason, d["g.waitreason"]},
+		"startpc":      {uint64(l.startpc), d["g.startpc"]},
+		"gopc":         {uint64(l.startpc) - 16, d["g.gopc"]},
+	}
+	if l.FP != 0 {
+		want["bp"] = [2]uint64{uint64(l.FP), sched + d["gobuf.bp"]}
+	}
+	if l.RA != 0 {
+		want["lr"] = [2]uint64{uint64(l.RA), sched + d["gobuf.lr"]}
+	}
+	for name, x := range want {
+		if x[0] != x[1] {
+			t.Errorf("%s is at %d in a struct, by DWARF at %d", name, x[0], x[1])
+		}
+	}
+}

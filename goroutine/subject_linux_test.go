@@ -1,0 +1,136 @@
+package goroutine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// subject is a process whose goroutines are listed.
+type subject struct {
+	pid    int
+	stderr bytes.Buffer
+	exited chan struct{}
+}
+
+// start runs a program whose goroutines come to rest, until it has said that it is ready.
+func start(t testing.TB, traceback string, cmd ...string) *subject {
+	t.Helper()
+	return startIn(t, "", nil, traceback, cmd...)
+}
+
+// startIn does so in a folder, with attributes.
+func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback string, args ...string) *subject {
+	t.Helper()
+	s := &subject{exited: make(chan struct{})}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "GOTRACEBACK="+traceback)
+	cmd.Stderr, cmd.Dir = &s.stderr, dir
+	if attr == nil {
+		attr = &syscall.SysProcAttr{}
+	}
+	attr.Pdeathsig = syscall.SIGKILL
+	cmd.SysProcAttr = attr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe() // not StdoutPipe: Wait would close it under the reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	started := make(chan error)
+	go func() { // the signal of a parent's death is sent when the thread ends that was the parent
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			cmd.Wait()
+			close(s.exited)
+		}
+	}()
+	err = <-started
+	w.Close()
+	if err != nil {
+		t.Skipf("start %v: %v", args, err)
+	}
+	s.pid = cmd.Process.Pid
+	t.Cleanup(func() {
+		stdin.Close()
+		cmd.Process.Kill()
+		<-s.exited
+		r.Close()
+	})
+	r.SetReadDeadline(time.Now().Add(30 * time.Second))
+	if ready, err := bufio.NewReader(r).ReadString('\n'); ready != "ready\n" {
+		t.Fatalf("%v says %q: %v", args, ready, err)
+	}
+	return s
+}
+
+// attach takes a picture of the process.
+func (s *subject) attach(t testing.TB) target.Target {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), s.pid, live.Options{Consistent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
+}
+
+// quit has the process write what it knows of its goroutines, and end.
+func (s *subject) quit(t testing.TB) map[uint64]*traceback {
+	t.Helper()
+	if err := syscall.Kill(s.pid, syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(time.Minute):
+		t.Fatalf("process %d does not end", s.pid)
+	}
+	return readTracebacks(t, &s.stderr)
+}
+
+// openCore opens a core file.
+func openCore(t testing.TB, path, exe string) target.Target {
+	t.Helper()
+	tg, err := core.Open(path, core.Options{Exe: exe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
+}
+
+// guest runs delvego for another processor, has it write tracebacks and end, and opens the
+// core file that qemu writes of it.
+func guest(t testing.TB, arch, qemu string, flags ...string) (tg target.Target, said map[uint64]*traceback) {
+	t.Helper()
+	tool := gdbtest.Tool(t, qemu)
+	exe := gdbtest.Build(t, "delvego", append([]string{"GOARCH=" + arch}, flags...)...)
+	dir := t.TempDir()
+	// The emulator's own core is of no use.
+	s := startIn(t, dir, nil, "crash", "/bin/sh", "-c", `echo 0 >/proc/$$/coredump_filter; ulimit -c unlimited; ulimit -s 4096; exec "$@"`, "sh", tool, exe, "quiet")
+	said = s.quit(t)
+	cores, _ := filepath.Glob(filepath.Join(dir, "qemu_*.core"))
+	if len(cores) != 1 {
+		left, _ := os.ReadDir(dir)
+		t.Fatalf("qemu has left %d core files: %v", len(cores), left)
+	}
+	return openCore(t, cores[0], exe), said
+}
