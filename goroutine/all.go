@@ -22,11 +22,16 @@ func (r *Runtime) All() ([]Goroutine, error) {
 	var gs []Goroutine
 	ms := machines{r: r, known: map[uint64]machine{}}
 	reasons := map[uint8]string{}
+	end := uint64(0) // of what has been read: no more is listed than the target has memory for
 	r.structs(list, r.layout.size, func(addr uint64, data []byte, why error) {
+		if why == nil && addr < end {
+			why = fmt.Errorf("struct g at %#x: another reaches to %#x", addr, end)
+		}
 		if why != nil {
 			fail(why)
 			return
 		}
+		end = addr + uint64(len(data))
 		w := words{addr, data, r.arch.Order}
 		g, listed, why := r.read(w, reasons)
 		if !listed {
@@ -36,7 +41,9 @@ func (r *Runtime) All() ([]Goroutine, error) {
 			return
 		}
 		if m := w.word(r.layout.M); m != 0 && ms.runs(m, addr) {
-			ms.running = append(ms.running, running{len(gs), m})
+			if len(ms.running) < maxRunning {
+				ms.running = append(ms.running, running{len(gs), m})
+			}
 		} else if why := r.park(w, &g); why != nil {
 			fail(why)
 		}
@@ -64,17 +71,18 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 	}
 	g = Goroutine{
 		Number: w.word(l.status + goid), Status: s, G: w.addr,
-		Lo: w.word(0), Hi: w.word(8),
+		Lo: w.word(0), Hi: w.word(8), Since: int64(w.word(l.status + waitsince)),
 		Start: w.word(l.startpc), Created: w.word(l.startpc - 16),
 	}
 	if g.Number == 0 || g.Number > maxNumber {
 		return g, false, fmt.Errorf("struct g at %#x: its number is %d", w.addr, g.Number)
 	}
-	if why := w.data[l.status+waitreason]; r.reasons != 0 && (s == Waiting || s == Preempted || s == Leaked) {
-		text, ok := reasons[why]
-		if !ok {
-			text, _ = r.reason(r.reasons, why)
-			reasons[why] = text
+	if s == Waiting || s == Preempted || s == Leaked {
+		g.Code = w.data[l.status+waitreason]
+		text, ok := reasons[g.Code]
+		if !ok && r.reasons != 0 {
+			text, _ = r.reason(r.reasons, g.Code)
+			reasons[g.Code] = text
 		}
 		g.Reason = text
 	}

@@ -11,6 +11,8 @@ type Goroutine struct {
 	Number uint64 // the runtime's goid, from 1
 	Status Status
 	Reason string // why a waiting one waits: "chan receive"; "" if it does not, or that is not known
+	Code   uint8  // the runtime's number of that, which differs from release to release
+	Since  int64  // when it began to wait, by the runtime's clock (ns); 0 if not known
 	Thread int    // the ID of the thread that runs it, or is in a system call or in C for it; 0 if there is none
 
 	Created uint64 // where the go statement's call returns; 0 if not known
@@ -20,8 +22,9 @@ type Goroutine struct {
 	Lo, Hi uint64 // its stack: Lo <= SP <= Hi
 
 	// The registers with which it was parked. All are 0 where it is not: where a thread runs
-	// it, or what is saved as its SP is not on its stack. RA is 0 on processors without a
-	// link register, FP where Go has no frame pointer.
+	// it, or what is saved as its SP is not on its stack. RA is 0 but where the processor has a
+	// link register and the goroutine is at a function's beginning; FP is 0 where Go has no
+	// frame pointer, and where the goroutine has not run yet.
 	PC, SP, FP, RA uint64
 }
 
@@ -29,15 +32,18 @@ type Goroutine struct {
 // registers; else with those of its Thread.
 func (g *Goroutine) Parked() bool { return g.SP != 0 }
 
-// Registers sets the registers of a goroutine that is parked; of another it sets none.
+// Registers sets the registers of a goroutine that is parked; of another it sets none. FP and
+// RA are not set where they are 0: it has none.
 func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
 	if !g.Parked() {
 		return
 	}
 	regs.Set(a.PC, g.PC)
 	regs.Set(a.SP, g.SP)
-	regs.Set(a.FP, g.FP)
-	if a.RA != a.PC {
+	if g.FP != 0 {
+		regs.Set(a.FP, g.FP)
+	}
+	if g.RA != 0 {
 		regs.Set(a.RA, g.RA)
 	}
 }

@@ -1,6 +1,10 @@
 package goroutine
 
 import (
+	"cmp"
+	"slices"
+	"sort"
+
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -23,6 +27,9 @@ type machines struct {
 	known   map[uint64]machine
 	running []running
 }
+
+// maxRunning bounds for how many goroutines a thread is looked for.
+const maxRunning = 1 << 16
 
 // procidRange is how many bytes from the beginning of a struct m its procid is in.
 const procidRange = 256
@@ -92,29 +99,37 @@ func (ms *machines) setThreads(gs []Goroutine) {
 // g0, which the first word of a struct m points to.
 func (ms *machines) setThreadsByStack(gs []Goroutine, threads []target.Thread) {
 	r := ms.r
-	type stack struct{ lo, hi uint64 }
-	var own []stack
-	for _, x := range ms.running {
-		var s stack
-		var data [16]byte
-		if w := ms.known[x.m].words; len(w) > 0 {
-			if n, _ := r.t.Memory().ReadMemory(w[0], data[:]); n == len(data) {
-				s = stack{r.arch.Order.Uint64(data[:]), r.arch.Order.Uint64(data[8:])}
-			}
-		}
-		own = append(own, s)
+	type stackPointer struct {
+		sp uint64
+		id int
 	}
+	var sps []stackPointer
 	for _, t := range threads {
 		var regs arch.Registers
 		if t.Registers(&regs) != nil {
 			continue
 		}
-		sp, ok := regs.Get(r.arch.SP)
-		for k, x := range ms.running {
-			g := &gs[x.i]
-			if ok && g.Thread == 0 && (sp > g.Lo && sp <= g.Hi || sp > own[k].lo && sp <= own[k].hi) {
-				g.Thread = t.ID()
-				break
+		if sp, ok := regs.Get(r.arch.SP); ok {
+			sps = append(sps, stackPointer{sp, t.ID()})
+		}
+	}
+	slices.SortFunc(sps, func(a, b stackPointer) int { return cmp.Compare(a.sp, b.sp) })
+	on := func(lo, hi uint64) int {
+		i := sort.Search(len(sps), func(i int) bool { return sps[i].sp > lo })
+		if i < len(sps) && sps[i].sp <= hi {
+			return sps[i].id
+		}
+		return 0
+	}
+	for _, x := range ms.running {
+		g := &gs[x.i]
+		if g.Thread = on(g.Lo, g.Hi); g.Thread != 0 {
+			continue
+		}
+		var stack [16]byte
+		if m := ms.known[x.m].words; len(m) > 0 {
+			if n, _ := r.t.Memory().ReadMemory(m[0], stack[:]); n == len(stack) {
+				g.Thread = on(r.arch.Order.Uint64(stack[:]), r.arch.Order.Uint64(stack[8:]))
 			}
 		}
 	}

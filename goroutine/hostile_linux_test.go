@@ -1,0 +1,220 @@
+package goroutine
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// recorded is a target with the memory that has been read of another: pages, which may be
+// changed.
+type recorded struct {
+	target.Target
+	pages map[uint64][]byte
+	from  target.Memory // of other pages; nil: there are none
+}
+
+const pageSize = 4096
+
+func (r *recorded) Memory() target.Memory { return r }
+
+func (r *recorded) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	for n < len(p) {
+		at := addr + uint64(n)
+		base := at &^ (pageSize - 1)
+		page := r.pages[base]
+		if page == nil && r.from != nil {
+			page = make([]byte, pageSize)
+			if got, _ := r.from.ReadMemory(base, page); got == pageSize {
+				r.pages[base] = page
+			} else {
+				page = nil
+			}
+		}
+		if page == nil || at < addr {
+			return n, target.ErrUnmapped
+		}
+		n += copy(p[n:], page[at-base:])
+	}
+	return n, nil
+}
+
+// record lists a process's goroutines and keeps what is read for that. It returns the addresses
+// of the words, and which of them have been read as structs g.
+func record(t testing.TB) (r *recorded, found *Runtime, words []uint64) {
+	t.Helper()
+	s := start(t, "none", gdbtest.Build(t, "goparked", "-ldflags=-s -w"))
+	tg := s.attach(t)
+	r = &recorded{Target: tg, pages: map[uint64][]byte{}, from: tg.Memory()}
+	found, err := Find(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := found.All()
+	if err != nil || len(list) < 4 {
+		t.Fatalf("%d goroutines, %v", len(list), err)
+	}
+	r.from = nil
+	// What matters: the list's header, the pointers, the structs, the texts; the rest of
+	// their pages less.
+	add := func(addr, size uint64) {
+		for at := addr &^ 7; at < addr+size; at += 8 {
+			if r.pages[at&^(pageSize-1)] != nil {
+				words = append(words, at)
+			}
+		}
+	}
+	add(found.allgs, 24)
+	pointers, err := found.pointers(found.allgs, maxGoroutines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(r.word(found.allgs), uint64(8*len(pointers)))
+	for _, g := range pointers {
+		add(g, uint64(found.layout.size))
+		if m := r.word(g + uint64(found.layout.M)); m != 0 {
+			add(m, procidRange)
+		}
+	}
+	add(found.reasons, 16*leastReasons)
+	return r, found, words
+}
+
+func (r *recorded) word(addr uint64) uint64 {
+	var data [8]byte
+	if n, _ := r.ReadMemory(addr, data[:]); n < len(data) {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(data[:])
+}
+
+// with returns a copy in which words are others.
+func (r *recorded) with(changes map[uint64]uint64) *recorded {
+	c := &recorded{Target: r.Target, pages: map[uint64][]byte{}}
+	for at, page := range r.pages {
+		c.pages[at] = page
+	}
+	for at, v := range changes {
+		base := at &^ (pageSize - 1)
+		c.pages[base] = slices.Clone(c.pages[base])
+		binary.LittleEndian.PutUint64(c.pages[base][at-base:], v)
+	}
+	return c
+}
+
+// checkHostile lists the goroutines of a target whose memory is anything. What is returned must
+// be as documented.
+func checkHostile(t *testing.T, r *recorded, before *Runtime) (failed bool) {
+	t.Helper()
+	now := *before
+	now.t = r
+	runtimes := []*Runtime{&now}
+	found, err := Find(r)
+	switch {
+	case err == nil:
+		runtimes = append(runtimes, found)
+	case !errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotGo):
+		t.Fatal(err)
+	default:
+		failed = true
+	}
+	for _, x := range runtimes {
+		list, err := x.All()
+		if err != nil && !errors.Is(err, ErrUnknown) {
+			t.Fatal(err)
+		}
+		failed = failed || err != nil
+		structs := map[uint64]bool{}
+		for i, g := range list {
+			switch {
+			case g.Number == 0 || i > 0 && g.Number < list[i-1].Number:
+				t.Fatalf("number %d behind %d", g.Number, list[max(i-1, 0)].Number)
+			case structs[g.G]:
+				t.Fatalf("two goroutines at %#x", g.G)
+			case g.Parked() && (g.SP < g.Lo || g.SP > g.Hi || g.Thread != 0):
+				t.Fatalf("parked at SP %#x on [%#x, %#x], thread %d", g.SP, g.Lo, g.Hi, g.Thread)
+			case !g.Parked() && g.PC|g.FP|g.RA != 0:
+				t.Fatalf("not parked, and PC is %#x", g.PC)
+			case len(g.Reason) > maxReason || int(g.Status) >= len(statusNames):
+				t.Fatalf("%v %q", g.Status, g.Reason)
+			}
+			structs[g.G] = true
+		}
+	}
+	return failed
+}
+
+// hostileValue is what takes a word's place.
+func hostileValue(kind uint8, v uint64, words []uint64) uint64 {
+	switch kind % 4 {
+	case 0:
+		return v
+	case 1:
+		return words[v%uint64(len(words))]
+	case 2:
+		return v % 4096
+	}
+	return ^uint64(0) >> (v % 64)
+}
+
+// Wrong words anywhere give errors or fewer goroutines, and nothing worse.
+func TestDamaged(t *testing.T) {
+	r, found, words := record(t)
+	if checkHostile(t, r, found) {
+		t.Fatal("what is not damaged fails")
+	}
+	rnd := rand.New(rand.NewPCG(7, 8))
+	failed := 0
+	for range 2000 {
+		changes := map[uint64]uint64{}
+		for range 1 + rnd.IntN(6) {
+			changes[words[rnd.IntN(len(words))]] = hostileValue(uint8(rnd.Uint32()), rnd.Uint64(), words)
+		}
+		if checkHostile(t, r.with(changes), found) {
+			failed++
+		}
+	}
+	t.Logf("%d of 2000 fail", failed)
+	if failed < 200 {
+		t.Error("what was damaged does not matter")
+	}
+}
+
+// A list that claims to be long costs no more than what can be read of it.
+func TestLongList(t *testing.T) {
+	r, found, _ := record(t)
+	for _, n := range []uint64{1 << 10, maxGoroutines, maxGoroutines + 1, 1 << 40, ^uint64(0)} {
+		long := r.with(map[uint64]uint64{found.allgs + 8: n, found.allgs + 16: n})
+		now := *found
+		now.t = long
+		list, err := now.All()
+		if !errors.Is(err, ErrUnknown) || n > maxGoroutines && len(list) != 0 || len(list) > 100 {
+			t.Errorf("a list of %d: %d goroutines, %v", n, len(list), err)
+		}
+	}
+}
+
+func FuzzAll(f *testing.F) {
+	r, found, words := record(f)
+	change := func(word uint16, kind uint8, v uint64) []byte {
+		b := binary.LittleEndian.AppendUint16(nil, word)
+		return binary.LittleEndian.AppendUint64(append(b, kind), v)
+	}
+	f.Add(change(1, 0, 1<<21))
+	f.Add(change(0, 1, 3))
+	f.Add(append(change(3, 1, 40), change(80, 3, 17)...))
+	f.Add(append(change(10, 2, 0x1004), change(23, 2, 8)...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		changes := map[uint64]uint64{}
+		for ; len(data) >= 11 && len(changes) < 64; data = data[11:] {
+			at := words[int(binary.LittleEndian.Uint16(data))%len(words)]
+			changes[at] = hostileValue(data[2], binary.LittleEndian.Uint64(data[3:]), words)
+		}
+		checkHostile(t, r.with(changes), found)
+	})
+}
