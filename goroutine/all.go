@@ -19,7 +19,7 @@ func (r *Runtime) All() ([]Goroutine, error) {
 			err = fmt.Errorf("%w: %w", ErrUnknown, why)
 		}
 	}
-	var gs []Goroutine
+	gs := make([]Goroutine, 0, min(len(list), 1<<14)) // more, once they have been read
 	ms := machines{r: r, known: map[uint64]machine{}}
 	reasons := map[uint8]string{}
 	end := uint64(0) // of what has been read: no more is listed than the target has memory for
@@ -49,8 +49,12 @@ func (r *Runtime) All() ([]Goroutine, error) {
 		}
 		gs = append(gs, g)
 	})
-	ms.setThreads(gs)
-	slices.SortStableFunc(gs, func(a, b Goroutine) int { return cmp.Compare(a.Number, b.Number) })
+	if why := ms.setThreads(gs); why != nil {
+		fail(why)
+	}
+	slices.SortFunc(gs, func(a, b Goroutine) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.G, b.G))
+	})
 	if failed > 1 {
 		err = fmt.Errorf("%w (and %d more of %d)", err, failed-1, len(list))
 	}

@@ -1,6 +1,7 @@
 package goroutine
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // The list is what the runtime itself prints, goroutine by goroutine and frame by frame:
@@ -38,22 +40,63 @@ func TestTraceback(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkLayout(t, r.layout, twin)
-			compare(t, list, s.quit(t))
+			compare(t, list, s.quit(t), 900)
 		})
 	}
 }
 
 // So it is in core files of other processors.
 func TestGuests(t *testing.T) {
-	for arch, qemu := range map[string]string{"arm64": "qemu-aarch64", "s390x": "qemu-s390x"} {
+	for arch, machine := range map[string]elf.Machine{"arm64": elf.EM_AARCH64, "s390x": elf.EM_S390} {
 		t.Run(arch, func(t *testing.T) {
 			twin := dwarfLayout(t, gdbtest.Build(t, "delvego", "GOARCH="+arch))
-			tg, said := guest(t, arch, qemu, "-ldflags=-s -w")
-			compare(t, observe(t, tg, twin), said)
-			if r, err := Find(tg); err == nil {
-				checkLayout(t, r.layout, twin)
+			tg, said := guest(t, emulators[machine], gdbtest.Build(t, "delvego", "GOARCH="+arch, "-ldflags=-s -w"), "quiet")
+			compare(t, observe(t, tg, twin), said, 900)
+			r, err := Find(tg)
+			if err != nil {
+				t.Fatal(err)
 			}
+			checkLayout(t, r.layout, twin)
 		})
+	}
+}
+
+// SFWALK_GOROUTINES names a build of testdata/progs/goparked by another release of Go, or for
+// another processor, with DWARF: it is run without.
+func TestRelease(t *testing.T) {
+	path := os.Getenv("SFWALK_GOROUTINES")
+	if path == "" {
+		t.Skip("SFWALK_GOROUTINES is not set")
+	}
+	twin := dwarfLayout(t, path)
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	var tg target.Target
+	var list []observed
+	var said map[uint64]*traceback
+	if emulator := emulators[f.Machine]; emulator != "" {
+		tg, said = guest(t, emulator, path, "200")
+		list = observe(t, tg, twin)
+	} else {
+		stripped := filepath.Join(t.TempDir(), "stripped")
+		if out, err := exec.Command(gdbtest.Tool(t, "strip"), "-s", "-o", stripped, path).CombinedOutput(); err != nil {
+			t.Fatalf("strip: %v %s", err, out)
+		}
+		s := start(t, "system", stripped, "200")
+		tg = s.attach(t)
+		list = observe(t, tg, twin)
+		defer func() { compare(t, list, s.quit(t), 200) }()
+	}
+	r, err := Find(tg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkLayout(t, r.layout, twin)
+	if said != nil {
+		compare(t, list, said, 200)
 	}
 }
 

@@ -117,15 +117,16 @@ func (o *observed) unwind(tg target.Target, table *frame.Table, symbols *symbol.
 	}
 }
 
-// compare holds what was observed against what the runtime itself says.
-func compare(t *testing.T, list []observed, said map[uint64]*traceback) {
+// compare holds what was observed against what the runtime itself says; at least says how many
+// goroutines there are.
+func compare(t *testing.T, list []observed, said map[uint64]*traceback, least int) {
 	t.Helper()
 	gs, threads, frames, wrong := 0, 0, 0, 0
 	for i := range list {
 		o := &list[i]
 		want := said[o.Number]
 		delete(said, o.Number)
-		if o.own() && (want == nil || want.status != o.said() || want.m != o.m) {
+		if o.own() && (want == nil || want.status != o.said()) {
 			continue
 		}
 		if want == nil {
@@ -150,7 +151,7 @@ func compare(t *testing.T, list []observed, said map[uint64]*traceback) {
 		}
 	}
 	t.Logf("%d goroutines, %d on threads, %d frames", gs, threads, frames)
-	if gs < 900 || threads < 5 || frames < 10_000 {
+	if gs < least || threads < 3 || frames < 4*least {
 		t.Error("these are too few")
 	}
 }
@@ -172,13 +173,13 @@ func (o *observed) differs(want *traceback) string {
 	}
 	outer := want.frames[max(0, len(want.frames)-2):]
 	switch {
-	case o.G != want.g || o.m != want.m:
+	case want.g != 0 && (o.G != want.g || o.m != want.m):
 		return fmt.Sprintf("struct g at %#x, m at %#x; want %#x, %#x", o.G, o.m, want.g, want.m)
 	case o.said() != want.status:
 		return "it is " + o.said()
 	case !created:
 		return fmt.Sprintf("created by %v, want %s", o.created, want.created)
-	case o.Parked() != (want.m == 0) || uint64(o.Thread) != o.procid:
+	case o.Parked() != (o.m == 0) || uint64(o.Thread) != o.procid:
 		return fmt.Sprintf("on thread %d, want %d; parked %v", o.Thread, o.procid, o.Parked())
 	case len(outer) != 2 || outer[1].function != "runtime.goexit" || outer[0].function != o.start:
 		return fmt.Sprintf("begins in %s, want %v", o.start, outer)

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -78,7 +80,24 @@ func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback stri
 	if ready, err := bufio.NewReader(r).ReadString('\n'); ready != "ready\n" {
 		t.Fatalf("%v says %q: %v", args, ready, err)
 	}
+	s.rest(t)
 	return s
+}
+
+// rest waits until all threads have been blocked for a while.
+func (s *subject) rest(t testing.TB) {
+	t.Helper()
+	p := &gdbtest.Process{PID: s.pid}
+	deadline := time.Now().Add(30 * time.Second)
+	for still := 0; still < 5; time.Sleep(2 * time.Millisecond) {
+		states := p.States(t)
+		if still++; strings.Trim(states, "S") != "" {
+			still = 0
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d does not come to rest, its threads' states are %s", s.pid, states)
+		}
+	}
 }
 
 // attach takes a picture of the process.
@@ -117,15 +136,18 @@ func openCore(t testing.TB, path, exe string) target.Target {
 	return tg
 }
 
-// guest runs delvego for another processor, has it write tracebacks and end, and opens the
+// emulators are the names of qemu's for other processors.
+var emulators = map[elf.Machine]string{elf.EM_AARCH64: "qemu-aarch64", elf.EM_S390: "qemu-s390x"}
+
+// guest runs a program for another processor, has it write tracebacks and end, and opens the
 // core file that qemu writes of it.
-func guest(t testing.TB, arch, qemu string, flags ...string) (tg target.Target, said map[uint64]*traceback) {
+func guest(t testing.TB, emulator, exe string, args ...string) (tg target.Target, said map[uint64]*traceback) {
 	t.Helper()
-	tool := gdbtest.Tool(t, qemu)
-	exe := gdbtest.Build(t, "delvego", append([]string{"GOARCH=" + arch}, flags...)...)
+	tool := gdbtest.Tool(t, emulator)
 	dir := t.TempDir()
 	// The emulator's own core is of no use.
-	s := startIn(t, dir, nil, "crash", "/bin/sh", "-c", `echo 0 >/proc/$$/coredump_filter; ulimit -c unlimited; ulimit -s 4096; exec "$@"`, "sh", tool, exe, "quiet")
+	cmd := []string{"/bin/sh", "-c", `echo 0 >/proc/$$/coredump_filter; ulimit -c unlimited; ulimit -s 4096; exec "$@"`, "sh", tool, exe}
+	s := startIn(t, dir, nil, "crash", append(cmd, args...)...)
 	said = s.quit(t)
 	cores, _ := filepath.Glob(filepath.Join(dir, "qemu_*.core"))
 	if len(cores) != 1 {

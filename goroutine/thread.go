@@ -2,6 +2,7 @@ package goroutine
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sort"
 
@@ -60,13 +61,13 @@ func (ms *machines) runs(addr, g uint64) bool {
 // number of its thread: at the offset at which most of them name threads of the target, each
 // another. Where the target knows its threads by other numbers than the process itself, in a
 // PID namespace of its own, it is the thread whose SP is on a stack of the struct m.
-func (ms *machines) setThreads(gs []Goroutine) {
+func (ms *machines) setThreads(gs []Goroutine) error {
 	if len(ms.running) == 0 {
-		return
+		return nil
 	}
 	threads, err := ms.r.t.Threads()
 	if err != nil {
-		return
+		return fmt.Errorf("threads of %d goroutines: %w", len(ms.running), err)
 	}
 	ids := make(map[uint64]bool, len(threads))
 	for _, t := range threads {
@@ -86,13 +87,14 @@ func (ms *machines) setThreads(gs []Goroutine) {
 	}
 	if most == 0 {
 		ms.setThreadsByStack(gs, threads)
-		return
+		return nil
 	}
 	for _, x := range ms.running {
 		if w := ms.known[x.m].words; procid < len(w) && ids[w[procid]] {
 			gs[x.i].Thread = int(w[procid])
 		}
 	}
+	return nil
 }
 
 // setThreadsByStack says so of threads that are on the stack of the goroutine, or on that of

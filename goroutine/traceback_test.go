@@ -13,7 +13,7 @@ import (
 // traceback is what the runtime itself says of a goroutine, with GOTRACEBACK=system.
 type traceback struct {
 	number  uint64
-	g, m    uint64 // addresses of the structs
+	g, m    uint64 // addresses of the structs; g is 0 where the release does not say so
 	status  string
 	frames  []line
 	elided  int // how many frames there are besides, behind frames[:head]
@@ -29,7 +29,7 @@ type line struct {
 }
 
 var (
-	headLine   = regexp.MustCompile(`^goroutine (\d+) gp=(0x[0-9a-f]+) m=(?:nil|\d+(?: mp=(0x[0-9a-f]+))?) \[([^],]*(?:\([^)]*\))?)[^]]*\]:$`)
+	headLine   = regexp.MustCompile(`^goroutine (\d+)(?: gp=(0x[0-9a-f]+) m=(?:nil|\d+(?: mp=(0x[0-9a-f]+))?))? \[([^],]*(?:\([^)]*\))?)[^]]*\]:$`)
 	fileLine   = regexp.MustCompile(`^\t(.*):(\d+)(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=(0x[0-9a-f]+) pc=(0x[0-9a-f]+))?$`)
 	elidedLine = regexp.MustCompile(`^\.\.\.(\d+) frames elided\.\.\.$`)
 	createdBy  = regexp.MustCompile(`^created by (.*?)(?: in goroutine \d+)?$`)
@@ -70,7 +70,7 @@ func readTracebacks(t testing.TB, r io.Reader) map[uint64]*traceback {
 				t.Fatalf("%q is not understood", text)
 			}
 			if !created {
-				now.frames = append(now.frames, line{function, f[1], int(number(t, f[2])), number(t, f[4]), number(t, f[3])})
+				now.frames = append(now.frames, line{function, strings.TrimPrefix(f[1], "./"), int(number(t, f[2])), number(t, f[4]), number(t, f[3])})
 			}
 		case strings.HasSuffix(text, ")"):
 			function = text[:openParenthesis(text)]

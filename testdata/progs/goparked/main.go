@@ -1,7 +1,8 @@
 // Command goparked is a Go program whose goroutines rest: as many as its argument says wait
 // for a channel, three in system calls, each on a thread.
 //
-// Build: CGO_ENABLED=0 go build -o DIR/goparked ./testdata/progs/goparked
+// Build: CGO_ENABLED=0 go build -o DIR/goparked ./testdata/progs/goparked/main.go
+// which releases of Go from 1.17 on do.
 package main
 
 import (
@@ -37,17 +38,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "pipe:", err)
 		os.Exit(3)
 	}
-	for range 3 {
+	for i := 0; i < 3; i++ {
 		go blocked(pipe[0])
 	}
 	n := 10
 	if len(os.Args) > 1 {
 		n, _ = strconv.Atoi(os.Args[1])
 	}
-	for i := range n {
+	for i := 0; i < n; i++ {
 		go wait(i)
 	}
-	for range 5 { // and some that have ended
+	for i := 0; i < 5; i++ { // and some that have ended
 		go runtime.Gosched()
 	}
 	time.Sleep(50 * time.Millisecond)
