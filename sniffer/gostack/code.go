@@ -13,6 +13,7 @@ const (
 	fetch               // dst = the word at address imm
 	store               // the word at dst + imm = src; none: a value that is not followed
 	minus               // dst = dst - src
+	plus                // dst = dst + src, where src is a number
 	align               // dst is rounded down, by less than a page
 	own                 // dst = the thread's own word at thread pointer + src + imm; src may be none
 )

@@ -32,6 +32,8 @@ func decodeARM(code []byte, pc uint64) (in instruction, ok bool) {
 		in.flow = call
 	case x&0xfffffc1f == 0xd65f0000, x&0xffe0001f == 0xd4200000, x>>16 == 0: // RET, BRK, UDF
 		in.flow = leaving
+	case x&0xff000000 == 0x58000000: // LDR (literal) of 64 bits
+		in.literalARM(code, orSP(x), int64(int32(x<<8)>>13)<<2)
 	default:
 		switch {
 		case in.arithmeticARM(x, pc), in.memoryARM(x):
@@ -60,6 +62,21 @@ func (i *instruction) lost(r trad.Reg) {
 		i.add(lose, r, none, 0)
 	}
 }
+
+// literalARM is a load of a constant that lies at an offset from the instruction, which the
+// assembler puts behind the function.
+func (i *instruction) literalARM(code []byte, r trad.Reg, off int64) {
+	switch {
+	case r == arm64.SP: // the zero register
+	case off < 4 || off > int64(len(code))-8:
+		i.add(lose, r, none, 0)
+	default:
+		i.add(set, r, none, int64(binary.LittleEndian.Uint64(code[off:])))
+	}
+}
+
+// scratchARM is a place for an address that is in no register.
+const scratchARM trad.Reg = arm64.D15 + 1
 
 // arithmeticARM reads instructions that work on registers.
 func (i *instruction) arithmeticARM(x uint32, pc uint64) bool {
@@ -148,6 +165,15 @@ func (i *instruction) memoryARM(x uint32) bool {
 			return false
 		}
 		index(how, int64(int32(x<<11)>>23), func(off int64) { move(x, off) })
+	case x&0xffe0fc00 == 0xf8206800 && orSP(x>>16) != arm64.SP: // STR of 64 bits, at a sum of registers
+		r := orSP(x)
+		if r == arm64.SP {
+			r = none
+		}
+		i.add(set, scratchARM, base, 0)
+		i.add(plus, scratchARM, orSP(x>>16), 0)
+		i.add(store, scratchARM, r, 0)
+		i.add(lose, scratchARM, none, 0)
 	case x&0xfe000000 == 0xa8000000, x&0xfe000000 == 0x6c000000: // LDP, STP of 64 bits
 		index(x>>23&3, int64(int32(x<<10)>>25)*8, func(off int64) {
 			move(x, off)

@@ -209,6 +209,10 @@ func (s *state) do(o op, m *machine, addr uint64) {
 		v = over(local, at, value{})
 	case minus:
 		v = over(distance, s.get(o.dst), s.get(o.src))
+	case plus:
+		if n := s.get(o.src); n.kind == number {
+			v = s.get(o.dst).plus(n.off)
+		}
 	case store:
 		v = value{}
 		if o.src != none {

@@ -24,7 +24,7 @@ var x86 = &machine{
 
 var arm = &machine{
 	decode: decodeARM,
-	regs:   int(arm64.D15) + 1,
+	regs:   int(scratchARM) + 1,
 	sp:     arm64.SP, fp: arm64.X29, ra: arm64.X30,
 	kept: []trad.Reg{
 		19, 20, 21, 22, 23, 24, 25, 26, 27, 28,

@@ -1,0 +1,44 @@
+package gostack
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Until Go 1.22 the assembler for arm64 loads an offset that is too large for an instruction from
+// behind the function. This is how asyncPreempt of Go 1.21 begins (go tool objdump); readelf
+// shows of its .debug_frame, from the fourth instruction on: CFA = sp+496, x30 at cfa-496.
+func TestLiteralOffset(t *testing.T) {
+	const nop, literal = 0xd503201f, 308
+	code := make([]byte, 320)
+	for at := 0; at < len(code); at += 4 {
+		binary.LittleEndian.PutUint32(code[at:], nop)
+	}
+	for i, x := range []uint32{
+		0x580009bb, // MOVD 77(PC), R27
+		0xf83b6bfe, // MOVD R30, (RSP)(R27)
+		0xd107c3ff, // SUB $496, RSP, RSP
+		0xf81f83fd, // MOVD R29, -8(RSP)
+		0xd10023fd, // SUB $8, RSP, R29
+	} {
+		binary.LittleEndian.PutUint32(code[4*i:], x)
+	}
+	binary.LittleEndian.PutUint64(code[literal:], 0xfffffffffffffe10)
+	const lo = 0x6f260
+	flow := follow(arm, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
+	for at := uint64(lo + 12); at < lo+40; at += 4 {
+		a := solve(arm, flow.at[at], false)
+		cfa := trad.Rule{Kind: trad.InReg, Reg: arm64.SP, Off: 496}
+		ra := trad.Rule{Kind: trad.Saved, Off: -496}
+		fp := trad.Rule{Kind: trad.Same}
+		if at > lo+16 { // the register is another from here on
+			fp = trad.Rule{Kind: trad.Saved, Off: -504}
+		}
+		if a.row.CFA != cfa || a.row.RA != ra || a.row.FP != fp {
+			t.Errorf("%#x: CFA %+v, RA %+v, FP %+v; want %+v, %+v, %+v", at, a.row.CFA, a.row.RA, a.row.FP, cfa, ra, fp)
+		}
+	}
+}
