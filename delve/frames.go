@@ -10,6 +10,7 @@ import (
 	"github.com/go-delve/delve/service/api"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gomodule"
 )
 
 // frames returns the subject's frames as clients are shown them.
@@ -52,12 +53,39 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 	return k.load(list)
 }
 
-// function returns the name of the function that a frame is in, "" where Delve knows none.
+// function returns the name of the function that a frame is in; "" where it is neither Go's
+// nor known to Delve.
 func (k *known) function(f *frame.Frame) string {
 	if fn := k.t.Proc.BinInfo().PCToFunc(block(f)); fn != nil {
 		return strings.TrimSuffix(fn.Name, ".abi0") // as the function table has it
 	}
-	return ""
+	return k.t.goFunction(block(f))
+}
+
+// goFunction returns the name of the function at an address by Go's function table, which
+// Delve does not find in some programs without DWARF; "" where there is none.
+func (t *Target) goFunction(pc uint64) string {
+	m := t.modules.Find(pc)
+	if m == nil {
+		return ""
+	}
+	table, bias, err := gomodule.Table(m)
+	if err != nil {
+		return ""
+	}
+	f, ok := table.Find(pc - bias)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(f.Name(), ".abi0")
+}
+
+// IsGo reports whether the code at an address is of a Go function.
+func (t *Target) IsGo(pc uint64) bool {
+	if fn := t.Proc.BinInfo().PCToFunc(pc); fn != nil {
+		return !isC(fn)
+	}
+	return t.goFunction(pc) != ""
 }
 
 // hidden reports whether Delve does not show a frame, because its NEXT is as good: the
@@ -65,7 +93,7 @@ func (k *known) function(f *frame.Frame) string {
 func (k *known) hidden(next, name string, f *frame.Frame) bool {
 	switch next {
 	case "runtime.newstack":
-		return k.g != nil && strings.HasPrefix(name, "runtime.morestack")
+		return k.inGoroutine() && strings.HasPrefix(name, "runtime.morestack")
 	case "runtime.sigtrampgo":
 		return name == "runtime.sigtramp" || name == "runtime.cgoSigtramp" || f.Type() == frame.SigTramp
 	}
@@ -74,7 +102,7 @@ func (k *known) hidden(next, name string, f *frame.Frame) bool {
 
 // ends reports whether a frame is the last one although the engine goes on, or fails to.
 func (k *known) ends(name string, stop error) bool {
-	if k.g != nil {
+	if k.inGoroutine() {
 		return false
 	}
 	switch name {
@@ -159,7 +187,7 @@ func (k *known) switched(systemstack *frame.Frame) *frame.Stack {
 	if fn := k.t.Proc.BinInfo().PCToFunc(k.g.PC); fn == nil || fn.Name != switchFunction {
 		return nil
 	}
-	stack, err := frame.New(k.t, &parked{k.g, k.t.arch}, k.t.Table)
+	stack, err := frame.New(k.t, newParked(k.g, k.t.arch), k.t.Table)
 	if err != nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ type known struct {
 	*subject
 	opts  *Options
 	all   []proc.Stackframe // the stack as Delve has it
-	own   listing           // the same
+	found listing           // the same
 	last  place             // the last frame that was found in it
 	shown int               // how many frames were found so far
 	depth int               // how deep Delve was asked for it
@@ -25,6 +25,9 @@ type known struct {
 // callers behind it. There are none where Delve does not know the frame's code. exact is
 // whether it is that very frame in Delve's own stack.
 func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
+	if k.own != nil {
+		return nil, false
+	}
 	cfa, _ := f.CFA()
 	at := place{f.PC(), cfa}
 	frames = k.find(at)
@@ -71,7 +74,7 @@ func (k *known) behind() []proc.Stackframe {
 	if k.shown == 0 {
 		return k.all
 	}
-	frames := k.own[k.last]
+	frames := k.found[k.last]
 	return frames[group(frames):]
 }
 
@@ -88,11 +91,11 @@ func changesStack(function string) bool {
 // find looks for a frame in Delve's own stack, asking for more of that as needed.
 func (k *known) find(at place) []proc.Stackframe {
 	for {
-		if found := k.own[at]; found != nil {
+		if found := k.found[at]; found != nil {
 			return found
 		}
 		// Of a C function that does not return, Delve has the address before.
-		if found := k.own[place{at.pc - 1, at.cfa}]; found != nil && isC(found[group(found)-1].Current.Fn) {
+		if found := k.found[place{at.pc - 1, at.cfa}]; found != nil && isC(found[group(found)-1].Current.Fn) {
 			return found
 		}
 		// A broken stack may be endless to Delve: no more is asked for than can be needed.
@@ -103,8 +106,8 @@ func (k *known) find(at place) []proc.Stackframe {
 		k.depth = depth
 		frames, err := k.ask(k.depth)
 		k.ended = err != nil || len(frames) <= k.depth
-		k.own = make(listing, len(frames)) // what was found before lacks callers
-		k.own.add(frames)
+		k.found = make(listing, len(frames)) // what was found before lacks callers
+		k.found.add(frames)
 		k.all = frames
 	}
 }

@@ -38,7 +38,7 @@ type Name struct {
 // named gives a physical frame, the last of a list with what is inlined in it, the name that
 // [Target.Name] has for it.
 func (k *known) named(f *frame.Frame, list []Frame) []Frame {
-	if k.t.Name == nil || k.t.isGo(block(f)) {
+	if k.t.Name == nil || k.t.IsGo(block(f)) {
 		return list
 	}
 	name, ok := k.t.Name(f)
@@ -72,7 +72,7 @@ func (k *known) located(f *frame.Frame) []Frame {
 	for i := range list {
 		list[i] = Frame{
 			Stackframe: api.Stackframe{
-				Location:           location(f.PC(), &at[i], fn, f.Type() == frame.SigTramp),
+				Location:           k.t.location(f.PC(), block(f), &at[i], f.Type() == frame.SigTramp),
 				FrameOffset:        cfa,
 				FramePointerOffset: fp,
 				Defers:             []api.Defer{},
@@ -94,10 +94,10 @@ func (k *known) located(f *frame.Frame) []Frame {
 	return list
 }
 
-// location is a place in the source as clients are told it. fn is the function of Delve's
-// that the code is in, nil where there is none; signal says that a signal handler returns
-// there.
-func location(pc uint64, at *symbol.Location, fn *proc.Function, signal bool) api.Location {
+// location is a place in the source as clients are told it: of the code at block, which is
+// looked up for a PC. signal says that a signal handler returns there.
+func (t *Target) location(pc, block uint64, at *symbol.Location, signal bool) api.Location {
+	fn := t.Proc.BinInfo().PCToFunc(block)
 	l := api.Location{PC: pc, File: noFile, Line: noLine}
 	if at.File != "" && at.Line > 0 {
 		l.File, l.Line = at.File, at.Line
@@ -113,9 +113,9 @@ func location(pc uint64, at *symbol.Location, fn *proc.Function, signal bool) ap
 	if at.Entry != 0 {
 		l.Function.Value = at.Entry
 	}
-	if fn == nil || isC(fn) {
+	if !t.IsGo(block) {
 		l.Function.Name_ = cPrefix + at.Function
-	} else {
+	} else if fn != nil {
 		l.Function.Optimized = fn.Optimized()
 	}
 	return l

@@ -31,7 +31,7 @@ func (f *Frame) variables() error {
 	switch {
 	case f.Err != "":
 		return fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
-	case len(f.Delve) == 0 && f.subject.t.isGo(block(f.Physical)):
+	case len(f.Delve) == 0 && f.subject.t.IsGo(block(f.Physical)):
 		return fmt.Errorf("%s: Go code without DWARF, or in no goroutine: %w", name, ErrNoVariables)
 	case len(f.Delve) == 0 && f.Function != nil && !strings.HasPrefix(name, cPrefix): // a plug-in's name
 		return fmt.Errorf("%s: code of which Delve has no debug information: %w", name, ErrNoVariables)
@@ -42,12 +42,6 @@ func (f *Frame) variables() error {
 		return fmt.Errorf("%s: Delve finds its frame at %#x, where it is not: %w", name, uint64(f.Delve[0].Regs.CFA), ErrNoVariables)
 	}
 	return nil
-}
-
-// isGo reports whether Delve takes the code at an address for Go.
-func (t *Target) isGo(pc uint64) bool {
-	fn := t.Proc.BinInfo().PCToFunc(pc)
-	return fn != nil && !isC(fn)
 }
 
 // load reads the arguments and local variables of frames, if they were asked for.

@@ -9,15 +9,17 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/goroutine"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // subject is whose stack is asked for, at one stop of the process.
 type subject struct {
 	t      *Target
-	g      *proc.G     // nil for a thread that runs none
-	thread proc.Thread // nil for a goroutine that no thread runs
-	lo, hi uint64      // the goroutine's stack: lo < CFA <= hi; both 0 where that is not known
+	g      *proc.G              // nil for a thread that runs none
+	own    *goroutine.Goroutine // one that Delve does not find; nil where g is not, and for a thread
+	thread proc.Thread          // nil for a goroutine that no thread runs
+	lo, hi uint64               // the goroutine's stack: lo < CFA <= hi; both 0 where that is not known
 }
 
 // subject finds out what Delve knows of a goroutine or a thread.
@@ -38,7 +40,13 @@ func (t *Target) subject(who Who) (s *subject, err error) {
 		s.g, _ = proc.GetG(th)
 	default:
 		if s.g, err = proc.FindGoroutine(t.Proc, who.goroutine); err != nil {
-			return nil, err
+			if s.own, err = t.goroutine(who.goroutine, err); err != nil {
+				return nil, err
+			}
+			if s.own.Thread != 0 {
+				s.thread, _ = t.Proc.FindThread(s.own.Thread)
+			}
+			break
 		}
 		if s.g == nil {
 			s.thread = t.Proc.CurrentThread()
@@ -56,6 +64,9 @@ func (t *Target) subject(who Who) (s *subject, err error) {
 
 // bounds returns the range of the goroutine's stack: the first two words of its g.
 func (s *subject) bounds() (lo, hi uint64) {
+	if s.own != nil {
+		return s.own.Lo, s.own.Hi
+	}
 	if s.g == nil {
 		return 0, 0
 	}
@@ -80,6 +91,9 @@ func (s *subject) mistaken(frames []proc.Stackframe, cfa uint64) bool {
 	return s.hi != 0 && frames[group(frames)-1].SystemStack == s.onGoroutine(cfa)
 }
 
+// inGoroutine reports whether the stack is a goroutine's, or of a thread that runs one.
+func (s *subject) inGoroutine() bool { return s.g != nil || s.own != nil }
+
 // onGoroutine reports whether a frame lies on the goroutine's own stack.
 func (s *subject) onGoroutine(cfa uint64) bool { return s.lo < cfa && cfa <= s.hi }
 
@@ -90,7 +104,9 @@ func (s *subject) stack() (*frame.Stack, error) {
 	case s.thread != nil:
 		th = &thread{s.thread, s.t.arch}
 	case s.g != nil:
-		th = &parked{s.g, s.t.arch}
+		th = newParked(s.g, s.t.arch)
+	case s.own != nil:
+		th = &parked{*s.own, s.t.arch}
 	default:
 		return nil, errors.New("no thread is selected")
 	}

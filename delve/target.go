@@ -38,6 +38,8 @@ type Target struct {
 	maps    []procmaps.Mapping        // that modules were made of; nil in a recording
 	known   map[string]*target.Module // of modules, by file and place
 	symbols *symbol.Symbolizer
+
+	goroutines goroutines
 }
 
 // ErrTarget says that Delve controls what the engine does not know, another
@@ -71,10 +73,11 @@ func NewTarget(t *proc.Target) (*Target, error) {
 
 // Refresh looks for modules anew, after the process has run: libraries may have come or
 // gone, and code may have been made. Modules that are where they were, and what was learned
-// of them, stay. For threads, goroutines and memory no call is needed: each stack asks for
-// them anew.
+// of them, stay. For threads, Delve's goroutines and memory no call is needed: each stack asks
+// for them anew.
 func (t *Target) Refresh() error {
 	t.Table.Forget()
+	t.goroutines.read = false
 	if recorded(t.Proc) {
 		return t.refreshRecorded()
 	}

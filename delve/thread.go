@@ -11,6 +11,7 @@ import (
 	"github.com/go-delve/delve/pkg/proc"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/goroutine"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -85,19 +86,18 @@ func registerNumber(a *arch.Arch, name string) (trad.Reg, bool) {
 
 // parked is a goroutine that no thread runs: its stack begins where it was parked.
 type parked struct {
-	g    *proc.G
+	g    goroutine.Goroutine
 	arch *arch.Arch
+}
+
+func newParked(g *proc.G, a *arch.Arch) *parked {
+	return &parked{goroutine.Goroutine{PC: g.PC, SP: g.SP, FP: g.BP, RA: g.LR}, a}
 }
 
 func (p *parked) ID() int      { return 0 }
 func (p *parked) Name() string { return "" }
 
 func (p *parked) Registers(r *arch.Registers) error {
-	r.Set(p.arch.PC, p.g.PC)
-	r.Set(p.arch.SP, p.g.SP)
-	r.Set(p.arch.FP, p.g.BP)
-	if p.arch.RA != p.arch.PC {
-		r.Set(p.arch.RA, p.g.LR)
-	}
+	p.g.Registers(p.arch, r)
 	return nil
 }

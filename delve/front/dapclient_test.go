@@ -21,6 +21,7 @@ type dapClient struct {
 	in     *bufio.Reader
 	seq    int
 	events []string
+	output string // what the server has said
 }
 
 // connectDAP connects an editor to a server, and attaches to the process that it has.
@@ -61,11 +62,18 @@ func (c *dapClient) next() []byte {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		var m struct{ Type, Event string }
+		var m struct {
+			Type, Event string
+			Body        json.RawMessage
+		}
 		if json.Unmarshal(text, &m); m.Type == "response" {
 			return text
 		}
 		c.events = append(c.events, m.Event)
+		var said dap.OutputEventBody
+		if m.Event == "output" && json.Unmarshal(m.Body, &said) == nil {
+			c.output += said.Output
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
 	"github.com/google/go-dap"
 
 	"github.com/sfwalk/sfwalk/delve"
@@ -15,7 +16,7 @@ import (
 
 // To an editor, goroutines are threads, by their numbers. Threads of C, on which no
 // goroutine runs, are there by theirs, which are negative; Delve has -1 for itself. So are all
-// threads where Delve finds no goroutines: in programs of C, and of Go without DWARF.
+// threads of programs of C.
 
 // who is the goroutine, or the thread, that a number stands for.
 func who(number int64) delve.Who {
@@ -34,7 +35,7 @@ func (f *filter) threads(reply []byte, seq int) bool {
 	if one := r.Body.Threads; len(one) == 1 && one[0].Name == "Dummy" {
 		r.Body.Threads = nil // Delve finds no goroutines
 	}
-	list, err := f.server.stacks.threads(len(r.Body.Threads) == 0)
+	list, err := f.server.stacks.dapThreads(len(r.Body.Threads) == 0)
 	if err != nil || len(list) == 0 {
 		return false
 	}
@@ -42,26 +43,49 @@ func (f *filter) threads(reply []byte, seq int) bool {
 	return true
 }
 
-// threads lists the threads that run code of C's, and no goroutine; or all.
-func (s *stacks) threads(all bool) (list []dap.Thread, err error) {
+// mistaken reports whether an event says that there are no goroutines to be had, where the
+// engine has some.
+func (f *filter) mistaken(content []byte) bool {
+	var e dap.OutputEvent
+	if json.Unmarshal(content, &e) != nil || !strings.Contains(e.Body.Output, proc.ErrNoRuntimeAllG.Error()) {
+		return false
+	}
+	list, _, err := f.server.stacks.goroutines(0, 1)
+	return err == nil && len(list) > 0
+}
+
+// dapThreads lists the threads that run code of C's, and no goroutine. Where Delve finds no
+// goroutines it lists those that there are, or, in programs of C, all threads.
+func (s *stacks) dapThreads(all bool) (list []dap.Thread, err error) {
 	err = s.locked(func(t *delve.Target) error {
 		current := t.Proc.CurrentThread().ThreadID()
+		gs, _ := t.Goroutines()
+		running := map[int]bool{}
+		chosen := s.current(t)
+		for i := range gs {
+			list = append(list, dapGoroutine(delve.DescribeGoroutine(t, &gs[i]), &gs[i] == chosen))
+			running[gs[i].Thread] = true
+		}
+		all := all && len(gs) == 0
 		threads, err := t.Threads()
 		if err != nil {
 			return err
 		}
 		for _, th := range threads {
+			if running[th.ID()] {
+				continue
+			}
 			if x, ok := t.Proc.FindThread(th.ID()); ok {
 				if g, err := proc.GetG(x); err == nil && g != nil {
 					continue
 				}
 			}
 			frames, err := delve.Frames(t, delve.Thread(th.ID()), delve.Options{})
-			if err != nil || len(frames) == 0 || frames[0].Err != "" || !all && isGo(t.Proc.BinInfo(), frames[0].PC) {
+			if err != nil || len(frames) == 0 || frames[0].Err != "" || !all && t.IsGo(frames[0].PC) {
 				continue // one of Go's runtime, that waits for work
 			}
 			selected := ""
-			if th.ID() == current && t.Proc.SelectedGoroutine() == nil {
+			if th.ID() == current && t.Proc.SelectedGoroutine() == nil && chosen == nil {
 				selected = "* " // as Delve marks a goroutine
 			}
 			list = append(list, dap.Thread{Id: -th.ID(), Name: fmt.Sprintf("%s[Thread %d] %s", selected, th.ID(), frames[0].Function.Name())})
@@ -71,9 +95,16 @@ func (s *stacks) threads(all bool) (list []dap.Thread, err error) {
 	return list, err
 }
 
-func isGo(bi *proc.BinaryInfo, pc uint64) bool {
-	fn := bi.PCToFunc(pc)
-	return fn != nil && !strings.HasPrefix(fn.Name, "C.")
+// dapGoroutine describes a goroutine as Delve does.
+func dapGoroutine(g *api.Goroutine, selected bool) dap.Thread {
+	mark, thread := "", ""
+	if selected {
+		mark = "* "
+	}
+	if g.ThreadID != 0 {
+		thread = fmt.Sprintf(" (Thread %d)", g.ThreadID)
+	}
+	return dap.Thread{Id: int(g.ID), Name: fmt.Sprintf("%s[Go %d] %s%s", mark, g.ID, shortName(g.UserCurrentLoc.Function.Name()), thread)}
 }
 
 // stoppedAt names the thread in an event that says that the process has stopped in no
@@ -86,6 +117,9 @@ func (f *filter) stoppedAt(content []byte) []byte {
 	err := f.server.stacks.locked(func(t *delve.Target) error {
 		if t.Proc.SelectedGoroutine() == nil {
 			e.Body.ThreadId = -t.Proc.CurrentThread().ThreadID()
+			if g := f.server.stacks.current(t); g != nil {
+				e.Body.ThreadId = int(g.Number)
+			}
 		}
 		return nil
 	})

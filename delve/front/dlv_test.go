@@ -124,6 +124,51 @@ func TestDlvRuns(t *testing.T) {
 	}
 }
 
+// A program without DWARF has goroutines, too, with whole stacks; to dlv alone it has none.
+func TestDlvWithoutDWARF(t *testing.T) {
+	p := gdbtest.StartRunning(t, delvetest.Cgo(t, "-gcflags=all=-N -l", "-ldflags=-w"), "main")
+	if said := dlv(t, []string{"goroutines", "exit -d"}, "attach", strconv.Itoa(p.PID))[0]; !strings.Contains(said, "could not find goroutine array") {
+		t.Errorf("dlv alone: %s", said)
+	}
+	core := filepath.Join(t.TempDir(), "core")
+	said := dlv(t, []string{"goroutines -t 100", "dump " + core, "exit -d"}, "connect", attach(t, p, false).addr)
+	checkChains(t, chainsOf(t, said[0]))
+	checkRuns(t, p)
+	s := serve(t, debugger.Config{CoreFile: core}, true, delvetest.Cgo(t, "-gcflags=all=-N -l", "-ldflags=-w"))
+	said = dlv(t, []string{"goroutines -t 100", "exit", "n"}, "connect", s.addr)
+	checkChains(t, chainsOf(t, said[0]))
+	parked := regexp.MustCompile(`Goroutine (\d+) - User: .*main\.go:\d+ main\.parks \(.*\[chan receive`).FindStringSubmatch(said[0])
+	if parked == nil {
+		t.Fatalf("no goroutine is parked in\n%s", said[0])
+	}
+	var commands, wants []string
+	for _, tt := range []struct{ command, want string }{
+		{"goroutine " + parked[1], `^Switched from \d+ to ` + parked[1] + ` `},
+		{"stack 4", `^ *0 .* in runtime\.gopark\n(.*\n)+ *3 .* in main\.parks\n.*main\.go:105\n`},
+		{"frame 3", `Frame 3: .*main\.go:105 .*\n(.*\n)*=> 105:.*<-never\n`},
+		{"up", `Frame 4: .*main\.go:(94|120) `},
+		{"goroutine", `Goroutine ` + parked[1] + `:\n(.*\n)*.*User: .*main\.parks .*\n`},
+		{"goroutines -with userloc main.parks", `^\* Goroutine ` + parked[1] + ` (.*\n)+  Goroutine (.*\n)+\[2 goroutines\]`},
+		{"goroutines -group startloc", ` in main\.main\.gowrap3\n.*main\.parks .*\[chan receive\]\n\tTotal: 1\n`},
+		{"goroutines -with user -group running", `^running=false\n(.*\n)+running=true\n`},
+		{"frame 3 print n", `^Command failed: main\.parks: Go code without DWARF, .*no Go variables`},
+		{"goroutine 987654", `^Command failed: unknown goroutine 987654\n`},
+	} {
+		commands, wants = append(commands, tt.command), append(wants, tt.want)
+	}
+	said = dlv(t, append(commands, "exit", "n"), "connect", s.addr)
+	for i, want := range wants {
+		if !regexp.MustCompile(want).MatchString(said[i]) {
+			t.Errorf("(dlv) %s\n%s\nwant %s", commands[i], said[i], want)
+		}
+	}
+	c := connectDAP(t, s.addr)
+	c.checkChains()
+	if strings.Contains(c.output, "goroutine") {
+		t.Errorf("an editor is told: %s", c.output)
+	}
+}
+
 // A C program has stacks, too: those that gdb shows.
 func TestDlvC(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g"))

@@ -205,6 +205,8 @@ func (f *filter) reply(content []byte) {
 		if m.Event == "stopped" {
 			content = f.stoppedAt(content)
 		}
+	case m.Event == "output" && f.mistaken(content):
+		return
 	}
 	f.write(content)
 }

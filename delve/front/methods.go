@@ -3,6 +3,7 @@
 package front
 
 import (
+	"debug/buildinfo"
 	"errors"
 
 	"github.com/go-delve/delve/pkg/proc"
@@ -39,7 +40,17 @@ var looks = map[string]bool{
 // GetVersion returns the versions of Delve and of the interface.
 func (m *methods) GetVersion(_ api.GetVersionIn, out *api.GetVersionOut) error {
 	out.DelveVersion, out.APIVersion = version.DelveVersion.String(), m.config.APIVersion
-	return m.dbg.GetVersion(out)
+	err := m.dbg.GetVersion(out)
+	if out.TargetGoVersion == "" && !m.dbg.IsRunning() {
+		// By it, clients know the numbers of wait reasons. Delve reads it in DWARF alone.
+		m.stacks.locked(func(t *delve.Target) error {
+			if info, err := buildinfo.ReadFile(t.Proc.BinInfo().Images[0].Path); err == nil {
+				out.TargetGoVersion = "Go cmd/compile " + info.GoVersion
+			}
+			return nil
+		})
+	}
+	return err
 }
 
 // SetApiVersion accepts the version of the interface that there is.
@@ -189,19 +200,4 @@ func (m *methods) CreateWatchpoint(in rpc2.CreateWatchpointIn, out *rpc2.CreateW
 		return err
 	}
 	return m.RPCServer.CreateWatchpoint(in, out)
-}
-
-// ListGoroutines lists goroutines: those that wait for a channel, which a frame names.
-func (m *methods) ListGoroutines(in rpc2.ListGoroutinesIn, out *rpc2.ListGoroutinesOut) error {
-	if in.EvalScope != nil {
-		for _, f := range in.Filters {
-			if f.Kind == api.GoroutineWaitingOnChannel {
-				if err := m.own(in.EvalScope); err != nil {
-					return err
-				}
-				break
-			}
-		}
-	}
-	return m.RPCServer.ListGoroutines(in, out)
 }

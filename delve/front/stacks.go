@@ -25,6 +25,8 @@ type stacks struct {
 	changing atomic.Int64
 	changed  atomic.Uint64
 
+	selected atomic.Int64 // the goroutine that a client has chosen of those that Delve does not find; 0 for none
+
 	// These are guarded by Delve's lock of the target.
 	target  *delve.Target
 	release func()
@@ -125,6 +127,9 @@ func (s *stacks) drop() {
 // frames calls f with the frames of a goroutine, by Delve's number for it: -1 is the
 // one that is selected, or the thread where there is none. Other negative numbers are of threads.
 func (s *stacks) frames(goroutine int64, o delve.Options, f func(*delve.Target, []delve.Frame) error) error {
+	if chosen := s.selected.Load(); goroutine == -1 && chosen != 0 {
+		goroutine = chosen
+	}
 	return s.locked(func(t *delve.Target) error {
 		frames, err := delve.Frames(t, who(goroutine), o)
 		if err != nil {

@@ -1,0 +1,128 @@
+//go:build linux && (amd64 || arm64)
+
+package delve
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-delve/delve/pkg/proc"
+	"github.com/go-delve/delve/service/api"
+
+	"github.com/sfwalk/sfwalk/goroutine"
+)
+
+// goroutines are those of a program of which Delve has none, at one stop.
+type goroutines struct {
+	runtime *goroutine.Runtime
+	list    []goroutine.Goroutine // by ascending numbers
+	err     error
+	read    bool // list and err are of this stop
+}
+
+// Goroutines returns the goroutines of a program in which Delve finds none, for it has no
+// DWARF; there are none where Delve does. They are read anew after [Target.Refresh]. The error
+// wraps [proc.ErrNoRuntimeAllG] where there is no Go.
+func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
+	gs := &t.goroutines
+	if gs.read {
+		return gs.list, gs.err
+	}
+	gs.read, gs.list, gs.err = true, nil, nil
+	if gs.runtime == nil {
+		err := guard("goroutines", func() error {
+			_, _, err := proc.GoroutinesInfo(t.Proc, 0, 1)
+			return err
+		})
+		if !errors.Is(err, proc.ErrNoRuntimeAllG) {
+			return nil, nil
+		}
+		if gs.runtime, gs.err = goroutine.Find(t); gs.err != nil {
+			if errors.Is(gs.err, goroutine.ErrNotGo) {
+				gs.err = proc.ErrNoRuntimeAllG
+			}
+			return nil, gs.err
+		}
+	}
+	t.memory.forget()
+	gs.list, gs.err = gs.runtime.All()
+	if len(gs.list) > 0 {
+		gs.err = nil // those that cannot be read are few
+	}
+	return gs.list, gs.err
+}
+
+// goroutine returns a goroutine that Delve has not found; why says so.
+func (t *Target) goroutine(number int64, why error) (*goroutine.Goroutine, error) {
+	if !errors.Is(why, proc.ErrNoRuntimeAllG) {
+		return nil, why
+	}
+	list, err := t.Goroutines()
+	if err != nil {
+		return nil, err
+	}
+	i, ok := slices.BinarySearchFunc(list, number, func(g goroutine.Goroutine, n int64) int { return int(min(max(int64(g.Number)-n, -1), 1)) })
+	if !ok {
+		return nil, fmt.Errorf("unknown goroutine %d", number)
+	}
+	return &list[i], nil
+}
+
+// DescribeGoroutine returns one of [Target.Goroutines] as clients are told of it.
+func DescribeGoroutine(t *Target, g *goroutine.Goroutine) *api.Goroutine {
+	out := &api.Goroutine{
+		ID: int64(g.Number), ThreadID: g.Thread, Status: statuses[g.Status], WaitReason: int64(g.Code), WaitSince: g.Since,
+		CurrentLoc: t.place(g.PC, false), GoStatementLoc: t.place(g.Created, true), StartLoc: t.place(g.Start, false),
+	}
+	frames, err := Frames(t, Goroutine(out.ID), Options{Depth: userDepth})
+	if err != nil || len(frames) == 0 || frames[0].Err != "" {
+		out.UserCurrentLoc = out.CurrentLoc
+		return out
+	}
+	out.CurrentLoc, out.UserCurrentLoc = frames[0].Location, frames[0].Location
+	for i := range frames {
+		if isUser(frames[i].Function.Name()) {
+			out.UserCurrentLoc = frames[i].Location
+			break
+		}
+	}
+	return out
+}
+
+// statuses are the runtime's numbers, which clients know.
+var statuses = map[goroutine.Status]uint64{
+	goroutine.Runnable: 1, goroutine.Running: 2, goroutine.Syscall: api.GoroutineSyscall, goroutine.Waiting: api.GoroutineWaiting,
+	goroutine.Copying: 8, goroutine.Preempted: 9, goroutine.Leaked: 10,
+}
+
+// userDepth is how deep the user's own code is looked for in a stack.
+const userDepth = 30
+
+// isUser reports whether a function is the user's, or one that he calls of the run time's.
+func isUser(name string) bool {
+	if name, ok := strings.CutPrefix(name, "runtime."); ok {
+		return name != "" && 'A' <= name[0] && name[0] <= 'Z'
+	}
+	for _, p := range []string{"internal/", "runtime/internal", "iter."} {
+		if strings.HasPrefix(name, p) {
+			return false
+		}
+	}
+	return strings.Contains(name, ".")
+}
+
+// place returns where code is, by the engine's own symbols. caller says that pc is where a
+// call returns to.
+func (t *Target) place(pc uint64, caller bool) api.Location {
+	if pc == 0 {
+		return api.Location{}
+	}
+	block := pc
+	if caller {
+		block--
+	}
+	at := t.symbols.Locate(t.modules, block)
+	return t.location(pc, block, &at[0], false)
+}
