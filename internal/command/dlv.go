@@ -62,7 +62,8 @@ func newDlv(host Host, delve Delve) *cobra.Command {
 without frame pointers, signal handlers and callbacks into Go. 'dlv connect', and editors
 that speak DAP, connect to it as to 'dlv --headless'; 'stack', 'goroutines -t', 'frame N',
 'up' and 'down' then show its frames, and all else is as ever. A C frame has no variables
-that Delve could print; the Go frames below it have theirs. Plug-ins are asked as by 'sfwalk
+that Delve could print; the Go frames below it have theirs. A Go program
+without DWARF has goroutines and stacks, but no variables. Plug-ins are asked as by 'sfwalk
 attach' (see 'sfwalk plugin'), at each stop anew, and name their frames.
 
 It prints the address at which it listens:
