@@ -61,7 +61,7 @@ func Find(t target.Target) (*Runtime, error) {
 // that have been there for that purpose in all releases, and others, into which a compiler may
 // have put them.
 var (
-	listing   = []string{"runtime.allgadd", "runtime.newproc1", "runtime.forEachG", "runtime.tracebackothers"}
+	listing   = []string{"runtime.allgadd", "runtime.forEachG", "runtime.newproc1"}
 	reasoning = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
 )
 

@@ -202,6 +202,32 @@ func TestBusy(t *testing.T) {
 	t.Logf("%d times a goroutine was on a thread", running)
 }
 
+// What is found does not depend on one function: others refer to the same.
+func TestOtherFunctions(t *testing.T) {
+	tg := start(t, "none", gdbtest.Build(t, "goparked", "-ldflags=-s -w")).attach(t)
+	want, err := Find(tg)
+	if err != nil || want.reasons == 0 {
+		t.Fatal(err)
+	}
+	defer func(a, b []string) { listing, reasoning = a, b }(listing, reasoning)
+	listing, reasoning = []string{"runtime.forEachG"}, []string{"runtime.goroutineheader"}
+	got, err := Find(tg)
+	if err != nil || got.allgs != want.allgs || got.reasons != want.reasons {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	listing, reasoning = []string{"runtime.gopark"}, []string{"runtime.gopark"}
+	if _, err := Find(tg); !errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotGo) {
+		t.Errorf("a function that does not refer to the list: error %v", err)
+	}
+	listing = []string{"runtime.allgadd"}
+	if got, err = Find(tg); err != nil || got.reasons != 0 {
+		t.Errorf("reasons at %#x, %v", got.reasons, err)
+	}
+	if list, err := got.All(); err != nil || len(list) < 10 || list[0].Reason != "" {
+		t.Errorf("%d goroutines, %v", len(list), err)
+	}
+}
+
 // A program of C has no Go.
 func TestC(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c"))
