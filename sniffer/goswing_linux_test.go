@@ -18,8 +18,9 @@ func TestOtherStackThatMovesOn(t *testing.T) {
 
 func swing(t *testing.T, seen bool, args ...string) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goswing", "CGO_ENABLED=1"), args...)
-	mixed, moved, whole := 0, 0, 0
-	for range 200 {
+	mixed, moved, whole, n := 0, 0, 0, 0
+	// Where a thread is when it is stopped is chance: until all that can be has been seen.
+	for ; n < 200 || n < 5000 && (moved+mixed == 0 || whole == 0 && seen); n++ {
 		names, still, _ := attachAndWalk(t, p.PID)
 		c, goes := "", ""
 		for i, name := range names {
@@ -45,7 +46,7 @@ func swing(t *testing.T, seen bool, args ...string) {
 			whole++
 		}
 	}
-	t.Logf("200 stacks: %d whole, %d moved on, %d of them mixed", whole, moved+mixed, mixed)
+	t.Logf("%d stacks: %d whole, %d moved on, %d of them mixed", n, whole, moved+mixed, mixed)
 	if moved+mixed == 0 {
 		t.Error("no stack has moved on: the test has not tested anything")
 	}

@@ -87,8 +87,8 @@ func TestDeepStackOfRunningThread(t *testing.T) {
 // mixed without a word.
 func TestStackThatMovesOn(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), "swing", "5000")
-	deep, moved := 0, 0
-	for range 300 {
+	deep, moved, n := 0, 0, 0
+	for ; n < 300 || n < 5000 && moved == 0; n++ {
 		names, still, _ := attachAndWalk(t, p.PID)
 		first := ""
 		for i, name := range names[:still] {
@@ -109,7 +109,7 @@ func TestStackThatMovesOn(t *testing.T) {
 			moved++
 		}
 	}
-	t.Logf("300 stacks, %d deep ones, of %d the outer part had moved on", deep, moved)
+	t.Logf("%d stacks, %d deep ones, of %d the outer part had moved on", n, deep, moved)
 	if moved == 0 {
 		t.Error("no stack has moved on: the test has not tested anything")
 	}
