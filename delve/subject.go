@@ -105,6 +105,8 @@ func (s *subject) stack() (*frame.Stack, error) {
 		th = &thread{s.thread, s.t.arch}
 	case s.g != nil:
 		th = newParked(s.g, s.t.arch)
+	case s.own != nil && !s.own.Parked():
+		return nil, fmt.Errorf("goroutine %d: it is not parked, and the thread that runs it is not known", s.own.Number)
 	case s.own != nil:
 		th = &parked{*s.own, s.t.arch}
 	default:

@@ -141,6 +141,7 @@ func TestDlvWithoutDWARF(t *testing.T) {
 	if parked == nil {
 		t.Fatalf("no goroutine is parked in\n%s", said[0])
 	}
+	gopark := regexp.MustCompile(`0x0*([0-9a-f]+) in runtime\.gopark\n`).FindStringSubmatch(said[0])[1]
 	var commands, wants []string
 	for _, tt := range []struct{ command, want string }{
 		{"goroutine " + parked[1], `^Switched from \d+ to ` + parked[1] + ` `},
@@ -152,6 +153,11 @@ func TestDlvWithoutDWARF(t *testing.T) {
 		{"goroutines -group startloc", ` in main\.main\.gowrap3\n.*main\.parks .*\[chan receive\]\n\tTotal: 1\n`},
 		{"goroutines -with user -group running", `^running=false\n(.*\n)+running=true\n`},
 		{"frame 3 print n", `^Command failed: main\.parks: Go code without DWARF, .*no Go variables`},
+		{"frame 0", `Frame 0: `},
+		{"regs", `^ *Rip = 0x0*` + gopark + `\n *Rsp = 0x0*[0-9a-f]+\n *Rbp = `},
+		{"disassemble", `\t0x` + gopark + `\t`},
+		{"goroutine 1 regs", `^ *Rip = 0x`},
+		{"goroutine 1 disassemble", `call `},
 		{"goroutine 987654", `^Command failed: unknown goroutine 987654\n`},
 	} {
 		commands, wants = append(commands, tt.command), append(wants, tt.want)

@@ -198,6 +198,23 @@ func (s *selecting) choose(number int64) (out rpc2.CommandOut, err error) {
 	return out, err
 }
 
+// number returns the number of a goroutine that a client means: -1 is the one that is
+// selected, and stays so where Delve has selected it.
+func (s *stacks) number(goroutine int64) int64 {
+	if chosen := s.selected.Load(); goroutine == -1 && chosen != 0 {
+		return chosen
+	}
+	return goroutine
+}
+
+// found reports whether a goroutine is one of those that Delve does not find.
+func (s *stacks) found(number int64) bool {
+	return number > 0 && s.locked(func(t *delve.Target) error {
+		_, err := numbered(t, number)
+		return err
+	}) == nil
+}
+
 // numbered returns a goroutine of those that Delve does not find.
 func numbered(t *delve.Target, number int64) (*goroutine.Goroutine, error) {
 	list, err := t.Goroutines()

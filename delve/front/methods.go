@@ -145,14 +145,20 @@ func (m *methods) ListFunctionArgs(in rpc2.ListFunctionArgsIn, out *rpc2.ListFun
 
 // ListRegisters lists the registers of a thread, or as a frame sees them.
 func (m *methods) ListRegisters(in rpc2.ListRegistersIn, out *rpc2.ListRegistersOut) error {
+	if number := m.stacks.number(-1); in.Scope == nil && in.ThreadID == 0 && number > 0 {
+		in.Scope = &api.EvalScope{GoroutineID: number}
+	}
 	if in.Scope == nil {
 		return m.RPCServer.ListRegisters(in, out)
 	}
 	if in.Scope.DeferredCall > 0 || in.Scope.Frame == 0 {
-		if err := m.own(in.Scope); err != nil {
+		err := m.own(in.Scope)
+		if err == nil {
+			return m.RPCServer.ListRegisters(in, out)
+		}
+		if in.Scope.DeferredCall > 0 || !errors.Is(err, errNotTheirs) {
 			return err
 		}
-		return m.RPCServer.ListRegisters(in, out)
 	}
 	return m.stacks.frame(*in.Scope, func(t *delve.Target, f *delve.Frame) error {
 		out.Regs = registers(t, f)
@@ -187,6 +193,9 @@ func (m *methods) Disassemble(in rpc2.DisassembleIn, out *rpc2.DisassembleOut) e
 			}
 			return nil
 		})
+	}
+	if m.stacks.found(in.Scope.GoroutineID) {
+		in.Scope.GoroutineID = -1 // which does not matter to the code
 	}
 	return m.RPCServer.Disassemble(in, out)
 }

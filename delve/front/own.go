@@ -22,6 +22,9 @@ var errNotTheirs = errors.New("it is not in Delve's own stack, by which this is 
 // own sets scope's frame to the number that Delve counts, for what Delve alone can do.
 // The error wraps [errNotTheirs] where Delve's stack does not have the frame.
 func (s *server) own(scope *api.EvalScope) error {
+	if number := s.stacks.number(scope.GoroutineID); s.stacks.found(number) {
+		return fmt.Errorf("goroutine %d: %w", number, errNotTheirs)
+	}
 	if scope.Frame <= 0 {
 		return nil // they begin alike
 	}

@@ -127,9 +127,7 @@ func (s *stacks) drop() {
 // frames calls f with the frames of a goroutine, by Delve's number for it: -1 is the
 // one that is selected, or the thread where there is none. Other negative numbers are of threads.
 func (s *stacks) frames(goroutine int64, o delve.Options, f func(*delve.Target, []delve.Frame) error) error {
-	if chosen := s.selected.Load(); goroutine == -1 && chosen != 0 {
-		goroutine = chosen
-	}
+	goroutine = s.number(goroutine)
 	return s.locked(func(t *delve.Target) error {
 		frames, err := delve.Frames(t, who(goroutine), o)
 		if err != nil {
