@@ -3,6 +3,7 @@
 package delve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,7 +64,7 @@ func (t *Target) goroutine(number int64, why error) (*goroutine.Goroutine, error
 	if err != nil {
 		return nil, err
 	}
-	i, ok := slices.BinarySearchFunc(list, number, func(g goroutine.Goroutine, n int64) int { return int(min(max(int64(g.Number)-n, -1), 1)) })
+	i, ok := slices.BinarySearchFunc(list, number, func(g goroutine.Goroutine, n int64) int { return cmp.Compare(int64(g.Number), n) })
 	if !ok {
 		return nil, fmt.Errorf("unknown goroutine %d", number)
 	}

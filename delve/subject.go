@@ -39,7 +39,12 @@ func (t *Target) subject(who Who) (s *subject, err error) {
 		// goroutines of. Its stack can be had all the same.
 		s.g, _ = proc.GetG(th)
 	default:
-		if s.g, err = proc.FindGoroutine(t.Proc, who.goroutine); err != nil {
+		if who.goroutine > 0 && t.goroutines.runtime != nil {
+			err = proc.ErrNoRuntimeAllG // Delve would ask each thread
+		} else {
+			s.g, err = proc.FindGoroutine(t.Proc, who.goroutine)
+		}
+		if err != nil {
 			if s.own, err = t.goroutine(who.goroutine, err); err != nil {
 				return nil, err
 			}
