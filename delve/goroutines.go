@@ -20,18 +20,20 @@ type goroutines struct {
 	runtime *goroutine.Runtime
 	list    []goroutine.Goroutine // by ascending numbers
 	err     error
-	read    bool // list and err are of this stop
+	partly  error // why some are not in the list
+	read    bool  // list and errors are of this stop
 }
 
 // Goroutines returns the goroutines of a program in which Delve finds none, for it has no
 // DWARF; there are none where Delve does. They are read anew after [Target.Refresh]. The error
-// wraps [proc.ErrNoRuntimeAllG] where there is no Go.
+// wraps [proc.ErrNoRuntimeAllG] where there is no Go; that some cannot be read is one of
+// [Target.Warnings].
 func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 	gs := &t.goroutines
 	if gs.read {
 		return gs.list, gs.err
 	}
-	gs.read, gs.list, gs.err = true, nil, nil
+	gs.read, gs.list, gs.err, gs.partly = true, nil, nil, nil
 	if gs.runtime == nil {
 		err := guard("goroutines", func() error {
 			_, _, err := proc.GoroutinesInfo(t.Proc, 0, 1)
@@ -50,7 +52,7 @@ func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 	t.memory.forget()
 	gs.list, gs.err = gs.runtime.All()
 	if len(gs.list) > 0 {
-		gs.err = nil // those that cannot be read are few
+		gs.partly, gs.err = gs.err, nil
 	}
 	return gs.list, gs.err
 }

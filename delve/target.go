@@ -95,12 +95,16 @@ func (t *Target) Memory() target.Memory { return t.seen }
 // Modules returns what was mapped at the last [Target.Refresh].
 func (t *Target) Modules() *target.Modules { return t.modules }
 
-// Warnings returns what the user should know about the files: one sentence each.
-func (t *Target) Warnings() []string {
-	if t.files == nil {
-		return nil
+// Warnings returns what the user should know about the files and the goroutines: one sentence
+// each.
+func (t *Target) Warnings() (list []string) {
+	if t.files != nil {
+		list = t.files.Warnings()
 	}
-	return t.files.Warnings()
+	if err := t.goroutines.partly; err != nil {
+		list = append(list, err.Error())
+	}
+	return list
 }
 
 // Close lets go of the files that were opened. Delve keeps the process.

@@ -73,10 +73,11 @@ func (s *stacks) locked(f func(*delve.Target) error) error {
 
 // tell tells the user what there is to know.
 func (s *stacks) tell() {
-	if s.opts.Warnings == nil {
-		return
+	list := s.target.Warnings()
+	if s.opts.Warnings != nil {
+		list = append(list, s.opts.Warnings()...)
 	}
-	for _, w := range s.opts.Warnings() {
+	for _, w := range list {
 		if !s.told[w] {
 			warn("warning: %s", w)
 			if s.told == nil {
