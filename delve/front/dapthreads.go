@@ -63,8 +63,11 @@ func (s *stacks) dapThreads(all bool) (list []dap.Thread, err error) {
 		running := map[int]bool{}
 		chosen := s.current(t)
 		for i := range gs {
-			list = append(list, dapGoroutine(delve.DescribeGoroutine(t, &gs[i]), &gs[i] == chosen))
-			running[gs[i].Thread] = true
+			g := &gs[i]
+			if i < maxGoroutines || g == chosen {
+				list = append(list, dapGoroutine(delve.DescribeGoroutine(t, g), g == chosen))
+			}
+			running[g.Thread] = true
 		}
 		all := all && len(gs) == 0
 		threads, err := t.Threads()
@@ -94,6 +97,9 @@ func (s *stacks) dapThreads(all bool) (list []dap.Thread, err error) {
 	})
 	return list, err
 }
+
+// maxGoroutines is how many an editor is told of, as by Delve.
+const maxGoroutines = 1 << 10
 
 // dapGoroutine describes a goroutine as Delve does.
 func dapGoroutine(g *api.Goroutine, selected bool) dap.Thread {
