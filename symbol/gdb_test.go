@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -107,34 +108,11 @@ const testBias = 0x5555_0000_0000
 // mapped makes the module list of a process that runs file.
 func mapped(t testing.TB, file string) (ms *target.Modules, bias uint64) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	im, err := target.OpenImage(f, st.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
+	im := walktest.Open(t, file)
 	if im.Type == elf.ET_DYN {
 		bias = testBias
 	}
-	const page = 0xfff
-	var maps []target.Mapping
-	for _, p := range im.Progs {
-		if p.Type == elf.PT_LOAD {
-			maps = append(maps, target.Mapping{
-				Lo: bias + p.Vaddr&^page, Hi: bias + (p.Vaddr+p.Memsz+page)&^page,
-				Offset: p.Off &^ page, Exec: p.Flags&elf.PF_X != 0,
-			})
-		}
-	}
-	m := target.NewModule(file, maps, func() (*target.Image, error) { return im, nil })
-	return target.NewModules([]*target.Module{m}, nil), bias
+	return target.NewModules([]*target.Module{walktest.Map(file, im, bias)}, nil), bias
 }
 
 // textAddresses returns every step-th address of a section.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -63,39 +64,14 @@ const bias = 0x5555_0000_0000
 // module maps a file as the kernel does.
 func module(t testing.TB, path string) *target.Module {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	im, err := target.OpenImage(f, st.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
-	slide := uint64(0)
+	im, slide := walktest.Open(t, path), uint64(0)
 	if im.Type == elf.ET_DYN {
 		slide = bias
 	}
 	return mapped(im, slide)
 }
 
-func mapped(im *target.Image, slide uint64) *target.Module {
-	const page = 0xfff
-	var maps []target.Mapping
-	for _, p := range im.Progs {
-		if p.Type == elf.PT_LOAD {
-			maps = append(maps, target.Mapping{
-				Lo: slide + p.Vaddr&^page, Hi: slide + (p.Vaddr+p.Memsz+page)&^page,
-				Offset: p.Off &^ page, Exec: p.Flags&elf.PF_X != 0,
-			})
-		}
-	}
-	return target.NewModule("/prog", maps, func() (*target.Image, error) { return im, nil })
-}
+func mapped(im *target.Image, slide uint64) *target.Module { return walktest.Map("/prog", im, slide) }
 
 // run is a command that must not fail.
 func run(t *testing.T, name string, args ...string) {

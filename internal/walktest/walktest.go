@@ -1,5 +1,6 @@
 // Package walktest holds the fast walk over a stack against the debugger's: tests of
-// sniffers and targets have each of their stacks walked both ways.
+// sniffers and targets have each of their stacks walked both ways. And it makes modules of files
+// that no process has mapped.
 package walktest
 
 import (

@@ -2,13 +2,13 @@ package gostack
 
 import (
 	"debug/elf"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -19,26 +19,7 @@ const slid = 0x5500_0000_0000
 func openProgram(t *testing.T, goarch string, flags ...string) (m *target.Module, a *arch.Arch, path string) {
 	t.Helper()
 	path = gdbtest.Build(t, "delvego", append([]string{"GOARCH=" + goarch}, flags...)...)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	im, err := target.OpenImage(f, st.Size())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var maps []target.Mapping
-	for _, p := range im.Progs {
-		if p.Type == elf.PT_LOAD {
-			maps = append(maps, target.Mapping{Lo: slid + p.Vaddr&^0xfff, Hi: slid + (p.Vaddr+p.Memsz+0xfff)&^0xfff, Offset: p.Off &^ 0xfff, Exec: p.Flags&elf.PF_X != 0})
-		}
-	}
-	return target.NewModule(path, maps, func() (*target.Image, error) { return im, nil }), arch.ByName(goarch), path
+	return walktest.Map(path, walktest.Open(t, path), slid), arch.ByName(goarch), path
 }
 
 // What the code refers to is where the symbol table has it.
