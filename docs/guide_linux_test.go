@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -84,7 +85,7 @@ func (g *guide) follow(page string) (files, commands int) {
 	t := g.t
 	for _, b := range blocks(readFile(t, page)) {
 		switch {
-		case strings.HasPrefix(b.file, "examples/") || strings.HasPrefix(b.file, "delve/"): // of this repository
+		case slices.Contains([]string{"examples", "delve", "goroutine"}, strings.Split(b.file, "/")[0]): // of this repository
 			files++
 			if !strings.Contains(readFile(t, "../"+b.file), b.text) {
 				t.Errorf("%s: line %d: this is not in %s:\n%s", page, b.line, b.file, b.text)
