@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
@@ -186,11 +187,12 @@ func dlvNames(t *testing.T, conn net.Conn, match string) string {
 }
 
 // runMeanwhile has the process run while f runs.
-func runMeanwhile(t *testing.T, conn, other net.Conn, f func()) {
+func runMeanwhile(t *testing.T, pid string, conn, other net.Conn, f func()) {
 	t.Helper()
 	fmt.Fprint(other, `{"method": "RPCServer.Command", "params": [{"name": "continue"}], "id": 2}`)
-	wait(t, "the process to run", func() bool {
-		return strings.Contains(string(ask(t, conn, "State", `{"NonBlocking": true}`)), `"Running":true`)
+	wait(t, "the process to run", func() bool { // to ask Delve at the same moment may take until it has stopped
+		status, err := os.ReadFile("/proc/" + pid + "/status")
+		return err == nil && !strings.Contains(string(status), "\nState:\tt")
 	})
 	f()
 	ask(t, conn, "Command", `{"name": "halt"}`)
@@ -208,6 +210,7 @@ func dialDlv(t *testing.T, addr string) (conns [2]net.Conn) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conns[i].Close() })
+		conns[i].SetDeadline(time.Now().Add(time.Minute))
 	}
 	return conns
 }
@@ -227,7 +230,7 @@ func TestDlvPlugin(t *testing.T) {
 		if got := dlvNames(t, conns[0], `^C\.down$|^jitted`); got != want {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
-		runMeanwhile(t, conns[0], conns[1], func() {})
+		runMeanwhile(t, pid, conns[0], conns[1], func() {})
 	}
 	dlvConnect(t, addr, "dump "+core, "exit -d", "n")
 	ask(t, conns[0], "Detach", `{"Kill": false}`)
@@ -269,7 +272,7 @@ func TestDlvPluginFaults(t *testing.T) {
 	cmd, addr := startDlv(t, "attach", pid, "--plugin", plugin, "--accept-multiclient")
 	conns := dialDlv(t, addr)
 	whole := dlvNames(t, conns[0], `^C\.down$|^jitted`)
-	runMeanwhile(t, conns[0], conns[1], func() {
+	runMeanwhile(t, pid, conns[0], conns[1], func() {
 		for _, pid := range running(t, plugin) {
 			syscall.Kill(pid, syscall.SIGKILL)
 			wait(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })
