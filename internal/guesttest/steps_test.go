@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 
@@ -198,10 +199,15 @@ func TestStepsSigned(t *testing.T) {
 
 // TestStepsLibc steps through functions of the C library, some of them written in
 // assembly. (On arm64 its start-up code cannot be stepped through: the processor's
-// exclusive loads do not survive a stop, so their loops have no end.)
+// exclusive loads do not survive a stop, so their loops have no end.) With SFWALK_SOAK set,
+// there are more of them.
 func TestStepsLibc(t *testing.T) {
 	t.Parallel()
-	g := built(S390X, "libc.c", "-O2", "-static")(t)
+	flags := []string{"-O2", "-static"}
+	if os.Getenv("SFWALK_SOAK") != "" {
+		flags = append(flags, "-DFLOATS")
+	}
+	g := built(S390X, "libc.c", flags...)(t)
 	steps := g.Steps(t, []string{"step_libc"})
 	// Stubs for indirect functions have no DWARF.
 	stepAll(t, g, g.Path, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 99}})

@@ -2,6 +2,8 @@
  * many hands have written, some of it in assembly.
  *
  *   main > step_libc > qsort, snprintf, strtol, memmove, strstr, ...
+ *
+ * Build: s390x-linux-gnu-gcc -O2 -static libc.c, with -DFLOATS for more of the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,10 @@ NOINLINE long step_libc(long n) {
     long values[] = {5, n, 3, 4, 1};
     qsort(values, 5, sizeof values[0], compare);
     char text[200], other[200];
-    n += snprintf(text, sizeof text, "%ld %s %.3f %-8x", values[1], "text", 1.5, 77);
+    n += snprintf(text, sizeof text, "%ld %s %-8x", values[1], "text", 77);
+#ifdef FLOATS /* which takes long */
+    n += snprintf(text + 100, 20, "%.3f", 1.5);
+#endif
     n += strtol(text, 0, 10);
     memmove(other, text, 150);
     memset(other + 150, 0, 40);
