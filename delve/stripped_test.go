@@ -86,7 +86,7 @@ func TestGoroutinesWithoutDWARF(t *testing.T) {
 	for _, tt := range []struct {
 		with, without *proc.Target
 	}{
-		{live(), live("-ldflags=-s -w", "-buildmode=pie")},
+		{live(), live("-ldflags=-s -w")},
 		{guest(), guest("-ldflags=-w")},
 	} {
 		arch := tt.with.BinInfo().Arch.Name

@@ -102,7 +102,7 @@ func TestRelease(t *testing.T) {
 
 // A core file that gdb writes has what the process has.
 func TestCore(t *testing.T) {
-	exe := gdbtest.Build(t, "delvego", "-buildmode=pie", "-ldflags=-s -w")
+	exe := gdbtest.Build(t, "delvego", "-ldflags=-s -w")
 	s := start(t, "system", exe, "quiet")
 	r, err := Find(s.attach(t))
 	if err != nil {
