@@ -57,11 +57,8 @@ func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 	return gs.list, gs.err
 }
 
-// goroutine returns a goroutine that Delve has not found; why says so.
-func (t *Target) goroutine(number int64, why error) (*goroutine.Goroutine, error) {
-	if !errors.Is(why, proc.ErrNoRuntimeAllG) {
-		return nil, why
-	}
+// FindGoroutine returns one of [Target.Goroutines] by its number.
+func (t *Target) FindGoroutine(number int64) (*goroutine.Goroutine, error) {
 	list, err := t.Goroutines()
 	if err != nil {
 		return nil, err

@@ -44,14 +44,17 @@ func (t *Target) subject(who Who) (s *subject, err error) {
 		} else {
 			s.g, err = proc.FindGoroutine(t.Proc, who.goroutine)
 		}
-		if err != nil {
-			if s.own, err = t.goroutine(who.goroutine, err); err != nil {
+		if errors.Is(err, proc.ErrNoRuntimeAllG) {
+			if s.own, err = t.FindGoroutine(who.goroutine); err != nil {
 				return nil, err
 			}
 			if s.own.Thread != 0 {
 				s.thread, _ = t.Proc.FindThread(s.own.Thread)
 			}
 			break
+		}
+		if err != nil {
+			return nil, err
 		}
 		if s.g == nil {
 			s.thread = t.Proc.CurrentThread()

@@ -181,7 +181,7 @@ func (s *selecting) Return(out any, err error) {
 // choose selects a goroutine.
 func (s *selecting) choose(number int64) (out rpc2.CommandOut, err error) {
 	err = s.stacks.locked(func(t *delve.Target) error {
-		g, err := numbered(t, number)
+		g, err := t.FindGoroutine(number)
 		if err == nil && g.Thread != 0 {
 			err = t.Proc.SwitchThread(g.Thread)
 		}
@@ -198,8 +198,8 @@ func (s *selecting) choose(number int64) (out rpc2.CommandOut, err error) {
 	return out, err
 }
 
-// number returns the number of a goroutine that a client means: -1 is the one that is
-// selected, and stays so where Delve has selected it.
+// number returns the number of the goroutine that a client means: for -1, the one that it has
+// chosen of those that Delve does not find; where it has chosen none, -1 is Delve's to know.
 func (s *stacks) number(goroutine int64) int64 {
 	if chosen := s.selected.Load(); goroutine == -1 && chosen != 0 {
 		return chosen
@@ -210,20 +210,9 @@ func (s *stacks) number(goroutine int64) int64 {
 // found reports whether a goroutine is one of those that Delve does not find.
 func (s *stacks) found(number int64) bool {
 	return number > 0 && s.locked(func(t *delve.Target) error {
-		_, err := numbered(t, number)
+		_, err := t.FindGoroutine(number)
 		return err
 	}) == nil
-}
-
-// numbered returns a goroutine of those that Delve does not find.
-func numbered(t *delve.Target, number int64) (*goroutine.Goroutine, error) {
-	list, err := t.Goroutines()
-	for i := range list {
-		if int64(list[i].Number) == number {
-			return &list[i], nil
-		}
-	}
-	return nil, cmp.Or(err, fmt.Errorf("unknown goroutine %d", number))
 }
 
 // mark puts the goroutine that is selected into a state that Delve has put none into: the
