@@ -6,7 +6,8 @@
 # make cross    build all of it for other systems
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each
 # make bench    compare with peers, side by side, and write docs/performance.md (ten minutes)
-# make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files
+# make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
+#               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …
 
 GO       ?= go
 FUZZTIME ?= 1m
@@ -105,7 +106,7 @@ fuzz:
 	done
 
 soak: race
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command
 
 clean:
 	rm -rf bin

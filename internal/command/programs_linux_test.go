@@ -1,0 +1,223 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// program is one of Debian's programs, or one that its compilers make, which never rests.
+type program struct {
+	name    string
+	apt     string // packages
+	build   string // shell command, run in a fresh folder; $SRC is testdata/programs
+	run     string // shell command that becomes the program
+	running int    // how many stacks are taken while it runs
+	stopped int    // and while it is stopped
+	gdb     bool   // gdb's stacks are compared, too: it takes its time
+
+	consistent bool // live.Options.Consistent
+}
+
+var programs = []program{
+	{name: "emacs", apt: "emacs-nox", running: 500, stopped: 50, gdb: true,
+		run: `emacs --batch --eval '(progn (setq max-lisp-eval-depth 10000)(defun f(n)(if(= n 0)1(+ 1(f(- n 1)))))(while t(f 300)(mapcar (lambda(x)(f x))(list 1 2 3))))'`},
+	{name: "python3", apt: "python3", run: "/usr/bin/python3 $SRC/recurse.py", running: 500, stopped: 50, gdb: true},
+	{name: "frames of 3 KB", build: "gcc -O1 -o frames $SRC/frames.c", run: "./frames", running: 500, stopped: 10, gdb: true},
+	{name: "Go and C", build: "cp $SRC/gocgo/main.go . && go mod init gocgo && CGO_ENABLED=1 go build", run: "./gocgo", running: 200},
+	{name: "Go and C, consistent", build: "cp $SRC/gocgo/main.go . && go mod init gocgo && CGO_ENABLED=1 go build", run: "./gocgo", running: 200, consistent: true},
+	{name: "java", apt: "default-jdk-headless", build: "javac -d . $SRC/Spin.java", run: "java -cp . Spin", running: 50, stopped: 50},
+	{name: "java, interpreted", apt: "default-jdk-headless", build: "javac -d . $SRC/Spin.java", run: "java -Xint -cp . Spin", running: 50, stopped: 50},
+	{name: "ffmpeg", apt: "ffmpeg", run: "ffmpeg -f lavfi -i testsrc=size=640x480:rate=30 -c:v libx264 -f null -", running: 100, stopped: 100, gdb: true},
+	{name: "qemu", apt: "qemu-system-x86", build: "sh $SRC/disk.sh", run: "qemu-system-x86_64 -display none -drive format=raw,file=disk", running: 100, stopped: 50, gdb: true},
+	{name: "musl", apt: "musl-tools", build: "musl-gcc -O2 -o musl $SRC/musl.c", run: "./musl", running: 100, stopped: 50},
+	{name: "musl, static", apt: "musl-tools", build: "musl-gcc -O2 -static -o musl $SRC/musl.c", run: "./musl", running: 100, stopped: 50},
+	{name: "fibers of boost", apt: "libboost-fiber-dev", build: "g++ -O2 -o fibers $SRC/fibers.cc -lboost_fiber -lboost_context", run: "./fibers", running: 100, stopped: 50},
+	{name: "fibers of ruby", apt: "ruby", run: "ruby $SRC/fibers.rb", running: 100, stopped: 50},
+	{name: "ghc", apt: "ghc", build: "ghc -O -o spin -outputdir . $SRC/spin.hs", run: "./spin", running: 100, stopped: 50},
+	{name: "mono", apt: "mono-mcs", build: "mcs -out:spin.exe $SRC/Spin.cs", run: "mono spin.exe", running: 100, stopped: 50},
+	{name: "postgres", apt: "postgresql", build: "sh -e $SRC/postgres.sh",
+		run: "setpriv --reuid postgres --regid postgres --clear-groups $(ls -d /usr/lib/postgresql/*/bin | tail -1)/postgres --single -D data postgres <$SRC/postgres.sql", running: 100, stopped: 50},
+}
+
+// TestPrograms takes stacks of programs that nobody here wrote. No stack may end early in
+// a running program, or be of two moments; and none in a stopped one where gdb or
+// eu-stack has come to the address at which the program's stacks end.
+// It takes minutes and installs what it runs: make soak.
+func TestPrograms(t *testing.T) {
+	if os.Getenv("SFWALK_SOAK") == "" {
+		t.Skip("with SFWALK_SOAK set only: make soak")
+	}
+	src, err := filepath.Abs("testdata/programs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SRC", src)
+	for _, p := range programs {
+		t.Run(p.name, func(t *testing.T) { p.test(t) })
+	}
+}
+
+func (p *program) test(t *testing.T) {
+	p.install(t)
+	t.Chdir(t.TempDir())
+	if p.build != "" {
+		if out, err := exec.Command("sh", "-ec", p.build).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", p.build, err, out)
+		}
+	}
+	sh := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; exec "+p.run+" >/dev/null 2>&1")
+	awaitWork(t, sh.PID)
+
+	ends := make(map[hex]bool) // where whole stacks end
+	cut, mixed := 0, 0
+	for range p.running {
+		doc := p.take(t, sh.PID)
+		for i := range doc.Threads {
+			th := &doc.Threads[i]
+			moved := slices.ContainsFunc(th.Frames, func(f frm) bool { return f.MovedOn })
+			switch {
+			case moved:
+				if mixed++; mixed <= 3 {
+					t.Errorf("of two moments:%s", listed(th))
+				}
+			case !th.whole:
+				if cut++; cut <= 3 {
+					t.Errorf("cut: %s %s%s", th.Stop, th.Error, listed(th))
+				}
+			default:
+				ends[th.Frames[len(th.Frames)-1].PC] = true
+			}
+		}
+	}
+	t.Logf("%d attaches while it runs: %d stacks cut, %d of two moments", p.running, cut, mixed)
+
+	short, peers := 0, 0
+	for i := range p.stopped {
+		sh.Stop(t)
+		theirs := euStack(t, sh.PID)
+		if p.gdb && i%10 == 0 {
+			for _, th := range gdbtest.Backtrace(t, sh.PID) {
+				theirs[th.TID] = append(theirs[th.TID], hex{th.Frames[len(th.Frames)-1].PC, true})
+			}
+		}
+		doc := p.take(t, sh.PID)
+		for i := range doc.Threads {
+			th := &doc.Threads[i]
+			if !slices.ContainsFunc(theirs[th.TID], func(pc hex) bool { return ends[pc] }) {
+				continue
+			}
+			if peers++; !th.whole {
+				if short++; short <= 3 {
+					t.Errorf("others have all of it: %s %s%s", th.Stop, th.Error, listed(th))
+				}
+			}
+		}
+		sh.Continue(t)
+	}
+	t.Logf("stopped %d times: others came to the end of %d stacks, of which %d are cut here", p.stopped, peers, short)
+	if p.stopped > 0 && peers == 0 && p.gdb {
+		t.Error("neither gdb nor eu-stack has come to the end of any stack")
+	}
+}
+
+// take takes all stacks of the process. None of these programs is worth a warning.
+func (p *program) take(t *testing.T, pid int) *document {
+	t.Helper()
+	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second, Consistent: p.consistent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	doc, warnings, err := collect(s, &walkFlags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(warnings) > 0 && !t.Failed() {
+		t.Errorf("warnings: %v", warnings)
+	}
+	return doc
+}
+
+// install installs the program's packages, if that can be done.
+func (p *program) install(t *testing.T) {
+	for _, name := range strings.Fields("elfutils " + p.apt) {
+		if exec.Command("dpkg", "-s", name).Run() == nil {
+			continue
+		}
+		install := exec.Command("apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-qy", "--no-install-recommends", name)
+		install.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+		if out, err := install.CombinedOutput(); err != nil {
+			gdbtest.Missing(t, fmt.Sprintf("apt-get install %s: %v\n%s", name, err, out))
+		}
+	}
+}
+
+// awaitWork waits until a process has taken a second of a processor's time: it has
+// started, and is at what it does for ever.
+func awaitWork(t *testing.T, pid int) {
+	t.Helper()
+	clock := int32(^pid<<3 | 2) // of the process's CPU time, see clock_getcpuclockid(3)
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var took unix.Timespec
+		if err := unix.ClockGettime(clock, &took); err != nil {
+			t.Fatalf("the program has ended: %v", err)
+		}
+		if took.Sec >= 1 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d does not work: it has taken %d ns", pid, took.Nano())
+		}
+	}
+}
+
+var euLine = regexp.MustCompile(`(?m)^(?:TID (\d+):|#\d+ +0x([0-9a-f]+))`)
+
+// euStack returns the address at which eu-stack's stack of each thread ends.
+func euStack(t *testing.T, pid int) map[int][]hex {
+	t.Helper()
+	out, err := exec.Command("eu-stack", "-n", "0", "-p", strconv.Itoa(pid)).Output()
+	if len(out) == 0 {
+		t.Fatalf("eu-stack: %v", err) // it exits with 1 where a stack ends early
+	}
+	last, tid := make(map[int][]hex), 0
+	for _, m := range euLine.FindAllSubmatch(out, -1) {
+		if len(m[1]) > 0 {
+			tid, _ = strconv.Atoi(string(m[1]))
+			continue
+		}
+		pc, err := strconv.ParseUint(string(m[2]), 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last[tid] = []hex{{pc, true}}
+	}
+	return last
+}
+
+// listed is a thread's stack for a message.
+func listed(th *thread) string {
+	var b bytes.Buffer
+	for i, f := range th.Frames {
+		if i > 10 && i < len(th.Frames)-10 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n#%d %#x %s %s %s", f.Level, f.PC.v, f.Function, filepath.Base(f.Module), f.Sniffer)
+	}
+	return b.String()
+}
