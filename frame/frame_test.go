@@ -468,8 +468,21 @@ func TestUnwinder(t *testing.T) {
 func TestID(t *testing.T) {
 	stack := func(s uint64) frame.ID { return frame.ID{Stack: s, Has: frame.HasStack} }
 	code := func(s, c uint64) frame.ID { return frame.ID{Stack: s, Code: c, Has: frame.HasStack | frame.HasCode} }
-	inline := code(8, 1)
-	inline.Depth = 1
+	// Of the code at 0x100 to 0x1ff, a function's, 0x120 to 0x12f is inlined, and in it 0x124 to 0x127.
+	function := code(8, 0x100)
+	first, second, beside := function.Inlined(1, 0x120), function.Inlined(2, 0x124), function.Inlined(1, 0x140)
+	atStart, elsewhere := function.Inlined(1, 0x100), code(8, 0x200).Inlined(1, 0x220)
+	special := function
+	special.Special, special.Has = 3, special.Has|frame.HasSpecial
+	within := func(inner, outer uint64) bool {
+		switch outer {
+		case 0x100:
+			return inner>>8 == 1
+		case 0x120:
+			return inner>>4 == 0x12
+		}
+		return inner == outer
+	}
 	for _, tt := range []struct {
 		a, b         frame.ID
 		equal, inner bool
@@ -481,15 +494,29 @@ func TestID(t *testing.T) {
 		{stack(16), stack(8), false, false},
 		{stack(8), code(8, 1), true, false}, // an unknown code address matches any
 		{code(8, 2), code(8, 1), false, false},
-		{inline, code(8, 1), false, true}, // the inlined call is the inner one
-		{code(8, 1), inline, false, false},
+		{first, function, false, true}, // the inlined call is the inner one
+		{function, first, false, false},
+		{second, function, false, true},
+		{second, first, false, true},
+		{first, second, false, false},
+		{second, beside, false, false}, // deeper, but elsewhere in the function
+		{first, beside, false, false},
+		{atStart, function, false, true},
+		{elsewhere, function, false, false}, // in another function at the same place
+		{first, stack(8), false, false},
+		{first, special, false, false},
+		{first, code(16, 0x100), false, true}, // the stack tells
+		{function, code(16, 0x100).Inlined(1, 0x120), false, true},
 	} {
 		if got := tt.a.Equal(tt.b); got != tt.equal {
 			t.Errorf("%v equal to %v: %v", tt.a, tt.b, got)
 		}
-		if got := tt.a.Inner(tt.b, amd64.Arch); got != tt.inner {
+		if got := tt.a.Inner(tt.b, amd64.Arch, within); got != tt.inner {
 			t.Errorf("%v inner to %v: %v", tt.a, tt.b, got)
 		}
+	}
+	if first.Inner(function, amd64.Arch, nil) || !atStart.Inner(function, amd64.Arch, nil) {
+		t.Error("who knows nothing of inlined calls cannot tell, but of one at its function's start")
 	}
 }
 

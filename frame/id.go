@@ -50,16 +50,26 @@ func (a ID) Equal(b ID) bool {
 		(both&HasSpecial == 0 || a.Special == b.Special)
 }
 
-// Inner reports whether a is strictly inner to (newer than) b. IDs with equal
-// stack addresses are ordered by their depth of inlining only.
-func (a ID) Inner(b ID, on *arch.Arch) bool {
-	if a.Has&b.Has&HasStack == 0 {
+// Within reports whether the code that is entered at address inner, a function's or an
+// inlined call's, is the same as the code that is entered at outer, or part of it.
+// [github.com/sfwalk/sfwalk/symbol.Symbolizer.Within] knows.
+type Within func(inner, outer uint64) bool
+
+// Inner reports whether a is strictly inner to (newer than) b, as GDB's frame_id_inner
+// does. Of IDs with equal stack addresses, a is inner where it is of a call that is inlined
+// deeper than b, into the same frame, and within b's code. Where within is nil, or a code
+// address is not known, nothing is known of that, and neither is inner. Functions that need
+// no stack have equal stack addresses too: neither is inner.
+func (a ID) Inner(b ID, on *arch.Arch, within Within) bool {
+	switch {
+	case a.Has&b.Has&HasStack == 0:
+		return false
+	case a.Stack != b.Stack:
+		return on.InnerThan(a.Stack, b.Stack)
+	case a.Depth <= b.Depth || a.Has != b.Has || a.Special != b.Special || a.Has&HasCode == 0:
 		return false
 	}
-	if a.Stack == b.Stack {
-		return a.Code == b.Code && a.Depth > b.Depth
-	}
-	return on.InnerThan(a.Stack, b.Stack)
+	return a.Code == b.Code || within != nil && within(a.Code, b.Code)
 }
 
 // String renders the ID as GDB does: {stack=0x…,code=0x…,!special}.
