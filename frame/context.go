@@ -146,9 +146,9 @@ func (w *Walker) frame(c *Context) *Frame {
 	s.cycle = c.cycle
 	s.missed = false
 	f, next, beyond := &w.frames[0], &w.frames[1], &w.frames[2]
-	*beyond = Frame{Level: -1, stack: s, typ: c.beyond.typ}
+	*beyond = Frame{Level: -1, stack: s, typ: c.beyond.typ, winner: -1}
 	beyond.cache.CFA = c.beyond.cfa
-	*next = Frame{Level: -1, stack: s, next: beyond, typ: c.next.typ, pc: c.next.pc}
+	*next = Frame{Level: -1, stack: s, next: beyond, typ: c.next.typ, pc: c.next.pc, winner: -1}
 	next.cache.CFA = c.next.cfa
 	next.ra = Value{Bits: c.PC, Lval: Computed}
 	*f = Frame{Level: c.level, stack: s, next: next, caller: c.Caller, pc: c.PC, sp: c.SP, spKnown: c.HasSP}

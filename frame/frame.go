@@ -82,7 +82,8 @@ func (f *Frame) StopReason() StopReason {
 	return f.stop
 }
 
-// ID returns THIS frame's identity; it is null if nobody can unwind THIS.
+// ID returns THIS frame's identity; it is null if nobody can unwind THIS, and the
+// sentinel's is.
 func (f *Frame) ID() ID {
 	if f.winner < 0 {
 		return ID{}

@@ -35,9 +35,9 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 }
 
 // interrupts reports whether PREVIOUS was interrupted and did not call THIS: its PC is
-// where it was, and its link register its own.
+// where it was, and its link register its own. A debugger's call of a function interrupts.
 func (f *Frame) interrupts() bool {
-	return f.typ == SigTramp || f.cache.Row.Flags&trad.Injected != 0
+	return f.typ == SigTramp || f.typ == Dummy || f.cache.Row.Flags&trad.Injected != 0
 }
 
 // unwind returns the PC, SP and FP of PREVIOUS, or why there is none.
@@ -57,7 +57,7 @@ func (f *Frame) unwind() (pc uint64, sp, fp Value, stop StopReason, err error) {
 	}
 	pc = s.arch.CodeAddress(f.ra.Bits)
 	fp = f.prevFP()
-	if pc == 0 && f.typ != SigTramp {
+	if pc == 0 && !f.interrupts() {
 		if f.endsChain(fp) {
 			return 0, sp, fp, Outermost, nil
 		}

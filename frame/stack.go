@@ -71,15 +71,18 @@ func (s *Stack) start(m target.Memory) {
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
-	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel}
+	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
 	s.made, s.cycle, s.depth = 0, cycle{}, 0
 }
 
-// Frame returns the frame at a level, 0 being the innermost. Where the stack ends before
-// it, the frame is nil and the error says why, nil for a stack that is whole.
-func (s *Stack) Frame(level int) (*Frame, error) {
-	f, err := s.sentinel.Prev()
-	for ; f != nil && f.Level < level; f, err = f.Prev() {
+// Frame returns the frame at a level, 0 being the innermost and -1 the sentinel. Where the
+// stack ends before it, the frame is nil and the error says why, nil for a stack that is
+// whole. There is no frame at a level below -1.
+func (s *Stack) Frame(level int) (f *Frame, err error) {
+	if level < -1 {
+		return nil, fmt.Errorf("frame %d: the sentinel, at level -1, is the innermost", level)
+	}
+	for f = &s.sentinel; f != nil && f.Level < level; f, err = f.Prev() {
 	}
 	return f, err
 }

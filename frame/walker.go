@@ -54,7 +54,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.modules = modules
 	w.table.rows.start(modules.Generation)
 	w.one = Stack{table: w.table, modules: modules, arch: w.arch, partial: true}
-	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel}
+	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel, winner: -1}
 	w.whole = nil
 	w.current = 0 // a context that is stepped on begins anew
 	w.query = Query{Modules: modules, Arch: w.arch, room: new([maxRead]byte)}
