@@ -151,9 +151,12 @@ func (f *Frame) checkID() (StopReason, error) {
 	return NoReason, nil
 }
 
-// again reports whether PREVIOUS prev is THIS once more.
+// again reports whether PREVIOUS prev is THIS once more. The outermost frame is none, though
+// it may need no stack: where it has aligned SP, its CFA is what SP was when it called.
 func (prev *Frame) again(this *Frame) bool {
 	switch {
+	case prev.cache.Row.Flags&trad.Outermost != 0:
+		return false
 	case prev.typ == SigTramp || prev.typ == Arch:
 		return this.stack.cycle.seen(prev.cache.CFA, prev.pc)
 	case prev.typ != this.typ || prev.cache.CFA != this.cache.CFA:
