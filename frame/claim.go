@@ -145,6 +145,9 @@ func (f *Frame) applyFast(slot *rowSlot) bool {
 	}
 	s := f.stack
 	f.cache.Row, f.cache.CFA = slot.row, base+uint64(int64(slot.row.CFA.Off))
+	if f.cache.CFA+uint64(s.arch.SPFromCFA) < f.sp {
+		return false // inward: see leaves
+	}
 	f.winner, f.typ, f.wide = int16(slot.winner), Normal, false
 	f.ra = f.wordAt(f.cache.CFA + uint64(int64(slot.row.RA.Off)))
 	rows := &s.table.rows
@@ -206,14 +209,8 @@ func (f *Frame) lookBack() {
 		return
 	}
 	s := f.stack
-	if f.typ == Arch && f.spKnown {
-		// Of a thread that is in a function that THIS has called, and has called nothing
-		// since, the stack does not tell which function that is.
-		sp := f.prevSP()
-		f.strayed = sp.Known() && !s.window.follow(f.sp, sp.Bits, f.Level > 1)
-	}
-	f.ra = f.prevRegister(s.arch.PC)
-	if f.typ != Normal || f.returnsToCode() {
+	f.follow()
+	if f.readRA(); f.typ != Normal || f.returnsToCode() {
 		return
 	}
 	first := *f
@@ -223,11 +220,32 @@ func (f *Frame) lookBack() {
 		if answer != Claimed || row.Flags&(trad.Guess|trad.Outermost) != 0 || !f.apply(&row, i) {
 			continue
 		}
-		if f.ra = f.prevRegister(s.arch.PC); f.returnsToCode() {
+		if f.readRA(); f.returnsToCode() {
 			return
 		}
 	}
 	*f = first
+}
+
+// readRA reads THIS frame's return address by its row, which tells whether THIS has changed
+// stacks.
+func (f *Frame) readRA() {
+	pc := f.stack.arch.PC
+	if f.ra = f.prevRegister(pc); f.leaves() {
+		f.typ, f.left = Arch, true
+		f.follow()
+		f.ra = f.prevRegister(pc) // of the same moment
+	}
+}
+
+// follow has the memory see to it that what a frame of type arch has left behind is read
+// as it was. Of a thread that is in a function that THIS has called, and has called nothing
+// since, the stack does not tell which function that is.
+func (f *Frame) follow() {
+	if f.typ == Arch && f.spKnown {
+		sp := f.prevSP()
+		f.strayed = sp.Known() && !f.stack.window.follow(f.sp, sp.Bits, f.Level > 1)
+	}
 }
 
 func (f *Frame) returnsToCode() bool {

@@ -26,6 +26,7 @@ type Context struct {
 	walk         uint64
 	stop         StopReason // why there is no PREVIOUS, once that is known
 	next, beyond place      // the frame that THIS called, and the one that that called
+	left         bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
 	cycle        cycle
 }
 
@@ -108,6 +109,7 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 			pc, sp, fp, stop, _ = f.unwind()
 		}
 	}
+	c.left = c.left || f.left
 	c.beyond, c.next = c.next, this
 	if stop != NoReason {
 		return stop, true
@@ -127,6 +129,9 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 // claimed. If that took a register that is not known, the frame comes from a whole
 // stack; nil where that has found that there is no such frame.
 func (w *Walker) frame(c *Context) *Frame {
+	if c.left {
+		return w.replay(c)
+	}
 	s, a := &w.one, w.arch
 	if s.query.Memory == nil {
 		s.window.start(w.window.memory, a)

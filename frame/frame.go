@@ -36,6 +36,7 @@ type Frame struct {
 	strayed     bool // PREVIOUS is on another stack, which nobody can read as it was
 	spKnown     bool
 	wide        bool // the winner is an Unwinder
+	left        bool // THIS is of type arch by leaves
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.

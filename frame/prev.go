@@ -91,6 +91,7 @@ func (f *Frame) prevSP() Value {
 var (
 	errZeroPC  = errors.New("the return address is 0")
 	errInner   = errors.New("the frame lies inside the one that it called: corrupt stack?")
+	errBack    = errors.New("the stack leads back to where it has been before it was changed: corrupt stack?")
 	errSame    = errors.New("its caller would be the same frame again: corrupt stack?")
 	errNotCode = errors.New("nothing executable is mapped there: corrupt stack?")
 )
@@ -141,6 +142,9 @@ func (f *Frame) checkID() (StopReason, error) {
 	}
 	if f.typ == Normal && f.next.typ == Normal && s.arch.InnerThan(f.cache.CFA, f.next.cache.CFA) {
 		return InnerID, errInner
+	}
+	if s.left.turns > 0 && f.typ == Normal && s.left.holds(f.cache.CFA) {
+		return InnerID, errBack
 	}
 	// Where the return address is saved at the CFA, there is no more stack than memory.
 	if f.typ == Normal && f.cache.Row.RA.Kind != trad.Saved && f.Level%64 == 63 {

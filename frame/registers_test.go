@@ -146,7 +146,7 @@ func checkRegisters(t *testing.T, f *fake, table *frame.Table, later []fixed, or
 			for r, v := range f.regs {
 				want[i][r] = simple{bits: v, known: true}
 			}
-		case x.Next().Type() == frame.Arch: // by somewhere
+		case x.Next().ID().Has&frame.HasSpecial != 0: // by somewhere
 			for _, info := range amd64.Arch.Regs {
 				v := want[i-1][info.Num]
 				switch info.Num {

@@ -34,6 +34,7 @@ type Stack struct {
 	missed   bool // of a partial stack: another register was asked for, or another frame
 	depth    int  // of frames whose rules lead to one another, see maxDepth
 	cycle    cycle
+	left     left
 }
 
 // New makes the stack of one thread of a target. The error says why the
@@ -73,6 +74,7 @@ func (s *Stack) start(m target.Memory) {
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
 	s.made, s.cycle, s.depth = 0, cycle{}, 0
+	s.left = left{spans: s.left.spans[:0]}
 }
 
 // Frame returns the frame at a level, 0 being the innermost and -1 the sentinel. Where the

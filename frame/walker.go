@@ -141,15 +141,15 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 	if c.Caller {
 		caller = slotCaller
 	}
-	if !slot.fast(pc, epoch, caller) || !c.HasSP {
+	if !slot.fast(pc, epoch, caller) || !c.HasSP || c.left {
 		return 0, NoReason
 	}
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
 	lo, data, big := w.window.lo, w.window.data, w.window.big
 	sp, fp, hasFP := c.SP, c.FP, c.HasFP
-	bound := uint64(0) // CFA of the NEXT normal frame
+	bound := sp - toSP - 1 // a frame that leads inward may have changed stacks
 	if c.next.typ == Normal {
-		bound = c.next.cfa
+		bound = max(bound, c.next.cfa) // of the NEXT normal frame
 	}
 	i := at
 	for i < len(pcs) {
@@ -233,6 +233,9 @@ func emit(pcs, cfas []uint64, i int, pc, cfa uint64) int {
 // reports whether fast can apply it. That costs less than making a Frame. Where the
 // row is of no use to fast, or does not lead to a caller, slow decides.
 func (w *Walker) learn(c *Context) bool {
+	if c.left {
+		return false // a whole Stack asks
+	}
 	rows := &w.table.rows
 	q := &w.query
 	q.PC, q.Block = c.PC, c.PC

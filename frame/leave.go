@@ -1,0 +1,113 @@
+package frame
+
+import (
+	"math"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// On one stack a return leads outward. Where a good row leads SP inward, THIS runs on
+// another stack than PREVIOUS: it has changed stacks (its CFA is on the one that it has
+// left), or is the first on a stack that PREVIOUS has changed to (its row restores SP).
+// Either is a frame of type arch. A row may be wrong, and what it is applied to damaged: so
+// there must be a return address that follows a call, and the walk must never come to where it
+// has been. That bounds it, too: each frame takes stack that none before has had.
+
+// leaves reports whether THIS, whose row leads to a return address, is such a frame.
+func (f *Frame) leaves() bool {
+	const no = trad.Guess | trad.Once | trad.Outermost
+	s := f.stack
+	if f.typ != Normal || !f.spKnown || f.cache.Row.Flags&no != 0 {
+		return false
+	}
+	to := f.prevSP()
+	if !to.Known() || !s.arch.InnerThan(to.Bits, f.sp) || f.ra.Lval != InMemory || !f.afterCall() {
+		return false
+	}
+	if s.partial {
+		s.missed = true // a Walker: the whole stack is needed to know where it has been
+		return false
+	}
+	at := to.Bits - uint64(s.arch.SPFromCFA)
+	if s.left.turns == maxLeft || s.modules.Find(at) != nil && s.modules.IsCode(at) {
+		return false
+	}
+	through := f.Level
+	if f.cache.CFA == at {
+		through-- // the CFA is on the other stack
+	}
+	if !s.left.add(s, through) || s.left.holds(at) {
+		return false
+	}
+	s.left.turns++
+	return true
+}
+
+// afterCall reports whether the return address of THIS follows a call. Code that cannot be
+// read may.
+func (f *Frame) afterCall() bool {
+	s := f.stack
+	pc := s.arch.CodeAddress(f.ra.Bits)
+	if pc < arch.MaxCall || !s.modules.IsCode(pc-1) {
+		return false
+	}
+	code := s.query.Read(pc-arch.MaxCall, arch.MaxCall)
+	return len(code) < arch.MaxCall || s.arch.AfterCall(code)
+}
+
+// left is where a stack has been before it came to the frames that have changed stacks.
+type left struct {
+	turns int      // how many have: 0 where spans is of no use
+	spans []extent // from an inner frame to the CFA of an outer one
+	next  int      // level of the first frame that is not in spans
+	free  extent   // around the CFA that was asked for last: no span begins or ends there
+}
+
+// extent is a range of stack addresses, both ends belonging to it.
+type extent struct{ lo, hi uint64 }
+
+const (
+	maxLeft  = 1 << 12  // changes of stacks that one stack may have
+	maxSpans = 1 << 16  // extents to look through
+	largeGap = 64 << 10 // from CFA to CFA: between them may be another stack
+)
+
+// add puts the frames up to a level in; it reports whether that is not too much.
+func (l *left) add(s *Stack, through int) bool {
+	l.free = extent{}
+	for ; l.next <= through; l.next++ {
+		f := s.frame(l.next)
+		at := f.cache.CFA
+		if last := len(l.spans) - 1; last >= 0 && l.next > 0 && at >= l.spans[last].hi && at-l.spans[last].hi <= largeGap {
+			l.spans[last].hi = at
+			continue
+		}
+		span := extent{at, at}
+		if f.spKnown && f.sp <= at && at-f.sp <= largeGap {
+			span.lo = f.sp
+		}
+		l.spans = append(l.spans, span)
+	}
+	return len(l.spans) <= maxSpans
+}
+
+// holds reports whether a CFA lies where the stack has been.
+func (l *left) holds(cfa uint64) bool {
+	if l.free.lo < cfa && cfa < l.free.hi {
+		return false
+	}
+	free := extent{0, math.MaxUint64}
+	for _, x := range l.spans {
+		switch {
+		case x.hi < cfa:
+			free.lo = max(free.lo, x.hi)
+		case x.lo > cfa:
+			free.hi = min(free.hi, x.lo)
+		default:
+			return true
+		}
+	}
+	l.free = free
+	return false
+}

@@ -1,0 +1,42 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// The program itself says which functions have called one another: gdb ends where a table
+// leads to a stack that lies further in.
+func TestChangedStacks(t *testing.T) {
+	for _, b := range []struct {
+		name  string
+		flags []string
+	}{{"CFI", []string{"-g", "-O2"}}, {"SFrame", gdbtest.Plain}, {"frame pointer", []string{"-O2", "-fno-omit-frame-pointer", "-fcf-protection"}}} {
+		program := gdbtest.Build(t, "stacks.c", b.flags...)
+		for _, changes := range []string{"0", ".0", "01", ".01", "10", ".10", "0123456789", ".9876543210", "m", ".m0m", "a", ".aaaa", "95m3", ".a9m80m1"} {
+			t.Run(b.name+" "+changes, func(t *testing.T) {
+				p := gdbtest.Start(t, program, changes)
+				var want []string
+				for i := range len(strings.TrimPrefix(changes, ".")) {
+					how := "on_stack"
+					if (i%2 == 1) != strings.HasPrefix(changes, ".") {
+						how = "after_stack"
+					}
+					want = slices.Concat([]string{how, "runs"}, want)
+				}
+				want = append(want, "main")
+				names, still, whole := attachAndWalk(t, p.PID)
+				from, to := slices.Index(names, "block")+1, slices.Index(names, "main")+1
+				if from >= to || !slices.Equal(names[from:to], want) || !whole || still != len(names) {
+					t.Errorf("%q, whole: %t, %d as the thread was; want %q", names, whole, still, want)
+				}
+				bothWays(t, p.PID)
+			})
+		}
+	}
+}
