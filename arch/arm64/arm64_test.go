@@ -144,11 +144,11 @@ func TestReadFrameCases(t *testing.T) {
 		want string
 	}{
 		{insns(ret), 4, "the pc is outside the code"},
-		{insns(ret, nop, 0), 8, "the instruction at the pc cannot be decoded"},
+		{insns(ret, nop, 0), 8, ""}, // a guess, too: something has come there
 		{insns(bFar, ret), 4, ""}, // a guess
 	} {
 		row, why := readFrame(tt.code, start, start+tt.off)
-		if why != tt.want && !(why == "no way through the code leads to the pc" && tt.off == 8) {
+		if why != tt.want || why == "" && row.Flags&trad.Guess == 0 {
 			t.Errorf("%x: %s, %q, want %q", tt.code, row.Format(Arch.RegName), why, tt.want)
 		}
 	}

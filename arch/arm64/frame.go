@@ -26,11 +26,8 @@ func readFrame(code []byte, start, pc uint64) (row trad.Row, why string) {
 // row returns the row for the instruction at offset off, or around it.
 func (a *analysis) row(start uint64, off int32) (row trad.Row, why string) {
 	i, ok := a.around(off)
-	switch {
-	case !ok:
+	if !ok {
 		return trad.Row{}, "no way through the code leads to the pc"
-	case a.ops[i].kind == opBad:
-		return trad.Row{}, "the instruction at the pc cannot be decoded"
 	}
 	s := &a.states[i]
 	row.Lo, row.Len = start+uint64(a.at[i]), size

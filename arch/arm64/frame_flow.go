@@ -126,9 +126,7 @@ func (a *analysis) run(i int32) (ok bool) {
 	s := a.states[i]
 	next := at + size
 	switch o.kind {
-	case opBad:
-		return true
-	case opStop:
+	case opBad, opStop:
 		a.guess(next, &s)
 		return true
 	case opJumpReg:

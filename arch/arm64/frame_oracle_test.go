@@ -336,31 +336,33 @@ NOINLINE long aligned(long n) { _Alignas(64) char b[200]; use(b); return b[n]; }
 int main(int c, char **v) { return big(c) + huge(c) + page(c) + dynamic(c) + vla(c) + floats(c, c) + tail(c) + shrink(c) + jumps(c) + many(c, c, c, c) + variadic(c, 1L, 2L) + aligned(c); }
 `
 
-// Every address of compiled programs and of the C library: what is claimed for
-// sure is what the compiler's tables say.
-func TestOracle(t *testing.T) {
-	cc := gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
-	dir := t.TempDir()
-	src := filepath.Join(dir, "frames.c")
+// link builds testSource without libraries, so that its tables have addresses.
+func link(t *testing.T, flags string) (file string) {
+	t.Helper()
+	cc, dir := gdbtest.Tool(t, "aarch64-linux-gnu-gcc"), t.TempDir()
+	src, file := filepath.Join(dir, "frames.c"), filepath.Join(dir, "frames")
 	if err := os.WriteFile(src, []byte(testSource), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	compile := append(strings.Fields(flags), "-w", "-c", "-fasynchronous-unwind-tables", "-ffunction-sections", "-o", file+".o", src)
+	for _, args := range [][]string{compile, {"-nostdlib", "-static", "-Wl,--unresolved-symbols=ignore-all,-e0", "-o", file, file + ".o"}} {
+		if msg, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, msg)
+		}
+	}
+	return file
+}
+
+// Every address of compiled programs and of the C library: what is claimed for
+// sure is what the compiler's tables say.
+func TestOracle(t *testing.T) {
 	for _, flags := range []string{
 		"-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -fno-omit-frame-pointer", "-O2 -fomit-frame-pointer", "-O0 -fomit-frame-pointer",
 		"-O2 -mbranch-protection=standard", "-O2 -mbranch-protection=pac-ret+leaf+b-key", "-O0 -mbranch-protection=standard",
 		"-O2 -fstack-clash-protection", "-O2 -fstack-clash-protection -fomit-frame-pointer", "-O2 -fstack-protector-all", "-O2 -mno-outline-atomics -funroll-loops",
 		"-O3 -march=armv8.5-a+sve", "-O2 -mstrict-align -fno-shrink-wrap", "-Os -mbranch-protection=standard -fomit-frame-pointer",
 	} {
-		out := filepath.Join(dir, strings.ReplaceAll(flags, " ", "")+".o")
-		args := append(strings.Fields(flags), "-w", "-c", "-fasynchronous-unwind-tables", "-ffunction-sections", "-o", out, src)
-		// Linked without libraries, so that the tables have addresses.
-		if msg, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, msg)
-		}
-		linked := strings.TrimSuffix(out, ".o")
-		if msg, err := exec.Command(cc, "-nostdlib", "-static", "-Wl,--unresolved-symbols=ignore-all,-e0", "-o", linked, out).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, msg)
-		}
+		linked := link(t, flags)
 		c := compareAll(t, linked)
 		t.Logf("%s: %v", flags, c)
 		if c.functions < 17 || c.wrong > 0 || c.other > 0 || c.unknown > 0 || c.none > 0 || c.wrongEpilogue > 0 || 100*c.sure < 90*c.total || c.seenReturns < c.returns {

@@ -128,9 +128,7 @@ func (a *analysis) run(i int32) (ok bool) {
 	s := a.states[i]
 	next := at + int32(o.len)
 	switch o.kind {
-	case opBad:
-		return true
-	case opStop, opJumpAway:
+	case opBad, opStop, opJumpAway:
 		a.guess(next, &s)
 		return true
 	case opJumpReg:

@@ -1,0 +1,54 @@
+//go:build linux
+
+package s390x
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// TestReadFrameTrap puts what is no instruction in the place of each call, as code that
+// aborts may have it: the state before it is what it was, by the compiler's table.
+func TestReadFrameTrap(t *testing.T) {
+	for _, flags := range []string{"-O0", "-O2", "-O2 -mbackchain"} {
+		file := compile(t, strings.Fields(flags)...)
+		pcs, text := readBoundaries(t, file)
+		im := openImage(t, file)
+		traps, sure := 0, 0
+		for _, f := range readFDEs(t, file) {
+			code, section := im.code(t, f.lo, f.hi, 0)
+			if section != ".text" || f.rows[0].cfa != "r15+160" {
+				continue
+			}
+			for _, pc := range pcs {
+				if pc < f.lo || pc >= f.hi || !strings.HasPrefix(text[pc], "brasl") {
+					continue
+				}
+				for _, trap := range []string{"\x00\x00", "\x00\x01"} { // what compilers trap by, and its like
+					trapped := slices.Clone(code)
+					copy(trapped[pc-f.lo:], trap)
+					a := analyse(trapped)
+					row, why := a.row(f.lo, int32(pc-f.lo))
+					if traps++; why != "" {
+						t.Errorf("%s: %#x: %q: %s", flags, pc, trap, why)
+						continue
+					}
+					if row.Flags&trad.Guess != 0 {
+						continue
+					}
+					sure++
+					o, _ := a.around(int32(pc - f.lo))
+					if bad, other, _ := differs(&a.states[o], &row, f.at(pc)); len(bad)+len(other) > 0 || row.Lo != pc {
+						t.Errorf("%s: %#x: %q: row %s, oracle %v: %v %v", flags, pc, trap, row.Format(Arch.RegName), *f.at(pc), bad, other)
+					}
+				}
+			}
+		}
+		if traps < 100 || sure*5 < traps*4 {
+			t.Errorf("%s: %d of %d traps have a row that is no guess", flags, sure, traps)
+		}
+	}
+}
