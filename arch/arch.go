@@ -86,7 +86,7 @@ type Arch struct {
 }
 
 // MaxKept is how many callee-saved registers [Arch.KeptIndex] numbers at most.
-const MaxKept = 18
+const MaxKept = 19
 
 // MaxCall is the length in bytes of the longest call instruction of any
 // architecture.

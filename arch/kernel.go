@@ -9,15 +9,21 @@ import (
 // type holds (NT_PRSTATUS's behind its header of [PRStatusHeader] bytes).
 type KernelRegs struct {
 	Note uint32 // NT_PRSTATUS, NT_PRFPREG, … (elf.h)
-	Size int    // bytes of a whole set
+	Size int    // bytes of a whole set, or of as much as is read of it
 	Regs []KernelReg
+
+	// Read and Write take the place of Regs in a set whose own header says how to
+	// take it; nil elsewhere. Write gets a set of Size bytes, all zero, and reports
+	// whether there is anything to say.
+	Read  func(a *Arch, data []byte, to *Registers)
+	Write func(a *Arch, from *Registers, data []byte) bool
 }
 
 // KernelReg is the place of one register in a set.
 type KernelReg struct {
 	Reg  trad.Reg
 	Off  int // bytes from the set's beginning
-	Size int // 4 or 8 bytes
+	Size int // 2, 4 or 8 bytes
 }
 
 // Types of notes with register sets (elf.h).
@@ -30,11 +36,28 @@ const (
 // (struct elf_prstatus.pr_reg) on 64-bit architectures, bytes.
 const PRStatusHeader = 112
 
+// Owner returns whose note of a core file has the set: the kernel's names (elf.h).
+func (k *KernelRegs) Owner() string {
+	if k.Note < firstLinuxNote {
+		return "CORE"
+	}
+	return "LINUX"
+}
+
+// firstLinuxNote is the lowest type of the notes that are not all systems'.
+const firstLinuxNote = 0x100
+
 // Get fills in the registers that data, a set or as much of it as there is, has.
 func (k *KernelRegs) Get(a *Arch, data []byte, to *Registers) {
+	if k.Read != nil {
+		k.Read(a, data, to)
+		return
+	}
 	for _, r := range k.Regs {
 		switch {
 		case r.Off+r.Size > len(data):
+		case r.Size == 2:
+			to.Set(r.Reg, uint64(a.Order.Uint16(data[r.Off:])))
 		case r.Size == 4:
 			to.Set(r.Reg, uint64(a.Order.Uint32(data[r.Off:])))
 		default:
@@ -44,16 +67,23 @@ func (k *KernelRegs) Get(a *Arch, data []byte, to *Registers) {
 }
 
 // Put writes the registers that are known into data, a set of Size bytes; what
-// it has of others stays.
-func (k *KernelRegs) Put(a *Arch, from *Registers, data []byte) {
+// it has of others stays. It reports whether there is anything to say: a core file
+// of a process without such registers has no such set.
+func (k *KernelRegs) Put(a *Arch, from *Registers, data []byte) bool {
+	if k.Write != nil || k.Read != nil {
+		return k.Write != nil && k.Write(a, from, data)
+	}
 	for _, r := range k.Regs {
 		v, ok := from.Get(r.Reg)
 		switch {
 		case !ok:
+		case r.Size == 2:
+			a.Order.PutUint16(data[r.Off:], uint16(v))
 		case r.Size == 4:
 			a.Order.PutUint32(data[r.Off:], uint32(v))
 		default:
 			a.Order.PutUint64(data[r.Off:], v)
 		}
 	}
+	return true
 }

@@ -19,6 +19,7 @@ const (
 	X30 trad.Reg = 30 // the link register: the return address column
 	SP  trad.Reg = 31
 	PC  trad.Reg = 32
+	VG  trad.Reg = 46 // how many 64-bit granules the scalable vectors have
 
 	D8  trad.Reg = 72
 	D15 trad.Reg = 79
@@ -67,7 +68,7 @@ var Arch = &arch.Arch{
 func init() { arch.Register(Arch) }
 
 func registers() []arch.RegInfo {
-	regs := make([]arch.RegInfo, 0, 31+2+8)
+	regs := make([]arch.RegInfo, 0, 31+3+8)
 	add := func(first trad.Reg, names ...string) {
 		for i, name := range names {
 			regs = append(regs, arch.RegInfo{Num: first + trad.Reg(i), Name: name, Bits: 64})
@@ -77,32 +78,43 @@ func registers() []arch.RegInfo {
 		"x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30")
 	add(SP, "sp")
 	add(PC, "pc")
+	add(VG, "vg")
 	add(D8, "d8", "d9", "d10", "d11", "d12", "d13", "d14", "d15")
 	return regs
 }
 
-// calleeSaved: AAPCS64, 6.1.1 and 6.1.2.
+// calleeSaved: AAPCS64, 6.1.1 and 6.1.2. VG belongs to the thread: a function that
+// changes it, by the change to or from streaming mode, says where it has the old one.
 func calleeSaved() (s arch.RegSet) {
 	for r := X19; r <= X29; r++ {
 		s.Add(r)
 	}
 	s.Add(SP)
+	s.Add(VG)
 	for r := D8; r <= D15; r++ {
 		s.Add(r)
 	}
 	return s
 }
 
-// kernelRegs is struct user_pt_regs (x0 to x30, sp, pc, pstate) and struct
-// user_fpsimd_state (v0 to v31, of 16 bytes).
+// kernelRegs is struct user_pt_regs (x0 to x30, sp, pc, pstate), and the vectors.
 func kernelRegs() []arch.KernelRegs {
 	status := arch.KernelRegs{Note: arch.NTPRStatus, Size: 272, Regs: make([]arch.KernelReg, 0, PC+1)}
 	for r := X0; r <= PC; r++ {
 		status.Regs = append(status.Regs, arch.KernelReg{Reg: r, Off: 8 * int(r), Size: 8})
 	}
-	vectors := arch.KernelRegs{Note: arch.NTFPRegs, Size: 528, Regs: make([]arch.KernelReg, 0, D15-D8+1)}
-	for r := D8; r <= D15; r++ {
-		vectors.Regs = append(vectors.Regs, arch.KernelReg{Reg: r, Off: 16 * int(8+r-D8), Size: 8})
-	}
-	return []arch.KernelRegs{status, vectors}
+	return []arch.KernelRegs{status, vectors, scalable, streaming}
 }
+
+// fpRegsSize is the size of struct user_fpsimd_state: v0 to v31, of 16 bytes, fpsr and
+// fpcr.
+const fpRegsSize = 528
+
+// vectors is struct user_fpsimd_state.
+var vectors = func() arch.KernelRegs {
+	k := arch.KernelRegs{Note: arch.NTFPRegs, Size: fpRegsSize, Regs: make([]arch.KernelReg, 0, D15-D8+1)}
+	for r := D8; r <= D15; r++ {
+		k.Regs = append(k.Regs, arch.KernelReg{Reg: r, Off: 16 * int(8+r-D8), Size: 8})
+	}
+	return k
+}()

@@ -35,12 +35,13 @@ func sigcontextX(r trad.Reg) trad.Rule {
 // link register is not where it was interrupted. It is made when first needed:
 // many programs never see an arm64.
 var signalRest = sync.OnceValue(func() *trad.Rest {
-	x := &trad.Rest{Unlisted: trad.Same}
+	x := &trad.Rest{Unlisted: trad.Same, Exprs: []trad.Expression{interruptedVG{}}}
 	for r := X0; r <= SP; r++ {
 		if r != X29 {
 			x.Regs = append(x.Regs, trad.RegRule{Reg: r, Rule: sigcontextX(r)})
 		}
 	}
+	x.Regs = append(x.Regs, trad.RegRule{Reg: VG, Rule: trad.Rule{Kind: trad.ValExpr, Off: 0}})
 	for r := D8; r <= D15; r++ {
 		x.Regs = append(x.Regs, trad.RegRule{Reg: r, Rule: inFrame(frameSigcontext + sigcontextRecords + fpsimdV0 + 16*int(8+r-D8))})
 	}

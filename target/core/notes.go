@@ -143,10 +143,13 @@ func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning stri
 }
 
 func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
+	set := f.registerSet(typ)
 	switch typ {
-	case arch.NTPRStatus, arch.NTFPRegs, ntPRPSInfo, ntAuxv, ntPACMask, ntFile, ntSiginfo:
+	case ntPRPSInfo, ntAuxv, ntPACMask, ntFile, ntSiginfo:
 	default:
-		return
+		if set == nil {
+			return
+		}
 	}
 	data := r.bytes(at, size)
 	if data == nil {
@@ -157,10 +160,6 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	switch typ {
 	case arch.NTPRStatus:
 		f.thread(n, data, at)
-	case arch.NTFPRegs:
-		if len(n.threads) > 0 {
-			f.registers(n.threads[len(n.threads)-1], typ, data)
-		}
 	case ntPRPSInfo: // struct elf_prpsinfo: pr_pid at 24, pr_fname[16] at 40, pr_psargs[80] at 56
 		if len(data) >= 136 {
 			n.pid = int(int32(order.Uint32(data[24:])))
@@ -186,6 +185,10 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 				n.warn("list of mapped files (NT_FILE): %v", err)
 			}
 		}
+	default: // a further set of the thread
+		if len(n.threads) > 0 {
+			set.Get(f.arch, data, &n.threads[len(n.threads)-1].regs)
+		}
 	}
 }
 
@@ -199,15 +202,17 @@ func (f *file) thread(n *notes, data []byte, at uint64) {
 		id:     int(int32(f.arch.Order.Uint32(data[32:]))),
 		Signal: int(f.arch.Order.Uint16(data[12:])),
 	}
-	f.registers(th, arch.NTPRStatus, data[arch.PRStatusHeader:])
+	f.arch.KernelRegs[0].Get(f.arch, data[arch.PRStatusHeader:], &th.regs)
 	n.threads = append(n.threads, th)
 }
 
-func (f *file) registers(th *Thread, typ uint32, data []byte) {
+// registerSet returns the layout of a note with registers, nil for another note.
+func (f *file) registerSet(typ uint32) *arch.KernelRegs {
 	i := slices.IndexFunc(f.arch.KernelRegs, func(k arch.KernelRegs) bool { return k.Note == typ })
-	if i >= 0 {
-		f.arch.KernelRegs[i].Get(f.arch, data, &th.regs)
+	if i < 0 {
+		return nil
 	}
+	return &f.arch.KernelRegs[i]
 }
 
 func text(b []byte) string {

@@ -14,8 +14,8 @@ const hostClass = elf.ELFCLASS64
 // errShortRegisters says that a thread's register set is that of another ABI.
 var errShortRegisters = errors.New("its registers are those of a 32-bit program")
 
-// maxRegisterSet is the size of the largest set that is read, arm64's vectors.
-const maxRegisterSet = 528
+// maxRegisterSet is the size of the largest set that is read, arm64's scalable vectors.
+const maxRegisterSet = 544
 
 // readRegisters reads a stopped thread's registers: each of the kernel's sets, in
 // the layout that core files have, too. room has maxRegisterSet bytes.

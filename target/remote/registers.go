@@ -60,6 +60,7 @@ func numbered(prefix string, n int) (names []string) {
 
 // aliases are stubs' names for registers of the descriptors.
 var aliases = map[string]string{
+	"z8": "d8", "z9": "d9", "z10": "d10", "z11": "d11", "z12": "d12", "z13": "d13", "z14": "d14", "z15": "d15",
 	"v8": "d8", "v9": "d9", "v10": "d10", "v11": "d11", "v12": "d12", "v13": "d13", "v14": "d14", "v15": "d15",
 	"fp": "x29", "lr": "x30",
 }
@@ -115,10 +116,14 @@ func (l *layout) get(a *arch.Arch, reply []byte, to *arch.Registers) (behind []p
 	return behind
 }
 
+// maxRegister is the size of the widest register that a descriptor's is part of, arm64's
+// scalable vectors, bytes.
+const maxRegister = 256
+
 // value decodes a register in the target's byte order; of one that is wider than
 // 64 bits it takes the part that the narrower register of that name is.
 func value(a *arch.Arch, text []byte) (v uint64, ok bool) {
-	var room [64]byte
+	var room [maxRegister]byte
 	n := len(text) / 2
 	if n == 0 || n > len(room) || unhex(room[:n], text) < n {
 		return 0, false

@@ -92,9 +92,9 @@ func (s *Snapshot) note() ([]byte, error) {
 		}
 		if slices.ContainsFunc(all, func(r arch.KernelReg) bool { return !t.Regs.Known.Has(r.Reg) }) {
 			th.Registers = []string{}
-			for _, r := range all {
-				if t.Regs.Known.Has(r.Reg) {
-					th.Registers = append(th.Registers, s.Arch.RegName(r.Reg))
+			for _, r := range s.Arch.Regs {
+				if t.Regs.Known.Has(r.Num) {
+					th.Registers = append(th.Registers, r.Name)
 				}
 			}
 		}
@@ -119,7 +119,7 @@ func (s *Snapshot) note() ([]byte, error) {
 	return text, err
 }
 
-// kernelRegisters returns all that the kernel's register sets have.
+// kernelRegisters returns what the kernel's register sets always have.
 func kernelRegisters(a *arch.Arch) (list []arch.KernelReg) {
 	for _, k := range a.KernelRegs {
 		list = append(list, k.Regs...)

@@ -42,12 +42,12 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 		for j := range s.Arch.KernelRegs {
 			k := &s.Arch.KernelRegs[j]
 			if j == 0 {
-				w.add(ownerCore, k.Note, s.prstatus(t))
+				w.add(k.Owner(), k.Note, s.prstatus(t))
 				continue
 			}
-			set := make([]byte, k.Size)
-			k.Put(s.Arch, &t.Regs, set)
-			w.add(ownerCore, k.Note, set)
+			if set := make([]byte, k.Size); k.Put(s.Arch, &t.Regs, set) {
+				w.add(k.Owner(), k.Note, set)
+			}
 		}
 		if mask := s.pacMask(); mask != 0 {
 			w.add(ownerLinux, ntPACMask, s.words(mask, mask))

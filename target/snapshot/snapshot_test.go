@@ -77,6 +77,9 @@ func made(a *arch.Arch) *snapshot.Snapshot {
 			all.Set(r.Reg, v)
 		}
 	}
+	if a == arm64.Arch {
+		all.Set(arm64.VG, 4)
+	}
 	all.Set(a.PC, text+0x1804)
 	all.Set(a.SP, stack+0x4000)
 	var two arch.Registers
