@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/target"
@@ -18,21 +19,34 @@ import (
 // module. Errors of [Symbolizer.Warnings] wrap it.
 var ErrMismatch = errors.New("debug file does not belong to the module")
 
+// roots returns the folders below which the module's paths are looked up: its own root, then
+// the host's, "".
+func (mod *module) roots() []string {
+	if mod.s.opts.Root != nil {
+		if root := mod.s.opts.Root(mod.m); root != "" && root != "/" {
+			return []string{root, ""}
+		}
+	}
+	return []string{""}
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
+}
+
 // findDebugFile opens the module's separate debug file: by its build ID, then by
 // its .gnu_debuglink. It returns nil if there is none.
 func (mod *module) findDebugFile() *target.Image {
-	var roots []string
-	if mod.s.opts.Root != nil {
-		if root := mod.s.opts.Root(mod.m); root != "" && root != "/" {
-			roots = append(roots, root)
-		}
-	}
-	roots = append(roots, "")
 	link, crc, linkErr := debugLink(mod.image)
 	if linkErr != nil {
 		mod.warn("%s: %w", mod.m.Path, linkErr)
 	}
-	for _, root := range roots {
+	for _, root := range mod.roots() {
 		if id := mod.image.BuildID; len(id) > 2 {
 			for _, dir := range mod.s.opts.DebugDirs {
 				name := filepath.Join(root, dir, ".build-id", id[:2], id[2:]+".debug")
@@ -42,6 +56,10 @@ func (mod *module) findDebugFile() *target.Image {
 			}
 		}
 		for _, name := range mod.linkedNames(link) {
+			// A link may have the module's own name, which then is meant for another folder.
+			if sameFile(filepath.Join(root, name), filepath.Join(root, mod.m.Path)) {
+				continue
+			}
 			if im := mod.openDebugFile(filepath.Join(root, name), &crc); im != nil {
 				return im
 			}
@@ -95,10 +113,24 @@ func (mod *module) openDebugFile(name string, crc *uint32) *target.Image {
 		}
 		f.Close()
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		mod.warn("%s: debug file %s: %w", mod.m.Path, name, err)
+	if !errors.Is(err, fs.ErrNotExist) && mod.refuse(name) {
+		mod.warn("%s: debug file %s: %w: it is left out: install the debug file of this build", mod.m.Path, name, err)
 	}
 	return nil
+}
+
+// refuse notes that a file is of no use, and reports whether that is new: through a process's
+// root and the host's the same file may be found twice.
+func (mod *module) refuse(name string) bool {
+	file, err := os.Stat(name)
+	if err != nil {
+		return true
+	}
+	if slices.ContainsFunc(mod.refused, func(other os.FileInfo) bool { return os.SameFile(other, file) }) {
+		return false
+	}
+	mod.refused = append(mod.refused, file)
+	return true
 }
 
 func (mod *module) matches(im *target.Image, f *os.File, crc *uint32) error {

@@ -2,6 +2,8 @@ package symbol
 
 import (
 	"debug/elf"
+	"errors"
+	"os"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/gopclntab"
@@ -17,6 +19,8 @@ type module struct {
 	image  *target.Image // nil if the module cannot be read
 	bias   uint64
 	debug  *target.Image // separate debug file, or nil
+
+	refused []os.FileInfo // files that were not its debug file; used while it is opened
 
 	namesRead sync.Once
 	tables    []*target.Symbols // where to look for a name, in this order
@@ -36,7 +40,9 @@ type module struct {
 func (mod *module) open() {
 	im, bias, err := mod.m.Image()
 	if err != nil {
-		mod.warn("%w", err)
+		if !errors.Is(err, target.ErrNotELF) { // such files have no symbols
+			mod.warn("%w", err)
+		}
 		return
 	}
 	mod.image, mod.bias = im, bias

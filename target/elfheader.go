@@ -3,9 +3,15 @@ package target
 import (
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 )
+
+// ErrNotELF says that a file is of another format, or empty. Programs map such files, too:
+// fonts, archives, a virtual machine's code. They have no symbols and no tables, and nothing is
+// wrong with that.
+var ErrNotELF = errors.New("not an ELF file")
 
 // elfHeader is what debug/elf does not keep of the file header.
 type elfHeader struct {
@@ -22,11 +28,14 @@ type elfHeader struct {
 
 func readELFHeader(r io.ReaderAt) (h elfHeader, err error) {
 	var b [64]byte
-	if n, err := r.ReadAt(b[:], 0); n < 52 {
+	n, err := r.ReadAt(b[:], 0)
+	switch read := string(b[:n]); {
+	case n >= 4 && read[:4] != elf.ELFMAG:
+		return h, fmt.Errorf("read ELF header: magic number is % x, not % x: %w", b[:4], elf.ELFMAG, ErrNotELF)
+	case n < 4 && err == io.EOF:
+		return h, fmt.Errorf("read ELF header: %d bytes of it: %w", n, ErrNotELF)
+	case n < 52:
 		return h, fmt.Errorf("read ELF header: %d bytes of it: %w", n, err)
-	}
-	if string(b[:4]) != elf.ELFMAG {
-		return h, fmt.Errorf("read ELF header: magic number is % x, not % x", b[:4], elf.ELFMAG)
 	}
 	h.is64 = elf.Class(b[elf.EI_CLASS]) == elf.ELFCLASS64
 	h.order = binary.LittleEndian

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -75,6 +78,9 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	for _, m := range s.Modules().All() {
 		if !m.Opened() {
 			continue // no frame is in it
+		}
+		if _, _, err := m.Image(); err != nil && slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, m.Path+": ") }) {
+			continue // the target has said why it cannot be opened
 		}
 		for _, err := range symbols.Warnings(m) {
 			warnings = append(warnings, err.Error())

@@ -23,7 +23,7 @@ var useMapFiles = true
 // image opens the file that is mapped, and no other that has its name: through
 // /proc/PID/map_files, which needs privileges; the open program; its path below
 // the process's own root. Where none of them leads to the mapped file, the image
-// is read from memory, and the user is told.
+// is read from memory, and the user is told; but not of files that are no ELF files.
 func (f *files) image(m *procmaps.File) (*target.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,20 +42,45 @@ func (f *files) image(m *procmaps.File) (*target.Image, error) {
 			file = found
 		}
 	}
-	switch {
-	case file != nil && onDisk != nil:
-		f.warn("%s: the file on disk is not what is mapped (%s): using the mapped file, which is still there", m.Path, f.difference(onDisk, m))
-		return openImage(file)
-	case file != nil:
-		return openImage(file)
-	case onDisk != nil:
-		f.warn("%s: the file on disk is not what is mapped (%s): unwinding from memory", m.Path, f.difference(onDisk, m))
-	case m.Deleted || ended(err):
-		f.warn("%s: the file was deleted: unwinding from memory", m.Path)
-	default:
-		f.warn("%s: cannot be opened (%v): unwinding from memory", m.Path, err)
+	var im *target.Image
+	var failed error
+	instead := "unwinding from memory"
+	if file != nil {
+		im, failed = openImage(file)
+		instead = "using the mapped file, which is still there"
+	} else {
+		im, failed = f.mapped(m)
 	}
-	return f.mapped(m)
+	switch {
+	case errors.Is(failed, target.ErrNotELF):
+		return nil, failed
+	case failed != nil:
+		instead = fmt.Sprintf("no symbols and no unwind tables of it (%v)", failed)
+	}
+	switch {
+	case onDisk != nil:
+		f.warn("%s: the file on disk is not what is mapped (%s): %s", m.Path, f.difference(onDisk, m), instead)
+	case file != nil && failed != nil:
+		f.warn("%s: %s", m.Path, instead)
+	case file != nil:
+	case m.Deleted || ended(err):
+		f.warn("%s: the file was deleted: %s", m.Path, instead)
+	default:
+		f.warn("%s: cannot be opened (%v): %s", m.Path, bare(err), instead)
+	}
+	if failed != nil {
+		return nil, fmt.Errorf("%s: %w", m.Path, failed)
+	}
+	return im, nil
+}
+
+// bare takes the path off an error that the caller's message names already.
+func bare(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 func (f *files) warn(format string, args ...any) {
@@ -68,7 +93,7 @@ func (f *files) mapFile(m *procmaps.File) *os.File {
 		return nil
 	}
 	for _, x := range m.Mappings {
-		file, err := openRegular(int(f.proc.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), 0)
+		file, err := openRegular(int(f.proc.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), m.Path, 0)
 		if err == nil {
 			f.opened = append(f.opened, file)
 			if f.same(file, m) { // the range may be another file's by now
@@ -107,18 +132,20 @@ func (f *files) byPath(m *procmaps.File) (mapped, other *os.File, err error) {
 }
 
 func openBelow(root *os.File, path string) (*os.File, error) {
-	file, err := openRegular(int(root.Fd()), path, unix.RESOLVE_IN_ROOT)
+	file, err := openRegular(int(root.Fd()), path, path, unix.RESOLVE_IN_ROOT)
 	if err == nil || !errors.Is(err, unix.ENOENT) || !strings.Contains(path, "\n") {
 		return file, err
 	}
 	// The name may hold the four characters that the kernel writes for a newline.
-	return openRegular(int(root.Fd()), strings.ReplaceAll(path, "\n", `\012`), unix.RESOLVE_IN_ROOT)
+	path = strings.ReplaceAll(path, "\n", `\012`)
+	return openRegular(int(root.Fd()), path, path, unix.RESOLVE_IN_ROOT)
 }
 
-// openRegular opens a regular file; of others, opening alone could do harm.
-func openRegular(dir int, path string, resolve uint64) (*os.File, error) {
+// openRegular opens a regular file; of others, opening alone could do harm. Errors call it
+// by the name.
+func openRegular(dir int, path, name string, resolve uint64) (*os.File, error) {
 	fail := func(err error) (*os.File, error) {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+		return nil, &os.PathError{Op: "open", Path: name, Err: err}
 	}
 	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve})
 	if err == unix.ENOSYS || err == unix.EPERM && resolve != 0 {
@@ -141,11 +168,11 @@ func openRegular(dir int, path string, resolve uint64) (*os.File, error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return fail(errors.New("not a regular file"))
 	}
-	file, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
+	readable, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fail(errors.Unwrap(err))
+		return fail(err)
 	}
-	return file, nil
+	return os.NewFile(uintptr(readable), name), nil
 }
 
 // same reports whether file is the one that is mapped. On overlay and btrfs file
@@ -209,12 +236,12 @@ func (f *files) mappedID(file *target.Image, m *procmaps.File) string {
 // mapped opens the image that is in memory.
 func (f *files) mapped(m *procmaps.File) (*target.Image, error) {
 	first := m.Mappings[0]
-	if first.Offset != 0 {
-		return nil, fmt.Errorf("%s: the beginning of the file is not mapped", m.Path)
+	if first.Offset != 0 { // as a dynamic linker maps it; run times have such files for code of their own
+		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", target.ErrNotELF)
 	}
 	im, err := target.MemoryImage(f.memory, first.Lo, m.Mappings[len(m.Mappings)-1].Hi-first.Lo)
 	if err != nil {
-		return nil, fmt.Errorf("%s: image in memory: %w", m.Path, err)
+		return nil, fmt.Errorf("image in memory: %w", err)
 	}
 	return im, nil
 }
@@ -224,9 +251,5 @@ func openImage(file *os.File) (*target.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	im, err := target.OpenImage(file, st.Size())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file.Name(), err)
-	}
-	return im, nil
+	return target.OpenImage(file, st.Size())
 }

@@ -119,9 +119,15 @@ func (f *Files) image(path string, mappings []target.Mapping) (*target.Image, er
 		last = err
 	}
 	reason := strings.Join(why, "; ")
-	if im, err := f.mapped(mappings); err == nil {
+	im, err := f.mapped(mappings)
+	switch {
+	case err == nil:
 		f.Warn("%s: %s: unwinding from memory", path, reason)
 		return im, nil
+	case errors.Is(err, target.ErrNotELF) && !errors.Is(last, ErrMismatch):
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case errors.Is(last, target.ErrNotELF) && f.Local(path) != f.opts.Exe: // and memory does not say that it was one
+		return nil, fmt.Errorf("%s: %w", path, last)
 	}
 	f.Warn("%s: %s: no symbols and no unwind tables of it", path, reason)
 	return nil, fmt.Errorf("%s: %w", path, last)
@@ -202,8 +208,8 @@ func (f *Files) keep(c io.Closer) error {
 // mapped opens the image that is in memory.
 func (f *Files) mapped(mappings []target.Mapping) (*target.Image, error) {
 	first := mappings[0]
-	if first.Offset != 0 {
-		return nil, errors.New("the beginning of the file is not mapped")
+	if first.Offset != 0 { // as a dynamic linker maps it
+		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", target.ErrNotELF)
 	}
 	return target.MemoryImage(f.mem, first.Lo, mappings[len(mappings)-1].Hi-first.Lo)
 }

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// warningsOf returns what the user is told of a target, and the functions of its first
+// thread.
+func warningsOf(t *testing.T, s *source, err error) (warnings, functions []string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	doc, warnings, err := collect(s, &walkFlags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range doc.Threads[0].Frames {
+		functions = append(functions, f.Function)
+	}
+	return warnings, functions
+}
+
+// Code in a file that is no ELF file has no symbols and no tables, and that is nothing to warn
+// about: neither in the process, nor in its core, nor in a snapshot, whether the file is still
+// there or not.
+func TestNotELF(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program := gdbtest.Build(t, "mapfile.c", "-g", "-O2")
+	for name, args := range map[string][]string{
+		"kept":    {filepath.Join(t.TempDir(), "code")},
+		"deleted": {filepath.Join(t.TempDir(), "code"), "-"},
+		"memfd":   {"-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := gdbtest.Start(t, program, args...)
+			check := func(what string, s *source, err error) {
+				t.Helper()
+				warnings, functions := warningsOf(t, s, err)
+				if len(warnings) > 0 {
+					t.Errorf("%s: warnings %q", what, warnings)
+				}
+				if i := slices.Index(functions, "callback"); i < 0 || len(functions) < i+3 || functions[i+1] != "" || functions[i+2] != "main" {
+					t.Errorf("%s: stack %q", what, functions)
+				}
+			}
+			s, err := process(context.Background(), p.PID, live.Options{})
+			check("live", s, err)
+
+			saved := filepath.Join(t.TempDir(), "snapshot")
+			if _, stderr, err := execute(newAttach(nil), "--save", saved, strconv.Itoa(p.PID)); err != nil || stderr != "" {
+				t.Fatal(err, stderr)
+			}
+			s, err = snapshotFile(saved, core.Options{})
+			check("snapshot", s, err)
+
+			dump := filepath.Join(t.TempDir(), "core")
+			gcore(t, p.PID, dump)
+			s, err = coreFile(dump, core.Options{})
+			check("core", s, err)
+		})
+	}
+}
+
+// A .gnu_debuglink that has the module's own name, as mono's, is for the file of that name in
+// another folder: the module itself is none.
+func TestDebugLinkToItself(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	text, err := os.ReadFile(gdbtest.Build(t, "chain.c", "-g", "-O2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(program, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "program")
+	objcopy := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	objcopy("--only-keep-debug", program, other)
+	objcopy("--strip-all", "--add-gnu-debuglink="+other, program)
+	p := gdbtest.Start(t, program)
+	s, err := process(context.Background(), p.PID, live.Options{})
+	warnings, functions := warningsOf(t, s, err)
+	if len(warnings) > 0 || len(functions) == 0 {
+		t.Errorf("warnings %q, stack %q", warnings, functions)
+	}
+
+	// In the folder .debug it is found.
+	if err := os.Mkdir(filepath.Join(dir, ".debug"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(other, filepath.Join(dir, ".debug", "program")); err != nil {
+		t.Fatal(err)
+	}
+	s, err = process(context.Background(), p.PID, live.Options{})
+	if warnings, functions = warningsOf(t, s, err); len(warnings) > 0 || !slices.Contains(functions, "main") {
+		t.Errorf("warnings %q, stack %q", warnings, functions)
+	}
+
+	// One of another build is told of once, though it is found through the process's root and
+	// the host's.
+	if err := os.WriteFile(filepath.Join(dir, ".debug", "program"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err = process(context.Background(), p.PID, live.Options{})
+	if warnings, _ = warningsOf(t, s, err); len(warnings) != 1 || !strings.Contains(warnings[0], "install the debug file of this build") {
+		t.Errorf("another build: warnings %q", warnings)
+	}
+}
