@@ -26,8 +26,8 @@ type Function struct {
 
 	// Type and FREType are the least to be used: Encode takes Flex where an
 	// entry needs it, and the smallest FRE type that fits, but none below these.
-	// A Flex function without entries says nothing, a Default one of V3 that its
-	// frame is outermost.
+	// A function without entries says nothing; but one of V3 with Signal that its rules
+	// are not known, and any other Default one of V3 that its frame is outermost.
 	Type    FDEType
 	FREType FREType
 

@@ -58,7 +58,7 @@ func (f *Function) convert(from, to Version) {
 			f.Type = Flex // a Default one would be outermost
 		}
 	case from == V3:
-		if len(f.Entries) == 0 && f.Type == Default {
+		if len(f.Entries) == 0 && f.Type == Default && !f.Signal {
 			f.Entries = []Entry{{RA: Rule{Kind: RuleUndefined}}}
 		}
 		f.Type = Default

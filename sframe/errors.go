@@ -11,6 +11,10 @@ var (
 	// ErrNoRow is returned for a PC that an FDE covers without an FRE, such
 	// as one before the FDE's first FRE.
 	ErrNoRow = errors.New("sframe: the FDE has no row for the PC")
+	// ErrSignalFrame is the ErrNoRow (which it wraps) of an FDE of V3 that marks a
+	// signal frame: THIS is a trampoline, and its rules are not known. Assemblers write
+	// such an FDE, without FREs, for a signal frame that SFrame has no form for.
+	ErrSignalFrame = fmt.Errorf("%w: a signal frame without rules", ErrNoRow)
 	// ErrMalformed is what every FormatError for bytes that contradict the
 	// specification wraps.
 	ErrMalformed = errors.New("malformed SFrame data")

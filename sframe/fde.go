@@ -90,6 +90,13 @@ func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	return nil
 }
 
+// Outermost reports whether the FDE, of a section of version v, says without FREs that its
+// frame is outermost: one of V3 that is Default (Changes from Version 2 to Version 3).
+// Where it marks a signal frame it says only that: see ErrSignalFrame.
+func (f *FDE) Outermost(v Version) bool {
+	return f.NumFREs == 0 && v == V3 && f.Type == Default && !f.Signal
+}
+
 // badFDE explains why readFDE rejects f.
 func (s *Section) badFDE(f *FDE, info, info2 uint8) error {
 	// Where the bytes after the start of FREs are: in the FDE, or in V3's attribute.

@@ -7,8 +7,8 @@ import (
 
 // Find returns the row for pc, a link-time address. It allocates nothing, but for
 // the first look-up in a section: the index of an unsorted one, or 16 KiB at
-// most to speed the search up. The error is ErrNoFDE,
-// ErrNoRow, or a *FormatError for the FDE or FRE that is in the way.
+// most to speed the search up. The error is ErrNoFDE, ErrNoRow,
+// ErrSignalFrame, or a *FormatError for the FDE or FRE that is in the way.
 //
 // The row holds for pc in any case: a section that says that it is sorted and
 // is not, or whose FDEs overlap, may hide an FDE from the search, but never
@@ -136,8 +136,7 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 	if f.PauthKey == PauthB {
 		row.Flags |= RowPauthB
 	}
-	if f.NumFREs == 0 && s.Version == V3 && f.Type == Default {
-		// Such an FDE marks an outermost frame (Changes from Version 2 to Version 3).
+	if f.Outermost(s.Version) {
 		row.Lo, row.Len = f.Start, f.Size
 		row.Flags |= RowOutermost
 		row.RA = Rule{Kind: RuleUndefined}
@@ -183,6 +182,9 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 		pos += fixed + int(info>>1&15<<(info>>5&3))
 	}
 	if hit < 0 {
+		if f.Signal {
+			return ErrSignalFrame
+		}
 		return ErrNoRow
 	}
 	if pos > len(p) {

@@ -29,7 +29,7 @@ func checkFinds(t *testing.T, s *Section, finds []find) {
 	t.Helper()
 	for _, f := range finds {
 		row, err := s.Find(f.pc)
-		if !errors.Is(err, f.err) || err == nil && row != f.row {
+		if !errors.Is(err, f.err) || (err == ErrSignalFrame) != (f.err == ErrSignalFrame) || err == nil && row != f.row {
 			t.Errorf("Find(%#x): %v, %v\n  expected %v, %v", f.pc, row, err, f.row, f.err)
 		}
 	}
@@ -159,12 +159,39 @@ func TestForms(t *testing.T) {
 		// Changes from Version 2 to Version 3: a Default FDE with no FREs is
 		// outermost; a Flex one says nothing.
 		name: "V3 no FREs", order: big, h: headerLayout{Version: 3, Flags: sorted, ABI: 1}, addr: 0x2000,
-		fdes: []any{indexV3{-0x1000, 16, 0}, indexV3{-0xff0, 16, 5}, indexV3{-0xfe0, 16, 10}},
-		fres: []byte{0, 0, 0x80, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0xe0, 0}, // the last: unused bits of the second info byte
+		fdes: []any{indexV3{-0x1000, 16, 0}, indexV3{-0xff0, 16, 5}},
+		fres: []byte{0, 0, 0, 0xe0, 0, 0, 0, 0, 1, 0}, // the first: unused bits of the second info byte
 		finds: []find{
-			{pc: 0x100f, row: Row{Lo: 0x1000, Len: 16, Flags: RowOutermost | RowSignal, RA: undef}},
+			{pc: 0x100f, row: Row{Lo: 0x1000, Len: 16, Flags: RowOutermost, RA: undef}},
 			{pc: 0x1010, err: ErrNoRow},
-			{pc: 0x1020, row: Row{Lo: 0x1020, Len: 16, Flags: RowOutermost, RA: undef}},
+		},
+	}, {
+		// binutils 2.47 writes the first for a signal frame whose directives it has no
+		// form for (gas/testsuite/gas/cfi-sframe/cfi-sframe-x86_64-signal-1). The others:
+		// of the flexible type; with a row, but not for this PC; and outermost by an FRE
+		// without words.
+		name: "V3 signal frames", order: big, h: headerLayout{Version: 3, Flags: sorted, ABI: 1}, addr: 0x2000,
+		fdes: []any{indexV3{-0x1000, 16, 0}, indexV3{-0xff0, 16, 5}, indexV3{-0xfe0, 16, 10}, indexV3{-0xfd0, 16, 18}},
+		fres: []byte{
+			0, 0, 0x80, 0, 0,
+			0, 0, 0x80, 1, 0,
+			0, 1, 0x80, 0, 0, 8, 3, 16,
+			0, 1, 0x80, 0, 0, 0, 0,
+		},
+		finds: []find{
+			{pc: 0x1000, err: ErrSignalFrame}, {pc: 0x100f, err: ErrSignalFrame},
+			{pc: 0x1010, err: ErrSignalFrame},
+			{pc: 0x1027, err: ErrSignalFrame},
+			{pc: 0x1028, row: Row{Lo: 0x1028, Len: 8, Flags: RowSignal, CFA: reg(31, 16), RA: same, FP: same}},
+			{pc: 0x1030, row: Row{Lo: 0x1030, Len: 16, Flags: RowOutermost | RowSignal, RA: undef}},
+		},
+	}, {
+		// The bit is V3's: before it is unused.
+		name: "V2 signal bit", order: little, h: amd, addr: 0x2000,
+		fdes: []any{fdeV2{Start: -0x1000, Size: 16, Info: 0x80}, fdeV2{Start: -0xff0, Size: 16, NumFREs: 1, Info: 0x80}}, fres: bare,
+		finds: []find{
+			{pc: 0x1003, err: ErrNoRow},
+			{pc: 0x1010, row: Row{Lo: 0x1010, Len: 16, CFA: reg(7, 8), RA: saved(-8), FP: same}},
 		},
 	}, {
 		// The SFrame FDE Index: 64-bit offsets, more than 4 GiB apart; a

@@ -124,6 +124,8 @@ func FuzzContents(f *testing.F) {
 		s, _ := openFixture(f, fx.name)
 		f.Add(s.Data, s.Addr)
 	}
+	f.Add(withoutFREs(f, little, AMD64), uint64(0x2000))
+	f.Add(withoutFREs(f, big, S390X), uint64(0x2000))
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
 		s, err := Open(data, addr)
 		if err != nil {

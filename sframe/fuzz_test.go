@@ -16,6 +16,8 @@ func FuzzSection(f *testing.F) {
 		unsorted[3] &^= byte(FDESorted)
 		f.Add(unsorted, s.Addr)
 	}
+	f.Add(withoutFREs(f, little, AMD64), uint64(0x2000))
+	f.Add(withoutFREs(f, big, S390X), uint64(0x2000))
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
 		s, err := Open(data, addr)
 		if err != nil {
@@ -65,7 +67,10 @@ func checkFind(t *testing.T, s *Section, pc uint64) {
 	switch {
 	case err == ErrNoFDE:
 		return
-	case err == ErrNoRow:
+	case errors.Is(err, ErrNoRow):
+		if (err == ErrSignalFrame) != fde.Signal {
+			t.Fatalf("Find(%#x): %v in %+v", pc, err, fde)
+		}
 	case err != nil:
 		checkFormatError(t, err)
 		return
@@ -84,7 +89,7 @@ func checkFind(t *testing.T, s *Section, pc uint64) {
 		}
 		hit = &e
 	}
-	if err == ErrNoRow {
+	if err != nil {
 		if hit != nil {
 			t.Fatalf("Find(%#x): no row, but %+v is before it", pc, *hit)
 		}
@@ -95,7 +100,7 @@ func checkFind(t *testing.T, s *Section, pc uint64) {
 		t.Fatalf("Find(%#x): %v is no part of %+v around it", pc, row, fde)
 	}
 	if hit == nil {
-		if fde.NumFREs != 0 || row.RA.Kind != RuleUndefined {
+		if !fde.Outermost(s.Version) || row.RA.Kind != RuleUndefined {
 			t.Fatalf("Find(%#x): %v, but no FRE is before it", pc, row)
 		}
 	} else if row.CFA != hit.CFA || row.RA != hit.RA || row.FP != hit.FP || row.Lo != pc-key+uint64(hit.Offset) {

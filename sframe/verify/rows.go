@@ -107,7 +107,7 @@ func (c *comparison) entries(f *sframeFDE, max int) []sframe.Row {
 	if f.PauthKey == sframe.PauthB {
 		base.Flags |= sframe.RowPauthB
 	}
-	if f.NumFREs == 0 && s.Version == sframe.V3 && f.Type == sframe.Default {
+	if f.Outermost(s.Version) {
 		base.Flags |= sframe.RowOutermost
 		base.RA = sframe.Rule{Kind: sframe.RuleUndefined}
 		return []sframe.Row{base}
