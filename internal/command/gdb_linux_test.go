@@ -46,6 +46,7 @@ var targets = []struct {
 	{name: "C++ in libstdc++", src: "cxxwait.cc", flags: gdbtest.Plain},
 	{name: "recursion", src: "recurse.c", flags: gdbtest.Plain, args: []string{"20000"}},
 	{name: "call of NULL", src: "nullcall.c", flags: gdbtest.Plain},
+	{name: ".debug_frame contradicts .eh_frame", src: "twotables.c", flags: []string{"-O2", "-fomit-frame-pointer"}},
 	{name: "SFrame V2", src: "mix-v2"},
 	{name: "SFrame V3", src: "mix-v3"},
 }

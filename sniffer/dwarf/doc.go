@@ -1,4 +1,4 @@
 // Package dwarf is the sniffer that reads DWARF call frame information: a
 // module's .eh_frame and .debug_frame, opened where they lie and kept with the
-// module.
+// module. Where both speak of a PC, .debug_frame decides.
 package dwarf

@@ -3,6 +3,7 @@ package dwarf
 import (
 	"debug/elf"
 	"errors"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/cfi"
@@ -29,6 +30,7 @@ type sections struct {
 	list []*cfi.Section
 	bias uint64
 	why  frame.Answer
+	zero bool // code begins at address 0
 }
 
 type sectionsKey struct{}
@@ -40,7 +42,10 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	s := sectionsOf(q)
 	why := s.why
 	for _, section := range s.list {
-		row, err := section.RowAt(q.Block - s.bias)
+		row, fde, err := section.Row(q.Block - s.bias)
+		if err == nil && s.dead(fde) {
+			err = cfi.ErrNotFound
+		}
 		if err == nil {
 			row.Lo += s.bias
 			return row, frame.Claimed
@@ -59,12 +64,16 @@ func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	}
 	s := sectionsOf(q)
 	for _, section := range s.list {
-		if f, err := section.Find(q.Block - s.bias); err == nil {
+		if f, err := section.Find(q.Block - s.bias); err == nil && !s.dead(f) {
 			return f.Start + s.bias, true
 		}
 	}
 	return 0, false
 }
+
+// dead reports whether an FDE is of a function that the linker has left out. Of such it
+// leaves the entry in .debug_frame, and the function's length, with 0 for its address.
+func (s *sections) dead(f cfi.FDE) bool { return f.Start == 0 && !s.zero }
 
 func sectionsOf(q *frame.Query) *sections {
 	return q.Module.Memo(sectionsKey{}, func() any { return open(q.Module, q.Arch) }).(*sections)
@@ -75,13 +84,31 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	if err != nil {
 		return &sections{why: noImage}
 	}
-	s := &sections{bias: bias, why: noSection}
+	s := &sections{bias: bias, why: noSection, zero: hasCodeAtZero(im)}
 	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, PAuth: im.Machine == elf.EM_AARCH64}
 	s.add(openEH(im, abi))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi}))
 	}
+	// Where the two contradict each other debuggers follow .debug_frame, which is made
+	// for them. That of a Go program is large, compressed, and of Go's functions alone,
+	// of which .eh_frame says nothing.
+	if len(s.list) == 2 && !isGo(im) {
+		slices.Reverse(s.list)
+	}
 	return s
+}
+
+func hasCodeAtZero(im *target.Image) bool {
+	return slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool {
+		return s.Addr == 0 && s.Size > 0 && s.Flags&elf.SHF_EXECINSTR != 0
+	})
+}
+
+func isGo(im *target.Image) bool {
+	return slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool {
+		return s.Name == ".gopclntab" || s.Name == ".data.rel.ro.gopclntab"
+	})
 }
 
 func (s *sections) add(section *cfi.Section, err error) {
