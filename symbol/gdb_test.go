@@ -30,11 +30,17 @@ type answer struct {
 	File   string
 	Line   int
 	Symbol string
+	Names  []string // testdata/names.py
 }
 
 // askGDB returns gdb's answers for link-time addresses of an ELF file. commands
 // run before the file is opened.
 func askGDB(t testing.TB, file string, addresses []uint64, commands ...string) []answer {
+	t.Helper()
+	return runGDB(t, "testdata/locate.py", file, addresses, commands...)
+}
+
+func runGDB(t testing.TB, script, file string, addresses []uint64, commands ...string) []answer {
 	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "addresses"), filepath.Join(dir, "answers")
@@ -49,7 +55,7 @@ func askGDB(t testing.TB, file string, addresses []uint64, commands ...string) [
 	for _, c := range commands {
 		args = append(args, "-iex", c)
 	}
-	args = append(args, "-ex", fmt.Sprintf("python PARAMS = {'addresses': %q, 'out': %q}", in, out), "-x", "testdata/locate.py", file)
+	args = append(args, "-ex", fmt.Sprintf("python PARAMS = {'addresses': %q, 'out': %q}", in, out), "-x", script, file)
 	if msg, err := exec.Command(gdbtest.Tool(t, "gdb"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("gdb: %v\n%s", err, msg)
 	}
@@ -189,6 +195,29 @@ func (names aliases) same(start uint64, ours, gdb string) bool {
 	return at[ours] && at[gdb]
 }
 
+// withoutParameters does what display in testdata/locate.py does.
+func withoutParameters(name string) string {
+	end := strings.LastIndexByte(name, ')')
+	if end < 0 || !strings.HasSuffix(name, ")") && !strings.HasSuffix(name, "const") && !strings.HasSuffix(name, "&") && !strings.HasSuffix(name, "]") {
+		return name
+	}
+	depth := 0
+	for i := end; i > 0; i-- {
+		switch name[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				if strings.HasSuffix(name[:i], "operator") {
+					return name
+				}
+				return name[:i]
+			}
+		}
+	}
+	return name
+}
+
 // compare checks what Locate says of addresses against gdb's answers. It returns
 // the number of inlined calls, lines and names from symbols that it saw.
 func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inlined, lines, symbols int) {
@@ -244,7 +273,7 @@ func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inline
 		}
 		var ours, theirs []string
 		for i, l := range got {
-			ours = append(ours, fmt.Sprintf("%s args=%t inline=%t at %s:%d", l.Function, l.Args == ArgsSome, l.Inline, l.File, l.Line))
+			ours = append(ours, fmt.Sprintf("%s args=%t inline=%t at %s:%d", withoutParameters(l.Function), l.Args == ArgsSome, l.Inline, l.File, l.Line))
 			if l.Start+l.Offset != a.PC+bias {
 				fail("%#x: Start %#x + Offset %#x is not the address", a.PC, l.Start, l.Offset)
 			}

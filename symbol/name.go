@@ -20,10 +20,30 @@ func demangleSymbol(name string) string {
 	return demangleName(name, demangle.Verbose)
 }
 
-// demangleFunction makes a linkage name from DWARF readable as GDB prints a
-// function: without its parameters and return type.
+// demangleFunction makes a linkage name from DWARF readable as GDB's backtrace prints a function:
+// without its return type, and without its parameters but where [keepsParameters] says otherwise.
 func demangleFunction(name string) string {
-	return demangleName(name, demangle.NoParams)
+	short := demangleName(name, demangle.NoParams)
+	if short == name || !strings.HasPrefix(name, "_Z") {
+		return short
+	}
+	ast, err := demangle.ToAST(name)
+	if err != nil {
+		return short
+	}
+	if typed, ok := ast.(*demangle.Typed); ok {
+		of := typed.Type
+		if method, ok := of.(*demangle.MethodWithQualifiers); ok {
+			of = method.Method
+		}
+		if f, ok := of.(*demangle.FunctionType); ok {
+			f.Return = nil
+		}
+	}
+	if full := demangle.ASTToString(ast, maxDemangled); keepsParameters(full) {
+		return full
+	}
+	return short
 }
 
 func demangleName(name string, opts ...demangle.Option) string {

@@ -1,0 +1,101 @@
+package symbol
+
+import "strings"
+
+// keepsParameters reports whether GDB's backtrace prints a C++ function with its parameters. It
+// means to leave them out everywhere, but for that it parses the name, and it leaves a name as it
+// is where it cannot: lambdas, classes without a name, types of functions as template arguments
+// ("std::function<void (int)>"), empty lists of these, ABI tags, reference qualifiers. The names
+// of what is local to a function have the latter's parameters in them, and keep their own.
+func keepsParameters(full string) bool {
+	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "<!", ", !", "operator<=>", `operator""`} {
+		if strings.Contains(full, mark) {
+			return true
+		}
+	}
+	if strings.HasSuffix(full, ") &") || strings.HasSuffix(full, ") const &") || strings.HasSuffix(full, "&&") {
+		return true
+	}
+	return hasFunctionType(full)
+}
+
+// hasFunctionType reports whether a name has the type of a function among its template arguments
+// or parameters, or the scope of one. Types of pointers to functions do not count.
+func hasFunctionType(name string) bool {
+	const anonymous = "(anonymous namespace)"
+	var open []byte // brackets, outer first
+	listed := false // the function's own list of parameters has begun
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; c {
+		case '<':
+			if !isOperator(name[:i]) {
+				open = append(open, c)
+			}
+		case '>':
+			if len(open) > 0 && open[len(open)-1] == '<' && !isOperator(name[:i]) && name[i-1] != '-' {
+				open = open[:len(open)-1]
+			}
+		case '(':
+			if strings.HasPrefix(name[i:], anonymous) {
+				i += len(anonymous) - 1
+				continue
+			}
+			if strings.HasSuffix(name[:i], "operator") && strings.HasPrefix(name[i:], "()") {
+				i++
+				continue
+			}
+			before := strings.TrimRight(name[:i], " ")
+			switch {
+			case before == "" || strings.HasSuffix(before, ")") || strings.ContainsAny(before[len(before)-1:], "<,("): // of a pointer to a function; a cast
+			case name[i+1:] != "" && (name[i+1] == '*' || name[i+1] == '&') || isMemberPointer(name[i+1:]):
+			case !listed && len(open) == 0:
+				listed = true
+			default:
+				return true
+			}
+			open = append(open, c)
+		case ')':
+			for len(open) > 0 && open[len(open)-1] != '(' {
+				open = open[:len(open)-1]
+			}
+			if len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+			if strings.HasPrefix(name[i+1:], "::") || strings.HasPrefix(name[i+1:], " const::") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isOperator reports whether a bracket that follows belongs to the name of an operator.
+func isOperator(before string) bool {
+	before = strings.TrimRight(before, "<>-")
+	return strings.HasSuffix(before, "operator")
+}
+
+// isMemberPointer reports whether what follows a parenthesis is "Class::*".
+func isMemberPointer(rest string) bool {
+	depth := 0
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '<', '(':
+			depth++
+		case '>':
+			depth--
+		case ')', ',':
+			if depth == 0 {
+				return false
+			}
+			if rest[i] == ')' {
+				depth--
+			}
+		case '*':
+			if depth == 0 {
+				return strings.HasSuffix(rest[:i], "::")
+			}
+		}
+	}
+	return false
+}
