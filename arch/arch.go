@@ -107,6 +107,9 @@ type Trampoline struct {
 	Symbols []string // names of such code, for where it cannot be read
 	// Row is the row of such code that occupies [lo, lo+n).
 	Row func(lo uint64, n uint32) trad.Row
+	// OnStack reports whether what is at SP can only be the frame that the kernel has made
+	// for such code, whatever the code is. word reads the word at a distance from SP.
+	OnStack func(sp uint64, word func(off int) uint64) bool
 }
 
 // UContext gives offsets, in bytes from the start of the kernel's struct

@@ -3,10 +3,13 @@ package arch_test
 import (
 	"debug/elf"
 	"encoding/binary"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -85,3 +88,37 @@ type registers map[trad.Reg]uint64
 
 func (r registers) Register(n trad.Reg) (uint64, bool) { v, ok := r[n]; return v, ok }
 func (r registers) Word(addr uint64) (uint64, error)   { return 0, nil }
+
+// TestOnStack: a stack with nothing of the kernel's on it, or anything, is not taken for
+// the frame of a signal trampoline. (What the kernel does leave there is tried on live
+// processes: internal/command, internal/guesttest.)
+func TestOnStack(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	stacks := map[string]func(off int) uint64{
+		"zeros":     func(int) uint64 { return 0 },
+		"ones":      func(int) uint64 { return 1<<64 - 1 },
+		"addresses": func(off int) uint64 { return 0x7fff0000 + uint64(off) },
+		"numbers":   func(int) uint64 { return rnd.Uint64N(8) },
+		"anything":  func(int) uint64 { return rnd.Uint64() },
+	}
+	for _, name := range []string{"amd64", "arm64", "s390x"} {
+		a, known := arch.ByName(name), 0
+		for _, tramp := range a.Trampolines {
+			if tramp.OnStack == nil {
+				continue
+			}
+			known++
+			for what, word := range stacks {
+				for range 1000 {
+					if tramp.OnStack(0x7ffd0000, word) {
+						t.Errorf("%s: %s on the stack are taken for a signal frame", name, what)
+						break
+					}
+				}
+			}
+		}
+		if known == 0 {
+			t.Errorf("%s: no form of a signal frame is known by the stack", name)
+		}
+	}
+}

@@ -50,15 +50,24 @@ func (f *Frame) Claim() Claim {
 	}
 	c := Claim{Sniffer: f.Sniffer(), Row: f.Row()}
 	q := f.query()
+	signal := false
 	for i, s := range f.stack.table.sniffers {
-		if i == int(f.winner) {
+		_, late := s.(SignalSniffer)
+		if i == int(f.winner) && !late {
 			break
 		}
 		row, answer := s.Sniff(q)
+		if i == int(f.winner) && answer == Claimed {
+			break // else it was SniffSignal that claimed, when all had declined
+		}
+		signal = signal || answer == SignalFrame
 		if answer == Claimed {
 			// It claimed, and its row could not be applied to this frame, or lost (lookBack).
 			var cache trad.Cache
-			if err := cache.Apply(row, (*env)(f)); err != nil {
+			if signal && !f.stack.table.ofSignal(i, &row) {
+				answer = Answer(errNotSignal.Error())
+			} else if err := cache.Apply(row, (*env)(f)); err != nil {
+				signal = signal || f.stack.table.ofSignal(i, &row)
 				answer = Answer(err.Error())
 			} else if f.clobbered(&row) {
 				answer = Answer(errClobber.Error())
@@ -106,23 +115,33 @@ func (f *Frame) sniff() {
 	}
 	q := f.query()
 	keep := !hit // the row, as the first that any frame at the PC could be unwound by
+	signal := hit && s.table.ofSignal(int(slot.winner), &slot.row)
 	for i := from; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)
 		if answer == NeedsFrame && q.Few {
 			s.missed = true // all will be asked again
 			return
 		}
-		if answer != Claimed {
+		signal = signal || answer == SignalFrame
+		if answer != Claimed || signal && !s.table.ofSignal(i, &row) {
 			continue
 		}
 		if !f.apply(&row, i) {
 			keep = keep && (row.CFA.Kind == trad.NotTracked || f.clobbered(&row))
+			signal = signal || s.table.ofSignal(i, &row)
 			continue
 		}
 		if keep && row.Flags&trad.Once == 0 {
 			rows.put(slot, s.table, &row, f.pc, f.caller, i)
 		}
 		f.lookBack()
+		return
+	}
+	if signal && f.claimReason != Outermost {
+		if !keep {
+			slot = nil
+		}
+		f.sniffSignal(q, slot)
 		return
 	}
 	if !s.modules.IsCode(q.Block) {

@@ -26,6 +26,10 @@ const (
 	// NeedsFrame is the answer where Query.This is nil, or Query.Few is set, and the
 	// sniffer cannot do with that: it is asked once more, with all of THIS.
 	NeedsFrame Answer = "the registers of THIS are not at hand"
+	// SignalFrame is the answer of a sniffer whose table says that THIS is a signal frame,
+	// but not how to unwind it. A later sniffer's row counts only if it is one of a signal
+	// frame; where there is none, each [SignalSniffer] is asked.
+	SignalFrame Answer = "a signal frame, whose rules are not given"
 )
 
 // Query is what a sniffer is asked.

@@ -252,7 +252,7 @@ func (w *Walker) learn(c *Context) bool {
 	for i, s := range w.table.sniffers {
 		row, answer := s.Sniff(q)
 		switch {
-		case answer == NeedsFrame:
+		case answer == NeedsFrame || answer == SignalFrame:
 			return false
 		case answer != Claimed:
 			continue

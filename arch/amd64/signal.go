@@ -38,3 +38,20 @@ func signalRow(lo uint64, n uint32) trad.Row {
 		More: signalRest,
 	}
 }
+
+// ucontextOnStack reports whether struct ucontext is at SP, by its members that can have
+// few values: the flags have three bits, there is no uc_link, the code segment is that of
+// 64-bit programs, bit 1 of eflags is always set, and the floating point state is aligned.
+func ucontextOnStack(_ uint64, word func(off int) uint64) bool {
+	const (
+		ucFlags, ucLink  = 0, 8
+		eflags, segments = sigcontext + 8*17, sigcontext + 8*18 // cs, gs, fs, ss of 2 bytes each
+		fpstate          = sigcontext + 8*23
+		userCS, userSS   = 0x33, 0x2b
+	)
+	flags, sel := word(eflags), word(segments)
+	return word(ucFlags) <= 7 && word(ucLink) == 0 &&
+		flags&2 != 0 && flags>>32 == 0 &&
+		uint16(sel) == userCS && (sel>>48 == userSS || sel>>48 == 0) && // old kernels leave ss out
+		word(fpstate)%16 == 0
+}

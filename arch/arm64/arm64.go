@@ -57,6 +57,7 @@ var Arch = &arch.Arch{
 			PCs:     []int{0, 4},
 			Symbols: []string{"__kernel_rt_sigreturn", "__restore_rt"},
 			Row:     signalRow,
+			OnStack: frameOnStack,
 		},
 	},
 	// struct ucontext: uc_flags and uc_link come before uc_stack.

@@ -59,3 +59,17 @@ func signalRow(lo uint64, n uint32) trad.Row {
 		More: signalRest(),
 	}
 }
+
+// frameOnStack reports whether struct rt_sigframe is at SP, by its members that can have
+// few values: no flags and no uc_link, pstate is that of a 64-bit program, and the first
+// record is fpsimd_context.
+func frameOnStack(_ uint64, word func(off int) uint64) bool {
+	const (
+		pstate     = frameSigcontext + sigcontextPC + 8
+		pstateMode = 0x1f
+		fpsimd     = 0x46508001 | 528<<32 // magic number and size
+	)
+	return word(rtSigframeUContext) == 0 && word(rtSigframeUContext+8) == 0 &&
+		word(pstate)&pstateMode == 0 && word(pstate)>>32 == 0 &&
+		word(frameSigcontext+sigcontextRecords) == fpsimd
+}

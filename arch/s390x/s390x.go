@@ -82,8 +82,8 @@ var Arch = &arch.Arch{
 
 	Trampolines: []arch.Trampoline{
 		// svc of rt_sigreturn and of sigreturn: in the vDSO, or on the stack itself.
-		{Code: []byte{0x0a, 173}, PCs: []int{0}, Symbols: []string{"__kernel_rt_sigreturn"}, Row: rtSignalRow},
-		{Code: []byte{0x0a, 119}, PCs: []int{0}, Symbols: []string{"__kernel_sigreturn"}, Row: signalRow},
+		{Code: []byte{0x0a, 173}, PCs: []int{0}, Symbols: []string{"__kernel_rt_sigreturn"}, Row: rtSignalRow, OnStack: rtSigframeOnStack},
+		{Code: []byte{0x0a, 119}, PCs: []int{0}, Symbols: []string{"__kernel_sigreturn"}, Row: signalRow, OnStack: sigframeOnStack},
 	},
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSregs + sregsGPRs + 8*int(R15)},
 

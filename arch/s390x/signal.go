@@ -109,3 +109,23 @@ func kernelRegs() []arch.KernelRegs {
 	}
 	return []arch.KernelRegs{status, floats}
 }
+
+// rtSigframeOnStack reports whether struct rt_sigframe is at SP, by its members that can
+// have few values: few flags, no uc_link, and the program status word of a program.
+func rtSigframeOnStack(_ uint64, word func(off int) uint64) bool {
+	const ucontext = rtSigframeSregs - ucontextSregs
+	return word(ucontext) <= 3 && word(ucontext+8) == 0 && isUserPSW(word(rtSigframeSregs+sregsMask))
+}
+
+// sigframeOnStack does the same for struct sigframe, which has a pointer to its own
+// registers.
+func sigframeOnStack(sp uint64, word func(off int) uint64) bool {
+	return word(sigframeSregs-8) == sp+sigframeSregs && isUserPSW(word(sigframeSregs+sregsMask))
+}
+
+// isUserPSW reports whether a program status word's mask is that of a 64-bit program:
+// problem state, extended and basic addressing.
+func isUserPSW(mask uint64) bool {
+	const want = 1<<(63-15) | 1<<(63-31) | 1<<(63-32)
+	return mask&want == want
+}

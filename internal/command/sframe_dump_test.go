@@ -21,7 +21,7 @@ const binaries = "../../testdata/bin/"
 // TestSFrameDump compares the text with that of the readelf of each binary's own
 // toolchain, and the JSON document with the text.
 func TestSFrameDump(t *testing.T) {
-	for _, name := range []string{"mix-v2", "mix-v3", "plt-v3", "steps-v3"} {
+	for _, name := range []string{"mix-v2", "mix-v3", "plt-v3", "steps-v3", "restorer-v3"} {
 		want, err := os.ReadFile(binaries + name + ".readelf")
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
@@ -67,6 +68,9 @@ func (c *checker) siginfo(stop *Stop, before []gdbtest.Frame, o order) {
 	stack, err := frame.New(tg, threads[0], table)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := walktest.New(tg.Modules(), table).Check(tg, threads[0]); err != nil {
+		t.Errorf("%v: %v", o, err)
 	}
 	var frames []*frame.Frame
 	trampoline := -1

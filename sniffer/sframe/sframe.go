@@ -108,8 +108,13 @@ func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, s.why
 	}
 	r, err := s.Find(q.Block - s.Bias)
+	if !q.Innermost() && (err != nil || r.Lo+uint64(r.Len) == q.PC-s.Bias) && s.startsTrampoline(q) {
+		r, err = s.Find(q.PC - s.Bias)
+	}
 	if err != nil {
 		switch {
+		case err == sframe.ErrSignalFrame:
+			return trad.Row{}, frame.SignalFrame
 		case errors.Is(err, sframe.ErrNoFDE):
 			return trad.Row{}, noFDE
 		case errors.Is(err, sframe.ErrNoRow):
@@ -132,7 +137,20 @@ func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// FunctionStart returns where the FDE that covers q.Block begins.
+// startsTrampoline reports whether a signal trampoline begins at q.PC: its first instruction
+// is where a handler returns to, and what lies before it is somebody else's. A call
+// before it would say that THIS is that one's.
+func (s *Section) startsTrampoline(q *frame.Query) bool {
+	f, err := s.FindFDE(q.PC - s.Bias)
+	if err != nil || !f.Signal || f.Start != q.PC-s.Bias {
+		return false
+	}
+	code := q.Read(q.PC-arch.MaxCall, arch.MaxCall)
+	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
+}
+
+// FunctionStart returns where the FDE that covers q.Block begins, or the signal trampoline
+// at q.PC.
 func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	if q.Module == nil {
 		return 0, false
@@ -140,6 +158,9 @@ func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	s := n.section(q)
 	if s.Section == nil {
 		return 0, false
+	}
+	if !q.Innermost() && s.startsTrampoline(q) {
+		return q.PC, true
 	}
 	f, err := s.FindFDE(q.Block - s.Bias)
 	return f.Start + s.Bias, err == nil

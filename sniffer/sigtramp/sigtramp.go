@@ -14,6 +14,8 @@ type Sniffer struct{}
 func (Sniffer) Name() string { return "sigtramp" }
 
 const (
+	noFrame       = frame.Answer("what is at SP is not what the kernel leaves there for a signal trampoline")
+	unknownSP     = frame.Answer("SP is not known")
 	notTrampoline = frame.Answer("the code at PC is no signal trampoline")
 	noSignals     = frame.Answer("the architecture has no known signal trampoline")
 )
@@ -78,4 +80,33 @@ func bySymbol(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 	}
 	return trad.Row{}, notTrampoline
+}
+
+// SniffSignal answers for a signal frame with code that nobody knows, by what the kernel has
+// left at SP. What it says for a PC is true of all frames there: other code's stack
+// looks otherwise.
+func (Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
+	}
+	sp := q.This.Register(q.Arch.SP)
+	if !sp.Known() {
+		return trad.Row{}, unknownSP
+	}
+	readable := true
+	word := func(off int) uint64 {
+		p := q.Read(sp.Bits+uint64(off), 8)
+		if len(p) < 8 {
+			readable = false
+			return 0
+		}
+		return q.Arch.Order.Uint64(p)
+	}
+	for i := range q.Arch.Trampolines {
+		if t := &q.Arch.Trampolines[i]; t.OnStack != nil && t.OnStack(sp.Bits, word) && readable {
+			return t.Row(q.PC, 1), frame.Claimed
+		}
+		readable = true
+	}
+	return trad.Row{}, noFrame
 }

@@ -1,0 +1,100 @@
+package command
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// TestSignalFrameWithoutRules: SFrame says of a trampoline that it is a signal frame, and
+// nothing else. Where DWARF has the rules, the stack is gdb's; where nothing has, what the
+// kernel has left on the stack tells them; where that is not there either, the stack ends
+// early and says why: no code is read, and no frame pointer is guessed by.
+func TestSignalFrameWithoutRules(t *testing.T) {
+	withTables := gdbtest.Testdata(t, "bin", "restorer-v3")
+	withoutTables := filepath.Join(t.TempDir(), "restorer")
+	if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), "-R", ".eh_frame", "-R", ".eh_frame_hdr", withTables, withoutTables).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	whole := func(third string) string { return "block on_signal " + third + " run main" }
+	const (
+		early   = "block on_signal <signal handler called>"
+		because = "it is a signal frame, whose rules no sniffer knows"
+	)
+	for _, tt := range []struct {
+		kind, program string
+		want          string // functions from block on, as far as main
+		gdb           bool   // gdb has them, too: it does not know of trampolines that begin at PC
+	}{
+		{"nop", withTables, whole("<signal handler called>"), true},
+		{"bare", withTables, whole("<signal handler called>"), false},
+		{"other", withTables, whole("<signal handler called>"), true},
+		{"call", withTables, whole("ends_in_call"), true},
+		{"nop", withoutTables, whole("<signal handler called>"), false},
+		{"bare", withoutTables, whole("<signal handler called>"), false},
+		{"other", withoutTables, early, false},
+		{"call", withoutTables, whole("ends_in_call"), false},
+	} {
+		t.Run(tt.kind+" "+filepath.Base(tt.program), func(t *testing.T) {
+			p := gdbtest.Start(t, tt.program, tt.kind)
+			got := take(t, p.PID, &walkFlags{})
+			if tt.gdb {
+				compare(t, got, gdbtest.Backtrace(t, p.PID))
+			}
+			if names := as(got); !strings.HasPrefix(names, tt.want) {
+				t.Errorf("got %s, want %s …", names, tt.want)
+			}
+			if tt.want == early && (as(got) != early || got.Threads[0].Stop != "unavailable" || !strings.HasSuffix(got.Threads[0].Error, because)) {
+				t.Errorf("got %s, stop %s: %s", as(got), got.Threads[0].Stop, got.Threads[0].Error)
+			}
+
+			// SFrame alone never takes the trampoline for the outermost frame. (libc has none.)
+			out, _, err := command("attach", strconv.Itoa(p.PID), "--sniffers", "sframe,dwarf", "--explain")
+			signal := strings.Contains(tt.want, "<signal")
+			if signal && (err == nil && tt.program == withoutTables || !strings.Contains(out, "sframe declined: a signal frame, whose rules are not given")) {
+				t.Errorf("by SFrame alone: %v\n%s", err, out)
+			}
+
+			process, err := live.Attach(context.Background(), p.PID, live.Options{Timeout: 5 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer process.Close()
+			threads, err := process.Threads()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, names := range [][]string{nil, {"sframe", "dwarf"}, {"dwarf", "sframe"}, {"sframe", "prologue", "fp-guess", "sigtramp"}} {
+				table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), nil)
+				if err := walktest.New(process.Modules(), table).Check(process, threads[0]); err != nil {
+					t.Errorf("sniffers %q: %v", names, err)
+				}
+			}
+		})
+	}
+}
+
+// as writes the functions of a stack from block on, outward.
+func as(doc *document) string {
+	var names []string
+	for _, f := range doc.Threads[0].Frames {
+		name, _, _ := strings.Cut(f.Function, "+")
+		if f.Type == "sigtramp" {
+			name = "<signal handler called>"
+		}
+		names = append(names, name)
+	}
+	if i := slices.Index(names, "block"); i > 0 {
+		names = names[i:]
+	}
+	return strings.Join(names, " ")
+}
