@@ -77,12 +77,13 @@ type Arch struct {
 	// KernelRegs are the kernel's register sets, NT_PRSTATUS first.
 	KernelRegs []KernelRegs
 
-	index [MaxReg]int8 // 1 + a register's position in Regs
-	kept  [MaxReg]int8 // 1 + a callee-saved register's position among them
+	index [MaxReg]int8  // 1 + a register's position in Regs
+	spare [MaxReg]uint8 // by how many bits a register is narrower than 64
+	kept  [MaxReg]int8  // 1 + a callee-saved register's position among them
 
-	// Kept are the callee-saved registers that [Arch.KeptIndex] numbers, in its order.
-	// Register fills it in.
-	Kept []trad.Reg
+	// Kept are the callee-saved registers that [Arch.KeptIndex] numbers, in its order,
+	// Narrower those of Regs that have less than 64 bits. Register fills them in.
+	Kept, Narrower []trad.Reg
 }
 
 // MaxKept is how many callee-saved registers [Arch.KeptIndex] numbers at most.
@@ -96,7 +97,7 @@ const MaxCall = 8
 type RegInfo struct {
 	Num  trad.Reg
 	Name string
-	Bits int // width to show: 64, or 32 for flags and segments
+	Bits int // width: 64, or less for flags and selectors of segments
 }
 
 // Trampoline is one form of a signal trampoline: its machine code, and the frame
@@ -181,6 +182,27 @@ func (a *Arch) KeptIndex(r trad.Reg) int {
 	return int(a.kept[r]) - 1
 }
 
+// Narrow returns the value v of register r without the bits that r does not have: what
+// a processor leaves there is undefined.
+func (a *Arch) Narrow(r trad.Reg, v uint64) uint64 {
+	if r >= MaxReg || a.spare[r] == 0 {
+		return v
+	}
+	return v & (1<<(64-a.spare[r]) - 1)
+}
+
+// Saved returns the value of register r that is saved where word is the word in memory:
+// a register that is narrower than that comes first.
+func (a *Arch) Saved(r trad.Reg, word uint64) uint64 {
+	if r >= MaxReg || a.spare[r] == 0 {
+		return word
+	}
+	if a.Order == binary.ByteOrder(binary.BigEndian) {
+		return word >> a.spare[r]
+	}
+	return a.Narrow(r, word)
+}
+
 // RegName returns the name of register r, "r17" style for an unnamed one.
 func (a *Arch) RegName(r trad.Reg) string {
 	if i := a.Index(r); i >= 0 {
@@ -197,6 +219,10 @@ var registered []*Arch
 func Register(a *Arch) {
 	for i, r := range a.Regs {
 		a.index[r.Num] = int8(i + 1)
+		if r.Bits < 64 {
+			a.spare[r.Num] = uint8(64 - r.Bits)
+			a.Narrower = append(a.Narrower, r.Num)
+		}
 		if a.CalleeSaved.Has(r.Num) && r.Num != a.PC && r.Num != a.SP && r.Num != a.FP && r.Num != a.RA && len(a.Kept) < MaxKept {
 			a.Kept = append(a.Kept, r.Num)
 			a.kept[r.Num] = int8(len(a.Kept))

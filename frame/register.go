@@ -57,7 +57,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 			}
 		case k&1 == 0:
 			if v, err := s.readWord(s.base + uint64(k)); err == nil {
-				to.Set(r, v)
+				to.Set(r, a.Saved(r, v))
 			}
 		default:
 			if v := f.askKeeper(r, i); v.Known() {
@@ -156,7 +156,7 @@ func (f *Frame) keptRegister(r trad.Reg, i int) Value {
 	case k == 0:
 		return f.stack.liveRegister(r)
 	case k&1 == 0:
-		return f.wordAt(f.stack.base + uint64(k))
+		return f.savedAt(r, f.stack.base+uint64(k))
 	}
 	return f.askKeeper(r, i)
 }
@@ -181,7 +181,7 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 			continue
 		}
 		if v = answer; next != nil {
-			v = keeper.Register(reg)
+			v = keeper.Register(reg).narrow(s.arch, r)
 		} else if v.Lval == InMemory {
 			at.kept[i] = s.keptAt(v.Addr, keeper.Level)
 		}
@@ -191,7 +191,7 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 	case k == 0:
 		v = s.liveRegister(r)
 	case k&1 == 0:
-		v = s.sentinel.wordAt(s.base + uint64(k))
+		v = s.sentinel.savedAt(r, s.base+uint64(k))
 	}
 	// Who asks the next outer frame need not go the same way.
 	for x, found := f, at.kept[i]; x != at; {
@@ -252,7 +252,7 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 		case next == nil:
 			v, ok = answer, true
 		case reg != r || this.stack.arch.KeptIndex(r) >= 0 || r == this.stack.arch.FP:
-			v, ok = this.Register(reg), true
+			v, ok = this.Register(reg).narrow(f.stack.arch, r), true
 		default:
 			this = next
 			v, ok = this.known(r)
@@ -311,7 +311,7 @@ func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
 		return f.next, a.RA, Value{} // still in the link register
 	}
 	if rule.Kind == trad.Saved {
-		return nil, 0, f.wordAt(f.cache.CFA + uint64(int64(rule.Off)))
+		return nil, 0, f.savedAt(r, f.cache.CFA+uint64(int64(rule.Off)))
 	}
 	p, err := row.Place(rule, r, (*env)(f), f.cache.CFA)
 	if err != nil {
@@ -323,14 +323,21 @@ func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
 	case trad.InThis:
 		return f.next, p.Reg, Value{}
 	case trad.IsValue:
-		return nil, 0, Value{Bits: p.Addr, Lval: Computed}
+		return nil, 0, Value{Bits: a.Narrow(r, p.Addr), Lval: Computed}
 	case trad.InMemory:
-		return nil, 0, f.wordAt(p.Addr)
+		return nil, 0, f.savedAt(r, p.Addr)
 	}
 	return nil, 0, Value{}
 }
 
-// wordAt returns the register that is saved at addr.
+// savedAt returns register r, which is saved at addr.
+func (f *Frame) savedAt(r trad.Reg, addr uint64) Value {
+	v := f.wordAt(addr)
+	v.Bits = f.stack.arch.Saved(r, v.Bits)
+	return v
+}
+
+// wordAt returns the register, as wide as an address, that is saved at addr.
 func (f *Frame) wordAt(addr uint64) Value {
 	bits, err := f.stack.readWord(addr)
 	if err != nil {

@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -28,6 +29,13 @@ type Value struct {
 
 // Known reports whether Bits is the register's value.
 func (v Value) Known() bool { return v.Lval >= InRegister }
+
+// narrow returns the value as register r holds it, which may be narrower than what it
+// comes from.
+func (v Value) narrow(a *arch.Arch, r trad.Reg) Value {
+	v.Bits = a.Narrow(r, v.Bits)
+	return v
+}
 
 // String renders the value: "0x2a", "<not saved>", "<unavailable>".
 func (v Value) String() string {

@@ -56,9 +56,9 @@ var Arch = &arch.Arch{
 		{Num: R12, Name: "r12", Bits: 64}, {Num: R13, Name: "r13", Bits: 64},
 		{Num: R14, Name: "r14", Bits: 64}, {Num: R15, Name: "r15", Bits: 64},
 		{Num: RIP, Name: "rip", Bits: 64}, {Num: RFLAGS, Name: "eflags", Bits: 32},
-		{Num: CS, Name: "cs", Bits: 32}, {Num: SS, Name: "ss", Bits: 32},
-		{Num: DS, Name: "ds", Bits: 32}, {Num: ES, Name: "es", Bits: 32},
-		{Num: FS, Name: "fs", Bits: 32}, {Num: GS, Name: "gs", Bits: 32},
+		{Num: CS, Name: "cs", Bits: 16}, {Num: SS, Name: "ss", Bits: 16},
+		{Num: DS, Name: "ds", Bits: 16}, {Num: ES, Name: "es", Bits: 16},
+		{Num: FS, Name: "fs", Bits: 16}, {Num: GS, Name: "gs", Bits: 16},
 		{Num: FSBase, Name: "fs_base", Bits: 64}, {Num: GSBase, Name: "gs_base", Bits: 64},
 	},
 	PC: RIP, SP: RSP, FP: RBP, RA: RIP,
@@ -86,15 +86,16 @@ var Arch = &arch.Arch{
 	// struct ucontext: uc_flags and uc_link come before uc_stack, then mcontext.
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
 
-	// struct user_regs_struct (sys/user.h).
+	// struct user_regs_struct (sys/user.h). It has 8 bytes for a selector, of which the
+	// processor leaves all but two undefined.
 	KernelRegs: []arch.KernelRegs{{Note: arch.NTPRStatus, Size: 216, Regs: []arch.KernelReg{
 		{Reg: R15, Off: 0, Size: 8}, {Reg: R14, Off: 8, Size: 8}, {Reg: R13, Off: 16, Size: 8}, {Reg: R12, Off: 24, Size: 8},
 		{Reg: RBP, Off: 32, Size: 8}, {Reg: RBX, Off: 40, Size: 8}, {Reg: R11, Off: 48, Size: 8}, {Reg: R10, Off: 56, Size: 8},
 		{Reg: R9, Off: 64, Size: 8}, {Reg: R8, Off: 72, Size: 8}, {Reg: RAX, Off: 80, Size: 8}, {Reg: RCX, Off: 88, Size: 8},
 		{Reg: RDX, Off: 96, Size: 8}, {Reg: RSI, Off: 104, Size: 8}, {Reg: RDI, Off: 112, Size: 8}, {Reg: RIP, Off: 128, Size: 8},
-		{Reg: CS, Off: 136, Size: 8}, {Reg: RFLAGS, Off: 144, Size: 8}, {Reg: RSP, Off: 152, Size: 8}, {Reg: SS, Off: 160, Size: 8},
-		{Reg: FSBase, Off: 168, Size: 8}, {Reg: GSBase, Off: 176, Size: 8}, {Reg: DS, Off: 184, Size: 8}, {Reg: ES, Off: 192, Size: 8},
-		{Reg: FS, Off: 200, Size: 8}, {Reg: GS, Off: 208, Size: 8},
+		{Reg: CS, Off: 136, Size: 2}, {Reg: RFLAGS, Off: 144, Size: 8}, {Reg: RSP, Off: 152, Size: 8}, {Reg: SS, Off: 160, Size: 2},
+		{Reg: FSBase, Off: 168, Size: 8}, {Reg: GSBase, Off: 176, Size: 8}, {Reg: DS, Off: 184, Size: 2}, {Reg: ES, Off: 192, Size: 2},
+		{Reg: FS, Off: 200, Size: 2}, {Reg: GS, Off: 208, Size: 2},
 	}}},
 }
 

@@ -11,6 +11,10 @@ var sigcontextRegs = []trad.Reg{
 	R8, R9, R10, R11, R12, R13, R14, R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP, RFLAGS,
 }
 
+// sigcontextCS is where the 2 bytes of the code segment's selector are, behind those
+// registers. What follows it for gs and fs is always 0, and for ss on older kernels.
+const sigcontextCS = sigcontext + 18*8
+
 // signalRest holds every register of the ucontext but RBP and RIP, which have
 // cells of their own in the row.
 var signalRest = func() *trad.Rest {
@@ -22,6 +26,7 @@ var signalRest = func() *trad.Rest {
 			}
 		}
 	}
+	x.Regs = append(x.Regs, trad.RegRule{Reg: CS, Rule: trad.Rule{Kind: trad.SavedAt, Reg: RSP, Off: sigcontextCS}})
 	return x
 }()
 

@@ -71,8 +71,8 @@ func made(a *arch.Arch) *snapshot.Snapshot {
 	for _, k := range a.KernelRegs {
 		for i, r := range k.Regs {
 			v := uint64(k.Note)<<40 + uint64(i+1)*0x0101_0101
-			if r.Size == 4 {
-				v &= 1<<32 - 1
+			if r.Size < 8 {
+				v &= 1<<(8*r.Size) - 1
 			}
 			all.Set(r.Reg, v)
 		}

@@ -108,7 +108,7 @@ func TestPut(t *testing.T) {
 		for _, k := range a.KernelRegs {
 			var regs, got arch.Registers
 			for i, r := range k.Regs {
-				regs.Set(r.Reg, uint64(i)*0x01010101+1)
+				regs.Set(r.Reg, (uint64(i)*0x01010101+1)&(1<<(8*r.Size-1)<<1-1))
 			}
 			set := bytes.Repeat([]byte{0xee}, k.Size)
 			k.Put(a, &regs, set)
