@@ -101,6 +101,9 @@ func (e *encoder) defaultWords(w *words, entry *Entry) string {
 	if problem != "" {
 		return "FP " + problem
 	}
+	if fp == 0 && e.Version == V3 {
+		return "FP at CFA+0, which Linux's reader takes for unchanged" // the flexible form is plain
+	}
 	w.offset(fp)
 	return ""
 }

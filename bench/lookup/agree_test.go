@@ -176,9 +176,8 @@ func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {
 
 // differs says what libsframe says otherwise.
 func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, row sframe.Row, err error, a *answer) string {
-	if err != nil || len(fres) == 0 {
-		// A function without FREs is outermost; sframe_find_fre finds no FRE.
-		if a.found != 0 || err != nil && err != sframe.ErrNoFDE && err != sframe.ErrNoRow {
+	if err != nil {
+		if a.found != 0 || err != sframe.ErrNoFDE && !errors.Is(err, sframe.ErrNoRow) {
 			return "found"
 		}
 		return ""

@@ -182,7 +182,7 @@ func (m *measure) goal(n int, missing string) report.Goal {
 func timeFind(s *sframe.Section, pcs []uint64) (float64, error) {
 	start := time.Now()
 	for _, pc := range pcs {
-		if _, err := s.Find(pc); err != nil && err != sframe.ErrNoRow {
+		if _, err := s.Find(pc); err != nil && !errors.Is(err, sframe.ErrNoRow) {
 			return 0, err
 		}
 	}

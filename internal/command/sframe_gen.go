@@ -34,7 +34,8 @@ existing folder, the file is OUT/.build-id/ab/cdef….sframe, where
 it, and 'objcopy -O binary -j .sframe OUT BYTES' takes the bare section.
 
 Functions that SFrame has no form for are left out, and counted on standard
-error. Frames in them are unwound by DWARF as before.
+error; of a signal trampoline V3 says at least that it is one. Frames in them are
+unwound by DWARF as before.
 
 Exit codes: 0 written; 1 error; 2 usage.`,
 		Example: `  sfwalk sframe gen /bin/ls -o ls.sframe

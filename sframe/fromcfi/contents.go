@@ -29,7 +29,7 @@ func (l LeftOut) String() string {
 }
 
 // Contents returns what SFrame V3 can say of the file, and the functions that
-// are left out. What an encoding cannot hold (large offsets, another version's
+// are left out; of a signal frame that is left out it says that it is one. What an encoding cannot hold (large offsets, another version's
 // limits) is for [sframe.Contents.Convert] to find.
 //
 // A function is an FDE; one whose rows repeat in blocks of 16 or 32 bytes (a
@@ -52,6 +52,9 @@ func (s *Source) Contents() (*sframe.Contents, []LeftOut) {
 		if parts, left := s.functions(f); left != nil {
 			left.Start, left.Size = f.Start, f.Size()
 			out = append(out, *left)
+			if f.CIE.Signal && f.Size() <= math.MaxUint32 {
+				c.Functions = append(c.Functions, signalFrame(f.Start, uint32(f.Size())))
+			}
 		} else {
 			c.Functions = append(c.Functions, parts...)
 		}
@@ -118,20 +121,20 @@ func function(f *FDE, rows []Row) sframe.Function {
 	if rows[0].Flags&sframe.RowPauthB != 0 {
 		fn.PauthKey = sframe.PauthB
 	}
-	outermost := true
 	for i := range rows {
 		r := &rows[i]
-		outermost = outermost && r.Flags&sframe.RowOutermost != 0
 		fn.Entries = append(fn.Entries, sframe.Entry{
 			Offset:    uint32(r.Lo - start),
 			MangledRA: r.Flags&sframe.RowMangledRA != 0,
 			CFA:       r.CFA, RA: r.RA, FP: r.FP,
 		})
 	}
-	if outermost {
-		fn.Entries = nil
-	}
 	return fn
+}
+
+// signalFrame is a function that says that it is a signal trampoline, and nothing else.
+func signalFrame(start uint64, size uint32) sframe.Function {
+	return sframe.Function{Start: start, Size: size, Signal: true}
 }
 
 // blockSize returns the size of the blocks in which rows repeat, 0 if they do
@@ -186,6 +189,12 @@ func Fit(c *sframe.Contents, v sframe.Version) (*sframe.Contents, []LeftOut, err
 			return nil, nil, e
 		}
 		f := &c.Functions[e.Func]
+		if f.Signal && len(f.Entries) == 0 {
+			continue // Contents has left it out
+		}
+		if f.Signal && v == sframe.V3 {
+			fitting.Functions = append(fitting.Functions, signalFrame(f.Start, f.Size))
+		}
 		l := LeftOut{Start: f.Start, Size: uint64(f.Size), PC: f.Start, Reason: e.Msg}
 		if e.Entry >= 0 {
 			l.PC += uint64(f.Entries[e.Entry].Offset)

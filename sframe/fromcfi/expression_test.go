@@ -187,8 +187,17 @@ func TestProperties(t *testing.T) {
 		t.Errorf("signal frame: %+v", c.Functions)
 	}
 	c, _ = made(t, 32, "", 0x07, 16).Contents()
-	if f := c.Functions; len(f) != 1 || f[0].Entries != nil || f[0].Type != sframe.Default {
+	if f := c.Functions; len(f) != 1 || len(f[0].Entries) != 1 || f[0].Entries[0] != (sframe.Entry{RA: sframe.Rule{Kind: sframe.RuleUndefined}}) {
 		t.Errorf("outermost function: %+v", f)
+	}
+	c, _ = made(t, 32, "S", 0x07, 16).Contents()
+	if f := c.Functions; len(f) != 1 || len(f[0].Entries) != 1 || !f[0].Signal || f[0].Entries[0].RA.Kind != sframe.RuleUndefined {
+		t.Errorf("outermost signal frame: %+v", f)
+	}
+	// DW_CFA_offset: RBP (6) at CFA+0, an offset that Linux's reader takes for none.
+	c, _ = made(t, 32, "", 0x86, 0).Contents()
+	if outermost, signal := 0, 0; strict(fitted(t, c), &outermost, &signal) != "" {
+		t.Error("RBP at CFA+0 has the offset 0")
 	}
 	c, _ = made(t, 32, "", 0x41, 0x07, 16).Contents()
 	if f := c.Functions; len(f) != 1 || len(f[0].Entries) != 2 || f[0].Entries[1].RA.Kind != sframe.RuleUndefined || f[0].Entries[1].CFA.Kind != sframe.RuleNone {

@@ -14,7 +14,7 @@ import (
 // FuzzContents translates arbitrary bytes. What can be encoded must say for
 // every row what the rows say.
 func FuzzContents(f *testing.F) {
-	for i, name := range []string{"../../cfi/testdata/arm64-pauth.so", "../../cfi/testdata/s390x.so", "../../testdata/bin/plt-v3"} {
+	for i, name := range []string{"../../cfi/testdata/arm64-pauth.so", "../../cfi/testdata/s390x.so", "../../testdata/bin/plt-v3", "testdata/signal.so"} {
 		file, err := elf.Open(name)
 		if err != nil {
 			f.Fatal(err)
@@ -24,7 +24,7 @@ func FuzzContents(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data, section.Addr, uint8([]sframe.ABI{sframe.AArch64LE, sframe.S390X, sframe.AMD64}[i]), false)
+		f.Add(data, section.Addr, uint8([]sframe.ABI{sframe.AArch64LE, sframe.S390X, sframe.AMD64, sframe.AMD64}[i]), false)
 		file.Close()
 	}
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64, a uint8, debug bool) {
