@@ -28,7 +28,7 @@ func open(t testing.TB, file string) *elf.File {
 func relocatables(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.o")
-	if err != nil || len(files) != 13 {
+	if err != nil || len(files) != 15 {
 		t.Fatalf("%v, %v", files, err)
 	}
 	return files

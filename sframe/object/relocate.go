@@ -42,12 +42,26 @@ var relocKinds = map[elf.Machine]map[uint32]relocKind{
 	},
 }
 
-// relaSize is the size of Elf64_Rela, minField that of the smallest field that a
-// relocation writes.
-const (
-	relaSize = 24
-	minField = 4
-)
+// minField is the size of the smallest field that a relocation writes.
+const minField = 4
+
+// relaSize returns the size of Elf64_Rela or Elf32_Rela.
+func relaSize(f *elf.File) int {
+	if f.Class == elf.ELFCLASS32 {
+		return 12
+	}
+	return 24
+}
+
+// relaAt decodes the element of an SHT_RELA section at the beginning of p.
+func relaAt(f *elf.File, p []byte) (off uint64, sym, kind uint32, addend uint64) {
+	if f.Class == elf.ELFCLASS32 {
+		info := f.ByteOrder.Uint32(p[4:])
+		return uint64(f.ByteOrder.Uint32(p)), info >> 8, info & 0xff, uint64(int32(f.ByteOrder.Uint32(p[8:])))
+	}
+	info := f.ByteOrder.Uint64(p[8:])
+	return f.ByteOrder.Uint64(p), uint32(info >> 32), uint32(info), f.ByteOrder.Uint64(p[16:])
+}
 
 // relocate applies to data, which is the bytes of section i, all that the
 // file's SHT_RELA sections say of it. Undefined symbols count as 0.
@@ -65,7 +79,7 @@ func relocate(f *elf.File, i int, data []byte, l Layout) error {
 		if rela.Type == elf.SHT_REL {
 			return fmt.Errorf("section %s: %w: relocations without addends", rela.Name, ErrRelocation)
 		}
-		n := rela.Size / relaSize
+		n := rela.Size / uint64(relaSize(f))
 		if n > left {
 			return fmt.Errorf("section %s: %w: %d entries for the section's %#x bytes", rela.Name, ErrRelocation, n, len(data))
 		}
@@ -80,7 +94,8 @@ func relocate(f *elf.File, i int, data []byte, l Layout) error {
 // apply applies one SHT_RELA section.
 func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) error {
 	kinds, ok := relocKinds[f.Machine]
-	if !ok || f.Class != elf.ELFCLASS64 {
+	// Of the machines' 32-bit formats x32's alone has the numbers of the 64-bit one.
+	if !ok || f.Class != elf.ELFCLASS64 && f.Machine != elf.EM_X86_64 {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, f.Machine, f.Class)
 	}
 	symbols, err := newSymbols(f, rela.Link, l)
@@ -92,24 +107,22 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 		return err
 	}
 	fromSection := isSFrame(f.Sections[target]) && !countsFromField(data)
-	for at := 0; at+relaSize <= len(relocs); at += relaSize {
-		off := f.ByteOrder.Uint64(relocs[at:])
-		info := f.ByteOrder.Uint64(relocs[at+8:])
-		addend := f.ByteOrder.Uint64(relocs[at+16:])
-		sym, kind := uint32(info>>32), uint32(info)
+	size := relaSize(f)
+	for at := 0; at+size <= len(relocs); at += size {
+		off, sym, kind, addend := relaAt(f, relocs[at:])
 		if kind == 0 {
 			continue // R_…_NONE, the same number on all machines
 		}
 		k, ok := kinds[kind]
 		if !ok {
-			return fmt.Errorf("%w: entry %d: type %d of %v is not known", ErrRelocation, at/relaSize, kind, f.Machine)
+			return fmt.Errorf("%w: entry %d: type %d of %v is not known", ErrRelocation, at/size, kind, f.Machine)
 		}
 		if off > uint64(len(data)) || uint64(len(data))-off < uint64(k.size) {
-			return fmt.Errorf("%w: entry %d: offset %#x lies beyond the section's %#x bytes", ErrRelocation, at/relaSize, off, len(data))
+			return fmt.Errorf("%w: entry %d: offset %#x lies beyond the section's %#x bytes", ErrRelocation, at/size, off, len(data))
 		}
 		v, err := symbols.addr(sym)
 		if err != nil {
-			return fmt.Errorf("%w: entry %d: %w", ErrRelocation, at/relaSize, err)
+			return fmt.Errorf("%w: entry %d: %w", ErrRelocation, at/size, err)
 		}
 		v += addend
 		if k.pcrel {
@@ -124,7 +137,7 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 		case int64(v) == int64(int32(v)), !k.pcrel && v <= math.MaxUint32:
 			f.ByteOrder.PutUint32(data[off:], uint32(v))
 		default:
-			return fmt.Errorf("%w: entry %d: %#x does not fit the field of 4 bytes at %#x", ErrRelocation, at/relaSize, v, off)
+			return fmt.Errorf("%w: entry %d: %#x does not fit the field of 4 bytes at %#x", ErrRelocation, at/size, v, off)
 		}
 	}
 	return nil

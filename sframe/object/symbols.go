@@ -6,8 +6,12 @@ import (
 	"fmt"
 )
 
-// symbolSize is the size of Elf64_Sym.
-const symbolSize = 24
+// symbolSize is the size of Elf64_Sym, which is the larger one, symbolSize32 that of
+// Elf32_Sym.
+const (
+	symbolSize   = 24
+	symbolSize32 = 16
+)
 
 // symbols is a relocatable object's symbol table, laid out.
 type symbols struct {
@@ -36,11 +40,18 @@ func newSymbols(f *elf.File, link uint32, l Layout) (*symbols, error) {
 // if it is not defined here.
 func (s *symbols) addr(i uint32) (uint64, error) {
 	var b [symbolSize]byte
-	if err := element(s.table, i, b[:]); err != nil {
-		return 0, fmt.Errorf("symbol %d of %d: %w", i, s.table.Size/symbolSize, err)
+	size := symbolSize
+	if s.f.Class == elf.ELFCLASS32 {
+		size = symbolSize32
+	}
+	if err := element(s.table, i, b[:size]); err != nil {
+		return 0, fmt.Errorf("symbol %d of %d: %w", i, s.table.Size/uint64(size), err)
 	}
 	section := uint32(s.f.ByteOrder.Uint16(b[6:]))
 	value := s.f.ByteOrder.Uint64(b[8:])
+	if size == symbolSize32 {
+		section, value = uint32(s.f.ByteOrder.Uint16(b[14:])), uint64(s.f.ByteOrder.Uint32(b[4:]))
+	}
 	switch elf.SectionIndex(section) {
 	case elf.SHN_UNDEF, elf.SHN_COMMON:
 		return 0, nil
