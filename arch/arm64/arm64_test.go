@@ -145,7 +145,7 @@ func TestReadFrameCases(t *testing.T) {
 	}{
 		{insns(ret), 4, "the pc is outside the code"},
 		{insns(ret, nop, 0), 8, ""}, // a guess, too: something has come there
-		{insns(bFar, ret), 4, ""}, // a guess
+		{insns(bFar, ret), 4, ""},   // a guess
 	} {
 		row, why := readFrame(tt.code, start, start+tt.off)
 		if why != tt.want || why == "" && row.Flags&trad.Guess == 0 {

@@ -54,7 +54,7 @@ func (a *analysis) row(start uint64, off int32) (row trad.Row, why string) {
 // around returns the index of the reached instruction that has offset off in it.
 func (a *analysis) around(off int32) (i int32, ok bool) {
 	i = a.index[off/size] - 1
-	return i, i >= 0 && a.reached[i]
+	return i, i >= 0 && a.reached[i] && int(a.at[i])+size <= len(a.code)
 }
 
 // cfaRule returns the CFA: from r11 where it is the frame pointer, as compilers'
