@@ -55,6 +55,10 @@ type Arch struct {
 	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
 	// frame down and returns. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)
+	// ReadReturn is ReadEpilogue for a pc that may stand behind all that tears the frame
+	// down, or where there is no frame: from pc on, straight code leads to a return, or, and
+	// then the row is a guess, to a jump.
+	ReadReturn func(code []byte, pc uint64) (row trad.Row, ok bool)
 	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
 	// at it, of those that tear the frame down, with nothing ahead but more of them, what
 	// does not matter, and the return or a tail call. code holds the function's bytes from

@@ -23,6 +23,12 @@ type recorded struct {
 
 func newRecorded(t *testing.T, rec *gdbtest.Recording) *recorded {
 	t.Helper()
+	return newRecordedFrom(t, rec, rec.Program)
+}
+
+// newRecordedFrom takes another file for the program, with the same code.
+func newRecordedFrom(t *testing.T, rec *gdbtest.Recording, program string) *recorded {
+	t.Helper()
 	r := &recorded{files: map[*target.Module]*os.File{}}
 	var paths []string
 	mappings := map[string][]target.Mapping{}
@@ -41,7 +47,11 @@ func newRecorded(t *testing.T, rec *gdbtest.Recording) *recorded {
 	}
 	var modules []*target.Module
 	for _, path := range paths {
-		file, err := os.Open(path)
+		from := path
+		if path == rec.Program {
+			from = program
+		}
+		file, err := os.Open(from)
 		if err != nil {
 			t.Fatal(err)
 		}

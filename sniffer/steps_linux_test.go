@@ -59,7 +59,13 @@ func orderName(list []string) string {
 // the default order, which must always have an answer. atLeast is the share of stops,
 // in percent, at which there must be one.
 func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string, atLeast int) {
-	target := newRecorded(t, rec)
+	t.Helper()
+	compareStepsIn(t, newRecorded(t, rec), rec, list, atLeast)
+}
+
+// compareStepsIn has a target of its own for the recording.
+func compareStepsIn(t *testing.T, target *recorded, rec *gdbtest.Recording, list []string, atLeast int) {
+	t.Helper()
 	table := sniffer.Table(amd64.Arch)
 	if list != nil {
 		sniffers, err := sniffer.ByName(list...)

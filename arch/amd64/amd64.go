@@ -73,6 +73,7 @@ var Arch = &arch.Arch{
 
 	ReadFrame:    readFrame,
 	ReadEpilogue: readEpilogue,
+	ReadReturn:   readReturn,
 	InEpilogue:   inEpilogue,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,

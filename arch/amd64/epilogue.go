@@ -12,7 +12,14 @@ const maxEpilogue = 24
 // return address is, so the row is certain. A jump may stay in the function: it
 // ends an epilogue only behind the pop of a register that calls preserve, or
 // behind leave, and then the row is a guess.
-func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
+func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) { return toReturn(code, pc, false) }
+
+// readReturn implements arch.Arch.ReadReturn.
+func readReturn(code []byte, pc uint64) (row trad.Row, ok bool) { return toReturn(code, pc, true) }
+
+// toReturn follows the code from pc to a return. Unless it has begun already, an epilogue
+// begins with an instruction that takes something down.
+func toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
 	// rsp and rbp on the way, as distances from what they are at pc.
 	sp, base := int32(0), RSP
 	var saved [nRegs]bool
@@ -57,10 +64,11 @@ func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
 		case o.kind == opLoad && o.base == RSP && o.dst != RSP && calleeOK&(1<<o.dst) != 0 && !saved[o.dst]:
 			restore(o.dst, sp+o.imm)
 		case o.nop, o.kind == opOther && o.len == 3 && code[at-3] == 0xc5 && code[at-1] == 0x77: // vzeroupper
-		case o.harmless() && (restored || sp > 0 || base != RSP):
+		case o.harmless() && (begun || restored || sp > 0 || base != RSP):
+		case begun && o.kind == opStore && o.base != RSP && o.base != RBP && o.base != noReg:
 		case o.kind == opReturn:
 			return endEpilogue(row, base, sp, &saved, &slots), true
-		case (o.kind == opJump || o.kind == opJumpAway) && restored:
+		case (o.kind == opJump || o.kind == opJumpAway) && (begun || restored):
 			row.Flags |= trad.Guess
 			return endEpilogue(row, base, sp, &saved, &slots), true
 		default:

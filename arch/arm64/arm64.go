@@ -46,6 +46,7 @@ var Arch = &arch.Arch{
 
 	ReadFrame:    readFrame,
 	ReadEpilogue: readEpilogue,
+	ReadReturn:   readReturn,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

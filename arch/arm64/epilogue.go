@@ -25,7 +25,14 @@ type unwinding struct {
 // register has not been, the row is a guess.
 //
 // A linkage stub, which has no frame, counts as one.
-func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
+func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) { return toReturn(code, pc, false) }
+
+// readReturn implements arch.Arch.ReadReturn.
+func readReturn(code []byte, pc uint64) (row trad.Row, ok bool) { return toReturn(code, pc, true) }
+
+// toReturn follows the code from pc to a return. Unless it has begun already, an epilogue
+// begins with an instruction that takes something down.
+func toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
 	row.Lo, row.Len = pc, size
 	if inStub(code) {
 		return (&unwinding{base: rsp}).row(row), true
@@ -35,11 +42,12 @@ func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
 		o := decode(code, at)
 		switch {
 		case u.step(&o):
-		case o.nop, o.harmless() && (u.any || u.done):
+		case o.nop, o.harmless() && (begun || u.any || u.done):
+		case begun && o.kind == opStore && o.base < x29 && o.writeback == 0:
 		case o.kind == opJumpReg && o.link && o.src == x30:
 			return u.row(row), u.done || !u.any
-		case (o.kind == opJump || o.kind == opJumpReg) && u.done:
-			if u.saved[x30].Kind == trad.NotTracked {
+		case (o.kind == opJump || o.kind == opJumpReg) && (begun || u.done):
+			if begun || u.saved[x30].Kind == trad.NotTracked {
 				row.Flags |= trad.Guess
 			}
 			return u.row(row), true

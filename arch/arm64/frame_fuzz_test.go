@@ -59,7 +59,11 @@ func FuzzReadEpilogue(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
-		if row, ok := readEpilogue(code, 0x1000); ok {
+		row, ok := readEpilogue(code, 0x1000)
+		if after, also := readReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
+			t.Fatalf("%x: an epilogue %s, and on the way to a return %s", code, row.Format(Arch.RegName), after.Format(Arch.RegName))
+		}
+		if ok {
 			checkRow(t, row, 0x1000, 0x1000, 0x1000+uint64(len(code)))
 		}
 	})

@@ -25,7 +25,14 @@ type unwinding struct {
 // not been loaded together with the link register, the row is a guess.
 //
 // A linkage stub, which has no frame, counts as one.
-func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
+func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) { return toReturn(code, pc, false) }
+
+// readReturn implements arch.Arch.ReadReturn.
+func readReturn(code []byte, pc uint64) (row trad.Row, ok bool) { return toReturn(code, pc, true) }
+
+// toReturn follows the code from pc to a return. Unless it has begun already, an epilogue
+// begins with an instruction that takes something down.
+func toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
 	u := unwinding{base: R15}
 	at := 0
 	for range maxEpilogue {
@@ -42,11 +49,12 @@ func readEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
 		at += int(o.len)
 		switch {
 		case u.step(&o):
-		case o.nop, o.harmless() && (u.any || u.done):
+		case o.nop, o.harmless() && (begun || u.any || u.done):
+		case begun && o.kind == opStore && o.base != R15 && o.base != R11 && o.base != noReg:
 		case (o.kind == opJumpReg || o.kind == opMaybeReg) && o.src == R14 && u.plausible():
 			return u.row(row), true
-		case (o.kind == opJumpReg || o.kind == opJump || o.kind == opJumpAway) && u.done:
-			if u.sp.Kind == trad.NotTracked || u.saved[R14].Kind == trad.NotTracked {
+		case (o.kind == opJumpReg || o.kind == opJump || o.kind == opJumpAway) && (begun || u.done):
+			if begun || u.sp.Kind == trad.NotTracked || u.saved[R14].Kind == trad.NotTracked {
 				row.Flags |= trad.Guess
 			}
 			return u.row(row), true

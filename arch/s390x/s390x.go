@@ -76,6 +76,7 @@ var Arch = &arch.Arch{
 
 	ReadFrame:    readFrame,
 	ReadEpilogue: readEpilogue,
+	ReadReturn:   readReturn,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

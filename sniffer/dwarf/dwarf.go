@@ -23,6 +23,7 @@ const (
 	noSection = frame.Answer("the module has neither .eh_frame nor .debug_frame")
 	noFDE     = frame.Answer("no FDE covers PC")
 	malformed = frame.Answer("the FDE is malformed or uses what is not known here")
+	tornDown  = frame.Answer("the FDE's row leaves out that the code at PC takes the frame down")
 )
 
 // sections are a module's tables, in the order in which they are asked.
@@ -48,7 +49,11 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 		if err == nil {
 			row.Lo += s.bias
-			return row, frame.Claimed
+			if !q.Contradicted(&row) {
+				return row, frame.Claimed
+			}
+			why = tornDown
+			continue
 		}
 		if why = noFDE; !errors.Is(err, cfi.ErrNotFound) {
 			why = malformed

@@ -47,7 +47,11 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return row, answer
 	}
 	if q.Innermost() {
-		if row, ok := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC); ok {
+		code := q.Read(q.PC, maxEpilogue)
+		if row, ok := a.ReadReturn(code, q.PC); ok && row.Flags&trad.Guess == 0 {
+			return row, frame.Claimed
+		}
+		if row, ok := a.ReadEpilogue(code, q.PC); ok {
 			return row, frame.Claimed
 		}
 	}

@@ -31,6 +31,7 @@ const (
 	notTopmost  = frame.Answer("the SFrame row needs a register that only an innermost frame still has")
 	impossible  = frame.Answer("the SFrame row puts the return address below SP")
 	stubDiffers = frame.Answer("the SFrame row disagrees with the code of the linkage stub")
+	tornDown    = frame.Answer("the SFrame row leaves out that the code at PC takes the frame down")
 )
 
 // Section is a module's SFrame section, opened; or why there is none.
@@ -133,6 +134,9 @@ func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	if q.Innermost() && (r.Flags&sframe.RowPCMask != 0 || row.CFA.Off == 2*int32(q.Arch.PtrSize)) && !stubAgrees(q, s, &row) {
 		return trad.Row{}, stubDiffers
+	}
+	if q.Contradicted(&row) {
+		return trad.Row{}, tornDown
 	}
 	return row, frame.Claimed
 }

@@ -1,0 +1,107 @@
+package frame
+
+import "github.com/sfwalk/sfwalk/trad"
+
+const (
+	maxTeardown = 64 // bytes of code that are looked at from an instruction on
+	maxRun      = 24 // bytes before the PC that are looked at for what tears the frame down
+)
+
+// Contradicted reports whether the code at PC contradicts a row of a table. Some tables
+// (of old compilers, or written by hand) leave out that a function takes its frame down.
+// Only a frame that was not left by a call can be where that matters.
+//
+// A return that takes its address from the stack may be there for another purpose, as in
+// the code that guards indirect calls. So the row must contradict itself: the frame pointer
+// has its caller's value again, and the row finds the CFA by it; or the code restores what
+// the row calls unchanged; or the row covers several instructions on the way to the return,
+// between which the stack pointer moves.
+func (q *Query) Contradicted(row *trad.Row) bool {
+	a := q.Arch
+	if a.ReadReturn == nil || !q.Innermost() || row.Flags&(trad.Outermost|trad.Signal|trad.Once) != 0 {
+		return false
+	}
+	code, ok := a.ReadReturn(q.Read(q.PC, maxTeardown), q.PC)
+	switch {
+	case !ok:
+		return false
+	case code.Flags&trad.Guess != 0:
+		return q.leaves(row, &code)
+	case byFP(a.FP, row) && code.FP.Kind == trad.Same:
+		return true
+	case row.FP.Kind == trad.Same && elsewhere(code.FP), a.RA != a.PC && row.RA.Kind == trad.Same && elsewhere(code.RA):
+		return true
+	}
+	return bySP(a.SP, row) && bySP(a.SP, &code) && row.CFA != code.CFA && (a.RAOffset == 0 || q.movesSP(row, &code))
+}
+
+// elsewhere reports whether a register's value is not in the register itself.
+func elsewhere(r trad.Rule) bool {
+	return r.Kind != trad.NotTracked && r.Kind != trad.Same && r.Kind != trad.Undefined
+}
+
+// byFP reports whether a row finds the CFA by the frame pointer, whose old value is saved.
+func byFP(fp trad.Reg, row *trad.Row) bool {
+	return (row.CFA.Kind == trad.InReg || row.CFA.Kind == trad.SavedAt) && row.CFA.Reg == fp && elsewhere(row.FP)
+}
+
+func bySP(sp trad.Reg, row *trad.Row) bool { return row.CFA.Kind == trad.InReg && row.CFA.Reg == sp }
+
+// movesSP reports whether an instruction that row covers, among those on the way to a
+// return that PC is one of, moves the stack pointer. code is what is so at PC.
+func (q *Query) movesSP(row, code *trad.Row) bool {
+	a := q.Arch
+	if next := q.PC + uint64(code.Len); row.Contains(next) {
+		if after, ok := a.ReadReturn(q.Read(next, maxTeardown), next); ok && after.CFA != code.CFA {
+			return true
+		}
+	}
+	return q.before(row, func(before *trad.Row) bool { return before.CFA != code.CFA })
+}
+
+// leaves reports whether the instructions before PC, as far as row covers them, have taken
+// the frame down for a jump, which may lead on inside the function. code is what is so at PC
+// if that jump leads to another one.
+func (q *Query) leaves(row, code *trad.Row) bool {
+	a := q.Arch
+	fp := byFP(a.FP, row)
+	if !fp && !(bySP(a.SP, row) && bySP(a.SP, code) && row.CFA != code.CFA) || code.FP.Kind != trad.Same {
+		return false
+	}
+	down := q.before(row, func(before *trad.Row) bool {
+		if fp {
+			return elsewhere(before.FP)
+		}
+		return before.CFA == row.CFA || !bySP(a.SP, before) // or it loads SP
+	})
+	if !down || a.InEpilogue == nil {
+		return down
+	}
+	if q.PC-row.Lo > maxBefore {
+		return false
+	}
+	function := make([]byte, q.PC-row.Lo+maxTeardown) // an instruction begins at PC if one does at Lo
+	n, _ := q.Memory.ReadMemory(row.Lo, function)
+	return a.InEpilogue(function[:n], row.Lo, q.PC)
+}
+
+// before reports whether the first of the instructions that tear the frame down before PC,
+// as far as row covers them, has a row as wanted. Where it is not known at which byte an
+// instruction begins, the longest way to PC is the likeliest.
+func (q *Query) before(row *trad.Row, wanted func(before *trad.Row) bool) bool {
+	for n := min(maxRun, q.PC-row.Lo); n > 0; n-- {
+		at := q.PC - n
+		first, ok := q.Arch.ReadEpilogue(q.Read(at, maxTeardown), at)
+		for x := first; ok && at < q.PC; {
+			if _, out := q.Arch.ReadReturn(q.Read(at, int(x.Len)), at); out {
+				break
+			}
+			at += uint64(x.Len)
+			x, ok = q.Arch.ReadReturn(q.Read(at, maxTeardown), at)
+		}
+		if ok && at == q.PC {
+			return wanted(&first)
+		}
+	}
+	return false
+}

@@ -1,0 +1,30 @@
+//go:build linux
+
+package guesttest
+
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestOldTables steps through functions whose tables leave their epilogues out, as old
+// compilers' do: gdb has seen the same code with all of its tables.
+func TestOldTables(t *testing.T) {
+	for _, s := range []struct {
+		name  string
+		guest func(*testing.T) *Guest
+	}{
+		{"arm64/no frame pointer", bare(ARM64, "steps.c", "-O2", "-fno-shrink-wrap", "-fomit-frame-pointer")},
+		{"arm64/branch protection", bare(ARM64, "steps.c", "-O2", "-fno-shrink-wrap", "-mbranch-protection=standard")},
+		{"s390x/O2", bare(S390X, "steps.c", "-O2", "-fno-shrink-wrap")},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			g := s.guest(t)
+			sp := map[string]uint64{"arm64": 31, "s390x": 15}[g.GOARCH]
+			old := gdbtest.OldTables(t, g.Path, sp, 10)
+			stepAll(t, g, old, g.Steps(t, gdbtest.Functions(t, g.Path, "step_")), []walk{{nil, false, 100}})
+		})
+	}
+}
