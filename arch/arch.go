@@ -64,6 +64,9 @@ type Arch struct {
 	// does not matter, and the return or a tail call. code holds the function's bytes from
 	// its entry, at address start, to beyond pc. It is nil where ReadEpilogue tells as much.
 	InEpilogue func(code []byte, start, pc uint64) bool
+	// Exits says how the flow of control from offset at of a function's code can leave it.
+	// code ends where the function does: a call there is one that does not return.
+	Exits func(code []byte, at int) Exits
 	// SkipPrologue returns the address of the first instruction after the prologue
 	// of the function whose bytes, from its entry at start, are code.
 	SkipPrologue func(code []byte, start uint64) uint64
@@ -96,6 +99,15 @@ const MaxKept = 19
 // MaxCall is the length in bytes of the longest call instruction of any
 // architecture.
 const MaxCall = 8
+
+// Exits are the ways in which code can leave its function; none, where it ends in a trap, in
+// a loop or in a call that does not return.
+type Exits uint8
+
+const (
+	Returns Exits = 1 << iota // by a return, or by what may be one: a computed jump, code that cannot be read
+	Jumps                     // by a jump to another function, which may return
+)
 
 // RegInfo names a register.
 type RegInfo struct {

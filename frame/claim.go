@@ -131,6 +131,10 @@ func (f *Frame) sniff() {
 			signal = signal || s.table.ofSignal(i, &row)
 			continue
 		}
+		if row.Flags&trad.Guess != 0 && f.planted() {
+			f.plant()
+			return
+		}
 		if keep && row.Flags&trad.Once == 0 {
 			rows.put(slot, s.table, &row, f.pc, f.caller, i)
 		}
@@ -146,6 +150,9 @@ func (f *Frame) sniff() {
 	}
 	if !s.modules.IsCode(q.Block) {
 		f.claimReason, f.claimErr = NotCode, errNotCode
+	}
+	if f.claimReason != Outermost && f.planted() {
+		f.plant()
 	}
 }
 
@@ -243,7 +250,9 @@ func (f *Frame) lookBack() {
 			return
 		}
 	}
-	*f = first
+	if *f = first; f.planted() {
+		f.plant()
+	}
 }
 
 // readRA reads THIS frame's return address by its row, which tells whether THIS has changed

@@ -96,28 +96,6 @@ var (
 	errNotCode = errors.New("nothing executable is mapped there: corrupt stack?")
 )
 
-// endsChain reports whether a zero return address marks the end of the stack
-// and is no damage. The ABI has the outermost frame record be zero. Run-time
-// systems plant the address of a function's beginning as the outermost return
-// address: no call has left it there.
-func (f *Frame) endsChain(fp Value) bool {
-	// Only a row that was read off the chain of frame records itself (it is true
-	// once) speaks of that; tables mark the outermost frame in their own way.
-	if f.cache.Row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {
-		return true
-	}
-	m := f.Module()
-	if m == nil {
-		return false
-	}
-	if f.caller {
-		lo, _, ok := m.Function(f.AddressInBlock())
-		return ok && lo == f.AddressInBlock()
-	}
-	im, bias, err := m.Image()
-	return err == nil && im.Entry != 0 && f.pc-bias == im.Entry // the kernel starts programs there
-}
-
 // first makes frame 0 from the live registers.
 func (f *Frame) first() *Frame {
 	s := f.stack

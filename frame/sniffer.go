@@ -82,6 +82,13 @@ type Delimiter interface {
 	FunctionStart(q *Query) (addr uint64, ok bool)
 }
 
+// A Bounder is a Delimiter whose tables tell where a function ends, too.
+type Bounder interface {
+	Delimiter
+	// FunctionBounds returns the run-time range of the function that q.Block is in.
+	FunctionBounds(q *Query) (lo, hi uint64, ok bool)
+}
+
 // A Forgetter is a Sniffer that keeps what it has learned from a target's memory, which
 // another run of the target may change.
 type Forgetter interface {

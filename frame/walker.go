@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Walker is the profiler's way over a stack: registers and a memory in, PCs out.
@@ -257,7 +258,7 @@ func (w *Walker) learn(c *Context) bool {
 		case answer != Claimed:
 			continue
 		}
-		if i > maxWinner || w.table.fastBits(&row, i)&slotFast == 0 {
+		if i > maxWinner || w.table.fastBits(&row, i)&slotFast == 0 || row.Flags&trad.Guess != 0 {
 			return false
 		}
 		slot, _ := rows.find(c.PC, c.Caller)

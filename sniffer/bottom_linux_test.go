@@ -41,3 +41,53 @@ func TestStartWithoutTables(t *testing.T) {
 	}
 	bothWays(t, p.PID)
 }
+
+// Where the stacks of coroutines end: the program says who has called the first function.
+func TestBottoms(t *testing.T) {
+	for _, b := range []struct {
+		name  string
+		flags []string
+	}{
+		{"plain", []string{"-g", "-O2"}},
+		{"SFrame", gdbtest.Plain},
+		{"frame pointer", []string{"-O1", "-fno-omit-frame-pointer", "-fcf-protection"}},
+		{"static", []string{"-O2", "-static"}},
+		{"stripped", []string{"-O2", "-static", "-s"}},
+	} {
+		program := gdbtest.Build(t, "bottom.c", b.flags...)
+		for _, tt := range []struct {
+			how   string
+			want  []string
+			whole bool
+		}{
+			{"ucontext", []string{"entry", "*"}, true}, // __start_context; a dynamic libc has no name for it
+			{"link", []string{"entry", "*"}, true},
+			{"finish", []string{"entry", "plants"}, true},
+			{"zero", []string{"ends"}, true},
+			{"edge", []string{"entry"}, true},
+			{"smashed", []string{"entry"}, false},
+			{"hook", []string{"entry", "*"}, false},
+		} {
+			t.Run(b.name+" "+tt.how, func(t *testing.T) {
+				p := gdbtest.Start(t, program, tt.how)
+				names, _, whole := attachAndWalk(t, p.PID)
+				if whole != tt.whole {
+					t.Errorf("%q, whole: %t", names, whole)
+				}
+				if b.name != "stripped" {
+					// What follows a stack that is not whole is not told.
+					n := min(len(names), slices.Index(names, tt.want[0])+len(tt.want))
+					for i, name := range names[n-len(tt.want) : n] {
+						if want := tt.want[i]; name != want && want != "*" {
+							t.Errorf("%q, want %q at the end", names, tt.want)
+						}
+					}
+					if tt.whole && len(names) != n {
+						t.Errorf("%q, want %q at the end", names, tt.want)
+					}
+				}
+				bothWays(t, p.PID)
+			})
+		}
+	}
+}

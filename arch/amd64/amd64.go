@@ -74,6 +74,7 @@ var Arch = &arch.Arch{
 	ReadFrame:    readFrame,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
+	Exits:        exits,
 	InEpilogue:   inEpilogue,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,

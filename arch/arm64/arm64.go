@@ -47,6 +47,7 @@ var Arch = &arch.Arch{
 	ReadFrame:    readFrame,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
+	Exits:        exits,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

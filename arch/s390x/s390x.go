@@ -77,6 +77,7 @@ var Arch = &arch.Arch{
 	ReadFrame:    readFrame,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
+	Exits:        exits,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

@@ -63,17 +63,23 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // FunctionStart returns where the FDE that covers q.Block begins.
-func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+	lo, _, ok := n.FunctionBounds(q)
+	return lo, ok
+}
+
+// FunctionBounds returns the code of the FDE that covers q.Block.
+func (Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	if q.Module == nil {
-		return 0, false
+		return 0, 0, false
 	}
 	s := sectionsOf(q)
 	for _, section := range s.list {
 		if f, err := section.Find(q.Block - s.bias); err == nil && !s.dead(f) {
-			return f.Start + s.bias, true
+			return f.Start + s.bias, f.Start + f.Len + s.bias, true
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // dead reports whether an FDE is of a function that the linker has left out. Of such it

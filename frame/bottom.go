@@ -1,0 +1,121 @@
+package frame
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Where a stack ends, in other ways than a row's word:
+//
+//   - Run-time systems begin a coroutine by a jump, and plant what its first function is to
+//     return to: code that ends the coroutine and never returns itself. THIS runs there, and no
+//     call has left its PC.
+//   - They plant a zero, and the first function never returns, or there is no stack beyond.
+//   - The ABI has the outermost frame record be zero.
+
+const (
+	maxBottom = 4 << 10 // of a function is read to see whether it returns, bytes
+	fewCode   = 64      // where it is not known to where the function goes
+)
+
+// planted reports whether THIS is code that a run-time system has planted as a return
+// address, and that does not return. Code that is planted in place of a return address, to be
+// told of the return, does.
+func (f *Frame) planted() bool {
+	s := f.stack
+	if !f.caller || f.next.typ != Normal || f.pc < arch.MaxCall || s.modules.Find(f.pc) == nil {
+		return false
+	}
+	before := s.query.Read(f.pc-arch.MaxCall, arch.MaxCall)
+	if len(before) < arch.MaxCall || s.arch.AfterCall(before) {
+		return false
+	}
+	lo, hi, ok := f.bounds(f.pc)
+	if !ok {
+		// Where the function ends is not known. A call at the end of what is looked at may
+		// return; two such calls are not both there.
+		one, ok1 := f.exits(f.pc, f.pc+fewCode, f.pc)
+		two, ok2 := f.exits(f.pc, f.pc+fewCode/2, f.pc)
+		return ok1 && ok2 && one|two == 0
+	}
+	by, ok := f.exits(lo, hi, f.pc)
+	// A whole function may end in a jump to another, as to exit; a return it does itself.
+	return ok && (by == 0 || by == arch.Jumps && f.pc == lo)
+}
+
+// plant makes THIS, which is planted, the outermost frame. Its PC is where it begins.
+func (f *Frame) plant() {
+	f.winner, f.typ, f.wide = -1, Normal, false
+	f.claimReason, f.claimErr = Outermost, nil
+	f.caller = false
+}
+
+// endsChain reports whether a zero return address marks the end of the stack
+// and is no damage.
+func (f *Frame) endsChain(fp Value) bool {
+	// Only a row that was read off the chain of frame records itself (it is true
+	// once) speaks of that; tables mark the outermost frame in their own way.
+	if f.cache.Row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {
+		return true
+	}
+	s := f.stack
+	const page = 1 << 12 // memory ends where a page does
+	if f.ra.Lval == InMemory && s.arch.RAOffset != 0 && f.cache.CFA%page == 0 {
+		if _, err := s.readWord(f.cache.CFA); err != nil {
+			return true // no stack is left that a caller could be on
+		}
+	}
+	m := f.Module()
+	if m == nil {
+		return false
+	}
+	lo, hi, ok := f.bounds(f.AddressInBlock())
+	if f.caller && ok && lo == f.AddressInBlock() {
+		return true // as Go's run time plants it: no call is at a function's first byte
+	}
+	if im, bias, err := m.Image(); err == nil && !f.caller && im.Entry != 0 && f.pc-bias == im.Entry {
+		return true // the kernel starts programs there
+	}
+	by, read := arch.Exits(0), false
+	if ok {
+		by, read = f.exits(lo, hi, lo)
+	}
+	return read && by == 0
+}
+
+// exits says how the function at [lo, hi) can be left from an address in it on; ok is false
+// where its code cannot be read.
+func (f *Frame) exits(lo, hi, from uint64) (by arch.Exits, ok bool) {
+	s := f.stack
+	if hi-lo > maxBottom || s.arch.Exits == nil {
+		return 0, false
+	}
+	code := make([]byte, hi-lo)
+	if n, _ := s.window.memory.ReadMemory(lo, code); n < len(code) {
+		return 0, false
+	}
+	return s.arch.Exits(code, int(from-lo)), true
+}
+
+// bounds returns the range of the function that an address is in, as symbols or tables
+// have it.
+func (f *Frame) bounds(at uint64) (lo, hi uint64, ok bool) {
+	s := f.stack
+	m := s.modules.Find(at)
+	if m == nil {
+		return 0, 0, false
+	}
+	if lo, hi, ok = m.Function(at); ok {
+		return lo, hi, true
+	}
+	q := f.query()
+	q.Block, q.Module = at, m
+	for _, x := range s.table.sniffers {
+		if b, is := x.(Bounder); is {
+			if lo, hi, ok = b.FunctionBounds(q); ok {
+				return lo, hi, true
+			}
+		}
+	}
+	return 0, 0, false
+}
