@@ -113,7 +113,7 @@ func (f *Frame) unwinder() (Unwinder, bool) {
 
 func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 	if m := f.Module(); m != nil {
-		if addr, _, ok = m.Function(f.AddressInBlock()); ok {
+		if addr, ok = m.Entered(f.AddressInBlock()); ok {
 			return addr, true
 		}
 	}

@@ -7,7 +7,12 @@ import (
 )
 
 // ID identifies a frame for as long as it lives, through stops and steps: equal
-// IDs mean the same frame (GDB's struct frame_id).
+// IDs mean the same frame (GDB's struct frame_id). A function that another has jumped
+// to as its last deed has the other's stack address, and a code address of its own.
+//
+// The parts of one function (foo and foo.cold) have one code address where symbols name them.
+// In a stripped file nothing tells that the code of two FDEs is one function: there the
+// code address, and so the ID, changes where control goes from the one to the other.
 type ID struct {
 	Stack   uint64 // the frame's CFA: constant while the function runs
 	Code    uint64 // the function's first address

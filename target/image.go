@@ -33,6 +33,9 @@ type Image struct {
 
 	symsOnce sync.Once
 	syms     *Symbols
+
+	wholesMu sync.Mutex
+	wholes   map[uint64]uint64 // where functions begin, by the address of a part; see Entered
 }
 
 // ErrNoSection says that an image has no such section.

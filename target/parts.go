@@ -1,0 +1,124 @@
+package target
+
+import (
+	"bytes"
+	"debug/elf"
+	"slices"
+	"strings"
+)
+
+// partSuffixes are what compilers and linkers add to the name of a function for a part that
+// they have moved away from it, behind which a number may stand: gcc's and LLVM's unlikely
+// code, BOLT's, and LLVM's sections for blocks. Functions of their own have other names:
+// foo.part.0, foo.isra.0, foo.constprop.0.
+var partSuffixes = []string{".cold", ".warm", ".__part"}
+
+// wholeName returns the name of the function that a symbol names a part of.
+func wholeName(name string) (whole string, ok bool) {
+	end := strings.TrimRight(name, "0123456789")
+	if end = strings.TrimSuffix(end, "."); len(end) == len(name)-1 {
+		end = name // a dot, and no number
+	}
+	for _, suffix := range partSuffixes {
+		for _, s := range []string{name, end} {
+			if whole, ok = strings.CutSuffix(s, suffix); ok && whole != "" {
+				return whole, true
+			}
+		}
+	}
+	return "", false
+}
+
+// Entered returns the run-time address at which the function is entered whose code is at
+// addr. That is where its symbol is; for a part that the compiler has moved away, where the
+// symbol of the whole function is. Without symbols nothing tells that two pieces of code are
+// one function.
+func (m *Module) Entered(addr uint64) (entry uint64, ok bool) {
+	im, bias, err := m.Image()
+	if err != nil {
+		return 0, false
+	}
+	ss := im.Symbols()
+	s, ok := ss.Find(addr - bias)
+	if !ok {
+		return 0, false
+	}
+	if whole, is := wholeName(ss.Name(s)); is {
+		if entry, found := im.whole(s, whole); found {
+			return entry + bias, true
+		}
+	}
+	return s.Addr + bias, true
+}
+
+// whole returns where the function is, by its name, that the symbol part is of a part of. Of
+// several functions with that name (static ones) it is the one in the same source file; where
+// that is not told, one that others may use, or the only one.
+func (im *Image) whole(part Symbol, name string) (addr uint64, ok bool) {
+	im.wholesMu.Lock()
+	defer im.wholesMu.Unlock()
+	addr, known := im.wholes[part.Addr]
+	if !known {
+		if im.wholes == nil {
+			im.wholes = make(map[uint64]uint64)
+		}
+		addr = im.findWhole(part, name)
+		im.wholes[part.Addr] = addr
+	}
+	return addr, addr != 0
+}
+
+func (im *Image) findWhole(part Symbol, name string) uint64 {
+	table, names, ok := im.symbolTable(elf.SHT_SYMTAB)
+	if !ok {
+		return 0
+	}
+	type candidate struct {
+		addr uint64
+		file int // 0 for what other files may use
+	}
+	var list []candidate
+	want := append([]byte(name), 0)
+	file, partFile := 1, 0 // local symbols follow the name of their file
+	for ; len(table) >= im.symbolSize(); table = table[im.symbolSize():] {
+		r := im.rawSymbol(table)
+		switch elf.SymType(r.info & 15) {
+		case elf.STT_FILE:
+			file++
+			continue
+		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
+		default:
+			continue
+		}
+		local := elf.SymBind(r.info>>4) == elf.STB_LOCAL
+		if local && r.addr == part.Addr && r.name == part.name {
+			partFile = file
+		}
+		if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], want) {
+			continue
+		}
+		c := candidate{r.addr, file}
+		if !local {
+			c.file = 0
+		}
+		list = append(list, c)
+	}
+	for _, f := range []int{partFile, 0} {
+		var found []uint64
+		for _, c := range list {
+			if c.file == f && !slices.Contains(found, c.addr) {
+				found = append(found, c.addr)
+			}
+		}
+		if len(found) == 1 {
+			return found[0]
+		}
+		if len(found) > 1 {
+			return 0 // there are no names of files
+		}
+	}
+	if len(list) == 1 {
+		return list[0].addr
+	}
+	return 0
+}

@@ -1,0 +1,111 @@
+//go:build linux
+
+package target
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+func TestWholeName(t *testing.T) {
+	for name, want := range map[string]string{
+		"foo.cold": "foo", "foo.cold.1": "foo", "foo.cold.12": "foo", "foo.warm": "foo", "foo.__part.3": "foo", // gcc, LLVM; BOLT; LLVM
+		"foo.part.0.cold": "foo.part.0", "foo.isra.0.cold": "foo.isra.0", "_ZN1a1bEv.cold": "_ZN1a1bEv", "foo.lto_priv.0.cold": "foo.lto_priv.0",
+		"foo": "", "foo.part.0": "", "foo.isra.0": "", "foo.constprop.0": "", "foo.colder": "", "foo.cold.x": "", ".cold": "", "foo.cold1": "", "foo.cold.": "", "cold": "", "": "",
+	} {
+		if got, ok := wholeName(name); got != want || ok != (want != "") {
+			t.Errorf("%q is a part of %q, %t; want %q", name, got, ok, want)
+		}
+	}
+}
+
+// split is a source file with functions that compilers take unlikely parts from.
+const split = `
+#include <stdlib.h>
+extern volatile int z%[1]d;
+volatile int z%[1]d;
+extern __attribute__((cold, noinline)) void bad(int);
+__attribute__((noinline)) static int same(int x, int *p) {
+	if (__builtin_expect(x > 5, 0)) { bad(x); z%[1]d += %[1]d; bad(z%[1]d); *p = z%[1]d; }
+	return x * *p + %[1]d;
+}
+__attribute__((noinline)) int alone%[1]d(int x, int *p) {
+	if (__builtin_expect(x > 7, 0)) { bad(x + 1); z%[1]d *= 3; bad(z%[1]d); *p -= z%[1]d; }
+	return x - *p;
+}
+int use%[1]d(int x, int *p) { return same(x, p) + alone%[1]d(x, p); }
+`
+
+const splitMain = `
+extern int use1(int, int *);
+volatile int bads;
+__attribute__((cold, noinline)) void bad(int x) { bads += x; }
+int main(int c, char **v) { return use0(c, &c) + use1(c, &c); }
+`
+
+// All ranges that DWARF says are of one function have the same entry.
+func TestEntered(t *testing.T) {
+	for _, flags := range [][]string{{"-O2"}, {"-O2", "-flto"}, {"-O2", "-ffunction-sections"}} {
+		dir := t.TempDir()
+		for i := range 2 {
+			text := fmt.Sprintf(split, i)
+			if i == 0 {
+				text += splitMain
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("part%d.c", i)), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(gdbtest.Tool(t, "cc"), append([]string{"-g", "-o", "split", "part0.c", "part1.c"}, flags...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		im := openFile(t, filepath.Join(dir, "split"))
+		m := NewModule("split", []Mapping{{Lo: 0, Hi: 1 << 20, Exec: true}}, func() (*Image, error) { return im, nil })
+		bias := func() uint64 { _, b, err := m.Image(); must(t, err); return b }()
+		data, err := im.ELF().DWARF()
+		must(t, err)
+		parts := 0
+		for r := data.Reader(); ; {
+			e, err := r.Next()
+			must(t, err)
+			if e == nil {
+				break
+			}
+			if e.Tag != dwarf.TagSubprogram {
+				continue
+			}
+			ranges, err := data.Ranges(e)
+			if err != nil || len(ranges) == 0 {
+				continue
+			}
+			for i, x := range ranges {
+				for at := x[0]; at < x[1]; at++ {
+					if entry, ok := m.Entered(at + bias); !ok || entry-bias != ranges[0][0] {
+						t.Fatalf("%q: %#x, of a function at %#x, is entered at %#x, %t", flags, at, ranges, entry-bias, ok)
+					}
+				}
+				if i > 0 {
+					parts++
+				}
+			}
+		}
+		if t.Logf("%q: %d parts", flags, parts); parts < 3 {
+			t.Errorf("%q: %d functions have another part: nothing is tested", flags, parts)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
