@@ -20,7 +20,7 @@ func FuzzSection(f *testing.F) {
 	}
 	f.Add(handMade(join(0x0c, 7, 8, 0x90, 1), join(0x0f, 2, 0x77, 0x10, 0x0a, 0x83, 2, 0x41, 0x0b, 0x16, 3, 1, 0x96)), []byte(nil), uint64(0), uint64(0), uint64(0x1000), true, false, false)
 	f.Fuzz(func(t *testing.T, data, header []byte, addr, headerAddr, pc uint64, debug, big, short bool) {
-		opts := cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 6, PAuth: true}, Header: header, HeaderAddr: headerAddr, TextBase: 1, DataBase: 2}
+		opts := cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 6, Link: 16, PC: 32, PAuth: true}, Header: header, HeaderAddr: headerAddr, TextBase: 1, DataBase: 2}
 		if big {
 			opts.Order = binary.BigEndian
 		}

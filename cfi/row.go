@@ -41,7 +41,11 @@ func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
 			return trad.Row{}, &Error{Kind: m.s.kind, Entry: "FDE", Offset: m.fde.Offset, Reason: fmt.Sprintf("the CFA is not defined at %#x", m.lo), Err: ErrMalformed}
 		}
 	}
-	row.More = m.rest(&row, last)
+	regs := m.registers(&m.top)
+	if m.s.link != 0 && (m.fde.CIE.RA != m.s.link || m.s.pc != 0 && lists(regs, m.s.pc)) {
+		row.RA, regs = m.unusual(regs)
+	}
+	row.More = m.rest(&row, regs, last)
 	if row.RA.Kind == trad.NotTracked {
 		row.RA.Kind = trad.Same
 	}
@@ -53,10 +57,41 @@ func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
 
 func isExpr(r trad.Rule) bool { return r.Kind == trad.Expr || r.Kind == trad.ValExpr }
 
-// rest returns what goes beside the row, and makes the expressions of the row
-// refer to it.
-func (m *machine) rest(row *trad.Row, last *trad.Rest) *trad.Rest {
-	regs := m.registers(&m.top)
+// unusual returns the rule of PREVIOUS's PC, and those of the other registers, where the
+// return column does not tell both the PC and the link register of PREVIOUS.
+func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegRule) {
+	column, s := m.fde.CIE.RA, m.s
+	pc, others = m.top.ra, slices.Clone(regs)
+	switch i, own := find(others, s.pc); {
+	case own && s.pc != 0:
+		rule := others[i].Rule
+		others = slices.Delete(others, i, i+1)
+		if rule.Kind == trad.Same { // which no call leaves it
+			return pc, others
+		}
+		pc = rule
+		if m.top.ra.Kind != trad.NotTracked {
+			i, _ = find(others, column)
+			others = slices.Insert(others, i, trad.RegRule{Reg: column, Rule: m.top.ra})
+		}
+	case pc.Kind != trad.NotTracked:
+	case column != s.pc:
+		pc = trad.Rule{Kind: trad.InReg, Reg: column} // nothing has changed it
+	default: // no word of the PC: it is where a call has left it
+		if i, listed := find(others, s.link); listed {
+			pc = others[i].Rule
+		}
+		return pc, others
+	}
+	if i, listed := find(others, s.link); !listed {
+		others = slices.Insert(others, i, trad.RegRule{Reg: s.link, Rule: trad.Rule{Kind: trad.Undefined}})
+	}
+	return pc, others
+}
+
+// rest returns what goes beside the row, the rules regs of other registers among it, and
+// makes the expressions of the row refer to it.
+func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.Rest) *trad.Rest {
 	n := 0
 	for _, r := range [...]trad.Rule{row.CFA, row.RA, row.FP} {
 		if isExpr(r) {

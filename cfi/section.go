@@ -32,6 +32,10 @@ type ABI struct {
 	Order   binary.ByteOrder
 	PtrSize int      // bytes in an address: 4 or 8
 	FP      trad.Reg // the register whose rule goes to Row.FP
+	// Link is the return address column of nearly all tables; 0 for who takes all
+	// columns alike. PC is the program counter where it may have a rule beside that of
+	// the return column, as on AArch64 (AADWARF64, section 4.1); elsewhere 0.
+	Link, PC trad.Reg
 	// PAuth: instructions 0x2b to 0x2d are AArch64's for a signed return address
 	// (AADWARF64); elsewhere they are errors.
 	PAuth bool
@@ -59,6 +63,7 @@ type Section struct {
 	ptrSize  uint8
 	pauth    bool
 	fp       trad.Reg
+	pc, link trad.Reg
 	textBase uint64
 	dataBase uint64
 
@@ -87,7 +92,7 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 	s := &Section{
 		kind: kind, data: data, addr: addr,
 		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
-		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP,
+		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP, pc: opts.PC, link: opts.Link,
 		textBase: opts.TextBase, dataBase: opts.DataBase,
 	}
 	if kind == EH {
@@ -130,7 +135,9 @@ func (s *Section) find(pc uint64, f *FDE) error {
 // and the FDE that it comes from. Errors are those of [Section.Find].
 //
 // RA is the rule of the CIE's return address column: Same if nothing was said
-// about it; Undefined, with the flag Outermost, if the program says so. Other
+// about it; Undefined, with the flag Outermost, if the program says so. Where the
+// table has a rule of its own for the PC ([ABI].PC), or an unusual column, RA is
+// PREVIOUS's PC by that, and Row.More lists what becomes of the usual one. Other
 // registers that are not in Row.More are unchanged (Unlisted is Same); what
 // the arch makes of that for the stack pointer is not said here.
 func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {

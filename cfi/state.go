@@ -86,6 +86,11 @@ func find(rules []trad.RegRule, reg trad.Reg) (int, bool) {
 	return i, i < len(rules) && rules[i].Reg == reg
 }
 
+func lists(rules []trad.RegRule, reg trad.Reg) bool {
+	_, ok := find(rules, reg)
+	return ok
+}
+
 // set gives a register other than RA and FP a rule; NotTracked takes it back.
 func (x *states) set(reg trad.Reg, rule trad.Rule) {
 	rules := x.registers(&x.top)

@@ -96,7 +96,10 @@ func open(m *target.Module, a *arch.Arch) *sections {
 		return &sections{why: noImage}
 	}
 	s := &sections{bias: bias, why: noSection, zero: hasCodeAtZero(im)}
-	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, PAuth: im.Machine == elf.EM_AARCH64}
+	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, Link: a.RA}
+	if im.Machine == elf.EM_AARCH64 {
+		abi.PC, abi.PAuth = a.PC, true
+	}
 	s.add(openEH(im, abi))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi}))
