@@ -15,6 +15,10 @@ var (
 	// followed: an unknown version, augmentation or instruction. The error is an
 	// [*Error].
 	ErrUnsupported = errors.New("unsupported call frame information")
+	// ErrNoCFA: a line of the table has no rule for the CFA, as that of a function with
+	// .cfi_startproc simple, and is not outermost. It wraps ErrMalformed; the error is an
+	// [*Error].
+	ErrNoCFA = fmt.Errorf("%w: no rule for the CFA", ErrMalformed)
 	// ErrExpression: an expression cannot be evaluated.
 	ErrExpression = errors.New("cannot evaluate expression")
 )
@@ -27,7 +31,7 @@ type Error struct {
 	What   string // the field or instruction of the entry; may be empty
 	At     int    // offset of What, in bytes from the start of the section
 	Reason string
-	Err    error // ErrMalformed or ErrUnsupported
+	Err    error // ErrMalformed, ErrNoCFA or ErrUnsupported
 }
 
 func (e *Error) Error() string {

@@ -243,3 +243,23 @@ func TestMalformedPrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsWithoutCFA: a table that has no CFA at first goes on; DWARF 5, section 6.4.1, has
+// no rule for a CFA that nothing has defined.
+func TestRowsWithoutCFA(t *testing.T) {
+	s, err := cfi.Open(cfi.Debug, handMade(nil, join(0x42, 0x0c, 7, 8)), 0, amd64) // advance 2, def_cfa
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.Find(0x1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for row, err := range s.Rows(f) {
+		got = append(got, fmt.Sprintf("%#x+%d %v %v", row.Lo, row.Len, errors.Is(err, cfi.ErrNoCFA), row.CFA.Kind == trad.InReg))
+	}
+	if want := "0x1000+2 true false; 0x1002+254 false true"; strings.Join(got, "; ") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,6 +1,7 @@
 package cfi
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -38,7 +39,7 @@ func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
 	if row.CFA.Kind == trad.NotTracked {
 		row.CFA = trad.Rule{}
 		if row.Flags&trad.Outermost == 0 {
-			return trad.Row{}, &Error{Kind: m.s.kind, Entry: "FDE", Offset: m.fde.Offset, Reason: fmt.Sprintf("the CFA is not defined at %#x", m.lo), Err: ErrMalformed}
+			return row, &Error{Kind: m.s.kind, Entry: "FDE", Offset: m.fde.Offset, Reason: fmt.Sprintf("the CFA is not defined at %#x", m.lo), Err: ErrNoCFA}
 		}
 	}
 	regs := m.registers(&m.top)
@@ -171,7 +172,8 @@ func (k *rests) of(regs []trad.RegRule) *trad.Rest {
 
 // Rows iterates over the lines of the table that an FDE of this section stands
 // for, in ascending order of address. Lines that hold for no address are left
-// out; together the rows cover the FDE. It ends after an error.
+// out; together the rows cover the FDE. A line without a CFA comes with an error that
+// wraps ErrNoCFA, and has no more than its range; the iteration ends after any other error.
 func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
 	return func(yield func(trad.Row, error) bool) {
 		m := machine{fde: f}
@@ -183,7 +185,14 @@ func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
 			}
 			for pc := m.lo; pc < m.hi; {
 				var row trad.Row
-				if row, err = m.row(pc, last); err != nil {
+				if row, err = m.row(pc, last); errors.Is(err, ErrNoCFA) {
+					if !yield(trad.Row{Lo: row.Lo, Len: row.Len}, err) {
+						return
+					}
+					err, pc = nil, row.Lo+uint64(row.Len)
+					continue
+				}
+				if err != nil {
 					break
 				}
 				if !yield(row, nil) {

@@ -62,22 +62,34 @@ func (s *Source) Contents() (*sframe.Contents, []LeftOut) {
 	return c, out
 }
 
-// functions returns the functions that say what an FDE says.
+// functions returns the functions that say what an FDE says, as far as it says anything.
 func (s *Source) functions(f *FDE) ([]sframe.Function, *LeftOut) {
 	if f.Size() > math.MaxUint32 {
 		return nil, &LeftOut{PC: f.Start, Reason: "the function has 4 GiB or more"}
 	}
-	var rows []Row
-	for row, err := range s.Rows(f) {
-		if err != nil {
-			return nil, &LeftOut{PC: f.Start, Reason: "the FDE cannot be read", Detail: err.Error()}
-		}
-		if row.Reason != "" {
-			return nil, &LeftOut{PC: row.Lo, Reason: row.Reason, Detail: row.Detail}
-		}
-		rows = append(rows, row)
-	}
 	var list []sframe.Function
+	var rows []Row // since the last one that says nothing
+	for row, err := range s.Rows(f) {
+		switch {
+		case err != nil:
+			return nil, &LeftOut{PC: f.Start, Reason: "the FDE cannot be read", Detail: err.Error()}
+		case row.Empty():
+			list = append(list, functionsOf(f, rows)...)
+			rows = nil
+		case row.Reason != "":
+			return nil, &LeftOut{PC: row.Lo, Reason: row.Reason, Detail: row.Detail}
+		default:
+			rows = append(rows, row)
+		}
+	}
+	if list = append(list, functionsOf(f, rows)...); list == nil {
+		return nil, &LeftOut{PC: f.Start, Reason: noCFA}
+	}
+	return list, nil
+}
+
+// functionsOf makes functions of adjacent rows: one, or several where they repeat.
+func functionsOf(f *FDE, rows []Row) (list []sframe.Function) {
 	for len(rows) > 0 {
 		// Up to the first row that varies with the PC, then all those that do.
 		n := 0
@@ -108,7 +120,7 @@ func (s *Source) functions(f *FDE) ([]sframe.Function, *LeftOut) {
 		}
 		rows = rows[m:]
 	}
-	return list, nil
+	return list
 }
 
 // function makes a function of adjacent rows.

@@ -1,9 +1,11 @@
 package fromcfi
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
+	"github.com/sfwalk/sfwalk/cfi"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -61,7 +63,7 @@ func (s *Source) Rows(f *FDE) iter.Seq2[Row, error] {
 func (s *Source) lines(f *FDE) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for line, err := range f.section.Rows(f.FDE) {
-			if err != nil {
+			if err != nil && !errors.Is(err, cfi.ErrNoCFA) {
 				yield(Row{}, err)
 				return
 			}
@@ -69,6 +71,13 @@ func (s *Source) lines(f *FDE) iter.Seq2[Row, error] {
 				return
 			}
 			line.Len = uint32(min(uint64(line.Len), f.Hi-line.Lo))
+			if err != nil {
+				row := Row{Row: sframe.Row{Lo: line.Lo, Len: line.Len}, Reason: noCFA}
+				if !yield(row, nil) {
+					return
+				}
+				continue
+			}
 			row := s.row(f, &line, line.Lo)
 			if !row.varies {
 				if !yield(row, nil) {
@@ -152,8 +161,14 @@ func (t *translation) cfa() sframe.Rule {
 	case trad.ValExpr:
 		return t.expression("CFA", rule)
 	}
-	return t.cannot("", "the CFA has no rule")
+	return t.cannot("", noCFA)
 }
+
+// noCFA is the reason of a row that says nothing: DWARF has no CFA there.
+const noCFA = "the CFA has no rule"
+
+// Empty reports whether DWARF says of the row's code no more than that there is some.
+func (r *Row) Empty() bool { return r.Reason == noCFA }
 
 func (t *translation) ra(column trad.Reg) sframe.Rule {
 	ra := t.s.ABI.RA()

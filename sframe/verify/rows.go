@@ -135,14 +135,14 @@ func (c *comparison) entries(f *sframeFDE, max int) []sframe.Row {
 	return list
 }
 
-// cfiRows iterates over all rows of the call frame information.
+// cfiRows iterates over all rows of the call frame information that say something.
 func (c *comparison) cfiRows(fdes []fromcfi.FDE) iter.Seq[fromcfi.Row] {
 	return func(yield func(fromcfi.Row) bool) {
 		for i := range fdes {
 			for row, err := range c.in.CFI.Rows(&fdes[i]) {
 				if err != nil {
 					c.problem(err)
-				} else if !yield(row) {
+				} else if !row.Empty() && !yield(row) {
 					return
 				}
 			}

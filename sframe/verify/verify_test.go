@@ -100,6 +100,21 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestWithoutCFA: where DWARF gives no CFA (.cfi_startproc simple) it says nothing, which is
+// no mistake; binutils 2.47's SFrame says as much, and so does what fromcfi makes.
+// readelf -wF has the ranges: 0x1d6 to 0x1d8 is without a CFA.
+func TestWithoutCFA(t *testing.T) {
+	r := file(t, "testdata/simple.so")
+	want := verify.Coverage{Total: 6, Both: 4, Neither: 2}
+	if len(r.Problems) > 0 || len(r.Disagreements) > 0 || r.Compared != 4 || r.Bytes != want {
+		t.Errorf("problems %v, %v, %d bytes compared, coverage %+v", r.Problems, lines(r), r.Compared, r.Bytes)
+	}
+	in, _, left := made(t, "testdata/simple.so", sframe.V3)
+	if r := verify.Compare(&in); len(r.Problems) > 0 || len(r.Disagreements) > 0 || r.Compared != 4 || r.Bytes.SFrameOnly+r.Bytes.CFIOnly > 0 || left != nil {
+		t.Errorf("made: problems %v, %v, %d bytes compared, coverage %+v, left out %v", r.Problems, lines(r), r.Compared, r.Bytes, left)
+	}
+}
+
 // installed opens a program of this machine.
 func installed(t *testing.T, path string) *elf.File {
 	t.Helper()
