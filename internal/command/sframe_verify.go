@@ -33,8 +33,9 @@ code for which they differ, with both rows. In a row, sp and fp are the stack an
 the frame pointer, other registers have their DWARF numbers.
 
 Where they differ, trust DWARF. Known causes: binutils 2.40 to 2.45 write rows
-without the CFA or RA in a register that SFrame V1 and V2 cannot name, and
-linkers describe the stubs in .plt.got and .plt.sec like those in .plt.
+without the CFA or RA in a register that SFrame V1 and V2 cannot name, or, on
+amd64, RA in another place than a call leaves it in, and linkers describe the
+stubs in .plt.got and .plt.sec like those in .plt.
 
 Code for which only one of them has rows is counted, and is no disagreement.
 An outermost frame is not compared where the SFrame version cannot mark it: V1,

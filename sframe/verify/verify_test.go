@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -313,63 +312,6 @@ func TestBlocks(t *testing.T) {
 		return
 	}
 	t.Error("no function of PC type mask")
-}
-
-// TestThisToolchain compares what binutils 2.40 writes, which is known: the CFA
-// in r10, written as if it were in SP; the first stub of .plt.sec, described like
-// that of .plt; and the stubs of .plt with endbr64, which push at offset 4 to 9,
-// described like those without, which push at 6 to 11.
-func TestThisToolchain(t *testing.T) {
-	const gcc = "x86_64-linux-gnu-gcc"
-	version, err := exec.Command("x86_64-linux-gnu-as", "--version").Output()
-	if _, gccErr := exec.LookPath(gcc); err != nil || gccErr != nil || !strings.Contains(string(version), " 2.40") {
-		t.Skip("NOT TESTED against this machine's toolchain: it is not binutils 2.40 with gcc")
-	}
-	for _, tt := range []struct {
-		source string
-		flags  []string
-		want   map[string]verify.Cells
-	}{
-		{"steps.c", []string{"-mavx2"}, map[string]verify.Cells{"step_asm_cfa_register": verify.CFA}},
-		{"plt.c", []string{"-fcf-protection", "-Wl,-z,ibtplt"}, map[string]verify.Cells{".plt": verify.CFA, ".plt.sec": verify.CFA}},
-	} {
-		out := filepath.Join(t.TempDir(), "program")
-		args := append([]string{"-O2", "-pthread", "-Wl,-z,lazy", "-Wa,--gsframe", "../../testdata/progs/" + tt.source, "-o", out}, tt.flags...)
-		if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, msg)
-		}
-		r := file(t, out)
-		found := map[string]verify.Cells{}
-		for _, d := range r.Disagreements {
-			found[d.Function] |= d.Cells
-		}
-		if r.Versions[0] != sframe.V1 || !maps.Equal(found, tt.want) {
-			t.Errorf("%s:\n%s\nwant %v", tt.source, strings.Join(lines(r), "\n"), tt.want)
-		}
-		linked := inFunctions(r)
-
-		// Before it is linked, the same is wrong but for the linker's stubs.
-		for _, sections := range []string{"-fno-function-sections", "-ffunction-sections"} {
-			args := append(slices.Clone(args), "-c", sections)
-			if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, msg)
-			}
-			r := file(t, out)
-			if got := inFunctions(r); !r.Relocatable || !slices.Equal(got, linked) || len(r.Problems) > 0 || r.Compared < 50 {
-				t.Errorf("%s with %s, relocatable: %q, linked %q; problems %v, %d bytes compared", tt.source, sections, got, linked, r.Problems, r.Compared)
-			}
-		}
-	}
-}
-
-// inFunctions writes disagreements without addresses, those in functions alone.
-func inFunctions(r *verify.Result) (list []string) {
-	for _, d := range r.Disagreements {
-		if !strings.HasPrefix(d.Function, ".") {
-			list = append(list, fmt.Sprintf("%s+%d %v", d.Function, d.Offset, d.Cells))
-		}
-	}
-	return list
 }
 
 // TestErrors opens what cannot be compared.

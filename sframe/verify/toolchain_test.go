@@ -1,0 +1,94 @@
+package verify_test
+
+import (
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/sframe"
+	"github.com/sfwalk/sfwalk/sframe/verify"
+)
+
+// TestThisToolchain compares what binutils 2.40 writes, which is known: the CFA
+// in r10, written as if it were in SP; the first stub of .plt.sec, described like
+// that of .plt; and the stubs of .plt with endbr64, which push at offset 4 to 9,
+// described like those without, which push at 6 to 11.
+func TestThisToolchain(t *testing.T) {
+	const gcc = "x86_64-linux-gnu-gcc"
+	version, err := exec.Command("x86_64-linux-gnu-as", "--version").Output()
+	if _, gccErr := exec.LookPath(gcc); err != nil || gccErr != nil || !strings.Contains(string(version), " 2.40") {
+		t.Skip("NOT TESTED against this machine's toolchain: it is not binutils 2.40 with gcc")
+	}
+	for _, tt := range []struct {
+		source string
+		flags  []string
+		want   map[string]verify.Cells
+	}{
+		{"steps.c", []string{"-mavx2"}, map[string]verify.Cells{"step_asm_cfa_register": verify.CFA}},
+		{"plt.c", []string{"-fcf-protection", "-Wl,-z,ibtplt"}, map[string]verify.Cells{".plt": verify.CFA, ".plt.sec": verify.CFA}},
+	} {
+		out := filepath.Join(t.TempDir(), "program")
+		args := append([]string{"-O2", "-pthread", "-Wl,-z,lazy", "-Wa,--gsframe", "../../testdata/progs/" + tt.source, "-o", out}, tt.flags...)
+		if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, msg)
+		}
+		r := file(t, out)
+		found := map[string]verify.Cells{}
+		for _, d := range r.Disagreements {
+			found[d.Function] |= d.Cells
+		}
+		if r.Versions[0] != sframe.V1 || !maps.Equal(found, tt.want) {
+			t.Errorf("%s:\n%s\nwant %v", tt.source, strings.Join(lines(r), "\n"), tt.want)
+		}
+		linked := inFunctions(r)
+
+		// Before it is linked, the same is wrong but for the linker's stubs.
+		for _, sections := range []string{"-fno-function-sections", "-ffunction-sections"} {
+			args := append(slices.Clone(args), "-c", sections)
+			if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, msg)
+			}
+			r := file(t, out)
+			if got := inFunctions(r); !r.Relocatable || !slices.Equal(got, linked) || len(r.Problems) > 0 || r.Compared < 50 {
+				t.Errorf("%s with %s, relocatable: %q, linked %q; problems %v, %d bytes compared", tt.source, sections, got, linked, r.Problems, r.Compared)
+			}
+		}
+	}
+}
+
+// TestChangedSlot: binutils 2.40 and 2.44 forget on amd64 that RA is in another place than a
+// call leaves it in; 2.47 writes a flexible row.
+func TestChangedSlot(t *testing.T) {
+	const as = "x86_64-linux-gnu-as"
+	version, err := exec.Command(as, "--version").Output()
+	if err != nil || !regexp.MustCompile(` 2\.4[0-7]`).Match(version) {
+		t.Skip("NOT TESTED against this machine's assembler: it is not binutils 2.40 to 2.47")
+	}
+	out := filepath.Join(t.TempDir(), "slot.o")
+	cmd := exec.Command(as, "--gsframe", "-o", out, "-")
+	cmd.Stdin = strings.NewReader("f: .cfi_startproc\n push %rbx\n .cfi_adjust_cfa_offset 8\n .cfi_offset 16, -24\n nop\n" +
+		" .cfi_offset 16, -8\n pop %rbx\n .cfi_adjust_cfa_offset -8\n ret\n .cfi_endproc\n")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	r := file(t, out)
+	forgotten := r.Versions[0] < sframe.V3
+	if got := len(r.Disagreements) == 1 && r.Disagreements[0].Cells == verify.RA; got != forgotten || !forgotten && len(r.Disagreements) > 0 {
+		t.Errorf("%s%v", version, lines(r))
+	}
+}
+
+// inFunctions writes disagreements without addresses, those in functions alone.
+func inFunctions(r *verify.Result) (list []string) {
+	for _, d := range r.Disagreements {
+		if !strings.HasPrefix(d.Function, ".") {
+			list = append(list, fmt.Sprintf("%s+%d %v", d.Function, d.Offset, d.Cells))
+		}
+	}
+	return list
+}
