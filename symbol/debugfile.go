@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -57,7 +56,7 @@ func (mod *module) findDebugFile() *target.Image {
 		}
 		for _, name := range mod.linkedNames(link) {
 			// A link may have the module's own name, which then is meant for another folder.
-			if sameFile(filepath.Join(root, name), filepath.Join(root, mod.m.Path)) {
+			if sameFile(filepath.Join(root, name), filepath.Join(root, mod.path())) {
 				continue
 			}
 			if im := mod.openDebugFile(filepath.Join(root, name), &crc); im != nil {
@@ -70,7 +69,7 @@ func (mod *module) findDebugFile() *target.Image {
 
 // linkedNames returns where the file that .gnu_debuglink names may be.
 func (mod *module) linkedNames(link string) []string {
-	file := strings.TrimSuffix(mod.m.Path, " (deleted)")
+	file := mod.path()
 	if link == "" || !path.IsAbs(file) {
 		return nil
 	}
@@ -109,6 +108,7 @@ func (mod *module) openDebugFile(name string, crc *uint32) *target.Image {
 	if err == nil {
 		if err = mod.matches(im, f, crc); err == nil {
 			mod.s.keep(f)
+			mod.debugPath = name
 			return im
 		}
 		f.Close()

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -18,6 +19,9 @@ type debugInfo struct {
 	order binary.ByteOrder
 	code  []elf.ProgHeader // executable segments of the module
 	warn  func(error)
+
+	skeleton *header                                                // of a split unit: its unit in the module's own DWARF
+	splits   func(name, dir string, id uint64) iter.Seq[*splitFile] // finds the rest of a split unit
 
 	info, abbrev, line           *section
 	str, lineStr, strOffsets     *section
@@ -83,12 +87,17 @@ func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 			d.code = append(d.code, p)
 		}
 	}
+	d.limit()
+	return d, nil
+}
+
+// limit says how much may be read: some times what the sections hold.
+func (d *debugInfo) limit() {
 	info := d.info.len()
 	d.abbrevsLeft.Store(int64(16*(info+d.abbrev.len()) + 1<<20))
 	d.rangesLeft.Store(int64(2*info + 4*(d.oldRanges.len()+d.rangeLists.len())))
 	d.textLeft.Store(int64(64*(info+d.line.len()+d.str.len()) + 1<<20))
 	d.rowsLeft.Store(int64(d.line.len()))
-	return d, nil
 }
 
 // guard calls f and turns a panic into an error: debug/dwarf says of itself

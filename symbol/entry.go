@@ -11,11 +11,18 @@ type entry struct {
 	callFile, callLine             value
 	lines, language                value
 	addrs, strOffsets, rangeLists  value
+	splitName, splitID, oldRanges  value
 }
 
 // entry reads the attributes of an entry.
 func (c *entryCursor) entry(a *abbrev) (e entry) {
-	const mipsLinkageName = 0x2007 // before DWARF 4
+	const (
+		mipsLinkageName = 0x2007 // before DWARF 4
+		gnuSplitName    = 0x2130 // so are the next the extension to DWARF 4 for split files
+		gnuSplitID      = 0x2131
+		gnuRangesBase   = 0x2132
+		gnuAddrBase     = 0x2133
+	)
 	for i := range a.attrs {
 		x := &a.attrs[i]
 		v := c.value(x.form, x.implicit)
@@ -48,12 +55,18 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 			e.lines = v
 		case dwarf.AttrLanguage:
 			e.language = v
-		case dwarf.AttrAddrBase:
+		case dwarf.AttrAddrBase, gnuAddrBase:
 			e.addrs = v
 		case dwarf.AttrStrOffsetsBase:
 			e.strOffsets = v
 		case dwarf.AttrRnglistsBase:
 			e.rangeLists = v
+		case dwarf.AttrDwoName, gnuSplitName:
+			e.splitName = v
+		case gnuSplitID:
+			e.splitID = v
+		case gnuRangesBase:
+			e.oldRanges = v
 		}
 	}
 	return e

@@ -49,6 +49,8 @@ const (
 	formAddrx2        form = 0x2a
 	formAddrx3        form = 0x2b
 	formAddrx4        form = 0x2c
+	formGNUAddrIndex  form = 0x1f01 // in split DWARF 4; so is the next
+	formGNUStrIndex   form = 0x1f02
 	formGNURefAlt     form = 0x1f20 // in a file that dwz has made; so is the next
 	formGNUStrpAlt    form = 0x1f21
 )
@@ -123,7 +125,7 @@ func (c *entryCursor) value(f form, implicit int64) value {
 	switch f {
 	case formAddr:
 		return value{c.uint(int(u.addrSize)), classAddress}
-	case formAddrx:
+	case formAddrx, formGNUAddrIndex:
 		return value{c.uleb(), classAddrIndex}
 	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
 		return value{c.uint(f.size(u)), classAddrIndex}
@@ -157,7 +159,7 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		return value{c.uint(int(u.offsetSize)), classStr}
 	case formLineStrp:
 		return value{c.uint(int(u.offsetSize)), classLineStr}
-	case formStrx:
+	case formStrx, formGNUStrIndex:
 		return value{c.uleb(), classStrIndex}
 	case formStrx1, formStrx2, formStrx3, formStrx4:
 		return value{c.uint(f.size(u)), classStrIndex}

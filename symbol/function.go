@@ -36,8 +36,12 @@ func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
 func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 	d.load(u)
 	where, lined := u.lines.find(addr)
-	u.code.find(addr, func(s span) bool {
-		chain = d.chain(u, int(s.id), addr, where)
+	of := u
+	if u.split != nil {
+		d, of = u.split.info, u.split.unit
+	}
+	of.code.find(addr, func(s span) bool {
+		chain = d.chain(of, int(s.id), addr, where)
 		return false
 	})
 	if lined && at.file == "" {

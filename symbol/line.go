@@ -60,7 +60,11 @@ func (d *debugInfo) readLines(u *unit) error {
 		return err
 	}
 	dir := d.text(u, u.head.dir)
-	files, inStr, err := d.readFiles(program, at.n, dir, d.text(u, u.head.name))
+	name := d.text(u, u.head.name)
+	if u.split != nil {
+		name = u.split.info.text(u.split.unit, u.split.unit.head.name)
+	}
+	files, inStr, err := d.readFiles(program, at.n, dir, name)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/gopclntab"
@@ -20,7 +21,10 @@ type module struct {
 	bias   uint64
 	debug  *target.Image // separate debug file, or nil
 
-	refused []os.FileInfo // files that were not its debug file; used while it is opened
+	debugPath string // where that was found
+	splits    splitFiles
+
+	refused []os.FileInfo // files that were found for it and are not its
 
 	namesRead sync.Once
 	tables    []*target.Symbols // where to look for a name, in this order
@@ -36,6 +40,15 @@ type module struct {
 	mu       sync.Mutex
 	warnings []error
 }
+
+func newModule(s *Symbolizer, m *target.Module) *module {
+	mod := &module{s: s, m: m}
+	mod.splits.mod = mod
+	return mod
+}
+
+// path returns the module's path without what the kernel adds for a file that was deleted.
+func (mod *module) path() string { return strings.TrimSuffix(mod.m.Path, " (deleted)") }
 
 func (mod *module) open() {
 	im, bias, err := mod.m.Image()
@@ -157,6 +170,7 @@ func (mod *module) dwarf() *debugInfo {
 			return
 		}
 		d.warn = func(err error) { mod.warn("%s: %w", mod.m.Path, err) }
+		d.splits = mod.splits.find
 		mod.info = d
 	})
 	return mod.info

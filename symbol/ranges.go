@@ -32,6 +32,9 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 	case at.class == classOffset && !old:
 		list, n, err = d.rangeList(list, u, h, at.n)
 	case (at.class == classOffset || at.class == classConstant) && old:
+		if d.skeleton != nil {
+			at.n += d.skeleton.oldRanges
+		}
 		list, n, err = d.oldRangeList(list, u, h, at.n)
 	}
 	if d.spend(&d.rangesLeft, n) != nil {

@@ -15,7 +15,10 @@ import (
 type section struct {
 	name string
 	size uint64
-	file *target.Contents
+	file *target.Contents // nil for a part of another section
+
+	whole *section // of which this is a part; nil for one of its own
+	from  uint64   // where in that
 
 	mu     sync.Mutex
 	packed io.Reader // of a compressed section; nil until it is first read
@@ -66,10 +69,21 @@ func (s *section) len() uint64 {
 	return s.size
 }
 
+// part returns n bytes of a section as a section of their own; nil where they are not there.
+func (s *section) part(from, n uint64) *section {
+	if size := s.len(); from > size || n > size-from {
+		return nil
+	}
+	return &section{name: s.name, size: n, whole: s, from: from}
+}
+
 // bytes returns the part [lo, hi) of the section. It must not be changed.
 func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 	if lo > hi || hi > s.len() {
 		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the section (%#x bytes)", lo, hi, s.len())
+	}
+	if s != nil && s.whole != nil {
+		return s.whole.bytes(s.from+lo, s.from+hi)
 	}
 	if lo == hi {
 		return nil, nil
@@ -107,7 +121,7 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 // keep makes the section stay as far as it is inflated, for whoever will read all
 // of it anyway.
 func (s *section) keep() {
-	if s == nil {
+	if s == nil || s.whole != nil {
 		return
 	}
 	s.mu.Lock()
@@ -174,7 +188,7 @@ func (s *section) inflate(to uint64) error {
 
 // prepare inflates the section up to an offset while others do something else.
 func (s *section) prepare(to uint64) {
-	if s == nil || s.file.Plain != nil || s.size > largeSize {
+	if s == nil || s.whole != nil || s.file.Plain != nil || s.size > largeSize {
 		return
 	}
 	go func() {

@@ -99,11 +99,15 @@ func (s *Symbolizer) Warnings(m *target.Module) []error {
 	mod := s.module(m)
 	mod.mu.Lock()
 	defer mod.mu.Unlock()
-	return append([]error(nil), mod.warnings...)
+	list := append([]error(nil), mod.warnings...)
+	if err := mod.splits.warning(); err != nil {
+		list = append(list, err)
+	}
+	return list
 }
 
 func (s *Symbolizer) module(m *target.Module) *module {
-	mod := m.Memo(s, func() any { return &module{s: s, m: m} }).(*module)
+	mod := m.Memo(s, func() any { return newModule(s, m) }).(*module)
 	mod.opened.Do(mod.open)
 	return mod
 }

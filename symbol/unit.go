@@ -80,8 +80,12 @@ func (d *debugInfo) load(u *unit) {
 			}
 		}
 		u.code.sort()
+		d.openSplit(u)
 		if err := d.readLines(u); err != nil {
 			d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
+		}
+		if u.split != nil {
+			u.split.unit.lines = u.lines // its calls are by the numbers of these files
 		}
 	})
 }

@@ -8,8 +8,10 @@ import (
 
 // Unit types, DWARF 5 table 7.2, that have functions.
 const (
-	utCompile = 1
-	utPartial = 3
+	utCompile      = 1
+	utPartial      = 3
+	utSkeleton     = 4
+	utSplitCompile = 5
 )
 
 // unit is one compilation unit (or a partial one, of functions that several
@@ -20,12 +22,14 @@ type unit struct {
 	version           uint8
 	addrSize          uint8
 	offsetSize        uint8
+	id                uint64 // of DWARF 5's skeletons and split units
 
 	headRead bool
 	head     *header // nil if it cannot be read; under debugInfo.mu until contents are read
 
 	read sync.Once
 	*contents
+	split *splitUnit // nil where it is not split
 }
 
 // header is what a unit's first entry says.
@@ -37,6 +41,10 @@ type header struct {
 
 	base                          uint64 // of range lists
 	addrs, strOffsets, rangeLists uint64 // the unit's parts of these sections
+	oldRanges                     uint64 // the part of .debug_ranges that its split unit refers to
+
+	splitName value // the file that has the rest of it; none where it is whole
+	splitID   uint64
 }
 
 // readHeaders reads the headers of the units that begin at or before an offset of
@@ -61,7 +69,7 @@ func (d *debugInfo) readHeaders(to uint64) {
 // readUnit reads the unit header at an offset and says where the next is. There
 // is no unit where it is of a kind without functions, or without entries.
 func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
-	const longest = 12 + 2 + 1 + 1 + 8
+	const longest = 12 + 2 + 1 + 1 + 8 + 8
 	size := d.info.len()
 	data, err := d.info.bytes(at, min(at+longest, size))
 	if err != nil {
@@ -80,12 +88,16 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	version := c.uint(2)
 	kind := uint64(utCompile)
 	entry := start + 2 + uint64(offsetSize) + 1
-	var abbrev, addrSize uint64
+	var abbrev, addrSize, id uint64
 	if version >= 5 {
 		entry++
 		kind = c.uint(1)
 		addrSize = c.uint(1)
 		abbrev = c.uint(offsetSize)
+		if kind == utSkeleton || kind == utSplitCompile {
+			id = c.uint(8)
+			entry += 8
+		}
 	} else {
 		abbrev = c.uint(offsetSize)
 		addrSize = c.uint(1)
@@ -94,12 +106,15 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
 	}
 	end := start + n
-	if kind != utCompile && kind != utPartial || entry >= end {
+	switch {
+	case entry >= end:
+		return nil, end, nil
+	case kind != utCompile && kind != utPartial && kind != utSkeleton && kind != utSplitCompile:
 		return nil, end, nil
 	}
 	return &unit{
 		start: at, entry: entry, end: end, abbrev: abbrev,
-		version: uint8(version), addrSize: uint8(addrSize), offsetSize: uint8(offsetSize),
+		version: uint8(version), addrSize: uint8(addrSize), offsetSize: uint8(offsetSize), id: id,
 	}, end, nil
 }
 
@@ -146,7 +161,15 @@ func (d *debugInfo) header(u *unit) (*header, error) {
 func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 	h = &header{
 		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language.n),
-		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n,
+		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n, oldRanges: e.oldRanges.n,
+		splitName: e.splitName, splitID: u.id,
+	}
+	if e.splitID.class == classConstant {
+		h.splitID = e.splitID.n
+	}
+	if d.skeleton != nil {
+		d.completeHeader(u, h)
+		return h, nil
 	}
 	// Some compilers say DW_AT_entry_pc where they mean DW_AT_low_pc.
 	var ok bool

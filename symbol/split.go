@@ -1,0 +1,107 @@
+package symbol
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// splitUnit is the rest of a unit whose DWARF is split: the module's own has a skeleton, of the
+// lines, the ranges and a table of addresses; the functions are in a file of their own. See
+// DWARF 5, appendix F, and for DWARF 4 https://gcc.gnu.org/wiki/DebugFission.
+type splitUnit struct {
+	info *debugInfo
+	unit *unit
+}
+
+// splitFile is the DWARF that a .dwo file has, or the part that a package of such files (.dwp)
+// has of one of them.
+type splitFile struct {
+	info, abbrev, str, strOffsets, rangeLists *section
+
+	listed sync.Once
+	units  map[uint64]uint64 // by ID: where in info they begin
+	left   *atomic.Int64     // bytes of info that may still be read: a unit has one skeleton
+}
+
+// openSplit finds the rest of a unit, if it is split, and reads its functions. The caller holds
+// d.mu.
+func (d *debugInfo) openSplit(u *unit) {
+	name := d.text(u, u.head.splitName)
+	if name == "" || d.splits == nil {
+		return
+	}
+	for file := range d.splits(name, d.text(u, u.head.dir), u.head.splitID) {
+		rest := &debugInfo{
+			order: d.order, code: d.code, skeleton: u.head, warn: d.warn,
+			info: file.info, abbrev: file.abbrev, str: file.str, strOffsets: file.strOffsets, rangeLists: file.rangeLists,
+			addrs: d.addrs, oldRanges: d.oldRanges,
+			tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineTable),
+		}
+		rest.limit()
+		unit, err := rest.unitOf(file, u.head.splitID)
+		if err == nil && unit != nil {
+			err = d.spend(file.left, unit.end-unit.start)
+		}
+		if err != nil {
+			d.warn(fmt.Errorf("read %s: %w", name, err))
+			continue
+		}
+		if unit == nil {
+			continue
+		}
+		rest.load(unit)
+		u.split = &splitUnit{rest, unit}
+		break
+	}
+}
+
+// unitOf returns the split unit of an ID; nil if the file has none.
+func (d *debugInfo) unitOf(file *splitFile, id uint64) (u *unit, err error) {
+	file.listed.Do(func() { err = d.listUnits(file) })
+	at, ok := file.units[id]
+	if err != nil || !ok {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i, ok := d.unitFrom(at)
+	if !ok {
+		return nil, nil
+	}
+	_, err = d.header(d.units[i])
+	return d.units[i], err
+}
+
+// listUnits notes the IDs of the split units in a file.
+func (d *debugInfo) listUnits(file *splitFile) error {
+	file.units = make(map[uint64]uint64)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.readHeaders(d.info.len())
+	for _, u := range d.units {
+		h, err := d.header(u)
+		if err != nil {
+			return err
+		}
+		if h != nil {
+			file.units[h.splitID] = u.start
+		}
+	}
+	return nil
+}
+
+// completeHeader fills in what a split unit leaves to its skeleton, and to what the specification
+// says of its sections: where there is no base, their parts begin behind a header (DWARF 5
+// sections 7.26 and 7.28); before DWARF 5 they have none.
+func (d *debugInfo) completeHeader(u *unit, h *header) {
+	h.base, h.addrs = d.skeleton.base, d.skeleton.addrs
+	if u.version >= 5 {
+		length := uint64(4)
+		if u.offsetSize == 8 {
+			length = 12
+		}
+		h.strOffsets = length + 4
+		h.rangeLists = length + 8
+	}
+}

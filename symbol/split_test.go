@@ -1,0 +1,240 @@
+//go:build linux
+
+package symbol
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// splitProgram compiles a program of two units in a folder of its own, with split DWARF.
+func splitProgram(t *testing.T, flags ...string) (program string) {
+	t.Helper()
+	gdbtest.NeedAMD64(t)
+	dir := sources(t)
+	run(t, dir, "cc", append(flags, "-O2", "-gsplit-dwarf", "-Iinc", "-c", "calls.c", "split/two.c")...)
+	run(t, dir, "cc", "-o", "program", "calls.o", "two.o", "-Wl,--defsym,sink=__data_start")
+	return filepath.Join(dir, "program")
+}
+
+// everyFew returns some addresses of all the program's code.
+func everyFew(t *testing.T, program string) []uint64 { return textAddresses(t, program, ".text", 3) }
+
+// Split DWARF says what it would say in one file, of whatever version and form, and in a package.
+func TestSplit(t *testing.T) {
+	for _, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-gdwarf-5", "-gz=zlib"}, {"-gdwarf-4", "-gz=zlib"}} {
+		t.Run(strings.Join(flags, ""), func(t *testing.T) {
+			program := splitProgram(t, flags...)
+			answers := askGDB(t, program, everyFew(t, program))
+			readsSplit(t, "files", program, answers)
+			if len(flags) > 1 || flags[0] == "-gdwarf-5" {
+				return // of these GNU dwp makes no packages
+			}
+			dir := filepath.Dir(program)
+			run(t, dir, "dwp", "-e", "program")
+			run(t, dir, "sh", "-c", "rm *.dwo")
+			readsSplit(t, "package", program, answers)
+		})
+	}
+}
+
+// readsSplit holds what is said of a program against gdb's answers, and sees to it that there is
+// something.
+func readsSplit(t *testing.T, what, program string, answers []answer) {
+	t.Helper()
+	s := New(Options{})
+	defer s.Close()
+	if inlined, lines, _ := compare(t, s, program, answers); inlined < 300 || lines < 100 {
+		t.Errorf("%s: %d inlined calls, %d lines", what, inlined, lines)
+	}
+}
+
+// C++, with and without units of types, by which functions are named.
+func TestSplitCXX(t *testing.T) {
+	for _, flags := range [][]string{{"-gdwarf-4", "-fdebug-types-section"}, {"-gdwarf-5"}} {
+		program := compile(t, sources(t), "c++", "names.cc", append(flags, "-std=c++17", "-O2", "-gsplit-dwarf")...)
+		readsSplit(t, strings.Join(flags, ""), program, askGDB(t, program, textAddresses(t, program, ".text", 11)))
+	}
+}
+
+// splitFixture returns a file of testdata/split.
+func splitFixture(t testing.TB, name string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile("testdata/split/" + name + ".xz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := unpack(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A package of DWARF 5; see testdata/split/README.md.
+func TestSplitPackage(t *testing.T) {
+	dir, files := t.TempDir(), t.TempDir()
+	program := filepath.Join(dir, "program")
+	write := func(dir, name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), splitFixture(t, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(dir, "program")
+	write(files, "one.dwo")
+	write(files, "two.dwo")
+	answers := askGDB(t, program, textAddresses(t, program, ".text", 1), "set debug-file-directory "+files)
+	write(dir, "program.dwp") // gdb crashes where it is there
+	inlined, lines, _ := compare(t, New(Options{}), program, answers)
+	if inlined < 50 || lines < 50 {
+		t.Errorf("%d inlined calls, %d lines", inlined, lines)
+	}
+}
+
+// The files are found where gdb finds them, and below the module's root.
+func TestSplitPlaces(t *testing.T) {
+	for _, where := range []string{"compiled there", "debug directory", "root", "beside", "package in debug directory", "separate debug file"} {
+		t.Run(where, func(t *testing.T) {
+			program := splitProgram(t, "-gdwarf-4")
+			dir, global, root := filepath.Dir(program), t.TempDir(), t.TempDir()
+			opts := Options{DebugDirs: []string{global}}
+			answers := askGDB(t, program, everyFew(t, program), "set debug-file-directory "+global)
+			run(t, dir, "sh", "-c", "mkdir away; mv *.dwo away")
+			files := filepath.Join(dir, "away")
+			switch where {
+			case "compiled there":
+				run(t, files, "sh", "-c", "mv *.dwo ..")
+			case "debug directory":
+				run(t, files, "sh", "-c", "mv *.dwo "+global)
+			case "root":
+				run(t, files, "sh", "-c", fmt.Sprintf("mkdir -p %[1]s && mv *.dwo %[1]s", filepath.Join(root, dir)))
+				opts.Root = func(*target.Module) string { return root }
+			case "beside":
+				run(t, dir, "sh", "-c", "mkdir installed; mv program away/*.dwo installed")
+				program = filepath.Join(dir, "installed", "program")
+			case "package in debug directory":
+				run(t, files, "dwp", "-o", filepath.Join(global, "program.dwp"), "calls.dwo", "two.dwo")
+			case "separate debug file":
+				run(t, files, "sh", "-c", "mv *.dwo ..")
+				run(t, dir, "objcopy", "--only-keep-debug", "program", filepath.Join(global, "program.debug"))
+				run(t, dir, "objcopy", "--strip-all", "--add-gnu-debuglink="+filepath.Join(global, "program.debug"), "program")
+				move(t, filepath.Join(global, "program.debug"), filepath.Join(dir, ".debug", "program.debug"))
+			}
+			s := New(opts)
+			defer s.Close()
+			inlined, lines, _ := compare(t, s, program, answers)
+			if inlined < 300 || lines < 100 {
+				t.Errorf("%d inlined calls, %d lines", inlined, lines)
+			}
+		})
+	}
+}
+
+// Where the files are missing, or of another build, the user is told once; symbols have the
+// names, and skeletons the lines.
+func TestSplitMissing(t *testing.T) {
+	program := splitProgram(t, "-gdwarf-5")
+	dir := filepath.Dir(program)
+	addresses := addressesOf(t, program, 1, func(name string) bool { return name == "calls_split" || name == "two" })
+	answers := askGDB(t, program, addresses)
+	check := func(what, warning string, mismatch bool) {
+		t.Helper()
+		ms, bias := mapped(t, program)
+		s := New(Options{DebugDirs: []string{}})
+		defer s.Close()
+		for _, a := range answers {
+			name, _, _ := strings.Cut(a.Symbol, " + ")
+			got := s.Locate(ms, a.PC+bias)
+			if len(got) != 1 || got[0].Function != name || !strings.HasSuffix(got[0].File, a.File) || got[0].Line != a.Line {
+				t.Fatalf("%s: %#x: %+v, gdb says %+v", what, a.PC, got, a)
+			}
+		}
+		warnings := s.Warnings(ms.All()[0])
+		if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), warning) || errors.Is(warnings[0], ErrMismatch) != mismatch {
+			t.Errorf("%s: warnings %q, want %q", what, warnings, warning)
+		}
+	}
+	run(t, dir, "sh", "-c", "mv two.dwo two && mv calls.dwo two.dwo && mv two calls.dwo")
+	check("of another build", ".dwo has no unit of ID ", true)
+	for _, name := range []string{"calls.dwo", "two.dwo"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("no ELF file"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("not ELF", "magic number", false)
+	run(t, dir, "sh", "-c", "rm *.dwo")
+	check("missing", ".dwo and 1 more: no such file: ", false)
+}
+
+// locateSplit asks for all addresses of testdata/split/program, with a file beside it.
+func locateSplit(t testing.TB, dir, name string, data []byte) (inlined int) {
+	if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "program")
+	ms, bias := mapped(t, program)
+	s := New(Options{DebugDirs: []string{}})
+	defer s.Close()
+	for _, a := range textAddresses(t, program, ".text", 1) {
+		inlined += len(s.Locate(ms, a+bias)) - 1
+	}
+	return inlined
+}
+
+// Wrong bytes anywhere in split DWARF give fewer answers, and nothing worse.
+func FuzzSplit(f *testing.F) {
+	for _, name := range []string{"program.dwp", "one.dwo", "two.dwo"} {
+		f.Add(name, splitFixture(f, name))
+	}
+	program := splitFixture(f, "program")
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		if name != "program.dwp" && name != "one.dwo" && name != "two.dwo" {
+			return
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "program"), program, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		locateSplit(t, dir, name, data)
+	})
+}
+
+func TestDamagedSplit(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "program"), splitFixture(t, "program"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	whole := splitFixture(t, "program.dwp")
+	best := locateSplit(t, dir, "program.dwp", whole)
+	if best < 50 {
+		t.Fatalf("%d inlined calls", best)
+	}
+	sections := debugSections(t, whole)
+	r := rand.New(rand.NewPCG(7, 8))
+	fewer := 0
+	for range 400 {
+		data := bytes.Clone(whole)
+		for range 1 + r.IntN(3) {
+			s := sections[r.IntN(len(sections))]
+			at := s[0] + r.IntN(s[1]-s[0])
+			if data[at] ^= 1 << r.IntN(8); r.IntN(2) == 0 {
+				data[at] = 0xff
+			}
+		}
+		if locateSplit(t, dir, "program.dwp", data) < best {
+			fewer++
+		}
+	}
+	if fewer < 20 {
+		t.Errorf("%d of the damaged packages give less than the whole one", fewer)
+	}
+}

@@ -1,0 +1,168 @@
+package symbol
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// splitFiles finds the files of a module's split DWARF, and keeps what was opened.
+type splitFiles struct {
+	mod *module
+
+	packagesRead sync.Once
+	packages     []*splitPackage
+
+	mu      sync.Mutex
+	opened  map[string]*splitFile // by path; nil for what is none
+	missing missingSplits
+}
+
+// missingSplits are the units whose split DWARF was not found.
+type missingSplits struct {
+	count int
+	name  string // the first unit's file
+	why   error
+}
+
+// find returns the files that may have the rest of a unit, most likely first. What the caller does
+// not stop at is of another build.
+func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
+	return func(yield func(*splitFile) bool) {
+		s.packagesRead.Do(s.openPackages)
+		err := fs.ErrNotExist
+		for _, p := range s.packages {
+			if f := p.find(id); f != nil && !yield(f) {
+				return
+			}
+			err = fmt.Errorf("%s has no unit of ID %#x: %w", p.path, id, ErrMismatch)
+		}
+		for _, path := range s.paths(name, dir) {
+			f, failed := s.open(path)
+			switch {
+			case f != nil:
+				if !yield(f) {
+					return
+				}
+				err = fmt.Errorf("%s has no unit of ID %#x: %w", path, id, ErrMismatch)
+			case !errors.Is(failed, fs.ErrNotExist):
+				err = fmt.Errorf("%s: %w", path, failed)
+			}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.missing.count++; s.missing.count == 1 {
+			s.missing.name, s.missing.why = name, err
+			if !filepath.IsAbs(name) {
+				s.missing.name = filepath.Join(dir, name)
+			}
+		}
+	}
+}
+
+// paths returns where a .dwo file may be: as it was named, below the directory of the compilation;
+// below the directories of debug files; beside the program.
+func (s *splitFiles) paths(name, dir string) (list []string) {
+	path := name
+	if !filepath.IsAbs(name) {
+		path = filepath.Join(dir, name)
+	}
+	for _, root := range s.mod.roots() {
+		if filepath.IsAbs(path) {
+			list = append(list, filepath.Join(root, path))
+		}
+		for _, d := range s.mod.s.opts.DebugDirs {
+			list = append(list, filepath.Join(root, d, name))
+		}
+		if beside := filepath.Dir(s.mod.path()); filepath.IsAbs(beside) {
+			list = append(list, filepath.Join(root, beside, filepath.Base(name)))
+		}
+	}
+	return list
+}
+
+// open opens a .dwo file.
+func (s *splitFiles) open(path string) (f *splitFile, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f, ok := s.opened[path]; ok {
+		if f == nil {
+			err = fs.ErrNotExist
+		}
+		return f, err
+	}
+	if s.opened == nil {
+		s.opened = make(map[string]*splitFile)
+	}
+	im, err := s.mod.openOther(path)
+	if err == nil {
+		f, err = openSplitFile(im)
+	}
+	s.opened[path] = f
+	return f, err
+}
+
+// openOther opens a file with DWARF of the module.
+func (mod *module) openOther(path string) (*target.Image, error) {
+	im, file, err := target.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if im.Machine != mod.image.Machine || im.Class != mod.image.Class || im.Order != mod.image.Order {
+		file.Close()
+		return nil, fmt.Errorf("machine is %v, not %v: %w", im.Machine, mod.image.Machine, ErrMismatch)
+	}
+	mod.s.keep(file)
+	return im, nil
+}
+
+// openSplitFile opens the sections of split DWARF.
+func openSplitFile(im *target.Image) (*splitFile, error) {
+	f := &splitFile{}
+	const together = 8 << 10 // as openDWARF has it
+	for _, s := range []struct {
+		section **section
+		name    string
+		ahead   uint64
+	}{
+		{&f.info, "info.dwo", 0}, {&f.abbrev, "abbrev.dwo", together}, {&f.str, "str.dwo", 0},
+		{&f.strOffsets, "str_offsets.dwo", together}, {&f.rangeLists, "rnglists.dwo", together},
+	} {
+		var err error
+		if *s.section, err = openSection(im, s.name, s.ahead); err != nil {
+			return nil, err
+		}
+	}
+	if f.info == nil {
+		return nil, fmt.Errorf("it has no split DWARF: %w", target.ErrNoSection)
+	}
+	f.left = new(atomic.Int64)
+	f.left.Store(int64(2*f.info.len() + 1<<10))
+	return f, nil
+}
+
+// warning says which units' split DWARF was not found; nil if none was looked for in vain.
+func (s *splitFiles) warning() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := &s.missing
+	if m.count == 0 {
+		return nil
+	}
+	more := ""
+	if m.count > 1 {
+		more = fmt.Sprintf(" and %d more", m.count-1)
+	}
+	why := m.why
+	if errors.Is(why, fs.ErrNotExist) {
+		why = errors.New("no such file")
+	}
+	return fmt.Errorf("%s: split debug information %s%s: %w: functions are named by symbols, without inlined calls; put the .dwo files of this build there, or %s.dwp beside the program",
+		s.mod.m.Path, m.name, more, why, filepath.Base(s.mod.path()))
+}

@@ -1,0 +1,157 @@
+package symbol
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// splitPackage is a .dwp file: many .dwo files in one. Its index says which part of each section
+// is a unit's, DWARF 5 section 7.3.5; version 2, before DWARF 5, is the same but for the numbers
+// of the sections.
+type splitPackage struct {
+	path     string
+	order    binary.ByteOrder
+	sections *splitFile
+	index    []byte // from the hash table on
+
+	slots, columns, units uint64
+	column                packageColumns
+}
+
+// packageColumns are the columns of the sections in an index, counted from 0; -1 for none.
+type packageColumns struct{ info, abbrev, strOffsets, rangeLists int }
+
+// Sections in an index, DWARF 5 table 7.1. Version 2 has no range lists.
+const (
+	packageInfo       = 1
+	packageAbbrev     = 3
+	packageStrOffsets = 6
+	packageRangeLists = 8
+)
+
+// openPackages opens the packages that belong to the module: beside the program or its debug
+// file, and in the directories of debug files.
+func (s *splitFiles) openPackages() {
+	mod := s.mod
+	name := mod.path()
+	var paths []string
+	for _, root := range mod.roots() {
+		if filepath.IsAbs(name) {
+			paths = append(paths, filepath.Join(root, name)+".dwp")
+		}
+		for _, d := range mod.s.opts.DebugDirs {
+			paths = append(paths, filepath.Join(root, d, filepath.Base(name))+".dwp")
+		}
+	}
+	if mod.debugPath != "" {
+		paths = append(paths, mod.debugPath+".dwp")
+	}
+	for _, path := range paths {
+		im, err := mod.openOther(path)
+		var p *splitPackage
+		if err == nil {
+			p, err = openPackage(path, im)
+		}
+		switch {
+		case err == nil:
+			s.packages = append(s.packages, p)
+		case !errors.Is(err, fs.ErrNotExist) && mod.refuse(path):
+			mod.warn("%s: package of debug information %s: %w: it is left out: make it again from this build's .dwo files", mod.m.Path, path, err)
+		}
+	}
+}
+
+func openPackage(path string, im *target.Image) (*splitPackage, error) {
+	f, err := openSplitFile(im)
+	if err != nil {
+		return nil, err
+	}
+	index, _, err := im.Section(".debug_cu_index")
+	if err != nil {
+		return nil, fmt.Errorf("index of units: %w", err)
+	}
+	p := &splitPackage{path: path, order: im.Order, sections: f}
+	c := cursor{data: index, order: im.Order}
+	version := uint64(im.Order.Uint16(append(index[:min(len(index), 2):min(len(index), 2)], 0, 0)))
+	if version == 5 {
+		c.uint(4)
+	} else {
+		version = c.uint(4)
+	}
+	p.columns, p.units, p.slots = c.uint(4), c.uint(4), c.uint(4)
+	if c.bad || version != 2 && version != 5 {
+		return nil, fmt.Errorf("index of units: version %d, not 2 or 5", version)
+	}
+	p.index = c.data
+	if size := uint64(len(p.index)); p.columns > 64 || p.slots > size/12 || p.slots&(p.slots-1) != 0 || p.units > size/4 ||
+		12*p.slots+4*p.columns+8*p.columns*p.units > size {
+		return nil, fmt.Errorf("index of units: %d slots, %d columns and %d units do not fit into %#x bytes", p.slots, p.columns, p.units, len(p.index))
+	}
+	p.column = packageColumns{-1, -1, -1, -1}
+	for i := range int(p.columns) {
+		switch p.number(12*p.slots + 4*uint64(i)) {
+		case packageInfo:
+			p.column.info = i
+		case packageAbbrev:
+			p.column.abbrev = i
+		case packageStrOffsets:
+			p.column.strOffsets = i
+		case packageRangeLists:
+			if version == 5 { // .debug_macro in version 2
+				p.column.rangeLists = i
+			}
+		}
+	}
+	if p.column.info < 0 || p.column.abbrev < 0 {
+		return nil, errors.New("index of units: no column of .debug_info or .debug_abbrev")
+	}
+	return p, nil
+}
+
+func (p *splitPackage) number(at uint64) uint64 { return uint64(p.order.Uint32(p.index[at:])) }
+
+// find returns the parts of a unit; nil if the package does not have it.
+func (p *splitPackage) find(id uint64) *splitFile {
+	if p.slots == 0 {
+		return nil
+	}
+	mask := p.slots - 1
+	step := id>>32&mask | 1
+	for slot, tries := id&mask, uint64(0); tries < p.slots; slot, tries = (slot+step)&mask, tries+1 {
+		row := p.number(8*p.slots + 4*slot)
+		if row == 0 || row > p.units {
+			return nil
+		}
+		if p.order.Uint64(p.index[8*slot:]) == id {
+			return p.parts(row - 1)
+		}
+	}
+	return nil
+}
+
+// parts returns a unit's parts of the sections.
+func (p *splitPackage) parts(row uint64) *splitFile {
+	offsets := 12*p.slots + 4*p.columns
+	part := func(s *section, column int) *section {
+		if column < 0 {
+			return nil
+		}
+		at := offsets + 4*(row*p.columns+uint64(column))
+		return s.part(p.number(at), p.number(at+4*p.columns*p.units))
+	}
+	all := p.sections
+	f := &splitFile{
+		info: part(all.info, p.column.info), abbrev: part(all.abbrev, p.column.abbrev), str: all.str,
+		strOffsets: part(all.strOffsets, p.column.strOffsets), rangeLists: part(all.rangeLists, p.column.rangeLists),
+		left: all.left,
+	}
+	if f.info == nil {
+		return nil
+	}
+	return f
+}
