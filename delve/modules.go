@@ -163,7 +163,7 @@ func (r *recording) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 // code reads what no process changes: the segments of a file that cannot be written.
 func (r *recording) code(addr uint64, p []byte) int {
-	m := r.modules.Find(addr)
+	m := r.modules.Mapped(addr)
 	if m == nil {
 		return 0
 	}
@@ -181,7 +181,7 @@ func (r *recording) code(addr uint64, p []byte) int {
 
 // Window lends nothing of the files' code: that is seldom read, and only in blocks.
 func (r *recording) Window(addr uint64) (lo uint64, data []byte) {
-	if m := r.modules.Find(addr); m != nil {
+	if m := r.modules.Mapped(addr); m != nil {
 		return 0, nil
 	}
 	return r.memory.Window(addr)

@@ -41,6 +41,9 @@ func TestLookup(t *testing.T) {
 			if one := im.Lookup(symbol, 1); len(one) != 1 {
 				t.Errorf("%s: %s is found %d times where one is asked for", name, symbol, len(one))
 			}
+			if !im.Mentions(symbol) || im.Mentions(symbol+"?") {
+				t.Errorf("%s: %s is mentioned %v", name, symbol, im.Mentions(symbol))
+			}
 			if _, is := addresses[symbol+"?"]; !is && im.Lookup(symbol+"?", 1) != nil {
 				t.Errorf("%s: there is a %s?", name, symbol)
 			}

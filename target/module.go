@@ -4,16 +4,20 @@ import (
 	"debug/elf"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// Module is one file as it is mapped in a target.
+// Module is one file as it is mapped in a target, or an object of code that the
+// process has made and registered.
 type Module struct {
 	Path     string    // as the target names it; "[vdso]" for the kernel's
 	Mappings []Mapping // ascending by Lo, at least one
 
 	open   func() (*Image, error)
+	placed bool // the image has the target's addresses
+	shared bool // it is shared memory, which has a name and can hold anything
 	once   sync.Once
 	image  *Image
 	bias   uint64
@@ -26,7 +30,24 @@ type Module struct {
 // NewModule describes a module. open gives its image and is called at most
 // once, when somebody first asks; nil means that there is no file.
 func NewModule(path string, mappings []Mapping, open func() (*Image, error)) *Module {
-	return &Module{Path: path, Mappings: mappings, open: open}
+	return &Module{Path: path, Mappings: mappings, open: open, shared: isShared(path)}
+}
+
+// NewObject describes a registered object, whose own addresses are those of the target.
+// mappings are the code that it speaks for.
+func NewObject(path string, mappings []Mapping, open func() (*Image, error)) *Module {
+	return &Module{Path: path, Mappings: mappings, open: open, placed: true}
+}
+
+// isShared reports whether a path is what the kernel calls shared memory that is no
+// file's: of memfd_create(2), of mmap(2) with MAP_SHARED|MAP_ANONYMOUS, of shmat(2).
+func isShared(path string) bool {
+	for _, prefix := range [...]string{"/memfd:", "/dev/zero", "/dev/shm/", "/SYSV", "/anon_hugepage"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // Lo returns the module's lowest mapped address.
@@ -38,6 +59,16 @@ func (m *Module) Hi() uint64 { return m.Mappings[len(m.Mappings)-1].Hi }
 // Image returns the module's file and the load bias: what must be added to an
 // address of the file (link time) to have the target's (run time).
 func (m *Module) Image() (im *Image, bias uint64, err error) {
+	im, bias, err = m.Peek()
+	if !m.opened.Load() {
+		m.opened.Store(true)
+	}
+	return im, bias, err
+}
+
+// Peek is Image for who looks into all modules for something that most have not:
+// [Module.Opened] stays as it is.
+func (m *Module) Peek() (im *Image, bias uint64, err error) {
 	m.once.Do(m.load)
 	return m.image, m.bias, m.err
 }
@@ -46,12 +77,14 @@ func (m *Module) Image() (im *Image, bias uint64, err error) {
 func (m *Module) Opened() bool { return m.opened.Load() }
 
 func (m *Module) load() {
-	defer m.opened.Store(true)
 	if m.open == nil {
 		m.err = fmt.Errorf("%s: no file", m.Path)
 		return
 	}
 	if m.image, m.err = m.open(); m.err != nil {
+		return
+	}
+	if m.placed {
 		return
 	}
 	if m.bias, m.err = m.image.LoadBias(m.Mappings); m.err != nil {

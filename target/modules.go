@@ -12,8 +12,9 @@ type Mapping struct {
 	Exec   bool   // code may run here
 }
 
-// Modules is what is mapped in a target at one moment. It does not change; a
-// target whose modules have changed gives another one.
+// Modules is what is mapped in a target at one moment, and the code that the process
+// has made and registered. It does not change; a target whose modules have changed
+// gives another one.
 type Modules struct {
 	// Generation differs between any two Modules of this program, so that what
 	// was learned under one is never used under another.
@@ -26,6 +27,9 @@ type Modules struct {
 	list  []*Module // ascending by Lo
 	spans []span    // ascending by Lo: every mapping of every module
 	code  []Mapping // ascending by Lo: executable, module or not
+
+	registered *registered // nil where nobody knows how to find any
+	sought     atomic.Bool // some were looked for
 }
 
 type span struct {
@@ -58,14 +62,29 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 	return ms
 }
 
-// All returns the modules in ascending order of their lowest address.
+// All returns the modules of files in ascending order of their lowest address.
 func (ms *Modules) All() []*Module { return ms.list }
 
-// Find returns the module that is mapped at addr, or nil.
+// Find returns the module that is mapped at addr, or nil: a file, or an object that the
+// process has registered, where no file is mapped but shared memory that has a name.
 func (ms *Modules) Find(addr uint64) *Module {
-	i := sort.Search(len(ms.spans), func(i int) bool { return ms.spans[i].Hi > addr })
-	if i < len(ms.spans) && addr >= ms.spans[i].Lo {
-		return ms.spans[i].m
+	m := ms.Mapped(addr)
+	if m == nil || m.shared {
+		if object := ms.object(addr); object != nil {
+			return object
+		}
+	}
+	return m
+}
+
+// Mapped returns the module of the file that is mapped at addr, or nil.
+func (ms *Modules) Mapped(addr uint64) *Module { return findSpan(ms.spans, addr) }
+
+// findSpan returns the module that has addr in one of some ascending spans.
+func findSpan(spans []span, addr uint64) *Module {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].Hi > addr })
+	if i < len(spans) && addr >= spans[i].Lo {
+		return spans[i].m
 	}
 	return nil
 }
@@ -80,7 +99,7 @@ func (ms *Modules) IsCode(addr uint64) bool {
 	if i < len(ms.code) && addr >= ms.code[i].Lo {
 		return true
 	}
-	return ms.Probe != nil && ms.Find(addr) == nil && ms.Probe(addr)
+	return ms.Probe != nil && ms.Mapped(addr) == nil && ms.Probe(addr)
 }
 
 // CodeEnd returns the first address behind the contiguous executable memory that addr is

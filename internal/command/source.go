@@ -75,7 +75,8 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 // warned returns what the user should know of what was walked.
 func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	warnings := s.warnings()
-	for _, m := range s.Modules().All() {
+	modules := s.Modules()
+	for _, m := range append(slices.Clip(modules.All()), modules.Registered().Objects...) {
 		if !m.Opened() {
 			continue // no frame is in it
 		}

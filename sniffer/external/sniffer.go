@@ -129,7 +129,7 @@ func (s *Sniffer) mayClaim(q *frame.Query) frame.Answer {
 	if q.Module == nil && !q.Modules.IsCode(q.Block) && !q.Modules.IsCode(q.PC) {
 		return notCode
 	}
-	if c := d.Claims; c != nil && !s.claims(q.Module) {
+	if c := d.Claims; c != nil && !s.claims(q.Modules.Mapped(q.Block)) {
 		return notClaimed
 	}
 	return frame.Claimed

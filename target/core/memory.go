@@ -137,7 +137,7 @@ func (m *overlay) fromFile(addr uint64, p []byte) int {
 	} else if i := sort.Search(len(m.own.list), func(i int) bool { return m.own.list[i].lo > addr }); i < len(m.own.list) {
 		p = p[:min(uint64(len(p)), m.own.list[i].lo-addr)]
 	}
-	module := m.modules.Find(addr)
+	module := m.modules.Mapped(addr)
 	if module == nil {
 		return 0
 	}

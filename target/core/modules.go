@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 	"github.com/sfwalk/sfwalk/target/sysroot"
@@ -46,6 +47,7 @@ func (l *loader) load(t *Target) {
 	}
 	t.modules = target.NewModules(list, l.code(list))
 	t.memory = &overlay{l.own, t.modules}
+	jit.Register(t.modules, t.memory, l.core.arch, l.files.Warn)
 }
 
 // exePath returns the program's path: NT_FILE's at the program's entry, which is

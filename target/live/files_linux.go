@@ -4,9 +4,9 @@ package live
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,7 +36,13 @@ type files struct {
 
 	mu       sync.Mutex
 	opened   []*os.File
-	warnings []string
+	warnings []warning
+}
+
+// warning is what the user should know.
+type warning struct {
+	text  string
+	about *target.Module // of no interest unless somebody has used it; nil for what always is
 }
 
 // openAll opens what later reads need. All threads are stopped, so that all is
@@ -124,10 +130,20 @@ func (f *files) closeOpened() bool {
 	return true
 }
 
-func (f *files) warned() []string {
+func (f *files) warned() (list []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.warnings)
+	for _, w := range f.warnings {
+		if w.about == nil || w.about.Opened() {
+			list = append(list, w.text)
+		}
+	}
+	return list
+}
+
+// warn adds a warning. The caller holds f.mu.
+func (f *files) warn(about *target.Module, format string, args ...any) {
+	f.warnings = append(f.warnings, warning{strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"), about})
 }
 
 // fetch reads the process's memory as it is now. It implements pages.fetch.

@@ -23,8 +23,9 @@ var useMapFiles = true
 // image opens the file that is mapped, and no other that has its name: through
 // /proc/PID/map_files, which needs privileges; the open program; its path below
 // the process's own root. Where none of them leads to the mapped file, the image
-// is read from memory, and the user is told; but not of files that are no ELF files.
-func (f *files) image(m *procmaps.File) (*target.Image, error) {
+// is read from memory, and the user is told if the module was used; but not of files
+// that are no ELF files.
+func (f *files) image(m *procmaps.File, module *target.Module) (*target.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed.Load() {
@@ -59,14 +60,14 @@ func (f *files) image(m *procmaps.File) (*target.Image, error) {
 	}
 	switch {
 	case onDisk != nil:
-		f.warn("%s: the file on disk is not what is mapped (%s): %s", m.Path, f.difference(onDisk, m), instead)
+		f.warn(module, "%s: the file on disk is not what is mapped (%s): %s", m.Path, f.difference(onDisk, m), instead)
 	case file != nil && failed != nil:
-		f.warn("%s: %s", m.Path, instead)
+		f.warn(module, "%s: %s", m.Path, instead)
 	case file != nil:
 	case m.Deleted || ended(err):
-		f.warn("%s: the file was deleted: %s", m.Path, instead)
+		f.warn(module, "%s: the file was deleted: %s", m.Path, instead)
 	default:
-		f.warn("%s: cannot be opened (%v): %s", m.Path, bare(err), instead)
+		f.warn(module, "%s: cannot be opened (%v): %s", m.Path, bare(err), instead)
 	}
 	if failed != nil {
 		return nil, fmt.Errorf("%s: %w", m.Path, failed)
@@ -81,10 +82,6 @@ func bare(err error) error {
 		return path.Err
 	}
 	return err
-}
-
-func (f *files) warn(format string, args ...any) {
-	f.warnings = append(f.warnings, strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"))
 }
 
 // mapFile opens the file by a range that it is mapped at.

@@ -4,17 +4,27 @@ package live
 
 import (
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// modules makes modules of the files that have code mapped, and of the vDSO.
+// modules makes modules of the files that have code mapped, of the vDSO, and of the
+// objects that the process has registered.
 func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
-	return procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
-		return target.NewModule(at.Path, at.Mappings, func() (*target.Image, error) {
+	modules := procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
+		var m *target.Module
+		m = target.NewModule(at.Path, at.Mappings, func() (*target.Image, error) {
 			if at.IsVDSO() {
 				return target.MemoryImage(f.memory, at.Lo, at.Hi-at.Lo)
 			}
-			return f.image(at)
+			return f.image(at, m)
 		})
+		return m
 	})
+	jit.Register(modules, f.memory, hostArch, func(format string, args ...any) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.warn(nil, format, args...)
+	})
+	return modules
 }

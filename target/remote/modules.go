@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 	"github.com/sfwalk/sfwalk/target/sysroot"
@@ -45,6 +46,7 @@ func (t *Target) load(o Options) error {
 	}
 	if err == nil {
 		t.modules = t.mapped(maps)
+		jit.Register(t.modules, t.memory, t.arch, t.files.Warn)
 		return nil
 	}
 	list, err := t.listed()
@@ -52,6 +54,7 @@ func (t *Target) load(o Options) error {
 		return err
 	}
 	t.modules = target.NewModules(list, nil)
+	jit.Register(t.modules, t.memory, t.arch, t.files.Warn)
 	// The list is not whole: the kernel's trampolines lack, and what a JIT makes.
 	// Nothing is code that cannot be read.
 	t.modules.Probe = func(addr uint64) bool {

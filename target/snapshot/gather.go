@@ -58,6 +58,7 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	if s.Arch.PtrSize == 8 {
 		linkmap.Read(p, s.Arch, linkmap.ParseAuxv(s.Auxv, s.Arch), nil) // for what it reads
 	}
+	s.addRegistered(modules.Registered())
 	// Some readers (elfutils) take it that segments begin and end with a page.
 	for i := range s.Memory {
 		for _, at := range [...]uint64{s.Memory[i].Addr, s.Memory[i].End()} {
@@ -67,6 +68,19 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 		}
 	}
 	s.AddMemory(p.blocks())
+}
+
+// addRegistered adds the objects that the process has registered and somebody has used,
+// with the list that leads to them, as they were read.
+func (s *Snapshot) addRegistered(r target.Registered) {
+	if r.Copies == nil {
+		return
+	}
+	var blocks []Block
+	for _, c := range r.Copies() {
+		blocks = append(blocks, Block{Addr: c.Addr, Data: c.Data})
+	}
+	s.AddMemory(blocks)
 }
 
 // found reports whether this machine has, at its path, the file that is mapped, and

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -37,7 +36,13 @@ type Files struct {
 	mu       sync.Mutex
 	closed   bool
 	opened   []io.Closer
-	warnings []string
+	warnings []warning
+}
+
+// warning is what the user should know.
+type warning struct {
+	text  string
+	about *target.Module // of no interest unless somebody has used it; nil for what always is
 }
 
 // New returns the files of a target with that memory, which must not itself be
@@ -52,24 +57,31 @@ var errClosed = errors.New("target is closed")
 // Module describes a file that is mapped in the target, at least one mapping,
 // ascending. It is opened when somebody first asks for its image.
 func (f *Files) Module(path string, mappings []target.Mapping) *target.Module {
-	return target.NewModule(path, mappings, func() (*target.Image, error) {
-		return f.image(path, mappings)
-	})
+	var m *target.Module
+	m = target.NewModule(path, mappings, func() (*target.Image, error) { return f.image(m) })
+	return m
 }
 
-// Warnings returns what the user should know about the files so far: one
-// sentence each.
-func (f *Files) Warnings() []string {
+// Warnings returns what the user should know about the files that were used so far:
+// one sentence each.
+func (f *Files) Warnings() (list []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.warnings)
+	for _, w := range f.warnings {
+		if w.about == nil || w.about.Opened() {
+			list = append(list, w.text)
+		}
+	}
+	return list
 }
 
 // Warn adds a warning of the target's own.
-func (f *Files) Warn(format string, args ...any) {
+func (f *Files) Warn(format string, args ...any) { f.warn(nil, format, args...) }
+
+func (f *Files) warn(about *target.Module, format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.warnings = append(f.warnings, strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"))
+	f.warnings = append(f.warnings, warning{strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"), about})
 }
 
 // Close closes what was opened. Images of the files are of no use afterwards.
@@ -96,7 +108,8 @@ func (f *Files) Local(path string) string {
 }
 
 // image opens the file that is mapped.
-func (f *Files) image(path string, mappings []target.Mapping) (*target.Image, error) {
+func (f *Files) image(m *target.Module) (*target.Image, error) {
+	path, mappings := m.Path, m.Mappings
 	if path == "[vdso]" {
 		im, err := target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
 		if err != nil {
@@ -122,14 +135,14 @@ func (f *Files) image(path string, mappings []target.Mapping) (*target.Image, er
 	im, err := f.mapped(mappings)
 	switch {
 	case err == nil:
-		f.Warn("%s: %s: unwinding from memory", path, reason)
+		f.warn(m, "%s: %s: unwinding from memory", path, reason)
 		return im, nil
 	case errors.Is(err, target.ErrNotELF) && !errors.Is(last, ErrMismatch):
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case errors.Is(last, target.ErrNotELF) && f.Local(path) != f.opts.Exe: // and memory does not say that it was one
 		return nil, fmt.Errorf("%s: %w", path, last)
 	}
-	f.Warn("%s: %s: no symbols and no unwind tables of it", path, reason)
+	f.warn(m, "%s: %s: no symbols and no unwind tables of it", path, reason)
 	return nil, fmt.Errorf("%s: %w", path, last)
 }
 

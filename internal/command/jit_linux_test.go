@@ -1,0 +1,72 @@
+package command
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/core"
+)
+
+// madeObjects are made.c as compilers at run time have it in memory: relocatable, with a
+// section for each function, and linked to an address.
+func madeObjects(t *testing.T, flags ...string) (relocatable, linked string) {
+	t.Helper()
+	flags = append([]string{"-O2", "-fomit-frame-pointer", "-fcf-protection=none"}, flags...)
+	relocatable = gdbtest.Build(t, "made.c", append(flags, "-c", "-ffunction-sections")...)
+	linked = gdbtest.Build(t, "made.c", append(flags, "-nostdlib", "-static", "-no-pie", "-Wl,-e,first", "-Wl,-Ttext-segment=0x7000000000")...)
+	return relocatable, linked
+}
+
+// TestRegistered holds stacks through code that a process has registered against gdb's,
+// which reads the same list: of the process, of a core, and of a snapshot.
+func TestRegistered(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		host, code []string // flags
+		args       []string
+		core       bool // and a core, beside the snapshot
+	}{
+		{"registered twice", gdbtest.Plain, []string{"-g"}, []string{"-u"}, true},
+		{"a memfd, debug_frame of DWARF 4", gdbtest.Plain, []string{"-g", "-gdwarf-4", "-fno-asynchronous-unwind-tables"}, []string{"-m"}, false},
+		{"names alone, the list's exported", []string{"-O2", "-rdynamic", "-s"}, nil, nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			relocatable, linked := madeObjects(t, tt.code...)
+			// The same object twice has two places.
+			p := gdbtest.Start(t, gdbtest.Build(t, "registers.c", tt.host...), append(tt.args, relocatable, linked, relocatable)...)
+			flags := &walkFlags{explain: true, registers: true}
+			want, snapshot := saved(t, p.PID, flags)
+			if made := inObjects(want); made != 9 {
+				t.Errorf("%d frames in registered objects, want 9", made)
+			}
+			compare(t, want, gdbtest.Backtrace(t, p.PID))
+			path := filepath.Join(t.TempDir(), "core")
+			if tt.core {
+				gcore(t, p.PID, path)
+			}
+			end(t, p)
+			got, warnings := reopened(t, snapshot, core.Options{}, flags)
+			equalAll(t, got, want)
+			if len(warnings) > 0 {
+				t.Errorf("warnings %q", warnings)
+			}
+			if tt.core {
+				equalThreads(t, asCore(t, path, core.Options{}, flags), want)
+				compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, snapshot))
+			}
+		})
+	}
+}
+
+// inObjects counts the physical frames in registered objects, which tables unwind.
+func inObjects(doc *document) (n int) {
+	for _, f := range doc.Threads[0].Frames {
+		if strings.HasPrefix(f.Module, "[jit ") && !f.Guess && f.Sniffer == "dwarf" && slices.Contains([]string{"first", "second", "third"}, f.Function) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,162 @@
+package jit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Bounds on what a broken process can make of its lists.
+const (
+	maxDescriptors = 64
+	maxEntries     = 100_000
+)
+
+// Register lets the modules of a target have the objects that the process has
+// registered. mem is the target's memory; it must not look up addresses by Modules.Find.
+// warn is told what the user should know, a sentence each.
+func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) {
+	if a.PtrSize != 8 {
+		return // the structures of 32-bit processes are others
+	}
+	modules.Register(func() target.Registered {
+		r := newReader(mem, a, warn)
+		return target.Registered{Objects: r.objects(modules), Copies: r.copies.list}
+	})
+}
+
+// descriptorSymbol is the name of the descriptor in each module that makes code.
+const descriptorSymbol = "__jit_debug_descriptor"
+
+// version of the structures, the only one there is.
+const version = 1
+
+// reader reads the lists of one process.
+type reader struct {
+	copies copies
+	arch   *arch.Arch
+	warn   func(format string, args ...any)
+
+	headersLeft uint64 // how much more may be read of objects' headers, bytes
+	bytesLeft   uint64 // how much more may be read of whole objects, bytes; under copies.mu
+
+	bad   int   // objects that cannot be used
+	first error // what is wrong with the first of them
+}
+
+func newReader(mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) *reader {
+	return &reader{copies: copies{mem: mem}, arch: a, warn: warn, headersLeft: maxHeaders, bytesLeft: maxBytes}
+}
+
+// objects reads all lists.
+func (r *reader) objects(modules *target.Modules) (list []*target.Module) {
+	seen := make(map[uint64]bool) // entries
+	for _, at := range descriptors(modules) {
+		before := len(seen)
+		list = r.follow(at.addr, seen, list)
+		if len(seen) > before {
+			at.module.Image() // without its symbols nobody finds the list
+		}
+	}
+	r.summarize(len(list))
+	return list
+}
+
+// summarize warns of the objects that cannot be used, beside so many that can.
+func (r *reader) summarize(good int) {
+	if r.bad > 0 {
+		r.warn("%d of %d objects of code that the process has registered cannot be used: %v", r.bad, r.bad+good, r.first)
+	}
+}
+
+// descriptor is where a module has its struct jit_descriptor.
+type descriptor struct {
+	addr   uint64
+	module *target.Module
+}
+
+// descriptors looks into the symbol tables of all modules: each can have one of its own.
+func descriptors(modules *target.Modules) (list []descriptor) {
+	for _, m := range modules.All() {
+		im, bias, err := m.Peek()
+		if err != nil || !im.Mentions(descriptorSymbol) {
+			continue
+		}
+		for _, s := range im.Lookup(descriptorSymbol, 2) {
+			if len(list) < maxDescriptors {
+				list = append(list, descriptor{s.Addr + bias, m})
+			}
+		}
+	}
+	return list
+}
+
+// follow reads the list that a struct jit_descriptor begins:
+//
+//	uint32_t version, action_flag;
+//	struct jit_code_entry *relevant_entry, *first_entry;
+//
+// A copy of the symbol that the program does not use is empty.
+func (r *reader) follow(at uint64, seen map[uint64]bool, list []*target.Module) []*target.Module {
+	d, err := r.copies.read(at, 24)
+	if err != nil {
+		return list // of a module that is not initialized yet, or a core without that part
+	}
+	entry := r.arch.Order.Uint64(d[16:])
+	if entry == 0 {
+		return list
+	}
+	if v := r.arch.Order.Uint32(d); v != version {
+		r.warn("the code that the process has registered at %#x is not known: version %d of the list, want %d", at, v, version)
+		return list
+	}
+	for entry != 0 {
+		if seen[entry] {
+			r.warn("the list of registered code at %#x leads in a circle, at %#x", at, entry)
+			break
+		}
+		if len(seen) == maxEntries {
+			r.warn("the list of registered code at %#x has more than %d entries: the others are left out", at, maxEntries)
+			break
+		}
+		seen[entry] = true
+		next, m, err := r.entry(entry)
+		if errors.Is(err, errList) {
+			r.warn("the list of registered code at %#x ends at %#x: %v", at, entry, err)
+			break
+		}
+		switch {
+		case err != nil:
+			if r.bad++; r.first == nil {
+				r.first = err
+			}
+		case m != nil:
+			list = append(list, m)
+		}
+		entry = next
+	}
+	return list
+}
+
+// errList says that an entry cannot be read, and so none that follows it.
+var errList = errors.New("memory cannot be read")
+
+// entry reads a struct jit_code_entry, and describes its object:
+//
+//	struct jit_code_entry *next_entry, *prev_entry;
+//	const char *symfile_addr;
+//	uint64_t symfile_size;
+func (r *reader) entry(at uint64) (next uint64, m *target.Module, err error) {
+	e, err := r.copies.read(at, 32)
+	if err != nil {
+		return 0, nil, errList
+	}
+	u := func(i int) uint64 { return r.arch.Order.Uint64(e[8*i:]) }
+	m, err = r.object(u(2), u(3))
+	if err != nil {
+		err = fmt.Errorf("the one at %#x, %d bytes: %w", u(2), u(3), err)
+	}
+	return u(0), m, err
+}

@@ -1,0 +1,191 @@
+package jit
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Bounds on objects, whose sizes are what the process says.
+const (
+	maxHeaders = 64 << 20  // headers of all objects, bytes
+	maxObject  = 256 << 20 // one object
+	maxBytes   = 512 << 20 // all objects that are opened
+)
+
+// Sizes of ELF's structures, bytes.
+const (
+	ehdrSize = 64
+	phdrSize = 56
+	shdrSize = 64
+)
+
+var (
+	errNotELF   = errors.New("not an ELF image of 64 bits")
+	errOther    = errors.New("an ELF image for another processor")
+	errTooLarge = errors.New("too large")
+	errBeyond   = errors.New("its headers lie beyond its end")
+)
+
+// object describes the ELF image of size bytes at an address by its headers. It
+// returns nil for one that speaks for no code.
+func (r *reader) object(addr, size uint64) (*target.Module, error) {
+	if size < ehdrSize || addr+size < addr {
+		return nil, errNotELF
+	}
+	h, err := r.header(addr)
+	if err != nil {
+		return nil, err
+	}
+	code, end, err := r.code(&h, addr, size)
+	if err != nil || len(code) == 0 {
+		return nil, err
+	}
+	if size = min(size, end); size > maxObject {
+		return nil, errTooLarge
+	}
+	path := fmt.Sprintf("[jit %#x]", addr)
+	return target.NewObject(path, code, func() (*target.Image, error) {
+		im, err := r.open(addr, size, code)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		return im, nil
+	}), nil
+}
+
+// header is what is needed of struct Elf64_Ehdr.
+type header struct {
+	typ          elf.Type
+	phoff, shoff uint64
+	phnum, shnum uint64
+}
+
+func (r *reader) header(addr uint64) (h header, err error) {
+	b, err := r.headers(addr, ehdrSize)
+	if err != nil {
+		return h, err
+	}
+	o := r.arch.Order
+	data := elf.ELFDATA2LSB
+	if o.Uint16([]byte{0, 1}) == 1 {
+		data = elf.ELFDATA2MSB
+	}
+	switch {
+	case string(b[:4]) != elf.ELFMAG || elf.Class(b[elf.EI_CLASS]) != elf.ELFCLASS64:
+		return h, errNotELF
+	case elf.Data(b[elf.EI_DATA]) != data || elf.Machine(o.Uint16(b[18:])) != r.arch.Machine:
+		return h, errOther
+	}
+	h = header{typ: elf.Type(o.Uint16(b[16:])), phoff: o.Uint64(b[32:]), shoff: o.Uint64(b[40:])}
+	if o.Uint16(b[54:]) == phdrSize {
+		h.phnum = uint64(o.Uint16(b[56:]))
+	}
+	if o.Uint16(b[58:]) == shdrSize {
+		h.shnum = uint64(o.Uint16(b[60:]))
+	}
+	return h, nil
+}
+
+// headers reads some headers of an object.
+func (r *reader) headers(addr, size uint64) ([]byte, error) {
+	if size > r.headersLeft {
+		return nil, errTooLarge
+	}
+	r.headersLeft -= size
+	return r.copies.read(addr, size)
+}
+
+// code returns where the object's code is: its sections of code that have an address,
+// or, for want of any, its segments. end is where in the object all that its headers
+// speak of ends.
+func (r *reader) code(h *header, addr, size uint64) (list []target.Mapping, end uint64, err error) {
+	o := r.arch.Order
+	b, err := r.table(addr, size, h.shoff, h.shnum*shdrSize)
+	if err != nil {
+		return nil, 0, err
+	}
+	end = max(ehdrSize, h.shoff+uint64(len(b)))
+	for ; len(b) >= shdrSize; b = b[shdrSize:] {
+		s := section{b[:shdrSize], o}
+		const flags = elf.SHF_ALLOC | elf.SHF_EXECINSTR
+		if s.flags()&flags == flags {
+			list = claim(list, s.addr(), s.size())
+		}
+		if s.typ() != elf.SHT_NOBITS {
+			end = max(end, s.off()+s.size())
+		}
+	}
+	segments := len(list) == 0
+	if b, err = r.table(addr, size, h.phoff, h.phnum*phdrSize); err != nil {
+		return nil, 0, err
+	}
+	end = max(end, h.phoff+uint64(len(b)))
+	for ; len(b) >= phdrSize; b = b[phdrSize:] {
+		if segments && elf.ProgType(o.Uint32(b)) == elf.PT_LOAD && elf.ProgFlag(o.Uint32(b[4:]))&elf.PF_X != 0 {
+			list = claim(list, o.Uint64(b[16:]), o.Uint64(b[40:]))
+		}
+		end = max(end, o.Uint64(b[8:])+o.Uint64(b[32:]))
+	}
+	slices.SortFunc(list, func(a, b target.Mapping) int { return cmp.Compare(a.Lo, b.Lo) })
+	return list, end, nil
+}
+
+// table reads a table of headers, which must lie within the object.
+func (r *reader) table(addr, size, off, length uint64) ([]byte, error) {
+	if length == 0 || off == 0 {
+		return nil, nil
+	}
+	if off > size || length > size-off {
+		return nil, errBeyond
+	}
+	return r.headers(addr+off, length)
+}
+
+// claim adds the code at an address; that which was not placed has none.
+func claim(list []target.Mapping, addr, size uint64) []target.Mapping {
+	if addr != 0 && addr+size > addr {
+		list = append(list, target.Mapping{Lo: addr, Hi: addr + size, Exec: true})
+	}
+	return list
+}
+
+// open reads an object, as much of it as there is, and makes an image whose addresses are the target's.
+func (r *reader) open(addr, size uint64, code []target.Mapping) (*target.Image, error) {
+	if !r.spend(size) {
+		return nil, errTooLarge
+	}
+	data, err := r.copies.read(addr, size)
+	if len(data) < ehdrSize {
+		return nil, err
+	}
+	if elf.Type(r.arch.Order.Uint16(data[16:])) == elf.ET_REL {
+		data = slices.Clone(data) // what was read stays as it was
+		relocate(data, r.arch, code[0].Lo)
+	}
+	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	// Relocatable files have no segments.
+	for _, c := range code {
+		im.Progs = append(im.Progs, elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Vaddr: c.Lo, Memsz: c.Hi - c.Lo})
+	}
+	return im, nil
+}
+
+// spend takes size from what may be read of objects.
+func (r *reader) spend(size uint64) bool {
+	r.copies.mu.Lock()
+	defer r.copies.mu.Unlock()
+	if size > r.bytesLeft {
+		return false
+	}
+	r.bytesLeft -= size
+	return true
+}

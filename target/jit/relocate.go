@@ -1,0 +1,158 @@
+package jit
+
+import (
+	"debug/elf"
+	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// relocation is what one type of relocation stores: S+A, or S+A-P (System V ABI,
+// chapter 4, and the processors' supplements).
+type relocation struct {
+	size     uint64 // of what it stores, bytes
+	relative bool   // to the place
+}
+
+// relocations are those that tables and debug information need.
+var relocations = map[elf.Machine]map[uint32]relocation{
+	elf.EM_X86_64: {
+		uint32(elf.R_X86_64_64):   {8, false},
+		uint32(elf.R_X86_64_32):   {4, false},
+		uint32(elf.R_X86_64_32S):  {4, false},
+		uint32(elf.R_X86_64_PC32): {4, true},
+		uint32(elf.R_X86_64_PC64): {8, true},
+	},
+	elf.EM_AARCH64: {
+		uint32(elf.R_AARCH64_ABS64):  {8, false},
+		uint32(elf.R_AARCH64_ABS32):  {4, false},
+		uint32(elf.R_AARCH64_PREL64): {8, true},
+		uint32(elf.R_AARCH64_PREL32): {4, true},
+	},
+	elf.EM_S390: {
+		uint32(elf.R_390_64):   {8, false},
+		uint32(elf.R_390_32):   {4, false},
+		uint32(elf.R_390_PC64): {8, true},
+		uint32(elf.R_390_PC32): {4, true},
+	},
+}
+
+// relocatable is a relocatable file whose section headers have run-time addresses:
+// the code and data that it describes lie there, relocated, but not what is in the file
+// itself.
+type relocatable struct {
+	data []byte
+	arch *arch.Arch
+	left int // how many relocations may still be applied: tables that overlap are not honest
+}
+
+// relocate gives all that a relocatable file says of addresses their run-time
+// values: symbols, which are relative to their sections, and what relocations are for. near is
+// an address from which the code can be reached.
+func relocate(data []byte, a *arch.Arch, near uint64) {
+	f := &relocatable{data, a, len(data) / relaSize}
+	for i := uint64(0); f.section(i) != nil; i++ {
+		s := f.section(i)
+		// Tables that were not placed can lie anywhere: what they have is relative to them.
+		if s.flags()&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC && s.addr() == 0 {
+			s.order.PutUint64(s.b[16:], near)
+		}
+	}
+	for i := uint64(0); f.section(i) != nil; i++ {
+		if s := f.section(i); s.typ() == elf.SHT_SYMTAB {
+			f.symbols(f.contents(s))
+			break // there is one
+		}
+	}
+	for i := uint64(0); f.section(i) != nil; i++ {
+		if s := f.section(i); s.typ() == elf.SHT_RELA {
+			f.apply(s)
+		}
+	}
+}
+
+// section is a struct Elf64_Shdr.
+type section struct {
+	b     []byte
+	order binary.ByteOrder
+}
+
+func (s *section) typ() elf.SectionType   { return elf.SectionType(s.order.Uint32(s.b[4:])) }
+func (s *section) flags() elf.SectionFlag { return elf.SectionFlag(s.order.Uint64(s.b[8:])) }
+func (s *section) addr() uint64           { return s.order.Uint64(s.b[16:]) }
+func (s *section) off() uint64            { return s.order.Uint64(s.b[24:]) }
+func (s *section) size() uint64           { return s.order.Uint64(s.b[32:]) }
+func (s *section) link() uint64           { return uint64(s.order.Uint32(s.b[40:])) }
+func (s *section) info() uint64           { return uint64(s.order.Uint32(s.b[44:])) }
+
+// section returns a section header, nil where there is none.
+func (f *relocatable) section(i uint64) *section {
+	o := f.arch.Order
+	off, n, size := o.Uint64(f.data[40:]), uint64(o.Uint16(f.data[60:])), uint64(len(f.data))
+	if i >= n || off == 0 || off > size || (i+1)*shdrSize > size-off || o.Uint16(f.data[58:]) != shdrSize {
+		return nil
+	}
+	return &section{f.data[off+i*shdrSize:][:shdrSize], o}
+}
+
+// contents returns a section's bytes, none where it has none in the file.
+func (f *relocatable) contents(s *section) []byte {
+	size := uint64(len(f.data))
+	if s.typ() == elf.SHT_NOBITS || s.off() > size || s.size() > size-s.off() {
+		return nil
+	}
+	return f.data[s.off():][:s.size()]
+}
+
+// Sizes of ELF's structures, bytes.
+const (
+	symbolSize = 24
+	relaSize   = 24
+)
+
+// symbols adds their sections' addresses to the values of symbols.
+func (f *relocatable) symbols(table []byte) {
+	o := f.arch.Order
+	for ; len(table) >= symbolSize; table = table[symbolSize:] {
+		index := o.Uint16(table[6:])
+		if index == uint16(elf.SHN_UNDEF) || index >= uint16(elf.SHN_LORESERVE) {
+			continue
+		}
+		if s := f.section(uint64(index)); s != nil {
+			o.PutUint64(table[8:], o.Uint64(table[8:])+s.addr())
+		}
+	}
+}
+
+// apply applies the relocations of a section, unless they are for code, which lies
+// elsewhere.
+func (f *relocatable) apply(rela *section) {
+	to, symtab := f.section(rela.info()), f.section(rela.link())
+	if to == nil || symtab == nil || symtab.typ() != elf.SHT_SYMTAB || to.flags()&(elf.SHF_EXECINSTR|elf.SHF_COMPRESSED) != 0 {
+		return
+	}
+	if t := to.typ(); t == elf.SHT_SYMTAB || t == elf.SHT_RELA {
+		return
+	}
+	o := f.arch.Order
+	symbols, data := f.contents(symtab), f.contents(to)
+	types := relocations[f.arch.Machine]
+	for list := f.contents(rela); len(list) >= relaSize && f.left > 0; list = list[relaSize:] {
+		f.left--
+		off, info, addend := o.Uint64(list), o.Uint64(list[8:]), o.Uint64(list[16:])
+		r, known := types[uint32(info)]
+		at := info >> 32 * symbolSize
+		if !known || at+symbolSize > uint64(len(symbols)) || off > uint64(len(data)) || r.size > uint64(len(data))-off {
+			continue
+		}
+		value := o.Uint64(symbols[at+8:]) + addend
+		if r.relative {
+			value -= to.addr() + off
+		}
+		if r.size == 8 {
+			o.PutUint64(data[off:], value)
+		} else {
+			o.PutUint32(data[off:], uint32(value))
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package target
+
+import (
+	"bytes"
+	"debug/elf"
+	"io"
+	"slices"
+)
+
+// Mentions reports whether a symbol table may have a symbol of a name: whether the
+// name ends a string in the table's strings. It takes a fraction of the time and memory of
+// [Image.Lookup], and is for names that most files have not.
+func (im *Image) Mentions(name string) bool {
+	want := append([]byte(name), 0)
+	tables := false
+	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		i := slices.IndexFunc(im.file.Sections, func(s *elf.Section) bool { return s.Type == t })
+		if i < 0 {
+			continue
+		}
+		tables = true
+		if link := uint64(im.file.Sections[i].Link); link < uint64(len(im.file.Sections)) && im.contains(im.file.Sections[link], want) {
+			return true
+		}
+	}
+	if tables {
+		return false
+	}
+	_, names, _ := im.dynamicSymbols()
+	return bytes.Contains(names, want)
+}
+
+// contains reports whether a section may have some bytes; a compressed one always may.
+func (im *Image) contains(s *elf.Section, want []byte) bool {
+	const block = 64 << 10
+	if s.Flags&elf.SHF_COMPRESSED != 0 {
+		return true
+	}
+	if s.Type == elf.SHT_NOBITS || s.Offset > uint64(im.size) {
+		return false
+	}
+	r := io.NewSectionReader(im.r, int64(s.Offset), int64(min(s.FileSize, uint64(im.size)-s.Offset)))
+	buf := make([]byte, min(block, r.Size())+int64(len(want)))
+	have := 0 // the end of the block before
+	for {
+		n, err := r.Read(buf[have:])
+		have += n
+		if bytes.Contains(buf[:have], want) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		keep := min(have, len(want)-1)
+		copy(buf, buf[have-keep:have])
+		have = keep
+	}
+}

@@ -1,0 +1,38 @@
+/* made: the code of objects that registers.c puts into its memory.
+ *
+ * Each function keeps a stack frame of a size of its own and calls the next one of
+ * a list, of which it gets the rest. Nothing here refers to another function or object.
+ *
+ * Build: gcc -c -g -O2 -ffunction-sections made.c
+ *        gcc -g -O2 -nostdlib -static -no-pie -Wl,-e,first -Wl,-Ttext-segment=0x7000000000 made.c
+ */
+#define NOINLINE __attribute__((noinline, noclone))
+
+union step {
+    long (*call)(union step *next, long n);
+};
+
+NOINLINE long first(union step *next, long n) {
+    volatile long room[3] = {n};
+    long r = next->call(next + 1, n + 1);
+    room[1] = r;
+    return room[0] + r;
+}
+
+static inline __attribute__((always_inline)) long inlined(union step *next, long n) {
+    long r = next->call(next + 1, n * 2);
+    __asm__ volatile("" : "+r"(r));
+    return r + n;
+}
+
+NOINLINE long second(union step *next, long n) {
+    volatile char room[200];
+    __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
+    room[n & 63] = 1;
+    return inlined(next, n + 1) + room[n & 63];
+}
+
+NOINLINE long third(union step *next, long n) {
+    __asm__ volatile("" ::: "rbx", "rbp");
+    return next->call(next + 1, n) + n;
+}
