@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/guesttest"
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
@@ -69,4 +70,35 @@ func inObjects(doc *document) (n int) {
 		}
 	}
 	return n
+}
+
+// TestEmulator holds the stacks of qemu's threads, which run code that qemu has made and
+// registered nearly always, against gdb's, and sees them whole while they run.
+func TestEmulator(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "qemu-aarch64"), guesttest.ARM64.Build(t, "spin.c", "-O2", "-static"))
+	made := 0
+	for range 8 {
+		for _, th := range take(t, p.PID, &walkFlags{}).Threads {
+			if !th.whole {
+				t.Errorf("thread %d: %s (%s) after %d frames", th.TID, th.Stop, th.Error, len(th.Frames))
+			}
+			if strings.HasPrefix(th.Frames[0].Module, "[jit ") {
+				made++
+			}
+		}
+	}
+	if made < 4 {
+		t.Errorf("%d of 8 stacks begin in code that qemu has made", made)
+	}
+	for range 10 { // it may be stopped elsewhere
+		p.Stop(t)
+		got := take(t, p.PID, &walkFlags{explain: true, registers: true})
+		if f := &got.Threads[0].Frames[0]; strings.HasPrefix(f.Module, "[jit ") {
+			compare(t, got, gdbtest.Backtrace(t, p.PID))
+			return
+		}
+		p.Continue(t)
+	}
+	t.Error("qemu was not stopped in code that it has made")
 }
