@@ -59,6 +59,14 @@ type Arch struct {
 	// down, or where there is no frame: from pc on, straight code leads to a return, or, and
 	// then the row is a guess, to a jump.
 	ReadReturn func(code []byte, pc uint64) (row trad.Row, ok bool)
+	// ReadAhead follows the code from pc forward to where it returns, for code of which
+	// nobody knows where its function begins. code has what surrounds pc, from address
+	// start on. It yields a row of one instruction for each way out, the surest first,
+	// until yield returns false: calls is how many calls must come back on the way. What a
+	// row says is true if the way is one that control can take; one that does not end in a
+	// return is marked as a guess. Where straight code leads to the end of the thread, the
+	// row is that of an outermost frame.
+	ReadAhead func(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool)
 	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
 	// at it, of those that tear the frame down, with nothing ahead but more of them, what
 	// does not matter, and the return or a tail call. code holds the function's bytes from
@@ -76,6 +84,9 @@ type Arch struct {
 	// AfterCall reports whether code, which ends at a possible return address, ends
 	// with a call instruction. [MaxCall] bytes are enough.
 	AfterCall func(code []byte) bool
+	// CallTarget returns where the call goes that code, which ends at the return address
+	// ra, ends with; ok is false where it does not end with one that says so.
+	CallTarget func(code []byte, ra uint64) (target uint64, ok bool)
 
 	// Trampolines are the forms of the code that a signal handler returns to.
 	Trampolines []Trampoline

@@ -76,9 +76,11 @@ var Arch = &arch.Arch{
 	ReadReturn:   readReturn,
 	Exits:        exits,
 	InEpilogue:   inEpilogue,
+	ReadAhead:    readAhead,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,
+	CallTarget:   callTarget,
 
 	Trampolines: []arch.Trampoline{
 		// mov $15,%rax; syscall (glibc, musl) and mov $15,%eax; syscall (Go).

@@ -48,9 +48,11 @@ var Arch = &arch.Arch{
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
 	Exits:        exits,
+	ReadAhead:    readAhead,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,
+	CallTarget:   callTarget,
 
 	Trampolines: []arch.Trampoline{
 		// mov x8, #139; svc #0: in the vDSO, and in C libraries.

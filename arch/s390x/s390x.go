@@ -78,9 +78,11 @@ var Arch = &arch.Arch{
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
 	Exits:        exits,
+	ReadAhead:    readAhead,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,
+	CallTarget:   callTarget,
 
 	Trampolines: []arch.Trampoline{
 		// svc of rt_sigreturn and of sigreturn: in the vDSO, or on the stack itself.

@@ -1,0 +1,135 @@
+package ahead
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// A Machine is what the search must know of a processor.
+type Machine struct {
+	// Step executes the instruction at an offset of the code, and says where control goes.
+	Step func(code []byte, at int32, s *State) Way
+	// DWARF returns a register's DWARF number.
+	DWARF func(r uint8) trad.Reg
+	FP    uint8
+	RA    trad.Reg // the return address column, for Link
+	// RAOffset is the return address's distance from the CFA where a call pushes it, else 0.
+	RAOffset int32
+	// Base has the registers that a CFA may be found from.
+	Base uint64
+	// Preserved are the registers, beside SP and FP, that a caller wants back.
+	Preserved []uint8
+}
+
+// Rows yields a row for pc for each way out of the code, which begins at address start,
+// until yield returns false; calls is how many calls the way takes to come back. A row by a
+// way that does not end in a return is marked as a guess. Where straight code leads to the
+// end of the thread, the row is that of an outermost frame.
+func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) {
+	if pc < start || pc-start >= uint64(len(code)) {
+		return
+	}
+	step := func(at int32, s *State) Way { return m.Step(code, at, s) }
+	first := State{}
+	first.start()
+	length := max(1, step(int32(pc-start), &first).Next-int32(pc-start))
+	follow(len(code), int32(pc-start), step, func(s *State, w *Way, calls int) bool {
+		row, ok := m.row(s, w)
+		if !ok {
+			return true
+		}
+		row.Lo, row.Len = pc, uint32(length)
+		return yield(row, calls)
+	})
+}
+
+// row makes the row of a way out.
+func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
+	cfa := w.CFA
+	if cfa.kind != sum || m.Base>>cfa.reg&1 == 0 {
+		return row, false
+	}
+	if w.Kind == End {
+		row.Flags = trad.Outermost
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(cfa.reg), Off: cfa.add}
+		return row, !cfa.deref
+	}
+	rest := &trad.Rest{Unlisted: trad.Same}
+	if cfa.deref {
+		row.CFA = trad.Rule{Kind: trad.ValExpr}
+		rest.Exprs = []trad.Expression{savedSP{m.DWARF(cfa.reg), cfa.at, cfa.add}}
+	} else {
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(cfa.reg), Off: cfa.add}
+	}
+	if m.RAOffset != 0 {
+		if at := cfa.Plus(m.RAOffset); s.Load(at) != at.saved() {
+			return row, false // the way has put it there itself
+		}
+		row.RA = trad.Rule{Kind: trad.Saved, Off: m.RAOffset}
+	} else if row.RA = m.rule(w.Link, m.RA, cfa); row.RA.Kind == trad.Undefined {
+		return row, false
+	}
+	row.FP = m.kept(s, m.FP, cfa)
+	for _, r := range m.Preserved {
+		if rule := m.kept(s, r, cfa); rule.Kind != trad.Same {
+			rest.Regs = append(rest.Regs, trad.RegRule{Reg: m.DWARF(r), Rule: rule})
+		}
+	}
+	slices.SortFunc(rest.Regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
+	row.More = rest
+	if w.Kind == Leave {
+		row.Flags |= trad.Guess
+	}
+	if s.signed {
+		row.Flags |= trad.MangledRA
+	}
+	return row, true
+}
+
+// kept says where the caller's value of register r is.
+func (m *Machine) kept(s *State, r uint8, cfa Value) trad.Rule {
+	rule := m.rule(s.regs[r], m.DWARF(r), cfa)
+	if s.again>>r&1 != 0 && rule.Kind != trad.Same {
+		return trad.Rule{Kind: trad.Undefined}
+	}
+	return rule
+}
+
+// rule says where the caller's value of register r is that the return finds as v.
+func (m *Machine) rule(v Value, r trad.Reg, cfa Value) trad.Rule {
+	switch {
+	case v.kind == word && v.deref && cfa.deref && v.reg == cfa.reg && v.at == cfa.at:
+		return trad.Rule{Kind: trad.Saved, Off: v.add - cfa.add}
+	case v.kind != sum || v.deref && v.add != 0:
+	case !v.deref && m.DWARF(v.reg) == r && v.add == 0:
+		return trad.Rule{Kind: trad.Same}
+	case !v.deref:
+		return trad.Rule{Kind: trad.InReg, Reg: m.DWARF(v.reg), Off: v.add}
+	case !cfa.deref && v.reg == cfa.reg:
+		return trad.Rule{Kind: trad.Saved, Off: v.at - cfa.add}
+	default:
+		return trad.Rule{Kind: trad.SavedAt, Reg: m.DWARF(v.reg), Off: v.at}
+	}
+	return trad.Rule{Kind: trad.Undefined}
+}
+
+// savedSP is the expression of a CFA that is known by where PREVIOUS's SP is saved:
+// *(reg+at)+add.
+type savedSP struct {
+	reg     trad.Reg
+	at, add int32
+}
+
+func (x savedSP) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
+	v, ok := env.Register(x.reg)
+	if !ok {
+		return 0, fmt.Errorf("register %d: %w", x.reg, trad.ErrUnavailable)
+	}
+	sp, err := env.Word(v + uint64(int64(x.at)))
+	return sp + uint64(int64(x.add)), err
+}
+
+func (x savedSP) String() string { return fmt.Sprintf("*(r%d%+d)%+d", x.reg, x.at, x.add) }

@@ -1,0 +1,79 @@
+package amd64
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+func FuzzReadAhead(f *testing.F) {
+	for _, s := range fuzzSeeds {
+		f.Add(s, uint16(0))
+		f.Add(s, uint16(len(s)/2))
+	}
+	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
+		const start = 0x1000
+		pc := start + uint64(off)
+		last := 0
+		readAhead(code, start, pc, func(row trad.Row, calls int) bool {
+			if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {
+				t.Errorf("pc %#x: %d calls, after %d: row of [%#x,+%d)", pc, calls, last, row.Lo, row.Len)
+			}
+			if row.Flags&trad.Outermost == 0 && (row.CFA.Kind == trad.NotTracked || row.RA.Kind == trad.NotTracked || row.FP.Kind == trad.NotTracked || row.More == nil) {
+				t.Errorf("pc %#x: row %s", pc, row.Format(Arch.RegName))
+			}
+			last = calls
+			return true
+		})
+	})
+}
+
+func FuzzCallTarget(f *testing.F) {
+	for _, s := range fuzzSeeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, code []byte) {
+		if _, ok := callTarget(code, 0x1000); ok && !afterCall(code) {
+			t.Errorf("% x is a call, and is not", code)
+		}
+	})
+}
+
+// What the ways out of pieces of code say, by the manual (Intel SDM, volume 2: CALL, LEAVE,
+// POP, PUSH, RET).
+func TestReadAhead(t *testing.T) {
+	for _, tt := range []struct {
+		name, code string
+		at         uint64
+		want       []string
+	}{
+		{"body", "\x90\x48\x83\xc4\x10\x5b\x5d\xc3", 0,
+			[]string{"CFA=rsp+40 RA=[CFA-8] FP=[CFA-16] rbx=[CFA-24]"}},
+		{"leave", "\x90\xc9\xc3", 0, []string{"CFA=rbp+16 RA=[CFA-8] FP=[CFA-16]"}},
+		{"a call, and one that does not come back", "\x85\xc0\x74\x05\xe8\x00\x01\x00\x00\x5b\xc3", 0, // test; je +5; call; pop rbx; ret
+			[]string{"CFA=rsp+16 RA=[CFA-8] FP=same rbx=[CFA-16]"}},
+		{"pushed on the way", "\x57\xe8\x00\x01\x00\x00\x5f\x48\x83\xc4\x08\xc3", 0,
+			[]string{"CFA=rsp+16 RA=[CFA-8] FP=same"}},
+		{"a loop that leads back", "\xc3\x90\xeb\xfc", 1, []string{"CFA=rsp+8 RA=[CFA-8] FP=same"}},
+		{"the stack pointer from memory", "\x48\x8b\x64\x24\x40\x5b\xc3", 0, // mov rsp,[rsp+64]; pop rbx; ret
+			[]string{"CFA=*(r7+64)+16 RA=[CFA-8] FP=same rbx=[CFA-16]"}},
+		{"another's code, which returns for it", "\x5b\xe9\x00\x01\x00\x00", 0,
+			[]string{"CFA=rsp+16 RA=[CFA-8] FP=same rbx=[CFA-16] guess"}},
+		{"saved only now", "\x53\x48\x8b\x5d\xf8\xc9\xc3", 0, // push rbx; mov rbx,[rbp-8]; leave; ret
+			[]string{"CFA=rbp+16 RA=[CFA-8] FP=[CFA-16] rbx=undefined"}},
+		{"the thread ends", "\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05", 0, []string{"CFA=rsp+8 outermost"}},
+		{"pushed, and returned to", "\x50\xc3", 0, nil},
+		{"nowhere", "\xeb\xfe", 0, nil},
+		{"through a table", "\xff\x24\xc5\x00\x10\x00\x00\xc3", 0, nil}, // jmp *0x1000(,%rax,8)
+	} {
+		var got []string
+		readAhead([]byte(tt.code), 0x1000, 0x1000+tt.at, func(row trad.Row, _ int) bool {
+			got = append(got, row.Format(Arch.RegName))
+			return true
+		})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
