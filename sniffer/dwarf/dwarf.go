@@ -154,3 +154,17 @@ func openEH(im *target.Image, abi cfi.ABI) (*cfi.Section, error) {
 	}
 	return cfi.Open(cfi.EH, data, addr, opts)
 }
+
+// Before returns where the last FDE before q.Block ends, where none covers that.
+func Before(q *frame.Query) (end uint64, ok bool) {
+	if q.Module == nil {
+		return 0, false
+	}
+	s := sectionsOf(q)
+	for _, section := range s.list {
+		if at, is := section.Before(q.Block - s.bias); is {
+			end, ok = max(end, at+s.bias), true
+		}
+	}
+	return end, ok
+}

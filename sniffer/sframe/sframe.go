@@ -248,3 +248,21 @@ func PromisesFramePointer(q *frame.Query) bool {
 	_, err := s.FindFDE(q.Block - s.Bias)
 	return errors.Is(err, sframe.ErrNoFDE)
 }
+
+// Before returns where the last FDE before q.Block ends in the module's SFrame section,
+// where none covers that.
+func Before(q *frame.Query) (end uint64, ok bool) {
+	if q.Module == nil {
+		return 0, false
+	}
+	s := SectionOf(q.Module, q.Arch)
+	if s.Section == nil {
+		return 0, false
+	}
+	for f, err := range s.FDEs() {
+		if start := f.Start + s.Bias; err == nil && start <= q.Block {
+			end, ok = max(end, start+uint64(f.Size)), true
+		}
+	}
+	return end, ok && end <= q.Block
+}

@@ -1,0 +1,29 @@
+package cfi
+
+// Before returns the end of the FDE before pc, where none covers pc: there the code begins
+// that the section leaves out. ok is false where an FDE covers pc, or none is before it.
+func (s *Section) Before(pc uint64) (end uint64, ok bool) {
+	if s.header.count > 0 && !s.header.lies.Load() && s.inOrder() {
+		var f FDE
+		i, ok := s.position(pc)
+		if !ok || i == 0 || !s.entryFDE(i-1, &f) || f.Contains(pc) {
+			return 0, false
+		}
+		return f.Start + f.Len, true
+	}
+	s.once.Do(func() { s.index.build(s) })
+	entries := s.index.entries
+	i, j := 0, len(entries)
+	for i < j {
+		mid := int(uint(i+j) / 2)
+		if entries[mid].start <= pc {
+			i = mid + 1
+		} else {
+			j = mid
+		}
+	}
+	if i == 0 || pc < entries[i-1].end {
+		return 0, false
+	}
+	return entries[i-1].end, true
+}
