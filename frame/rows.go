@@ -15,6 +15,17 @@ type rowCache struct {
 	stats      CacheStats
 
 	completions *[completionSlots]*completion
+	barren      *[barrenSlots]barrenSlot
+}
+
+// barrenSlots is how many PCs are remembered of whose code nothing could be learned;
+// barrenFrames for how many frames there that must have been so.
+const barrenSlots, barrenFrames = 1 << 10, 8
+
+type barrenSlot struct {
+	pc, block uint64
+	epoch     uint32
+	frames    uint32
 }
 
 // completionSlots is how many completions are kept, by PC.

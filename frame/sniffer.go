@@ -43,6 +43,7 @@ type Query struct {
 	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
 	Few     bool   // of This, only PC, SP, FP and RA are at hand: a Walker asks
 
+	rows *rowCache      // of the table that asks, for Barren
 	room *[maxRead]byte // for Read: what an interface is given would be allocated each time
 }
 
@@ -55,6 +56,59 @@ const maxRead = 256
 func (q *Query) Read(addr uint64, n int) []byte {
 	n, _ = q.Memory.ReadMemory(addr, q.room[:n])
 	return q.room[:n]
+}
+
+// Apply applies a row to THIS: it returns the CFA, and the return address with where that
+// is. ok is false where they cannot be had, as where This is nil.
+func (q *Query) Apply(row *trad.Row) (cfa uint64, ra Value, ok bool) {
+	f := q.This
+	if f == nil {
+		return 0, Value{}, false
+	}
+	var c trad.Cache
+	if err := c.Apply(*row, (*env)(f)); err != nil {
+		return 0, Value{}, false
+	}
+	a := f.stack.arch
+	p, err := c.Place(row.RA, a.RA, (*env)(f))
+	switch {
+	case err != nil:
+		return 0, Value{}, false
+	case p.Kind == trad.InMemory:
+		ra = f.wordAt(p.Addr)
+	case p.Kind == trad.InThis:
+		ra = f.Register(p.Reg)
+	case p.Kind == trad.IsValue:
+		ra = Value{Bits: p.Addr, Lval: Computed}
+	}
+	ra.Bits = a.CodeAddress(ra.Bits)
+	return c.CFA, ra, ra.Known()
+}
+
+// Barren reports whether [Query.SetBarren] was told so of several frames at THIS frame's PC.
+func (q *Query) Barren() bool {
+	if q.rows == nil || q.rows.barren == nil {
+		return false
+	}
+	slot := &q.rows.barren[q.PC%barrenSlots]
+	return slot.frames >= barrenFrames && slot.pc == q.PC && slot.block == q.Block && slot.epoch == q.rows.epoch
+}
+
+// SetBarren notes that a long search of the code at PC has found nothing, so that it need
+// not be made for every frame there. Like a row, that is forgotten when the target has run
+// or its modules are others.
+func (q *Query) SetBarren() {
+	if q.rows == nil {
+		return
+	}
+	if q.rows.barren == nil {
+		q.rows.barren = new([barrenSlots]barrenSlot)
+	}
+	slot := &q.rows.barren[q.PC%barrenSlots]
+	if slot.pc != q.PC || slot.block != q.Block || slot.epoch != q.rows.epoch {
+		*slot = barrenSlot{pc: q.PC, block: q.Block, epoch: q.rows.epoch}
+	}
+	slot.frames++
 }
 
 // Innermost reports whether THIS was not left by a call: it is frame 0, or was

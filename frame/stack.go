@@ -74,7 +74,7 @@ func (s *Stack) start(m target.Memory) {
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.window.start(m, s.arch)
-	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, room: &s.room}
+	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, rows: &s.table.rows, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
 	s.made, s.cycle, s.depth = 0, cycle{}, 0
 	s.left = left{spans: s.left.spans[:0]}

@@ -58,7 +58,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel, winner: -1}
 	w.whole = nil
 	w.current = 0 // a context that is stepped on begins anew
-	w.query = Query{Modules: modules, Arch: w.arch, room: new([maxRead]byte)}
+	w.query = Query{Modules: modules, Arch: w.arch, rows: &w.table.rows, room: new([maxRead]byte)}
 }
 
 // Reset forgets all rows, in constant time.

@@ -26,7 +26,7 @@ func Default() []frame.Sniffer {
 	return append(list,
 		fp.Flagged{Promise: sframe.PromisesFramePointer},
 		dwarf.Sniffer{},
-		prologue.Sniffer{},
+		prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}},
 		fp.Guess{},
 	)
 }

@@ -46,6 +46,7 @@ func steps(t *testing.T, program string) {
 	}{{nil, 100}, {[]string{"dwarf"}, 100}, {[]string{"sframe"}, 75}, {[]string{"prologue"}, 80}} {
 		t.Run(orderName(tt.list), func(t *testing.T) { compareSteps(t, rec, tt.list, tt.atLeast) })
 	}
+	t.Run("unknown code", func(t *testing.T) { unknownSteps(t, rec) })
 }
 
 func orderName(list []string) string {

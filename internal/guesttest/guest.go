@@ -99,6 +99,17 @@ func (p *Processor) WithoutTables(t testing.TB, path string) string {
 	return out
 }
 
+// WithoutSymbols returns a copy of the program that has no unwind table and no symbol.
+func (p *Processor) WithoutSymbols(t testing.TB, path string) string {
+	t.Helper()
+	out := p.WithoutTables(t, path)
+	cmd := exec.Command(gdbtest.Tool(t, p.Triple+"-strip"), out)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, text)
+	}
+	return out
+}
+
 // A Guest is a program to run under emulation.
 type Guest struct {
 	*Processor

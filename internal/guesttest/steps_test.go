@@ -66,6 +66,9 @@ func TestSteps(t *testing.T) {
 			stepAll(t, g, g.Path, steps, walks)
 			bare := []walk{{[]string{"prologue"}, true, 100}, {nil, true, 100}}
 			stepAll(t, g, g.WithoutTables(t, g.Path), steps, bare)
+			if s.sframe == 0 {
+				stepAll(t, g, g.WithoutSymbols(t, g.Path), steps, []walk{{nil, true, 85}})
+			}
 		})
 	}
 }

@@ -9,7 +9,11 @@ import (
 )
 
 // Sniffer is the sniffer; it keeps no state.
-type Sniffer struct{}
+type Sniffer struct {
+	// Before are what tells where a table's last function before q.Block ends, where none
+	// covers that; it may be nil.
+	Before []func(q *frame.Query) (end uint64, ok bool)
+}
 
 func (Sniffer) Name() string { return "prologue" }
 
@@ -20,6 +24,7 @@ const (
 	unreadable   = frame.Answer("the function's code cannot be read")
 	tooFar       = frame.Answer("PC is too far from the function's beginning")
 	noCaller     = frame.Answer("PC is no code, and the stack's top is no return address")
+	notCalled    = frame.Answer("the return address that the code tells does not follow a call")
 	noReader     = frame.Answer("the architecture's code cannot be read")
 	notAvailable = frame.Answer("the registers of THIS are not at hand")
 )
@@ -34,7 +39,7 @@ const (
 	maxInstruction = 16
 )
 
-func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if !q.Modules.IsCode(q.Block) {
 		return badCall(q)
@@ -42,19 +47,57 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if a.ReadFrame == nil {
 		return trad.Row{}, noReader
 	}
+	if q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
+	}
 	row, answer := function(q)
+	lead := nowhere
+	if answer == frame.Claimed {
+		if lead = leads(q, &row); lead == nowhere {
+			row, answer = trad.Row{}, notCalled
+		}
+	}
 	if answer == frame.Claimed && row.Flags&trad.Guess == 0 {
 		return row, answer
 	}
 	if q.Innermost() {
 		code := q.Read(q.PC, maxEpilogue)
-		if row, ok := a.ReadReturn(code, q.PC); ok && row.Flags&trad.Guess == 0 {
+		if row, ok := a.ReadReturn(code, q.PC); ok && row.Flags&trad.Guess == 0 && leads(q, &row) == caller {
 			return row, frame.Claimed
 		}
-		if row, ok := a.ReadEpilogue(code, q.PC); ok {
+		if row, ok := a.ReadEpilogue(code, q.PC); ok && leads(q, &row) == caller {
 			return row, frame.Claimed
 		}
 	}
+	if q.Barren() {
+		return row, answer
+	}
+	way, last := ahead(q)
+	if way.Len != 0 && way.Flags&trad.Guess == 0 {
+		return way, frame.Claimed
+	}
+	if sure, ok := byCall(q); ok {
+		return sure, frame.Claimed
+	}
+	if begun, ok := s.byTables(q); ok {
+		return begun, frame.Claimed
+	}
+	if answer == frame.Claimed && lead == caller {
+		return row, answer
+	}
+	if way.Len != 0 {
+		return way, frame.Claimed
+	}
+	if guess, ok := byAlignment(q); ok && !q.Innermost() {
+		return guess, frame.Claimed
+	}
+	if last.Len != 0 && !q.Innermost() {
+		if fp := q.This.Register(a.FP); !fp.Known() || fp.Bits != 0 {
+			last.Flags |= trad.Guess
+		}
+		return last, frame.Claimed
+	}
+	q.SetBarren()
 	return row, answer
 }
 
@@ -87,7 +130,12 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Block-lo > maxFunction {
 		return trad.Row{}, tooFar
 	}
-	// What follows PC is read too: the flow of control may come back from there.
+	return readFrom(q, lo, hi)
+}
+
+// readFrom reads the function that begins at lo. What follows PC, up to hi, is read too:
+// the flow of control may come back from there.
+func readFrom(q *frame.Query, lo, hi uint64) (trad.Row, frame.Answer) {
 	n := min(max(hi-lo, q.Block-lo+maxInstruction), maxFunction+maxInstruction)
 	code := make([]byte, n)
 	got, _ := q.Memory.ReadMemory(lo, code)

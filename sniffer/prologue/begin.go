@@ -1,0 +1,136 @@
+package prologue
+
+import (
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+const (
+	// scanned is how much of the stack is looked through for THIS function's call, in
+	// bytes; maxCalls how many calls that may be it are tried.
+	scanned  = 8 << 10
+	maxCalls = 8
+	// alignment is how compilers align functions; maxStarts how many such places
+	// before PC are tried.
+	alignment = 16
+	maxStarts = 64
+	// maxFill is how much may lie between two functions, in bytes.
+	maxFill = 64
+	// after is how much of a function is read behind PC: loops come back from there.
+	after = 2 << 10
+)
+
+// byCall finds the call of THIS function on the stack, or in the link register: it says
+// where the function begins, and the function's code from there on must find the call
+// just there.
+func byCall(q *frame.Query) (row trad.Row, ok bool) {
+	a := q.Arch
+	if a.RA != a.PC && q.Innermost() {
+		if v := q.This.Register(a.RA); v.Known() {
+			ra := a.CodeAddress(v.Bits)
+			if start, is := entered(q, ra); is {
+				if row, ok = calledAt(q, start, ra, 0); ok {
+					return row, true
+				}
+			}
+		}
+	}
+	sp := q.This.Register(a.SP)
+	if !sp.Known() {
+		return row, false
+	}
+	stack := make([]byte, scanned)
+	n, _ := q.Memory.ReadMemory(sp.Bits, stack)
+	tries := 0
+	for at := 0; at+a.PtrSize <= n && tries < maxCalls; at += a.PtrSize {
+		ra := a.CodeAddress(word(a, stack[at:]))
+		if ra == 0 || !q.Modules.IsCode(ra-1) {
+			continue
+		}
+		start, is := entered(q, ra)
+		if !is {
+			continue
+		}
+		tries++
+		if row, ok = calledAt(q, start, ra, sp.Bits+uint64(at)); ok {
+			return row, true
+		}
+	}
+	return trad.Row{}, false
+}
+
+// calledAt returns the row that the code says from start on, if that finds the return
+// address ra, in a slot of the stack unless slot is 0.
+func calledAt(q *frame.Query, start, ra, slot uint64) (row trad.Row, ok bool) {
+	row, ok = from(q, start)
+	if !ok {
+		return row, false
+	}
+	_, got, ok := q.Apply(&row)
+	return row, ok && got.Bits == ra && (slot == 0 || got.Lval == frame.InMemory && got.Addr == slot)
+}
+
+// byTables reads the function that begins where a table's last function before PC ends.
+func (s Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
+	start := uint64(0)
+	for _, before := range s.Before {
+		if end, ok := before(q); ok {
+			start = max(start, end)
+		}
+	}
+	if start == 0 || q.Block-start > maxFunction {
+		return row, false
+	}
+	// Zeros and traps fill the space between functions where nothing else does.
+	fill := q.Read(start, maxFill)
+	if i := slices.IndexFunc(fill, func(b byte) bool { return b != 0 && b != 0xcc }); i > 0 {
+		start = (start + uint64(i)) &^ 3 // an instruction may begin with a zero
+	}
+	if start > q.Block {
+		return row, false
+	}
+	if row, ok = from(q, start); !ok {
+		return row, false
+	}
+	_, ra, ok := fits(q, &row)
+	if entry, is := entered(q, ra); ok && is && entry != start {
+		row.Flags |= trad.Guess // it was called elsewhere, as through a stub
+	}
+	return row, ok
+}
+
+// byAlignment tries the places before PC where a compiler would have a function begin,
+// nearest first: THIS has made a frame from there on, and been called. It is a guess.
+func byAlignment(q *frame.Query) (row trad.Row, ok bool) {
+	start := q.Block &^ (alignment - 1)
+	for range maxStarts {
+		if !q.Modules.IsCode(start) {
+			break
+		}
+		if row, ok = from(q, start); ok {
+			if cfa, _, is := fits(q, &row); is && aligned(q, cfa) {
+				row.Flags |= trad.Guess
+				return row, true
+			}
+		}
+		start -= alignment
+	}
+	return trad.Row{}, false
+}
+
+// from reads the function that begins at start, where the flow of control from there
+// comes to PC. No more can be known of code that no table describes.
+func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
+	row, answer := readFrom(q, start, q.Block+after)
+	return row, answer == frame.Claimed && row.Flags&trad.Guess == 0
+}
+
+func word(a *arch.Arch, p []byte) uint64 {
+	if a.PtrSize == 4 {
+		return uint64(a.Order.Uint32(p))
+	}
+	return a.Order.Uint64(p)
+}
