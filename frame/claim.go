@@ -20,6 +20,7 @@ type Decline struct{ Sniffer, Reason string }
 // What the claims leave open.
 var (
 	errNobody  = errors.New("no sniffer knows how to unwind it")
+	errGuess   = errors.New("it is a guess, and leads to no code")
 	errClobber = errors.New("the return address would be in the link register, which the call has overwritten")
 )
 
@@ -72,7 +73,9 @@ func (f *Frame) Claim() Claim {
 			} else if f.clobbered(&row) {
 				answer = Answer(errClobber.Error())
 			} else {
-				answer = lost
+				if answer = lost; f.winner < 0 {
+					answer = Answer(errGuess.Error())
+				}
 			}
 		}
 		c.Declined = append(c.Declined, Decline{s.Name(), string(answer)})
@@ -229,7 +232,8 @@ func (f *Frame) clobbered(row *trad.Row) bool {
 // lookBack reads THIS frame's return address by the row that won. Where that is
 // no code, the row may be wrong: assemblers for SFrame V1 write wrong rows for
 // functions that keep the CFA or the return address in an odd register. A later
-// sniffer that does find code knows better; guesses do not count.
+// sniffer that does find code knows better; guesses do not count, unless the row is one
+// itself, and then it is nobody's claim if none finds code.
 func (f *Frame) lookBack() {
 	if f.cache.Row.Flags&trad.Outermost != 0 {
 		return
@@ -240,18 +244,23 @@ func (f *Frame) lookBack() {
 		return
 	}
 	first := *f
+	guess := first.cache.Row.Flags & trad.Guess
 	q := f.query()
 	for i := int(first.winner) + 1; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)
-		if answer != Claimed || row.Flags&(trad.Guess|trad.Outermost) != 0 || !f.apply(&row, i) {
+		if answer != Claimed || row.Flags&(trad.Guess|trad.Outermost)&^guess != 0 || !f.apply(&row, i) {
 			continue
 		}
 		if f.readRA(); f.returnsToCode() {
 			return
 		}
 	}
-	if *f = first; f.planted() {
+	switch *f = first; {
+	case f.planted():
 		f.plant()
+	case guess != 0 && f.ra.Known() && s.arch.CodeAddress(f.ra.Bits) != 0:
+		f.winner, f.typ, f.wide, f.cache = -1, Normal, false, trad.Cache{}
+		f.claimReason, f.claimErr = Unavailable, fmt.Errorf("%s: %w", s.table.sniffers[first.winner].Name(), errGuess)
 	}
 }
 
