@@ -48,7 +48,15 @@ func (ms *Modules) Registered() (r Registered) {
 
 // object returns the registered object that speaks for an address, or nil.
 func (ms *Modules) object(addr uint64) *Module {
-	if ms.registered == nil || !ms.IsCode(addr) {
+	switch r := ms.registered; {
+	case r == nil:
+		return nil
+	case ms.sought.Load(): // to ask whether it is code may take longer
+		if m := findSpan(r.spans, addr); m != nil && ms.IsCode(addr) {
+			return m
+		}
+		return nil
+	case !ms.IsCode(addr):
 		return nil
 	}
 	r := ms.registered.get()

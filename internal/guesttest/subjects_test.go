@@ -45,6 +45,14 @@ func dynamic(p *Processor, src string, flags ...string) func(*testing.T) *Guest 
 	return func(t *testing.T) *Guest { return p.BuildDynamic(t, src, flags...) }
 }
 
+// registers is a guest that registers code of a compiler's.
+func registers(p *Processor) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest {
+		object := p.Build(t, "../made.c", "-O2", "-fomit-frame-pointer", "-c", "-ffunction-sections")
+		return &Guest{Processor: p, Path: p.Build(t, "../registers.c", "-O2", "-static", "-DOBJECT=\""+object+"\"")}
+	}
+}
+
 var (
 	tables  = []order{byDefault, byDWARF}
 	version = func(sframe order) []order { return []order{byDefault, byDWARF, sframe} }
@@ -64,6 +72,7 @@ var subjects = []subject{
 	{"arm64/threads", built(ARM64, "threads.c", "-O2", "-static", "-pthread"), tables, false},
 	{"arm64/library", dynamic(ARM64, "library.c", "-O2"), tables, false},
 	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false},
+	{"arm64/registered code", registers(ARM64), tables, false},
 	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySFrameToMain), true},
 
 	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true},
@@ -76,5 +85,6 @@ var subjects = []subject{
 	{"s390x/static", built(S390X, "stacks.c", "-O2", "-static"), tables, true},
 	{"s390x/threads", built(S390X, "threads.c", "-O2", "-static", "-pthread"), tables, false},
 	{"s390x/library", dynamic(S390X, "library.c", "-O2"), tables, false},
+	{"s390x/registered code", registers(S390X), tables, false},
 	{"s390x/deep", bare(S390X, "stacks.c", "-O2", "-DDEPTH=20000"), tables, true},
 }

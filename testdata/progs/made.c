@@ -8,6 +8,17 @@
  */
 #define NOINLINE __attribute__((noinline, noclone))
 
+#if defined __aarch64__
+#define CLOBBER_MANY() __asm__ volatile("" ::: "x19", "x20", "x21", "x25", "x26")
+#define CLOBBER_SOME() __asm__ volatile("" ::: "x19", "x28")
+#elif defined __s390x__
+#define CLOBBER_MANY() __asm__ volatile("" ::: "r6", "r7", "r8", "r9", "r10")
+#define CLOBBER_SOME() __asm__ volatile("" ::: "r6", "r10")
+#else
+#define CLOBBER_MANY() __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15")
+#define CLOBBER_SOME() __asm__ volatile("" ::: "rbx", "rbp")
+#endif
+
 union step {
     long (*call)(union step *next, long n);
 };
@@ -27,12 +38,12 @@ static inline __attribute__((always_inline)) long inlined(union step *next, long
 
 NOINLINE long second(union step *next, long n) {
     volatile char room[200];
-    __asm__ volatile("" ::: "rbx", "r12", "r13", "r14", "r15");
+    CLOBBER_MANY();
     room[n & 63] = 1;
     return inlined(next, n + 1) + room[n & 63];
 }
 
 NOINLINE long third(union step *next, long n) {
-    __asm__ volatile("" ::: "rbx", "rbp");
+    CLOBBER_SOME();
     return next->call(next + 1, n) + n;
 }

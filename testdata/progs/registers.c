@@ -9,6 +9,8 @@
  *
  *   -m  the memory is a memfd's, not anonymous
  *   -u  each object was registered twice, and is unregistered once
+ *
+ * With -DOBJECT='"PATH"' it is a guest, which has that object within it and loads it twice.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -17,7 +19,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#ifdef OBJECT
+#include "guest/guest.h"
+__asm__(".data\n.balign 16\n.globl object, object_end\nobject:\n.incbin " "\"" OBJECT "\"\nobject_end:\n.text\n");
+extern char object[], object_end[];
+#else
 #include "ready.h"
+#endif
+#include <string.h>
+#include <unistd.h>
 
 struct jit_code_entry {
     struct jit_code_entry *next_entry, *prev_entry;
@@ -83,15 +93,7 @@ static char *memory(uintptr_t at, size_t size) {
     return p;
 }
 
-static void load(const char *path, int again) {
-    int fd = open(path, O_RDONLY);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st))
-        exit(2);
-    char *object = malloc(st.st_size);
-    if (read(fd, object, st.st_size) != st.st_size)
-        exit(3);
-    close(fd);
+static void load(char *object, size_t size, int again) {
     Elf64_Ehdr *eh = (Elf64_Ehdr *)object;
     Elf64_Shdr *sh = (Elf64_Shdr *)(object + eh->e_shoff);
     if (eh->e_type == ET_REL) {
@@ -104,6 +106,7 @@ static void load(const char *path, int again) {
                 continue;
             memcpy(to, object + sh[i].sh_offset, sh[i].sh_size);
             sh[i].sh_addr = (uintptr_t)to;
+            __builtin___clear_cache(to, to + sh[i].sh_size);
             to += (sh[i].sh_size + 0x1fff) & ~0xfffUL;
         }
     } else {
@@ -126,11 +129,30 @@ static void load(const char *path, int again) {
                 if (strcmp(object + sh[sh[i].sh_link].sh_offset + s->st_name, names[n]) == 0)
                     steps[count++].call = (void *)(s->st_value + (eh->e_type == ET_REL ? sh[s->st_shndx].sh_addr : 0));
         }
-    struct jit_code_entry *e = enter(object, st.st_size);
+    struct jit_code_entry *e = enter(object, size);
     if (again) {
-        enter(object, st.st_size);
+        enter(object, size);
         take_out(e);
     }
+}
+
+#ifdef OBJECT
+NOINLINE long leaf(union step *next, long n) {
+    stop_here("registered");
+    KEEP(n);
+    return n;
+}
+#else
+static void load_file(const char *path, int again) {
+    int fd = open(path, O_RDONLY);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st))
+        exit(2);
+    char *object = malloc(st.st_size);
+    if (read(fd, object, st.st_size) != st.st_size)
+        exit(3);
+    close(fd);
+    load(object, st.st_size, again);
 }
 
 NOINLINE long leaf(union step *next, long n) {
@@ -139,6 +161,7 @@ NOINLINE long leaf(union step *next, long n) {
     KEEP(n);
     return n;
 }
+#endif
 
 NOINLINE long run(void) {
     long r = steps[0].call(steps + 1, 1);
@@ -147,6 +170,12 @@ NOINLINE long run(void) {
 }
 
 int main(int argc, char **argv) {
+#ifdef OBJECT
+    static char second[1 << 16] __attribute__((aligned(16)));
+    memcpy(second, object, object_end - object);
+    load(object, object_end - object, 0);
+    load(second, object_end - object, 0);
+#else
     arm();
     int again = 0;
     for (int i = 1; i < argc; i++) {
@@ -155,8 +184,9 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "-u") == 0)
             again = 1;
         else
-            load(argv[i], again);
+            load_file(argv[i], again);
     }
+#endif
     steps[count].call = leaf;
     return run() == 0;
 }
