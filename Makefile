@@ -15,9 +15,9 @@ SOAK     ?= 20000
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # Programs that the tests run, and the Debian packages that have them.
-TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
+TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
             aarch64-linux-gnu-gcc s390x-linux-gnu-gcc node openssl protoc /usr/lib/python3/dist-packages/grpc/__init__.py
-PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils xz-utils zstd make qemu-user debian-archive-keyring \
+PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils zstd make qemu-user debian-archive-keyring \
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
             nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf
 

@@ -28,6 +28,8 @@ type debugInfo struct {
 	addrs, rangeLists, oldRanges *section
 	aranges                      *section
 
+	supplement func() *debugInfo // opens what several files share; nil if it cannot be had
+
 	mu     sync.Mutex
 	units  []*unit // ascending by offset in .debug_info, as many as were needed so far
 	next   uint64  // offset of the first unit header that was not read
@@ -64,7 +66,10 @@ func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
 // openDWARF opens the DWARF of from, which describes the code of module.
 func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 	d = &debugInfo{
-		order:  from.Order,
+		order: from.Order,
+
+		supplement: func() *debugInfo { return nil },
+
 		tables: make(map[abbrevKey]*abbrevs),
 		lines:  make(map[uint64]*lineTable),
 	}

@@ -86,11 +86,14 @@ func (c *entryCursor) skip(a *abbrev) {
 // text reports whether a value is a string.
 func (v value) text() bool {
 	switch v.class {
-	case classText, classStr, classLineStr, classStrIndex:
+	case classText, classStr, classSupStr, classLineStr, classStrIndex:
 		return true
 	}
 	return false
 }
+
+// reference reports whether a value refers to an entry.
+func (v value) reference() bool { return v.class == classReference || v.class == classSupReference }
 
 // number returns a value that counts lines or files, 0 where it is none.
 func (v value) number() int32 {

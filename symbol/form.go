@@ -93,13 +93,15 @@ const (
 	classAddress                // an address of the module
 	classAddrIndex              // an index into the unit's part of .debug_addr
 	classConstant
-	classOffset    // in another section: which one, the attribute says
-	classList      // an index into the unit's part of .debug_rnglists
-	classReference // an offset in .debug_info
-	classText      // a string in .debug_info, at that offset
-	classStr       // a string in .debug_str
-	classLineStr   // a string in .debug_line_str
-	classStrIndex  // an index into the unit's part of .debug_str_offsets
+	classOffset       // in another section: which one, the attribute says
+	classList         // an index into the unit's part of .debug_rnglists
+	classReference    // an offset in .debug_info
+	classSupReference // an offset in .debug_info of the supplementary file
+	classText         // a string in .debug_info, at that offset
+	classStr          // a string in .debug_str
+	classSupStr       // a string in .debug_str of the supplementary file
+	classLineStr      // a string in .debug_line_str
+	classStrIndex     // an index into the unit's part of .debug_str_offsets
 )
 
 // value is an attribute's value.
@@ -150,6 +152,8 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		return value{u.start + c.uleb(), classReference}
 	case formRefAddr:
 		return value{c.uint(f.size(u)), classReference}
+	case formGNURefAlt, formRefSup4, formRefSup8:
+		return value{c.uint(f.size(u)), classSupReference}
 
 	case formString:
 		at := c.offset()
@@ -159,6 +163,8 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		return value{c.uint(int(u.offsetSize)), classStr}
 	case formLineStrp:
 		return value{c.uint(int(u.offsetSize)), classLineStr}
+	case formGNUStrpAlt, formStrpSup:
+		return value{c.uint(int(u.offsetSize)), classSupStr}
 	case formStrx, formGNUStrIndex:
 		return value{c.uleb(), classStrIndex}
 	case formStrx1, formStrx2, formStrx3, formStrx4:
@@ -203,6 +209,12 @@ func (d *debugInfo) text(u *unit, v value) string {
 	case classText:
 		s = d.info
 	case classStr:
+	case classSupStr:
+		sup := d.supplement()
+		if sup == nil {
+			return ""
+		}
+		s = sup.str
 	case classLineStr:
 		s = d.lineStr
 	case classStrIndex:

@@ -96,9 +96,12 @@ func (d *debugInfo) show(u *unit, s *subprogram) *shown {
 	}
 	v := &shown{args: ArgsNone}
 	var name, linkage string
-	last, lastUnit := s, u
+	last, lastUnit, lang := s, u, languageFlat
 	for x, hops := s, 0; x != nil && hops < maxOrigins; hops++ {
 		last, lastUnit = x, u
+		if u.head.language != languageUnknown { // what units share may be in one without
+			lang = u.head.language
+		}
 		if linkage == "" {
 			linkage = d.text(u, x.linkage)
 		}
@@ -108,12 +111,16 @@ func (d *debugInfo) show(u *unit, s *subprogram) *shown {
 		if x.arguments {
 			v.args = ArgsSome
 		}
-		if x.origin == 0 {
+		if !x.origin.reference() {
 			break
 		}
-		x, u = d.subprogramAt(u, x.origin)
+		next, of, unit := d.subprogramAt(u, x.origin)
+		if next == nil {
+			break
+		}
+		d, x, u = of, next, unit
 	}
-	switch lang := lastUnit.head.language; {
+	switch {
 	case linkage != "" && lang != languageScope:
 		v.name = demangleFunction(linkage)
 	case lang != languageFlat && name != "":
@@ -125,16 +132,21 @@ func (d *debugInfo) show(u *unit, s *subprogram) *shown {
 	return v
 }
 
-// subprogramAt returns the function whose entry is at an offset, most likely in
-// the unit near, and its unit; nil if there is none.
-func (d *debugInfo) subprogramAt(near *unit, off uint64) (*subprogram, *unit) {
-	if off < near.entry || off >= near.end {
-		if near = d.unitAt(off); near == nil {
-			return nil, nil
+// subprogramAt returns the function to whose entry a value refers, most likely in the unit near,
+// and its unit; nil if there is none.
+func (d *debugInfo) subprogramAt(near *unit, to value) (*subprogram, *debugInfo, *unit) {
+	if to.class == classSupReference {
+		if d = d.supplement(); d == nil {
+			return nil, nil, nil
+		}
+	}
+	if to.class == classSupReference || to.n < near.entry || to.n >= near.end {
+		if near = d.unitAt(to.n); near == nil {
+			return nil, nil, nil
 		}
 		d.load(near)
 	}
-	return near.dies[off], near
+	return near.dies[to.n], d, near
 }
 
 // scopePrefix returns "outer::inner::" for a scope of u.

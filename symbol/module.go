@@ -171,6 +171,7 @@ func (mod *module) dwarf() *debugInfo {
 		}
 		d.warn = func(err error) { mod.warn("%s: %w", mod.m.Path, err) }
 		d.splits = mod.splits.find
+		d.supplement = sync.OnceValue(func() *debugInfo { return mod.findSupplement(from) })
 		mod.info = d
 	})
 	return mod.info

@@ -35,7 +35,7 @@ func (d *debugInfo) openSplit(u *unit) {
 		rest := &debugInfo{
 			order: d.order, code: d.code, skeleton: u.head, warn: d.warn,
 			info: file.info, abbrev: file.abbrev, str: file.str, strOffsets: file.strOffsets, rangeLists: file.rangeLists,
-			addrs: d.addrs, oldRanges: d.oldRanges,
+			addrs: d.addrs, oldRanges: d.oldRanges, supplement: d.supplement,
 			tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineTable),
 		}
 		rest.limit()

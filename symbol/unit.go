@@ -27,7 +27,7 @@ type scope struct {
 // abstract instance and its declaration are often three entries.
 type subprogram struct {
 	name, linkage value
-	origin        uint64 // offset of the entry that says more; 0 if none does
+	origin        value // reference to the entry that says more; none if none does
 	scope         int32
 	arguments     bool
 
@@ -227,10 +227,8 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 		return nil // no code; what is in it belongs to the function around it
 	}
 	s := &subprogram{scope: at.scope, name: e.name, linkage: e.linkage}
-	if e.origin.class == classReference {
-		s.origin = e.origin.n
-	} else if e.specification.class == classReference {
-		s.origin = e.specification.n
+	if s.origin = e.origin; !e.origin.reference() {
+		s.origin = e.specification
 	}
 	inner.owner = s
 	if !inline {

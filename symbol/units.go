@@ -160,7 +160,7 @@ func (d *debugInfo) header(u *unit) (*header, error) {
 
 func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 	h = &header{
-		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language.n),
+		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language),
 		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n, oldRanges: e.oldRanges.n,
 		splitName: e.splitName, splitID: u.id,
 	}
@@ -225,12 +225,16 @@ const (
 	languageFlat  language = iota // C, Go, Fortran, assembly: the name as it is
 	languageCXX                   // linkage names; namespaces and classes with ::
 	languageScope                 // Rust, D: namespaces with ::, linkage names are not for people
+	languageUnknown
 )
 
 // languageOf sorts the DW_LANG codes, DWARF 5 table 7.17 and its later
 // additions.
-func languageOf(code uint64) language {
-	switch code {
+func languageOf(code value) language {
+	if code.class != classConstant {
+		return languageUnknown
+	}
+	switch code.n {
 	case 0x04, 0x11, 0x1a, 0x21, 0x2b, 0x3a: // C_plus_plus, ObjC_plus_plus, C++ 11, 14, 17, 20
 		return languageCXX
 	case 0x13, 0x1c: // D, Rust

@@ -1,0 +1,147 @@
+package symbol
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// supLink says which file has the DWARF that a file shares with others: one that dwz has made for
+// a whole package.
+type supLink struct {
+	name string
+	id   string // build ID, hexadecimal
+}
+
+// readSupLink reads .gnu_debugaltlink, a name and a build ID, or .debug_sup of DWARF 5, section
+// 7.3.6, in a file that refers to a supplementary one. name is "" where there is neither.
+func readSupLink(im *target.Image) (l supLink, err error) {
+	data, _, err := im.Section(".gnu_debugaltlink")
+	if err == nil {
+		return parseAltLink(data)
+	}
+	if !errors.Is(err, target.ErrNoSection) {
+		return l, err
+	}
+	l, supplementary, err := readDebugSup(im)
+	if supplementary {
+		l.name = ""
+	}
+	return l, err
+}
+
+func parseAltLink(data []byte) (l supLink, err error) {
+	c := cursor{data: data}
+	l = supLink{c.string(), hex.EncodeToString(c.data)}
+	if c.bad || l.name == "" || len(c.data) < 2 || len(c.data) > maxSupID {
+		return supLink{}, fmt.Errorf("section .gnu_debugaltlink: % x: not a file name and a build ID", data[:min(len(data), 64)])
+	}
+	return l, nil
+}
+
+// maxSupID bounds a build ID, bytes.
+const maxSupID = 64
+
+// readDebugSup reads .debug_sup, of either file.
+func readDebugSup(im *target.Image) (l supLink, supplementary bool, err error) {
+	data, _, err := im.Section(".debug_sup")
+	if err != nil {
+		if errors.Is(err, target.ErrNoSection) {
+			err = nil
+		}
+		return l, false, err
+	}
+	return parseDebugSup(data, im.Order)
+}
+
+func parseDebugSup(data []byte, order binary.ByteOrder) (l supLink, supplementary bool, err error) {
+	c := cursor{data: data, order: order}
+	version := c.uint(2)
+	supplementary = c.uint(1) != 0
+	l.name = c.string()
+	id := c.bytes(c.uleb())
+	if c.bad || version != 5 || l.name == "" && !supplementary || len(id) < 2 || len(id) > maxSupID {
+		return supLink{}, false, fmt.Errorf("section .debug_sup: % x: version %d, not a file name and a checksum", data[:min(len(data), 64)], version)
+	}
+	l.id = hex.EncodeToString(id)
+	return l, supplementary, nil
+}
+
+// findSupplement opens the DWARF that a file of the module's shares with others; nil if there is
+// none, or it is missing, of which the user is told.
+func (mod *module) findSupplement(from *target.Image) *debugInfo {
+	link, err := readSupLink(from)
+	if err != nil {
+		mod.warn("%s: %w", mod.m.Path, err)
+	}
+	if link.name == "" {
+		return nil
+	}
+	var why error = fs.ErrNotExist
+	for _, name := range mod.supplementNames(from, link) {
+		im, err := mod.openOther(name)
+		if err == nil {
+			err = link.matches(im)
+		}
+		var d *debugInfo
+		if err == nil {
+			d, err = openDWARF(im, mod.image)
+		}
+		if err == nil {
+			d.code = nil // it has no addresses
+			d.warn = func(err error) { mod.warn("%s: %s: %w", mod.m.Path, name, err) }
+			return d
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			why = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if errors.Is(why, fs.ErrNotExist) {
+		why = errors.New("no such file")
+	}
+	mod.warn("%s: shared debug information %s of build ID %s: %w: names are missing; install the package of debug files that has it", mod.m.Path, link.name, link.id, why)
+	return nil
+}
+
+func (l *supLink) matches(im *target.Image) error {
+	id := im.BuildID
+	if sup, _, err := readDebugSup(im); err == nil && sup.id == l.id {
+		id = sup.id
+	}
+	if id != l.id {
+		return fmt.Errorf("build ID is %q: %w", id, ErrMismatch)
+	}
+	return nil
+}
+
+// supplementNames returns where the file may be: as it was named, beside the file that names it;
+// by its build ID; in the folder of such files.
+func (mod *module) supplementNames(from *target.Image, link supLink) (list []string) {
+	for _, root := range mod.roots() {
+		if path.IsAbs(link.name) {
+			list = append(list, filepath.Join(root, link.name))
+		} else if from == mod.image && path.IsAbs(mod.path()) {
+			list = append(list, filepath.Join(root, path.Dir(mod.path()), link.name))
+		}
+		for _, d := range mod.s.opts.DebugDirs {
+			list = append(list,
+				filepath.Join(root, d, ".build-id", link.id[:2], link.id[2:]+".debug"),
+				filepath.Join(root, d, ".dwz", path.Base(link.name)))
+		}
+	}
+	if from == mod.debug && !path.IsAbs(link.name) {
+		// A link from .build-id may lead to the file.
+		at := mod.debugPath
+		if to, err := filepath.EvalSymlinks(at); err == nil {
+			at = to
+		}
+		list = append(list, filepath.Join(filepath.Dir(at), link.name))
+	}
+	return list
+}
