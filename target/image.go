@@ -34,6 +34,9 @@ type Image struct {
 	symsOnce sync.Once
 	syms     *Symbols
 
+	stubsOnce sync.Once
+	stubs     []stubs
+
 	wholesMu sync.Mutex
 	wholes   map[uint64]uint64 // where functions begin, by the address of a part; see Entered
 }

@@ -31,8 +31,8 @@ func wholeName(name string) (whole string, ok bool) {
 
 // Entered returns the run-time address at which the function is entered whose code is at
 // addr. That is where its symbol is; for a part that the compiler has moved away, where the
-// symbol of the whole function is. Without symbols nothing tells that two pieces of code are
-// one function.
+// symbol of the whole function is; for a linkage stub, where that begins. Without symbols
+// nothing tells that two pieces of code are one function.
 func (m *Module) Entered(addr uint64) (entry uint64, ok bool) {
 	im, bias, err := m.Image()
 	if err != nil {
@@ -41,7 +41,8 @@ func (m *Module) Entered(addr uint64) (entry uint64, ok bool) {
 	ss := im.Symbols()
 	s, ok := ss.Find(addr - bias)
 	if !ok {
-		return 0, false
+		entry, _, ok = m.Stub(addr)
+		return entry, ok
 	}
 	if whole, is := wholeName(ss.Name(s)); is {
 		if entry, found := im.whole(s, whole); found {

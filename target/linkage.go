@@ -1,0 +1,72 @@
+package target
+
+import (
+	"debug/elf"
+	"strings"
+)
+
+// stubs is a section of linkage stubs.
+type stubs struct {
+	lo, hi uint64
+	first  uint64 // length of the first stub, which binds
+	size   uint64 // of the others
+}
+
+// linkage returns the sections of linkage stubs (procedure linkage tables) that the file's
+// section headers tell of, by whose names linkers mark them.
+func (im *Image) linkage() []stubs {
+	im.stubsOnce.Do(func() {
+		for _, s := range im.file.Sections {
+			if s.Flags&elf.SHF_EXECINSTR == 0 || s.Size == 0 || s.Addr+s.Size < s.Addr ||
+				!strings.HasPrefix(s.Name, ".plt") && !strings.HasPrefix(s.Name, ".iplt") {
+				continue
+			}
+			x := stubs{s.Addr, s.Addr + s.Size, s.Entsize, s.Entsize}
+			if r := im.file.Section(".rela" + s.Name); s.Entsize == 0 && r != nil && r.Entsize > 0 {
+				x.first, x.size = stubSizes(s.Size, r.Size/r.Entsize)
+			}
+			if x.size >= minStub {
+				im.stubs = append(im.stubs, x)
+			}
+		}
+	})
+	return im.stubs
+}
+
+const minStub, maxStub = 8, 32 // bytes
+
+// stubSizes tells the lengths of n stubs, and of the one before them, that a section of
+// size bytes consists of, where it does not say: of arm64, of static programs; 0 where they
+// do not fill it.
+func stubSizes(size, n uint64) (first, each uint64) {
+	for _, first := range []uint64{32, 16, 0} {
+		if n == 0 || size <= first || (size-first)%n != 0 {
+			continue
+		}
+		if each := (size - first) / n; each >= minStub && each <= maxStub && each%minStub == 0 {
+			return first, each
+		}
+	}
+	return 0, 0
+}
+
+// Stub returns the run-time range of the linkage stub that holds addr: code by which a module
+// calls a function of another.
+func (m *Module) Stub(addr uint64) (lo, hi uint64, ok bool) {
+	im, bias, err := m.Image()
+	if err != nil {
+		return 0, 0, false
+	}
+	for _, x := range im.linkage() {
+		off := addr - bias - x.lo
+		switch {
+		case off >= x.hi-x.lo:
+			continue
+		case off < x.first:
+			return x.lo + bias, x.lo + x.first + bias, true
+		}
+		lo = x.lo + x.first + (off-x.first)/x.size*x.size + bias
+		return lo, lo + x.size, true
+	}
+	return 0, 0, false
+}
