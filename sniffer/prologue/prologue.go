@@ -61,6 +61,9 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return row, answer
 	}
 	if q.Innermost() {
+		if row, ok := stub(q); ok {
+			return row, frame.Claimed
+		}
 		code := q.Read(q.PC, maxEpilogue)
 		if row, ok := a.ReadReturn(code, q.PC); ok && row.Flags&trad.Guess == 0 && leads(q, &row) == caller {
 			return row, frame.Claimed
