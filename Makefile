@@ -107,6 +107,7 @@ fuzz:
 
 soak: race
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$' ./sniffer
 
 clean:
 	rm -rf bin
