@@ -52,6 +52,10 @@ var programs = []program{
 	{name: "mono", apt: "mono-mcs", build: "mcs -out:spin.exe $SRC/Spin.cs", run: "mono spin.exe", running: 100, stopped: 50},
 	{name: "postgres", apt: "postgresql", build: "sh -e $SRC/postgres.sh",
 		run: "setpriv --reuid postgres --regid postgres --clear-groups $(ls -d /usr/lib/postgresql/*/bin | tail -1)/postgres --single -D data postgres <$SRC/postgres.sql", running: 100, stopped: 50},
+	{name: "postgres, code registered", apt: "postgresql", build: "sh -e $SRC/postgres.sh",
+		run: "setpriv --reuid postgres --regid postgres --clear-groups $(ls -d /usr/lib/postgresql/*/bin | tail -1)/postgres --single -c jit_debugging_support=on -D data postgres <$SRC/postgres.sql", running: 100, stopped: 50, gdb: true},
+	{name: "llvm", apt: "clang llvm", build: "clang -g -O1 -fomit-frame-pointer -emit-llvm -c $SRC/../../../../target/jit/testdata/made.c -o made.bc",
+		run: "lli -jit-kind=mcjit made.bc", running: 100, stopped: 50, gdb: true},
 }
 
 // TestPrograms takes stacks of programs that nobody here wrote. No stack may end early in
