@@ -7,6 +7,7 @@
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each
 # make bench    compare with peers, side by side, and write docs/performance.md (ten minutes)
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
+#               binutils' own tests on SFrame,
 #               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …
 
 GO       ?= go
@@ -106,7 +107,7 @@ fuzz:
 	done
 
 soak: race
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./bench/lookup
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$' ./sniffer
 
 clean:

@@ -99,11 +99,11 @@ func large(t *testing.T) []string {
 	return files
 }
 
-// agree compares in pieces, of at most a million PCs each.
-func agree(t *testing.T, program string, s *sframe.Section) {
+// agree compares in pieces, of at most a million PCs each, and returns how many PCs there
+// are.
+func agree(t *testing.T, program string, s *sframe.Section) (total int) {
 	t.Helper()
 	var pcs []uint64
-	total := 0
 	flush := func() {
 		compare(t, program, s, pcs)
 		total += len(pcs)
@@ -120,11 +120,12 @@ func agree(t *testing.T, program string, s *sframe.Section) {
 			}
 		}
 		if t.Failed() {
-			return
+			return total
 		}
 	}
 	flush()
 	t.Logf("%d FDEs, %d PCs", s.NumFDEs, total)
+	return total
 }
 
 func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {

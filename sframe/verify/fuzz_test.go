@@ -13,6 +13,7 @@ func FuzzFile(f *testing.F) {
 	for _, name := range []string{
 		"testdata/amd64-v3.so", "testdata/arm64-v2.so", "testdata/s390x-v3.so",
 		"../object/testdata/amd64-v1.o", "../object/testdata/arm64-v3.o", "../../testdata/bin/mix-v3-noheaders",
+		"../../testdata/bin/restorer-v3", "testdata/simple.so",
 	} {
 		data, err := os.ReadFile(name)
 		if err != nil {
