@@ -95,6 +95,11 @@ func (f *Frame) query() *Query {
 // sniff finds who can unwind THIS, in the table's order or by a row that is
 // cached, and applies the row.
 func (f *Frame) sniff() {
+	f.ask()
+	f.late = f.stack.window.takeLate()
+}
+
+func (f *Frame) ask() {
 	s, from := f.stack, 0
 	rows := &s.table.rows
 	rows.start(s.modules.Generation)
@@ -102,6 +107,7 @@ func (f *Frame) sniff() {
 	if hit && f.applyFast(slot) {
 		return
 	}
+	s.window.late = false // what was read will be once more
 	f.winner, f.claimReason, f.claimErr = -1, Unavailable, errNobody
 	// A signal handler returns to a trampoline's first byte, which may be the first
 	// of its mapping.
@@ -235,11 +241,13 @@ func (f *Frame) clobbered(row *trad.Row) bool {
 // sniffer that does find code knows better; guesses do not count, unless the row is one
 // itself, and then it is nobody's claim if none finds code.
 func (f *Frame) lookBack() {
+	if f.stack.window.takeLate() {
+		f.moved = true // the row, or the CFA
+	}
 	if f.cache.Row.Flags&trad.Outermost != 0 {
 		return
 	}
 	s := f.stack
-	f.follow()
 	if f.readRA(); f.typ != Normal || f.returnsToCode() {
 		return
 	}
@@ -270,18 +278,6 @@ func (f *Frame) readRA() {
 	pc := f.stack.arch.PC
 	if f.ra = f.prevRegister(pc); f.leaves() {
 		f.typ, f.left = Arch, true
-		f.follow()
-		f.ra = f.prevRegister(pc) // of the same moment
-	}
-}
-
-// follow has the memory see to it that what a frame of type arch has left behind is read
-// as it was. Of a thread that is in a function that THIS has called, and has called nothing
-// since, the stack does not tell which function that is.
-func (f *Frame) follow() {
-	if f.typ == Arch && f.spKnown {
-		sp := f.prevSP()
-		f.strayed = sp.Known() && !f.stack.window.follow(f.sp, sp.Bits, f.Level > 1)
 	}
 }
 

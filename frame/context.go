@@ -19,6 +19,9 @@ type Context struct {
 	// On arm64 and s390x, what else is done among the instructions of an epilogue may be
 	// taken for the body.
 	Edge bool
+	// MovedOn says that the process had moved on when this was read: it comes from memory
+	// of another moment than the registers of frame 0 (target.Mover).
+	MovedOn bool
 
 	live         *arch.Registers // of frame 0
 	level        int
@@ -79,6 +82,7 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	if n == 0 {
 		stop, _ = w.slow(c)
 	}
+	c.noteLate()
 	if c.stop = stop; stop != NoReason {
 		return stop
 	}
@@ -92,6 +96,7 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 	f := w.frame(c)
 	if f == nil {
+		c.MovedOn = c.MovedOn || w.last.moved || w.last.late
 		return w.last.stop, false
 	}
 	if c.level > 0 && f.winner >= 0 && w.again(c, f) {
@@ -102,11 +107,13 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 		this.cfa = f.cache.CFA
 	}
 	pc, sp, fp, stop, _ := f.unwind()
+	c.MovedOn = c.MovedOn || f.moved || f.late || f.stack.window.takeLate()
 	if w.one.missed && f == &w.frames[0] {
 		// A register of PREVIOUS is in one that is not known here.
 		if whole := w.replay(c); whole != nil {
 			f = whole
 			pc, sp, fp, stop, _ = f.unwind()
+			c.MovedOn = c.MovedOn || f.moved || f.late || f.stack.window.takeLate()
 		}
 	}
 	c.left = c.left || f.left
@@ -136,6 +143,7 @@ func (w *Walker) frame(c *Context) *Frame {
 	if s.query.Memory == nil {
 		s.window.start(w.window.memory, a)
 		s.query = w.query
+		s.query.Memory = &s.window
 	}
 	if c.level == 0 {
 		s.live = *c.live
@@ -204,4 +212,12 @@ func (w *Walker) replay(c *Context) *Frame {
 		w.last = prev
 	}
 	return s.frame(c.level) // w.last, but for a copy of a context that is behind
+}
+
+// noteLate notes in the context whether something was read since it was asked last that is
+// of another moment.
+func (c *Context) noteLate() {
+	if c.walker.window.takeLate() {
+		c.MovedOn = true
+	}
 }

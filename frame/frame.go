@@ -33,7 +33,7 @@ type Frame struct {
 	asked       bool // prev, stop and err are final
 	caller      bool // pc is a return address: NEXT was called by THIS
 	moved       bool // see MovedOn
-	strayed     bool // PREVIOUS is on another stack, which nobody can read as it was
+	late        bool // what was read of PREVIOUS is of another moment
 	spKnown     bool
 	wide        bool // the winner is an Unwinder
 	left        bool // THIS is of type arch by leaves

@@ -17,21 +17,33 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 		return f.first(), NoReason, nil
 	}
 	pc, sp, fp, stop, err := f.unwind()
+	if s.window.takeLate() {
+		f.late = true
+	}
 	if stop != NoReason {
-		return nil, stop, err
+		return nil, stop, f.why(stop, err)
 	}
 	prev = s.newFrame()
 	prev.Level, prev.next = f.Level+1, f
 	prev.caller = !f.interrupts()
-	prev.moved = f.moved || f.strayed || f.ra.Lval == InMemory && s.window.movedOn(f.ra.Addr)
+	prev.moved = f.moved || f.late
 	prev.pc, prev.fp = pc, fp
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
 	f.inherit(prev)
 	prev.sniff()
 	if prev.winner >= 0 && prev.again(f) {
-		return nil, SameID, errSame
+		return nil, SameID, prev.why(SameID, errSame)
 	}
 	return prev, NoReason, nil
+}
+
+// why returns what there is to say of THIS having no PREVIOUS. Where the thread has run
+// on, that is the reason, and no damage.
+func (f *Frame) why(stop StopReason, err error) error {
+	if (f.moved || f.late) && !stop.Whole() {
+		return errRanOn
+	}
+	return err
 }
 
 // interrupts reports whether PREVIOUS was interrupted and did not call THIS: its PC is
@@ -58,7 +70,7 @@ func (f *Frame) unwind() (pc uint64, sp, fp Value, stop StopReason, err error) {
 	pc = s.arch.CodeAddress(f.ra.Bits)
 	fp = f.prevFP()
 	if pc == 0 && !f.interrupts() {
-		if f.endsChain(fp) {
+		if !f.late && f.endsChain(fp) {
 			return 0, sp, fp, Outermost, nil
 		}
 		return 0, sp, fp, NoSavedPC, errZeroPC
@@ -93,6 +105,7 @@ var (
 	errInner   = errors.New("the frame lies inside the one that it called: corrupt stack?")
 	errBack    = errors.New("the stack leads back to where it has been before it was changed: corrupt stack?")
 	errSame    = errors.New("its caller would be the same frame again: corrupt stack?")
+	errRanOn   = errors.New("the thread has run on")
 	errNotCode = errors.New("nothing executable is mapped there: corrupt stack?")
 )
 

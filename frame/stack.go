@@ -20,6 +20,8 @@ type Stack struct {
 	Thread int
 
 	table    *Table
+	target   target.Target
+	thread   target.Thread
 	modules  *target.Modules
 	window   window
 	arch     *arch.Arch
@@ -51,6 +53,7 @@ func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 // same Limit, in the room that its frames so far took up: they must not be used any
 // more. After an error s has no frames that can be used.
 func (s *Stack) Reset(t target.Target, thread target.Thread) error {
+	s.target, s.thread = t, thread
 	s.modules, s.arch, s.Thread = t.Modules(), t.Arch(), thread.ID()
 	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
@@ -65,7 +68,7 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	for _, r := range s.arch.Narrower {
 		s.live.Value[r] = s.arch.Narrow(r, s.live.Value[r])
 	}
-	s.start(t.Memory())
+	s.start(target.MemoryOf(t, thread))
 	return nil
 }
 
@@ -74,7 +77,7 @@ func (s *Stack) start(m target.Memory) {
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.window.start(m, s.arch)
-	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: m, rows: &s.table.rows, room: &s.room}
+	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
 	s.made, s.cycle, s.depth = 0, cycle{}, 0
 	s.left = left{spans: s.left.spans[:0]}

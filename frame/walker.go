@@ -106,14 +106,20 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 			n++
 		}
 		if stop != NoReason {
-			return n, stop
+			break
 		}
 	}
+	c.noteLate()
 	if stop == NoReason {
 		stop = Limit
 	}
 	return n, stop
 }
+
+// MovedOn reports whether the last Walk or WalkCFA has read memory of another moment than
+// the registers, of a process that runs on (target.Mover): frames may never have been on
+// one stack. The thread may be read once more (target.Runner).
+func (w *Walker) MovedOn() bool { return w.ctx.MovedOn }
 
 // begin makes ready for a context's walk over a memory.
 func (w *Walker) begin(c *Context, mem target.Memory) {
@@ -124,7 +130,7 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 	w.current = c.walk
 	w.window.start(mem, w.arch)
 	w.one.query.Memory = nil // set when first asked
-	w.query.Memory = mem
+	w.query.Memory = &w.window
 	w.table.rows.start(w.modules.Generation)
 }
 
@@ -293,7 +299,7 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 		w.block = make([]byte, blockSize)
 	}
 	// To the end of a page, for the next one may not be there.
-	n, _ := w.window.memory.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
+	n, _ := w.window.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
 	if n < 8 {
 		return 0, nil
 	}

@@ -12,33 +12,44 @@ import (
 // window reads words of a target's memory. Where the memory lends its bytes, most
 // words cost no call.
 type window struct {
-	memory   target.Memory
-	lender   target.Lender // the memory, if it is one
-	mover    target.Mover  // the same
-	follower target.Follower
-	lo       uint64 // address of data[0]
-	data     []byte
-	room     [8]byte
-	big      bool // the target's byte order
+	memory target.Memory
+	lender target.Lender // the memory, if it is one
+	mover  target.Mover  // the same
+	lo     uint64        // address of data[0]
+	data   []byte
+	room   [8]byte
+	big    bool // the target's byte order
+	late   bool // something was read that is of another moment than the registers
 }
 
 func (w *window) start(m target.Memory, a *arch.Arch) {
-	w.memory, w.lo, w.data = m, 0, nil
+	w.memory, w.lo, w.data, w.late = m, 0, nil, false
 	w.big = a.Order == binary.ByteOrder(binary.BigEndian)
 	w.lender, _ = m.(target.Lender)
 	w.mover, _ = m.(target.Mover)
-	w.follower, _ = m.(target.Follower)
 }
 
-// movedOn reports whether the word at addr is of another moment than the registers.
-func (w *window) movedOn(addr uint64) bool {
-	return w.mover != nil && !w.holds(addr, 1) && w.mover.MovedOn(addr)
+// ReadMemory implements [target.Memory], for sniffers.
+func (w *window) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	n, err = w.memory.ReadMemory(addr, p)
+	w.note(addr, n)
+	return n, err
 }
 
-// follow reports whether the stack at to, which was left for the one that at is on, can be
-// read as it was then; told, whether frames inward of at tell if the thread has been back.
-func (w *window) follow(at, to uint64, told bool) bool {
-	return w.follower == nil || told && w.follower.Follow(at, to)
+// note notes it where n bytes that were read at addr are of another moment. What is lent
+// never is.
+func (w *window) note(addr uint64, n int) {
+	if w.mover != nil && !w.late {
+		w.late = w.mover.MovedOn(addr) || n > 1 && w.mover.MovedOn(addr+uint64(n)-1)
+	}
+}
+
+// takeLate reports whether something was read since it was asked last that is of another
+// moment.
+func (w *window) takeLate() bool {
+	late := w.late
+	w.late = false
+	return late
 }
 
 // word reads one word of the architecture's pointer size.
@@ -53,7 +64,7 @@ func (w *window) word(a *arch.Arch, addr uint64) (uint64, error) {
 		}
 	}
 	p := w.room[:size]
-	if n, err := w.memory.ReadMemory(addr, p); n < len(p) {
+	if n, err := w.ReadMemory(addr, p); n < len(p) {
 		if err == nil {
 			err = target.ErrUnmapped
 		}

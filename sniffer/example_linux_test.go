@@ -10,6 +10,7 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -29,6 +30,9 @@ func Example() {
 		if err != nil {
 			fmt.Println(thread.ID(), err)
 			continue
+		}
+		if err := stack.Settle(); err != nil {
+			fmt.Println(thread.ID(), err) // frames that are of another moment say so
 		}
 		for f, err := range stack.All() {
 			if err != nil {
@@ -55,11 +59,20 @@ func ExampleTable() {
 	counts := make(map[uint64]int)
 	threads, _ := t.Threads()
 	for _, thread := range threads {
-		if err := thread.Registers(&regs); err != nil {
-			fmt.Println(thread.ID(), err)
-			continue
+		n, stop := 0, frame.NoReason
+		walk := func() {
+			if err := thread.Registers(&regs); err != nil {
+				fmt.Println(thread.ID(), err)
+				return
+			}
+			n, stop = walker.Walk(&regs, target.MemoryOf(t, thread), pcs)
 		}
-		n, stop := walker.Walk(&regs, t.Memory(), pcs)
+		walk()
+		if walker.MovedOn() { // walk it while it is held
+			if err := thread.(target.Runner).Retake(walk); err != nil {
+				fmt.Println(thread.ID(), err)
+			}
+		}
 		if !stop.Whole() {
 			fmt.Println(thread.ID(), "stop:", stop)
 		}

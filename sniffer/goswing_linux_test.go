@@ -12,15 +12,15 @@ import (
 // A thread that runs C for a goroutine, and soon other C for the same one: the C half of one
 // call and the Go half of another are never on one stack without a word.
 func TestOtherStackThatMovesOn(t *testing.T) {
-	t.Run("calls", func(t *testing.T) { swing(t, true) })
-	t.Run("leaf", func(t *testing.T) { swing(t, false, "leaf") })
+	t.Run("calls", func(t *testing.T) { swing(t) })
+	t.Run("leaf", func(t *testing.T) { swing(t, "leaf") })
 }
 
-func swing(t *testing.T, seen bool, args ...string) {
+func swing(t *testing.T, args ...string) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goswing", "CGO_ENABLED=1"), args...)
-	mixed, moved, whole, n := 0, 0, 0, 0
+	mixed, moved, n := 0, 0, 0
 	// Where a thread is when it is stopped is chance: until all that can be has been seen.
-	for ; n < 200 || n < 5000 && (moved+mixed == 0 || whole == 0 && seen); n++ {
+	for ; n < 200 || n < 5000 && moved+mixed == 0; n++ {
 		names, still, _ := attachAndWalk(t, p.PID)
 		c, goes := "", ""
 		for i, name := range names {
@@ -42,15 +42,10 @@ func swing(t *testing.T, seen bool, args ...string) {
 			mixed++
 		case still < len(names):
 			moved++
-		default:
-			whole++
 		}
 	}
-	t.Logf("%d stacks: %d whole, %d moved on, %d of them mixed", n, whole, moved+mixed, mixed)
+	t.Logf("%d stacks: %d moved on, %d of them mixed", n, moved+mixed, mixed)
 	if moved+mixed == 0 {
 		t.Error("no stack has moved on: the test has not tested anything")
-	}
-	if whole == 0 && seen {
-		t.Error("no stack is whole")
 	}
 }

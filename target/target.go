@@ -45,19 +45,35 @@ type Lender interface {
 // A Mover is a Memory of a process that runs on while it is read.
 type Mover interface {
 	Memory
-	// MovedOn reports whether what is read of a stack at addr is of another moment than
-	// the registers of its thread.
+	// MovedOn reports whether what has just been read at addr is of another moment than
+	// the registers of the thread whose stack is walked.
 	MovedOn(addr uint64) bool
 }
 
-// A Follower is a Mover that has copies of the stacks that its threads run on, and can
-// make one where a thread has left another stack behind.
-type Follower interface {
-	Mover
-	// Follow is told that a thread has changed stacks: what it has left behind begins at
-	// to, and the frame that is the first on the stack that at is on has its SP there. It
-	// reports whether what is read at to is of the same moment as what is at at.
-	Follow(at, to uint64) (same bool)
+// A Runner is a Thread of a process that runs on while its stack is walked, and that can
+// be read once more.
+type Runner interface {
+	Thread
+	// Memory returns the memory that the thread's stack is to be walked in, which is of
+	// the moment of its registers as far as it can be. It is a [Mover].
+	Memory() Memory
+	// MovedOn reports whether something was read of Memory that is of another moment
+	// than the registers.
+	MovedOn() bool
+	// Retake reads the thread once more: Registers are those of another moment then, and
+	// Memory is another. It calls walk, once, while the thread is held, for as long as
+	// that may be: what walk reads of Memory is of the moment of the registers. After an
+	// error walk was not called, and the thread is as it was.
+	Retake(walk func()) error
+}
+
+// MemoryOf returns the memory that a thread's stack is to be walked in: its own, or the
+// target's.
+func MemoryOf(t Target, thread Thread) Memory {
+	if r, ok := thread.(Runner); ok {
+		return r.Memory()
+	}
+	return t.Memory()
 }
 
 // ErrUnmapped says that an address could not be read. Errors of ReadMemory wrap it.

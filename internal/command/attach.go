@@ -26,7 +26,9 @@ Each thread is stopped, read and let go by itself, which holds it for some fifty
 microseconds; the stacks of different threads are then of slightly different
 moments. --consistent stops all threads at one moment, for a whole picture: who
 waits for whom. Of a deep stack the inner part is copied, and the rest when it is
-reached; "[moved on]" marks frames from where the thread had run on by then.
+reached. A thread that has run on by then is stopped once more, and held for as long
+as walking its stack takes, if it takes more than that stack; should that fail, too,
+"[moved on]" marks the frames that may be of another moment.
 
 A process that is stopped (job control, SIGSTOP) stays stopped. One that another
 debugger traces is left alone.
@@ -109,17 +111,30 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	var retake func(walk func()) error
+	if t.Consistent {
+		retake = t.Retake
+	}
 	return &source{
 		Target:  t,
+		retake:  retake,
 		process: Process{PID: pid, Live: true, Root: fmt.Sprintf("/proc/%d/root", pid)},
 		// A container's debug files are looked for in its own root, then in the host's.
 		root: fmt.Sprintf("/proc/%d/root", pid),
 		about: func(doc *document) {
-			pause := t.Pause.Microseconds()
-			doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = pid, t.Exe, &pause, t.Consistent
+			pause := t.Pause
+			threads, _ := t.Threads()
+			for _, th := range threads {
+				pause = max(pause, th.(*live.Thread).Held) // of those that were read once more by now
+			}
+			us := pause.Microseconds()
+			doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = pid, t.Exe, &us, t.Consistent
 		},
 		mark: func(of target.Thread, th *thread) {
-			if err := of.(*live.Thread).Err; err != nil {
+			x := of.(*live.Thread)
+			held := x.Held.Microseconds()
+			th.HeldUS = &held
+			if err := x.Err; err != nil {
 				// The thread did not stop; what there is comes from the PC and SP that the
 				// kernel tells of a sleeping thread.
 				th.Error, th.whole, th.detail = err.Error(), false, err.Error()

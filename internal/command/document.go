@@ -40,6 +40,10 @@ type thread struct {
 	Stop    string `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
 	Error   string `json:"error"` // why there is no stack, or what made it end early
 
+	// Of a live process:
+	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held
+	MovedOn bool   `json:"moved_on,omitempty"` // it ran on before all was read
+
 	whole  bool
 	detail string // Error without what Stop says already
 }

@@ -18,6 +18,8 @@ type walkFlags struct {
 	noLines   bool
 	json      bool
 	color     string
+
+	once bool // for tests: a thread that has run on is not read once more
 }
 
 func (w *walkFlags) add(cmd *cobra.Command, host Host) {

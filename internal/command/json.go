@@ -39,7 +39,7 @@ func (p *jsonPrinter) thread(d *document, i int) {
 		p.byte(',')
 	}
 	t := d.Threads[i]
-	t.Frames, t.Stop, t.Error = []frm{}, "", ""
+	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []frm{}, "", "", nil, false
 	p.value(&t, len(`],"stop":"","error":""}`))
 }
 
@@ -47,9 +47,11 @@ func (p *jsonPrinter) end(t *thread) {
 	p.text("],")
 	at := len(p.buf)
 	p.value(struct {
-		Stop  string `json:"stop"`
-		Error string `json:"error"`
-	}{t.Stop, t.Error}, 0)
+		Stop    string `json:"stop"`
+		Error   string `json:"error"`
+		HeldUS  *int64 `json:"held_us,omitempty"`
+		MovedOn bool   `json:"moved_on,omitempty"`
+	}{t.Stop, t.Error, t.HeldUS, t.MovedOn}, 0)
 	p.buf = append(p.buf[:at], p.buf[at+1:]...) // without the brace
 }
 

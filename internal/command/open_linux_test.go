@@ -24,7 +24,12 @@ import (
 // document and the snapshot's path.
 func saved(t *testing.T, pid int, flags *walkFlags) (doc *document, path string) {
 	t.Helper()
-	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second})
+	return savedBy(t, pid, live.Options{Timeout: 5 * time.Second}, flags)
+}
+
+func savedBy(t *testing.T, pid int, opts live.Options, flags *walkFlags) (doc *document, path string) {
+	t.Helper()
+	s, err := process(context.Background(), pid, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 func TestOpenMoved(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), "swing", "5000")
 	for range 300 {
-		want, path := saved(t, p.PID, &walkFlags{})
+		want, path := saved(t, p.PID, &walkFlags{once: true})
 		moved := 0
 		for _, f := range want.Threads[0].Frames {
 			if f.MovedOn {

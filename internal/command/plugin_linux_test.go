@@ -186,7 +186,7 @@ func TestPluginFaults(t *testing.T) {
 	if !errors.Is(err, errEarly) {
 		t.Fatal(err)
 	}
-	pause := regexp.MustCompile(`"pause_us":(\d+)`)
+	pause := regexp.MustCompile(`"(?:pause|held)_us":(\d+)`)
 	want = pause.ReplaceAllString(want, "")
 	for mode, warning := range map[string]string{
 		"declines":              "",

@@ -19,6 +19,7 @@ type source struct {
 	about    func(*document)              // fills in what is known of the whole
 	mark     func(target.Thread, *thread) // adds what is known of one thread; nil if there is nothing
 	warnings func() []string              // what the user should know by now
+	retake   func(walk func()) error      // takes a picture of one moment anew; nil where there is none to take
 }
 
 // symbolizer makes the symbolizer of a target.
@@ -55,8 +56,12 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 		return nil, nil, err
 	}
 	doc = &document{Arch: s.Arch().Name}
+	walkers := newWalkers(s, symbols, flags, len(threads))
+	if threads, err = s.settle(walkers, threads, flags); err != nil {
+		return nil, nil, err
+	}
 	var workers []func(int) thread
-	for _, w := range newWalkers(s, symbols, flags, len(threads)) {
+	for _, w := range walkers {
 		workers = append(workers, func(i int) thread {
 			frames := []frm{}
 			th := w.thread(threads[i], func(f *frame.Frame) { frames = w.appendFrame(frames, len(frames), f) })

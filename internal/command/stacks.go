@@ -40,6 +40,10 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 	if err != nil {
 		return false, err
 	}
+	walkers := newWalkers(s, symbols, flags, len(threads))
+	if threads, err = s.settle(walkers, threads, flags); err != nil {
+		return false, err
+	}
 	doc := &document{Arch: s.Arch().Name, Threads: make([]thread, len(threads))}
 	s.about(doc)
 	for i, th := range threads {
@@ -55,7 +59,6 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 	}
 
 	var workers []func(int) printer
-	walkers := newWalkers(s, symbols, flags, len(threads))
 	used := make(chan printer, (1+ahead)*len(walkers)) // room for all of them
 	for _, w := range walkers {
 		workers = append(workers, func(i int) (p printer) {

@@ -13,7 +13,7 @@ import (
 // What is written piece by piece, thread by thread, is the document that
 // encoding/json writes at once.
 func TestPieces(t *testing.T) {
-	pause := regexp.MustCompile(`"pause_us":\d+`)
+	pause := regexp.MustCompile(`"(pause|held)_us":\d+`)
 	for _, tt := range []struct {
 		src  string
 		args []string

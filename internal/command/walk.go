@@ -126,6 +126,9 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 		out.Error = err.Error()
 		return out
 	}
+	if !w.flags.once {
+		w.stack.Settle() // where that cannot be, the frames say so
+	}
 	var last *frame.Frame
 	for f, err := range w.stack.All() {
 		if err != nil {
@@ -140,6 +143,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 	}
 	reason := last.StopReason()
 	out.Stop = reason.String()
+	out.MovedOn = w.stack.MovedOn()
 	// Fewer frames on request is no fault of the stack.
 	out.whole = reason.Whole() || reason == frame.Limit
 	if out.whole {

@@ -59,7 +59,7 @@ func (c *Checker) Check(tg target.Target, th target.Thread) error {
 		full = frame.Limit // where pcs is full, PREVIOUS has not been looked at
 	}
 	c.walker.Reset()
-	mem := tg.Memory()
+	mem := target.MemoryOf(tg, th)
 	for _, way := range []struct {
 		name string
 		mem  target.Memory

@@ -130,8 +130,24 @@ type snapshot struct {
 func (s *snapshot) take() error {
 	hookStopped()
 	s.moment = time.Now()
+	leader, err := s.readAll()
+	if err != nil {
+		return err
+	}
+	if err := s.files.openAll(leader); err != nil {
+		return err
+	}
+	if err := s.readMaps(leader); err != nil {
+		return err
+	}
+	s.copyStacks(leader)
+	return nil
+}
+
+// readAll reads the registers of all threads, which are stopped. leader is one of them to
+// read the address space by: the main one may have ended.
+func (s *snapshot) readAll() (leader int, err error) {
 	room := s.files.registerRoom
-	leader := 0 // a thread to read the address space by: the main one may have ended
 	for _, x := range s.tracer.tracees {
 		switch x.state {
 		case stopped:
@@ -147,16 +163,9 @@ func (s *snapshot) take() error {
 		}
 	}
 	if leader == 0 {
-		return ErrExited
+		return 0, ErrExited
 	}
-	if err := s.files.openAll(leader); err != nil {
-		return err
-	}
-	if err := s.readMaps(leader); err != nil {
-		return err
-	}
-	s.copyStacks(leader)
-	return nil
+	return leader, nil
 }
 
 // readMaps reads what is mapped, by the first thread given that is still there.
@@ -208,17 +217,16 @@ func (s *snapshot) blockedRegisters(x *tracee) {
 // copyStacks copies the inner part of every thread's stack, the stacks that were
 // interrupted by handlers on alternate stacks, and the vDSO, which has no file.
 func (s *snapshot) copyStacks(leader int) {
-	var stacks []stack
+	var stacks []uint64 // their stack pointers
 	for _, x := range s.tracer.tracees {
 		if sp, ok := x.regs.Get(hostArch.SP); ok && x.state != gone {
-			x.owner = &owner{tid: x.tid, step: firstCopy}
-			stacks = append(stacks, stack{sp, x.owner})
+			stacks = append(stacks, sp)
 		}
 	}
 	for range maxSwitches {
 		var want []span
-		for _, k := range stacks {
-			if w, ok := stackSpan(s.maps, k.sp, uint64(hostArch.RedZone)); ok {
+		for _, sp := range stacks {
+			if w, ok := stackSpan(s.maps, sp, uint64(hostArch.RedZone)); ok {
 				want = append(want, w)
 			}
 		}
@@ -229,14 +237,13 @@ func (s *snapshot) copyStacks(leader int) {
 		s.left -= n
 
 		outer := stacks[:0]
-		for _, k := range stacks {
-			i := findBlock(s.copies, k.sp)
-			if i == len(s.copies) || s.copies[i].lo > k.sp {
+		for _, sp := range stacks {
+			i := findBlock(s.copies, sp)
+			if i == len(s.copies) || s.copies[i].lo > sp {
 				continue
 			}
-			s.copies[i].owner = k.owner
-			if v, ok := interruptedSP(hostArch, k.sp, s.copies[i].data[k.sp-s.copies[i].lo:]); ok {
-				outer = append(outer, stack{v, k.owner})
+			if v, ok := interruptedSP(hostArch, s.maps, sp, s.copies[i].data[sp-s.copies[i].lo:]); ok {
+				outer = append(outer, v)
 			}
 		}
 		if stacks = outer; len(stacks) == 0 {
@@ -245,16 +252,10 @@ func (s *snapshot) copyStacks(leader int) {
 	}
 }
 
-// stack is a thread's, or one that a handler on another stack has interrupted.
-type stack struct {
-	sp    uint64
-	owner *owner
-}
-
 // target makes the result, after the process has been let go.
 func (s *snapshot) target() (*Target, error) {
-	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, left: s.left, lift: s.files.lift}
-	m.add(s.copies...)
+	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still}
+	m.left.Store(int64(s.left))
 	for i := range s.maps {
 		if v := &s.maps[i]; v.IsVDSO() { // it has no file, and must outlive the process
 			data := make([]byte, v.Hi-v.Lo)
@@ -266,21 +267,62 @@ func (s *snapshot) target() (*Target, error) {
 		PID: s.tracer.proc.pid, Exe: s.files.exePath, Consistent: s.consistent,
 		arch: hostArch.WithPACMask(s.pacMask), memory: m, files: s.files, maps: s.maps, taken: s.moment,
 	}
+	t.threads = s.threads(t, m)
+	m.show(views(t.threads), nil)
 	for _, x := range s.tracer.tracees {
 		t.Pause = max(t.Pause, x.held)
-		if x.state != gone {
-			t.threads = append(t.threads, &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs, owner: x.owner})
-		}
 	}
-	slices.SortFunc(t.threads, func(a, b *Thread) int {
+	s.files.memory = m
+	t.modules = s.files.modules(s.maps)
+	return t, nil
+}
+
+// threads makes the target's threads.
+func (s *snapshot) threads(t *Target, m *memory) (list []*Thread) {
+	for _, x := range s.tracer.tracees {
+		if x.state == gone {
+			continue
+		}
+		th := &Thread{Err: x.err, Held: x.held, id: x.tid, name: x.name, regs: x.regs, target: t}
+		th.view = newView(m, x, s.copies)
+		list = append(list, th)
+	}
+	slices.SortFunc(list, func(a, b *Thread) int {
 		if a.id == t.PID || b.id == t.PID {
 			return btoi(b.id == t.PID) - btoi(a.id == t.PID)
 		}
 		return a.id - b.id
 	})
-	s.files.memory = m
-	t.modules = s.files.modules(s.maps)
-	return t, nil
+	return list
+}
+
+func views(threads []*Thread) (list []*view) {
+	for _, th := range threads {
+		list = append(list, th.view)
+	}
+	return list
+}
+
+// newView makes the view of a thread that was read. shared are copies for all threads, which
+// are of one moment; else the thread has its own.
+func newView(m *memory, x *tracee, shared []block) *view {
+	v := &view{memory: m, tid: x.tid, sp: x.regs.Value[hostArch.SP]}
+	if len(shared) > 0 {
+		v.list.Store(&shared)
+	} else {
+		for i, b := range x.copied {
+			// In turn, what is mapped was not known when stacks were looked for.
+			if i == 0 || mayBeStack(m.maps, b.lo) {
+				v.size += int64(len(b.data))
+				v.add(b)
+			}
+		}
+	}
+	if b := v.holder(v.sp); b != nil {
+		lo := max(b.lo, v.sp-min(v.sp, uint64(hostArch.RedZone)))
+		v.first = block{lo: lo, data: b.data[lo-b.lo : min(lo-b.lo+firstCopy, uint64(len(b.data)))]}
+	}
+	return v
 }
 
 func btoi(b bool) int {

@@ -41,4 +41,8 @@ func refuse(kind error, pid int, format string, args ...any) error {
 	return &refusal{kind, fmt.Sprintf("attach %d: ", pid) + fmt.Sprintf(format, args...)}
 }
 
-var errClosed = errors.New("target is closed")
+var (
+	errClosed        = errors.New("target is closed")
+	errConsistent    = errors.New("the picture is of one moment: all threads are read once more, or none")
+	errNotConsistent = errors.New("the threads were read one after the other: they are read once more one by one")
+)

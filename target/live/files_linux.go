@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // files is what stays open of a process, so that it serves this very process
@@ -207,6 +208,25 @@ func (f *files) copyFrom(tid int, sp uint64, room []byte) (lo uint64, n int) {
 		}
 	}
 	return 0, 0
+}
+
+// copyStacks copies of the stack that sp points into as much as first, bytes, and of those
+// that handlers on alternate stacks have interrupted firstCopy each, as far as there is room.
+// It appends the copies, which lie in room, to those given. maps may be nil.
+func (f *files) copyStacks(tid int, sp uint64, maps []procmaps.Mapping, first int, room []byte, to []block) []block {
+	for n, ok := 0, true; ok && n < maxSwitches && len(room) > 0; n++ {
+		lo, got := f.copyFrom(tid, sp, room[:min(first, len(room))])
+		if got == 0 {
+			break
+		}
+		data := room[:got:got]
+		to = append(to, block{lo: lo, data: data})
+		room = room[min(first, len(room)):]
+		first = firstCopy
+		skip := min(uint64(got), sp-min(sp, lo))
+		sp, ok = interruptedSP(hostArch, maps, max(sp, lo), data[skip:])
+	}
+	return to
 }
 
 // copyRange copies what is readable from lo on into room, and returns how much that is.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"io"
+	"sync"
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -38,17 +39,22 @@ type Target struct {
 
 	// Consistent says that the moment was the same for all threads.
 	Consistent bool
-	// Pause is the longest time that any one thread was held by [Attach]: from just
-	// before it was asked to stop until it had been let go.
+	// Pause is the longest time that any one thread was held by [Attach], or by
+	// [Target.Retake]: from just before it was asked to stop until it had been let go.
 	Pause time.Duration
 
 	arch    *arch.Arch
-	threads []*Thread // the main thread first, then by ascending ID
 	modules *target.Modules
 	maps    []procmaps.Mapping // all of them, for Snapshot
-	taken   time.Time
 	memory  target.Memory
 	files   source
+
+	retaking sync.Mutex
+	retakes  int // how often all threads were
+
+	mu      sync.Mutex // over what follows
+	threads []*Thread  // the main thread first, then by ascending ID
+	taken   time.Time
 }
 
 // source is what a target reads files and live memory from.
@@ -56,6 +62,8 @@ type source interface {
 	io.Closer
 	warned() []string
 	about(name string) ([]byte, error) // reads a file of /proc/PID
+	retake(th *Thread, walk func()) error
+	retakeAll(t *Target, walk func()) error
 }
 
 // Arch returns the process's architecture.
@@ -63,11 +71,10 @@ func (t *Target) Arch() *arch.Arch { return t.arch }
 
 // Memory returns the address space: the stacks as they were copied, and all
 // else as the process has it when it is read. Of a large stack only the inner part is
-// copied at first, and more when it is read, as long as the thread is where it was:
-// a thread that is blocked is not stopped again for that, any other for a moment. Once
-// it has moved on, what is read beyond the copies is of another moment, which
-// [target.Mover] tells. Reads of a process that has exited fail with [ErrExited],
-// outside the copies.
+// copied at first, and more when it is read, as long as the thread is blocked where it
+// was. Threads are to be walked in memory of their own ([Thread.Memory]), for two that
+// were read one after the other may have been on one stack, a goroutine's. Reads of a
+// process that has exited fail with [ErrExited], outside the copies.
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped when the picture was taken.
@@ -76,6 +83,8 @@ func (t *Target) Modules() *target.Modules { return t.modules }
 // Threads returns the threads, each a [*Thread]: the main thread first, the
 // others by ascending ID. The error is always nil.
 func (t *Target) Threads() ([]target.Thread, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	list := make([]target.Thread, len(t.threads))
 	for i, th := range t.threads {
 		list[i] = th
@@ -92,18 +101,39 @@ func (t *Target) Warnings() []string { return t.files.warned() }
 // [Attach] returned and is not touched.
 func (t *Target) Close() error { return t.files.Close() }
 
-// Thread is one thread of a [Target].
+// Retake takes the picture of a [Target.Consistent] one anew, at one moment, and calls walk,
+// once, while all threads are held, for as long as that may be: what walk reads of their
+// Memory is of that moment. Threads returns others then, which walk should ask for. After
+// an error walk was not called, and the picture is as it was.
+//
+// It is for stacks that were not whole at the first time ([Thread.MovedOn]): of each that
+// was walked before, walk takes as long as walking takes, and no more.
+func (t *Target) Retake(walk func()) error {
+	if !t.Consistent {
+		return errNotConsistent
+	}
+	t.retaking.Lock()
+	defer t.retaking.Unlock()
+	return t.files.retakeAll(t, walk)
+}
+
+// Thread is one thread of a [Target]. It implements [target.Runner].
 type Thread struct {
 	// Err says why the thread could not be stopped; nil for those that were.
 	Err error
-	// Held is the time that the thread was held; see [Target.Pause].
+	// Held is the longest time that the thread was held; see [Target.Pause].
 	Held time.Duration
 
-	id   int
-	name string
-	regs arch.Registers
+	id     int
+	name   string
+	target *Target
 
-	owner *owner // of the stack's copies; nil if there are none
+	retaking sync.Mutex
+	retakes  int // how often it was
+
+	mu   sync.Mutex // over what follows, and Held
+	regs arch.Registers
+	view *view
 }
 
 // ID returns the kernel's thread ID, as the caller's PID namespace has it.
@@ -112,14 +142,47 @@ func (t *Thread) ID() int { return t.id }
 // Name returns the thread's name (comm): at most 15 bytes.
 func (t *Thread) Name() string { return t.name }
 
-// MovedOn reports whether more of the thread's stack was asked for than had been copied,
-// after the thread had run on. It may become true while the stack is walked.
-func (t *Thread) MovedOn() bool { return t.owner != nil && t.owner.movedOn.Load() }
+// Memory returns the address space as the thread's stack is to be walked in. What was
+// copied of the stack while the thread was held is of the moment of its registers. More is
+// copied when it is read: it is of that moment as well, if the thread is blocked where it
+// was; else [target.Mover] tells that it is not.
+func (t *Thread) Memory() target.Memory {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.view
+}
+
+// MovedOn reports whether more was read of Memory than had been copied, after the thread
+// had run on. It may become true while the stack is walked; [Thread.Retake] helps.
+func (t *Thread) MovedOn() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.view.moved.Load()
+}
+
+// Retake stops the thread once more, reads its registers, and as much of its stack as was
+// missing, and calls walk, once. Where that needs more than the thread's own stack, the
+// thread is held while walk runs, up to some milliseconds, and longer the more often it
+// was retaken. Registers and Memory are others then; what the Memory had before is of
+// the moment before. After an error walk was not called, and the thread is as it was.
+//
+// The threads of a [Target.Consistent] picture cannot be retaken one by one: see
+// [Target.Retake].
+func (t *Thread) Retake(walk func()) error {
+	if t.target.Consistent {
+		return errConsistent
+	}
+	t.retaking.Lock()
+	defer t.retaking.Unlock()
+	return t.target.files.retake(t, walk)
+}
 
 // Registers fills in the thread's registers. Of a thread that could not be
 // stopped (see Err) they are PC and SP alone, where the kernel tells these, else
 // the error is Err.
 func (t *Thread) Registers(r *arch.Registers) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.regs.Known == (arch.RegSet{}) {
 		return t.Err
 	}

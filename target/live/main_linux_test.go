@@ -29,7 +29,11 @@ import (
 const roleVariable = "SFWALK_LIVE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	role, pid, _ := strings.Cut(os.Getenv(roleVariable), " ")
+	role, pid := "", ""
+	if v := os.Getenv(roleVariable); v != "" {
+		i := strings.LastIndexByte(v, ' ')
+		role, pid = v[:i], v[i+1:]
+	}
 	id, _ := strconv.Atoi(pid)
 	switch role {
 	case "":
@@ -41,10 +45,25 @@ func TestMain(m *testing.M) {
 		}
 		_, err := Attach(context.Background(), id, Options{Consistent: true})
 		fmt.Println(err)
+	case "hold one", "hold all": // does so when what it needs is read once more
+		tg, err := Attach(context.Background(), id, Options{Consistent: role == "hold all"})
+		if err != nil {
+			break
+		}
+		hookStopped = func() {
+			fmt.Println("ready")
+			time.Sleep(time.Hour)
+		}
+		if tg.Consistent {
+			err = tg.Retake(func() {})
+		} else {
+			err = tg.threads[0].Retake(func() {})
+		}
+		fmt.Println(err)
 	case "trace": // is the tracer, as a debugger would be
 		runtime.LockOSThread()
 		fmt.Println(errors.Join(errors.New("ready"), unix.PtraceSeize(id)))
-		select {}
+		time.Sleep(time.Hour) // select {} would be a deadlock
 	case "attach": // attaches, and says what came of it
 		target, err := Attach(context.Background(), id, Options{})
 		fmt.Println(err)

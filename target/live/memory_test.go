@@ -42,7 +42,7 @@ func TestMemoryReads(t *testing.T) {
 		m.add(b)
 	}
 	want := func(addr uint64) (byte, bool) {
-		for _, b := range m.copies() {
+		for _, b := range m.copies().all() {
 			if addr >= b.lo && addr < b.hi() {
 				return ^worldByte(addr), true
 			}
@@ -126,7 +126,7 @@ func TestMissing(t *testing.T) {
 				}
 			}
 			var blocks []block
-			for _, s := range missing(m.copies(), want) {
+			for _, s := range missing(m.copies().all(), want) {
 				if s.lo >= s.hi {
 					t.Fatalf("round %d: empty %v", round, s)
 				}
@@ -200,13 +200,23 @@ func TestStackSpan(t *testing.T) {
 	}
 }
 
-func TestCopiedIsPartOfBlock(t *testing.T) {
+func TestWindowIsOfCopy(t *testing.T) {
 	var m memory
 	m.add(block{lo: 0x1000, data: []byte("abcdef")})
-	if got := m.copied(0x1002); !bytes.Equal(got, []byte("cdef")) {
-		t.Errorf("%q", got)
+	if lo, data := m.Window(0x1002); lo != 0x1000 || !bytes.Equal(data, []byte("abcdef")) {
+		t.Errorf("%#x, %q", lo, data)
 	}
-	if m.copied(0xfff) != nil || m.copied(0x1006) != nil {
-		t.Error("copied gives what was not")
+	for _, addr := range []uint64{0xfff, 0x1006} {
+		if _, data := m.Window(addr); data != nil {
+			t.Errorf("what was not copied, at %#x, is lent", addr)
+		}
 	}
+}
+
+// copied returns what is copied from addr on, as far as it lies together.
+func copied(m *memory, addr uint64) []byte {
+	if lo, data := m.Window(addr); data != nil {
+		return data[addr-lo:]
+	}
+	return nil
 }

@@ -193,17 +193,8 @@ func (s *snapshot) read(x *tracee) {
 // on alternate stacks have interrupted, into the room that keep empties.
 func (s *snapshot) copyStack(x *tracee) {
 	s.lifted = s.lifted[:0]
-	sp, ok := x.regs.Get(hostArch.SP)
-	room := s.files.copyRoom
-	for n := 0; ok && n < maxSwitches; n++ {
-		lo, got := s.files.copyFrom(x.tid, sp, room[:firstCopy])
-		if got == 0 {
-			return
-		}
-		s.lifted = append(s.lifted, block{lo: lo, data: room[:got]})
-		room = room[firstCopy:]
-		skip := min(uint64(got), sp-min(sp, lo))
-		sp, ok = interruptedSP(hostArch, max(sp, lo), s.lifted[n].data[skip:])
+	if sp, ok := x.regs.Get(hostArch.SP); ok {
+		s.lifted = s.files.copyStacks(x.tid, sp, nil, firstCopy, s.files.copyRoom, s.lifted)
 	}
 }
 
@@ -212,11 +203,10 @@ func (s *snapshot) keep(x *tracee) {
 	if len(s.lifted) == 0 {
 		return
 	}
-	x.owner = &owner{tid: x.tid, step: firstCopy}
 	for _, b := range s.lifted {
 		if n := uint64(len(b.data)); n <= s.left {
 			s.left -= n
-			s.copies = append(s.copies, block{lo: b.lo, data: slices.Clone(b.data), owner: x.owner})
+			x.copied = append(x.copied, block{lo: b.lo, data: slices.Clone(b.data)})
 		}
 	}
 	s.lifted = s.lifted[:0]

@@ -15,7 +15,7 @@ import (
 // it all that walking them needs. The error is that of a closed target.
 func (t *Target) Snapshot() (*value.Snapshot, error) {
 	s := &value.Snapshot{
-		Arch: t.arch, PID: t.PID, Exe: t.Exe, Taken: t.taken, Pause: t.Pause, Consistent: t.Consistent, Maps: t.maps,
+		Arch: t.arch, PID: t.PID, Exe: t.Exe, Pause: t.Pause, Consistent: t.Consistent, Maps: t.maps,
 	}
 	var err error
 	if s.Auxv, err = t.files.about("auxv"); err == errClosed {
@@ -26,19 +26,26 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	}
 	command, _ := t.files.about("cmdline")
 	s.Command = string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))
-	for _, th := range t.threads {
-		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Held: th.Held, Err: th.Err, MovedOn: th.MovedOn()})
+	t.mu.Lock()
+	threads := t.threads
+	s.Taken = t.taken
+	t.mu.Unlock()
+	var copied []value.Block // some of it at the same addresses: see memory.copies
+	for _, th := range threads {
+		th.mu.Lock()
+		s.Pause = max(s.Pause, th.Held)
+		s.Threads = append(s.Threads, value.Thread{TID: th.id, Comm: th.name, Regs: th.regs, Held: th.Held, Err: th.Err, MovedOn: th.view.moved.Load()})
+		for _, b := range th.view.all() {
+			copied = append(copied, value.Block{Addr: b.lo, Data: b.data, Late: b.late})
+		}
+		th.mu.Unlock()
 	}
 	if m, ok := t.memory.(*memory); ok {
-		for _, b := range m.copies() {
+		for _, b := range m.copies().all() {
 			s.Memory = append(s.Memory, value.Block{Addr: b.lo, Data: b.data})
 		}
-		later := m.live.blocks()
-		for i := range later {
-			// What comes first in a page may be a copy's end, which AddMemory cuts off.
-			later[i].Late = m.MovedOn(later[i].End() - 1)
-		}
-		s.AddMemory(later)
+		s.AddMemory(copied)
+		s.AddMemory(m.live.blocks())
 	}
 	s.Gather(t.memory, t.modules)
 	return s, nil

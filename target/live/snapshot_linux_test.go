@@ -188,7 +188,7 @@ func TestAlternateStack(t *testing.T) {
 	if local-sp < 1<<20 {
 		t.Fatalf("SP %#x is not on another stack than %#x", sp, local)
 	}
-	got := tg.memory.(*memory).copied(local)
+	got := copied(tg.memory.(*memory), local)
 	if len(got) < 8 || binary.LittleEndian.Uint64(got) != 0x5ca1ab1e0ddba11 {
 		t.Fatalf("the interrupted function's local at %#x is not in the copies: % x", local, got[:min(len(got), 8)])
 	}
@@ -295,7 +295,7 @@ func TestCopyMemory(t *testing.T) {
 		m.add(blocks...)
 		for _, s := range parts {
 			for at := s.lo; at < s.hi; at++ {
-				got := m.copied(at)
+				got := copied(&m, at)
 				if (got != nil) != there(at) {
 					t.Fatalf("%s: %#x of %#x-%#x is copied: %v, is mapped: %v", way, at, s.lo, s.hi, got != nil, there(at))
 				}

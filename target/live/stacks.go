@@ -57,8 +57,9 @@ func fit(spans []span, limit uint64) {
 // interruptedSP looks for a signal frame on the stack that sp points to: the
 // kernel's struct ucontext of a handler that runs on an alternate stack. That
 // tells where the alternate stack is, which must hold both sp and the ucontext,
-// and the interrupted SP, which is elsewhere. stack is the memory from sp on.
-func interruptedSP(a *arch.Arch, sp uint64, stack []byte) (uint64, bool) {
+// and the interrupted SP, which is elsewhere, on a stack: as far as maps, which may be nil,
+// tell. stack is the memory from sp on.
+func interruptedSP(a *arch.Arch, maps []procmaps.Mapping, sp uint64, stack []byte) (uint64, bool) {
 	uc := a.UContext
 	end := max(uc.StackBase, uc.StackSize, uc.SP) + 8
 	stack = stack[:min(len(stack), ucontextSpan)]
@@ -72,9 +73,16 @@ func interruptedSP(a *arch.Arch, sp uint64, stack []byte) (uint64, bool) {
 			continue
 		}
 		// A handler within a handler on the same stack: the outer one's frame follows.
-		if v := a.Order.Uint64(stack[off+uc.SP:]); v != 0 && v-base > size {
+		if v := a.Order.Uint64(stack[off+uc.SP:]); v != 0 && v-base > size && mayBeStack(maps, v) {
 			return v, true
 		}
 	}
 	return 0, false
+}
+
+// mayBeStack reports whether a stack pointer may point to an address: to what is written to,
+// and is no program's code. An overflown stack's points to what is not mapped, or to a guard.
+func mayBeStack(maps []procmaps.Mapping, sp uint64) bool {
+	i, ok := procmaps.Find(maps, sp)
+	return !ok || !maps[i].Read || maps[i].Write && !(maps[i].Exec && maps[i].IsFile())
 }

@@ -18,11 +18,15 @@ func putUContext(stack []byte, off int, base, size, sp uint64) {
 }
 
 func TestInterruptedSP(t *testing.T) {
-	const base, size, sp, outer = 0x7f0000010000, 0x8000, 0x7f0000014004, 0x7ffe00001238
+	const base, size, sp, outer, text = 0x7f0000010000, 0x8000, 0x7f0000014004, 0x7ffe00001238, 0x400000
+	maps := []procmaps.Mapping{
+		{Lo: text, Hi: text + 0x1000, Read: true, Exec: true, Inode: 1, Path: "/bin/program"},
+		{Lo: outer &^ 0xfff, Hi: outer | 0xfff, Read: true, Write: true},
+	}
 	find := func(put func(stack []byte)) (uint64, bool) {
 		stack := make([]byte, base+size-sp)
 		put(stack)
-		return interruptedSP(amd64.Arch, sp, stack)
+		return interruptedSP(amd64.Arch, maps, sp, stack)
 	}
 	for _, c := range []struct {
 		name string
@@ -34,6 +38,11 @@ func TestInterruptedSP(t *testing.T) {
 			putUContext(s, 0x104, base, size, base+0x5000)
 			putUContext(s, 0x2004, base, size, outer)
 		}, outer},
+		{"what was left of another, and led to code", func(s []byte) {
+			putUContext(s, 0x104, base, size, text+0x10)
+			putUContext(s, 0x2004, base, size, outer)
+		}, outer},
+		{"of a stack that was mapped since", func(s []byte) { putUContext(s, 0x104, base, size, 0x7fff00001238) }, 0x7fff00001238},
 		{"none", func([]byte) {}, 0},
 		{"not aligned", func(s []byte) { putUContext(s, 0x100, base, size, outer) }, 0},
 		{"another alternate stack", func(s []byte) { putUContext(s, 0x104, base+0x100000, size, outer) }, 0},
@@ -53,7 +62,7 @@ func FuzzInterruptedSP(f *testing.F) {
 	f.Add(uint64(0x7f0000014008), stack)
 	f.Add(^uint64(0)-100, stack)
 	f.Fuzz(func(t *testing.T, sp uint64, stack []byte) {
-		v, ok := interruptedSP(amd64.Arch, sp, stack)
+		v, ok := interruptedSP(amd64.Arch, nil, sp, stack)
 		if !ok {
 			return
 		}

@@ -45,7 +45,7 @@ type tracee struct {
 	since  time.Time // before it was asked to stop
 	held   time.Duration
 	regs   arch.Registers
-	owner  *owner // of its stack's copies; nil if there are none
+	copied []block // of its stack, the inner part first, and of those that handlers have interrupted
 	err    error
 }
 

@@ -1,0 +1,93 @@
+package live
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+const (
+	pageSize  = 4096      // the finest grain at which memory is there or not
+	chunkSize = 16 * 1024 // read at once
+	maxChunks = 256       // kept
+)
+
+// pages reads a process's memory through a small cache: neighbouring words,
+// which is what unwinding asks for, cost one system call, not one each.
+type pages struct {
+	pid int
+	// fetch reads from the process: how many bytes from the first on could be
+	// read. An error says that nothing can be read any more: ErrExited.
+	fetch func(addr uint64, p []byte) (n int, err error)
+
+	mu     sync.RWMutex
+	chunks map[uint64]*chunk
+	order  [maxChunks]uint64 // the chunks' addresses; next is the oldest once it is full
+	next   int
+}
+
+// chunk is chunkSize bytes of memory, of which some pages may not be there.
+type chunk struct {
+	there uint8 // bit i: page i
+	data  [chunkSize]byte
+}
+
+func (c *pages) read(addr uint64, p []byte) (n int, err error) {
+	if len(p) >= chunkSize {
+		n, err = c.fetch(addr, p)
+	}
+	for err == nil && n < len(p) {
+		at := addr + uint64(n)
+		var k *chunk
+		if k, err = c.chunk(at &^ (chunkSize - 1)); err != nil {
+			break
+		}
+		off := at & (chunkSize - 1)
+		if k.there&(1<<(off/pageSize)) == 0 {
+			break
+		}
+		n += copy(p[n:], k.data[off:(off|(pageSize-1))+1])
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	if err != nil {
+		return n, fmt.Errorf("read memory of process %d at %#x: %w: %w", c.pid, addr+uint64(n), err, target.ErrUnmapped)
+	}
+	return n, fmt.Errorf("read %d bytes at %#x: nothing readable at %#x: %w", len(p), addr, addr+uint64(n), target.ErrUnmapped)
+}
+
+func (c *pages) chunk(lo uint64) (*chunk, error) {
+	c.mu.RLock()
+	k := c.chunks[lo]
+	c.mu.RUnlock()
+	if k != nil {
+		return k, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k = c.chunks[lo]; k != nil {
+		return k, nil
+	}
+	k = new(chunk)
+	for off := uint64(0); off < chunkSize; {
+		n, err := c.fetch(lo+off, k.data[off:])
+		if err != nil {
+			return nil, err // of no use to remember: every read will say so
+		}
+		for end := off + uint64(n); off+pageSize <= end; off += pageSize {
+			k.there |= 1 << (off / pageSize)
+		}
+		off += pageSize // the page that could not be read, or could in part only
+	}
+	if c.chunks == nil {
+		c.chunks = make(map[uint64]*chunk)
+	}
+	if len(c.chunks) == maxChunks {
+		delete(c.chunks, c.order[c.next])
+	}
+	c.order[c.next], c.next = lo, (c.next+1)%maxChunks
+	c.chunks[lo] = k
+	return k, nil
+}

@@ -1,0 +1,259 @@
+//go:build amd64 || arm64 || s390x
+
+package live
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+const (
+	// againTimeout is how long a thread is waited for that is read once more: on a busy
+	// machine it may take a while until it gets a processor to stop on.
+	againTimeout = DefaultTimeout
+	// firstHold is how long a thread is held at most for who walks its stack, the first
+	// time: four times as long the second time, and so on, up to lastHold.
+	firstHold = 5 * time.Millisecond
+	lastHold  = 320 * time.Millisecond
+	// deeper is how much deeper a stack may have become since it was read last, bytes.
+	deeper = 256 << 10
+)
+
+// retake implements source.
+func (f *files) retake(th *Thread, walk func()) error {
+	if err := f.gone(); err != nil {
+		return err
+	}
+	old := th.view
+	m := old.memory
+	first, whole := old.lacksStack(), true
+	if first == 0 {
+		first, whole = firstCopy, false
+	}
+	room := make([]byte, first+(maxSwitches-1)*firstCopy)
+	touch(room)
+	t := &tracer{proc: f.proc}
+	x := &tracee{tid: th.id, name: th.name}
+	t.tracees = []*tracee{x}
+	limit := min(firstHold<<(2*min(th.retakes, 4)), lastHold)
+	th.retakes++
+	var v *view
+	h := newHold(t, limit)
+	h.stop = func() error {
+		if err := t.stopOne(x); err != nil {
+			return err
+		}
+		hookStopped()
+		x.readRegisters(room[:maxRegisterSet])
+		if x.state != stopped {
+			return ErrExited
+		}
+		if x.err != nil {
+			return x.err
+		}
+		sp := x.regs.Value[hostArch.SP]
+		if k, ok := procmaps.Find(m.maps, sp); ok {
+			first = int(min(uint64(first), max(firstCopy, m.maps[k].Hi-sp+uint64(hostArch.RedZone))))
+		}
+		x.copied = f.copyStacks(x.tid, sp, m.maps, first, room, nil)
+		if whole {
+			t.letGo(x)
+		}
+		v = newView(m, x, nil)
+		v.held = !whole
+		return nil
+	}
+	h.release = func() { v.release() }
+	err := h.run(func() {
+		th.mu.Lock()
+		th.regs, th.view, th.Err = x.regs, v, nil
+		th.mu.Unlock()
+		m.left.Add(-v.size)
+		m.show([]*view{v}, []*view{old})
+		walk()
+	})
+	th.mu.Lock()
+	th.Held = max(th.Held, x.held)
+	th.mu.Unlock()
+	return err
+}
+
+// lacksStack returns how much is to be copied of a stack, bytes, where that is all that
+// walking lacked; 0 where it lacked other memory, or the stack may be one of many in a large
+// mapping.
+func (v *view) lacksStack() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	k, ok := procmaps.Find(v.memory.maps, v.sp)
+	if !ok || !v.moved.Load() || v.wanted < v.sp || v.wanted >= v.memory.maps[k].Hi {
+		return 0
+	}
+	if n := v.memory.maps[k].Hi - v.sp; n < stackLimit {
+		return int(n) + deeper
+	}
+	return 0
+}
+
+// touch has the kernel give us the memory of a room, so that no thread has to wait for it.
+func touch(room []byte) {
+	for i := 0; i < len(room); i += pageSize {
+		room[i] = 0
+	}
+}
+
+// retakeAll implements source.
+func (f *files) retakeAll(t *Target, walk func()) error {
+	if err := f.gone(); err != nil {
+		return err
+	}
+	m := t.memory.(*memory)
+	s := &snapshot{tracer: tracer{proc: f.proc}, files: f, maps: t.maps, left: copyLimit, consistent: true}
+	tr := &s.tracer
+	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20)) }
+	limit := min(firstHold<<(2*min(t.retakes, 4)), lastHold)
+	t.retakes++
+	before := t.threads // retaking is all that changes them
+	var threads []*Thread
+	h := newHold(tr, limit)
+	h.stop = func() error {
+		tr.deadline = time.Now().Add(againTimeout)
+		if err := tr.stopAll(context.Background()); err != nil {
+			return err
+		}
+		hookStopped()
+		s.moment = time.Now()
+		leader, err := s.readAll()
+		if err != nil {
+			return err
+		}
+		s.copyStacks(leader)
+		threads = s.threads(t, m)
+		for _, th := range threads {
+			th.view.held = true
+		}
+		return nil
+	}
+	h.release = func() {
+		for _, th := range threads {
+			th.view.release()
+		}
+	}
+	err := h.run(func() {
+		m.show(views(threads), views(before))
+		m.left.Store(int64(s.left))
+		t.mu.Lock()
+		t.threads, t.taken = threads, s.moment
+		t.mu.Unlock()
+		walk()
+	})
+	for _, x := range tr.tracees {
+		t.Pause = max(t.Pause, x.held)
+		for _, th := range threads {
+			if th.id == x.tid {
+				th.Held = x.held
+			}
+		}
+	}
+	return err
+}
+
+// gone says why nothing can be read of the process any more; nil if it can be.
+func (f *files) gone() error {
+	switch {
+	case f.closed.Load():
+		return errClosed
+	case f.exited() || f.replaced():
+		return ErrExited
+	}
+	return nil
+}
+
+// stopOne stops one thread.
+func (t *tracer) stopOne(x *tracee) error {
+	if x.state, x.err = t.seize(x.tid); x.state == seized {
+		x.since = time.Now()
+		ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil)
+		t.awaitOne(x)
+	}
+	switch {
+	case x.state == stopped:
+		return nil
+	case x.err != nil:
+		return x.err
+	}
+	return ErrExited
+}
+
+// awaitOne waits until a thread has stopped, or has not in time.
+func (t *tracer) awaitOne(x *tracee) {
+	wait := firstWait
+	for round := 0; x.state == seized; round++ {
+		if is, signal := stopSignal(x.tid); is {
+			x.state, x.signal = stopped, signal
+			return
+		}
+		if round < quickRounds {
+			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			continue
+		}
+		t.judge(x, x.since.Add(againTimeout))
+		unix.Nanosleep(&wait, nil)
+		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
+	}
+}
+
+// hold holds threads while somebody walks their stacks.
+type hold struct {
+	tracer  *tracer
+	limit   time.Duration // how long, at most
+	stop    func() error  // stops them, on the thread that traces them
+	release func()        // is called before they are let go
+	stopped chan error
+	walked  chan struct{}
+	ended   chan struct{}
+}
+
+func newHold(t *tracer, limit time.Duration) *hold {
+	return &hold{tracer: t, limit: limit, stopped: make(chan error, 1), walked: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// run stops the threads, calls walk, and lets them go: when walk has returned, or before,
+// when it takes too long. The error is stop's; walk was not called then.
+func (h *hold) run(walk func()) error {
+	go h.trace()
+	defer func() { <-h.ended }()
+	defer close(h.walked) // also where walk panics
+	if err := <-h.stopped; err != nil {
+		return err
+	}
+	walk()
+	return nil
+}
+
+func (h *hold) trace() {
+	defer close(h.ended)
+	t, all := h.tracer, true
+	onOwnThread(func() {
+		t.self = unix.Gettid()
+		defer func() { all = t.detachAll() }()
+		err := h.stop()
+		h.stopped <- err
+		if err != nil {
+			return
+		}
+		limit := time.NewTimer(h.limit)
+		defer limit.Stop()
+		select {
+		case <-h.walked:
+		case <-limit.C:
+		}
+		h.release()
+	})
+	if !all {
+		awaitThreadEnd(t.self)
+	}
+}

@@ -1,0 +1,269 @@
+//go:build amd64
+
+package live
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+var _ target.Runner = (*Thread)(nil)
+
+// word reads a word of memory.
+func word(t testing.TB, mem target.Memory, addr uint64) uint64 {
+	t.Helper()
+	var b [8]byte
+	if _, err := mem.ReadMemory(addr, b[:]); err != nil {
+		t.Fatal(err)
+	}
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// counting starts a program that counts in a word on a thread's stack and in one on the heap.
+func counting(t *testing.T, args ...string) (p *gdbtest.Process, stack, heap uint64) {
+	t.Helper()
+	p = start(t, "counts.c", args...)
+	return p, address(t, p), address(t, p)
+}
+
+// counter returns the thread of a target whose stack has a word.
+func counter(t *testing.T, tg *Target, stack uint64) *Thread {
+	t.Helper()
+	for _, th := range threadsOf(t, tg) {
+		if sp, _ := registersOf(t, th).Get(hostArch.SP); stack-sp < firstCopy {
+			return th
+		}
+	}
+	t.Fatalf("no thread's stack has %#x", stack)
+	return nil
+}
+
+// What is read while a thread is held is of one moment, wherever it is, and stays as it was.
+func TestRetake(t *testing.T) {
+	p, stack, heap := counting(t)
+	tg := attach(t, p.PID)
+	th := counter(t, tg, stack)
+	mem := th.Memory()
+	at := word(t, mem, stack)
+	eventually(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
+	if word(t, mem, heap) <= at+1 {
+		t.Error("the heap was copied before it was asked for")
+	}
+	mover := mem.(target.Mover)
+	if !mover.MovedOn(heap) || mover.MovedOn(stack) || !th.MovedOn() {
+		t.Errorf("the heap has moved on: %v, the stack: %v, the thread: %v", mover.MovedOn(heap), mover.MovedOn(stack), th.MovedOn())
+	}
+	for range 100 {
+		var a, b uint64
+		if err := th.Retake(func() {
+			mem := th.Memory()
+			a, b = word(t, mem, stack), word(t, mem, heap)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		mem := th.Memory()
+		mover := mem.(target.Mover)
+		if a-b+1 > 2 || word(t, mem, stack) != a || word(t, mem, heap) != b || th.MovedOn() || mover.MovedOn(stack) || mover.MovedOn(heap) {
+			t.Fatalf("%d on the stack, %d on the heap; afterwards %d, %d; the thread has moved on: %v", a, b, word(t, mem, stack), word(t, mem, heap), th.MovedOn())
+		}
+		if got := word(t, tg.Memory(), stack); got != a {
+			t.Fatalf("the target has %d, the thread %d", got, a)
+		}
+	}
+	if word(t, mem, stack) != at {
+		t.Error("the memory that the thread had before has changed")
+	}
+	letGo(t, p.PID)
+}
+
+// Other memory of a thread that stands still is of the same moment, and nobody stops it.
+func TestStandsStill(t *testing.T) {
+	p, stack, heap := counting(t)
+	p.Stop(t)
+	tg := attach(t, p.PID)
+	eventually(t, "all threads are stopped again", func() bool { return strings.Trim(p.States(t), "T") == "" })
+	th := counter(t, tg, stack)
+	mem := th.Memory()
+	if a, b := word(t, mem, stack), word(t, mem, heap); a-b+1 > 2 || th.MovedOn() {
+		t.Errorf("%d on the stack, %d on the heap; the thread has moved on: %v", a, b, th.MovedOn())
+	}
+	at := word(t, mem, heap)
+	p.Continue(t)
+	eventually(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
+	if word(t, mem, heap) != at {
+		t.Error("what was copied has changed")
+	}
+	if b := word(t, mem, stack&^(pageSize-1)-3*pageSize); !th.MovedOn() {
+		t.Errorf("%d was read below the stack, and the thread has not moved on", b)
+	}
+}
+
+// Who walks for too long does not hold the thread for as long.
+func TestRetakeTakesLong(t *testing.T) {
+	eachWay(t, func(t *testing.T, opts Options) {
+		p, stack, heap := counting(t, "2")
+		tg := attachBy(t, p.PID, opts)
+		retake := tg.Retake
+		if !opts.Consistent {
+			retake = counter(t, tg, stack).Retake
+		}
+		if err := retake(func() {
+			th := counter(t, tg, stack)
+			at := word(t, th.Memory(), heap)
+			eventually(t, "the thread is let go", func() bool {
+				var b [8]byte
+				tg.files.(*files).fetch(heap, b[:])
+				return binary.LittleEndian.Uint64(b[:]) > at
+			})
+			if th.MovedOn() {
+				t.Error("the thread has moved on, though nothing was read since")
+			}
+			word(t, th.Memory(), tg.Modules().All()[0].Lo()) // code does not change
+			if th.MovedOn() {
+				t.Error("the thread has moved on by its code")
+			}
+			word(t, th.Memory(), stack&^(pageSize-1)-3*pageSize)
+			if !th.MovedOn() {
+				t.Error("more of the stack was read, and the thread has not moved on")
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		letGo(t, p.PID)
+	})
+}
+
+// All threads are read at one moment once more.
+func TestRetakeAll(t *testing.T) {
+	p, stack, heap := counting(t, "3")
+	tg := attachBy(t, p.PID, Options{Consistent: true})
+	before := threadsOf(t, tg)
+	if err := before[0].Retake(func() { t.Error("walked") }); !errors.Is(err, errConsistent) {
+		t.Errorf("one of them: %v", err)
+	}
+	for range 20 {
+		if err := tg.Retake(func() {
+			if s := p.States(t); strings.Trim(s, "t") != "" {
+				t.Errorf("while they are held the threads' states are %s", s)
+			}
+			mem := counter(t, tg, stack).Memory()
+			if a, b := word(t, mem, stack), word(t, mem, heap); a-b+1 > 2 {
+				t.Errorf("%d on the stack, %d on the heap", a, b)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if after := threadsOf(t, tg); len(after) != len(before) || after[0] == before[0] || after[0].ID() != before[0].ID() {
+			t.Fatalf("threads %v, before %v", after, before)
+		}
+		letGo(t, p.PID)
+	}
+	if err := attach(t, p.PID).Retake(func() { t.Error("walked") }); !errors.Is(err, errNotConsistent) {
+		t.Errorf("of threads in turn: %v", err)
+	}
+}
+
+// Where a thread cannot be read once more, that is said, and what there is stays.
+func TestRetakeFails(t *testing.T) {
+	p, stack, _ := counting(t)
+	walk := func() { t.Error("walked") }
+	tg, closed := attach(t, p.PID), attach(t, p.PID)
+	th := counter(t, tg, stack)
+	before, was := th.Memory(), word(t, th.Memory(), stack)
+	closed.Close()
+	if err := counter(t, closed, stack).Retake(walk); !errors.Is(err, errClosed) {
+		t.Errorf("of a closed target: %v", err)
+	}
+	tracer := startRole(t, "trace", th.ID())
+	wantError(t, th.Retake(walk), ErrTraced)
+	tracer.Process.Kill()
+	tracer.Wait()
+	end(t, p)
+	wantError(t, th.Retake(walk), ErrExited)
+	if th.Memory() != before || word(t, th.Memory(), stack) != was {
+		t.Error("the thread is not as it was")
+	}
+}
+
+// A walk that panics lets the thread go.
+func TestRetakePanics(t *testing.T) {
+	p, stack, _ := counting(t)
+	th := counter(t, attach(t, p.PID), stack)
+	func() {
+		defer func() { recover() }()
+		th.Retake(func() { panic("") })
+	}()
+	letGo(t, p.PID)
+}
+
+// Whoever kills us while a thread is held for who walks its stack does not harm the process.
+func TestKilledWhileRetaking(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	for _, role := range []string{"hold one", "hold all"} {
+		holder := startRole(t, role, p.PID)
+		if s := p.States(t); !strings.Contains(s, "t") {
+			t.Fatalf("%s: while they are held the threads' states are %s", role, s)
+		}
+		holder.Process.Kill()
+		holder.Wait()
+		letGo(t, p.PID)
+		fmt.Fprint(p.Stdin, "?")
+		line(t, p)
+	}
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process does not notice, either, that its threads are read once more, and loses no signal.
+func TestRetakeUndisturbed(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	tg := attach(t, p.PID)
+	for range max(attaches(t)/200, 2) {
+		for _, th := range threadsOf(t, tg) {
+			if err := th.Retake(func() { word(t, th.Memory(), registersOf(t, th).Value[hostArch.SP]) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	letGo(t, p.PID)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, "signals.c")
+	tg = attach(t, p.PID)
+	const each = 40
+	sum := 0
+	for i := range each {
+		sum += i
+		queue(t, p.PID, 34, i)
+		for _, th := range threadsOf(t, tg) {
+			if err := th.Retake(func() {
+				if i%2 == 0 {
+					kill(t, p.PID, syscall.SIGUSR1)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	eventually(t, "all real-time signals are delivered", func() bool {
+		var usr, rt, got int
+		fmt.Fprint(p.Stdin, "?")
+		if _, err := fmt.Sscan(line(t, p), &usr, &rt, &got); err != nil {
+			t.Fatal(err)
+		}
+		return usr > 0 && rt == each && got == sum
+	})
+	letGo(t, p.PID)
+	if err := p.Exit(t); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,181 @@
+package live
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// view is a process's address space as one thread's stack is to be walked in: the copies
+// that were made while the thread was held. What else is read that the process may write to
+// is copied as well: where the thread is still held, or stands still, it is of the same
+// moment, else it is marked late.
+type view struct {
+	copies
+	memory *memory
+	tid    int
+	sp     uint64
+	first  block // the inner part of the stack, copied when sp was read; empty if there is none
+
+	moved atomic.Bool // something late was read
+
+	mu     sync.Mutex // over making copies
+	held   bool       // the thread is
+	old    bool       // another view has taken the place of this one
+	size   int64      // of the copies, bytes
+	wanted uint64     // what was read late first
+}
+
+// ReadMemory implements [target.Memory].
+func (v *view) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	return read(addr, p, v.memory.live, func(at uint64) (b *block, end uint64) {
+		if b := v.holder(at); b != nil {
+			return b, 0
+		}
+		data, end := v.mayChange(at)
+		if data {
+			return v.take(at), end
+		}
+		return nil, end
+	})
+}
+
+// Window implements [target.Lender].
+func (v *view) Window(addr uint64) (lo uint64, data []byte) {
+	if b := v.holder(addr); b != nil && !b.late {
+		return b.lo, b.data
+	}
+	return 0, nil
+}
+
+// MovedOn implements [target.Mover].
+func (v *view) MovedOn(addr uint64) bool {
+	if !v.moved.Load() {
+		return false
+	}
+	if b := v.holder(addr); b != nil {
+		return b.late
+	}
+	data, _ := v.mayChange(addr)
+	return data
+}
+
+// mayChange reports whether the process may write to addr as it runs, and where the next
+// copy, or mapping, begins; 0 if there is none.
+func (v *view) mayChange(addr uint64) (may bool, end uint64) {
+	list := v.all()
+	if i := findBlock(list, addr); i < len(list) {
+		end = list[i].lo
+	}
+	maps := v.memory.maps
+	k, ok := procmaps.Find(maps, addr)
+	if !ok {
+		return true, end // it may have been mapped since
+	}
+	m := &maps[k]
+	if end == 0 || end > m.Hi {
+		end = m.Hi
+	}
+	// Code that a process writes to is no data, but where stacks are executable.
+	return m.Write && (!m.Exec || v.sp >= m.Lo && v.sp < m.Hi), end
+}
+
+const (
+	maxStep  = 1 << 20  // the most that is copied at a time
+	leastOne = pageSize // the least
+)
+
+// take copies what addr is in, which is in no copy, and more of a stack. It returns nil where
+// nothing can be read, or too much would be copied.
+func (v *view) take(addr uint64) *block {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if b := v.holder(addr); b != nil {
+		return b
+	}
+	for _, part := range v.parts(addr) {
+		if part.lo == part.hi {
+			continue
+		}
+		size := int64(part.hi - part.lo)
+		if v.memory.left.Add(-size) < 0 {
+			v.memory.left.Add(size)
+			v.late(addr)
+			return nil
+		}
+		data := make([]byte, size)
+		n, _ := v.memory.live.fetch(part.lo, data)
+		v.memory.left.Add(size - int64(n))
+		if uint64(n) <= addr-part.lo {
+			v.memory.left.Add(int64(n))
+			continue
+		}
+		b := block{lo: part.lo, data: data[:n]}
+		if b.late = !v.held && !v.stands(); b.late {
+			v.late(addr)
+		}
+		v.size += int64(n)
+		v.add(b)
+		v.memory.changed.Add(1)
+		return v.holder(addr)
+	}
+	return nil
+}
+
+// parts returns what is to be copied for addr: first what a stack that grows outward needs,
+// then the page alone, should the former not be there.
+func (v *view) parts(addr uint64) (parts [2]span) {
+	page := addr &^ (pageSize - 1)
+	parts[1] = span{page, page + leastOne}
+	list := v.all()
+	i := findBlock(list, addr)
+	if i > 0 {
+		b := &list[i-1]
+		parts[1].lo = max(page, b.hi())
+		if n := min(max(2*uint64(len(b.data)), leastOne), maxStep); addr-b.hi() < n && b.hi()+n > b.hi() {
+			parts[0] = span{b.hi(), b.hi() + n}
+		}
+	}
+	_, end := v.mayChange(addr)
+	for i := range parts {
+		if end > addr {
+			parts[i].hi = min(parts[i].hi, end)
+		}
+	}
+	return parts
+}
+
+// late notes that what is read at addr is of another moment.
+func (v *view) late(addr uint64) {
+	if !v.moved.Swap(true) {
+		v.wanted = addr
+	}
+}
+
+// stands reports whether the thread stands where it stood. Once it does not, it never will.
+func (v *view) stands() bool {
+	return !v.moved.Load() && v.memory.still != nil && v.memory.still(v.tid, v.sp, &v.first)
+}
+
+// release says that the thread is no longer held.
+func (v *view) release() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.held = false
+}
+
+// forget gives back the room of a view that another one has taken the place of. Who has it
+// still may read on.
+func (v *view) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.memory.left.Add(v.size)
+	v.size, v.old = 0, true
+}
+
+func (v *view) forgotten() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.old
+}
