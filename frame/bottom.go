@@ -11,7 +11,8 @@ import (
 //     return to: code that ends the coroutine and never returns itself. THIS runs there, and no
 //     call has left its PC.
 //   - They plant a zero, and the first function never returns, or there is no stack beyond.
-//   - The ABI has the outermost frame record be zero.
+//   - The ABI has the outermost frame record be zero. Where nobody can unwind the function
+//     that begins a thread, the chain's end and its never returning tell.
 
 const (
 	maxBottom = 4 << 10 // of a function is read to see whether it returns, bytes
@@ -30,17 +31,21 @@ func (f *Frame) planted() bool {
 	if len(before) < arch.MaxCall || s.arch.AfterCall(before) {
 		return false
 	}
-	lo, hi, ok := f.bounds(f.pc)
-	if !ok {
-		// Where the function ends is not known. A call at the end of what is looked at may
-		// return; two such calls are not both there.
-		one, ok1 := f.exits(f.pc, f.pc+fewCode, f.pc)
-		two, ok2 := f.exits(f.pc, f.pc+fewCode/2, f.pc)
-		return ok1 && ok2 && one|two == 0
-	}
-	by, ok := f.exits(lo, hi, f.pc)
+	lo, by := f.onward(f.pc)
 	// A whole function may end in a jump to another, as to exit; a return it does itself.
-	return ok && (by == 0 || by == arch.Jumps && f.pc == lo)
+	return by == 0 || by == arch.Jumps && f.pc == lo
+}
+
+// onward says how the function that begins at lo, and that an address in block is in, can be
+// left from PC on.
+func (f *Frame) onward(block uint64) (lo uint64, by arch.Exits) {
+	lo, hi, ok := f.bounds(block)
+	if ok {
+		return lo, f.exits(lo, hi, f.pc)
+	}
+	// Where the function ends is not known. A call at the end of what is looked at may return;
+	// of two such calls there are not both.
+	return 0, f.exits(f.pc, f.pc+fewCode, f.pc) | f.exits(f.pc, f.pc+fewCode/2, f.pc)
 }
 
 // plant makes THIS, which is planted, the outermost frame. Its PC is where it begins.
@@ -48,6 +53,24 @@ func (f *Frame) plant() {
 	f.winner, f.typ, f.wide = -1, Normal, false
 	f.claimReason, f.claimErr = Outermost, nil
 	f.caller = false
+}
+
+// chainEnds reports whether THIS, which nobody can unwind, has begun a thread: it has put a
+// zero where the ABI has the end of the chain of frames, and it never returns.
+func (f *Frame) chainEnds() bool {
+	s := f.stack
+	if !f.caller || f.next.typ != Normal {
+		return false
+	}
+	if s.arch.BackChainRA != 0 {
+		if chain, err := s.readWord(f.sp); !f.spKnown || err != nil || chain != 0 {
+			return false
+		}
+	} else if !f.fp.Known() || f.fp.Bits != 0 {
+		return false
+	}
+	_, by := f.onward(f.AddressInBlock())
+	return by == 0
 }
 
 // endsChain reports whether a zero return address marks the end of the stack
@@ -76,25 +99,21 @@ func (f *Frame) endsChain(fp Value) bool {
 	if im, bias, err := m.Image(); err == nil && !f.caller && im.Entry != 0 && f.pc-bias == im.Entry {
 		return true // the kernel starts programs there
 	}
-	by, read := arch.Exits(0), false
-	if ok {
-		by, read = f.exits(lo, hi, lo)
-	}
-	return read && by == 0
+	return ok && f.exits(lo, hi, lo) == 0
 }
 
-// exits says how the function at [lo, hi) can be left from an address in it on; ok is false
-// where its code cannot be read.
-func (f *Frame) exits(lo, hi, from uint64) (by arch.Exits, ok bool) {
+// exits says how the function at [lo, hi) can be left from an address in it on. Where its
+// code cannot be read, it may return.
+func (f *Frame) exits(lo, hi, from uint64) arch.Exits {
 	s := f.stack
-	if hi-lo > maxBottom || s.arch.Exits == nil {
-		return 0, false
+	if from < lo || from > hi || hi-lo > maxBottom || s.arch.Exits == nil {
+		return arch.Returns
 	}
 	code := make([]byte, hi-lo)
 	if n, _ := s.window.memory.ReadMemory(lo, code); n < len(code) {
-		return 0, false
+		return arch.Returns
 	}
-	return s.arch.Exits(code, int(from-lo)), true
+	return s.arch.Exits(code, int(from-lo))
 }
 
 // bounds returns the range of the function that an address is in, as symbols or tables

@@ -160,8 +160,12 @@ func (f *Frame) ask() {
 	if !s.modules.IsCode(q.Block) {
 		f.claimReason, f.claimErr = NotCode, errNotCode
 	}
-	if f.claimReason != Outermost && f.planted() {
+	switch {
+	case f.claimReason == Outermost:
+	case f.planted():
 		f.plant()
+	case f.chainEnds():
+		f.claimReason, f.claimErr = Outermost, nil
 	}
 }
 

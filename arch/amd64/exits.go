@@ -5,12 +5,18 @@ import "github.com/sfwalk/sfwalk/arch"
 // maxFollowed bounds how many instructions exits looks at.
 const maxFollowed = 1 << 12
 
+// Linux's system calls that end a thread, or the process.
+const exit, exitGroup = 60, 231
+
 // exits implements arch.Arch.Exits.
 func exits(code []byte, at int) (found arch.Exits) {
+	// number is the value of the register that says which system call is meant; -1 where
+	// the straight line to the instruction does not tell.
+	type place struct{ at, number int }
 	seen := make([]bool, len(code))
-	work := append(make([]int, 0, 16), at)
+	work := append(make([]place, 0, 16), place{at, -1})
 	for n := 0; len(work) > 0; n++ {
-		at := work[len(work)-1]
+		at, number := work[len(work)-1].at, work[len(work)-1].number
 		work = work[:len(work)-1]
 		if at >= len(code) || n == maxFollowed {
 			return found | arch.Returns // who knows
@@ -30,7 +36,7 @@ func exits(code []byte, at int) (found arch.Exits) {
 			if o.target == outside {
 				found |= arch.Jumps
 			} else {
-				work = append(work, int(o.target))
+				work = append(work, place{int(o.target), -1})
 			}
 			if o.kind == opJump {
 				continue
@@ -39,8 +45,18 @@ func exits(code []byte, at int) (found arch.Exits) {
 			if next >= len(code) {
 				continue // it does not return
 			}
+			number = -1
+		default:
+			if code[at] == 0x0f && at+1 < len(code) && code[at+1] == 0x05 && (number == exit || number == exitGroup) {
+				continue
+			}
+			if o.kind == opConst && o.dst == RAX {
+				number = int(o.imm)
+			} else if o.dst == RAX || o.kill&bit(RAX) != 0 {
+				number = -1
+			}
 		}
-		work = append(work, next)
+		work = append(work, place{next, number})
 	}
 	return found
 }
