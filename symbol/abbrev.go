@@ -35,6 +35,15 @@ func (t *abbrevs) find(code uint64) *abbrev {
 	return nil
 }
 
+// nextCode reads the code that an abbreviation begins with; 0 at the end of a table. Some
+// compilers at run time (LuaJIT) leave that 0 out at the section's end.
+func nextCode(c *cursor) uint64 {
+	if c.whole && len(c.data) == 0 {
+		return 0
+	}
+	return c.uleb()
+}
+
 // readAbbrev reads what follows a code in a table.
 func readAbbrev(c *cursor, u *unit, room []attrForm) (a abbrev, rest []attrForm) {
 	a.tag = dwarf.Tag(c.uleb())
@@ -75,7 +84,7 @@ func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *cursor) {
 		t = &abbrevs{}
 		var room []attrForm
-		for code := c.uleb(); code != 0; code = c.uleb() {
+		for code := nextCode(c); code != 0; code = nextCode(c) {
 			var a abbrev
 			a, room = readAbbrev(c, u, room)
 			switch {
@@ -109,7 +118,7 @@ func (d *debugInfo) abbrevOf(u *unit, code uint64) (a *abbrev, err error) {
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *cursor) {
 		a = nil
 		var room []attrForm
-		for at := c.uleb(); at != 0; at = c.uleb() {
+		for at := nextCode(c); at != 0; at = nextCode(c) {
 			x, r := readAbbrev(c, u, room[:0])
 			if room = r; at == code {
 				a = &x

@@ -11,6 +11,7 @@ type cursor struct {
 	data  []byte
 	order binary.ByteOrder
 	bad   bool
+	whole bool // data goes to the section's end
 }
 
 func (c *cursor) bytes(n uint64) []byte {

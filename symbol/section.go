@@ -219,7 +219,7 @@ func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*cursor)) 
 		if err != nil {
 			return 0, err
 		}
-		c := cursor{data: data, order: order}
+		c := cursor{data: data, order: order, whole: hi == s.len()}
 		parse(&c)
 		if !c.bad {
 			return uint64(len(data) - len(c.data)), nil

@@ -36,12 +36,13 @@ func TestRegistered(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			relocatable, linked := madeObjects(t, tt.code...)
+			textrel := gdbtest.Build(t, "textrel.c", "-c")
 			// The same object twice has two places.
-			p := gdbtest.Start(t, gdbtest.Build(t, "registers.c", tt.host...), append(tt.args, relocatable, linked, relocatable)...)
+			p := gdbtest.Start(t, gdbtest.Build(t, "registers.c", tt.host...), append(tt.args, relocatable, textrel, linked, relocatable)...)
 			flags := &walkFlags{explain: true, registers: true}
 			want, snapshot := saved(t, p.PID, flags)
-			if made := inObjects(want); made != 9 {
-				t.Errorf("%d frames in registered objects, want 9", made)
+			if made := inObjects(want); made != 10 {
+				t.Errorf("%d frames in registered objects, want 10", made)
 			}
 			compare(t, want, gdbtest.Backtrace(t, p.PID))
 			path := filepath.Join(t.TempDir(), "core")

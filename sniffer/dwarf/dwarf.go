@@ -138,6 +138,9 @@ const maxEHFrame = 1 << 28
 // section headers; there it may reach to the end of its segment.
 func openEH(im *target.Image, abi cfi.ABI) (*cfi.Section, error) {
 	opts := cfi.Options{ABI: abi}
+	if text := im.ELF().Section(".text"); text != nil {
+		opts.TextBase = text.Addr
+	}
 	header, headerAddr, headerErr := im.Segment(elf.PT_GNU_EH_FRAME)
 	if headerErr == nil {
 		opts.Header, opts.HeaderAddr = header, headerAddr

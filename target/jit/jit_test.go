@@ -82,9 +82,18 @@ func fixture(t testing.TB) []byte {
 }
 
 // An object of LLVM's, relocatable, of several sections and with DWARF 5, means what
-// gdb says.
+// gdb says; also if its abbreviations end without a 0, as LuaJIT's do.
 func TestLLVM(t *testing.T) {
-	data := fixture(t)
+	testLLVM(t, fixture(t))
+	t.Run("abbreviations without an end", func(t *testing.T) {
+		data := fixture(t)
+		s := (&relocatable{data: data, arch: amd64.Arch}).section(10) // .debug_abbrev
+		binary.LittleEndian.PutUint64(s.b[32:], s.size()-1)
+		testLLVM(t, data)
+	})
+}
+
+func testLLVM(t *testing.T, data []byte) {
 	mem := process([2]uint64{objectAt, uint64(len(data))})
 	mem[objectAt] = data
 	_, list, warnings := read(mem, amd64.Arch)
