@@ -1,6 +1,9 @@
 package target
 
-import "debug/elf"
+import (
+	"bytes"
+	"debug/elf"
+)
 
 // dynamicSymbols finds the dynamic symbol table and its strings through
 // PT_DYNAMIC, for files without section headers. The number of symbols is told
@@ -84,4 +87,34 @@ func (im *Image) gnuHashSymbols(addr uint64) uint64 {
 			return last + 1
 		}
 	}
+}
+
+// SOName returns the name that a library gives itself (DT_SONAME); "" if it has none, or
+// it cannot be read.
+func (im *Image) SOName() string {
+	dyn, _, err := im.Segment(elf.PT_DYNAMIC)
+	if err != nil || im.Class != elf.ELFCLASS64 {
+		return ""
+	}
+	var name, strtab uint64
+	for ; len(dyn) >= 16; dyn = dyn[16:] {
+		switch v := im.Order.Uint64(dyn[8:]); elf.DynTag(im.Order.Uint64(dyn)) {
+		case elf.DT_SONAME:
+			name = v
+		case elf.DT_STRTAB:
+			strtab = v
+		}
+	}
+	if name == 0 || strtab == 0 {
+		return ""
+	}
+	if !im.holds(strtab) {
+		strtab -= im.slid
+	}
+	const longest = 4096
+	text, _, whole := bytes.Cut(im.Loaded(strtab+name, longest), []byte{0})
+	if !whole {
+		return ""
+	}
+	return string(text)
 }

@@ -87,6 +87,13 @@ func (r *mappedFile) address(off uint64) (addr, room uint64, ok bool) {
 	if len(r.segs) == 0 {
 		return r.base + off, ^uint64(0) >> 1, true
 	}
+	// A page that two segments share is mapped twice: what is of one is read there, where
+	// it may have been written to, and is more likely in a core file.
+	for _, s := range r.segs {
+		if off-s.Off < s.Filesz {
+			return r.base + s.Vaddr + (off - s.Off), s.Off + s.Filesz - off, true
+		}
+	}
 	const page = 0xfff
 	for _, s := range r.segs {
 		lo := s.Off &^ page

@@ -20,7 +20,8 @@ or xz as systemd-coredump leaves them.
 
 What the core leaves out (code, mostly) is read from the files that were mapped,
 if they are the same: by their paths, below --sysroot where the core is another
-machine's. --exe names the program where the core does not, or elsewhere.
+machine's, else by their names in the core's folder and in the program's. --exe names
+the program where the core does not, or elsewhere.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk core core.4242

@@ -250,8 +250,17 @@ func TestOpenSysroot(t *testing.T) {
 	}
 	got, _ := reopened(t, path, core.Options{Sysroot: root}, flags)
 	equalAll(t, got, want)
+	// Beside the program its library is found, too.
+	got, warnings := reopened(t, path, core.Options{Exe: filepath.Join(root, want.Exe)}, flags)
+	equalAll(t, got, want)
+	if len(warnings) > 0 {
+		t.Errorf("warnings %q", warnings)
+	}
 	// Without its library, the stack is not as before, and that is said.
-	_, warnings := reopened(t, path, core.Options{Exe: filepath.Join(root, want.Exe)}, flags)
+	if err := os.Remove(filepath.Join(root, lib)); err != nil {
+		t.Fatal(err)
+	}
+	_, warnings = reopened(t, path, core.Options{Exe: filepath.Join(root, want.Exe)}, flags)
 	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, lib+": ") }) {
 		t.Errorf("warnings %q, want one of %s", warnings, lib)
 	}

@@ -75,7 +75,7 @@ func parseFiles(data []byte, order binary.ByteOrder) (list []procmaps.Mapping, e
 			return list, fmt.Errorf("%d names for %d entries", len(list), count)
 		}
 		names = rest
-		m := procmaps.Mapping{Lo: order.Uint64(entries), Hi: order.Uint64(entries[8:]), Read: true, Inode: aFile}
+		m := procmaps.Mapping{Lo: order.Uint64(entries), Hi: order.Uint64(entries[8:]), Read: true, Inode: aFile, Listed: true}
 		if page := order.Uint64(entries[16:]); unit > 0 && page < 1<<63/unit {
 			m.Offset = page * unit
 		}

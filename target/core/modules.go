@@ -2,7 +2,10 @@ package core
 
 import (
 	"debug/elf"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
@@ -26,22 +29,35 @@ type loader struct {
 // load fills in the target's modules, memory and files.
 func (l *loader) load(t *Target) {
 	t.Exe = l.exePath()
-	if l.dir != "" && l.opts.Exe == "" && l.opts.Sysroot == "" && t.Exe != "" && !filepath.IsAbs(t.Exe) {
-		// Started by a path that was relative to its own folder: cores are left there.
-		l.opts.Exe = filepath.Join(l.dir, t.Exe)
-	}
 	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot}
+	if l.opts.Sysroot == "" {
+		// A core is left in the folder in which the program ran; and who sends one along
+		// puts the files into its folder, or all of them into one.
+		for _, name := range [...]string{l.dir, l.opts.Exe} {
+			if name == "" {
+				continue
+			}
+			if name == l.opts.Exe {
+				name = filepath.Dir(name)
+			}
+			if dir, err := filepath.Abs(name); err == nil && !slices.Contains(o.Beside, dir) {
+				o.Beside = append(o.Beside, dir)
+			}
+		}
+	}
 	if len(l.notes.carried) > 0 {
 		o.Fetch = l.carried
 	}
 	l.files = sysroot.New(o, l.own)
 	t.files = l.files
-	var list []*target.Module
-	if l.notes.hasFiles {
-		list = l.mapped()
-	} else {
-		list = l.linked(t.Exe)
+	list := l.mapped()
+	if !l.notes.allFiles {
+		list = l.linked(t.Exe, list)
 	}
+	if !l.notes.allFiles || l.notes.auxv[linkmap.ATSysinfoEhdr] == 0 {
+		list = l.seen(t.Exe, list)
+	}
+	l.files.CheckExe(list)
 	if t.Exe == "" {
 		t.Exe = l.opts.Exe
 	}
@@ -60,8 +76,24 @@ func (l *loader) exePath() string {
 			}
 		}
 	}
-	return linkmap.Name(l.own, l.notes.auxv[linkmap.ATExecfn])
+	name := linkmap.Name(l.own, l.notes.auxv[linkmap.ATExecfn])
+	if !l.notes.allFiles {
+		return name
+	}
+	// Without the auxiliary vector the name has to tell, which is cut off at 15 bytes.
+	for _, known := range [...]string{name, l.opts.Exe, l.notes.name} {
+		for _, f := range l.notes.files {
+			base := path.Base(f.Path)
+			if known != "" && (base == path.Base(filepath.ToSlash(known)) || known == l.notes.name && len(known) == maxComm && strings.HasPrefix(base, known)) {
+				return f.Path
+			}
+		}
+	}
+	return name
 }
+
+// maxComm is how many bytes of a program's name the kernel keeps.
+const maxComm = 15
 
 // mapped makes modules of NT_FILE, of the files that have code mapped, and the
 // vDSO.
@@ -76,7 +108,11 @@ func (l *loader) mapped() (list []*target.Module) {
 	}
 	for _, f := range procmaps.Files(l.notes.files) {
 		if f.Code {
-			list = append(list, l.files.Module(f.Path, f.Mappings))
+			module := l.files.Module
+			if f.Deleted {
+				module = l.files.Deleted
+			}
+			list = append(list, module(f.Path, f.Mappings))
 		}
 	}
 	if m := l.vdso(); m != nil {
@@ -115,9 +151,9 @@ func (l *loader) vdso() *target.Module {
 	return l.files.Module("[vdso]", []target.Mapping{{Lo: s.lo, Hi: s.hi, Exec: true}})
 }
 
-// linked makes modules of what the dynamic linker has loaded, for cores without
-// NT_FILE.
-func (l *loader) linked(exePath string) (list []*target.Module) {
+// linked adds modules of what the dynamic linker has loaded, for cores without NT_FILE
+// or with a part of it.
+func (l *loader) linked(exePath string, list []*target.Module) []*target.Module {
 	var exe *target.Image
 	name := l.opts.Exe
 	if exePath != "" || name != "" {
@@ -131,12 +167,16 @@ func (l *loader) linked(exePath string) (list []*target.Module) {
 	}
 	objects, err := linkmap.Read(l.own, l.core.arch, l.notes.auxv, exe)
 	switch {
-	case err != nil && exe == nil:
+	case err != nil && exe == nil && !l.notes.hasFiles:
 		l.files.Warn("the core does not list the files that were mapped, and its program %s: give the program by --exe", missing(name))
 	case err != nil:
 		l.files.Warn("what was loaded is not all known: %v", err)
 	}
+	listed := target.NewModules(list, nil)
 	for _, o := range objects {
+		if listed.Find(max(o.Header, o.Bias)) != nil {
+			continue
+		}
 		if o.Path == "[vdso]" {
 			if m := l.vdso(); m != nil {
 				list = append(list, m)

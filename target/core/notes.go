@@ -34,6 +34,7 @@ type notes struct {
 	pacMask  uint64
 	files    []procmaps.Mapping
 	hasFiles bool // there was an NT_FILE
+	allFiles bool // and it was whole
 	carried  []carried
 	threads  []*Thread
 	warnings []string
@@ -184,6 +185,7 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 			if n.files, err = parseFiles(data, order); err != nil {
 				n.warn("list of mapped files (NT_FILE): %v", err)
 			}
+			n.allFiles = err == nil && len(n.files) > 0
 		}
 	default: // a further set of the thread
 		if len(n.threads) > 0 {

@@ -22,10 +22,22 @@ type Mapping struct {
 	Inode             uint64 // 0 for what is no file
 	Path              string // "" for anonymous memory, "[stack]" and the like for the kernel's own names
 	Deleted           bool   // Path no longer leads to the file
+	// Listed says that the mapping is from a list of files alone, in which paths may be
+	// relative.
+	Listed bool
 }
 
 // IsFile reports whether a file is mapped.
-func (m *Mapping) IsFile() bool { return m.Inode != 0 && strings.HasPrefix(m.Path, "/") }
+func (m *Mapping) IsFile() bool {
+	return m.Inode != 0 && (strings.HasPrefix(m.Path, "/") || m.Listed && m.Path != "" && !isKernels(m.Path))
+}
+
+// isKernels reports whether a name is not a file's, but the kernel's own: "[vdso]",
+// "anon_inode:[perf_event]", "socket:[4711]".
+func isKernels(name string) bool {
+	before, _, brackets := strings.Cut(name, "[")
+	return brackets && strings.HasSuffix(name, "]") && (before == "" || strings.HasSuffix(before, ":") && !strings.Contains(before, "/"))
+}
 
 // Parse reads the text of /proc/PID/maps: mappings in ascending order that do not
 // overlap. An error names the first line that is not one.

@@ -106,3 +106,21 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+// A core file's list has files alone, but for what the kernel names in brackets.
+func TestIsFile(t *testing.T) {
+	for path, want := range map[string][2]bool{ // in /proc/PID/maps, in NT_FILE
+		"/usr/lib/libc.so.6": {true, true}, "./libc.so.6": {false, true}, "prog": {false, true}, "a[b]/c": {false, true}, "prog [1]": {false, true},
+		"": {}, "[heap]": {}, "[vdso]": {}, "anon_inode:[perf_event]": {}, "socket:[4711]": {},
+		"/memfd:x": {true, true}, "/odd:[name]": {true, true},
+	} {
+		for i, listed := range []bool{false, true} {
+			if m := (Mapping{Inode: 1, Path: path, Listed: listed}); m.IsFile() != want[i] {
+				t.Errorf("%q, listed: %v: a file: %v", path, listed, m.IsFile())
+			}
+		}
+	}
+	if m := (Mapping{Path: "/dev/zero"}); m.IsFile() {
+		t.Error("a file without an inode")
+	}
+}

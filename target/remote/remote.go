@@ -135,7 +135,11 @@ func (t *Target) start(o Options) error {
 		return err
 	}
 	t.memory = newMemory(t.s)
-	return t.load(o)
+	if err := t.load(o); err != nil {
+		return err
+	}
+	t.files.CheckExe(t.modules.All())
+	return nil
 }
 
 // isMachine reports whether the stub is that of a system emulator: qemu answers

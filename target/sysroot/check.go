@@ -11,18 +11,24 @@ import (
 // tell is not held against the file: core files leave much out. The error wraps
 // [ErrMismatch].
 func (f *Files) Check(im *target.Image, mappings []target.Mapping) error {
+	_, err := f.check(im, mappings)
+	return err
+}
+
+// check is Check; told says that memory bears the file out.
+func (f *Files) check(im *target.Image, mappings []target.Mapping) (told bool, err error) {
 	if a := f.opts.Arch; im.Machine != a.Machine || im.Order != a.Order {
-		return fmt.Errorf("it is for %v, the target is %s: %w", im.Machine, a.Name, ErrMismatch)
+		return false, fmt.Errorf("it is for %v, the target is %s: %w", im.Machine, a.Name, ErrMismatch)
 	}
 	bias, err := im.LoadBias(mappings)
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, ErrMismatch)
+		return false, fmt.Errorf("%w: %w", err, ErrMismatch)
 	}
 	if id, ok := f.mappedID(im, mappings, bias); ok {
 		if id != im.BuildID {
-			return fmt.Errorf("build ID %s, mapped %s: %w", known(im.BuildID), known(id), ErrMismatch)
+			return false, fmt.Errorf("build ID %s, mapped %s: %w", known(im.BuildID), known(id), ErrMismatch)
 		}
-		return nil
+		return true, nil
 	}
 	return f.checkDynamic(im, bias)
 }
@@ -71,28 +77,28 @@ func loadedNotes(im *target.Image) (list []elf.ProgHeader) {
 
 // checkDynamic compares the dynamic section in memory with the file's: its tags,
 // and the values that are sizes, which no dynamic linker changes.
-func (f *Files) checkDynamic(im *target.Image, bias uint64) error {
+func (f *Files) checkDynamic(im *target.Image, bias uint64) (told bool, err error) {
 	want, addr, err := im.Segment(elf.PT_DYNAMIC)
 	if err != nil || im.Class != elf.ELFCLASS64 || len(want) > 1<<16 {
-		return nil
+		return false, nil
 	}
 	got := make([]byte, len(want))
 	if n, _ := f.mem.ReadMemory(addr+bias, got); n < len(got) {
-		return nil
+		return false, nil
 	}
 	for at := 0; at+16 <= len(want); at += 16 {
 		tag := elf.DynTag(im.Order.Uint64(want[at:]))
 		if found := elf.DynTag(im.Order.Uint64(got[at:])); found != tag {
-			return fmt.Errorf("its dynamic section has %v where memory has %v: %w", tag, found, ErrMismatch)
+			return false, fmt.Errorf("its dynamic section has %v where memory has %v: %w", tag, found, ErrMismatch)
 		}
 		switch tag {
 		case elf.DT_NULL:
-			return nil
+			return true, nil
 		case elf.DT_STRSZ, elf.DT_RELASZ, elf.DT_PLTRELSZ, elf.DT_INIT_ARRAYSZ, elf.DT_FINI_ARRAYSZ, elf.DT_NEEDED:
 			if a, b := im.Order.Uint64(want[at+8:]), im.Order.Uint64(got[at+8:]); a != b {
-				return fmt.Errorf("its dynamic section has %v %#x where memory has %#x: %w", tag, a, b, ErrMismatch)
+				return false, fmt.Errorf("its dynamic section has %v %#x where memory has %#x: %w", tag, a, b, ErrMismatch)
 			}
 		}
 	}
-	return nil
+	return false, nil
 }

@@ -3,6 +3,7 @@ package sysroot
 import (
 	"debug/elf"
 	"fmt"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
@@ -31,13 +32,9 @@ func (f *Files) headers(o linkmap.Object) ([]elf.ProgHeader, error) {
 			return im.Progs, nil
 		}
 	}
-	im, name, err := f.Open(o.Path)
-	if err != nil {
-		f.Warn("%s: cannot be opened (%v): what is loaded from it is not known", o.Path, bare(err))
-		return nil, fmt.Errorf("%s: %w", o.Path, err)
-	}
-	if err := f.Check(im, loaded(im.Progs, o.Bias)); err != nil {
-		f.Warn("%s: %s: %v: what is loaded from it is not known", o.Path, name, err)
+	im, why, err := f.search(nil, o.Path, false, func(im *target.Image) []target.Mapping { return loaded(im.Progs, o.Bias) })
+	if im == nil {
+		f.Warn("%s: %s: what is loaded from it is not known", o.Path, strings.Join(why, "; "))
 		return nil, fmt.Errorf("%s: %w", o.Path, err)
 	}
 	return im.Progs, nil

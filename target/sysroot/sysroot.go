@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -23,6 +22,10 @@ type Options struct {
 	// Root is the folder below which the target's paths are; "" for this machine's
 	// own root.
 	Root string
+	// Beside are folders with files that may not be at their paths here: that of a core
+	// file, that of its program. A file is looked for there by its name, and where its
+	// path is relative by that.
+	Beside []string
 	// Fetch opens a file through the target, where it is not found here; nil if
 	// the target cannot.
 	Fetch func(path string) (r io.ReaderAt, size int64, err error)
@@ -57,8 +60,18 @@ var errClosed = errors.New("target is closed")
 // Module describes a file that is mapped in the target, at least one mapping,
 // ascending. It is opened when somebody first asks for its image.
 func (f *Files) Module(path string, mappings []target.Mapping) *target.Module {
+	return f.module(path, mappings, false)
+}
+
+// Deleted is Module for a file that was no longer at its path. What is there now is
+// believed where memory bears it out.
+func (f *Files) Deleted(path string, mappings []target.Mapping) *target.Module {
+	return f.module(path, mappings, true)
+}
+
+func (f *Files) module(path string, mappings []target.Mapping, deleted bool) *target.Module {
 	var m *target.Module
-	m = target.NewModule(path, mappings, func() (*target.Image, error) { return f.image(m) })
+	m = target.NewModule(path, mappings, func() (*target.Image, error) { return f.image(m, deleted) })
 	return m
 }
 
@@ -96,19 +109,8 @@ func (f *Files) Close() error {
 	return nil
 }
 
-// Local returns the path on this machine that stands for a path of the target.
-func (f *Files) Local(path string) string {
-	switch {
-	case f.opts.Exe != "" && path == f.opts.ExePath:
-		return f.opts.Exe
-	case f.opts.Root != "":
-		return filepath.Join(f.opts.Root, filepath.FromSlash(path))
-	}
-	return path
-}
-
 // image opens the file that is mapped.
-func (f *Files) image(m *target.Module) (*target.Image, error) {
+func (f *Files) image(m *target.Module, deleted bool) (*target.Image, error) {
 	path, mappings := m.Path, m.Mappings
 	if path == "[vdso]" {
 		im, err := target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
@@ -117,19 +119,9 @@ func (f *Files) image(m *target.Module) (*target.Image, error) {
 		}
 		return im, nil
 	}
-	var why []string
-	var last error
-	for _, open := range f.ways(path) {
-		im, name, err := open(path)
-		if err == nil {
-			if err = f.Check(im, mappings); err == nil {
-				return im, nil
-			}
-			why = append(why, fmt.Sprintf("%s: %v", name, err))
-		} else {
-			why = append(why, fmt.Sprintf("%s cannot be opened (%v)", name, bare(err)))
-		}
-		last = err
+	im, why, last := f.search(m, path, deleted, func(*target.Image) []target.Mapping { return mappings })
+	if im != nil {
+		return im, nil
 	}
 	reason := strings.Join(why, "; ")
 	im, err := f.mapped(mappings)
@@ -139,7 +131,7 @@ func (f *Files) image(m *target.Module) (*target.Image, error) {
 		return im, nil
 	case errors.Is(err, target.ErrNotELF) && !errors.Is(last, ErrMismatch):
 		return nil, fmt.Errorf("%s: %w", path, err)
-	case errors.Is(last, target.ErrNotELF) && f.Local(path) != f.opts.Exe: // and memory does not say that it was one
+	case errors.Is(last, target.ErrNotELF) && !f.isExe(path): // and memory does not say that it was one
 		return nil, fmt.Errorf("%s: %w", path, last)
 	}
 	f.warn(m, "%s: %s: no symbols and no unwind tables of it", path, reason)
@@ -153,42 +145,6 @@ func bare(err error) error {
 		return path.Err
 	}
 	return err
-}
-
-// Open opens the target's file of that path, whether or not it is the mapped
-// one. It returns the name under which it was found.
-func (f *Files) Open(path string) (im *target.Image, name string, err error) {
-	for _, open := range f.ways(path) {
-		im, at, failed := open(path)
-		if failed == nil {
-			return im, at, nil
-		}
-		if err == nil {
-			name, err = at, failed // what this machine says is told first
-		}
-	}
-	return nil, name, err
-}
-
-// ways returns how a file can be opened, the best way first.
-func (f *Files) ways(path string) []func(string) (*target.Image, string, error) {
-	list := []func(string) (*target.Image, string, error){f.openLocal}
-	if f.opts.Fetch != nil && f.Local(path) != f.opts.Exe {
-		list = append(list, f.openRemote)
-	}
-	return list
-}
-
-func (f *Files) openLocal(path string) (*target.Image, string, error) {
-	name := f.Local(path)
-	if !filepath.IsAbs(name) && name != f.opts.Exe {
-		return nil, name, errors.New("its folder is not known")
-	}
-	im, file, err := target.OpenFile(name)
-	if err != nil {
-		return nil, name, err
-	}
-	return im, name, f.keep(file)
 }
 
 // openRemote reads the file through the target.

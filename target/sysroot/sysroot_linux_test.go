@@ -216,3 +216,51 @@ func TestDynamic(t *testing.T) {
 		files.Close()
 	}
 }
+
+// silent is memory that nobody can read.
+type silent struct{}
+
+func (silent) ReadMemory(uint64, []byte) (int, error) { return 0, target.ErrUnmapped }
+
+// Where memory tells nothing, a file at its own path is believed, and so is one that
+// lies where a relative path leads to; one that may well be another is not.
+func TestNothingTold(t *testing.T) {
+	tg, _, plugin := process(t)
+	mappings := module(t, tg, plugin).Mappings
+	dir := t.TempDir()
+	copyTo(t, dir, "lib/plugin", plugin)
+	copyTo(t, dir, "plugin", plugin)
+	beside := sysroot.Options{Arch: amd64.Arch, Beside: []string{dir}}
+	const refused = "nothing in memory says that it is the file"
+	for _, tt := range []struct {
+		path    string
+		deleted bool
+		opts    sysroot.Options
+		why     string
+	}{
+		{plugin, false, sysroot.Options{}, ""},
+		{plugin, true, sysroot.Options{}, refused},
+		{plugin + "x", false, sysroot.Options{}, "no such file or directory"},
+		{"./lib/plugin", false, beside, ""},
+		{"./lib/plugin", true, beside, refused},
+		{"other/plugin", false, beside, refused},
+		{"/other/plugin", false, beside, refused},
+		{"../" + filepath.Base(dir) + "/lib/plugin", false, beside, refused},
+		{"..", false, beside, "no such file is known"},
+		{"lib/plugin", false, sysroot.Options{}, "its folder is not known"},
+		{"/opt/plugin", false, sysroot.Options{ExePath: "/opt/plugin", Exe: plugin}, ""},
+		{plugin, false, sysroot.Options{ExePath: plugin, Exe: "/nonexistent"}, refused},
+	} {
+		tt.opts.Arch = amd64.Arch
+		files := sysroot.New(tt.opts, silent{})
+		open := files.Module
+		if tt.deleted {
+			open = files.Deleted
+		}
+		im, _, err := open(tt.path, mappings).Image()
+		if w := strings.Join(files.Warnings(), "\n"); (im == nil) != (tt.why != "") || !strings.Contains(w, tt.why) {
+			t.Errorf("%+v: %v, warnings %q", tt, err, w)
+		}
+		files.Close()
+	}
+}

@@ -1,0 +1,227 @@
+//go:build amd64
+
+package core
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// A patched is a core that is changed before it is opened.
+type patched struct {
+	t    *testing.T
+	data []byte
+	f    *file
+}
+
+// note returns the contents of the first note of a type, in place.
+func (p *patched) note(want uint32) (contents []byte, header int) {
+	at, size := uint64(0), uint64(0)
+	p.f.eachNote(func(_ *window, owner string, typ uint32, where, n uint64) bool {
+		if typ == want {
+			at, size = where, n
+		}
+		return typ != want
+	})
+	if at == 0 {
+		p.t.Fatalf("the core has no note of type %#x", want)
+	}
+	return p.data[at : at+size], int(at) - 12 - 8 // "CORE"
+}
+
+// hide makes a note one that nobody knows.
+func (p *patched) hide(typ uint32) {
+	_, header := p.note(typ)
+	if binary.LittleEndian.Uint32(p.data[header+8:]) != typ {
+		p.t.Fatalf("no header of a note of type %#x at %#x", typ, header)
+	}
+	binary.LittleEndian.PutUint32(p.data[header+8:], 0x7fffffff)
+}
+
+// rename gives each path of NT_FILE another name of the same length, filled up with
+// slashes behind its folder.
+func (p *patched) rename(to func(name string) (dir, rest string)) {
+	files, _ := p.note(ntFile)
+	names := files[16+24*binary.LittleEndian.Uint64(files):]
+	for len(names) > 0 {
+		name, rest, _ := bytes.Cut(names, []byte{0})
+		dir, base := to(string(name))
+		if len(dir)+len(base) > len(name) {
+			p.t.Fatalf("%s is too short for %s and %s", name, dir, base)
+		}
+		copy(name, dir+strings.Repeat("/", len(name)-len(dir)-len(base))+base)
+		names = rest
+	}
+}
+
+// word changes a word of the process's memory.
+func (p *patched) word(addr uint64, change func(old uint64) uint64) {
+	s := p.f.memory().find(addr)
+	if s == nil || addr-s.lo+8 > s.has {
+		p.t.Fatalf("the core has no word at %#x", addr)
+	}
+	at := p.data[s.off+addr-s.lo:]
+	binary.LittleEndian.PutUint64(at, change(binary.LittleEndian.Uint64(at)))
+}
+
+// symbol returns where a symbol of a module of the whole core is.
+func symbol(t *testing.T, tg *Target, module, name string) uint64 {
+	t.Helper()
+	for _, m := range tg.Modules().All() {
+		im, bias, err := m.Image()
+		if err != nil || !strings.Contains(m.Path, module) {
+			continue
+		}
+		list, err := im.ELF().DynamicSymbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list {
+			if s.Name == name {
+				return s.Value + bias
+			}
+		}
+	}
+	t.Fatalf("%s has no symbol %s", module, name)
+	return 0
+}
+
+func relative(name string) (dir, rest string) { return ".", "/" + path.Base(name) }
+func nowhere(name string) (dir, rest string)  { return "/no", "/" + path.Base(name) }
+
+// TestPaths opens cores whose lists of files say little, and whose files lie beside them.
+// The whole core, whose files are at their paths, tells what must be found.
+func TestPaths(t *testing.T) {
+	plugin := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC", "-Wl,-soname,plugin.so"}, gdbtest.Plain...)...)
+	other := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC", "-Wl,-soname,plugin.so", "-DOTHER", "-O1"}, gdbtest.Plain...)...)
+	program := gdbtest.Build(t, "dlopen.c", gdbtest.Plain...)
+	whole := gcore(t, gdbtest.Start(t, program, plugin).PID)
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := opened(t, whole, Options{})
+	next := symbol(t, want, "ld-linux", "_r_debug") + 8 // r_map
+	for _, tt := range []struct {
+		name    string
+		patch   func(*patched)
+		files   []string          // that lie beside the core; nil for all
+		as      map[string]string // others in their places
+		exe     string
+		lost    []string // bases of paths whose files are not found
+		warning string   // "" for none
+	}{
+		{name: "as it is", patch: func(*patched) {}, files: []string{}},
+		{name: "relative paths", patch: func(p *patched) { p.rename(relative) }},
+		{name: "relative paths, --exe with another name", patch: func(p *patched) { p.rename(relative) }, as: map[string]string{program: "server"}, exe: "server"},
+		{name: "relative paths, --exe is another program", patch: func(p *patched) { p.rename(relative) }, exe: path.Base(plugin), warning: " is used instead"},
+		{name: "folders that are not there", patch: func(p *patched) { p.rename(nowhere) }},
+		{name: "nothing is there", patch: func(p *patched) { p.rename(nowhere) }, files: []string{program},
+			lost: []string{path.Base(plugin), "libc.so.6", "ld-linux-x86-64.so.2"}, warning: "cannot be opened (no such file or directory): unwinding from memory"},
+		{name: "another build lies beside it", patch: func(p *patched) { p.rename(nowhere) }, as: map[string]string{other: path.Base(plugin), plugin: "x"},
+			lost: []string{path.Base(plugin)}, warning: path.Base(plugin) + ": build ID "},
+		{name: "no auxiliary vector", patch: func(p *patched) { p.hide(ntAuxv) }, files: []string{}},
+		{name: "no auxiliary vector, --exe", patch: func(p *patched) { p.hide(ntAuxv); p.rename(relative) }, exe: path.Base(program)},
+		{name: "no auxiliary vector, --exe is another program", patch: func(p *patched) { p.hide(ntAuxv); p.hide(ntPRPSInfo) }, files: []string{}, as: map[string]string{other: "another"}, exe: "another",
+			warning: "another is not used: which of the mapped files is the program is not known"},
+		{name: "no list", patch: func(p *patched) { p.hide(ntFile) }, files: []string{}},
+		{name: "a broken list", patch: func(p *patched) {
+			files, _ := p.note(ntFile)
+			binary.LittleEndian.PutUint64(files[16+24*6:], 0) // the seventh entry's start
+		}, files: []string{}, warning: "list of mapped files (NT_FILE)"},
+		{name: "no list, and the link map ends at the program", patch: func(p *patched) {
+			p.hide(ntFile)
+			var head uint64
+			p.word(next, func(old uint64) uint64 { head = old; return old })
+			p.word(head+24, func(uint64) uint64 { return 0 })
+		}},
+		{name: "no list, and the link map leads nowhere", patch: func(p *patched) {
+			p.hide(ntFile)
+			p.word(next, func(uint64) uint64 { return 16 })
+		}, warning: "what was loaded is not all known"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := &patched{t: t, data: bytes.Clone(data)}
+			if p.f, err = readFile(bytes.NewReader(p.data), int64(len(p.data))); err != nil {
+				t.Fatal(err)
+			}
+			tt.patch(p)
+			core := filepath.Join(dir, "core")
+			if err := os.WriteFile(core, p.data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range want.Modules().All() {
+				if m.Path == "[vdso]" || tt.files != nil && !slices.Contains(tt.files, m.Path) || tt.as[m.Path] != "" {
+					continue
+				}
+				link(t, m.Path, filepath.Join(dir, path.Base(m.Path)))
+				if im, _, err := m.Image(); err == nil && im.SOName() != "" && im.SOName() != path.Base(m.Path) {
+					link(t, m.Path, filepath.Join(dir, im.SOName()))
+				}
+			}
+			for file, name := range tt.as {
+				link(t, file, filepath.Join(dir, name))
+			}
+			o := Options{}
+			if tt.exe != "" {
+				o.Exe = filepath.Join(dir, tt.exe)
+			}
+			tg := opened(t, core, o)
+			found(t, tg, want, tt.lost)
+			if w := strings.Join(tg.Warnings(), "\n"); (w == "") != (tt.warning == "") || !strings.Contains(w, tt.warning) {
+				t.Errorf("warnings %q, want %q", w, tt.warning)
+			}
+		})
+	}
+}
+
+func link(t *testing.T, file, name string) {
+	t.Helper()
+	file, err := filepath.EvalSymlinks(file)
+	if err == nil {
+		err = os.Symlink(file, name)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// found checks that the modules are those of the whole core, with their files but for
+// those that are lost.
+func found(t *testing.T, tg, want *Target, lost []string) {
+	t.Helper()
+	byStart := map[uint64]*target.Module{}
+	for _, m := range tg.Modules().All() {
+		byStart[m.Lo()] = m
+	}
+	for _, w := range want.Modules().All() {
+		m := byStart[w.Lo()]
+		if m == nil {
+			t.Errorf("%s at %#x is not found", w.Path, w.Lo())
+			continue
+		}
+		delete(byStart, w.Lo())
+		expected, bias, _ := w.Image()
+		im, at, err := m.Image()
+		if err != nil || at != bias || im.BuildID != expected.BuildID {
+			t.Errorf("%s: bias %#x, want %#x; %v", w.Path, at, bias, err)
+			continue
+		}
+		if inFile := im.File() != nil; inFile == (slices.Contains(lost, path.Base(w.Path)) || w.Path == "[vdso]") {
+			t.Errorf("%s (%s): from its file: %v", w.Path, m.Path, inFile)
+		}
+	}
+	for lo, m := range byStart {
+		t.Errorf("%q at %#x is nobody's", m.Path, lo)
+	}
+}

@@ -1,0 +1,91 @@
+package core
+
+import (
+	"debug/elf"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+)
+
+// seen adds modules of the ELF headers that the core has where no other module is: the
+// kernel dumps the first page of each mapped file. A library has its name in it, if the
+// core has its dynamic section, too; the path is not known. Where all files are listed,
+// that is the vDSO alone.
+func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
+	known := target.NewModules(list, nil)
+	tried := 0
+	for i := range l.own.list {
+		s := &l.own.list[i]
+		var magic [len(elf.ELFMAG)]byte
+		if n, _ := l.own.ReadMemory(s.lo, magic[:]); n < len(magic) || string(magic[:]) != elf.ELFMAG || known.Find(s.lo) != nil {
+			continue
+		}
+		if tried++; tried > maxSeen {
+			break
+		}
+		im, err := target.MemoryImage(l.own, s.lo, maxImage)
+		if err != nil || im.Machine != l.core.arch.Machine || im.Order != l.core.arch.Order || !l.runs(im, s.lo) {
+			continue
+		}
+		o := linkmap.Object{Bias: s.lo - firstAddress(im), Header: s.lo}
+		if o.Path = im.SOName(); o.Path == "" && im.Entry != 0 && im.Entry+o.Bias == l.notes.auxv[linkmap.ATEntry] {
+			o.Path, o.Program = exePath, true
+		}
+		switch {
+		case o.Path == "" || l.notes.allFiles && !strings.HasPrefix(o.Path, "linux-vdso"):
+			continue
+		case strings.HasPrefix(o.Path, "linux-vdso"):
+			list = append(list, l.files.Module("[vdso]", []target.Mapping{{Lo: s.lo, Hi: s.hi, Exec: true}}))
+			known = target.NewModules(list, nil)
+			continue
+		}
+		if m, err := l.files.Object(o); err == nil && !overlaps(known, m) {
+			list = append(list, m)
+			known = target.NewModules(list, nil)
+		}
+	}
+	return list
+}
+
+// maxSeen bounds how many headers are looked at: processes have hundreds.
+const maxSeen = 4096
+
+// maxImage bounds the addresses that one file occupies.
+const maxImage = 1 << 40
+
+// firstAddress is where the file's beginning is by its own headers.
+func firstAddress(im *target.Image) uint64 {
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD {
+			return p.Vaddr - p.Off
+		}
+	}
+	return 0
+}
+
+// runs reports whether an image that is at base was loaded, and not only read: its code
+// is where the process may have run it. gdb's cores lack code that was not changed.
+func (l *loader) runs(im *target.Image, base uint64) bool {
+	loaded := false
+	for _, p := range im.Progs {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		s := l.own.find(base - firstAddress(im) + p.Vaddr)
+		if s == nil && p.Flags&elf.PF_W != 0 || s != nil && p.Flags&elf.PF_X != 0 && s.flags&elf.PF_X == 0 {
+			return false
+		}
+		loaded = loaded || p.Flags&elf.PF_X != 0
+	}
+	return loaded
+}
+
+func overlaps(known *target.Modules, m *target.Module) bool {
+	for _, p := range m.Mappings {
+		if known.Find(p.Lo) != nil || known.Find(p.Hi-1) != nil {
+			return true
+		}
+	}
+	return false
+}
