@@ -50,7 +50,7 @@ type debugInfo struct {
 
 	// What may still be read, so that hostile references from everywhere to the
 	// same large thing cost no more than an honest file of this size.
-	abbrevsLeft, rangesLeft, textLeft, rowsLeft atomic.Int64
+	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
 }
 
 var errTooMuch = errors.New("DWARF refers to the same data too often")
@@ -103,6 +103,7 @@ func (d *debugInfo) limit() {
 	d.rangesLeft.Store(int64(2*info + 4*(d.oldRanges.len()+d.rangeLists.len())))
 	d.textLeft.Store(int64(64*(info+d.line.len()+d.str.len()) + 1<<20))
 	d.rowsLeft.Store(int64(d.line.len()))
+	d.typesLeft.Store(int64(16*info + 1<<10))
 }
 
 // guard calls f and turns a panic into an error: debug/dwarf says of itself

@@ -70,7 +70,7 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	for k := len(nest) - 1; k >= 0; k-- {
 		f := &u.functions[nest[k]]
 		start, _ := f.holds(addr)
-		s := d.show(u, f.subprogram)
+		s := d.show(u, f)
 		chain = append(chain, Location{
 			Function: s.name, Args: s.args,
 			Start: start, Offset: addr - start, Entry: f.ranges[0][0],
@@ -90,12 +90,14 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 const maxOrigins = 16
 
 // show finds out a function's name and whether it has arguments.
-func (d *debugInfo) show(u *unit, s *subprogram) *shown {
+func (d *debugInfo) show(u *unit, f *function) *shown {
+	s := f.subprogram
 	if v := s.shown.Load(); v != nil {
 		return v
 	}
 	v := &shown{args: ArgsNone}
 	var name, linkage string
+	own, ownUnit := d, u
 	last, lastUnit, lang := s, u, languageFlat
 	for x, hops := s, 0; x != nil && hops < maxOrigins; hops++ {
 		last, lastUnit = x, u
@@ -124,7 +126,15 @@ func (d *debugInfo) show(u *unit, s *subprogram) *shown {
 	case linkage != "" && lang != languageScope:
 		v.name = demangleFunction(linkage)
 	case lang != languageFlat && name != "":
-		v.name = d.scopePrefix(lastUnit, last.scope) + name
+		prefix := d.scopePrefix(lastUnit, last.scope)
+		switch {
+		case lang == languageCXX && f.inline:
+			v.name = prefix + canonical(name)
+		case lang == languageCXX:
+			v.name = withParameters(prefix+canonical(name), own.parameters(ownUnit, f.at))
+		default:
+			v.name = prefix + name
+		}
 	default:
 		v.name = name
 	}
@@ -155,7 +165,7 @@ func (d *debugInfo) scopePrefix(u *unit, i int32) string {
 	for ; i > 0 && len(names) < maxDepth; i = u.scopes[i].parent {
 		name := "(anonymous namespace)"
 		if u.scopes[i].name.class != classNone {
-			name = d.text(u, u.scopes[i].name)
+			name = canonical(d.text(u, u.scopes[i].name))
 		}
 		names = append(names, name)
 	}

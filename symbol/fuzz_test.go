@@ -133,6 +133,11 @@ func FuzzLocate(f *testing.F) {
 		}
 		f.Add(data)
 	}
+	data, err := os.ReadFile(compile(f, sources(f), "c++", "parameters.cc", "-std=c++17", "-g", "-no-pie"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
 	f.Fuzz(func(t *testing.T, data []byte) { locateAll(data) })
 }
 

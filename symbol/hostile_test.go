@@ -30,13 +30,18 @@ func (b *dwarfBytes) put(values ...any) *dwarfBytes {
 
 // abbreviations of the made-up units: 1 is the unit's entry (with a line table),
 // 2 a block of no attributes, 3 a function that refers to another entry, 4 one
-// with a range list, 5 one with a name in .debug_str.
+// with a range list, 5 one with a name in .debug_str, 6 one with a name and
+// parameters, 7 a parameter, 8 the type of a function, 9 the entry of a unit with a language.
 var madeUpAbbrevs = []byte{
 	1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17, 0, 0,
 	2, 0x0b, 1, 0, 0,
 	3, 0x2e, 0, 0x11, 0x01, 0x12, 0x07, 0x31, 0x13, 0, 0,
 	4, 0x2e, 0, 0x55, 0x17, 0, 0,
 	5, 0x2e, 0, 0x03, 0x0e, 0, 0,
+	6, 0x2e, 1, 0x11, 0x01, 0x12, 0x07, 0x03, 0x08, 0, 0,
+	7, 0x05, 0, 0x49, 0x13, 0, 0,
+	8, 0x15, 1, 0, 0,
+	9, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0x13, 0x0b, 0, 0,
 	0,
 }
 
@@ -68,6 +73,11 @@ func TestHostileDWARF(t *testing.T) {
 	line := new(dwarfBytes).put(uint16(5), 8, 0, uint32(0), 1, 1, 1, 0xfb, 14, 1,
 		1, 1, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f) // 2^40 directories
 	line = new(dwarfBytes).put(uint32(line.Len()), line.Bytes())
+	// C++, with a parameter whose type is of functions that take two such.
+	types := new(dwarfBytes).put(9, lo, size, 4, 6, lo, size, "main")
+	again := uint32(unitHeader4 + types.Len() + 6)
+	types.put(7, again, 0, 8, 7, again, 7, again, 0, 0)
+	types = new(dwarfBytes).put(uint32(unitHeader4-4+types.Len()), uint16(4), uint32(0), 8, types.Bytes())
 	var overlapping dwarfBytes // a unit for each start of an abbreviation table, all with the last code in it
 	for i := range 1 << 14 {
 		overlapping.put(uint32(8), uint16(4), uint32(i*5), 8, 3)
@@ -82,6 +92,9 @@ func TestHostileDWARF(t *testing.T) {
 		"unterminated number": {map[string][]byte{
 			".debug_info": madeUpUnit(lo, size, bytes.Repeat([]byte{0x80}, 1<<20)),
 		}, "cut off"},
+		"types of themselves": {map[string][]byte{
+			".debug_info": types.Bytes(),
+		}, ""},
 		"refers to itself": {map[string][]byte{
 			".debug_info": madeUpUnit(lo, size, self.Bytes()),
 		}, ""},

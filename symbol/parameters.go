@@ -8,7 +8,7 @@ import "strings"
 // ("std::function<void (int)>"), empty lists of these, ABI tags, reference qualifiers. The names
 // of what is local to a function have the latter's parameters in them, and keep their own.
 func keepsParameters(full string) bool {
-	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "<!", ", !", "operator<=>", `operator""`} {
+	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`} {
 		if strings.Contains(full, mark) {
 			return true
 		}

@@ -9,6 +9,7 @@ import (
 // contents are what was read of a unit.
 type contents struct {
 	scopes    []scope
+	types     []typeScope            // of C++, ascending by offset: those that are in a scope
 	dies      map[uint64]*subprogram // by offset in .debug_info
 	functions []function             // each followed by what was inlined into it, outer before inner
 	code      spans                  // physical functions
@@ -21,6 +22,12 @@ type contents struct {
 type scope struct {
 	parent int32
 	name   value // none: an anonymous namespace
+}
+
+// typeScope is the scope that a type is in.
+type typeScope struct {
+	off   uint64
+	scope int32
 }
 
 // subprogram is what one entry says of a function. A function's code, its
@@ -38,8 +45,9 @@ type subprogram struct {
 type function struct {
 	*subprogram
 	inline         bool
-	callFile, line int32 // of the call, if inlined
-	end            int32 // index behind the last function inlined into this one
+	at             uint64 // offset of its entry
+	callFile, line int32  // of the call, if inlined
+	end            int32  // index behind the last function inlined into this one
 	ranges         [][2]uint64
 }
 
@@ -129,6 +137,9 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		}
 		at := levels[len(levels)-1]
 		inner := level{scope: at.scope, function: at.function}
+		if at.scope != 0 && (u.head.language == languageCXX || u.head.language == languageUnknown) && isType(a) {
+			u.types = append(u.types, typeScope{off, at.scope})
+		}
 		var next uint64 // sibling of an entry that has no functions within
 		switch {
 		case c.bad:
@@ -186,6 +197,18 @@ func isScope(t dwarf.Tag) bool {
 	return false
 }
 
+// isType reports whether an entry is a type whose name is that of its scope, too.
+func isType(a *abbrev) bool {
+	if a == nil {
+		return false
+	}
+	switch a.tag {
+	case dwarf.TagClassType, dwarf.TagStructType, dwarf.TagUnionType, dwarf.TagEnumerationType, dwarf.TagTypedef:
+		return true
+	}
+	return false
+}
+
 // isLeaf reports whether there are no functions within an entry.
 func isLeaf(t dwarf.Tag) bool {
 	const gnuCallSite = 0x4109
@@ -237,7 +260,7 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 	if len(ranges) == 0 {
 		return nil
 	}
-	f := function{subprogram: s, inline: inline, ranges: ranges}
+	f := function{subprogram: s, inline: inline, at: off, ranges: ranges}
 	if inline {
 		f.callFile, f.line = e.callFile.number(), e.callLine.number()
 	}

@@ -1,0 +1,136 @@
+package symbol
+
+import (
+	"debug/dwarf"
+	"errors"
+)
+
+// typeEntry is what an entry of .debug_info says of a type or a parameter, and where it is.
+type typeEntry struct {
+	info *debugInfo
+	unit *unit
+	off  uint64
+	tag  dwarf.Tag
+
+	name, of, class, origin value // of is the type that it is made of, class that of a pointer to member
+	upper, count            value // of an array
+	artificial              bool
+	elsewhere               bool // the type is in a unit of types
+	children                bool
+	end                     uint64 // offset behind the entry itself
+}
+
+var errType = errors.New("type cannot be read")
+
+// entryAt reads the entry to which a value refers, most likely in the unit near.
+func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
+	if to.class == classSupReference {
+		if d = d.supplement(); d == nil {
+			return e, errType
+		}
+	} else if to.class != classReference {
+		return e, errType // in a unit of types
+	}
+	u := near
+	if to.class == classSupReference || to.n < near.entry || to.n >= near.end {
+		if u = d.unitAt(to.n); u == nil {
+			return e, errType
+		}
+		d.load(u)
+	}
+	err = d.entriesAt(u, to.n, func(x *typeEntry) bool {
+		e = *x
+		return false
+	})
+	return e, err
+}
+
+// entriesAt calls yield with the entry at an offset of a unit and those that follow it until yield
+// returns false or the unit ends. The end of a list of children is an entry without tag. More and
+// more of the unit is read as it goes on.
+func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
+	d.mu.Lock()
+	table, err := d.abbrevs(u)
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for room := uint64(512); off < u.end; room *= 4 {
+		end := min(u.end, off+room)
+		data, err := d.info.bytes(off, end)
+		if err != nil {
+			return err
+		}
+		c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: end}
+		for len(c.data) > 0 {
+			e := typeEntry{info: d, unit: u, off: c.offset()}
+			if code := c.uleb(); code != 0 && !c.bad {
+				a := table.find(code)
+				if a == nil {
+					return errType
+				}
+				e.read(&c, a)
+			}
+			if c.bad && end < u.end {
+				break
+			}
+			if c.bad || c.err != nil {
+				return errType
+			}
+			if err := d.spend(&d.typesLeft, 1); err != nil {
+				return err
+			}
+			if e.end = c.offset(); !yield(&e) {
+				return nil
+			}
+			off = e.end
+		}
+	}
+	return nil
+}
+
+func (e *typeEntry) read(c *entryCursor, a *abbrev) {
+	e.tag, e.children = a.tag, a.children
+	for i := range a.attrs {
+		x := &a.attrs[i]
+		v := c.value(x.form, x.implicit)
+		switch x.attr {
+		case dwarf.AttrName:
+			e.name = v
+		case dwarf.AttrType:
+			e.of = v
+		case dwarf.AttrContainingType:
+			e.class = v
+		case dwarf.AttrAbstractOrigin, dwarf.AttrSpecification:
+			e.origin = v
+		case dwarf.AttrSignature:
+			e.elsewhere = true
+		case dwarf.AttrArtificial:
+			e.artificial = true
+		case dwarf.AttrUpperBound:
+			e.upper = v
+		case dwarf.AttrCount:
+			e.count = v
+		}
+	}
+}
+
+// eachChild calls yield with the entries directly within an entry.
+func (e *typeEntry) eachChild(yield func(*typeEntry)) error {
+	if !e.children {
+		return nil
+	}
+	depth := 0
+	return e.info.entriesAt(e.unit, e.end, func(x *typeEntry) bool {
+		switch {
+		case x.tag == 0:
+			depth--
+		case depth == 0:
+			yield(x)
+		}
+		if x.tag != 0 && x.children {
+			depth++
+		}
+		return depth >= 0
+	})
+}

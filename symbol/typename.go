@@ -1,0 +1,350 @@
+package symbol
+
+import (
+	"debug/dwarf"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parameters returns the parameters of the function whose entry is at an offset of a unit, in
+// brackets, as GDB spells them, and behind them " const" for a method that is; "" where that
+// cannot be told.
+func (d *debugInfo) parameters(u *unit, off uint64) string {
+	e, err := d.entryAt(u, value{off, classReference})
+	if err != nil {
+		return ""
+	}
+	p := typePrinter{}
+	p.arguments(&e, true)
+	if p.failed {
+		return ""
+	}
+	return string(p.text)
+}
+
+// typePrinter writes types as GDB's c_print_type does: "const char *(*)[3]" has a base, a part
+// before the name and a part behind it.
+type typePrinter struct {
+	text   []byte
+	depth  int
+	failed bool // something cannot be read, or goes too far
+}
+
+// Bounds of a type that is printed; real ones nest some dozens deep.
+const (
+	maxTypeDepth = 64
+	maxTypeText  = 1 << 14
+)
+
+func (p *typePrinter) put(s string) {
+	if p.text = append(p.text, s...); len(p.text) > maxTypeText {
+		p.failed = true
+	}
+}
+
+// qualified is a type without const and volatile around it, and which of them were there. A nil
+// entry is void.
+type qualified struct {
+	*typeEntry
+	constant, volatile bool
+}
+
+// resolve returns the type that a value of an entry refers to.
+func (p *typePrinter) resolve(from *typeEntry, to value) (q qualified) {
+	for range maxTypeDepth {
+		if to.class == classNone || p.failed {
+			return q
+		}
+		e, err := from.info.entryAt(from.unit, to)
+		if err != nil {
+			break
+		}
+		switch e.tag {
+		case dwarf.TagConstType:
+			q.constant = true
+		case dwarf.TagVolatileType:
+			q.volatile = true
+		case dwarf.TagRestrictType, dwarf.TagAtomicType:
+		default:
+			q.typeEntry = &e
+			return q
+		}
+		from, to = &e, e.of
+	}
+	p.failed = true
+	return q
+}
+
+func (p *typePrinter) target(q qualified) qualified { return p.resolve(q.typeEntry, q.of) }
+
+// named reports whether a type is printed by its name.
+func (q qualified) named() bool { return q.typeEntry == nil || q.name.text() }
+
+// print writes a type that no name follows.
+func (p *typePrinter) print(q qualified) {
+	if p.depth++; p.depth > maxTypeDepth {
+		p.failed = true
+	}
+	if !p.failed {
+		p.base(q)
+		if !q.named() {
+			switch q.tag {
+			case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType, dwarf.TagPtrToMemberType, dwarf.TagSubroutineType, dwarf.TagArrayType:
+				p.put(" ")
+			}
+		}
+		p.prefix(q, false, false)
+		p.suffix(q, false)
+	}
+	p.depth--
+}
+
+// base writes what a type is made of in the end.
+func (p *typePrinter) base(q qualified) {
+	for range maxTypeDepth {
+		if q.named() || p.failed {
+			break
+		}
+		switch q.tag {
+		case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType, dwarf.TagPtrToMemberType, dwarf.TagSubroutineType, dwarf.TagArrayType:
+			q = p.target(q)
+			continue
+		}
+		break
+	}
+	if q.constant {
+		p.put("const ")
+	}
+	if q.volatile {
+		p.put("volatile ")
+	}
+	switch {
+	case q.typeEntry == nil:
+		p.put("void")
+	case q.elsewhere:
+		p.failed = true
+	case q.named():
+		p.name(q.typeEntry)
+	case q.tag == dwarf.TagStructType:
+		p.put("struct {...}")
+	case q.tag == dwarf.TagClassType:
+		p.put("class {...}")
+	case q.tag == dwarf.TagUnionType:
+		p.put("union {...}")
+	case q.tag == dwarf.TagEnumerationType:
+		p.put("enum {...}")
+	default:
+		p.failed = true
+	}
+}
+
+// name writes the name of a type, with the scopes that it is in.
+func (p *typePrinter) name(e *typeEntry) {
+	name := e.info.text(e.unit, e.name)
+	if name == "" {
+		p.failed = true
+	}
+	if e.tag == dwarf.TagBaseType {
+		name = shortNames.Replace(name)
+	}
+	name = canonical(name)
+	if i, ok := slices.BinarySearchFunc(e.unit.types, e.off, func(t typeScope, off uint64) int {
+		if t.off < off {
+			return -1
+		}
+		if t.off > off {
+			return 1
+		}
+		return 0
+	}); ok {
+		p.put(e.info.scopePrefix(e.unit, e.unit.types[i].scope))
+	}
+	p.put(name)
+}
+
+// shortNames are GDB's for types that gcc names otherwise.
+var shortNames = strings.NewReplacer(
+	"short int", "short", "short unsigned int", "unsigned short",
+	"long long int", "long long", "long long unsigned int", "unsigned long long",
+	"long int", "long", "long unsigned int", "unsigned long",
+)
+
+// canonical spells the template arguments in a name of C++ as GDB does, where it can parse them.
+func canonical(name string) string {
+	if !strings.Contains(name, " int") || !strings.Contains(name, "<") || keepsParameters(name) {
+		return name
+	}
+	return shortNames.Replace(name)
+}
+
+// prefix writes what stands before the name of something of the type. pointed says that a star
+// or the like comes next.
+func (p *typePrinter) prefix(q qualified, pointed, space bool) {
+	if q.named() || p.failed {
+		return
+	}
+	switch q.tag {
+	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+		p.nested(func() { p.prefix(p.target(q), true, true) })
+		p.put(map[dwarf.Tag]string{dwarf.TagPointerType: "*", dwarf.TagReferenceType: "&", dwarf.TagRvalueReferenceType: "&&"}[q.tag])
+		p.modifiers(q, space)
+	case dwarf.TagPtrToMemberType:
+		if to := p.target(q); !to.named() && to.tag == dwarf.TagSubroutineType {
+			p.put("(")
+		} else {
+			p.nested(func() { p.prefix(to, false, false) })
+		}
+		if class := p.resolve(q.typeEntry, q.class); class.typeEntry != nil {
+			p.name(class.typeEntry)
+		}
+		p.put("::*")
+	case dwarf.TagSubroutineType, dwarf.TagArrayType:
+		p.nested(func() { p.prefix(p.target(q), false, space) })
+		if pointed {
+			p.put("(")
+		}
+	}
+}
+
+// modifiers writes what qualifies a pointer.
+func (p *typePrinter) modifiers(q qualified, space bool) {
+	if q.constant {
+		p.put(" const")
+	}
+	if q.volatile {
+		p.put(" volatile")
+	}
+	if space && (q.constant || q.volatile) {
+		p.put(" ")
+	}
+}
+
+// suffix writes what stands behind the name.
+func (p *typePrinter) suffix(q qualified, pointed bool) {
+	if q.named() || p.failed {
+		return
+	}
+	switch q.tag {
+	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+		p.nested(func() { p.suffix(p.target(q), true) })
+	case dwarf.TagPtrToMemberType:
+		to := p.target(q)
+		p.nested(func() { p.suffix(to, !to.named() && to.tag == dwarf.TagSubroutineType) })
+	case dwarf.TagSubroutineType, dwarf.TagArrayType:
+		if pointed {
+			p.put(")")
+		}
+		if q.tag == dwarf.TagArrayType {
+			p.bounds(q.typeEntry)
+		} else {
+			p.arguments(q.typeEntry, false)
+		}
+		p.nested(func() { p.suffix(p.target(q), false) })
+	}
+}
+
+func (p *typePrinter) nested(f func()) {
+	if p.depth++; p.depth > maxTypeDepth {
+		p.failed = true
+	} else {
+		f()
+	}
+	p.depth--
+}
+
+// bounds writes how many elements an array has.
+func (p *typePrinter) bounds(e *typeEntry) {
+	err := e.eachChild(func(x *typeEntry) {
+		if x.tag != dwarf.TagSubrangeType {
+			return
+		}
+		p.put("[")
+		switch {
+		case x.count.class == classConstant:
+			p.put(strconv.FormatUint(x.count.n, 10))
+		case x.upper.class == classConstant:
+			p.put(strconv.FormatUint(x.upper.n+1, 10))
+		}
+		p.put("]")
+	})
+	p.failed = p.failed || err != nil
+}
+
+// arguments writes the parameters of a function, or of the type of one. Those of a function
+// itself are without what is artificial, as "this", and without their own const.
+func (p *typePrinter) arguments(e *typeEntry, function bool) {
+	p.put("(")
+	any, more, first, method := false, false, true, false
+	err := e.eachChild(func(x *typeEntry) {
+		more = more || x.tag == dwarf.TagUnspecifiedParameters
+		if x.tag != dwarf.TagFormalParameter {
+			return
+		}
+		if x = p.whole(x); x == nil {
+			return
+		}
+		t := p.resolve(x, x.of)
+		if first && x.artificial && t.typeEntry != nil && t.tag == dwarf.TagPointerType {
+			method = p.target(t).constant
+		}
+		first = false
+		switch {
+		case function && x.artificial:
+			return
+		case function:
+			t.constant, t.volatile = false, false
+		case x.artificial && !any:
+			t.constant = true // "this" of a pointer to a method
+		}
+		if any {
+			p.put(", ")
+		}
+		any = true
+		p.print(t)
+	})
+	p.failed = p.failed || err != nil
+	switch {
+	case any && more:
+		p.put(", ...")
+	case more:
+		p.put("...")
+	case !any:
+		p.put("void")
+	}
+	p.put(")")
+	if function && method {
+		p.put(" const")
+	}
+}
+
+// whole follows a parameter to the entry that has its type; nil if there is none.
+func (p *typePrinter) whole(x *typeEntry) *typeEntry {
+	artificial := x.artificial
+	for range maxOrigins {
+		if x.of.class != classNone || !x.origin.reference() {
+			x.artificial = artificial
+			return x
+		}
+		next, err := x.info.entryAt(x.unit, x.origin)
+		if err != nil {
+			break
+		}
+		x = &next
+		artificial = artificial || x.artificial
+	}
+	p.failed = true
+	return nil
+}
+
+// withParameters returns a function's name as GDB's backtrace shows it where no linkage name
+// says what its parameters are.
+func withParameters(name, parameters string) string {
+	if parameters == "" || strings.HasSuffix(name, ")") && !strings.HasSuffix(name, "operator()") {
+		return name // a conversion to a pointer to a function has brackets already
+	}
+	if full := name + parameters; keepsParameters(full) || strings.Contains(name, ".") {
+		return full
+	}
+	return name
+}
