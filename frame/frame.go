@@ -112,8 +112,12 @@ func (f *Frame) unwinder() (Unwinder, bool) {
 }
 
 func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
-	if m := f.Module(); m != nil {
-		if addr, ok = m.Entered(f.AddressInBlock()); ok {
+	block := f.AddressInBlock()
+	if f.typ == SigTramp {
+		block = f.pc // nobody has called there: what lies before may be another function
+	}
+	if m := f.stack.modules.Find(block); m != nil {
+		if addr, ok = m.Entered(block); ok {
 			return addr, true
 		}
 	}

@@ -46,7 +46,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 	} {
 		t.Run(tt.kind+" "+filepath.Base(tt.program), func(t *testing.T) {
 			p := gdbtest.Start(t, tt.program, tt.kind)
-			got := take(t, p.PID, &walkFlags{})
+			got := take(t, p.PID, &walkFlags{explain: true})
 			if tt.gdb {
 				compare(t, got, gdbtest.Backtrace(t, p.PID))
 			}

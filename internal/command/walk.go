@@ -69,9 +69,17 @@ type spot struct {
 	text  []string // what is printed of at
 }
 
+// block returns the address that a frame's code is looked up with.
+func block(f *frame.Frame) uint64 {
+	if f.Type() == frame.SigTramp {
+		return f.PC() // nobody has called there
+	}
+	return f.AddressInBlock()
+}
+
 // spot finds out what there is to know of the place at which a frame runs.
 func (w *walker) spot(f *frame.Frame) *spot {
-	key := spotKey{f.PC(), f.AddressInBlock()}
+	key := spotKey{f.PC(), block(f)}
 	if s := w.spots[key]; s != nil {
 		return s
 	}
@@ -174,7 +182,7 @@ func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
 		x.over = i > first
 		x.Function, x.File, x.Line, x.args = p.Function, p.File, p.Line, p.Args
 		if p.Function != "" {
-			x.Offset = p.Offset + f.PC() - f.AddressInBlock()
+			x.Offset = p.Offset + f.PC() - block(f)
 		}
 		if p.Inline {
 			x.Type = frame.Inline.String()
