@@ -5,7 +5,10 @@ import "github.com/sfwalk/sfwalk/target"
 // maxRetakes is how often a thread is read once more for its stack to be of one moment. One
 // that has run on before its own stack was copied is in another place then, and may need
 // other memory; and who holds it lets it go when walking takes too long.
-const maxRetakes = 5
+const (
+	maxRetakes = 6
+	maxFails   = 2
+)
 
 // Settle makes all frames of s, up to its Limit, and sees to it that they are of one
 // moment: where some are not (see [Frame.MovedOn]), and the thread can be read once more
@@ -14,14 +17,17 @@ const maxRetakes = 5
 // so. The error says why the thread could not be read once more.
 func (s *Stack) Settle() (err error) {
 	r, ok := s.thread.(target.Runner)
-	for n := 0; ok && err == nil && n < maxRetakes && s.movesOn(); n++ {
-		failed := r.Retake(func() {
-			if err = s.Reset(s.target, s.thread); err == nil {
+	for n, fails := 0, 0; ok && n < maxRetakes && fails < maxFails && s.movesOn(); n++ {
+		var failed error
+		if err = r.Retake(func() {
+			if failed = s.Reset(s.target, s.thread); failed == nil {
 				s.movesOn()
 			}
-		})
-		if err == nil {
-			err = failed
+		}); err != nil {
+			fails++ // perhaps it could not be stopped for a moment
+		}
+		if failed != nil {
+			return failed
 		}
 	}
 	for f := &s.sentinel; f != nil; f, _ = f.Prev() {

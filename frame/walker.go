@@ -299,9 +299,14 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 		w.block = make([]byte, blockSize)
 	}
 	// To the end of a page, for the next one may not be there.
-	n, _ := w.window.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
+	n, _ := w.window.memory.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
 	if n < 8 {
+		w.window.note(addr, n)
 		return 0, nil
+	}
+	if m := w.window.mover; m != nil && m.MovedOn(addr+uint64(n)-1) {
+		n = 8 // which of the others are used nobody would know
+		w.window.note(addr, n)
 	}
 	return addr, w.block[:n]
 }

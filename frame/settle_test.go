@@ -1,0 +1,211 @@
+package frame_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// runner is a thread whose memory is of another moment from an address on, until it has been
+// retaken often enough.
+type runner struct {
+	*fake
+	late    uint64
+	retakes int // that are missing
+	fails   error
+	retaken int
+}
+
+func (r *runner) Memory() target.Memory             { return (*moving)(r) }
+func (r *runner) Threads() ([]target.Thread, error) { return []target.Thread{r}, nil }
+func (r *runner) MovedOn() bool                     { return r.retakes > 0 }
+
+func (r *runner) Retake(walk func()) error {
+	if r.fails != nil {
+		return r.fails
+	}
+	r.retaken++
+	r.retakes--
+	walk()
+	return nil
+}
+
+// moving is the memory of a runner.
+type moving runner
+
+func (m *moving) ReadMemory(addr uint64, p []byte) (int, error) { return m.fake.ReadMemory(addr, p) }
+func (m *moving) MovedOn(addr uint64) bool                      { return m.retakes > 0 && addr >= m.late }
+
+// chain is a stack of three frames by frame pointers, of which the last is outermost.
+func chain() *fake {
+	return newFake(0x1010, 0x7000, 0x7000,
+		0x7020, 0x1101, 0, 0, // 0x7000
+		0x7040, 0x1201, 0, 0, // 0x7020
+		0, 0, 0, 0)
+}
+
+func fpRows() map[uint64]trad.Row {
+	return map[uint64]trad.Row{0x1010: fp, 0x1100: fp, 0x1200: {Flags: trad.Outermost, CFA: fp.CFA}}
+}
+
+// Frames say from where on they are of another moment; Settle has the thread read once more.
+func TestSettle(t *testing.T) {
+	table := frame.NewTable(amd64.Arch, &rows{name: "rows", at: fpRows()})
+	for _, c := range []struct {
+		late    uint64
+		retakes int
+		still   int // frames that are not marked, before
+		moved   bool
+	}{
+		{0x7020, 1, 2, true}, {0x7000, 1, 1, true}, {0x7020, 3, 2, true}, {0x7020, 100, 2, true}, {0x7040, 1, 3, false}, {0, 0, 3, false},
+	} {
+		r := &runner{fake: chain(), late: c.late, retakes: c.retakes}
+		s, err := frame.New(r, r, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks := func() (still, n int) {
+			for f, err := range s.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n++; !f.MovedOn() {
+					still++
+				}
+			}
+			return still, n
+		}
+		if still, n := marks(); still != c.still || n != 3 || s.MovedOn() != c.moved {
+			t.Errorf("%+v: %d of %d frames are of the first moment; the stack has moved on: %v", c, still, n, s.MovedOn())
+		}
+		if err := walktest.New(r.mods, table).Check(r, r); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		w := frame.NewWalker(r.mods, table)
+		if w.Walk(regs(r.fake), r.Memory(), make([]uint64, 9)); w.MovedOn() != c.moved {
+			t.Errorf("%+v: the walker says %v", c, w.MovedOn())
+		}
+		ctx, still := frame.NewContext(amd64.Arch, regs(r.fake)), 1
+		for w.Step(&ctx, r.Memory()) == frame.NoReason {
+			if !ctx.MovedOn {
+				still++
+			}
+		}
+		if still != c.still || ctx.MovedOn != c.moved {
+			t.Errorf("%+v: %d contexts are of the first moment; the last has moved on: %v", c, still, ctx.MovedOn)
+		}
+		if err := s.Settle(); err != nil {
+			t.Fatal(err)
+		}
+		still, n := marks()
+		if often := c.retakes > 10; n != 3 || often != s.MovedOn() || often != (still < n) || !often && c.moved && r.retaken != c.retakes || !c.moved && r.retaken > 0 {
+			t.Errorf("%+v: settled, %d of %d frames are of one moment, the stack has moved on: %v; retaken %d times", c, still, n, s.MovedOn(), r.retaken)
+		}
+	}
+	r := &runner{fake: chain(), late: 0x7020, retakes: 1, fails: errors.New("it has gone")}
+	s, err := frame.New(r, r, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Settle(); err != r.fails || !s.MovedOn() {
+		t.Errorf("where it cannot be retaken: %v, moved on: %v", err, s.MovedOn())
+	}
+}
+
+// peeks claims frames by a word of memory.
+type peeks struct{ at uint64 }
+
+func (peeks) Name() string { return "peeks" }
+
+func (s peeks) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.PC != 0x1101 || len(q.Read(s.at, 8)) < 8 {
+		return trad.Row{}, "not mine"
+	}
+	return trad.Row{Lo: q.Block, Len: 1, Flags: trad.Once | trad.Outermost, CFA: fp.CFA}, frame.Claimed
+}
+
+// wordAt is a CFA that lies in memory.
+type wordAt uint64
+
+func (w wordAt) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) { return env.Word(uint64(w)) }
+func (w wordAt) String() string                                      { return "[heap]" }
+
+func put(f *fake, addr, v uint64) { f.words[(addr-stackBase)/8] = v }
+
+// Whatever leads to a frame, or ends a stack, is said to be of another moment if it is: the
+// CFA's expression, what a sniffer has looked at, a return address that is none.
+func TestLateReads(t *testing.T) {
+	deref := trad.Row{
+		CFA: trad.Rule{Kind: trad.ValExpr}, RA: fp.RA, FP: fp.FP,
+		More: &trad.Rest{Exprs: []trad.Expression{wordAt(0x7038)}},
+	}
+	for _, c := range []struct {
+		name   string
+		late   uint64
+		change func(f *fake, at map[uint64]trad.Row)
+		order  []frame.Sniffer
+		still  int
+		n      int
+		stop   frame.StopReason
+	}{
+		{"an expression", 0x7038, func(f *fake, at map[uint64]trad.Row) {
+			put(f, 0x7038, 0x7030)
+			put(f, 0x7028, 0x1201)
+			at[0x1100] = deref
+		}, nil, 1, 3, frame.Outermost},
+		{"a sniffer's", 0x7048, nil, []frame.Sniffer{peeks{0x7048}}, 1, 2, frame.Outermost},
+		{"no code", 0x7020, func(f *fake, _ map[uint64]trad.Row) { put(f, 0x7028, 0x99999) }, nil, 2, 3, frame.NotCode},
+		{"a return address of 0", 0x7020, func(f *fake, at map[uint64]trad.Row) {
+			put(f, 0x7028, 0)
+			put(f, 0x7020, 0)
+			row := fp
+			row.Flags |= trad.Once
+			at[0x1100] = row
+		}, nil, 2, 2, frame.NoSavedPC},
+		{"the same frame", 0x7020, func(f *fake, _ map[uint64]trad.Row) {
+			put(f, 0x7020, 0x7000)
+			put(f, 0x7028, 0x1101)
+		}, nil, 2, 3, frame.InnerID},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, at := chain(), fpRows()
+			if c.change != nil {
+				c.change(f, at)
+			}
+			r := &runner{fake: f, late: c.late, retakes: 1}
+			table := frame.NewTable(amd64.Arch, append(c.order, &rows{name: "rows", at: at})...)
+			s, err := frame.New(r, r, table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			still, n := 0, 0
+			var last *frame.Frame
+			for f, err := range s.All() {
+				if err != nil {
+					var stop *frame.StopError
+					if !errors.As(err, &stop) || stop.Err.Error() != "the thread has run on" {
+						t.Errorf("the stack ends: %v", err)
+					}
+					break
+				}
+				if n, last = n+1, f; !f.MovedOn() {
+					still++
+				}
+			}
+			if still != c.still || n != c.n || last.StopReason() != c.stop || !s.MovedOn() {
+				t.Errorf("%d of %d frames are of the first moment, stop %v, moved on: %v; want %d of %d, %v", still, n, last.StopReason(), s.MovedOn(), c.still, c.n, c.stop)
+			}
+			w := frame.NewWalker(r.mods, table)
+			for _, rows := range []string{"unknown", "known"} {
+				if got, stop := w.Walk(regs(f), r.Memory(), make([]uint64, 9)); got != n || stop != c.stop || !w.MovedOn() {
+					t.Errorf("walker, rows %s: %d frames, stop %v, moved on: %v", rows, got, stop, w.MovedOn())
+				}
+			}
+		})
+	}
+}
