@@ -1,6 +1,7 @@
 package sniffer_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -30,5 +31,20 @@ func plt(t *testing.T, program string) {
 		atLeast int
 	}{{nil, 100}, {[]string{"dwarf"}, 100}, {[]string{"sframe"}, 2}} {
 		t.Run(orderName(tt.list), func(t *testing.T) { compareSteps(t, rec, tt.list, tt.atLeast) })
+	}
+}
+
+// TestPLTWithoutTables stops in linkage stubs that no table describes and no symbol names, in
+// a program that promises frame pointers: stubs keep none.
+func TestPLTWithoutTables(t *testing.T) {
+	for _, flags := range [][]string{{"-fplt", "-Wl,-z,lazy"}, {"-fplt", "-Wl,-z,lazy", "-fcf-protection", "-Wl,-z,ibtplt"}} {
+		program := gdbtest.Build(t, "plt.c", append(flags, "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe")...)
+		rec := gdbtest.RecordSteps(t, program, []string{"calls_lazy"}, 4000)
+		rec.States = slices.DeleteFunc(rec.States, func(s gdbtest.StepState) bool {
+			return s.Expected[0].Module != "" // of a library
+		})
+		promised := gdbtest.PromiseFP(t, program)
+		objcopy(t, promised, "-R", ".eh_frame", "-R", ".eh_frame_hdr")
+		compareStepsIn(t, newRecordedFrom(t, rec, promised), rec, nil, 100)
 	}
 }

@@ -19,6 +19,7 @@ type recorded struct {
 	state   *gdbtest.StepState
 	modules *target.Modules
 	files   map[*target.Module]*os.File
+	bare    bool // the program has no tables
 }
 
 func newRecorded(t *testing.T, rec *gdbtest.Recording) *recorded {

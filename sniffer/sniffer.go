@@ -24,7 +24,7 @@ func Default() []frame.Sniffer {
 	list := []frame.Sniffer{sigtramp.Sniffer{}, sframe.Sniffer{}}
 	list = append(list, gostack.Sniffers()...)
 	return append(list,
-		fp.Flagged{Promise: sframe.PromisesFramePointer},
+		fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{dwarf.Sniffer{}, prologue.Sniffer{}}},
 		dwarf.Sniffer{},
 		prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}},
 		fp.Guess{},

@@ -2,8 +2,6 @@ package command
 
 import (
 	"bytes"
-	"debug/elf"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -17,27 +15,7 @@ import (
 // Flags") and has no FDE: the fp sniffer must unwind it, as gdb does by DWARF.
 // No assembler sets the flag, so the test does.
 func TestPromisedFramePointers(t *testing.T) {
-	built := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe")
-	program := filepath.Join(t.TempDir(), "chain")
-	data, err := os.ReadFile(built)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	section := f.Section(".sframe")
-	if section == nil {
-		t.Fatal("no .sframe")
-	}
-	header := data[section.Offset:]
-	header[3] |= 2                         // sfp_flags
-	copy(header[8:12], []byte{0, 0, 0, 0}) // sfh_num_fdes
-	if err := os.WriteFile(program, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-
+	program := gdbtest.PromiseFP(t, gdbtest.Build(t, "chain.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"))
 	p := gdbtest.Start(t, program)
 	got := take(t, p.PID, &walkFlags{})
 	compare(t, got, gdbtest.Backtrace(t, p.PID))

@@ -90,9 +90,18 @@ var Bare = []string{"-DBARE", "-nostdlib", "-static", "-ffreestanding", "-fno-st
 // WithoutTables returns a copy of the program that has no unwind table.
 func (p *Processor) WithoutTables(t testing.TB, path string) string {
 	t.Helper()
+	return p.without(t, path, ".eh_frame", ".eh_frame_hdr", ".sframe")
+}
+
+// without returns a copy of the program that has none of these sections.
+func (p *Processor) without(t testing.TB, path string, sections ...string) string {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), filepath.Base(path))
-	cmd := exec.Command(gdbtest.Tool(t, p.Triple+"-objcopy"),
-		"-R", ".eh_frame", "-R", ".eh_frame_hdr", "-R", ".sframe", path, out)
+	var args []string
+	for _, s := range sections {
+		args = append(args, "-R", s)
+	}
+	cmd := exec.Command(gdbtest.Tool(t, p.Triple+"-objcopy"), append(args, path, out)...)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, text)
 	}

@@ -1,7 +1,8 @@
 // Package fp is the sniffer of frame pointer chains. It comes in two strengths:
 // [Flagged] answers only where a module's SFrame section promises that all its
 // functions keep frame pointers (SFRAME_F_FRAME_POINTER) and has no entry for
-// the PC; [Guess] answers for any code, last, and marks its rows as guesses.
+// the PC, unless a table or the code at PC says that the frame pointer is not set up
+// there; [Guess] answers for any code, last, and marks its rows as guesses.
 // Where the ABI has no frame records but a back chain (s390x), Guess follows
 // that.
 //

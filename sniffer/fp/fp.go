@@ -16,6 +16,8 @@ const (
 	notACall    = frame.Answer("the return address found through the frame pointer does not follow a call")
 	unsupported = frame.Answer("the architecture has no frame records at the frame pointer")
 	chainInward = frame.Answer("the saved frame pointer does not point outward on the stack")
+	notSetUp    = frame.Answer("at PC the frame pointer is not, or not yet, or no longer, that of the function")
+	notKnown    = frame.Answer("the code at PC does not tell whether the function's frame pointer is set up")
 )
 
 const (
@@ -27,7 +29,14 @@ const (
 type Promise func(q *frame.Query) bool
 
 // Flagged is the sniffer for modules that promise frame pointers.
-type Flagged struct{ Promise Promise }
+type Flagged struct {
+	Promise Promise
+	// Better are sniffers that are believed more than the promise, where one of them is
+	// certain. Some functions keep no frame pointer all the same, or it does not tell the
+	// CFA. And the promise is about callers: whether a frame that was not left by a call has
+	// its frame pointer set up, only a table or the code at PC tells.
+	Better []frame.Sniffer
+}
 
 func (Flagged) Name() string { return "fp" }
 
@@ -35,7 +44,39 @@ func (s Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if !s.Promise(q) {
 		return trad.Row{}, notPromised
 	}
-	return chain(q, trad.Once)
+	byChain, answer := chain(q, trad.Once)
+	if answer != frame.Claimed {
+		return trad.Row{}, answer
+	}
+	for _, better := range s.Better {
+		row, answer := better.Sniff(q)
+		switch {
+		case answer == frame.NeedsFrame && q.Few:
+			return trad.Row{}, answer
+		case answer != frame.Claimed || row.Flags&trad.Guess != 0:
+		case !atRecord(q, &row):
+			return trad.Row{}, notSetUp
+		default:
+			return row, frame.Claimed
+		}
+	}
+	if len(s.Better) > 0 && q.Innermost() {
+		return trad.Row{}, notKnown
+	}
+	return byChain, frame.Claimed
+}
+
+// atRecord reports whether THIS has saved its caller's frame pointer and its return address
+// where the frame pointer points, by a row that is true.
+func atRecord(q *frame.Query, row *trad.Row) bool {
+	if row.Flags&trad.Outermost != 0 || row.CFA.Kind != trad.InReg {
+		return false
+	}
+	base, fp := q.This.Register(row.CFA.Reg), q.This.Register(q.Arch.FP)
+	saved := func(r trad.Rule, at uint64) bool {
+		return r.Kind == trad.Saved && base.Bits+uint64(int64(row.CFA.Off))+uint64(int64(r.Off)) == at
+	}
+	return base.Known() && saved(row.FP, fp.Bits) && saved(row.RA, fp.Bits+uint64(q.Arch.PtrSize))
 }
 
 // Guess is the sniffer of last resort.

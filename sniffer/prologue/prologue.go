@@ -71,6 +71,9 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if row, ok := a.ReadEpilogue(code, q.PC); ok && leads(q, &row) == caller {
 			return row, frame.Claimed
 		}
+		if row, ok := unnamedStub(q); ok && answer == noFunction {
+			return row, frame.Claimed
+		}
 	}
 	if q.Barren() {
 		return row, answer

@@ -5,18 +5,34 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// maxStub is the length of the longest linkage stub, bytes.
-const maxStub = 64
+// Bounds of a linkage stub, bytes: stubs are aligned to the room that each has at least.
+const (
+	minStub = 16
+	maxStub = 64
+)
 
 // stub answers for a linkage stub, which has no symbol, and in a static program, as after
 // some linkers, no table either. Section headers tell where it begins.
 func stub(q *frame.Query) (row trad.Row, ok bool) {
-	a := q.Arch
-	if q.Module == nil || a.StubFrame == nil {
+	if q.Module == nil {
 		return row, false
 	}
 	lo, hi, ok := q.Module.Stub(q.PC)
 	if !ok || hi-lo > maxStub {
+		return row, false
+	}
+	return stubAt(q, lo, hi)
+}
+
+// unnamedStub answers for what looks like a linkage stub where no section header tells.
+func unnamedStub(q *frame.Query) (row trad.Row, ok bool) {
+	lo := q.PC &^ (minStub - 1)
+	return stubAt(q, lo, lo+minStub)
+}
+
+func stubAt(q *frame.Query, lo, hi uint64) (row trad.Row, ok bool) {
+	a := q.Arch
+	if a.StubFrame == nil {
 		return row, false
 	}
 	fromSP, ok := a.StubFrame(q.Read(lo, int(hi-lo)), lo, q.PC)
