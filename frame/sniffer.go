@@ -58,31 +58,46 @@ func (q *Query) Read(addr uint64, n int) []byte {
 	return q.room[:n]
 }
 
-// Apply applies a row to THIS: it returns the CFA, and the return address with where that
-// is. ok is false where they cannot be had, as where This is nil.
-func (q *Query) Apply(row *trad.Row) (cfa uint64, ra Value, ok bool) {
+// Caller is what a row says of PREVIOUS.
+type Caller struct {
+	CFA uint64 // of THIS
+	PC  Value  // without what is not address
+	FP  Value
+}
+
+// Apply applies a row to THIS. ok is false where it does not give a CFA and a return
+// address, as where This is nil.
+func (q *Query) Apply(row *trad.Row) (c Caller, ok bool) {
 	f := q.This
 	if f == nil {
-		return 0, Value{}, false
+		return c, false
 	}
-	var c trad.Cache
-	if err := c.Apply(*row, (*env)(f)); err != nil {
-		return 0, Value{}, false
+	var cache trad.Cache
+	if err := cache.Apply(*row, (*env)(f)); err != nil {
+		return c, false
 	}
 	a := f.stack.arch
-	p, err := c.Place(row.RA, a.RA, (*env)(f))
+	c = Caller{cache.CFA, f.at(&cache, row.RA, a.RA), f.at(&cache, row.FP, a.FP)}
+	c.PC.Bits = a.CodeAddress(c.PC.Bits)
+	return c, c.PC.Known()
+}
+
+// at returns the value that a rule gives to register r of PREVIOUS.
+func (f *Frame) at(c *trad.Cache, rule trad.Rule, r trad.Reg) Value {
+	p, err := c.Place(rule, r, (*env)(f))
 	switch {
 	case err != nil:
-		return 0, Value{}, false
+		return Value{Err: err}
 	case p.Kind == trad.InMemory:
-		ra = f.wordAt(p.Addr)
+		return f.wordAt(p.Addr)
+	case p.Kind == trad.InThis && r == f.stack.arch.FP && p.Reg == r:
+		return f.fp
 	case p.Kind == trad.InThis:
-		ra = f.Register(p.Reg)
+		return f.Register(p.Reg)
 	case p.Kind == trad.IsValue:
-		ra = Value{Bits: p.Addr, Lval: Computed}
+		return Value{Bits: p.Addr, Lval: Computed}
 	}
-	ra.Bits = a.CodeAddress(ra.Bits)
-	return c.CFA, ra, ra.Known()
+	return Value{}
 }
 
 // Barren reports whether [Query.SetBarren] was told so of several frames at THIS frame's PC.

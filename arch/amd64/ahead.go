@@ -28,11 +28,18 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		set(RSP, reg(RSP).Plus(-8))
 		s.Store(reg(RSP), 8, v)
 	}
-	if n, ok := reg(RAX).Number(); ok && (n == sysExit || n == sysExitGroup) && len(code) > int(at)+1 && code[at] == 0x0f && code[at+1] == 0x05 {
+	n, isNumber := reg(RAX).Number()
+	if syscall := o.len == 2 && code[at] == 0x0f && code[at+1] == 0x05; syscall && isNumber && (n == sysExit || n == sysExitGroup) {
 		w.Kind, w.CFA = ahead.End, ahead.Live(uint8(RSP)).Plus(8)
 		return w
 	}
 	s.Kill(uint64(o.kill))
+	switch { // how small code makes the number
+	case o.len == 2 && code[at] == 0x31 && code[at+1] == 0xc0: // xor eax,eax
+		set(RAX, ahead.Constant(0))
+	case o.len == 2 && code[at] == 0xb0 && isNumber: // mov al,n
+		set(RAX, ahead.Constant(n&^0xff|int32(code[at+1])))
+	}
 	compared := ahead.Value{}
 	if o.kind == opCompare && o.dst == RSP {
 		compared = reg(o.src)
@@ -97,9 +104,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		}
 	case opReturn:
 		w.Kind, w.CFA = ahead.Return, reg(RSP).Plus(8)
-	case opStop:
-		w.Kind, w.CFA = ahead.End, ahead.Live(uint8(RSP)).Plus(8)
-	case opBad:
+	case opStop, opBad:
 		w.Kind = ahead.Stop
 	}
 	if o.tearsDown() {

@@ -63,6 +63,8 @@ func TestReadAhead(t *testing.T) {
 		{"saved only now", "\x53\x48\x8b\x5d\xf8\xc9\xc3", 0, // push rbx; mov rbx,[rbp-8]; leave; ret
 			[]string{"CFA=rbp+16 RA=[CFA-8] FP=[CFA-16] rbx=undefined"}},
 		{"the thread ends", "\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05", 0, []string{"CFA=rsp+8 outermost"}},
+		{"the thread ends, in small code", "\x31\xc0\xb0\x3c\x0f\x05\xf4", 0, []string{"CFA=rsp+8 outermost"}},
+		{"a trap", "\x0f\x0b\x5b\xc3", 0, nil},
 		{"pushed, and returned to", "\x50\xc3", 0, nil},
 		{"nowhere", "\xeb\xfe", 0, nil},
 		{"through a table", "\xff\x24\xc5\x00\x10\x00\x00\xc3", 0, nil}, // jmp *0x1000(,%rax,8)

@@ -89,9 +89,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 			return out(ahead.Leave, x30)
 		}
 		w.Kind = ahead.Stop
-	case opStop:
-		w.Kind, w.CFA = ahead.End, ahead.Live(uint8(rsp))
-	case opBad:
+	case opStop, opBad:
 		w.Kind = ahead.Stop
 	}
 	return w

@@ -134,9 +134,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		if w.Kind = ahead.Stop; s.Undone() {
 			return out(ahead.Leave)
 		}
-	case opStop:
-		w.Kind, w.CFA = ahead.End, ahead.Live(uint8(R15)).Plus(saveArea)
-	case opBad:
+	case opStop, opBad:
 		w.Kind = ahead.Stop
 	}
 	return w

@@ -120,9 +120,13 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 		// The ABI's end of the chain: let the engine see the zeros.
 	case ra == 0 || !q.Modules.IsCode(ra-1):
 		return trad.Row{}, notCode
-	case saved != 0 && saved%size == 0 && !a.InnerThan(fp.Bits, saved) && flags&trad.Guess != 0:
+	case saved != 0 && saved%size == 0 && !a.InnerThan(fp.Bits, saved) && flags&trad.Guess != 0 &&
+		(q.Module != nil || q.Modules.Find(ra-1) == nil || !afterCall(q, ra)):
+		// Code that was made at run time may have been called by a program that keeps
+		// something else in the register.
 		return trad.Row{}, chainInward
-	case flags&trad.Guess != 0 && !afterCall(q, ra):
+	case flags&trad.Guess != 0 && !afterCall(q, ra) &&
+		(q.Modules.Find(ra-1) != nil || !Records(q, saved, fp.Bits+uint64(a.FrameRecord))):
 		return trad.Row{}, notACall
 	}
 	row := trad.Row{

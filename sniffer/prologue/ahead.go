@@ -21,7 +21,7 @@ const (
 // where the function that was called there, read from its beginning, says the same; else
 // it is marked as a guess. last is the row for a thread that ends with THIS, which has not
 // been called.
-func ahead(q *frame.Query) (row, last trad.Row) {
+func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	a := q.Arch
 	if a.ReadAhead == nil {
 		return row, last
@@ -36,13 +36,13 @@ func ahead(q *frame.Query) (row, last trad.Row) {
 			last = way
 			return true
 		}
-		cfa, ra, ok := fits(q, &way)
+		cfa, ra, ok := s.fits(q, &way)
 		if !ok {
 			return true
 		}
 		if entry, is := entered(q, ra); is {
 			if sure, is := from(q, entry); is {
-				if at, to, ok := fits(q, &sure); ok && at == cfa && to == ra {
+				if at, to, ok := s.fits(q, &sure); ok && at == cfa && to == ra {
 					row = sure
 					return false
 				}
@@ -52,7 +52,7 @@ func ahead(q *frame.Query) (row, last trad.Row) {
 			return true // the first is the best guess, unless another is certain
 		}
 		row = way
-		if calls == 0 && q.Innermost() && row.Flags&trad.Guess == 0 {
+		if calls == 0 && q.Innermost() && row.Flags&trad.Guess == 0 && returnsTo(q, ra) {
 			return false
 		}
 		row.Flags |= trad.Guess

@@ -69,8 +69,8 @@ func calledAt(q *frame.Query, start, ra, slot uint64) (row trad.Row, ok bool) {
 	if !ok {
 		return row, false
 	}
-	_, got, ok := q.Apply(&row)
-	return row, ok && got.Bits == ra && (slot == 0 || got.Lval == frame.InMemory && got.Addr == slot)
+	c, ok := q.Apply(&row)
+	return row, ok && c.PC.Bits == ra && (slot == 0 || c.PC.Lval == frame.InMemory && c.PC.Addr == slot)
 }
 
 // byTables reads the function that begins where a table's last function before PC ends.
@@ -95,7 +95,7 @@ func (s Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	if row, ok = from(q, start); !ok {
 		return row, false
 	}
-	_, ra, ok := fits(q, &row)
+	_, ra, ok := s.fits(q, &row)
 	if entry, is := entered(q, ra); ok && is && entry != start {
 		row.Flags |= trad.Guess // it was called elsewhere, as through a stub
 	}
@@ -104,14 +104,14 @@ func (s Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 
 // byAlignment tries the places before PC where a compiler would have a function begin,
 // nearest first: THIS has made a frame from there on, and been called. It is a guess.
-func byAlignment(q *frame.Query) (row trad.Row, ok bool) {
+func (s Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 	start := q.Block &^ (alignment - 1)
 	for range maxStarts {
 		if !q.Modules.IsCode(start) {
 			break
 		}
 		if row, ok = from(q, start); ok {
-			if cfa, _, is := fits(q, &row); is && aligned(q, cfa) {
+			if cfa, _, is := s.fits(q, &row); is && aligned(q, cfa) {
 				row.Flags |= trad.Guess
 				return row, true
 			}

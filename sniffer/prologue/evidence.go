@@ -22,11 +22,11 @@ func leads(q *frame.Query, row *trad.Row) lead {
 	if row.Flags&trad.Outermost != 0 {
 		return caller
 	}
-	_, ra, ok := q.Apply(row)
+	c, ok := q.Apply(row)
 	switch {
-	case !ok || ra.Bits == 0:
+	case !ok || c.PC.Bits == 0:
 		return untold
-	case returnsTo(q, ra.Bits):
+	case returnsTo(q, c.PC.Bits):
 		return caller
 	}
 	return nowhere
@@ -73,22 +73,26 @@ func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 const maxFrame = 1 << 24
 
 // fits returns where a row leads from THIS frame, if that is outward on the stack to what
-// a function may return to.
-func fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
+// a function may return to: a call stands before it, or it is code that belongs to no file
+// and the caller's frame record is good.
+func (s Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
 	a := q.Arch
 	if !q.Innermost() && a.RA != a.PC && row.RA.Kind == trad.Same {
 		return 0, 0, false // what THIS has called has put its own there
 	}
 	sp := q.This.Register(a.SP)
-	cfa, v, ok := q.Apply(row)
+	c, ok := q.Apply(row)
 	if !ok || !sp.Known() {
 		return 0, 0, false
 	}
-	prev := cfa + uint64(a.SPFromCFA)
+	prev := c.CFA + uint64(a.SPFromCFA)
 	if a.InnerThan(prev, sp.Bits) || a.RAOffset != 0 && prev == sp.Bits || prev-sp.Bits > maxFrame {
 		return 0, 0, false
 	}
-	return cfa, v.Bits, returnsTo(q, v.Bits)
+	ra = c.PC.Bits
+	ok = returnsTo(q, ra) || s.Records != nil && q.Modules.IsCode(ra-1) && q.Modules.Find(ra-1) == nil &&
+		c.FP.Known() && s.Records(q, c.FP.Bits, prev)
+	return c.CFA, ra, ok
 }
 
 // aligned reports whether a CFA is where the ABI has a caller's stack pointer at a call.

@@ -13,6 +13,8 @@ type Sniffer struct {
 	// Before are what tells where a table's last function before q.Block ends, where none
 	// covers that; it may be nil.
 	Before []func(q *frame.Query) (end uint64, ok bool)
+	// Records tells whether the frame record at fp, outward of sp, leads on; it may be nil.
+	Records func(q *frame.Query, fp, sp uint64) bool
 }
 
 func (Sniffer) Name() string { return "prologue" }
@@ -78,7 +80,7 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Barren() {
 		return row, answer
 	}
-	way, last := ahead(q)
+	way, last := s.ahead(q)
 	if way.Len != 0 && way.Flags&trad.Guess == 0 {
 		return way, frame.Claimed
 	}
@@ -94,7 +96,7 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if way.Len != 0 {
 		return way, frame.Claimed
 	}
-	if guess, ok := byAlignment(q); ok && !q.Innermost() {
+	if guess, ok := s.byAlignment(q); ok && !q.Innermost() {
 		return guess, frame.Claimed
 	}
 	if last.Len != 0 && !q.Innermost() {

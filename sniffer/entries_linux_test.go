@@ -1,0 +1,70 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Functions of an interpreter are jumped to, so that no call stands before where they
+// return to. The program itself says where that is.
+func TestReturnEntries(t *testing.T) {
+	program := gdbtest.Build(t, "entries.c", "-O2")
+	im := walktest.Open(t, program)
+	at := func(name string) uint64 {
+		s := im.Lookup(name, 1)
+		if len(s) != 1 {
+			t.Fatalf("no symbol %s", name)
+		}
+		return s[0].Addr
+	}
+	p := gdbtest.Start(t, program)
+	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pcs []uint64
+	outer := ""
+	for f, err := range stack.All() {
+		switch {
+		case err != nil:
+			t.Error(err)
+		case f.Module() == nil:
+			if pcs = append(pcs, f.PC()); f.Row().Flags&trad.Guess == 0 {
+				t.Errorf("%v is no guess", f)
+			}
+		case len(pcs) > 0 && outer == "":
+			outer = f.Module().Path
+		}
+	}
+	if len(pcs) != 4 || outer != program {
+		t.Fatalf("%d frames in code without file, called by %q", len(pcs), outer)
+	}
+	for i, pc := range pcs {
+		want := at("interp_entry")
+		if i == 0 {
+			want = at("interp_called")
+		}
+		if got := pc - pcs[0]; got != want-at("interp_called") {
+			t.Errorf("frame %d of them is %d bytes behind the first", i, got)
+		}
+	}
+	bothWays(t, p.PID)
+}

@@ -1,0 +1,41 @@
+package fp
+
+import "github.com/sfwalk/sfwalk/frame"
+
+// maxRecords is how many frame records are followed to one that is certain.
+const maxRecords = 32
+
+// Records reports whether the frame record at fp leads on: it lies outward of sp on the
+// stack, and its return address follows a call, or is 0 at the end of the chain. A return
+// address in code that belongs to no file need not follow a call, since interpreters jump
+// to their functions (HotSpot's return entries), if what the record leads to is good in
+// turn.
+func Records(q *frame.Query, fp, sp uint64) bool {
+	a := q.Arch
+	size := a.PtrSize
+	if a.FrameRecord == 0 {
+		return false
+	}
+	for range maxRecords {
+		if fp == 0 || fp%uint64(size) != 0 || a.InnerThan(fp, sp) || fp-sp > maxFrameSize {
+			return false
+		}
+		p := q.Read(fp, 2*size)
+		if len(p) < 2*size {
+			return false
+		}
+		saved, ra := word(q, p), a.CodeAddress(word(q, p[size:]))
+		switch {
+		case ra == 0:
+			return saved == 0
+		case !q.Modules.IsCode(ra - 1):
+			return false
+		case afterCall(q, ra):
+			return true
+		case q.Modules.Find(ra-1) != nil:
+			return false
+		}
+		fp, sp = saved, fp+uint64(a.FrameRecord)
+	}
+	return true
+}
