@@ -26,7 +26,7 @@ func Default() []frame.Sniffer {
 	return append(list,
 		fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{dwarf.Sniffer{}, prologue.Sniffer{}}},
 		dwarf.Sniffer{},
-		prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Records: fp.Records},
+		prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows, Records: fp.Records},
 		fp.Guess{},
 	)
 }

@@ -3,6 +3,7 @@ package dwarf
 import (
 	"debug/elf"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -86,8 +87,34 @@ func (Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 // leaves the entry in .debug_frame, and the function's length, with 0 for its address.
 func (s *sections) dead(f cfi.FDE) bool { return f.Start == 0 && !s.zero }
 
-func sectionsOf(q *frame.Query) *sections {
-	return q.Module.Memo(sectionsKey{}, func() any { return open(q.Module, q.Arch) }).(*sections)
+func sectionsOf(q *frame.Query) *sections { return sectionsIn(q.Module, q.Arch) }
+
+func sectionsIn(m *target.Module, a *arch.Arch) *sections {
+	return m.Memo(sectionsKey{}, func() any { return open(m, a) }).(*sections)
+}
+
+// Rows yields the rows of the function that an FDE describes from pc on.
+func Rows(q *frame.Query, pc uint64) iter.Seq[trad.Row] {
+	return func(yield func(trad.Row) bool) {
+		m := q.Modules.Find(pc)
+		if m == nil {
+			return
+		}
+		s := sectionsIn(m, q.Arch)
+		for _, section := range s.list {
+			f, err := section.Find(pc - s.bias)
+			if err != nil {
+				continue
+			}
+			for row, err := range section.Rows(f) {
+				row.Lo += s.bias
+				if err != nil || row.Lo >= pc && !yield(row) {
+					return
+				}
+			}
+			return
+		}
+	}
 }
 
 func open(m *target.Module, a *arch.Arch) *sections {

@@ -10,9 +10,11 @@ import (
 
 const (
 	// scanned is how much of the stack is looked through for THIS function's call, in
-	// bytes; maxCalls how many calls that may be it are tried.
-	scanned  = 8 << 10
-	maxCalls = 8
+	// bytes: GHC's run time reserves 16 KiB. Of the calls that may be it, maxCalls are tried
+	// where the code must be followed, maxLookUps where there are tables.
+	scanned    = 20 << 10
+	maxCalls   = 8
+	maxLookUps = 64
 	// alignment is how compilers align functions; maxStarts how many such places
 	// before PC are tried.
 	alignment = 16
@@ -26,7 +28,11 @@ const (
 // byCall finds the call of THIS function on the stack, or in the link register: it says
 // where the function begins, and the function's code from there on must find the call
 // just there.
-func byCall(q *frame.Query) (row trad.Row, ok bool) {
+//
+// Else it finds the call of another function, whose frame has its return address there by
+// its tables, and its stack pointer where THIS frame's is: it has jumped here, as GHC's
+// run time does. That is a guess.
+func (s Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	if a.RA != a.PC && q.Innermost() {
 		if v := q.This.Register(a.RA); v.Known() {
@@ -44,22 +50,43 @@ func byCall(q *frame.Query) (row trad.Row, ok bool) {
 	}
 	stack := make([]byte, scanned)
 	n, _ := q.Memory.ReadMemory(sp.Bits, stack)
-	tries := 0
-	for at := 0; at+a.PtrSize <= n && tries < maxCalls; at += a.PtrSize {
+	tries, lookUps := 0, 0
+	jumped := trad.Row{}
+	for at := 0; at+a.PtrSize <= n; at += a.PtrSize {
 		ra := a.CodeAddress(word(a, stack[at:]))
 		if ra == 0 || !q.Modules.IsCode(ra-1) {
 			continue
 		}
+		slot := sp.Bits + uint64(at)
 		start, is := entered(q, ra)
-		if !is {
-			continue
+		if is && tries < maxCalls {
+			tries++
+			if row, ok = calledAt(q, start, ra, slot); ok {
+				return row, true
+			}
 		}
-		tries++
-		if row, ok = calledAt(q, start, ra, sp.Bits+uint64(at)); ok {
-			return row, true
+		if start != 0 && jumped.Len == 0 && s.Rows != nil && lookUps < maxLookUps {
+			lookUps++
+			jumped = s.jumpedFrom(q, start, ra, slot)
 		}
 	}
-	return trad.Row{}, false
+	return jumped, jumped.Len != 0
+}
+
+// jumpedFrom returns the row for THIS by which the function that begins at start has its
+// return address ra in a slot of the stack, with its stack pointer where that of THIS is.
+func (s Sniffer) jumpedFrom(q *frame.Query, start, ra, slot uint64) trad.Row {
+	a := q.Arch
+	for row := range s.Rows(q, start) {
+		if row.CFA.Kind != trad.InReg || row.CFA.Reg != a.SP || row.Flags != 0 {
+			continue
+		}
+		if c, ok := q.Apply(&row); ok && c.PC.Bits == ra && c.PC.Lval == frame.InMemory && c.PC.Addr == slot {
+			row.Lo, row.Len, row.Flags = q.PC, 1, trad.Guess
+			return row
+		}
+	}
+	return trad.Row{}
 }
 
 // calledAt returns the row that the code says from start on, if that finds the return

@@ -13,8 +13,8 @@ type lead uint8
 
 const (
 	nowhere lead = iota // it is no code, or nothing can have returned there
-	untold              // it cannot be read, or it is 0: who has made the frame must say what that means
-	caller              // a call stands before it, or it is where no call is expected
+	untold              // it is 0: who has made the frame must say what that means
+	caller              // a call stands before it, or it is where no call is expected, or it cannot be read
 )
 
 // leads tells where a row leads from THIS frame.
@@ -24,9 +24,9 @@ func leads(q *frame.Query, row *trad.Row) lead {
 	}
 	c, ok := q.Apply(row)
 	switch {
-	case !ok || c.PC.Bits == 0:
+	case ok && c.PC.Bits == 0:
 		return untold
-	case returnsTo(q, c.PC.Bits):
+	case !ok || returnsTo(q, c.PC.Bits):
 		return caller
 	}
 	return nowhere
@@ -58,15 +58,17 @@ func returnsTo(q *frame.Query, pc uint64) bool {
 }
 
 // entered returns the beginning of the function that was called where ra is the return
-// address; ok is false where the call does not tell, or PC is too far from there to be in
-// that function.
+// address, 0 where the call does not tell; ok is false where PC is too far from there to be
+// in that function.
 func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
 	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
 		return 0, false
 	}
-	start, ok = q.Arch.CallTarget(code, ra)
-	return start, ok && q.Block >= start && q.Block-start <= maxFunction
+	if start, ok = q.Arch.CallTarget(code, ra); !ok {
+		return 0, false
+	}
+	return start, q.Block >= start && q.Block-start <= maxFunction
 }
 
 // maxFrame bounds the frame of a function that no table describes, in bytes.

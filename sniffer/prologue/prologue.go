@@ -1,6 +1,7 @@
 package prologue
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -13,6 +14,8 @@ type Sniffer struct {
 	// Before are what tells where a table's last function before q.Block ends, where none
 	// covers that; it may be nil.
 	Before []func(q *frame.Query) (end uint64, ok bool)
+	// Rows yields the rows that tables have for the function that begins at pc; it may be nil.
+	Rows func(q *frame.Query, pc uint64) iter.Seq[trad.Row]
 	// Records tells whether the frame record at fp, outward of sp, leads on; it may be nil.
 	Records func(q *frame.Query, fp, sp uint64) bool
 }
@@ -59,7 +62,7 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			row, answer = trad.Row{}, notCalled
 		}
 	}
-	if answer == frame.Claimed && row.Flags&trad.Guess == 0 {
+	if answer == frame.Claimed && row.Flags&trad.Guess == 0 && lead == caller {
 		return row, answer
 	}
 	if q.Innermost() {
@@ -78,20 +81,25 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 	}
 	if q.Barren() {
+		row.Flags |= trad.Guess
 		return row, answer
 	}
 	way, last := s.ahead(q)
 	if way.Len != 0 && way.Flags&trad.Guess == 0 {
 		return way, frame.Claimed
 	}
-	if sure, ok := byCall(q); ok {
-		return sure, frame.Claimed
+	called, ok := s.byCall(q)
+	if ok && called.Flags&trad.Guess == 0 {
+		return called, frame.Claimed
 	}
 	if begun, ok := s.byTables(q); ok {
 		return begun, frame.Claimed
 	}
 	if answer == frame.Claimed && lead == caller {
 		return row, answer
+	}
+	if ok {
+		return called, frame.Claimed
 	}
 	if way.Len != 0 {
 		return way, frame.Claimed
@@ -106,6 +114,7 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return last, frame.Claimed
 	}
 	q.SetBarren()
+	row.Flags |= trad.Guess // its return address is 0
 	return row, answer
 }
 

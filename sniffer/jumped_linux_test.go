@@ -1,0 +1,46 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Code that was jumped to has no return address of its own: the program itself says who
+// has. That nobody takes the word at the stack pointer for one shows in the mark, and in
+// the frames.
+func TestJumpedTo(t *testing.T) {
+	program := gdbtest.Build(t, "jumped.c", "-O2", "-fomit-frame-pointer")
+	for _, args := range [][]string{nil, {"zero"}} {
+		p := gdbtest.Start(t, program, args...)
+		names, _, whole := attachAndWalk(t, p.PID)
+		if len(names) < 3 || !slices.Equal(names[:3], []string{"jumped_code", "jumped_by", "main"}) || !whole {
+			t.Errorf("%v: %q, whole: %t", args, names, whole)
+		}
+		bothWays(t, p.PID)
+		tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tg.Close()
+		threads, err := tg.Threads()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, err := stack.Frame(0); err != nil || f.Row().Flags&trad.Guess == 0 {
+			t.Errorf("%v: frame 0 is no guess: %v", args, err)
+		}
+	}
+}
