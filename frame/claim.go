@@ -120,6 +120,9 @@ func (f *Frame) ask() {
 			f.lookBack()
 			return
 		}
+		if s.partial && s.missed {
+			return // all will be asked again
+		}
 		from = int(slot.winner) + 1
 	}
 	q := f.query()
@@ -136,6 +139,9 @@ func (f *Frame) ask() {
 			continue
 		}
 		if !f.apply(&row, i) {
+			if s.partial && s.missed {
+				return
+			}
 			keep = keep && (row.CFA.Kind == trad.NotTracked || f.clobbered(&row))
 			signal = signal || s.table.ofSignal(i, &row)
 			continue
