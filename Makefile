@@ -70,7 +70,7 @@ MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|Tes
 HOSTS    := s390x mips
 PORTABLE := ./gopclntab ./sframe ./sframe/object ./sframe/separate ./cfi ./trad ./frame ./sniffer/fp ./target/procmaps ./target/remote ./target/snapshot
 ON_S390X := ./sframe/fromcfi ./sframe/verify ./arch/...
-SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestInlined|TestSPDelta|TestLines|TestOracle.*)$$
+SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestReadFrameTrap|TestReadSplit|TestInlined|TestSPDelta|TestLines|TestOracle.*)$$
 
 hosts: deps
 	@for a in $(HOSTS); do \

@@ -52,6 +52,9 @@ type Arch struct {
 	// start, to beyond pc. It returns the row (exact for pc, of one instruction's
 	// length) or, for why not, a constant sentence.
 	ReadFrame func(code []byte, start, pc uint64) (row trad.Row, why string)
+	// ReadSplit is ReadFrame for a function in two parts. In the second one a row is a guess
+	// unless a way leads there from the entry.
+	ReadSplit func(code *Split, pc uint64) (row trad.Row, why string)
 	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
 	// frame down and returns. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)

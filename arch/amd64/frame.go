@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -23,7 +24,18 @@ func readFrame(code []byte, start, pc uint64) (row trad.Row, why string) {
 		return trad.Row{}, "the function is too long"
 	}
 	code = code[:min(uint64(len(code)), off+maxBehind)]
-	return analyse(code).row(start, int32(off))
+	return analyse(code, nil).row(start, int32(off))
+}
+
+// readSplit implements arch.Arch.ReadSplit.
+func readSplit(code *arch.Split, pc uint64) (row trad.Row, why string) {
+	off, ok := code.Offset(pc)
+	if !ok {
+		return trad.Row{}, "the pc is outside the code"
+	}
+	row, why = analyse(code.Code, code).row(0, off)
+	row.Lo = code.Address(int32(row.Lo))
+	return row, why
 }
 
 // row returns the row for the instruction at offset off, or around it.

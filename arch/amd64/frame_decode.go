@@ -42,8 +42,8 @@ const (
 // noReg stands for "no register that is followed".
 const noReg trad.Reg = 0xffff
 
-// outside is the target of a branch that leaves the code.
-const outside = -1
+// noTarget is the target of what is no direct branch.
+const noTarget = math.MinInt64
 
 // An op is one instruction.
 type op struct {
@@ -54,14 +54,14 @@ type op struct {
 	dst, src trad.Reg
 	base     trad.Reg // of the address; noReg where the address is not followed
 	imm      int32
-	target   int32  // offset into the code, or outside
+	target   int64  // offset into the code, if it is in there
 	kill     uint32 // registers that get a value which is not followed, by DWARF number
 }
 
 // decode decodes the instruction at code[at:].
 func decode(code []byte, at int) op {
 	p := code[at:min(len(code), at+15)]
-	o := op{dst: noReg, src: noReg, base: noReg, target: outside}
+	o := op{dst: noReg, src: noReg, base: noReg, target: noTarget}
 	if knownOp(p, &o) {
 		return o
 	}
@@ -115,7 +115,7 @@ func decode(code []byte, at int) op {
 			o.kind = opStop
 		}
 	default:
-		decodeBranch(&in, &o, code, at)
+		decodeBranch(&in, &o, at)
 	}
 	return o
 }
@@ -195,13 +195,11 @@ func decodeArithmetic(in *x86asm.Inst, o *op) {
 	}
 }
 
-func decodeBranch(in *x86asm.Inst, o *op, code []byte, at int) {
+func decodeBranch(in *x86asm.Inst, o *op, at int) {
 	rel, direct := in.Args[0].(x86asm.Rel)
 	next := at + in.Len
 	if direct {
-		if t := int64(next) + int64(rel); t >= 0 && t < int64(len(code)) {
-			o.target = int32(t)
-		}
+		o.target = int64(next) + int64(rel)
 	}
 	switch {
 	case in.Op == x86asm.CALL && direct && rel == 0:

@@ -45,6 +45,7 @@ var Arch = &arch.Arch{
 	AddressMask: 1<<userBits - 1,
 
 	ReadFrame:    readFrame,
+	ReadSplit:    readSplit,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
 	Exits:        exits,

@@ -45,8 +45,8 @@ const (
 	opBad                    // is no instruction
 )
 
-// outside is the target of a branch that leaves the code.
-const outside = -1
+// noTarget is the target of what is no direct branch.
+const noTarget = math.MinInt64
 
 // An op is one instruction.
 type op struct {
@@ -60,7 +60,7 @@ type op struct {
 	imm       int32
 	writeback int32 // added to base; before the access where pre is set
 	pre       bool
-	target    int32  // offset into the code, or outside
+	target    int64  // offset into the code, if it is in there
 	kill      uint64 // registers that get a value which is not followed
 }
 
@@ -70,7 +70,7 @@ const size = 4
 // decode decodes the instruction at code[at:]. Encodings are those of the Arm
 // Architecture Reference Manual for A-profile, C4.1.
 func decode(code []byte, at int) op {
-	o := op{dst: noReg, dst2: noReg, src: noReg, base: noReg, target: outside}
+	o := op{dst: noReg, dst2: noReg, src: noReg, base: noReg, target: noTarget}
 	if at+size > len(code) {
 		o.kind = opBad
 		return o
@@ -82,7 +82,7 @@ func decode(code []byte, at int) op {
 	case w>>26&7 == 4: // data processing, immediate
 		o.immediate(w)
 	case w>>26&7 == 5: // branches, exceptions, system
-		o.control(w, at, len(code))
+		o.control(w, at)
 	case w>>27&1 == 1 && w>>25&1 == 0:
 		o.memory(w)
 	case w>>25&7 == 5:
@@ -220,18 +220,15 @@ func bitmask(w uint32) (n int64, ok bool) {
 	return int64(v), true
 }
 
-func (o *op) control(w uint32, at, end int) {
-	jump := func(halfwords int32) {
-		if t := int64(at) + 4*int64(halfwords); t >= 0 && t < int64(end) {
-			o.target = int32(t)
-		}
-	}
+func (o *op) control(w uint32, at int) {
+	jump := func(words int32) { o.target = int64(at) + 4*int64(words) }
 	switch {
 	case w>>26 == 5: // b
 		o.kind = opJump
 		jump(signed(w, 26))
 	case w>>26 == 0x25: // bl
 		o.kind = opCall
+		jump(signed(w, 26))
 	case w>>25&0x3f == 0x1a: // cbz, cbnz
 		o.kind = opBranch
 		jump(signed(w>>5, 19))

@@ -3,6 +3,8 @@ package arm64
 import (
 	"cmp"
 	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
 )
 
 // Bounds of one analysis. A function of 64 KiB has 16,384 instructions.
@@ -23,7 +25,8 @@ const (
 // does not return) is filled in by guessing, from the state of the body before it.
 type analysis struct {
 	code    []byte
-	index   []int32 // by offset/size: 1 + the index of the op there, 0 where none has been decoded
+	split   *arch.Split // what code is made of; nil where it is one piece
+	index   []int32     // by offset/size: 1 + the index of the op there, 0 where none has been decoded
 	ops     []op
 	at      []int32 // the offset of each op
 	states  []state // by op
@@ -35,16 +38,19 @@ type analysis struct {
 	unsound bool // a contradiction is left, or the bounds were met: nothing is certain
 }
 
+// outside is the target of a branch that leaves the code.
+const outside = -1
+
 // A seed is a guess of the state where the flow does not come.
 type seed struct {
 	at int32
 	state
 }
 
-func analyse(code []byte) *analysis {
+func analyse(code []byte, split *arch.Split) *analysis {
 	n := min(len(code)/size, 4096) // as many instructions as most functions have
 	a := &analysis{
-		code: code, index: make([]int32, len(code)/size+1),
+		code: code, split: split, index: make([]int32, len(code)/size+1),
 		ops: make([]op, 0, n), at: make([]int32, 0, n), states: make([]state, 0, n), reached: make([]bool, 0, n),
 	}
 	for a.follow() || a.fill() {
@@ -58,10 +64,44 @@ func (a *analysis) follow() (again bool) {
 	clear(a.reached)
 	a.seeds, a.work = a.seeds[:0], a.work[:0]
 	s := entryState()
-	if !a.arrive(0, &s) {
+	if !a.arrive(0, &s) || !a.drain() {
 		return true
 	}
-	return !a.drain()
+	a.land()
+	return false
+}
+
+// land guesses the state where the part of a split function begins that is elsewhere, for
+// what does not come there by a jump, as the handlers of exceptions: that at a call.
+func (a *analysis) land() {
+	if a.split == nil {
+		return
+	}
+	if i := a.index[a.split.Cold/size] - 1; i >= 0 && a.reached[i] {
+		return
+	}
+	first := int32(-1)
+	for i := range a.ops {
+		if a.reached[i] && a.ops[i].kind == opCall && a.at[i] < a.split.Cold && (first < 0 || a.at[i] < a.at[first]) {
+			first = int32(i)
+		}
+	}
+	if first >= 0 {
+		s := a.states[first]
+		a.guess(a.split.Cold, &s)
+	}
+}
+
+// target returns the offset that the branch o at an offset leads to.
+func (a *analysis) target(o *op, at int32) int32 {
+	switch {
+	case o.target == noTarget:
+	case a.split != nil:
+		return a.split.Target(at, o.target)
+	case o.target >= 0 && o.target < int64(len(a.code)):
+		return int32(o.target)
+	}
+	return outside
 }
 
 // fill guesses the states that the flow leaves open, each from what stands before
@@ -96,7 +136,7 @@ func (a *analysis) drain() (ok bool) {
 
 // opAt returns the index of the instruction at an offset.
 func (a *analysis) opAt(at int32) (i int32, ok bool) {
-	if at < 0 || int(at) >= len(a.code) || at%size != 0 {
+	if at < 0 || int(at) >= len(a.code) || at%size != 0 || a.split != nil && !a.split.Holds(at) {
 		return 0, false
 	}
 	if i = a.index[at/size]; i > 0 {
@@ -135,14 +175,19 @@ func (a *analysis) run(i int32) (ok bool) {
 	case opJump:
 		a.guess(next, &s)
 		s.justCall = false
-		return a.arrive(o.target, &s)
+		return a.arrive(a.target(&o, at), &s)
 	case opBranch, opBranchNE:
 		taken := s
 		taken.compared, taken.justCall, taken.teardown = nothing, false, intact
-		if !a.arrive(o.target, &taken) {
+		if !a.arrive(a.target(&o, at), &taken) {
 			return false
 		}
 	case opCall:
+		if a.split != nil && a.target(&o, at) == a.split.Cold { // a function of its own after all
+			if e := entryState(); !a.arrive(a.split.Cold, &e) {
+				return false
+			}
+		}
 		if slices.Contains(a.blamed, at) {
 			a.guess(next, &s)
 			return true

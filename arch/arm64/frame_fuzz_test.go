@@ -3,6 +3,7 @@ package arm64
 import (
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -48,6 +49,23 @@ func FuzzReadFrame(f *testing.F) {
 		pc := start + uint64(off)
 		if row, why := readFrame(code, start, pc); why == "" {
 			checkRow(t, row, pc, start, start+uint64(len(code)))
+		}
+	})
+}
+
+// FuzzReadSplit puts the second half of the code elsewhere.
+func FuzzReadSplit(f *testing.F) {
+	for _, s := range fuzzSeeds {
+		f.Add(s, uint16(len(s)/2), int32(1<<20))
+	}
+	f.Fuzz(func(t *testing.T, code []byte, off uint16, apart int32) {
+		const start = 1 << 40
+		half := len(code) / 2 &^ 3
+		elsewhere := start + uint64(int64(apart))
+		split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
+		pc := elsewhere + uint64(off)
+		if row, why := readSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
+			checkRow(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))
 		}
 	})
 }
@@ -104,7 +122,7 @@ func TestHostileCode(t *testing.T) {
 		for len(code) < n {
 			code = append(code, insns(unit...)...)
 		}
-		a := analyse(code[:maxBehind])
+		a := analyse(code[:maxBehind], nil)
 		if a.steps > maxSteps+1 || len(a.ops) > maxOps || len(a.seeds) > maxOps {
 			t.Errorf("%x: %d steps, %d instructions", unit, a.steps, len(a.ops))
 		}

@@ -109,9 +109,9 @@ func TestDecode(t *testing.T) {
 			if o.kind != kind {
 				t.Errorf("%#x: %s: kind %d, want %d", pc, text, o.kind, kind)
 			}
-			if m := target.FindStringSubmatch(args); m != nil && kind != opCall {
+			if m := target.FindStringSubmatch(args); m != nil {
 				want, _ := strconv.ParseUint(m[1], 16, 64)
-				if inside := want-(pc-uint64(at)) < uint64(len(code)); inside && uint64(o.target) != want-(pc-uint64(at)) || !inside && o.target != outside {
+				if uint64(o.target) != want-(pc-uint64(at)) {
 					t.Errorf("%#x: %s: target %#x", pc, text, o.target)
 				}
 			}

@@ -35,8 +35,8 @@ const (
 // noReg stands for "no register that is followed".
 const noReg trad.Reg = 0xffff
 
-// outside is the target of a branch that leaves the code.
-const outside = -1
+// noTarget is the target of what is no direct branch.
+const noTarget = math.MinInt64
 
 // An op is one instruction.
 type op struct {
@@ -48,7 +48,7 @@ type op struct {
 	src       trad.Reg
 	base      trad.Reg // of the address; noReg where the address is not followed
 	imm       int32
-	target    int32  // offset into the code, or outside
+	target    int64  // offset into the code, if it is in there
 	kill      uint32 // registers that get a value which is not followed, by DWARF number
 }
 
@@ -74,7 +74,7 @@ func opcode(p []byte) uint16 {
 
 // decode decodes the instruction at code[at:].
 func decode(code []byte, at int) op {
-	o := op{dst: noReg, last: noReg, src: noReg, base: noReg, target: outside}
+	o := op{dst: noReg, last: noReg, src: noReg, base: noReg, target: noTarget}
 	n := length(code[at])
 	if at+n > len(code) {
 		o.kind, o.len = opBad, uint8(len(code)-at)
@@ -83,7 +83,7 @@ func decode(code []byte, at int) op {
 	p := code[at : at+n]
 	o.len = uint8(n)
 	key := opcode(p)
-	if o.flow(key, p, at, len(code)) || o.data(key, p) {
+	if o.flow(key, p, at) || o.data(key, p) {
 		return o
 	}
 	kill, ok := written(key, p)
@@ -116,7 +116,7 @@ func address(p []byte, long bool) (base trad.Reg, disp int32) {
 }
 
 // flow decodes what does not simply go on to the next instruction.
-func (o *op) flow(key uint16, p []byte, at, size int) bool {
+func (o *op) flow(key uint16, p []byte, at int) bool {
 	mask := p[1] >> 4 // which condition codes branch
 	rel := int64(0)   // halfwords from the instruction
 	switch key {
@@ -173,9 +173,9 @@ func (o *op) flow(key uint16, p []byte, at, size int) bool {
 		return false
 	}
 	switch o.kind {
-	case opJump, opBranch, opBranchNE:
-		if t := int64(at) + 2*rel; t >= 0 && t < int64(size) {
-			o.target = int32(t)
+	case opJump, opBranch, opBranchNE, opCall:
+		if rel != 0 {
+			o.target = int64(at) + 2*rel
 		}
 	}
 	return true

@@ -75,6 +75,7 @@ var Arch = &arch.Arch{
 	AddressMask: ^uint64(0),
 
 	ReadFrame:    readFrame,
+	ReadSplit:    readSplit,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
 	Exits:        exits,

@@ -1,6 +1,8 @@
 // Package prologue is the sniffer for code that no table describes: it reads the
 // machine code of the function, from its symbol on, to find how far the frame is
-// set up at the PC, or recognises the epilogue that the PC is in.
+// set up at the PC, or recognises the epilogue that the PC is in. Of a part that the
+// compiler has put elsewhere (foo.cold) it follows the way there from the function's own
+// symbol.
 //
 // It also answers for a frame 0 whose PC is no code at all: a call through a bad
 // function pointer, which has set up nothing yet.

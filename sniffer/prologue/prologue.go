@@ -2,7 +2,6 @@ package prologue
 
 import (
 	"iter"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -25,7 +24,7 @@ func (Sniffer) Name() string { return "prologue" }
 const (
 	noModule     = frame.Answer("no module is mapped at PC")
 	noFunction   = frame.Answer("no symbol tells where the function begins")
-	coldPart     = frame.Answer("the symbol is of a part of a function, split off by the compiler")
+	coldPart     = frame.Answer("the symbol is of a part of a function, split off by the compiler, and the function's own is not there")
 	unreadable   = frame.Answer("the function's code cannot be read")
 	tooFar       = frame.Answer("PC is too far from the function's beginning")
 	noCaller     = frame.Answer("PC is no code, and the stack's top is no return address")
@@ -136,8 +135,8 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	// The compiler moves unlikely code out of a function, to where its frame is set
 	// up already.
-	if name := im.Symbols().Name(symbol); strings.HasSuffix(name, ".cold") || strings.Contains(name, ".cold.") {
-		return trad.Row{}, coldPart
+	if of, ok := coldPartOf(im.Symbols().Name(symbol)); ok {
+		return cold(q, im, bias, symbol, of)
 	}
 	lo, hi := symbol.Addr+bias, symbol.Addr+symbol.Size+bias
 	if symbol.Addr == im.Entry {

@@ -1,0 +1,44 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestColdParts stops in parts of functions that the compiler has put elsewhere, in a
+// program without tables: in a call, and where a trap was hit. The order of the calls is
+// that of the source, cold.c.
+func TestColdParts(t *testing.T) {
+	for _, flag := range []string{"-fomit-frame-pointer", "-fno-omit-frame-pointer"} {
+		program := gdbtest.Build(t, "cold.c", "-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", flag)
+		for i, name := range []string{"part_back", "part_large", "part_dynamic", "part_ends"} {
+			for _, args := range [][]string{{fmt.Sprint(i)}, {fmt.Sprint(i), "trap"}} {
+				t.Run(fmt.Sprintf("%s %s %d", flag, name, len(args)), func(t *testing.T) {
+					p := gdbtest.Start(t, program, args...)
+					th := take(t, p.PID, &walkFlags{}).Threads[0]
+					var names []string
+					for _, f := range th.Frames {
+						names = append(names, f.Function)
+						if f.Guess {
+							t.Errorf("%s is a guess, by %s", f.Function, f.Sniffer)
+						}
+					}
+					want := []string{"block", "stays", "fails", name + ".cold", "enters", "main"}
+					if len(args) == 2 {
+						want[2] = "" // the trampoline
+					}
+					at := slices.Index(names, want[0])
+					if at < 0 || len(names) < at+len(want) || !th.whole {
+						t.Fatalf("stack %q, %s %s", names, th.Stop, th.Error)
+					}
+					if got := names[at : at+len(want)]; !slices.Equal(got, want) {
+						t.Errorf("stack %q, want %q", got, want)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package prologue
+
+import (
+	"strings"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// maxNamesakes is how many functions of one name are tried: of local ones there may be
+// several in a module.
+const maxNamesakes = 8
+
+// coldPartOf returns the name of the function that a symbol's name says its code is the
+// cold part of: foo.cold, or foo.cold.3.
+func coldPartOf(name string) (of string, ok bool) {
+	if of, ok = strings.CutSuffix(name, ".cold"); ok {
+		return of, of != ""
+	}
+	i := strings.LastIndex(name, ".cold.")
+	if i <= 0 || strings.Trim(name[i+len(".cold."):], "0123456789") != "" {
+		return "", false
+	}
+	return name[:i], true
+}
+
+// cold reads code that the compiler has moved out of a function, to which control comes by
+// jumps, when the frame is set up already: the function's flow is followed from its entry.
+func cold(q *frame.Query, im *target.Image, bias uint64, part target.Symbol, of string) (row trad.Row, answer frame.Answer) {
+	answer = coldPart
+	if q.Arch.ReadSplit == nil {
+		return row, answer
+	}
+	at := part.Addr + bias
+	if q.Block-at > maxFunction {
+		return row, tooFar
+	}
+	apart := read(q, at, max(part.Size, q.Block-at+maxInstruction))
+	if uint64(len(apart)) <= q.Block-at {
+		return row, unreadable
+	}
+	for _, f := range im.Lookup(of, maxNamesakes) {
+		hot := read(q, f.Addr+bias, f.Size)
+		if len(hot) == 0 || f.Addr < part.Addr+uint64(len(apart)) && part.Addr < f.Addr+uint64(len(hot)) {
+			continue // no function
+		}
+		found, why := q.Arch.ReadSplit(arch.NewSplit(hot, f.Addr+bias, apart, at), q.Block)
+		switch {
+		case why == "" && found.Flags&trad.Guess == 0:
+			return found, frame.Claimed
+		case answer != frame.Claimed:
+			row, answer = found, frame.Answer(why)
+		}
+	}
+	return row, answer
+}
+
+// read returns up to n bytes of code, as many as can be read.
+func read(q *frame.Query, addr, n uint64) []byte {
+	code := make([]byte, min(n, maxFunction+maxInstruction))
+	got, _ := q.Memory.ReadMemory(addr, code)
+	return code[:got]
+}
