@@ -21,7 +21,7 @@ const sysExit, sysExitGroup = 60, 231
 // stepAhead implements ahead.Machine.Step.
 func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	o := decode(code, int(at))
-	w := ahead.Way{Next: at + int32(o.len), Target: o.target}
+	w := ahead.Way{Next: at + int32(o.len), Target: o.within(code)}
 	reg := func(r trad.Reg) ahead.Value { return s.Reg(uint8(min(r, ahead.MaxRegs))) }
 	set := func(r trad.Reg, v ahead.Value) { s.Set(uint8(min(r, ahead.MaxRegs)), v) }
 	push := func(v ahead.Value) {
@@ -91,7 +91,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		s.Kill((1<<nRegs - 1) &^ calleeOK)
 		w.Kind = ahead.Call
 	case opJump:
-		if w.Kind = ahead.Jump; o.target == outside {
+		if w.Kind = ahead.Jump; w.Target == outside {
 			w.Kind, w.CFA = ahead.Leave, reg(RSP).Plus(8)
 		}
 	case opBranch:

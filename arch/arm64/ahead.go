@@ -29,7 +29,7 @@ const sysExit, sysExitGroup = 93, 94
 // stepAhead implements ahead.Machine.Step.
 func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	o := decode(code, int(at))
-	w := ahead.Way{Next: at + size, Target: o.target}
+	w := ahead.Way{Next: at + size, Target: o.within(code)}
 	get := func(r reg) ahead.Value { return s.Reg(uint8(r)) }
 	set := func(r reg, v ahead.Value) { s.Set(uint8(r), v) }
 	out := func(kind ahead.Kind, link reg) ahead.Way {
@@ -74,7 +74,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		s.Kill(^calleeOK)
 		w.Kind = ahead.Call
 	case opJump:
-		if w.Kind = ahead.Jump; o.target == outside {
+		if w.Kind = ahead.Jump; w.Target == outside {
 			return out(ahead.Leave, x30)
 		}
 	case opBranch:

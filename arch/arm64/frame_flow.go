@@ -94,11 +94,15 @@ func (a *analysis) land() {
 
 // target returns the offset that the branch o at an offset leads to.
 func (a *analysis) target(o *op, at int32) int32 {
-	switch {
-	case o.target == noTarget:
-	case a.split != nil:
+	if a.split != nil && o.target != noTarget {
 		return a.split.Target(at, o.target)
-	case o.target >= 0 && o.target < int64(len(a.code)):
+	}
+	return o.within(a.code)
+}
+
+// within returns the offset into code that the branch leads to, or outside.
+func (o *op) within(code []byte) int32 {
+	if o.target >= 0 && o.target < int64(len(code)) {
 		return int32(o.target)
 	}
 	return outside

@@ -40,7 +40,7 @@ func endsThread(code []byte, s *ahead.State) bool {
 // stepAhead implements ahead.Machine.Step.
 func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	o := decode(code, int(at))
-	w := ahead.Way{Next: at + int32(o.len), Target: o.target}
+	w := ahead.Way{Next: at + int32(o.len), Target: o.within(code)}
 	get := func(r trad.Reg) ahead.Value { return s.Reg(uint8(min(r, ahead.MaxRegs))) }
 	set := func(r trad.Reg, v ahead.Value) { s.Set(uint8(min(r, ahead.MaxRegs)), v) }
 	out := func(kind ahead.Kind) ahead.Way {
@@ -110,7 +110,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		s.Kill(uint64(^calleeOK))
 		w.Kind = ahead.Call
 	case opJump:
-		if w.Kind = ahead.Jump; o.target == outside {
+		if w.Kind = ahead.Jump; w.Target == outside {
 			return out(ahead.Leave)
 		}
 	case opBranch:
