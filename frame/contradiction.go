@@ -1,6 +1,9 @@
 package frame
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 const (
 	maxTeardown = 64 // bytes of code that are looked at from an instruction on
@@ -18,7 +21,7 @@ const (
 // between which the stack pointer moves.
 func (q *Query) Contradicted(row *trad.Row) bool {
 	a := q.Arch
-	if a.ReadReturn == nil || !q.Innermost() || row.Flags&(trad.Outermost|trad.Signal|trad.Once) != 0 {
+	if a.ReadReturn == nil || !q.Innermost() || row.Flags&(trad.Outermost|trad.Signal|trad.Once) != 0 || atEntry(a, row) {
 		return false
 	}
 	code, ok := a.ReadReturn(q.Read(q.PC, maxTeardown), q.PC)
@@ -33,6 +36,12 @@ func (q *Query) Contradicted(row *trad.Row) bool {
 		return true
 	}
 	return bySP(a.SP, row) && bySP(a.SP, &code) && row.CFA != code.CFA && (a.RAOffset == 0 || q.movesSP(row, &code))
+}
+
+// atEntry reports whether a row is as a call leaves a frame: nothing is left to take down.
+// That is so of system calls, at which most threads stand, so that no code need be read.
+func atEntry(a *arch.Arch, row *trad.Row) bool {
+	return bySP(a.SP, row) && row.CFA.Off == -a.RAOffset-int32(a.SPFromCFA) && row.FP.Kind == trad.Same
 }
 
 // elsewhere reports whether a register's value is not in the register itself.

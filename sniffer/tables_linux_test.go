@@ -76,8 +76,7 @@ func (x *inFile) ReadMemory(addr uint64, p []byte) (int, error) {
 }
 
 // TestGoodTables asks for the row of every instruction of files whose tables are good, for
-// all that is known: none is declined because its code contradicts it. (Those of the C
-// library of amd64 leave out what two functions of its arithmetic push.)
+// all that is known: none is declined because its code contradicts it.
 func TestGoodTables(t *testing.T) {
 	// A guarded indirect call has a return that is a jump.
 	guarded := gdbtest.Build(t, "steps.c", "-O2", "-mindirect-branch=thunk")
