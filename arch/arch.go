@@ -24,6 +24,8 @@ type Arch struct {
 	// address column of the ABI's unwind tables: the PC itself where a call pushes
 	// its return address, the link register elsewhere.
 	PC, SP, FP, RA trad.Reg
+	// SystemResult is the register in which a system call returns its result.
+	SystemResult trad.Reg
 	// CalleeSaved are the registers that the ABI lets a caller rely on across a
 	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
 	CalleeSaved RegSet
@@ -55,6 +57,9 @@ type Arch struct {
 	// ReadSplit is ReadFrame for a function in two parts. In the second one a row is a guess
 	// unless a way leads there from the entry.
 	ReadSplit func(code *Split, pc uint64) (row trad.Row, why string)
+	// ReadReached is ReadFrame for a start that may be none: what the flow of control from
+	// there does not reach is not guessed, which takes far less time.
+	ReadReached func(code []byte, start, pc uint64) (row trad.Row, why string)
 	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
 	// frame down and returns. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)

@@ -129,6 +129,9 @@ func (f *Frame) ask() {
 	keep := !hit // the row, as the first that any frame at the PC could be unwound by
 	signal := hit && s.table.ofSignal(int(slot.winner), &slot.row)
 	for i := from; i < len(s.table.sniffers); i++ {
+		if s.missed && q.Few {
+			return // all will be asked again, with all registers
+		}
 		row, answer := s.table.sniffers[i].Sniff(q)
 		if answer == NeedsFrame && q.Few {
 			s.missed = true // all will be asked again

@@ -62,6 +62,7 @@ var Arch = &arch.Arch{
 		{Num: FSBase, Name: "fs_base", Bits: 64}, {Num: GSBase, Name: "gs_base", Bits: 64},
 	},
 	PC: RIP, SP: RSP, FP: RBP, RA: RIP,
+	SystemResult: RAX,
 	// Segments and their bases belong to the thread, not to a frame: no call
 	// changes them.
 	CalleeSaved: arch.Set(RBX, RBP, RSP, R12, R13, R14, R15, CS, SS, DS, ES, FS, GS, FSBase, GSBase),
@@ -73,6 +74,7 @@ var Arch = &arch.Arch{
 
 	ReadFrame:    readFrame,
 	ReadSplit:    readSplit,
+	ReadReached:  readReached,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
 	Exits:        exits,

@@ -33,10 +33,10 @@ func exits(code []byte, at int) (found arch.Exits) {
 		case opReturn, opJumpAway, opBad:
 			return found | arch.Returns
 		case opJump, opBranch, opBranchNE:
-			if o.target == outside {
+			if to := o.within(code); to == outside {
 				found |= arch.Jumps
 			} else {
-				work = append(work, place{int(o.target), -1})
+				work = append(work, place{int(to), -1})
 			}
 			if o.kind == opJump {
 				continue

@@ -47,7 +47,9 @@ type seed struct {
 	state
 }
 
-func analyse(code []byte, split *arch.Split) *analysis {
+// analyse analyses a function's code, whose parts split tells unless it is in one piece. With
+// reached, what the flow of control does not reach is not wanted.
+func analyse(code []byte, split *arch.Split, reached bool) *analysis {
 	n := min(len(code)/4, 4096) // as many instructions as most functions have
 	a := &analysis{
 		code: code, split: split, index: make([]int32, len(code)),
@@ -56,7 +58,7 @@ func analyse(code []byte, split *arch.Split) *analysis {
 	// A cold part that was split off begins with a lone nop, for the exception
 	// tables' sake; functions begin with none, or with several for patching.
 	cold := len(code) > 1 && code[0] == 0x90 && code[1] != 0x90
-	for a.follow() || a.fill() {
+	for a.follow() || !reached && a.fill() {
 	}
 	a.unsound = a.unsound || cold
 	return a

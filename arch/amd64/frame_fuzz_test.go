@@ -152,7 +152,7 @@ func TestHostileCode(t *testing.T) {
 	} {
 		code := fill(unit)
 		began := time.Now()
-		a := analyse(code[:maxBehind], nil)
+		a := analyse(code[:maxBehind], nil, false)
 		if a.steps > maxSteps+1 || len(a.ops) > maxOps || len(a.seeds) > maxOps {
 			t.Errorf("% x: %d steps, %d instructions", unit, a.steps, len(a.ops))
 		}

@@ -231,7 +231,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			continue
 		}
 		c.functions++
-		a := analyse(code, nil)
+		a := analyse(code, nil, false)
 		reported := false
 		i, _ := slices.BinarySearch(pcs, f.lo)
 		dead := false // behind an unconditional jump, until something else than padding

@@ -122,7 +122,7 @@ func TestHostileCode(t *testing.T) {
 		for len(code) < n {
 			code = append(code, insns(unit...)...)
 		}
-		a := analyse(code[:maxBehind], nil)
+		a := analyse(code[:maxBehind], nil, false)
 		if a.steps > maxSteps+1 || len(a.ops) > maxOps || len(a.seeds) > maxOps {
 			t.Errorf("%x: %d steps, %d instructions", unit, a.steps, len(a.ops))
 		}

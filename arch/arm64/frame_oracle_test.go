@@ -149,7 +149,7 @@ func compareAll(t *testing.T, file string) *tally {
 			continue
 		}
 		c.functions++
-		a := analyse(code, nil)
+		a := analyse(code, nil, false)
 		for pc := fde.lo; pc < fde.hi; pc += size {
 			o := decode(code, int(pc-fde.lo))
 			if o.kind == opBad {

@@ -48,7 +48,7 @@ func TestReadSplit(t *testing.T) {
 			}
 			hot, cold := fdes[addr[of]], fdes[at]
 			split := arch.NewSplit(codeOf(t, f, hot.lo, hot.hi, 0), hot.lo, codeOf(t, f, cold.lo, cold.hi, 0), cold.lo)
-			a := analyse(split.Code, split)
+			a := analyse(split.Code, split, false)
 			for _, fde := range []*oracleFDE{hot, cold} {
 				for pc := fde.lo; pc < fde.hi; pc += size {
 					off, _ := split.Offset(pc)

@@ -38,10 +38,10 @@ func exits(code []byte, at int) (found arch.Exits) {
 		case opJumpReg, opMaybeReg, opJumpAway:
 			return found | arch.Returns
 		case opJump, opBranch, opBranchNE:
-			if o.target == outside {
+			if to := o.within(code); to == outside {
 				found |= arch.Jumps
 			} else {
-				work = append(work, place{int(o.target), -1})
+				work = append(work, place{int(to), -1})
 			}
 			if o.kind == opJump {
 				continue

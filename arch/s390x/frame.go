@@ -13,6 +13,15 @@ const (
 
 // readFrame implements arch.Arch.ReadFrame.
 func readFrame(code []byte, start, pc uint64) (row trad.Row, why string) {
+	return read(code, start, pc, false)
+}
+
+// readReached implements arch.Arch.ReadReached.
+func readReached(code []byte, start, pc uint64) (row trad.Row, why string) {
+	return read(code, start, pc, true)
+}
+
+func read(code []byte, start, pc uint64, reached bool) (row trad.Row, why string) {
 	off := pc - start
 	switch {
 	case pc < start || off >= uint64(len(code)):
@@ -21,7 +30,7 @@ func readFrame(code []byte, start, pc uint64) (row trad.Row, why string) {
 		return trad.Row{}, "the function is too long"
 	}
 	code = code[:min(uint64(len(code)), off+maxBehind)]
-	return analyse(code, nil).row(start, int32(off))
+	return analyse(code, nil, reached).row(start, int32(off))
 }
 
 // readSplit implements arch.Arch.ReadSplit.
@@ -30,7 +39,7 @@ func readSplit(code *arch.Split, pc uint64) (row trad.Row, why string) {
 	if !ok {
 		return trad.Row{}, "the pc is outside the code"
 	}
-	row, why = analyse(code.Code, code).row(0, off)
+	row, why = analyse(code.Code, code, false).row(0, off)
 	row.Lo = code.Address(int32(row.Lo))
 	return row, why
 }

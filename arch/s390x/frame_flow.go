@@ -48,13 +48,15 @@ type seed struct {
 	state
 }
 
-func analyse(code []byte, split *arch.Split) *analysis {
+// analyse analyses a function's code, whose parts split tells unless it is in one piece. With
+// reached, what the flow of control does not reach is not wanted.
+func analyse(code []byte, split *arch.Split, reached bool) *analysis {
 	n := min(len(code)/4, 4096) // as many instructions as most functions have
 	a := &analysis{
 		code: code, split: split, index: make([]int32, len(code)),
 		ops: make([]op, 0, n), at: make([]int32, 0, n), states: make([]state, 0, n), reached: make([]bool, 0, n),
 	}
-	for a.follow() || a.fill() {
+	for a.follow() || !reached && a.fill() {
 	}
 	return a
 }

@@ -56,7 +56,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			continue
 		}
 		c.functions++
-		a := analyse(code, nil)
+		a := analyse(code, nil, false)
 		reported := false
 		i, _ := slices.BinarySearch(pcs, f.lo)
 		astray := uint64(0)

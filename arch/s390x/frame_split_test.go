@@ -52,7 +52,7 @@ func TestReadSplit(t *testing.T) {
 			hotCode, _ := im.code(t, hot.lo, hot.hi, 0)
 			coldCode, _ := im.code(t, cold.lo, cold.hi, 0)
 			split := arch.NewSplit(hotCode, hot.lo, coldCode, cold.lo)
-			a := analyse(split.Code, split)
+			a := analyse(split.Code, split, false)
 			for _, fde := range []*oracleFDE{hot, cold} {
 				i, _ := slices.BinarySearch(pcs, fde.lo)
 				for ; i < len(pcs) && pcs[i] < fde.hi; i++ {

@@ -66,9 +66,10 @@ var Arch = &arch.Arch{
 	SFrameABI: []uint8{4},
 	Regs:      registers(),
 	PC:        PSWA, SP: R15, FP: R11, RA: R14,
-	CalleeSaved: calleeSaved(),
-	StackAlign:  8,
-	SPFromCFA:   -saveArea,
+	SystemResult: R2,
+	CalleeSaved:  calleeSaved(),
+	StackAlign:   8,
+	SPFromCFA:    -saveArea,
 	// Register n has its slot 8*n bytes above the caller's SP, and the back chain
 	// points there.
 	BackChainRA: 8*int32(R14) - saveArea,
@@ -76,6 +77,7 @@ var Arch = &arch.Arch{
 
 	ReadFrame:    readFrame,
 	ReadSplit:    readSplit,
+	ReadReached:  readReached,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
 	Exits:        exits,

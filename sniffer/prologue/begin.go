@@ -151,7 +151,7 @@ func (s Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 // from reads the function that begins at start, where the flow of control from there
 // comes to PC. No more can be known of code that no table describes.
 func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
-	row, answer := readFrom(q, start, q.Block+after)
+	row, answer := readFrom(q, start, q.Block+after, q.Arch.ReadReached)
 	return row, answer == frame.Claimed && row.Flags&trad.Guess == 0
 }
 

@@ -54,6 +54,9 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.This == nil {
 		return trad.Row{}, frame.NeedsFrame
 	}
+	if row, ok := s.newborn(q); ok {
+		return row, frame.Claimed
+	}
 	row, answer := function(q)
 	lead := nowhere
 	if answer == frame.Claimed {
@@ -146,19 +149,19 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Block-lo > maxFunction {
 		return trad.Row{}, tooFar
 	}
-	return readFrom(q, lo, hi)
+	return readFrom(q, lo, hi, q.Arch.ReadFrame)
 }
 
 // readFrom reads the function that begins at lo. What follows PC, up to hi, is read too:
 // the flow of control may come back from there.
-func readFrom(q *frame.Query, lo, hi uint64) (trad.Row, frame.Answer) {
+func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc uint64) (trad.Row, string)) (trad.Row, frame.Answer) {
 	n := min(max(hi-lo, q.Block-lo+maxInstruction), maxFunction+maxInstruction)
 	code := make([]byte, n)
 	got, _ := q.Memory.ReadMemory(lo, code)
 	if uint64(got) <= q.Block-lo {
 		return trad.Row{}, unreadable
 	}
-	row, why := q.Arch.ReadFrame(code[:got], lo, q.Block)
+	row, why := read(code[:got], lo, q.Block)
 	return row, frame.Answer(why)
 }
 
