@@ -24,7 +24,7 @@ const (
 // told of the return, does.
 func (f *Frame) planted() bool {
 	s := f.stack
-	if !f.caller || f.next.typ != Normal || f.pc < arch.MaxCall || s.modules.Find(f.pc) == nil {
+	if !f.caller || f.next.typ != Normal || f.pc < arch.MaxCall || s.arch.AfterCall == nil || s.modules.Find(f.pc) == nil {
 		return false
 	}
 	before := s.query.Read(f.pc-arch.MaxCall, arch.MaxCall)

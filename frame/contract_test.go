@@ -101,3 +101,29 @@ func TestDummy(t *testing.T) {
 		t.Errorf("frame 2 is looked up at %#x, behind a frame of type %v", got.AddressInBlock(), got.Next().Type())
 	}
 }
+
+// unread is a target whose descriptor has nothing that reads code.
+type unread struct{ *fake }
+
+func (unread) Arch() *arch.Arch {
+	a := *amd64.Arch
+	a.AfterCall, a.Exits = nil, nil
+	return &a
+}
+
+// Without what reads code, stacks end where that would tell more.
+func TestArchReadsNoCode(t *testing.T) {
+	f := newFake(0x1010, 0x7050, 0x7010,
+		0, 0, 0x7080, 0x1201, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0x1101, 0, 0, // as in TestStackIsChanged
+	)
+	list := &rows{name: "rows", at: map[uint64]trad.Row{0x1010: spRow(32), 0x1100: fp}}
+	s, err := frame.New(unread{f}, f, frame.NewTable(unread{}.Arch(), list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f1, _ := s.Frame(1)
+	if f1 == nil || f1.StopReason() != frame.InnerID {
+		t.Errorf("frame 1 is %v", f1)
+	}
+}

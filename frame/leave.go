@@ -49,7 +49,7 @@ func (f *Frame) leaves() bool {
 func (f *Frame) afterCall() bool {
 	s := f.stack
 	pc := s.arch.CodeAddress(f.ra.Bits)
-	if pc < arch.MaxCall || !s.modules.IsCode(pc-1) {
+	if s.arch.AfterCall == nil || pc < arch.MaxCall || !s.modules.IsCode(pc-1) {
 		return false
 	}
 	code := s.query.Read(pc-arch.MaxCall, arch.MaxCall)
