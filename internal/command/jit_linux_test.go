@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/guesttest"
 	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/live"
 )
 
 // madeObjects are made.c as compilers at run time have it in memory: relocatable, with a
@@ -60,6 +62,37 @@ func TestRegistered(t *testing.T) {
 				compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, snapshot))
 			}
 		})
+	}
+}
+
+// TestRegisteredMeanwhile attaches to a process that changes its list all the time. A stack
+// through an object that stays is whole, or a warning says why it is not.
+func TestRegisteredMeanwhile(t *testing.T) {
+	relocatable, linked := madeObjects(t, "-g")
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "registers.c", gdbtest.Plain...), relocatable, linked, "-r")
+	cut, warned := 0, 0
+	for range 20 {
+		s, err := process(context.Background(), p.PID, live.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, warnings, err := collect(s, &walkFlags{})
+		s.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(warnings) > 0 {
+			warned++
+		}
+		if th := &doc.Threads[0]; !th.whole || inObjects(doc) != 6 {
+			if cut++; len(warnings) == 0 {
+				t.Errorf("%d frames in registered objects, want 6, and no warning%s", inObjects(doc), listed(th))
+			}
+		}
+	}
+	t.Logf("of 20 stacks %d are cut; %d warnings", cut, warned)
+	if cut > 10 {
+		t.Errorf("of 20 stacks %d are cut", cut)
 	}
 }
 

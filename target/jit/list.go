@@ -10,20 +10,33 @@ import (
 
 // Bounds on what a broken process can make of its lists.
 const (
+	maxAttempts    = 4
 	maxDescriptors = 64
 	maxEntries     = 100_000
 )
 
 // Register lets the modules of a target have the objects that the process has
-// registered. mem is the target's memory; it must not look up addresses by Modules.Find.
-// warn is told what the user should know, a sentence each.
+// registered. mem is the target's memory as it is when it is read: where a process that
+// runs has changed its lists meanwhile, they are read again. It must not look up addresses by
+// Modules.Find. warn is told what the user should know, a sentence each.
 func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) {
 	if a.PtrSize != 8 {
 		return // the structures of 32-bit processes are others
 	}
 	modules.Register(func() target.Registered {
-		r := newReader(mem, a, warn)
-		return target.Registered{Objects: r.objects(modules), Copies: r.copies.list}
+		places := descriptors(modules)
+		for attempt := 1; ; attempt++ {
+			var warnings []string
+			r := newReader(mem, a, func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
+			objects := r.objects(places)
+			if len(warnings) > 0 && attempt < maxAttempts {
+				continue
+			}
+			for _, w := range warnings {
+				warn("%s", w)
+			}
+			return target.Registered{Objects: objects, Copies: r.copies.list}
+		}
 	})
 }
 
@@ -51,9 +64,9 @@ func newReader(mem target.Memory, a *arch.Arch, warn func(format string, args ..
 }
 
 // objects reads all lists.
-func (r *reader) objects(modules *target.Modules) (list []*target.Module) {
+func (r *reader) objects(places []descriptor) (list []*target.Module) {
 	seen := make(map[uint64]bool) // entries
-	for _, at := range descriptors(modules) {
+	for _, at := range places {
 		before := len(seen)
 		list = r.follow(at.addr, seen, list)
 		if len(seen) > before {

@@ -30,6 +30,7 @@ var (
 	errOther    = errors.New("an ELF image for another processor")
 	errTooLarge = errors.New("too large")
 	errBeyond   = errors.New("its headers lie beyond its end")
+	errChanged  = errors.New("the process has taken the object away since it was listed")
 )
 
 // object describes the ELF image of size bytes at an address by its headers. It
@@ -38,25 +39,32 @@ func (r *reader) object(addr, size uint64) (*target.Module, error) {
 	if size < ehdrSize || addr+size < addr {
 		return nil, errNotELF
 	}
-	h, err := r.header(addr)
+	d := described{addr: addr, size: size}
+	h, err := r.header(&d)
 	if err != nil {
 		return nil, err
 	}
-	code, end, err := r.code(&h, addr, size)
+	code, end, err := r.code(&h, &d)
 	if err != nil || len(code) == 0 {
 		return nil, err
 	}
-	if size = min(size, end); size > maxObject {
+	if d.size = min(size, end); d.size > maxObject {
 		return nil, errTooLarge
 	}
 	path := fmt.Sprintf("[jit %#x]", addr)
 	return target.NewObject(path, code, func() (*target.Image, error) {
-		im, err := r.open(addr, size, code)
+		im, err := r.open(&d, code)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		return im, nil
 	}), nil
+}
+
+// described is an object of which the headers were read.
+type described struct {
+	addr, size uint64
+	headers    []target.Copy
 }
 
 // header is what is needed of struct Elf64_Ehdr.
@@ -66,8 +74,8 @@ type header struct {
 	phnum, shnum uint64
 }
 
-func (r *reader) header(addr uint64) (h header, err error) {
-	b, err := r.headers(addr, ehdrSize)
+func (r *reader) header(d *described) (h header, err error) {
+	b, err := r.headers(d, 0, ehdrSize)
 	if err != nil {
 		return h, err
 	}
@@ -93,20 +101,22 @@ func (r *reader) header(addr uint64) (h header, err error) {
 }
 
 // headers reads some headers of an object.
-func (r *reader) headers(addr, size uint64) ([]byte, error) {
+func (r *reader) headers(d *described, off, size uint64) ([]byte, error) {
 	if size > r.headersLeft {
 		return nil, errTooLarge
 	}
 	r.headersLeft -= size
-	return r.copies.read(addr, size)
+	b, err := r.copies.read(d.addr+off, size)
+	d.headers = append(d.headers, target.Copy{Addr: off, Data: b})
+	return b, err
 }
 
 // code returns where the object's code is: its sections of code that have an address,
 // or, for want of any, its segments. end is where in the object all that its headers
 // speak of ends.
-func (r *reader) code(h *header, addr, size uint64) (list []target.Mapping, end uint64, err error) {
+func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint64, err error) {
 	o := r.arch.Order
-	b, err := r.table(addr, size, h.shoff, h.shnum*shdrSize)
+	b, err := r.table(d, h.shoff, h.shnum*shdrSize)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -122,7 +132,7 @@ func (r *reader) code(h *header, addr, size uint64) (list []target.Mapping, end 
 		}
 	}
 	segments := len(list) == 0
-	if b, err = r.table(addr, size, h.phoff, h.phnum*phdrSize); err != nil {
+	if b, err = r.table(d, h.phoff, h.phnum*phdrSize); err != nil {
 		return nil, 0, err
 	}
 	end = max(end, h.phoff+uint64(len(b)))
@@ -137,14 +147,14 @@ func (r *reader) code(h *header, addr, size uint64) (list []target.Mapping, end 
 }
 
 // table reads a table of headers, which must lie within the object.
-func (r *reader) table(addr, size, off, length uint64) ([]byte, error) {
+func (r *reader) table(d *described, off, length uint64) ([]byte, error) {
 	if length == 0 || off == 0 {
 		return nil, nil
 	}
-	if off > size || length > size-off {
+	if off > d.size || length > d.size-off {
 		return nil, errBeyond
 	}
-	return r.headers(addr+off, length)
+	return r.headers(d, off, length)
 }
 
 // claim adds the code at an address; that which was not placed has none.
@@ -156,13 +166,17 @@ func claim(list []target.Mapping, addr, size uint64) []target.Mapping {
 }
 
 // open reads an object, as much of it as there is, and makes an image whose addresses are the target's.
-func (r *reader) open(addr, size uint64, code []target.Mapping) (*target.Image, error) {
-	if !r.spend(size) {
+func (r *reader) open(d *described, code []target.Mapping) (*target.Image, error) {
+	if !r.spend(d.size) {
 		return nil, errTooLarge
 	}
-	data, err := r.copies.read(addr, size)
-	if len(data) < ehdrSize {
-		return nil, err
+	data, err := r.copies.read(d.addr, d.size)
+	for _, h := range d.headers {
+		if end := h.Addr + uint64(len(h.Data)); end > uint64(len(data)) {
+			return nil, err
+		} else if !bytes.Equal(data[h.Addr:end], h.Data) {
+			return nil, errChanged
+		}
 	}
 	if elf.Type(r.arch.Order.Uint16(data[16:])) == elf.ET_REL {
 		data = slices.Clone(data) // what was read stays as it was

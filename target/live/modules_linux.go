@@ -3,6 +3,8 @@
 package live
 
 import (
+	"fmt"
+
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -21,10 +23,24 @@ func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 		})
 		return m
 	})
-	jit.Register(modules, f.memory, hostArch, func(format string, args ...any) {
+	jit.Register(modules, present{f}, hostArch, func(format string, args ...any) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.warn(nil, format, args...)
 	})
 	return modules
+}
+
+// present is the process's memory as it is now, nothing of which is kept.
+type present struct{ *files }
+
+// ReadMemory implements [target.Memory].
+func (m present) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	if n, err = m.fetch(addr, p); n == len(p) {
+		return n, nil
+	}
+	if err == nil {
+		err = target.ErrUnmapped
+	}
+	return n, fmt.Errorf("read memory at %#x: %w", addr, err)
 }

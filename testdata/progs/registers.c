@@ -9,12 +9,14 @@
  *
  *   -m  the memory is a memfd's, not anonymous
  *   -u  each object was registered twice, and is unregistered once
+ *   -r  a thread registers a copy of the last object and unregisters it, for ever
  *
  * With -DOBJECT='"PATH"' it is a guest, which has that object within it and loads it twice.
  */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -143,6 +145,9 @@ NOINLINE long leaf(union step *next, long n) {
     return n;
 }
 #else
+static char *last;
+static size_t last_size;
+
 static void load_file(const char *path, int again) {
     int fd = open(path, O_RDONLY);
     struct stat st;
@@ -152,7 +157,28 @@ static void load_file(const char *path, int again) {
     if (read(fd, object, st.st_size) != st.st_size)
         exit(3);
     close(fd);
+    last = malloc(st.st_size);
+    last_size = st.st_size;
     load(object, st.st_size, again);
+    memcpy(last, object, st.st_size);
+}
+
+static void *restless(void *unused) {
+    for (;;) {
+        char *copies[8];
+        struct jit_code_entry *entries[8];
+        for (int i = 0; i < 8; i++) {
+            copies[i] = malloc(last_size);
+            memcpy(copies[i], last, last_size);
+            entries[i] = enter(copies[i], last_size);
+        }
+        for (int i = 0; i < 8; i++) {
+            take_out(entries[i]);
+            memset(copies[i], 0x55, last_size);
+            free(copies[i]);
+        }
+    }
+    return unused;
 }
 
 NOINLINE long leaf(union step *next, long n) {
@@ -183,6 +209,10 @@ int main(int argc, char **argv) {
             memfd = memfd_create("made", 0);
         else if (strcmp(argv[i], "-u") == 0)
             again = 1;
+        else if (strcmp(argv[i], "-r") == 0) {
+            pthread_t t;
+            pthread_create(&t, 0, restless, 0);
+        }
         else
             load_file(argv[i], again);
     }
