@@ -58,7 +58,7 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	if s.Arch.PtrSize == 8 {
 		linkmap.Read(p, s.Arch, linkmap.ParseAuxv(s.Auxv, s.Arch), nil) // for what it reads
 	}
-	s.addRegistered(modules.Registered())
+	s.AddRegistered(modules)
 	// Some readers (elfutils) take it that segments begin and end with a page.
 	for i := range s.Memory {
 		for _, at := range [...]uint64{s.Memory[i].Addr, s.Memory[i].End()} {
@@ -70,9 +70,11 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	s.AddMemory(p.blocks())
 }
 
-// addRegistered adds the objects that the process has registered and somebody has used,
-// with the list that leads to them, as they were read.
-func (s *Snapshot) addRegistered(r target.Registered) {
+// AddRegistered adds the objects that the process has registered and somebody has used,
+// with the list that leads to them, as they were read. What of them Memory has already
+// stays: who has copies of several moments adds these first.
+func (s *Snapshot) AddRegistered(modules *target.Modules) {
+	r := modules.Registered()
 	if r.Copies == nil {
 		return
 	}
