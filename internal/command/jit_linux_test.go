@@ -34,7 +34,7 @@ func TestRegistered(t *testing.T) {
 	}{
 		{"registered twice", gdbtest.Plain, []string{"-g"}, []string{"-u"}, true},
 		{"a memfd, debug_frame of DWARF 4", gdbtest.Plain, []string{"-g", "-gdwarf-4", "-fno-asynchronous-unwind-tables"}, []string{"-m"}, false},
-		{"names alone, the list's exported", []string{"-O2", "-rdynamic", "-s"}, nil, nil, false},
+		{"names and SFrame alone, the list's exported", []string{"-O2", "-rdynamic", "-s"}, []string{"-Wa,--gsframe"}, nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			relocatable, linked := madeObjects(t, tt.code...)
@@ -43,8 +43,12 @@ func TestRegistered(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, "registers.c", tt.host...), append(tt.args, relocatable, textrel, linked, relocatable)...)
 			flags := &walkFlags{explain: true, registers: true}
 			want, snapshot := saved(t, p.PID, flags)
-			if made := inObjects(want); made != 10 {
-				t.Errorf("%d frames in registered objects, want 10", made)
+			bySFrame := 0
+			if slices.Contains(tt.code, "-Wa,--gsframe") {
+				bySFrame = 9 // textrel.c has none
+			}
+			if dwarf, sframe := inObjects(want, "dwarf"), inObjects(want, "sframe"); dwarf != 10-bySFrame || sframe != bySFrame {
+				t.Errorf("%d frames in registered objects by DWARF, %d by SFrame, want %d, %d", dwarf, sframe, 10-bySFrame, bySFrame)
 			}
 			compare(t, want, gdbtest.Backtrace(t, p.PID))
 			path := filepath.Join(t.TempDir(), "core")
@@ -84,9 +88,9 @@ func TestRegisteredMeanwhile(t *testing.T) {
 		if len(warnings) > 0 {
 			warned++
 		}
-		if th := &doc.Threads[0]; !th.whole || inObjects(doc) != 6 {
+		if th := &doc.Threads[0]; !th.whole || inObjects(doc, "dwarf") != 6 {
 			if cut++; len(warnings) == 0 {
-				t.Errorf("%d frames in registered objects, want 6, and no warning%s", inObjects(doc), listed(th))
+				t.Errorf("%d frames in registered objects, want 6, and no warning%s", inObjects(doc, "dwarf"), listed(th))
 			}
 		}
 	}
@@ -96,10 +100,10 @@ func TestRegisteredMeanwhile(t *testing.T) {
 	}
 }
 
-// inObjects counts the physical frames in registered objects, which tables unwind.
-func inObjects(doc *document) (n int) {
+// inObjects counts the physical frames in registered objects that a sniffer unwinds.
+func inObjects(doc *document, sniffer string) (n int) {
 	for _, f := range doc.Threads[0].Frames {
-		if strings.HasPrefix(f.Module, "[jit ") && !f.Guess && f.Sniffer == "dwarf" && slices.Contains([]string{"first", "second", "third"}, f.Function) {
+		if strings.HasPrefix(f.Module, "[jit ") && !f.Guess && f.Sniffer == sniffer && slices.Contains([]string{"first", "second", "third"}, f.Function) {
 			n++
 		}
 	}

@@ -137,6 +137,7 @@ func (f *relocatable) apply(rela *section) {
 	o := f.arch.Order
 	symbols, data := f.contents(symtab), f.contents(to)
 	types := relocations[f.arch.Machine]
+	fromSection := to.flags()&elf.SHF_ALLOC != 0 && countsFromSection(data, o)
 	for list := f.contents(rela); len(list) >= relaSize && f.left > 0; list = list[relaSize:] {
 		f.left--
 		off, info, addend := o.Uint64(list), o.Uint64(list[8:]), o.Uint64(list[16:])
@@ -147,7 +148,10 @@ func (f *relocatable) apply(rela *section) {
 		}
 		value := o.Uint64(symbols[at+8:]) + addend
 		if r.relative {
-			value -= to.addr() + off
+			value -= to.addr()
+			if !fromSection {
+				value -= off
+			}
 		}
 		if r.size == 8 {
 			o.PutUint64(data[off:], value)
@@ -155,4 +159,15 @@ func (f *relocatable) apply(rela *section) {
 			o.PutUint32(data[off:], uint32(value))
 		}
 	}
+}
+
+// countsFromSection reports whether a section is SFrame whose start addresses count from
+// its beginning: V1, and V2 without SFRAME_F_FDE_FUNC_START_PCREL. Assemblers write
+// relocations that count from the field all the same, and linkers make up for it.
+func countsFromSection(data []byte, o binary.ByteOrder) bool {
+	const magic, v1, v2, pcrel = 0xdee2, 1, 2, 4
+	if len(data) < 4 || o.Uint16(data) != magic {
+		return false
+	}
+	return data[2] == v1 || data[2] == v2 && data[3]&pcrel == 0
 }
