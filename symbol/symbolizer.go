@@ -64,6 +64,10 @@ func New(opts Options) *Symbolizer {
 	return &Symbolizer{opts: opts}
 }
 
+// DebugFile returns the separate debug file of a module that lacks names or lines; nil if
+// there is none, or none is needed. It must not be used after Close.
+func (s *Symbolizer) DebugFile(m *target.Module) *target.Image { return s.module(m).debug }
+
 // Close closes the debug files that were opened. The symbolizer must not be
 // used any more.
 func (s *Symbolizer) Close() error {

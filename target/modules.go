@@ -24,6 +24,11 @@ type Modules struct {
 	// a target that cannot list all its mappings; nil for one that can.
 	Probe func(addr uint64) bool
 
+	// Separate finds the file that the debug information of a module was put into; it
+	// returns nil where there is none. It is nil where nobody looks for such files, and is
+	// set before the first stack is walked.
+	Separate func(*Module) *Image
+
 	list  []*Module // ascending by Lo
 	spans []span    // ascending by Lo: every mapping of every module
 	code  []Mapping // ascending by Lo: executable, module or not

@@ -24,7 +24,9 @@ type source struct {
 
 // symbolizer makes the symbolizer of a target.
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
-	return symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines})
+	symbols := symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines})
+	s.Modules().Separate = symbols.DebugFile
+	return symbols
 }
 
 // show walks a target and prints it.

@@ -32,7 +32,8 @@ type sections struct {
 	list []*cfi.Section
 	bias uint64
 	why  frame.Answer
-	zero bool // code begins at address 0
+	abi  cfi.ABI // zero where the module cannot be read
+	zero bool    // code begins at address 0
 }
 
 type sectionsKey struct{}
@@ -43,7 +44,11 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	s := sectionsOf(q)
 	why := s.why
-	for _, section := range s.list {
+	for i := 0; ; i++ {
+		section := s.at(q, i)
+		if section == nil {
+			return trad.Row{}, why
+		}
 		row, fde, err := section.Row(q.Block - s.bias)
 		if err == nil && s.dead(fde) {
 			err = cfi.ErrNotFound
@@ -60,7 +65,6 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			why = malformed
 		}
 	}
-	return trad.Row{}, why
 }
 
 // FunctionStart returns where the FDE that covers q.Block begins.
@@ -75,13 +79,39 @@ func (Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 		return 0, 0, false
 	}
 	s := sectionsOf(q)
-	for _, section := range s.list {
+	for i := 0; ; i++ {
+		section := s.at(q, i)
+		if section == nil {
+			return 0, 0, false
+		}
 		if f, err := section.Find(q.Block - s.bias); err == nil && !s.dead(f) {
 			return f.Start + s.bias, f.Start + f.Len + s.bias, true
 		}
 	}
-	return 0, 0, false
 }
+
+// at returns the section that is asked as number i, nil behind the last. That of a
+// separate debug file is opened where the module's own do not tell.
+func (s *sections) at(q *frame.Query, i int) *cfi.Section {
+	switch {
+	case i < len(s.list):
+		return s.list[i]
+	case i > len(s.list) || s.abi.Order == nil || q.Modules.Separate == nil:
+		return nil
+	}
+	return q.Module.Memo(separateKey{}, func() any {
+		if im := q.Modules.Separate(q.Module); im != nil {
+			if data, addr, err := im.Section(".debug_frame"); err == nil {
+				if section, err := cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: s.abi}); err == nil {
+					return section
+				}
+			}
+		}
+		return (*cfi.Section)(nil)
+	}).(*cfi.Section)
+}
+
+type separateKey struct{}
 
 // dead reports whether an FDE is of a function that the linker has left out. Of such it
 // leaves the entry in .debug_frame, and the function's length, with 0 for its address.
@@ -127,6 +157,7 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	if im.Machine == elf.EM_AARCH64 {
 		abi.PC, abi.PAuth = a.PC, true
 	}
+	s.abi = abi
 	s.add(openEH(im, abi))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi}))
