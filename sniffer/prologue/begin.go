@@ -15,6 +15,9 @@ const (
 	scanned    = 20 << 10
 	maxCalls   = 8
 	maxLookUps = 64
+	// room is the least, in bytes, that a function reserves for code that it jumps to: old
+	// return addresses lie nearer to the stack pointer.
+	room = 1 << 10
 	// alignment is how compilers align functions; maxStarts how many such places
 	// before PC are tried.
 	alignment = 16
@@ -65,7 +68,7 @@ func (s Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 				return row, true
 			}
 		}
-		if start != 0 && jumped.Len == 0 && s.Rows != nil && lookUps < maxLookUps {
+		if start != 0 && at >= room && jumped.Len == 0 && s.Rows != nil && lookUps < maxLookUps {
 			lookUps++
 			jumped = s.jumpedFrom(q, start, ra, slot)
 		}

@@ -90,6 +90,11 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if way.Len != 0 && way.Flags&trad.Guess == 0 {
 		return way, frame.Claimed
 	}
+	if last.Len != 0 && !q.Innermost() {
+		if fp := q.This.Register(a.FP); fp.Known() && fp.Bits == 0 {
+			return last, frame.Claimed // who begins a thread puts a zero there
+		}
+	}
 	called, ok := s.byCall(q)
 	if ok && called.Flags&trad.Guess == 0 {
 		return called, frame.Claimed
@@ -106,17 +111,20 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if way.Len != 0 {
 		return way, frame.Claimed
 	}
-	if guess, ok := s.byAlignment(q); ok && !q.Innermost() {
-		return guess, frame.Claimed
+	if q.Innermost() {
+		q.SetBarren()
+		row.Flags |= trad.Guess // its return address is 0
+		return row, answer
 	}
-	if last.Len != 0 && !q.Innermost() {
-		if fp := q.This.Register(a.FP); !fp.Known() || fp.Bits != 0 {
-			last.Flags |= trad.Guess
-		}
+	if last.Len != 0 {
+		last.Flags |= trad.Guess
 		return last, frame.Claimed
 	}
+	if guess, ok := s.byAlignment(q); ok {
+		return guess, frame.Claimed
+	}
 	q.SetBarren()
-	row.Flags |= trad.Guess // its return address is 0
+	row.Flags |= trad.Guess
 	return row, answer
 }
 
