@@ -306,7 +306,7 @@ func views(threads []*Thread) (list []*view) {
 // newView makes the view of a thread that was read. shared are copies for all threads, which
 // are of one moment; else the thread has its own.
 func newView(m *memory, x *tracee, shared []block) *view {
-	v := &view{memory: m, tid: x.tid, sp: x.regs.Value[hostArch.SP]}
+	v := &view{memory: m, tid: x.tid, sp: x.regs.Value[hostArch.SP], pc: x.regs.Value[hostArch.PC]}
 	if len(shared) > 0 {
 		v.list.Store(&shared)
 	} else {
@@ -320,7 +320,7 @@ func newView(m *memory, x *tracee, shared []block) *view {
 	}
 	if b := v.holder(v.sp); b != nil {
 		lo := max(b.lo, v.sp-min(v.sp, uint64(hostArch.RedZone)))
-		v.first = block{lo: lo, data: b.data[lo-b.lo : min(lo-b.lo+firstCopy, uint64(len(b.data)))]}
+		v.first = block{lo: lo, data: b.data[lo-b.lo : min(lo-b.lo+innerPart, uint64(len(b.data)))]}
 	}
 	return v
 }

@@ -57,9 +57,9 @@ type memory struct {
 	live *pages
 	maps []procmaps.Mapping
 	left atomic.Int64 // how much more may be copied, bytes
-	// still reports whether a thread stands where it stood when first, the inner part of
-	// its stack, was copied. It is nil where that cannot be told.
-	still func(tid int, sp uint64, first *block) bool
+	// still reports whether a thread stands where it stood when its view was made. It is
+	// nil where that cannot be told.
+	still func(v *view) bool
 
 	changed atomic.Int64 // counts what the views copy
 

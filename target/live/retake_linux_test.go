@@ -105,6 +105,20 @@ func TestStandsStill(t *testing.T) {
 	}
 }
 
+// So is that of a thread that is blocked, in whatever system call, and is so once more when it
+// has been read.
+func TestStaysBlocked(t *testing.T) {
+	p := start(t, "idle.c", "2")
+	addr := address(t, p)
+	tg := attach(t, p.PID)
+	for _, th := range threadsOf(t, tg) {
+		eventually(t, "the thread is blocked again", func() bool { return field(t, p.PID, th.ID(), "State")[0] == 'S' })
+		if v := word(t, th.Memory(), addr); v != 0x1122334455667788 || th.MovedOn() {
+			t.Errorf("thread %d: %#x, moved on: %v", th.ID(), v, th.MovedOn())
+		}
+	}
+}
+
 // Who walks for too long does not hold the thread for as long.
 func TestRetakeTakesLong(t *testing.T) {
 	eachWay(t, func(t *testing.T, opts Options) {

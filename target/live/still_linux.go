@@ -4,21 +4,25 @@ package live
 
 import "bytes"
 
-// still reports whether a thread stands where it stood, or stands there again, when sp was
-// its stack pointer, and first the inner part of its stack. It implements memory.still.
+// innerPart is how much of the inner part of a stack must be as it was, bytes. What lies
+// outward may be no longer the thread's: goroutines have small stacks, close together.
+const innerPart = 4 << 10
+
+// still reports whether a thread stands where it stood, or stands there again, when its view
+// was made. It implements memory.still.
 //
 // It must be blocked: the kernel tells of no other thread where it is, and one that runs may
 // have left its frames and made others there that look the same. Of one that has run, and is
 // blocked again, the inner part of the stack tells.
-func (f *files) still(tid int, sp uint64, first *block) bool {
+func (f *files) still(v *view) bool {
 	if f.closed.Load() || f.exited() {
 		return false
 	}
-	_, now, _, ok := f.proc.blocked(tid)
-	if !ok || now != sp {
+	_, sp, pc, ok := f.proc.blocked(v.tid)
+	if !ok || sp != v.sp || pc != v.pc {
 		return false
 	}
-	data := make([]byte, len(first.data))
-	n, _ := f.fetch(first.lo, data)
-	return bytes.Equal(data[:n], first.data)
+	data := make([]byte, len(v.first.data))
+	n, _ := f.fetch(v.first.lo, data)
+	return bytes.Equal(data[:n], v.first.data)
 }

@@ -15,7 +15,7 @@ type view struct {
 	copies
 	memory *memory
 	tid    int
-	sp     uint64
+	sp, pc uint64
 	first  block // the inner part of the stack, copied when sp was read; empty if there is none
 
 	moved atomic.Bool // something late was read
@@ -155,7 +155,7 @@ func (v *view) late(addr uint64) {
 
 // stands reports whether the thread stands where it stood. Once it does not, it never will.
 func (v *view) stands() bool {
-	return !v.moved.Load() && v.memory.still != nil && v.memory.still(v.tid, v.sp, &v.first)
+	return !v.moved.Load() && v.memory.still != nil && v.memory.still(v)
 }
 
 // release says that the thread is no longer held.
