@@ -69,7 +69,6 @@ type described struct {
 
 // header is what is needed of struct Elf64_Ehdr.
 type header struct {
-	typ          elf.Type
 	phoff, shoff uint64
 	phnum, shnum uint64
 }
@@ -90,7 +89,7 @@ func (r *reader) header(d *described) (h header, err error) {
 	case elf.Data(b[elf.EI_DATA]) != data || elf.Machine(o.Uint16(b[18:])) != r.arch.Machine:
 		return h, errOther
 	}
-	h = header{typ: elf.Type(o.Uint16(b[16:])), phoff: o.Uint64(b[32:]), shoff: o.Uint64(b[40:])}
+	h = header{phoff: o.Uint64(b[32:]), shoff: o.Uint64(b[40:])}
 	if o.Uint16(b[54:]) == phdrSize {
 		h.phnum = uint64(o.Uint16(b[56:]))
 	}
@@ -165,7 +164,8 @@ func claim(list []target.Mapping, addr, size uint64) []target.Mapping {
 	return list
 }
 
-// open reads an object, as much of it as there is, and makes an image whose addresses are the target's.
+// open reads an object, as much of it as there is, and makes an image whose addresses
+// are the target's.
 func (r *reader) open(d *described, code []target.Mapping) (*target.Image, error) {
 	if !r.spend(d.size) {
 		return nil, errTooLarge
