@@ -64,6 +64,16 @@ func (mod *module) findDebugFile() *target.Image {
 			}
 		}
 	}
+	if at := mod.image.Path; at != "" && link != "" { // the program may lie elsewhere on this machine
+		for _, name := range []string{filepath.Join(filepath.Dir(at), link), filepath.Join(filepath.Dir(at), ".debug", link)} {
+			if sameFile(name, at) {
+				continue
+			}
+			if im := mod.openDebugFile(name, &crc); im != nil {
+				return im
+			}
+		}
+	}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -137,6 +138,39 @@ func TestSplitPlaces(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The package of a program that is given by its file, as of a core from another machine, lies
+// beside that; so does the debug file that .gnu_debuglink names.
+func TestSplitElsewhere(t *testing.T) {
+	program := splitProgram(t, "-gdwarf-4")
+	dir := filepath.Dir(program)
+	answers := askGDB(t, program, addressesOf(t, program, 3, func(name string) bool { return name == "calls_split" || name == "two" }))
+	run(t, dir, "dwp", "-e", "program")
+	run(t, dir, "sh", "-c", "mkdir given; rm *.dwo; mv program program.dwp given")
+	given := filepath.Join(dir, "given", "program")
+	check := func(what string) {
+		t.Helper()
+		im, f, err := target.OpenFile(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m := walktest.Map("/srv/program", im, testBias)
+		s := New(Options{DebugDirs: []string{}})
+		defer s.Close()
+		for _, a := range answers {
+			if got := s.Locate(target.NewModules([]*target.Module{m}, nil), a.PC+testBias); len(got) != len(a.Chain) {
+				t.Fatalf("%s: %#x: %+v, gdb has %+v", what, a.PC, got, a.Chain)
+			}
+		}
+		if w := s.Warnings(m); len(w) > 0 {
+			t.Errorf("%s: warnings %q", what, w)
+		}
+	}
+	check("package")
+	run(t, filepath.Join(dir, "given"), "sh", "-ec", "objcopy --only-keep-debug program program.debug; objcopy --strip-all --add-gnu-debuglink=program.debug program; mv program.dwp program.debug.dwp")
+	check("debug file")
 }
 
 // Where the files are missing, or of another build, the user is told once; symbols have the

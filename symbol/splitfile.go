@@ -84,6 +84,9 @@ func (s *splitFiles) paths(name, dir string) (list []string) {
 			list = append(list, filepath.Join(root, beside, filepath.Base(name)))
 		}
 	}
+	if at := s.mod.image.Path; at != "" {
+		list = append(list, filepath.Join(filepath.Dir(at), filepath.Base(name)))
+	}
 	return list
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -48,8 +49,10 @@ func (s *splitFiles) openPackages() {
 			paths = append(paths, filepath.Join(root, d, filepath.Base(name))+".dwp")
 		}
 	}
-	if mod.debugPath != "" {
-		paths = append(paths, mod.debugPath+".dwp")
+	for _, at := range []string{mod.image.Path, mod.debugPath} {
+		if at != "" && !slices.Contains(paths, at+".dwp") {
+			paths = append(paths, at+".dwp")
+		}
 	}
 	for _, path := range paths {
 		im, err := mod.openOther(path)

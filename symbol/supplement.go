@@ -135,9 +135,12 @@ func (mod *module) supplementNames(from *target.Image, link supLink) (list []str
 				filepath.Join(root, d, ".dwz", path.Base(link.name)))
 		}
 	}
-	if from == mod.debug && !path.IsAbs(link.name) {
+	at := from.Path
+	if from == mod.debug {
+		at = mod.debugPath
+	}
+	if at != "" && !path.IsAbs(link.name) {
 		// A link from .build-id may lead to the file.
-		at := mod.debugPath
 		if to, err := filepath.EvalSymlinks(at); err == nil {
 			at = to
 		}

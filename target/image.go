@@ -22,6 +22,7 @@ type Image struct {
 	BuildID string // hexadecimal; "" if there is none
 	Entry   uint64 // where the program begins; 0 if it is a library without
 	Progs   []elf.ProgHeader
+	Path    string // of the file on this machine; "" where it was not opened by its path
 
 	file     *elf.File
 	r        io.ReaderAt

@@ -31,5 +31,6 @@ func OpenFile(name string) (*Image, *os.File, error) {
 		f.Close()
 		return nil, nil, err
 	}
+	im.Path = name
 	return im, f, nil
 }
