@@ -12,9 +12,9 @@
 // time and inflated no further than that needs, and nothing that is read is
 // trusted: .debug_aranges only says which unit to look at first. DWARF 2 to 5 are read, also
 // where it is split into .dwo files or packages of them (.dwp), and what dwz has moved to a file
-// that several share; where such a file is missing, the names of symbol tables serve. Where a Go program has no DWARF, the function table
-// that every one has (package gopclntab) says what DWARF would: functions, files, lines,
-// inlined calls.
+// that several share; where such a file is missing, the names of symbol tables serve. Where a Go
+// program has no DWARF, the function table that every one has (package gopclntab) says what DWARF
+// would: functions, files, lines, inlined calls.
 //
 // [frame.Frame.AddressInBlock]: https://pkg.go.dev/github.com/sfwalk/sfwalk/frame#Frame.AddressInBlock
 package symbol
