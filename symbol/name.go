@@ -23,15 +23,16 @@ func demangleSymbol(name string) string {
 // demangleFunction makes a linkage name from DWARF readable as GDB's backtrace prints a function:
 // without its return type, and without its parameters but where [keepsParameters] says otherwise.
 func demangleFunction(name string) string {
-	short := demangleName(name, demangle.NoParams)
-	if short == name || !strings.HasPrefix(name, "_Z") {
-		return short
+	bare := func() string { return demangleName(name, demangle.NoParams) }
+	if len(name) > maxMangled || !strings.HasPrefix(name, "_Z") {
+		return bare()
 	}
 	ast, err := demangle.ToAST(name)
 	if err != nil {
-		return short
+		return bare()
 	}
-	if typed, ok := ast.(*demangle.Typed); ok {
+	typed, ok := ast.(*demangle.Typed)
+	if ok {
 		of := typed.Type
 		if method, ok := of.(*demangle.MethodWithQualifiers); ok {
 			of = method.Method
@@ -43,7 +44,10 @@ func demangleFunction(name string) string {
 	if full := demangle.ASTToString(ast, maxDemangled); keepsParameters(full) {
 		return full
 	}
-	return short
+	if !ok {
+		return bare()
+	}
+	return demangle.ASTToString(typed.Name, maxDemangled)
 }
 
 func demangleName(name string, opts ...demangle.Option) string {
