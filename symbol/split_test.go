@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,50 @@ func TestSplitCXX(t *testing.T) {
 	for _, flags := range [][]string{{"-gdwarf-4", "-fdebug-types-section"}, {"-gdwarf-5"}} {
 		program := compile(t, sources(t), "c++", "names.cc", append(flags, "-std=c++17", "-O2", "-gsplit-dwarf")...)
 		readsSplit(t, strings.Join(flags, ""), program, askGDB(t, program, textAddresses(t, program, ".text", 11)))
+	}
+}
+
+// Programs of other processors say split what they say in one file, which other tests hold
+// against gdb.
+func TestSplitArches(t *testing.T) {
+	for _, machine := range []string{"aarch64", "s390x"} {
+		for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
+			dir := sources(t)
+			for _, split := range []string{"-g", "-gsplit-dwarf"} {
+				run(t, dir, machine+"-linux-gnu-gcc", "-O2", split, version, "-c", "split/one.c", "split/two.c")
+				run(t, dir, machine+"-linux-gnu-gcc", "-static", "-nostdlib", "one.o", "two.o", "-o", "program"+split)
+			}
+			all := func(name string) (text []string, inlined int) {
+				program := filepath.Join(dir, name)
+				ms, bias := mapped(t, program)
+				s := New(Options{})
+				defer s.Close()
+				for _, a := range textAddresses(t, program, ".text", 2) {
+					list := s.Locate(ms, a+bias)
+					inlined += len(list) - 1
+					for _, l := range list {
+						text = append(text, fmt.Sprintf("%#x %s %s:%d %t %d %d", a, l.Function, l.File, l.Line, l.Inline, l.Args, l.Offset))
+					}
+				}
+				for _, w := range s.Warnings(ms.All()[0]) {
+					t.Error(w)
+				}
+				return text, inlined
+			}
+			want, inlined := all("program-g")
+			check := func(what string) {
+				t.Helper()
+				if got, _ := all("program-gsplit-dwarf"); !slices.Equal(got, want) || inlined < 50 {
+					t.Errorf("%s %s, %s: %d inlined calls:\n%s\nwant\n%s", machine, version, what, inlined, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+			}
+			check("files")
+			if version == "-gdwarf-4" {
+				run(t, dir, machine+"-linux-gnu-dwp", "-e", "program-gsplit-dwarf")
+				run(t, dir, "sh", "-c", "rm *.dwo")
+				check("package")
+			}
+		}
 	}
 }
 
