@@ -122,7 +122,9 @@ func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 		}
 	}
 	if d, is := winner.(Delimiter); is {
-		return d.FunctionStart(f.query())
+		q := f.query()
+		q.Block = block
+		return d.FunctionStart(q)
 	}
 	return f.cache.Row.Lo, f.typ == SigTramp // the trampoline is the row's whole range
 }

@@ -57,6 +57,13 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 				t.Errorf("got %s, stop %s: %s", as(got), got.Threads[0].Stop, got.Threads[0].Error)
 			}
 
+			// By DWARF alone, too.
+			if tt.program == withTables {
+				if names := as(take(t, p.PID, &walkFlags{tableFlags: tableFlags{sniffers: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
+					t.Errorf("by DWARF: %s, want %s …", names, tt.want)
+				}
+			}
+
 			// SFrame alone never takes the trampoline for the outermost frame. (libc has none.)
 			out, _, err := command("attach", strconv.Itoa(p.PID), "--sniffers", "sframe,dwarf", "--explain")
 			signal := strings.Contains(tt.want, "<signal")
@@ -73,7 +80,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, names := range [][]string{nil, {"sframe", "dwarf"}, {"dwarf", "sframe"}, {"sframe", "prologue", "fp-guess", "sigtramp"}} {
+			for _, names := range [][]string{nil, {"sframe", "dwarf"}, {"dwarf"}, {"sframe", "prologue", "fp-guess", "sigtramp"}} {
 				table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), nil)
 				if err := walktest.New(process.Modules(), table).Check(process, threads[0]); err != nil {
 					t.Errorf("sniffers %q: %v", names, err)

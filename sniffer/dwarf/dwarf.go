@@ -53,6 +53,9 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if err == nil && s.dead(fde) {
 			err = cfi.ErrNotFound
 		}
+		if !q.Innermost() && (err != nil || fde.Start+fde.Len == q.PC-s.bias) && s.startsTrampoline(q, section) {
+			row, _, err = section.Row(q.PC - s.bias)
+		}
 		if err == nil {
 			row.Lo += s.bias
 			if !q.Contradicted(&row) {
@@ -65,6 +68,19 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			why = malformed
 		}
 	}
+}
+
+// startsTrampoline reports whether a signal trampoline begins at q.PC: its first instruction
+// is where a handler returns to. Most tables have it begin a byte before, for those who
+// look at PC-1 alone; of others what lies there is somebody else's. A call before it
+// would say that THIS is that one's.
+func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
+	f, err := section.Find(q.PC - s.bias)
+	if err != nil || !f.CIE.Signal || f.Start != q.PC-s.bias || s.dead(f) {
+		return false
+	}
+	code := q.Read(q.PC-arch.MaxCall, arch.MaxCall)
+	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
 }
 
 // FunctionStart returns where the FDE that covers q.Block begins.

@@ -153,8 +153,7 @@ func (s *Section) startsTrampoline(q *frame.Query) bool {
 	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
 }
 
-// FunctionStart returns where the FDE that covers q.Block begins, or the signal trampoline
-// at q.PC.
+// FunctionStart returns where the FDE that covers q.Block begins.
 func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	if q.Module == nil {
 		return 0, false
@@ -162,9 +161,6 @@ func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	s := n.section(q)
 	if s.Section == nil {
 		return 0, false
-	}
-	if !q.Innermost() && s.startsTrampoline(q) {
-		return q.PC, true
 	}
 	f, err := s.FindFDE(q.Block - s.Bias)
 	return f.Start + s.Bias, err == nil
