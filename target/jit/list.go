@@ -29,7 +29,7 @@ func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn fun
 			var warnings []string
 			r := newReader(mem, a, func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
 			objects := r.objects(places)
-			if len(warnings) > 0 && attempt < maxAttempts {
+			if r.torn && attempt < maxAttempts {
 				continue
 			}
 			for _, w := range warnings {
@@ -55,6 +55,7 @@ type reader struct {
 	headersLeft uint64 // how much more may be read of objects' headers, bytes
 	bytesLeft   uint64 // how much more may be read of whole objects, bytes; under copies.mu
 
+	torn  bool  // the lists may have been changed while they were read
 	bad   int   // objects that cannot be used
 	first error // what is wrong with the first of them
 }
@@ -127,6 +128,7 @@ func (r *reader) follow(at uint64, seen map[uint64]bool, list []*target.Module) 
 	}
 	for entry != 0 {
 		if seen[entry] {
+			r.torn = true
 			r.warn("the list of registered code at %#x leads in a circle, at %#x", at, entry)
 			break
 		}
@@ -137,11 +139,13 @@ func (r *reader) follow(at uint64, seen map[uint64]bool, list []*target.Module) 
 		seen[entry] = true
 		next, m, err := r.entry(entry)
 		if errors.Is(err, errList) {
+			r.torn = true
 			r.warn("the list of registered code at %#x ends at %#x: %v", at, entry, err)
 			break
 		}
 		switch {
 		case err != nil:
+			r.torn = r.torn || !errors.Is(err, errTooLarge)
 			if r.bad++; r.first == nil {
 				r.first = err
 			}

@@ -13,7 +13,7 @@ import (
 
 // Bounds on objects, whose sizes are what the process says.
 const (
-	maxHeaders = 64 << 20  // headers of all objects, bytes
+	maxHeaders = 128 << 20 // headers of all objects, bytes
 	maxObject  = 256 << 20 // one object
 	maxBytes   = 512 << 20 // all objects that are opened
 )

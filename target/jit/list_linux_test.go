@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
@@ -45,6 +46,41 @@ func TestDescriptors(t *testing.T) {
 	for _, m := range modules {
 		if m.Opened() {
 			t.Errorf("%s was used", m.Path)
+		}
+	}
+}
+
+// changing is memory that is torn the first times that its list is read.
+type changing struct {
+	memory
+	torn int
+}
+
+func (c *changing) ReadMemory(addr uint64, p []byte) (int, error) {
+	if addr == entriesAt+32 && c.torn > 0 {
+		c.torn--
+		return 0, target.ErrUnmapped
+	}
+	return c.memory.ReadMemory(addr, p)
+}
+
+// A list that is torn is read again, and what is lost in the end is told.
+func TestTornLists(t *testing.T) {
+	data := fixture(t)
+	for torn := range maxAttempts + 1 {
+		mem := process([2]uint64{objectAt, uint64(len(data))}, [2]uint64{objectAt, uint64(len(data))})
+		mem[objectAt] = data
+		path := gdbtest.Build(t, "registers.c", "-O2", "-static", "-no-pie")
+		im := walktest.Open(t, path)
+		s := im.Lookup(descriptorSymbol, 1)
+		mem[s[0].Addr] = mem[descriptorAt]
+		modules := target.NewModules([]*target.Module{walktest.Map(path, im, 0)}, []target.Mapping{{Lo: 1 << 46, Hi: 1 << 47, Exec: true}})
+		var warnings []string
+		Register(modules, &changing{mem, torn}, amd64.Arch, func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) })
+		modules.Find(1 << 46)
+		lost := torn == maxAttempts
+		if n := len(modules.Registered().Objects); n != 2 && !lost || n != 1 && lost || len(warnings) > 0 != lost {
+			t.Errorf("torn %d times: %d objects, warnings %q", torn, n, warnings)
 		}
 	}
 }
