@@ -2,6 +2,7 @@ package core
 
 import (
 	"debug/elf"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -29,7 +30,7 @@ type loader struct {
 // load fills in the target's modules, memory and files.
 func (l *loader) load(t *Target) {
 	t.Exe = l.exePath()
-	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot}
+	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot, Fits: l.isProgram}
 	if l.opts.Sysroot == "" {
 		// A core is left in the folder in which the program ran; and who sends one along
 		// puts the files into its folder, or all of them into one.
@@ -57,13 +58,28 @@ func (l *loader) load(t *Target) {
 	if !l.notes.allFiles || l.notes.auxv[linkmap.ATSysinfoEhdr] == 0 {
 		list = l.seen(t.Exe, list)
 	}
-	l.files.CheckExe(list)
+	if l.notes.allFiles { // else the program was looked for, and why it is not there was said
+		l.files.CheckExe(list)
+	}
 	if t.Exe == "" {
 		t.Exe = l.opts.Exe
 	}
 	t.modules = target.NewModules(list, l.code(list))
 	t.memory = &overlay{l.own, t.modules}
 	jit.Register(t.modules, t.memory, l.core.arch, l.files.Warn)
+}
+
+// isProgram holds a file against what the kernel has told the program of itself.
+func (l *loader) isProgram(im *target.Image) error {
+	const page = 0xfff
+	entry, headers := l.notes.auxv[linkmap.ATEntry], l.notes.auxv[linkmap.ATPhnum]
+	switch bias := entry - im.Entry; {
+	case entry != 0 && (bias&page != 0 || bias != 0 && im.Type == elf.ET_EXEC):
+		return fmt.Errorf("it begins at %#x, the program at %#x", im.Entry, entry)
+	case headers != 0 && headers != uint64(len(im.Progs)):
+		return fmt.Errorf("it has %d program headers, the program %d", len(im.Progs), headers)
+	}
+	return nil
 }
 
 // exePath returns the program's path: NT_FILE's at the program's entry, which is

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
 )
 
 // A patched is a core that is changed before it is opened.
@@ -223,5 +224,38 @@ func found(t *testing.T, tg, want *Target, lost []string) {
 	}
 	for lo, m := range byStart {
 		t.Errorf("%q at %#x is nobody's", m.Path, lo)
+	}
+}
+
+// What the kernel told a program at its start tells it from others, where memory does not.
+func TestIsProgram(t *testing.T) {
+	program := gdbtest.Build(t, "chain.c", append([]string{"-no-pie"}, gdbtest.Plain...)...)
+	pie := gdbtest.Build(t, "chain.c", append([]string{"-pie"}, gdbtest.Plain...)...)
+	image := func(path string) *target.Image {
+		im, file, err := target.OpenFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { file.Close() })
+		return im
+	}
+	im, other := image(program), image(pie)
+	n := uint64(len(im.Progs))
+	for _, tt := range []struct {
+		im             *target.Image
+		entry, headers uint64
+		fits           bool
+	}{
+		{im, im.Entry, n, true},
+		{im, 0, 0, true},
+		{im, im.Entry + 0x1000, n, false},
+		{im, im.Entry, n - 1, false},
+		{other, other.Entry + 0x555555554000, uint64(len(other.Progs)), true},
+		{other, other.Entry + 0x555555554010, uint64(len(other.Progs)), false},
+	} {
+		l := &loader{notes: &notes{auxv: linkmap.Auxv{linkmap.ATEntry: tt.entry, linkmap.ATPhnum: tt.headers}}}
+		if err := l.isProgram(tt.im); (err == nil) != tt.fits {
+			t.Errorf("entry %#x, %d headers: %v", tt.entry, tt.headers, err)
+		}
 	}
 }

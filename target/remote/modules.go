@@ -46,6 +46,7 @@ func (t *Target) load(o Options) error {
 	}
 	if err == nil {
 		t.modules = t.mapped(maps)
+		t.files.CheckExe(t.modules.All())
 		jit.Register(t.modules, t.memory, t.arch, t.files.Warn)
 		return nil
 	}

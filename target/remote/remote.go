@@ -135,11 +135,7 @@ func (t *Target) start(o Options) error {
 		return err
 	}
 	t.memory = newMemory(t.s)
-	if err := t.load(o); err != nil {
-		return err
-	}
-	t.files.CheckExe(t.modules.All())
-	return nil
+	return t.load(o)
 }
 
 // isMachine reports whether the stub is that of a system emulator: qemu answers

@@ -76,6 +76,11 @@ func (f *Files) search(m *target.Module, path string, deleted bool, at func(*tar
 		switch {
 		case err == nil:
 			told, err := f.check(im, at(im))
+			if err == nil && !told && f.opts.Fits != nil && path == f.opts.ExePath {
+				if why := f.opts.Fits(im); why != nil {
+					err = fmt.Errorf("%w: %w", why, ErrMismatch)
+				}
+			}
 			if err == nil && (told || !w.chance) {
 				if len(why) > 0 && f.isExe(path) {
 					f.warn(m, "%s: %s: %s is used instead", path, why[0], name)

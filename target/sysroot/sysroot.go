@@ -19,6 +19,9 @@ type Options struct {
 	Exe string
 	// ExePath is the program's path as the target has it, for which Exe stands.
 	ExePath string
+	// Fits says why an image of the target's architecture cannot be the program; nil if
+	// the target tells nothing of it.
+	Fits func(*target.Image) error
 	// Root is the folder below which the target's paths are; "" for this machine's
 	// own root.
 	Root string

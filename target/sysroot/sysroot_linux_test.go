@@ -250,6 +250,8 @@ func TestNothingTold(t *testing.T) {
 		{"lib/plugin", false, sysroot.Options{}, "its folder is not known"},
 		{"/opt/plugin", false, sysroot.Options{ExePath: "/opt/plugin", Exe: plugin}, ""},
 		{plugin, false, sysroot.Options{ExePath: plugin, Exe: "/nonexistent"}, refused},
+		{plugin, false, sysroot.Options{ExePath: plugin, Fits: func(*target.Image) error { return errors.New("it begins elsewhere") }}, "it begins elsewhere"},
+		{plugin, false, sysroot.Options{ExePath: "/opt/other", Fits: func(*target.Image) error { return errors.New("it begins elsewhere") }}, ""},
 	} {
 		tt.opts.Arch = amd64.Arch
 		files := sysroot.New(tt.opts, silent{})
