@@ -38,7 +38,7 @@ func debianPackage(tool string) string {
 		return "gcc"
 	case "c++":
 		return "g++"
-	case "readelf", "objdump", "strip", "objcopy", "nm":
+	case "readelf", "objdump", "strip", "objcopy", "nm", "dwp":
 		return "binutils"
 	case "qemu-aarch64", "qemu-s390x":
 		return "qemu-user"
@@ -46,8 +46,10 @@ func debianPackage(tool string) string {
 	if name, ok := strings.CutSuffix(tool, "-linux-gnu-gcc"); ok {
 		return "gcc-" + name + "-linux-gnu libc6-dev-" + strings.Replace(name, "aarch64", "arm64", 1) + "-cross"
 	}
-	if name, ok := strings.CutSuffix(tool, "-linux-gnu-objcopy"); ok {
-		return "binutils-" + name + "-linux-gnu"
+	for _, of := range []string{"-linux-gnu-objcopy", "-linux-gnu-dwp"} {
+		if name, ok := strings.CutSuffix(tool, of); ok {
+			return "binutils-" + name + "-linux-gnu"
+		}
 	}
 	return tool
 }
