@@ -41,6 +41,11 @@ type debugInfo struct {
 	}
 	lines map[uint64]*lineTable // by offset in .debug_line
 
+	recent struct { // the unit that was read last, of a section that is costly to read again
+		unit *unit
+		data []byte // its entries
+	}
+
 	listedRead bool
 	listed     spans    // code that .debug_aranges lists
 	listedAt   []uint64 // by their id: where the unit is in .debug_info

@@ -19,7 +19,7 @@ func TestNames(t *testing.T) {
 	}{
 		{"names.cc", []string{"-O2"}, 8},
 		{"parameters.cc", []string{"-O0"}, 40},
-		{"parameters.cc", []string{"-O1", "-gdwarf-4"}, 8},
+		{"parameters.cc", []string{"-O1", "-gdwarf-4", "-gz=zlib"}, 8},
 	} {
 		file := compile(t, sources(t), "c++", test.source, append(test.flags, "-std=c++17", "-g", "-no-pie")...)
 		f, err := elf.Open(file)

@@ -69,6 +69,14 @@ func (s *section) len() uint64 {
 	return s.size
 }
 
+// compressed reports whether to go back in the section may cost inflating it again.
+func (s *section) compressed() bool {
+	for s != nil && s.whole != nil {
+		s = s.whole
+	}
+	return s != nil && s.file.Plain == nil
+}
+
 // part returns n bytes of a section as a section of their own; nil where they are not there.
 func (s *section) part(from, n uint64) *section {
 	if size := s.len(); from > size || n > size-from {

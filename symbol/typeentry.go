@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"errors"
 )
@@ -51,14 +52,20 @@ func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
 	d.mu.Lock()
 	table, err := d.abbrevs(u)
+	var whole []byte
+	if d.recent.unit == u {
+		whole = d.recent.data
+	}
 	d.mu.Unlock()
-	if err != nil {
-		return err
+	if err != nil || off < u.entry {
+		return cmp.Or(err, errType)
 	}
 	for room := uint64(512); off < u.end; room *= 4 {
 		end := min(u.end, off+room)
-		data, err := d.info.bytes(off, end)
-		if err != nil {
+		var data []byte
+		if end-u.entry <= uint64(len(whole)) {
+			data = whole[off-u.entry : end-u.entry]
+		} else if data, err = d.info.bytes(off, end); err != nil {
 			return err
 		}
 		c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: end}

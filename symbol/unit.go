@@ -116,6 +116,9 @@ func (d *debugInfo) readFunctions(u *unit) error {
 	if err != nil {
 		return err
 	}
+	if d.info.compressed() {
+		d.recent.unit, d.recent.data = u, data
+	}
 	c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: u.end}
 	levels := []level{{function: -1}}
 	for len(c.data) > 0 {
