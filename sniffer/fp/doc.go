@@ -8,5 +8,6 @@
 //
 // Both check the chain before they claim: the frame pointer is aligned, points
 // outward on the stack, what it points to can be read, and the return address
-// found there is in executable memory.
+// found there is in executable memory, behind a call. In memory that belongs to no file it
+// need not be behind a call for Guess, where the record leads to another good one.
 package fp
