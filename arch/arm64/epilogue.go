@@ -15,6 +15,7 @@ type unwinding struct {
 	done  bool             // sp has been moved up, or was up already
 	saved [nRegs]trad.Rule // by register; NotTracked where it has its caller's value at the pc
 	any   bool             // some of them are set
+	wrote uint64           // registers, of those that calls may change, that have got other values on the way
 	auth  bool             // x30 is authenticated on the way
 }
 
@@ -42,7 +43,9 @@ func toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
 		o := decode(code, at)
 		switch {
 		case u.step(&o):
-		case o.nop, o.harmless() && (begun || u.any || u.done):
+		case o.nop:
+		case o.harmless() && (begun || u.any || u.done):
+			u.wrote |= o.kill | bit(o.dst) | bit(o.dst2)
 		case begun && o.kind == opStore && o.base < x29 && o.writeback == 0:
 		case o.kind == opJumpReg && o.link && o.src == x30:
 			return u.row(row), u.done || !u.any
@@ -83,7 +86,7 @@ func (u *unwinding) step(o *op) (ok bool) {
 		}
 		return true
 	case opMove:
-		if o.src >= v0 && o.dst < rsp && tracked&bit(o.dst) != 0 && u.saved[o.dst].Kind == trad.NotTracked {
+		if o.src >= v0 && o.dst < rsp && u.wrote&bit(o.src) == 0 && tracked&bit(o.dst) != 0 && u.saved[o.dst].Kind == trad.NotTracked {
 			u.saved[o.dst] = trad.Rule{Kind: trad.InReg, Reg: dwarf(o.src)}
 			return true
 		}

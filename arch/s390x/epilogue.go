@@ -16,6 +16,7 @@ type unwinding struct {
 	sp    trad.Rule        // from where r15 has been loaded: SavedAt, or InReg for a floating-point register
 	saved [nRegs]trad.Rule // by register; NotTracked where it has its caller's value at the pc
 	any   bool             // some of them are set
+	wrote uint32           // registers, of those that calls may change, that have got other values on the way
 }
 
 // readEpilogue implements arch.Arch.ReadEpilogue. Instructions that only restore
@@ -49,7 +50,9 @@ func toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
 		at += int(o.len)
 		switch {
 		case u.step(&o):
-		case o.nop, o.harmless() && (begun || u.any || u.done):
+		case o.nop:
+		case o.harmless() && (begun || u.any || u.done):
+			u.wrote |= o.kill | bit(o.dst)
 		case begun && o.kind == opStore && o.base != R15 && o.base != R11 && o.base != noReg:
 		case (o.kind == opJumpReg || o.kind == opMaybeReg) && o.src == R14 && u.plausible():
 			return u.row(row), true
@@ -101,7 +104,7 @@ func (u *unwinding) step(o *op) (ok bool) {
 		return ok && tracked&bit(o.dst) != 0 && u.restore(o.dst, trad.Rule{Kind: trad.SavedAt, Reg: base, Off: off})
 	case opMove:
 		switch {
-		case o.src >= F0 && o.src <= F15 && o.dst < F0 && tracked&bit(o.dst) != 0:
+		case o.src >= F0 && o.src <= F15 && o.dst < F0 && tracked&bit(o.dst) != 0 && u.wrote&bit(o.src) == 0:
 			return u.restore(o.dst, trad.Rule{Kind: trad.InReg, Reg: o.src})
 		case o.dst == R15 && o.src == R11:
 			return u.rebase(0)
