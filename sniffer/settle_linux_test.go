@@ -123,6 +123,9 @@ func TestSettle(t *testing.T) {
 			n := count(names, "left") + count(names, "right")
 			return len(sides(names)) <= 1 && n <= 64 && (n == 0 || count(names, "left_top")+count(names, "right_top") == 1) && count(names, "main") == 1
 		}},
+		{"napper.c", gdbtest.Plain, nil, func(names []string) bool {
+			return len(sides(names)) <= 1 && count(names, "wide") <= 34 && count(names, "main") == 1
+		}},
 		{"heapcfa.c", nil, nil, func(names []string) bool {
 			return len(sides(names)) <= 1 && count(names, "main") == 1 &&
 				(count(names, "left") == 0 || count(names, "left_under") == 1 && count(names, "on_stack") == 1 && count(names, "left_top") == 1)

@@ -254,7 +254,7 @@ func (s *snapshot) copyStacks(leader int) {
 
 // target makes the result, after the process has been let go.
 func (s *snapshot) target() (*Target, error) {
-	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still}
+	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
 	m.left.Store(int64(s.left))
 	for i := range s.maps {
 		if v := &s.maps[i]; v.IsVDSO() { // it has no file, and must outlive the process
@@ -320,7 +320,7 @@ func newView(m *memory, x *tracee, shared []block) *view {
 	}
 	if b := v.holder(v.sp); b != nil {
 		lo := max(b.lo, v.sp-min(v.sp, uint64(hostArch.RedZone)))
-		v.first = block{lo: lo, data: b.data[lo-b.lo : min(lo-b.lo+innerPart, uint64(len(b.data)))]}
+		v.first = block{lo: lo, data: b.data[lo-b.lo : min(lo-b.lo+firstCopy, uint64(len(b.data)))]}
 	}
 	return v
 }

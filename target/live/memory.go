@@ -60,6 +60,8 @@ type memory struct {
 	// still reports whether a thread stands where it stood when its view was made. It is
 	// nil where that cannot be told.
 	still func(v *view) bool
+	// turns returns how often a thread has got a processor; 0 where that is not known.
+	turns func(tid int) uint64
 
 	changed atomic.Int64 // counts what the views copy
 

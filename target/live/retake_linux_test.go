@@ -110,9 +110,14 @@ func TestStandsStill(t *testing.T) {
 func TestStaysBlocked(t *testing.T) {
 	p := start(t, "idle.c", "2")
 	addr := address(t, p)
-	tg := attach(t, p.PID)
-	for _, th := range threadsOf(t, tg) {
-		eventually(t, "the thread is blocked again", func() bool { return field(t, p.PID, th.ID(), "State")[0] == 'S' })
+	blocked := func(tg *Target) *Target {
+		for _, th := range threadsOf(t, tg) {
+			eventually(t, "the thread is blocked", func() bool { return field(t, p.PID, th.ID(), "State")[0] == 'S' })
+		}
+		return tg
+	}
+	blocked(attach(t, p.PID))
+	for _, th := range threadsOf(t, blocked(attach(t, p.PID))) {
 		if v := word(t, th.Memory(), addr); v != 0x1122334455667788 || th.MovedOn() {
 			t.Errorf("thread %d: %#x, moved on: %v", th.ID(), v, th.MovedOn())
 		}

@@ -2,18 +2,20 @@
 
 package live
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
 
-// innerPart is how much of the inner part of a stack must be as it was, bytes. What lies
-// outward may be no longer the thread's: goroutines have small stacks, close together.
-const innerPart = 4 << 10
+	"golang.org/x/sys/unix"
+)
 
 // still reports whether a thread stands where it stood, or stands there again, when its view
 // was made. It implements memory.still.
 //
-// It must be blocked: the kernel tells of no other thread where it is, and one that runs may
-// have left its frames and made others there that look the same. Of one that has run, and is
-// blocked again, the inner part of the stack tells.
+// It must be blocked: the kernel tells of no other thread where it is. It may have run, and be
+// blocked there once more; so as much of its stack as was used must be as it was, and is then
+// of this moment, too. What lies outward may not be the thread's: goroutines have small
+// stacks, close together.
 func (f *files) still(v *view) bool {
 	if f.closed.Load() || f.exited() {
 		return false
@@ -22,7 +24,26 @@ func (f *files) still(v *view) bool {
 	if !ok || sp != v.sp || pc != v.pc {
 		return false
 	}
-	data := make([]byte, len(v.first.data))
+	used := max(v.used.Load(), v.first.lo+pageSize) - v.first.lo
+	was := v.first.data[:min(used, uint64(len(v.first.data)))]
+	data := make([]byte, len(was))
 	n, _ := f.fetch(v.first.lo, data)
-	return bytes.Equal(data[:n], v.first.data)
+	return bytes.Equal(data[:n], was)
+}
+
+// turns implements memory.turns (Documentation/scheduler/sched-stats.rst).
+func (p *proc) turns(tid int) uint64 {
+	fd, err := unix.Openat(int(p.dir.Fd()), taskFile(tid, "schedstat"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	var text [128]byte
+	n, _ := unix.Read(fd, text[:])
+	f := bytes.Fields(text[:max(n, 0)]) // time on a processor, time waiting for one, turns
+	if len(f) != 3 {
+		return 0
+	}
+	turns, _ := strconv.ParseUint(string(f[2]), 10, 64)
+	return turns
 }

@@ -18,19 +18,23 @@ type view struct {
 	sp, pc uint64
 	first  block // the inner part of the stack, copied when sp was read; empty if there is none
 
-	moved atomic.Bool // something late was read
+	moved atomic.Bool   // something late was read
+	used  atomic.Uint64 // where what was read of first ends
 
 	mu     sync.Mutex // over making copies
 	held   bool       // the thread is
 	old    bool       // another view has taken the place of this one
 	size   int64      // of the copies, bytes
 	wanted uint64     // what was read late first
+	stood  bool       // the thread was seen to stand where it stood
+	turns  uint64     // that it had had on a processor by then; 0 where that is not known
 }
 
 // ReadMemory implements [target.Memory].
 func (v *view) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return read(addr, p, v.memory.live, func(at uint64) (b *block, end uint64) {
 		if b := v.holder(at); b != nil {
+			v.use(at + uint64(len(p)))
 			return b, 0
 		}
 		data, end := v.mayChange(at)
@@ -43,10 +47,26 @@ func (v *view) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 // Window implements [target.Lender].
 func (v *view) Window(addr uint64) (lo uint64, data []byte) {
-	if b := v.holder(addr); b != nil && !b.late {
-		return b.lo, b.data
+	b := v.holder(addr)
+	if b == nil || b.late {
+		return 0, nil
 	}
-	return 0, nil
+	lo, data = b.lo, b.data
+	if end := addr&^(pageSize-1) + pageSize + 64; addr < v.first.hi() && addr >= v.first.lo && end-lo < uint64(len(data)) {
+		data = data[:end-lo] // so that it is known how much is used
+	}
+	v.use(lo + uint64(len(data)))
+	return lo, data
+}
+
+// use notes that of first was read what lies before end.
+func (v *view) use(end uint64) {
+	for end = min(end, v.first.hi()); ; {
+		used := v.used.Load()
+		if used >= end || v.used.CompareAndSwap(used, end) {
+			return
+		}
+	}
 }
 
 // MovedOn implements [target.Mover].
@@ -104,6 +124,7 @@ func (v *view) take(addr uint64) *block {
 			v.late(addr)
 			return nil
 		}
+		stands := !v.held && v.stands()
 		data := make([]byte, size)
 		n, _ := v.memory.live.fetch(part.lo, data)
 		v.memory.left.Add(size - int64(n))
@@ -112,7 +133,7 @@ func (v *view) take(addr uint64) *block {
 			continue
 		}
 		b := block{lo: part.lo, data: data[:n]}
-		if b.late = !v.held && !v.stands(); b.late {
+		if b.late = !v.held && !(stands && v.memory.turns(v.tid) == v.turns); b.late {
 			v.late(addr)
 		}
 		v.size += int64(n)
@@ -154,8 +175,18 @@ func (v *view) late(addr uint64) {
 }
 
 // stands reports whether the thread stands where it stood. Once it does not, it never will.
+// What is read after that is of the same moment if the thread has had no turn since, which
+// the caller must see.
 func (v *view) stands() bool {
-	return !v.moved.Load() && v.memory.still != nil && v.memory.still(v)
+	switch {
+	case v.moved.Load() || v.memory.still == nil:
+		return false
+	case v.stood && v.turns > 0:
+		return true
+	}
+	v.turns = v.memory.turns(v.tid)
+	v.stood = v.memory.still(v)
+	return v.stood
 }
 
 // release says that the thread is no longer held.
