@@ -25,6 +25,8 @@ type loader struct {
 	files *sysroot.Files
 
 	opened map[string]*target.Image // by path; nil for what cannot be opened
+
+	doubted bool // a warning says that the program of Options.Exe has other headers
 }
 
 // load fills in the target's modules, memory and files.
@@ -69,15 +71,20 @@ func (l *loader) load(t *Target) {
 	jit.Register(t.modules, t.memory, l.core.arch, l.files.Warn)
 }
 
-// isProgram holds a file against what the kernel has told the program of itself.
+// isProgram holds a file against what the kernel has told the program of itself. Tools that
+// remove sections change the headers: a program that the user names may have others.
 func (l *loader) isProgram(im *target.Image) error {
 	const page = 0xfff
 	entry, headers := l.notes.auxv[linkmap.ATEntry], l.notes.auxv[linkmap.ATPhnum]
 	switch bias := entry - im.Entry; {
 	case entry != 0 && (bias&page != 0 || bias != 0 && im.Type == elf.ET_EXEC):
 		return fmt.Errorf("it begins at %#x, the program at %#x", im.Entry, entry)
-	case headers != 0 && headers != uint64(len(im.Progs)):
+	case headers == 0 || headers == uint64(len(im.Progs)):
+	case l.opts.Exe == "":
 		return fmt.Errorf("it has %d program headers, the program %d", len(im.Progs), headers)
+	case !l.doubted:
+		l.doubted = true
+		l.files.Warn("%s has %d program headers, the program that died %d: is it the same build?", l.opts.Exe, len(im.Progs), headers)
 	}
 	return nil
 }

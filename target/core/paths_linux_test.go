@@ -5,6 +5,7 @@ package core
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // A patched is a core that is changed before it is opened.
@@ -257,5 +259,17 @@ func TestIsProgram(t *testing.T) {
 		if err := l.isProgram(tt.im); (err == nil) != tt.fits {
 			t.Errorf("entry %#x, %d headers: %v", tt.entry, tt.headers, err)
 		}
+	}
+	// A program that the user names may have lost sections: it is used, with a word.
+	files := sysroot.New(sysroot.Options{}, nil)
+	l := &loader{opts: Options{Exe: program}, files: files, notes: &notes{auxv: linkmap.Auxv{linkmap.ATPhnum: n + 1}}}
+	for range 2 {
+		if err := l.isProgram(im); err != nil {
+			t.Error(err)
+		}
+	}
+	want := fmt.Sprintf("%s has %d program headers, the program that died %d: is it the same build?", program, n, n+1)
+	if got := files.Warnings(); len(got) != 1 || got[0] != want {
+		t.Errorf("warnings %q, want %q", got, want)
 	}
 }
