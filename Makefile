@@ -108,7 +108,7 @@ fuzz:
 
 soak: race
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./bench/lookup
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$' ./sniffer
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$|TestSettle' ./sniffer
 
 clean:
 	rm -rf bin
