@@ -36,7 +36,7 @@ func bothWays(t *testing.T, pid int) {
 // Who has called the function that the program starts at: nobody.
 func TestStartWithoutTables(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "start.c", "-nostdlib", "-static"))
-	if names, _, whole := attachAndWalk(t, p.PID); !slices.Equal(names, []string{"waits", "_start"}) || !whole {
+	if names, whole := settleAndWalk(t, p.PID); !slices.Equal(names, []string{"waits", "_start"}) || !whole {
 		t.Errorf("%q, whole: %t", names, whole)
 	}
 	bothWays(t, p.PID)
@@ -70,7 +70,7 @@ func TestBottoms(t *testing.T) {
 		} {
 			t.Run(b.name+" "+tt.how, func(t *testing.T) {
 				p := gdbtest.Start(t, program, tt.how)
-				names, _, whole := attachAndWalk(t, p.PID)
+				names, whole := settleAndWalk(t, p.PID)
 				if whole != tt.whole {
 					t.Errorf("%q, whole: %t", names, whole)
 				}

@@ -21,7 +21,7 @@ func TestJumpedTo(t *testing.T) {
 	program := gdbtest.Build(t, "jumped.c", "-O2", "-fomit-frame-pointer")
 	for _, args := range [][]string{nil, {"zero"}} {
 		p := gdbtest.Start(t, program, args...)
-		names, _, whole := attachAndWalk(t, p.PID)
+		names, whole := settleAndWalk(t, p.PID)
 		if len(names) < 3 || !slices.Equal(names[:3], []string{"jumped_code", "jumped_by", "main"}) || !whole {
 			t.Errorf("%v: %q, whole: %t", args, names, whole)
 		}

@@ -17,6 +17,19 @@ import (
 // as it is found at the first time.
 func attachAndWalk(t *testing.T, pid int) (names []string, still int, whole bool) {
 	t.Helper()
+	return walkMain(t, pid, false)
+}
+
+// settleAndWalk is attachAndWalk for a thread that is read once more if it has moved on: one
+// that is blocked may be on its way back into its system call.
+func settleAndWalk(t *testing.T, pid int) (names []string, whole bool) {
+	t.Helper()
+	names, _, whole = walkMain(t, pid, true)
+	return names, whole
+}
+
+func walkMain(t *testing.T, pid int, settle bool) (names []string, still int, whole bool) {
+	t.Helper()
 	tg, err := live.Attach(context.Background(), pid, live.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +42,11 @@ func attachAndWalk(t *testing.T, pid int) (names []string, still int, whole bool
 	stack, err := frame.New(tg, threads[0], sniffer.Table(tg.Arch()))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if settle {
+		if err := stack.Settle(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	whole = true
 	for f, err := range stack.All() {
