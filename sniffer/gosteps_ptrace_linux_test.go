@@ -38,7 +38,7 @@ func TestGoSteps(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			missed := "?"
 			for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // it may wait for one that stands still
-				missed = stepThrough(t, trace(t, program, tt.name), tt.in, 20_000)
+				missed = stepThrough(t, trace(t, program, tt.name), tt.in, 10_000)
 			}
 			if missed != "" {
 				t.Errorf("not one instruction of %s", missed)

@@ -73,7 +73,7 @@ var subjects = []subject{
 	{"arm64/library", dynamic(ARM64, "library.c", "-O2"), tables, false},
 	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false},
 	{"arm64/registered code", registers(ARM64), tables, false},
-	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=20000", "-Wa,--gsframe"), version(bySFrameToMain), true},
+	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=8000", "-Wa,--gsframe"), version(bySFrameToMain), true},
 
 	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true},
 	{"s390x/SFrame V3, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), true},
@@ -86,5 +86,5 @@ var subjects = []subject{
 	{"s390x/threads", built(S390X, "threads.c", "-O2", "-static", "-pthread"), tables, false},
 	{"s390x/library", dynamic(S390X, "library.c", "-O2"), tables, false},
 	{"s390x/registered code", registers(S390X), tables, false},
-	{"s390x/deep", bare(S390X, "stacks.c", "-O2", "-DDEPTH=20000"), tables, true},
+	{"s390x/deep", bare(S390X, "stacks.c", "-O2", "-DDEPTH=8000"), tables, true},
 }
