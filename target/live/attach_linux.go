@@ -172,11 +172,7 @@ func (s *snapshot) readAll() (leader int, err error) {
 func (s *snapshot) readMaps(tids ...int) error {
 	err := error(ErrExited)
 	for _, tid := range tids {
-		var text []byte
-		if text, err = s.files.readMaps(tid); err == nil {
-			s.maps, err = procmaps.Parse(text)
-		}
-		if err == nil && len(s.maps) > 0 {
+		if s.maps, err = s.files.mapsOf(tid); err == nil && len(s.maps) > 0 {
 			return nil
 		}
 		if err == nil || ended(err) {
@@ -186,6 +182,24 @@ func (s *snapshot) readMaps(tids ...int) error {
 		break
 	}
 	return err
+}
+
+// maxReadings is how often a list of mappings is read. The kernel hands it out piece by piece,
+// and where the process changes it meanwhile, what is read may overlap.
+const maxReadings = 20
+
+// mapsOf reads what is mapped, by a thread.
+func (f *files) mapsOf(tid int) (maps []procmaps.Mapping, err error) {
+	for range maxReadings {
+		var text []byte
+		if text, err = f.readMaps(tid); err != nil {
+			return nil, err
+		}
+		if maps, err = procmaps.Parse(text); err == nil {
+			return maps, nil
+		}
+	}
+	return nil, err
 }
 
 // readRegisters reads the registers of a stopped thread.

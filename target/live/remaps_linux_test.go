@@ -1,0 +1,20 @@
+//go:build amd64
+
+package live
+
+import (
+	"testing"
+)
+
+// The list of mappings is read piece by piece, and the process may change it meanwhile: what is
+// read may overlap then, and is no reason to fail.
+func TestMappingsThatChange(t *testing.T) {
+	p := start(t, "remaps.c")
+	for range 60 {
+		tg, err := Attach(t.Context(), p.PID, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tg.Close()
+	}
+}
