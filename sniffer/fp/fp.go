@@ -145,7 +145,7 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 
 func afterCall(q *frame.Query, ra uint64) bool {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
-	return len(code) < arch.MaxCall || q.Arch.AfterCall(code)
+	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
 }
 
 func word(q *frame.Query, p []byte) uint64 {

@@ -110,6 +110,13 @@ func TestLooseRecord(t *testing.T) {
 	if last.Row().Flags&trad.Guess == 0 {
 		t.Error("the row is no guess")
 	}
+	// Who does not know how a call ends believes that any address may follow one.
+	plain := *loose
+	plain.AfterCall = nil
+	f.arch, f.words[0x1100-arch.MaxCall] = &plain, 0
+	if again, _ := unwind(t, f); again != stack {
+		t.Errorf("without AfterCall: stack %s", again)
+	}
 }
 
 func TestBackChain(t *testing.T) {

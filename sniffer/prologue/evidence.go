@@ -40,7 +40,7 @@ func returnsTo(q *frame.Query, pc uint64) bool {
 		return false
 	}
 	code := q.Read(pc-arch.MaxCall, arch.MaxCall)
-	if len(code) < arch.MaxCall || q.Arch.AfterCall(code) {
+	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code) {
 		return true
 	}
 	if m := q.Modules.Find(pc); m != nil {

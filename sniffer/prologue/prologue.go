@@ -215,7 +215,7 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	if !q.Modules.IsCode(pc - 1) {
 		return trad.Row{}, noCaller
 	}
-	if code := q.Read(pc-arch.MaxCall, arch.MaxCall); len(code) == arch.MaxCall && !a.AfterCall(code) {
+	if code := q.Read(pc-arch.MaxCall, arch.MaxCall); len(code) == arch.MaxCall && a.AfterCall != nil && !a.AfterCall(code) {
 		return trad.Row{}, noCaller
 	}
 	return row, frame.Claimed
