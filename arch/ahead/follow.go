@@ -43,9 +43,9 @@ type place struct {
 	State
 }
 
-// follow searches the ways out from the instruction at offset at of size bytes of code,
-// and an end of the thread that nothing but straight code leads to, and hands each to found with the number of calls on it, fewest first, until found
-// returns false.
+// follow searches the ways out of size bytes of code from the instruction at offset at. It
+// hands each to found, those with the fewest calls first, until found returns false. An end
+// of the thread counts only where straight code leads to it.
 func follow(size int, at int32, step func(at int32, s *State) Way, found func(s *State, w *Way, calls int) bool) {
 	seen := make([]uint64, size/64+1)
 	first := place{at: at}

@@ -29,8 +29,9 @@ func (l LeftOut) String() string {
 }
 
 // Contents returns what SFrame V3 can say of the file, and the functions that
-// are left out; of a signal frame that is left out it says that it is one. What an encoding cannot hold (large offsets, another version's
-// limits) is for [sframe.Contents.Convert] to find.
+// are left out. A signal frame that is left out is marked as one in the contents, without
+// rows. [sframe.Contents.Convert] finds what an encoding cannot hold: large offsets,
+// another version's limits.
 //
 // A function is an FDE; one whose rows repeat in blocks of 16 or 32 bytes (a
 // PLT) is an FDE of PC type mask, and what stands before it (PLT0) another.
