@@ -146,10 +146,12 @@ func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 	return row, m.fde, err
 }
 
-// RowAt is Row without the FDE.
-func (s *Section) RowAt(pc uint64) (trad.Row, error) {
+// RowAt is [Section.Row] with no more of the FDE than its code, [lo, hi), which is empty
+// where none covers pc: an FDE is large, and most callers do without.
+func (s *Section) RowAt(pc uint64) (row trad.Row, lo, hi uint64, err error) {
 	var m machine
-	return m.rowAt(s, pc)
+	row, err = m.rowAt(s, pc)
+	return row, m.fde.Start, m.fde.Start + m.fde.Len, err
 }
 
 func (m *machine) rowAt(s *Section, pc uint64) (trad.Row, error) {

@@ -20,8 +20,12 @@ const (
 // the row calls unchanged; or the row covers several instructions on the way to the return,
 // between which the stack pointer moves.
 func (q *Query) Contradicted(row *trad.Row) bool {
+	return q.Innermost() && q.Arch.ReadReturn != nil && q.contradicted(row)
+}
+
+func (q *Query) contradicted(row *trad.Row) bool {
 	a := q.Arch
-	if a.ReadReturn == nil || !q.Innermost() || row.Flags&(trad.Outermost|trad.Signal|trad.Once) != 0 || atEntry(a, row) {
+	if row.Flags&(trad.Outermost|trad.Signal|trad.Once) != 0 || atEntry(a, row) {
 		return false
 	}
 	code, ok := a.ReadReturn(q.Read(q.PC, maxTeardown), q.PC)

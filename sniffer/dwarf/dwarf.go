@@ -49,12 +49,12 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if section == nil {
 			return trad.Row{}, why
 		}
-		row, fde, err := section.Row(q.Block - s.bias)
-		if err == nil && s.dead(fde) {
+		row, lo, hi, err := section.RowAt(q.Block - s.bias)
+		if err == nil && s.dead(lo) {
 			err = cfi.ErrNotFound
 		}
-		if !q.Innermost() && (err != nil || fde.Start+fde.Len == q.PC-s.bias) && s.startsTrampoline(q, section) {
-			row, _, err = section.Row(q.PC - s.bias)
+		if !q.Innermost() && (err != nil || hi == q.PC-s.bias) && s.startsTrampoline(q, section) {
+			row, _, _, err = section.RowAt(q.PC - s.bias)
 		}
 		if err == nil {
 			row.Lo += s.bias
@@ -76,7 +76,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 // would say that THIS is that one's.
 func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	f, err := section.Find(q.PC - s.bias)
-	if err != nil || !f.CIE.Signal || f.Start != q.PC-s.bias || s.dead(f) {
+	if err != nil || !f.CIE.Signal || f.Start != q.PC-s.bias || s.dead(f.Start) {
 		return false
 	}
 	code := q.Read(q.PC-arch.MaxCall, arch.MaxCall)
@@ -100,7 +100,7 @@ func (Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 		if section == nil {
 			return 0, 0, false
 		}
-		if f, err := section.Find(q.Block - s.bias); err == nil && !s.dead(f) {
+		if f, err := section.Find(q.Block - s.bias); err == nil && !s.dead(f.Start) {
 			return f.Start + s.bias, f.Start + f.Len + s.bias, true
 		}
 	}
@@ -109,10 +109,14 @@ func (Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 // at returns the section that is asked as number i, nil behind the last. That of a
 // separate debug file is opened where the module's own do not tell.
 func (s *sections) at(q *frame.Query, i int) *cfi.Section {
-	switch {
-	case i < len(s.list):
+	if i < len(s.list) {
 		return s.list[i]
-	case i > len(s.list) || s.abi.Order == nil || q.Modules.Separate == nil:
+	}
+	return s.separate(q, i)
+}
+
+func (s *sections) separate(q *frame.Query, i int) *cfi.Section {
+	if i > len(s.list) || s.abi.Order == nil || q.Modules.Separate == nil {
 		return nil
 	}
 	return q.Module.Memo(separateKey{}, func() any {
@@ -129,9 +133,9 @@ func (s *sections) at(q *frame.Query, i int) *cfi.Section {
 
 type separateKey struct{}
 
-// dead reports whether an FDE is of a function that the linker has left out. Of such it
-// leaves the entry in .debug_frame, and the function's length, with 0 for its address.
-func (s *sections) dead(f cfi.FDE) bool { return f.Start == 0 && !s.zero }
+// dead reports whether an FDE whose code begins at lo is of a function that the linker has
+// left out: its entry stays in .debug_frame, with the function's length, and 0 for its address.
+func (s *sections) dead(lo uint64) bool { return lo == 0 && !s.zero }
 
 func sectionsOf(q *frame.Query) *sections { return sectionsIn(q.Module, q.Arch) }
 
