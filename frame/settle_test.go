@@ -39,7 +39,7 @@ func (r *runner) Retake(walk func()) error {
 type moving runner
 
 func (m *moving) ReadMemory(addr uint64, p []byte) (int, error) { return m.fake.ReadMemory(addr, p) }
-func (m *moving) MovedOn(addr uint64) bool                      { return m.retakes > 0 && addr >= m.late }
+func (m *moving) MovedOn(addr uint64, n int) bool               { return m.retakes > 0 && addr+uint64(n) > m.late }
 
 // chain is a stack of three frames by frame pointers, of which the last is outermost.
 func chain() *fake {

@@ -304,7 +304,7 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 		w.window.note(addr, n)
 		return 0, nil
 	}
-	if m := w.window.mover; m != nil && m.MovedOn(addr+uint64(n)-1) {
+	if m := w.window.mover; m != nil && m.MovedOn(addr, n) {
 		n = 8 // which of the others are used nobody would know
 		w.window.note(addr, n)
 	}

@@ -39,8 +39,8 @@ func (w *window) ReadMemory(addr uint64, p []byte) (n int, err error) {
 // note notes it where n bytes that were read at addr are of another moment. What is lent
 // never is.
 func (w *window) note(addr uint64, n int) {
-	if w.mover != nil && !w.late {
-		w.late = w.mover.MovedOn(addr) || n > 1 && w.mover.MovedOn(addr+uint64(n)-1)
+	if w.mover != nil && !w.late && n > 0 {
+		w.late = w.mover.MovedOn(addr, n)
 	}
 }
 

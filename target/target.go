@@ -45,9 +45,9 @@ type Lender interface {
 // A Mover is a Memory of a process that runs on while it is read.
 type Mover interface {
 	Memory
-	// MovedOn reports whether what has just been read at addr is of another moment than
-	// the registers of the thread whose stack is walked.
-	MovedOn(addr uint64) bool
+	// MovedOn reports whether any of the n bytes (1 or more) that have just been read at
+	// addr is of another moment than the registers of the thread whose stack is walked.
+	MovedOn(addr uint64, n int) bool
 }
 
 // A Runner is a Thread of a process that runs on while its stack is walked, and that can

@@ -37,8 +37,9 @@ func (c *copies) all() []block {
 }
 
 // holder returns the copy that addr is in, or nil.
-func (c *copies) holder(addr uint64) *block {
-	list := c.all()
+func (c *copies) holder(addr uint64) *block { return holder(c.all(), addr) }
+
+func holder(list []block, addr uint64) *block {
 	if i := findBlock(list, addr); i < len(list) && list[i].lo <= addr {
 		return &list[i]
 	}
@@ -64,12 +65,18 @@ type memory struct {
 	turns func(tid int) uint64
 
 	changed atomic.Int64 // counts what the views copy
+	moved   atomic.Bool  // something late was read of a view
 
 	mu     sync.Mutex
-	other  []block // of no thread
-	views  []*view // one a thread
-	merged copies  // other, and of the views what is not late
-	built  int64   // changed, when merged was
+	other  []block                // of no thread
+	views  []*view                // one a thread
+	merged atomic.Pointer[merged] // nil before the first read
+}
+
+// merged is what all views have together.
+type merged struct {
+	list []block // ascending, disjoint: memory.other, and of the views what is not late
+	of   int64   // memory.changed, when the list was made
 }
 
 // add puts copies in that are of no thread.
@@ -91,15 +98,15 @@ func (m *memory) show(views, old []*view) {
 	m.changed.Add(1)
 }
 
-// copies returns all that was copied. Where threads have memory of different moments at one
-// address, it is that of one of them.
-func (m *memory) copies() *copies {
+// copies returns all that was copied, ascending and disjoint. Where threads have memory of
+// different moments at one address, it is that of one of them.
+func (m *memory) copies() []block {
+	if made := m.merged.Load(); made != nil && made.of == m.changed.Load() {
+		return made.list
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.changed.Load()
-	if now == m.built {
-		return &m.merged
-	}
 	list := slices.Clone(m.other)
 	for _, v := range m.views {
 		for _, b := range v.all() {
@@ -109,16 +116,15 @@ func (m *memory) copies() *copies {
 			}
 		}
 	}
-	list = disjoint(list)
-	m.merged.list.Store(&list)
-	m.built = now
-	return &m.merged
+	made := &merged{disjoint(list), now}
+	m.merged.Store(made)
+	return made.list
 }
 
 // ReadMemory implements [target.Memory].
 func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return read(addr, p, m.live, func(at uint64) (b *block, end uint64) {
-		list := m.copies().all()
+		list := m.copies()
 		i := findBlock(list, at)
 		if i < len(list) && list[i].lo <= at {
 			return &list[i], 0
@@ -162,15 +168,19 @@ func read(addr uint64, p []byte, live *pages, find func(at uint64) (b *block, en
 
 // Window implements [target.Lender].
 func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
-	if b := m.copies().holder(addr); b != nil {
+	if b := holder(m.copies(), addr); b != nil {
 		return b.lo, b.data
 	}
 	return 0, nil
 }
 
 // MovedOn implements [target.Mover].
-func (m *memory) MovedOn(addr uint64) bool {
-	list := m.copies().all()
+func (m *memory) MovedOn(addr uint64, n int) bool {
+	return m.moved.Load() && anyPage(addr, n, m.movedAt)
+}
+
+func (m *memory) movedAt(addr uint64) bool {
+	list := m.copies()
 	i := findBlock(list, addr)
 	if i < len(list) && list[i].lo <= addr {
 		return false

@@ -42,7 +42,7 @@ func TestMemoryReads(t *testing.T) {
 		m.add(b)
 	}
 	want := func(addr uint64) (byte, bool) {
-		for _, b := range m.copies().all() {
+		for _, b := range m.copies() {
 			if addr >= b.lo && addr < b.hi() {
 				return ^worldByte(addr), true
 			}
@@ -77,6 +77,7 @@ func TestMemoryReads(t *testing.T) {
 	// Words next to each other are read from the process once.
 	fetches = 0
 	m.live.chunks, m.live.next = nil, 0
+	m.live.last.Store(nil)
 	var word [8]byte
 	for at := uint64(0x121000); at < 0x123000; at += 8 {
 		if _, err := m.ReadMemory(at, word[:]); err != nil {
@@ -126,7 +127,7 @@ func TestMissing(t *testing.T) {
 				}
 			}
 			var blocks []block
-			for _, s := range missing(m.copies().all(), want) {
+			for _, s := range missing(m.copies(), want) {
 				if s.lo >= s.hi {
 					t.Fatalf("round %d: empty %v", round, s)
 				}

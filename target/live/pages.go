@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -21,6 +22,8 @@ type pages struct {
 	// read. An error says that nothing can be read any more: ErrExited.
 	fetch func(addr uint64, p []byte) (n int, err error)
 
+	last atomic.Pointer[chunk] // read last: neighbouring frames' code costs no lock
+
 	mu     sync.RWMutex
 	chunks map[uint64]*chunk
 	order  [maxChunks]uint64 // the chunks' addresses; next is the oldest once it is full
@@ -29,6 +32,7 @@ type pages struct {
 
 // chunk is chunkSize bytes of memory, of which some pages may not be there.
 type chunk struct {
+	lo    uint64
 	there uint8 // bit i: page i
 	data  [chunkSize]byte
 }
@@ -59,10 +63,14 @@ func (c *pages) read(addr uint64, p []byte) (n int, err error) {
 }
 
 func (c *pages) chunk(lo uint64) (*chunk, error) {
+	if k := c.last.Load(); k != nil && k.lo == lo {
+		return k, nil
+	}
 	c.mu.RLock()
 	k := c.chunks[lo]
 	c.mu.RUnlock()
 	if k != nil {
+		c.last.Store(k)
 		return k, nil
 	}
 	c.mu.Lock()
@@ -70,7 +78,7 @@ func (c *pages) chunk(lo uint64) (*chunk, error) {
 	if k = c.chunks[lo]; k != nil {
 		return k, nil
 	}
-	k = new(chunk)
+	k = &chunk{lo: lo}
 	for off := uint64(0); off < chunkSize; {
 		n, err := c.fetch(lo+off, k.data[off:])
 		if err != nil {

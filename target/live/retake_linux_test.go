@@ -57,8 +57,8 @@ func TestRetake(t *testing.T) {
 		t.Error("the heap was copied before it was asked for")
 	}
 	mover := mem.(target.Mover)
-	if !mover.MovedOn(heap) || mover.MovedOn(stack) || !th.MovedOn() {
-		t.Errorf("the heap has moved on: %v, the stack: %v, the thread: %v", mover.MovedOn(heap), mover.MovedOn(stack), th.MovedOn())
+	if !mover.MovedOn(heap, 8) || mover.MovedOn(stack, 8) || !th.MovedOn() {
+		t.Errorf("the heap has moved on: %v, the stack: %v, the thread: %v", mover.MovedOn(heap, 8), mover.MovedOn(stack, 8), th.MovedOn())
 	}
 	for range 100 {
 		var a, b uint64
@@ -70,7 +70,7 @@ func TestRetake(t *testing.T) {
 		}
 		mem := th.Memory()
 		mover := mem.(target.Mover)
-		if a-b+1 > 2 || word(t, mem, stack) != a || word(t, mem, heap) != b || th.MovedOn() || mover.MovedOn(stack) || mover.MovedOn(heap) {
+		if a-b+1 > 2 || word(t, mem, stack) != a || word(t, mem, heap) != b || th.MovedOn() || mover.MovedOn(stack, 8) || mover.MovedOn(heap, 8) {
 			t.Fatalf("%d on the stack, %d on the heap; afterwards %d, %d; the thread has moved on: %v", a, b, word(t, mem, stack), word(t, mem, heap), th.MovedOn())
 		}
 		if got := word(t, tg.Memory(), stack); got != a {

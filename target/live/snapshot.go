@@ -41,7 +41,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 		th.mu.Unlock()
 	}
 	if m, ok := t.memory.(*memory); ok {
-		for _, b := range m.copies().all() {
+		for _, b := range m.copies() {
 			s.Memory = append(s.Memory, value.Block{Addr: b.lo, Data: b.data})
 		}
 		s.AddMemory(copied)

@@ -70,10 +70,23 @@ func (v *view) use(end uint64) {
 }
 
 // MovedOn implements [target.Mover].
-func (v *view) MovedOn(addr uint64) bool {
-	if !v.moved.Load() {
-		return false
+func (v *view) MovedOn(addr uint64, n int) bool {
+	return v.moved.Load() && anyPage(addr, n, v.movedAt)
+}
+
+// anyPage reports whether something is so of any page that n bytes at addr are in, or of
+// what the first and the last byte are in: copies begin and end within pages.
+func anyPage(addr uint64, n int, is func(addr uint64) bool) bool {
+	last := addr + uint64(n) - 1
+	for at := addr; at < last; at = at&^(pageSize-1) + pageSize {
+		if is(at) {
+			return true
+		}
 	}
+	return is(last)
+}
+
+func (v *view) movedAt(addr uint64) bool {
 	if b := v.holder(addr); b != nil {
 		return b.late
 	}
@@ -171,6 +184,7 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 func (v *view) late(addr uint64) {
 	if !v.moved.Swap(true) {
 		v.wanted = addr
+		v.memory.moved.Store(true)
 	}
 }
 

@@ -206,7 +206,7 @@ func (p *pages) blocks() (list []Block) {
 	mover, moves := p.mem.(target.Mover)
 	for at, data := range p.have {
 		// What comes first in a page may be a copy's end, which AddMemory cuts off.
-		list = append(list, Block{at, data, moves && mover.MovedOn(at+page-1)})
+		list = append(list, Block{at, data, moves && mover.MovedOn(at+page-1, 1)})
 	}
 	return list
 }

@@ -31,9 +31,9 @@ func (m *memory) find(addr uint64) (i int, holds bool) {
 }
 
 // MovedOn implements [target.Mover].
-func (m *memory) MovedOn(addr uint64) bool {
-	_, holds := m.find(addr)
-	return holds
+func (m *memory) MovedOn(addr uint64, n int) bool {
+	i, _ := m.find(addr)
+	return i < len(m.late) && uint64(m.late[i].Address) <= addr+uint64(n)-1
 }
 
 // Window implements [target.Lender]. What is of a later moment is not lent.

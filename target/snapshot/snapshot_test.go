@@ -176,7 +176,7 @@ func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
 	}
 	mover := tg.Memory().(target.Mover)
 	for at, want := range map[uint64]bool{stack + 0x4fff: false, stack + 0x5000: true, stack + 0x5900: true, stack + 0x5fff: true, stack + 0x6000: false} {
-		if mover.MovedOn(at) != want {
+		if mover.MovedOn(at, 1) != want {
 			t.Errorf("at %#x: moved on %v, want %v", at, !want, want)
 		}
 	}
@@ -188,7 +188,7 @@ func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
 				t.Errorf("at %#x: lent %d bytes at %#x", at, len(data), lo)
 			}
 			for i := range data {
-				if mover.MovedOn(lo + uint64(i)) {
+				if mover.MovedOn(lo+uint64(i), 1) {
 					t.Fatalf("at %#x: lent %#x, which is of a later moment", at, lo+uint64(i))
 				}
 			}
@@ -403,7 +403,7 @@ func FuzzRead(f *testing.F) {
 			for _, at := range []uint64{r.Value[tg.Arch().PC], r.Value[tg.Arch().SP]} {
 				tg.Memory().ReadMemory(at, p[:])
 				tg.Memory().(target.Lender).Window(at)
-				tg.Memory().(target.Mover).MovedOn(at)
+				tg.Memory().(target.Mover).MovedOn(at, 1)
 				tg.Modules().IsCode(at)
 			}
 		}
