@@ -45,6 +45,7 @@ func (t *Target) refreshLive() error {
 		known[key] = m
 		return m
 	})
+	t.modules.Separate = t.symbols.DebugFile
 	t.maps, t.known = maps, known
 	return nil
 }
@@ -112,6 +113,7 @@ func (t *Target) refreshRecorded() error {
 		}
 	}
 	t.modules = target.NewModules(list, nil)
+	t.modules.Separate = t.symbols.DebugFile
 	// The kernel's trampolines lack, and what a JIT has made. Nothing is code that
 	// cannot be read.
 	t.modules.Probe = func(addr uint64) bool {
