@@ -31,6 +31,33 @@ func (t *Target) Continue(ctx context.Context) error {
 	return nil
 }
 
+// RunTo lets the target run until it comes to the instruction at pc, or stops for another
+// reason before. kind is the breakpoint's, as the protocol has it: mostly the bytes of an
+// instruction. The breakpoint is taken away again.
+func (t *Target) RunTo(ctx context.Context, pc uint64, kind int) error {
+	point := fmt.Sprintf("0,%x,%x", pc, kind)
+	if err := t.s.demand("Z" + point); err != nil {
+		return fmt.Errorf("run to %#x: set a breakpoint: %w", pc, err)
+	}
+	err := t.resume(ctx, "c")
+	if gone := t.s.demand("z" + point); err == nil {
+		err = gone
+	}
+	if err != nil {
+		return fmt.Errorf("run to %#x: %w", pc, err)
+	}
+	return nil
+}
+
+// demand sends a packet that OK answers.
+func (s *session) demand(packet string) error {
+	reply, err := s.exchange(packet)
+	if err == nil && string(reply) != "OK" {
+		err = fmt.Errorf("the stub answers %q to %s", short(reply), packet)
+	}
+	return err
+}
+
 // resumed makes a thread the one that s steps.
 func (s *session) resumed(thread string) error {
 	reply, err := s.exchange("Hc" + thread)

@@ -4,9 +4,11 @@ package remote
 
 import (
 	"context"
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -79,7 +81,7 @@ func TestDescribedLayout(t *testing.T) {
 }
 
 // A guest stands still at its first instruction; one step further it is at the
-// second.
+// second, and main is where a breakpoint stops it.
 func TestStep(t *testing.T) {
 	for _, tt := range []struct {
 		emulator, guest string
@@ -106,5 +108,31 @@ func TestStep(t *testing.T) {
 		if got := after.Value[tg.Arch().PC] - before.Value[tg.Arch().PC]; got != tt.insn {
 			t.Errorf("stepped by %d bytes, want %d", got, tt.insn)
 		}
+		at := addressOf(t, gdbtest.Testdata(t, "guests", tt.guest), "main")
+		if err := tg.RunTo(context.Background(), at, 4); err != nil {
+			t.Fatal(err)
+		}
+		if err := th.Registers(&after); err != nil || after.Value[tg.Arch().PC] != at {
+			t.Errorf("PC %#x (%v), want %#x, main's", after.Value[tg.Arch().PC], err, at)
+		}
+		if tg.StopSignal != int(syscall.SIGTRAP) {
+			t.Errorf("stopped by %q", tg.StopName)
+		}
 	}
+}
+
+// addressOf returns the address of a function of a program that is not moved.
+func addressOf(t *testing.T, path, function string) uint64 {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	i := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == function })
+	if i < 0 {
+		t.Fatalf("%s has no %s: %v", path, function, err)
+	}
+	return symbols[i].Value
 }
