@@ -24,7 +24,7 @@ func TestOldTables(t *testing.T) {
 			g := s.guest(t)
 			sp := map[string]uint64{"arm64": 31, "s390x": 15}[g.GOARCH]
 			old := gdbtest.OldTables(t, g.Path, sp, 10)
-			stepAll(t, g, old, g.Steps(t, gdbtest.Functions(t, g.Path, "step_")), []walk{{nil, false, 100}})
+			stepAll(t, g, g.Steps(t, gdbtest.Functions(t, g.Path, "step_")), view{old, []walk{{nil, false, 100}}})
 		})
 	}
 }

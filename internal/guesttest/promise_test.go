@@ -22,13 +22,12 @@ func TestPromiseSteps(t *testing.T) {
 			g := bare(ARM64, "steps.c", "-O2", "-Wa,--gsframe", s.flag)(t)
 			steps := g.Steps(t, gdbtest.Functions(t, g.Path, "step_"))
 			promised := gdbtest.PromiseFP(t, g.Path)
-			stepAll(t, g, promised, steps, []walk{{nil, false, 100}})
 			stripped := filepath.Join(t.TempDir(), "stripped")
 			if out, err := exec.Command(gdbtest.Tool(t, g.Triple+"-strip"), "-o", stripped, promised).CombinedOutput(); err != nil {
 				t.Fatalf("strip: %v: %s", err, out)
 			}
-			stepAll(t, g, stripped, steps, []walk{{nil, false, 100}})
-			stepAll(t, g, g.without(t, promised, ".eh_frame", ".eh_frame_hdr"), steps, []walk{{nil, true, 100}})
+			bare := g.without(t, promised, ".eh_frame", ".eh_frame_hdr")
+			stepAll(t, g, steps, view{promised, []walk{{nil, false, 100}}}, view{stripped, []walk{{nil, false, 100}}}, view{bare, []walk{{nil, true, 100}}})
 		})
 	}
 }

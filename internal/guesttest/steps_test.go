@@ -63,85 +63,123 @@ func TestSteps(t *testing.T) {
 			if s.sframe > 0 {
 				walks = append(walks, walk{[]string{"sframe"}, false, s.sframe})
 			}
-			stepAll(t, g, g.Path, steps, walks)
-			bare := []walk{{[]string{"prologue"}, true, 100}, {nil, true, 100}}
-			stepAll(t, g, g.WithoutTables(t, g.Path), steps, bare)
-			if s.sframe == 0 {
-				stepAll(t, g, g.WithoutSymbols(t, g.Path), steps, []walk{{nil, true, 85}})
+			views := []view{
+				{g.Path, walks},
+				{g.WithoutTables(t, g.Path), []walk{{[]string{"prologue"}, true, 100}, {nil, true, 100}}},
 			}
+			if s.sframe == 0 {
+				views = append(views, view{g.WithoutSymbols(t, g.Path), []walk{{nil, true, 85}}})
+			}
+			stepAll(t, g, steps, views...)
 		})
 	}
 }
 
-// stepAll runs the guest, instruction by instruction, and unwinds where gdb has
-// stopped. exe is its file, or a copy without tables.
-func stepAll(t *testing.T, g *Guest, exe string, steps []Step, walks []walk) {
+// A view is a program's file, or a copy of it without tables, and the ways to unwind with it.
+type view struct {
+	exe   string
+	walks []walk
+}
+
+// viewed is a guest that runs, with the modules of another one that was given another file.
+type viewed struct {
+	*remote.Target
+	modules *target.Modules
+}
+
+func (v viewed) Modules() *target.Modules { return v.modules }
+
+// A stepper unwinds in one way at each instruction, and counts how well.
+type stepper struct {
+	walk
+	tg                           target.Target
+	table                        *frame.Table
+	right, short, guessed, wrong int
+}
+
+// stepAll runs the guest once, instruction by instruction, and unwinds where gdb has
+// stopped, in each way.
+func stepAll(t *testing.T, g *Guest, steps []Step, views ...view) {
 	t.Helper()
 	ctx := context.Background()
-	tg, err := remote.Dial(ctx, "unix:"+g.Serve(t), remote.Options{Exe: exe})
-	if err != nil {
-		t.Fatal(err)
+	var tg *remote.Target
+	var steppers []*stepper
+	for _, v := range views {
+		mine, err := remote.Dial(ctx, "unix:"+g.Serve(t), remote.Options{Exe: v.exe})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mine.Close()
+		if tg == nil {
+			tg = mine
+		}
+		for _, w := range v.walks {
+			s := &stepper{walk: w, tg: viewed{tg, mine.Modules()}, table: sniffer.Table(tg.Arch())}
+			if w.list != nil {
+				sniffers, err := sniffer.ByName(w.list...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.table = frame.NewTable(tg.Arch(), sniffers...)
+			}
+			steppers = append(steppers, s)
+		}
 	}
-	defer tg.Close()
 	threads, err := tg.Threads()
 	if err != nil {
 		t.Fatal(err)
 	}
 	th, a := threads[0].(*remote.Thread), tg.Arch()
-	tables := make([]*frame.Table, len(walks))
-	for i, w := range walks {
-		tables[i] = sniffer.Table(a)
-		if w.list != nil {
-			sniffers, err := sniffer.ByName(w.list...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tables[i] = frame.NewTable(a, sniffers...)
-		}
-	}
-	counts := make([]struct{ right, short, guessed, wrong int }, len(walks))
+	kind := map[string]int{"arm64": 4, "s390x": 2}[g.GOARCH]
 	next, moved := 0, uint64(0)
 	for next < len(steps) {
-		if err := tg.Step(ctx, th); err != nil {
-			t.Fatalf("the guest did not come to instruction %d of %d, at %#x: %v", next, len(steps), steps[next].Frames[0].PC, err)
-		}
 		var regs arch.Registers
-		if err := th.Registers(&regs); err != nil {
-			t.Fatal(err)
+		arrived := func(how error) bool {
+			if how == nil {
+				how = th.Registers(&regs)
+			}
+			if how != nil {
+				t.Fatalf("the guest did not come to instruction %d of %d, at %#x: %v", next, len(steps), steps[next].Frames[0].PC, how)
+			}
+			pc, sp := regs.Value[a.PC], regs.Value[a.SP]
+			if next == 0 {
+				moved = sp - steps[0].SP
+			}
+			return pc == steps[next].Frames[0].PC && sp == steps[next].SP+moved
 		}
-		pc, sp := regs.Value[a.PC], regs.Value[a.SP]
-		if next == 0 {
-			moved = sp - steps[0].SP
-		}
-		if pc != steps[next].Frames[0].PC || sp != steps[next].SP+moved {
+		// What lies between two functions that are stepped through is run through.
+		if !arrived(tg.Step(ctx, th)) && !arrived(tg.RunTo(ctx, steps[next].Frames[0].PC, kind)) {
 			continue
 		}
 		step := steps[next].moved(moved)
 		next++
-		for i, w := range walks {
-			n := &counts[i]
-			frames, why := unwindStep(t, tg, th, tables[i], step)
-			f0 := frames[0]
-			switch {
-			case why == nil && len(frames) == len(physical(step.Frames)):
-				n.right++
-			case why == nil:
-				n.short++
-			case f0.Row().Flags&trad.Guess != 0:
-				n.guessed++
-			default:
-				if n.wrong++; n.wrong <= 5 {
-					row := f0.Row()
-					t.Errorf("%v: %s+%#x: %v: by %s %s", w, step.Frames[0].Function, pc-step.Frames[0].Code, why, f0.Sniffer(), row.Format(a.RegName))
-				}
-			}
+		for _, s := range steppers {
+			s.unwind(t, th, step)
 		}
 	}
-	for i, w := range walks {
-		n := &counts[i]
-		t.Logf("%v: %d instructions: %d right, %d with fewer frames, %d wrong guesses, %d wrong", w, len(steps), n.right, n.short, n.guessed, n.wrong)
-		if n.right*100 < len(steps)*w.atLeast {
-			t.Errorf("%v: only %d of %d instructions have the right answer", w, n.right, len(steps))
+	for _, s := range steppers {
+		t.Logf("%v: %d instructions: %d right, %d with fewer frames, %d wrong guesses, %d wrong", s, len(steps), s.right, s.short, s.guessed, s.wrong)
+		if s.right*100 < len(steps)*s.atLeast {
+			t.Errorf("%v: only %d of %d instructions have the right answer", s, s.right, len(steps))
+		}
+	}
+}
+
+// unwind does so at one instruction.
+func (s *stepper) unwind(t *testing.T, th target.Thread, step *Step) {
+	t.Helper()
+	frames, why := unwindStep(t, s.tg, th, s.table, step)
+	switch row := frames[0].Row(); {
+	case why == nil && len(frames) == len(physical(step.Frames)):
+		s.right++
+	case why == nil:
+		s.short++
+	case row.Flags&trad.Guess != 0:
+		s.guessed++
+	default:
+		if s.wrong++; s.wrong <= 5 {
+			f := step.Frames[0]
+			t.Errorf("%v: %s+%#x: %v: by %s %s", s, f.Function, f.PC-f.Code, why, frames[0].Sniffer(), row.Format(s.tg.Arch().RegName))
 		}
 	}
 }
@@ -197,7 +235,7 @@ func TestStepsSigned(t *testing.T) {
 	g := committed(ARM64, "steps-arm64-v3-pac")(t)
 	steps := g.Steps(t, gdbtest.Functions(t, g.Path, "step_"))
 	g.CPU = "max"
-	stepAll(t, g, g.Path, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 100}, {[]string{"sframe"}, false, 100}})
+	stepAll(t, g, steps, view{g.Path, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 100}, {[]string{"sframe"}, false, 100}}})
 }
 
 // TestStepsLibc steps through functions of the C library, some of them written in
@@ -206,14 +244,13 @@ func TestStepsSigned(t *testing.T) {
 // there are more of them.
 func TestStepsLibc(t *testing.T) {
 	t.Parallel()
-	flags, bare, part := []string{"-O2", "-static"}, []walk{{nil, true, 100}}, 2
+	flags, bare := []string{"-O2", "-static"}, []walk{{nil, true, 100}}
 	if os.Getenv("SFWALK_SOAK") != "" {
 		flags = append(flags, "-DFLOATS")
-		bare, part = append(bare, walk{[]string{"prologue"}, true, 100}), 1
+		bare = append(bare, walk{[]string{"prologue"}, true, 100})
 	}
 	g := built(S390X, "libc.c", flags...)(t)
 	steps := g.Steps(t, []string{"step_libc"})
 	// Stubs for indirect functions have no DWARF.
-	stepAll(t, g, g.Path, steps, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 99}})
-	stepAll(t, g, g.WithoutTables(t, g.Path), steps[:len(steps)/part], bare)
+	stepAll(t, g, steps, view{g.Path, []walk{{nil, false, 100}, {[]string{"dwarf"}, false, 99}}}, view{g.WithoutTables(t, g.Path), bare})
 }
