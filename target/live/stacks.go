@@ -16,6 +16,12 @@ const (
 	maxSwitches  = 4         // alternate stacks within one another
 )
 
+// What sigaltstack(2) may have been told.
+const (
+	ssOnStack    = 1
+	ssAutodisarm = 1 << 31
+)
+
 // stackSpan returns the used part of the stack that sp points into: from the
 // red zone below it to the end of its mapping, or as much of it as is copied at
 // once. Where that mapping goes on for too long to be a stack alone (a heap that
@@ -66,6 +72,10 @@ func interruptedSP(a *arch.Arch, maps []procmaps.Mapping, sp uint64, stack []byt
 	for off := int(-sp & 7); off+end <= len(stack); off += 8 {
 		base := a.Order.Uint64(stack[off+uc.StackBase:])
 		if sp < base {
+			continue
+		}
+		// The ss_flags between them: what other memory has there is hardly ever one of these.
+		if f := a.Order.Uint32(stack[off+uc.StackBase+8:]); f&^ssAutodisarm > ssOnStack {
 			continue
 		}
 		size := a.Order.Uint64(stack[off+uc.StackSize:])

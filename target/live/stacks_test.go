@@ -48,6 +48,14 @@ func TestInterruptedSP(t *testing.T) {
 		{"another alternate stack", func(s []byte) { putUContext(s, 0x104, base+0x100000, size, outer) }, 0},
 		{"an alternate stack not in use", func(s []byte) { putUContext(s, 0x104, 0x1000, 0x2000, outer) }, 0},
 		{"the stack ends before the frame", func(s []byte) { putUContext(s, 0x1004, base, 0x4080, outer) }, 0},
+		{"flags that are none", func(s []byte) {
+			putUContext(s, 0x104, base, size, outer)
+			s[0x104+24] = 4
+		}, 0},
+		{"disarmed meanwhile", func(s []byte) { // SS_AUTODISARM
+			putUContext(s, 0x104, base, size, outer)
+			s[0x104+24+3] = 0x80
+		}, outer},
 		{"too large", func(s []byte) { putUContext(s, 0x104, base, 1<<63, outer) }, 0},
 	} {
 		if got, ok := find(c.put); got != c.want || ok != (c.want != 0) {
