@@ -1,0 +1,114 @@
+// Package bounds holds what a fuzz test runs to bounds of memory and time: an input that makes
+// a reader take all of either is as bad as one that makes it panic.
+//
+//	f.Fuzz(func(t *testing.T, data []byte) {
+//		bounds.Hold(t, 64<<10+100*len(data), func() { … })
+//	})
+package bounds
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// maxCPU is the CPU time that one input may take. Most take some microseconds.
+	maxCPU = 2 * time.Second
+	// maxWait is for an input that waits and does not work. It is no measure: a deadlock never ends.
+	maxWait = 5 * time.Minute
+	// slack is what the run-time system counts too late, and so for a later input: small
+	// objects are counted when the spans that they lie in are full.
+	slack = 1 << 20
+	// interval is how often the watch looks whether an input has ended.
+	interval = 200 * time.Millisecond
+)
+
+// Hold runs read, which reads one input. It fails t if read has allocated more than memory
+// bytes and 1 MiB; what has been freed counts. It panics, so that the fuzzer gets to know the
+// input, if that happens before read has ended, or if read takes more than two seconds of the
+// process's CPU time, or waits for five minutes. Only one Hold runs at a time, and nothing
+// that takes much beside it: seeds must not be parallel tests.
+func Hold(t testing.TB, memory int, read func()) {
+	t.Helper()
+	started.Do(func() { go watch() })
+	in := &input{memory: uint64(memory) + slack, start: allocated()}
+	current.Lock()
+	current.input = in
+	current.Unlock()
+	defer func() {
+		current.Lock()
+		current.input = nil
+		current.Unlock()
+	}()
+	read()
+	if what := in.tooLarge(); what != "" {
+		t.Error(what)
+	}
+}
+
+// input is one that is read.
+type input struct {
+	memory, start uint64
+	seen          time.Time     // when the watch saw it first
+	cpu           time.Duration // what the process had taken then
+}
+
+var (
+	started sync.Once
+	current struct { // what is read now
+		sync.Mutex
+		*input
+	}
+)
+
+func allocated() uint64 {
+	s := [1]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s[:])
+	return s[0].Value.Uint64()
+}
+
+// tooLarge says that the input takes too much memory.
+func (in *input) tooLarge() string {
+	if m := allocated() - in.start; m > in.memory {
+		return fmt.Sprintf("the input takes %d bytes of memory in all, more than %d", m, in.memory)
+	}
+	return ""
+}
+
+// tooLong says that the input takes too long. It costs calls of the system, and is asked only
+// about inputs that have not ended within an interval.
+func (in *input) tooLong(maxCPU, maxWait time.Duration) string {
+	cpu, now := cpuTime(), time.Now()
+	if in.seen.IsZero() {
+		in.cpu, in.seen = cpu, now
+	}
+	if c := cpu - in.cpu; c > maxCPU {
+		return fmt.Sprintf("the input takes %v of CPU time, more than %v", c, maxCPU)
+	}
+	if w := now.Sub(in.seen); w > maxWait {
+		return fmt.Sprintf("the input has not been read after %v", w)
+	}
+	return ""
+}
+
+// watch panics if an input exceeds the bounds before it has been read.
+func watch() {
+	for range time.Tick(interval) {
+		current.Lock()
+		if in := current.input; in != nil {
+			what := in.tooLarge()
+			if what == "" {
+				what = in.tooLong(maxCPU, maxWait)
+			}
+			if what != "" {
+				stacks := make([]byte, 64<<10)
+				panic(fmt.Sprintf("%s, and goes on\n%s", what, stacks[:runtime.Stack(stacks, true)]))
+			}
+		}
+		current.Unlock()
+	}
+}
