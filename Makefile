@@ -4,14 +4,19 @@
 #               those of the file formats on emulated hosts as well
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
-# make fuzz     every fuzz test for FUZZTIME (default 1m) each
+# make fuzz     every fuzz test for FUZZTIME (default 1m) each, as many at a time as there are processors;
+#               a failure stops none of the others; a table at the end. FUZZ=regexp and PKG=./target/...
+#               choose some
 # make bench    compare with peers, side by side, and write docs/performance.md (ten minutes)
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
 #               binutils' own tests on SFrame,
-#               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …
+#               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …;
+#               every fuzz test for an hour each
 
 GO       ?= go
 FUZZTIME ?= 1m
+FUZZ     ?=
+PKG      ?= ./...
 SOAK     ?= 20000
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
@@ -100,15 +105,12 @@ bench: deps
 	$(GO) run ./bench
 
 fuzz:
-	@for p in $$($(GO) list ./...); do \
-		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
-			echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s $$p || exit 1; \
-		done; \
-	done
+	@CGO_ENABLED=0 $(GO) run ./internal/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG)
 
 soak: race
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./bench/lookup
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$|TestSettle' ./sniffer
+	@$(MAKE) fuzz FUZZTIME=1h
 
 clean:
 	rm -rf bin

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// result is what the go command says of one fuzz test.
+type result struct {
+	inputs, interesting int
+	elapsed             time.Duration
+	said                string // ok, or why not
+}
+
+func (r *result) failed() bool { return r.said != "ok" }
+
+// rate is how many inputs were read in a second.
+func (r *result) rate() float64 {
+	return float64(r.inputs) / max(r.elapsed.Seconds(), 1)
+}
+
+var (
+	progress = regexp.MustCompile(`(?m)^fuzz: elapsed: (\w+), execs: (\d+) .*new interesting: (\d+)`)
+	written  = regexp.MustCompile(`(?m)^ *Failing input written to (\S+)`)
+	seed     = regexp.MustCompile(`(?m)^failure while testing seed corpus entry: Fuzz\w+/(\S+)`)
+)
+
+// parse reads what 'go test -fuzz' has printed.
+func parse(out string, err error) result {
+	r := result{said: "ok"}
+	if all := progress.FindAllStringSubmatch(out, -1); len(all) > 0 {
+		last := all[len(all)-1]
+		r.elapsed, _ = time.ParseDuration(last[1])
+		r.inputs, _ = strconv.Atoi(last[2])
+		r.interesting, _ = strconv.Atoi(last[3])
+	}
+	if err == nil {
+		return r
+	}
+	if m := written.FindStringSubmatch(out); m != nil {
+		r.said = "FAILED: " + m[1]
+	} else if m := seed.FindStringSubmatch(out); m != nil {
+		r.said = "FAILED: " + m[1]
+	} else if strings.Contains(out, "[build failed]") {
+		r.said = "FAILED: it does not compile"
+	} else {
+		r.said = "FAILED: " + err.Error()
+	}
+	return r
+}
