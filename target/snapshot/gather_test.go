@@ -68,7 +68,7 @@ func (m flat) ReadMemory(addr uint64, p []byte) (int, error) {
 // the file of.
 func gathered(t testing.TB, mem flat) *snapshot.Snapshot {
 	t.Helper()
-	hi := text + (uint64(len(mem))+0xfff)&^0xfff
+	hi := text + max(uint64(len(mem)+0xfff)&^0xfff, 0x1000) // no mapping is of no page
 	s := made(amd64.Arch)
 	s.Maps = []procmaps.Mapping{{Lo: text, Hi: hi, Read: true, Exec: true, Inode: 1, Path: "/nonexistent/module"}}
 	s.Modules, s.Memory, s.Files = nil, nil, nil
