@@ -29,8 +29,8 @@ const (
 
 // Hold runs read, which reads one input. It fails t if read has allocated more than memory
 // bytes and 1 MiB; what has been freed counts. It panics, so that the fuzzer gets to know the
-// input, if that happens before read has ended, or if read takes more than two seconds of the
-// process's CPU time, or waits for five minutes. Only one Hold runs at a time, and nothing
+// input, if read goes on when it has allocated four times as much, or has taken more than two
+// seconds of the process's CPU time, or has waited for five minutes. Only one Hold runs at a time, and nothing
 // that takes much beside it: seeds must not be parallel tests.
 func Hold(t testing.TB, memory int, read func()) {
 	t.Helper()
@@ -45,7 +45,7 @@ func Hold(t testing.TB, memory int, read func()) {
 		current.Unlock()
 	}()
 	read()
-	if what := in.tooLarge(); what != "" {
+	if what := in.tooLarge(1); what != "" {
 		t.Error(what)
 	}
 }
@@ -71,10 +71,10 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// tooLarge says that the input takes too much memory.
-func (in *input) tooLarge() string {
-	if m := allocated() - in.start; m > in.memory {
-		return fmt.Sprintf("the input takes %d bytes of memory in all, more than %d", m, in.memory)
+// tooLarge says that the input takes more than so many times the memory that it may.
+func (in *input) tooLarge(times uint64) string {
+	if m := allocated() - in.start; m > times*in.memory {
+		return fmt.Sprintf("the input takes %d bytes of memory in all, more than %d", m, times*in.memory)
 	}
 	return ""
 }
@@ -100,7 +100,7 @@ func watch() {
 	for range time.Tick(interval) {
 		current.Lock()
 		if in := current.input; in != nil {
-			what := in.tooLarge()
+			what := in.tooLarge(4)
 			if what == "" {
 				what = in.tooLong(maxCPU, maxWait)
 			}

@@ -27,8 +27,8 @@ func TestHold(t *testing.T) {
 		fails        bool
 	}{
 		{"nothing", 0, 0, false},
-		{"one large piece", 1, 8 << 20, true},
-		{"many small pieces", 8 << 16, 16, true},
+		{"one large piece", 1, 3 << 20, true},
+		{"many small pieces", 3 << 16, 16, true},
 		{"pieces within the bounds", 64, 1 << 10, false},
 	} {
 		r := recorder{TB: t}
