@@ -162,6 +162,7 @@ func (r *reader) interpreter(progs []elf.ProgHeader, bias uint64, exe *target.Im
 // r_version, r_map, r_brk, r_state, r_ldbase, r_next (version 2); l_addr, l_name,
 // l_ld, l_next, l_prev.
 func (r *reader) libraries(progs []elf.ProgHeader, bias uint64) (list []Object, err error) {
+	seen := map[uint64]bool{} // link maps
 	debug, err := r.debug(progs, bias)
 	for n := 0; debug != 0 && err == nil && n < maxNamespaces; n++ {
 		var m uint64
@@ -169,6 +170,10 @@ func (r *reader) libraries(progs []elf.ProgHeader, bias uint64) (list []Object, 
 			break
 		}
 		for m != 0 && err == nil {
+			if seen[m] {
+				return list, fmt.Errorf("link map at %#x: the list comes back to it: it is broken", m)
+			}
+			seen[m] = true
 			if len(list) == maxObjects {
 				return list, fmt.Errorf("link map at %#x: more than %d objects: it is broken", m, maxObjects)
 			}

@@ -163,6 +163,14 @@ func TestCycle(t *testing.T) {
 	}
 	auxv := linkmap.Auxv{linkmap.ATPhdr: phdr, linkmap.ATPhent: 56, linkmap.ATPhnum: 2}
 	list, err := linkmap.Read(mem, amd64.Arch, auxv, nil)
+	if err == nil || !strings.Contains(err.Error(), "comes back to it") || len(list) != 2 {
+		t.Errorf("%d objects, error %v", len(list), err)
+	}
+	// So does one that goes on and on.
+	for at := uint64(link); at < link+20000*32; at += 32 {
+		mem[at], mem[at+8], mem[at+16], mem[at+24] = 0x7000_0000+at, 0, 0, at+32
+	}
+	list, err = linkmap.Read(mem, amd64.Arch, auxv, nil)
 	if err == nil || !strings.Contains(err.Error(), "more than 16384 objects") {
 		t.Errorf("%d objects, error %v", len(list), err)
 	}
