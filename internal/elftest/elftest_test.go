@@ -1,0 +1,54 @@
+package elftest_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/elftest"
+)
+
+// debug/elf reads what was given.
+func TestBytes(t *testing.T) {
+	for _, class := range []elf.Class{elf.ELFCLASS64, elf.ELFCLASS32} {
+		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+			file := elftest.File{
+				Class: class, Order: order, Machine: elf.EM_S390, Type: elf.ET_DYN, Entry: 0x1004,
+				Sections: []elftest.Section{
+					{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: 0x1000, Data: []byte("code")},
+					{Name: ".note", Type: elf.SHT_NOTE, Segment: elf.PT_NOTE, Addr: 0x2000, Data: []byte("a note"), Align: 4},
+					{Name: ".bss", Type: elf.SHT_NOBITS, Flags: elf.SHF_ALLOC | elf.SHF_WRITE, Addr: 0x3000, Size: 0x500},
+					{Name: ".symtab", Type: elf.SHT_SYMTAB, Link: 1, Info: 2, Entsize: 24},
+				},
+			}
+			f, err := elf.NewFile(bytes.NewReader(file.Bytes()))
+			if err != nil {
+				t.Fatalf("%v %v: %v", class, order, err)
+			}
+			if f.Class != class || f.ByteOrder.String() != order.String() || f.Machine != file.Machine || f.Type != file.Type || f.Entry != file.Entry || len(f.Sections) != 6 || len(f.Progs) != 3 {
+				t.Errorf("%v %v: %+v", class, order, f)
+			}
+			for i := range file.Sections {
+				want, got := file.Sections[i], f.Sections[i+1]
+				got.Data()
+				if kind := max(want.Type, elf.SHT_PROGBITS); got.Name != want.Name || got.Type != kind || got.Flags != want.Flags || got.Addr != want.Addr || got.Link != want.Link || got.Info != want.Info || got.Entsize != want.Entsize {
+					t.Errorf("%v %v: %+v, want %+v", class, order, got.SectionHeader, want)
+				}
+				if again := elftest.Of(t, f, want.Name); !bytes.Equal(again.Data, want.Data) || again.Size != max(want.Size, uint64(len(want.Data))) {
+					t.Errorf("%v %v: %s holds %q", class, order, want.Name, again.Data)
+				}
+			}
+			for i, want := range []elf.ProgHeader{
+				{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Vaddr: 0x1000, Filesz: 4, Memsz: 4},
+				{Type: elf.PT_NOTE, Flags: elf.PF_R, Vaddr: 0x2000, Filesz: 6, Memsz: 6},
+				{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_W, Vaddr: 0x3000, Memsz: 0x500},
+			} {
+				got := f.Progs[i].ProgHeader
+				if got.Type != want.Type || got.Flags != want.Flags || got.Vaddr != want.Vaddr || got.Filesz != want.Filesz || got.Memsz != want.Memsz {
+					t.Errorf("%v %v: %+v, want %+v", class, order, got, want)
+				}
+			}
+		}
+	}
+}
