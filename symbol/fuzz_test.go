@@ -13,6 +13,15 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
+// mappedWhole maps a file so that addresses are its own, wherever its code lies in it.
+func mappedWhole(im *target.Image) *target.Module {
+	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*target.Image, error) { return im, nil })
+	if _, bias, err := m.Image(); err != nil || bias != 0 {
+		m = target.NewModule("/hostile", []target.Mapping{{Lo: -bias, Hi: -bias + 1<<40, Exec: true}}, func() (*target.Image, error) { return im, nil })
+	}
+	return m
+}
+
 // locateAll asks for addresses all over the code of an ELF file, and returns how
 // many have a line.
 func locateAll(data []byte) (lines int) {
@@ -20,10 +29,7 @@ func locateAll(data []byte) (lines int) {
 	if err != nil {
 		return 0
 	}
-	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*target.Image, error) { return im, nil })
-	if _, bias, err := m.Image(); err != nil || bias != 0 {
-		m = target.NewModule("/hostile", []target.Mapping{{Lo: -bias, Hi: -bias + 1<<40, Exec: true}}, func() (*target.Image, error) { return im, nil })
-	}
+	m := mappedWhole(im)
 	_, bias, err := m.Image()
 	if err != nil {
 		return 0

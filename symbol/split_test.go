@@ -112,26 +112,12 @@ func TestSplitArches(t *testing.T) {
 	}
 }
 
-// splitFixture returns a file of testdata/split.
-func splitFixture(t testing.TB, name string) []byte {
-	t.Helper()
-	packed, err := os.ReadFile("testdata/split/" + name + ".xz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := unpack(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // A package of DWARF 5; see testdata/split/README.md.
 func TestSplitPackage(t *testing.T) {
 	dir, files := t.TempDir(), t.TempDir()
 	program := filepath.Join(dir, "program")
 	write := func(dir, name string) {
-		if err := os.WriteFile(filepath.Join(dir, name), splitFixture(t, name), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), fixture(t, "split/"+name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -270,29 +256,12 @@ func locateSplit(t testing.TB, dir, name string, data []byte) (inlined int) {
 }
 
 // Wrong bytes anywhere in split DWARF give fewer answers, and nothing worse.
-func FuzzSplit(f *testing.F) {
-	for _, name := range []string{"program.dwp", "one.dwo", "two.dwo"} {
-		f.Add(name, splitFixture(f, name))
-	}
-	program := splitFixture(f, "program")
-	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		if name != "program.dwp" && name != "one.dwo" && name != "two.dwo" {
-			return
-		}
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "program"), program, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		locateSplit(t, dir, name, data)
-	})
-}
-
 func TestDamagedSplit(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "program"), splitFixture(t, "program"), 0o777); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "program"), fixture(t, "split/program"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	whole := splitFixture(t, "program.dwp")
+	whole := fixture(t, "split/program.dwp")
 	best := locateSplit(t, dir, "program.dwp", whole)
 	if best < 50 {
 		t.Fatalf("%d inlined calls", best)

@@ -1,0 +1,309 @@
+//go:build linux
+
+package symbol
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"hash/adler32"
+	"iter"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// fixture returns an ELF file of testdata; see the make.sh beside it.
+func fixture(t testing.TB, name string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile("testdata/" + name + ".xz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := unpack(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func elfOf(t testing.TB, data []byte) *elf.File {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func openImage(t testing.TB, data []byte) *target.Image {
+	t.Helper()
+	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return im
+}
+
+// sectionsOf returns sections of a file by their names.
+func sectionsOf(t testing.TB, f *elf.File, names ...string) (parts [][]byte) {
+	for _, name := range names {
+		parts = append(parts, elftest.Of(t, f, name).Data)
+	}
+	return parts
+}
+
+const (
+	smallCode = 0x401000 // where the programs of testdata/small and testdata/split begin
+	smallSize = 0x140    // how much code they have at most
+)
+
+// program makes a program of a section of code and sections of debug information.
+func program(big bool, sections ...elftest.Section) *elftest.File {
+	f := &elftest.File{
+		Machine: elf.EM_X86_64, Type: elf.ET_EXEC,
+		Sections: append([]elftest.Section{{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: smallCode, Data: make([]byte, smallSize)}}, sections...),
+	}
+	if big {
+		f.Machine, f.Order = elf.EM_S390, binary.BigEndian
+	}
+	return f
+}
+
+// packed compresses a section as zlib does where it finds nothing to compress, RFC 1950 and
+// RFC 1951 section 3.2.4: no more than the form matters.
+func packed(s elftest.Section, big bool) elftest.Section {
+	var order binary.AppendByteOrder = binary.LittleEndian
+	if big {
+		order = binary.BigEndian
+	}
+	out := order.AppendUint32(nil, uint32(elf.COMPRESS_ZLIB))
+	out = order.AppendUint64(append(out, 0, 0, 0, 0), uint64(len(s.Data)))
+	out = order.AppendUint64(out, 1)
+	out = append(out, 0x78, 0x01)
+	for rest := s.Data; ; {
+		n := min(len(rest), 0xffff)
+		last := byte(0)
+		if n == len(rest) {
+			last = 1
+		}
+		out = binary.LittleEndian.AppendUint16(append(out, last), uint16(n))
+		out = append(binary.LittleEndian.AppendUint16(out, ^uint16(n)), rest[:n]...)
+		if rest = rest[n:]; last == 1 {
+			break
+		}
+	}
+	s.Data, s.Flags = binary.BigEndian.AppendUint32(out, adler32.Checksum(s.Data)), elf.SHF_COMPRESSED
+	return s
+}
+
+// fuzzed is what one input is read by.
+type fuzzed struct {
+	image      *target.Image
+	size       int // of the code
+	splits     func(*module) func(name, dir string, id uint64) iter.Seq[*splitFile]
+	supplement *target.Image
+}
+
+// open makes a Symbolizer that has read nothing of the image yet.
+func (f *fuzzed) open(t testing.TB) (*Symbolizer, *target.Modules) {
+	m := mappedWhole(f.image)
+	s := New(Options{DebugDirs: []string{}})
+	mod := s.module(m)
+	if f.splits != nil || f.supplement != nil {
+		mod.infoRead.Do(func() {
+			d, err := openDWARF(f.image, f.image)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.warn = func(err error) { mod.warn("%w", err) }
+			if f.splits != nil {
+				d.splits = f.splits(mod)
+			}
+			if f.supplement != nil {
+				if shared, err := openDWARF(f.supplement, f.image); err == nil {
+					shared.code, shared.warn = nil, d.warn
+					d.supplement = func() *debugInfo { return shared }
+				}
+			}
+			mod.info = d
+		})
+	}
+	return s, target.NewModules([]*target.Module{m}, nil)
+}
+
+// check asks for all the code, forwards and backwards: what is said of an address does not depend
+// on what was asked before, but where the file has used up what may be read of it.
+func (f *fuzzed) check(t testing.TB) (lines, inlined int) {
+	const asked = 16
+	step := f.size / asked
+	s, ms := f.open(t)
+	var forwards [asked][]Location
+	for i := range forwards {
+		pc := uint64(smallCode + i*step)
+		list := s.Locate(ms, pc)
+		for j, l := range list {
+			if l.Inline != (j < len(list)-1) || l.Function != "" && l.Start+l.Offset != pc || l.Line < 0 {
+				t.Fatalf("%#x: %+v", pc, list)
+			}
+			if l.Line > 0 {
+				lines++
+			}
+		}
+		if len(list) == 0 {
+			t.Fatalf("%#x: nothing", pc)
+		}
+		inlined += len(list) - 1
+		forwards[i] = list
+	}
+	if len(s.Warnings(ms.All()[0])) > 0 {
+		return lines, inlined
+	}
+	s, other := f.open(t)
+	for i := len(forwards) - 1; i >= 0; i -= 3 {
+		pc := uint64(smallCode + i*step)
+		list := s.Locate(other, pc)
+		for j := range list {
+			list[j].Module = ms.All()[0]
+		}
+		if !reflect.DeepEqual(list, forwards[i]) && len(s.Warnings(other.All()[0])) == 0 {
+			t.Fatalf("%#x: %+v, asked from the end on %+v", pc, forwards[i], list)
+		}
+	}
+	return lines, inlined
+}
+
+// dwarfMemory bounds what DWARF of some bytes may take: strings are written out for each
+// function that has one.
+func dwarfMemory(parts ...[]byte) int {
+	n := 4 << 20
+	for _, p := range parts {
+		n += 200 * len(p)
+	}
+	return n
+}
+
+// Options of FuzzDWARF's programs.
+const (
+	fuzzBig = 1 << iota
+	fuzzPacked
+)
+
+// FuzzDWARF changes what is in the sections of debug information.
+func FuzzDWARF(f *testing.F) {
+	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists", ".debug_ranges", ".debug_aranges"}
+	build := func(t testing.TB, options uint8, parts ...[]byte) *target.Image {
+		var sections []elftest.Section
+		for i, p := range parts {
+			s := elftest.Section{Name: names[i], Data: p}
+			if options&fuzzPacked != 0 && i < 4 {
+				s = packed(s, options&fuzzBig != 0)
+			}
+			if len(p) > 0 {
+				sections = append(sections, s)
+			}
+		}
+		return openImage(t, program(options&fuzzBig != 0, sections...).Bytes())
+	}
+	for _, name := range []string{"small/c5", "small/c4", "small/c2", "small/c5-64", "small/c5-zlib", "small/cxx5", "small/cxx4-types", "small/s390x5", "small/s390x4", "small/common4", "split/program"} {
+		file := elfOf(f, fixture(f, name))
+		parts := sectionsOf(f, file, names...)
+		options := uint8(0)
+		if file.Data == elf.ELFDATA2MSB {
+			options = fuzzBig
+		}
+		for range 2 {
+			if lines, _ := (&fuzzed{size: 0x60, image: build(f, options, parts...)}).check(f); lines == 0 {
+				f.Fatalf("%s: no lines", name)
+			}
+			f.Add(options, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7], parts[8], parts[9])
+			options |= fuzzPacked
+		}
+	}
+	f.Fuzz(func(t *testing.T, options uint8, info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges []byte) {
+		in := fuzzed{size: 0x60, image: build(t, options, info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges)}
+		bounds.Hold(t, dwarfMemory(info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges), func() { in.check(t) })
+	})
+}
+
+// FuzzSplit changes what is in the sections of a .dwo file, or of a package of such files with
+// its index. The skeletons are a real program's.
+func FuzzSplit(f *testing.F) {
+	names := []string{".debug_info.dwo", ".debug_abbrev.dwo", ".debug_str.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo", ".debug_cu_index"}
+	main := openImage(f, fixture(f, "split/program"))
+	read := func(t testing.TB, info, abbrev, str, strOffsets, rngLists, index []byte) (lines, inlined int) {
+		file := elftest.File{Machine: elf.EM_X86_64}
+		for i, p := range [][]byte{info, abbrev, str, strOffsets, rngLists, index} {
+			if len(p) > 0 {
+				file.Sections = append(file.Sections, elftest.Section{Name: names[i], Data: p})
+			}
+		}
+		image := openImage(t, file.Bytes())
+		in := fuzzed{size: smallSize, image: main, splits: func(mod *module) func(name, dir string, id uint64) iter.Seq[*splitFile] {
+			if len(index) > 0 {
+				p, err := openPackage("/hostile.dwp", image)
+				return func(_, _ string, id uint64) iter.Seq[*splitFile] {
+					return func(yield func(*splitFile) bool) {
+						if err == nil {
+							if f := p.find(id); f != nil {
+								yield(f)
+							}
+						}
+					}
+				}
+			}
+			one, err := openSplitFile(image)
+			return func(string, string, uint64) iter.Seq[*splitFile] {
+				return func(yield func(*splitFile) bool) {
+					if err == nil {
+						yield(one)
+					}
+				}
+			}
+		}}
+		return in.check(t)
+	}
+	for _, name := range []string{"program.dwp", "one.dwo", "two.dwo"} {
+		p := sectionsOf(f, elfOf(f, fixture(f, "split/"+name)), names...)
+		if lines, inlined := read(f, p[0], p[1], p[2], p[3], p[4], p[5]); lines < 10 || inlined < 5 && name != "two.dwo" {
+			f.Fatalf("%s: %d lines, %d inlined calls", name, lines, inlined)
+		}
+		f.Add(p[0], p[1], p[2], p[3], p[4], p[5])
+	}
+	f.Fuzz(func(t *testing.T, info, abbrev, str, strOffsets, rngLists, index []byte) {
+		bounds.Hold(t, dwarfMemory(info, abbrev, str, strOffsets, rngLists, index), func() {
+			read(t, info, abbrev, str, strOffsets, rngLists, index)
+		})
+	})
+}
+
+// FuzzShared changes what several files have in common, as dwz makes it.
+func FuzzShared(f *testing.F) {
+	names := []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line"}
+	mains := []*target.Image{openImage(f, fixture(f, "small/common4")), openImage(f, fixture(f, "small/common5"))}
+	read := func(t testing.TB, five bool, info, abbrev, str, line []byte) (lines, inlined int) {
+		file := elftest.File{Machine: elf.EM_X86_64}
+		for i, p := range [][]byte{info, abbrev, str, line} {
+			file.Sections = append(file.Sections, elftest.Section{Name: names[i], Data: p})
+		}
+		in := fuzzed{size: 0x60, image: mains[0], supplement: openImage(t, file.Bytes())}
+		if five {
+			in.image = mains[1]
+		}
+		return in.check(t)
+	}
+	for i, name := range []string{"shared4", "shared5"} {
+		p := sectionsOf(f, elfOf(f, fixture(f, "small/"+name)), names...)
+		if lines, inlined := read(f, i == 1, p[0], p[1], p[2], p[3]); lines < 5 || inlined == 0 {
+			f.Fatalf("%s: %d lines, %d inlined calls", name, lines, inlined)
+		}
+		f.Add(i == 1, p[0], p[1], p[2], p[3])
+	}
+	f.Fuzz(func(t *testing.T, five bool, info, abbrev, str, line []byte) {
+		bounds.Hold(t, dwarfMemory(info, abbrev, str, line), func() { read(t, five, info, abbrev, str, line) })
+	})
+}
