@@ -83,6 +83,36 @@ func TestRetake(t *testing.T) {
 	letGo(t, p.PID)
 }
 
+// What two threads have read of one address at different moments is marked in what is saved:
+// there is room for one of them.
+func TestSavedOfTwoMoments(t *testing.T) {
+	p, stack, heap := counting(t)
+	tg := attach(t, p.PID)
+	var read []uint64
+	for _, th := range threadsOf(t, tg) {
+		if err := th.Retake(func() { read = append(read, word(t, th.Memory(), heap)) }); err != nil {
+			t.Fatal(err)
+		}
+		at := read[len(read)-1]
+		eventually(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
+	}
+	if len(read) < 2 || read[0] == read[1] {
+		t.Fatalf("the threads have read %d", read)
+	}
+	s, err := tg.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range s.Memory {
+		for at, late := range map[uint64]bool{heap: true, stack: false} {
+			if b.Addr <= at && at < b.End() && b.Late != late {
+				t.Errorf("what is at %#x is late: %v", at, b.Late)
+			}
+		}
+	}
+	letGo(t, p.PID)
+}
+
 // Other memory of a thread that stands still is of the same moment, and nobody stops it.
 func TestStandsStill(t *testing.T) {
 	p, stack, heap := counting(t)

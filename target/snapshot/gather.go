@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -129,6 +130,42 @@ func (s *Snapshot) AddMemory(blocks []Block) {
 	}
 	s.Memory = append(s.Memory, more...)
 	slices.SortFunc(s.Memory, byAddr)
+}
+
+// MarkOther marks as late what Memory has otherwise than blocks of it: they are of other
+// moments, and Memory has but one of them. It does so by words of 8 bytes.
+func (s *Snapshot) MarkOther(blocks []Block) {
+	for _, b := range blocks {
+		i := sort.Search(len(s.Memory), func(i int) bool { return s.Memory[i].End() > b.Addr })
+		for ; i < len(s.Memory) && s.Memory[i].Addr < b.End(); i++ {
+			have := s.Memory[i]
+			at, end := max(b.Addr, have.Addr), min(b.End(), have.End())
+			if have.Late || bytes.Equal(b.Data[at-b.Addr:end-b.Addr], have.Data[at-have.Addr:end-have.Addr]) {
+				continue
+			}
+			parts := have.marked(&b)
+			s.Memory = slices.Replace(s.Memory, i, i+1, parts...)
+			i += len(parts) - 1
+		}
+	}
+}
+
+// marked returns a block in parts: those that another block has otherwise are late.
+func (b *Block) marked(other *Block) (parts []Block) {
+	const word = 8
+	for at := b.Addr; at < b.End(); {
+		end := min(at&^(word-1)+word, b.End())
+		data := b.Data[at-b.Addr : end-b.Addr]
+		lo, hi := max(at, other.Addr), min(end, other.End())
+		late := lo < hi && !bytes.Equal(b.Data[lo-b.Addr:hi-b.Addr], other.Data[lo-other.Addr:hi-other.Addr])
+		if n := len(parts); n > 0 && parts[n-1].Late == late {
+			parts[n-1].Data = b.Data[parts[n-1].Addr-b.Addr : end-b.Addr]
+		} else {
+			parts = append(parts, Block{at, data, late})
+		}
+		at = end
+	}
+	return parts
 }
 
 func byAddr(a, b Block) int { return cmp.Compare(a.Addr, b.Addr) }

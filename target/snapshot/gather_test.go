@@ -50,6 +50,36 @@ func TestAddMemory(t *testing.T) {
 	}
 }
 
+// Words that threads had otherwise are of no moment that all agree on.
+func TestMarkOther(t *testing.T) {
+	bytesOf := func(text string) []byte { return []byte(strings.ReplaceAll(text, " ", "")) }
+	for _, tt := range []struct {
+		have  string // from address 0x1004 on
+		late  string // what becomes of it: * for late
+		other []snapshot.Block
+	}{
+		{"abcd efghijkl mnopqrst uv", ".... ........ ........ ..", nil},
+		{"abcd efghijkl mnopqrst uv", ".... ........ ........ ..", []snapshot.Block{{Addr: 0x1006, Data: bytesOf("cdefghijkl")}}},
+		{"abcd efghijkl mnopqrst uv", ".... ........ ******** ..", []snapshot.Block{{Addr: 0x1006, Data: bytesOf("cd efghijkl mnoXqrst")}}},
+		{"abcd efghijkl mnopqrst uv", "**** ........ ........ **", []snapshot.Block{{Addr: 0x1000, Data: bytesOf("....Xbcd efghijkl")}, {Addr: 0x1019, Data: bytesOf("V......")}}},
+		{"abcd efghijkl mnopqrst uv", "**** ******** ******** **", []snapshot.Block{{Addr: 0x1000, Data: make([]byte, 64), Late: true}}},
+	} {
+		s := snapshot.Snapshot{Memory: []snapshot.Block{{Addr: 0x800, Data: make([]byte, 8)}, {Addr: 0x1004, Data: bytesOf(tt.have)}}}
+		s.MarkOther(tt.other)
+		var have, late []byte
+		for _, b := range s.Memory[1:] {
+			if at := uint64(0x1004 + len(have)); b.Addr != at {
+				t.Errorf("a block is at %#x, want %#x", b.Addr, at)
+			}
+			have = append(have, b.Data...)
+			late = append(late, bytes.Repeat([]byte{map[bool]byte{true: '*', false: '.'}[b.Late]}, len(b.Data))...)
+		}
+		if !bytes.Equal(have, bytesOf(tt.have)) || !bytes.Equal(late, bytesOf(tt.late)) {
+			t.Errorf("%q: %s, want %s of %s", have, late, tt.late, tt.have)
+		}
+	}
+}
+
 // flat is memory from text on.
 type flat []byte
 

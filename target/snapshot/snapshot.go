@@ -88,7 +88,8 @@ type Block struct {
 	Addr uint64
 	Data []byte
 	// Late says that it is of the stack of a thread that had run on when it was
-	// copied: the frames there may be of another moment than the registers.
+	// copied, or that it is of one of several moments at which threads were copied: the
+	// frames there may be of another moment than the registers.
 	Late bool
 }
 
