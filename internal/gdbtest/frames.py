@@ -27,8 +27,10 @@ def emit(record):
 
 def wait_for_answer():
     OUT.flush()
-    if not ANSWERS.readline():
+    answer = ANSWERS.readline()
+    if not answer:
         raise gdb.GdbError("the test has gone")
+    return answer.strip()
 
 
 def registers_of(frame):

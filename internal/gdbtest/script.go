@@ -110,10 +110,10 @@ func (s *Script) Next(t testing.TB) json.RawMessage {
 	return nil
 }
 
-// Answer lets a script go on that waits for an answer.
-func (s *Script) Answer(t testing.TB) {
+// Answer lets a script go on that waits for an answer, a line of text.
+func (s *Script) Answer(t testing.TB, line string) {
 	t.Helper()
-	if _, err := s.talk.WriteString("\n"); err != nil {
+	if _, err := s.talk.WriteString(line + "\n"); err != nil {
 		s.fail(t, err)
 	}
 }

@@ -55,36 +55,41 @@ func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 		stop.Stub = share.guest
 		visit(stop)
 		share.idle(t)
-		script.Answer(t)
+		script.Answer(t, "")
 	}
 	if n == 0 {
 		t.Fatal(errNoStop)
 	}
 }
 
-// Dump runs the guest to one of its stops, counted from 1, and has it die there
-// of SIGABRT. The stop's core file is qemu's; nil if the guest has not as many stops.
-func (g *Guest) Dump(t testing.TB, number int) *Stop {
+// EachDump is Each with qemu's core files: for each stop there is a guest, which gdb has seen
+// there, and which has died there of SIGABRT.
+func (g *Guest) EachDump(t testing.TB, visit func(*Stop)) {
 	t.Helper()
 	socket, process := g.serve(t, true)
 	params := g.params(t, socket)
-	params["kill"] = number
+	params["kill"] = true
 	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, gdbLimit, g.Path)
-	stop := next(t, script)
-	if stop == nil {
-		return nil
+	n := 0
+	for ; ; n++ {
+		stop := next(t, script)
+		if stop == nil {
+			break
+		}
+		dying := process
+		socket, process = g.serve(t, true)
+		script.Answer(t, socket)
+		select {
+		case <-dying.exited:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the guest does not die")
+		}
+		stop.Core = dying.core(t)
+		visit(stop)
 	}
-	script.Answer(t)
-	if next(t, script) != nil {
-		t.Fatal("the guest goes on")
+	if n == 0 {
+		t.Fatal(errNoStop)
 	}
-	select {
-	case <-process.exited:
-	case <-time.After(20 * time.Second):
-		t.Fatal("the guest does not die")
-	}
-	stop.Core = process.core(t)
-	return stop
 }
 
 // next reads a stop, nil after the last one.
@@ -117,7 +122,7 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 		"cores": "",
 		// gdb does not know the page with qemu's signal trampoline.
 		"coreless":    []string{"leaf", "first", "locals", "alternate", "nested", "raise"},
-		"kill":        0,
+		"kill":        false,
 		"names":       g.Registers,
 		"argument":    map[string]string{"arm64": "x0", "s390x": "r2"}[g.GOARCH],
 		"description": description,

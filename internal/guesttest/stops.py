@@ -28,37 +28,59 @@ def core_file(number):
     return path
 
 
+def tell(number):
+    """Tells of the stop at which the guest stands, and waits for the test."""
+    stopped = gdb.selected_thread()
+    record = {"scenario": scenario(), "stopped": stopped.ptid[1]}
+    record["threads"] = list(threads())
+    stopped.switch()
+    if PARAMS["cores"] and record["scenario"] not in PARAMS["coreless"]:
+        record["core"] = core_file(number)
+    emit(record)
+    return wait_for_answer()
+
+
+def break_at_stops():
+    gdb.execute("handle all nostop noprint pass", to_string=True)
+    return [gdb.Breakpoint("*" + name) for name in PARAMS["stops"]]
+
+
 def run():
     connect()
-    for name in PARAMS["stops"]:
-        gdb.Breakpoint("*" + name)
-    gdb.execute("handle all nostop noprint pass", to_string=True)
+    break_at_stops()
     number = 0
     while True:
         gdb.execute("continue", to_string=True)
         if not running():
             break
         number += 1
-        if PARAMS["kill"] not in (0, number):
-            continue
-        stopped = gdb.selected_thread()
-        record = {"scenario": scenario(), "stopped": stopped.ptid[1]}
-        record["threads"] = list(threads())
-        stopped.switch()
-        if PARAMS["cores"] and record["scenario"] not in PARAMS["coreless"]:
-            record["core"] = core_file(number)
-        emit(record)
-        wait_for_answer()
-        if PARAMS["kill"]:
-            gdb.execute("delete")
-            try:
-                gdb.execute("signal SIGABRT", to_string=True)
-            except gdb.error:
-                pass
-            break
+        tell(number)
 
 
-if PARAMS["stub"]:
+def die():
+    """Goes to the first stop of one guest, to the second stop of another one that is the
+    same, and so on. Each dies there; the test's answer is the stub of the next one."""
+    number = 0
+    while True:
+        connect()
+        points = break_at_stops()
+        for _ in range(number + 1):
+            gdb.execute("continue", to_string=True)
+            if not running():
+                return
+        number += 1
+        PARAMS["stub"] = tell(number)
+        for point in points:
+            point.delete()
+        try:
+            gdb.execute("signal SIGABRT", to_string=True)
+        except gdb.error:
+            pass
+
+
+if PARAMS["kill"]:
+    die()
+elif PARAMS["stub"]:
     run()
 else:  # a core file
     emit({"threads": list(threads())})

@@ -105,11 +105,7 @@ func TestCores(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
 			s.run(t, func(c *checker) {
-				number := 1
-				for stop := c.Dump(t, number); stop != nil; stop = c.Dump(t, number) {
-					c.check(stop, fromCore)
-					number++
-				}
+				c.EachDump(t, func(stop *Stop) { c.check(stop, fromCore) })
 			})
 		})
 	}
@@ -133,7 +129,7 @@ func TestSigned(t *testing.T) {
 				var plain []*Stop
 				c.Each(t, false, func(stop *Stop) { plain = append(plain, stop) })
 				like := func(i int, signed *Stop) *Stop {
-					if i >= len(plain) || signed == nil || plain[i].Scenario != signed.Scenario {
+					if i >= len(plain) || plain[i].Scenario != signed.Scenario {
 						t.Fatalf("stop %d is another one than without signatures", i)
 					}
 					stop := *plain[i]
@@ -142,16 +138,21 @@ func TestSigned(t *testing.T) {
 				}
 				signing := *c.Guest
 				signing.CPU = "max"
-				n := 0
-				signing.Each(t, false, func(stop *Stop) {
-					c.check(like(n, stop), fromStub)
-					n++
-				})
-				if n != len(plain) {
-					t.Errorf("%d stops, %d without signatures", n, len(plain))
-				}
-				for i := range plain {
-					c.check(like(i, signing.Dump(t, i+1)), fromCore)
+				for _, way := range []struct {
+					from opener
+					each func(visit func(*Stop))
+				}{
+					{fromStub, func(visit func(*Stop)) { signing.Each(t, false, visit) }},
+					{fromCore, func(visit func(*Stop)) { signing.EachDump(t, visit) }},
+				} {
+					n := 0
+					way.each(func(stop *Stop) {
+						c.check(like(n, stop), way.from)
+						n++
+					})
+					if n != len(plain) {
+						t.Errorf("%s: %d stops, %d without signatures", way.from.name, n, len(plain))
+					}
 				}
 			})
 		})
