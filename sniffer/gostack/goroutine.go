@@ -88,11 +88,15 @@ func (p *program) curg(q *frame.Query) (g uint64, ok bool) {
 func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad.Row {
 	end := p.outermost(f, q)
 	end.Flags |= trad.Once
+	morestack := base(f.Name()) == Morestack.function
+	if !morestack && p.putAside(q) {
+		return end // as of all idle threads: nothing has to be read of them but their stacks
+	}
 	g, ok := p.curg(q)
 	switch {
-	case !ok && base(f.Name()) == Morestack.function:
+	case !ok && morestack:
 		return p.lost(q)
-	case !ok || g == 0 || p.putAside(q):
+	case !ok || g == 0 || morestack && p.putAside(q):
 		return end
 	}
 	word := func(at int64) uint64 {

@@ -1,0 +1,81 @@
+package sniffer_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// A Go program has many threads that rest. What a walk reads of one beside its stack must be
+// copied, and the thread be seen to stand still meanwhile, which costs more than the walk: of
+// a thread that rests in the scheduler nothing but its stack is read.
+func TestIdleGoThreads(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
+	p.Stop(t)
+	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := 0
+	for _, th := range threads {
+		reads := &readings{Memory: target.MemoryOf(tg, th)}
+		s, err := frame.New(readFrom{tg, reads}, unread{th}, sniffer.Table(tg.Arch()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		var last *frame.Frame
+		for f, err := range s.All() {
+			if err != nil {
+				t.Fatalf("%v: %v", names, err)
+			}
+			names, last = append(names, functionOf(f)), f
+		}
+		if !slices.Contains(names, "runtime.schedule") || names[len(names)-1] != "runtime.mcall" {
+			continue
+		}
+		idle++
+		sp := s.Sentinel().Register(tg.Arch().SP).Bits
+		for _, at := range reads.at {
+			if m := tg.Modules().Find(at); m == nil && (at < sp-uint64(tg.Arch().RedZone) || at > last.ID().Stack) {
+				t.Errorf("%v: %#x was read, which is not on the stack, %#x to %#x", names, at, sp, last.ID().Stack)
+			}
+		}
+	}
+	if idle == 0 {
+		t.Error("no thread rests")
+	}
+}
+
+// readings is a memory that notes where it is read.
+type readings struct {
+	target.Memory
+	at []uint64
+}
+
+func (r *readings) ReadMemory(addr uint64, p []byte) (int, error) {
+	r.at = append(r.at, addr)
+	return r.Memory.ReadMemory(addr, p)
+}
+
+// readFrom is a target with another memory.
+type readFrom struct {
+	target.Target
+	memory target.Memory
+}
+
+func (r readFrom) Memory() target.Memory { return r.memory }
+
+// unread is a thread that has no memory of its own.
+type unread struct{ target.Thread }
