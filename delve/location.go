@@ -9,6 +9,7 @@ import (
 	"github.com/go-delve/delve/service/api"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -51,10 +52,10 @@ func (k *known) named(f *frame.Frame, list []Frame) []Frame {
 		*last = list[len(list)-1]
 		list = list[:1]
 	}
-	last.Function = &api.Function{Name_: name.Function, Value: name.Start}
+	last.Function = &api.Function{Name_: printable.Escape(name.Function), Value: name.Start}
 	last.File, last.Line = noFile, noLine
 	if name.File != "" && name.Line > 0 {
-		last.File, last.Line = name.File, name.Line
+		last.File, last.Line = printable.Escape(name.File), name.Line
 	}
 	return list
 }
@@ -94,13 +95,13 @@ func (k *known) located(f *frame.Frame) []Frame {
 	return list
 }
 
-// location is a place in the source as clients are told it: of the code at block, which is
-// looked up for a PC. signal says that a signal handler returns there.
+// location is a place in the source as clients are told it, who print it on terminals: of the
+// code at block, which is looked up for a PC. signal says that a signal handler returns there.
 func (t *Target) location(pc, block uint64, at *symbol.Location, signal bool) api.Location {
 	fn := t.Proc.BinInfo().PCToFunc(block)
 	l := api.Location{PC: pc, File: noFile, Line: noLine}
 	if at.File != "" && at.Line > 0 {
-		l.File, l.Line = at.File, at.Line
+		l.File, l.Line = printable.Escape(at.File), at.Line
 	}
 	switch {
 	case signal && fn == nil:
@@ -109,12 +110,12 @@ func (t *Target) location(pc, block uint64, at *symbol.Location, signal bool) ap
 	case at.Function == "":
 		return l
 	}
-	l.Function = &api.Function{Name_: at.Function, Value: at.Start}
+	l.Function = &api.Function{Name_: printable.Escape(at.Function), Value: at.Start}
 	if at.Entry != 0 {
 		l.Function.Value = at.Entry
 	}
 	if !t.IsGo(block) {
-		l.Function.Name_ = cPrefix + at.Function
+		l.Function.Name_ = cPrefix + l.Function.Name_
 	} else if fn != nil {
 		l.Function.Optimized = fn.Optimized()
 	}

@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/go-delve/delve/service"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // maxRequest is the longest request that is read, in bytes: more than any client sends.
@@ -187,5 +189,5 @@ func lost(conn net.Conn, err error) {
 }
 
 func warn(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "sfwalk dlv: "+format+"\n", args...)
+	printable.Fprintf(os.Stderr, "sfwalk dlv: "+format+"\n", args...)
 }

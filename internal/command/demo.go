@@ -2,11 +2,11 @@ package command
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/demo"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -53,7 +53,7 @@ func demoLive(cmd *cobra.Command, flags *walkFlags) error {
 	}
 	defer s.Close()
 	if !flags.json {
-		fmt.Fprintf(cmd.OutOrStdout(), "$ sfwalk attach %d\n", p.PID)
+		printable.Fprintf(cmd.OutOrStdout(), "$ sfwalk attach %d\n", p.PID)
 	}
 	return show(cmd, s, flags)
 }
@@ -70,7 +70,7 @@ func demoDead(cmd *cobra.Command, flags *walkFlags) error {
 	}
 	defer s.Close()
 	if !flags.json {
-		fmt.Fprintf(cmd.OutOrStdout(), "$ sfwalk core --exe %s %s\n", d.Exe, d.Core)
+		printable.Fprintf(cmd.OutOrStdout(), "$ sfwalk core --exe %s %s\n", d.Exe, d.Core)
 	}
 	return show(cmd, s, flags)
 }

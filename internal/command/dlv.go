@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // Delve is a debugger that serves Delve's clients. There is one, in
@@ -194,7 +195,7 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve Delve) error {
 			warn(cmd, fmt.Sprintf("whoever reaches %s controls the process: connections are neither authenticated nor encrypted", at))
 		}
 		// Editors know this line of dlv's.
-		fmt.Fprintf(cmd.OutOrStdout(), "API server listening at: %s\n", at)
+		printable.Fprintf(cmd.OutOrStdout(), "API server listening at: %s\n", at)
 	}
 	return delve.Serve(cmd.Context(), o.DelveOptions)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // walkFlags are the flags of every command that prints stacks.
@@ -54,13 +56,16 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 }
 
 func warn(cmd *cobra.Command, text string) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", text)
+	printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", text)
 }
 
 // useColor says whether to colour what goes to f.
 func (w *walkFlags) useColor(f any) bool {
 	if w.color != "auto" {
 		return w.color == "always"
+	}
+	if p, ok := f.(*printable.Writer); ok {
+		f = p.Out()
 	}
 	file, ok := f.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))

@@ -32,7 +32,7 @@ func (p *jsonPrinter) heading(d *document) {
 	p.value(&about, len("]}"))
 }
 
-func (p *jsonPrinter) ending() { p.text("]}\n") }
+func (p *jsonPrinter) ending() { p.own("]}\n") }
 
 func (p *jsonPrinter) thread(d *document, i int) {
 	if i > 0 {
@@ -44,7 +44,7 @@ func (p *jsonPrinter) thread(d *document, i int) {
 }
 
 func (p *jsonPrinter) end(t *thread) {
-	p.text("],")
+	p.own("],")
 	at := len(p.buf)
 	p.value(struct {
 		Stop    string `json:"stop"`

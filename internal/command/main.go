@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // Exit codes, as `sfwalk help` documents them.
@@ -73,6 +75,12 @@ func run(args []string, host Host, delve Delve) int {
 	defer stop()
 	root := newRoot(host, delve)
 	root.SetArgs(args)
+	// All that is written goes through these, whoever writes it.
+	out, stderr := printable.NewWriter(os.Stdout), printable.NewWriter(os.Stderr)
+	defer stderr.Close()
+	defer out.Close()
+	root.SetOut(out)
+	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	var usage usageError
 	var status exitStatus
@@ -83,14 +91,14 @@ func run(args []string, host Host, delve Delve) int {
 		return exitEarly
 	case errors.As(err, &status):
 		if status.err != nil {
-			fmt.Fprintf(os.Stderr, "sfwalk: %v\n", status.err)
+			printable.Fprintf(stderr, "sfwalk: %v\n", status.err)
 		}
 		return status.code
 	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "sfwalk: %v\nTry 'sfwalk help'.\n", err)
+		printable.Fprintf(stderr, "sfwalk: %v\nTry 'sfwalk help'.\n", err)
 		return exitUsage
 	}
-	fmt.Fprintf(os.Stderr, "sfwalk: %v\n", err)
+	printable.Fprintf(stderr, "sfwalk: %v\n", err)
 	return exitError
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 func newPlugin(host Host) *cobra.Command {
@@ -80,6 +82,6 @@ func (a *About) before() string {
 // indented writes lines, each behind an indent.
 func indented(w io.Writer, indent string, lines ...string) {
 	for _, line := range lines {
-		fmt.Fprintf(w, "%s%s\n", indent, line)
+		printable.Fprintf(w, "%s%s\n", indent, line)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/plugindir"
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // pluginList is what `sfwalk plugin list --json` prints; docs/json.md describes it.
@@ -126,17 +127,17 @@ func (l *pluginList) print(w io.Writer) {
 		if p.Pinned {
 			pinned = "pinned"
 		}
-		fmt.Fprintf(w, "%s %s\n", p.Name, p.Version)
+		printable.Fprintf(w, "%s %s\n", p.Name, p.Version)
 		indented(w, "    ", p.Path,
 			fmt.Sprintf("sha256 %s, %s", p.SHA256, pinned),
 			fmt.Sprintf("protocol %d; architectures: %s; asked before %s", p.Protocol, strings.Join(p.Architectures, ", "), p.Before))
 	}
 	if len(l.Plugins) == 0 {
-		fmt.Fprintf(w, "no plug-ins named %s* in %s\n", plugindir.Prefix, strings.Join(l.Directories, ", "))
+		printable.Fprintf(w, "no plug-ins named %s* in %s\n", plugindir.Prefix, strings.Join(l.Directories, ", "))
 	}
-	fmt.Fprintf(w, "\norder: %s\n", strings.Join(l.Order, ", "))
+	printable.Fprintf(w, "\norder: %s\n", strings.Join(l.Order, ", "))
 	if len(l.LeftOut) > 0 {
-		fmt.Fprintf(w, "\nleft out:\n")
+		printable.Fprintf(w, "\nleft out:\n")
 		indented(w, "    ", l.LeftOut...)
 	}
 }

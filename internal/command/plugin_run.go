@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/snapshot"
@@ -138,13 +139,13 @@ func anything(ctx context.Context, name string, opts core.Options) (*source, err
 
 func (d *runDocument) print(w io.Writer) {
 	p := &d.Plugin
-	fmt.Fprintf(w, "%s %s (%s), protocol %d, asked before %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.Before, time.Duration(p.StartUS)*time.Microsecond)
+	printable.Fprintf(w, "%s %s (%s), protocol %d, asked before %s, started in %v\n", p.Name, p.Version, p.Path, p.Protocol, p.Before, time.Duration(p.StartUS)*time.Microsecond)
 	outcomes := map[string]int{}
 	var requests int
 	var slowest int64
 	for i := range d.Threads {
 		t := &d.Threads[i]
-		fmt.Fprintf(w, "\nThread %d %q: %s, %s\n", t.TID, t.Name, count(uint64(t.Frames), "frame"), count(uint64(len(t.Questions)), "question"))
+		printable.Fprintf(w, "\nThread %d %q: %s, %s\n", t.TID, t.Name, count(uint64(t.Frames), "frame"), count(uint64(len(t.Questions)), "question"))
 		for j := range t.Questions {
 			q := &t.Questions[j]
 			q.print(w)
@@ -152,12 +153,12 @@ func (d *runDocument) print(w io.Writer) {
 			requests, slowest = requests+q.Requests, max(slowest, q.TookUS)
 		}
 		if t.Error != "" {
-			fmt.Fprintf(w, "  %s\n", printable(t.Error))
+			printable.Fprintf(w, "  %s\n", t.Error)
 		}
 	}
-	fmt.Fprintf(w, "\n%s: %d claimed, %d declined, %d without answer; %s; slowest %v\n", count(d.Stats.Asked, "question"),
+	printable.Fprintf(w, "\n%s: %d claimed, %d declined, %d without answer; %s; slowest %v\n", count(d.Stats.Asked, "question"),
 		outcomes[claimed], outcomes[declined], outcomes[unanswered], count(uint64(requests), "request"), time.Duration(slowest)*time.Microsecond)
-	fmt.Fprintf(w, "answered by what was known: %d by rows, %d by ranges that it never claims\n", d.Stats.Kept, d.Stats.Denied)
+	printable.Fprintf(w, "answered by what was known: %d by rows, %d by ranges that it never claims\n", d.Stats.Kept, d.Stats.Denied)
 }
 
 // Outcomes of a question.
@@ -182,13 +183,13 @@ func (q *question) print(w io.Writer) {
 	if q.Module != "" {
 		where = q.Module
 	}
-	fmt.Fprintf(w, "#%-3d %#x (%s): %v, %s\n", q.Level, q.PC.v, printable(where), time.Duration(q.TookUS)*time.Microsecond, count(uint64(q.Requests), "request"))
+	printable.Fprintf(w, "#%-3d %#x (%s): %v, %s\n", q.Level, q.PC.v, where, time.Duration(q.TookUS)*time.Microsecond, count(uint64(q.Requests), "request"))
 	line := func(format string, args ...any) { indented(w, "      ", fmt.Sprintf(format, args...)) }
 	if q.Claims != nil {
 		line("claims %s", q.Claims)
 	}
 	if q.Declines != "" {
-		line("declines: %s", printable(q.Declines))
+		line("declines: %s", q.Declines)
 	}
 	if q.Name != nil {
 		line("this frame is %s", q.Name)
@@ -203,6 +204,6 @@ func (q *question) print(w io.Writer) {
 		line("never [%#x, %#x)", r.Lo.v, r.Hi.v)
 	}
 	if q.Error != "" {
-		line("%s", printable(q.Error))
+		line("%s", q.Error)
 	}
 }

@@ -71,7 +71,7 @@ func (n *runName) String() string {
 	if n.File != "" {
 		text += fmt.Sprintf(" at %s:%d", n.File, n.Line)
 	}
-	return printable(text)
+	return text
 }
 
 func newRunDocument(s *source, p pluginItem) *runDocument {
@@ -148,14 +148,4 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.ToValidUTF8(string(t.text), string(unicode.ReplacementChar))
-}
-
-// printable replaces what would steer a terminal in text that a plug-in has said.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
 }

@@ -2,11 +2,11 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/remote"
 )
@@ -48,7 +48,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			err = show(cmd, s, &flags)
 			if left := s.Close(); left != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
+				printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
 			}
 			return err
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
@@ -87,7 +88,7 @@ func dumpText(w *bufio.Writer, sections []object.Section) error {
 		if s.Name == "" {
 			what = "segment PT_GNU_SFRAME"
 		}
-		fmt.Fprintf(w, "Contents of the SFrame %s:\n", what)
+		printable.Fprintf(w, "Contents of the SFrame %s:\n", what)
 		errs = append(errs, s.Dump(w))
 	}
 	return errors.Join(errs...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/separate"
@@ -98,7 +99,7 @@ func generate(report io.Writer, name, out string, v sframe.Version, verbose bool
 	for i := range contents.Functions {
 		rows += len(contents.Functions[i].Entries)
 	}
-	fmt.Fprintf(report, "%s: SFrame V%d, %d functions, %d rows\n", out, v, len(contents.Functions), rows)
+	printable.Fprintf(report, "%s: SFrame V%d, %d functions, %d rows\n", out, v, len(contents.Functions), rows)
 	reportLeftOut(report, left, verbose)
 	return nil
 }
@@ -118,15 +119,15 @@ func reportLeftOut(w io.Writer, left []fromcfi.LeftOut, verbose bool) {
 		order = append(order, r)
 	}
 	slices.SortFunc(order, func(a, b string) int { return cmp.Or(reasons[b]-reasons[a], cmp.Compare(a, b)) })
-	fmt.Fprintf(w, "left out: %d\n", len(left))
+	printable.Fprintf(w, "left out: %d\n", len(left))
 	for _, r := range order {
-		fmt.Fprintf(w, "%6d  %s\n", reasons[r], r)
+		printable.Fprintf(w, "%6d  %s\n", reasons[r], r)
 		if !verbose {
 			continue
 		}
 		for _, l := range left {
 			if l.Reason == r {
-				fmt.Fprintf(w, "%8s%s\n", "", l)
+				printable.Fprintf(w, "%8s%s\n", "", l)
 			}
 		}
 	}

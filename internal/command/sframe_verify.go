@@ -12,6 +12,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/verify"
 )
@@ -136,35 +137,35 @@ func place(d *verify.Disagreement) string {
 func printVerify(w io.Writer, name string, r *verify.Result) {
 	for i := range r.Disagreements {
 		d := &r.Disagreements[i]
-		fmt.Fprintf(w, "%#x..%#x  %s: %s differs", d.Lo, d.Hi, place(d), d.Cells)
+		printable.Fprintf(w, "%#x..%#x  %s: %s differs", d.Lo, d.Hi, place(d), d.Cells)
 		if d.Times > 1 {
-			fmt.Fprintf(w, ", in %d blocks", d.Times)
+			printable.Fprintf(w, ", in %d blocks", d.Times)
 		}
 		reason := d.CFI.Reason
 		if d.CFI.Detail != "" {
 			reason += ": " + d.CFI.Detail
 		}
-		fmt.Fprintf(w, "\n    SFrame  %s   (FDE %d)\n    DWARF   %s\n", rowText(r.ABI, &d.SFrame, ""), d.FDE, rowText(r.ABI, &d.CFI.Row, reason))
+		printable.Fprintf(w, "\n    SFrame  %s   (FDE %d)\n    DWARF   %s\n", rowText(r.ABI, &d.SFrame, ""), d.FDE, rowText(r.ABI, &d.CFI.Row, reason))
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(w, "cannot be read: %v\n", p)
+		printable.Fprintf(w, "cannot be read: %v\n", p)
 	}
 	if len(r.Disagreements)+len(r.Problems) > 0 {
-		fmt.Fprintln(w)
+		printable.Fprintf(w, "\n")
 	}
-	fmt.Fprintf(w, "%s: ", name)
+	printable.Fprintf(w, "%s: ", name)
 	switch n := uint64(len(r.Disagreements)); {
 	case n > 0:
-		fmt.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", count(n, "disagreement"), count(disagreeing(r), "byte"), r.Compared)
+		printable.Fprintf(w, "SFrame and DWARF DISAGREE: %s, in %s of %d compared\n", count(n, "disagreement"), count(disagreeing(r), "byte"), r.Compared)
 	case r.Compared == 0:
-		fmt.Fprintf(w, "nothing to compare: SFrame and DWARF speak of no code that is the same\n")
+		printable.Fprintf(w, "nothing to compare: SFrame and DWARF speak of no code that is the same\n")
 	default:
-		fmt.Fprintf(w, "SFrame and DWARF agree, for all %s compared\n", count(r.Compared, "byte"))
+		printable.Fprintf(w, "SFrame and DWARF agree, for all %s compared\n", count(r.Compared, "byte"))
 	}
 	if r.Unsaid > 0 {
-		fmt.Fprintf(w, "%s of outermost frames not compared: this version of SFrame cannot mark them\n", count(r.Unsaid, "byte"))
+		printable.Fprintf(w, "%s of outermost frames not compared: this version of SFrame cannot mark them\n", count(r.Unsaid, "byte"))
 	}
-	fmt.Fprintf(w, "\n%-12s %12s %8s %10s\n", "covered by", "bytes", "", "functions")
+	printable.Fprintf(w, "\n%-12s %12s %8s %10s\n", "covered by", "bytes", "", "functions")
 	for _, line := range []struct {
 		name             string
 		bytes, functions uint64
@@ -175,14 +176,14 @@ func printVerify(w io.Writer, name string, r *verify.Result) {
 		{"neither", r.Bytes.Neither, r.Functions.Neither},
 		{"all", r.Bytes.Total, r.Functions.Total},
 	} {
-		fmt.Fprintf(w, "%-12s %12d %7.1f%% %10d\n", line.name, line.bytes, percent(line.bytes, r.Bytes.Total), line.functions)
+		printable.Fprintf(w, "%-12s %12d %7.1f%% %10d\n", line.name, line.bytes, percent(line.bytes, r.Bytes.Total), line.functions)
 	}
-	fmt.Fprintf(w, "%-12s SFrame %d, DWARF %d\n\n", "FDEs", r.SFrameFDEs, r.CFIFDEs)
+	printable.Fprintf(w, "%-12s SFrame %d, DWARF %d\n\n", "FDEs", r.SFrameFDEs, r.CFIFDEs)
 	for i, v := range []uint64{r.Sizes.SFrame, r.Sizes.EHFrame, r.Sizes.EHFrameHdr, r.Sizes.DebugFrame} {
-		fmt.Fprintf(w, "%-13s %11d bytes\n", []string{".sframe", ".eh_frame", ".eh_frame_hdr", ".debug_frame"}[i], v)
+		printable.Fprintf(w, "%-13s %11d bytes\n", []string{".sframe", ".eh_frame", ".eh_frame_hdr", ".debug_frame"}[i], v)
 	}
 	if eh := r.Sizes.EHFrame + r.Sizes.EHFrameHdr; eh > 0 {
-		fmt.Fprintf(w, ".sframe has %.2f of the size of .eh_frame and .eh_frame_hdr\n", float64(r.Sizes.SFrame)/float64(eh))
+		printable.Fprintf(w, ".sframe has %.2f of the size of .eh_frame and .eh_frame_hdr\n", float64(r.Sizes.SFrame)/float64(eh))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -30,7 +31,11 @@ func (w *walkFlags) printer(out io.Writer) printer {
 	if w.json {
 		return newJSONPrinter()
 	}
-	return &textPrinter{color: w.useColor(out)}
+	color := w.useColor(out)
+	if p, ok := out.(*printable.Writer); ok && color {
+		p.AllowColors()
+	}
+	return &textPrinter{color: color}
 }
 
 // printStacks walks a target and writes its stacks, each as soon as it is walked,
@@ -143,8 +148,14 @@ func (p *page) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (p *page) byte(b byte)     { p.buf = append(p.buf, b) }
-func (p *page) text(s string)   { p.buf = append(p.buf, s...) }
+func (p *page) byte(b byte) { p.buf = append(p.buf, b) }
+
+// text writes what may be the target's, fit to be shown.
+func (p *page) text(s string) { p.buf = printable.Append(p.buf, s) }
+
+// own writes what has nothing of the target's in it, or what is fit to be shown already.
+func (p *page) own(s string) { p.buf = append(p.buf, s...) }
+
 func (p *page) number(n uint64) { p.buf = strconv.AppendUint(p.buf, n, 10) }
 
 // hex writes a number of that many digits at least: "0x001f".

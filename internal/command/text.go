@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -28,13 +29,13 @@ const (
 // begin and plain surround text of a style, which must not be empty.
 func (p *textPrinter) begin(style string) {
 	if p.color {
-		p.text("\x1b[" + style + "m")
+		p.own("\x1b[" + style + "m")
 	}
 }
 
 func (p *textPrinter) plain() {
 	if p.color {
-		p.text("\x1b[m")
+		p.own("\x1b[m")
 	}
 }
 
@@ -147,7 +148,7 @@ func (p *textPrinter) frame(w *walker, level int, f *frame.Frame) int {
 		if i == 0 {
 			p.address(f.PC())
 		}
-		p.text(text)
+		p.own(text)
 		p.byte('\n')
 	}
 	return len(s.text)
@@ -244,10 +245,11 @@ func (p *textPrinter) place(f *frm) {
 
 func (p *textPrinter) explain(f *frm) {
 	if f.Explain.Row == "" {
-		p.text("      nobody claims the frame\n")
+		p.text("      nobody claims the frame")
 	} else {
-		p.text("      " + f.Sniffer + ": " + f.Explain.Row + "\n")
+		p.text("      " + f.Sniffer + ": " + f.Explain.Row)
 	}
+	p.byte('\n')
 	for _, d := range f.Explain.Declined {
 		p.styled(faint, "      "+d.Sniffer+" declined: "+d.Reason)
 		p.byte('\n')
@@ -260,7 +262,7 @@ func (p *textPrinter) registers(regs []register) {
 			p.text("      ")
 		}
 		before := len(p.buf)
-		p.buf = fmt.Appendf(p.buf, "%-7s %s", r.Name, r.Value)
+		p.buf = printable.Appendf(p.buf, "%-7s %s", r.Name, r.Value)
 		if i%3 == 2 || i == len(regs)-1 {
 			p.byte('\n')
 			continue

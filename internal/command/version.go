@@ -1,11 +1,12 @@
 package command
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // version is set by the linker; a build without that tells what Go recorded.
@@ -18,7 +19,7 @@ func newVersion() *cobra.Command {
 		Example: "  sfwalk version",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "sfwalk %s %s/%s %s\n", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := printable.Fprintf(cmd.OutOrStdout(), "sfwalk %s %s/%s %s\n", versionString(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 			return err
 		},
 	}

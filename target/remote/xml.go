@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"unicode"
 )
 
 // description is what target.xml says: the architecture, and the registers in
@@ -128,7 +129,7 @@ type element map[string]string
 // elements returns the attributes of all elements of a name. A list that is cut
 // short or malformed gives what precedes the fault, and an error.
 func elements(text []byte, name string, limit int) (list []element, err error) {
-	d := xml.NewDecoder(bytes.NewReader(text))
+	d := xml.NewDecoder(bytes.NewReader(bytes.Map(allowed, text)))
 	d.Strict = false
 	for {
 		token, err := d.RawToken()
@@ -151,4 +152,13 @@ func elements(text []byte, name string, limit int) (list []element, err error) {
 		}
 		list = append(list, e)
 	}
+}
+
+// allowed returns a character as XML may have it. gdbserver writes the names of threads and files
+// as they are, and nobody hides from us by a name.
+func allowed(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
+		return unicode.ReplacementChar
+	}
+	return r
 }

@@ -23,7 +23,7 @@ func (c *checker) answers() finding {
 				return fmt.Errorf("%s: %w", where, err)
 			}
 			for _, text := range texts(x.answer) {
-				if !printable(text) {
+				if !showable(text) {
 					return fmt.Errorf("%s: %q cannot be shown", where, shown(text, 80))
 				}
 			}

@@ -221,7 +221,7 @@ func (c *checker) describe() finding {
 		return fail("name architectures as GOARCH does: amd64, arm64, s390x", "there is none of the architectures %s", strings.Join(unknown, ", "))
 	case d.Before != "" && !slices.Contains(sniffer.Names(), d.Before):
 		return fail("name one of "+strings.Join(sniffer.Names(), ", ")+`, or "" for prologue`, "it wants to stand before %q, which there is not", shown(d.Before, 40))
-	case !printable(d.Version) || len(d.Version) > 64:
+	case !showable(d.Version) || len(d.Version) > 64:
 		return fail("a version is one short line", "the version is %q", shown(d.Version, 80))
 	case len(unknown) > 0:
 		return warn("name architectures as GOARCH does: amd64, arm64, s390x", "not known: %s", strings.Join(unknown, ", "))

@@ -1,10 +1,11 @@
 package check
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
 // Status is what came of a check.
@@ -65,9 +66,9 @@ func (r *Report) Passed() bool { return r.Count(Fail) == 0 }
 // Write writes the report for people to read.
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString(r.Path)
+	printable.Fprintf(&b, "%s", r.Path)
 	if r.Name != "" {
-		fmt.Fprintf(&b, ": %s %s, protocol %d", r.Name, r.Version, r.Protocol)
+		printable.Fprintf(&b, ": %s %s, protocol %d", r.Name, r.Version, r.Protocol)
 	}
 	b.WriteString("\n\n")
 	width := 0
@@ -76,9 +77,9 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	for i := 0; i < len(r.Checks); i++ {
 		c := &r.Checks[i]
-		fmt.Fprintf(&b, "%-7s  %-*s  %s\n", c.Status, width, c.Name, c.What)
+		printable.Fprintf(&b, "%-7s  %-*s  %s\n", c.Status, width, c.Name, c.What)
 		if c.Fix != "" {
-			fmt.Fprintf(&b, "%-7s  %-*s  fix: %s\n", "", width, "", c.Fix)
+			printable.Fprintf(&b, "%-7s  %-*s  fix: %s\n", "", width, "", c.Fix)
 		}
 		also := []string{} // is skipped for the same reason
 		for c.Status == Skipped && i+1 < len(r.Checks) && r.Checks[i+1].Status == Skipped && r.Checks[i+1].What == c.What {
@@ -86,10 +87,10 @@ func (r *Report) Write(w io.Writer) error {
 			also = append(also, r.Checks[i].Name)
 		}
 		if len(also) > 0 {
-			fmt.Fprintf(&b, "%-7s  %-*s  so are %s\n", "", width, "", strings.Join(also, ", "))
+			printable.Fprintf(&b, "%-7s  %-*s  so are %s\n", "", width, "", strings.Join(also, ", "))
 		}
 	}
-	fmt.Fprintf(&b, "\n%d questions, slowest answer %v, %d requests; %d passed, %d warnings, %d failed, %d skipped\n",
+	printable.Fprintf(&b, "\n%d questions, slowest answer %v, %d requests; %d passed, %d warnings, %d failed, %d skipped\n",
 		r.Questions, r.Slowest.Round(time.Microsecond), r.Requests, r.Count(Pass), r.Count(Warn), r.Count(Fail), r.Count(Skipped))
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -20,7 +20,7 @@ func (c *checker) unknownProcess() finding {
 			return fail("Begin must be answered by Ready, for any process: decline where you cannot say anything", "%s: %v", a.Name, err)
 		}
 		x.cancel()
-		if !printable(ready.Declines) || len(ready.Declines) > 200 {
+		if !showable(ready.Declines) || len(ready.Declines) > 200 {
 			return fail("say in one short line why", "%s: it declines by %q", a.Name, shown(ready.Declines, 80))
 		}
 		if len(ready.Never) > protocol.MaxNever {

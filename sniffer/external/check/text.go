@@ -19,7 +19,7 @@ func shown(text string, longest int) string {
 	}, text)
 }
 
-// printable reports whether text can be shown as it is.
-func printable(text string) bool {
+// showable reports whether text can be shown as it is.
+func showable(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
