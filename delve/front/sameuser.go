@@ -8,38 +8,75 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// sameUser returns an error where a connection on the loopback interface is another
-// user's, as the kernel's table of sockets tells. Whoever is let in controls the process.
+// sameUser returns an error where a connection is of another user of this machine, as the kernel
+// tells. Whoever is let in controls the process.
 func sameUser(conn net.Conn) error {
-	local, ok := conn.LocalAddr().(*net.TCPAddr)
-	if !ok || !local.IP.IsLoopback() {
-		return nil // a socket in the file system has permissions; remote users have no numbers here
+	uid, known := 0, false
+	var err error
+	switch conn := conn.(type) {
+	case *net.UnixConn:
+		uid, err = peer(conn) // a socket without a file has no permissions
+		known = err == nil
+	case *net.TCPConn:
+		local, remote := conn.LocalAddr().(*net.TCPAddr), conn.RemoteAddr().(*net.TCPAddr)
+		uid, known, err = tcpUser(local, remote)
+		if !known && err == nil && !ofMachine(remote.IP) {
+			return nil // it comes from another machine, whose users have no numbers here
+		}
 	}
-	remote := conn.RemoteAddr().(*net.TCPAddr)
-	uid := -1
-	var errs error
+	switch {
+	case !known:
+		return errors.Join(errors.New("the kernel does not list it, so its user is not known (--only-same-user)"), err)
+	case uid != os.Getuid():
+		return fmt.Errorf("it is of user %d, and only user %d may connect (--only-same-user)", uid, os.Getuid())
+	}
+	return nil
+}
+
+// peer returns the user who has connected.
+func peer(conn *net.UnixConn) (uid int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var of *unix.Ucred
+	if failed := raw.Control(func(fd uintptr) { of, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); failed != nil {
+		err = failed
+	}
+	if err != nil {
+		return 0, fmt.Errorf("its credentials: %w", err)
+	}
+	return int(of.Uid), nil
+}
+
+// tcpUser returns the user of this machine whose socket a connection comes from; known is false
+// where there is none. The error says that it may be listed where it cannot be read.
+func tcpUser(local, remote *net.TCPAddr) (uid int, known bool, err error) {
 	for path, ip := range map[string]func(net.IP) net.IP{"/proc/net/tcp": net.IP.To4, "/proc/net/tcp6": net.IP.To16} {
-		table, err := os.ReadFile(path)
-		if err != nil {
-			errs = errors.Join(errs, err)
+		table, failed := os.ReadFile(path)
+		if failed != nil {
+			if !errors.Is(failed, os.ErrNotExist) { // a kernel without that protocol
+				err = errors.Join(err, failed)
+			}
 			continue
 		}
 		// The client's socket: its own address is our remote one.
-		if n, ok := owner(string(table), socket(ip(remote.IP), remote.Port), socket(ip(local.IP), local.Port)); ok {
-			uid = n
+		n, state := owner(string(table), socket(ip(remote.IP), remote.Port), socket(ip(local.IP), local.Port))
+		switch state {
+		case ofUser:
+			return n, true, nil
+		case orphaned:
+			err = errors.Join(err, errors.New("whoever has connected has closed it"))
 		}
 	}
-	switch uid {
-	case os.Getuid():
-		return nil
-	case -1:
-		return errors.Join(errors.New("the kernel does not list it, so its user is not known (--only-same-user)"), errs)
-	}
-	return fmt.Errorf("it is of user %d, and only user %d may connect (--only-same-user)", uid, os.Getuid())
+	return 0, false, err
 }
 
 // socket renders an address as /proc/net/tcp does: words of 32 bits, as this machine
@@ -52,13 +89,39 @@ func socket(ip net.IP, port int) string {
 	return fmt.Sprintf("%s:%04X", &s, port)
 }
 
+// ofMachine reports whether an address is this machine's, or may be.
+func ofMachine(ip net.IP) bool {
+	addrs, err := net.InterfaceAddrs()
+	return ip.IsLoopback() || err != nil || slices.ContainsFunc(addrs, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
+}
+
+// ownership says what a table tells of a socket.
+type ownership uint8
+
+const (
+	unlisted ownership = iota
+	ofUser
+	// orphaned is one that its process has closed, or that is no more but for its addresses. The
+	// kernel says that it is root's, whosever it was.
+	orphaned
+)
+
 // owner finds the user of a socket in a table like /proc/net/tcp.
-func owner(table, local, remote string) (uid int, ok bool) {
+func owner(table, local, remote string) (uid int, is ownership) {
 	for line := range strings.Lines(table) {
-		if f := strings.Fields(line); len(f) > 7 && f[1] == local && f[2] == remote {
-			uid, err := strconv.Atoi(f[7])
-			return uid, err == nil
+		f := strings.Fields(line)
+		if len(f) < 10 || f[1] != local || f[2] != remote {
+			continue
 		}
+		uid, err := strconv.Atoi(f[7])
+		if inode := f[9]; err != nil || inode == "0" {
+			is = orphaned
+			continue
+		}
+		return uid, ofUser
 	}
-	return 0, false
+	return 0, is
 }
