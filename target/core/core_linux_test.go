@@ -369,38 +369,3 @@ func TestSignal(t *testing.T) {
 		}
 	}
 }
-
-func FuzzOpen(f *testing.F) {
-	cores, err := filepath.Glob("testdata/*.core")
-	if err != nil || len(cores) < 3 {
-		f.Fatalf("%v, %v", cores, err)
-	}
-	for _, file := range cores {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		tg, err := read(bytes.NewReader(data), int64(len(data)), "/nonexistent", Options{Sysroot: "/nonexistent"})
-		if err != nil {
-			return
-		}
-		defer tg.files.Close()
-		threads, _ := tg.Threads()
-		var r arch.Registers
-		for _, th := range threads {
-			th.Registers(&r)
-			var p [300]byte
-			for _, a := range []uint64{r.Value[tg.arch.PC], r.Value[tg.arch.SP], r.Value[tg.arch.SP] - 8} {
-				tg.Memory().ReadMemory(a, p[:])
-				tg.Modules().IsCode(a)
-			}
-		}
-		for _, m := range tg.Modules().All() {
-			m.Image()
-		}
-		tg.Warnings()
-	})
-}

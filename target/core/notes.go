@@ -96,10 +96,16 @@ type visit func(r *window, owner string, typ uint32, at, size uint64) bool
 // eachNote shows the notes of all segments, in order. It returns what the user
 // should know.
 func (f *file) eachNote(do visit) (warnings []string) {
+	left := uint64(f.size) // segments that are the same bytes would be read time and again
 	for _, p := range f.progs {
 		if p.Type != elf.PT_NOTE || p.Off > uint64(f.size) {
 			continue
 		}
+		p.Filesz = min(p.Filesz, uint64(f.size)-p.Off)
+		if p.Filesz > left {
+			return append(warnings, fmt.Sprintf("segment of notes at byte %#x: together with those before it, it is larger than the file: left out", p.Off))
+		}
+		left -= p.Filesz
 		more, warning := f.segmentNotes(p, do)
 		if warning != "" {
 			warnings = append(warnings, warning)
@@ -111,16 +117,16 @@ func (f *file) eachNote(do visit) (warnings []string) {
 	return warnings
 }
 
-// segmentNotes reads one segment, as far as it goes.
+// segmentNotes reads one segment, which lies within the file, as far as it goes.
 func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning string) {
-	end := p.Off + min(p.Filesz, uint64(f.size)-p.Off)
+	end := p.Off + p.Filesz
 	pad := uint64(3)
 	if p.Align == 8 {
 		pad = 7
 	}
 	// gdb begins the segment at any byte: what is aligned is the place in it.
 	align := func(at uint64) uint64 { return p.Off + (at-p.Off+pad)&^pad }
-	r := &window{r: f.r}
+	r := &window{r: f.r, end: end}
 	for at, count := p.Off, 0; at+12 <= end && count < maxNotes; count++ {
 		head := r.bytes(at, 12)
 		if head == nil {
@@ -225,20 +231,21 @@ func text(b []byte) string {
 // window reads a file from the front to the back, in blocks.
 type window struct {
 	r   io.ReaderAt
+	end uint64 // of what is read
 	buf []byte
 	at  uint64 // of buf
 }
 
-// bytes returns n bytes at an offset, which stay until the next call; nil where
-// the file does not have them.
+// bytes returns n bytes at an offset, which lie before the end and stay until the next call;
+// nil where the file does not have them.
 func (w *window) bytes(at, n uint64) []byte {
 	if at < w.at || at+n > w.at+uint64(len(w.buf)) {
 		const block = 64 << 10
-		buf := w.buf[:0]
-		if want := max(n, block); uint64(cap(buf)) < want {
+		buf, want := w.buf[:0], max(n, min(block, w.end-at))
+		if uint64(cap(buf)) < want {
 			buf = make([]byte, 0, want)
 		}
-		got, _ := w.r.ReadAt(buf[:max(n, block)], int64(at))
+		got, _ := w.r.ReadAt(buf[:want], int64(at))
 		w.buf, w.at = buf[:got], at
 		if uint64(got) < n {
 			return nil

@@ -14,14 +14,15 @@ import (
 // that is the vDSO alone.
 func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
 	known := target.NewModules(list, nil)
-	tried := 0
+	tried, headers := 0, 0
 	for i := range l.own.list {
 		s := &l.own.list[i]
-		var magic [len(elf.ELFMAG)]byte
-		if n, _ := l.own.ReadMemory(s.lo, magic[:]); n < len(magic) || string(magic[:]) != elf.ELFMAG || known.Find(s.lo) != nil {
+		var header [64]byte // Elf64_Ehdr
+		if n, _ := l.own.ReadMemory(s.lo, header[:]); n < len(header) || string(header[:4]) != elf.ELFMAG || known.Find(s.lo) != nil {
 			continue
 		}
-		if tried++; tried > maxSeen {
+		headers += int(l.core.arch.Order.Uint16(header[56:])) // e_phnum
+		if tried++; tried > maxSeen || headers > maxHeaders {
 			break
 		}
 		im, err := target.MemoryImage(l.own, s.lo, maxImage)
@@ -48,8 +49,9 @@ func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
 	return list
 }
 
-// maxSeen bounds how many headers are looked at: processes have hundreds.
-const maxSeen = 4096
+// maxSeen bounds how many files' headers are looked at: processes have hundreds. maxHeaders
+// bounds their program headers in all: files have a dozen each, 65535 at most.
+const maxSeen, maxHeaders = 4096, 1 << 16
 
 // maxImage bounds the addresses that one file occupies.
 const maxImage = 1 << 40

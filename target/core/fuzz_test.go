@@ -1,0 +1,261 @@
+package core
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/linkmap"
+)
+
+// Addresses of the process that a made core is of.
+const (
+	madeProgram = 0x40_0000
+	madeDebug   = 0x50_0000 // r_debug, the link map, names
+	madeLibrary = 0x7f00_0000_0000
+	madeStack   = 0x7fff_0000_0000
+)
+
+// madeCore is a core of some 6 KB that has all that cores tell with: listed says whether
+// there is a list of files (NT_FILE), which else the dynamic linker's tells; the file of one
+// goes along.
+func madeCore(a *arch.Arch, listed bool) []byte {
+	order := a.Order.(interface {
+		binary.ByteOrder
+		binary.AppendByteOrder
+	})
+	words := func(list ...uint64) (b []byte) {
+		for _, v := range list {
+			b = order.AppendUint64(b, v)
+		}
+		return b
+	}
+	program := elftest.Program(elf.ELFCLASS64, order, a.Machine, elf.ET_EXEC)
+	for i := range program.Sections {
+		if s := &program.Sections[i]; s.Name == ".dynamic" {
+			copy(s.Data[6*16+8:], words(madeDebug))
+		}
+	}
+	image := program.Mapped()
+	library := elftest.Program(elf.ELFCLASS64, order, a.Machine, elf.ET_DYN).Mapped()
+	headers := order.Uint64(image[32:])
+	debug := append(words(2, madeDebug+48, 0, 0, 0, 0), words(madeProgram, 0, 0, madeDebug+88, 0)...)
+	debug = append(append(debug, words(madeLibrary, madeDebug+128, 0, 0, 0)...), "/lib/libsmall.so.1\x00./program\x00"...)
+
+	var notes []byte
+	note := func(owner string, typ uint32, desc []byte) {
+		notes = order.AppendUint32(notes, uint32(len(owner)+1))
+		notes = order.AppendUint32(notes, uint32(len(desc)))
+		notes = append(order.AppendUint32(notes, typ), owner...)
+		notes = append(notes, make([]byte, 4-len(owner)%4)...)
+		notes = append(append(notes, desc...), make([]byte, -len(desc)&3)...)
+	}
+	info := make([]byte, 136)
+	order.PutUint32(info[24:], 4242)
+	copy(info[40:], "program")
+	copy(info[56:], "./program -x")
+	note("CORE", ntPRPSInfo, info)
+	note("CORE", ntAuxv, words(linkmap.ATPhdr, madeProgram+headers, linkmap.ATPhent, 56, linkmap.ATPhnum, uint64(order.Uint16(image[56:])),
+		linkmap.ATEntry, madeProgram+64, linkmap.ATBase, madeLibrary, linkmap.ATExecfn, madeDebug+128+19, linkmap.ATSysinfoEhdr, madeLibrary+0x10000, 0, 0))
+	for thread := range uint64(2) {
+		status := make([]byte, arch.PRStatusHeader+a.KernelRegs[0].Size)
+		order.PutUint16(status[12:], 11)
+		order.PutUint32(status[32:], uint32(4242+thread))
+		for _, r := range a.KernelRegs[0].Regs {
+			switch r.Reg {
+			case a.PC:
+				copy(status[arch.PRStatusHeader+r.Off:], words(madeLibrary+64))
+			case a.SP:
+				copy(status[arch.PRStatusHeader+r.Off:], words(madeStack+64*thread))
+			}
+		}
+		note("CORE", arch.NTPRStatus, status)
+	}
+	signal := make([]byte, 128)
+	order.PutUint32(signal, 11)
+	order.PutUint32(signal[8:], 1)
+	note("CORE", ntSiginfo, signal)
+	note("LINUX", ntPACMask, words(0x7f<<48, 0x7f<<48))
+	for _, k := range a.KernelRegs[1:] {
+		note("LINUX", k.Note, make([]byte, k.Size))
+	}
+	if listed {
+		note("CORE", ntFile, append(words(2, 4096, madeProgram, madeProgram+0x1000, 0, madeLibrary, madeLibrary+0x1000, 0), "/usr/bin/program\x00/lib/libsmall.so.1 (deleted)\x00"...))
+		note(CarriedOwner, NTCarried, words(madeLibrary, 0, uint64(len(library)))) // the offset follows
+	}
+
+	type segment struct {
+		kind  elf.ProgType
+		flags elf.ProgFlag
+		addr  uint64
+		data  []byte
+	}
+	list := []segment{
+		{elf.PT_NOTE, 0, 0, notes}, {elf.PT_LOAD, elf.PF_R | elf.PF_X, madeProgram, image}, {elf.PT_LOAD, elf.PF_R | elf.PF_W, madeDebug, debug},
+		{elf.PT_LOAD, elf.PF_R | elf.PF_X, madeLibrary, library[:0]}, {elf.PT_LOAD, elf.PF_R | elf.PF_W, madeStack, words(1, 2, madeLibrary+70, 4, 5, 6, 7, 8, 9, 10, 11, 12)},
+	}
+	if !listed {
+		list[3].data = library
+	}
+	at := 64 + 56*len(list)
+	if listed {
+		copy(notes[len(notes)-16:], words(uint64(at+len(notes)+len(image)+len(debug)+len(list[4].data))))
+	}
+	b := append([]byte(elf.ELFMAG), byte(elf.ELFCLASS64), image[elf.EI_DATA], byte(elf.EV_CURRENT), 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	half := func(list ...uint16) {
+		for _, v := range list {
+			b = order.AppendUint16(b, v)
+		}
+	}
+	half(uint16(elf.ET_CORE), uint16(a.Machine))
+	b = append(order.AppendUint32(b, 1), words(0, 64, 0)...)
+	b = order.AppendUint32(b, 0)
+	half(64, 56, uint16(len(list)), 64, 0, 0)
+	for _, s := range list {
+		b = order.AppendUint32(b, uint32(s.kind))
+		b = order.AppendUint32(b, uint32(s.flags))
+		b = append(b, words(uint64(at), s.addr, 0, uint64(len(s.data)), (uint64(len(s.data))+0xfff)&^0xfff, 4)...)
+		at += len(s.data)
+	}
+	for _, s := range list {
+		b = append(b, s.data...)
+	}
+	if listed {
+		b = append(b, library...)
+	}
+	return b
+}
+
+// What is made for the fuzzer is a core: both modules are found, and the stack.
+func TestMadeCore(t *testing.T) {
+	for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
+		for _, listed := range []bool{false, true} {
+			data := madeCore(a, listed)
+			tg, err := Read(bytes.NewReader(data), int64(len(data)), Options{Sysroot: "/nonexistent"})
+			if err != nil {
+				t.Fatalf("%s: %v", a.Name, err)
+			}
+			t.Logf("%s: %d bytes: %v", a.Name, len(data), tg.Warnings())
+			for _, m := range tg.Modules().All() {
+				im, bias, err := m.Image()
+				t.Log(m.Path, m.Mappings, err, bias)
+				if err == nil && im.BuildID != "6275696c64696421" {
+					t.Errorf("%s: %s: build ID %s", a.Name, m.Path, im.BuildID)
+				}
+			}
+			if len(tg.Modules().All()) != 2 || tg.PID != 4242 || tg.Command != "./program -x" || tg.Signal == nil || !tg.Modules().IsCode(madeLibrary+64) {
+				t.Errorf("%s, listed %v: %+v, %v", a.Name, listed, tg, tg.Modules().All())
+			}
+		}
+	}
+}
+
+// withHeaders is a core with program headers of segments besides its own.
+func withHeaders(data []byte, count int, kind elf.ProgType, header func(n int) (off, addr, size uint64)) []byte {
+	order := binary.LittleEndian
+	data = bytes.Clone(data)
+	own := order.Uint16(data[56:])
+	at := uint64(len(data))
+	data = append(data, data[64:64+56*int(own)]...)
+	for n := range count {
+		off, addr, size := header(n)
+		data = order.AppendUint32(data, uint32(kind))
+		data = order.AppendUint32(data, uint32(elf.PF_R))
+		for _, v := range []uint64{off, addr, 0, size, size, 4} {
+			data = order.AppendUint64(data, v)
+		}
+	}
+	order.PutUint64(data[32:], at)
+	order.PutUint16(data[56:], own+uint16(count))
+	return data
+}
+
+// Segments of the same bytes are not more than the file has: neither notes that 16,000
+// headers lead to, nor a file's headers that are mapped 2,000 times.
+func TestSameBytes(t *testing.T) {
+	data := madeCore(amd64.Arch, false)
+	order := binary.LittleEndian
+	off, size := order.Uint64(data[64+8:]), order.Uint64(data[64+32:])
+	many := withHeaders(data, 16000, elf.PT_NOTE, func(int) (uint64, uint64, uint64) { return off, 0, size })
+	bounds.Hold(t, 16<<20+32*len(many), func() {
+		tg, err := Read(bytes.NewReader(many), int64(len(many)), Options{Sysroot: "/nonexistent"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tg.Close()
+		if threads, _ := tg.Threads(); len(threads) > len(many)/int(size)*2 || !strings.Contains(strings.Join(tg.Warnings(), "\n"), "larger than the file") {
+			t.Errorf("%d threads, %v", len(threads), tg.Warnings())
+		}
+	})
+
+	// An ELF file of 1,000 headers.
+	image := elftest.Program(elf.ELFCLASS64, order, elf.EM_X86_64, elf.ET_DYN).Mapped()
+	at := uint64(len(image))
+	for range 1000 {
+		image = append(image, make([]byte, 56)...)
+	}
+	order.PutUint64(image[32:], at)
+	order.PutUint16(image[56:], 1000)
+	off = uint64(len(data))
+	many = withHeaders(append(data, image...), 2000, elf.PT_LOAD, func(n int) (uint64, uint64, uint64) {
+		return off, 1<<32 + uint64(n)<<20, uint64(len(image))
+	})
+	bounds.Hold(t, 96<<20, func() {
+		tg, err := Read(bytes.NewReader(many), int64(len(many)), Options{Sysroot: "/nonexistent"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tg.Close()
+	})
+}
+
+func FuzzOpen(f *testing.F) {
+	for _, name := range []string{"arm64-qemu", "s390x-qemu"} {
+		text, err := os.ReadFile("testdata/" + name + ".core")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
+		f.Add(madeCore(a, false))
+		f.Add(madeCore(a, true))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, 64<<20, func() { openAll(data) })
+	})
+}
+
+// openAll does with a core what walking its stacks does.
+func openAll(data []byte) {
+	tg, err := read(bytes.NewReader(data), int64(len(data)), "/nonexistent", Options{Sysroot: "/nonexistent"})
+	if err != nil {
+		return
+	}
+	defer tg.files.Close()
+	threads, _ := tg.Threads()
+	var r arch.Registers
+	for _, th := range threads[:min(len(threads), 8)] {
+		th.Registers(&r)
+		var p [300]byte
+		for _, a := range []uint64{r.Value[tg.arch.PC], r.Value[tg.arch.SP], r.Value[tg.arch.SP] - 8} {
+			tg.Memory().ReadMemory(a, p[:])
+			tg.Memory().(target.Lender).Window(a)
+			tg.Modules().IsCode(a)
+		}
+	}
+	for _, m := range tg.Modules().All() {
+		m.Image()
+	}
+	tg.Warnings()
+}
