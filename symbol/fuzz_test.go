@@ -9,6 +9,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -113,52 +115,49 @@ func TestDamagedDWARF(t *testing.T) {
 	}
 }
 
+// FuzzLocate changes whole files, and all that is read of them.
 func FuzzLocate(f *testing.F) {
-	for _, name := range []string{"plt-v3", "steps-v3"} {
-		data, err := os.ReadFile(gdbtest.Testdata(f, "bin", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+	var seeds [][]byte
+	for _, name := range []string{"c5", "c4", "c5-zlib", "cxx5", "s390x4"} {
+		seeds = append(seeds, fixture(f, "small/"+name))
+	}
+	// A procedure linkage table, names that are compressed, and a link.
+	plt, err := os.ReadFile(gdbtest.Testdata(f, "bin", "plt-v3"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	linked := elftest.Some(f, elfOf(f, plt), ".plt", ".plt.got", ".rela.plt", ".dynsym", ".dynstr")
+	mini, err := os.ReadFile("testdata/mini.xz")
+	if err != nil {
+		f.Fatal(err)
+	}
+	small, err := unpack(mini)
+	if err != nil {
+		f.Fatal(err)
+	}
+	linked.Sections = append(linked.Sections, elftest.Section{Name: ".gnu_debugdata", Data: stored(small, 0)}, elftest.Section{Name: ".gnu_debuglink", Data: []byte("abc\x00\x12\x34\x56\x78")})
+	seeds = append(seeds, linked.Bytes())
+	for _, data := range seeds {
 		f.Add(data)
 	}
-	for _, name := range []string{"go1.15", "go1.26"} { // without DWARF
+	// The function tables of Go, without DWARF.
+	for _, name := range []string{"go1.15", "go1.26"} {
 		packed, err := os.ReadFile("../gopclntab/testdata/releases/" + name + ".xz")
 		if err != nil {
 			f.Fatal(err)
 		}
-		data, err := unpack(packed)
-		if err != nil || locateAll(data) == 0 {
-			f.Fatalf("%s: %v, or no lines", name, err)
-		}
-		f.Add(data)
-	}
-	for _, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-g", "-gz=zlib"}} {
-		data, err := os.ReadFile(compile(f, sources(f), "cc", "calls.c", append(flags, "-O2", "-Iinc", "-no-pie")...))
+		whole, err := unpack(packed)
 		if err != nil {
 			f.Fatal(err)
 		}
+		data := elftest.Some(f, elfOf(f, whole), ".note.go.buildid", ".text", ".gopclntab", ".data.rel.ro", ".rela.dyn", ".dynamic", ".noptrdata", ".go.module").Without(".text").Bytes()
+		if lines := locateAll(data); lines < 10 {
+			f.Fatalf("%s: %d lines", name, lines)
+		}
 		f.Add(data)
 	}
-	data, err := os.ReadFile(compile(f, sources(f), "c++", "parameters.cc", "-std=c++17", "-g", "-no-pie"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
-	f.Fuzz(func(t *testing.T, data []byte) { locateAll(data) })
-}
-
-// testdata/mini.xz: gcc -g; objcopy --only-keep-debug; objcopy -S --keep-symbols;
-// xz, as miniDebug does it.
-func FuzzMiniDebug(f *testing.F) {
-	packed, err := os.ReadFile("testdata/mini.xz")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(packed)
-	f.Fuzz(func(t *testing.T, packed []byte) {
-		if data, err := unpack(packed); err == nil {
-			target.OpenImage(bytes.NewReader(data), int64(len(data)))
-		}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, dwarfMemory(data), func() { locateAll(data) })
 	})
 }
 

@@ -89,7 +89,9 @@ func (s *stubs) readSlots(order binary.ByteOrder, relocations, symbols []byte) {
 				s.slots[at] = slot{name: order.Uint32(symbols[n*symbolSize:])}
 			}
 		case elf.R_X86_64_IRELATIVE:
-			s.slots[at] = slot{resolver: order.Uint64(relocations[16:])}
+			if resolver := order.Uint64(relocations[16:]); resolver != 0 { // 0 would be a symbol's slot
+				s.slots[at] = slot{resolver: resolver}
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 	"testing"
 )
 
@@ -50,6 +51,53 @@ func Of(t testing.TB, f *elf.File, name string) Section {
 		out.Data = data
 	}
 	return out
+}
+
+// Some makes a file of some sections of a file that a tool made; names that it does not have are
+// left out.
+func Some(t testing.TB, f *elf.File, names ...string) *File {
+	t.Helper()
+	out := &File{Class: f.Class, Order: binary.LittleEndian, Machine: f.Machine, Type: f.Type, Entry: f.Entry}
+	if f.Data == elf.ELFDATA2MSB {
+		out.Order = binary.BigEndian
+	}
+	index := make(map[string]uint32)
+	for _, name := range names {
+		s := Of(t, f, name)
+		if s.Name == "" {
+			continue
+		}
+		for _, p := range f.Progs {
+			if p.Type != elf.PT_LOAD && p.Type != elf.PT_GNU_RELRO && p.Filesz > 0 && p.Vaddr == s.Addr && p.Filesz == s.Size {
+				s.Segment = p.Type
+			}
+		}
+		out.Sections = append(out.Sections, s)
+		index[name] = uint32(len(out.Sections))
+	}
+	for i := range out.Sections {
+		s := &out.Sections[i]
+		if s.Link != 0 && s.Link < uint32(len(f.Sections)) {
+			s.Link = index[f.Sections[s.Link].Name]
+		}
+		if s.Type == elf.SHT_REL || s.Type == elf.SHT_RELA {
+			if s.Info != 0 && s.Info < uint32(len(f.Sections)) {
+				s.Info = index[f.Sections[s.Info].Name]
+			}
+		}
+	}
+	return out
+}
+
+// Without lets sections have no bytes in the file, as where only their addresses matter.
+func (f *File) Without(names ...string) *File {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if slices.Contains(names, s.Name) {
+			s.Type, s.Size, s.Data = elf.SHT_NOBITS, uint64(len(s.Data)), nil
+		}
+	}
+	return f
 }
 
 // segment is a program header to be written.

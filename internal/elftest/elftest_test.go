@@ -52,3 +52,42 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+// Some sections of a program that gcc linked are what they were, with the segments of the same
+// bytes, and their links lead to each other.
+func TestSome(t *testing.T) {
+	whole, err := elf.Open("../../testdata/bin/plt-v3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	some := elftest.Some(t, whole, ".dynsym", ".text", ".dynstr", ".dynamic", ".nothing").Without(".text")
+	f, err := elf.NewFile(bytes.NewReader(some.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := whole.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.DynamicSymbols()
+	if err != nil || len(got) != len(want) || len(got) == 0 || got[0].Name != want[0].Name {
+		t.Errorf("%v, want %v: %v", got, want, err)
+	}
+	if text := f.Section(".text"); text.Type != elf.SHT_NOBITS || text.Size != whole.Section(".text").Size || text.Addr != whole.Section(".text").Addr {
+		t.Errorf("%+v", text.SectionHeader)
+	}
+	needed, err := whole.DynString(elf.DT_NEEDED)
+	if err != nil || len(needed) == 0 {
+		t.Fatal(needed, err)
+	}
+	if again, err := f.DynString(elf.DT_NEEDED); err != nil || len(again) != len(needed) || again[0] != needed[0] {
+		t.Errorf("%q, want %q: %v", again, needed, err)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_DYNAMIC && p.Vaddr == whole.Section(".dynamic").Addr {
+			return
+		}
+	}
+	t.Error("no segment of the dynamic section")
+}

@@ -26,4 +26,4 @@ dwz -m shared4 common4 other4
 dwz -5 -m shared5 common5 other5
 rm other4 other5
 chmod -x $made common4 common5
-xz -f -9 $made common4 common5 shared4 shared5
+xz -f --lzma2=preset=9,dict=64KiB $made common4 common5 shared4 shared5
