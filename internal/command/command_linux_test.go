@@ -326,14 +326,17 @@ func TestDocumentedCommands(t *testing.T) {
 	names := strings.NewReplacer("/run/user/1000/", "", "127.0.0.1:2345", "127.0.0.1:0", "--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
 	plugin := regexp.MustCompile(`(--plugin|plugin check|plugin run) [^ -][^ ]*`)
 	ran := 0
+	seen := map[string]bool{}
 	for _, line := range lines {
 		line, _, _ = strings.Cut(strings.TrimSpace(line), "|")
 		line, _, _ = strings.Cut(line, "  ") // a remark
 		line = names.Replace(plugin.ReplaceAllString(line, "$1 ./sniffer-jit"))
-		if line == "" {
+		args := strings.Fields(line)
+		line = strings.Join(args, " ")
+		if line == "" || seen[line] {
 			continue
 		}
-		args := strings.Fields(line)
+		seen[line] = true
 		if args[0] != "sfwalk" {
 			t.Errorf("not an sfwalk command: %q", line)
 			continue
