@@ -52,8 +52,15 @@ type traced struct {
 	tid     int
 	regs    unix.PtraceRegs
 	modules *target.Modules
-	page    uint64 // address of data
-	data    []byte
+	code    map[uint64]*page // which does not change
+	data    []*page          // as it is between two steps
+	room    []*page          // for data
+}
+
+// page is what is read of memory at a time.
+type page struct {
+	addr  uint64
+	bytes [4096]byte
 }
 
 func (s *traced) Arch() *arch.Arch                  { return amd64.Arch }
@@ -78,21 +85,44 @@ func (s *traced) Registers(r *arch.Registers) error {
 }
 
 func (s *traced) ReadMemory(addr uint64, p []byte) (int, error) {
-	const size = 4096
 	done := 0
 	for done < len(p) {
 		at := addr + uint64(done)
-		if s.data == nil || at&^(size-1) != s.page {
-			room := make([]byte, size)
-			n, err := unix.ProcessVMReadv(s.tid, []unix.Iovec{{Base: &room[0], Len: size}}, []unix.RemoteIovec{{Base: uintptr(at &^ (size - 1)), Len: size}}, 0)
-			if err != nil || n < size {
-				return done, target.ErrUnmapped
-			}
-			s.page, s.data = at&^(size-1), room
+		from := s.page(at &^ uint64(len(page{}.bytes)-1))
+		if from == nil {
+			return done, target.ErrUnmapped
 		}
-		done += copy(p[done:], s.data[at-s.page:])
+		done += copy(p[done:], from.bytes[at-from.addr:])
 	}
 	return done, nil
+}
+
+// page returns a page of memory, nil where there is none.
+func (s *traced) page(addr uint64) *page {
+	if p := s.code[addr]; p != nil {
+		return p
+	}
+	for _, p := range s.data {
+		if p.addr == addr {
+			return p
+		}
+	}
+	if len(s.room) == 0 {
+		s.room = append(s.room, new(page))
+	}
+	p := s.room[len(s.room)-1]
+	size := len(p.bytes)
+	n, err := unix.ProcessVMReadv(s.tid, []unix.Iovec{{Base: &p.bytes[0], Len: uint64(size)}}, []unix.RemoteIovec{{Base: uintptr(addr), Len: size}}, 0)
+	if err != nil || n < size {
+		return nil
+	}
+	p.addr, s.room = addr, s.room[:len(s.room)-1]
+	if s.modules.IsCode(addr) {
+		s.code[addr] = p
+	} else {
+		s.data = append(s.data, p)
+	}
+	return p
 }
 
 // trace starts a scenario and makes all threads stand still.
@@ -103,7 +133,7 @@ func trace(t *testing.T, program, scenario string) *traced {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tg.Close() })
-	s := &traced{modules: tg.Modules()}
+	s := &traced{modules: tg.Modules(), code: map[uint64]*page{}}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", p.PID))
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +207,7 @@ func (s *traced) step(t *testing.T, signal int) (did deed, pending int, alive bo
 		}
 		break
 	}
-	s.data = nil
+	s.room, s.data = append(s.room, s.data...), s.data[:0]
 	if err := unix.PtraceGetRegs(s.tid, &s.regs); err != nil {
 		return did, 0, false
 	}
