@@ -108,7 +108,7 @@ fuzz:
 	@CGO_ENABLED=0 $(GO) run ./internal/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG)
 
 soak: race
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./bench/lookup
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./internal/guesttest ./bench/lookup
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$|TestSettle' ./sniffer
 	@$(MAKE) fuzz FUZZTIME=1h
 
