@@ -18,6 +18,7 @@ type File struct {
 	Type     elf.Type
 	Entry    uint64
 	Sections []Section // from index 1 on
+	Bare     bool      // there are no section headers
 }
 
 // Section is a section, and the segments that are the same bytes.
@@ -152,21 +153,24 @@ func (f *File) Bytes() []byte {
 	for _, p := range segments {
 		b.program(p)
 	}
-	namesAt := len(b.data)
-	for i := range f.Sections {
-		names = append(append(names, f.Sections[i].Name...), 0)
+	sectionsAt, count := 0, 0
+	if !f.Bare {
+		namesAt := len(b.data)
+		for i := range f.Sections {
+			names = append(append(names, f.Sections[i].Name...), 0)
+		}
+		names = append(names, ".shstrtab\x00"...)
+		b.data = append(b.data, names...)
+		b.pad(16)
+		sectionsAt, count = len(b.data), len(f.Sections)+2
+		b.data = append(b.data, make([]byte, sectionSize)...)
+		name := 1
+		for i := range f.Sections {
+			b.section(&f.Sections[i], name, at[i])
+			name += len(f.Sections[i].Name) + 1
+		}
+		b.section(&Section{Type: elf.SHT_STRTAB, Data: names}, name, namesAt)
 	}
-	names = append(names, ".shstrtab\x00"...)
-	b.data = append(b.data, names...)
-	b.pad(16)
-	sectionsAt := len(b.data)
-	b.data = append(b.data, make([]byte, sectionSize)...)
-	name := 1
-	for i := range f.Sections {
-		b.section(&f.Sections[i], name, at[i])
-		name += len(f.Sections[i].Name) + 1
-	}
-	b.section(&Section{Type: elf.SHT_STRTAB, Data: names}, name, namesAt)
 
 	head := builder{order: b.order, wide: b.wide, data: b.data[:0]}
 	head.data = append(head.data, elf.ELFMAG...)
@@ -179,7 +183,7 @@ func (f *File) Bytes() []byte {
 	head.word(uint32(elf.EV_CURRENT))
 	head.addr(f.Entry, uint64(progsAt), uint64(sectionsAt))
 	head.word(0)
-	head.half(uint16(header), uint16(progSize), uint16(len(segments)), uint16(sectionSize), uint16(len(f.Sections)+2), uint16(len(f.Sections)+1))
+	head.half(uint16(header), uint16(progSize), uint16(len(segments)), uint16(sectionSize), uint16(count), uint16(max(count-1, 0)))
 	return b.data
 }
 

@@ -26,6 +26,11 @@ func TestBytes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v %v: %v", class, order, err)
 			}
+			bare := file
+			bare.Bare = true
+			if f, err := elf.NewFile(bytes.NewReader(bare.Bytes())); err != nil || len(f.Sections) != 0 || len(f.Progs) != 3 {
+				t.Errorf("%v %v: without section headers %+v, %v", class, order, f, err)
+			}
 			if f.Class != class || f.ByteOrder.String() != order.String() || f.Machine != file.Machine || f.Type != file.Type || f.Entry != file.Entry || len(f.Sections) != 6 || len(f.Progs) != 3 {
 				t.Errorf("%v %v: %+v", class, order, f)
 			}

@@ -3,6 +3,7 @@ package gomodule
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/ulikunitz/xz"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -108,9 +111,65 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
+// Options of FuzzTable's files.
+const (
+	fuzzBare = 1 << iota
+	fuzzBig
+	fuzz32
+	fuzzFixed
+)
+
+// FuzzTable changes the parts of a program that a table is found by: the rest is not read.
 func FuzzTable(f *testing.F) {
+	names := []string{".rodata", ".gopclntab", ".data.rel.ro", ".rela.dyn", ".dynamic", ".noptrdata", ".go.module"}
 	for _, data := range releases(f) {
-		f.Add(data)
+		file, err := elf.NewFile(bytes.NewReader(data))
+		if err != nil {
+			f.Fatal(err)
+		}
+		some := elftest.Some(f, file, append(names, ".note.go.buildid", ".text")...).Without(".text")
+		if lookAll(some.Bytes()) == 0 {
+			f.Fatal("no inlined calls in what is left of the file")
+		}
+		text := elftest.Of(f, file, ".text")
+		var parts [7][]byte
+		var at [7]uint64
+		for i, name := range names {
+			s := elftest.Of(f, file, name)
+			parts[i], at[i] = s.Data, s.Addr
+		}
+		f.Add(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], at[0], at[1], at[2], at[3], at[4], at[5], at[6], text.Addr, uint16(text.Size), uint8(0))
+		f.Add(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], at[0], at[1], at[2], at[3], at[4], at[5], at[6], text.Addr, uint16(text.Size), uint8(fuzzBare))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { lookAll(data) })
+	f.Fuzz(func(t *testing.T, rodata, pclntab, relro, rela, dynamic, noptrdata, module []byte, rodataAt, pclntabAt, relroAt, relaAt, dynamicAt, noptrdataAt, moduleAt, textAt uint64, textSize uint16, options uint8) {
+		file := elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
+			{Name: ".text", Type: elf.SHT_NOBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: textAt, Size: uint64(textSize)},
+			{Name: ".note.go.buildid"},
+		}}
+		if options&fuzzBig != 0 {
+			file.Order, file.Machine = binary.BigEndian, elf.EM_S390
+		}
+		if options&fuzz32 != 0 {
+			file.Class = elf.ELFCLASS32
+		}
+		if options&fuzzFixed != 0 {
+			file.Type = elf.ET_EXEC
+		}
+		addresses := []uint64{rodataAt, pclntabAt, relroAt, relaAt, dynamicAt, noptrdataAt, moduleAt}
+		for i, p := range [][]byte{rodata, pclntab, relro, rela, dynamic, noptrdata, module} {
+			s := elftest.Section{Name: names[i], Flags: elf.SHF_ALLOC, Addr: addresses[i], Data: p}
+			if i > 1 {
+				s.Flags |= elf.SHF_WRITE
+			}
+			if i == 4 {
+				s.Segment = elf.PT_DYNAMIC
+			}
+			if len(p) > 0 {
+				file.Sections = append(file.Sections, s)
+			}
+		}
+		file.Bare = options&fuzzBare != 0
+		data := file.Bytes()
+		bounds.Hold(t, 1<<20+100*len(data), func() { lookAll(data) })
+	})
 }
