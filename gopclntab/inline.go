@@ -55,12 +55,13 @@ func (f Func) Inlined(pc uint64) []Call {
 		return nil
 	}
 	var chain []Call
+	left := maxSteps
 	at := pc
 	if t, ok := f.treeAt(pc); ok {
 		var indices []int32
 		for i := t.index(at); i >= 0 && int(i) < len(t.calls) && t.calls[i].ok && len(chain) < maxDepth; i = t.calls[i].outer {
 			c := Call{Function: text(f.t.names, uint64(t.calls[i].name))}
-			c.File, c.Line, _ = f.Line(at)
+			c.File, c.Line, _ = f.line(at, &left)
 			chain = append(chain, c)
 			indices = append(indices, i)
 			at = t.calls[i].site
@@ -68,19 +69,20 @@ func (f Func) Inlined(pc uint64) []Call {
 		t.extents(chain, indices, pc)
 	}
 	c := Call{Function: f.Name(), Lo: f.Lo, Entry: f.Lo}
-	c.File, c.Line, _ = f.Line(at)
+	c.File, c.Line, _ = f.line(at, &left)
 	return append(chain, c)
 }
 
 // treeAt is tree, if there is any call inlined at pc: mostly there is none.
 func (f Func) treeAt(pc uint64) (t *tree, ok bool) {
-	if r, ok := f.value(f.pcData(pcDataInlineIndex), pc); !ok || r.value < 0 {
+	left := maxSteps
+	if r, ok := f.value(f.pcData(pcDataInlineIndex), pc, &left); !ok || r.value < 0 {
 		return nil, false
 	}
 	return f.tree()
 }
 
-// tree reads which calls are inlined into f.
+// tree reads which calls are inlined into f. Where it is not ok, t is what has been read in vain.
 func (f Func) tree() (t *tree, ok bool) {
 	nth := funcDataInlineTree
 	if f.t.Version == Go12 {
@@ -101,7 +103,7 @@ func (f Func) tree() (t *tree, ok bool) {
 		last = max(last, c.value)
 	}
 	if last < 0 || last >= maxInlined {
-		return nil, false
+		return t, false
 	}
 	t.data = read(f.t.FuncData, int64(base), (int(last)+1)*t.size)
 	t.calls = make([]call, len(t.data)/t.size)
@@ -190,17 +192,25 @@ const fitTrees = 8
 
 // FuncDataFits reports whether data may be what FUNCDATA words of the table are for:
 // whether the trees of inlined calls of its first functions with such are in it, and
-// agree with the lines of the code.
+// agree with the lines of the code. Of large functions the first calls are looked at.
 func (t *Table) FuncDataFits(data io.ReaderAt) bool {
 	with := *t
 	with.FuncData = data
-	for i, trees := 0, 0; i < t.n && trees < fitTrees; i++ {
+	left, trees := maxSteps, 0
+	for i := 0; i < t.n && trees < fitTrees; i++ {
+		if left <= 0 {
+			return trees > 0
+		}
 		f, ok := with.Func(i)
 		if !ok {
 			continue
 		}
-		if calls, ok := f.tree(); ok {
-			if !calls.fits() {
+		calls, ok := f.tree()
+		if calls != nil {
+			left -= len(calls.runs)
+		}
+		if ok {
+			if !calls.fits(&left) {
 				return false
 			}
 			trees++
@@ -209,9 +219,13 @@ func (t *Table) FuncDataFits(data io.ReaderAt) bool {
 	return true
 }
 
-// fits reports whether what the tree says of each call may be true.
-func (t *tree) fits() bool {
+// fits reports whether what the tree says of each call may be true. It takes the entries of
+// tables that it reads from left, and is content where there are none left.
+func (t *tree) fits(left *int) bool {
 	for _, r := range t.runs {
+		if *left--; *left <= 0 {
+			return true
+		}
 		if r.value < 0 {
 			continue
 		}
@@ -220,16 +234,16 @@ func (t *tree) fits() bool {
 		}
 		c, p := &t.calls[r.value], t.data[int(r.value)*t.size:]
 		if t.f.t.Version < Go120 {
-			_, line, _ := t.f.Line(c.site)
+			_, line, _ := t.f.line(c.site, left)
 			if outer := int16(t.f.t.ByteOrder.Uint16(p)); int32(outer) != c.outer || int(t.f.t.u32(p, 8)) != line {
-				return false
+				return *left <= 0
 			}
 			continue
 		}
 		// The function's first line is not known where it is another shared library's.
-		_, line, _ := t.f.Line(r.lo)
+		_, line, _ := t.f.line(r.lo, left)
 		if start := int(t.f.t.u32(p, 12)); p[1]|p[2]|p[3] != 0 || line < start || c.name == 0 && start == 0 {
-			return false
+			return *left <= 0
 		}
 	}
 	return true

@@ -1,7 +1,7 @@
 package gopclntab
 
-// maxSteps bounds how many entries of a table of values are read for one look-up. The
-// largest functions that there are have some ten thousand.
+// maxSteps bounds how many entries of tables of values are read for one look-up. The largest
+// functions that there are have some ten thousand, and each inlined call is looked up in two tables.
 const maxSteps = 1 << 20
 
 // run is the value of a range of addresses.
@@ -33,7 +33,7 @@ func (f Func) cursor(off uint32) cursor {
 // next reads the next run, false if there is no other.
 func (c *cursor) next() bool {
 	v, ok := c.varint()
-	if !ok || v == 0 && c.steps > 0 || c.steps == maxSteps || c.hi >= c.end {
+	if !ok || v == 0 && c.steps > 0 || c.hi >= c.end {
 		return false
 	}
 	n, ok := c.varint()
@@ -64,12 +64,12 @@ func (c *cursor) varint() (v uint32, ok bool) {
 	return 0, false
 }
 
-// value finds the run that holds pc.
-func (f Func) value(off uint32, pc uint64) (r run, ok bool) {
+// value finds the run that holds pc. It takes the entries that it reads from left.
+func (f Func) value(off uint32, pc uint64, left *int) (r run, ok bool) {
 	if pc < f.Lo || pc >= f.Hi {
 		return run{}, false
 	}
-	for c := f.cursor(off); c.next(); {
+	for c := f.cursor(off); *left > 0 && c.next(); *left-- {
 		if pc < c.hi {
 			return c.run, true
 		}
@@ -85,7 +85,8 @@ func (f Func) SPDelta(pc uint64) (delta int32, lo, hi uint64, ok bool) {
 	if f.t == nil {
 		return 0, 0, 0, false
 	}
-	r, ok := f.value(f.word(wordSP), pc)
+	left := maxSteps
+	r, ok := f.value(f.word(wordSP), pc, &left)
 	return r.value, r.lo, r.hi, ok
 }
 
@@ -95,11 +96,17 @@ func (f Func) Line(pc uint64) (file string, line int, ok bool) {
 	if f.t == nil {
 		return "", 0, false
 	}
-	n, ok := f.value(f.word(wordLine), pc)
+	left := maxSteps
+	return f.line(pc, &left)
+}
+
+// line is Line. It takes the entries that it reads from left.
+func (f Func) line(pc uint64, left *int) (file string, line int, ok bool) {
+	n, ok := f.value(f.word(wordLine), pc, left)
 	if !ok || n.value < 0 {
 		return "", 0, false
 	}
-	i, ok := f.value(f.word(wordFile), pc)
+	i, ok := f.value(f.word(wordFile), pc, left)
 	if !ok || i.value < 0 {
 		return "", 0, false
 	}
