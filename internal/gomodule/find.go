@@ -19,6 +19,7 @@ type finder struct {
 	bias   uint64
 	relocs []byte // see relocations
 	read   bool   // relocs were read
+	left   uint64 // bytes of data that may still be searched for pointers
 }
 
 // errNone is the answer for most modules.

@@ -29,7 +29,7 @@ func Table(m *target.Module) (t *gopclntab.Table, bias uint64, err error) {
 		if err != nil {
 			return &answer{err: err}
 		}
-		f := finder{im: im, bias: bias}
+		f := finder{im: im, bias: bias, left: maxSearch}
 		t, err := f.find()
 		return &answer{t, bias, err}
 	}).(*answer)

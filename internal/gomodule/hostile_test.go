@@ -14,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -108,6 +109,53 @@ func TestDamaged(t *testing.T) {
 		if fewer < 50 {
 			t.Errorf("%d of the damaged files have fewer inlined calls than the whole one", fewer)
 		}
+	}
+}
+
+// counted counts what is read of a file.
+type counted struct {
+	*bytes.Reader
+	n int64
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// A file whose segments are all the same bytes, with more tables than are tried, none of which has
+// a struct moduledata, is not searched from end to end for each of them.
+func TestManySegments(t *testing.T) {
+	header := binary.LittleEndian.AppendUint32(nil, 0xfffffff1)
+	header = append(header, 0, 0, 1, 8)
+	for _, v := range []uint64{1, 1, 0, 72, 72, 72, 72, 72} {
+		header = binary.LittleEndian.AppendUint64(header, v)
+	}
+	header = append(header, make([]byte, 24)...)
+	file := elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_EXEC, Sections: []elftest.Section{
+		{Name: ".go.buildinfo", Flags: elf.SHF_ALLOC | elf.SHF_WRITE, Addr: 0x1000, Data: bytes.Repeat(header, 8000)},
+	}}
+	const segments = 5000
+	for range segments - 1 {
+		file.Sections = append(file.Sections, elftest.Section{Flags: elf.SHF_ALLOC | elf.SHF_WRITE, Addr: 0x1000, Type: elf.SHT_NOBITS})
+	}
+	data := file.Bytes()
+	// All are the first.
+	first := data[binary.LittleEndian.Uint64(data[0x20:]):]
+	for i := range segments {
+		copy(first[56*i:56*(i+1)], first[:56])
+	}
+	r := &counted{Reader: bytes.NewReader(data)}
+	im, err := target.OpenImage(r, int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Table(walktest.Map("/hostile", im, 0)); err == nil {
+		t.Error("there is a table")
+	}
+	if r.n > 3*maxSearch {
+		t.Errorf("%d bytes were read of %d", r.n, len(data))
 	}
 }
 

@@ -97,10 +97,12 @@ func (f *finder) pointers(t *gopclntab.Table, addr uint64) iter.Seq[uint64] {
 			values = append(values, addr+f.bias)
 		}
 		for _, p := range f.im.Progs {
-			if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 || p.Filesz == 0 {
+			if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 || p.Filesz == 0 || f.left == 0 {
 				continue
 			}
-			data := f.im.Loaded(p.Vaddr, min(p.Filesz, maxSearch))
+			n := min(p.Filesz, f.left) // segments may be the same bytes
+			f.left -= n
+			data := f.im.Loaded(p.Vaddr, n)
 			for _, value := range values {
 				var mark []byte
 				if t.PtrSize == 4 {

@@ -15,7 +15,8 @@ type place struct {
 	addr uint64
 }
 
-// maxSearch bounds how much of a file without section headers is searched.
+// maxSearch bounds how much of a file without section headers is searched, and how much of any
+// file's data for pointers to a table.
 const maxSearch = 1 << 29
 
 // places yields the parts of an image that may hold a table. Of a file with sections
