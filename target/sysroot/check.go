@@ -30,7 +30,10 @@ func (f *Files) check(im *target.Image, mappings []target.Mapping) (told bool, e
 		}
 		return true, nil
 	}
-	return f.checkDynamic(im, bias)
+	if told, err = f.checkDynamic(im, bias); err == nil {
+		err = f.checkPointers(im, bias)
+	}
+	return told && err == nil, err
 }
 
 func known(id string) string {

@@ -5,6 +5,7 @@
 // What enters: paths as the target has them, and where they are mapped. What
 // leaves: a [target.Module] for each, whose image is the file that was mapped
 // and no other: it is held against the target's memory, by its build ID or, for
-// want of that, by its dynamic section. Where it is another, or there is none,
-// the image is read from memory, and the user is told.
+// want of that, by its dynamic section and the addresses of code in its data.
+// Where it is another, or there is none, the image is read from memory, and the
+// user is told.
 package sysroot

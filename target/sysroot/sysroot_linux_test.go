@@ -217,6 +217,49 @@ func TestDynamic(t *testing.T) {
 	}
 }
 
+// A static program has neither a dynamic section nor, in some cores, any text: another build of
+// it is told by its tables of functions.
+func TestPointers(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		flags []string
+		same  bool // the other build cannot be told: it has too few such addresses
+	}{
+		{"static", []string{"-static", "-no-pie"}, false},
+		{"static, position-independent", []string{"-static-pie"}, false},
+		{"dynamic", []string{"-pie"}, true},
+		{"dynamic, at a fixed address", []string{"-no-pie", "-Wl,-z,now"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			flags := append(tt.flags, "-Wl,--build-id=none")
+			program := gdbtest.Build(t, "chain.c", append(flags, "-O2")...)
+			other := gdbtest.Build(t, "chain.c", append(flags, "-O0")...)
+			p := gdbtest.Start(t, program)
+			tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tg.Close()
+			files := sysroot.New(sysroot.Options{Arch: amd64.Arch}, textless{tg})
+			defer files.Close()
+			for _, path := range []string{program, other} {
+				im, file, err := target.OpenFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer file.Close()
+				err = files.Check(im, module(t, tg, program).Mappings)
+				switch {
+				case path == program && err != nil:
+					t.Errorf("the program: %v", err)
+				case path == other && !tt.same && (!errors.Is(err, sysroot.ErrMismatch) || !strings.Contains(err.Error(), "addresses of code")):
+					t.Errorf("another build: %v", err)
+				}
+			}
+		})
+	}
+}
+
 // silent is memory that nobody can read.
 type silent struct{}
 
