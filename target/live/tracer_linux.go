@@ -20,6 +20,10 @@ import (
 // others stand still meanwhile.
 const sleepGrace = 50 * time.Millisecond
 
+// runnable is how many times as long a thread is waited for that could run: it will stop as
+// soon as it gets a processor, for which it waits on a busy machine.
+const runnable = 4
+
 // tracer stops a process's threads. All its methods run on one locked OS thread,
 // since ptrace knows that as the tracer, not the process.
 type tracer struct {
@@ -279,7 +283,7 @@ func (t *tracer) await(ctx context.Context) error {
 // judge looks why a thread has not stopped yet.
 func (t *tracer) judge(x *tracee, deadline time.Time) {
 	s, err := t.proc.status(taskFile(x.tid, ""))
-	held := time.Since(x.since)
+	held, again := time.Since(x.since), false
 	switch {
 	case t.hasEnded(x.tid):
 		x.state = gone
@@ -288,10 +292,15 @@ func (t *tracer) judge(x *tracee, deadline time.Time) {
 	case err == nil && s.state[:1] == "D" && held > sleepGrace:
 		x.state = failed
 		x.err = notStopped(x.tid, "it is in uninterruptible sleep (state D)"+t.where(x.tid))
+	case err == nil && s.state[:1] == "R" && held < runnable*deadline.Sub(x.since):
+		again = true
 	case time.Now().After(deadline):
 		x.state = failed
 		x.err = notStopped(x.tid, fmt.Sprintf("it has not stopped within %v, its state is %s%s", held.Round(time.Millisecond), s.state, t.where(x.tid)))
 	default:
+		again = true
+	}
+	if again {
 		// Another thread of ours may have taken this ID in execve(2), after it was
 		// seized and before it was asked to stop.
 		ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil)
