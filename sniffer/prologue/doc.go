@@ -7,5 +7,6 @@
 // functions around. It declines where the return address that it finds follows no call.
 //
 // It also answers for a frame 0 whose PC is no code at all: a call through a bad
-// function pointer, which has set up nothing yet; and for a thread that has just been made.
+// function pointer, which has set up nothing yet; for a thread that has just been made; and
+// for the code at an entry point, which nobody has called.
 package prologue

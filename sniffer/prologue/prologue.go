@@ -39,6 +39,8 @@ const (
 	maxFunction = 64 << 10
 	// maxEpilogue is room for the instructions that tear a frame down.
 	maxEpilogue = 64
+	// maxEntry is how much code may be at an entry point that calls functions like others.
+	maxEntry = 256
 	// maxInstruction is the length of the longest instruction.
 	maxInstruction = 16
 )
@@ -83,6 +85,9 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 	}
 	if q.Barren() {
+		if begun, ok := atEntry(q); ok {
+			return begun, frame.Claimed
+		}
 		row.Flags |= trad.Guess
 		return row, answer
 	}
@@ -122,6 +127,9 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	if guess, ok := s.byAlignment(q); ok {
 		return guess, frame.Claimed
+	}
+	if begun, ok := atEntry(q); ok {
+		return begun, frame.Claimed
 	}
 	q.SetBarren()
 	row.Flags |= trad.Guess
@@ -171,6 +179,20 @@ func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc ui
 	}
 	row, why := read(code[:got], lo, q.Block)
 	return row, frame.Answer(why)
+}
+
+// atEntry answers for a caller that is the code at the entry point, as the dynamic linker's,
+// which has no table, and no symbol where it is stripped. It may call on beyond a symbol.
+func atEntry(q *frame.Query) (trad.Row, bool) {
+	if q.Innermost() || q.Module == nil || q.Arch.ReadReached == nil {
+		return trad.Row{}, false
+	}
+	im, bias, err := q.Module.Image()
+	if err != nil || im.Entry == 0 || q.Block-bias-im.Entry >= maxEntry {
+		return trad.Row{}, false
+	}
+	row, answer := readFrom(q, im.Entry+bias, q.Block, q.Arch.ReadReached)
+	return outermost(q, row.Lo, row.Len), answer == frame.Claimed
 }
 
 func outermost(q *frame.Query, lo uint64, n uint32) trad.Row {
