@@ -195,9 +195,9 @@ func (w *Walker) again(c *Context, f *Frame) bool {
 // is unwound; nil where the stack ends before.
 func (w *Walker) replay(c *Context) *Frame {
 	s := w.whole
-	if s == nil || w.serial != c.walk {
+	if s == nil || w.serial != c.walk || c.level < s.gone { // a copy of a context may be far behind
 		if s == nil {
-			s = &Stack{table: w.table, modules: w.modules, arch: w.arch}
+			s = &Stack{table: w.table, modules: w.modules, arch: w.arch, forgets: true}
 			w.whole = s
 		}
 		s.live = *c.live

@@ -37,6 +37,7 @@ type Frame struct {
 	spKnown     bool
 	wide        bool // the winner is an Unwinder
 	left        bool // THIS is of type arch by leaves
+	forgotten   bool // THIS was let go: it is Stack.edge
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.
@@ -56,9 +57,13 @@ func (f *Frame) AddressInBlock() uint64 {
 // have been on one stack with frame 0.
 func (f *Frame) MovedOn() bool { return f.moved }
 
-// Next returns the inner frame; the sentinel's is nil.
+// Next returns the inner frame; the sentinel's is nil, and so is that of a frame whose inner
+// ones were let go ([Stack.Outward]).
 func (f *Frame) Next() *Frame {
 	f.stack.missed = true
+	if f.next != nil && f.next.forgotten {
+		return nil
+	}
 	return f.next
 }
 

@@ -76,7 +76,7 @@ const (
 // add puts the frames up to a level in; it reports whether that is not too much.
 func (l *left) add(s *Stack, through int) bool {
 	l.free = extent{}
-	for ; l.next <= through; l.next++ {
+	for ; l.next <= through && len(l.spans) <= maxSpans; l.next++ {
 		f := s.frame(l.next)
 		at := f.cache.CFA
 		if last := len(l.spans) - 1; last >= 0 && l.next > 0 && at >= l.spans[last].hi && at-l.spans[last].hi <= largeGap {

@@ -112,6 +112,10 @@ var (
 // first makes frame 0 from the live registers.
 func (f *Frame) first() *Frame {
 	s := f.stack
+	if s.gone > 0 {
+		s.rewind()
+		f.asked = true
+	}
 	f0 := s.newFrame()
 	f0.next = f
 	f0.pc = s.arch.CodeAddress(s.live.Value[s.arch.PC])

@@ -171,6 +171,13 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 	var v Value
 	for at.kept[i]&1 != 0 {
 		keeper := s.frame(int(at.kept[i] >> 1))
+		if keeper.forgotten {
+			// No frame between has touched the register since.
+			if v, _ = keeper.known(r); v.Lval == InMemory {
+				at.kept[i] = s.keptAt(v.Addr, keeper.Level)
+			}
+			break
+		}
 		if u, ok := keeper.unwinder(); ok {
 			v = u.PrevRegister(keeper, r)
 			break
@@ -271,6 +278,12 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 func (f *Frame) known(r trad.Reg) (Value, bool) {
 	if f.Level < 0 {
 		return f.stack.liveRegister(r), true
+	}
+	if f.forgotten {
+		if i := f.stack.arch.Index(r); i >= 0 {
+			return (*f.values)[i], true
+		}
+		return Value{}, true
 	}
 	if f.prev != nil && r == f.stack.arch.FP {
 		return f.prev.fp, true

@@ -10,18 +10,21 @@ const (
 	maxFails   = 2
 )
 
-// Settle makes all frames of s, up to its Limit, and sees to it that they are of one
-// moment: where some are not (see [Frame.MovedOn]), and the thread can be read once more
-// ([target.Runner]), it is, and its stack is made anew while it is held. Frames that s had
-// before must not be used any more then. Where that does not help, the frames still say
-// so. The error says why the thread could not be read once more.
+// Settle sees to it that the frames of s, up to its Limit, are of one moment: where some are
+// not (see [Frame.MovedOn]), and the thread can be read once more ([target.Runner]), it is,
+// and its stack is made anew while it is held. Frames that s had before must not be used any
+// more then. Where that does not help, the frames still say so. The error says why the thread
+// could not be read once more. Of a deep stack Settle lets frames go ([Stack.Outward]); they
+// are made once more when they are asked for.
 func (s *Stack) Settle() (err error) {
+	defer s.letGo()()
+	moved := s.movesOn()
 	r, ok := s.thread.(target.Runner)
-	for n, fails := 0, 0; ok && n < maxRetakes && fails < maxFails && s.movesOn(); n++ {
+	for n, fails := 0, 0; ok && moved && n < maxRetakes && fails < maxFails; n++ {
 		var failed error
 		if err = r.Retake(func() {
 			if failed = s.Reset(s.target, s.thread); failed == nil {
-				s.movesOn()
+				moved = s.movesOn()
 			}
 		}); err != nil {
 			fails++ // perhaps it could not be stopped for a moment
@@ -30,7 +33,7 @@ func (s *Stack) Settle() (err error) {
 			return failed
 		}
 	}
-	for f := &s.sentinel; f != nil; f, _ = f.Prev() {
+	for f := s.last(); f != nil; f, _ = f.Prev() {
 	}
 	return err
 }
@@ -38,7 +41,7 @@ func (s *Stack) Settle() (err error) {
 // movesOn makes frames up to the first that is of another moment, and reports whether
 // there is one.
 func (s *Stack) movesOn() bool {
-	for f := &s.sentinel; f != nil; f, _ = f.Prev() {
+	for f := s.last(); f != nil; f, _ = f.Prev() {
 		if f.moved {
 			return true
 		}
@@ -49,9 +52,6 @@ func (s *Stack) movesOn() bool {
 // MovedOn reports whether a frame that was made is of another moment than the thread's
 // registers, or what would lead to one more frame.
 func (s *Stack) MovedOn() bool {
-	if s.made == 0 {
-		return false
-	}
-	last := s.frame(s.made - 1)
+	last := s.last()
 	return last.moved || last.late
 }

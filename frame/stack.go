@@ -31,12 +31,15 @@ type Stack struct {
 	query    Query
 	room     [maxRead]byte // of query
 	slabs    []*slab
-	made     int  // frames of slabs that are in use
+	made     int  // frames that were made
+	gone     int  // of those, the innermost, whose rooms others have
+	forgets  bool // inner frames are let go, see Outward
 	partial  bool // live has only some of the thread's registers, see Walker
 	missed   bool // of a partial stack: another register was asked for, or another frame
 	depth    int  // of frames whose rules lead to one another, see maxDepth
 	cycle    cycle
 	left     left
+	edge     Frame // the outermost frame that was let go, with the registers of its PREVIOUS
 }
 
 // New makes the stack of one thread of a target. The error says why the
@@ -79,7 +82,7 @@ func (s *Stack) start(m target.Memory) {
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
-	s.made, s.cycle, s.depth = 0, cycle{}, 0
+	s.made, s.gone, s.cycle, s.depth = 0, 0, cycle{}, 0
 	s.left = left{spans: s.left.spans[:0]}
 }
 
@@ -120,7 +123,10 @@ const slabFrames = 32
 type slab [slabFrames]Frame
 
 func (s *Stack) newFrame() *Frame {
-	if s.made == len(s.slabs)*slabFrames {
+	if s.forgets && s.made-s.gone == 2*keptFrames {
+		s.forget()
+	}
+	if s.made-s.gone == len(s.slabs)*slabFrames {
 		s.slabs = append(s.slabs, new(slab))
 	}
 	f := s.frame(s.made)
@@ -132,8 +138,14 @@ func (s *Stack) newFrame() *Frame {
 	return f
 }
 
-// frame returns a frame that has been made, by its level.
-func (s *Stack) frame(level int) *Frame { return &s.slabs[level/slabFrames][level%slabFrames] }
+// frame returns a frame that has been made, by its level; for all that were let go, the
+// outermost of them.
+func (s *Stack) frame(level int) *Frame {
+	if level -= s.gone; level < 0 {
+		return &s.edge
+	}
+	return &s.slabs[level/slabFrames][level%slabFrames]
+}
 
 // readWord reads one word of the target's pointer size.
 func (s *Stack) readWord(addr uint64) (uint64, error) { return s.window.word(s.arch, addr) }
