@@ -28,7 +28,7 @@ type segments struct {
 
 const (
 	chunkSize = 64 << 10 // lent at once, bytes
-	maxChunks = 512      // kept
+	maxChunks = 128      // kept: where a stack is deeper, its inner part is not needed any more
 )
 
 func (f *file) memory() *segments {

@@ -49,7 +49,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 		timeout = DefaultTimeout
 	}
 	for again := 0; ; again++ {
-		s := &snapshot{tracer: tracer{proc: p}, files: &files{proc: p}, left: copyLimit}
+		s := newSnapshot(p, &files{proc: p}, opts.Sparing)
 		// A process that becomes another one all the time must be held to be seen.
 		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
 		if err == nil {
@@ -119,11 +119,28 @@ type snapshot struct {
 
 	copies []block
 	left   uint64    // how much more may be copied, bytes
+	spare  bool      // of a target that is to be sparing
 	lifted []block   // of one thread, in files.copyRoom
 	stuck  []*tracee // threads that were not let go, in turn
 
 	masked  bool
 	pacMask uint64 // of code addresses; 0 where there is none
+}
+
+func newSnapshot(p *proc, f *files, spare bool) *snapshot {
+	s := &snapshot{tracer: tracer{proc: p}, files: f, spare: spare, left: copyLimit}
+	if spare {
+		s.left = spareFirst
+	}
+	return s
+}
+
+// rest is how much more may be copied in all, when the picture has been taken.
+func (s *snapshot) rest() int64 {
+	if s.spare {
+		return int64(s.left) + spareLimit - spareFirst
+	}
+	return int64(s.left)
 }
 
 // take reads what must be of one moment. All threads are stopped.
@@ -269,7 +286,8 @@ func (s *snapshot) copyStacks(leader int) {
 // target makes the result, after the process has been let go.
 func (s *snapshot) target() (*Target, error) {
 	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
-	m.left.Store(int64(s.left))
+	m.left.Store(s.rest())
+	m.spare = s.spare
 	for i := range s.maps {
 		if v := &s.maps[i]; v.IsVDSO() { // it has no file, and must outlive the process
 			data := make([]byte, v.Hi-v.Lo)

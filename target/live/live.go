@@ -30,6 +30,12 @@ type Options struct {
 	// who waits for whom. Without it each thread is stopped, read and let go by itself,
 	// which holds it for much less.
 	Consistent bool
+
+	// Sparing has the target keep no more memory than walking one stack after the other
+	// takes, however deep stacks are and however many: of the copies of stacks not many
+	// megabytes each are kept, others are made again where they are needed, and
+	// [Thread.LetGo] gives them back. [Target.Snapshot] has little then.
+	Sparing bool
 }
 
 // Target is the picture of a process: of each thread at one moment. It is safe for
@@ -159,6 +165,17 @@ func (t *Thread) MovedOn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.view.moved.Load()
+}
+
+// LetGo gives back the room of what was copied for the thread, of a [Options.Sparing]
+// target: its stack is not walked any more. Whoever does so all the same may find that it
+// has moved on.
+func (t *Thread) LetGo() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.view.memory.spare && !t.target.Consistent {
+		t.view.letGo()
+	}
 }
 
 // Retake stops the thread once more, reads its registers, and as much of its stack as was

@@ -20,6 +20,8 @@ type block struct {
 	data []byte
 	late bool  // of another moment than the registers of the thread that it was copied for
 	of   *view // the thread's; nil for other memory
+	// passing is a copy that is not kept: see view.pass.
+	passing bool
 }
 
 func (b *block) hi() uint64 { return b.lo + uint64(len(b.data)) }
@@ -52,12 +54,20 @@ func (c *copies) add(blocks ...block) {
 	c.list.Store(&all)
 }
 
+// exchange puts one more copy in, and takes out what begins at an address.
+func (c *copies) exchange(b block, out uint64) {
+	list := slices.DeleteFunc(slices.Clone(c.all()), func(x block) bool { return x.passing && x.lo == out })
+	all := disjoint(append(list, b))
+	c.list.Store(&all)
+}
+
 // memory is a process's address space: what was copied for its threads, and behind that
 // the process as it is now.
 type memory struct {
-	live *pages
-	maps []procmaps.Mapping
-	left atomic.Int64 // how much more may be copied, bytes
+	live  *pages
+	maps  []procmaps.Mapping
+	left  atomic.Int64 // how much more may be copied, bytes
+	spare bool         // only so much of a thread's copies is kept: see view.keeps
 	// still reports whether a thread stands where it stood when its view was made. It is
 	// nil where that cannot be told.
 	still func(v *view) bool

@@ -111,7 +111,8 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 		return err
 	}
 	m := t.memory.(*memory)
-	s := &snapshot{tracer: tracer{proc: f.proc}, files: f, maps: t.maps, left: copyLimit, consistent: true}
+	s := newSnapshot(f.proc, f, m.spare)
+	s.maps, s.consistent = t.maps, true
 	tr := &s.tracer
 	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20)) }
 	limit := min(firstHold<<(2*min(t.retakes, 4)), lastHold)
@@ -144,7 +145,7 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	}
 	err := h.run(func() {
 		m.show(views(threads), views(before))
-		m.left.Store(int64(s.left))
+		m.left.Store(s.rest())
 		t.mu.Lock()
 		t.threads, t.taken = threads, s.moment
 		t.mu.Unlock()

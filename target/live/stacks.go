@@ -6,11 +6,16 @@ import (
 )
 
 const (
-	firstCopy    = 64 << 10  // copied of a stack while its thread alone is held
-	stackCopy    = 1 << 20   // copied of it while all threads are held
-	stackLimit   = 8 << 20   // a mapping that goes on for longer above SP is no thread's stack alone
-	stackWindow  = 256 << 10 // copied of such a one
-	copyLimit    = 512 << 20 // all copies together
+	firstCopy   = 64 << 10  // copied of a stack while its thread alone is held
+	stackCopy   = 1 << 20   // copied of it while all threads are held
+	stackLimit  = 8 << 20   // a mapping that goes on for longer above SP is no thread's stack alone
+	stackWindow = 256 << 10 // copied of such a one
+	copyLimit   = 512 << 20 // all copies together
+	// Of a target that is to be sparing:
+	spareFirst   = 64 << 20  // all copies that are made at first
+	spareLimit   = 96 << 20  // all copies together
+	spareKeep    = 8 << 20   // copies of one thread that are kept,
+	spareHeld    = 16 << 20  // where they were made while it was held
 	guardGap     = 1 << 20   // an SP this far below a stack has overflown it
 	ucontextSpan = 256 << 10 // searched for a signal frame, above SP
 	maxSwitches  = 4         // alternate stacks within one another

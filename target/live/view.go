@@ -23,6 +23,7 @@ type view struct {
 
 	mu     sync.Mutex // over making copies
 	held   bool       // the thread is
+	passed []span     // the copies that are not kept, oldest first
 	old    bool       // another view has taken the place of this one
 	size   int64      // of the copies, bytes
 	wanted uint64     // what was read late first
@@ -115,8 +116,10 @@ func (v *view) mayChange(addr uint64) (may bool, end uint64) {
 }
 
 const (
-	maxStep  = 1 << 20  // the most that is copied at a time
-	leastOne = pageSize // the least
+	maxStep    = 1 << 20   // the most that is copied at a time
+	passStep   = 128 << 10 // of what is not kept
+	leastOne   = pageSize  // the least
+	maxPassing = 8         // copies that are not kept at once
 )
 
 // take copies what addr is in, which is in no copy, and more of a stack. It returns nil where
@@ -150,11 +153,51 @@ func (v *view) take(addr uint64) *block {
 			v.late(addr)
 		}
 		v.size += int64(n)
-		v.add(b)
+		if b.passing = b.late && v.memory.spare || !v.keeps(0); b.passing {
+			v.pass(b)
+		} else {
+			v.add(b)
+		}
 		v.memory.changed.Add(1)
 		return v.holder(addr)
 	}
 	return nil
+}
+
+// keeps reports whether copies of n bytes more are kept. What was read while the thread was
+// held is lost otherwise; of one that stands still it can be read again.
+func (v *view) keeps(n int64) bool {
+	switch {
+	case !v.memory.spare:
+		return true
+	case v.held:
+		return v.size+n <= spareHeld
+	}
+	return v.size+n <= spareKeep
+}
+
+// pass puts a copy in that is not kept: there is room for a few, and then the oldest goes. What
+// is read of it once more is copied once more.
+func (v *view) pass(b block) {
+	out := span{lo: b.lo}
+	if len(v.passed) == maxPassing {
+		out = v.passed[0]
+		v.passed = v.passed[1:]
+		v.size -= int64(out.hi - out.lo)
+		v.memory.left.Add(int64(out.hi - out.lo))
+	}
+	v.passed = append(v.passed, span{b.lo, b.hi()})
+	v.exchange(b, out.lo)
+}
+
+// letGo gives back the room of all copies.
+func (v *view) letGo() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.memory.left.Add(v.size)
+	v.size, v.passed = 0, nil
+	v.list.Store(nil)
+	v.memory.changed.Add(1)
 }
 
 // parts returns what is to be copied for addr: first what a stack that grows outward needs,
@@ -167,7 +210,11 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 	if i > 0 {
 		b := &list[i-1]
 		parts[1].lo = max(page, b.hi())
-		if n := min(max(2*uint64(len(b.data)), leastOne), maxStep); addr-b.hi() < n && b.hi()+n > b.hi() {
+		most := uint64(maxStep)
+		if v.memory.spare && v.moved.Load() || !v.keeps(maxStep) {
+			most = passStep
+		}
+		if n := min(max(2*uint64(len(b.data)), leastOne), most); addr-b.hi() < n && b.hi()+n > b.hi() {
 			parts[0] = span{b.hi(), b.hi() + n}
 		}
 	}

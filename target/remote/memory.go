@@ -12,7 +12,7 @@ import (
 const page = 4096
 
 // maxCached bounds what is kept of memory, bytes.
-const maxCached = 256 << 20
+const maxCached = 16 << 20
 
 // memory reads the target's memory in blocks, and keeps them: the target stands
 // still, and every round trip costs.
