@@ -78,6 +78,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	}
 	if file == nil {
 		opts.Threads = flags.tids // the others need not be disturbed
+		opts.Sparing = true
 	}
 	shortSlices()
 	s, err := process(cmd.Context(), pid, opts)
@@ -91,7 +92,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	}
 	if len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
 		// What walking needs is read as it is needed: walk all, as whoever opens it may.
-		if _, _, err := collect(s, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
+		if err := walk(s, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
 			return err
 		}
 	}
@@ -140,6 +141,7 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 				th.Error, th.whole, th.detail = err.Error(), false, err.Error()
 			}
 		},
+		letGo:    func(th target.Thread) { th.(*live.Thread).LetGo() },
 		warnings: t.Warnings,
 	}, nil
 }

@@ -13,21 +13,23 @@ import (
 // walkFlags are the flags of every command that prints stacks.
 type walkFlags struct {
 	tableFlags
-	tids      []int
-	maxFrames int
-	registers bool
-	explain   bool
-	noLines   bool
-	json      bool
-	color     string
+	tids        []int
+	maxFrames   int
+	framesGiven bool // maxFrames is what the user wants, also where it is 0
+	registers   bool
+	explain     bool
+	noLines     bool
+	json        bool
+	color       string
 
-	once bool // for tests: a thread that has run on is not read once more
+	usual int  // for tests: in place of usualFrames
+	once  bool // for tests: a thread that has run on is not read once more
 }
 
 func (w *walkFlags) add(cmd *cobra.Command, host Host) {
 	f := cmd.Flags()
 	f.IntSliceVar(&w.tids, "tid", nil, "only these threads, by thread ID")
-	f.IntVar(&w.maxFrames, "max-frames", 0, "at most this many physical frames a thread; 0 for all")
+	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all (without the flag: %d of all threads together)", usualFrames))
 	w.tableFlags.add(cmd, host)
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print who unwound each frame, by which row, and why others declined")
@@ -52,6 +54,7 @@ func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 	if err := w.check(); err != nil {
 		return err
 	}
+	w.framesGiven = cmd.Flags().Changed("max-frames")
 	return w.start(cmd)
 }
 

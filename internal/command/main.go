@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -69,6 +70,17 @@ func collectLate() {
 	usual := debug.SetGCPercent(400)
 	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
 }
+
+// deep is the level from which on a stack may be so deep that what is copied of it, and of no
+// use any more, is most of the memory in use.
+const deep = 10_000
+
+// collectOften has garbage collected when it is a third of the memory in use, not half.
+var collectOften = sync.OnceFunc(func() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(30)
+	}
+})
 
 func run(args []string, host Host, delve Delve) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -3,8 +3,10 @@ package command_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/command"
@@ -18,6 +20,8 @@ import (
 // TestMain makes of the test binary, which has many names, what its name says.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
+	case "measure":
+		measure()
 	case "sfwalk":
 		os.Exit(command.Main(os.Args[1:], nil, nil))
 	case "sfwalk-full":
@@ -37,6 +41,17 @@ func TestMain(m *testing.M) {
 	os.Setenv("XDG_CONFIG_HOME", os.DevNull)
 	os.Unsetenv("SFWALK_PLUGIN_PATH")
 	os.Exit(m.Run())
+}
+
+// measure runs a command with its arguments, and writes how much memory that took at most, in
+// KiB, to file 3. The kernel counts in what the parent of a new process has in use: that is
+// less here than in a process that has run tests.
+func measure() {
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.Run()
+	fmt.Fprint(os.NewFile(3, "peak"), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	os.Exit(cmd.ProcessState.ExitCode())
 }
 
 // interpreter unwinds the frames of testdata/progs/recurse.c, built with frame pointers, and

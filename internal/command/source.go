@@ -18,6 +18,7 @@ type source struct {
 	root     string                       // folder below which its debug files are looked for first; "" for none
 	about    func(*document)              // fills in what is known of the whole
 	mark     func(target.Thread, *thread) // adds what is known of one thread; nil if there is nothing
+	letGo    func(target.Thread)          // is told of each thread that was printed; nil if nobody cares
 	warnings func() []string              // what the user should know by now
 	retake   func(walk func()) error      // takes a picture of one moment anew; nil where there is none to take
 }
@@ -77,6 +78,24 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 	})
 	s.about(doc)
 	return doc, s.warned(symbols, flags), err
+}
+
+// walk walks all stacks, for what walking reads of the target.
+func walk(s *source, flags *walkFlags) error {
+	symbols := s.symbolizer(flags)
+	defer symbols.Close()
+	threads, err := s.threads(flags)
+	if err != nil {
+		return err
+	}
+	var workers []func(int) struct{}
+	for _, w := range newWalkers(s, symbols, flags, len(threads)) {
+		workers = append(workers, func(i int) struct{} {
+			w.thread(threads[i], func(*frame.Frame) {})
+			return struct{}{}
+		})
+	}
+	return inOrder(len(threads), workers, func(struct{}) error { return nil })
 }
 
 // warned returns what the user should know of what was walked.

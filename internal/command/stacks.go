@@ -65,6 +65,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 
 	var workers []func(int) printer
 	used := make(chan printer, (1+ahead)*len(walkers)) // room for all of them
+	turns := newTurns()
 	for _, w := range walkers {
 		workers = append(workers, func(i int) (p printer) {
 			select {
@@ -72,9 +73,15 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 			default:
 				p = flags.printer(out)
 				p.sheet().buf = make([]byte, 0, pageSize)
-				if len(walkers) == 1 {
-					p.sheet().out = out // nobody has to wait for anybody
+			}
+			p.sheet().out, p.sheet().turn = nil, func() io.Writer {
+				if turns.wait(i) {
+					return out
 				}
+				return io.Discard
+			}
+			if len(walkers) == 1 {
+				p.sheet().out = out // nobody has to wait for anybody
 			}
 			p.thread(doc, i)
 			level := 0
@@ -83,14 +90,22 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 				level += p.frame(w, level, f)
 			})
 			p.end(&th)
+			if s.letGo != nil {
+				s.letGo(threads[i])
+			}
 			p.sheet().whole = th.whole
 			return p
 		})
 	}
 	whole = true
+	written := 0
 	err = inOrder(len(threads), workers, func(p printer) error {
 		whole = whole && p.sheet().whole
 		err := p.sheet().write(out)
+		if written++; err != nil {
+			written = len(threads) + 1
+		}
+		turns.next(written)
 		select {
 		case used <- p:
 		default:
@@ -106,9 +121,10 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 
 // page is what a stack is written on.
 type page struct {
-	out   io.Writer // where it goes; nil where it must be kept until it is its turn
-	err   error     // of out
-	full  [][]byte  // what comes before buf
+	out   io.Writer        // where it goes; nil where it must be kept until it is its turn
+	turn  func() io.Writer // waits for the turn
+	err   error            // of out
+	full  [][]byte         // what comes before buf
 	buf   []byte
 	whole bool // the stack is
 }
@@ -119,11 +135,17 @@ func (p *page) sheet() *page { return p }
 // would copy it again and again.
 const pageSize = 16 << 10
 
+// maxPages is how many buffers of one stack are kept until it is its turn.
+const maxPages = 32
+
 // makeRoom begins another buffer where this one is nearly full.
 func (p *page) makeRoom() {
 	switch {
 	case len(p.buf) <= pageSize-pageSize/8:
 	case p.out != nil:
+		p.err = p.write(p.out)
+	case len(p.full) == maxPages:
+		p.out = p.turn()
 		p.err = p.write(p.out)
 	default:
 		p.full = append(p.full, p.buf)

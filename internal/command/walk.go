@@ -41,6 +41,7 @@ type walker struct {
 	table   *frame.Table
 	stack   *frame.Stack      // of the thread that is being walked, in the room of those before
 	spots   map[spotKey]*spot // stacks share most of theirs
+	frames  *allowance        // of all walkers
 	plugins []Sniffer         // those in the table: they may have names for code
 }
 
@@ -48,9 +49,10 @@ type walker struct {
 func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
 	plugins := flags.plugins.of(s)
 	table := flags.table(s.Arch(), plugins)
+	frames := flags.allowance()
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	for i := range list {
-		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, spots: make(map[spotKey]*spot), plugins: plugins}
+		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, spots: make(map[spotKey]*spot), plugins: plugins, frames: frames}
 		table = table.Clone()
 	}
 	return list
@@ -59,6 +61,9 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 // spotKey is a place in the code that frames run at. A frame that was interrupted
 // there and one that called from just before have the same address in block.
 type spotKey struct{ pc, block uint64 }
+
+// maxSpots is how many spots are kept.
+const maxSpots = 1 << 14
 
 // spot is what is known of a place in the code.
 type spot struct {
@@ -91,6 +96,9 @@ func (w *walker) spot(f *frame.Frame) *spot {
 			s.file = key.pc - bias
 		}
 	}
+	if len(w.spots) == maxSpots {
+		clear(w.spots)
+	}
 	w.spots[key] = s
 	return s
 }
@@ -115,13 +123,16 @@ func nameOf(plugins []Sniffer, f *frame.Frame, known bool) (name Symbol, ok bool
 
 // start makes the walker's stack that of a thread.
 func (w *walker) start(th target.Thread) (err error) {
-	if w.stack != nil {
-		return w.stack.Reset(w.target, th)
+	if w.stack == nil {
+		if w.stack, err = frame.New(w.target, th, w.table); err != nil {
+			return err
+		}
+	} else if err = w.stack.Reset(w.target, th); err != nil {
+		return err
 	}
-	if w.stack, err = frame.New(w.target, th, w.table); err == nil {
-		w.stack.Limit = w.flags.maxFrames
-	}
-	return err
+	w.stack.Limit = w.flags.maxFrames
+	w.frames.limit(w.stack)
+	return nil
 }
 
 // thread walks a thread and calls yield with each of its frames.
@@ -134,11 +145,12 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 		out.Error = err.Error()
 		return out
 	}
-	if !w.flags.once {
+	if _, runs := th.(target.Runner); runs && !w.flags.once {
 		w.stack.Settle() // where that cannot be, the frames say so
 	}
 	var last *frame.Frame
-	for f, err := range w.stack.All() {
+	share := w.frames.share()
+	for f, err := range w.stack.Outward() {
 		if err != nil {
 			out.Error = err.Error()
 			if why := errors.Unwrap(err); why != nil {
@@ -146,12 +158,25 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 			}
 			break
 		}
+		if !share.has(f.Level) {
+			break
+		}
+		if f.Level == deep {
+			collectOften()
+		}
 		last = f
 		yield(f)
 	}
-	reason := last.StopReason()
-	out.Stop = reason.String()
 	out.MovedOn = w.stack.MovedOn()
+	reason := frame.Limit
+	if !share.spent {
+		reason = last.StopReason()
+	}
+	out.Stop = reason.String()
+	if reason == frame.Limit && w.frames != nil {
+		out.Error, out.detail = "stack ends at the usual limit: "+spentText, spentText
+		return out
+	}
 	// Fewer frames on request is no fault of the stack.
 	out.whole = reason.Whole() || reason == frame.Limit
 	if out.whole {

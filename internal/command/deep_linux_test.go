@@ -1,0 +1,139 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// measured runs sfwalk as a process of its own. It returns how much memory that took at most,
+// in KiB, and the lines that it printed, or parts of a document, as far as keep wants them.
+func measured(t *testing.T, keep func(part []byte) bool, args ...string) (peak int64, parts []string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"sfwalk", "measure"} {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peakFile, err := os.Create(filepath.Join(dir, "peak"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peakFile.Close()
+	cmd := exec.Command(filepath.Join(dir, "measure"), append([]string{filepath.Join(dir, "sfwalk")}, args...)...)
+	var errs bytes.Buffer
+	cmd.Stderr, cmd.ExtraFiles = &errs, []*os.File{peakFile}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := byte('\n')
+	if slices.Contains(args, "--json") {
+		end = '}'
+	}
+	for r := bufio.NewReader(out); err == nil; {
+		var part []byte
+		if part, err = r.ReadSlice(end); keep(part) {
+			parts = append(parts, string(part))
+		}
+	}
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != exitEarly {
+		t.Fatalf("sfwalk %s: %v\n%s", strings.Join(args, " "), err, errs.String())
+	}
+	text, _ := os.ReadFile(peakFile.Name())
+	if peak, err = strconv.ParseInt(string(text), 10, 64); err != nil {
+		t.Fatal(err)
+	}
+	return peak, parts
+}
+
+// startDeep starts a program that calls itself so many times, with stack enough.
+func startDeep(t *testing.T, depth int) *gdbtest.Process {
+	t.Helper()
+	program := gdbtest.Build(t, "recurse.c", gdbtest.Plain...)
+	if out, err := exec.Command("/bin/sh", "-c", "ulimit -s 1000000").CombinedOutput(); err != nil {
+		t.Skipf("ulimit -s: %s", out)
+	}
+	return gdbtest.Start(t, "/bin/sh", "-c", fmt.Sprintf(`ulimit -s 1000000 && exec "$0" %d`, depth), program)
+}
+
+// calls counts the frames of the two functions that call each other.
+func calls(n *int) func([]byte) bool {
+	return func(line []byte) bool {
+		for _, call := range []string{" in even", " in odd", `"function":"even"`, `"function":"odd"`} {
+			*n += bytes.Count(line, []byte(call))
+		}
+		return bytes.HasPrefix(line, []byte("stop:")) || bytes.Contains(line, []byte(" in main "))
+	}
+}
+
+// What sfwalk takes does not grow with the depth of a stack, whose frames are printed as they
+// come: for a million frames it is no more than 32 MiB more than for a thousand.
+func TestDeepStackMemory(t *testing.T) {
+	const grown = 32 << 10 // KiB
+	shallow := startDeep(t, 1000)
+	least, _ := measured(t, calls(new(int)), "attach", strconv.Itoa(shallow.PID))
+	for _, tt := range []struct {
+		depth int
+		args  []string
+	}{{1_000_000, nil}, {150_000, []string{"--json"}}, {150_000, []string{"--consistent"}}, {150_000, []string{"open"}}} {
+		p := startDeep(t, tt.depth)
+		args := append([]string{"attach", strconv.Itoa(p.PID)}, tt.args...)
+		if len(tt.args) > 0 && tt.args[0] == "open" {
+			file := filepath.Join(t.TempDir(), "snapshot")
+			if _, _, err := command("attach", strconv.Itoa(p.PID), "--max-frames", "1", "--save", file); err != nil {
+				t.Fatal(err)
+			}
+			args = []string{"open", file}
+		}
+		n := 0
+		peak, lines := measured(t, calls(&n), args...)
+		if n != tt.depth || strings.HasPrefix(strings.Join(lines, ""), "stop:") {
+			t.Errorf("sfwalk %s: %d calls, want %d: %q", args[0], n, tt.depth, lines)
+		}
+		if peak > least+grown {
+			t.Errorf("sfwalk %s %q: %d KiB for %d frames, %d for 1000", args[0], tt.args, peak, tt.depth, least)
+		}
+		t.Logf("%s %q: %d KiB for %d frames, %d KiB for 1000", args[0], tt.args, peak, tt.depth, least)
+		p.Exit(t)
+	}
+}
+
+// Where the user has not said how many frames are wanted, a process has not more than so many
+// shown of all its threads together, and is told which flag shows more.
+func TestUsualFrames(t *testing.T) {
+	const depth, usual = 20_000, 7000
+	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{strconv.Itoa(depth)})
+	th := take(t, p.PID, &walkFlags{usual: usual}).Threads[0]
+	if n := len(th.Frames); n < usual-frameShare || n > usual+leastFrames || th.whole || th.Stop != "limit" || !strings.Contains(th.Error, "--max-frames 0 shows all") {
+		t.Errorf("%d frames, want %d at most: whole: %v, %q, %q", n, usual, th.whole, th.Stop, th.Error)
+	}
+	for _, flags := range []*walkFlags{{usual: usual, framesGiven: true}, {usual: usual, maxFrames: 2 * depth}, {}} {
+		if th := take(t, p.PID, flags).Threads[0]; len(th.Frames) < depth || !th.whole {
+			t.Errorf("%+v: %d frames, want %d: %s", flags, len(th.Frames), depth, th.Stop)
+		}
+	}
+	threads := startTarget(t, "threads.c", gdbtest.Plain, nil)
+	for _, th := range take(t, threads.PID, &walkFlags{usual: 1}).Threads {
+		if !th.whole {
+			t.Errorf("thread %d has not its %d frames: %s", th.TID, leastFrames, th.Stop)
+		}
+	}
+}
