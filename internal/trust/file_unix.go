@@ -1,0 +1,69 @@
+//go:build unix && !linux
+
+package trust
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// File is a file that was looked for once.
+type File struct {
+	// Path is absolute and has no symbolic links. Where Others is nil, nobody else can make it
+	// lead elsewhere.
+	Path   string
+	Info   fs.FileInfo
+	Others error // who else may write to the file, or put another in its place; nil for nobody
+}
+
+// Open follows a path. That somebody else may change the file is no error.
+func Open(path string) (*File, error) { return open(path, false) }
+
+func open(path string, temporary bool) (*File, error) {
+	real, err := filepath.Abs(path)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Path: real}
+	// From "/" on: where one step is nobody else's, nobody else can exchange the next.
+	steps := []string{"/"}
+	for i := 1; i < len(real); i++ {
+		if real[i] == '/' {
+			steps = append(steps, real[:i])
+		}
+	}
+	for _, step := range steps {
+		if err := f.judge(step, false); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.judge(real, !temporary)
+}
+
+func (f *File) judge(path string, end bool) (err error) {
+	if f.Info, err = os.Lstat(path); err != nil {
+		return err
+	}
+	sys, ok := f.Info.Sys().(*syscall.Stat_t)
+	if !ok || f.Others != nil {
+		return nil
+	}
+	if f.Others = owner(path, sys.Uid); f.Others == nil && (end || f.Info.Mode()&fs.ModeSticky == 0) {
+		f.Others = modeWriters(path, uint32(f.Info.Mode().Perm()), sys.Gid)
+	}
+	return nil
+}
+
+// Reader opens the file to be read.
+func (f *File) Reader() (*os.File, error) { return os.Open(f.Path) }
+
+// Held is nil: this system runs no descriptors.
+func (f *File) Held() *os.File { return nil }
+
+// Close lets go of the file.
+func (f *File) Close() error { return nil }

@@ -1,0 +1,107 @@
+//go:build unix
+
+package trust
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// owner says that a file belongs to somebody else.
+func owner(path string, uid uint32) error {
+	if own := uint32(os.Geteuid()); uid != 0 && uid != own {
+		return fmt.Errorf("%s belongs to user %d: as user %d, name the program with --plugin if you trust it", path, uid, own)
+	}
+	return nil
+}
+
+// modeWriters says who else may write to a file of root's or the user's, by its mode.
+func modeWriters(path string, mode, gid uint32) error {
+	if mode&0o002 != 0 {
+		return writable(path, "")
+	}
+	if mode&0o020 != 0 {
+		return groupWrites(path, gid)
+	}
+	return nil
+}
+
+// writable says that others may write to a file. What takes the right from the group takes it from all
+// that an access control list names, too.
+func writable(path, who string) error {
+	return fmt.Errorf("others may write to %s%s: chmod go-w %s", path, who, path)
+}
+
+// groupWrites says that a group that may write to a file has members.
+func groupWrites(path string, gid uint32) error {
+	own := gid == 0 || gid == uint32(os.Geteuid()) && gid == uint32(os.Getegid())
+	if !own {
+		return writable(path, fmt.Sprintf(" (group %d)", gid))
+	}
+	who, err := member(gid)
+	if err != nil {
+		return fmt.Errorf("%s can be written by group %d, and who that is cannot be told: %w: chmod go-w %s", path, gid, err, path)
+	}
+	if who != "" {
+		return writable(path, fmt.Sprintf(" (%s is in group %d)", who, gid))
+	}
+	return nil
+}
+
+// etc is the folder where members of groups are listed.
+var etc = "/etc"
+
+// member names one who is in a group beside root and the user, "" for nobody. Groups of other
+// systems' users (LDAP) are not known: they have numbers that are neither root's nor the user's own.
+func member(gid uint32) (name string, err error) {
+	group := strconv.FormatUint(uint64(gid), 10)
+	trusted := map[string]bool{"": true, "root": true}
+	own := []string{"0", strconv.Itoa(os.Geteuid())}
+	err = lines(filepath.Join(etc, "passwd"), func(fields []string) {
+		switch { // name:password:UID:GID:…
+		case len(fields) < 4:
+		case slices.Contains(own, fields[2]):
+			trusted[fields[0]] = true
+		case fields[3] == group && name == "":
+			name = fields[0]
+		}
+	})
+	if err != nil || name != "" {
+		return name, err
+	}
+	err = lines(filepath.Join(etc, "group"), func(fields []string) {
+		if len(fields) < 4 || fields[2] != group { // name:password:GID:name,name
+			return
+		}
+		for user := range strings.SplitSeq(fields[3], ",") {
+			if !trusted[user] && name == "" {
+				name = user
+			}
+		}
+	})
+	return name, err
+}
+
+// lines reads the lines of a file of fields. That there is none is no error.
+func lines(path string, line func(fields []string)) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	list := bufio.NewScanner(f)
+	for list.Scan() {
+		line(strings.Split(list.Text(), ":"))
+	}
+	return list.Err()
+}
