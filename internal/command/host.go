@@ -24,6 +24,7 @@ type Host interface {
 type Program struct {
 	Path   string
 	SHA256 string // the checksum in hexadecimal that it must have; "" for any
+	Guard  bool   // it was found in a directory: nobody but root and the user may have a hand in it
 }
 
 // StartOptions says how to start a plug-in.
@@ -41,6 +42,8 @@ type Plugin interface {
 	Sniffer(Process) Sniffer
 	// Err returns why the plug-in was put out of use, nil while it is not.
 	Err() error
+	// SHA256 returns the checksum of the program that runs, in hexadecimal.
+	SHA256() (string, error)
 	io.Closer
 }
 

@@ -2,12 +2,10 @@ package command
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,25 +36,16 @@ type pluginItem struct {
 	StartUS       int64    `json:"start_us"`
 }
 
-func newPluginItem(p Program, a *About) pluginItem {
+func newPluginItem(program Program, p Plugin) pluginItem {
+	a := p.About()
+	sum, err := p.SHA256()
+	if err != nil {
+		sum = "" // it can be run, and not read
+	}
 	return pluginItem{
 		Name: a.Name, Version: a.Version, Protocol: a.Protocol, Architectures: a.architectures(), Before: a.before(),
-		Path: p.Path, SHA256: sumOf(p.Path), Pinned: p.SHA256 != "", StartUS: a.Started.Microseconds(),
+		Path: program.Path, SHA256: sum, Pinned: program.SHA256 != "", StartUS: a.Started.Microseconds(),
 	}
-}
-
-// sumOf returns a file's checksum, "" if it cannot be read.
-func sumOf(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%x", hash.Sum(nil))
 }
 
 func newPluginList(host Host) *cobra.Command {
@@ -115,7 +104,7 @@ func listPlugins(flags *tableFlags) *pluginList {
 	}
 	if flags.plugins != nil {
 		for _, x := range flags.plugins.usable {
-			list.Plugins = append(list.Plugins, newPluginItem(x.Program, &x.about))
+			list.Plugins = append(list.Plugins, newPluginItem(x.Program, x.plugin))
 		}
 	}
 	return list

@@ -90,7 +90,6 @@ func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, nam
 	}
 	defer plugin.Close()
 	defer context.AfterFunc(ctx, func() { plugin.Close() })()
-	about := plugin.About()
 	s, err := anything(ctx, name, opts)
 	if err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, nam
 		return nil, err
 	}
 	asked := plugin.Sniffer(s.process)
-	doc := newRunDocument(s, newPluginItem(start.Program, &about))
+	doc := newRunDocument(s, newPluginItem(start.Program, plugin))
 	table := r.flags.table(s.Arch(), nil)
 	asked.Insert(table)
 	w := &walker{target: s, flags: r.flags, table: table}

@@ -12,6 +12,7 @@ import (
 type Options struct {
 	Path         string         // of the program
 	SHA256       string         // the checksum in hexadecimal that the program must have; "" for any
+	Guard        bool           // refuse a program that others than root and the user own or may change, as [Find] does; the interpreter of a script, too. It gets no folder of others in its environment
 	StartTimeout time.Duration  // until the plug-in has described itself, and for each process that it begins with; 0 means [DefaultStartTimeout]
 	Deadline     time.Duration  // for one answer; 0 means [DefaultDeadline]
 	Total        time.Duration  // for all answers together, from one [Sniffer.Forget] to the next; 0 means no bound

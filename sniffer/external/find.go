@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/internal/plugindir"
+	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
 // Dirs returns the directories that plug-ins are looked for in: those that the environment
@@ -32,14 +33,14 @@ const LockFile = "plugins.lock"
 // Find lists the plug-ins in directories, by name: executable files whose names begin with
 // "sniffer-". Others' files are not trusted: a directory or program that somebody else but
 // root or the user owns, or may write to, is left out. The warnings say what was left out, why,
-// and what to do.
+// and what to do. What was found is to be started with [Options].Guard: it is checked again then.
 func Find(dirs ...string) (list []Found, warnings []error) {
 	for _, dir := range dirs {
 		candidates := plugindir.Candidates(dir)
 		if len(candidates) == 0 {
 			continue
 		}
-		if err := plugindir.Trusted(dir); err != nil {
+		if err := others(dir); err != nil {
 			warnings = append(warnings, fmt.Errorf("plug-ins in %s: %w: they are left out", dir, err))
 			continue
 		}
@@ -64,12 +65,24 @@ func Find(dirs ...string) (list []Found, warnings []error) {
 	return list, warnings
 }
 
-// usable says why a program in a directory is not to be started.
-func usable(path string) error {
-	if _, err := program(path); err != nil {
+// others says who else may write to a file, or put another in its place.
+func others(path string) error {
+	f, err := trust.Open(path)
+	if err != nil {
 		return err
 	}
-	return plugindir.Trusted(path)
+	defer f.Close()
+	return f.Others
+}
+
+// usable says why a program in a directory is not to be started.
+func usable(path string) error {
+	p, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return p.guard()
 }
 
 var lockLine = regexp.MustCompile(`^([0-9a-fA-F]{64}) [ *](?:\./)?([^/]+)$`)
@@ -77,15 +90,21 @@ var lockLine = regexp.MustCompile(`^([0-9a-fA-F]{64}) [ *](?:\./)?([^/]+)$`)
 // readLock reads a lock file: checksums by name; nil where there is no such file.
 func readLock(path string) (map[string]string, error) {
 	const most = 1 << 20
-	if st, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	file, err := trust.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
-	} else if err == nil && !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
-	if err := plugindir.Trusted(path); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	defer file.Close()
+	switch {
+	case file.Others != nil:
+		return nil, file.Others
+	case !file.Info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	f, err := file.Reader()
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,10 @@ package external_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,45 +36,107 @@ func hostMain() {
 	time.Sleep(time.Minute)
 }
 
-// TestHostKilled: no plug-in, however stubborn, outlives its host, however that ends; and
-// the signal of Ctrl-C is for the host alone.
+// startHost starts this program as a host of plug-ins, in a process group of its own, with
+// a folder for temporary files of its own.
+func startHost(t *testing.T, paths ...string) (cmd *exec.Cmd, stdout io.Reader, tmp string) {
+	t.Helper()
+	tmp, err := os.MkdirTemp("", "") // its name is short: sockets are in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(tmp) })
+	cmd = exec.Command("/proc/self/exe", paths...)
+	cmd.Args[0] = "host"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Env = append(os.Environ(), "GOTRACEBACK=none", "TMPDIR="+tmp, "XDG_RUNTIME_DIR="+tmp)
+	if stdout, err = cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	runtime.LockOSThread() // Pdeathsig is of the thread
+	t.Cleanup(runtime.UnlockOSThread)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, stdout, tmp
+}
+
+// nothingLeft sees to it that a host has left nothing, however it has ended.
+func nothingLeft(t *testing.T, tmp string, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		noneLeft(t, path)
+	}
+	var left []os.DirEntry
+	for range 100 {
+		var err error
+		if left, err = os.ReadDir(tmp); err != nil {
+			t.Fatal(err)
+		}
+		if len(left) == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("still there: %v", left)
+}
+
+// TestHostKilled: no plug-in, however stubborn, outlives its host, however that ends, nor does anybody
+// whom it has started, nor its folder; and the signal of Ctrl-C is for the host alone.
 func TestHostKilled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGSEGV} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
-			paths := []string{plugintest.Path(t, "declines"), plugintest.Path(t, "sigterm"), plugintest.Path(t, "fork")}
-			cmd := exec.Command("/proc/self/exe", paths...)
-			cmd.Args[0] = "host"
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-			cmd.Env = append(os.Environ(), "GOTRACEBACK=none", "TMPDIR="+t.TempDir()) // a host that is killed leaves its files
-			stdout, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
+			var paths []string
+			for _, mode := range []string{"declines", "sigterm", "fork", "fork-away", "fork-twice"} {
+				paths = append(paths, plugintest.Path(t, mode))
 			}
-			runtime.LockOSThread() // Pdeathsig is of the thread
-			defer runtime.UnlockOSThread()
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			cmd, stdout, tmp := startHost(t, paths...)
 			if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
 				t.Fatalf("%q, %v", line, err)
 			}
-			for _, path := range paths {
-				if len(processes(filepath.Dir(path))) == 0 {
-					t.Fatalf("%s does not run", path)
+			for i, path := range paths {
+				want := 1
+				if i > 1 {
+					want = 2 // with whom it has started
+				}
+				if got := len(processes(filepath.Dir(path))); got < want {
+					t.Fatalf("%s: %d processes, want %d", path, got, want)
 				}
 			}
 			if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
 				t.Fatal(err)
 			}
 			cmd.Wait()
-			for _, path := range paths[:2] {
-				noneLeft(t, path)
-			}
-			// What a plug-in has forked has no host, and this machine's kernel no way to say
-			// that it has: it is ended with the plug-in where the host lives.
+			nothingLeft(t, tmp, paths...)
 		})
 	}
+}
+
+// TestHostKilledAnywhen: whatever the host is about when it is killed, nothing is left.
+func TestHostKilledAnywhen(t *testing.T) {
+	t.Parallel()
+	times := 20
+	if os.Getenv("SFWALK_SOAK") != "" {
+		times = 500
+	}
+	paths := []string{plugintest.Path(t, "declines"), plugintest.Path(t, "fork-twice")}
+	begin := time.Now()
+	cmd, stdout, tmp := startHost(t, paths...)
+	bufio.NewReader(stdout).ReadString('\n')
+	ready := time.Since(begin)
+	for range times {
+		syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
+		cmd.Wait()
+		nothingLeft(t, tmp, paths...)
+		if t.Failed() {
+			return
+		}
+		cmd, _, tmp = startHost(t, paths...)
+		time.Sleep(rand.N(ready + ready/4)) // the moment is what is tested
+	}
+	syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
+	cmd.Wait()
+	nothingLeft(t, tmp, paths...)
 }
 
 // TestStdin: a plug-in does not get what is typed.
@@ -171,4 +236,29 @@ func plugintestPath(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestPinnedElsewhere: a program in another's folder whose checksum is pinned runs from a copy that
+// nobody can change.
+func TestPinnedElsewhere(t *testing.T) {
+	path := plugintest.Path(t, "declines")
+	dir := filepath.Dir(path)
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED: only root can give files away")
+	}
+	if err := os.Chown(dir, 12345, 12345); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := external.Start(context.Background(), external.Options{Path: path, SHA256: fmt.Sprintf("%x", sha256.Sum256(program))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if list := processes(dir); len(list) > 0 {
+		t.Errorf("the file in another's folder runs: %v", list)
+	}
 }

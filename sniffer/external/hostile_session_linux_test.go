@@ -96,6 +96,8 @@ func TestBadSession(t *testing.T) {
 		{"floods", patient, nil, nil},
 		{"floods-line", patient, nil, nil},
 		{"fork", patient, nil, nil},
+		{"fork-away", patient, nil, nil},
+		{"fork-twice", patient, nil, nil},
 		{"sigterm", patient, nil, nil},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
@@ -156,25 +158,6 @@ func TestForget(t *testing.T) {
 	}
 	if err := p.Err(); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestForkAway: whom a plug-in leaves behind where nobody finds him holds nobody up, with
-// the files that he has inherited.
-func TestForkAway(t *testing.T) {
-	t.Parallel()
-	s := newSubject(t, "amd64")
-	p, err := start(t, "fork-away", external.Options{Deadline: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, _ := s.with(p)
-	steps, stop := s.walk(t, table)
-	same(t, steps, s.steps, stop)
-	begin := time.Now()
-	p.Close()
-	if took := time.Since(begin); took > 3*time.Second {
-		t.Errorf("Close took %v", took)
 	}
 }
 

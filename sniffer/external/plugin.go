@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/sfwalk/sfwalk/internal/dependent"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
@@ -35,6 +35,7 @@ type Plugin struct {
 	Started     time.Duration      // how long the start took, with the description
 
 	opts    Options
+	program *program
 	stderr  tail
 	client  *hcplugin.Client
 	service protocol.SnifferClient
@@ -59,14 +60,22 @@ const maxMessage = 2 << 20
 func Start(ctx context.Context, o Options) (*Plugin, error) {
 	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
 	o.Deadline = cmp.Or(o.Deadline, DefaultDeadline)
-	path, err := program(o.Path)
+	program, err := open(o.Path)
 	if err != nil {
 		return nil, fmt.Errorf("plug-in %s: %w", o.Path, err)
 	}
-	p := &Plugin{Path: path, opts: o, stderr: tail{to: o.Stderr}, started: make(chan struct{})}
-	if err := checksum(path, o.SHA256); err != nil {
+	path := program.name
+	if o.Guard {
+		err = program.guard()
+	}
+	if err == nil {
+		err = program.checksum(o.SHA256)
+	}
+	if err != nil {
+		program.Close()
 		return nil, fmt.Errorf("plug-in %s: %w", path, err)
 	}
+	p := &Plugin{Path: path, opts: o, program: program, stderr: tail{to: o.Stderr}, started: make(chan struct{})}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	begin := time.Now()
 	started := make(chan error, 1)
@@ -94,28 +103,19 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 	return p, nil
 }
 
-// program returns the absolute path of a program that can be run.
-func program(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	st, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "", err
-	case !st.Mode().IsRegular():
-		return "", fmt.Errorf("%w: not a regular file (%v)", ErrStart, st.Mode().Type())
-	case st.Mode()&0o111 == 0 && runtime.GOOS != "windows":
-		return "", fmt.Errorf("%w: not executable: chmod +x %s", ErrStart, path)
-	}
-	return path, nil
-}
-
 // start runs the process, go-plugin's handshake with it, and has it describe itself.
 func (p *Plugin) start() error {
+	var keeper *dependent.Keeper
+	var failed error
+	var starting sync.WaitGroup
+	starting.Go(func() { keeper, failed = dependent.New(socketDir()) }) // meanwhile the certificate is made
 	config, certificate, err := mutualTLS()
+	if starting.Wait(); failed != nil {
+		return fmt.Errorf("%w: %w", ErrStart, failed)
+	}
 	if err != nil {
+		keeper.Kill()
+		keeper.Gone()
 		return fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	p.client = hcplugin.NewClient(&hcplugin.ClientConfig{
@@ -128,21 +128,29 @@ func (p *Plugin) start() error {
 		Logger:           hclog.NewNullLogger(),
 		Stderr:           &p.stderr,
 		SyncStderr:       &p.stderr,
-		UnixSocketConfig: &hcplugin.UnixSocketConfig{TempDir: socketDir()},
+		UnixSocketConfig: &hcplugin.UnixSocketConfig{TempDir: keeper.Folder},
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage))},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, folder string) (runner.Runner, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			if p.closed {
-				os.RemoveAll(folder)
 				return nil, os.ErrClosed
 			}
-			p.process = newProcess(p.Path, append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), folder)
+			os.Remove(folder) // go-plugin's own, whose name would make that of the socket longer
+			cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, hcplugin.EnvUnixSocketDir+"=") })
+			command := p.program.command(p.opts.Guard)
+			command.Env = append(environment(p.opts.Guard), cmd.Env...)
+			command.Env = append(command.Env, hcplugin.EnvUnixSocketDir+"="+keeper.Folder, "PLUGIN_CLIENT_CERT="+string(certificate))
+			p.process = newProcess(command, keeper)
 			return p.process, nil
 		},
 	})
 	client, err := p.client.Client()
 	if err != nil {
+		if p.process == nil {
+			keeper.Kill()
+			keeper.Gone()
+		}
 		return p.startError(err)
 	}
 	raw, err := client.Dispense(protocol.Service)
@@ -162,8 +170,9 @@ func (p *Plugin) start() error {
 // socketDir returns the folder in which to make the folder of a plug-in's socket, whose
 // path must not be longer than a socket's may be.
 func socketDir() string {
-	const longest = 60 // 107 without what go-plugin appends twice
-	if dir := os.TempDir(); len(dir) <= longest {
+	const longest = 60 // 107 without what is appended
+	dir := os.TempDir()
+	if len(dir) <= longest {
 		return dir
 	}
 	return "/tmp"
@@ -203,7 +212,7 @@ func (p *Plugin) startError(err error) error {
 		return fmt.Errorf("%w: it is no plug-in, or not one for go-plugin: it says %q", ErrStart, clean(line, 80))
 	}
 	if unknown || strings.HasPrefix(text, "plugin exited") {
-		how, ended := p.ended()
+		how, ended := p.ended(grace)
 		if !ended {
 			how = "or has closed its standard output"
 		}
@@ -213,7 +222,7 @@ func (p *Plugin) startError(err error) error {
 }
 
 // ended returns how the process has ended. It waits a little for one that is just about to.
-func (p *Plugin) ended() (how string, ended bool) {
+func (p *Plugin) ended(within time.Duration) (how string, ended bool) {
 	p.mu.Lock()
 	process := p.process
 	p.mu.Unlock()
@@ -222,17 +231,14 @@ func (p *Plugin) ended() (how string, ended bool) {
 	}
 	select {
 	case <-process.ended:
-	case <-time.After(grace):
+	case <-time.After(within):
 		return "", false
 	}
 	select {
 	case <-process.stderr.over: // what it has said of its end is there
 	case <-time.After(2 * grace):
 	}
-	if process.state == nil {
-		return "how is not known", true
-	}
-	return process.state.String(), true
+	return process.state.How, true
 }
 
 // callError says what it means that a call, or a stream, has failed; otherwise is for a plug-in
@@ -241,10 +247,15 @@ func (p *Plugin) callError(otherwise, err error) error {
 	if p.ctx.Err() != nil {
 		return os.ErrClosed
 	}
-	if how, ended := p.ended(); ended {
+	s, ok := status.FromError(err)
+	within := grace
+	if ok && s.Code() == codes.Unavailable {
+		within *= 10 // nobody is at the other end: that takes no longer but on a busy machine
+	}
+	if how, ended := p.ended(within); ended {
 		return fmt.Errorf("%w: %s", ErrCrash, how)
 	}
-	if s, ok := status.FromError(err); ok {
+	if ok {
 		switch {
 		case s.Code() == codes.Unimplemented:
 			return fmt.Errorf("%w: it does not serve sfwalk.sniffer.v1.Sniffer", otherwise)
@@ -275,9 +286,15 @@ func (p *Plugin) Err() error {
 	return nil
 }
 
+// SHA256 returns the checksum of the program that runs, in hexadecimal.
+func (p *Plugin) SHA256() (string, error) { return p.program.sum() }
+
 // Close ends the plug-in's process.
 func (p *Plugin) Close() error {
 	p.ending.Do(func() {
+		if p.program != nil { // there is one but in tests
+			defer p.program.Close()
+		}
 		p.cancel()
 		p.mu.Lock()
 		process := p.process
@@ -290,7 +307,6 @@ func (p *Plugin) Close() error {
 		<-p.started // so that go-plugin's client is not used twice
 		p.client.Kill()
 		process.release()
-		os.RemoveAll(process.folder)
 	})
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -22,8 +21,8 @@ import (
 // from go-plugin's own: the process ends when the host does, however that ends; it is
 // not given the terminal; nothing that it has started survives it or holds up its end.
 type process struct {
-	cmd    *exec.Cmd
-	folder string // where its socket must be
+	command dependent.Command
+	keeper  *dependent.Keeper
 
 	stdin  *os.File   // the host's end: the process ends when this does
 	stdout *firstLine // of which go-plugin wants the first line
@@ -31,29 +30,18 @@ type process struct {
 
 	mu      sync.Mutex
 	started bool
-	closed  bool             // must not be started any more
-	ended   chan struct{}    // is closed at the end
-	state   *os.ProcessState // then; nil if that cannot be known
+	closed  bool            // must not be started any more
+	ended   chan struct{}   // is closed at the end
+	state   dependent.Ended // then
 }
 
 // grace is how long a plug-in has to end by itself, and output that was written before the
 // end to arrive.
 const grace = 100 * time.Millisecond
 
-// inherited are the environment variables that a plug-in is given beside go-plugin's own.
-var inherited = []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"}
-
-// newProcess describes the process that is to run the program at path, with the environment
-// that go-plugin wants.
-func newProcess(path string, env []string, folder string) *process {
-	cmd := exec.Command(path)
-	cmd.Env, cmd.Dir = env, "/"
-	for _, name := range inherited {
-		if v, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
-	return &process{cmd: cmd, folder: folder, ended: make(chan struct{})}
+// newProcess describes the process that is to run a command.
+func newProcess(command dependent.Command, keeper *dependent.Keeper) *process {
+	return &process{command: command, keeper: keeper, ended: make(chan struct{})}
 }
 
 // Start starts the program.
@@ -63,7 +51,7 @@ func (p *process) Start(context.Context) error {
 	if p.closed {
 		return os.ErrClosed
 	}
-	var ends [3]*os.File // the process's
+	ends := &p.command.Files // the process's
 	defer func() {
 		for _, f := range ends {
 			if f != nil {
@@ -79,8 +67,7 @@ func (p *process) Start(context.Context) error {
 	p.stderr.File, ends[2], errs[2] = os.Pipe()
 	err := errors.Join(errs[:]...)
 	if err == nil {
-		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = ends[0], ends[1], ends[2]
-		err = dependent.Start(p.cmd)
+		err = p.keeper.Start(p.command)
 	}
 	if err != nil {
 		for _, f := range []*os.File{p.stdin, p.stdout.File, p.stderr.File} {
@@ -95,9 +82,9 @@ func (p *process) Start(context.Context) error {
 	return nil
 }
 
-// reap waits for the process to end, and ends what it has started.
+// reap waits for the end of the process.
 func (p *process) reap() {
-	p.state = dependent.Await(p.cmd.Process)
+	p.state = p.keeper.Wait()
 	// What it has written is read to the end, but nobody waits for what others write, who
 	// have inherited the files.
 	until := time.Now().Add(grace)
@@ -163,6 +150,7 @@ func (p *process) end() {
 	started := p.started
 	p.mu.Unlock()
 	if !started {
+		p.keeper.Kill()
 		return
 	}
 	if first {
@@ -170,14 +158,16 @@ func (p *process) end() {
 		select {
 		case <-p.ended:
 		case <-time.After(grace):
-			p.cmd.Process.Kill()
+			p.keeper.Kill()
 		}
 	}
 	<-p.ended
 }
 
-// release closes what is left, when the process has ended and its output has been read.
+// release waits for the end of what the process has started, and closes what is left, when its
+// output has been read.
 func (p *process) release() {
+	p.keeper.Gone()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.started {
@@ -195,15 +185,15 @@ func (p *process) Kill(context.Context) error {
 // Wait waits for the end.
 func (p *process) Wait(context.Context) error {
 	<-p.ended
-	if p.state != nil && !p.state.Success() {
-		return errors.New(p.state.String())
+	if !p.state.Success {
+		return errors.New(p.state.How)
 	}
 	return nil
 }
 
 func (p *process) Stdout() io.ReadCloser           { return p.stdout }
 func (p *process) Stderr() io.ReadCloser           { return p.stderr }
-func (p *process) Name() string                    { return p.cmd.Path }
+func (p *process) Name() string                    { return p.command.Args[0] }
 func (p *process) Diagnose(context.Context) string { return "" }
 
 // ID names the process.
@@ -213,14 +203,14 @@ func (p *process) ID() string {
 	if !p.started {
 		return ""
 	}
-	return strconv.Itoa(p.cmd.Process.Pid)
+	return strconv.Itoa(p.keeper.PID())
 }
 
 // PluginToHost says where to connect to. A plug-in serves in the folder that was made for
 // it, which nobody else can look into.
 func (p *process) PluginToHost(network, addr string) (string, string, error) {
 	switch {
-	case network == "unix" && filepath.Dir(addr) == filepath.Clean(p.folder):
+	case network == "unix" && filepath.Dir(addr) == filepath.Clean(p.keeper.Folder):
 		return network, addr, nil
 	case network == "tcp" && runtime.GOOS == "windows": // go-plugin has none but that there
 		if host, _, err := net.SplitHostPort(addr); err == nil {

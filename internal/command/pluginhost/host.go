@@ -19,7 +19,7 @@ var _ command.Host = Host{}
 func (Host) Find(dirs ...string) (list []command.Program, warnings []error) {
 	found, warnings := external.Find(dirs...)
 	for _, f := range found {
-		list = append(list, command.Program(f))
+		list = append(list, command.Program{Path: f.Path, SHA256: f.SHA256, Guard: true})
 	}
 	return list, warnings
 }
@@ -29,7 +29,7 @@ const patience = 10 * time.Second
 
 // Start implements [command.Host].
 func (Host) Start(ctx context.Context, o command.StartOptions) (command.Plugin, error) {
-	options := external.Options{Path: o.Path, SHA256: o.SHA256, Host: o.Host, Stderr: o.Stderr, Total: patience}
+	options := external.Options{Path: o.Path, SHA256: o.SHA256, Guard: o.Guard, Host: o.Host, Stderr: o.Stderr, Total: patience}
 	if o.Trace != nil {
 		options.Trace = func(x external.Exchange) { o.Trace(exchange(&x)) }
 	}

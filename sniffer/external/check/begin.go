@@ -2,11 +2,8 @@ package check
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -40,17 +37,15 @@ func (c *checker) program() finding {
 	if c.path, err = filepath.Abs(c.path); err != nil {
 		return fail("give an absolute path", "%v", err)
 	}
-	f, err := os.Open(c.path)
-	if err != nil {
+	if c.file, err = external.Open(c.path); err != nil {
+		return fail("give the path of the program", "%v", err)
+	}
+	pinned := c.file.Pin(c.o.SHA256)
+	sum, err := c.file.SHA256()
+	switch {
+	case err != nil:
 		return warn("let the user read it: without that its checksum cannot be pinned", "%v", err)
-	}
-	defer f.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
-		return fail("", "%v", err)
-	}
-	sum := hex.EncodeToString(hash.Sum(nil))
-	if c.o.SHA256 != "" && !strings.EqualFold(sum, c.o.SHA256) {
+	case pinned != nil:
 		return fail("if you trust this program, pin its checksum", "its SHA-256 is %s, pinned is %s", sum, shown(c.o.SHA256, 80))
 	}
 	return pass("%.1f MB, SHA-256 %s", float64(st.Size())/1e6, sum)
@@ -58,7 +53,11 @@ func (c *checker) program() finding {
 
 // cookie: started by hand, a plug-in says what it is, and ends.
 func (c *checker) cookie() finding {
-	p, err := run(c.path)
+	keeper, err := newKeeper()
+	if err != nil {
+		return fail("", "%v", err)
+	}
+	p, err := run(c.file, keeper)
 	if err != nil {
 		return fail("the file must be a program for this machine, or a script with a line #!", "%v", err)
 	}
@@ -91,7 +90,7 @@ const quick = 200 * time.Millisecond
 func (c *checker) start() finding {
 	var least time.Duration
 	for i := range 3 {
-		p, err := start(c.ctx, c.path, fmt.Sprint(protocol.Version))
+		p, err := start(c.ctx, c.file, fmt.Sprint(protocol.Version))
 		if err != nil {
 			return fail(fixStart, "%v", err)
 		}
@@ -130,7 +129,7 @@ func (c *checker) handshake() finding {
 		return fail(form, "it speaks %q, want grpc", shown(f[4], 20))
 	case f[2] != "unix" && runtime.GOOS != "windows":
 		return fail("serve at a socket in the folder that PLUGIN_UNIX_SOCKET_DIR names", "it serves at %s %s", shown(f[2], 20), shown(f[3], 100))
-	case f[2] == "unix" && filepath.Dir(f[3]) != p.folder:
+	case f[2] == "unix" && filepath.Dir(f[3]) != p.keeper.Folder:
 		return fail("serve at a socket in the folder that PLUGIN_UNIX_SOCKET_DIR names: others cannot look into it", "it serves at %s", shown(f[3], 100))
 	}
 	c.report.Protocol = protocol.Version
@@ -140,7 +139,7 @@ func (c *checker) handshake() finding {
 // versions: a host may speak others, too, or another alone.
 func (c *checker) versions() finding {
 	const fix = "answer with a version that PLUGIN_PROTOCOL_VERSIONS lists and that you speak"
-	p, err := start(c.ctx, c.path, fmt.Sprintf("%d,%d", protocol.Version, protocol.Version+98))
+	p, err := start(c.ctx, c.file, fmt.Sprintf("%d,%d", protocol.Version, protocol.Version+98))
 	if err != nil {
 		return fail(fix, "to a host of versions %d and %d: %v", protocol.Version, protocol.Version+98, err)
 	}
@@ -148,7 +147,7 @@ func (c *checker) versions() finding {
 	if len(p.fields) < 2 || p.fields[1] != strconv.Itoa(protocol.Version) {
 		return fail(fix, "to a host of versions %d and %d it says %q", protocol.Version, protocol.Version+98, shown(p.firstLine(), 60))
 	}
-	if p, err = start(c.ctx, c.path, strconv.Itoa(protocol.Version+98)); err == nil {
+	if p, err = start(c.ctx, c.file, strconv.Itoa(protocol.Version+98)); err == nil {
 		p.end()
 		if len(p.fields) > 1 && p.fields[1] == strconv.Itoa(protocol.Version+98) {
 			return fail(fix, "it claims to speak version %d, which there is not", protocol.Version+98)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
+	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
 // Options of [Run].
@@ -39,6 +40,7 @@ type checker struct {
 	counts
 	ctx    context.Context
 	path   string
+	file   external.Program // at path
 	o      Options
 	report *Report
 
@@ -154,6 +156,7 @@ func (c *checker) end() {
 	for _, s := range c.subjects {
 		s.close()
 	}
+	c.file.Close()
 }
 
 // running returns the plug-in's process, which it starts anew if it has ended.
@@ -171,7 +174,7 @@ func (c *checker) running() (*child, error) {
 
 // another starts one more process of the plug-in, and connects to it.
 func (c *checker) another() (*child, error) {
-	p, err := start(c.ctx, c.path, fmt.Sprint(protocol.Version))
+	p, err := start(c.ctx, c.file, fmt.Sprint(protocol.Version))
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -25,15 +23,14 @@ import (
 // child is the plug-in's process as one that is not go-plugin has started it: nothing of
 // what it does is hidden.
 type child struct {
-	cmd    *exec.Cmd
-	folder string // of its socket
+	keeper *dependent.Keeper
 	stdin  *os.File
 	stdout output
 	stderr output
-	line   chan struct{} // is closed when the first line is there
-	ended  chan struct{} // is closed at the end
-	state  *os.ProcessState
-	tls    *tls.Config // of the host; it trusts nobody yet
+	line   chan struct{}   // is closed when the first line is there
+	ended  chan struct{}   // is closed at the end
+	state  dependent.Ended // then
+	tls    *tls.Config     // of the host; it trusts nobody yet
 
 	took    time.Duration // until the handshake
 	fields  []string      // of the handshake
@@ -75,17 +72,15 @@ var (
 
 const endLimit = 2 * time.Second
 
-// run starts the program with an environment of its own, and waits for nothing.
-func run(path string, env ...string) (c *child, err error) {
-	c = &child{line: make(chan struct{}), ended: make(chan struct{})}
-	c.cmd = exec.Command(path)
-	c.cmd.Dir = "/"
-	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"} {
-		if v, ok := os.LookupEnv(name); ok {
-			c.cmd.Env = append(c.cmd.Env, name+"="+v)
-		}
-	}
-	c.cmd.Env = append(c.cmd.Env, env...)
+// newKeeper starts what is to see to the end of a plug-in.
+func newKeeper() (*dependent.Keeper, error) { return dependent.New(socketDir()) }
+
+// run starts the program with an environment of its own, and waits for nothing. It has the keeper, also
+// where it fails.
+func run(program external.Program, keeper *dependent.Keeper, env ...string) (c *child, err error) {
+	c = &child{keeper: keeper, line: make(chan struct{}), ended: make(chan struct{})}
+	command := program.Command()
+	command.Env = append(command.Env, env...)
 	var ends, theirs [3]*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -95,6 +90,8 @@ func run(path string, env ...string) (c *child, err error) {
 			for _, f := range ends {
 				f.Close()
 			}
+			keeper.Kill()
+			keeper.Gone()
 		}
 	}()
 	for i := range ends {
@@ -107,8 +104,8 @@ func run(path string, env ...string) (c *child, err error) {
 		}
 	}
 	c.stdin = ends[0]
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	if err = dependent.Start(c.cmd); err != nil {
+	command.Files = theirs
+	if err = keeper.Start(command); err != nil {
 		return nil, err
 	}
 	var reading sync.WaitGroup
@@ -118,7 +115,7 @@ func run(path string, env ...string) (c *child, err error) {
 		ends[2].Close()
 	})
 	go func() {
-		c.state = dependent.Await(c.cmd.Process)
+		c.state = keeper.Wait()
 		until := time.Now().Add(100 * time.Millisecond)
 		ends[1].SetReadDeadline(until)
 		ends[2].SetReadDeadline(until)
@@ -154,23 +151,23 @@ func (c *child) firstLine() string {
 
 // start starts the plug-in as a host does that speaks these versions, and waits for the
 // handshake's line.
-func start(ctx context.Context, path, versions string) (*child, error) {
-	folder, err := os.MkdirTemp(socketDir(), "sfw-check-")
+func start(ctx context.Context, program external.Program, versions string) (*child, error) {
+	config, text, err := external.MutualTLS()
 	if err != nil {
 		return nil, err
 	}
-	config, text, err := external.MutualTLS()
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(folder))
-	}
 	begin := time.Now()
-	c, err := run(path,
-		protocol.CookieKey+"="+protocol.CookieValue, "PLUGIN_MIN_PORT=0", "PLUGIN_MAX_PORT=0",
-		"PLUGIN_PROTOCOL_VERSIONS="+versions, "PLUGIN_CLIENT_CERT="+string(text), "PLUGIN_UNIX_SOCKET_DIR="+folder)
+	keeper, err := newKeeper()
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, err
 	}
-	c.folder, c.tls = folder, config
+	c, err := run(program, keeper,
+		protocol.CookieKey+"="+protocol.CookieValue, "PLUGIN_MIN_PORT=0", "PLUGIN_MAX_PORT=0",
+		"PLUGIN_PROTOCOL_VERSIONS="+versions, "PLUGIN_CLIENT_CERT="+string(text), "PLUGIN_UNIX_SOCKET_DIR="+keeper.Folder)
+	if err != nil {
+		return nil, err
+	}
+	c.tls = config
 	timer := time.NewTimer(startLimit)
 	defer timer.Stop()
 	select {
@@ -198,12 +195,7 @@ func socketDir() string {
 }
 
 // how says how the process has ended.
-func (c *child) how() string {
-	if c.state == nil {
-		return "how is not known"
-	}
-	return c.state.String()
-}
+func (c *child) how() string { return c.state.How }
 
 // wrote says what the process has written to its standard error, if anything.
 func (c *child) wrote() string {
@@ -249,15 +241,15 @@ func (c *child) over(within time.Duration) bool {
 	}
 }
 
-// end ends the process, by force if need be, and removes its files.
+// end ends the process, by force if need be, with its files.
 func (c *child) end() {
 	if c.conn != nil {
 		c.conn.Close()
 	}
 	c.stdin.Close()
 	if !c.over(endLimit / 10) {
-		c.cmd.Process.Kill()
+		c.keeper.Kill()
 		<-c.ended
 	}
-	os.RemoveAll(c.folder)
+	c.keeper.Gone()
 }

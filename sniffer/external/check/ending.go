@@ -26,7 +26,7 @@ func (c *checker) ending() finding {
 	if err != nil {
 		return fail(fixStart, "%v", err)
 	}
-	family := children(p.cmd.Process.Pid)
+	family := children(p.keeper.PID())
 	p.stdin.Close()
 	begin := time.Now()
 	if !p.over(endLimit) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -51,10 +52,15 @@ func (c *child) open(ctx context.Context, n *counts, about *subject) (*session, 
 
 // explain says what an error of a stream means: the process may have ended.
 func (c *child) explain(err error) error {
-	if !errors.Is(err, errLate) && c.over(200*time.Millisecond) {
+	s, ok := status.FromError(err)
+	within := 200 * time.Millisecond
+	if ok && s.Code() == codes.Unavailable {
+		within = time.Second // nobody is at the other end
+	}
+	if !errors.Is(err, errLate) && c.over(within) {
 		return fmt.Errorf("it ends (%s)%s", c.how(), c.wrote())
 	}
-	if s, ok := status.FromError(err); ok {
+	if ok {
 		return fmt.Errorf("it ends the session: %s", shown(s.Message(), 200))
 	}
 	return err

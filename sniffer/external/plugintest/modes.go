@@ -21,7 +21,7 @@ import (
 )
 
 // withoutCookie are the modes that run although no host has said the cookie.
-var withoutCookie = map[string]bool{"child": true, "cookie-hang": true, "cookie-silent": true, "cookie-serves": true}
+var withoutCookie = map[string]bool{"child": true, "parent": true, "cookie-hang": true, "cookie-silent": true, "cookie-serves": true}
 
 // modes are what a plug-in can be asked to do by its name.
 var modes = map[string]func(){
@@ -67,13 +67,15 @@ var modes = map[string]func(){
 
 	// Whom nothing ends but force, and who leaves something behind.
 	"sigterm": func() {
-		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+		ignoreSignals()
 		go bad{}.serveVersion(protocol.Version)
 		hang()
 	},
 	"fork":          func() { fork(false); bad{}.serve() },
 	"fork-away":     func() { fork(true); bad{}.serve() },
-	"child":         func() { time.Sleep(15 * time.Second) },
+	"fork-twice":    func() { start(parent, true); bad{}.serve() },
+	"child":         func() { ignoreSignals(); hang() },
+	"parent":        func() { ignoreSignals(); fork(true) }, // and ends: its child is nobody's
 	"floods":        func() { floods(1 << 10) },
 	"floods-line":   func() { floods(8 << 20) },
 	"stays":         func() { bad{}.serveVersion(protocol.Version) }, // when its standard input ends
@@ -186,23 +188,36 @@ func flood(w io.Writer, n int) {
 	}
 }
 
-// Child is the name of the program that plug-ins leave behind.
-const Child = Prefix + "child"
+// Names of programs that plug-ins leave behind.
+const (
+	child  = Prefix + "child"
+	parent = Prefix + "parent"
+)
 
 // fork starts a program that has this one's standard output and error; away from the
 // process group if need be.
-func fork(away bool) {
-	path := os.Args[0] + "-" + Child
-	if err := Copy(path); err != nil {
+func fork(away bool) { start(child, away) }
+
+func start(name string, away bool) {
+	self, err := os.Executable()
+	path := self + "-" + name
+	if err == nil {
+		err = Copy(path)
+	}
+	if err != nil {
 		complain(err.Error())
 		os.Exit(1)
 	}
 	cmd := exec.Command(path)
-	cmd.Args[0] = Child
+	cmd.Args[0] = name
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: away}
 	if err := cmd.Start(); err != nil {
 		complain(err.Error())
 		os.Exit(1)
 	}
+}
+
+func ignoreSignals() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
 }

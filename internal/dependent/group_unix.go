@@ -1,0 +1,13 @@
+//go:build unix && !linux
+
+package dependent
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup has a command be in a process group of its own: Ctrl-C at the terminal is for the host.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,0 +1,44 @@
+package external
+
+import (
+	"os"
+
+	"github.com/sfwalk/sfwalk/internal/trust"
+)
+
+// inherited are the environment variables that a plug-in is given beside go-plugin's own.
+var inherited = []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+
+// environment returns the inherited variables. For a plug-in that is guarded, folders that
+// others may put something into are left out of them: programs are looked for in PATH, and Python looks for
+// modules in HOME. Under sudo these may be another user's.
+func environment(guarded bool) (list []string) {
+	for _, name := range inherited {
+		value, found := os.LookupEnv(name)
+		if found && guarded {
+			value, found = ownFolders(name, value)
+		}
+		if found {
+			list = append(list, name+"="+value)
+		}
+	}
+	return list
+}
+
+func ownFolders(name, value string) (string, bool) {
+	switch name {
+	case "PATH":
+		value = trust.SearchPath(value)
+		return value, value != "" // "" is the folder where one is
+	case "HOME":
+		f, err := trust.Open(value)
+		if err != nil {
+			return "", false
+		}
+		defer f.Close()
+		return value, f.Others == nil
+	case "TMPDIR":
+		return value, trust.Temporary(value) == nil
+	}
+	return value, true
+}
