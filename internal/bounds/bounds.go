@@ -23,27 +23,22 @@ const (
 	// slack is what the run-time system counts too late, and so for a later input: small
 	// objects are counted when the spans that they lie in are full.
 	slack = 1 << 20
-	// interval is how often the watch looks whether an input has ended.
+	// interval is how often an input that has not ended is looked at.
 	interval = 200 * time.Millisecond
 )
 
 // Hold runs read, which reads one input. It fails t if read has allocated more than memory
 // bytes and 1 MiB; what has been freed counts. It panics, so that the fuzzer gets to know the
 // input, if read goes on when it has allocated four times as much, or has taken more than two
-// seconds of the process's CPU time, or has waited for five minutes. Only one Hold runs at a time, and nothing
-// that takes much beside it: seeds must not be parallel tests.
+// seconds of the process's CPU time, or has waited for five
+// minutes. What runs beside it in the process counts: seeds must not be parallel tests.
 func Hold(t testing.TB, memory int, read func()) {
 	t.Helper()
-	started.Do(func() { go watch() })
 	in := &input{memory: uint64(memory) + slack, start: allocated()}
-	current.Lock()
-	current.input = in
-	current.Unlock()
-	defer func() {
-		current.Lock()
-		current.input = nil
-		current.Unlock()
-	}()
+	in.Lock()
+	in.next = time.AfterFunc(interval, in.look)
+	in.Unlock()
+	defer in.end()
 	read()
 	if what := in.tooLarge(1); what != "" {
 		t.Error(what)
@@ -53,17 +48,38 @@ func Hold(t testing.TB, memory int, read func()) {
 // input is one that is read.
 type input struct {
 	memory, start uint64
-	seen          time.Time     // when the watch saw it first
-	cpu           time.Duration // what the process had taken then
+
+	sync.Mutex
+	ended bool
+	next  *time.Timer   // when it is looked at
+	seen  time.Time     // when it was looked at first
+	cpu   time.Duration // what the process had taken then
 }
 
-var (
-	started sync.Once
-	current struct { // what is read now
-		sync.Mutex
-		*input
+func (in *input) end() {
+	in.Lock()
+	defer in.Unlock()
+	in.ended = true
+	in.next.Stop()
+}
+
+// look panics if the input exceeds the bounds and has not been read.
+func (in *input) look() {
+	in.Lock()
+	defer in.Unlock()
+	if in.ended {
+		return
 	}
-)
+	what := in.tooLarge(4)
+	if what == "" {
+		what = in.tooLong(maxCPU, maxWait)
+	}
+	if what != "" {
+		stacks := make([]byte, 64<<10)
+		panic(fmt.Sprintf("%s, and goes on\n%s", what, stacks[:runtime.Stack(stacks, true)]))
+	}
+	in.next.Reset(interval)
+}
 
 func allocated() uint64 {
 	s := [1]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
@@ -93,22 +109,4 @@ func (in *input) tooLong(maxCPU, maxWait time.Duration) string {
 		return fmt.Sprintf("the input has not been read after %v", w)
 	}
 	return ""
-}
-
-// watch panics if an input exceeds the bounds before it has been read.
-func watch() {
-	for range time.Tick(interval) {
-		current.Lock()
-		if in := current.input; in != nil {
-			what := in.tooLarge(4)
-			if what == "" {
-				what = in.tooLong(maxCPU, maxWait)
-			}
-			if what != "" {
-				stacks := make([]byte, 64<<10)
-				panic(fmt.Sprintf("%s, and goes on\n%s", what, stacks[:runtime.Stack(stacks, true)]))
-			}
-		}
-		current.Unlock()
-	}
 }
