@@ -344,20 +344,3 @@ func (m flatMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 	}
 	return n, nil
 }
-
-func FuzzOpenImage(f *testing.F) {
-	for _, name := range []string{"plt-v3", "steps-v3", "mix-v3-noheaders"} {
-		data, err := os.ReadFile(gdbtest.Testdata(f, "bin", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
-		f.Add(data[:len(data)/2])
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		tryImage(data)
-		if im, err := MemoryImage(flatMemory{0x10000, data}, 0x10000, uint64(len(data))); err == nil {
-			im.Symbols()
-		}
-	})
-}

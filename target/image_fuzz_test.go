@@ -1,0 +1,93 @@
+package target
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
+)
+
+// FuzzOpenImage opens files, and what is mapped of them, and reads one of their sections.
+func FuzzOpenImage(f *testing.F) {
+	for _, x := range []struct {
+		class   elf.Class
+		order   binary.AppendByteOrder
+		machine elf.Machine
+		kind    elf.Type
+	}{
+		{elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64, elf.ET_EXEC},
+		{elf.ELFCLASS64, binary.BigEndian, elf.EM_S390, elf.ET_DYN},
+		{elf.ELFCLASS32, binary.BigEndian, elf.EM_MIPS, elf.ET_DYN},
+		{elf.ELFCLASS64, binary.LittleEndian, elf.EM_AARCH64, elf.ET_DYN},
+	} {
+		file := elftest.Program(x.class, x.order, x.machine, x.kind)
+		for _, data := range [][]byte{file.Bytes(), file.Mapped()} {
+			for i := range file.Sections {
+				if name := file.Sections[i].Name; name == ".plt" || name == ".symtab" || name == ".debug_info" || name == ".zdebug_line" {
+					f.Add(data, uint8(i+1))
+				}
+			}
+			f.Add(data[:len(data)/2], uint8(0))
+		}
+		stripped := file.Mapped()
+		clear(stripped[40:48]) // e_shoff, of 64 bits
+		f.Add(stripped, uint8(0))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, section uint8) {
+		// Seven tables are read at most, and a compressed one may say that it has megabytes.
+		bounds.Hold(t, 96<<20+256*len(data), func() { readImage(data, int(section)) })
+	})
+}
+
+func readImage(data []byte, section int) {
+	im, err := OpenImage(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return
+	}
+	if list := im.ELF().Sections; len(list) > 0 {
+		s := list[section%len(list)]
+		im.Section(s.Name)
+		im.SectionType(s.Type)
+		if c, err := im.Contents(s.Name); err == nil && c.Unpack != nil {
+			if r, err := c.Unpack(); err == nil {
+				io.CopyN(io.Discard, r, 1<<16)
+			}
+		}
+	}
+	for _, p := range im.Progs[:min(len(im.Progs), 4)] {
+		im.Segment(p.Type)
+		im.Loaded(p.Vaddr, 16)
+	}
+	readSymbols(im)
+	im.dynamicSymbols()
+	im.SOName()
+	im.Mentions("main")
+	var p [64]byte
+	im.ReadLoaded(im.Entry, p[:])
+	mappings := []Mapping{{Lo: 0x1000, Hi: 0x3000, Offset: 0x1000, Exec: true}, {Lo: 0x3000, Hi: 0x5000}}
+	im.LoadBias(mappings)
+	m := NewModule("/small", mappings, func() (*Image, error) { return im, nil })
+	if _, bias, err := m.Image(); err == nil {
+		for off := uint64(0); off < 128; off += 8 {
+			m.Entered(im.Entry + off + bias)
+			m.Stub(im.Entry + off + bias)
+		}
+	}
+	if mapped, err := MemoryImage(flatMemory{0x10000, data}, 0x10000, uint64(len(data))); err == nil {
+		readSymbols(mapped)
+	}
+}
+
+func readSymbols(im *Image) {
+	ss := im.Symbols()
+	for i := range min(ss.Len(), 64) {
+		s := ss.At(i)
+		ss.Name(s)
+		ss.Find(s.Addr + s.Size/2)
+		im.Lookup(ss.Name(s), 4)
+	}
+}
