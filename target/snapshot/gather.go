@@ -209,7 +209,7 @@ func (p *pages) ReadMemory(addr uint64, b []byte) (n int, err error) {
 
 // readAll reads all that is mapped of a file.
 func (p *pages) readAll(m *target.Module) {
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, min(mappedSize(m), 1<<20))
 	for _, r := range m.Mappings {
 		for at := r.Lo; at < r.Hi; at += uint64(len(buf)) {
 			p.ReadMemory(at, buf[:min(r.Hi-at, uint64(len(buf)))])

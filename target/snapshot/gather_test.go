@@ -144,23 +144,3 @@ func TestGatherMapped(t *testing.T) {
 		t.Errorf("%+v, %v", im, err)
 	}
 }
-
-func FuzzGather(f *testing.F) {
-	file, err := os.ReadFile("testdata/nap-amd64.snapshot")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(file[0x7d8:][:0x3000]) // the program nap: readelf -lW
-	f.Add(file[:0x7d8])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := gathered(t, data)
-		size := 0
-		for _, b := range s.Memory {
-			size += len(b.Data)
-		}
-		if size > len(data) {
-			t.Errorf("%d bytes of memory, %d in the snapshot", len(data), size)
-		}
-		written(t, s)
-	})
-}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -370,46 +369,4 @@ func TestVersion1(t *testing.T) {
 	if got := strings.Join(modules, ", "); got != "/tmp/seed/nap 0x400000-0x403000, [vdso] 0x7fc0901f4000-0x7fc0901f6000" {
 		t.Errorf("modules %s", got)
 	}
-}
-
-func FuzzRead(f *testing.F) {
-	seeds, err := filepath.Glob("testdata/*.snapshot")
-	if err != nil || len(seeds) == 0 {
-		f.Fatalf("%v, %v", seeds, err)
-	}
-	for _, name := range seeds {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	for _, a := range arches {
-		f.Add(written(f, made(a)))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		tg, err := snapshot.Read(bytes.NewReader(data), int64(len(data)), core.Options{Sysroot: "/nonexistent"})
-		if err != nil {
-			return
-		}
-		defer tg.Close()
-		threads, _ := tg.Threads()
-		var r arch.Registers
-		var p [300]byte
-		for _, th := range threads {
-			if th.Registers(&r) != nil {
-				continue
-			}
-			for _, at := range []uint64{r.Value[tg.Arch().PC], r.Value[tg.Arch().SP]} {
-				tg.Memory().ReadMemory(at, p[:])
-				tg.Memory().(target.Lender).Window(at)
-				tg.Memory().(target.Mover).MovedOn(at, 1)
-				tg.Modules().IsCode(at)
-			}
-		}
-		for _, m := range tg.Modules().All() {
-			m.Image()
-		}
-		tg.Warnings()
-	})
 }

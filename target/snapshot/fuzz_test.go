@@ -1,0 +1,155 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"io"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/core"
+	"github.com/sfwalk/sfwalk/target/snapshot"
+)
+
+// program is the whole of a small program of an architecture.
+func program(a *arch.Arch) []byte {
+	return elftest.Program(elf.ELFCLASS64, a.Order.(binary.AppendByteOrder), a.Machine, elf.ET_DYN).Mapped()
+}
+
+// small is what [made] makes, in some 5 KB: one file that goes along, and little memory.
+func small(a *arch.Arch) *snapshot.Snapshot {
+	s := made(a)
+	for i := range s.Memory {
+		s.Memory[i].Data = s.Memory[i].Data[:min(len(s.Memory[i].Data), 48)]
+	}
+	s.Threads = s.Threads[:3]
+	image := program(a)
+	s.Maps[2].Offset = 0
+	s.Files[0].Content = io.NewSectionReader(bytes.NewReader(image), 0, int64(len(image)))
+	return s
+}
+
+func FuzzRead(f *testing.F) {
+	for _, a := range arches {
+		f.Add(written(f, small(a)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, 64<<20, func() { readAll(data) })
+	})
+}
+
+// FuzzNote changes what the note of a snapshot says: in a whole file its size would have to
+// be changed as well.
+func FuzzNote(f *testing.F) {
+	var files [][]byte
+	for i, a := range arches {
+		files = append(files, written(f, small(a)))
+		f.Add(note(f, files[i]), uint8(i))
+	}
+	f.Add([]byte(`{"version": 1, "late": [{"address": "0x7fffff5000", "size": 18446744073709551615}, {"address": "1", "size": 2}]}`), uint8(0))
+	f.Fuzz(func(t *testing.T, text []byte, which uint8) {
+		file := withNote(files[int(which)%len(files)], arches[int(which)%len(files)], text)
+		bounds.Hold(t, 4<<20+512*len(text), func() { readAll(file) })
+	})
+}
+
+// note returns the snapshot's note.
+func note(t testing.TB, file []byte) []byte {
+	c, err := core.Read(bytes.NewReader(file), int64(len(file)), core.Options{Sysroot: "/nonexistent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return c.Note(snapshot.NoteOwner, snapshot.NoteType, 1<<20)
+}
+
+// withNote gives a file the text of a note, which stands behind all others, at the end.
+func withNote(file []byte, a *arch.Arch, text []byte) []byte {
+	order := a.Order.(binary.AppendByteOrder)
+	first := file[64:] // program header
+	off, size := a.Order.Uint64(first[8:]), a.Order.Uint64(first[32:])
+	notes := bytes.Clone(file[off:][:size])
+	for at := uint64(0); at+12 <= size; { // the one that is there is nobody's
+		name, desc, kind := uint64(a.Order.Uint32(notes[at:])), uint64(a.Order.Uint32(notes[at+4:])), a.Order.Uint32(notes[at+8:])
+		if kind == snapshot.NoteType {
+			a.Order.PutUint32(notes[at+8:], 0)
+		}
+		at += 12 + (name+3)&^3 + (desc+3)&^3
+	}
+	owner := snapshot.NoteOwner + "\x00\x00"
+	notes = order.AppendUint32(notes, uint32(len(snapshot.NoteOwner)+1))
+	notes = order.AppendUint32(notes, uint32(len(text)))
+	notes = append(order.AppendUint32(notes, snapshot.NoteType), owner...)
+	notes = append(append(notes, text...), make([]byte, -len(text)&3)...)
+	out := append(bytes.Clone(file), notes...)
+	a.Order.PutUint64(out[64+8:], uint64(len(file)))
+	a.Order.PutUint64(out[64+32:], uint64(len(notes)))
+	return out
+}
+
+// The notes that are put into files for the fuzzer are read.
+func TestWithNote(t *testing.T) {
+	for _, a := range arches {
+		file := written(t, small(a))
+		tg := read(t, withNote(file, a, bytes.Replace(note(t, file), []byte(`"server"`), []byte(`"a server"`), 1)))
+		threads, _ := tg.Threads()
+		if len(threads) != 3 || threads[0].Name() != "a server" || len(tg.Warnings()) > 0 {
+			t.Errorf("%s: %v, %v", a.Name, threads[0].Name(), tg.Warnings())
+		}
+		im, _, err := tg.Modules().Find(text + 0x10000).Image()
+		if err != nil || im.BuildID != "6275696c64696421" {
+			t.Errorf("%s: the file that goes along: %v", a.Name, err)
+		}
+	}
+}
+
+// readAll does with a snapshot what walking its stacks does.
+func readAll(data []byte) {
+	tg, err := snapshot.Read(bytes.NewReader(data), int64(len(data)), core.Options{Sysroot: "/nonexistent"})
+	if err != nil {
+		return
+	}
+	defer tg.Close()
+	threads, _ := tg.Threads()
+	var r arch.Registers
+	var p [300]byte
+	for _, th := range threads[:min(len(threads), 8)] {
+		if th.Registers(&r) != nil {
+			continue
+		}
+		for _, at := range []uint64{r.Value[tg.Arch().PC], r.Value[tg.Arch().SP]} {
+			tg.Memory().ReadMemory(at, p[:])
+			tg.Memory().(target.Lender).Window(at)
+			tg.Memory().(target.Mover).MovedOn(at, 1)
+			tg.Modules().IsCode(at)
+		}
+	}
+	for _, m := range tg.Modules().All() {
+		m.Image()
+	}
+	tg.Warnings()
+}
+
+func FuzzGather(f *testing.F) {
+	image := program(arches[0])
+	f.Add(image)
+	f.Add(image[:len(image)/2])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, 32<<20, func() {
+			s := gathered(t, data)
+			size := 0
+			for _, b := range s.Memory {
+				size += len(b.Data)
+			}
+			if size > len(data) {
+				t.Errorf("%d bytes of memory, %d in the snapshot", len(data), size)
+			}
+			written(t, s)
+		})
+	})
+}
