@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
@@ -190,11 +191,13 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		auxv := linkmap.ParseAuxv(data, amd64.Arch)
-		list, err := linkmap.Read(flat(data), amd64.Arch, auxv, nil)
-		if err != nil && len(list) > 1<<15 {
-			t.Errorf("%d objects", len(list))
-		}
+		bounds.Hold(t, 1<<20+1024*len(data), func() {
+			auxv := linkmap.ParseAuxv(data, amd64.Arch)
+			list, err := linkmap.Read(flat(data), amd64.Arch, auxv, nil)
+			if err != nil && len(list) > 1<<15 {
+				t.Errorf("%d objects", len(list))
+			}
+		})
 	})
 }
 

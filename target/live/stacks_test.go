@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
@@ -70,8 +71,9 @@ func FuzzInterruptedSP(f *testing.F) {
 	f.Add(uint64(0x7f0000014008), stack)
 	f.Add(^uint64(0)-100, stack)
 	f.Fuzz(func(t *testing.T, sp uint64, stack []byte) {
-		v, ok := interruptedSP(amd64.Arch, nil, sp, stack)
-		if !ok {
+		var v uint64
+		var ok bool
+		if bounds.Hold(t, len(stack), func() { v, ok = interruptedSP(amd64.Arch, nil, sp, stack) }); !ok {
 			return
 		}
 		if v == 0 || v == sp {

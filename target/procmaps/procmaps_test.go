@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // mapsText has lines of real processes; the names of the last files were made for
@@ -72,8 +74,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(mapsText))
 	f.Add([]byte("7f1c60001000-7f1c60002000 r--p fffffffffffff000 00:2c 5                  /a\\012b (deleted)\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		maps, err := Parse(text)
-		if err != nil {
+		var maps []Mapping
+		var err error
+		if bounds.Hold(t, 64<<10+128*len(text), func() { maps, err = Parse(text) }); err != nil {
 			return
 		}
 		if n := bytes.Count(text, []byte("\n")); len(maps) != n && len(maps) != n+1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // A stub that says anything at all, whatever it is asked.
@@ -23,18 +24,20 @@ func FuzzDial(f *testing.F) {
 	f.Add([]byte("+$PacketSize=400;QStartNoAckMode+#00-+$OK#9a"))
 	f.Add([]byte("+$#00+$T0*\"#00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tg, err := connect(context.Background(), canned{bytes.NewReader(data)}, Options{Timeout: time.Minute})
-		if err != nil {
-			return
-		}
-		threads, _ := tg.Threads()
-		var r arch.Registers
-		threads[0].Registers(&r)
-		var p [64]byte
-		tg.Memory().ReadMemory(0x1000, p[:])
-		tg.Modules().IsCode(0x2000)
-		tg.Step(context.Background(), threads[0].(*Thread))
-		tg.Close()
+		bounds.Hold(t, 4<<20+1024*len(data), func() {
+			tg, err := connect(context.Background(), canned{bytes.NewReader(data)}, Options{Timeout: time.Minute})
+			if err != nil {
+				return
+			}
+			threads, _ := tg.Threads()
+			var r arch.Registers
+			threads[0].Registers(&r)
+			var p [64]byte
+			tg.Memory().ReadMemory(0x1000, p[:])
+			tg.Modules().IsCode(0x2000)
+			tg.Step(context.Background(), threads[0].(*Thread))
+			tg.Close()
+		})
 	})
 }
 
@@ -42,17 +45,19 @@ func FuzzPacket(f *testing.F) {
 	f.Add([]byte("+$T05thread:p2a.2b;#aa"), false)
 	f.Add([]byte("%Stop:T05#00$0* }]#d1"), true)
 	f.Fuzz(func(t *testing.T, data []byte, noAck bool) {
-		l := newLink(context.Background(), canned{bytes.NewReader(data)}, time.Minute)
-		l.noAck = noAck
-		for {
-			reply, err := l.within(time.Minute, l.receive)
-			if err != nil {
-				return
+		bounds.Hold(t, 1<<20+1024*len(data), func() {
+			l := newLink(context.Background(), canned{bytes.NewReader(data)}, time.Minute)
+			l.noAck = noAck
+			for {
+				reply, err := l.within(time.Minute, l.receive)
+				if err != nil {
+					return
+				}
+				if len(reply) > maxReply {
+					t.Fatalf("%d bytes", len(reply))
+				}
+				parseStop(reply)
 			}
-			if len(reply) > maxReply {
-				t.Fatalf("%d bytes", len(reply))
-			}
-			parseStop(reply)
-		}
+		})
 	})
 }

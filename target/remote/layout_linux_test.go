@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
@@ -105,26 +106,31 @@ func FuzzDescription(f *testing.F) {
 	f.Add(`<target><architecture>aarch64</architecture><reg name="x0" bitsize="64"/><xi:include href="target.xml"/></target>`, "")
 	f.Add(`<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target><xi:include href="a.xml"/></target>`, `<feature><reg name="pswa" bitsize="64" regnum="1"/></feature>`)
 	f.Fuzz(func(t *testing.T, main, part string) {
-		d, err := readDescription(func(annex string) ([]byte, error) {
-			if annex == "target.xml" {
-				return []byte(main), nil
-			}
-			return []byte(part), nil
-		})
-		if err != nil {
-			return
-		}
-		for _, name := range []string{"amd64", "arm64", "s390x"} {
-			a := arch.ByName(name)
-			l, err := newLayout(a, d.regs)
-			if err != nil {
-				continue
-			}
-			var r arch.Registers
-			behind := l.get(a, []byte(strings.Repeat("5a", 300)), &r)
-			if len(behind)+r.Known.Len() < len(l.regs) {
-				t.Error(fmt.Sprint("registers are lost: ", len(behind), r.Known.Len(), len(l.regs)))
-			}
-		}
+		bounds.Hold(t, 4<<20+1024*(len(main)+len(part)), func() { checkDescription(t, main, part) })
 	})
+}
+
+// checkDescription reads a description of two files, and registers as it says.
+func checkDescription(t *testing.T, main, part string) {
+	d, err := readDescription(func(annex string) ([]byte, error) {
+		if annex == "target.xml" {
+			return []byte(main), nil
+		}
+		return []byte(part), nil
+	})
+	if err != nil {
+		return
+	}
+	for _, name := range []string{"amd64", "arm64", "s390x"} {
+		a := arch.ByName(name)
+		l, err := newLayout(a, d.regs)
+		if err != nil {
+			continue
+		}
+		var r arch.Registers
+		behind := l.get(a, []byte(strings.Repeat("5a", 300)), &r)
+		if len(behind)+r.Known.Len() < len(l.regs) {
+			t.Error(fmt.Sprint("registers are lost: ", len(behind), r.Known.Len(), len(l.regs)))
+		}
+	}
 }
