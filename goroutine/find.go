@@ -3,6 +3,7 @@ package goroutine
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -83,8 +84,14 @@ func findIn(t target.Target, m *target.Module) (*Runtime, error) {
 		return nil, fmt.Errorf("%w: the code that parks goroutines on %s is not known", ErrUnknown, r.arch.Name)
 	}
 	functions := named(table, append(slices.Clone(listing), reasoning...))
-	err = fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listing, ", "))
-	for at := range references(m, r.arch, functions, listing) {
+	return r, r.findBy(code, references(m, r.arch, functions, listing), references(m, r.arch, functions, reasoning))
+}
+
+// findBy finds in memory what code refers to: the list, of several addresses the one that
+// memory bears out, and the texts of wait reasons.
+func (r *Runtime) findBy(code gostack.Layout, lists, reasons iter.Seq[uint64]) error {
+	err := fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listing, ", "))
+	for at := range lists {
 		list, why := r.pointers(at, sample)
 		if why != nil {
 			if r.allgs == 0 {
@@ -99,15 +106,15 @@ func findIn(t target.Target, m *target.Module) (*Runtime, error) {
 		err = fmt.Errorf("list at %#x: %w", at, err)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for at := range references(m, r.arch, functions, reasoning) {
+	for at := range reasons {
 		if r.hasReasons(at) {
 			r.reasons = at
 			break
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // named returns the functions of a table that have one of the names.

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/sniffer/gostack"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -109,12 +112,12 @@ func (r *recorded) with(changes map[uint64]uint64) *recorded {
 
 // checkHostile lists the goroutines of a target whose memory is anything. What is returned must
 // be as documented.
-func checkHostile(t *testing.T, r *recorded, before *Runtime) (failed bool) {
+func checkHostile(t *testing.T, r *recorded, before *Runtime, find func(target.Target) (*Runtime, error)) (failed bool) {
 	t.Helper()
 	now := *before
 	now.t = r
 	runtimes := []*Runtime{&now}
-	found, err := Find(r)
+	found, err := find(r)
 	switch {
 	case err == nil:
 		runtimes = append(runtimes, found)
@@ -165,7 +168,7 @@ func hostileValue(kind uint8, v uint64, words []uint64) uint64 {
 // Wrong words anywhere give errors or fewer goroutines, and nothing worse.
 func TestDamaged(t *testing.T) {
 	r, found, words := record(t)
-	if checkHostile(t, r, found) {
+	if checkHostile(t, r, found, Find) {
 		t.Fatal("what is not damaged fails")
 	}
 	rnd := rand.New(rand.NewPCG(7, 8))
@@ -175,7 +178,7 @@ func TestDamaged(t *testing.T) {
 		for range 1 + rnd.IntN(6) {
 			changes[words[rnd.IntN(len(words))]] = hostileValue(uint8(rnd.Uint32()), rnd.Uint64(), words)
 		}
-		if checkHostile(t, r.with(changes), found) {
+		if checkHostile(t, r.with(changes), found, Find) {
 			failed++
 		}
 	}
@@ -199,8 +202,31 @@ func TestLongList(t *testing.T) {
 	}
 }
 
+// findAgain returns what finds the runtime of a target as Find does, with the code read once:
+// it lies in a file that does not change.
+func findAgain(t testing.TB, r *recorded) func(target.Target) (*Runtime, error) {
+	t.Helper()
+	for _, m := range r.Modules().All() {
+		table, _, err := gomodule.Table(m)
+		if err != nil {
+			continue
+		}
+		code, _ := gostack.FindLayout(m, r.Arch())
+		functions := named(table, append(slices.Clone(listing), reasoning...))
+		lists := slices.Collect(references(m, r.Arch(), functions, listing))
+		reasons := slices.Collect(references(m, r.Arch(), functions, reasoning))
+		return func(tg target.Target) (*Runtime, error) {
+			now := &Runtime{t: tg, arch: tg.Arch()}
+			return now, now.findBy(code, slices.Values(lists), slices.Values(reasons))
+		}
+	}
+	t.Fatal("no Go code")
+	return nil
+}
+
 func FuzzAll(f *testing.F) {
 	r, found, words := record(f)
+	find := findAgain(f, r)
 	change := func(word uint16, kind uint8, v uint64) []byte {
 		b := binary.LittleEndian.AppendUint16(nil, word)
 		return binary.LittleEndian.AppendUint64(append(b, kind), v)
@@ -215,6 +241,6 @@ func FuzzAll(f *testing.F) {
 			at := words[int(binary.LittleEndian.Uint16(data))%len(words)]
 			changes[at] = hostileValue(data[2], binary.LittleEndian.Uint64(data[3:]), words)
 		}
-		checkHostile(t, r.with(changes), found)
+		bounds.Hold(t, 16<<20, func() { checkHostile(t, r.with(changes), found, find) })
 	})
 }
