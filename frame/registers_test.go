@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -432,7 +433,9 @@ func FuzzRegisters(f *testing.F) {
 		f.Add(data, seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
-		target, sniffers, later := draw(data)
-		checkRegisters(t, target, frame.NewTable(amd64.Arch, sniffers...), later, rand.New(rand.NewPCG(seed, 0)))
+		bounds.Hold(t, 16<<20, func() {
+			target, sniffers, later := draw(data)
+			checkRegisters(t, target, frame.NewTable(amd64.Arch, sniffers...), later, rand.New(rand.NewPCG(seed, 0)))
+		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -73,7 +74,9 @@ func FuzzWalker(f *testing.F) {
 		r.Read(data)
 		f.Add(data)
 	}
-	f.Fuzz(checkDrawn)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		bounds.Hold(t, 16<<20, func() { checkDrawn(t, data) })
+	})
 }
 
 // TestWalkerDrawn is what FuzzWalker does, with stacks that are always the same.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -88,6 +89,7 @@ func (m lent) ReadMemory(addr uint64, p []byte) (int, error) {
 func FuzzSniff(f *testing.F) {
 	for _, name := range []string{"jit-node18.dump", "jit-node20.dump"} {
 		for i, code := range codes(f, name) {
+			code = code[:min(len(code), 160)]
 			f.Add(code, uint16(i*7), false, "JS:^f /x.js:1:2", false)
 			f.Add(code, uint16(len(code)/2), true, "Builtin:CEntry", false)
 		}
@@ -102,48 +104,51 @@ func FuzzSniff(f *testing.F) {
 	}
 	f.Add([]byte{0x41, 0x5f, 0x55, 0x48, 0x89, 0xe5, 0x41, 0x57, 0xc3}, uint16(4), true, "Builtin:BaselineOutOfLinePrologue", false)
 	f.Fuzz(func(t *testing.T, code []byte, off uint16, innermost bool, name string, isARM bool) {
-		if len(code) == 0 {
-			return
-		}
-		const lo = 0x7f0000000f80 // where a page ends soon
-		d := newDump(binary.LittleEndian, elf.EM_X86_64)
-		d.record(kindLoad, uint32(1), uint32(1), uint64(lo), uint64(lo), uint64(len(code)), uint64(0), name+"\x00")
-		r := readAMD64
-		if isARM {
-			r = readARM64
-		}
-		file := &memoryFile{*bytes.NewReader(d.Bytes())}
-		l := &listing{file: file, format: func() format { return &jitDump{machine: uint16(elf.EM_X86_64)} }}
-		s := &session{reader: r, memory: lent{lo, code}, listings: []*listing{l}, memo: new(memo)}
-		q := &plugin.Query{Block: lo + uint64(off)%uint64(len(code))}
-		if isARM {
-			q.Block &^= 3
-		}
-		if q.PC = q.Block; !innermost {
-			q.PC++
-		}
-		a := s.Sniff(q)
-		if a.Row == nil {
-			if a.Why == "" || a.Why == unlisted {
-				t.Fatalf("%+v", a)
-			}
-			return
-		}
-		row := a.Row
-		if !row.Contains(q.Block) || row.Lo < q.Block&^4095 || row.Lo+uint64(row.Len) > q.Block&^4095+4096 {
-			t.Fatalf("asked about %#x, the row is for [%#x, %#x)", q.Block, row.Lo, row.Lo+uint64(row.Len))
-		}
-		if row.CFA.Kind != trad.InReg || row.RA.Kind == trad.NotTracked || row.RA.Kind == trad.Undefined {
-			t.Fatalf("%+v", row)
-		}
-		for _, s := range a.Symbols {
-			if s.Function == "" || s.Lo >= s.Hi || s.Line < 0 {
-				t.Fatalf("%+v", s)
-			}
-		}
-		again := s.Sniff(q)
-		if x, y := *again.Row, *row; x.Lo != y.Lo || x.Len != y.Len || x.CFA != y.CFA || x.RA != y.RA || x.FP != y.FP {
-			t.Fatalf("first %+v, then %+v", y, x)
+		if len(code) > 0 {
+			bounds.Hold(t, 4<<20+4096*(len(code)+len(name)), func() { checkSniff(t, code, off, innermost, name, isARM) })
 		}
 	})
+}
+
+func checkSniff(t *testing.T, code []byte, off uint16, innermost bool, name string, isARM bool) {
+	const lo = 0x7f0000000f80 // where a page ends soon
+	d := newDump(binary.LittleEndian, elf.EM_X86_64)
+	d.record(kindLoad, uint32(1), uint32(1), uint64(lo), uint64(lo), uint64(len(code)), uint64(0), name+"\x00")
+	r := readAMD64
+	if isARM {
+		r = readARM64
+	}
+	file := &memoryFile{*bytes.NewReader(d.Bytes())}
+	l := &listing{file: file, format: func() format { return &jitDump{machine: uint16(elf.EM_X86_64)} }}
+	s := &session{reader: r, memory: lent{lo, code}, listings: []*listing{l}, memo: new(memo)}
+	q := &plugin.Query{Block: lo + uint64(off)%uint64(len(code))}
+	if isARM {
+		q.Block &^= 3
+	}
+	if q.PC = q.Block; !innermost {
+		q.PC++
+	}
+	a := s.Sniff(q)
+	if a.Row == nil {
+		if a.Why == "" || a.Why == unlisted {
+			t.Fatalf("%+v", a)
+		}
+		return
+	}
+	row := a.Row
+	if !row.Contains(q.Block) || row.Lo < q.Block&^4095 || row.Lo+uint64(row.Len) > q.Block&^4095+4096 {
+		t.Fatalf("asked about %#x, the row is for [%#x, %#x)", q.Block, row.Lo, row.Lo+uint64(row.Len))
+	}
+	if row.CFA.Kind != trad.InReg || row.RA.Kind == trad.NotTracked || row.RA.Kind == trad.Undefined {
+		t.Fatalf("%+v", row)
+	}
+	for _, s := range a.Symbols {
+		if s.Function == "" || s.Lo >= s.Hi || s.Line < 0 {
+			t.Fatalf("%+v", s)
+		}
+	}
+	again := s.Sniff(q)
+	if x, y := *again.Row, *row; x.Lo != y.Lo || x.Len != y.Len || x.CFA != y.CFA || x.RA != y.RA || x.FP != y.FP {
+		t.Fatalf("first %+v, then %+v", y, x)
+	}
 }

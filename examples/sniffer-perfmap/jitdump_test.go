@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // What a script with Python's struct module reads from the real files.
@@ -165,8 +167,10 @@ func FuzzJitDump(f *testing.F) {
 	big := sample(binary.BigEndian, elf.EM_S390).Bytes()
 	f.Add(big)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, m := range []elf.Machine{elf.EM_X86_64, elf.EM_S390} {
-			checkFormat(t, &jitDump{machine: uint16(m)}, data)
-		}
+		bounds.Hold(t, 1<<20+512*len(data), func() {
+			for _, m := range []elf.Machine{elf.EM_X86_64, elf.EM_S390} {
+				checkFormat(t, &jitDump{machine: uint16(m)}, data)
+			}
+		})
 	})
 }

@@ -32,6 +32,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 	if err != nil {
 		return "", err
 	}
+	built = folder
 	path = filepath.Join(folder, "sniffer-perfmap")
 	cmd := exec.Command("go", "build", "-o", path, ".")
 	cmd.Dir = source
@@ -41,10 +42,12 @@ var build = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
+var built string // the folder of what build has built
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := build(); err == nil {
-		os.RemoveAll(filepath.Dir(path))
+	if built != "" {
+		os.RemoveAll(built)
 	}
 	os.Exit(code)
 }

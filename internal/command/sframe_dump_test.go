@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
@@ -172,20 +173,22 @@ func FuzzSFrameDumpJSON(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		sections, err := object.Read(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return
-		}
-		var b bytes.Buffer
-		w := bufio.NewWriter(&b)
-		dumpJSON(w, "fuzz", sections)
-		w.Flush()
-		if !json.Valid(b.Bytes()) {
-			t.Errorf("not JSON: %s", &b)
-		}
-		if limit := 1000 * (1 + len(data)); b.Len() > limit {
-			t.Errorf("%d bytes made %d bytes of JSON", len(data), b.Len())
-		}
+		bounds.Hold(t, 32<<20+10_000*len(data), func() {
+			sections, err := object.Read(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				return
+			}
+			var b bytes.Buffer
+			w := bufio.NewWriter(&b)
+			dumpJSON(w, "fuzz", sections)
+			w.Flush()
+			if !json.Valid(b.Bytes()) {
+				t.Errorf("not JSON: %s", &b)
+			}
+			if limit := 1000 * (1 + len(data)); b.Len() > limit {
+				t.Errorf("%d bytes made %d bytes of JSON", len(data), b.Len())
+			}
+		})
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
@@ -113,61 +114,65 @@ func FuzzSession(f *testing.F) {
 	f.Add(uint8(2), lines(f, ready, &protocol.Answer{Row: &protocol.Row{Lo: 0x1000000, Hi: 0x1000400, Outermost: true}}))
 	f.Add(uint8(2), []byte("\xff\xff\xff\xff\x0f"))
 	f.Fuzz(func(t *testing.T, which uint8, says []byte) {
-		subject := subjects[int(which)%len(subjects)]
-		p := &Plugin{Description: plugin.Description{Name: "scripted", Needs: plugin.Needs{Stack: 256, CodeBefore: 16, CodeAfter: 16}}, opts: Options{StartTimeout: time.Minute, Deadline: time.Minute}}
-		p.ctx, p.cancel = context.WithCancel(context.Background())
-		defer p.cancel()
-		x := &script{says: bytes.NewReader(says)}
-		s := p.Sniffer(Target{PID: subject.PID})
-		s.session = &session{plugin: p, target: s.about, stream: x, cancel: func() {}}
-		table := frame.NewTable(subject.Arch(), s)
-		threads, err := subject.Threads()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stack, err := frame.New(subject, threads[0], table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stack.Limit = 1000
-		shown := func(text string) {
-			for _, r := range text {
-				if !unicode.IsPrint(r) {
-					t.Fatalf("a terminal would obey %q", text)
-				}
-			}
-		}
-		for f, err := range stack.All() {
-			if err != nil {
-				break
-			}
-			cfa, _ := f.CFA()
-			if symbol, ok := s.Symbol(f.AddressInBlock(), cfa); ok {
-				shown(symbol.Function)
-				shown(symbol.File)
-			}
-			for _, d := range f.Claim().Declined {
-				shown(d.Reason)
-			}
-			f.ID()
-			for _, r := range subject.Arch().Regs {
-				f.Register(r.Num)
-			}
-			if row := f.Row(); f.Sniffer() != "" && row.CFA.Kind != trad.NotTracked && !row.Contains(f.AddressInBlock()) {
-				t.Fatalf("frame %d at %#x is unwound by the row of [%#x, +%d)", f.Level, f.PC(), row.Lo, row.Len)
-			}
-		}
-		if err := p.Err(); err != nil {
-			shown(err.Error())
-			if !errors.Is(err, ErrNonsense) {
-				t.Fatal(err)
-			}
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		ordered(t, s.known.list)
-		ordered(t, s.names.list)
+		bounds.Hold(t, 4<<20+256*len(says), func() { checkSession(t, subjects[int(which)%len(subjects)], says) })
 	})
+}
+
+// checkSession walks a stack with a plug-in that says what is in says.
+func checkSession(t *testing.T, subject *recorded.Process, says []byte) {
+	p := &Plugin{Description: plugin.Description{Name: "scripted", Needs: plugin.Needs{Stack: 256, CodeBefore: 16, CodeAfter: 16}}, opts: Options{StartTimeout: time.Minute, Deadline: time.Minute}}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	defer p.cancel()
+	x := &script{says: bytes.NewReader(says)}
+	s := p.Sniffer(Target{PID: subject.PID})
+	s.session = &session{plugin: p, target: s.about, stream: x, cancel: func() {}}
+	table := frame.NewTable(subject.Arch(), s)
+	threads, err := subject.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := frame.New(subject, threads[0], table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack.Limit = 64
+	shown := func(text string) {
+		for _, r := range text {
+			if !unicode.IsPrint(r) {
+				t.Fatalf("a terminal would obey %q", text)
+			}
+		}
+	}
+	for f, err := range stack.All() {
+		if err != nil {
+			break
+		}
+		cfa, _ := f.CFA()
+		if symbol, ok := s.Symbol(f.AddressInBlock(), cfa); ok {
+			shown(symbol.Function)
+			shown(symbol.File)
+		}
+		for _, d := range f.Claim().Declined {
+			shown(d.Reason)
+		}
+		f.ID()
+		for _, r := range subject.Arch().Regs {
+			f.Register(r.Num)
+		}
+		if row := f.Row(); f.Sniffer() != "" && row.CFA.Kind != trad.NotTracked && !row.Contains(f.AddressInBlock()) {
+			t.Fatalf("frame %d at %#x is unwound by the row of [%#x, +%d)", f.Level, f.PC(), row.Lo, row.Len)
+		}
+	}
+	if err := p.Err(); err != nil {
+		shown(err.Error())
+		if !errors.Is(err, ErrNonsense) {
+			t.Fatal(err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ordered(t, s.known.list)
+	ordered(t, s.names.list)
 }
 
 // ordered sees to it that spans are ascending, not empty, and do not overlap.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
@@ -282,8 +283,10 @@ func FuzzCertificate(f *testing.F) {
 	f.Add("MII=")
 	f.Add("MIIB\x1b")
 	f.Fuzz(func(t *testing.T, text string) {
-		if pool, err := certificates(text); err == nil && pool.Equal(x509.NewCertPool()) {
-			t.Error("neither a certificate nor an error")
-		}
+		bounds.Hold(t, 64<<10+256*len(text), func() {
+			if pool, err := certificates(text); err == nil && pool.Equal(x509.NewCertPool()) {
+				t.Error("neither a certificate nor an error")
+			}
+		})
 	})
 }

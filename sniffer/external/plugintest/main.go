@@ -40,10 +40,19 @@ func Main() {
 }
 
 // Parallel has more tests run at once than there are processors: those of plug-ins wait more
-// than they work. TestMain calls it.
+// than they work. TestMain calls it. A fuzz test has as many processes as it was told.
 func Parallel() {
 	flag.Parse()
-	flag.Set("test.parallel", "8")
+	if !Fuzzing() {
+		flag.Set("test.parallel", "8")
+	}
+}
+
+// Fuzzing reports whether this is a fuzz test that goes on for a time, or one of its processes.
+func Fuzzing() bool {
+	flag.Parse()
+	f := flag.Lookup("test.fuzz")
+	return f != nil && f.Value.String() != ""
 }
 
 // Modes lists what plug-ins there are.
