@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 func dump(t testing.TB, s *Section) string {
@@ -263,7 +265,7 @@ func FuzzDump(f *testing.F) {
 			return
 		}
 		var b strings.Builder
-		checkFormatError(t, s.Dump(&b))
+		bounds.Hold(t, 1<<20+5*100*(int(s.NumFDEs)+len(s.fres)), func() { checkFormatError(t, s.Dump(&b)) })
 		if limit := 400 + 400*int(s.NumFDEs) + 100*len(s.fres)/minFRESize; b.Len() > limit {
 			t.Fatalf("%d bytes made %d bytes of text, want at most %d", len(data), b.Len(), limit)
 		}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // normal returns c as a section gives it back: with the types that the encoder
@@ -131,7 +133,8 @@ func FuzzContents(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c, err := s.Contents()
+		var c *Contents
+		bounds.Hold(t, 64<<10+256*len(data), func() { c, err = s.Contents() })
 		if err != nil {
 			checkFormatError(t, err)
 			return
@@ -143,7 +146,7 @@ func FuzzContents(f *testing.F) {
 			}
 		}
 		if sorted {
-			sameAgain(t, c, addr)
+			bounds.Hold(t, 1<<20+4<<10*len(data), func() { sameAgain(t, c, addr) })
 		}
 	})
 }

@@ -3,6 +3,8 @@ package sframe
 import (
 	"errors"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // FuzzSection reads what it can of any bytes. A row that Find gives must hold
@@ -19,34 +21,75 @@ func FuzzSection(f *testing.F) {
 	f.Add(withoutFREs(f, little, AMD64), uint64(0x2000))
 	f.Add(withoutFREs(f, big, S390X), uint64(0x2000))
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
-		s, err := Open(data, addr)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnsupported) {
-				t.Fatalf("Open: %v", err)
+		bounds.Hold(t, 256<<10+16*len(data), func() { checkSection(t, data, addr) })
+	})
+}
+
+func checkSection(t *testing.T, data []byte, addr uint64) {
+	s, err := Open(data, addr)
+	if err != nil {
+		if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrUnsupported) {
+			t.Fatalf("Open: %v", err)
+		}
+		return
+	}
+	var covers []FDE
+	sorted := s.Flags&FDESorted != 0
+	steps := 0 // many FDEs may share long runs of FREs
+	for fde, err := range s.FDEs() {
+		if err == nil {
+			for _, err := range s.FREs(fde) {
+				steps++
+				checkFormatError(t, err)
 			}
+		}
+		checkFormatError(t, err)
+		sorted = sorted && (len(covers) == 0 || int64(covers[len(covers)-1].Start-addr) <= int64(fde.Start-addr))
+		covers = append(covers, fde)
+		for _, pc := range []uint64{fde.Start, fde.Start + uint64(fde.Size/2), fde.Start + uint64(fde.Size) - 1, fde.Start + uint64(fde.Size)} {
+			checkFind(t, s, pc)
+			steps += int(fde.NumFREs)
+		}
+		if steps > 1<<14 {
 			return
 		}
-		steps := 0 // many FDEs may share long runs of FREs
-		for fde, err := range s.FDEs() {
-			if err == nil {
-				for _, err := range s.FREs(fde) {
-					steps++
-					checkFormatError(t, err)
-				}
-			}
-			checkFormatError(t, err)
-			for _, pc := range []uint64{fde.Start, fde.Start + uint64(fde.Size/2), fde.Start + uint64(fde.Size) - 1, fde.Start + uint64(fde.Size)} {
-				checkFind(t, s, pc)
-				steps += int(fde.NumFREs)
-			}
-			if steps > 1<<16 {
-				break
-			}
+	}
+	for _, pc := range []uint64{0, addr, addr - 1, addr ^ 1<<63, 1<<64 - 1} {
+		checkFind(t, s, pc)
+	}
+	if sorted || s.Flags&FDESorted == 0 {
+		for _, fde := range covers[:min(len(covers), 64)] {
+			checkCovers(t, s, covers, fde.Start+uint64(fde.Size/2))
+			checkCovers(t, s, covers, fde.Start+uint64(fde.Size))
 		}
-		for _, pc := range []uint64{0, addr, addr - 1, addr ^ 1<<63, 1<<64 - 1} {
-			checkFind(t, s, pc)
+	}
+}
+
+// checkCovers looks for pc in all FDEs, one after the other: what covers it and begins last is
+// found. Where FDEs begin at the same address, or overlap, any of those that begin last counts.
+func checkCovers(t *testing.T, s *Section, all []FDE, pc uint64) {
+	t.Helper()
+	var want *FDE
+	for i := range all {
+		f := &all[i]
+		if pc-f.Start < uint64(f.Size) && (want == nil || int64(f.Start-s.Addr) >= int64(want.Start-s.Addr)) {
+			want = f
 		}
-	})
+	}
+	overlap := false
+	if want != nil {
+		for i := range all {
+			f := &all[i]
+			overlap = overlap || f != want && f.Size > 0 && f.Start-want.Start <= pc-want.Start
+		}
+	}
+	got, err := s.FindFDE(pc)
+	switch {
+	case want == nil && err != ErrNoFDE:
+		t.Fatalf("FindFDE(%#x): %+v, %v, but none covers it", pc, got, err)
+	case want != nil && !overlap && (err == ErrNoFDE || err == nil && got.Start != want.Start):
+		t.Fatalf("FindFDE(%#x): %+v, %v; %+v covers it", pc, got, err, want)
+	}
 }
 
 func checkFormatError(t *testing.T, err error) {
