@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/trad"
@@ -28,38 +29,42 @@ func FuzzContents(f *testing.F) {
 		file.Close()
 	}
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64, a uint8, debug bool) {
-		abi := sframe.ABI(a%4 + 1)
-		opts := cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: trad.Reg(abi.FP()), PAuth: abi <= sframe.AArch64LE}}
-		if abi == sframe.AArch64BE || abi == sframe.S390X {
-			opts.Order = binary.BigEndian
+		bounds.Hold(t, 1<<20+8<<10*len(data), func() { translate(t, data, addr, a, debug) })
+	})
+}
+
+func translate(t *testing.T, data []byte, addr uint64, a uint8, debug bool) {
+	abi := sframe.ABI(a%4 + 1)
+	opts := cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: trad.Reg(abi.FP()), PAuth: abi <= sframe.AArch64LE}}
+	if abi == sframe.AArch64BE || abi == sframe.S390X {
+		opts.Order = binary.BigEndian
+	}
+	kind := cfi.EH
+	if debug {
+		kind = cfi.Debug
+	}
+	section, err := cfi.Open(kind, data, addr, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := fromcfi.Source{ABI: abi, Sections: []*cfi.Section{section}}
+	c, _ := source.Contents()
+	for _, v := range []sframe.Version{sframe.V3, sframe.V2} {
+		converted, lost := c.Convert(v)
+		if converted == nil {
+			t.Fatal(lost)
 		}
-		kind := cfi.EH
-		if debug {
-			kind = cfi.Debug
+		// A start address may be too far for V2, or the section too large.
+		encoded, err := converted.Encode(addr)
+		if err != nil {
+			continue
 		}
-		section, err := cfi.Open(kind, data, addr, opts)
+		s, err := sframe.Open(encoded, addr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := fromcfi.Source{ABI: abi, Sections: []*cfi.Section{section}}
-		c, _ := source.Contents()
-		for _, v := range []sframe.Version{sframe.V3, sframe.V2} {
-			converted, lost := c.Convert(v)
-			if converted == nil {
-				t.Fatal(lost)
-			}
-			// A start address may be too far for V2, or the section too large.
-			encoded, err := converted.Encode(addr)
-			if err != nil {
-				continue
-			}
-			s, err := sframe.Open(encoded, addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkRows(t, &source, s, len(converted.Functions) == len(c.Functions))
-		}
-	})
+		checkRows(t, &source, s, len(converted.Functions) == len(c.Functions))
+	}
 }
 
 // checkRows holds a section against the rows that it was made of.

@@ -9,9 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
@@ -264,14 +267,26 @@ func index(f *elf.File, s *elf.Section) int {
 
 // FuzzRead reads what it can of any file.
 func FuzzRead(f *testing.F) {
-	for _, name := range append(relocatables(f), "../../testdata/bin/mix-v3-noheaders", "../testdata/amd64-v3.sframe") {
+	for _, name := range append(relocatables(f), "../testdata/amd64-v3.sframe") {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(data)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	whole := open(f, "../../testdata/bin/mix-v3")
+	bare := elftest.Some(f, whole, ".sframe", ".text").Without(".text")
+	bare.Bare, bare.Sections[0].Segment = true, ptGNUSFrame
+	if list, err := Read(bytes.NewReader(bare.Bytes()), int64(len(bare.Bytes()))); len(list) != 1 {
+		f.Fatalf("without section headers: %v, %v", list, err)
+	}
+	f.Add(bare.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) { readFile(t, data) })
+}
+
+func readFile(t *testing.T, data []byte) {
+	// debug/elf reads tables of headers in pieces of 10 MiB.
+	bounds.Hold(t, 32<<20+64*len(data), func() {
 		Read(bytes.NewReader(data), int64(len(data)))
 		file, err := elf.NewFile(bytes.NewReader(data))
 		if err != nil {
@@ -284,5 +299,56 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("section %s of %d bytes in a file of %d", s.Name, len(got), len(data))
 			}
 		}
+	})
+}
+
+// FuzzRelocate changes a section, its relocations and the symbols that these are of.
+func FuzzRelocate(f *testing.F) {
+	machines := []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64, elf.EM_S390}
+	var seen []elf.Machine
+	for _, name := range relocatables(f) {
+		file := open(f, name)
+		section := elftest.Of(f, file, ".sframe")
+		kind, options := elf.SHT_RELA, uint8(slices.Index(machines, file.Machine))
+		rela := elftest.Of(f, file, ".rela.sframe")
+		if rela.Name == "" {
+			kind, rela = elf.SHT_REL, elftest.Of(f, file, ".rel.sframe")
+		}
+		if file.Data == elf.ELFDATA2MSB {
+			options |= 4
+		}
+		if file.Class == elf.ELFCLASS32 {
+			options |= 8
+		}
+		if kind == elf.SHT_REL {
+			options |= 16
+		}
+		if options&3 == 3 {
+			f.Fatalf("%s: %v", name, file.Machine)
+		}
+		seen = append(seen, file.Machine)
+		f.Add(section.Data, rela.Data, elftest.Of(f, file, ".symtab").Data, options)
+	}
+	if len(slices.Compact(seen)) < len(machines) {
+		f.Fatalf("only %v", seen)
+	}
+	f.Fuzz(func(t *testing.T, section, relocations, symbols []byte, options uint8) {
+		file := elftest.File{Type: elf.ET_REL, Machine: machines[options&3%3], Sections: []elftest.Section{
+			{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Data: make([]byte, 64)},
+			{Name: ".sframe", Flags: elf.SHF_ALLOC, Type: shtGNUSFrame, Data: section},
+			{Name: ".rela.sframe", Type: elf.SHT_RELA, Link: 4, Info: 2, Data: relocations, Entsize: 24},
+			{Name: ".symtab", Type: elf.SHT_SYMTAB, Link: 5, Data: symbols, Entsize: 24},
+			{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00")},
+		}}
+		if options&4 != 0 {
+			file.Order = binary.BigEndian
+		}
+		if options&8 != 0 {
+			file.Class, file.Sections[2].Entsize, file.Sections[3].Entsize = elf.ELFCLASS32, 12, 16
+		}
+		if options&16 != 0 {
+			file.Sections[2].Type = elf.SHT_REL
+		}
+		readFile(t, file.Bytes())
 	})
 }

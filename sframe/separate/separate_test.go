@@ -3,6 +3,7 @@ package separate_test
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/separate"
@@ -176,24 +179,56 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// FuzzBuildID reads arbitrary notes.
+// FuzzBuildID reads arbitrary notes, in a section or a segment. A separate file has what was read.
 func FuzzBuildID(f *testing.F) {
-	seed, err := os.ReadFile("../../testdata/bin/plt-v3")
+	program, err := elf.Open("../../testdata/bin/plt-v3")
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(seed[:4096])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := elf.NewFile(bytes.NewReader(data))
-		if err != nil {
-			return
+	defer program.Close()
+	notes := elftest.Of(f, program, ".note.gnu.build-id").Data
+	if len(notes) == 0 {
+		f.Fatal("the program has no build ID")
+	}
+	property := []byte("\x04\x00\x00\x00\x04\x00\x00\x00\x05\x00\x00\x00GNU\x00abcd")
+	for options := range uint8(8) {
+		f.Add(notes, uint64(0x1000), options)
+		f.Add(append(property, notes...), uint64(0x1000), options)
+	}
+	f.Fuzz(func(t *testing.T, notes []byte, addr uint64, options uint8) {
+		note := elftest.Section{Name: ".note.gnu.build-id", Type: elf.SHT_NOTE, Segment: elf.PT_NOTE, Flags: elf.SHF_ALLOC, Addr: addr, Data: notes, Align: 4}
+		in := elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{note}}
+		in.Bare = options&1 != 0
+		if options&2 != 0 {
+			in.Order, in.Machine = binary.BigEndian, elf.EM_S390
 		}
-		id := separate.BuildID(file)
-		if raw, err := hex.DecodeString(id); err != nil || len(raw) > len(data) {
-			t.Errorf("%q: %v", id, err)
+		if options&4 != 0 {
+			in.Sections[0].Segment = 0
 		}
-		if _, err := separate.Encode(file, &sframe.Contents{Version: sframe.V3, ABI: sframe.AMD64}); err == nil && file.Type == elf.ET_REL {
-			t.Error("a relocatable object was encoded")
-		}
+		data := in.Bytes()
+		bounds.Hold(t, 64<<10+64*len(data), func() {
+			file, err := elf.NewFile(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := separate.BuildID(file)
+			if raw, err := hex.DecodeString(id); err != nil || len(raw) > len(notes) || !bytes.Contains(notes, raw) {
+				t.Errorf("%q: %v", id, err)
+			}
+			made, err := separate.Encode(file, &sframe.Contents{Version: sframe.V3, ABI: sframe.AMD64})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := elf.NewFile(bytes.NewReader(made))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := separate.BuildID(again); got != id {
+				t.Errorf("build ID %q of a file that is for %q", got, id)
+			}
+			if s := again.Section(".sframe"); s == nil || s.Addr&0xfff != 0 {
+				t.Errorf("section %+v", s)
+			}
+		})
 	})
 }

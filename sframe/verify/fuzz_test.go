@@ -3,25 +3,71 @@ package verify
 import (
 	"bytes"
 	"debug/elf"
-	"os"
+	"encoding/binary"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// FuzzFile compares what it can of any file. What is covered and what disagrees
-// lies in the executable code, and is counted once.
+// What a comparison reads of a linked file.
+var linked = []string{".eh_frame", ".sframe", ".symtab", ".strtab", ".text"}
+
+// FuzzFile compares what it can of any file, of those that are seeds a few kilobytes.
 func FuzzFile(f *testing.F) {
-	for _, name := range []string{
-		"testdata/amd64-v3.so", "testdata/arm64-v2.so", "testdata/s390x-v3.so",
-		"../object/testdata/amd64-v1.o", "../object/testdata/arm64-v3.o", "../../testdata/bin/mix-v3-noheaders",
-		"../../testdata/bin/restorer-v3", "testdata/simple.so",
-	} {
-		data, err := os.ReadFile(name)
+	for _, name := range []string{"testdata/simple.so", "../object/testdata/amd64-v1.o", "../object/testdata/arm64-v3.o", "../object/testdata/s390x-v3.o"} {
+		file, err := elf.Open(name)
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data)
+		defer file.Close()
+		some := elftest.Some(f, file, append(linked, ".rela.eh_frame", ".rela.sframe", ".eh_frame_hdr")...)
+		f.Add(some.Bytes())
+		some.Bare = true
+		f.Add(some.Bytes())
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(t *testing.T, data []byte) { compareFile(t, data) })
+}
+
+// FuzzSections changes what is compared: the tables, the code that there is, and the symbols.
+func FuzzSections(f *testing.F) {
+	for i, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "testdata/arm64-v2.so", "testdata/s390x-v3.so", "../../testdata/bin/restorer-v3"} {
+		file, err := elf.Open(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		defer file.Close()
+		eh, sf, text := elftest.Of(f, file, ".eh_frame"), elftest.Of(f, file, ".sframe"), elftest.Of(f, file, ".text")
+		machine := uint8(0)
+		switch i {
+		case 2:
+			machine = 1
+		case 3:
+			machine = 2
+		}
+		symbols := elftest.Of(f, file, ".symtab").Data
+		f.Add(eh.Data, sf.Data, symbols[:min(len(symbols), 24*16)], eh.Addr, sf.Addr, text.Addr, uint32(text.Size), machine)
+	}
+	f.Fuzz(func(t *testing.T, eh, sf, symbols []byte, ehAt, sfAt, textAt uint64, textSize uint32, machine uint8) {
+		file := elftest.File{Type: elf.ET_DYN, Machine: []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64, elf.EM_S390}[machine%3], Sections: []elftest.Section{
+			{Name: ".eh_frame", Flags: elf.SHF_ALLOC, Addr: ehAt, Data: eh},
+			{Name: ".sframe", Flags: elf.SHF_ALLOC, Type: 0x6ffffff4, Addr: sfAt, Data: sf},
+			{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Type: elf.SHT_NOBITS, Addr: textAt, Size: uint64(textSize)},
+			{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: symbols, Link: 5, Entsize: 24},
+			{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00a\x00b")},
+		}}
+		if machine%3 == 2 {
+			file.Order = binary.BigEndian
+		}
+		compareFile(t, file.Bytes())
+	})
+}
+
+// compareFile compares what a file says. What is covered and what disagrees lies in the
+// executable code, and is counted once.
+func compareFile(t *testing.T, data []byte) {
+	// debug/elf reads tables of headers in pieces of 10 MiB.
+	bounds.Hold(t, 32<<20+4<<10*len(data), func() {
 		file, err := elf.NewFile(bytes.NewReader(data))
 		if err != nil {
 			return
