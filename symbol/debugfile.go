@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -29,12 +30,15 @@ func (mod *module) roots() []string {
 	return []string{""}
 }
 
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
+// placeOf returns where an image was opened; its path is "" where that was not by one.
+func placeOf(im *target.Image) regular.At { return regular.At{Root: im.Root, Path: im.Inside} }
+
+func sameFile(a, b regular.At) bool {
+	first, err := a.Stat()
 	if err != nil {
 		return false
 	}
-	second, err := os.Stat(b)
+	second, err := b.Stat()
 	return err == nil && os.SameFile(first, second)
 }
 
@@ -48,28 +52,31 @@ func (mod *module) findDebugFile() *target.Image {
 	for _, root := range mod.roots() {
 		if id := mod.image.BuildID; len(id) > 2 {
 			for _, dir := range mod.s.opts.DebugDirs {
-				name := filepath.Join(root, dir, ".build-id", id[:2], id[2:]+".debug")
-				if im := mod.openDebugFile(name, nil); im != nil {
+				at := regular.At{Root: root, Path: filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")}
+				if im := mod.openDebugFile(at, nil); im != nil {
 					return im
 				}
 			}
 		}
 		for _, name := range mod.linkedNames(link) {
 			// A link may have the module's own name, which then is meant for another folder.
-			if sameFile(filepath.Join(root, name), filepath.Join(root, mod.path())) {
+			at := regular.At{Root: root, Path: name}
+			if sameFile(at, at.With(mod.path())) {
 				continue
 			}
-			if im := mod.openDebugFile(filepath.Join(root, name), &crc); im != nil {
+			if im := mod.openDebugFile(at, &crc); im != nil {
 				return im
 			}
 		}
 	}
-	if at := mod.image.Path; at != "" && link != "" { // the program may lie elsewhere on this machine
-		for _, name := range []string{filepath.Join(filepath.Dir(at), link), filepath.Join(filepath.Dir(at), ".debug", link)} {
-			if sameFile(name, at) {
+	if own := placeOf(mod.image); own.Path != "" && link != "" { // the program may lie elsewhere on this machine
+		dir := filepath.Dir(own.Path)
+		for _, name := range []string{filepath.Join(dir, link), filepath.Join(dir, ".debug", link)} {
+			at := own.With(name)
+			if sameFile(at, own) {
 				continue
 			}
-			if im := mod.openDebugFile(name, &crc); im != nil {
+			if im := mod.openDebugFile(at, &crc); im != nil {
 				return im
 			}
 		}
@@ -113,26 +120,25 @@ func debugLink(im *target.Image) (name string, crc uint32, err error) {
 
 // openDebugFile opens a debug file that may or may not be there, and checks that
 // it belongs to the module.
-func (mod *module) openDebugFile(name string, crc *uint32) *target.Image {
-	im, f, err := target.OpenFile(name)
+func (mod *module) openDebugFile(at regular.At, crc *uint32) *target.Image {
+	im, f, err := target.OpenFileIn(at.Root, at.Path)
 	if err == nil {
 		if err = mod.matches(im, f, crc); err == nil {
 			mod.s.keep(f)
-			mod.debugPath = name
 			return im
 		}
 		f.Close()
 	}
-	if !errors.Is(err, fs.ErrNotExist) && mod.refuse(name) {
-		mod.warn("%s: debug file %s: %w: it is left out: install the debug file of this build", mod.m.Path, name, err)
+	if !errors.Is(err, fs.ErrNotExist) && mod.refuse(at) {
+		mod.warn("%s: debug file %s: %w: it is left out: install the debug file of this build", mod.m.Path, at, err)
 	}
 	return nil
 }
 
 // refuse notes that a file is of no use, and reports whether that is new: through a process's
 // root and the host's the same file may be found twice.
-func (mod *module) refuse(name string) bool {
-	file, err := os.Stat(name)
+func (mod *module) refuse(at regular.At) bool {
+	file, err := at.Stat()
 	if err != nil {
 		return true
 	}

@@ -86,6 +86,53 @@ func TestDebugFile(t *testing.T) {
 	}
 }
 
+// Below a module's root, debug files are found through links as after chroot(2), and none leads out.
+func TestDebugFileInRoot(t *testing.T) {
+	program, debug, id := split(t)
+	text, err := os.ReadFile(debug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(debug)
+	dir := filepath.Dir(program)
+	outside := t.TempDir()
+	away := filepath.Join(outside, "away")
+	write := func(path string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(away, "program.debug"))
+	addr := addressesOf(t, filepath.Join(away, "program.debug"), 1, func(name string) bool { return name == "main" })[0]
+	for _, tt := range []struct{ name, link, to, same string }{
+		{"build ID", "/debug/.build-id/" + id[:2] + "/" + id[2:] + ".debug", away + "/program.debug", away + "/program.debug"},
+		{"folder of build IDs", "/debug/.build-id/" + id[:2], away, away + "/" + id[2:] + ".debug"},
+		{"link", dir + "/.debug", away, away + "/program.debug"},
+		{"file of a link", dir + "/program.debug", strings.Repeat("../", 20) + away[1:] + "/program.debug", away + "/program.debug"},
+		{"folder of debug files", "/debug", "../away", "/away" + dir + "/program.debug"},
+	} {
+		for _, inside := range []bool{false, true} {
+			root := filepath.Join(outside, "root")
+			link := filepath.Join(root, tt.link)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o777), os.Symlink(tt.to, link)); err != nil {
+				t.Fatal(err)
+			}
+			write(filepath.Join(away, id[2:]+".debug"))
+			write(filepath.Join(away, dir, "program.debug"))
+			if inside {
+				write(filepath.Join(root, tt.same))
+			}
+			ms, bias := mapped(t, program)
+			s := New(Options{DebugDirs: []string{"/debug"}, Root: func(*target.Module) string { return root }})
+			if got := s.Locate(ms, addr+bias)[0]; (got.Line != 0) != inside {
+				t.Errorf("%s, in the root: %t: %+v", tt.name, inside, got)
+			}
+			s.Close()
+			os.RemoveAll(root)
+		}
+	}
+}
+
 // A debug file of another build is refused, and the user is told.
 func TestDebugFileMismatch(t *testing.T) {
 	program, debug, id := split(t)

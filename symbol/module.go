@@ -20,9 +20,7 @@ type module struct {
 	image  *target.Image // nil if the module cannot be read
 	bias   uint64
 	debug  *target.Image // separate debug file, or nil
-
-	debugPath string // where that was found
-	splits    splitFiles
+	splits splitFiles
 
 	refused []os.FileInfo // files that were found for it and are not its
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -20,7 +21,7 @@ type splitFiles struct {
 	packages     []*splitPackage
 
 	mu      sync.Mutex
-	opened  map[string]*splitFile // by path; nil for what is none
+	opened  map[regular.At]*splitFile // by path; nil for what is none
 	missing missingSplits
 }
 
@@ -68,52 +69,52 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 
 // paths returns where a .dwo file may be: as it was named, below the directory of the compilation;
 // below the directories of debug files; beside the program.
-func (s *splitFiles) paths(name, dir string) (list []string) {
+func (s *splitFiles) paths(name, dir string) (list []regular.At) {
 	path := name
 	if !filepath.IsAbs(name) {
 		path = filepath.Join(dir, name)
 	}
 	for _, root := range s.mod.roots() {
 		if filepath.IsAbs(path) {
-			list = append(list, filepath.Join(root, path))
+			list = append(list, regular.At{Root: root, Path: path})
 		}
 		for _, d := range s.mod.s.opts.DebugDirs {
-			list = append(list, filepath.Join(root, d, name))
+			list = append(list, regular.At{Root: root, Path: filepath.Join(d, name)})
 		}
 		if beside := filepath.Dir(s.mod.path()); filepath.IsAbs(beside) {
-			list = append(list, filepath.Join(root, beside, filepath.Base(name)))
+			list = append(list, regular.At{Root: root, Path: filepath.Join(beside, filepath.Base(name))})
 		}
 	}
-	if at := s.mod.image.Path; at != "" {
-		list = append(list, filepath.Join(filepath.Dir(at), filepath.Base(name)))
+	if own := placeOf(s.mod.image); own.Path != "" {
+		list = append(list, own.With(filepath.Join(filepath.Dir(own.Path), filepath.Base(name))))
 	}
 	return list
 }
 
 // open opens a .dwo file.
-func (s *splitFiles) open(path string) (f *splitFile, err error) {
+func (s *splitFiles) open(at regular.At) (f *splitFile, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f, ok := s.opened[path]; ok {
+	if f, ok := s.opened[at]; ok {
 		if f == nil {
 			err = fs.ErrNotExist
 		}
 		return f, err
 	}
 	if s.opened == nil {
-		s.opened = make(map[string]*splitFile)
+		s.opened = make(map[regular.At]*splitFile)
 	}
-	im, err := s.mod.openOther(path)
+	im, err := s.mod.openOther(at)
 	if err == nil {
 		f, err = openSplitFile(im)
 	}
-	s.opened[path] = f
+	s.opened[at] = f
 	return f, err
 }
 
 // openOther opens a file with DWARF of the module.
-func (mod *module) openOther(path string) (*target.Image, error) {
-	im, file, err := target.OpenFile(path)
+func (mod *module) openOther(at regular.At) (*target.Image, error) {
+	im, file, err := target.OpenFileIn(at.Root, at.Path)
 	if err != nil {
 		return nil, err
 	}

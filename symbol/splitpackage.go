@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -40,31 +41,34 @@ const (
 func (s *splitFiles) openPackages() {
 	mod := s.mod
 	name := mod.path()
-	var paths []string
+	var paths []regular.At
 	for _, root := range mod.roots() {
 		if filepath.IsAbs(name) {
-			paths = append(paths, filepath.Join(root, name)+".dwp")
+			paths = append(paths, regular.At{Root: root, Path: filepath.Clean(name) + ".dwp"})
 		}
 		for _, d := range mod.s.opts.DebugDirs {
-			paths = append(paths, filepath.Join(root, d, filepath.Base(name))+".dwp")
+			paths = append(paths, regular.At{Root: root, Path: filepath.Join(d, filepath.Base(name)) + ".dwp"})
 		}
 	}
-	for _, at := range []string{mod.image.Path, mod.debugPath} {
-		if at != "" && !slices.Contains(paths, at+".dwp") {
-			paths = append(paths, at+".dwp")
+	for _, im := range []*target.Image{mod.image, mod.debug} {
+		if im == nil || im.Inside == "" {
+			continue
+		}
+		if at := placeOf(im).With(im.Inside + ".dwp"); !slices.Contains(paths, at) {
+			paths = append(paths, at)
 		}
 	}
-	for _, path := range paths {
-		im, err := mod.openOther(path)
+	for _, at := range paths {
+		im, err := mod.openOther(at)
 		var p *splitPackage
 		if err == nil {
-			p, err = openPackage(path, im)
+			p, err = openPackage(im.Path, im)
 		}
 		switch {
 		case err == nil:
 			s.packages = append(s.packages, p)
-		case !errors.Is(err, fs.ErrNotExist) && mod.refuse(path):
-			mod.warn("%s: package of debug information %s: %w: it is left out: make it again from this build's .dwo files", mod.m.Path, path, err)
+		case !errors.Is(err, fs.ErrNotExist) && mod.refuse(at):
+			mod.warn("%s: package of debug information %s: %w: it is left out: make it again from this build's .dwo files", mod.m.Path, at, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -122,29 +123,28 @@ func (l *supLink) matches(im *target.Image) error {
 
 // supplementNames returns where the file may be: as it was named, beside the file that names it;
 // by its build ID; in the folder of such files.
-func (mod *module) supplementNames(from *target.Image, link supLink) (list []string) {
+func (mod *module) supplementNames(from *target.Image, link supLink) (list []regular.At) {
 	for _, root := range mod.roots() {
+		add := func(names ...string) {
+			for _, name := range names {
+				list = append(list, regular.At{Root: root, Path: name})
+			}
+		}
 		if path.IsAbs(link.name) {
-			list = append(list, filepath.Join(root, link.name))
+			add(link.name)
 		} else if from == mod.image && path.IsAbs(mod.path()) {
-			list = append(list, filepath.Join(root, path.Dir(mod.path()), link.name))
+			add(filepath.Join(path.Dir(mod.path()), link.name))
 		}
 		for _, d := range mod.s.opts.DebugDirs {
-			list = append(list,
-				filepath.Join(root, d, ".build-id", link.id[:2], link.id[2:]+".debug"),
-				filepath.Join(root, d, ".dwz", path.Base(link.name)))
+			add(filepath.Join(d, ".build-id", link.id[:2], link.id[2:]+".debug"), filepath.Join(d, ".dwz", path.Base(link.name)))
 		}
 	}
-	at := from.Path
-	if from == mod.debug {
-		at = mod.debugPath
-	}
-	if at != "" && !path.IsAbs(link.name) {
+	if at := placeOf(from); at.Path != "" && !path.IsAbs(link.name) {
 		// A link from .build-id may lead to the file.
-		if to, err := filepath.EvalSymlinks(at); err == nil {
+		if to, err := at.Resolve(); err == nil {
 			at = to
 		}
-		list = append(list, filepath.Join(filepath.Dir(at), link.name))
+		list = append(list, at.With(filepath.Join(filepath.Dir(at.Path), link.name)))
 	}
 	return list
 }

@@ -23,6 +23,9 @@ type Image struct {
 	Entry   uint64 // where the program begins; 0 if it is a library without
 	Progs   []elf.ProgHeader
 	Path    string // of the file on this machine; "" where it was not opened by its path
+	// Root is the folder that the file was opened in as the root of what is there, "" for this
+	// machine's own, and Inside is its path there: what belongs to the file is below it, too.
+	Root, Inside string
 
 	file     *elf.File
 	r        io.ReaderAt

@@ -1,28 +1,26 @@
 package target
 
 import (
-	"fmt"
 	"os"
-	"syscall"
+
+	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
 // OpenFile opens an ELF file of this machine. The path may be one that the
 // target chose: what is not a regular file is not read, and not waited for.
 // The file must stay open for as long as the image is used.
-func OpenFile(name string) (*Image, *os.File, error) {
-	if st, err := os.Stat(name); err != nil {
-		return nil, nil, err
-	} else if !st.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("not a regular file (%v)", st.Mode().Type())
-	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func OpenFile(name string) (*Image, *os.File, error) { return OpenFileIn("", name) }
+
+// OpenFileIn is OpenFile for a path below a folder that is the root of the target's files: neither
+// .. nor a symbolic link leads out of it, and absolute links begin there, as after chroot(2).
+// With no root, "", it is OpenFile.
+func OpenFileIn(root, name string) (*Image, *os.File, error) {
+	at := regular.At{Root: root, Path: name}
+	f, err := at.Open()
 	if err != nil {
 		return nil, nil, err
 	}
 	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = fmt.Errorf("not a regular file (%v)", st.Mode().Type())
-	}
 	var im *Image
 	if err == nil {
 		im, err = OpenImage(f, st.Size())
@@ -31,6 +29,6 @@ func OpenFile(name string) (*Image, *os.File, error) {
 		f.Close()
 		return nil, nil, err
 	}
-	im.Path = name
+	im.Path, im.Root, im.Inside = at.String(), root, name
 	return im, f, nil
 }

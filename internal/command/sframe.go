@@ -3,10 +3,13 @@ package command
 import (
 	"debug/elf"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
 func newSFrame() *cobra.Command {
@@ -26,6 +29,20 @@ information of the same file, and makes it from that.`,
 	}
 	cmd.AddCommand(newSFrameDump(), newSFrameVerify(), newSFrameGen())
 	return cmd
+}
+
+// openELF opens an ELF file.
+func openELF(name string) (*elf.File, io.Closer, error) {
+	file, err := regular.Open(name)
+	if err != nil {
+		return nil, nil, fileError(err)
+	}
+	f, err := elf.NewFile(file)
+	if err != nil {
+		file.Close()
+		return nil, nil, fileError(err)
+	}
+	return f, file, nil
 }
 
 // fileError returns what an error of reading a file says, but for the name of the

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
@@ -50,7 +50,7 @@ malformed (the others are printed); 2 usage.`,
 }
 
 func dumpFile(w io.Writer, name, only string, asJSON bool) error {
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return fileError(err)
 	}

@@ -63,11 +63,11 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 }
 
 func generate(report io.Writer, name, out string, v sframe.Version, verbose bool) error {
-	f, err := elf.Open(name)
+	f, file, err := openELF(name)
 	if err != nil {
-		return fileError(err)
+		return err
 	}
-	defer f.Close()
+	defer file.Close()
 	if info, err := os.Stat(out); err == nil && info.IsDir() {
 		paths := separate.Paths(out, separate.BuildID(f))
 		if paths == nil {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bufio"
-	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,11 +74,11 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 }
 
 func verifyFile(name string) (*verify.Result, error) {
-	f, err := elf.Open(name)
+	f, file, err := openELF(name)
 	if err != nil {
-		return nil, fileError(err)
+		return nil, err
 	}
-	defer f.Close()
+	defer file.Close()
 	return verify.File(f)
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -69,22 +68,14 @@ func (s *Separate) search(m *target.Module, a *arch.Arch) *Section {
 // openSeparate opens the section in a file, for a module with the build ID and
 // the load bias.
 func openSeparate(path, buildID string, bias uint64, a *arch.Arch) (*Section, error) {
-	info, err := os.Stat(path)
+	im, file, err := target.OpenFile(path)
 	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	im, err := target.OpenImage(file, info.Size())
-	if err != nil {
+		if p := (*fs.PathError)(nil); errors.As(err, &p) {
+			err = p.Err
+		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	defer file.Close()
 	if im.BuildID != buildID {
 		return nil, fmt.Errorf("%s: %w: its build ID is %q, not %q", path, ErrMismatch, im.BuildID, buildID)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/sysroot"
 )
@@ -73,12 +74,7 @@ func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
 
 // open opens the file, unpacked if need be.
 func open(path string) (r io.ReaderAt, size int64, closer func() error, err error) {
-	if info, err := os.Stat(path); err != nil {
-		return nil, 0, nil, bare(err)
-	} else if !info.Mode().IsRegular() {
-		return nil, 0, nil, fmt.Errorf("not a regular file (%v)", info.Mode().Type())
-	}
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, 0, nil, bare(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -90,7 +91,7 @@ func (f *files) mapFile(m *procmaps.File) *os.File {
 		return nil
 	}
 	for _, x := range m.Mappings {
-		file, err := openRegular(int(f.proc.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), m.Path, 0)
+		file, err := openRegular(int(f.proc.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), m.Path)
 		if err == nil {
 			f.opened = append(f.opened, file)
 			if f.same(file, m) { // the range may be another file's by now
@@ -129,47 +130,27 @@ func (f *files) byPath(m *procmaps.File) (mapped, other *os.File, err error) {
 }
 
 func openBelow(root *os.File, path string) (*os.File, error) {
-	file, err := openRegular(int(root.Fd()), path, path, unix.RESOLVE_IN_ROOT)
-	if err == nil || !errors.Is(err, unix.ENOENT) || !strings.Contains(path, "\n") {
-		return file, err
+	at := regular.At{Root: fmt.Sprintf("/proc/self/fd/%d", root.Fd()), Path: path}
+	file, err := at.Open()
+	if errors.Is(err, unix.ENOENT) && strings.Contains(path, "\n") {
+		// The name may hold the four characters that the kernel writes for a newline.
+		file, err = at.With(strings.ReplaceAll(path, "\n", `\012`)).Open()
 	}
-	// The name may hold the four characters that the kernel writes for a newline.
-	path = strings.ReplaceAll(path, "\n", `\012`)
-	return openRegular(int(root.Fd()), path, path, unix.RESOLVE_IN_ROOT)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: bare(err)}
+	}
+	return file, nil
 }
 
 // openRegular opens a regular file; of others, opening alone could do harm. Errors call it
 // by the name.
-func openRegular(dir int, path, name string, resolve uint64) (*os.File, error) {
-	fail := func(err error) (*os.File, error) {
+func openRegular(dir int, path, name string) (*os.File, error) {
+	fd, err := unix.Openat(dir, path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: name, Err: err}
 	}
-	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve})
-	if err == unix.ENOSYS || err == unix.EPERM && resolve != 0 {
-		// Before Linux 5.6, or under a filter that does not know it: absolute
-		// symbolic links would lead out of a container, so they are not followed.
-		flags := unix.O_PATH | unix.O_CLOEXEC
-		if resolve != 0 {
-			flags |= unix.O_NOFOLLOW
-		}
-		fd, err = unix.Openat(dir, strings.TrimLeft(path, "/"), flags, 0)
-	}
-	if err != nil {
-		return fail(err)
-	}
 	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return fail(err)
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return fail(errors.New("not a regular file"))
-	}
-	readable, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fail(err)
-	}
-	return os.NewFile(uintptr(readable), name), nil
+	return regular.Reopen(fd, name)
 }
 
 // same reports whether file is the one that is mapped. On overlay and btrfs file

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -37,9 +38,10 @@ func (f *Files) CheckExe(modules []*target.Module) {
 
 // ways returns where a file may be, the best way first.
 func (f *Files) ways(file string, deleted bool) (list []way) {
-	add := func(name string, chance bool) {
-		list = append(list, way{func() (*target.Image, string, error) { return f.openLocal(name) }, chance})
+	below := func(root, name string, chance bool) {
+		list = append(list, way{func() (*target.Image, string, error) { return f.openLocal(root, name) }, chance})
 	}
+	add := func(name string, chance bool) { below("", name, chance) }
 	exe := f.isExe(file)
 	if exe {
 		add(f.opts.Exe, false)
@@ -47,7 +49,7 @@ func (f *Files) ways(file string, deleted bool) (list []way) {
 	relative := !path.IsAbs(file)
 	switch local := filepath.FromSlash(file); {
 	case f.opts.Root != "":
-		add(filepath.Join(f.opts.Root, local), exe || deleted)
+		below(f.opts.Root, local, exe || deleted)
 	case filepath.IsAbs(local):
 		add(local, exe || deleted)
 	case len(f.opts.Beside) == 0 && !exe:
@@ -126,10 +128,10 @@ func (f *Files) Open(path string) (im *target.Image, name string, err error) {
 	return nil, name, err
 }
 
-func (f *Files) openLocal(name string) (*target.Image, string, error) {
-	im, file, err := target.OpenFile(name)
+func (f *Files) openLocal(root, name string) (*target.Image, string, error) {
+	im, file, err := target.OpenFileIn(root, name)
 	if err != nil {
-		return nil, name, err
+		return nil, regular.At{Root: root, Path: name}.String(), err
 	}
-	return im, name, f.keep(file)
+	return im, im.Path, f.keep(file)
 }

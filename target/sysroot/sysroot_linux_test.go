@@ -185,6 +185,48 @@ func TestRoot(t *testing.T) {
 	}
 }
 
+// The sysroot is not left: neither by links, which lead where they do after chroot(2), nor by "..".
+func TestRootIsNotLeft(t *testing.T) {
+	tg, _, plugin := process(t)
+	mapped := module(t, tg, plugin)
+	outside := t.TempDir()
+	copyTo(t, outside, "elsewhere/plugin", plugin)
+	for _, tt := range []struct {
+		name, path, link, to string
+		inside               string // where the file is in the sysroot, too
+	}{
+		{"absolute link to a file", plugin, plugin, outside + "/elsewhere/plugin", ""},
+		{"absolute link to a folder", "/a/plugin", "/a", outside + "/elsewhere", ""},
+		{"relative link", "/a/b/plugin", "/a/b", "../../../elsewhere", ""},
+		{"no link", "/../elsewhere/plugin", "/x", "y", ""},
+		{"no link, from below", "/a/../../elsewhere/plugin", "/a/x", "y", ""},
+		{"absolute link, inside", "/a/plugin", "/a", outside + "/elsewhere", outside + "/elsewhere/plugin"},
+		{"relative link, inside", "/a/b/plugin", "/a/b", "../../../elsewhere", "/elsewhere/plugin"},
+		{"no link, inside", "/../elsewhere/plugin", "/x", "y", "/elsewhere/plugin"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := filepath.Join(outside, "root")
+			defer os.RemoveAll(root)
+			link := filepath.Join(root, tt.link)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(tt.to, link)); err != nil {
+				t.Fatal(err)
+			}
+			if tt.inside != "" {
+				copyTo(t, root, tt.inside, plugin)
+			}
+			files := sysroot.New(sysroot.Options{Arch: amd64.Arch, Root: root}, tg.Memory())
+			defer files.Close()
+			im, _, err := files.Module(tt.path, mapped.Mappings).Image()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fromFile := im.Path != ""; fromFile != (tt.inside != "") {
+				t.Errorf("the image is of %q, warnings %q", im.Path, files.Warnings())
+			}
+		})
+	}
+}
+
 // textless is a core's memory: what can be had from files is left out.
 type textless struct{ *live.Target }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/delve/front"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/sysroot"
@@ -122,14 +123,18 @@ func check(o command.DelveOptions) error {
 
 // elfType returns what an ELF file is.
 func elfType(path string) (elf.Type, error) {
-	file, err := elf.Open(path)
+	raw, err := regular.Open(path)
+	var file *elf.File
+	if err == nil {
+		defer raw.Close()
+		file, err = elf.NewFile(raw)
+	}
 	if err != nil {
 		if p := (*fs.PathError)(nil); errors.As(err, &p) {
 			return 0, fmt.Errorf("%s: %w", path, p.Err)
 		}
 		return 0, fmt.Errorf("%s: not an ELF file: %w", path, err)
 	}
-	defer file.Close()
 	return file.Type, nil
 }
 

@@ -1,0 +1,136 @@
+package regular
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// useOpenat2 allows the kernel to resolve paths below a root. Tests turn it off.
+var useOpenat2 = true
+
+func open(name string) (*os.File, error) {
+	fd, err := retry(func() (int, error) { return unix.Open(name, unix.O_PATH|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	defer unix.Close(fd)
+	f, err := Reopen(fd, name)
+	if errors.Is(err, errNoProc) {
+		return openPlainly(name, os.Stat, os.OpenFile)
+	}
+	return f, err
+}
+
+// errNoProc says that /proc is not mounted here.
+var errNoProc = errors.New("no /proc")
+
+// Reopen opens for reading what a file descriptor stands for that was opened with O_PATH, if it is
+// a regular file. name is what errors and the file call it.
+func Reopen(fd int, name string) (*os.File, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: err}
+	}
+	if err := irregular(mode(&st)); err != nil {
+		return nil, err
+	}
+	readable, err := retry(func() (int, error) {
+		// A file that its owner has leased is not waited for either.
+		return unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	})
+	if err == unix.ENOENT && unix.Access("/proc/self/fd", unix.F_OK) != nil {
+		err = errNoProc
+	}
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	unix.FcntlInt(uintptr(readable), unix.F_SETFL, 0) // it need not be polled
+	return os.NewFile(uintptr(readable), name), nil
+}
+
+// mode returns the type of what was described.
+func mode(st *unix.Stat_t) fs.FileMode {
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return 0
+	case unix.S_IFDIR:
+		return fs.ModeDir
+	case unix.S_IFIFO:
+		return fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		return fs.ModeSocket
+	case unix.S_IFBLK:
+		return fs.ModeDevice
+	case unix.S_IFCHR:
+		return fs.ModeDevice | fs.ModeCharDevice
+	}
+	return fs.ModeIrregular
+}
+
+func openBelow(a At) (*os.File, error) {
+	fd, err := pathBelow(a)
+	if errors.Is(err, errNoOpenat2) {
+		return openResolved(a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	f, err := Reopen(fd, a.String())
+	if errors.Is(err, errNoProc) {
+		return openResolved(a)
+	}
+	return f, err
+}
+
+func statBelow(a At) (os.FileInfo, error) {
+	fd, err := pathBelow(a)
+	if errors.Is(err, errNoOpenat2) {
+		return statResolved(a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), a.String())
+	defer f.Close()
+	return f.Stat()
+}
+
+// errNoOpenat2 says that the kernel is older than Linux 5.6, or that a filter does not know the call.
+var errNoOpenat2 = errors.New("no openat2")
+
+// pathBelow opens what is at a path below a root, of any type, with O_PATH.
+func pathBelow(a At) (fd int, err error) {
+	if !useOpenat2 {
+		return -1, errNoOpenat2
+	}
+	root, err := retry(func() (int, error) { return unix.Open(a.Root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: a.Root, Err: err}
+	}
+	defer unix.Close(root)
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS}
+	fd, err = retry(func() (int, error) { return unix.Openat2(root, a.Path, &how) })
+	switch {
+	case err == unix.ENOSYS || err == unix.EPERM:
+		return -1, errNoOpenat2
+	case err != nil:
+		return -1, &fs.PathError{Op: "open", Path: a.String(), Err: err}
+	}
+	return fd, nil
+}
+
+// retry makes a call again that a signal has interrupted; or a renaming of folders elsewhere,
+// behind which .. cannot be trusted.
+func retry(call func() (int, error)) (fd int, err error) {
+	for range 100 {
+		if fd, err = call(); err != unix.EINTR && err != unix.EAGAIN {
+			break
+		}
+	}
+	return fd, err
+}
