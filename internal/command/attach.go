@@ -49,9 +49,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --save snapshot.4242`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pid, err := strconv.Atoi(args[0])
-			if err != nil || pid <= 0 {
-				return usageError{fmt.Errorf("attach %s: want the number of a process", args[0])}
+			pid, err := processID(args[0])
+			if err != nil {
+				return fmt.Errorf("attach %w", err)
 			}
 			if err := flags.begin(cmd); err != nil {
 				return err
@@ -65,6 +65,18 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
 	return cmd
+}
+
+// processID reads the number of a process. A number that no process can have is one that none has.
+func processID(text string) (int, error) {
+	pid, err := strconv.ParseInt(text, 10, 32) // the kernel's pid_t
+	switch {
+	case err == nil && pid > 0:
+		return int(pid), nil
+	case errors.Is(err, strconv.ErrRange) && text[0] != '-':
+		return 0, fmt.Errorf("%s: no such process", text)
+	}
+	return 0, usageError{fmt.Errorf("%s: no such process: want the number of one", text)}
 }
 
 func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, save string) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -110,9 +109,9 @@ need not be Go's: of C programs there are threads, stacks and memory.`,
   sfwalk dlv attach 4242 --plugin ./sniffer-mine`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pid, err := strconv.Atoi(args[0])
-			if err != nil || pid <= 0 {
-				return usageError{fmt.Errorf("dlv attach %s: want the number of a process", args[0])}
+			pid, err := processID(args[0])
+			if err != nil {
+				return fmt.Errorf("dlv attach %w", err)
 			}
 			o.PID = pid
 			return o.serve(cmd, delve)

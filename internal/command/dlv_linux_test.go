@@ -333,7 +333,8 @@ func TestDlvErrors(t *testing.T) {
 	}{
 		{"dlv", true, "which command? attach, exec or core"},
 		{"dlv attach", true, "accepts 1 arg"},
-		{"dlv attach x", true, "dlv attach x: want the number of a process"},
+		{"dlv attach x", true, "dlv attach x: no such process: want the number of one"},
+		{"dlv attach " + strconv.Itoa(p.PID+1<<32), false, "no such process"},
 		{"dlv attach 999999999", false, "attach 999999999: no such process"},
 		{"dlv attach " + pid + " --listen nonsense", false, "--listen: listen tcp: address nonsense: missing port"},
 		{"dlv attach " + pid + " --listen " + busy.Addr().String(), false, "address already in use"},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -126,7 +125,7 @@ func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, nam
 
 // anything opens what an argument names: a process, or a file of one.
 func anything(ctx context.Context, name string, opts core.Options) (*source, error) {
-	if pid, err := strconv.Atoi(name); err == nil && pid > 0 {
+	if pid, err := processID(name); err == nil {
 		return process(ctx, pid, live.Options{})
 	}
 	s, err := snapshotFile(name, opts)

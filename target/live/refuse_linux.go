@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/user"
 	"strconv"
@@ -20,6 +21,9 @@ import (
 func check(pid int) (*proc, error) {
 	if pid <= 0 {
 		return nil, refuse(ErrNoProcess, pid, "process IDs are positive numbers")
+	}
+	if pid > math.MaxInt32 { // the kernel would look at its lower half
+		return nil, refuse(ErrNoProcess, pid, "no such process")
 	}
 	if pid == os.Getpid() {
 		return nil, refuse(ErrSelf, pid, "a process cannot attach to itself")

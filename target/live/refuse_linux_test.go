@@ -35,6 +35,11 @@ func TestNoProcess(t *testing.T) {
 	wantError(t, refused(t, pid), ErrNoProcess, fmt.Sprintf("attach %d: no such process", pid))
 	wantError(t, refused(t, 0), ErrNoProcess)
 	wantError(t, refused(t, -1), ErrNoProcess)
+	// The kernel's numbers have 32 bits; what is in the others is not thrown away.
+	for _, high := range []int{1 << 31, 1 << 32, 1 << 40, 1 << 62} {
+		wantError(t, refused(t, high), ErrNoProcess)
+		wantError(t, refused(t, high+os.Getppid()), ErrNoProcess, "no such process")
+	}
 }
 
 func TestSelf(t *testing.T) { wantError(t, refused(t, os.Getpid()), ErrSelf) }
