@@ -70,8 +70,8 @@ type Runner interface {
 // MemoryOf returns the memory that a thread's stack is to be walked in: its own, or the
 // target's.
 func MemoryOf(t Target, thread Thread) Memory {
-	if r, ok := thread.(Runner); ok {
-		return r.Memory()
+	if own, ok := thread.(interface{ Memory() Memory }); ok {
+		return own.Memory()
 	}
 	return t.Memory()
 }

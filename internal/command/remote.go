@@ -27,6 +27,9 @@ is another machine's, and read through the stub where it offers that. --exe
 names the program where the stub does not. Plug-ins are started first, and asked
 while the target stands still.
 
+A stub that is slow has --limit for all stacks, and --thread-limit for each: a stack
+that takes longer ends there, and says so.
+
 qemu's user emulation cannot be interrupted through its stub: stop it by
 'kill -TRAP' of the emulator's process.
 
@@ -34,7 +37,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Example: `  sfwalk remote localhost:1234
   sfwalk remote --exe ./firmware.elf localhost:3333
   sfwalk remote --sysroot /srv/arm64-root unix:/run/qemu.sock
-  sfwalk remote localhost:1234 --timeout 30s --json`,
+  sfwalk remote localhost:1234 --timeout 30s --limit 10m --thread-limit 5m --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.begin(cmd); err != nil {
@@ -56,6 +59,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
 	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also where it was found stopped")
+	cmd.Flags().DurationVar(&opts.Limit, "limit", time.Minute, "how long the stub may take for all that it is asked, stacks that are longer end there; 0 for any time")
+	cmd.Flags().DurationVar(&opts.ThreadLimit, "thread-limit", 20*time.Second, "how long the stub may take for one thread's stack; 0 for any time")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 5*time.Second, "how long to wait for each answer of the stub")
 	return cmd
 }

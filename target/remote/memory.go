@@ -36,7 +36,10 @@ func newMemory(s *session) *memory {
 }
 
 // ReadMemory implements [target.Memory].
-func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
+func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) { return m.read(addr, p, nil) }
+
+// read reads memory, for the stack of a thread unless that is nil.
+func (m *memory) read(addr uint64, p []byte, of *Thread) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for n < len(p) {
@@ -44,7 +47,7 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 		if n > 0 && at == 0 {
 			return n, target.ErrUnmapped // around the end of the address space
 		}
-		b, err := m.fetch(at / m.block)
+		b, err := m.fetch(at/m.block, of)
 		if err != nil {
 			return n, err
 		}
@@ -62,9 +65,17 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 }
 
 // fetch returns a block, as much of it as there is.
-func (m *memory) fetch(index uint64) ([]byte, error) {
+func (m *memory) fetch(index uint64, of *Thread) ([]byte, error) {
 	if b, ok := m.blocks[index]; ok {
 		return b, nil
+	}
+	if of != nil {
+		if limit := of.t.threadLimit; limit > 0 && of.took >= limit {
+			of.over = true
+			return nil, of.overtime()
+		}
+		since := m.s.link.now()
+		defer func() { of.took += m.s.link.now().Sub(since) }()
 	}
 	b := make([]byte, m.block)
 	n, err := m.s.readMemory(index*m.block, b)
@@ -80,9 +91,12 @@ func (m *memory) fetch(index uint64) ([]byte, error) {
 }
 
 // forget drops what was read: the target has moved on.
-func (m *memory) forget() {
+func (m *memory) forget(threads []*Thread) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, th := range threads {
+		th.took, th.over = 0, false
+	}
 	clear(m.blocks)
 	m.size = 0
 }

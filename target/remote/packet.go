@@ -29,13 +29,26 @@ type link struct {
 	conn    net.Conn
 	r       *bufio.Reader
 	timeout time.Duration
+	limit   time.Duration    // of the whole dialogue; 0 for none
+	end     time.Time        // when that is over
+	now     func() time.Time // tests have a clock of their own
 	ctx     context.Context
 	noAck   bool
 	broken  error // after a failure the two sides no longer agree on what comes next
 }
 
+// ErrLimit says that what [Options] allow of time is over.
+var ErrLimit = errors.New("the limit of time is over")
+
+type limitError struct{ limit time.Duration }
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("the %v for all that is asked of the stub are over (--limit)", e.limit)
+}
+func (e *limitError) Unwrap() error { return ErrLimit }
+
 func newLink(ctx context.Context, conn net.Conn, timeout time.Duration) *link {
-	return &link{conn: conn, r: bufio.NewReaderSize(conn, 64<<10), timeout: timeout, ctx: ctx}
+	return &link{conn: conn, r: bufio.NewReaderSize(conn, 64<<10), timeout: timeout, now: time.Now, ctx: ctx}
 }
 
 // exchange sends a packet and returns the stub's answer to it.
@@ -53,6 +66,17 @@ func (l *link) within(limit time.Duration, f func() ([]byte, error)) (reply []by
 	if l.broken != nil {
 		return nil, l.broken
 	}
+	last := false // nothing may follow this part
+	if l.limit > 0 {
+		left := l.end.Sub(l.now())
+		if left <= 0 {
+			l.broken = &limitError{l.limit}
+			return nil, l.broken
+		}
+		if left < limit {
+			limit, last = left, true
+		}
+	}
 	l.conn.SetDeadline(time.Now().Add(limit))
 	stop := context.AfterFunc(l.ctx, func() { l.conn.SetDeadline(time.Unix(1, 0)) })
 	reply, err = f()
@@ -63,6 +87,8 @@ func (l *link) within(limit time.Duration, f func() ([]byte, error)) (reply []by
 	switch {
 	case l.ctx.Err() != nil:
 		err = context.Cause(l.ctx)
+	case errors.Is(err, os.ErrDeadlineExceeded) && last:
+		err = &limitError{l.limit}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = fmt.Errorf("%w in %v", errNoAnswer, limit)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):

@@ -27,6 +27,12 @@ type Options struct {
 	Sysroot string
 	// Timeout bounds the time that each answer may take; 0 means [DefaultTimeout].
 	Timeout time.Duration
+	// Limit bounds the time that all exchanges together may take, from Dial on; 0 for no
+	// bound. Whatever is asked later fails with [ErrLimit], but Close still lets the target go.
+	Limit time.Duration
+	// ThreadLimit bounds the time that the stub may take for the memory that one thread's
+	// stack is walked in; 0 for no bound. Reads fail with [ErrLimit] then.
+	ThreadLimit time.Duration
 	// Arch is the target's architecture; nil to take what the stub describes, or
 	// else Exe's.
 	Arch *arch.Arch
@@ -54,6 +60,8 @@ type Target struct {
 	modules *target.Modules
 	memory  *memory
 	files   *sysroot.Files
+
+	threadLimit time.Duration
 
 	mu   sync.Mutex
 	regs map[*Thread]*arch.Registers
@@ -91,7 +99,10 @@ func Dial(ctx context.Context, addr string, o Options) (*Target, error) {
 
 // connect describes the target at the other end of a connection.
 func connect(ctx context.Context, conn net.Conn, o Options) (*Target, error) {
-	t := &Target{s: &session{link: newLink(ctx, conn, o.Timeout)}, regs: map[*Thread]*arch.Registers{}}
+	t := &Target{s: &session{link: newLink(ctx, conn, o.Timeout)}, regs: map[*Thread]*arch.Registers{}, threadLimit: o.ThreadLimit}
+	if t.s.link.limit = o.Limit; o.Limit > 0 {
+		t.s.link.end = t.s.link.now().Add(o.Limit)
+	}
 	if err := t.start(o); err != nil {
 		t.s.leave(t.Running, t.PID)
 		return nil, err
@@ -167,7 +178,22 @@ func (t *Target) Threads() ([]target.Thread, error) {
 
 // Warnings returns what the user should know about the answers so far: one
 // sentence each.
-func (t *Target) Warnings() []string { return t.files.Warnings() }
+func (t *Target) Warnings() []string {
+	list := t.files.Warnings()
+	t.s.mu.Lock()
+	if errors.Is(t.s.link.broken, ErrLimit) {
+		list = append(list, fmt.Sprintf("%v: what was not read by then is missing", t.s.link.broken))
+	}
+	t.s.mu.Unlock()
+	t.memory.mu.Lock()
+	defer t.memory.mu.Unlock()
+	for _, th := range t.threads {
+		if th.over {
+			list = append(list, fmt.Sprintf("thread %d: %v: it is not shown to its end", th.ID(), th.overtime()))
+		}
+	}
+	return list
+}
 
 // Close closes the connection. A target that ran when we came goes on; one that
 // was found stopped is left so, if the stub leaves it so without a debugger

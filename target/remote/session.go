@@ -191,7 +191,7 @@ func (s *session) leave(resume bool, pid int) error {
 		return fmt.Errorf("%w: the target may still be stopped", ErrHungUp)
 	}
 	// Also where the user gave up, or an answer was not waited for any longer.
-	s.link.ctx, s.link.broken = context.Background(), nil
+	s.link.ctx, s.link.broken, s.link.limit = context.Background(), nil, 0
 	packet := "D"
 	if s.features["multiprocess"] && pid != 0 {
 		packet = fmt.Sprintf("D;%x", pid)

@@ -72,7 +72,7 @@ func (t *Target) resume(ctx context.Context, packet string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.regs)
-	t.memory.forget()
+	t.memory.forget(t.threads)
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
 	l := t.s.link

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // maxThreads bounds what a stub can list.
@@ -20,6 +22,25 @@ type Thread struct {
 	t    *Target
 	id   threadID
 	name string
+
+	// Of the thread's memory, below memory.mu:
+	took time.Duration // by the stub
+	over bool          // it was too much
+}
+
+// Memory returns the address space as the thread's stack is to be walked in: it is the
+// target's, as long as the stub does not take too long ([Options.ThreadLimit]).
+func (t *Thread) Memory() target.Memory { return threadMemory{t} }
+
+// overtime says that the stub has taken too long for the thread's memory.
+func (t *Thread) overtime() error {
+	return fmt.Errorf("the stub has taken %v for the thread's stack (--thread-limit): %w", t.t.threadLimit, ErrLimit)
+}
+
+type threadMemory struct{ *Thread }
+
+func (m threadMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
+	return m.t.memory.read(addr, p, m.Thread)
 }
 
 // ID returns the operating system's thread ID; a processor's number, from 1, where
