@@ -105,6 +105,26 @@ func (a *asked) check(m *protocol.Answer) (r reply, err error) {
 	return r, err
 }
 
+// size is how much memory it takes to keep an answer, bytes, about.
+func (r *reply) size() (n int) {
+	const each = 192 // a row or symbol, with its range and its place
+	texts := func(s *plugin.Symbol) int { return each + len(s.Function) + len(s.File) }
+	rules := func(row *trad.Row) int {
+		if row.More == nil {
+			return each
+		}
+		return each + 16*(len(row.More.Regs)+len(row.More.Exprs))
+	}
+	n = rules(&r.row) + texts(&r.own.symbol) + len(r.declines) + each*len(r.never)
+	for i := range r.more {
+		n += rules(&r.more[i])
+	}
+	for i := range r.symbols {
+		n += texts(&r.symbols[i])
+	}
+	return n
+}
+
 func nonsense(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrNonsense}, args...)...)
 }

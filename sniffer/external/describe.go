@@ -54,7 +54,7 @@ func clean(text string, longest int) string {
 		for longest > 0 && !utf8.RuneStart(text[longest]) {
 			longest--
 		}
-		text = text[:longest]
+		text = strings.Clone(text[:longest]) // the rest is not to be kept
 	}
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

@@ -265,7 +265,7 @@ func TestNothingPrinted(t *testing.T) {
 // TestAnswersMemory: what a plug-in says at length is not kept.
 func TestAnswersMemory(t *testing.T) {
 	s := newSubject(t, "amd64")
-	for _, mode := range []string{"answer-declines-huge", "answer-rows-many", "answer-never-many", "begin-huge", "floods", "sniff-read-giant"} {
+	for _, mode := range []string{"answer-declines-huge", "answer-rows-many", "answer-never-many", "begin-huge", "floods", "sniff-read-giant", "sniff-error-huge"} {
 		p, err := start(t, mode, external.Options{Deadline: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)
@@ -277,6 +277,54 @@ func TestAnswersMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 64<<20 {
 			t.Errorf("%s: %d MB were allocated", mode, grown>>20)
+		}
+		p.Close()
+	}
+}
+
+// TestBroker: a plug-in that tells of connections of which nobody has asked is not listened to.
+func TestBroker(t *testing.T) {
+	s := newSubject(t, "amd64")
+	before := runtime.NumGoroutine()
+	p, err := start(t, "broker-floods", external.Options{Deadline: 30 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _ := s.with(p)
+	steps, stop := s.walk(t, table)
+	same(t, steps, s.steps, stop)
+	if n := runtime.NumGoroutine() - before; n > 1000 {
+		t.Errorf("%d goroutines more", n)
+	}
+	p.Close()
+}
+
+// TestHoard: what a plug-in tells of other code is kept within bounds, however much it tells in all.
+func TestHoard(t *testing.T) {
+	s := newSubject(t, "amd64")
+	for _, mode := range []string{"sniff-hoards", "sniff-hoards-cut"} {
+		p, err := start(t, mode, external.Options{Deadline: 30 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, x := s.with(p)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for x.Stats().Asked < 200 && p.Err() == nil { // 100 MB of names, or 200 MB
+			table := s.table() // another has its own rows, and asks nobody
+			table.Prepend(x)
+			steps, stop := s.walk(t, table)
+			same(t, steps, s.steps, stop)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 64<<20 {
+			t.Errorf("%s: %d MB are kept", mode, kept>>20)
+		}
+		runtime.KeepAlive(x)
+		if err := p.Err(); err != nil {
+			t.Error(err)
 		}
 		p.Close()
 	}

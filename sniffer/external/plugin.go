@@ -55,6 +55,18 @@ type Plugin struct {
 // maxMessage bounds what a plug-in may send at once, bytes.
 const maxMessage = 2 << 20
 
+// maxHeaders bounds the headers and the status of a call, bytes.
+const maxHeaders = 64 << 10
+
+// withoutBroker does not ask a plug-in for connections beside the one: go-plugin would have a goroutine
+// wait for each that it tells of.
+func withoutBroker(ctx context.Context, d *grpc.StreamDesc, c *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	if method == "/plugin.GRPCBroker/StartStream" {
+		return nil, status.Error(codes.Unimplemented, "sfwalk has no broker")
+	}
+	return stream(ctx, d, c, method, opts...)
+}
+
 // Start starts a plug-in and has it describe itself. The error names the program, what it
 // did, the end of what it wrote to its standard error, and what to do.
 func Start(ctx context.Context, o Options) (*Plugin, error) {
@@ -129,7 +141,10 @@ func (p *Plugin) start() error {
 		Stderr:           &p.stderr,
 		SyncStderr:       &p.stderr,
 		UnixSocketConfig: &hcplugin.UnixSocketConfig{TempDir: keeper.Folder},
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage))},
+		GRPCDialOptions: []grpc.DialOption{
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)), grpc.WithMaxHeaderListSize(maxHeaders),
+			grpc.WithStreamInterceptor(withoutBroker),
+		},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, folder string) (runner.Runner, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()

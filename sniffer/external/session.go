@@ -123,11 +123,8 @@ func (x *session) ask(q *frame.Query) (r reply, err error) {
 	reply, requests, err := x.exchange(&protocol.FromHost{Message: &protocol.FromHost_Question{Question: m}}, x.plugin.opts.Deadline)
 	took := time.Since(begin)
 	answer := reply.GetAnswer()
-	total := x.plugin.opts.Total
 	switch {
 	case err != nil:
-	case time.Duration(x.plugin.spent.Add(int64(took))) > total && total > 0:
-		err = fmt.Errorf("%w: all of its answers have taken more than %v", ErrDeadline, total)
 	case answer == nil:
 		err = nonsense("%T where an answer was wanted", reply.Message)
 	case answer.Number != m.Number:

@@ -1,11 +1,13 @@
 package external
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -28,6 +30,7 @@ type Sniffer struct {
 	names   spans[plugin.Symbol]
 	own     map[ownKey]name
 	sp      trad.Reg // the number of SP, once a question was asked
+	size    int      // bytes of what was put into known, names and own, about
 	epoch   uint64   // counts what was forgotten
 	modules uint64   // generation of what is mapped that known and names are about
 
@@ -55,6 +58,9 @@ type ownKey struct {
 // maxKnown bounds what is kept of each kind: what there is more was likely said to fill
 // the memory.
 const maxKnown = 1 << 16
+
+// maxSize bounds all that is kept, bytes, about.
+const maxSize = 32 << 20
 
 // The answers that a plug-in need not be asked for.
 const (
@@ -86,9 +92,14 @@ func (s *Sniffer) Forget() {
 }
 
 func (s *Sniffer) forget(generation uint64) {
-	s.known, s.names, s.own = spans[said]{}, spans[plugin.Symbol]{}, nil
+	s.drop()
 	s.epoch++
 	s.modules = generation
+}
+
+// drop forgets what is kept.
+func (s *Sniffer) drop() {
+	s.known, s.names, s.own, s.size = spans[said]{}, spans[plugin.Symbol]{}, nil, 0
 }
 
 // Close ends the session with the plug-in; it is begun anew when somebody asks.
@@ -233,8 +244,15 @@ func (s *Sniffer) question(q *frame.Query, about *asked) (r reply, err error) {
 			return reply{declines: answer}, nil
 		}
 	}
-	if r, err = x.ask(q); err == nil {
-		s.keep(x, epoch, &r)
+	begin := time.Now()
+	if r, err = x.ask(q); err != nil {
+		return r, err
+	}
+	s.keep(x, epoch, &r)
+	// To keep it may have taken longer than to say it.
+	spent, total := s.plugin.spent.Add(int64(time.Since(begin))), s.plugin.opts.Total
+	if total > 0 && time.Duration(spent) > total {
+		err = fmt.Errorf("%w: all of its answers have taken more than %v (asked about frame %d at %#x)", ErrDeadline, total, about.level, q.PC)
 	}
 	return r, err
 }
@@ -253,11 +271,9 @@ func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 	if s.epoch != epoch {
 		return // the process has run on meanwhile
 	}
-	if len(s.known.list) > maxKnown {
-		s.known = spans[said]{}
-	}
-	if len(s.names.list) > maxKnown {
-		s.names = spans[plugin.Symbol]{}
+	if s.size += r.size(); s.size > maxSize || max(len(s.known.list), len(s.names.list), len(s.own)) > maxKnown {
+		s.drop()
+		s.size = r.size()
 	}
 	s.deny(r.never)
 	for _, row := range r.more {
@@ -278,7 +294,7 @@ func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 		key.isSP = true
 	}
 	if r.own != (name{}) && key.at != 0 {
-		if len(s.own) > maxKnown || s.own == nil {
+		if s.own == nil {
 			s.own = make(map[ownKey]name)
 		}
 		s.own[key] = r.own

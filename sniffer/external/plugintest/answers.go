@@ -60,10 +60,26 @@ var begins = map[string]func(stream, *protocol.Begin) error{
 	},
 }
 
+// hoards returns an answer with many symbols, of other code each time, that have long names.
+func hoards(symbols, length int) func(stream, *protocol.Question) error {
+	name := strings.Repeat("x", length)
+	return func(s stream, q *protocol.Question) error {
+		a := &protocol.Answer{Number: q.Number, Declines: "not this one", DeclinesOnce: true}
+		for i := range symbols {
+			at := q.Number<<20 + uint64(i)<<4
+			a.Symbols = append(a.Symbols, &protocol.Symbol{Lo: at, Hi: at + 16, Function: name, File: name[:min(length, 4096)]})
+		}
+		return answer(s, a)
+	}
+}
+
 // sniffs that answer in a wrong way.
 var sniffs = map[string]func(stream, *protocol.Question) error{
-	"ready": func(s stream, q *protocol.Question) error { return ready(s, &protocol.Ready{}) },
-	"empty": func(s stream, q *protocol.Question) error { return s.Send(&protocol.FromPlugin{}) },
+	"error-huge": func(stream, *protocol.Question) error { return errors.New(strings.Repeat("x", 12<<20)) },
+	"hoards":     hoards(protocol.MaxMore, 4096),
+	"hoards-cut": hoards(1, 1<<20),
+	"ready":      func(s stream, q *protocol.Question) error { return ready(s, &protocol.Ready{}) },
+	"empty":      func(s stream, q *protocol.Question) error { return s.Send(&protocol.FromPlugin{}) },
 	"number": func(s stream, q *protocol.Question) error {
 		return answer(s, &protocol.Answer{Number: q.Number + 1, Declines: "?"})
 	},

@@ -15,6 +15,9 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
@@ -79,6 +82,7 @@ var modes = map[string]func(){
 	"floods":        func() { floods(1 << 10) },
 	"floods-line":   func() { floods(8 << 20) },
 	"stays":         func() { bad{}.serveVersion(protocol.Version) }, // when its standard input ends
+	"broker-floods": brokerFloods,
 	"cookie-hang":   func() { cookieless(hang) },
 	"cookie-silent": func() { cookieless(func() { os.Exit(1) }) },
 	"cookie-serves": func() {
@@ -176,6 +180,29 @@ func floods(line int) {
 		}
 		return answer(s, &protocol.Answer{Number: q.Number, Declines: "after a flood"})
 	}}.serve()
+}
+
+// brokerFloods is a plug-in that tells of connections without end, if it is asked for some.
+func brokerFloods() {
+	asked, told := make(chan bool), make(chan bool)
+	bad{
+		broker: func(s grpc.ServerStream) {
+			close(asked)
+			for id := uint32(1); s.SendMsg(wrapperspb.UInt32(id)) == nil; id++ { // a ConnInfo with that service_id
+				if id == 50_000 {
+					close(told)
+				}
+			}
+		},
+		sniff: func(s stream, q *protocol.Question) error {
+			select {
+			case <-asked:
+				<-told
+			default:
+			}
+			return answer(s, &protocol.Answer{Number: q.Number, Declines: "after a flood"})
+		},
+	}.serve()
 }
 
 // flood writes n bytes, or as many as are taken, without the end of a line.

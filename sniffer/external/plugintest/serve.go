@@ -27,6 +27,7 @@ type bad struct {
 	session  func(stream) error // instead of what follows
 	begin    func(stream, *protocol.Begin) error
 	sniff    func(stream, *protocol.Question) error // sends the answer, or does not
+	broker   func(grpc.ServerStream)                // is go-plugin's broker, which brings more connections about
 }
 
 // serve serves it in version 1 of the protocol, until the host is gone.
@@ -43,6 +44,15 @@ func (b bad) serveVersion(version int) {
 		HandshakeConfig:  hcplugin.HandshakeConfig{MagicCookieKey: protocol.CookieKey, MagicCookieValue: protocol.CookieValue},
 		VersionedPlugins: map[int]hcplugin.PluginSet{version: {protocol.Service: &b}},
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+			if b.broker != nil {
+				opts = append(opts, grpc.StreamInterceptor(func(srv any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+					if info.FullMethod != "/plugin.GRPCBroker/StartStream" {
+						return handle(srv, s)
+					}
+					b.broker(s)
+					return nil
+				}))
+			}
 			return grpc.NewServer(append(opts, grpc.MaxSendMsgSize(1<<30), grpc.MaxRecvMsgSize(1<<30))...)
 		},
 		Logger: hclog.NewNullLogger(),
