@@ -235,7 +235,12 @@ func FuzzAll(f *testing.F) {
 	f.Add(change(0, 1, 3))
 	f.Add(append(change(3, 1, 40), change(80, 3, 17)...))
 	f.Add(append(change(10, 2, 0x1004), change(23, 2, 8)...))
+	f.Add(change(63, 0, 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		find := find
+		if len(data) > 0 && data[0]%64 == 63 {
+			find = Find
+		}
 		changes := map[uint64]uint64{}
 		for ; len(data) >= 11 && len(changes) < 64; data = data[11:] {
 			at := words[int(binary.LittleEndian.Uint16(data))%len(words)]

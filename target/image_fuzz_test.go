@@ -36,6 +36,29 @@ func FuzzOpenImage(f *testing.F) {
 		stripped := file.Mapped()
 		clear(stripped[40:48]) // e_shoff, of 64 bits
 		f.Add(stripped, uint8(0))
+		for i := range file.Sections {
+			if s := &file.Sections[i]; s.Name == ".dynamic" && x.class == elf.ELFCLASS64 {
+				clear(s.Data[4*16:][:8]) // DT_HASH: it ends there
+				copy(s.Data[4*16:], s.Data[5*16:][:16])
+			} else if s.Name == ".debug_info" {
+				s.Data[len(s.Data)-8] ^= 0xff
+				f.Add(file.Bytes(), uint8(i+1))
+			}
+		}
+		stripped = file.Mapped()
+		clear(stripped[40:48])
+		f.Add(stripped, uint8(1))
+		if x.class != elf.ELFCLASS64 {
+			continue
+		}
+		order := x.order.(binary.ByteOrder)
+		for at := order.Uint64(stripped[32:]); at+56 < uint64(len(stripped)); at += 56 {
+			if p := elf.ProgType(order.Uint32(stripped[at:])); p == elf.PT_LOAD || p == elf.PT_DYNAMIC {
+				broken := bytes.Clone(stripped)
+				order.PutUint64(broken[at+8:], 1<<40) // p_offset
+				f.Add(broken, uint8(0))
+			}
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, section uint8) {
 		// Seven tables are read at most, and a compressed one may say that it has megabytes.
@@ -52,6 +75,7 @@ func readImage(data []byte, section int) {
 		s := list[section%len(list)]
 		im.Section(s.Name)
 		im.SectionType(s.Type)
+		im.Section(".none")
 		if c, err := im.Contents(s.Name); err == nil && c.Unpack != nil {
 			if r, err := c.Unpack(); err == nil {
 				io.CopyN(io.Discard, r, 1<<16)
@@ -77,7 +101,11 @@ func readImage(data []byte, section int) {
 			m.Stub(im.Entry + off + bias)
 		}
 	}
-	if mapped, err := MemoryImage(flatMemory{0x10000, data}, 0x10000, uint64(len(data))); err == nil {
+	there := data
+	if section%2 > 0 {
+		there = data[:len(data)*7/8]
+	}
+	if mapped, err := MemoryImage(flatMemory{0x10000, there}, 0x10000, uint64(len(data))); err == nil {
 		readSymbols(mapped)
 	}
 }

@@ -103,6 +103,7 @@ func FuzzSniff(f *testing.F) {
 		f.Add(code, uint16(4), true, "py::f:/x.py", true)
 	}
 	f.Add([]byte{0x41, 0x5f, 0x55, 0x48, 0x89, 0xe5, 0x41, 0x57, 0xc3}, uint16(4), true, "Builtin:BaselineOutOfLinePrologue", false)
+	f.Add([]byte{0x55, 0x48, 0x89, 0xe5, 0x90, 0xc9, 0xc3}, uint16(4), true, "f", false)
 	f.Fuzz(func(t *testing.T, code []byte, off uint16, innermost bool, name string, isARM bool) {
 		if len(code) > 0 {
 			bounds.Hold(t, 4<<20+4096*(len(code)+len(name)), func() { checkSniff(t, code, off, innermost, name, isARM) })

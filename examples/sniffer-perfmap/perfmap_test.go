@@ -207,6 +207,7 @@ func FuzzPerfMap(f *testing.F) {
 		f.Add(bytes.Join(lines[:8], nil))
 	}
 	f.Add([]byte("1000 10 a\n1008 10 b\nffff"))
+	f.Add([]byte("1000 10 LazyCompile:~ /a b.js:7:3\n1010 10 JS:*f file:///a.js:1:2\n1020 10 JS:^ node:internal/x:9\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 1<<20+512*len(data), func() { checkFormat(t, &perfMap{}, data) })
 	})

@@ -28,7 +28,7 @@ func Program(class elf.Class, order binary.AppendByteOrder, machine elf.Machine,
 	at := f.Sections[0].Addr
 	f.Entry = at
 
-	const strings = "\x00main\x00main.cold\x00_start\x00$x\x00small.c\x00libsmall.so.1\x00"
+	const strings = "\x00main\x00main.cold\x00_start\x00label\x00outside\x00$x\x00small.c\x00libsmall.so.1\x00"
 	name := func(of string) uint32 { return uint32(bytes.Index([]byte(strings), []byte("\x00"+of+"\x00")) + 1) }
 	functions := func() {
 		b.symbol(0, 0, 0, 0, 0)
@@ -37,14 +37,16 @@ func Program(class elf.Class, order binary.AppendByteOrder, machine elf.Machine,
 		b.symbol(name("$x"), elf.ST_INFO(elf.STB_LOCAL, elf.STT_NOTYPE), 1, at+16, 0)
 		b.symbol(name("main"), elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), 1, at, 8)
 		b.symbol(name("_start"), elf.ST_INFO(elf.STB_GLOBAL, elf.STT_NOTYPE), 1, at+24, 0)
+		b.symbol(name("label"), elf.ST_INFO(elf.STB_GLOBAL, elf.STT_NOTYPE), 1, at+40, 0)
+		b.symbol(name("outside"), elf.ST_INFO(elf.STB_GLOBAL, elf.STT_NOTYPE), 1, 1, 0)
 	}
 	table := bytesOf(functions)
 	names := uint32(len(f.Sections) + 1)
 	dynstr := f.add(Section{Name: ".dynstr", Type: elf.SHT_STRTAB, Flags: elf.SHF_ALLOC, Data: []byte(strings)})
 	dynsym := f.add(Section{Name: ".dynsym", Type: elf.SHT_DYNSYM, Flags: elf.SHF_ALLOC, Data: table, Link: names, Info: 2})
-	hash := f.add(Section{Name: ".hash", Type: elf.SHT_HASH, Flags: elf.SHF_ALLOC, Data: bytesOf(func() { b.word(1, 6, 4, 0, 0, 0, 0, 5, 0) })})
+	hash := f.add(Section{Name: ".hash", Type: elf.SHT_HASH, Flags: elf.SHF_ALLOC, Data: bytesOf(func() { b.word(1, 8, 4, 0, 0, 0, 0, 5, 6, 7, 0) })})
 	gnuHash := f.add(Section{Name: ".gnu.hash", Type: elf.SHT_GNU_HASH, Flags: elf.SHF_ALLOC,
-		Data: bytesOf(func() { b.word(1, 4, 1, 6); b.addr(^uint64(0)); b.word(4, 2, 3) })})
+		Data: bytesOf(func() { b.word(1, 4, 1, 6); b.addr(^uint64(0)); b.word(4, 2, 4, 6, 9) })})
 	f.add(Section{Name: ".dynamic", Type: elf.SHT_DYNAMIC, Flags: elf.SHF_ALLOC | elf.SHF_WRITE, Segment: elf.PT_DYNAMIC, Link: names, Data: bytesOf(func() {
 		b.addr(uint64(elf.DT_SONAME), uint64(name("libsmall.so.1")), uint64(elf.DT_STRTAB), dynstr, uint64(elf.DT_STRSZ), uint64(len(strings)),
 			uint64(elf.DT_SYMTAB), dynsym, uint64(elf.DT_HASH), hash, uint64(elf.DT_GNU_HASH), gnuHash, uint64(elf.DT_DEBUG), 0, 0, 0)

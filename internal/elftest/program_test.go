@@ -21,7 +21,7 @@ func TestProgram(t *testing.T) {
 			}
 			all, err := f.Symbols()
 			dynamic, dynErr := f.DynamicSymbols()
-			if err != nil || dynErr != nil || len(all) != 5 || len(dynamic) != 5 || all[3].Name != "main" || all[3].Value != f.Entry || all[1].Name != "main.cold" {
+			if err != nil || dynErr != nil || len(all) != 7 || len(dynamic) != 7 || all[3].Name != "main" || all[3].Value != f.Entry || all[1].Name != "main.cold" {
 				t.Errorf("%v %v: symbols %v, %v, %v, %v", class, order, all, err, dynamic, dynErr)
 			}
 			if names, err := f.DynString(elf.DT_SONAME); err != nil || len(names) != 1 || names[0] != "libsmall.so.1" {

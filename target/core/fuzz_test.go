@@ -67,6 +67,7 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 	note("CORE", ntPRPSInfo, info)
 	note("CORE", ntAuxv, words(linkmap.ATPhdr, madeProgram+headers, linkmap.ATPhent, 56, linkmap.ATPhnum, uint64(order.Uint16(image[56:])),
 		linkmap.ATEntry, madeProgram+64, linkmap.ATBase, madeLibrary, linkmap.ATExecfn, madeDebug+128+19, linkmap.ATSysinfoEhdr, madeLibrary+0x10000, 0, 0))
+	note("other", 1234, nil)
 	for thread := range uint64(2) {
 		status := make([]byte, arch.PRStatusHeader+a.KernelRegs[0].Size)
 		order.PutUint16(status[12:], 11)
@@ -74,7 +75,7 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 		for _, r := range a.KernelRegs[0].Regs {
 			switch r.Reg {
 			case a.PC:
-				copy(status[arch.PRStatusHeader+r.Off:], words(madeLibrary+64))
+				copy(status[arch.PRStatusHeader+r.Off:], words(madeLibrary+64+thread*0x20000))
 			case a.SP:
 				copy(status[arch.PRStatusHeader+r.Off:], words(madeStack+64*thread))
 			}
@@ -84,13 +85,18 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 	signal := make([]byte, 128)
 	order.PutUint32(signal, 11)
 	order.PutUint32(signal[8:], 1)
+	if !listed {
+		order.PutUint32(signal, 10)
+		order.PutUint32(signal[8:], ^uint32(5)) // SI_TKILL
+	}
 	note("CORE", ntSiginfo, signal)
 	note("LINUX", ntPACMask, words(0x7f<<48, 0x7f<<48))
 	for _, k := range a.KernelRegs[1:] {
 		note("LINUX", k.Note, make([]byte, k.Size))
 	}
 	if listed {
-		note("CORE", ntFile, append(words(2, 4096, madeProgram, madeProgram+0x1000, 0, madeLibrary, madeLibrary+0x1000, 0), "/usr/bin/program\x00/lib/libsmall.so.1 (deleted)\x00"...))
+		note("CORE", ntFile, append(words(3, 4096, madeProgram, madeProgram+0x1000, 0, madeLibrary, madeLibrary+0x1000, 0, madeLibrary+0x20000, madeLibrary+0x21000, 1),
+			"/usr/bin/program\x00/lib/libsmall.so.1 (deleted)\x00/lib/none.so\x00"...))
 		note(CarriedOwner, NTCarried, words(madeLibrary, 0, uint64(len(library)))) // the offset follows
 	}
 
@@ -100,6 +106,7 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 		addr  uint64
 		data  []byte
 	}
+	// The vDSO is the same bytes as the program.
 	list := []segment{
 		{elf.PT_NOTE, 0, 0, notes}, {elf.PT_LOAD, elf.PF_R | elf.PF_X, madeProgram, image}, {elf.PT_LOAD, elf.PF_R | elf.PF_W, madeDebug, debug},
 		{elf.PT_LOAD, elf.PF_R | elf.PF_X, madeLibrary, library[:0]}, {elf.PT_LOAD, elf.PF_R | elf.PF_W, madeStack, words(1, 2, madeLibrary+70, 4, 5, 6, 7, 8, 9, 10, 11, 12)},
@@ -107,7 +114,7 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 	if !listed {
 		list[3].data = library
 	}
-	at := 64 + 56*len(list)
+	at := 64 + 56*(len(list)+1)
 	if listed {
 		copy(notes[len(notes)-16:], words(uint64(at+len(notes)+len(image)+len(debug)+len(list[4].data))))
 	}
@@ -120,11 +127,17 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 	half(uint16(elf.ET_CORE), uint16(a.Machine))
 	b = append(order.AppendUint32(b, 1), words(0, 64, 0)...)
 	b = order.AppendUint32(b, 0)
-	half(64, 56, uint16(len(list)), 64, 0, 0)
-	for _, s := range list {
+	half(64, 56, uint16(len(list)+1), 64, 0, 0)
+	header := func(s segment) {
 		b = order.AppendUint32(b, uint32(s.kind))
 		b = order.AppendUint32(b, uint32(s.flags))
 		b = append(b, words(uint64(at), s.addr, 0, uint64(len(s.data)), (uint64(len(s.data))+0xfff)&^0xfff, 4)...)
+	}
+	for i, s := range list {
+		if header(s); i == 1 {
+			s.addr = madeLibrary + 0x10000
+			header(s)
+		}
 		at += len(s.data)
 	}
 	for _, s := range list {
@@ -153,7 +166,11 @@ func TestMadeCore(t *testing.T) {
 					t.Errorf("%s: %s: build ID %s", a.Name, m.Path, im.BuildID)
 				}
 			}
-			if len(tg.Modules().All()) != 2 || tg.PID != 4242 || tg.Command != "./program -x" || tg.Signal == nil || !tg.Modules().IsCode(madeLibrary+64) {
+			count := 3 // with the vDSO
+			if listed {
+				count++
+			}
+			if len(tg.Modules().All()) != count || tg.PID != 4242 || tg.Command != "./program -x" || tg.Signal == nil || !tg.Modules().IsCode(madeLibrary+64) {
 				t.Errorf("%s, listed %v: %+v, %v", a.Name, listed, tg, tg.Modules().All())
 			}
 		}

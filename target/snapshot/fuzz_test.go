@@ -23,8 +23,13 @@ func program(a *arch.Arch) []byte {
 // small is what [made] makes, in some 5 KB: one file that goes along, and little memory.
 func small(a *arch.Arch) *snapshot.Snapshot {
 	s := made(a)
-	for i := range s.Memory {
-		s.Memory[i].Data = s.Memory[i].Data[:min(len(s.Memory[i].Data), 48)]
+	s.Memory = []snapshot.Block{ // as before: one behind the other, over the border of two mappings
+		{Addr: text + 0x1fd0, Data: fill(48, 1)},
+		{Addr: text + 0x2000, Data: fill(16, 2)},
+		{Addr: nobody, Data: fill(33, 3)},
+		{Addr: stack + 0x3fe0, Data: fill(64, 4)},
+		{Addr: stack + 0x5000, Data: fill(48, 5), Late: true},
+		{Addr: stack + 0x5030, Data: fill(48, 6), Late: true},
 	}
 	s.Threads = s.Threads[:3]
 	image := program(a)
@@ -134,12 +139,20 @@ func readAll(data []byte) {
 	tg.Warnings()
 }
 
+// FuzzGather gathers what is mapped of a file, or in part.
 func FuzzGather(f *testing.F) {
 	image := program(arches[0])
-	f.Add(image)
-	f.Add(image[:len(image)/2])
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
+	code := elftest.File{Machine: elf.EM_X86_64, Sections: []elftest.Section{{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: 64, Data: make([]byte, 16)}}}
+	f.Add(image, uint8(1))
+	f.Add(image, uint8(4))
+	f.Add(code.Mapped(), uint8(1))
+	f.Add(image[:len(image)/2], uint8(0))
+	f.Add([]byte{}, uint8(0))
+	f.Fuzz(func(t *testing.T, data []byte, pages uint8) {
+		// As many whole pages; for none, what is mapped is there in part, as where a copy ends.
+		if size := int(pages%5) << 12; size > len(data) {
+			data = append(bytes.Clone(data), make([]byte, size-len(data))...)
+		}
 		bounds.Hold(t, 32<<20, func() {
 			s := gathered(t, data)
 			size := 0
