@@ -4,8 +4,17 @@ package front
 
 import (
 	"bytes"
+	"encoding/json"
+	"hash/crc32"
 	"io"
+	"maps"
+	"math"
+	"math/rand/v2"
 	"net"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,19 +22,20 @@ import (
 	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/debugger"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // fuzzed returns a server, with a process that stands still, for what a client may send.
-func fuzzed(f *testing.F) *server {
-	f.Helper()
-	delvetest.Quiet(f)
-	p := gdbtest.StartRunning(f, delvetest.Go(f, "amd64"), "quiet")
+func fuzzed(t testing.TB) *server {
+	t.Helper()
+	delvetest.Quiet(t)
+	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	config := debugger.Config{AttachPid: p.PID, Backend: "default"}
 	dbg, err := debugger.New(&config, nil)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
 	s := &server{config: service.Config{APIVersion: 2, Debugger: config}, dbg: dbg, stacks: &stacks{dbg: dbg}, stopping: make(chan struct{}), end: func() {}}
 	s.rpc = newMethods(s)
@@ -34,9 +44,9 @@ func fuzzed(f *testing.F) *server {
 			delete(s.rpc, name)
 		}
 	}
-	f.Cleanup(func() {
+	t.Cleanup(func() {
 		if err := s.letGo(); err != nil {
-			f.Error(err)
+			t.Error(err)
 		}
 	})
 	return s
@@ -53,27 +63,132 @@ func (s *sink) Write(p []byte) (int, error) { return s.Buffer.Write(p) }
 func (s *sink) Close() error                { return nil }
 func (s *sink) RemoteAddr() net.Addr        { return &net.UnixAddr{Name: "sink"} }
 
-// FuzzRPC sends anything to the loop that serves dlv.
-func FuzzRPC(f *testing.F) {
-	for _, seed := range []string{
-		`{"method":"RPCServer.GetVersion","params":[{}],"id":0}`,
-		`{"method":"RPCServer.Stacktrace","params":[{"Id":1,"Depth":50,"Full":true,"Opts":2}],"id":1}{"method":"RPCServer.State","params":[{"NonBlocking":true}],"id":2}`,
-		`{"method":"RPCServer.Eval","params":[{"Scope":{"GoroutineID":1,"Frame":2},"Expr":"x","Cfg":{"MaxStringLen":64}}],"id":3}`,
-		`{"method":"RPCServer.ListRegisters","params":[{"Scope":{"GoroutineID":1,"Frame":1}}],"id":4}`,
-		`{"method":"RPCServer.FindLocation","params":[{"Scope":{"GoroutineID":1,"Frame":1},"Loc":"+0"}],"id":5}`,
-		`{"method":"RPCServer.ListGoroutines","params":[{"Count":10,"EvalScope":{"GoroutineID":-1,"Frame":1},"Filters":[{"Kind":10,"Arg":"c"}]}],"id":6}`,
-		`{"method":"RPCServer.Nothing","id":null}`, `[]`, `{"method":7}`, "\x00",
-	} {
-		f.Add([]byte(seed))
-	}
-	s := fuzzed(f)
-	f.Fuzz(func(t *testing.T, sent []byte) {
-		client := &sink{}
-		s.serveRPC(bytes.NewReader(sent), client)
-		if strings.Contains(client.String(), "internal debugger error") && strings.Contains(client.String(), "sfwalk/delve") {
-			t.Errorf("%s", client.String())
+// requests are what dlv sends, and what it never does.
+var requests = []string{
+	`{"method":"RPCServer.GetVersion","params":[{}],"id":0}`,
+	`{"method":"RPCServer.Stacktrace","params":[{"Id":1,"Depth":50,"Full":true,"Opts":2}],"id":1}{"method":"RPCServer.State","params":[{"NonBlocking":true}],"id":2}`,
+	`{"method":"RPCServer.Eval","params":[{"Scope":{"GoroutineID":1,"Frame":2},"Expr":"x","Cfg":{"MaxStringLen":64}}],"id":3}`,
+	`{"method":"RPCServer.ListRegisters","params":[{"Scope":{"GoroutineID":1,"Frame":1}}],"id":4}`,
+	`{"method":"RPCServer.FindLocation","params":[{"Scope":{"GoroutineID":1,"Frame":1},"Loc":"+0"}],"id":5}`,
+	`{"method":"RPCServer.ListGoroutines","params":[{"Count":10,"EvalScope":{"GoroutineID":-1,"Frame":1},"Filters":[{"Kind":10,"Arg":"c"}]}],"id":6}`,
+	`{"method":"RPCServer.Nothing","id":null}`, `[]`, `{"method":7}`, "\x00",
+}
+
+// send has a server answer requests. What panics in it is an error to the client, with the stack;
+// Delve's own methods do with arguments that no client has.
+func send(t *testing.T, s *server, requests []byte) {
+	t.Helper()
+	client := &sink{}
+	s.serveRPC(bytes.NewReader(requests), client)
+	for _, m := range panicked.FindAllStringSubmatch(client.String(), -1) {
+		if strings.HasPrefix(m[1], "github.com/sfwalk/") {
+			t.Errorf("%.200s: %s", requests, client.String())
 		}
+	}
+}
+
+// panicked finds who has panicked in the stacks of answers, whose lines JSON has made one.
+var panicked = regexp.MustCompile(`\\npanic\([^\\]*\\n\\t[^\\]*\\n(?:runtime\.[^\\]*\\n\\t[^\\]*\\n)*([^\\]*)`)
+
+// A panic is told by where it comes from.
+func TestPanicked(t *testing.T) {
+	s := &server{stacks: &stacks{}, end: func() {}}
+	s.rpc = map[string]*method{"RPCServer.X": {function: reflect.ValueOf(func(a []int, _ *int) error { a[7] = 0; return nil }), arg: reflect.TypeFor[[]int](), reply: reflect.TypeFor[int]()}}
+	client := &sink{}
+	s.serveRPC(strings.NewReader(`{"method":"RPCServer.X","params":[[]],"id":1}`), client)
+	if m := panicked.FindStringSubmatch(client.String()); m == nil || !strings.HasPrefix(m[1], "github.com/sfwalk/sfwalk/delve/front.TestPanicked") {
+		t.Errorf("%q in %s", m, client)
+	}
+}
+
+// FuzzRPC sends anything to the loop that serves dlv. What the methods themselves do takes
+// milliseconds, in a process that stands still: one of many inputs has them called, and
+// TestRequestsDrawn calls them with what they can read.
+func FuzzRPC(f *testing.F) {
+	called := map[string]bool{}
+	for _, seed := range requests {
+		f.Add([]byte(seed))
+		called[seed] = true
+	}
+	whole := fuzzed(f)
+	s := &server{config: whole.config, stacks: &stacks{}, stopping: make(chan struct{}), end: func() {}}
+	s.rpc = newMethods(s)
+	for _, m := range s.rpc {
+		m.function = reflect.MakeFunc(m.function.Type(), func(args []reflect.Value) []reflect.Value {
+			if cb, is := args[1].Interface().(service.RPCCallback); is {
+				cb.Return(args[0].Interface(), nil)
+				return nil
+			}
+			return []reflect.Value{reflect.Zero(reflect.TypeFor[error]())}
+		})
+	}
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		if called[string(sent)] || crc32.ChecksumIEEE(sent)%256 == 0 {
+			send(t, whole, sent)
+		}
+		bounds.Hold(t, 1<<20+1024*len(sent), func() { send(t, s, sent) })
 	})
+}
+
+// TestRequestsDrawn calls the methods that look at a process, with arguments that no client
+// has. SFWALK_SOAK has it go on for longer.
+func TestRequestsDrawn(t *testing.T) {
+	s := fuzzed(t)
+	for _, text := range requests {
+		send(t, s, []byte(text))
+	}
+	count := 60
+	if os.Getenv("SFWALK_SOAK") != "" {
+		count = 2000
+	}
+	names := slices.Sorted(maps.Keys(s.rpc))
+	r := rand.New(rand.NewPCG(14, 16))
+	for range count {
+		name := names[r.IntN(len(names))]
+		arg := reflect.New(s.rpc[name].arg)
+		drawValue(r, arg.Elem(), 3)
+		text, err := json.Marshal(map[string]any{"method": name, "params": []any{arg.Interface()}, "id": 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(t, s, text) // Delve takes the time and the memory that it is asked for
+	}
+}
+
+// drawValue gives a value, and what is in it down to some depth, what a client may send.
+func drawValue(r *rand.Rand, v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if load, is := v.Addr().Interface().(*api.LoadConfig); is { // Delve loads as much as clients ask for
+			*load = api.LoadConfig{FollowPointers: true, MaxVariableRecurse: r.IntN(2), MaxStringLen: 64, MaxArrayValues: 8, MaxStructFields: -1}
+			return
+		}
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				drawValue(r, v.Field(i), depth)
+			}
+		}
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		v.SetInt([]int64{0, 1, 1, 2, -1, -2, 50, 1 << 20, math.MaxInt32, math.MinInt64}[r.IntN(10)])
+	case reflect.Uint, reflect.Uint64, reflect.Uint32:
+		v.SetUint([]uint64{0, 1, 8, 0x401000, 1 << 20, math.MaxUint32}[r.IntN(6)])
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) > 0)
+	case reflect.String:
+		v.SetString([]string{"", "x", "+0", "*0x401000", "main.main", "runtime.g", "/(/", "a.go:1", "\x00\xff"}[r.IntN(9)])
+	case reflect.Pointer:
+		if depth > 0 && r.IntN(3) > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			drawValue(r, v.Elem(), depth-1)
+		}
+	case reflect.Slice:
+		if depth > 0 {
+			v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 3))
+			for i := range v.Len() {
+				drawValue(r, v.Index(i), depth-1)
+			}
+		}
+	}
 }
 
 // FuzzDAP has the filter see any request, and any reply to it.
@@ -94,18 +209,20 @@ func FuzzDAP(f *testing.F) {
 	}
 	s := fuzzed(f)
 	f.Fuzz(func(t *testing.T, request, reply []byte) {
-		x := newFilter(s, io.Discard, io.Discard)
-		x.owned.add(ownFrame{scope: scopeOf(1, 1)})
-		x.owned.add(ownFrame{failed: "it does"})
-		x.owned.add(ownVariables{scope: scopeOf(1, 1), list: []variable{{name: "x", text: "1", address: "*(*\"int\")(0x1)"}}})
-		if err := x.request(request); err != nil {
-			t.Error(err)
-		}
-		x.reply(reply)
-		x.end()
-		if n := s.stacks.changing.Load(); n != 0 {
-			t.Errorf("%d changes are not over", n)
-		}
+		bounds.Hold(t, 64<<20, func() {
+			x := newFilter(s, io.Discard, io.Discard)
+			x.owned.add(ownFrame{scope: scopeOf(1, 1)})
+			x.owned.add(ownFrame{failed: "it does"})
+			x.owned.add(ownVariables{scope: scopeOf(1, 1), list: []variable{{name: "x", text: "1", address: "*(*\"int\")(0x1)"}}})
+			if err := x.request(request); err != nil {
+				t.Error(err)
+			}
+			x.reply(reply)
+			x.end()
+			if n := s.stacks.changing.Load(); n != 0 {
+				t.Errorf("%d changes are not over", n)
+			}
+		})
 	})
 }
 
