@@ -2,12 +2,16 @@ package sniffer_test
 
 import (
 	"bytes"
-	"os"
+	"debug/elf"
+	"encoding/binary"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
@@ -15,22 +19,44 @@ import (
 
 // hostile is a target whose only module and stack are any bytes.
 type hostile struct {
-	file, stack []byte
-	pc, fp      uint64
-	modules     *target.Modules
+	image   *target.Image
+	bias    uint64
+	stack   []byte
+	pc, fp  uint64
+	modules *target.Modules
 }
 
 const (
 	hostileBias  = 0x10000
 	hostileStack = 0x7fff0000
-	hostileLimit = 300
+	hostileLimit = 16
 )
 
-func newHostile(file, stack []byte, pc, fp uint64) *hostile {
-	h := &hostile{file: file, stack: stack, pc: hostileBias + pc%uint64(len(file)+1), fp: hostileStack + fp%uint64(len(stack)+1)}
-	m := target.NewModule("hostile", []target.Mapping{{Lo: hostileBias, Hi: hostileBias + uint64(len(file)) + 1, Exec: true}},
-		func() (*target.Image, error) { return target.OpenImage(bytes.NewReader(file), int64(len(file))) })
+// newHostile maps a file whose code is size bytes from text on; pc is an offset in that, fp one in the stack.
+// words are the stack's: numbers, or places in the code or in the stack, as their upper bits say.
+func newHostile(t testing.TB, file, words []byte, text, size, pc, fp uint64) *hostile {
+	im, err := target.OpenImage(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hostile{image: im}
+	m := target.NewModule("hostile", []target.Mapping{{Lo: hostileBias, Hi: hostileBias + 1<<24, Exec: true}}, func() (*target.Image, error) { return im, nil })
+	if _, h.bias, err = m.Image(); err != nil {
+		t.Fatal(err)
+	}
 	h.modules = target.NewModules([]*target.Module{m}, nil)
+	code := func(w uint64) uint64 { return text + h.bias + w%(size+1) }
+	for ; len(words) >= 8; words = words[8:] {
+		w := binary.LittleEndian.Uint64(words)
+		switch w >> 62 {
+		case 1:
+			w = hostileStack + w%1024
+		case 2, 3:
+			w = code(w << 2 >> 2)
+		}
+		h.stack = binary.LittleEndian.AppendUint64(h.stack, w)
+	}
+	h.pc, h.fp = code(pc), hostileStack+fp%uint64(len(h.stack)+1)
 	return h
 }
 
@@ -53,67 +79,191 @@ func (h *hostile) Registers(r *arch.Registers) error {
 }
 
 func (h *hostile) ReadMemory(addr uint64, p []byte) (int, error) {
-	from, base := h.stack, uint64(hostileStack)
-	if addr < hostileStack {
-		from, base = h.file, hostileBias
+	n := 0
+	switch {
+	case addr < hostileStack:
+		n = h.image.ReadLoaded(addr-h.bias, p)
+	case addr-hostileStack < uint64(len(h.stack)):
+		n = copy(p, h.stack[addr-hostileStack:])
 	}
-	if addr < base || addr-base >= uint64(len(from)) {
-		return 0, target.ErrUnmapped
-	}
-	n := copy(p, from[addr-base:])
 	if n < len(p) {
 		return n, target.ErrUnmapped
 	}
 	return n, nil
 }
 
-// FuzzUnwind unwinds any stack through any file: it must end, with a reason, and
+// FuzzUnwind unwinds any stack by any tables, through any code: it must end, with a reason, and
 // between two normal frames only outward.
 func FuzzUnwind(f *testing.F) {
-	for _, path := range []string{"../testdata/bin/mix-v3", "../testdata/bin/steps-v2", "../testdata/bin/mix-v3-noheaders"} {
-		file, err := os.ReadFile(path)
+	names := []string{".text", ".eh_frame", ".eh_frame_hdr", ".sframe"}
+	segments := []elf.ProgType{0, 0, elf.PT_GNU_EH_FRAME, 0x6474e554} // PT_GNU_SFRAME
+	build := func(parts [4][]byte, at [4]uint64, bare bool) []byte {
+		file := elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Bare: bare}
+		for i, name := range names {
+			if len(parts[i]) > 0 {
+				file.Sections = append(file.Sections, elftest.Section{Name: name, Flags: elf.SHF_ALLOC, Segment: segments[i], Addr: at[i], Data: parts[i]})
+			}
+		}
+		if len(parts[0]) > 0 {
+			file.Sections[0].Flags |= elf.SHF_EXECINSTR
+		}
+		return file.Bytes()
+	}
+	stack := func(stride uint64) (words []byte) { // return addresses, and frame pointers
+		for i := range uint64(24) {
+			w := uint64(2<<62) + 0xc0 + i*stride
+			if i%3 == 0 {
+				w = 1<<62 + 8*(i+3)
+			}
+			words = binary.LittleEndian.AppendUint64(words, w)
+		}
+		return words
+	}
+	for _, path := range []string{"mix-v3", "steps-v2"} {
+		file, err := elf.Open(gdbtest.Testdata(f, "bin", path))
 		if err != nil {
 			f.Fatal(err)
 		}
-		stack := make([]byte, 512)
-		for i := 0; i < len(stack); i += 8 {
-			amd64.Arch.Order.PutUint64(stack[i:], hostileBias+0x1200+uint64(i)) // return addresses
+		defer file.Close()
+		var parts [4][]byte
+		var at [4]uint64
+		for i, name := range names {
+			s := elftest.Of(f, file, name)
+			parts[i], at[i] = s.Data, s.Addr
 		}
-		f.Add(file, stack, uint64(0x1200), uint64(64))
-		f.Add(file[:len(file)/2], stack, uint64(0x1130), uint64(0))
+		for _, pc := range []uint64{0, 0xc0, 0x400} {
+			words := stack(pc + 1)
+			f.Add(parts[0], parts[1], parts[2], parts[3], words, at[0], at[1], at[2], at[3], pc, uint64(64), false)
+			f.Add(parts[0], parts[1], parts[2], parts[3], words, at[0], at[1], at[2], at[3], pc, uint64(64), true)
+			f.Add(parts[0], parts[1], []byte(nil), []byte(nil), words, at[0], at[1], at[2], at[3], pc, uint64(0), false) // without an index
+			f.Add(parts[0], []byte(nil), []byte(nil), []byte(nil), words, at[0], at[1], at[2], at[3], pc, uint64(0), false)
+		}
 	}
-	f.Fuzz(func(t *testing.T, file, stack []byte, pc, fp uint64) {
-		h := newHostile(file, stack, pc, fp)
-		s, err := frame.New(h, h, sniffer.Table(amd64.Arch))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Limit = hostileLimit
-		var last *frame.Frame
-		for x, err := range s.All() {
-			if err != nil {
-				break
-			}
-			if last != nil && last.Level > 0 && last.Type() == frame.Normal && last.Next().Type() == frame.Normal {
-				this, _ := last.CFA()
-				next, _ := last.Next().CFA()
-				if this < next {
-					t.Fatalf("%v lies inside %v and has a PREVIOUS", last, last.Next())
-				}
-			}
-			for _, r := range amd64.Arch.Regs {
-				x.Register(r.Num)
-			}
-			last = x
-		}
-		if last.StopReason() == frame.NoReason {
-			t.Fatal("the stack ended without a reason")
-		}
-		if last.StopReason() == frame.Limit {
-			return // it may go on for as long as memory does
-		}
-		if err := walktest.New(h.Modules(), sniffer.Table(amd64.Arch)).Check(h, h); err != nil {
-			t.Fatal(err)
-		}
+	u := newUnwinding(tables())
+	f.Fuzz(func(t *testing.T, text, eh, header, sframe, words []byte, textAt, ehAt, headerAt, sframeAt, pc, fp uint64, bare bool) {
+		file := build([4][]byte{text, eh, header, sframe}, [4]uint64{textAt & 0xfffff, ehAt & 0xfffff, headerAt & 0xfffff, sframeAt & 0xfffff}, bare)
+		h := newHostile(t, file, words, textAt&0xfffff, uint64(len(text)), pc, fp)
+		bounds.Hold(t, 8<<20+64*len(file), func() { u.walk(t, h, true) })
 	})
+}
+
+// tables are the sniffers that read no code far from a frame's PC: FuzzCode has the others.
+func tables() *frame.Table {
+	var list []frame.Sniffer
+	for _, x := range sniffer.Default() {
+		if x.Name() != "prologue" {
+			list = append(list, x)
+		}
+	}
+	return frame.NewTable(amd64.Arch, list...)
+}
+
+// FuzzCode unwinds any stack through any code, with few tables or none, and what symbols there
+// are; by both walkers where both says so, which takes four times as long.
+func FuzzCode(f *testing.F) {
+	file, err := elf.Open("../sframe/verify/testdata/simple.so")
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer file.Close()
+	text, eh, sf := elftest.Of(f, file, ".text"), elftest.Of(f, file, ".eh_frame"), elftest.Of(f, file, ".sframe")
+	stack := make([]byte, 64)
+	for i := range uint64(len(stack) / 8) {
+		w := uint64(2<<62) + 5*i
+		if i%4 == 1 {
+			w = 1<<62 + 8*(i+2)
+		}
+		amd64.Arch.Order.PutUint64(stack[8*i:], w)
+	}
+	var symbols bytes.Buffer
+	for i := range uint64(3) {
+		binary.Write(&symbols, binary.LittleEndian, elf.Sym64{Name: uint32(1 + 5*(i/2)), Info: byte(elf.STT_FUNC), Shndx: 1, Value: text.Addr + 16*i, Size: 16})
+	}
+	for i, code := range []string{
+		// As gcc 12 makes it: a frame pointer, a call, leave; pushes, a call, pops; realigned.
+		"\x55\x48\x89\xe5\x48\x83\xec\x10\x89\x7d\xfc\xe8\x00\x00\x00\x00\xc9\xc3",
+		"\x41\x54\x55\x53\x48\x83\xec\x10\xe8\x02\x00\x00\x00\xff\xd0\x48\x83\xc4\x10\x5b\x5d\x41\x5c\xc3\x66\x0f\x1f\x44\x00\x00\x31\xc0\xc3",
+		"\x4c\x8d\x54\x24\x08\x48\x83\xe4\xe0\x41\xff\x72\xf8\x55\x48\x89\xe5\x41\x52\x48\x83\xec\x78\xe8\x00\x00\x00\x00\x48\x83\xc4\x78\x41\x5a\x5d\x49\x8d\x62\xf8\xc3",
+	} {
+		for _, pc := range []uint64{0, 5, 16, 30} {
+			f.Add([]byte(code), stack, []byte(nil), []byte(nil), []byte(nil), pc, uint64(16), pc == 0)
+			f.Add([]byte(code), stack, eh.Data, []byte(nil), []byte(nil), pc, uint64(16), pc == 0)
+			f.Add([]byte(code), stack, []byte(nil), sf.Data, symbols.Bytes()[:24*i], pc, uint64(8), pc == 5)
+			f.Add([]byte(code), stack, []byte(nil), []byte(nil), append(make([]byte, 24), symbols.Bytes()...), pc, uint64(16), pc == 16)
+		}
+	}
+	u := newUnwinding(sniffer.Table(amd64.Arch))
+	f.Fuzz(func(t *testing.T, code, words, ehFrame, sframe, symtab []byte, pc, fp uint64, both bool) {
+		code, words = code[:min(len(code), 64)], words[:min(len(words), 8*8)] // more of either takes long, and is nothing new
+		in := elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
+			{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: text.Addr, Data: code},
+			{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: symtab, Link: 3, Entsize: 24},
+			{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00work\x00work.cold\x00")},
+		}}
+		for _, s := range []elftest.Section{{Name: ".eh_frame", Addr: eh.Addr, Data: ehFrame}, {Name: ".sframe", Addr: sf.Addr, Data: sframe}} {
+			if s.Flags = elf.SHF_ALLOC; len(s.Data) > 0 {
+				in.Sections = append(in.Sections, s)
+			}
+		}
+		data := in.Bytes()
+		h := newHostile(t, data, words, text.Addr, uint64(len(code)), pc, fp)
+		bounds.Hold(t, 64<<20+64*len(data), func() { u.walk(t, h, both) })
+	})
+}
+
+// unwinding walks stacks of hostile targets, one after the other, by one walker or both: to make their
+// caches anew would take half of the time.
+type unwinding struct {
+	table   *frame.Table
+	checker *walktest.Checker
+}
+
+func newUnwinding(table *frame.Table) *unwinding {
+	return &unwinding{table, walktest.New(target.NewModules(nil, nil), table)}
+}
+
+func (u *unwinding) walk(t *testing.T, h interface {
+	target.Target
+	target.Thread
+}, both bool) {
+	u.table.Reset()
+	s, err := frame.New(h, h, u.table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Limit = hostileLimit
+	var last *frame.Frame
+	first := make(map[uint64]string) // who claimed the first frame at a PC
+	learned := false
+	for x, err := range s.All() {
+		if err != nil {
+			break
+		}
+		by, again := first[x.AddressInBlock()]
+		learned = learned || again && by != x.Sniffer()
+		first[x.AddressInBlock()] = x.Sniffer()
+		if last != nil && last.Level > 0 && last.Type() == frame.Normal && last.Next().Type() == frame.Normal {
+			this, _ := last.CFA()
+			next, _ := last.Next().CFA()
+			if this < next {
+				t.Fatalf("%v lies inside %v and has a PREVIOUS", last, last.Next())
+			}
+		}
+		for _, r := range amd64.Arch.Regs {
+			x.Register(r.Num)
+		}
+		last = x
+	}
+	if last.StopReason() == frame.NoReason {
+		t.Fatal("the stack ended without a reason")
+	}
+	if !both || last.StopReason() == frame.Limit || learned {
+		// It may go on for as long as memory does; or a frame has taught what another at its PC
+		// did not know, and will know in the next walk.
+		return
+	}
+	u.checker.SetModules(h.Modules()) // which forgets what the walk has taught
+	if err := u.checker.Check(h, h); err != nil {
+		t.Fatal(err)
+	}
 }

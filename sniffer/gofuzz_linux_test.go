@@ -10,9 +10,9 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
-	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
 	"github.com/sfwalk/sfwalk/target"
@@ -22,8 +22,6 @@ import (
 // anything.
 type hostileGo struct {
 	hostile
-	image   *target.Image
-	pc      uint64
 	threads [3]uint64 // R14, RBP and the thread's own storage
 }
 
@@ -36,20 +34,6 @@ func (h *hostileGo) Registers(r *arch.Registers) error {
 	r.Set(amd64.RBP, h.threads[1])
 	r.Set(amd64.FSBase, h.threads[2])
 	return nil
-}
-
-func (h *hostileGo) ReadMemory(addr uint64, p []byte) (int, error) {
-	n := 0
-	switch {
-	case addr < hostileStack:
-		n = h.image.ReadLoaded(addr, p)
-	case addr-hostileStack < uint64(len(h.stack)):
-		n = copy(p, h.stack[addr-hostileStack:])
-	}
-	if n < len(p) {
-		return n, target.ErrUnmapped
-	}
-	return n, nil
 }
 
 // hostileWord is what a word of hostile memory says: itself, an address in the memory, or
@@ -127,38 +111,13 @@ func FuzzGoUnwind(f *testing.F) {
 	}
 	modules := target.NewModules([]*target.Module{module}, nil)
 	// Not those that read the code of odd functions: they take long.
-	table := func() *frame.Table {
-		return frame.NewTable(amd64.Arch, append([]frame.Sniffer{sigtramp.Sniffer{}}, gostack.Sniffers()...)...)
-	}
+	u := newUnwinding(frame.NewTable(amd64.Arch, append([]frame.Sniffer{sigtramp.Sniffer{}}, gostack.Sniffers()...)...))
 	f.Fuzz(func(t *testing.T, words []byte, pc, g uint64) {
-		h := &hostileGo{hostile: hostile{modules: modules}, image: image, pc: hostileWord(pc|2<<62, functions)}
+		h := &hostileGo{hostile: hostile{image: image, modules: modules, pc: hostileWord(pc|2<<62, functions)}}
 		for ; len(words) >= 8; words = words[8:] {
 			h.stack = binary.LittleEndian.AppendUint64(h.stack, hostileWord(binary.LittleEndian.Uint64(words), functions))
 		}
 		h.threads = [3]uint64{hostileWord(g, functions), hostileWord(g<<8, functions), hostileWord(g|1<<62, functions)}
-		s, err := frame.New(h, h, table())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Limit = hostileLimit
-		var last *frame.Frame
-		for x, err := range s.All() {
-			if err != nil {
-				break
-			}
-			for _, r := range amd64.Arch.Regs {
-				x.Register(r.Num)
-			}
-			last = x
-		}
-		switch {
-		case last.StopReason() == frame.NoReason:
-			t.Fatal("the stack ended without a reason")
-		case last.StopReason() == frame.Limit:
-			return // two stacks that lead to each other are found out later
-		}
-		if err := walktest.New(modules, table()).Check(h, h); err != nil {
-			t.Fatal(err)
-		}
+		bounds.Hold(t, 8<<20, func() { u.walk(t, h, true) })
 	})
 }

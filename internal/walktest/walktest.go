@@ -27,6 +27,13 @@ func New(modules *target.Modules, table *frame.Table) *Checker {
 	return &Checker{table: table, walker: frame.NewWalker(modules, table)}
 }
 
+// SetModules makes the checker one of another target's stacks, with nothing known of it.
+func (c *Checker) SetModules(modules *target.Modules) {
+	c.table.Reset()
+	c.walker.SetModules(modules)
+	c.walker.Reset()
+}
+
 // Check walks a thread's stack by frame.Stack, by frame.Walker with an empty cache and
 // with a full one, over memory that lends nothing and memory that lends little, into
 // buffers that are just long enough and too short, and step by step, and says where they
