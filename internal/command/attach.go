@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -118,8 +119,12 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	return shown
 }
 
+// deferStops has Ctrl-Z wait until nobody is held.
+var deferStops = sync.OnceFunc(func() { live.DeferStops() })
+
 // process takes the picture of a live process.
 func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
+	deferStops()
 	t, err := live.Attach(ctx, pid, opts)
 	if err != nil {
 		return nil, err

@@ -259,7 +259,7 @@ func TestSFrameDumpErrors(t *testing.T) {
 		{[]string{"/nowhere"}, "/nowhere: no such file or directory", false},
 		{[]string{self}, "no .sframe section: assemble with -Wa,--gsframe, or make one with 'sfwalk sframe gen'", false},
 		{[]string{"sframe_dump.go"}, "sframe_dump.go: not an ELF file", false},
-		{[]string{"/"}, "/: is a directory", false},
+		{[]string{"/"}, "/: not a regular file (d---------)", false},
 		{[]string{binaries + "mix-v3", "--section", ".eh_frame"}, "no SFrame section is named .eh_frame", false},
 		{[]string{bad}, wantBad, true},
 		{[]string{bad, "--json"}, wantBad, true},

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
@@ -79,6 +80,8 @@ const maxReplaced = 3
 func (s *snapshot) attach(ctx context.Context, timeout time.Duration, consistent bool) (err error) {
 	t := &s.tracer
 	all := true
+	jobcontrol.Hold()
+	defer jobcontrol.Release()
 	onOwnThread(func() {
 		defer func() { all = t.detachAll() }()
 		if !consistent {

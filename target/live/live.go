@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -37,6 +38,12 @@ type Options struct {
 	// [Thread.LetGo] gives them back. [Target.Snapshot] has little then.
 	Sparing bool
 }
+
+// DeferStops has a stop of this process by job control (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU) wait
+// for as long as [Attach], or what is read once more, holds a thread; milliseconds, mostly. It is
+// for the whole program, until restore is called. Without it, who stops this process in
+// that moment has those threads stand still until it goes on. SIGSTOP cannot be put off.
+func DeferStops() (restore func()) { return jobcontrol.Defer() }
 
 // Target is the picture of a process: of each thread at one moment. It is safe for
 // concurrent use. It implements [target.Target].

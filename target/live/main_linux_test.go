@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,31 @@ func TestMain(m *testing.M) {
 			err = tg.Retake(func() {})
 		} else {
 			err = tg.threads[0].Retake(func() {})
+		}
+		fmt.Println(err)
+	case "stop in turn", "stop all", "stop one again", "stop all again": // is stopped by Ctrl-Z in the middle of it
+		DeferStops()
+		again := strings.HasSuffix(role, "again")
+		stop := func() {
+			hookStopped = func() {}
+			unix.Tgkill(unix.Getpid(), unix.Gettid(), unix.SIGTSTP)
+		}
+		if !again {
+			hookStopped = stop
+		}
+		tg, err := Attach(context.Background(), id, Options{Consistent: strings.HasPrefix(role, "stop all")})
+		if err == nil && again {
+			hookStopped = stop
+			walk := func() {}
+			if tg.Consistent {
+				err = tg.Retake(walk)
+			} else {
+				err = tg.threads[0].Retake(walk)
+			}
+		}
+		if err == nil {
+			io.Copy(io.Discard, os.Stdin) // until it has been stopped
+			os.Exit(0)
 		}
 		fmt.Println(err)
 	case "trace": // is the tracer, as a debugger would be

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
@@ -237,6 +238,8 @@ func (h *hold) run(walk func()) error {
 
 func (h *hold) trace() {
 	defer close(h.ended)
+	jobcontrol.Hold()
+	defer jobcontrol.Release()
 	t, all := h.tracer, true
 	onOwnThread(func() {
 		t.self = unix.Gettid()

@@ -293,3 +293,44 @@ func testExecMeanwhile(t *testing.T, opts Options) {
 		t.Fatal(err)
 	}
 }
+
+// Ctrl-Z in the middle of an attach stops us when nobody is held any more.
+func TestJobControl(t *testing.T) {
+	p := start(t, "undisturbed.c")
+	for _, role := range []string{"stop in turn", "stop all", "stop one again", "stop all again"} {
+		t.Run(role, func(t *testing.T) {
+			cmd := inRole(t, role, p.PID)
+			var said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &said, &said
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A job of its own, whose parent is in the same session: else the kernel does not stop it.
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+			wait := func() (ws unix.WaitStatus) {
+				if _, err := unix.Wait4(cmd.Process.Pid, &ws, unix.WUNTRACED, nil); err != nil {
+					t.Fatal(err)
+				}
+				return ws
+			}
+			ws := wait()
+			if !ws.Stopped() || ws.StopSignal() != unix.SIGTSTP {
+				t.Fatalf("it was not stopped by SIGTSTP: %#x", ws)
+			}
+			letGo(t, p.PID)
+			kill(t, cmd.Process.Pid, unix.SIGCONT)
+			in.Close()
+			if ws = wait(); !ws.Exited() || ws.ExitStatus() != 0 {
+				t.Errorf("it has ended with %#x: %s", ws, &said)
+			}
+		})
+	}
+	if err := p.Exit(t); err != nil {
+		t.Error(err)
+	}
+}
