@@ -22,7 +22,7 @@ func TestLinks(t *testing.T) {
 	}
 	more, _ := filepath.Glob("../examples/*/README.md")
 	followed := 0
-	for _, page := range append(append(pages, "../README.md", "../CONTRIBUTING.md"), more...) {
+	for _, page := range append(append(pages, "../README.md", "../SECURITY.md", "../CONTRIBUTING.md"), more...) {
 		for _, m := range link.FindAllStringSubmatch(readFile(t, page), -1) {
 			to, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(to, "://") {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -47,11 +49,14 @@ func backtrace(w io.Writer, pid int) error {
 			continue
 		}
 		for _, at := range names.Locate(p.modules, f.AddressInBlock()) { // inlined calls first
-			fmt.Fprintf(w, "#%-3d %#016x in %s (%s:%d)\n", f.Level, f.PC(), at.Function, at.File, at.Line)
+			fmt.Fprintf(w, "#%-3d %#016x in %s (%s:%d)\n", f.Level, f.PC(), shown(at.Function), shown(at.File), at.Line)
 		}
 	}
 	return nil
 }
+
+// shown makes a name fit for a terminal: it may have anything in it.
+func shown(name string) string { return strings.Trim(strconv.QuoteToGraphic(name), `"`) }
 
 // module makes a module of a mapped file, which is opened when somebody first asks.
 func (p *process) module(f *procmaps.File) *target.Module {

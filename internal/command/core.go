@@ -51,7 +51,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 // a process of this machine.
 func addFiles(cmd *cobra.Command, exe, sysroot *string) {
 	cmd.Flags().StringVar(exe, "exe", "", "the program's file, where it is not found by its path")
-	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are (default: this machine's root)")
+	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are, which links do not leave, as after chroot (default: this machine's root)")
 }
 
 func coreFile(path string, opts core.Options) (*source, error) {

@@ -170,7 +170,7 @@ func (o *dlvFlags) add(cmd *cobra.Command, host Host) {
 	f := cmd.Flags()
 	f.StringVarP(&o.Listen, "listen", "l", "127.0.0.1:0", "the `address` to listen at: HOST:PORT, or unix:PATH; port 0 is any that is free")
 	f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on when they are gone")
-	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect")
+	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect, over TCP or a Unix socket")
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
 	o.tableFlags.add(cmd, host)
 }
