@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
 // full is the program that runs plug-ins and embeds Delve, and where to get it.
@@ -57,7 +59,15 @@ func findFull() (string, error) {
 		return beside, nil
 	}
 	if path, err := exec.LookPath(full); err == nil {
-		return path, nil
+		f, err := trust.Open(path)
+		if err != nil {
+			return "", fmt.Errorf("%w: %w", errNoFull, err)
+		}
+		defer f.Close()
+		if f.Others != nil { // nobody has named this one
+			return "", fmt.Errorf("%w; %s is left out: %w", errNoFull, path, f.Others)
+		}
+		return f.Path, nil
 	}
 	return "", fmt.Errorf("%w, which is neither beside %s nor in PATH: %s", errNoFull, self, getFull)
 }

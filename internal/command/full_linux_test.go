@@ -77,6 +77,15 @@ func TestBecomes(t *testing.T) {
 		os.WriteFile(filepath.Join(loop, "sfwalk-full"), []byte("#!/bin/sh\nexec "+loop+"/sfwalk \"$@\"\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
+	// Whoever may write to a folder of PATH has no say in what root runs.
+	shared := install(t, "sfwalk-full")
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", shared)
+	if _, errOut, code := sfwalk(t, filepath.Join(plain, "sfwalk"), "plugin", "check", plugin); code != 1 || !strings.Contains(errOut, "others may write to "+shared) {
+		t.Errorf("exit code %d, %s", code, errOut)
+	}
 	t.Setenv("PATH", "/nonexistent")
 	for _, tt := range []struct {
 		dir, args, want string

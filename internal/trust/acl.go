@@ -109,5 +109,5 @@ func nfs4Writers(path string, acl []byte, gid uint32) error {
 }
 
 func unknownList(path string) error {
-	return fmt.Errorf("%s has an access control list that sfwalk cannot read: chmod go-w %s, or name the program with --plugin if you trust it", path, path)
+	return fmt.Errorf("%s has an access control list that sfwalk cannot read: chmod go-w %s", path, path)
 }

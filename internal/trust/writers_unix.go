@@ -17,7 +17,7 @@ import (
 // owner says that a file belongs to somebody else.
 func owner(path string, uid uint32) error {
 	if own := uint32(os.Geteuid()); uid != 0 && uid != own {
-		return fmt.Errorf("%s belongs to user %d: as user %d, name the program with --plugin if you trust it", path, uid, own)
+		return fmt.Errorf("%s belongs to user %d: chown %d %s", path, uid, own, path)
 	}
 	return nil
 }

@@ -72,7 +72,15 @@ func others(path string) error {
 		return err
 	}
 	defer f.Close()
-	return f.Others
+	return distrusted(f.Others)
+}
+
+// distrusted adds to why a file is not trusted what can be done without changing it.
+func distrusted(others error) error {
+	if others == nil {
+		return nil
+	}
+	return fmt.Errorf("%w, or name the program with --plugin if you trust it", others)
 }
 
 // usable says why a program in a directory is not to be started.
@@ -100,7 +108,7 @@ func readLock(path string) (map[string]string, error) {
 	defer file.Close()
 	switch {
 	case file.Others != nil:
-		return nil, file.Others
+		return nil, distrusted(file.Others)
 	case !file.Info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}

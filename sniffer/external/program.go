@@ -117,7 +117,7 @@ func (p *program) guard() error { return guard(p.File, 0) }
 func guard(f *trust.File, depth int) error {
 	const deepest = 5 // scripts that run scripts; the kernel takes no more
 	if f.Others != nil || depth > deepest {
-		return f.Others
+		return distrusted(f.Others)
 	}
 	interpreter, argument, err := shebang(f)
 	if err != nil || interpreter == "" {
