@@ -125,6 +125,7 @@ func (k *Keeper) Gone() {
 	for {
 		if _, err := k.read(); err != nil {
 			k.socket.Close()
+			os.RemoveAll(k.Folder) // it is there where the keeper was killed
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package external_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -159,6 +160,12 @@ func TestStdin(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "a secret")
 	t.Setenv("LD_PRELOAD", "")
+	secret := filepath.Join(t.TempDir(), "secret")
+	inherited, err := syscall.Open(secret, syscall.O_CREAT|syscall.O_RDWR, 0o600) // without O_CLOEXEC, as from a shell
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(inherited)
 	p, err := start(t, "declines", external.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -190,10 +197,37 @@ func TestEnvironment(t *testing.T) {
 		t.Fatalf("its files: %v, %v", fds, err)
 	}
 	for _, fd := range fds {
-		if to, err := os.Readlink(fd); err == nil && (strings.HasPrefix(to, filepath.Dir(self)+"/") || strings.Contains(to, "recorded")) {
+		if to, err := os.Readlink(fd); err == nil && (strings.HasPrefix(to, filepath.Dir(self)+"/") || strings.Contains(to, "recorded") || to == secret) {
 			t.Errorf("%s is %s", fd, to)
 		}
 	}
+}
+
+// TestKeeperKilled: a plug-in has no terminal, and is not the host's child: what it leaves behind comes to its
+// keeper. When that is killed, the plug-in ends.
+func TestKeeperKilled(t *testing.T) {
+	p, err := start(t, "sigterm", external.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, _, _ := strings.Cut(processes(filepath.Dir(p.Path))[0], " ")
+	text, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state string
+	var parent, group, session, terminal int
+	if _, err := fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent, &group, &session, &terminal); err != nil {
+		t.Fatal(err)
+	}
+	if terminal != 0 || session != parent || parent == os.Getpid() {
+		t.Errorf("its parent is %d, its session %d, its terminal %d", parent, session, terminal)
+	}
+	if err := syscall.Kill(parent, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	noneLeft(t, p.Path)
+	p.Close()
 }
 
 // TestLongTMPDIR: a folder for temporary files whose name is too long for a socket.
