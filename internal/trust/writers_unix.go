@@ -16,8 +16,8 @@ import (
 
 // owner says that a file belongs to somebody else.
 func owner(path string, uid uint32) error {
-	if own := uint32(os.Geteuid()); uid != 0 && uid != own {
-		return fmt.Errorf("%s belongs to user %d: chown %d %s", path, uid, own, path)
+	if uid != 0 && uid != uint32(os.Geteuid()) {
+		return fmt.Errorf("%s belongs to user %d", path, uid)
 	}
 	return nil
 }

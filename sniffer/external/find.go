@@ -80,7 +80,7 @@ func distrusted(others error) error {
 	if others == nil {
 		return nil
 	}
-	return fmt.Errorf("%w, or name the program with --plugin if you trust it", others)
+	return fmt.Errorf("%w; if you trust it, name the program with --plugin", others)
 }
 
 // usable says why a program in a directory is not to be started.
