@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 )
@@ -201,6 +202,36 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s is %s", fd, to)
 		}
 	}
+}
+
+// TestForkChain: who never stays long enough to be killed by his number is killed as well.
+func TestForkChain(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "chain.c")
+	err := os.WriteFile(source, []byte(`
+#include <signal.h>
+#include <unistd.h>
+int main(void) {
+	signal(SIGTERM, SIG_IGN);
+	if (fork() == 0) {
+		setsid();
+		for (int i = 0; i < 100000; i++)
+			if (fork() > 0)
+				_exit(0);
+		pause();
+	}
+	return 1;
+}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := gdbtest.Compile(t, source, gdbtest.Tool(t, "cc"), "-O2")
+	if p, err := external.Start(context.Background(), external.Options{Path: path}); err == nil {
+		p.Close()
+		t.Fatal("no error")
+	}
+	noneLeft(t, path)
 }
 
 // TestKeeperKilled: a plug-in has no terminal, and is not the host's child: what it leaves behind comes to its
