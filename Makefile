@@ -109,6 +109,7 @@ fuzz:
 
 soak: race
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./internal/guesttest ./bench/lookup
+	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external
 	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$|TestSettle' ./sniffer
 	@$(MAKE) fuzz FUZZTIME=1h
 
