@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -31,52 +32,94 @@ func FuzzSection(f *testing.F) {
 		if debug {
 			kind = cfi.Debug
 		}
-		s, err := cfi.Open(kind, data, addr, opts)
+		bounds.Hold(t, 256<<10+4<<10*(len(data)+len(header)), func() { checkSection(t, kind, data, addr, pc, opts) })
+	})
+}
+
+func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opts cfi.Options) {
+	s, err := cfi.Open(kind, data, addr, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(pc uint64) {
+		row, fde, err := s.Row(pc)
 		if err != nil {
-			t.Fatal(err)
+			if err.Error() == "" {
+				t.Error("empty error")
+			}
+			return
 		}
-		check := func(pc uint64) {
-			row, fde, err := s.Row(pc)
-			if err != nil {
-				if err.Error() == "" {
-					t.Error("empty error")
-				}
-				return
-			}
-			if !row.Contains(pc) || !fde.Contains(pc) || row.Lo < fde.Start || row.Lo+uint64(row.Len) > fde.Start+fde.Len || row.More == nil {
-				t.Errorf("Row(%#x) = %+v of %+v", pc, row, fde)
-			}
-			_ = format(row)
-			for _, x := range row.More.Exprs {
-				x.Eval(env{opts}, pc, true)
-			}
+		if !row.Contains(pc) || !fde.Contains(pc) || row.Lo < fde.Start || row.Lo+uint64(row.Len) > fde.Start+fde.Len || row.More == nil {
+			t.Errorf("Row(%#x) = %+v of %+v", pc, row, fde)
 		}
-		check(pc)
-		fdes := 0
-		for fde, err := range s.FDEs() {
-			if fdes++; fdes > 64 {
+		_ = format(row)
+		for _, x := range row.More.Exprs {
+			x.Eval(env{opts}, pc, true)
+		}
+	}
+	check(pc)
+	fdes := 0
+	for fde, err := range s.FDEs() {
+		if fdes++; fdes > 64 {
+			break
+		}
+		if err != nil {
+			continue
+		}
+		check(fde.Start)
+		_ = s.Augmentation(&fde.CIE)
+		next, rows := fde.Start, 0
+		for row, err := range s.Rows(fde) {
+			if rows++; err != nil || rows > 64 {
+				next = fde.Start + fde.Len
 				break
 			}
-			if err != nil {
-				continue
+			if row.Lo != next || row.Len == 0 {
+				t.Fatalf("row %+v at %#x of %+v", row, next, fde)
 			}
-			check(fde.Start)
-			_ = s.Augmentation(&fde.CIE)
-			next, rows := fde.Start, 0
-			for row, err := range s.Rows(fde) {
-				if rows++; err != nil || rows > 64 {
-					next = fde.Start + fde.Len
-					break
-				}
-				if row.Lo != next || row.Len == 0 {
-					t.Fatalf("row %+v at %#x of %+v", row, next, fde)
-				}
-				next += uint64(row.Len)
-			}
-			if next != fde.Start+fde.Len {
-				t.Errorf("rows end at %#x of %+v", next, fde)
-			}
+			next += uint64(row.Len)
 		}
+		if next != fde.Start+fde.Len {
+			t.Errorf("rows end at %#x of %+v", next, fde)
+		}
+	}
+}
+
+// FuzzProgram runs any instructions of a CIE and an FDE: what is looked up at the ends of a row is
+// what comes when all rows are read in turn.
+func FuzzProgram(f *testing.F) {
+	call := join(0x0c, 7, 8, 0x90, 1) // def_cfa r7+8; offset r16 at CFA + 1*-8
+	f.Add(call, join(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0a, 0x4c, 0x0c, 7, 8, 0xc6, 0x0b), false)
+	f.Add(call, join(0x02, 4, 0x0a, 0x03, u16(8), 0x07, 16, 0x0b, 0x04, u32(32), 0x08, 3, 0x09, 3, 12, 0x06, 3), false)
+	f.Add(call, join(0x41, 0x0f, 3, 0x77, 8, 0x06, 0x42, 0x10, 6, 2, 0x76, 0x10, 0x42, 0x16, 3, 2, 0x77, 0, 0x42, 0x14, 12, 1, 0x42, 0x15, 13, 1, 0x42, 0x11, 14, 1, 0x12, 7, 0x7f, 0x13, 0x7e), false)
+	f.Add(call, join(0x01, u64(0x1040), 0x2d, 0x41, 0x2d, 0x2e, 16, 0x2f, 3, 1), true)
+	f.Fuzz(func(t *testing.T, initial, program []byte, pauth bool) {
+		opts := amd64
+		opts.PAuth = pauth
+		data := handMade(initial, program)
+		bounds.Hold(t, 256<<10+4<<10*len(data), func() {
+			checkSection(t, cfi.Debug, data, 0, 0x1080, opts)
+			s, err := cfi.Open(cfi.Debug, data, 0, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for fde, err := range s.FDEs() {
+				if err != nil {
+					continue
+				}
+				for row, err := range s.Rows(fde) {
+					for _, pc := range []uint64{row.Lo, row.Lo + uint64(row.Len) - 1} {
+						got, _, gotErr := s.Row(pc)
+						if err != nil {
+							break // at which address it was is not said
+						}
+						if gotErr != nil || got.Lo != row.Lo || got.Len != row.Len || format(got) != format(row) {
+							t.Fatalf("Row(%#x) = [%#x,+%#x) %s, %v; in turn it is [%#x,+%#x) %s", pc, got.Lo, got.Len, format(got), gotErr, row.Lo, row.Len, format(row))
+						}
+					}
+				}
+			}
+		})
 	})
 }
 
@@ -95,7 +138,9 @@ func FuzzEval(f *testing.F) {
 			opts.PtrSize = 4
 		}
 		var x trad.Expression = expr(t, opts, code)
-		v, err := x.Eval(env{opts}, cfa, true)
+		var v uint64
+		var err error
+		bounds.Hold(t, 256<<10, func() { v, err = x.Eval(env{opts}, cfa, true) })
 		if short && v > 0xffffffff {
 			t.Errorf("%v: %#x, %v", x, v, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // FuzzTable reads what it can of any bytes, which are their own FUNCDATA from base on. What
@@ -18,24 +20,28 @@ func FuzzTable(f *testing.F) {
 			}
 			return
 		}
-		table.FuncDataFits(bytes.NewReader(data))
-		table.FuncData = bytes.NewReader(data[min(base, uint64(len(data))):])
-		for i := range min(table.Len(), 200) {
-			f, ok := table.Func(i)
-			if !ok {
-				continue
-			}
-			_ = f.Name()
-			for _, pc := range []uint64{f.Lo, f.Lo + 7, f.Lo + (f.Hi-f.Lo)/2, f.Hi - 1, f.Hi} {
-				checkAt(t, f, pc)
-				if found, ok := table.Find(pc); ok {
-					if pc < found.Lo || pc >= found.Hi {
-						t.Fatalf("Find(%#x) = [%#x, %#x)", pc, found.Lo, found.Hi)
-					}
+		bounds.Hold(t, 16<<20+8<<10*len(data), func() { readAll(t, table, data, base) })
+	})
+}
+
+func readAll(t *testing.T, table *Table, data []byte, base uint64) {
+	table.FuncDataFits(bytes.NewReader(data))
+	table.FuncData = bytes.NewReader(data[min(base, uint64(len(data))):])
+	for i := range min(table.Len(), 200) {
+		f, ok := table.Func(i)
+		if !ok {
+			continue
+		}
+		_ = f.Name()
+		for _, pc := range []uint64{f.Lo, f.Lo + 7, f.Lo + (f.Hi-f.Lo)/2, f.Hi - 1, f.Hi} {
+			checkAt(t, f, pc)
+			if found, ok := table.Find(pc); ok {
+				if pc < found.Lo || pc >= found.Hi {
+					t.Fatalf("Find(%#x) = [%#x, %#x)", pc, found.Lo, found.Hi)
 				}
 			}
 		}
-	})
+	}
 }
 
 func checkAt(t *testing.T, f Func, pc uint64) {
