@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 )
 
@@ -53,11 +54,13 @@ func FuzzExits(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0x14, 0xff, 0xff, 0xff, 0x17}, 4)
 	f.Add([]byte{0xa7, 0xf4, 0, 0, 0xc0, 0xe5, 0, 0, 0, 0}, 0)
 	f.Fuzz(func(t *testing.T, code []byte, at int) {
-		if at < 0 || at > len(code) {
-			return
-		}
-		for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
-			a.Exits(code, at)
-		}
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			if at < 0 || at > len(code) {
+				return
+			}
+			for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
+				a.Exits(code, at)
+			}
+		})
 	})
 }

@@ -1,6 +1,10 @@
 package amd64
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
+)
 
 // Where an epilogue begins and what is in it, of code that gcc 12 made; each offset is an
 // instruction's, as objdump has them.
@@ -44,16 +48,18 @@ func FuzzInEpilogue(f *testing.F) {
 		f.Add(s, uint16(len(s)-1))
 	}
 	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
-		const start = 0x1000
-		got := inEpilogue(code, start, start+uint64(off))
-		if int(off) >= len(code) {
-			if got {
-				t.Error("there is no code, and it is in an epilogue")
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			const start = 0x1000
+			got := inEpilogue(code, start, start+uint64(off))
+			if int(off) >= len(code) {
+				if got {
+					t.Error("there is no code, and it is in an epilogue")
+				}
+				return
 			}
-			return
-		}
-		if _, ok := readEpilogue(code[off:], start+uint64(off)); ok && !got {
-			t.Error("readEpilogue knows better")
-		}
+			if _, ok := readEpilogue(code[off:], start+uint64(off)); ok && !got {
+				t.Error("readEpilogue knows better")
+			}
+		})
 	})
 }

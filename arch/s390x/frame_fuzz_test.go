@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -48,11 +49,13 @@ func FuzzReadFrame(f *testing.F) {
 		f.Add(s, uint16(len(s)-1))
 	}
 	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
-		const start = 0x1000
-		pc := start + uint64(off)
-		if row, why := readFrame(code, start, pc); why == "" {
-			checkRow(t, row, pc, start, start+uint64(len(code)))
-		}
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			const start = 0x1000
+			pc := start + uint64(off)
+			if row, why := readFrame(code, start, pc); why == "" {
+				checkRow(t, row, pc, start, start+uint64(len(code)))
+			}
+		})
 	})
 }
 
@@ -62,14 +65,16 @@ func FuzzReadSplit(f *testing.F) {
 		f.Add(s, uint16(len(s)/2), int32(1<<20))
 	}
 	f.Fuzz(func(t *testing.T, code []byte, off uint16, apart int32) {
-		const start = 1 << 40
-		half := len(code) / 2 &^ 3
-		elsewhere := start + uint64(int64(apart))
-		split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
-		pc := elsewhere + uint64(off)
-		if row, why := readSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
-			checkRow(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))
-		}
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			const start = 1 << 40
+			half := len(code) / 2 &^ 3
+			elsewhere := start + uint64(int64(apart))
+			split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
+			pc := elsewhere + uint64(off)
+			if row, why := readSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
+				checkRow(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))
+			}
+		})
 	})
 }
 
@@ -80,13 +85,15 @@ func FuzzReadEpilogue(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
-		row, ok := readEpilogue(code, 0x1000)
-		if after, also := readReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
-			t.Fatalf("%x: an epilogue %s, and on the way to a return %s", code, row.Format(Arch.RegName), after.Format(Arch.RegName))
-		}
-		if ok {
-			checkRow(t, row, 0x1000, 0x1000, 0x1000+uint64(len(code)))
-		}
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			row, ok := readEpilogue(code, 0x1000)
+			if after, also := readReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
+				t.Fatalf("%x: an epilogue %s, and on the way to a return %s", code, row.Format(Arch.RegName), after.Format(Arch.RegName))
+			}
+			if ok {
+				checkRow(t, row, 0x1000, 0x1000, 0x1000+uint64(len(code)))
+			}
+		})
 	})
 }
 
@@ -95,9 +102,11 @@ func FuzzSkipPrologue(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
-		if end := skipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
-			t.Errorf("the end is %#x, of %d bytes", end, len(code))
-		}
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			if end := skipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
+				t.Errorf("the end is %#x, of %d bytes", end, len(code))
+			}
+		})
 	})
 }
 
@@ -107,10 +116,12 @@ func FuzzStubFrame(f *testing.F) {
 		f.Add(s, uint8(6))
 	}
 	f.Fuzz(func(t *testing.T, code []byte, off uint8) {
-		n, ok := stubFrame(code, 0x1000, 0x1000+uint64(off))
-		if ok && (n != 160 || int(off) >= len(code)) {
-			t.Errorf("%d at offset %d of %d", n, off, len(code))
-		}
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			n, ok := stubFrame(code, 0x1000, 0x1000+uint64(off))
+			if ok && (n != 160 || int(off) >= len(code)) {
+				t.Errorf("%d at offset %d of %d", n, off, len(code))
+			}
+		})
 	})
 }
 
@@ -121,11 +132,13 @@ func FuzzAfterCall(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
-		got := afterCall(code)
-		// Eight bytes are enough, and more change nothing.
-		if tail := code[max(0, len(code)-8):]; got != afterCall(tail) {
-			t.Errorf("% x: %v, its last eight bytes say otherwise", code, got)
-		}
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			got := afterCall(code)
+			// Eight bytes are enough, and more change nothing.
+			if tail := code[max(0, len(code)-8):]; got != afterCall(tail) {
+				t.Errorf("% x: %v, its last eight bytes say otherwise", code, got)
+			}
+		})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -31,30 +32,32 @@ func FuzzFollow(f *testing.F) {
 		f.Add(x.cpu, code)
 	}
 	f.Fuzz(func(t *testing.T, cpu uint8, code []byte) {
-		m := []*machine{x86, arm, z}[cpu%3]
-		const lo = 0x400000
-		name := func(addr uint64) string {
-			return []string{"gosave_systemstack_switch", "runtime.save_g", "runtime.load_g", "", "runtime.abort"}[addr>>2%5]
-		}
-		flow := follow(m, code[:min(len(code), maxFunction)], lo, name, func(uint64) (int32, bool) { return 0, false })
-		for addr, s := range flow.at {
-			if addr-lo >= uint64(len(code)) {
-				t.Fatalf("%#x is behind the code", addr)
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			m := []*machine{x86, arm, z}[cpu%3]
+			const lo = 0x400000
+			name := func(addr uint64) string {
+				return []string{"gosave_systemstack_switch", "runtime.save_g", "runtime.load_g", "", "runtime.abort"}[addr>>2%5]
 			}
-			a := solve(m, s, false)
-			if a.row.More == nil {
-				continue
-			}
-			last := -1
-			for _, r := range a.row.More.Regs {
-				if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != z {
-					t.Fatalf("%#x: registers %+v", addr, a.row.More.Regs)
+			flow := follow(m, code[:min(len(code), maxFunction)], lo, name, func(uint64) (int32, bool) { return 0, false })
+			for addr, s := range flow.at {
+				if addr-lo >= uint64(len(code)) {
+					t.Fatalf("%#x is behind the code", addr)
 				}
-				last = int(r.Reg)
+				a := solve(m, s, false)
+				if a.row.More == nil {
+					continue
+				}
+				last := -1
+				for _, r := range a.row.More.Regs {
+					if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != z {
+						t.Fatalf("%#x: registers %+v", addr, a.row.More.Regs)
+					}
+					last = int(r.Reg)
+				}
+				if a.row.CFA.Kind == trad.NotTracked || a.row.RA.Kind == trad.Undefined {
+					t.Fatalf("%#x: row %+v", addr, a.row)
+				}
 			}
-			if a.row.CFA.Kind == trad.NotTracked || a.row.RA.Kind == trad.Undefined {
-				t.Fatalf("%#x: row %+v", addr, a.row)
-			}
-		}
+		})
 	})
 }
