@@ -13,7 +13,7 @@ import (
 type Location struct {
 	Module   *target.Module // nil if nothing is mapped at the address
 	Function string         // demangled, as GDB prints it; "" if not known
-	Start    uint64         // run-time address where the function's contiguous code that holds the address begins; 0 if Function is ""
+	Start    uint64         // run-time address where the function's contiguous code that holds the address begins; 0 if not known
 	Offset   uint64         // bytes from Start to the address
 	Entry    uint64         // run-time address where an inlined call's or a function's code is entered: the same for all its parts; 0 where neither debug information nor Go's function table says it
 	File     string         // as the compiler recorded it; "" if not known
