@@ -193,6 +193,7 @@ func FuzzCode(f *testing.F) {
 		}
 	}
 	u := newUnwinding(sniffer.Table(amd64.Arch))
+	u.limit = 6
 	f.Fuzz(func(t *testing.T, code, words, ehFrame, sframe, symtab []byte, pc, fp uint64, both bool) {
 		code, words = code[:min(len(code), 64)], words[:min(len(words), 8*8)] // more of either takes long, and is nothing new
 		in := elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
@@ -216,10 +217,11 @@ func FuzzCode(f *testing.F) {
 type unwinding struct {
 	table   *frame.Table
 	checker *walktest.Checker
+	limit   int // frames
 }
 
 func newUnwinding(table *frame.Table) *unwinding {
-	return &unwinding{table, walktest.New(target.NewModules(nil, nil), table)}
+	return &unwinding{table, walktest.New(target.NewModules(nil, nil), table), hostileLimit}
 }
 
 func (u *unwinding) walk(t *testing.T, h interface {
@@ -231,7 +233,7 @@ func (u *unwinding) walk(t *testing.T, h interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Limit = hostileLimit
+	s.Limit = u.limit
 	var last *frame.Frame
 	first := make(map[uint64]string) // who claimed the first frame at a PC
 	learned := false
