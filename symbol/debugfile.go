@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -158,6 +159,11 @@ func (mod *module) matches(im *target.Image, f *os.File, crc *uint32) error {
 	}
 	if crc == nil {
 		return nil
+	}
+	// All of the file is read, holes as well. A file that is nearly nothing else is not believed.
+	const plain = 64 << 20
+	if size := im.File().Size(); size > plain+8*im.There() {
+		return fmt.Errorf("%#x bytes, of which %#x are there: %w", size, im.There(), elffile.ErrHole)
 	}
 	h := crc32.NewIEEE()
 	if _, err := io.Copy(h, f); err != nil {

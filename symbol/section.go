@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -153,8 +154,8 @@ func (s *section) plain(lo, hi uint64) ([]byte, error) {
 	if lo >= s.at && hi <= s.at+uint64(len(s.window)) {
 		return s.window[lo-s.at : hi-s.at], nil
 	}
-	part := make([]byte, max(hi-lo, min(s.ahead, s.size-lo)))
-	if _, err := s.file.Plain.ReadAt(part, int64(lo)); err != nil {
+	part, err := elffile.ReadPart(s.file.Plain, int64(lo), max(hi-lo, min(s.ahead, s.size-lo)))
+	if err != nil {
 		return nil, fmt.Errorf("read %s at %#x: %w", s.name, lo, err)
 	}
 	if s.ahead > 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // Unit types, DWARF 5 table 7.2, that have functions.
@@ -82,7 +84,8 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
 	}
 	if n == 0 { // padding
-		return nil, start, nil
+		next, err = d.padding(start)
+		return nil, next, err
 	}
 	c.data = c.data[:min(uint64(len(c.data)), n)]
 	version := c.uint(2)
@@ -116,6 +119,27 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 		start: at, entry: entry, end: end, abbrev: abbrev,
 		version: uint8(version), addrSize: uint8(addrSize), offsetSize: uint8(offsetSize), id: id,
 	}, end, nil
+}
+
+// padding returns where the zeros end that follow an offset of .debug_info.
+func (d *debugInfo) padding(from uint64) (to uint64, err error) {
+	const step = 4 << 10
+	size := d.info.len()
+	for to = from; to < size; to += step {
+		if to-from > elffile.HoleSize {
+			return 0, fmt.Errorf("offset %#x of .debug_info: %d KiB of zeros: %w", from, elffile.HoleSize>>10, elffile.ErrHole)
+		}
+		b, err := d.info.bytes(to, min(to+step, size))
+		if err != nil {
+			return 0, err
+		}
+		for i, x := range b {
+			if x != 0 {
+				return to + uint64(i&^3), nil
+			}
+		}
+	}
+	return size, nil
 }
 
 // firstEntry is how many bytes are read to find what a unit's first entry says.

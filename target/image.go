@@ -8,8 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // Image is one ELF file: what unwinding and symbols need of it, read on demand.
@@ -28,9 +29,10 @@ type Image struct {
 	Root, Inside string
 
 	file     *elf.File
-	r        io.ReaderAt
+	r        io.ReaderAt // ends at holes
+	raw      io.ReaderAt // does not
 	size     int64
-	eh       elfHeader
+	there    int64      // bytes that are not holes
 	slid     uint64     // how far the dynamic linker may have moved addresses in PT_DYNAMIC
 	inMemory bool       // it is what is mapped, not a file
 	mu       sync.Mutex // debug/elf's Section.Open changes the section
@@ -48,21 +50,28 @@ type Image struct {
 // ErrNoSection says that an image has no such section.
 var ErrNoSection = errors.New("no such section")
 
+// ErrNotELF says that a file is of another format, or empty. Programs map such files, too:
+// fonts, archives, a virtual machine's code. They have no symbols and no tables, and nothing is
+// wrong with that.
+var ErrNotELF = elffile.ErrNotELF
+
 // OpenImage reads the headers of an ELF file of size bytes. r must stay
 // readable for as long as the image is used. A file whose section headers are
 // missing or broken is opened without sections: its segments still serve.
 func OpenImage(r io.ReaderAt, size int64) (*Image, error) {
-	r = io.NewSectionReader(r, 0, size)
-	eh, err := readELFHeader(r)
+	there := elffile.There(r, size)
+	raw := io.NewSectionReader(r, 0, size)
+	r = elffile.Solid(raw)
+	eh, err := elffile.ReadHeader(r)
 	if err != nil {
 		return nil, err
 	}
 	var f *elf.File
-	if eh.shoff > 0 && eh.plainNames(r) {
+	if eh.ShOff > 0 && eh.CheckSections(r, size) == nil {
 		f, err = elf.NewFile(r)
 	}
 	if f == nil || err != nil {
-		f, err = elf.NewFile(&withoutSections{r, eh})
+		f, err = elf.NewFile(eh.WithoutSections(r))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ELF headers: %w", err)
@@ -70,7 +79,7 @@ func OpenImage(r io.ReaderAt, size int64) (*Image, error) {
 	im := &Image{
 		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
 		Entry: f.Entry,
-		file:  f, r: r, size: size, eh: eh,
+		file:  f, r: r, raw: raw, size: size, there: there,
 	}
 	for _, p := range f.Progs {
 		im.Progs = append(im.Progs, p.ProgHeader)
@@ -87,8 +96,12 @@ func (im *Image) File() *io.SectionReader {
 	if im.inMemory {
 		return nil
 	}
-	return io.NewSectionReader(im.r, 0, im.size)
+	return io.NewSectionReader(im.raw, 0, im.size)
 }
+
+// There returns how many bytes of the file are there at all: a file can have holes, and then says
+// that it is larger.
+func (im *Image) There() int64 { return im.there }
 
 // Section returns the bytes and the address of the first section that has one
 // of the names, decompressed if need be. The error wraps [ErrNoSection] where
@@ -114,11 +127,19 @@ func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err e
 	return nil, 0, fmt.Errorf("type %#x: %w", uint32(t), ErrNoSection)
 }
 
+// A compressed section may be maxRatio times as large as it is in the file, and small bytes more.
+// Debug information compresses to a third, at best to a twentieth.
+const maxRatio, small = 64, 4 << 20
+
 // checkSize checks how large a section says it is: no larger than the file, and
 // a compressed one no larger than what debug information compresses to.
 func (im *Image) checkSize(s *elf.Section) error {
-	if limit := max(64*uint64(im.size), 64<<20); s.FileSize > min(uint64(im.size), maxRead) || s.Size > min(limit, maxRead) {
-		return fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file of %#x bytes", s.Name, s.FileSize, s.Size, im.size)
+	limit := uint64(maxRead)
+	if s.Size != s.FileSize || s.Flags&elf.SHF_COMPRESSED != 0 {
+		limit = min(limit, maxRatio*min(s.FileSize, uint64(im.there))+small)
+	}
+	if s.FileSize > min(uint64(im.size), maxRead) || s.Size > limit {
+		return fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file that has %#x bytes: it is not believed", s.Name, s.FileSize, s.Size, im.there)
 	}
 	return nil
 }
@@ -153,13 +174,17 @@ func (im *Image) Segment(t elf.ProgType) (data []byte, addr uint64, err error) {
 }
 
 // Loaded returns the file's bytes from addr to the end of the loadable segment
-// that holds it, at most max of them; nil where the file has none.
+// that holds it, or to a hole in the file, at most max of them; nil where the file has none.
 func (im *Image) Loaded(addr, max uint64) []byte {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
 			at := addr - p.Vaddr
-			data, err := im.bytes(p.Off+at, min(p.Filesz-at, max))
-			if err != nil {
+			off, n := p.Off+at, min(p.Filesz-at, max, maxRead)
+			if off > uint64(im.size) || n > uint64(im.size)-off {
+				return nil
+			}
+			data, err := elffile.ReadPart(im.r, int64(off), n)
+			if err != nil && !errors.Is(err, elffile.ErrHole) {
 				return nil
 			}
 			return data
@@ -185,7 +210,7 @@ func (im *Image) readLoaded(addr uint64, p []byte) int {
 	for _, s := range im.Progs {
 		if s.Type == elf.PT_LOAD && addr-s.Vaddr < s.Filesz {
 			at := addr - s.Vaddr
-			n, _ := im.r.ReadAt(p[:min(uint64(len(p)), s.Filesz-at)], int64(s.Off+at))
+			n, _ := im.raw.ReadAt(p[:min(uint64(len(p)), s.Filesz-at)], int64(s.Off+at))
 			return n
 		}
 	}
@@ -202,15 +227,9 @@ func (im *Image) bytes(off, n uint64) ([]byte, error) {
 	if off > uint64(im.size) || n > uint64(im.size)-off || n > maxRead {
 		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the end of the file (%#x bytes), or are too many", off, off+n, im.size)
 	}
-	const chunk = 1 << 20
-	data := make([]byte, 0, min(n, chunk))
-	for uint64(len(data)) < n {
-		at := len(data)
-		data = slices.Grow(data, int(min(n-uint64(at), chunk)))
-		data = data[:min(uint64(cap(data)), n)]
-		if _, err := im.r.ReadAt(data[at:], int64(off)+int64(at)); err != nil {
-			return nil, err
-		}
+	data, err := elffile.ReadPart(im.r, int64(off), n)
+	if err != nil {
+		return nil, err
 	}
 	return data, nil
 }
@@ -218,8 +237,10 @@ func (im *Image) bytes(off, n uint64) ([]byte, error) {
 // readBuildID looks through the note segments, which stripping keeps, then the
 // note section of files without segments.
 func (im *Image) readBuildID() string {
+	left := uint64(1 << 20) // to look through; files have some hundred bytes of notes
 	for _, p := range im.Progs {
-		if p.Type == elf.PT_NOTE && p.Filesz < 1<<16 {
+		if p.Type == elf.PT_NOTE && p.Filesz < 1<<16 && p.Filesz <= left {
+			left -= p.Filesz
 			if data, err := im.bytes(p.Off, p.Filesz); err == nil {
 				if id := BuildID(data, im.Order, p.Align); id != "" {
 					return id

@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"fmt"
 	"io"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // maxHeaderRead bounds the program headers read from memory: 65535 of 56 bytes.
@@ -15,19 +17,19 @@ const maxHeaderRead = 65535 * 56
 func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 	r := &mappedFile{mem: mem, base: base}
 	limit = min(limit, 1<<40) // sums of offsets below it do not overflow
-	h, err := readELFHeader(io.NewSectionReader(r, 0, 64))
+	h, err := elffile.ReadHeader(io.NewSectionReader(r, 0, 64))
 	if err != nil {
 		return nil, err
 	}
 	entry := int64(32)
-	if h.is64 {
+	if h.Is64 {
 		entry = 56
 	}
-	if h.phoff > limit || int64(h.phnum)*entry > maxHeaderRead {
-		return nil, fmt.Errorf("read ELF header: program headers at %#x lie beyond the mapping (%#x bytes)", h.phoff, limit)
+	if h.PhOff > limit || int64(h.PhNum)*entry > maxHeaderRead {
+		return nil, fmt.Errorf("read ELF header: program headers at %#x lie beyond the mapping (%#x bytes)", h.PhOff, limit)
 	}
 	// Until the segments are known, the file's beginning is what is mapped first.
-	f, err := elf.NewFile(&withoutSections{r, h})
+	f, err := elf.NewFile(h.WithoutSections(r))
 	if err != nil {
 		return nil, fmt.Errorf("read ELF headers in memory: %w", err)
 	}

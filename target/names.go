@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"io"
 	"slices"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // Mentions reports whether a symbol table may have a symbol of a name: whether the
@@ -32,7 +34,7 @@ func (im *Image) Mentions(name string) bool {
 
 // contains reports whether a section may have some bytes; a compressed one always may.
 func (im *Image) contains(s *elf.Section, want []byte) bool {
-	const block = 64 << 10
+	const block = 2 * elffile.HoleSize // or a hole would not be seen
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
 		return true
 	}

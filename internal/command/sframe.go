@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -37,7 +38,11 @@ func openELF(name string) (*elf.File, io.Closer, error) {
 	if err != nil {
 		return nil, nil, fileError(err)
 	}
-	f, err := elf.NewFile(file)
+	var f *elf.File
+	info, err := file.Stat()
+	if err == nil {
+		f, err = elffile.New(file, info.Size())
+	}
 	if err != nil {
 		file.Close()
 		return nil, nil, fileError(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/object"
 	"github.com/sfwalk/sfwalk/trad"
@@ -145,8 +146,8 @@ func segment(p *elf.Prog, addr uint64) ([]byte, error) {
 	if size > maxSegment {
 		return nil, fmt.Errorf("segment at %#x: %#x bytes, want at most %#x", p.Vaddr, size, maxSegment)
 	}
-	data, err := io.ReadAll(io.NewSectionReader(p, int64(skip), int64(size)))
-	if err != nil {
+	data, err := elffile.ReadNext(io.NewSectionReader(p, int64(skip), int64(size)), size)
+	if err != nil && err != io.ErrUnexpectedEOF {
 		return nil, fmt.Errorf("read segment at %#x: %w", p.Vaddr, err)
 	}
 	if uint64(len(data)) != size {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
@@ -166,8 +167,8 @@ func read(s *elf.Section) ([]byte, error) {
 	if s.Type == elf.SHT_NOBITS {
 		return nil, fmt.Errorf("section %s: it has no bytes in this file", s.Name)
 	}
-	if s.Flags&elf.SHF_COMPRESSED != 0 && s.Size/maxRatio > s.FileSize {
-		return nil, fmt.Errorf("section %s: %#x bytes, compressed to %#x: expected at most %d times as many", s.Name, s.Size, s.FileSize, maxRatio)
+	if s.Flags&elf.SHF_COMPRESSED != 0 && s.Size > min(maxRatio*s.FileSize+small, maxPacked) {
+		return nil, fmt.Errorf("section %s: %#x bytes, compressed to %#x: expected at most %d times as many, and %#x", s.Name, s.Size, s.FileSize, maxRatio, maxPacked)
 	}
 	data, err := readAll(s.Open(), s.Size)
 	if err != nil {
@@ -180,9 +181,9 @@ func read(s *elf.Section) ([]byte, error) {
 // uncompressed one is bounded by its file before.
 const maxSize = 1 << 31
 
-// maxRatio is how many times larger than in the file a compressed section may
-// be: more than zlib's format can do.
-const maxRatio = 1 << 11
+// A compressed section may be maxRatio times as large as in the file, and small bytes more, but
+// no larger than maxPacked. Tables compress to a third; .sframe and .eh_frame are never compressed.
+const maxRatio, small, maxPacked = 64, 4 << 20, 64 << 20
 
 // readAll reads size bytes, of which there may be fewer. What a header says of
 // the size is believed only as far as there are bytes.
@@ -190,8 +191,8 @@ func readAll(r io.Reader, size uint64) ([]byte, error) {
 	if size > maxSize {
 		return nil, fmt.Errorf("%#x bytes, expected at most %#x", size, uint64(maxSize))
 	}
-	data, err := io.ReadAll(io.LimitReader(r, int64(size)))
-	if err == nil && uint64(len(data)) != size {
+	data, err := elffile.ReadNext(r, size)
+	if err == io.ErrUnexpectedEOF {
 		err = fmt.Errorf("%#x bytes are there, expected %#x", len(data), size)
 	}
 	return data, err
@@ -205,7 +206,7 @@ func Read(r io.ReaderAt, size int64) ([]Section, error) {
 	var magic [2]byte
 	if n, _ := r.ReadAt(magic[:], 0); n == len(magic) &&
 		(binary.LittleEndian.Uint16(magic[:]) == sframe.Magic || binary.BigEndian.Uint16(magic[:]) == sframe.Magic) {
-		data, err := readAll(io.NewSectionReader(r, 0, size), uint64(size))
+		data, err := readAll(io.NewSectionReader(elffile.Solid(r), 0, size), uint64(size))
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +216,7 @@ func Read(r io.ReaderAt, size int64) ([]Section, error) {
 		}
 		return []Section{{Section: s, Name: ".sframe", Index: -1}}, nil
 	}
-	f, err := elf.NewFile(io.NewSectionReader(r, 0, size))
+	f, err := elffile.New(r, size)
 	if err != nil {
 		return nil, err
 	}

@@ -211,7 +211,7 @@ func TestBounds(t *testing.T) {
 			data := file[f.Section(".sframe").Offset:]
 			binary.LittleEndian.PutUint32(data, uint32(elf.COMPRESS_ZLIB))
 			binary.LittleEndian.PutUint64(data[8:], 1<<30)
-		}, "expected at most 2048 times as many"},
+		}, "expected at most 64 times as many"},
 	} {
 		bad := bytes.Clone(file)
 		tt.change(bad)

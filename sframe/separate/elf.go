@@ -148,8 +148,10 @@ func findNote(f *elf.File) (id string, addr uint64) {
 			}
 		}
 	}
+	left := uint64(16 * maxNote) // to look through
 	for _, p := range f.Progs {
-		if p.Type == elf.PT_NOTE && p.Filesz <= maxNote && p.Align != 8 {
+		if p.Type == elf.PT_NOTE && p.Filesz <= maxNote && p.Filesz <= left && p.Align != 8 {
+			left -= p.Filesz
 			if data, err := io.ReadAll(p.Open()); err == nil {
 				if id := parseNotes(data, f.ByteOrder); id != "" {
 					return id, p.Vaddr

@@ -1,0 +1,75 @@
+package elffile
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrNotELF says that a file is of another format, or empty.
+var ErrNotELF = errors.New("not an ELF file")
+
+// Header is what debug/elf does not keep of the file header.
+type Header struct {
+	Order binary.ByteOrder
+	Is64  bool
+	PhOff uint64
+	PhNum int
+
+	ShOff     uint64
+	shentsize int
+	shnum     int
+	shstrndx  int
+}
+
+// ReadHeader reads the file header.
+func ReadHeader(r io.ReaderAt) (h Header, err error) {
+	var b [64]byte
+	n, err := r.ReadAt(b[:], 0)
+	switch read := string(b[:n]); {
+	case n >= 4 && read[:4] != elf.ELFMAG:
+		return h, fmt.Errorf("read ELF header: magic number is % x, not % x: %w", b[:4], elf.ELFMAG, ErrNotELF)
+	case n < 4 && err == io.EOF:
+		return h, fmt.Errorf("read ELF header: %d bytes of it: %w", n, ErrNotELF)
+	case n < 52:
+		return h, fmt.Errorf("read ELF header: %d bytes of it: %w", n, err)
+	}
+	h.Is64 = elf.Class(b[elf.EI_CLASS]) == elf.ELFCLASS64
+	h.Order = binary.LittleEndian
+	if elf.Data(b[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		h.Order = binary.BigEndian
+	}
+	if h.Is64 {
+		h.PhOff, h.PhNum = h.Order.Uint64(b[32:]), int(h.Order.Uint16(b[56:]))
+		h.ShOff, h.shentsize, h.shnum, h.shstrndx = h.Order.Uint64(b[40:]), int(h.Order.Uint16(b[58:])), int(h.Order.Uint16(b[60:])), int(h.Order.Uint16(b[62:]))
+	} else {
+		h.PhOff, h.PhNum = uint64(h.Order.Uint32(b[28:])), int(h.Order.Uint16(b[44:]))
+		h.ShOff, h.shentsize, h.shnum, h.shstrndx = uint64(h.Order.Uint32(b[32:])), int(h.Order.Uint16(b[46:])), int(h.Order.Uint16(b[48:])), int(h.Order.Uint16(b[50:]))
+	}
+	return h, nil
+}
+
+// WithoutSections shows an ELF file as if it had no section headers.
+func (h *Header) WithoutSections(r io.ReaderAt) io.ReaderAt { return &withoutSections{r, h} }
+
+type withoutSections struct {
+	io.ReaderAt
+	h *Header
+}
+
+func (w *withoutSections) ReadAt(p []byte, off int64) (int, error) {
+	n, err := w.ReaderAt.ReadAt(p, off)
+	// e_shoff, and e_shnum with e_shstrndx.
+	fields := [][2]int64{{32, 36}, {48, 52}}
+	if w.h.Is64 {
+		fields = [][2]int64{{40, 48}, {60, 64}}
+	}
+	for _, f := range fields {
+		for at := max(f[0], off); at < min(f[1], off+int64(n)); at++ {
+			p[at-off] = 0
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,90 @@
+package elffile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrHole says that a file has nothing but zeros where a table or text should be.
+var ErrHole = errors.New("a hole")
+
+// HoleSize is the length in bytes of a run of zeros that is taken for a hole. No table, no debug
+// information and no list of names has as many.
+const HoleSize = 128 << 10
+
+const piece = 8 * HoleSize // is read before it is looked at
+
+// Solid returns a reader of what r has that ends at holes, with an error that wraps [ErrHole]. A
+// file can have holes of gigabytes without a byte on disk, and memory that nobody has written to
+// is the same. It is the bytes that are looked at: not every file system tells where its holes
+// are, or how much room a file takes up. What is read in parts shorter than [HoleSize] has no holes.
+func Solid(r io.ReaderAt) io.ReaderAt {
+	if s, ok := r.(solid); ok {
+		return s
+	}
+	return solid{r}
+}
+
+type solid struct{ r io.ReaderAt }
+
+// ReadAt implements [io.ReaderAt].
+func (s solid) ReadAt(p []byte, off int64) (n int, err error) {
+	if len(p) < HoleSize {
+		return s.r.ReadAt(p, off)
+	}
+	for n < len(p) && err == nil {
+		part := p[n:min(len(p), n+piece)]
+		var got int
+		got, err = s.r.ReadAt(part, off+int64(n))
+		for at := 0; at+HoleSize <= got; at += HoleSize {
+			if zero(part[at : at+HoleSize]) {
+				return n + at, fmt.Errorf("%d KiB of zeros from offset %#x on: %w", HoleSize>>10, off+int64(n+at), ErrHole)
+			}
+		}
+		n += got
+	}
+	if n == len(p) {
+		err = nil
+	}
+	return n, err
+}
+
+func zero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadPart reads n bytes at off. How many there are is not known: no more is allocated than a
+// part of what could be read, which comes with the error.
+func ReadPart(r io.ReaderAt, off int64, n uint64) ([]byte, error) {
+	return read(n, func(p []byte, at uint64) (int, error) { return r.ReadAt(p, off+int64(at)) })
+}
+
+// ReadNext is [ReadPart] for the next n bytes of a stream.
+func ReadNext(r io.Reader, n uint64) ([]byte, error) {
+	return read(n, func(p []byte, _ uint64) (int, error) { return io.ReadFull(r, p) })
+}
+
+func read(n uint64, next func(p []byte, at uint64) (int, error)) ([]byte, error) {
+	data := make([]byte, min(n, piece))
+	for at := uint64(0); ; {
+		got, err := next(data[at:], at)
+		if at += uint64(got); at < uint64(len(data)) {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return data[:at], err
+		}
+		if at == n {
+			return data, nil
+		}
+		more := make([]byte, min(n, 2*at))
+		copy(more, data)
+		data = more
+	}
+}

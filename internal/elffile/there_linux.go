@@ -1,0 +1,57 @@
+package elffile
+
+import (
+	"io"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileSystems is how much smaller than a file the room may be that a file system says the file
+// takes up, where that compresses files.
+const fileSystems = 8
+
+// allocated returns how many bytes of a file are not holes, as the file system tells it.
+func allocated(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	size := info.Size()
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Blocks == 0 || st.Blocks*512 >= size { // some say 0 of every file
+		return size
+	}
+	data := extents(f, size)
+	if data == size { // there are no holes, or the file system cannot tell
+		return min(size, fileSystems*st.Blocks*512)
+	}
+	return data
+}
+
+// extents adds up the parts of a file that are not holes. The file's offset stays as it is.
+func extents(f *os.File, size int64) (data int64) {
+	before, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return size
+	}
+	defer f.Seek(before, io.SeekStart)
+	const most = 1 << 16 // more than that are not counted
+	at := int64(0)
+	for range most {
+		lo, err := f.Seek(at, unix.SEEK_DATA)
+		if err != nil || lo >= size {
+			if err != nil && at == 0 {
+				return size
+			}
+			return data
+		}
+		hi, err := f.Seek(lo, unix.SEEK_HOLE)
+		if err != nil || hi <= lo {
+			return size
+		}
+		data, at = data+min(hi, size)-lo, hi
+	}
+	return data + size - at
+}
