@@ -1,6 +1,13 @@
 package command
 
 import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/target"
@@ -16,7 +23,8 @@ func newCore(host Host) *cobra.Command {
 		Long: `core prints the stacks of a dead process, from the core file that the kernel,
 gcore or qemu has written; the thread that died comes first. Cores of amd64,
 arm64 and s390x are read on any machine, also cut short, and compressed by zstd
-or xz as systemd-coredump leaves them.
+or xz as systemd-coredump leaves them; one that unpacks to far more than such files
+do needs --max-unpacked.
 
 What the core leaves out (code, mostly) is read from the files that were mapped,
 if they are the same: by their paths, below --sysroot where the core is another
@@ -44,6 +52,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	addMaxUnpacked(cmd, &opts)
 	return cmd
 }
 
@@ -54,10 +63,57 @@ func addFiles(cmd *cobra.Command, exe, sysroot *string) {
 	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are, which links do not leave, as after chroot (default: this machine's root)")
 }
 
+// addMaxUnpacked adds the flag for compressed cores and snapshots.
+func addMaxUnpacked(cmd *cobra.Command, opts *core.Options) {
+	cmd.Flags().Var((*byteSize)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, as 20G: it is kept in the folder for temporary files (default: 512M and 256 times its size)")
+}
+
+// byteSize is a number of bytes on the command line, with a unit or without.
+type byteSize int64
+
+// Set implements pflag.Value.
+func (b *byteSize) Set(text string) error {
+	number, unit := strings.TrimRight(text, "KMGTiB"), uint(0)
+	if rest := text[len(number):]; rest != "" {
+		i := strings.Index("KMGT", rest[:1])
+		if i < 0 || rest[1:] != "" && rest[1:] != "B" && rest[1:] != "iB" {
+			return errSize
+		}
+		unit = 10 * uint(i+1)
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n <= 0 || n > math.MaxInt64>>unit {
+		return errSize
+	}
+	*b = byteSize(n << unit)
+	return nil
+}
+
+var errSize = errors.New("want a number of bytes, or of K, M, G or T")
+
+// String implements pflag.Value.
+func (b *byteSize) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*b), 10)
+}
+
+// Type implements pflag.Value.
+func (b *byteSize) Type() string { return "size" }
+
+// unpackError names the flag by which more is unpacked.
+func unpackError(err error) error {
+	if errors.Is(err, core.ErrTooLarge) {
+		return fmt.Errorf("%w: allow more by --max-unpacked SIZE, if there is room for it in %s", err, os.TempDir())
+	}
+	return err
+}
+
 func coreFile(path string, opts core.Options) (*source, error) {
 	t, err := core.Open(path, opts)
 	if err != nil {
-		return nil, err
+		return nil, unpackError(err)
 	}
 	return &source{
 		Target:  t,

@@ -48,13 +48,14 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	addMaxUnpacked(cmd, &opts)
 	return cmd
 }
 
 func snapshotFile(path string, opts core.Options) (*source, error) {
 	t, err := snapshot.Open(path, opts)
 	if err != nil {
-		return nil, err
+		return nil, unpackError(err)
 	}
 	return &source{
 		Target:  t,

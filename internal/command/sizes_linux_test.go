@@ -1,8 +1,10 @@
 package command_test
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,4 +102,73 @@ func TestHoles(t *testing.T) {
 	mix := gdbtest.Testdata(t, "bin", "mix-v3")
 	bounded(t, "sframe", "dump", sparse(t, mix, ".sframe"))
 	bounded(t, "sframe", "verify", sparse(t, mix, ".eh_frame", ".symtab"))
+}
+
+// bomb is a core of one page and n MiB that pack well, packed by xz into less than 1 MB.
+func bomb(t *testing.T, n int, args ...string) string {
+	t.Helper()
+	core, err := os.ReadFile("../../target/core/testdata/amd64-gdb.core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "bomb")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.Command(gdbtest.Tool(t, args[0]), args[1:]...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in.Write(core)
+	for block := bytes.Repeat([]byte("0123456789abcdef"), 1<<16); n > 0; n-- {
+		in.Write(block)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestUnpackedCores: a core that unpacks to more than it should is refused before there is a file
+// of it, or with none left; the user may allow more. The dictionary that it asks for is not
+// allocated for the asking.
+func TestUnpackedCores(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	few := bomb(t, 20, "xz", "-0", "-c")
+	if out, warnings := bounded(t, "core", few, "--max-unpacked", "30M"); !strings.Contains(out, "#0") {
+		t.Errorf("%s%s", out, warnings)
+	}
+	for _, args := range [][]string{{"xz", "-0", "-c"}, {"zstd", "-q", "-1", "-c"}, {"zstd", "-q", "--ultra", "-20", "--long=26", "-c"}} {
+		if _, warnings := bounded(t, "core", bomb(t, 20, args...), "--max-unpacked", "16M"); !strings.Contains(warnings, "--max-unpacked") {
+			t.Errorf("%v: %s", args, warnings)
+		}
+	}
+	if _, warnings := bounded(t, "open", bomb(t, 700, "zstd", "-q", "-1", "-c")); !strings.Contains(warnings, "--max-unpacked") {
+		t.Error(warnings)
+	}
+	data, err := os.ReadFile(few)
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := data[12 : 12+4*(int(data[12])+1)]
+	header[bytes.Index(header, []byte{0x21, 1})+2] = 40 // 4 GiB
+	binary.LittleEndian.PutUint32(header[len(header)-4:], crc32.ChecksumIEEE(header[:len(header)-4]))
+	if err := os.WriteFile(few, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, warnings := bounded(t, "core", few); !strings.Contains(out, "#0") {
+		t.Errorf("%s%s", out, warnings)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left in the folder for temporary files: %v, %v", left, err)
+	}
 }

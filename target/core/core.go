@@ -21,6 +21,10 @@ type Options struct {
 	// Sysroot is the folder below which the process's files are; "" for this
 	// machine's own root.
 	Sysroot string
+	// MaxUnpacked is how many bytes a compressed core may unpack to: so much room it takes
+	// up in the folder for temporary files, but for zeros. 0 is the usual, 512 MiB and 256
+	// times the packed size. [ErrTooLarge] says that it is not enough.
+	MaxUnpacked int64
 }
 
 // Target is a core file. It is safe for concurrent use. It implements
@@ -48,7 +52,7 @@ var (
 
 // Open opens a core file. The caller closes the target.
 func Open(path string, o Options) (t *Target, err error) {
-	file, size, closer, err := open(path)
+	file, size, closer, err := open(path, o.MaxUnpacked)
 	if err != nil {
 		return nil, fmt.Errorf("core %s: %w", path, err)
 	}
@@ -73,12 +77,12 @@ func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
 }
 
 // open opens the file, unpacked if need be.
-func open(path string) (r io.ReaderAt, size int64, closer func() error, err error) {
+func open(path string, maxUnpacked int64) (r io.ReaderAt, size int64, closer func() error, err error) {
 	file, err := regular.Open(path)
 	if err != nil {
 		return nil, 0, nil, bare(err)
 	}
-	file, closer, err = unpack(file)
+	file, closer, err = unpack(file, maxUnpacked)
 	if err != nil {
 		return nil, 0, nil, err
 	}

@@ -8,45 +8,63 @@ import (
 	"os"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
-// maxUnpacked bounds what a compressed core may come to, bytes: more than the
-// memory of the machines that cores are looked at on.
-const maxUnpacked = 256 << 30
+// A core may unpack to maxRatio times its packed size, and to usual bytes more, where the user
+// does not say otherwise. Cores of programs that do something pack to a fifth or a fiftieth.
+const (
+	usual    = 512 << 20
+	maxRatio = 256
+)
 
-// maxWindow bounds the memory that a decompressor may ask for: xz -9 and
-// zstd --ultra need no more.
-const maxWindow = 128 << 20
+// maxWindow bounds the memory that zstd's decoder may ask for: zstd -19, and --long=26, need no
+// more.
+const maxWindow = 64 << 20
+
+// ErrTooLarge says that a compressed core unpacks to more than is allowed.
+var ErrTooLarge = errors.New("the core unpacks to more than is allowed")
+
+// packed is a compressed core.
+type packed struct {
+	io.Reader
+	size uint64 // unpacked; 0 where the file does not say
+}
 
 var magics = []struct {
 	magic []byte
 	name  string
-	open  func(io.Reader) (io.Reader, error)
+	open  func(f *os.File, size int64) (packed, error)
 }{
-	{[]byte{0x28, 0xb5, 0x2f, 0xfd}, "zstd", func(r io.Reader) (io.Reader, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	{[]byte{0x28, 0xb5, 0x2f, 0xfd}, "zstd", func(f *os.File, _ int64) (packed, error) {
+		d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return nil, err
+			return packed{}, err
 		}
-		return d.IOReadCloser(), nil
+		return packed{d.IOReadCloser(), 0}, nil
 	}},
-	{[]byte{0xfd, '7', 'z', 'X', 'Z', 0}, "xz", func(r io.Reader) (io.Reader, error) {
-		return xz.ReaderConfig{DictCap: maxWindow}.NewReader(r)
+	{[]byte{0xfd, '7', 'z', 'X', 'Z', 0}, "xz", func(f *os.File, size int64) (packed, error) {
+		x, err := xzfile.Open(f, size)
+		if err != nil {
+			return packed{}, err
+		}
+		return packed{x.Reader(), x.Unpacked}, nil
 	}},
 	{[]byte{0x04, 0x22, 0x4d, 0x18}, "lz4", unsupported("lz4 -d")},
 	{[]byte{0x1f, 0x8b}, "gzip", unsupported("gzip -d")},
 }
 
-func unsupported(command string) func(io.Reader) (io.Reader, error) {
-	return func(io.Reader) (io.Reader, error) {
-		return nil, fmt.Errorf("cores compressed like this are not read: unpack it first, by %s", command)
+func unsupported(command string) func(*os.File, int64) (packed, error) {
+	return func(*os.File, int64) (packed, error) {
+		return packed{}, fmt.Errorf("cores compressed like this are not read: unpack it first, by %s", command)
 	}
 }
 
 // unpack returns the file, or where it is compressed a temporary file that has
-// what it holds and that nobody else can see.
-func unpack(file *os.File) (unpacked *os.File, closer func() error, err error) {
+// what it holds and that nobody else can see; of limit bytes at most, 0 for the usual.
+func unpack(file *os.File, limit int64) (unpacked *os.File, closer func() error, err error) {
 	var head [8]byte
 	n, _ := file.ReadAt(head[:], 0)
 	for _, m := range magics {
@@ -54,19 +72,29 @@ func unpack(file *os.File) (unpacked *os.File, closer func() error, err error) {
 			continue
 		}
 		defer file.Close()
-		r, err := m.open(file)
+		info, err := file.Stat()
+		if err != nil {
+			return nil, nil, err
+		}
+		if limit <= 0 {
+			limit = usual + maxRatio*elffile.There(file, info.Size())
+		}
+		p, err := m.open(file, info.Size())
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", m.name, err)
 		}
-		if c, ok := r.(io.Closer); ok {
+		if c, ok := p.Reader.(io.Closer); ok {
 			defer c.Close()
 		}
-		return unpackTo(r, m.name)
+		if p.size > uint64(limit) {
+			return nil, nil, fmt.Errorf("%s: %d MiB, %d allowed: %w", m.name, p.size>>20, limit>>20, ErrTooLarge)
+		}
+		return unpackTo(p, m.name, limit)
 	}
 	return file, file.Close, nil
 }
 
-func unpackTo(r io.Reader, name string) (file *os.File, closer func() error, err error) {
+func unpackTo(r io.Reader, name string, limit int64) (file *os.File, closer func() error, err error) {
 	tmp, err := os.CreateTemp("", "sfwalk-core")
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +103,7 @@ func unpackTo(r io.Reader, name string) (file *os.File, closer func() error, err
 	if os.Remove(tmp.Name()) != nil { // some systems keep the names of open files
 		closer = func() error { return errors.Join(tmp.Close(), os.Remove(tmp.Name())) }
 	}
-	size, err := copySparse(tmp, r)
+	size, err := copySparse(tmp, r, limit)
 	if errors.Is(err, io.ErrUnexpectedEOF) && size > 0 {
 		err = nil // cut short: what there is serves, and the headers tell what is missing
 	}
@@ -90,7 +118,7 @@ func unpackTo(r io.Reader, name string) (file *os.File, closer func() error, err
 }
 
 // copySparse leaves holes where there are zeros: cores have many.
-func copySparse(w io.WriterAt, r io.Reader) (size int64, err error) {
+func copySparse(w io.WriterAt, r io.Reader, limit int64) (size int64, err error) {
 	buf := make([]byte, 1<<20)
 	for {
 		n := 0
@@ -98,6 +126,9 @@ func copySparse(w io.WriterAt, r io.Reader) (size int64, err error) {
 			var got int
 			got, err = r.Read(buf[n:])
 			n += got
+		}
+		if size+int64(n) > limit {
+			return size, fmt.Errorf("more than %d MiB: %w", limit>>20, ErrTooLarge)
 		}
 		if len(bytes.TrimLeft(buf[:n], "\x00")) > 0 {
 			if _, err := w.WriteAt(buf[:n], size); err != nil {
@@ -109,8 +140,6 @@ func copySparse(w io.WriterAt, r io.Reader) (size int64, err error) {
 			return size, nil
 		case err != nil:
 			return size, err
-		case size > maxUnpacked:
-			return size, fmt.Errorf("it unpacks to more than %d GiB", maxUnpacked>>30)
 		}
 	}
 }

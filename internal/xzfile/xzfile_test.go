@@ -1,0 +1,91 @@
+package xzfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// pack packs by xz.
+func pack(t testing.TB, data []byte, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(gdbtest.Tool(t, "xz"), append([]string{"-c"}, args...)...)
+	cmd.Stdin = bytes.NewReader(data)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// ask changes the first block's header: it asks for the largest dictionary there is.
+func ask(packed []byte) []byte {
+	h := bytes.Clone(packed)
+	size := 4 * (int(h[12]) + 1)
+	i := bytes.Index(h[14:12+size], []byte{0x21, 1}) + 14
+	h[i+2] = 40
+	binary.LittleEndian.PutUint32(h[12+size-4:], crc32.ChecksumIEEE(h[12:12+size-4]))
+	return h
+}
+
+// What xz has packed, in one block or many, in several streams, is unpacked to the same bytes,
+// and its size is known before, whatever dictionary it asks for.
+func TestUnpack(t *testing.T) {
+	self, err := os.ReadFile(filepath.Join(gdbtest.Testdata(t, "bin"), "mix-v3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := append(append(bytes.Clone(self), make([]byte, 3<<20)...), self...)
+	one, blocks := pack(t, data, "-6"), pack(t, data, "-1", "--block-size=100000", "--check=sha256")
+	for name, packed := range map[string][]byte{
+		"one": one, "blocks": blocks, "none": pack(t, nil), "4 GiB": ask(one), "4 GiB of a block": ask(blocks), "threads": pack(t, data, "-T2", "-0", "--check=none"),
+		"streams": append(append(append(bytes.Clone(one), 0, 0, 0, 0), blocks...), ask(one)...),
+	} {
+		want := data
+		switch name {
+		case "none":
+			want = nil
+		case "streams":
+			want = bytes.Repeat(data, 3)
+		}
+		f, err := Open(bytes.NewReader(packed), int64(len(packed)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := io.ReadAll(f.Reader())
+		if err != nil || !bytes.Equal(got, want) || f.Unpacked != uint64(len(want)) || f.Cut {
+			t.Errorf("%s: %d bytes, %v; %d were told, want %d", name, len(got), err, f.Unpacked, len(want))
+		}
+	}
+	cut := ask(one)[:len(one)*2/3]
+	if f, err := Open(bytes.NewReader(cut), int64(len(cut))); err != nil || !f.Cut || f.Unpacked == 0 {
+		t.Errorf("cut: %+v, %v", f, err)
+	}
+	large := ask(pack(t, make([]byte, 100<<20), "-0"))
+	if _, err := Open(bytes.NewReader(large), int64(len(large))); err == nil {
+		t.Error("a dictionary of 100 MiB is given")
+	}
+}
+
+// FuzzOpen: what is told of a file's size is what it unpacks to.
+func FuzzOpen(f *testing.F) {
+	f.Add(pack(f, []byte("hello"), "-0"))
+	f.Add(ask(pack(f, bytes.Repeat([]byte("hello"), 100), "-0", "--block-size=100")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x, err := Open(bytes.NewReader(data), int64(len(data)))
+		if err != nil || x.Unpacked > 1<<20 {
+			return
+		}
+		if n, err := io.Copy(io.Discard, x.Reader()); uint64(n) > x.Unpacked || err == nil && uint64(n) != x.Unpacked {
+			t.Errorf("%d bytes, %d were told, %v", n, x.Unpacked, err)
+		}
+	})
+}
