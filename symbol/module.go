@@ -61,8 +61,28 @@ func (mod *module) open() {
 	if hasNames && (mod.s.opts.SymbolsOnly || hasDWARF(im)) {
 		return
 	}
-	mod.debug = mod.findDebugFile()
+	d := im.Memo(debugKey{mod.s}, func() any { return new(debugFile) }).(*debugFile)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.image == nil && d.tries < maxDebugTries {
+		d.tries++
+		d.image = mod.findDebugFile()
+	}
+	mod.debug = d.image
 }
+
+// debugFile is the separate debug file of a file, for all modules of that.
+type debugFile struct {
+	mu    sync.Mutex
+	image *target.Image // nil as long as none was found
+	tries int
+}
+
+type debugKey struct{ s *Symbolizer }
+
+// maxDebugTries is under how many names of one file its debug file is looked for: each may lead
+// to large files, whose checksums are read.
+const maxDebugTries = 4
 
 func hasDWARF(im *target.Image) bool {
 	return hasSection(im, elf.SHT_PROGBITS, ".debug_info") || hasSection(im, elf.SHT_PROGBITS, ".zdebug_info")
@@ -162,15 +182,27 @@ func (mod *module) dwarf() *debugInfo {
 		if from == nil || !hasDWARF(from) {
 			return
 		}
-		d, err := openDWARF(from, mod.image)
-		if err != nil {
-			mod.warn("%s: %w", mod.m.Path, err)
-			return
-		}
-		d.warn = func(err error) { mod.warn("%s: %w", mod.m.Path, err) }
-		d.splits = mod.splits.find
-		d.supplement = sync.OnceValue(func() *debugInfo { return mod.findSupplement(from) })
-		mod.info = d
+		// Modules of one file share it, and the first of them has the warnings.
+		mod.info = mod.image.Memo(infoKey{mod.s, from}, func() any { return mod.openInfo(from) }).(*debugInfo)
 	})
 	return mod.info
+}
+
+// infoKey says whose DWARF of a module's file something is.
+type infoKey struct {
+	s    *Symbolizer
+	from *target.Image // has it
+}
+
+// openInfo opens the DWARF of a file for the module's code.
+func (mod *module) openInfo(from *target.Image) *debugInfo {
+	d, err := openDWARF(from, mod.image)
+	if err != nil {
+		mod.warn("%s: %w", mod.m.Path, err)
+		return nil
+	}
+	d.warn = func(err error) { mod.warn("%s: %w", mod.m.Path, err) }
+	d.splits = mod.splits.find
+	d.supplement = sync.OnceValue(func() *debugInfo { return mod.findSupplement(from) })
+	return d
 }

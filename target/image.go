@@ -43,6 +43,8 @@ type Image struct {
 	stubsOnce sync.Once
 	stubs     []stubs
 
+	memos sync.Map // key -> func() any
+
 	wholesMu sync.Mutex
 	wholes   map[uint64]uint64 // where functions begin, by the address of a part; see Entered
 }
@@ -97,6 +99,13 @@ func (im *Image) File() *io.SectionReader {
 		return nil
 	}
 	return io.NewSectionReader(im.raw, 0, im.size)
+}
+
+// Memo returns what build gave for this image and key, like [Module.Memo]: what modules of one
+// file share. build is called once.
+func (im *Image) Memo(key any, build func() any) any {
+	value, _ := im.memos.LoadOrStore(key, sync.OnceValue(build))
+	return value.(func() any)()
 }
 
 // There returns how many bytes of the file are there at all: a file can have holes, and then says

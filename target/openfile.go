@@ -1,6 +1,7 @@
 package target
 
 import (
+	"io"
 	"os"
 
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -16,6 +17,33 @@ func OpenFile(name string) (*Image, *os.File, error) { return OpenFileIn("", nam
 // With no root, "", it is OpenFile.
 func OpenFileIn(root, name string) (*Image, *os.File, error) {
 	at := regular.At{Root: root, Path: name}
+	im, file, err := open(at, OpenImage)
+	if err == nil {
+		im.at(at)
+	}
+	return im, file, err
+}
+
+// OpenFileIn is [OpenFileIn], or the image of the same file that was opened before. There is no
+// file to keep open then.
+func (s *Shared) OpenFileIn(root, name string) (*Image, *os.File, error) {
+	again := false
+	at := regular.At{Root: root, Path: name}
+	im, file, err := open(at, func(r io.ReaderAt, size int64) (im *Image, err error) {
+		im, again, err = s.open(r, size, at)
+		return im, err
+	})
+	if again {
+		file.Close()
+		file = nil
+	}
+	return im, file, err
+}
+
+// at notes where the image's file was opened.
+func (im *Image) at(at regular.At) { im.Path, im.Root, im.Inside = at.String(), at.Root, at.Path }
+
+func open(at regular.At, read func(io.ReaderAt, int64) (*Image, error)) (*Image, *os.File, error) {
 	f, err := at.Open()
 	if err != nil {
 		return nil, nil, err
@@ -23,12 +51,11 @@ func OpenFileIn(root, name string) (*Image, *os.File, error) {
 	st, err := f.Stat()
 	var im *Image
 	if err == nil {
-		im, err = OpenImage(f, st.Size())
+		im, err = read(f, st.Size())
 	}
 	if err != nil {
 		f.Close()
 		return nil, nil, err
 	}
-	im.Path, im.Root, im.Inside = at.String(), root, name
 	return im, f, nil
 }

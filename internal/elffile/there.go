@@ -1,6 +1,7 @@
 package elffile
 
 import (
+	"bytes"
 	"io"
 	"os"
 )
@@ -21,4 +22,33 @@ func There(r io.ReaderAt, size int64) int64 {
 		}
 	}
 	return size
+}
+
+// identity is what two readers of the same bytes of a file have in common.
+type identity struct {
+	file      any
+	off, size int64
+}
+
+// Identity returns a key that is equal for readers of the same bytes of one file; ok is false for
+// readers of which that cannot be told.
+func Identity(r io.ReaderAt, size int64) (id any, ok bool) {
+	at := int64(0)
+	for range 8 {
+		switch x := r.(type) {
+		case *os.File:
+			file, ok := fileIdentity(x)
+			return identity{file, at, size}, ok
+		case solid:
+			r = x.r
+		case *io.SectionReader:
+			outer, off, n := x.Outer()
+			r, at, size = outer, at+off, min(size, n)
+		case *bytes.Reader:
+			return identity{x, at, size}, true
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
 }

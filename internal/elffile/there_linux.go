@@ -55,3 +55,16 @@ func extents(f *os.File, size int64) (data int64) {
 	}
 	return data + size - at
 }
+
+// fileIdentity tells files apart, also such as were written to.
+func fileIdentity(f *os.File) (id any, ok bool) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil, false
+	}
+	return [5]uint64{uint64(st.Dev), uint64(st.Ino), uint64(st.Size), uint64(st.Mtim.Sec), uint64(st.Mtim.Nsec)}, true
+}

@@ -37,6 +37,7 @@ type files struct {
 
 	mu       sync.Mutex
 	opened   []*os.File
+	shared   target.Shared
 	warnings []warning
 }
 

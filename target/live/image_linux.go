@@ -48,7 +48,10 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*target.Image, e
 	var failed error
 	instead := "unwinding from memory"
 	if file != nil {
-		im, failed = openImage(file)
+		var st os.FileInfo
+		if st, failed = file.Stat(); failed == nil {
+			im, _, failed = f.shared.Open(file, st.Size())
+		}
 		instead = "using the mapped file, which is still there"
 	} else {
 		im, failed = f.mapped(m)

@@ -129,9 +129,13 @@ func (f *Files) Open(path string) (im *target.Image, name string, err error) {
 }
 
 func (f *Files) openLocal(root, name string) (*target.Image, string, error) {
-	im, file, err := target.OpenFileIn(root, name)
-	if err != nil {
-		return nil, regular.At{Root: root, Path: name}.String(), err
+	at := regular.At{Root: root, Path: name}.String()
+	im, file, err := f.shared.OpenFileIn(root, name)
+	switch {
+	case err != nil:
+		return nil, at, err
+	case file == nil:
+		return im, at, f.usable()
 	}
-	return im, im.Path, f.keep(file)
+	return im, at, f.keep(file)
 }

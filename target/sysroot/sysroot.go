@@ -39,6 +39,8 @@ type Files struct {
 	opts Options
 	mem  target.Memory
 
+	shared target.Shared
+
 	mu       sync.Mutex
 	closed   bool
 	opened   []io.Closer
@@ -162,7 +164,7 @@ func (f *Files) openRemote(path string) (*target.Image, string, error) {
 			return nil, name, err
 		}
 	}
-	im, err := target.OpenImage(r, size)
+	im, _, err := f.shared.Open(r, size)
 	return im, name, err
 }
 
@@ -174,6 +176,16 @@ func (f *Files) keep(c io.Closer) error {
 		return errClosed
 	}
 	f.opened = append(f.opened, c)
+	return nil
+}
+
+// usable returns an error after Close.
+func (f *Files) usable() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return errClosed
+	}
 	return nil
 }
 
