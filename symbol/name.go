@@ -6,12 +6,9 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// maxMangled bounds the names that are demangled; longer ones are shown as they
-// are. Template-heavy C++ stays well below.
-const maxMangled = 1 << 16
-
-// demangled names are at most 2^18 bytes long: mangling compresses.
-var maxDemangled = demangle.MaxLength(18)
+// Demangle makes a symbol's name readable, without parameters. A name that takes too long stays
+// as it is.
+func Demangle(name string) string { return demangleName(name, demangle.NoParams) }
 
 // demangleSymbol makes a symbol's name readable as GDB prints one that it has
 // from a symbol table: with its parameters, and std::string written out.
@@ -23,8 +20,12 @@ func demangleSymbol(name string) string {
 // demangleFunction makes a linkage name from DWARF readable as GDB's backtrace prints a function:
 // without its return type, and without its parameters but where [keepsParameters] says otherwise.
 func demangleFunction(name string) string {
-	bare := func() string { return demangleName(name, demangle.NoParams) }
-	if len(name) > maxMangled || !strings.HasPrefix(name, "_Z") {
+	return affordably(name, func() string { return demangleLinkage(name) })
+}
+
+func demangleLinkage(name string) string {
+	bare := func() string { return filter(name, demangle.NoParams) }
+	if !strings.HasPrefix(name, "_Z") {
 		return bare()
 	}
 	ast, err := demangle.ToAST(name)
@@ -51,7 +52,11 @@ func demangleFunction(name string) string {
 }
 
 func demangleName(name string, opts ...demangle.Option) string {
-	if len(name) > maxMangled || len(name) < 3 || name[0] != '_' {
+	return affordably(name, func() string { return filter(name, opts...) })
+}
+
+func filter(name string, opts ...demangle.Option) string {
+	if len(name) < 3 || name[0] != '_' {
 		return name
 	}
 	return demangle.Filter(name, append(opts, maxDemangled)...)

@@ -8,12 +8,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ianlancetaylor/demangle"
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/verify"
+	"github.com/sfwalk/sfwalk/symbol"
 )
 
 // Exit codes of `sfwalk sframe verify`: those of cmp and diff.
@@ -126,7 +126,7 @@ func place(d *verify.Disagreement) string {
 	if d.Function == "" {
 		return ""
 	}
-	name := demangle.Filter(d.Function, demangle.NoParams)
+	name := symbol.Demangle(d.Function)
 	if d.Offset > 0 {
 		name += fmt.Sprintf("+%#x", d.Offset)
 	}

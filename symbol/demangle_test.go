@@ -1,0 +1,61 @@
+package symbol
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Names that were made to be slow are shown as they are when they have taken up what all names
+// may take. Those that may take too much alone are never tried.
+func TestSlowNames(t *testing.T) {
+	full := [2]time.Duration{costs.full, waits.full}
+	costs.full, waits.full = 200*time.Millisecond, 100*time.Millisecond
+	defer func() { costs.full, waits.full, costs.used, waits.used = full[0], full[1], 0, 0 }()
+	p := strings.Repeat
+	for _, slow := range []func(i int) string{
+		func(i int) string { return "_Z1f" + p("P", 3000+i) + "i" },
+		func(i int) string { return "_Z1fIJ" + p("i", 400+i) + "EEvDpT_" },
+	} {
+		last := ""
+		for i := range 40 {
+			last = slow(i)
+			demangleFunction(last)
+		}
+		if got := demangleSymbol(last); got != last {
+			t.Errorf("%.20s…: the 41st is demangled", last)
+		}
+	}
+	for _, name := range []string{
+		"_Z1f" + p("P", 60000) + "i",
+		"_Z1fIJ" + p("i", 3000) + "EEvDpT_",
+		"_Z1fIJ" + p("i", 1000) + "EEv" + p("DpT_", 200),
+		"_ZN1acv" + p("P", 20000) + "iEv",
+		p("_ZZ1fIJiiEEvDpT_E1gIJDpT_DpT_EEvDpT_", 10),
+	} {
+		if steps := stepsOf(name); steps <= maxSteps {
+			t.Errorf("%.40s…: %d steps", name, steps)
+		}
+	}
+}
+
+// Names as compilers make them cost little, however long they are.
+func TestOrdinaryNames(t *testing.T) {
+	for _, name := range []string{
+		"_ZSt13__invoke_implIvZ4mainEUlvE_JEET_St14__invoke_otherOT0_DpOT1_",
+		"_ZSt8__invokeIZ4mainEUlvE_JEENSt15__invoke_resultIT_JDpT0_EE4typeEOS2_DpOS3_",
+		"_ZNSt6thread11_State_implINS_8_InvokerISt5tupleIJZ4mainEUlvE_EEEEE6_M_runEv",
+		"_ZNKSt8functionIFviNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKSt6vectorIS5_SaIS5_EEEEclEiS5_S9_",
+		"_ZNSt8__detail9__variant17__gen_vtable_implINS0_12_Multi_arrayIPFNS0_21__deduce_visit_resultIvEEOZ4mainEUlT_E_RSt7variantIJidNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEEEJEEESt16integer_sequenceImJLm0EEEE14__visit_invokeES6_SG_",
+		"_RINvMNtCsabc_4core6resultINtB3_6ResultllE3mapINtB3_6OptionlEE",
+	} {
+		if steps := stepsOf(name); steps > 100_000 {
+			t.Errorf("%s: %d steps", name, steps)
+		}
+		if got, want := Demangle(name), demangle.Filter(name, demangle.NoParams); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
