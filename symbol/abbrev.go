@@ -81,9 +81,9 @@ func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 		return t, nil
 	}
 	var t *abbrevs
+	var room []attrForm
 	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *cursor) {
-		t = &abbrevs{}
-		var room []attrForm
+		t, room = &abbrevs{}, nil
 		for code := nextCode(c); code != 0; code = nextCode(c) {
 			var a abbrev
 			a, room = readAbbrev(c, u, room)
@@ -99,6 +99,10 @@ func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 	})
 	if err == nil {
 		err = d.spend(&d.abbrevsLeft, n)
+	}
+	if err == nil {
+		const one, other, attr = 64, 160, 24 // bytes
+		err = d.take(one*cap(t.list) + other*len(t.more) + attr*cap(room))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("abbreviations at offset %#x: %w", u.abbrev, err)

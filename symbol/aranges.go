@@ -83,6 +83,10 @@ func (d *debugInfo) readAranges() {
 				break
 			}
 			if d.isCode(lo, lo+n) {
+				if d.take(spanSize) != nil {
+					data = nil
+					break
+				}
 				d.listed.add(lo, lo+n, id)
 			}
 		}

@@ -56,6 +56,10 @@ type debugInfo struct {
 	// What may still be read, so that hostile references from everywhere to the
 	// same large thing cost no more than an honest file of this size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
+
+	// Bytes of memory that what is kept may still take up: some times what of the file is there,
+	// whatever its sections say, and compressed ones expand to. Parts of a split file share it.
+	room *atomic.Int64
 }
 
 var errTooMuch = errors.New("DWARF refers to the same data too often")
@@ -68,6 +72,17 @@ func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
 	return nil
 }
 
+// take is spend for bytes of memory that are kept.
+func (d *debugInfo) take(n int) error { return d.spend(d.room, uint64(n)) }
+
+// roomFor returns how much memory may be kept of what a file says.
+func roomFor(im *target.Image) *atomic.Int64 {
+	const small, times = 16 << 20, 16
+	room := new(atomic.Int64)
+	room.Store(small + times*im.There())
+	return room
+}
+
 // openDWARF opens the DWARF of from, which describes the code of module.
 func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 	d = &debugInfo{
@@ -77,6 +92,7 @@ func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 
 		tables: make(map[abbrevKey]*abbrevs),
 		lines:  make(map[uint64]*lineTable),
+		room:   roomFor(from),
 	}
 	const together = 8 << 10 // small things that lie side by side are read at once
 	for _, s := range []struct {
@@ -91,6 +107,9 @@ func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 		if *s.section, err = openSection(from, s.name, s.ahead); err != nil {
 			return nil, fmt.Errorf("read DWARF: %w", err)
 		}
+		if x := *s.section; x != nil {
+			x.room = d.room
+		}
 	}
 	for _, p := range module.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
@@ -101,13 +120,15 @@ func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 	return d, nil
 }
 
-// limit says how much may be read: some times what the sections hold.
+// limit says how much may be read: some times what the sections hold, and what of the file is there.
 func (d *debugInfo) limit() {
-	info := d.info.len()
-	d.abbrevsLeft.Store(int64(16*(info+d.abbrev.len()) + 1<<20))
-	d.rangesLeft.Store(int64(2*info + 4*(d.oldRanges.len()+d.rangeLists.len())))
-	d.textLeft.Store(int64(64*(info+d.line.len()+d.str.len()) + 1<<20))
-	d.rowsLeft.Store(int64(d.line.len()))
+	room := uint64(d.room.Load())
+	believed := func(s *section) uint64 { return min(s.len(), room) }
+	info := believed(d.info)
+	d.abbrevsLeft.Store(int64(16*min(info+believed(d.abbrev), room) + 1<<20))
+	d.rangesLeft.Store(int64(2*info + 4*(believed(d.oldRanges)+believed(d.rangeLists))))
+	d.textLeft.Store(int64(min(64*(info+believed(d.line)+believed(d.str))+1<<20, 4*room)))
+	d.rowsLeft.Store(int64(believed(d.line)))
 	d.typesLeft.Store(int64(16*info + 1<<10))
 }
 

@@ -50,13 +50,17 @@ func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 	return chain
 }
 
+// Bounds of what is looked at for one address: compilers inline some dozens deep, and thousands of
+// calls into one function at most.
+const maxInlined, maxCalls = 256, 1 << 16
+
 // chain returns the function at index i of a unit and the calls inlined into it
 // at addr, innermost first. where is addr's line; the line of an outer function
 // is that of the call inlined into it.
 func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	var calls [16]int
 	nest := append(calls[:0], i)
-	for j, end := i+1, int(u.functions[i].end); j < end; {
+	for j, end, tries := i+1, int(u.functions[i].end), 0; j < end && len(nest) < maxInlined && tries < maxCalls; tries++ {
 		f := &u.functions[j]
 		if _, ok := f.holds(addr); ok && f.inline {
 			nest = append(nest, j)

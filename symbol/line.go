@@ -23,6 +23,12 @@ type row struct {
 	line int32 // 0: no line, the end of a sequence
 }
 
+// rowSize is how much memory a row takes up, with the room to make the table, bytes.
+const rowSize = 40
+
+// fileSize is how much memory the name of a file takes up beside its text, with debug/dwarf's, bytes.
+const fileSize = 128
+
 // find returns the line of a link-time address.
 func (t *lineTable) find(addr uint64) (p place, ok bool) {
 	if t == nil {
@@ -105,8 +111,11 @@ func (d *debugInfo) lineProgram(off uint64) ([]byte, error) {
 func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) (*dwarf.LineReader, error) {
 	var str []byte
 	if inStr {
-		var err error
-		if str, err = d.str.all(); err != nil {
+		err := d.spend(&d.rowsLeft, d.str.len()>>10)
+		if err == nil {
+			str, err = d.str.all()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -125,6 +134,10 @@ func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) 
 	d.order.PutUint32(info, uint32(len(info)-4))
 	data, err := dwarf.New([]byte{0}, nil, nil, info, program, nil, nil, str)
 	if err != nil {
+		return nil, err
+	}
+	// All of it is read, for each table.
+	if err := d.spend(&d.rowsLeft, d.lineStr.len()>>10); err != nil {
 		return nil, err
 	}
 	lineStr, err := d.lineStr.all()
@@ -163,7 +176,7 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		if err != nil {
 			return err
 		}
-		if err := d.spend(&d.rowsLeft, 1); err != nil {
+		if err := cmp.Or(d.spend(&d.rowsLeft, 1), d.take(rowSize)); err != nil {
 			return err
 		}
 		if e.EndSequence {
@@ -290,6 +303,10 @@ func (d *debugInfo) readNames(c *cursor, offsetSize int, dirs []string) (names [
 		c.bad = true
 		return nil, false
 	}
+	if d.take(fileSize*int(count)) != nil {
+		c.bad = true
+		return nil, false
+	}
 	names = make([]string, 0, count)
 	for ; count > 0 && !c.bad; count-- {
 		var name, dir string
@@ -357,6 +374,9 @@ func (d *debugInfo) readOldNames(c *cursor) []string {
 		}
 		c.uleb() // time
 		c.uleb() // length
+		if d.take(fileSize) != nil {
+			c.bad = true
+		}
 		files = append(files, d.join(c, dir, name))
 	}
 	return files
@@ -365,7 +385,7 @@ func (d *debugInfo) readOldNames(c *cursor) []string {
 // join puts a directory before a name, as it is.
 func (d *debugInfo) join(c *cursor, dir, name string) string {
 	// debug/dwarf will join them once more.
-	if d.spend(&d.textLeft, uint64(2*(len(dir)+len(name)))) != nil {
+	if n := 2 * (len(dir) + len(name)); d.spend(&d.textLeft, uint64(n)) != nil || d.take(n) != nil {
 		c.bad = true
 	}
 	if dir == "" || name == "" || path.IsAbs(name) || c.bad {

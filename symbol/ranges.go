@@ -2,6 +2,9 @@ package symbol
 
 import "fmt"
 
+// rangeSize is how much memory a range takes up in its list and in spans, bytes.
+const rangeSize = 2*16 + spanSize
+
 // appendRanges adds to a list the code of an entry of a unit whose header says h.
 // An error other than errTooMuch leaves the list as it was.
 func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry) ([][2]uint64, error) {
@@ -45,7 +48,7 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 
 // appendCode adds a range if it is code of the module.
 func (d *debugInfo) appendCode(list [][2]uint64, lo, hi uint64) [][2]uint64 {
-	if d.isCode(lo, hi) {
+	if d.isCode(lo, hi) && d.take(rangeSize) == nil {
 		list = append(list, [2]uint64{lo, hi})
 	}
 	return list

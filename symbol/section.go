@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/target"
@@ -31,8 +32,9 @@ type section struct {
 	// before is inflated from the beginning again. Once that has cost as much as the
 	// whole section would, all are kept.
 	passing bool
-	again   uint64 // bytes that were inflated in vain
-	spare   []byte // a chunk that has passed
+	again   uint64        // bytes that were inflated in vain
+	room    *atomic.Int64 // for what is kept of a large one; see debugInfo
+	spare   []byte        // a chunk that has passed
 
 	// Of a section that is not compressed: how much is read at least, for what is
 	// asked for next, and what was read last.
@@ -115,11 +117,14 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 		}
 		return s.chunks[first][lo%chunkSize : (hi-1)%chunkSize+1], nil
 	}
-	part := make([]byte, 0, min(hi-lo, chunkSize))
-	for lo < hi {
+	var part []byte
+	for n := hi - lo; lo < hi; {
 		end := min(hi, lo/chunkSize*chunkSize+chunkSize)
 		if err := s.inflate(end); err != nil {
 			return nil, err
+		}
+		if part == nil {
+			part = make([]byte, 0, n) // no more than what a compressed section may expand to
 		}
 		c := s.chunks[lo/chunkSize]
 		part, lo = append(part, c[lo%chunkSize:(end-1)%chunkSize+1]...), end
@@ -138,15 +143,31 @@ func (s *section) keep() {
 	if s.passing && len(s.chunks) > 2 {
 		s.again = s.size
 		s.restart()
+		return
 	}
-	s.passing = false
+	s.passing = s.passing && !s.fits()
 }
+
+// fits takes the room that the whole section needs, if there is as much.
+func (s *section) fits() bool {
+	if s.room == nil || s.room.Add(-int64(s.size)) >= 0 {
+		return true
+	}
+	s.room.Add(int64(s.size))
+	return false
+}
+
+// maxAgain is how many times a section may be inflated that is too large to be kept.
+const maxAgain = 32
 
 // restart lets the section pass from the beginning again. The caller holds s.mu.
 func (s *section) restart() {
 	s.again += s.have
-	s.passing = s.again < s.size
+	s.passing = s.again < s.size || !s.fits()
 	s.packed, s.chunks, s.have, s.spare, s.err = nil, nil, 0, nil, nil
+	if s.again > maxAgain*s.size {
+		s.err = fmt.Errorf("inflate %s: %w", s.name, errTooMuch)
+	}
 }
 
 // plain reads a part of a section that is not compressed. The caller holds s.mu.

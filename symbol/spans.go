@@ -11,6 +11,9 @@ type span struct {
 	id     int32
 }
 
+// spanSize is how much memory a span takes up, with its place in top and the room to sort, bytes.
+const spanSize = 48
+
 // spans finds whose an address is. Ranges may nest and overlap.
 type spans struct {
 	list []span

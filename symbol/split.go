@@ -22,6 +22,7 @@ type splitFile struct {
 	listed sync.Once
 	units  map[uint64]uint64 // by ID: where in info they begin
 	left   *atomic.Int64     // bytes of info that may still be read: a unit has one skeleton
+	room   *atomic.Int64     // see debugInfo
 }
 
 // openSplit finds the rest of a unit, if it is split, and reads its functions. The caller holds
@@ -37,6 +38,7 @@ func (d *debugInfo) openSplit(u *unit) {
 			info: file.info, abbrev: file.abbrev, str: file.str, strOffsets: file.strOffsets, rangeLists: file.rangeLists,
 			addrs: d.addrs, oldRanges: d.oldRanges, supplement: d.supplement,
 			tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineTable),
+			room: file.room,
 		}
 		rest.limit()
 		unit, err := rest.unitOf(file, u.head.splitID)

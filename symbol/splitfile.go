@@ -146,6 +146,7 @@ func openSplitFile(im *target.Image) (*splitFile, error) {
 	if f.info == nil {
 		return nil, fmt.Errorf("it has no split DWARF: %w", target.ErrNoSection)
 	}
+	f.room = roomFor(im)
 	f.left = new(atomic.Int64)
 	f.left.Store(int64(2*f.info.len() + 1<<10))
 	return f, nil

@@ -155,7 +155,7 @@ func (p *splitPackage) parts(row uint64) *splitFile {
 	f := &splitFile{
 		info: part(all.info, p.column.info), abbrev: part(all.abbrev, p.column.abbrev), str: all.str,
 		strOffsets: part(all.strOffsets, p.column.strOffsets), rangeLists: part(all.rangeLists, p.column.rangeLists),
-		left: all.left,
+		left: all.left, room: all.room,
 	}
 	if f.info == nil {
 		return nil

@@ -116,11 +116,12 @@ func (d *debugInfo) readFunctions(u *unit) error {
 	if err != nil {
 		return err
 	}
-	if d.info.compressed() {
+	if d.info.compressed() && int64(len(data)) <= d.room.Load()/2 {
 		d.recent.unit, d.recent.data = u, data
 	}
 	c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: u.end}
 	levels := []level{{function: -1}}
+	counted, kept := c.offset(), 0 // up to where what is kept was counted, and what that was
 	for len(c.data) > 0 {
 		off := c.offset()
 		code := c.uleb()
@@ -137,6 +138,12 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		a := table.find(code)
 		if a == nil && !c.bad {
 			return fmt.Errorf("entry at offset %#x: no abbreviation has code %d", off, code)
+		}
+		if off-counted > 64 { // entries take up some times their bytes
+			if err := d.take(u.kept() - kept); err != nil {
+				return err
+			}
+			counted, kept = off, u.kept()
 		}
 		at := levels[len(levels)-1]
 		inner := level{scope: at.scope, function: at.function}
@@ -189,6 +196,12 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		levels = append(levels, inner)
 	}
 	return nil
+}
+
+// kept returns about how many bytes of memory the unit's contents take up.
+func (u *unit) kept() int {
+	const scope, typ, die, function = 24, 16, 200, 112
+	return scope*len(u.scopes) + typ*len(u.types) + die*len(u.dies) + function*len(u.functions)
 }
 
 // isScope reports whether the names of functions within an entry begin with its name.

@@ -49,6 +49,9 @@ type header struct {
 	splitID   uint64
 }
 
+// unitSize is about how much memory a unit takes up before its entries are read, bytes.
+const unitSize = 400
+
 // readHeaders reads the headers of the units that begin at or before an offset of
 // .debug_info, as far as this was not done (DWARF 5 section 7.5.1). The caller
 // holds d.mu.
@@ -62,6 +65,11 @@ func (d *debugInfo) readHeaders(to uint64) {
 			return
 		}
 		if u != nil {
+			if err := d.take(unitSize); err != nil {
+				d.next = size
+				d.warn(fmt.Errorf("read unit at offset %#x of .debug_info: %w", u.start, err))
+				return
+			}
 			d.units = append(d.units, u)
 		}
 		d.next = next

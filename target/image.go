@@ -138,7 +138,7 @@ func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err e
 
 // A compressed section may be maxRatio times as large as it is in the file, and small bytes more.
 // Debug information compresses to a third, at best to a twentieth.
-const maxRatio, small = 64, 4 << 20
+const maxRatio, small = 32, 4 << 20
 
 // checkSize checks how large a section says it is: no larger than the file, and
 // a compressed one no larger than what debug information compresses to.

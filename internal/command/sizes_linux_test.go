@@ -2,12 +2,14 @@ package command_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
 	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,6 +34,9 @@ func bounded(t *testing.T, args ...string) (out, warnings string) {
 	var stdout, stderr strings.Builder
 	cmd := exec.Command(link, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	// What a process has ever taken up begins with what its parent has, until it is another program.
+	debug.FreeOSMemory()
+	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -170,5 +175,103 @@ func TestUnpackedCores(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left in the folder for temporary files: %v, %v", left, err)
+	}
+}
+
+// withDWARF copies a program with made-up .debug_info and .debug_line, compressed, each with so
+// much behind that what they expand to seems in proportion; the abbreviations are madeUpAbbrevs.
+func withDWARF(t *testing.T, path string, info, line []byte) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	order := binary.LittleEndian
+	for i, s := range f.Sections {
+		header := order.Uint64(data[40:]) + uint64(64*i)
+		var of []byte
+		flags := uint64(elf.SHF_COMPRESSED)
+		switch s.Name {
+		case ".debug_info":
+			of = info
+		case ".debug_line":
+			of = line
+		case ".debug_aranges":
+		case ".debug_abbrev":
+			of, flags = madeUpAbbrevs, 0
+		default:
+			continue
+		}
+		at := len(data)
+		if flags != 0 {
+			data = order.AppendUint64(order.AppendUint64(order.AppendUint64(data, 1), uint64(len(of))), 1)
+			var packed bytes.Buffer
+			w := zlib.NewWriter(&packed)
+			w.Write(of)
+			w.Close()
+			data = append(data, packed.Bytes()...)
+			data = append(data, bytes.Repeat([]byte{0xa5}, len(of)/32)...)
+		} else {
+			data = append(data, of...)
+		}
+		order.PutUint64(data[header+8:], flags)
+		order.PutUint64(data[header+24:], uint64(at))
+		order.PutUint64(data[header+32:], uint64(len(data)-at))
+	}
+	out := filepath.Join(t.TempDir(), "dwarf")
+	if err := os.WriteFile(out, data, 0o700); err != nil || len(data) > 1<<20 {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	return out
+}
+
+// Abbreviations: 1 is a unit with code and lines, 2 a function without anything, 3 one with code.
+var madeUpAbbrevs = []byte{
+	1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17, 0, 0,
+	2, 0x2e, 0, 0, 0,
+	3, 0x2e, 0, 0x11, 0x01, 0x12, 0x0f, 0, 0,
+	0,
+}
+
+// TestCompressedDWARF: entries and rows by the million, from less than 1 MB, are not all kept.
+func TestCompressedDWARF(t *testing.T) {
+	program := gdbtest.Build(t, "recurse.c", "-g", "-O0", "-no-pie")
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text := f.Section(".text")
+	order := binary.LittleEndian
+	lo := order.AppendUint64(nil, text.Addr)
+	unit := func(entries []byte) []byte {
+		b := append([]byte{4, 0, 0, 0, 0, 0, 8, 1}, lo...)
+		b = order.AppendUint32(order.AppendUint64(b, text.Size), 0)
+		b = append(b, entries...)
+		return append(order.AppendUint32(nil, uint32(len(b))), b...)
+	}
+	const n = 24 << 20
+	head := append([]byte{1, 1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0}, "a.c\x00\x00\x00\x00\x00"...)
+	lines := append(order.AppendUint32([]byte{4, 0}, uint32(len(head))), head...)
+	lines = append(append(lines, 0, 9, 2), lo...)
+	lines = append(append(lines, bytes.Repeat([]byte{0x20}, n)...), 0, 1, 1)
+	lines = append(order.AppendUint32(nil, uint32(len(lines))), lines...)
+	for name, test := range map[string][2][]byte{
+		"entries":   {unit(bytes.Repeat([]byte{2}, n)), nil},
+		"functions": {unit(bytes.Repeat(append(append([]byte{3}, lo...), 16), n/10)), nil},
+		"units":     {bytes.Repeat(unit(nil), n/32), nil},
+		"rows":      {unit([]byte{0}), lines},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := gdbtest.Start(t, withDWARF(t, program, test[0], test[1]), "3")
+			if out, _ := bounded(t, "attach", strconv.Itoa(p.PID)); strings.Count(out, "#") < 4 {
+				t.Error(out)
+			}
+		})
 	}
 }
