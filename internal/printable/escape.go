@@ -2,6 +2,7 @@ package printable
 
 import (
 	"fmt"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -28,34 +29,45 @@ func Append(b []byte, text string) []byte {
 	}
 }
 
+// ones has a one in each byte.
+const ones = 0x0101010101010101
+
 // plain returns how much of text, from its beginning on, can be shown as it is. layout allows
-// newlines and tabs.
+// newlines and tabs. Beyond ASCII, what Unicode has as a control, a format, a separator of lines, or
+// does not know, cannot be shown.
 func plain[T string | []byte](text T, layout bool) int {
 	for i := 0; i < len(text); {
+		for ; i+8 <= len(text); i += 8 { // eight characters of ASCII at once
+			t := text[i : i+8]
+			x := uint64(t[0]) | uint64(t[1])<<8 | uint64(t[2])<<16 | uint64(t[3])<<24 |
+				uint64(t[4])<<32 | uint64(t[5])<<40 | uint64(t[6])<<48 | uint64(t[7])<<56
+			if others := ((x - ones*' ') | (x + ones) | x) & (ones << 7); others != 0 { // below the blank, or DEL, or above
+				i += bits.TrailingZeros64(others) / 8
+				break
+			}
+		}
+		if i == len(text) {
+			break
+		}
 		c := text[i]
 		switch {
-		case ' ' <= c && c < 0x7f, layout && (c == '\n' || c == '\t'):
+		case c-' ' < 0x7f-' ':
+			i++
+		case c == '\n' && layout, c == '\t' && layout:
 			i++
 		case c < utf8.RuneSelf:
 			return i
+		case c == 0xe2 && i+2 < len(text) && text[i+1] == 0x80 && 0x90 <= text[i+2] && text[i+2] < 0xa8:
+			i += 3 // U+2010 to U+2027: punctuation, as the command's own …
 		default:
 			r, size := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
-			if r == utf8.RuneError && size <= 1 || !visible(r) {
+			if r == utf8.RuneError && size <= 1 || !unicode.IsGraphic(r) {
 				return i
 			}
 			i += size
 		}
 	}
 	return len(text)
-}
-
-// visible reports whether a character beyond ASCII can be shown as it is: not where Unicode has
-// it as a control, a format or an unknown one, or a separator of lines.
-func visible(r rune) bool {
-	if 0x2010 <= r && r < 0x2028 { // punctuation, as the command's own
-		return true
-	}
-	return unicode.IsGraphic(r)
 }
 
 // escape appends the escape of the first character of text, which is size bytes long.
