@@ -41,7 +41,7 @@ type place struct {
 
 // NewContext returns the context of the frame that a register file is of. The file
 // must not change until the walk is over. The context is not valid, and its PC 0,
-// where PC or SP is not known.
+// where PC or SP is not known; nil is a file without registers.
 func NewContext(a *arch.Arch, regs *arch.Registers) Context {
 	var c Context
 	c.start(a, regs)
@@ -50,7 +50,7 @@ func NewContext(a *arch.Arch, regs *arch.Registers) Context {
 
 func (c *Context) start(a *arch.Arch, regs *arch.Registers) StopReason {
 	*c = Context{live: regs, next: place{typ: Sentinel}, beyond: place{typ: Sentinel}}
-	if !regs.Known.Has(a.PC) || !regs.Known.Has(a.SP) {
+	if regs == nil || !regs.Known.Has(a.PC) || !regs.Known.Has(a.SP) {
 		return Unavailable
 	}
 	c.PC = a.CodeAddress(regs.Value[a.PC])

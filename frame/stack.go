@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 
@@ -42,8 +43,9 @@ type Stack struct {
 	edge     Frame // the outermost frame that was let go, with the registers of its PREVIOUS
 }
 
-// New makes the stack of one thread of a target. The error says why the
-// thread has no registers.
+// New makes the stack of one thread of a target. The error says why the thread has no
+// registers, or which of the arguments is nil. A target may have nil for its Modules, and for its
+// Memory.
 func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 	s := &Stack{table: table}
 	if err := s.Reset(t, thread); err != nil {
@@ -56,8 +58,19 @@ func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 // same Limit, in the room that its frames so far took up: they must not be used any
 // more. After an error s has no frames that can be used.
 func (s *Stack) Reset(t target.Target, thread target.Thread) error {
+	switch {
+	case t == nil:
+		return errors.New("stack: the target is nil")
+	case thread == nil:
+		return errors.New("stack: the thread is nil")
+	case s.table == nil || s.table.Arch == nil:
+		return fmt.Errorf("stack of thread %d: there is no table of sniffers, or it is for no architecture", thread.ID())
+	}
 	s.target, s.thread = t, thread
-	s.modules, s.arch, s.Thread = t.Modules(), t.Arch(), thread.ID()
+	s.modules, s.arch, s.Thread = modulesOf(t.Modules()), t.Arch(), thread.ID()
+	if s.arch == nil {
+		return fmt.Errorf("stack of thread %d: the target's architecture is nil", thread.ID())
+	}
 	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
 	}
@@ -73,6 +86,14 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	}
 	s.start(target.MemoryOf(t, thread))
 	return nil
+}
+
+// modulesOf returns what is mapped: nothing that is known of, where that is nil.
+func modulesOf(modules *target.Modules) *target.Modules {
+	if modules == nil {
+		return target.NewModules(nil, nil)
+	}
+	return modules
 }
 
 // start makes s the stack, without frames yet, of a thread with the registers in s.live.

@@ -42,7 +42,8 @@ type Walker struct {
 }
 
 // NewWalker makes a walker for what is mapped in a target, by the sniffers of a
-// table. It has a cache of rows of its own. The table must be for the target's own
+// table. It has a cache of rows of its own. modules may be nil: then nothing is known of what is
+// mapped. The table must be for the target's own
 // descriptor ([target.Target]'s Arch), which knows which bits of a code address are one.
 func NewWalker(modules *target.Modules, table *Table) *Walker {
 	w := &Walker{table: table.Clone(), arch: table.Arch}
@@ -52,6 +53,7 @@ func NewWalker(modules *target.Modules, table *Table) *Walker {
 
 // SetModules tells what is mapped from now on. Rows of other modules are forgotten.
 func (w *Walker) SetModules(modules *target.Modules) {
+	modules = modulesOf(modules)
 	w.modules = modules
 	w.table.rows.start(modules.Generation)
 	w.one = Stack{table: w.table, modules: modules, arch: w.arch, partial: true}
@@ -70,15 +72,18 @@ func (w *Walker) CacheStats() CacheStats { return w.table.CacheStats() }
 // Walk fills pcs with the PCs of a stack from the innermost frame outwards and
 // returns how many there are, and why there is no more: [Limit] where pcs is full.
 // regs is the innermost frame's register file, mem the stack's memory; neither may
-// change meanwhile.
+// change meanwhile. nil is a file without registers, and memory that cannot be read.
 func (w *Walker) Walk(regs *arch.Registers, mem target.Memory, pcs []uint64) (n int, stop StopReason) {
 	return w.walk(regs, mem, pcs, nil)
 }
 
 // WalkCFA is like [Walker.Walk] and also fills in the frames' CFAs, 0 for a frame
-// that nobody can unwind. cfas must not be shorter than pcs.
+// that nobody can unwind. cfas must not be shorter than pcs, unless it is nil.
 func (w *Walker) WalkCFA(regs *arch.Registers, mem target.Memory, pcs, cfas []uint64) (n int, stop StopReason) {
-	return w.walk(regs, mem, pcs, cfas[:len(pcs)])
+	if cfas != nil {
+		cfas = cfas[:len(pcs)]
+	}
+	return w.walk(regs, mem, pcs, cfas)
 }
 
 func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint64) (n int, stop StopReason) {
@@ -128,6 +133,9 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 		c.walker, c.walk = w, w.walks
 	}
 	w.current = c.walk
+	if mem == nil {
+		mem = target.NoMemory
+	}
 	w.window.start(mem, w.arch)
 	w.one.query.Memory = nil // set when first asked
 	w.query.Memory = &w.window

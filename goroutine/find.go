@@ -35,6 +35,9 @@ type Runtime struct {
 // built as c-shared do, it is that of the first module with goroutines. The error wraps
 // [ErrNotGo] where no module has any Go code.
 func Find(t target.Target) (*Runtime, error) {
+	if t == nil {
+		return nil, fmt.Errorf("goroutines: the target is nil: %w", ErrNotGo)
+	}
 	var failed, closed error
 	for _, m := range t.Modules().All() {
 		if _, _, err := m.Image(); err != nil {

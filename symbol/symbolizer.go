@@ -66,7 +66,12 @@ func New(opts Options) *Symbolizer {
 
 // DebugFile returns the separate debug file of a module that lacks names or lines; nil if
 // there is none, or none is needed. It must not be used after Close.
-func (s *Symbolizer) DebugFile(m *target.Module) *target.Image { return s.module(m).debug }
+func (s *Symbolizer) DebugFile(m *target.Module) *target.Image {
+	if m == nil {
+		return nil
+	}
+	return s.module(m).debug
+}
 
 // Close closes the debug files that were opened. The symbolizer must not be
 // used any more.
@@ -100,6 +105,9 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 // Warnings returns what went wrong while symbols of m were read: debug files
 // that do not match, sections that cannot be decoded; the first few of them.
 func (s *Symbolizer) Warnings(m *target.Module) []error {
+	if m == nil {
+		return nil
+	}
 	mod := s.module(m)
 	mod.mu.Lock()
 	defer mod.mu.Unlock()

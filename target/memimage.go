@@ -15,6 +15,9 @@ const maxHeaderRead = 65535 * 56
 // file cannot be had (the vDSO, a deleted library). Section headers are used
 // only where they are mapped too, as the vDSO's are.
 func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
+	if mem == nil {
+		mem = NoMemory
+	}
 	r := &mappedFile{mem: mem, base: base}
 	limit = min(limit, 1<<40) // sums of offsets below it do not overflow
 	h, err := elffile.ReadHeader(io.NewSectionReader(r, 0, 64))

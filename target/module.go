@@ -28,7 +28,7 @@ type Module struct {
 }
 
 // NewModule describes a module. open gives its image and is called at most
-// once, when somebody first asks; nil means that there is no file.
+// once, when somebody first asks; nil, or a nil image without an error, means that there is no file.
 func NewModule(path string, mappings []Mapping, open func() (*Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, shared: isShared(path)}
 }
@@ -50,11 +50,21 @@ func isShared(path string) bool {
 	return false
 }
 
-// Lo returns the module's lowest mapped address.
-func (m *Module) Lo() uint64 { return m.Mappings[0].Lo }
+// Lo returns the module's lowest mapped address, 0 where nothing is.
+func (m *Module) Lo() uint64 {
+	if len(m.Mappings) == 0 {
+		return 0
+	}
+	return m.Mappings[0].Lo
+}
 
-// Hi returns the first address behind the module's highest mapping.
-func (m *Module) Hi() uint64 { return m.Mappings[len(m.Mappings)-1].Hi }
+// Hi returns the first address behind the module's highest mapping, 0 where there is none.
+func (m *Module) Hi() uint64 {
+	if len(m.Mappings) == 0 {
+		return 0
+	}
+	return m.Mappings[len(m.Mappings)-1].Hi
+}
 
 // Image returns the module's file and the load bias: what must be added to an
 // address of the file (link time) to have the target's (run time).
@@ -82,6 +92,10 @@ func (m *Module) load() {
 		return
 	}
 	if m.image, m.err = m.open(); m.err != nil {
+		return
+	}
+	if m.image == nil {
+		m.err = fmt.Errorf("%s: no file", m.Path)
 		return
 	}
 	if m.placed {

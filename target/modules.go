@@ -14,7 +14,7 @@ type Mapping struct {
 
 // Modules is what is mapped in a target at one moment, and the code that the process
 // has made and registered. It does not change; a target whose modules have changed
-// gives another one.
+// gives another one. nil is one of which nothing is known.
 type Modules struct {
 	// Generation differs between any two Modules of this program, so that what
 	// was learned under one is never used under another.
@@ -68,11 +68,19 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 }
 
 // All returns the modules of files in ascending order of their lowest address.
-func (ms *Modules) All() []*Module { return ms.list }
+func (ms *Modules) All() []*Module {
+	if ms == nil {
+		return nil
+	}
+	return ms.list
+}
 
 // Find returns the module that is mapped at addr, or nil: a file, or an object that the
 // process has registered, where no file is mapped but shared memory that has a name.
 func (ms *Modules) Find(addr uint64) *Module {
+	if ms == nil {
+		return nil
+	}
 	m := ms.Mapped(addr)
 	if m == nil || m.shared {
 		if object := ms.object(addr); object != nil {
@@ -83,7 +91,12 @@ func (ms *Modules) Find(addr uint64) *Module {
 }
 
 // Mapped returns the module of the file that is mapped at addr, or nil.
-func (ms *Modules) Mapped(addr uint64) *Module { return findSpan(ms.spans, addr) }
+func (ms *Modules) Mapped(addr uint64) *Module {
+	if ms == nil {
+		return nil
+	}
+	return findSpan(ms.spans, addr)
+}
 
 // findSpan returns the module that has addr in one of some ascending spans.
 func findSpan(spans []span, addr uint64) *Module {
@@ -97,7 +110,7 @@ func findSpan(spans []span, addr uint64) *Module {
 // IsCode reports whether addr is in executable memory. Where a target knows of
 // no executable memory at all, everything may be.
 func (ms *Modules) IsCode(addr uint64) bool {
-	if len(ms.code) == 0 {
+	if ms == nil || len(ms.code) == 0 {
 		return true
 	}
 	i := sort.Search(len(ms.code), func(i int) bool { return ms.code[i].Hi > addr })
@@ -112,7 +125,7 @@ func (ms *Modules) IsCode(addr uint64) bool {
 // mappings is asked about the page of addr alone.
 func (ms *Modules) CodeEnd(addr uint64) uint64 {
 	const page = 1 << 12
-	if len(ms.code) == 0 {
+	if ms == nil || len(ms.code) == 0 {
 		return ^uint64(0)
 	}
 	end := addr

@@ -40,7 +40,7 @@ func (ms *Modules) Register(find func() Registered) { ms.registered = &registere
 // Registered returns the objects that the process has registered; none if no address
 // was looked up so far that they could hold.
 func (ms *Modules) Registered() (r Registered) {
-	if ms.registered != nil && ms.sought.Load() {
+	if ms != nil && ms.registered != nil && ms.sought.Load() {
 		return ms.registered.get().found
 	}
 	return r

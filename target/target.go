@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -68,12 +69,29 @@ type Runner interface {
 }
 
 // MemoryOf returns the memory that a thread's stack is to be walked in: its own, or the
-// target's.
+// target's; [NoMemory] where there is none.
 func MemoryOf(t Target, thread Thread) Memory {
+	var m Memory
 	if own, ok := thread.(interface{ Memory() Memory }); ok {
-		return own.Memory()
+		m = own.Memory()
+	} else {
+		m = t.Memory()
 	}
-	return t.Memory()
+	if m == nil {
+		return NoMemory
+	}
+	return m
+}
+
+// NoMemory is memory of which nothing can be read. Functions of this module that take a Memory
+// take nil for it.
+var NoMemory Memory = noMemory{}
+
+type noMemory struct{}
+
+// ReadMemory implements [Memory].
+func (noMemory) ReadMemory(addr uint64, p []byte) (int, error) {
+	return 0, fmt.Errorf("memory at %#x: %w: there is none", addr, ErrUnmapped)
 }
 
 // ErrUnmapped says that an address could not be read. Errors of ReadMemory wrap it.

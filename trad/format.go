@@ -6,8 +6,11 @@ import (
 )
 
 // Format renders the row as `CFA=rsp+40 RA=[CFA-8] FP=[CFA-16]`; name gives a
-// register's name.
+// register's name; nil for r7 and the like.
 func (r *Row) Format(name func(Reg) string) string {
+	if name == nil {
+		name = func(reg Reg) string { return fmt.Sprintf("r%d", reg) }
+	}
 	var b strings.Builder
 	cell := func(what string, rule Rule) {
 		if rule.Kind == NotTracked {

@@ -18,10 +18,19 @@ const (
 // Register lets the modules of a target have the objects that the process has
 // registered. mem is the target's memory as it is when it is read: where a process that
 // runs has changed its lists meanwhile, they are read again. It must not look up addresses by
-// Modules.Find. warn is told what the user should know, a sentence each.
+// Modules.Find. warn is told what the user should know, a sentence each; it may be nil.
 func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) {
 	if a.PtrSize != 8 {
 		return // the structures of 32-bit processes are others
+	}
+	if modules == nil {
+		return // nobody could look an object up
+	}
+	if mem == nil {
+		mem = target.NoMemory
+	}
+	if warn == nil {
+		warn = func(string, ...any) {}
 	}
 	modules.Register(func() target.Registered {
 		places := descriptors(modules)

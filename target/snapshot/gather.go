@@ -27,6 +27,9 @@ const (
 // no file, Memory gets all that is mapped of it. Gather fills in Modules. What
 // cannot be read is left out.
 func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
+	if mem == nil {
+		mem = target.NoMemory
+	}
 	p := &pages{mem: mem, have: map[uint64][]byte{}, left: maxMapped}
 	check := sysroot.New(sysroot.Options{Arch: s.Arch}, p)
 	files := int64(maxFiles)

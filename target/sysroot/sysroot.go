@@ -54,8 +54,13 @@ type warning struct {
 }
 
 // New returns the files of a target with that memory, which must not itself be
-// read from these files.
-func New(o Options, mem target.Memory) *Files { return &Files{opts: o, mem: mem} }
+// read from these files; nil where there is none.
+func New(o Options, mem target.Memory) *Files {
+	if mem == nil {
+		mem = target.NoMemory
+	}
+	return &Files{opts: o, mem: mem}
+}
 
 // ErrMismatch says that a file is not the one that the target has mapped.
 var ErrMismatch = errors.New("the file is not what is mapped")
@@ -117,6 +122,9 @@ func (f *Files) Close() error {
 // image opens the file that is mapped.
 func (f *Files) image(m *target.Module, deleted bool) (*target.Image, error) {
 	path, mappings := m.Path, m.Mappings
+	if len(mappings) == 0 {
+		return nil, fmt.Errorf("%s: it is not mapped", path)
+	}
 	if path == "[vdso]" {
 		im, err := target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
 		if err != nil {
