@@ -73,8 +73,8 @@ type Arch struct {
 	// until yield returns false: calls is how many calls must come back on the way. What a
 	// row says is true if the way is one that control can take; one that does not end in a
 	// return is marked as a guess. Where straight code leads to the end of the thread, the
-	// row is that of an outermost frame.
-	ReadAhead func(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool)
+	// row is that of an outermost frame. It returns how many instructions it has followed.
+	ReadAhead func(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int)
 	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
 	// at it, of those that tear the frame down, with nothing ahead but more of them, what
 	// does not matter, and the return or a tail call. code holds the function's bytes from

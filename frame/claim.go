@@ -166,6 +166,9 @@ func (f *Frame) ask() {
 		f.sniffSignal(q, slot)
 		return
 	}
+	if f.claimErr == errNobody && s.search.denied {
+		f.claimErr = errSearched
+	}
 	if !s.modules.IsCode(q.Block) {
 		f.claimReason, f.claimErr = NotCode, errNotCode
 	}

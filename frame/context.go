@@ -31,6 +31,7 @@ type Context struct {
 	next, beyond place      // the frame that THIS called, and the one that that called
 	left         bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
 	cycle        cycle
+	search       search
 }
 
 // place is as much of an inner frame as an outer one is held against.
@@ -156,7 +157,7 @@ func (w *Walker) frame(c *Context) *Frame {
 			w.know(a.RA, c.RA, c.HasRA)
 		}
 	}
-	s.cycle = c.cycle
+	s.cycle, s.search = c.cycle, c.search
 	s.missed = false
 	f, next, beyond := &w.frames[0], &w.frames[1], &w.frames[2]
 	*beyond = Frame{Level: -1, stack: s, typ: c.beyond.typ, winner: -1}
@@ -169,8 +170,9 @@ func (w *Walker) frame(c *Context) *Frame {
 	s.missed = false // that FP is not known is no question yet
 	f.sniff()
 	if _, wide := f.unwinder(); s.missed || wide {
-		return w.replay(c)
+		return w.replay(c) // what was looked at is looked at once more
 	}
+	c.search = s.search
 	return f
 }
 
@@ -204,6 +206,8 @@ func (w *Walker) replay(c *Context) *Frame {
 		s.start(w.window.memory)
 		w.serial, w.last = c.walk, &s.sentinel
 	}
+	s.search = c.search
+	defer func() { c.search = s.search }()
 	for w.last.Level < c.level {
 		prev, _ := w.last.Prev()
 		if prev == nil {

@@ -8,6 +8,9 @@ import "github.com/sfwalk/sfwalk/target"
 const (
 	maxRetakes = 6
 	maxFails   = 2
+	// maxSearch is how much code may be looked at (see Stack.Search) while a thread is held,
+	// for it to be held once more: a held thread cannot wait for that.
+	maxSearch = 1 << 20
 )
 
 // Settle sees to it that the frames of s, up to its Limit, are of one moment: where some are
@@ -20,7 +23,7 @@ func (s *Stack) Settle() (err error) {
 	defer s.letGo()()
 	moved := s.movesOn()
 	r, ok := s.thread.(target.Runner)
-	for n, fails := 0, 0; ok && moved && n < maxRetakes && fails < maxFails; n++ {
+	for n, fails := 0, 0; ok && moved && n < maxRetakes && fails < maxFails && (n == 0 || s.search.spent < maxSearch); n++ {
 		var failed error
 		if err = r.Retake(func() {
 			if failed = s.Reset(s.target, s.thread); failed == nil {

@@ -43,8 +43,9 @@ type Query struct {
 	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
 	Few     bool   // of This, only PC, SP, FP and RA are at hand: a Walker asks
 
-	rows *rowCache      // of the table that asks, for Barren
-	room *[maxRead]byte // for Read: what an interface is given would be allocated each time
+	fresh bool           // what is looked at for THIS counts: see Search
+	rows  *rowCache      // of the table that asks, for Barren
+	room  *[maxRead]byte // for Read: what an interface is given would be allocated each time
 }
 
 // maxRead is the most that [Query.Read] reads.

@@ -16,6 +16,11 @@ type Stack struct {
 	// Limit is the most frames that the stack may have; 0 means no limit.
 	Limit int
 
+	// Search is how many bytes of code that no table describes may be looked at, or a little
+	// more, to find out how frames are unwound: later ones are unwound by simpler means, or
+	// not at all. 0 means [DefaultSearch], and less none.
+	Search int64
+
 	// Thread is the ID of the thread that the stack is of, which New and Reset fill in; 0
 	// where a [Walker] walks.
 	Thread int
@@ -40,6 +45,7 @@ type Stack struct {
 	depth    int  // of frames whose rules lead to one another, see maxDepth
 	cycle    cycle
 	left     left
+	search   search
 	edge     Frame // the outermost frame that was let go, with the registers of its PREVIOUS
 }
 
@@ -105,6 +111,7 @@ func (s *Stack) start(m target.Memory) {
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
 	s.made, s.gone, s.cycle, s.depth = 0, 0, cycle{}, 0
 	s.left = left{spans: s.left.spans[:0]}
+	s.search = search{total: s.search.total}
 }
 
 // Frame returns the frame at a level, 0 being the innermost and -1 the sentinel. Where the

@@ -68,13 +68,17 @@ type Runner interface {
 	Retake(walk func()) error
 }
 
-// MemoryOf returns the memory that a thread's stack is to be walked in: its own, or the
-// target's; [NoMemory] where there is none.
+// MemoryOf returns the memory that a thread's stack is to be walked in: its own, which it has
+// if it is a [Runner] or has a method StackMemory, or the target's; [NoMemory] where there is
+// none.
 func MemoryOf(t Target, thread Thread) Memory {
 	var m Memory
-	if own, ok := thread.(interface{ Memory() Memory }); ok {
-		m = own.Memory()
-	} else {
+	switch th := thread.(type) {
+	case Runner:
+		m = th.Memory()
+	case interface{ StackMemory() Memory }:
+		m = th.StackMemory()
+	default:
 		m = t.Memory()
 	}
 	if m == nil {

@@ -45,13 +45,14 @@ type place struct {
 
 // follow searches the ways out of size bytes of code from the instruction at offset at. It
 // hands each to found, those with the fewest calls first, until found returns false. An end
-// of the thread counts only where straight code leads to it.
-func follow(size int, at int32, step func(at int32, s *State) Way, found func(s *State, w *Way, calls int) bool) {
+// of the thread counts only where straight code leads to it. It returns how many instructions
+// it has followed.
+func follow(size int, at int32, step func(at int32, s *State) Way, found func(s *State, w *Way, calls int) bool) (steps int) {
 	seen := make([]uint64, size/64+1)
 	first := place{at: at}
 	first.start()
 	now, behind := []place{first}, []place(nil) // behind one call more
-	for steps, calls := 0, 0; len(now) > 0 && calls <= maxCalls; calls++ {
+	for calls := 0; len(now) > 0 && calls <= maxCalls; calls++ {
 		for i := 0; i < len(now); i++ {
 			p := &now[i]
 			s, at := p.State, p.at
@@ -81,11 +82,11 @@ func follow(size int, at int32, step func(at int32, s *State) Way, found func(s 
 					}
 				case End:
 					if end = true; calls == 0 && !s.forked && !found(&s, &w, calls) {
-						return
+						return steps
 					}
 				case Return, Leave, Maybe:
 					if !found(&s, &w, calls) {
-						return
+						return steps
 					}
 					at, end = w.Next, w.Kind != Maybe
 				default:
@@ -98,4 +99,5 @@ func follow(size int, at int32, step func(at int32, s *State) Way, found func(s 
 		}
 		now, behind = behind, now[:0]
 	}
+	return steps
 }

@@ -27,16 +27,17 @@ type Machine struct {
 // Rows yields a row for pc for each way out of the code, which begins at address start,
 // until yield returns false; calls is how many calls the way takes to come back. A row by a
 // way that does not end in a return is marked as a guess. Where straight code leads to the
-// end of the thread, the row is that of an outermost frame.
-func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) {
+// end of the thread, the row is that of an outermost frame. It returns how many instructions
+// were followed.
+func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
 	if pc < start || pc-start >= uint64(len(code)) {
-		return
+		return 0
 	}
 	step := func(at int32, s *State) Way { return m.Step(code, at, s) }
 	first := State{}
 	first.start()
 	length := max(1, step(int32(pc-start), &first).Next-int32(pc-start))
-	follow(len(code), int32(pc-start), step, func(s *State, w *Way, calls int) bool {
+	return follow(len(code), int32(pc-start), step, func(s *State, w *Way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
 			return true

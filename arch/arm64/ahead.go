@@ -127,8 +127,8 @@ func transferAhead(o *op, s *ahead.State) {
 }
 
 // readAhead implements arch.Arch.ReadAhead.
-func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) {
-	machine.Rows(code, start, pc, yield)
+func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
+	return machine.Rows(code, start, pc, yield)
 }
 
 // callTarget implements arch.Arch.CallTarget: bl alone says where it goes.

@@ -141,8 +141,8 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 }
 
 // readAhead implements arch.Arch.ReadAhead.
-func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) {
-	machine.Rows(code, start, pc, yield)
+func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
+	return machine.Rows(code, start, pc, yield)
 }
 
 // callTarget implements arch.Arch.CallTarget: brasl and bras say where they go.

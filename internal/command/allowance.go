@@ -18,16 +18,22 @@ const (
 	frameShare = 1 << 10
 )
 
-// allowance is how many frames may be made yet of all threads together; nil where each thread
-// may have as many as it likes.
-type allowance struct{ left atomic.Int64 }
+// usualSearch is how many bytes of code without tables each of several walkers may look at
+// for all its stacks together: see frame.Stack.Search. What one has learned of a place in the
+// code the others learn once more.
+const usualSearch = 2 * frame.DefaultSearch
 
-// allowance returns what the flags allow of one walk over all threads.
-func (w *walkFlags) allowance() *allowance {
+// allowance is how much may be spent yet on all threads together: frames, and code that is
+// searched. It is nil where each thread may have as much as it likes.
+type allowance struct{ left, search atomic.Int64 }
+
+// allowance returns what the flags allow of one walk over all threads, by so many walkers.
+func (w *walkFlags) allowance(walkers int) *allowance {
 	if w.framesGiven || w.maxFrames > 0 {
 		return nil
 	}
 	a := &allowance{}
+	a.search.Store(int64(walkers) * usualSearch)
 	a.left.Store(int64(cmp.Or(w.usual, usualFrames)))
 	return a
 }
@@ -36,6 +42,16 @@ func (w *walkFlags) allowance() *allowance {
 func (a *allowance) limit(s *frame.Stack) {
 	if a != nil {
 		s.Limit = leastFrames + int(max(a.left.Load(), 0))
+		if s.Search = min(a.search.Load(), frame.DefaultSearch); s.Search <= 0 {
+			s.Search = -1
+		}
+	}
+}
+
+// walked notes what a stack has taken that had looked at so many bytes before.
+func (a *allowance) walked(s *frame.Stack, before int64) {
+	if a != nil {
+		a.search.Add(before - s.Searched())
 	}
 }
 

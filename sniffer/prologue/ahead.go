@@ -11,6 +11,8 @@ const (
 	before = 16 << 10
 	behind = 48 << 10
 	page   = 4 << 10
+	// step is how many bytes an instruction counts for that was followed.
+	step = 4
 	// maxWays is how many ways out are held against the stack.
 	maxWays = 16
 )
@@ -28,7 +30,7 @@ func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	}
 	code, start := around(q)
 	ways := 0
-	a.ReadAhead(code, start, q.PC, func(way trad.Row, calls int) bool {
+	steps := a.ReadAhead(code, start, q.PC, func(way trad.Row, calls int) bool {
 		if ways++; ways > maxWays {
 			return false
 		}
@@ -58,6 +60,7 @@ func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 		row.Flags |= trad.Guess
 		return !aligned(q, cfa)
 	})
+	q.Searched(steps * step)
 	return row, last
 }
 

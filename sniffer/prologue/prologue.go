@@ -31,6 +31,7 @@ const (
 	notCalled    = frame.Answer("the return address that the code tells does not follow a call")
 	noReader     = frame.Answer("the architecture's code cannot be read")
 	notAvailable = frame.Answer("the registers of THIS are not at hand")
+	searched     = frame.Answer("too much code without tables was looked at for this stack already")
 )
 
 const (
@@ -58,6 +59,9 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	if row, ok := s.newborn(q); ok {
 		return row, frame.Claimed
+	}
+	if !q.Search() {
+		return trad.Row{}, searched
 	}
 	row, answer := function(q)
 	lead := nowhere
@@ -177,6 +181,7 @@ func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc ui
 	if uint64(got) <= q.Block-lo {
 		return trad.Row{}, unreadable
 	}
+	q.Searched(got)
 	row, why := read(code[:got], lo, q.Block)
 	return row, frame.Answer(why)
 }

@@ -28,9 +28,9 @@ type Thread struct {
 	over bool          // it was too much
 }
 
-// Memory returns the address space as the thread's stack is to be walked in: it is the
+// StackMemory returns the address space as the thread's stack is to be walked in: it is the
 // target's, as long as the stub does not take too long ([Options.ThreadLimit]).
-func (t *Thread) Memory() target.Memory { return threadMemory{t} }
+func (t *Thread) StackMemory() target.Memory { return threadMemory{t} }
 
 // overtime says that the stub has taken too long for the thread's memory.
 func (t *Thread) overtime() error {
