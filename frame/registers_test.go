@@ -115,7 +115,7 @@ func TestRegistersDrawn(t *testing.T) {
 	data := make([]byte, 900)
 	for range 1000 {
 		bytes.Read(data)
-		f, sniffers, later := draw(data)
+		f, sniffers, later := draw(data, mostWords)
 		table := frame.NewTable(amd64.Arch, sniffers...)
 		for range 2 { // completions that have been found must be as good as fresh ones
 			checkRegisters(t, f, table, later, rand.New(bytes))
@@ -434,7 +434,7 @@ func FuzzRegisters(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
 		bounds.Hold(t, 16<<20, func() {
-			target, sniffers, later := draw(data)
+			target, sniffers, later := draw(data, mostWords)
 			checkRegisters(t, target, frame.NewTable(amd64.Arch, sniffers...), later, rand.New(rand.NewPCG(seed, 0)))
 		})
 	})

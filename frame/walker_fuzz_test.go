@@ -3,6 +3,7 @@ package frame_test
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -65,36 +66,47 @@ func (s unsure) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return s.fixed.Sniff(q)
 }
 
-// FuzzWalker has both walkers go over any stack by any rows: they must come to the same.
+// FuzzWalker has both walkers go over any stack by any rows: they must come to the same. A frame
+// of an Unwinder asks all that are inside of it: what is large takes a tenth of a second.
 func FuzzWalker(f *testing.F) {
-	f.Add([]byte("any bytes"))
+	f.Add([]byte("any bytes"), uint8(30))
 	r := rand.NewChaCha8([32]byte{'w'})
 	for range 4 {
 		data := make([]byte, 800)
 		r.Read(data)
-		f.Add(data)
+		f.Add(data, uint8(30))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		bounds.Hold(t, 16<<20, func() { checkDrawn(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte, words uint8) {
+		bounds.Hold(t, 16<<20, func() { checkDrawn(t, data, min(1+int(words), mostWords)) })
 	})
 }
 
 // TestWalkerDrawn is what FuzzWalker does, with stacks that are always the same.
 func TestWalkerDrawn(t *testing.T) {
+	// What FuzzWalker has found once: an Unwinder that looks back, from many frames.
+	looksBack, err := os.ReadFile("testdata/unwinder-looks-back")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkDrawn(t, looksBack, mostWords)
 	r := rand.NewChaCha8([32]byte{'w', 'a', 'l', 'k'})
 	data := make([]byte, 800)
 	for range 1000 {
 		r.Read(data)
-		if checkDrawn(t, data); t.Failed() {
+		if checkDrawn(t, data, mostWords); t.Failed() {
 			return
 		}
 	}
 }
 
-// checkDrawn holds the walkers against each other over what is drawn from data.
-func checkDrawn(t *testing.T, data []byte) {
+// mostWords is how large a drawn stack may be.
+const mostWords = 96
+
+// checkDrawn holds the walkers against each other over what is drawn from data: rows, and a stack
+// of so many words.
+func checkDrawn(t *testing.T, data []byte, words int) {
 	t.Helper()
-	f, sniffers, _ := draw(data)
+	f, sniffers, _ := draw(data, words)
 	checker := walktest.New(f.mods, frame.NewTable(amd64.Arch, sniffers...))
 	checker.Limit = 200
 	for range 2 { // rows that have been learned must be as good as fresh ones
@@ -104,10 +116,10 @@ func checkDrawn(t *testing.T, data []byte) {
 	}
 }
 
-// draw makes rows and a stack of data. later are the rows of the second and the third
+// draw makes rows and a stack, of so many words, of data. later are the rows of the second and the third
 // sniffer, which may complete those of the ones before.
-func draw(data []byte) (f *fake, sniffers []frame.Sniffer, later []fixed) {
-	const pcs, depth = 12, 96
+func draw(data []byte, words int) (f *fake, sniffers []frame.Sniffer, later []fixed) {
+	const pcs = 12
 	d := drawn(data)
 	first, second, third := fixed{}, fixed{}, fixed{}
 	for i := range uint64(pcs) {
@@ -138,15 +150,15 @@ func draw(data []byte) (f *fake, sniffers []frame.Sniffer, later []fixed) {
 		sniffers = append(sniffers, somewhere{whole{everywhere{row}}, block})
 		third[block] = row
 	}
-	f = newFake(pc, stackBase, stackBase+8*uint64(d.n(depth)))
-	f.regs[amd64.RBX] = stackBase + 8*uint64(d.n(depth))
-	f.regs[amd64.R12] = stackBase + 8*uint64(d.n(depth))
-	for len(f.words) < depth {
+	f = newFake(pc, stackBase, stackBase+8*uint64(d.n(words)))
+	f.regs[amd64.RBX] = stackBase + 8*uint64(d.n(words))
+	f.regs[amd64.R12] = stackBase + 8*uint64(d.n(words))
+	for len(f.words) < words {
 		switch d.n(8) {
 		case 0:
 			f.words = append(f.words, 0)
 		case 1, 2, 3:
-			f.words = append(f.words, stackBase+8*uint64(min(d.n(depth)+len(f.words)/2, depth)))
+			f.words = append(f.words, stackBase+8*uint64(min(d.n(words)+len(f.words)/2, words)))
 		case 4:
 			f.words = append(f.words, binary.LittleEndian.Uint64([]byte{byte(d.n(256)), 0, byte(d.n(256)), 0, 0, 0, 0, byte(d.n(256))}))
 		default:
