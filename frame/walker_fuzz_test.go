@@ -116,8 +116,8 @@ func checkDrawn(t *testing.T, data []byte, words int) {
 	}
 }
 
-// draw makes rows and a stack, of so many words, of data. later are the rows of the second and the third
-// sniffer, which may complete those of the ones before.
+// draw makes rows and a stack, of so many words, of data. later are the rows of the second and
+// the third sniffer, which may complete those of the ones before.
 func draw(data []byte, words int) (f *fake, sniffers []frame.Sniffer, later []fixed) {
 	const pcs = 12
 	d := drawn(data)
