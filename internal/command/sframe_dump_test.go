@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
@@ -170,7 +172,22 @@ func FuzzSFrameDumpJSON(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data)
+		section, err := sframe.Open(data, 0)
+		if err != nil {
+			f.Fatal(err)
+		}
+		all, err := section.Contents()
+		if err != nil {
+			f.Fatal(err)
+		}
+		for some := range slices.Chunk(all.Functions, 3) {
+			part := *all
+			part.Functions = some
+			if data, err = part.Encode(0); err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 32<<20+10_000*len(data), func() {
