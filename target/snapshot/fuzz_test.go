@@ -144,13 +144,13 @@ func FuzzGather(f *testing.F) {
 	image := program(arches[0])
 	code := elftest.File{Machine: elf.EM_X86_64, Sections: []elftest.Section{{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: 64, Data: make([]byte, 16)}}}
 	f.Add(image, uint8(1))
-	f.Add(image, uint8(2))
+	f.Add(image, uint8(3))
 	f.Add(code.Mapped(), uint8(1))
 	f.Add(image[:len(image)/2], uint8(0))
 	f.Add([]byte{}, uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, pages uint8) {
 		// As many whole pages; for none, what is mapped is there in part, as where a copy ends.
-		if size := int(pages%3) << 12; size > len(data) {
+		if size := int(pages%4) << 12; size > len(data) {
 			data = append(bytes.Clone(data), make([]byte, size-len(data))...)
 		}
 		bounds.Hold(t, 64<<20, func() {
