@@ -113,7 +113,7 @@ func debugLink(im *target.Image) (name string, crc uint32, err error) {
 	name = c.string()
 	c.bytes(uint64(-(len(name) + 1) & 3))
 	crc = uint32(c.uint(4))
-	if c.bad || name == "" || name != path.Base(name) || name == "." || name == ".." {
+	if c.bad || name == "" || name != path.Base(name) || name == "/" || name == "." || name == ".." {
 		return "", 0, fmt.Errorf("section .gnu_debuglink: % x: not a file name and a checksum", data[:min(len(data), 64)])
 	}
 	return name, crc, nil

@@ -26,11 +26,12 @@ func FuzzStubs(f *testing.F) {
 		f.Fatal(err)
 	}
 	defer file.Close()
-	p := sectionsOf(f, file, ".plt", ".plt.got", ".rela.plt", ".dynsym", ".dynstr")
-	f.Add(p[0], p[1], p[2], p[3], p[4], file.Section(".plt").Addr, file.Section(".plt.got").Addr)
+	p := sectionsOf(f, file, ".plt.sec", ".plt.got", ".rela.plt", ".dynsym", ".dynstr")
+	f.Add(p[0], p[1], p[2], p[3], p[4], file.Section(".plt.sec").Addr, file.Section(".plt.got").Addr)
 	// endbr64; bnd jmp *2(%rip); an IFUNC
 	f.Add([]byte("\xf3\x0f\x1e\xfa\xf2\xff\x25\x00\x30\x00\x00"), []byte("\xff\x25\xfa\x2f\x00\x00\x66\x90"),
 		binary.LittleEndian.AppendUint64([]byte("\x0b\x40\x00\x00\x00\x00\x00\x00\x25\x00\x00\x00\x00\x00\x00\x00"), 0x1234), p[3], p[4], uint64(pltAt), uint64(secAt))
+	f.Add([]byte(nil), p[1], elftest.Of(f, file, ".rela.dyn").Data, p[3], p[4], uint64(0), file.Section(".plt.got").Addr)
 	f.Fuzz(func(t *testing.T, plt, got, rela, dynsym, dynstr []byte, pltAddr, gotAddr uint64) {
 		code := elf.SHF_ALLOC | elf.SHF_EXECINSTR
 		data := (&elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{

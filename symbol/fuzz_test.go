@@ -126,7 +126,7 @@ func FuzzLocate(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	linked := elftest.Some(f, elfOf(f, plt), ".plt", ".plt.got", ".rela.plt", ".dynsym", ".dynstr")
+	linked := elftest.Some(f, elfOf(f, plt), ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".dynsym", ".dynstr")
 	mini, err := os.ReadFile("testdata/mini.xz")
 	if err != nil {
 		f.Fatal(err)

@@ -59,5 +59,8 @@ func filter(name string, opts ...demangle.Option) string {
 	if len(name) < 3 || name[0] != '_' {
 		return name
 	}
-	return demangle.Filter(name, append(opts, maxDemangled)...)
+	if readable := demangle.Filter(name, append(opts, maxDemangled)...); readable != "" {
+		return readable
+	}
+	return name // it is mangled as a name of nothing
 }
