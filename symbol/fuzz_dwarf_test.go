@@ -9,6 +9,7 @@ import (
 	"hash/adler32"
 	"iter"
 	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -59,7 +60,7 @@ func sectionsOf(t testing.TB, f *elf.File, names ...string) (parts [][]byte) {
 
 const (
 	smallCode = 0x401000 // where the programs of testdata/small and testdata/split begin
-	smallSize = 0x140    // how much code they have at most
+	smallSize = 0x200    // how much code they have at most
 )
 
 // program makes a program of a section of code and sections of debug information.
@@ -209,23 +210,24 @@ func FuzzDWARF(f *testing.F) {
 		}
 		return openImage(t, program(options&fuzzBig != 0, sections...).Bytes())
 	}
-	for _, name := range []string{"small/c5", "small/c4", "small/c2", "small/c5-64", "small/c5-zlib", "small/cxx5", "small/cxx4-types", "small/s390x5", "small/s390x4", "small/common4", "split/program"} {
+	for _, name := range []string{"small/c5", "small/c4", "small/c2", "small/c5-64", "small/c5-zlib", "small/cxx5", "small/cxx4-types", "small/s390x5", "small/s390x4", "small/common4", "small/params", "split/program"} {
 		file := elfOf(f, fixture(f, name))
 		parts := sectionsOf(f, file, names...)
+		size := int(file.Section(".text").Size)
 		options := uint8(0)
 		if file.Data == elf.ELFDATA2MSB {
 			options = fuzzBig
 		}
 		for range 2 {
-			if lines, _ := (&fuzzed{size: 0x60, image: build(f, options, parts...)}).check(f); lines == 0 {
+			if lines, _ := (&fuzzed{size: size, image: build(f, options, parts...)}).check(f); lines == 0 {
 				f.Fatalf("%s: no lines", name)
 			}
-			f.Add(options, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7], parts[8], parts[9])
+			f.Add(options, uint16(size), parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7], parts[8], parts[9])
 			options |= fuzzPacked
 		}
 	}
-	f.Fuzz(func(t *testing.T, options uint8, info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges []byte) {
-		in := fuzzed{size: 0x60, image: build(t, options, info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges)}
+	f.Fuzz(func(t *testing.T, options uint8, size uint16, info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges []byte) {
+		in := fuzzed{size: int(size) % smallSize, image: build(t, options, info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges)}
 		bounds.Hold(t, dwarfMemory(info, abbrev, line, str, lineStr, strOffsets, addr, rngLists, ranges, aranges), func() { in.check(t) })
 	})
 }
@@ -243,7 +245,7 @@ func FuzzSplit(f *testing.F) {
 			}
 		}
 		image := openImage(t, file.Bytes())
-		in := fuzzed{size: smallSize, image: main, splits: func(mod *module) func(name, dir string, id uint64) iter.Seq[*splitFile] {
+		in := fuzzed{size: 0x140, image: main, splits: func(mod *module) func(name, dir string, id uint64) iter.Seq[*splitFile] {
 			if len(index) > 0 {
 				p, err := openPackage("/hostile.dwp", image)
 				return func(_, _ string, id uint64) iter.Seq[*splitFile] {
@@ -267,12 +269,23 @@ func FuzzSplit(f *testing.F) {
 		}}
 		return in.check(t)
 	}
+	dir := f.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "program"), fixture(f, "split/program"), 0o777); err != nil {
+		f.Fatal(err)
+	}
 	for _, name := range []string{"program.dwp", "one.dwo", "two.dwo"} {
 		p := sectionsOf(f, elfOf(f, fixture(f, "split/"+name)), names...)
 		if lines, inlined := read(f, p[0], p[1], p[2], p[3], p[4], p[5]); lines < 10 || inlined < 5 && name != "two.dwo" {
 			f.Fatalf("%s: %d lines, %d inlined calls", name, lines, inlined)
 		}
 		f.Add(p[0], p[1], p[2], p[3], p[4], p[5])
+		// As a file it is found, and says the same.
+		if inlined := locateSplit(f, dir, name, fixture(f, "split/"+name)); inlined < 5 && name != "two.dwo" {
+			f.Fatalf("%s: %d inlined calls in the file", name, inlined)
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			f.Fatal(err)
+		}
 	}
 	f.Fuzz(func(t *testing.T, info, abbrev, str, strOffsets, rngLists, index []byte) {
 		bounds.Hold(t, dwarfMemory(info, abbrev, str, strOffsets, rngLists, index), func() {
