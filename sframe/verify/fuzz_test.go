@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"os"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
@@ -11,21 +12,29 @@ import (
 )
 
 // What a comparison reads of a linked file.
-var linked = []string{".eh_frame", ".sframe", ".symtab", ".strtab", ".text"}
+var linked = []string{".eh_frame", ".sframe", ".symtab", ".strtab", ".dynsym", ".dynstr", ".init", ".plt", ".text", ".fini"}
 
 // FuzzFile compares what it can of any file, of those that are seeds a few kilobytes.
 func FuzzFile(f *testing.F) {
-	for _, name := range []string{"testdata/simple.so", "../object/testdata/amd64-v1.o", "../object/testdata/arm64-v3.o", "../object/testdata/s390x-v3.o"} {
+	for _, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "../../testdata/bin/restorer-v3", "testdata/arm64-v2.so", "../object/testdata/amd64-v1.o", "../object/testdata/arm64-v3.o", "../object/testdata/s390x-v3.o"} {
 		file, err := elf.Open(name)
 		if err != nil {
 			f.Fatal(err)
 		}
 		defer file.Close()
 		some := elftest.Some(f, file, append(linked, ".rela.eh_frame", ".rela.sframe", ".eh_frame_hdr")...)
-		f.Add(some.Bytes())
 		some.Bare = true
 		f.Add(some.Bytes())
+		if some.Bare = false; some.Type != elf.ET_REL {
+			some.Without(".init", ".plt", ".text", ".fini")
+		}
+		f.Add(some.Bytes())
 	}
+	whole, err := os.ReadFile("../../testdata/bin/mix-v3-noheaders")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
 	f.Fuzz(func(t *testing.T, data []byte) { compareFile(t, data) })
 }
 
