@@ -11,7 +11,6 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/target"
@@ -120,7 +119,7 @@ func FuzzUnwind(f *testing.F) {
 		return words
 	}
 	for _, path := range []string{"mix-v3", "steps-v2"} {
-		file, err := elf.Open(gdbtest.Testdata(f, "bin", path))
+		file, err := elf.Open("../testdata/bin/" + path)
 		if err != nil {
 			f.Fatal(err)
 		}
