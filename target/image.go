@@ -143,11 +143,11 @@ const maxRatio, small = 32, 4 << 20
 // checkSize checks how large a section says it is: no larger than the file, and
 // a compressed one no larger than what debug information compresses to.
 func (im *Image) checkSize(s *elf.Section) error {
-	limit := uint64(maxRead)
+	limit := im.most()
 	if s.Size != s.FileSize || s.Flags&elf.SHF_COMPRESSED != 0 {
 		limit = min(limit, maxRatio*min(s.FileSize, uint64(im.there))+small)
 	}
-	if s.FileSize > min(uint64(im.size), maxRead) || s.Size > limit {
+	if s.FileSize > min(uint64(im.size), im.most()) || s.Size > limit {
 		return fmt.Errorf("read section %s: %#x bytes, uncompressed %#x, in a file that has %#x bytes: it is not believed", s.Name, s.FileSize, s.Size, im.there)
 	}
 	return nil
@@ -188,7 +188,7 @@ func (im *Image) Loaded(addr, max uint64) []byte {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
 			at := addr - p.Vaddr
-			off, n := p.Off+at, min(p.Filesz-at, max, maxRead)
+			off, n := p.Off+at, min(p.Filesz-at, max, im.most())
 			if off > uint64(im.size) || n > uint64(im.size)-off {
 				return nil
 			}
@@ -230,10 +230,19 @@ func (im *Image) readLoaded(addr uint64, p []byte) int {
 // debug information, stay below.
 const maxRead = 1 << 31
 
+// most returns how much is read of the image at once. Memory that is mapped may be the same page
+// over and over, or nothing at all.
+func (im *Image) most() uint64 {
+	if im.inMemory {
+		return 32 << 20
+	}
+	return maxRead
+}
+
 // bytes reads a part of the file. A file may have holes, or be memory that is
 // not there: no more is allocated than could be read.
 func (im *Image) bytes(off, n uint64) ([]byte, error) {
-	if off > uint64(im.size) || n > uint64(im.size)-off || n > maxRead {
+	if off > uint64(im.size) || n > uint64(im.size)-off || n > im.most() {
 		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the end of the file (%#x bytes), or are too many", off, off+n, im.size)
 	}
 	data, err := elffile.ReadPart(im.r, int64(off), n)

@@ -259,13 +259,13 @@ func TestBounds(t *testing.T) {
 	data := fixture(t)
 	o := binary.LittleEndian
 	f := &relocatable{data: data, arch: amd64.Arch}
-	o.PutUint64(f.section(9).b[32:], 100<<20) // .debug_loclists
-	mem := process([2]uint64{objectAt, 200 << 20})
+	o.PutUint64(f.section(9).b[32:], 50<<20) // .debug_loclists
+	mem := process([2]uint64{objectAt, 60 << 20})
 	mem[objectAt] = data
 	r, list, _ := read(mem, amd64.Arch)
-	r.bytesLeft = 100 << 20
+	r.bytesLeft = 50 << 20
 	if _, _, err := list[0].Image(); err == nil || !strings.Contains(err.Error(), "too large") {
-		t.Errorf("an object of 100 MiB: %v", err)
+		t.Errorf("an object of 50 MiB: %v", err)
 	}
 	o.PutUint64(f.section(9).b[32:], 1<<30)
 	copy(mem[entriesAt], words(0, 0, objectAt, 2<<30))

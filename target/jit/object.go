@@ -13,9 +13,9 @@ import (
 
 // Bounds on objects, whose sizes are what the process says.
 const (
-	maxHeaders = 128 << 20 // headers of all objects, bytes
-	maxObject  = 256 << 20 // one object
-	maxBytes   = 512 << 20 // all objects that are opened
+	maxHeaders = 48 << 20 // headers of all objects, bytes
+	maxObject  = 64 << 20 // one object
+	maxBytes   = 96 << 20 // all objects that are opened
 )
 
 // Sizes of ELF's structures, bytes.
