@@ -75,6 +75,11 @@ type Arch struct {
 	// return is marked as a guess. Where straight code leads to the end of the thread, the
 	// row is that of an outermost frame. It returns how many instructions it has followed.
 	ReadAhead func(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int)
+	// Keeps returns the registers that the function which begins at entry leaves alone
+	// although the ABI lets it change them: none of its instructions writes them, nor do the
+	// functions that it calls. There are none unless all of that can be followed, to the
+	// returns, and pc is in it. code has what surrounds them, from address start on.
+	Keeps func(code []byte, start, entry, pc uint64) []trad.Reg
 	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
 	// at it, of those that tear the frame down, with nothing ahead but more of them, what
 	// does not matter, and the return or a tail call. code holds the function's bytes from

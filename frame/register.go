@@ -86,7 +86,7 @@ func (f *Frame) keepsOnly() bool {
 	if more == nil && f.completion != nil && f.completion.ok {
 		more = f.completion.row.More
 	}
-	if f.typ != Normal || f.wide || more == nil {
+	if f.typ != Normal || f.wide || more == nil || f.keeper() != nil {
 		return false
 	}
 	a := f.stack.arch
@@ -332,6 +332,9 @@ func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
 	}
 	switch p.Kind {
 	case trad.Lost:
+		if f.keeps(row, r) {
+			return f.next, r, Value{}
+		}
 		return nil, 0, Value{Lval: NotSaved}
 	case trad.InThis:
 		return f.next, p.Reg, Value{}

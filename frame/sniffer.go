@@ -159,6 +159,15 @@ type Bounder interface {
 	FunctionBounds(q *Query) (lo, hi uint64, ok bool)
 }
 
+// A Keeper is a Sniffer that can tell more of a frame that it has claimed than its row,
+// which is true for every frame at a PC.
+type Keeper interface {
+	Sniffer
+	// Keeps returns the registers that THIS has left alone although the ABI lets it
+	// change them. ra is its return address.
+	Keeps(q *Query, ra uint64) arch.RegSet
+}
+
 // A Forgetter is a Sniffer that keeps what it has learned from a target's memory, which
 // another run of the target may change.
 type Forgetter interface {

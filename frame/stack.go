@@ -44,6 +44,7 @@ type Stack struct {
 	missed   bool // of a partial stack: another register was asked for, or another frame
 	depth    int  // of frames whose rules lead to one another, see maxDepth
 	cycle    cycle
+	keeping  keeping
 	left     left
 	search   search
 	edge     Frame // the outermost frame that was let go, with the registers of its PREVIOUS
@@ -109,7 +110,7 @@ func (s *Stack) start(m target.Memory) {
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, room: &s.room}
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
-	s.made, s.gone, s.cycle, s.depth = 0, 0, cycle{}, 0
+	s.made, s.gone, s.cycle, s.keeping, s.depth = 0, 0, cycle{}, keeping{}, 0
 	s.left = left{spans: s.left.spans[:0]}
 	s.search = search{total: s.search.total}
 }

@@ -4,7 +4,7 @@ package ahead
 type Way struct {
 	Kind   Kind
 	Next   int32 // offset of the instruction behind this one
-	Target int32 // offset that a Jump or a Branch goes to; negative where it is outside the code
+	Target int32 // offset that a Jump, a Branch or a Call goes to; negative where it is outside the code
 	// CFA and Link are, of a Return, Leave or Maybe, THIS frame's CFA, which the return
 	// tells, and the return address where that does not lie just inward of the CFA. Of an
 	// End, CFA is SP.
@@ -45,9 +45,10 @@ type place struct {
 
 // follow searches the ways out of size bytes of code from the instruction at offset at. It
 // hands each to found, those with the fewest calls first, until found returns false. An end
-// of the thread counts only where straight code leads to it. It returns how many instructions
-// it has followed.
-func follow(size int, at int32, step func(at int32, s *State) Way, found func(s *State, w *Way, calls int) bool) (steps int) {
+// of the thread counts only where straight code leads to it. loses tells which registers a
+// call of the function at an offset, negative where that is not known, does not preserve.
+// follow returns how many instructions it has followed.
+func follow(size int, at int32, step func(at int32, s *State) Way, loses func(at int32) uint64, found func(s *State, w *Way, calls int) bool) (steps int) {
 	seen := make([]uint64, size/64+1)
 	first := place{at: at}
 	first.start()
@@ -78,6 +79,7 @@ func follow(size int, at int32, step func(at int32, s *State) Way, found func(s 
 					}
 				case Call:
 					if end = true; len(behind) < maxPending {
+						s.Kill(loses(w.Target))
 						behind = append(behind, place{w.Next, s})
 					}
 				case End:

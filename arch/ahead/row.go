@@ -20,6 +20,8 @@ type Machine struct {
 	RAOffset int32
 	// Base has the registers that a CFA may be found from.
 	Base uint64
+	// Changed are the registers that the ABI lets a function change.
+	Changed uint64
 	// Preserved are the registers, beside SP and FP, that a caller wants back.
 	Preserved []uint8
 }
@@ -37,7 +39,8 @@ func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, c
 	first := State{}
 	first.start()
 	length := max(1, step(int32(pc-start), &first).Next-int32(pc-start))
-	return follow(len(code), int32(pc-start), step, func(s *State, w *Way, calls int) bool {
+	c := calls{m: m, code: code, left: maxWritten}
+	return follow(len(code), int32(pc-start), step, c.loses, func(s *State, w *Way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
 			return true

@@ -128,6 +128,16 @@ func (s *State) Set(r uint8, v Value) {
 	}
 }
 
+// changed returns the registers that have not the values that they had at the PC.
+func (s *State) changed() (set uint64) {
+	for r := range s.regs {
+		if s.regs[r] != Live(uint8(r)) {
+			set |= 1 << r
+		}
+	}
+	return set
+}
+
 // Kill makes the values of a set of registers unknown.
 func (s *State) Kill(set uint64) {
 	for r := 0; r < MaxRegs && set>>r != 0; r++ {

@@ -12,6 +12,7 @@ var machine = ahead.Machine{
 	RA:        RIP,
 	RAOffset:  -8,
 	Base:      1<<nRegs - 1,
+	Changed:   (1<<nRegs - 1) &^ calleeOK,
 	Preserved: []uint8{uint8(RBX), uint8(R12), uint8(R13), uint8(R14), uint8(R15)},
 }
 
@@ -88,7 +89,6 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		set(RBP, reg(RSP))
 		set(RSP, reg(RSP).Plus(-o.imm))
 	case opCall:
-		s.Kill((1<<nRegs - 1) &^ calleeOK)
 		w.Kind = ahead.Call
 	case opJump:
 		if w.Kind = ahead.Jump; w.Target == outside {
@@ -116,6 +116,11 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 // readAhead implements arch.Arch.ReadAhead.
 func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
 	return machine.Rows(code, start, pc, yield)
+}
+
+// keeps implements arch.Arch.Keeps.
+func keeps(code []byte, start, entry, pc uint64) []trad.Reg {
+	return machine.Kept(code, start, entry, pc)
 }
 
 // callTarget implements arch.Arch.CallTarget: call rel32 alone says where it goes.

@@ -72,7 +72,17 @@ func TestReadAhead(t *testing.T) {
 		{"a trap", "\x0f\x0b\x5b\xc3", 0, nil},
 		{"pushed, and returned to", "\x50\xc3", 0, nil},
 		{"nowhere", "\xeb\xfe", 0, nil},
-		{"through a table", "\xff\x24\xc5\x00\x10\x00\x00\xc3", 0, nil}, // jmp *0x1000(,%rax,8)
+		{"kept by a function that is called", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\x31\xc0\xc3", 0, // call 1f; mov rsp,rcx; ret; 1: xor eax,eax; ret
+			[]string{"CFA=rcx+8 RA=[CFA-8] FP=same"}},
+		{"kept by all that are called", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\xe8\x01\x00\x00\x00\xc3\x31\xd2\xc3", 0, // 1: call 2f; ret; 2: xor edx,edx; ret
+			[]string{"CFA=rcx+8 RA=[CFA-8] FP=same"}},
+		{"changed by another that is called", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\xe8\x01\x00\x00\x00\xc3\x31\xc9\xc3", 0, nil},
+		{"changed by a function that is called", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\x31\xc9\xc3", 0, nil},                 // xor ecx,ecx
+		{"changed as none of its operands", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\x66\x0f\x3a\x61\xc1\x00\xc3", 0, nil},      // pcmpestri
+		{"changed as none of its operands, VEX", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\xc4\xe3\x79\x61\xc1\x00\xc3", 0, nil}, // vpcmpestri
+		{"changed by a jump elsewhere", "\xe8\x04\x00\x00\x00\x48\x89\xcc\xc3\x74\x7f\xc3", 0, nil},                          // je elsewhere
+		{"changed by a function that nobody knows", "\xff\xd0\x48\x89\xcc\xc3", 0, nil},                                      // call *rax
+		{"through a table", "\xff\x24\xc5\x00\x10\x00\x00\xc3", 0, nil},                                                      // jmp *0x1000(,%rax,8)
 	} {
 		var got []string
 		readAhead([]byte(tt.code), 0x1000, 0x1000+tt.at, func(row trad.Row, _ int) bool {

@@ -80,6 +80,7 @@ var Arch = &arch.Arch{
 	Exits:        exits,
 	InEpilogue:   inEpilogue,
 	ReadAhead:    readAhead,
+	Keeps:        keeps,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

@@ -245,8 +245,12 @@ func killed(in *x86asm.Inst) (kill uint32) {
 		x86asm.SCASB, x86asm.SCASW, x86asm.SCASD, x86asm.SCASQ,
 		x86asm.CMPSB, x86asm.CMPSW, x86asm.CMPSD, x86asm.CMPSQ:
 		kill = bit(RAX) | bit(RCX) | bit(RSI) | bit(RDI)
-	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE:
+	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE, x86asm.PCMPESTRI, x86asm.PCMPISTRI, x86asm.VPCMPESTRI, x86asm.VPCMPISTRI:
 		kill = bit(RCX)
+	case x86asm.INSB, x86asm.INSW, x86asm.INSD, x86asm.OUTSB, x86asm.OUTSW, x86asm.OUTSD:
+		kill = bit(RCX) | bit(RSI) | bit(RDI)
+	case x86asm.XBEGIN:
+		kill = bit(RAX)
 	}
 	// The second argument is written by exchanges and by mulx.
 	for _, a := range in.Args[:2] {

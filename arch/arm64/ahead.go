@@ -13,6 +13,7 @@ var machine = ahead.Machine{
 	FP:        uint8(x29),
 	RA:        X30,
 	Base:      1<<v0 - 1,
+	Changed:   ^calleeOK,
 	Preserved: preservedAhead(),
 }
 
@@ -71,7 +72,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	case opSign:
 		s.Sign()
 	case opCall:
-		s.Kill(^calleeOK)
+		s.Kill(bit(x30))
 		w.Kind = ahead.Call
 	case opJump:
 		if w.Kind = ahead.Jump; w.Target == outside {
@@ -129,6 +130,11 @@ func transferAhead(o *op, s *ahead.State) {
 // readAhead implements arch.Arch.ReadAhead.
 func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
 	return machine.Rows(code, start, pc, yield)
+}
+
+// keeps implements arch.Arch.Keeps.
+func keeps(code []byte, start, entry, pc uint64) []trad.Reg {
+	return machine.Kept(code, start, entry, pc)
 }
 
 // callTarget implements arch.Arch.CallTarget: bl alone says where it goes.

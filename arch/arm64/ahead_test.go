@@ -1,6 +1,7 @@
 package arm64
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
@@ -42,4 +43,29 @@ func FuzzCallTarget(f *testing.F) {
 			}
 		})
 	})
+}
+
+// What the ways out of pieces of code say, by the manual (Arm Architecture Reference Manual for A-profile, C6.2).
+func TestReadAhead(t *testing.T) {
+	for _, tt := range []struct {
+		name, code string
+		want       []string
+	}{
+		{"kept by a function that is called", // bl 1f; mov sp,x9; ldr x30,[sp],#16; ret; 1: mov w0,#0; ret
+			"\x04\x00\x00\x94\x3f\x01\x00\x91\xfe\x07\x41\xf8\xc0\x03\x5f\xd6\x00\x00\x80\x52\xc0\x03\x5f\xd6",
+			[]string{"CFA=x9+16 RA=[CFA-16] FP=same"}},
+		{"changed by a function that is called", // 1: mov x9,#0; ret
+			"\x04\x00\x00\x94\x3f\x01\x00\x91\xfe\x07\x41\xf8\xc0\x03\x5f\xd6\x09\x00\x80\xd2\xc0\x03\x5f\xd6", nil},
+		{"changed by a function that nobody knows", // blr x0; mov sp,x9; ldr x30,[sp],#16; ret
+			"\x00\x00\x3f\xd6\x3f\x01\x00\x91\xfe\x07\x41\xf8\xc0\x03\x5f\xd6", nil},
+	} {
+		var got []string
+		readAhead([]byte(tt.code), 0x1000, 0x1000, func(row trad.Row, _ int) bool {
+			got = append(got, row.Format(Arch.RegName))
+			return true
+		})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
 }

@@ -52,6 +52,7 @@ var Arch = &arch.Arch{
 	ReadReturn:   readReturn,
 	Exits:        exits,
 	ReadAhead:    readAhead,
+	Keeps:        keeps,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

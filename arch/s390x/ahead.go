@@ -13,6 +13,7 @@ var machine = ahead.Machine{
 	FP:        uint8(R11),
 	RA:        R14,
 	Base:      1<<F0 - 1,
+	Changed:   uint64(^calleeOK),
 	Preserved: preservedAhead(),
 }
 
@@ -107,7 +108,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 			}
 		}
 	case opCall:
-		s.Kill(uint64(^calleeOK))
+		s.Kill(uint64(bit(R14)))
 		w.Kind = ahead.Call
 	case opJump:
 		if w.Kind = ahead.Jump; w.Target == outside {
@@ -143,6 +144,11 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 // readAhead implements arch.Arch.ReadAhead.
 func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
 	return machine.Rows(code, start, pc, yield)
+}
+
+// keeps implements arch.Arch.Keeps.
+func keeps(code []byte, start, entry, pc uint64) []trad.Reg {
+	return machine.Kept(code, start, entry, pc)
 }
 
 // callTarget implements arch.Arch.CallTarget: brasl and bras say where they go.

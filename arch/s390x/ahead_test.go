@@ -1,6 +1,7 @@
 package s390x
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
@@ -42,4 +43,29 @@ func FuzzCallTarget(f *testing.F) {
 			}
 		})
 	})
+}
+
+// What the ways out of pieces of code say, by the manual (z/Architecture Principles of Operation, chapter 7).
+func TestReadAhead(t *testing.T) {
+	for _, tt := range []struct {
+		name, code string
+		want       []string
+	}{
+		{"kept by a function that is called", // brasl %r14,1f; lgr %r15,%r2; lg %r14,112(%r15); br %r14; 1: lhi %r3,0; br %r14
+			"\xc0\xe5\x00\x00\x00\x09\xb9\x04\x00\xf2\xe3\xe0\xf0\x70\x00\x04\x07\xfe\xa7\x38\x00\x00\x07\xfe",
+			[]string{"CFA=r2+160 RA=[CFA-48] FP=same"}},
+		{"changed by a function that is called", // 1: lhi %r2,0; br %r14
+			"\xc0\xe5\x00\x00\x00\x09\xb9\x04\x00\xf2\xe3\xe0\xf0\x70\x00\x04\x07\xfe\xa7\x28\x00\x00\x07\xfe", nil},
+		{"changed by a function that nobody knows", // basr %r14,%r1; lgr %r15,%r2; lg %r14,112(%r15); br %r14
+			"\x0d\xe1\xb9\x04\x00\xf2\xe3\xe0\xf0\x70\x00\x04\x07\xfe", nil},
+	} {
+		var got []string
+		readAhead([]byte(tt.code), 0x1000, 0x1000, func(row trad.Row, _ int) bool {
+			got = append(got, row.Format(Arch.RegName))
+			return true
+		})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
 }

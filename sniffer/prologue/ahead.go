@@ -28,7 +28,7 @@ func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	if a.ReadAhead == nil {
 		return row, last
 	}
-	code, start := around(q)
+	code, start := around(q, q.PC)
 	ways := 0
 	steps := a.ReadAhead(code, start, q.PC, func(way trad.Row, calls int) bool {
 		if ways++; ways > maxWays {
@@ -64,19 +64,19 @@ func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	return row, last
 }
 
-// around reads the code around PC.
-func around(q *frame.Query) (code []byte, start uint64) {
+// around reads the code around an address.
+func around(q *frame.Query, pc uint64) (code []byte, start uint64) {
 	code = make([]byte, before+behind)
-	at := q.PC &^ (page - 1)
+	at := pc &^ (page - 1)
 	start = at
 	// Backwards page by page, for the first may not be there.
-	for q.PC-start < before-page && start >= page && q.Modules.IsCode(start-1) {
+	for pc-start < before-page && start >= page && q.Modules.IsCode(start-1) {
 		if n, _ := q.Memory.ReadMemory(start-page, code[:page]); n < page {
 			break
 		}
 		start -= page
 	}
-	n := min(uint64(len(code)), q.Modules.CodeEnd(q.PC)-start)
+	n := min(uint64(len(code)), q.Modules.CodeEnd(pc)-start)
 	got, _ := q.Memory.ReadMemory(start, code[:n])
 	return code[:got], start
 }

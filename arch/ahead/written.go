@@ -1,0 +1,113 @@
+package ahead
+
+import "github.com/sfwalk/sfwalk/trad"
+
+// maxWritten is how many instructions of called functions one search looks at.
+const maxWritten = 1 << 12
+
+// everything is the set of all registers.
+const everything = ^uint64(0)
+
+// calls finds which registers the functions change that are called on the way.
+type calls struct {
+	m     *Machine
+	code  []byte
+	left  int      // instructions that may still be looked at
+	known []called // functions that have been looked at
+}
+
+type called struct {
+	at      int32
+	written uint64
+}
+
+// loses returns the registers whose values are lost by the call of the function at offset
+// at: of those that it may change, the ones that it does.
+func (c *calls) loses(at int32) uint64 {
+	if at < 0 || int(at) >= len(c.code) {
+		return c.m.Changed
+	}
+	for _, f := range c.known {
+		if f.at == at {
+			return f.written
+		}
+	}
+	written, _ := c.m.written(c.code, at, &c.left)
+	written &= c.m.Changed
+	c.known = append(c.known, called{at, written})
+	return written
+}
+
+// written returns the registers that the function at offset at writes, or those that it
+// calls, and a map of the instructions of all these. It is everything unless each way
+// through them is known, and leads to a return. left counts down the instructions.
+func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []uint64) {
+	seen = make([]uint64, len(code)/64+1)
+	returns := false
+	work := append(make([]int32, 0, 16), at)
+	var s State
+	for len(work) > 0 {
+		at := work[len(work)-1]
+		work = work[:len(work)-1]
+		for {
+			if at < 0 || int(at) >= len(code) || *left <= 0 {
+				return everything, seen
+			}
+			if seen[at/64]>>(at%64)&1 != 0 {
+				break
+			}
+			*left--
+			seen[at/64] |= 1 << (at % 64)
+			s.start()
+			w := m.Step(code, at, &s)
+			set |= s.changed()
+			switch w.Kind {
+			case On:
+				at = w.Next
+				continue
+			case Jump:
+				at = w.Target
+				continue
+			case Branch, Call:
+				work = append(work, w.Next)
+				at = w.Target
+				continue
+			case Maybe:
+				returns = true
+				at = w.Next
+				continue
+			case Return:
+				returns = true
+			default:
+				return everything, seen
+			}
+			break
+		}
+	}
+	if !returns {
+		return everything, seen
+	}
+	return set, seen
+}
+
+// Kept returns the registers that a function may change by the ABI, and does not, nor do
+// those that it calls: it begins at address entry of the code, which begins at start, and
+// pc is in it. There are none unless all of that code can be followed to its returns.
+func (m *Machine) Kept(code []byte, start, entry, pc uint64) []trad.Reg {
+	size := uint64(len(code))
+	if entry-start >= size || pc-start >= size {
+		return nil
+	}
+	left := maxWritten
+	set, seen := m.written(code, int32(entry-start), &left)
+	if at := pc - start; seen[at/64]>>(at%64)&1 == 0 {
+		return nil
+	}
+	var kept []trad.Reg
+	for r := range uint8(MaxRegs) {
+		if m.Base&m.Changed&^set>>r&1 != 0 {
+			kept = append(kept, m.DWARF(r))
+		}
+	}
+	return kept
+}

@@ -1,0 +1,33 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// A caller's stack pointer is in a register that a call need not preserve. Where none of
+// the code that is called writes that, the stack is whole: the program itself says how it
+// goes on. Where some does, nothing is made up.
+func TestKeptByCallee(t *testing.T) {
+	program := gdbtest.Build(t, "kept.c", "-O2", "-fomit-frame-pointer")
+	for _, tt := range []struct {
+		args  []string
+		names []string
+		whole bool
+	}{
+		{nil, []string{"kept_leaf", "?", "kept_by", "main"}, true},
+		{[]string{"1"}, []string{"?", "kept_by", "main"}, true},
+		{[]string{"2"}, []string{"kept_changer", "?"}, false},
+	} {
+		p := gdbtest.Start(t, program, tt.args...)
+		names, whole := settleAndWalk(t, p.PID)
+		if len(names) < len(tt.names) || !slices.Equal(names[:len(tt.names)], tt.names) || whole != tt.whole {
+			t.Errorf("%v: %q, whole: %t", tt.args, names, whole)
+		}
+		bothWays(t, p.PID)
+	}
+}
