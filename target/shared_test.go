@@ -25,7 +25,7 @@ func TestShared(t *testing.T) {
 	}
 	var s Shared
 	open := func(name string) *Image {
-		im, file, err := s.OpenFile(name)
+		im, file, err := s.OpenFileIn("", name)
 		if err != nil {
 			t.Fatal(err)
 		}
