@@ -121,6 +121,9 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return way, frame.Claimed
 	}
 	if q.Innermost() {
+		if tail, ok := s.tail(q); ok && (answer == noFunction || answer == noModule || answer == tooFar) {
+			return tail, frame.Claimed
+		}
 		q.SetBarren()
 		row.Flags |= trad.Guess // its return address is 0
 		return row, answer

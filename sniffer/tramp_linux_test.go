@@ -1,0 +1,21 @@
+//go:build amd64
+
+package sniffer_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// A trampoline in memory that is no file's, of which nothing is known, jumps on: who has
+// called it is where the stack pointer points to.
+func TestTrampoline(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "tramp.c", "-O2", "-fomit-frame-pointer"))
+	names, whole := settleAndWalk(t, p.PID)
+	if i := slices.Index(names, "tramp_by"); i < 1 || i+1 == len(names) || names[i-1] != "?" || names[i+1] != "main" || !whole {
+		t.Errorf("%q, whole: %t", names, whole)
+	}
+	bothWays(t, p.PID)
+}
