@@ -47,11 +47,12 @@ type place struct {
 // hands each to found, those with the fewest calls first, until found returns false. An end
 // of the thread counts only where straight code leads to it. loses tells which registers a
 // call of the function at an offset, negative where that is not known, does not preserve.
-// follow returns how many instructions it has followed.
-func follow(size int, at int32, step func(at int32, s *State) Way, loses func(at int32) uint64, found func(s *State, w *Way, calls int) bool) (steps int) {
+// The registers of frame point into the frame. follow returns how many instructions it has
+// followed.
+func follow(size int, at int32, frame uint64, step func(at int32, s *State) Way, loses func(at int32) uint64, found func(s *State, w *Way, calls int) bool) (steps int) {
 	seen := make([]uint64, size/64+1)
 	first := place{at: at}
-	first.start()
+	first.start(frame)
 	now, behind := []place{first}, []place(nil) // behind one call more
 	for calls := 0; len(now) > 0 && calls <= maxCalls; calls++ {
 		for i := 0; i < len(now); i++ {

@@ -15,6 +15,7 @@ type Machine struct {
 	// DWARF returns a register's DWARF number.
 	DWARF func(r uint8) trad.Reg
 	FP    uint8
+	SP    uint8
 	RA    trad.Reg // the return address column, for Link
 	// RAOffset is the return address's distance from the CFA where a call pushes it, else 0.
 	RAOffset int32
@@ -37,10 +38,10 @@ func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, c
 	}
 	step := func(at int32, s *State) Way { return m.Step(code, at, s) }
 	first := State{}
-	first.start()
+	first.start(0)
 	length := max(1, step(int32(pc-start), &first).Next-int32(pc-start))
 	c := calls{m: m, code: code, left: maxWritten}
-	return follow(len(code), int32(pc-start), step, c.loses, func(s *State, w *Way, calls int) bool {
+	return follow(len(code), int32(pc-start), 1<<m.SP|1<<m.FP, step, c.loses, func(s *State, w *Way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
 			return true

@@ -100,14 +100,15 @@ type State struct {
 	forked bool // control could have gone two ways
 	// compared is what the last instruction has compared the stack pointer with.
 	compared Value
-	// again are the registers whose values at the PC have been stored on the way: what is
-	// loaded into them later, by another base, may be that or what the caller had.
-	again uint64
+	// again are the registers whose values at the PC have been stored in the frame on the
+	// way: what is loaded into them later, by another base, may be that or what the caller
+	// had. The frame is where those of frame point to: what is stored elsewhere is data.
+	again, frame uint64
 }
 
-// start makes s the state at the PC.
-func (s *State) start() {
-	*s = State{}
+// start makes s the state at the PC. The registers of frame point into the frame.
+func (s *State) start(frame uint64) {
+	*s = State{frame: frame}
 	for r := range s.regs {
 		s.regs[r] = Live(uint8(r))
 	}
@@ -172,7 +173,7 @@ func (s *State) Store(at Value, width int32, v Value) {
 	if width != 8 {
 		v = Value{}
 	}
-	if v.kind == sum && !v.deref && v.add == 0 {
+	if v.kind == sum && !v.deref && v.add == 0 && (at.deref || s.frame>>at.reg&1 != 0) {
 		s.again |= 1 << v.reg
 	}
 	kept := s.slots[:0]

@@ -58,7 +58,7 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 			}
 			*left--
 			seen[at/64] |= 1 << (at % 64)
-			s.start()
+			s.start(0)
 			w := m.Step(code, at, &s)
 			set |= s.changed()
 			switch w.Kind {

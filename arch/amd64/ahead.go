@@ -9,6 +9,7 @@ var machine = ahead.Machine{
 	Step:      stepAhead,
 	DWARF:     func(r uint8) trad.Reg { return trad.Reg(r) },
 	FP:        uint8(RBP),
+	SP:        uint8(RSP),
 	RA:        RIP,
 	RAOffset:  -8,
 	Base:      1<<nRegs - 1,

@@ -67,6 +67,8 @@ func TestReadAhead(t *testing.T) {
 			[]string{"CFA=rsp+16 RA=[CFA-8] FP=same rbx=[CFA-16] guess"}},
 		{"saved only now", "\x53\x48\x8b\x5d\xf8\xc9\xc3", 0, // push rbx; mov rbx,[rbp-8]; leave; ret
 			[]string{"CFA=rbp+16 RA=[CFA-8] FP=[CFA-16] rbx=undefined"}},
+		{"stored as data", "\x49\x89\x2c\x24\x48\x8b\x6c\x24\x08\x48\x83\xc4\x38\xc3", 0, // mov [r12],rbp; mov rbp,[rsp+8]; add rsp,56; ret
+			[]string{"CFA=rsp+64 RA=[CFA-8] FP=[CFA-56]"}},
 		{"the thread ends", "\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05", 0, []string{"CFA=rsp+8 outermost"}},
 		{"the thread ends, in small code", "\x31\xc0\xb0\x3c\x0f\x05\xf4", 0, []string{"CFA=rsp+8 outermost"}},
 		{"a trap", "\x0f\x0b\x5b\xc3", 0, nil},

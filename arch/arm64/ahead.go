@@ -11,6 +11,7 @@ var machine = ahead.Machine{
 	Step:      stepAhead,
 	DWARF:     func(r uint8) trad.Reg { return dwarf(reg(r)) },
 	FP:        uint8(x29),
+	SP:        uint8(rsp),
 	RA:        X30,
 	Base:      1<<v0 - 1,
 	Changed:   ^calleeOK,

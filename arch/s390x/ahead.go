@@ -11,6 +11,7 @@ var machine = ahead.Machine{
 	Step:      stepAhead,
 	DWARF:     func(r uint8) trad.Reg { return trad.Reg(r) },
 	FP:        uint8(R11),
+	SP:        uint8(R15),
 	RA:        R14,
 	Base:      1<<F0 - 1,
 	Changed:   uint64(^calleeOK),
