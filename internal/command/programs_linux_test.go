@@ -31,10 +31,6 @@ type program struct {
 	gdb     bool   // gdb's stacks are compared, too: it takes its time
 
 	consistent bool // live.Options.Consistent
-	// early is how many of the running program's stacks may end early, for a reason that is
-	// said: in code that has no tables, where what would lead on is in a register that
-	// a call need not preserve, or is nowhere.
-	early int
 }
 
 var programs = []program{
@@ -46,14 +42,14 @@ var programs = []program{
 	{name: "Go and C, consistent", build: "cp $SRC/gocgo/main.go . && go mod init gocgo && CGO_ENABLED=1 go build", run: "./gocgo", running: 200, consistent: true},
 	{name: "java", apt: "default-jdk-headless", build: "javac -d . $SRC/Spin.java", run: "java -cp . Spin", running: 50, stopped: 50},
 	{name: "java, interpreted", apt: "default-jdk-headless", build: "javac -d . $SRC/Spin.java", run: "java -Xint -cp . Spin", running: 50, stopped: 50},
-	{name: "ffmpeg", apt: "ffmpeg", run: "ffmpeg -f lavfi -i testsrc=size=640x480:rate=30 -c:v libx264 -f null -", running: 100, stopped: 100, gdb: true, early: 8}, // of 1,300; usually 2
+	{name: "ffmpeg", apt: "ffmpeg", run: "ffmpeg -f lavfi -i testsrc=size=640x480:rate=30 -c:v libx264 -f null -", running: 100, stopped: 100, gdb: true},
 	{name: "qemu", apt: "qemu-system-x86", build: "sh $SRC/disk.sh", run: "qemu-system-x86_64 -display none -drive format=raw,file=disk", running: 100, stopped: 50, gdb: true},
 	{name: "musl", apt: "musl-tools", build: "musl-gcc -O2 -o musl $SRC/musl.c", run: "./musl", running: 100, stopped: 50},
 	{name: "musl, static", apt: "musl-tools", build: "musl-gcc -O2 -static -o musl $SRC/musl.c", run: "./musl", running: 100, stopped: 50},
 	{name: "fibers of boost", apt: "libboost-fiber-dev", build: "g++ -O2 -o fibers $SRC/fibers.cc -lboost_fiber -lboost_context", run: "./fibers", running: 100, stopped: 50},
 	{name: "fibers of ruby", apt: "ruby", run: "ruby $SRC/fibers.rb", running: 100, stopped: 50},
 	{name: "ghc", apt: "ghc", build: "ghc -O -o spin -outputdir . $SRC/spin.hs", run: "./spin", running: 100, stopped: 50},
-	{name: "mono", apt: "mono-mcs", build: "mcs -out:spin.exe $SRC/Spin.cs", run: "mono spin.exe", running: 100, stopped: 50, early: 20}, // of 300; usually 7
+	{name: "mono", apt: "mono-mcs", build: "mcs -out:spin.exe $SRC/Spin.cs", run: "mono spin.exe", running: 100, stopped: 50},
 	{name: "postgres", apt: "postgresql", build: "sh -e $SRC/postgres.sh",
 		run: "setpriv --reuid postgres --regid postgres --clear-groups $(ls -d /usr/lib/postgresql/*/bin | tail -1)/postgres --single -D data postgres <$SRC/postgres.sql", running: 100, stopped: 50},
 	{name: "postgres, code registered", apt: "postgresql", build: "sh -e $SRC/postgres.sh",
@@ -63,7 +59,7 @@ var programs = []program{
 }
 
 // TestPrograms takes stacks of programs that nobody here wrote. No stack may end early in
-// a running program (but see program.early), or be of two moments; and none in a stopped one
+// a running program, or be of two moments; and none in a stopped one
 // where gdb or eu-stack has come to the address at which the program's stacks end.
 // It takes minutes and installs what it runs: make soak.
 func TestPrograms(t *testing.T) {
@@ -104,12 +100,7 @@ func (p *program) test(t *testing.T) {
 					t.Errorf("of two moments:%s", listed(th))
 				}
 			case !th.whole:
-				cut++
-				last := th.Frames[max(0, len(th.Frames)-1):]
-				switch {
-				case th.Stop == "unavailable" && th.Error != "" && len(last) > 0 && last[0].Sniffer == "" && cut <= p.early:
-					t.Logf("cut: %s %s%s", th.Stop, th.Error, listed(th))
-				case cut <= p.early+3:
+				if cut++; cut <= 3 {
 					t.Errorf("cut: %s %s%s", th.Stop, th.Error, listed(th))
 				}
 			default:
