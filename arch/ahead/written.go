@@ -105,8 +105,8 @@ func (m *Machine) Kept(code []byte, start, entry, pc uint64) []trad.Reg {
 	}
 	var kept []trad.Reg
 	for r := range uint8(MaxRegs) {
-		if m.Base&m.Changed&^set>>r&1 != 0 {
-			kept = append(kept, m.DWARF(r))
+		if reg := m.DWARF(r); m.Base&m.Changed&^set>>r&1 != 0 && reg != m.RA { // the call has written that
+			kept = append(kept, reg)
 		}
 	}
 	return kept
