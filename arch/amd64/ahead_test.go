@@ -14,14 +14,14 @@ func FuzzReadAhead(f *testing.F) {
 		f.Add(s, uint16(len(s)/2))
 	}
 	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
-		for _, r := range keeps(code, start, start, pc) {
-			if Arch.CalleeSaved.Has(r) || r == Arch.SP || r == Arch.RA {
-				t.Errorf("pc %#x: %s is kept", pc, Arch.RegName(r))
-			}
-		}
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
 			const start = 0x1000
 			pc := start + uint64(off)
+			for _, r := range keeps(code, start, start, pc) {
+				if Arch.CalleeSaved.Has(r) || r == Arch.SP || r == Arch.RA {
+					t.Errorf("pc %#x: %s is kept", pc, Arch.RegName(r))
+				}
+			}
 			last := 0
 			readAhead(code, start, pc, func(row trad.Row, calls int) bool {
 				if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {
