@@ -17,8 +17,20 @@ import (
 // a thread that rests in the scheduler nothing but its stack is read.
 func TestIdleGoThreads(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
-	p.Stop(t)
-	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+	for range 200 { // it is chance whether a thread rests at that moment
+		p.Stop(t)
+		if idleThreads(t, p.PID) > 0 {
+			return
+		}
+		p.Continue(t)
+	}
+	t.Error("no thread rests")
+}
+
+// idleThreads counts the threads of a Go program that rest, and checks what is read of them.
+func idleThreads(t *testing.T, pid int) (idle int) {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +39,6 @@ func TestIdleGoThreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	idle := 0
 	for _, th := range threads {
 		reads := &readings{Memory: target.MemoryOf(tg, th)}
 		s, err := frame.New(readFrom{tg, reads}, unread{th}, sniffer.Table(tg.Arch()))
@@ -53,9 +64,7 @@ func TestIdleGoThreads(t *testing.T) {
 			}
 		}
 	}
-	if idle == 0 {
-		t.Error("no thread rests")
-	}
+	return idle
 }
 
 // readings is a memory that notes where it is read.

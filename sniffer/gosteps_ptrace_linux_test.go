@@ -117,7 +117,7 @@ func (s *traced) page(addr uint64) *page {
 		return nil
 	}
 	p.addr, s.room = addr, s.room[:len(s.room)-1]
-	if s.modules.IsCode(addr) {
+	if s.code != nil && s.modules.IsCode(addr) {
 		s.code[addr] = p
 	} else {
 		s.data = append(s.data, p)

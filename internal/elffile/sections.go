@@ -89,10 +89,13 @@ func (h *Header) section(b []byte) section {
 // New is [elf.NewFile] for a file of size bytes that is not trusted. What it reads ends at holes.
 func New(r io.ReaderAt, size int64) (*elf.File, error) {
 	r = Solid(io.NewSectionReader(r, 0, size))
-	if h, err := ReadHeader(r); err == nil {
+	switch h, err := ReadHeader(r); {
+	case err == nil:
 		if err := h.CheckSections(r, size); err != nil {
 			return nil, err
 		}
+	case size < int64(len(elf.ELFMAG)): // debug/elf says no more than EOF
+		return nil, ErrNotELF
 	}
 	return elf.NewFile(r)
 }

@@ -71,16 +71,27 @@ func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Gue
 	}
 	path := p.Build(t, src, append(flags[:len(flags):len(flags)], "-Wl,-rpath,"+dir, named)...)
 	root := t.TempDir()
-	link := func(to, at string) {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, at)), 0o755); err != nil {
-			t.Fatal(err)
+	// The libraries themselves are there: links would lead out of the root.
+	copyTo := func(at, file string) {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = os.MkdirAll(filepath.Join(root, at), 0o755)
 		}
-		if err := os.Symlink(to, filepath.Join(root, at)); err != nil {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(root, at, filepath.Base(file)), data, 0o755)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	link("/usr/"+p.Triple+"/lib", "lib")
-	link(dir, dir)
+	system, err := filepath.Glob("/usr/" + p.Triple + "/lib/ld*.so.1")
+	if err != nil || len(system) == 0 {
+		t.Fatalf("no dynamic linker for %s: %v", p.Triple, err)
+	}
+	for _, file := range append(system, "/usr/"+p.Triple+"/lib/libc.so.6") {
+		copyTo("lib", file)
+	}
+	copyTo(dir, named)
 	return &Guest{Processor: p, Path: path, Root: root}
 }
 
