@@ -312,7 +312,7 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 		w.window.note(addr, n)
 		return 0, nil
 	}
-	if m := w.window.mover; m != nil && m.MovedOn(addr, n) {
+	if w.window.movedOn(addr, n) {
 		n = 8 // which of the others are used nobody would know
 		w.window.note(addr, n)
 	}

@@ -12,21 +12,25 @@ import (
 // window reads words of a target's memory. Where the memory lends its bytes, most
 // words cost no call.
 type window struct {
-	memory target.Memory
-	lender target.Lender // the memory, if it is one
-	mover  target.Mover  // the same
-	lo     uint64        // address of data[0]
-	data   []byte
-	room   [8]byte
-	big    bool // the target's byte order
-	late   bool // something was read that is of another moment than the registers
+	memory  target.Memory
+	lender  target.Lender // the memory, if it is one
+	mover   target.Mover  // the same, once unasked is false
+	lo      uint64        // address of data[0]
+	data    []byte
+	room    [8]byte
+	arch    *arch.Arch
+	big     bool // the target's byte order
+	unasked bool // whether the memory is a mover is not known: most walks read lent words alone
+	late    bool // something was read that is of another moment than the registers
 }
 
 func (w *window) start(m target.Memory, a *arch.Arch) {
 	w.memory, w.lo, w.data, w.late = m, 0, nil, false
-	w.big = a.Order == binary.ByteOrder(binary.BigEndian)
+	if w.arch != a {
+		w.arch, w.big = a, a.Order == binary.ByteOrder(binary.BigEndian)
+	}
 	w.lender, _ = m.(target.Lender)
-	w.mover, _ = m.(target.Mover)
+	w.mover, w.unasked = nil, true
 }
 
 // ReadMemory implements [target.Memory], for sniffers.
@@ -39,9 +43,18 @@ func (w *window) ReadMemory(addr uint64, p []byte) (n int, err error) {
 // note notes it where n bytes that were read at addr are of another moment. What is lent
 // never is.
 func (w *window) note(addr uint64, n int) {
-	if w.mover != nil && !w.late && n > 0 {
-		w.late = w.mover.MovedOn(addr, n)
+	if !w.late && n > 0 {
+		w.late = w.movedOn(addr, n)
 	}
+}
+
+// movedOn reports whether any of n bytes that were read at addr is of another moment.
+func (w *window) movedOn(addr uint64, n int) bool {
+	if w.unasked {
+		w.mover, _ = w.memory.(target.Mover)
+		w.unasked = false
+	}
+	return w.mover != nil && w.mover.MovedOn(addr, n)
 }
 
 // takeLate reports whether something was read since it was asked last that is of another
