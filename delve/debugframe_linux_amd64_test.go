@@ -1,8 +1,6 @@
 package delve_test
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
@@ -16,18 +14,7 @@ import (
 // A program without .eh_frame, whose .debug_frame is in a separate debug file.
 func TestSeparateDebugFrame(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables")
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"--only-keep-debug", program, "chain.debug"},
-		{"--strip-all", "--add-gnu-debuglink=chain.debug", program, "chain"},
-	} {
-		cmd := exec.Command(gdbtest.Tool(t, "objcopy"), args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
-	p := gdbtest.Start(t, filepath.Join(dir, "chain"))
+	p := gdbtest.Start(t, gdbtest.Separate(t, program))
 	var want []uint64
 	for _, f := range gdbtest.Backtrace(t, p.PID)[0].Frames {
 		if f.Physical() {

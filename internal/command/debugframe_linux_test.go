@@ -3,8 +3,6 @@
 package command
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -14,18 +12,7 @@ import (
 // a file of its own.
 func TestSeparateDebugFrame(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables")
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"--only-keep-debug", program, "chain.debug"},
-		{"--strip-all", "--add-gnu-debuglink=chain.debug", program, "chain"},
-	} {
-		cmd := exec.Command(gdbtest.Tool(t, "objcopy"), args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
-	p := gdbtest.Start(t, filepath.Join(dir, "chain"))
+	p := gdbtest.Start(t, gdbtest.Separate(t, program))
 	got := take(t, p.PID, &walkFlags{tableFlags: tableFlags{sniffers: []string{"dwarf"}}})
 	compare(t, got, gdbtest.Backtrace(t, p.PID))
 }
