@@ -14,13 +14,13 @@ import (
 type window struct {
 	memory  target.Memory
 	lender  target.Lender // the memory, if it is one
-	mover   target.Mover  // the same, once unasked is false
+	mover   target.Mover  // the memory, if it is one; set by movedOn
 	lo      uint64        // address of data[0]
 	data    []byte
 	room    [8]byte
 	arch    *arch.Arch
 	big     bool // the target's byte order
-	unasked bool // whether the memory is a mover is not known: most walks read lent words alone
+	unasked bool // movedOn was not called yet: a walk that reads lent words alone needs no mover
 	late    bool // something was read that is of another moment than the registers
 }
 
@@ -40,8 +40,8 @@ func (w *window) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, err
 }
 
-// note notes it where n bytes that were read at addr are of another moment. What is lent
-// never is.
+// note sets late if any of n bytes that were read at addr is of another moment. Lent bytes
+// never are.
 func (w *window) note(addr uint64, n int) {
 	if !w.late && n > 0 {
 		w.late = w.movedOn(addr, n)

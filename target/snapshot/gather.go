@@ -135,8 +135,8 @@ func (s *Snapshot) AddMemory(blocks []Block) {
 	slices.SortFunc(s.Memory, byAddr)
 }
 
-// MarkOther marks as late what Memory has otherwise than blocks of it: they are of other
-// moments, and Memory has but one of them. It does so by words of 8 bytes.
+// MarkOther marks the words of Memory (8 bytes each) that differ from blocks as late: blocks are
+// copies of the same addresses at other moments, and Memory has room for one copy alone.
 func (s *Snapshot) MarkOther(blocks []Block) {
 	for _, b := range blocks {
 		i := sort.Search(len(s.Memory), func(i int) bool { return s.Memory[i].End() > b.Addr })
