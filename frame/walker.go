@@ -219,6 +219,14 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 		if !hit {
 			break
 		}
+		if hasFP {
+			w.window.lo, w.window.data = lo, data
+			var made int
+			if made, slot, pc, bound, fp = w.linked(slot, pc, bound, fp, pcs[i:], tail(cfas, i)); made > 0 {
+				i += made
+				sp = bound + toSP
+			}
+		}
 	}
 	w.window.lo, w.window.data = lo, data
 	if n = i - at; n == 0 {
@@ -233,6 +241,14 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 	}
 	c.level += n
 	return n, stop
+}
+
+// tail returns what is left of a buffer from position i on, nil of none.
+func tail(buffer []uint64, i int) []uint64 {
+	if buffer == nil {
+		return nil
+	}
+	return buffer[i:]
 }
 
 // emit puts a frame into the buffers.
