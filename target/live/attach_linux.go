@@ -121,10 +121,11 @@ type snapshot struct {
 	consistent bool // all threads are of one moment
 
 	copies []block
-	left   uint64    // how much more may be copied, bytes
-	spare  bool      // of a target that is to be sparing
-	lifted []block   // of one thread, in files.copyRoom
-	stuck  []*tracee // threads that were not let go, in turn
+	left   uint64         // how much more may be copied, bytes
+	deep   map[int]uint64 // how much to copy of the stacks of some threads, bytes, where it is more than stackCopy
+	spare  bool           // of a target that is to be sparing
+	lifted []block        // of one thread, in files.copyRoom
+	stuck  []*tracee      // threads that were not let go, in turn
 
 	masked  bool
 	pacMask uint64 // of code addresses; 0 where there is none
@@ -252,15 +253,17 @@ func (s *snapshot) blockedRegisters(x *tracee) {
 // interrupted by handlers on alternate stacks, and the vDSO, which has no file.
 func (s *snapshot) copyStacks(leader int) {
 	var stacks []uint64 // their stack pointers
+	most := map[uint64]uint64{}
 	for _, x := range s.tracer.tracees {
 		if sp, ok := x.regs.Get(hostArch.SP); ok && x.state != gone {
 			stacks = append(stacks, sp)
+			most[sp] = s.deep[x.tid]
 		}
 	}
 	for range maxSwitches {
 		var want []span
 		for _, sp := range stacks {
-			if w, ok := stackSpan(s.maps, sp, uint64(hostArch.RedZone)); ok {
+			if w, ok := stackSpan(s.maps, sp, uint64(hostArch.RedZone), max(stackCopy, most[sp])); ok {
 				want = append(want, w)
 			}
 		}

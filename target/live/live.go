@@ -115,10 +115,11 @@ func (t *Target) Warnings() []string { return t.files.warned() }
 // [Attach] returned and is not touched.
 func (t *Target) Close() error { return t.files.Close() }
 
-// Retake takes the picture of a [Target.Consistent] one anew, at one moment, and calls walk,
-// once, while all threads are held, for as long as that may be: what walk reads of their
-// Memory is of that moment. Threads returns others then, which walk should ask for. After
-// an error walk was not called, and the picture is as it was.
+// Retake takes the picture of a [Target.Consistent] one anew, at one moment, with as much of
+// the threads' stacks as was missing, and calls walk, once. Where walking lacked more than
+// stacks of some megabytes, all threads are held while walk runs, for as long as that may be:
+// what walk reads of their Memory is of that moment. Threads returns others then, which walk
+// should ask for. After an error walk was not called, and the picture is as it was.
 //
 // It is for stacks that were not whole at the first time ([Thread.MovedOn]): of each that
 // was walked before, walk takes as long as walking takes, and no more.

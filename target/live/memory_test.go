@@ -195,7 +195,7 @@ func TestStackSpan(t *testing.T) {
 		{^uint64(0) - 7, span{}, false},
 		{0, span{0x10000, 0x20000}, true},
 	} {
-		if got, ok := stackSpan(maps, c.sp, 128); got != c.want || ok != c.ok {
+		if got, ok := stackSpan(maps, c.sp, 128, stackCopy); got != c.want || ok != c.ok {
 			t.Errorf("SP %#x: %#x, %v, want %#x, %v", c.sp, got, ok, c.want, c.ok)
 		}
 	}

@@ -22,6 +22,8 @@ const (
 	lastHold  = 320 * time.Millisecond
 	// deeper is how much deeper a stack may have become since it was read last, bytes.
 	deeper = 256 << 10
+	// deepLimit is how much is copied of deep stacks at one moment, bytes: some milliseconds.
+	deepLimit = 8 << 20
 )
 
 // retake implements source.
@@ -115,10 +117,13 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	s := newSnapshot(f.proc, f, m.spare)
 	s.maps, s.consistent = t.maps, true
 	tr := &s.tracer
-	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20)) }
-	limit := min(firstHold<<(2*min(t.retakes, 4)), lastHold)
-	t.retakes++
 	before := t.threads // retaking is all that changes them
+	limit := min(firstHold<<(2*min(t.retakes, 4)), lastHold)
+	if s.deep = lackStacks(before); s.deep != nil {
+		limit = 0
+	}
+	tr.prepare = func(threads int) { f.prepare(min(threads*usualStack, 8<<20) + s.deeper()) }
+	t.retakes++
 	var threads []*Thread
 	h := newHold(tr, limit)
 	h.stop = func() error {
@@ -135,7 +140,7 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 		s.copyStacks(leader)
 		threads = s.threads(t, m)
 		for _, th := range threads {
-			th.view.held = true
+			th.view.held = limit > 0
 		}
 		return nil
 	}
@@ -161,6 +166,36 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 		}
 	}
 	return err
+}
+
+// lackStacks returns how much is to be copied of the stacks of threads that have moved on,
+// bytes, by thread, where that is all that walking lacked. It returns nil where a thread
+// lacked other memory, or copying would take longer than walking: then the threads are held
+// while they are walked.
+func lackStacks(threads []*Thread) map[int]uint64 {
+	deep, all := map[int]uint64{}, 0
+	for _, th := range threads {
+		if !th.view.moved.Load() {
+			continue
+		}
+		n := th.view.lacksStack()
+		if all += n; n == 0 || all > deepLimit {
+			return nil
+		}
+		deep[th.id] = uint64(n)
+	}
+	if len(deep) == 0 {
+		return nil
+	}
+	return deep
+}
+
+// deeper returns how much deep is in all, bytes.
+func (s *snapshot) deeper() (n int) {
+	for _, bytes := range s.deep {
+		n += int(bytes)
+	}
+	return n
 }
 
 // gone says why nothing can be read of the process any more; nil if it can be.
@@ -211,7 +246,7 @@ func (t *tracer) awaitOne(x *tracee) {
 // hold holds threads while somebody walks their stacks.
 type hold struct {
 	tracer  *tracer
-	limit   time.Duration // how long, at most
+	limit   time.Duration // how long, at most; 0: not at all
 	stop    func() error  // stops them, on the thread that traces them
 	release func()        // is called before they are let go
 	stopped chan error

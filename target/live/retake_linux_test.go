@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -216,6 +217,36 @@ func TestRetakeAll(t *testing.T) {
 	}
 	if err := attach(t, p.PID).Retake(func() { t.Error("walked") }); !errors.Is(err, errNotConsistent) {
 		t.Errorf("of threads in turn: %v", err)
+	}
+}
+
+// Of a deep stack as much is copied as it has, at one moment; the threads run on before it is
+// walked.
+func TestRetakeDeep(t *testing.T) {
+	const depth = 3 << 19
+	p, stack, heap := counting(t, "3", strconv.Itoa(depth))
+	tg := attachBy(t, p.PID, Options{Consistent: true})
+	th := counter(t, tg, stack)
+	word(t, th.Memory(), stack+depth)
+	if !th.MovedOn() {
+		t.Fatal("all of the stack was copied at first")
+	}
+	if err := tg.Retake(func() {
+		th := counter(t, tg, stack)
+		at := word(t, th.Memory(), stack)
+		eventually(t, "the threads are let go", func() bool {
+			var b [8]byte
+			tg.files.(*files).fetch(heap, b[:])
+			return binary.LittleEndian.Uint64(b[:]) > at+1
+		})
+		if word(t, th.Memory(), stack) != at {
+			t.Error("the stack has changed")
+		}
+		if word(t, th.Memory(), stack+depth); th.MovedOn() {
+			t.Error("the thread has moved on")
+		}
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 

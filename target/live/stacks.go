@@ -28,10 +28,9 @@ const (
 )
 
 // stackSpan returns the used part of the stack that sp points into: from the
-// red zone below it to the end of its mapping, or as much of it as is copied at
-// once. Where that mapping goes on for too long to be a stack alone (a heap that
+// red zone below it to the end of its mapping, or most bytes of it. Where that mapping goes on for too long to be a stack alone (a heap that
 // holds many, as Go's) that is less.
-func stackSpan(maps []procmaps.Mapping, sp, redZone uint64) (span, bool) {
+func stackSpan(maps []procmaps.Mapping, sp, redZone, most uint64) (span, bool) {
 	i, holds := procmaps.Find(maps, sp)
 	if holds && !maps[i].Read { // an overflown stack: sp is in the guard below it
 		i, holds = i+1, false
@@ -47,7 +46,7 @@ func stackSpan(maps []procmaps.Mapping, sp, redZone uint64) (span, bool) {
 	if !main && s.hi-s.lo > stackLimit {
 		s.hi = s.lo + stackWindow
 	}
-	s.hi = min(s.hi, s.lo+stackCopy)
+	s.hi = min(s.hi, s.lo+most)
 	return s, true
 }
 

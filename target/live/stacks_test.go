@@ -80,7 +80,7 @@ func FuzzInterruptedSP(f *testing.F) {
 			t.Fatalf("SP %#x was interrupted at %#x", sp, v)
 		}
 		maps := []procmaps.Mapping{{Lo: 0x1000, Hi: 0x3000, Read: true}, {Lo: sp &^ 0xfff, Hi: sp | 0xfff, Read: true}}
-		if s, ok := stackSpan(maps, v, 128); ok && s.lo >= s.hi {
+		if s, ok := stackSpan(maps, v, 128, stackCopy); ok && s.lo >= s.hi {
 			t.Fatalf("SP %#x: span %#x-%#x", v, s.lo, s.hi)
 		}
 	})

@@ -1,9 +1,10 @@
 /* A thread counts, in a word on its stack and in one on the heap, which are never further
  * apart than one. It prints their addresses. "counts THREADS" has so many threads more, which
- * count as well. */
+ * count as well; "counts THREADS BYTES" has the first thread count so deep on its stack. */
 #include "target.h"
 
 static volatile long *heap;
+static long depth;
 
 static void *count(void *arg) {
     volatile long local = 0;
@@ -17,12 +18,19 @@ static void *count(void *arg) {
     }
 }
 
+static void *deep(void *arg) {
+    volatile char room[depth];
+    room[0] = 0;
+    return (char *)count(arg) + room[0];
+}
+
 int main(int argc, char **argv) {
     arm();
     heap = malloc(sizeof *heap);
     SAY("ready\n");
     for (int i = argc > 1 ? atoi(argv[1]) : 0; i > 0; i--)
         start_thread(count, 0);
-    start_thread(count, (void *)heap);
+    depth = argc > 2 ? atol(argv[2]) : 1;
+    start_thread(deep, (void *)heap);
     block();
 }
