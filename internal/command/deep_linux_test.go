@@ -3,13 +3,13 @@ package command
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -64,14 +64,19 @@ func measured(t *testing.T, keep func(part []byte) bool, args ...string) (peak i
 	return peak, parts
 }
 
-// startDeep starts a program that calls itself so many times, with stack enough.
-func startDeep(t *testing.T, depth int) *gdbtest.Process {
+// startDeep starts a program that calls itself so many times, with stack enough, and then
+// blocks, or is busy.
+func startDeep(t *testing.T, depth int, busy bool) *gdbtest.Process {
 	t.Helper()
 	program := gdbtest.Build(t, "recurse.c", gdbtest.Plain...)
 	if out, err := exec.Command("/bin/sh", "-c", "ulimit -s 1000000").CombinedOutput(); err != nil {
 		t.Skipf("ulimit -s: %s", out)
 	}
-	return gdbtest.Start(t, "/bin/sh", "-c", fmt.Sprintf(`ulimit -s 1000000 && exec "$0" %d`, depth), program)
+	const deep = `ulimit -s 1000000 && exec "$0" "$@"`
+	if busy {
+		return gdbtest.StartRunning(t, "/bin/sh", "-c", deep, program, strconv.Itoa(depth), "busy")
+	}
+	return gdbtest.Start(t, "/bin/sh", "-c", deep, program, strconv.Itoa(depth))
 }
 
 // calls counts the frames of the two functions that call each other.
@@ -88,13 +93,14 @@ func calls(n *int) func([]byte) bool {
 // come: for a million frames it is no more than 32 MiB more than for a thousand.
 func TestDeepStackMemory(t *testing.T) {
 	const grown = 32 << 10 // KiB
-	shallow := startDeep(t, 1000)
+	shallow := startDeep(t, 1000, false)
 	least, _ := measured(t, calls(new(int)), "attach", strconv.Itoa(shallow.PID))
 	for _, tt := range []struct {
 		depth int
+		busy  bool
 		args  []string
-	}{{1_000_000, nil}, {150_000, []string{"--json"}}, {150_000, []string{"--consistent"}}, {150_000, []string{"open"}}} {
-		p := startDeep(t, tt.depth)
+	}{{1_000_000, false, nil}, {1_000_000, true, nil}, {150_000, false, []string{"--json"}}, {150_000, false, []string{"--consistent"}}, {150_000, false, []string{"open"}}} {
+		p := startDeep(t, tt.depth, tt.busy)
 		args := append([]string{"attach", strconv.Itoa(p.PID)}, tt.args...)
 		if len(tt.args) > 0 && tt.args[0] == "open" {
 			file := filepath.Join(t.TempDir(), "snapshot")
@@ -109,10 +115,14 @@ func TestDeepStackMemory(t *testing.T) {
 			t.Errorf("sfwalk %s: %d calls, want %d: %q", args[0], n, tt.depth, lines)
 		}
 		if peak > least+grown {
-			t.Errorf("sfwalk %s %q: %d KiB for %d frames, %d for 1000", args[0], tt.args, peak, tt.depth, least)
+			t.Errorf("sfwalk %s %q: busy %v: %d KiB for %d frames, %d for 1000", args[0], tt.args, tt.busy, peak, tt.depth, least)
 		}
-		t.Logf("%s %q: %d KiB for %d frames, %d KiB for 1000", args[0], tt.args, peak, tt.depth, least)
-		p.Exit(t)
+		t.Logf("%s %q, busy %v: %d KiB for %d frames, %d KiB for 1000", args[0], tt.args, tt.busy, peak, tt.depth, least)
+		if !tt.busy {
+			p.Exit(t)
+		} else if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -14,8 +14,7 @@ const (
 	// Of a target that is to be sparing:
 	spareFirst   = 64 << 20  // all copies that are made at first
 	spareLimit   = 96 << 20  // all copies together
-	spareKeep    = 8 << 20   // copies of one thread that are kept,
-	spareHeld    = 16 << 20  // where they were made while it was held
+	spareKeep    = 8 << 20   // copies of one thread that are kept
 	guardGap     = 1 << 20   // an SP this far below a stack has overflown it
 	ucontextSpan = 256 << 10 // searched for a signal frame, above SP
 	maxSwitches  = 4         // alternate stacks within one another

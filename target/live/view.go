@@ -164,17 +164,9 @@ func (v *view) take(addr uint64) *block {
 	return nil
 }
 
-// keeps reports whether copies of n bytes more are kept. What was read while the thread was
-// held is lost otherwise; of one that stands still it can be read again.
-func (v *view) keeps(n int64) bool {
-	switch {
-	case !v.memory.spare:
-		return true
-	case v.held:
-		return v.size+n <= spareHeld
-	}
-	return v.size+n <= spareKeep
-}
+// keeps reports whether copies of n bytes more are kept. Of a thread that stands still what is
+// not kept can be read again.
+func (v *view) keeps(n int64) bool { return !v.memory.spare || v.size+n <= spareKeep }
 
 // pass puts a copy in that is not kept: there is room for a few, and then the oldest goes. What
 // is read of it once more is copied once more.

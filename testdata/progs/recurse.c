@@ -2,7 +2,7 @@
  *
  * Proves: a deep stack is whole, in order and in time linear in its depth.
  *
- *   recurse [DEPTH]      default 20000
+ *   recurse [DEPTH [busy]]      default 20000; busy: leaf runs on
  *
  * main > even/odd (in turn, DEPTH frames in all) > leaf > block. even and odd
  * have different frame sizes.
@@ -13,8 +13,12 @@
 
 long odd(long n);
 
+static int busy;
+
 NOINLINE long leaf(long n) {
     ready();
+    while (busy)
+        KEEP(n);
     block();
     KEEP(n);
     return n;
@@ -37,5 +41,6 @@ NOINLINE long odd(long n) {
 
 int main(int argc, char **argv) {
     arm();
+    busy = argc > 2;
     return (int)even(argc > 1 ? number(argv[1]) : 20000);
 }
