@@ -73,7 +73,7 @@ func collectLate() {
 
 // deep is the level from which on a stack may be so deep that what is copied of it, and of no
 // use any more, is most of the memory in use.
-const deep = 10_000
+const deep = 50_000
 
 // collectOften has garbage collected when it is a third of the memory in use, not half.
 var collectOften = sync.OnceFunc(func() {
