@@ -2,6 +2,8 @@
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests (some with the race detector),
 #               those of the file formats on emulated hosts as well
+# make releases the same in roots of Debian's releases, which it makes: by root, with debootstrap,
+#               in .cache/releases, 3 GB each; one after the other (RELEASES=trixie chooses)
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each, as many at a time as there are processors;
@@ -27,7 +29,7 @@ PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils 
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
             nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf
 
-.PHONY: all build demo test race hosts deps vet cross fuzz bench soak clean
+.PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak clean
 
 all: build
 
@@ -62,6 +64,13 @@ test: deps vet hosts
 	$(GO) test -race -timeout 9m ./target/live & live=$$!; \
 	$(GO) test -race -run '$(MEET)' ./cfi ./frame ./sframe ./sniffer ./symbol ./target/core; meet=$$?; \
 	wait $$live && exit $$meet
+
+# Other releases have other compilers, assemblers, debuggers and emulators.
+RELEASES := bookworm trixie testing
+
+releases:
+	@failed=; for r in $(RELEASES); do .ci/release $$r make test || failed="$$failed $$r"; done; \
+	if [ -n "$$failed" ]; then echo "make releases: failed, or not tested:$$failed"; exit 1; fi
 
 race: deps
 	$(GO) test -race -timeout 9m -run '$(MEET)' ./internal/command ./sniffer/external ./delve/front
