@@ -81,7 +81,7 @@ func (m *machine) prepare() {
 // prepared makes the kept state the current one, if it is of this CIE.
 func (m *machine) prepared() bool {
 	p := m.s.preparedAt(m.fde.CIE.Offset).Load()
-	if p == nil || p.cie != m.fde.CIE {
+	if p == nil || p.cie.Offset != m.fde.CIE.Offset || p.cie.program != m.fde.CIE.program {
 		return false
 	}
 	m.top, m.left = p.top, p.left
