@@ -8,12 +8,16 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// maxHeaderRead bounds the program headers read from memory: 65535 of 56 bytes.
-const maxHeaderRead = 65535 * 56
+const (
+	// maxHeaderRead bounds the program headers read from memory: 65535 of 56 bytes.
+	maxHeaderRead = 65535 * 56
+	// maxBehind bounds how far behind the last segment section headers are looked for.
+	maxBehind = 1 << 20
+)
 
 // MemoryImage opens the ELF image that is mapped at base, for a module whose
-// file cannot be had (the vDSO, a deleted library). Section headers are used
-// only where they are mapped too, as the vDSO's are.
+// file cannot be had (the vDSO, a deleted library). limit says how much may be mapped
+// there. Section headers are used only where they are mapped too, as the vDSO's are.
 func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 	if mem == nil {
 		mem = NoMemory
@@ -49,14 +53,40 @@ func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 		r.segs = append(r.segs, p.ProgHeader)
 		size = max(size, p.Off+p.Filesz)
 	}
-	// The last segment's page is mapped whole, and the vDSO keeps its section
-	// headers there.
+	// The last segment's page is mapped whole, and the vDSO keeps its section headers there.
+	// They may go on for more pages: the kernel maps all of the vDSO's file.
 	size = (size + 0xfff) &^ 0xfff
+	if end := (h.SectionsEnd() + 0xfff) &^ 0xfff; end > size && end <= min(size+maxBehind, limit) {
+		r.behind(size, end)
+		size = end
+	}
 	im, err := OpenImage(r, int64(size))
+	if err == nil && !im.sectionsFit() { // something else stands where they were in the file
+		im, err = OpenImage(h.WithoutSections(r), int64(size))
+	}
 	if err == nil {
 		im.slid, im.inMemory = r.base, true
 	}
 	return im, err
+}
+
+// sectionsFit reports whether the section headers are of the file whose segments there are: what
+// is loaded lies as far from a segment's beginning in memory as it does in the file.
+func (im *Image) sectionsFit() bool {
+	loaded := func(s *elf.Section) bool {
+		for _, p := range im.Progs {
+			if p.Type == elf.PT_LOAD && s.Addr-p.Vaddr < p.Memsz {
+				return s.Type == elf.SHT_NOBITS || s.Addr-p.Vaddr == s.Offset-p.Off
+			}
+		}
+		return s.Size == 0
+	}
+	for _, s := range im.file.Sections {
+		if s.Flags&elf.SHF_ALLOC != 0 && s.Flags&elf.SHF_TLS == 0 && !loaded(s) {
+			return false
+		}
+	}
+	return true
 }
 
 // mappedFile shows the loaded segments of a mapped ELF file at their places in
@@ -65,6 +95,17 @@ type mappedFile struct {
 	mem  Memory
 	base uint64 // load bias, once segs are known; before that the address of the file's first byte
 	segs []elf.ProgHeader
+	rest *elf.ProgHeader // the pages behind the last segment; nil if they are not wanted
+}
+
+// behind shows the file's bytes from lo to hi as well, which follow its last segment in memory
+// as they do in the file. There are none where that segment ends with .bss.
+func (r *mappedFile) behind(lo, hi uint64) {
+	for _, s := range r.segs {
+		if (s.Off+s.Filesz+0xfff)&^0xfff == lo && s.Memsz <= s.Filesz {
+			r.rest = &elf.ProgHeader{Vaddr: s.Vaddr + (lo - s.Off), Off: lo, Filesz: hi - lo}
+		}
+	}
 }
 
 func (r *mappedFile) ReadAt(p []byte, off int64) (n int, err error) {
@@ -109,6 +150,9 @@ func (r *mappedFile) address(off uint64) (addr, room uint64, ok bool) {
 		if off >= lo && off < hi {
 			return r.base + s.Vaddr + (off - s.Off), hi - off, true
 		}
+	}
+	if s := r.rest; s != nil && off-s.Off < s.Filesz {
+		return r.base + s.Vaddr + (off - s.Off), s.Off + s.Filesz - off, true
 	}
 	return 0, 0, false
 }

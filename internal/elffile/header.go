@@ -51,6 +51,16 @@ func ReadHeader(r io.ReaderAt) (h Header, err error) {
 	return h, nil
 }
 
+// SectionsEnd returns where the section headers end in the file, 0 if there are none, or more than
+// the file header counts.
+func (h *Header) SectionsEnd() uint64 {
+	size := uint64(h.shnum) * uint64(h.shentsize)
+	if h.ShOff == 0 || size == 0 || h.ShOff > 1<<62 {
+		return 0
+	}
+	return h.ShOff + size
+}
+
 // WithoutSections shows an ELF file as if it had no section headers.
 func (h *Header) WithoutSections(r io.ReaderAt) io.ReaderAt { return &withoutSections{r, h} }
 

@@ -126,7 +126,9 @@ func (f *Files) image(m *target.Module, deleted bool) (*target.Image, error) {
 		return nil, fmt.Errorf("%s: it is not mapped", path)
 	}
 	if path == "[vdso]" {
-		im, err := target.MemoryImage(f.mem, mappings[0].Lo, mappings[len(mappings)-1].Hi-mappings[0].Lo)
+		// Its section headers are mapped behind its segments, and so may be behind what is known
+		// to be mapped of it: by the segments alone, where the target has no list of mappings.
+		im, err := target.MemoryImage(f.mem, mappings[0].Lo, maxImage)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
