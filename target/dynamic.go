@@ -36,14 +36,22 @@ func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 	}
 	n := uint64(0)
 	if hash != 0 {
-		if b := im.Loaded(hash, 8); len(b) == 8 {
-			n = uint64(im.Order.Uint32(b[4:])) // nchain is the number of symbols
+		// nbucket, and nchain, which is the number of symbols.
+		if im.Machine == elf.EM_S390 {
+			if b := im.Loaded(hash, 16); len(b) == 16 { // its entries have 8 bytes
+				n = im.Order.Uint64(b[8:])
+			}
+		} else if b := im.Loaded(hash, 8); len(b) == 8 {
+			n = uint64(im.Order.Uint32(b[4:]))
 		}
 	}
 	if n == 0 && gnuhash != 0 {
 		n = im.gnuHashSymbols(gnuhash)
 	}
 	if n == 0 || symtab == 0 || strtab == 0 {
+		return nil, nil, false
+	}
+	if n > uint64(im.size) {
 		return nil, nil, false
 	}
 	table = im.Loaded(symtab, n*symbolSize64)
