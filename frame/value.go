@@ -1,7 +1,7 @@
 package frame
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
@@ -45,5 +45,5 @@ func (v Value) String() string {
 	case NotSaved:
 		return "<not saved>"
 	}
-	return fmt.Sprintf("%#x", v.Bits)
+	return "0x" + strconv.FormatUint(v.Bits, 16)
 }

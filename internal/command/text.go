@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/printable"
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
@@ -159,9 +158,8 @@ func (p *textPrinter) level(n int) {
 	p.byte('#')
 	before := len(p.buf)
 	p.number(uint64(n))
-	for p.byte(' '); len(p.buf) < before+3; {
-		p.byte(' ')
-	}
+	p.byte(' ')
+	p.pad(before + 3)
 }
 
 func (p *textPrinter) address(pc uint64) {
@@ -262,13 +260,22 @@ func (p *textPrinter) registers(regs []register) {
 			p.text("      ")
 		}
 		before := len(p.buf)
-		p.buf = printable.Appendf(p.buf, "%-7s %s", r.Name, r.Value)
+		p.text(r.Name)
+		p.pad(before + 7)
+		p.byte(' ')
+		p.text(r.Value)
 		if i%3 == 2 || i == len(regs)-1 {
 			p.byte('\n')
 			continue
 		}
-		for p.byte(' '); len(p.buf) < before+28; {
-			p.byte(' ')
-		}
+		p.byte(' ')
+		p.pad(before + 28)
+	}
+}
+
+// pad writes blanks until so many bytes are on the page.
+func (p *textPrinter) pad(to int) {
+	for len(p.buf) < to {
+		p.byte(' ')
 	}
 }

@@ -253,6 +253,7 @@ func (w *walker) detail(x *frm, f *frame.Frame) {
 	x.Guess = row.Flags&trad.Guess != 0
 	x.MovedOn = f.MovedOn()
 	if w.flags.registers {
+		x.Registers = make([]register, 0, len(a.Regs))
 		for _, r := range a.Regs {
 			x.Registers = append(x.Registers, register{r.Name, f.Register(r.Num).String()})
 		}
