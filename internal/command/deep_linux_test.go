@@ -99,15 +99,24 @@ func TestDeepStackMemory(t *testing.T) {
 		depth int
 		busy  bool
 		args  []string
-	}{{1_000_000, false, nil}, {1_000_000, true, nil}, {150_000, false, []string{"--json"}}, {150_000, false, []string{"--consistent"}}, {150_000, false, []string{"open"}}} {
+	}{
+		{1_000_000, false, nil}, {1_000_000, true, nil}, {150_000, false, []string{"--json"}},
+		{150_000, false, []string{"--consistent"}}, {150_000, false, []string{"open"}},
+		{300_000, false, []string{"core"}}, {300_000, false, []string{"remote"}},
+	} {
 		p := startDeep(t, tt.depth, tt.busy)
 		args := append([]string{"attach", strconv.Itoa(p.PID)}, tt.args...)
-		if len(tt.args) > 0 && tt.args[0] == "open" {
-			file := filepath.Join(t.TempDir(), "snapshot")
+		switch file := filepath.Join(t.TempDir(), "core"); {
+		case slices.Contains(tt.args, "open"):
 			if _, _, err := command("attach", strconv.Itoa(p.PID), "--max-frames", "1", "--save", file); err != nil {
 				t.Fatal(err)
 			}
 			args = []string{"open", file}
+		case slices.Contains(tt.args, "core"):
+			gcore(t, p.PID, file)
+			args = []string{"core", file}
+		case slices.Contains(tt.args, "remote"):
+			args = []string{"remote", "localhost:" + gdbserver(t, p.PID), "--resume"}
 		}
 		n := 0
 		peak, lines := measured(t, calls(&n), args...)

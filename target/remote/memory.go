@@ -11,8 +11,9 @@ import (
 // its bounds, so that what can be read is.
 const page = 4096
 
-// maxCached bounds what is kept of memory, bytes.
-const maxCached = 16 << 20
+// maxCached bounds what is kept of memory, bytes: of a deep stack, the inner part is not
+// needed any more.
+const maxCached = 8 << 20
 
 // memory reads the target's memory in blocks, and keeps them: the target stands
 // still, and every round trip costs.
@@ -22,7 +23,9 @@ type memory struct {
 
 	mu     sync.Mutex
 	blocks map[uint64][]byte // by address / block: as much of each as could be read
-	size   uint64
+	came   []uint64          // the keys of blocks in the order in which they came, as a ring
+	oldest int               // of came, once there is no room for more
+	spare  []byte            // for the next block
 }
 
 func newMemory(s *session) *memory {
@@ -77,17 +80,31 @@ func (m *memory) fetch(index uint64, of *Thread) ([]byte, error) {
 		since := m.s.link.now()
 		defer func() { of.took += m.s.link.now().Sub(since) }()
 	}
-	b := make([]byte, m.block)
-	n, err := m.s.readMemory(index*m.block, b)
+	if m.spare == nil {
+		m.spare = make([]byte, m.block)
+	}
+	n, err := m.s.readMemory(index*m.block, m.spare)
 	if err != nil {
 		return nil, err
 	}
-	if m.size += m.block; m.size > maxCached {
-		clear(m.blocks)
-		m.size = m.block
+	b := m.spare[:n]
+	m.keep(index, b)
+	return b, nil
+}
+
+// keep keeps a block, in the place of the oldest one where there are many.
+func (m *memory) keep(index uint64, b []byte) {
+	m.spare = nil
+	if uint64(len(m.came)) < maxCached/m.block {
+		m.came = append(m.came, index)
+	} else {
+		old := m.came[m.oldest]
+		m.spare = m.blocks[old][:m.block]
+		delete(m.blocks, old)
+		m.came[m.oldest] = index
+		m.oldest = (m.oldest + 1) % len(m.came)
 	}
-	m.blocks[index] = b[:n]
-	return b[:n], nil
+	m.blocks[index] = b
 }
 
 // forget drops what was read: the target has moved on.
@@ -98,7 +115,7 @@ func (m *memory) forget(threads []*Thread) {
 		th.took, th.over = 0, false
 	}
 	clear(m.blocks)
-	m.size = 0
+	m.came, m.oldest = m.came[:0], 0
 }
 
 // readMemory asks the stub. It returns how many bytes there are; an error is of
