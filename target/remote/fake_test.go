@@ -142,15 +142,21 @@ func (s *fakeStub) dialContext(t *testing.T, ctx context.Context, o Options) (*T
 	if err != nil {
 		t.Fatal(err)
 	}
+	served := make(chan net.Conn, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer close(served)
 		if conn, err := l.Accept(); err == nil {
+			served <- conn
 			s.serve(conn)
 		}
 	}()
 	t.Cleanup(func() {
 		l.Close()
+		if conn := <-served; conn != nil {
+			conn.Close() // a test that fails may have left the target open
+		}
 		<-done
 	})
 	if o.Timeout == 0 {

@@ -110,3 +110,26 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// A stub that falls silent is waited for until the limit is over, and not for as long as an
+// answer may take.
+func TestLimitOfSilence(t *testing.T) {
+	stub := sleepy()
+	stub.answer = func(packet string) any {
+		if packet[0] == 'm' {
+			return silent{}
+		}
+		return nil
+	}
+	tg, err := stub.dial(t, Options{Timeout: 3 * time.Second, Limit: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tg.s.mu.Lock()
+	end := tg.s.link.end
+	tg.s.link.now = func() time.Time { return end.Add(-time.Millisecond) }
+	tg.s.mu.Unlock()
+	if _, err := tg.Memory().ReadMemory(0x1000, make([]byte, 8)); !errors.Is(err, ErrLimit) {
+		t.Errorf("error %v, want %v", err, ErrLimit)
+	}
+}
