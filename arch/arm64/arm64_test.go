@@ -130,6 +130,26 @@ func TestReadFrameCases(t *testing.T) {
 			"CFA=sp+32 RA=[CFA-24] FP=[CFA-32] mangled-ra", "CFA=sp+32 RA=[CFA-24] FP=[CFA-32] mangled-ra",
 			"CFA=sp RA=same FP=same mangled-ra in-prologue",
 		}},
+		// gcc 14 -O2 of a function with 4 KiB on the stack that calls one of the same file, of
+		// which it knows that it leaves x12 alone. Its own table has CFA=sp+4112 until the last.
+		{"size kept across a call", insns(0xd282020c, 0xcb2c63ff, 0x910043e3, 0xaa0003e4, 0xaa0303e0, 0xa9007bfd, 0x910003fd, blNext,
+			0xd282020c, 0x8b040060, blNext, 0xa9407bfd, 0x38646860, 0x8b2c63ff, ret), []string{
+			"CFA=sp RA=same FP=same in-prologue",      // mov x12, #0x1010
+			"CFA=sp RA=same FP=same in-prologue",      // sub sp, sp, x12
+			"CFA=sp+4112 RA=same FP=same in-prologue", // add x3, sp, #16
+			"CFA=sp+4112 RA=same FP=same in-prologue", // mov x4, x0
+			"CFA=sp+4112 RA=same FP=same in-prologue", // mov x0, x3
+			"CFA=sp+4112 RA=same FP=same in-prologue", // stp x29, x30, [sp]
+			"CFA=sp+4112 RA=[CFA-4104] FP=[CFA-4112] in-prologue",
+			"CFA=x29+4112 RA=[CFA-4104] FP=[CFA-4112]",
+			"CFA=x29+4112 RA=[CFA-4104] FP=[CFA-4112]", // mov x12, #0x1010
+			"CFA=x29+4112 RA=[CFA-4104] FP=[CFA-4112]",
+			"CFA=x29+4112 RA=[CFA-4104] FP=[CFA-4112]", // bl
+			"CFA=x29+4112 RA=[CFA-4104] FP=[CFA-4112]", // ldp x29, x30, [sp]
+			"CFA=sp+4112 RA=[CFA-4104] FP=[CFA-4112]",
+			"CFA=sp+4112 RA=[CFA-4104] FP=[CFA-4112]", // add sp, sp, x12
+			"CFA=sp RA=same FP=same",
+		}},
 	} {
 		for i, want := range tt.want {
 			row, why := readFrame(tt.code, start, start+uint64(size*i))

@@ -274,6 +274,8 @@ func (o *op) control(w uint32, at int) {
 			o.nop = true
 		case 8, 10, 12, 14: // pacia1716, pacib1716, autia1716, autib1716
 			o.kill = bit(x17)
+		case 40: // chkfeat
+			o.kill = bit(x16)
 		}
 	case w>>20 == 0xd53 || w>>19 == 0xd528>>3: // mrs, sysl
 		o.kill = bit(x(rd(w)))
@@ -357,9 +359,9 @@ func (o *op) float(w uint32) {
 func (o *op) scalable(w uint32) {
 	o.kill = bit(v(rd(w)))
 	switch {
-	case w&0xffa0f800 == 0x04205000: // addvl, addpl
+	case w&0xffa0f000 == 0x04205000: // addvl, addpl; addsvl, addspl
 		o.kill = bit(xsp(rd(w)))
-	case w&0xff20f000 == 0x0420e000, w&0xfffff800 == 0x04bf5000, w&0xff200000 == 0x25200000: // cntb and so on, rdvl, counts of predicates
+	case w&0xff20f000 == 0x0420e000, w&0xfffff000 == 0x04bf5000, w&0xff200000 == 0x25200000: // cntb and so on, rdvl and rdsvl, counts of predicates
 		o.kill |= bit(x(rd(w)))
 	case w>>29 == 7: // stores
 		o.kill = 0

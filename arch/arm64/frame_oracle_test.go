@@ -114,6 +114,7 @@ type tally struct {
 	wrong, wrongGuess, other, unknown, unlike         int
 	epilogues, wrongEpilogue, returns, seenReturns, n int
 	missed                                            map[string]int
+	wrongIn                                           map[uint64]bool // functions that have wrong rows
 }
 
 func (c *tally) String() string {
@@ -130,7 +131,7 @@ func compareAll(t *testing.T, file string) *tally {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	c := &tally{missed: map[string]int{}}
+	c := &tally{missed: map[string]int{}, wrongIn: map[uint64]bool{}}
 	for _, fde := range readFDEs(t, file) {
 		code := codeOf(t, f, fde.lo, fde.hi, 256)
 		if code == nil {
@@ -164,7 +165,9 @@ func compareAll(t *testing.T, file string) *tally {
 			row, why := a.row(fde.lo, int32(pc-fde.lo))
 			if why != "" {
 				c.none++
-				c.missed[why]++
+				if c.missed[why]++; c.missed[why] <= 4 {
+					t.Logf("%s: %#x of %#x: no row: %s", filepath.Base(file), pc, fde.lo, why)
+				}
 				continue
 			}
 			i, _ := a.around(int32(pc - fde.lo))
@@ -186,6 +189,7 @@ func compareAll(t *testing.T, file string) *tally {
 			}
 			if len(bad) > 0 {
 				c.wrong++
+				c.wrongIn[fde.lo] = true
 			}
 			if len(bad)+len(other) > 0 && c.n < 12 {
 				c.n++
@@ -379,11 +383,11 @@ func TestOracleLibraries(t *testing.T) {
 	for _, tt := range []struct {
 		file          string
 		sure, unknown int // at least, at most, per cent
-		wrong, other  int // at most: the resolver of lazy binding; longjmp, clone
+		wrong, other  int // functions, rows at most: the resolver of lazy binding, whose table is wrong at its ends; longjmp, clone
 	}{
 		{"libm.so.6", 94, 0, 0, 0},
-		{"ld-linux-aarch64.so.1", 97, 1, 5, 20},
-		{"libc.so.6", 88, 1, 25, 20},
+		{"ld-linux-aarch64.so.1", 97, 1, 1, 20},
+		{"libc.so.6", 88, 1, 0, 20},
 	} {
 		file := "/usr/aarch64-linux-gnu/lib/" + tt.file
 		if _, err := os.Stat(file); err != nil {
@@ -391,7 +395,7 @@ func TestOracleLibraries(t *testing.T) {
 		}
 		c := compareAll(t, file)
 		t.Logf("%s: %v", tt.file, c)
-		if 100*c.sure < tt.sure*c.total || 100*c.unknown > tt.unknown*c.total || c.wrong > tt.wrong || c.other > tt.other {
+		if 100*c.sure < tt.sure*c.total || 100*c.unknown > tt.unknown*c.total || len(c.wrongIn) > tt.wrong || c.other > tt.other {
 			t.Errorf("%s: too many are wrong or missing", tt.file)
 		}
 	}
