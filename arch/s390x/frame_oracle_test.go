@@ -87,6 +87,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			want := f.at(pc)
 			o, _ := a.around(int32(pc - f.lo))
 			bad, other, unlike := differs(&a.states[o], &row, want)
+			other = slices.DeleteFunc(other, func(d string) bool { return f.refuted(d, pcs, text) })
 			if row.Lo != pc && !misread {
 				bad = append(bad, fmt.Sprintf("the row begins at %#x", row.Lo))
 			}
@@ -119,6 +120,52 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 		}
 	}
 	return c
+}
+
+// refuted reports whether the code, as objdump reads it, refutes a table that difference is
+// about: it never says a word of a register that the code writes, as those of hand-written code
+// that uses vectors; or it has it in a slot where the code never stores it: the dynamic
+// linker's resolver stores v24 to v31, and its table says 24 to 31, which are f8 to f15.
+func (f *oracleFDE) refuted(difference string, pcs []uint64, text map[uint64]string) bool {
+	name, rest, _ := strings.Cut(difference, " ")
+	ours, theirs, _ := strings.Cut(rest, ", oracle ")
+	said := slices.ContainsFunc(f.rows, func(r oracleRow) bool { w := r.regs[name]; return w != "" && w != "u" && w != "s" })
+	switch i, _ := slices.BinarySearch(pcs, f.lo); {
+	case ours == "" && theirs == "u" && !said:
+		return touches(pcs[i:], f.hi, text, name, false)
+	case ours == "u" && strings.HasPrefix(theirs, "c"):
+		return !touches(pcs[i:], f.hi, text, name, true)
+	}
+	return false
+}
+
+// touches reports whether an instruction before hi stores a register, or else gets it a value.
+func touches(pcs []uint64, hi uint64, text map[uint64]string, name string, store bool) bool {
+	for _, pc := range pcs {
+		if pc >= hi {
+			break
+		}
+		op, args, _ := strings.Cut(text[pc], "\t")
+		first, args, _ := strings.Cut(args, ",")
+		if strings.HasPrefix(op, "st") != store || !store && strings.HasPrefix(op, "c") || !strings.HasPrefix(first, "%"+name[:1]) {
+			continue
+		}
+		lo, last := registerNumber(first), registerNumber(first)
+		if op == "lmg" || op == "stmg" || op == "lm" || op == "stm" {
+			second, _, _ := strings.Cut(args, ",")
+			last = registerNumber(second)
+		}
+		if n := registerNumber("%" + name); lo <= n && n <= last {
+			return true
+		}
+	}
+	return false
+}
+
+// registerNumber is that of a register as objdump writes it.
+func registerNumber(register string) int {
+	n, _ := strconv.Atoi(strings.TrimLeft(strings.TrimSpace(register), "%rf"))
+	return n
 }
 
 // epilogue compares what readEpilogue says of one instruction.

@@ -143,7 +143,7 @@ func readBoundaries(t testing.TB, file string) (pcs []uint64, text map[uint64]st
 		}
 		pcs = append(pcs, pc)
 		text[pc] = rest
-	}, "s390x-linux-gnu-objdump", "-d", "-w", "--no-show-raw-insn", file)
+	}, "s390x-linux-gnu-objdump", "-d", "-z", "-w", "--no-show-raw-insn", file)
 	slices.Sort(pcs)
 	return pcs, text
 }
