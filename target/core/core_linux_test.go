@@ -158,7 +158,7 @@ func TestModules(t *testing.T) {
 	tg := opened(t, path, Options{})
 	start := map[string]uint64{} // of each file, by gdb's reading of NT_FILE
 	said := gdb(t, program, path, "info proc mappings")
-	for _, m := range regexp.MustCompile(`(?m)^ +0x([0-9a-f]+) +0x[0-9a-f]+ +0x[0-9a-f]+ +0x0 +(/.*)$`).FindAllStringSubmatch(said, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^ *0x([0-9a-f]+) +0x[0-9a-f]+ +0x[0-9a-f]+ +0x0 +(/.*?) *$`).FindAllStringSubmatch(said, -1) {
 		start[m[2]], _ = strconv.ParseUint(m[1], 16, 64)
 	}
 	seen := 0

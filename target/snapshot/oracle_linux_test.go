@@ -99,8 +99,8 @@ func TestGDBReads(t *testing.T) {
 				}
 			}
 			for _, want := range []string{
-				`0x5555551000 +0x5555553000 +0x2000 +0x1000 +/usr/bin/server\n`,
-				`0x5555560000 +0x5555562000 +0x2000 +0x1000 +/lib/gone.so`,
+				`0x0*5555551000 +0x0*5555553000 +0x2000 +0x1000 +/usr/bin/server *\n`,
+				`0x0*5555560000 +0x0*5555562000 +0x2000 +0x1000 +/lib/gone.so`,
 				`AT_SYSINFO_EHDR .*0x5555550000`,
 				fmt.Sprintf(`0x5555551ffc:\s+%s\s+%s\n`, xb(s.Memory[0].Data[0x7fc:]), xb(s.Memory[1].Data[:4])),
 				fmt.Sprintf(`0x6000000020:\s+%s\n`, xb(s.Memory[2].Data[32:])),
