@@ -41,11 +41,13 @@ func TestEncodeReadByBinutils(t *testing.T) {
 		// parseGolden takes the address from the section's line of readelf.
 		return append([]byte(" .sframe PROGBITS 0000000000000000 \n"), text...), ok && bytes.Contains(text, []byte("func idx"))
 	}
-	understood := 0
+	var understood [V3 + 1]int
+	sections, relative := 0, 0
 	for _, fx := range fixtures {
-		if fx.abi == S390X { // 2.40 does not know it
+		if fx.abi == S390X { // 2.40 to 2.44 do not know it
 			continue
 		}
+		sections++
 		src, _ := openFixture(t, fx.name)
 		c := contents(t, src)
 		for v := V1; v <= V3; v++ {
@@ -53,13 +55,21 @@ func TestEncodeReadByBinutils(t *testing.T) {
 			data := encode(t, out, 0)
 			text, ok := dump(data)
 			if !ok {
+				if v == V2 && out.Flags&FDEFuncStartPCRel != 0 {
+					relative++ // which 2.44, the first with V2, does not know
+				}
 				continue
 			}
-			understood++
+			understood[v]++
 			t.Run(fx.name+" in "+v.String(), func(t *testing.T) { sameSection(t, mustOpen(t, data, 0), parseGolden(t, text)) })
 		}
 	}
-	if understood < 9 {
-		t.Errorf("objdump understood %d sections", understood)
+	if understood[V1]+understood[V2]+understood[V3] == 0 {
+		t.Error("objdump understood no section")
+	}
+	for v, n := range understood {
+		if n != 0 && n != sections && (Version(v) != V2 || n+relative != sections) {
+			t.Errorf("objdump understood %d of %d sections of %v", n, sections, Version(v))
+		}
 	}
 }
