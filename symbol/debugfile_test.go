@@ -191,7 +191,7 @@ func entryPoint(t *testing.T, file string) uint64 {
 }
 
 // miniDebug strips calls.c's program but for .gnu_debugdata, made as Fedora does.
-func miniDebug(t *testing.T) (program string) {
+func miniDebug(t *testing.T, xz string) (program string) {
 	t.Helper()
 	program = compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc")
 	gdbtest.Tool(t, "xz")
@@ -201,13 +201,13 @@ func miniDebug(t *testing.T) (program string) {
 		comm -13 dynsyms funcsyms > keep
 		objcopy --only-keep-debug program full
 		objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols=keep full mini
-		xz mini
+		`+xz+` mini
 		objcopy -S --add-section .gnu_debugdata=mini.xz program`)
 	return program
 }
 
 func TestMiniDebug(t *testing.T) {
-	program := miniDebug(t)
+	program := miniDebug(t, "xz -T2") // with sizes in its blocks, as is usual since xz 5.6
 	addresses := textAddresses(t, program, ".text", 1)
 	s := New(Options{})
 	_, _, symbols := compare(t, s, program, askGDB(t, program, addresses))
@@ -218,7 +218,7 @@ func TestMiniDebug(t *testing.T) {
 
 // Every damage to .gnu_debugdata is said, and none costs more than it may.
 func TestMiniDebugDamaged(t *testing.T) {
-	f, err := os.Open(miniDebug(t))
+	f, err := os.Open(miniDebug(t, "xz -T1"))
 	if err != nil {
 		t.Fatal(err)
 	}
