@@ -227,6 +227,28 @@ func TestRootIsNotLeft(t *testing.T) {
 	}
 }
 
+// A sysroot may be a path from where the command was started.
+func TestRelativeRoot(t *testing.T) {
+	tg, _, plugin := process(t)
+	mapped := module(t, tg, plugin)
+	t.Chdir(t.TempDir())
+	copyTo(t, "some/root", plugin, plugin)
+	if err := os.Mkdir("other", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range []string{"some/root", "./some/root/", "other/../some/root", "some/root/."} {
+		files := sysroot.New(sysroot.Options{Arch: amd64.Arch, Root: root}, tg.Memory())
+		im, _, err := files.Module(plugin, mapped.Mappings).Image()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if im.Path == "" {
+			t.Errorf("%s: the file is not found: %q", root, files.Warnings())
+		}
+		files.Close()
+	}
+}
+
 // textless is a core's memory: what can be had from files is left out.
 type textless struct{ *live.Target }
 
