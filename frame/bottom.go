@@ -24,16 +24,29 @@ const (
 // told of the return, does.
 func (f *Frame) planted() bool {
 	s := f.stack
-	if !f.caller || f.next.typ != Normal || f.pc < arch.MaxCall || s.arch.AfterCall == nil || s.modules.Find(f.pc) == nil {
-		return false
-	}
-	before := s.query.Read(f.pc-arch.MaxCall, arch.MaxCall)
-	if len(before) < arch.MaxCall || s.arch.AfterCall(before) {
+	if !f.caller || f.next.typ != Normal || s.modules.Find(f.pc) == nil || f.query().mayBeCalled() {
 		return false
 	}
 	lo, by := f.onward(f.pc)
 	// A whole function may end in a jump to another, as to exit; a return it does itself.
 	return by == 0 || by == arch.Jumps && f.pc == lo
+}
+
+// begins reports whether THIS is at the first instruction of a function that nobody has
+// called: run-time systems begin a coroutine by a return to it.
+func (f *Frame) begins() bool {
+	q := f.query()
+	return f.next.typ == Normal && !q.mayBeCalled() && q.Begins(f.pc)
+}
+
+// mayBeCalled reports whether a call may have left q.PC as its return address: one stands
+// before it, or what does cannot be read.
+func (q *Query) mayBeCalled() bool {
+	if q.PC < arch.MaxCall || q.Arch.AfterCall == nil {
+		return true
+	}
+	before := q.Read(q.PC-arch.MaxCall, arch.MaxCall)
+	return len(before) < arch.MaxCall || q.Arch.AfterCall(before)
 }
 
 // onward says how the function that begins at lo, and that an address in block is in, can be
@@ -118,20 +131,22 @@ func (f *Frame) exits(lo, hi, from uint64) arch.Exits {
 
 // bounds returns the range of the function that an address is in, as symbols or tables
 // have it.
-func (f *Frame) bounds(at uint64) (lo, hi uint64, ok bool) {
-	s := f.stack
-	m := s.modules.Find(at)
+func (f *Frame) bounds(at uint64) (lo, hi uint64, ok bool) { return f.query().function(at) }
+
+// function is [Frame.bounds] for a query.
+func (q *Query) function(at uint64) (lo, hi uint64, ok bool) {
+	m := q.Modules.Find(at)
 	if m == nil {
 		return 0, 0, false
 	}
-	if lo, hi, ok = m.Function(at); ok {
-		return lo, hi, true
+	if lo, hi, ok = m.Function(at); ok || q.This == nil {
+		return lo, hi, ok
 	}
-	q := f.query()
-	q.Block, q.Module = at, m
-	for _, x := range s.table.sniffers {
+	there := *q
+	there.Block, there.Module = at, m
+	for _, x := range q.This.stack.table.sniffers {
 		if b, is := x.(Bounder); is {
-			if lo, hi, ok = b.FunctionBounds(q); ok {
+			if lo, hi, ok = b.FunctionBounds(&there); ok {
 				return lo, hi, true
 			}
 		}

@@ -153,6 +153,11 @@ func (f *Frame) ask() {
 			f.plant()
 			return
 		}
+		if f.endsAt(&row) && f.begins() {
+			f.caller = false // what lies before is another function
+			f.ask()
+			return
+		}
 		if keep && row.Flags&trad.Once == 0 {
 			rows.put(slot, s.table, &row, f.pc, f.caller, i)
 		}
@@ -180,6 +185,9 @@ func (f *Frame) ask() {
 		f.claimReason, f.claimErr = Outermost, nil
 	}
 }
+
+// endsAt reports whether a row that was looked up at PC-1 does not hold at PC.
+func (f *Frame) endsAt(row *trad.Row) bool { return f.caller && row.Lo+uint64(row.Len) == f.pc }
 
 // applyFast is apply and lookBack for a row that is as simple as nearly all are
 // (slotFast), on a frame that leads to code. It leaves any other to them.

@@ -1,6 +1,5 @@
 package frame
 
-
 // linked is the inner loop of [Walker.fast]: it unwinds frames whose rows, and those of
 // their callers, are found by [rowSlot]'s outer alone, and whose words all lie in the window.
 // slot holds the row of pc, whose NEXT frame has the CFA cfa and left fp in FP. linked fills

@@ -59,6 +59,13 @@ func (q *Query) Read(addr uint64, n int) []byte {
 	return q.room[:n]
 }
 
+// Begins reports whether a function begins at an address, as its symbol has it, or, where This
+// is not nil, a table.
+func (q *Query) Begins(pc uint64) bool {
+	lo, _, ok := q.function(pc)
+	return ok && lo == pc
+}
+
 // Caller is what a row says of PREVIOUS.
 type Caller struct {
 	CFA uint64 // of THIS

@@ -288,7 +288,8 @@ func (w *Walker) learn(c *Context) bool {
 		case answer != Claimed:
 			continue
 		}
-		if i > maxWinner || w.table.fastBits(&row, i)&slotFast == 0 || row.Flags&trad.Guess != 0 {
+		if i > maxWinner || w.table.fastBits(&row, i)&slotFast == 0 || row.Flags&trad.Guess != 0 ||
+			c.Caller && row.Lo+uint64(row.Len) == c.PC && !q.mayBeCalled() {
 			return false
 		}
 		slot, _ := rows.find(c.PC, c.Caller)

@@ -64,6 +64,7 @@ func TestBottoms(t *testing.T) {
 			{"link", []string{"entry", "*"}, true},
 			{"finish", []string{"entry", "plants"}, true},
 			{"zero", []string{"ends"}, true},
+			{"born", []string{"unborn"}, true},
 			{"edge", []string{"entry"}, true},
 			{"smashed", []string{"entry"}, false},
 			{"hook", []string{"entry", "*"}, false},

@@ -139,10 +139,12 @@ func (c *Checker) walk(mem target.Memory, regs *arch.Registers, frames []*frame.
 	return nil
 }
 
-// planted reports whether nobody has called from where a frame is: that it is the end shows
-// when it is asked about, and the context before it does not tell.
-func planted(f *frame.Frame) bool {
-	return f.Sniffer() == "" && f.StopReason() == frame.Outermost
+// uncalled reports whether nobody has called from where a frame is: that it is the end, or
+// that its function begins there, shows when it is asked about, and the context before it
+// does not tell.
+func uncalled(f *frame.Frame) bool {
+	id := f.ID()
+	return f.Sniffer() == "" && f.StopReason() == frame.Outermost || id.Has&frame.HasCode != 0 && id.Code == f.PC()
 }
 
 func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, frames []*frame.Frame, want frame.StopReason) error {
@@ -150,7 +152,7 @@ func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, f
 	for i, f := range frames {
 		sp, fp := f.Register(a.SP), f.Register(a.FP)
 		if ctx.PC != f.PC() || ctx.HasSP != sp.Known() || ctx.SP != sp.Bits || ctx.HasFP != fp.Known() || ctx.FP != fp.Bits ||
-			ctx.Caller != (f.AddressInBlock() != f.PC()) && !planted(f) {
+			ctx.Caller != (f.AddressInBlock() != f.PC()) && !uncalled(f) {
 			return fmt.Errorf("frame %d: context %+v, the stack has %v SP %v FP %v", i, ctx, f, sp, fp)
 		}
 		// A caller's link register is not carried along.

@@ -43,10 +43,8 @@ func returnsTo(q *frame.Query, pc uint64) bool {
 	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code) {
 		return true
 	}
-	if m := q.Modules.Find(pc); m != nil {
-		if lo, _, ok := m.Function(pc); ok && lo == pc {
-			return true
-		}
+	if q.Begins(pc) {
+		return true
 	}
 	code = q.Read(pc, maxInstruction)
 	for i := range q.Arch.Trampolines {

@@ -8,6 +8,7 @@
  *   zero            zero, under a function that never returns (as ruby's fibers)
  *   edge            zero, under one that would return, at the end of the stack's memory
  *   smashed         zero, under one that would return: a return address that is lost
+ *   born            zero, under a function that never returns and has not begun: what goes there waits
  *   hook            code that is told of the return, and goes on to where it was to go
  *
  * Build: gcc -g -O2 bottom.c
@@ -19,8 +20,8 @@
 
 #define SIZE 65536
 
-extern char finish[], hook[];
-extern _Noreturn void begin(void *sp);
+extern char finish[], hook[], unborn[];
+extern _Noreturn void begin(void *sp), bear(void *sp);
 
 __asm__(".text\n"
         ".p2align 4\n"
@@ -30,6 +31,34 @@ __asm__(".text\n"
         "\txor %ebp, %ebp\n"
         "\tret\n"
         ".size begin, . - begin\n"
+
+        ".p2align 4\n"
+        ".type bear, @function\n"
+        "bear:\n"
+        "\tmov %rdi, %rsp\n"
+        "\tmov $34, %eax\n" // pause
+        "\tsyscall\n"
+        "\tret\n"
+        ".size bear, . - bear\n"
+
+        // A table covers all of one function, up to where the next one begins.
+        ".p2align 4\n"
+        ".type before, @function\n"
+        "before:\n"
+        "\t.cfi_startproc\n"
+        "\tsub $24, %rsp\n"
+        "\t.cfi_def_cfa_offset 32\n"
+        "\tjmp *%rax\n"
+        "\t.cfi_endproc\n"
+        ".size before, . - before\n"
+        ".type unborn, @function\n"
+        "unborn:\n"
+        "\t.cfi_startproc\n"
+        "\tsub $8, %rsp\n"
+        "\t.cfi_def_cfa_offset 16\n"
+        "\tcall abort@PLT\n"
+        "\t.cfi_endproc\n"
+        ".size unborn, . - unborn\n"
 
         ".p2align 4\n"
         ".type plants, @function\n"
@@ -92,9 +121,13 @@ int main(int argc, char **argv) {
         swapcontext(&here, &there);
         return 0;
     }
-    top[-2] = is(how, "zero") ? (void *)ends : (void *)entry;
+    top[-2] = is(how, "zero") ? (void *)ends : is(how, "born") ? unborn : (void *)entry;
     top[-1] = is(how, "finish") ? finish : is(how, "hook") ? hook : 0;
     if (is(how, "edge"))
         munmap(top, SIZE);
+    if (is(how, "born")) {
+        ready();
+        bear(top - 2);
+    }
     begin(top - 2);
 }
