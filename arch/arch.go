@@ -52,14 +52,15 @@ type Arch struct {
 	// ReadFrame reads machine code to find the row for pc, for code that no unwind
 	// table describes. code holds the function's bytes from its entry, at address
 	// start, to beyond pc. It returns the row (exact for pc, of one instruction's
-	// length) or, for why not, a constant sentence.
-	ReadFrame func(code []byte, start, pc uint64) (row trad.Row, why string)
+	// length) or, for why not, a constant sentence, and how many instructions it has
+	// followed: loops are followed several times.
+	ReadFrame func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
 	// ReadSplit is ReadFrame for a function in two parts. In the second one a row is a guess
 	// unless a way leads there from the entry.
-	ReadSplit func(code *Split, pc uint64) (row trad.Row, why string)
+	ReadSplit func(code *Split, pc uint64) (row trad.Row, steps int, why string)
 	// ReadReached is ReadFrame for a start that may be none: what the flow of control from
 	// there does not reach is not guessed, which takes far less time.
-	ReadReached func(code []byte, start, pc uint64) (row trad.Row, why string)
+	ReadReached func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
 	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
 	// frame down and returns. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)
@@ -78,8 +79,9 @@ type Arch struct {
 	// Keeps returns the registers that the function which begins at entry leaves alone
 	// although the ABI lets it change them: none of its instructions writes them, nor do the
 	// functions that it calls. There are none unless all of that can be followed, to the
-	// returns, and pc is in it. code has what surrounds them, from address start on.
-	Keeps func(code []byte, start, entry, pc uint64) []trad.Reg
+	// returns, and pc is in it. code has what surrounds them, from address start on. Keeps
+	// returns how many instructions it has followed, too.
+	Keeps func(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int)
 	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
 	// at it, of those that tear the frame down, with nothing ahead but more of them, what
 	// does not matter, and the return or a tail call. code holds the function's bytes from

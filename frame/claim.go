@@ -104,6 +104,9 @@ func (f *Frame) ask() {
 	rows := &s.table.rows
 	rows.start(s.modules.Generation)
 	slot, hit := rows.find(f.pc, f.caller)
+	if !hit && rows.shared != nil {
+		hit = rows.learn(slot, s.table, f.pc, f.caller)
+	}
 	if hit && f.applyFast(slot) {
 		return
 	}
@@ -126,6 +129,7 @@ func (f *Frame) ask() {
 		from = int(slot.winner) + 1
 	}
 	q := f.query()
+	before := s.search.total
 	keep := !hit // the row, as the first that any frame at the PC could be unwound by
 	signal := hit && s.table.ofSignal(int(slot.winner), &slot.row)
 	for i := from; i < len(s.table.sniffers); i++ {
@@ -160,6 +164,9 @@ func (f *Frame) ask() {
 		}
 		if keep && row.Flags&trad.Once == 0 {
 			rows.put(slot, s.table, &row, f.pc, f.caller, i)
+			if rows.shared != nil && s.search.total > before {
+				rows.shared.put(rows.generation, searched{f.pc, f.caller}, sharedRow{row, i})
+			}
 		}
 		f.lookBack()
 		return

@@ -16,6 +16,7 @@ type rowCache struct {
 
 	completions *[completionSlots]*completion
 	barren      *[barrenSlots]barrenSlot
+	shared      *Searches // with other tables of the target; may be nil
 }
 
 // barrenSlots is how many PCs are remembered of whose code nothing could be learned;
@@ -90,6 +91,9 @@ func (c *rowCache) start(generation uint64) {
 // reset forgets all rows, in constant time.
 func (c *rowCache) reset() {
 	c.completions = nil
+	if c.shared != nil {
+		c.shared.forget()
+	}
 	if c.slots == nil {
 		return
 	}
@@ -137,6 +141,15 @@ func (c *rowCache) put(slot *rowSlot, t *Table, row *trad.Row, pc uint64, caller
 	if caller {
 		slot.bits |= slotCaller
 	}
+}
+
+// learn fills a slot with what another table's search has taught of a PC.
+func (c *rowCache) learn(slot *rowSlot, t *Table, pc uint64, caller bool) bool {
+	known, ok := c.shared.row(c.generation, searched{pc, caller})
+	if ok {
+		c.put(slot, t, &known.row, pc, caller, known.winner)
+	}
+	return ok && known.winner <= maxWinner
 }
 
 // fastBits says whether and how [Walker.fast] can apply a row: it finds the CFA

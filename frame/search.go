@@ -4,36 +4,44 @@ import "errors"
 
 // Code that no table describes must be searched through, which takes some milliseconds where
 // nothing is found. A process that is made to hurt has thousands of such places on each stack.
-// So what is looked at has a bound, which no real stack comes near; it is counted in bytes, so
-// that a stack ends at the same frame each time.
+// So what is looked at has bounds, which no real stack comes near; it is counted in
+// instructions, so that a stack ends at the same frame each time.
 
-// DefaultSearch is how many bytes of code are looked at for one stack, where [Stack.Search] is 0.
-const DefaultSearch = 4 << 20
+const (
+	// DefaultSearch is how many instructions are looked at for one stack, where
+	// [Stack.Search] is 0.
+	DefaultSearch = 2 << 20
+	// frameSearch is how many are looked at for one frame.
+	frameSearch = 1 << 18
+)
 
 // search is what was looked at for a stack.
 type search struct {
 	spent  int64
-	total  int64 // with what was looked at for the stacks before, see Reset
+	again  int64 // for frames that were searched for before, as for a register, or for Claim
+	total  int64 // for the stacks before, too, see Reset
 	level  int   // all frames below it were searched for
 	denied bool  // there was no more to look at
 }
 
 // errSearched is why nobody has unwound a frame that nobody has searched for.
-var errSearched = errors.New("no table describes it, and too much code without tables was looked at for this stack already")
+var errSearched = errors.New("no table describes it, and too much code without tables was looked at already")
 
-// Search reports whether code may be searched through for THIS frame: for one that was
-// before, or as long as not too much was looked at for the stack. A sniffer that gets no for
-// an answer declines.
+// Search reports whether code may be searched through for THIS frame: as long as not too much
+// was looked at for the stack. A frame that was searched for before is again, so that it is
+// the same once more, up to a bound of its own. A sniffer that gets no for an answer declines.
 func (q *Query) Search() bool {
+	q.left = frameSearch
 	f := q.This
 	if f == nil {
 		return true
 	}
 	s := f.stack
+	most := s.mostSearched()
 	if q.fresh = f.Level >= s.search.level; !q.fresh {
-		return true
+		return s.search.again < most && !s.table.rows.spent()
 	}
-	if most := s.mostSearched(); s.search.spent >= most {
+	if s.search.spent >= most || s.table.rows.spent() {
 		s.search.denied = true
 		return false
 	}
@@ -41,13 +49,27 @@ func (q *Query) Search() bool {
 	return true
 }
 
-// Searched notes that n bytes of code were looked at for THIS frame.
-func (q *Query) Searched(n int) {
-	if q.This != nil && q.fresh {
-		q.This.stack.search.spent += int64(n)
-		q.This.stack.search.total += int64(n)
+// Searched notes that n instructions were looked at for THIS frame since [Query.Search], or
+// what takes as long. It reports whether more may be: else a sniffer makes do with what it knows.
+func (q *Query) Searched(n int) (more bool) {
+	q.left -= n
+	if q.This != nil {
+		s := q.This.stack
+		if q.fresh {
+			s.search.spent += int64(n)
+		} else {
+			s.search.again += int64(n)
+		}
+		s.search.total += int64(n)
+		if shared := s.table.rows.shared; shared != nil && shared.Left.Add(-int64(n)) <= 0 {
+			return false
+		}
 	}
+	return q.left > 0
 }
+
+// spent reports whether all has been looked at that may be for the stacks of several tables.
+func (c *rowCache) spent() bool { return c.shared != nil && c.shared.Left.Load() <= 0 }
 
 func (s *Stack) mostSearched() int64 {
 	if s.Search != 0 {
@@ -56,6 +78,6 @@ func (s *Stack) mostSearched() int64 {
 	return DefaultSearch
 }
 
-// Searched returns how many bytes of code were looked at since s was made, see [Stack.Search]:
+// Searched returns how many instructions were looked at since s was made, see [Stack.Search]:
 // for the stacks before [Stack.Reset], too.
 func (s *Stack) Searched() int64 { return s.search.total }

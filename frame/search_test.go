@@ -13,8 +13,9 @@ import (
 
 // searcher unwinds every frame, alone, by looking at much code.
 type searcher struct {
-	looks int
-	asked int // how often it has looked
+	looks   int
+	teaches bool // its rows are true for all frames at the PC
+	asked   int  // how often it has looked
 }
 
 func (s *searcher) Name() string { return "searcher" }
@@ -29,7 +30,10 @@ func (s *searcher) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	s.asked++
 	q.Searched(s.looks)
 	row := spRow(16)
-	row.Lo, row.Len, row.Flags = q.PC, 1, trad.Once
+	row.Lo, row.Len = q.PC, 1
+	if !s.teaches {
+		row.Flags = trad.Once
+	}
 	return row, frame.Claimed
 }
 
@@ -70,12 +74,58 @@ func TestSearch(t *testing.T) {
 			}
 		}
 		if want := int64(2 * (tt.frames - 1) * tt.looks); s.Searched() != want {
-			t.Errorf("%+v: %d bytes, want %d", tt, s.Searched(), want)
+			t.Errorf("%+v: %d instructions, want %d", tt, s.Searched(), want)
 		}
 		if tt.search == 0 {
 			if err := walktest.New(f.mods, table).Check(f, f); err != nil {
 				t.Error(err)
 			}
 		}
+	}
+}
+
+// Stacks that share what they search share the bound, and what one of them has learned: at
+// once, and until the target has run.
+func TestShare(t *testing.T) {
+	const frames = 11
+	words := make([]uint64, 2*frames-2)
+	for i := range words {
+		words[i] = 0x1100 + uint64(i)
+	}
+	list := &searcher{looks: 10, teaches: true}
+	shared := &frame.Searches{}
+	shared.Left.Store(1000)
+	var tables []*frame.Table
+	f := newFake(0x1010, stackBase, 0, words...)
+	walk := func(table *frame.Table) (n int, err error) {
+		s, err := frame.New(f, f, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list.asked = 0
+		for x, end := range s.All() {
+			if err = end; x != nil {
+				n++
+			}
+		}
+		return n, err
+	}
+	for range 3 {
+		table := frame.NewTable(amd64.Arch, list)
+		table.Share(shared)
+		tables = append(tables, table)
+	}
+	for i, want := range []int{frames, 0} {
+		if n, _ := walk(tables[i]); n != frames || list.asked != want {
+			t.Errorf("table %d: %d frames, %d searches, want %d", i, n, list.asked, want)
+		}
+	}
+	if left, want := shared.Left.Load(), int64(1000-10*frames); left != want {
+		t.Errorf("%d instructions are left, want %d", left, want)
+	}
+	tables[2].Forget()
+	shared.Left.Store(35)
+	if n, err := walk(tables[2]); n != 5 || list.asked != 4 || err == nil || !strings.Contains(err.Error(), "too much code") {
+		t.Errorf("%d frames, %d searches, then %v", n, list.asked, err)
 	}
 }

@@ -10,7 +10,7 @@ const (
 	maxFails   = 2
 	// maxSearch is how much code may be looked at (see Stack.Search) while a thread is held,
 	// for it to be held once more: a held thread cannot wait for that.
-	maxSearch = 1 << 20
+	maxSearch = DefaultSearch / 4
 )
 
 // Settle sees to it that the frames of s, up to its Limit, are of one moment: where some are

@@ -43,7 +43,8 @@ type Query struct {
 	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
 	Few     bool   // of This, only PC, SP, FP and RA are at hand: a Walker asks
 
-	fresh bool           // what is looked at for THIS counts: see Search
+	fresh bool           // what is looked at for THIS was not before: see Search
+	left  int            // how many instructions may still be looked at for THIS
 	rows  *rowCache      // of the table that asks, for Barren
 	room  *[maxRead]byte // for Read: what an interface is given would be allocated each time
 }
@@ -110,6 +111,9 @@ func (f *Frame) at(c *trad.Cache, rule trad.Rule, r trad.Reg) Value {
 
 // Barren reports whether [Query.SetBarren] was told so of several frames at THIS frame's PC.
 func (q *Query) Barren() bool {
+	if q.rows != nil && q.rows.shared != nil {
+		return q.rows.shared.barrenAt(q.rows.generation, searched{q.PC, !q.Innermost()}, 0)
+	}
 	if q.rows == nil || q.rows.barren == nil {
 		return false
 	}
@@ -122,6 +126,10 @@ func (q *Query) Barren() bool {
 // or its modules are others.
 func (q *Query) SetBarren() {
 	if q.rows == nil {
+		return
+	}
+	if q.rows.shared != nil {
+		q.rows.shared.barrenAt(q.rows.generation, searched{q.PC, !q.Innermost()}, 1)
 		return
 	}
 	if q.rows.barren == nil {

@@ -16,9 +16,9 @@ type Stack struct {
 	// Limit is the most frames that the stack may have; 0 means no limit.
 	Limit int
 
-	// Search is how many bytes of code that no table describes may be looked at, or a little
-	// more, to find out how frames are unwound: later ones are unwound by simpler means, or
-	// not at all. 0 means [DefaultSearch], and less none.
+	// Search is how many instructions of code that no table describes may be looked at, or a
+	// little more, to find out how frames are unwound: later ones are unwound by simpler means,
+	// or not at all. 0 means [DefaultSearch], and less none.
 	Search int64
 
 	// Thread is the ID of the thread that the stack is of, which New and Reset fill in; 0

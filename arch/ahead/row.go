@@ -31,7 +31,7 @@ type Machine struct {
 // until yield returns false; calls is how many calls the way takes to come back. A row by a
 // way that does not end in a return is marked as a guess. Where straight code leads to the
 // end of the thread, the row is that of an outermost frame. It returns how many instructions
-// were followed.
+// were followed, with those of functions that are called.
 func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
 	if pc < start || pc-start >= uint64(len(code)) {
 		return 0
@@ -41,7 +41,7 @@ func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, c
 	first.start(0)
 	length := max(1, step(int32(pc-start), &first).Next-int32(pc-start))
 	c := calls{m: m, code: code, left: maxWritten}
-	return follow(len(code), int32(pc-start), 1<<m.SP|1<<m.FP, step, c.loses, func(s *State, w *Way, calls int) bool {
+	steps = follow(len(code), int32(pc-start), 1<<m.SP|1<<m.FP, step, c.loses, func(s *State, w *Way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
 			return true
@@ -49,6 +49,7 @@ func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, c
 		row.Lo, row.Len = pc, uint32(length)
 		return yield(row, calls)
 	})
+	return steps + maxWritten - c.left + perCall*len(c.known)
 }
 
 // row makes the row of a way out.

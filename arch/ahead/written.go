@@ -2,8 +2,12 @@ package ahead
 
 import "github.com/sfwalk/sfwalk/trad"
 
-// maxWritten is how many instructions of called functions one search looks at.
-const maxWritten = 1 << 12
+const (
+	// maxWritten is how many instructions of called functions one search looks at.
+	maxWritten = 1 << 12
+	// perCall is how many instructions one more function counts for, whatever it has.
+	perCall = 8
+)
 
 // everything is the set of all registers.
 const everything = ^uint64(0)
@@ -12,13 +16,8 @@ const everything = ^uint64(0)
 type calls struct {
 	m     *Machine
 	code  []byte
-	left  int      // instructions that may still be looked at
-	known []called // functions that have been looked at
-}
-
-type called struct {
-	at      int32
-	written uint64
+	left  int              // instructions that may still be looked at
+	known map[int32]uint64 // what functions write that have been looked at, by where they begin
 }
 
 // loses returns the registers whose values are lost by the call of the function at offset
@@ -27,14 +26,18 @@ func (c *calls) loses(at int32) uint64 {
 	if at < 0 || int(at) >= len(c.code) {
 		return c.m.Changed
 	}
-	for _, f := range c.known {
-		if f.at == at {
-			return f.written
+	written, ok := c.known[at]
+	if !ok {
+		if c.left <= 0 {
+			return c.m.Changed
 		}
+		written, _ = c.m.written(c.code, at, &c.left)
+		written &= c.m.Changed
+		if c.known == nil {
+			c.known = make(map[int32]uint64)
+		}
+		c.known[at] = written
 	}
-	written, _ := c.m.written(c.code, at, &c.left)
-	written &= c.m.Changed
-	c.known = append(c.known, called{at, written})
 	return written
 }
 
@@ -92,22 +95,23 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 
 // Kept returns the registers that a function may change by the ABI, and does not, nor do
 // those that it calls: it begins at address entry of the code, which begins at start, and
-// pc is in it. There are none unless all of that code can be followed to its returns.
-func (m *Machine) Kept(code []byte, start, entry, pc uint64) []trad.Reg {
+// pc is in it. There are none unless all of that code can be followed to its returns. Kept
+// returns how many instructions it has followed, too.
+func (m *Machine) Kept(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int) {
 	size := uint64(len(code))
 	if entry-start >= size || pc-start >= size {
-		return nil
+		return nil, 0
 	}
 	left := maxWritten
 	set, seen := m.written(code, int32(entry-start), &left)
+	steps = maxWritten - left
 	if at := pc - start; seen[at/64]>>(at%64)&1 == 0 {
-		return nil
+		return nil, steps
 	}
-	var kept []trad.Reg
 	for r := range uint8(MaxRegs) {
 		if reg := m.DWARF(r); m.Base&m.Changed&^set>>r&1 != 0 && reg != m.RA { // the call has written that
 			kept = append(kept, reg)
 		}
 	}
-	return kept
+	return kept, steps
 }

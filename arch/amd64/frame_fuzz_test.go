@@ -53,7 +53,7 @@ func FuzzReadFrame(f *testing.F) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
 			const start = 0x1000
 			pc := start + uint64(off)
-			if row, why := readFrame(code, start, pc); why == "" {
+			if row, _, why := readFrame(code, start, pc); why == "" {
 				checkRow(t, row, pc, start, start+uint64(len(code)))
 			}
 		})
@@ -72,7 +72,7 @@ func FuzzReadSplit(f *testing.F) {
 			elsewhere := start + uint64(int64(apart))
 			split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
 			pc := elsewhere + uint64(off)
-			if row, why := readSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
+			if row, _, why := readSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
 				checkRow(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))
 			}
 		})
@@ -170,7 +170,7 @@ func TestHostileCode(t *testing.T) {
 			t.Errorf("% x: %d steps, %d instructions", unit, a.steps, len(a.ops))
 		}
 		t.Logf("% x: %d steps, %d instructions, %d calls blamed, %v", unit, a.steps, len(a.ops), len(a.blamed), time.Since(began))
-		if row, why := readFrame(code, 0x1000, 0x1000+n-64); why == "" {
+		if row, _, why := readFrame(code, 0x1000, 0x1000+n-64); why == "" {
 			checkRow(t, row, 0x1000+n-64, 0x1000, 0x1000+uint64(len(code)))
 		}
 	}

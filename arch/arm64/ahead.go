@@ -134,7 +134,7 @@ func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int
 }
 
 // keeps implements arch.Arch.Keeps.
-func keeps(code []byte, start, entry, pc uint64) []trad.Reg {
+func keeps(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int) {
 	return machine.Kept(code, start, entry, pc)
 }
 

@@ -17,7 +17,8 @@ func FuzzReadAhead(f *testing.F) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
 			const start = 0x1000
 			pc := start + uint64(off)
-			for _, r := range keeps(code, start, start, pc) {
+			kept, _ := keeps(code, start, start, pc)
+			for _, r := range kept {
 				if Arch.CalleeSaved.Has(r) || r == Arch.SP || r == Arch.RA {
 					t.Errorf("pc %#x: %s is kept", pc, Arch.RegName(r))
 				}

@@ -152,7 +152,7 @@ func TestReadFrameCases(t *testing.T) {
 		}},
 	} {
 		for i, want := range tt.want {
-			row, why := readFrame(tt.code, start, start+uint64(size*i))
+			row, _, why := readFrame(tt.code, start, start+uint64(size*i))
 			if got := row.Format(Arch.RegName); got != want || why != "" {
 				t.Errorf("%s, instruction %d: %s (%s), want %s", tt.name, i, got, why, want)
 			}
@@ -167,7 +167,7 @@ func TestReadFrameCases(t *testing.T) {
 		{insns(ret, nop, 0), 8, ""}, // a guess, too: something has come there
 		{insns(bFar, ret), 4, ""},   // a guess
 	} {
-		row, why := readFrame(tt.code, start, start+tt.off)
+		row, _, why := readFrame(tt.code, start, start+tt.off)
 		if why != tt.want || why == "" && row.Flags&trad.Guess == 0 {
 			t.Errorf("%x: %s, %q, want %q", tt.code, row.Format(Arch.RegName), why, tt.want)
 		}

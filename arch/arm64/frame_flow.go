@@ -35,6 +35,7 @@ type analysis struct {
 	seeds   []seed
 	blamed  []int32 // offsets of calls that do not return
 	steps   int
+	certain bool // nothing is guessed
 	unsound bool // a contradiction is left, or the bounds were met: nothing is certain
 }
 
@@ -51,8 +52,11 @@ type seed struct {
 // reached, what the flow of control does not reach is not wanted.
 func analyse(code []byte, split *arch.Split, reached bool) *analysis {
 	n := min(len(code)/size, 4096) // as many instructions as most functions have
+	if reached {
+		n = min(n, 256) // what is no function ends soon
+	}
 	a := &analysis{
-		code: code, split: split, index: make([]int32, len(code)/size+1),
+		code: code, split: split, certain: reached, index: make([]int32, len(code)/size+1),
 		ops: make([]op, 0, n), at: make([]int32, 0, n), states: make([]state, 0, n), reached: make([]bool, 0, n),
 	}
 	for a.follow() || !reached && a.fill() {
@@ -249,7 +253,7 @@ func (a *analysis) peek(at int32) *op {
 // guess notes a state for code that the flow does not reach: the frame as it was
 // before the instructions that took it down for this exit.
 func (a *analysis) guess(at int32, s *state) {
-	if len(a.seeds) >= maxOps {
+	if a.certain || len(a.seeds) >= maxOps {
 		return
 	}
 	if s.teardown != intact {

@@ -56,7 +56,7 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					total++
-					row, why := readSplit(split, pc)
+					row, _, why := readSplit(split, pc)
 					i, reached := a.around(off)
 					if why != "" || !reached {
 						t.Errorf("%s: %s: %#x: %s", flags, name, pc, why)

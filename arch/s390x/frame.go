@@ -12,36 +12,39 @@ const (
 )
 
 // readFrame implements arch.Arch.ReadFrame.
-func readFrame(code []byte, start, pc uint64) (row trad.Row, why string) {
+func readFrame(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
 	return read(code, start, pc, false)
 }
 
 // readReached implements arch.Arch.ReadReached.
-func readReached(code []byte, start, pc uint64) (row trad.Row, why string) {
+func readReached(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
 	return read(code, start, pc, true)
 }
 
-func read(code []byte, start, pc uint64, reached bool) (row trad.Row, why string) {
+func read(code []byte, start, pc uint64, reached bool) (row trad.Row, steps int, why string) {
 	off := pc - start
 	switch {
 	case pc < start || off >= uint64(len(code)):
-		return trad.Row{}, "the pc is outside the code"
+		return trad.Row{}, 0, "the pc is outside the code"
 	case off > maxBefore:
-		return trad.Row{}, "the function is too long"
+		return trad.Row{}, 0, "the function is too long"
 	}
 	code = code[:min(uint64(len(code)), off+maxBehind)]
-	return analyse(code, nil, reached).row(start, int32(off))
+	a := analyse(code, nil, reached)
+	row, why = a.row(start, int32(off))
+	return row, a.steps, why
 }
 
 // readSplit implements arch.Arch.ReadSplit.
-func readSplit(code *arch.Split, pc uint64) (row trad.Row, why string) {
+func readSplit(code *arch.Split, pc uint64) (row trad.Row, steps int, why string) {
 	off, ok := code.Offset(pc)
 	if !ok {
-		return trad.Row{}, "the pc is outside the code"
+		return trad.Row{}, 0, "the pc is outside the code"
 	}
-	row, why = analyse(code.Code, code, false).row(0, off)
+	a := analyse(code.Code, code, false)
+	row, why = a.row(0, off)
 	row.Lo = code.Address(int32(row.Lo))
-	return row, why
+	return row, a.steps, why
 }
 
 // row returns the row for the instruction at offset off, or around it.

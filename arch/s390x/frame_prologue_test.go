@@ -112,12 +112,12 @@ func TestSkipGoPrologue(t *testing.T) {
 	}
 	// lgr %r5,%r14; brasl morestack; j to the entry
 	p := code(limit, "\xec\xaf\x00\x11\xa0\x65", save, lower, ltgrR2, "\xe3\xe0\xf0\x00\x00\x04\xa7\xfb\x00\x48", br14, "\xb9\x04\x00\x5e", call, "\xa7\xf4\xff\xe7")
-	row, why := readFrame(p, 0x1000, 0x1000+24)
+	row, _, why := readFrame(p, 0x1000, 0x1000+24)
 	if want := at(-232); why != "" || row.RA != want || row.CFA != in(R15, 232) || row.Flags&trad.Guess != 0 {
 		t.Errorf("the frame of a Go function: %s %q", row.Format(Arch.RegName), why)
 	}
 	for pc := range uint64(len(p)) {
-		if row, why := readFrame(p, 0x1000, 0x1000+pc); why != "" || row.Flags&trad.Guess != 0 {
+		if row, _, why := readFrame(p, 0x1000, 0x1000+pc); why != "" || row.Flags&trad.Guess != 0 {
 			t.Errorf("%d: %s %q", pc, row.Format(Arch.RegName), why)
 		}
 	}

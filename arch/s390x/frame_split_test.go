@@ -61,7 +61,7 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					total++
-					row, why := readSplit(split, pc)
+					row, _, why := readSplit(split, pc)
 					off, _ := split.Offset(pc)
 					o, reached := a.around(off)
 					if why != "" || !reached {

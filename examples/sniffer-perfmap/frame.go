@@ -64,7 +64,7 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 	case f == framed:
 		why = noFrame
 	default:
-		row, why = r.arch.ReadFrame(code, start, block)
+		row, _, why = r.arch.ReadFrame(code, start, block)
 	}
 	if why == "" && (!r.simple(row) || f == lossy && !r.untouched(row) && row.CFA.Reg == r.arch.SP && !steady(steps, int(block-start))) {
 		row, why = trad.Row{}, noFrame

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -18,22 +19,29 @@ const (
 	frameShare = 1 << 10
 )
 
-// usualSearch is how many bytes of code without tables each of several walkers may look at
-// for all its stacks together: see frame.Stack.Search. What one has learned of a place in the
-// code the others learn once more.
-const usualSearch = 2 * frame.DefaultSearch
+// usualSearch is how many instructions of code without tables may be looked at for all stacks
+// together: see frame.Searches. That takes some three seconds of a processor.
+const usualSearch = 6 << 20
 
-// allowance is how much may be spent yet on all threads together: frames, and code that is
-// searched. It is nil where each thread may have as much as it likes.
-type allowance struct{ left, search atomic.Int64 }
+// searches returns what all walkers of a target have in common.
+func (w *walkFlags) searches() *frame.Searches {
+	s := &frame.Searches{}
+	s.Left.Store(usualSearch)
+	if w.framesGiven && w.maxFrames == 0 {
+		s.Left.Store(math.MaxInt64)
+	}
+	return s
+}
 
-// allowance returns what the flags allow of one walk over all threads, by so many walkers.
-func (w *walkFlags) allowance(walkers int) *allowance {
+// allowance is how many frames may be made yet of all threads together. It is nil where each
+// thread may have as many as it likes.
+type allowance struct{ left atomic.Int64 }
+
+func (w *walkFlags) allowance() *allowance {
 	if w.framesGiven || w.maxFrames > 0 {
 		return nil
 	}
 	a := &allowance{}
-	a.search.Store(int64(walkers) * usualSearch)
 	a.left.Store(int64(cmp.Or(w.usual, usualFrames)))
 	return a
 }
@@ -42,16 +50,6 @@ func (w *walkFlags) allowance(walkers int) *allowance {
 func (a *allowance) limit(s *frame.Stack) {
 	if a != nil {
 		s.Limit = leastFrames + int(max(a.left.Load(), 0))
-		if s.Search = min(a.search.Load(), frame.DefaultSearch); s.Search <= 0 {
-			s.Search = -1
-		}
-	}
-}
-
-// walked notes what a stack has taken that had looked at so many bytes before.
-func (a *allowance) walked(s *frame.Stack, before int64) {
-	if a != nil {
-		a.search.Add(before - s.Searched())
 	}
 }
 

@@ -29,7 +29,7 @@ type walkFlags struct {
 func (w *walkFlags) add(cmd *cobra.Command, host Host) {
 	f := cmd.Flags()
 	f.IntSliceVar(&w.tids, "tid", nil, "only these threads, by thread ID")
-	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all (without the flag: %d of all threads together, and bounds on what code without tables is searched)", usualFrames))
+	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, however much code without tables is searched for that (without the flag: %d of all threads together)", usualFrames))
 	w.tableFlags.add(cmd, host)
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print who unwound each frame, by which row, and why others declined")

@@ -42,9 +42,7 @@ func (s *source) movedOn(walkers []*walker, threads []target.Thread) bool {
 	for _, w := range walkers {
 		workers = append(workers, func(i int) struct{} {
 			if w.start(threads[i]) == nil {
-				before := w.stack.Searched()
 				w.stack.Settle()
-				w.frames.walked(w.stack, before)
 				if w.stack.MovedOn() {
 					moved.Store(true)
 				}

@@ -50,9 +50,10 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	plugins := flags.plugins.of(s)
 	table := flags.table(s.Arch(), plugins)
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
-	frames := flags.allowance(len(list))
+	frames, searches := flags.allowance(), flags.searches()
 	for i := range list {
 		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, spots: make(map[spotKey]*spot), plugins: plugins, frames: frames}
+		table.Share(searches)
 		table = table.Clone()
 	}
 	return list
@@ -145,7 +146,6 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 		out.Error = err.Error()
 		return out
 	}
-	before := w.stack.Searched()
 	if _, runs := th.(target.Runner); runs && !w.flags.once {
 		w.stack.Settle() // where that cannot be, the frames say so
 	}
@@ -168,7 +168,6 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 		last = f
 		yield(f)
 	}
-	w.frames.walked(w.stack, before)
 	out.MovedOn = w.stack.MovedOn()
 	reason := frame.Limit
 	if !share.spent {

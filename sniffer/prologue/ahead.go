@@ -11,8 +11,8 @@ const (
 	before = 16 << 10
 	behind = 48 << 10
 	page   = 4 << 10
-	// step is how many bytes an instruction counts for that was followed.
-	step = 4
+	// readTogether is how many bytes count for an instruction that are read at once.
+	readTogether = 128
 	// maxWays is how many ways out are held against the stack.
 	maxWays = 16
 )
@@ -60,7 +60,7 @@ func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 		row.Flags |= trad.Guess
 		return !aligned(q, cfa)
 	})
-	q.Searched(steps * step)
+	q.Searched(steps)
 	return row, last
 }
 
@@ -78,5 +78,6 @@ func around(q *frame.Query, pc uint64) (code []byte, start uint64) {
 	}
 	n := min(uint64(len(code)), q.Modules.CodeEnd(pc)-start)
 	got, _ := q.Memory.ReadMemory(start, code[:n])
+	q.Searched(len(code) / readTogether)
 	return code[:got], start
 }

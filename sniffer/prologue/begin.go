@@ -26,6 +26,10 @@ const (
 	maxFill = 64
 	// after is how much of a function is read behind PC: loops come back from there.
 	after = 2 << 10
+	// candidate and lookUp are how many instructions it counts for that a call is looked at
+	// which a word of the stack may be of, and the tables for where it leads.
+	candidate = 4
+	lookUp    = 64
 )
 
 // byCall finds the call of THIS function on the stack, or in the link register: it says
@@ -53,6 +57,7 @@ func (s Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	}
 	stack := make([]byte, scanned)
 	n, _ := q.Memory.ReadMemory(sp.Bits, stack)
+	q.Searched(n / readTogether)
 	tries, lookUps := 0, 0
 	jumped := trad.Row{}
 	for at := 0; at+a.PtrSize <= n; at += a.PtrSize {
@@ -62,6 +67,7 @@ func (s Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 		}
 		slot := sp.Bits + uint64(at)
 		start, is := entered(q, ra)
+		q.Searched(candidate)
 		if is && tries < maxCalls {
 			tries++
 			if row, ok = calledAt(q, start, ra, slot); ok {
@@ -70,6 +76,7 @@ func (s Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 		}
 		if start != 0 && at >= room && jumped.Len == 0 && s.Rows != nil && lookUps < maxLookUps {
 			lookUps++
+			q.Searched(lookUp)
 			jumped = s.jumpedFrom(q, start, ra, slot)
 		}
 	}
@@ -154,6 +161,9 @@ func (s Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 // from reads the function that begins at start, where the flow of control from there
 // comes to PC. No more can be known of code that no table describes.
 func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
+	if !q.Searched(0) {
+		return row, false
+	}
 	row, answer := readFrom(q, start, q.Block+after, q.Arch.ReadReached)
 	return row, answer == frame.Claimed && row.Flags&trad.Guess == 0
 }

@@ -46,13 +46,16 @@ func cold(q *frame.Query, im *target.Image, bias uint64, part target.Symbol, of 
 		if len(hot) == 0 || f.Addr < part.Addr+uint64(len(apart)) && part.Addr < f.Addr+uint64(len(hot)) {
 			continue // no function
 		}
-		q.Searched(len(hot) + len(apart))
-		found, why := q.Arch.ReadSplit(arch.NewSplit(hot, f.Addr+bias, apart, at), q.Block)
+		found, steps, why := q.Arch.ReadSplit(arch.NewSplit(hot, f.Addr+bias, apart, at), q.Block)
+		more := q.Searched(steps + (len(hot)+len(apart))/readOver)
 		switch {
 		case why == "" && found.Flags&trad.Guess == 0:
 			return found, frame.Claimed
 		case answer != frame.Claimed:
 			row, answer = found, frame.Answer(why)
+		}
+		if !more {
+			break
 		}
 	}
 	return row, answer

@@ -10,7 +10,7 @@ import (
 // stands before ra tells where the function begins; its code, and that of those that it
 // calls, is read to its returns.
 func (Sniffer) Keeps(q *frame.Query, ra uint64) (set arch.RegSet) {
-	if q.Arch.Keeps == nil {
+	if q.Arch.Keeps == nil || !q.Search() {
 		return set
 	}
 	entry, ok := entered(q, ra)
@@ -18,7 +18,9 @@ func (Sniffer) Keeps(q *frame.Query, ra uint64) (set arch.RegSet) {
 		return set
 	}
 	code, start := around(q, entry)
-	for _, r := range q.Arch.Keeps(code, start, entry, q.PC) {
+	kept, steps := q.Arch.Keeps(code, start, entry, q.PC)
+	q.Searched(steps)
+	for _, r := range kept {
 		set.Add(r)
 	}
 	return set

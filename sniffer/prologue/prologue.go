@@ -31,7 +31,7 @@ const (
 	notCalled    = frame.Answer("the return address that the code tells does not follow a call")
 	noReader     = frame.Answer("the architecture's code cannot be read")
 	notAvailable = frame.Answer("the registers of THIS are not at hand")
-	searched     = frame.Answer("too much code without tables was looked at for this stack already")
+	searched     = frame.Answer("too much code without tables was looked at already")
 )
 
 const (
@@ -44,6 +44,9 @@ const (
 	maxEntry = 256
 	// maxInstruction is the length of the longest instruction.
 	maxInstruction = 16
+	// readOver is how many bytes of a function count for an instruction, beside those that
+	// are followed: there is a place for what is known at each of them.
+	readOver = 32
 )
 
 func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
@@ -177,15 +180,15 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 
 // readFrom reads the function that begins at lo. What follows PC, up to hi, is read too:
 // the flow of control may come back from there.
-func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc uint64) (trad.Row, string)) (trad.Row, frame.Answer) {
+func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc uint64) (trad.Row, int, string)) (trad.Row, frame.Answer) {
 	n := min(max(hi-lo, q.Block-lo+maxInstruction), maxFunction+maxInstruction)
 	code := make([]byte, n)
 	got, _ := q.Memory.ReadMemory(lo, code)
 	if uint64(got) <= q.Block-lo {
 		return trad.Row{}, unreadable
 	}
-	q.Searched(got)
-	row, why := read(code[:got], lo, q.Block)
+	row, steps, why := read(code[:got], lo, q.Block)
+	q.Searched(steps + got/readOver)
 	return row, frame.Answer(why)
 }
 

@@ -1,0 +1,23 @@
+package command_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestUnknownCode: code of which nothing is known, and which was made to be hard to follow,
+// costs no more for many threads than it does for one.
+func TestUnknownCode(t *testing.T) {
+	program := gdbtest.Build(t, "unknown.c", "-O2")
+	for _, args := range [][]string{{"8", "2000", "loops"}, {"300", "200", "forks"}, {"8", "400", "straight"}} {
+		p := gdbtest.Start(t, program, args...)
+		out, _ := bounded(t, "attach", strconv.Itoa(p.PID))
+		if threads, _ := strconv.Atoi(args[0]); strings.Count(out, "Thread ") != threads+1 || strings.Count(out, "\n#") < 100*threads {
+			t.Errorf("%v: %d threads, %d frames", args, strings.Count(out, "Thread "), strings.Count(out, "\n#"))
+		}
+		p.Exit(t)
+	}
+}
