@@ -35,7 +35,7 @@ A process that is stopped (job control, SIGSTOP) stays stopped. One that another
 debugger traces is left alone.
 
 --save also writes the picture to a file, for 'sfwalk open', 'sfwalk core' and gdb:
-all threads, whatever is printed of them. Stacks hold secrets; the file can be read
+all threads, whatever is printed of them, and of large stacks the inner part. Stacks hold secrets; the file can be read
 by its owner alone. What plug-ins have read is in it, too: let those be asked that
 will be later.
 
@@ -65,8 +65,16 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long where it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
+	opts.MaxCopied = usualSaved
+	cmd.Flags().Var((*byteSize)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, in memory first, as 2G")
 	return cmd
 }
+
+// usualSaved is how much of the stacks is saved where the user does not say.
+const usualSaved = 160 << 20
+
+// besideSaved is how much memory there may be beside what is saved before garbage is collected.
+const besideSaved = 64 << 20
 
 // processID reads the number of a process. A number that no process can have is one that none has.
 func processID(text string) (int, error) {
@@ -88,8 +96,8 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 			return err
 		}
 		defer file.discard()
-	}
-	if file == nil {
+		defer collectBefore(opts.MaxCopied + besideSaved)()
+	} else {
 		opts.Threads = flags.tids // the others need not be disturbed
 		opts.Sparing = true
 	}
@@ -109,9 +117,13 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 			return err
 		}
 	}
-	picture, err := s.Target.(*live.Target).Snapshot()
+	t := s.Target.(*live.Target)
+	picture, err := t.Snapshot()
 	if err != nil {
 		return err
+	}
+	if t.Partial() {
+		warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}
 	if err := file.write(picture); err != nil {
 		return err

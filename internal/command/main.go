@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,11 @@ func collectLate() {
 		return
 	}
 	usual := debug.SetGCPercent(400)
-	runtime.AddCleanup(new(*int), func(usual int) { debug.SetGCPercent(usual) }, usual)
+	runtime.AddCleanup(new(*int), func(usual int) {
+		if !collectingOften.Load() {
+			debug.SetGCPercent(usual)
+		}
+	}, usual)
 }
 
 // deep is the level from which on a stack may be so deep that what is copied of it, and of no
@@ -78,9 +83,22 @@ const deep = 50_000
 // collectOften has garbage collected when it is a third of the memory in use, not half.
 var collectOften = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
+		collectingOften.Store(true)
 		debug.SetGCPercent(30)
 	}
 })
+
+var collectingOften atomic.Bool
+
+// collectBefore has garbage collected before so many bytes of memory are in use, until restore
+// is called.
+func collectBefore(limit int64) (restore func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	before := debug.SetMemoryLimit(limit)
+	return func() { debug.SetMemoryLimit(before) }
+}
 
 func run(args []string, host Host, delve Delve) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sfwalk/sfwalk/internal/holes"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/snapshot"
@@ -99,7 +100,8 @@ func newSaving(path string) (*saving, error) {
 
 // write writes the file: whoever reads it has a whole one, this or the one before.
 func (f *saving) write(s *snapshot.Snapshot) error {
-	if err := errors.Join(s.Write(f.tmp), f.tmp.Close()); err != nil {
+	out := holes.NewWriter(f.tmp)
+	if err := errors.Join(s.Write(out), out.Close(), f.tmp.Close()); err != nil {
 		return fmt.Errorf("--save %s: %w", f.path, err)
 	}
 	if err := os.Rename(f.tmp.Name(), f.path); err != nil {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/holes"
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
@@ -103,43 +105,21 @@ func unpackTo(r io.Reader, name string, limit int64) (file *os.File, closer func
 	if os.Remove(tmp.Name()) != nil { // some systems keep the names of open files
 		closer = func() error { return errors.Join(tmp.Close(), os.Remove(tmp.Name())) }
 	}
-	size, err := copySparse(tmp, r, limit)
+	limit = min(limit, math.MaxInt64-1)
+	out := holes.NewWriter(tmp)
+	size, err := io.Copy(out, io.LimitReader(r, limit+1))
 	if errors.Is(err, io.ErrUnexpectedEOF) && size > 0 {
 		err = nil // cut short: what there is serves, and the headers tell what is missing
 	}
+	if err == nil && size > limit {
+		err = fmt.Errorf("more than %d MiB: %w", limit>>20, ErrTooLarge)
+	}
 	if err == nil {
-		err = tmp.Truncate(size)
+		err = out.Close()
 	}
 	if err != nil {
 		closer()
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return tmp, closer, nil
-}
-
-// copySparse leaves holes where there are zeros: cores have many.
-func copySparse(w io.WriterAt, r io.Reader, limit int64) (size int64, err error) {
-	buf := make([]byte, 1<<20)
-	for {
-		n := 0
-		for n < len(buf) && err == nil {
-			var got int
-			got, err = r.Read(buf[n:])
-			n += got
-		}
-		if size+int64(n) > limit {
-			return size, fmt.Errorf("more than %d MiB: %w", limit>>20, ErrTooLarge)
-		}
-		if len(bytes.TrimLeft(buf[:n], "\x00")) > 0 {
-			if _, err := w.WriteAt(buf[:n], size); err != nil {
-				return size, err
-			}
-		}
-		switch size += int64(n); {
-		case err == io.EOF:
-			return size, nil
-		case err != nil:
-			return size, err
-		}
-	}
 }

@@ -50,7 +50,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 		timeout = DefaultTimeout
 	}
 	for again := 0; ; again++ {
-		s := newSnapshot(p, &files{proc: p}, opts.Sparing)
+		s := newSnapshot(p, &files{proc: p}, opts.Sparing, opts.MaxCopied)
 		// A process that becomes another one all the time must be held to be seen.
 		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
 		if err == nil {
@@ -124,6 +124,7 @@ type snapshot struct {
 	left   uint64         // how much more may be copied, bytes
 	deep   map[int]uint64 // how much to copy of the stacks of some threads, bytes, where it is more than stackCopy
 	spare  bool           // of a target that is to be sparing
+	limit  int64          // how much is to be copied at most of any other, bytes
 	lifted []block        // of one thread, in files.copyRoom
 	stuck  []*tracee      // threads that were not let go, in turn
 
@@ -131,8 +132,11 @@ type snapshot struct {
 	pacMask uint64 // of code addresses; 0 where there is none
 }
 
-func newSnapshot(p *proc, f *files, spare bool) *snapshot {
-	s := &snapshot{tracer: tracer{proc: p}, files: f, spare: spare, left: copyLimit}
+func newSnapshot(p *proc, f *files, spare bool, limit int64) *snapshot {
+	if limit <= 0 {
+		limit = copyLimit
+	}
+	s := &snapshot{tracer: tracer{proc: p}, files: f, spare: spare, limit: limit, left: uint64(limit)}
 	if spare {
 		s.left = spareFirst
 	}
@@ -144,7 +148,7 @@ func (s *snapshot) rest() int64 {
 	if s.spare {
 		return int64(s.left) + spareLimit - spareFirst
 	}
-	return int64(s.left)
+	return int64(s.left) + passLimit
 }
 
 // take reads what must be of one moment. All threads are stopped.
@@ -293,7 +297,7 @@ func (s *snapshot) copyStacks(leader int) {
 func (s *snapshot) target() (*Target, error) {
 	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
 	m.left.Store(s.rest())
-	m.spare = s.spare
+	m.spare, m.limit = s.spare, s.limit
 	for i := range s.maps {
 		if v := &s.maps[i]; v.IsVDSO() { // it has no file, and must outlive the process
 			data := make([]byte, v.Hi-v.Lo)

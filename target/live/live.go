@@ -32,6 +32,11 @@ type Options struct {
 	// which holds it for much less.
 	Consistent bool
 
+	// MaxCopied bounds how much of the stacks is copied and kept, bytes; 0 means 512 MiB. What
+	// lies further out can be walked, but [Target.Snapshot] has not got it
+	// ([Target.Partial]). Sparing has bounds of its own.
+	MaxCopied int64
+
 	// Sparing has the target keep no more memory than walking one stack after the other
 	// takes, however deep stacks are and however many: of the copies of stacks not many
 	// megabytes each are kept, others are made again where they are needed, and
@@ -111,6 +116,13 @@ func (t *Target) Threads() ([]target.Thread, error) {
 // are opened when first needed, so more may come later.
 func (t *Target) Warnings() []string { return t.files.warned() }
 
+// Partial reports whether more of the stacks was read than [Options.MaxCopied] lets be kept: a
+// snapshot has not got the outer part of some.
+func (t *Target) Partial() bool {
+	m, ok := t.memory.(*memory)
+	return ok && m.passed.Load()
+}
+
 // Close releases the files of the target. The process has been running since
 // [Attach] returned and is not touched.
 func (t *Target) Close() error { return t.files.Close() }
@@ -176,13 +188,17 @@ func (t *Thread) MovedOn() bool {
 }
 
 // LetGo gives back the room of what was copied for the thread, of a [Options.Sparing]
-// target: its stack is not walked any more. Whoever does so all the same may find that it
+// target, and of any other what is not kept: its stack is not walked any more. Whoever does so all the same may find that it
 // has moved on.
 func (t *Thread) LetGo() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.view.memory.spare && !t.target.Consistent {
+	switch {
+	case t.target.Consistent:
+	case t.view.memory.spare:
 		t.view.letGo()
+	default:
+		t.view.letGoPassed()
 	}
 }
 

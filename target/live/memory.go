@@ -67,6 +67,7 @@ type memory struct {
 	live  *pages
 	maps  []procmaps.Mapping
 	left  atomic.Int64 // how much more may be copied, bytes
+	limit int64        // how much was to be copied and kept at most, bytes
 	spare bool         // only so much of a thread's copies is kept: see view.keeps
 	// still reports whether a thread stands where it stood when its view was made. It is
 	// nil where that cannot be told.
@@ -76,6 +77,7 @@ type memory struct {
 
 	changed atomic.Int64 // counts what the views copy
 	moved   atomic.Bool  // something late was read of a view
+	passed  atomic.Bool  // something was not kept for there was too much, not to be spare
 
 	mu     sync.Mutex
 	other  []block                // of no thread

@@ -10,7 +10,8 @@ const (
 	stackCopy   = 1 << 20   // copied of it while all threads are held
 	stackLimit  = 8 << 20   // a mapping that goes on for longer above SP is no thread's stack alone
 	stackWindow = 256 << 10 // copied of such a one
-	copyLimit   = 512 << 20 // all copies together
+	copyLimit   = 512 << 20 // all copies together that are kept, where nobody says otherwise
+	passLimit   = 16 << 20  // those that are not, beside them
 	// Of a target that is to be sparing:
 	spareFirst   = 64 << 20  // all copies that are made at first
 	spareLimit   = 96 << 20  // all copies together

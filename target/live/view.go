@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -154,6 +155,9 @@ func (v *view) take(addr uint64) *block {
 		}
 		v.size += int64(n)
 		if b.passing = b.late && v.memory.spare || !v.keeps(0); b.passing {
+			if !v.memory.spare {
+				v.memory.passed.Store(true)
+			}
 			v.pass(b)
 		} else {
 			v.add(b)
@@ -166,7 +170,12 @@ func (v *view) take(addr uint64) *block {
 
 // keeps reports whether copies of n bytes more are kept. Of a thread that stands still what is
 // not kept can be read again.
-func (v *view) keeps(n int64) bool { return !v.memory.spare || v.size+n <= spareKeep }
+func (v *view) keeps(n int64) bool {
+	if v.memory.spare {
+		return v.size+n <= spareKeep
+	}
+	return v.memory.left.Load()-n >= passLimit
+}
 
 // pass puts a copy in that is not kept: there is room for a few, and then the oldest goes. What
 // is read of it once more is copied once more.
@@ -189,6 +198,23 @@ func (v *view) letGo() {
 	v.memory.left.Add(v.size)
 	v.size, v.passed = 0, nil
 	v.list.Store(nil)
+	v.memory.changed.Add(1)
+}
+
+// letGoPassed gives back the room of the copies that are not kept.
+func (v *view) letGoPassed() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.passed) == 0 {
+		return
+	}
+	for _, out := range v.passed {
+		v.size -= int64(out.hi - out.lo)
+		v.memory.left.Add(int64(out.hi - out.lo))
+	}
+	v.passed = nil
+	list := slices.DeleteFunc(slices.Clone(v.all()), func(b block) bool { return b.passing })
+	v.list.Store(&list)
 	v.memory.changed.Add(1)
 }
 

@@ -15,7 +15,8 @@ import (
 // Bounds on what [Snapshot.Gather] saves of files that will not be found, bytes.
 const (
 	maxFiles  = 1 << 30   // whole files
-	maxMapped = 256 << 20 // what is mapped of those that there is no file of, and of headers
+	maxMapped = 192 << 20 // what is mapped of those that there is no file of, and of headers, with what is saved already;
+	minMapped = 32 << 20  // so much in any case
 )
 
 // Gather adds what those who open the snapshot need beside the stacks. mem is the
@@ -30,7 +31,7 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	if mem == nil {
 		mem = target.NoMemory
 	}
-	p := &pages{mem: mem, have: map[uint64][]byte{}, left: maxMapped}
+	p := &pages{mem: mem, have: map[uint64][]byte{}, left: maxMapped - min(s.size(), maxMapped-minMapped)}
 	check := sysroot.New(sysroot.Options{Arch: s.Arch}, p)
 	files := int64(maxFiles)
 	for _, m := range modules.All() {
@@ -98,6 +99,14 @@ func found(check *sysroot.Files, m *target.Module) bool {
 	}
 	defer file.Close()
 	return im.BuildID != "" && check.Check(im, m.Mappings) == nil
+}
+
+// size returns how much memory is saved, bytes.
+func (s *Snapshot) size() (n uint64) {
+	for i := range s.Memory {
+		n += uint64(len(s.Memory[i].Data))
+	}
+	return n
 }
 
 func mappedSize(m *target.Module) (size uint64) {

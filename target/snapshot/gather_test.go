@@ -2,11 +2,13 @@ package snapshot_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -96,12 +98,12 @@ func (m flat) ReadMemory(addr uint64, p []byte) (int, error) {
 
 // gathered is the snapshot of a process whose memory is one module, which nobody has
 // the file of.
-func gathered(t testing.TB, mem flat) *snapshot.Snapshot {
+func gathered(t testing.TB, mem flat, before ...snapshot.Block) *snapshot.Snapshot {
 	t.Helper()
 	hi := text + max(uint64(len(mem)+0xfff)&^0xfff, 0x1000) // no mapping is of no page
 	s := made(amd64.Arch)
 	s.Maps = []procmaps.Mapping{{Lo: text, Hi: hi, Read: true, Exec: true, Inode: 1, Path: "/nonexistent/module"}}
-	s.Modules, s.Memory, s.Files = nil, nil, nil
+	s.Modules, s.Memory, s.Files = nil, before, nil
 	mappings := []target.Mapping{{Lo: text, Hi: hi, Exec: true}}
 	m := target.NewModule("/nonexistent/module", mappings, func() (*target.Image, error) {
 		return target.MemoryImage(mem, text, hi-text)
@@ -142,5 +144,30 @@ func TestGatherMapped(t *testing.T) {
 	im, _, err := read(t, written(t, s)).Modules().All()[0].Image()
 	if err != nil || im.BuildID != s.Modules[0].BuildID {
 		t.Errorf("%+v, %v", im, err)
+	}
+}
+
+// Where much is saved of stacks, less is of modules that nobody has the file of.
+func TestGatherLittle(t *testing.T) {
+	mem := make(flat, 33<<20)
+	code := elftest.File{Machine: elf.EM_X86_64, Sections: []elftest.Section{{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: 64, Data: make([]byte, 16)}}}
+	copy(mem, code.Mapped())
+	var stacks []snapshot.Block
+	for i := range uint64(13) { // 208 MiB, in one room
+		stacks = append(stacks, snapshot.Block{Addr: 1<<40 + i<<24, Data: mem[:16<<20]})
+	}
+	for _, tt := range []struct {
+		before      []snapshot.Block
+		least, most int
+	}{{nil, 33 << 20, 34 << 20}, {stacks, 0, 1 << 20}} {
+		size := 0
+		for _, b := range gathered(t, mem, tt.before...).Memory {
+			if b.Addr < 1<<40 {
+				size += len(b.Data)
+			}
+		}
+		if size < tt.least || size > tt.most {
+			t.Errorf("%d bytes of the module beside %d blocks of stacks, want %d to %d", size, len(tt.before), tt.least, tt.most)
+		}
 	}
 }
