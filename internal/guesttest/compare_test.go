@@ -16,7 +16,6 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -108,9 +107,6 @@ func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdb
 			return fmt.Errorf("more frames than gdb's %d: %v by %s", n, f, f.Sniffer())
 		}
 		g := &expected[n]
-		if (f.PC() == g.PC || pcOnly) && unknowable(tg, f, g) {
-			return nil
-		}
 		registers, err := differs(tg, f, g, symbols, same, pcOnly)
 		count.registers += registers
 		if err != nil {
@@ -126,15 +122,6 @@ func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdb
 		return fmt.Errorf("%d frames, gdb has %d: %v", n, len(expected), stop)
 	}
 	return nil
-}
-
-// unknowable reports whether THIS is a trampoline that qemu's core file lacks:
-// from 8.2 on, qemu has it in a vDSO that it does not dump.
-func unknowable(tg target.Target, f *frame.Frame, g *gdbtest.Frame) bool {
-	var code [4]byte
-	n, _ := tg.Memory().ReadMemory(f.PC(), code[:])
-	_, fromCore := tg.(*core.Target)
-	return fromCore && g.Type == "sigtramp" && n < len(code)
 }
 
 func physical(frames []gdbtest.Frame) (list []gdbtest.Frame) {

@@ -29,6 +29,9 @@ type Processor struct {
 	Registers map[int]string
 
 	description string // gdb's target description, where the stub's own misleads gdb
+	// noVDSO keeps the vDSO that qemu 8.1 and later have from gdb, which does not know the signal
+	// trampolines there: the one begins where its code does, and gdb looks before it.
+	noVDSO bool
 }
 
 // The processors that guests are built for.
@@ -46,6 +49,7 @@ var (
 			6: "r6", 7: "r7", 8: "r8", 9: "r9", 10: "r10", 11: "r11", 12: "r12", 13: "r13", 15: "r15", 65: "pswa",
 		},
 		description: s390xDescription,
+		noVDSO:      true,
 	}
 )
 

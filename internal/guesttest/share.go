@@ -26,14 +26,16 @@ type share struct {
 	to       io.Writer // who has the stub's answers
 	selected map[byte][]byte
 	turn     chan struct{} // held by who is served besides gdb
+	noVDSO   bool          // gdb is not told of the guest's vDSO
+	auxv     bool          // gdb has asked for the auxiliary vector, and nothing since
 	refused  []string      // packets that would have changed the guest
 }
 
 // newShare connects to the stub at a unix socket.
-func newShare(t testing.TB, stub string) *share {
+func newShare(t testing.TB, stub string, noVDSO bool) *share {
 	t.Helper()
 	dir := socketDir(t)
-	s := &share{gdb: filepath.Join(dir, "gdb"), guest: filepath.Join(dir, "guest"), selected: map[byte][]byte{}, to: io.Discard, turn: make(chan struct{}, 1)}
+	s := &share{noVDSO: noVDSO, gdb: filepath.Join(dir, "gdb"), guest: filepath.Join(dir, "guest"), selected: map[byte][]byte{}, to: io.Discard, turn: make(chan struct{}, 1)}
 	var err error
 	if s.stub, err = net.Dial("unix", stub); err != nil {
 		t.Fatal(err)
@@ -58,11 +60,16 @@ func newShare(t testing.TB, stub string) *share {
 	serve(s.gdb, func(conn net.Conn) { go s.serveGDB(conn) })
 	serve(s.guest, s.serveGuest) // one after the other
 	go func() {
-		p := make([]byte, 1<<16)
+		r := bufio.NewReader(s.stub)
 		for {
-			n, err := s.stub.Read(p)
+			p, err := readPacket(r)
 			s.mu.Lock()
-			s.to.Write(p[:n])
+			if s.auxv {
+				p = withoutVDSO(p)
+			}
+			if err == nil {
+				s.to.Write(p)
+			}
 			if c, ok := s.to.(io.Closer); ok && err != nil {
 				c.Close()
 			}
@@ -93,6 +100,9 @@ func (s *share) serveGDB(conn net.Conn) {
 		// An acknowledgement may come late, when the stub is already another's.
 		if body := payload(p); body != nil {
 			s.hand(conn)
+			s.mu.Lock()
+			s.auxv = s.noVDSO && bytes.HasPrefix(body, []byte("qXfer:auxv:read"))
+			s.mu.Unlock()
 			if len(body) > 1 && body[0] == 'H' {
 				s.selected[body[1]] = p
 			}
@@ -109,6 +119,9 @@ func (s *share) serveGuest(conn net.Conn) {
 	defer func() { <-s.turn }()
 	defer conn.Close()
 	s.hand(conn)
+	s.mu.Lock()
+	s.auxv = false
+	s.mu.Unlock()
 	r := bufio.NewReader(conn)
 	for {
 		p, err := readPacket(r)
@@ -155,6 +168,22 @@ func (s *share) idle(t testing.TB) {
 		t.Errorf("the guest would have been changed by %q", s.refused)
 	}
 	s.refused = nil
+}
+
+// withoutVDSO turns AT_SYSINFO_EHDR into AT_IGNORE in a packet with the auxiliary vector of a
+// big-endian guest.
+func withoutVDSO(packet []byte) []byte {
+	const ehdr, ignore = "\x00\x00\x00\x00\x00\x00\x00\x21", "\x00\x00\x00\x00\x00\x00\x00\x01"
+	body := payload(packet)
+	if body == nil {
+		return packet
+	}
+	body = bytes.Replace(body, []byte(ehdr), []byte(ignore), 1)
+	sum := byte(0)
+	for _, c := range body {
+		sum += c
+	}
+	return fmt.Appendf(nil, "$%s#%02x", body, sum)
 }
 
 // readPacket reads a packet or one of the single bytes between packets.

@@ -40,7 +40,7 @@ type Stop struct {
 // where cores says so, and where no signal frame is.
 func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 	t.Helper()
-	share := newShare(t, g.Serve(t))
+	share := newShare(t, g.Serve(t), g.noVDSO)
 	params := g.params(t, share.gdb)
 	if cores {
 		params["cores"] = t.TempDir()
@@ -66,7 +66,11 @@ func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 // there, and which has died there of SIGABRT.
 func (g *Guest) EachDump(t testing.TB, visit func(*Stop)) {
 	t.Helper()
-	socket, process := g.serve(t, true)
+	dump := func() (string, running) {
+		socket, process := g.serve(t, true)
+		return newShare(t, socket, g.noVDSO).gdb, process
+	}
+	socket, process := dump()
 	params := g.params(t, socket)
 	params["kill"] = true
 	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, gdbLimit, g.Path)
@@ -77,7 +81,7 @@ func (g *Guest) EachDump(t testing.TB, visit func(*Stop)) {
 			break
 		}
 		dying := process
-		socket, process = g.serve(t, true)
+		socket, process = dump()
 		script.Answer(t, socket)
 		select {
 		case <-dying.exited:

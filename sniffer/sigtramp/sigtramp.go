@@ -30,7 +30,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	// first instruction, and what lies before that is somebody else's.
 	code, at := around(q)
 	if at == len(code) {
-		return bySymbol(q)
+		return unreadable(q)
 	}
 	for i := range q.Arch.Trampolines {
 		t := &q.Arch.Trampolines[i]
@@ -79,25 +79,28 @@ func reachOf(a *arch.Arch) *reach {
 	return r
 }
 
-// bySymbol answers for code that cannot be read, such as a core file's that was
-// left out of it.
-func bySymbol(q *frame.Query) (trad.Row, frame.Answer) {
-	m := q.Modules.Find(q.PC)
-	if m == nil {
+// unreadable answers for code that cannot be read, such as a core file's that was
+// left out of it: by its symbol; where it has none and was returned to, as is so of qemu's
+// vDSO in the core files that qemu writes, by what is at SP.
+func unreadable(q *frame.Query) (trad.Row, frame.Answer) {
+	if m := q.Modules.Find(q.PC); m != nil {
+		if im, bias, err := m.Image(); err == nil {
+			if s, ok := im.Symbols().Find(q.PC - bias); ok {
+				return bySymbol(q, im.Symbols().Name(s), s.Addr+bias, s.Size)
+			}
+		}
+	}
+	if q.Block == q.PC {
 		return trad.Row{}, notTrampoline
 	}
-	im, bias, err := m.Image()
-	if err != nil {
-		return trad.Row{}, notTrampoline
-	}
-	s, ok := im.Symbols().Find(q.PC - bias)
-	if !ok {
-		return trad.Row{}, notTrampoline
-	}
-	name := im.Symbols().Name(s)
+	return Sniffer{}.SniffSignal(q)
+}
+
+// bySymbol answers for the code of a symbol, size bytes from addr on.
+func bySymbol(q *frame.Query, name string, addr, size uint64) (trad.Row, frame.Answer) {
 	for i := range q.Arch.Trampolines {
 		if t := &q.Arch.Trampolines[i]; slices.Contains(t.Symbols, name) {
-			return t.Row(s.Addr+bias, uint32(s.Size)), frame.Claimed
+			return t.Row(addr, uint32(size)), frame.Claimed
 		}
 	}
 	return trad.Row{}, notTrampoline
