@@ -9,7 +9,8 @@ import (
 
 const (
 	leastPointers = 8       // fewer tell nothing
-	maxPointers   = 1 << 15 // are looked at
+	maxPointers   = 1 << 15 // are compared
+	maxPacked     = 1 << 19 // words that packed relocations name are looked at
 	relaSize      = 24      // sizeof(Elf64_Rela)
 )
 
@@ -58,23 +59,74 @@ func (p *pointers) inPlace() {
 	}
 }
 
+// relative are the types of the relocations that add where the file is loaded to a number.
+// Others without a symbol call a function for the value (IRELATIVE), or are of threads' own data.
+var relative = map[elf.Machine]uint64{
+	elf.EM_X86_64:  uint64(elf.R_X86_64_RELATIVE),
+	elf.EM_AARCH64: uint64(elf.R_AARCH64_RELATIVE),
+	elf.EM_S390:    uint64(elf.R_390_RELATIVE),
+}
+
+// The packed relocations of the gABI, all relative, of words that have the number in place.
+const (
+	dtRELRSZ elf.DynTag = 35
+	dtRELR   elf.DynTag = 36
+)
+
 // inRelocations counts those that the program makes when it starts, as it is told where it
-// is loaded: the relocations without symbol, by the addend alone.
+// is loaded.
 func (p *pointers) inRelocations(dyn []byte) {
-	var at, size uint64
+	var rela, relaLen, relr, relrLen uint64
 	for ; len(dyn) >= 16; dyn = dyn[16:] {
 		switch v := p.im.Order.Uint64(dyn[8:]); elf.DynTag(p.im.Order.Uint64(dyn)) {
 		case elf.DT_RELA:
-			at = v
+			rela = v
 		case elf.DT_RELASZ:
-			size = v
+			relaLen = v
+		case dtRELR:
+			relr = v
+		case dtRELRSZ:
+			relrLen = v
 		}
 	}
-	table := p.im.Loaded(at, min(size, relaSize*maxPointers))
+	table := p.im.Loaded(rela, min(relaLen, relaSize*maxPointers))
 	for ; len(table) >= relaSize && p.seen < maxPointers; table = table[relaSize:] {
-		if info := p.im.Order.Uint64(table[8:]); info>>32 == 0 {
+		if info := p.im.Order.Uint64(table[8:]); info == relative[p.im.Machine] {
 			p.count(p.im.Order.Uint64(table), p.im.Order.Uint64(table[16:]))
 		}
+	}
+	p.inPacked(p.im.Loaded(relr, min(relrLen, 8*maxPointers)))
+}
+
+// inPacked counts those of packed relocations: an address, which is even, is that of a word; an
+// odd number has a bit for each of the 63 words behind those before.
+func (p *pointers) inPacked(table []byte) {
+	at := uint64(0)
+	for looked := 0; len(table) >= 8 && p.seen < maxPointers && looked < maxPacked; table = table[8:] {
+		x := p.im.Order.Uint64(table)
+		if x&1 == 0 {
+			p.countInPlace(x)
+			looked++
+			at = x + 8
+			continue
+		}
+		for i := range uint64(63) {
+			if x>>(i+1)&1 == 1 {
+				p.countInPlace(at + 8*i)
+				looked++
+			}
+		}
+		at += 63 * 8
+	}
+}
+
+// countInPlace is count for a word of which the file has the value in its place.
+func (p *pointers) countInPlace(addr uint64) {
+	if !p.isIn(addr, elf.PT_GNU_RELRO, 0) {
+		return
+	}
+	if word := p.im.Loaded(addr, 8); len(word) == 8 {
+		p.count(addr, p.im.Order.Uint64(word))
 	}
 }
 

@@ -291,6 +291,7 @@ func TestPointers(t *testing.T) {
 	}{
 		{"static", []string{"-static", "-no-pie"}, false},
 		{"static, position-independent", []string{"-static-pie"}, false},
+		{"static, packed relocations", []string{"-static-pie", "-Wl,-z,pack-relative-relocs"}, false},
 		{"dynamic", []string{"-pie"}, true},
 		{"dynamic, at a fixed address", []string{"-no-pie", "-Wl,-z,now"}, true},
 	} {
