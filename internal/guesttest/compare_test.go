@@ -107,6 +107,9 @@ func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdb
 			return fmt.Errorf("more frames than gdb's %d: %v by %s", n, f, f.Sniffer())
 		}
 		g := &expected[n]
+		if n > 0 && g.Type == "normal" && noCode(tg, g.PC) && noCode(tg, f.PC()) {
+			return nil
+		}
 		registers, err := differs(tg, f, g, symbols, same, pcOnly)
 		count.registers += registers
 		if err != nil {
@@ -122,6 +125,14 @@ func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdb
 		return fmt.Errorf("%d frames, gdb has %d: %v", n, len(expected), stop)
 	}
 	return nil
+}
+
+// noCode reports whether a return address is none. gdb goes on there, and shows it with the bits
+// that no address has. (gcc 14's table of a function with a frame pointer that saves a predicate
+// has x30 where it was before that: testdata/progs/guest/sve.c.)
+func noCode(tg target.Target, pc uint64) bool {
+	n, _ := tg.Memory().ReadMemory(pc, make([]byte, 4))
+	return pc != 0 && n == 0 && tg.Modules().Find(pc) == nil
 }
 
 func physical(frames []gdbtest.Frame) (list []gdbtest.Frame) {

@@ -140,6 +140,8 @@ type Guest struct {
 	Path string
 	CPU  string // qemu's model; empty for OracleCPU
 	Root string // for a dynamic program: the folder below which its libraries are
+
+	Options []string // more of qemu's
 }
 
 // A running guest ends with the test.
@@ -192,7 +194,7 @@ func (g *Guest) options(more ...string) []string {
 	if cpu == "" {
 		cpu = g.OracleCPU
 	}
-	options := append([]string{"-cpu", cpu}, more...)
+	options := append(append([]string{"-cpu", cpu}, g.Options...), more...)
 	if g.Root != "" {
 		options = append(options, "-L", g.Root)
 	}
