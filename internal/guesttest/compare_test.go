@@ -107,7 +107,7 @@ func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdb
 			return fmt.Errorf("more frames than gdb's %d: %v by %s", n, f, f.Sniffer())
 		}
 		g := &expected[n]
-		if n > 0 && g.Type == "normal" && noCode(tg, g.PC) && noCode(tg, f.PC()) {
+		if n > 0 && g.Type == "normal" && noCode(tg, f.PC()) && g.PC<<16 == f.PC()<<16 {
 			return nil
 		}
 		registers, err := differs(tg, f, g, symbols, same, pcOnly)
