@@ -59,3 +59,29 @@ func TestOrdinaryNames(t *testing.T) {
 		}
 	}
 }
+
+// Constraints of C++20, which gcc mangles since version 14, are no part of a function's name. gcc
+// 16 gives each of these functions a second symbol, as it was mangled before (_Z5firstIiET_S0_):
+// what is wanted is what c++filt makes of that.
+func TestConstraints(t *testing.T) {
+	for _, test := range []struct{ name, symbol, function string }{
+		{"_Z5firstIiQ5SmallIT_EES0_S0_", "int first<int>(int)", "first<int>"},
+		{"_Z5firstIiQ5SmallIT_EES0_S0_.isra.0", "int first<int>(int) [clone .isra.0]", "first<int>"},
+		{"_Z5thirdITkSt8integraliEiT_", "int third<int>(int)", "third<int>"},
+		{"_Z6secondITk5SmalliET_S0_", "int second<int>(int)", "second<int>"},
+		{"_ZN3BoxIiE3mixIiEEiT_Q8integralIS2_E", "int Box<int>::mix<int>(int)", "Box<int>::mix<int>"},
+		{"_ZN3BoxIiEC1EvQ8integralIT_E", "Box<int>::Box()", "Box<int>::Box"},
+		{"_ZN3BoxIiEFltERKS0_S2_Q5SmallIT_E", "Box<int>::operator<[friend](Box<int> const&, Box<int> const&)", "Box<int>::operator<[friend]"},
+		{"_ZNK3BoxIiE3getEvQ5SmallIT_E", "Box<int>::get() const", "Box<int>::get"},
+		{"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEC2EvQ26is_default_constructible_vIT1_E",
+			"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string()",
+			"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::basic_string"},
+	} {
+		if got := demangleSymbol(test.name); got != test.symbol {
+			t.Errorf("%s: symbol %q, want %q", test.name, got, test.symbol)
+		}
+		if got := demangleFunction(test.name); got != test.function {
+			t.Errorf("%s: function %q, want %q", test.name, got, test.function)
+		}
+	}
+}

@@ -32,6 +32,7 @@ func demangleLinkage(name string) string {
 	if err != nil {
 		return bare()
 	}
+	ast = withoutConstraint(ast)
 	typed, ok := ast.(*demangle.Typed)
 	if ok {
 		of := typed.Type
@@ -59,7 +60,13 @@ func filter(name string, opts ...demangle.Option) string {
 	if len(name) < 3 || name[0] != '_' {
 		return name
 	}
-	if readable := demangle.Filter(name, append(opts, maxDemangled)...); readable != "" {
+	opts = append(opts, maxDemangled)
+	if strings.Contains(name, "Q") {
+		if ast, err := demangle.ToAST(name, opts...); err == nil {
+			return demangle.ASTToString(withoutConstraint(ast), opts...)
+		}
+	}
+	if readable := demangle.Filter(name, opts...); readable != "" {
 		return readable
 	}
 	return name // it is mangled as a name of nothing
