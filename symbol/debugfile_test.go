@@ -54,11 +54,14 @@ func TestDebugFile(t *testing.T) {
 	for _, where := range []string{"beside", "subdirectory", "global", "build ID", "root"} {
 		t.Run(where, func(t *testing.T) {
 			program, debug, id := split(t)
+			whole := filepath.Join(t.TempDir(), "debug")
+			run(t, "", "cp", debug, whole)
 			global := t.TempDir()
 			opts := Options{DebugDirs: []string{global}}
 			var answers []answer
 			ask := func() {
 				answers = askGDB(t, program, textAddresses(t, program, ".text", 1), "set debug-file-directory "+global)
+				setCalls(t, answers, whole)
 			}
 			switch where {
 			case "subdirectory":

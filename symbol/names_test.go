@@ -12,12 +12,18 @@ import (
 // cannot leave them out.
 func TestNames(t *testing.T) {
 	spelling := strings.NewReplacer("::__uniq_ptr_data", "::__uniq_ptr_impl") // as in compare
+	// Since version 17 gdb can parse the type of a function in a template's arguments, and leaves
+	// out the parameters behind it, too.
+	parses := gdbMajor() >= 17
+	if parses {
+		spelling = strings.NewReplacer("::__uniq_ptr_data", "::__uniq_ptr_impl", " ()", "()", " (", "(")
+	}
 	for _, test := range []struct {
 		source string
 		flags  []string
 		kept   int
 	}{
-		{"names.cc", []string{"-O2"}, 8},
+		{"names.cc", []string{"-O2"}, 7}, // 8 by gcc 12
 		{"parameters.cc", []string{"-O0"}, 40},
 		{"parameters.cc", []string{"-O1", "-gdwarf-4", "-gz=zlib"}, 8},
 	} {
@@ -39,31 +45,39 @@ func TestNames(t *testing.T) {
 		}
 		ms, bias := mapped(t, file)
 		s := New(Options{})
-		names, kept, differ := make(map[string]bool), 0, 0
-		for _, a := range runGDB(t, "testdata/names.py", file, addresses) {
+		names, kept, differ := make(map[string]bool), make(map[string]bool), 0
+		answers := runGDB(t, "testdata/names.py", file, addresses)
+		setCalls(t, answers, file)
+		for _, a := range answers {
 			got := s.Locate(ms, a.PC+bias)
-			if len(got) != len(a.Names) {
-				t.Errorf("%#x: %d locations, gdb has %q", a.PC, len(got), a.Names)
+			for _, l := range got {
+				if strings.HasSuffix(l.Function, ")") || strings.HasSuffix(l.Function, ") const") {
+					kept[l.Function] = true
+				}
+			}
+			if a.stretched(got) {
 				continue
 			}
-			for i, name := range a.Names {
+			if len(got) != len(a.Chain) {
+				t.Errorf("%#x: %d locations, gdb has %+v", a.PC, len(got), a.Chain)
+				continue
+			}
+			for i, f := range a.Chain {
+				name := f.Function
 				if names[name] || strings.Contains(name, ">>(") { // libiberty's spelling, which gdb cannot parse
 
 					continue
 				}
 				names[name] = true
-				if strings.HasSuffix(name, ")") || strings.HasSuffix(name, ") const") {
-					kept++
-				}
-				if spelling.Replace(got[i].Function) != spelling.Replace(name) {
+				if is, want := spelling.Replace(got[i].Function), spelling.Replace(name); is != want && !(parses && withoutParameters(is) == want) {
 					if differ++; differ < 10 {
 						t.Errorf("%#x: %q, gdb says %q", a.PC, got[i].Function, name)
 					}
 				}
 			}
 		}
-		if t.Logf("%s %v: %d names, %d with parameters, %d differ", test.source, test.flags, len(names), kept, differ); kept < test.kept {
-			t.Errorf("%s: %d names with parameters, want %d", test.source, kept, test.kept)
+		if t.Logf("%s %v: %d names, %d with parameters, %d differ", test.source, test.flags, len(names), len(kept), differ); len(kept) < test.kept {
+			t.Errorf("%s: %d names with parameters, want %d", test.source, len(kept), test.kept)
 		}
 	}
 }

@@ -58,9 +58,12 @@ func TestDwz(t *testing.T) {
 func TestDwzPlaces(t *testing.T) {
 	program, other := twice(t, "-gdwarf-4")
 	dir, global, root := filepath.Dir(program), t.TempDir(), t.TempDir()
+	whole := filepath.Join(t.TempDir(), "whole")
+	run(t, dir, "cp", "program", whole)
 	run(t, dir, "dwz", "-r", "-m", "common", "program", "other")
 	common := filepath.Join(dir, "common")
 	answers := askGDB(t, program, textAddresses(t, program, ".text", 97))
+	setCalls(t, answers, whole)
 	check := func(what string, opts Options) {
 		t.Helper()
 		s := New(opts)

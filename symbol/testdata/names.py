@@ -1,5 +1,5 @@
 # How gdb's backtrace names the functions at addresses of a program, which it starts and
-# whose PC it sets to each of them. PARAMS: as for locate.py; each document has the names of the
+# whose PC it sets to each of them. PARAMS: as for locate.py; each document has the
 # inlined calls, innermost first, and of the function.
 import json
 
@@ -15,4 +15,4 @@ with open(PARAMS["addresses"]) as f, open(PARAMS["out"], "w") as out:
         while frame.type() == gdb.INLINE_FRAME:
             frame = frame.older()
             names.append(frame.name())
-        out.write(json.dumps({"pc": int(text), "names": names}) + "\n")
+        out.write(json.dumps({"pc": int(text), "chain": [{"function": name} for name in names]}) + "\n")
