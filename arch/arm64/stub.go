@@ -5,7 +5,7 @@ import "encoding/binary"
 // A linkage stub goes where a slot says: [bti c;] adrp x16, slot; ldr x17, [x16,
 // slot]; add x16, x16, slot; [autia1716;] br x17. The first of the table, for
 // symbols that are not bound yet, stores x16 and x30 before. Where the slot begins a
-// page, there is nothing to add, and linkers since binutils 2.45 write a nop.
+// page, there is nothing to add, and linkers such as binutils 2.47 write a nop.
 // A pattern is one instruction: its fixed bits, and which they are.
 type pattern struct{ bits, mask uint32 }
 
