@@ -6,6 +6,8 @@
 #               in .cache/releases, 3 GB each; one after the other (RELEASES=trixie chooses)
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
+# make system   boot Debian's kernels of arm64 and s390x under qemu-system, which it installs, and test
+#               attaching there (ten minutes)
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each, as many at a time as there are processors;
 #               a failure stops none of the others; a table at the end. FUZZ=regexp and PKG=./target/...
 #               choose some
@@ -50,6 +52,7 @@ HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /external -e /examples/
 vet:
 	CGO_ENABLED=0 $(GO) vet ./...
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
+	CGO_ENABLED=0 $(GO) vet -tags system ./internal/systemtest
 	for s in $(CROSS); do (export GOOS=$${s%/*} GOARCH=$${s#*/}; $(GO) build $$($(GO) list ./... | grep -v $(HEAVY))) || exit 1; done
 	GOARCH=s390x $(GO) build ./delve/... ./internal/command/dlvhost
 
@@ -96,6 +99,15 @@ hosts: deps
 			[ "$$CI" != true ] || exit 1; \
 		fi; \
 	done
+
+# Real kernels, two emulated processors each, one machine after the other. Newer releases have
+# the s390x machine in a package of its own.
+system: deps
+	@command -v qemu-system-aarch64 >/dev/null && command -v qemu-system-s390x >/dev/null || { \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; apt="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q"; \
+		$$apt update; $$apt install -y --no-install-recommends qemu-system-arm qemu-system-misc; \
+		command -v qemu-system-s390x >/dev/null || $$apt install -y --no-install-recommends qemu-system-s390x; }
+	CGO_ENABLED=0 $(GO) test -tags system -count=1 -timeout 60m ./internal/systemtest
 
 # Where nothing can be installed, the tests that need a missing program are
 # skipped, loudly; with CI=true they fail.

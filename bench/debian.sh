@@ -1,5 +1,5 @@
 #!/bin/sh
-# debian.sh DIR SUITE[/DEPENDENCIES] PACKAGE...: unpacks packages of Debian, for this
+# debian.sh DIR SUITE[/DEPENDENCIES] PACKAGE...: unpacks packages of Debian, for $DEBIAN_ARCH or this
 # machine's architecture, into DIR, without installing them, and lists them and their
 # versions in DIR/packages. SUITE is a suite's name, or "here" for the one that this
 # machine has (which may be another distribution's). With DEPENDENCIES, the packages that these need are unpacked too, those
@@ -14,7 +14,7 @@ if [ -e "$dir" ]; then exit 0; fi
 for t in apt-get dpkg dpkg-deb; do
 	command -v $t >/dev/null || { echo "debian.sh: no $t"; exit 1; }
 done
-arch=$(dpkg --print-architecture)
+arch=${DEBIAN_ARCH:-$(dpkg --print-architecture)}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/lists/partial" "$tmp/archives/partial"

@@ -1,0 +1,110 @@
+package systemtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// suite is the release of Debian that the guests are of: its kernel, gdb and C library.
+const suite = "bookworm"
+
+// A Processor is one whose kernel is booted.
+type Processor struct {
+	GOARCH string // Debian's name as well
+	Triple string // of the cross tools
+	kernel string // Debian's package, which leads to the newest of the suite
+	qemu   []string
+	tty    string // the kernel's name of the console
+	net    string // the network card
+}
+
+// The processors, beside amd64, that attach is built for.
+var (
+	ARM64 = &Processor{
+		GOARCH: "arm64", Triple: "aarch64-linux-gnu", kernel: "linux-image-cloud-arm64",
+		// Return addresses are signed; by a cheaper algorithm than the processors' own.
+		qemu: []string{"qemu-system-aarch64", "-M", "virt", "-cpu", "max,pauth-impdef=on"},
+		tty:  "ttyAMA0", net: "virtio-net-pci",
+	}
+	S390X = &Processor{
+		GOARCH: "s390x", Triple: "s390x-linux-gnu", kernel: "linux-image-s390x",
+		qemu: []string{"qemu-system-s390x", "-M", "s390-ccw-virtio", "-cpu", "max"},
+		tty:  "ttysclp0", net: "virtio-net-ccw",
+	}
+)
+
+// module returns the folder of this module's source.
+func module() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod in the working folder or above it")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}
+
+// unpack has packages, and those they depend on with names that begin so, unpacked in a folder.
+func (p *Processor) unpack(source, dir, dependencies string, packages ...string) error {
+	args := append([]string{filepath.Join(source, "bench", "debian.sh"), dir, suite + "/" + dependencies}, packages...)
+	cmd := exec.Command("sh", args...)
+	cmd.Env = append(os.Environ(), "DEBIAN_ARCH="+p.GOARCH)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("unpack %v of %s: %w\n%s", packages, p.GOARCH, err, out)
+	}
+	return nil
+}
+
+// files are what a guest is made of, on this machine.
+type files struct {
+	kernel  string // the image that is booted
+	modules string // the folder of its modules
+	root    string // Debian's packages, unpacked
+}
+
+// fetch gets the packages, unless they are there.
+func (p *Processor) fetch(t testing.TB) (f files) {
+	t.Helper()
+	source, err := module()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gdbtest.Tool(t, p.qemu[0])
+	cache := filepath.Join(source, ".cache", "system", p.GOARCH)
+	f.root = filepath.Join(cache, "root")
+	kernel := filepath.Join(cache, "kernel")
+	if err := errors.Join(
+		p.unpack(source, kernel, "linux-image-", p.kernel),
+		p.unpack(source, f.root, "", "gdb", "libc6-dbg", "busybox-static"),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if f.kernel, err = one(filepath.Join(kernel, "boot", "vmlinuz-*")); err == nil {
+		f.modules, err = one(filepath.Join(kernel, "lib", "modules", "*"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func one(pattern string) (string, error) {
+	list, err := filepath.Glob(pattern)
+	if err == nil && len(list) != 1 {
+		err = fmt.Errorf("%d files are there of %s, not one", len(list), pattern)
+	}
+	if err != nil {
+		return "", err
+	}
+	return list[0], nil
+}

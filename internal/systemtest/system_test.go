@@ -1,0 +1,63 @@
+//go:build linux && system
+
+package systemtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// build compiles a package of this module for the guest's processor, or ("test", "-c") its tests.
+func (g *Guest) build(t *testing.T, out, pkg string, command ...string) {
+	t.Helper()
+	cmd := exec.Command("go", append(command, "-o", out, pkg)...)
+	cmd.Dir, cmd.Env = g.Source, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+g.GOARCH)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, text)
+	}
+}
+
+// TestKernels boots each kernel, and tests in it.
+func TestKernels(t *testing.T) {
+	for _, p := range []*Processor{ARM64, S390X} {
+		t.Run(p.GOARCH, func(t *testing.T) {
+			begin := time.Now()
+			g := Boot(t, p)
+			t.Logf("%s, after %v", strings.TrimSpace(g.Shell(t, time.Minute, "uname -srm")), time.Since(begin).Round(time.Second/10))
+			t.Run("live", g.live)
+		})
+	}
+}
+
+var (
+	result  = regexp.MustCompile(`(?m)^ *--- (PASS|FAIL|SKIP): .*$`)
+	skipped = regexp.MustCompile(`(?m)^ *--- SKIP: .*\n.*$`)
+)
+
+// live runs the tests of target/live in the guest.
+func (g *Guest) live(t *testing.T) {
+	dir := filepath.Join(g.Source, "target", "live")
+	binary := filepath.Join(g.Temp, "live.test")
+	g.build(t, binary, "./target/live", "test", "-c")
+	g.Put(t, binary, binary)
+	g.Put(t, filepath.Join(g.Source, "go.mod"), filepath.Join(g.Source, "go.mod"))
+	g.PutTree(t, filepath.Join(dir, "testdata"))
+	args := []string{binary, "-test.v", "-test.timeout", "15m"}
+	if only := os.Getenv("SFWALK_SYSTEM_RUN"); only != "" {
+		args = append(args, "-test.run", only)
+	}
+	out, code := g.Run(t, 16*time.Minute, dir, args...)
+	counts := map[string]int{}
+	for _, r := range result.FindAllStringSubmatch(out, -1) {
+		counts[r[1]]++
+	}
+	t.Logf("%d passed, %d failed, %d were skipped:\n%s", counts["PASS"], counts["FAIL"], counts["SKIP"], strings.Join(skipped.FindAllString(out, -1), "\n"))
+	if code != 0 || counts["PASS"] == 0 {
+		t.Errorf("exit status %d:\n%s", code, out)
+	}
+}
