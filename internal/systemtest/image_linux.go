@@ -24,6 +24,8 @@ export PATH=/sbin:/usr/bin:/bin:/usr/sbin HOME=/root LC_ALL=C TERM=dumb
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 mkdir -p /dev/pts /dev/shm; mount -t devpts devpts /dev/pts; mount -t tmpfs shm /dev/shm
+mount -t tmpfs cgroups /sys/fs/cgroup; mkdir /sys/fs/cgroup/freezer /sys/fs/cgroup/unified
+mount -t cgroup -o freezer freezer /sys/fs/cgroup/freezer; mount -t cgroup2 unified /sys/fs/cgroup/unified
 for m in /modules/*.ko; do [ ! -e $m ] || insmod $m; done
 ip link set lo up; ip address add 10.0.2.15/24 dev eth0; ip link set eth0 up
 cd /root; /sbin/agent

@@ -39,6 +39,9 @@ var (
 	skipped = regexp.MustCompile(`(?m)^ *--- SKIP: .*\n.*$`)
 )
 
+// liveLimit bounds how long the tests of target/live take, a minute or two on an idle machine.
+const liveLimit = 20 * time.Minute
+
 // live runs the tests of target/live in the guest.
 func (g *Guest) live(t *testing.T) {
 	dir := filepath.Join(g.Source, "target", "live")
@@ -47,11 +50,12 @@ func (g *Guest) live(t *testing.T) {
 	g.Put(t, binary, binary)
 	g.Put(t, filepath.Join(g.Source, "go.mod"), filepath.Join(g.Source, "go.mod"))
 	g.PutTree(t, filepath.Join(dir, "testdata"))
-	args := []string{binary, "-test.v", "-test.timeout", "15m"}
+	g.PutTree(t, filepath.Join(g.Source, "testdata", "progs"))
+	args := []string{binary, "-test.v", "-test.timeout", liveLimit.String()}
 	if only := os.Getenv("SFWALK_SYSTEM_RUN"); only != "" {
 		args = append(args, "-test.run", only)
 	}
-	out, code := g.Run(t, 16*time.Minute, dir, args...)
+	out, code := g.Run(t, liveLimit+time.Minute, dir, args...)
 	counts := map[string]int{}
 	for _, r := range result.FindAllStringSubmatch(out, -1) {
 		counts[r[1]]++

@@ -1,4 +1,4 @@
-//go:build amd64
+//go:build amd64 || arm64 || s390x
 
 package live
 
@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,8 +76,12 @@ func TestKernelThread(t *testing.T) {
 }
 
 func Test32Bit(t *testing.T) {
+	of, ok := map[string]struct{ flag, machine string }{"amd64": {"-m32", "EM_386"}, "s390x": {"-m31", "EM_S390"}}[runtime.GOARCH]
+	if !ok {
+		t.Skipf("SKIPPED, NOT TESTED: the compiler for %s makes no 32-bit programs", runtime.GOARCH)
+	}
 	path := filepath.Join(t.TempDir(), "tiny32")
-	args := []string{"-m32", "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-stack-protector", "-o", path, "testdata/tiny32.c"}
+	args := []string{of.flag, "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-stack-protector", "-o", path, "testdata/tiny32.c"}
 	if msg, err := exec.Command(gdbtest.Tool(t, "cc"), args...).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED, NOT TESTED: the compiler makes no 32-bit programs: %v %s", err, msg)
 	}
@@ -86,7 +91,7 @@ func Test32Bit(t *testing.T) {
 		t.Skipf("SKIPPED, NOT TESTED: the kernel runs no 32-bit programs: %v", err)
 	}
 	p := gdbtest.StartRunning(t, path)
-	wantError(t, refused(t, p.PID), Err32Bit, "a 32-bit process (EM_386)")
+	wantError(t, refused(t, p.PID), Err32Bit, "a 32-bit process ("+of.machine+")")
 }
 
 func TestTraced(t *testing.T) {

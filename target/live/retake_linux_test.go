@@ -1,9 +1,8 @@
-//go:build amd64
+//go:build amd64 || arm64 || s390x
 
 package live
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -24,7 +23,7 @@ func word(t testing.TB, mem target.Memory, addr uint64) uint64 {
 	if _, err := mem.ReadMemory(addr, b[:]); err != nil {
 		t.Fatal(err)
 	}
-	return binary.LittleEndian.Uint64(b[:])
+	return hostArch.Order.Uint64(b[:])
 }
 
 // counting starts a program that counts in a word on a thread's stack and in one on the heap.
@@ -170,7 +169,7 @@ func TestRetakeTakesLong(t *testing.T) {
 			eventually(t, "the thread is let go", func() bool {
 				var b [8]byte
 				tg.files.(*files).fetch(heap, b[:])
-				return binary.LittleEndian.Uint64(b[:]) > at
+				return hostArch.Order.Uint64(b[:]) > at
 			})
 			if th.MovedOn() {
 				t.Error("the thread has moved on, though nothing was read since")
@@ -237,7 +236,7 @@ func TestRetakeDeep(t *testing.T) {
 		eventually(t, "the threads are let go", func() bool {
 			var b [8]byte
 			tg.files.(*files).fetch(heap, b[:])
-			return binary.LittleEndian.Uint64(b[:]) > at+1
+			return hostArch.Order.Uint64(b[:]) > at+1
 		})
 		if word(t, th.Memory(), stack) != at {
 			t.Error("the stack has changed")

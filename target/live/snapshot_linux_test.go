@@ -1,11 +1,10 @@
-//go:build amd64
+//go:build amd64 || arm64 || s390x
 
 package live
 
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -30,11 +29,15 @@ var _ target.Target = (*Target)(nil)
 func TestRegistersAsGDB(t *testing.T) {
 	p := gdbtest.Start(t, build(t, "idle.c"), "3")
 	target := attach(t, p.PID)
+	names := "" // some are not always among all
+	for _, info := range hostArch.Regs {
+		names += " " + info.Name
+	}
 	out := output(t, exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off",
-		"-p", strconv.Itoa(p.PID), "-ex", "thread apply all info registers",
-		"-ex", "thread apply all info registers fs_base gs_base")) // not always among the others
+		"-p", strconv.Itoa(p.PID), "-ex", "thread apply all info registers"+names))
 	threads := regexp.MustCompile(`(?m)^Thread \d+ \(Thread 0x[0-9a-f]+ \(LWP (\d+)\)\)|^Thread \d+ .*LWP (\d+)`)
-	value := regexp.MustCompile(`(?m)^([a-z0-9_]+) +(0x[0-9a-f]+) `)
+	// Of floating point, "{f = 0x0, u = 0x0, s = 0x0}" on arm64 and "0 (raw 0x0000000000000000)" on s390x.
+	value := regexp.MustCompile(`(?m)^([a-z0-9_]+) +(?:[^\n]*(?: u = |\(raw ))?(0x[0-9a-f]+)[ ,)]`)
 	got := make(map[int]map[string]uint64)
 	heads := threads.FindAllStringSubmatchIndex(out, -1)
 	for i, h := range heads {
@@ -78,7 +81,7 @@ func TestMemory(t *testing.T) {
 	tg := attach(t, p.PID)
 	mem := tg.Memory()
 	var word [8]byte
-	if _, err := mem.ReadMemory(addr, word[:]); err != nil || binary.LittleEndian.Uint64(word[:]) != 0x1122334455667788 {
+	if _, err := mem.ReadMemory(addr, word[:]); err != nil || hostArch.Order.Uint64(word[:]) != 0x1122334455667788 {
 		t.Errorf("word at %#x = %x, %v", addr, word, err)
 	}
 	// The kernel's own view of everything readable is the same.
@@ -189,7 +192,7 @@ func TestAlternateStack(t *testing.T) {
 		t.Fatalf("SP %#x is not on another stack than %#x", sp, local)
 	}
 	got := copied(tg.memory.(*memory), local)
-	if len(got) < 8 || binary.LittleEndian.Uint64(got) != 0x5ca1ab1e0ddba11 {
+	if len(got) < 8 || hostArch.Order.Uint64(got) != 0x5ca1ab1e0ddba11 {
 		t.Fatalf("the interrupted function's local at %#x is not in the copies: % x", local, got[:min(len(got), 8)])
 	}
 }
@@ -319,7 +322,7 @@ func TestMemoryByID(t *testing.T) {
 	f.mem.Close()
 	f.mem = nil
 	var word [8]byte
-	if _, err := tg.Memory().ReadMemory(addr, word[:]); err != nil || binary.LittleEndian.Uint64(word[:]) != 0x1122334455667788 {
+	if _, err := tg.Memory().ReadMemory(addr, word[:]); err != nil || hostArch.Order.Uint64(word[:]) != 0x1122334455667788 {
 		t.Errorf("word at %#x = %x, %v", addr, word, err)
 	}
 	if _, err := tg.Memory().ReadMemory(8, word[:]); !errors.Is(err, target.ErrUnmapped) || errors.Is(err, ErrExited) {

@@ -128,8 +128,11 @@ func run(op wire.Op) (done wire.Done) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	var err error
-	done.Output, err = cmd.CombinedOutput()
+	var output bytes.Buffer
+	both := io.MultiWriter(&output, os.Stdout) // the console, where it can be followed
+	cmd.Stdout, cmd.Stderr = both, both
+	err := cmd.Run()
+	done.Output = output.Bytes()
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
