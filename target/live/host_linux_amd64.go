@@ -4,3 +4,8 @@ import "github.com/sfwalk/sfwalk/arch/amd64"
 
 // hostArch is the architecture of the processes that can be attached to.
 var hostArch = amd64.Arch
+
+// rewound is how far the PC of a thread that is stopped in a system call may be before the PC that
+// the kernel tells of it while it is blocked there. The registers are changed behind the tracer's
+// back, when the call is made once more.
+const rewound = 0
