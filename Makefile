@@ -26,10 +26,16 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 
 # Programs that the tests run, and the Debian packages that have them.
 TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
-            aarch64-linux-gnu-gcc s390x-linux-gnu-gcc node openssl protoc /usr/lib/python3/dist-packages/grpc/__init__.py
+            aarch64-linux-gnu-gcc s390x-linux-gnu-gcc node openssl protoc eu-stack /usr/lib/python3/dist-packages/grpc/__init__.py
 PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils zstd make qemu-user debian-archive-keyring \
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
-            nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf
+            nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf elfutils
+
+# Large ones, each for a single test: elsewhere that is skipped, and says so.
+ifeq ($(CI),true)
+TOOLS    += rustc lldb-server /usr/lib/debug/.build-id
+PACKAGES += rustc lldb libc6-dbg
+endif
 
 .PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak clean
 
@@ -110,7 +116,7 @@ system: deps
 	CGO_ENABLED=0 $(GO) test -tags system -count=1 -timeout 60m ./internal/systemtest
 
 # Where nothing can be installed, the tests that need a missing program are
-# skipped, loudly; with CI=true they fail.
+# skipped, loudly; with CI=true they fail (internal/gdbtest decides).
 deps:
 	@missing=; for t in $(TOOLS); do [ -e $$t ] || command -v $$t >/dev/null || missing="$$missing $$t"; done; \
 	if [ -n "$$missing" ]; then \

@@ -4,7 +4,6 @@ package arch_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -32,10 +31,7 @@ func TestExits(t *testing.T) {
 		{s390x.Arch, "/usr/s390x-linux-gnu/lib/libc.so.6", "s390x-linux-gnu-objdump"},
 	} {
 		t.Run(tt.arch.Name, func(t *testing.T) {
-			if _, err := os.Stat(tt.libc); err != nil {
-				t.Skip(err)
-			}
-			im := walktest.Open(t, tt.libc)
+			im := walktest.Open(t, gdbtest.File(t, tt.libc))
 			for name, returns := range map[string]bool{
 				"exit": false, "longjmp": false, "_exit": false, "quick_exit": false, "pthread_exit": false, "abort": false, "__assert_fail": false, "__stack_chk_fail": false,
 				"getpid": true, "malloc": true, "qsort": true, "strtol": true, "memcpy": true, "printf": true, "pthread_create": true,

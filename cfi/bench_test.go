@@ -2,10 +2,10 @@ package cfi_test
 
 import (
 	"math/rand"
-	"os"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // benchPCs returns addresses spread over the code that a section covers, in
@@ -29,12 +29,10 @@ func benchPCs(b *testing.B, s *cfi.Section) []uint64 {
 func BenchmarkLookUp(b *testing.B) {
 	for _, file := range []struct{ name, path string }{
 		{"gdb", "/usr/bin/gdb"},
-		{"cc1", "/usr/lib/gcc/x86_64-linux-gnu/12/cc1"},
+		{"cc1", compiler(b)},
 		{"libc", "/lib/x86_64-linux-gnu/libc.so.6"},
 	} {
-		if _, err := os.Stat(file.path); err != nil {
-			continue
-		}
+		gdbtest.File(b, file.path)
 		for _, mode := range []struct {
 			name   string
 			header bool
@@ -66,10 +64,7 @@ func BenchmarkLookUp(b *testing.B) {
 
 // BenchmarkOpen is of opening alone and of opening and building the index.
 func BenchmarkOpen(b *testing.B) {
-	const path = "/usr/bin/gdb"
-	if _, err := os.Stat(path); err != nil {
-		b.Skip(err)
-	}
+	path := gdbtest.File(b, "/usr/bin/gdb")
 	in := load(b, path, ".eh_frame", true)
 	b.Run("header", func(b *testing.B) {
 		b.ReportAllocs()

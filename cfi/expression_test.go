@@ -3,11 +3,11 @@ package cfi_test
 import (
 	"encoding/binary"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -206,10 +206,7 @@ func TestEvalErrors(t *testing.T) {
 // the kernel pushed, whose layout is struct sigcontext of the kernel's ABI, 40
 // bytes above the stack pointer.
 func TestSignalTrampoline(t *testing.T) {
-	const path = "/lib/x86_64-linux-gnu/libc.so.6"
-	if _, err := os.Stat(path); err != nil {
-		t.Skip(err)
-	}
+	path := gdbtest.File(t, "/lib/x86_64-linux-gnu/libc.so.6")
 	seen := false
 	s := load(t, path, ".eh_frame", true).open(t)
 	for f, err := range s.FDEs() {

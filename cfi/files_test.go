@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // compareFile holds a section of a file against this machine's readelf, with the
@@ -27,31 +29,36 @@ func TestInstalledFiles(t *testing.T) {
 		"/bin/bash",
 		"/usr/bin/gdb",
 		"/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
-		"/usr/lib/gcc/x86_64-linux-gnu/12/cc1",
 	} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			if _, err := os.Stat(path); err != nil {
-				t.Skip(err)
-			}
-			if os.Getenv("SFWALK_SOAK") == "" && filepath.Base(path) == "cc1" {
-				t.Skip("440,000 rows: with SFWALK_SOAK set only")
-			}
-			compareFile(t, path, ".eh_frame", true)
+			compareFile(t, gdbtest.File(t, path), ".eh_frame", true)
 		})
 	}
+	t.Run("cc1", func(t *testing.T) { // 440,000 rows
+		gdbtest.NeedSoak(t)
+		compareFile(t, compiler(t), ".eh_frame", true)
+	})
+}
+
+// compiler returns the path of the C compiler itself, which gcc starts.
+func compiler(t testing.TB) string {
+	t.Helper()
+	out, err := exec.Command(gdbtest.Tool(t, "gcc"), "-print-prog-name=cc1").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gdbtest.File(t, strings.TrimSpace(string(out)))
 }
 
 // build compiles a source of testdata with the tool's arguments.
 func build(t *testing.T, tool string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		t.Skip(err)
-	}
+	gdbtest.Tool(t, tool)
 	out := filepath.Join(t.TempDir(), "program")
 	cmd := exec.Command(tool, append([]string{"-o", out}, args...)...)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		if strings.Contains(string(msg), "cannot find") || strings.Contains(string(msg), "not supported") {
-			t.Skipf("%s", msg)
+			gdbtest.Cannot(t, string(msg))
 		}
 		t.Fatalf("%v: %v\n%s", cmd, err, msg)
 	}
@@ -85,11 +92,8 @@ func TestCompiledFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			args := test.args
 			if test.tool == "go" {
-				if _, err := exec.LookPath("go"); err != nil {
-					t.Skip(err)
-				}
 				out := filepath.Join(t.TempDir(), "program")
-				cmd := exec.Command("go", append([]string{"build", "-o", out}, args...)...)
+				cmd := exec.Command(gdbtest.Tool(t, "go"), append([]string{"build", "-o", out}, args...)...)
 				cmd.Env = append(os.Environ(), "GOARCH=amd64") // also where this test itself is emulated
 				if msg, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, msg)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // The oracle: what readelf prints of the same section.
@@ -53,11 +55,7 @@ func hex(t testing.TB, s string) uint64 {
 // the given section.
 func readelf(t testing.TB, dump, file, section string) string {
 	t.Helper()
-	path, err := exec.LookPath("readelf")
-	if err != nil {
-		t.Skip("no readelf")
-	}
-	cmd := exec.Command(path, "--debug-dump="+dump+",no-follow-links", file)
+	cmd := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump="+dump+",no-follow-links", file)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()

@@ -3,7 +3,6 @@
 package delve_test
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -16,9 +15,7 @@ import (
 
 // TestLLDB has Delve control the process through LLDB's server instead of by itself.
 func TestLLDB(t *testing.T) {
-	if _, err := exec.LookPath("lldb-server"); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: no program of the name lldb-server, which package lldb has")
-	}
+	gdbtest.Tool(t, "lldb-server")
 	delvetest.Quiet(t)
 	exe := delvetest.Cgo(t)
 	p := gdbtest.StartRunning(t, exe, "main")

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 var (
@@ -20,7 +22,7 @@ func TestLinks(t *testing.T) {
 	if err != nil || len(pages) < 5 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
-	more, _ := filepath.Glob("../examples/*/README.md")
+	more := gdbtest.Glob(t, "../examples/*/README.md")
 	followed := 0
 	for _, page := range append(append(pages, "../README.md", "../SECURITY.md", "../CONTRIBUTING.md"), more...) {
 		for _, m := range link.FindAllStringSubmatch(readFile(t, page), -1) {

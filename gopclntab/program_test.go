@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // architectures are those that the test program is built for: of 32 and 64 bits, in both
@@ -24,10 +26,7 @@ type program struct {
 // build builds testdata/prog with the go command.
 func build(t testing.TB, arch string, flags ...string) *program {
 	t.Helper()
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: programs of Go (no go command)")
-	}
+	tool := gdbtest.Tool(t, "go")
 	out := filepath.Join(t.TempDir(), "prog")
 	c := exec.Command(tool, append(append([]string{"build"}, flags...), "-o", out, "./testdata/prog")...)
 	c.Env = append(os.Environ(), "GOARCH="+arch, "GOOS=linux", "CGO_ENABLED=0", "GOFLAGS=")

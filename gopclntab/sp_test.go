@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // cfaRow is a row of .debug_frame as readelf prints it.
@@ -18,11 +20,7 @@ type cfaRow struct {
 // debugFrame asks readelf for the rows of each function of a program, by its address.
 func debugFrame(t *testing.T, path, sp string) map[uint64][]cfaRow {
 	t.Helper()
-	tool, err := exec.LookPath("readelf")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: stack pointer deltas against .debug_frame (no readelf)")
-	}
-	out, err := exec.Command(tool, "--debug-dump=frames-interp", path).Output()
+	out, err := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump=frames-interp", path).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestGuests(t *testing.T) {
 func TestRelease(t *testing.T) {
 	path := os.Getenv("SFWALK_GOROUTINES")
 	if path == "" {
-		t.Skip("SFWALK_GOROUTINES is not set")
+		gdbtest.Cannot(t, "SFWALK_GOROUTINES is not set")
 	}
 	twin := dwarfLayout(t, path)
 	f, err := elf.Open(path)

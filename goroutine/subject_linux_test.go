@@ -6,6 +6,7 @@ import (
 	"context"
 	"debug/elf"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +69,7 @@ func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback stri
 	err = <-started
 	w.Close()
 	if errors.Is(err, syscall.EPERM) && attr.Cloneflags != 0 {
-		t.Skipf("start %v: %v: it takes root", args, err)
+		gdbtest.Cannot(t, fmt.Sprintf("start %v: %v: it takes root", args, err))
 	}
 	if err != nil {
 		t.Fatalf("start %v: %v", args, err)

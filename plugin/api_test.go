@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestAPI holds what authors have compiled against: all that package plugin exported when
@@ -43,11 +45,7 @@ func TestAPI(t *testing.T) {
 // implements all of them.
 func exported(t *testing.T, folder string) (list []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: %v", folder, err)
-	}
-	for _, name := range files {
+	for _, name := range gdbtest.Glob(t, filepath.Join(folder, "*.go")) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestThisToolchain has the machine's own gcc, as and ld write a section and
@@ -17,14 +19,10 @@ func TestThisToolchain(t *testing.T) {
 		triplet, ra = "aarch64-linux-gnu", "x30"
 	}
 	for _, tool := range []string{"sh", triplet + "-gcc", triplet + "-as", triplet + "-ld", triplet + "-objcopy", triplet + "-objdump", triplet + "-readelf"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("NOT TESTED against this machine's toolchain: %v", err)
-		}
+		gdbtest.Tool(t, tool)
 	}
+	gdbtest.Assembler(t, triplet+"-as")
 	dir := t.TempDir()
-	if out, err := exec.Command(triplet+"-as", "--gsframe", "-o", filepath.Join(dir, "empty.o"), os.DevNull).CombinedOutput(); err != nil {
-		t.Skipf("NOT TESTED against this machine's toolchain: as --gsframe: %v\n%s", err, out)
-	}
 	script, err := filepath.Abs("testdata/make.sh")
 	if err != nil {
 		t.Fatal(err)

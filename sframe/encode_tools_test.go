@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestEncodeReadByBinutils: what is written is read by this machine's objdump,
@@ -13,9 +15,7 @@ import (
 // into that version.
 func TestEncodeReadByBinutils(t *testing.T) {
 	for _, tool := range []string{"gcc", "objcopy", "objdump"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("NOT TESTED against this machine's binutils: %v", err)
-		}
+		gdbtest.Tool(t, tool)
 	}
 	dir := t.TempDir()
 	run := func(name string, args ...string) []byte {

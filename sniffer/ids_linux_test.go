@@ -60,9 +60,7 @@ func TestIDs(t *testing.T) {
 		{"/usr/bin/gdb", "--version"},
 	} {
 		t.Run(filepath.Base(command[0]), func(t *testing.T) {
-			if _, err := os.Stat(command[0]); err != nil {
-				t.Skip(err)
-			}
+			gdbtest.File(t, command[0])
 			s := startStepping(t, command[0], command[1:]...)
 			s.to(t, 0)
 			followIDs(t, s, steps)

@@ -3,13 +3,13 @@ package sniffer_test
 import (
 	"bytes"
 	"encoding/binary"
-	"os"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
@@ -78,10 +78,7 @@ func TestNewborn(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := os.Stat(tt.path); err != nil {
-				t.Skip(err)
-			}
-			im := walktest.Open(t, tt.path)
+			im := walktest.Open(t, gdbtest.File(t, tt.path))
 			text, addr, err := im.Section(".text")
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +89,7 @@ func TestNewborn(t *testing.T) {
 			for at := 0; pc == 0; {
 				i := bytes.Index(text[at:], []byte(tt.code))
 				if i < 0 {
-					t.Skip("this C library's tables cover the system call")
+					gdbtest.Cannot(t, "this C library's tables cover the system call")
 				}
 				at += i + len(tt.code)
 				block := libcBias + addr + uint64(at)

@@ -93,10 +93,7 @@ func TestGoodTables(t *testing.T) {
 	}
 	for tools, paths := range files {
 		for _, path := range paths {
-			if _, err := os.Stat(path); err != nil {
-				gdbtest.Missing(t, path)
-			}
-			t.Run(path, func(t *testing.T) { goodTables(t, path, gdbtest.Tool(t, tools+"objdump")) })
+			t.Run(path, func(t *testing.T) { goodTables(t, gdbtest.File(t, path), gdbtest.Tool(t, tools+"objdump")) })
 		}
 	}
 }

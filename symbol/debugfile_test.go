@@ -7,6 +7,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"os/exec"
@@ -260,10 +261,7 @@ func TestMiniDebugDamaged(t *testing.T) {
 // installed) and without.
 func TestLibc(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	const libc = "/lib/x86_64-linux-gnu/libc.so.6"
-	if _, err := os.Stat(libc); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: ", err)
-	}
+	libc := gdbtest.File(t, "/lib/x86_64-linux-gnu/libc.so.6")
 	addresses := textAddresses(t, libc, ".text", 211)
 	addresses = append(addresses, textAddresses(t, libc, ".plt", 7)...)
 	t.Run("stripped", func(t *testing.T) {
@@ -279,7 +277,7 @@ func TestLibc(t *testing.T) {
 		defer s.Close()
 		_, lines, _ := compare(t, s, libc, askGDB(t, libc, addresses))
 		if lines == 0 {
-			t.Skip("SKIPPED, NOT TESTED: the C library's debug file is not installed (apt-get install libc6-dbg)")
+			gdbtest.Missing(t, "the C library's debug file is not installed (apt-get install libc6-dbg)")
 		}
 	})
 }
@@ -291,7 +289,7 @@ func TestZstd(t *testing.T) {
 	answers := askGDB(t, file, addresses)
 	dir := filepath.Dir(file)
 	if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), "--compress-debug-sections=zstd", file, dir+"/packed").CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED, NOT TESTED: objcopy does not know zstd: %s", out)
+		gdbtest.Cannot(t, fmt.Sprintf("objcopy does not know zstd: %s", out))
 	}
 	compressed := 0
 	f, err := elf.Open(dir + "/packed")
@@ -313,10 +311,7 @@ func TestZstd(t *testing.T) {
 // The symbols of a C++ library.
 func TestLibstdcxx(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	const lib = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"
-	if _, err := os.Stat(lib); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: ", err)
-	}
+	lib := gdbtest.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6")
 	none := t.TempDir()
 	answers := askGDB(t, lib, textAddresses(t, lib, ".text", 491), "set debug-file-directory "+none)
 	if _, _, symbols := compare(t, New(Options{DebugDirs: []string{none}}), lib, answers); symbols < 500 {

@@ -3,6 +3,7 @@
 package symbol
 
 import (
+	"bytes"
 	"os/exec"
 	"strings"
 	"testing"
@@ -59,14 +60,18 @@ func TestCXX(t *testing.T) {
 }
 
 func TestRust(t *testing.T) {
-	if _, err := exec.LookPath("rustc"); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: Rust's names (rustc is not installed)")
+	options, err := exec.Command(gdbtest.Tool(t, "rustc"), "-C", "help").Output()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, flags := range [][]string{
 		{"-g", "-O"}, {"-g"}, {"-g", "-O", "-Csymbol-mangling-version=v0"}, {"-O"}, {"-Csymbol-mangling-version=v0"},
 		{"-g", "-O", "-Cdwarf-version=5"},
 	} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			if strings.Contains(flags[len(flags)-1], "dwarf-version") && !bytes.Contains(options, []byte("dwarf-version")) {
+				gdbtest.Cannot(t, "its rustc is older than 1.88, which chooses the version of DWARF")
+			}
 			file := compile(t, sources(t), "rustc", "names.rs", flags...)
 			addresses := textAddresses(t, file, ".text", 499)
 			addresses = append(addresses, addressesOf(t, file, 3, func(name string) bool {

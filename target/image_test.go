@@ -23,17 +23,14 @@ const libc = "/lib/x86_64-linux-gnu/libc.so.6"
 // realFiles are ELF files of several kinds.
 func realFiles(t testing.TB) []string {
 	t.Helper()
-	files := []string{
+	return []string{
 		gdbtest.Testdata(t, "bin", "mix-v3"),
 		gdbtest.Testdata(t, "bin", "mix-v3-noheaders"),
 		gdbtest.Testdata(t, "bin", "plt-v3"),
 		gdbtest.Build(t, "cxxwait.cc", "-g", "-O2"),
 		gdbtest.Build(t, "gotarget"),
+		gdbtest.File(t, libc),
 	}
-	if _, err := os.Stat(libc); err == nil {
-		files = append(files, libc)
-	}
-	return files
 }
 
 func openFile(t testing.TB, name string) *Image {
@@ -123,9 +120,7 @@ func TestSymbols(t *testing.T) {
 
 // Without section headers the dynamic symbols are found through PT_DYNAMIC.
 func TestDynamicSymbols(t *testing.T) {
-	if _, err := os.Stat(libc); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: ", err)
-	}
+	gdbtest.File(t, libc)
 	data, err := os.ReadFile(libc)
 	if err != nil {
 		t.Fatal(err)
@@ -202,9 +197,7 @@ func (m *mappedMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 // A file that is only to be had from memory, and whose PT_DYNAMIC the dynamic
 // linker has relocated.
 func TestMemoryImage(t *testing.T) {
-	if _, err := os.Stat(libc); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: ", err)
-	}
+	gdbtest.File(t, libc)
 	file := openFile(t, libc)
 	for _, relocated := range []bool{false, true} {
 		data, err := os.ReadFile(libc)

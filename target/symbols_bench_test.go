@@ -3,13 +3,15 @@ package target
 import (
 	"os"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // BenchmarkSymbols reads the C library's symbols.
 func BenchmarkSymbols(b *testing.B) {
-	f, err := os.Open("/lib/x86_64-linux-gnu/libc.so.6")
+	f, err := os.Open(gdbtest.File(b, libc))
 	if err != nil {
-		b.Skip(err)
+		b.Fatal(err)
 	}
 	defer f.Close()
 	st, err := f.Stat()

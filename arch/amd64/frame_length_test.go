@@ -4,13 +4,15 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestDecodeLength compares the length of every instruction of libm, which has
 // all that AVX, FMA and FMA4 offer, with objdump's; and that of the length
 // decoder, which stands in where x86asm does not know an instruction.
 func TestDecodeLength(t *testing.T) {
-	const file = "/lib/x86_64-linux-gnu/libm.so.6"
+	file := gdbtest.File(t, "/lib/x86_64-linux-gnu/libm.so.6")
 	total, undecoded, extension := 0, 0, 0
 	lines(t, func(line string) {
 		f := strings.Split(line, "\t")

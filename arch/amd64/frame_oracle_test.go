@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -45,10 +46,7 @@ func (f *oracleFDE) at(pc uint64) *oracleRow {
 
 func lines(t testing.TB, each func(line string), name string, args ...string) {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("no %s", name)
-	}
-	cmd := exec.Command(name, args...)
+	cmd := exec.Command(gdbtest.Tool(t, name), args...)
 	p, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -7,16 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 // compile makes a shared object of testdata/frames.c, so that nothing else is in it.
 func compile(t testing.TB, flags ...string) string {
 	t.Helper()
-	cc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("no gcc")
-	}
+	cc := gdbtest.Tool(t, "gcc")
 	out := filepath.Join(t.TempDir(), "frames.so")
 	args := append([]string{"-w", "-shared", "-fPIC", "-nostartfiles", "-o", out}, flags...)
 	if msg, err := exec.Command(cc, append(args, "testdata/frames.c")...).CombinedOutput(); err != nil {
@@ -95,11 +93,7 @@ func TestReadFrameOfSystem(t *testing.T) {
 		files = append(files, "/usr/bin/gdb")
 	}
 	for _, file := range files {
-		if _, err := os.Stat(file); err != nil {
-			t.Logf("%s is not there", file)
-			continue
-		}
-		c := compareAll(t, file, 0)
+		c := compareAll(t, gdbtest.File(t, file), 0)
 		t.Logf("%s: %s", file, c)
 		if c.wrong*10000 > c.sure || c.more*1000 > c.sure { // 0.01 % and 0.1 %
 			t.Errorf("%s: %d of %d rows are wrong, %d rules of other registers", file, c.wrong, c.sure, c.more)

@@ -43,11 +43,7 @@ func disassemble(t *testing.T, file string, args ...string) map[uint64]string {
 
 func crossLibrary(t *testing.T, name string) string {
 	t.Helper()
-	file := "/usr/aarch64-linux-gnu/lib/" + name
-	if _, err := os.Stat(file); err != nil {
-		gdbtest.Missing(t, file+" (apt-get install libc6-dev-arm64-cross)")
-	}
-	return file
+	return gdbtest.File(t, "/usr/aarch64-linux-gnu/lib/"+name)
 }
 
 // every calls f with each instruction of a file's code, and objdump's text of it.

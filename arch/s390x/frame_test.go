@@ -3,7 +3,6 @@
 package s390x
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -91,12 +90,7 @@ func TestReadFrame(t *testing.T) {
 // library returns a library of libc6-dev-s390x-cross.
 func library(t testing.TB, name string) string {
 	t.Helper()
-	gdbtest.Tool(t, "s390x-linux-gnu-gcc") // comes with them
-	file := "/usr/s390x-linux-gnu/lib/" + name
-	if _, err := os.Stat(file); err != nil {
-		t.Fatalf("%v (apt-get install libc6-dev-s390x-cross)", err)
-	}
-	return file
+	return gdbtest.File(t, "/usr/s390x-linux-gnu/lib/"+name)
 }
 
 // TestReadFrameOfSystem does the same for large programs of others. The rows in

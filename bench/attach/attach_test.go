@@ -4,19 +4,17 @@ package attach
 
 import (
 	"context"
-	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/bench/build"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestMeasure: all commands print stacks of the same length, and everything is
 // measured.
 func TestMeasure(t *testing.T) {
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skipf("NOT TESTED: %v", err)
-	}
+	gdbtest.Tool(t, "gcc")
 	d, err := build.NewDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/bench/build"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
@@ -23,7 +24,7 @@ func testPeer(t *testing.T) string {
 	}
 	program, _, err := buildPeer(d, false)
 	if errors.Is(err, build.ErrMissing) {
-		t.Skipf("NOT TESTED against libsframe: %v", err)
+		gdbtest.Missing(t, err.Error())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -56,9 +56,7 @@ var releases = []release{
 // dumped as they dump it, and as their tests want it; every look-up is libsframe's; and V3
 // says what the DWARF of the same directives says, and what fromcfi makes of that.
 func TestSuites(t *testing.T) {
-	if os.Getenv("SFWALK_SOAK") == "" {
-		t.Skip("NOT TESTED: SFWALK_SOAK is not set")
-	}
+	gdbtest.NeedSoak(t)
 	d, err := build.NewDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +146,7 @@ func (s *suite) tests(dir, pattern string) (list []*dumpTest) {
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.Logf("%s: %d tests", filepath.Join(dir, pattern), len(files))
 	for _, file := range files {
 		list = append(list, readDumpTest(s.T, file))
 	}
@@ -203,6 +202,7 @@ func (s *suite) compressed() {
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.Logf("%d compressed objects", len(files))
 	for _, file := range files {
 		s.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
 			f, err := os.Open(file)

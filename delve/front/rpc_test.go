@@ -295,9 +295,7 @@ func (k *keeper) Sniff(*engine.Query) (trad.Row, engine.Answer) {
 
 // Another user of this machine is not let in.
 func TestOtherUser(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can be another user")
-	}
+	gdbtest.NeedRoot(t)
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	s := attach(t, p, true)
 	host, port, _ := net.SplitHostPort(s.addr)

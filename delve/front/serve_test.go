@@ -60,9 +60,7 @@ func TestOwner(t *testing.T) {
 
 // Another user of this machine is known whichever way he comes, also when he has gone already.
 func TestSameUser(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can be another user")
-	}
+	gdbtest.NeedRoot(t)
 	const client = `
 import socket, sys
 s = socket.socket(socket.AF_UNIX if sys.argv[1] == "unix" else socket.AF_INET)

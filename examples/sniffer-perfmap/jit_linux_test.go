@@ -105,7 +105,7 @@ func TestContainer(t *testing.T) {
 	script := `mkdir -p "$2" && mount -t tmpfs none "$2" && exec 3<"$1" && mount --bind "$2" /tmp && exec /proc/self/fd/3 map /tmp`
 	unshare := []string{"--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c"}
 	if out, err := exec.Command(gdbtest.Tool(t, "unshare"), append(unshare, "mount -t tmpfs none /mnt")...).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED, NOT TESTED: no container can be made here: %v %s", err, out)
+		gdbtest.Cannot(t, fmt.Sprintf("no container can be made: %v %s", err, out))
 	}
 	p := gdbtest.Start(t, gdbtest.Tool(t, "unshare"), append(unshare, script, "sh", path, t.TempDir()+"/tmp")...)
 	told, err := p.Stdout.ReadString('\n')

@@ -27,7 +27,7 @@ func python(t *testing.T) string {
 			return strings.TrimSpace(string(out))
 		}
 	}
-	t.Skip("NOT TESTED: there is no Python with -X perf (3.12 or later)")
+	gdbtest.Cannot(t, "it has no Python with -X perf (3.12 or later)")
 	return ""
 }
 

@@ -280,10 +280,7 @@ func TestNoLines(t *testing.T) {
 func TestDocumentedCommands(t *testing.T) {
 	p := startDemo(t)
 	var lines []string
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := gdbtest.Glob(t, filepath.Join("..", "..", "docs", "*.md"))
 	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
 		text, err := os.ReadFile(page)
 		if err != nil {

@@ -90,7 +90,7 @@ func crash(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.ContainsAny(string(pattern), "|/") {
-		t.Skipf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern)
+		gdbtest.Cannot(t, fmt.Sprintf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern))
 	}
 	dir := t.TempDir()
 	cmd := exec.Command("sh", append([]string{"-c", `ulimit -c unlimited && exec "$0" "$@"`, program}, args...)...)
@@ -99,7 +99,7 @@ func crash(t *testing.T, program string, args ...string) string {
 	if files, _ := filepath.Glob(filepath.Join(dir, "*core*")); len(files) == 1 {
 		return files[0]
 	}
-	t.Skipf("%s has left no core in %s: is RLIMIT_CORE 0?", program, dir)
+	gdbtest.Cannot(t, fmt.Sprintf("%s has left no core in %s: is RLIMIT_CORE 0?", program, dir))
 	return ""
 }
 

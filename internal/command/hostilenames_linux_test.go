@@ -176,11 +176,7 @@ var writes = regexp.MustCompile(`\bfmt\.(Fprint\w*\([^&]|Print)|os\.Std(out|err)
 // Those who write what others have chosen write it by package printable.
 func TestWritersEscape(t *testing.T) {
 	for _, dir := range []string{".", "pluginhost", "dlvhost", "../../delve/front", "../../sniffer/external/check"} {
-		files, err := filepath.Glob(dir + "/*.go")
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: no files, %v", dir, err)
-		}
-		for _, file := range files {
+		for _, file := range gdbtest.Glob(t, dir+"/*.go") {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}

@@ -13,10 +13,7 @@ import (
 // elfutils reads the stacks of a snapshot, too: its reader of core files is another
 // than gdb's, and wants segments that begin with a page.
 func TestOpenElfutils(t *testing.T) {
-	tool, err := exec.LookPath("eu-stack")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: eu-stack is not installed (apt-get install elfutils)")
-	}
+	tool := gdbtest.Tool(t, "eu-stack")
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "5")
 	want, path := saved(t, p.PID, &walkFlags{})
 	end(t, p)

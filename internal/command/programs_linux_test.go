@@ -63,9 +63,7 @@ var programs = []program{
 // where gdb or eu-stack has come to the address at which the program's stacks end.
 // It takes minutes and installs what it runs: make soak.
 func TestPrograms(t *testing.T) {
-	if os.Getenv("SFWALK_SOAK") == "" {
-		t.Skip("with SFWALK_SOAK set only: make soak")
-	}
+	gdbtest.NeedSoak(t)
 	src, err := filepath.Abs("testdata/programs")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
@@ -212,9 +213,7 @@ func FuzzSFrameDumpJSON(f *testing.F) {
 // TestSFrameDumpHere compares with this machine's readelf, on what its gcc makes.
 func TestSFrameDumpHere(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command("as", "--gsframe", "-o", filepath.Join(dir, "x.o"), os.DevNull).CombinedOutput(); err != nil {
-		t.Skipf("NOT TESTED against this machine's readelf: as --gsframe: %v\n%s", err, out)
-	}
+	gdbtest.Assembler(t, "as")
 	for _, args := range [][]string{
 		{"-O2", "-mavx2", "../../testdata/progs/steps.c", "-pthread"},
 		{"-O0", "-static-pie", "../../testdata/progs/mix.c", "-pthread", "-mavx2"},

@@ -52,13 +52,11 @@ func TestGen(t *testing.T) {
 		t.Errorf("%v\n%s", err, report)
 	}
 
-	libc := "/lib/x86_64-linux-gnu/libc.so.6"
-	if _, err := os.Stat(libc); err == nil {
-		_, report, err := execute(newSFrameGen(), libc, "-o", filepath.Join(dir, "libc"), "--format", "2", "--verbose")
-		for _, want := range []string{"SFrame V2", "left out: ", "     1  a signal frame\n", "PREVIOUS's SP is not what SFrame derives from the CFA at 0x"} {
-			if err != nil || !strings.Contains(report, want) {
-				t.Errorf("%v, want %q in\n%s", err, want, report)
-			}
+	libc := gdbtest.File(t, "/lib/x86_64-linux-gnu/libc.so.6")
+	_, report, err := execute(newSFrameGen(), libc, "-o", filepath.Join(dir, "libc"), "--format", "2", "--verbose")
+	for _, want := range []string{"SFrame V2", "left out: ", "     1  a signal frame\n", "PREVIOUS's SP is not what SFrame derives from the CFA at 0x"} {
+		if err != nil || !strings.Contains(report, want) {
+			t.Errorf("%v, want %q in\n%s", err, want, report)
 		}
 	}
 

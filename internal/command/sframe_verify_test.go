@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestSFrameVerify finds what the linker has got wrong in a committed program, as
@@ -78,8 +80,9 @@ func TestSFrameVerify(t *testing.T) {
 
 	// Code of this machine's compiler, for which its assembler writes right rows.
 	so := filepath.Join(t.TempDir(), "rows.so")
-	if out, err := exec.Command("gcc", "-O2", "-fPIC", "-shared", "-Wa,--gsframe", "../../sframe/testdata/rows.c", "-o", so).CombinedOutput(); err != nil {
-		t.Skipf("NOT TESTED with this machine's SFrame: %v\n%s", err, out)
+	gdbtest.Assembler(t, "as")
+	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), "-O2", "-fPIC", "-shared", "-Wa,--gsframe", "../../sframe/testdata/rows.c", "-o", so).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	if out, _, err := command("sframe", "verify", so); err != nil || !strings.Contains(out, "SFrame and DWARF agree, for all ") {
 		t.Errorf("%v\n%s", err, out)

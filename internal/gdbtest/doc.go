@@ -10,6 +10,9 @@
 //
 // Nothing here computes an expected value; gdb does. Two debuggers cannot
 // trace one process at a time: gdb has detached when a function returns.
-// Where gdb, a compiler or an assembler is missing, the test is skipped, and
-// fails instead if CI=true or SFWALK_REQUIRE_TOOLS=1 is set.
+//
+// Whether a test can be left out is decided here alone, for all tests: one that needs what can be
+// installed (Tool, File, Missing) is skipped, and fails instead if CI=true or
+// SFWALK_REQUIRE_TOOLS=1 is set; one that this machine cannot run whatever is installed (Cannot,
+// NeedRoot, NeedAMD64), or that takes long (NeedSoak), is skipped.
 package gdbtest

@@ -7,13 +7,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/ulikunitz/xz"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -21,8 +21,7 @@ import (
 // releases are small programs of several Go releases, with their tables in .data.rel.ro.
 func releases(t testing.TB) (list [][]byte) {
 	t.Helper()
-	names, _ := filepath.Glob("../../gopclntab/testdata/releases/*.xz")
-	for _, name := range names {
+	for _, name := range gdbtest.Glob(t, "../../gopclntab/testdata/releases/*.xz") {
 		packed, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

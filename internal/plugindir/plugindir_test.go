@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 func TestCandidates(t *testing.T) {
@@ -38,7 +40,7 @@ func BenchmarkCandidates(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if len(Candidates(Dirs()...)) > 0 {
-			b.Skip("there are plug-ins on this machine")
+			gdbtest.Cannot(b, "there are plug-ins on it")
 		}
 	}
 }

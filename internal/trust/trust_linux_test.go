@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // entry is one of an access control list.
@@ -45,9 +47,7 @@ func as(uid uint32, groups []uint32, name string, args ...string) bool {
 // reachable returns a folder for a test that all can come to.
 func reachable(t *testing.T) string {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("NOT TESTED: only root has files of several users")
-	}
+	gdbtest.NeedRoot(t)
 	dir, err := os.MkdirTemp("/tmp", "sfw-trust-")
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestWriters(t *testing.T) {
 				}
 				if err == nil && tt.acl != nil {
 					if err = unix.Setxattr(path, posixACL, tt.acl, 0); err == unix.ENOTSUP {
-						t.Skip("NOT TESTED: /tmp has no access control lists")
+						gdbtest.Cannot(t, "/tmp has no access control lists")
 					}
 				}
 				if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // An interpreted line of call frame information, as binutils' readelf prints it.
@@ -27,11 +29,7 @@ var (
 // interpreted runs readelf on a section of a file.
 func interpreted(t *testing.T, path, section string) []line {
 	t.Helper()
-	tool, err := exec.LookPath("readelf")
-	if err != nil {
-		t.Skip("NOT TESTED against readelf: ", err)
-	}
-	out, err := exec.Command(tool, "--debug-dump=frames-interp,no-follow-links", path).Output()
+	out, err := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump=frames-interp,no-follow-links", path).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,10 @@ package fromcfi_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 )
@@ -34,10 +34,7 @@ func TestStrictReaders(t *testing.T) {
 		{"testdata/signal.so", 0, 1},
 	} {
 		t.Run(filepath.Base(tt.path), func(t *testing.T) {
-			if _, err := os.Stat(tt.path); err != nil && filepath.IsAbs(tt.path) {
-				t.Skip("NOT TESTED: ", err)
-			}
-			c, _ := open(t, tt.path).Contents()
+			c, _ := open(t, gdbtest.File(t, tt.path)).Contents()
 			section := fitted(t, c)
 			outermost, signal := 0, 0
 			if why := strict(section, &outermost, &signal); why != "" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
@@ -235,8 +236,8 @@ func TestManySections(t *testing.T) {
 	if err := os.WriteFile(source, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("x86_64-linux-gnu-as", "--gsframe", "-o", object, source).CombinedOutput(); err != nil {
-		t.Skipf("NOT TESTED with many sections: %v\n%.200s", err, out)
+	if out, err := exec.Command(gdbtest.Assembler(t, "x86_64-linux-gnu-as"), "--gsframe", "-o", object, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%.200s", err, out)
 	}
 	f := open(t, object)
 	l := Apart(f)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/separate"
@@ -29,10 +30,7 @@ var programs = []string{
 // made returns the separate file for a program, and the program.
 func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	t.Helper()
-	f, err := elf.Open(path)
-	if os.IsNotExist(err) {
-		t.Skip(err)
-	}
+	f, err := elf.Open(gdbtest.File(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +54,7 @@ func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 // TestBinutils has binutils read the files, as far as this machine's know the
 // machine: the build ID is that of the program, and the sections are well formed.
 func TestBinutils(t *testing.T) {
-	readelf, err := exec.LookPath("readelf")
-	if err != nil {
-		t.Skip("NOT TESTED against readelf: ", err)
-	}
+	readelf := gdbtest.Tool(t, "readelf")
 	run := func(args ...string) string {
 		out, err := exec.Command(readelf, args...).CombinedOutput()
 		if err != nil || bytes.Contains(out, []byte("Warning")) || bytes.Contains(out, []byte("Error")) {

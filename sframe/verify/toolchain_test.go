@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/verify"
 )
@@ -19,10 +20,13 @@ import (
 // that of .plt; and the stubs of .plt with endbr64, which push at offset 4 to 9,
 // described like those without, which push at 6 to 11.
 func TestThisToolchain(t *testing.T) {
-	const gcc = "x86_64-linux-gnu-gcc"
-	version, err := exec.Command("x86_64-linux-gnu-as", "--version").Output()
-	if _, gccErr := exec.LookPath(gcc); err != nil || gccErr != nil || !strings.Contains(string(version), " 2.40") {
-		t.Skip("NOT TESTED against this machine's toolchain: it is not binutils 2.40 with gcc")
+	gcc := gdbtest.Tool(t, "x86_64-linux-gnu-gcc")
+	version, err := exec.Command(gdbtest.Tool(t, "x86_64-linux-gnu-as"), "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(version), " 2.40") {
+		gdbtest.Cannot(t, "its toolchain is not binutils 2.40")
 	}
 	for _, tt := range []struct {
 		source string
@@ -64,10 +68,13 @@ func TestThisToolchain(t *testing.T) {
 // TestChangedSlot: binutils 2.40 and 2.44 forget on amd64 that RA is in another place than a
 // call leaves it in; 2.47 writes a flexible row.
 func TestChangedSlot(t *testing.T) {
-	const as = "x86_64-linux-gnu-as"
+	as := gdbtest.Tool(t, "x86_64-linux-gnu-as")
 	version, err := exec.Command(as, "--version").Output()
-	if err != nil || !regexp.MustCompile(` 2\.4[0-7]`).Match(version) {
-		t.Skip("NOT TESTED against this machine's assembler: it is not binutils 2.40 to 2.47")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(` 2\.4[0-7]`).Match(version) {
+		gdbtest.Cannot(t, "its assembler is not of binutils 2.40 to 2.47")
 	}
 	out := filepath.Join(t.TempDir(), "slot.o")
 	cmd := exec.Command(as, "--gsframe", "-o", out, "-")

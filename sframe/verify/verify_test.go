@@ -4,13 +4,13 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/object"
@@ -117,10 +117,7 @@ func TestWithoutCFA(t *testing.T) {
 // installed opens a program of this machine.
 func installed(t *testing.T, path string) *elf.File {
 	t.Helper()
-	f, err := elf.Open(path)
-	if os.IsNotExist(err) {
-		t.Skip(err)
-	}
+	f, err := elf.Open(gdbtest.File(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,16 +330,13 @@ func TestErrors(t *testing.T) {
 // the assembler writes only one of the two, or SFrame, from one set of directives,
 // so that the section is one that fromcfi made of the .eh_frame.
 func TestDebugFrame(t *testing.T) {
-	gcc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("NOT TESTED: ", err)
-	}
+	gcc := gdbtest.Tool(t, "gcc")
 	dir := t.TempDir()
 	build := func(name string, flags ...string) string {
 		out := filepath.Join(dir, name)
 		args := append([]string{"-g", "-O2", "-mavx2", "-fno-exceptions", "-c", "../../testdata/progs/realign.c", "-o", out}, flags...)
 		if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
-			t.Skipf("NOT TESTED: %v\n%s", err, msg)
+			gdbtest.Cannot(t, fmt.Sprintf("%v %s", err, msg))
 		}
 		return out
 	}

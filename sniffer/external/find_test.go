@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // folder makes a folder with plug-ins, whose contents do not matter.
@@ -59,8 +61,8 @@ func TestFind(t *testing.T) {
 		{"a huge lock file", func(dir string) { write(dir, LockFile, strings.Repeat("x", 2<<20), 0o644) }, "", "token too long"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if strings.Contains(tt.warning, "belongs") && os.Geteuid() != 0 {
-				t.Skip("only root can give files away")
+			if strings.Contains(tt.warning, "belongs") {
+				gdbtest.NeedRoot(t)
 			}
 			dir := folder(t, "sniffer-a", "sniffer-b")
 			tt.make(dir)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 const mallory = 12345
@@ -14,9 +16,7 @@ const mallory = 12345
 // theirs makes a folder of another user's, who can be reached.
 func theirs(t *testing.T) string {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("NOT TESTED: only root can give files away")
-	}
+	gdbtest.NeedRoot(t)
 	dir := filepath.Join(t.TempDir(), "theirs")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)

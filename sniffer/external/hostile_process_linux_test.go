@@ -308,9 +308,7 @@ func plugintestPath(t testing.TB) string {
 func TestPinnedElsewhere(t *testing.T) {
 	path := plugintest.Path(t, "declines")
 	dir := filepath.Dir(path)
-	if os.Geteuid() != 0 {
-		t.Skip("NOT TESTED: only root can give files away")
-	}
+	gdbtest.NeedRoot(t)
 	if err := os.Chown(dir, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}

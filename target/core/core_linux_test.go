@@ -46,7 +46,7 @@ func kernelCore(t *testing.T) string {
 	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.ContainsAny(string(pattern), "|/") {
-		t.Skipf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern)
+		gdbtest.Cannot(t, fmt.Sprintf("the kernel leaves no cores in the program's folder: core_pattern is %q", pattern))
 	}
 	dir := t.TempDir()
 	cmd := exec.Command("sh", "-c", `ulimit -c unlimited && exec "$0" crash`, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...))
@@ -54,7 +54,7 @@ func kernelCore(t *testing.T) string {
 	cmd.Run()
 	files, _ := filepath.Glob(filepath.Join(dir, "*core*"))
 	if len(files) != 1 {
-		t.Skipf("the program has left no core in %s: is RLIMIT_CORE 0?", dir)
+		gdbtest.Cannot(t, fmt.Sprintf("the program has left no core in %s: is RLIMIT_CORE 0?", dir))
 	}
 	return files[0]
 }

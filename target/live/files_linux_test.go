@@ -24,7 +24,7 @@ import (
 // everyWay runs a test with and without the way to files that needs privileges.
 func everyWay(t *testing.T, f func(t *testing.T)) {
 	t.Run("map_files", func(t *testing.T) {
-		needRoot(t)
+		gdbtest.NeedRoot(t)
 		f(t)
 	})
 	t.Run("path", func(t *testing.T) {
@@ -266,7 +266,7 @@ func interpreter(t *testing.T, program string) string {
 
 // A process in a chroot folder: its paths are not ours.
 func TestChroot(t *testing.T) {
-	needRoot(t)
+	gdbtest.NeedRoot(t)
 	program := build(t, "idle.c")
 	// What the program needs, as it is mapped here.
 	libraries := map[string]string{"/idle": program}
@@ -320,7 +320,7 @@ func TestChroot(t *testing.T) {
 
 // A file system that is mounted in the process's own namespace alone.
 func TestMountNamespace(t *testing.T) {
-	needRoot(t)
+	gdbtest.NeedRoot(t)
 	everyWay(t, func(t *testing.T) {
 		dir := t.TempDir()
 		program := build(t, "idle.c")

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // A process in a frozen control group stays frozen, and goes on when it is
 // thawed. Version 1's freezer lets nobody stop it; version 2's does.
 func TestFrozen(t *testing.T) {
-	needRoot(t)
+	gdbtest.NeedRoot(t)
 	for _, c := range []struct {
 		name, folders, control, freeze, thaw string
 		err                                  error
@@ -39,7 +41,7 @@ func TestFrozen(t *testing.T) {
 				}
 			}
 			if dir == "" {
-				t.Skipf("SKIPPED, NOT TESTED: no control groups with %s", c.control)
+				gdbtest.Cannot(t, "no control groups with "+c.control)
 			}
 			write := func(file, text string) {
 				t.Helper()

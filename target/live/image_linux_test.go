@@ -68,7 +68,7 @@ func TestGoBuildID(t *testing.T) {
 // On an overlay file system a mapping's device or inode may be another than stat(2)
 // tells: the file is found all the same.
 func TestOverlay(t *testing.T) {
-	needRoot(t)
+	gdbtest.NeedRoot(t)
 	dir := t.TempDir()
 	mount := func(source, to, kind, options string) {
 		t.Helper()
@@ -76,7 +76,7 @@ func TestOverlay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := unix.Mount(source, to, kind, 0, options); errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENODEV) {
-			t.Skipf("mount %s: %v", kind, err)
+			gdbtest.Cannot(t, fmt.Sprintf("mount %s: %v", kind, err))
 		} else if err != nil {
 			t.Fatalf("mount %s: %v", kind, err)
 		}

@@ -255,13 +255,6 @@ func eventually(t testing.TB, what string, is func() bool) {
 	}
 }
 
-func needRoot(t testing.TB) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED, NOT TESTED: only root can do this")
-	}
-}
-
 // wantError checks an error's kind and that it says what the user needs.
 func wantError(t *testing.T, err, kind error, says ...string) {
 	t.Helper()

@@ -70,7 +70,7 @@ func TestZombie(t *testing.T) {
 
 func TestKernelThread(t *testing.T) {
 	if comm, err := os.ReadFile("/proc/2/comm"); err != nil || string(comm) != "kthreadd\n" {
-		t.Skip("process 2 is not kthreadd here: a PID namespace")
+		gdbtest.Cannot(t, "process 2 is not kthreadd here: a PID namespace")
 	}
 	wantError(t, refused(t, 2), ErrKernelThread, "attach 2: a kernel thread")
 }
@@ -83,12 +83,12 @@ func Test32Bit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tiny32")
 	args := []string{of.flag, "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-stack-protector", "-o", path, "testdata/tiny32.c"}
 	if msg, err := exec.Command(gdbtest.Tool(t, "cc"), args...).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED, NOT TESTED: the compiler makes no 32-bit programs: %v %s", err, msg)
+		gdbtest.Cannot(t, fmt.Sprintf("the compiler makes no 32-bit programs: %v %s", err, msg))
 	}
 	cmd := exec.Command(path)
 	cmd.Stdin = strings.NewReader("")
 	if err := cmd.Run(); err != nil {
-		t.Skipf("SKIPPED, NOT TESTED: the kernel runs no 32-bit programs: %v", err)
+		gdbtest.Cannot(t, fmt.Sprintf("the kernel runs no 32-bit programs: %v", err))
 	}
 	p := gdbtest.StartRunning(t, path)
 	wantError(t, refused(t, p.PID), Err32Bit, "a 32-bit process ("+of.machine+")")
@@ -108,7 +108,7 @@ func TestTraced(t *testing.T) {
 
 // An ordinary user is told why; what the user may attach to works without privileges.
 func TestOrdinaryUser(t *testing.T) {
-	needRoot(t)
+	gdbtest.NeedRoot(t)
 	const nobody = 65534
 	// nobody must be able to reach the test binary.
 	dir, err := os.MkdirTemp("", "live")

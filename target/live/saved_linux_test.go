@@ -154,7 +154,7 @@ func TestSnapshotDeletedLibrary(t *testing.T) {
 
 // The files of a container are gone with it.
 func TestSnapshotContainer(t *testing.T) {
-	needRoot(t)
+	gdbtest.NeedRoot(t)
 	program := build(t, "idle.c", "-static")
 	everyWay(t, func(t *testing.T) {
 		inside := filepath.Join(t.TempDir(), "root")

@@ -25,9 +25,6 @@ func attaches(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
 		return n
 	}
-	if testing.Short() {
-		return 100
-	}
 	return 400
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -239,7 +240,7 @@ func TestCarriedFile(t *testing.T) {
 	defer file.Close()
 	a := arch.ByMachine(im.Machine, im.Order)
 	if a == nil {
-		t.Skip("this test's own program is of no supported architecture")
+		gdbtest.Cannot(t, "this test's own program is of no supported architecture")
 	}
 	s := made(a)
 	var exec elf.ProgHeader

@@ -1,0 +1,137 @@
+package gdbtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Tool returns the path of the program name. If it is not installed, that is Missing.
+func Tool(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		Missing(t, name+" is not installed (apt-get install "+debianPackage(name)+")")
+	}
+	return path
+}
+
+// File returns path, a file that a package installs. If it is not there, that is Missing; but
+// what is for amd64 alone is not to be had on another processor.
+func File(t testing.TB, path string) string {
+	t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		if runtime.GOARCH != "amd64" && (strings.Contains(path, "x86_64") || strings.Contains(path, "x86-64")) {
+			Cannot(t, path+" is for amd64")
+		}
+		what := err.Error()
+		for triple, of := range map[string]string{"aarch64-linux-gnu": "arm64", "s390x-linux-gnu": "s390x"} {
+			if strings.HasPrefix(path, "/usr/"+triple+"/lib/") {
+				what += " (apt-get install libc6-dev-" + of + "-cross)"
+			}
+		}
+		Missing(t, what)
+	}
+	return path
+}
+
+// Assembler returns the path of an assembler that writes SFrame: binutils has one since 2.40.
+func Assembler(t testing.TB, name string) string {
+	t.Helper()
+	path := Tool(t, name)
+	if out, err := exec.Command(path, "--gsframe", "-o", filepath.Join(t.TempDir(), "empty.o"), os.DevNull).CombinedOutput(); err != nil {
+		Cannot(t, name+" --gsframe: "+string(out))
+	}
+	return path
+}
+
+// Glob returns the files that match the pattern, of which there is at least one.
+func Glob(t testing.TB, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no file matches %s (%v)", pattern, err)
+	}
+	return files
+}
+
+// Missing ends the test: something that can be installed, or allowed, is not on this machine.
+// Where CI=true or SFWALK_REQUIRE_TOOLS=1 that is a failure.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" || os.Getenv("SFWALK_REQUIRE_TOOLS") == "1" {
+		t.Fatal(what)
+	}
+	skip(t, what)
+}
+
+// Cannot ends the test: this machine, its kernel or this release of a tool cannot run it,
+// whatever is installed.
+func Cannot(t testing.TB, why string) {
+	t.Helper()
+	skip(t, "not on this machine: "+why)
+}
+
+// NeedSoak ends a test that takes too long for each day: make soak has SFWALK_SOAK set.
+func NeedSoak(t testing.TB) {
+	t.Helper()
+	if os.Getenv("SFWALK_SOAK") == "" {
+		skip(t, "it takes long: SFWALK_SOAK is not set (make soak)")
+	}
+}
+
+// NeedRoot ends a test that another user cannot run.
+func NeedRoot(t testing.TB) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		Cannot(t, "only root can do this")
+	}
+}
+
+// NeedAMD64 skips the test on another processor: the target programs and the
+// committed binaries are for linux/amd64.
+func NeedAMD64(t testing.TB) {
+	t.Helper()
+	if runtime.GOARCH != "amd64" {
+		Cannot(t, "the target programs are for amd64")
+	}
+}
+
+// skip is the only way to leave a test out; TestOneSkip holds all others to it.
+func skip(t testing.TB, why string) {
+	t.Helper()
+	t.Skip("SKIPPED, NOT TESTED: " + why)
+}
+
+func debianPackage(tool string) string {
+	switch tool {
+	case "cc":
+		return "gcc"
+	case "c++":
+		return "g++"
+	case "as", "ld", "readelf", "objdump", "strip", "objcopy", "nm", "dwp":
+		return "binutils"
+	case "eu-stack":
+		return "elfutils"
+	case "lldb-server":
+		return "lldb"
+	case "qemu-aarch64", "qemu-s390x":
+		return "qemu-user"
+	}
+	if name, ok := strings.CutSuffix(tool, "-linux-gnu-gcc"); ok && name != "x86_64" {
+		return "gcc-" + name + "-linux-gnu libc6-dev-" + strings.Replace(name, "aarch64", "arm64", 1) + "-cross"
+	} else if ok {
+		return "gcc"
+	}
+	for _, of := range []string{"-linux-gnu-as", "-linux-gnu-ld", "-linux-gnu-objcopy", "-linux-gnu-objdump", "-linux-gnu-readelf", "-linux-gnu-dwp"} {
+		if name, ok := strings.CutSuffix(tool, of); ok && name != "x86_64" {
+			return "binutils-" + name + "-linux-gnu"
+		} else if ok {
+			return "binutils"
+		}
+	}
+	return tool
+}
