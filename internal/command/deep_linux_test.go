@@ -70,7 +70,7 @@ func startDeep(t *testing.T, depth int, busy bool) *gdbtest.Process {
 	t.Helper()
 	program := gdbtest.Build(t, "recurse.c", gdbtest.Plain...)
 	if out, err := exec.Command("/bin/sh", "-c", "ulimit -s 1000000").CombinedOutput(); err != nil {
-		gdbtest.Cannot(t, fmt.Sprintf("ulimit -s: %s", out))
+		gdbtest.Cannot(t, "ulimit -s: "+string(out))
 	}
 	const deep = `ulimit -s 1000000 && exec "$0" "$@"`
 	if busy {
