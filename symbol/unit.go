@@ -158,7 +158,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 				at.owner.arguments = true
 			}
 			c.skip(a)
-		case isScope(a.tag):
+		case isScope(a.tag), a.tag == dwarf.TagEnumerationType && u.head.language == languageScope: // Rust's have methods
 			e := c.entry(a)
 			inner.scope = u.enter(at.scope, a, &e)
 		case a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagInlinedSubroutine:

@@ -1,7 +1,11 @@
 // names: what Rust names look like: modules, traits, generics, closures.
 //
 // Build: rustc -g -O names.rs
-use std::hint::black_box;
+
+// black_box hides a value from the optimizer. (std::hint has one since Rust 1.66.)
+fn black_box<T: Copy>(v: T) -> T {
+    unsafe { std::ptr::read_volatile(&v) }
+}
 
 mod shapes {
     pub trait Area {
@@ -26,6 +30,18 @@ mod shapes {
     }
 }
 
+#[derive(Clone, Copy)]
+enum Mood {
+    Calm = 3,
+    Wild = 5,
+}
+impl Mood {
+    #[inline(never)]
+    fn louder(self) -> u32 {
+        black_box(self as u32) + 1
+    }
+}
+
 #[inline(never)]
 fn apply<F: Fn(u32) -> u32>(f: F, n: u32) -> u32 {
     f(black_box(n)) + 1
@@ -35,7 +51,7 @@ fn main() {
     use shapes::Area;
     let mut s = shapes::Square(2.0f64);
     let mut i = shapes::Square(7u8);
-    let k = black_box(3);
+    let k = black_box(Mood::Calm).louder() + Mood::Wild.louder();
     let n = apply(|a| black_box(a * k), 4) + apply(|a| black_box(a + k), 5);
     let mut words: Vec<String> = std::env::args().collect();
     words.sort();
