@@ -77,7 +77,7 @@ func frame(data string) []byte {
 }
 
 // serve talks until the connection ends.
-func (s *fakeStub) serve(conn net.Conn) {
+func (s *fakeStub) serve(conn io.ReadWriteCloser) {
 	defer conn.Close()
 	var buf []byte
 	for {
@@ -130,7 +130,7 @@ func (s *fakeStub) serve(conn net.Conn) {
 	}
 }
 
-// dial connects to a stub of its own.
+// dial connects to a stub of its own, by a [wire].
 func (s *fakeStub) dial(t *testing.T, o Options) (*Target, error) {
 	t.Helper()
 	return s.dialContext(t, context.Background(), o)
@@ -138,31 +138,20 @@ func (s *fakeStub) dial(t *testing.T, o Options) (*Target, error) {
 
 func (s *fakeStub) dialContext(t *testing.T, ctx context.Context, o Options) (*Target, error) {
 	t.Helper()
-	l, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan net.Conn, 1)
+	w := newWire()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer close(served)
-		if conn, err := l.Accept(); err == nil {
-			served <- conn
-			s.serve(conn)
-		}
+		s.serve(server{w})
 	}()
 	t.Cleanup(func() {
-		l.Close()
-		if conn := <-served; conn != nil {
-			conn.Close() // a test that fails may have left the target open
-		}
+		w.Close()
 		<-done
 	})
 	if o.Timeout == 0 {
 		o.Timeout = 20 * time.Second
 	}
-	return Dial(ctx, l.Addr().String(), o)
+	return connect(ctx, client{w}, o)
 }
 
 // packets returns what has arrived so far.

@@ -139,8 +139,6 @@ func TestBadStubs(t *testing.T) {
 				var r arch.Registers
 				threads, _ := tg.Threads()
 				err = threads[0].Registers(&r)
-			} else if !strings.HasPrefix(err.Error(), "remote 127.0.0.1:") && !strings.HasPrefix(err.Error(), "remote [::1]:") {
-				t.Errorf("the error does not say where: %v", err)
 			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q", err, tt.want)
