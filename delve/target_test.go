@@ -5,13 +5,13 @@ package delve_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/go-delve/delve/pkg/dwarf/regnum"
 	"github.com/go-delve/delve/pkg/proc"
@@ -184,14 +184,13 @@ func TestRefresh(t *testing.T) {
 	if !has(exe) || has(plugin) {
 		t.Fatalf("the program is there: %v; the library: %v", has(exe), has(plugin))
 	}
-	for range 100 {
-		delvetest.Run(t, grp, 10*time.Millisecond)
-		if err := tg.Refresh(); err != nil {
-			t.Fatal(err)
-		}
-		if has(plugin) {
-			break
-		}
+	maps := fmt.Sprintf("/proc/%d/maps", grp.Selected.Pid())
+	delvetest.Run(t, grp, "the library is there", func() bool {
+		text, err := os.ReadFile(maps)
+		return err == nil && bytes.Contains(text, []byte(plugin))
+	})
+	if err := tg.Refresh(); err != nil {
+		t.Fatal(err)
 	}
 	if !has(plugin) || len(tg.Modules().All()) < len(before.All())+2 {
 		t.Errorf("the library is seen: %v; %d modules, there were %d", has(plugin), len(tg.Modules().All()), len(before.All()))

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -178,7 +177,7 @@ func (g *guide) start() {
 		t.Fatal(err)
 	}
 	w.Close()
-	r.SetReadDeadline(time.Now().Add(5 * time.Minute))
+	r.SetReadDeadline(gdbtest.Deadline(t))
 	g.output = bufio.NewReader(r)
 	t.Cleanup(func() {
 		syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) // with what it has left in the background
@@ -259,20 +258,15 @@ func (g *guide) run(command string, line int, want []string) {
 // await waits until the program in the background rests, as it does when a reader has typed
 // the next command.
 func (g *guide) await() {
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	gdbtest.Await(g.t, "process "+g.pid+" rests", func() bool {
 		stat, err := os.ReadFile("/proc/" + g.pid + "/stat") // "PID (NAME) STATE ..."
 		if err != nil {
 			g.t.Fatal(err)
 		}
 		_, rest, _ := strings.Cut(string(stat), " (")
 		name, state, _ := strings.Cut(rest, ") ")
-		if name != "bash" && strings.HasPrefix(state, "S") {
-			return
-		}
-		if time.Now().After(deadline) {
-			g.t.Fatalf("process %s, %s, does not come to rest: %s", g.pid, name, state)
-		}
-	}
+		return name != "bash" && strings.HasPrefix(state, "S")
+	})
 }
 
 // match compares lines. "…" stands for anything, alone on a line for any lines.

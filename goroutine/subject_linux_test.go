@@ -81,7 +81,7 @@ func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback stri
 		<-s.exited
 		r.Close()
 	})
-	r.SetReadDeadline(time.Now().Add(30 * time.Second))
+	r.SetReadDeadline(gdbtest.Deadline(t))
 	if ready, err := bufio.NewReader(r).ReadString('\n'); ready != "ready\n" {
 		t.Fatalf("%v says %q: %v", args, ready, err)
 	}
@@ -93,16 +93,13 @@ func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback stri
 func (s *subject) rest(t testing.TB) {
 	t.Helper()
 	p := &gdbtest.Process{PID: s.pid}
-	deadline := time.Now().Add(30 * time.Second)
-	for still := 0; still < 5; time.Sleep(2 * time.Millisecond) {
-		states := p.States(t)
-		if still++; strings.Trim(states, "S") != "" {
+	still := 0
+	gdbtest.Await(t, fmt.Sprintf("process %d comes to rest", s.pid), func() bool {
+		if still++; strings.Trim(p.States(t), "S") != "" {
 			still = 0
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d does not come to rest, its threads' states are %s", s.pid, states)
-		}
-	}
+		return still >= 5
+	})
 }
 
 // attach takes a picture of the process.
@@ -124,7 +121,7 @@ func (s *subject) quit(t testing.TB) map[uint64]*traceback {
 	}
 	select {
 	case <-s.exited:
-	case <-time.After(time.Minute):
+	case <-time.After(time.Until(gdbtest.Deadline(t))):
 		t.Fatalf("process %d does not end", s.pid)
 	}
 	return readTracebacks(t, &s.stderr)

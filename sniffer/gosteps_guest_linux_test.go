@@ -254,13 +254,7 @@ func (c *guestCPU) start(t *testing.T, program, scenario string) (*emulated, err
 		os.RemoveAll(dir)
 	})
 	s := &emulated{cpu: c, pages: map[uint64][]byte{}}
-	for deadline := time.Now().Add(10 * time.Second); s.conn == nil; time.Sleep(time.Millisecond) {
-		if conn, err := net.Dial("unix", socket); err == nil {
-			s.conn = conn
-		} else if time.Now().After(deadline) {
-			return nil, err
-		}
-	}
+	gdbtest.Await(t, "qemu listens", func() bool { s.conn, err = net.Dial("unix", socket); return err == nil })
 	t.Cleanup(func() { s.conn.Close() })
 	s.r = bufio.NewReader(s.conn)
 	if s.file, err = elf.Open(program); err != nil {

@@ -139,7 +139,7 @@ func trace(t *testing.T, program, scenario string) *traced {
 		t.Fatal(err)
 	}
 	tids := []int{p.PID}
-	for deadline := time.Now().Add(5 * time.Second); s.tid == 0; time.Sleep(time.Millisecond) {
+	gdbtest.Await(t, "a thread reads", func() bool {
 		tids = tids[:1]
 		for _, file := range tasks {
 			tid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
@@ -150,12 +150,10 @@ func trace(t *testing.T, program, scenario string) *traced {
 				s.tid = tid
 			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("no thread reads")
-		}
-	}
+		return s.tid != 0
+	})
 	runtime.LockOSThread()
-	stuck := time.AfterFunc(time.Minute, func() { unix.Kill(p.PID, unix.SIGKILL) })
+	stuck := time.AfterFunc(time.Until(gdbtest.Deadline(t)), func() { unix.Kill(p.PID, unix.SIGKILL) })
 	t.Cleanup(func() {
 		if !stuck.Stop() {
 			t.Error("the thread did not go on")

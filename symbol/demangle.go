@@ -34,9 +34,12 @@ type budget struct {
 	at   time.Time
 }
 
+// clock tells the time; tests have one of their own.
+var clock = time.Now
+
 // left returns what may be spent. The caller holds b.mu.
 func (b *budget) left() time.Duration {
-	now := time.Now()
+	now := clock()
 	if !b.at.IsZero() {
 		b.used = max(0, b.used-now.Sub(b.at)/8)
 	}

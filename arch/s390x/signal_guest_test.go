@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -58,12 +57,7 @@ func TestSignalFrames(t *testing.T) {
 		qemu.Process.Kill()
 		qemu.Wait()
 	}()
-	for range 100 {
-		if _, err := os.Stat(socket); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	gdbtest.Await(t, "qemu listens", func() bool { _, err := os.Stat(socket); return err == nil })
 	script := "set pagination off\nset debuginfod enabled off\ntarget remote " + socket + "\nhandle SIGUSR1 SIGUSR2 nostop noprint pass\nbreak *before\nbreak *handler\nbreak *info_handler\n"
 	stack := [2]string{filepath.Join(dir, "0"), filepath.Join(dir, "1")}
 	script += fmt.Sprintf(guestStop, "0", stack[0], "set {short}($r15-256) = 0x0a77\nset $r14 = $r15-256")
@@ -73,7 +67,7 @@ func TestSignalFrames(t *testing.T) {
 	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("timeout", "60", gdb, "-nx", "-batch", "-x", name, prog).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), gdb, "-nx", "-batch", "-x", name, prog).CombinedOutput()
 	if err != nil {
 		t.Fatalf("gdb: %v\n%s", err, out)
 	}

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,18 +46,13 @@ func TestTicks(t *testing.T) {
 	// On a busy machine that takes a while.
 	longer := func(least time.Duration) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		gdbtest.Await(t, fmt.Sprintf("the longest gaps are more than %v", least), func() bool {
 			gaps, err := ticks.Gaps()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if gaps.Deep > least && gaps.Idle > least {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("the longest gaps are %v, want more than %v", gaps, least)
-			}
-		}
+			return gaps.Deep > least && gaps.Idle > least
+		})
 	}
 	longer(0)
 	const pause = 300 * time.Millisecond

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-dap"
 
@@ -244,7 +243,6 @@ func TestDAPRuns(t *testing.T) {
 	}
 	ask[dap.ContinueResponse](c, "continue", dap.ContinueArguments{ThreadId: 1})
 	c.conn.Close() // in the middle
-	time.Sleep(50 * time.Millisecond)
 }
 
 // The only client ends the debugging; the process runs on, and breakpoints are gone.

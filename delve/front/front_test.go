@@ -63,7 +63,7 @@ func serveWith(t testing.TB, o front.Options, config debugger.Config, multi bool
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Until(gdbtest.Deadline(t))):
 			return fmt.Errorf("the server does not end")
 		}
 	})
@@ -95,7 +95,7 @@ func dlv(t testing.TB, commands []string, with ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithDeadline(t.Context(), gdbtest.Deadline(t))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(with, "--allow-non-terminal-interactive=true")...)
 	config, err := os.MkdirTemp("", "dlv") // whose files may still come when dlv is gone

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/go-delve/delve/service/api"
 	"github.com/go-delve/delve/service/debugger"
@@ -36,7 +35,7 @@ func dial(t testing.TB, addr string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(30 * time.Second))
+	conn.SetDeadline(gdbtest.Deadline(t))
 	return conn
 }
 
@@ -54,8 +53,7 @@ func TestBadClients(t *testing.T) {
 		client.Disconnect(false)
 	}
 	check("nothing")
-	time.Sleep(50 * time.Millisecond)
-	before := runtime.NumGoroutine()
+	before := runtime.NumGoroutine() // perhaps with one that is about to end
 	for name, sent := range map[string]string{
 		"nothing":            "",
 		"no JSON":            "GET / HTTP/1.1\r\n\r\n",
@@ -82,13 +80,7 @@ func TestBadClients(t *testing.T) {
 		conn.Close()
 		check(name)
 	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before {
-		buf := make([]byte, 1<<16)
-		t.Errorf("%d goroutines, %d before\n%s", n, before, buf[:runtime.Stack(buf, true)])
-	}
+	gdbtest.Await(t, "there are no more goroutines than before", func() bool { return runtime.NumGoroutine() <= before })
 	if err := s.end(); err != nil {
 		t.Error(err)
 	}
@@ -100,15 +92,10 @@ func dapMessage(s string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\
 // checkRuns checks that nobody traces or has stopped a process.
 func checkRuns(t testing.TB, p *gdbtest.Process) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	gdbtest.Await(t, "nobody traces the process, and it runs", func() bool {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
-		if err == nil && strings.Contains(string(status), "\nTracerPid:\t0\n") && !strings.ContainsAny(p.States(t), "tTZX") {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%v\n%s", err, status)
-		}
-	}
+		return err == nil && strings.Contains(string(status), "\nTracerPid:\t0\n") && !strings.ContainsAny(p.States(t), "tTZX")
+	})
 }
 
 // Requests that are wrong get answers, and those that follow are answered, too.
@@ -166,9 +153,7 @@ func TestRunning(t *testing.T) {
 	s := attach(t, p, true)
 	one, two := rpc2.NewClientFromConn(dial(t, s.addr)), rpc2.NewClientFromConn(dial(t, s.addr))
 	states := one.Continue()
-	for deadline := time.Now().Add(5 * time.Second); !s.dbg.IsRunning() && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	gdbtest.Await(t, "the process runs", s.dbg.IsRunning)
 	if _, err := two.Stacktrace(1, 10, 0, 0, nil); err == nil || !strings.Contains(err.Error(), "the process is running: halt it first") {
 		t.Errorf("while it runs: %v", err)
 	}
@@ -190,9 +175,7 @@ func TestRunning(t *testing.T) {
 	// One goes while it has the process running.
 	conn := dial(t, s.addr)
 	fmt.Fprintf(conn, `{"method": "RPCServer.Command", "params": [{"name": "continue"}], "id": 1}`)
-	for deadline := time.Now().Add(5 * time.Second); !s.dbg.IsRunning() && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	gdbtest.Await(t, "the process runs", s.dbg.IsRunning)
 	conn.Close()
 	if _, err := two.Halt(); err != nil {
 		t.Error(err)
@@ -203,9 +186,7 @@ func TestRunning(t *testing.T) {
 
 	// The server is told to end while the process runs.
 	two.Disconnect(true)
-	for deadline := time.Now().Add(5 * time.Second); !s.dbg.IsRunning() && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
+	gdbtest.Await(t, "the process runs", s.dbg.IsRunning)
 	if err := s.end(); err != nil {
 		t.Error(err)
 	}

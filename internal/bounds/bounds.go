@@ -98,7 +98,7 @@ func (in *input) tooLarge(times uint64) string {
 // tooLong says that the input takes too long. It costs calls of the system, and is asked only
 // about inputs that have not ended within an interval.
 func (in *input) tooLong(maxCPU, maxWait time.Duration) string {
-	cpu, now := cpuTime(), time.Now()
+	cpu, now := CPUTime(), time.Now()
 	if in.seen.IsZero() {
 		in.cpu, in.seen = cpu, now
 	}

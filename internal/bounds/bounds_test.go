@@ -46,7 +46,7 @@ func TestHold(t *testing.T) {
 }
 
 func TestTooLong(t *testing.T) {
-	if cpuTime() == 0 {
+	if CPUTime() == 0 {
 		gdbtest.Cannot(t, "CPU time is not known here")
 	}
 	var in input

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is the CPU time that the process has taken.
-func cpuTime() time.Duration {
+// CPUTime is the CPU time that the process has taken; 0 where that is not known.
+func CPUTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
 		return 0

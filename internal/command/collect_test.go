@@ -5,7 +5,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"testing"
-	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // The pace of collection is the usual one again from the first collection on.
@@ -21,12 +22,8 @@ func TestCollectLate(t *testing.T) {
 	if got := percent(); got != 400 {
 		t.Errorf("before the first collection: %d%%, want 400", got)
 	}
-	for range 100 {
+	gdbtest.Await(t, "150% after some collections", func() bool {
 		runtime.GC()
-		if percent() == 150 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("after collections: %d%%, want 150", percent())
+		return percent() == 150
+	})
 }

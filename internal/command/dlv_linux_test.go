@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
@@ -118,7 +117,7 @@ func TestDlvEnds(t *testing.T) {
 		if (err != nil) != (sig == syscall.SIGKILL) {
 			t.Errorf("%v: %v", sig, err)
 		}
-		wait(t, "the process to be let go", func() bool { return !traced(t, p.PID) && strings.Trim(p.States(t), "SR") == "" })
+		gdbtest.Await(t, "the process to be let go", func() bool { return !traced(t, p.PID) && strings.Trim(p.States(t), "SR") == "" })
 	}
 }
 
@@ -143,7 +142,7 @@ func TestDlvExec(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	wait(t, "the program to end", func() bool { return len(running(t, chain)) == 0 })
+	gdbtest.Await(t, "the program to end", func() bool { return len(running(t, chain)) == 0 })
 }
 
 // ask sends a request to a server, and returns the result.
@@ -190,7 +189,7 @@ func dlvNames(t *testing.T, conn net.Conn, match string) string {
 func runMeanwhile(t *testing.T, pid string, conn, other net.Conn, f func()) {
 	t.Helper()
 	fmt.Fprint(other, `{"method": "RPCServer.Command", "params": [{"name": "continue"}], "id": 2}`)
-	wait(t, "the process to run", func() bool { // to ask Delve at the same moment may take until it has stopped
+	gdbtest.Await(t, "the process to run", func() bool { // to ask Delve at the same moment may take until it has stopped
 		status, err := os.ReadFile("/proc/" + pid + "/status")
 		return err == nil && !strings.Contains(string(status), "\nState:\tt")
 	})
@@ -210,7 +209,7 @@ func dialDlv(t *testing.T, addr string) (conns [2]net.Conn) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conns[i].Close() })
-		conns[i].SetDeadline(time.Now().Add(time.Minute))
+		conns[i].SetDeadline(gdbtest.Deadline(t))
 	}
 	return conns
 }
@@ -275,7 +274,7 @@ func TestDlvPluginFaults(t *testing.T) {
 	runMeanwhile(t, pid, conns[0], conns[1], func() {
 		for _, pid := range running(t, plugin) {
 			syscall.Kill(pid, syscall.SIGKILL)
-			wait(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })
+			gdbtest.Await(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })
 		}
 	})
 	if got := dlvNames(t, conns[0], `^C\.down$|^jitted`); strings.Contains(got, "jitted") || !strings.Contains(whole, "jitted") || !strings.Contains(got, "C.down") {

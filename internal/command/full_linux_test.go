@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 )
 
@@ -127,10 +126,11 @@ func TestInterrupted(t *testing.T) {
 	dir := install(t, "sfwalk", "sfwalk-full")
 	for mode, sig := range map[string]syscall.Signal{"begin-hang": syscall.SIGINT, "describe-hang": syscall.SIGTERM, "sigterm": syscall.SIGKILL} {
 		plugin := plugintest.Path(t, mode)
+		hangs := plugin
 		args := []string{"attach", pid, "--plugin", plugin}
 		if sig == syscall.SIGKILL { // this one answers: keep it busy
-			more := plugintest.Path(t, "describe-hang")
-			args = append(args, "--plugin", more)
+			hangs = plugintest.Path(t, "describe-hang")
+			args = append(args, "--plugin", hangs)
 		}
 		cmd := exec.Command(filepath.Join(dir, "sfwalk"), args...)
 		var errOut bytes.Buffer
@@ -138,20 +138,15 @@ func TestInterrupted(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		wait(t, "the plug-in to start", func() bool { return len(running(t, plugin)) > 0 })
-		time.Sleep(100 * time.Millisecond) // whatever it is about then
-		began := time.Now()
+		gdbtest.Await(t, "the plug-in to hang", func() bool { return plugintest.Hangs(hangs) })
 		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		if took := time.Since(began); took > 3*time.Second { // it would wait for 5 s
-			t.Errorf("%s: it takes %v to end after %v", mode, took, sig)
-		}
-		if sig != syscall.SIGKILL && (err == nil || cmd.ProcessState.ExitCode() != exitError || !strings.Contains(errOut.String(), "interrupted")) {
+		if sig != syscall.SIGKILL && (err == nil || cmd.ProcessState.ExitCode() != exitError || !strings.Contains(errOut.String(), "interrupted") || strings.Contains(errOut.String(), "5s")) {
 			t.Errorf("%s, %v: %v, %s", mode, sig, err, &errOut)
 		}
-		wait(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })
+		gdbtest.Await(t, "the plug-in to end", func() bool { return len(running(t, plugin)) == 0 })
 		status, err := os.ReadFile("/proc/" + pid + "/status")
 		if err != nil || !strings.Contains(string(status), "\nState:\tS (sleeping)\n") || !strings.Contains(string(status), "\nTracerPid:\t0\n") {
 			t.Errorf("%s, %v: %v\n%s", mode, sig, err, status)
@@ -173,14 +168,4 @@ func running(t *testing.T, path string) (pids []int) {
 		}
 	}
 	return pids
-}
-
-// wait waits until something has come about.
-func wait(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal(fmt.Errorf("waited too long for %s", what))
-		}
-	}
 }

@@ -41,7 +41,7 @@ func bounded(t *testing.T, args ...string) (out, warnings string) {
 		t.Fatal(err)
 	}
 	pid := cmd.Process.Pid
-	hangs := time.AfterFunc(2*time.Minute, func() { syscall.Kill(pid, syscall.SIGKILL) })
+	hangs := time.AfterFunc(time.Until(gdbtest.Deadline(t)), func() { syscall.Kill(pid, syscall.SIGKILL) })
 	defer hangs.Stop()
 	cmd.Wait()
 	u := cmd.ProcessState.SysUsage().(*syscall.Rusage)

@@ -4,11 +4,12 @@ package delvetest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/go-delve/delve/pkg/logflags"
 	"github.com/go-delve/delve/pkg/proc"
 	"github.com/go-delve/delve/pkg/proc/native"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // Attach has Delve attach to a process until the test ends, or detaches.
@@ -38,13 +39,13 @@ func Quiet(t testing.TB) {
 	}
 }
 
-// Run lets the process run on for a while.
-func Run(t testing.TB, grp *proc.TargetGroup, d time.Duration) {
+// Run lets the process run on until something has come about.
+func Run(t testing.TB, grp *proc.TargetGroup, what string, is func() bool) {
 	t.Helper()
-	stopped := make(chan error)
+	stopped := make(chan error, 1)
 	go func() {
-		time.Sleep(d)
-		stopped <- grp.RequestManualStop()
+		defer func() { stopped <- grp.RequestManualStop() }() // also where Await gives up
+		gdbtest.Await(t, what, is)
 	}()
 	if err := grp.Continue(); err != nil {
 		t.Fatalf("the process does not run on: %v", err)

@@ -6,11 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"testing"
-	"time"
 )
-
-// gdbLimit bounds one run of gdb: it reads the debug information of libc, too.
-const gdbLimit = 4 * time.Minute
 
 // registers are gdb's names, in the order of their DWARF numbers.
 var registers = []string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
@@ -26,7 +22,7 @@ func runGDB(t testing.TB, script string, params map[string]any, args ...string) 
 	}
 	params = maps.Clone(params)
 	params["names"] = names
-	s := StartScript(t, "gdb", script, params, gdbLimit, args...)
+	s := StartScript(t, "gdb", script, params, args...)
 	var records []json.RawMessage
 	for {
 		record := s.Next(t)

@@ -21,9 +21,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startLimit bounds how long a target may take to reach its state.
-const startLimit = 30 * time.Second
-
 // A Process is a running target program. It ends with the test that started
 // it, and with the test binary, however that ends.
 type Process struct {
@@ -40,18 +37,14 @@ type Process struct {
 func Start(t testing.TB, path string, args ...string) *Process {
 	t.Helper()
 	p := StartRunning(t, path, args...)
-	for deadline := time.Now().Add(startLimit); ; time.Sleep(2 * time.Millisecond) {
-		states, err := p.states()
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if strings.Trim(states, "S") == "" {
-			return p
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not come to rest, its threads' states are %s", path, states)
-		}
-	}
+	p.Rest(t)
+	return p
+}
+
+// Rest waits until every thread is blocked in the kernel.
+func (p *Process) Rest(t testing.TB) {
+	t.Helper()
+	Await(t, fmt.Sprintf("process %d comes to rest", p.PID), func() bool { return strings.Trim(p.States(t), "S") == "" })
 }
 
 // StartRunning is Start for a program with threads that never rest: it waits
@@ -99,7 +92,7 @@ func StartRunning(t testing.TB, path string, args ...string) *Process {
 		r.Close()
 	})
 
-	r.SetReadDeadline(time.Now().Add(startLimit))
+	r.SetReadDeadline(Deadline(t))
 	line, err := p.Stdout.ReadString('\n')
 	if err != nil || line != "ready\n" {
 		cmd.Process.Kill()
@@ -144,18 +137,7 @@ func (p *Process) signal(t testing.TB, sig syscall.Signal, reached func(states s
 	if err := syscall.Kill(p.PID, sig); err != nil {
 		t.Fatalf("kill %d with %v: %v", p.PID, sig, err)
 	}
-	for deadline := time.Now().Add(startLimit); ; time.Sleep(time.Millisecond) {
-		states, err := p.states()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if reached(states) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d after %v: its threads' states are %s", p.PID, sig, states)
-		}
-	}
+	Await(t, fmt.Sprintf("process %d is in another state after %v", p.PID, sig), func() bool { return reached(p.States(t)) })
 }
 
 // States returns the state letter of each thread as /proc/PID/stat has it
@@ -205,7 +187,7 @@ func (p *Process) Exit(t testing.TB) error {
 	select {
 	case <-p.exited:
 		return p.exit
-	case <-time.After(startLimit):
+	case <-time.After(time.Until(Deadline(t))):
 		t.Fatalf("process %d does not end with its standard input", p.PID)
 		return nil
 	}

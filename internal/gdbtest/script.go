@@ -35,8 +35,8 @@ type Script struct {
 // StartScript starts gdb, a program's name (gdb, gdb-multiarch), in batch mode
 // with a script and further arguments. The script finds params in PARAMS, and
 // what frames.py defines, emit() and wait_for_answer() among it; its last
-// record is {"end": true}. gdb ends with the test, and after limit in any case.
-func StartScript(t testing.TB, gdb, script string, params map[string]any, limit time.Duration, args ...string) *Script {
+// record is {"end": true}. gdb ends with the test.
+func StartScript(t testing.TB, gdb, script string, params map[string]any, args ...string) *Script {
 	t.Helper()
 	text, err := json.Marshal(params)
 	if err != nil {
@@ -76,7 +76,7 @@ func StartScript(t testing.TB, gdb, script string, params map[string]any, limit 
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	mine.SetDeadline(time.Now().Add(limit))
+	mine.SetDeadline(Deadline(t))
 	go func() { s.exited <- s.cmd.Wait() }()
 	t.Cleanup(func() {
 		s.cmd.Process.Kill()

@@ -41,7 +41,7 @@ func TestCrash(t *testing.T) {
 				r := c.start(t, true)
 				select {
 				case <-r.exited:
-				case <-time.After(20 * time.Second):
+				case <-time.After(time.Until(gdbtest.Deadline(t))):
 					t.Fatal("the guest does not die")
 				}
 				stop := &Stop{Scenario: "crash", Core: r.core(t)}
@@ -62,7 +62,7 @@ func TestCrash(t *testing.T) {
 // readCore returns what gdb-multiarch makes of a core file of the guest.
 func (g *Guest) readCore(t *testing.T, core string) []gdbtest.Thread {
 	t.Helper()
-	script := gdbtest.StartScript(t, "gdb-multiarch", stopsPy, g.params(t, ""), gdbLimit, "-iex", "set osabi GNU/Linux", g.Path, core)
+	script := gdbtest.StartScript(t, "gdb-multiarch", stopsPy, g.params(t, ""), "-iex", "set osabi GNU/Linux", g.Path, core)
 	stop := next(t, script)
 	if stop == nil || next(t, script) != nil {
 		t.Fatal("gdb's script for cores has no record or several")

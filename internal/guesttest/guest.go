@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -213,16 +212,14 @@ func (g *Guest) serve(t testing.TB, dumps bool) (socket string, r running) {
 	t.Helper()
 	socket = filepath.Join(socketDir(t), "stub")
 	r = g.start(t, dumps, "-g", socket)
-	for deadline := time.Now().Add(10 * time.Second); !listening(t, socket); time.Sleep(time.Millisecond) {
+	gdbtest.Await(t, g.QEMU+" listens", func() bool {
 		select {
 		case <-r.exited:
 			t.Fatalf("%s has ended", g.QEMU)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not listen", g.QEMU)
-		}
-	}
+		return listening(t, socket)
+	})
 	return socket, r
 }
 

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // A share stands between qemu's stub, which serves one debugger in its life,
@@ -161,7 +163,7 @@ func (s *share) idle(t testing.TB) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Until(gdbtest.Deadline(t))):
 		t.Fatal("a connection to the guest was not closed")
 	}
 	if len(s.refused) > 0 {

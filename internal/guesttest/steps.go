@@ -34,7 +34,7 @@ func (g *Guest) Steps(t testing.TB, functions []string) []Step {
 	params["limit"] = stepFrames
 	params["sp"] = map[string]string{"arm64": "sp", "s390x": "r15"}[g.GOARCH]
 	params["link"] = map[string]string{"arm64": "x30", "s390x": "r14"}[g.GOARCH]
-	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stepsPy, params, gdbLimit, g.Path)
+	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stepsPy, params, g.Path)
 	var steps []Step
 	for {
 		record := script.Next(t)

@@ -22,9 +22,6 @@ var stopsPy string
 //go:embed s390x.xml
 var s390xDescription string
 
-// gdbLimit bounds one run of gdb-multiarch.
-const gdbLimit = 3 * time.Minute
-
 // A Stop is a guest that stands still in one of its scenarios.
 type Stop struct {
 	Scenario string
@@ -45,7 +42,7 @@ func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 	if cores {
 		params["cores"] = t.TempDir()
 	}
-	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, gdbLimit, g.Path)
+	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, g.Path)
 	n := 0
 	for ; ; n++ {
 		stop := next(t, script)
@@ -73,7 +70,7 @@ func (g *Guest) EachDump(t testing.TB, visit func(*Stop)) {
 	socket, process := dump()
 	params := g.params(t, socket)
 	params["kill"] = true
-	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, gdbLimit, g.Path)
+	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stopsPy, params, g.Path)
 	n := 0
 	for ; ; n++ {
 		stop := next(t, script)
@@ -85,7 +82,7 @@ func (g *Guest) EachDump(t testing.TB, visit func(*Stop)) {
 		script.Answer(t, socket)
 		select {
 		case <-dying.exited:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Until(gdbtest.Deadline(t))):
 			t.Fatal("the guest does not die")
 		}
 		stop.Core = dying.core(t)

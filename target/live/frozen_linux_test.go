@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -32,7 +32,7 @@ func TestFrozen(t *testing.T) {
 				name := filepath.Join(folder, fmt.Sprintf("sfwalk-test-%d", os.Getpid()))
 				if err := os.Mkdir(name, 0o755); err == nil {
 					t.Cleanup(func() {
-						eventually(t, "the empty control group is removed", func() bool { return os.Remove(name) == nil })
+						gdbtest.Await(t, "the empty control group is removed", func() bool { return os.Remove(name) == nil })
 					})
 					if _, err := os.Stat(filepath.Join(name, c.control)); err == nil {
 						dir = name
@@ -60,7 +60,15 @@ func TestFrozen(t *testing.T) {
 				}
 				return string(text)
 			}
-			time.Sleep(50 * time.Millisecond)
+			frozen := func() bool {
+				file, want := "cgroup.events", "frozen 1"
+				if c.control == "freezer.state" {
+					file, want = c.control, "FROZEN"
+				}
+				text, err := os.ReadFile(filepath.Join(dir, file))
+				return err == nil && strings.Contains(string(text), want)
+			}
+			gdbtest.Await(t, "all are frozen", frozen)
 
 			tg := attach(t, p.PID)
 			threads := threadsOf(t, tg)
@@ -74,10 +82,10 @@ func TestFrozen(t *testing.T) {
 			}
 			t.Log(threads[0].Err, tg.Pause)
 			letGo(t, p.PID)
-			time.Sleep(20 * time.Millisecond)
+			gdbtest.Await(t, "all are frozen again", frozen)
 			before := cpuTime()
-			time.Sleep(50 * time.Millisecond)
-			if after := cpuTime(); after != before {
+			runtime.Gosched()
+			if after := cpuTime(); !frozen() || after != before {
 				t.Errorf("the frozen process runs after the attach: %s, then %s", before, after)
 			}
 			write(c.control, c.thaw)

@@ -245,16 +245,6 @@ func letGo(t testing.TB, pid int) {
 	}
 }
 
-// eventually waits until is holds.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it did not happen in 20 s: %s", what)
-		}
-	}
-}
-
 // wantError checks an error's kind and that it says what the user needs.
 func wantError(t *testing.T, err, kind error, says ...string) {
 	t.Helper()

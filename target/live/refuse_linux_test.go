@@ -62,7 +62,7 @@ func TestZombie(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cmd.Wait()
-	eventually(t, "true is a zombie", func() bool {
+	gdbtest.Await(t, "true is a zombie", func() bool {
 		return strings.HasPrefix(field(t, cmd.Process.Pid, cmd.Process.Pid, "State"), "Z")
 	})
 	wantError(t, refused(t, cmd.Process.Pid), ErrZombie, fmt.Sprintf("(pid %d)", os.Getpid()))
@@ -165,7 +165,7 @@ func TestOrdinaryUser(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	p := start(t, "vforks.c") // its main thread cannot be stopped
-	eventually(t, "the main thread waits for vfork", func() bool {
+	gdbtest.Await(t, "the main thread waits for vfork", func() bool {
 		return strings.HasPrefix(field(t, p.PID, p.PID, "State"), "D")
 	})
 	for _, after := range []time.Duration{0, time.Millisecond, 10 * time.Millisecond} {

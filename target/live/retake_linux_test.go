@@ -52,7 +52,7 @@ func TestRetake(t *testing.T) {
 	th := counter(t, tg, stack)
 	mem := th.Memory()
 	at := word(t, mem, stack)
-	eventually(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
+	gdbtest.Await(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
 	if word(t, mem, heap) <= at+1 {
 		t.Error("the heap was copied before it was asked for")
 	}
@@ -94,7 +94,7 @@ func TestSavedOfTwoMoments(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := read[len(read)-1]
-		eventually(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
+		gdbtest.Await(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
 	}
 	if len(read) < 2 || read[0] == read[1] {
 		t.Fatalf("the threads have read %d", read)
@@ -118,7 +118,7 @@ func TestStandsStill(t *testing.T) {
 	p, stack, heap := counting(t)
 	p.Stop(t)
 	tg := attach(t, p.PID)
-	eventually(t, "all threads are stopped again", func() bool { return strings.Trim(p.States(t), "T") == "" })
+	gdbtest.Await(t, "all threads are stopped again", func() bool { return strings.Trim(p.States(t), "T") == "" })
 	th := counter(t, tg, stack)
 	mem := th.Memory()
 	if a, b := word(t, mem, stack), word(t, mem, heap); a-b+1 > 2 || th.MovedOn() {
@@ -126,7 +126,7 @@ func TestStandsStill(t *testing.T) {
 	}
 	at := word(t, mem, heap)
 	p.Continue(t)
-	eventually(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
+	gdbtest.Await(t, "the thread has run on", func() bool { return word(t, attach(t, p.PID).Memory(), heap) > at+1 })
 	if word(t, mem, heap) != at {
 		t.Error("what was copied has changed")
 	}
@@ -142,7 +142,7 @@ func TestStaysBlocked(t *testing.T) {
 	addr := address(t, p)
 	blocked := func(tg *Target) *Target {
 		for _, th := range threadsOf(t, tg) {
-			eventually(t, "the thread is blocked", func() bool { return field(t, p.PID, th.ID(), "State")[0] == 'S' })
+			gdbtest.Await(t, "the thread is blocked", func() bool { return field(t, p.PID, th.ID(), "State")[0] == 'S' })
 		}
 		return tg
 	}
@@ -166,7 +166,7 @@ func TestRetakeTakesLong(t *testing.T) {
 		if err := retake(func() {
 			th := counter(t, tg, stack)
 			at := word(t, th.Memory(), heap)
-			eventually(t, "the thread is let go", func() bool {
+			gdbtest.Await(t, "the thread is let go", func() bool {
 				var b [8]byte
 				tg.files.(*files).fetch(heap, b[:])
 				return hostArch.Order.Uint64(b[:]) > at
@@ -233,7 +233,7 @@ func TestRetakeDeep(t *testing.T) {
 	if err := tg.Retake(func() {
 		th := counter(t, tg, stack)
 		at := word(t, th.Memory(), stack)
-		eventually(t, "the threads are let go", func() bool {
+		gdbtest.Await(t, "the threads are let go", func() bool {
 			var b [8]byte
 			tg.files.(*files).fetch(heap, b[:])
 			return hostArch.Order.Uint64(b[:]) > at+1
@@ -333,7 +333,7 @@ func TestRetakeUndisturbed(t *testing.T) {
 			}
 		}
 	}
-	eventually(t, "all real-time signals are delivered", func() bool {
+	gdbtest.Await(t, "all real-time signals are delivered", func() bool {
 		var usr, rt, got int
 		fmt.Fprint(p.Stdin, "?")
 		if _, err := fmt.Sscan(line(t, p), &usr, &rt, &got); err != nil {

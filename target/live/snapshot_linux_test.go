@@ -184,7 +184,7 @@ func TestExited(t *testing.T) {
 func TestAlternateStack(t *testing.T) {
 	p := start(t, "altstack.c")
 	local := address(t, p)
-	time.Sleep(20 * time.Millisecond) // until the handler blocks
+	p.Rest(t) // when the handler blocks
 	tg := attach(t, p.PID)
 	th := threadsOf(t, tg)[1]
 	sp, _ := registersOf(t, th).Get(hostArch.SP)
@@ -201,7 +201,7 @@ func TestAlternateStack(t *testing.T) {
 // what the kernel tells.
 func TestUninterruptible(t *testing.T) {
 	p := start(t, "vforks.c")
-	eventually(t, "the main thread waits for vfork", func() bool {
+	gdbtest.Await(t, "the main thread waits for vfork", func() bool {
 		return strings.HasPrefix(field(t, p.PID, p.PID, "State"), "D")
 	})
 	tg := attach(t, p.PID)

@@ -18,6 +18,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // attaches is how many attaches in a row a process must not notice.
@@ -107,12 +109,12 @@ func testSignalsDelivered(t *testing.T, opts Options) {
 		queue(t, p.PID, 34, 0)
 		kill(t, p.PID, syscall.SIGUSR1)
 		// SIGUSR1 is not queued: the next one only when this one has arrived.
-		eventually(t, "SIGUSR1 is delivered", func() bool {
+		gdbtest.Await(t, "SIGUSR1 is delivered", func() bool {
 			usr, _, _ := counts()
 			return usr == i+1
 		})
 	}
-	eventually(t, "all real-time signals are delivered", func() bool {
+	gdbtest.Await(t, "all real-time signals are delivered", func() bool {
 		_, rt, got := counts()
 		return rt == 2*each && got == sum
 	})
@@ -157,9 +159,8 @@ func testStoppedStaysStopped(t *testing.T, opts Options) {
 			}
 		}
 		letGo(t, p.PID)
-		eventually(t, "all threads are stopped again", func() bool { return strings.Trim(p.States(t), "T") == "" })
+		gdbtest.Await(t, "all threads are stopped again", func() bool { return strings.Trim(p.States(t), "T") == "" })
 	}
-	time.Sleep(20 * time.Millisecond)
 	if s := p.States(t); strings.Trim(s, "T") != "" {
 		t.Fatalf("after the attach the threads' states are %s", s)
 	}
@@ -177,7 +178,7 @@ func testStopMeanwhile(t *testing.T, opts Options) {
 	t.Cleanup(func() { hookStopped = func() {} })
 	hookStopped = func() { kill(t, p.PID, syscall.SIGSTOP) }
 	attachBy(t, p.PID, opts)
-	eventually(t, "all threads are stopped", func() bool { return strings.Trim(p.States(t), "T") == "" })
+	gdbtest.Await(t, "all threads are stopped", func() bool { return strings.Trim(p.States(t), "T") == "" })
 	p.Continue(t)
 	if err := p.Exit(t); err != nil {
 		t.Fatal(err)
@@ -213,7 +214,7 @@ func testTargetKilled(t *testing.T, opts Options) {
 	var once sync.Once
 	hookStopped = func() {
 		once.Do(func() { kill(t, p.PID, syscall.SIGKILL) })
-		eventually(t, "the process is dead", func() bool {
+		gdbtest.Await(t, "the process is dead", func() bool {
 			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
 			return err != nil || bytes.Contains(text, []byte(") Z ")) // its parent may have collected it
 		})

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -30,16 +29,13 @@ func qemu(t *testing.T, emulator, guest string, o Options) *Target {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		tg, err := Dial(context.Background(), "unix:"+sock, o)
-		if err == nil {
-			t.Cleanup(func() { tg.Close() })
-			return tg
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
+	gdbtest.Await(t, emulator+" listens", func() bool { _, err := os.Stat(sock); return err == nil })
+	tg, err := Dial(context.Background(), "unix:"+sock, o)
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { tg.Close() })
+	return tg
 }
 
 // What a stub's description says is what gdb makes of it, all its parts.
