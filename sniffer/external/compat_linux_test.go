@@ -55,7 +55,7 @@ func frozenAnswers(t *testing.T, path string) {
 
 	asked := map[string]int{} // questions, by the answer's kind
 	requests := 0
-	p, err := external.Start(context.Background(), external.Options{Path: path, Trace: func(x external.Exchange) {
+	p, err := external.Start(context.Background(), external.Options{Path: path, StartTimeout: patience, Deadline: patience, Trace: func(x external.Exchange) {
 		requests += x.Requests
 		switch a := x.Answer; {
 		case a.GetRow() != nil:
@@ -151,7 +151,7 @@ func unknownVersion(t *testing.T, path string) {
 	if err := os.Link(path, other); err != nil {
 		t.Fatal(err)
 	}
-	p, err := external.Start(context.Background(), external.Options{Path: other})
+	p, err := external.Start(context.Background(), external.Options{Path: other, StartTimeout: patience, Deadline: patience})
 	if err == nil {
 		p.Close()
 	}

@@ -3,7 +3,6 @@ package external_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -65,7 +64,7 @@ func TestNonsense(t *testing.T) {
 		t.Run(c.answer, func(t *testing.T) {
 			t.Parallel()
 			mode := "answer-" + c.answer
-			err := misbehave(t, s, mode, external.Options{Deadline: 10 * time.Second})
+			err := misbehave(t, s, mode, external.Options{})
 			if !errors.Is(err, external.ErrNonsense) {
 				t.Fatalf("the fault is %v, want %v", err, external.ErrNonsense)
 			}
@@ -82,7 +81,7 @@ func TestOdd(t *testing.T) {
 	} {
 		t.Run(answer, func(t *testing.T) {
 			t.Parallel()
-			if err := misbehave(t, s, "answer-"+answer, external.Options{Deadline: 10 * time.Second}); err != nil {
+			if err := misbehave(t, s, "answer-"+answer, external.Options{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -96,7 +95,7 @@ func TestLies(t *testing.T) {
 	for _, answer := range []string{"cfa-far-out", "other-empty", "own-never", "name-escapes"} {
 		t.Run(answer, func(t *testing.T) {
 			t.Parallel()
-			p, err := start(t, "answer-"+answer, external.Options{Deadline: 10 * time.Second})
+			p, err := start(t, "answer-"+answer, external.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +109,7 @@ func TestLies(t *testing.T) {
 		})
 	}
 	// A CFA as far outward as can be: the stack ends, and says so.
-	p, err := start(t, "answer-frame-max", external.Options{Deadline: 10 * time.Second})
+	p, err := start(t, "answer-frame-max", external.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +122,7 @@ func TestLies(t *testing.T) {
 // TestOutermost: that THIS has no PREVIOUS is believed, whatever else the row says.
 func TestOutermost(t *testing.T) {
 	s := newSubject(t, "amd64")
-	p, err := start(t, "answer-outermost-ra", external.Options{Deadline: 10 * time.Second})
+	p, err := start(t, "answer-outermost-ra", external.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +140,7 @@ func TestGood(t *testing.T) {
 			t.Run(architecture+" "+mode, func(t *testing.T) {
 				t.Parallel()
 				s := newSubject(t, architecture)
-				p, err := start(t, mode, external.Options{Deadline: 10 * time.Second})
+				p, err := start(t, mode, external.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,6 +2,7 @@ package external_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
@@ -50,9 +52,12 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+// patience is the limit of what is not to come to it, on the slowest machine.
+const patience = 5 * time.Minute
+
 // left returns what is left of the tests after a while.
 func left(dir string, goroutines int) (list []string) {
-	for range 50 {
+	for range 600 {
 		list = processes(dir)
 		if entries, err := os.ReadDir(dir); err == nil {
 			for _, e := range entries {
@@ -85,14 +90,7 @@ func processes(dir string) (list []string) {
 // noneLeft sees to it that no process of a plug-in is there any more.
 func noneLeft(t *testing.T, path string) {
 	t.Helper()
-	var list []string
-	for range 100 {
-		if list = processes(filepath.Dir(path)); len(list) == 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("still there: %v", list)
+	gdbtest.Await(t, "no process of "+path+" is there any more", func() bool { return len(processes(filepath.Dir(path))) == 0 })
 }
 
 // step is what is compared of a frame.
@@ -174,6 +172,7 @@ func (s *subject) with(p *external.Plugin) (*frame.Table, *external.Sniffer) {
 func start(t testing.TB, mode string, o external.Options) (*external.Plugin, error) {
 	t.Helper()
 	o.Path = plugintest.Path(t, mode)
+	o.StartTimeout, o.Deadline = cmp.Or(o.StartTimeout, patience), cmp.Or(o.Deadline, patience)
 	p, err := external.Start(context.Background(), o)
 	if err == nil {
 		t.Cleanup(func() { p.Close() })

@@ -29,13 +29,13 @@ func hostMain() {
 		return
 	}
 	for _, path := range os.Args[1:] {
-		if _, err := external.Start(context.Background(), external.Options{Path: path}); err != nil {
+		if _, err := external.Start(context.Background(), external.Options{Path: path, StartTimeout: patience}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Minute)
+	time.Sleep(10 * time.Minute)
 }
 
 // startHost starts this program as a host of plug-ins, in a process group of its own, with
@@ -68,18 +68,13 @@ func nothingLeft(t *testing.T, tmp string, paths ...string) {
 	for _, path := range paths {
 		noneLeft(t, path)
 	}
-	var left []os.DirEntry
-	for range 100 {
-		var err error
-		if left, err = os.ReadDir(tmp); err != nil {
+	gdbtest.Await(t, "nothing is in "+tmp+" any more", func() bool {
+		left, err := os.ReadDir(tmp)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if len(left) == 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("still there: %v", left)
+		return len(left) == 0
+	})
 }
 
 // TestHostKilled: no plug-in, however stubborn, outlives its host, however that ends, nor does anybody
@@ -227,7 +222,7 @@ int main(void) {
 		t.Fatal(err)
 	}
 	path := gdbtest.Compile(t, source, gdbtest.Tool(t, "cc"), "-O2")
-	if p, err := external.Start(context.Background(), external.Options{Path: path}); err == nil {
+	if p, err := external.Start(context.Background(), external.Options{Path: path, StartTimeout: patience}); err == nil {
 		p.Close()
 		t.Fatal("no error")
 	}
@@ -280,7 +275,7 @@ func TestLongTMPDIR(t *testing.T) {
 func TestNoTMPDIR(t *testing.T) {
 	t.Setenv("TMPDIR", "/no/such/folder")
 	path := plugintestPath(t)
-	p, err := external.Start(context.Background(), external.Options{Path: path})
+	p, err := external.Start(context.Background(), external.Options{Path: path, StartTimeout: patience})
 	if err == nil {
 		p.Close()
 		t.Fatal("no error")

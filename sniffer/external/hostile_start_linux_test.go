@@ -1,6 +1,7 @@
 package external_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -122,14 +123,10 @@ func TestBadStart(t *testing.T) {
 			if err := plugintest.SetArg(path, l.Addr().String()); err != nil {
 				t.Fatal(err)
 			}
-			begin := time.Now()
-			p, err := external.Start(context.Background(), external.Options{Path: path, StartTimeout: c.limit})
+			p, err := external.Start(context.Background(), external.Options{Path: path, StartTimeout: cmp.Or(c.limit, patience)})
 			if err == nil {
 				p.Close()
 				t.Fatal("no error")
-			}
-			if took := time.Since(begin); took > c.limit+10*time.Second {
-				t.Errorf("it took %v", took)
 			}
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v: want %v", err, c.want)

@@ -26,7 +26,8 @@ import (
 func TestMain(m *testing.M) {
 	plugintest.Main()
 	plugintest.Parallel()
-	startLimit, answerLimit = 2*time.Second, time.Second
+	const patience = 5 * time.Minute // on the slowest machine
+	startLimit, answerLimit, endLimit = patience, patience, patience
 	os.Exit(m.Run())
 }
 
@@ -49,7 +50,7 @@ func check(t *testing.T, path string, o Options) *Report {
 	return r
 }
 
-// timed are the checks that a busy machine may spoil.
+// timed are the checks that say how long something has taken: on a busy machine, too long.
 var timed = map[string]bool{"start": true, "many-modules": true, "deadline": true}
 
 // TestGood: a well-made plug-in passes, and what is said of it is so.
@@ -128,11 +129,9 @@ func TestFaults(t *testing.T) {
 		{"jit-shared", "sessions", Fail, "two answers"},
 		{"jit-once-begun", "begin-again", Fail, "two answers"},
 		{"jit-window", "unreadable", Fail, "exit status 2"},
-		{"jit-slow", "deadline", Warn, "slowest answer"},
 		{"jit-too-slow", "deadline", Fail, "the host waits for 250ms"},
 		{"jit-reads", "requests", Warn, "3.0 requests"},
 		{"jit-chatty", "stdout", Warn, "debug: here"},
-		{"stays", "end", Fail, "still runs"},
 		{"fork", "end", Pass, "with its 1 children"},
 		{"fork-away", "end", Pass, "with its 1 children"},
 	} {
@@ -162,18 +161,47 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// shorten has a test that is not parallel be less patient than the others.
+func shorten(t *testing.T, limit *time.Duration, to time.Duration) {
+	was := *limit
+	t.Cleanup(func() { *limit = was })
+	*limit = to
+}
+
+// TestStays: a plug-in that does not end with its host is found out.
+func TestStays(t *testing.T) {
+	shorten(t, &endLimit, 200*time.Millisecond)
+	r := check(t, plugintest.Path(t, "stays"), Options{})
+	for _, found := range r.Checks {
+		if found.Name == "end" && found.Status == Fail && strings.Contains(found.What, "still runs") {
+			return
+		}
+	}
+	t.Errorf("%+v", r)
+}
+
+// TestDeadline: what is said of how long answers take.
+func TestDeadline(t *testing.T) {
+	for took, want := range map[time.Duration]Status{slow: Pass, slow + 1: Warn, deadline: Warn, deadline + 1: Fail} {
+		c := checker{counts: counts{questions: 1, slowest: took}}
+		if found := c.deadline(); found.status != want || !strings.Contains(found.what, "slowest answer") {
+			t.Errorf("%v: %v %s, want %v", took, found.status, found.what, want)
+		}
+	}
+}
+
 // TestHangs: plug-ins that do not answer are found out, in bounded time.
 func TestHangs(t *testing.T) {
-	t.Parallel()
+	shorten(t, &startLimit, 2*time.Second)
+	shorten(t, &answerLimit, time.Second)
+	shorten(t, &endLimit, 200*time.Millisecond)
 	var all sync.WaitGroup // they wait more than they do
 	for mode, check := range map[string]string{
 		"hs-never": "start", "hs-huge": "start", "hs-stopped": "start", "cookie-hang": "cookie", "describe-hang": "tls", "begin-hang": "unknown-process", "sniff-stop": "odd-addresses",
 	} {
 		path := plugintest.Path(t, mode)
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			r, err := Run(ctx, path, Options{})
+			r, err := Run(t.Context(), path, Options{})
 			if err != nil {
 				t.Errorf("%s: %v", mode, err)
 				return
@@ -192,12 +220,8 @@ func TestHangs(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	begin := time.Now()
 	if _, err := Run(ctx, plugintest.Path(t, "hs-never"), Options{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
-	}
-	if took := time.Since(begin); took > startLimit {
-		t.Errorf("it took %v", took)
 	}
 }
 

@@ -64,13 +64,12 @@ func (o *output) text() (string, int) {
 	return string(o.head), o.size
 }
 
-// limits of what a plug-in may take, for one that hangs.
+// limits of what a plug-in may take, for one that hangs. Tests have their own.
 var (
-	startLimit  = external.DefaultStartTimeout // tests are less patient
+	startLimit  = external.DefaultStartTimeout
 	answerLimit = 8 * external.DefaultDeadline
+	endLimit    = 2 * time.Second
 )
-
-const endLimit = 2 * time.Second
 
 // newKeeper starts what is to see to the end of a plug-in.
 func newKeeper() (*dependent.Keeper, error) { return dependent.New(socketDir()) }
@@ -247,7 +246,7 @@ func (c *child) end() {
 		c.conn.Close()
 	}
 	c.stdin.Close()
-	if !c.over(endLimit / 10) {
+	if !c.over(200 * time.Millisecond) {
 		c.keeper.Kill()
 		<-c.ended
 	}

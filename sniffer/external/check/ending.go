@@ -34,11 +34,8 @@ func (c *checker) ending() finding {
 	}
 	took := time.Since(begin)
 	for _, pid := range family {
-		for range 10 {
-			if !exists(pid) {
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
+		for until := time.Now().Add(endLimit / 4); exists(pid) && time.Now().Before(until); {
+			time.Sleep(10 * time.Millisecond)
 		}
 		if exists(pid) {
 			return fail("end what you have started before you end", "process %d, which it has started, is still there", pid)

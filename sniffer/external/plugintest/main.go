@@ -75,6 +75,14 @@ func Path(t testing.TB, mode string) string {
 	return path
 }
 
+const hangs = ".hangs"
+
+// Hangs reports whether the plug-in at path has come to where it does nothing.
+func Hangs(path string) bool {
+	_, err := os.Stat(path + hangs)
+	return err == nil
+}
+
 // Copy makes a file that is this program, by a link where it can be, unless it is there.
 func Copy(path string) error {
 	self, err := os.Executable()

@@ -28,12 +28,11 @@ var withoutCookie = map[string]bool{"child": true, "parent": true, "cookie-hang"
 
 // modes are what a plug-in can be asked to do by its name.
 var modes = map[string]func(){
-	"jit":        func() { plugin.Serve(jit.Sniffer{Ahead: true}) },
-	"jit-once":   func() { plugin.Serve(jit.Sniffer{Once: true}) },
-	"jit-read":   func() { plugin.Serve(jit.Sniffer{Read: true}) },
-	"jit-sleeps": func() { plugin.Serve(jit.Sniffer{Takes: 100 * time.Millisecond}) },
-	"jit-plain":  func() { plugin.Serve(jit.Sniffer{}) },
-	"declines":   bad{}.serve,
+	"jit":       func() { plugin.Serve(jit.Sniffer{Ahead: true}) },
+	"jit-once":  func() { plugin.Serve(jit.Sniffer{Once: true}) },
+	"jit-read":  func() { plugin.Serve(jit.Sniffer{Read: true}) },
+	"jit-plain": func() { plugin.Serve(jit.Sniffer{}) },
+	"declines":  bad{}.serve,
 
 	// Before the handshake.
 	"hs-exit":     func() { complain("no licence was found") },
@@ -160,8 +159,11 @@ func listen() string {
 // of os.Stderr is lost then.
 func complain(text string) { fmt.Fprintln(os.NewFile(2, ""), text) }
 
-// hang does nothing for longer than any test, and not for ever.
-func hang() { time.Sleep(time.Minute) }
+// hang does nothing for longer than any test, and not for ever. A file tells tests of it.
+func hang() {
+	os.WriteFile(os.Args[0]+hangs, nil, 0o600)
+	time.Sleep(10 * time.Minute)
+}
 
 func die(sig syscall.Signal) {
 	syscall.Kill(os.Getpid(), sig)

@@ -6,7 +6,6 @@ package jit
 import (
 	"fmt"
 	"sort"
-	"time"
 
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
@@ -15,10 +14,9 @@ import (
 
 // Sniffer is the plug-in.
 type Sniffer struct {
-	Ahead bool          // tell of other code, too, so that nobody need ask
-	Once  bool          // claim frame for frame, as if no row held for another
-	Read  bool          // ask for memory before each answer
-	Takes time.Duration // each answer
+	Ahead bool // tell of other code, too, so that nobody need ask
+	Once  bool // claim frame for frame, as if no row held for another
+	Read  bool // ask for memory before each answer
 }
 
 // Describe implements [plugin.Sniffer].
@@ -123,7 +121,6 @@ type session struct {
 
 // Sniff implements [plugin.Session].
 func (s *session) Sniff(q *plugin.Query) plugin.Answer {
-	time.Sleep(s.Takes)
 	if s.Read {
 		var p [64]byte
 		q.Target.ReadMemory(q.PC, p[:])
