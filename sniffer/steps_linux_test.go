@@ -15,35 +15,37 @@ import (
 
 // stepBuilds are the ways in which steps.c is built.
 var stepBuilds = []struct {
-	name  string
-	flags []string
+	name   string
+	flags  []string
+	sframe int // of the stops, in percent, at which SFrame alone must have an answer
 }{
-	{"O2", gdbtest.Plain},
-	{"O0", []string{"-g", "-O0", "-Wa,--gsframe"}},
-	{"frame pointer", []string{"-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe", "-mavx2"}},
-	{"clash protection", []string{"-g", "-O2", "-fstack-clash-protection", "-fcf-protection", "-Wa,--gsframe"}},
+	{"O2", gdbtest.Plain, 85},
+	{"O0", []string{"-g", "-O0", "-Wa,--gsframe"}, 85},
+	{"frame pointer", []string{"-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe", "-mavx2"}, 85},
+	{"clash protection", []string{"-g", "-O2", "-fstack-clash-protection", "-fcf-protection", "-Wa,--gsframe"}, 70},
 }
 
 // TestStepsGDB stops at every instruction of a set of functions and holds the
 // frames of each sniffer against gdb's: PC, CFA, type and saved registers.
 func TestStepsGDB(t *testing.T) {
 	for _, b := range stepBuilds {
-		t.Run(b.name, func(t *testing.T) { steps(t, gdbtest.Build(t, "steps.c", b.flags...)) })
+		t.Run(b.name, func(t *testing.T) { steps(t, gdbtest.Build(t, "steps.c", b.flags...), b.sframe) })
 	}
-	for _, name := range []string{"steps-v2", "steps-v3"} {
-		t.Run(name, func(t *testing.T) { steps(t, gdbtest.Testdata(t, "bin", name)) })
+	for name, sframe := range map[string]int{"steps-v2": 85, "steps-v3": 100} {
+		t.Run(name, func(t *testing.T) { steps(t, gdbtest.Testdata(t, "bin", name), sframe) })
 	}
 }
 
-func steps(t *testing.T, program string) {
+func steps(t *testing.T, program string, sframe int) {
 	t.Helper()
 	rec := gdbtest.RecordSteps(t, program, gdbtest.Functions(t, program, "step_"), 400)
 	// What the single sniffers leave open are libc's and the dynamic linker's code,
-	// which has no SFrame, and code that the machine's assembler refuses to describe.
+	// which has no SFrame, and functions that the machine's assembler refuses to describe, as the
+	// one of 96 KiB on the stack, which takes longer the newer gcc is.
 	for _, tt := range []struct {
 		list    []string
 		atLeast int
-	}{{nil, 100}, {[]string{"dwarf"}, 100}, {[]string{"sframe"}, 75}, {[]string{"prologue"}, 80}} {
+	}{{nil, 100}, {[]string{"dwarf"}, 100}, {[]string{"sframe"}, sframe}, {[]string{"prologue"}, 80}} {
 		t.Run(orderName(tt.list), func(t *testing.T) { compareSteps(t, rec, tt.list, tt.atLeast) })
 	}
 	t.Run("unknown code", func(t *testing.T) { unknownSteps(t, rec) })
