@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -93,13 +92,7 @@ func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback stri
 func (s *subject) rest(t testing.TB) {
 	t.Helper()
 	p := &gdbtest.Process{PID: s.pid}
-	still := 0
-	gdbtest.Await(t, fmt.Sprintf("process %d comes to rest", s.pid), func() bool {
-		if still++; strings.Trim(p.States(t), "S") != "" {
-			still = 0
-		}
-		return still >= 5
-	})
+	p.Rest(t)
 }
 
 // attach takes a picture of the process.

@@ -139,6 +139,7 @@ type emulated struct {
 	regs    arch.Registers
 	modules *target.Modules
 	pages   map[uint64][]byte // of memory, as they are between two steps
+	until   time.Time         // answers are waited for
 }
 
 func (s *emulated) Arch() *arch.Arch                  { return s.cpu.arch }
@@ -179,7 +180,7 @@ func (s *emulated) ask(packet string) (string, error) {
 	for _, c := range []byte(packet) {
 		sum += c
 	}
-	s.conn.SetDeadline(time.Now().Add(6 * time.Second))
+	s.conn.SetDeadline(s.until)
 	if _, err := fmt.Fprintf(s.conn, "$%s#%02x", packet, sum); err != nil {
 		return "", err
 	}
@@ -253,7 +254,7 @@ func (c *guestCPU) start(t *testing.T, program, scenario string) (*emulated, err
 		cmd.Wait()
 		os.RemoveAll(dir)
 	})
-	s := &emulated{cpu: c, pages: map[uint64][]byte{}}
+	s := &emulated{cpu: c, until: gdbtest.Deadline(t), pages: map[uint64][]byte{}}
 	gdbtest.Await(t, "qemu listens", func() bool { s.conn, err = net.Dial("unix", socket); return err == nil })
 	t.Cleanup(func() { s.conn.Close() })
 	s.r = bufio.NewReader(s.conn)

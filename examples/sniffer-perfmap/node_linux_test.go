@@ -60,7 +60,7 @@ func start(t *testing.T, trace func(external.Exchange)) *external.Plugin {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	p, err := external.Start(context.Background(), external.Options{Path: path, Stderr: &stderr, Trace: trace, Deadline: 5 * time.Second})
+	p, err := external.Start(context.Background(), external.Options{Path: path, Stderr: &stderr, Trace: trace, StartTimeout: 5 * time.Minute, Deadline: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,11 @@ func TestNode(t *testing.T) {
 				idle = gdbtest.Backtrace(t, p.PID, gdbtest.WithRegisters())[0].Frames
 			}
 			want := call(t, p)
-			resting(t, p, tt.args[0] == "compute")
+			if tt.args[0] == "compute" {
+				p.Runs(t, 20*time.Millisecond)
+			} else {
+				p.Rest(t)
+			}
 			if first {
 				without, _ := walk(t, p.PID, nil)
 				for _, f := range without {
@@ -277,21 +281,6 @@ func TestNode(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// resting waits until the process has come to where it stays.
-func resting(t *testing.T, p *gdbtest.Process, computes bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		states := p.States(t)
-		if computes && states[0] == 'R' || !computes && strings.Trim(states, "S") == "" {
-			time.Sleep(20 * time.Millisecond)
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("its threads are in %s", states)
-		}
 	}
 }
 

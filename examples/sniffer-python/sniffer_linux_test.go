@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -334,7 +333,7 @@ func declined(f *frame.Frame, name string) string {
 // who wonders what it is.
 func TestPythonEnds(t *testing.T) {
 	path := folder(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithDeadline(context.Background(), gdbtest.Deadline(t))
 	defer cancel()
 	sockets := t.TempDir()
 	cmd := exec.CommandContext(ctx, path)

@@ -41,10 +41,30 @@ func Start(t testing.TB, path string, args ...string) *Process {
 	return p
 }
 
-// Rest waits until every thread is blocked in the kernel.
+// Rest waits until every thread is blocked in the kernel, and is so whenever it is looked at.
 func (p *Process) Rest(t testing.TB) {
 	t.Helper()
-	Await(t, fmt.Sprintf("process %d comes to rest", p.PID), func() bool { return strings.Trim(p.States(t), "S") == "" })
+	still := 0
+	Await(t, fmt.Sprintf("process %d comes to rest", p.PID), func() bool {
+		if still++; strings.Trim(p.States(t), "S") != "" {
+			still = 0
+		}
+		return still == 5
+	})
+}
+
+// Runs waits until the first thread has run on for as much CPU time.
+func (p *Process) Runs(t testing.TB, more time.Duration) {
+	t.Helper()
+	took := func() (d time.Duration) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", p.PID)) // nanoseconds
+		if _, scan := fmt.Sscan(string(text), &d); err != nil || scan != nil {
+			t.Fatalf("%q: %v, %v", text, err, scan)
+		}
+		return d
+	}
+	before := took()
+	Await(t, fmt.Sprintf("process %d runs for %v", p.PID, more), func() bool { return took() >= before+more })
 }
 
 // StartRunning is Start for a program with threads that never rest: it waits

@@ -3,6 +3,7 @@
 package gdbtest
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,11 +12,60 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestOneSkip reads all tests of the module: none leaves itself out but by Missing and what
 // stands beside it, and no file that it reads vanishes in silence.
 func TestOneSkip(t *testing.T) {
+	own := map[string]bool{"internal/gdbtest/skip.go": true, "internal/gdbtest/build.go": true}
+	for name, found := range tests(t, silent) {
+		for _, what := range found {
+			if !own[name] {
+				t.Errorf("%s:%s", name, what)
+			}
+		}
+	}
+}
+
+// mayTime are the files that sleep, or let time pass, and not to wait for something.
+var mayTime = map[string]string{
+	"internal/gdbtest/await.go":                      "Await itself",
+	"internal/bounds/bounds.go":                      "what is looked at each time is the CPU time",
+	"target/remote/wire_test.go":                     "the wire has a time of its own",
+	"bench/command/command_test.go":                  "what is ended does not end by itself",
+	"bench/process/process_test.go":                  "the pause is what is measured, and may be longer",
+	"sniffer/external/check/check_linux_test.go":     "what is cancelled does not end by itself",
+	"sniffer/external/hostile_main_linux_test.go":    "TestMain has no testing.T",
+	"sniffer/external/hostile_process_linux_test.go": "any moment is right to be killed at",
+	"sniffer/external/hostile_start_linux_test.go":   "what is cancelled does not end by itself",
+	"target/live/main_linux_test.go":                 "a process that holds another one",
+	"target/live/refuse_linux_test.go":               "what is cancelled does not end by itself",
+}
+
+// TestNoTime reads all tests of the module: none asserts a time of the clock on the wall, or
+// sleeps to wait for something. On a slow machine either fails.
+func TestNoTime(t *testing.T) {
+	timed := tests(t, timed)
+	for name, found := range timed {
+		for _, what := range found {
+			if mayTime[name] == "" {
+				t.Errorf("%s:%s", name, what)
+			}
+		}
+	}
+	for name := range mayTime {
+		if len(timed[name]) == 0 {
+			t.Errorf("%s need not be an exception", name)
+		}
+	}
+}
+
+// tests reads the module's files with tests, and returns what look finds, each by the line.
+func tests(t *testing.T, look func(*ast.File) map[token.Pos]string) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
 	root, files := filepath.Dir(Testdata(t)), 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -35,10 +85,10 @@ func TestOneSkip(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if imports(file, "testing") && name != "internal/gdbtest/skip.go" && name != "internal/gdbtest/build.go" {
+		if imports(file, "testing") {
 			files++
-			for at, what := range silent(file) {
-				t.Errorf("%s:%d: %s", name, set.Position(at).Line, what)
+			for at, what := range look(file) {
+				all[name] = append(all[name], fmt.Sprintf("%d: %s", set.Position(at).Line, what))
 			}
 		}
 		return nil
@@ -46,6 +96,7 @@ func TestOneSkip(t *testing.T) {
 	if err != nil || files < 300 {
 		t.Errorf("%d files, %v", files, err)
 	}
+	return all
 }
 
 // TestSilent shows what TestOneSkip finds.
@@ -70,6 +121,65 @@ func TestSilent(t *testing.T) {
 			t.Errorf("%s: %v, want %d", body, got, want)
 		}
 	}
+}
+
+// TestTimed shows what TestNoTime finds.
+func TestTimed(t *testing.T) {
+	for body, want := range map[string]int{
+		`time.Sleep(time.Second)`:                                        1,
+		`if time.Since(began) > 3*time.Second { panic(0) }`:              1,
+		`select { case <-done: case <-time.After(20 * time.Second): }`:   1,
+		`c, x := context.WithTimeout(t.Context(), time.Minute)`:          1,
+		`conn.SetReadDeadline(time.Now().Add(time.Second))`:              1,
+		`for until := time.Now().Add(1); time.Now().Before(until); {}`:   1,
+		`select { case <-time.After(time.Until(gdbtest.Deadline(t))): }`: 0,
+		`conn.SetReadDeadline(gdbtest.Deadline(t))`:                      0,
+		`began := time.Now(); t.Log(began)`:                              0,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x_test.go", "package x\nfunc f() {\n"+body+"\n}\n", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := timed(file); len(got) != want {
+			t.Errorf("%s: %v, want %d", body, got, want)
+		}
+	}
+}
+
+// timed returns where a test looks at the clock to judge something, or to wait.
+func timed(file *ast.File) map[token.Pos]string {
+	found := map[token.Pos]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		pkg, name := called(call)
+		switch {
+		case pkg == "time" && (name == "Sleep" || name == "Tick" || name == "NewTimer" || name == "NewTicker"),
+			pkg == "time" && (name == "After" || name == "AfterFunc") && !mentions(call, "Deadline"),
+			pkg == "context" && name == "WithTimeout",
+			strings.HasPrefix(name, "Set") && strings.HasSuffix(name, "Deadline") && mentions(call, "Now"),
+			(name == "Before" || name == "After") && pkg != "time" && mentions(call, "Now"):
+			found[n.Pos()] = name + ": wait for what is to come about (Await), as long as the tests may take (Deadline)"
+		case pkg == "time" && name == "Since":
+			found[n.Pos()] = "time.Since: what it takes depends on the machine; bound the CPU time (bounds.CPUTime)"
+		}
+		return true
+	})
+	return found
+}
+
+// mentions reports whether a function of that name is called within.
+func mentions(within ast.Node, name string) (found bool) {
+	ast.Inspect(within, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			_, called := called(call)
+			found = found || called == name
+		}
+		return true
+	})
+	return found
 }
 
 func imports(file *ast.File, path string) bool {
