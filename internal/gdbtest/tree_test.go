@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
 // TestOneSkip reads all tests of the module: none leaves itself out but by Missing and what
