@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/target"
@@ -27,6 +28,7 @@ type module struct {
 	namesRead sync.Once
 	tables    []*target.Symbols // where to look for a name, in this order
 	names     sync.Map          // symbol's address -> demangled name
+	namesSize atomic.Int64      // bytes, also of those that are not kept
 	stubs     *stubs
 
 	infoRead sync.Once
@@ -144,8 +146,13 @@ func (mod *module) symbol(addr uint64) (name string, start uint64, ok bool) {
 		if name, ok := mod.names.Load(s.Addr); ok {
 			return name.(string), s.Addr, true
 		}
-		name := demangleSymbol(t.Name(s))
-		mod.names.Store(s.Addr, name)
+		name, length := t.Begin(s, maxName)
+		if name = short(name, length); length <= maxName {
+			name = demangleSymbol(name)
+		}
+		if mod.namesSize.Add(int64(len(name))) <= maxNames {
+			mod.names.Store(s.Addr, name)
+		}
 		return name, s.Addr, true
 	}
 	return mod.stubs.find(addr)

@@ -89,7 +89,7 @@ func (s *Symbolizer) Close() error {
 // Locate returns what is at pc, the address in block of a frame: the inlined
 // calls, innermost first, then the function that contains the code. There is
 // always at least one Location; where nothing is known of the address it has
-// the module only.
+// the module only. Names are [Short].
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {
@@ -99,7 +99,11 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	if mod.image == nil {
 		return []Location{{Module: m}}
 	}
-	return mod.locate(pc)
+	chain := mod.locate(pc)
+	for i := range chain {
+		chain[i].Function, chain[i].File = Short(chain[i].Function), Short(chain[i].File)
+	}
+	return chain
 }
 
 // Warnings returns what went wrong while symbols of m were read: debug files

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"math"
 	"slices"
 )
 
@@ -321,9 +322,16 @@ func (ss *Symbols) Find(addr uint64) (Symbol, bool) {
 
 // Name returns a symbol's name as the file has it (mangled).
 func (ss *Symbols) Name(s Symbol) string {
+	name, _ := ss.Begin(s, math.MaxInt)
+	return name
+}
+
+// Begin returns the first bytes of a symbol's name, most of them at most, and how long it is:
+// names that overlap may be much longer together than the file.
+func (ss *Symbols) Begin(s Symbol, most int) (name string, length int) {
 	b := ss.strings[s.table][s.name:]
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
 	}
-	return string(b)
+	return string(b[:min(most, len(b))]), len(b)
 }

@@ -15,6 +15,8 @@ const (
 	usualFrames = 1 << 21
 	// leastFrames is how many of each thread are shown, whatever the others have had.
 	leastFrames = 64
+	// frameText is how much text one frame may have, bytes: what is longer counts as more frames.
+	frameText = 2 << 10
 	// frameShare is how many more a thread takes of what is left at once.
 	frameShare = 1 << 10
 )
@@ -57,6 +59,7 @@ func (a *allowance) limit(s *frame.Stack) {
 type share struct {
 	of    *allowance
 	until int // level of the first frame that it does not have
+	more  int // frames that it has had beside those: in place of long text
 	spent bool
 }
 
@@ -64,16 +67,18 @@ func (a *allowance) share() share { return share{of: a, until: leastFrames} }
 
 // has reports whether the thread may have a frame at a level, and takes more if need be.
 func (s *share) has(level int) bool {
-	if s.of == nil || level < s.until {
-		return true
+	for s.of != nil && level+s.more >= s.until {
+		if s.of.left.Add(-frameShare) < 0 {
+			s.spent = true
+			return false
+		}
+		s.until += frameShare
 	}
-	if s.of.left.Add(-frameShare) < 0 {
-		s.spent = true
-		return false
-	}
-	s.until += frameShare
 	return true
 }
 
+// spend takes frames that are not shown.
+func (s *share) spend(frames int) { s.more += frames }
+
 // spentText says why a stack is not shown to its end.
-var spentText = fmt.Sprintf("%d frames of all threads together are shown; --max-frames 0 shows all", usualFrames)
+var spentText = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", usualFrames, usualFrames*frameText>>20)

@@ -106,9 +106,10 @@ func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, nam
 	for _, th := range threads {
 		r.exchanges = nil
 		frames := 0
-		walked := w.thread(th, func(f *frame.Frame) {
+		walked := w.thread(th, func(f *frame.Frame) int {
 			f.Sniffer() // has it claimed
 			frames++
+			return 0
 		})
 		doc.add(&walked, frames, r.exchanges, s.Arch())
 		if ctx.Err() != nil {

@@ -67,7 +67,10 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 	for _, w := range walkers {
 		workers = append(workers, func(i int) thread {
 			frames := []frm{}
-			th := w.thread(threads[i], func(f *frame.Frame) { frames = w.appendFrame(frames, len(frames), f) })
+			th := w.thread(threads[i], func(f *frame.Frame) int {
+				frames = w.appendFrame(frames, len(frames), f)
+				return 0
+			})
 			th.Frames = frames
 			return th
 		})
@@ -91,7 +94,7 @@ func walk(s *source, flags *walkFlags) error {
 	var workers []func(int) struct{}
 	for _, w := range newWalkers(s, symbols, flags, len(threads)) {
 		workers = append(workers, func(i int) struct{} {
-			w.thread(threads[i], func(*frame.Frame) {})
+			w.thread(threads[i], func(*frame.Frame) int { return 0 })
 			return struct{}{}
 		})
 	}

@@ -85,9 +85,12 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 			}
 			p.thread(doc, i)
 			level := 0
-			th := w.thread(threads[i], func(f *frame.Frame) {
-				p.sheet().makeRoom()
+			th := w.thread(threads[i], func(f *frame.Frame) int {
+				sheet := p.sheet()
+				sheet.makeRoom()
+				before := len(sheet.buf)
 				level += p.frame(w, level, f)
+				return len(sheet.buf) - before
 			})
 			p.end(&th)
 			if s.letGo != nil {

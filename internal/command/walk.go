@@ -41,6 +41,7 @@ type walker struct {
 	table   *frame.Table
 	stack   *frame.Stack      // of the thread that is being walked, in the room of those before
 	spots   map[spotKey]*spot // stacks share most of theirs
+	texts   int               // bytes of names in spots
 	frames  *allowance        // of all walkers
 	plugins []Sniffer         // those in the table: they may have names for code
 }
@@ -63,12 +64,16 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 // there and one that called from just before have the same address in block.
 type spotKey struct{ pc, block uint64 }
 
-// maxSpots is how many spots are kept.
-const maxSpots = 1 << 14
+// Bounds on the spots that are kept: how many, and how much text there is of them, bytes.
+const (
+	maxSpots    = 1 << 14
+	maxSpotText = 16 << 20
+)
 
 // spot is what is known of a place in the code.
 type spot struct {
 	at    []symbol.Location
+	paths []string // of the modules of at
 	outer int      // index in at of the function that contains the code, behind the calls inlined into it
 	build string   // build ID of the module
 	file  uint64   // link-time address
@@ -91,14 +96,24 @@ func (w *walker) spot(f *frame.Frame) *spot {
 	}
 	s := &spot{at: w.symbols.Locate(w.target.Modules(), key.block)}
 	s.outer = len(s.at) - 1
+	texts := 0
+	for i := range s.at {
+		p, path := &s.at[i], ""
+		if p.Module != nil {
+			path = symbol.Short(p.Module.Path)
+		}
+		s.paths = append(s.paths, path)
+		texts += len(p.Function) + len(p.File) + len(path)
+	}
 	if m := s.at[s.outer].Module; m != nil {
-		s.build = m.BuildID()
+		s.build = symbol.Short(m.BuildID())
 		if _, bias, err := m.Image(); err == nil {
 			s.file = key.pc - bias
 		}
 	}
-	if len(w.spots) == maxSpots {
+	if w.texts += 2 * texts; len(w.spots) == maxSpots || w.texts > maxSpotText { // as names, and as what is printed of them
 		clear(w.spots)
+		w.texts = 2 * texts
 	}
 	w.spots[key] = s
 	return s
@@ -136,8 +151,9 @@ func (w *walker) start(th target.Thread) (err error) {
 	return nil
 }
 
-// thread walks a thread and calls yield with each of its frames.
-func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread) {
+// thread walks a thread and calls yield with each of its frames, which returns how much text it
+// has written of it, bytes.
+func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thread) {
 	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frm{}}
 	if w.target.mark != nil {
 		defer w.target.mark(th, &out)
@@ -166,7 +182,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame)) (out thread)
 			collectOften()
 		}
 		last = f
-		yield(f)
+		share.spend(yield(f) / frameText)
 	}
 	out.MovedOn = w.stack.MovedOn()
 	reason := frame.Limit
@@ -217,7 +233,7 @@ func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
 			x.ID = id(f, p, s.outer-i).String()
 		}
 		if p.Module != nil {
-			x.Module, x.BuildID, x.inFile = p.Module.Path, s.build, s.file
+			x.Module, x.BuildID, x.inFile = s.paths[i], s.build, s.file
 		}
 		list = append(list, x)
 	}
@@ -231,7 +247,7 @@ func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
 
 // named gives a frame the name that a plug-in has for it.
 func (x *frm) named(name *Symbol) {
-	x.Function, x.File, x.Line, x.Offset, x.args = name.Function, name.File, name.Line, 0, symbol.ArgsUnknown
+	x.Function, x.File, x.Line, x.Offset, x.args = symbol.Short(name.Function), symbol.Short(name.File), name.Line, 0, symbol.ArgsUnknown
 	if name.Lo != 0 && name.Lo <= x.PC.v {
 		x.Offset = x.PC.v - name.Lo
 	}

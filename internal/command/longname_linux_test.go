@@ -1,0 +1,106 @@
+package command_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// overlapping starts a program with n functions on its stack, whose names are one name of size
+// bytes: each but for some of its beginning.
+func overlapping(t *testing.T, n, size int) *gdbtest.Process {
+	t.Helper()
+	dir := t.TempDir()
+	code, source, path := filepath.Join(dir, "code.s"), filepath.Join(dir, "program.c"), filepath.Join(dir, "program")
+	var b bytes.Buffer
+	fmt.Fprintf(&b, ".text\n.globl %s\n%[1]s:\n", strings.Repeat("n", size))
+	for i := range n {
+		next := fmt.Sprint("f", i+1)
+		if i == n-1 {
+			next = "leaf"
+		}
+		fmt.Fprintf(&b, ".globl f%d\n.type f%[1]d,@function\nf%[1]d: .cfi_startproc\npush %%rbx\n.cfi_def_cfa_offset 16\ncall %s\npop %%rbx\n.cfi_def_cfa_offset 8\nret\n.cfi_endproc\n.size f%[1]d,.-f%[1]d\n", i, next)
+	}
+	b.WriteString(".section .note.GNU-stack,\"\",@progbits\n")
+	text := `#include "ready.h"
+void leaf(void) { ready(); block(); }
+extern void f0(void);
+int main(void) { arm(); f0(); return 0; }
+`
+	if err := os.WriteFile(code, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), "-O1", "-I", gdbtest.Testdata(t, "progs"), "-o", path, source, code).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	strs := file.Section(".strtab")
+	names, err := strs.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := uint32(bytes.Index(names, []byte("nnnn")))
+	symbols := file.Section(".symtab")
+	for at := symbols.Offset; at < symbols.Offset+symbols.Size; at += symbols.Entsize {
+		name := data[at:]
+		rest := names[binary.LittleEndian.Uint32(name):]
+		if i, err := strconv.Atoi(strings.TrimPrefix(string(rest[:bytes.IndexByte(rest, 0)]), "f")); err == nil && rest[0] == 'f' {
+			binary.LittleEndian.PutUint32(name, long+uint32(i))
+		}
+	}
+	if err := os.WriteFile(path, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return gdbtest.Start(t, path)
+}
+
+// A name that is too long to be one is cut, and says so, as text and as JSON: names that overlap
+// may be much longer together than the file that they are in.
+func TestLongNames(t *testing.T) {
+	const n, size = 1000, 700_000
+	gdbtest.NeedAMD64(t)
+	p := overlapping(t, n, size)
+	pid := strconv.Itoa(p.PID)
+	cut := func(i int) string { return fmt.Sprintf("n…[%d bytes more]", size-i-(1<<16-40)) }
+	out, _ := bounded(t, "attach", pid)
+	if strings.Count(out, "bytes more]") != n || !strings.Contains(out, cut(0)) || !strings.Contains(out, cut(n-1)) || len(out) > n<<16+n<<10 {
+		t.Errorf("%d bytes, %d names are cut, want %d, the outermost %q", len(out), strings.Count(out, "bytes more]"), n, out[strings.LastIndex(out, "nn…["):][:40])
+	}
+	out, _ = bounded(t, "attach", pid, "--json", "--max-frames", "20")
+	var doc struct {
+		Threads []struct{ Frames []struct{ Function string } }
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, f := range doc.Threads[0].Frames {
+		if len(f.Function) > 1<<16-40 && strings.HasSuffix(f.Function, " bytes more]") && strings.HasPrefix(f.Function, "nnn") {
+			found++
+		}
+	}
+	if found < 10 {
+		t.Errorf("JSON: %d names are cut", found)
+	}
+	p.Exit(t)
+}
