@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, "environ "+x)
 		}
 		plugin.Serve(interpreter{})
+	case "sniffer-escapes":
+		fmt.Fprint(os.Stderr, "\x1b[2J\u009b31m\r\nsfwalk: warning: fake\xff\n")
+		plugin.Serve(interpreter{})
 	case "sniffer-switch":
 		plugin.Serve(interpreter{flags: trad.OtherStack})
 	}

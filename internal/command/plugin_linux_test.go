@@ -391,8 +391,27 @@ func TestPluginRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, errOut, err = command("plugin", "run", path, pid)
-	if err != nil || !strings.Contains(errOut, "environ PATH=") || strings.Contains(errOut, "s3cret") {
+	if err != nil || !strings.Contains(errOut, "sniffer-environ: environ PATH=") || strings.Contains(errOut, "s3cret") {
 		t.Errorf("%v\n%s", err, errOut)
+	}
+}
+
+// What a plug-in writes to its standard error steers no terminal, and is not taken for what sfwalk
+// says.
+func TestPluginEscapes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sniffer-escapes")
+	if err := plugintest.Copy(path); err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(install(t, "sfwalk-full"), "sfwalk-full")
+	for _, args := range [][]string{{"plugin", "run", path, startJIT(t)}, {"plugin", "check", path}} {
+		out, errOut, _ := sfwalk(t, bin, args...)
+		if text := out + errOut; strings.ContainsAny(text, "\x1b\u009b\r") || strings.Contains("\n"+text, "\nsfwalk: warning: fake") {
+			t.Errorf("%q: %q", args, text)
+		}
+		if want := "sniffer-escapes: \\x1b[2J\\u009b31m\nsniffer-escapes: sfwalk: warning: fake\\xff\n"; args[1] == "run" && errOut != want {
+			t.Errorf("%q, want %q", errOut, want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,9 @@ Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 				return err
 			}
 			run := &pluginRun{flags: &walk}
-			start := StartOptions{Program: program, Host: asker(), Stderr: cmd.ErrOrStderr(), Trace: run.trace}
+			text := &said{name: filepath.Base(program.Path), to: cmd.ErrOrStderr()}
+			defer text.Close()
+			start := StartOptions{Program: program, Host: asker(), Stderr: text, Trace: run.trace}
 			if asJSON {
 				start.Stderr = &run.stderr
 			}
