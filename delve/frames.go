@@ -147,7 +147,7 @@ func (k *known) convert(f *frame.Frame, frames []proc.Stackframe, exact bool) []
 		x := &frames[i]
 		list[i] = Frame{
 			Stackframe: api.Stackframe{
-				Location:           api.ConvertLocation(x.Call),
+				Location:           shown(api.ConvertLocation(x.Call)),
 				FrameOffset:        x.FrameOffset(),
 				FramePointerOffset: x.FramePointerOffset(),
 				Defers:             k.defers(x.Defers),

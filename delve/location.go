@@ -92,7 +92,17 @@ func (k *known) located(f *frame.Frame) []Frame {
 			last.File, last.Line = file, line
 		}
 	}
+	last.Location = shown(last.Location)
 	return list
+}
+
+// shown returns a place that Delve has read, with names fit to be shown.
+func shown(l api.Location) api.Location {
+	l.File = printable.Escape(l.File)
+	if l.Function != nil {
+		l.Function.Name_ = printable.Escape(l.Function.Name_)
+	}
+	return l
 }
 
 // location is a place in the source as clients are told it, who print it on terminals: of the

@@ -86,7 +86,7 @@ func (k *known) defers(list []*proc.Defer) []api.Defer {
 		}
 		statement := proc.Location{PC: d.DeferPC}
 		statement.File, statement.Line, statement.Fn = bi.PCToLine(d.DeferPC)
-		out[i] = api.Defer{DeferredLoc: api.ConvertLocation(deferred), DeferLoc: api.ConvertLocation(statement), SP: d.SP}
+		out[i] = api.Defer{DeferredLoc: shown(api.ConvertLocation(deferred)), DeferLoc: shown(api.ConvertLocation(statement)), SP: d.SP}
 	}
 	return out
 }

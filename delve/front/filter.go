@@ -237,7 +237,7 @@ func (f *filter) stopped() {
 // write sends a message to the client.
 func (f *filter) write(content []byte) {
 	if !f.gone {
-		f.gone = dap.WriteBaseMessage(f.client, content) != nil
+		f.gone = dap.WriteBaseMessage(f.client, shown(content)) != nil
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *server) serveRPC(in io.Reader, conn net.Conn) {
 	session := &rpcSession{server: s, gone: make(chan struct{}), codec: jsonrpc.NewServerCodec(struct {
 		io.Reader
 		io.WriteCloser
-	}{limit, conn})}
+	}{limit, shownTo{conn}})}
 	defer close(session.gone)
 	for {
 		limit.left = maxRequest

@@ -362,3 +362,24 @@ func TestDlvErrors(t *testing.T) {
 		t.Errorf("exit code %d, %s, want %s", code, errOut, want)
 	}
 }
+
+// Other users of this machine may connect where the user lets them, and not else.
+func TestDlvOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be another user")
+	}
+	for _, flags := range [][]string{{"--only-same-user=false"}, nil} {
+		p := gdbtest.Start(t, gdbtest.Build(t, "chain.c"))
+		_, addr := startDlv(t, append([]string{"attach", strconv.Itoa(p.PID), "--accept-multiclient"}, flags...)...)
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(gdbtest.Tool(t, "bash"), "-c", `exec 3<>/dev/tcp/$0/$1; echo '{"method":"RPCServer.GetVersion","params":[{}],"id":1}' >&3; head -n 1 <&3`, host, port)
+		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, _ := cmd.CombinedOutput()
+		if got := strings.Contains(string(out), "DelveVersion"); got != (flags != nil) {
+			t.Errorf("%q: another user is told: %s", flags, out)
+		}
+	}
+}

@@ -15,6 +15,9 @@ func Escape(text string) string {
 	return text
 }
 
+// Is reports whether text, of any number of lines, can be shown as it is.
+func Is(text []byte) bool { return plain(text, true) == len(text) }
+
 // Append appends text, fit to be shown on one line, to b.
 func Append(b []byte, text string) []byte {
 	for {

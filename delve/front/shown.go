@@ -1,0 +1,113 @@
+//go:build linux && (amd64 || arm64)
+
+package front
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
+)
+
+// Clients print on terminals what they are told: names of the process's functions, files and types
+// among that, wherever Delve has them from. All messages come by here, where what has no business
+// in a name is escaped.
+
+// verbatim are the keys whose strings are not names: values, which clients quote, and what the
+// process prints.
+var verbatim = map[string]bool{"value": true, "Value": true, "result": true, "output": true, "data": true}
+
+// layout are the keys whose strings may have lines.
+var layout = map[string]bool{"error": true, "format": true, "message": true, "text": true, "description": true, "Out": true, "content": true}
+
+// shown returns a JSON document whose names can be shown.
+func shown(doc []byte) []byte {
+	if printable.Is(doc) && !escapes(doc) {
+		return doc
+	}
+	out := make([]byte, 0, len(doc)+64)
+	key := ""
+	for len(doc) > 0 {
+		begin := bytes.IndexByte(doc, '"')
+		if begin < 0 {
+			break
+		}
+		end := begin + 1
+		for end < len(doc) && doc[end] != '"' {
+			if doc[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(doc) {
+			break
+		}
+		text := doc[begin : end+1]
+		out = append(out, doc[:begin]...)
+		doc = doc[end+1:]
+		switch {
+		case bytes.HasPrefix(bytes.TrimLeft(doc, " "), []byte(":")):
+			out, key = append(out, text...), string(text[1:len(text)-1])
+		case verbatim[key]:
+			out = append(out, text...)
+		default:
+			out = append(out, name(text, layout[key])...)
+		}
+	}
+	return append(out, doc...)
+}
+
+// escapes reports whether strings of a document have escapes of more than what json.Marshal
+// escapes of what can be shown.
+func escapes(doc []byte) bool {
+	for {
+		at := bytes.IndexByte(doc, '\\')
+		if at < 0 || at+1 >= len(doc) {
+			return false
+		}
+		doc = doc[at+1:]
+		switch {
+		case doc[0] == '"', doc[0] == '\\', doc[0] == '/':
+			doc = doc[1:]
+		case bytes.HasPrefix(doc, []byte("u003c")), bytes.HasPrefix(doc, []byte("u003e")), bytes.HasPrefix(doc, []byte("u0026")):
+		default:
+			return true
+		}
+	}
+}
+
+// name returns a JSON string with what can be shown of it.
+func name(text []byte, lines bool) []byte {
+	var old string
+	if json.Unmarshal(text, &old) != nil {
+		return text
+	}
+	parts := []string{old}
+	if lines {
+		parts = strings.Split(old, "\n")
+	}
+	for i := range parts {
+		parts[i] = printable.Escape(parts[i])
+	}
+	escaped := strings.Join(parts, "\n")
+	if escaped == old {
+		return text
+	}
+	quoted, err := json.Marshal(escaped)
+	if err != nil {
+		return text
+	}
+	return quoted
+}
+
+// shownTo is a connection to which whole JSON documents are written, each at once.
+type shownTo struct{ io.WriteCloser }
+
+func (s shownTo) Write(doc []byte) (int, error) {
+	if _, err := s.WriteCloser.Write(shown(doc)); err != nil {
+		return 0, err
+	}
+	return len(doc), nil
+}
