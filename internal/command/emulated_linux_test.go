@@ -173,7 +173,7 @@ func demoStacks(t *testing.T, emulator, root, program string) (stacks [][]string
 		t.Errorf("%q, %v", line, err)
 	}
 	(&gdbtest.Process{PID: cmd.Process.Pid}).Rest(t) // the thread that says "ready", too
-	cmd.Process.Signal(syscall.SIGABRT)
+	cmd.Process.Signal(syscall.SIGQUIT)              // by SIGABRT from outside, newer versions of qemu die themselves
 	cmd.Wait()
 	files, _ := filepath.Glob(filepath.Join(dir, "qemu_*.core"))
 	if len(files) != 1 {
@@ -185,6 +185,10 @@ func demoStacks(t *testing.T, emulator, root, program string) (stacks [][]string
 	}
 	defer s.Close()
 	doc, warnings, err := collect(s, &walkFlags{})
+	// From 8.1 on, qemu has a vDSO that it leaves out of its core files.
+	warnings = slices.DeleteFunc(warnings, func(w string) bool {
+		return w == "[vdso]: read ELF header: 0 bytes of it: memory cannot be read"
+	})
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%v, warnings %q", err, warnings)
 	}
