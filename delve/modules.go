@@ -98,7 +98,8 @@ func (t *Target) refreshRecorded() error {
 	if err != nil || entry == 0 || exe.Type == elf.ET_EXEC {
 		entry = exe.Entry + images[0].StaticBase
 	}
-	auxv := linkmap.Auxv{linkmap.ATEntry: entry, linkmap.ATSysinfoEhdr: t.vdso(exe, entry-exe.Entry)}
+	vdso, unread := t.vdso(exe, entry-exe.Entry)
+	auxv := linkmap.Auxv{linkmap.ATEntry: entry, linkmap.ATSysinfoEhdr: vdso}
 	objects, err := linkmap.Read(t.memory, t.arch, auxv, exe)
 	if err != nil {
 		t.files.Warn("what was loaded is not all known: %v", err)
@@ -115,38 +116,39 @@ func (t *Target) refreshRecorded() error {
 	t.modules = target.NewModules(list, nil)
 	t.modules.Separate = t.symbols.DebugFile
 	// The kernel's trampolines lack, and what a JIT has made. Nothing is code that
-	// cannot be read.
+	// cannot be read, but for the page of a vDSO that a core leaves out, as qemu's do.
 	t.modules.Probe = func(addr uint64) bool {
 		var p [2]byte
 		n, _ := t.memory.ReadMemory(addr, p[:])
-		return n == len(p)
+		return n == len(p) || unread != 0 && addr&^(pageSize-1) == unread
 	}
 	t.seen = &recording{t.memory, t.modules}
 	return nil
 }
 
 // vdso returns where the kernel's library is, which has the functions that the runtime has
-// looked up in it; 0 where that is not known.
-func (t *Target) vdso(exe *target.Image, bias uint64) uint64 {
-	const (
-		page    = 1 << 12
-		largest = 16 // pages
-	)
+// looked up in it; 0 where that is not known. unread is then the page with such a function, if
+// it cannot be read.
+func (t *Target) vdso(exe *target.Image, bias uint64) (at, unread uint64) {
+	const largest = 16 // pages
 	for _, s := range exe.Lookup("runtime.vdsoClockgettimeSym", 1) {
 		var word [8]byte
 		if _, err := t.memory.ReadMemory(s.Addr+bias, word[:]); err != nil {
 			continue
 		}
-		at := t.arch.Order.Uint64(word[:]) &^ (page - 1)
+		at := t.arch.Order.Uint64(word[:]) &^ (pageSize - 1)
+		if _, err := t.memory.ReadMemory(at, word[:4]); err != nil {
+			unread = at
+		}
 		for range largest {
 			var magic [4]byte
 			if _, err := t.memory.ReadMemory(at, magic[:]); err == nil && string(magic[:]) == elf.ELFMAG {
-				return at
+				return at, 0
 			}
-			at -= page
+			at -= pageSize
 		}
 	}
-	return 0
+	return 0, unread
 }
 
 // recording is a core's memory with the code of the files that were mapped. Cores leave
