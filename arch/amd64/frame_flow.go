@@ -18,8 +18,9 @@ const (
 // state at each instruction that is reached.
 //
 // Calls are taken to return. Where that leads to a contradiction (two depths of
-// the stack at one instruction, a return from a wrong depth), the call before it
-// is blamed and everything is done again without what comes after the call.
+// the stack at one instruction, a register that one path has saved and the other
+// has not touched, a return from a wrong depth), the call before it is blamed and
+// everything is done again without what comes after the call.
 //
 // What the flow does not reach (the cases of a switch, what follows a call that
 // does not return) is filled in by guessing, from the state of the body before it.
@@ -214,6 +215,10 @@ func (a *analysis) run(i int32) (ok bool) {
 		}
 		if s.probesAhead(a.peek(next)) {
 			o.kind = opOther
+		}
+	case opStore:
+		if s.savesAgain(&o) && s.call != noCall && !s.guess && !a.blame(s.call) {
+			return false
 		}
 	}
 	_, had := s.savedAt(RIP)

@@ -41,8 +41,10 @@ func TestSkipPrologue(t *testing.T) {
 				t.Errorf("%s: %#x: the end %#x is behind a branch at %#x", flags, f.lo, end, pcs[last])
 			}
 			same := func(a, b *oracleRow) bool { return a.cfa == b.cfa && maps.Equal(a.regs, b.regs) }
-			// The row of an argument's push by register shows in the CFA alone.
-			if a, b := f.at(end), f.at(pcs[last]); !same(a, b) && !maps.Equal(a.regs, b.regs) {
+			// The row of an argument's push by register shows in the CFA alone. gcc 16 notes a
+			// register that it has stored an instruction late.
+			late := !slices.ContainsFunc(pcs[e:last], func(pc uint64) bool { return touchesStack(text[pc]) })
+			if a, b := f.at(end), f.at(pcs[last]); !same(a, b) && !maps.Equal(a.regs, b.regs) && !late {
 				t.Errorf("%s: %#x: the frame changes from %v at the end %#x to %v at %#x", flags, f.lo, *a, end, *b, pcs[last])
 			}
 			if e == i {
@@ -50,7 +52,7 @@ func TestSkipPrologue(t *testing.T) {
 			}
 			moved++
 			before := text[pcs[e-1]]
-			if same(f.at(pcs[e-1]), f.at(end)) && !strings.Contains(before, "%rsp") && !strings.HasPrefix(before, "endbr64") && !strings.HasPrefix(before, "push") {
+			if same(f.at(pcs[e-1]), f.at(pcs[last])) && !strings.Contains(before, "%rsp") && !strings.HasPrefix(before, "endbr64") && !strings.HasPrefix(before, "push") {
 				t.Errorf("%s: %#x: %q before the end %#x sets up nothing", flags, f.lo, before, end)
 			}
 		}
@@ -58,6 +60,11 @@ func TestSkipPrologue(t *testing.T) {
 			t.Errorf("%s: %d functions seen, %d with a prologue", flags, seen, moved)
 		}
 	}
+}
+
+// touchesStack reports whether an instruction may save a register or move the stack pointer.
+func touchesStack(text string) bool {
+	return strings.HasPrefix(text, "push") || strings.Contains(text, "%rsp") || strings.Contains(text, "(%rbp)")
 }
 
 func goesAway(text string) bool {

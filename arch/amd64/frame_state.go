@@ -305,9 +305,27 @@ func (s *state) contradicts(t *state) bool {
 	if a.base == cfa && b.base == cfa && a.off != b.off {
 		return true
 	}
-	ra, okA := s.savedAt(RBP)
-	rb, okB := t.savedAt(RBP)
-	return okA != okB || ra != rb
+	for _, r := range [...]trad.Reg{RBP, RBX, R12, R13, R14, R15} {
+		if s.reg(r) == entryOf(r) && t.reg(r) == entryOf(r) {
+			continue // it may have been saved on one path, and have its value back
+		}
+		ra, okA := s.savedAt(r)
+		rb, okB := t.savedAt(r)
+		if okA == okB && ra == rb {
+			continue
+		}
+		// A register other than rbp may be lost on a path, which says nothing of the others.
+		if r == RBP || (okA || s.reg(r) == entryOf(r)) && (okB || t.reg(r) == entryOf(r)) {
+			return true
+		}
+	}
+	return false
+}
+
+// savesAgain reports whether a store puts a register over what the caller had in it: the register
+// was saved there before, and has another value now.
+func (s *state) savesAgain(o *op) bool {
+	return o.width == 8 && calleeOK&bit(o.src) != 0 && s.reg(o.src) != entryOf(o.src) && s.load(s.reg(o.base).plus(o.imm)) == entryOf(o.src)
 }
 
 // savedAt returns the address of the slot that has a register's entry value: the
