@@ -126,6 +126,7 @@ func (mod *module) openDebugFile(at regular.At, crc *uint32) *target.Image {
 	if err == nil {
 		if err = mod.matches(im, f, crc); err == nil {
 			mod.s.keep(f)
+			im.Join(mod.image)
 			return im
 		}
 		f.Close()

@@ -235,24 +235,24 @@ func TestMiniDebugDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := unpack(packed)
+	whole, err := unpack(new(target.Image), packed)
 	if err != nil || !strings.HasPrefix(string(whole), elf.ELFMAG) {
 		t.Fatalf("%d bytes, %v", len(whole), err)
 	}
 	for i := range packed {
-		if _, err := unpack(packed[:i]); err == nil {
+		if _, err := unpack(new(target.Image), packed[:i]); err == nil {
 			t.Errorf("cut off after %d of %d bytes: no error", i, len(packed))
 		}
 		damaged := append([]byte(nil), packed...)
 		damaged[i] ^= 0x10
-		if data, err := unpack(damaged); err == nil && !bytes.Equal(data, whole) {
+		if data, err := unpack(new(target.Image), damaged); err == nil && !bytes.Equal(data, whole) {
 			t.Errorf("byte %d changed: no error", i)
 		}
 	}
 	huge := append([]byte(nil), packed...)
 	huge[12+4] = 40 // 4 GiB of dictionary, in a header of 12 bytes, without sizes
 	binary.LittleEndian.PutUint32(huge[12+8:], crc32.ChecksumIEEE(huge[12:12+8]))
-	if data, err := unpack(huge); err != nil || !bytes.Equal(data, whole) {
+	if data, err := unpack(new(target.Image), huge); err != nil || !bytes.Equal(data, whole) {
 		t.Errorf("dictionary of 4 GiB: %d bytes, %v", len(data), err)
 	}
 }

@@ -44,6 +44,7 @@ type debugInfo struct {
 	recent struct { // the unit that was read last, of a section that is costly to read again
 		unit *unit
 		data []byte // its entries
+		room int64  // bytes that were taken for them
 	}
 
 	listedRead bool
@@ -59,10 +60,10 @@ type debugInfo struct {
 
 	// Bytes of memory that what is kept may still take up: some times what of the file is there,
 	// whatever its sections say, and compressed ones expand to. Parts of a split file share it.
-	room *atomic.Int64
+	room *room
 }
 
-var errTooMuch = errors.New("DWARF refers to the same data too often")
+var errTooMuch = errors.New("DWARF refers to the same data too often, or that of all files together takes up too much memory: the rest is left out")
 
 // spend takes n from what is left of something.
 func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
@@ -73,14 +74,11 @@ func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
 }
 
 // take is spend for bytes of memory that are kept.
-func (d *debugInfo) take(n int) error { return d.spend(d.room, uint64(n)) }
-
-// roomFor returns how much memory may be kept of what a file says.
-func roomFor(im *target.Image) *atomic.Int64 {
-	const small, times = 16 << 20, 16
-	room := new(atomic.Int64)
-	room.Store(small + times*im.There())
-	return room
+func (d *debugInfo) take(n int) error {
+	if d.spend(&d.room.left, uint64(n)) != nil || !d.room.of.Keep(int64(n)) {
+		return errTooMuch
+	}
+	return nil
 }
 
 // openDWARF opens the DWARF of from, which describes the code of module.
@@ -122,7 +120,7 @@ func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 
 // limit says how much may be read: some times what the sections hold, and what of the file is there.
 func (d *debugInfo) limit() {
-	room := uint64(d.room.Load())
+	room := uint64(d.room.left.Load())
 	believed := func(s *section) uint64 { return min(s.len(), room) }
 	info := believed(d.info)
 	d.abbrevsLeft.Store(int64(16*min(info+believed(d.abbrev), room) + 1<<20))

@@ -25,7 +25,7 @@ func fixture(t testing.TB, name string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := unpack(packed)
+	data, err := unpack(new(target.Image), packed)
 	if err != nil {
 		t.Fatal(err)
 	}

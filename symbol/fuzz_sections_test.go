@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // FuzzStubs changes the procedure linkage table and what says whose functions it calls. The
@@ -143,11 +144,11 @@ func FuzzMiniDebug(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	data, err := unpack(packed)
+	data, err := unpack(new(target.Image), packed)
 	if err != nil {
 		f.Fatal(err)
 	}
-	if again, err := unpack(stored(data, 0)); err != nil || !bytes.Equal(again, data) {
+	if again, err := unpack(new(target.Image), stored(data, 0)); err != nil || !bytes.Equal(again, data) {
 		f.Fatalf("%d bytes of %d, %v", len(again), len(data), err)
 	}
 	whole := elfOf(f, data)
@@ -200,7 +201,7 @@ func FuzzXZ(f *testing.F) {
 		}
 		// A dictionary may be as large as the header says, a file a thousand times what it was packed to.
 		bounds.Hold(t, 4*maxMiniDebug, func() {
-			if whole, err := unpack(data); err == nil && len(whole) > maxMiniDebug {
+			if whole, err := unpack(new(target.Image), data); err == nil && len(whole) > maxMiniDebug {
 				t.Errorf("%d bytes", len(whole))
 			}
 		})

@@ -131,7 +131,7 @@ func FuzzLocate(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	small, err := unpack(mini)
+	small, err := unpack(new(target.Image), mini)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func FuzzLocate(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		whole, err := unpack(packed)
+		whole, err := unpack(new(target.Image), packed)
 		if err != nil {
 			f.Fatal(err)
 		}

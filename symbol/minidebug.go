@@ -24,7 +24,7 @@ func miniDebugImage(im *target.Image) (*target.Image, error) {
 		}
 		return nil, err
 	}
-	data, err := unpack(packed)
+	data, err := unpack(im, packed)
 	if err == nil {
 		im, err = target.OpenImage(bytes.NewReader(data), int64(len(data)))
 	}
@@ -34,13 +34,16 @@ func miniDebugImage(im *target.Image) (*target.Image, error) {
 	return im, nil
 }
 
-func unpack(packed []byte) ([]byte, error) {
+func unpack(im *target.Image, packed []byte) ([]byte, error) {
 	f, err := xzfile.Open(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return nil, err
 	}
 	if f.Cut || f.Unpacked > min(maxMiniDebug, maxMiniRatio*uint64(len(packed))+1<<20) {
 		return nil, fmt.Errorf("%d bytes that unpack to %d, cut short: %v: it is not believed", len(packed), f.Unpacked, f.Cut)
+	}
+	if n := int64(f.Unpacked); !im.Unpack(n) || !im.Keep(3*n) { // what is made of its symbols, too
+		return nil, fmt.Errorf("%d bytes that unpack to %d: %w", len(packed), f.Unpacked, target.ErrRoom)
 	}
 	return elffile.ReadNext(f.Reader(), f.Unpacked)
 }

@@ -170,6 +170,9 @@ func (mod *module) readNames() {
 		}
 	}
 	mod.tables = append(mod.tables, mod.image.Symbols())
+	if err := mod.image.SymbolsError(); err != nil {
+		mod.warn("%s: %w", mod.m.Path, err)
+	}
 	var err error
 	if mod.stubs, err = readStubs(mod.image); err != nil {
 		mod.warn("%s: read procedure linkage table: %w", mod.m.Path, err)

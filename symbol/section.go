@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/target"
@@ -31,10 +30,12 @@ type section struct {
 	// A large section passes by: only the last two chunks are kept, and what comes
 	// before is inflated from the beginning again. Once that has cost as much as the
 	// whole section would, all are kept.
-	passing bool
-	again   uint64        // bytes that were inflated in vain
-	room    *atomic.Int64 // for what is kept of a large one; see debugInfo
-	spare   []byte        // a chunk that has passed
+	passing    bool
+	again      uint64 // bytes that were inflated in vain
+	room       *room  // for what is kept; see debugInfo
+	taken      bool   // there is room for all of it
+	held, paid int    // chunks that there are, and that room was taken for
+	spare      []byte // a chunk that has passed
 
 	// Of a section that is not compressed: how much is read at least, for what is
 	// asked for next, and what was read last.
@@ -46,6 +47,7 @@ type section struct {
 const (
 	chunkSize = 128 << 10
 	largeSize = 2 << 20
+	decoder   = 64 << 10 // room that a decoder takes up
 )
 
 // maxPart bounds what is read at once; the largest units have some dozens of
@@ -150,11 +152,8 @@ func (s *section) keep() {
 
 // fits takes the room that the whole section needs, if there is as much.
 func (s *section) fits() bool {
-	if s.room == nil || s.room.Add(-int64(s.size)) >= 0 {
-		return true
-	}
-	s.room.Add(int64(s.size))
-	return false
+	s.taken = s.taken || s.room.fits(int64(s.size))
+	return s.taken
 }
 
 // maxAgain is how many times a section may be inflated that is too large to be kept.
@@ -164,7 +163,7 @@ const maxAgain = 32
 func (s *section) restart() {
 	s.again += s.have
 	s.passing = s.again < s.size || !s.fits()
-	s.packed, s.chunks, s.have, s.spare, s.err = nil, nil, 0, nil, nil
+	s.packed, s.chunks, s.have, s.spare, s.held, s.err = nil, nil, 0, nil, 0, nil
 	if s.again > maxAgain*s.size {
 		s.err = fmt.Errorf("inflate %s: %w", s.name, errTooMuch)
 	}
@@ -188,6 +187,10 @@ func (s *section) plain(lo, hi uint64) ([]byte, error) {
 // inflate inflates the section up to an offset. The caller holds s.mu.
 func (s *section) inflate(to uint64) error {
 	if s.packed == nil && s.err == nil && s.have < to {
+		if s.again == 0 && !s.room.fits(decoder) {
+			s.err = fmt.Errorf("inflate %s: %w", s.name, target.ErrRoom)
+			return s.err
+		}
 		s.packed, s.err = s.file.Unpack()
 	}
 	for s.have < to && s.err == nil {
@@ -197,9 +200,19 @@ func (s *section) inflate(to uint64) error {
 		}
 		chunk := s.spare
 		if s.spare = nil; chunk == nil {
+			if s.held++; s.held > s.paid && !s.taken {
+				if s.paid++; !s.room.fits(min(chunkSize, int64(s.size-s.have))) {
+					s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, target.ErrRoom)
+					break
+				}
+			}
 			chunk = make([]byte, min(chunkSize, s.size-s.have))
 		}
 		chunk = chunk[:min(chunkSize, s.size-s.have)]
+		if !s.room.work(int64(len(chunk))) {
+			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, target.ErrRoom)
+			break
+		}
 		if _, err := io.ReadFull(s.packed, chunk); err != nil {
 			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, err)
 			break

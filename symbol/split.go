@@ -22,7 +22,7 @@ type splitFile struct {
 	listed sync.Once
 	units  map[uint64]uint64 // by ID: where in info they begin
 	left   *atomic.Int64     // bytes of info that may still be read: a unit has one skeleton
-	room   *atomic.Int64     // see debugInfo
+	room   *room             // see debugInfo
 }
 
 // openSplit finds the rest of a unit, if it is split, and reads its functions. The caller holds

@@ -123,6 +123,7 @@ func (mod *module) openOther(at regular.At) (*target.Image, error) {
 		return nil, fmt.Errorf("machine is %v, not %v: %w", im.Machine, mod.image.Machine, ErrMismatch)
 	}
 	mod.s.keep(file)
+	im.Join(mod.image)
 	return im, nil
 }
 
@@ -130,6 +131,7 @@ func (mod *module) openOther(at regular.At) (*target.Image, error) {
 func openSplitFile(im *target.Image) (*splitFile, error) {
 	f := &splitFile{}
 	const together = 8 << 10 // as openDWARF has it
+	f.room = roomFor(im)
 	for _, s := range []struct {
 		section **section
 		name    string
@@ -142,11 +144,13 @@ func openSplitFile(im *target.Image) (*splitFile, error) {
 		if *s.section, err = openSection(im, s.name, s.ahead); err != nil {
 			return nil, err
 		}
+		if x := *s.section; x != nil {
+			x.room = f.room
+		}
 	}
 	if f.info == nil {
 		return nil, fmt.Errorf("it has no split DWARF: %w", target.ErrNoSection)
 	}
-	f.room = roomFor(im)
 	f.left = new(atomic.Int64)
 	f.left.Store(int64(2*f.info.len() + 1<<10))
 	return f, nil

@@ -32,13 +32,16 @@ type Image struct {
 	r        io.ReaderAt // ends at holes
 	raw      io.ReaderAt // does not
 	size     int64
-	there    int64      // bytes that are not holes
-	slid     uint64     // how far the dynamic linker may have moved addresses in PT_DYNAMIC
-	inMemory bool       // it is what is mapped, not a file
-	mu       sync.Mutex // debug/elf's Section.Open changes the section
+	there    int64                 // bytes that are not holes
+	slid     uint64                // how far the dynamic linker may have moved addresses in PT_DYNAMIC
+	inMemory bool                  // it is what is mapped, not a file
+	room     *room                 // of the target's images; nil where the image is nobody's
+	mu       sync.Mutex            // debug/elf's Section.Open changes the section
+	unpacked map[*elf.Section]bool // sections that room was taken for
 
 	symsOnce sync.Once
 	syms     *Symbols
+	symsErr  error
 
 	stubsOnce sync.Once
 	stubs     []stubs
@@ -161,11 +164,30 @@ func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
 	if err := im.checkSize(s); err != nil {
 		return nil, err
 	}
+	if err := im.roomFor(s); err != nil {
+		return nil, err
+	}
 	data, err := s.Data()
 	if err != nil {
 		return nil, fmt.Errorf("read section %s: %w", s.Name, err)
 	}
 	return data, nil
+}
+
+// roomFor takes room for a compressed section, with what is made of it. The caller holds im.mu.
+func (im *Image) roomFor(s *elf.Section) error {
+	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
+		return nil
+	}
+	n := int64(s.Size)
+	if !im.Unpack(n) || !im.unpacked[s] && !im.Keep(unpackedTimes*n) {
+		return fmt.Errorf("read section %s: %#x bytes that expand to %#x: %w", s.Name, s.FileSize, s.Size, ErrRoom)
+	}
+	if im.unpacked == nil {
+		im.unpacked = make(map[*elf.Section]bool)
+	}
+	im.unpacked[s] = true
+	return nil
 }
 
 // Segment returns the file bytes and the address of the first segment of type t.

@@ -25,6 +25,7 @@ type Module struct {
 	opened atomic.Bool
 
 	memo atomic.Pointer[[]memo]
+	room *room // that its image shares with others; nil of a module that is in no list
 }
 
 // NewModule describes a module. open gives its image and is called at most
@@ -98,6 +99,7 @@ func (m *Module) load() {
 		m.err = fmt.Errorf("%s: no file", m.Path)
 		return
 	}
+	m.image.join(m.room)
 	if m.placed {
 		return
 	}

@@ -35,6 +35,7 @@ type Modules struct {
 
 	registered *registered // nil where nobody knows how to find any
 	sought     atomic.Bool // some were looked for
+	room       room        // of all images
 }
 
 type span struct {
@@ -54,6 +55,7 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 			ms.code = append(ms.code, c)
 		}
 	}
+	ms.room.houses(ms.list)
 	for _, m := range ms.list {
 		for _, p := range m.Mappings {
 			ms.spans = append(ms.spans, span{p, m})

@@ -35,7 +35,13 @@ type registered struct {
 // Register says how to find the objects that the process has registered. find is
 // called once at most, when an address is first looked up that may be code and is no
 // file's; it must not look up addresses by [Modules.Find]. To be called before the list is used.
-func (ms *Modules) Register(find func() Registered) { ms.registered = &registered{find: find} }
+func (ms *Modules) Register(find func() Registered) {
+	ms.registered = &registered{find: func() Registered {
+		found := find()
+		ms.room.houses(found.Objects)
+		return found
+	}}
+}
 
 // Registered returns the objects that the process has registered; none if no address
 // was looked up so far that they could hold.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"errors"
 	"math"
 	"slices"
 )
@@ -31,8 +32,12 @@ func (im *Image) Symbols() *Symbols {
 		ss := &Symbols{}
 		code := im.codeRanges()
 		for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-			if table, names, ok := im.symbolTable(t); ok {
+			table, names, err := im.readSymbolTable(t)
+			if err == nil && table != nil {
 				ss.add(im, code, table, names)
+			}
+			if errors.Is(err, ErrRoom) {
+				im.symsErr = err
 			}
 		}
 		if len(ss.list) == 0 {
@@ -44,6 +49,12 @@ func (im *Image) Symbols() *Symbols {
 		im.syms = ss
 	})
 	return im.syms
+}
+
+// SymbolsError says why [Image.Symbols] had to leave out a table, nil where it has all.
+func (im *Image) SymbolsError() error {
+	im.Symbols()
+	return im.symsErr
 }
 
 // Lookup returns what symbol tables call exactly that, functions and data, in the order of the
@@ -86,21 +97,26 @@ func (im *Image) named(found []Symbol, name string, table, names []byte) []Symbo
 // symbolTable returns a file's symbol table of type t, of which there is one at
 // most, and its strings.
 func (im *Image) symbolTable(t elf.SectionType) (table, names []byte, ok bool) {
+	table, names, err := im.readSymbolTable(t)
+	return table, names, err == nil && table != nil
+}
+
+// readSymbolTable is symbolTable that says why a table cannot be read; nil is one that is not there.
+func (im *Image) readSymbolTable(t elf.SectionType) (table, names []byte, err error) {
 	for _, s := range im.file.Sections {
 		if s.Type != t {
 			continue
 		}
 		if uint64(s.Link) >= uint64(len(im.file.Sections)) {
-			return nil, nil, false
+			return nil, nil, nil
 		}
-		table, err := im.sectionData(s)
-		if err != nil {
-			return nil, nil, false
+		if table, err = im.sectionData(s); err != nil {
+			return nil, nil, err
 		}
-		names, err := im.sectionData(im.file.Sections[s.Link])
-		return table, names, err == nil
+		names, err = im.sectionData(im.file.Sections[s.Link])
+		return table, names, err
 	}
-	return nil, nil, false
+	return nil, nil, nil
 }
 
 // codeRange is code that belongs together: a symbol before it is not its name.

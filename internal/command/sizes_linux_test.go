@@ -23,6 +23,12 @@ import (
 // memory and 10 s of CPU time. It returns what is printed, and warnings and errors.
 func bounded(t *testing.T, args ...string) (out, warnings string) {
 	t.Helper()
+	return within(t, 256<<10, args...)
+}
+
+// within is bounded for so many KiB of memory.
+func within(t *testing.T, most int64, args ...string) (out, warnings string) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +53,7 @@ func bounded(t *testing.T, args ...string) (out, warnings string) {
 	u := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	t.Logf("%v: %d MB, %v", args, u.Maxrss>>10, cpu)
-	if u.Maxrss > 256<<10 || cpu > 10*time.Second {
+	if u.Maxrss > most || cpu > 10*time.Second {
 		t.Errorf("%v: %d MB of memory, %v of CPU time", args, u.Maxrss>>10, cpu)
 	}
 	return stdout.String(), stderr.String()
