@@ -18,7 +18,11 @@ func (o *op) memory(w uint32) {
 				o.kill |= bit(v((rd(w) + i) & 31))
 			}
 		}
-		if w>>23&1 == 1 {
+		switch n := structures(w); {
+		case w>>23&1 == 0:
+		case rm(w) == 31 && n > 0: // ld1 {v4.2d-v5.2d}, [sp], #32
+			o.lea(base, base, noReg, n)
+		default:
 			o.kill |= bit(base)
 		}
 	case w&0x3f000000 == 0x08000000: // exclusive, ordered, compare and swap
@@ -75,6 +79,25 @@ func (o *op) memory(w uint32) {
 	default:
 		o.kill = bit(r(rd(w)))
 	}
+}
+
+// structures returns how many bytes ld1 to ld4 and st1 to st4 move, of whole registers; 0 for other
+// forms.
+func structures(w uint32) int32 {
+	size := int32(8) << (w >> 30 & 1)
+	switch opcode := w >> 12 & 15; {
+	case w>>24&1 == 1: // of one element
+		return 0
+	case opcode == 0, opcode == 2:
+		return 4 * size
+	case opcode == 4, opcode == 6:
+		return 3 * size
+	case opcode == 8, opcode == 10:
+		return 2 * size
+	case opcode == 7:
+		return size
+	}
+	return 0
 }
 
 // access returns how many bytes a load or store of one register moves.

@@ -184,6 +184,62 @@ func TestAfterCall(t *testing.T) {
 	}
 }
 
+// TestDecodeStructures: instructions of several vector registers move their base on by as much as
+// they load or store. The words are the assembler's.
+func TestDecodeStructures(t *testing.T) {
+	as := gdbtest.Tool(t, "aarch64-linux-gnu-gcc")
+	var text strings.Builder
+	var want []int32
+	for _, name := range []string{"ld", "st"} {
+		for regs := int32(1); regs <= 4; regs++ {
+			for _, kind := range []struct {
+				name string
+				size int32
+			}{{"16b", 16}, {"8b", 8}, {"2d", 16}, {"4h", 8}} {
+				for _, n := range []int32{1, regs} { // ld1 of so many registers, ld2 to ld4
+					fmt.Fprintf(&text, "%s%d {", name, n)
+					for i := range regs {
+						fmt.Fprintf(&text, "v%d.%s", 4+i, kind.name+map[bool]string{true: "}, ", false: ", "}[i == regs-1])
+					}
+					fmt.Fprintf(&text, "[sp], #%d\n", regs*kind.size)
+					want = append(want, regs*kind.size)
+				}
+			}
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/x.s", []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := exec.Command(as, "-c", "-o", dir+"/x.o", dir+"/x.s").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, msg)
+	}
+	f, err := elf.Open(dir + "/x.o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	code, err := f.Section(".text").Data()
+	if err != nil || len(code) != len(want)*size {
+		t.Fatalf("%d bytes, %v", len(code), err)
+	}
+	lines := strings.Split(text.String(), "\n")
+	for i, n := range want {
+		s := entryState()
+		o := decode(code, i*size)
+		if s.exec(&o, 0); s.regs[rsp] != entryState().regs[rsp].plus(n) {
+			t.Errorf("%s: sp becomes %v", lines[i], s.regs[rsp])
+		}
+		if load := strings.HasPrefix(lines[i], "ld"); o.kill&bit(v0+4) != 0 != load {
+			t.Errorf("%s: writes %#x", lines[i], o.kill)
+		}
+	}
+	s, o := entryState(), decode(insns(0x4cc2a3e4), 0) // ld1 {v4.16b-v5.16b}, [sp], x2
+	if s.exec(&o, 0); s.regs[rsp].base == cfa {
+		t.Errorf("by a register: sp becomes %v", s.regs[rsp])
+	}
+}
+
 // TestStubs: every instruction of the linkage table of a program, plain and with
 // branch protection: what stands on the stack is what its own instructions put there.
 func TestStubs(t *testing.T) {
