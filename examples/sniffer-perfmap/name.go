@@ -13,7 +13,8 @@ import (
 //
 // V8 writes KIND:TIERNAME FILE:LINE:COLUMN, or without the column, of JavaScript:
 // "JS:~inner /srv/x.js:3:15". The kind and the tier stay with the name: ~ is interpreted,
-// ^ baseline, + Maglev's, * optimised. Python writes py::NAME:FILE.
+// ^ baseline, + Maglev's, * optimised; +' and *' are not bound to a context, as Node.js 24
+// tells. Python writes py::NAME:FILE.
 func split(name string) (s plugin.Symbol) {
 	if rest, ok := strings.CutPrefix(name, "py::"); ok {
 		function, file, _ := strings.Cut(rest, ":")
@@ -23,7 +24,7 @@ func split(name string) (s plugin.Symbol) {
 	if !ok || !javaScript[kind] {
 		return plugin.Symbol{Function: name}
 	}
-	tier := rest[:len(rest)-len(strings.TrimLeft(rest, "~^+*"))]
+	tier := rest[:len(rest)-len(strings.TrimLeft(rest, "~^+*'"))]
 	rest = rest[len(tier):]
 	rest, last, ok := cutNumber(rest)
 	if !ok {

@@ -10,6 +10,8 @@ func TestSplit(t *testing.T) {
 	}{
 		{"JS:~inner /tmp/x.js:3:15", "JS:~inner", "/tmp/x.js", 3},
 		{"JS:*opt file:///srv/a b/x.mjs:120:1", "JS:*opt", "file:///srv/a b/x.mjs", 120},
+		{"JS:*'middle /tmp/x.js:25:16", "JS:*'middle", "/tmp/x.js", 25},
+		{"JS:*' /tmp/x.js:25:16", "JS:*'<anonymous>", "/tmp/x.js", 25},
 		{"JS:^get size /srv/my app/x.js:7:2", "JS:^get size", "/srv/my app/x.js", 7},
 		{"JS:+m node:internal/timers:524:25", "JS:+m", "node:internal/timers", 524},
 		{"JS:inner /tmp/x.js:3:15", "JS:inner", "/tmp/x.js", 3},
