@@ -22,7 +22,10 @@ import (
 
 // bootLimit bounds how long a guest may take until it asks for the first operation: some ten
 // seconds on an idle machine.
-const bootLimit = 5 * time.Minute
+const bootLimit = 10 * time.Minute
+
+// patience bounds what a guest does at once, on a machine that has much else to do.
+const patience = 10 * time.Minute
 
 // A Guest is a machine that runs one of Debian's kernels, emulated. It ends with the test that
 // has booted it.
@@ -106,7 +109,7 @@ func Boot(t testing.TB, p *Processor) *Guest {
 			t.Logf("%s: %s\nthe guest's console:\n%s", p.qemu[0], messages.Bytes(), text[max(0, len(text)-4000):])
 		}
 	})
-	if _, err := g.do(wire.Op{Kind: "run", Args: []string{"true"}, Seconds: 60}, nil, bootLimit); err != nil {
+	if _, err := g.do(wire.Op{Kind: "run", Args: []string{"true"}, Seconds: patience.Seconds()}, nil, bootLimit); err != nil {
 		t.Fatalf("%s does not boot: %v", p.GOARCH, err)
 	}
 	return g
@@ -186,7 +189,7 @@ func (g *Guest) Put(t testing.TB, path, from string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
 	if err == nil {
-		_, err = g.do(wire.Op{Kind: "put", Path: path}, bytes.NewReader(data), 2*time.Minute)
+		_, err = g.do(wire.Op{Kind: "put", Path: path}, bytes.NewReader(data), patience)
 	}
 	if err != nil {
 		t.Fatalf("put %s: %v", path, err)
@@ -210,7 +213,7 @@ func (g *Guest) PutTree(t testing.TB, dir string) {
 // Get copies a file of the guest's to this machine.
 func (g *Guest) Get(t testing.TB, path, to string) {
 	t.Helper()
-	data, err := g.do(wire.Op{Kind: "get", Path: path}, nil, 2*time.Minute)
+	data, err := g.do(wire.Op{Kind: "get", Path: path}, nil, patience)
 	if err == nil {
 		err = os.WriteFile(to, data, 0o755)
 	}
@@ -223,7 +226,7 @@ func (g *Guest) Get(t testing.TB, path, to string) {
 func (g *Guest) Run(t testing.TB, limit time.Duration, dir string, args ...string) (output string, code int) {
 	t.Helper()
 	op := wire.Op{Kind: "run", Dir: dir, Args: args, Seconds: limit.Seconds(), Env: []string{"TMPDIR=" + g.Temp, "SFWALK_REQUIRE_TOOLS=1", "SFWALK_SOAK=100"}}
-	text, err := g.do(op, nil, limit+time.Minute)
+	text, err := g.do(op, nil, limit+patience)
 	var done wire.Done
 	if err == nil {
 		err = json.Unmarshal(text, &done)

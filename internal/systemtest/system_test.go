@@ -28,7 +28,14 @@ func TestKernels(t *testing.T) {
 		t.Run(p.GOARCH, func(t *testing.T) {
 			begin := time.Now()
 			g := Boot(t, p)
-			t.Logf("%s, after %v", strings.TrimSpace(g.Shell(t, time.Minute, "uname -srm")), time.Since(begin).Round(time.Second/10))
+			t.Logf("%s, after %v", strings.TrimSpace(g.Shell(t, patience, "uname -srm")), time.Since(begin).Round(time.Second/10))
+			binary := filepath.Join(g.Temp, "sfwalk")
+			g.build(t, binary, "./cmd/sfwalk", "build")
+			g.Put(t, "/bin/sfwalk", binary)
+			g.PutTree(t, filepath.Join(g.Source, "internal", "systemtest", "testdata"))
+			t.Run("attach", g.attach)
+			t.Run("go", g.goes)
+			t.Run("undisturbed", g.undisturbed)
 			t.Run("live", g.live)
 		})
 	}

@@ -1,0 +1,309 @@
+//go:build linux && system
+
+package systemtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A document is what sfwalk prints with --json, and what oracle.py writes.
+type document struct {
+	Threads []struct {
+		TID    int
+		Stop   string
+		Error  string
+		Frames []frame
+	}
+}
+
+type frame struct {
+	PC, CFA, Type, Function, Sniffer string
+	MovedOn                          bool `json:"moved_on"`
+}
+
+// physical returns each thread's frames that stand on the stack themselves.
+func (d *document) physical() map[int][]frame {
+	list := map[int][]frame{}
+	for _, th := range d.Threads {
+		list[th.TID] = slices.DeleteFunc(slices.Clone(th.Frames), func(f frame) bool { return f.Type == "inline" || f.Type == "tailcall" })
+	}
+	return list
+}
+
+func parse(t *testing.T, text string) *document {
+	t.Helper()
+	var d document
+	at := strings.IndexByte(text, '{') // warnings come first
+	if at < 0 || json.NewDecoder(strings.NewReader(text[at:])).Decode(&d) != nil || len(d.Threads) == 0 {
+		t.Fatalf("no document: %s", text)
+	}
+	return &d
+}
+
+// compare holds stacks against gdb's, frame by frame: those that gdb has must be there, at
+// their places, and no others, but where gdb ends with an error: gdb 13 does so at s390x's signal
+// frames of handlers with SA_SIGINFO. What gdb says of a signal frame's own place is another
+// thing, and of the outermost frame's gdb says nothing.
+func compare(t *testing.T, got, gdb *document) {
+	t.Helper()
+	want, frames, failed := gdb.physical(), 0, map[int]string{}
+	for _, th := range gdb.Threads {
+		failed[th.TID] = th.Error
+	}
+	for tid, list := range got.physical() {
+		w := want[tid]
+		for i, f := range w {
+			if i >= len(list) || list[i].PC != f.PC || f.Type != "sigtramp" && f.CFA != "0x0" && f.CFA != "" && list[i].CFA != f.CFA || (list[i].Type == "sigtramp") != (f.Type == "sigtramp") {
+				t.Errorf("thread %d, frame %d, gdb has %+v:\n%s\ngdb:\n%s", tid, i, f, lines(list), lines(w))
+				break
+			}
+			frames++
+		}
+		if failed[tid] != "" && len(w) > 0 && len(list) > len(w) {
+			t.Logf("thread %d: gdb has %d frames of %d: %s", tid, len(w), len(list), failed[tid])
+		} else if len(w) == 0 || len(list) != len(w) {
+			t.Errorf("thread %d has %d frames, gdb %d:\n%s\ngdb:\n%s", tid, len(list), len(w), lines(list), lines(w))
+		}
+	}
+	if len(want) != len(got.Threads) {
+		t.Errorf("%d threads, gdb has %d", len(got.Threads), len(want))
+	}
+	t.Logf("%d frames of %d threads", frames, len(want))
+}
+
+func lines(list []frame) string {
+	var b strings.Builder
+	for i, f := range list {
+		fmt.Fprintf(&b, "  %d %+v\n", i, f)
+	}
+	return b.String()
+}
+
+// A subject is a program that runs in the guest.
+type subject struct {
+	name string
+	path string // the same in the guest and here
+	pid  string
+}
+
+// start starts a program in the guest, whose standard input is a pipe, PATH.in, and waits until
+// it says that it is ready.
+func (g *Guest) start(t *testing.T, s *subject) {
+	t.Helper()
+	g.Put(t, s.path, s.path)
+	s.pid = strings.TrimSpace(g.Shell(t, patience, fmt.Sprintf(`
+		ulimit -c unlimited; p=%s; mkfifo $p.in; exec 3<>$p.in
+		setsid $p <&3 >$p.out 2>$p.err & pid=$!
+		until grep -qi ready $p.out; do kill -0 $pid || exit 1; sleep 0.1; done; sleep 0.5; echo $pid`, s.path)))
+	t.Cleanup(func() { g.Run(t, patience, g.Temp, "kill", "-9", s.pid) })
+}
+
+// stop stops the program, and waits until all its threads stand.
+func (g *Guest) stop(t *testing.T, s *subject) {
+	t.Helper()
+	g.Shell(t, patience, fmt.Sprintf(`kill -STOP %[1]s
+		while grep -h ^State: /proc/%[1]s/task/*/status | grep -qv T; do sleep 0.1; done`, s.pid))
+}
+
+// sfwalk runs sfwalk in the guest; some stacks may have ended early.
+func (g *Guest) sfwalk(t *testing.T, args ...string) string {
+	t.Helper()
+	out, code := g.Run(t, patience, g.Temp, append([]string{"/bin/sfwalk"}, args...)...)
+	if code != 0 && code != 3 {
+		t.Fatalf("sfwalk %q: exit status %d\n%s", args, code, out)
+	}
+	return out
+}
+
+// gdb returns what gdb of the guest's system says of a process.
+func (g *Guest) gdb(t *testing.T, s *subject) *document {
+	t.Helper()
+	script := filepath.Join(g.Source, "internal", "systemtest", "testdata", "oracle.py")
+	out, here := s.path+".gdb", filepath.Join(g.Temp, "gdb.json")
+	text := g.Shell(t, patience, fmt.Sprintf("OUT=%s gdb -nx -batch -p %s -x %s 2>&1", out, s.pid, script))
+	if _, code := g.Run(t, patience, g.Temp, "test", "-e", out); code != 0 {
+		t.Fatalf("gdb: %s", text)
+	}
+	g.Get(t, out, here)
+	data, err := os.ReadFile(here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, string(data))
+}
+
+// subjects builds threads.c in each way that the processor's compiler has of keeping frames.
+func (g *Guest) subjects(t *testing.T) (list []*subject) {
+	t.Helper()
+	flags := [][]string{{"O2"}, {"O2", "fomit-frame-pointer", "static"}}
+	switch g.GOARCH {
+	case "arm64":
+		flags = append(flags, []string{"O2", "mbranch-protection=standard"})
+	case "s390x":
+		flags = append(flags, []string{"O2", "mbackchain"})
+	}
+	for i, f := range flags {
+		s := &subject{name: strings.Join(f, " "), path: filepath.Join(g.Temp, fmt.Sprintf("threads%d", i))}
+		args := []string{"-g", "-pthread", "-o", s.path, filepath.Join("testdata", "threads.c")}
+		for _, flag := range f {
+			args = append(args, "-"+flag)
+		}
+		if text, err := exec.Command(g.Triple+"-gcc", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, text)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// attach holds stacks of live processes against those that the system's own gdb shows.
+func (g *Guest) attach(t *testing.T) {
+	for _, s := range g.subjects(t) {
+		t.Run(s.name, func(t *testing.T) {
+			g.start(t, s)
+			g.stop(t, s)
+			inTurn := parse(t, g.sfwalk(t, "attach", "--json", s.pid))
+			gdb := g.gdb(t, s)
+			compare(t, inTurn, gdb)
+			compare(t, parse(t, g.sfwalk(t, "attach", "--consistent", "--json", s.pid)), gdb)
+			for _, th := range inTurn.Threads {
+				if th.Stop != "outermost" || slices.ContainsFunc(th.Frames, func(f frame) bool { return f.MovedOn }) {
+					t.Errorf("thread %d, which stands still: %s %s\n%s", th.TID, th.Stop, th.Error, lines(th.Frames))
+				}
+			}
+
+			for _, format := range []string{"2", "3"} {
+				g.sframe(t, s, format, gdb)
+			}
+
+			// What was saved is read on this machine, and the same.
+			saved := s.path + ".snapshot"
+			g.sfwalk(t, "attach", "--save", saved, s.pid)
+			g.Get(t, saved, saved)
+			compare(t, parse(t, g.here(t, "open", "--sysroot", g.Root, "--exe", s.path, "--json", saved)), gdb)
+			g.core(t, s)
+		})
+	}
+}
+
+// sframe makes an SFrame section of the program, and holds the stacks by it against gdb's.
+func (g *Guest) sframe(t *testing.T, s *subject, format string, gdb *document) {
+	t.Helper()
+	dir := filepath.Join(g.Temp, filepath.Base(s.path)+".sframe"+format)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g.here(t, "sframe", "gen", s.path, "-o", dir, "--format", format)
+	g.PutTree(t, dir)
+	d := parse(t, g.sfwalk(t, "attach", "--sframe-dir", dir, "--json", s.pid))
+	compare(t, d, gdb)
+	by := 0
+	for _, th := range d.Threads {
+		for _, f := range th.Frames {
+			if f.Sniffer == "sframe" {
+				by++
+			}
+		}
+	}
+	if by < 20 {
+		t.Errorf("SFrame %s: %d frames are by it", format, by)
+	}
+}
+
+// here runs sfwalk on this machine.
+func (g *Guest) here(t *testing.T, args ...string) string {
+	t.Helper()
+	path := filepath.Join(g.Temp, "sfwalk.here")
+	if _, err := os.Stat(path); err != nil {
+		cmd := exec.Command("go", "build", "-o", path, "./cmd/sfwalk")
+		cmd.Dir = g.Source
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+	}
+	cmd := exec.Command(path, args...)
+	out, err := cmd.Output()
+	if code := cmd.ProcessState.ExitCode(); err != nil && code != 3 {
+		t.Fatalf("sfwalk %q: %v", args, err)
+	}
+	return string(out)
+}
+
+// core has the kernel write a core file of the process, and holds what is read of it on this
+// machine against gdb-multiarch.
+func (g *Guest) core(t *testing.T, s *subject) {
+	t.Helper()
+	core, out := s.path+".core", s.path+".coregdb"
+	g.Shell(t, patience, fmt.Sprintf(`echo %[2]s > /proc/sys/kernel/core_pattern; kill -ABRT %[1]s; kill -CONT %[1]s
+		while [ -d /proc/%[1]s ] && ! grep -q "^State:.*Z" /proc/%[1]s/status; do sleep 0.1; done`, s.pid, core))
+	g.Get(t, core, core)
+	cmd := exec.Command("gdb-multiarch", "-nx", "-batch", "-iex", "set sysroot "+g.Root, "-iex", "set debug-file-directory "+filepath.Join(g.Root, "usr/lib/debug"),
+		"-x", filepath.Join("testdata", "oracle.py"), s.path, core)
+	cmd.Env = append(os.Environ(), "OUT="+out)
+	text, err := cmd.CombinedOutput()
+	data, err2 := os.ReadFile(out)
+	if err != nil || err2 != nil {
+		t.Fatalf("gdb-multiarch: %v, %v\n%s", err, err2, text)
+	}
+	compare(t, parse(t, g.here(t, "core", "--sysroot", g.Root, "--exe", s.path, "--json", core)), parse(t, string(data)))
+}
+
+// undisturbed attaches many times to a process that is busy, and ends sfwalk in the middle of it:
+// the process does not notice.
+func (g *Guest) undisturbed(t *testing.T) {
+	s := g.subjects(t)[0]
+	s.path += "u"
+	if err := os.Rename(strings.TrimSuffix(s.path, "u"), s.path); err != nil {
+		t.Fatal(err)
+	}
+	g.start(t, s)
+	counts := strings.TrimSpace(g.Shell(t, 3*patience, fmt.Sprintf(`
+		whole=0; early=0
+		for i in $(seq 100); do for how in "" --consistent; do
+			/bin/sfwalk attach --no-lines $how %[1]s > out 2> err; case $? in 0) whole=$((whole+1));; 3) early=$((early+1)); cp out early;; *) cat err; exit 1;; esac
+		done; done
+		for i in 1 2 3 4 5 6 7 8 9; do /bin/sfwalk attach --consistent %[1]s > out 2>&1 & sleep 0.0$i; kill -9 $!; wait $!; done
+		echo $whole whole, $early early; [ ! -e early ] || grep -B3 "stop:" early | head -n 20; rm -f early`, s.pid)))
+	t.Log(counts)
+	for range 2 {
+		g.Shell(t, patience, fmt.Sprintf(`echo -n "?" > %s.in; sleep 1`, s.path))
+	}
+	state := g.Shell(t, patience, fmt.Sprintf(`grep -hE '^(State|TracerPid)' /proc/%s/task/*/status; cat %s.out`, s.pid, s.path))
+	if regexp.MustCompile(`TracerPid:\s+[1-9]|State:\s+[tTZ]`).MatchString(state) || strings.Count(state, "0 failed, running") != 2 {
+		t.Errorf("the process was disturbed:\n%s", state)
+	}
+	var whole, early int
+	if n, err := fmt.Sscanf(counts, "%d whole, %d early", &whole, &early); n != 2 || whole+early != 200 || early > 20 {
+		t.Errorf("%v: %s", err, counts)
+	}
+}
+
+// goes looks at a Go program: its stacks are whole, through its signal handler's frames and the
+// vDSO, with names.
+func (g *Guest) goes(t *testing.T) {
+	s := &subject{path: filepath.Join(g.Temp, "gotarget")}
+	g.build(t, s.path, "./testdata/progs/gotarget", "build")
+	g.start(t, s)
+	g.stop(t, s)
+	names := map[string]bool{}
+	for _, th := range parse(t, g.sfwalk(t, "attach", "--json", s.pid)).Threads {
+		for _, f := range th.Frames {
+			names[f.Function] = true
+		}
+		if th.Stop != "outermost" || slices.ContainsFunc(th.Frames, func(f frame) bool { return f.MovedOn }) {
+			t.Errorf("thread %d: %s %s\n%s", th.TID, th.Stop, th.Error, lines(th.Frames))
+		}
+	}
+	if !names["main.lockedInner"] {
+		t.Errorf("no thread in main.lockedInner: %v", names)
+	}
+}
