@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A document is what sfwalk prints with --json, and what oracle.py writes.
