@@ -174,12 +174,21 @@ func (g *Guest) attach(t *testing.T) {
 			gdb := g.gdb(t, s)
 			compare(t, inTurn, gdb)
 			compare(t, parse(t, g.sfwalk(t, "attach", "--consistent", "--json", s.pid)), gdb)
+			run := map[string]bool{} // what the source says of the threads, where gdb has nothing to say
 			for _, th := range inTurn.Threads {
+				for _, f := range th.Frames {
+					if strings.HasPrefix(f.Function, "run_") {
+						run[f.Function] = true
+					}
+				}
 				if th.Stop != "outermost" || slices.ContainsFunc(th.Frames, func(f frame) bool { return f.MovedOn }) {
 					t.Errorf("thread %d, which stands still: %s %s\n%s", th.TID, th.Stop, th.Error, lines(th.Frames))
 				}
 			}
 
+			if len(run) != 7 {
+				t.Errorf("of seven threads, these are whole: %v", run)
+			}
 			for _, format := range []string{"2", "3"} {
 				g.sframe(t, s, format, gdb)
 			}

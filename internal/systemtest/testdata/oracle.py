@@ -23,9 +23,12 @@ def frames():
             found.append({"pc": hex(frame.pc() & MASK), "cfa": cfa,
                           "type": TYPES.get(frame.type(), str(frame.type())), "function": frame.name() or ""})
         try:
-            frame = frame.older()
+            older = frame.older()
+            if older is None and frame.unwind_stop_reason() >= gdb.FRAME_UNWIND_FIRST_ERROR:
+                return found, gdb.frame_stop_reason_string(frame.unwind_stop_reason())
         except gdb.error as error:
             return found, str(error)
+        frame = older
     return found, ""
 
 
