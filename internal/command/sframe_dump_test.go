@@ -183,6 +183,9 @@ func FuzzSFrameDumpJSON(f *testing.F) {
 		}
 		for some := range slices.Chunk(all.Functions, 3) {
 			part := *all
+			for i := range some { // small inputs: most of the time goes into the document
+				some[i].Entries = some[i].Entries[:min(len(some[i].Entries), 2)]
+			}
 			part.Functions = some
 			if data, err = part.Encode(0); err != nil {
 				f.Fatal(err)
