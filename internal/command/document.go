@@ -1,7 +1,7 @@
 package command
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/symbol"
 )
@@ -98,5 +98,5 @@ func (h hex) MarshalJSON() ([]byte, error) {
 	if !h.ok {
 		return []byte("null"), nil
 	}
-	return fmt.Appendf(nil, `"%#x"`, h.v), nil
+	return append(strconv.AppendUint([]byte(`"0x`), h.v, 16), '"'), nil
 }
