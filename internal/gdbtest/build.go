@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -102,6 +103,8 @@ func isLibrary(arg string) bool {
 	return strings.HasPrefix(arg, "-l") && !strings.HasPrefix(arg, "-ldflags") || filepath.Ext(arg) == ".so"
 }
 
+var versions sync.Map // what each compiler says of itself
+
 // buildDir returns the folder for what cmd makes of the program at path. Its
 // name is a hash of the sources, the command with its environment, and the compiler's version.
 func buildDir(t testing.TB, path string, env, cmd []string) string {
@@ -110,9 +113,14 @@ func buildDir(t testing.TB, path string, env, cmd []string) string {
 	if cmd[1] == "build" {
 		versionFlag = "version"
 	}
-	version, msg, err := command(exec.Command(cmd[0], versionFlag))
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", cmd[0], versionFlag, err, msg)
+	version, ok := versions.Load(cmd[0])
+	if !ok {
+		said, msg, err := command(exec.Command(cmd[0], versionFlag))
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", cmd[0], versionFlag, err, msg)
+		}
+		version = said
+		versions.Store(cmd[0], version)
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q", version, env, cmd)
