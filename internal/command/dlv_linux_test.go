@@ -365,9 +365,7 @@ func TestDlvErrors(t *testing.T) {
 
 // Other users of this machine may connect where the user lets them, and not else.
 func TestDlvOtherUser(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can be another user")
-	}
+	gdbtest.NeedRoot(t)
 	for _, flags := range [][]string{{"--only-same-user=false"}, nil} {
 		p := gdbtest.Start(t, gdbtest.Build(t, "chain.c"))
 		_, addr := startDlv(t, append([]string{"attach", strconv.Itoa(p.PID), "--accept-multiclient"}, flags...)...)

@@ -38,6 +38,8 @@ var mayTime = map[string]string{
 	"sniffer/external/hostile_main_linux_test.go":    "TestMain has no testing.T",
 	"sniffer/external/hostile_process_linux_test.go": "any moment is right to be killed at",
 	"sniffer/external/hostile_start_linux_test.go":   "what is cancelled does not end by itself",
+	"internal/systemtest/guest_linux.go":             "a kernel that does not boot says nothing",
+	"internal/systemtest/system_test.go":             "it says how long a boot takes",
 	"target/live/main_linux_test.go":                 "a process that holds another one",
 	"target/live/refuse_linux_test.go":               "what is cancelled does not end by itself",
 }
