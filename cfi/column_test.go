@@ -44,7 +44,7 @@ func TestReturnColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		row, _, _, err := s.RowAt(0x1000)
+		row, _, _, _, err := s.RowAt(0x1000)
 		if got := format(row); got != tt.want || err != nil {
 			t.Errorf("%s: %s, %v; want %s", tt.name, got, err, tt.want)
 		}

@@ -147,11 +147,15 @@ func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 }
 
 // RowAt is [Section.Row] with no more of the FDE than its code, [lo, hi), which is empty
-// where none covers pc: an FDE is large, and most callers do without.
-func (s *Section) RowAt(pc uint64) (row trad.Row, lo, hi uint64, err error) {
+// where none covers pc: an FDE is large, and most callers do without. steps is how many
+// instructions were run.
+func (s *Section) RowAt(pc uint64) (row trad.Row, lo, hi uint64, steps int, err error) {
 	var m machine
 	row, err = m.rowAt(s, pc)
-	return row, m.fde.Start, m.fde.Start + m.fde.Len, err
+	if m.s != nil {
+		steps = maxInstructions - m.left
+	}
+	return row, m.fde.Start, m.fde.Start + m.fde.Len, steps, err
 }
 
 func (m *machine) rowAt(s *Section, pc uint64) (trad.Row, error) {

@@ -87,6 +87,7 @@ func (f *Frame) query() *Query {
 	s := f.stack
 	q := &s.query
 	q.PC, q.Block, q.This = f.pc, f.AddressInBlock(), f
+	q.fresh = f.Level >= s.search.level
 	q.Few = s.partial && f.Level > 0
 	q.Module = s.modules.Find(q.Block)
 	return q

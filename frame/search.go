@@ -71,6 +71,16 @@ func (q *Query) Searched(n int) (more bool) {
 // spent reports whether all has been looked at that may be for the stacks of several tables.
 func (c *rowCache) spent() bool { return c.shared != nil && c.shared.Left.Load() <= 0 }
 
+// Spent reports whether so much was looked at for the stack, or for all that share with it, that
+// what takes long is to be left out.
+func (q *Query) Spent() bool {
+	if q.This == nil {
+		return false
+	}
+	s := q.This.stack
+	return s.search.spent >= s.mostSearched() || s.table.rows.spent()
+}
+
 func (s *Stack) mostSearched() int64 {
 	if s.Search != 0 {
 		return max(s.Search, 0)

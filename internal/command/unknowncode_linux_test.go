@@ -11,8 +11,9 @@ import (
 // TestUnknownCode: code of which nothing is known, and which was made to be hard to follow,
 // costs no more for many threads than it does for one.
 func TestUnknownCode(t *testing.T) {
+	// Of a table with one long FDE, which is run for each PC, the same is true.
 	program := gdbtest.Build(t, "unknown.c", "-O2")
-	for _, args := range [][]string{{"8", "2000", "loops"}, {"300", "200", "forks"}, {"8", "400", "straight"}} {
+	for _, args := range [][]string{{"8", "2000", "loops"}, {"300", "200", "forks"}, {"8", "400", "straight"}, {"8", "2000", "tables"}} {
 		p := gdbtest.Start(t, program, args...)
 		out, _ := bounded(t, "attach", strconv.Itoa(p.PID))
 		if threads, _ := strconv.Atoi(args[0]); strings.Count(out, "Thread ") != threads+1 || strings.Count(out, "\n#") < 100*threads {

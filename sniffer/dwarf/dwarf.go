@@ -24,6 +24,7 @@ const (
 	noSection = frame.Answer("the module has neither .eh_frame nor .debug_frame")
 	noFDE     = frame.Answer("no FDE covers PC")
 	malformed = frame.Answer("the FDE is malformed or uses what is not known here")
+	tooLong   = frame.Answer("the FDE's program is long, and too much was looked at already")
 	tornDown  = frame.Answer("the FDE's row leaves out that the code at PC takes the frame down")
 )
 
@@ -49,12 +50,18 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if section == nil {
 			return trad.Row{}, why
 		}
-		row, lo, hi, err := section.RowAt(q.Block - s.bias)
+		if q.Spent() && s.long(section, q.Block) {
+			return trad.Row{}, tooLong
+		}
+		row, lo, hi, steps, err := section.RowAt(q.Block - s.bias)
+		if steps > long {
+			q.Searched(steps / fast)
+		}
 		if err == nil && s.dead(lo) {
 			err = cfi.ErrNotFound
 		}
 		if !q.Innermost() && (err != nil || hi == q.PC-s.bias) && s.startsTrampoline(q, section) {
-			row, _, _, err = section.RowAt(q.PC - s.bias)
+			row, _, _, _, err = section.RowAt(q.PC - s.bias)
 		}
 		if err == nil {
 			row.Lo += s.bias
@@ -68,6 +75,19 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			why = malformed
 		}
 	}
+}
+
+const (
+	// long is how many instructions a usual FDE stays below; fast how many of them take as long
+	// as one that is looked at in code.
+	long = 256
+	fast = 64
+)
+
+// long reports whether it may take long to run the program of the FDE that covers pc.
+func (s *sections) long(section *cfi.Section, pc uint64) bool {
+	f, err := section.Find(pc - s.bias)
+	return err == nil && f.Size() > long
 }
 
 // startsTrampoline reports whether a signal trampoline begins at q.PC: its first instruction

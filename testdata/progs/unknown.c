@@ -10,6 +10,7 @@
  *   f  forks: conditional jumps everywhere, with pushes and pops, and calls
  *   l  loops: few instructions, whose states change each time that control comes there
  *   s  straight: moves between registers and the stack, and calls
+ *   t  tables: it is the program's own, and its FDE has a program of half a million instructions
  *
  * Build: gcc -O2 unknown.c
  */
@@ -20,6 +21,13 @@
 #include "ready.h"
 
 enum { unit = 16, size = 32 << 20 };
+
+/* Calls, and before them all that there is to say of where the frame is. */
+__asm__(".text\ntables: .cfi_startproc\n.cfi_def_cfa rbp,16\n.cfi_offset rbp,-16\n"
+        ".rept 100000\n.cfi_escape 0x2e,0,0x2e,0,0x2e,0,0x2e,0,0x2e,0\n.endr\n"
+        "syscall\n.rept 20000\ncall .+5\n.endr\n.cfi_endproc");
+extern uint8_t tables[];
+enum { calls = 20000 };
 
 static uint8_t *code;
 static uint32_t seed = 1;
@@ -67,6 +75,8 @@ static void *thread(void *arg) {
         uint64_t at = (uint64_t)(n * frames + i) * unit * 7 % (size - (1 << 20)) + (1 << 19);
         record[0] = i + 1 < frames ? (uint64_t)(record + 4) : 0;
         record[1] = i + 1 < frames ? (uint64_t)code + at / unit * unit : 0;
+        if (code == tables && record[1])
+            record[1] = (uint64_t)tables + 2 + 5 * (1 + (n * frames + i) % calls);
         record[2] = record[1] ^ 16 * (1 + rnd() % 1024);
         record[3] = record[1] ^ 16 * (1 + rnd() % 1024);
     }
@@ -86,6 +96,8 @@ int main(int argc, char **argv) {
         make_unit(code + at, argv[3][0]);
     pause_at = (uint64_t)code + 0x9000;
     memcpy((void *)pause_at, "\x0f\x05", 2); /* pause() */
+    if (argv[3][0] == 't')
+        code = tables, pause_at = (uint64_t)tables;
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, 64 * 1024);
