@@ -57,7 +57,10 @@ func TestSignalFrames(t *testing.T) {
 		qemu.Process.Kill()
 		qemu.Wait()
 	}()
-	gdbtest.Await(t, "qemu listens", func() bool { _, err := os.Stat(socket); return err == nil })
+	gdbtest.Await(t, "qemu listens", func() bool { // the socket is there before that; the flag is __SO_ACCEPTCON
+		sockets, err := os.ReadFile("/proc/net/unix")
+		return err == nil && regexp.MustCompile(` 00010000 .* `+regexp.QuoteMeta(socket)+`\n`).Match(sockets)
+	})
 	script := "set pagination off\nset debuginfod enabled off\ntarget remote " + socket + "\nhandle SIGUSR1 SIGUSR2 nostop noprint pass\nbreak *before\nbreak *handler\nbreak *info_handler\n"
 	stack := [2]string{filepath.Join(dir, "0"), filepath.Join(dir, "1")}
 	script += fmt.Sprintf(guestStop, "0", stack[0], "set {short}($r15-256) = 0x0a77\nset $r14 = $r15-256")

@@ -5,6 +5,7 @@ package remote
 import (
 	"context"
 	"debug/elf"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,8 +30,12 @@ func qemu(t *testing.T, emulator, guest string, o Options) *Target {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	gdbtest.Await(t, emulator+" listens", func() bool { _, err := os.Stat(sock); return err == nil })
-	tg, err := Dial(context.Background(), "unix:"+sock, o)
+	var tg *Target
+	var err error
+	gdbtest.Await(t, emulator+" listens", func() bool { // the socket is there before that
+		tg, err = Dial(context.Background(), "unix:"+sock, o)
+		return !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ECONNREFUSED)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
