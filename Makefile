@@ -26,10 +26,12 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 
 # Programs that the tests run, and the Debian packages that have them.
 TOOLS    := gcc g++ gdb gdb-multiarch gdbserver objdump readelf dwp dwz xz zstd make qemu-aarch64 qemu-s390x qemu-mips \
-            aarch64-linux-gnu-gcc s390x-linux-gnu-gcc node openssl protoc eu-stack /usr/lib/python3/dist-packages/grpc/__init__.py
+            aarch64-linux-gnu-dwp s390x-linux-gnu-dwp aarch64-linux-gnu-gcc s390x-linux-gnu-gcc node openssl protoc eu-stack /usr/lib/python3/dist-packages/grpc/__init__.py
 PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils zstd make qemu-user debian-archive-keyring \
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
             nodejs openssl protobuf-compiler python3 python3-grpcio python3-protobuf elfutils
+# Of a release that has them; elsewhere dwp is in binutils.
+DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a single test: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
@@ -124,7 +126,7 @@ deps:
 	if [ -n "$$missing" ]; then \
 		echo "installing what the tests need:$$missing"; \
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
-		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(PACKAGES) || \
+		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)') || \
 		echo "make test: cannot install$$missing: tests that need them are skipped"; \
 	fi
 	@sh bench/sframe/libsframe.sh .cache/libsframe || echo "make test: NOT TESTED against libsframe"

@@ -112,7 +112,9 @@ func debianPackage(tool string) string {
 		return "gcc"
 	case "c++":
 		return "g++"
-	case "as", "ld", "readelf", "objdump", "strip", "objcopy", "nm", "dwp":
+	case "dwp":
+		return "binutils-gold" // or, in older releases, binutils
+	case "as", "ld", "readelf", "objdump", "strip", "objcopy", "nm":
 		return "binutils"
 	case "eu-stack":
 		return "elfutils"
