@@ -265,8 +265,8 @@ func (g *Guest) core(t *testing.T, s *subject) {
 	compare(t, parse(t, g.here(t, "core", "--sysroot", g.Root, "--exe", s.path, "--json", core)), parse(t, string(data)))
 }
 
-// undisturbed attaches many times to a process that is busy, and ends sfwalk in the middle of it:
-// the process does not notice.
+// undisturbed has sfwalk attach to a process that is busy, and ends it in the middle of that: the
+// process does not notice. The tests of target/live attach 200 times, without a process for each.
 func (g *Guest) undisturbed(t *testing.T) {
 	s := g.subjects(t)[0]
 	s.path += "u"
@@ -276,10 +276,10 @@ func (g *Guest) undisturbed(t *testing.T) {
 	g.start(t, s)
 	counts := strings.TrimSpace(g.Shell(t, 3*patience, fmt.Sprintf(`
 		whole=0; early=0
-		for i in $(seq 100); do for how in "" --consistent; do
+		for i in $(seq 10); do for how in "" --consistent; do
 			/bin/sfwalk attach --no-lines $how %[1]s > out 2> err; case $? in 0) whole=$((whole+1));; 3) early=$((early+1)); cp out early;; *) cat err; exit 1;; esac
 		done; done
-		for i in 1 2 3 4 5 6 7 8 9; do /bin/sfwalk attach --consistent %[1]s > out 2>&1 & sleep 0.0$i; kill -9 $!; wait $!; done
+		for i in 1 2 3 4 5 6 7 8 9; do /bin/sfwalk attach --consistent %[1]s > out 2>&1 & sleep 0.0$i; kill -9 $!; wait $! 2>/dev/null; done
 		echo $whole whole, $early early; [ ! -e early ] || grep -B3 "stop:" early | head -n 20; rm -f early`, s.pid)))
 	t.Log(counts)
 	for range 2 {
@@ -289,9 +289,8 @@ func (g *Guest) undisturbed(t *testing.T) {
 	if regexp.MustCompile(`TracerPid:\s+[1-9]|State:\s+[tTZ]`).MatchString(state) || strings.Count(state, "0 failed, running") != 2 {
 		t.Errorf("the process was disturbed:\n%s", state)
 	}
-	var whole, early int
-	if n, err := fmt.Sscanf(counts, "%d whole, %d early", &whole, &early); n != 2 || whole+early != 200 || early > 20 {
-		t.Errorf("%v: %s", err, counts)
+	if !regexp.MustCompile(`(20 whole, 0|19 whole, 1|18 whole, 2) early`).MatchString(counts) {
+		t.Errorf("of 20 attaches: %s", counts)
 	}
 }
 
