@@ -17,7 +17,8 @@ __attribute__((noinline)) static void interrupted(void) {
 static void *run(void *arg) {
     stack_t ss = {.ss_sp = malloc(64 << 10), .ss_size = 64 << 10};
     sigaltstack(&ss, 0);
-    struct sigaction sa = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+    /* Without SA_SIGINFO, the kernel of s390x writes no ucontext. */
+    struct sigaction sa = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     sigaction(SIGUSR1, &sa, 0);
     interrupted();
     return arg;
