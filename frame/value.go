@@ -45,5 +45,6 @@ func (v Value) String() string {
 	case NotSaved:
 		return "<not saved>"
 	}
-	return "0x" + strconv.FormatUint(v.Bits, 16)
+	text := [18]byte{'0', 'x'}
+	return string(strconv.AppendUint(text[:2], v.Bits, 16))
 }
