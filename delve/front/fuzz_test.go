@@ -87,9 +87,8 @@ func send(t *testing.T, s *server, requests []byte) {
 	}
 }
 
-// panicked finds who has panicked in the stacks of answers, whose lines JSON has made one, and whose
-// tabs are escaped before that.
-var panicked = regexp.MustCompile(`\\npanic\([^\\]*\\n\\+t[^\\]*\\n(?:runtime\.[^\\]*\\n\\+t[^\\]*\\n)*([^\\]*)`)
+// panicked finds who has panicked in the stacks of answers, whose lines JSON has made one.
+var panicked = regexp.MustCompile(`\\npanic\([^\\]*\\n\\t[^\\]*\\n(?:runtime\.[^\\]*\\n\\t[^\\]*\\n)*([^\\]*)`)
 
 // A panic is told by where it comes from.
 func TestPanicked(t *testing.T) {

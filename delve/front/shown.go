@@ -19,7 +19,7 @@ import (
 // process prints.
 var verbatim = map[string]bool{"value": true, "Value": true, "result": true, "output": true, "data": true}
 
-// layout are the keys whose strings may have lines.
+// layout are the keys whose strings may have lines, and tabs.
 var layout = map[string]bool{"error": true, "format": true, "message": true, "text": true, "description": true, "Out": true, "content": true}
 
 // shown returns a JSON document whose names can be shown.
@@ -84,14 +84,18 @@ func name(text []byte, lines bool) []byte {
 	if json.Unmarshal(text, &old) != nil {
 		return text
 	}
-	parts := []string{old}
-	if lines {
-		parts = strings.Split(old, "\n")
+	var b strings.Builder
+	for rest := old; rest != ""; {
+		i := strings.IndexAny(rest, "\n\t")
+		if !lines || i < 0 {
+			b.WriteString(printable.Escape(rest))
+			break
+		}
+		b.WriteString(printable.Escape(rest[:i]))
+		b.WriteByte(rest[i])
+		rest = rest[i+1:]
 	}
-	for i := range parts {
-		parts[i] = printable.Escape(parts[i])
-	}
-	escaped := strings.Join(parts, "\n")
+	escaped := b.String()
 	if escaped == old {
 		return text
 	}
