@@ -163,6 +163,7 @@ const (
 	inSignal      = "Delve does not find what a signal has interrupted before runtime.sigtrampgo runs"
 	inSystemstack = "Delve takes the beginning of runtime.systemstack for its end, where it is called on the system's stack"
 	astray        = "Delve's stack leads through what it does not take for the program's code, or ends there or anywhere"
+	inMcall       = "Delve takes the beginning of runtime.mcall, on the goroutine's stack, for the end of the system's stack"
 	threadStart   = "Delve goes on behind what a thread's stack begins with"
 )
 
@@ -186,6 +187,8 @@ func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackfra
 		if last.Bottom = false; reflect.DeepEqual(last, delves[i]) {
 			return threadStart, ""
 		}
+	case i == 0 && len(own) == 1 && own[0].Bottom && own[0].Call.Fn != nil && own[0].Call.Fn.Name == "runtime.mcall":
+		return inMcall, ""
 	case i > 0 && ours[i-1].Function.Name() == "runtime.newstack":
 		return afterNewstack, c.parked(g, ours[i:])
 	case i > 0 && ours[i-1].Function.Name() == "runtime.asyncPreempt":
