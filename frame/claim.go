@@ -116,7 +116,9 @@ func (f *Frame) ask() {
 	// A signal handler returns to a trampoline's first byte, which may be the first
 	// of its mapping.
 	if !hit && f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc) {
-		f.claimReason, f.claimErr = NotCode, errNotCode // nothing can have called from there
+		if f.unreadSignal(slot); f.winner < 0 && !(s.partial && s.missed) {
+			f.typ, f.claimReason, f.claimErr = Normal, NotCode, errNotCode // nothing can have called from there
+		}
 		return
 	}
 	if hit {

@@ -57,3 +57,12 @@ func (f *Frame) sniffSignal(q *Query, slot *rowSlot) {
 		f.claimErr = errSignal
 	}
 }
+
+// unreadSignal has THIS claimed, where nothing is known to be mapped, as the frame of a signal's
+// trampoline that cannot be read, if what is at SP can only be one's: core files of emulators
+// leave the page of the trampoline out.
+func (f *Frame) unreadSignal(slot *rowSlot) {
+	if q := f.query(); len(q.Read(f.pc, 1)) == 0 {
+		f.sniffSignal(q, slot)
+	}
+}
