@@ -139,12 +139,11 @@ func (c *Checker) walk(mem target.Memory, regs *arch.Registers, frames []*frame.
 	return nil
 }
 
-// uncalled reports whether nobody has called from where a frame is: that it is the end, or
-// that its function begins there, shows when it is asked about, and the context before it
-// does not tell.
+// uncalled reports whether nobody has called from where a frame is, although NEXT is no signal's:
+// that it is the end, or that its function begins there, shows when it is asked about, and the
+// context before it does not tell.
 func uncalled(f *frame.Frame) bool {
-	id := f.ID()
-	return f.Sniffer() == "" && f.StopReason() == frame.Outermost || id.Has&frame.HasCode != 0 && id.Code == f.PC()
+	return f.AddressInBlock() == f.PC() && f.Next() != nil && f.Next().Type() == frame.Normal
 }
 
 func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, frames []*frame.Frame, want frame.StopReason) error {
