@@ -70,12 +70,13 @@ type Arch struct {
 	ReadReturn func(code []byte, pc uint64) (row trad.Row, ok bool)
 	// ReadAhead follows the code from pc forward to where it returns, for code of which
 	// nobody knows where its function begins. code has what surrounds pc, from address
-	// start on. It yields a row of one instruction for each way out, the surest first,
+	// start on; away returns what surrounds another address, where a jump leads, or nothing,
+	// and it may be nil. It yields a row of one instruction for each way out, the surest first,
 	// until yield returns false: calls is how many calls must come back on the way. What a
 	// row says is true if the way is one that control can take; one that does not end in a
 	// return is marked as a guess. Where straight code leads to the end of the thread, the
 	// row is that of an outermost frame. It returns how many instructions it has followed.
-	ReadAhead func(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int)
+	ReadAhead func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int)
 	// Keeps returns the registers that the function which begins at entry leaves alone
 	// although the ABI lets it change them: none of its instructions writes them, nor do the
 	// functions that it calls. There are none unless all of that can be followed, to the

@@ -5,6 +5,9 @@ type Way struct {
 	Kind   Kind
 	Next   int32 // offset of the instruction behind this one
 	Target int32 // offset that a Jump, a Branch or a Call goes to; negative where it is outside the code
+	// Away is, of a Leave by a jump that says where it goes, that place's offset: it is outside
+	// the code. 0 is none.
+	Away int64
 	// CFA and Link are, of a Return, Leave or Maybe, THIS frame's CFA, which the return
 	// tells, and the return address where that does not lie just inward of the CFA. Of an
 	// End, CFA is SP.
@@ -35,72 +38,159 @@ const (
 	maxSteps   = 1 << 13 // instructions
 	maxPending = 128     // places to go on from
 	maxCalls   = 64      // on one way
+	maxPieces  = 4       // pieces of code
+	maxAway    = 1 << 9  // instructions in those that the search has not begun in
 )
+
+// A piece is code that lies together.
+type piece struct {
+	code  []byte
+	start int64 // offset from the first piece's beginning
+	seen  []uint64
+}
+
+func newPiece(code []byte, start int64) piece {
+	return piece{code, start, make([]uint64, len(code)/64+1)}
+}
 
 // A place is where a way goes on.
 type place struct {
-	at int32
+	piece uint8
+	at    int32
 	State
 }
 
-// follow searches the ways out of size bytes of code from the instruction at offset at. It
+// A search follows the ways out.
+type search struct {
+	step  func(code []byte, at int32, s *State) Way
+	loses func(at int32) uint64 // see follow
+	away  func(at int64) (code []byte, start int64)
+	found func(s *State, w *Way, calls int) bool
+
+	pieces []piece
+	steps  int // instructions that were followed
+	left   int // how many more may be in other pieces than the first
+	// Places to go on from: with as many calls on the way as those that are followed now,
+	// where they are in the first piece, and where they are not; and with one more.
+	now, apart, behind []place
+}
+
+// follow searches the ways out of the code from the instruction at offset at. It
 // hands each to found, those with the fewest calls first, until found returns false. An end
 // of the thread counts only where straight code leads to it. loses tells which registers a
-// call of the function at an offset, negative where that is not known, does not preserve.
-// The registers of frame point into the frame. follow returns how many instructions it has
-// followed.
-func follow(size int, at int32, frame uint64, step func(at int32, s *State) Way, loses func(at int32) uint64, found func(s *State, w *Way, calls int) bool) (steps int) {
-	seen := make([]uint64, size/64+1)
+// call of the function at an offset, negative where that is not known, does not preserve; away
+// returns the code around an offset that is outside, and where that begins. The registers of
+// frame point into the frame.
+func (f *search) follow(code []byte, at int32, frame uint64) {
+	f.pieces = append(f.pieces[:0], newPiece(code, 0))
+	f.left = maxAway
 	first := place{at: at}
 	first.start(frame)
-	now, behind := []place{first}, []place(nil) // behind one call more
-	for calls := 0; len(now) > 0 && calls <= maxCalls; calls++ {
-		for i := 0; i < len(now); i++ {
-			p := &now[i]
-			s, at := p.State, p.at
-			for ; steps < maxSteps; steps++ {
-				if at < 0 || int(at) >= size || seen[at/64]>>(at%64)&1 != 0 {
-					break
-				}
-				seen[at/64] |= 1 << (at % 64)
-				w := step(at, &s)
-				end := false
-				switch w.Kind {
-				case On:
-					at = w.Next
-				case Jump:
-					at = w.Target
-				case Branch:
-					s.forked = true
-					if at = w.Next; w.Target >= 0 && len(now) < maxPending {
-						now = append(now, place{w.Target, s})
-					}
-					if w.Equal.kind == sum {
-						s.Set(w.SP, w.Equal)
-					}
-				case Call:
-					if end = true; len(behind) < maxPending {
-						s.Kill(loses(w.Target))
-						behind = append(behind, place{w.Next, s})
-					}
-				case End:
-					if end = true; calls == 0 && !s.forked && !found(&s, &w, calls) {
-						return steps
-					}
-				case Return, Leave, Maybe:
-					if !found(&s, &w, calls) {
-						return steps
-					}
-					at, end = w.Next, w.Kind != Maybe
-				default:
-					end = true
-				}
-				if end {
-					break
-				}
+	f.now = append(f.now, first)
+	for calls := 0; len(f.now) > 0 && calls <= maxCalls; calls++ {
+		for i, j := 0, 0; i < len(f.now) || j < len(f.apart); {
+			p := (*place)(nil)
+			if i < len(f.now) {
+				p = &f.now[i]
+				i++
+			} else {
+				p = &f.apart[j]
+				j++
+			}
+			if !f.from(p, calls) {
+				return
 			}
 		}
-		now, behind = behind, now[:0]
+		f.now, f.behind, f.apart = f.behind, f.now[:0], f.apart[:0]
 	}
-	return steps
+}
+
+// from follows one way. It returns false when that was the last.
+func (f *search) from(p *place, calls int) bool {
+	s, at, in := p.State, p.at, p.piece
+	here := &f.pieces[in]
+	for ; f.steps < maxSteps; f.steps++ {
+		if at < 0 || int(at) >= len(here.code) || here.seen[at/64]>>(at%64)&1 != 0 {
+			return true
+		}
+		if in != 0 {
+			if f.left <= 0 {
+				return true
+			}
+			f.left--
+		}
+		here.seen[at/64] |= 1 << (at % 64)
+		w := f.step(here.code, at, &s)
+		switch w.Kind {
+		case On:
+			at = w.Next
+		case Jump:
+			at = w.Target
+		case Branch:
+			s.forked = true
+			if at = w.Next; w.Target >= 0 {
+				f.fork(place{in, w.Target, s})
+			}
+			if w.Equal.kind == sum {
+				s.Set(w.SP, w.Equal)
+			}
+		case Call:
+			if len(f.behind) < maxPending {
+				callee := int32(-1)
+				if in == 0 {
+					callee = w.Target
+				}
+				s.Kill(f.loses(callee))
+				f.behind = append(f.behind, place{in, w.Next, s})
+			}
+			return true
+		case End:
+			return calls != 0 || s.forked || f.found(&s, &w, calls)
+		case Return:
+			return f.found(&s, &w, calls)
+		case Leave:
+			if !f.found(&s, &w, calls) {
+				return false
+			}
+			if w.Away != 0 {
+				f.goAway(here.start+w.Away, &s)
+			}
+			return true
+		case Maybe:
+			if !f.found(&s, &w, calls) {
+				return false
+			}
+			at = w.Next
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// fork notes a place to go on from with no more calls than now.
+func (f *search) fork(p place) {
+	switch {
+	case p.piece != 0 && len(f.apart) < maxPending:
+		f.apart = append(f.apart, p)
+	case p.piece == 0 && len(f.now) < maxPending:
+		f.now = append(f.now, p)
+	}
+}
+
+// goAway goes on with a jump to an offset, in a piece that is there already or another.
+func (f *search) goAway(to int64, s *State) {
+	for i := range f.pieces {
+		if p := &f.pieces[i]; to >= p.start && to-p.start < int64(len(p.code)) {
+			f.fork(place{uint8(i), int32(to - p.start), *s})
+			return
+		}
+	}
+	if len(f.pieces) == maxPieces || f.away == nil || f.left <= 0 {
+		return
+	}
+	if code, start := f.away(to); to >= start && to-start < int64(len(code)) {
+		f.pieces = append(f.pieces, newPiece(code, start))
+		f.fork(place{uint8(len(f.pieces) - 1), int32(to - start), *s})
+	}
 }

@@ -28,28 +28,36 @@ type Machine struct {
 }
 
 // Rows yields a row for pc for each way out of the code, which begins at address start,
-// until yield returns false; calls is how many calls the way takes to come back. A row by a
+// until yield returns false; calls is how many calls the way takes to come back. away returns
+// the code around an address that is outside, and where that begins; it may be nil. A row by a
 // way that does not end in a return is marked as a guess. Where straight code leads to the
 // end of the thread, the row is that of an outermost frame. It returns how many instructions
 // were followed, with those of functions that are called.
-func (m *Machine) Rows(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
+func (m *Machine) Rows(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int) {
 	if pc < start || pc-start >= uint64(len(code)) {
 		return 0
 	}
-	step := func(at int32, s *State) Way { return m.Step(code, at, s) }
 	first := State{}
 	first.start(0)
-	length := max(1, step(int32(pc-start), &first).Next-int32(pc-start))
+	length := max(1, m.Step(code, int32(pc-start), &first).Next-int32(pc-start))
 	c := calls{m: m, code: code, left: maxWritten}
-	steps = follow(len(code), int32(pc-start), 1<<m.SP|1<<m.FP, step, c.loses, func(s *State, w *Way, calls int) bool {
+	f := search{step: m.Step, loses: c.loses}
+	f.found = func(s *State, w *Way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
 			return true
 		}
 		row.Lo, row.Len = pc, uint32(length)
 		return yield(row, calls)
-	})
-	return steps + maxWritten - c.left + perCall*len(c.known)
+	}
+	if away != nil {
+		f.away = func(at int64) ([]byte, int64) {
+			code, begin := away(start + uint64(at))
+			return code, int64(begin - start)
+		}
+	}
+	f.follow(code, int32(pc-start), 1<<m.SP|1<<m.FP)
+	return f.steps + maxWritten - c.left + perCall*len(c.known)
 }
 
 // row makes the row of a way out.

@@ -93,7 +93,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		w.Kind = ahead.Call
 	case opJump:
 		if w.Kind = ahead.Jump; w.Target == outside {
-			w.Kind, w.CFA = ahead.Leave, reg(RSP).Plus(8)
+			w.Kind, w.CFA, w.Away = ahead.Leave, reg(RSP).Plus(8), o.target
 		}
 	case opBranch:
 		w.Kind = ahead.Branch
@@ -115,8 +115,8 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 }
 
 // readAhead implements arch.Arch.ReadAhead.
-func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
-	return machine.Rows(code, start, pc, yield)
+func readAhead(code []byte, start, pc uint64, away func(addr uint64) ([]byte, uint64), yield func(row trad.Row, calls int) bool) (steps int) {
+	return machine.Rows(code, start, pc, away, yield)
 }
 
 // keeps implements arch.Arch.Keeps.

@@ -24,7 +24,11 @@ func FuzzReadAhead(f *testing.F) {
 				}
 			}
 			last := 0
-			readAhead(code, start, pc, func(row trad.Row, calls int) bool {
+			away := func(addr uint64) ([]byte, uint64) { // the same, over and over
+				at := addr % uint64(len(code))
+				return code[at:], addr
+			}
+			readAhead(code, start, pc, away, func(row trad.Row, calls int) bool {
 				if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {
 					t.Errorf("pc %#x: %d calls, after %d: row of [%#x,+%d)", pc, calls, last, row.Lo, row.Len)
 				}
@@ -93,7 +97,39 @@ func TestReadAhead(t *testing.T) {
 		{"through a table", "\xff\x24\xc5\x00\x10\x00\x00\xc3", 0, nil},                                                      // jmp *0x1000(,%rax,8)
 	} {
 		var got []string
-		readAhead([]byte(tt.code), 0x1000, 0x1000+tt.at, func(row trad.Row, _ int) bool {
+		readAhead([]byte(tt.code), 0x1000, 0x1000+tt.at, nil, func(row trad.Row, _ int) bool {
+			got = append(got, row.Format(Arch.RegName))
+			return true
+		})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What the ways out say that a jump leads to another place of, by the manual (the Intel SDM, volume 2: ADD, JMP, POP, RET).
+func TestReadAway(t *testing.T) {
+	for _, tt := range []struct {
+		name, code, away string
+		want             []string
+	}{
+		{"one way out for many", "\xe9\xfb\x1f\x00\x00", "\x48\x83\xc4\x10\x5b\xc3", // jmp away; away: add rsp,16; pop rbx; ret
+			[]string{"CFA=rsp+8 RA=[CFA-8] FP=same guess", "CFA=rsp+32 RA=[CFA-8] FP=same rbx=[CFA-16]"}},
+		{"the near way first", "\x74\x05\xe9\xf9\x1f\x00\x00\x5b\xc3", "\x58\xc3", // je 1f; jmp away; 1: pop rbx; ret; away: pop rax; ret
+			[]string{"CFA=rsp+8 RA=[CFA-8] FP=same guess", "CFA=rsp+16 RA=[CFA-8] FP=same rbx=[CFA-16]", "CFA=rsp+16 RA=[CFA-8] FP=same"}},
+		{"there and back", "\xe9\xfb\x1f\x00\x00\x5b\xc3", "\x59\xe9\xff\xdf\xff\xff", // jmp away; 1: pop rbx; ret; away: pop rcx; jmp 1b
+			[]string{"CFA=rsp+8 RA=[CFA-8] FP=same guess", "CFA=rsp+16 RA=[CFA-8] FP=same guess", "CFA=rsp+24 RA=[CFA-8] FP=same rbx=[CFA-16]"}},
+		{"a circle", "\xe9\xfb\x1f\x00\x00", "\xe9\xfb\xdf\xff\xff", []string{"CFA=rsp+8 RA=[CFA-8] FP=same guess", "CFA=rsp+8 RA=[CFA-8] FP=same guess"}},
+		{"nothing there", "\xe9\xfb\x1f\x00\x00", "", []string{"CFA=rsp+8 RA=[CFA-8] FP=same guess"}},
+	} {
+		var got []string
+		away := func(addr uint64) ([]byte, uint64) {
+			if addr != 0x3000 {
+				t.Errorf("%s: code at %#x is asked for", tt.name, addr)
+			}
+			return []byte(tt.away), 0x3000
+		}
+		readAhead([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
 			got = append(got, row.Format(Arch.RegName))
 			return true
 		})

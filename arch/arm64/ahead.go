@@ -77,6 +77,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		w.Kind = ahead.Call
 	case opJump:
 		if w.Kind = ahead.Jump; w.Target == outside {
+			w.Away = o.target
 			return out(ahead.Leave, x30)
 		}
 	case opBranch:
@@ -129,8 +130,8 @@ func transferAhead(o *op, s *ahead.State) {
 }
 
 // readAhead implements arch.Arch.ReadAhead.
-func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
-	return machine.Rows(code, start, pc, yield)
+func readAhead(code []byte, start, pc uint64, away func(addr uint64) ([]byte, uint64), yield func(row trad.Row, calls int) bool) (steps int) {
+	return machine.Rows(code, start, pc, away, yield)
 }
 
 // keeps implements arch.Arch.Keeps.

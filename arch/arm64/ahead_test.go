@@ -24,7 +24,11 @@ func FuzzReadAhead(f *testing.F) {
 				}
 			}
 			last := 0
-			readAhead(code, start, pc, func(row trad.Row, calls int) bool {
+			away := func(addr uint64) ([]byte, uint64) { // the same, over and over
+				at := addr % uint64(len(code))
+				return code[at:], addr
+			}
+			readAhead(code, start, pc, away, func(row trad.Row, calls int) bool {
 				if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {
 					t.Errorf("pc %#x: %d calls, after %d: row of [%#x,+%d)", pc, calls, last, row.Lo, row.Len)
 				}
@@ -66,7 +70,33 @@ func TestReadAhead(t *testing.T) {
 			"\x00\x00\x3f\xd6\x3f\x01\x00\x91\xfe\x07\x41\xf8\xc0\x03\x5f\xd6", nil},
 	} {
 		var got []string
-		readAhead([]byte(tt.code), 0x1000, 0x1000, func(row trad.Row, _ int) bool {
+		readAhead([]byte(tt.code), 0x1000, 0x1000, nil, func(row trad.Row, _ int) bool {
+			got = append(got, row.Format(Arch.RegName))
+			return true
+		})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What the ways out say that a jump leads to another place of, by the manual (the Arm Architecture Reference Manual for A-profile, C6.2: B, LDP, RET).
+func TestReadAway(t *testing.T) {
+	for _, tt := range []struct {
+		name, code, away string
+		want             []string
+	}{
+		{"one way out for many", "\x00\x08\x00\x14", "\xfd\x7b\xc2\xa8\xc0\x03\x5f\xd6", // b away; away: ldp x29,x30,[sp],#32; ret
+			[]string{"CFA=sp RA=same FP=same guess", "CFA=sp+32 RA=[CFA-24] FP=[CFA-32]"}},
+	} {
+		var got []string
+		away := func(addr uint64) ([]byte, uint64) {
+			if addr != 0x3000 {
+				t.Errorf("%s: code at %#x is asked for", tt.name, addr)
+			}
+			return []byte(tt.away), 0x3000
+		}
+		readAhead([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
 			got = append(got, row.Format(Arch.RegName))
 			return true
 		})

@@ -113,6 +113,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		w.Kind = ahead.Call
 	case opJump:
 		if w.Kind = ahead.Jump; w.Target == outside {
+			w.Away = o.target
 			return out(ahead.Leave)
 		}
 	case opBranch:
@@ -143,8 +144,8 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 }
 
 // readAhead implements arch.Arch.ReadAhead.
-func readAhead(code []byte, start, pc uint64, yield func(row trad.Row, calls int) bool) (steps int) {
-	return machine.Rows(code, start, pc, yield)
+func readAhead(code []byte, start, pc uint64, away func(addr uint64) ([]byte, uint64), yield func(row trad.Row, calls int) bool) (steps int) {
+	return machine.Rows(code, start, pc, away, yield)
 }
 
 // keeps implements arch.Arch.Keeps.

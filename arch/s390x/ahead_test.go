@@ -24,7 +24,11 @@ func FuzzReadAhead(f *testing.F) {
 				}
 			}
 			last := 0
-			readAhead(code, start, pc, func(row trad.Row, calls int) bool {
+			away := func(addr uint64) ([]byte, uint64) { // the same, over and over
+				at := addr % uint64(len(code))
+				return code[at:], addr
+			}
+			readAhead(code, start, pc, away, func(row trad.Row, calls int) bool {
 				if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {
 					t.Errorf("pc %#x: %d calls, after %d: row of [%#x,+%d)", pc, calls, last, row.Lo, row.Len)
 				}
@@ -66,7 +70,33 @@ func TestReadAhead(t *testing.T) {
 			"\x0d\xe1\xb9\x04\x00\xf2\xe3\xe0\xf0\x70\x00\x04\x07\xfe", nil},
 	} {
 		var got []string
-		readAhead([]byte(tt.code), 0x1000, 0x1000, func(row trad.Row, _ int) bool {
+		readAhead([]byte(tt.code), 0x1000, 0x1000, nil, func(row trad.Row, _ int) bool {
+			got = append(got, row.Format(Arch.RegName))
+			return true
+		})
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What the ways out say that a jump leads to another place of, by the manual (the z/Architecture Principles of Operation, chapter 7: BRCL, LMG, BCR).
+func TestReadAway(t *testing.T) {
+	for _, tt := range []struct {
+		name, code, away string
+		want             []string
+	}{
+		{"one way out for many", "\xc0\xf4\x00\x00\x10\x00", "\xeb\xef\xf1\x10\x00\x04\x07\xfe", // jg away; away: lmg r14,r15,272(r15); br r14
+			[]string{"CFA=r15+160 RA=same FP=same guess", "CFA=*(r15+280)+160 RA=[r15+272] FP=same"}},
+	} {
+		var got []string
+		away := func(addr uint64) ([]byte, uint64) {
+			if addr != 0x3000 {
+				t.Errorf("%s: code at %#x is asked for", tt.name, addr)
+			}
+			return []byte(tt.away), 0x3000
+		}
+		readAhead([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
 			got = append(got, row.Format(Arch.RegName))
 			return true
 		})

@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"debug/elf"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,18 +112,28 @@ func inObjects(doc *document, sniffer string) (n int) {
 	return n
 }
 
-// TestEmulator holds the stacks of qemu's threads, which run code that qemu has made and
-// registered nearly always, against gdb's, and sees them whole while they run.
+// TestEmulator sees the stacks of qemu's threads whole, which run code that qemu has made
+// nearly always. It holds them against gdb's where qemu's registered list can be found: a qemu that
+// is linked statically and stripped has no symbol for it. Either way qemu is let go on to where the
+// code that it has made returns.
 func TestEmulator(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "qemu-aarch64"), guesttest.ARM64.Build(t, "spin.c", "-O2", "-static"))
+	qemu := gdbtest.Tool(t, "qemu-aarch64")
+	p := gdbtest.StartRunning(t, qemu, guesttest.ARM64.Build(t, "spin.c", "-O2", "-static"))
+	registered := hasSymbol(t, qemu, "__jit_debug_descriptor")
+	inMade := func(f *frm) bool {
+		if registered {
+			return strings.HasPrefix(f.Module, "[jit ")
+		}
+		return f.Module == ""
+	}
 	made := 0
 	for range 8 {
 		for _, th := range take(t, p.PID, &walkFlags{}).Threads {
 			if !th.whole {
 				t.Errorf("thread %d: %s (%s) after %d frames", th.TID, th.Stop, th.Error, len(th.Frames))
 			}
-			if strings.HasPrefix(th.Frames[0].Module, "[jit ") {
+			if inMade(&th.Frames[0]) {
 				made++
 			}
 		}
@@ -132,11 +144,55 @@ func TestEmulator(t *testing.T) {
 	for range 10 { // it may be stopped elsewhere
 		p.Stop(t)
 		got := take(t, p.PID, &walkFlags{explain: true, registers: true})
-		if f := &got.Threads[0].Frames[0]; strings.HasPrefix(f.Module, "[jit ") {
-			compare(t, got, gdbtest.Backtrace(t, p.PID))
-			return
+		th := &got.Threads[0]
+		if !inMade(&th.Frames[0]) || len(th.Frames) < 2 {
+			p.Continue(t)
+			continue
 		}
-		p.Continue(t)
+		if registered {
+			compare(t, got, gdbtest.Backtrace(t, p.PID))
+		}
+		returned(t, p.PID, th)
+		return
 	}
 	t.Error("qemu was not stopped in code that it has made")
+}
+
+// returned lets a thread return from its frame 0, and holds the other frames against gdb's there.
+func returned(t *testing.T, pid int, th *thread) {
+	t.Helper()
+	caller := th.Frames[1]
+	want := gdbtest.Returned(t, pid, "SIGUSR1", caller.PC.v, th.Frames[0].CFA.v)
+	th.Frames = th.Frames[1:]
+	if why := compareThread(th, want); why != "" {
+		t.Errorf("thread %d where it has returned to: %s\n%s", want.TID, why, sideBySide(th, want))
+	}
+	kept := 0
+	for _, r := range caller.Registers {
+		// Whoever calls wants them back (System V ABI, AMD64 supplement, 3.2.1).
+		n, is := map[string]int{"rbx": 3, "rbp": 6, "r12": 12, "r13": 13, "r14": 14, "r15": 15}[r.Name]
+		if !is {
+			continue
+		}
+		kept++
+		if v := fmt.Sprintf("%#x", want.Frames[0].Registers[n]); r.Value != v {
+			t.Errorf("the caller's %s is %s, it was %s when the code had returned", r.Name, r.Value, v)
+		}
+	}
+	if kept != 6 {
+		t.Errorf("%d of the caller's registers, want 6: %v", kept, caller.Registers)
+	}
+}
+
+// hasSymbol reports whether a file has a symbol.
+func hasSymbol(t *testing.T, path, name string) bool {
+	t.Helper()
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	static, _ := f.Symbols()
+	dynamic, _ := f.DynamicSymbols()
+	return slices.ContainsFunc(append(static, dynamic...), func(s elf.Symbol) bool { return s.Name == name })
 }

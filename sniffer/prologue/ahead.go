@@ -11,6 +11,8 @@ const (
 	before = 16 << 10
 	behind = 48 << 10
 	page   = 4 << 10
+	// wayOut is how much code is read where a jump leads that is not around PC.
+	wayOut = 1 << 10
 	// readTogether is how many bytes count for an instruction that are read at once.
 	readTogether = 128
 	// maxWays is how many ways out are held against the stack.
@@ -30,7 +32,8 @@ func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	}
 	code, start := around(q, q.PC)
 	ways := 0
-	steps := a.ReadAhead(code, start, q.PC, func(way trad.Row, calls int) bool {
+	away := func(addr uint64) ([]byte, uint64) { return apart(q, addr) }
+	steps := a.ReadAhead(code, start, q.PC, away, func(way trad.Row, calls int) bool {
 		if ways++; ways > maxWays {
 			return false
 		}
@@ -62,6 +65,16 @@ func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	})
 	q.Searched(steps)
 	return row, last
+}
+
+// apart reads the code that a jump leads to, the one way out of many functions: it is short.
+func apart(q *frame.Query, addr uint64) (code []byte, start uint64) {
+	if !q.Modules.IsCode(addr) || !q.Searched(wayOut/readTogether) {
+		return nil, 0
+	}
+	code = make([]byte, wayOut)
+	n, _ := q.Memory.ReadMemory(addr, code)
+	return code[:n], addr
 }
 
 // around reads the code around an address.

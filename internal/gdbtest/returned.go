@@ -1,0 +1,29 @@
+//go:build linux
+
+package gdbtest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"strconv"
+	"testing"
+)
+
+//go:embed returned.py
+var returnedPy string
+
+// Returned lets the process run until it comes to address to with stack pointer sp: there a
+// function has returned to of which gdb knows nothing. It returns the stack, with registers,
+// that gdb has there of the thread that came. The process gets the signal, by which it leaves
+// the function.
+func Returned(t testing.TB, pid int, signal string, to, sp uint64) Thread {
+	t.Helper()
+	params := map[string]any{"pid": pid, "signal": signal, "to": to, "sp": sp}
+	var thread Thread
+	for _, record := range runGDB(t, returnedPy, params, "-p", strconv.Itoa(pid)) {
+		if err := json.Unmarshal(record, &thread); err != nil {
+			t.Fatalf("gdb's answer for process %d: %v", pid, err)
+		}
+	}
+	return thread
+}
