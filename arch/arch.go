@@ -107,6 +107,9 @@ type Arch struct {
 	// Trampolines are the forms of the code that a signal handler returns to.
 	Trampolines []Trampoline
 	UContext    UContext
+	// SigContext returns the interrupted SP of a signal frame that has no struct ucontext, if its
+	// struct sigcontext is at addr, from where on b is the memory. Nil where the kernel makes none.
+	SigContext func(addr uint64, b []byte) (sp uint64, ok bool)
 
 	// KernelRegs are the kernel's register sets, NT_PRSTATUS first.
 	KernelRegs []KernelRegs

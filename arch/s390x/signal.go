@@ -2,6 +2,7 @@ package s390x
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -121,6 +122,17 @@ func rtSigframeOnStack(_ uint64, word func(off int) uint64) bool {
 // registers.
 func sigframeOnStack(sp uint64, word func(off int) uint64) bool {
 	return word(sigframeSregs-8) == sp+sigframeSregs && isUserPSW(word(sigframeSregs+sregsMask))
+}
+
+// sigContext knows struct sigcontext (asm/sigcontext.h), the old mask and a pointer to the set,
+// which in struct sigframe comes next. Handlers without SA_SIGINFO have such a frame.
+func sigContext(addr uint64, b []byte) (sp uint64, ok bool) {
+	const sregs = sigframeSregs - saveArea
+	word := func(off int) uint64 { return binary.BigEndian.Uint64(b[off:]) }
+	if len(b) < sregs+sregsACRs || word(sregs-8) != addr+sregs || !isUserPSW(word(sregs+sregsMask)) {
+		return 0, false
+	}
+	return word(sregs + sregsGPRs + 8*int(R15)), true
 }
 
 // isUserPSW reports whether a program status word's mask is that of a 64-bit program:

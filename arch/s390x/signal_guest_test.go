@@ -85,6 +85,14 @@ func TestSignalFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSignalRow(t, &row, before, text, memory)
+
+		handler := registerValues(text)["r15"]
+		for off := 0; off < len(memory); off += 8 {
+			sp, ok := Arch.SigContext(handler+uint64(off), memory[off:])
+			if want := i == 0 && off == saveArea; ok != want || ok && sp != registerValues(before)["r15"] {
+				t.Errorf("signal %d: a struct sigcontext at SP+%d: %v, which interrupted %#x", i, off, ok, sp)
+			}
+		}
 	}
 }
 

@@ -182,7 +182,12 @@ func TestExited(t *testing.T) {
 
 // A handler runs on an alternate stack: the interrupted stack is copied, too.
 func TestAlternateStack(t *testing.T) {
-	p := start(t, "altstack.c")
+	t.Run("siginfo", func(t *testing.T) { testAlternateStack(t, "siginfo") })
+	t.Run("no siginfo", func(t *testing.T) { testAlternateStack(t) })
+}
+
+func testAlternateStack(t *testing.T, args ...string) {
+	p := start(t, "altstack.c", args...)
 	local := address(t, p)
 	p.Rest(t) // when the handler blocks
 	tg := attach(t, p.PID)

@@ -18,6 +18,7 @@ const (
 	spareKeep    = 8 << 20   // copies of one thread that are kept
 	guardGap     = 1 << 20   // an SP this far below a stack has overflown it
 	ucontextSpan = 256 << 10 // searched for a signal frame, above SP
+	frameLimit   = 4 << 10   // a signal frame without a ucontext is smaller: s390x's has a kilobyte
 	maxSwitches  = 4         // alternate stacks within one another
 )
 
@@ -64,16 +65,22 @@ func fit(spans []span, limit uint64) {
 	}
 }
 
-// interruptedSP looks for a signal frame on the stack that sp points to: the
-// kernel's struct ucontext of a handler that runs on an alternate stack. That
-// tells where the alternate stack is, which must hold both sp and the ucontext,
-// and the interrupted SP, which is elsewhere, on a stack: as far as maps, which may be nil,
-// tell. stack is the memory from sp on.
+// interruptedSP looks for a signal frame on the stack that sp points to: of a handler that runs
+// on an alternate stack. The interrupted SP is elsewhere then, on a stack: as far as maps, which
+// may be nil, tell. stack is the memory from sp on.
+//
+// The kernel's struct ucontext tells where the alternate stack is, which must hold both sp and
+// the ucontext. A frame without one, which was made where the interrupted SP is, has that right behind it.
 func interruptedSP(a *arch.Arch, maps []procmaps.Mapping, sp uint64, stack []byte) (uint64, bool) {
 	uc := a.UContext
 	end := max(uc.StackBase, uc.StackSize, uc.SP) + 8
 	stack = stack[:min(len(stack), ucontextSpan)]
 	for off := int(-sp & 7); off+end <= len(stack); off += 8 {
+		if a.SigContext != nil {
+			if v, ok := a.SigContext(sp+uint64(off), stack[off:]); ok && v != 0 && v-sp > uint64(off)+frameLimit && mayBeStack(maps, v) {
+				return v, true
+			}
+		}
 		base := a.Order.Uint64(stack[off+uc.StackBase:])
 		if sp < base {
 			continue

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -65,23 +67,68 @@ func TestInterruptedSP(t *testing.T) {
 	}
 }
 
+// putSigContext writes what interruptedSP looks at of s390x's struct sigcontext at address at, and
+// of the registers behind it (asm/sigcontext.h): the old mask, a pointer to the set that is at 16,
+// and in that the program status word's mask, and the interrupted R15 at 16+8*15.
+func putSigContext(stack []byte, at uint64, off int, sp uint64) {
+	binary.BigEndian.PutUint64(stack[off+8:], at+16)
+	binary.BigEndian.PutUint64(stack[off+16:], 0x0705000180000000)
+	binary.BigEndian.PutUint64(stack[off+16+16+8*15:], sp)
+}
+
+// A signal frame without a ucontext does not tell where the alternate stack is.
+func TestInterruptedSPWithoutUContext(t *testing.T) {
+	const sp, outer, text = 0x3ff80014000, 0x3ffe0001238, 0x1000000
+	maps := []procmaps.Mapping{{Lo: text, Hi: text + 0x1000, Read: true, Exec: true, Inode: 1, Path: "/bin/program"}}
+	for _, c := range []struct {
+		name string
+		put  func(stack []byte)
+		want uint64
+	}{
+		{"one frame", func(s []byte) { putSigContext(s, sp+0x100, 0x100, outer) }, outer},
+		{"two, the inner on the stack that it interrupted", func(s []byte) {
+			putSigContext(s, sp+0x100, 0x100, sp+0x100+880)
+			putSigContext(s, sp+0x800, 0x800, outer)
+		}, outer},
+		{"on the stack that it interrupted", func(s []byte) { putSigContext(s, sp+0x100, 0x100, sp+0x100+880) }, 0},
+		{"the stack below", func(s []byte) { putSigContext(s, sp+0x100, 0x100, sp-0x8000) }, sp - 0x8000},
+		{"copied from elsewhere", func(s []byte) { putSigContext(s, sp+0x2000, 0x100, outer) }, 0},
+		{"no status of a program", func(s []byte) {
+			putSigContext(s, sp+0x100, 0x100, outer)
+			s[0x100+17] = 0
+		}, 0},
+		{"code is no stack", func(s []byte) { putSigContext(s, sp+0x100, 0x100, text+0x10) }, 0},
+	} {
+		stack := make([]byte, 0x1000)
+		c.put(stack)
+		if got, ok := interruptedSP(s390x.Arch, maps, sp, stack); got != c.want || ok != (c.want != 0) {
+			t.Errorf("%s: %#x, %v, want %#x", c.name, got, ok, c.want)
+		}
+	}
+}
+
 func FuzzInterruptedSP(f *testing.F) {
 	stack := make([]byte, 512)
 	putUContext(stack, 0x20, 0x7f0000010000, 0x8000, 0x7ffe00001238)
 	f.Add(uint64(0x7f0000014008), stack)
 	f.Add(^uint64(0)-100, stack)
+	stack = make([]byte, 512)
+	putSigContext(stack, 0x3ff80014020, 0x20, 0x3ffe0001238)
+	f.Add(uint64(0x3ff80014000), stack)
 	f.Fuzz(func(t *testing.T, sp uint64, stack []byte) {
-		var v uint64
-		var ok bool
-		if bounds.Hold(t, len(stack), func() { v, ok = interruptedSP(amd64.Arch, nil, sp, stack) }); !ok {
-			return
-		}
-		if v == 0 || v == sp {
-			t.Fatalf("SP %#x was interrupted at %#x", sp, v)
-		}
-		maps := []procmaps.Mapping{{Lo: 0x1000, Hi: 0x3000, Read: true}, {Lo: sp &^ 0xfff, Hi: sp | 0xfff, Read: true}}
-		if s, ok := stackSpan(maps, v, 128, stackCopy); ok && s.lo >= s.hi {
-			t.Fatalf("SP %#x: span %#x-%#x", v, s.lo, s.hi)
+		for _, a := range []*arch.Arch{amd64.Arch, s390x.Arch} {
+			var v uint64
+			var ok bool
+			if bounds.Hold(t, len(stack), func() { v, ok = interruptedSP(a, nil, sp, stack) }); !ok {
+				continue
+			}
+			if v == 0 || v == sp {
+				t.Fatalf("%s: SP %#x was interrupted at %#x", a.Name, sp, v)
+			}
+			maps := []procmaps.Mapping{{Lo: 0x1000, Hi: 0x3000, Read: true}, {Lo: sp &^ 0xfff, Hi: sp | 0xfff, Read: true}}
+			if s, ok := stackSpan(maps, v, 128, stackCopy); ok && s.lo >= s.hi {
+				t.Fatalf("%s: SP %#x: span %#x-%#x", a.Name, v, s.lo, s.hi)
+			}
 		}
 	})
 }

@@ -1,5 +1,6 @@
 /* main > interrupted > (SIGUSR1 on an alternate stack) handler, blocked. It
- * prints where the interrupted function's "local" is, which holds "MAGIC". */
+ * prints where the interrupted function's "local" is, which holds "MAGIC". With an argument the
+ * handler takes a siginfo: without, the kernel of s390x writes no ucontext. */
 #include "target.h"
 
 static void handler(int sig) {
@@ -17,16 +18,15 @@ __attribute__((noinline)) static void interrupted(void) {
 static void *run(void *arg) {
     stack_t ss = {.ss_sp = malloc(64 << 10), .ss_size = 64 << 10};
     sigaltstack(&ss, 0);
-    /* Without SA_SIGINFO, the kernel of s390x writes no ucontext. */
-    struct sigaction sa = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_SIGINFO};
+    struct sigaction sa = {.sa_handler = handler, .sa_flags = SA_ONSTACK | (arg ? SA_SIGINFO : 0)};
     sigaction(SIGUSR1, &sa, 0);
     interrupted();
     return arg;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     arm();
-    start_thread(run, 0);
+    start_thread(run, argv[1]);
     for (;;)
         pause();
 }
