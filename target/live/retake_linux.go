@@ -16,15 +16,15 @@ const (
 	// againTimeout is how long a thread is waited for that is read once more: on a busy
 	// machine it may take a while until it gets a processor to stop on.
 	againTimeout = DefaultTimeout
-	// firstHold is how long a thread is held at most for who walks its stack, the first
-	// time: four times as long the second time, and so on, up to lastHold.
-	firstHold = 5 * time.Millisecond
-	lastHold  = 320 * time.Millisecond
 	// deeper is how much deeper a stack may have become since it was read last, bytes.
 	deeper = 256 << 10
 	// deepLimit is how much is copied of deep stacks at one moment, bytes: some milliseconds.
 	deepLimit = 8 << 20
 )
+
+// holdLimit is how long a thread is held at most for who walks its stack: longer, the more often that
+// was before. Tests set it.
+var holdLimit = func(before int) time.Duration { return 5 * time.Millisecond << (2 * min(before, 3)) }
 
 // retake implements source.
 func (f *files) retake(th *Thread, walk func()) error {
@@ -42,7 +42,7 @@ func (f *files) retake(th *Thread, walk func()) error {
 	t := &tracer{proc: f.proc}
 	x := &tracee{tid: th.id, name: th.name}
 	t.tracees = []*tracee{x}
-	limit := min(firstHold<<(2*min(th.retakes, 4)), lastHold)
+	limit := holdLimit(th.retakes)
 	th.retakes++
 	var v *view
 	h := newHold(t, limit)
@@ -118,7 +118,7 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	s.maps, s.consistent = t.maps, true
 	tr := &s.tracer
 	before := t.threads // retaking is all that changes them
-	limit := min(firstHold<<(2*min(t.retakes, 4)), lastHold)
+	limit := holdLimit(t.retakes)
 	if s.deep = lackStacks(before); s.deep != nil {
 		limit = 0
 	}

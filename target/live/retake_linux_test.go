@@ -9,12 +9,20 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 var _ target.Runner = (*Thread)(nil)
+
+// holdLong has threads held for as long as a test walks, on however slow a machine.
+func holdLong(t *testing.T) {
+	was := holdLimit
+	holdLimit = func(int) time.Duration { return time.Hour }
+	t.Cleanup(func() { holdLimit = was })
+}
 
 // word reads a word of memory.
 func word(t testing.TB, mem target.Memory, addr uint64) uint64 {
@@ -47,6 +55,7 @@ func counter(t *testing.T, tg *Target, stack uint64) *Thread {
 
 // What is read while a thread is held is of one moment, wherever it is, and stays as it was.
 func TestRetake(t *testing.T) {
+	holdLong(t)
 	p, stack, heap := counting(t)
 	tg := attach(t, p.PID)
 	th := counter(t, tg, stack)
@@ -191,6 +200,7 @@ func TestRetakeTakesLong(t *testing.T) {
 
 // All threads are read at one moment once more.
 func TestRetakeAll(t *testing.T) {
+	holdLong(t)
 	p, stack, heap := counting(t, "3")
 	tg := attachBy(t, p.PID, Options{Consistent: true})
 	before := threadsOf(t, tg)
