@@ -45,7 +45,7 @@ func testUndisturbed(t *testing.T, opts Options) {
 	}
 	before, longest := rounds(), time.Duration(0)
 	for i := range n {
-		if i%100 == 99 { // it ends itself after two minutes without a sign of life
+		if i%100 == 99 {
 			if now := rounds(); now == before {
 				t.Fatalf("attach %d: the process does not go on", i)
 			} else {

@@ -101,7 +101,7 @@ int main(void) {
     char c;
     while (read(0, &c, 1) > 0) {
         SAY("%ld\n", __atomic_load_n(&rounds, __ATOMIC_RELAXED));
-        alarm(120);
+        alarm(LIMIT);
     }
     _exit(0);
 }
