@@ -3,8 +3,8 @@
 //
 //	fuzzall -time 1m -run 'Read|Open' ./target/...
 //
-// As many run at a time as there are processors, each with one of them: what the table says of
-// inputs a second is of one processor.
+// As many run at a time as there are processors, each with one of them. The table says how many
+// inputs were read in a second of CPU time, which is the same on a machine that does other things.
 package main
 
 import (
@@ -48,7 +48,13 @@ func main() {
 		r.interrupted.Store(true)
 		signal.Stop(interrupts) // the second time, this ends
 	}()
-	if !r.runAll(tests) {
+	if r.programs, err = os.MkdirTemp("", "fuzzall-"); err != nil {
+		fmt.Fprintf(os.Stderr, "fuzzall: %v\n", err)
+		os.Exit(1)
+	}
+	ok := r.runAll(tests)
+	os.RemoveAll(r.programs)
+	if !ok {
 		os.Exit(1)
 	}
 }
@@ -56,13 +62,22 @@ func main() {
 type runner struct {
 	out             io.Writer
 	goCommand, time string
+	programs        string // the folder for the packages' tests
 	atOnce          int
 	interrupted     atomic.Bool
 }
 
+// pkg is a package with fuzz tests.
+type pkg struct {
+	path, dir string
+	cache     string // the folder where the go command keeps what it has found
+	build     func() (program string, err error)
+}
+
 // test is one fuzz test, and what has come of it.
 type test struct {
-	pkg, name string
+	*pkg
+	name string
 	result
 }
 
@@ -78,15 +93,18 @@ func (r *runner) find(packages []string, which string) ([]test, error) {
 	const format = `{{$p := .}}{{range .TestGoFiles}}{{$p.ImportPath}} {{$p.Dir}}/{{.}}
 {{end}}{{range .XTestGoFiles}}{{$p.ImportPath}} {{$p.Dir}}/{{.}}
 {{end}}`
-	list := exec.Command(r.goCommand, append([]string{"list", "-f", format}, packages...)...)
-	list.Stderr = os.Stderr
-	out, err := list.Output()
+	out, err := r.ask(append([]string{"list", "-f", format}, packages...)...)
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
+		return nil, err
+	}
+	cache, err := r.ask("env", "GOCACHE")
+	if err != nil {
+		return nil, err
 	}
 	var tests []test
-	for line := range strings.Lines(string(out)) {
-		pkg, file, ok := strings.Cut(strings.TrimSpace(line), " ")
+	var last *pkg
+	for line := range strings.Lines(out) {
+		path, file, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if !ok {
 			continue
 		}
@@ -94,9 +112,13 @@ func (r *runner) find(packages []string, which string) ([]test, error) {
 		if err != nil {
 			return nil, err
 		}
+		if last == nil || last.path != path {
+			last = &pkg{path: path, dir: filepath.Dir(file), cache: filepath.Join(strings.TrimSpace(cache), "fuzz", path)}
+			last.build = sync.OnceValues(func() (string, error) { return r.build(path) })
+		}
 		for _, m := range declaration.FindAllSubmatch(text, -1) {
 			if name.Match(m[1]) {
-				tests = append(tests, test{pkg, string(m[1]), result{said: "not run"}})
+				tests = append(tests, test{last, string(m[1]), result{said: "not run"}})
 			}
 		}
 	}
@@ -125,7 +147,7 @@ func (r *runner) runAll(tests []test) bool {
 			for t := range next {
 				out := r.run(t, workers)
 				printing.Lock()
-				fmt.Fprintf(r.out, "== %s %s: %s\n", t.pkg, t.name, t.said)
+				fmt.Fprintf(r.out, "== %s %s: %s\n", t.path, t.name, t.said)
 				if t.failed() {
 					r.out.Write(out)
 				}
@@ -137,20 +159,50 @@ func (r *runner) runAll(tests []test) bool {
 
 	fmt.Fprintln(r.out)
 	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "package\tfuzz test\tinputs\tinputs/s\tnew interesting\tresult")
+	fmt.Fprintln(table, "package\tfuzz test\tinputs\tinputs/CPU s\tnew interesting\tresult")
 	for _, t := range tests {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%.0f\t%d\t%s\n", t.pkg, t.name, t.inputs, t.rate(), t.interesting, t.said)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%.0f\t%d\t%s\n", t.path, t.name, t.inputs, t.rate(), t.interesting, t.said)
 	}
 	table.Flush()
 	return !slices.ContainsFunc(tests, func(t test) bool { return t.failed() })
 }
 
+// ask returns the answer of the go command.
+func (r *runner) ask(args ...string) (string, error) {
+	c := exec.Command(r.goCommand, args...)
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w", args[0], err)
+	}
+	return string(out), nil
+}
+
+// build compiles the tests of a package, so that they count what the fuzzer has reached.
+func (r *runner) build(path string) (program string, err error) {
+	program = filepath.Join(r.programs, strings.ReplaceAll(path, "/", "-")+".test")
+	out, err := exec.Command(r.goCommand, "test", "-c", "-fuzz", ".", "-o", program, path).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return program, nil
+}
+
 func (r *runner) run(t *test, workers int) (out []byte) {
+	program, err := t.build()
+	if err != nil {
+		t.said = "FAILED: it does not compile"
+		return []byte(err.Error())
+	}
 	// What is new is made smaller by so many tries. Two seconds for each, as they were, left no
 	// time for others.
-	c := exec.Command(r.goCommand, "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", r.time,
-		"-fuzzminimizetime", "200x", "-parallel", fmt.Sprint(workers), "-timeout", "0", t.pkg)
-	out, err := c.CombinedOutput()
+	c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", r.time, "-test.paniconexit0",
+		"-test.fuzzminimizetime", "200x", "-test.parallel", fmt.Sprint(workers), "-test.timeout", "0", "-test.fuzzcachedir", t.cache)
+	c.Dir = t.dir
+	out, err = c.CombinedOutput()
 	t.result = parse(string(out), err)
+	if s := c.ProcessState; s != nil {
+		t.cpu = s.UserTime() + s.SystemTime()
+	}
 	return out
 }

@@ -7,19 +7,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
-// goCommand stands for the go command: it lists two packages and plays back what go test has
-// said of fuzz tests like theirs.
-const goCommand = `#!/bin/sh
-case "$1 $*" in
-list*) echo "example/a $DIR/a_test.go"; echo; echo "example/b $DIR/b_test.go"; exit;;
-*FuzzBad*) cat "$DIR/bad"; exit 1;;
-*FuzzSeed*) cat "$DIR/seed"; exit 1;;
-*"-fuzz ^FuzzGood$ -fuzztime 8s"*"-parallel "[12]" "*) cat "$DIR/good"; exit;;
+// goCommand stands for the go command: it lists three packages, of which one does not compile,
+// and the tests that it makes of the others play back what fuzz tests like theirs have said.
+const (
+	goCommand = `#!/bin/sh
+case "$*" in
+list*) for p in a b c; do echo "example/$p $DIR/$p/x_test.go"; echo; done;;
+"env GOCACHE") echo "$DIR/cache";;
+"test -c -fuzz . -o "*" example/c") echo "# example/c"; echo "./x_test.go:3: undefined: x"; exit 1;;
+"test -c -fuzz . -o "*) [ ! -e "$6" ] && cp "$DIR/tests" "$6";;
+*) exit 2;;
+esac
+`
+	tests = `#!/bin/sh
+case "$PWD $*" in
+"$DIR/a "*FuzzBad*) cat "$DIR/bad"; exit 1;;
+"$DIR/b "*FuzzSeed*) cat "$DIR/seed"; exit 1;;
+"$DIR/b "*"-test.fuzz ^FuzzGood$ -test.fuzztime 8s "*"-test.parallel "[12]" "*"-test.fuzzcachedir $DIR/cache/fuzz/example/b") cat "$DIR/good"; exit;;
 esac
 exit 2
 `
+)
 
 const (
 	good = `fuzz: elapsed: 0s, gathering baseline coverage: 0/72 completed
@@ -50,38 +61,49 @@ FAIL
 // One that fails is in the table, and those behind it are run.
 func TestRunAll(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"a_test.go": "package a\n\nfunc FuzzBad(f *testing.F) {\n}\n\nfunc TestA(t *testing.T) {}\n",
-		"b_test.go": "package b\n\nfunc FuzzSeed(f *testing.F) {}\nfunc FuzzGood(f *testing.F) {}\n",
-		"good":      good, "bad": bad, "seed": seeded,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	for _, p := range []string{"a", "b", "c"} {
+		if err := os.Mkdir(filepath.Join(dir, p), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(goCommand), 0o700); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"go": goCommand, "tests": tests,
+		"a/x_test.go": "package a\n\nfunc FuzzBad(f *testing.F) {\n}\n\nfunc TestA(t *testing.T) {}\n",
+		"b/x_test.go": "package b\n\nfunc FuzzSeed(f *testing.F) {}\nfunc FuzzGood(f *testing.F) {}\n",
+		"c/x_test.go": "package c\n\nfunc FuzzNever(f *testing.F) { x }\n",
+		"good":        good, "bad": bad, "seed": seeded,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Setenv("DIR", dir)
 	var out bytes.Buffer
-	r := runner{out: &out, goCommand: filepath.Join(dir, "go"), time: "8s", atOnce: 2}
+	r := runner{out: &out, goCommand: filepath.Join(dir, "go"), time: "8s", programs: t.TempDir(), atOnce: 2}
 	tests, err := r.find([]string{"./..."}, "")
 	if err != nil || r.runAll(tests) {
 		t.Fatalf("%v, or none has failed\n%s", err, &out)
 	}
 	_, table, _ := strings.Cut(out.String(), "\n\n")
-	want := `package    fuzz test  inputs  inputs/s  new interesting  result
-example/a  FuzzBad    2044    1022      3                FAILED: testdata/fuzz/FuzzBad/8a2
-example/b  FuzzSeed   0       0         0                FAILED: seed#0
-example/b  FuzzGood   130000  2000      17               ok
+	want := `package    fuzz test  inputs  inputs/CPU s  new interesting  result
+example/a  FuzzBad    2044    2044          3                FAILED: testdata/fuzz/FuzzBad/8a2
+example/b  FuzzSeed   0       0             0                FAILED: seed#0
+example/b  FuzzGood   130000  130000        17               ok
+example/c  FuzzNever  0       0             0                FAILED: it does not compile
 `
 	if table != want {
 		t.Errorf("%s, want\n%s", out.String(), want)
 	}
-	if !strings.Contains(out.String(), "mapping 0x5555550000-0x5555550000") {
-		t.Errorf("the cause is not shown:\n%s", &out)
+	for _, cause := range []string{"mapping 0x5555550000-0x5555550000", "undefined: x"} {
+		if !strings.Contains(out.String(), cause) {
+			t.Errorf("the cause is not shown, %s:\n%s", cause, &out)
+		}
+	}
+	if r := (result{inputs: 130000, cpu: 65 * time.Second}); r.rate() != 2000 {
+		t.Errorf("130000 inputs in 65 s: %v a second", r.rate())
 	}
 
+	r.programs = t.TempDir()
 	if tests, err = r.find([]string{"./..."}, "^FuzzG"); err != nil || len(tests) != 1 || !r.runAll(tests[:1]) {
 		t.Errorf("FuzzGood alone: %v, %v", tests, err)
 	}
@@ -91,12 +113,7 @@ example/b  FuzzGood   130000  2000      17               ok
 }
 
 func TestParse(t *testing.T) {
-	for _, tt := range []struct{ out, want string }{
-		{"# example/a\n./a_test.go:3: undefined: x\nFAIL\texample/a [build failed]\n", "FAILED: it does not compile"},
-		{"signal: killed\n", "FAILED: exit status 1"},
-	} {
-		if r := parse(tt.out, errors.New("exit status 1")); r.said != tt.want {
-			t.Errorf("%q: %+v, want %s", tt.out, r, tt.want)
-		}
+	if r := parse("signal: killed\n", errors.New("exit status 1")); r.said != "FAILED: exit status 1" {
+		t.Errorf("%+v", r)
 	}
 }
