@@ -12,6 +12,10 @@ type entry struct {
 	lines, language                value
 	addrs, strOffsets, rangeLists  value
 	splitName, splitID, oldRanges  value
+
+	// What the debugInfo's appendRanges finds out:
+	enters  uint64 // entryPC's address; nowhere if it has none
+	entered bool   // one of the ranges has it
 }
 
 // entry reads the attributes of an entry.

@@ -77,7 +77,7 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 		s := d.show(u, f)
 		chain = append(chain, Location{
 			Function: s.name, Args: s.args,
-			Start: start, Offset: addr - start, Entry: f.ranges[0][0],
+			Start: start, Offset: addr - start, Entry: f.enters,
 			File: where.file, Line: int(where.line),
 			Inline: f.inline,
 		})

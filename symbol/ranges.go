@@ -6,16 +6,20 @@ import "fmt"
 const rangeSize = 2*16 + spanSize
 
 // appendRanges adds to a list the code of an entry of a unit whose header says h.
-// An error other than errTooMuch leaves the list as it was.
+// It sets e.enters and e.entered. An error other than errTooMuch leaves the list as it was.
 func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry) ([][2]uint64, error) {
+	e.enters, e.entered = nowhere, false
+	if pc, ok := d.address(u, h, e.entryPC); ok && d.isCode(pc, pc+1) {
+		e.enters = pc
+	}
 	if err := d.spend(&d.rangesLeft, 1); err != nil {
 		return list, err
 	}
 	if low, ok := d.address(u, h, e.low); ok {
 		if high, ok := d.address(u, h, e.high); ok {
-			list = d.appendCode(list, low, high)
+			list = d.appendCode(list, e, low, high)
 		} else if e.high.class == classConstant {
-			list = d.appendCode(list, low, low+e.high.n)
+			list = d.appendCode(list, e, low, low+e.high.n)
 		}
 	}
 	at := e.ranges
@@ -33,12 +37,12 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 	var err error
 	switch {
 	case at.class == classOffset && !old:
-		list, n, err = d.rangeList(list, u, h, at.n)
+		list, n, err = d.rangeList(list, u, h, e, at.n)
 	case (at.class == classOffset || at.class == classConstant) && old:
 		if d.skeleton != nil {
 			at.n += d.skeleton.oldRanges
 		}
-		list, n, err = d.oldRangeList(list, u, h, at.n)
+		list, n, err = d.oldRangeList(list, u, h, e, at.n)
 	}
 	if d.spend(&d.rangesLeft, n) != nil {
 		return list, errTooMuch
@@ -46,8 +50,15 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 	return list, err
 }
 
-// appendCode adds a range if it is code of the module.
-func (d *debugInfo) appendCode(list [][2]uint64, lo, hi uint64) [][2]uint64 {
+// nowhere is no address of code.
+const nowhere = ^uint64(0)
+
+// appendCode adds a range of an entry if it is code of the module. An empty range can have the
+// entry PC, too: GCC writes one where an inlined call begins without an instruction of its own.
+func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]uint64 {
+	if e.enters != nowhere && (e.enters == lo || e.enters > lo && e.enters < hi) {
+		e.entered = true
+	}
 	if d.isCode(lo, hi) && d.take(rangeSize) == nil {
 		list = append(list, [2]uint64{lo, hi})
 	}
@@ -56,7 +67,7 @@ func (d *debugInfo) appendCode(list [][2]uint64, lo, hi uint64) [][2]uint64 {
 
 // oldRangeList reads a list of .debug_ranges, DWARF 4 section 2.17.3, and says
 // how many bytes it takes up.
-func (d *debugInfo) oldRangeList(list [][2]uint64, u *unit, h *header, off uint64) (_ [][2]uint64, n uint64, err error) {
+func (d *debugInfo) oldRangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
 	size, before := int(u.addrSize), len(list)
 	newBase := ^uint64(0) >> (64 - 8*size)
 	n, err = d.oldRanges.scan(off, d.order, func(c *cursor) {
@@ -69,7 +80,7 @@ func (d *debugInfo) oldRangeList(list [][2]uint64, u *unit, h *header, off uint6
 			case lo == newBase:
 				base = hi
 			default:
-				list = d.appendCode(list, base+lo, base+hi)
+				list = d.appendCode(list, e, base+lo, base+hi)
 			}
 		}
 	})
@@ -93,7 +104,7 @@ const (
 
 // rangeList reads a list of .debug_rnglists, DWARF 5 section 2.17.3, and says how
 // many bytes it takes up.
-func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, off uint64) (_ [][2]uint64, n uint64, err error) {
+func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
 	size, before := int(u.addrSize), len(list)
 	var wrong error
 	n, err = d.rangeLists.scan(off, d.order, func(c *cursor) {
@@ -134,7 +145,7 @@ func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, off uint64) 
 				wrong = fmt.Errorf("list of ranges at %#x: entry of unknown kind %d", off, kind)
 				return
 			}
-			list = d.appendCode(list, lo, hi)
+			list = d.appendCode(list, e, lo, hi)
 		}
 	})
 	if err == nil {

@@ -15,7 +15,7 @@ type Location struct {
 	Function string         // demangled, as GDB prints it; "" if not known
 	Start    uint64         // run-time address where the function's contiguous code that holds the address begins; 0 if not known
 	Offset   uint64         // bytes from Start to the address
-	Entry    uint64         // run-time address where an inlined call's or a function's code is entered: the same for all its parts; 0 where neither debug information nor Go's function table says it
+	Entry    uint64         // run-time address where an inlined call's or a function's code is entered, by DW_AT_entry_pc where there is one: the same for all its parts; 0 where neither debug information nor Go's function table says it
 	File     string         // as the compiler recorded it; "" if not known
 	Line     int            // from 1; 0 if not known
 	Inline   bool           // the code was inlined into the next Location's function

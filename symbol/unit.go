@@ -48,6 +48,7 @@ type function struct {
 	at             uint64 // offset of its entry
 	callFile, line int32  // of the call, if inlined
 	end            int32  // index behind the last function inlined into this one
+	enters         uint64 // where control enters the code; no range need have it
 	ranges         [][2]uint64
 }
 
@@ -200,7 +201,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 
 // kept returns about how many bytes of memory the unit's contents take up.
 func (u *unit) kept() int {
-	const scope, typ, die, function = 24, 16, 200, 112
+	const scope, typ, die, function = 24, 16, 200, 120
 	return scope*len(u.scopes) + typ*len(u.types) + die*len(u.dies) + function*len(u.functions)
 }
 
@@ -276,7 +277,10 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 	if len(ranges) == 0 {
 		return nil
 	}
-	f := function{subprogram: s, inline: inline, at: off, ranges: ranges}
+	f := function{subprogram: s, inline: inline, at: off, enters: ranges[0][0], ranges: ranges}
+	if e.entered {
+		f.enters = e.enters
+	}
 	if inline {
 		f.callFile, f.line = e.callFile.number(), e.callLine.number()
 	}

@@ -15,5 +15,56 @@ func (s *Symbolizer) Within(modules *target.Modules, inner, outer uint64) bool {
 			return true
 		}
 	}
+	m := modules.Find(outer)
+	if m == nil {
+		return false
+	}
+	mod := s.module(m)
+	if mod.image == nil {
+		return false
+	}
+	d := mod.dwarf()
+	return d != nil && d.within(inner-mod.bias, outer-mod.bias)
+}
+
+// within reports whether the code that a call enters at the link-time address inner is inlined
+// into a call that is entered at outer, where no range need have either address.
+func (d *debugInfo) within(inner, outer uint64) (found bool) {
+	look := func(u *unit) bool {
+		d.load(u)
+		if u.split != nil {
+			u = u.split.unit
+		}
+		u.code.find(outer, func(s span) bool {
+			found = u.within(int(s.id), inner, outer)
+			return false
+		})
+		return found
+	}
+	var room [4]span
+	list, units := d.candidates(outer, room[:0])
+	for i := range list {
+		if look(units[list[i].id]) {
+			return true
+		}
+	}
+	if len(list) == 0 {
+		d.whole().find(outer, func(r span) bool { return !look(d.units[r.id]) })
+	}
+	return found
+}
+
+// within is debugInfo's, among the calls inlined into the function at index i.
+func (u *unit) within(i int, inner, outer uint64) bool {
+	in := 0 // behind the last call in one that is entered at outer
+	for j, end := i, min(int(u.functions[i].end), i+maxCalls); j < end; j++ {
+		f := &u.functions[j]
+		if j < in && f.enters == inner {
+			return true
+		}
+		if f.enters == outer {
+			in = max(in, int(f.end))
+		}
+	}
 	return false
 }

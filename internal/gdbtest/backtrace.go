@@ -26,12 +26,14 @@ type Frame struct {
 	Type       string // normal, inline, sigtramp, tailcall, dummy, arch
 	PC         uint64
 	CFA        uint64 // the frame ID's stack address; 0 if it has none
-	Code       uint64 // the frame ID's code address, the function's start; 0 if not known
+	Code       uint64 // the frame ID's code address, the function's start, an inlined call's entry PC; 0 if not known
 	Artificial int    // the frame ID's depth of inlined and tail calls; 0 for a physical frame
 	Function   string // empty if not known
 	Module     string // path of the shared library; empty for the program itself
 	File       string // empty without line information
 	Line       int
+	Debug      string // of an inlined call: the file whose debug information has it
+	GDB        int    // and the release of gdb
 	// Registers holds what gdb knows of this frame's registers, by DWARF
 	// number (RIP is 16). Note that gdb takes a register that no table
 	// mentions for unchanged: only rbx, rbp, rsp, r12 to r15 and RIP can be
@@ -58,7 +60,9 @@ func WithLimit(n int) Option { return func(p map[string]any) { p["limit"] = n } 
 // trace it. It goes on, or stays stopped, when gdb has detached.
 func Backtrace(t testing.TB, pid int, opts ...Option) []Thread {
 	t.Helper()
-	return backtrace(t, pid, opts, "-p", strconv.Itoa(pid))
+	threads := backtrace(t, pid, opts, "-p", strconv.Itoa(pid))
+	enterInlined(t, pid, threads)
+	return threads
 }
 
 // BacktraceCore returns what gdb reads of a core file of the process and of its

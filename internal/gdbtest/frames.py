@@ -56,21 +56,8 @@ def frame_id(frame):
     return [int(parts.get(key, "0"), 0) for key in ("stack", "code", "artificial")]
 
 
-def first_range(frame, entry):
-    """Where the first range of an inlined call's code begins, by the call's entry PC."""
-    pc = frame.pc() - (frame.level() > 0)
-    for block in gdb.execute("maint info blocks %#x" % pc, to_string=True).split("[(block *)")[1:]:
-        found = re.search(r"entry pc: (0x[0-9a-f]+)\n +inline function: (.*)", block)
-        if found and int(found.group(1), 16) == entry and found.group(2) == frame.function().print_name:
-            return int((re.search(r"ranges:\n +(0x[0-9a-f]+)", block) or re.search(r"(0x[0-9a-f]+)\.\.", block)).group(1), 16)
-    return entry
-
-
 def describe(frame, level, registers):
     stack, code, artificial = frame_id(frame)
-    # From gdb 16 on, the ID has the DW_AT_entry_pc of an inlined call.
-    if VERSION >= 16 and code and frame.type() == gdb.INLINE_FRAME:
-        code = first_range(frame, code)
     sal = frame.find_sal()
     record = {
         "level": level,
@@ -85,6 +72,9 @@ def describe(frame, level, registers):
     if sal.symtab is not None:
         record["file"] = sal.symtab.filename
         record["line"] = sal.line
+    if frame.type() == gdb.INLINE_FRAME:
+        record["debug"] = frame.function().symtab.objfile.filename
+        record["gdb"] = VERSION
     # Each is looked for through all frames inside this one.
     if registers and level < 100:
         record["registers"] = registers_of(frame)
