@@ -84,13 +84,13 @@ func (s *snapshot) attach(ctx context.Context, timeout time.Duration, consistent
 	defer jobcontrol.Release()
 	onOwnThread(func() {
 		defer func() { all = t.detachAll() }()
+		t.timeout = timeout
 		if !consistent {
-			err = s.inTurn(ctx, timeout)
+			err = s.inTurn(ctx)
 			return
 		}
 		s.consistent = true
 		t.prepare = func(threads int) { s.files.prepare(min(threads*usualStack, 8<<20)) }
-		t.deadline = time.Now().Add(timeout)
 		if err = t.stopAll(ctx); err == nil {
 			err = s.take()
 		}

@@ -16,9 +16,9 @@ const DefaultTimeout = time.Second
 
 // Options are wishes about an [Attach]. The zero Options serves well.
 type Options struct {
-	// Timeout bounds the time that stopping all threads may take; 0 means
-	// [DefaultTimeout]. Threads that have not stopped by then carry an error. Those that
-	// could run are waited for four times as long: they wait for a processor.
+	// Timeout bounds the time that stopping all threads may take, from when the first of them
+	// is asked to stop; 0 means [DefaultTimeout]. Threads that have not stopped by then carry
+	// an error. Those that could run are waited for four times as long: they wait for a processor.
 	//
 	// Where threads are read one after the other, it is that of each.
 	Timeout time.Duration

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	case "hold": // attaches, and stays in the middle of it
 		hookStopped = func() {
 			fmt.Println("ready")
-			select {}
+			time.Sleep(time.Hour) // select {} would be a deadlock
 		}
 		_, err := Attach(context.Background(), id, Options{Consistent: true})
 		fmt.Println(err)
@@ -89,7 +89,7 @@ func TestMain(m *testing.M) {
 	case "trace": // is the tracer, as a debugger would be
 		runtime.LockOSThread()
 		fmt.Println(errors.Join(errors.New("ready"), unix.PtraceSeize(id)))
-		time.Sleep(time.Hour) // select {} would be a deadlock
+		time.Sleep(time.Hour)
 	case "attach": // attaches, and says what came of it
 		target, err := Attach(context.Background(), id, Options{})
 		fmt.Println(err)

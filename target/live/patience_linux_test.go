@@ -3,6 +3,7 @@
 package live
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,10 +12,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A thread that could run stops as soon as it gets a processor: on a busy machine it is
-// waited for longer than one that sleeps.
-func TestRunnableIsWaitedFor(t *testing.T) {
-	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; while :; do :; done")
+// patient calls f on a tracer's thread with a seized thread of a process, which it looks at when the
+// time of all is over: the thread was asked ten seconds ago.
+func patient(t *testing.T, p *gdbtest.Process, f func(tr *tracer, x *tracee, judge func(timeout time.Duration))) {
+	t.Helper()
 	proc, err := openProc(p.PID)
 	if err != nil {
 		t.Fatal(err)
@@ -30,13 +31,71 @@ func TestRunnableIsWaitedFor(t *testing.T) {
 		}
 		defer tr.detachAll()
 		x.since = time.Now().Add(-10 * time.Second)
-		if tr.judge(x, x.since.Add(2*time.Second)); x.state != failed {
+		f(tr, x, func(timeout time.Duration) {
+			tr.timeout, x.state, x.err = timeout, seized, nil
+			tr.judge(x, time.Now().Add(-time.Second))
+		})
+	})
+}
+
+// A thread that could run stops as soon as it gets a processor: on a busy machine it is
+// waited for longer than one that sleeps.
+func TestRunnableIsWaitedFor(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; while :; do :; done")
+	patient(t, p, func(tr *tracer, x *tracee, judge func(time.Duration)) {
+		if judge(2 * time.Second); x.state != failed {
 			t.Error("it is waited for without end")
 		}
-		x.state = seized
-		if tr.judge(x, x.since.Add(8*time.Second)); x.state != seized {
+		if judge(time.Minute); x.state != seized {
 			t.Error(x.err)
 		}
 		tr.awaitOne(x)
+	})
+}
+
+// A thread that has stopped between two looks at it is not one that could not be stopped.
+func TestStoppedMeanwhile(t *testing.T) {
+	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; while :; do :; done")
+	patient(t, p, func(tr *tracer, x *tracee, judge func(time.Duration)) {
+		ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil)
+		gdbtest.Await(t, "the thread has stopped", func() bool {
+			s, err := tr.proc.status(taskFile(x.tid, ""))
+			return err == nil && s.state[:1] == "t"
+		})
+		if judge(time.Minute); x.state != seized {
+			t.Error(x.err)
+		}
+		if tr.awaitOne(x); x.state != stopped {
+			t.Errorf("state %d, %v", x.state, x.err)
+		}
+	})
+}
+
+// A thread that is seen in uninterruptible sleep may wake up at once, and fall asleep once more.
+func TestAsleepForAMoment(t *testing.T) {
+	p := start(t, "vforks.c")
+	gdbtest.Await(t, "the main thread waits for vfork", func() bool {
+		return strings.HasPrefix(field(t, p.PID, p.PID, "State"), "D")
+	})
+	patient(t, p, func(tr *tracer, x *tracee, _ func(time.Duration)) {
+		for _, c := range []struct {
+			what  string
+			since time.Duration // that it was seen asleep
+			more  string        // how often it has been asleep since
+			want  traceeState
+		}{
+			{"seen for the first time", 0, "", seized},
+			{"seen a moment ago", 0, "", seized},
+			{"seen in another sleep", time.Second, "1", seized},
+			{"seen a second ago", time.Second, "", failed},
+		} {
+			if !x.asleep.IsZero() {
+				x.asleep, x.sleeps = time.Now().Add(-c.since), x.sleeps+c.more
+			}
+			tr.timeout, x.state, x.err = time.Minute, seized, nil
+			if tr.judge(x, time.Now().Add(time.Minute)); x.state != c.want {
+				t.Errorf("%s: state %d, %v", c.what, x.state, x.err)
+			}
+		}
 	})
 }

@@ -30,7 +30,7 @@ var errReplaced = errors.New("the process has become another program")
 // longer than it takes to read it. Threads that cannot be stopped are marked failed. An
 // error says that the process cannot be traced at all, that it is no longer the same, or
 // that ctx is done.
-func (s *snapshot) inTurn(ctx context.Context, timeout time.Duration) error {
+func (s *snapshot) inTurn(ctx context.Context) error {
 	t := &s.tracer
 	t.self = unix.Gettid()
 	t.known = make(map[int]*tracee)
@@ -50,7 +50,7 @@ func (s *snapshot) inTurn(ctx context.Context, timeout time.Duration) error {
 		if len(fresh) == 0 {
 			break
 		}
-		if err = s.readInTurn(ctx, fresh, timeout); err == nil {
+		if err = s.readInTurn(ctx, fresh); err == nil {
 			tids, err = t.proc.tasks()
 		}
 	}
@@ -82,14 +82,14 @@ func (t *tracer) admit(tids []int) (fresh []*tracee) {
 // while others are waited for; asked to stop when there is room; read when it has
 // stopped; and let go at once. One that is slow to stop, perhaps because it never will,
 // is waited for beside the others, and keeps nobody from being next.
-func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time.Duration) error {
+func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 	t := &s.tracer
 	var ready, held, late []*tracee
 	var refused error
 	var lookAt, judgeAt time.Time // when the late ones are looked at next
 	settle := func(list []*tracee, judge bool) []*tracee {
 		return slices.DeleteFunc(list, func(x *tracee) bool {
-			s.poll(x, judge, timeout)
+			s.poll(x, judge)
 			if x.state != seized && x.state != detached {
 				s.stuck = append(s.stuck, x) // traced until the attach is over
 			}
@@ -158,7 +158,7 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee, timeout time
 
 // poll reads a thread if it has stopped, and lets it go. Else, if it is to be judged,
 // poll looks why it has not.
-func (s *snapshot) poll(x *tracee, judge bool, timeout time.Duration) {
+func (s *snapshot) poll(x *tracee, judge bool) {
 	is, signal := stopSignal(x.tid)
 	switch {
 	case is:
@@ -168,7 +168,7 @@ func (s *snapshot) poll(x *tracee, judge bool, timeout time.Duration) {
 			s.keep(x)
 		}
 	case judge:
-		s.tracer.judge(x, x.since.Add(timeout))
+		s.tracer.judge(x, x.since.Add(s.tracer.timeout))
 		if x.state == failed {
 			s.blockedRegisters(x)
 			s.copyStack(x)

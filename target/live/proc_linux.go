@@ -123,6 +123,7 @@ type status struct {
 	tracer int // 0: nobody, or nobody in this PID namespace
 	uid    int // real
 	flags  uint64
+	sleeps string // how often it has been asleep
 }
 
 const kernelThread = 0x00200000 // PF_KTHREAD (linux/sched.h) in status.flags
@@ -134,7 +135,7 @@ func (p *proc) status(prefix string) (s status, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.state = statusField(text, "State")
+	s.state, s.sleeps = statusField(text, "State"), statusField(text, "voluntary_ctxt_switches")
 	for key, v := range map[string]*int{"Tgid": &s.tgid, "PPid": &s.ppid, "TracerPid": &s.tracer, "Uid": &s.uid} {
 		word, _, _ := strings.Cut(statusField(text, key), "\t")
 		if *v, err = strconv.Atoi(word); err != nil {

@@ -39,7 +39,7 @@ func (f *files) retake(th *Thread, walk func()) error {
 	}
 	room := make([]byte, first+(maxSwitches-1)*firstCopy)
 	touch(room)
-	t := &tracer{proc: f.proc}
+	t := &tracer{proc: f.proc, timeout: againTimeout}
 	x := &tracee{tid: th.id, name: th.name}
 	t.tracees = []*tracee{x}
 	limit := holdLimit(th.retakes)
@@ -117,6 +117,7 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	s := newSnapshot(f.proc, f, m.spare, m.limit)
 	s.maps, s.consistent = t.maps, true
 	tr := &s.tracer
+	tr.timeout = againTimeout
 	before := t.threads // retaking is all that changes them
 	limit := holdLimit(t.retakes)
 	if s.deep = lackStacks(before); s.deep != nil {
@@ -127,7 +128,6 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	var threads []*Thread
 	h := newHold(tr, limit)
 	h.stop = func() error {
-		tr.deadline = time.Now().Add(againTimeout)
 		if err := tr.stopAll(context.Background()); err != nil {
 			return err
 		}
@@ -237,7 +237,7 @@ func (t *tracer) awaitOne(x *tracee) {
 			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 			continue
 		}
-		t.judge(x, x.since.Add(againTimeout))
+		t.judge(x, x.since.Add(t.timeout))
 		unix.Nanosleep(&wait, nil)
 		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
 	}

@@ -32,12 +32,13 @@ type tracer struct {
 	// prepare is called before the first thread is asked to stop, with how many there are.
 	prepare func(threads int)
 
+	timeout time.Duration // how long threads are waited for
 	tracees []*tracee
 	known   map[int]*tracee
 
 	mu       sync.Mutex
 	watched  []*tracee // those that are traced now, for the watch while seize may block
-	deadline time.Time
+	deadline time.Time // for all threads together, where they are stopped at one moment
 }
 
 // tracee is one thread that is or was to be stopped.
@@ -47,6 +48,8 @@ type tracee struct {
 	state  traceeState
 	signal int       // taken from it by stopping it, given back when it goes on
 	since  time.Time // before it was asked to stop
+	asleep time.Time // when it was first seen in the uninterruptible sleep that it is in
+	sleeps string    // how often it had been asleep then
 	held   time.Duration
 	regs   arch.Registers
 	copied []block // of its stack, the inner part first, and of those that handlers have interrupted
@@ -145,6 +148,7 @@ func (t *tracer) seizeNew() (added int, err error) {
 	}
 	if first {
 		t.prepare(len(fresh))
+		t.deadline = time.Now().Add(t.timeout) // nobody has been asked to stop yet
 	}
 	var refused error
 	for _, x := range fresh {
@@ -283,18 +287,26 @@ func (t *tracer) await(ctx context.Context) error {
 // judge looks why a thread has not stopped yet.
 func (t *tracer) judge(x *tracee, deadline time.Time) {
 	s, err := t.proc.status(taskFile(x.tid, ""))
-	held, again := time.Since(x.since), false
+	now, again := time.Now(), false
+	held := now.Sub(x.since)
+	if err != nil || s.state[:1] != "D" {
+		x.asleep = time.Time{}
+	} else if x.asleep.IsZero() || x.sleeps != s.sleeps { // most sleep for a moment, time and again
+		x.asleep, x.sleeps = now, s.sleeps
+	}
 	switch {
 	case t.hasEnded(x.tid):
 		x.state = gone
 	case err == nil && s.tracer != t.self:
 		x.state = gone // one that we do not trace has taken its ID in execve(2)
-	case err == nil && s.state[:1] == "D" && held > sleepGrace:
+	case !x.asleep.IsZero() && now.Sub(x.asleep) > sleepGrace:
 		x.state = failed
 		x.err = notStopped(x.tid, "it is in uninterruptible sleep (state D)"+t.where(x.tid))
-	case err == nil && s.state[:1] == "R" && held < runnable*deadline.Sub(x.since):
+	case err == nil && s.state[:1] == "t" && held < runnable*t.timeout:
+		// It has stopped since it was last looked at.
+	case err == nil && s.state[:1] == "R" && held < runnable*t.timeout:
 		again = true
-	case time.Now().After(deadline):
+	case now.After(deadline):
 		x.state = failed
 		x.err = notStopped(x.tid, fmt.Sprintf("it has not stopped within %v, its state is %s%s", held.Round(time.Millisecond), s.state, t.where(x.tid)))
 	default:

@@ -100,7 +100,7 @@ func testSignalsDelivered(t *testing.T, opts Options) {
 		}
 		return usr, rt, sum
 	}
-	const each = 500
+	each := min(500, 5*attaches(t))
 	sum := 0
 	for i := range each {
 		// Real-time signals are queued, each with a value.
@@ -233,7 +233,7 @@ func TestThreadsComeAndGo(t *testing.T) { eachWay(t, testThreadsComeAndGo) }
 
 func testThreadsComeAndGo(t *testing.T, opts Options) {
 	p := start(t, "storm.c", "8")
-	for i := range 200 {
+	for i := range min(200, attaches(t)) {
 		target, err := Attach(context.Background(), p.PID, opts)
 		if err != nil {
 			t.Fatalf("attach %d: %v", i, err)
