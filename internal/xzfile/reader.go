@@ -29,6 +29,7 @@ type reader struct {
 	f    *File
 	rest []block // that were not begun
 
+	packed   *bufio.Reader // of block
 	block    block
 	unpacked io.Reader // of block; nil before the first and behind the last
 	left     uint64    // bytes of block
@@ -81,7 +82,13 @@ func (r *reader) next() error {
 	b := r.rest[0]
 	r.rest, r.block, r.left = r.rest[1:], b, b.unpacked
 	var err error
-	r.unpacked, err = lzma.Reader2Config{DictCap: b.dictionary}.NewReader2(bufio.NewReaderSize(io.NewSectionReader(r.f.r, b.at, b.end-b.at), 64<<10))
+	packed := io.NewSectionReader(r.f.r, b.at, b.end-b.at)
+	if r.packed == nil {
+		r.packed = bufio.NewReaderSize(packed, 64<<10)
+	} else {
+		r.packed.Reset(packed) // a block may be as small as 30 bytes
+	}
+	r.unpacked, err = lzma.Reader2Config{DictCap: b.dictionary}.NewReader2(r.packed)
 	switch b.check {
 	case checkCRC32:
 		r.sum = crc32.NewIEEE()

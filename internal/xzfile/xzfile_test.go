@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// pack packs by xz.
 // pack packs data by one thread, unless args say otherwise, as is no longer usual since xz 5.6:
 // its blocks do not say how large they are.
 func pack(t testing.TB, data []byte, args ...string) []byte {
@@ -81,13 +81,16 @@ func TestUnpack(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add(pack(f, []byte("hello"), "-0"))
 	f.Add(ask(pack(f, bytes.Repeat([]byte("hello"), 100), "-0", "--block-size=100")))
+	f.Add(pack(f, bytes.Repeat([]byte("hello"), 200), "-0", "--block-size=4")) // none of which takes much
 	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := Open(bytes.NewReader(data), int64(len(data)))
-		if err != nil || x.Unpacked > 1<<20 {
-			return
-		}
-		if n, err := io.Copy(io.Discard, x.Reader()); uint64(n) > x.Unpacked || err == nil && uint64(n) != x.Unpacked {
-			t.Errorf("%d bytes, %d were told, %v", n, x.Unpacked, err)
-		}
+		bounds.Hold(t, 2<<20+512*len(data), func() {
+			x, err := Open(bytes.NewReader(data), int64(len(data)))
+			if err != nil || x.Unpacked > 1<<20 {
+				return
+			}
+			if n, err := io.Copy(io.Discard, x.Reader()); uint64(n) > x.Unpacked || err == nil && uint64(n) != x.Unpacked {
+				t.Errorf("%d bytes, %d were told, %v", n, x.Unpacked, err)
+			}
+		})
 	})
 }
