@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -123,12 +124,14 @@ func FuzzSupLink(f *testing.F) {
 	f.Add([]byte("common\x00\x12\x34\x56"))
 	f.Add([]byte("\x05\x00\x00common\x00\x02\x12\x34"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		first, err := parseAltLink(data)
-		if err == nil && (first.name == "" || len(first.id) < 4) {
-			t.Errorf("%+v", first)
-		}
-		if l, supplementary, err := parseDebugSup(data, binary.LittleEndian); err == nil && (l.name == "" && !supplementary || len(l.id) < 4) {
-			t.Errorf("%+v", l)
-		}
+		bounds.Hold(t, 4<<10+8*len(data), func() {
+			first, err := parseAltLink(data)
+			if err == nil && (first.name == "" || len(first.id) < 4) {
+				t.Errorf("%+v", first)
+			}
+			if l, supplementary, err := parseDebugSup(data, binary.LittleEndian); err == nil && (l.name == "" && !supplementary || len(l.id) < 4) {
+				t.Errorf("%+v", l)
+			}
+		})
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // Of names only what can be shown reaches clients; what is a value, and all else, is as it was.
@@ -32,7 +34,8 @@ func FuzzShown(f *testing.F) {
 	f.Add(`{"file":"a\u001b[2J\nb","value":["a\u001b"],"error":"x\ny\u0007"}`)
 	f.Add(`[{"name":"\u009b\ud83d\ude00","n":1.5e3,"x":null},"\\\"\t"]`)
 	f.Fuzz(func(t *testing.T, doc string) {
-		got := string(shown([]byte(doc)))
+		var got string
+		bounds.Hold(t, 4<<10+256*len(doc), func() { got = string(shown([]byte(doc))) })
 		if !json.Valid([]byte(doc)) {
 			return
 		}

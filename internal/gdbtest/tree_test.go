@@ -62,10 +62,21 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// tests reads the module's files with tests, and returns what look finds, each by the line.
+// tests returns what look finds in the module's files with tests, each by the line.
 func tests(t *testing.T, look func(*ast.File) map[token.Pos]string) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
+	module(t, func(name string, set *token.FileSet, file *ast.File) {
+		for at, what := range look(file) {
+			all[name] = append(all[name], fmt.Sprintf("%d: %s", set.Position(at).Line, what))
+		}
+	})
+	return all
+}
+
+// module reads the module's files with tests.
+func module(t *testing.T, each func(name string, set *token.FileSet, file *ast.File)) {
+	t.Helper()
 	root, files := filepath.Dir(Testdata(t)), 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -87,16 +98,13 @@ func tests(t *testing.T, look func(*ast.File) map[token.Pos]string) map[string][
 		}
 		if imports(file, "testing") {
 			files++
-			for at, what := range look(file) {
-				all[name] = append(all[name], fmt.Sprintf("%d: %s", set.Position(at).Line, what))
-			}
+			each(name, set, file)
 		}
 		return nil
 	})
 	if err != nil || files < 300 {
 		t.Errorf("%d files, %v", files, err)
 	}
-	return all
 }
 
 // TestSilent shows what TestOneSkip finds.

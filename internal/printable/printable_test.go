@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 func TestEscape(t *testing.T) {
@@ -113,34 +115,38 @@ func FuzzPrintable(f *testing.F) {
 	f.Add("ev\x1b]0;OWNED\a\x1b[2J\nfakeline ", 1)
 	f.Add("\u009b\u202e\u2028\ufeff\xff\xe2\x80…\U000e0001", 2)
 	f.Fuzz(func(t *testing.T, text string, size int) {
-		seen := func(shown string, layout string) {
-			if !utf8.ValidString(shown) || strings.ContainsFunc(shown, func(r rune) bool { return !unicode.IsGraphic(r) && !strings.ContainsRune(layout, r) }) {
-				t.Fatalf("%q is shown as %q", text, shown)
-			}
-		}
-		line := Escape(text)
-		seen(line, "")
-		size = max(1, size%9)
-		all := written(text, size, false)
-		seen(all, "\n\t")
-		if whole := written(text, len(text)+1, false); all != whole {
-			t.Fatalf("%q in pieces of %d: %q, in one %q", text, size, all, whole)
-		}
-		if got := strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(all); got != line {
-			t.Fatalf("%q: %q, on one line %q", text, got, line)
-		}
-		if Escape(line) != line {
-			t.Fatalf("%q: %q is not what %q is", text, Escape(line), line)
-		}
-		doc, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back string
-		if err := json.Unmarshal([]byte(written(string(doc), size, true)), &back); err != nil || back != strings.ToValidUTF8(text, "\ufffd") && utf8.ValidString(text) {
-			t.Fatalf("%q in JSON: %q, %v", text, back, err)
-		}
+		bounds.Hold(t, 64<<10+512*len(text), func() { checkShown(t, text, size) })
 	})
+}
+
+func checkShown(t *testing.T, text string, size int) {
+	seen := func(shown string, layout string) {
+		if !utf8.ValidString(shown) || strings.ContainsFunc(shown, func(r rune) bool { return !unicode.IsGraphic(r) && !strings.ContainsRune(layout, r) }) {
+			t.Fatalf("%q is shown as %q", text, shown)
+		}
+	}
+	line := Escape(text)
+	seen(line, "")
+	size = max(1, size%9)
+	all := written(text, size, false)
+	seen(all, "\n\t")
+	if whole := written(text, len(text)+1, false); all != whole {
+		t.Fatalf("%q in pieces of %d: %q, in one %q", text, size, all, whole)
+	}
+	if got := strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(all); got != line {
+		t.Fatalf("%q: %q, on one line %q", text, got, line)
+	}
+	if Escape(line) != line {
+		t.Fatalf("%q: %q is not what %q is", text, Escape(line), line)
+	}
+	doc, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back string
+	if err := json.Unmarshal([]byte(written(string(doc), size, true)), &back); err != nil || back != strings.ToValidUTF8(text, "\ufffd") && utf8.ValidString(text) {
+		t.Fatalf("%q in JSON: %q, %v", text, back, err)
+	}
 }
 
 // Text that needs nothing is not copied.

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // ace is an nfsace4 (RFC 7530, section 6.2.1) in XDR (RFC 4506).
@@ -61,7 +63,9 @@ func FuzzACL(f *testing.F) {
 	f.Add(nfs4(ace(0, 0, 2, "EVERYONE@")))
 	f.Add([]byte{2, 0, 0, 0, 2, 0, 7, 0, 1, 0, 0, 0, 0x10, 0, 5, 0, 255, 255, 255, 255})
 	f.Fuzz(func(t *testing.T, acl []byte) {
-		posixWriters("/file", acl, 0)
-		nfs4Writers("/file", acl, 0)
+		bounds.Hold(t, 64<<10+64*len(acl), func() {
+			posixWriters("/file", acl, 0)
+			nfs4Writers("/file", acl, 0)
+		})
 	})
 }
