@@ -75,14 +75,14 @@ func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
 
 // take is spend for bytes of memory that are kept.
 func (d *debugInfo) take(n int) error {
-	if d.spend(&d.room.left, uint64(n)) != nil || !d.room.of.Keep(int64(n)) {
+	if d.spend(&d.room.left, uint64(n)) != nil || !d.room.keep(int64(n)) {
 		return errTooMuch
 	}
 	return nil
 }
 
-// openDWARF opens the DWARF of from, which describes the code of module.
-func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
+// openDWARF opens the DWARF of from, which describes the code of module, as a part of kept.
+func openDWARF(from, module *target.Image, kept *sharedInfo) (d *debugInfo, err error) {
 	d = &debugInfo{
 		order: from.Order,
 
@@ -90,7 +90,7 @@ func openDWARF(from, module *target.Image) (d *debugInfo, err error) {
 
 		tables: make(map[abbrevKey]*abbrevs),
 		lines:  make(map[uint64]*lineTable),
-		room:   roomFor(from),
+		room:   roomFor(from, kept),
 	}
 	const together = 8 << 10 // small things that lie side by side are read at once
 	for _, s := range []struct {

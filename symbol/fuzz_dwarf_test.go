@@ -116,22 +116,23 @@ func (f *fuzzed) open(t testing.TB) (*Symbolizer, *target.Modules) {
 	s := New(Options{DebugDirs: []string{}})
 	mod := s.module(m)
 	if f.splits != nil || f.supplement != nil {
-		mod.infoRead.Do(func() {
-			d, err := openDWARF(f.image, f.image)
+		mod.infoFound.Do(func() {
+			x := newSharedInfo(mod, f.image)
+			d, err := openDWARF(f.image, f.image, x)
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.warn = func(err error) { mod.warn("%w", err) }
+			d.warn = x.warn
 			if f.splits != nil {
 				d.splits = f.splits(mod)
 			}
 			if f.supplement != nil {
-				if shared, err := openDWARF(f.supplement, f.image); err == nil {
+				if shared, err := openDWARF(f.supplement, f.image, x); err == nil {
 					shared.code, shared.warn = nil, d.warn
 					d.supplement = func() *debugInfo { return shared }
 				}
 			}
-			mod.info = d
+			x.opened, x.info, mod.info = true, d, x
 		})
 	}
 	return s, target.NewModules([]*target.Module{m}, nil)
@@ -247,7 +248,7 @@ func FuzzSplit(f *testing.F) {
 		image := openImage(t, file.Bytes())
 		in := fuzzed{size: 0x140, image: main, splits: func(mod *module) func(name, dir string, id uint64) iter.Seq[*splitFile] {
 			if len(index) > 0 {
-				p, err := openPackage("/hostile.dwp", image)
+				p, err := openPackage("/hostile.dwp", image, mod.splits.kept)
 				return func(_, _ string, id uint64) iter.Seq[*splitFile] {
 					return func(yield func(*splitFile) bool) {
 						if err == nil {
@@ -258,7 +259,7 @@ func FuzzSplit(f *testing.F) {
 					}
 				}
 			}
-			one, err := openSplitFile(image)
+			one, err := openSplitFile(image, mod.splits.kept)
 			return func(string, string, uint64) iter.Seq[*splitFile] {
 				return func(yield func(*splitFile) bool) {
 					if err == nil {

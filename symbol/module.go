@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -31,8 +32,11 @@ type module struct {
 	namesSize atomic.Int64      // bytes, also of those that are not kept
 	stubs     *stubs
 
-	infoRead sync.Once
-	info     *debugInfo // nil if there is no DWARF
+	infoFound sync.Once
+	info      *sharedInfo // nil if there is no DWARF
+
+	othersMu sync.Mutex
+	others   map[regular.At]*target.Image // files with more of the DWARF
 
 	goRead  sync.Once
 	goTable *gopclntab.Table // nil if it is not Go's
@@ -105,8 +109,8 @@ func hasSection(im *target.Image, t elf.SectionType, name string) bool {
 func (mod *module) locate(pc uint64) []Location {
 	addr := pc - mod.bias
 	var at place
-	if d := mod.dwarf(); d != nil {
-		chain := d.find(addr, &at)
+	if x := mod.dwarf(); x != nil {
+		chain := x.find(addr, &at)
 		if len(chain) > 0 {
 			for i := range chain {
 				chain[i].Module = mod.m
@@ -180,11 +184,11 @@ func (mod *module) readNames() {
 }
 
 // dwarf returns the module's DWARF, nil if it has none.
-func (mod *module) dwarf() *debugInfo {
+func (mod *module) dwarf() *sharedInfo {
 	if mod.s.opts.SymbolsOnly {
 		return nil
 	}
-	mod.infoRead.Do(func() {
+	mod.infoFound.Do(func() {
 		from := mod.image
 		if !hasDWARF(from) {
 			from = mod.debug
@@ -193,7 +197,7 @@ func (mod *module) dwarf() *debugInfo {
 			return
 		}
 		// Modules of one file share it, and the first of them has the warnings.
-		mod.info = mod.image.Memo(infoKey{mod.s, from}, func() any { return mod.openInfo(from) }).(*debugInfo)
+		mod.info = mod.image.Memo(infoKey{mod.s, from}, func() any { return newSharedInfo(mod, from) }).(*sharedInfo)
 	})
 	return mod.info
 }
@@ -205,14 +209,14 @@ type infoKey struct {
 }
 
 // openInfo opens the DWARF of a file for the module's code.
-func (mod *module) openInfo(from *target.Image) *debugInfo {
-	d, err := openDWARF(from, mod.image)
+func (mod *module) openInfo(x *sharedInfo) *debugInfo {
+	d, err := openDWARF(x.from, mod.image, x)
 	if err != nil {
 		mod.warn("%s: %w", mod.m.Path, err)
 		return nil
 	}
-	d.warn = func(err error) { mod.warn("%s: %w", mod.m.Path, err) }
+	d.warn = x.warn
 	d.splits = mod.splits.find
-	d.supplement = sync.OnceValue(func() *debugInfo { return mod.findSupplement(from) })
+	d.supplement = sync.OnceValue(func() *debugInfo { return mod.findSupplement(x) })
 	return d
 }

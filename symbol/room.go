@@ -11,11 +11,12 @@ import (
 type room struct {
 	left atomic.Int64
 	of   *target.Image
+	kept *sharedInfo // that it is taken for
 }
 
-func roomFor(im *target.Image) *room {
+func roomFor(im *target.Image, kept *sharedInfo) *room {
 	const small, times = 16 << 20, 16
-	r := &room{of: im}
+	r := &room{of: im, kept: kept}
 	r.left.Store(small + times*im.There())
 	return r
 }
@@ -26,11 +27,20 @@ func (r *room) fits(n int64) bool {
 		return true
 	}
 	if r.left.Add(-n) >= 0 {
-		if r.of.Keep(n) {
+		if r.keep(n) {
 			return true
 		}
 	}
 	r.left.Add(n)
+	return false
+}
+
+// keep takes n bytes of what all files have together.
+func (r *room) keep(n int64) bool {
+	if r.kept.spare.Keep(n) {
+		return true
+	}
+	r.kept.short.Store(true)
 	return false
 }
 

@@ -3,6 +3,7 @@ package symbol
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"iter"
 	"path/filepath"
@@ -15,7 +16,8 @@ import (
 
 // splitFiles finds the files of a module's split DWARF, and keeps what was opened.
 type splitFiles struct {
-	mod *module
+	mod  *module
+	kept *sharedInfo // that what is read of them is a part of
 
 	packagesRead sync.Once
 	packages     []*splitPackage
@@ -27,10 +29,14 @@ type splitFiles struct {
 
 // missingSplits are the units whose split DWARF was not found.
 type missingSplits struct {
-	count int
+	units map[missingUnit]bool
+	seed  maphash.Seed
 	name  string // the first unit's file
 	why   error
 }
+
+// missingUnit is a unit by its ID, and by a hash of its file's name: old ones may have no ID.
+type missingUnit struct{ id, name uint64 }
 
 // find returns the files that may have the rest of a unit, most likely first. What the caller does
 // not stop at is of another build.
@@ -56,14 +62,19 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 				err = fmt.Errorf("%s: %w", path, failed)
 			}
 		}
+		if s.kept.short.Load() {
+			return // it may be there
+		}
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.missing.count++; s.missing.count == 1 {
+		if len(s.missing.units) == 0 {
 			s.missing.name, s.missing.why = name, err
-			if !filepath.IsAbs(name) {
-				s.missing.name = filepath.Join(dir, name)
-			}
+			s.missing.units, s.missing.seed = make(map[missingUnit]bool), maphash.MakeSeed()
 		}
+		s.missing.units[missingUnit{id, maphash.String(s.missing.seed, name)}] = true
 	}
 }
 
@@ -106,14 +117,26 @@ func (s *splitFiles) open(at regular.At) (f *splitFile, err error) {
 	}
 	im, err := s.mod.openOther(at)
 	if err == nil {
-		f, err = openSplitFile(im)
+		f, err = openSplitFile(im, s.kept)
 	}
 	s.opened[at] = f
 	return f, err
 }
 
-// openOther opens a file with DWARF of the module.
+// forget lets go of what was read of the files.
+func (s *splitFiles) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.packagesRead, s.packages, s.opened = sync.Once{}, nil, nil
+}
+
+// openOther opens a file with DWARF of the module, once.
 func (mod *module) openOther(at regular.At) (*target.Image, error) {
+	mod.othersMu.Lock()
+	defer mod.othersMu.Unlock()
+	if im := mod.others[at]; im != nil {
+		return im, nil
+	}
 	im, file, err := target.OpenFileIn(at.Root, at.Path)
 	if err != nil {
 		return nil, err
@@ -124,14 +147,18 @@ func (mod *module) openOther(at regular.At) (*target.Image, error) {
 	}
 	mod.s.keep(file)
 	im.Join(mod.image)
+	if mod.others == nil {
+		mod.others = make(map[regular.At]*target.Image)
+	}
+	mod.others[at] = im
 	return im, nil
 }
 
-// openSplitFile opens the sections of split DWARF.
-func openSplitFile(im *target.Image) (*splitFile, error) {
+// openSplitFile opens the sections of split DWARF, as a part of kept.
+func openSplitFile(im *target.Image, kept *sharedInfo) (*splitFile, error) {
 	f := &splitFile{}
 	const together = 8 << 10 // as openDWARF has it
-	f.room = roomFor(im)
+	f.room = roomFor(im, kept)
 	for _, s := range []struct {
 		section **section
 		name    string
@@ -161,12 +188,12 @@ func (s *splitFiles) warning() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := &s.missing
-	if m.count == 0 {
+	if len(m.units) == 0 {
 		return nil
 	}
 	more := ""
-	if m.count > 1 {
-		more = fmt.Sprintf(" and %d more", m.count-1)
+	if len(m.units) > 1 {
+		more = fmt.Sprintf(" and %d more", len(m.units)-1)
 	}
 	why := m.why
 	if errors.Is(why, fs.ErrNotExist) {

@@ -62,7 +62,7 @@ func (s *splitFiles) openPackages() {
 		im, err := mod.openOther(at)
 		var p *splitPackage
 		if err == nil {
-			p, err = openPackage(im.Path, im)
+			p, err = openPackage(im.Path, im, s.kept)
 		}
 		switch {
 		case err == nil:
@@ -73,8 +73,8 @@ func (s *splitFiles) openPackages() {
 	}
 }
 
-func openPackage(path string, im *target.Image) (*splitPackage, error) {
-	f, err := openSplitFile(im)
+func openPackage(path string, im *target.Image, kept *sharedInfo) (*splitPackage, error) {
+	f, err := openSplitFile(im, kept)
 	if err != nil {
 		return nil, err
 	}

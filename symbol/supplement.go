@@ -76,7 +76,8 @@ func parseDebugSup(data []byte, order binary.ByteOrder) (l supLink, supplementar
 
 // findSupplement opens the DWARF that a file of the module's shares with others; nil if there is
 // none, or it is missing, of which the user is told.
-func (mod *module) findSupplement(from *target.Image) *debugInfo {
+func (mod *module) findSupplement(x *sharedInfo) *debugInfo {
+	from := x.from
 	link, err := readSupLink(from)
 	if err != nil {
 		mod.warn("%s: %w", mod.m.Path, err)
@@ -92,11 +93,11 @@ func (mod *module) findSupplement(from *target.Image) *debugInfo {
 		}
 		var d *debugInfo
 		if err == nil {
-			d, err = openDWARF(im, mod.image)
+			d, err = openDWARF(im, mod.image, x)
 		}
 		if err == nil {
 			d.code = nil // it has no addresses
-			d.warn = func(err error) { mod.warn("%s: %s: %w", mod.m.Path, name, err) }
+			d.warn = func(err error) { x.warn(fmt.Errorf("%s: %w", name, err)) }
 			return d
 		}
 		if !errors.Is(err, fs.ErrNotExist) {

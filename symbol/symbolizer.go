@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/sfwalk/sfwalk/target"
@@ -51,6 +52,8 @@ type Options struct {
 // lives as long as the module. It is safe for concurrent use.
 type Symbolizer struct {
 	opts Options
+
+	together sync.RWMutex // who reads DWARF beside others has it for reading
 
 	mu    sync.Mutex
 	files []io.Closer // separate debug files
@@ -113,9 +116,19 @@ func (s *Symbolizer) Warnings(m *target.Module) []error {
 		return nil
 	}
 	mod := s.module(m)
+	var x *sharedInfo
+	if mod.image != nil {
+		x = mod.dwarf()
+	}
 	mod.mu.Lock()
 	defer mod.mu.Unlock()
 	list := append([]error(nil), mod.warnings...)
+	if x != nil && x.mod == mod {
+		for _, err := range x.warnings {
+			list = append(list, fmt.Errorf("%s: %w", m.Path, err))
+		}
+		list = list[:min(len(list), maxWarnings)]
+	}
 	if err := mod.splits.warning(); err != nil {
 		list = append(list, err)
 	}
@@ -141,7 +154,9 @@ const maxWarnings = 32
 func (mod *module) warn(format string, args ...any) {
 	mod.mu.Lock()
 	defer mod.mu.Unlock()
-	if len(mod.warnings) < maxWarnings {
-		mod.warnings = append(mod.warnings, fmt.Errorf(format, args...))
+	err := fmt.Errorf(format, args...)
+	known := slices.ContainsFunc(mod.warnings, func(w error) bool { return w.Error() == err.Error() }) // what is read again warns again
+	if !known && len(mod.warnings) < maxWarnings {
+		mod.warnings = append(mod.warnings, err)
 	}
 }

@@ -117,7 +117,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 	if err != nil {
 		return err
 	}
-	if n := int64(len(data)); d.info.compressed() && n <= d.room.left.Load()/2 && d.room.of.Keep(max(n-d.recent.room, 0)) {
+	if n := int64(len(data)); d.info.compressed() && n <= d.room.left.Load()/2 && d.room.keep(max(n-d.recent.room, 0)) {
 		d.recent.unit, d.recent.data, d.recent.room = u, data, max(n, d.recent.room)
 	}
 	c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: u.end}

@@ -7,19 +7,21 @@ import (
 )
 
 // A small file can expand to a large one, and a process can map hundreds of them. So what is kept
-// of what all its files expand to has a bound, which grows with what they really have on disk.
+// of what all its files expand to has a bound. Where that is reached, what was made of other files
+// and can be made again gives way; see [Spare].
 
 const (
-	// usualRoom is how many bytes may be kept, whatever the files are; firstRoom how many more for
-	// each byte that is there of them, up to firstFiles bytes, and lastRoom for each that is behind
-	// that. Libraries of C++ with compressed debug information, each of which is on a stack, take
-	// up eight times what they are; a process with many of them has few on its stacks.
-	usualRoom  = 64 << 20
-	firstRoom  = 8
-	firstFiles = 32 << 20
-	lastRoom   = 1
+	// usualRoom is how many bytes may be kept, whatever the files are; largestRoom how many more for
+	// each byte that is there of the largest file, up to largestFile bytes: libraries of C++ with
+	// compressed debug information, read to the end, take up eight times what they are. lastRoom is
+	// how many for each byte of all files behind the first usualFiles.
+	usualRoom   = 80 << 20
+	largestRoom = 8
+	largestFile = 32 << 20
+	lastRoom    = 1
+	usualFiles  = 128 << 20
 	// usualWork and timesWork are so many bytes that may be unpacked, whether they are kept or not.
-	usualWork, timesWork = 512 << 20, 8
+	usualWork, timesWork = 1 << 30, 8
 	// unpackedTimes is how much what is made of a section takes up, with the section.
 	unpackedTimes = 3
 )
@@ -30,21 +32,38 @@ var ErrRoom = errors.New("all files of the process together expand to too much: 
 // room is how much memory may be kept of what the images of one target expand to. Its zero value
 // has room for no image yet.
 type room struct {
-	once       sync.Once
-	there      atomic.Int64 // bytes of all files
 	kept, work atomic.Int64 // bytes that are left
+
+	mu      sync.Mutex
+	there   int64 // bytes of all files
+	largest int64 // bytes of the largest
+	granted int64 // bytes that kept began with
+	spares  spares
 }
 
 // grant makes room for what a file of that many bytes may honestly expand to.
 func (r *room) grant(there int64) {
-	r.once.Do(func() {
-		r.kept.Add(usualRoom)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.granted == 0 {
 		r.work.Add(usualWork)
-	})
-	all := r.there.Add(there)
-	first := min(all, firstFiles) - min(all-there, firstFiles)
-	r.kept.Add(firstRoom*first + lastRoom*(there-first))
+	}
+	r.there += there
+	r.largest = max(r.largest, min(there, largestFile))
+	all := usualRoom + largestRoom*r.largest + lastRoom*max(r.there-usualFiles, 0)
+	r.kept.Add(all - r.granted)
+	r.granted = all
 	r.work.Add(timesWork * there)
+}
+
+// keep takes n bytes of the room, for which spares give way if need be.
+func (r *room) keep(n int64) bool {
+	for !take(&r.kept, n) {
+		if !r.giveWay() {
+			return false
+		}
+	}
+	return true
 }
 
 // houses has modules' images share the room.
@@ -79,7 +98,15 @@ func (im *Image) join(r *room) {
 }
 
 // Keep reports whether n bytes of what the image expands to may be kept, and counts them if so.
-func (im *Image) Keep(n int64) bool { return im.room == nil || take(&im.room.kept, n) }
+// Others' [Spare] may give way to them.
+func (im *Image) Keep(n int64) bool { return im.room == nil || im.room.keep(n) }
+
+// Release says that n bytes that [Image.Keep] has counted are kept no more.
+func (im *Image) Release(n int64) {
+	if im.room != nil {
+		im.room.kept.Add(n)
+	}
+}
 
 // Unpack reports whether n bytes of the image may be unpacked, and counts them if so.
 func (im *Image) Unpack(n int64) bool { return im.room == nil || take(&im.room.work, n) }

@@ -2,34 +2,81 @@ package target
 
 import "testing"
 
-// What files expand to is kept as far as all of one target have room, which each adds to by what
-// there is of it on disk; memory that is mapped adds none. Who belongs to no target has no bound.
-func TestRoom(t *testing.T) {
-	const mb = 1 << 20
+// roomy opens the modules of a target with files of some sizes.
+func roomy(images ...*Image) {
 	var list []*Module
-	images := []*Image{{there: mb}, {there: mb}, {there: 1 << 40, inMemory: true}}
 	for _, im := range images {
 		list = append(list, NewModule("", []Mapping{{Hi: 1}}, func() (*Image, error) { return im, nil }))
 	}
 	NewModules(list, nil)
-	open := func(i int) *Image {
-		list[i].Image()
-		return images[i]
+	for _, m := range list {
+		m.Image()
 	}
-	one := open(0)
-	if !one.Keep(usualRoom+firstRoom*mb) || one.Keep(1) || !one.Unpack(usualWork+timesWork*mb) || one.Unpack(1) {
-		t.Error("one file has not the room that it should have")
+}
+
+// What files expand to is kept as far as all of one target have room, whose size is by the largest
+// file, and by what there is of all behind the first usualFiles bytes; memory that is mapped adds none.
+// Who belongs to no target has no bound.
+func TestRoom(t *testing.T) {
+	const mb = 1 << 20
+	one, two, memory := &Image{there: mb}, &Image{there: mb}, &Image{there: 1 << 40, inMemory: true}
+	roomy(one, two, memory)
+	const all = usualRoom + largestRoom*mb
+	if !one.Keep(all-2) || two.Keep(3) || !two.Keep(2) || memory.Keep(1) || one.Keep(1) {
+		t.Error("files of one size have not the room that they should have")
 	}
-	if open(2).Keep(1) {
-		t.Error("memory makes room")
+	if two.Release(2); !one.Keep(2) {
+		t.Error("what is released does not make room")
 	}
-	debug := &Image{there: mb}
+	if one.Unpack(usualWork+2*timesWork*mb+1) || !memory.Unpack(usualWork+2*timesWork*mb) || one.Unpack(1) {
+		t.Error("not as much may be unpacked as should be")
+	}
+	debug := &Image{there: 4 * mb}
 	debug.Join(one)
 	debug.Join(one) // counts once
-	if two := open(1); two.Keep(2*firstRoom*mb+1) || !two.Keep(firstRoom*mb) || !debug.Keep(firstRoom*mb) || one.Keep(1) {
-		t.Error("another file, and one that belongs to it, have not the room that they should have")
+	if one.Keep(3*largestRoom*mb+1) || !debug.Keep(3*largestRoom*mb) {
+		t.Error("a larger file, which belongs to another, has not the room that it should have")
+	}
+	large := &Image{there: usualFiles}
+	large.Join(one)
+	if more := largestRoom*(largestFile-4*mb) + int64(lastRoom*6*mb); one.Keep(more+1) || !large.Keep(more) {
+		t.Error("a large file has not the room that it should have")
 	}
 	if alone := (&Image{}); !alone.Keep(1<<40) || !alone.Unpack(1<<40) {
 		t.Error("an image of no target has a bound")
+	}
+}
+
+// What can be made again gives way, what was used longest ago first, unless it is in use; to make it
+// again is work.
+func TestSpare(t *testing.T) {
+	im := &Image{there: 1}
+	roomy(im)
+	const half = usualRoom / 2
+	var dropped string
+	spare := func(name string) *Spare { return im.Spare(func() { dropped += name }) }
+	a, b, c := spare("a"), spare("b"), spare("c")
+	keep := func(s *Spare, n int64) bool {
+		s.Use()
+		defer s.Done()
+		return s.Again() && s.Keep(n)
+	}
+	if !keep(a, half) || !keep(b, half-100) || !keep(a, 1) || !keep(c, 1000) || dropped != "b" {
+		t.Errorf("dropped %q, want b", dropped)
+	}
+	b.Use()
+	if !b.Again() || !b.Keep(half) || dropped != "ba" {
+		t.Errorf("dropped %q, want b and a", dropped)
+	}
+	if b.Keep(half+100) || dropped != "bac" || !im.Keep(half) || im.Keep(half) {
+		t.Errorf("dropped %q; what is in use does not give way", dropped)
+	}
+	b.Done()
+	if !im.Keep(half) || dropped != "bacb" {
+		t.Errorf("dropped %q, want b at last", dropped)
+	}
+	im.Release(2 * half)
+	if !im.Unpack(usualWork+timesWork-half+100-half) || a.Again() || !c.Again() {
+		t.Error("to make something again is no work")
 	}
 }

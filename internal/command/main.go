@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -55,6 +57,7 @@ type usageError struct{ error }
 // that can.
 func Main(args []string, host Host, delve Delve) int {
 	collectLate()
+	collectInTime()
 	if host != nil {
 		os.Unsetenv(becoming) // it has come to that
 	}
@@ -90,14 +93,48 @@ var collectOften = sync.OnceFunc(func() {
 
 var collectingOften atomic.Bool
 
+const (
+	// usualMemory is how much memory is to be in use, bytes, unless more than usualLive is in use
+	// that is no garbage: the usual pace of collection would let half of the memory be garbage.
+	usualMemory = 190 << 20
+	usualLive   = 150 << 20
+)
+
+// memoryLimit is usualMemory, or what is set by collectBefore.
+var memoryLimit atomic.Int64
+
+// collectInTime has garbage collected before usualMemory is in use.
+func collectInTime() {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	memoryLimit.Store(usualMemory)
+	judgeMemory(struct{}{})
+}
+
+// judgeMemory sets the limit of memory, and does so again after each collection.
+func judgeMemory(struct{}) {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	limit := memoryLimit.Load()
+	if limit == usualMemory && sample[0].Value.Uint64() > usualLive {
+		limit = math.MaxInt64
+	}
+	debug.SetMemoryLimit(limit)
+	runtime.AddCleanup(new(*int), judgeMemory, struct{}{})
+}
+
 // collectBefore has garbage collected before so many bytes of memory are in use, until restore
 // is called.
 func collectBefore(limit int64) (restore func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	before := debug.SetMemoryLimit(limit)
-	return func() { debug.SetMemoryLimit(before) }
+	before, was := memoryLimit.Swap(limit), debug.SetMemoryLimit(limit)
+	return func() {
+		memoryLimit.Store(before)
+		debug.SetMemoryLimit(was)
+	}
 }
 
 func run(args []string, host Host, delve Delve) int {

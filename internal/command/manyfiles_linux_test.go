@@ -77,7 +77,7 @@ func withSymbols(t *testing.T, path string, n int) string {
 // TestManyFiles: files of less than 1 MB that expand to the most that one may do not take up so
 // much for each of them. The stack goes through all, and the user is told what is left out.
 func TestManyFiles(t *testing.T) {
-	const n, most = 40, 600 << 10 // KiB, for files of 32 MB
+	const n, most = 40, 256 << 10 // KiB
 	program := gdbtest.Build(t, "libraries.c", "-O1")
 	library := gdbtest.Build(t, "hop.c", "-g", "-O1", "-shared", "-fPIC")
 	bare := gdbtest.Build(t, "hop.c", "-O1", "-shared", "-fPIC")
