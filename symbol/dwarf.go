@@ -3,7 +3,6 @@ package symbol
 import (
 	"debug/elf"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -63,7 +62,16 @@ type debugInfo struct {
 	room *room
 }
 
-var errTooMuch = errors.New("DWARF refers to the same data too often, or that of all files together takes up too much memory: the rest is left out")
+// errTooMuch is a [target.ErrRoom], too.
+var errTooMuch error = tooMuch{}
+
+type tooMuch struct{}
+
+func (tooMuch) Error() string {
+	return "DWARF refers to the same data too often, or that of all files together takes up too much memory: the rest is left out"
+}
+
+func (tooMuch) Is(err error) bool { return err == target.ErrRoom }
 
 // spend takes n from what is left of something.
 func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {

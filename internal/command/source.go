@@ -105,6 +105,7 @@ func walk(s *source, flags *walkFlags) error {
 func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	warnings := s.warnings()
 	modules := s.Modules()
+	var short leftOut
 	for _, m := range append(slices.Clip(modules.All()), modules.Registered().Objects...) {
 		if !m.Opened() {
 			continue // no frame is in it
@@ -113,8 +114,11 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 			continue // the target has said why it cannot be opened
 		}
 		for _, err := range symbols.Warnings(m) {
-			warnings = append(warnings, err.Error())
+			if !short.add(m.Path, err) {
+				warnings = append(warnings, err.Error())
+			}
 		}
 	}
+	warnings = append(warnings, short.warnings(flags.explain)...)
 	return append(warnings, flags.warnings()...)
 }

@@ -1,0 +1,39 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Many files that something is left out of are one warning, which names the first; few are as they are.
+func TestLeftOut(t *testing.T) {
+	var l leftOut
+	var each []string
+	for i := range 3 {
+		for _, what := range []string{"symbols", "lines"} {
+			err := fmt.Errorf("l%d.so: %s: %w", i, what, target.ErrRoom)
+			each = append(each, err.Error())
+			if !l.add(fmt.Sprintf("l%d.so", i), err) {
+				t.Fatal("it is of this kind")
+			}
+		}
+	}
+	if l.add("l3.so", errors.New("l3.so: no symbols")) {
+		t.Error("another warning is taken for one of this kind")
+	}
+	if got := l.warnings(false); !slices.Equal(got, each) {
+		t.Errorf("of few files: %q", got)
+	}
+	l.add("l3.so", target.ErrRoom)
+	want := "l0.so, l1.so, l2.so and 1 more files expand to too much, each or all together: of these, names and lines are missing, or come from other tables; --explain lists all (7 warnings)"
+	if got := l.warnings(false); len(got) != 1 || got[0] != want {
+		t.Errorf("of many files: %q", got)
+	}
+	if got := l.warnings(true); len(got) != 7 {
+		t.Errorf("all that are asked for: %q", got)
+	}
+}
