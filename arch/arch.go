@@ -83,6 +83,10 @@ type Arch struct {
 	// returns, and pc is in it. code has what surrounds them, from address start on. Keeps
 	// returns how many instructions it has followed, too.
 	Keeps func(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int)
+	// LoadsSP reports whether straight code loads the stack pointer from the stack that it points
+	// to, behind calls if there are some: it goes back to a stack that it has left. [MaxLoadSP]
+	// bytes are enough. It is nil where every function does so.
+	LoadsSP func(code []byte) bool
 	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
 	// at it, of those that tear the frame down, with nothing ahead but more of them, what
 	// does not matter, and the return or a tail call. code holds the function's bytes from
@@ -129,6 +133,9 @@ const MaxKept = 19
 // MaxCall is the length in bytes of the longest call instruction of any
 // architecture.
 const MaxCall = 8
+
+// MaxLoadSP is how many bytes of code [Arch.LoadsSP] looks at, at most.
+const MaxLoadSP = 32
 
 // Exits are the ways in which code can leave its function; none, where it ends in a trap, in
 // a loop or in a call that does not return.

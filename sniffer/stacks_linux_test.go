@@ -14,13 +14,17 @@ import (
 // leads to a stack that lies further in.
 func TestChangedStacks(t *testing.T) {
 	for _, b := range []struct {
-		name  string
-		flags []string
-	}{{"CFI", []string{"-g", "-O2"}}, {"SFrame", gdbtest.Plain}, {"frame pointer", []string{"-O2", "-fno-omit-frame-pointer", "-fcf-protection"}}} {
-		program := gdbtest.Build(t, "stacks.c", b.flags...)
+		name    string
+		program string
+	}{
+		{"CFI", gdbtest.Build(t, "stacks.c", "-g", "-O2")},
+		{"SFrame", gdbtest.Build(t, "stacks.c", gdbtest.Plain...)},
+		{"SFrame that leaves out where SP is saved", gdbtest.Testdata(t, "bin", "stacks-v2")},
+		{"frame pointer", gdbtest.Build(t, "stacks.c", "-O2", "-fno-omit-frame-pointer", "-fcf-protection")},
+	} {
 		for _, changes := range []string{"0", ".0", "01", ".01", "10", ".10", "0123456789", ".9876543210", "m", ".m0m", "a", ".aaaa", "95m3", ".a9m80m1"} {
 			t.Run(b.name+" "+changes, func(t *testing.T) {
-				p := gdbtest.Start(t, program, changes)
+				p := gdbtest.Start(t, b.program, changes)
 				var want []string
 				for i := range len(strings.TrimPrefix(changes, ".")) {
 					how := "on_stack"

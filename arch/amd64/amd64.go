@@ -81,6 +81,7 @@ var Arch = &arch.Arch{
 	InEpilogue:   inEpilogue,
 	ReadAhead:    readAhead,
 	Keeps:        keeps,
+	LoadsSP:      loadsSP,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

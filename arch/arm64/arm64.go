@@ -53,6 +53,7 @@ var Arch = &arch.Arch{
 	Exits:        exits,
 	ReadAhead:    readAhead,
 	Keeps:        keeps,
+	LoadsSP:      loadsSP,
 	SkipPrologue: skipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

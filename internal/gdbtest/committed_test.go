@@ -12,7 +12,7 @@ import (
 
 // committed are the programs of testdata/bin and their SFrame version.
 var committed = map[string]byte{
-	"mix-v2": 2, "steps-v2": 2, "mix-v3": 3, "mix-v3-noheaders": 3, "steps-v3": 3, "plt-v3": 3, "restorer-v3": 3,
+	"mix-v2": 2, "steps-v2": 2, "stacks-v2": 2, "mix-v3": 3, "mix-v3-noheaders": 3, "steps-v3": 3, "plt-v3": 3, "restorer-v3": 3,
 }
 
 // Each committed program has the SFrame section that README.md says.

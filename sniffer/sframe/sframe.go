@@ -31,6 +31,7 @@ const (
 	notTopmost  = frame.Answer("the SFrame row needs a register that only an innermost frame still has")
 	impossible  = frame.Answer("the SFrame row puts the return address below SP")
 	stubDiffers = frame.Answer("the SFrame row disagrees with the code of the linkage stub")
+	leftStack   = frame.Answer("the SFrame row leaves out where THIS keeps the stack pointer, which the code at PC loads")
 	tornDown    = frame.Answer("the SFrame row leaves out that the code at PC takes the frame down")
 )
 
@@ -134,6 +135,9 @@ func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	if q.Innermost() && (r.Flags&sframe.RowPCMask != 0 || row.CFA.Off == 2*int32(q.Arch.PtrSize)) && !stubAgrees(q, s, &row) {
 		return trad.Row{}, stubDiffers
+	}
+	if a := q.Arch; a.LoadsSP != nil && row.CFA.Kind == trad.InReg && row.CFA.Reg == a.SP && a.LoadsSP(q.Read(q.PC, arch.MaxLoadSP)) {
+		return trad.Row{}, leftStack
 	}
 	if q.Contradicted(&row) {
 		return trad.Row{}, tornDown
