@@ -73,45 +73,56 @@ func (x *sharedInfo) warn(err error) {
 	}
 }
 
-// find is [debugInfo.find], with others at the same time. Where they leave too little room, all is
-// read again while nobody else reads.
-func (x *sharedInfo) find(addr uint64, at *place) []Location {
+// find is [debugInfo.find].
+func (x *sharedInfo) find(addr uint64, at *place) (chain []Location) {
+	x.ask(func(d *debugInfo) {
+		*at = place{}
+		chain = d.find(addr, at)
+	})
+	return chain
+}
+
+// within is [debugInfo.within].
+func (x *sharedInfo) within(inner, outer uint64) (found bool) {
+	x.ask(func(d *debugInfo) { found = d.within(inner, outer) })
+	return found
+}
+
+// ask asks the DWARF a question, if it can be read, with others at the same time. Where they leave
+// too little room, all is read again while nobody else reads, and the question is asked again.
+func (x *sharedInfo) ask(question func(d *debugInfo)) {
 	together := &x.mod.s.together
 	together.RLock()
-	chain := x.findNow(addr, at)
+	x.askNow(question)
 	missing := x.missing()
 	together.RUnlock()
 	if !missing {
-		return chain
+		return
 	}
 	together.Lock()
 	defer together.Unlock()
-	*at = place{}
 	if !x.missing() { // it has been let go of, or another one has been here
-		if chain = x.findNow(addr, at); !x.missing() {
-			return chain
+		if x.askNow(question); !x.missing() {
+			return
 		}
 	}
 	x.spare.Use()
 	defer x.spare.Done()
 	x.letGo()
 	x.spare.Empty()
-	*at = place{}
-	chain = x.findNow(addr, at)
+	x.askNow(question)
 	if x.short.Load() {
 		x.judged.Store(true)
 		x.warn(fmt.Errorf("read DWARF: %w", target.ErrRoom))
 	}
-	return chain
 }
 
-func (x *sharedInfo) findNow(addr uint64, at *place) []Location {
+func (x *sharedInfo) askNow(question func(d *debugInfo)) {
 	x.spare.Use()
 	defer x.spare.Done()
 	if d := x.get(); d != nil {
-		return d.find(addr, at)
+		question(d)
 	}
-	return nil
 }
 
 // missing reports whether something is left out for which there might be room.
