@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,9 +75,9 @@ func TestLevels(t *testing.T) {
 	if len(theirs) < 1100 || len(ours) < len(theirs) { // gdb ends at main
 		t.Fatalf("%d frames, gdb has %d", len(ours), len(theirs))
 	}
-	for i, want := range theirs {
-		if ours[i] != want {
-			t.Fatalf("%q, gdb has %q", ours[i], want)
+	for _, want := range theirs { // gdb has no address in a frame 0 at which a line begins
+		if !slices.Contains(ours, want) {
+			t.Fatalf("gdb has %q, which is missing in\n%s", want, out)
 		}
 	}
 }
