@@ -3,7 +3,6 @@ package target
 import (
 	"debug/elf"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +23,7 @@ type Module struct {
 	err    error
 	opened atomic.Bool
 
-	memo atomic.Pointer[[]memo]
+	memo memos
 	room *room // that its image shares with others; nil of a module that is in no list
 }
 
@@ -132,36 +131,7 @@ func (m *Module) Function(addr uint64) (lo, hi uint64, ok bool) {
 // is first asked for. It lets a sniffer keep what it has read of a module (an
 // opened section) for as long as the module lives. Concurrent callers may both
 // build; one result is kept.
-func (m *Module) Memo(key any, build func() any) any {
-	// A module has a handful of keys, and each look-up of a row asks for one: a list
-	// that is never changed, but replaced, is the quickest to look through.
-	if p := m.memo.Load(); p != nil {
-		for i := range *p {
-			if (*p)[i].key == key {
-				return (*p)[i].value
-			}
-		}
-	}
-	value := build()
-	for {
-		p := m.memo.Load()
-		var list []memo
-		if p != nil {
-			for _, x := range *p {
-				if x.key == key {
-					return x.value
-				}
-			}
-			list = *p
-		}
-		list = append(slices.Clip(list), memo{key, value})
-		if m.memo.CompareAndSwap(p, &list) {
-			return value
-		}
-	}
-}
-
-type memo struct{ key, value any }
+func (m *Module) Memo(key any, build func() any) any { return m.memo.get(key, build) }
 
 // LoadBias matches the file's loadable segments with where the file is mapped. The
 // best evidence comes first: linkers map a page that two segments share twice,

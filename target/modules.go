@@ -24,6 +24,11 @@ type Modules struct {
 	// a target that cannot list all its mappings; nil for one that can.
 	Probe func(addr uint64) bool
 
+	// Memory is the process's memory as it is when it is read, of whatever moment: for what
+	// run-time systems keep of all threads, which is no thread's stack. nil where nobody has
+	// said so: [Modules.Shared].
+	Memory Memory
+
 	// Separate finds the file that the debug information of a module was put into; it
 	// returns nil where there is none. It is nil where nobody looks for such files, and is
 	// set before the first stack is walked.
@@ -36,6 +41,7 @@ type Modules struct {
 	registered *registered // nil where nobody knows how to find any
 	sought     atomic.Bool // some were looked for
 	room       room        // of all images
+	memo       memos
 }
 
 type span struct {
@@ -67,6 +73,18 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 	sort.Slice(ms.spans, func(i, j int) bool { return ms.spans[i].Lo < ms.spans[j].Lo })
 	sort.Slice(ms.code, func(i, j int) bool { return ms.code[i].Lo < ms.code[j].Lo })
 	return ms
+}
+
+// Memo returns what build gave for these modules and key, like [Module.Memo].
+func (ms *Modules) Memo(key any, build func() any) any { return ms.memo.get(key, build) }
+
+// Shared returns the memory in which to read what is of no thread: Memory, or that in which a
+// stack is walked where there is none.
+func (ms *Modules) Shared(walked Memory) Memory {
+	if ms.Memory != nil {
+		return ms.Memory
+	}
+	return walked
 }
 
 // All returns the modules of files in ascending order of their lowest address.

@@ -61,37 +61,59 @@ func (im *Image) SymbolsError() error {
 // tables, without what they say twice; max at most. The name is as the file has it, and not empty.
 func (im *Image) Lookup(name string, max int) []Symbol {
 	var found []Symbol
-	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-		if table, names, ok := im.symbolTable(t); ok {
-			found = im.named(found, name, table, names)
-		}
-	}
-	if len(found) == 0 {
-		if table, names, ok := im.dynamicSymbols(); ok {
-			found = im.named(found, name, table, names)
-		}
-	}
-	return found[:min(len(found), max)]
-}
-
-func (im *Image) named(found []Symbol, name string, table, names []byte) []Symbol {
-	want := append([]byte(name), 0)
-	for ; len(table) >= im.symbolSize(); table = table[im.symbolSize():] {
-		r := im.rawSymbol(table)
-		if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], want) {
-			continue
-		}
-		switch elf.SymType(r.info & 15) {
-		case elf.STT_FUNC, elf.STT_GNU_IFUNC, elf.STT_OBJECT, elf.STT_NOTYPE:
-		default:
-			continue // of thread-local ones there is one for each thread
-		}
-		s := Symbol{Addr: r.addr, Size: min(r.size, ^uint64(0)-r.addr)}
+	im.eachNamed(name+"\x00", func(_ []byte, s Symbol) {
 		if !slices.Contains(found, s) {
 			found = append(found, s)
 		}
-	}
+	})
+	return found[:min(len(found), max)]
+}
+
+// LookupPrefix returns what symbol tables call by names that begin so, functions and data: by
+// name, the first of each; max at most.
+func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
+	found := make(map[string]Symbol)
+	im.eachNamed(prefix, func(names []byte, s Symbol) {
+		end := bytes.IndexByte(names, 0)
+		if end < 0 || len(found) == max {
+			return
+		}
+		if _, twice := found[string(names[:end])]; !twice {
+			found[string(names[:end])] = s
+		}
+	})
 	return found
+}
+
+// eachNamed calls do with the symbols whose names, and what follows them, begin with want, and
+// with these bytes.
+func (im *Image) eachNamed(want string, do func(names []byte, s Symbol)) {
+	any := false
+	each := func(table, names []byte) {
+		for ; len(table) >= im.symbolSize(); table = table[im.symbolSize():] {
+			r := im.rawSymbol(table)
+			if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], []byte(want)) {
+				continue
+			}
+			switch elf.SymType(r.info & 15) {
+			case elf.STT_FUNC, elf.STT_GNU_IFUNC, elf.STT_OBJECT, elf.STT_NOTYPE:
+			default:
+				continue // of thread-local ones there is one for each thread
+			}
+			any = true
+			do(names[r.name:], Symbol{Addr: r.addr, Size: min(r.size, ^uint64(0)-r.addr)})
+		}
+	}
+	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		if table, names, ok := im.symbolTable(t); ok {
+			each(table, names)
+		}
+	}
+	if !any {
+		if table, names, ok := im.dynamicSymbols(); ok {
+			each(table, names)
+		}
+	}
 }
 
 // symbolTable returns a file's symbol table of type t, of which there is one at

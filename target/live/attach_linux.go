@@ -316,6 +316,7 @@ func (s *snapshot) target() (*Target, error) {
 	}
 	s.files.memory = m
 	t.modules = s.files.modules(s.maps)
+	t.modules.Memory = m.live
 	return t, nil
 }
 

@@ -37,6 +37,9 @@ type chunk struct {
 	data  [chunkSize]byte
 }
 
+// ReadMemory implements [target.Memory].
+func (c *pages) ReadMemory(addr uint64, p []byte) (n int, err error) { return c.read(addr, p) }
+
 func (c *pages) read(addr uint64, p []byte) (n int, err error) {
 	if len(p) >= chunkSize {
 		n, err = c.fetch(addr, p)
