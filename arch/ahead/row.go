@@ -78,7 +78,7 @@ func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
 	} else {
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(cfa.reg), Off: cfa.add}
 	}
-	if m.RAOffset != 0 {
+	if m.RAOffset != 0 && !w.Link.Known() {
 		if at := cfa.Plus(m.RAOffset); s.Load(at) != at.saved() {
 			return row, false // the way has put it there itself
 		}

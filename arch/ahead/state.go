@@ -190,6 +190,11 @@ func (s *State) Store(at Value, width int32, v Value) {
 	}
 }
 
+// Kept reports whether v is a word that was in the frame at the PC.
+func (s *State) Kept(v Value) bool {
+	return v.kind == sum && v.deref && v.add == 0 && s.frame>>v.reg&1 != 0
+}
+
 // Compare notes that an instruction compares the stack pointer with v. What the one before
 // has compared it with is returned, and forgotten.
 func (s *State) Compare(v Value) (before Value) {

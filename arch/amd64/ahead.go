@@ -100,7 +100,10 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	case opBranchNE:
 		w.Kind, w.Equal, w.SP = ahead.Branch, compared, uint8(RSP)
 	case opJumpAway:
-		if w.Kind = ahead.Stop; s.Undone() {
+		w.Kind = ahead.Stop
+		if to := reg(o.src); s.Undone() && s.Kept(to) { // popped before: another way to return
+			w.Kind, w.CFA, w.Link = ahead.Return, reg(RSP), to
+		} else if s.Undone() {
 			w.Kind, w.CFA = ahead.Leave, reg(RSP).Plus(8)
 		}
 	case opReturn:

@@ -210,6 +210,9 @@ func decodeBranch(in *x86asm.Inst, o *op, at int) {
 		o.kind = opJump
 	case in.Op == x86asm.JMP || in.Op == x86asm.LJMP:
 		o.kind = opJumpAway
+		if r, ok := in.Args[0].(x86asm.Reg); ok {
+			o.src = wide(r)
+		}
 	case in.Op == x86asm.JNE && direct:
 		o.kind = opBranchNE
 	case direct:
