@@ -3,5 +3,5 @@
 //
 // The names, in the default order: sigtramp; sframe; go (functions of Go, by the table
 // that every Go program has), go-systemstack, go-asmcgocall, go-cgocallback, go-morestack
-// and go-mcall (where Go's run time changes stacks); fp, dwarf, prologue, fp-guess.
+// and go-mcall (where Go's run time changes stacks); fp, dwarf, hotspot (Java), prologue, fp-guess.
 package sniffer

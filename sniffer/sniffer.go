@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
 	"github.com/sfwalk/sfwalk/sniffer/gostack"
+	"github.com/sfwalk/sfwalk/sniffer/hotspot"
 	"github.com/sfwalk/sfwalk/sniffer/prologue"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
@@ -27,6 +28,7 @@ func Default() []frame.Sniffer {
 	return append(list,
 		fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{dwarf.Sniffer{}, code}},
 		dwarf.Sniffer{},
+		hotspot.Sniffer{},
 		code,
 		fp.Guess{},
 	)

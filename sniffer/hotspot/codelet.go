@@ -1,0 +1,206 @@
+package hotspot
+
+import (
+	"strings"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// The interpreter's code lies in codelets, one behind the other: for each bytecode, and for
+// each way to enter a method. Control jumps from one to another while a method's frame stands, but
+// to an entry as a call does, before there is a frame.
+
+const (
+	maxCodelets = 1 << 12
+	codeAlign   = 16 // at least: of a codelet's first instruction
+	maxPadding  = 128
+
+	entryName     = "method entry point"
+	exceptionName = "exception handling"
+)
+
+// codelets are how a codelet, an InterpreterCodelet, begins.
+type codelets struct {
+	begin, end  field // of a StubQueue: offsets in its buffer
+	size        field
+	description field
+	header      uint64
+	known       bool
+}
+
+func layOutCodelets(t *tables) (c codelets) {
+	c.begin, c.end = t.fields["StubQueue::_queue_begin"], t.fields["StubQueue::_queue_end"]
+	c.size, c.description = t.fields["InterpreterCodelet::_size"], t.fields["InterpreterCodelet::_description"]
+	c.header = t.sizes["InterpreterCodelet"].bytes
+	_, described := t.fields["InterpreterCodelet::_description"]
+	c.known = described && c.begin.size > 0 && c.end.size > 0 && c.size.size > 0 && c.header > 0
+	return c
+}
+
+// codelet finds the codelet that pc is in: where its code begins and ends, and what
+// it is for.
+func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string, ok bool) {
+	c := &vm.codelet
+	queue, ok := r.word(vm.queue.offset)
+	if !ok || !c.known {
+		return 0, 0, "", false
+	}
+	buffer, ok := r.pointer(queue, vm.buffer)
+	begin, known := r.number(queue, c.begin)
+	end, bounded := r.number(queue, c.end)
+	if !ok || !known || !bounded || begin < 0 {
+		return 0, 0, "", false
+	}
+	at := buffer + uint64(begin)
+	for range maxCodelets {
+		size, ok := r.number(at, c.size)
+		if !ok || size <= 0 || at >= buffer+uint64(end) || pc < at {
+			return 0, 0, "", false
+		}
+		if hi = at + uint64(size); pc >= hi {
+			at = hi
+			continue
+		}
+		described, _ := r.word(at + c.description.offset)
+		name = r.name(described)
+		lo = (at + c.header + codeAlign - 1) &^ (codeAlign - 1)
+		padding := r.read(lo, int(min(maxPadding, hi-lo)))
+		for len(padding) > codeAlign && strings.Trim(string(padding[:codeAlign]), "\x00") == "" {
+			padding, lo = padding[codeAlign:], lo+codeAlign
+		}
+		return lo, hi, name, true
+	}
+	return 0, 0, "", false
+}
+
+// atCodelet returns the row of a frame at a codelet; row is that of a frame that stands.
+func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row, frame.Answer) {
+	a := q.Arch
+	lo, hi, name, ok := vm.findCodelet(r, q.Block)
+	guess := !ok || name == exceptionName // where frames are taken down, and calls are made after that
+	if guess {
+		row.Flags |= trad.Guess
+	}
+	if !q.Innermost() {
+		return row, frame.Claimed
+	}
+	if q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
+	}
+	if !ok || q.PC < lo || a.ReadFrame == nil || a.ReadAhead == nil || !q.Search() {
+		row.Flags |= trad.Guess
+		return row, frame.Claimed
+	}
+	code := make([]byte, min(hi-lo, maxCode))
+	n, _ := q.Memory.ReadMemory(lo, code)
+	code = code[:n]
+	if strings.HasPrefix(name, entryName) {
+		read, steps, why := a.ReadFrame(code, lo, q.PC)
+		q.Searched(steps + n/readOver)
+		known := why == "" && read.Flags&trad.Guess == 0 && read.RA.Kind != trad.NotTracked && read.CFA.Kind == trad.InReg
+		switch {
+		case known && read.CFA.Reg == a.SP:
+			// An adapter may have moved the return address away from where a compiled caller has its
+			// stack pointer.
+			read.Flags |= trad.InPrologue | trad.Once
+			if c, ok := q.Apply(&read); !ok || !row.Contains(c.PC.Bits-1) {
+				read.Flags |= trad.Guess
+			}
+			return read, frame.Claimed
+		}
+		row.Flags |= trad.Once
+		if !(known && read.CFA == row.CFA || standing(q, code, lo, row.CFA)) || !vm.hasSender(q) {
+			row.Flags |= trad.Guess
+		}
+		return row, frame.Claimed
+	}
+	out, more := wayOut(q, code, lo, q.PC)
+	if out.Len > 0 {
+		if byRecord(q, &out) {
+			return row, frame.Claimed
+		}
+		out.Flags |= row.Flags & trad.Guess
+		return out, frame.Claimed
+	}
+	// The return address may be in a register already, and the frame be gone.
+	for at := q.PC - 1; more && at >= lo && q.PC-at <= maxReturn; at-- {
+		if out, more = wayOut(q, code, lo, at); out.Len > 0 && !byRecord(q, &out) {
+			return trad.Row{}, notSetUp
+		}
+	}
+	return row, frame.Claimed
+}
+
+// maxReturn is how many bytes of code there may be from where the interpreter takes the return
+// address off the stack to where it jumps there.
+const maxReturn = 8
+
+// wayOut returns the row of the first way that leads from pc to a return without a call; more is
+// false where too much was looked at.
+func wayOut(q *frame.Query, code []byte, start, pc uint64) (out trad.Row, more bool) {
+	steps := q.Arch.ReadAhead(code, start, pc, func(way trad.Row, calls int) bool {
+		if calls == 0 && way.Flags&(trad.Outermost|trad.Guess) == 0 {
+			out = way
+		}
+		return calls == 0 && out.Len == 0
+	})
+	return out, q.Searched(steps)
+}
+
+// byRecord reports whether a row finds the caller's frame pointer where THIS frame's own points.
+func byRecord(q *frame.Query, row *trad.Row) bool {
+	fp := q.Arch.FP
+	return row.FP == (trad.Rule{Kind: trad.SavedAt, Reg: fp}) || row.CFA.Kind == trad.InReg && row.CFA.Reg == fp
+}
+
+// standing reports whether the code before q.PC has set up a frame record, by which the CFA is. It
+// has moved the stack pointer by how many words nobody knows before, but what sets up the record
+// is like a function's beginning: the return address is on the top of the stack again.
+func standing(q *frame.Query, code []byte, lo uint64, cfa trad.Rule) bool {
+	a := q.Arch
+	if a.SkipPrologue == nil {
+		return false
+	}
+	end := min(q.PC-lo, uint64(len(code)))
+	for at := end; at > 0 && end-at < maxSetUp; {
+		at--
+		from := code[at:min(at+maxRecord, end)]
+		if a.SkipPrologue(from, lo+at) == lo+at {
+			continue
+		}
+		row, steps, why := a.ReadFrame(code[at:], lo+at, q.PC)
+		if !q.Searched(steps) {
+			return false
+		}
+		if why == "" && row.Flags&trad.Guess == 0 && row.CFA == cfa && row.RA.Kind == trad.Saved {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	maxSetUp  = 1 << 10 // how far before PC a frame may have been set up, bytes
+	maxRecord = 16      // the code that sets up a frame record
+)
+
+// hasSender reports whether THIS, whose frame record is set up, has saved PREVIOUS's stack pointer
+// already, which it does next.
+func (vm *machine) hasSender(q *frame.Query) bool {
+	a := q.Arch
+	sp, fp := q.This.Register(a.SP), q.This.Register(a.FP)
+	at := fp.Bits + uint64(8*vm.sender)
+	if !sp.Known() || !fp.Known() || a.InnerThan(at, sp.Bits) {
+		return false
+	}
+	b := q.Read(at, a.PtrSize)
+	if len(b) < a.PtrSize {
+		return false
+	}
+	cfa := fp.Bits + uint64(a.FrameRecord)
+	return a.Order.Uint64(b)-cfa < maxLocals
+}
+
+// maxLocals is how much a method's local variables take up, bytes: there are 65,535 words.
+const maxLocals = 8 << 16

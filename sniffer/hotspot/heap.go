@@ -1,0 +1,136 @@
+package hotspot
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// Bounds on what a broken process can make of its heaps.
+const (
+	maxHeaps   = 64
+	maxSegment = 20          // log2 of a segment's size
+	maxHops    = 1 << 14     // from a segment to its block's first
+	fewHops    = 1 << 8      // that cost next to nothing
+	maxBlob    = 1 << 30     // bytes
+	maxWords   = 1 << 20     // of a frame
+	freeBlock  = 0xff        // a segment that belongs to no block
+	perHops    = fewHops / 8 // how many hops take as long as one instruction that is looked at
+)
+
+// blob is a piece of code that the virtual machine has made.
+type blob struct {
+	lo, hi   uint64 // its code
+	frame    int32  // size of its frame, words, with the return address
+	complete int64  // how far from lo the frame is set up; negative where that is not told
+}
+
+// find returns the blob that q.Block is in.
+func (vm *machine) find(r *reader, q *frame.Query) (b blob, why frame.Answer) {
+	for i := range uint64(maxHeaps) {
+		heap, ok := vm.nth(r, i)
+		if !ok {
+			break
+		}
+		low, ok := r.word(heap + vm.memory + vm.low)
+		high, known := r.word(heap + vm.memory + vm.high)
+		if ok && known && q.Block >= low && q.Block < high {
+			return vm.within(r, q, heap, low)
+		}
+	}
+	return b, noBlob
+}
+
+// nth returns the address of a code heap.
+func (vm *machine) nth(r *reader, i uint64) (heap uint64, ok bool) {
+	if vm.heaps.offset == 0 {
+		heap, ok = r.word(vm.heap.offset)
+		return heap, ok && i == 0
+	}
+	list, ok := r.word(vm.heaps.offset)
+	if !ok || list == 0 {
+		return 0, false
+	}
+	if n, ok := r.number(list, vm.length); !ok || int64(i) >= n {
+		return 0, false
+	}
+	data, ok := r.pointer(list, vm.data)
+	if !ok {
+		return 0, false
+	}
+	return r.word(data + 8*i)
+}
+
+// within returns the blob that q.Block is in, in a heap whose memory begins at low. Each segment of
+// that memory has a byte in the heap's map, which says how many segments back its block may begin.
+func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, why frame.Answer) {
+	shift, ok := r.number(heap, vm.segment)
+	segmap, known := r.word(heap + vm.segmap + vm.low)
+	if !ok || !known || shift < 0 || shift > maxSegment {
+		return b, unread
+	}
+	at := (q.Block - low) >> uint(shift)
+	hops := 0
+	for lo, near := at+1, []byte(nil); ; hops++ {
+		if at < lo { // the map is read backwards
+			n := min(at+1, uint64(len(r.room)))
+			lo = at + 1 - n
+			if near = r.read(segmap+lo, int(n)); uint64(len(near)) < n {
+				return b, unread
+			}
+		}
+		back := uint64(near[at-lo])
+		if back == 0 {
+			break
+		}
+		if back == freeBlock || back > at || hops == maxHops {
+			return b, noBlob
+		}
+		if hops == fewHops {
+			if q.This == nil {
+				return b, frame.NeedsFrame
+			}
+			if !q.Search() {
+				return b, noEffort
+			}
+		}
+		at -= back
+	}
+	if hops > fewHops {
+		q.Searched(hops / perHops)
+	}
+	block := low + at<<uint(shift)
+	if used, ok := r.number(block, vm.used); !ok || used == 0 {
+		return b, noBlob
+	}
+	return vm.blob(r, q, block+vm.header)
+}
+
+// blob reads a CodeBlob, which q.Block must be in.
+func (vm *machine) blob(r *reader, q *frame.Query, at uint64) (b blob, why frame.Answer) {
+	ok, known := true, true
+	if vm.codeBegin.offset != 0 {
+		b.lo, ok = r.pointer(at, vm.codeBegin)
+		b.hi, known = r.pointer(at, vm.codeEnd)
+	} else {
+		var lo, hi int64
+		lo, ok = r.number(at, vm.codeOffset)
+		hi, known = r.number(at, vm.codeStop)
+		b.lo, b.hi = at+uint64(lo), at+uint64(hi)
+	}
+	if !ok || !known {
+		return b, unread
+	}
+	if q.Block < b.lo || q.Block >= b.hi || b.hi-b.lo > maxBlob {
+		return b, noBlob
+	}
+	size, ok := r.number(at, vm.frameSize)
+	if b.complete, known = r.number(at, vm.complete); !ok || !known {
+		return b, unread
+	}
+	if size < 2 || size > maxWords {
+		return b, noFrame
+	}
+	if b.frame = int32(size); b.complete >= int64(b.hi-b.lo) {
+		b.complete = -1
+	}
+	return b, frame.Claimed
+}

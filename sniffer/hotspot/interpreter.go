@@ -1,0 +1,37 @@
+package hotspot
+
+import (
+	"math"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// interpreter returns where the interpreter's code is.
+func (vm *machine) interpreter(r *reader) (lo, n uint64, ok bool) {
+	queue, ok := r.word(vm.queue.offset)
+	if !ok || queue == 0 {
+		return 0, 0, false
+	}
+	lo, ok = r.pointer(queue, vm.buffer)
+	size, known := r.number(queue, vm.limit)
+	return lo, uint64(size), ok && known && size > 0 && size <= math.MaxInt32
+}
+
+// interpreted returns the row of an interpreted frame. The return address lies where a frame record
+// has it. PREVIOUS has its stack pointer from the frame: the interpreter has moved the return
+// address, to make room for local variables.
+func (vm *machine) interpreted(q *frame.Query, r *reader, lo, n uint64) (trad.Row, frame.Answer) {
+	a := q.Arch
+	word := int32(a.PtrSize)
+	row := trad.Row{
+		Lo: lo, Len: uint32(n),
+		CFA: trad.Rule{Kind: trad.InReg, Reg: a.FP, Off: a.FrameRecord},
+		RA:  trad.Rule{Kind: trad.Saved, Off: -word},
+		FP:  trad.Rule{Kind: trad.Saved, Off: -2 * word},
+		More: &trad.Rest{Unlisted: trad.Undefined, Regs: []trad.RegRule{
+			{Reg: a.SP, Rule: trad.Rule{Kind: trad.Saved, Off: word*int32(vm.sender) - a.FrameRecord}},
+		}},
+	}
+	return vm.atCodelet(q, r, row)
+}

@@ -1,0 +1,74 @@
+package hotspot
+
+import (
+	"math"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Sniffer is the sniffer; it keeps no state of its own.
+type Sniffer struct{}
+
+func (Sniffer) Name() string { return "hotspot" }
+
+const (
+	inFile      = frame.Answer("PC is in a file's code")
+	noMachine   = frame.Answer("no Java virtual machine is mapped")
+	otherFrames = frame.Answer("the Java virtual machine's frames on this architecture are not known")
+	unread      = frame.Answer("the Java virtual machine's tables cannot be read")
+	noBlob      = frame.Answer("the Java virtual machine has no code at PC")
+	noFrame     = frame.Answer("the Java virtual machine does not say how large the frame is")
+	noEffort    = frame.Answer("too much code without tables was looked at already")
+	notSetUp    = frame.Answer("the code at PC does not tell whether the frame is set up")
+)
+
+func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.Module != nil {
+		if _, _, err := q.Module.Image(); err == nil {
+			return trad.Row{}, inFile
+		}
+	}
+	vm := machineOf(q)
+	if vm.why != frame.Claimed {
+		return trad.Row{}, vm.why
+	}
+	r := reader{memory: q.Modules.Shared(q.Memory), order: q.Arch.Order}
+	if lo, n, ok := vm.interpreter(&r); ok && q.Block-lo < n {
+		return vm.interpreted(q, &r, lo, n)
+	}
+	if at, ok := r.word(vm.callStub.offset); ok && at == q.PC && !q.Innermost() {
+		return callStub(q)
+	}
+	b, why := vm.find(&r, q)
+	if why != frame.Claimed {
+		return trad.Row{}, why
+	}
+	return vm.compiled(q, &b)
+}
+
+// compiled returns the row of a blob's frame, whose size is the same from where it is set up to
+// where it is taken down: the return address lies just inward of the CFA, and inward of that the
+// caller's frame pointer.
+func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
+	word := int32(q.Arch.PtrSize)
+	row := trad.Row{
+		Lo: b.lo, Len: uint32(min(b.hi-b.lo, math.MaxUint32)),
+		CFA:  trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP, Off: b.frame * word},
+		RA:   trad.Rule{Kind: trad.Saved, Off: -word},
+		FP:   trad.Rule{Kind: trad.Saved, Off: -2 * word},
+		More: lost,
+	}
+	switch {
+	case !q.Innermost():
+		return row, frame.Claimed
+	case b.complete < 0:
+		return trad.Row{}, notSetUp
+	case q.PC-b.lo < uint64(b.complete):
+		return beginning(q, b)
+	}
+	return body(q, b, row)
+}
+
+// lost says of other registers that their values are: Java's code preserves none of them.
+var lost = &trad.Rest{Unlisted: trad.Undefined}
