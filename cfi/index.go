@@ -2,6 +2,7 @@ package cfi
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -18,6 +19,9 @@ type indexEntry struct {
 	offset     uint32 // of the FDE in the section
 }
 
+// entrySize is the size of an indexEntry, bytes.
+const entrySize = 24
+
 // usualFDE is the size in bytes of an FDE in real programs, CIEs included.
 const usualFDE = 40
 
@@ -26,6 +30,10 @@ const usualFDE = 40
 func (x *index) build(s *Section) {
 	var f FDE
 	var broken error
+	if s.room != nil && !s.room(int64(len(s.data))/usualFDE*entrySize) {
+		x.miss = fmt.Errorf("%w; there is no room for an index", ErrNotFound)
+		return
+	}
 	w := walk{s: s}
 	x.entries = make([]indexEntry, 0, len(s.data)/usualFDE)
 	for {
@@ -38,6 +46,10 @@ func (x *index) build(s *Section) {
 				broken = err
 			}
 			continue
+		}
+		if n := len(x.entries); n == cap(x.entries) && s.room != nil && !s.room(max(int64(n), 64)*entrySize/2) { // small FDEs
+			broken = errors.New("there is no room for more")
+			break
 		}
 		if f.Len > 0 {
 			x.entries = append(x.entries, indexEntry{f.Start, f.Start + f.Len, uint32(f.Offset)})

@@ -51,6 +51,9 @@ type Options struct {
 	// TextBase and DataBase are what DW_EH_PE_textrel and DW_EH_PE_datarel
 	// pointers in .eh_frame are relative to; 0 if not known.
 	TextBase, DataBase uint64
+	// Room reports whether an index of so many bytes may be built; nil where any may. Without one,
+	// what needs it is not found.
+	Room func(bytes int64) bool
 }
 
 // Section is an opened section. It keeps the bytes that it was opened with and
@@ -70,6 +73,7 @@ type Section struct {
 	header header
 	once   sync.Once // builds index
 	index  index
+	room   func(bytes int64) bool // see Options
 
 	prepared [4]atomic.Pointer[prepared] // CIEs that were used last, by offset
 	rests    rests
@@ -93,7 +97,7 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 		kind: kind, data: data, addr: addr,
 		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
 		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP, pc: opts.PC, link: opts.Link,
-		textBase: opts.TextBase, dataBase: opts.DataBase,
+		textBase: opts.TextBase, dataBase: opts.DataBase, room: opts.Room,
 	}
 	if kind == EH {
 		s.header.open(opts.Header, opts.HeaderAddr, s)

@@ -32,12 +32,12 @@ type Image struct {
 	r        io.ReaderAt // ends at holes
 	raw      io.ReaderAt // does not
 	size     int64
-	there    int64                 // bytes that are not holes
-	slid     uint64                // how far the dynamic linker may have moved addresses in PT_DYNAMIC
-	inMemory bool                  // it is what is mapped, not a file
-	room     *room                 // of the target's images; nil where the image is nobody's
-	mu       sync.Mutex            // debug/elf's Section.Open changes the section
-	unpacked map[*elf.Section]bool // sections that room was taken for
+	there    int64         // bytes that are not holes
+	slid     uint64        // how far the dynamic linker may have moved addresses in PT_DYNAMIC
+	inMemory bool          // it is what is mapped, not a file
+	room     *room         // of the target's images; nil where the image is nobody's
+	mu       sync.Mutex    // debug/elf's Section.Open changes the section
+	counted  map[any]int64 // bytes that room was taken for, by section, or where in the file they are
 
 	symsOnce sync.Once
 	syms     *Symbols
@@ -174,19 +174,15 @@ func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
 	return data, nil
 }
 
-// roomFor takes room for a compressed section, with what is made of it. The caller holds im.mu.
+// roomFor takes room for a section: of a compressed one, with what is made of it. The caller holds im.mu.
 func (im *Image) roomFor(s *elf.Section) error {
-	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
-		return nil
-	}
 	n := int64(s.Size)
-	if !im.Unpack(n) || !im.unpacked[s] && !im.Keep(unpackedTimes*n) {
+	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
+		return im.roomOnce(s, n)
+	}
+	if !im.Unpack(n) || im.roomOnce(s, unpackedTimes*n) != nil {
 		return fmt.Errorf("read section %s: %#x bytes that expand to %#x: %w", s.Name, s.FileSize, s.Size, ErrRoom)
 	}
-	if im.unpacked == nil {
-		im.unpacked = make(map[*elf.Section]bool)
-	}
-	im.unpacked[s] = true
 	return nil
 }
 
@@ -194,7 +190,12 @@ func (im *Image) roomFor(s *elf.Section) error {
 func (im *Image) Segment(t elf.ProgType) (data []byte, addr uint64, err error) {
 	for _, p := range im.Progs {
 		if p.Type == t {
-			data, err = im.bytes(p.Off, p.Filesz)
+			im.mu.Lock()
+			err = im.roomOnce(int64(p.Off), int64(p.Filesz))
+			im.mu.Unlock()
+			if err == nil {
+				data, err = im.bytes(p.Off, p.Filesz)
+			}
 			if err != nil {
 				err = fmt.Errorf("read segment of type %#x: %w", uint32(t), err)
 			}

@@ -1,9 +1,13 @@
 package target
 
 import (
+	"debug/elf"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
 // A small file can expand to a large one, and a process can map hundreds of them. So what is kept
@@ -95,6 +99,7 @@ func (im *Image) join(r *room) {
 	} else {
 		r.grant(im.there)
 	}
+	im.keepHeaders()
 }
 
 // Keep reports whether n bytes of what the image expands to may be kept, and counts them if so.
@@ -105,6 +110,51 @@ func (im *Image) Keep(n int64) bool { return im.room == nil || im.room.keep(n) }
 func (im *Image) Release(n int64) {
 	if im.room != nil {
 		im.room.kept.Add(n)
+	}
+}
+
+// uncounted is of how many bytes that are read of a file, at most, nobody keeps account.
+const uncounted = 16 << 10
+
+// roomOnce takes room for n bytes that are kept of a part of the file, unless it has done so before.
+// The caller holds im.mu.
+func (im *Image) roomOnce(part any, n int64) error {
+	if im.room == nil {
+		return nil
+	}
+	more := n - im.counted[part]
+	if n <= uncounted || more <= 0 {
+		return nil
+	}
+	if !im.Keep(more) {
+		return fmt.Errorf("read %#x bytes: %w", n, ErrRoom)
+	}
+	if im.counted == nil {
+		im.counted = make(map[any]int64)
+	}
+	im.counted[part] = n
+	return nil
+}
+
+// headerSize is how many bytes of memory a section header takes up, about.
+const headerSize = 320
+
+// keepHeaders takes room for the section headers; where there is none the file has no sections.
+func (im *Image) keepHeaders() {
+	if im.file == nil {
+		return
+	}
+	n := int64(0)
+	for _, s := range im.file.Sections {
+		n += headerSize + int64(len(s.Name))
+	}
+	if n <= uncounted || im.Keep(n) {
+		return
+	}
+	if eh, err := elffile.ReadHeader(im.r); err == nil {
+		if f, err := elf.NewFile(eh.WithoutSections(im.r)); err == nil {
+			im.file = f
+		}
 	}
 }
 

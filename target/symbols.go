@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -46,6 +47,10 @@ func (im *Image) Symbols() *Symbols {
 			}
 		}
 		ss.sort(code)
+		const each = 24 // bytes
+		if n := int64(each * len(ss.list)); n > uncounted && !im.Keep(n) {
+			ss, im.symsErr = &Symbols{}, fmt.Errorf("keep %d symbols: %w", len(ss.list), ErrRoom)
+		}
 		im.syms = ss
 	})
 	return im.syms

@@ -142,7 +142,7 @@ func (s *sections) separate(q *frame.Query, i int) *cfi.Section {
 	return q.Module.Memo(separateKey{}, func() any {
 		if im := q.Modules.Separate(q.Module); im != nil {
 			if data, addr, err := im.Section(".debug_frame"); err == nil {
-				if section, err := cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: s.abi}); err == nil {
+				if section, err := cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: s.abi, Room: im.Keep}); err == nil {
 					return section
 				}
 			}
@@ -200,7 +200,7 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	s.abi = abi
 	s.add(openEH(im, abi))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
-		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi}))
+		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Keep}))
 	}
 	// Where the two contradict each other debuggers follow .debug_frame, which is made
 	// for them. That of a Go program is large, compressed, and of Go's functions alone,
@@ -235,7 +235,7 @@ const maxEHFrame = 1 << 28
 // openEH finds .eh_frame by name, or through PT_GNU_EH_FRAME in a file without
 // section headers; there it may reach to the end of its segment.
 func openEH(im *target.Image, abi cfi.ABI) (*cfi.Section, error) {
-	opts := cfi.Options{ABI: abi}
+	opts := cfi.Options{ABI: abi, Room: im.Keep}
 	if text := im.ELF().Section(".text"); text != nil {
 		opts.TextBase = text.Addr
 	}
