@@ -135,7 +135,7 @@ type guide struct {
 	shell   io.Writer
 	output  *bufio.Reader
 	pid     string // of the last program in the background
-	inside  int    // frames that its C library has inside pause, without names: none in older releases
+	inside  int    // frames that its C library has inside pause, without names where its debug file is not installed: none in older releases
 }
 
 // start starts the reader's shell, in a home that is empty, on a machine that has built sfwalk
@@ -272,16 +272,16 @@ func (g *guide) await() {
 }
 
 var (
-	nameless = regexp.MustCompile(`^#\d+ +0x[0-9a-f]+ in \?\? \(.*/libc\.so\.6\+0x`)
+	inPause  = regexp.MustCompile(`^#\d+ +0x[0-9a-f]+ in (\?\?|__(internal_)?syscall_cancel(_arch)?\+0x[0-9a-f]+) \(.*/libc\.so\.6`)
 	numbered = regexp.MustCompile(`^#\d+|": \d+ frames`)
 )
 
 // without takes the frames inside pause out of a stack, and numbers the others as if there were none.
 func (g *guide) without(lines []string) (out []string) {
-	if n := slices.IndexFunc(lines, nameless.MatchString); n >= 0 {
+	if n := slices.IndexFunc(lines, inPause.MatchString); n >= 0 {
 		g.inside = 0
 		for _, line := range lines[n:] {
-			if nameless.MatchString(line) {
+			if inPause.MatchString(line) {
 				g.inside++
 			} else if !strings.HasPrefix(line, "  ") {
 				break
@@ -290,7 +290,7 @@ func (g *guide) without(lines []string) (out []string) {
 	}
 	drop := false
 	for _, line := range lines {
-		drop = g.inside > 0 && (nameless.MatchString(line) || drop && strings.HasPrefix(line, "  "))
+		drop = g.inside > 0 && (inPause.MatchString(line) || drop && strings.HasPrefix(line, "  "))
 		if drop {
 			continue
 		}

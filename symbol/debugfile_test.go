@@ -275,7 +275,16 @@ func TestLibc(t *testing.T) {
 	t.Run("debug", func(t *testing.T) {
 		s := New(Options{})
 		defer s.Close()
-		_, lines, _ := compare(t, s, libc, askGDB(t, libc, addresses))
+		answers := askGDB(t, libc, addresses)
+		ms, _ := mapped(t, libc)
+		im, _, err := ms.All()[0].Image()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if debug := "/usr/lib/debug/.build-id/" + im.BuildID[:2] + "/" + im.BuildID[2:] + ".debug"; s.DebugFile(ms.All()[0]) != nil {
+			setCalls(t, answers, debug)
+		}
+		_, lines, _ := compare(t, s, libc, answers)
 		if lines == 0 {
 			gdbtest.Missing(t, "the C library's debug file is not installed (apt-get install libc6-dbg)")
 		}

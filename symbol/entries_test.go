@@ -148,6 +148,7 @@ func (a *answer) stretched(got []Location) bool {
 		if at := strings.IndexByte(base, '<'); at > 0 && !strings.HasPrefix(base, "operator") {
 			base = base[:at]
 		}
+		name = strings.TrimPrefix(name, "__GI_") // the C library's linkage names within itself
 		return strings.Contains("::"+name, "::"+base) && (i == 0 || line == a.calls[i-1].line)
 	}
 	ours, gdbs := len(got) == len(a.calls), len(a.Chain) == len(a.calls)
