@@ -139,7 +139,7 @@ const maxReturn = 8
 // wayOut returns the row of the first way that leads from pc to a return without a call; more is
 // false where too much was looked at.
 func wayOut(q *frame.Query, code []byte, start, pc uint64) (out trad.Row, more bool) {
-	steps := q.Arch.ReadAhead(code, start, pc, func(way trad.Row, calls int) bool {
+	steps := q.Arch.ReadAhead(code, start, pc, nil, func(way trad.Row, calls int) bool {
 		if calls == 0 && way.Flags&(trad.Outermost|trad.Guess) == 0 {
 			out = way
 		}

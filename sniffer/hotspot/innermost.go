@@ -65,7 +65,7 @@ func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	row.Lo, row.Len = q.PC, 1
 	code, start := b.code(q)
 	out, after, left := trad.Row{}, 0, false
-	steps := a.ReadAhead(code, start, q.PC, func(way trad.Row, calls int) bool {
+	steps := a.ReadAhead(code, start, q.PC, nil, func(way trad.Row, calls int) bool {
 		switch {
 		case way.Flags&trad.Outermost != 0:
 			return true
