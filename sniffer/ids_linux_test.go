@@ -291,8 +291,8 @@ func followIDs(t *testing.T, s *traced, steps int) {
 				t.Errorf("step %d, %#x: frame %d at %#x, by %s: ID %v, but its CFA is %#x", n, now.Rip, level, f.PC(), f.Sniffer(), id, at.cfa)
 				wrong++
 			case at.id.Null(), id == at.id:
-			case level == 0 && jump(in.Op) && id.Code == now.Rip && !sameFunction(s, before.Rip, now.Rip):
-				jumps++ // a function's last deed
+			case level == 0 && (jump(in.Op) || in.Op == x86asm.NOP) && id.Code == now.Rip && !sameFunction(s, before.Rip, now.Rip):
+				jumps++ // a function's last deed; or it goes on into the next one, behind the padding
 			case level == 0 && jump(in.Op) && id.Code != at.id.Code && !sameFunction(s, before.Rip, now.Rip):
 				elsewhere++ // into another's middle; or nothing tells of which function that is a part
 			default:
