@@ -117,7 +117,7 @@ system: deps
 		sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; apt="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q"; \
 		$$apt update; $$apt install -y --no-install-recommends qemu-system-arm qemu-system-misc; \
 		command -v qemu-system-s390x >/dev/null || $$apt install -y --no-install-recommends qemu-system-s390x; }
-	CGO_ENABLED=0 $(GO) test -tags system -count=1 -timeout 60m ./internal/systemtest
+	CGO_ENABLED=0 $(GO) test -tags system -v -count=1 -timeout 3h ./internal/systemtest
 
 # Where nothing can be installed, the tests that need a missing program are
 # skipped, loudly; with CI=true they fail (internal/gdbtest decides).

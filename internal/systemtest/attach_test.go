@@ -3,13 +3,14 @@
 package systemtest
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,8 +26,8 @@ type document struct {
 }
 
 type frame struct {
-	PC, CFA, Type, Function, Sniffer string
-	MovedOn                          bool `json:"moved_on"`
+	PC, CFA, Type, Function, Sniffer, Module string
+	MovedOn                                  bool `json:"moved_on"`
 }
 
 // physical returns each thread's frames that stand on the stack themselves.
@@ -77,7 +78,11 @@ func compare(t *testing.T, got, gdb *document) {
 		t.Errorf("%d threads, gdb has %d", len(got.Threads), len(want))
 	}
 	t.Logf("%d frames of %d threads", frames, len(want))
+	equal.stacks, equal.frames = equal.stacks+len(want), equal.frames+frames
 }
+
+// equal counts what was held against gdb in one guest.
+var equal struct{ stacks, frames int }
 
 func lines(list []frame) string {
 	var b strings.Builder
@@ -190,7 +195,7 @@ func (g *Guest) attach(t *testing.T) {
 				t.Errorf("of seven threads, these are whole: %v", run)
 			}
 			for _, format := range []string{"2", "3"} {
-				g.sframe(t, s, format, gdb)
+				compare(t, g.sframe(t, s, format, 20), gdb)
 			}
 
 			// What was saved is read on this machine, and the same.
@@ -198,22 +203,46 @@ func (g *Guest) attach(t *testing.T) {
 			g.sfwalk(t, "attach", "--save", saved, s.pid)
 			g.Get(t, saved, saved)
 			compare(t, parse(t, g.here(t, "open", "--sysroot", g.Root, "--exe", s.path, "--json", saved)), gdb)
-			g.core(t, s)
+			if n := signed(t, g.core(t, s), inTurn); strings.Contains(s.name, "branch-protection") != (n >= 10) {
+				t.Errorf("%d return addresses are signed", n)
+			}
 		})
 	}
 }
 
-// sframe makes an SFrame section of the program, and holds the stacks by it against gdb's.
-func (g *Guest) sframe(t *testing.T, s *subject, format string, gdb *document) {
+// signed counts the words of a core file that are return addresses with a signature.
+func signed(t *testing.T, core string, d *document) (n int) {
 	t.Helper()
-	dir := filepath.Join(g.Temp, filepath.Base(s.path)+".sframe"+format)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	const address = 1<<48 - 1
+	data, err := os.ReadFile(core)
+	if err != nil {
 		t.Fatal(err)
 	}
-	g.here(t, "sframe", "gen", s.path, "-o", dir, "--format", format)
-	g.PutTree(t, dir)
+	callers := map[uint64]bool{}
+	for _, list := range d.physical() {
+		for _, f := range list[1:] {
+			pc, _ := strconv.ParseUint(f.PC, 0, 64)
+			callers[pc] = true
+		}
+	}
+	for ; len(data) >= 8; data = data[8:] {
+		if w := binary.LittleEndian.Uint64(data); w > address && callers[w&address] {
+			n++
+		}
+	}
+	return n
+}
+
+// sframe makes an SFrame section of the program, and returns the stacks by it: that many frames
+// at least.
+func (g *Guest) sframe(t *testing.T, s *subject, format string, least int) *document {
+	t.Helper()
+	dir := filepath.Join(g.Temp, filepath.Base(s.path)+".sframe"+format)
+	if os.Mkdir(dir, 0o755) == nil { // the first time
+		g.here(t, "sframe", "gen", s.path, "-o", dir, "--format", format)
+		g.PutTree(t, dir)
+	}
 	d := parse(t, g.sfwalk(t, "attach", "--sframe-dir", dir, "--json", s.pid))
-	compare(t, d, gdb)
 	by := 0
 	for _, th := range d.Threads {
 		for _, f := range th.Frames {
@@ -222,9 +251,10 @@ func (g *Guest) sframe(t *testing.T, s *subject, format string, gdb *document) {
 			}
 		}
 	}
-	if by < 20 {
+	if by < least {
 		t.Errorf("SFrame %s: %d frames are by it", format, by)
 	}
+	return d
 }
 
 // here runs sfwalk on this machine.
@@ -247,10 +277,11 @@ func (g *Guest) here(t *testing.T, args ...string) string {
 }
 
 // core has the kernel write a core file of the process, and holds what is read of it on this
-// machine against gdb-multiarch.
-func (g *Guest) core(t *testing.T, s *subject) {
+// machine against gdb-multiarch. It returns the file.
+func (g *Guest) core(t *testing.T, s *subject) (core string) {
 	t.Helper()
-	core, out := s.path+".core", s.path+".coregdb"
+	core = s.path + ".core"
+	out := s.path + ".coregdb"
 	g.Shell(t, patience, fmt.Sprintf(`echo %[2]s > /proc/sys/kernel/core_pattern; kill -ABRT %[1]s; kill -CONT %[1]s
 		while [ -d /proc/%[1]s ] && ! grep -q "^State:.*Z" /proc/%[1]s/status; do sleep 0.1; done`, s.pid, core))
 	g.Get(t, core, core)
@@ -263,54 +294,5 @@ func (g *Guest) core(t *testing.T, s *subject) {
 		t.Fatalf("gdb-multiarch: %v, %v\n%s", err, err2, text)
 	}
 	compare(t, parse(t, g.here(t, "core", "--sysroot", g.Root, "--exe", s.path, "--json", core)), parse(t, string(data)))
-}
-
-// undisturbed has sfwalk attach to a process that is busy, and ends it in the middle of that: the
-// process does not notice. The tests of target/live attach 200 times, without a process for each.
-func (g *Guest) undisturbed(t *testing.T) {
-	s := g.subjects(t)[0]
-	s.path += "u"
-	if err := os.Rename(strings.TrimSuffix(s.path, "u"), s.path); err != nil {
-		t.Fatal(err)
-	}
-	g.start(t, s)
-	counts := strings.TrimSpace(g.Shell(t, 3*patience, fmt.Sprintf(`
-		whole=0; early=0
-		for i in $(seq 10); do for how in "" --consistent; do
-			/bin/sfwalk attach --no-lines $how %[1]s > out 2> err; case $? in 0) whole=$((whole+1));; 3) early=$((early+1)); cp out early;; *) cat err; exit 1;; esac
-		done; done
-		for i in 1 2 3 4 5 6 7 8 9; do /bin/sfwalk attach --consistent %[1]s > out 2>&1 & sleep 0.0$i; kill -9 $!; wait $! 2>/dev/null; done
-		echo $whole whole, $early early; [ ! -e early ] || grep -B3 "stop:" early | head -n 20; rm -f early`, s.pid)))
-	t.Log(counts)
-	for range 2 {
-		g.Shell(t, patience, fmt.Sprintf(`echo -n "?" > %s.in; sleep 1`, s.path))
-	}
-	state := g.Shell(t, patience, fmt.Sprintf(`grep -hE '^(State|TracerPid)' /proc/%s/task/*/status; cat %s.out`, s.pid, s.path))
-	if regexp.MustCompile(`TracerPid:\s+[1-9]|State:\s+[tTZ]`).MatchString(state) || strings.Count(state, "0 failed, running") != 2 {
-		t.Errorf("the process was disturbed:\n%s", state)
-	}
-	if !regexp.MustCompile(`(20 whole, 0|19 whole, 1|18 whole, 2) early`).MatchString(counts) {
-		t.Errorf("of 20 attaches: %s", counts)
-	}
-}
-
-// goes looks at a Go program: its stacks are whole, through its signal handler's frames and the
-// vDSO, with names.
-func (g *Guest) goes(t *testing.T) {
-	s := &subject{path: filepath.Join(g.Temp, "gotarget")}
-	g.build(t, s.path, "./testdata/progs/gotarget", "build")
-	g.start(t, s)
-	g.stop(t, s)
-	names := map[string]bool{}
-	for _, th := range parse(t, g.sfwalk(t, "attach", "--json", s.pid)).Threads {
-		for _, f := range th.Frames {
-			names[f.Function] = true
-		}
-		if th.Stop != "outermost" || slices.ContainsFunc(th.Frames, func(f frame) bool { return f.MovedOn }) {
-			t.Errorf("thread %d: %s %s\n%s", th.TID, th.Stop, th.Error, lines(th.Frames))
-		}
-	}
-	if !names["main.lockedInner"] {
-		t.Errorf("no thread in main.lockedInner: %v", names)
-	}
+	return core
 }

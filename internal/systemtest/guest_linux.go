@@ -225,8 +225,8 @@ func (g *Guest) Get(t testing.TB, path, to string) {
 // Run runs a command in the guest, in a folder, and returns what it prints and how it exits.
 func (g *Guest) Run(t testing.TB, limit time.Duration, dir string, args ...string) (output string, code int) {
 	t.Helper()
-	// What is done many times is done a hundred times.
-	op := wire.Op{Kind: "run", Dir: dir, Args: args, Seconds: limit.Seconds(), Env: []string{"TMPDIR=" + g.Temp, "XDG_CACHE_HOME=" + filepath.Join(g.Temp, "cache"), "SFWALK_REQUIRE_TOOLS=1", "SFWALK_SOAK=100"}}
+	// What is done many times is done twenty times.
+	op := wire.Op{Kind: "run", Dir: dir, Args: args, Seconds: limit.Seconds(), Env: []string{"TMPDIR=" + g.Temp, "XDG_CACHE_HOME=" + filepath.Join(g.Temp, "cache"), "SFWALK_REQUIRE_TOOLS=1", "SFWALK_SOAK=20"}}
 	text, err := g.do(op, nil, limit+patience)
 	var done wire.Done
 	if err == nil {

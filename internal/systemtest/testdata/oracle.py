@@ -24,7 +24,7 @@ def frames():
                           "type": TYPES.get(frame.type(), str(frame.type())), "function": frame.name() or ""})
         try:
             older = frame.older()
-            if older is None and frame.unwind_stop_reason() >= gdb.FRAME_UNWIND_FIRST_ERROR:
+            if older is None and frame.unwind_stop_reason() >= gdb.FRAME_UNWIND_UNAVAILABLE:
                 return found, gdb.frame_stop_reason_string(frame.unwind_stop_reason())
         except gdb.error as error:
             return found, str(error)
