@@ -7,7 +7,7 @@
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
 # make system   boot Debian's kernels of arm64 and s390x under qemu-system, which it installs, and test
-#               attaching there (ten minutes)
+#               attaching there (twenty minutes)
 # make fuzz     every fuzz test for FUZZTIME (default 1m) each, as many at a time as there are processors;
 #               a failure stops none of the others; a table at the end. FUZZ=regexp and PKG=./target/...
 #               choose some

@@ -59,7 +59,8 @@ func (g *Guest) undisturbed(t *testing.T) {
 	running()
 	// An attach takes TIME, in hundredths of a second: it is killed after a tenth of that, two, …; and
 	// each time in between when it is seen to hold a thread.
-	t.Logf("killed while threads were held: %s", g.Shell(t, patience, fmt.Sprintf(`
+	t.Logf("killed while threads were held: %s", g.Shell(t, 3*patience, fmt.Sprintf(`
+		held() { grep -q "^TracerPid:.[1-9]" /proc/%[1]s/task/*/status; }
 		now() { sed 's/ .*//; s/\.//' /proc/uptime; }
 		begin=$(now); /bin/sfwalk attach --consistent %[1]s > out 2>&1; time=$(($(now)-begin))
 		held=0
@@ -68,11 +69,11 @@ func (g *Guest) undisturbed(t *testing.T) {
 			if [ $((i%%2)) = 0 ]; then
 				ms=$((time*i/2)); sleep $((ms/1000)).$(printf %%03d $((ms%%1000)))
 			else
-				until grep -q "^TracerPid:.$k$" /proc/%[1]s/task/*/status; do kill -0 $k 2>/dev/null || break; done
+				until held || ! grep -q "^State:.[^Z]" /proc/$k/status; do :; done # or it has ended
 			fi
-			kill -STOP $k 2>/dev/null; ! grep -q "^TracerPid:.$k$" /proc/%[1]s/task/*/status || held=$((held+1))
-			kill -9 $k 2>/dev/null; wait $k 2>/dev/null
-		done
+			kill -STOP $k; ! held || held=$((held+1))
+			kill -9 $k; wait $k
+		done 2>/dev/null
 		echo $held of 20, an attach takes ${time}0 ms`, s.pid)))
 	running()
 	if attach(2) != 2 {
