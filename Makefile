@@ -15,7 +15,7 @@
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
 #               binutils' own tests on SFrame,
 #               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …;
-#               every fuzz test for an hour each
+#               every fuzz test for an hour each (FUZZTIME). What fails keeps nothing else from running
 
 GO       ?= go
 FUZZTIME ?= 1m
@@ -39,7 +39,7 @@ TOOLS    += rustc lldb-server /usr/lib/debug/.build-id
 PACKAGES += rustc lldb libc6-dbg
 endif
 
-.PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak clean
+.PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak soak-long soak-killed soak-sniffer clean
 
 all: build
 
@@ -138,11 +138,18 @@ bench: deps
 fuzz:
 	@CGO_ENABLED=0 $(GO) run ./internal/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG)
 
-soak: race
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./internal/guesttest ./bench/lookup
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external
-	SFWALK_SOAK=$(SOAK) $(GO) test -count=1 -timeout 24h -run 'TestIDs$$|TestSettle' ./sniffer
-	@$(MAKE) fuzz FUZZTIME=1h
+soak: FUZZTIME := 1h
+soak:
+	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
+
+soak-long:
+	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./internal/guesttest ./bench/lookup
+
+soak-killed:
+	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external
+
+soak-sniffer:
+	$(GO) test -count=1 -timeout 24h -run 'TestIDs$$|TestSettle' ./sniffer
 
 clean:
 	rm -rf bin
