@@ -26,7 +26,7 @@ const maxLine = 64 << 10 // bytes of a line; longer ones are skipped
 
 // scan implements [format].
 func (p *perfMap) scan(r io.ReaderAt, from, size int64, until func() bool) (records []code, next int64, err error) {
-	in := bufio.NewReaderSize(io.NewSectionReader(r, from, size-from), maxLine)
+	in := bufio.NewReaderSize(io.NewSectionReader(r, from, size-from), int(min(maxLine, size-from+1)))
 	next = from
 	for n := 1; n%1024 != 0 || until(); n++ {
 		text, err := in.ReadSlice('\n')
