@@ -3,11 +3,14 @@
 //
 //	fuzzall -time 1m -run 'Read|Open' ./target/...
 //
+// With -list it prints them instead, as a JSON array: for who runs each by itself.
+//
 // As many run at a time as there are processors, each with one of them. The table says how many
 // inputs were read in a second of CPU time, which is the same on a machine that does other things.
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -30,6 +33,7 @@ func main() {
 	flag.StringVar(&r.time, "time", "1m", "how long each fuzz test runs, as go test's -fuzztime has it")
 	flag.IntVar(&r.atOnce, "p", runtime.NumCPU(), "how many run at a time")
 	which := flag.String("run", "", "a regular expression: fuzz tests of other names are not run")
+	list := flag.Bool("list", false, "print the fuzz tests as a JSON array, and run none")
 	flag.Parse()
 	packages := flag.Args()
 	if len(packages) == 0 {
@@ -39,6 +43,10 @@ func main() {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "fuzzall: %v\n", err)
 		os.Exit(1)
+	}
+	if *list {
+		printList(r.out, tests)
+		return
 	}
 	// The terminal interrupts the tests as well. What they have done is shown.
 	interrupts := make(chan os.Signal, 1)
@@ -167,6 +175,19 @@ func (r *runner) runAll(tests []test) bool {
 	return !slices.ContainsFunc(tests, func(t test) bool { return t.failed() })
 }
 
+// printList prints in one line where the tests are.
+func printList(w io.Writer, tests []test) {
+	type item struct {
+		Package string `json:"package"`
+		Test    string `json:"test"`
+	}
+	list := make([]item, len(tests))
+	for i, t := range tests {
+		list[i] = item{t.path, t.name}
+	}
+	json.NewEncoder(w).Encode(list)
+}
+
 // ask returns the answer of the go command.
 func (r *runner) ask(args ...string) (string, error) {
 	c := exec.Command(r.goCommand, args...)
@@ -199,6 +220,8 @@ func (r *runner) run(t *test, workers int) (out []byte) {
 	c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", r.time, "-test.paniconexit0",
 		"-test.fuzzminimizetime", "200x", "-test.parallel", fmt.Sprint(workers), "-test.timeout", "0", "-test.fuzzcachedir", t.cache)
 	c.Dir = t.dir
+	// Others are for other tests; the collector of garbage would have them, too.
+	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", workers))
 	out, err = c.CombinedOutput()
 	t.result = parse(string(out), err)
 	if s := c.ProcessState; s != nil {

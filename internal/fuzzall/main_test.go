@@ -23,6 +23,7 @@ list*) for p in a b c; do echo "example/$p $DIR/$p/x_test.go"; echo; done;;
 esac
 `
 	tests = `#!/bin/sh
+case " $* " in *" -test.parallel $GOMAXPROCS "*) ;; *) exit 2;; esac
 case "$PWD $*" in
 "$DIR/a "*FuzzBad*) cat "$DIR/bad"; exit 1;;
 "$DIR/b "*FuzzSeed*) cat "$DIR/seed"; exit 1;;
@@ -106,6 +107,10 @@ example/c  FuzzNever  0       0             0                FAILED: it does not
 	r.programs = t.TempDir()
 	if tests, err = r.find([]string{"./..."}, "^FuzzG"); err != nil || len(tests) != 1 || !r.runAll(tests[:1]) {
 		t.Errorf("FuzzGood alone: %v, %v", tests, err)
+	}
+	out.Reset()
+	if printList(&out, tests); out.String() != `[{"package":"example/b","test":"FuzzGood"}]`+"\n" {
+		t.Errorf("listed: %s", &out)
 	}
 	if _, err = r.find([]string{"./..."}, "Nothing"); err == nil {
 		t.Error("no fuzz test, and no error")
