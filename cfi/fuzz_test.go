@@ -20,6 +20,7 @@ func FuzzSection(f *testing.F) {
 		f.Add(in.data, in.opts.Header, in.addr, in.opts.HeaderAddr, o.fdes[1].start, in.kind == cfi.Debug, seed.name[0] == 's', false)
 	}
 	f.Add(handMade(join(0x0c, 7, 8, 0x90, 1), join(0x0f, 2, 0x77, 0x10, 0x0a, 0x83, 2, 0x41, 0x0b, 0x16, 3, 1, 0x96)), []byte(nil), uint64(0), uint64(0), uint64(0x1000), true, false, false)
+	addSections(f)
 	f.Fuzz(func(t *testing.T, data, header []byte, addr, headerAddr, pc uint64, debug, big, short bool) {
 		opts := cfi.Options{ABI: cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 6, Link: 16, PC: 32, PAuth: true}, Header: header, HeaderAddr: headerAddr, TextBase: 1, DataBase: 2}
 		if big {
@@ -93,6 +94,7 @@ func FuzzProgram(f *testing.F) {
 	f.Add(call, join(0x02, 4, 0x0a, 0x03, u16(8), 0x07, 16, 0x0b, 0x04, u32(32), 0x08, 3, 0x09, 3, 12, 0x06, 3), false)
 	f.Add(call, join(0x41, 0x0f, 3, 0x77, 8, 0x06, 0x42, 0x10, 6, 2, 0x76, 0x10, 0x42, 0x16, 3, 2, 0x77, 0, 0x42, 0x14, 12, 1, 0x42, 0x15, 13, 1, 0x42, 0x11, 14, 1, 0x12, 7, 0x7f, 0x13, 0x7e), false)
 	f.Add(call, join(0x01, u64(0x1040), 0x2d, 0x41, 0x2d, 0x2e, 16, 0x2f, 3, 1), true)
+	addPrograms(f)
 	f.Fuzz(func(t *testing.T, initial, program []byte, pauth bool) {
 		opts := amd64
 		opts.PAuth = pauth
@@ -129,6 +131,7 @@ func FuzzEval(f *testing.F) {
 	f.Add(join(0x35, 0x31, 0x1c, 0x12, 0x28, u16(0xfffa)), uint64(0x7000), true)
 	f.Add(join(0x77, 0xa0, 1, 0x06), uint64(0), true)
 	f.Add(join(0x31, 0x32, 0x33, 0x17, 0x15, 2, 0x94, 4, 0x0f, u64(1), 0x1b), uint64(1), false)
+	addExpressions(f)
 	f.Fuzz(func(t *testing.T, code []byte, cfa uint64, short bool) {
 		if len(code) > 127 {
 			return
