@@ -77,12 +77,37 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
+// sealed puts the checksum behind the first block's header, which the fuzzer cannot know.
+func sealed(data []byte) []byte {
+	if len(data) < 13 || len(data) < 12+4*(int(data[12])+1) {
+		return data
+	}
+	data = bytes.Clone(data)
+	end := 12 + 4*(int(data[12])+1) - 4
+	binary.LittleEndian.PutUint32(data[end:], crc32.ChecksumIEEE(data[12:end]))
+	return data
+}
+
 // FuzzOpen: what is told of a file's size is what it unpacks to.
 func FuzzOpen(f *testing.F) {
 	f.Add(pack(f, []byte("hello"), "-0"))
 	f.Add(ask(pack(f, bytes.Repeat([]byte("hello"), 100), "-0", "--block-size=100")))
 	f.Add(pack(f, bytes.Repeat([]byte("hello"), 200), "-0", "--block-size=4")) // none of which takes much
+	hello := bytes.Repeat([]byte("hello"), 20)
+	one, blocks := pack(f, hello, "-0", "--check=sha256"), pack(f, hello, "-0", "--check=crc32", "--block-size=50", "-T2")
+	f.Add(append(append(append(bytes.Clone(one), 0, 0, 0, 0), blocks...), one...))
+	f.Add(one[:len(one)*2/3])
+	f.Add(pack(f, hello, "-0", "--check=none"))
+	f.Add(pack(f, nil))
+	f.Add(pack(f, hello, "--x86", "--lzma2=preset=0"))
+	f.Add([]byte(nil))
+	for _, change := range []struct{ at, to int }{{at: 13, to: 1}, {at: 24, to: 3}, {at: 24, to: 2}, {at: 24, to: 0}, {at: 12, to: 0}, {at: len(one) - 30, to: 0}} {
+		changed := bytes.Clone(one)
+		changed[change.at] = byte(change.to)
+		f.Add(changed)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		data = sealed(data)
 		bounds.Hold(t, 2<<20+512*len(data), func() {
 			x, err := Open(bytes.NewReader(data), int64(len(data)))
 			if err != nil || x.Unpacked > 1<<20 {
