@@ -66,11 +66,19 @@ func newDump(order binary.ByteOrder, machine elf.Machine) *dump {
 
 func (d *dump) put(fields ...any) {
 	for _, f := range fields {
-		if s, ok := f.(string); ok {
-			d.WriteString(s)
-			continue
+		var b [8]byte
+		switch f := f.(type) {
+		case string:
+			d.WriteString(f)
+		case uint32:
+			d.order.PutUint32(b[:], f)
+			d.Write(b[:4])
+		case uint64:
+			d.order.PutUint64(b[:], f)
+			d.Write(b[:])
+		default:
+			panic(f)
 		}
-		binary.Write(d, d.order, f)
 	}
 }
 
