@@ -57,6 +57,10 @@ func (l *loader) carried(path string) (r io.ReaderAt, size int64, err error) {
 
 var errNotCarried = errors.New("the core has no such file")
 
+// A process can have some 65,000 mappings, unless vm.max_map_count is raised, mostly to 262,144. No
+// more are believed, and not that so many are of files of their own.
+const maxFiles, maxPaths = 1 << 18, 1 << 16
+
 // parseFiles reads NT_FILE: the count, the unit of offsets, count times start, end
 // and offset, then as many names. What is broken ends the list, and an error
 // says so.
@@ -69,21 +73,36 @@ func parseFiles(data []byte, order binary.ByteOrder) (list []procmaps.Mapping, e
 		return nil, fmt.Errorf("%d entries do not fit into %d bytes", count, len(data))
 	}
 	entries, names := data[16:16+24*count], data[16+24*count:]
+	list = make([]procmaps.Mapping, 0, min(count, maxFiles))
+	paths := make(map[string]string)
+	leftOut := 0
 	for ; len(entries) > 0; entries = entries[24:] {
 		name, rest, ok := bytes.Cut(names, []byte{0})
 		if !ok {
 			return list, fmt.Errorf("%d names for %d entries", len(list), count)
 		}
 		names = rest
+		path, known := paths[string(name)]
+		if len(list) == maxFiles || !known && len(paths) == maxPaths {
+			leftOut++
+			continue
+		}
+		if !known {
+			path = string(name)
+			paths[path] = path
+		}
 		m := procmaps.Mapping{Lo: order.Uint64(entries), Hi: order.Uint64(entries[8:]), Read: true, Inode: aFile, Listed: true}
 		if page := order.Uint64(entries[16:]); unit > 0 && page < 1<<63/unit {
 			m.Offset = page * unit
 		}
-		m.Path, m.Deleted = strings.CutSuffix(string(name), " (deleted)")
+		m.Path, m.Deleted = strings.CutSuffix(path, " (deleted)")
 		if m.Lo >= m.Hi || len(list) > 0 && m.Lo < list[len(list)-1].Hi {
 			return list, fmt.Errorf("%q is mapped from %#x to %#x, which is not behind what comes before it", m.Path, m.Lo, m.Hi)
 		}
 		list = append(list, m)
 	}
-	return list, nil
+	if leftOut > 0 {
+		err = fmt.Errorf("%d of %d entries are left out: more than %d, or than %d files, are not believed", leftOut, count, maxFiles, maxPaths)
+	}
+	return list, err
 }

@@ -1,0 +1,50 @@
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+// manyFiles makes an NT_FILE of n mappings, each of which has the name that name gives it.
+func manyFiles(n int, name func(i int) string) []byte {
+	order := binary.LittleEndian
+	data := order.AppendUint64(order.AppendUint64(nil, uint64(n)), 4096)
+	for i := range n {
+		lo := uint64(i+1) << 13
+		data = order.AppendUint64(order.AppendUint64(order.AppendUint64(data, lo), lo+4096), 0)
+	}
+	for i := range n {
+		data = append(append(data, name(i)...), 0)
+	}
+	return data
+}
+
+// A list of a million mapped files, as a small compressed core can have, is not believed; one of as many
+// as the kernel allows is, and so are few files that are mapped often.
+func TestManyFiles(t *testing.T) {
+	each := func(i int) string { return fmt.Sprintf("/%x", i) }
+	same := func(i int) string { return each(i % 100) }
+	for _, test := range []struct {
+		n, want int
+		name    func(int) string
+	}{{65530, 65530, each}, {200000, 200000, same}, {1000000, maxFiles, same}, {1000000, maxPaths, each}} {
+		data := manyFiles(test.n, test.name)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		list, err := parseFiles(data, binary.LittleEndian)
+		runtime.ReadMemStats(&after)
+		if len(list) != test.want || (err == nil) != (test.want == test.n) {
+			t.Errorf("%d of %d mappings, %v", len(list), test.n, err)
+		}
+		for i, m := range list {
+			if m.Path != test.name(i) || m.Lo != uint64(i+1)<<13 {
+				t.Fatalf("mapping %d: %+v", i, m)
+			}
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+			t.Errorf("%d mappings: %d MB", test.n, took>>20)
+		}
+	}
+}
