@@ -133,10 +133,10 @@ func queue(t *testing.T, pid, sig, value int) {
 		signo, errno, code, _ int32
 		pid                   int32
 		uid                   uint32
-		value                 uint64
-		_                     [96]byte
+		value                 int32 // sival_int, where the union with a pointer begins
+		_                     [100]byte
 	}
-	info.signo, info.code, info.value = int32(sig), -1 /* SI_QUEUE */, uint64(value)
+	info.signo, info.code, info.value = int32(sig), -1 /* SI_QUEUE */, int32(value)
 	if _, _, e := unix.Syscall(unix.SYS_RT_SIGQUEUEINFO, uintptr(pid), uintptr(sig), uintptr(unsafe.Pointer(&info))); e != 0 {
 		t.Fatal(e)
 	}
