@@ -167,7 +167,13 @@ func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
 	if err := im.roomFor(s); err != nil {
 		return nil, err
 	}
-	data, err := s.Data()
+	var data []byte
+	var err error
+	if s.Type != elf.SHT_NOBITS && s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
+		data, err = im.bytes(s.Offset, s.FileSize) // Data takes 10 MiB before it finds a hole
+	} else {
+		data, err = s.Data()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read section %s: %w", s.Name, err)
 	}

@@ -71,6 +71,18 @@ func readImage(data []byte, section int) {
 	if err != nil {
 		return
 	}
+	useImage(im, section)
+	there := data
+	if section%2 > 0 {
+		there = data[:len(data)*7/8]
+	}
+	if mapped, err := MemoryImage(flatMemory{0x10000, there}, 0x10000, uint64(len(data))); err == nil {
+		readSymbols(mapped)
+	}
+}
+
+// useImage does with a file what walking stacks and naming frames does.
+func useImage(im *Image, section int) {
 	if list := im.ELF().Sections; len(list) > 0 {
 		s := list[section%len(list)]
 		im.Section(s.Name)
@@ -100,13 +112,6 @@ func readImage(data []byte, section int) {
 			m.Entered(im.Entry + off + bias)
 			m.Stub(im.Entry + off + bias)
 		}
-	}
-	there := data
-	if section%2 > 0 {
-		there = data[:len(data)*7/8]
-	}
-	if mapped, err := MemoryImage(flatMemory{0x10000, there}, 0x10000, uint64(len(data))); err == nil {
-		readSymbols(mapped)
 	}
 }
 

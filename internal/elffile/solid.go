@@ -13,7 +13,10 @@ var ErrHole = errors.New("a hole")
 // information and no list of names has as many.
 const HoleSize = 128 << 10
 
-const piece = 8 * HoleSize // is read before it is looked at
+const (
+	piece = 8 * HoleSize // is read before it is looked at
+	usual = 4 << 20      // is allocated at once when what comes first is no hole
+)
 
 // Solid returns a reader of what r has that ends at holes, with an error that wraps [ErrHole]. A
 // file can have holes of gigabytes without a byte on disk, and memory that nobody has written to
@@ -71,7 +74,7 @@ func ReadNext(r io.Reader, n uint64) ([]byte, error) {
 }
 
 func read(n uint64, next func(p []byte, at uint64) (int, error)) ([]byte, error) {
-	data := make([]byte, min(n, piece))
+	data := make([]byte, min(n, HoleSize))
 	for at := uint64(0); ; {
 		got, err := next(data[at:], at)
 		if at += uint64(got); at < uint64(len(data)) {
@@ -83,7 +86,7 @@ func read(n uint64, next func(p []byte, at uint64) (int, error)) ([]byte, error)
 		if at == n {
 			return data, nil
 		}
-		more := make([]byte, min(n, 2*at))
+		more := make([]byte, min(n, max(2*at, usual)))
 		copy(more, data)
 		data = more
 	}
