@@ -1,6 +1,7 @@
 package elffile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -53,14 +54,9 @@ func (s solid) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-func zero(b []byte) bool {
-	for _, x := range b {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
-}
+// zero reports whether all of b is 0. Each byte is that if the first is, and each is like the one
+// before it.
+func zero(b []byte) bool { return b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1]) }
 
 // ReadPart reads n bytes at off. How many there are is not known: no more is allocated than a
 // part of what could be read, which comes with the error.
