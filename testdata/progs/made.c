@@ -31,6 +31,7 @@ NOINLINE long first(union step *next, long n) {
 }
 
 static inline __attribute__((always_inline)) long inlined(union step *next, long n) {
+    __asm__ volatile("" : "+r"(next), "+r"(n)); /* nothing of it goes before its entry */
     long r = next->call(next + 1, n * 2);
     __asm__ volatile("" : "+r"(r));
     return r + n;
