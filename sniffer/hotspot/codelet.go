@@ -124,8 +124,9 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 		return out, frame.Claimed
 	}
 	// The return address may be in a register already, and the frame be gone.
+	popped := trad.Rule{Kind: trad.SavedAt, Reg: a.SP}
 	for at := q.PC - 1; more && at >= lo && q.PC-at <= maxReturn; at-- {
-		if out, more = wayOut(q, code, lo, at); out.Len > 0 && !byRecord(q, &out) {
+		if out, more = wayOut(q, code, lo, at); out.Len > 0 && out.RA == popped {
 			return trad.Row{}, notSetUp
 		}
 	}
