@@ -4,6 +4,7 @@ package core
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -184,6 +185,42 @@ func TestModules(t *testing.T) {
 	}
 	if seen < 4 || tg.Exe != program {
 		t.Errorf("%d modules, exe %q", seen, tg.Exe)
+	}
+	if w := tg.Warnings(); len(w) > 0 {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+// A core that has the place of the kernel's library, and nothing of what is there, has no such
+// module, and says nothing of it.
+func TestWithoutVDSO(t *testing.T) {
+	path, _ := threadsCore(t)
+	lo := uint64(0)
+	for _, m := range opened(t, path, Options{}).Modules().All() {
+		if m.Path == "[vdso]" {
+			lo = m.Lo()
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers, order := int(binary.LittleEndian.Uint64(data[32:])), binary.LittleEndian // e_phoff
+	for i := range int(order.Uint16(data[56:])) {
+		if p := data[headers+56*i:]; lo != 0 && order.Uint64(p[16:]) == lo { // p_vaddr
+			order.PutUint64(p[32:], 0) // p_filesz
+			lo = 0
+		}
+	}
+	without := filepath.Join(t.TempDir(), "core")
+	if err := os.WriteFile(without, data, 0o600); err != nil || lo != 0 {
+		t.Fatalf("the core's library at %#x: %v", lo, err)
+	}
+	tg := opened(t, without, Options{})
+	for _, m := range tg.Modules().All() {
+		if _, _, err := m.Image(); err != nil || m.Path == "[vdso]" {
+			t.Errorf("%s: %v", m.Path, err)
+		}
 	}
 	if w := tg.Warnings(); len(w) > 0 {
 		t.Errorf("warnings %q", w)

@@ -164,11 +164,11 @@ func (l *loader) leftOut(m *procmaps.Mapping) bool {
 	return false
 }
 
-// vdso is the kernel's library, where the core has it.
+// vdso is the kernel's library, where the core has it: qemu's have its place alone.
 func (l *loader) vdso() *target.Module {
 	at := l.notes.auxv[linkmap.ATSysinfoEhdr]
 	s := l.own.find(at)
-	if at == 0 || s == nil {
+	if at == 0 || s == nil || s.has == 0 {
 		return nil
 	}
 	return l.files.Module("[vdso]", []target.Mapping{{Lo: s.lo, Hi: s.hi, Exec: true}})
