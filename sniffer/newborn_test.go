@@ -126,45 +126,6 @@ func TestNewborn(t *testing.T) {
 	}
 }
 
-// A thread that Go's run time has just made is in runtime.clone, as its maker is, and nothing lies
-// on its stack.
-func TestNewbornGo(t *testing.T) {
-	im := walktest.Open(t, gdbtest.Build(t, "gotarget"))
-	f := im.Lookup("runtime.clone.abi0", 1)
-	if len(f) == 0 {
-		f = im.Lookup("runtime.clone", 1)
-	}
-	text, addr, err := im.Section(".text")
-	if err != nil || len(f) == 0 {
-		t.Fatal(f, err)
-	}
-	from := int(f[0].Addr - addr)
-	at := bytes.Index(text[from:], []byte("\x0f\x05")) + 2 // syscall
-	l := &libc{arch: amd64.Arch, image: im, modules: target.NewModules([]*target.Module{walktest.Map("gotarget", im, libcBias)}, nil)}
-	l.regs = map[trad.Reg]uint64{amd64.RIP: libcBias + f[0].Addr + uint64(at), amd64.RSP: libcStack + 1024, amd64.RAX: 0}
-	for _, ra := range []uint64{0, libcStack, libcBias + caller(text, addr, amd64.Arch)} {
-		binary.LittleEndian.PutUint64(l.stack[1024:], ra)
-		stack, err := frame.New(l, l, sniffer.Table(amd64.Arch))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f0, err := stack.Frame(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		prev, err := f0.Prev()
-		switch called := ra-libcBias < 1<<32; {
-		case !called && (prev != nil || err != nil || f0.StopReason() != frame.Outermost):
-			t.Errorf("the new thread was called: %v, %v, by %s", prev, err, f0.Sniffer())
-		case called && (prev == nil || prev.PC() != ra):
-			t.Errorf("the thread that goes on was called by %v, %v; want %#x", prev, err, ra)
-		}
-		if err := walktest.New(l.modules, sniffer.Table(amd64.Arch)).Check(l, l); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // caller returns an address behind a call.
 func caller(text []byte, addr uint64, a *arch.Arch) uint64 {
 	for i := 4096; ; i += 2 {

@@ -33,8 +33,8 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	switch {
 	case name == "runtime.mstart":
 		return p.threadStart(f, q)
-	case name == "runtime.clone" && q.Innermost() && p.m.pushed != 0:
-		return p.cloned(f, q)
+	case name == "runtime.clone":
+		return p.clone(f, q)
 	case isSwitch(name):
 		return trad.Row{}, switches
 	case isOutermost(f, name):
@@ -169,26 +169,6 @@ func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame
 	}
 	row.Flags |= trad.Once
 	return row, frame.Claimed
-}
-
-// cloned returns the row of runtime.clone: the new thread, on a stack of its own, has not been
-// called.
-func (p *program) cloned(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
-	row, why := p.ordinary(f, q)
-	if why != frame.Claimed {
-		return row, why
-	}
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
-	c, ok := q.Apply(&row)
-	if ok && q.Modules.IsCode(c.PC.Bits-1) {
-		row.Flags |= trad.Once
-		return row, frame.Claimed
-	}
-	end := p.outermost(f, q)
-	end.Flags |= trad.Once
-	return end, frame.Claimed
 }
 
 // word reads a word of the target's memory.

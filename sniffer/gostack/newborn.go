@@ -1,0 +1,44 @@
+package gostack
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// clone returns the row of runtime.clone, which makes a thread. The new one comes from the system
+// call with a result of 0 and a stack of its own, which has no return address: nobody has called
+// it. It never returns; the other does.
+func (p *program) clone(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
+	if q.This == nil {
+		return trad.Row{}, frame.NeedsFrame
+	}
+	code := p.code(f)
+	if at := q.PC - p.bias - f.Lo; q.Arch.Exits != nil && at < uint64(len(code)) && q.Arch.Exits(code, int(at)) == 0 {
+		return p.outermost(f, q), frame.Claimed
+	}
+	row, ok := p.assembly(f, q)
+	if !ok {
+		row = p.lost(q)
+	}
+	result := q.This.Register(q.Arch.SystemResult)
+	if !q.Innermost() || !result.Known() || result.Bits != 0 {
+		return row, frame.Claimed
+	}
+	if c, ok := q.Apply(&row); ok && p.called(q, c.PC.Bits) {
+		return row, frame.Claimed
+	}
+	row = p.outermost(f, q)
+	row.Flags |= trad.Once
+	return row, frame.Claimed
+}
+
+// called reports whether pc follows a call in the program's Go code.
+func (p *program) called(q *frame.Query, pc uint64) bool {
+	if _, ok := p.table.Find(pc - 1 - p.bias); !ok {
+		return false
+	}
+	code := q.Read(pc-arch.MaxCall, arch.MaxCall)
+	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
+}
