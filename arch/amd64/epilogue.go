@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -85,7 +86,7 @@ func endEpilogue(row trad.Row, base trad.Reg, sp int32, saved *[nRegs]bool, slot
 	row.CFA = trad.Rule{Kind: trad.InReg, Reg: base, Off: sp + 8}
 	row.RA = trad.Rule{Kind: trad.Saved, Off: -8}
 	row.FP = trad.Rule{Kind: trad.Same}
-	row.More = unchanged
+	row.More = values.Unchanged
 	var regs []trad.RegRule
 	for r, is := range saved {
 		if !is {

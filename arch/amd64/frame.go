@@ -1,169 +1,127 @@
 package amd64
 
 import (
-	"cmp"
-	"slices"
-
-	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Bounds of the code that readFrame looks at, in bytes.
 const (
-	maxBefore = 1 << 20  // from the entry to the pc
-	maxBehind = 64 << 10 // from the pc on
+	nRegs    = int(R15) + 1 // registers that are followed
+	calleeOK = 1<<RBX | 1<<RBP | 1<<RSP | 1<<R12 | 1<<R13 | 1<<R14 | 1<<R15
+	entrySP  = -8 // rsp on entry is CFA-8
 )
 
-// readFrame implements arch.Arch.ReadFrame.
-func readFrame(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
-	return read(code, start, pc, false)
+// prologue is what the analysis of prologue values must know. Its registers have the numbers
+// that DWARF gives them; the return address has that of its column.
+var prologue = &values.Machine{
+	Decode:     decodeValues,
+	Align:      1,
+	MaxLen:     15,
+	Regs:       int(RIP) + 1,
+	DWARF:      func(r values.Reg) trad.Reg { return trad.Reg(r) },
+	SP:         values.Reg(RSP),
+	FP:         values.Reg(RBP),
+	RA:         values.Reg(RIP),
+	Pushed:     -8,
+	EntrySP:    entrySP,
+	Preserved:  calleeOK,
+	Steady:     calleeOK &^ (1 << RSP),
+	Chained:    true,
+	Moving:     true,
+	Lost:       trad.Undefined,
+	Arguments:  values.Reg(R10),
+	Probed:     values.Reg(R11),
+	LinkCopy:   values.None,
+	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
+	StackCheck: checksStack,
+	Apart:      apart,
+	Probes:     probes,
 }
 
-// readReached implements arch.Arch.ReadReached.
-func readReached(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
-	return read(code, start, pc, true)
+// followed returns the number of a register for the analysis.
+func followed(r trad.Reg) values.Reg {
+	if int(r) >= nRegs {
+		return values.None
+	}
+	return values.Reg(r)
 }
 
-func read(code []byte, start, pc uint64, reached bool) (row trad.Row, steps int, why string) {
-	off := pc - start
-	switch {
-	case pc < start || off >= uint64(len(code)):
-		return trad.Row{}, 0, "the pc is outside the code"
-	case off > maxBefore:
-		return trad.Row{}, 0, "the function is too long"
-	}
-	code = code[:min(uint64(len(code)), off+maxBehind)]
-	a := analyse(code, nil, reached)
-	row, why = a.row(start, int32(off))
-	return row, a.steps, why
+// flows says where control goes from an instruction.
+var flows = [...]values.Flow{
+	opCall: values.Call, opJump: values.Jump, opBranch: values.Branch, opBranchNE: values.BranchNE,
+	opJumpAway: values.Away, opReturn: values.To, opStop: values.Stop, opBad: values.Bad,
 }
 
-// readSplit implements arch.Arch.ReadSplit.
-func readSplit(code *arch.Split, pc uint64) (row trad.Row, steps int, why string) {
-	off, ok := code.Offset(pc)
-	if !ok {
-		return trad.Row{}, 0, "the pc is outside the code"
+// decodeValues decodes the instruction at code[at:] for the analysis.
+func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
+	const sp, fp = values.Reg(RSP), values.Reg(RBP)
+	o := decode(code, at)
+	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, By: values.Reg(RIP), Target: o.target, Kill: values.Set(o.kill)}
+	dst, src, base := followed(o.dst), followed(o.src), followed(o.base)
+	switch o.kind {
+	case opPush:
+		if src == values.None && base != values.None {
+			ops = append(ops, values.LoadWord(values.Temp, base, o.imm))
+			src = values.Temp
+		}
+		ops = append(ops, values.StoreTo(sp, -8, 8, src), values.Add(sp, sp, -8))
+	case opCallNext:
+		ops = append(ops, values.StoreTo(sp, -8, 8, values.None), values.Add(sp, sp, -8))
+	case opPop:
+		if ops = append(ops, values.LoadWord(dst, sp, 0)); dst != sp {
+			ops = append(ops, values.Add(sp, sp, 8))
+		}
+	case opMove:
+		ops = append(ops, values.Move(dst, src))
+	case opConst:
+		ops = append(ops, values.Const(dst, o.imm))
+	case opLea:
+		ops = append(ops, values.Add(dst, base, o.imm))
+	case opLoad:
+		ops = append(ops, values.LoadWord(dst, base, o.imm))
+	case opStore:
+		ops = append(ops, values.StoreTo(base, o.imm, uint16(o.width), src))
+	case opAdd:
+		ops = append(ops, values.Add(dst, dst, o.imm))
+	case opAddReg:
+		ops = append(ops, values.Op{Kind: values.Sum, Dst: dst, Base: dst, Index: src})
+	case opSubReg:
+		ops = append(ops, values.Op{Kind: values.Minus, Dst: dst, Base: dst, Index: src})
+	case opSwap:
+		ops = append(ops, values.Move(values.Temp, dst), values.Move(dst, src), values.Move(src, values.Temp))
+	case opAlign:
+		ops = append(ops, values.Op{Kind: values.Round, Dst: dst})
+	case opLeave:
+		ops = append(ops, values.Move(sp, fp), values.LoadWord(fp, sp, 0), values.Add(sp, sp, 8))
+	case opEnter:
+		ops = append(ops, values.StoreTo(sp, -8, 8, fp), values.Add(sp, sp, -8), values.Move(fp, sp), values.Add(sp, sp, -o.imm))
+	case opCompare:
+		ops = append(ops, values.Op{Kind: values.Compare, Dst: dst, Src: src})
 	}
-	a := analyse(code.Code, code, false)
-	row, why = a.row(0, off)
-	row.Lo = code.Address(int32(row.Lo))
-	return row, a.steps, why
+	return in, ops
 }
 
-// row returns the row for the instruction at offset off, or around it.
-func (a *analysis) row(start uint64, off int32) (row trad.Row, why string) {
-	i, ok := a.around(off)
-	if !ok {
-		return trad.Row{}, "no way through the code leads to the pc"
+// apart reports whether code is a cold part that was split off: it begins with a lone nop,
+// for the exception tables' sake; functions begin with none, or with several for patching.
+func apart(code []byte) bool { return len(code) > 1 && code[0] == 0x90 && code[1] != 0x90 }
+
+// probes implements values.Machine.Probes: the routine preserves rax, the frame's size, which
+// what stands behind the call subtracts.
+func probes(s *values.State, next []values.Op) bool {
+	const rax, sp = values.Reg(RAX), values.Reg(RSP)
+	if len(next) != 1 || next[0].Kind != values.Minus || next[0].Dst != sp || next[0].Index != rax {
+		return false
 	}
-	s := &a.states[i]
-	row.Lo, row.Len = start+uint64(a.at[i]), uint32(a.ops[i].len)
-	if s.guess || a.unsound {
-		row.Flags |= trad.Guess
-	}
-	if a.settingUp(i) || a.tearingDown(i) {
-		row.Flags |= trad.InPrologue
-	}
-	if row.CFA, ok = s.cfaRule(); !ok {
-		return trad.Row{}, "the stack pointer's way cannot be followed"
-	}
-	if row.RA, ok = s.rule(RIP); !ok {
-		return trad.Row{}, "the code has overwritten the return address"
-	}
-	if row.FP, ok = s.rule(RBP); !ok {
-		row.FP = trad.Rule{Kind: trad.Undefined}
-	}
-	row.More = s.rest()
-	return row, ""
+	_, ok := s.Reg(rax).Number()
+	return ok
 }
 
-// around returns the index of the reached instruction that has offset off in it:
-// the one that begins there if any.
-func (a *analysis) around(off int32) (i int32, ok bool) {
-	for back := int32(0); back < 15 && back <= off; back++ {
-		i = a.index[off-back] - 1
-		if i >= 0 && a.reached[i] && int32(a.ops[i].len) > back {
-			return i, true
-		}
+// checksStack implements values.Machine.StackCheck: a comparison of rsp (or of r12, an
+// address below it) with the limit that r14 points to, and a jbe.
+func checksStack(code []byte, at int) bool {
+	if code[at] != 0x76 && (code[at] != 0x0f || at+1 >= len(code) || code[at+1] != 0x86) {
+		return false
 	}
-	return 0, false
-}
-
-// cfaRule returns the CFA: from rbp where it is the frame pointer, as compilers'
-// tables have it, else from rsp, else from a slot that a realigned frame keeps it
-// in, else from another register.
-func (s *state) cfaRule() (rule trad.Rule, ok bool) {
-	if v := s.regs[RBP]; v.base == cfa && s.load(v) == entryOf(RBP) {
-		return trad.Rule{Kind: trad.InReg, Reg: RBP, Off: -v.off}, true
-	}
-	if v := s.regs[RSP]; v.base == cfa {
-		return trad.Rule{Kind: trad.InReg, Reg: RSP, Off: -v.off}, true
-	}
-	for _, x := range s.slots {
-		if x.val == (value{base: cfa}) {
-			if reg, off, ok := s.pointerTo(x.at); ok {
-				return trad.Rule{Kind: trad.SavedAt, Reg: reg, Off: off}, true
-			}
-		}
-	}
-	for r, v := range s.regs {
-		if v.base == cfa {
-			return trad.Rule{Kind: trad.InReg, Reg: trad.Reg(r), Off: -v.off}, true
-		}
-	}
-	return trad.Rule{}, false
-}
-
-// pointerTo returns a register at a known distance from a slot of a frame that
-// has no known distance from the CFA: rbp, which lasts, sooner than rsp.
-func (s *state) pointerTo(at value) (r trad.Reg, off int32, ok bool) {
-	for _, r := range [...]trad.Reg{RBP, RSP, RBX} {
-		if v := s.regs[r]; v.base == at.base {
-			return r, at.off - v.off, true
-		}
-	}
-	return 0, 0, false
-}
-
-// rule returns the rule of a register that a call preserves, or of column RIP.
-func (s *state) rule(r trad.Reg) (rule trad.Rule, ok bool) {
-	if at, saved := s.savedAt(r); saved {
-		if at.base == cfa {
-			return trad.Rule{Kind: trad.Saved, Off: at.off}, true
-		}
-		if reg, off, ok := s.pointerTo(at); ok {
-			return trad.Rule{Kind: trad.SavedAt, Reg: reg, Off: off}, true
-		}
-	}
-	if s.reg(r) == entryOf(r) {
-		return trad.Rule{Kind: trad.Same}, true
-	}
-	for x, v := range s.regs {
-		if v == entryOf(r) {
-			return trad.Rule{Kind: trad.InReg, Reg: trad.Reg(x)}, true
-		}
-	}
-	return trad.Rule{}, false
-}
-
-// unchanged is the Rest of a frame that has changed no register but rbp and rsp.
-var unchanged = &trad.Rest{Unlisted: trad.Same}
-
-// rest returns the rules of the other registers that a call preserves.
-func (s *state) rest() *trad.Rest {
-	var regs []trad.RegRule
-	for _, r := range [...]trad.Reg{RBX, R12, R13, R14, R15} {
-		rule, ok := s.rule(r)
-		if !ok {
-			rule = trad.Rule{Kind: trad.Undefined}
-		}
-		if rule.Kind != trad.Same {
-			regs = append(regs, trad.RegRule{Reg: r, Rule: rule})
-		}
-	}
-	if regs == nil {
-		return unchanged
-	}
-	slices.SortFunc(regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
-	return &trad.Rest{Regs: regs, Unlisted: trad.Same}
+	p := code[max(0, at-4):at] // cmp 0x10(%r14),%rsp or %r12
+	return len(p) == 4 && (p[0] == 0x49 && p[2] == 0x66 || p[0] == 0x4d && p[2] == 0x66) && p[1] == 0x3b && p[3] == 0x10
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -229,7 +230,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			continue
 		}
 		c.functions++
-		a := analyse(code, nil, false)
+		a := prologue.Analyse(code, nil, false)
 		reported := false
 		i, _ := slices.BinarySearch(pcs, f.lo)
 		dead := false // behind an unconditional jump, until something else than padding
@@ -245,15 +246,15 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			}
 			c.total++
 			c.epilogue(t, a, f, code, pc, text[pc])
-			row, why := a.row(f.lo, int32(pc-f.lo))
+			row, why := a.Row(f.lo, int32(pc-f.lo))
 			if why != "" {
 				c.none++
 				c.missed[why]++
 				continue
 			}
 			want := f.at(pc)
-			o, _ := a.around(int32(pc - f.lo))
-			bad, other, unlike := differs(&a.states[o], &row, want, f)
+			o, _ := a.At(int32(pc - f.lo))
+			bad, other, unlike := differs(o, &row, want, f)
 			if row.Lo != pc {
 				bad = append(bad, fmt.Sprintf("the row begins at %#x", row.Lo))
 			}
@@ -296,7 +297,7 @@ func hasPush(f *oracleFDE, pcs []uint64, text map[uint64]string) bool {
 }
 
 // epilogue compares what readEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, pc uint64, text string) {
+func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []byte, pc uint64, text string) {
 	row, ok := readEpilogue(code[pc-f.lo:], pc)
 	isReturn := strings.HasPrefix(text, "ret") || strings.HasPrefix(text, "repz ret")
 	if isReturn {
@@ -309,12 +310,12 @@ func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, p
 		c.seenReturns++
 	}
 	c.epilogues++
-	o, reached := a.around(int32(pc - f.lo))
+	o, reached := a.At(int32(pc - f.lo))
 	if !reached {
 		return
 	}
 	want := f.at(pc)
-	bad, other, _ := differs(&a.states[o], &row, want, f)
+	bad, other, _ := differs(o, &row, want, f)
 	if len(bad)+len(other) == 0 {
 		return
 	}
@@ -322,7 +323,7 @@ func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, p
 		c.guessedEpilogue++
 		return
 	}
-	if a.states[o].guess {
+	if o.Guess() {
 		return // the state that the comparison leans on is one itself
 	}
 	c.wrongEpilogue++
@@ -333,10 +334,12 @@ func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, p
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *state, row *trad.Row, want *oracleRow, f *oracleFDE) (bad, other []string, unlike bool) {
+func differs(s *values.State, row *trad.Row, want *oracleRow, f *oracleFDE) (bad, other []string, unlike bool) {
 	fail := func(list *[]string, format string, args ...any) {
 		*list = append(*list, fmt.Sprintf(format, args...))
 	}
+	sp, spKnown := s.Reg(values.Reg(RSP)).Distance()
+	unchanged := func(r trad.Reg) bool { return s.Reg(values.Reg(r)) == values.OnEntry(values.Reg(r)) }
 	switch cfaRule := row.CFA; {
 	case want.cfa == "exp":
 		e := ""
@@ -350,17 +353,17 @@ func differs(s *state, row *trad.Row, want *oracleRow, f *oracleFDE) (bad, other
 	default:
 		// From another register: both hold if the state knows the oracle's as well.
 		unlike = true
-		for r := range s.regs {
-			if off, ok := strings.CutPrefix(want.cfa, Arch.RegName(trad.Reg(r))); ok && (off[0] == '+' || off[0] == '-') {
-				if v := s.regs[r]; v.base == cfa {
+		for r := range trad.Reg(nRegs) {
+			if off, ok := strings.CutPrefix(want.cfa, Arch.RegName(r)); ok && (off[0] == '+' || off[0] == '-') {
+				if n, ok := s.Reg(values.Reg(r)).Distance(); ok {
 					unlike = false
-					if fmt.Sprintf("%+d", -v.off) != off {
+					if fmt.Sprintf("%+d", -n) != off {
 						fail(&bad, "CFA")
 					}
 				}
 			}
 		}
-		if unlike && s.regs[RSP].base == cfa && strings.HasPrefix(want.cfa, "rsp") {
+		if unlike && spKnown && strings.HasPrefix(want.cfa, "rsp") {
 			fail(&bad, "CFA")
 		}
 	}
@@ -377,10 +380,10 @@ func differs(s *state, row *trad.Row, want *oracleRow, f *oracleFDE) (bad, other
 			got = "u"
 			// The tables go on naming a slot that the epilogue has popped.
 			// or whose register has its value back.
-			if n, err := strconv.Atoi(strings.TrimPrefix(w, "c")); err == nil && s.regs[RSP].base == cfa && int32(n) < s.regs[RSP].off {
+			if n, err := strconv.Atoi(strings.TrimPrefix(w, "c")); err == nil && spKnown && int32(n) < sp {
 				return
 			}
-			if s.reg(r) == entryOf(r) {
+			if unchanged(r) {
 				return
 			}
 		case trad.SavedAt:
@@ -392,7 +395,7 @@ func differs(s *state, row *trad.Row, want *oracleRow, f *oracleFDE) (bad, other
 			w = "u"
 		}
 		// They may name a saved register's slot late, while it still has its value.
-		if w == "u" && s.reg(r) == entryOf(r) && (rule.Kind == trad.Saved || rule.Kind == trad.SavedAt) {
+		if w == "u" && unchanged(r) && (rule.Kind == trad.Saved || rule.Kind == trad.SavedAt) {
 			return
 		}
 		if got != w {

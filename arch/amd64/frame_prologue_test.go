@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // TestSkipPrologue: where the prologue ends, the compiler's table has its last
@@ -21,7 +23,7 @@ func TestSkipPrologue(t *testing.T) {
 			if section != ".text" || f.rows[0].cfa != "rsp+8" {
 				continue
 			}
-			end := skipPrologue(code, f.lo)
+			end := prologue.SkipPrologue(code, f.lo)
 			i, _ := slices.BinarySearch(pcs, f.lo)
 			e, ok := slices.BinarySearch(pcs, end)
 			if !ok || end >= f.hi {
@@ -76,7 +78,18 @@ func goesAway(text string) bool {
 func TestSkipGoPrologue(t *testing.T) {
 	// cmp 0x10(%r14),%rsp; jbe +0x20; push %rbp; mov %rsp,%rbp; sub $0x18,%rsp; mov (%rax),%rcx
 	code := []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x20, 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x18, 0x48, 0x8b, 0x08}
-	if end := skipPrologue(code, 0x1000); end != 0x100e {
+	if end := prologue.SkipPrologue(code, 0x1000); end != 0x100e {
 		t.Errorf("the prologue ends at %#x, want 0x100e", end)
+	}
+}
+
+// TestEntryAgain: behind the routine that makes the stack larger a function of Go goes back to
+// its entry, where all registers are the caller's as they are by every other way.
+func TestEntryAgain(t *testing.T) {
+	// lea -8(%rsp),%r12; cmp 0x10(%r14),%r12; jbe; push %rbp; mov %rsp,%rbp; pop %rbp; ret; call; jmp to the entry
+	code := []byte("\x4c\x8d\x64\x24\xf8\x4d\x3b\x66\x10\x76\x06\x55\x48\x89\xe5\x5d\xc3\xe8\x00\x01\x00\x00\xeb\xe8")
+	row, _, why := prologue.ReadFrame(code, 0x1000, 0x1000)
+	if rule := row.More.Rule(R12); why != "" || rule.Kind != trad.Same {
+		t.Errorf("the row at the entry is %s %q", row.Format(Arch.RegName), why)
 	}
 }

@@ -1,0 +1,164 @@
+package values
+
+import "math"
+
+// execute executes one instruction, at offset at of the code, up to where control goes two
+// ways. again says that it saves a register a second time, when the register does not hold
+// the caller's value any more: no function does that.
+func (s *State) execute(in *Inst, ops []Op, at int32) (again bool) {
+	s.begin(in, at)
+	restores := false
+	for i := range ops {
+		restores = restores || s.restores(&ops[i])
+		again = s.do(&ops[i], at) || again
+	}
+	switch {
+	case !restores && !in.harmless:
+		s.teardown = intact
+	case restores && s.teardown == intact:
+		s.teardown = at
+	}
+	return again
+}
+
+// begin does what comes before an instruction's micro-operations.
+func (s *State) begin(in *Inst, at int32) {
+	s.temp = Value{}
+	if !in.Nop {
+		s.justCall = false
+	}
+	if in.Flow != BranchNE {
+		s.compared = nothing
+	}
+	for r, left := Reg(0), in.Kill; left != 0; r, left = r+1, left>>1 {
+		if left&1 != 0 {
+			s.Set(r, Value{}, at)
+		}
+	}
+}
+
+// do executes a micro-operation; again is as execute's.
+func (s *State) do(o *Op, at int32) (again bool) {
+	switch o.Kind {
+	case Sum:
+		s.Set(o.Dst, s.sum(o), at)
+	case Minus:
+		s.Set(o.Dst, s.Reg(o.Base).minus(s.Reg(o.Index)), at)
+	case Insert:
+		v := Value{}
+		if old := s.Reg(o.Dst); old.base == constant && o.Width < 32 {
+			n := int64(old.off)&^(0xffff<<o.Width) | int64(o.Imm)<<o.Width
+			if n >= math.MinInt32 && n <= math.MaxInt32 {
+				v = Value{constant, int32(n)}
+			}
+		}
+		s.Set(o.Dst, v, at)
+	case Round:
+		s.Set(o.Dst, Value{}, at)
+	case Load:
+		s.Set(o.Dst, s.loaded(o), at)
+	case Store:
+		to, v := s.address(o), s.Reg(o.Src)
+		again = o.Width == size && s.m.Steady.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
+		// Another base may be a pointer that is only at first where it is known to be, in a
+		// loop that fills memory.
+		if o.Base == s.m.SP || o.Base == s.m.FP && s.keeps(o.Base) || s.worth(v, o.Width) {
+			s.store(to, o.Width, v)
+		}
+	case Compare:
+		s.compared = [2]Reg{o.Dst, o.Src}
+	case Sign:
+		s.signed = !s.signed
+	}
+	return again
+}
+
+// sum is what a Sum gives.
+func (s *State) sum(o *Op) Value {
+	if o.Base == None {
+		return Value{constant, o.Imm}
+	}
+	v := s.Reg(o.Base)
+	if o.Index != None {
+		v = v.sum(s.Reg(o.Index))
+	}
+	return v.Plus(o.Imm)
+}
+
+// address is that of a Load or Store.
+func (s *State) address(o *Op) Value { return s.Reg(o.Base).Plus(o.Imm) }
+
+// loaded is what a Load gives.
+func (s *State) loaded(o *Op) Value {
+	if o.Width != size {
+		return Value{}
+	}
+	return s.Load(s.address(o))
+}
+
+// equal takes in that what was compared last is equal: how a loop ends that touches the
+// pages of a large frame.
+func (s *State) equal(at int32) {
+	sp := s.m.SP
+	a, b := s.compared[0], s.compared[1]
+	s.compared = nothing
+	if b == sp {
+		a, b = b, a
+	}
+	if v := s.Reg(b); a == sp && v.onStack() {
+		s.Set(sp, v, at)
+	}
+}
+
+// called is what a call leaves: the registers that it preserves, and the stack but for
+// what it may use of that.
+func (s *State) called(at int32) {
+	m := s.m
+	ra := Value{}
+	if !m.pushes() {
+		ra = Value{behind, at}
+		if _, saved := s.savedAt(m.RA); !saved && m.LinkCopy != None && s.regs[m.LinkCopy] == OnEntry(m.RA) &&
+			s.regs[m.RA] == OnEntry(m.RA) && s.regs[m.SP] == FromCFA(m.EntrySP) {
+			ra = OnEntry(m.RA)
+		}
+	}
+	for r := range s.regs {
+		if m.Preserved&(1<<r) == 0 {
+			s.regs[r] = Value{}
+		}
+	}
+	s.regs[m.RA] = ra
+	if sp := s.regs[m.SP]; m.SaveArea != 0 {
+		s.drop(func(x Slot) bool {
+			return x.At.base == sp.base && x.At.off > sp.off && x.At.off < sp.off+m.SaveArea
+		})
+	}
+	s.call, s.justCall = at, true
+}
+
+// restores reports whether a micro-operation gives a register its value on entry back, or
+// moves the stack pointer up.
+func (s *State) restores(o *Op) bool {
+	m := s.m
+	switch o.Kind {
+	case Sum:
+		switch {
+		case o.Index != None:
+		case o.Dst == m.SP && o.Base == m.SP:
+			return o.Imm > 0
+		case o.Dst == m.SP:
+			return o.Base == m.FP || o.Imm != 0 || s.sum(o) == FromCFA(m.EntrySP)
+		case m.wanted().Has(o.Dst):
+			return s.sum(o) == OnEntry(o.Dst)
+		}
+	case Load:
+		if m.Unloaded.Has(o.Dst) && o.Dst == m.SP {
+			return true
+		}
+		v := s.loaded(o)
+		return v.isEntry(o.Dst.Bit()&m.wanted()) || !m.pushes() && v == OnEntry(m.RA)
+	case Sign:
+		return s.signed
+	}
+	return false
+}

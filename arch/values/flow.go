@@ -1,0 +1,413 @@
+package values
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// Bounds of one analysis. A function of 64 KiB has some 16,000 instructions.
+const (
+	maxInsts  = 1 << 16 // instructions looked at
+	maxSteps  = 1 << 18 // instructions executed, again and again for loops and restarts
+	maxBlamed = 128     // calls found not to return, each of which restarts the analysis
+)
+
+// An Analysis has the state before each instruction of a function that can be reached.
+type Analysis struct {
+	m       *Machine
+	code    []byte
+	split   *arch.Split // what code is made of; nil where it is one piece
+	index   []int32     // by offset/Align: 1 + the index of the instruction there, 0 where none has been decoded
+	insts   []Inst
+	ops     []Op
+	at      []int32 // the offset of each instruction
+	states  []State // by instruction
+	reached []bool  // by instruction: states is valid
+	work    []int32 // instructions whose state has changed
+	seeds   []seed
+	blamed  []int32 // offsets of calls that do not return
+	steps   int
+	certain bool // nothing is guessed
+	unsound bool // a contradiction is left, or the bounds were met: nothing is certain
+
+	pool         []Value // registers for states to come
+	now, another State   // that of the instruction that is executed; for who needs one more
+}
+
+// outside is the target of a branch that leaves the code.
+const outside = -1
+
+// A seed is a guess of the state where the flow does not come.
+type seed struct {
+	at    int32
+	state State
+}
+
+// Analyse analyses a function's code, whose parts split tells unless it is in one piece. With
+// reached, what the flow of control does not reach is not wanted.
+func (m *Machine) Analyse(code []byte, split *arch.Split, reached bool) *Analysis {
+	n := min(len(code)/4, 4096) // as many instructions as most functions have
+	if reached {
+		n = min(n, 256) // what is no function ends soon
+	}
+	a := &Analysis{
+		m: m, code: code, split: split, certain: reached, index: make([]int32, len(code)/int(m.Align)+1),
+		insts: make([]Inst, 0, n), ops: make([]Op, 0, n), at: make([]int32, 0, n),
+		states: make([]State, 0, n), reached: make([]bool, 0, n),
+		pool: make([]Value, (n+4)*m.Regs),
+	}
+	a.now, a.another = State{m: m, regs: a.registers()}, State{m: m, regs: a.registers()}
+	for a.follow() || !reached && a.fill() {
+	}
+	a.unsound = a.unsound || m.Apart != nil && m.Apart(code)
+	return a
+}
+
+// registers returns room for a state's registers.
+func (a *Analysis) registers() []Value {
+	n := a.m.Regs
+	if len(a.pool) < n {
+		a.pool = make([]Value, 256*n)
+	}
+	regs := a.pool[:n:n]
+	a.pool = a.pool[n:]
+	return regs
+}
+
+// Cost returns what the analysis has cost: how many instructions were executed, how many
+// decoded, and how many guesses made.
+func (a *Analysis) Cost() (steps, insts, guesses int) { return a.steps, len(a.insts), len(a.seeds) }
+
+// follow follows the flow from the entry. It reports whether a call has been blamed, so
+// that all is to be done again.
+func (a *Analysis) follow() (again bool) {
+	clear(a.reached)
+	a.seeds, a.work = a.seeds[:0], a.work[:0]
+	if !a.enter(0) || !a.drain() {
+		return true
+	}
+	a.land()
+	return false
+}
+
+// enter arrives with the state of an entry.
+func (a *Analysis) enter(at int32) (ok bool) {
+	a.another.enter(a.m, a.another.regs)
+	return a.arrive(at, &a.another)
+}
+
+// land guesses the state where the part of a split function begins that is elsewhere, for
+// what does not come there by a jump, as the handlers of exceptions: that at a call.
+func (a *Analysis) land() {
+	if a.split == nil {
+		return
+	}
+	cold := a.split.Cold
+	if i := a.index[cold/a.m.Align] - 1; i >= 0 && a.reached[i] {
+		return
+	}
+	first := int32(-1)
+	for i := range a.insts {
+		if a.reached[i] && a.insts[i].Flow == Call && a.at[i] < cold && (first < 0 || a.at[i] < a.at[first]) {
+			first = int32(i)
+		}
+	}
+	if first >= 0 {
+		a.guess(cold, &a.states[first])
+	}
+}
+
+// target returns the offset that the branch in at an offset leads to.
+func (a *Analysis) target(in *Inst, at int32) int32 {
+	if a.split != nil && in.Target != NoTarget {
+		return a.split.Target(at, in.Target)
+	}
+	return in.Within(a.code)
+}
+
+// Within returns the offset into code that the branch leads to, negative where it is outside.
+func (in *Inst) Within(code []byte) int32 {
+	if in.Target >= 0 && in.Target < int64(len(code)) {
+		return int32(in.Target)
+	}
+	return outside
+}
+
+// fill guesses the states that the flow leaves open, each from what stands before it in the
+// code. It reports whether a call has been blamed after all.
+func (a *Analysis) fill() (again bool) {
+	for len(a.seeds) > 0 && a.steps < maxSteps {
+		batch := a.seeds
+		a.seeds = nil // the guessed parts leave gaps behind them, too
+		slices.SortFunc(batch, func(x, y seed) int { return cmp.Compare(x.at, y.at) })
+		for i := range batch {
+			x := &batch[i]
+			x.state.guess = true
+			if !a.arrive(x.at, &x.state) || !a.drain() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// drain runs until no state changes; ok is false where a call has been blamed.
+func (a *Analysis) drain() (ok bool) {
+	for len(a.work) > 0 {
+		i := a.work[len(a.work)-1]
+		a.work = a.work[:len(a.work)-1]
+		if !a.run(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the index of the instruction at an offset, which it decodes if it must.
+func (a *Analysis) find(at int32) (i int32, ok bool) {
+	if at < 0 || int(at) >= len(a.code) || at%a.m.Align != 0 || a.split != nil && !a.split.Holds(at) {
+		return 0, false
+	}
+	place := &a.index[at/a.m.Align]
+	if *place > 0 {
+		return *place - 1, true
+	}
+	if len(a.insts) >= maxInsts {
+		a.unsound = true
+		return 0, false
+	}
+	first := len(a.ops)
+	in, ops := a.m.Decode(a.code, int(at), a.ops)
+	in.first, in.n = int32(first), uint8(len(ops)-first)
+	in.settle(a.m, ops[first:])
+	a.ops = ops
+	a.insts = append(a.insts, in)
+	a.at = append(a.at, at)
+	a.states = append(a.states, State{m: a.m})
+	a.reached = append(a.reached, false)
+	*place = int32(len(a.insts))
+	return *place - 1, true
+}
+
+// opsOf returns the micro-operations of an instruction.
+func (a *Analysis) opsOf(in *Inst) []Op { return a.ops[in.first:][:in.n] }
+
+// Peek returns the instruction at an offset, and its micro-operations, for a look ahead.
+func (a *Analysis) Peek(at int32) (*Inst, []Op) {
+	if i, ok := a.find(at); ok {
+		return &a.insts[i], a.opsOf(&a.insts[i])
+	}
+	return &Inst{Flow: Bad}, nil
+}
+
+// run executes the instruction with index i in its state and hands the outcome to what
+// follows. ok is false where a call has been blamed.
+func (a *Analysis) run(i int32) (ok bool) {
+	if a.steps++; a.steps > maxSteps {
+		a.unsound, a.work = true, a.work[:0]
+		return true
+	}
+	in, at := a.insts[i], a.at[i] // copied: looking ahead may move them
+	s, m := &a.now, a.m
+	s.copy(&a.states[i])
+	next := at + int32(in.Len)
+	switch in.Flow {
+	case Bad:
+		if m.Align > 1 { // else nobody knows where the next one begins
+			a.guess(next, s)
+		}
+		return true
+	case Stop, Away:
+		a.guess(next, s)
+		return true
+	case To:
+		a.guess(next, s)
+		return a.leaves(in.By, s)
+	case MaybeTo:
+		if !a.leaves(in.By, s) {
+			return false
+		}
+	case Jump:
+		a.guess(next, s)
+	case Call:
+		if a.split != nil && a.target(&in, at) == a.split.Cold && !a.enter(a.split.Cold) {
+			return false // a function of its own after all
+		}
+		if slices.Contains(a.blamed, at) {
+			a.guess(next, s)
+			return true
+		}
+		if m.Probes != nil {
+			if _, ops := a.Peek(next); m.Probes(s, ops) {
+				in.Flow = Next
+			}
+		}
+	}
+	had := [2]Value{s.regs[m.FP], s.regs[m.SP]}
+	call, ops := s.call, a.opsOf(&in)
+	blames := call != noCall && !s.guess
+	pushed := blames && s.hasPushed()
+	again := s.execute(&in, ops, at)
+	if blames && (again || pushed && !s.hasPushed() || in.unloads && s.strays(ops, had[1])) && !a.blame(call) {
+		return false
+	}
+	switch in.Flow {
+	case Jump:
+		return a.arrive(a.target(&in, at), s)
+	case Branch, BranchNE:
+		compared := s.compared
+		s.compared, s.teardown = nothing, intact
+		if !a.arrive(a.target(&in, at), s) {
+			return false
+		}
+		if s.compared = compared; in.Flow == BranchNE {
+			s.equal(at)
+		}
+		s.compared = nothing
+	case Call:
+		s.called(at)
+	}
+	if m.Regain != nil {
+		for k, r := range [...]Reg{m.FP, m.SP} {
+			if had[k].base == cfa && s.regs[r].base != cfa {
+				m.Regain(a, s, r, next)
+			}
+		}
+	}
+	return a.arrive(next, s)
+}
+
+// hasPushed reports whether the return address is where a call has pushed it: where it is
+// gone, a frame is taken down that was never made.
+func (s *State) hasPushed() bool {
+	if !s.m.pushes() {
+		return false
+	}
+	_, ok := s.savedAt(s.m.RA)
+	return ok
+}
+
+// strays reports whether an instruction, which has led to s, loaded a register to take the
+// frame down from where it is not: SP was sp before, in a frame that was never made.
+func (s *State) strays(ops []Op, sp Value) bool {
+	if sp.base != cfa {
+		return false
+	}
+	for i := range ops {
+		r := ops[i].Dst
+		if ops[i].Kind != Load || !s.m.Unloaded.Has(r) {
+			continue
+		}
+		want := OnEntry(r)
+		if r == s.m.SP {
+			want = FromCFA(s.m.EntrySP)
+		}
+		if s.regs[r] != want {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves looks at a branch to where a register says: a return, unless that is the case of a
+// switch or another function. ok is false where it is one that cannot be, so that a call has
+// been blamed.
+func (a *Analysis) leaves(by Reg, s *State) (ok bool) {
+	to := s.Reg(by)
+	if by == a.m.RA && a.m.pushes() {
+		to = OnEntry(by)
+	}
+	switch {
+	case s.guess:
+	case to.base == behind:
+		return a.blame(to.off) // no function goes back to where a call of its own came from
+	case to == OnEntry(a.m.RA):
+		if sp := s.regs[a.m.SP]; sp.base == cfa && sp.off != a.m.EntrySP {
+			return a.blame(s.call)
+		}
+	}
+	return true
+}
+
+// guess notes a state for code that the flow does not reach: the frame as it was before the
+// instructions that took it down for this exit.
+func (a *Analysis) guess(at int32, s *State) {
+	n := len(a.seeds)
+	if a.certain || n >= maxInsts {
+		return
+	}
+	if s.teardown != intact {
+		if i := a.index[s.teardown/a.m.Align]; i > 0 && a.reached[i-1] {
+			s = &a.states[i-1]
+		}
+	}
+	if n < cap(a.seeds) {
+		a.seeds = a.seeds[:n+1] // where its registers may be
+	} else {
+		a.seeds = append(a.seeds, seed{})
+	}
+	x := &a.seeds[n]
+	if x.at = at; x.state.regs == nil {
+		x.state.m, x.state.regs = a.m, a.registers()
+	}
+	t := &x.state
+	t.copy(s)
+	t.teardown, t.compared, t.call, t.justCall = intact, nothing, noCall, false
+}
+
+// arrive joins a state to what is known at an offset. ok is false where that made a call
+// blamed.
+func (a *Analysis) arrive(at int32, s *State) (ok bool) {
+	i, ok := a.find(at)
+	if !ok {
+		return true
+	}
+	have := &a.states[i]
+	switch {
+	case !a.reached[i]:
+		if have.regs == nil {
+			have.regs = a.registers()
+		}
+		have.copy(s)
+		a.reached[i] = true
+	case s.guess:
+		// The first guess stays, and so does what is certain, unless its certainty is that of
+		// a call that comes back.
+		if !have.guess && have.justCall && have.contradicts(s) {
+			return a.blame(have.call)
+		}
+		return true
+	default:
+		if have.contradicts(s) {
+			switch {
+			case s.justCall:
+				return a.blame(s.call)
+			case have.justCall:
+				return a.blame(have.call)
+			case s.call != noCall:
+				return a.blame(s.call)
+			case have.call != noCall:
+				return a.blame(have.call)
+			}
+		}
+		// What goes back to the entry leaves it as every caller does.
+		if at == 0 || !have.merge(s) {
+			return true
+		}
+	}
+	a.work = append(a.work, i)
+	return true
+}
+
+// blame notes that a call does not return. ok is true where there is none to blame, and then
+// the contradiction stays.
+func (a *Analysis) blame(call int32) (ok bool) {
+	if call == noCall || len(a.blamed) >= maxBlamed {
+		a.unsound = true
+		return true
+	}
+	a.blamed = append(a.blamed, call)
+	return false
+}

@@ -1,0 +1,191 @@
+package values
+
+import (
+	"math"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// A Machine is what the analysis must know of a processor and its ABI.
+type Machine struct {
+	// Decode decodes the instruction at code[at:], whose micro-operations it appends to ops.
+	Decode func(code []byte, at int, ops []Op) (Inst, []Op)
+	// Align is what offsets of instructions are multiples of, MaxLen how long one can be.
+	Align, MaxLen int32
+
+	Regs   int                  // registers are the numbers below
+	DWARF  func(r Reg) trad.Reg // their DWARF numbers, in the same order
+	SP, FP Reg                  // the stack pointer; the frame pointer
+	// RA is the link register. Where a call pushes the return address instead, at a distance
+	// of Pushed from the CFA, it is a number that stands for it.
+	RA     Reg
+	Pushed int32
+	// EntrySP is the stack pointer's distance from the CFA on entry.
+	EntrySP int32
+	// Preserved are the registers that a call preserves, Floats those that are for
+	// floating-point numbers and are saved in no prologue but their own.
+	Preserved, Floats Set
+	// Steady are the registers whose callers' values are in one place by all ways that lead to
+	// an instruction; there can be two stacks frames else. Go uses some that C preserves.
+	Steady Set
+	// Unloaded are the registers that code loads from its frame only to take that down.
+	Unloaded Set
+	// SaveArea is how many bytes at the stack pointer a called function may use, but the
+	// first word.
+	SaveArea int32
+	// BackChain says that the first word at the stack pointer may hold PREVIOUS's.
+	BackChain bool
+	// Chained says that a frame pointer points to where the caller's is saved. It is the
+	// surest way to the CFA then, as compilers' tables have it.
+	Chained bool
+	// Moving says that code moves the stack pointer in the body of a function, too.
+	Moving bool
+	// Lost is the kind of the rule of a register whose value on entry is in no known place.
+	Lost trad.Kind
+
+	// Arguments is the register by which a function with a realigned frame finds its
+	// arguments, Probed that which holds the end of a frame that is made page by page,
+	// LinkCopy that which holds the return address for the routine that makes a goroutine's
+	// stack larger, and keeps it. Each is None where there is none.
+	Arguments, Probed, LinkCopy Reg
+
+	// Epilogue reports whether code begins with the rest of an epilogue.
+	Epilogue func(code []byte) bool
+	// StackCheck reports whether the branch at code[at:] is that which functions of Go begin
+	// with, to the routine that makes the stack larger.
+	StackCheck func(code []byte, at int) bool
+
+	// Apart reports whether code is a part of a function that is elsewhere, and has another
+	// entry state; nil for never.
+	Apart func(code []byte) bool
+	// Probes reports whether a call in state s, which next stands behind, is of a routine that
+	// touches the pages of a large frame, and changes no register; nil for never.
+	Probes func(s *State, next []Op) bool
+	// Regain may say what register r, the stack or frame pointer, is behind an instruction
+	// that has made it unknown, from what follows at offset next; nil for never.
+	Regain func(a *Analysis, s *State, r Reg, next int32)
+}
+
+// wanted are the registers whose values on entry PREVIOUS wants back.
+func (m *Machine) wanted() Set { return m.Preserved | m.RA.Bit() }
+
+// pushes reports whether a call pushes the return address.
+func (m *Machine) pushes() bool { return m.Pushed != 0 }
+
+// A Kind is what a micro-operation does.
+type Kind uint8
+
+const (
+	Sum     Kind = iota // Dst = Base + Index + Imm, where None is 0
+	Minus               // Dst = Base - Index
+	Insert              // Dst = Dst with 16 bits at bit Width replaced by Imm
+	Round               // Dst is rounded down, to what is not known
+	Load                // Dst = Width bytes at Base + Imm; the address is not followed where Base is None
+	Store               // Width bytes at Base + Imm = Src
+	Compare             // Dst with Src
+	Sign                // the return address gets an authentication code, or loses it
+)
+
+// An Op is a micro-operation. Those of an instruction take effect one after another.
+type Op struct {
+	Kind     Kind
+	Dst, Src Reg
+	Base     Reg
+	Index    Reg
+	Width    uint16
+	Imm      int32
+}
+
+// Const returns dst = n.
+func Const(dst Reg, n int32) Op {
+	return Op{Kind: Sum, Dst: dst, Src: None, Base: None, Index: None, Imm: n}
+}
+
+// Move returns dst = src.
+func Move(dst, src Reg) Op { return Add(dst, src, 0) }
+
+// Add returns dst = src + n.
+func Add(dst, src Reg, n int32) Op {
+	return Op{Kind: Sum, Dst: dst, Src: None, Base: src, Index: None, Imm: n}
+}
+
+// LoadWord returns dst = the word at base + off.
+func LoadWord(dst, base Reg, off int32) Op {
+	return Op{Kind: Load, Dst: dst, Src: None, Base: base, Index: None, Width: 8, Imm: off}
+}
+
+// StoreTo returns: width bytes at base + off = src.
+func StoreTo(base Reg, off int32, width uint16, src Reg) Op {
+	return Op{Kind: Store, Dst: None, Src: src, Base: base, Index: None, Width: width, Imm: off}
+}
+
+// A Flow says where control goes from an instruction.
+type Flow uint8
+
+const (
+	Next     Flow = iota // to the next instruction
+	Call                 // to Target, and back to the next instruction
+	Jump                 // to Target
+	Branch               // to Target or on
+	BranchNE             // to Target unless what was compared last is equal
+	To                   // to where register By says; a return where that is the return address
+	MaybeTo              // there or on
+	Away                 // nobody knows where
+	Stop                 // nowhere: it traps
+	Bad                  // it is no instruction
+)
+
+// NoTarget is the target of what is no direct branch.
+const NoTarget = math.MinInt64
+
+// An Inst is one instruction, but for its micro-operations.
+type Inst struct {
+	Flow   Flow
+	Len    uint8
+	Nop    bool
+	By     Reg
+	Target int64 // offset into the code, if it is in there
+	Kill   Set   // registers that get a value which is not followed, before all else
+
+	first    int32 // its first micro-operation
+	n        uint8 // and how many there are
+	unloads  bool  // it loads some of Machine.Unloaded
+	harmless bool
+}
+
+// Harmless reports whether an instruction changes no register that PREVIOUS wants back,
+// stores nothing, and does not end the way. Only instructions of an [Analysis] know.
+func (in *Inst) Harmless() bool { return in.harmless }
+
+// size is the width of a word, bytes.
+const size = 8
+
+// harmless reports whether an instruction changes no register of the set wanted, and
+// stores nothing.
+func harmless(in *Inst, ops []Op, wanted Set) bool {
+	if in.Flow != Next && in.Flow != Jump || in.Kill&wanted != 0 {
+		return false
+	}
+	for i := range ops {
+		switch ops[i].Kind {
+		case Store, Sign:
+			return false
+		case Compare:
+		default:
+			if wanted.Has(ops[i].Dst) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// settle notes what an analysis asks of an instruction again and again.
+func (in *Inst) settle(m *Machine, ops []Op) {
+	in.harmless = harmless(in, ops, m.wanted())
+	for i := range ops {
+		if ops[i].Kind == Load {
+			in.unloads = in.unloads || m.Unloaded.Has(ops[i].Dst)
+		}
+	}
+}
