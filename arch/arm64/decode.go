@@ -386,3 +386,30 @@ func (o *op) byLibrary(p []byte) {
 		o.kill = bit(rsp)
 	}
 }
+
+// outside is the target of a branch that leaves the code.
+const outside = -1
+
+// within returns the offset into code that the branch leads to, or outside.
+func (o *op) within(code []byte) int32 {
+	if o.target >= 0 && o.target < int64(len(code)) {
+		return int32(o.target)
+	}
+	return outside
+}
+
+// harmless reports whether an instruction changes no register that PREVIOUS
+// wants back, stores nothing, and goes on to the next.
+func (o *op) harmless() bool {
+	switch o.kind {
+	case opOther:
+		return o.kill&tracked == 0
+	case opMove, opConst, opKeep, opLea, opSub:
+		return tracked&bit(o.dst) == 0
+	case opLoad:
+		return tracked&(bit(o.dst)|bit(o.dst2)) == 0 && (o.writeback == 0 || tracked&bit(o.base) == 0)
+	case opCompare:
+		return true
+	}
+	return false
+}

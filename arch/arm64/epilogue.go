@@ -1,6 +1,7 @@
 package arm64
 
 import (
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -137,7 +138,7 @@ func (u *unwinding) row(row trad.Row) trad.Row {
 			regs = append(regs, trad.RegRule{Reg: dwarf(r), Rule: u.saved[r]})
 		}
 	}
-	row.More = unchanged
+	row.More = values.Unchanged
 	if regs != nil {
 		row.More = &trad.Rest{Regs: regs, Unlisted: trad.Same}
 	}

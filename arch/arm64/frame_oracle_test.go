@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -151,19 +152,19 @@ func compareAll(t *testing.T, file string) *tally {
 			continue
 		}
 		c.functions++
-		a := analyse(code, nil, false)
+		a := prologue.Analyse(code, nil, false)
 		for pc := fde.lo; pc < fde.hi; pc += size {
 			o := decode(code, int(pc-fde.lo))
 			if o.kind == opBad {
 				continue // padding and constants
 			}
-			if _, reached := a.around(int32(pc - fde.lo)); o.nop && !reached {
+			if _, reached := a.At(int32(pc - fde.lo)); o.nop && !reached {
 				continue // padding
 			}
 			c.total++
 			want := fde.at(pc)
 			c.epilogue(t, a, fde, code, pc, want)
-			row, why := a.row(fde.lo, int32(pc-fde.lo))
+			row, why := a.Row(fde.lo, int32(pc-fde.lo))
 			if why != "" {
 				c.none++
 				if c.missed[why]++; c.missed[why] <= 4 {
@@ -171,8 +172,8 @@ func compareAll(t *testing.T, file string) *tally {
 				}
 				continue
 			}
-			i, _ := a.around(int32(pc - fde.lo))
-			bad, other, unlike := differs(&a.states[i], &row, want)
+			i, _ := a.At(int32(pc - fde.lo))
+			bad, other, unlike := differs(i, &row, want)
 			if unlike {
 				c.unlike++
 			}
@@ -202,22 +203,22 @@ func compareAll(t *testing.T, file string) *tally {
 }
 
 // epilogue compares what readEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *analysis, fde *oracleFDE, code []byte, pc uint64, want *oracleRow) {
-	i, reached := a.around(int32(pc - fde.lo))
+func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *oracleFDE, code []byte, pc uint64, want *oracleRow) {
+	i, reached := a.At(int32(pc - fde.lo))
 	o := decode(code, int(pc-fde.lo))
-	isReturn := o.link && reached && a.states[i].regs[x30] == entryOf(x30)
+	isReturn := o.link && reached && i.Reg(values.Reg(x30)) == values.OnEntry(values.Reg(x30))
 	if isReturn {
 		c.returns++
 	}
 	row, ok := readEpilogue(code[pc-fde.lo:], pc)
-	if !ok || !reached || a.states[i].guess || row.Flags&trad.Guess != 0 {
+	if !ok || !reached || i.Guess() || row.Flags&trad.Guess != 0 {
 		return
 	}
 	if isReturn {
 		c.seenReturns++
 	}
 	c.epilogues++
-	if bad, other, _ := differs(&a.states[i], &row, want); len(bad)+len(other) > 0 {
+	if bad, other, _ := differs(i, &row, want); len(bad)+len(other) > 0 {
 		if c.wrongEpilogue++; c.wrongEpilogue < 8 {
 			t.Logf("epilogue at %#x of %#x: row %s, oracle %s %v: %v %v", pc, fde.lo, row.Format(Arch.RegName), want.cfa, want.regs, bad, other)
 		}
@@ -226,7 +227,7 @@ func (c *tally) epilogue(t *testing.T, a *analysis, fde *oracleFDE, code []byte,
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unlike bool) {
+func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []string, unlike bool) {
 	name, off, _ := strings.Cut(want.cfa, "+")
 	base := rsp
 	if name != "sp" {
@@ -236,14 +237,16 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 		}
 		base = regOf(n)
 	}
-	switch v := s.regs[base]; {
+	holds := func(r reg) values.Value { return s.Reg(values.Reg(r)) }
+	entryOf := func(r reg) values.Value { return values.OnEntry(values.Reg(r)) }
+	switch n, known := holds(base).Distance(); {
 	case row.CFA.Kind == trad.InReg && row.CFA.Reg == dwarf(base):
 		if strconv.Itoa(int(row.CFA.Off)) != off {
 			bad = append(bad, "CFA")
 		}
-	case v.base != cfa:
+	case !known:
 		unlike = true
-	case fmt.Sprint(-v.off) != off || s.regs[regOf(int(row.CFA.Reg))].plus(row.CFA.Off) != value{base: cfa}:
+	case fmt.Sprint(-n) != off || holds(regOf(int(row.CFA.Reg))).Plus(row.CFA.Off) != values.FromCFA(0):
 		bad = append(bad, "CFA, from another register")
 	}
 	check := func(name string, r reg, rule trad.Rule) bool {
@@ -260,8 +263,8 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 		case trad.Same:
 			got = "u"
 		case trad.SavedAt: // from a register at the pc: where that is in the frame
-			if at := s.regs[regOf(int(rule.Reg))].plus(rule.Off); at.base == cfa {
-				got = fmt.Sprintf("c%+d", at.off)
+			if n, ok := holds(regOf(int(rule.Reg))).Plus(rule.Off).Distance(); ok {
+				got = fmt.Sprintf("c%+d", n)
 			} else {
 				return true
 			}
@@ -273,12 +276,12 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 		}
 		// A table need not say that a register is saved before it is changed, nor that
 		// it is not any more once it has its value back.
-		if w == "u" && rule.Kind != trad.Undefined && s.regs[r] == entryOf(r) {
+		if w == "u" && rule.Kind != trad.Undefined && holds(r) == entryOf(r) {
 			return true
 		}
 		if x, ok := strings.CutPrefix(w, "c"); ok && rule.Kind == trad.Same {
 			n, _ := strconv.Atoi(x)
-			return s.load(value{cfa, int32(n)}) == entryOf(r)
+			return s.Load(values.FromCFA(int32(n))) == entryOf(r)
 		}
 		return got == w
 	}

@@ -48,7 +48,7 @@ func TestReadSplit(t *testing.T) {
 			}
 			hot, cold := fdes[addr[of]], fdes[at]
 			split := arch.NewSplit(codeOf(t, f, hot.lo, hot.hi, 0), hot.lo, codeOf(t, f, cold.lo, cold.hi, 0), cold.lo)
-			a := analyse(split.Code, split, false)
+			a := prologue.Analyse(split.Code, split, false)
 			for _, fde := range []*oracleFDE{hot, cold} {
 				for pc := fde.lo; pc < fde.hi; pc += size {
 					off, _ := split.Offset(pc)
@@ -56,8 +56,8 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					total++
-					row, _, why := readSplit(split, pc)
-					i, reached := a.around(off)
+					row, _, why := prologue.ReadSplit(split, pc)
+					i, reached := a.At(off)
 					if why != "" || !reached {
 						t.Errorf("%s: %s: %#x: %s", flags, name, pc, why)
 						continue
@@ -66,7 +66,7 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					sure++
-					if bad, other, _ := differs(&a.states[i], &row, fde.at(pc)); len(bad)+len(other) > 0 || row.Lo != pc {
+					if bad, other, _ := differs(i, &row, fde.at(pc)); len(bad)+len(other) > 0 || row.Lo != pc {
 						t.Errorf("%s: %s: %#x: row %s, oracle %v: %v %v", flags, name, pc, row.Format(Arch.RegName), *fde.at(pc), bad, other)
 					}
 				}

@@ -31,8 +31,8 @@ func TestReadFrameTrap(t *testing.T) {
 				for _, trap := range []uint32{0, 0x0000dead, 0xd4207d00} { // udf #0, udf #0xdead, brk #0x3e8
 					trapped := slices.Clone(code)
 					binary.LittleEndian.PutUint32(trapped[pc-fde.lo:], trap)
-					a := analyse(trapped, nil, false)
-					row, why := a.row(fde.lo, int32(pc-fde.lo))
+					a := prologue.Analyse(trapped, nil, false)
+					row, why := a.Row(fde.lo, int32(pc-fde.lo))
 					if traps++; why != "" {
 						t.Errorf("%s: %#x: %#x: %s", flags, pc, trap, why)
 						continue
@@ -41,8 +41,8 @@ func TestReadFrameTrap(t *testing.T) {
 						continue
 					}
 					sure++
-					i, _ := a.around(int32(pc - fde.lo))
-					if bad, other, _ := differs(&a.states[i], &row, fde.at(pc)); len(bad)+len(other) > 0 {
+					i, _ := a.At(int32(pc - fde.lo))
+					if bad, other, _ := differs(i, &row, fde.at(pc)); len(bad)+len(other) > 0 {
 						t.Errorf("%s: %#x: %#x: row %s, oracle %v: %v %v", flags, pc, trap, row.Format(Arch.RegName), *fde.at(pc), bad, other)
 					}
 				}

@@ -123,7 +123,7 @@ func (s *State) called(at int32) {
 		}
 	}
 	for r := range s.regs {
-		if m.Preserved&(1<<r) == 0 {
+		if m.Preserved&(1<<r) == 0 && (m.Constant&(1<<r) == 0 || s.regs[r].base != constant) {
 			s.regs[r] = Value{}
 		}
 	}

@@ -25,6 +25,9 @@ type Machine struct {
 	// Preserved are the registers that a call preserves, Floats those that are for
 	// floating-point numbers and are saved in no prologue but their own.
 	Preserved, Floats Set
+	// Constant are registers that a call need not preserve, and gives no result in: a constant
+	// stays there. What reads one behind a call knows that the called function leaves it alone.
+	Constant Set
 	// Steady are the registers whose callers' values are in one place by all ways that lead to
 	// an instruction; there can be two stacks frames else. Go uses some that C preserves.
 	Steady Set

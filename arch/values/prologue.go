@@ -109,7 +109,7 @@ func (s *State) lowers(o *Op, stored bool) bool {
 	m, sp := s.m, s.regs[s.m.SP]
 	if o.Base != m.SP { // behind a loop that touches the frame's pages
 		v := s.sum(o)
-		return !m.Moving && o.Index == None && o.Imm == 0 && o.Base != m.FP && v.base == cfa && v.off < m.EntrySP
+		return o.Base == m.Probed && o.Index == None && v.base == cfa && v.off < m.EntrySP
 	}
 	n := Value{constant, o.Imm}
 	if o.Index != None {
