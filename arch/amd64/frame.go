@@ -26,6 +26,7 @@ var prologue = &values.Machine{
 	EntrySP:    entrySP,
 	Preserved:  calleeOK,
 	Steady:     calleeOK &^ (1 << RSP),
+	SavedOnce:  calleeOK &^ (1 << RSP),
 	Chained:    true,
 	Moving:     true,
 	Lost:       trad.Undefined,

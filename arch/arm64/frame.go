@@ -29,6 +29,7 @@ var prologue = &values.Machine{
 	Floats:     0xffffffff << v0,
 	Constant:   1<<16 - 1<<9, // where gcc's -fipa-ra keeps the size of a large frame
 	Steady:     1<<31 - 1<<19,
+	SavedOnce:  1<<31 - 1<<19,
 	Unloaded:   1 << x30,
 	Lost:       trad.NotTracked, // it may be where nobody has looked
 	Arguments:  values.None,

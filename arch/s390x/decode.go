@@ -341,3 +341,31 @@ func bit(r trad.Reg) uint32 {
 	}
 	return 1 << r
 }
+
+// loads reports whether register r is one of those of opLoads or opStores.
+func (o *op) loads(r trad.Reg) bool { return (r-o.dst)&15 <= (o.last-o.dst)&15 }
+
+// outside is the target of a branch that leaves the code.
+const outside = -1
+
+// within returns the offset into code that the branch leads to, or outside.
+func (o *op) within(code []byte) int32 {
+	if o.target >= 0 && o.target < int64(len(code)) {
+		return int32(o.target)
+	}
+	return outside
+}
+
+// harmless reports whether an instruction changes no register that PREVIOUS
+// wants back, stores nothing, and goes on to the next.
+func (o *op) harmless() bool {
+	switch o.kind {
+	case opOther:
+		return o.kill&tracked == 0
+	case opMove, opConst, opLea, opLoad, opSub:
+		return tracked&bit(o.dst) == 0
+	case opCompare:
+		return true
+	}
+	return false
+}

@@ -1,6 +1,7 @@
 package s390x
 
 import (
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -164,7 +165,7 @@ func (u *unwinding) restore(r trad.Reg, from trad.Rule) (ok bool) {
 // value already.
 func (u *unwinding) row(row trad.Row) trad.Row {
 	row.Flags |= trad.InPrologue
-	rest := unchanged
+	rest := values.Unchanged
 	switch u.sp.Kind {
 	case trad.InReg:
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: u.sp.Reg, Off: saveArea}
@@ -184,7 +185,7 @@ func (u *unwinding) row(row trad.Row) trad.Row {
 		}
 	}
 	if regs != nil {
-		if rest == unchanged {
+		if rest == values.Unchanged {
 			rest = &trad.Rest{Unlisted: trad.Same}
 		}
 		rest.Regs = regs

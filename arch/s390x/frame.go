@@ -1,153 +1,150 @@
 package s390x
 
 import (
-	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Bounds of the code that readFrame looks at, in bytes.
 const (
-	maxBefore = 1 << 20  // from the entry to the pc
-	maxBehind = 64 << 10 // from the pc on
+	entrySP = -saveArea    // r15 on entry, from the CFA
+	nRegs   = int(F15) + 1 // registers that are followed
+
+	// Sets of registers: those that a call preserves, and all whose values on entry PREVIOUS
+	// wants back.
+	calleeOK uint32 = 1<<R6 | 1<<R7 | 1<<R8 | 1<<R9 | 1<<R10 | 1<<R11 | 1<<R12 | 1<<R13 | 1<<R15 | 0xff<<F8
+	tracked         = calleeOK | 1<<R14
 )
 
-// readFrame implements arch.Arch.ReadFrame.
-func readFrame(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
-	return read(code, start, pc, false)
+// prologue is what the analysis of prologue values must know. Its registers have the numbers
+// that DWARF gives them.
+var prologue = &values.Machine{
+	Decode:     decodeValues,
+	Align:      2,
+	MaxLen:     6,
+	Regs:       nRegs,
+	DWARF:      func(r values.Reg) trad.Reg { return trad.Reg(r) },
+	SP:         values.Reg(R15),
+	FP:         values.Reg(R11),
+	RA:         values.Reg(R14),
+	EntrySP:    entrySP,
+	Preserved:  values.Set(calleeOK),
+	Floats:     0xffff << F0,
+	Steady:     1<<R15 - 1<<R6,
+	Unloaded:   1 << R15,
+	SaveArea:   saveArea,
+	BackChain:  true,
+	Lost:       trad.Undefined,
+	Arguments:  values.None,
+	Probed:     values.Reg(R14),
+	LinkCopy:   values.Reg(R5),
+	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
+	StackCheck: checksStack,
+	Regain:     addsPool,
 }
-
-// readReached implements arch.Arch.ReadReached.
-func readReached(code []byte, start, pc uint64) (row trad.Row, steps int, why string) {
-	return read(code, start, pc, true)
-}
-
-func read(code []byte, start, pc uint64, reached bool) (row trad.Row, steps int, why string) {
-	off := pc - start
-	switch {
-	case pc < start || off >= uint64(len(code)):
-		return trad.Row{}, 0, "the pc is outside the code"
-	case off > maxBefore:
-		return trad.Row{}, 0, "the function is too long"
-	}
-	code = code[:min(uint64(len(code)), off+maxBehind)]
-	a := analyse(code, nil, reached)
-	row, why = a.row(start, int32(off))
-	return row, a.steps, why
-}
-
-// readSplit implements arch.Arch.ReadSplit.
-func readSplit(code *arch.Split, pc uint64) (row trad.Row, steps int, why string) {
-	off, ok := code.Offset(pc)
-	if !ok {
-		return trad.Row{}, 0, "the pc is outside the code"
-	}
-	a := analyse(code.Code, code, false)
-	row, why = a.row(0, off)
-	row.Lo = code.Address(int32(row.Lo))
-	return row, a.steps, why
-}
-
-// row returns the row for the instruction at offset off, or around it.
-func (a *analysis) row(start uint64, off int32) (row trad.Row, why string) {
-	i, ok := a.around(off)
-	if !ok {
-		return trad.Row{}, "no way through the code leads to the pc"
-	}
-	s := &a.states[i]
-	row.Lo, row.Len = start+uint64(a.at[i]), uint32(a.ops[i].len)
-	if s.guess || a.unsound {
-		row.Flags |= trad.Guess
-	}
-	if a.settingUp(i) || a.tearingDown(i) {
-		row.Flags |= trad.InPrologue
-	}
-	if row.CFA, ok = s.cfaRule(); !ok {
-		return trad.Row{}, "the stack pointer's way cannot be followed"
-	}
-	if row.RA, ok = s.rule(R14); !ok {
-		return trad.Row{}, "the code has overwritten the return address"
-	}
-	if row.FP, ok = s.rule(R11); !ok {
-		row.FP = trad.Rule{Kind: trad.Undefined}
-	}
-	row.More = s.rest()
-	return row, ""
-}
-
-// around returns the index of the reached instruction that has offset off in it:
-// the one that begins there if any.
-func (a *analysis) around(off int32) (i int32, ok bool) {
-	for back := int32(0); back < 6 && back <= off; back++ {
-		i = a.index[off-back] - 1
-		if i >= 0 && a.reached[i] && int32(a.ops[i].len) > back {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// cfaRule returns the CFA: from r11 where it is the frame pointer, as compilers'
-// tables have it, else from r15, else from another register, such as that which
-// a loop that probes the stack is going to, or that r15 is saved in.
-func (s *state) cfaRule() (rule trad.Rule, ok bool) {
-	sp, fp := s.regs[R15], s.regs[R11]
-	if fp.base == cfa && (sp.base != cfa || sp == fp) && s.keeps(R11) {
-		return trad.Rule{Kind: trad.InReg, Reg: R11, Off: -fp.off}, true
-	}
-	if sp.base == cfa {
-		return trad.Rule{Kind: trad.InReg, Reg: R15, Off: -sp.off}, true
-	}
-	for r, v := range s.regs {
-		if v.base == cfa {
-			return trad.Rule{Kind: trad.InReg, Reg: trad.Reg(r), Off: -v.off}, true
-		}
-	}
-	return trad.Rule{}, false
-}
-
-// rule returns the rule of a register that PREVIOUS wants back.
-func (s *state) rule(r trad.Reg) (rule trad.Rule, ok bool) {
-	if at, saved := s.savedAt(r); saved {
-		if at.base == cfa {
-			return trad.Rule{Kind: trad.Saved, Off: at.off}, true
-		}
-		if sp := s.regs[R15]; sp.base == at.base {
-			return trad.Rule{Kind: trad.SavedAt, Reg: R15, Off: at.off - sp.off}, true
-		}
-	}
-	if s.regs[r] == entryOf(r) {
-		return trad.Rule{Kind: trad.Same}, true
-	}
-	for x, v := range s.regs {
-		if v == entryOf(r) {
-			return trad.Rule{Kind: trad.InReg, Reg: trad.Reg(x)}, true
-		}
-	}
-	return trad.Rule{}, false
-}
-
-// unchanged is the Rest of a frame that has changed no register but r11, r14 and
-// r15.
-var unchanged = &trad.Rest{Unlisted: trad.Same}
 
 // preserved are the registers that a call preserves and that have no cell of
 // their own in a row, ascending.
 var preserved = [...]trad.Reg{R6, R7, R8, R9, R10, R12, R13, F8, F10, F12, F14, F9, F11, F13, F15}
 
-// rest returns the rules of the other registers that a call preserves.
-func (s *state) rest() *trad.Rest {
-	var regs []trad.RegRule
-	for _, r := range preserved {
-		rule, ok := s.rule(r)
-		if !ok {
-			rule = trad.Rule{Kind: trad.Undefined}
+// followed returns the number of a register for the analysis.
+func followed(r trad.Reg) values.Reg {
+	if int(r) >= nRegs {
+		return values.None
+	}
+	return values.Reg(r)
+}
+
+// flows says where control goes from an instruction.
+var flows = [...]values.Flow{
+	opCall: values.Call, opJump: values.Jump, opBranch: values.Branch, opBranchNE: values.BranchNE,
+	opJumpReg: values.To, opMaybeReg: values.MaybeTo, opJumpAway: values.Away, opStop: values.Stop, opBad: values.Bad,
+}
+
+// decodeValues decodes the instruction at code[at:] for the analysis.
+func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
+	o := decode(code, at)
+	dst, src, base := followed(o.dst), followed(o.src), followed(o.base)
+	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, By: src, Target: o.target, Kill: values.Set(o.kill)}
+	switch o.kind {
+	case opMove:
+		ops = append(ops, values.Move(dst, src))
+	case opConst:
+		ops = append(ops, values.Const(dst, o.imm))
+	case opLea:
+		if o.src == R15 { // an index as good as any
+			base, src = src, base
 		}
-		if rule.Kind != trad.Same {
-			regs = append(regs, trad.RegRule{Reg: r, Rule: rule})
+		ops = append(ops, values.Op{Kind: values.Sum, Dst: dst, Base: base, Index: src, Imm: o.imm})
+	case opSub:
+		ops = append(ops, values.Op{Kind: values.Minus, Dst: dst, Base: base, Index: src})
+	case opLoad:
+		ops = append(ops, values.LoadWord(dst, base, o.imm))
+	case opLoads:
+		off := o.imm
+		if o.loads(o.base) && o.base != o.last { // the base is lost before the last load
+			ops = append(ops, values.Add(values.Temp, base, off))
+			base, off = values.Temp, 0
+		}
+		for r := o.dst; ; r, off = (r+1)&15, off+8 {
+			if ops = append(ops, values.LoadWord(values.Reg(r), base, off)); r == o.last {
+				break
+			}
+		}
+	case opStore:
+		ops = append(ops, values.StoreTo(base, o.imm, o.width, src))
+	case opStores:
+		for r, off := o.dst, o.imm; ; r, off = (r+1)&15, off+8 {
+			if ops = append(ops, values.StoreTo(base, off, 8, values.Reg(r))); r == o.last {
+				break
+			}
+		}
+	case opCompare, opBranchNE:
+		if dst != values.None {
+			ops = append(ops, values.Op{Kind: values.Compare, Dst: dst, Src: src})
 		}
 	}
-	if regs == nil {
-		return unchanged
+	return in, ops
+}
+
+// addsPool implements values.Machine.Regain, for an instruction that adds a number in memory
+// to r11 or r15: a very large frame is taken down that way, by a constant that is not in the
+// code. What then loads r15 does so from the slot that r15 was saved in.
+func addsPool(a *values.Analysis, s *values.State, r values.Reg, next int32) {
+	for range maxEpilogue {
+		in, ops := a.Peek(next)
+		if off, ok := loadsSP(ops, r); ok {
+			for _, x := range s.Slots() { // the back chain is such a slot, too, but not beside r14's
+				if _, ok := x.At.Distance(); ok && x.Val == values.FromCFA(entrySP) && s.Load(x.At.Plus(-8)) == values.OnEntry(values.Reg(R14)) {
+					s.Set(r, x.At.Plus(-off), next)
+				}
+			}
+			return
+		}
+		if !in.Harmless() {
+			return
+		}
+		next += int32(in.Len)
 	}
-	return &trad.Rest{Regs: regs, Unlisted: trad.Same}
+}
+
+// loadsSP reports whether an instruction loads r15 from memory at register r, and at which
+// distance.
+func loadsSP(ops []values.Op, r values.Reg) (off int32, ok bool) {
+	for i, from := range ops {
+		if from.Kind != values.Load || from.Dst != values.Reg(R15) {
+			continue
+		}
+		if off = from.Imm; from.Base == values.Temp && i > 0 {
+			from, off = ops[0], off+ops[0].Imm
+		}
+		return off, from.Base == r
+	}
+	return 0, false
+}
+
+// checksStack implements values.Machine.StackCheck: functions of Go begin with lg
+// %r10,16(%r13), then clgrj of r10 with r15, or with r11, an address below it.
+func checksStack(code []byte, at int) bool {
+	return match(code, 0xe3, 0xa0, 0xd0, 0x10, 0x00, 0x04) &&
+		(match(code[at:], 0xec, 0xaf, -1, -1, -1, 0x65) || match(code[at:], 0xec, 0xab, -1, -1, -1, 0x65))
 }

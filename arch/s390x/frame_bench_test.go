@@ -27,7 +27,7 @@ func BenchmarkReadFrame(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(code)))
 			for b.Loop() {
-				readFrame(code, f.lo, pc)
+				prologue.ReadFrame(code, f.lo, pc)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ func FuzzReadFrame(f *testing.F) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
 			const start = 0x1000
 			pc := start + uint64(off)
-			if row, _, why := readFrame(code, start, pc); why == "" {
+			if row, _, why := prologue.ReadFrame(code, start, pc); why == "" {
 				checkRow(t, row, pc, start, start+uint64(len(code)))
 			}
 		})
@@ -70,7 +70,7 @@ func FuzzReadSplit(f *testing.F) {
 			elsewhere := start + uint64(int64(apart))
 			split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
 			pc := elsewhere + uint64(off)
-			if row, _, why := readSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
+			if row, _, why := prologue.ReadSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
 				checkRow(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))
 			}
 		})
@@ -102,7 +102,7 @@ func FuzzSkipPrologue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			if end := skipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
+			if end := prologue.SkipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
 				t.Errorf("the end is %#x, of %d bytes", end, len(code))
 			}
 		})
@@ -166,12 +166,13 @@ func TestHostileCode(t *testing.T) {
 		"\xff",
 	} {
 		code := fill(unit)
-		a := analyse(code[:maxBehind], nil, false)
-		if a.steps > maxSteps+1 || len(a.ops) > maxOps || len(a.seeds) > maxOps {
-			t.Errorf("% x: %d steps, %d instructions", unit, a.steps, len(a.ops))
+		a := prologue.Analyse(code[:64<<10], nil, false)
+		steps, insts, guesses := a.Cost()
+		if steps > 1<<18+1 || insts > 1<<16 || guesses > 1<<16 {
+			t.Errorf("% x: %d steps, %d instructions", unit, steps, insts)
 		}
-		t.Logf("% x: %d steps, %d instructions, %d calls blamed", unit, a.steps, len(a.ops), len(a.blamed))
-		if row, _, why := readFrame(code, 0x1000, 0x1000+n-64); why == "" {
+		t.Logf("% x: %d steps, %d instructions, %d guesses", unit, steps, insts, guesses)
+		if row, _, why := prologue.ReadFrame(code, 0x1000, 0x1000+n-64); why == "" {
 			checkRow(t, row, 0x1000+n-64, 0x1000, 0x1000+uint64(len(code)))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -56,7 +57,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			continue
 		}
 		c.functions++
-		a := analyse(code, nil, false)
+		a := prologue.Analyse(code, nil, false)
 		reported := false
 		i, _ := slices.BinarySearch(pcs, f.lo)
 		astray := uint64(0)
@@ -78,15 +79,15 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			}
 			c.total++
 			c.epilogue(t, a, f, code, pc, text[pc])
-			row, why := a.row(f.lo, int32(pc-f.lo))
+			row, why := a.Row(f.lo, int32(pc-f.lo))
 			if why != "" {
 				c.none++
 				c.missed[why]++
 				continue
 			}
 			want := f.at(pc)
-			o, _ := a.around(int32(pc - f.lo))
-			bad, other, unlike := differs(&a.states[o], &row, want)
+			o, _ := a.At(int32(pc - f.lo))
+			bad, other, unlike := differs(o, &row, want)
 			other = slices.DeleteFunc(other, func(d string) bool { return f.refuted(d, pcs, text) })
 			if row.Lo != pc && !misread {
 				bad = append(bad, fmt.Sprintf("the row begins at %#x", row.Lo))
@@ -169,11 +170,11 @@ func registerNumber(register string) int {
 }
 
 // epilogue compares what readEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, pc uint64, text string) {
+func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []byte, pc uint64, text string) {
 	row, ok := readEpilogue(code[pc-f.lo:], pc)
 	op := strings.Fields(text)
-	o, reached := a.around(int32(pc - f.lo))
-	isReturn := op[0] == "br" && op[1] == "%r14" && reached && a.states[o].regs[R14] == entryOf(R14)
+	o, reached := a.At(int32(pc - f.lo))
+	isReturn := op[0] == "br" && op[1] == "%r14" && reached && o.Reg(values.Reg(R14)) == values.OnEntry(values.Reg(R14))
 	if isReturn {
 		c.returns++
 	}
@@ -188,7 +189,7 @@ func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, p
 		return
 	}
 	want := f.at(pc)
-	bad, other, _ := differs(&a.states[o], &row, want)
+	bad, other, _ := differs(o, &row, want)
 	if len(bad)+len(other) == 0 {
 		return
 	}
@@ -196,7 +197,7 @@ func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, p
 		c.guessedEpilogue++
 		return
 	}
-	if a.states[o].guess {
+	if o.Guess() {
 		return // the state that the comparison leans on is one itself
 	}
 	c.wrongEpilogue++
@@ -207,32 +208,34 @@ func (c *tally) epilogue(t *testing.T, a *analysis, f *oracleFDE, code []byte, p
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unlike bool) {
+func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []string, unlike bool) {
 	fail := func(list *[]string, format string, args ...any) {
 		*list = append(*list, fmt.Sprintf(format, args...))
 	}
 	// In leaves that save r11 and r15 in floating-point registers, gcc has the CFA
 	// at r15+160 as soon as r11 is restored, although r15 is not: its own rule for
 	// r15 says so.
-	if w := want.regs["r15"]; strings.HasPrefix(w, "f") && s.regs[named(w)] == (value{cfa, entrySP}) && s.regs[R15].base == cfa && want.cfa == "r15+160" {
+	holds := func(r trad.Reg) values.Value { return s.Reg(values.Reg(r)) }
+	sp, spKnown := holds(R15).Distance()
+	if w := want.regs["r15"]; strings.HasPrefix(w, "f") && holds(named(w)) == values.FromCFA(entrySP) && spKnown && want.cfa == "r15+160" {
 		late := *want
 		late.cfa = w + "+160"
 		want = &late
 	}
 	reg, off, _ := strings.Cut(want.cfa, "+")
-	oracleCFA := s.regs[named(reg)] // by the state
+	oracleCFA, known := holds(named(reg)).Distance() // by the state
 	switch rule := row.CFA; {
 	case rule.Kind == trad.InReg && Arch.RegName(rule.Reg) == reg && strconv.Itoa(int(rule.Off)) == off:
-	case oracleCFA.base != cfa:
+	case !known:
 		// From a register that the state does not know.
 		unlike = true
-	case fmt.Sprint(-oracleCFA.off) != off:
-		fail(&bad, "CFA, which the state has at %s%+d", reg, -oracleCFA.off)
-	case rule.Kind == trad.InReg && s.regs[rule.Reg].plus(rule.Off) != value{base: cfa}:
+	case fmt.Sprint(-oracleCFA) != off:
+		fail(&bad, "CFA, which the state has at %s%+d", reg, -oracleCFA)
+	case rule.Kind == trad.InReg && holds(rule.Reg).Plus(rule.Off) != values.FromCFA(0):
 		fail(&bad, "CFA from another register than the oracle's")
 	case rule.Kind == trad.ValExpr:
 		x := row.More.Exprs[rule.Off].(savedSP)
-		if s.load(s.regs[x.reg].plus(x.off)) != (value{cfa, entrySP}) {
+		if s.Load(holds(x.reg).Plus(x.off)) != values.FromCFA(entrySP) {
 			fail(&bad, "CFA from a slot that does not have it")
 		}
 	}
@@ -245,8 +248,8 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 		case trad.Saved:
 			got = "c" + strconv.Itoa(int(rule.Off))
 		case trad.SavedAt:
-			if at := s.regs[rule.Reg].plus(rule.Off); at.base == cfa {
-				got = "c" + strconv.Itoa(int(at.off))
+			if n, ok := holds(rule.Reg).Plus(rule.Off).Distance(); ok {
+				got = "c" + strconv.Itoa(int(n))
 			}
 		case trad.Same:
 			got = "u"
@@ -258,19 +261,19 @@ func differs(s *state, row *trad.Row, want *oracleRow) (bad, other []string, unl
 		}
 		// There may be two places. The oracle names a slot late, or still when the
 		// register has its value back; then its place must have the value, too.
-		var at value
+		var at values.Value
 		switch {
 		case w == "u":
-			at = s.regs[r]
+			at = holds(r)
 		case w[0] == 'c':
 			n, _ := strconv.Atoi(w[1:])
-			if at = s.load(value{cfa, int32(n)}); s.regs[R15].base == cfa && int32(n) < s.regs[R15].off {
-				at = s.regs[r] // the oracle goes on naming a slot below r15
+			if at = s.Load(values.FromCFA(int32(n))); spKnown && int32(n) < sp {
+				at = holds(r) // the oracle goes on naming a slot below r15
 			}
 		default:
-			at = s.regs[named(w)]
+			at = holds(named(w))
 		}
-		if at != entryOf(r) || got == "" {
+		if at != values.OnEntry(values.Reg(r)) || got == "" {
 			fail(list, "%s %s, oracle %s", Arch.RegName(r), got, w)
 		}
 	}

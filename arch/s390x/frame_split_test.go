@@ -52,7 +52,7 @@ func TestReadSplit(t *testing.T) {
 			hotCode, _ := im.code(t, hot.lo, hot.hi, 0)
 			coldCode, _ := im.code(t, cold.lo, cold.hi, 0)
 			split := arch.NewSplit(hotCode, hot.lo, coldCode, cold.lo)
-			a := analyse(split.Code, split, false)
+			a := prologue.Analyse(split.Code, split, false)
 			for _, fde := range []*oracleFDE{hot, cold} {
 				i, _ := slices.BinarySearch(pcs, fde.lo)
 				for ; i < len(pcs) && pcs[i] < fde.hi; i++ {
@@ -61,9 +61,9 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					total++
-					row, _, why := readSplit(split, pc)
+					row, _, why := prologue.ReadSplit(split, pc)
 					off, _ := split.Offset(pc)
-					o, reached := a.around(off)
+					o, reached := a.At(off)
 					if why != "" || !reached {
 						t.Errorf("%s: %s: %x %s: %s", flags, name, pc, text[pc], why)
 						continue
@@ -72,7 +72,7 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					sure++
-					if bad, other, _ := differs(&a.states[o], &row, fde.at(pc)); len(bad)+len(other) > 0 || row.Lo != pc {
+					if bad, other, _ := differs(o, &row, fde.at(pc)); len(bad)+len(other) > 0 || row.Lo != pc {
 						t.Errorf("%s: %s: %x %s: row %s, oracle %v: %v %v", flags, name, pc, text[pc], row.Format(Arch.RegName), *fde.at(pc), bad, other)
 					}
 				}

@@ -30,8 +30,8 @@ func TestReadFrameTrap(t *testing.T) {
 				for _, trap := range []string{"\x00\x00", "\x00\x01"} { // what compilers trap by, and its like
 					trapped := slices.Clone(code)
 					copy(trapped[pc-f.lo:], trap)
-					a := analyse(trapped, nil, false)
-					row, why := a.row(f.lo, int32(pc-f.lo))
+					a := prologue.Analyse(trapped, nil, false)
+					row, why := a.Row(f.lo, int32(pc-f.lo))
 					if traps++; why != "" {
 						t.Errorf("%s: %#x: %q: %s", flags, pc, trap, why)
 						continue
@@ -40,8 +40,8 @@ func TestReadFrameTrap(t *testing.T) {
 						continue
 					}
 					sure++
-					o, _ := a.around(int32(pc - f.lo))
-					if bad, other, _ := differs(&a.states[o], &row, f.at(pc)); len(bad)+len(other) > 0 || row.Lo != pc {
+					o, _ := a.At(int32(pc - f.lo))
+					if bad, other, _ := differs(o, &row, f.at(pc)); len(bad)+len(other) > 0 || row.Lo != pc {
 						t.Errorf("%s: %#x: %q: row %s, oracle %v: %v %v", flags, pc, trap, row.Format(Arch.RegName), *f.at(pc), bad, other)
 					}
 				}

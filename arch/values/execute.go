@@ -59,7 +59,7 @@ func (s *State) do(o *Op, at int32) (again bool) {
 		s.Set(o.Dst, s.loaded(o), at)
 	case Store:
 		to, v := s.address(o), s.Reg(o.Src)
-		again = o.Width == size && s.m.Steady.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
+		again = o.Width == size && s.m.SavedOnce.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
 		// Another base may be a pointer that is only at first where it is known to be, in a
 		// loop that fills memory.
 		if o.Base == s.m.SP || o.Base == s.m.FP && s.keeps(o.Base) || s.worth(v, o.Width) {

@@ -302,6 +302,9 @@ func (s *State) strays(ops []Op, sp Value) bool {
 		}
 		want := OnEntry(r)
 		if r == s.m.SP {
+			if len(ops) == 1 {
+				continue // alone: another stack
+			}
 			want = FromCFA(s.m.EntrySP)
 		}
 		if s.regs[r] != want {

@@ -28,10 +28,14 @@ type Machine struct {
 	// Constant are registers that a call need not preserve, and gives no result in: a constant
 	// stays there. What reads one behind a call knows that the called function leaves it alone.
 	Constant Set
-	// Steady are the registers whose callers' values are in one place by all ways that lead to
-	// an instruction; there can be two stacks frames else. Go uses some that C preserves.
+	// Steady are the registers whose values on entry are in one place by all ways that lead
+	// to an instruction; else one of the ways is never taken.
 	Steady Set
-	// Unloaded are the registers that code loads from its frame only to take that down.
+	// SavedOnce are the registers that no function saves once more in the same place, when
+	// they do not hold the caller's value any more.
+	SavedOnce Set
+	// Unloaded are the registers that code loads from its frame only to take that down; the
+	// stack pointer, together with others.
 	Unloaded Set
 	// SaveArea is how many bytes at the stack pointer a called function may use, but the
 	// first word.
