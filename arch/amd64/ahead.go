@@ -17,9 +17,6 @@ var machine = ahead.Machine{
 	Preserved: []uint8{uint8(RBX), uint8(R12), uint8(R13), uint8(R14), uint8(R15)},
 }
 
-// Numbers of system calls that do not return (asm/unistd_64.h).
-const sysExit, sysExitGroup = 60, 231
-
 // stepAhead implements ahead.Machine.Step.
 func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	o := decode(code, int(at))
@@ -31,7 +28,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		s.Store(reg(RSP), 8, v)
 	}
 	n, isNumber := reg(RAX).Number()
-	if syscall := o.len == 2 && code[at] == 0x0f && code[at+1] == 0x05; syscall && isNumber && (n == sysExit || n == sysExitGroup) {
+	if isNumber && endsThread(code[at:], int(n)) {
 		w.Kind, w.CFA = ahead.End, ahead.Live(uint8(RSP)).Plus(8)
 		return w
 	}

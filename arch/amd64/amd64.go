@@ -77,7 +77,7 @@ var Arch = &arch.Arch{
 	ReadReached:  prologue.ReadReached,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
-	Exits:        exits,
+	Exits:        prologue.Exits,
 	InEpilogue:   inEpilogue,
 	ReadAhead:    readAhead,
 	Keeps:        keeps,

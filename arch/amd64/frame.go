@@ -33,6 +33,8 @@ var prologue = &values.Machine{
 	Arguments:  values.Reg(R10),
 	Probed:     values.Reg(R11),
 	LinkCopy:   values.None,
+	SystemCall: values.Reg(RAX),
+	EndsThread: endsThread,
 	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
 	StackCheck: checksStack,
 	Apart:      apart,
@@ -67,6 +69,10 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 		}
 		ops = append(ops, values.StoreTo(sp, -8, 8, src), values.Add(sp, sp, -8))
 	case opCallNext:
+		if in.Flow = values.Next; at+int(o.len) == len(code) {
+			in.Flow = values.Call // of the function that stands behind this one
+			break
+		}
 		ops = append(ops, values.StoreTo(sp, -8, 8, values.None), values.Add(sp, sp, -8))
 	case opPop:
 		if ops = append(ops, values.LoadWord(dst, sp, 0)); dst != sp {
@@ -100,6 +106,12 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 		ops = append(ops, values.Op{Kind: values.Compare, Dst: dst, Src: src})
 	}
 	return in, ops
+}
+
+// endsThread implements values.Machine.EndsThread: syscall, for exit or exit_group
+// (asm/unistd_64.h).
+func endsThread(code []byte, number int) bool {
+	return (number == 60 || number == 231) && len(code) >= 2 && code[0] == 0x0f && code[1] == 0x05
 }
 
 // apart reports whether code is a cold part that was split off: it begins with a lone nop,

@@ -25,9 +25,6 @@ func preservedAhead() (list []uint8) {
 	return list
 }
 
-// Numbers of system calls that do not return (asm-generic/unistd.h).
-const sysExit, sysExitGroup = 93, 94
-
 // stepAhead implements ahead.Machine.Step.
 func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	o := decode(code, int(at))
@@ -38,7 +35,7 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		w.Kind, w.CFA, w.Link = kind, get(rsp), get(link)
 		return w
 	}
-	if n, ok := get(8).Number(); ok && o.kind == opOther && (n == sysExit || n == sysExitGroup) && binary.LittleEndian.Uint32(code[at:]) == 0xd4000001 { // svc #0
+	if n, ok := get(8).Number(); ok && endsThread(code[at:], int(n)) {
 		w.Kind, w.CFA = ahead.End, ahead.Live(uint8(rsp))
 		return w
 	}

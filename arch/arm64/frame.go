@@ -35,6 +35,8 @@ var prologue = &values.Machine{
 	Arguments:  values.None,
 	Probed:     values.None,
 	LinkCopy:   values.None,
+	SystemCall: 8,
+	EndsThread: endsThread,
 	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
 	StackCheck: checksStack,
 }
@@ -63,6 +65,10 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 	dst, src, base := values.Reg(o.dst), values.Reg(o.src), values.Reg(o.base)
 	in := values.Inst{Flow: flows[o.kind], Len: size, Nop: o.nop, By: src, Target: o.target, Kill: values.Set(o.kill)}
 	switch o.kind {
+	case opBad:
+		if at+size <= len(code) && code[at+2]|code[at+3] == 0 { // udf: a trap
+			in.Flow = values.Stop
+		}
 	case opMove:
 		ops = append(ops, values.Move(dst, src))
 	case opConst:
@@ -83,6 +89,12 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 		}
 	}
 	return in, ops
+}
+
+// endsThread implements values.Machine.EndsThread: svc #0, for exit or exit_group
+// (asm-generic/unistd.h).
+func endsThread(code []byte, number int) bool {
+	return (number == 93 || number == 94) && len(code) >= size && binary.LittleEndian.Uint32(code) == 0xd4000001
 }
 
 // transferValues appends what a load or store does.

@@ -25,20 +25,6 @@ func preservedAhead() (list []uint8) {
 	return list
 }
 
-// endsThread reports whether code begins with a system call that does not return
-// (asm/unistd_64.h): its number is in the instruction, or in r1.
-func endsThread(code []byte, s *ahead.State) bool {
-	const exit, exitGroup = 1, 248
-	if len(code) < 2 || code[0] != 0x0a {
-		return false
-	}
-	n := int32(code[1])
-	if n == 0 {
-		n, _ = s.Reg(uint8(R1)).Number()
-	}
-	return n == exit || n == exitGroup
-}
-
 // stepAhead implements ahead.Machine.Step.
 func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 	o := decode(code, int(at))
@@ -49,7 +35,11 @@ func stepAhead(code []byte, at int32, s *ahead.State) ahead.Way {
 		w.Kind, w.CFA, w.Link = kind, get(R15).Plus(saveArea), get(R14)
 		return w
 	}
-	if endsThread(code[at:], s) {
+	number := -1
+	if n, ok := get(R1).Number(); ok {
+		number = int(n)
+	}
+	if endsThread(code[at:], number) {
 		w.Kind, w.CFA = ahead.End, ahead.Live(uint8(R15)).Plus(saveArea)
 		return w
 	}

@@ -37,6 +37,8 @@ var prologue = &values.Machine{
 	Arguments:  values.None,
 	Probed:     values.Reg(R14),
 	LinkCopy:   values.Reg(R5),
+	SystemCall: values.Reg(R1),
+	EndsThread: endsThread,
 	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
 	StackCheck: checksStack,
 	Regain:     addsPool,
@@ -66,6 +68,10 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 	dst, src, base := followed(o.dst), followed(o.src), followed(o.base)
 	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, By: src, Target: o.target, Kill: values.Set(o.kill)}
 	switch o.kind {
+	case opBad:
+		if code[at] == 0 && at+1 < len(code) && code[at+1] == 0 { // will never be one: a trap
+			in.Flow = values.Stop
+		}
 	case opMove:
 		ops = append(ops, values.Move(dst, src))
 	case opConst:
@@ -104,6 +110,18 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 		}
 	}
 	return in, ops
+}
+
+// endsThread implements values.Machine.EndsThread: svc, for exit or exit_group
+// (asm/unistd_64.h). The number is in the instruction, unless it is 0 there.
+func endsThread(code []byte, number int) bool {
+	if len(code) < 2 || code[0] != 0x0a {
+		return false
+	}
+	if code[1] != 0 {
+		number = int(code[1])
+	}
+	return number == 1 || number == 248
 }
 
 // addsPool implements values.Machine.Regain, for an instruction that adds a number in memory

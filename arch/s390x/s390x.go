@@ -80,7 +80,7 @@ var Arch = &arch.Arch{
 	ReadReached:  prologue.ReadReached,
 	ReadEpilogue: readEpilogue,
 	ReadReturn:   readReturn,
-	Exits:        exits,
+	Exits:        prologue.Exits,
 	ReadAhead:    readAhead,
 	Keeps:        keeps,
 	SkipPrologue: prologue.SkipPrologue,

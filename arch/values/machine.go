@@ -56,6 +56,12 @@ type Machine struct {
 	// stack larger, and keeps it. Each is None where there is none.
 	Arguments, Probed, LinkCopy Reg
 
+	// SystemCall is the register that holds the number of a system call. EndsThread reports
+	// whether code begins with one that does not return, where the register holds number; -1
+	// is for a number that is not known.
+	SystemCall Reg
+	EndsThread func(code []byte, number int) bool
+
 	// Epilogue reports whether code begins with the rest of an epilogue.
 	Epilogue func(code []byte) bool
 	// StackCheck reports whether the branch at code[at:] is that which functions of Go begin

@@ -1,20 +1,18 @@
-package amd64
+package values
 
 import "github.com/sfwalk/sfwalk/arch"
 
-// maxFollowed bounds how many instructions exits looks at.
+// maxFollowed bounds how many instructions Exits looks at.
 const maxFollowed = 1 << 12
 
-// Linux's system calls that end a thread, or the process.
-const exit, exitGroup = 60, 231
-
-// exits implements arch.Arch.Exits.
-func exits(code []byte, at int) (found arch.Exits) {
+// Exits implements arch.Arch.Exits.
+func (m *Machine) Exits(code []byte, at int) (found arch.Exits) {
 	// number is the value of the register that says which system call is meant; -1 where
 	// the straight line to the instruction does not tell.
 	type place struct{ at, number int }
 	seen := make([]bool, len(code))
 	work := append(make([]place, 0, 16), place{at, -1})
+	var ops []Op
 	for n := 0; len(work) > 0; n++ {
 		at, number := work[len(work)-1].at, work[len(work)-1].number
 		work = work[:len(work)-1]
@@ -25,35 +23,41 @@ func exits(code []byte, at int) (found arch.Exits) {
 			continue
 		}
 		seen[at] = true
-		o := decode(code, at)
-		next := at + int(o.len)
-		switch o.kind {
-		case opStop:
+		var in Inst
+		in, ops = m.Decode(code, at, ops[:0])
+		next := at + int(in.Len)
+		switch in.Flow {
+		case Stop:
 			continue
-		case opReturn, opJumpAway, opBad:
+		case To, MaybeTo, Away, Bad:
 			return found | arch.Returns
-		case opJump, opBranch, opBranchNE:
-			if to := o.within(code); to == outside {
+		case Jump, Branch, BranchNE:
+			if to := in.Within(code); to == outside {
 				found |= arch.Jumps
 			} else {
 				work = append(work, place{int(to), -1})
 			}
-			if o.kind == opJump {
+			if in.Flow == Jump {
 				continue
 			}
-		case opCall, opCallNext:
+		case Call:
 			if next >= len(code) {
 				continue // it does not return
 			}
 			number = -1
 		default:
-			if code[at] == 0x0f && at+1 < len(code) && code[at+1] == 0x05 && (number == exit || number == exitGroup) {
+			if m.EndsThread(code[at:], number) {
 				continue
 			}
-			if o.kind == opConst && o.dst == RAX {
-				number = int(o.imm)
-			} else if o.dst == RAX || o.kill&bit(RAX) != 0 {
+			if in.Kill.Has(m.SystemCall) {
 				number = -1
+			}
+			for i := range ops {
+				if o := &ops[i]; o.Dst == m.SystemCall {
+					if number = -1; o.Kind == Sum && o.Base == None {
+						number = int(o.Imm)
+					}
+				}
 			}
 		}
 		work = append(work, place{next, number})
