@@ -35,7 +35,6 @@ var prologue = &values.Machine{
 	LinkCopy:   values.None,
 	SystemCall: values.Reg(RAX),
 	EndsThread: endsThread,
-	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
 	StackCheck: checksStack,
 	Apart:      apart,
 	Probes:     probes,
@@ -62,6 +61,8 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, By: values.Reg(RIP), Target: o.target, Kill: values.Set(o.kill)}
 	dst, src, base := followed(o.dst), followed(o.src), followed(o.base)
 	switch o.kind {
+	case opOther:
+		in.Nop = in.Nop || vzeroupper(code[at:])
 	case opPush:
 		if src == values.None && base != values.None {
 			ops = append(ops, values.LoadWord(values.Temp, base, o.imm))
@@ -112,6 +113,11 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 // (asm/unistd_64.h).
 func endsThread(code []byte, number int) bool {
 	return (number == 60 || number == 231) && len(code) >= 2 && code[0] == 0x0f && code[1] == 0x05
+}
+
+// vzeroupper reports whether code begins with that instruction.
+func vzeroupper(code []byte) bool {
+	return len(code) >= 3 && code[0] == 0xc5 && code[1]&3 == 0 && code[2] == 0x77
 }
 
 // apart reports whether code is a cold part that was split off: it begins with a lone nop,

@@ -358,6 +358,8 @@ func (o *op) harmless() bool {
 		return o.kill&calleeOK == 0
 	case opMove, opConst, opLea, opLoad, opAdd, opAddReg, opSubReg:
 		return calleeOK&bit(o.dst) == 0
+	case opCompare:
+		return true
 	}
 	return false
 }

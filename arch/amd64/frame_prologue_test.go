@@ -93,3 +93,14 @@ func TestEntryAgain(t *testing.T) {
 		t.Errorf("the row at the entry is %s %q", row.Format(Arch.RegName), why)
 	}
 }
+
+// TestEpilogueByFramePointer: how gcc takes down a frame whose size it does not know. By its own
+// table the CFA is rbp+16 there, and rbx and r12 are saved below the frame pointer.
+func TestEpilogueByFramePointer(t *testing.T) {
+	// lea -0x10(%rbp),%rsp; pop %rbx; pop %r12; pop %rbp; ret
+	code := []byte("\x48\x8d\x65\xf0\x5b\x41\x5c\x5d\xc3")
+	row, ok := prologue.ReadEpilogue(code, 0x1000)
+	if got := row.Format(Arch.RegName); !ok || got != "CFA=rbp+16 RA=[CFA-8] FP=[CFA-16] rbx=[CFA-32] r12=[CFA-24] in-prologue" {
+		t.Errorf("%s, %v", got, ok)
+	}
+}

@@ -1,5 +1,8 @@
 package amd64
 
+// maxEpilogue is how many instructions an epilogue has at most.
+const maxEpilogue = 24
+
 // leaving is what straight-line code has done so far to leave its function.
 type leaving struct {
 	begun    bool // some of the frame is torn down
@@ -7,7 +10,7 @@ type leaving struct {
 }
 
 // inEpilogue implements arch.Arch.InEpilogue. Only what is certain to return is an
-// epilogue, and a tail call behind a restored register; see readEpilogue.
+// epilogue, and a tail call behind a restored register; see values.Machine.ReadEpilogue.
 func inEpilogue(code []byte, start, pc uint64) bool {
 	off := int(min(pc-start, uint64(len(code))))
 	if pc < start || off == len(code) {
@@ -62,7 +65,7 @@ func (l *leaving) step(o *op, code []byte) bool {
 	case o.dst == RSP && (o.kind == opAdd && o.imm > 0 || o.kind == opMove && o.src == RBP ||
 		o.kind == opLea && (o.base == RBP || o.base == R10 || o.base == RSP && o.imm > 0)): // R10: of a realigned frame
 		l.begun = true
-	case o.nop, o.kind == opOther && o.len == 3 && code[0] == 0xc5 && code[2] == 0x77: // vzeroupper
+	case o.nop, o.kind == opOther && vzeroupper(code):
 	case l.begun && o.harmless():
 	default:
 		*l = leaving{}

@@ -57,7 +57,7 @@ func FuzzInEpilogue(f *testing.F) {
 				}
 				return
 			}
-			if _, ok := readEpilogue(code[off:], start+uint64(off)); ok && !got {
+			if _, ok := prologue.ReadEpilogue(code[off:], start+uint64(off)); ok && !got {
 				t.Error("readEpilogue knows better")
 			}
 		})

@@ -397,19 +397,3 @@ func (o *op) within(code []byte) int32 {
 	}
 	return outside
 }
-
-// harmless reports whether an instruction changes no register that PREVIOUS
-// wants back, stores nothing, and goes on to the next.
-func (o *op) harmless() bool {
-	switch o.kind {
-	case opOther:
-		return o.kill&tracked == 0
-	case opMove, opConst, opKeep, opLea, opSub:
-		return tracked&bit(o.dst) == 0
-	case opLoad:
-		return tracked&(bit(o.dst)|bit(o.dst2)) == 0 && (o.writeback == 0 || tracked&bit(o.base) == 0)
-	case opCompare:
-		return true
-	}
-	return false
-}

@@ -37,7 +37,7 @@ var prologue = &values.Machine{
 	LinkCopy:   values.None,
 	SystemCall: 8,
 	EndsThread: endsThread,
-	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
+	InStub:     inStub,
 	StackCheck: checksStack,
 }
 

@@ -83,8 +83,8 @@ func FuzzReadEpilogue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			row, ok := readEpilogue(code, 0x1000)
-			if after, also := readReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
+			row, ok := prologue.ReadEpilogue(code, 0x1000)
+			if after, also := prologue.ReadReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
 				t.Fatalf("%x: an epilogue %s, and on the way to a return %s", code, row.Format(Arch.RegName), after.Format(Arch.RegName))
 			}
 			if ok {

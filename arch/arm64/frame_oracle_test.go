@@ -210,7 +210,7 @@ func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *oracleFDE, code 
 	if isReturn {
 		c.returns++
 	}
-	row, ok := readEpilogue(code[pc-fde.lo:], pc)
+	row, ok := prologue.ReadEpilogue(code[pc-fde.lo:], pc)
 	if !ok || !reached || i.Guess() || row.Flags&trad.Guess != 0 {
 		return
 	}

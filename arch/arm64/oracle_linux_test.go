@@ -284,7 +284,7 @@ func TestStubs(t *testing.T) {
 			if !ok || n != depth {
 				t.Errorf("%s %#x: %s: %d, %v, want %d", flags, plt.Addr+at, x, n, ok, depth)
 			}
-			row, ok := readEpilogue(code[at:], plt.Addr+at)
+			row, ok := prologue.ReadEpilogue(code[at:], plt.Addr+at)
 			switch {
 			case ok && depth == 0 && row.Format(Arch.RegName) != "CFA=sp RA=same FP=same in-prologue":
 				t.Errorf("%s %#x: %s: row %s", flags, plt.Addr+at, x, row.Format(Arch.RegName))
@@ -316,7 +316,7 @@ func TestStubPageStart(t *testing.T) {
 			t.Errorf("+%d: %d, %v", off, n, ok)
 		}
 	}
-	if row, ok := readEpilogue(stub[size:], 0x754); !ok || row.Format(Arch.RegName) != "CFA=sp RA=same FP=same in-prologue" {
+	if row, ok := prologue.ReadEpilogue(stub[size:], 0x754); !ok || row.Format(Arch.RegName) != "CFA=sp RA=same FP=same in-prologue" {
 		t.Errorf("behind its bti: %s, %v", row.Format(Arch.RegName), ok)
 	}
 	if _, ok := stubFrame(stub, 0x750, 0x750+5*size); ok {

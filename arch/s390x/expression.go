@@ -6,22 +6,6 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// savedSP is the expression of a CFA that is known by where PREVIOUS's SP is
-// saved: *(reg+off)+160.
-type savedSP struct {
-	reg trad.Reg
-	off int32
-}
-
-func (x savedSP) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
-	sp, err := wordAt(env, x.reg, x.off)
-	return sp + saveArea, err
-}
-
-func (x savedSP) String() string {
-	return fmt.Sprintf("*(%s%+d)+%d", Arch.RegName(x.reg), x.off, saveArea)
-}
-
 // access is the expression of an access register that is saved at r15+off: 4
 // bytes, which no rule can read.
 type access int32

@@ -39,7 +39,7 @@ var prologue = &values.Machine{
 	LinkCopy:   values.Reg(R5),
 	SystemCall: values.Reg(R1),
 	EndsThread: endsThread,
-	Epilogue:   func(code []byte) bool { _, ok := readEpilogue(code, 0); return ok },
+	InStub:     inStub,
 	StackCheck: checksStack,
 	Regain:     addsPool,
 }
@@ -128,7 +128,7 @@ func endsThread(code []byte, number int) bool {
 // to r11 or r15: a very large frame is taken down that way, by a constant that is not in the
 // code. What then loads r15 does so from the slot that r15 was saved in.
 func addsPool(a *values.Analysis, s *values.State, r values.Reg, next int32) {
-	for range maxEpilogue {
+	for range 24 {
 		in, ops := a.Peek(next)
 		if off, ok := loadsSP(ops, r); ok {
 			for _, x := range s.Slots() { // the back chain is such a slot, too, but not beside r14's

@@ -37,7 +37,7 @@ func BenchmarkReadEpilogue(b *testing.B) {
 	code := code(lmgR11, br14)
 	b.ReportAllocs()
 	for b.Loop() {
-		readEpilogue(code, 0x1000)
+		prologue.ReadEpilogue(code, 0x1000)
 	}
 }
 

@@ -111,7 +111,7 @@ func TestReadEpilogueCases(t *testing.T) {
 		{"cut off", code(lmgR11), ""},
 		{"empty", nil, ""},
 	} {
-		row, ok := readEpilogue(c.code, 0x1000)
+		row, ok := prologue.ReadEpilogue(c.code, 0x1000)
 		got := ""
 		if ok {
 			got = row.Format(Arch.RegName)

@@ -171,7 +171,7 @@ func registerNumber(register string) int {
 
 // epilogue compares what readEpilogue says of one instruction.
 func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []byte, pc uint64, text string) {
-	row, ok := readEpilogue(code[pc-f.lo:], pc)
+	row, ok := prologue.ReadEpilogue(code[pc-f.lo:], pc)
 	op := strings.Fields(text)
 	o, reached := a.At(int32(pc - f.lo))
 	isReturn := op[0] == "br" && op[1] == "%r14" && reached && o.Reg(values.Reg(R14)) == values.OnEntry(values.Reg(R14))
@@ -234,8 +234,8 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 	case rule.Kind == trad.InReg && holds(rule.Reg).Plus(rule.Off) != values.FromCFA(0):
 		fail(&bad, "CFA from another register than the oracle's")
 	case rule.Kind == trad.ValExpr:
-		x := row.More.Exprs[rule.Off].(savedSP)
-		if s.Load(holds(x.reg).Plus(x.off)) != values.FromCFA(entrySP) {
+		x := row.More.Exprs[rule.Off].(values.SavedSP)
+		if s.Load(holds(x.Reg).Plus(x.Off)) != values.FromCFA(entrySP) {
 			fail(&bad, "CFA from a slot that does not have it")
 		}
 	}

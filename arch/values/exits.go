@@ -12,7 +12,7 @@ func (m *Machine) Exits(code []byte, at int) (found arch.Exits) {
 	type place struct{ at, number int }
 	seen := make([]bool, len(code))
 	work := append(make([]place, 0, 16), place{at, -1})
-	var ops []Op
+	ops := make([]Op, 0, 16)
 	for n := 0; len(work) > 0; n++ {
 		at, number := work[len(work)-1].at, work[len(work)-1].number
 		work = work[:len(work)-1]

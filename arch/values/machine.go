@@ -62,8 +62,9 @@ type Machine struct {
 	SystemCall Reg
 	EndsThread func(code []byte, number int) bool
 
-	// Epilogue reports whether code begins with the rest of an epilogue.
-	Epilogue func(code []byte) bool
+	// InStub reports whether code begins with the rest of a linkage stub that has no frame; nil
+	// where stubs have one.
+	InStub func(code []byte) bool
 	// StackCheck reports whether the branch at code[at:] is that which functions of Go begin
 	// with, to the routine that makes the stack larger.
 	StackCheck func(code []byte, at int) bool
@@ -155,7 +156,7 @@ const NoTarget = math.MinInt64
 type Inst struct {
 	Flow   Flow
 	Len    uint8
-	Nop    bool
+	Nop    bool // nothing that matters here changes
 	By     Reg
 	Target int64 // offset into the code, if it is in there
 	Kill   Set   // registers that get a value which is not followed, before all else

@@ -12,7 +12,7 @@ func (m *Machine) SkipPrologue(code []byte, start uint64) uint64 {
 	var s State
 	s.enter(m, make([]Value, m.Regs))
 	at, end := 0, 0
-	var ops []Op
+	ops := make([]Op, 0, 16)
 	for range maxPrologue {
 		if at >= len(code) {
 			break
@@ -52,7 +52,11 @@ func (a *Analysis) settingUp(i int32) bool {
 // tearingDown reports whether some of the frame is gone before the instruction with index i,
 // on the way out.
 func (a *Analysis) tearingDown(i int32) bool {
-	return a.states[i].teardown != intact && a.m.Epilogue(a.code[a.at[i]:])
+	if a.states[i].teardown == intact {
+		return false
+	}
+	_, ok := a.m.ReadEpilogue(a.code[a.at[i]:], 0)
+	return ok
 }
 
 // setUp executes an instruction of a prologue, and reports whether it sets up the frame.

@@ -1,0 +1,302 @@
+package values
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// maxEpilogue is how many instructions an epilogue has at most.
+const maxEpilogue = 24
+
+// An unwinding follows an epilogue from the pc on. Addresses are relative to what registers
+// hold at the pc.
+type unwinding struct {
+	m     *Machine
+	base  Reg // the stack pointer is base+off, unless it has been loaded
+	off   int32
+	done  bool               // the stack pointer has been moved up, or loaded
+	sp    trad.Rule          // from where it has been loaded: SavedAt, or InReg for a floating-point register
+	saved [MaxRegs]trad.Rule // by register; NotTracked where it has its caller's value at the pc
+	any   bool               // some of them are set
+	wrote Set                // registers, of those that calls may change, that have got other values on the way
+	auth  bool               // the return address is authenticated on the way
+	temp  struct {
+		base Reg
+		off  int32
+	} // of Temp
+}
+
+// ReadEpilogue implements arch.Arch.ReadEpilogue. Instructions that only restore registers and
+// move the stack pointer up, ending with a return, prove where the return address is, so the
+// row is certain. A jump may stay in the function: it ends an epilogue only where the stack
+// pointer has been restored (and a register, where code moves the stack pointer in the body,
+// too); and unless what has been loaded shows that it goes elsewhere, the row is a guess.
+//
+// A linkage stub that has no frame counts as one.
+func (m *Machine) ReadEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
+	return m.toReturn(code, pc, false)
+}
+
+// ReadReturn implements arch.Arch.ReadReturn.
+func (m *Machine) ReadReturn(code []byte, pc uint64) (row trad.Row, ok bool) {
+	return m.toReturn(code, pc, true)
+}
+
+// toReturn follows the code from pc to a return. Unless it has begun already, an epilogue
+// begins with an instruction that takes something down.
+func (m *Machine) toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
+	u := unwinding{m: m, base: m.SP}
+	ops := make([]Op, 0, 16)
+	at := 0
+	for range maxEpilogue {
+		if at >= len(code) || u.off > 1<<30 {
+			return trad.Row{}, false
+		}
+		var in Inst
+		in, ops = m.Decode(code, at, ops[:0])
+		if at == 0 {
+			row.Lo, row.Len = pc, uint32(in.Len)
+			if in.Flow != Bad && m.InStub != nil && m.InStub(code) {
+				return u.row(row), true
+			}
+		}
+		if at += int(in.Len); at > len(code) {
+			return trad.Row{}, false
+		}
+		switch {
+		case in.Nop:
+		case harmless(&in, ops, m.wanted()) && in.Flow == Next:
+			if !begun && !u.any && !u.done {
+				return trad.Row{}, false
+			}
+			u.writes(&in, ops)
+		case in.Flow == Next:
+			if !u.step(&in, ops) && !(begun && u.storesElsewhere(&in, ops)) {
+				return trad.Row{}, false
+			}
+		case (in.Flow == To || in.Flow == MaybeTo) && in.By == m.RA:
+			if !u.plausible(false) {
+				return trad.Row{}, false
+			}
+			return u.row(row), true
+		case in.Flow == Jump || in.Flow == To || in.Flow == Away:
+			if !begun && (!u.done || m.Moving && !u.any) || !u.plausible(true) {
+				return trad.Row{}, false
+			}
+			if begun || u.saved[m.RA].Kind == trad.NotTracked || m.Unloaded.Has(m.SP) && u.sp.Kind == trad.NotTracked {
+				row.Flags |= trad.Guess
+			}
+			return u.row(row), true
+		default:
+			return trad.Row{}, false
+		}
+	}
+	return trad.Row{}, false
+}
+
+// storesElsewhere reports whether an instruction does nothing but store by a base that is no
+// pointer into the frame. What it exchanges with memory is lost.
+func (u *unwinding) storesElsewhere(in *Inst, ops []Op) bool {
+	m := u.m
+	for i := range ops {
+		o := &ops[i]
+		if o.Kind != Store || o.Base == m.SP || o.Base == m.FP || o.Base == None {
+			return false
+		}
+	}
+	lost := in.Kill & m.wanted()
+	if len(ops) == 0 || lost&(m.SP.Bit()|m.FP.Bit()|m.RA.Bit()) != 0 {
+		return false
+	}
+	for r := range u.saved {
+		if lost.Has(Reg(r)) && u.saved[r].Kind == trad.NotTracked {
+			u.saved[r].Kind = trad.Undefined
+		}
+	}
+	return true
+}
+
+// plausible reports whether the function may be left now: what has been restored came from a
+// frame that is gone, or from registers; or, where a call pushes the return address, from the
+// red zone, or from the arguments that are behind it, if that is all by a guess.
+func (u *unwinding) plausible(guess bool) bool {
+	if u.done {
+		return true
+	}
+	m := u.m
+	for r, rule := range u.saved {
+		if rule.Kind != trad.SavedAt || m.Floats.Has(Reg(r)) {
+			continue
+		}
+		if !m.pushes() || rule.Reg != m.DWARF(m.SP) || rule.Off >= 0 && !guess {
+			return false
+		}
+	}
+	return true
+}
+
+// writes notes which registers a harmless instruction writes.
+func (u *unwinding) writes(in *Inst, ops []Op) {
+	u.wrote |= in.Kill
+	for i := range ops {
+		u.wrote |= ops[i].Dst.Bit()
+	}
+}
+
+// step executes an instruction that restores something; ok is false where it is none.
+func (u *unwinding) step(in *Inst, ops []Op) (ok bool) {
+	if in.Kill&u.m.wanted() != 0 || len(ops) == 0 {
+		return false
+	}
+	u.wrote |= in.Kill
+	for i := range ops {
+		if !u.do(&ops[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// do executes a micro-operation; ok is false for what is in no epilogue.
+func (u *unwinding) do(o *Op) (ok bool) {
+	m := u.m
+	switch o.Kind {
+	case Sum:
+		switch {
+		case o.Index != None || o.Base == None:
+		case o.Dst == Temp:
+			u.temp.base, u.temp.off, ok = u.address(o.Base, o.Imm)
+			return ok
+		case o.Dst == m.SP && o.Base == m.SP:
+			if o.Imm <= 0 || u.sp.Kind != trad.NotTracked {
+				return false
+			}
+			u.off += o.Imm
+			u.done = true
+			return true
+		case o.Dst == m.SP && o.Base == m.FP:
+			if u.base != m.SP || u.done || u.saved[m.FP].Kind != trad.NotTracked {
+				return false
+			}
+			u.base, u.off, u.done = m.FP, o.Imm, true
+			return true
+		case o.Imm == 0 && m.Floats.Has(o.Base) && !m.Floats.Has(o.Dst) && !u.wrote.Has(o.Base):
+			return u.restore(o.Dst, trad.Rule{Kind: trad.InReg, Reg: m.DWARF(o.Base)})
+		}
+	case Load:
+		base, off, ok := u.address(o.Base, o.Imm)
+		if !ok || o.Width != size {
+			return false
+		}
+		return u.restore(o.Dst, trad.Rule{Kind: trad.SavedAt, Reg: m.DWARF(base), Off: off})
+	case Sign:
+		if u.auth {
+			return false
+		}
+		u.auth = true
+		return true
+	}
+	return false
+}
+
+// address translates one of the frame to one from a register at the pc. Where the frame is
+// left by the stack pointer, what is loaded by the frame pointer may be a variable.
+func (u *unwinding) address(base Reg, imm int32) (r Reg, off int32, ok bool) {
+	switch {
+	case base == Temp:
+		return u.temp.base, u.temp.off + imm, true
+	case base == u.m.SP && u.sp.Kind == trad.NotTracked:
+		return u.base, u.off + imm, u.off < 1<<30
+	case base == u.m.FP && !u.m.Moving && u.saved[base].Kind == trad.NotTracked:
+		return base, imm, true
+	}
+	return 0, 0, false
+}
+
+// restore notes where the caller's value of a register is; ok is false where the register has
+// it already.
+func (u *unwinding) restore(r Reg, from trad.Rule) (ok bool) {
+	switch {
+	case r == u.m.SP:
+		if !u.m.Unloaded.Has(r) || u.sp.Kind != trad.NotTracked {
+			return false
+		}
+		u.sp, u.done = from, true
+	case !u.m.wanted().Has(r):
+		u.wrote |= r.Bit()
+	case u.saved[r].Kind != trad.NotTracked:
+		return false
+	default:
+		u.saved[r], u.any = from, true
+	}
+	return true
+}
+
+// row completes the row. What the epilogue does not restore has its caller's value already.
+func (u *unwinding) row(row trad.Row) trad.Row {
+	m := u.m
+	row.Flags |= trad.InPrologue
+	if u.auth {
+		row.Flags |= trad.MangledRA
+	}
+	var exprs []trad.Expression
+	switch u.sp.Kind {
+	case trad.InReg:
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: u.sp.Reg, Off: -m.EntrySP}
+	case trad.SavedAt:
+		// Where the slot is in the frame depends on the ABI's variant, so that only what is in
+		// it is certain.
+		row.CFA = trad.Rule{Kind: trad.ValExpr}
+		exprs = []trad.Expression{SavedSP{u.sp.Reg, u.sp.Off, -m.EntrySP}}
+	default:
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(u.base), Off: u.off - m.EntrySP}
+	}
+	if row.RA = u.rule(m.RA, &row.CFA); m.pushes() {
+		row.RA = trad.Rule{Kind: trad.Saved, Off: m.Pushed}
+	}
+	row.FP = u.rule(m.FP, &row.CFA)
+	var regs []trad.RegRule
+	others := m.Preserved &^ (m.SP.Bit() | m.FP.Bit())
+	for r := range Reg(m.Regs) {
+		if others.Has(r) && u.saved[r].Kind != trad.NotTracked {
+			regs = append(regs, trad.RegRule{Reg: m.DWARF(r), Rule: u.rule(r, &row.CFA)})
+		}
+	}
+	row.More = Unchanged
+	if regs != nil || exprs != nil {
+		row.More = &trad.Rest{Regs: regs, Unlisted: trad.Same, Exprs: exprs}
+	}
+	return row
+}
+
+// rule returns the rule of a register, by the CFA where its place is at a known distance.
+func (u *unwinding) rule(r Reg, cfa *trad.Rule) trad.Rule {
+	switch rule := u.saved[r]; {
+	case rule.Kind == trad.NotTracked:
+		return trad.Rule{Kind: trad.Same}
+	case rule.Kind == trad.SavedAt && cfa.Kind == trad.InReg && cfa.Reg == rule.Reg:
+		return trad.Rule{Kind: trad.Saved, Off: rule.Off - cfa.Off}
+	default:
+		return rule
+	}
+}
+
+// SavedSP is the expression of a CFA that is known by where PREVIOUS's stack pointer is saved:
+// *(Reg+Off)+Add.
+type SavedSP struct {
+	Reg      trad.Reg
+	Off, Add int32
+}
+
+// Eval implements trad.Expression.
+func (x SavedSP) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
+	v, ok := env.Register(x.Reg)
+	if !ok {
+		return 0, fmt.Errorf("register %d: %w", x.Reg, trad.ErrUnavailable)
+	}
+	sp, err := env.Word(v + uint64(int64(x.Off)))
+	return sp + uint64(int64(x.Add)), err
+}
+
+func (x SavedSP) String() string { return fmt.Sprintf("*(r%d%+d)%+d", x.Reg, x.Off, x.Add) }
