@@ -1,7 +1,6 @@
 package values
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -19,12 +18,9 @@ type Analysis struct {
 	m       *Machine
 	code    []byte
 	split   *arch.Split // what code is made of; nil where it is one piece
-	index   []int32     // by offset/Align: 1 + the index of the instruction there, 0 where none has been decoded
-	insts   []Inst
+	index   []int32     // by offset/Align: 1 + the index of the node there, 0 where none has been decoded
+	nodes   []node
 	ops     []Op
-	at      []int32 // the offset of each instruction
-	states  []State // by instruction
-	reached []bool  // by instruction: states is valid
 	work    []int32 // instructions whose state has changed
 	seeds   []seed
 	blamed  []int32 // offsets of calls that do not return
@@ -36,14 +32,16 @@ type Analysis struct {
 	now, another State   // that of the instruction that is executed; for who needs one more
 }
 
+// A node is an instruction, at an offset, and the state before it where it is reached.
+type node struct {
+	in      Inst
+	at      int32
+	reached bool
+	state   State
+}
+
 // outside is the target of a branch that leaves the code.
 const outside = -1
-
-// A seed is a guess of the state where the flow does not come.
-type seed struct {
-	at    int32
-	state State
-}
 
 // Analyse analyses a function's code, whose parts split tells unless it is in one piece. With
 // reached, what the flow of control does not reach is not wanted.
@@ -54,9 +52,7 @@ func (m *Machine) Analyse(code []byte, split *arch.Split, reached bool) *Analysi
 	}
 	a := &Analysis{
 		m: m, code: code, split: split, certain: reached, index: make([]int32, len(code)/int(m.Align)+1),
-		insts: make([]Inst, 0, n), ops: make([]Op, 0, n), at: make([]int32, 0, n),
-		states: make([]State, 0, n), reached: make([]bool, 0, n),
-		pool: make([]Value, (n+4)*m.Regs),
+		nodes: make([]node, 0, n), ops: make([]Op, 0, n), pool: make([]Value, (n+4)*m.Regs),
 	}
 	a.now, a.another = State{m: m, regs: a.registers()}, State{m: m, regs: a.registers()}
 	for a.follow() || !reached && a.fill() {
@@ -69,7 +65,7 @@ func (m *Machine) Analyse(code []byte, split *arch.Split, reached bool) *Analysi
 func (a *Analysis) registers() []Value {
 	n := a.m.Regs
 	if len(a.pool) < n {
-		a.pool = make([]Value, 256*n)
+		a.pool = make([]Value, min(256, max(8, len(a.nodes)/4))*n)
 	}
 	regs := a.pool[:n:n]
 	a.pool = a.pool[n:]
@@ -78,12 +74,14 @@ func (a *Analysis) registers() []Value {
 
 // Cost returns what the analysis has cost: how many instructions were executed, how many
 // decoded, and how many guesses made.
-func (a *Analysis) Cost() (steps, insts, guesses int) { return a.steps, len(a.insts), len(a.seeds) }
+func (a *Analysis) Cost() (steps, insts, guesses int) { return a.steps, len(a.nodes), len(a.seeds) }
 
 // follow follows the flow from the entry. It reports whether a call has been blamed, so
 // that all is to be done again.
 func (a *Analysis) follow() (again bool) {
-	clear(a.reached)
+	for i := range a.nodes {
+		a.nodes[i].reached = false
+	}
 	a.seeds, a.work = a.seeds[:0], a.work[:0]
 	if !a.enter(0) || !a.drain() {
 		return true
@@ -96,27 +94,6 @@ func (a *Analysis) follow() (again bool) {
 func (a *Analysis) enter(at int32) (ok bool) {
 	a.another.enter(a.m, a.another.regs)
 	return a.arrive(at, &a.another)
-}
-
-// land guesses the state where the part of a split function begins that is elsewhere, for
-// what does not come there by a jump, as the handlers of exceptions: that at a call.
-func (a *Analysis) land() {
-	if a.split == nil {
-		return
-	}
-	cold := a.split.Cold
-	if i := a.index[cold/a.m.Align] - 1; i >= 0 && a.reached[i] {
-		return
-	}
-	first := int32(-1)
-	for i := range a.insts {
-		if a.reached[i] && a.insts[i].Flow == Call && a.at[i] < cold && (first < 0 || a.at[i] < a.at[first]) {
-			first = int32(i)
-		}
-	}
-	if first >= 0 {
-		a.guess(cold, &a.states[first])
-	}
 }
 
 // target returns the offset that the branch in at an offset leads to.
@@ -133,24 +110,6 @@ func (in *Inst) Within(code []byte) int32 {
 		return int32(in.Target)
 	}
 	return outside
-}
-
-// fill guesses the states that the flow leaves open, each from what stands before it in the
-// code. It reports whether a call has been blamed after all.
-func (a *Analysis) fill() (again bool) {
-	for len(a.seeds) > 0 && a.steps < maxSteps {
-		batch := a.seeds
-		a.seeds = nil // the guessed parts leave gaps behind them, too
-		slices.SortFunc(batch, func(x, y seed) int { return cmp.Compare(x.at, y.at) })
-		for i := range batch {
-			x := &batch[i]
-			x.state.guess = true
-			if !a.arrive(x.at, &x.state) || !a.drain() {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // drain runs until no state changes; ok is false where a call has been blamed.
@@ -174,7 +133,7 @@ func (a *Analysis) find(at int32) (i int32, ok bool) {
 	if *place > 0 {
 		return *place - 1, true
 	}
-	if len(a.insts) >= maxInsts {
+	if len(a.nodes) >= maxInsts {
 		a.unsound = true
 		return 0, false
 	}
@@ -183,11 +142,8 @@ func (a *Analysis) find(at int32) (i int32, ok bool) {
 	in.first, in.n = int32(first), uint8(len(ops)-first)
 	in.settle(a.m, ops[first:])
 	a.ops = ops
-	a.insts = append(a.insts, in)
-	a.at = append(a.at, at)
-	a.states = append(a.states, State{m: a.m})
-	a.reached = append(a.reached, false)
-	*place = int32(len(a.insts))
+	a.nodes = append(a.nodes, node{in: in, at: at, state: State{m: a.m}})
+	*place = int32(len(a.nodes))
 	return *place - 1, true
 }
 
@@ -197,7 +153,7 @@ func (a *Analysis) opsOf(in *Inst) []Op { return a.ops[in.first:][:in.n] }
 // Peek returns the instruction at an offset, and its micro-operations, for a look ahead.
 func (a *Analysis) Peek(at int32) (*Inst, []Op) {
 	if i, ok := a.find(at); ok {
-		return &a.insts[i], a.opsOf(&a.insts[i])
+		return &a.nodes[i].in, a.opsOf(&a.nodes[i].in)
 	}
 	return &Inst{Flow: Bad}, nil
 }
@@ -209,9 +165,9 @@ func (a *Analysis) run(i int32) (ok bool) {
 		a.unsound, a.work = true, a.work[:0]
 		return true
 	}
-	in, at := a.insts[i], a.at[i] // copied: looking ahead may move them
+	in, at := a.nodes[i].in, a.nodes[i].at // copied: looking ahead may move them
 	s, m := &a.now, a.m
-	s.copy(&a.states[i])
+	s.copy(&a.nodes[i].state)
 	next := at + int32(in.Len)
 	switch in.Flow {
 	case Bad:
@@ -334,32 +290,6 @@ func (a *Analysis) leaves(by Reg, s *State) (ok bool) {
 	return true
 }
 
-// guess notes a state for code that the flow does not reach: the frame as it was before the
-// instructions that took it down for this exit.
-func (a *Analysis) guess(at int32, s *State) {
-	n := len(a.seeds)
-	if a.certain || n >= maxInsts {
-		return
-	}
-	if s.teardown != intact {
-		if i := a.index[s.teardown/a.m.Align]; i > 0 && a.reached[i-1] {
-			s = &a.states[i-1]
-		}
-	}
-	if n < cap(a.seeds) {
-		a.seeds = a.seeds[:n+1] // where its registers may be
-	} else {
-		a.seeds = append(a.seeds, seed{})
-	}
-	x := &a.seeds[n]
-	if x.at = at; x.state.regs == nil {
-		x.state.m, x.state.regs = a.m, a.registers()
-	}
-	t := &x.state
-	t.copy(s)
-	t.teardown, t.compared, t.call, t.justCall = intact, nothing, noCall, false
-}
-
 // arrive joins a state to what is known at an offset. ok is false where that made a call
 // blamed.
 func (a *Analysis) arrive(at int32, s *State) (ok bool) {
@@ -367,14 +297,14 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 	if !ok {
 		return true
 	}
-	have := &a.states[i]
+	have := &a.nodes[i].state
 	switch {
-	case !a.reached[i]:
+	case !a.nodes[i].reached:
 		if have.regs == nil {
 			have.regs = a.registers()
 		}
 		have.copy(s)
-		a.reached[i] = true
+		a.nodes[i].reached = true
 	case s.guess:
 		// The first guess stays, and so does what is certain, unless its certainty is that of
 		// a call that comes back.

@@ -34,8 +34,8 @@ func (m *Machine) SkipPrologue(code []byte, start uint64) uint64 {
 // up before control can go two ways.
 func (a *Analysis) settingUp(i int32) bool {
 	s := &a.another
-	s.copy(&a.states[i])
-	at := a.at[i]
+	s.copy(&a.nodes[i].state)
+	at := a.nodes[i].at
 	for range maxPrologue {
 		in, ops := a.Peek(at)
 		if in.Flow != Next {
@@ -52,10 +52,10 @@ func (a *Analysis) settingUp(i int32) bool {
 // tearingDown reports whether some of the frame is gone before the instruction with index i,
 // on the way out.
 func (a *Analysis) tearingDown(i int32) bool {
-	if a.states[i].teardown == intact {
+	if a.nodes[i].state.teardown == intact {
 		return false
 	}
-	_, ok := a.m.ReadEpilogue(a.code[a.at[i]:], 0)
+	_, ok := a.m.ReadEpilogue(a.code[a.nodes[i].at:], 0)
 	return ok
 }
 

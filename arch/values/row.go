@@ -54,8 +54,8 @@ func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
 	if !ok {
 		return trad.Row{}, "no way through the code leads to the pc"
 	}
-	s := &a.states[i]
-	row.Lo, row.Len = start+uint64(a.at[i]), uint32(a.insts[i].Len)
+	s := &a.nodes[i].state
+	row.Lo, row.Len = start+uint64(a.nodes[i].at), uint32(a.nodes[i].in.Len)
 	if s.signed {
 		row.Flags |= trad.MangledRA
 	}
@@ -65,7 +65,7 @@ func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
 	if a.settingUp(i) || a.tearingDown(i) {
 		row.Flags |= trad.InPrologue
 	}
-	s = &a.states[i] // looking ahead may have moved it
+	s = &a.nodes[i].state // looking ahead may have moved it
 	if row.CFA, ok = s.cfaRule(); !ok {
 		return trad.Row{}, "the stack pointer's way cannot be followed"
 	}
@@ -86,7 +86,7 @@ func (a *Analysis) At(off int32) (s *State, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return &a.states[i], true
+	return &a.nodes[i].state, true
 }
 
 // around returns the index of the reached instruction that has offset off in it: the one
@@ -95,10 +95,10 @@ func (a *Analysis) around(off int32) (i int32, ok bool) {
 	step := a.m.Align
 	for at := off - off%step; at >= 0 && off-at < a.m.MaxLen; at -= step {
 		i = a.index[at/step] - 1
-		if i < 0 || !a.reached[i] {
+		if i < 0 || !a.nodes[i].reached {
 			continue
 		}
-		if end := at + int32(a.insts[i].Len); end > off && int(end) <= len(a.code) {
+		if end := at + int32(a.nodes[i].in.Len); end > off && int(end) <= len(a.code) {
 			return i, true
 		}
 	}

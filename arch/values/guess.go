@@ -1,0 +1,77 @@
+package values
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A seed is a guess of the state where the flow does not come.
+type seed struct {
+	at    int32
+	state State
+}
+
+// fill guesses the states that the flow leaves open, each from what stands before it in the
+// code. It reports whether a call has been blamed after all.
+func (a *Analysis) fill() (again bool) {
+	for len(a.seeds) > 0 && a.steps < maxSteps {
+		batch := a.seeds
+		a.seeds = nil // the guessed parts leave gaps behind them, too
+		slices.SortFunc(batch, func(x, y seed) int { return cmp.Compare(x.at, y.at) })
+		for i := range batch {
+			x := &batch[i]
+			x.state.guess = true
+			if !a.arrive(x.at, &x.state) || !a.drain() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// land guesses the state where the part of a split function begins that is elsewhere, for
+// what does not come there by a jump, as the handlers of exceptions: that at a call.
+func (a *Analysis) land() {
+	if a.split == nil {
+		return
+	}
+	cold := a.split.Cold
+	if i := a.index[cold/a.m.Align] - 1; i >= 0 && a.nodes[i].reached {
+		return
+	}
+	first := int32(-1)
+	for i := range a.nodes {
+		if a.nodes[i].reached && a.nodes[i].in.Flow == Call && a.nodes[i].at < cold && (first < 0 || a.nodes[i].at < a.nodes[first].at) {
+			first = int32(i)
+		}
+	}
+	if first >= 0 {
+		a.guess(cold, &a.nodes[first].state)
+	}
+}
+
+// guess notes a state for code that the flow does not reach: the frame as it was before the
+// instructions that took it down for this exit.
+func (a *Analysis) guess(at int32, s *State) {
+	n := len(a.seeds)
+	if a.certain || n >= maxInsts {
+		return
+	}
+	if s.teardown != intact {
+		if i := a.index[s.teardown/a.m.Align]; i > 0 && a.nodes[i-1].reached {
+			s = &a.nodes[i-1].state
+		}
+	}
+	if n < cap(a.seeds) {
+		a.seeds = a.seeds[:n+1] // where its registers may be
+	} else {
+		a.seeds = append(a.seeds, seed{})
+	}
+	x := &a.seeds[n]
+	if x.at = at; x.state.regs == nil {
+		x.state.m, x.state.regs = a.m, a.registers()
+	}
+	t := &x.state
+	t.copy(s)
+	t.teardown, t.compared, t.call, t.justCall = intact, nothing, noCall, false
+}
