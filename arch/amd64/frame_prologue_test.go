@@ -104,3 +104,30 @@ func TestEpilogueByFramePointer(t *testing.T) {
 		t.Errorf("%s, %v", got, ok)
 	}
 }
+
+// TestReadReturn: ways out that are no plain epilogues; what is expected is what the tables of
+// libtsan (gcc 12) and of a Go program say of the same code.
+func TestReadReturn(t *testing.T) {
+	for _, c := range []struct{ name, code, want string }{
+		{"exchanges a register with memory, then restores it",
+			// xchg %bl,(%r12); add $0x18,%rsp; mov %ebx,%eax; pop %rbx; pop %rbp; pop %r12; ret
+			"\x41\x86\x1c\x24\x48\x83\xc4\x18\x89\xd8\x5b\x5d\x41\x5c\xc3",
+			"CFA=rsp+56 RA=[CFA-8] FP=[CFA-24] rbx=[CFA-32] r12=[CFA-16] in-prologue"},
+		{"exchanges a register with memory, and loses it",
+			// xchg %rbx,(%rax); ret
+			"\x48\x87\x18\xc3", "CFA=rsp+8 RA=[CFA-8] FP=same rbx=undefined in-prologue"},
+		{"loads an argument, runtime.setg",
+			// mov 0x8(%rsp),%rbx; mov %rbx,%fs:0xfffffffffffffff8; ret
+			"\x48\x8b\x5c\x24\x08\x64\x48\x89\x1c\x25\xf8\xff\xff\xff\xc3",
+			"CFA=rsp+8 RA=[CFA-8] FP=same rbx=[CFA] in-prologue"},
+		{"loads the arguments, and begins anew with a larger stack",
+			// mov 0x8(%rsp),%rax; mov 0x10(%rsp),%rbx; jmp
+			"\x48\x8b\x44\x24\x08\x48\x8b\x5c\x24\x10\xe9\x34\xfd\xff\xff",
+			"CFA=rsp+8 RA=[CFA-8] FP=same rbx=[CFA+8] guess in-prologue"},
+	} {
+		row, ok := prologue.ReadReturn([]byte(c.code), 0x1000)
+		if got := row.Format(Arch.RegName); !ok || got != c.want {
+			t.Errorf("%s: %s, %v, want %s", c.name, got, ok, c.want)
+		}
+	}
+}

@@ -104,6 +104,7 @@ func TestReadEpilogueCases(t *testing.T) {
 		{"leaf with its SP in an FPR", code(lgdrR15, br14), "CFA=f4+160 RA=same FP=same in-prologue"},
 		{"moved up", code("\xa7\xfb\x00\xa0", br14), "CFA=r15+320 RA=same FP=same in-prologue"},
 		{"moved up, then elsewhere", code("\xa7\xfb\x00\xa0", "\xa7\xf4\x00\x10"), "CFA=r15+320 RA=same FP=same guess in-prologue"},
+		{"a frame of 1 GiB, runtime.call1073741824", code("\xe3\xe0\xf0\x00\x00\x04", "\xc2\xf8\x40\x00\x00\x08", br14), "CFA=r15+1073741992 RA=[CFA-1073741992] FP=same in-prologue"},
 		{"a jump", code("\xa7\xf4\x00\x10"), ""},
 		{"a body", code(ltgrR2, br14), ""},
 		{"the case of a switch", code("\x07\xf1"), ""},

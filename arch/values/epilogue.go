@@ -6,8 +6,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// maxEpilogue is how many instructions an epilogue has at most.
-const maxEpilogue = 24
+const (
+	maxEpilogue = 24      // instructions that an epilogue has at most
+	maxFrame    = 3 << 29 // bytes that a frame has at most
+)
 
 // An unwinding follows an epilogue from the pc on. Addresses are relative to what registers
 // hold at the pc.
@@ -30,7 +32,7 @@ type unwinding struct {
 // ReadEpilogue implements arch.Arch.ReadEpilogue. Instructions that only restore registers and
 // move the stack pointer up, ending with a return, prove where the return address is, so the
 // row is certain. A jump may stay in the function: it ends an epilogue only where the stack
-// pointer has been restored (and a register, where code moves the stack pointer in the body,
+// pointer has been restored (a register, where code moves the stack pointer in the body,
 // too); and unless what has been loaded shows that it goes elsewhere, the row is a guess.
 //
 // A linkage stub that has no frame counts as one.
@@ -50,7 +52,7 @@ func (m *Machine) toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok
 	ops := make([]Op, 0, 16)
 	at := 0
 	for range maxEpilogue {
-		if at >= len(code) || u.off > 1<<30 {
+		if at >= len(code) {
 			return trad.Row{}, false
 		}
 		var in Inst
@@ -76,12 +78,12 @@ func (m *Machine) toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok
 				return trad.Row{}, false
 			}
 		case (in.Flow == To || in.Flow == MaybeTo) && in.By == m.RA:
-			if !u.plausible(false) {
+			if !u.plausible() {
 				return trad.Row{}, false
 			}
 			return u.row(row), true
 		case in.Flow == Jump || in.Flow == To || in.Flow == Away:
-			if !begun && (!u.done || m.Moving && !u.any) || !u.plausible(true) {
+			if !begun && !u.takenDown() || !u.plausible() {
 				return trad.Row{}, false
 			}
 			if begun || u.saved[m.RA].Kind == trad.NotTracked || m.Unloaded.Has(m.SP) && u.sp.Kind == trad.NotTracked {
@@ -117,19 +119,24 @@ func (u *unwinding) storesElsewhere(in *Inst, ops []Op) bool {
 	return true
 }
 
+// takenDown reports whether a jump may end the epilogue now. Where code moves the stack pointer
+// in the body, too, only a restored register tells.
+func (u *unwinding) takenDown() bool {
+	if u.m.Moving {
+		return u.any
+	}
+	return u.done
+}
+
 // plausible reports whether the function may be left now: what has been restored came from a
-// frame that is gone, or from registers; or, where a call pushes the return address, from the
-// red zone, or from the arguments that are behind it, if that is all by a guess.
-func (u *unwinding) plausible(guess bool) bool {
-	if u.done {
+// frame that is gone, or from registers. Where a call pushes the return address, that is at the
+// stack pointer now, whatever has been restored.
+func (u *unwinding) plausible() bool {
+	if u.done || u.m.pushes() {
 		return true
 	}
-	m := u.m
 	for r, rule := range u.saved {
-		if rule.Kind != trad.SavedAt || m.Floats.Has(Reg(r)) {
-			continue
-		}
-		if !m.pushes() || rule.Reg != m.DWARF(m.SP) || rule.Off >= 0 && !guess {
+		if rule.Kind == trad.SavedAt && !u.m.Floats.Has(Reg(r)) {
 			return false
 		}
 	}
@@ -172,9 +179,9 @@ func (u *unwinding) do(o *Op) (ok bool) {
 			if o.Imm <= 0 || u.sp.Kind != trad.NotTracked {
 				return false
 			}
-			u.off += o.Imm
+			u.off, ok = u.plus(o.Imm)
 			u.done = true
-			return true
+			return ok
 		case o.Dst == m.SP && o.Base == m.FP:
 			if u.base != m.SP || u.done || u.saved[m.FP].Kind != trad.NotTracked {
 				return false
@@ -207,11 +214,18 @@ func (u *unwinding) address(base Reg, imm int32) (r Reg, off int32, ok bool) {
 	case base == Temp:
 		return u.temp.base, u.temp.off + imm, true
 	case base == u.m.SP && u.sp.Kind == trad.NotTracked:
-		return u.base, u.off + imm, u.off < 1<<30
+		off, ok = u.plus(imm)
+		return u.base, off, ok
 	case base == u.m.FP && !u.m.Moving && u.saved[base].Kind == trad.NotTracked:
 		return base, imm, true
 	}
 	return 0, 0, false
+}
+
+// plus returns the distance n bytes above the stack pointer; ok is false where that is in no frame.
+func (u *unwinding) plus(n int32) (off int32, ok bool) {
+	sum := int64(u.off) + int64(n)
+	return int32(sum), sum > -maxFrame && sum < maxFrame
 }
 
 // restore notes where the caller's value of a register is; ok is false where the register has
@@ -225,7 +239,7 @@ func (u *unwinding) restore(r Reg, from trad.Rule) (ok bool) {
 		u.sp, u.done = from, true
 	case !u.m.wanted().Has(r):
 		u.wrote |= r.Bit()
-	case u.saved[r].Kind != trad.NotTracked:
+	case u.saved[r].Kind != trad.NotTracked && u.saved[r].Kind != trad.Undefined:
 		return false
 	default:
 		u.saved[r], u.any = from, true
