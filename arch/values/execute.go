@@ -30,10 +30,11 @@ func (s *State) begin(in *Inst, at int32) {
 	if in.Flow != BranchNE {
 		s.compared = nothing
 	}
-	for r, left := Reg(0), in.Kill; left != 0; r, left = r+1, left>>1 {
-		if left&1 != 0 {
-			s.Set(r, Value{}, at)
-		}
+	others := in.Kill &^ s.m.SP.Bit()
+	s.same &^= others
+	s.known &^= others
+	if others != in.Kill {
+		s.Set(s.m.SP, Value{}, at)
 	}
 }
 
@@ -117,18 +118,19 @@ func (s *State) called(at int32) {
 	ra := Value{}
 	if !m.pushes() {
 		ra = Value{behind, at}
-		if _, saved := s.savedAt(m.RA); !saved && m.LinkCopy != None && s.regs[m.LinkCopy] == OnEntry(m.RA) &&
-			s.regs[m.RA] == OnEntry(m.RA) && s.regs[m.SP] == FromCFA(m.EntrySP) {
+		if _, saved := s.savedAt(m.RA); !saved && m.LinkCopy != None && s.Reg(m.LinkCopy) == OnEntry(m.RA) &&
+			s.same.Has(m.RA) && s.Reg(m.SP) == FromCFA(m.EntrySP) {
 			ra = OnEntry(m.RA)
 		}
 	}
-	for r := range s.regs {
-		if m.Preserved&(1<<r) == 0 && (m.Constant&(1<<r) == 0 || s.regs[r].base != constant) {
-			s.regs[r] = Value{}
+	s.same &= m.Preserved
+	for left := s.known &^ m.Preserved; left != 0; left &= left - 1 {
+		if r := left.first(); !m.Constant.Has(r) || s.regs[r].base != constant {
+			s.known &^= r.Bit()
 		}
 	}
-	s.regs[m.RA] = ra
-	if sp := s.regs[m.SP]; m.SaveArea != 0 {
+	s.put(m.RA, ra)
+	if sp := s.Reg(m.SP); m.SaveArea != 0 {
 		s.drop(func(x Slot) bool {
 			return x.At.base == sp.base && x.At.off > sp.off && x.At.off < sp.off+m.SaveArea
 		})

@@ -28,7 +28,7 @@ type Analysis struct {
 	certain bool // nothing is guessed
 	unsound bool // a contradiction is left, or the bounds were met: nothing is certain
 
-	pool         []Value // registers for states to come
+	pool         []Value // room for the registers of states to come
 	now, another State   // that of the instruction that is executed; for who needs one more
 }
 
@@ -37,7 +37,7 @@ type node struct {
 	in      Inst
 	at      int32
 	reached bool
-	state   State
+	state   packed
 }
 
 // outside is the target of a branch that leaves the code.
@@ -52,24 +52,12 @@ func (m *Machine) Analyse(code []byte, split *arch.Split, reached bool) *Analysi
 	}
 	a := &Analysis{
 		m: m, code: code, split: split, certain: reached, index: make([]int32, len(code)/int(m.Align)+1),
-		nodes: make([]node, 0, n), ops: make([]Op, 0, n), pool: make([]Value, (n+4)*m.Regs),
+		nodes: make([]node, 0, n), ops: make([]Op, 0, n), pool: make([]Value, 4*n),
 	}
-	a.now, a.another = State{m: m, regs: a.registers()}, State{m: m, regs: a.registers()}
 	for a.follow() || !reached && a.fill() {
 	}
 	a.unsound = a.unsound || m.Apart != nil && m.Apart(code)
 	return a
-}
-
-// registers returns room for a state's registers.
-func (a *Analysis) registers() []Value {
-	n := a.m.Regs
-	if len(a.pool) < n {
-		a.pool = make([]Value, min(256, max(8, len(a.nodes)/4))*n)
-	}
-	regs := a.pool[:n:n]
-	a.pool = a.pool[n:]
-	return regs
 }
 
 // Cost returns what the analysis has cost: how many instructions were executed, how many
@@ -92,7 +80,7 @@ func (a *Analysis) follow() (again bool) {
 
 // enter arrives with the state of an entry.
 func (a *Analysis) enter(at int32) (ok bool) {
-	a.another.enter(a.m, a.another.regs)
+	a.another.enter(a.m)
 	return a.arrive(at, &a.another)
 }
 
@@ -142,7 +130,7 @@ func (a *Analysis) find(at int32) (i int32, ok bool) {
 	in.first, in.n = int32(first), uint8(len(ops)-first)
 	in.settle(a.m, ops[first:])
 	a.ops = ops
-	a.nodes = append(a.nodes, node{in: in, at: at, state: State{m: a.m}})
+	a.nodes = append(a.nodes, node{in: in, at: at})
 	*place = int32(len(a.nodes))
 	return *place - 1, true
 }
@@ -167,7 +155,7 @@ func (a *Analysis) run(i int32) (ok bool) {
 	}
 	in, at := a.nodes[i].in, a.nodes[i].at // copied: looking ahead may move them
 	s, m := &a.now, a.m
-	s.copy(&a.nodes[i].state)
+	a.load(s, &a.nodes[i].state)
 	next := at + int32(in.Len)
 	switch in.Flow {
 	case Bad:
@@ -201,7 +189,7 @@ func (a *Analysis) run(i int32) (ok bool) {
 			}
 		}
 	}
-	had := [2]Value{s.regs[m.FP], s.regs[m.SP]}
+	had := [2]Value{s.Reg(m.FP), s.Reg(m.SP)}
 	call, ops := s.call, a.opsOf(&in)
 	blames := call != noCall && !s.guess
 	pushed := blames && s.hasPushed()
@@ -227,7 +215,7 @@ func (a *Analysis) run(i int32) (ok bool) {
 	}
 	if m.Regain != nil {
 		for k, r := range [...]Reg{m.FP, m.SP} {
-			if had[k].base == cfa && s.regs[r].base != cfa {
+			if had[k].base == cfa && s.Reg(r).base != cfa {
 				m.Regain(a, s, r, next)
 			}
 		}
@@ -263,7 +251,7 @@ func (s *State) strays(ops []Op, sp Value) bool {
 			}
 			want = FromCFA(s.m.EntrySP)
 		}
-		if s.regs[r] != want {
+		if s.Reg(r) != want {
 			return true
 		}
 	}
@@ -283,7 +271,7 @@ func (a *Analysis) leaves(by Reg, s *State) (ok bool) {
 	case to.base == behind:
 		return a.blame(to.off) // no function goes back to where a call of its own came from
 	case to == OnEntry(a.m.RA):
-		if sp := s.regs[a.m.SP]; sp.base == cfa && sp.off != a.m.EntrySP {
+		if sp := s.Reg(a.m.SP); sp.base == cfa && sp.off != a.m.EntrySP {
 			return a.blame(s.call)
 		}
 	}
@@ -300,10 +288,7 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 	have := &a.nodes[i].state
 	switch {
 	case !a.nodes[i].reached:
-		if have.regs == nil {
-			have.regs = a.registers()
-		}
-		have.copy(s)
+		a.store(have, s)
 		a.nodes[i].reached = true
 	case s.guess:
 		// The first guess stays, and so does what is certain, unless its certainty is that of
@@ -313,7 +298,7 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 		}
 		return true
 	default:
-		if have.contradicts(s) {
+		if have.loses(s) && have.contradicts(s) {
 			switch {
 			case s.justCall:
 				return a.blame(s.call)

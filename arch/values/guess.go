@@ -8,7 +8,7 @@ import (
 // A seed is a guess of the state where the flow does not come.
 type seed struct {
 	at    int32
-	state State
+	state packed
 }
 
 // fill guesses the states that the flow leaves open, each from what stands before it in the
@@ -19,9 +19,9 @@ func (a *Analysis) fill() (again bool) {
 		a.seeds = nil // the guessed parts leave gaps behind them, too
 		slices.SortFunc(batch, func(x, y seed) int { return cmp.Compare(x.at, y.at) })
 		for i := range batch {
-			x := &batch[i]
-			x.state.guess = true
-			if !a.arrive(x.at, &x.state) || !a.drain() {
+			a.load(&a.another, &batch[i].state)
+			a.another.guess = true
+			if !a.arrive(batch[i].at, &a.another) || !a.drain() {
 				return true
 			}
 		}
@@ -46,7 +46,8 @@ func (a *Analysis) land() {
 		}
 	}
 	if first >= 0 {
-		a.guess(cold, &a.nodes[first].state)
+		a.load(&a.now, &a.nodes[first].state)
+		a.guess(cold, &a.now)
 	}
 }
 
@@ -59,19 +60,17 @@ func (a *Analysis) guess(at int32, s *State) {
 	}
 	if s.teardown != intact {
 		if i := a.index[s.teardown/a.m.Align]; i > 0 && a.nodes[i-1].reached {
-			s = &a.nodes[i-1].state
+			s = &a.another
+			a.load(s, &a.nodes[i-1].state)
 		}
 	}
 	if n < cap(a.seeds) {
-		a.seeds = a.seeds[:n+1] // where its registers may be
+		a.seeds = a.seeds[:n+1] // where room for its registers may be
 	} else {
 		a.seeds = append(a.seeds, seed{})
 	}
 	x := &a.seeds[n]
-	if x.at = at; x.state.regs == nil {
-		x.state.m, x.state.regs = a.m, a.registers()
-	}
-	t := &x.state
-	t.copy(s)
-	t.teardown, t.compared, t.call, t.justCall = intact, nothing, noCall, false
+	x.at = at
+	a.store(&x.state, s)
+	x.state.teardown, x.state.compared, x.state.call, x.state.justCall = intact, nothing, noCall, false
 }

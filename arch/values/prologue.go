@@ -10,7 +10,7 @@ const maxPrologue = 64
 // counts as well. GDB without line tables stops sooner, behind the frame pointer.
 func (m *Machine) SkipPrologue(code []byte, start uint64) uint64 {
 	var s State
-	s.enter(m, make([]Value, m.Regs))
+	s.enter(m)
 	at, end := 0, 0
 	ops := make([]Op, 0, 16)
 	for range maxPrologue {
@@ -30,12 +30,11 @@ func (m *Machine) SkipPrologue(code []byte, start uint64) uint64 {
 	return start + uint64(min(end, len(code)))
 }
 
-// settingUp reports whether, from the instruction with index i, the frame is still being set
-// up before control can go two ways.
-func (a *Analysis) settingUp(i int32) bool {
+// settingUp reports whether, from state now at an offset, the frame is still being set up
+// before control can go two ways.
+func (a *Analysis) settingUp(now *State, at int32) bool {
 	s := &a.another
-	s.copy(&a.nodes[i].state)
-	at := a.nodes[i].at
+	s.copy(now)
 	for range maxPrologue {
 		in, ops := a.Peek(at)
 		if in.Flow != Next {
@@ -49,13 +48,13 @@ func (a *Analysis) settingUp(i int32) bool {
 	return false
 }
 
-// tearingDown reports whether some of the frame is gone before the instruction with index i,
-// on the way out.
-func (a *Analysis) tearingDown(i int32) bool {
-	if a.nodes[i].state.teardown == intact {
+// tearingDown reports whether some of the frame is gone in state s at an offset, on the way
+// out.
+func (a *Analysis) tearingDown(s *State, at int32) bool {
+	if s.teardown == intact {
 		return false
 	}
-	_, ok := a.m.ReadEpilogue(a.code[a.nodes[i].at:], 0)
+	_, ok := a.m.ReadEpilogue(a.code[at:], 0)
 	return ok
 }
 
@@ -75,7 +74,7 @@ func (s *State) setUp(in *Inst, ops []Op, at int32) (yes bool) {
 // setsUp reports whether a micro-operation sets up the frame; stored says that its
 // instruction has stored something.
 func (s *State) setsUp(o *Op, stored bool) bool {
-	m, sp := s.m, s.regs[s.m.SP]
+	m, sp := s.m, s.Reg(s.m.SP)
 	switch o.Kind {
 	case Store:
 		to, v := s.address(o), s.Reg(o.Src)
@@ -103,14 +102,14 @@ func (s *State) setsUp(o *Op, stored bool) bool {
 	case Round:
 		return o.Dst == m.SP
 	case Sign:
-		return !s.signed && s.regs[m.RA] == OnEntry(m.RA) && !s.keeps(m.RA)
+		return !s.signed && s.same.Has(m.RA) && !s.keeps(m.RA)
 	}
 	return false
 }
 
 // lowers reports whether a Sum makes the stack grow for the frame.
 func (s *State) lowers(o *Op, stored bool) bool {
-	m, sp := s.m, s.regs[s.m.SP]
+	m, sp := s.m, s.Reg(s.m.SP)
 	if o.Base != m.SP { // behind a loop that touches the frame's pages
 		v := s.sum(o)
 		return o.Base == m.Probed && o.Index == None && v.base == cfa && v.off < m.EntrySP

@@ -54,7 +54,8 @@ func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
 	if !ok {
 		return trad.Row{}, "no way through the code leads to the pc"
 	}
-	s := &a.nodes[i].state
+	s := &a.now
+	a.load(s, &a.nodes[i].state)
 	row.Lo, row.Len = start+uint64(a.nodes[i].at), uint32(a.nodes[i].in.Len)
 	if s.signed {
 		row.Flags |= trad.MangledRA
@@ -62,10 +63,9 @@ func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
 	if s.guess || a.unsound {
 		row.Flags |= trad.Guess
 	}
-	if a.settingUp(i) || a.tearingDown(i) {
+	if a.settingUp(s, a.nodes[i].at) || a.tearingDown(s, a.nodes[i].at) {
 		row.Flags |= trad.InPrologue
 	}
-	s = &a.nodes[i].state // looking ahead may have moved it
 	if row.CFA, ok = s.cfaRule(); !ok {
 		return trad.Row{}, "the stack pointer's way cannot be followed"
 	}
@@ -86,7 +86,9 @@ func (a *Analysis) At(off int32) (s *State, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return &a.nodes[i].state, true
+	s = new(State)
+	a.load(s, &a.nodes[i].state)
+	return s, true
 }
 
 // around returns the index of the reached instruction that has offset off in it: the one
@@ -111,7 +113,7 @@ func (a *Analysis) around(off int32) (i int32, ok bool) {
 // the stack pointer is saved in.
 func (s *State) cfaRule() (rule trad.Rule, ok bool) {
 	m := s.m
-	sp, fp := s.regs[m.SP], s.regs[m.FP]
+	sp, fp := s.Reg(m.SP), s.Reg(m.FP)
 	if fp.base == cfa {
 		if m.Chained && s.Load(fp) == OnEntry(m.FP) || !m.Chained && (sp.base != cfa || sp == fp) && s.keeps(m.FP) {
 			return trad.Rule{Kind: trad.InReg, Reg: m.DWARF(m.FP), Off: -fp.off}, true
@@ -127,9 +129,9 @@ func (s *State) cfaRule() (rule trad.Rule, ok bool) {
 			}
 		}
 	}
-	for r, v := range s.regs {
-		if v.base == cfa {
-			return trad.Rule{Kind: trad.InReg, Reg: m.DWARF(Reg(r)), Off: -v.off}, true
+	for left := s.known; left != 0; left &= left - 1 {
+		if r := left.first(); s.regs[r].base == cfa {
+			return trad.Rule{Kind: trad.InReg, Reg: m.DWARF(r), Off: -s.regs[r].off}, true
 		}
 	}
 	return trad.Rule{}, false
@@ -141,13 +143,13 @@ func (s *State) cfaRule() (rule trad.Rule, ok bool) {
 func (s *State) pointerTo(at Value) (r trad.Reg, off int32, ok bool) {
 	m := s.m
 	for _, r := range [...]Reg{m.FP, m.SP} {
-		if v := s.regs[r]; v.base == at.base {
+		if v := s.Reg(r); v.base == at.base {
 			return m.DWARF(r), at.off - v.off, true
 		}
 	}
-	for r, v := range s.regs {
-		if v.base == at.base && m.Preserved.Has(Reg(r)) {
-			return m.DWARF(Reg(r)), at.off - v.off, true
+	for left := s.known & m.Preserved; left != 0; left &= left - 1 {
+		if r := left.first(); s.regs[r].base == at.base {
+			return m.DWARF(r), at.off - s.regs[r].off, true
 		}
 	}
 	return 0, 0, false
@@ -163,14 +165,11 @@ func (s *State) rule(r Reg) (rule trad.Rule, ok bool) {
 			return trad.Rule{Kind: trad.SavedAt, Reg: reg, Off: off}, true
 		}
 	}
-	e := OnEntry(r)
-	if s.regs[r] == e {
+	if s.same.Has(r) {
 		return trad.Rule{Kind: trad.Same}, true
 	}
-	for x, v := range s.regs {
-		if v == e {
-			return trad.Rule{Kind: trad.InReg, Reg: s.m.DWARF(Reg(x))}, true
-		}
+	if in, ok := s.holds(r); ok {
+		return trad.Rule{Kind: trad.InReg, Reg: s.m.DWARF(in)}, true
 	}
 	return trad.Rule{}, false
 }
@@ -183,16 +182,14 @@ var Unchanged = &trad.Rest{Unlisted: trad.Same}
 func (s *State) rest() *trad.Rest {
 	var regs []trad.RegRule
 	others := s.m.Preserved &^ (s.m.SP.Bit() | s.m.FP.Bit())
-	for r := range s.regs {
-		if others&(1<<r) == 0 {
-			continue
-		}
-		rule, ok := s.rule(Reg(r))
+	for left := others; left != 0; left &= left - 1 {
+		r := left.first()
+		rule, ok := s.rule(r)
 		if !ok {
 			rule.Kind = s.m.Lost
 		}
 		if rule.Kind != trad.Same {
-			regs = append(regs, trad.RegRule{Reg: s.m.DWARF(Reg(r)), Rule: rule})
+			regs = append(regs, trad.RegRule{Reg: s.m.DWARF(r), Rule: rule})
 		}
 	}
 	if regs == nil {

@@ -13,13 +13,14 @@ const (
 // A Slot is a word of the stack, at address At, that holds something worth knowing.
 type Slot struct{ At, Val Value }
 
-// A State is what is known before an instruction is executed. It has registers of its own:
-// copy makes one like another, an assignment does not.
+// A State is what is known before an instruction is executed.
 type State struct {
 	m     *Machine
-	regs  []Value
-	slots []Slot // never changed in place: states share it
-	temp  Value  // of Temp
+	same  Set            // registers that hold what they held on entry
+	known Set            // registers that hold another known value
+	regs  [MaxRegs]Value // those values; the others mean nothing
+	slots []Slot         // never changed in place: states share it
+	temp  Value          // of Temp
 	facts
 }
 
@@ -36,33 +37,61 @@ type facts struct {
 var nothing = [2]Reg{None, None}
 
 // enter makes s the state at a function's first instruction.
-func (s *State) enter(m *Machine, regs []Value) {
-	*s = State{m: m, regs: regs, facts: facts{compared: nothing, call: noCall, teardown: intact}}
-	for r := range regs {
-		regs[r] = OnEntry(Reg(r))
-	}
-	regs[m.SP] = FromCFA(m.EntrySP)
+func (s *State) enter(m *Machine) {
+	s.m, s.same, s.known, s.slots = m, 1<<m.Regs-1, 0, nil
+	s.facts = facts{compared: nothing, call: noCall, teardown: intact}
+	s.put(m.SP, FromCFA(m.EntrySP))
 	if m.pushes() {
-		regs[m.RA] = Value{}
+		s.put(m.RA, Value{})
 		s.slots = []Slot{{FromCFA(m.Pushed), OnEntry(m.RA)}}
 	}
 }
 
-// copy makes s a state like t, of the same machine.
+// copy makes s a state like t.
 func (s *State) copy(t *State) {
-	copy(s.regs, t.regs)
-	s.slots, s.facts = t.slots, t.facts
+	s.m, s.same, s.known, s.slots, s.facts = t.m, t.same, t.known, t.slots, t.facts
+	for left := s.known; left != 0; left &= left - 1 {
+		r := left.first()
+		s.regs[r] = t.regs[r]
+	}
 }
 
 // Reg returns what a register holds.
 func (s *State) Reg(r Reg) Value {
 	switch {
-	case int(r) < len(s.regs):
+	case s.same.Has(r):
+		return OnEntry(r)
+	case s.known.Has(r):
 		return s.regs[r]
 	case r == Temp:
 		return s.temp
 	}
 	return Value{}
+}
+
+// put gives a register a value.
+func (s *State) put(r Reg, v Value) {
+	s.same &^= r.Bit()
+	s.known &^= r.Bit()
+	switch {
+	case v == OnEntry(r):
+		s.same |= r.Bit()
+	case v.Known():
+		s.known |= r.Bit()
+		s.regs[r] = v
+	}
+}
+
+// holds reports whether a register of the machine other than r holds r's value on entry, and
+// which is the first of them.
+func (s *State) holds(r Reg) (in Reg, ok bool) {
+	e := OnEntry(r)
+	for left := s.known; left != 0; left &= left - 1 {
+		if in = left.first(); s.regs[in] == e {
+			return in, true
+		}
+	}
+	return None, false
 }
 
 // Guess reports whether the state is a guess.
@@ -78,10 +107,10 @@ func (s *State) Set(r Reg, v Value, at int32) {
 	case r == Temp:
 		s.temp = v
 		return
-	case int(r) >= len(s.regs):
+	case int(r) >= s.m.Regs:
 		return
 	case r != s.m.SP:
-		s.regs[r] = v
+		s.put(r, v)
 		return
 	}
 	if !v.onStack() {
@@ -89,17 +118,17 @@ func (s *State) Set(r Reg, v Value, at int32) {
 		s.forget(v.base)
 	}
 	// What is below the stack pointer now is dead.
-	if v.base != s.regs[r].base || v.off > s.regs[r].off {
+	if sp := s.Reg(r); v.base != sp.base || v.off > sp.off {
 		s.drop(func(x Slot) bool { return x.At.base == v.base && x.At.off < v.off })
 	}
-	s.regs[r] = v
+	s.put(r, v)
 }
 
 // forget drops what is known relative to an earlier stack pointer of that name.
 func (s *State) forget(base int32) {
-	for r := range s.regs {
-		if s.regs[r].base == base {
-			s.regs[r] = Value{}
+	for left := s.known; left != 0; left &= left - 1 {
+		if r := left.first(); s.regs[r].base == base {
+			s.known &^= r.Bit()
 		}
 	}
 	s.drop(func(x Slot) bool { return x.At.base == base || x.Val.base == base })
@@ -165,11 +194,6 @@ func (s *State) keeps(r Reg) bool {
 	if _, saved := s.savedAt(r); saved {
 		return true
 	}
-	e := OnEntry(r)
-	for q := range s.regs {
-		if Reg(q) != r && s.regs[q] == e {
-			return true
-		}
-	}
-	return false
+	_, held := s.holds(r)
+	return held
 }

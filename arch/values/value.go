@@ -1,6 +1,9 @@
 package values
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // A Reg is the number that a machine gives to one of its registers, below MaxRegs.
 type Reg uint8
@@ -26,6 +29,9 @@ func (r Reg) Bit() Set {
 
 // Has reports whether r is in the set.
 func (s Set) Has(r Reg) bool { return s&r.Bit() != 0 }
+
+// first returns the lowest register of a set that is not empty.
+func (s Set) first() Reg { return Reg(bits.TrailingZeros64(uint64(s))) }
 
 // A Value is what a register or a word of the stack holds: base+off, where base says of
 // what. Values are the same exactly if base and off are. The zero Value is not known.
