@@ -49,7 +49,9 @@ func (m *Machine) ReadReturn(code []byte, pc uint64) (row trad.Row, ok bool) {
 // begins with an instruction that takes something down.
 func (m *Machine) toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
 	u := unwinding{m: m, base: m.SP}
-	ops := make([]Op, 0, 16)
+	room := scratch.Get().(*[]Op)
+	defer scratch.Put(room)
+	ops := *room
 	at := 0
 	for range maxEpilogue {
 		if at >= len(code) {

@@ -12,7 +12,9 @@ func (m *Machine) Exits(code []byte, at int) (found arch.Exits) {
 	type place struct{ at, number int }
 	seen := make([]bool, len(code))
 	work := append(make([]place, 0, 16), place{at, -1})
-	ops := make([]Op, 0, 16)
+	room := scratch.Get().(*[]Op)
+	defer scratch.Put(room)
+	ops := *room
 	for n := 0; len(work) > 0; n++ {
 		at, number := work[len(work)-1].at, work[len(work)-1].number
 		work = work[:len(work)-1]

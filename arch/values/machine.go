@@ -2,6 +2,7 @@ package values
 
 import (
 	"math"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -132,6 +133,10 @@ func LoadWord(dst, base Reg, off int32) Op {
 func StoreTo(base Reg, off int32, width uint16, src Reg) Op {
 	return Op{Kind: Store, Dst: None, Src: src, Base: base, Index: None, Width: width, Imm: off}
 }
+
+// scratch has room for the micro-operations of an instruction. A decoder is called by a pointer,
+// so that its arguments are on the heap, but who steps a Walker allocates nothing.
+var scratch = sync.Pool{New: func() any { ops := make([]Op, 0, 32); return &ops }}
 
 // A Flow says where control goes from an instruction.
 type Flow uint8

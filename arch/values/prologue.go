@@ -12,7 +12,9 @@ func (m *Machine) SkipPrologue(code []byte, start uint64) uint64 {
 	var s State
 	s.enter(m)
 	at, end := 0, 0
-	ops := make([]Op, 0, 16)
+	room := scratch.Get().(*[]Op)
+	defer scratch.Put(room)
+	ops := *room
 	for range maxPrologue {
 		if at >= len(code) {
 			break

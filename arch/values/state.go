@@ -171,7 +171,12 @@ func (s *State) store(at Value, width uint16, v Value) {
 	if !keep && !slices.ContainsFunc(s.slots, hit) {
 		return
 	}
-	next := slices.DeleteFunc(slices.Clone(s.slots), hit)
+	next := make([]Slot, 0, len(s.slots)+1)
+	for _, x := range s.slots {
+		if !hit(x) {
+			next = append(next, x)
+		}
+	}
 	if keep && len(next) < maxSlots {
 		next = append(next, Slot{at, v})
 	}
