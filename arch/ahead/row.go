@@ -5,27 +5,36 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A Machine is what the search must know of a processor.
+// A Machine searches the code of a processor.
 type Machine struct {
-	// Step executes the instruction at an offset of the code, and says where control goes.
-	Step func(code []byte, at int32, s *State) Way
-	// DWARF returns a register's DWARF number.
-	DWARF func(r uint8) trad.Reg
-	FP    uint8
-	SP    uint8
-	RA    trad.Reg // the return address column, for Link
-	// RAOffset is the return address's distance from the CFA where a call pushes it, else 0.
-	RAOffset int32
-	// Base has the registers that a CFA may be found from.
-	Base uint64
-	// Changed are the registers that the ABI lets a function change.
-	Changed uint64
-	// Preserved are the registers, beside SP and FP, that a caller wants back.
-	Preserved []uint8
+	*values.Machine
+	base      values.Set // the registers that a CFA may be found from
+	changed   values.Set // those that the ABI lets a function change
+	preserved []uint8    // those, beside SP and FP, that a caller wants back
 }
+
+// New returns the search for a processor.
+func New(m *values.Machine) *Machine {
+	x := &Machine{Machine: m, base: 1<<m.Regs - 1}
+	if m.Pushed != 0 {
+		x.base &^= m.RA.Bit()
+	}
+	x.changed = x.base &^ m.Preserved
+	x.base &^= m.Floats
+	for r := range values.Reg(m.Regs) {
+		if (m.Preserved &^ (m.SP.Bit() | m.FP.Bit())).Has(r) {
+			x.preserved = append(x.preserved, uint8(r))
+		}
+	}
+	return x
+}
+
+// dwarf returns a register's DWARF number.
+func (m *Machine) dwarf(r uint8) trad.Reg { return m.DWARF(values.Reg(r)) }
 
 // Rows yields a row for pc for each way out of the code, which begins at address start,
 // until yield returns false; calls is how many calls the way takes to come back. away returns
@@ -37,11 +46,12 @@ func (m *Machine) Rows(code []byte, start, pc uint64, away func(addr uint64) (co
 	if pc < start || pc-start >= uint64(len(code)) {
 		return 0
 	}
+	step := m.stepper().step
 	first := State{}
 	first.start(0)
-	length := max(1, m.Step(code, int32(pc-start), &first).Next-int32(pc-start))
+	length := max(1, step(code, int32(pc-start), &first).Next-int32(pc-start))
 	c := calls{m: m, code: code, left: maxWritten}
-	f := search{step: m.Step, loses: c.loses}
+	f := search{step: step, loses: c.loses}
 	f.found = func(s *State, w *Way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
@@ -56,40 +66,40 @@ func (m *Machine) Rows(code []byte, start, pc uint64, away func(addr uint64) (co
 			return code, int64(begin - start)
 		}
 	}
-	f.follow(code, int32(pc-start), 1<<m.SP|1<<m.FP)
+	f.follow(code, int32(pc-start), uint64(m.SP.Bit()|m.FP.Bit()))
 	return f.steps + maxWritten - c.left + perCall*len(c.known)
 }
 
 // row makes the row of a way out.
 func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
 	cfa := w.CFA
-	if cfa.kind != sum || m.Base>>cfa.reg&1 == 0 {
+	if cfa.kind != sum || !m.base.Has(values.Reg(cfa.reg)) {
 		return row, false
 	}
 	if w.Kind == End {
 		row.Flags = trad.Outermost
-		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(cfa.reg), Off: cfa.add}
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 		return row, !cfa.deref
 	}
 	rest := &trad.Rest{Unlisted: trad.Same}
 	if cfa.deref {
 		row.CFA = trad.Rule{Kind: trad.ValExpr}
-		rest.Exprs = []trad.Expression{savedSP{m.DWARF(cfa.reg), cfa.at, cfa.add}}
+		rest.Exprs = []trad.Expression{savedSP{m.dwarf(cfa.reg), cfa.at, cfa.add}}
 	} else {
-		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(cfa.reg), Off: cfa.add}
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 	}
-	if m.RAOffset != 0 && !w.Link.Known() {
-		if at := cfa.Plus(m.RAOffset); s.Load(at) != at.saved() {
+	if m.Pushed != 0 && !w.Link.Known() {
+		if at := cfa.Plus(m.Pushed); s.Load(at) != at.saved() {
 			return row, false // the way has put it there itself
 		}
-		row.RA = trad.Rule{Kind: trad.Saved, Off: m.RAOffset}
-	} else if row.RA = m.rule(w.Link, m.RA, cfa); row.RA.Kind == trad.Undefined {
+		row.RA = trad.Rule{Kind: trad.Saved, Off: m.Pushed}
+	} else if row.RA = m.rule(w.Link, m.DWARF(m.RA), cfa); row.RA.Kind == trad.Undefined {
 		return row, false
 	}
-	row.FP = m.kept(s, m.FP, cfa)
-	for _, r := range m.Preserved {
+	row.FP = m.kept(s, uint8(m.FP), cfa)
+	for _, r := range m.preserved {
 		if rule := m.kept(s, r, cfa); rule.Kind != trad.Same {
-			rest.Regs = append(rest.Regs, trad.RegRule{Reg: m.DWARF(r), Rule: rule})
+			rest.Regs = append(rest.Regs, trad.RegRule{Reg: m.dwarf(r), Rule: rule})
 		}
 	}
 	slices.SortFunc(rest.Regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
@@ -105,7 +115,7 @@ func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
 
 // kept says where the caller's value of register r is.
 func (m *Machine) kept(s *State, r uint8, cfa Value) trad.Rule {
-	rule := m.rule(s.regs[r], m.DWARF(r), cfa)
+	rule := m.rule(s.regs[r], m.dwarf(r), cfa)
 	if s.again>>r&1 != 0 && rule.Kind != trad.Same {
 		return trad.Rule{Kind: trad.Undefined}
 	}
@@ -118,14 +128,14 @@ func (m *Machine) rule(v Value, r trad.Reg, cfa Value) trad.Rule {
 	case v.kind == word && v.deref && cfa.deref && v.reg == cfa.reg && v.at == cfa.at:
 		return trad.Rule{Kind: trad.Saved, Off: v.add - cfa.add}
 	case v.kind != sum || v.deref && v.add != 0:
-	case !v.deref && m.DWARF(v.reg) == r && v.add == 0:
+	case !v.deref && m.dwarf(v.reg) == r && v.add == 0:
 		return trad.Rule{Kind: trad.Same}
 	case !v.deref:
-		return trad.Rule{Kind: trad.InReg, Reg: m.DWARF(v.reg), Off: v.add}
+		return trad.Rule{Kind: trad.InReg, Reg: m.dwarf(v.reg), Off: v.add}
 	case !cfa.deref && v.reg == cfa.reg:
 		return trad.Rule{Kind: trad.Saved, Off: v.at - cfa.add}
 	default:
-		return trad.Rule{Kind: trad.SavedAt, Reg: m.DWARF(v.reg), Off: v.at}
+		return trad.Rule{Kind: trad.SavedAt, Reg: m.dwarf(v.reg), Off: v.at}
 	}
 	return trad.Rule{Kind: trad.Undefined}
 }

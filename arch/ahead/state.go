@@ -190,23 +190,7 @@ func (s *State) Store(at Value, width int32, v Value) {
 	}
 }
 
-// Kept reports whether v is a word that was in the frame at the PC.
-func (s *State) Kept(v Value) bool {
+// kept reports whether v is a word that was in the frame at the PC.
+func (s *State) kept(v Value) bool {
 	return v.kind == sum && v.deref && v.add == 0 && s.frame>>v.reg&1 != 0
 }
-
-// Compare notes that an instruction compares the stack pointer with v. What the one before
-// has compared it with is returned, and forgotten.
-func (s *State) Compare(v Value) (before Value) {
-	before, s.compared = s.compared, v
-	return before
-}
-
-// Sign notes that the return address gets, or loses, an authentication code.
-func (s *State) Sign() { s.signed = !s.signed }
-
-// Undo notes that the code undoes some of its frame.
-func (s *State) Undo() { s.undone = true }
-
-// Undone reports whether some of the frame has been undone on the way.
-func (s *State) Undone() bool { return s.undone }

@@ -1,6 +1,9 @@
 package ahead
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 const (
 	// maxWritten is how many instructions of called functions one search looks at.
@@ -24,15 +27,15 @@ type calls struct {
 // at: of those that it may change, the ones that it does.
 func (c *calls) loses(at int32) uint64 {
 	if at < 0 || int(at) >= len(c.code) {
-		return c.m.Changed
+		return uint64(c.m.changed)
 	}
 	written, ok := c.known[at]
 	if !ok {
 		if c.left <= 0 {
-			return c.m.Changed
+			return uint64(c.m.changed)
 		}
 		written, _ = c.m.written(c.code, at, &c.left)
-		written &= c.m.Changed
+		written &= uint64(c.m.changed)
 		if c.known == nil {
 			c.known = make(map[int32]uint64)
 		}
@@ -49,6 +52,7 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 	returns := false
 	work := append(make([]int32, 0, 16), at)
 	var s State
+	step := m.stepper().step
 	for len(work) > 0 {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
@@ -62,7 +66,7 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 			*left--
 			seen[at/64] |= 1 << (at % 64)
 			s.start(0)
-			w := m.Step(code, at, &s)
+			w := step(code, at, &s)
 			set |= s.changed()
 			switch w.Kind {
 			case On:
@@ -109,8 +113,8 @@ func (m *Machine) Kept(code []byte, start, entry, pc uint64) (kept []trad.Reg, s
 		return nil, steps
 	}
 	for r := range uint8(MaxRegs) {
-		if reg := m.DWARF(r); m.Base&m.Changed&^set>>r&1 != 0 && reg != m.RA { // the call has written that
-			kept = append(kept, reg)
+		if left := m.base & m.changed &^ values.Set(set); left.Has(values.Reg(r)) && values.Reg(r) != m.RA { // the call has written that
+			kept = append(kept, m.dwarf(r))
 		}
 	}
 	return kept, steps

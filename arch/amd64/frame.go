@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"github.com/sfwalk/sfwalk/arch/ahead"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -40,6 +41,9 @@ var prologue = &values.Machine{
 	Probes:     probes,
 }
 
+// machine is the search for ways out.
+var machine = ahead.New(prologue)
+
 // followed returns the number of a register for the analysis.
 func followed(r trad.Reg) values.Reg {
 	if int(r) >= nRegs {
@@ -58,11 +62,18 @@ var flows = [...]values.Flow{
 func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
 	const sp, fp = values.Reg(RSP), values.Reg(RBP)
 	o := decode(code, at)
-	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, By: values.Reg(RIP), Target: o.target, Kill: values.Set(o.kill)}
+	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, Return: o.kind == opReturn, By: values.Reg(RIP), Target: o.target, Kill: values.Set(o.kill)}
 	dst, src, base := followed(o.dst), followed(o.src), followed(o.base)
 	switch o.kind {
 	case opOther:
 		in.Nop = in.Nop || vzeroupper(code[at:])
+		switch { // how small code makes the number of a system call
+		case o.len == 2 && code[at] == 0x31 && code[at+1] == 0xc0: // xor eax,eax
+			ops = append(ops, values.Const(values.Reg(RAX), 0))
+		case o.len == 2 && code[at] == 0xb0: // mov al,n
+			in.Kill &^= 1 << RAX
+			ops = append(ops, values.Op{Kind: values.Insert, Dst: values.Reg(RAX), Width: 8, Imm: int32(code[at+1])})
+		}
 	case opPush:
 		if src == values.None && base != values.None {
 			ops = append(ops, values.LoadWord(values.Temp, base, o.imm))
@@ -103,6 +114,8 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 		ops = append(ops, values.Move(sp, fp), values.LoadWord(fp, sp, 0), values.Add(sp, sp, 8))
 	case opEnter:
 		ops = append(ops, values.StoreTo(sp, -8, 8, fp), values.Add(sp, sp, -8), values.Move(fp, sp), values.Add(sp, sp, -o.imm))
+	case opJumpAway:
+		in.By = src
 	case opCompare:
 		ops = append(ops, values.Op{Kind: values.Compare, Dst: dst, Src: src})
 	}

@@ -324,32 +324,6 @@ func bit(r trad.Reg) uint32 {
 	return 1 << r
 }
 
-// outside is the target of a branch that leaves the code.
-const outside = -1
-
-// within returns the offset into code that the branch leads to, or outside.
-func (o *op) within(code []byte) int32 {
-	if o.target >= 0 && o.target < int64(len(code)) {
-		return int32(o.target)
-	}
-	return outside
-}
-
-// tearsDown reports whether an instruction moves the stack pointer up.
-func (o *op) tearsDown() bool {
-	switch o.kind {
-	case opPop, opLeave:
-		return true
-	case opAdd:
-		return o.dst == RSP && o.imm > 0
-	case opLea:
-		return o.dst == RSP && (o.base != RSP || o.imm > 0)
-	case opMove:
-		return o.dst == RSP && o.src == RBP
-	}
-	return false
-}
-
 // harmless reports whether an instruction changes no register that calls
 // preserve, stores nothing at a known address, and goes on to the next.
 func (o *op) harmless() bool {

@@ -386,14 +386,3 @@ func (o *op) byLibrary(p []byte) {
 		o.kill = bit(rsp)
 	}
 }
-
-// outside is the target of a branch that leaves the code.
-const outside = -1
-
-// within returns the offset into code that the branch leads to, or outside.
-func (o *op) within(code []byte) int32 {
-	if o.target >= 0 && o.target < int64(len(code)) {
-		return int32(o.target)
-	}
-	return outside
-}

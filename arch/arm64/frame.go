@@ -3,6 +3,7 @@ package arm64
 import (
 	"encoding/binary"
 
+	"github.com/sfwalk/sfwalk/arch/ahead"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -41,6 +42,9 @@ var prologue = &values.Machine{
 	StackCheck: checksStack,
 }
 
+// machine is the search for ways out.
+var machine = ahead.New(prologue)
+
 // dwarf returns the DWARF number of a register.
 func dwarf(r reg) trad.Reg {
 	if r >= v0 {
@@ -63,7 +67,7 @@ var flows = [...]values.Flow{
 func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
 	o := decode(code, at)
 	dst, src, base := values.Reg(o.dst), values.Reg(o.src), values.Reg(o.base)
-	in := values.Inst{Flow: flows[o.kind], Len: size, Nop: o.nop, By: src, Target: o.target, Kill: values.Set(o.kill)}
+	in := values.Inst{Flow: flows[o.kind], Len: size, Nop: o.nop, Return: o.link, By: src, Target: o.target, Kill: values.Set(o.kill)}
 	switch o.kind {
 	case opBad:
 		if at+size <= len(code) && code[at+2]|code[at+3] == 0 { // udf: a trap
@@ -74,7 +78,7 @@ func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.O
 	case opConst:
 		ops = append(ops, values.Const(dst, o.imm))
 	case opKeep:
-		ops = append(ops, values.Op{Kind: values.Insert, Dst: dst, Width: uint16(o.shift), Imm: o.imm})
+		ops = append(ops, values.Op{Kind: values.Insert, Dst: dst, Width: 16, Shift: o.shift, Imm: o.imm})
 	case opLea:
 		ops = append(ops, values.Op{Kind: values.Sum, Dst: dst, Base: base, Index: src, Imm: o.imm})
 	case opSub:

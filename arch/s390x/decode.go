@@ -344,14 +344,3 @@ func bit(r trad.Reg) uint32 {
 
 // loads reports whether register r is one of those of opLoads or opStores.
 func (o *op) loads(r trad.Reg) bool { return (r-o.dst)&15 <= (o.last-o.dst)&15 }
-
-// outside is the target of a branch that leaves the code.
-const outside = -1
-
-// within returns the offset into code that the branch leads to, or outside.
-func (o *op) within(code []byte) int32 {
-	if o.target >= 0 && o.target < int64(len(code)) {
-		return int32(o.target)
-	}
-	return outside
-}

@@ -1,6 +1,7 @@
 package s390x
 
 import (
+	"github.com/sfwalk/sfwalk/arch/ahead"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -48,6 +49,9 @@ var prologue = &values.Machine{
 // their own in a row, ascending.
 var preserved = [...]trad.Reg{R6, R7, R8, R9, R10, R12, R13, F8, F10, F12, F14, F9, F11, F13, F15}
 
+// machine is the search for ways out.
+var machine = ahead.New(prologue)
+
 // followed returns the number of a register for the analysis.
 func followed(r trad.Reg) values.Reg {
 	if int(r) >= nRegs {
@@ -66,7 +70,7 @@ var flows = [...]values.Flow{
 func decodeValues(code []byte, at int, ops []values.Op) (values.Inst, []values.Op) {
 	o := decode(code, at)
 	dst, src, base := followed(o.dst), followed(o.src), followed(o.base)
-	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, By: src, Target: o.target, Kill: values.Set(o.kill)}
+	in := values.Inst{Flow: flows[o.kind], Len: o.len, Nop: o.nop, Return: o.src == R14, By: src, Target: o.target, Kill: values.Set(o.kill)}
 	switch o.kind {
 	case opBad:
 		if code[at] == 0 && at+1 < len(code) && code[at+1] == 0 { // will never be one: a trap

@@ -1,7 +1,5 @@
 package values
 
-import "math"
-
 // execute executes one instruction, at offset at of the code, up to where control goes two
 // ways. again says that it saves a register a second time, when the register does not hold
 // the caller's value any more: no function does that.
@@ -47,10 +45,9 @@ func (s *State) do(o *Op, at int32) (again bool) {
 		s.Set(o.Dst, s.Reg(o.Base).minus(s.Reg(o.Index)), at)
 	case Insert:
 		v := Value{}
-		if old := s.Reg(o.Dst); old.base == constant && o.Width < 32 {
-			n := int64(old.off)&^(0xffff<<o.Width) | int64(o.Imm)<<o.Width
-			if n >= math.MinInt32 && n <= math.MaxInt32 {
-				v = Value{constant, int32(n)}
+		if old, ok := s.Reg(o.Dst).Number(); ok {
+			if n, ok := o.Insert(old); ok {
+				v = Value{constant, n}
 			}
 		}
 		s.Set(o.Dst, v, at)

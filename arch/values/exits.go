@@ -55,14 +55,26 @@ func (m *Machine) Exits(code []byte, at int) (found arch.Exits) {
 				number = -1
 			}
 			for i := range ops {
-				if o := &ops[i]; o.Dst == m.SystemCall {
-					if number = -1; o.Kind == Sum && o.Base == None {
-						number = int(o.Imm)
-					}
+				if ops[i].Dst == m.SystemCall {
+					number = ops[i].number(number)
 				}
 			}
 		}
 		work = append(work, place{next, number})
 	}
 	return found
+}
+
+// number returns the number that an operation leaves in its register, which had the number old;
+// -1 is for what is not known.
+func (o *Op) number(old int) int {
+	switch {
+	case o.Kind == Sum && o.Base == None:
+		return int(o.Imm)
+	case o.Kind == Insert && old >= 0:
+		if n, ok := o.Insert(int32(old)); ok {
+			return int(n)
+		}
+	}
+	return -1
 }

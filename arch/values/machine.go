@@ -93,7 +93,7 @@ type Kind uint8
 const (
 	Sum     Kind = iota // Dst = Base + Index + Imm, where None is 0
 	Minus               // Dst = Base - Index
-	Insert              // Dst = Dst with 16 bits at bit Width replaced by Imm
+	Insert              // Dst = Dst with Width bits, from bit Shift on, replaced by Imm
 	Round               // Dst is rounded down, to what is not known
 	Load                // Dst = Width bytes at Base + Imm; the address is not followed where Base is None
 	Store               // Width bytes at Base + Imm = Src
@@ -107,6 +107,7 @@ type Op struct {
 	Dst, Src Reg
 	Base     Reg
 	Index    Reg
+	Shift    uint8
 	Width    uint16
 	Imm      int32
 }
@@ -132,6 +133,16 @@ func LoadWord(dst, base Reg, off int32) Op {
 // StoreTo returns: width bytes at base + off = src.
 func StoreTo(base Reg, off int32, width uint16, src Reg) Op {
 	return Op{Kind: Store, Dst: None, Src: src, Base: base, Index: None, Width: width, Imm: off}
+}
+
+// Insert returns what an Insert makes of a number; ok is false where that does not fit.
+func (o *Op) Insert(old int32) (n int32, ok bool) {
+	if o.Shift >= 32 {
+		return 0, false
+	}
+	mask := int64(1)<<o.Width - 1
+	v := int64(old)&^(mask<<o.Shift) | int64(o.Imm)&mask<<o.Shift
+	return int32(v), v >= math.MinInt32 && v <= math.MaxInt32
 }
 
 // scratch has room for the micro-operations of an instruction. A decoder is called by a pointer,
@@ -162,6 +173,7 @@ type Inst struct {
 	Flow   Flow
 	Len    uint8
 	Nop    bool // nothing that matters here changes
+	Return bool // it is one by what it is, whatever By holds
 	By     Reg
 	Target int64 // offset into the code, if it is in there
 	Kill   Set   // registers that get a value which is not followed, before all else
