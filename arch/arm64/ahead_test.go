@@ -66,6 +66,8 @@ func TestReadAhead(t *testing.T) {
 			[]string{"CFA=x9+16 RA=[CFA-16] FP=same"}},
 		{"changed by a function that is called", // 1: mov x9,#0; ret
 			"\x04\x00\x00\x94\x3f\x01\x00\x91\xfe\x07\x41\xf8\xc0\x03\x5f\xd6\x09\x00\x80\xd2\xc0\x03\x5f\xd6", nil},
+		{"a size that two instructions make, runtime.call65536", // mov x12,#0x10; movk x12,#1,lsl #16; add sp,sp,x12; ret
+			"\x0c\x02\x80\xd2\x2c\x00\xa0\xf2\xff\x63\x2c\x8b\xc0\x03\x5f\xd6", []string{"CFA=sp+65552 RA=same FP=same"}},
 		{"changed by a function that nobody knows", // blr x0; mov sp,x9; ldr x30,[sp],#16; ret
 			"\x00\x00\x3f\xd6\x3f\x01\x00\x91\xfe\x07\x41\xf8\xc0\x03\x5f\xd6", nil},
 	} {
