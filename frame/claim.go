@@ -86,7 +86,7 @@ func (f *Frame) Claim() Claim {
 func (f *Frame) query() *Query {
 	s := f.stack
 	q := &s.query
-	q.PC, q.Block, q.This = f.pc, f.AddressInBlock(), f
+	q.PC, q.Block, q.This, q.coded = f.pc, f.AddressInBlock(), f, false
 	q.fresh = f.Level >= s.search.level
 	q.Few = s.partial && f.Level > 0
 	q.Module = s.modules.Find(q.Block)

@@ -43,21 +43,55 @@ type Query struct {
 	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
 	Few     bool   // of This, only PC, SP, FP and RA are at hand: a Walker asks
 
-	fresh bool           // what is looked at for THIS was not before: see Search
-	left  int            // how many instructions may still be looked at for THIS
-	rows  *rowCache      // of the table that asks, for Barren
-	room  *[maxRead]byte // for Read: what an interface is given would be allocated each time
+	fresh bool      // what is looked at for THIS was not before: see Search
+	coded bool      // room has the code at PC, if it has any
+	left  int       // how many instructions may still be looked at for THIS
+	rows  *rowCache // of the table that asks, for Barren
+	room  *readRoom
+}
+
+// readRoom is where a Query reads to: what an interface is given would be allocated each time.
+type readRoom struct {
+	read [maxRead]byte // for Read
+
+	code     [CodeBefore + CodeBehind]byte // for Code
+	pc       uint64                        // that it is of
+	at, size int
 }
 
 // maxRead is the most that [Query.Read] reads.
 const maxRead = 256
 
+// What [Query.Code] reads, in bytes.
+const (
+	CodeBefore = 16 // before PC
+	CodeBehind = 48 // from PC on
+)
+
 // Read returns up to n bytes (256 at most) of the target's memory at addr, as many
 // from the first on as can be read. They stand until the next Read, and until a
 // register of This is asked for.
 func (q *Query) Read(addr uint64, n int) []byte {
-	n, _ = q.Memory.ReadMemory(addr, q.room[:n])
-	return q.room[:n]
+	n, _ = q.Memory.ReadMemory(addr, q.room.read[:n])
+	return q.room.read[:n]
+}
+
+// Code returns the code around PC, as much of it as can be read; code[at:] is that from PC on. It is
+// read once for all sniffers: each looks at the code of every frame that is new to it. It must not
+// be changed.
+func (q *Query) Code() (code []byte, at int) {
+	r := q.room
+	if !q.coded || r.pc != q.PC {
+		q.coded, r.pc, r.at, r.size = true, q.PC, CodeBefore, 0
+		if q.PC >= CodeBefore {
+			r.size, _ = q.Memory.ReadMemory(q.PC-CodeBefore, r.code[:])
+		}
+		if r.size <= CodeBefore { // perhaps only what lies before PC is not there
+			r.at = 0
+			r.size, _ = q.Memory.ReadMemory(q.PC, r.code[:CodeBehind])
+		}
+	}
+	return r.code[:r.size], r.at
 }
 
 // Begins reports whether a function begins at an address, as its symbol has it, or, where This

@@ -35,7 +35,7 @@ type Stack struct {
 	live     arch.Registers
 	base     uint64 // a little further in than the innermost frame, see kept
 	query    Query
-	room     [maxRead]byte // of query
+	room     readRoom // of query
 	slabs    []*slab
 	made     int  // frames that were made
 	gone     int  // of those, the innermost, whose rooms others have

@@ -60,7 +60,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel, winner: -1}
 	w.whole = nil
 	w.current = 0 // a context that is stepped on begins anew
-	w.query = Query{Modules: modules, Arch: w.arch, rows: &w.table.rows, room: new([maxRead]byte)}
+	w.query = Query{Modules: modules, Arch: w.arch, rows: &w.table.rows, room: new(readRoom)}
 }
 
 // Reset forgets all rows, in constant time.
@@ -269,7 +269,7 @@ func (w *Walker) learn(c *Context) bool {
 	}
 	rows := &w.table.rows
 	q := &w.query
-	q.PC, q.Block = c.PC, c.PC
+	q.PC, q.Block, q.coded = c.PC, c.PC, false
 	if c.Caller {
 		q.Block--
 	}

@@ -136,8 +136,10 @@ func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Innermost() && (r.Flags&sframe.RowPCMask != 0 || row.CFA.Off == 2*int32(q.Arch.PtrSize)) && !stubAgrees(q, s, &row) {
 		return trad.Row{}, stubDiffers
 	}
-	if a := q.Arch; a.LoadsSP != nil && row.CFA.Kind == trad.InReg && row.CFA.Reg == a.SP && a.LoadsSP(q.Read(q.PC, arch.MaxLoadSP)) {
-		return trad.Row{}, leftStack
+	if a := q.Arch; a.LoadsSP != nil && row.CFA.Kind == trad.InReg && row.CFA.Reg == a.SP {
+		if code, at := q.Code(); a.LoadsSP(code[at:min(len(code), at+arch.MaxLoadSP)]) {
+			return trad.Row{}, leftStack
+		}
 	}
 	if q.Contradicted(&row) {
 		return trad.Row{}, tornDown

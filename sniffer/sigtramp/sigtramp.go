@@ -3,9 +3,7 @@ package sigtramp
 import (
 	"bytes"
 	"slices"
-	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -28,7 +26,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	// The PC itself decides, not PC-1: the handler "returns" to the trampoline's
 	// first instruction, and what lies before that is somebody else's.
-	code, at := around(q)
+	code, at := q.Code()
 	if at == len(code) {
 		return unreadable(q)
 	}
@@ -41,42 +39,6 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 	}
 	return trad.Row{}, notTrampoline
-}
-
-// around reads as much code as a trampoline with the PC in it can have, at once: every
-// frame's PC is looked at. code[at] is at the PC; nothing is where that cannot be read.
-func around(q *frame.Query) (code []byte, at int) {
-	r := last.Load()
-	if r == nil || r.of != q.Arch {
-		r = reachOf(q.Arch)
-		last.Store(r)
-	}
-	before := r.before
-	if uint64(before) > q.PC {
-		before = 0
-	}
-	if code = q.Read(q.PC-uint64(before), before+r.behind); len(code) > before {
-		return code, before
-	}
-	return q.Read(q.PC, r.behind), 0 // perhaps only what lies before the PC is not there
-}
-
-// reach is how much code lies before and behind a PC, bytes, if that is in a trampoline.
-type reach struct {
-	of             *arch.Arch
-	before, behind int
-}
-
-// last is the reach of the architecture that was asked for last: nearly all ask for one.
-var last atomic.Pointer[reach]
-
-func reachOf(a *arch.Arch) *reach {
-	r := &reach{of: a}
-	for i := range a.Trampolines {
-		t := &a.Trampolines[i]
-		r.before, r.behind = max(r.before, t.PCs[len(t.PCs)-1]), max(r.behind, len(t.Code)-t.PCs[0])
-	}
-	return r
 }
 
 // unreadable answers for code that cannot be read, such as a core file's that was
