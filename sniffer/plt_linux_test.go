@@ -25,11 +25,11 @@ func TestPLTGDB(t *testing.T) {
 
 func plt(t *testing.T, program string) {
 	rec := gdbtest.RecordSteps(t, program, []string{"calls_lazy"}, 4000)
-	// Most instructions are the dynamic linker's, which has no SFrame.
+	// SFrame's rows of stubs that begin with endbr64 disagree with the code.
 	for _, tt := range []struct {
 		list    []string
 		atLeast int
-	}{{nil, 100}, {[]string{"dwarf"}, 100}, {[]string{"sframe"}, 2}} {
+	}{{nil, 100}, {[]string{"dwarf"}, 100}, {[]string{"sframe"}, 70}} {
 		t.Run(orderName(tt.list), func(t *testing.T) { compareSteps(t, rec, tt.list, tt.atLeast) })
 	}
 }
