@@ -79,13 +79,11 @@ func (m *Machine) toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok
 			if !u.step(&in, ops) && !(begun && u.storesElsewhere(&in, ops)) {
 				return trad.Row{}, false
 			}
-		case (in.Flow == To || in.Flow == MaybeTo) && in.By == m.RA:
-			if !u.plausible() {
-				return trad.Row{}, false
-			}
+		case (in.Flow == To || in.Flow == MaybeTo) && in.By == m.RA && u.plausible():
 			return u.row(row), true
 		case in.Flow == Jump || in.Flow == To || in.Flow == Away:
-			if !begun && !u.takenDown() || !u.plausible() {
+			// The frame may have been left before pc, and what is restored be in the save area.
+			if !begun && !u.takenDown() || !u.plausible() && !(begun && m.SaveArea != 0) {
 				return trad.Row{}, false
 			}
 			if begun || u.saved[m.RA].Kind == trad.NotTracked || m.Unloaded.Has(m.SP) && u.sp.Kind == trad.NotTracked {
