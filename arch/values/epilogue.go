@@ -79,7 +79,7 @@ func (m *Machine) toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok
 			if !u.step(&in, ops) && !(begun && u.storesElsewhere(&in, ops)) {
 				return trad.Row{}, false
 			}
-		case (in.Flow == To || in.Flow == MaybeTo) && in.By == m.RA && u.plausible():
+		case (in.Flow == To || in.Flow == MaybeTo) && in.Return && u.plausible():
 			return u.row(row), true
 		case in.Flow == Jump || in.Flow == To || in.Flow == Away:
 			// The frame may have been left before pc, and what is restored be in the save area.
