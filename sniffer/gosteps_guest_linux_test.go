@@ -31,6 +31,9 @@ type guestCPU struct {
 	regs     []trad.Reg // as the stub sends them
 	g        trad.Reg   // which has Go's struct g
 	svc      string     // a system call
+	number   trad.Reg   // which has its number
+	op       trad.Reg   // which has the operation of a futex
+	futex    uint64     // its number
 	kind     func(code []byte) (kind deedKind, size uint64)
 }
 
@@ -39,7 +42,7 @@ var guestARM64 = &guestCPU{
 	settings: []string{"GOARCH=arm64", "CGO_ENABLED=1", "CC=aarch64-linux-gnu-gcc", "CGO_CFLAGS=-O2 -fomit-frame-pointer",
 		"-ldflags=-linkmode=external -extldflags=-static"},
 	regs: registersFrom(arm64.X0, 33), // the stub's numbers are DWARF's
-	svc:  "\x01\x00\x00\xd4",
+	svc:  "\x01\x00\x00\xd4", number: arm64.X0 + 8, op: arm64.X0 + 1, futex: 98,
 	kind: func(code []byte) (deedKind, uint64) {
 		switch x := binary.LittleEndian.Uint32(code); {
 		case x&0xfc000000 == 0x94000000, x&0xfffffc1f == 0xd63f0000: // BL, BLR
@@ -55,7 +58,7 @@ var guestS390X = &guestCPU{
 	arch: s390x.Arch, qemu: "qemu-s390x", g: s390x.R13,
 	settings: []string{"GOARCH=s390x", "CGO_ENABLED=0", "-tags=nocgo"},
 	regs:     append([]trad.Reg{s390x.PSWM, s390x.PSWA}, registersFrom(s390x.R0, 16)...),
-	svc:      "\x0a\x00",
+	svc:      "\x0a\x00", number: s390x.R0 + 1, op: s390x.R0 + 3, futex: 238,
 	kind: func(code []byte) (deedKind, uint64) {
 		switch {
 		case code[0] == 0xc0 && code[1] == 0xe5: // BRASL
@@ -382,6 +385,10 @@ func (s *emulated) step(t *testing.T, _ int) (did deed, pending int, alive bool)
 	var code [8]byte
 	s.ReadMemory(before, code[:])
 	s.stay()
+	const private = 128
+	if c := s.cpu; strings.HasPrefix(string(code[:]), c.svc) && s.regs.Value[c.number] == c.futex && s.regs.Value[c.op]&^private == 0 {
+		return did, 0, false // it waits for another thread, and those are halted
+	}
 	answer, err := s.ask("vCont;s:" + s.thread)
 	if err != nil || !strings.HasPrefix(answer, "T") || !s.fetch() {
 		return did, 0, false
