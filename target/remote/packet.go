@@ -78,9 +78,15 @@ func (l *link) within(limit time.Duration, f func() ([]byte, error)) (reply []by
 		}
 	}
 	l.conn.SetDeadline(time.Now().Add(limit))
-	stop := context.AfterFunc(l.ctx, func() { l.conn.SetDeadline(time.Unix(1, 0)) })
+	gaveUp := make(chan struct{})
+	stop := context.AfterFunc(l.ctx, func() {
+		defer close(gaveUp)
+		l.conn.SetDeadline(time.Unix(1, 0))
+	})
 	reply, err = f()
-	stop()
+	if !stop() {
+		<-gaveUp // else it could end what comes next, by which the target goes on
+	}
 	if err == nil {
 		return reply, nil
 	}
