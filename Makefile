@@ -129,11 +129,11 @@ deps:
 		$$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $(PACKAGES) $$(apt-cache pkgnames | grep -xE '$(DWP)') || \
 		echo "make test: cannot install$$missing: tests that need them are skipped"; \
 	fi
-	@sh bench/sframe/libsframe.sh .cache/libsframe || echo "make test: NOT TESTED against libsframe"
+	@sh internal/bench/sframe/libsframe.sh .cache/libsframe || echo "make test: NOT TESTED against libsframe"
 	$(GO) mod download
 
 bench: deps
-	$(GO) run ./bench
+	$(GO) run ./internal/bench
 
 fuzz:
 	@CGO_ENABLED=0 $(GO) run ./internal/fuzzall -go '$(GO)' -time '$(FUZZTIME)' -run '$(FUZZ)' $(PKG)
@@ -143,7 +143,7 @@ soak:
 	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
 
 soak-long:
-	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./internal/guesttest ./bench/lookup
+	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./internal/guesttest ./internal/bench/lookup
 
 soak-killed:
 	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external

@@ -17,12 +17,12 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 )
 
-// startJIT starts bench/programs/jit.c: 2*3 frames of the file's and of machine code's
+// startJIT starts internal/bench/programs/jit.c: 2*3 frames of the file's and of machine code's
 // functions in turn, 3 of the latter, which only plugintest's "jit" can unwind.
 func startJIT(t *testing.T) (pid string) {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
-	path, err := filepath.Abs("../../bench/programs/jit.c")
+	path, err := filepath.Abs("../bench/programs/jit.c")
 	if err != nil {
 		t.Fatal(err)
 	}

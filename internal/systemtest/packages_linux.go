@@ -56,7 +56,7 @@ func module() (string, error) {
 
 // unpack has packages, and those they depend on with names that begin so, unpacked in a folder.
 func (p *Processor) unpack(source, dir, dependencies string, packages ...string) error {
-	args := append([]string{filepath.Join(source, "bench", "debian.sh"), dir, suite + "/" + dependencies}, packages...)
+	args := append([]string{filepath.Join(source, "internal", "bench", "debian.sh"), dir, suite + "/" + dependencies}, packages...)
 	cmd := exec.Command("sh", args...)
 	cmd.Env = append(os.Environ(), "DEBIAN_ARCH="+p.GOARCH)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,4 +1,4 @@
-// Package jit is a well-made sniffer, for the machine code of bench/programs/jit.c: the
+// Package jit is a well-made sniffer, for the machine code of internal/bench/programs/jit.c: the
 // process tells where that is. There is the plug-in ([Sniffer]), and one that is none
 // ([InProcess]), to compare it with.
 package jit

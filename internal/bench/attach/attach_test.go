@@ -1,0 +1,56 @@
+//go:build linux
+
+package attach
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// TestMeasure: all commands print stacks of the same length, and everything is
+// measured.
+func TestMeasure(t *testing.T) {
+	gdbtest.Tool(t, "gcc")
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Measure(context.Background(), d, Options{Rounds: 1, Small: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := 0
+	for _, table := range s.Tables {
+		for _, row := range table.Rows {
+			for i, cell := range row {
+				// A process that ticks takes longer; one that does nothing has no cost.
+				if cell == "" && (row[0] != nothing || i > 4) {
+					t.Errorf("%s: nothing in column %q", row[0], head[i])
+				}
+			}
+			if row[0] == nothing {
+				continue
+			}
+			n, err := strconv.Atoi(row[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row[0] == "gdb" {
+				n += 3 // it ends at main
+			}
+			if frames == 0 {
+				frames = n
+			}
+			if n != frames || n < 40 {
+				t.Errorf("%s: %d frames, others %d", row[0], n, frames)
+			}
+		}
+	}
+	if len(s.Goals) == 0 {
+		t.Error("no goals")
+	}
+}

@@ -1,0 +1,158 @@
+//go:build linux
+
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/process"
+	"github.com/sfwalk/sfwalk/internal/bench/report"
+)
+
+// A sample is what a tool took on a process, in each round.
+type sample struct {
+	tool      tool
+	wall, cpu []time.Duration
+	peak      []int64
+	deep      []time.Duration // the deep thread's longest gap
+	idle      []time.Duration // the other one's
+	untouched []time.Duration // the longer of both while the tool looks at another process
+	frames    int             // in the output
+	last      time.Duration   // wall time of the last run
+}
+
+// budget bounds what all rounds of one tool take; it runs once, at least.
+const budget = 4 * time.Second
+
+// limits of a command that hangs.
+const limit = 3 * time.Minute
+
+// A meter measures tools on processes, so many rounds.
+type meter struct {
+	run    *command.Runner
+	dir    string
+	rounds int
+	hide   bool // debug files, from the processes and the tools
+}
+
+// start starts a scenario's process.
+func (m *meter) start(s scenario, ticks *process.Ticks) (*process.Process, error) {
+	program, args := m.run.Hidden(m.hide, append([]string{s.program}, s.args...))
+	return process.Start(ticks, program, args...)
+}
+
+// cost measures what the tools take on a process that does not tick.
+func (m *meter) cost(ctx context.Context, s scenario, list []tool) ([]*sample, error) {
+	p, err := m.start(s, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Stop()
+	samples := make([]*sample, len(list))
+	for i, t := range list {
+		samples[i] = &sample{tool: t}
+	}
+	return samples, m.each(ctx, p, samples, func(out *sample, c command.Cost) error {
+		out.wall, out.cpu, out.peak = append(out.wall, c.Wall), append(out.cpu, c.CPU), append(out.peak, c.Peak)
+		if out.frames == 0 {
+			out.frames, err = frames(m.run.Out)
+		}
+		return err
+	})
+}
+
+// pauses adds how long the tools hold the threads of a process that ticks, and what
+// that process sees of a tool that looks at another one, just like it.
+func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error {
+	ticks, err := process.NewTicks(m.dir)
+	if err != nil {
+		return err
+	}
+	defer ticks.Close()
+	p, err := m.start(s, ticks)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	other, err := m.start(s, nil)
+	if err != nil {
+		return err
+	}
+	defer other.Stop()
+	gaps := func() (process.Gaps, error) {
+		time.Sleep(2 * time.Millisecond) // a gap counts when it has ended
+		gaps, err := ticks.Gaps()
+		return gaps, errors.Join(err, ticks.Reset())
+	}
+	if err := ticks.Reset(); err != nil {
+		return err
+	}
+	return m.each(ctx, p, samples, func(out *sample, _ command.Cost) error {
+		g, err := gaps()
+		if err != nil {
+			return err
+		}
+		out.deep, out.idle = append(out.deep, g.Deep), append(out.idle, g.Idle)
+		if _, err := m.run.Run(ctx, m.hide, out.tool.command(other.PID)...); err != nil {
+			return err
+		}
+		g, err = gaps()
+		out.untouched = append(out.untouched, max(g.Deep, g.Idle))
+		return err
+	})
+}
+
+// each runs every tool once in each round, slow ones less often.
+func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample, add func(*sample, command.Cost) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for round := range m.rounds {
+		for _, s := range samples {
+			if round > 0 && time.Duration(round+1)*s.last > budget {
+				continue
+			}
+			c, err := m.run.Run(ctx, m.hide, s.tool.command(p.PID)...)
+			if err != nil {
+				return err
+			}
+			if c.Status != 0 {
+				return fmt.Errorf("%s: exit status %d", s.tool.name, c.Status)
+			}
+			s.last = c.Wall
+			if err := add(s, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// row is the sample's line of a table; without gaps, those are left empty.
+func (s *sample) row() []string {
+	row := []string{s.tool.name, "", "", "", "", "", "", ""}
+	if len(s.wall) > 0 {
+		row[1] = fmt.Sprint(s.frames)
+		row[2] = report.Time(report.Median(s.wall)).String()
+		row[3] = report.Time(report.Median(s.cpu)).String()
+		row[4] = report.Memory(report.Median(s.peak)).String()
+	}
+	if len(s.deep) > 0 {
+		for i, gaps := range [][]time.Duration{s.deep, s.idle, s.untouched} {
+			row[5+i] = fmt.Sprintf("%v (%v)", report.Time(report.Median(gaps)), report.Time(slices.Min(gaps)))
+		}
+	}
+	return row
+}
+
+// pause is the longer of the two gaps.
+func (s *sample) pause() time.Duration {
+	return max(report.Median(s.deep), report.Median(s.idle))
+}
+
+// noise is what is seen of a tool by a process that it does not touch.
+func (s *sample) noise() time.Duration { return report.Median(s.untouched) }

@@ -1,0 +1,56 @@
+//go:build linux
+
+package attach
+
+import (
+	"fmt"
+	"os/exec"
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+)
+
+// A scenario is a process to attach to.
+type scenario struct {
+	name    string
+	program string
+	args    []string
+
+	// The goals: sfwalk's wall time to eu-stack's; 0 for none.
+	wall float64
+}
+
+// libraries is how many shared libraries the large program has, at least.
+const libraries = 120
+
+// scenarios builds the programs and returns what is measured.
+func scenarios(d build.Dir) ([]scenario, error) {
+	wait, err := d.C("wait", build.Walked, "wait.c", "deep.c", "ticker.c")
+	if err != nil {
+		return nil, err
+	}
+	ticker, err := d.C("ticker.so", []string{"-O2", "-shared", "-fPIC"}, "ticker.c")
+	if err != nil {
+		return nil, err
+	}
+	deep := func(threads, depth int, wall float64) scenario {
+		return scenario{fmt.Sprintf("%d × %d", threads, depth), wait, []string{strconv.Itoa(threads), strconv.Itoa(depth)}, wall}
+	}
+	list := []scenario{deep(1, 40, 1), deep(200, 40, 0.5), deep(1, 20000, 0.5)}
+	if python := python(); python != "" {
+		script := d.Root + "/bench/programs/large.py"
+		list = append(list, scenario{"large", python, []string{script, ticker, strconv.Itoa(libraries)}, 0})
+	}
+	return list, nil
+}
+
+// python returns the system's Python, before one of the user's, which may be a script
+// that starts it; empty if there is none.
+func python() string {
+	for _, name := range []string{"/usr/bin/python3", "python3"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,58 @@
+//go:build linux
+
+package growth
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+)
+
+// makeModules makes n shared libraries, which are alike but for their names and build
+// IDs, and returns their paths.
+func makeModules(d build.Dir, n int) ([]string, error) {
+	object, err := d.C("module.o", append([]string{"-c", "-fPIC"}, build.Walked...), "module.c")
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(d.Path, "modules")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	paths := make([]string, n)
+	for i := range paths {
+		paths[i] = filepath.Join(dir, fmt.Sprintf("m%d.so", i))
+	}
+	work := make(chan string)
+	errs := make(chan error, runtime.NumCPU())
+	var wait sync.WaitGroup
+	for range runtime.NumCPU() {
+		wait.Go(func() {
+			for path := range work {
+				link := exec.Command("ld", "-shared", "--eh-frame-hdr", "--build-id=sha1", "-soname", filepath.Base(path), "-o", path, object)
+				if out, err := link.CombinedOutput(); err != nil {
+					select {
+					case errs <- fmt.Errorf("%v: %w\n%s", link.Args, err, out):
+					default: // the others say enough
+					}
+				}
+			}
+		})
+	}
+	for _, path := range paths {
+		work <- path
+	}
+	close(work)
+	wait.Wait()
+	select {
+	case err := <-errs:
+		return nil, err
+	default:
+		return paths, nil
+	}
+}

@@ -1,0 +1,130 @@
+//go:build linux
+
+package growth
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/command"
+	"github.com/sfwalk/sfwalk/internal/bench/process"
+	"github.com/sfwalk/sfwalk/internal/bench/report"
+)
+
+// A series is processes of which each is larger than the one before, in one respect.
+type series struct {
+	unit    string // what there is more of, in the singular
+	sizes   []int
+	command func(size int) []string
+	points  []point
+}
+
+// A point is what attaching to one process took.
+type point struct {
+	size      int
+	wall, cpu time.Duration
+	peak      int64
+}
+
+// allSeries builds the programs. Sizes above most are left out; 0 means none.
+func allSeries(d build.Dir, most int) ([]*series, error) {
+	wait, err := d.C("wait", build.Walked, "wait.c", "deep.c", "ticker.c")
+	if err != nil {
+		return nil, err
+	}
+	chain, err := d.C("chain", append([]string{"-ldl"}, build.Walked...), "chain.c")
+	if err != nil {
+		return nil, err
+	}
+	list := []*series{
+		{unit: "frame", sizes: []int{10, 100, 1000, 10_000, 100_000, 1_000_000},
+			command: func(n int) []string { return []string{wait, "1", strconv.Itoa(n)} }},
+		{unit: "thread", sizes: []int{1, 10, 100, 1000, 5000},
+			command: func(n int) []string { return []string{wait, strconv.Itoa(n), strconv.Itoa(threadDepth)} }},
+	}
+	modules := &series{unit: "module", sizes: []int{1, 10, 100, 1000}}
+	list = append(list, modules)
+	for _, s := range list {
+		if most > 0 {
+			s.sizes = slices.DeleteFunc(s.sizes, func(n int) bool { return n > most })
+		}
+	}
+	paths, err := makeModules(d, slices.Max(modules.sizes))
+	modules.command = func(n int) []string { return append([]string{chain}, paths[:n]...) }
+	return list, err
+}
+
+// threadDepth is how deep the stacks of the many threads are.
+const threadDepth = 40
+
+// enough is how long the command is run again.
+const enough = 2 * time.Second
+
+// A meter attaches to processes.
+type meter struct {
+	run    *command.Runner
+	sfwalk string
+	rounds int  // at most
+	hide   bool // debug files
+}
+
+// start starts the series' process of a size.
+func (m *meter) start(s *series, size int) (*process.Process, error) {
+	program, args := m.run.Hidden(m.hide, s.command(size))
+	return process.Start(nil, program, args...)
+}
+
+// measure attaches to a series' processes.
+func (m *meter) measure(ctx context.Context, s *series) error {
+	for _, size := range s.sizes {
+		p, err := m.measureOne(ctx, s, size)
+		if err != nil {
+			return fmt.Errorf("%d %ss: %w", size, s.unit, err)
+		}
+		s.points = append(s.points, p)
+	}
+	return nil
+}
+
+func (m *meter) measureOne(ctx context.Context, s *series, size int) (point, error) {
+	p, err := m.start(s, size)
+	if err != nil {
+		return point{}, err
+	}
+	defer p.Stop()
+	var wall, cpu []time.Duration
+	var peak []int64
+	for start := time.Now(); len(wall) == 0 || len(wall) < m.rounds && time.Since(start) < enough; {
+		c, err := m.run.Run(ctx, m.hide, m.sfwalk, "attach", strconv.Itoa(p.PID))
+		if err != nil {
+			return point{}, err
+		}
+		if c.Status != 0 {
+			return point{}, fmt.Errorf("sfwalk attach: exit status %d", c.Status)
+		}
+		wall, cpu, peak = append(wall, c.Wall), append(cpu, c.CPU), append(peak, c.Peak)
+	}
+	// Other work on the machine can only make it more.
+	return point{size, slices.Min(wall), slices.Min(cpu), slices.Min(peak)}, nil
+}
+
+// more returns what one more unit takes, from the smallest process to the i-th: the
+// start, which all pay, does not count. Values are negative where the i-th takes hardly
+// more than the start, and noise is all there is.
+func (s *series) more(i int) (cpu, peak report.Value) {
+	first, p := s.points[0], s.points[i]
+	n := float64(p.size - first.size)
+	cpu = report.Value{Number: -1, Unit: report.Nanoseconds}
+	if p.cpu > first.cpu+first.cpu/2 {
+		cpu.Number = float64(p.cpu-first.cpu) / n
+	}
+	peak = report.Value{Number: -1, Unit: report.Bytes}
+	if p.peak > first.peak+first.peak/20 {
+		peak.Number = float64(p.peak-first.peak) / n
+	}
+	return cpu, peak
+}

@@ -1,0 +1,100 @@
+//go:build linux
+
+// Command bench compares sfwalk with what else walks stacks, side by side in one run,
+// prints one table of what was to be reached, and writes all of it to
+// docs/performance.md.
+//
+//	go run ./internal/bench [-only walk,lookup,attach,plugin,growth] [-o FILE]
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/sfwalk/sfwalk/internal/bench/attach"
+	"github.com/sfwalk/sfwalk/internal/bench/build"
+	"github.com/sfwalk/sfwalk/internal/bench/growth"
+	"github.com/sfwalk/sfwalk/internal/bench/lookup"
+	"github.com/sfwalk/sfwalk/internal/bench/plugin"
+	"github.com/sfwalk/sfwalk/internal/bench/report"
+	"github.com/sfwalk/sfwalk/internal/bench/walk"
+)
+
+// parts are what can be measured, in the order of the document.
+var parts = []struct {
+	name    string
+	measure func(context.Context, build.Dir) (*report.Section, error)
+}{
+	{"walk", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return walk.Measure(ctx, d, walk.Options{})
+	}},
+	{"lookup", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return lookup.Measure(ctx, d, lookup.Options{Rounds: 11})
+	}},
+	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return attach.Measure(ctx, d, attach.Options{})
+	}},
+	{"plugin", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return plugin.Measure(ctx, d, plugin.Options{})
+	}},
+	{"growth", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return growth.Measure(ctx, d, growth.Options{})
+	}},
+}
+
+func main() {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	only := flag.String("only", strings.Join(names, ","), "the `parts` to measure")
+	file := flag.String("o", "docs/performance.md", "the document to write the results to")
+	flag.Parse()
+	chosen := strings.Split(*only, ",")
+	for _, c := range chosen {
+		if !slices.Contains(names, c) {
+			fmt.Fprintf(os.Stderr, "bench: no part %q; there are %s\n", c, strings.Join(names, ", "))
+			os.Exit(2)
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, chosen, *file); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, chosen []string, file string) error {
+	root, err := build.Root()
+	if err != nil {
+		return err
+	}
+	d, err := build.NewDir(root + "/.cache/bench")
+	if err != nil {
+		return err
+	}
+	var sections []*report.Section
+	var failed error // a part that fails does not lose what the others have measured
+	for _, p := range parts {
+		if !slices.Contains(chosen, p.name) || ctx.Err() != nil {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "bench: %s\n", p.name)
+		s, err := p.measure(ctx, d)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", p.name, err))
+			continue
+		}
+		sections = append(sections, s)
+	}
+	fmt.Print(report.Goals(sections))
+	return errors.Join(failed, report.Update(file, report.Machine(), sections))
+}

@@ -1,0 +1,16 @@
+// Command sniffer-jit is the plug-in whose cost is measured: a sniffer for the machine code
+// of internal/bench/programs/jit.c. What it does is in its name: a host passes no arguments.
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/plugin"
+	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
+)
+
+func main() {
+	has := func(word string) bool { return strings.HasSuffix(os.Args[0], "-"+word) }
+	plugin.Serve(jit.Sniffer{Ahead: has("ahead"), Once: has("once"), Read: has("read")})
+}

@@ -1,0 +1,67 @@
+//go:build linux
+
+package process
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/sfwalk/sfwalk/internal/bench/child"
+)
+
+// A Process is a running program.
+type Process struct {
+	PID   int
+	Ticks *Ticks // nil without
+
+	cmd *exec.Cmd
+}
+
+// startLimit bounds how long a program may take until it is ready.
+const startLimit = time.Minute
+
+// Start runs a program that writes a line when it is ready, with the name of the
+// ticks' file, if there is one, as its last argument. Stop ends the process.
+func Start(ticks *Ticks, program string, args ...string) (*Process, error) {
+	if ticks != nil {
+		args = append(args, ticks.file.Name())
+	}
+	p := &Process{Ticks: ticks, cmd: exec.Command(program, args...)}
+	p.cmd.Stderr = os.Stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := child.Start(p.cmd); err != nil {
+		return nil, err
+	}
+	p.PID = p.cmd.Process.Pid
+	ready := make(chan error, 1)
+	go func() {
+		_, err := bufio.NewReader(out).ReadString('\n')
+		ready <- err
+		io.Copy(io.Discard, out)
+	}()
+	select {
+	case err = <-ready:
+	case <-time.After(startLimit):
+		err = errors.New("not ready in a minute")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", program, err), p.Stop())
+	}
+	time.Sleep(50 * time.Millisecond) // the line is written before the thread waits
+	return p, nil
+}
+
+// Stop kills the process, and waits for its end.
+func (p *Process) Stop() error {
+	err := p.cmd.Process.Kill()
+	p.cmd.Wait() // says that it was killed
+	return err
+}
