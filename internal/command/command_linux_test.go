@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/internal/demo"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 

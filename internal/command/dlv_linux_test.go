@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 )
 
 // startDlv starts an installed "sfwalk dlv", and returns the address at which it listens.

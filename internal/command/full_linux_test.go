@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 )
 
 // install puts programs into a folder: "sfwalk", without a host, and "sfwalk-full", with one.

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/command/dlvhost"
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/plugin"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

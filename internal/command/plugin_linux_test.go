@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 )
 
 // startJIT starts internal/bench/programs/jit.c: 2*3 frames of the file's and of machine code's

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 )
 
 // TestNonsense: answers that cannot be right put the plug-in out of use, say what is wrong,

@@ -18,9 +18,9 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/recorded"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
-	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

@@ -19,11 +19,11 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
+	"github.com/sfwalk/sfwalk/internal/plugintest/jit"
+	"github.com/sfwalk/sfwalk/internal/recorded"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
 )
 
 // TestMain turns this program into a plug-in where it is started as one. Otherwise it has

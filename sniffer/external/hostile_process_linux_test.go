@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 )
 
 // hostMain makes this program a host, if its name says so: it starts the plug-ins that its

@@ -9,8 +9,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/plugintest"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest"
 )
 
 // TestNoPlugin: what is no plug-in gives an error that says what it is, at once.

@@ -17,10 +17,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/recorded"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
 )
 
 // program: is there something that can be run, and is it what was pinned?

@@ -7,8 +7,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/demo"
+	"github.com/sfwalk/sfwalk/internal/recorded"
 	"github.com/sfwalk/sfwalk/sniffer/external"
-	"github.com/sfwalk/sfwalk/sniffer/external/check/recorded"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/internal/plugintest/jit"
 	"github.com/sfwalk/sfwalk/plugin"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
 )
 
 func main() {

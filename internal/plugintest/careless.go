@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sfwalk/sfwalk/internal/plugintest/jit"
 	"github.com/sfwalk/sfwalk/plugin"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

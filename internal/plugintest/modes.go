@@ -18,9 +18,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/sfwalk/sfwalk/internal/plugintest/jit"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
-	"github.com/sfwalk/sfwalk/sniffer/external/plugintest/jit"
 )
 
 // withoutCookie are the modes that run although no host has said the cookie.
