@@ -298,7 +298,7 @@ func (x *rules) rule(m *protocol.Rule) trad.Rule {
 		if !x.once {
 			return x.fail("an address in a row for all frames")
 		}
-		x.more.Exprs = append(x.more.Exprs, address(m.Address))
+		x.more.Exprs = append(x.more.Exprs, trad.Constant(m.Address))
 		rule := trad.Rule{Kind: trad.Expr, Off: int32(len(x.more.Exprs) - 1)}
 		if kind == protocol.Rule_VALUE_IS {
 			rule.Kind = trad.ValExpr
@@ -348,13 +348,6 @@ func (x *rules) finish(row trad.Row) (trad.Row, error) {
 	}
 	return row, x.err
 }
-
-// address is an expression that is always the same: what a plug-in has found out for one
-// frame.
-type address uint64
-
-func (a address) Eval(trad.Env, uint64, bool) (uint64, error) { return uint64(a), nil }
-func (a address) String() string                              { return fmt.Sprintf("%#x", uint64(a)) }
 
 // env applies rules to THIS.
 type env asked

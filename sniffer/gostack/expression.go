@@ -67,10 +67,3 @@ func (e wordExpression) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
 }
 
 func (e wordExpression) String() string { return fmt.Sprintf("[sp%+d]%+d", e.at, e.cfa) }
-
-// constant is a value that was read when the sniffer was asked.
-type constant uint64
-
-func (c constant) Eval(trad.Env, uint64, bool) (uint64, error) { return uint64(c), nil }
-
-func (c constant) String() string { return fmt.Sprintf("%#x", uint64(c)) }

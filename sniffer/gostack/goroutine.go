@@ -114,7 +114,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 	}
 	more := &trad.Rest{Unlisted: trad.Same, Regs: p.m.rest.Regs}
 	value := func(v uint64) trad.Rule {
-		more.Exprs = append(more.Exprs, constant(v))
+		more.Exprs = append(more.Exprs, trad.Constant(v))
 		return trad.Rule{Kind: trad.ValExpr, Off: int32(len(more.Exprs) - 1)}
 	}
 	row := a.row
@@ -157,7 +157,7 @@ func (p *program) fromSystemstack(q *frame.Query, a answer) (row trad.Row, ok bo
 	row = a.row
 	row.Lo, row.Len = q.Block, 1
 	row.Flags |= trad.Once
-	more := &trad.Rest{Unlisted: row.More.Unlisted, Regs: row.More.Regs, Exprs: []trad.Expression{constant(sp + uint64(a.left)), constant(g)}}
+	more := &trad.Rest{Unlisted: row.More.Unlisted, Regs: row.More.Regs, Exprs: []trad.Expression{trad.Constant(sp + uint64(a.left)), trad.Constant(g)}}
 	row.CFA = trad.Rule{Kind: trad.ValExpr}
 	if p.m.g != none {
 		more.Regs = insert(more.Regs, trad.RegRule{Reg: p.m.g, Rule: trad.Rule{Kind: trad.ValExpr, Off: 1}})

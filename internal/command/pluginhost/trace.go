@@ -1,7 +1,6 @@
 package pluginhost
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/sfwalk/sfwalk/internal/command"
@@ -61,7 +60,7 @@ func (x *rules) rule(m *protocol.Rule) trad.Rule {
 		return to
 	}
 	to.Off = int32(len(x.Exprs))
-	x.Exprs = append(x.Exprs, address(m.Address))
+	x.Exprs = append(x.Exprs, trad.Constant(m.Address))
 	return to
 }
 
@@ -72,12 +71,6 @@ func (x *rules) others(list []*protocol.RegisterRule) {
 }
 
 func reg(n uint32) trad.Reg { return trad.Reg(min(n, math.MaxUint16)) }
-
-// address is an expression that is the same for ever.
-type address uint64
-
-func (a address) Eval(trad.Env, uint64, bool) (uint64, error) { return uint64(a), nil }
-func (a address) String() string                              { return fmt.Sprintf("%#x", uint64(a)) }
 
 func rowOf(m *protocol.Row) command.Row {
 	var x rules
