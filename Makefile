@@ -86,7 +86,7 @@ releases:
 	if [ -n "$$failed" ]; then echo "make releases: failed, or not tested:$$failed"; exit 1; fi
 
 race: deps
-	$(GO) test -race -timeout 9m -run '$(MEET)' ./internal/command ./sniffer/external ./delve/front
+	$(GO) test -race -timeout 9m -run '$(MEET)' ./internal/command ./sniffer/external ./delve/server
 
 MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|TestPlugin|TestUnsortedConcurrently|TestManyAtOnce|TestCloseWhileAsked|TestHostKilled|TestConcurrent|TestWindow|TestRunning|TestDAPRuns|TestBadClients)$$
 

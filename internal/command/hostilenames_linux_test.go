@@ -175,7 +175,7 @@ var writes = regexp.MustCompile(`\bfmt\.(Fprint\w*\([^&]|Print)|os\.Std(out|err)
 
 // Those who write what others have chosen write it by package printable.
 func TestWritersEscape(t *testing.T) {
-	for _, dir := range []string{".", "pluginhost", "dlvhost", "../../delve/front", "../../sniffer/external/check"} {
+	for _, dir := range []string{".", "pluginhost", "dlvhost", "../../delve/server", "../../sniffer/external/check"} {
 		for _, file := range gdbtest.Glob(t, dir+"/*.go") {
 			if strings.HasSuffix(file, "_test.go") {
 				continue

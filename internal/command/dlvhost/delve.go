@@ -16,7 +16,7 @@ import (
 	"github.com/go-delve/delve/service/debugger"
 
 	"github.com/sfwalk/sfwalk/delve"
-	"github.com/sfwalk/sfwalk/delve/front"
+	"github.com/sfwalk/sfwalk/delve/server"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/regular"
@@ -56,7 +56,7 @@ func (Delve) Serve(ctx context.Context, o command.DelveOptions) error {
 		return explain(ctx, o, err)
 	}
 	o.Listening(listener.Addr())
-	return front.Serve(ctx, config, dbg, front.Options{Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }})
+	return server.Serve(ctx, config, dbg, server.Options{Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }})
 }
 
 // prepare has a target's frames unwound as the user wants it.

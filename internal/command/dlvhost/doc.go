@@ -2,5 +2,5 @@
 // that is linked into sfwalk-full, and only there.
 //
 // What enters is what is to be debugged, and where to listen; clients are served by
-// delve/front.
+// delve/server.
 package dlvhost

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package front_test
+package server_test
 
 import (
 	"flag"
@@ -60,7 +60,7 @@ func TestSession(t *testing.T) {
 	}
 	got := regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(text.String(), "")
 	got = strings.ReplaceAll(got, "\t", "    ")
-	golden := gdbtest.Testdata(t, "..", "delve", "front", "testdata", "session.txt")
+	golden := gdbtest.Testdata(t, "..", "delve", "server", "testdata", "session.txt")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package front_test
+package server_test
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 	"github.com/go-delve/delve/service/rpc2"
 
 	"github.com/sfwalk/sfwalk/delve"
-	"github.com/sfwalk/sfwalk/delve/front"
+	"github.com/sfwalk/sfwalk/delve/server"
 	engine "github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -198,7 +198,7 @@ func TestRunning(t *testing.T) {
 func TestRestart(t *testing.T) {
 	path := delvetest.Go(t, "amd64")
 	var list []*keeper
-	s := serveWith(t, front.Options{
+	s := serveWith(t, server.Options{
 		Prepare: func(to *delve.Target) func() {
 			k := &keeper{pid: to.Proc.Pid()}
 			list = append(list, k)

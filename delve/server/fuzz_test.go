@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package front
+package server
 
 import (
 	"bytes"
@@ -96,7 +96,7 @@ func TestPanicked(t *testing.T) {
 	s.rpc = map[string]*method{"RPCServer.X": {function: reflect.ValueOf(func(a []int, _ *int) error { a[7] = 0; return nil }), arg: reflect.TypeFor[[]int](), reply: reflect.TypeFor[int]()}}
 	client := &sink{}
 	s.serveRPC(strings.NewReader(`{"method":"RPCServer.X","params":[[]],"id":1}`), client)
-	if m := panicked.FindStringSubmatch(client.String()); m == nil || !strings.HasPrefix(m[1], "github.com/sfwalk/sfwalk/delve/front.TestPanicked") {
+	if m := panicked.FindStringSubmatch(client.String()); m == nil || !strings.HasPrefix(m[1], "github.com/sfwalk/sfwalk/delve/server.TestPanicked") {
 		t.Errorf("%q in %s", m, client)
 	}
 }

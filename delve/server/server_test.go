@@ -1,6 +1,6 @@
 //go:build linux && (amd64 || arm64)
 
-package front_test
+package server_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/go-delve/delve/service"
 	"github.com/go-delve/delve/service/debugger"
 
-	"github.com/sfwalk/sfwalk/delve/front"
+	"github.com/sfwalk/sfwalk/delve/server"
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
@@ -35,10 +35,10 @@ type served struct {
 // serve has Delve debug what config says, and serves clients until the test ends.
 func serve(t testing.TB, config debugger.Config, multi bool, args ...string) *served {
 	t.Helper()
-	return serveWith(t, front.Options{}, config, multi, args...)
+	return serveWith(t, server.Options{}, config, multi, args...)
 }
 
-func serveWith(t testing.TB, o front.Options, config debugger.Config, multi bool, args ...string) *served {
+func serveWith(t testing.TB, o server.Options, config debugger.Config, multi bool, args ...string) *served {
 	t.Helper()
 	delvetest.Quiet(t)
 	config.Backend = "default"
@@ -53,7 +53,7 @@ func serveWith(t testing.TB, o front.Options, config debugger.Config, multi bool
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- front.Serve(ctx, &service.Config{
+		done <- server.Serve(ctx, &service.Config{
 			Debugger: config, Listener: listener, ProcessArgs: args, AcceptMulti: multi, CheckLocalConnUser: true, APIVersion: 2,
 		}, dbg, o)
 	}()
