@@ -97,14 +97,11 @@ func (x *stepper) withSP(s *State, o *values.Op) Value {
 func (x *stepper) do(o *values.Op, s *State) {
 	switch o.Kind {
 	case values.Sum:
-		v := Constant(0)
+		v := Constant(o.Imm)
 		if o.Base != values.None {
-			v = x.get(o.Base, s)
+			v = x.address(o, s)
 		}
-		if o.Index != values.None {
-			v = v.Sum(x.get(o.Index, s))
-		}
-		x.set(o.Dst, v.Plus(o.Imm), s)
+		x.set(o.Dst, v, s)
 		s.undone = s.undone || x.undoes(o)
 	case values.Minus:
 		x.set(o.Dst, x.get(o.Base, s).Minus(x.get(o.Index, s)), s)
@@ -121,15 +118,24 @@ func (x *stepper) do(o *values.Op, s *State) {
 	case values.Load:
 		v := Value{}
 		if o.Width == 8 {
-			v = s.Load(x.get(o.Base, s).Plus(o.Imm))
+			v = s.Load(x.address(o, s))
 		}
 		x.set(o.Dst, v, s)
 		s.undone = s.undone || o.Dst == x.SP && x.Unloaded.Has(o.Dst)
 	case values.Store:
-		s.Store(x.get(o.Base, s).Plus(o.Imm), int32(o.Width), x.get(o.Src, s))
+		s.Store(x.address(o, s), int32(o.Width), x.get(o.Src, s))
 	case values.Sign:
 		s.signed = !s.signed
 	}
+}
+
+// address is that of a Load or Store, or what a Sum gives.
+func (x *stepper) address(o *values.Op, s *State) Value {
+	v := x.get(o.Base, s)
+	if o.Index != values.None {
+		v = v.Sum(x.get(o.Index, s))
+	}
+	return v.Plus(o.Imm)
 }
 
 // get returns what a register holds, or what the instruction has put aside.

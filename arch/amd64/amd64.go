@@ -78,7 +78,7 @@ var Arch = &arch.Arch{
 	ReadEpilogue: prologue.ReadEpilogue,
 	ReadReturn:   prologue.ReadReturn,
 	Exits:        prologue.Exits,
-	InEpilogue:   inEpilogue,
+	InEpilogue:   prologue.InEpilogue,
 	LoadsSP:      loadsSP,
 	ReadAhead:    machine.Rows,
 	Keeps:        machine.Kept,

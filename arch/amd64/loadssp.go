@@ -2,34 +2,8 @@ package amd64
 
 import "bytes"
 
-// maxLoad is how many instructions are looked at for one that loads the stack pointer.
-const maxLoad = 6
-
 // loadsSP implements arch.Arch.LoadsSP.
-func loadsSP(code []byte) bool {
-	if !mayLoadSP(code) {
-		return false
-	}
-	at := 0
-	for range maxLoad {
-		if at >= len(code) {
-			return false
-		}
-		o := decode(code, at)
-		switch {
-		case o.dst == RSP && (o.kind == opLoad && o.base == RSP || o.kind == opPop):
-			return true
-		case o.dst == RSP:
-			return false
-		}
-		switch o.kind {
-		case opJump, opJumpAway, opBranch, opBranchNE, opReturn, opStop, opBad:
-			return false
-		}
-		at += int(o.len)
-	}
-	return false
-}
+func loadsSP(code []byte) bool { return mayLoadSP(code) && prologue.LoadsSP(code) }
 
 // mayLoadSP reports whether code has the bytes of mov disp(%rsp),%rsp or of pop %rsp: to decode it
 // takes longer.

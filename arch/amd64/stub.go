@@ -1,5 +1,7 @@
 package amd64
 
+import "github.com/sfwalk/sfwalk/arch/values"
+
 // maxStub is how many bytes of a linkage stub are looked at.
 const maxStub = 16
 
@@ -17,11 +19,13 @@ func stubFrame(code []byte, start, pc uint64) (fromSP int32, ok bool) {
 	if len(code) >= 2 && code[0] == 0xff && code[1] == 0x35 {
 		depth = 16
 	}
+	var ops []values.Op
 	for at := 0; at < len(code); {
-		o := decode(code, at)
-		next := at + int(o.len)
+		var o values.Inst
+		o, ops = decode(code, at, ops[:0])
+		next := at + int(o.Len)
 		here := !found && off < uint64(next)
-		if over && !o.nop { // a stub of eight bytes, and the next one
+		if over && !o.Nop { // a stub of eight bytes, and the next one
 			depth, over = 8, false
 		}
 		if here {
@@ -30,23 +34,29 @@ func stubFrame(code []byte, start, pc uint64) (fromSP int32, ok bool) {
 		switch p := code[at:min(next, len(code))]; {
 		case over && here:
 			return 0, false // padding
-		case o.nop:
-		case o.kind == opPush && o.src == noReg:
+		case o.Nop:
+		case pushesNumber(ops):
 			depth += 8
-		case o.kind == opJump && depth > 8,
+		case o.Flow == values.Jump && depth > 8,
 			// A push behind it is where the word in memory points at first.
-			o.kind == opJumpAway && throughMemory(p) && (depth > 8 || next >= len(code) || code[next] != 0x68):
+			o.Flow == values.Away && throughMemory(p) && (depth > 8 || next >= len(code) || code[next] != 0x68):
 			if found {
 				return fromSP, true
 			}
 			over = true
-		case o.kind == opJumpAway && throughMemory(p):
+		case o.Flow == values.Away && throughMemory(p):
 		default:
 			return 0, false
 		}
 		at = next
 	}
 	return 0, false
+}
+
+// pushesNumber reports whether an instruction pushes what is in no register.
+func pushesNumber(ops []values.Op) bool {
+	n := len(ops)
+	return n >= 2 && ops[n-2].Kind == values.Store && ops[n-1] == values.Add(rsp, rsp, -8) && ops[n-2].Src >= nRegs
 }
 
 // throughMemory reports whether p is jmp *disp(%rip), with prefixes or without.

@@ -112,7 +112,7 @@ func transferValues(o *op, ops []values.Op) []values.Op {
 		base = values.Temp
 	}
 	for i, r := range [...]reg{o.dst, o.dst2} {
-		x := values.Op{Kind: values.Load, Dst: values.Reg(r), Src: values.None, Base: base, Width: width, Imm: off + int32(i)*int32(width)}
+		x := values.Op{Kind: values.Load, Dst: values.Reg(r), Src: values.None, Base: base, Index: values.None, Width: width, Imm: off + int32(i)*int32(width)}
 		if o.kind == opStore {
 			x.Kind, x.Dst, x.Src = values.Store, values.None, values.Reg(r)
 		}

@@ -76,15 +76,17 @@ func (s *State) sum(o *Op) Value {
 	if o.Base == None {
 		return Value{constant, o.Imm}
 	}
+	return s.address(o)
+}
+
+// address is that of a Load or Store.
+func (s *State) address(o *Op) Value {
 	v := s.Reg(o.Base)
 	if o.Index != None {
 		v = v.sum(s.Reg(o.Index))
 	}
 	return v.Plus(o.Imm)
 }
-
-// address is that of a Load or Store.
-func (s *State) address(o *Op) Value { return s.Reg(o.Base).Plus(o.Imm) }
 
 // loaded is what a Load gives.
 func (s *State) loaded(o *Op) Value {

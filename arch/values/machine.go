@@ -94,9 +94,9 @@ const (
 	Sum     Kind = iota // Dst = Base + Index + Imm, where None is 0
 	Minus               // Dst = Base - Index
 	Insert              // Dst = Dst with Width bits, from bit Shift on, replaced by Imm
-	Round               // Dst is rounded down, to what is not known
-	Load                // Dst = Width bytes at Base + Imm; the address is not followed where Base is None
-	Store               // Width bytes at Base + Imm = Src
+	Round               // Dst = Base rounded down, by the mask Imm
+	Load                // Dst = Width bytes at Base + Index + Imm; the address is not followed where Base is None
+	Store               // Width bytes at Base + Index + Imm = Src
 	Compare             // Dst with Src
 	Sign                // the return address gets an authentication code, or loses it
 )

@@ -12,8 +12,10 @@ type Reg uint8
 const MaxRegs = 64
 
 const (
-	None Reg = 0xff // no register, or one that is not followed
-	Temp Reg = 0xfe // no register: it holds a value within one instruction
+	None   Reg = 0xff // no register, or one that is not followed
+	Temp   Reg = 0xfe // no register: it holds a value within one instruction
+	PC     Reg = 0xfd // the address of the instruction
+	Thread Reg = 0xfc // the thread pointer, where it is none of the machine's registers
 )
 
 // A Set is a set of registers.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
@@ -30,10 +31,10 @@ func TestDecodeLength(t *testing.T) {
 			if len(raw) > 1 && raw[0] == 0x9b {
 				continue // fwait and the next instruction, which objdump joins
 			}
-			if o := decode(code, 0); o.kind == opBad {
+			if o, _ := decode(code, 0, nil); o.Flow == values.Bad {
 				undecoded++
-			} else if int(o.len) != len(raw) {
-				t.Errorf("%s: %d bytes, want %d", line, o.len, len(raw))
+			} else if int(o.Len) != len(raw) {
+				t.Errorf("%s: %d bytes, want %d", line, o.Len, len(raw))
 			}
 			if n, _ := extensionLen(code); n != 0 {
 				// vzeroupper and 0F opcodes without ModRM byte are decoded before.

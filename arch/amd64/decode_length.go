@@ -1,30 +1,33 @@
 package amd64
 
-// unknownOp decodes an instruction that x86asm does not know, as far as it can
-// be followed: its length, and the general registers that it might write. Such
-// instructions are of the newer extensions (AMD's FMA4 and XOP, protection keys,
-// newer VEX and EVEX codes), and none of them touches rsp.
-func unknownOp(p []byte, o op) op {
+import "github.com/sfwalk/sfwalk/arch/values"
+
+// maxLen is how long an instruction can be, bytes.
+const maxLen = 15
+
+// unknown takes in an instruction that x86asm does not know, as far as it can be followed: its
+// length, and the general registers that it might write. Such instructions are of the newer
+// extensions (AMD's FMA4 and XOP, protection keys, newer VEX and EVEX codes), and none of them
+// touches rsp.
+func (in *inst) unknown(p []byte) {
 	n, kill := extensionLen(p)
 	if n == 0 || n > len(p) {
-		o.kind, o.len = opBad, 1
-		return o
+		in.Flow, in.Len = values.Bad, 1
+		return
 	}
-	o.len, o.kill = uint8(n), kill&^bit(RSP)
-	return o
+	in.Len, in.Kill = uint8(n), kill&^rsp.Bit()
 }
 
-// knownOp decodes the instructions whose lengths x86asm gets wrong: endbr64 and
-// endbr32, the rest of the hint space F3 0F 1E (rdssp), and vzeroupper, which has
-// no ModRM byte.
-func knownOp(p []byte, o *op) bool {
+// known takes in the instructions whose lengths x86asm gets wrong: endbr64 and endbr32, the
+// rest of the hint space F3 0F 1E (rdssp), and vzeroupper, which has no ModRM byte.
+func (in *inst) known(p []byte) bool {
 	switch {
 	case len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa:
-		o.len, o.nop = 4, true
+		in.Len, in.Nop = 4, true
 	case len(p) >= 4 && p[0] == 0xf3 && (p[1] == 0x0f && p[2] == 0x1e || p[1]>>4 == 4 && p[2] == 0x0f && p[3] == 0x1e):
-		*o = unknownOp(p, *o)
+		in.unknown(p)
 	case len(p) >= 3 && p[0] == 0xc5 && p[1]&3 == 0 && p[2] == 0x77:
-		o.len = 3
+		in.Len, in.Nop = 3, true
 	default:
 		return false
 	}
@@ -35,7 +38,7 @@ func knownOp(p []byte, o *op) bool {
 // its opcode is of a map whose instructions all have a ModRM byte (Intel SDM,
 // volume 2, appendix A), else 0; and the general registers that the ModRM byte
 // and the prefix can name.
-func extensionLen(p []byte) (n int, kill uint32) {
+func extensionLen(p []byte) (n int, kill values.Set) {
 	i := 0
 	for i < len(p) && (p[i] == 0x66 || p[i] == 0x67 || p[i] == 0xf2 || p[i] == 0xf3 || p[i] == 0x2e || p[i] == 0x3e || p[i]>>1 == 0x64>>1) {
 		i++
@@ -63,7 +66,7 @@ func extensionLen(p []byte) (n int, kill uint32) {
 
 // shortExtensionLen is extensionLen for the opcodes behind 0F, with or without
 // a REX prefix at p[i].
-func shortExtensionLen(p []byte, i int) (n int, kill uint32) {
+func shortExtensionLen(p []byte, i int) (n int, kill values.Set) {
 	var r, b, opmap byte
 	if i < len(p) && p[i]>>4 == 4 {
 		r, b = p[i]>>2&1, p[i]&1
@@ -88,7 +91,7 @@ func shortExtensionLen(p []byte, i int) (n int, kill uint32) {
 }
 
 // modRMInst measures an instruction whose opcode is at p[i].
-func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill uint32) {
+func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill values.Set) {
 	if i+2 > len(p) {
 		return 0, 0
 	}
@@ -114,15 +117,15 @@ func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill u
 	if n > len(p) {
 		return 0, 0
 	}
-	kill = bit(dwarfNumber[r<<3|modrm>>3&7])
+	kill = 1 << dwarfNumber[r<<3|modrm>>3&7]
 	if modrm>>6 == 3 {
-		kill |= bit(dwarfNumber[b<<3|modrm&7])
+		kill |= 1 << dwarfNumber[b<<3|modrm&7]
 	}
 	if !vector {
 		if opmap == 1 && opcode == 0x01 { // the ModRM byte is part of the opcode
 			kill = 0
 		}
-		return n, kill | bit(RAX) | bit(RCX) | bit(RDX)
+		return n, kill | 1<<RAX | 1<<RCX | 1<<RDX
 	}
 	// Of the vector maps only these opcodes write general registers.
 	switch {
@@ -130,7 +133,7 @@ func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill u
 		opcode == 0x7e || opcode == 0x93 || opcode == 0xc5 || opcode == 0xd7):
 	case opmap == 2 && opcode >= 0xe0, opmap == 3 && (opcode == 0xf0 || opcode >= 0x14 && opcode <= 0x17),
 		opmap == 5, opmap >= 9:
-		kill |= bit(dwarfNumber[v])
+		kill |= 1 << dwarfNumber[v]
 	default:
 		kill = 0
 	}
