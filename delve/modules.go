@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -129,7 +130,7 @@ func (t *Target) refreshRecorded() error {
 // vdso returns where the kernel's library is, which has the functions that the runtime has
 // looked up in it; 0 where that is not known. unread is then the page with such a function, if
 // it cannot be read.
-func (t *Target) vdso(exe *target.Image, bias uint64) (at, unread uint64) {
+func (t *Target) vdso(exe *elfimage.Image, bias uint64) (at, unread uint64) {
 	const largest = 16 // pages
 	for _, s := range exe.Lookup("runtime.vdsoClockgettimeSym", 1) {
 		var word [8]byte

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ulikunitz/xz"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/target"
@@ -33,7 +34,7 @@ func releaseTable(t *testing.T, name string) *gopclntab.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func releaseTable(t *testing.T, name string) *gopclntab.Table {
 			maps = append(maps, target.Mapping{Lo: p.Vaddr, Hi: p.Vaddr + p.Memsz, Offset: p.Off, Exec: p.Flags&elf.PF_X != 0})
 		}
 	}
-	table, _, err := gomodule.Table(target.NewModule(name, maps, func() (*target.Image, error) { return im, nil }))
+	table, _, err := gomodule.Table(target.NewModule(name, maps, func() (*elfimage.Image, error) { return im, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
@@ -18,7 +19,7 @@ import (
 
 // hostile is a target whose only module and stack are any bytes.
 type hostile struct {
-	image   *target.Image
+	image   *elfimage.Image
 	bias    uint64
 	stack   []byte
 	pc, fp  uint64
@@ -34,12 +35,12 @@ const (
 // newHostile maps a file whose code is size bytes from text on; pc is an offset in that, fp one in the stack.
 // words are the stack's: numbers, or places in the code or in the stack, as their upper bits say.
 func newHostile(t testing.TB, file, words []byte, text, size, pc, fp uint64) *hostile {
-	im, err := target.OpenImage(bytes.NewReader(file), int64(len(file)))
+	im, err := elfimage.Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := &hostile{image: im}
-	m := target.NewModule("hostile", []target.Mapping{{Lo: hostileBias, Hi: hostileBias + 1<<24, Exec: true}}, func() (*target.Image, error) { return im, nil })
+	m := target.NewModule("hostile", []target.Mapping{{Lo: hostileBias, Hi: hostileBias + 1<<24, Exec: true}}, func() (*elfimage.Image, error) { return im, nil })
 	if _, h.bias, err = m.Image(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/bounds"
@@ -62,7 +63,7 @@ func FuzzGoUnwind(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	image, err := target.OpenImage(file, st.Size())
+	image, err := elfimage.Open(file, st.Size())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func FuzzGoUnwind(f *testing.F) {
 			maps = append(maps, target.Mapping{Lo: p.Vaddr &^ 0xfff, Hi: (p.Vaddr + p.Memsz + 0xfff) &^ 0xfff, Offset: p.Off &^ 0xfff, Exec: p.Flags&elf.PF_X != 0})
 		}
 	}
-	module := target.NewModule(program, maps, func() (*target.Image, error) { return image, nil })
+	module := target.NewModule(program, maps, func() (*elfimage.Image, error) { return image, nil })
 	code, _, err := gomodule.Table(module)
 	if err != nil {
 		f.Fatal(err)

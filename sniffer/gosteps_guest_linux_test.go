@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
@@ -286,7 +287,7 @@ func (s *emulated) mapped(t *testing.T, program string) {
 		}
 	}
 	s.modules = target.NewModules([]*target.Module{
-		target.NewModule(program, maps, func() (*target.Image, error) { return target.OpenImage(file, st.Size()) }),
+		target.NewModule(program, maps, func() (*elfimage.Image, error) { return elfimage.Open(file, st.Size()) }),
 	}, nil)
 	s.modules.Probe = func(addr uint64) bool {
 		var b [4]byte

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -70,7 +71,7 @@ func TestIDs(t *testing.T) {
 
 // mainOf returns the link-time address of a program's main function.
 func mainOf(t *testing.T, program string) uint64 {
-	im, f, err := target.OpenFile(program)
+	im, f, err := elfimage.OpenFile(program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,11 +145,11 @@ func (s *traced) remap(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.modules = procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
-		return target.NewModule(at.Path, at.Mappings, func() (*target.Image, error) {
+		return target.NewModule(at.Path, at.Mappings, func() (*elfimage.Image, error) {
 			if at.IsVDSO() {
-				return target.MemoryImage(s, at.Lo, at.Hi-at.Lo)
+				return elfimage.OpenMapped(s, at.Lo, at.Hi-at.Lo)
 			}
-			im, f, err := target.OpenFile(at.Path)
+			im, f, err := elfimage.OpenFile(at.Path)
 			if err == nil {
 				t.Cleanup(func() { f.Close() })
 			}

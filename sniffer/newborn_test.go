@@ -8,6 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
@@ -21,7 +22,7 @@ import (
 type libc struct {
 	arch    *arch.Arch
 	modules *target.Modules
-	image   *target.Image
+	image   *elfimage.Image
 	regs    map[trad.Reg]uint64
 	stack   [4096]byte
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sniffer"
@@ -45,7 +46,7 @@ func openFile(t *testing.T, path string) *inFile {
 			mappings = append(mappings, target.Mapping{Lo: lo, Hi: hi, Offset: p.Off &^ 0xfff, Exec: p.Flags&elf.PF_X != 0})
 		}
 	}
-	m := target.NewModule(path, mappings, func() (*target.Image, error) { return target.OpenImage(file, st.Size()) })
+	m := target.NewModule(path, mappings, func() (*elfimage.Image, error) { return elfimage.Open(file, st.Size()) })
 	return &inFile{arch: arch.ByMachine(f.Machine, f.ByteOrder), loaded: target.NewModules([]*target.Module{m}, nil), elf: f}
 }
 

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // ErrMismatch says that a separate debug file was made for another build of the
@@ -32,7 +32,7 @@ func (mod *module) roots() []string {
 }
 
 // placeOf returns where an image was opened; its path is "" where that was not by one.
-func placeOf(im *target.Image) regular.At { return regular.At{Root: im.Root, Path: im.Inside} }
+func placeOf(im *elfimage.Image) regular.At { return regular.At{Root: im.Root, Path: im.Inside} }
 
 func sameFile(a, b regular.At) bool {
 	first, err := a.Stat()
@@ -45,7 +45,7 @@ func sameFile(a, b regular.At) bool {
 
 // findDebugFile opens the module's separate debug file: by its build ID, then by
 // its .gnu_debuglink. It returns nil if there is none.
-func (mod *module) findDebugFile() *target.Image {
+func (mod *module) findDebugFile() *elfimage.Image {
 	link, crc, linkErr := debugLink(mod.image)
 	if linkErr != nil {
 		mod.warn("%s: %w", mod.m.Path, linkErr)
@@ -101,10 +101,10 @@ func (mod *module) linkedNames(link string) []string {
 
 // debugLink reads .gnu_debuglink: a file name, padded to four bytes, and the
 // file's checksum.
-func debugLink(im *target.Image) (name string, crc uint32, err error) {
+func debugLink(im *elfimage.Image) (name string, crc uint32, err error) {
 	data, _, err := im.Section(".gnu_debuglink")
 	if err != nil {
-		if errors.Is(err, target.ErrNoSection) {
+		if errors.Is(err, elfimage.ErrNoSection) {
 			err = nil
 		}
 		return "", 0, err
@@ -121,12 +121,12 @@ func debugLink(im *target.Image) (name string, crc uint32, err error) {
 
 // openDebugFile opens a debug file that may or may not be there, and checks that
 // it belongs to the module.
-func (mod *module) openDebugFile(at regular.At, crc *uint32) *target.Image {
-	im, f, err := target.OpenFileIn(at.Root, at.Path)
+func (mod *module) openDebugFile(at regular.At, crc *uint32) *elfimage.Image {
+	im, f, err := elfimage.OpenFileIn(at.Root, at.Path)
 	if err == nil {
 		if err = mod.matches(im, f, crc); err == nil {
 			mod.s.keep(f)
-			im.Join(mod.image)
+			im.Join(mod.image.Budget())
 			return im
 		}
 		f.Close()
@@ -151,7 +151,7 @@ func (mod *module) refuse(at regular.At) bool {
 	return true
 }
 
-func (mod *module) matches(im *target.Image, f *os.File, crc *uint32) error {
+func (mod *module) matches(im *elfimage.Image, f *os.File, crc *uint32) error {
 	if want := mod.image.BuildID; want != "" && im.BuildID != want && (im.BuildID != "" || crc == nil) {
 		return fmt.Errorf("build ID is %q, not %q: %w", im.BuildID, want, ErrMismatch)
 	}

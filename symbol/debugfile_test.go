@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -32,7 +33,7 @@ func split(t *testing.T) (program, debug, buildID string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	im, err := target.OpenImage(f, 1<<30)
+	im, err := elfimage.Open(f, 1<<30)
 	if err != nil || len(im.BuildID) != 40 {
 		t.Fatalf("build ID %q, %v", im.BuildID, err)
 	}
@@ -227,7 +228,7 @@ func TestMiniDebugDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	im, err := target.OpenImage(f, 1<<30)
+	im, err := elfimage.Open(f, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,24 +236,24 @@ func TestMiniDebugDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := unpack(new(target.Image), packed)
+	whole, err := unpack(new(elfimage.Image), packed)
 	if err != nil || !strings.HasPrefix(string(whole), elf.ELFMAG) {
 		t.Fatalf("%d bytes, %v", len(whole), err)
 	}
 	for i := range packed {
-		if _, err := unpack(new(target.Image), packed[:i]); err == nil {
+		if _, err := unpack(new(elfimage.Image), packed[:i]); err == nil {
 			t.Errorf("cut off after %d of %d bytes: no error", i, len(packed))
 		}
 		damaged := append([]byte(nil), packed...)
 		damaged[i] ^= 0x10
-		if data, err := unpack(new(target.Image), damaged); err == nil && !bytes.Equal(data, whole) {
+		if data, err := unpack(new(elfimage.Image), damaged); err == nil && !bytes.Equal(data, whole) {
 			t.Errorf("byte %d changed: no error", i)
 		}
 	}
 	huge := append([]byte(nil), packed...)
 	huge[12+4] = 40 // 4 GiB of dictionary, in a header of 12 bytes, without sizes
 	binary.LittleEndian.PutUint32(huge[12+8:], crc32.ChecksumIEEE(huge[12:12+8]))
-	if data, err := unpack(new(target.Image), huge); err != nil || !bytes.Equal(data, whole) {
+	if data, err := unpack(new(elfimage.Image), huge); err != nil || !bytes.Equal(data, whole) {
 		t.Errorf("dictionary of 4 GiB: %d bytes, %v", len(data), err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // debugInfo is the DWARF of one module. Addresses are link-time ones. debug/dwarf
@@ -62,7 +62,7 @@ type debugInfo struct {
 	room *room
 }
 
-// errTooMuch is a [target.ErrRoom], too.
+// errTooMuch is a [elfimage.ErrBudget], too.
 var errTooMuch error = tooMuch{}
 
 type tooMuch struct{}
@@ -71,7 +71,7 @@ func (tooMuch) Error() string {
 	return "DWARF refers to the same data too often, or that of all files together takes up too much memory: the rest is left out"
 }
 
-func (tooMuch) Is(err error) bool { return err == target.ErrRoom }
+func (tooMuch) Is(err error) bool { return err == elfimage.ErrBudget }
 
 // spend takes n from what is left of something.
 func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
@@ -90,7 +90,7 @@ func (d *debugInfo) take(n int) error {
 }
 
 // openDWARF opens the DWARF of from, which describes the code of module, as a part of kept.
-func openDWARF(from, module *target.Image, kept *sharedInfo) (d *debugInfo, err error) {
+func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, err error) {
 	d = &debugInfo{
 		order: from.Order,
 

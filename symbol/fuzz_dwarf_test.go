@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/target"
@@ -25,7 +26,7 @@ func fixture(t testing.TB, name string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := unpack(new(target.Image), packed)
+	data, err := unpack(new(elfimage.Image), packed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +42,9 @@ func elfOf(t testing.TB, data []byte) *elf.File {
 	return f
 }
 
-func openImage(t testing.TB, data []byte) *target.Image {
+func openImage(t testing.TB, data []byte) *elfimage.Image {
 	t.Helper()
-	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,10 +105,10 @@ func packed(s elftest.Section, big bool) elftest.Section {
 
 // fuzzed is what one input is read by.
 type fuzzed struct {
-	image      *target.Image
+	image      *elfimage.Image
 	size       int // of the code
 	splits     func(*module) func(name, dir string, id uint64) iter.Seq[*splitFile]
-	supplement *target.Image
+	supplement *elfimage.Image
 }
 
 // open makes a Symbolizer that has read nothing of the image yet.
@@ -198,7 +199,7 @@ const (
 // FuzzDWARF changes what is in the sections of debug information.
 func FuzzDWARF(f *testing.F) {
 	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists", ".debug_ranges", ".debug_aranges"}
-	build := func(t testing.TB, options uint8, parts ...[]byte) *target.Image {
+	build := func(t testing.TB, options uint8, parts ...[]byte) *elfimage.Image {
 		var sections []elftest.Section
 		for i, p := range parts {
 			s := elftest.Section{Name: names[i], Data: p}
@@ -298,7 +299,7 @@ func FuzzSplit(f *testing.F) {
 // FuzzShared changes what several files have in common, as dwz makes it.
 func FuzzShared(f *testing.F) {
 	names := []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line"}
-	mains := []*target.Image{openImage(f, fixture(f, "small/common4")), openImage(f, fixture(f, "small/common5"))}
+	mains := []*elfimage.Image{openImage(f, fixture(f, "small/common4")), openImage(f, fixture(f, "small/common5"))}
 	read := func(t testing.TB, five bool, info, abbrev, str, line []byte) (lines, inlined int) {
 		file := elftest.File{Machine: elf.EM_X86_64}
 		for i, p := range [][]byte{info, abbrev, str, line} {

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // FuzzStubs changes the procedure linkage table and what says whose functions it calls. The
@@ -144,11 +144,11 @@ func FuzzMiniDebug(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	data, err := unpack(new(target.Image), packed)
+	data, err := unpack(new(elfimage.Image), packed)
 	if err != nil {
 		f.Fatal(err)
 	}
-	if again, err := unpack(new(target.Image), stored(data, 0)); err != nil || !bytes.Equal(again, data) {
+	if again, err := unpack(new(elfimage.Image), stored(data, 0)); err != nil || !bytes.Equal(again, data) {
 		f.Fatalf("%d bytes of %d, %v", len(again), len(data), err)
 	}
 	whole := elfOf(f, data)
@@ -201,7 +201,7 @@ func FuzzXZ(f *testing.F) {
 		}
 		// A dictionary may be as large as the header says, a file a thousand times what it was packed to.
 		bounds.Hold(t, 4*maxMiniDebug, func() {
-			if whole, err := unpack(new(target.Image), data); err == nil && len(whole) > maxMiniDebug {
+			if whole, err := unpack(new(elfimage.Image), data); err == nil && len(whole) > maxMiniDebug {
 				t.Errorf("%d bytes", len(whole))
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -16,10 +17,10 @@ import (
 )
 
 // mappedWhole maps a file so that addresses are its own, wherever its code lies in it.
-func mappedWhole(im *target.Image) *target.Module {
-	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*target.Image, error) { return im, nil })
+func mappedWhole(im *elfimage.Image) *target.Module {
+	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*elfimage.Image, error) { return im, nil })
 	if _, bias, err := m.Image(); err != nil || bias != 0 {
-		m = target.NewModule("/hostile", []target.Mapping{{Lo: -bias, Hi: -bias + 1<<40, Exec: true}}, func() (*target.Image, error) { return im, nil })
+		m = target.NewModule("/hostile", []target.Mapping{{Lo: -bias, Hi: -bias + 1<<40, Exec: true}}, func() (*elfimage.Image, error) { return im, nil })
 	}
 	return m
 }
@@ -27,7 +28,7 @@ func mappedWhole(im *target.Image) *target.Module {
 // locateAll asks for addresses all over the code of an ELF file, and returns how
 // many have a line.
 func locateAll(data []byte) (lines int) {
-	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return 0
 	}
@@ -131,7 +132,7 @@ func FuzzLocate(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	small, err := unpack(new(target.Image), mini)
+	small, err := unpack(new(elfimage.Image), mini)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func FuzzLocate(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		whole, err := unpack(new(target.Image), packed)
+		whole, err := unpack(new(elfimage.Image), packed)
 		if err != nil {
 			f.Fatal(err)
 		}

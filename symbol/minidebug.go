@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/xzfile"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // .gnu_debugdata may unpack to maxMiniDebug bytes, and not more than maxMiniRatio times what it
@@ -16,17 +16,17 @@ const maxMiniDebug, maxMiniRatio = 64 << 20, 64
 
 // miniDebugImage opens the ELF file with symbols only that .gnu_debugdata has,
 // compressed by xz. It returns nil if there is none.
-func miniDebugImage(im *target.Image) (*target.Image, error) {
+func miniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
 	packed, _, err := im.Section(".gnu_debugdata")
 	if err != nil {
-		if errors.Is(err, target.ErrNoSection) {
+		if errors.Is(err, elfimage.ErrNoSection) {
 			err = nil
 		}
 		return nil, err
 	}
 	data, err := unpack(im, packed)
 	if err == nil {
-		im, err = target.OpenImage(bytes.NewReader(data), int64(len(data)))
+		im, err = elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read section .gnu_debugdata: %w", err)
@@ -34,7 +34,7 @@ func miniDebugImage(im *target.Image) (*target.Image, error) {
 	return im, nil
 }
 
-func unpack(im *target.Image, packed []byte) ([]byte, error) {
+func unpack(im *elfimage.Image, packed []byte) ([]byte, error) {
 	f, err := xzfile.Open(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func unpack(im *target.Image, packed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes that unpack to %d, cut short: %v: it is not believed", len(packed), f.Unpacked, f.Cut)
 	}
 	if n := int64(f.Unpacked); !im.Unpack(n) || !im.Keep(3*n) { // what is made of its symbols, too
-		return nil, fmt.Errorf("%d bytes that unpack to %d: %w", len(packed), f.Unpacked, target.ErrRoom)
+		return nil, fmt.Errorf("%d bytes that unpack to %d: %w", len(packed), f.Unpacked, elfimage.ErrBudget)
 	}
 	return elffile.ReadNext(f.Reader(), f.Unpacked)
 }

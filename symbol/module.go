@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
@@ -19,24 +20,24 @@ type module struct {
 	m *target.Module
 
 	opened sync.Once
-	image  *target.Image // nil if the module cannot be read
+	image  *elfimage.Image // nil if the module cannot be read
 	bias   uint64
-	debug  *target.Image // separate debug file, or nil
+	debug  *elfimage.Image // separate debug file, or nil
 	splits splitFiles
 
 	refused []os.FileInfo // files that were found for it and are not its
 
 	namesRead sync.Once
-	tables    []*target.Symbols // where to look for a name, in this order
-	names     sync.Map          // symbol's address -> demangled name
-	namesSize atomic.Int64      // bytes, also of those that are not kept
+	tables    []*elfimage.Symbols // where to look for a name, in this order
+	names     sync.Map            // symbol's address -> demangled name
+	namesSize atomic.Int64        // bytes, also of those that are not kept
 	stubs     *stubs
 
 	infoFound sync.Once
 	info      *sharedInfo // nil if there is no DWARF
 
 	othersMu sync.Mutex
-	others   map[regular.At]*target.Image // files with more of the DWARF
+	others   map[regular.At]*elfimage.Image // files with more of the DWARF
 
 	goRead  sync.Once
 	goTable *gopclntab.Table // nil if it is not Go's
@@ -57,7 +58,7 @@ func (mod *module) path() string { return strings.TrimSuffix(mod.m.Path, " (dele
 func (mod *module) open() {
 	im, bias, err := mod.m.Image()
 	if err != nil {
-		if !errors.Is(err, target.ErrNotELF) { // such files have no symbols
+		if !errors.Is(err, elfimage.ErrNotELF) { // such files have no symbols
 			mod.warn("%w", err)
 		}
 		return
@@ -80,7 +81,7 @@ func (mod *module) open() {
 // debugFile is the separate debug file of a file, for all modules of that.
 type debugFile struct {
 	mu    sync.Mutex
-	image *target.Image // nil as long as none was found
+	image *elfimage.Image // nil as long as none was found
 	tries int
 }
 
@@ -90,13 +91,13 @@ type debugKey struct{ s *Symbolizer }
 // to large files, whose checksums are read.
 const maxDebugTries = 4
 
-func hasDWARF(im *target.Image) bool {
+func hasDWARF(im *elfimage.Image) bool {
 	return hasSection(im, elf.SHT_PROGBITS, ".debug_info") || hasSection(im, elf.SHT_PROGBITS, ".zdebug_info")
 }
 
 // hasSection reports whether there is a section of a type with a name ("" for
 // any) and contents.
-func hasSection(im *target.Image, t elf.SectionType, name string) bool {
+func hasSection(im *elfimage.Image, t elf.SectionType, name string) bool {
 	for _, s := range im.ELF().Sections {
 		if s.Type == t && (name == "" || s.Name == name) && s.Size > 0 {
 			return true
@@ -205,7 +206,7 @@ func (mod *module) dwarf() *sharedInfo {
 // infoKey says whose DWARF of a module's file something is.
 type infoKey struct {
 	s    *Symbolizer
-	from *target.Image // has it
+	from *elfimage.Image // has it
 }
 
 // openInfo opens the DWARF of a file for the module's code.

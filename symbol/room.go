@@ -3,18 +3,18 @@ package symbol
 import (
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // room is how many bytes of memory may be kept of what a file says: some times what of it is
 // there, and no more than all files of the target have together.
 type room struct {
 	left atomic.Int64
-	of   *target.Image
+	of   *elfimage.Image
 	kept *sharedInfo // that it is taken for
 }
 
-func roomFor(im *target.Image, kept *sharedInfo) *room {
+func roomFor(im *elfimage.Image, kept *sharedInfo) *room {
 	const small, times = 16 << 20, 16
 	r := &room{of: im, kept: kept}
 	r.left.Store(small + times*im.There())

@@ -7,8 +7,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/elffile"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // section is a section of debug information, of which only what is asked for is
@@ -16,7 +16,7 @@ import (
 type section struct {
 	name string
 	size uint64
-	file *target.Contents // nil for a part of another section
+	file *elfimage.Contents // nil for a part of another section
 
 	whole *section // of which this is a part; nil for one of its own
 	from  uint64   // where in that
@@ -56,9 +56,9 @@ const maxPart = 1 << 30
 
 // openSection finds a section of debug information; nil if there is none. Where
 // it is not compressed, ahead bytes are read at a time at least.
-func openSection(im *target.Image, name string, ahead uint64) (*section, error) {
+func openSection(im *elfimage.Image, name string, ahead uint64) (*section, error) {
 	c, err := im.Contents(".debug_"+name, ".zdebug_"+name) // older tools' compressed ones
-	if errors.Is(err, target.ErrNoSection) {
+	if errors.Is(err, elfimage.ErrNoSection) {
 		return nil, nil
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *section) plain(lo, hi uint64) ([]byte, error) {
 func (s *section) inflate(to uint64) error {
 	if s.packed == nil && s.err == nil && s.have < to {
 		if s.again == 0 && !s.room.fits(decoder) {
-			s.err = fmt.Errorf("inflate %s: %w", s.name, target.ErrRoom)
+			s.err = fmt.Errorf("inflate %s: %w", s.name, elfimage.ErrBudget)
 			return s.err
 		}
 		s.packed, s.err = s.file.Unpack()
@@ -202,7 +202,7 @@ func (s *section) inflate(to uint64) error {
 		if s.spare = nil; chunk == nil {
 			if s.held++; s.held > s.paid && !s.taken {
 				if s.paid++; !s.room.fits(min(chunkSize, int64(s.size-s.have))) {
-					s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, target.ErrRoom)
+					s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, elfimage.ErrBudget)
 					break
 				}
 			}
@@ -210,7 +210,7 @@ func (s *section) inflate(to uint64) error {
 		}
 		chunk = chunk[:min(chunkSize, s.size-s.have)]
 		if !s.room.work(int64(len(chunk))) {
-			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, target.ErrRoom)
+			s.err = fmt.Errorf("inflate %s at %#x: %w", s.name, s.have, elfimage.ErrBudget)
 			break
 		}
 		if _, err := io.ReadFull(s.packed, chunk); err != nil {

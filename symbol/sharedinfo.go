@@ -5,15 +5,15 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // sharedInfo is the DWARF of a file, for all modules of that. What was read of it is let go of
 // where there is no room for other files', and read again when it is asked for.
 type sharedInfo struct {
-	mod   *module       // the first one, which has the warnings
-	from  *target.Image // has the DWARF
-	spare *target.Spare
+	mod   *module         // the first one, which has the warnings
+	from  *elfimage.Image // has the DWARF
+	spare *elfimage.Spare
 
 	mu     sync.Mutex
 	opened bool
@@ -25,7 +25,7 @@ type sharedInfo struct {
 	warnings []error // of info; under mod.mu
 }
 
-func newSharedInfo(mod *module, from *target.Image) *sharedInfo {
+func newSharedInfo(mod *module, from *elfimage.Image) *sharedInfo {
 	x := &sharedInfo{mod: mod, from: from}
 	x.spare = mod.image.Spare(x.letGo)
 	mod.splits.kept = x
@@ -41,7 +41,7 @@ func (x *sharedInfo) get() *debugInfo {
 		if x.spare.Again() {
 			x.info = x.mod.openInfo(x)
 		} else {
-			x.warn(fmt.Errorf("read DWARF once more: %w", target.ErrRoom))
+			x.warn(fmt.Errorf("read DWARF once more: %w", elfimage.ErrBudget))
 		}
 	}
 	return x.info
@@ -113,7 +113,7 @@ func (x *sharedInfo) ask(question func(d *debugInfo)) {
 	x.askNow(question)
 	if x.short.Load() {
 		x.judged.Store(true)
-		x.warn(fmt.Errorf("read DWARF: %w", target.ErrRoom))
+		x.warn(fmt.Errorf("read DWARF: %w", elfimage.ErrBudget))
 	}
 }
 

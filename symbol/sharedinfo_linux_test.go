@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -19,7 +20,7 @@ func fullTarget(t *testing.T, paths []string, left int64) *target.Modules {
 	t.Helper()
 	var list []*target.Module
 	for i, path := range paths {
-		im, f, err := target.OpenFile(path)
+		im, f, err := elfimage.OpenFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}

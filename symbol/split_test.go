@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
@@ -216,7 +217,7 @@ func TestSplitElsewhere(t *testing.T) {
 	given := filepath.Join(dir, "given", "program")
 	check := func(what string) {
 		t.Helper()
-		im, f, err := target.OpenFile(given)
+		im, f, err := elfimage.OpenFile(given)
 		if err != nil {
 			t.Fatal(err)
 		}

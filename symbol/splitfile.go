@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // splitFiles finds the files of a module's split DWARF, and keeps what was opened.
@@ -131,13 +131,13 @@ func (s *splitFiles) forget() {
 }
 
 // openOther opens a file with DWARF of the module, once.
-func (mod *module) openOther(at regular.At) (*target.Image, error) {
+func (mod *module) openOther(at regular.At) (*elfimage.Image, error) {
 	mod.othersMu.Lock()
 	defer mod.othersMu.Unlock()
 	if im := mod.others[at]; im != nil {
 		return im, nil
 	}
-	im, file, err := target.OpenFileIn(at.Root, at.Path)
+	im, file, err := elfimage.OpenFileIn(at.Root, at.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -146,16 +146,16 @@ func (mod *module) openOther(at regular.At) (*target.Image, error) {
 		return nil, fmt.Errorf("machine is %v, not %v: %w", im.Machine, mod.image.Machine, ErrMismatch)
 	}
 	mod.s.keep(file)
-	im.Join(mod.image)
+	im.Join(mod.image.Budget())
 	if mod.others == nil {
-		mod.others = make(map[regular.At]*target.Image)
+		mod.others = make(map[regular.At]*elfimage.Image)
 	}
 	mod.others[at] = im
 	return im, nil
 }
 
 // openSplitFile opens the sections of split DWARF, as a part of kept.
-func openSplitFile(im *target.Image, kept *sharedInfo) (*splitFile, error) {
+func openSplitFile(im *elfimage.Image, kept *sharedInfo) (*splitFile, error) {
 	f := &splitFile{}
 	const together = 8 << 10 // as openDWARF has it
 	f.room = roomFor(im, kept)
@@ -176,7 +176,7 @@ func openSplitFile(im *target.Image, kept *sharedInfo) (*splitFile, error) {
 		}
 	}
 	if f.info == nil {
-		return nil, fmt.Errorf("it has no split DWARF: %w", target.ErrNoSection)
+		return nil, fmt.Errorf("it has no split DWARF: %w", elfimage.ErrNoSection)
 	}
 	f.left = new(atomic.Int64)
 	f.left.Store(int64(2*f.info.len() + 1<<10))

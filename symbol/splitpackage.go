@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // splitPackage is a .dwp file: many .dwo files in one. Its index says which part of each section
@@ -50,7 +50,7 @@ func (s *splitFiles) openPackages() {
 			paths = append(paths, regular.At{Root: root, Path: filepath.Join(d, filepath.Base(name)) + ".dwp"})
 		}
 	}
-	for _, im := range []*target.Image{mod.image, mod.debug} {
+	for _, im := range []*elfimage.Image{mod.image, mod.debug} {
 		if im == nil || im.Inside == "" {
 			continue
 		}
@@ -73,7 +73,7 @@ func (s *splitFiles) openPackages() {
 	}
 }
 
-func openPackage(path string, im *target.Image, kept *sharedInfo) (*splitPackage, error) {
+func openPackage(path string, im *elfimage.Image, kept *sharedInfo) (*splitPackage, error) {
 	f, err := openSplitFile(im, kept)
 	if err != nil {
 		return nil, err

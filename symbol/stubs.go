@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // stubs are the procedure linkage table's: code that jumps to a function of
@@ -36,7 +36,7 @@ const stubSize = 8
 const symbolSize = 24 // of ELFCLASS64, the null symbol first
 
 // readStubs reads an amd64 file's stubs.
-func readStubs(im *target.Image) (*stubs, error) {
+func readStubs(im *elfimage.Image) (*stubs, error) {
 	if im.Machine != elf.EM_X86_64 {
 		return nil, nil
 	}
@@ -45,7 +45,7 @@ func readStubs(im *target.Image) (*stubs, error) {
 		code, addr, err := im.Section(name)
 		if err == nil {
 			s.sections = append(s.sections, stubSection{addr, code})
-		} else if !errors.Is(err, target.ErrNoSection) {
+		} else if !errors.Is(err, elfimage.ErrNoSection) {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ func readStubs(im *target.Image) (*stubs, error) {
 		return nil, nil
 	}
 	symbols, _, err := im.SectionType(elf.SHT_DYNSYM)
-	if err != nil && !errors.Is(err, target.ErrNoSection) {
+	if err != nil && !errors.Is(err, elfimage.ErrNoSection) {
 		return nil, err
 	}
 	if len(symbols) < 2*symbolSize {
@@ -65,7 +65,7 @@ func readStubs(im *target.Image) (*stubs, error) {
 	s.slots = make(map[uint64]slot)
 	for _, name := range []string{".rela.plt", ".rela.dyn"} {
 		relocations, _, err := im.Section(name)
-		if errors.Is(err, target.ErrNoSection) {
+		if errors.Is(err, elfimage.ErrNoSection) {
 			continue
 		}
 		if err != nil {

@@ -9,8 +9,8 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // supLink says which file has the DWARF that a file shares with others: one that dwz has made for
@@ -22,12 +22,12 @@ type supLink struct {
 
 // readSupLink reads .gnu_debugaltlink, a name and a build ID, or .debug_sup of DWARF 5, section
 // 7.3.6, in a file that refers to a supplementary one. name is "" where there is neither.
-func readSupLink(im *target.Image) (l supLink, err error) {
+func readSupLink(im *elfimage.Image) (l supLink, err error) {
 	data, _, err := im.Section(".gnu_debugaltlink")
 	if err == nil {
 		return parseAltLink(data)
 	}
-	if !errors.Is(err, target.ErrNoSection) {
+	if !errors.Is(err, elfimage.ErrNoSection) {
 		return l, err
 	}
 	l, supplementary, err := readDebugSup(im)
@@ -50,10 +50,10 @@ func parseAltLink(data []byte) (l supLink, err error) {
 const maxSupID = 64
 
 // readDebugSup reads .debug_sup, of either file.
-func readDebugSup(im *target.Image) (l supLink, supplementary bool, err error) {
+func readDebugSup(im *elfimage.Image) (l supLink, supplementary bool, err error) {
 	data, _, err := im.Section(".debug_sup")
 	if err != nil {
-		if errors.Is(err, target.ErrNoSection) {
+		if errors.Is(err, elfimage.ErrNoSection) {
 			err = nil
 		}
 		return l, false, err
@@ -111,7 +111,7 @@ func (mod *module) findSupplement(x *sharedInfo) *debugInfo {
 	return nil
 }
 
-func (l *supLink) matches(im *target.Image) error {
+func (l *supLink) matches(im *elfimage.Image) error {
 	id := im.BuildID
 	if sup, _, err := readDebugSup(im); err == nil && sup.id == l.id {
 		id = sup.id
@@ -124,7 +124,7 @@ func (l *supLink) matches(im *target.Image) error {
 
 // supplementNames returns where the file may be: as it was named, beside the file that names it;
 // by its build ID; in the folder of such files.
-func (mod *module) supplementNames(from *target.Image, link supLink) (list []regular.At) {
+func (mod *module) supplementNames(from *elfimage.Image, link supLink) (list []regular.At) {
 	for _, root := range mod.roots() {
 		add := func(names ...string) {
 			for _, name := range names {

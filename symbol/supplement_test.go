@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
@@ -87,7 +88,7 @@ func TestDwzPlaces(t *testing.T) {
 	move(t, common, filepath.Join(filepath.Dir(file), "common"))
 	check("beside the debug file", Options{DebugDirs: []string{global}})
 
-	shared, f, err := target.OpenFile(filepath.Join(filepath.Dir(file), "common"))
+	shared, f, err := elfimage.OpenFile(filepath.Join(filepath.Dir(file), "common"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -69,7 +70,7 @@ func New(opts Options) *Symbolizer {
 
 // DebugFile returns the separate debug file of a module that lacks names or lines; nil if
 // there is none, or none is needed. It must not be used after Close.
-func (s *Symbolizer) DebugFile(m *target.Module) *target.Image {
+func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	if m == nil {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // manyUnits compiles a program of several units.
@@ -189,7 +189,7 @@ func TestSection(t *testing.T) {
 	}
 }
 
-func imageOf(t *testing.T, file string) *target.Image {
+func imageOf(t *testing.T, file string) *elfimage.Image {
 	t.Helper()
 	ms, _ := mapped(t, file)
 	im, _, err := ms.All()[0].Image()

@@ -6,6 +6,6 @@
 // stub); a debugger that embeds the engine implements the three interfaces
 // itself.
 //
-// A [Module] is one mapped file. Its [Image] is opened when first needed and
-// gives sections, segments and function symbols; nothing in it is trusted.
+// A [Module] is one mapped file. Its image ([github.com/sfwalk/sfwalk/elfimage]) is opened when
+// first needed and gives sections, segments and function symbols; nothing in it is trusted.
 package target

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // Module is one file as it is mapped in a target, or an object of code that the
@@ -14,28 +16,28 @@ type Module struct {
 	Path     string    // as the target names it; "[vdso]" for the kernel's
 	Mappings []Mapping // ascending by Lo, at least one
 
-	open   func() (*Image, error)
+	open   func() (*elfimage.Image, error)
 	placed bool // the image has the target's addresses
 	shared bool // it is shared memory, which has a name and can hold anything
 	once   sync.Once
-	image  *Image
+	image  *elfimage.Image
 	bias   uint64
 	err    error
 	opened atomic.Bool
 
-	memo memos
-	room *room // that its image shares with others; nil of a module that is in no list
+	memo   memos
+	budget *elfimage.Budget // that its image joins; nil of a module that is in no list
 }
 
 // NewModule describes a module. open gives its image and is called at most
 // once, when somebody first asks; nil, or a nil image without an error, means that there is no file.
-func NewModule(path string, mappings []Mapping, open func() (*Image, error)) *Module {
+func NewModule(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, shared: isShared(path)}
 }
 
 // NewObject describes a registered object, whose own addresses are those of the target.
 // mappings are the code that it speaks for.
-func NewObject(path string, mappings []Mapping, open func() (*Image, error)) *Module {
+func NewObject(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, placed: true}
 }
 
@@ -68,7 +70,7 @@ func (m *Module) Hi() uint64 {
 
 // Image returns the module's file and the load bias: what must be added to an
 // address of the file (link time) to have the target's (run time).
-func (m *Module) Image() (im *Image, bias uint64, err error) {
+func (m *Module) Image() (im *elfimage.Image, bias uint64, err error) {
 	im, bias, err = m.Peek()
 	if !m.opened.Load() {
 		m.opened.Store(true)
@@ -78,7 +80,7 @@ func (m *Module) Image() (im *Image, bias uint64, err error) {
 
 // Peek is Image for who looks into all modules for something that most have not:
 // [Module.Opened] stays as it is.
-func (m *Module) Peek() (im *Image, bias uint64, err error) {
+func (m *Module) Peek() (im *elfimage.Image, bias uint64, err error) {
 	m.once.Do(m.load)
 	return m.image, m.bias, m.err
 }
@@ -98,11 +100,11 @@ func (m *Module) load() {
 		m.err = fmt.Errorf("%s: no file", m.Path)
 		return
 	}
-	m.image.join(m.room)
+	m.image.Join(m.budget)
 	if m.placed {
 		return
 	}
-	if m.bias, m.err = m.image.LoadBias(m.Mappings); m.err != nil {
+	if m.bias, m.err = LoadBias(m.image, m.Mappings); m.err != nil {
 		m.err = fmt.Errorf("%s: %w", m.Path, m.err)
 		m.image = nil
 	}
@@ -127,18 +129,43 @@ func (m *Module) Function(addr uint64) (lo, hi uint64, ok bool) {
 	return s.Addr + bias, s.Addr + s.Size + bias, ok
 }
 
+// Stub returns the run-time range of the linkage stub that holds addr: code by which a module
+// calls a function of another.
+func (m *Module) Stub(addr uint64) (lo, hi uint64, ok bool) {
+	im, bias, err := m.Image()
+	if err != nil {
+		return 0, 0, false
+	}
+	if lo, hi, ok = im.Stub(addr - bias); ok {
+		return lo + bias, hi + bias, true
+	}
+	return 0, 0, false
+}
+
+// Entered is [elfimage.Image.FunctionEntry] for run-time addresses.
+func (m *Module) Entered(addr uint64) (entry uint64, ok bool) {
+	im, bias, err := m.Image()
+	if err != nil {
+		return 0, false
+	}
+	if entry, ok = im.FunctionEntry(addr - bias); ok {
+		return entry + bias, true
+	}
+	return 0, false
+}
+
 // Memo returns what build gave for this module and key, calling build when key
 // is first asked for. It lets a sniffer keep what it has read of a module (an
 // opened section) for as long as the module lives. Concurrent callers may both
 // build; one result is kept.
 func (m *Module) Memo(key any, build func() any) any { return m.memo.get(key, build) }
 
-// LoadBias matches the file's loadable segments with where the file is mapped. The
+// LoadBias matches an image's loadable segments with where the file is mapped. The
 // best evidence comes first: linkers map a page that two segments share twice,
 // so an executable mapping that begins where an executable segment does is
 // preferred to one that only overlaps (split by mprotect, larger pages). It returns what must
 // be added to the file's addresses.
-func (im *Image) LoadBias(mappings []Mapping) (uint64, error) {
+func LoadBias(im *elfimage.Image, mappings []Mapping) (uint64, error) {
 	const page = 0xfff
 	for _, exec := range []bool{true, false} {
 		for _, exact := range []bool{true, false} {

@@ -3,6 +3,8 @@ package target
 import (
 	"sort"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // Mapping is a contiguous range of addresses that shares one origin.
@@ -32,15 +34,15 @@ type Modules struct {
 	// Separate finds the file that the debug information of a module was put into; it
 	// returns nil where there is none. It is nil where nobody looks for such files, and is
 	// set before the first stack is walked.
-	Separate func(*Module) *Image
+	Separate func(*Module) *elfimage.Image
 
 	list  []*Module // ascending by Lo
 	spans []span    // ascending by Lo: every mapping of every module
 	code  []Mapping // ascending by Lo: executable, module or not
 
-	registered *registered // nil where nobody knows how to find any
-	sought     atomic.Bool // some were looked for
-	room       room        // of all images
+	registered *registered     // nil where nobody knows how to find any
+	sought     atomic.Bool     // some were looked for
+	budget     elfimage.Budget // of all images
 	memo       memos
 }
 
@@ -61,7 +63,7 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 			ms.code = append(ms.code, c)
 		}
 	}
-	ms.room.houses(ms.list)
+	ms.share(ms.list)
 	for _, m := range ms.list {
 		for _, p := range m.Mappings {
 			ms.spans = append(ms.spans, span{p, m})
@@ -73,6 +75,15 @@ func NewModules(modules []*Module, code []Mapping) *Modules {
 	sort.Slice(ms.spans, func(i, j int) bool { return ms.spans[i].Lo < ms.spans[j].Lo })
 	sort.Slice(ms.code, func(i, j int) bool { return ms.code[i].Lo < ms.code[j].Lo })
 	return ms
+}
+
+// share has the modules' images join the budget.
+func (ms *Modules) share(modules []*Module) {
+	for _, m := range modules {
+		if m.budget == nil { // else it was another list's before
+			m.budget = &ms.budget
+		}
+	}
 }
 
 // Memo returns what build gave for these modules and key, like [Module.Memo].

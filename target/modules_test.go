@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"errors"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 func TestModulesFind(t *testing.T) {
@@ -38,7 +40,7 @@ func TestModulesFind(t *testing.T) {
 func TestBias(t *testing.T) {
 	// A position-independent executable of today's linkers: four segments, the
 	// third one's page shared with the fourth in the file.
-	im := &Image{Progs: []elf.ProgHeader{
+	im := &elfimage.Image{Progs: []elf.ProgHeader{
 		{Type: elf.PT_PHDR, Off: 0x40, Vaddr: 0x40, Filesz: 0x200},
 		{Type: elf.PT_LOAD, Flags: elf.PF_R, Off: 0, Vaddr: 0, Filesz: 0x1628, Memsz: 0x1628},
 		{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Off: 0x1630, Vaddr: 0x2630, Filesz: 0x9d0, Memsz: 0x9d0},
@@ -55,11 +57,11 @@ func TestBias(t *testing.T) {
 		"data only":              {data},
 		"code split by mprotect": {header, {Lo: code.Lo, Hi: code.Lo + 0x800, Offset: 0x1000}, {Lo: code.Lo + 0x800, Hi: code.Hi, Offset: 0x1800, Exec: true}},
 	} {
-		if got, err := im.LoadBias(maps); err != nil || got != bias {
+		if got, err := LoadBias(im, maps); err != nil || got != bias {
 			t.Errorf("%s: bias %#x, %v", name, got, err)
 		}
 	}
-	if got, err := im.LoadBias([]Mapping{{Lo: 0x1000, Hi: 0x2000, Offset: 0x10_0000, Exec: true}}); err == nil {
+	if got, err := LoadBias(im, []Mapping{{Lo: 0x1000, Hi: 0x2000, Offset: 0x10_0000, Exec: true}}); err == nil {
 		t.Errorf("another file's mapping: bias %#x", got)
 	}
 }
@@ -71,7 +73,7 @@ func TestModuleErrors(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	calls := 0
-	m := NewModule("broken", maps, func() (*Image, error) { calls++; return nil, broken })
+	m := NewModule("broken", maps, func() (*elfimage.Image, error) { calls++; return nil, broken })
 	for range 2 {
 		if _, _, err := m.Image(); !errors.Is(err, broken) {
 			t.Errorf("Image: %v", err)
@@ -79,5 +81,25 @@ func TestModuleErrors(t *testing.T) {
 	}
 	if _, _, ok := m.Function(0x1000); ok || m.BuildID() != "" || calls != 1 {
 		t.Errorf("function %v, build ID %q, opened %d times", ok, m.BuildID(), calls)
+	}
+}
+
+func TestCodeEnd(t *testing.T) {
+	a := NewModule("a", []Mapping{{Lo: 0x1000, Hi: 0x2000}, {Lo: 0x2000, Hi: 0x3000, Exec: true}, {Lo: 0x3000, Hi: 0x4000, Exec: true}}, nil)
+	ms := NewModules([]*Module{a}, []Mapping{{Lo: 0x4000, Hi: 0x5000, Exec: true}, {Lo: 0x7000, Hi: 0x7800, Exec: true}})
+	for addr, want := range map[uint64]uint64{
+		0: 0, 0x1fff: 0, 0x2000: 0x5000, 0x3fff: 0x5000, 0x4000: 0x5000, 0x4fff: 0x5000, 0x5000: 0, 0x7000: 0x7800, 0x7800: 0, ^uint64(0): 0,
+	} {
+		if end := ms.CodeEnd(addr); end != want {
+			t.Errorf("the code at %#x ends at %#x, want %#x", addr, end, want)
+		}
+	}
+	if end := NewModules(nil, nil).CodeEnd(0x1234); end != ^uint64(0) {
+		t.Errorf("where nothing is known, code ends at %#x", end)
+	}
+	probed := NewModules([]*Module{a}, nil)
+	probed.Probe = func(addr uint64) bool { return addr>>12 == 9 }
+	if end := probed.CodeEnd(0x9123); end != 0xa000 {
+		t.Errorf("a page that was asked about ends at %#x", end)
 	}
 }

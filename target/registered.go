@@ -38,7 +38,7 @@ type registered struct {
 func (ms *Modules) Register(find func() Registered) {
 	ms.registered = &registered{find: func() Registered {
 		found := find()
-		ms.room.houses(found.Objects)
+		ms.share(found.Objects)
 		return found
 	}}
 }

@@ -3,6 +3,8 @@ package target
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // Each address belongs to the first object that claims it.
@@ -72,11 +74,11 @@ func TestRegistered(t *testing.T) {
 // Who looks into all modules does not use them.
 func TestPeek(t *testing.T) {
 	opened := 0
-	m := NewModule("/file", nil, func() (*Image, error) { opened++; return nil, ErrNoSection })
-	if _, _, err := m.Peek(); err != ErrNoSection || m.Opened() {
+	m := NewModule("/file", nil, func() (*elfimage.Image, error) { opened++; return nil, elfimage.ErrNoSection })
+	if _, _, err := m.Peek(); err != elfimage.ErrNoSection || m.Opened() {
 		t.Errorf("%v, opened %v", err, m.Opened())
 	}
-	if _, _, err := m.Image(); err != ErrNoSection || !m.Opened() || opened != 1 {
+	if _, _, err := m.Image(); err != elfimage.ErrNoSection || !m.Opened() || opened != 1 {
 		t.Errorf("%v, opened %v, %d times", err, m.Opened(), opened)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -60,11 +61,11 @@ func shown(name string) string { return strings.Trim(strconv.QuoteToGraphic(name
 
 // module makes a module of a mapped file, which is opened when somebody first asks.
 func (p *process) module(f *procmaps.File) *target.Module {
-	return target.NewModule(f.Path, f.Mappings, func() (*target.Image, error) {
+	return target.NewModule(f.Path, f.Mappings, func() (*elfimage.Image, error) {
 		if f.IsVDSO() {
-			return target.MemoryImage(p, f.Lo, f.Hi-f.Lo)
+			return elfimage.OpenMapped(p, f.Lo, f.Hi-f.Lo)
 		}
-		im, _, err := target.OpenFile(f.Path) // open until this program ends
+		im, _, err := elfimage.OpenFile(f.Path) // open until this program ends
 		return im, err
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // fewLeftOut is how many files are named of which something is left out for want of room.
@@ -20,7 +20,7 @@ type leftOut struct {
 
 // add takes a warning of a file, if it is of this kind.
 func (l *leftOut) add(path string, err error) bool {
-	if !errors.Is(err, target.ErrRoom) {
+	if !errors.Is(err, elfimage.ErrBudget) {
 		return false
 	}
 	if n := len(l.files); n == 0 || l.files[n-1] != path {

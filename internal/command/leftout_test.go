@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // Many files that something is left out of are one warning, which names the first; few are as they are.
@@ -15,7 +15,7 @@ func TestLeftOut(t *testing.T) {
 	var each []string
 	for i := range 3 {
 		for _, what := range []string{"symbols", "lines"} {
-			err := fmt.Errorf("l%d.so: %s: %w", i, what, target.ErrRoom)
+			err := fmt.Errorf("l%d.so: %s: %w", i, what, elfimage.ErrBudget)
 			each = append(each, err.Error())
 			if !l.add(fmt.Sprintf("l%d.so", i), err) {
 				t.Fatal("it is of this kind")
@@ -28,7 +28,7 @@ func TestLeftOut(t *testing.T) {
 	if got := l.warnings(false); !slices.Equal(got, each) {
 		t.Errorf("of few files: %q", got)
 	}
-	l.add("l3.so", target.ErrRoom)
+	l.add("l3.so", elfimage.ErrBudget)
 	want := "l0.so, l1.so, l2.so and 1 more files expand to too much, each or all together: of these, names and lines are missing, or come from other tables; --explain lists all (7 warnings)"
 	if got := l.warnings(false); len(got) != 1 || got[0] != want {
 		t.Errorf("of many files: %q", got)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/gopclntab"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // maxTables bounds how many things that look like a table are tried.
@@ -15,7 +15,7 @@ const maxTables = 16
 
 // finder looks for the table of one image.
 type finder struct {
-	im     *target.Image
+	im     *elfimage.Image
 	bias   uint64
 	relocs []byte // see relocations
 	read   bool   // relocs were read
@@ -114,7 +114,7 @@ func (f *finder) executable(lo, hi uint64) bool {
 
 // loaded reads an image's segments at offsets from an address.
 type loaded struct {
-	im   *target.Image
+	im   *elfimage.Image
 	base uint64
 }
 

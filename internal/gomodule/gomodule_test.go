@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
 	"github.com/sfwalk/sfwalk/target"
@@ -71,7 +72,7 @@ func module(t testing.TB, path string) *target.Module {
 	return mapped(im, slide)
 }
 
-func mapped(im *target.Image, slide uint64) *target.Module { return walktest.Map("/prog", im, slide) }
+func mapped(im *elfimage.Image, slide uint64) *target.Module { return walktest.Map("/prog", im, slide) }
 
 // run is a command that must not fail.
 func run(t *testing.T, name string, args ...string) {
@@ -232,7 +233,7 @@ func TestWithoutModuleData(t *testing.T) {
 			t.Fatal(err)
 		}
 		clear(data[f.Section(".go.module").Offset:][:8])
-		im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+		im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +271,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		base := firstMapping(t, p.PID, path)
-		im, err := target.MemoryImage(processMemory{mem}, base, 1<<30)
+		im, err := elfimage.OpenMapped(processMemory{mem}, base, 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +316,7 @@ func TestC(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &counter{bytes.NewReader(f), 0}
-	im, err := target.OpenImage(r, int64(len(f)))
+	im, err := elfimage.Open(r, int64(len(f)))
 	if err != nil {
 		t.Fatal(err)
 	}

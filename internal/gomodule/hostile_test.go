@@ -11,6 +11,7 @@ import (
 
 	"github.com/ulikunitz/xz"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -45,11 +46,11 @@ func releases(t testing.TB) (list [][]byte) {
 // lookAll opens an ELF file's table and looks up functions in it; it returns how many have
 // inlined calls.
 func lookAll(data []byte) (inlined int) {
-	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return 0
 	}
-	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*target.Image, error) { return im, nil })
+	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*elfimage.Image, error) { return im, nil })
 	table, _, err := Table(m)
 	if err != nil {
 		return 0
@@ -146,7 +147,7 @@ func TestManySegments(t *testing.T) {
 		copy(first[56*i:56*(i+1)], first[:56])
 	}
 	r := &counted{Reader: bytes.NewReader(data)}
-	im, err := target.OpenImage(r, int64(len(data)))
+	im, err := elfimage.Open(r, int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}

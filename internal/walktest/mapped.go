@@ -5,11 +5,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // Open opens an ELF file until the test ends.
-func Open(t testing.TB, path string) *target.Image {
+func Open(t testing.TB, path string) *elfimage.Image {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -20,7 +21,7 @@ func Open(t testing.TB, path string) *target.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := target.OpenImage(f, st.Size())
+	im, err := elfimage.Open(f, st.Size())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func Open(t testing.TB, path string) *target.Image {
 }
 
 // Map makes the module of a file as the kernel would map it, of which there is no process.
-func Map(path string, im *target.Image, bias uint64) *target.Module {
+func Map(path string, im *elfimage.Image, bias uint64) *target.Module {
 	const page = 0xfff
 	var maps []target.Mapping
 	for _, p := range im.Progs {
@@ -39,5 +40,5 @@ func Map(path string, im *target.Image, bias uint64) *target.Module {
 			})
 		}
 	}
-	return target.NewModule(path, maps, func() (*target.Image, error) { return im, nil })
+	return target.NewModule(path, maps, func() (*elfimage.Image, error) { return im, nil })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -211,13 +212,13 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	return s
 }
 
-func hasCodeAtZero(im *target.Image) bool {
+func hasCodeAtZero(im *elfimage.Image) bool {
 	return slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool {
 		return s.Addr == 0 && s.Size > 0 && s.Flags&elf.SHF_EXECINSTR != 0
 	})
 }
 
-func isGo(im *target.Image) bool {
+func isGo(im *elfimage.Image) bool {
 	return slices.ContainsFunc(im.ELF().Sections, func(s *elf.Section) bool {
 		return s.Name == ".gopclntab" || s.Name == ".data.rel.ro.gopclntab"
 	})
@@ -234,7 +235,7 @@ const maxEHFrame = 1 << 28
 
 // openEH finds .eh_frame by name, or through PT_GNU_EH_FRAME in a file without
 // section headers; there it may reach to the end of its segment.
-func openEH(im *target.Image, abi cfi.ABI) (*cfi.Section, error) {
+func openEH(im *elfimage.Image, abi cfi.ABI) (*cfi.Section, error) {
 	opts := cfi.Options{ABI: abi, Room: im.Keep}
 	if text := im.ELF().Section(".text"); text != nil {
 		opts.TextBase = text.Addr

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 type program struct {
 	table *gopclntab.Table
 	bias  uint64
-	im    *target.Image
+	im    *elfimage.Image
 	m     *machine
 	why   frame.Answer // there is none
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/target"
@@ -35,10 +36,10 @@ var exportedNames = []string{
 	"LongConstants", "LongConstantEntryArrayStride", "LongConstantEntryNameOffset", "LongConstantEntryValueOffset",
 }
 
-func exported() map[string]target.Symbol {
-	list := make(map[string]target.Symbol)
+func exported() map[string]elfimage.Symbol {
+	list := make(map[string]elfimage.Symbol)
 	for i, name := range exportedNames {
-		list[symbolPrefix+name] = target.Symbol{Addr: imageAt + uint64(8*i), Size: 8}
+		list[symbolPrefix+name] = elfimage.Symbol{Addr: imageAt + uint64(8*i), Size: 8}
 	}
 	return list
 }

@@ -1,8 +1,8 @@
 package hotspot
 
 import (
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/target"
 )
 
 // looked are the structures whose fields are looked for.
@@ -67,7 +67,7 @@ func newMachine(q *frame.Query) *machine {
 	return &machine{why: noMachine}
 }
 
-func open(q *frame.Query, exported map[string]target.Symbol, bias uint64) *machine {
+func open(q *frame.Query, exported map[string]elfimage.Symbol, bias uint64) *machine {
 	a := q.Arch
 	// The return address and the caller's frame pointer are the first words of each frame.
 	if a.PtrSize != 8 || a.FrameRecord != 16 || a.SPFromCFA != 0 {

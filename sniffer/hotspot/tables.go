@@ -1,7 +1,7 @@
 package hotspot
 
 import (
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // Bounds on what a broken process can make of its tables: JDK 17 has 1,150 fields.
@@ -40,7 +40,7 @@ type entry struct {
 // symbols are the exported symbols of a virtual machine.
 type symbols struct {
 	r        *reader
-	exported map[string]target.Symbol
+	exported map[string]elfimage.Symbol
 	bias     uint64
 }
 

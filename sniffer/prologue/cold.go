@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -28,7 +28,7 @@ func coldPartOf(name string) (of string, ok bool) {
 
 // cold reads code that the compiler has moved out of a function, to which control comes by
 // jumps, when the frame is set up already: the function's flow is followed from its entry.
-func cold(q *frame.Query, im *target.Image, bias uint64, part target.Symbol, of string) (row trad.Row, answer frame.Answer) {
+func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol, of string) (row trad.Row, answer frame.Answer) {
 	answer = coldPart
 	if q.Arch.ReadSplit == nil {
 		return row, answer

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	format "github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/target"
@@ -62,9 +63,9 @@ func TestFromMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			mem, mappings := load(t, file)
-			m := target.NewModule(name, mappings, func() (*target.Image, error) { return target.MemoryImage(mem, base, 1<<20) })
+			m := target.NewModule(name, mappings, func() (*elfimage.Image, error) { return elfimage.OpenMapped(mem, base, 1<<20) })
 			got := sframe.SectionOf(m, amd64.Arch)
-			m = target.NewModule(name, mappings, func() (*target.Image, error) { return target.OpenImage(bytes.NewReader(file), int64(len(file))) })
+			m = target.NewModule(name, mappings, func() (*elfimage.Image, error) { return elfimage.Open(bytes.NewReader(file), int64(len(file))) })
 			want := sframe.SectionOf(m, amd64.Arch)
 			if got.Section == nil || want.Section == nil || got.Bias != base || want.Bias != base {
 				t.Fatalf("in memory %+v, in the file %+v", got, want)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/target"
@@ -58,7 +59,7 @@ func open(m *target.Module, a *arch.Arch) *Section {
 	return openImage(im, bias, a)
 }
 
-func openImage(im *target.Image, bias uint64, a *arch.Arch) *Section {
+func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 	data, addr, err := find(im)
 	if err != nil {
 		return &Section{why: noSection}
@@ -75,7 +76,7 @@ func openImage(im *target.Image, bias uint64, a *arch.Arch) *Section {
 
 // find looks by name, since older linkers give the section no type of its own,
 // by type, and by segment, which stripping and loading leave.
-func find(im *target.Image) (data []byte, addr uint64, err error) {
+func find(im *elfimage.Image) (data []byte, addr uint64, err error) {
 	const (
 		shtGNUSFrame elf.SectionType = 0x6ffffff4
 		ptGNUSFrame  elf.ProgType    = 0x6474e554

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // coreOf is a core of amd64 with modules of which each is the same file, which the core carries.
@@ -67,7 +67,7 @@ func TestCarriedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tg.Close()
-	images := map[*target.Image]int{}
+	images := map[*elfimage.Image]int{}
 	for _, m := range tg.Modules().All() {
 		im, _, err := m.Image()
 		if err != nil {

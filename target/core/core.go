@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/sysroot"
@@ -122,7 +123,7 @@ func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 	}
 	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, file: f}
 	own := f.memory()
-	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir, opened: map[string]*target.Image{}}
+	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir, opened: map[string]*elfimage.Image{}}
 	l.load(t)
 	if f.missing > 0 {
 		t.files.Warn("the core is cut short: %d of %d bytes are missing: memory is incomplete", f.missing, size+f.missing)
@@ -196,7 +197,7 @@ func readFile(r io.ReaderAt, size int64) (*file, error) {
 	if n, _ := r.ReadAt(ident[:], 0); n < len(ident) || string(ident[:4]) != elf.ELFMAG {
 		return nil, fmt.Errorf("not an ELF file: %w", ErrNotCore)
 	}
-	im, err := target.OpenImage(r, size)
+	im, err := elfimage.Open(r, size)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/linkmap"
@@ -24,7 +25,7 @@ type loader struct {
 	dir   string // the core's folder
 	files *sysroot.Files
 
-	opened map[string]*target.Image // by path; nil for what cannot be opened
+	opened map[string]*elfimage.Image // by path; nil for what cannot be opened
 
 	doubted bool // a warning says that the program of Options.Exe has other headers
 }
@@ -73,7 +74,7 @@ func (l *loader) load(t *Target) {
 
 // isProgram holds a file against what the kernel has told the program of itself. Tools that
 // remove sections change the headers: a program that the user names may have others.
-func (l *loader) isProgram(im *target.Image) error {
+func (l *loader) isProgram(im *elfimage.Image) error {
 	const page = 0xfff
 	entry, headers := l.notes.auxv[linkmap.ATEntry], l.notes.auxv[linkmap.ATPhnum]
 	switch bias := entry - im.Entry; {
@@ -177,7 +178,7 @@ func (l *loader) vdso() *target.Module {
 // linked adds modules of what the dynamic linker has loaded, for cores without NT_FILE
 // or with a part of it.
 func (l *loader) linked(exePath string, list []*target.Module) []*target.Module {
-	var exe *target.Image
+	var exe *elfimage.Image
 	name := l.opts.Exe
 	if exePath != "" || name != "" {
 		var err error

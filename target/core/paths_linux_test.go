@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
@@ -233,8 +234,8 @@ func found(t *testing.T, tg, want *Target, lost []string) {
 func TestIsProgram(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", append([]string{"-no-pie"}, gdbtest.Plain...)...)
 	pie := gdbtest.Build(t, "chain.c", append([]string{"-pie"}, gdbtest.Plain...)...)
-	image := func(path string) *target.Image {
-		im, file, err := target.OpenFile(path)
+	image := func(path string) *elfimage.Image {
+		im, file, err := elfimage.OpenFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +245,7 @@ func TestIsProgram(t *testing.T) {
 	im, other := image(program), image(pie)
 	n := uint64(len(im.Progs))
 	for _, tt := range []struct {
-		im             *target.Image
+		im             *elfimage.Image
 		entry, headers uint64
 		fits           bool
 	}{

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
 )
@@ -25,7 +26,7 @@ func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
 		if tried++; tried > maxSeen || headers > maxHeaders {
 			break
 		}
-		im, err := target.MemoryImage(l.own, s.lo, maxImage)
+		im, err := elfimage.OpenMapped(l.own, s.lo, maxImage)
 		if err != nil || im.Machine != l.core.arch.Machine || im.Order != l.core.arch.Order || !l.runs(im, s.lo) {
 			continue
 		}
@@ -57,7 +58,7 @@ const maxSeen, maxHeaders = 4096, 1 << 16
 const maxImage = 1 << 40
 
 // firstAddress is where the file's beginning is by its own headers.
-func firstAddress(im *target.Image) uint64 {
+func firstAddress(im *elfimage.Image) uint64 {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD {
 			return p.Vaddr - p.Off
@@ -68,7 +69,7 @@ func firstAddress(im *target.Image) uint64 {
 
 // runs reports whether an image that is at base was loaded, and not only read: its code
 // is where the process may have run it. gdb's cores lack code that was not changed.
-func (l *loader) runs(im *target.Image, base uint64) bool {
+func (l *loader) runs(im *elfimage.Image, base uint64) bool {
 	loaded := false
 	for _, p := range im.Progs {
 		if p.Type != elf.PT_LOAD {

@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/cfi"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -179,7 +180,7 @@ func TestTablesWithoutPlace(t *testing.T) {
 func withoutAddress(t *testing.T, data []byte, name string) []byte {
 	t.Helper()
 	data = bytes.Clone(data)
-	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -52,7 +53,7 @@ func (r *reader) object(addr, size uint64) (*target.Module, error) {
 		return nil, errTooLarge
 	}
 	path := fmt.Sprintf("[jit %#x]", addr)
-	return target.NewObject(path, code, func() (*target.Image, error) {
+	return target.NewObject(path, code, func() (*elfimage.Image, error) {
 		im, err := r.open(&d, code)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -166,7 +167,7 @@ func claim(list []target.Mapping, addr, size uint64) []target.Mapping {
 
 // open reads an object, as much of it as there is, and makes an image whose addresses
 // are the target's.
-func (r *reader) open(d *described, code []target.Mapping) (*target.Image, error) {
+func (r *reader) open(d *described, code []target.Mapping) (*elfimage.Image, error) {
 	if !r.spend(d.size) {
 		return nil, errTooLarge
 	}
@@ -182,7 +183,7 @@ func (r *reader) open(d *described, code []target.Mapping) (*target.Image, error
 		data = slices.Clone(data) // what was read stays as it was
 		relocate(data, r.arch, code[0].Lo)
 	}
-	im, err := target.OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, err
 	}

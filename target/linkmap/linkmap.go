@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -40,7 +41,7 @@ const (
 // Read lists what is loaded, the program first. exe is the program's file, for
 // where memory lacks its headers (a core file that has no text); nil if there is
 // none at hand. A partial list comes with an error that says what is missing.
-func Read(mem target.Memory, a *arch.Arch, auxv Auxv, exe *target.Image) ([]Object, error) {
+func Read(mem target.Memory, a *arch.Arch, auxv Auxv, exe *elfimage.Image) ([]Object, error) {
 	if a.PtrSize != 8 {
 		return nil, fmt.Errorf("link map of %s: only 64-bit targets are known", a.Name)
 	}
@@ -83,7 +84,7 @@ type reader struct {
 }
 
 // program finds the program's headers and its load bias.
-func (r *reader) program(auxv Auxv, exe *target.Image) (progs []elf.ProgHeader, bias uint64, err error) {
+func (r *reader) program(auxv Auxv, exe *elfimage.Image) (progs []elf.ProgHeader, bias uint64, err error) {
 	at, n := auxv[ATPhdr], auxv[ATPhnum]
 	if at == 0 || n == 0 || n > maxHeaders || auxv[ATPhent] != 56 {
 		if exe != nil && auxv[ATEntry] != 0 {
@@ -142,7 +143,7 @@ func progsHeader(progs []elf.ProgHeader) uint64 {
 }
 
 // interpreter returns the dynamic linker's path, from PT_INTERP.
-func (r *reader) interpreter(progs []elf.ProgHeader, bias uint64, exe *target.Image) string {
+func (r *reader) interpreter(progs []elf.ProgHeader, bias uint64, exe *elfimage.Image) string {
 	for _, p := range progs {
 		if p.Type != elf.PT_INTERP {
 			continue

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
@@ -59,7 +60,7 @@ func TestAgainstKernel(t *testing.T) {
 			compare(t, list, tg, tt.least)
 
 			// Where memory lacks the program's headers, its file has them.
-			exe, file, err := target.OpenFile(tg.Exe)
+			exe, file, err := elfimage.OpenFile(tg.Exe)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -37,7 +38,7 @@ type files struct {
 
 	mu       sync.Mutex
 	opened   []*os.File
-	shared   target.Shared
+	shared   elfimage.Cache
 	warnings []warning
 }
 

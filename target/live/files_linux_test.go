@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -35,7 +36,7 @@ func everyWay(t *testing.T, f func(t *testing.T)) {
 }
 
 // moduleAt returns the module of a path and its image.
-func moduleAt(t *testing.T, tg *Target, path string) (*target.Module, *target.Image) {
+func moduleAt(t *testing.T, tg *Target, path string) (*target.Module, *elfimage.Image) {
 	t.Helper()
 	for _, m := range tg.Modules().All() {
 		if m.Path == path {
@@ -61,7 +62,7 @@ func readelfBuildID(t *testing.T, path string) string {
 	return strings.TrimSpace(strings.SplitN(id, "\n", 2)[0])
 }
 
-func symbolNamed(im *target.Image, name string) (addr uint64, ok bool) {
+func symbolNamed(im *elfimage.Image, name string) (addr uint64, ok bool) {
 	for i := range im.Symbols().Len() {
 		if s := im.Symbols().At(i); im.Symbols().Name(s) == name {
 			return s.Addr, true

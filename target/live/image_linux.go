@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -26,7 +27,7 @@ var useMapFiles = true
 // the process's own root. Where none of them leads to the mapped file, the image
 // is read from memory, and the user is told if the module was used; but not of files
 // that are no ELF files.
-func (f *files) image(m *procmaps.File, module *target.Module) (*target.Image, error) {
+func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed.Load() {
@@ -44,7 +45,7 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*target.Image, e
 			file = found
 		}
 	}
-	var im *target.Image
+	var im *elfimage.Image
 	var failed error
 	instead := "unwinding from memory"
 	if file != nil {
@@ -57,7 +58,7 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*target.Image, e
 		im, failed = f.mapped(m)
 	}
 	switch {
-	case errors.Is(failed, target.ErrNotELF):
+	case errors.Is(failed, elfimage.ErrNotELF):
 		return nil, failed
 	case failed != nil:
 		instead = fmt.Sprintf("no symbols and no unwind tables of it (%v)", failed)
@@ -198,12 +199,12 @@ const maxNotes = 1 << 16
 // mappedID reads the build ID of what is mapped, "" if it is not found: by the headers
 // in memory, or else where a file that may be the mapped one has its own. Go's linker
 // leaves the ID out of the segments of notes, so that only sections tell where it is.
-func (f *files) mappedID(file *target.Image, m *procmaps.File) string {
+func (f *files) mappedID(file *elfimage.Image, m *procmaps.File) string {
 	if im, err := f.mapped(m); err == nil && im.BuildID != "" {
 		return im.BuildID
 	}
 	s := file.ELF().Section(".note.gnu.build-id")
-	bias, err := file.LoadBias(m.Mappings)
+	bias, err := target.LoadBias(file, m.Mappings)
 	if err != nil || s == nil || s.Flags&elf.SHF_ALLOC == 0 || s.FileSize > maxNotes {
 		return ""
 	}
@@ -211,26 +212,26 @@ func (f *files) mappedID(file *target.Image, m *procmaps.File) string {
 	if n, _ := f.memory.ReadMemory(s.Addr+bias, notes); n < len(notes) {
 		return ""
 	}
-	return target.BuildID(notes, file.Order, s.Addralign)
+	return elfimage.BuildID(notes, file.Order, s.Addralign)
 }
 
 // mapped opens the image that is in memory.
-func (f *files) mapped(m *procmaps.File) (*target.Image, error) {
+func (f *files) mapped(m *procmaps.File) (*elfimage.Image, error) {
 	first := m.Mappings[0]
 	if first.Offset != 0 { // as a dynamic linker maps it; run times have such files for code of their own
-		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", target.ErrNotELF)
+		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", elfimage.ErrNotELF)
 	}
-	im, err := target.MemoryImage(f.memory, first.Lo, m.Mappings[len(m.Mappings)-1].Hi-first.Lo)
+	im, err := elfimage.OpenMapped(f.memory, first.Lo, m.Mappings[len(m.Mappings)-1].Hi-first.Lo)
 	if err != nil {
 		return nil, fmt.Errorf("image in memory: %w", err)
 	}
 	return im, nil
 }
 
-func openImage(file *os.File) (*target.Image, error) {
+func openImage(file *os.File) (*elfimage.Image, error) {
 	st, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return target.OpenImage(file, st.Size())
+	return elfimage.Open(file, st.Size())
 }

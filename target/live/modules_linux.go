@@ -5,6 +5,7 @@ package live
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -15,9 +16,9 @@ import (
 func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 	modules := procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
 		var m *target.Module
-		m = target.NewModule(at.Path, at.Mappings, func() (*target.Image, error) {
+		m = target.NewModule(at.Path, at.Mappings, func() (*elfimage.Image, error) {
 			if at.IsVDSO() {
-				return target.MemoryImage(f.memory, at.Lo, at.Hi-at.Lo)
+				return elfimage.OpenMapped(f.memory, at.Lo, at.Hi-at.Lo)
 			}
 			return f.image(at, m)
 		})

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // bfdNames are the architectures as gdb's library BFD names them, which is how
@@ -57,7 +57,7 @@ func archOf(exe string) (*arch.Arch, error) {
 	if exe == "" {
 		return nil, errors.New("the stub does not tell the architecture: give the program by --exe")
 	}
-	im, file, err := target.OpenFile(exe)
+	im, file, err := elfimage.OpenFile(exe)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/linkmap"
@@ -145,7 +146,7 @@ func (t *Target) objects() ([]linkmap.Object, error) {
 	if err == nil {
 		auxv = linkmap.ParseAuxv(data, t.arch)
 	}
-	var exe *target.Image
+	var exe *elfimage.Image
 	if t.Exe != "" {
 		if exe, _, err = t.files.Open(t.Exe); err != nil {
 			exe = nil

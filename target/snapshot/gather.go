@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/sysroot"
@@ -39,11 +40,11 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 			continue // the vDSO, which is copied
 		}
 		about := Module{Path: m.Path, Lo: m.Lo()}
-		var im *target.Image
+		var im *elfimage.Image
 		if m.Opened() {
 			im, _, _ = m.Image()
 		}
-		if inMemory, err := target.MemoryImage(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
+		if inMemory, err := elfimage.OpenMapped(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
 			about.BuildID = inMemory.BuildID
 		}
 		if about.BuildID == "" && im != nil {
@@ -93,7 +94,7 @@ func (s *Snapshot) AddRegistered(modules *target.Modules) {
 // found reports whether this machine has, at its path, the file that is mapped, and
 // Open will be able to tell it from any other.
 func found(check *sysroot.Files, m *target.Module) bool {
-	im, file, err := target.OpenFile(m.Path)
+	im, file, err := elfimage.OpenFile(m.Path)
 	if err != nil {
 		return false
 	}

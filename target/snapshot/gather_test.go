@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -105,8 +106,8 @@ func gathered(t testing.TB, mem flat, before ...snapshot.Block) *snapshot.Snapsh
 	s.Maps = []procmaps.Mapping{{Lo: text, Hi: hi, Read: true, Exec: true, Inode: 1, Path: "/nonexistent/module"}}
 	s.Modules, s.Memory, s.Files = nil, before, nil
 	mappings := []target.Mapping{{Lo: text, Hi: hi, Exec: true}}
-	m := target.NewModule("/nonexistent/module", mappings, func() (*target.Image, error) {
-		return target.MemoryImage(mem, text, hi-text)
+	m := target.NewModule("/nonexistent/module", mappings, func() (*elfimage.Image, error) {
+		return elfimage.OpenMapped(mem, text, hi-text)
 	})
 	m.Image()
 	s.Gather(mem, target.NewModules([]*target.Module{m}, nil))

@@ -16,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -233,7 +234,7 @@ func TestCarriedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, file, err := target.OpenFile(self)
+	im, file, err := elfimage.OpenFile(self)
 	if err != nil {
 		t.Fatal(err)
 	}

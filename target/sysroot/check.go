@@ -4,23 +4,24 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // Check holds a file against what the target has mapped. What memory does not
 // tell is not held against the file: core files leave much out. The error wraps
 // [ErrMismatch].
-func (f *Files) Check(im *target.Image, mappings []target.Mapping) error {
+func (f *Files) Check(im *elfimage.Image, mappings []target.Mapping) error {
 	_, err := f.check(im, mappings)
 	return err
 }
 
 // check is Check; told says that memory bears the file out.
-func (f *Files) check(im *target.Image, mappings []target.Mapping) (told bool, err error) {
+func (f *Files) check(im *elfimage.Image, mappings []target.Mapping) (told bool, err error) {
 	if a := f.opts.Arch; im.Machine != a.Machine || im.Order != a.Order {
 		return false, fmt.Errorf("it is for %v, the target is %s: %w", im.Machine, a.Name, ErrMismatch)
 	}
-	bias, err := im.LoadBias(mappings)
+	bias, err := target.LoadBias(im, mappings)
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", err, ErrMismatch)
 	}
@@ -45,7 +46,7 @@ func known(id string) string {
 
 // mappedID reads the build ID from memory: by the headers there, or else where
 // the file has its own. ok is false where memory does not tell.
-func (f *Files) mappedID(im *target.Image, mappings []target.Mapping, bias uint64) (id string, ok bool) {
+func (f *Files) mappedID(im *elfimage.Image, mappings []target.Mapping, bias uint64) (id string, ok bool) {
 	if inMemory, err := f.mapped(mappings); err == nil && inMemory.BuildID != "" {
 		return inMemory.BuildID, true
 	}
@@ -57,7 +58,7 @@ func (f *Files) mappedID(im *target.Image, mappings []target.Mapping, bias uint6
 			ok = false
 			continue
 		}
-		if id := target.BuildID(notes, im.Order, p.Align); id != "" {
+		if id := elfimage.BuildID(notes, im.Order, p.Align); id != "" {
 			return id, true
 		}
 	}
@@ -66,7 +67,7 @@ func (f *Files) mappedID(im *target.Image, mappings []target.Mapping, bias uint6
 
 // loadedNotes returns where the file's notes are in memory: its segments of notes
 // and, as Go's linker leaves the build ID out of these, the build ID's section.
-func loadedNotes(im *target.Image) (list []elf.ProgHeader) {
+func loadedNotes(im *elfimage.Image) (list []elf.ProgHeader) {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_NOTE && p.Filesz <= 1<<16 {
 			list = append(list, p)
@@ -80,7 +81,7 @@ func loadedNotes(im *target.Image) (list []elf.ProgHeader) {
 
 // checkDynamic compares the dynamic section in memory with the file's: its tags,
 // and the values that are sizes, which no dynamic linker changes.
-func (f *Files) checkDynamic(im *target.Image, bias uint64) (told bool, err error) {
+func (f *Files) checkDynamic(im *elfimage.Image, bias uint64) (told bool, err error) {
 	want, addr, err := im.Segment(elf.PT_DYNAMIC)
 	if err != nil || im.Class != elf.ELFCLASS64 || len(want) > 1<<16 {
 		return false, nil

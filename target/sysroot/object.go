@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/linkmap"
 )
@@ -28,11 +29,11 @@ const maxImage = 1 << 40
 
 func (f *Files) headers(o linkmap.Object) ([]elf.ProgHeader, error) {
 	if o.Header != 0 {
-		if im, err := target.MemoryImage(f.mem, o.Header, maxImage); err == nil {
+		if im, err := elfimage.OpenMapped(f.mem, o.Header, maxImage); err == nil {
 			return im.Progs, nil
 		}
 	}
-	im, why, err := f.search(nil, o.Path, false, func(im *target.Image) []target.Mapping { return loaded(im.Progs, o.Bias) })
+	im, why, err := f.search(nil, o.Path, false, func(im *elfimage.Image) []target.Mapping { return loaded(im.Progs, o.Bias) })
 	if im == nil {
 		f.Warn("%s: %s: what is loaded from it is not known", o.Path, strings.Join(why, "; "))
 		return nil, fmt.Errorf("%s: %w", o.Path, err)

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -21,7 +22,7 @@ const (
 //
 // A core file may have nothing else of a static program: its text is left out, and what the
 // kernel has told of it is the same for builds that differ a little.
-func (f *Files) checkPointers(im *target.Image, bias uint64) error {
+func (f *Files) checkPointers(im *elfimage.Image, bias uint64) error {
 	if im.Class != elf.ELFCLASS64 {
 		return nil
 	}
@@ -39,7 +40,7 @@ func (f *Files) checkPointers(im *target.Image, bias uint64) error {
 
 // pointers counts the addresses of code in a file's data.
 type pointers struct {
-	im           *target.Image
+	im           *elfimage.Image
 	mem          target.Memory
 	bias         uint64
 	seen, others int

@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // way is one place where a file of the target may be.
 type way struct {
-	open func() (im *target.Image, name string, err error)
+	open func() (im *elfimage.Image, name string, err error)
 	// chance says that another file may well be there: it is taken where memory bears it
 	// out, and nobody is told of one that is not there.
 	chance bool
@@ -39,7 +40,7 @@ func (f *Files) CheckExe(modules []*target.Module) {
 // ways returns where a file may be, the best way first.
 func (f *Files) ways(file string, deleted bool) (list []way) {
 	below := func(root, name string, chance bool) {
-		list = append(list, way{func() (*target.Image, string, error) { return f.openLocal(root, name) }, chance})
+		list = append(list, way{func() (*elfimage.Image, string, error) { return f.openLocal(root, name) }, chance})
 	}
 	add := func(name string, chance bool) { below("", name, chance) }
 	exe := f.isExe(file)
@@ -53,10 +54,10 @@ func (f *Files) ways(file string, deleted bool) (list []way) {
 	case filepath.IsAbs(local):
 		add(local, exe || deleted)
 	case len(f.opts.Beside) == 0 && !exe:
-		list = append(list, way{func() (*target.Image, string, error) { return nil, file, errFolder }, false})
+		list = append(list, way{func() (*elfimage.Image, string, error) { return nil, file, errFolder }, false})
 	}
 	if f.opts.Fetch != nil && !exe {
-		list = append(list, way{func() (*target.Image, string, error) { return f.openRemote(file) }, false})
+		list = append(list, way{func() (*elfimage.Image, string, error) { return f.openRemote(file) }, false})
 	}
 	for _, dir := range f.opts.Beside {
 		if local := filepath.FromSlash(path.Clean(file)); relative && filepath.IsLocal(local) {
@@ -72,7 +73,7 @@ func (f *Files) ways(file string, deleted bool) (list []way) {
 // search opens the file of that path that is what the target has mapped; at tells where
 // an image is mapped. Without one it returns what was tried and why that was not it, with
 // the last error. Warnings are about m, which may be nil.
-func (f *Files) search(m *target.Module, path string, deleted bool, at func(*target.Image) []target.Mapping) (im *target.Image, why []string, last error) {
+func (f *Files) search(m *target.Module, path string, deleted bool, at func(*elfimage.Image) []target.Mapping) (im *elfimage.Image, why []string, last error) {
 	for _, w := range f.ways(path, deleted) {
 		im, name, err := w.open()
 		switch {
@@ -115,7 +116,7 @@ func (f *Files) search(m *target.Module, path string, deleted bool, at func(*tar
 
 // Open opens the target's file of that path, whether or not it is the mapped
 // one. It returns the name under which it was found.
-func (f *Files) Open(path string) (im *target.Image, name string, err error) {
+func (f *Files) Open(path string) (im *elfimage.Image, name string, err error) {
 	for _, w := range f.ways(path, false) {
 		im, at, failed := w.open()
 		if failed == nil {
@@ -128,7 +129,7 @@ func (f *Files) Open(path string) (im *target.Image, name string, err error) {
 	return nil, name, err
 }
 
-func (f *Files) openLocal(root, name string) (*target.Image, string, error) {
+func (f *Files) openLocal(root, name string) (*elfimage.Image, string, error) {
 	at := regular.At{Root: root, Path: name}.String()
 	im, file, err := f.shared.OpenFileIn(root, name)
 	switch {

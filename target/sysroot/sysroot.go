@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -21,7 +22,7 @@ type Options struct {
 	ExePath string
 	// Fits says why an image of the target's architecture cannot be the program; nil if
 	// the target tells nothing of it.
-	Fits func(*target.Image) error
+	Fits func(*elfimage.Image) error
 	// Root is the folder below which the target's paths are; "" for this machine's
 	// own root.
 	Root string
@@ -39,7 +40,7 @@ type Files struct {
 	opts Options
 	mem  target.Memory
 
-	shared target.Shared
+	shared elfimage.Cache
 
 	mu       sync.Mutex
 	closed   bool
@@ -81,7 +82,7 @@ func (f *Files) Deleted(path string, mappings []target.Mapping) *target.Module {
 
 func (f *Files) module(path string, mappings []target.Mapping, deleted bool) *target.Module {
 	var m *target.Module
-	m = target.NewModule(path, mappings, func() (*target.Image, error) { return f.image(m, deleted) })
+	m = target.NewModule(path, mappings, func() (*elfimage.Image, error) { return f.image(m, deleted) })
 	return m
 }
 
@@ -120,7 +121,7 @@ func (f *Files) Close() error {
 }
 
 // image opens the file that is mapped.
-func (f *Files) image(m *target.Module, deleted bool) (*target.Image, error) {
+func (f *Files) image(m *target.Module, deleted bool) (*elfimage.Image, error) {
 	path, mappings := m.Path, m.Mappings
 	if len(mappings) == 0 {
 		return nil, fmt.Errorf("%s: it is not mapped", path)
@@ -128,13 +129,13 @@ func (f *Files) image(m *target.Module, deleted bool) (*target.Image, error) {
 	if path == "[vdso]" {
 		// Its section headers are mapped behind its segments, and so may be behind what is known
 		// to be mapped of it: by the segments alone, where the target has no list of mappings.
-		im, err := target.MemoryImage(f.mem, mappings[0].Lo, maxImage)
+		im, err := elfimage.OpenMapped(f.mem, mappings[0].Lo, maxImage)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		return im, nil
 	}
-	im, why, last := f.search(m, path, deleted, func(*target.Image) []target.Mapping { return mappings })
+	im, why, last := f.search(m, path, deleted, func(*elfimage.Image) []target.Mapping { return mappings })
 	if im != nil {
 		return im, nil
 	}
@@ -144,9 +145,9 @@ func (f *Files) image(m *target.Module, deleted bool) (*target.Image, error) {
 	case err == nil:
 		f.warn(m, "%s: %s: unwinding from memory", path, reason)
 		return im, nil
-	case errors.Is(err, target.ErrNotELF) && !errors.Is(last, ErrMismatch):
+	case errors.Is(err, elfimage.ErrNotELF) && !errors.Is(last, ErrMismatch):
 		return nil, fmt.Errorf("%s: %w", path, err)
-	case errors.Is(last, target.ErrNotELF) && !f.isExe(path): // and memory does not say that it was one
+	case errors.Is(last, elfimage.ErrNotELF) && !f.isExe(path): // and memory does not say that it was one
 		return nil, fmt.Errorf("%s: %w", path, last)
 	}
 	f.warn(m, "%s: %s: no symbols and no unwind tables of it", path, reason)
@@ -163,7 +164,7 @@ func bare(err error) error {
 }
 
 // openRemote reads the file through the target.
-func (f *Files) openRemote(path string) (*target.Image, string, error) {
+func (f *Files) openRemote(path string) (*elfimage.Image, string, error) {
 	name := "the target's " + path
 	r, size, err := f.opts.Fetch(path)
 	if err != nil {
@@ -200,10 +201,10 @@ func (f *Files) usable() error {
 }
 
 // mapped opens the image that is in memory.
-func (f *Files) mapped(mappings []target.Mapping) (*target.Image, error) {
+func (f *Files) mapped(mappings []target.Mapping) (*elfimage.Image, error) {
 	first := mappings[0]
 	if first.Offset != 0 { // as a dynamic linker maps it
-		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", target.ErrNotELF)
+		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", elfimage.ErrNotELF)
 	}
-	return target.MemoryImage(f.mem, first.Lo, mappings[len(mappings)-1].Hi-first.Lo)
+	return elfimage.OpenMapped(f.mem, first.Lo, mappings[len(mappings)-1].Hi-first.Lo)
 }

@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ type Image struct {
 	there    int64         // bytes that are not holes
 	slid     uint64        // how far the dynamic linker may have moved addresses in PT_DYNAMIC
 	inMemory bool          // it is what is mapped, not a file
-	room     *room         // of the target's images; nil where the image is nobody's
+	budget   *Budget       // shared with the other images of a process; nil where there is no bound
 	mu       sync.Mutex    // debug/elf's Section.Open changes the section
 	counted  map[any]int64 // bytes that room was taken for, by section, or where in the file they are
 
@@ -49,7 +49,7 @@ type Image struct {
 	memos sync.Map // key -> func() any
 
 	wholesMu sync.Mutex
-	wholes   map[uint64]uint64 // where functions begin, by the address of a part; see Entered
+	wholes   map[uint64]uint64 // where functions begin, by the address of a part; see FunctionEntry
 }
 
 // ErrNoSection says that an image has no such section.
@@ -60,10 +60,10 @@ var ErrNoSection = errors.New("no such section")
 // wrong with that.
 var ErrNotELF = elffile.ErrNotELF
 
-// OpenImage reads the headers of an ELF file of size bytes. r must stay
+// Open reads the headers of an ELF file of size bytes. r must stay
 // readable for as long as the image is used. A file whose section headers are
 // missing or broken is opened without sections: its segments still serve.
-func OpenImage(r io.ReaderAt, size int64) (*Image, error) {
+func Open(r io.ReaderAt, size int64) (*Image, error) {
 	there := elffile.There(r, size)
 	raw := io.NewSectionReader(r, 0, size)
 	r = elffile.Solid(raw)
@@ -104,8 +104,8 @@ func (im *Image) File() *io.SectionReader {
 	return io.NewSectionReader(im.raw, 0, im.size)
 }
 
-// Memo returns what build gave for this image and key, like [Module.Memo]: what modules of one
-// file share. build is called once.
+// Memo returns what build gave for this image and key, calling build when key is first asked
+// for: what all users of one file share. build is called once.
 func (im *Image) Memo(key any, build func() any) any {
 	value, _ := im.memos.LoadOrStore(key, sync.OnceValue(build))
 	return value.(func() any)()
@@ -187,7 +187,7 @@ func (im *Image) roomFor(s *elf.Section) error {
 		return im.roomOnce(s, n)
 	}
 	if !im.Unpack(n) || im.roomOnce(s, unpackedTimes*n) != nil {
-		return fmt.Errorf("read section %s: %#x bytes that expand to %#x: %w", s.Name, s.FileSize, s.Size, ErrRoom)
+		return fmt.Errorf("read section %s: %#x bytes that expand to %#x: %w", s.Name, s.FileSize, s.Size, ErrBudget)
 	}
 	return nil
 }

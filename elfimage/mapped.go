@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"debug/elf"
@@ -15,12 +15,19 @@ const (
 	maxBehind = 1 << 20
 )
 
-// MemoryImage opens the ELF image that is mapped at base, for a module whose
+// Memory is the address space of a process. [github.com/sfwalk/sfwalk/target.Memory] is one.
+type Memory interface {
+	// ReadMemory reads len(p) bytes at addr. It returns how many of them, from the
+	// first on, could be read, and an error if that is not all.
+	ReadMemory(addr uint64, p []byte) (n int, err error)
+}
+
+// OpenMapped opens the ELF image that is mapped at base, for a module whose
 // file cannot be had (the vDSO, a deleted library). limit says how much may be mapped
 // there. Section headers are used only where they are mapped too, as the vDSO's are.
-func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
+func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 	if mem == nil {
-		mem = NoMemory
+		return nil, fmt.Errorf("read ELF header at %#x: there is no memory to read", base)
 	}
 	r := &mappedFile{mem: mem, base: base}
 	limit = min(limit, 1<<40) // sums of offsets below it do not overflow
@@ -60,9 +67,9 @@ func MemoryImage(mem Memory, base, limit uint64) (*Image, error) {
 		r.behind(size, end)
 		size = end
 	}
-	im, err := OpenImage(r, int64(size))
+	im, err := Open(r, int64(size))
 	if err == nil && !im.sectionsFit() { // something else stands where they were in the file
-		im, err = OpenImage(h.WithoutSections(r), int64(size))
+		im, err = Open(h.WithoutSections(r), int64(size))
 	}
 	if err == nil {
 		im.slid, im.inMemory = r.base, true

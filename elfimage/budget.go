@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"debug/elf"
@@ -30,12 +30,13 @@ const (
 	unpackedTimes = 3
 )
 
-// ErrRoom says that the files of a target together expand to too much for all of it to be kept.
-var ErrRoom = errors.New("all files of the process together expand to too much: this is left out")
+// ErrBudget says that the files of a process together expand to too much for all of it to be kept.
+var ErrBudget = errors.New("all files of the process together expand to too much: this is left out")
 
-// room is how much memory may be kept of what the images of one target expand to. Its zero value
-// has room for no image yet.
-type room struct {
+// Budget bounds the memory that is kept of what the images of one process expand to, and the work
+// of expanding it. Each image that joins it adds what its file may honestly need; its zero value
+// has room for no image yet. It is safe for concurrent use.
+type Budget struct {
 	kept, work atomic.Int64 // bytes that are left
 
 	mu      sync.Mutex
@@ -46,37 +47,28 @@ type room struct {
 }
 
 // grant makes room for what a file of that many bytes may honestly expand to.
-func (r *room) grant(there int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.granted == 0 {
-		r.work.Add(usualWork)
+func (b *Budget) grant(there int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.granted == 0 {
+		b.work.Add(usualWork)
 	}
-	r.there += there
-	r.largest = max(r.largest, min(there, largestFile))
-	all := usualRoom + largestRoom*r.largest + lastRoom*max(r.there-usualFiles, 0)
-	r.kept.Add(all - r.granted)
-	r.granted = all
-	r.work.Add(timesWork * there)
+	b.there += there
+	b.largest = max(b.largest, min(there, largestFile))
+	all := usualRoom + largestRoom*b.largest + lastRoom*max(b.there-usualFiles, 0)
+	b.kept.Add(all - b.granted)
+	b.granted = all
+	b.work.Add(timesWork * there)
 }
 
 // keep takes n bytes of the room, for which spares give way if need be.
-func (r *room) keep(n int64) bool {
-	for !take(&r.kept, n) {
-		if !r.giveWay() {
+func (b *Budget) keep(n int64) bool {
+	for !take(&b.kept, n) {
+		if !b.giveWay() {
 			return false
 		}
 	}
 	return true
-}
-
-// houses has modules' images share the room.
-func (r *room) houses(modules []*Module) {
-	for _, m := range modules {
-		if m.room == nil { // else it was another list's before
-			m.room = r
-		}
-	}
 }
 
 func take(left *atomic.Int64, n int64) bool {
@@ -87,29 +79,31 @@ func take(left *atomic.Int64, n int64) bool {
 	return false
 }
 
-// Join has im, which belongs to a file of other's target, share the room of that.
-func (im *Image) Join(other *Image) { im.join(other.room) }
+// Budget returns the budget that the image has joined, nil if it has joined none.
+func (im *Image) Budget() *Budget { return im.budget }
 
-func (im *Image) join(r *room) {
-	if r == nil || im.room != nil {
+// Join has the image share b with the other images of a process. Nothing changes where b is nil,
+// or the image has joined a budget before. To be called before the image is used.
+func (im *Image) Join(b *Budget) {
+	if b == nil || im.budget != nil {
 		return
 	}
-	if im.room = r; im.inMemory {
-		r.grant(0) // memory that is mapped may be the same page over and over
+	if im.budget = b; im.inMemory {
+		b.grant(0) // memory that is mapped may be the same page over and over
 	} else {
-		r.grant(im.there)
+		b.grant(im.there)
 	}
 	im.keepHeaders()
 }
 
 // Keep reports whether n bytes of what the image expands to may be kept, and counts them if so.
 // Others' [Spare] may give way to them.
-func (im *Image) Keep(n int64) bool { return im.room == nil || im.room.keep(n) }
+func (im *Image) Keep(n int64) bool { return im.budget == nil || im.budget.keep(n) }
 
 // Release says that n bytes that [Image.Keep] has counted are kept no more.
 func (im *Image) Release(n int64) {
-	if im.room != nil {
-		im.room.kept.Add(n)
+	if im.budget != nil {
+		im.budget.kept.Add(n)
 	}
 }
 
@@ -119,7 +113,7 @@ const uncounted = 16 << 10
 // roomOnce takes room for n bytes that are kept of a part of the file, unless it has done so before.
 // The caller holds im.mu.
 func (im *Image) roomOnce(part any, n int64) error {
-	if im.room == nil {
+	if im.budget == nil {
 		return nil
 	}
 	more := n - im.counted[part]
@@ -127,7 +121,7 @@ func (im *Image) roomOnce(part any, n int64) error {
 		return nil
 	}
 	if !im.Keep(more) {
-		return fmt.Errorf("read %#x bytes: %w", n, ErrRoom)
+		return fmt.Errorf("read %#x bytes: %w", n, ErrBudget)
 	}
 	if im.counted == nil {
 		im.counted = make(map[any]int64)
@@ -159,4 +153,4 @@ func (im *Image) keepHeaders() {
 }
 
 // Unpack reports whether n bytes of the image may be unpacked, and counts them if so.
-func (im *Image) Unpack(n int64) bool { return im.room == nil || take(&im.room.work, n) }
+func (im *Image) Unpack(n int64) bool { return im.budget == nil || take(&im.budget.work, n) }

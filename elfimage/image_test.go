@@ -1,6 +1,6 @@
 //go:build linux
 
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func openFile(t testing.TB, name string) *Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im, err := OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -127,7 +127,7 @@ func TestDynamicSymbols(t *testing.T) {
 	}
 	clear(data[40:48]) // e_shoff
 	clear(data[60:64]) // e_shnum, e_shstrndx
-	im, err := OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func (m *mappedMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 			}
 		}
 		if !ok {
-			return n, fmt.Errorf("%#x: %w", addr+uint64(n), ErrUnmapped)
+			return n, fmt.Errorf("%#x: %w", addr+uint64(n), io.EOF)
 		}
 	}
 	return n, nil
@@ -196,7 +196,7 @@ func (m *mappedMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 // A file that is only to be had from memory, and whose PT_DYNAMIC the dynamic
 // linker has relocated.
-func TestMemoryImage(t *testing.T) {
+func TestOpenMapped(t *testing.T) {
 	gdbtest.File(t, libc)
 	file := openFile(t, libc)
 	for _, relocated := range []bool{false, true} {
@@ -216,7 +216,7 @@ func TestMemoryImage(t *testing.T) {
 				}
 			}
 		}
-		im, err := MemoryImage(m, m.base, 4<<20)
+		im, err := OpenMapped(m, m.base, 4<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestTruncated(t *testing.T) {
 
 // tryImage reads all that there is to read of an image.
 func tryImage(data []byte) (opened bool) {
-	im, err := OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return false
 	}
@@ -291,7 +291,6 @@ func tryImage(data []byte) (opened bool) {
 		ss.Find(s.Addr + s.Size/2)
 	}
 	im.dynamicSymbols()
-	im.LoadBias([]Mapping{{Lo: 0x1000, Hi: 0x3000, Offset: 0x1000, Exec: true}})
 	return true
 }
 
@@ -315,7 +314,7 @@ func TestDamaged(t *testing.T) {
 			data[at] = byte(r.Uint32())
 		}
 		tryImage(data)
-		if im, err := MemoryImage(flatMemory{0x10000, data}, 0x10000, uint64(len(data))); err == nil {
+		if im, err := OpenMapped(flatMemory{0x10000, data}, 0x10000, uint64(len(data))); err == nil {
 			im.Symbols()
 		}
 	}
@@ -329,7 +328,7 @@ type flatMemory struct {
 
 func (m flatMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 	if addr < m.base || addr-m.base >= uint64(len(m.data)) {
-		return 0, ErrUnmapped
+		return 0, io.EOF
 	}
 	n := copy(p, m.data[addr-m.base:])
 	if n < len(p) {

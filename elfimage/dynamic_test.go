@@ -1,6 +1,6 @@
 //go:build linux
 
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func TestHashEntries(t *testing.T) {
 					order.PutUint64(memory[at:], uint64(elf.DT_DEBUG))
 				}
 			}
-			im, err := MemoryImage(flatMemory{base, memory}, base, segment)
+			im, err := OpenMapped(flatMemory{base, memory}, base, segment)
 			if err != nil {
 				t.Fatal(err)
 			}

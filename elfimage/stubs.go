@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"debug/elf"
@@ -50,22 +50,18 @@ func stubSizes(size, n uint64) (first, each uint64) {
 	return 0, 0
 }
 
-// Stub returns the run-time range of the linkage stub that holds addr: code by which a module
-// calls a function of another.
-func (m *Module) Stub(addr uint64) (lo, hi uint64, ok bool) {
-	im, bias, err := m.Image()
-	if err != nil {
-		return 0, 0, false
-	}
+// Stub returns the range of the linkage stub that holds addr: code by which a file calls a
+// function of another.
+func (im *Image) Stub(addr uint64) (lo, hi uint64, ok bool) {
 	for _, x := range im.linkage() {
-		off := addr - bias - x.lo
+		off := addr - x.lo
 		switch {
 		case off >= x.hi-x.lo:
 			continue
 		case off < x.first:
-			return x.lo + bias, x.lo + x.first + bias, true
+			return x.lo, x.lo + x.first, true
 		}
-		lo = x.lo + x.first + (off-x.first)/x.size*x.size + bias
+		lo = x.lo + x.first + (off-x.first)/x.size*x.size
 		return lo, lo + x.size, true
 	}
 	return 0, 0, false

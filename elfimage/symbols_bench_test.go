@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"os"
@@ -20,7 +20,7 @@ func BenchmarkSymbols(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		im, err := OpenImage(f, st.Size())
+		im, err := Open(f, st.Size())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -76,7 +76,7 @@ func TestSectionsBehindSegments(t *testing.T) {
 			} {
 				memory := bytes.Clone(data)
 				c.change(memory)
-				im, err := MemoryImage(flatMemory{base, memory}, base, c.limit)
+				im, err := OpenMapped(flatMemory{base, memory}, base, c.limit)
 				if err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}

@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func (im *Image) Symbols() *Symbols {
 			if err == nil && table != nil {
 				ss.add(im, code, table, names)
 			}
-			if errors.Is(err, ErrRoom) {
+			if errors.Is(err, ErrBudget) {
 				im.symsErr = err
 			}
 		}
@@ -49,7 +49,7 @@ func (im *Image) Symbols() *Symbols {
 		ss.sort(code)
 		const each = 24 // bytes
 		if n := int64(each * len(ss.list)); n > uncounted && !im.Keep(n) {
-			ss, im.symsErr = &Symbols{}, fmt.Errorf("keep %d symbols: %w", len(ss.list), ErrRoom)
+			ss, im.symsErr = &Symbols{}, fmt.Errorf("keep %d symbols: %w", len(ss.list), ErrBudget)
 		}
 		im.syms = ss
 	})

@@ -1,6 +1,6 @@
 //go:build linux
 
-package target
+package elfimage
 
 import (
 	"debug/dwarf"
@@ -50,7 +50,7 @@ int main(int c, char **v) { return use0(c, &c) + use1(c, &c); }
 `
 
 // All ranges that DWARF says are of one function have the same entry.
-func TestEntered(t *testing.T) {
+func TestFunctionEntry(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-O2", "-flto"}, {"-O2", "-ffunction-sections"}} {
 		dir := t.TempDir()
 		for i := range 2 {
@@ -68,8 +68,6 @@ func TestEntered(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		im := openFile(t, filepath.Join(dir, "split"))
-		m := NewModule("split", []Mapping{{Lo: 0, Hi: 1 << 20, Exec: true}}, func() (*Image, error) { return im, nil })
-		bias := func() uint64 { _, b, err := m.Image(); must(t, err); return b }()
 		data, err := im.ELF().DWARF()
 		must(t, err)
 		parts := 0
@@ -88,8 +86,8 @@ func TestEntered(t *testing.T) {
 			}
 			for i, x := range ranges {
 				for at := x[0]; at < x[1]; at++ {
-					if entry, ok := m.Entered(at + bias); !ok || entry-bias != ranges[0][0] {
-						t.Fatalf("%q: %#x, of a function at %#x, is entered at %#x, %t", flags, at, ranges, entry-bias, ok)
+					if entry, ok := im.FunctionEntry(at); !ok || entry != ranges[0][0] {
+						t.Fatalf("%q: %#x, of a function at %#x, is entered at %#x, %t", flags, at, ranges, entry, ok)
 					}
 				}
 				if i > 0 {

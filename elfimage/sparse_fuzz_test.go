@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"debug/elf"
@@ -56,7 +56,7 @@ func FuzzSparse(f *testing.F) {
 			t.Fatal(err)
 		}
 		bounds.Hold(t, 16<<20, func() {
-			if im, err := OpenImage(file, int64(end)); err == nil {
+			if im, err := Open(file, int64(end)); err == nil {
 				useImage(im, int(first))
 				useImage(im, int(second))
 			}

@@ -1,26 +1,17 @@
-package target
+package elfimage
 
 import "testing"
 
-// roomy opens the modules of a target with files of some sizes.
-func roomy(images ...*Image) {
-	var list []*Module
-	for _, im := range images {
-		list = append(list, NewModule("", []Mapping{{Hi: 1}}, func() (*Image, error) { return im, nil }))
-	}
-	NewModules(list, nil)
-	for _, m := range list {
-		m.Image()
-	}
-}
-
-// What files expand to is kept as far as all of one target have room, whose size is by the largest
+// What files expand to is kept as far as all of one budget have room, whose size is by the largest
 // file, and by what there is of all behind the first usualFiles bytes; memory that is mapped adds none.
-// Who belongs to no target has no bound.
-func TestRoom(t *testing.T) {
+// An image without a budget has no bound.
+func TestBudget(t *testing.T) {
 	const mb = 1 << 20
 	one, two, memory := &Image{there: mb}, &Image{there: mb}, &Image{there: 1 << 40, inMemory: true}
-	roomy(one, two, memory)
+	var budget Budget
+	for _, im := range []*Image{one, two, memory} {
+		im.Join(&budget)
+	}
 	const all = usualRoom + largestRoom*mb
 	if !one.Keep(all-2) || two.Keep(3) || !two.Keep(2) || memory.Keep(1) || one.Keep(1) {
 		t.Error("files of one size have not the room that they should have")
@@ -32,18 +23,18 @@ func TestRoom(t *testing.T) {
 		t.Error("not as much may be unpacked as should be")
 	}
 	debug := &Image{there: 4 * mb}
-	debug.Join(one)
-	debug.Join(one) // counts once
+	debug.Join(one.Budget())
+	debug.Join(one.Budget()) // counts once
 	if one.Keep(3*largestRoom*mb+1) || !debug.Keep(3*largestRoom*mb) {
 		t.Error("a larger file, which belongs to another, has not the room that it should have")
 	}
 	large := &Image{there: usualFiles}
-	large.Join(one)
+	large.Join(one.Budget())
 	if more := largestRoom*(largestFile-4*mb) + int64(lastRoom*6*mb); one.Keep(more+1) || !large.Keep(more) {
 		t.Error("a large file has not the room that it should have")
 	}
 	if alone := (&Image{}); !alone.Keep(1<<40) || !alone.Unpack(1<<40) {
-		t.Error("an image of no target has a bound")
+		t.Error("an image without a budget has a bound")
 	}
 }
 
@@ -51,7 +42,7 @@ func TestRoom(t *testing.T) {
 // again is work.
 func TestSpare(t *testing.T) {
 	im := &Image{there: 1}
-	roomy(im)
+	im.Join(new(Budget))
 	const half = usualRoom / 2
 	var dropped string
 	spare := func(name string) *Spare { return im.Spare(func() { dropped += name }) }

@@ -1,17 +1,17 @@
-package target
+package elfimage
 
 import "sync/atomic"
 
 // Spare is what was made of an image's bytes and can be made again. While nobody uses it, it gives
 // way where there is no room for something else: what was used longest ago first.
 type Spare struct {
-	room *room // nil where there is no bound
-	drop func()
+	budget *Budget // nil where there is no bound
+	drop   func()
 
 	held atomic.Int64 // bytes
 	cost int64        // bytes of those that were dropped last
 
-	users      int // these are under room.mu
+	users      int // these are under budget.mu
 	prev, next *Spare
 }
 
@@ -20,38 +20,38 @@ type spares struct{ first, last *Spare }
 
 // Spare returns a Spare that holds nothing yet. drop lets go of what it holds; it is called while
 // nobody uses the Spare, and must not call the target.
-func (im *Image) Spare(drop func()) *Spare { return &Spare{room: im.room, drop: drop} }
+func (im *Image) Spare(drop func()) *Spare { return &Spare{budget: im.budget, drop: drop} }
 
 // Use says that the caller uses what the Spare holds until it calls Done.
 func (s *Spare) Use() {
-	if s.room == nil {
+	if s.budget == nil {
 		return
 	}
-	s.room.mu.Lock()
-	defer s.room.mu.Unlock()
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
 	if s.users++; s.users == 1 {
-		s.room.spares.remove(s)
+		s.budget.spares.remove(s)
 	}
 }
 
 // Done ends a use.
 func (s *Spare) Done() {
-	if s.room == nil {
+	if s.budget == nil {
 		return
 	}
-	s.room.mu.Lock()
-	defer s.room.mu.Unlock()
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
 	if s.users--; s.users == 0 && s.held.Load() > 0 {
-		s.room.spares.add(s)
+		s.budget.spares.add(s)
 	}
 }
 
 // Keep is [Image.Keep] for bytes that the Spare holds. Its user calls it.
 func (s *Spare) Keep(n int64) bool {
-	if s.room == nil {
+	if s.budget == nil {
 		return true
 	}
-	if !s.room.keep(n) {
+	if !s.budget.keep(n) {
 		return false
 	}
 	s.held.Add(n)
@@ -60,9 +60,9 @@ func (s *Spare) Keep(n int64) bool {
 
 // Empty says that the Spare holds nothing any more. Its user calls it, and there is no other one.
 func (s *Spare) Empty() {
-	if s.room != nil {
+	if s.budget != nil {
 		s.cost = s.held.Swap(0)
-		s.room.kept.Add(s.cost)
+		s.budget.kept.Add(s.cost)
 	}
 }
 
@@ -70,18 +70,18 @@ func (s *Spare) Empty() {
 func (s *Spare) Again() bool {
 	cost := s.cost
 	s.cost = 0
-	return s.room == nil || take(&s.room.work, cost)
+	return s.budget == nil || take(&s.budget.work, cost)
 }
 
 // giveWay drops what was used longest ago; it reports false where all is in use.
-func (r *room) giveWay() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.spares.first
+func (b *Budget) giveWay() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.spares.first
 	if s == nil {
 		return false
 	}
-	r.spares.remove(s)
+	b.spares.remove(s)
 	s.drop()
 	s.Empty()
 	return true

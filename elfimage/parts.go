@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -29,27 +29,23 @@ func wholeName(name string) (whole string, ok bool) {
 	return "", false
 }
 
-// Entered returns the run-time address at which the function is entered whose code is at
-// addr. That is where its symbol is; for a part that the compiler has moved away, where the
-// symbol of the whole function is; for a linkage stub, where that begins. Without symbols
-// nothing tells that two pieces of code are one function.
-func (m *Module) Entered(addr uint64) (entry uint64, ok bool) {
-	im, bias, err := m.Image()
-	if err != nil {
-		return 0, false
-	}
+// FunctionEntry returns the address at which the function is entered whose code is at addr. That
+// is where its symbol is; for a part that the compiler has moved away, where the symbol of the
+// whole function is; for a linkage stub, where that begins. Without symbols nothing tells that two
+// pieces of code are one function.
+func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	ss := im.Symbols()
-	s, ok := ss.Find(addr - bias)
+	s, ok := ss.Find(addr)
 	if !ok {
-		entry, _, ok = m.Stub(addr)
+		entry, _, ok = im.Stub(addr)
 		return entry, ok
 	}
 	if whole, is := wholeName(ss.Name(s)); is {
 		if entry, found := im.whole(s, whole); found {
-			return entry + bias, true
+			return entry, true
 		}
 	}
-	return s.Addr + bias, true
+	return s.Addr, true
 }
 
 // whole returns where the function is, by its name, that the symbol part is of a part of. Of

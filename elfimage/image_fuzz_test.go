@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// FuzzOpenImage opens files, and what is mapped of them, and reads one of their sections.
-func FuzzOpenImage(f *testing.F) {
+// FuzzOpen opens files, and what is mapped of them, and reads one of their sections.
+func FuzzOpen(f *testing.F) {
 	for _, x := range []struct {
 		class   elf.Class
 		order   binary.AppendByteOrder
@@ -67,7 +67,7 @@ func FuzzOpenImage(f *testing.F) {
 }
 
 func readImage(data []byte, section int) {
-	im, err := OpenImage(bytes.NewReader(data), int64(len(data)))
+	im, err := Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return
 	}
@@ -76,7 +76,7 @@ func readImage(data []byte, section int) {
 	if section%2 > 0 {
 		there = data[:len(data)*7/8]
 	}
-	if mapped, err := MemoryImage(flatMemory{0x10000, there}, 0x10000, uint64(len(data))); err == nil {
+	if mapped, err := OpenMapped(flatMemory{0x10000, there}, 0x10000, uint64(len(data))); err == nil {
 		readSymbols(mapped)
 	}
 }
@@ -104,14 +104,9 @@ func useImage(im *Image, section int) {
 	im.Mentions("main")
 	var p [64]byte
 	im.ReadLoaded(im.Entry, p[:])
-	mappings := []Mapping{{Lo: 0x1000, Hi: 0x3000, Offset: 0x1000, Exec: true}, {Lo: 0x3000, Hi: 0x5000}}
-	im.LoadBias(mappings)
-	m := NewModule("/small", mappings, func() (*Image, error) { return im, nil })
-	if _, bias, err := m.Image(); err == nil {
-		for off := uint64(0); off < 128; off += 8 {
-			m.Entered(im.Entry + off + bias)
-			m.Stub(im.Entry + off + bias)
-		}
+	for off := uint64(0); off < 128; off += 8 {
+		im.FunctionEntry(im.Entry + off)
+		im.Stub(im.Entry + off)
 	}
 }
 

@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"io"
@@ -17,7 +17,7 @@ func OpenFile(name string) (*Image, *os.File, error) { return OpenFileIn("", nam
 // With no root, "", it is OpenFile.
 func OpenFileIn(root, name string) (*Image, *os.File, error) {
 	at := regular.At{Root: root, Path: name}
-	im, file, err := open(at, OpenImage)
+	im, file, err := open(at, Open)
 	if err == nil {
 		im.at(at)
 	}
@@ -26,11 +26,11 @@ func OpenFileIn(root, name string) (*Image, *os.File, error) {
 
 // OpenFileIn is [OpenFileIn], or the image of the same file that was opened before. There is no
 // file to keep open then.
-func (s *Shared) OpenFileIn(root, name string) (*Image, *os.File, error) {
+func (c *Cache) OpenFileIn(root, name string) (*Image, *os.File, error) {
 	again := false
 	at := regular.At{Root: root, Path: name}
 	im, file, err := open(at, func(r io.ReaderAt, size int64) (im *Image, err error) {
-		im, again, err = s.open(r, size, at)
+		im, again, err = c.open(r, size, at)
 		return im, err
 	})
 	if again {

@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 // One file by two names is one image; another file, or other bytes of it, are not.
-func TestShared(t *testing.T) {
+func TestCache(t *testing.T) {
 	data, err := os.ReadFile("../testdata/bin/mix-v3")
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestShared(t *testing.T) {
 	if err := os.Link(a, b); err != nil {
 		gdbtest.Cannot(t, err.Error())
 	}
-	var s Shared
+	var s Cache
 	open := func(name string) *Image {
 		im, file, err := s.OpenFileIn("", name)
 		if err != nil {

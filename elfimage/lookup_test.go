@@ -1,4 +1,4 @@
-package target
+package elfimage
 
 import (
 	"fmt"
@@ -48,25 +48,5 @@ func TestLookup(t *testing.T) {
 				t.Errorf("%s: there is a %s?", name, symbol)
 			}
 		}
-	}
-}
-
-func TestCodeEnd(t *testing.T) {
-	a := NewModule("a", []Mapping{{Lo: 0x1000, Hi: 0x2000}, {Lo: 0x2000, Hi: 0x3000, Exec: true}, {Lo: 0x3000, Hi: 0x4000, Exec: true}}, nil)
-	ms := NewModules([]*Module{a}, []Mapping{{Lo: 0x4000, Hi: 0x5000, Exec: true}, {Lo: 0x7000, Hi: 0x7800, Exec: true}})
-	for addr, want := range map[uint64]uint64{
-		0: 0, 0x1fff: 0, 0x2000: 0x5000, 0x3fff: 0x5000, 0x4000: 0x5000, 0x4fff: 0x5000, 0x5000: 0, 0x7000: 0x7800, 0x7800: 0, ^uint64(0): 0,
-	} {
-		if end := ms.CodeEnd(addr); end != want {
-			t.Errorf("the code at %#x ends at %#x, want %#x", addr, end, want)
-		}
-	}
-	if end := NewModules(nil, nil).CodeEnd(0x1234); end != ^uint64(0) {
-		t.Errorf("where nothing is known, code ends at %#x", end)
-	}
-	probed := NewModules([]*Module{a}, nil)
-	probed.Probe = func(addr uint64) bool { return addr>>12 == 9 }
-	if end := probed.CodeEnd(0x9123); end != 0xa000 {
-		t.Errorf("a page that was asked about ends at %#x", end)
 	}
 }

@@ -1,0 +1,46 @@
+package elfimage
+
+import (
+	"io"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/regular"
+)
+
+// Cache keeps one image of each file, whatever names it is opened by and wherever it is mapped:
+// what is read of it is read once. Its zero value is empty. It is safe for concurrent use.
+type Cache struct {
+	mu     sync.Mutex
+	images map[any]*Image
+}
+
+// Open is [Open], or the image of the same file that was opened before, which reads what it
+// was opened with; again says that it is that.
+func (c *Cache) Open(r io.ReaderAt, size int64) (im *Image, again bool, err error) {
+	return c.open(r, size, regular.At{})
+}
+
+func (c *Cache) open(r io.ReaderAt, size int64, at regular.At) (im *Image, again bool, err error) {
+	id, ok := elffile.Identity(r, size)
+	if !ok {
+		if im, err = Open(r, size); err == nil {
+			im.at(at)
+		}
+		return im, false, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if im = c.images[id]; im != nil {
+		return im, true, nil
+	}
+	if im, err = Open(r, size); err != nil {
+		return nil, false, err
+	}
+	im.at(at)
+	if c.images == nil {
+		c.images = make(map[any]*Image)
+	}
+	c.images[id] = im
+	return im, false, nil
+}
