@@ -1,4 +1,4 @@
-# make build    sfwalk, and sfwalk-full, which runs plug-ins and Delve, into bin/
+# make build    sfwalk, sfwalk-full, which runs plug-ins and Delve, and sniffer-perfmap, a plug-in for JITs, into bin/
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests (some with the race detector),
 #               those of the file formats on emulated hosts as well
@@ -54,7 +54,7 @@ demo: build
 # links gRPC or Delve takes longer than all the rest, and is built for other systems by 'make
 # cross'; but for what stands in for Delve where it does not compile.
 CROSS    := windows/amd64 linux/arm64 linux/s390x linux/mips
-HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /plugintest -e /external -e /examples/sniffer -e /docs -e sfwalk-full -e '/bench$$' \
+HEAVY    := -e '/plugin$$' -e /plugin/ -e /pluginhost -e /plugintest -e /external -e /cmd/sniffer -e /examples/sniffer -e /docs -e sfwalk-full -e '/bench$$' \
             -e /delve -e /dlvhost
 
 vet:
@@ -143,7 +143,7 @@ soak:
 	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
 
 soak-long:
-	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./examples/sniffer-perfmap ./internal/command ./internal/guesttest ./internal/bench/lookup
+	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/guesttest ./internal/bench/lookup
 
 soak-killed:
 	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external

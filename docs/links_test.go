@@ -22,7 +22,7 @@ func TestLinks(t *testing.T) {
 	if err != nil || len(pages) < 5 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
-	more := gdbtest.Glob(t, "../examples/*/README.md")
+	more := append(gdbtest.Glob(t, "../examples/*/README.md"), gdbtest.Glob(t, "../cmd/*/README.md")...)
 	followed := 0
 	for _, page := range append(append(pages, "../README.md", "../SECURITY.md", "../CONTRIBUTING.md"), more...) {
 		for _, m := range link.FindAllStringSubmatch(readFile(t, page), -1) {
