@@ -1,11 +1,13 @@
 package arm64
 
+import "github.com/sfwalk/sfwalk/arch/values"
+
 // memory decodes loads and stores.
-func (o *op) memory(w uint32) {
+func (in *inst) memory(w uint32) {
 	vector := w>>26&1 == 1
 	load := w>>22&1 == 1
 	base := xsp(rn(w))
-	r := func(n uint32) reg {
+	r := func(n uint32) values.Reg {
 		if vector {
 			return v(n)
 		}
@@ -15,69 +17,69 @@ func (o *op) memory(w uint32) {
 	case w&0xbe000000 == 0x0c000000: // ld1 to ld4, st1 to st4: up to four registers
 		if load {
 			for i := range uint32(4) {
-				o.kill |= bit(v((rd(w) + i) & 31))
+				in.Kill |= v((rd(w) + i) & 31).Bit()
 			}
 		}
 		switch n := structures(w); {
 		case w>>23&1 == 0:
 		case rm(w) == 31 && n > 0: // ld1 {v4.2d-v5.2d}, [sp], #32
-			o.lea(base, base, noReg, n)
+			in.do(values.Add(base, base, n))
 		default:
-			o.kill |= bit(base)
+			in.Kill |= base.Bit()
 		}
 	case w&0x3f000000 == 0x08000000: // exclusive, ordered, compare and swap
 		if load {
-			o.kill = bit(x(rd(w)))
+			in.Kill = x(rd(w)).Bit()
 		}
 		if w>>21&1 == 1 || !load && w>>23&1 == 0 { // the status, or what was found
-			o.kill |= bit(x(rm(w)))
+			in.Kill |= x(rm(w)).Bit()
 		}
 		if load && w>>21&1 == 1 { // pairs
-			o.kill |= bit(x(w >> 10 & 31))
+			in.Kill |= x(w >> 10 & 31).Bit()
 		}
 	case w&0x3b000000 == 0x18000000: // literal
-		if w>>30 != 3 || vector {
-			o.kill = bit(r(rd(w)))
+		switch {
+		case w>>30 == 1 && !vector:
+			in.do(values.LoadWord(x(rd(w)), values.PC, signed(w>>5, 19)*4))
+		case w>>30 != 3 || vector: // no prfm
+			in.Kill = r(rd(w)).Bit()
 		}
 	case w&0x3a000000 == 0x28000000: // pairs
-		o.pair(w, vector, load, base, r)
+		in.pair(w, vector, load, base, r)
 	case w&0x3b000000 == 0x39000000: // offset of 12 bits
-		width := o.access(w, vector)
-		o.imm = int32(w>>10&0xfff) * int32(width)
-		o.transfer(w, vector, base, r(rd(w)), width)
+		t := single(w, vector)
+		t.base, t.off = base, int32(w>>10&0xfff)*int32(t.bytes)
+		in.transfer(t)
 	case w&0x3b200000 == 0x38000000: // offset of 9 bits
-		width := o.access(w, vector)
-		n := signed(w>>12, 9)
-		switch w >> 10 & 3 {
-		case 1:
-			o.writeback = n
-		case 3:
-			o.writeback, o.pre = n, true
-		default:
-			o.imm = n
+		t := single(w, vector)
+		t.base = base
+		t.indexed(w>>10&3, signed(w>>12, 9))
+		in.transfer(t)
+	case w&0x3b200c00 == 0x38200800: // offset in a register: followed for a word's store alone
+		t := single(w, vector)
+		if w&0xffe0f000 == 0xf8206000 {
+			t.base, t.index = base, x(rm(w))
 		}
-		o.transfer(w, vector, base, r(rd(w)), width)
-	case w&0x3b200c00 == 0x38200800: // offset in a register: not followed
-		o.transfer(w, vector, noReg, r(rd(w)), o.access(w, vector))
+		in.transfer(t)
 	case w&0x3b200c00 == 0x38200000: // atomic
-		o.kill = bit(x(rd(w)))
+		in.Kill = x(rd(w)).Bit()
 	case w&0x3b200400 == 0x38200400: // ldraa, ldrab
-		o.kill = bit(x(rd(w)))
+		in.Kill = x(rd(w)).Bit()
 		if w>>11&1 == 1 {
-			o.kill |= bit(base)
+			in.Kill |= base.Bit()
 		}
 	case w&0xff200000 == 0xd9200000: // tags
 		n := signed(w>>12, 9) * 16
 		if w>>22&3 == 1 && w>>10&3 == 0 { // ldg
-			o.kill = bit(x(rd(w)))
+			in.Kill = x(rd(w)).Bit()
 			return
 		}
 		switch w >> 10 & 3 {
 		case 1, 3:
-			o.lea(base, base, noReg, n)
+			in.do(values.Add(base, base, n))
 		}
 	default:
-		o.kill = bit(r(rd(w)))
+		in.Kill = r(rd(w)).Bit()
 	}
 }
 
@@ -100,52 +102,87 @@ func structures(w uint32) int32 {
 	return 0
 }
 
-// access returns how many bytes a load or store of one register moves.
-func (o *op) access(w uint32, vector bool) uint8 {
-	if vector && w>>23&1 == 1 {
-		return 16
-	}
-	return 1 << (w >> 30)
+// A transfer is a load or store of one or two registers.
+type transfer struct {
+	store, prefetch bool
+	regs            [2]values.Reg // the second is None where there is one
+	base, index     values.Reg    // the base is None where the address is not followed
+	off, writeback  int32         // writeback is added to base; before the access where pre is set
+	pre             bool
+	bytes           int32  // of each register in memory
+	width           uint16 // the same, or less where the register gets something else
 }
 
-// transfer completes a load or store of one register. The address is followed
-// unless base is noReg.
-func (o *op) transfer(w uint32, vector bool, base, r reg, width uint8) {
-	opc := w >> 22 & 3
-	store := opc == 0 || vector && opc == 2
-	if !vector && w>>30 == 3 && opc == 2 { // prfm
-		o.writeback = 0
-		return
+// single returns what a load or store of one register moves.
+func single(w uint32, vector bool) transfer {
+	opc, bytes := w>>22&3, int32(1)<<(w>>30)
+	if vector && w>>23&1 == 1 {
+		bytes = 16
 	}
-	o.base, o.width, o.dst = base, width, r
-	if o.kind = opLoad; store {
-		o.kind = opStore
-	} else if !vector && opc != 1 {
-		o.width = 4 // sign-extended: no saved register
+	t := transfer{
+		store: opc == 0 || vector && opc == 2, prefetch: !vector && w>>30 == 3 && opc == 2,
+		regs: [2]values.Reg{x(rd(w)), values.None}, base: values.None, index: values.None, bytes: bytes, width: uint16(bytes),
+	}
+	if vector {
+		t.regs[0] = v(rd(w))
+	} else if !t.store && opc != 1 {
+		t.width = 4 // sign-extended: no saved register
+	}
+	return t
+}
+
+// indexed takes in a distance from the base, which some forms add to the base.
+func (t *transfer) indexed(form uint32, n int32) {
+	switch form {
+	case 1:
+		t.writeback = n
+	case 3:
+		t.writeback, t.pre = n, true
+	default:
+		t.off = n
 	}
 }
 
 // pair decodes a load or store of two registers.
-func (o *op) pair(w uint32, vector, load bool, base reg, r func(uint32) reg) {
+func (in *inst) pair(w uint32, vector, load bool, base values.Reg, r func(uint32) values.Reg) {
 	scale := int32(4) << (w >> 31)
-	o.width = uint8(scale)
+	width := scale
 	if vector {
 		scale = 4 << (w >> 30)
-		o.width = uint8(scale)
+		width = scale
 	} else if w>>30 == 1 && !load { // stgp
-		scale, o.width = 16, 8
+		scale, width = 16, 8
 	}
-	n := signed(w>>15, 7) * scale
-	switch w >> 23 & 3 {
-	case 1:
-		o.writeback = n
-	case 3:
-		o.writeback, o.pre = n, true
-	default:
-		o.imm = n
+	t := transfer{
+		store: !load, regs: [2]values.Reg{r(rd(w)), r(w >> 10 & 31)}, base: base, index: values.None,
+		bytes: width, width: uint16(width),
 	}
-	o.base, o.dst, o.dst2 = base, r(rd(w)), r(w>>10&31)
-	if o.kind = opStore; load {
-		o.kind = opLoad
+	t.indexed(w>>23&3, signed(w>>15, 7)*scale)
+	in.transfer(t)
+}
+
+func (in *inst) transfer(t transfer) {
+	if t.prefetch {
+		return
+	}
+	base := t.base
+	if t.pre {
+		in.do(values.Add(base, base, t.writeback))
+	}
+	if !t.store && t.regs[0] == base && t.regs[1] != values.None { // the base is lost before the second load
+		in.do(values.Move(values.Temp, base))
+		base = values.Temp
+	}
+	for i, r := range t.regs {
+		x := values.Op{Kind: values.Load, Dst: r, Src: values.None, Base: base, Index: t.index, Width: t.width, Imm: t.off + int32(i)*t.bytes}
+		if t.store {
+			x.Kind, x.Dst, x.Src = values.Store, values.None, r
+		}
+		if r != values.None || i == 0 {
+			in.do(x)
+		}
+	}
+	if t.writeback != 0 && !t.pre {
+		in.do(values.Add(t.base, t.base, t.writeback))
 	}
 }

@@ -154,11 +154,11 @@ func compareAll(t *testing.T, file string) *tally {
 		c.functions++
 		a := prologue.Analyse(code, nil, false)
 		for pc := fde.lo; pc < fde.hi; pc += size {
-			o := decode(code, int(pc-fde.lo))
-			if o.kind == opBad {
+			o, _ := decode(code, int(pc-fde.lo), nil)
+			if o.Flow == values.Bad || code[pc-fde.lo+2]|code[pc-fde.lo+3] == 0 {
 				continue // padding and constants
 			}
-			if _, reached := a.At(int32(pc - fde.lo)); o.nop && !reached {
+			if _, reached := a.At(int32(pc - fde.lo)); o.Nop && !reached {
 				continue // padding
 			}
 			c.total++
@@ -202,11 +202,15 @@ func compareAll(t *testing.T, file string) *tally {
 	return c
 }
 
+// preserved are the registers that a call preserves and that have no cell of
+// their own in a row, ascending by DWARF number.
+var preserved = [...]values.Reg{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, v0 + 8, v0 + 9, v0 + 10, v0 + 11, v0 + 12, v0 + 13, v0 + 14, v0 + 15}
+
 // epilogue compares what readEpilogue says of one instruction.
 func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *oracleFDE, code []byte, pc uint64, want *oracleRow) {
 	i, reached := a.At(int32(pc - fde.lo))
-	o := decode(code, int(pc-fde.lo))
-	isReturn := o.link && reached && i.Reg(values.Reg(x30)) == values.OnEntry(values.Reg(x30))
+	o, _ := decode(code, int(pc-fde.lo), nil)
+	isReturn := o.Return && reached && i.Reg(x30) == values.OnEntry(x30)
 	if isReturn {
 		c.returns++
 	}
@@ -237,8 +241,8 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 		}
 		base = regOf(n)
 	}
-	holds := func(r reg) values.Value { return s.Reg(values.Reg(r)) }
-	entryOf := func(r reg) values.Value { return values.OnEntry(values.Reg(r)) }
+	holds := func(r values.Reg) values.Value { return s.Reg(values.Reg(r)) }
+	entryOf := func(r values.Reg) values.Value { return values.OnEntry(values.Reg(r)) }
 	switch n, known := holds(base).Distance(); {
 	case row.CFA.Kind == trad.InReg && row.CFA.Reg == dwarf(base):
 		if strconv.Itoa(int(row.CFA.Off)) != off {
@@ -249,7 +253,7 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 	case fmt.Sprint(-n) != off || holds(regOf(int(row.CFA.Reg))).Plus(row.CFA.Off) != values.FromCFA(0):
 		bad = append(bad, "CFA, from another register")
 	}
-	check := func(name string, r reg, rule trad.Rule) bool {
+	check := func(name string, r values.Reg, rule trad.Rule) bool {
 		w := want.regs[name]
 		if w == "" || w == "s" {
 			w = "u"
@@ -305,11 +309,11 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 }
 
 // regOf is the register of a DWARF number.
-func regOf(n int) reg {
+func regOf(n int) values.Reg {
 	if n >= 64 {
-		return v0 + reg(n-64)
+		return v0 + values.Reg(n-64)
 	}
-	return reg(n)
+	return values.Reg(n)
 }
 
 const testSource = `

@@ -52,7 +52,7 @@ func TestReadSplit(t *testing.T) {
 			for _, fde := range []*oracleFDE{hot, cold} {
 				for pc := fde.lo; pc < fde.hi; pc += size {
 					off, _ := split.Offset(pc)
-					if decode(split.Code, int(off)).nop {
+					if in, _ := decode(split.Code, int(off), nil); in.Nop {
 						continue
 					}
 					total++

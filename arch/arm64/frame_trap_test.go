@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -25,7 +26,7 @@ func TestReadFrameTrap(t *testing.T) {
 		for _, fde := range readFDEs(t, file) {
 			code := codeOf(t, f, fde.lo, fde.hi, 0)
 			for pc := fde.lo; pc < fde.hi; pc += size {
-				if decode(code, int(pc-fde.lo)).kind != opCall {
+				if in, _ := decode(code, int(pc-fde.lo), nil); in.Flow != values.Call {
 					continue
 				}
 				for _, trap := range []uint32{0, 0x0000dead, 0xd4207d00} { // udf #0, udf #0xdead, brk #0x3e8

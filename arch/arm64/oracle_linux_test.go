@@ -78,38 +78,38 @@ func TestDecode(t *testing.T) {
 	target := regexp.MustCompile(`\b([0-9a-f]+) <`)
 	first := regexp.MustCompile(`^(\S+)\s+(?:\{)?([xwsvdqbh])(\d+|p|zr)?`)
 	writesNone := regexp.MustCompile(`^(st|cmp|cmn|tst|fcmp|ccmp|ccmn|fccmp|prf|msr|dc|ic|nop|hint|svc|bti|gcs(ss1|pushm|st)|swp[ab]*l?$)`)
-	branches, written := 0, 0
+	branches, registers := 0, 0
 	every(t, crossLibrary(t, "libc.so.6"), func(code []byte, at int, pc uint64, text string) {
-		o := decode(code, at)
+		o, ops := decode(code, at, nil)
 		name, args, _ := strings.Cut(text, "\t")
-		kind, isBranch := opOther, true
+		flow, isBranch := values.Next, true
 		switch {
 		case name == "b", name == "b.al":
-			kind = opJump
+			flow = values.Jump
 		case name == "b.ne":
-			kind = opBranchNE
+			flow = values.BranchNE
 		case strings.HasPrefix(name, "b."), name == "cbz", name == "cbnz", name == "tbz", name == "tbnz":
-			kind = opBranch
+			flow = values.Branch
 		case name == "bl", name == "blr":
-			kind = opCall
+			flow = values.Call
 		case name == "br", name == "ret":
-			kind = opJumpReg
+			flow = values.To
 		case name == "udf", strings.HasPrefix(name, ".word"), strings.HasPrefix(name, ".inst"):
 			return
 		case name == "brk":
-			kind = opStop
+			flow = values.Stop
 		default:
 			isBranch = false
 		}
 		if isBranch {
 			branches++
-			if o.kind != kind {
-				t.Errorf("%#x: %s: kind %d, want %d", pc, text, o.kind, kind)
+			if o.Flow != flow {
+				t.Errorf("%#x: %s: flow %d, want %d", pc, text, o.Flow, flow)
 			}
 			if m := target.FindStringSubmatch(args); m != nil {
 				want, _ := strconv.ParseUint(m[1], 16, 64)
-				if uint64(o.target) != want-(pc-uint64(at)) {
-					t.Errorf("%#x: %s: target %#x", pc, text, o.target)
+				if uint64(o.Target) != want-(pc-uint64(at)) {
+					t.Errorf("%#x: %s: target %#x", pc, text, o.Target)
 				}
 			}
 			return
@@ -120,32 +120,32 @@ func TestDecode(t *testing.T) {
 		case m == nil, writesNone.MatchString(name):
 			return
 		}
-		r := noReg
+		r := values.None
 		switch n, err := strconv.Atoi(m[3]); {
 		case m[2] == "s" && m[3] == "p":
 			r = rsp
 		case err != nil:
 			return
 		case m[2] == "x" || m[2] == "w":
-			r = reg(n)
+			r = values.Reg(n)
 		default:
-			r = v0 + reg(n)
+			r = v0 + values.Reg(n)
 		}
-		writes := o.kill | bit(o.dst)*btou(o.kind != opStore && o.kind != opCompare && o.kind != opOther) | bit(o.dst2)*btou(o.kind == opLoad)
-		if written++; writes&bit(r) == 0 {
+		writes := written(&o, ops)
+		if registers++; !writes.Has(r) {
 			t.Errorf("%#x: %s: writes %#x", pc, text, writes)
 		}
 	})
-	t.Logf("%d branches, %d registers", branches, written)
-	if branches < 30000 || written < 100000 {
-		t.Errorf("%d branches, %d registers", branches, written)
+	t.Logf("%d branches, %d registers", branches, registers)
+	if branches < 30000 || registers < 100000 {
+		t.Errorf("%d branches, %d registers", branches, registers)
 	}
 }
 
 // TestDecodeNewer: words of instructions that C libraries of 2025 have, and older objdumps do
 // not know: the register that binutils 2.44 writes first.
 func TestDecodeNewer(t *testing.T) {
-	for w, r := range map[uint32]reg{
+	for w, r := range map[uint32]values.Reg{
 		0xd503251f: 16, // chkfeat x16
 		0x04305a10: 16, // addsvl x16, x16, #16
 		0x047f5fe3: 3,  // addspl x3, sp, #-1
@@ -153,17 +153,21 @@ func TestDecodeNewer(t *testing.T) {
 		0xd52b7727: 7,  // gcspopm x7
 		0xd52b7768: 8,  // gcsss2 x8
 	} {
-		if o := decode(insns(w), 0); o.kill&bit(r) == 0 {
-			t.Errorf("%#x writes %#x, not register %d", w, o.kill, r)
+		if o, _ := decode(insns(w), 0, nil); !o.Kill.Has(r) {
+			t.Errorf("%#x writes %#x, not register %d", w, o.Kill, r)
 		}
 	}
 }
 
-func btou(b bool) uint64 {
-	if b {
-		return 1
+// written returns the registers that an instruction writes.
+func written(in *values.Inst, ops []values.Op) values.Set {
+	set := in.Kill
+	for _, o := range ops {
+		if o.Kind != values.Compare {
+			set |= o.Dst.Bit()
+		}
 	}
-	return 0
+	return set
 }
 
 // TestAfterCall: every call that objdump shows is seen from behind, and nothing
@@ -226,12 +230,12 @@ func TestDecodeStructures(t *testing.T) {
 	}
 	lines := strings.Split(text.String(), "\n")
 	for i, n := range want {
-		o := decode(code, i*size)
+		o, _ := decode(code, i*size, nil)
 		if sp, ok := behind(code[i*size:][:size]); !ok || sp != n {
 			t.Errorf("%s: sp becomes CFA%+d, %v", lines[i], sp, ok)
 		}
-		if load := strings.HasPrefix(lines[i], "ld"); o.kill&bit(v0+4) != 0 != load {
-			t.Errorf("%s: writes %#x", lines[i], o.kill)
+		if load := strings.HasPrefix(lines[i], "ld"); o.Kill.Has(v0+4) != load {
+			t.Errorf("%s: writes %#x", lines[i], o.Kill)
 		}
 	}
 	if sp, ok := behind(insns(0x4cc2a3e4)); ok { // ld1 {v4.16b-v5.16b}, [sp], x2
@@ -246,7 +250,7 @@ func behind(instruction []byte) (sp int32, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return s.Reg(values.Reg(rsp)).Distance()
+	return s.Reg(rsp).Distance()
 }
 
 // TestStubs: every instruction of the linkage table of a program, plain and with

@@ -103,7 +103,7 @@ func (u *unwinding) storesElsewhere(in *Inst, ops []Op) bool {
 	m := u.m
 	for i := range ops {
 		o := &ops[i]
-		if o.Kind != Store || o.Base == m.SP || o.Base == m.FP || o.Base == None {
+		if o.Kind != Store || o.Base == m.SP || o.Base == m.FP || o.Base == None || o.Index != None {
 			return false
 		}
 	}
