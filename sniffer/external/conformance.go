@@ -4,7 +4,7 @@ import (
 	"crypto/tls"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/dependent"
+	"github.com/sfwalk/sfwalk/internal/subprocess"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -33,7 +33,7 @@ func (p Program) Pin(sha256 string) error { return p.file.checksum(sha256) }
 func (p Program) SHA256() (string, error) { return p.file.sum() }
 
 // Command is what runs the program.
-func (p Program) Command() dependent.Command {
+func (p Program) Command() subprocess.Command {
 	c := p.file.command(false)
 	c.Env = environment(false)
 	return c

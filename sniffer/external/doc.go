@@ -10,6 +10,6 @@
 // use, [Plugin.Err] says why, and the other sniffers go on.
 //
 // On Linux the program that imports this package is started once more for each plug-in, as the
-// process that sees to the plug-in's end (/proc/self/exe; see internal/dependent): of the program's own
+// process that sees to the plug-in's end (/proc/self/exe; see internal/subprocess): of the program's own
 // code no more than functions named init, of packages that come before, run there.
 package external

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/sfwalk/sfwalk/internal/dependent"
+	"github.com/sfwalk/sfwalk/internal/subprocess"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
@@ -117,10 +117,10 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 
 // start runs the process, go-plugin's handshake with it, and has it describe itself.
 func (p *Plugin) start() error {
-	var keeper *dependent.Keeper
+	var keeper *subprocess.Keeper
 	var failed error
 	var starting sync.WaitGroup
-	starting.Go(func() { keeper, failed = dependent.New(socketDir()) }) // meanwhile the certificate is made
+	starting.Go(func() { keeper, failed = subprocess.New(socketDir()) }) // meanwhile the certificate is made
 	config, certificate, err := mutualTLS()
 	if starting.Wait(); failed != nil {
 		return fmt.Errorf("%w: %w", ErrStart, failed)

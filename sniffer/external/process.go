@@ -14,15 +14,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sfwalk/sfwalk/internal/dependent"
+	"github.com/sfwalk/sfwalk/internal/subprocess"
 )
 
 // process is a plug-in's process as go-plugin is to run it (its runner.Runner). It differs
 // from go-plugin's own: the process ends when the host does, however that ends; it is
 // not given the terminal; nothing that it has started survives it or holds up its end.
 type process struct {
-	command dependent.Command
-	keeper  *dependent.Keeper
+	command subprocess.Command
+	keeper  *subprocess.Keeper
 
 	stdin  *os.File   // the host's end: the process ends when this does
 	stdout *firstLine // of which go-plugin wants the first line
@@ -30,9 +30,9 @@ type process struct {
 
 	mu      sync.Mutex
 	started bool
-	closed  bool            // must not be started any more
-	ended   chan struct{}   // is closed at the end
-	state   dependent.Ended // then
+	closed  bool             // must not be started any more
+	ended   chan struct{}    // is closed at the end
+	state   subprocess.Ended // then
 }
 
 // grace is how long a plug-in has to end by itself, and output that was written before the
@@ -40,7 +40,7 @@ type process struct {
 const grace = 100 * time.Millisecond
 
 // newProcess describes the process that is to run a command.
-func newProcess(command dependent.Command, keeper *dependent.Keeper) *process {
+func newProcess(command subprocess.Command, keeper *subprocess.Keeper) *process {
 	return &process{command: command, keeper: keeper, ended: make(chan struct{})}
 }
 

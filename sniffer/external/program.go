@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/dependent"
+	"github.com/sfwalk/sfwalk/internal/subprocess"
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
@@ -56,8 +56,8 @@ func (p *program) Close() error {
 }
 
 // command is what runs the program.
-func (p *program) command(guarded bool) dependent.Command {
-	c := dependent.Command{Path: p.name, Args: []string{p.name}, Dir: "/", File: p.copy}
+func (p *program) command(guarded bool) subprocess.Command {
+	c := subprocess.Command{Path: p.name, Args: []string{p.name}, Dir: "/", File: p.copy}
 	if guarded {
 		// It leads to the file that was checked: nobody else can exchange a step of it. By its
 		// descriptor, a script would not know where it lies, and the process would be named "3".

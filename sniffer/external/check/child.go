@@ -15,7 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
-	"github.com/sfwalk/sfwalk/internal/dependent"
+	"github.com/sfwalk/sfwalk/internal/subprocess"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
@@ -23,14 +23,14 @@ import (
 // child is the plug-in's process as one that is not go-plugin has started it: nothing of
 // what it does is hidden.
 type child struct {
-	keeper *dependent.Keeper
+	keeper *subprocess.Keeper
 	stdin  *os.File
 	stdout output
 	stderr output
-	line   chan struct{}   // is closed when the first line is there
-	ended  chan struct{}   // is closed at the end
-	state  dependent.Ended // then
-	tls    *tls.Config     // of the host; it trusts nobody yet
+	line   chan struct{}    // is closed when the first line is there
+	ended  chan struct{}    // is closed at the end
+	state  subprocess.Ended // then
+	tls    *tls.Config      // of the host; it trusts nobody yet
 
 	took    time.Duration // until the handshake
 	fields  []string      // of the handshake
@@ -72,11 +72,11 @@ var (
 )
 
 // newKeeper starts what is to see to the end of a plug-in.
-func newKeeper() (*dependent.Keeper, error) { return dependent.New(socketDir()) }
+func newKeeper() (*subprocess.Keeper, error) { return subprocess.New(socketDir()) }
 
 // run starts the program with an environment of its own, and waits for nothing. It has the keeper, also
 // where it fails.
-func run(program external.Program, keeper *dependent.Keeper, env ...string) (c *child, err error) {
+func run(program external.Program, keeper *subprocess.Keeper, env ...string) (c *child, err error) {
 	c = &child{keeper: keeper, line: make(chan struct{}), ended: make(chan struct{})}
 	command := program.Command()
 	command.Env = append(command.Env, env...)

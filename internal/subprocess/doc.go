@@ -1,4 +1,4 @@
-// Package dependent runs processes that do not outlive this one, however it ends, with all that
+// Package subprocess runs processes that do not outlive this one, however it ends, with all that
 // they start and the folder of their files: plug-ins.
 //
 // What enters is a command; what leaves is how it ended.
@@ -10,4 +10,4 @@
 // process breaks, it kills them all, and removes the folder. The command itself also ends when the
 // keeper does (PR_SET_PDEATHSIG). Elsewhere the command is to watch for the end of its
 // standard input, and is ended with its process group by this process.
-package dependent
+package subprocess

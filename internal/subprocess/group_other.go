@@ -1,6 +1,6 @@
 //go:build !unix
 
-package dependent
+package subprocess
 
 import "os/exec"
 

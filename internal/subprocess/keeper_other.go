@@ -1,6 +1,6 @@
 //go:build !linux
 
-package dependent
+package subprocess
 
 import (
 	"os"
