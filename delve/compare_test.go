@@ -114,13 +114,13 @@ func (c *comparison) threads() {
 	}
 }
 
-func (c *comparison) stack(what string, who delve.Who, g *proc.G, own []proc.Stackframe, err error) {
+func (c *comparison) stack(what string, owner delve.Owner, g *proc.G, own []proc.Stackframe, err error) {
 	c.Helper()
 	if err != nil {
 		c.Errorf("%s: Delve: %v", what, err)
 		return
 	}
-	ours, err := delve.Stacktrace(c.tg, who, c.depth)
+	ours, err := delve.Stacktrace(c.tg, owner, c.depth)
 	if err != nil {
 		c.Errorf("%s: %v", what, err)
 		return

@@ -7,7 +7,7 @@ import "github.com/go-delve/delve/pkg/proc"
 // Lead has Delve led to a frame that it may also find by itself. called is whether the
 // frame was left by a call.
 func Lead(f *Frame) (frames []proc.Stackframe, called bool) {
-	k := &known{subject: f.subject, opts: &Options{Depth: 10}, led: make(listing)}
+	k := &delveStack{subject: f.subject, opts: &Options{Depth: 10}, led: make(frameIndex)}
 	cfa, _ := f.Physical.CFA()
-	return k.lead(f.Physical, place{f.Physical.PC(), cfa}), block(f.Physical) != f.Physical.PC()
+	return k.lead(f.Physical, frameKey{f.Physical.PC(), cfa}), block(f.Physical) != f.Physical.PC()
 }

@@ -19,7 +19,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &known{subject: s, opts: o, led: make(listing)}
+	k := &delveStack{subject: s, opts: o, led: make(frameIndex)}
 	next := "" // function of the frame before
 	f, err := stack.Frame(0)
 	for switched := false; f != nil; {
@@ -55,7 +55,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 
 // function returns the name of the function that a frame is in; "" where it is neither Go's
 // nor known to Delve.
-func (k *known) function(f *frame.Frame) string {
+func (k *delveStack) function(f *frame.Frame) string {
 	if fn := k.t.Proc.BinInfo().PCToFunc(block(f)); fn != nil {
 		return strings.TrimSuffix(fn.Name, ".abi0") // as the function table has it
 	}
@@ -90,7 +90,7 @@ func (t *Target) IsGo(pc uint64) bool {
 
 // hidden reports whether Delve does not show a frame, because its NEXT is as good: the
 // runtime's assembly around what it has called on another stack.
-func (k *known) hidden(next, name string, f *frame.Frame) bool {
+func (k *delveStack) hidden(next, name string, f *frame.Frame) bool {
 	switch next {
 	case "runtime.newstack":
 		return k.inGoroutine() && strings.HasPrefix(name, "runtime.morestack")
@@ -101,7 +101,7 @@ func (k *known) hidden(next, name string, f *frame.Frame) bool {
 }
 
 // ends reports whether a frame is the last one although the engine goes on, or fails to.
-func (k *known) ends(name string, stop error) bool {
+func (k *delveStack) ends(name string, stop error) bool {
 	if k.inGoroutine() {
 		return false
 	}
@@ -116,7 +116,7 @@ func (k *known) ends(name string, stop error) bool {
 }
 
 // show returns a physical frame and, before it, the calls that are inlined in it.
-func (k *known) show(f *frame.Frame) []Frame {
+func (k *delveStack) show(f *frame.Frame) []Frame {
 	if frames, exact := k.of(f); frames != nil && !unlined(frames) {
 		return k.named(f, k.convert(f, frames, exact))
 	}
@@ -140,7 +140,7 @@ func unlined(frames []proc.Stackframe) bool {
 
 // convert converts a physical frame and what is inlined in it. Where frames are not
 // exactly it, they tell the code, and the engine where the frame is.
-func (k *known) convert(f *frame.Frame, frames []proc.Stackframe, exact bool) []Frame {
+func (k *delveStack) convert(f *frame.Frame, frames []proc.Stackframe, exact bool) []Frame {
 	n := group(frames)
 	list := make([]Frame, n)
 	for i := range list {
@@ -152,7 +152,7 @@ func (k *known) convert(f *frame.Frame, frames []proc.Stackframe, exact bool) []
 				FramePointerOffset: x.FramePointerOffset(),
 				Defers:             k.defers(x.Defers),
 			},
-			Physical: f, Inlined: x.Inlined, Delve: frames[i:], subject: k.subject,
+			Physical: f, Inlined: x.Inlined, DelveFrames: frames[i:], subject: k.subject,
 		}
 		if !exact {
 			list[i].FrameOffset, list[i].FramePointerOffset = k.offsets(f)
@@ -163,7 +163,7 @@ func (k *known) convert(f *frame.Frame, frames []proc.Stackframe, exact bool) []
 
 // offsets returns where the frame and its frame pointer are: from the upper end of the
 // goroutine's stack, or absolute on another.
-func (k *known) offsets(f *frame.Frame) (cfa, fp int64) {
+func (k *delveStack) offsets(f *frame.Frame) (cfa, fp int64) {
 	at, _ := f.CFA()
 	var base uint64
 	if k.onGoroutine(at) {
@@ -179,7 +179,7 @@ func (k *known) offsets(f *frame.Frame) (cfa, fp int64) {
 // given; nil where it has not. The runtime makes it look like a call of another function's,
 // which Delve shows, and may move it meanwhile: what runs on the thread's own stack does
 // not learn of that.
-func (k *known) switched(systemstack *frame.Frame) *frame.Stack {
+func (k *delveStack) switched(systemstack *frame.Frame) *frame.Stack {
 	sp := systemstack.Register(k.t.arch.SP)
 	if k.g == nil || !sp.Known() || k.onGoroutine(sp.Bits) || !k.onGoroutine(k.g.SP) {
 		return nil

@@ -29,25 +29,25 @@ const (
 
 // Name is what a frame is called by who has unwound it, or its code.
 type Name struct {
-	Own      bool // it is the name of the frame alone; else it is for code that no file names
-	Function string
-	Start    uint64 // where it begins; 0 if not known
-	File     string // "" if not known
-	Line     int    // from 1; 0 if not known
+	FrameOnly bool // it is the name of the frame alone; else it is for code that no file names
+	Function  string
+	Start     uint64 // where it begins; 0 if not known
+	File      string // "" if not known
+	Line      int    // from 1; 0 if not known
 }
 
 // named gives a physical frame, the last of a list with what is inlined in it, the name that
 // [Target.Name] has for it.
-func (k *known) named(f *frame.Frame, list []Frame) []Frame {
+func (k *delveStack) named(f *frame.Frame, list []Frame) []Frame {
 	if k.t.Name == nil || k.t.IsGo(block(f)) {
 		return list
 	}
 	name, ok := k.t.Name(f)
 	last := &list[len(list)-1]
-	if !ok || !name.Own && last.Function != nil {
+	if !ok || !name.FrameOnly && last.Function != nil {
 		return list
 	}
-	if name.Own {
+	if name.FrameOnly {
 		last = &list[0]
 		*last = list[len(list)-1]
 		list = list[:1]
@@ -62,7 +62,7 @@ func (k *known) named(f *frame.Frame, list []Frame) []Frame {
 
 // located returns a physical frame and what is inlined in it by the engine's own symbols:
 // Delve does not know the code, or has no lines of it.
-func (k *known) located(f *frame.Frame) []Frame {
+func (k *delveStack) located(f *frame.Frame) []Frame {
 	cfa, fp := k.offsets(f)
 	fn := k.t.Proc.BinInfo().PCToFunc(block(f))
 	at := k.t.symbols.Locate(k.t.modules, block(f))

@@ -22,7 +22,7 @@ func (f *Frame) Scope() (*proc.EvalScope, error) {
 	if err := f.variables(); err != nil {
 		return nil, err
 	}
-	return f.subject.scope(f.Delve...), nil
+	return f.subject.scope(f.DelveFrames...), nil
 }
 
 // variables returns why the frame has no variables.
@@ -31,21 +31,21 @@ func (f *Frame) variables() error {
 	switch {
 	case f.Err != "":
 		return fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
-	case len(f.Delve) == 0 && f.subject.t.IsGo(block(f.Physical)):
+	case len(f.DelveFrames) == 0 && f.subject.t.IsGo(block(f.Physical)):
 		return fmt.Errorf("%s: Go code without DWARF, or in no goroutine: %w", name, ErrNoVariables)
-	case len(f.Delve) == 0 && f.Function != nil && !strings.HasPrefix(name, cPrefix): // a plug-in's name
+	case len(f.DelveFrames) == 0 && f.Function != nil && !strings.HasPrefix(name, cPrefix): // a plug-in's name
 		return fmt.Errorf("%s: code of which Delve has no debug information: %w", name, ErrNoVariables)
-	case len(f.Delve) == 0:
+	case len(f.DelveFrames) == 0:
 		return fmt.Errorf("%s: C code of which Delve has no debug information: %w", name, ErrNoVariables)
 	}
-	if cfa, ok := f.Physical.CFA(); ok && uint64(f.Delve[0].Regs.CFA) != cfa {
-		return fmt.Errorf("%s: Delve finds its frame at %#x, where it is not: %w", name, uint64(f.Delve[0].Regs.CFA), ErrNoVariables)
+	if cfa, ok := f.Physical.CFA(); ok && uint64(f.DelveFrames[0].Regs.CFA) != cfa {
+		return fmt.Errorf("%s: Delve finds its frame at %#x, where it is not: %w", name, uint64(f.DelveFrames[0].Regs.CFA), ErrNoVariables)
 	}
 	return nil
 }
 
 // load reads the arguments and local variables of frames, if they were asked for.
-func (k *known) load(list []Frame) ([]Frame, error) {
+func (k *delveStack) load(list []Frame) ([]Frame, error) {
 	if k.opts.Load == nil {
 		return list, nil
 	}
@@ -56,7 +56,7 @@ func (k *known) load(list []Frame) ([]Frame, error) {
 		}
 		// As Delve does it: without the goroutine, a loop's body does not show the
 		// variables of the function around it.
-		scope := proc.FrameToScope(k.t.Proc, k.t.Proc.Memory(), nil, 0, f.Delve...)
+		scope := proc.FrameToScope(k.t.Proc, k.t.Proc.Memory(), nil, 0, f.DelveFrames...)
 		locals, err := scope.LocalVariables(*k.opts.Load)
 		if err != nil {
 			return nil, fmt.Errorf("frame %d: %w", i, err)
@@ -71,7 +71,7 @@ func (k *known) load(list []Frame) ([]Frame, error) {
 }
 
 // defers converts what a frame has deferred.
-func (k *known) defers(list []*proc.Defer) []api.Defer {
+func (k *delveStack) defers(list []*proc.Defer) []api.Defer {
 	out := make([]api.Defer, len(list))
 	bi := k.t.Proc.BinInfo()
 	for i, d := range list {

@@ -223,7 +223,7 @@ func checkLead(t *testing.T, pt *proc.Target) {
 		}
 		for i := range frames {
 			f := &frames[i]
-			if f.Err != "" || f.Inlined || len(f.Delve) == 0 || f.Physical.Type() == frame.Arch {
+			if f.Err != "" || f.Inlined || len(f.DelveFrames) == 0 || f.Physical.Type() == frame.Arch {
 				continue // or is between two stacks
 			}
 			n := 0 // calls that are inlined in it
@@ -234,7 +234,7 @@ func checkLead(t *testing.T, pt *proc.Target) {
 				continue // Delve knows no difference to a frame that was left by a call
 			}
 			for k := range n + 1 {
-				want, got := frames[i-n+k].Delve[0], proc.Stackframe{}
+				want, got := frames[i-n+k].DelveFrames[0], proc.Stackframe{}
 				if k < len(led) {
 					got = led[k]
 				}

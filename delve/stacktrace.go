@@ -12,64 +12,66 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// Who is whose stack it is: a goroutine's, or a thread's.
-type Who struct {
+// Owner says whose stack is asked for: a goroutine's or a thread's.
+type Owner struct {
 	goroutine int64
 	thread    int
 	isThread  bool
 }
 
-// Goroutine is the goroutine with Delve's ID; -1 and 0 are the selected one, and the
-// current thread where none is selected, as in [proc.FindGoroutine]. A goroutine that
-// runs is walked from its thread's registers, one that is parked from where it was.
-func Goroutine(id int64) Who { return Who{goroutine: id} }
+// Goroutine returns the owner with Delve's ID id of a goroutine. -1 and 0 stand for the
+// selected goroutine, or for the current thread where none is selected, as in
+// [proc.FindGoroutine]. A running goroutine is walked from its thread's registers, a
+// parked one from the registers that the run time has saved.
+func Goroutine(id int64) Owner { return Owner{goroutine: id} }
 
-// Thread is the thread with the operating system's ID, whatever runs on it.
-func Thread(id int) Who { return Who{thread: id, isThread: true} }
+// Thread returns the thread with the operating system's ID id, whatever runs on it.
+func Thread(id int) Owner { return Owner{thread: id, isThread: true} }
 
-func (w Who) String() string {
-	if w.isThread {
-		return fmt.Sprintf("thread %d", w.thread)
+func (o Owner) String() string {
+	if o.isThread {
+		return fmt.Sprintf("thread %d", o.thread)
 	}
-	return fmt.Sprintf("goroutine %d", w.goroutine)
+	return fmt.Sprintf("goroutine %d", o.goroutine)
 }
 
-// Options say how much is told of a stack.
+// Options say how many frames [Frames] returns, and what each of them holds.
 type Options struct {
-	// Depth is one less than the most frames that are wanted, as Delve counts; it
-	// must not be negative.
+	// Depth is the number of the last frame that is wanted, counted from 0 as Delve
+	// does. It must not be negative.
 	Depth int
 	// Defers asks for the functions that each frame has deferred.
 	Defers bool
-	// Load asks for arguments and local variables, and says how much of them.
+	// Load asks for arguments and local variables, and bounds what is read of each. Where
+	// it is nil, frames have none.
 	Load *proc.LoadConfig
 }
 
-// Frame is one frame as Delve's clients are shown it: a physical one, or a call inlined
-// in it.
+// Frame is one frame as Delve's clients see it: a physical frame, or a call inlined in it.
 type Frame struct {
 	api.Stackframe
 
-	// Physical is the frame of the engine's that this is, or that this was inlined in.
-	// It is nil for one that ends the stack with an error.
+	// Physical is the engine's frame, or the one that this call is inlined in. It is nil
+	// in a Frame with Err, which ends the stack.
 	Physical *frame.Frame
-	Inlined  bool
+	Inlined  bool // Physical has this call inlined
 
-	// Delve has this frame first, and then its callers as far as Delve knows them; it
-	// is empty where Delve does not know the frame.
-	Delve []proc.Stackframe
+	// DelveFrames are Delve's own frames: this one, then its callers as far as Delve
+	// knows them. It is empty where Delve does not know the frame.
+	DelveFrames []proc.Stackframe
 
 	subject *subject
 }
 
-// Frames returns at most o.Depth+1 frames, the innermost first. A stack that ends early
-// has one frame more, with nothing but Err. The error says why there is no frame at all.
-func Frames(t *Target, who Who, o Options) (frames []Frame, err error) {
+// Frames returns at most o.Depth+1 frames of owner's stack, the innermost first. A stack
+// that cannot be walked to its end has one Frame more, with nothing but Err. The error of
+// Frames says why there is no frame at all.
+func Frames(t *Target, owner Owner, o Options) (frames []Frame, err error) {
 	if o.Depth < 0 {
 		return nil, errors.New("negative maximum stack depth")
 	}
-	err = guard(who.String(), func() error {
-		s, err := t.subject(who)
+	err = guard(owner.String(), func() error {
+		s, err := t.subject(owner)
 		if err == nil {
 			frames, err = s.frames(&o)
 		}
@@ -78,9 +80,9 @@ func Frames(t *Target, who Who, o Options) (frames []Frame, err error) {
 	return frames, err
 }
 
-// Stacktrace returns what [Frames] does, for clients.
-func Stacktrace(t *Target, who Who, depth int) ([]api.Stackframe, error) {
-	frames, err := Frames(t, who, Options{Depth: depth})
+// Stacktrace returns the frames that [Frames] returns, as Delve's API has them.
+func Stacktrace(t *Target, owner Owner, depth int) ([]api.Stackframe, error) {
+	frames, err := Frames(t, owner, Options{Depth: depth})
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +93,12 @@ func Stacktrace(t *Target, who Who, depth int) ([]api.Stackframe, error) {
 	return list, nil
 }
 
-// ErrPanic says that Delve has panicked over what it read of the process, as it does
-// over some broken structures of the runtime's. Errors of this package wrap it.
+// ErrPanic says that Delve has panicked, as it does over some broken structures of the run
+// time that it reads. Errors of this package wrap it.
 var ErrPanic = errors.New("panic inside Delve")
 
-// guard calls f, which calls Delve.
+// guard calls f, which calls Delve, and returns a panic as an error. what says in the error
+// what was asked for.
 func guard(what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -23,29 +23,29 @@ type subject struct {
 }
 
 // subject finds out what Delve knows of a goroutine or a thread.
-func (t *Target) subject(who Who) (s *subject, err error) {
+func (t *Target) subject(owner Owner) (s *subject, err error) {
 	if _, err := t.Proc.Valid(); err != nil {
 		return nil, err
 	}
 	s = &subject{t: t}
 	switch {
-	case who.isThread:
-		th, ok := t.Proc.FindThread(who.thread)
+	case owner.isThread:
+		th, ok := t.Proc.FindThread(owner.thread)
 		if !ok {
-			return nil, fmt.Errorf("%v: the process has no such thread", who)
+			return nil, fmt.Errorf("%v: the process has no such thread", owner)
 		}
 		s.thread = th
 		// An error is for a thread without a goroutine, or a program that Delve knows no
 		// goroutines of. Its stack can be had all the same.
 		s.g, _ = proc.GetG(th)
 	default:
-		if who.goroutine > 0 && t.goroutines.runtime != nil {
+		if owner.goroutine > 0 && t.goroutines.runtime != nil {
 			err = proc.ErrNoRuntimeAllG // Delve would ask each thread
 		} else {
-			s.g, err = proc.FindGoroutine(t.Proc, who.goroutine)
+			s.g, err = proc.FindGoroutine(t.Proc, owner.goroutine)
 		}
 		if errors.Is(err, proc.ErrNoRuntimeAllG) {
-			if s.own, err = t.FindGoroutine(who.goroutine); err != nil {
+			if s.own, err = t.FindGoroutine(owner.goroutine); err != nil {
 				return nil, err
 			}
 			if s.own.Thread != 0 {
@@ -61,7 +61,7 @@ func (t *Target) subject(who Who) (s *subject, err error) {
 			break
 		}
 		if s.g.Unreadable != nil {
-			return nil, fmt.Errorf("%v: %w", who, s.g.Unreadable)
+			return nil, fmt.Errorf("%v: %w", owner, s.g.Unreadable)
 		}
 		s.thread = s.g.Thread
 	}

@@ -42,9 +42,9 @@ type Target struct {
 	goroutines goroutines
 }
 
-// ErrTarget says that Delve controls what the engine does not know, another
+// ErrUnsupported says that Delve controls what the engine does not know, another
 // architecture or system. Errors of [NewTarget] wrap it.
-var ErrTarget = errors.New("unknown architecture or system")
+var ErrUnsupported = errors.New("unknown architecture or system")
 
 // NewTarget makes a target of what Delve controls. The error says which architecture
 // or system is not known. The caller closes the target.
@@ -58,7 +58,7 @@ func NewTarget(t *proc.Target) (*Target, error) {
 		a = arm64.Arch
 	}
 	if a == nil || bi.GOOS != "linux" {
-		return nil, fmt.Errorf("%s/%s: %w: linux/amd64 and linux/arm64 are known", bi.GOOS, bi.Arch.Name, ErrTarget)
+		return nil, fmt.Errorf("%s/%s: %w: linux/amd64 and linux/arm64 are known", bi.GOOS, bi.Arch.Name, ErrUnsupported)
 	}
 	d := &Target{
 		Proc: t, Table: sniffer.Table(a),

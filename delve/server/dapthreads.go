@@ -18,8 +18,8 @@ import (
 // goroutine runs, are there by theirs, which are negative; Delve has -1 for itself. So are all
 // threads of programs of C.
 
-// who is the goroutine, or the thread, that a number stands for.
-func who(number int64) delve.Who {
+// owner is the goroutine, or the thread, that a number stands for.
+func owner(number int64) delve.Owner {
 	if number < -1 {
 		return delve.Thread(int(-number))
 	}

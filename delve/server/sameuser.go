@@ -68,7 +68,7 @@ func tcpUser(local, remote *net.TCPAddr) (uid int, known bool, err error) {
 			continue
 		}
 		// The client's socket: its own address is our remote one.
-		n, state := owner(string(table), socket(ip(remote.IP), remote.Port), socket(ip(local.IP), local.Port))
+		n, state := socketUser(string(table), socket(ip(remote.IP), remote.Port), socket(ip(local.IP), local.Port))
 		switch state {
 		case ofUser:
 			return n, true, nil
@@ -109,8 +109,8 @@ const (
 	orphaned
 )
 
-// owner finds the user of a socket in a table like /proc/net/tcp.
-func owner(table, local, remote string) (uid int, is ownership) {
+// socketUser finds the user of a socket in a table like /proc/net/tcp.
+func socketUser(table, local, remote string) (uid int, is ownership) {
 	for line := range strings.Lines(table) {
 		f := strings.Fields(line)
 		if len(f) < 10 || f[1] != local || f[2] != remote {

@@ -52,7 +52,7 @@ func TestOwner(t *testing.T) {
 		{v4, 59010, 4040, 149098, ofUser}, {v6, 54244, 4040, 149099, ofUser}, {v4, 4040, 59010, 7, ofUser}, {v4, 59011, 4040, 0, orphaned},
 		{v4, 1, 2, 0, unlisted}, {v6, 59010, 4040, 0, unlisted},
 	} {
-		if uid, is := owner(table, socket(tt.ip, tt.client), socket(tt.ip, tt.server)); uid != tt.uid || is != tt.is {
+		if uid, is := socketUser(table, socket(tt.ip, tt.client), socket(tt.ip, tt.server)); uid != tt.uid || is != tt.is {
 			t.Errorf("%v %d: %d, %d", tt.ip, tt.client, uid, is)
 		}
 	}

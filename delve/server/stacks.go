@@ -130,7 +130,7 @@ func (s *stacks) drop() {
 func (s *stacks) frames(goroutine int64, o delve.Options, f func(*delve.Target, []delve.Frame) error) error {
 	goroutine = s.number(goroutine)
 	return s.locked(func(t *delve.Target) error {
-		frames, err := delve.Frames(t, who(goroutine), o)
+		frames, err := delve.Frames(t, owner(goroutine), o)
 		if err != nil {
 			return err
 		}

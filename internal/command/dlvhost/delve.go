@@ -70,7 +70,7 @@ func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
 	if u.Name != nil {
 		t.Name = func(f *frame.Frame) (delve.Name, bool) {
 			s, ok := u.Name(f)
-			return delve.Name{Own: s.Own, Function: s.Function, Start: s.Lo, File: s.File, Line: s.Line}, ok
+			return delve.Name{FrameOnly: s.Own, Function: s.Function, Start: s.Lo, File: s.File, Line: s.Line}, ok
 		}
 	}
 	return u.Close

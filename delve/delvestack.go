@@ -8,28 +8,28 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// known has what Delve knows of a subject's frames.
-type known struct {
+// delveStack has what Delve knows of a subject's frames.
+type delveStack struct {
 	*subject
 	opts  *Options
 	all   []proc.Stackframe // the stack as Delve has it
-	found listing           // the same
-	last  place             // the last frame that was found in it
+	found frameIndex        // the same
+	last  frameKey          // the last frame that was found in it
 	shown int               // how many frames were found so far
 	depth int               // how deep Delve was asked for it
 	ended bool              // Delve has no more of it
-	led   listing           // what Delve has of frames that it was led to
+	led   frameIndex        // what Delve has of frames that it was led to
 }
 
 // of returns a physical frame as Delve has it, what is inlined in it first, and its
 // callers behind it. There are none where Delve does not know the frame's code. exact is
 // whether it is that very frame in Delve's own stack.
-func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
+func (k *delveStack) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	if k.own != nil {
 		return nil, false
 	}
 	cfa, _ := f.CFA()
-	at := place{f.PC(), cfa}
+	at := frameKey{f.PC(), cfa}
 	frames = k.find(at)
 	change := changesStack(k.function(f))
 	if frames == nil && change {
@@ -40,7 +40,7 @@ func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	if frames != nil {
 		physical := &frames[group(frames)-1]
 		astray := k.opts.Defers && k.lost(frames) || !change && k.mistaken(frames, cfa)
-		k.last = place{physical.Current.PC, uint64(physical.Regs.CFA)}
+		k.last = frameKey{physical.Current.PC, uint64(physical.Regs.CFA)}
 		if !astray {
 			return frames, true
 		}
@@ -55,7 +55,7 @@ func (k *known) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 }
 
 // elsewhere looks for a frame where Delve was led to before, or leads it there.
-func (k *known) elsewhere(f *frame.Frame, at place) []proc.Stackframe {
+func (k *delveStack) elsewhere(f *frame.Frame, at frameKey) []proc.Stackframe {
 	if frames := k.led[at]; frames != nil && !k.mistaken(frames, at.cfa) {
 		return frames
 	}
@@ -64,13 +64,13 @@ func (k *known) elsewhere(f *frame.Frame, at place) []proc.Stackframe {
 
 // lost reports whether Delve's own stack does not have frames directly behind the last that
 // was found in it.
-func (k *known) lost(frames []proc.Stackframe) bool {
+func (k *delveStack) lost(frames []proc.Stackframe) bool {
 	next := k.behind()
 	return k.shown > 0 && (len(next) == 0 || &next[0] != &frames[0])
 }
 
 // behind returns what Delve's own stack has behind the last frame that was found in it.
-func (k *known) behind() []proc.Stackframe {
+func (k *delveStack) behind() []proc.Stackframe {
 	if k.shown == 0 {
 		return k.all
 	}
@@ -89,13 +89,13 @@ func changesStack(function string) bool {
 }
 
 // find looks for a frame in Delve's own stack, asking for more of that as needed.
-func (k *known) find(at place) []proc.Stackframe {
+func (k *delveStack) find(at frameKey) []proc.Stackframe {
 	for {
 		if found := k.found[at]; found != nil {
 			return found
 		}
 		// Of a C function that does not return, Delve has the address before.
-		if found := k.found[place{at.pc - 1, at.cfa}]; found != nil && isC(found[group(found)-1].Current.Fn) {
+		if found := k.found[frameKey{at.pc - 1, at.cfa}]; found != nil && isC(found[group(found)-1].Current.Fn) {
 			return found
 		}
 		// A broken stack may be endless to Delve: no more is asked for than can be needed.
@@ -106,14 +106,14 @@ func (k *known) find(at place) []proc.Stackframe {
 		k.depth = depth
 		frames, err := k.ask(k.depth)
 		k.ended = err != nil || len(frames) <= k.depth
-		k.found = make(listing, len(frames)) // what was found before lacks callers
+		k.found = make(frameIndex, len(frames)) // what was found before lacks callers
 		k.found.add(frames)
 		k.all = frames
 	}
 }
 
 // ask asks Delve for its stack.
-func (k *known) ask(depth int) ([]proc.Stackframe, error) {
+func (k *delveStack) ask(depth int) ([]proc.Stackframe, error) {
 	switch {
 	case k.g == nil:
 		return proc.ThreadStacktrace(k.t.Proc, k.thread, depth)
@@ -128,7 +128,7 @@ const ledFrames = 30
 
 // lead has Delve begin a stack just inside a frame that it has not found by itself: in
 // a goroutine like this, parked in a function that has just been called from there.
-func (k *known) lead(f *frame.Frame, at place) []proc.Stackframe {
+func (k *delveStack) lead(f *frame.Frame, at frameKey) []proc.Stackframe {
 	a, bi := k.t.arch, k.t.Proc.BinInfo()
 	sp, fp := f.Register(a.SP), f.Register(a.FP)
 	if k.g == nil || !sp.Known() || bi.PCToFunc(block(f)) == nil {
