@@ -31,14 +31,18 @@ func Serve(s Sniffer) {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	hcplugin.Serve(&hcplugin.ServeConfig{
+	config := &hcplugin.ServeConfig{
 		HandshakeConfig: hcplugin.HandshakeConfig{MagicCookieKey: protocol.CookieKey, MagicCookieValue: protocol.CookieValue},
 		VersionedPlugins: map[int]hcplugin.PluginSet{
 			protocol.Version: {protocol.Service: &service{sniffer: s}},
 		},
 		GRPCServer: hcplugin.DefaultGRPCServer,
 		Logger:     hclog.New(&hclog.LoggerOptions{Level: hclog.Error, Output: os.Stderr}),
-	})
+	}
+	if os.Getenv(clientCert) != "" {
+		config.TLSProvider = mutualTLS
+	}
+	hcplugin.Serve(config)
 }
 
 // service is the sniffer as go-plugin and gRPC know it.
