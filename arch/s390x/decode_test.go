@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -39,19 +40,19 @@ func TestDecode(t *testing.T) {
 				continue
 			}
 			p := data[pc-s.Addr : pcs[i+1]-s.Addr]
-			o := decode(data, int(pc-s.Addr))
+			o, ops := decode(data, int(pc-s.Addr), nil)
 			op, args, _ := strings.Cut(text[pc], "\t")
-			if seen[op]++; o.kind == opBad || int(o.len) != len(p) {
-				t.Errorf("%s %#x: %s: kind %d, %d bytes", name, pc, text[pc], o.kind, o.len)
+			if seen[op]++; o.Flow == values.Bad || int(o.Len) != len(p) {
+				t.Errorf("%s %#x: %s: flow %d, %d bytes", name, pc, text[pc], o.Flow, o.Len)
 			}
 			if !flowAgrees(op, args, &o) {
 				if wrong++; wrong < 20 {
-					t.Errorf("%s %#x: %s: kind %d", name, pc, text[pc], o.kind)
+					t.Errorf("%s %#x: %s: flow %d", name, pc, text[pc], o.Flow)
 				}
 			}
 			set, ok := writtenByLibrary(p)
 			same := op == "ltr" && p[1]>>4 == p[1]&15 // which it does not change
-			if got, is := o.writes(); ok && is && !same {
+			if got, is := registersWritten(&o, ops); ok && is && !same {
 				if quick++; got != set {
 					if wrong++; wrong < 20 {
 						t.Errorf("%s %#x: %s: writes %#x, the library %#x", name, pc, text[pc], got, set)
@@ -66,69 +67,60 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// writes returns the registers that an instruction writes; is is false for those
+// registersWritten returns the registers that an instruction writes; is is false for those
 // that go elsewhere.
-func (o *op) writes() (set uint32, is bool) {
-	switch o.kind {
-	case opOther:
-		return o.kill, !o.nop
-	case opMove, opConst, opLea, opSub, opLoad:
-		return bit(o.dst), true
-	case opLoads:
-		for r := R0; r <= R15; r++ {
-			if o.loads(r) {
-				set |= bit(r)
-			}
+func registersWritten(in *values.Inst, ops []values.Op) (set values.Set, is bool) {
+	set = in.Kill
+	for _, o := range ops {
+		if o.Kind != values.Compare {
+			set |= o.Dst.Bit()
 		}
-		return set, true
-	case opStore, opStores, opCompare:
-		return 0, true
 	}
-	return 0, false
+	return set, in.Flow == values.Next && !in.Nop
 }
 
 // flowAgrees reports whether an instruction that objdump shows as a branch, and
 // no other, is one.
-func flowAgrees(op, args string, o *op) bool {
+func flowAgrees(op, args string, o *values.Inst) bool {
 	switch {
 	case op == "j" || op == "jg":
-		return o.kind == opJump || o.kind == opStop
+		return o.Flow == values.Jump || o.Flow == values.Stop
 	case op == "br":
-		return o.kind == opJumpReg && Arch.RegName(o.src) == args[1:]
+		return o.Flow == values.To && Arch.RegName(trad.Reg(o.By)) == args[1:]
 	case op == "b" || op == "bi":
-		return o.kind == opJumpAway
+		return o.Flow == values.Away
 	case op == "nop" || op == "nopr" || op == "jnop" || op == "jgnop" || strings.HasPrefix(op, "bcr") || args == "%r0" && strings.HasPrefix(op, "bn"):
-		return o.nop
+		return o.Nop
 	case op == "brasl" || op == "bras" || op == "bas" || op == "basr":
 		switch {
 		case strings.HasPrefix(args, "%r14,") && args != "%r14,%r0":
-			return o.kind == opCall
+			return o.Flow == values.Call
 		case strings.HasPrefix(args, "%r0,") || strings.HasSuffix(args, ",%r0"):
-			return o.kind == opOther
+			return o.Flow == values.Next
 		}
-		return o.kind == opJump
+		return o.Flow == values.Jump
 	case strings.HasPrefix(op, "brc") || strings.HasPrefix(op, "brx"), op[0] == 'j':
-		return o.kind == opBranch || o.kind == opBranchNE
+		return o.Flow == values.Branch || o.Flow == values.BranchNE
 	case len(op) > 2 && op[0] == 'b' && op[len(op)-1] == 'r' && op != "bctr" && op != "basr": // bher
-		return o.kind == opMaybeReg
+		return o.Flow == values.MaybeTo
 	case op[0] == 'c' && strings.Contains(op, "j") && strings.Contains(args, " <"): // cgrje
-		return o.kind == opBranch || o.kind == opBranchNE
+		return o.Flow == values.Branch || o.Flow == values.BranchNE
 	}
-	return o.kind < opCall || o.kind == opMaybeReg
+	return o.Flow == values.Next || o.Flow == values.MaybeTo
 }
 
 // TestWritten: what the frequent mistakes would be about. The sets are those of
 // the Principles of Operation.
 func TestWritten(t *testing.T) {
-	bits := func(regs ...trad.Reg) (set uint32) {
+	bits := func(regs ...trad.Reg) (set values.Set) {
 		for _, r := range regs {
-			set |= bit(r)
+			set |= 1 << r
 		}
 		return set
 	}
 	for _, c := range []struct {
 		name, code string
-		want       uint32
+		want       values.Set
 	}{
 		{"mr %r2,%r12", "\x1c\x2c", bits(R2, R3)},
 		{"dlgr %r6,%r12", "\xb9\x87\x00\x6c", bits(R6, R7)},
@@ -155,14 +147,18 @@ func TestWritten(t *testing.T) {
 		{"ear %r12,%a0", "\xb2\x4f\x00\xc0", bits(R12)},
 		{"trt 0(1,%r3),0(%r4)", "\xdd\x00\x30\x00\x40\x00", bits(R1, R2, R3)},
 	} {
-		o := decode([]byte(c.code), 0)
-		if got, is := o.writes(); !is || got != c.want || int(o.len) != len(c.code) {
-			t.Errorf("%s: %#x, want %#x, %d bytes", c.name, got, c.want, o.len)
+		o, ops := decode([]byte(c.code), 0, nil)
+		if got, is := registersWritten(&o, ops); !is || got != c.want || int(o.Len) != len(c.code) {
+			t.Errorf("%s: %#x, want %#x, %d bytes", c.name, got, c.want, o.Len)
 		}
 	}
 	for _, p := range []string{"\x00\x00", "\x00\x01", "\xe3", "\xa7\x04\x00"} {
-		if o := decode([]byte(p), 0); o.kind != opBad {
-			t.Errorf("% x: kind %d", p, o.kind)
+		want := values.Bad
+		if p[0] == 0 && p[1] == 0 {
+			want = values.Stop // no instruction ever
+		}
+		if o, _ := decode([]byte(p), 0, nil); o.Flow != want {
+			t.Errorf("% x: flow %d", p, o.Flow)
 		}
 	}
 }

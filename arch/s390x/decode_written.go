@@ -3,7 +3,7 @@ package s390x
 import (
 	"golang.org/x/arch/s390x/s390xasm"
 
-	"github.com/sfwalk/sfwalk/trad"
+	"github.com/sfwalk/sfwalk/arch/values"
 )
 
 // The decoder makes a table when it is first used, without a lock; from there on
@@ -12,14 +12,14 @@ var _, _ = s390xasm.Decode([]byte{0x07, 0x07})
 
 // written returns the registers that an instruction writes; it may return too
 // many. ok is false for what is no instruction.
-func written(key uint16, p []byte) (set uint32, ok bool) {
+func written(key uint16, p []byte) (set values.Set, ok bool) {
 	switch writes(key) {
 	case writesNone:
 		return 0, true
 	case writesR1:
-		return bit(r1(p)), true
+		return r1(p).Bit(), true
 	case writesR1Low:
-		return bit(r1Low(p)), true
+		return r1Low(p).Bit(), true
 	}
 	return writtenByLibrary(p)
 }
@@ -52,9 +52,9 @@ func writes(key uint16) int {
 		0x8800, 0x8900, 0x8a00, 0x8b00, // srl, sll, sra, sla
 		0xa708, 0xa70a, 0xa70c, 0xa70d, // lhi, ahi, mhi, mghi
 		0xa504, 0xa505, 0xa506, 0xa507, 0xa508, 0xa509, 0xa50a, 0xa50b, 0xa50c, 0xa50d, // nihh to nill, oihh to oill, llihh, llihl
-		0xc000, 0xc006, 0xc007, 0xc009, 0xc00a, 0xc00b, 0xc00c, 0xc00d, 0xc00e, // larl, xihf, xilf, iilf, nihf, nilf, oihf, oilf, llihf
+		0xc006, 0xc007, 0xc009, 0xc00a, 0xc00b, 0xc00c, 0xc00d, 0xc00e, // xihf, xilf, iilf, nihf, nilf, oihf, oilf, llihf
 		0xc200, 0xc201, 0xc205, 0xc209, 0xc20b, // msgfi, msfi, slfi, afi, alfi
-		0xc402, 0xc404, 0xc405, 0xc406, 0xc408, 0xc40c, 0xc40d, 0xc40e, // llhrl, lghrl, lhrl, llghrl, lgrl, lgfrl, lrl, llgfrl
+		0xc402, 0xc404, 0xc405, 0xc406, 0xc40c, 0xc40d, 0xc40e, // llhrl, lghrl, lhrl, llghrl, lgfrl, lrl, llgfrl
 		0xe302, 0xe308, 0xe309, 0xe30a, 0xe30b, 0xe30c, 0xe312, 0xe314, 0xe315, 0xe316, 0xe318, 0xe319, // ltg, ag, sg, alg, slg, msg, lt, lgf, lgh, llgf, agf, sgf
 		0xe332, 0xe354, 0xe356, 0xe357, 0xe358, 0xe35a, 0xe35b, 0xe373, 0xe376, 0xe377, 0xe378, // ltgf, ny, oy, xy, ly, ay, sy, icy, lb, lgb, lhy
 		0xe380, 0xe381, 0xe382, 0xe390, 0xe391, 0xe394, 0xe395, // ng, og, xg, llgc, llgh, llc, llh
@@ -72,36 +72,36 @@ func writes(key uint16) int {
 }
 
 // writtenByLibrary is written with the library's decoder, for every instruction.
-func writtenByLibrary(p []byte) (set uint32, ok bool) {
+func writtenByLibrary(p []byte) (set values.Set, ok bool) {
 	in, err := s390xasm.Decode(p)
 	if err != nil || in.Op == 0 {
 		if p[0] < 2 {
 			return 0, false // never given to an instruction
 		}
 		// A newer one: what stands where most have the register that they write.
-		return both(r1(p)) | both(trad.Reg(p[len(p)-1]>>4)) | both(trad.Reg(p[len(p)-2]>>4)), true
+		return both(r1(p)) | both(values.Reg(p[len(p)-1]>>4)) | both(values.Reg(p[len(p)-2]>>4)), true
 	}
 	first, second, third := number(in.Args[0]), number(in.Args[1]), number(in.Args[2])
 	switch in.Op {
 	case s390xasm.SVC:
-		return bit(R2), true
+		return 1 << R2, true
 	case s390xasm.PLO:
-		return bit(first) | bit(third), true
+		return first.Bit() | third.Bit(), true
 	case s390xasm.EDMK:
-		return bit(R1), true
+		return 1 << R1, true
 	case s390xasm.TRT, s390xasm.TRTR, s390xasm.CFC:
-		return bit(R1) | bit(R2) | bit(R3), true
+		return 1<<R1 | 1<<R2 | 1<<R3, true
 	case s390xasm.PFPO, s390xasm.PCC, s390xasm.PTFF, s390xasm.CSST, s390xasm.ECTG:
-		return bit(R0) | bit(R1) | bit(R2) | bit(R3) | bit(F0) | bit(F2), true
+		return 1<<R0 | 1<<R1 | 1<<R2 | 1<<R3 | 1<<F0 | 1<<F2, true
 	case s390xasm.LM, s390xasm.LMG, s390xasm.LMY, s390xasm.LMH, s390xasm.LMD:
 		for r := first; ; r = (r + 1) & 15 {
-			if set |= bit(r); r == second {
+			if set |= r.Bit(); r == second {
 				return set, true
 			}
 		}
 	case s390xasm.VLM:
 		for r, last := vector(in.Args[0]), vector(in.Args[1]); r <= last && r < 16; r++ {
-			set |= bit(fprs[r])
+			set |= values.Reg(fprs[r]).Bit()
 		}
 		return set, true
 	case s390xasm.LPD, s390xasm.LPDG, s390xasm.LPQ, s390xasm.CDS, s390xasm.CDSY, s390xasm.CDSG,
@@ -110,9 +110,9 @@ func writtenByLibrary(p []byte) (set uint32, ok bool) {
 		s390xasm.SLDA, s390xasm.SLDL, s390xasm.SRDA, s390xasm.SRDL, s390xasm.FLOGR, s390xasm.CSXTR, s390xasm.CUXTR, s390xasm.ESTA:
 		return pair(first), true
 	case s390xasm.TRTE, s390xasm.TRTRE, s390xasm.TRE:
-		return pair(first) | bit(second), true
+		return pair(first) | second.Bit(), true
 	case s390xasm.EPSW, s390xasm.SRST, s390xasm.SRSTU, s390xasm.CLST, s390xasm.MVST:
-		return bit(first) | bit(second), true
+		return first.Bit() | second.Bit(), true
 	case s390xasm.MVCL, s390xasm.MVCLE, s390xasm.MVCLU, s390xasm.CLCL, s390xasm.CLCLE, s390xasm.CLCLU, s390xasm.CUSE, s390xasm.CKSM,
 		s390xasm.CU12, s390xasm.CU14, s390xasm.CU21, s390xasm.CU24, s390xasm.CU41, s390xasm.CU42,
 		s390xasm.TROO, s390xasm.TROT, s390xasm.TRTO, s390xasm.TRTT,
@@ -123,14 +123,14 @@ func writtenByLibrary(p []byte) (set uint32, ok bool) {
 	if readsOnly(in.Op) {
 		return 0, true
 	}
-	if first == noReg {
+	if first == values.None {
 		if v := vector(in.Args[0]); v < 16 { // holds a floating-point register
-			return bit(fprs[v]), true
+			return values.Reg(fprs[v]).Bit(), true
 		}
 		return 0, true
 	}
-	if set = bit(first); first >= F0 && extended(in.Op) {
-		set |= bit(next(first))
+	if set = first.Bit(); first >= values.Reg(F0) && extended(in.Op) {
+		set |= next(first).Bit()
 	}
 	return set, true
 }

@@ -296,6 +296,10 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 	return bad, other, unlike
 }
 
+// preserved are the registers that a call preserves and that have no cell of
+// their own in a row, ascending.
+var preserved = [...]trad.Reg{R6, R7, R8, R9, R10, R12, R13, F8, F10, F12, F14, F9, F11, F13, F15}
+
 // byName has the general and floating-point registers.
 var byName = func() map[string]trad.Reg {
 	m := map[string]trad.Reg{}
