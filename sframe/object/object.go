@@ -9,15 +9,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/sframe"
-)
-
-const (
-	shtGNUSFrame elf.SectionType = 0x6ffffff4 // SHT_GNU_SFRAME
-	ptGNUSFrame  elf.ProgType    = 0x6474e554 // PT_GNU_SFRAME
 )
 
 // ErrNone: the file has no SFrame section.
@@ -55,7 +50,7 @@ func Sections(f *elf.File, l Layout) ([]Section, error) {
 	var list []Section
 	var read extents
 	for i, s := range f.Sections {
-		if !isSFrame(s) || s.Type == elf.SHT_NOBITS || s.Size == 0 {
+		if !elfimage.IsSFrame(s) || s.Type == elf.SHT_NOBITS || s.Size == 0 {
 			continue
 		}
 		if other := read.add(s); other != nil {
@@ -71,7 +66,7 @@ func Sections(f *elf.File, l Layout) ([]Section, error) {
 		return list, nil
 	}
 	for _, p := range f.Progs {
-		if p.Type != ptGNUSFrame || p.Filesz == 0 {
+		if p.Type != elfimage.PT_GNU_SFRAME || p.Filesz == 0 {
 			continue
 		}
 		data, err := readAll(p.Open(), p.Filesz)
@@ -122,10 +117,6 @@ func (e *extents) add(s *elf.Section) (shares *elf.Section) {
 	}
 	*e = slices.Insert(*e, at, s)
 	return nil
-}
-
-func isSFrame(s *elf.Section) bool {
-	return s.Type == shtGNUSFrame || s.Name == ".sframe" || strings.HasPrefix(s.Name, ".sframe.")
 }
 
 // Joined returns what all sections of Sections say together. The error is

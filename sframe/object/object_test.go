@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -277,7 +278,7 @@ func FuzzRead(f *testing.F) {
 	}
 	whole := open(f, "../../testdata/bin/mix-v3")
 	bare := elftest.Some(f, whole, ".sframe", ".text").Without(".text")
-	bare.Bare, bare.Sections[0].Segment = true, ptGNUSFrame
+	bare.Bare, bare.Sections[0].Segment = true, elfimage.PT_GNU_SFRAME
 	if list, err := Read(bytes.NewReader(bare.Bytes()), int64(len(bare.Bytes()))); len(list) != 1 {
 		f.Fatalf("without section headers: %v, %v", list, err)
 	}
@@ -336,7 +337,7 @@ func FuzzRelocate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, section, relocations, symbols []byte, options uint8) {
 		file := elftest.File{Type: elf.ET_REL, Machine: machines[options&3%3], Sections: []elftest.Section{
 			{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Data: make([]byte, 64)},
-			{Name: ".sframe", Flags: elf.SHF_ALLOC, Type: shtGNUSFrame, Data: section},
+			{Name: ".sframe", Flags: elf.SHF_ALLOC, Type: elfimage.SHT_GNU_SFRAME, Data: section},
 			{Name: ".rela.sframe", Type: elf.SHT_RELA, Link: 4, Info: 2, Data: relocations, Entsize: 24},
 			{Name: ".symtab", Type: elf.SHT_SYMTAB, Link: 5, Data: symbols, Entsize: 24},
 			{Name: ".strtab", Type: elf.SHT_STRTAB, Data: []byte("\x00")},

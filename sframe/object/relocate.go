@@ -6,41 +6,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
 // ErrRelocation: a relocation cannot be applied.
 var ErrRelocation = errors.New("cannot relocate")
-
-// A relocKind says what a relocation of a data section writes.
-type relocKind struct {
-	size  int  // in bytes
-	pcrel bool // less the address of the field
-}
-
-// relocKinds are the relocations that assemblers write in .sframe, .eh_frame
-// and .debug_frame.
-var relocKinds = map[elf.Machine]map[uint32]relocKind{
-	elf.EM_X86_64: {
-		uint32(elf.R_X86_64_64):   {8, false},
-		uint32(elf.R_X86_64_32):   {4, false},
-		uint32(elf.R_X86_64_32S):  {4, false},
-		uint32(elf.R_X86_64_PC32): {4, true},
-		uint32(elf.R_X86_64_PC64): {8, true},
-	},
-	elf.EM_AARCH64: {
-		uint32(elf.R_AARCH64_ABS64):  {8, false},
-		uint32(elf.R_AARCH64_ABS32):  {4, false},
-		uint32(elf.R_AARCH64_PREL64): {8, true},
-		uint32(elf.R_AARCH64_PREL32): {4, true},
-	},
-	elf.EM_S390: {
-		uint32(elf.R_390_64):   {8, false},
-		uint32(elf.R_390_32):   {4, false},
-		uint32(elf.R_390_PC32): {4, true},
-		uint32(elf.R_390_PC64): {8, true},
-	},
-}
 
 // minField is the size of the smallest field that a relocation writes.
 const minField = 4
@@ -93,9 +64,8 @@ func relocate(f *elf.File, i int, data []byte, l Layout) error {
 
 // apply applies one SHT_RELA section.
 func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) error {
-	kinds, ok := relocKinds[f.Machine]
 	// Of the machines' 32-bit formats x32's alone has the numbers of the 64-bit one.
-	if !ok || f.Class != elf.ELFCLASS64 && f.Machine != elf.EM_X86_64 {
+	if !elfimage.Relocates(f.Machine) || f.Class != elf.ELFCLASS64 && f.Machine != elf.EM_X86_64 {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, f.Machine, f.Class)
 	}
 	symbols, err := newSymbols(f, rela.Link, l)
@@ -106,18 +76,18 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 	if err != nil {
 		return err
 	}
-	fromSection := isSFrame(f.Sections[target]) && !countsFromField(data)
+	fromSection := elfimage.IsSFrame(f.Sections[target]) && !countsFromField(data)
 	size := relaSize(f)
 	for at := 0; at+size <= len(relocs); at += size {
 		off, sym, kind, addend := relaAt(f, relocs[at:])
 		if kind == 0 {
 			continue // R_…_NONE, the same number on all machines
 		}
-		k, ok := kinds[kind]
+		r, ok := elfimage.RelocationOf(f.Machine, kind)
 		if !ok {
 			return fmt.Errorf("%w: entry %d: type %d of %v is not known", ErrRelocation, at/size, kind, f.Machine)
 		}
-		if off > uint64(len(data)) || uint64(len(data))-off < uint64(k.size) {
+		if off > uint64(len(data)) || uint64(len(data))-off < r.Size {
 			return fmt.Errorf("%w: entry %d: offset %#x lies beyond the section's %#x bytes", ErrRelocation, at/size, off, len(data))
 		}
 		v, err := symbols.addr(sym)
@@ -125,16 +95,16 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 			return fmt.Errorf("%w: entry %d: %w", ErrRelocation, at/size, err)
 		}
 		v += addend
-		if k.pcrel {
+		if r.PCRel {
 			v -= l[target]
 			if !fromSection {
 				v -= off
 			}
 		}
 		switch {
-		case k.size == 8:
+		case r.Size == 8:
 			f.ByteOrder.PutUint64(data[off:], v)
-		case int64(v) == int64(int32(v)), !k.pcrel && v <= math.MaxUint32:
+		case int64(v) == int64(int32(v)), !r.PCRel && v <= math.MaxUint32:
 			f.ByteOrder.PutUint32(data[off:], uint32(v))
 		default:
 			return fmt.Errorf("%w: entry %d: %#x does not fit the field of 4 bytes at %#x", ErrRelocation, at/size, v, off)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
@@ -16,8 +17,6 @@ import (
 var ErrRelocatable = errors.New("the file is a relocatable object, whose functions have no addresses yet")
 
 const (
-	shtGNUSFrame elf.SectionType = 0x6ffffff4
-
 	headerSize  = 64 // of Elf64_Ehdr
 	sectionSize = 64 // of Elf64_Shdr
 	alignment   = 8
@@ -44,7 +43,7 @@ func Encode(f *elf.File, c *sframe.Contents) ([]byte, error) {
 	if id := BuildID(f); id != "" {
 		w.add(".note.gnu.build-id", elf.SHT_NOTE, elf.SHF_ALLOC, noteAddr(f), 4, w.note(id))
 	}
-	kind := shtGNUSFrame
+	kind := elfimage.SHT_GNU_SFRAME
 	if c.Version < sframe.V3 {
 		kind = elf.SHT_PROGBITS
 	}
@@ -124,8 +123,10 @@ func (w *writer) file(f *elf.File) []byte {
 	return b.Bytes()
 }
 
-// maxNote is the size in bytes of the largest note that is looked at.
-const maxNote = 1 << 16
+const (
+	maxNote   = 1 << 16 // the size in bytes of the largest note that is looked at
+	noteAlign = 4       // of notes, bytes
+)
 
 // BuildID returns a file's build ID in hexadecimal, "" if there is none: in a
 // note segment, or in the section of its name.
@@ -143,7 +144,7 @@ func noteAddr(f *elf.File) uint64 {
 func findNote(f *elf.File) (id string, addr uint64) {
 	if s := f.Section(".note.gnu.build-id"); s != nil && s.Size <= maxNote && s.Type == elf.SHT_NOTE {
 		if data, err := s.Data(); err == nil {
-			if id := parseNotes(data, f.ByteOrder); id != "" {
+			if id := elfimage.BuildID(data, f.ByteOrder, noteAlign); id != "" {
 				return id, s.Addr
 			}
 		}
@@ -153,28 +154,11 @@ func findNote(f *elf.File) (id string, addr uint64) {
 		if p.Type == elf.PT_NOTE && p.Filesz <= maxNote && p.Filesz <= left && p.Align != 8 {
 			left -= p.Filesz
 			if data, err := io.ReadAll(p.Open()); err == nil {
-				if id := parseNotes(data, f.ByteOrder); id != "" {
+				if id := elfimage.BuildID(data, f.ByteOrder, noteAlign); id != "" {
 					return id, p.Vaddr
 				}
 			}
 		}
 	}
 	return "", 0
-}
-
-// parseNotes finds NT_GNU_BUILD_ID among notes that are aligned to 4 bytes.
-func parseNotes(notes []byte, order binary.ByteOrder) string {
-	for len(notes) >= 12 {
-		name, desc := uint64(order.Uint32(notes)), uint64(order.Uint32(notes[4:]))
-		at := 12 + (name+3)&^3
-		end := at + (desc+3)&^3
-		if at+desc > uint64(len(notes)) {
-			break
-		}
-		if order.Uint32(notes[8:]) == 3 && name == 4 && string(notes[12:16]) == "GNU\x00" {
-			return hex.EncodeToString(notes[at : at+desc])
-		}
-		notes = notes[min(end, uint64(len(notes))):]
-	}
-	return ""
 }

@@ -1,7 +1,6 @@
 package sframe
 
 import (
-	"debug/elf"
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -60,7 +59,7 @@ func open(m *target.Module, a *arch.Arch) *Section {
 }
 
 func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
-	data, addr, err := find(im)
+	data, addr, err := im.SFrame()
 	if err != nil {
 		return &Section{why: noSection}
 	}
@@ -72,22 +71,6 @@ func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 		return &Section{why: wrongABI}
 	}
 	return &Section{Section: s, Bias: bias}
-}
-
-// find looks by name, since older linkers give the section no type of its own,
-// by type, and by segment, which stripping and loading leave.
-func find(im *elfimage.Image) (data []byte, addr uint64, err error) {
-	const (
-		shtGNUSFrame elf.SectionType = 0x6ffffff4
-		ptGNUSFrame  elf.ProgType    = 0x6474e554
-	)
-	if data, addr, err = im.Section(".sframe"); err == nil {
-		return data, addr, nil
-	}
-	if data, addr, err = im.SectionType(shtGNUSFrame); err == nil {
-		return data, addr, nil
-	}
-	return im.Segment(ptGNUSFrame)
 }
 
 // section returns the section that speaks for the module: its own, or else a

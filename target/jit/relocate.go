@@ -5,37 +5,8 @@ import (
 	"encoding/binary"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
-
-// relocation is what one type of relocation stores: S+A, or S+A-P (System V ABI,
-// chapter 4, and the processors' supplements).
-type relocation struct {
-	size     uint64 // of what it stores, bytes
-	relative bool   // to the place
-}
-
-// relocations are those that tables and debug information need.
-var relocations = map[elf.Machine]map[uint32]relocation{
-	elf.EM_X86_64: {
-		uint32(elf.R_X86_64_64):   {8, false},
-		uint32(elf.R_X86_64_32):   {4, false},
-		uint32(elf.R_X86_64_32S):  {4, false},
-		uint32(elf.R_X86_64_PC32): {4, true},
-		uint32(elf.R_X86_64_PC64): {8, true},
-	},
-	elf.EM_AARCH64: {
-		uint32(elf.R_AARCH64_ABS64):  {8, false},
-		uint32(elf.R_AARCH64_ABS32):  {4, false},
-		uint32(elf.R_AARCH64_PREL64): {8, true},
-		uint32(elf.R_AARCH64_PREL32): {4, true},
-	},
-	elf.EM_S390: {
-		uint32(elf.R_390_64):   {8, false},
-		uint32(elf.R_390_32):   {4, false},
-		uint32(elf.R_390_PC64): {8, true},
-		uint32(elf.R_390_PC32): {4, true},
-	},
-}
 
 // relocatable is a relocatable file whose section headers have run-time addresses:
 // the code and data that it describes lie there, relocated, but not what is in the file
@@ -136,24 +107,23 @@ func (f *relocatable) apply(rela *section) {
 	}
 	o := f.arch.Order
 	symbols, data := f.contents(symtab), f.contents(to)
-	types := relocations[f.arch.Machine]
 	fromSection := to.flags()&elf.SHF_ALLOC != 0 && countsFromSection(data, o)
 	for list := f.contents(rela); len(list) >= relaSize && f.left > 0; list = list[relaSize:] {
 		f.left--
 		off, info, addend := o.Uint64(list), o.Uint64(list[8:]), o.Uint64(list[16:])
-		r, known := types[uint32(info)]
+		r, known := elfimage.RelocationOf(f.arch.Machine, uint32(info))
 		at := info >> 32 * symbolSize
-		if !known || at+symbolSize > uint64(len(symbols)) || off > uint64(len(data)) || r.size > uint64(len(data))-off {
+		if !known || at+symbolSize > uint64(len(symbols)) || off > uint64(len(data)) || r.Size > uint64(len(data))-off {
 			continue
 		}
 		value := o.Uint64(symbols[at+8:]) + addend
-		if r.relative {
+		if r.PCRel {
 			value -= to.addr()
 			if !fromSection {
 				value -= off
 			}
 		}
-		if r.size == 8 {
+		if r.Size == 8 {
 			o.PutUint64(data[off:], value)
 		} else {
 			o.PutUint32(data[off:], uint32(value))
