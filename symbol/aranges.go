@@ -3,10 +3,12 @@ package symbol
 import (
 	"cmp"
 	"slices"
+
+	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
 // candidates appends the code around an address of the units that .debug_aranges
-// lists for it, in the order of [spans], by the units' index in the list that
+// lists for it, in the order of [interval.Nested.Sort], by the units' index in the list that
 // comes with it. A unit counts only if it says itself that it covers the address:
 // .debug_aranges saves reading all others first, it is not believed.
 func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
@@ -16,8 +18,8 @@ func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 		d.listedRead = true
 		d.readAranges()
 	}
-	d.listed.find(addr, func(s span) bool {
-		i, ok := d.unitFrom(d.listedAt[s.id])
+	d.listed.Find(addr, func(s span) bool {
+		i, ok := d.unitFrom(d.listedAt[s.Value])
 		if !ok {
 			return true
 		}
@@ -27,13 +29,13 @@ func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 		}
 		for _, r := range h.ranges {
 			if addr >= r[0] && addr < r[1] {
-				list = append(list, span{r[0], r[1], int32(i)})
+				list = append(list, span{Lo: r[0], Hi: r[1], Value: int32(i)})
 			}
 		}
 		return true
 	})
-	slices.SortFunc(list, compareSpans)
-	return list[max(0, len(list)-maxTries):], d.units
+	slices.SortFunc(list, interval.Compare)
+	return list[max(0, len(list)-interval.MaxTries):], d.units
 }
 
 // unitFrom returns the index of the unit that begins at an offset of .debug_info.
@@ -87,9 +89,9 @@ func (d *debugInfo) readAranges() {
 					data = nil
 					break
 				}
-				d.listed.add(lo, lo+n, id)
+				d.listed.Add(lo, lo+n, id)
 			}
 		}
 	}
-	d.listed.sort()
+	d.listed.Sort()
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
 // debugInfo is the DWARF of one module. Addresses are link-time ones. debug/dwarf
@@ -47,11 +48,11 @@ type debugInfo struct {
 	}
 
 	listedRead bool
-	listed     spans    // code that .debug_aranges lists
-	listedAt   []uint64 // by their id: where the unit is in .debug_info
+	listed     interval.Nested[int32] // code that .debug_aranges lists
+	listedAt   []uint64               // by their id: where the unit is in .debug_info
 
 	wholeRead sync.Once
-	ranges    spans // the code of all units, by their index
+	ranges    interval.Nested[int32] // the code of all units, by their index
 
 	// What may still be read, so that hostile references from everywhere to the
 	// same large thing cost no more than an honest file of this size.

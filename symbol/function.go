@@ -21,11 +21,11 @@ func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
 	var room [4]span
 	list, units := d.candidates(addr, room[:0])
 	for i := len(list) - 1; i >= 0 && chain == nil; i-- {
-		chain = d.findIn(units[list[i].id], addr, at)
+		chain = d.findIn(units[list[i].Value], addr, at)
 	}
 	if chain == nil && at.file == "" {
-		d.whole().find(addr, func(r span) bool {
-			chain = d.findIn(d.units[r.id], addr, at)
+		d.whole().Find(addr, func(r span) bool {
+			chain = d.findIn(d.units[r.Value], addr, at)
 			return chain == nil
 		})
 	}
@@ -40,8 +40,8 @@ func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 	if u.split != nil {
 		d, of = u.split.info, u.split.unit
 	}
-	of.code.find(addr, func(s span) bool {
-		chain = d.chain(of, int(s.id), addr, where)
+	of.code.Find(addr, func(s span) bool {
+		chain = d.chain(of, int(s.Value), addr, where)
 		return false
 	})
 	if lined && at.file == "" {

@@ -1,8 +1,18 @@
 package symbol
 
-import "fmt"
+import (
+	"fmt"
 
-// rangeSize is how much memory a range takes up in its list and in spans, bytes.
+	"github.com/sfwalk/sfwalk/internal/interval"
+)
+
+// span is the code of a unit, or of a function, by its index.
+type span = interval.Entry[int32]
+
+// spanSize is how much memory a span takes up, with its place in the index and the room to sort, bytes.
+const spanSize = 48
+
+// rangeSize is how much memory a range takes up in its list and in an index, bytes.
 const rangeSize = 2*16 + spanSize
 
 // appendRanges adds to a list the code of an entry of a unit whose header says h.

@@ -4,6 +4,8 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
 // contents are what was read of a unit.
@@ -12,7 +14,7 @@ type contents struct {
 	types     []typeScope            // of C++, ascending by offset: those that are in a scope
 	dies      map[uint64]*subprogram // by offset in .debug_info
 	functions []function             // each followed by what was inlined into it, outer before inner
-	code      spans                  // physical functions
+	code      interval.Nested[int32] // physical functions
 	lines     *lineTable             // nil if there is none
 	ranges    [][2]uint64            // room for those of functions
 }
@@ -84,11 +86,11 @@ func (d *debugInfo) load(u *unit) {
 			}
 			if !f.inline {
 				for _, r := range f.ranges {
-					u.code.add(r[0], r[1], int32(i))
+					u.code.Add(r[0], r[1], int32(i))
 				}
 			}
 		}
-		u.code.sort()
+		u.code.Sort()
 		d.openSplit(u)
 		if err := d.readLines(u); err != nil {
 			d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
 // Unit types, DWARF 5 table 7.2, that have functions.
@@ -215,7 +216,7 @@ func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 }
 
 // whole reads what all units say of the code that they cover.
-func (d *debugInfo) whole() *spans {
+func (d *debugInfo) whole() *interval.Nested[int32] {
 	d.wholeRead.Do(func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -229,11 +230,11 @@ func (d *debugInfo) whole() *spans {
 			}
 			if h != nil {
 				for _, r := range h.ranges {
-					d.ranges.add(r[0], r[1], int32(i))
+					d.ranges.Add(r[0], r[1], int32(i))
 				}
 			}
 		}
-		d.ranges.sort()
+		d.ranges.Sort()
 	})
 	return &d.ranges
 }

@@ -35,8 +35,8 @@ func (d *debugInfo) within(inner, outer uint64) (found bool) {
 		if u.split != nil {
 			u = u.split.unit
 		}
-		u.code.find(outer, func(s span) bool {
-			found = u.within(int(s.id), inner, outer)
+		u.code.Find(outer, func(s span) bool {
+			found = u.within(int(s.Value), inner, outer)
 			return false
 		})
 		return found
@@ -44,12 +44,12 @@ func (d *debugInfo) within(inner, outer uint64) (found bool) {
 	var room [4]span
 	list, units := d.candidates(outer, room[:0])
 	for i := range list {
-		if look(units[list[i].id]) {
+		if look(units[list[i].Value]) {
 			return true
 		}
 	}
 	if len(list) == 0 {
-		d.whole().find(outer, func(r span) bool { return !look(d.units[r.id]) })
+		d.whole().Find(outer, func(r span) bool { return !look(d.units[r.Value]) })
 	}
 	return found
 }

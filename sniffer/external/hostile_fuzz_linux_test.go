@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"math"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/interval"
 	"github.com/sfwalk/sfwalk/internal/recorded"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
@@ -171,18 +173,18 @@ func checkSession(t *testing.T, subject *recorded.Process, says []byte) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ordered(t, s.known.list)
-	ordered(t, s.names.list)
+	ordered(t, s.known.All())
+	ordered(t, s.names.All())
 }
 
-// ordered sees to it that spans are ascending, not empty, and do not overlap.
-func ordered[T any](t *testing.T, list []span[T]) {
+// ordered sees to it that ranges are ascending, not empty, and do not overlap.
+func ordered[T any](t *testing.T, list iter.Seq[interval.Entry[T]]) {
 	t.Helper()
 	last := uint64(0)
-	for _, x := range list {
-		if x.lo < last || x.lo >= x.hi {
-			t.Fatalf("[%#x, %#x) behind one that ends at %#x", x.lo, x.hi, last)
+	for x := range list {
+		if x.Lo < last || x.Lo >= x.Hi {
+			t.Fatalf("[%#x, %#x) behind one that ends at %#x", x.Lo, x.Hi, last)
 		}
-		last = x.hi
+		last = x.Hi
 	}
 }

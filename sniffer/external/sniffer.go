@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/interval"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -26,8 +27,8 @@ type Sniffer struct {
 	session *session   // nil before the first question
 
 	mu      sync.RWMutex // of known and names
-	known   spans[said]
-	names   spans[plugin.Symbol]
+	known   interval.Map[said]
+	names   interval.Map[plugin.Symbol]
 	own     map[ownKey]name
 	sp      trad.Reg // the number of SP, once a question was asked
 	size    int      // bytes of what was put into known, names and own, about
@@ -99,7 +100,7 @@ func (s *Sniffer) forget(generation uint64) {
 
 // drop forgets what is kept.
 func (s *Sniffer) drop() {
-	s.known, s.names, s.own, s.size = spans[said]{}, spans[plugin.Symbol]{}, nil, 0
+	s.known, s.names, s.own, s.size = interval.Map[said]{}, interval.Map[plugin.Symbol]{}, nil, 0
 }
 
 // Close ends the session with the plug-in; it is begun anew when somebody asks.
@@ -170,15 +171,15 @@ func (s *Sniffer) recall(q *frame.Query) (row trad.Row, answer frame.Answer, ok 
 	if s.modules != q.Modules.Generation {
 		return row, "", false
 	}
-	x, ok := s.known.find(q.Block)
+	x, ok := s.known.Find(q.Block)
 	if !ok {
 		return row, "", false
 	}
-	if x.value.declines != "" {
-		return row, x.value.declines, true
+	if x.Value.declines != "" {
+		return row, x.Value.declines, true
 	}
-	row = x.value.row
-	row.Lo, row.Len = x.lo, uint32(x.hi-x.lo)
+	row = x.Value.row
+	row.Lo, row.Len = x.Lo, uint32(x.Hi-x.Lo)
 	return row, frame.Claimed, true
 }
 
@@ -236,7 +237,7 @@ func (s *Sniffer) question(q *frame.Query, about *asked) (r reply, err error) {
 		x.epoch = epoch
 		s.mu.Lock()
 		if declines != "" {
-			s.known.put(0, ^uint64(0), said{declines: declines})
+			s.known.Put(0, ^uint64(0), said{declines: declines})
 		}
 		s.deny(never)
 		s.mu.Unlock()
@@ -259,7 +260,7 @@ func (s *Sniffer) question(q *frame.Query, about *asked) (r reply, err error) {
 
 func (s *Sniffer) deny(list []plugin.Range) {
 	for _, never := range list {
-		s.known.put(never.Lo, never.Hi, said{declines: notClaimed})
+		s.known.Put(never.Lo, never.Hi, said{declines: notClaimed})
 	}
 }
 
@@ -271,22 +272,22 @@ func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 	if s.epoch != epoch {
 		return // the process has run on meanwhile
 	}
-	if s.size += r.size(); s.size > maxSize || max(len(s.known.list), len(s.names.list), len(s.own)) > maxKnown {
+	if s.size += r.size(); s.size > maxSize || max(s.known.Len(), s.names.Len(), len(s.own)) > maxKnown {
 		s.drop()
 		s.size = r.size()
 	}
 	s.deny(r.never)
 	for _, row := range r.more {
-		s.known.put(row.Lo, row.Lo+uint64(row.Len), said{row: row})
+		s.known.Put(row.Lo, row.Lo+uint64(row.Len), said{row: row})
 	}
 	switch {
 	case r.claims && r.row.Flags&trad.Once == 0:
-		s.known.put(r.row.Lo, r.row.Lo+uint64(r.row.Len), said{row: r.row})
+		s.known.Put(r.row.Lo, r.row.Lo+uint64(r.row.Len), said{row: r.row})
 	case !r.claims && !r.once && block+1 != 0:
-		s.known.put(block, block+1, said{declines: r.declines})
+		s.known.Put(block, block+1, said{declines: r.declines})
 	}
 	for _, symbol := range r.symbols {
-		s.names.put(symbol.Lo, symbol.Hi, symbol)
+		s.names.Put(symbol.Lo, symbol.Hi, symbol)
 	}
 	key := ownKey{block: block, at: r.cfa}
 	if !r.claims {
@@ -309,8 +310,8 @@ func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	if own := s.own[ownKey{block: block, at: cfa}]; own.symbol.Function != "" {
 		return own.symbol, true
 	}
-	if x, ok := s.names.find(block); ok {
-		return x.value, true
+	if x, ok := s.names.Find(block); ok {
+		return x.Value, true
 	}
 	return plugin.Symbol{}, false
 }
@@ -334,8 +335,8 @@ func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool)
 			return x.symbol, true, true
 		}
 	}
-	if x, ok := s.names.find(block); ok {
-		return x.value, false, true
+	if x, ok := s.names.Find(block); ok {
+		return x.Value, false, true
 	}
 	return name, false, false
 }
@@ -351,8 +352,8 @@ func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 			}
 		}
 	}
-	if x, ok := s.names.find(q.Block); ok {
-		return x.value.Start, true
+	if x, ok := s.names.Find(q.Block); ok {
+		return x.Value.Start, true
 	}
 	return 0, false
 }
