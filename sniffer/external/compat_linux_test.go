@@ -12,7 +12,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/sfwalk/sfwalk/frame"
@@ -39,7 +38,7 @@ func TestFrozenVersion1(t *testing.T) {
 	}
 	t.Run("answers", func(t *testing.T) { frozenAnswers(t, path) })
 	t.Run("unknown version", func(t *testing.T) { unknownVersion(t, path) })
-	t.Run("messages", func(t *testing.T) { wireCompatible(t, path) })
+	t.Run("messages", wireCompatible)
 }
 
 // frozenAnswers has the plug-in unwind a process, by a row and by a frame, and compares with
@@ -169,16 +168,16 @@ func unknownVersion(t *testing.T, path string) {
 // wireCompatible holds the protocol against its first version: all that was there is there,
 // with the same number and the same type, so that old plug-ins and new hosts, and new plug-ins
 // and old hosts, read each other's messages.
-func wireCompatible(t *testing.T, path string) {
-	out, err := exec.Command(path, "descriptor").Output()
+func wireCompatible(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(frozen, "sniffer.binpb"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var message descriptorpb.FileDescriptorProto
-	if err := proto.Unmarshal(out, &message); err != nil {
-		t.Fatal(err)
+	var set descriptorpb.FileDescriptorSet
+	if err := proto.Unmarshal(data, &set); err != nil || len(set.File) != 1 {
+		t.Fatalf("%d files described, %v", len(set.File), err)
 	}
-	was, err := protodesc.NewFile(&message, new(protoregistry.Files))
+	was, err := protodesc.NewFile(set.File[0], nil)
 	if err != nil {
 		t.Fatal(err)
 	}

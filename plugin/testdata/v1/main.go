@@ -1,10 +1,10 @@
-// Sniffer-v1 is a plug-in as one was written for the first version of the protocol: by its
-// own copy of sniffer.proto and of what protoc made of it, and with a module of its own that
-// pins what it was built with. It shares no package with the host.
+// Sniffer-v1 is a plug-in of the first version of the protocol. It shares no package with the
+// host: its messages are those of sniffer.binpb, a copy of the first version, and a module of its
+// own pins the libraries that it is built with.
 //
-// It is frozen. Nothing here is ever changed, and it is built and run by the host's tests
-// for as long as version 1 is supported: a host that it fails with has broken version 1.
-// README.md says from where it was taken.
+// It is frozen. Nothing here changes, and the host's tests build and run it for as long as they
+// support version 1: a host that it fails with has broken version 1. README.md says where the
+// files come from.
 //
 // It answers in all ways that there are, about a program that has functions leaf, middle and
 // outer with frame pointers:
@@ -16,8 +16,7 @@
 // and finds the program by List before the first answer.
 //
 // Started under a name that ends with -v7, it says that it speaks version 7, which no host
-// knows. With the argument "descriptor" it writes its protocol's descriptor, a serialized
-// google.protobuf.FileDescriptorProto.
+// knows.
 package main
 
 import (
@@ -28,12 +27,9 @@ import (
 	"os"
 	"strings"
 
-	"example.org/sniffer-v1/protocol"
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
 )
 
 // What the two sides of version 1 know beside the messages.
@@ -44,14 +40,6 @@ const (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "descriptor" {
-		b, err := proto.Marshal(protodesc.ToFileDescriptorProto(protocol.File_sniffer_proto))
-		if err != nil {
-			panic(err)
-		}
-		os.Stdout.Write(b)
-		return
-	}
 	version := 1
 	if strings.HasSuffix(os.Args[0], "-v7") {
 		version = 7
@@ -68,13 +56,14 @@ func main() {
 	})
 }
 
-type sniffer struct {
-	plugin.NetRPCUnsupportedPlugin
-	protocol.UnimplementedSnifferServer
-}
+type sniffer struct{ plugin.NetRPCUnsupportedPlugin }
 
 func (s *sniffer) GRPCServer(_ *plugin.GRPCBroker, g *grpc.Server) error {
-	protocol.RegisterSnifferServer(g, s)
+	g.RegisterService(&grpc.ServiceDesc{
+		ServiceName: "sfwalk.sniffer.v1.Sniffer",
+		Methods:     []grpc.MethodDesc{{MethodName: "Describe", Handler: describe}},
+		Streams:     []grpc.StreamDesc{{StreamName: "Session", Handler: serve, ServerStreams: true, ClientStreams: true}},
+	}, nil)
 	return nil
 }
 
@@ -82,151 +71,164 @@ func (s *sniffer) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientCo
 	return nil, errors.New("a plug-in is no host")
 }
 
-func (s *sniffer) Describe(context.Context, *protocol.DescribeRequest) (*protocol.Description, error) {
-	return &protocol.Description{
-		Name: "frozen-v1", Version: "1.0", Architectures: []string{"amd64"}, Before: "sframe",
-		Claims: &protocol.Claims{Modules: []string{"three*"}},
-		Needs:  &protocol.Needs{Stack: 64, CodeBefore: 16, CodeAfter: 16},
-	}, nil
+func describe(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+	if err := decode(empty("DescribeRequest")); err != nil {
+		return nil, err
+	}
+	return message("Description", `name: "frozen-v1" version: "1.0" architectures: "amd64" before: "sframe"
+		claims { modules: "three*" }
+		needs { stack: 64 code_before: 16 code_after: 16 }`), nil
 }
 
-func (s *sniffer) Session(stream protocol.Sniffer_SessionServer) error {
+func serve(_ any, stream grpc.ServerStream) error {
 	x := session{stream: stream}
 	for {
-		m, err := stream.Recv()
+		m, err := x.receive()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		reply := &protocol.FromPlugin{}
-		switch m := m.Message.(type) {
-		case *protocol.FromHost_Begin:
-			ready, err := x.begin(m.Begin)
-			if err != nil {
-				return err
-			}
-			reply.Message = &protocol.FromPlugin_Ready{Ready: ready}
-		case *protocol.FromHost_Question:
-			answer, err := x.answer(m.Question)
-			if err != nil {
-				return err
-			}
-			answer.Number = m.Question.Number
-			reply.Message = &protocol.FromPlugin_Answer{Answer: answer}
+		reply := ""
+		switch {
+		case m.has("begin"):
+			reply, err = x.begin(m.get("begin"))
+		case m.has("question"):
+			reply, err = x.answer(m.get("question"))
 		default:
-			return fmt.Errorf("the host sends %T", m)
+			err = fmt.Errorf("the host sends %v", m)
 		}
-		if err := stream.Send(reply); err != nil {
+		if err == nil {
+			err = x.send(reply)
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
 type session struct {
-	stream              protocol.Sniffer_SessionServer
-	begun               *protocol.Begin
-	leaf, middle, outer *protocol.Symbol
+	stream              grpc.ServerStream
+	fp                  uint64 // the number of the frame pointer
+	leaf, middle, outer object // symbols
 }
 
-func (x *session) ask(m *protocol.FromPlugin) (*protocol.FromHost, error) {
-	if err := x.stream.Send(m); err != nil {
-		return nil, err
+func (x *session) receive() (object, error) {
+	m := empty("FromHost")
+	err := x.stream.RecvMsg(m)
+	return object{m}, err
+}
+
+func (x *session) send(text string) error { return x.stream.SendMsg(message("FromPlugin", text)) }
+
+func (x *session) ask(text string) (object, error) {
+	if err := x.send(text); err != nil {
+		return object{}, err
 	}
-	return x.stream.Recv()
+	return x.receive()
 }
 
 // find returns the function of that name in the program.
-func (x *session) find(name string) (*protocol.Symbol, error) {
-	reply, err := x.ask(&protocol.FromPlugin{Message: &protocol.FromPlugin_Find{Find: &protocol.Find{Name: name, Module: "three*"}}})
+func (x *session) find(name string) (object, error) {
+	reply, err := x.ask(fmt.Sprintf(`find { name: %q module: "three*" }`, name))
 	if err != nil {
-		return nil, err
+		return object{}, err
 	}
-	if n := len(reply.GetFound().GetSymbols()); n != 1 {
-		return nil, fmt.Errorf("%s: %d symbols found instead of one", name, n)
+	found := reply.get("found").list("symbols")
+	if len(found) != 1 {
+		return object{}, fmt.Errorf("%s: %d symbols found instead of one", name, len(found))
 	}
-	return reply.GetFound().Symbols[0], nil
+	return found[0], nil
 }
 
-func (x *session) begin(begin *protocol.Begin) (*protocol.Ready, error) {
-	x.begun = begin
+func (x *session) begin(begin object) (string, error) {
+	x.fp = begin.uint("fp")
 	program := ""
-	for from := uint32(0); ; {
-		reply, err := x.ask(&protocol.FromPlugin{Message: &protocol.FromPlugin_List{List: &protocol.List{From: from}}})
+	for from := uint64(0); ; {
+		reply, err := x.ask(fmt.Sprintf("list { from: %d }", from))
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		part := reply.GetModules()
-		for _, m := range part.GetModules() {
-			if strings.HasPrefix(m.Path[strings.LastIndexByte(m.Path, '/')+1:], "three") && len(m.Mappings) > 0 {
-				program = m.Path
+		part := reply.get("modules")
+		for _, m := range part.list("modules") {
+			path := m.string("path")
+			if strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], "three") && len(m.list("mappings")) > 0 {
+				program = path
 			}
 		}
-		if part.GetMore() <= from {
+		more := part.uint("more")
+		if more <= from {
 			break
 		}
-		from = part.More
+		from = more
 	}
 	if program == "" {
-		return &protocol.Ready{Declines: "the program is another one"}, nil
+		return `ready { declines: "the program is another one" }`, nil
 	}
 	var err error
-	for name, to := range map[string]**protocol.Symbol{"leaf": &x.leaf, "middle": &x.middle, "outer": &x.outer} {
+	for name, to := range map[string]*object{"leaf": &x.leaf, "middle": &x.middle, "outer": &x.outer} {
 		if *to, err = x.find(name); err != nil {
-			return nil, err
+			return "", err
 		}
 	}
-	return &protocol.Ready{}, nil
+	return "ready {}", nil
 }
 
-func in(s *protocol.Symbol, addr uint64) bool { return s.Lo <= addr && addr < s.Hi }
+func in(s object, addr uint64) bool { return s.uint("lo") <= addr && addr < s.uint("hi") }
 
-func (x *session) answer(q *protocol.Question) (*protocol.Answer, error) {
+func (x *session) answer(q object) (string, error) {
+	number, block := q.uint("number"), q.uint("block")
 	switch {
-	case in(x.leaf, q.Block):
-		return &protocol.Answer{
-			Row: &protocol.Row{
-				Lo: q.Block, Hi: x.leaf.Hi,
-				Cfa:        &protocol.Rule{Kind: protocol.Rule_IN_REGISTER, Register: x.begun.Fp, Offset: 16},
-				Ra:         &protocol.Rule{Kind: protocol.Rule_SAVED, Offset: -8},
-				Fp:         &protocol.Rule{Kind: protocol.Rule_SAVED, Offset: -16},
-				OthersSame: true,
-			},
-			Symbols: []*protocol.Symbol{{Lo: x.leaf.Lo, Hi: x.leaf.Hi, Function: "leaf, says version 1", File: "three.c", Line: 1}},
-		}, nil
-	case in(x.middle, q.Block):
+	case in(x.leaf, block):
+		return fmt.Sprintf(`answer {
+			number: %d
+			row {
+				lo: %d hi: %d
+				cfa { kind: IN_REGISTER register: %d offset: 16 }
+				ra { kind: SAVED offset: -8 }
+				fp { kind: SAVED offset: -16 }
+				others_same: true
+			}
+			symbols { lo: %d hi: %[3]d function: "leaf, says version 1" file: "three.c" line: 1 }
+		}`, number, block, x.leaf.uint("hi"), x.fp, x.leaf.uint("lo")), nil
+	case in(x.middle, block):
 		return x.frame(q)
 	}
-	return &protocol.Answer{Declines: "neither leaf nor middle", Never: []*protocol.Range{{Lo: x.outer.Lo, Hi: x.outer.Hi}}}, nil
+	return fmt.Sprintf(`answer { number: %d declines: "neither leaf nor middle" never { lo: %d hi: %d } }`,
+		number, x.outer.uint("lo"), x.outer.uint("hi")), nil
 }
 
 // frame answers with PREVIOUS's PC as a place and its FP as a value.
-func (x *session) frame(q *protocol.Question) (*protocol.Answer, error) {
+func (x *session) frame(q object) (string, error) {
+	number, values := q.uint("number"), q.uints("values")
 	fp, ok := uint64(0), false
-	for i, r := range q.Registers {
-		if r == x.begun.Fp {
-			fp, ok = q.Values[i], true
+	for i, r := range q.uints("registers") {
+		if r == x.fp {
+			fp, ok = values[i], true
 		}
 	}
 	if !ok {
-		return &protocol.Answer{Declines: "FP is not known"}, nil
+		return fmt.Sprintf(`answer { number: %d declines: "FP is not known" }`, number), nil
 	}
-	reply, err := x.ask(&protocol.FromPlugin{Message: &protocol.FromPlugin_Read{Read: &protocol.Read{Ranges: []*protocol.Range{{Lo: fp, Hi: fp + 8}}}}})
+	reply, err := x.ask(fmt.Sprintf("read { ranges { lo: %d hi: %d } }", fp, fp+8))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	blocks := reply.GetMemory().GetBlocks()
-	if len(blocks) != 1 || len(blocks[0].Data) != 8 {
-		return nil, fmt.Errorf("reading 8 bytes at %#x: the host sends %v", fp, reply)
+	blocks := reply.get("memory").list("blocks")
+	if len(blocks) != 1 || len(blocks[0].bytes("data")) != 8 {
+		return "", fmt.Errorf("reading 8 bytes at %#x: the host sends %v", fp, reply)
 	}
 	value := uint64(0)
-	for i, b := range blocks[0].Data {
+	for i, b := range blocks[0].bytes("data") {
 		value |= uint64(b) << (8 * i)
 	}
-	return &protocol.Answer{Frame: &protocol.Frame{
-		Cfa: fp + 16, Function: x.middle.Lo,
-		Pc: &protocol.Rule{Kind: protocol.Rule_SAVED_AT_IS, Address: fp + 8},
-		Fp: &protocol.Rule{Kind: protocol.Rule_VALUE_IS, Address: value},
-	}}, nil
+	return fmt.Sprintf(`answer {
+		number: %d
+		frame {
+			cfa: %d function: %d
+			pc { kind: SAVED_AT_IS address: %d }
+			fp { kind: VALUE_IS address: %d }
+		}
+	}`, number, fp+16, x.middle.uint("lo"), fp+8, value), nil
 }
