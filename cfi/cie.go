@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -48,29 +49,29 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 		return s.entryError(off, "is not a CIE, where one is expected")
 	}
 	*cie = CIE{Offset: off, PtrSize: s.ptrSize}
-	c := s.cursor(e.body, e.end)
-	at := c.off
+	c := s.reader(e.body, e.end)
+	at := c.Off
 	fail := func(what, reason string, kind error) error {
 		return &Error{s.kind, "CIE", off, what, at, reason, kind}
 	}
-	cie.Version = c.u8()
+	cie.Version = c.U8()
 	if v := cie.Version; v != 1 && v != 3 && v != 4 {
 		return fail("version", fmt.Sprintf("is %d, want 1, 3 or 4", v), ErrUnsupported)
 	}
-	at = c.off
-	text := c.cstring(maxAugmentation)
-	if c.bad {
+	at = c.Off
+	text := c.CString(maxAugmentation)
+	if c.Bad {
 		return fail("augmentation", fmt.Sprintf("has no end within %d bytes", maxAugmentation), ErrMalformed)
 	}
 	cie.augment = span{at, at + len(text)}
 	if bytes.HasPrefix(text, []byte("eh")) { // gcc 2: a pointer to its own table
-		c.take(uint64(s.ptrSize))
+		c.Take(uint64(s.ptrSize))
 		text = text[2:]
 	}
 	if cie.Version == 4 {
-		at = c.off
-		cie.PtrSize = c.u8()
-		segment := c.u8()
+		at = c.Off
+		cie.PtrSize = c.U8()
+		segment := c.U8()
 		if cie.PtrSize != 4 && cie.PtrSize != 8 {
 			return fail("address size", fmt.Sprintf("is %d, want 4 or 8", cie.PtrSize), ErrUnsupported)
 		}
@@ -78,14 +79,14 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 			return fail("segment selector size", fmt.Sprintf("is %d, want 0", segment), ErrUnsupported)
 		}
 	}
-	cie.CodeAlign = c.uleb()
-	cie.DataAlign = c.sleb()
-	at = c.off
+	cie.CodeAlign = c.ULEB128()
+	cie.DataAlign = c.SLEB128()
+	at = c.Off
 	ra := uint64(0)
 	if cie.Version == 1 {
-		ra = uint64(c.u8())
+		ra = uint64(c.U8())
 	} else {
-		ra = c.uleb()
+		ra = c.ULEB128()
 	}
 	if ra > math.MaxUint16 {
 		return fail("return address column", fmt.Sprintf("is register %d, want at most 65535", ra), ErrUnsupported)
@@ -95,17 +96,17 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	if reason := s.augmentation(&c, cie, text); reason != "" {
 		return fail("augmentation", reason, ErrUnsupported)
 	}
-	if c.bad {
-		at = c.off
+	if c.Bad {
+		at = c.Off
 		return fail("header", truncated, ErrMalformed)
 	}
-	cie.program = span{c.off, e.end}
+	cie.program = span{c.Off, e.end}
 	return nil
 }
 
 // augmentation reads what the letters of the augmentation string stand for, and
 // leaves c at the instructions.
-func (s *Section) augmentation(c *cursor, cie *CIE, text []byte) (reason string) {
+func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reason string) {
 	data := *c
 	for i, letter := range text {
 		switch letter {
@@ -114,16 +115,16 @@ func (s *Section) augmentation(c *cursor, cie *CIE, text []byte) (reason string)
 				return "has 'z' after other letters"
 			}
 			cie.sized = true
-			n := c.uleb()
-			data.off = c.off
-			if c.take(n) == nil {
+			n := c.ULEB128()
+			data.Off = c.Off
+			if c.Take(n) == nil {
 				return "data " + truncated
 			}
-			data.data = c.data[:c.off]
+			data.Data = c.Data[:c.Off]
 		case 'R':
-			cie.encoding = data.u8()
+			cie.encoding = data.U8()
 		case 'P':
-			enc := data.u8()
+			enc := data.U8()
 			if enc == encOmit {
 				continue
 			}
@@ -131,7 +132,7 @@ func (s *Section) augmentation(c *cursor, cie *CIE, text []byte) (reason string)
 				return "personality routine " + why
 			}
 		case 'L':
-			data.u8()
+			data.U8()
 			if !cie.sized {
 				return "has 'L' without 'z'"
 			}
@@ -153,20 +154,20 @@ func (s *Section) augmentation(c *cursor, cie *CIE, text []byte) (reason string)
 			cie.KeyB = cie.KeyB || bytes.IndexByte(text[i:], 'B') >= 0
 			return ""
 		}
-		if data.bad {
+		if data.Bad {
 			return "data " + truncated
 		}
 	}
 	if !cie.sized {
-		c.off, c.bad = data.off, c.bad || data.bad
+		c.Off, c.Bad = data.Off, c.Bad || data.Bad
 	}
 	return ""
 }
 
 // skipPointer steps over an encoded pointer that nobody asks for.
-func (s *Section) skipPointer(c *cursor, enc, ptrSize uint8) (why string) {
+func (s *Section) skipPointer(c *dwarfdata.Reader, enc, ptrSize uint8) (why string) {
 	if enc&^encIndirect == encAligned {
-		c.take(-(s.addr + uint64(c.off)) & uint64(ptrSize-1))
+		c.Take(-(s.addr + uint64(c.Off)) & uint64(ptrSize-1))
 		enc = encAbsptr
 	}
 	_, why = offset(c, enc, ptrSize)

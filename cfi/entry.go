@@ -13,38 +13,38 @@ type entry struct {
 // entryAt reads the head of the entry at off, which is within the section.
 func (s *Section) entryAt(off int) (entry, error) {
 	e := entry{off: off, cie: -1}
-	c := s.cursor(off, len(s.data))
-	length := uint64(c.u32())
+	c := s.reader(off, len(s.data))
+	length := uint64(c.U32())
 	switch {
-	case c.bad:
+	case c.Bad:
 		return e, s.entryError(off, "length "+truncated)
 	case length == 0:
-		e.body, e.end, e.empty = c.off, c.off, true
+		e.body, e.end, e.empty = c.Off, c.Off, true
 		return e, nil
 	case length == 0xffffffff:
 		e.wide = true
-		length = c.u64()
+		length = c.U64()
 	case length >= 0xfffffff0:
 		return e, s.entryError(off, "length is a reserved value")
 	}
-	if c.bad || length > uint64(len(s.data)-c.off) {
+	if c.Bad || length > uint64(len(s.data)-c.Off) {
 		return e, s.entryError(off, "runs past the end of the section")
 	}
-	e.end = c.off + int(length)
-	c.data = c.data[:e.end]
+	e.end = c.Off + int(length)
+	c.Data = c.Data[:e.end]
 
-	at := c.off
+	at := c.Off
 	var id uint64
 	// The ID field of .eh_frame has four bytes in the 64-bit format, too.
 	if e.wide && s.kind == Debug {
-		id = c.u64()
+		id = c.U64()
 	} else {
-		id = uint64(c.u32())
+		id = uint64(c.U32())
 	}
-	if c.bad {
+	if c.Bad {
 		return e, s.entryError(off, "is too short for a CIE pointer")
 	}
-	e.body = c.off
+	e.body = c.Off
 	var target uint64
 	if s.kind == EH {
 		if id == 0 {

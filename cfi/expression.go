@@ -3,6 +3,7 @@ package cfi
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -24,9 +25,9 @@ type expression struct {
 // expression returns the one whose length stands at off: a place that the
 // machine has been at.
 func (s *Section) expression(off int, ptrSize uint8) expression {
-	c := s.cursor(off, len(s.data))
-	code := c.take(c.uleb())
-	return expression{code, c.off - len(code), s.kind, s.big, ptrSize}
+	c := s.reader(off, len(s.data))
+	code := c.Take(c.ULEB128())
+	return expression{code, c.Off - len(code), s.kind, s.big, ptrSize}
 }
 
 func (x *expression) fail(op, off int, err error) error {
@@ -42,7 +43,7 @@ func badExpression(reason string) error { return fmt.Errorf("%w: %s", ErrExpress
 // evaluation is the state of one run. Values have the width of an address.
 type evaluation struct {
 	x      *expression
-	c      cursor
+	c      dwarfdata.Reader
 	stack  [maxStack]uint64
 	n      int
 	mask   uint64
@@ -93,13 +94,13 @@ func (e *evaluation) signed(v uint64) int64 { return int64(signExtend(v, e.x.ptr
 // Eval implements [trad.Expression]. The error wraps [ErrExpression], or
 // trad.ErrUnavailable, or what env gave.
 func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error) {
-	e := evaluation{x: x, c: cursor{data: x.code, big: x.big}, mask: addressMask(x.ptrSize)}
+	e := evaluation{x: x, c: dwarfdata.Reader{Data: x.code, Big: x.big}, mask: addressMask(x.ptrSize)}
 	if hasCFA {
 		e.push(cfa)
 	}
-	for steps := 0; e.c.more(); steps++ {
-		at := e.c.off
-		op := e.c.u8()
+	for steps := 0; e.c.More(); steps++ {
+		at := e.c.Off
+		op := e.c.U8()
 		if steps == maxSteps {
 			return 0, x.fail(int(op), at, badExpression(fmt.Sprintf("no end after %d operations", maxSteps)))
 		}
@@ -118,7 +119,7 @@ func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error)
 		}
 		switch {
 		case err != nil:
-		case e.c.bad:
+		case e.c.Bad:
 			err = badExpression("operand " + truncated + " or does not fit in 64 bits")
 		case e.reason != "":
 			err = badExpression(e.reason)
@@ -143,16 +144,16 @@ func (e *evaluation) register(op byte, env trad.Env) error {
 	case op < opBreg0:
 		reg = uint64(op - opReg0)
 	case op < opRegx:
-		reg, off = uint64(op-opBreg0), e.c.sleb()
+		reg, off = uint64(op-opBreg0), e.c.SLEB128()
 	case op == opRegx:
-		reg = e.c.uleb()
+		reg = e.c.ULEB128()
 	case op == opBregx:
-		reg, off = e.c.uleb(), e.c.sleb()
+		reg, off = e.c.ULEB128(), e.c.SLEB128()
 	default: // fbreg needs a function's frame base, which CFI has not
 		e.reason = "has no meaning in call frame information"
 		return nil
 	}
-	if e.c.bad {
+	if e.c.Bad {
 		return nil
 	}
 	if reg > uint64(^trad.Reg(0)) {
@@ -171,13 +172,13 @@ func (e *evaluation) register(op byte, env trad.Env) error {
 func (e *evaluation) deref(op byte, env trad.Env) error {
 	size, word := e.x.ptrSize, uint64(e.x.ptrSize)
 	if op == opDerefSize {
-		size = e.c.u8()
-		if !e.c.bad && (size == 0 || size > e.x.ptrSize) {
+		size = e.c.U8()
+		if !e.c.Bad && (size == 0 || size > e.x.ptrSize) {
 			e.reason = fmt.Sprintf("reads %d bytes, want 1 to %d", size, e.x.ptrSize)
 		}
 	}
 	addr := e.pop()
-	if e.c.bad || e.reason != "" {
+	if e.c.Bad || e.reason != "" {
 		return nil
 	}
 	// Memory gives whole words. Take the aligned one, which lies in one page with

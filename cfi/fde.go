@@ -42,8 +42,8 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		}
 	}
 	f.Offset = e.off
-	c := s.cursor(e.body, e.end)
-	at := c.off
+	c := s.reader(e.body, e.end)
+	at := c.Off
 	fail := func(what, reason string) error {
 		return &Error{s.kind, "FDE", e.off, what, at, reason, ErrMalformed}
 	}
@@ -53,7 +53,7 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		return fail("start address", why)
 	}
 	// The length has the format of the start, but no base, and no sign to it.
-	at = c.off
+	at = c.Off
 	length := enc & encFormat
 	if enc == encAligned {
 		length = encAbsptr
@@ -70,12 +70,12 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 		return fail("length of code", fmt.Sprintf("%#x bytes at %#x run past the end of the address space", f.Len, f.Start))
 	}
 	if f.CIE.sized {
-		at = c.off
-		if n := c.uleb(); c.take(n) == nil {
+		at = c.Off
+		if n := c.ULEB128(); c.Take(n) == nil {
 			return fail("augmentation data", truncated)
 		}
 	}
-	f.program = span{c.off, e.end}
+	f.program = span{c.Off, e.end}
 	return nil
 }
 

@@ -3,6 +3,8 @@ package cfi
 import (
 	"errors"
 	"fmt"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // FrameAddress returns the address of the .eh_frame that a .eh_frame_hdr, which
@@ -11,11 +13,11 @@ func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
 	if abi.Order == nil {
 		return 0, errors.New("cfi: ABI.Order is not set")
 	}
-	c := cursor{data: header, big: abi.Order.Uint16([]byte{0, 1}) == 1}
-	version, ptrEnc := c.u8(), c.u8()
-	c.u8() // encoding of the count
-	c.u8() // encoding of the table
-	if c.bad || version != 1 || ptrEnc == encOmit {
+	c := dwarfdata.Reader{Data: header, Big: abi.Order.Uint16([]byte{0, 1}) == 1}
+	version, ptrEnc := c.U8(), c.U8()
+	c.U8() // encoding of the count
+	c.U8() // encoding of the table
+	if c.Bad || version != 1 || ptrEnc == encOmit {
 		return 0, fmt.Errorf("cfi: .eh_frame_hdr at %#x: version %d does not point to .eh_frame", addr, version)
 	}
 	at := Section{addr: addr, dataBase: addr}

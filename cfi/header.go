@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame
@@ -25,9 +27,9 @@ type header struct {
 
 // open finds the table in data. A header without a usable one is as good as none.
 func (h *header) open(data []byte, addr uint64, s *Section) {
-	c := cursor{data: data, big: s.big}
-	version, ptrEnc, countEnc, tableEnc := c.u8(), c.u8(), c.u8(), c.u8()
-	if c.bad || version != 1 || countEnc == encOmit || tableEnc == encOmit {
+	c := dwarfdata.Reader{Data: data, Big: s.big}
+	version, ptrEnc, countEnc, tableEnc := c.U8(), c.U8(), c.U8(), c.U8()
+	if c.Bad || version != 1 || countEnc == encOmit || tableEnc == encOmit {
 		return
 	}
 	// Pointers in the header are relative to the header itself (datarel).
@@ -37,7 +39,7 @@ func (h *header) open(data []byte, addr uint64, s *Section) {
 	}
 	count, why := at.pointer(&c, countEnc, s.ptrSize, 0, false)
 	h.size = encSize(tableEnc, s.ptrSize)
-	if why != "" || h.size == 0 || count > uint64(len(data)-c.off)/(2*uint64(h.size)) {
+	if why != "" || h.size == 0 || count > uint64(len(data)-c.Off)/(2*uint64(h.size)) {
 		return
 	}
 	switch tableEnc &^ encFormat {
@@ -52,7 +54,7 @@ func (h *header) open(data []byte, addr uint64, s *Section) {
 		return
 	}
 	h.signed = tableEnc&encSigned != 0
-	h.table, h.addr, h.count = data[c.off:], addr+uint64(c.off), int(count)
+	h.table, h.addr, h.count = data[c.Off:], addr+uint64(c.Off), int(count)
 }
 
 // field reads field number i, two to an entry.
@@ -67,8 +69,8 @@ func (s *Section) field(i int) uint64 {
 	case h.size == 4:
 		v = uint64(binary.BigEndian.Uint32(b))
 	default:
-		c := cursor{data: b, big: s.big}
-		v = c.uint(h.size)
+		c := dwarfdata.Reader{Data: b, Big: s.big}
+		v = c.Uint(int(h.size))
 	}
 	if h.signed {
 		v = signExtend(v, h.size)

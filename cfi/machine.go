@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -17,7 +18,7 @@ const maxInstructions = 1 << 20
 type machine struct {
 	s      *Section
 	fde    FDE
-	c      cursor
+	c      dwarfdata.Reader
 	at     int // offset of the current instruction
 	loc    uint64
 	lo, hi uint64 // range of the current line
@@ -36,8 +37,8 @@ func (m *machine) start(s *Section) error {
 	m.left = maxInstructions
 	if !m.prepared() {
 		m.cie = true
-		m.c = s.cursor(f.CIE.program.from, f.CIE.program.to)
-		for m.c.more() {
+		m.c = s.reader(f.CIE.program.from, f.CIE.program.to)
+		for m.c.More() {
 			if err := m.step(); err != nil {
 				return err
 			}
@@ -48,7 +49,7 @@ func (m *machine) start(s *Section) error {
 	m.depth = 0
 	m.push()
 	m.cie = false
-	m.c = s.cursor(f.program.from, f.program.to)
+	m.c = s.reader(f.program.from, f.program.to)
 	m.loc, m.hi = f.Start, f.Start
 	return nil
 }
@@ -94,7 +95,7 @@ func (m *machine) prepared() bool {
 func (m *machine) line() error {
 	end := m.fde.Start + m.fde.Len
 	m.lo = m.hi
-	for m.c.more() {
+	for m.c.More() {
 		// A line may be over before it has begun: two advances in a row.
 		if err := m.step(); err != nil {
 			return err
@@ -111,7 +112,7 @@ func (m *machine) line() error {
 // seek runs the program to the end of the line that holds for pc, which is in the FDE.
 func (m *machine) seek(pc uint64) error {
 	m.lo, m.hi = m.fde.Start, m.fde.Start+m.fde.Len
-	for m.c.more() {
+	for m.c.More() {
 		if err := m.step(); err != nil {
 			return err
 		}
@@ -135,8 +136,8 @@ func (m *machine) bottom() int {
 // step runs one instruction.
 func (m *machine) step() error {
 	c, s := &m.c, &m.top
-	m.at = c.off
-	op := c.u8()
+	m.at = c.Off
+	op := c.U8()
 	reason := ""
 	if m.left--; m.left < 0 {
 		return m.fail(fmt.Sprintf("is beyond the limit of %d instructions", maxInstructions), ErrUnsupported)
@@ -145,7 +146,7 @@ func (m *machine) step() error {
 	case cfaAdvanceLoc:
 		reason = m.advance(uint64(op & 0x3f))
 	case cfaOffset:
-		reason = m.offsetRule(uint64(op&0x3f), trad.Saved, c.uleb())
+		reason = m.offsetRule(uint64(op&0x3f), trad.Saved, c.ULEB128())
 	case cfaRestore:
 		m.restore(uint64(op & 0x3f))
 	default:
@@ -154,22 +155,22 @@ func (m *machine) step() error {
 		case cfaSetLoc:
 			reason = m.setLoc()
 		case cfaAdvanceLoc1:
-			reason = m.advance(uint64(c.u8()))
+			reason = m.advance(uint64(c.U8()))
 		case cfaAdvanceLoc2:
-			reason = m.advance(uint64(c.u16()))
+			reason = m.advance(uint64(c.U16()))
 		case cfaAdvanceLoc4:
-			reason = m.advance(uint64(c.u32()))
+			reason = m.advance(uint64(c.U32()))
 		case cfaMIPSAdvanceLoc8:
-			reason = m.advance(c.u64())
+			reason = m.advance(c.U64())
 
 		case cfaDefCFA:
-			reg := c.uleb()
-			reason = m.defCFA(reg, c.uleb(), 1)
+			reg := c.ULEB128()
+			reason = m.defCFA(reg, c.ULEB128(), 1)
 		case cfaDefCFASF:
-			reg := c.uleb()
-			reason = m.defCFA(reg, uint64(c.sleb()), m.fde.CIE.DataAlign)
+			reg := c.ULEB128()
+			reason = m.defCFA(reg, uint64(c.SLEB128()), m.fde.CIE.DataAlign)
 		case cfaDefCFARegister:
-			reg := c.uleb()
+			reg := c.ULEB128()
 			switch {
 			case s.cfa.Kind == trad.ValExpr:
 				reason = "the CFA is an expression, not a register and an offset"
@@ -179,50 +180,50 @@ func (m *machine) step() error {
 				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(reg)
 			}
 		case cfaDefCFAOffset:
-			reason = m.defCFAOffset(c.uleb(), 1)
+			reason = m.defCFAOffset(c.ULEB128(), 1)
 		case cfaDefCFAOffsetSF:
-			reason = m.defCFAOffset(uint64(c.sleb()), m.fde.CIE.DataAlign)
+			reason = m.defCFAOffset(uint64(c.SLEB128()), m.fde.CIE.DataAlign)
 		case cfaDefCFAExpr:
 			s.cfa = m.expression(trad.ValExpr)
 
 		case cfaUndefined:
-			m.rule(c.uleb(), trad.Rule{Kind: trad.Undefined})
+			m.rule(c.ULEB128(), trad.Rule{Kind: trad.Undefined})
 		case cfaSameValue:
-			m.rule(c.uleb(), trad.Rule{Kind: trad.Same})
+			m.rule(c.ULEB128(), trad.Rule{Kind: trad.Same})
 		case cfaOffsetExtended:
-			reg := c.uleb()
-			reason = m.offsetRule(reg, trad.Saved, c.uleb())
+			reg := c.ULEB128()
+			reason = m.offsetRule(reg, trad.Saved, c.ULEB128())
 		case cfaOffsetExtSF:
-			reg := c.uleb()
-			reason = m.signedRule(reg, trad.Saved, c.sleb())
+			reg := c.ULEB128()
+			reason = m.signedRule(reg, trad.Saved, c.SLEB128())
 		case cfaValOffset:
-			reg := c.uleb()
-			reason = m.offsetRule(reg, trad.Value, c.uleb())
+			reg := c.ULEB128()
+			reason = m.offsetRule(reg, trad.Value, c.ULEB128())
 		case cfaValOffsetSF:
-			reg := c.uleb()
-			reason = m.signedRule(reg, trad.Value, c.sleb())
+			reg := c.ULEB128()
+			reason = m.signedRule(reg, trad.Value, c.SLEB128())
 		case cfaGNUNegativeOffsetExt:
-			reg := c.uleb()
-			if n := c.uleb(); n > math.MaxInt64 {
+			reg := c.ULEB128()
+			if n := c.ULEB128(); n > math.MaxInt64 {
 				reason = tooFar
 			} else {
 				reason = m.signedRule(reg, trad.Saved, -int64(n))
 			}
 		case cfaRegister:
-			reg, in := c.uleb(), c.uleb()
+			reg, in := c.ULEB128(), c.ULEB128()
 			if in > math.MaxUint16 {
 				reason = "register number does not fit in 16 bits"
 			} else {
 				m.rule(reg, trad.Rule{Kind: trad.InReg, Reg: trad.Reg(in)})
 			}
 		case cfaExpression:
-			reg := c.uleb()
+			reg := c.ULEB128()
 			m.rule(reg, m.expression(trad.Expr))
 		case cfaValExpression:
-			reg := c.uleb()
+			reg := c.ULEB128()
 			m.rule(reg, m.expression(trad.ValExpr))
 		case cfaRestoreExtended:
-			m.restore(c.uleb())
+			m.restore(c.ULEB128())
 
 		case cfaRememberState:
 			if m.depth-m.bottom() >= maxSaved {
@@ -237,7 +238,7 @@ func (m *machine) step() error {
 			}
 
 		case cfaGNUArgsSize: // of outgoing arguments: for exception handlers only
-			c.uleb()
+			c.ULEB128()
 		case cfaNegateRAState, cfaNegateRAStateWithPC, cfaSetRAState:
 			if !m.s.pauth {
 				return m.fail("is for another architecture", ErrUnsupported)
@@ -246,8 +247,8 @@ func (m *machine) step() error {
 				s.signed = !s.signed
 				break
 			}
-			how := c.uleb() // not signed, signed with SP, signed with SP and PC
-			c.sleb()        // where it was signed: for the check, not for the address
+			how := c.ULEB128() // not signed, signed with SP, signed with SP and PC
+			c.SLEB128()        // where it was signed: for the check, not for the address
 			if how > 2 {
 				reason = fmt.Sprintf("state is %d, want 0 to 2", how)
 			}
@@ -257,7 +258,7 @@ func (m *machine) step() error {
 		}
 	}
 	switch {
-	case c.bad:
+	case c.Bad:
 		return m.fail("operand "+truncated+" or does not fit in 64 bits", ErrMalformed)
 	case reason != "":
 		return m.fail(reason, ErrMalformed)
@@ -349,8 +350,8 @@ func (m *machine) signedRule(reg uint64, kind trad.Kind, n int64) (reason string
 
 // expression steps over an expression and returns the rule that has it.
 func (m *machine) expression(kind trad.Kind) trad.Rule {
-	at := m.c.off
-	m.c.take(m.c.uleb())
+	at := m.c.Off
+	m.c.Take(m.c.ULEB128())
 	return trad.Rule{Kind: kind, Off: int32(uint32(at))}
 }
 

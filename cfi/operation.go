@@ -3,6 +3,8 @@ package cfi
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // Operations (DWARF 5, section 7.7.1).
@@ -94,38 +96,38 @@ func (e *evaluation) operand(op byte) bool {
 	c := &e.c
 	switch op {
 	case opAddr:
-		e.push(c.uint(e.x.ptrSize))
+		e.push(c.Uint(int(e.x.ptrSize)))
 	case opConst1u:
-		e.push(uint64(c.u8()))
+		e.push(uint64(c.U8()))
 	case opConst1s:
-		e.push(signExtend(uint64(c.u8()), 1))
+		e.push(signExtend(uint64(c.U8()), 1))
 	case opConst2u:
-		e.push(uint64(c.u16()))
+		e.push(uint64(c.U16()))
 	case opConst2s:
-		e.push(signExtend(uint64(c.u16()), 2))
+		e.push(signExtend(uint64(c.U16()), 2))
 	case opConst4u:
-		e.push(uint64(c.u32()))
+		e.push(uint64(c.U32()))
 	case opConst4s:
-		e.push(signExtend(uint64(c.u32()), 4))
+		e.push(signExtend(uint64(c.U32()), 4))
 	case opConst8u, opConst8s:
-		e.push(c.u64())
+		e.push(c.U64())
 	case opConstu:
-		e.push(c.uleb())
+		e.push(c.ULEB128())
 	case opConsts:
-		e.push(uint64(c.sleb()))
+		e.push(uint64(c.SLEB128()))
 	case opPlusUconst:
-		e.push(e.pop() + c.uleb())
+		e.push(e.pop() + c.ULEB128())
 	case opPick:
-		e.pick(int(c.u8()))
+		e.pick(int(c.U8()))
 	case opSkip, opBra:
-		by := int(int16(c.u16()))
-		if op == opBra && e.pop() == 0 || c.bad {
+		by := int(int16(c.U16()))
+		if op == opBra && e.pop() == 0 || c.Bad {
 			break
 		}
-		if to := c.off + by; to < 0 || to > len(c.data) {
+		if to := c.Off + by; to < 0 || to > len(c.Data) {
 			e.reason = fmt.Sprintf("branches to %+d, outside the expression", by)
 		} else {
-			c.off = to
+			c.Off = to
 		}
 	default:
 		return false
@@ -230,46 +232,46 @@ func (e *evaluation) binary(op byte, a, b uint64) uint64 {
 // given as the distance from the operation that follows.
 func (x *expression) String() string {
 	var b strings.Builder
-	c := cursor{data: x.code, big: x.big}
-	for c.more() {
-		if c.off > 0 {
+	c := dwarfdata.Reader{Data: x.code, Big: x.big}
+	for c.More() {
+		if c.Off > 0 {
 			b.WriteString("; ")
 		}
-		op := c.u8()
+		op := c.U8()
 		b.WriteString(operationName(op))
 		switch {
 		case op == opConst1u, op == opPick, op == opDerefSize:
-			fmt.Fprintf(&b, " %d", c.u8())
+			fmt.Fprintf(&b, " %d", c.U8())
 		case op == opConst1s:
-			fmt.Fprintf(&b, " %d", int8(c.u8()))
+			fmt.Fprintf(&b, " %d", int8(c.U8()))
 		case op == opConst2u:
-			fmt.Fprintf(&b, " %d", c.u16())
+			fmt.Fprintf(&b, " %d", c.U16())
 		case op == opConst2s:
-			fmt.Fprintf(&b, " %d", int16(c.u16()))
+			fmt.Fprintf(&b, " %d", int16(c.U16()))
 		case op == opConst4u:
-			fmt.Fprintf(&b, " %d", c.u32())
+			fmt.Fprintf(&b, " %d", c.U32())
 		case op == opConst4s:
-			fmt.Fprintf(&b, " %d", int32(c.u32()))
+			fmt.Fprintf(&b, " %d", int32(c.U32()))
 		case op == opConst8u:
-			fmt.Fprintf(&b, " %d", c.u64())
+			fmt.Fprintf(&b, " %d", c.U64())
 		case op == opConst8s:
-			fmt.Fprintf(&b, " %d", int64(c.u64()))
+			fmt.Fprintf(&b, " %d", int64(c.U64()))
 		case op == opConstu, op == opPlusUconst, op == opRegx:
-			fmt.Fprintf(&b, " %d", c.uleb())
+			fmt.Fprintf(&b, " %d", c.ULEB128())
 		case op == opConsts:
-			fmt.Fprintf(&b, " %d", c.sleb())
+			fmt.Fprintf(&b, " %d", c.SLEB128())
 		case op == opAddr:
-			fmt.Fprintf(&b, " %#x", c.uint(x.ptrSize))
+			fmt.Fprintf(&b, " %#x", c.Uint(int(x.ptrSize)))
 		case op == opSkip, op == opBra:
-			fmt.Fprintf(&b, " %+d", int16(c.u16()))
+			fmt.Fprintf(&b, " %+d", int16(c.U16()))
 		case op >= opBreg0 && op < opRegx, op == opFbreg:
-			fmt.Fprintf(&b, "%+d", c.sleb())
+			fmt.Fprintf(&b, "%+d", c.SLEB128())
 		case op == opBregx:
-			fmt.Fprintf(&b, " %d", c.uleb())
-			fmt.Fprintf(&b, "%+d", c.sleb())
+			fmt.Fprintf(&b, " %d", c.ULEB128())
+			fmt.Fprintf(&b, "%+d", c.SLEB128())
 		}
 	}
-	if c.bad {
+	if c.Bad {
 		b.WriteString("; (truncated)")
 	}
 	return b.String()

@@ -1,5 +1,7 @@
 package cfi
 
+import "github.com/sfwalk/sfwalk/internal/dwarfdata"
+
 // Pointer encodings of .eh_frame (LSB Core, "DWARF Exception Header Encoding"):
 // the low nibble is the format, the next three bits what it is relative to.
 const (
@@ -49,11 +51,11 @@ func signExtend(v uint64, size uint8) uint64 {
 
 // pointer reads an encoded address; why is empty where it could be read.
 // function is what a funcrel pointer is relative to, if any.
-func (s *Section) pointer(c *cursor, enc, ptrSize uint8, function uint64, hasFunction bool) (v uint64, why string) {
+func (s *Section) pointer(c *dwarfdata.Reader, enc, ptrSize uint8, function uint64, hasFunction bool) (v uint64, why string) {
 	if enc&encIndirect != 0 {
 		return 0, "is an indirect pointer, which only the target's memory can resolve"
 	}
-	at := s.addr + uint64(c.off)
+	at := s.addr + uint64(c.Off)
 	var base uint64
 	switch enc & encRelative {
 	case 0:
@@ -76,7 +78,7 @@ func (s *Section) pointer(c *cursor, enc, ptrSize uint8, function uint64, hasFun
 		if enc != encAligned {
 			return 0, "has an unknown pointer encoding"
 		}
-		c.take(-at & uint64(ptrSize-1))
+		c.Take(-at & uint64(ptrSize-1))
 		enc = encAbsptr
 	default:
 		return 0, "has an unknown pointer encoding"
@@ -88,21 +90,21 @@ func (s *Section) pointer(c *cursor, enc, ptrSize uint8, function uint64, hasFun
 }
 
 // offset reads the number of an encoded pointer, without its base.
-func offset(c *cursor, enc, ptrSize uint8) (v uint64, why string) {
+func offset(c *dwarfdata.Reader, enc, ptrSize uint8) (v uint64, why string) {
 	switch size := encSize(enc, ptrSize); {
 	case size != 0:
-		v = c.uint(size)
+		v = c.Uint(int(size))
 		if enc&encSigned != 0 {
 			v = signExtend(v, size)
 		}
 	case enc&encFormat == encULEB128:
-		v = c.uleb()
+		v = c.ULEB128()
 	case enc&encFormat == encSLEB128:
-		v = uint64(c.sleb())
+		v = uint64(c.SLEB128())
 	default:
 		return 0, "has an unknown pointer encoding"
 	}
-	if c.bad {
+	if c.Bad {
 		return 0, truncated
 	}
 	return v, ""

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -105,9 +106,9 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 	return s, nil
 }
 
-// cursor reads the section from off to end.
-func (s *Section) cursor(off, end int) cursor {
-	return cursor{data: s.data[:end], off: off, big: s.big}
+// reader reads the section from off to end.
+func (s *Section) reader(off, end int) dwarfdata.Reader {
+	return dwarfdata.Reader{Data: s.data[:end], Off: off, Big: s.big}
 }
 
 // Find returns the FDE that covers pc. For the PC of a caller pass the address

@@ -37,22 +37,22 @@ func (t *abbrevs) find(code uint64) *abbrev {
 
 // nextCode reads the code that an abbreviation begins with; 0 at the end of a table. Some
 // compilers at run time (LuaJIT) leave that 0 out at the section's end.
-func nextCode(c *cursor) uint64 {
-	if c.whole && len(c.data) == 0 {
+func nextCode(c *sectionReader) uint64 {
+	if c.whole && c.Left() == 0 {
 		return 0
 	}
-	return c.uleb()
+	return c.ULEB128()
 }
 
 // readAbbrev reads what follows a code in a table.
-func readAbbrev(c *cursor, u *unit, room []attrForm) (a abbrev, rest []attrForm) {
-	a.tag = dwarf.Tag(c.uleb())
-	a.children = c.uint(1) != 0
+func readAbbrev(c *sectionReader, u *unit, room []attrForm) (a abbrev, rest []attrForm) {
+	a.tag = dwarf.Tag(c.ULEB128())
+	a.children = c.Uint(1) != 0
 	start := len(room)
 	for {
-		x := attrForm{attr: dwarf.Attr(c.uleb()), form: form(c.uleb())}
+		x := attrForm{attr: dwarf.Attr(c.ULEB128()), form: form(c.ULEB128())}
 		if x.form == formImplicitConst {
-			x.implicit = c.sleb()
+			x.implicit = c.SLEB128()
 		}
 		if x.attr == 0 && x.form == 0 {
 			break
@@ -82,7 +82,7 @@ func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 	}
 	var t *abbrevs
 	var room []attrForm
-	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *cursor) {
+	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *sectionReader) {
 		t, room = &abbrevs{}, nil
 		for code := nextCode(c); code != 0; code = nextCode(c) {
 			var a abbrev
@@ -119,7 +119,7 @@ func (d *debugInfo) abbrevOf(u *unit, code uint64) (a *abbrev, err error) {
 	if d.last.abbrev != nil && d.last.key == key && d.last.code == code {
 		return d.last.abbrev, nil
 	}
-	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *cursor) {
+	n, err := d.abbrev.scan(u.abbrev, d.order, func(c *sectionReader) {
 		a = nil
 		var room []attrForm
 		for at := nextCode(c); at != 0; at = nextCode(c) {

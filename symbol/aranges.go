@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
@@ -61,26 +62,26 @@ func (d *debugInfo) readAranges() {
 		return
 	}
 	for len(data) > 0 {
-		c := cursor{data: data, order: d.order}
-		n, offsetSize := c.unitLength()
-		if c.bad || n > uint64(len(c.data)) {
+		c := dwarfdata.New(data, d.order)
+		n, offsetSize := c.UnitLength()
+		if c.Bad || n > c.Left() {
 			break
 		}
-		header := len(data) - len(c.data)
-		data, c.data = c.data[n:], c.data[:n]
-		version := c.uint(2)
-		at := c.uint(offsetSize)
-		size, segment := int(c.uint(1)), c.uint(1)
-		if c.bad || version != 2 || size != 4 && size != 8 || segment != 0 {
+		header, end := c.Off, c.Off+int(n)
+		data, c.Data = data[end:], data[:end]
+		version := c.Uint(2)
+		at := c.Uint(offsetSize)
+		size, segment := int(c.Uint(1)), c.Uint(1)
+		if c.Bad || version != 2 || size != 4 && size != 8 || segment != 0 {
 			continue
 		}
 		// Pairs are aligned to their size, from the header's first byte on.
 		header += 2 + offsetSize + 2
-		c.bytes(uint64(-header & (2*size - 1)))
+		c.Take(uint64(-header & (2*size - 1)))
 		id := int32(len(d.listedAt))
 		d.listedAt = append(d.listedAt, at)
-		for !c.bad {
-			lo, n := c.uint(size), c.uint(size)
+		for !c.Bad {
+			lo, n := c.Uint(size), c.Uint(size)
 			if lo == 0 && n == 0 {
 				break
 			}

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
@@ -109,11 +110,11 @@ func debugLink(im *elfimage.Image) (name string, crc uint32, err error) {
 		}
 		return "", 0, err
 	}
-	c := cursor{data: data, order: im.Order}
-	name = c.string()
-	c.bytes(uint64(-(len(name) + 1) & 3))
-	crc = uint32(c.uint(4))
-	if c.bad || name == "" || name != path.Base(name) || name == "/" || name == "." || name == ".." {
+	c := dwarfdata.New(data, im.Order)
+	name = c.String()
+	c.Take(uint64(-(len(name) + 1) & 3))
+	crc = uint32(c.Uint(4))
+	if c.Bad || name == "" || name != path.Base(name) || name == "/" || name == "." || name == ".." {
 		return "", 0, fmt.Errorf("section .gnu_debuglink: % x: not a file name and a checksum", data[:min(len(data), 64)])
 	}
 	return name, crc, nil

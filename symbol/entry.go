@@ -79,7 +79,7 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 // skip goes over an entry's attributes.
 func (c *entryCursor) skip(a *abbrev) {
 	if a.size >= 0 {
-		c.bytes(uint64(a.size))
+		c.Take(uint64(a.size))
 		return
 	}
 	for i := range a.attrs {

@@ -1,6 +1,10 @@
 package symbol
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+)
 
 // form is how an attribute's value is written, DWARF 5 section 7.5.6.
 type form uint32
@@ -112,76 +116,76 @@ type value struct {
 
 // entryCursor reads the entries of a unit.
 type entryCursor struct {
-	cursor
+	dwarfdata.Reader
 	unit *unit
-	base uint64 // offset in .debug_info where the bytes that it was given end
+	base uint64 // offset of Data in .debug_info
 	err  error  // what is wrong but for missing bytes
 }
 
 // offset returns where in .debug_info the cursor stands.
-func (c *entryCursor) offset() uint64 { return c.base - uint64(len(c.data)) }
+func (c *entryCursor) offset() uint64 { return c.base + uint64(c.Off) }
 
 // value reads a value.
 func (c *entryCursor) value(f form, implicit int64) value {
 	u := c.unit
 	switch f {
 	case formAddr:
-		return value{c.uint(int(u.addrSize)), classAddress}
+		return value{c.Uint(int(u.addrSize)), classAddress}
 	case formAddrx, formGNUAddrIndex:
-		return value{c.uleb(), classAddrIndex}
+		return value{c.ULEB128(), classAddrIndex}
 	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
-		return value{c.uint(f.size(u)), classAddrIndex}
+		return value{c.Uint(f.size(u)), classAddrIndex}
 
 	case formData1, formData2, formData4, formData8:
-		return value{c.uint(f.size(u)), classConstant}
+		return value{c.Uint(f.size(u)), classConstant}
 	case formUdata:
-		return value{c.uleb(), classConstant}
+		return value{c.ULEB128(), classConstant}
 	case formSdata:
-		return value{uint64(c.sleb()), classConstant}
+		return value{uint64(c.SLEB128()), classConstant}
 	case formImplicitConst:
 		return value{uint64(implicit), classConstant}
 
 	case formSecOffset:
-		return value{c.uint(int(u.offsetSize)), classOffset}
+		return value{c.Uint(int(u.offsetSize)), classOffset}
 	case formRnglistx:
-		return value{c.uleb(), classList}
+		return value{c.ULEB128(), classList}
 
 	case formRef1, formRef2, formRef4, formRef8:
-		return value{u.start + c.uint(f.size(u)), classReference}
+		return value{u.start + c.Uint(f.size(u)), classReference}
 	case formRefUdata:
-		return value{u.start + c.uleb(), classReference}
+		return value{u.start + c.ULEB128(), classReference}
 	case formRefAddr:
-		return value{c.uint(f.size(u)), classReference}
+		return value{c.Uint(f.size(u)), classReference}
 	case formGNURefAlt, formRefSup4, formRefSup8:
-		return value{c.uint(f.size(u)), classSupReference}
+		return value{c.Uint(f.size(u)), classSupReference}
 
 	case formString:
 		at := c.offset()
-		c.skipString()
+		c.CString(len(c.Data))
 		return value{at, classText}
 	case formStrp:
-		return value{c.uint(int(u.offsetSize)), classStr}
+		return value{c.Uint(int(u.offsetSize)), classStr}
 	case formLineStrp:
-		return value{c.uint(int(u.offsetSize)), classLineStr}
+		return value{c.Uint(int(u.offsetSize)), classLineStr}
 	case formGNUStrpAlt, formStrpSup:
-		return value{c.uint(int(u.offsetSize)), classSupStr}
+		return value{c.Uint(int(u.offsetSize)), classSupStr}
 	case formStrx, formGNUStrIndex:
-		return value{c.uleb(), classStrIndex}
+		return value{c.ULEB128(), classStrIndex}
 	case formStrx1, formStrx2, formStrx3, formStrx4:
-		return value{c.uint(f.size(u)), classStrIndex}
+		return value{c.Uint(f.size(u)), classStrIndex}
 
 	case formBlock1:
-		c.bytes(c.uint(1))
+		c.Take(c.Uint(1))
 	case formBlock2:
-		c.bytes(c.uint(2))
+		c.Take(c.Uint(2))
 	case formBlock4:
-		c.bytes(c.uint(4))
+		c.Take(c.Uint(4))
 	case formBlock, formExprloc:
-		c.bytes(c.uleb())
+		c.Take(c.ULEB128())
 	case formLoclistx:
-		c.uleb()
+		c.ULEB128()
 	case formIndirect:
-		if f := form(c.uleb()); f != formIndirect && f != formImplicitConst {
+		if f := form(c.ULEB128()); f != formIndirect && f != formImplicitConst {
 			return c.value(f, 0)
 		}
 		c.fail(f)
@@ -191,7 +195,7 @@ func (c *entryCursor) value(f form, implicit int64) value {
 			c.fail(f)
 			n = 0
 		}
-		c.bytes(uint64(n))
+		c.Take(uint64(n))
 	}
 	return value{}
 }
@@ -224,8 +228,8 @@ func (d *debugInfo) text(u *unit, v value) string {
 		if err != nil {
 			return ""
 		}
-		c := cursor{data: b, order: d.order}
-		off = c.uint(int(size))
+		c := dwarfdata.New(b, d.order)
+		off = c.Uint(int(size))
 	default:
 		return ""
 	}
@@ -248,8 +252,8 @@ func (d *debugInfo) address(u *unit, h *header, v value) (addr uint64, ok bool) 
 		if err != nil {
 			return 0, false
 		}
-		c := cursor{data: b, order: d.order}
-		return c.uint(int(size)), true
+		c := dwarfdata.New(b, d.order)
+		return c.Uint(int(size)), true
 	}
 	return 0, false
 }

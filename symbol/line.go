@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // lineTable says which line the code from each of its addresses on comes from.
@@ -97,10 +99,10 @@ func (d *debugInfo) lineProgram(off uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := cursor{data: head, order: d.order}
-	n, _ := c.unitLength()
-	size := uint64(len(head) - len(c.data))
-	if c.bad || n > left-size {
+	c := dwarfdata.New(head, d.order)
+	n, _ := c.UnitLength()
+	size := uint64(c.Off)
+	if c.Bad || n > left-size {
 		return nil, fmt.Errorf("line table at %#x: length %#x, %#x are left", off, n, left)
 	}
 	return d.line.bytes(off, off+size+n)
@@ -242,24 +244,24 @@ const (
 // any more how the compiler spelled them; and it believes the counts of the
 // header, which are checked here first.
 func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files []string, inStr bool, err error) {
-	c := cursor{data: table, order: d.order}
-	_, offsetSize := c.unitLength()
-	version := c.uint(2)
+	c := dwarfdata.New(table, d.order)
+	_, offsetSize := c.UnitLength()
+	version := c.Uint(2)
 	if version < 2 || version > 5 {
 		return nil, false, fmt.Errorf("line table at %#x: version %d, not 2 to 5", off, version)
 	}
 	if version >= 5 {
-		c.uint(2) // address size, segment selector size
+		c.Uint(2) // address size, segment selector size
 	}
-	c.uint(offsetSize) // header length
-	c.uint(1)          // minimum instruction length
+	c.Uint(offsetSize) // header length
+	c.Uint(1)          // minimum instruction length
 	if version >= 4 {
-		c.uint(1) // maximum operations per instruction
+		c.Uint(1) // maximum operations per instruction
 	}
-	c.uint(1) // default_is_stmt
-	c.uint(2) // line base, line range
-	if base := c.uint(1); base > 0 {
-		c.bytes(base - 1) // operands of the standard opcodes
+	c.Uint(1) // default_is_stmt
+	c.Uint(2) // line base, line range
+	if base := c.Uint(1); base > 0 {
+		c.Take(base - 1) // operands of the standard opcodes
 	}
 	if version >= 5 {
 		var dirs []string
@@ -270,7 +272,7 @@ func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files
 	} else {
 		files = d.readOldNames(&c)
 	}
-	if c.bad {
+	if c.Bad {
 		return nil, false, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", off)
 	}
 	// GDB shows the unit's own source as the unit's name has it.
@@ -292,23 +294,23 @@ func absolute(dir, file string) string {
 
 // readNames reads a list of directories or files of DWARF 5, and says whether
 // some are in .debug_str. dirs are the directories that files are in.
-func (d *debugInfo) readNames(c *cursor, offsetSize int, dirs []string) (names []string, inStr bool) {
-	formats := make([][2]uint64, c.uint(1))
+func (d *debugInfo) readNames(c *dwarfdata.Reader, offsetSize int, dirs []string) (names []string, inStr bool) {
+	formats := make([][2]uint64, c.Uint(1))
 	for i := range formats {
-		formats[i] = [2]uint64{c.uleb(), c.uleb()}
+		formats[i] = [2]uint64{c.ULEB128(), c.ULEB128()}
 		inStr = inStr || form(formats[i][1]) == formStrp
 	}
-	count := c.uleb()
-	if count > uint64(len(c.data)) || count > 0 && len(formats) == 0 { // an entry has a byte at least
-		c.bad = true
+	count := c.ULEB128()
+	if count > c.Left() || count > 0 && len(formats) == 0 { // an entry has a byte at least
+		c.Bad = true
 		return nil, false
 	}
 	if d.take(fileSize*int(count)) != nil {
-		c.bad = true
+		c.Bad = true
 		return nil, false
 	}
 	names = make([]string, 0, count)
-	for ; count > 0 && !c.bad; count-- {
+	for ; count > 0 && !c.Bad; count-- {
 		var name, dir string
 		for _, f := range formats {
 			s, v := d.readForm(c, form(f[1]), offsetSize)
@@ -326,56 +328,56 @@ func (d *debugInfo) readNames(c *cursor, offsetSize int, dirs []string) (names [
 	return names, inStr
 }
 
-func (d *debugInfo) readForm(c *cursor, f form, offsetSize int) (s string, v uint64) {
+func (d *debugInfo) readForm(c *dwarfdata.Reader, f form, offsetSize int) (s string, v uint64) {
 	switch f {
 	case formString:
-		s = c.string()
+		s = c.String()
 	case formStrp, formLineStrp:
 		section := d.str
 		if f == formLineStrp {
 			section = d.lineStr
 		}
 		var err error
-		if s, err = section.text(c.uint(offsetSize)); err != nil || d.spend(&d.textLeft, uint64(len(s))) != nil {
-			c.bad = true
+		if s, err = section.text(c.Uint(offsetSize)); err != nil || d.spend(&d.textLeft, uint64(len(s))) != nil {
+			c.Bad = true
 		}
 	case formData1:
-		v = c.uint(1)
+		v = c.Uint(1)
 	case formData2:
-		v = c.uint(2)
+		v = c.Uint(2)
 	case formData4:
-		v = c.uint(4)
+		v = c.Uint(4)
 	case formData8:
-		v = c.uint(8)
+		v = c.Uint(8)
 	case formData16:
-		c.bytes(16)
+		c.Take(16)
 	case formUdata:
-		v = c.uleb()
+		v = c.ULEB128()
 	case formBlock:
-		c.bytes(c.uleb())
+		c.Take(c.ULEB128())
 	default:
-		c.bad = true
+		c.Bad = true
 	}
 	return s, v
 }
 
 // readOldNames reads the lists of directories and files of DWARF 2 to 4. Files
 // count from 1; directory 0 is the unit's, which is not written out.
-func (d *debugInfo) readOldNames(c *cursor) []string {
+func (d *debugInfo) readOldNames(c *dwarfdata.Reader) []string {
 	dirs := []string{""}
-	for dir := c.string(); dir != ""; dir = c.string() {
+	for dir := c.String(); dir != ""; dir = c.String() {
 		dirs = append(dirs, dir)
 	}
 	files := []string{""}
-	for name := c.string(); name != "" && !c.bad; name = c.string() {
+	for name := c.String(); name != "" && !c.Bad; name = c.String() {
 		dir := ""
-		if i := c.uleb(); i < uint64(len(dirs)) {
+		if i := c.ULEB128(); i < uint64(len(dirs)) {
 			dir = dirs[i]
 		}
-		c.uleb() // time
-		c.uleb() // length
+		c.ULEB128() // time
+		c.ULEB128() // length
 		if d.take(fileSize) != nil {
-			c.bad = true
+			c.Bad = true
 		}
 		files = append(files, d.join(c, dir, name))
 	}
@@ -383,12 +385,12 @@ func (d *debugInfo) readOldNames(c *cursor) []string {
 }
 
 // join puts a directory before a name, as it is.
-func (d *debugInfo) join(c *cursor, dir, name string) string {
+func (d *debugInfo) join(c *dwarfdata.Reader, dir, name string) string {
 	// debug/dwarf will join them once more.
 	if n := 2 * (len(dir) + len(name)); d.spend(&d.textLeft, uint64(n)) != nil || d.take(n) != nil {
-		c.bad = true
+		c.Bad = true
 	}
-	if dir == "" || name == "" || path.IsAbs(name) || c.bad {
+	if dir == "" || name == "" || path.IsAbs(name) || c.Bad {
 		return name
 	}
 	return strings.TrimSuffix(dir, "/") + "/" + name

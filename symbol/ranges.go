@@ -3,6 +3,7 @@ package symbol
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
@@ -40,8 +41,8 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 		if err != nil {
 			return list, err
 		}
-		c := cursor{data: b, order: d.order}
-		at = value{h.rangeLists + c.uint(int(size)), classOffset}
+		c := dwarfdata.New(b, d.order)
+		at = value{h.rangeLists + c.Uint(int(size)), classOffset}
 	}
 	var n uint64
 	var err error
@@ -80,10 +81,10 @@ func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]u
 func (d *debugInfo) oldRangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
 	size, before := int(u.addrSize), len(list)
 	newBase := ^uint64(0) >> (64 - 8*size)
-	n, err = d.oldRanges.scan(off, d.order, func(c *cursor) {
+	n, err = d.oldRanges.scan(off, d.order, func(c *sectionReader) {
 		list = list[:before]
 		for base := h.base; ; {
-			lo, hi := c.uint(size), c.uint(size)
+			lo, hi := c.Uint(size), c.Uint(size)
 			switch {
 			case lo == 0 && hi == 0:
 				return
@@ -117,40 +118,40 @@ const (
 func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
 	size, before := int(u.addrSize), len(list)
 	var wrong error
-	n, err = d.rangeLists.scan(off, d.order, func(c *cursor) {
+	n, err = d.rangeLists.scan(off, d.order, func(c *sectionReader) {
 		list, wrong = list[:before], nil
 		index := func() uint64 {
-			i := c.uleb()
+			i := c.ULEB128()
 			addr, ok := d.address(u, h, value{i, classAddrIndex})
-			if !ok && !c.bad && wrong == nil {
+			if !ok && !c.Bad && wrong == nil {
 				wrong = fmt.Errorf("list of ranges at %#x: no address of index %d", off, i)
 			}
 			return addr
 		}
 		for base := h.base; wrong == nil; {
 			var lo, hi uint64
-			switch kind := c.uint(1); kind {
+			switch kind := c.Uint(1); kind {
 			case rleEnd:
 				return
 			case rleBaseIndex:
 				base = index()
 				continue
 			case rleBase:
-				base = c.uint(size)
+				base = c.Uint(size)
 				continue
 			case rleStartEndx:
 				lo, hi = index(), index()
 			case rleStartLengthx:
 				lo = index()
-				hi = lo + c.uleb()
+				hi = lo + c.ULEB128()
 			case rleOffsets:
-				lo = base + c.uleb()
-				hi = base + c.uleb()
+				lo = base + c.ULEB128()
+				hi = base + c.ULEB128()
 			case rleStartEnd:
-				lo, hi = c.uint(size), c.uint(size)
+				lo, hi = c.Uint(size), c.Uint(size)
 			case rleStartLength:
-				lo = c.uint(size)
-				hi = lo + c.uleb()
+				lo = c.Uint(size)
+				hi = lo + c.ULEB128()
 			default:
 				wrong = fmt.Errorf("list of ranges at %#x: entry of unknown kind %d", off, kind)
 				return

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
@@ -249,10 +250,16 @@ func (s *section) prepare(to uint64) {
 // all returns the whole section.
 func (s *section) all() ([]byte, error) { return s.bytes(0, s.len()) }
 
+// sectionReader reads what follows an offset of a section.
+type sectionReader struct {
+	dwarfdata.Reader
+	whole bool // Data goes to the section's end
+}
+
 // scan calls parse with what follows an offset of the section: some bytes first
 // and more again as long as it has come to their end. It returns how many bytes
 // parse has read in the end, or an error where they end before.
-func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*cursor)) (n uint64, err error) {
+func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*sectionReader)) (n uint64, err error) {
 	if off > s.len() {
 		return 0, fmt.Errorf("offset %#x lies beyond the section (%#x bytes)", off, s.len())
 	}
@@ -262,10 +269,13 @@ func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*cursor)) 
 		if err != nil {
 			return 0, err
 		}
-		c := cursor{data: data, order: order, whole: hi == s.len()}
+		c := sectionReader{dwarfdata.New(data, order), hi == s.len()}
 		parse(&c)
-		if !c.bad {
-			return uint64(len(data) - len(c.data)), nil
+		if !c.Bad {
+			return uint64(c.Off), nil
+		}
+		if c.Overflow {
+			return 0, fmt.Errorf("what begins at %#x has a number of more than 64 bits", off)
 		}
 		if hi == s.len() {
 			return 0, fmt.Errorf("what begins at %#x is cut off by the section's end (%#x)", off, hi)
@@ -275,6 +285,6 @@ func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*cursor)) 
 
 // text returns the string at an offset.
 func (s *section) text(off uint64) (text string, err error) {
-	_, err = s.scan(off, nil, func(c *cursor) { text = c.string() })
+	_, err = s.scan(off, nil, func(c *sectionReader) { text = c.String() })
 	return text, err
 }

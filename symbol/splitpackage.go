@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -83,18 +84,18 @@ func openPackage(path string, im *elfimage.Image, kept *sharedInfo) (*splitPacka
 		return nil, fmt.Errorf("index of units: %w", err)
 	}
 	p := &splitPackage{path: path, order: im.Order, sections: f}
-	c := cursor{data: index, order: im.Order}
+	c := dwarfdata.New(index, im.Order)
 	version := uint64(im.Order.Uint16(append(index[:min(len(index), 2):min(len(index), 2)], 0, 0)))
 	if version == 5 {
-		c.uint(4)
+		c.Uint(4)
 	} else {
-		version = c.uint(4)
+		version = c.Uint(4)
 	}
-	p.columns, p.units, p.slots = c.uint(4), c.uint(4), c.uint(4)
-	if c.bad || version != 2 && version != 5 {
+	p.columns, p.units, p.slots = c.Uint(4), c.Uint(4), c.Uint(4)
+	if c.Bad || version != 2 && version != 5 {
 		return nil, fmt.Errorf("index of units: version %d, not 2 or 5", version)
 	}
-	p.index = c.data
+	p.index = c.Data[c.Off:]
 	if size := uint64(len(p.index)); p.columns > 64 || p.slots > size/12 || p.slots&(p.slots-1) != 0 || p.units > size/4 ||
 		12*p.slots+4*p.columns+8*p.columns*p.units > size {
 		return nil, fmt.Errorf("index of units: %d slots, %d columns and %d units do not fit into %#x bytes", p.slots, p.columns, p.units, len(p.index))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // stubs are the procedure linkage table's: code that jumps to a function of
@@ -150,4 +151,14 @@ func jumpSlot(code []byte, addr uint64) (slot uint64, ok bool) {
 	}
 	disp := int32(binary.LittleEndian.Uint32(code[at+2:]))
 	return addr + uint64(at+6) + uint64(int64(disp)), true
+}
+
+// stringAt returns the string at an offset of a string section.
+func stringAt(section []byte, off uint64) (s string, ok bool) {
+	if off > uint64(len(section)) {
+		return "", false
+	}
+	r := dwarfdata.New(section[off:], nil)
+	s = r.String()
+	return s, !r.Bad
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
@@ -38,11 +39,13 @@ func readSupLink(im *elfimage.Image) (l supLink, err error) {
 }
 
 func parseAltLink(data []byte) (l supLink, err error) {
-	c := cursor{data: data}
-	l = supLink{c.string(), hex.EncodeToString(c.data)}
-	if c.bad || l.name == "" || len(c.data) < 2 || len(c.data) > maxSupID {
+	c := dwarfdata.New(data, nil)
+	l.name = c.String()
+	id := c.Take(c.Left())
+	if c.Bad || l.name == "" || len(id) < 2 || len(id) > maxSupID {
 		return supLink{}, fmt.Errorf("section .gnu_debugaltlink: % x: not a file name and a build ID", data[:min(len(data), 64)])
 	}
+	l.id = hex.EncodeToString(id)
 	return l, nil
 }
 
@@ -62,12 +65,12 @@ func readDebugSup(im *elfimage.Image) (l supLink, supplementary bool, err error)
 }
 
 func parseDebugSup(data []byte, order binary.ByteOrder) (l supLink, supplementary bool, err error) {
-	c := cursor{data: data, order: order}
-	version := c.uint(2)
-	supplementary = c.uint(1) != 0
-	l.name = c.string()
-	id := c.bytes(c.uleb())
-	if c.bad || version != 5 || l.name == "" && !supplementary || len(id) < 2 || len(id) > maxSupID {
+	c := dwarfdata.New(data, order)
+	version := c.Uint(2)
+	supplementary = c.Uint(1) != 0
+	l.name = c.String()
+	id := c.Take(c.ULEB128())
+	if c.Bad || version != 5 || l.name == "" && !supplementary || len(id) < 2 || len(id) > maxSupID {
 		return supLink{}, false, fmt.Errorf("section .debug_sup: % x: version %d, not a file name and a checksum", data[:min(len(data), 64)], version)
 	}
 	l.id = hex.EncodeToString(id)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"debug/dwarf"
 	"errors"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
 // typeEntry is what an entry of .debug_info says of a type or a parameter, and where it is.
@@ -68,20 +70,20 @@ func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) 
 		} else if data, err = d.info.bytes(off, end); err != nil {
 			return err
 		}
-		c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: end}
-		for len(c.data) > 0 {
+		c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: off}
+		for c.More() {
 			e := typeEntry{info: d, unit: u, off: c.offset()}
-			if code := c.uleb(); code != 0 && !c.bad {
+			if code := c.ULEB128(); code != 0 && !c.Bad {
 				a := table.find(code)
 				if a == nil {
 					return errType
 				}
 				e.read(&c, a)
 			}
-			if c.bad && end < u.end {
+			if c.Bad && end < u.end {
 				break
 			}
-			if c.bad || c.err != nil {
+			if c.Bad || c.err != nil {
 				return errType
 			}
 			if err := d.spend(&d.typesLeft, 1); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
@@ -122,13 +123,13 @@ func (d *debugInfo) readFunctions(u *unit) error {
 	if n := int64(len(data)); d.info.compressed() && n <= d.room.left.Load()/2 && d.room.keep(max(n-d.recent.room, 0)) {
 		d.recent.unit, d.recent.data, d.recent.room = u, data, max(n, d.recent.room)
 	}
-	c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: u.end}
+	c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: u.entry}
 	levels := []level{{function: -1}}
 	counted, kept := c.offset(), 0 // up to where what is kept was counted, and what that was
-	for len(c.data) > 0 {
+	for c.More() {
 		off := c.offset()
-		code := c.uleb()
-		if code == 0 && !c.bad {
+		code := c.ULEB128()
+		if code == 0 && !c.Bad {
 			at := levels[len(levels)-1]
 			if at.opened {
 				u.functions[at.function].end = int32(len(u.functions))
@@ -139,7 +140,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 			continue
 		}
 		a := table.find(code)
-		if a == nil && !c.bad {
+		if a == nil && !c.Bad {
 			return fmt.Errorf("entry at offset %#x: no abbreviation has code %d", off, code)
 		}
 		if off-counted > 64 { // entries take up some times their bytes
@@ -155,7 +156,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		}
 		var next uint64 // sibling of an entry that has no functions within
 		switch {
-		case c.bad:
+		case c.Bad:
 		case a.tag == dwarf.TagFormalParameter:
 			if at.owner != nil {
 				at.owner.arguments = true
@@ -166,7 +167,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 			inner.scope = u.enter(at.scope, a, &e)
 		case a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagInlinedSubroutine:
 			e := c.entry(a)
-			if c.bad || c.err != nil {
+			if c.Bad || c.err != nil {
 				break
 			}
 			if err := d.readFunction(u, off, a.tag, &e, at, &inner); err != nil {
@@ -181,12 +182,14 @@ func (d *debugInfo) readFunctions(u *unit) error {
 			c.skip(a)
 		}
 		switch {
-		case c.bad:
+		case c.Overflow:
+			return fmt.Errorf("entry at offset %#x: cut off by a number of more than 64 bits", off)
+		case c.Bad:
 			return fmt.Errorf("entry at offset %#x: cut off by the unit's end (%#x)", off, u.end)
 		case c.err != nil:
 			return fmt.Errorf("entry at %w", c.err)
 		case next > c.offset() && next < u.end: // the walk never goes back
-			c.bytes(next - c.offset())
+			c.Take(next - c.offset())
 			continue
 		case !a.children:
 			if inner.opened {

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
@@ -86,35 +87,35 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	c := cursor{data: data, order: d.order}
-	n, offsetSize := c.unitLength()
-	start := at + uint64(len(data)-len(c.data))
-	if c.bad || n > size-start {
+	c := dwarfdata.New(data, d.order)
+	n, offsetSize := c.UnitLength()
+	start := at + uint64(c.Off)
+	if c.Bad || n > size-start {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
 	}
 	if n == 0 { // padding
 		next, err = d.padding(start)
 		return nil, next, err
 	}
-	c.data = c.data[:min(uint64(len(c.data)), n)]
-	version := c.uint(2)
+	c.Data = c.Data[:c.Off+int(min(c.Left(), n))]
+	version := c.Uint(2)
 	kind := uint64(utCompile)
 	entry := start + 2 + uint64(offsetSize) + 1
 	var abbrev, addrSize, id uint64
 	if version >= 5 {
 		entry++
-		kind = c.uint(1)
-		addrSize = c.uint(1)
-		abbrev = c.uint(offsetSize)
+		kind = c.Uint(1)
+		addrSize = c.Uint(1)
+		abbrev = c.Uint(offsetSize)
 		if kind == utSkeleton || kind == utSplitCompile {
-			id = c.uint(8)
+			id = c.Uint(8)
 			entry += 8
 		}
 	} else {
-		abbrev = c.uint(offsetSize)
-		addrSize = c.uint(1)
+		abbrev = c.Uint(offsetSize)
+		addrSize = c.Uint(1)
 	}
-	if c.bad || version < 2 || version > 5 || addrSize != 4 && addrSize != 8 {
+	if c.Bad || version < 2 || version > 5 || addrSize != 4 && addrSize != 8 {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, version, addrSize, n)
 	}
 	end := start + n
@@ -167,8 +168,8 @@ func (d *debugInfo) header(u *unit) (*header, error) {
 		if err != nil {
 			return nil, nil // this unit cannot be read; others can
 		}
-		c := entryCursor{cursor: cursor{data: data, order: d.order}, unit: u, base: end}
-		code := c.uleb()
+		c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: u.entry}
+		code := c.ULEB128()
 		if code == 0 {
 			return nil, nil
 		}
@@ -180,10 +181,10 @@ func (d *debugInfo) header(u *unit) (*header, error) {
 			return nil, nil
 		}
 		e := c.entry(a)
-		if c.bad && end < u.end {
+		if c.Bad && end < u.end {
 			continue
 		}
-		if c.bad || c.err != nil {
+		if c.Bad || c.err != nil {
 			return nil, nil
 		}
 		u.head, err = d.newHeader(u, &e)
