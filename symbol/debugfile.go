@@ -23,7 +23,7 @@ var ErrMismatch = errors.New("debug file does not belong to the module")
 
 // roots returns the folders below which the module's paths are looked up: its own root, then
 // the host's, "".
-func (mod *module) roots() []string {
+func (mod *elfModule) roots() []string {
 	if mod.s.opts.Root != nil {
 		if root := mod.s.opts.Root(mod.m); root != "" && root != "/" {
 			return []string{root, ""}
@@ -46,7 +46,7 @@ func sameFile(a, b regular.At) bool {
 
 // findDebugFile opens the module's separate debug file: by its build ID, then by
 // its .gnu_debuglink. It returns nil if there is none.
-func (mod *module) findDebugFile() *elfimage.Image {
+func (mod *elfModule) findDebugFile() *elfimage.Image {
 	link, crc, linkErr := debugLink(mod.image)
 	if linkErr != nil {
 		mod.warn("%s: %w", mod.m.Path, linkErr)
@@ -87,7 +87,7 @@ func (mod *module) findDebugFile() *elfimage.Image {
 }
 
 // linkedNames returns where the file that .gnu_debuglink names may be.
-func (mod *module) linkedNames(link string) []string {
+func (mod *elfModule) linkedNames(link string) []string {
 	file := mod.path()
 	if link == "" || !path.IsAbs(file) {
 		return nil
@@ -122,7 +122,7 @@ func debugLink(im *elfimage.Image) (name string, crc uint32, err error) {
 
 // openDebugFile opens a debug file that may or may not be there, and checks that
 // it belongs to the module.
-func (mod *module) openDebugFile(at regular.At, crc *uint32) *elfimage.Image {
+func (mod *elfModule) openDebugFile(at regular.At, crc *uint32) *elfimage.Image {
 	im, f, err := elfimage.OpenFileIn(at.Root, at.Path)
 	if err == nil {
 		if err = mod.matches(im, f, crc); err == nil {
@@ -140,7 +140,7 @@ func (mod *module) openDebugFile(at regular.At, crc *uint32) *elfimage.Image {
 
 // refuse notes that a file is of no use, and reports whether that is new: through a process's
 // root and the host's the same file may be found twice.
-func (mod *module) refuse(at regular.At) bool {
+func (mod *elfModule) refuse(at regular.At) bool {
 	file, err := at.Stat()
 	if err != nil {
 		return true
@@ -152,7 +152,7 @@ func (mod *module) refuse(at regular.At) bool {
 	return true
 }
 
-func (mod *module) matches(im *elfimage.Image, f *os.File, crc *uint32) error {
+func (mod *elfModule) matches(im *elfimage.Image, f *os.File, crc *uint32) error {
 	if want := mod.image.BuildID; want != "" && im.BuildID != want && (im.BuildID != "" || crc == nil) {
 		return fmt.Errorf("build ID is %q, not %q: %w", im.BuildID, want, ErrMismatch)
 	}

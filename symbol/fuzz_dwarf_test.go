@@ -107,7 +107,7 @@ func packed(s elftest.Section, big bool) elftest.Section {
 type fuzzed struct {
 	image      *elfimage.Image
 	size       int // of the code
-	splits     func(*module) func(name, dir string, id uint64) iter.Seq[*splitFile]
+	splits     func(*elfModule) func(name, dir string, id uint64) iter.Seq[*splitFile]
 	supplement *elfimage.Image
 }
 
@@ -115,7 +115,7 @@ type fuzzed struct {
 func (f *fuzzed) open(t testing.TB) (*Symbolizer, *target.Modules) {
 	m := mappedWhole(f.image)
 	s := New(Options{DebugDirs: []string{}})
-	mod := s.module(m)
+	mod := s.tables(m).elf
 	if f.splits != nil || f.supplement != nil {
 		mod.infoFound.Do(func() {
 			x := newSharedInfo(mod, f.image)
@@ -247,7 +247,7 @@ func FuzzSplit(f *testing.F) {
 			}
 		}
 		image := openImage(t, file.Bytes())
-		in := fuzzed{size: 0x140, image: main, splits: func(mod *module) func(name, dir string, id uint64) iter.Seq[*splitFile] {
+		in := fuzzed{size: 0x140, image: main, splits: func(mod *elfModule) func(name, dir string, id uint64) iter.Seq[*splitFile] {
 			if len(index) > 0 {
 				p, err := openPackage("/hostile.dwp", image, mod.splits.kept)
 				return func(_, _ string, id uint64) iter.Seq[*splitFile] {

@@ -232,7 +232,7 @@ func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inline
 	ms, bias := mapped(t, file)
 	names := make(aliases)
 	for _, m := range ms.All() {
-		mod := s.module(m)
+		mod := s.tables(m).elf
 		names.add(mod.image.ELF())
 		if mod.debug != nil {
 			names.add(mod.debug.ELF())

@@ -9,7 +9,7 @@ import (
 )
 
 // readGo opens Go's function table, if the module has one.
-func (mod *module) readGo() {
+func (mod *elfModule) readGo() {
 	t, _, err := gomodule.Table(mod.m)
 	if err != nil && !errors.Is(err, gomodule.ErrNotGo) {
 		mod.warn("%s: %w", mod.m.Path, err)
@@ -20,7 +20,7 @@ func (mod *module) readGo() {
 // goFunction finds the Go function at an address of the file in the table that the Go
 // linker writes. known is false where the table has no more than a name: for C code that
 // is linked between Go's, and in the padding behind functions, which then has no name.
-func (mod *module) goFunction(addr uint64) (f gopclntab.Func, known, ok bool) {
+func (mod *elfModule) goFunction(addr uint64) (f gopclntab.Func, known, ok bool) {
 	mod.goRead.Do(mod.readGo)
 	if mod.goTable == nil {
 		return f, false, false
@@ -39,18 +39,18 @@ func (mod *module) goFunction(addr uint64) (f gopclntab.Func, known, ok bool) {
 
 // goChain returns what Go's function table says is at an address of the file, which f
 // holds, like Symbolizer.Locate.
-func (mod *module) goChain(f gopclntab.Func, addr uint64) (chain []Location) {
+func (mod *elfModule) goChain(f gopclntab.Func, addr uint64) (chain []Location) {
 	if mod.s.opts.SymbolsOnly {
 		return []Location{{
-			Module: mod.m, Function: f.Name(), Start: f.Lo + mod.bias, Offset: addr - f.Lo,
+			Function: f.Name(), Start: f.Lo + mod.bias, Offset: addr - f.Lo,
 		}}
 	}
 	calls := f.Inlined(addr)
 	chain = make([]Location, len(calls))
 	for i, c := range calls {
 		chain[i] = Location{
-			Module: mod.m, Function: c.Function,
-			Start: c.Lo + mod.bias, Offset: addr - c.Lo, Entry: c.Entry + mod.bias,
+			Function: c.Function,
+			Start:    c.Lo + mod.bias, Offset: addr - c.Lo, Entry: c.Entry + mod.bias,
 			File: goFile(c.File), Line: c.Line,
 			Inline: i < len(calls)-1,
 		}

@@ -11,7 +11,7 @@ import (
 // sharedInfo is the DWARF of a file, for all modules of that. What was read of it is let go of
 // where there is no room for other files', and read again when it is asked for.
 type sharedInfo struct {
-	mod   *module         // the first one, which has the warnings
+	mod   *elfModule      // the first one, which has the warnings
 	from  *elfimage.Image // has the DWARF
 	spare *elfimage.Spare
 
@@ -25,7 +25,7 @@ type sharedInfo struct {
 	warnings []error // of info; under mod.mu
 }
 
-func newSharedInfo(mod *module, from *elfimage.Image) *sharedInfo {
+func newSharedInfo(mod *elfModule, from *elfimage.Image) *sharedInfo {
 	x := &sharedInfo{mod: mod, from: from}
 	x.spare = mod.image.Spare(x.letGo)
 	mod.splits.kept = x

@@ -79,7 +79,7 @@ func TestReadAgain(t *testing.T) {
 			}
 			opened := func(ms *target.Modules, s *Symbolizer) (n int, warnings []error) {
 				for _, m := range ms.All() {
-					if x := s.module(m).dwarf(); x != nil && x.info != nil {
+					if x := s.tables(m).elf.dwarf(); x != nil && x.info != nil {
 						n++
 					}
 					warnings = append(warnings, s.Warnings(m)...)

@@ -16,7 +16,7 @@ import (
 
 // splitFiles finds the files of a module's split DWARF, and keeps what was opened.
 type splitFiles struct {
-	mod  *module
+	mod  *elfModule
 	kept *sharedInfo // that what is read of them is a part of
 
 	packagesRead sync.Once
@@ -131,7 +131,7 @@ func (s *splitFiles) forget() {
 }
 
 // openOther opens a file with DWARF of the module, once.
-func (mod *module) openOther(at regular.At) (*elfimage.Image, error) {
+func (mod *elfModule) openOther(at regular.At) (*elfimage.Image, error) {
 	mod.othersMu.Lock()
 	defer mod.othersMu.Unlock()
 	if im := mod.others[at]; im != nil {

@@ -79,7 +79,7 @@ func parseDebugSup(data []byte, order binary.ByteOrder) (l supLink, supplementar
 
 // findSupplement opens the DWARF that a file of the module's shares with others; nil if there is
 // none, or it is missing, of which the user is told.
-func (mod *module) findSupplement(x *sharedInfo) *debugInfo {
+func (mod *elfModule) findSupplement(x *sharedInfo) *debugInfo {
 	from := x.from
 	link, err := readSupLink(from)
 	if err != nil {
@@ -127,7 +127,7 @@ func (l *supLink) matches(im *elfimage.Image) error {
 
 // supplementNames returns where the file may be: as it was named, beside the file that names it;
 // by its build ID; in the folder of such files.
-func (mod *module) supplementNames(from *elfimage.Image, link supLink) (list []regular.At) {
+func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list []regular.At) {
 	for _, root := range mod.roots() {
 		add := func(names ...string) {
 			for _, name := range names {

@@ -1,11 +1,7 @@
 package symbol
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"sync"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
@@ -45,19 +41,20 @@ type Options struct {
 	Root func(m *target.Module) string
 
 	// SymbolsOnly leaves DWARF unread: no files, lines or inlined calls, nor those of Go's
-	// function table.
+	// function table. It does not concern Sources.
 	SymbolsOnly bool
+
+	// Sources are asked, in this order, for addresses of which the module's ELF file, its debug
+	// files and the sources before do not tell both the function and the line. A function with a
+	// line counts more than one without. Close leaves them open.
+	Sources []Source
 }
 
 // Symbolizer finds the [Location]s of addresses. What it has read of a module
 // lives as long as the module. It is safe for concurrent use.
 type Symbolizer struct {
-	opts Options
-
-	together sync.RWMutex // who reads DWARF beside others has it for reading
-
-	mu    sync.Mutex
-	files []io.Closer // separate debug files
+	elf     elfSource
+	sources []Source
 }
 
 // New makes a symbolizer. Close it to close the debug files that it opens.
@@ -65,7 +62,7 @@ func New(opts Options) *Symbolizer {
 	if opts.DebugDirs == nil {
 		opts.DebugDirs = []string{"/usr/lib/debug"}
 	}
-	return &Symbolizer{opts: opts}
+	return &Symbolizer{elf: elfSource{opts: opts}, sources: opts.Sources}
 }
 
 // DebugFile returns the separate debug file of a module that lacks names or lines; nil if
@@ -74,21 +71,12 @@ func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	if m == nil {
 		return nil
 	}
-	return s.module(m).debug
+	return s.tables(m).elf.debug
 }
 
-// Close closes the debug files that were opened. The symbolizer must not be
-// used any more.
-func (s *Symbolizer) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for _, f := range s.files {
-		errs = append(errs, f.Close())
-	}
-	s.files = nil
-	return errors.Join(errs...)
-}
+// Close closes the debug files that were opened; [Options.Sources] are their owner's to close. The
+// symbolizer must not be used any more.
+func (s *Symbolizer) Close() error { return s.elf.close() }
 
 // Locate returns what is at pc, the address in block of a frame: the inlined
 // calls, innermost first, then the function that contains the code. There is
@@ -99,13 +87,13 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	if m == nil {
 		return []Location{{}}
 	}
-	mod := s.module(m)
-	if mod.image == nil {
+	chain := s.tables(m).locate(pc)
+	if len(chain) == 0 {
 		return []Location{{Module: m}}
 	}
-	chain := mod.locate(pc)
 	for i := range chain {
-		chain[i].Function, chain[i].File = Short(chain[i].Function), Short(chain[i].File)
+		l := &chain[i]
+		l.Module, l.Function, l.File = m, Short(l.Function), Short(l.File)
 	}
 	return chain
 }
@@ -116,48 +104,23 @@ func (s *Symbolizer) Warnings(m *target.Module) []error {
 	if m == nil {
 		return nil
 	}
-	mod := s.module(m)
-	var x *sharedInfo
-	if mod.image != nil {
-		x = mod.dwarf()
+	t := s.tables(m)
+	list := t.elf.Warnings()
+	others := t.warnings
+	for _, table := range t.others {
+		others = append(others, table.Warnings()...)
 	}
-	mod.mu.Lock()
-	defer mod.mu.Unlock()
-	list := append([]error(nil), mod.warnings...)
-	if x != nil && x.mod == mod {
-		for _, err := range x.warnings {
-			list = append(list, fmt.Errorf("%s: %w", m.Path, err))
-		}
-		list = list[:min(len(list), maxWarnings)]
-	}
-	if err := mod.splits.warning(); err != nil {
-		list = append(list, err)
+	for _, err := range others[:min(len(others), maxWarnings)] {
+		list = append(list, fmt.Errorf("%s: %w", m.Path, err))
 	}
 	return list
 }
 
-func (s *Symbolizer) module(m *target.Module) *module {
-	mod := m.Memo(s, func() any { return newModule(s, m) }).(*module)
-	mod.opened.Do(mod.open)
-	return mod
-}
-
-func (s *Symbolizer) keep(f io.Closer) {
-	s.mu.Lock()
-	s.files = append(s.files, f)
-	s.mu.Unlock()
+func (s *Symbolizer) tables(m *target.Module) *tables {
+	t := m.Memo(s, func() any { return new(tables) }).(*tables)
+	t.opened.Do(func() { t.open(s, m) })
+	return t
 }
 
 // maxWarnings bounds what is kept of a broken file's complaints.
 const maxWarnings = 32
-
-// warn records what went wrong with a module.
-func (mod *module) warn(format string, args ...any) {
-	mod.mu.Lock()
-	defer mod.mu.Unlock()
-	err := fmt.Errorf(format, args...)
-	known := slices.ContainsFunc(mod.warnings, func(w error) bool { return w.Error() == err.Error() }) // what is read again warns again
-	if !known && len(mod.warnings) < maxWarnings {
-		mod.warnings = append(mod.warnings, err)
-	}
-}

@@ -90,7 +90,7 @@ func wholeUnits(t *testing.T, file string) (units []wholeUnit) {
 func dwarfOf(t *testing.T, file string) *debugInfo {
 	t.Helper()
 	ms, _ := mapped(t, file)
-	d := New(Options{}).module(ms.All()[0]).dwarf().get()
+	d := New(Options{}).tables(ms.All()[0]).elf.dwarf().get()
 	if d == nil {
 		t.Fatalf("%s: no DWARF", file)
 	}

@@ -19,7 +19,7 @@ func (s *Symbolizer) Within(modules *target.Modules, inner, outer uint64) bool {
 	if m == nil {
 		return false
 	}
-	mod := s.module(m)
+	mod := s.tables(m).elf
 	if mod.image == nil {
 		return false
 	}

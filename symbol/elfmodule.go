@@ -3,7 +3,9 @@ package symbol
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,12 +16,12 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// module is what a Symbolizer has read of one module.
-type module struct {
-	s *Symbolizer
+// elfModule is what the ELF file of a module says, and its debug files: the [Table] that every
+// module has.
+type elfModule struct {
+	s *elfSource
 	m *target.Module
 
-	opened sync.Once
 	image  *elfimage.Image // nil if the module cannot be read
 	bias   uint64
 	debug  *elfimage.Image // separate debug file, or nil
@@ -46,16 +48,10 @@ type module struct {
 	warnings []error
 }
 
-func newModule(s *Symbolizer, m *target.Module) *module {
-	mod := &module{s: s, m: m}
-	mod.splits.mod = mod
-	return mod
-}
-
 // path returns the module's path without what the kernel adds for a file that was deleted.
-func (mod *module) path() string { return strings.TrimSuffix(mod.m.Path, " (deleted)") }
+func (mod *elfModule) path() string { return strings.TrimSuffix(mod.m.Path, " (deleted)") }
 
-func (mod *module) open() {
+func (mod *elfModule) open() {
 	im, bias, err := mod.m.Image()
 	if err != nil {
 		if !errors.Is(err, elfimage.ErrNotELF) { // such files have no symbols
@@ -85,7 +81,7 @@ type debugFile struct {
 	tries int
 }
 
-type debugKey struct{ s *Symbolizer }
+type debugKey struct{ s *elfSource }
 
 // maxDebugTries is under how many names of one file its debug file is looked for: each may lead
 // to large files, whose checksums are read.
@@ -106,15 +102,17 @@ func hasSection(im *elfimage.Image, t elf.SectionType, name string) bool {
 	return false
 }
 
-// locate finds what is at a run-time address.
-func (mod *module) locate(pc uint64) []Location {
+// Locate implements [Table].
+func (mod *elfModule) Locate(pc uint64) []Location {
+	if mod.image == nil {
+		return nil
+	}
 	addr := pc - mod.bias
 	var at place
 	if x := mod.dwarf(); x != nil {
 		chain := x.find(addr, &at)
 		if len(chain) > 0 {
 			for i := range chain {
-				chain[i].Module = mod.m
 				chain[i].Start += mod.bias
 				chain[i].Entry += mod.bias
 			}
@@ -131,7 +129,7 @@ func (mod *module) locate(pc uint64) []Location {
 		return mod.goChain(goFunction, addr)
 	}
 	// Assembly has lines and no functions of its own.
-	l := Location{Module: mod.m, File: at.file, Line: int(at.line)}
+	l := Location{File: at.file, Line: int(at.line)}
 	if name, start, ok := mod.symbol(addr); ok {
 		l.Function, l.Start, l.Offset = name, start+mod.bias, addr-start
 	} else if found {
@@ -141,7 +139,7 @@ func (mod *module) locate(pc uint64) []Location {
 }
 
 // symbol finds the name that symbol tables give to an address of the file.
-func (mod *module) symbol(addr uint64) (name string, start uint64, ok bool) {
+func (mod *elfModule) symbol(addr uint64) (name string, start uint64, ok bool) {
 	mod.namesRead.Do(mod.readNames)
 	for _, t := range mod.tables {
 		s, ok := t.Find(addr)
@@ -163,7 +161,7 @@ func (mod *module) symbol(addr uint64) (name string, start uint64, ok bool) {
 	return mod.stubs.find(addr)
 }
 
-func (mod *module) readNames() {
+func (mod *elfModule) readNames() {
 	if mod.debug != nil {
 		mod.tables = append(mod.tables, mod.debug.Symbols())
 	}
@@ -185,7 +183,7 @@ func (mod *module) readNames() {
 }
 
 // dwarf returns the module's DWARF, nil if it has none.
-func (mod *module) dwarf() *sharedInfo {
+func (mod *elfModule) dwarf() *sharedInfo {
 	if mod.s.opts.SymbolsOnly {
 		return nil
 	}
@@ -205,12 +203,12 @@ func (mod *module) dwarf() *sharedInfo {
 
 // infoKey says whose DWARF of a module's file something is.
 type infoKey struct {
-	s    *Symbolizer
+	s    *elfSource
 	from *elfimage.Image // has it
 }
 
 // openInfo opens the DWARF of a file for the module's code.
-func (mod *module) openInfo(x *sharedInfo) *debugInfo {
+func (mod *elfModule) openInfo(x *sharedInfo) *debugInfo {
 	d, err := openDWARF(x.from, mod.image, x)
 	if err != nil {
 		mod.warn("%s: %w", mod.m.Path, err)
@@ -220,4 +218,36 @@ func (mod *module) openInfo(x *sharedInfo) *debugInfo {
 	d.splits = mod.splits.find
 	d.supplement = sync.OnceValue(func() *debugInfo { return mod.findSupplement(x) })
 	return d
+}
+
+// Warnings implements [Table].
+func (mod *elfModule) Warnings() []error {
+	var x *sharedInfo
+	if mod.image != nil {
+		x = mod.dwarf()
+	}
+	mod.mu.Lock()
+	defer mod.mu.Unlock()
+	list := slices.Clone(mod.warnings)
+	if x != nil && x.mod == mod {
+		for _, err := range x.warnings {
+			list = append(list, fmt.Errorf("%s: %w", mod.m.Path, err))
+		}
+		list = list[:min(len(list), maxWarnings)]
+	}
+	if err := mod.splits.warning(); err != nil {
+		list = append(list, err)
+	}
+	return list
+}
+
+// warn records what went wrong with a module.
+func (mod *elfModule) warn(format string, args ...any) {
+	mod.mu.Lock()
+	defer mod.mu.Unlock()
+	err := fmt.Errorf(format, args...)
+	known := slices.ContainsFunc(mod.warnings, func(w error) bool { return w.Error() == err.Error() }) // what is read again warns again
+	if !known && len(mod.warnings) < maxWarnings {
+		mod.warnings = append(mod.warnings, err)
+	}
 }

@@ -1,0 +1,45 @@
+package symbol
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// elfSource has what modules' ELF files say, and what their debug files do.
+type elfSource struct {
+	opts Options
+
+	together sync.RWMutex // read-locked by those who read DWARF beside others
+
+	mu    sync.Mutex
+	files []io.Closer // separate debug files
+}
+
+// open opens the file of a module, and its debug file where that is needed.
+func (s *elfSource) open(m *target.Module) *elfModule {
+	mod := &elfModule{s: s, m: m}
+	mod.splits.mod = mod
+	mod.open()
+	return mod
+}
+
+// keep closes a file when the source is closed.
+func (s *elfSource) keep(f io.Closer) {
+	s.mu.Lock()
+	s.files = append(s.files, f)
+	s.mu.Unlock()
+}
+
+func (s *elfSource) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.Close())
+	}
+	s.files = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,82 @@
+package symbol
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Source has names and lines of modules that are not in the modules' own ELF files or in the debug
+// files that belong to those: it reads files of another format, or asks a debugger. Its methods may
+// be called by several goroutines at once.
+type Source interface {
+	// Open returns what the source has of m, nil where it has nothing. A [Symbolizer] calls it once
+	// for each module, when somebody first asks for an address there. An error becomes a warning of
+	// the module; a table that comes with it is used.
+	Open(m *target.Module) (Table, error)
+}
+
+// Table has the names and lines of one module. Its methods may be called by several goroutines at
+// once.
+type Table interface {
+	// Locate returns what is at pc, a run-time address in the module, as [Symbolizer.Locate] does:
+	// the inlined calls, innermost first, then the function that contains the code. It returns nil
+	// where the table has nothing. Names are demangled; Module need not be set.
+	Locate(pc uint64) []Location
+	// Warnings returns what went wrong while the table was read, the first few of them.
+	Warnings() []error
+}
+
+// tables are what the sources of a Symbolizer have of one module.
+type tables struct {
+	opened   sync.Once
+	elf      *elfModule
+	others   []Table // of Options.Sources, in that order
+	warnings []error // of opening these
+}
+
+// open asks all sources of a Symbolizer for a module.
+func (t *tables) open(s *Symbolizer, m *target.Module) {
+	t.elf = s.elf.open(m)
+	for _, source := range s.sources {
+		table, err := source.Open(m)
+		if err != nil {
+			t.warnings = append(t.warnings, err)
+		}
+		if table != nil {
+			t.others = append(t.others, table)
+		}
+	}
+}
+
+// locate returns the best of what the tables say of an address: a function with a line is better
+// than a function, and that is better than a line. Of equals the first one counts.
+func (t *tables) locate(pc uint64) []Location {
+	best := t.elf.Locate(pc)
+	for _, table := range t.others {
+		if worth(best) == wholeAnswer {
+			break
+		}
+		if chain := table.Locate(pc); worth(chain) > worth(best) {
+			best = slices.Clone(chain)
+		}
+	}
+	return best
+}
+
+const wholeAnswer = 3
+
+// worth returns how much a chain says: 2 for a function, and 1 for a line.
+func worth(chain []Location) (n int) {
+	if len(chain) == 0 {
+		return 0
+	}
+	if chain[len(chain)-1].Function != "" {
+		n = 2
+	}
+	if chain[0].Line > 0 {
+		n++
+	}
+	return n
+}
