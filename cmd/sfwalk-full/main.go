@@ -10,4 +10,4 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 )
 
-func main() { os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Delve{})) }
+func main() { os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{})) }

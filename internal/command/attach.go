@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func newAttach(host Host) *cobra.Command {
+func newAttach(host PluginHost) *cobra.Command {
 	var flags walkFlags
 	var opts live.Options
 	var save string

@@ -8,12 +8,12 @@ import (
 // testHost runs plug-ins for the tests, and testDelve serves Delve's clients. The packages
 // that they come from import this one: the external test package of this folder sets them.
 var (
-	testHost  Host
-	testDelve Delve
+	testHost  PluginHost
+	testDelve DelveServer
 )
 
 // SetHost sets the host of plug-ins, and the Delve, that the tests use.
-func SetHost(h Host, d Delve) { testHost, testDelve = h, d }
+func SetHost(h PluginHost, d DelveServer) { testHost, testDelve = h, d }
 
 // command runs sfwalk with arguments and returns what it prints, and its error.
 func command(args ...string) (stdout, stderr string, err error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-func newCore(host Host) *cobra.Command {
+func newCore(host PluginHost) *cobra.Command {
 	var flags walkFlags
 	var opts core.Options
 	cmd := &cobra.Command{

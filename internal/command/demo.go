@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func newDemo(host Host) *cobra.Command {
+func newDemo(host PluginHost) *cobra.Command {
 	var flags walkFlags
 	cmd := &cobra.Command{
 		Use:   "demo",

@@ -13,9 +13,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// Delve is a debugger that serves Delve's clients. There is one, in
+// DelveServer is a debugger that serves Delve's clients. There is one, in
 // internal/command/dlvhost; this package must not import it.
-type Delve interface {
+type DelveServer interface {
 	// Serve serves clients until ctx is done or the debugging is over.
 	Serve(ctx context.Context, o DelveOptions) error
 }
@@ -54,7 +54,7 @@ type dlvFlags struct {
 	DelveOptions
 }
 
-func newDlv(host Host, delve Delve) *cobra.Command {
+func newDlv(host PluginHost, delve DelveServer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlv",
 		Short: "Serve Delve's clients, with whole stacks",
@@ -96,7 +96,7 @@ and arm64.`,
 	return cmd
 }
 
-func newDlvAttach(host Host, delve Delve) *cobra.Command {
+func newDlvAttach(host PluginHost, delve DelveServer) *cobra.Command {
 	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "attach PID",
@@ -121,7 +121,7 @@ need not be Go's: of C programs there are threads, stacks and memory.`,
 	return cmd
 }
 
-func newDlvExec(host Host, delve Delve) *cobra.Command {
+func newDlvExec(host PluginHost, delve DelveServer) *cobra.Command {
 	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "exec PROGRAM [-- ARGUMENT...]",
@@ -146,7 +146,7 @@ build it without optimisation: go build -gcflags='all=-N -l'.`,
 	return cmd
 }
 
-func newDlvCore(host Host, delve Delve) *cobra.Command {
+func newDlvCore(host PluginHost, delve DelveServer) *cobra.Command {
 	var o dlvFlags
 	cmd := &cobra.Command{
 		Use:   "core PROGRAM CORE",
@@ -166,7 +166,7 @@ look at it.`,
 
 // add adds the flags of every server: those of dlv, by the same names, and those that say
 // which sniffers are asked.
-func (o *dlvFlags) add(cmd *cobra.Command, host Host) {
+func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.StringVarP(&o.Listen, "listen", "l", "127.0.0.1:0", "the `address` to listen at: HOST:PORT, or unix:PATH; port 0 is any that is free")
 	f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on when they are gone")
@@ -176,7 +176,7 @@ func (o *dlvFlags) add(cmd *cobra.Command, host Host) {
 }
 
 // serve serves clients. Where this program cannot, it becomes one that can.
-func (o *dlvFlags) serve(cmd *cobra.Command, delve Delve) error {
+func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 	if err := o.check(); err != nil {
 		return err
 	}

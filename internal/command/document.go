@@ -32,13 +32,13 @@ type sig struct {
 }
 
 type thread struct {
-	TID     int    `json:"tid"`
-	Name    string `json:"name"`
-	Died    bool   `json:"died,omitempty"`    // a core's: the signal came to this thread
-	Stopped bool   `json:"stopped,omitempty"` // a stub's: this thread made the process stop
-	Frames  []frm  `json:"frames"`
-	Stop    string `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
-	Error   string `json:"error"` // why there is no stack, or what made it end early
+	TID     int          `json:"tid"`
+	Name    string       `json:"name"`
+	Died    bool         `json:"died,omitempty"`    // a core's: the signal came to this thread
+	Stopped bool         `json:"stopped,omitempty"` // a stub's: this thread made the process stop
+	Frames  []frameEntry `json:"frames"`
+	Stop    string       `json:"stop"`  // a frame.StopReason; "outermost" for a whole stack
+	Error   string       `json:"error"` // why there is no stack, or what made it end early
 
 	// Of a live process:
 	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held
@@ -48,8 +48,8 @@ type thread struct {
 	detail string // Error without what Stop says already
 }
 
-// frm is one frame: physical, or an inlined call laid over one.
-type frm struct {
+// frameEntry is one frame: physical, or an inlined call laid over one.
+type frameEntry struct {
 	Level    int    `json:"level"`
 	Type     string `json:"type"`
 	PC       hex    `json:"pc"`

@@ -26,7 +26,7 @@ type walkFlags struct {
 	once  bool // for tests: a thread that has run on is not read once more
 }
 
-func (w *walkFlags) add(cmd *cobra.Command, host Host) {
+func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.IntSliceVar(&w.tids, "tid", nil, "only these threads, by thread ID")
 	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, however much code without tables is searched for that (without the flag: %d of all threads together)", usualFrames))

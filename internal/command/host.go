@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Host runs plug-ins: sniffers that are programs of their own. There is one, in
+// PluginHost runs plug-ins: sniffers that are programs of their own. There is one, in
 // internal/command/pluginhost; this package must not import it.
-type Host interface {
+type PluginHost interface {
 	// Find lists the plug-ins in directories, and says what is left out and why.
 	Find(dirs ...string) (list []Program, warnings []error)
 	// Start starts a plug-in and has it describe itself.
@@ -78,10 +78,10 @@ type Sniffer interface {
 // Symbol is a plug-in's name for code.
 type Symbol struct {
 	Range
-	Own      bool // it is the name of one frame alone
-	Function string
-	File     string // "" if not known
-	Line     int    // from 1; 0 if not known
+	FrameOnly bool // it is the name of one frame alone
+	Function  string
+	File      string // "" if not known
+	Line      int    // from 1; 0 if not known
 }
 
 // Stats counts what became of a sniffer's questions.
@@ -93,9 +93,9 @@ type Stats struct {
 
 // Exchange is one question that a plug-in was asked, and what came of it, as it said it.
 type Exchange struct {
-	PC, Block uint64
-	Level     int
-	Module    string // mapped at Block; "" if none is
+	PC, AddressInBlock uint64
+	Level              int
+	Module             string // mapped there; "" if none is
 
 	Row      *Row    // that claims the frame; nil where it declines
 	Declines string  // why; "" where it claims, and where no answer came

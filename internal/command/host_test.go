@@ -9,10 +9,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command/pluginhost"
 )
 
-func init() { command.SetHost(pluginhost.Host{}, briefly{dlvhost.Delve{}}) }
+func init() { command.SetHost(pluginhost.Host{}, briefly{dlvhost.Server{}}) }
 
 // briefly is a Delve whose server ends, as by Ctrl-C, when clients can connect.
-type briefly struct{ command.Delve }
+type briefly struct{ command.DelveServer }
 
 func (b briefly) Serve(ctx context.Context, o command.DelveOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -22,5 +22,5 @@ func (b briefly) Serve(ctx context.Context, o command.DelveOptions) error {
 		listening(at)
 		cancel()
 	}
-	return b.Delve.Serve(ctx, o)
+	return b.DelveServer.Serve(ctx, o)
 }

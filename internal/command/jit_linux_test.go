@@ -121,7 +121,7 @@ func TestEmulator(t *testing.T) {
 	qemu := gdbtest.Tool(t, "qemu-aarch64")
 	p := gdbtest.StartRunning(t, qemu, guesttest.ARM64.Build(t, "spin.c", "-O2", "-static"))
 	registered := hasSymbol(t, qemu, "__jit_debug_descriptor")
-	inMade := func(f *frm) bool {
+	inMade := func(f *frameEntry) bool {
 		if registered {
 			return strings.HasPrefix(f.Module, "[jit ")
 		}

@@ -8,14 +8,14 @@ import (
 
 // jsonPrinter writes a [document], piece by piece.
 type jsonPrinter struct {
-	page
-	encoder *json.Encoder // to the page
-	room    []frm         // for the frames of one place
+	output
+	encoder *json.Encoder // to output
+	room    []frameEntry  // for the frames of one place
 }
 
 func newJSONPrinter() *jsonPrinter {
 	p := &jsonPrinter{}
-	p.encoder = json.NewEncoder(&p.page)
+	p.encoder = json.NewEncoder(&p.output)
 	p.encoder.SetEscapeHTML(false)
 	return p
 }
@@ -39,7 +39,7 @@ func (p *jsonPrinter) thread(d *document, i int) {
 		p.byte(',')
 	}
 	t := d.Threads[i]
-	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []frm{}, "", "", nil, false
+	t.Frames, t.Stop, t.Error, t.HeldUS, t.MovedOn = []frameEntry{}, "", "", nil, false
 	p.value(&t, len(`],"stop":"","error":""}`))
 }
 

@@ -8,17 +8,17 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// fewLeftOut is how many files are named of which something is left out for want of room.
+// fewLeftOut is how many files leftOut names before it counts the rest.
 const fewLeftOut = 3
 
-// leftOut are what users should know of files of which something is left out for want of room: a
-// process can have thousands of them, for one reason.
+// leftOut collects warnings of files whose tables are left out for want of memory. A process
+// can have thousands of such files, for one reason.
 type leftOut struct {
-	files []string // their paths
-	all   []string // the warnings
+	files []string // paths
+	all   []string // all warnings
 }
 
-// add takes a warning of a file, if it is of this kind.
+// add takes err, a warning of the file at path, if it is of this kind.
 func (l *leftOut) add(path string, err error) bool {
 	if !errors.Is(err, elfimage.ErrBudget) {
 		return false
@@ -30,7 +30,8 @@ func (l *leftOut) add(path string, err error) bool {
 	return true
 }
 
-// warnings are those of all files, in one where there are too many; all of them where the user asks.
+// warnings returns one warning for all files where they are more than a few, and every single
+// one where all is set.
 func (l *leftOut) warnings(all bool) []string {
 	if all || len(l.files) <= fewLeftOut {
 		return l.all

@@ -55,7 +55,7 @@ type usageError struct{ error }
 // Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins, and
 // delve serves Delve's clients; both nil where the program cannot, and must become another
 // that can.
-func Main(args []string, host Host, delve Delve) int {
+func Main(args []string, host PluginHost, delve DelveServer) int {
 	collectLate()
 	collectInTime()
 	if host != nil {
@@ -137,7 +137,7 @@ func collectBefore(limit int64) (restore func()) {
 	}
 }
 
-func run(args []string, host Host, delve Delve) int {
+func run(args []string, host PluginHost, delve DelveServer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(host, delve)
@@ -169,7 +169,7 @@ func run(args []string, host Host, delve Delve) int {
 	return exitError
 }
 
-func newRoot(host Host, delve Delve) *cobra.Command {
+func newRoot(host PluginHost, delve DelveServer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",

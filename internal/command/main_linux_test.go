@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	case "sfwalk":
 		os.Exit(command.Main(os.Args[1:], nil, nil))
 	case "sfwalk-full":
-		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Delve{}))
+		os.Exit(command.Main(os.Args[1:], pluginhost.Host{}, dlvhost.Server{}))
 	case "sniffer-interpreter":
 		plugin.Serve(interpreter{})
 	case "sniffer-environ":

@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-func newOpen(host Host) *cobra.Command {
+func newOpen(host PluginHost) *cobra.Command {
 	var flags walkFlags
 	var opts core.Options
 	cmd := &cobra.Command{

@@ -124,7 +124,7 @@ func TestOpenIsAttach(t *testing.T) {
 			if deep {
 				out := gdbOf(t, want.Exe, path, "bt -1")
 				frames := got.Threads[0].Frames
-				main := slices.IndexFunc(frames, func(f frm) bool { return f.Function == "main" })
+				main := slices.IndexFunc(frames, func(f frameEntry) bool { return f.Function == "main" })
 				if main < 20000 || !strings.Contains(out, fmt.Sprintf("\n#%d ", frames[main].Level)) || !strings.Contains(out, " in main ") {
 					t.Errorf("gdb's outermost frame: %s", out)
 				}
@@ -177,7 +177,7 @@ func TestOpenDeleted(t *testing.T) {
 	got, _ := reopened(t, path, core.Options{}, flags)
 	equalAll(t, got, want)
 	equalThreads(t, asCore(t, path, core.Options{}, flags), want)
-	if os.Geteuid() == 0 && !slices.ContainsFunc(got.Threads[0].Frames, func(f frm) bool { return f.Function == "plugin_inner" && f.Line > 0 }) {
+	if os.Geteuid() == 0 && !slices.ContainsFunc(got.Threads[0].Frames, func(f frameEntry) bool { return f.Function == "plugin_inner" && f.Line > 0 }) {
 		t.Error("the deleted library's functions and lines are not known")
 	}
 	// Another file at the path of a deleted one is not taken for it.

@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// ahead is how many results a worker may have made that nobody has used.
+// ahead is how many results of one worker may wait to be used.
 const ahead = 4
 
-// inOrder calls the workers with each number below n, all of them at once, and
-// use with what they make of it, in order, until use fails. Workers run ahead by
-// a few results only.
+// inOrder calls one of the workers for each i below n. All workers run at the same time, and
+// ahead of use by a few results only. use gets the results in the order of i, until it
+// returns an error.
 func inOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 	if len(workers) == 1 {
 		for i := range n {
@@ -25,7 +25,7 @@ func inOrder[T any](n int, workers []func(i int) T, use func(T) error) error {
 	for i := range results {
 		results[i] = make(chan T, 1)
 	}
-	begin := make(chan struct{}, room) // full: as many are begun and not used yet
+	begin := make(chan struct{}, room) // one element for each result that is begun and not used
 	quit := make(chan struct{})
 	var next atomic.Int64
 	var running sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-func newPlugin(host Host) *cobra.Command {
+func newPlugin(host PluginHost) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Sniffers that are programs of their own",
@@ -50,7 +50,7 @@ leads to a plug-in of your own.`,
 
 // plug returns the program that an argument names. Where this one cannot run it, it
 // becomes one that can.
-func plug(host Host, path string) (Program, error) {
+func plug(host PluginHost, path string) (Program, error) {
 	if err := checkProgram(path); err != nil {
 		return Program{}, usageError{fmt.Errorf("plug-in %w", err)}
 	}

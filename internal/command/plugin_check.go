@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newPluginCheck(host Host) *cobra.Command {
+func newPluginCheck(host PluginHost) *cobra.Command {
 	var asJSON bool
 	var snapshots []string
 	cmd := &cobra.Command{

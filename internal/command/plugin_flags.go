@@ -13,13 +13,13 @@ import (
 
 // pluginFlags say which plug-ins are asked.
 type pluginFlags struct {
-	host  Host
+	host  PluginHost
 	paths []string
 	sums  []string
 	none  bool // of those in the directories
 }
 
-func (p *pluginFlags) add(cmd *cobra.Command, host Host) {
+func (p *pluginFlags) add(cmd *cobra.Command, host PluginHost) {
 	p.host = host
 	f := cmd.Flags()
 	f.StringArrayVar(&p.paths, "plugin", nil, "also ask this `program`, a sniffer of its own (see 'sfwalk plugin'); repeatable")

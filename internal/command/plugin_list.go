@@ -48,7 +48,7 @@ func newPluginItem(program Program, p Plugin) pluginItem {
 	}
 }
 
-func newPluginList(host Host) *cobra.Command {
+func newPluginList(host PluginHost) *cobra.Command {
 	var flags pluginFlags
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-func newPluginRun(host Host) *cobra.Command {
+func newPluginRun(host PluginHost) *cobra.Command {
 	var asJSON bool
 	var walk walkFlags
 	var opts core.Options
@@ -85,7 +85,7 @@ type pluginRun struct {
 func (r *pluginRun) trace(x *Exchange) { r.exchanges = append(r.exchanges, x) }
 
 // walk walks a target with the plug-in.
-func (r *pluginRun) walk(ctx context.Context, host Host, start StartOptions, name string, opts core.Options) (*runDocument, error) {
+func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOptions, name string, opts core.Options) (*runDocument, error) {
 	plugin, err := host.Start(ctx, start)
 	if err != nil {
 		return nil, err

@@ -99,7 +99,7 @@ func newQuestion(x *Exchange, a *arch.Arch) question {
 	}
 	symbol := func(s *Symbol) runName { return runName{span(s.Lo, s.Hi), s.Function, s.File, s.Line} }
 	q := question{
-		Level: x.Level, PC: hex{x.PC, true}, Block: hex{x.Block, true}, Module: x.Module, Declines: x.Declines,
+		Level: x.Level, PC: hex{x.PC, true}, Block: hex{x.AddressInBlock, true}, Module: x.Module, Declines: x.Declines,
 		Rows: []runRow{}, Never: []runRange{}, Symbols: []runName{}, Requests: x.Requests, TookUS: x.Took.Microseconds(),
 	}
 	if x.Row != nil {

@@ -76,7 +76,7 @@ func (p *pluginFlags) start(ctx context.Context, sniffers []string) (*plugins, e
 }
 
 // begin starts all plug-ins at once. Who interrupts the command ends them.
-func (r *plugins) begin(ctx context.Context, host Host) {
+func (r *plugins) begin(ctx context.Context, host PluginHost) {
 	ctx, r.cancel = context.WithCancel(ctx)
 	for _, x := range r.list {
 		x.done = make(chan struct{})

@@ -91,7 +91,7 @@ func (p *program) test(t *testing.T) {
 		doc := p.take(t, sh.PID)
 		for i := range doc.Threads {
 			th := &doc.Threads[i]
-			moved := slices.ContainsFunc(th.Frames, func(f frm) bool { return f.MovedOn })
+			moved := slices.ContainsFunc(th.Frames, func(f frameEntry) bool { return f.MovedOn })
 			switch {
 			case moved:
 				if mixed++; mixed <= 3 {

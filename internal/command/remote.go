@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-func newRemote(host Host) *cobra.Command {
+func newRemote(host PluginHost) *cobra.Command {
 	var flags walkFlags
 	var opts remote.Options
 	cmd := &cobra.Command{

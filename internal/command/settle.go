@@ -6,13 +6,13 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// maxRetakes is how often the threads of a picture of one moment are read once more, where
-// their stacks are not of it.
+// maxRetakes is how often settle reads all threads once more because a stack was not of the
+// moment of its registers.
 const maxRetakes = 5
 
-// settle walks the threads of a picture that is to be of one moment, as far as the flags
-// ask for, and has it taken anew where some stack is not. It returns the threads to print.
-// Threads that are read one by one are seen to when they are walked.
+// settle returns the threads to print. With --consistent, it walks them first, and reads all
+// of them once more if a stack was not of the moment of its registers. Otherwise each thread is
+// settled when it is walked.
 func (s *source) settle(walkers []*walker, threads []target.Thread, flags *walkFlags) ([]target.Thread, error) {
 	if s.retake == nil {
 		return threads, nil
@@ -26,7 +26,7 @@ func (s *source) settle(walkers []*walker, threads []target.Thread, flags *walkF
 			}
 		}
 		if s.retake(again) != nil {
-			break // what is of another moment says so
+			break // frames of another moment are marked
 		}
 		if err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func (s *source) settle(walkers []*walker, threads []target.Thread, flags *walkF
 	return threads, nil
 }
 
-// movedOn walks threads, and reports whether a stack is not of the moment of its registers.
+// movedOn walks the threads and reports whether a stack is not of the moment of its registers.
 func (s *source) movedOn(walkers []*walker, threads []target.Thread) bool {
 	var moved atomic.Bool
 	var workers []func(int) struct{}

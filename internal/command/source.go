@@ -66,7 +66,7 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 	var workers []func(int) thread
 	for _, w := range walkers {
 		workers = append(workers, func(i int) thread {
-			frames := []frm{}
+			frames := []frameEntry{}
 			th := w.thread(threads[i], func(f *frame.Frame) int {
 				frames = w.appendFrame(frames, len(frames), f)
 				return 0

@@ -46,7 +46,7 @@ func TestVDSOGDB(t *testing.T) {
 		if got.Threads[0].Frames[0].Module == "[vdso]" {
 			want := gdbtest.Backtrace(t, p.PID)
 			compare(t, got, want)
-			if !slices.ContainsFunc(got.Threads[0].Frames, func(f frm) bool { return f.Function == "asks_time" }) {
+			if !slices.ContainsFunc(got.Threads[0].Frames, func(f frameEntry) bool { return f.Function == "asks_time" }) {
 				t.Errorf("asks_time is not on the stack: %+v", got.Threads[0].Frames)
 			}
 			return

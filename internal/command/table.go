@@ -25,7 +25,7 @@ type tableFlags struct {
 	plugins     *plugins // that run; nil if there are none
 }
 
-func (w *tableFlags) add(cmd *cobra.Command, host Host) {
+func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.StringSliceVar(&w.sniffers, "sniffers", nil, "which sniffers to ask, in order, plug-ins by their names, too (default "+strings.Join(sniffer.Names(), ",")+")")
 	w.pluginFlags.add(cmd, host)

@@ -10,9 +10,9 @@ import (
 
 // textPrinter writes for people.
 type textPrinter struct {
-	page
+	output
 	color bool
-	room  []frm // for the frames of one place
+	room  []frameEntry // for the frames of one place
 }
 
 // The styles are gdb's: functions yellow, files green, addresses blue.
@@ -120,7 +120,7 @@ func (p *textPrinter) end(t *thread) {
 }
 
 func (p *textPrinter) frame(w *walker, level int, f *frame.Frame) int {
-	s, plain := w.spot(f), w.plain(f)
+	s, plain := w.codeInfo(f), w.plain(f)
 	if plain {
 		_, named := w.name(s, f)
 		plain = !named
@@ -170,7 +170,7 @@ func (p *textPrinter) address(pc uint64) {
 }
 
 // detailed prints a frame of any kind and what else was asked for.
-func (p *textPrinter) detailed(f *frm) {
+func (p *textPrinter) detailed(f *frameEntry) {
 	p.level(f.Level)
 	switch {
 	case f.Type == frame.SigTramp.String():
@@ -203,7 +203,7 @@ func (p *textPrinter) detailed(f *frm) {
 
 // place prints `leaf (…) at chain.c:8`, `main+0x1f (/usr/bin/x)` or
 // `?? (/usr/bin/x+0x1139)`.
-func (p *textPrinter) place(f *frm) {
+func (p *textPrinter) place(f *frameEntry) {
 	switch {
 	case f.Function == "" && f.Module == "":
 		p.text("?? ()")
@@ -241,7 +241,7 @@ func (p *textPrinter) place(f *frm) {
 	}
 }
 
-func (p *textPrinter) explain(f *frm) {
+func (p *textPrinter) explain(f *frameEntry) {
 	if f.Explain.Row == "" {
 		p.text("      nobody claims the frame")
 	} else {
@@ -273,7 +273,7 @@ func (p *textPrinter) registers(regs []register) {
 	}
 }
 
-// pad writes blanks until so many bytes are on the page.
+// pad writes blanks until so many bytes are in the output.
 func (p *textPrinter) pad(to int) {
 	for len(p.buf) < to {
 		p.byte(' ')

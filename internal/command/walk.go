@@ -32,69 +32,69 @@ func (s *source) threads(flags *walkFlags) ([]target.Thread, error) {
 	return list, nil
 }
 
-// walker walks one thread after the other. Several walk at once, each with rows
-// of its own.
+// walker walks one thread after the other. Several walkers work at the same time, each with
+// its own cache of rows.
 type walker struct {
 	target  *source
 	symbols *symbol.Symbolizer
 	flags   *walkFlags
 	table   *frame.Table
-	stack   *frame.Stack      // of the thread that is being walked, in the room of those before
-	spots   map[spotKey]*spot // stacks share most of theirs
-	texts   int               // bytes of names in spots
-	frames  *allowance        // of all walkers
-	plugins []Sniffer         // those in the table: they may have names for code
+	stack   *frame.Stack          // of the thread that is being walked; its memory is used again for the next
+	codes   map[codeKey]*codeInfo // threads run in much the same code
+	texts   int                   // bytes of names in codes
+	frames  *allowance            // shared by all walkers
+	plugins []Sniffer             // of the table: they may have names for code
 }
 
-// newWalkers makes as many walkers as can work at once on n threads.
+// newWalkers returns as many walkers as can work on n threads at the same time.
 func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
 	plugins := flags.plugins.of(s)
 	table := flags.table(s.Arch(), plugins)
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	frames, searches := flags.allowance(), flags.searches()
 	for i := range list {
-		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, spots: make(map[spotKey]*spot), plugins: plugins, frames: frames}
+		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, codes: make(map[codeKey]*codeInfo), plugins: plugins, frames: frames}
 		table.Share(searches)
 		table = table.Clone()
 	}
 	return list
 }
 
-// spotKey is a place in the code that frames run at. A frame that was interrupted
-// there and one that called from just before have the same address in block.
-type spotKey struct{ pc, block uint64 }
+// codeKey is the PC of a frame and its address in block. A frame that was interrupted at an
+// address and one that calls from just before it share the latter, but not the PC.
+type codeKey struct{ pc, block uint64 }
 
-// Bounds on the spots that are kept: how many, and how much text there is of them, bytes.
+// Bounds on walker.codes: its entries, and the bytes of their text.
 const (
-	maxSpots    = 1 << 14
-	maxSpotText = 16 << 20
+	maxCodes    = 1 << 14
+	maxCodeText = 16 << 20
 )
 
-// spot is what is known of a place in the code.
-type spot struct {
+// codeInfo describes the code at a PC: functions, lines, module.
+type codeInfo struct {
 	at    []symbol.Location
 	paths []string // of the modules of at
-	outer int      // index in at of the function that contains the code, behind the calls inlined into it
+	outer int      // index in at of the function that contains the code; the calls inlined into it come before
 	build string   // build ID of the module
-	file  uint64   // link-time address
-	text  []string // what is printed of at
+	file  uint64   // link-time address of the PC
+	text  []string // the printed form of each of at
 }
 
-// block returns the address that a frame's code is looked up with.
+// block returns the address in block of f: a caller's PC-1, for the PC is behind the call.
 func block(f *frame.Frame) uint64 {
 	if f.Type() == frame.SigTramp {
-		return f.PC() // nobody has called there
+		return f.PC() // the kernel has planted it, no call is before
 	}
 	return f.AddressInBlock()
 }
 
-// spot finds out what there is to know of the place at which a frame runs.
-func (w *walker) spot(f *frame.Frame) *spot {
-	key := spotKey{f.PC(), block(f)}
-	if s := w.spots[key]; s != nil {
+// codeInfo describes the code at the PC of f.
+func (w *walker) codeInfo(f *frame.Frame) *codeInfo {
+	key := codeKey{f.PC(), block(f)}
+	if s := w.codes[key]; s != nil {
 		return s
 	}
-	s := &spot{at: w.symbols.Locate(w.target.Modules(), key.block)}
+	s := &codeInfo{at: w.symbols.Locate(w.target.Modules(), key.block)}
 	s.outer = len(s.at) - 1
 	texts := 0
 	for i := range s.at {
@@ -111,33 +111,32 @@ func (w *walker) spot(f *frame.Frame) *spot {
 			s.file = key.pc - bias
 		}
 	}
-	if w.texts += 2 * texts; len(w.spots) == maxSpots || w.texts > maxSpotText { // as names, and as what is printed of them
-		clear(w.spots)
+	if w.texts += 2 * texts; len(w.codes) == maxCodes || w.texts > maxCodeText { // once as names, once as printed
+		clear(w.codes)
 		w.texts = 2 * texts
 	}
-	w.spots[key] = s
+	w.codes[key] = s
 	return s
 }
 
-// name returns what a plug-in calls the code where a frame runs, if nobody else has a name
-// for that, or the frame alone. It is not kept with the spot: plug-ins learn names as
-// they are asked.
-func (w *walker) name(s *spot, f *frame.Frame) (name Symbol, ok bool) {
+// name returns a plug-in's name for the frame f; or for its code, where no file has a name
+// for that. walker.codes does not keep it, for plug-ins learn names as they are asked.
+func (w *walker) name(s *codeInfo, f *frame.Frame) (name Symbol, ok bool) {
 	return nameOf(w.plugins, f, s.at[s.outer].Function != "")
 }
 
-// nameOf returns the first name that one of some plug-ins has for a frame; where its code is
-// known by a name, only one for the frame alone.
+// nameOf returns the first name that one of the plug-ins has for f. known says that the code
+// has a name already; then only a name for the frame alone counts.
 func nameOf(plugins []Sniffer, f *frame.Frame, known bool) (name Symbol, ok bool) {
 	for _, p := range plugins {
-		if name, ok = p.Symbol(f); ok && (name.Own || !known) {
+		if name, ok = p.Symbol(f); ok && (name.FrameOnly || !known) {
 			return name, true
 		}
 	}
 	return Symbol{}, false
 }
 
-// start makes the walker's stack that of a thread.
+// start begins the stack of th.
 func (w *walker) start(th target.Thread) (err error) {
 	if w.stack == nil {
 		if w.stack, err = frame.New(w.target, th, w.table); err != nil {
@@ -151,10 +150,10 @@ func (w *walker) start(th target.Thread) (err error) {
 	return nil
 }
 
-// thread walks a thread and calls yield with each of its frames, which returns how much text it
-// has written of it, bytes.
+// thread walks th and calls yield with each frame. yield returns the bytes of text that it has
+// written for the frame.
 func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thread) {
-	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frm{}}
+	out = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}}
 	if w.target.mark != nil {
 		defer w.target.mark(th, &out)
 	}
@@ -163,7 +162,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 		return out
 	}
 	if _, runs := th.(target.Runner); runs && !w.flags.once {
-		w.stack.Settle() // where that cannot be, the frames say so
+		w.stack.Settle() // where it cannot, the frames are marked
 	}
 	var last *frame.Frame
 	share := w.frames.share()
@@ -194,7 +193,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 		out.Error, out.detail = "stack ends at the usual limit: "+spentText, spentText
 		return out
 	}
-	// Fewer frames on request is no fault of the stack.
+	// A stack that --max-frames cuts is whole all the same.
 	out.whole = reason.Whole() || reason == frame.Limit
 	if out.whole {
 		out.Error = ""
@@ -202,21 +201,22 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 	return out
 }
 
-// plain reports whether nothing is to be said of a frame but where it is.
+// plain reports whether f is printed with its place alone: it needs no mark, and the flags ask
+// for no more.
 func (w *walker) plain(f *frame.Frame) bool {
 	return f.Type() == frame.Normal && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
-// appendFrame adds a frame and, before it, the inlined calls that lie over it.
-func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
-	s := w.spot(f)
+// appendFrame appends the calls inlined in f, the innermost first, and then f itself.
+func (w *walker) appendFrame(list []frameEntry, level int, f *frame.Frame) []frameEntry {
+	s := w.codeInfo(f)
 	name, named := w.name(s, f)
 	first := 0
-	if t := f.Type(); t != frame.Normal && t != frame.Arch || name.Own {
+	if t := f.Type(); t != frame.Normal && t != frame.Arch || name.FrameOnly {
 		first = s.outer
 	}
 	cfa, known := f.CFA()
-	base := frm{Type: f.Type().String(), PC: hex{f.PC(), true}, CFA: hex{cfa, known}, Sniffer: f.Sniffer()}
+	base := frameEntry{Type: f.Type().String(), PC: hex{f.PC(), true}, CFA: hex{cfa, known}, Sniffer: f.Sniffer()}
 	for i := first; i < len(s.at); i++ {
 		p := &s.at[i]
 		x := base
@@ -245,15 +245,16 @@ func (w *walker) appendFrame(list []frm, level int, f *frame.Frame) []frm {
 	return list
 }
 
-// named gives a frame the name that a plug-in has for it.
-func (x *frm) named(name *Symbol) {
+// named gives x the name that a plug-in has for it.
+func (x *frameEntry) named(name *Symbol) {
 	x.Function, x.File, x.Line, x.Offset, x.args = symbol.Short(name.Function), symbol.Short(name.File), name.Line, 0, symbol.ArgsUnknown
 	if name.Lo != 0 && name.Lo <= x.PC.v {
 		x.Offset = x.PC.v - name.Lo
 	}
 }
 
-// id returns the ID of a frame, or of the depth-th call inlined into it, at p.
+// id returns the ID of f for depth 0, else of the depth-th call inlined into it, which p
+// describes.
 func id(f *frame.Frame, p *symbol.Location, depth int) frame.ID {
 	if depth == 0 {
 		return f.ID()
@@ -261,8 +262,8 @@ func id(f *frame.Frame, p *symbol.Location, depth int) frame.ID {
 	return f.ID().Inlined(depth, p.Entry)
 }
 
-// detail adds to a physical frame what --registers and --explain ask for.
-func (w *walker) detail(x *frm, f *frame.Frame) {
+// detail adds the marks of f to x, and what --registers and --explain ask for.
+func (w *walker) detail(x *frameEntry, f *frame.Frame) {
 	a := w.target.Arch()
 	row := f.Row()
 	x.Guess = row.Flags&trad.Guess != 0

@@ -25,13 +25,13 @@ import (
 	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
-// Delve is the [command.Delve] that embeds Delve.
-type Delve struct{}
+// Server is the [command.DelveServer] that embeds Delve.
+type Server struct{}
 
-var _ command.Delve = Delve{}
+var _ command.DelveServer = Server{}
 
-// Serve implements [command.Delve].
-func (Delve) Serve(ctx context.Context, o command.DelveOptions) error {
+// Serve implements [command.DelveServer].
+func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
 	if err := check(o); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
 	if u.Name != nil {
 		t.Name = func(f *frame.Frame) (delve.Name, bool) {
 			s, ok := u.Name(f)
-			return delve.Name{FrameOnly: s.Own, Function: s.Function, Start: s.Lo, File: s.File, Line: s.Line}, ok
+			return delve.Name{FrameOnly: s.FrameOnly, Function: s.Function, Start: s.Lo, File: s.File, Line: s.Line}, ok
 		}
 	}
 	return u.Close

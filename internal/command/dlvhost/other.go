@@ -10,12 +10,12 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command"
 )
 
-// Delve is the [command.Delve] that there is not.
-type Delve struct{}
+// Server is the [command.DelveServer] of systems that Delve does not run on: it returns an error.
+type Server struct{}
 
-var _ command.Delve = Delve{}
+var _ command.DelveServer = Server{}
 
-// Serve implements [command.Delve].
-func (Delve) Serve(context.Context, command.DelveOptions) error {
+// Serve implements [command.DelveServer].
+func (Server) Serve(context.Context, command.DelveOptions) error {
 	return fmt.Errorf("Delve with sfwalk's stacks runs on Linux, on amd64 and arm64, not on %s/%s", runtime.GOOS, runtime.GOARCH)
 }

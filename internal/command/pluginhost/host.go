@@ -10,12 +10,12 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external/check"
 )
 
-// Host is the [command.Host] that starts programs.
+// Host is the [command.PluginHost] that starts programs.
 type Host struct{}
 
-var _ command.Host = Host{}
+var _ command.PluginHost = Host{}
 
-// Find implements [command.Host].
+// Find implements [command.PluginHost].
 func (Host) Find(dirs ...string) (list []command.Program, warnings []error) {
 	found, warnings := external.Find(dirs...)
 	for _, f := range found {
@@ -27,7 +27,7 @@ func (Host) Find(dirs ...string) (list []command.Program, warnings []error) {
 // patience is how long a user waits for one plug-in's answers in all.
 const patience = 10 * time.Second
 
-// Start implements [command.Host].
+// Start implements [command.PluginHost].
 func (Host) Start(ctx context.Context, o command.StartOptions) (command.Plugin, error) {
 	options := external.Options{Path: o.Path, SHA256: o.SHA256, Guard: o.Guard, Host: o.Host, Stderr: o.Stderr, Total: patience}
 	if o.Trace != nil {
@@ -40,7 +40,7 @@ func (Host) Start(ctx context.Context, o command.StartOptions) (command.Plugin, 
 	return plugin{p}, nil
 }
 
-// Check implements [command.Host].
+// Check implements [command.PluginHost].
 func (Host) Check(ctx context.Context, p command.Program, host string, snapshots []string) (command.Report, error) {
 	return check.Run(ctx, p.Path, check.Options{Snapshots: snapshots, SHA256: p.SHA256, Host: host})
 }
@@ -65,7 +65,7 @@ func (s sniffer) Insert(t *frame.Table) { external.Insert(t, s.Sniffer) }
 
 func (s sniffer) Symbol(f *frame.Frame) (command.Symbol, bool) {
 	x, own, ok := s.FrameSymbol(f)
-	return command.Symbol{Own: own, Range: command.Range{Lo: x.Start, Hi: x.Hi}, Function: x.Function, File: x.File, Line: x.Line}, ok
+	return command.Symbol{FrameOnly: own, Range: command.Range{Lo: x.Start, Hi: x.Hi}, Function: x.Function, File: x.File, Line: x.Line}, ok
 }
 
 func (s sniffer) Stats() command.Stats { return command.Stats(s.Sniffer.Stats()) }

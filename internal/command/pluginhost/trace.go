@@ -13,7 +13,7 @@ import (
 func exchange(x *external.Exchange) *command.Exchange {
 	q, a := x.Question, x.Answer
 	e := &command.Exchange{
-		PC: q.GetPc(), Block: q.GetBlock(), Level: int(q.GetLevel()), Module: q.GetModule().GetPath(),
+		PC: q.GetPc(), AddressInBlock: q.GetBlock(), Level: int(q.GetLevel()), Module: q.GetModule().GetPath(),
 		Declines: a.GetDeclines(), Requests: x.Requests, Took: x.Took, Err: x.Err,
 	}
 	switch {
@@ -21,7 +21,7 @@ func exchange(x *external.Exchange) *command.Exchange {
 		row := rowOf(a.Row)
 		e.Row = &row
 	case a.GetFrame() != nil:
-		e.Row = rowOfFrame(a.Frame, e.Block)
+		e.Row = rowOfFrame(a.Frame, e.AddressInBlock)
 	case a != nil && e.Declines == "":
 		e.Declines = "(it does not say why)"
 	}
@@ -36,7 +36,7 @@ func exchange(x *external.Exchange) *command.Exchange {
 	}
 	if a.GetName() != nil {
 		s := symbolOf(a.Name)
-		s.Own = true
+		s.FrameOnly = true
 		e.Name = &s
 	}
 	return e

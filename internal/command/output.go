@@ -1,0 +1,81 @@
+package command
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/sfwalk/sfwalk/internal/printable"
+)
+
+// output collects the text of one stack, and writes it when its turn has come.
+type output struct {
+	out   io.Writer        // takes the text at once; nil while the text must wait for its turn
+	turn  func() io.Writer // waits for the turn, and returns the writer for the text
+	err   error            // the first of out
+	full  [][]byte         // full buffers, before buf
+	buf   []byte
+	whole bool // [thread.whole] of the stack
+}
+
+func (o *output) buffer() *output { return o }
+
+// bufferSize is the size of one buffer, bytes. A single buffer that grows with a deep stack
+// would be copied again and again.
+const bufferSize = 16 << 10
+
+// maxBuffers is the number of full buffers that one stack keeps while it waits for its turn.
+const maxBuffers = 32
+
+// makeRoom begins another buffer when this one is nearly full.
+func (o *output) makeRoom() {
+	switch {
+	case len(o.buf) <= bufferSize-bufferSize/8:
+	case o.out != nil:
+		o.err = o.write(o.out)
+	case len(o.full) == maxBuffers:
+		o.out = o.turn()
+		o.err = o.write(o.out)
+	default:
+		o.full = append(o.full, o.buf)
+		o.buf = make([]byte, 0, bufferSize)
+	}
+}
+
+// write writes all text to out and drops it.
+func (o *output) write(out io.Writer) error {
+	for _, text := range append(o.full, o.buf) {
+		if o.err == nil && len(text) > 0 {
+			_, o.err = out.Write(text)
+		}
+	}
+	o.full, o.buf = nil, o.buf[:0]
+	return o.err
+}
+
+// Write implements [io.Writer].
+func (o *output) Write(b []byte) (int, error) {
+	o.buf = append(o.buf, b...)
+	return len(b), nil
+}
+
+func (o *output) byte(b byte) { o.buf = append(o.buf, b) }
+
+// text adds text that may come from the target, with control characters escaped.
+func (o *output) text(s string) { o.buf = printable.Append(o.buf, s) }
+
+// own adds text as it is: it has nothing of the target's in it, or is escaped already.
+func (o *output) own(s string) { o.buf = append(o.buf, s...) }
+
+func (o *output) number(n uint64) { o.buf = strconv.AppendUint(o.buf, n, 10) }
+
+// hex adds a number with at least that many digits: "0x001f".
+func (o *output) hex(v uint64, digits int) {
+	const all = "0123456789abcdef"
+	o.text("0x")
+	for digits < 16 && v>>(4*digits) != 0 {
+		digits++
+	}
+	for digits--; digits >= 0; digits-- {
+		o.byte(all[v>>(4*digits)&15])
+	}
+}
