@@ -23,21 +23,22 @@ func newAttach(host PluginHost) *cobra.Command {
 		Long: `attach stops the threads of a process for a moment, copies their registers
 and stacks, lets them run again, and prints every thread's stack.
 
-Each thread is stopped, read and let go by itself, which holds it for some fifty
-microseconds; the stacks of different threads are then of slightly different
-moments. --consistent stops all threads at one moment, for a whole picture: who
-waits for whom. Of a deep stack the inner part is copied, and the rest when it is
-reached. A thread that has run on by then is stopped once more, and held for as long
-as walking its stack takes, if it takes more than that stack; should that fail, too,
+Each thread is stopped for some fifty microseconds, one after the other, so the
+stacks of two threads are of slightly different moments. --consistent stops all
+threads at one moment, to see which thread waits for which.
+
+attach copies the inner part of a deep stack at once, and the rest when it gets
+there. A thread that has run on by then is stopped once more, and held while its
+stack is walked if that needs memory beyond the stack. If that fails, too,
 "[moved on]" marks the frames that may be of another moment.
 
-A process that is stopped (job control, SIGSTOP) stays stopped. One that another
+A stopped process (job control, SIGSTOP) stays stopped. A process that another
 debugger traces is left alone.
 
---save also writes the picture to a file, for 'sfwalk open', 'sfwalk core' and gdb:
-all threads, whatever is printed of them, and of large stacks the inner part. Stacks hold secrets; the file can be read
-by its owner alone. What plug-ins have read is in it, too: let those be asked that
-will be later.
+--save also writes a snapshot, a file for 'sfwalk open', 'sfwalk core' and gdb. It
+has all threads, whatever is printed, and the inner part of large stacks. Stacks
+hold secrets: only the file's owner can read it. The memory that plug-ins read is
+saved, too: ask the same plug-ins now that you will ask when you open the file.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
@@ -62,21 +63,23 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		},
 	}
 	flags.add(cmd, host)
-	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long where it waits for a processor")
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
 	opts.MaxCopied = usualSaved
-	cmd.Flags().Var((*byteSize)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, in memory first, as 2G")
+	cmd.Flags().Var((*byteSize)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
 	return cmd
 }
 
-// usualSaved is how much of the stacks is saved where the user does not say.
+// usualSaved is --max-saved where the user gives none, bytes.
 const usualSaved = 160 << 20
 
-// besideSaved is how much memory there may be beside what is saved before garbage is collected.
+// besideSaved is how much memory may be in use beside the saved stacks, bytes, before garbage
+// is collected.
 const besideSaved = 64 << 20
 
-// processID reads the number of a process. A number that no process can have is one that none has.
+// processID parses a PID. A number too large for a PID is a process that does not exist, not a
+// mistake in the command line.
 func processID(text string) (int, error) {
 	pid, err := strconv.ParseInt(text, 10, 32) // the kernel's pid_t
 	switch {
@@ -112,7 +115,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return shown
 	}
 	if len(flags.tids) > 0 || flags.maxFrames > 0 || len(flags.sniffers) > 0 {
-		// What walking needs is read as it is needed: walk all, as whoever opens it may.
+		// A walk reads memory as it needs it: walk all stacks, for the file to have it.
 		if err := walk(s, &walkFlags{tableFlags: tableFlags{separate: flags.separate, plugins: flags.plugins}}); err != nil {
 			return err
 		}
@@ -131,10 +134,10 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	return shown
 }
 
-// deferStops has Ctrl-Z wait until nobody is held.
+// deferStops has Ctrl-Z wait until no thread is held.
 var deferStops = sync.OnceFunc(func() { live.DeferStops() })
 
-// process takes the picture of a live process.
+// process reads a live process, and returns it as a source.
 func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 	deferStops()
 	t, err := live.Attach(ctx, pid, opts)
@@ -155,7 +158,7 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 			pause := t.Pause
 			threads, _ := t.Threads()
 			for _, th := range threads {
-				pause = max(pause, th.(*live.Thread).Held) // of those that were read once more by now
+				pause = max(pause, th.(*live.Thread).Held) // includes threads that were read once more
 			}
 			us := pause.Microseconds()
 			doc.PID, doc.Exe, doc.PauseUS, doc.Consistent = pid, t.Exe, &us, t.Consistent
@@ -165,8 +168,8 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 			held := x.Held.Microseconds()
 			th.HeldUS = &held
 			if err := x.Err; err != nil {
-				// The thread did not stop; what there is comes from the PC and SP that the
-				// kernel tells of a sleeping thread.
+				// The thread did not stop. Its frames are made from the PC and SP that the
+				// kernel shows of a sleeping thread.
 				th.Error, th.whole, th.detail = err.Error(), false, err.Error()
 			}
 		},

@@ -20,16 +20,16 @@ func newCore(host PluginHost) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "core CORE",
 		Short: "Print the stacks of a core file",
-		Long: `core prints the stacks of a dead process, from the core file that the kernel,
-gcore or qemu has written; the thread that died comes first. Cores of amd64,
-arm64 and s390x are read on any machine, also cut short, and compressed by zstd
-or xz as systemd-coredump leaves them; one that unpacks to far more than such files
-do needs --max-unpacked.
+		Long: `core prints the stacks of a dead process from the core file that the kernel,
+gcore or qemu has written. The thread that died comes first. Cores of amd64,
+arm64 and s390x are read on any machine, also when they are cut short, or
+compressed by zstd or xz as systemd-coredump does. A core that unpacks to far more
+than is usual needs --max-unpacked.
 
-What the core leaves out (code, mostly) is read from the files that were mapped,
-if they are the same: by their paths, below --sysroot where the core is another
-machine's, else by their names in the core's folder and in the program's. --exe names
-the program where the core does not, or elsewhere.
+Core files leave out most code. It is read from the files that were mapped, if
+they are the same files: by their paths, below --sysroot if the core is another
+machine's; else by their names in the folders of the core and of the program. --exe
+gives the program's file if the core does not name it or it is elsewhere.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk core core.4242
@@ -56,19 +56,19 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	return cmd
 }
 
-// addFiles adds the flags that say where the files of a target are that is not
-// a process of this machine.
+// addFiles adds the flags that say where the files of a target are. They are for targets other
+// than this machine's processes.
 func addFiles(cmd *cobra.Command, exe, sysroot *string) {
-	cmd.Flags().StringVar(exe, "exe", "", "the program's file, where it is not found by its path")
-	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are, which links do not leave, as after chroot (default: this machine's root)")
+	cmd.Flags().StringVar(exe, "exe", "", "the program's file, if it is not at its path")
+	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are; links do not lead out of it, as after chroot (default: this machine's root)")
 }
 
 // addMaxUnpacked adds the flag for compressed cores and snapshots.
 func addMaxUnpacked(cmd *cobra.Command, opts *core.Options) {
-	cmd.Flags().Var((*byteSize)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, as 20G: it is kept in the folder for temporary files (default: 512M and 256 times its size)")
+	cmd.Flags().Var((*byteSize)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
 }
 
-// byteSize is a number of bytes on the command line, with a unit or without.
+// byteSize is a flag: a number of bytes, with a unit or without.
 type byteSize int64
 
 // Set implements pflag.Value.
@@ -102,7 +102,7 @@ func (b *byteSize) String() string {
 // Type implements pflag.Value.
 func (b *byteSize) Type() string { return "size" }
 
-// unpackError names the flag by which more is unpacked.
+// unpackError adds to err the flag that allows more to be unpacked.
 func unpackError(err error) error {
 	if errors.Is(err, core.ErrTooLarge) {
 		return fmt.Errorf("%w: allow more by --max-unpacked SIZE, if there is room for it in %s", err, os.TempDir())

@@ -18,7 +18,7 @@ func newDemo(host PluginHost) *cobra.Command {
 		Short: "Print the stacks of a bundled demo program",
 		Long: `demo starts a small program that is part of sfwalk, prints its stacks as
 'sfwalk attach' does, and ends it. The program has an SFrame V3 section; its
-threads show recursion, a signal handler, and functions without frame pointer.
+threads show recursion, a signal handler, and functions without a frame pointer.
 
 On an emulated machine that cannot trace processes it prints the stacks of a
 bundled core file, as 'sfwalk core' does.`,

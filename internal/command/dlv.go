@@ -20,35 +20,35 @@ type DelveServer interface {
 	Serve(ctx context.Context, o DelveOptions) error
 }
 
-// DelveOptions say what is debugged, and by whom: a process to attach to, a program to
-// start, or a core file.
+// DelveOptions say what to debug (a process to attach to, a program to start, or a core file)
+// and which clients to serve.
 type DelveOptions struct {
-	PID  int      // to attach to; 0 for none
-	Args []string // of the program to start, its file first; of a core file, that alone
-	Core string
+	PID  int      // the process to attach to; 0 for none
+	Args []string // the program to start and its arguments; with Core, the program alone
+	Core string   // the core file; "" for none
 
-	Dir            string // where the program is started; "" for here
-	TTY            string // its terminal; "" for this one
+	Dir            string // the folder to start the program in; "" for the current one
+	TTY            string // the program's terminal; "" for this one
 	CheckGoVersion bool   // refuse programs of a Go that Delve does not know
 
-	// Unwinding returns what unwinds the frames of a process from now on.
+	// Unwinding returns the sniffers for a new process.
 	Unwinding func(a *arch.Arch, of Process) Unwinding
-	Warnings  func() []string // what the user should know by now of who unwinds
+	Warnings  func() []string // all warnings of the sniffers so far
 
-	Listen    string // an address as net.Listen takes it for "tcp", or unix:PATH
-	Multi     bool   // any number of clients, one after the other or at once
-	SameUser  bool   // of this machine's users, only this one may connect
-	Listening func(net.Addr)
+	Listen    string         // an address as net.Listen takes it for "tcp", or unix:PATH
+	Multi     bool           // serve any number of clients, one after the other or at once
+	SameUser  bool           // of this machine's users, only this one may connect
+	Listening func(net.Addr) // is called when clients may connect
 }
 
-// Unwinding is what unwinds the frames of one process.
+// Unwinding has the sniffers for one process.
 type Unwinding struct {
 	Table *frame.Table
 	Name  func(*frame.Frame) (Symbol, bool) // a plug-in's name for a frame or its code; nil where there are no plug-ins
-	Close func()                            // when the process is another, or none
+	Close func()                            // is called when the process has ended or is replaced
 }
 
-// dlvFlags are those of all commands of dlv.
+// dlvFlags are the flags that all dlv commands have.
 type dlvFlags struct {
 	tableFlags
 	DelveOptions
@@ -58,32 +58,31 @@ func newDlv(host PluginHost, delve DelveServer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlv",
 		Short: "Serve Delve's clients, with whole stacks",
-		Long: `dlv is the server of the debugger Delve, with sfwalk's stacks: through C code
+		Long: `dlv is a server of the debugger Delve with sfwalk's stacks: they go on through C code
 without frame pointers, signal handlers and callbacks into Go. 'dlv connect', and editors
-that speak DAP, connect to it as to 'dlv --headless'; 'stack', 'goroutines -t', 'frame N',
-'up' and 'down' then show its frames, and all else is as ever. A C frame has no variables
-that Delve could print; the Go frames below it have theirs. A Go program
-without DWARF has goroutines and stacks, but no variables. Plug-ins are asked as by 'sfwalk
-attach' (see 'sfwalk plugin'), at each stop anew, and name their frames.
+that speak DAP, connect to it as to 'dlv --headless'. 'stack', 'goroutines -t', 'frame N',
+'up' and 'down' show sfwalk's frames; everything else is Delve's. Delve can print no
+variables of a C frame, but those of the Go frames below it. A Go program without DWARF
+has goroutines and stacks, but no variables. Plug-ins are asked as 'sfwalk attach' asks
+them (see 'sfwalk plugin'), anew at each stop, and name their frames.
 
-It prints the address at which it listens:
+It prints the address that it listens at:
 
   API server listening at: 127.0.0.1:38697
 
-There 'dlv connect 127.0.0.1:38697' finds it, and an editor by a configuration like
+'dlv connect 127.0.0.1:38697' connects to that, and an editor with a configuration like
 {"type": "go", "request": "attach", "mode": "remote", "host": "127.0.0.1", "port": 38697}.
 
-Whoever connects controls the process, and so can do whatever its user can: on
-this machine only you may connect (--only-same-user), and connections from others, with a
---listen that lets them in, are neither authenticated nor encrypted.
+A client controls the process, and can do whatever its user can. Of this machine's
+users, only you may connect (--only-same-user). Connections from other machines, if
+--listen lets them in, are neither authenticated nor encrypted.
 
-It ends when the client is gone (without --accept-multiclient), when a client ends the
-debugging, and on Ctrl-C. A process that was attached to then runs on, unless the client
-has had it killed; one that was started ends. Where the server itself is killed (SIGKILL), the
-process runs on as it is, and dies at the first breakpoint that is left in its code.
+The server ends when its client is gone (without --accept-multiclient), when a client
+ends the debugging, and on Ctrl-C. A process that it has attached to runs on, unless the
+client kills it; a process that it has started ends. If the server itself is killed
+(SIGKILL), the process runs on, and dies at the first breakpoint left in its code.
 
-It is the program sfwalk-full that does this, which sfwalk becomes for it; on Linux, on amd64
-and arm64.`,
+sfwalk becomes the program sfwalk-full for this. It runs on Linux, on amd64 and arm64.`,
 		Example: `  sfwalk dlv attach 4242                a live process
   sfwalk dlv exec ./server              a program
   sfwalk dlv core ./server core.4242    a core file`,
@@ -101,8 +100,8 @@ func newDlvAttach(host PluginHost, delve DelveServer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach PID",
 		Short: "Debug a live process",
-		Long: `attach stops a process and serves clients that debug it, as 'dlv attach' does. It
-need not be Go's: of C programs there are threads, stacks and memory.`,
+		Long: `attach stops a process and serves clients that debug it, as 'dlv attach' does. The
+process may be a C program, too, with threads, stacks and memory.`,
 		Example: `  sfwalk dlv attach 4242
   sfwalk dlv attach 4242 --listen 127.0.0.1:2345 --accept-multiclient
   sfwalk dlv attach 4242 --listen unix:/run/user/1000/dlv.sock
@@ -127,8 +126,8 @@ func newDlvExec(host PluginHost, delve DelveServer) *cobra.Command {
 		Use:   "exec PROGRAM [-- ARGUMENT...]",
 		Short: "Start a program and debug it",
 		Long: `exec starts a program, stops it before its first instruction, and serves clients that
-debug it, as 'dlv exec' does. Its input and output are this terminal's, or --tty's. For Go code,
-build it without optimisation: go build -gcflags='all=-N -l'.`,
+debug it, as 'dlv exec' does. Its input and output are this terminal, or --tty. Build Go
+code without optimisation: go build -gcflags='all=-N -l'.`,
 		Example: `  sfwalk dlv exec ./server
   sfwalk dlv exec ./server --wd /srv -- --port 8080`,
 		Args: cobra.MinimumNArgs(1),
@@ -141,7 +140,7 @@ build it without optimisation: go build -gcflags='all=-N -l'.`,
 		},
 	}
 	o.add(cmd, host)
-	cmd.Flags().StringVar(&o.Dir, "wd", "", "the folder in which the program is started (default: this one)")
+	cmd.Flags().StringVar(&o.Dir, "wd", "", "the folder to start the program in (default: this one)")
 	cmd.Flags().StringVar(&o.TTY, "tty", "", "the program's terminal (default: this one)")
 	return cmd
 }
@@ -164,18 +163,17 @@ look at it.`,
 	return cmd
 }
 
-// add adds the flags of every server: those of dlv, by the same names, and those that say
-// which sniffers are asked.
+// add adds dlv's own flags, by the same names, and those that choose the sniffers.
 func (o *dlvFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
-	f.StringVarP(&o.Listen, "listen", "l", "127.0.0.1:0", "the `address` to listen at: HOST:PORT, or unix:PATH; port 0 is any that is free")
-	f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on when they are gone")
+	f.StringVarP(&o.Listen, "listen", "l", "127.0.0.1:0", "the `address` to listen at: HOST:PORT, or unix:PATH; port 0 is any free port")
+	f.BoolVar(&o.Multi, "accept-multiclient", false, "serve any number of clients, and go on without any")
 	f.BoolVar(&o.SameUser, "only-same-user", true, "of this machine's users, let only you connect, over TCP or a Unix socket")
 	f.BoolVar(&o.CheckGoVersion, "check-go-version", true, "refuse a program of a Go that Delve does not know")
 	o.tableFlags.add(cmd, host)
 }
 
-// serve serves clients. Where this program cannot, it becomes one that can.
+// serve serves clients. If this program cannot, it becomes one that can.
 func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 	if err := o.check(); err != nil {
 		return err

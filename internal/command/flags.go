@@ -15,30 +15,30 @@ type walkFlags struct {
 	tableFlags
 	tids        []int
 	maxFrames   int
-	framesGiven bool // maxFrames is what the user wants, also where it is 0
+	framesGiven bool // the user has given --max-frames
 	registers   bool
 	explain     bool
 	noLines     bool
 	json        bool
 	color       string
 
-	usual int  // for tests: in place of usualFrames
+	usual int  // for tests: replaces usualFrames unless 0
 	once  bool // for tests: a thread that has run on is not read once more
 }
 
 func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.IntSliceVar(&w.tids, "tid", nil, "only these threads, by thread ID")
-	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, however much code without tables is searched for that (without the flag: %d of all threads together)", usualFrames))
+	f.IntVar(&w.maxFrames, "max-frames", 0, fmt.Sprintf("at most this many physical frames a thread; 0 for all, and for any amount of searching in code without tables (without the flag: %d frames of all threads together)", usualFrames))
 	w.tableFlags.add(cmd, host)
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
-	f.BoolVar(&w.explain, "explain", false, "print who unwound each frame, by which row, and why others declined")
-	f.BoolVar(&w.noLines, "no-lines", false, "functions alone, without files, lines and inlined calls: debug information is not read, which saves time where there is much of it")
+	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
+	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines and inlined calls: this saves the time to read large debug information")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 }
 
-// check finds mistakes before a target is touched.
+// check finds mistakes in the flags before a target is touched.
 func (w *walkFlags) check() error {
 	switch {
 	case w.maxFrames < 0:
@@ -49,7 +49,7 @@ func (w *walkFlags) check() error {
 	return w.tableFlags.check()
 }
 
-// begin finds mistakes, and starts the plug-ins, before a target is touched. end ends them.
+// begin checks the flags and starts the plug-ins, before a target is touched. end ends them.
 func (w *walkFlags) begin(cmd *cobra.Command) (err error) {
 	if err := w.check(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func warn(cmd *cobra.Command, text string) {
 	printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: warning: %s\n", text)
 }
 
-// useColor says whether to colour what goes to f.
+// useColor reports whether to colour the text that is written to f.
 func (w *walkFlags) useColor(f any) bool {
 	if w.color != "auto" {
 		return w.color == "always"

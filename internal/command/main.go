@@ -30,10 +30,10 @@ const (
 // errEarly says that everything was printed and some stack ended early.
 var errEarly = errors.New("some stack ended early")
 
-// errInterrupted says that the user did not want to wait.
+// errInterrupted says that the user has interrupted the command.
 var errInterrupted = errors.New("interrupted")
 
-// exitStatus ends a command that has exit codes of its own. Where err is nil
+// exitStatus is the error of a command that has exit codes of its own. If err is nil,
 // everything was printed.
 type exitStatus struct {
 	code int
@@ -52,21 +52,21 @@ func (e exitStatus) Unwrap() error { return e.err }
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
-// Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins, and
-// delve serves Delve's clients; both nil where the program cannot, and must become another
-// that can.
+// Main runs sfwalk with its arguments and returns its exit code. host runs plug-ins, delve
+// serves Delve's clients. A program that cannot do that passes nil for both; Main then has it
+// become sfwalk-full when they are asked for.
 func Main(args []string, host PluginHost, delve DelveServer) int {
 	collectLate()
 	collectInTime()
 	if host != nil {
-		os.Unsetenv(becoming) // it has come to that
+		os.Unsetenv(becoming) // this is the program that sfwalk has become
 	}
 	return run(args, host, delve)
 }
 
-// collectLate puts off the first garbage collection until the heap has 16 MB, not
-// 4: most commands are over by then, and a collection costs them more than it
-// finds. From the first one on the usual pace holds. GOGC has its say as ever.
+// collectLate delays the first garbage collection until the heap has 16 MB instead of 4. Most
+// commands have ended by then, and a collection costs them more than it frees. After the first
+// one the usual pace holds. A user's GOGC is respected.
 func collectLate() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -79,11 +79,11 @@ func collectLate() {
 	}, usual)
 }
 
-// deep is the level from which on a stack may be so deep that what is copied of it, and of no
-// use any more, is most of the memory in use.
+// deep is the level from which on a stack may be so deep that dead copies of it make up most
+// of the memory in use.
 const deep = 50_000
 
-// collectOften has garbage collected when it is a third of the memory in use, not half.
+// collectOften has garbage collected when it reaches 30% of the live heap, not 100%.
 var collectOften = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
 		collectingOften.Store(true)
@@ -94,13 +94,13 @@ var collectOften = sync.OnceFunc(func() {
 var collectingOften atomic.Bool
 
 const (
-	// usualMemory is how much memory is to be in use, bytes, unless more than usualLive is in use
-	// that is no garbage: the usual pace of collection would let half of the memory be garbage.
+	// usualMemory is the limit of memory in use, bytes, as long as no more than usualLive of it
+	// is live. The usual pace of collection would let half of the memory be garbage.
 	usualMemory = 190 << 20
 	usualLive   = 150 << 20
 )
 
-// memoryLimit is usualMemory, or what is set by collectBefore.
+// memoryLimit is usualMemory, or the limit that collectBefore has set.
 var memoryLimit atomic.Int64
 
 // collectInTime has garbage collected before usualMemory is in use.
@@ -112,7 +112,7 @@ func collectInTime() {
 	judgeMemory(struct{}{})
 }
 
-// judgeMemory sets the limit of memory, and does so again after each collection.
+// judgeMemory sets the limit of memory, now and again after each collection.
 func judgeMemory(struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
@@ -124,7 +124,7 @@ func judgeMemory(struct{}) {
 	runtime.AddCleanup(new(*int), judgeMemory, struct{}{})
 }
 
-// collectBefore has garbage collected before so many bytes of memory are in use, until restore
+// collectBefore has garbage collected before limit bytes of memory are in use, until restore
 // is called.
 func collectBefore(limit int64) (restore func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
@@ -142,7 +142,7 @@ func run(args []string, host PluginHost, delve DelveServer) int {
 	defer stop()
 	root := newRoot(host, delve)
 	root.SetArgs(args)
-	// All that is written goes through these, whoever writes it.
+	// All output goes through these, which escape control characters.
 	out, stderr := printable.NewWriter(os.Stdout), printable.NewWriter(os.Stderr)
 	defer stderr.Close()
 	defer out.Close()
@@ -173,21 +173,21 @@ func newRoot(host PluginHost, delve DelveServer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
-		Long: `sfwalk prints every thread's stack of a process: right and fast, with the
-process stopped for a moment only; or of a core file, of a snapshot that was saved, or of
-what a GDB remote stub controls. It reads SFrame, DWARF call frame information and, where there is
-neither, the machine code itself.
+		Long: `sfwalk prints the stack of every thread: of a live process, which it stops for a
+moment only, of a core file, of a saved snapshot, or of the target of a GDB remote
+stub. It reads SFrame and DWARF call frame information and, where code has neither, the
+machine code itself.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 (its last line says why).`,
 		Example: `  sfwalk attach 4242              all threads of process 4242
   sfwalk attach 4242 --json       the same, for a program
-  sfwalk attach 4242 --explain    who unwound each frame, and how
+  sfwalk attach 4242 --explain    which sniffer unwound each frame, and how
   sfwalk core core.4242           what a process died of, and where
-  sfwalk open snapshot.4242       what 'sfwalk attach --save' has kept
-  sfwalk remote localhost:1234    what gdbserver or qemu has stopped
+  sfwalk open snapshot.4242       the stacks that 'sfwalk attach --save' has kept
+  sfwalk remote localhost:1234    the target of gdbserver or qemu
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
-  sfwalk plugin list              which sniffers of others are asked
+  sfwalk plugin list              the plug-ins that are asked
   sfwalk dlv attach 4242          debug it with Delve, and with whole stacks
   sfwalk demo                     try it on a bundled program`,
 		SilenceErrors: true,

@@ -21,10 +21,11 @@ func newOpen(host PluginHost) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open FILE",
 		Short: "Print the stacks of a saved snapshot",
-		Long: `open prints the stacks of a snapshot that 'sfwalk attach --save FILE' has written:
-the same stacks, also when the process is long gone, and on any machine. There,
-the files that were mapped are looked for by their paths or below --sysroot, and
-used if they are the same; --exe names the program where it is elsewhere.
+		Long: `open prints the stacks of a snapshot that 'sfwalk attach --save FILE' has written.
+They are the same stacks, also when the process is long gone, and on any machine. On
+another machine, open looks for the files that were mapped by their paths, or below
+--sysroot, and uses them if they are the same files; --exe gives the program's file if it
+is elsewhere.
 
 A snapshot is an ELF core file: gdb and 'sfwalk core' can open it, too.
 
@@ -79,14 +80,14 @@ func snapshotFile(path string, opts core.Options) (*source, error) {
 	}, nil
 }
 
-// saving is a file that a snapshot is about to be written to.
+// saving is a file for a snapshot that is not written yet.
 type saving struct {
 	path string
 	tmp  *os.File // beside it
 }
 
-// newSaving sees to it that a file can be written, before a process is touched. Its
-// owner alone can read it, for stacks hold secrets.
+// newSaving makes the temporary file for a snapshot, so that a mistake is found before a process
+// is touched. Only its owner can read it, for stacks hold secrets.
 func newSaving(path string) (*saving, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, usageError{fmt.Errorf("--save %s: not a regular file (%v)", path, info.Mode().Type())}
@@ -98,7 +99,7 @@ func newSaving(path string) (*saving, error) {
 	return &saving{path, tmp}, nil
 }
 
-// write writes the file: whoever reads it has a whole one, this or the one before.
+// write writes the file in one step: a reader finds the old file or the whole new one.
 func (f *saving) write(s *snapshot.Snapshot) error {
 	out := holes.NewWriter(f.tmp)
 	if err := errors.Join(s.Write(out), out.Close(), f.tmp.Close()); err != nil {
@@ -110,7 +111,7 @@ func (f *saving) write(s *snapshot.Snapshot) error {
 	return nil
 }
 
-// discard removes what is left where nothing was written.
+// discard removes the temporary file if write has not renamed it.
 func (f *saving) discard() {
 	f.tmp.Close()
 	os.Remove(f.tmp.Name())

@@ -15,26 +15,26 @@ func newPlugin(host PluginHost) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Sniffers that are programs of their own",
-		Long: `plugin looks after sniffers that are programs of their own: for a JIT's code, a
-coroutine library, whatever sfwalk cannot unwind by itself. Every command that
-prints stacks asks them, and 'sfwalk dlv':
+		Long: `A plug-in is a sniffer that is a program of its own. It unwinds code that sfwalk
+cannot unwind by itself: a JIT's, or a coroutine library's. 'sfwalk dlv' and every command
+that prints stacks ask these plug-ins:
 
-  those that --plugin PATH names, and
-  those in the directories that SFWALK_PLUGIN_PATH lists, and in sfwalk/plugins in
-  your folder of configuration (~/.config), whose names begin with "sniffer-"
-  (but with --no-plugins, or where --sniffers does not name them).
+  programs that --plugin PATH names, and
+  programs whose names begin with "sniffer-", in the directories that
+  SFWALK_PLUGIN_PATH lists and in sfwalk/plugins in your folder of configuration
+  (~/.config). --no-plugins leaves these out; so does a --sniffers without their names.
 
 Nothing else is run. A file plugins.lock in a directory, as sha256sum prints it, pins
-the programs that are trusted there; --plugin-sha256 pins the one of --plugin. What
-belongs to others than you and root, or can be written by them, is left out.
+the programs there; --plugin-sha256 pins the program of --plugin. A program in a
+directory is left out if somebody else than you and root owns it or can write to it.
 
-A plug-in is asked where it says that it wants to stand, or where --sniffers has its
-name. One that does not start, crashes, answers nonsense, or takes more than 250 ms for one
-answer or 10 s for all (in dlv, at one stop), costs a warning: the stacks are printed, with the sniffers that
-are left, and the exit code is theirs.
+A plug-in is asked at the place in the order that it chooses, or that --sniffers gives
+it. If a plug-in does not start, crashes, answers nonsense, or takes more than 250 ms for
+one answer or 10 s for all (in dlv: at one stop), sfwalk warns of it and prints the
+stacks with the other sniffers; they decide the exit code.
 
-Plug-ins are run by the program sfwalk-full, which sfwalk becomes for that. docs/writing-a-sniffer.md
-leads to a plug-in of your own.`,
+sfwalk becomes the program sfwalk-full to run plug-ins. docs/writing-a-sniffer.md leads to
+a plug-in of your own.`,
 		Example: `  sfwalk plugin list
   sfwalk plugin check ./sniffer-mine
   sfwalk plugin run ./sniffer-mine 4242
@@ -48,8 +48,8 @@ leads to a plug-in of your own.`,
 	return cmd
 }
 
-// plug returns the program that an argument names. Where this one cannot run it, it
-// becomes one that can.
+// plug returns the plug-in at path. If this program cannot run plug-ins, it becomes one that
+// can.
 func plug(host PluginHost, path string) (Program, error) {
 	if err := checkProgram(path); err != nil {
 		return Program{}, usageError{fmt.Errorf("plug-in %w", err)}
@@ -63,7 +63,7 @@ func plug(host PluginHost, path string) (Program, error) {
 
 func asker() string { return "sfwalk " + versionString() }
 
-// architectures says for which a plug-in is.
+// architectures returns GOARCH's names of the architectures that the plug-in is for, or "all".
 func (a *About) architectures() []string {
 	if len(a.Architectures) == 0 {
 		return []string{"all"}
@@ -71,7 +71,7 @@ func (a *About) architectures() []string {
 	return a.Architectures
 }
 
-// before names the sniffer that is asked only after the plug-in.
+// before names the sniffer that the plug-in is asked before.
 func (a *About) before() string {
 	if a.Before == "" {
 		return "prologue"
@@ -79,7 +79,7 @@ func (a *About) before() string {
 	return a.Before
 }
 
-// indented writes lines, each behind an indent.
+// indented writes lines with an indent before each.
 func indented(w io.Writer, indent string, lines ...string) {
 	for _, line := range lines {
 		printable.Fprintf(w, "%s%s\n", indent, line)

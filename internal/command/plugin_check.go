@@ -14,14 +14,15 @@ func newPluginCheck(host PluginHost) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check PATH",
 		Short: "Test whether a program is a good plug-in",
-		Long: `check is the conformance test for the author of a plug-in: it starts the program,
-asks it about recorded stacks, and prints what it has looked at: handshake, versions,
-deadlines, ranges, whether answers are always the same; and what to fix.
+		Long: `check is the conformance test for the author of a plug-in. It starts the program,
+asks it about recorded stacks, and prints the result of each check (handshake, versions,
+deadlines, ranges, the same answers each time) and what to fix.
 
---snapshot adds a stack of yours, that 'sfwalk attach --save' has written, of a process
-whose frames the plug-in is to claim.
+--snapshot adds a snapshot of yours, written by 'sfwalk attach --save', of a process with
+frames that the plug-in should claim.
 
-Exit codes: 0 all is good; 1 there is something to fix; 2 usage, or it cannot be tested.`,
+Exit codes: 0 all checks passed; 1 there is something to fix; 2 usage, or the program
+cannot be tested.`,
 		Example: `  sfwalk plugin check ./sniffer-mine
   sfwalk plugin check ./sniffer-mine --snapshot snapshot.4242
   sfwalk plugin check ./sniffer-mine --json | jq '.checks[] | select(.status == "fail")'`,

@@ -11,23 +11,23 @@ import (
 	"github.com/sfwalk/sfwalk/internal/plugindir"
 )
 
-// pluginFlags say which plug-ins are asked.
+// pluginFlags are the flags that choose the plug-ins.
 type pluginFlags struct {
 	host  PluginHost
 	paths []string
 	sums  []string
-	none  bool // of those in the directories
+	none  bool // leave out the plug-ins in the directories
 }
 
 func (p *pluginFlags) add(cmd *cobra.Command, host PluginHost) {
 	p.host = host
 	f := cmd.Flags()
-	f.StringArrayVar(&p.paths, "plugin", nil, "also ask this `program`, a sniffer of its own (see 'sfwalk plugin'); repeatable")
-	f.StringArrayVar(&p.sums, "plugin-sha256", nil, "the `checksum` that the program of --plugin must have, for each in turn")
+	f.StringArrayVar(&p.paths, "plugin", nil, "also ask this `program`, a plug-in (see 'sfwalk plugin'); repeatable")
+	f.StringArrayVar(&p.sums, "plugin-sha256", nil, "the `checksum` that the program of --plugin must have; one for each --plugin, in the same order")
 	f.BoolVar(&p.none, "no-plugins", false, "do not ask the plug-ins in the directories")
 }
 
-// check finds mistakes before anything is started.
+// check finds mistakes in the flags before a plug-in is started.
 func (p *pluginFlags) check() error {
 	for _, path := range p.paths {
 		if err := checkProgram(path); err != nil {

@@ -40,7 +40,7 @@ func newPluginItem(program Program, p Plugin) pluginItem {
 	a := p.About()
 	sum, err := p.SHA256()
 	if err != nil {
-		sum = "" // it can be run, and not read
+		sum = "" // a program may be executable but not readable
 	}
 	return pluginItem{
 		Name: a.Name, Version: a.Version, Protocol: a.Protocol, Architectures: a.architectures(), Before: a.before(),
@@ -53,10 +53,10 @@ func newPluginList(host PluginHost) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the plug-ins that are asked, and what is left out",
-		Long: `list starts the plug-ins that 'sfwalk attach' would ask, with the same flags, and
-prints what they say of themselves, and in which order all sniffers are asked; then
-what is left out, and why.
+		Short: "List the plug-ins that are asked, and those that are left out",
+		Long: `list starts the plug-ins that 'sfwalk attach' would ask with the same flags. It
+prints how each describes itself, then the order in which all sniffers are asked, then the
+plug-ins that are left out, and why.
 
 Exit codes: 0 printed; 1 error; 2 usage.`,
 		Example: `  sfwalk plugin list

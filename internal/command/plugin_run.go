@@ -25,15 +25,15 @@ func newPluginRun(host PluginHost) *cobra.Command {
 	var opts core.Options
 	cmd := &cobra.Command{
 		Use:   "run PATH PID | SNAPSHOT | CORE",
-		Short: "Walk stacks with a plug-in, and print what it is asked and answers",
-		Long: `run walks the stacks of a process with a plug-in where it wants to stand, and prints
-each question that it is asked, its answer as it gave it, how often it asked for more
-meanwhile, and how long that took. What the plug-in writes to its standard error is
-printed as it comes.
+		Short: "Walk stacks with a plug-in, and print its questions and answers",
+		Long: `run walks the stacks of a process with one plug-in, at the place in the order that the
+plug-in chooses. It prints each question to the plug-in, the answer as it came, the number
+of requests that the plug-in made meanwhile, and the time that it took. The plug-in's
+standard error is printed as it comes.
 
-A plug-in is asked once about code that it has given a row for: the last lines count
-the frames that needed no question. 'sfwalk attach --plugin PATH PID --explain' prints the
-stacks.
+A plug-in is asked only once about code that it has given a row for: the last lines
+count the frames that needed no question. 'sfwalk attach --plugin PATH PID --explain'
+prints the stacks.
 
 Exit codes: 0 printed; 1 error, or the plug-in was put out of use; 2 usage.`,
 		Example: `  sfwalk plugin run ./sniffer-mine 4242
@@ -110,7 +110,7 @@ func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOption
 		r.exchanges = nil
 		frames := 0
 		walked := w.thread(th, func(f *frame.Frame) int {
-			f.Sniffer() // has it claimed
+			f.Sniffer() // asks the sniffers
 			frames++
 			return 0
 		})
@@ -122,12 +122,12 @@ func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOption
 	if r.fault = plugin.Err(); r.fault != nil {
 		doc.Error = r.fault.Error()
 	}
-	plugin.Close() // all that it writes is there
+	plugin.Close() // for all that it has written
 	doc.Stats, doc.Stderr = asked.Stats(), r.stderr.String()
 	return doc, nil
 }
 
-// anything opens what an argument names: a process, or a file of one.
+// anything opens name: a PID, a snapshot or a core file.
 func anything(ctx context.Context, name string, opts core.Options) (*source, error) {
 	if pid, err := processID(name); err == nil {
 		return process(ctx, pid, live.Options{})

@@ -16,21 +16,21 @@ func newRemote(host PluginHost) *cobra.Command {
 	var opts remote.Options
 	cmd := &cobra.Command{
 		Use:   "remote HOST:PORT | unix:PATH",
-		Short: "Print the stacks of what a GDB remote stub controls",
+		Short: "Print the stacks of a GDB remote stub's target",
 		Long: `remote speaks the GDB remote serial protocol with a stub (gdbserver, qemu -g,
-OpenOCD, rr) and prints the stacks of all its threads. A target that runs is
-stopped for as long as that takes, and goes on afterwards; one that was found
-stopped is left so, unless --resume is given.
+OpenOCD, rr) and prints the stacks of all threads of its target. It stops a target that
+runs, and lets it go on afterwards. A target that was stopped before stays stopped,
+unless --resume is given.
 
-The files of the target are looked for by their paths, below --sysroot where it
-is another machine's, and read through the stub where it offers that. --exe
-names the program where the stub does not. Plug-ins are started first, and asked
-while the target stands still.
+remote looks for the target's files by their paths, below --sysroot if they are
+another machine's, and reads them through the stub if it can read files. --exe gives
+the program's file if the stub does not name it. Plug-ins are started before the
+target is stopped, and asked while it stands still.
 
-A stub that is slow has --limit for all stacks, and --thread-limit for each: a stack
-that takes longer ends there, and says so.
+--limit bounds the time for all stacks of a slow stub, --thread-limit the time for
+each. A stack that takes longer ends early, and says so.
 
-qemu's user emulation cannot be interrupted through its stub: stop it by
+qemu's user emulation cannot be interrupted through its stub: stop it with
 'kill -TRAP' of the emulator's process.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
@@ -44,7 +44,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 				return err
 			}
 			defer flags.end()
-			flags.plugins.wait() // a stub's target stands still from the beginning to the end
+			flags.plugins.wait() // the target stands still from the connection to the end
 			s, err := stub(cmd.Context(), args[0], opts)
 			if err != nil {
 				return err
@@ -58,8 +58,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
-	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also where it was found stopped")
-	cmd.Flags().DurationVar(&opts.Limit, "limit", time.Minute, "how long the stub may take for all that it is asked, stacks that are longer end there; 0 for any time")
+	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also if it was stopped before")
+	cmd.Flags().DurationVar(&opts.Limit, "limit", time.Minute, "how long the stub may take for all stacks, which end early then; 0 for any time")
 	cmd.Flags().DurationVar(&opts.ThreadLimit, "thread-limit", 20*time.Second, "how long the stub may take for one thread's stack; 0 for any time")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", 5*time.Second, "how long to wait for each answer of the stub")
 	return cmd

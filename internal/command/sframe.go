@@ -18,8 +18,8 @@ func newSFrame() *cobra.Command {
 		Use:   "sframe",
 		Short: "Look at, check and make SFrame sections",
 		Long: `sframe works on the SFrame stack trace information of ELF files, versions 1 to 3,
-for amd64, AArch64 and s390x: it dumps it, compares it with the DWARF call frame
-information of the same file, and makes it from that.`,
+for amd64, AArch64 and s390x: it dumps SFrame, compares it with the DWARF call frame
+information of the same file, and makes it from DWARF.`,
 		Example: `  sfwalk sframe dump testdata/bin/mix-v3
   sfwalk sframe verify testdata/bin/mix-v3
   sfwalk sframe gen /bin/ls -o ls.sframe`,
@@ -50,8 +50,8 @@ func openELF(name string) (*elf.File, io.Closer, error) {
 	return f, file, nil
 }
 
-// fileError returns what an error of reading a file says, but for the name of the
-// file: the commands put it before everything that they say of one.
+// fileError returns err without the file's name, which the commands put before every message
+// about a file.
 func fileError(err error) error {
 	var path *fs.PathError
 	var format *elf.FormatError

@@ -25,11 +25,11 @@ relocatable object (whose functions are at their offsets in their sections), or
 the bare bytes of a section.
 
 The text is that of 'readelf --sframe', line for line: V1 as binutils 2.40 prints
-it, V2 as 2.44, V3 as 2.47; but relocations are applied for all of them, which
-only 2.47 does. In a row, "c-16" is memory at CFA-16, "(fp-8)" memory at
-fp-8, "u" a register that is as it was, "f" one that is where the header says,
-"U" the place holder for such a one; "[s]" marks a signed return address, "[m]" in
-the head of a table that its offsets repeat block by block.
+it, V2 as 2.44, V3 as 2.47. Relocations are applied in all versions, which only
+2.47 does. In a row, "c-16" is memory at CFA-16, "(fp-8)" is memory at fp-8, "u" is
+an unchanged register, "f" a register at the fixed offset of the header, "U" the
+placeholder for that. "[s]" marks a signed return address. "[m]" in the head of a
+table says that its offsets repeat block by block.
 
 Exit codes: 0 printed; 1 FILE cannot be read or has no SFrame, or parts of it are
 malformed (the others are printed); 2 usage.`,

@@ -24,19 +24,17 @@ func newSFrameGen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen FILE -o OUT",
 		Short: "Make an SFrame section from a file's DWARF call frame information",
-		Long: `gen says in SFrame what the .eh_frame of FILE says, or its .debug_frame, for
-programs and libraries whose toolchain has written no SFrame. FILE is an
-executable, a shared library or a separate debug file, for amd64, AArch64 or
-s390x.
+		Long: `gen turns the .eh_frame of FILE, or its .debug_frame, into SFrame, for programs and
+libraries whose toolchain writes no SFrame. FILE is an executable, a shared library
+or a separate debug file, for amd64, AArch64 or s390x.
 
 OUT is a small ELF file with FILE's build ID and the section. If OUT is an
 existing folder, the file is OUT/.build-id/ab/cdef….sframe, where
-'sfwalk attach --sframe-dir OUT' finds it. 'readelf --sframe=.sframe OUT' reads
-it, and 'objcopy -O binary -j .sframe OUT BYTES' takes the bare section.
+'sfwalk attach --sframe-dir OUT' finds it. 'readelf --sframe=.sframe OUT' prints
+it, and 'objcopy -O binary -j .sframe OUT BYTES' extracts the bare section.
 
-Functions that SFrame has no form for are left out, and counted on standard
-error; of a signal trampoline V3 says at least that it is one. Frames in them are
-unwound by DWARF as before.
+gen leaves out functions that SFrame cannot describe, and counts them on standard
+error; their frames are unwound by DWARF as before. It marks signal trampolines in V3.
 
 Exit codes: 0 written; 1 error; 2 usage.`,
 		Example: `  sfwalk sframe gen /bin/ls -o ls.sframe
@@ -56,7 +54,7 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "output", "o", "", "the file to write, or a folder to write it to by its build ID")
+	f.StringVarP(&out, "output", "o", "", "the file to write, or a folder to write it to, by its build ID")
 	f.Uint8Var(&format, "format", 3, "version of the SFrame format: 2 or 3")
 	f.BoolVarP(&verbose, "verbose", "v", false, "list every function that is left out")
 	return cmd

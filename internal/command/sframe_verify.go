@@ -29,17 +29,17 @@ func newSFrameVerify() *cobra.Command {
 		Short: "Compare a file's SFrame section with its DWARF call frame information",
 		Long: `verify compares every row of FILE's SFrame section with the rows of its
 .eh_frame (or .debug_frame), over all executable code, and lists each stretch of
-code for which they differ, with both rows. In a row, sp and fp are the stack and
-the frame pointer, other registers have their DWARF numbers.
+code where they differ, with both rows. In a row, sp and fp are the stack pointer
+and the frame pointer; other registers have their DWARF numbers.
 
-Where they differ, trust DWARF. Known causes: binutils 2.40 to 2.45 write rows
-without the CFA or RA in a register that SFrame V1 and V2 cannot name, or, on
-amd64, RA in another place than a call leaves it in, and linkers describe the
-stubs in .plt.got and .plt.sec like those in .plt.
+Where they differ, trust DWARF. Known causes: binutils 2.40 to 2.45 leave out of a
+row what SFrame V1 and V2 cannot express: the CFA or RA in a register that they
+cannot name or, on amd64, RA in another place than a call leaves it in. And linkers
+describe the stubs in .plt.got and .plt.sec like those in .plt.
 
-Code for which only one of them has rows is counted, and is no disagreement.
-An outermost frame is not compared where the SFrame version cannot mark it: V1,
-and V2 without the flag SFRAME_F_FDE_FUNC_START_PCREL.
+Code that only one of them covers is counted, and is no disagreement. Outermost
+frames are not compared in versions that cannot mark them: V1, and V2 without the
+flag SFRAME_F_FDE_FUNC_START_PCREL.
 
 Exit codes: 0 they agree; 1 they disagree; 2 usage, or FILE cannot be read, has
 no SFrame or no call frame information, or parts of them are malformed.`,

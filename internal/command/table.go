@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 )
 
-// tableFlags say which sniffers are asked.
+// tableFlags are the flags that choose the sniffers.
 type tableFlags struct {
 	sniffers []string
 
@@ -27,12 +27,12 @@ type tableFlags struct {
 
 func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
-	f.StringSliceVar(&w.sniffers, "sniffers", nil, "which sniffers to ask, in order, plug-ins by their names, too (default "+strings.Join(sniffer.Names(), ",")+")")
+	f.StringSliceVar(&w.sniffers, "sniffers", nil, "the sniffers to ask, in this order; plug-ins by their names (default "+strings.Join(sniffer.Names(), ",")+")")
 	w.pluginFlags.add(cmd, host)
-	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules that have none; repeatable")
+	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
 }
 
-// check finds mistakes before anything is started.
+// check finds mistakes in the flags before a plug-in is started.
 func (w *tableFlags) check() error {
 	for _, dir := range w.sframeDirs {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -65,8 +65,8 @@ func (w *tableFlags) start(cmd *cobra.Command) (err error) {
 
 func (w *tableFlags) end() { w.plugins.Close() }
 
-// checkOrder finds names in the order that are nobody's. It waits for the plug-ins only
-// where they may be theirs.
+// checkOrder finds unknown names in --sniffers. It waits for the plug-ins only if a name is not
+// a built-in sniffer's.
 func (w *tableFlags) checkOrder() error {
 	for _, name := range w.sniffers {
 		if names := sniffer.Names(); !slices.Contains(names, name) {
@@ -78,10 +78,11 @@ func (w *tableFlags) checkOrder() error {
 	return nil
 }
 
-// table returns a table of the sniffers that are asked, external being those of plug-ins.
+// table returns a table of the sniffers that the flags choose. external are the sniffers of the
+// plug-ins.
 func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
 	var list []frame.Sniffer
-	for _, name := range w.sniffers { // checkOrder has seen to it
+	for _, name := range w.sniffers { // checkOrder has found all of them
 		if i := slices.IndexFunc(external, func(x Sniffer) bool { return x.Name() == name }); i >= 0 {
 			list = append(list, external[i])
 		} else if own, err := sniffer.ByName(name); err == nil {
@@ -103,7 +104,7 @@ func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
 	return t
 }
 
-// warnings returns what was wrong with what the flags name.
+// warnings returns the mistakes in the files that the flags name, and in the plug-ins.
 func (w *tableFlags) warnings() (list []string) {
 	if w.separate != nil {
 		for _, err := range w.separate.Warnings() {
