@@ -32,9 +32,9 @@ func newSFrameVerify() *cobra.Command {
 code where they differ, with both rows. In a row, sp and fp are the stack pointer
 and the frame pointer; other registers have their DWARF numbers.
 
-Where they differ, trust DWARF. Known causes: binutils 2.40 to 2.45 leave out of a
-row what SFrame V1 and V2 cannot express: the CFA or RA in a register that they
-cannot name or, on amd64, RA in another place than a call leaves it in. And linkers
+Where they differ, trust DWARF. Known causes: binutils 2.40 to 2.45 write wrong rows
+where SFrame V1 and V2 cannot express the CFA or RA (in a register that they cannot
+name or, on amd64, RA in another place than a call leaves it in), and linkers
 describe the stubs in .plt.got and .plt.sec like those in .plt.
 
 Code that only one of them covers is counted, and is no disagreement. Outermost

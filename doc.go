@@ -1,0 +1,68 @@
+// Package sfwalk is a stack unwinder for live processes, core files and remote targets,
+// built as GDB's is: a chain of frames asks an ordered list of sniffers who can unwind each
+// of them. This package has no code. The command is cmd/sfwalk; these are the packages, by
+// who imports them.
+//
+// Debuggers, profilers and crash tools begin here (docs/embedding.md):
+//
+//	frame            the engine: Stack with all registers, Walker without allocation
+//	sniffer          the default table of sniffers
+//	symbol           functions, files and lines, inlined calls
+//	goroutine        the goroutines of a Go program, also of a stripped one
+//	target           what a process is: implement it for a process that you control
+//	target/live      a live Linux process
+//	target/core      a core file
+//	target/snapshot  a process saved for later, as a value and as a file
+//	target/remote    the target of a GDB remote stub
+//
+// Authors of targets also use these:
+//
+//	arch             descriptors of processors, registers of threads
+//	arch/amd64       x86-64
+//	arch/arm64       AArch64
+//	arch/s390x       IBM z/Architecture
+//	elfimage         ELF images, in files and in memory
+//	target/procmaps  the kernel's list of mappings
+//	target/jit       code registered with GDB's JIT interface
+//	target/linkmap   the dynamic linker's list of what is loaded
+//	target/sysroot   the files of another machine's process
+//
+// Authors of sniffers in Go choose from the single sniffers, and state rows with trad:
+//
+//	trad              rows: where PREVIOUS's registers are, for a range of PCs
+//	sniffer/dwarf     DWARF call frame information
+//	sniffer/fp        frame pointers and back chains
+//	sniffer/gostack   Go code, and the run time's changes of stacks
+//	sniffer/hotspot   code of Java's HotSpot virtual machine
+//	sniffer/prologue  code without tables, by its instructions
+//	sniffer/sframe    SFrame sections
+//	sniffer/sigtramp  signal trampolines
+//
+// Authors of plug-ins, sniffers that are programs of their own, import plugin
+// (docs/writing-a-sniffer.md); programs that ask plug-ins import sniffer/external:
+//
+//	plugin                  serves a plug-in
+//	plugin/protocol         the messages
+//	sniffer/external        starts plug-ins, asks them, checks their answers
+//	sniffer/external/check  the conformance test
+//
+// Tools for toolchains read and write the formats alone:
+//
+//	sframe           SFrame sections: read, write, convert, join (docs/sframe.md)
+//	sframe/object    SFrame in ELF files, relocatable ones too
+//	sframe/fromcfi   SFrame made from DWARF
+//	sframe/verify    SFrame compared with DWARF
+//	sframe/separate  SFrame in files of its own, by build ID
+//	cfi              DWARF call frame information
+//	gopclntab        the function table of Go binaries
+//
+// Programs with Delve in them (Linux, amd64 and arm64):
+//
+//	delve         whole stacks for processes that Delve controls
+//	delve/server  Delve's clients, served with these stacks
+//
+// Authors of a new architecture, beside arch:
+//
+//	arch/values  prologue-value analysis: prologues, epilogues, frames
+//	arch/ahead   machine code read forward to its return
+package sfwalk
