@@ -112,7 +112,7 @@ func TestSource(t *testing.T) {
 	}
 
 	// The program's own DWARF is asked first.
-	ms, bias = mapped(t, whole)
+	_, bias = mapped(t, whole)
 	other := newListing(whole, bias, answers)
 	for _, chain := range other.at {
 		for i := range chain {
