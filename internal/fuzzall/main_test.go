@@ -17,8 +17,8 @@ const (
 case "$*" in
 list*) for p in a b c; do echo "example/$p $DIR/$p/x_test.go"; echo; done;;
 "env GOCACHE") echo "$DIR/cache";;
-"test -c -fuzz . -o "*" example/c") echo "# example/c"; echo "./x_test.go:3: undefined: x"; exit 1;;
-"test -c -fuzz . -o "*) [ ! -e "$6" ] && cp "$DIR/tests" "$6";;
+"test -c -o "*" -gcflags="*"=-d=libfuzzer example/c") echo "# example/c"; echo "./x_test.go:3: undefined: x"; exit 1;;
+"test -c -o "*" -gcflags=github.com/sfwalk/sfwalk/...=-d=libfuzzer -gcflags="*) [ ! -e "$4" ] && cp "$DIR/tests" "$4";;
 *) exit 2;;
 esac
 `
@@ -118,6 +118,10 @@ example/c  FuzzNever  0       0             0                FAILED: it does not
 }
 
 func TestParse(t *testing.T) {
+	const blind = "warning: the test binary was not built with coverage instrumentation, so fuzzing will run without coverage guidance and may be inefficient\n"
+	if r := parse(blind+good, nil); r.said != "FAILED: nothing counts what the fuzzer has reached" || r.inputs != 130000 {
+		t.Errorf("%+v", r)
+	}
 	if r := parse("signal: killed\n", errors.New("exit status 1")); r.said != "FAILED: exit status 1" {
 		t.Errorf("%+v", r)
 	}

@@ -23,6 +23,7 @@ func (r *result) rate() float64 {
 var (
 	progress = regexp.MustCompile(`(?m)^fuzz: elapsed: \w+, execs: (\d+) .*new interesting: (\d+)`)
 	written  = regexp.MustCompile(`(?m)^ *Failing input written to (\S+)`)
+	blind    = regexp.MustCompile(`(?m)^warning: the test binary was not built with coverage instrumentation`)
 	seed     = regexp.MustCompile(`(?m)^failure while testing seed corpus entry: Fuzz\w+/(\S+)`)
 )
 
@@ -35,6 +36,9 @@ func parse(out string, err error) result {
 		r.interesting, _ = strconv.Atoi(last[2])
 	}
 	if err == nil {
+		if blind.MatchString(out) {
+			r.said = "FAILED: nothing counts what the fuzzer has reached"
+		}
 		return r
 	}
 	if m := written.FindStringSubmatch(out); m != nil {
