@@ -7,19 +7,23 @@ import (
 )
 
 // All returns the goroutines as they are now, by ascending numbers: those of the runtime, too,
-// such as its collector's. It is called again whenever the target has run. Where some of them
+// such as its collector's. It is called again whenever the target has run. Of more than 1,048,576,
+// those that the runtime has made first are returned, and an error. Where some of them
 // cannot be read or are not as they should be, the others are returned, and an error that says
 // so of the first; one that seems to be parked, but not on its stack, is returned without
 // registers.
 func (r *Runtime) All() ([]Goroutine, error) {
-	list, err := r.pointers(r.allgs, maxGoroutines)
+	list, claimed, err := r.pointers(r.allgs, maxListed)
+	if err == nil && claimed > maxListed {
+		err = fmt.Errorf("%w: it claims to have %d, of which %d are listed", ErrUnknown, claimed, maxListed)
+	}
 	failed := 0
 	fail := func(why error) {
 		if failed++; err == nil {
 			err = fmt.Errorf("%w: %w", ErrUnknown, why)
 		}
 	}
-	gs := make([]Goroutine, 0, min(len(list), 1<<14)) // more, once they have been read
+	gs := make([]Goroutine, 0, min(len(list), earnest))
 	ms := machines{r: r, known: map[uint64]machine{}}
 	reasons := map[uint8]string{}
 	end := uint64(0) // of what has been read: no more is listed than the target has memory for
@@ -47,7 +51,7 @@ func (r *Runtime) All() ([]Goroutine, error) {
 		} else if why := r.park(w, &g); why != nil {
 			fail(why)
 		}
-		gs = append(gs, g)
+		gs = append(withRoom(gs, len(list)), g)
 	})
 	if why := ms.setThreads(gs); why != nil {
 		fail(why)

@@ -95,7 +95,7 @@ func findIn(t target.Target, m *target.Module) (*Runtime, error) {
 func (r *Runtime) findBy(code gostack.Layout, lists, reasons iter.Seq[uint64]) error {
 	err := fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listing, ", "))
 	for at := range lists {
-		list, why := r.pointers(at, sample)
+		list, _, why := r.pointers(at, sample)
 		if why != nil {
 			if r.allgs == 0 {
 				err = why

@@ -73,7 +73,7 @@ func record(t testing.TB) (r *recorded, found *Runtime, words []uint64) {
 		}
 	}
 	add(found.allgs, 24)
-	pointers, err := found.pointers(found.allgs, maxGoroutines)
+	pointers, _, err := found.pointers(found.allgs, maxGoroutines)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,23 +6,29 @@ import (
 	"slices"
 )
 
-// maxGoroutines bounds how many a list may have; each takes two kilobytes of a program's memory.
-const maxGoroutines = 1 << 22
+const (
+	// maxGoroutines bounds how many a list may have; each takes two kilobytes of a program's memory.
+	maxGoroutines = 1 << 22
+	// maxListed bounds how many of them are listed, for each takes memory here.
+	maxListed = 1 << 20
+	// earnest is how many must have been read before there is room for as many as the process claims.
+	earnest = 1 << 14
+)
 
-// pointers reads the list at an address, a slice: its first max pointers in ascending order,
-// each once. Where the rest cannot be read, it returns those before, and an error.
-func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, err error) {
+// pointers reads the list at an address, a slice, which claims to have so many pointers: its first max
+// in ascending order, each once. Where the rest cannot be read, it returns those before, and an error.
+func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64, err error) {
 	mem := r.t.Memory()
 	var header [24]byte
 	if n, err := mem.ReadMemory(at, header[:]); n < len(header) {
-		return nil, fmt.Errorf("%w: its slice at %#x: %w", ErrUnknown, at, err)
+		return nil, 0, fmt.Errorf("%w: its slice at %#x: %w", ErrUnknown, at, err)
 	}
 	h := words{at, header[:], r.arch.Order}
 	ptr, n, room := h.word(0), h.word(8), h.word(16)
 	if ptr == 0 || ptr%8 != 0 || n == 0 || n > room || n > maxGoroutines {
-		return nil, fmt.Errorf("%w: a slice at %#x has %d pointers at %#x, with room for %d", ErrUnknown, at, n, ptr, room)
+		return nil, 0, fmt.Errorf("%w: a slice at %#x has %d pointers at %#x, with room for %d", ErrUnknown, at, n, ptr, room)
 	}
-	n = min(n, max)
+	claimed, n = n, min(n, max)
 	var page [4096]byte // no more is kept than could be read
 	for read := uint64(0); read < n; {
 		part := page[:min(8*(n-read), uint64(len(page)))]
@@ -31,7 +37,7 @@ func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, err error) {
 		w := words{addr, part[:min(got, len(part))], r.arch.Order}
 		for i := int64(0); i+8 <= int64(len(w.data)); i += 8 {
 			if g := w.word(i); g != 0 && g%8 == 0 {
-				list = append(list, g)
+				list = append(withRoom(list, int(n)), g)
 			}
 		}
 		read += uint64(len(part)) / 8
@@ -45,7 +51,15 @@ func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, err error) {
 	if err == nil && uint64(len(list)) < n {
 		err = fmt.Errorf("%w: %d of %d pointers at %#x point to nothing, or where others do", ErrUnknown, n-uint64(len(list)), n, ptr)
 	}
-	return list, err
+	return list, claimed, err
+}
+
+// withRoom returns a list with room for one more; for all that may come, once it is long enough.
+func withRoom[T any](list []T, all int) []T {
+	if len(list) == earnest && cap(list) < all {
+		return slices.Grow(list, all-len(list))
+	}
+	return list
 }
 
 // span is how many bytes are read at once, where structs g lie close together: those that

@@ -29,7 +29,7 @@ type machines struct {
 	running []running
 }
 
-// maxRunning bounds for how many goroutines a thread is looked for.
+// maxRunning bounds for how many goroutines a thread is looked for, and how many structs m are read.
 const maxRunning = 1 << 16
 
 // procidRange is how many bytes from the beginning of a struct m its procid is in.
@@ -40,6 +40,9 @@ const procidRange = 256
 func (ms *machines) runs(addr, g uint64) bool {
 	m, ok := ms.known[addr]
 	if !ok {
+		if len(ms.known) == maxRunning {
+			return false
+		}
 		r := ms.r
 		mem := r.t.Memory()
 		var data [procidRange]byte

@@ -1,0 +1,89 @@
+package goroutine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// crowd is the memory of a process that claims to have as many goroutines as it likes, each with a
+// struct m of its own, of which each names it: one page that is mapped over and over is enough for that.
+type crowd struct {
+	*recorded
+	found *Runtime
+	g     []byte // a struct g
+	n     uint64
+}
+
+// Where the crowd's pointers, structs g and structs m begin.
+const (
+	crowdList = 1 << 40
+	crowdG    = 2 << 40
+	crowdM    = 3 << 40
+)
+
+func (c *crowd) Memory() target.Memory { return c }
+
+func (c *crowd) ReadMemory(addr uint64, p []byte) (int, error) {
+	size := uint64(len(c.g))
+	word := func(v uint64) (int, error) {
+		var w [8]byte
+		binary.LittleEndian.PutUint64(w[:], v)
+		return copy(p, w[:]), nil
+	}
+	switch {
+	case addr == c.found.allgs:
+		for i, w := range []uint64{crowdList, c.n, c.n} {
+			binary.LittleEndian.PutUint64(p[8*i:], w)
+		}
+		return len(p), nil
+	case addr >= crowdM && len(p) == 8: // its curg
+		return word(crowdG + (addr-crowdM-uint64(c.found.layout.Curg))/procidRange*size)
+	case addr >= crowdM:
+		clear(p)
+		return len(p), nil
+	case addr >= crowdG:
+		for at := 0; at < len(p); {
+			i, off := (addr+uint64(at)-crowdG)/size, (addr+uint64(at)-crowdG)%size
+			binary.LittleEndian.PutUint64(c.g[c.found.layout.status+goid:], i+1)
+			binary.LittleEndian.PutUint64(c.g[c.found.layout.M:], crowdM+i*procidRange)
+			at += copy(p[at:], c.g[off:])
+		}
+		return len(p), nil
+	case addr >= crowdList:
+		for at := 0; at+8 <= len(p); at += 8 {
+			binary.LittleEndian.PutUint64(p[at:], crowdG+(addr+uint64(at)-crowdList)/8*size)
+		}
+		return len(p), nil
+	}
+	return c.recorded.ReadMemory(addr, p)
+}
+
+// However many goroutines a process claims, and with however many threads: to list them takes a bounded
+// amount of memory, and those that are left out are told of.
+func TestCrowd(t *testing.T) {
+	r, found, _ := record(t)
+	list, err := found.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make([]byte, found.layout.size)
+	for _, x := range list {
+		if x.Parked() {
+			r.ReadMemory(x.G, g)
+		}
+	}
+	for _, n := range []uint64{1000, maxGoroutines} {
+		now := *found
+		now.t = &crowd{r, found, bytes.Clone(g), n}
+		bounds.Hold(t, 256<<20, func() { list, err = now.All() })
+		t.Logf("%d: %d goroutines, %v", n, len(list), err)
+		if want := min(n, maxListed); uint64(len(list)) != want || (err != nil) != (n > want) || err != nil && !errors.Is(err, ErrUnknown) {
+			t.Errorf("of %d goroutines %d are listed, %v: want %d", n, len(list), err, want)
+		}
+	}
+}
