@@ -189,7 +189,7 @@ func (in *inst) arithmetic(x *x86asm.Inst) {
 		}
 	case x86asm.AND:
 		if isImm && n < 0 && -n&(-n-1) == 0 {
-			in.do(values.Op{Kind: values.Round, Dst: dst, Base: dst, Imm: n})
+			in.do(values.Op{Kind: values.Round, Dst: dst, Base: dst, Index: values.None, Imm: n})
 		}
 	}
 }

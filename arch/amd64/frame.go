@@ -12,9 +12,9 @@ const (
 	entrySP  = -8 // rsp on entry is CFA-8
 )
 
-// prologue is what the analysis of prologue values must know. Its registers have the numbers
+// Machine is what the analysis of prologue values must know. Its registers have the numbers
 // that DWARF gives them; the return address has that of its column.
-var prologue = &values.Machine{
+var Machine = &values.Machine{
 	Decode:     decode,
 	Align:      1,
 	MaxLen:     maxLen,
@@ -41,8 +41,8 @@ var prologue = &values.Machine{
 	Probes:     probes,
 }
 
-// machine is the search for ways out.
-var machine = ahead.New(prologue)
+// search is the search for ways out.
+var search = ahead.New(Machine)
 
 // endsThread implements values.Machine.EndsThread: syscall, for exit or exit_group
 // (asm/unistd_64.h).

@@ -25,7 +25,7 @@ func BenchmarkReadFrame(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(code)))
 			for b.Loop() {
-				prologue.ReadFrame(code, f.lo, pc)
+				Machine.ReadFrame(code, f.lo, pc)
 			}
 		})
 	}
@@ -35,7 +35,7 @@ func BenchmarkReadEpilogue(b *testing.B) {
 	code := []byte{0x48, 0x83, 0xc4, 0x10, 0x5b, 0x5d, 0x41, 0x5c, 0xc3}
 	b.ReportAllocs()
 	for b.Loop() {
-		prologue.ReadEpilogue(code, 0x1000)
+		Machine.ReadEpilogue(code, 0x1000)
 	}
 }
 

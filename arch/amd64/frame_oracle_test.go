@@ -230,7 +230,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			continue
 		}
 		c.functions++
-		a := prologue.Analyse(code, nil, false)
+		a := Machine.Analyse(code, nil, false)
 		reported := false
 		i, _ := slices.BinarySearch(pcs, f.lo)
 		dead := false // behind an unconditional jump, until something else than padding
@@ -298,7 +298,7 @@ func hasPush(f *oracleFDE, pcs []uint64, text map[uint64]string) bool {
 
 // epilogue compares what readEpilogue says of one instruction.
 func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []byte, pc uint64, text string) {
-	row, ok := prologue.ReadEpilogue(code[pc-f.lo:], pc)
+	row, ok := Machine.ReadEpilogue(code[pc-f.lo:], pc)
 	isReturn := strings.HasPrefix(text, "ret") || strings.HasPrefix(text, "repz ret")
 	if isReturn {
 		c.returns++

@@ -23,7 +23,7 @@ func TestSkipPrologue(t *testing.T) {
 			if section != ".text" || f.rows[0].cfa != "rsp+8" {
 				continue
 			}
-			end := prologue.SkipPrologue(code, f.lo)
+			end := Machine.SkipPrologue(code, f.lo)
 			i, _ := slices.BinarySearch(pcs, f.lo)
 			e, ok := slices.BinarySearch(pcs, end)
 			if !ok || end >= f.hi {
@@ -78,7 +78,7 @@ func goesAway(text string) bool {
 func TestSkipGoPrologue(t *testing.T) {
 	// cmp 0x10(%r14),%rsp; jbe +0x20; push %rbp; mov %rsp,%rbp; sub $0x18,%rsp; mov (%rax),%rcx
 	code := []byte{0x49, 0x3b, 0x66, 0x10, 0x76, 0x20, 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x18, 0x48, 0x8b, 0x08}
-	if end := prologue.SkipPrologue(code, 0x1000); end != 0x100e {
+	if end := Machine.SkipPrologue(code, 0x1000); end != 0x100e {
 		t.Errorf("the prologue ends at %#x, want 0x100e", end)
 	}
 }
@@ -88,7 +88,7 @@ func TestSkipGoPrologue(t *testing.T) {
 func TestEntryAgain(t *testing.T) {
 	// lea -8(%rsp),%r12; cmp 0x10(%r14),%r12; jbe; push %rbp; mov %rsp,%rbp; pop %rbp; ret; call; jmp to the entry
 	code := []byte("\x4c\x8d\x64\x24\xf8\x4d\x3b\x66\x10\x76\x06\x55\x48\x89\xe5\x5d\xc3\xe8\x00\x01\x00\x00\xeb\xe8")
-	row, _, why := prologue.ReadFrame(code, 0x1000, 0x1000)
+	row, _, why := Machine.ReadFrame(code, 0x1000, 0x1000)
 	if rule := row.More.Rule(R12); why != "" || rule.Kind != trad.Same {
 		t.Errorf("the row at the entry is %s %q", row.Format(Arch.RegName), why)
 	}
@@ -99,7 +99,7 @@ func TestEntryAgain(t *testing.T) {
 func TestEpilogueByFramePointer(t *testing.T) {
 	// lea -0x10(%rbp),%rsp; pop %rbx; pop %r12; pop %rbp; ret
 	code := []byte("\x48\x8d\x65\xf0\x5b\x41\x5c\x5d\xc3")
-	row, ok := prologue.ReadEpilogue(code, 0x1000)
+	row, ok := Machine.ReadEpilogue(code, 0x1000)
 	if got := row.Format(Arch.RegName); !ok || got != "CFA=rbp+16 RA=[CFA-8] FP=[CFA-16] rbx=[CFA-32] r12=[CFA-24] in-prologue" {
 		t.Errorf("%s, %v", got, ok)
 	}
@@ -125,7 +125,7 @@ func TestReadReturn(t *testing.T) {
 			"\x48\x8b\x44\x24\x08\x48\x8b\x5c\x24\x10\xe9\x34\xfd\xff\xff",
 			"CFA=rsp+8 RA=[CFA-8] FP=same rbx=[CFA+8] guess in-prologue"},
 	} {
-		row, ok := prologue.ReadReturn([]byte(c.code), 0x1000)
+		row, ok := Machine.ReadReturn([]byte(c.code), 0x1000)
 		if got := row.Format(Arch.RegName); !ok || got != c.want {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, ok, c.want)
 		}

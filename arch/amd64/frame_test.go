@@ -142,12 +142,12 @@ func TestReadFrameInside(t *testing.T) {
 				continue
 			}
 			calls++
-			want, _, why := prologue.ReadFrame(code, f.lo, pc)
+			want, _, why := Machine.ReadFrame(code, f.lo, pc)
 			if why != "" {
 				t.Fatalf("%#x: %s", pc, why)
 			}
 			for at := pc; at < pcs[i+1] && at < f.hi; at++ {
-				got, _, why := prologue.ReadFrame(code, f.lo, at)
+				got, _, why := Machine.ReadFrame(code, f.lo, at)
 				if got.Lo != pc || uint64(got.Len) != pcs[i+1]-pc || got.CFA != want.CFA || got.FP != want.FP || why != "" {
 					t.Errorf("%#x inside %#x: %s %q, at the start %s", at, pc, got.Format(Arch.RegName), why, want.Format(Arch.RegName))
 				}
@@ -175,7 +175,7 @@ func TestInPrologue(t *testing.T) {
 			if pc < f.lo || pc >= f.hi {
 				continue
 			}
-			row, _, why := prologue.ReadFrame(code, f.lo, pc)
+			row, _, why := Machine.ReadFrame(code, f.lo, pc)
 			if why != "" {
 				t.Fatalf("%#x: %s", pc, why)
 			}
@@ -200,16 +200,16 @@ func TestInPrologue(t *testing.T) {
 func TestReadFrameDeclines(t *testing.T) {
 	code := []byte{0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}
 	for _, pc := range []uint64{0xfff, 0x1006, 1 << 63, 0} {
-		if row, _, why := prologue.ReadFrame(code, 0x1000, pc); why == "" {
+		if row, _, why := Machine.ReadFrame(code, 0x1000, pc); why == "" {
 			t.Errorf("pc %#x: %s", pc, row.Format(Arch.RegName))
 		}
 	}
-	if _, _, why := prologue.ReadFrame(nil, 0, 0); why == "" {
+	if _, _, why := Machine.ReadFrame(nil, 0, 0); why == "" {
 		t.Error("a row without code")
 	}
 	// xor %ebp,%ebp; pop %rsi; and $-16,%rsp; call: _start has no return address.
 	start := []byte{0x31, 0xed, 0x5e, 0x48, 0x83, 0xe4, 0xf0, 0xe8, 0, 1, 0, 0, 0xf4}
-	if row, _, why := prologue.ReadFrame(start, 0x1000, 0x1007); why == "" {
+	if row, _, why := Machine.ReadFrame(start, 0x1000, 0x1007); why == "" {
 		t.Errorf("_start: %s", row.Format(Arch.RegName))
 	}
 }
@@ -219,7 +219,7 @@ func TestReadFrameDeclines(t *testing.T) {
 func TestReadFrameChkstk(t *testing.T) {
 	// push %rbx; mov $0x12340,%eax; call +0x100; sub %rax,%rsp; nop; ret
 	code := []byte{0x53, 0xb8, 0x40, 0x23, 0x01, 0x00, 0xe8, 0, 1, 0, 0, 0x48, 0x29, 0xc4, 0x90, 0xc3}
-	row, _, why := prologue.ReadFrame(code, 0x1000, 0x100e)
+	row, _, why := Machine.ReadFrame(code, 0x1000, 0x100e)
 	if want := (trad.Rule{Kind: trad.InReg, Reg: RSP, Off: 0x12340 + 16}); row.CFA != want || why != "" {
 		t.Errorf("%s %q, want CFA=rsp+%d", row.Format(Arch.RegName), why, want.Off)
 	}

@@ -28,7 +28,7 @@ func TestReadFrameTrap(t *testing.T) {
 				for _, trap := range []string{"\x06\x06\x06", "\x0f\x0b", "\xf4"} { // undecodable, ud2, hlt
 					trapped := slices.Clone(code)
 					copy(trapped[pc-f.lo:], trap)
-					a := prologue.Analyse(trapped, nil, false)
+					a := Machine.Analyse(trapped, nil, false)
 					row, why := a.Row(f.lo, int32(pc-f.lo))
 					if traps++; why != "" {
 						t.Errorf("%s: %#x: %q: %s", flags, pc, trap, why)

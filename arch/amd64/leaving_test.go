@@ -30,12 +30,12 @@ func TestInEpilogue(t *testing.T) {
 		{"pops of arguments", "\x5e\x5f\xe8\x00\x00\x00\x00\xc3", []int{0, 1, 2}, []int{7}},
 	} {
 		for _, off := range tt.outside {
-			if prologue.InEpilogue([]byte(tt.code), 0x1000, 0x1000+uint64(off)) {
+			if Machine.InEpilogue([]byte(tt.code), 0x1000, 0x1000+uint64(off)) {
 				t.Errorf("%s: offset %d is taken for an epilogue's", tt.name, off)
 			}
 		}
 		for _, off := range tt.epilogue {
-			if !prologue.InEpilogue([]byte(tt.code), 0x1000, 0x1000+uint64(off)) {
+			if !Machine.InEpilogue([]byte(tt.code), 0x1000, 0x1000+uint64(off)) {
 				t.Errorf("%s: offset %d is not taken for an epilogue's", tt.name, off)
 			}
 		}
@@ -50,14 +50,14 @@ func FuzzInEpilogue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
 			const start = 0x1000
-			got := prologue.InEpilogue(code, start, start+uint64(off))
+			got := Machine.InEpilogue(code, start, start+uint64(off))
 			if int(off) >= len(code) {
 				if got {
 					t.Error("there is no code, and it is in an epilogue")
 				}
 				return
 			}
-			if _, ok := prologue.ReadEpilogue(code[off:], start+uint64(off)); ok && !got {
+			if _, ok := Machine.ReadEpilogue(code[off:], start+uint64(off)); ok && !got {
 				t.Error("ReadEpilogue knows better")
 			}
 		})

@@ -3,7 +3,7 @@ package amd64
 import "bytes"
 
 // loadsSP implements arch.Arch.LoadsSP.
-func loadsSP(code []byte) bool { return mayLoadSP(code) && prologue.LoadsSP(code) }
+func loadsSP(code []byte) bool { return mayLoadSP(code) && Machine.LoadsSP(code) }
 
 // mayLoadSP reports whether code has the bytes of mov disp(%rsp),%rsp or of pop %rsp: to decode it
 // takes longer.

@@ -152,7 +152,7 @@ func TestReadFrameCases(t *testing.T) {
 		}},
 	} {
 		for i, want := range tt.want {
-			row, _, why := prologue.ReadFrame(tt.code, start, start+uint64(size*i))
+			row, _, why := Machine.ReadFrame(tt.code, start, start+uint64(size*i))
 			if got := row.Format(Arch.RegName); got != want || why != "" {
 				t.Errorf("%s, instruction %d: %s (%s), want %s", tt.name, i, got, why, want)
 			}
@@ -167,7 +167,7 @@ func TestReadFrameCases(t *testing.T) {
 		{insns(ret, nop, 0), 8, ""}, // a guess, too: something has come there
 		{insns(bFar, ret), 4, ""},   // a guess
 	} {
-		row, _, why := prologue.ReadFrame(tt.code, start, start+tt.off)
+		row, _, why := Machine.ReadFrame(tt.code, start, start+tt.off)
 		if why != tt.want || why == "" && row.Flags&trad.Guess == 0 {
 			t.Errorf("%x: %s, %q, want %q", tt.code, row.Format(Arch.RegName), why, tt.want)
 		}
@@ -177,7 +177,7 @@ func TestReadFrameCases(t *testing.T) {
 // A Go function begins with the check of the stack's limit.
 func TestSkipGoPrologue(t *testing.T) {
 	code := insns(0xf9400b90, 0xeb3063ff, 0x54000109, 0xf81e0ffe, nop) // ldr x16, [x28,#16]; cmp sp, x16; b.ls; str x30, [sp,#-32]!
-	if end := prologue.SkipPrologue(code, 0x1000); end != 0x1010 {
+	if end := Machine.SkipPrologue(code, 0x1000); end != 0x1010 {
 		t.Errorf("the prologue ends at %#x", end)
 	}
 }

@@ -102,7 +102,7 @@ func (in *inst) immediate(w uint32) {
 		case w>>31 == 0:
 			in.do(values.Add(dst, values.PC, n))
 		case int64(int32(far)) == far:
-			in.do(values.Op{Kind: values.Round, Dst: dst, Base: values.PC, Imm: -1 << 12}, values.Add(dst, dst, int32(far)))
+			in.do(values.Op{Kind: values.Round, Dst: dst, Base: values.PC, Index: values.None, Imm: -1 << 12}, values.Add(dst, dst, int32(far)))
 		default:
 			in.Kill = dst.Bit()
 		}
@@ -135,7 +135,7 @@ func (in *inst) immediate(w uint32) {
 		case ok && opc == 1 && rn(w) == 31 && wide && dst != rsp:
 			in.constant(dst, n)
 		case ok && opc == 0 && rn(w) != 31 && wide && n < 0 && n >= math.MinInt32 && -n&(-n-1) == 0:
-			in.do(values.Op{Kind: values.Round, Dst: dst, Base: x(rn(w)), Imm: int32(n)})
+			in.do(values.Op{Kind: values.Round, Dst: dst, Base: x(rn(w)), Index: values.None, Imm: int32(n)})
 		default:
 			in.Kill = dst.Bit()
 		}

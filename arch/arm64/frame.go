@@ -11,9 +11,9 @@ import (
 // calleeOK are the registers that a call preserves.
 const calleeOK values.Set = (1<<30 - 1<<19) | 1<<rsp | 0xff<<(v0+8)
 
-// prologue is what the analysis of prologue values must know. See decode.go for
+// Machine is what the analysis of prologue values must know. See decode.go for
 // the numbers of its registers.
-var prologue = &values.Machine{
+var Machine = &values.Machine{
 	Decode:     decode,
 	Align:      size,
 	MaxLen:     size,
@@ -38,8 +38,8 @@ var prologue = &values.Machine{
 	StackCheck: checksStack,
 }
 
-// machine is the search for ways out.
-var machine = ahead.New(prologue)
+// search is the search for ways out.
+var search = ahead.New(Machine)
 
 // dwarf returns the DWARF number of a register.
 func dwarf(r values.Reg) trad.Reg {

@@ -49,7 +49,7 @@ func FuzzReadFrame(f *testing.F) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
 			const start = 0x1000
 			pc := start + uint64(off)
-			if row, _, why := prologue.ReadFrame(code, start, pc); why == "" {
+			if row, _, why := Machine.ReadFrame(code, start, pc); why == "" {
 				checkRow(t, row, pc, start, start+uint64(len(code)))
 			}
 		})
@@ -68,7 +68,7 @@ func FuzzReadSplit(f *testing.F) {
 			elsewhere := start + uint64(int64(apart))
 			split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
 			pc := elsewhere + uint64(off)
-			if row, _, why := prologue.ReadSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
+			if row, _, why := Machine.ReadSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
 				checkRow(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))
 			}
 		})
@@ -83,8 +83,8 @@ func FuzzReadEpilogue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			row, ok := prologue.ReadEpilogue(code, 0x1000)
-			if after, also := prologue.ReadReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
+			row, ok := Machine.ReadEpilogue(code, 0x1000)
+			if after, also := Machine.ReadReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
 				t.Fatalf("%x: an epilogue %s, and on the way to a return %s", code, row.Format(Arch.RegName), after.Format(Arch.RegName))
 			}
 			if ok {
@@ -100,7 +100,7 @@ func FuzzSkipPrologue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			if end := prologue.SkipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
+			if end := Machine.SkipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
 				t.Errorf("the end is %#x, of %d bytes", end, len(code))
 			}
 		})
@@ -149,11 +149,11 @@ func TestHostileCode(t *testing.T) {
 		for len(code) < n {
 			code = append(code, insns(unit...)...)
 		}
-		a := prologue.Analyse(code[:64<<10], nil, false)
+		a := Machine.Analyse(code[:64<<10], nil, false)
 		if steps, insts, guesses := a.Cost(); steps > 1<<18+1 || insts > 1<<16 || guesses > 1<<16 {
 			t.Errorf("%x: %d steps, %d instructions", unit, steps, insts)
 		}
-		if row, _, why := prologue.ReadFrame(code, 0x1000, 0x1000+n-64); why == "" {
+		if row, _, why := Machine.ReadFrame(code, 0x1000, 0x1000+n-64); why == "" {
 			checkRow(t, row, 0x1000+n-64, 0x1000, 0x1000+uint64(len(code)))
 		}
 	}
@@ -163,7 +163,7 @@ func BenchmarkReadFrame(b *testing.B) {
 	code := fuzzSeeds[0]
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, why := prologue.ReadFrame(code, 0x1000, 0x1014); why != "" {
+		if _, _, why := Machine.ReadFrame(code, 0x1000, 0x1014); why != "" {
 			b.Fatal(why)
 		}
 	}

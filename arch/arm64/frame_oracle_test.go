@@ -152,7 +152,7 @@ func compareAll(t *testing.T, file string) *tally {
 			continue
 		}
 		c.functions++
-		a := prologue.Analyse(code, nil, false)
+		a := Machine.Analyse(code, nil, false)
 		for pc := fde.lo; pc < fde.hi; pc += size {
 			o, _ := decode(code, int(pc-fde.lo), nil)
 			if o.Flow == values.Bad || code[pc-fde.lo+2]|code[pc-fde.lo+3] == 0 {
@@ -214,7 +214,7 @@ func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *oracleFDE, code 
 	if isReturn {
 		c.returns++
 	}
-	row, ok := prologue.ReadEpilogue(code[pc-fde.lo:], pc)
+	row, ok := Machine.ReadEpilogue(code[pc-fde.lo:], pc)
 	if !ok || !reached || i.Guess() || row.Flags&trad.Guess != 0 {
 		return
 	}

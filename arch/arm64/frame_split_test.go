@@ -48,7 +48,7 @@ func TestReadSplit(t *testing.T) {
 			}
 			hot, cold := fdes[addr[of]], fdes[at]
 			split := arch.NewSplit(codeOf(t, f, hot.lo, hot.hi, 0), hot.lo, codeOf(t, f, cold.lo, cold.hi, 0), cold.lo)
-			a := prologue.Analyse(split.Code, split, false)
+			a := Machine.Analyse(split.Code, split, false)
 			for _, fde := range []*oracleFDE{hot, cold} {
 				for pc := fde.lo; pc < fde.hi; pc += size {
 					off, _ := split.Offset(pc)
@@ -56,7 +56,7 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					total++
-					row, _, why := prologue.ReadSplit(split, pc)
+					row, _, why := Machine.ReadSplit(split, pc)
 					i, reached := a.At(off)
 					if why != "" || !reached {
 						t.Errorf("%s: %s: %#x: %s", flags, name, pc, why)

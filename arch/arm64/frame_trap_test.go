@@ -32,7 +32,7 @@ func TestReadFrameTrap(t *testing.T) {
 				for _, trap := range []uint32{0, 0x0000dead, 0xd4207d00} { // udf #0, udf #0xdead, brk #0x3e8
 					trapped := slices.Clone(code)
 					binary.LittleEndian.PutUint32(trapped[pc-fde.lo:], trap)
-					a := prologue.Analyse(trapped, nil, false)
+					a := Machine.Analyse(trapped, nil, false)
 					row, why := a.Row(fde.lo, int32(pc-fde.lo))
 					if traps++; why != "" {
 						t.Errorf("%s: %#x: %#x: %s", flags, pc, trap, why)

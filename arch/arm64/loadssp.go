@@ -6,7 +6,7 @@ import "encoding/binary"
 func loadsSP(code []byte) bool {
 	for at := 0; at+size <= len(code); at += size {
 		if binary.LittleEndian.Uint32(code[at:])&0xfffffc1f == 0x9100001f {
-			return prologue.LoadsSP(code)
+			return Machine.LoadsSP(code)
 		}
 	}
 	return false

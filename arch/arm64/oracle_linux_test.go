@@ -246,7 +246,7 @@ func TestDecodeStructures(t *testing.T) {
 // behind returns what sp is behind an instruction that a function begins with, as a distance
 // from the CFA.
 func behind(instruction []byte) (sp int32, ok bool) {
-	s, ok := prologue.Analyse(slices.Concat(instruction, insns(ret)), nil, false).At(size)
+	s, ok := Machine.Analyse(slices.Concat(instruction, insns(ret)), nil, false).At(size)
 	if !ok {
 		return 0, false
 	}
@@ -288,7 +288,7 @@ func TestStubs(t *testing.T) {
 			if !ok || n != depth {
 				t.Errorf("%s %#x: %s: %d, %v, want %d", flags, plt.Addr+at, x, n, ok, depth)
 			}
-			row, ok := prologue.ReadEpilogue(code[at:], plt.Addr+at)
+			row, ok := Machine.ReadEpilogue(code[at:], plt.Addr+at)
 			switch {
 			case ok && depth == 0 && row.Format(Arch.RegName) != "CFA=sp RA=same FP=same in-prologue":
 				t.Errorf("%s %#x: %s: row %s", flags, plt.Addr+at, x, row.Format(Arch.RegName))
@@ -320,7 +320,7 @@ func TestStubPageStart(t *testing.T) {
 			t.Errorf("+%d: %d, %v", off, n, ok)
 		}
 	}
-	if row, ok := prologue.ReadEpilogue(stub[size:], 0x754); !ok || row.Format(Arch.RegName) != "CFA=sp RA=same FP=same in-prologue" {
+	if row, ok := Machine.ReadEpilogue(stub[size:], 0x754); !ok || row.Format(Arch.RegName) != "CFA=sp RA=same FP=same in-prologue" {
 		t.Errorf("behind its bti: %s, %v", row.Format(Arch.RegName), ok)
 	}
 	if _, ok := stubFrame(stub, 0x750, 0x750+5*size); ok {
@@ -376,7 +376,7 @@ func TestSkipPrologue(t *testing.T) {
 		for i, m := range at {
 			theirs := parseHex(t, m[2])
 			s := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == names[i] })]
-			ours := prologue.SkipPrologue(codeOf(t, f, s.Value, s.Value+s.Size, 0), s.Value)
+			ours := Machine.SkipPrologue(codeOf(t, f, s.Value, s.Value+s.Size, 0), s.Value)
 			// What stands before the later end made the difference.
 			last := text[max(ours, theirs)-size]
 			switch {

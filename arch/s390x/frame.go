@@ -13,9 +13,9 @@ const (
 	calleeOK values.Set = 1<<R6 | 1<<R7 | 1<<R8 | 1<<R9 | 1<<R10 | 1<<R11 | 1<<R12 | 1<<R13 | 1<<R15 | 0xff<<F8
 )
 
-// prologue is what the analysis of prologue values must know. Its registers have the numbers
+// Machine is what the analysis of prologue values must know. Its registers have the numbers
 // that DWARF gives them.
-var prologue = &values.Machine{
+var Machine = &values.Machine{
 	Decode:     decode,
 	Align:      2,
 	MaxLen:     6,
@@ -42,8 +42,8 @@ var prologue = &values.Machine{
 	Regain:     addsPool,
 }
 
-// machine is the search for ways out.
-var machine = ahead.New(prologue)
+// search is the search for ways out.
+var search = ahead.New(Machine)
 
 // endsThread implements values.Machine.EndsThread: svc, for exit or exit_group
 // (asm/unistd_64.h). The number is in the instruction, unless it is 0 there.

@@ -27,7 +27,7 @@ func BenchmarkReadFrame(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(code)))
 			for b.Loop() {
-				prologue.ReadFrame(code, f.lo, pc)
+				Machine.ReadFrame(code, f.lo, pc)
 			}
 		})
 	}
@@ -37,7 +37,7 @@ func BenchmarkReadEpilogue(b *testing.B) {
 	code := code(lmgR11, br14)
 	b.ReportAllocs()
 	for b.Loop() {
-		prologue.ReadEpilogue(code, 0x1000)
+		Machine.ReadEpilogue(code, 0x1000)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestReadFrameCases(t *testing.T) {
 		// A path that does not return, then one that does.
 		{"noreturn", code(ltgrR2, "\xa7\x84\x00\x0b", stmgR11, lay160, call, br14), 26, in(R15, 160), same, same},
 	} {
-		row, _, why := prologue.ReadFrame(c.code, 0x1000, 0x1000+uint64(c.pc))
+		row, _, why := Machine.ReadFrame(c.code, 0x1000, 0x1000+uint64(c.pc))
 		if why != "" || row.CFA != c.cfa || row.RA != c.ra || row.FP != c.fp || row.Flags&trad.Guess != 0 {
 			t.Errorf("%s: %s %q, want %v %v %v", c.name, row.Format(Arch.RegName), why, c.cfa, c.ra, c.fp)
 		}
@@ -71,19 +71,19 @@ func TestReadFrameCases(t *testing.T) {
 func TestReadFrameDeclines(t *testing.T) {
 	p := code(stmgR11, lay160, call, lmgR11, br14)
 	for _, pc := range []uint64{0xfff, 0x1000 + uint64(len(p)), 1 << 63, 0} {
-		if row, _, why := prologue.ReadFrame(p, 0x1000, pc); why == "" {
+		if row, _, why := Machine.ReadFrame(p, 0x1000, pc); why == "" {
 			t.Errorf("pc %#x: %s", pc, row.Format(Arch.RegName))
 		}
 	}
-	if _, _, why := prologue.ReadFrame(nil, 0, 0); why == "" {
+	if _, _, why := Machine.ReadFrame(nil, 0, 0); why == "" {
 		t.Error("a row without code")
 	}
 	// The return address is gone.
-	if row, _, why := prologue.ReadFrame(code(lgR14, nopr, br14), 0x1000, 0x1006); why == "" {
+	if row, _, why := Machine.ReadFrame(code(lgR14, nopr, br14), 0x1000, 0x1006); why == "" {
 		t.Error(row.Format(Arch.RegName))
 	}
 	// Neither r11 nor r15 tells the CFA.
-	if row, _, why := prologue.ReadFrame(code(stmgR11, sgrR1, nopr), 0x1000, 0x100a); why == "" {
+	if row, _, why := Machine.ReadFrame(code(stmgR11, sgrR1, nopr), 0x1000, 0x100a); why == "" {
 		t.Error(row.Format(Arch.RegName))
 	}
 }
@@ -112,7 +112,7 @@ func TestReadEpilogueCases(t *testing.T) {
 		{"cut off", code(lmgR11), ""},
 		{"empty", nil, ""},
 	} {
-		row, ok := prologue.ReadEpilogue(c.code, 0x1000)
+		row, ok := Machine.ReadEpilogue(c.code, 0x1000)
 		got := ""
 		if ok {
 			got = row.Format(Arch.RegName)

@@ -57,7 +57,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			continue
 		}
 		c.functions++
-		a := prologue.Analyse(code, nil, false)
+		a := Machine.Analyse(code, nil, false)
 		reported := false
 		i, _ := slices.BinarySearch(pcs, f.lo)
 		astray := uint64(0)
@@ -171,7 +171,7 @@ func registerNumber(register string) int {
 
 // epilogue compares what readEpilogue says of one instruction.
 func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []byte, pc uint64, text string) {
-	row, ok := prologue.ReadEpilogue(code[pc-f.lo:], pc)
+	row, ok := Machine.ReadEpilogue(code[pc-f.lo:], pc)
 	op := strings.Fields(text)
 	o, reached := a.At(int32(pc - f.lo))
 	isReturn := op[0] == "br" && op[1] == "%r14" && reached && o.Reg(values.Reg(R14)) == values.OnEntry(values.Reg(R14))

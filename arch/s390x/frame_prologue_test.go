@@ -69,7 +69,7 @@ func TestSkipPrologue(t *testing.T) {
 		equal, moved := 0, 0
 		for _, s := range symbols {
 			code, _ := im.code(t, s.Value, s.Value+s.Size, 0)
-			ours, gdb := prologue.SkipPrologue(code, s.Value), theirs[s.Value]
+			ours, gdb := Machine.SkipPrologue(code, s.Value), theirs[s.Value]
 			if ours != s.Value {
 				moved++
 			}
@@ -106,18 +106,18 @@ func TestSkipGoPrologue(t *testing.T) {
 		again = "\xe3\xe0\xf0\x00\x00\x24" // stg %r14,0(%r15)
 	)
 	for _, p := range [][]byte{code(limit, check, save, lower, again, ltgrR2), code(limit, below, large, save, lower, again, ltgrR2)} {
-		if end, want := prologue.SkipPrologue(p, 0x1000), 0x1000+uint64(len(p))-10; end != want {
+		if end, want := Machine.SkipPrologue(p, 0x1000), 0x1000+uint64(len(p))-10; end != want {
 			t.Errorf("% x: the prologue ends at %#x, want %#x", p, end, want)
 		}
 	}
 	// lgr %r5,%r14; brasl morestack; j to the entry
 	p := code(limit, "\xec\xaf\x00\x11\xa0\x65", save, lower, ltgrR2, "\xe3\xe0\xf0\x00\x00\x04\xa7\xfb\x00\x48", br14, "\xb9\x04\x00\x5e", call, "\xa7\xf4\xff\xe7")
-	row, _, why := prologue.ReadFrame(p, 0x1000, 0x1000+24)
+	row, _, why := Machine.ReadFrame(p, 0x1000, 0x1000+24)
 	if want := at(-232); why != "" || row.RA != want || row.CFA != in(R15, 232) || row.Flags&trad.Guess != 0 {
 		t.Errorf("the frame of a Go function: %s %q", row.Format(Arch.RegName), why)
 	}
 	for pc := range uint64(len(p)) {
-		if row, _, why := prologue.ReadFrame(p, 0x1000, 0x1000+pc); why != "" || row.Flags&trad.Guess != 0 {
+		if row, _, why := Machine.ReadFrame(p, 0x1000, 0x1000+pc); why != "" || row.Flags&trad.Guess != 0 {
 			t.Errorf("%d: %s %q", pc, row.Format(Arch.RegName), why)
 		}
 	}

@@ -52,7 +52,7 @@ func TestReadSplit(t *testing.T) {
 			hotCode, _ := im.code(t, hot.lo, hot.hi, 0)
 			coldCode, _ := im.code(t, cold.lo, cold.hi, 0)
 			split := arch.NewSplit(hotCode, hot.lo, coldCode, cold.lo)
-			a := prologue.Analyse(split.Code, split, false)
+			a := Machine.Analyse(split.Code, split, false)
 			for _, fde := range []*oracleFDE{hot, cold} {
 				i, _ := slices.BinarySearch(pcs, fde.lo)
 				for ; i < len(pcs) && pcs[i] < fde.hi; i++ {
@@ -61,7 +61,7 @@ func TestReadSplit(t *testing.T) {
 						continue
 					}
 					total++
-					row, _, why := prologue.ReadSplit(split, pc)
+					row, _, why := Machine.ReadSplit(split, pc)
 					off, _ := split.Offset(pc)
 					o, reached := a.At(off)
 					if why != "" || !reached {

@@ -136,12 +136,12 @@ func TestReadFrameInside(t *testing.T) {
 				continue
 			}
 			calls++
-			want, _, why := prologue.ReadFrame(code, f.lo, pc)
+			want, _, why := Machine.ReadFrame(code, f.lo, pc)
 			if why != "" {
 				t.Fatalf("%#x: %s", pc, why)
 			}
 			for at := pc; at < pcs[i+1] && at < f.hi; at++ {
-				got, _, why := prologue.ReadFrame(code, f.lo, at)
+				got, _, why := Machine.ReadFrame(code, f.lo, at)
 				if got.Lo != pc || uint64(got.Len) != pcs[i+1]-pc || got.CFA != want.CFA || got.RA != want.RA || got.FP != want.FP || why != "" {
 					t.Errorf("%#x inside %#x: %s %q, at the start %s", at, pc, got.Format(Arch.RegName), why, want.Format(Arch.RegName))
 				}
@@ -170,7 +170,7 @@ func TestInPrologue(t *testing.T) {
 			if pc < f.lo || pc >= f.hi || strings.HasPrefix(text[pc], "nop") {
 				continue
 			}
-			row, _, why := prologue.ReadFrame(code, f.lo, pc)
+			row, _, why := Machine.ReadFrame(code, f.lo, pc)
 			if why != "" {
 				t.Fatalf("%#x: %s", pc, why)
 			}

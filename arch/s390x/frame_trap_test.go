@@ -30,7 +30,7 @@ func TestReadFrameTrap(t *testing.T) {
 				for _, trap := range []string{"\x00\x00", "\x00\x01"} { // what compilers trap by, and its like
 					trapped := slices.Clone(code)
 					copy(trapped[pc-f.lo:], trap)
-					a := prologue.Analyse(trapped, nil, false)
+					a := Machine.Analyse(trapped, nil, false)
 					row, why := a.Row(f.lo, int32(pc-f.lo))
 					if traps++; why != "" {
 						t.Errorf("%s: %#x: %q: %s", flags, pc, trap, why)

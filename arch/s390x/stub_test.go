@@ -59,7 +59,7 @@ func TestStubFrame(t *testing.T) {
 				at := (pc - s.Addr) &^ (stubSize - 1)
 				block := data[at:min(at+stubSize, s.Size)]
 				got, ok := stubFrame(block, s.Addr+at, pc)
-				row, rowOK := prologue.ReadEpilogue(data[pc-s.Addr:], pc)
+				row, rowOK := Machine.ReadEpilogue(data[pc-s.Addr:], pc)
 				if strings.HasPrefix(text[pc], ".long") || strings.HasPrefix(text[pc], "nopr") {
 					if ok || rowOK {
 						t.Errorf("%#x: %s: %v %v for what is no code", pc, text[pc], ok, rowOK)
