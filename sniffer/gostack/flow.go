@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -129,6 +130,8 @@ func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, d
 	}
 	f.at[lo] = first
 	todo := []uint64{lo}
+	var in values.Inst
+	var ops []values.Op
 	reach := func(addr uint64, s *state) {
 		if d, ok := delta(addr); ok && s.get(m.sp).from(m.sp) && s.get(m.sp).off != int64(-d) {
 			return
@@ -145,33 +148,29 @@ func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, d
 	for ; len(todo) > 0 && f.visits < maxVisits; f.visits++ {
 		addr := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		in, ok := m.decode(code[addr-lo:], addr)
-		if !ok || in.size == 0 {
-			continue
-		}
-		s := f.at[addr].clone()
-		for _, o := range in.ops {
-			s.do(o, m, addr)
-		}
-		next := addr + uint64(in.size)
-		switch in.flow {
-		case branch:
-			reach(in.target, s)
-			reach(next, s)
-		case jump:
-			reach(in.target, s)
-		case call:
-			callee := ""
-			if in.target != 0 {
-				callee = name(in.target)
+		at := int(addr - lo)
+		in, ops = m.Decode(code, at, ops[:0])
+		s := &step{f.at[addr].clone(), m, code, lo, addr, value{}}
+		s.execute(&in, ops)
+		target, next := lo+uint64(in.Target), addr+uint64(in.Len)
+		switch in.Flow {
+		case values.Branch, values.BranchNE:
+			reach(target, s.state)
+			reach(next, s.state)
+		case values.Jump:
+			reach(target, s.state)
+		case values.Call:
+			callee, direct := "", in.Target != values.NoTarget
+			if direct {
+				callee = name(target)
 			}
-			s.called(m, in.target != 0, callee)
-			f.behind[next] = s
+			s.called(m, direct, callee)
+			f.behind[next] = s.state
 			if !neverReturns(callee) {
-				reach(next, s)
+				reach(next, s.state)
 			}
-		case onward:
-			reach(next, s)
+		case values.Next, values.MaybeTo:
+			reach(next, s.state)
 		}
 	}
 	return f
@@ -185,89 +184,6 @@ func neverReturns(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, Morestack.function)
-}
-
-// do has one effect of the instruction at addr.
-func (s *state) do(o op, m *machine, addr uint64) {
-	v := value{}
-	switch o.kind {
-	case set:
-		if v = (value{kind: number, off: o.imm}); o.src != none {
-			v = s.get(o.src).plus(o.imm)
-		}
-	case setAt:
-		v = value{kind: address, off: o.imm}
-	case load:
-		v = s.read(s.get(o.src).plus(o.imm))
-	case fetch:
-		v = s.read(value{kind: address, off: o.imm})
-	case own:
-		at := value{kind: number, off: o.imm}
-		if o.src != none {
-			at = s.get(o.src).plus(o.imm)
-		}
-		v = over(local, at, value{})
-	case minus:
-		v = over(distance, s.get(o.dst), s.get(o.src))
-	case plus:
-		if n := s.get(o.src); n.kind == number {
-			v = s.get(o.dst).plus(n.off)
-		}
-	case store:
-		v = value{}
-		if o.src != none {
-			v = s.get(o.src)
-		}
-		s.write(s.get(o.dst).plus(o.imm), v)
-		return
-	case align:
-		// Whether it is still on the same stack is all that must be known.
-		was := s.get(o.dst)
-		if v = (value{kind: fresh, id: addr << 1}); was.from(m.sp) || was.kind == fresh && was.reg == sameStack {
-			v.reg = sameStack
-		}
-	}
-	if v.kind == deref {
-		switch {
-		case o.dst == m.sp && s.get(m.sp).kind == fresh:
-			if left := s.left(m, v); left.kind != unknown {
-				v, s.back = left, v
-			}
-		case o.dst == m.fp && s.saved.kind != unknown && equal(s.get(m.sp), s.saved):
-			v = s.savedFP
-		}
-	}
-	if o.dst == m.sp && v.kind != entry && v.kind != fresh {
-		v = switched(v, addr)
-	}
-	s.put(o.dst, v)
-}
-
-// left returns what the stack pointer was on the stack that the function began on, when it
-// takes the word v for it, on another stack: what was stored at the same place of a struct g.
-func (s *state) left(m *machine, v value) value {
-	if s.saved.kind != unknown {
-		return s.saved
-	}
-	for _, w := range s.words {
-		if w.value.from(m.sp) && !w.at.from(m.sp) && w.at.kind != fresh && w.at.off == v.of.off && w.at.off != 0 {
-			return w.value
-		}
-	}
-	return value{}
-}
-
-// sameStack marks a fresh stack pointer that was not far away before.
-const sameStack trad.Reg = 1
-
-// switched is the stack pointer behind an instruction that has set it to v. The words that
-// are stored there are found by the instruction's address. What v was is kept.
-func switched(v value, addr uint64) value {
-	s := value{kind: fresh, id: addr << 1}
-	if v.kind != unknown {
-		s.of = &v
-	}
-	return s
 }
 
 // called is what a call leaves. Functions of Go preserve the frame pointer and g; those of

@@ -1,7 +1,10 @@
 package gostack
 
 import (
+	"maps"
+
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/target"
@@ -87,44 +90,33 @@ func References(m *target.Module, a *arch.Arch, f gopclntab.Func) (list []uint64
 	}
 	code := make([]byte, min(f.Hi-f.Lo, maxReferring))
 	code = code[:p.im.ReadLoaded(f.Lo, code)]
-	known := make([]uint64, p.m.regs) // addresses in registers; 0 where there is none
-	in := func(r uint64) uint64 {
-		if r < uint64(len(known)) {
-			return known[r]
-		}
-		return 0
-	}
-	for pc := f.Lo; len(code) > 0; {
-		x, ok := p.m.decode(code, pc)
-		if !ok || x.size <= 0 || x.size > len(code) {
+	known := map[values.Reg]uint64{} // addresses in registers
+	var in values.Inst
+	var ops []values.Op
+	for at := 0; at < len(code); at += int(in.Len) {
+		if in, ops = p.m.Decode(code, at, ops[:0]); in.Flow == values.Bad {
 			break
 		}
-		for _, o := range x.ops {
-			at := uint64(0) // that is referred to
-			switch o.kind {
-			case setAt, fetch:
-				at = uint64(o.imm)
-			case set, load:
-				if from := in(uint64(o.src)); from != 0 {
-					at = from + uint64(o.imm)
+		known[values.PC] = f.Lo + uint64(at)
+		maps.DeleteFunc(known, func(r values.Reg, _ uint64) bool { return in.Kill.Has(r) })
+		for i := range ops {
+			o := &ops[i]
+			addr, refers := known[o.Base]
+			if refers = refers && o.Index == values.None && o.Kind != values.Minus; refers {
+				if o.Kind == values.Round {
+					addr &= uint64(o.Imm)
+				} else {
+					addr += uint64(o.Imm)
+					list = append(list, addr+p.bias)
 				}
-			case store:
-				if to := in(uint64(o.dst)); to != 0 {
-					at = to + uint64(o.imm)
-				}
 			}
-			if at != 0 {
-				list = append(list, at+p.bias)
+			if o.Kind != values.Store {
+				delete(known, o.Dst)
 			}
-			if o.kind == store || int(o.dst) >= len(known) {
-				continue
-			}
-			known[o.dst] = 0
-			if o.kind == setAt || o.kind == set {
-				known[o.dst] = at
+			if refers && (o.Kind == values.Sum || o.Kind == values.Round) {
+				known[o.Dst] = addr
 			}
 		}
-		code, pc = code[x.size:], pc+uint64(x.size)
 	}
 	return list
 }

@@ -1,20 +1,49 @@
 package gostack
 
 import (
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
 )
+
+// none stands for no register.
+const none trad.Reg = 0xffff
+
+// machine is what must be known of a processor and of Go's conventions on it.
+type machine struct {
+	*values.Machine
+	arch *arch.Arch
+	// gosave is what the runtime's gosave_systemstack_switch changes, and save_g and load_g.
+	gosave []trad.Reg
+	// inTail is the register that has the return address of a function whose last
+	// instructions call morestack; none where it is on the stack.
+	inTail trad.Reg
+	// g is the register that has the struct g of what runs; none where the thread's own
+	// storage must be asked, at threadPointer.
+	g, threadPointer trad.Reg
+	callSize         uint64 // bytes of a direct call, where inTail is a register
+	noFP             bool   // Go has no frame pointer there, and uses the register
+	frames           frames
+	// injects is how many bytes the runtime's sighandler pushes, with the link register at their
+	// inner end, where it makes a function call another; 0 where it pushes a return address alone.
+	injects int32
+
+	regs   int // registers have numbers below it
+	sp, fp trad.Reg
+	ra     trad.Reg   // the link register; the return address column where a call pushes it
+	pushed int64      // bytes that a call pushes
+	kept   []trad.Reg // by functions of C, but SP and FP; ascending
+	rest   *trad.Rest // of an ordinary function
+}
 
 // machines are the processors, by their names.
 var machines = map[string]*machine{"amd64": x86, "arm64": arm, "s390x": z}
 
 var x86 = &machine{
-	decode: decodeX86,
-	regs:   int(scratch) + 1,
-	sp:     amd64.RSP, fp: amd64.RBP, ra: amd64.RIP, pushed: 8,
-	kept:          []trad.Reg{amd64.RBX, amd64.R12, amd64.R13, amd64.R14, amd64.R15},
+	Machine: amd64.Machine, arch: amd64.Arch,
 	gosave:        []trad.Reg{amd64.R9},
 	inTail:        none,
 	g:             none,
@@ -23,28 +52,17 @@ var x86 = &machine{
 }
 
 var arm = &machine{
-	decode: decodeARM,
-	regs:   int(scratchARM) + 1,
-	sp:     arm64.SP, fp: arm64.X29, ra: arm64.X30,
-	kept: []trad.Reg{
-		19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-		arm64.D8, arm64.D8 + 1, arm64.D8 + 2, arm64.D8 + 3, arm64.D8 + 4, arm64.D8 + 5, arm64.D8 + 6, arm64.D15,
-	},
-	gosave: []trad.Reg{0, 27, arm64.X30},
-	inTail: 3,
-	g:      28, callSize: 4,
-	frames:  framesARM64,
-	injects: 16,
+	Machine: arm64.Machine, arch: arm64.Arch,
+	gosave:   []trad.Reg{0, 27, arm64.X30},
+	inTail:   3,
+	g:        28,
+	callSize: 4,
+	frames:   framesARM64,
+	injects:  16,
 }
 
 var z = &machine{
-	decode: decodeZ,
-	regs:   int(s390x.F15) + 1,
-	sp:     s390x.R15, fp: s390x.R11, ra: s390x.R14,
-	kept: []trad.Reg{
-		s390x.R6, s390x.R7, s390x.R8, s390x.R9, s390x.R10, s390x.R12, s390x.R13,
-		s390x.F8, s390x.F10, s390x.F12, s390x.F14, s390x.F9, s390x.F11, s390x.F13, s390x.F15,
-	},
+	Machine: s390x.Machine, arch: s390x.Arch,
 	gosave:   []trad.Reg{s390x.R1, s390x.R10, s390x.R11, s390x.R14},
 	inTail:   s390x.R5,
 	g:        s390x.R13,
@@ -56,12 +74,17 @@ var z = &machine{
 
 func init() {
 	for _, m := range machines {
+		m.regs = int(m.DWARF(values.Reg(m.Regs-1))) + 1
+		m.sp, m.fp, m.ra, m.pushed = m.arch.SP, m.arch.FP, m.arch.RA, int64(-m.Pushed)
 		m.rest = &trad.Rest{Unlisted: trad.Same}
-		for _, r := range m.kept {
-			if r == m.g {
-				continue // the same on all of a stack
+		for r := range values.Reg(m.Regs) {
+			if !m.Preserved.Has(r) || r == m.SP || r == m.FP {
+				continue
 			}
-			m.rest.Regs = append(m.rest.Regs, trad.RegRule{Reg: r, Rule: trad.Rule{Kind: trad.Undefined}})
+			m.kept = append(m.kept, m.DWARF(r))
+			if m.DWARF(r) != m.g { // which is the same on all of a stack
+				m.rest.Regs = append(m.rest.Regs, trad.RegRule{Reg: m.DWARF(r), Rule: trad.Rule{Kind: trad.Undefined}})
+			}
 		}
 		m.rest.Regs = m.stackPointer(m.rest.Regs)
 	}
@@ -70,7 +93,7 @@ func init() {
 // stackPointer returns regs with what SP is in PREVIOUS, where C's functions have more of
 // a stack at the CFA than Go's.
 func (m *machine) stackPointer(regs []trad.RegRule) []trad.RegRule {
-	if m != z {
+	if m.arch.SPFromCFA == 0 {
 		return regs
 	}
 	return insert(regs, trad.RegRule{Reg: m.sp, Rule: trad.Rule{Kind: trad.Value}})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -145,9 +146,10 @@ func framesS390X(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 	if !ok || delta < n || at < f.Lo+12 || p.im.ReadLoaded(at-12, code[:]) < len(code) {
 		return false
 	}
-	stg, _ := decodeZ(code[:], at-12)
-	lay, _ := decodeZ(code[6:], at-6)
-	if !slices.Equal(stg.ops, []op{{store, p.m.sp, p.m.ra, int64(-n)}}) || !slices.Equal(lay.ops, []op{{set, p.m.sp, p.m.sp, int64(-n)}}) {
+	m := p.m
+	_, stg := m.Decode(code[:], 0, nil)
+	_, lay := m.Decode(code[:], 6, nil)
+	if !slices.Equal(stg, []values.Op{values.StoreTo(m.SP, -n, 8, m.RA)}) || !slices.Equal(lay, []values.Op{values.Add(m.SP, m.SP, -n)}) {
 		return false
 	}
 	row.RA = trad.Rule{Kind: trad.Saved, Off: -n}
@@ -175,6 +177,6 @@ func (p *program) callsMorestack(pc uint64) bool {
 	if p.im.ReadLoaded(pc, code) < len(code) {
 		return false
 	}
-	in, ok := p.m.decode(code, pc)
-	return ok && in.flow == call && strings.HasPrefix(p.name(in.target), Morestack.function)
+	in, _ := p.m.Decode(code, 0, nil)
+	return in.Flow == values.Call && in.Target != values.NoTarget && strings.HasPrefix(p.name(pc+uint64(in.Target)), Morestack.function)
 }
