@@ -29,6 +29,7 @@ type Image struct {
 	Root, Inside string
 
 	file     *elf.File
+	broken   error       // why the section headers were left out, nil where they were not
 	r        io.ReaderAt // ends at holes
 	raw      io.ReaderAt // does not
 	size     int64
@@ -72,10 +73,13 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 		return nil, err
 	}
 	var f *elf.File
-	if eh.ShOff > 0 && eh.CheckSections(r, size) == nil {
-		f, err = elf.NewFile(r)
+	var broken error
+	if eh.ShOff > 0 {
+		if broken = eh.CheckSections(r, size); broken == nil {
+			f, broken = elf.NewFile(r)
+		}
 	}
-	if f == nil || err != nil {
+	if f == nil {
 		f, err = elf.NewFile(eh.WithoutSections(r))
 	}
 	if err != nil {
@@ -84,7 +88,7 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	im := &Image{
 		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
 		Entry: f.Entry,
-		file:  f, r: r, raw: raw, size: size, there: there,
+		file:  f, broken: broken, r: r, raw: raw, size: size, there: there,
 	}
 	for _, p := range f.Progs {
 		im.Progs = append(im.Progs, p.ProgHeader)
@@ -111,6 +115,10 @@ func (im *Image) Memo(key any, build func() any) any {
 	return value.(func() any)()
 }
 
+// SectionsError says why the file's section headers cannot be read, nil where they can, or the file
+// has none.
+func (im *Image) SectionsError() error { return im.broken }
+
 // There returns how many bytes of the file are there at all: a file can have holes, and then says
 // that it is larger.
 func (im *Image) There() int64 { return im.there }
@@ -121,7 +129,7 @@ func (im *Image) There() int64 { return im.there }
 func (im *Image) Section(names ...string) (data []byte, addr uint64, err error) {
 	for _, name := range names {
 		if s := im.file.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
-			data, err = im.sectionData(s)
+			data, err = im.SectionData(s)
 			return data, s.Addr, err
 		}
 	}
@@ -132,7 +140,7 @@ func (im *Image) Section(names ...string) (data []byte, addr uint64, err error) 
 func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err error) {
 	for _, s := range im.file.Sections {
 		if s.Type == t {
-			data, err = im.sectionData(s)
+			data, err = im.SectionData(s)
 			return data, s.Addr, err
 		}
 	}
@@ -156,8 +164,12 @@ func (im *Image) checkSize(s *elf.Section) error {
 	return nil
 }
 
-// sectionData reads a section.
-func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
+// SectionData reads a section of [Image.ELF], decompressed if need be. The bytes are the caller's. The
+// error wraps [ErrNoSection] where the section has none in the file.
+func (im *Image) SectionData(s *elf.Section) ([]byte, error) {
+	if s.Type == elf.SHT_NOBITS {
+		return nil, fmt.Errorf("read section %s: it has no bytes in this file: %w", s.Name, ErrNoSection)
+	}
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	s.Open() // sets Size and the kind of compression of .zdebug sections
@@ -169,7 +181,7 @@ func (im *Image) sectionData(s *elf.Section) ([]byte, error) {
 	}
 	var data []byte
 	var err error
-	if s.Type != elf.SHT_NOBITS && s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
+	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
 		data, err = im.bytes(s.Offset, s.FileSize) // Data takes 10 MiB before it finds a hole
 	} else {
 		data, err = s.Data()
@@ -296,7 +308,7 @@ func (im *Image) readBuildID() string {
 		}
 	}
 	if s := im.file.Section(".note.gnu.build-id"); s != nil && s.FileSize < 1<<16 {
-		if data, err := im.sectionData(s); err == nil {
+		if data, err := im.SectionData(s); err == nil {
 			return BuildID(data, im.Order, s.Addralign)
 		}
 	}

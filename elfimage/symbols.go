@@ -137,10 +137,10 @@ func (im *Image) readSymbolTable(t elf.SectionType) (table, names []byte, err er
 		if uint64(s.Link) >= uint64(len(im.file.Sections)) {
 			return nil, nil, nil
 		}
-		if table, err = im.sectionData(s); err != nil {
+		if table, err = im.SectionData(s); err != nil {
 			return nil, nil, err
 		}
-		names, err = im.sectionData(im.file.Sections[s.Link])
+		names, err = im.SectionData(im.file.Sections[s.Link])
 		return table, names, err
 	}
 	return nil, nil, nil

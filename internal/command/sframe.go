@@ -9,8 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sfwalk/sfwalk/internal/elffile"
-	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 func newSFrame() *cobra.Command {
@@ -32,22 +31,17 @@ information of the same file, and makes it from DWARF.`,
 	return cmd
 }
 
-// openELF opens an ELF file.
-func openELF(name string) (*elf.File, io.Closer, error) {
-	file, err := regular.Open(name)
+// openELF opens an ELF file whose section headers can be read.
+func openELF(name string) (*elfimage.Image, io.Closer, error) {
+	im, file, err := elfimage.OpenFile(name)
 	if err != nil {
 		return nil, nil, fileError(err)
 	}
-	var f *elf.File
-	info, err := file.Stat()
-	if err == nil {
-		f, err = elffile.New(file, info.Size())
-	}
-	if err != nil {
+	if err := im.SectionsError(); err != nil {
 		file.Close()
 		return nil, nil, fileError(err)
 	}
-	return f, file, nil
+	return im, file, nil
 }
 
 // fileError returns err without the file's name, which the commands put before every message
@@ -58,8 +52,8 @@ func fileError(err error) error {
 	switch {
 	case errors.As(err, &path):
 		return path.Err
-	case errors.As(err, &format) && strings.HasPrefix(format.Error(), "bad magic number"):
-		return errors.New("not an ELF file")
+	case errors.Is(err, elfimage.ErrNotELF), errors.As(err, &format) && strings.HasPrefix(format.Error(), "bad magic number"):
+		return elfimage.ErrNotELF
 	}
 	return err
 }

@@ -61,22 +61,22 @@ Exit codes: 0 written; 1 error; 2 usage.`,
 }
 
 func generate(report io.Writer, name, out string, v sframe.Version, verbose bool) error {
-	f, file, err := openELF(name)
+	im, file, err := openELF(name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	if info, err := os.Stat(out); err == nil && info.IsDir() {
-		paths := separate.Paths(out, separate.BuildID(f))
+		paths := separate.Paths(out, separate.BuildID(im.ELF()))
 		if paths == nil {
 			return fmt.Errorf("%w: link it with -Wl,--build-id, or let -o name a file and not a folder", separate.ErrNoBuildID)
 		}
 		out = paths[0]
 	}
-	if f.Type == elf.ET_REL {
+	if im.Type == elf.ET_REL {
 		return separate.ErrRelocatable
 	}
-	source, err := fromcfi.Open(f)
+	source, err := fromcfi.Open(im)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func generate(report io.Writer, name, out string, v sframe.Version, verbose bool
 		return err
 	}
 	left = append(left, more...)
-	data, err := separate.Encode(f, contents)
+	data, err := separate.Encode(im.ELF(), contents)
 	if err != nil {
 		return err
 	}

@@ -74,12 +74,12 @@ no SFrame or no call frame information, or parts of them are malformed.`,
 }
 
 func verifyFile(name string) (*verify.Result, error) {
-	f, file, err := openELF(name)
+	im, file, err := openELF(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return verify.File(f)
+	return verify.File(im)
 }
 
 // ruleText writes a rule with names for SP and FP.

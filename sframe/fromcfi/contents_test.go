@@ -1,7 +1,6 @@
 package fromcfi_test
 
 import (
-	"debug/elf"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
@@ -16,12 +16,12 @@ import (
 
 func open(t testing.TB, path string) *fromcfi.Source {
 	t.Helper()
-	f, err := elf.Open(path)
+	im, file, err := elfimage.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	s, err := fromcfi.Open(f)
+	defer file.Close()
+	s, err := fromcfi.Open(im)
 	if err != nil {
 		t.Fatal(err)
 	}

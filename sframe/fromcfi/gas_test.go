@@ -1,10 +1,10 @@
 package fromcfi_test
 
 import (
-	"debug/elf"
 	"path/filepath"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
@@ -17,12 +17,12 @@ func TestAssembler(t *testing.T) {
 	for _, name := range []string{"amd64-v3", "arm64-v3", "arm64be-v3", "s390x-v3"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("..", "verify", "testdata", name+".so")
-			f, err := elf.Open(path)
+			im, file, err := elfimage.OpenFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
-			sections, err := object.Sections(f, object.AsLinked(f))
+			defer file.Close()
+			sections, err := object.Sections(im, object.AsLinked(im))
 			if err != nil || len(sections) != 1 {
 				t.Fatal(sections, err)
 			}

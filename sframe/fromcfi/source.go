@@ -4,10 +4,9 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/sfwalk/sfwalk/cfi"
-	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/object"
 	"github.com/sfwalk/sfwalk/trad"
@@ -54,7 +53,8 @@ func ABIOf(h *elf.FileHeader) (sframe.ABI, error) {
 // PT_GNU_EH_FRAME in a file without section headers, then .debug_frame. The
 // functions of a relocatable object are at the addresses of [object.Apart]. The
 // error wraps ErrMachine or ErrNoCFI, or says what cannot be read.
-func Open(f *elf.File) (*Source, error) {
+func Open(im *elfimage.Image) (*Source, error) {
+	f := im.ELF()
 	abi, err := ABIOf(&f.FileHeader)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Open(f *elf.File) (*Source, error) {
 		PAuth: f.Machine == elf.EM_AARCH64,
 	}}
 	if len(f.Sections) == 0 {
-		data, addr, err := ehFrame(f, opts.ABI)
+		data, addr, err := ehFrame(im, opts.ABI)
 		if err == nil {
 			err = s.add(cfi.EH, data, addr, opts)
 		}
@@ -73,7 +73,7 @@ func Open(f *elf.File) (*Source, error) {
 			return nil, err
 		}
 	}
-	layout := object.Apart(f)
+	layout := object.Apart(im)
 	for _, kind := range []cfi.Kind{cfi.EH, cfi.Debug} {
 		for i, section := range f.Sections {
 			// Separate debug files have the headers of sections without their bytes.
@@ -83,7 +83,7 @@ func Open(f *elf.File) (*Source, error) {
 			if kind == cfi.Debug {
 				layout[i] = section.Addr // what refers to it are offsets in it, even before linking
 			}
-			data, err := object.Data(f, section, layout)
+			data, err := object.Data(im, section, layout)
 			if err != nil {
 				return nil, err
 			}
@@ -110,48 +110,24 @@ func (s *Source) add(kind cfi.Kind, data []byte, addr uint64, opts cfi.Options) 
 	return nil
 }
 
-// maxSegment is the size in bytes of the largest segment that is read.
-const maxSegment uint64 = 1 << 31
+// maxEHFrame bounds what is read where only the segment tells an end, bytes.
+const maxEHFrame = 1 << 31
 
 // ehFrame finds .eh_frame by segment. It may reach to the end of the segment that
 // holds it: the terminator ends it.
-func ehFrame(f *elf.File, abi cfi.ABI) (data []byte, addr uint64, err error) {
-	for _, p := range f.Progs {
-		if p.Type != elf.PT_GNU_EH_FRAME {
-			continue
-		}
-		header, err := segment(p, p.Vaddr)
-		if err != nil {
-			return nil, 0, err
-		}
-		if addr, err = cfi.FrameAddress(header, p.Vaddr, abi); err != nil {
-			return nil, 0, fmt.Errorf("read PT_GNU_EH_FRAME: %w", err)
-		}
-		for _, load := range f.Progs {
-			if load.Type == elf.PT_LOAD && addr-load.Vaddr < load.Filesz {
-				data, err := segment(load, addr)
-				return data, addr, err
-			}
-		}
-		return nil, 0, fmt.Errorf("PT_GNU_EH_FRAME names %#x as the address of .eh_frame, where no segment is", addr)
+func ehFrame(im *elfimage.Image, abi cfi.ABI) (data []byte, addr uint64, err error) {
+	header, at, err := im.Segment(elf.PT_GNU_EH_FRAME)
+	if errors.Is(err, elfimage.ErrNoSection) {
+		return nil, 0, nil
 	}
-	return nil, 0, nil
-}
-
-// segment reads the bytes of a segment from addr on. What the header says of its
-// size is believed as far as there are bytes.
-func segment(p *elf.Prog, addr uint64) ([]byte, error) {
-	skip := addr - p.Vaddr
-	size := p.Filesz - skip
-	if size > maxSegment {
-		return nil, fmt.Errorf("segment at %#x: %#x bytes, want at most %#x", p.Vaddr, size, maxSegment)
+	if err == nil {
+		addr, err = cfi.FrameAddress(header, at, abi)
 	}
-	data, err := elffile.ReadNext(io.NewSectionReader(p, int64(skip), int64(size)), size)
-	if err != nil && err != io.ErrUnexpectedEOF {
-		return nil, fmt.Errorf("read segment at %#x: %w", p.Vaddr, err)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read PT_GNU_EH_FRAME: %w", err)
 	}
-	if uint64(len(data)) != size {
-		return nil, fmt.Errorf("read segment at %#x: %#x bytes from %#x on, want %#x", p.Vaddr, len(data), skip, size)
+	if data = im.Loaded(addr, maxEHFrame); data == nil {
+		return nil, 0, fmt.Errorf("PT_GNU_EH_FRAME names %#x as the address of .eh_frame, where no segment has bytes", addr)
 	}
-	return data, nil
+	return data, addr, nil
 }

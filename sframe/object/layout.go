@@ -1,13 +1,18 @@
 package object
 
-import "debug/elf"
+import (
+	"debug/elf"
+
+	"github.com/sfwalk/sfwalk/elfimage"
+)
 
 // A Layout has the link-time address of each section of a file, by index.
 type Layout []uint64
 
 // AsLinked returns the addresses that the file has: the final ones, or 0 for
 // every section of a relocatable object.
-func AsLinked(f *elf.File) Layout {
+func AsLinked(im *elfimage.Image) Layout {
+	f := im.ELF()
 	l := make(Layout, len(f.Sections))
 	for i, s := range f.Sections {
 		l[i] = s.Addr
@@ -22,14 +27,14 @@ const firstAddr = 0x1000
 // Apart returns addresses at which no two sections overlap: for a relocatable
 // object, one behind the other as a linker lays them out, the allocated ones
 // first and those without bytes after them; for any other file those that it has.
-func Apart(f *elf.File) Layout {
-	l := AsLinked(f)
-	if f.Type != elf.ET_REL {
+func Apart(im *elfimage.Image) Layout {
+	l := AsLinked(im)
+	if im.Type != elf.ET_REL {
 		return l
 	}
 	next := uint64(firstAddr)
 	for group := range 3 {
-		for i, s := range f.Sections {
+		for i, s := range im.ELF().Sections {
 			if s.Type == elf.SHT_NULL || group != groupOf(s) {
 				continue
 			}

@@ -46,17 +46,17 @@ func (s Section) Dump(w io.Writer) error {
 // what PT_GNU_SFRAME leads to. Empty sections count as none. The error is
 // ErrNone, or says which section cannot be read; the sections before it are
 // returned with it.
-func Sections(f *elf.File, l Layout) ([]Section, error) {
+func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	var list []Section
 	var read extents
-	for i, s := range f.Sections {
+	for i, s := range im.ELF().Sections {
 		if !elfimage.IsSFrame(s) || s.Type == elf.SHT_NOBITS || s.Size == 0 {
 			continue
 		}
 		if other := read.add(s); other != nil {
 			return list, fmt.Errorf("section %s (number %d) shares bytes of the file with section %s", s.Name, i, other.Name)
 		}
-		section, err := openSection(f, i, l)
+		section, err := openSection(im, i, l)
 		if err != nil {
 			return list, err
 		}
@@ -65,41 +65,38 @@ func Sections(f *elf.File, l Layout) ([]Section, error) {
 	if list != nil {
 		return list, nil
 	}
-	for _, p := range f.Progs {
-		if p.Type != elfimage.PT_GNU_SFRAME || p.Filesz == 0 {
-			continue
-		}
-		data, err := readAll(p.Open(), p.Filesz)
-		if err != nil {
-			return nil, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
-		}
-		section, err := sframe.Open(data, p.Vaddr)
-		if err != nil {
-			return nil, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
-		}
-		return []Section{{Section: section, Index: -1}}, nil
+	data, addr, err := im.Segment(elfimage.PT_GNU_SFRAME)
+	if errors.Is(err, elfimage.ErrNoSection) || err == nil && len(data) == 0 {
+		return nil, ErrNone
 	}
-	return nil, ErrNone
+	var section *sframe.Section
+	if err == nil {
+		section, err = sframe.Open(data, addr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("segment PT_GNU_SFRAME: %w", err)
+	}
+	return []Section{{Section: section, Index: -1}}, nil
 }
 
-func openSection(f *elf.File, i int, l Layout) (Section, error) {
-	name := f.Sections[i].Name
-	data, err := read(f.Sections[i])
+func openSection(im *elfimage.Image, i int, l Layout) (Section, error) {
+	s := im.ELF().Sections[i]
+	data, err := im.SectionData(s)
 	if err != nil {
 		return Section{}, err
 	}
 	var stored []byte
-	if f.Type == elf.ET_REL {
+	if im.Type == elf.ET_REL {
 		stored = bytes.Clone(data)
-		if err := relocate(f, i, data, l); err != nil {
+		if err := relocate(im, i, data, l); err != nil {
 			return Section{}, err
 		}
 	}
 	section, err := sframe.Open(data, l[i])
 	if err != nil {
-		return Section{}, fmt.Errorf("section %s: %w", name, err)
+		return Section{}, fmt.Errorf("section %s: %w", s.Name, err)
 	}
-	return Section{section, name, i, stored}, nil
+	return Section{section, s.Name, i, stored}, nil
 }
 
 // extents are sections by where they lie in the file. Those that are read must
@@ -121,8 +118,8 @@ func (e *extents) add(s *elf.Section) (shares *elf.Section) {
 
 // Joined returns what all sections of Sections say together. The error is
 // Sections's, that of one that cannot be read whole, or wraps sframe.ErrDiffer.
-func Joined(f *elf.File, l Layout) (*sframe.Contents, error) {
-	sections, err := Sections(f, l)
+func Joined(im *elfimage.Image, l Layout) (*sframe.Contents, error) {
+	sections, err := Sections(im, l)
 	if err != nil {
 		return nil, err
 	}
@@ -137,67 +134,35 @@ func Joined(f *elf.File, l Layout) (*sframe.Contents, error) {
 	return sframe.Join(parts...)
 }
 
-// Data returns the bytes of a section of f; of a relocatable object, as they are
+// Data returns the bytes of a section of im; of a relocatable object, as they are
 // when its sections lie where l says. The error of a relocation wraps
 // ErrRelocation.
-func Data(f *elf.File, s *elf.Section, l Layout) ([]byte, error) {
-	data, err := read(s)
-	if err != nil || f.Type != elf.ET_REL {
+func Data(im *elfimage.Image, s *elf.Section, l Layout) ([]byte, error) {
+	data, err := im.SectionData(s)
+	if err != nil || im.Type != elf.ET_REL {
 		return data, err
 	}
-	for i := range f.Sections {
-		if f.Sections[i] == s {
-			return data, relocate(f, i, data, l)
-		}
+	if i := slices.Index(im.ELF().Sections, s); i >= 0 {
+		return data, relocate(im, i, data, l)
 	}
 	return nil, fmt.Errorf("section %s is not of this file", s.Name)
 }
 
-// read returns the bytes that the file has of a section, decompressed.
-func read(s *elf.Section) ([]byte, error) {
-	if s.Type == elf.SHT_NOBITS {
-		return nil, fmt.Errorf("section %s: it has no bytes in this file", s.Name)
-	}
-	if s.Flags&elf.SHF_COMPRESSED != 0 && s.Size > min(maxRatio*s.FileSize+small, maxPacked) {
-		return nil, fmt.Errorf("section %s: %#x bytes, compressed to %#x: expected at most %d times as many, and %#x", s.Name, s.Size, s.FileSize, maxRatio, maxPacked)
-	}
-	data, err := readAll(s.Open(), s.Size)
-	if err != nil {
-		return nil, fmt.Errorf("section %s: %w", s.Name, err)
-	}
-	return data, nil
-}
-
-// maxSize is the size in bytes of the largest section that is read. An
-// uncompressed one is bounded by its file before.
+// maxSize is the size in bytes of the largest section that is read alone.
 const maxSize = 1 << 31
-
-// A compressed section may be maxRatio times as large as in the file, and small bytes more, but
-// no larger than maxPacked. Tables compress to a third; .sframe and .eh_frame are never compressed.
-const maxRatio, small, maxPacked = 64, 4 << 20, 64 << 20
-
-// readAll reads size bytes, of which there may be fewer. What a header says of
-// the size is believed only as far as there are bytes.
-func readAll(r io.Reader, size uint64) ([]byte, error) {
-	if size > maxSize {
-		return nil, fmt.Errorf("%#x bytes, expected at most %#x", size, uint64(maxSize))
-	}
-	data, err := elffile.ReadNext(r, size)
-	if err == io.ErrUnexpectedEOF {
-		err = fmt.Errorf("%#x bytes are there, expected %#x", len(data), size)
-	}
-	return data, err
-}
 
 // Read returns the SFrame sections of a file of the given size that is an ELF
 // file (laid out AsLinked), or an SFrame section and nothing else, whose address
 // is then taken for 0, its name for .sframe, and its Index is -1. The error is
-// that of elf.NewFile or of Sections.
+// that of [elfimage.Open], [elfimage.Image.SectionsError] or [Sections].
 func Read(r io.ReaderAt, size int64) ([]Section, error) {
 	var magic [2]byte
 	if n, _ := r.ReadAt(magic[:], 0); n == len(magic) &&
 		(binary.LittleEndian.Uint16(magic[:]) == sframe.Magic || binary.BigEndian.Uint16(magic[:]) == sframe.Magic) {
-		data, err := readAll(io.NewSectionReader(elffile.Solid(r), 0, size), uint64(size))
+		if size > maxSize {
+			return nil, fmt.Errorf("%#x bytes, expected at most %#x", size, maxSize)
+		}
+		data, err := elffile.ReadPart(elffile.Solid(r), 0, uint64(size))
 		if err != nil {
 			return nil, err
 		}
@@ -207,9 +172,12 @@ func Read(r io.ReaderAt, size int64) ([]Section, error) {
 		}
 		return []Section{{Section: s, Name: ".sframe", Index: -1}}, nil
 	}
-	f, err := elffile.New(r, size)
+	im, err := elfimage.Open(r, size)
+	if err == nil {
+		err = im.SectionsError()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return Sections(f, AsLinked(f))
+	return Sections(im, AsLinked(im))
 }

@@ -17,21 +17,21 @@ var ErrRelocation = errors.New("cannot relocate")
 const minField = 4
 
 // relaSize returns the size of Elf64_Rela or Elf32_Rela.
-func relaSize(f *elf.File) int {
-	if f.Class == elf.ELFCLASS32 {
+func relaSize(class elf.Class) int {
+	if class == elf.ELFCLASS32 {
 		return 12
 	}
 	return 24
 }
 
 // relaAt decodes the element of an SHT_RELA section at the beginning of p.
-func relaAt(f *elf.File, p []byte) (off uint64, sym, kind uint32, addend uint64) {
-	if f.Class == elf.ELFCLASS32 {
-		info := f.ByteOrder.Uint32(p[4:])
-		return uint64(f.ByteOrder.Uint32(p)), info >> 8, info & 0xff, uint64(int32(f.ByteOrder.Uint32(p[8:])))
+func relaAt(im *elfimage.Image, p []byte) (off uint64, sym, kind uint32, addend uint64) {
+	if im.Class == elf.ELFCLASS32 {
+		info := im.Order.Uint32(p[4:])
+		return uint64(im.Order.Uint32(p)), info >> 8, info & 0xff, uint64(int32(im.Order.Uint32(p[8:])))
 	}
-	info := f.ByteOrder.Uint64(p[8:])
-	return f.ByteOrder.Uint64(p), uint32(info >> 32), uint32(info), f.ByteOrder.Uint64(p[16:])
+	info := im.Order.Uint64(p[8:])
+	return im.Order.Uint64(p), uint32(info >> 32), uint32(info), im.Order.Uint64(p[16:])
 }
 
 // relocate applies to data, which is the bytes of section i, all that the
@@ -41,21 +41,21 @@ func relaAt(f *elf.File, p []byte) (off uint64, sym, kind uint32, addend uint64)
 // and V2 without SFRAME_F_FDE_FUNC_START_PCREL), assemblers write relocations
 // that count from the field all the same, and the linker makes up for it. So
 // does relocate.
-func relocate(f *elf.File, i int, data []byte, l Layout) error {
+func relocate(im *elfimage.Image, i int, data []byte, l Layout) error {
 	left := uint64(len(data) / minField) // there are no more fields than that
-	for _, rela := range f.Sections {
+	for _, rela := range im.ELF().Sections {
 		if rela.Info != uint32(i) || rela.Type != elf.SHT_RELA && rela.Type != elf.SHT_REL {
 			continue
 		}
 		if rela.Type == elf.SHT_REL {
 			return fmt.Errorf("section %s: %w: relocations without addends", rela.Name, ErrRelocation)
 		}
-		n := rela.Size / uint64(relaSize(f))
+		n := rela.Size / uint64(relaSize(im.Class))
 		if n > left {
 			return fmt.Errorf("section %s: %w: %d entries for the section's %#x bytes", rela.Name, ErrRelocation, n, len(data))
 		}
 		left -= n
-		if err := apply(f, rela, i, data, l); err != nil {
+		if err := apply(im, rela, i, data, l); err != nil {
 			return fmt.Errorf("section %s: %w", rela.Name, err)
 		}
 	}
@@ -63,29 +63,29 @@ func relocate(f *elf.File, i int, data []byte, l Layout) error {
 }
 
 // apply applies one SHT_RELA section.
-func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) error {
+func apply(im *elfimage.Image, rela *elf.Section, target int, data []byte, l Layout) error {
 	// Of the machines' 32-bit formats x32's alone has the numbers of the 64-bit one.
-	if !elfimage.Relocates(f.Machine) || f.Class != elf.ELFCLASS64 && f.Machine != elf.EM_X86_64 {
-		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, f.Machine, f.Class)
+	if !elfimage.Relocates(im.Machine) || im.Class != elf.ELFCLASS64 && im.Machine != elf.EM_X86_64 {
+		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, im.Machine, im.Class)
 	}
-	symbols, err := newSymbols(f, rela.Link, l)
+	symbols, err := newSymbols(im.ELF(), rela.Link, l)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRelocation, err)
 	}
-	relocs, err := read(rela)
+	relocs, err := im.SectionData(rela)
 	if err != nil {
 		return err
 	}
-	fromSection := elfimage.IsSFrame(f.Sections[target]) && !countsFromField(data)
-	size := relaSize(f)
+	fromSection := elfimage.IsSFrame(im.ELF().Sections[target]) && !countsFromField(data)
+	size := relaSize(im.Class)
 	for at := 0; at+size <= len(relocs); at += size {
-		off, sym, kind, addend := relaAt(f, relocs[at:])
+		off, sym, kind, addend := relaAt(im, relocs[at:])
 		if kind == 0 {
 			continue // R_…_NONE, the same number on all machines
 		}
-		r, ok := elfimage.RelocationOf(f.Machine, kind)
+		r, ok := elfimage.RelocationOf(im.Machine, kind)
 		if !ok {
-			return fmt.Errorf("%w: entry %d: type %d of %v is not known", ErrRelocation, at/size, kind, f.Machine)
+			return fmt.Errorf("%w: entry %d: type %d of %v is not known", ErrRelocation, at/size, kind, im.Machine)
 		}
 		if off > uint64(len(data)) || uint64(len(data))-off < r.Size {
 			return fmt.Errorf("%w: entry %d: offset %#x lies beyond the section's %#x bytes", ErrRelocation, at/size, off, len(data))
@@ -103,9 +103,9 @@ func apply(f *elf.File, rela *elf.Section, target int, data []byte, l Layout) er
 		}
 		switch {
 		case r.Size == 8:
-			f.ByteOrder.PutUint64(data[off:], v)
+			im.Order.PutUint64(data[off:], v)
 		case int64(v) == int64(int32(v)), !r.PCRel && v <= math.MaxUint32:
-			f.ByteOrder.PutUint32(data[off:], uint32(v))
+			im.Order.PutUint32(data[off:], uint32(v))
 		default:
 			return fmt.Errorf("%w: entry %d: %#x does not fit the field of 4 bytes at %#x", ErrRelocation, at/size, v, off)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -30,12 +31,12 @@ var programs = []string{
 // made returns the separate file for a program, and the program.
 func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	t.Helper()
-	f, err := elf.Open(gdbtest.File(t, path))
+	im, file, err := elfimage.OpenFile(gdbtest.File(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
-	source, err := fromcfi.Open(f)
+	t.Cleanup(func() { file.Close() })
+	source, err := fromcfi.Open(im)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +45,11 @@ func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := separate.Encode(f, c)
+	data, err := separate.Encode(im.ELF(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data, f
+	return data, im.ELF()
 }
 
 // TestBinutils has binutils read the files, as far as this machine's know the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
@@ -13,14 +14,15 @@ import (
 // File compares what a file says. The sections of a relocatable object are at the
 // addresses of [object.Apart]. The error wraps [object.ErrNone],
 // [fromcfi.ErrNoCFI] or [fromcfi.ErrMachine], or says what cannot be opened.
-func File(f *elf.File) (*Result, error) {
+func File(im *elfimage.Image) (*Result, error) {
+	f := im.ELF()
 	var in Input
 	var err error
-	if in.CFI, err = fromcfi.Open(f); err != nil {
+	if in.CFI, err = fromcfi.Open(im); err != nil {
 		return nil, err
 	}
-	layout := object.Apart(f)
-	sections, err := object.Sections(f, layout)
+	layout := object.Apart(im)
+	sections, err := object.Sections(im, layout)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
@@ -77,11 +78,11 @@ func FuzzSections(f *testing.F) {
 func compareFile(t *testing.T, data []byte) {
 	// debug/elf reads tables of headers in pieces of 10 MiB.
 	bounds.Hold(t, 32<<20+4<<10*len(data), func() {
-		file, err := elf.NewFile(bytes.NewReader(data))
+		im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}
-		r, err := File(file)
+		r, err := File(im)
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package verify_test
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
@@ -19,12 +19,7 @@ import (
 
 func file(t *testing.T, path string) *verify.Result {
 	t.Helper()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := verify.File(f)
+	r, err := verify.File(installed(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +110,14 @@ func TestWithoutCFA(t *testing.T) {
 }
 
 // installed opens a program of this machine.
-func installed(t *testing.T, path string) *elf.File {
+func installed(t *testing.T, path string) *elfimage.Image {
 	t.Helper()
-	f, err := elf.Open(gdbtest.File(t, path))
+	im, file, err := elfimage.OpenFile(gdbtest.File(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
-	return f
+	t.Cleanup(func() { file.Close() })
+	return im
 }
 
 // made is an input with the SFrame section that says what the file's call frame

@@ -4,23 +4,23 @@ package lookup
 
 import (
 	"cmp"
-	"debug/elf"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 )
 
 // functionsOf says a file's call frame information in SFrame V3.
 func functionsOf(file string) (*sframe.Contents, error) {
-	f, err := elf.Open(file)
+	im, f, err := elfimage.OpenFile(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	source, err := fromcfi.Open(f)
+	source, err := fromcfi.Open(im)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

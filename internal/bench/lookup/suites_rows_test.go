@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/sframe"
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 	"github.com/sfwalk/sfwalk/sframe/object"
@@ -83,28 +84,28 @@ func (s *suite) file(t *testing.T, p processor, file string, d *dumpTest) {
 // rows compares all rows of a file.
 func (s *suite) rows(t *testing.T, data []byte) {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
+	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sections, err := object.Sections(f, object.Apart(f))
+	sections, err := object.Sections(im, object.Apart(im))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, section := range sections {
 		s.section(t, section.Section)
 	}
-	if _, err := fromcfi.ABIOf(&f.FileHeader); err != nil {
+	if _, err := fromcfi.ABIOf(&im.ELF().FileHeader); err != nil {
 		return // x32
 	}
 	for _, section := range sections {
 		for fde := range section.FDEs() {
-			if f.Machine == elf.EM_AARCH64 && fde.Size%4 != 0 {
+			if im.Machine == elf.EM_AARCH64 && fde.Size%4 != 0 {
 				return // no instructions: DWARF counts in fours there, and is rounded
 			}
 		}
 	}
-	r, err := verify.File(f)
+	r, err := verify.File(im)
 	if errors.Is(err, fromcfi.ErrNoCFI) {
 		return
 	}
@@ -120,15 +121,15 @@ func (s *suite) rows(t *testing.T, data []byte) {
 		}
 	}
 	if s.version == sframe.V3 {
-		s.made(t, f, sections, r)
+		s.made(t, im, sections, r)
 	}
 }
 
 // made compares with what fromcfi makes of the file's DWARF: all that their section says,
 // but for functions of which r says that the two disagree.
-func (s *suite) made(t *testing.T, f *elf.File, sections []object.Section, r *verify.Result) {
+func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section, r *verify.Result) {
 	t.Helper()
-	source, err := fromcfi.Open(f)
+	source, err := fromcfi.Open(im)
 	if err != nil {
 		t.Fatal(err)
 	}
