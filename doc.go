@@ -24,8 +24,6 @@
 //	elfimage         ELF images, in files and in memory
 //	target/procmaps  the kernel's list of mappings
 //	target/jit       code registered with GDB's JIT interface
-//	target/linkmap   the dynamic linker's list of what is loaded
-//	target/sysroot   the files of another machine's process
 //
 // Authors of sniffers in Go choose from the single sniffers, and state rows with trad:
 //

@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // refreshLive takes the modules from the kernel's list of mappings: Delve's own leaves

@@ -12,11 +12,11 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // Target is a process or a core file that Delve controls. It serves one goroutine at a

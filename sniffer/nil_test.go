@@ -11,12 +11,12 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/goroutine"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
 	"github.com/sfwalk/sfwalk/target/snapshot"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 	"github.com/sfwalk/sfwalk/trad"
 )
 

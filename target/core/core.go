@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // Options say where the files of the dead process are.

@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 )
 
 // Addresses of the process that a made core is of.

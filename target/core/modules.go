@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // loader finds out what was mapped.

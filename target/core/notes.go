@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/linkmap"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // A patched is a core that is changed before it is opened.

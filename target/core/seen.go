@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 )
 
 // seen adds modules of the ELF headers that the core has where no other module is: the

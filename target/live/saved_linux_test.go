@@ -14,8 +14,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target/core"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 	value "github.com/sfwalk/sfwalk/target/snapshot"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/sfwalk/sfwalk/target/linkmap"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	value "github.com/sfwalk/sfwalk/target/snapshot"
 )
 

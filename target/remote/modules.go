@@ -7,11 +7,11 @@ import (
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // maxList bounds the lists that a stub gives, bytes.

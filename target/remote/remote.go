@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // DefaultTimeout is how long an answer of the stub is waited for.

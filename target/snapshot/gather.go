@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/linkmap"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // Bounds on what [Snapshot.Gather] saves of files that will not be found, bytes.

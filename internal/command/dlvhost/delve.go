@@ -20,9 +20,9 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/command"
 	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // Server is the [command.DelveServer] that embeds Delve.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 )
 
 // Object describes a file of which only the load bias is known: its headers say

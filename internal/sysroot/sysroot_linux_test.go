@@ -17,10 +17,10 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/target/linkmap"
 	"github.com/sfwalk/sfwalk/target/live"
-	"github.com/sfwalk/sfwalk/target/sysroot"
 )
 
 // process is a program with a library that dlopen has loaded.
