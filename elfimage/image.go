@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
 // Image is one ELF file: what unwinding and symbols need of it, read on demand.
@@ -329,7 +330,7 @@ func BuildID(notes []byte, order binary.ByteOrder, align uint64) string {
 		if end > uint64(len(notes)) {
 			break
 		}
-		if typ == 3 && bytes.HasPrefix(notes[12:], []byte("GNU\x00")) && name == 4 {
+		if typ == elfnote.BuildID && bytes.HasPrefix(notes[12:], []byte("GNU\x00")) && name == 4 {
 			return hex.EncodeToString(notes[descAt:end])
 		}
 		end = (end + pad) &^ pad

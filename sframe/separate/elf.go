@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
@@ -41,7 +42,8 @@ func Encode(f *elf.File, c *sframe.Contents) ([]byte, error) {
 	w := writer{order: f.ByteOrder, names: []byte{0}}
 	w.sections = []elf.Section64{{}}
 	if id := BuildID(f); id != "" {
-		w.add(".note.gnu.build-id", elf.SHT_NOTE, elf.SHF_ALLOC, noteAddr(f), 4, w.note(id))
+		raw, _ := hex.DecodeString(id) // BuildID has encoded it
+		w.add(".note.gnu.build-id", elf.SHT_NOTE, elf.SHF_ALLOC, noteAddr(f), noteAlign, elfnote.Append(nil, w.order, elfnote.GNU, elfnote.BuildID, raw))
 	}
 	kind := elfimage.SHT_GNU_SFRAME
 	if c.Version < sframe.V3 {
@@ -85,18 +87,6 @@ func (w *writer) add(name string, kind elf.SectionType, flags elf.SectionFlag, a
 	})
 	w.names = append(append(w.names, name...), 0)
 	w.body = append(w.body, data...)
-}
-
-// note makes the note NT_GNU_BUILD_ID.
-func (w *writer) note(id string) []byte {
-	const ntGNUBuildID = 3
-	desc, _ := hex.DecodeString(id) // BuildID has encoded it
-	note := make([]byte, 12)
-	w.order.PutUint32(note, 4)
-	w.order.PutUint32(note[4:], uint32(len(desc)))
-	w.order.PutUint32(note[8:], ntGNUBuildID)
-	note = append(append(note, "GNU\x00"...), desc...)
-	return append(note, make([]byte, -len(note)&3)...)
 }
 
 // file puts the header before the sections, and their headers behind them.

@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
 // coreOf is a core of amd64 with modules of which each is the same file, which the core carries.
@@ -21,12 +22,7 @@ func coreOf(file []byte, modules int) []byte {
 		return b
 	}
 	note := func(owner string, kind uint32, data []byte) []byte {
-		name := append([]byte(owner), 0)
-		b := order.AppendUint32(order.AppendUint32(order.AppendUint32(nil, uint32(len(name))), uint32(len(data))), kind)
-		b = append(b, name...)
-		b = append(b, make([]byte, -len(name)&3)...)
-		b = append(b, data...)
-		return append(b, make([]byte, -len(data)&3)...)
+		return elfnote.Append(nil, order, owner, kind, data)
 	}
 	base := func(i int) uint64 { return 0x7f0000000000 + uint64(i)<<24 }
 	notes := note("CORE", 1, make([]byte, 336))
@@ -35,7 +31,7 @@ func coreOf(file []byte, modules int) []byte {
 		files = append(files, words(base(i), base(i)+0x10000, 0)...)
 		names = fmt.Appendf(names, "/nosuch/lib%d.so\x00", i)
 	}
-	notes = append(notes, note("CORE", 0x46494c45, append(files, names...))...)
+	notes = append(notes, note("CORE", elfnote.File, append(files, names...))...)
 	one := len(note(CarriedOwner, NTCarried, make([]byte, 24)))
 	at := uint64(64 + 56 + len(notes) + modules*one)
 	for i := range modules {

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
@@ -54,18 +55,14 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 
 	var notes []byte
 	note := func(owner string, typ uint32, desc []byte) {
-		notes = order.AppendUint32(notes, uint32(len(owner)+1))
-		notes = order.AppendUint32(notes, uint32(len(desc)))
-		notes = append(order.AppendUint32(notes, typ), owner...)
-		notes = append(notes, make([]byte, 4-len(owner)%4)...)
-		notes = append(append(notes, desc...), make([]byte, -len(desc)&3)...)
+		notes = elfnote.Append(notes, order, owner, typ, desc)
 	}
 	info := make([]byte, 136)
 	order.PutUint32(info[24:], 4242)
 	copy(info[40:], "program")
 	copy(info[56:], "./program -x")
-	note("CORE", ntPRPSInfo, info)
-	note("CORE", ntAuxv, words(linkmap.ATPhdr, madeProgram+headers, linkmap.ATPhent, 56, linkmap.ATPhnum, uint64(order.Uint16(image[56:])),
+	note("CORE", elfnote.PRPSInfo, info)
+	note("CORE", elfnote.Auxv, words(linkmap.ATPhdr, madeProgram+headers, linkmap.ATPhent, 56, linkmap.ATPhnum, uint64(order.Uint16(image[56:])),
 		linkmap.ATEntry, madeProgram+64, linkmap.ATBase, madeLibrary, linkmap.ATExecfn, madeDebug+128+19, linkmap.ATSysinfoEhdr, madeLibrary+0x10000, 0, 0))
 	note("other", 1234, nil)
 	for thread := range uint64(2) {
@@ -89,13 +86,13 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 		order.PutUint32(signal, 10)
 		order.PutUint32(signal[8:], ^uint32(5)) // SI_TKILL
 	}
-	note("CORE", ntSiginfo, signal)
-	note("LINUX", ntPACMask, words(0x7f<<48, 0x7f<<48))
+	note("CORE", elfnote.Siginfo, signal)
+	note("LINUX", elfnote.PACMask, words(0x7f<<48, 0x7f<<48))
 	for _, k := range a.KernelRegs[1:] {
 		note("LINUX", k.Note, make([]byte, k.Size))
 	}
 	if listed {
-		note("CORE", ntFile, append(words(3, 4096, madeProgram, madeProgram+0x1000, 0, madeLibrary, madeLibrary+0x1000, 0, madeLibrary+0x20000, madeLibrary+0x21000, 1),
+		note("CORE", elfnote.File, append(words(3, 4096, madeProgram, madeProgram+0x1000, 0, madeLibrary, madeLibrary+0x1000, 0, madeLibrary+0x20000, madeLibrary+0x21000, 1),
 			"/usr/bin/program\x00/lib/libsmall.so.1 (deleted)\x00/lib/none.so\x00"...))
 		note(CarriedOwner, NTCarried, words(madeLibrary, 0, uint64(len(library)))) // the offset follows
 	}

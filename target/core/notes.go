@@ -8,18 +8,14 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Types of notes (elf.h).
+// Bounds on notes.
 const (
-	ntPRPSInfo  = 3
-	ntAuxv      = 6
-	ntPACMask   = 0x406      // NT_ARM_PAC_MASK: data_mask, insn_mask
-	ntFile      = 0x46494c45 // NT_FILE
-	ntSiginfo   = 0x53494749 // NT_SIGINFO
-	maxNoteSize = 64 << 20   // no more is read of one note; NT_FILE has the largest
+	maxNoteSize = 64 << 20 // no more is read of one note, bytes; NT_FILE has the largest
 	maxNotes    = 1 << 24
 	maxOwner    = 16 // bytes of an owner's name that tell it from others
 )
@@ -152,7 +148,7 @@ func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning stri
 func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	set := f.registerSet(typ)
 	switch typ {
-	case ntPRPSInfo, ntAuxv, ntPACMask, ntFile, ntSiginfo:
+	case elfnote.PRPSInfo, elfnote.Auxv, elfnote.PACMask, elfnote.File, elfnote.Siginfo:
 	default:
 		if set == nil {
 			return
@@ -167,24 +163,24 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	switch typ {
 	case arch.NTPRStatus:
 		f.thread(n, data, at)
-	case ntPRPSInfo: // struct elf_prpsinfo: pr_pid at 24, pr_fname[16] at 40, pr_psargs[80] at 56
+	case elfnote.PRPSInfo: // struct elf_prpsinfo: pr_pid at 24, pr_fname[16] at 40, pr_psargs[80] at 56
 		if len(data) >= 136 {
 			n.pid = int(int32(order.Uint32(data[24:])))
 			n.name, n.command = text(data[40:56]), text(data[56:136])
 		}
-	case ntAuxv:
+	case elfnote.Auxv:
 		if n.auxv == nil {
 			n.auxv = linkmap.ParseAuxv(data, f.arch)
 		}
-	case ntPACMask:
+	case elfnote.PACMask:
 		if len(data) >= 16 && n.pacMask == 0 {
 			n.pacMask = order.Uint64(data[8:])
 		}
-	case ntSiginfo:
+	case elfnote.Siginfo:
 		if n.signal == nil { // the dying thread's comes first
 			n.signal = parseSiginfo(data, order)
 		}
-	case ntFile:
+	case elfnote.File:
 		if !n.hasFiles {
 			n.hasFiles = true
 			var err error

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
@@ -54,7 +55,7 @@ func (p *patched) hide(typ uint32) {
 // rename gives each path of NT_FILE another name of the same length, filled up with
 // slashes behind its folder.
 func (p *patched) rename(to func(name string) (dir, rest string)) {
-	files, _ := p.note(ntFile)
+	files, _ := p.note(elfnote.File)
 	names := files[16+24*binary.LittleEndian.Uint64(files):]
 	for len(names) > 0 {
 		name, rest, _ := bytes.Cut(names, []byte{0})
@@ -133,23 +134,23 @@ func TestPaths(t *testing.T) {
 			lost: []string{path.Base(plugin), "libc.so.6", "ld-linux-x86-64.so.2"}, warning: "cannot be opened (no such file or directory): unwinding from memory"},
 		{name: "another build lies beside it", patch: func(p *patched) { p.rename(nowhere) }, as: map[string]string{other: path.Base(plugin), plugin: "x"},
 			lost: []string{path.Base(plugin)}, warning: path.Base(plugin) + ": build ID "},
-		{name: "no auxiliary vector", patch: func(p *patched) { p.hide(ntAuxv) }, files: []string{}},
-		{name: "no auxiliary vector, --exe", patch: func(p *patched) { p.hide(ntAuxv); p.rename(relative) }, exe: path.Base(program)},
-		{name: "no auxiliary vector, --exe is another program", patch: func(p *patched) { p.hide(ntAuxv); p.hide(ntPRPSInfo) }, files: []string{}, as: map[string]string{other: "another"}, exe: "another",
+		{name: "no auxiliary vector", patch: func(p *patched) { p.hide(elfnote.Auxv) }, files: []string{}},
+		{name: "no auxiliary vector, --exe", patch: func(p *patched) { p.hide(elfnote.Auxv); p.rename(relative) }, exe: path.Base(program)},
+		{name: "no auxiliary vector, --exe is another program", patch: func(p *patched) { p.hide(elfnote.Auxv); p.hide(elfnote.PRPSInfo) }, files: []string{}, as: map[string]string{other: "another"}, exe: "another",
 			warning: "another is not used: which of the mapped files is the program is not known"},
-		{name: "no list", patch: func(p *patched) { p.hide(ntFile) }, files: []string{}},
+		{name: "no list", patch: func(p *patched) { p.hide(elfnote.File) }, files: []string{}},
 		{name: "a broken list", patch: func(p *patched) {
-			files, _ := p.note(ntFile)
+			files, _ := p.note(elfnote.File)
 			binary.LittleEndian.PutUint64(files[16+24*6:], 0) // the seventh entry's start
 		}, files: []string{}, warning: "list of mapped files (NT_FILE)"},
 		{name: "no list, and the link map ends at the program", patch: func(p *patched) {
-			p.hide(ntFile)
+			p.hide(elfnote.File)
 			var head uint64
 			p.word(next, func(old uint64) uint64 { head = old; return old })
 			p.word(head+24, func(uint64) uint64 { return 0 })
 		}},
 		{name: "no list, and the link map leads nowhere", patch: func(p *patched) {
-			p.hide(ntFile)
+			p.hide(elfnote.File)
 			p.word(next, func(uint64) uint64 { return 16 })
 		}, warning: "what was loaded is not all known"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
 const hostClass = elf.ELFCLASS64
@@ -39,12 +40,11 @@ func readRegisters(tid int, r *arch.Registers, room []byte) error {
 // readPACMask reads which bits of a code address may be an authentication code;
 // 0 where the kernel does not tell.
 func readPACMask(tid int, room []byte) uint64 {
-	const ntPACMask = 0x406 // NT_ARM_PAC_MASK: data_mask, insn_mask
 	if hostArch.Machine != elf.EM_AARCH64 {
 		return 0
 	}
 	p := room[:16]
-	if n, err := registerSet(tid, ntPACMask, p); err != nil || n < len(p) {
+	if n, err := registerSet(tid, elfnote.PACMask, p); err != nil || n < len(p) {
 		return 0
 	}
 	return hostArch.Order.Uint64(p[8:])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
@@ -74,7 +75,6 @@ func note(t testing.TB, file []byte) []byte {
 
 // withNote gives a file the text of a note, which stands behind all others, at the end.
 func withNote(file []byte, a *arch.Arch, text []byte) []byte {
-	order := a.Order.(binary.AppendByteOrder)
 	first := file[64:] // program header
 	off, size := a.Order.Uint64(first[8:]), a.Order.Uint64(first[32:])
 	notes := bytes.Clone(file[off:][:size])
@@ -85,11 +85,7 @@ func withNote(file []byte, a *arch.Arch, text []byte) []byte {
 		}
 		at += 12 + (name+3)&^3 + (desc+3)&^3
 	}
-	owner := snapshot.NoteOwner + "\x00\x00"
-	notes = order.AppendUint32(notes, uint32(len(snapshot.NoteOwner)+1))
-	notes = order.AppendUint32(notes, uint32(len(text)))
-	notes = append(order.AppendUint32(notes, snapshot.NoteType), owner...)
-	notes = append(append(notes, text...), make([]byte, -len(text)&3)...)
+	notes = elfnote.Append(notes, a.Order, snapshot.NoteOwner, snapshot.NoteType, text)
 	out := append(bytes.Clone(file), notes...)
 	a.Order.PutUint64(out[64+8:], uint64(len(file)))
 	a.Order.PutUint64(out[64+32:], uint64(len(notes)))

@@ -5,22 +5,9 @@ import (
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
-)
-
-// Types of notes (elf.h).
-const (
-	ntPRPSInfo uint32 = 3
-	ntAuxv     uint32 = 6
-	ntPACMask  uint32 = 0x406      // NT_ARM_PAC_MASK
-	ntFile     uint32 = 0x46494c45 // NT_FILE
-)
-
-// Who owns a note, as the kernel writes it.
-const (
-	ownerCore  = "CORE"
-	ownerLinux = "LINUX"
 )
 
 // notes makes the contents of the segment of notes. What is said of the process
@@ -30,68 +17,46 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := noteWriter{arch: s.Arch}
-	w.add(ownerCore, ntPRPSInfo, s.prpsinfo())
-	w.add(NoteOwner, NoteType, own)
-	if len(s.Auxv) > 0 {
-		w.add(ownerCore, ntAuxv, s.Auxv)
+	var notes []byte
+	add := func(owner string, typ uint32, desc []byte) {
+		notes = elfnote.Append(notes, s.Arch.Order, owner, typ, desc)
 	}
-	w.add(ownerCore, ntFile, s.ntFile(maps))
+	add(elfnote.Core, elfnote.PRPSInfo, s.prpsinfo())
+	add(NoteOwner, NoteType, own)
+	if len(s.Auxv) > 0 {
+		add(elfnote.Core, elfnote.Auxv, s.Auxv)
+	}
+	add(elfnote.Core, elfnote.File, s.ntFile(maps))
 	for i := range s.Threads {
 		t := &s.Threads[i]
 		for j := range s.Arch.KernelRegs {
 			k := &s.Arch.KernelRegs[j]
 			if j == 0 {
-				w.add(k.Owner(), k.Note, s.prstatus(t))
+				add(k.Owner(), k.Note, s.prstatus(t))
 				continue
 			}
 			if set := make([]byte, k.Size); k.Put(s.Arch, &t.Regs, set) {
-				w.add(k.Owner(), k.Note, set)
+				add(k.Owner(), k.Note, set)
 			}
 		}
 		if mask := s.pacMask(); mask != 0 {
-			w.add(ownerLinux, ntPACMask, s.words(mask, mask))
+			add(elfnote.Linux, elfnote.PACMask, s.words(mask, mask))
 		}
 	}
-	return w.buf, nil
+	return notes, nil
 }
 
 // carriedSize is the size of a note of a file that goes along, bytes.
-const carriedSize = noteSize + (len(core.CarriedOwner)+1+3)&^3 + 24
+const carriedSize = elfnote.HeaderSize + (len(core.CarriedOwner)+1+3)&^3 + 24
 
 // carriedNotes makes the notes of the files that go along, which lie one behind the
 // other at the end of the core file, from at on.
-func (s *Snapshot) carriedNotes(at uint64) []byte {
-	w := noteWriter{arch: s.Arch}
+func (s *Snapshot) carriedNotes(at uint64) (notes []byte) {
 	for _, f := range s.Files {
-		w.add(core.CarriedOwner, core.NTCarried, s.words(f.Lo, at, uint64(f.Content.Size())))
+		notes = elfnote.Append(notes, s.Arch.Order, core.CarriedOwner, core.NTCarried, s.words(f.Lo, at, uint64(f.Content.Size())))
 		at += uint64(f.Content.Size())
 	}
-	return w.buf
-}
-
-type noteWriter struct {
-	arch *arch.Arch
-	buf  []byte
-}
-
-func (w *noteWriter) add(owner string, typ uint32, desc []byte) {
-	var head [noteSize]byte
-	w.arch.Order.PutUint32(head[:], uint32(len(owner)+1))
-	w.arch.Order.PutUint32(head[4:], uint32(len(desc)))
-	w.arch.Order.PutUint32(head[8:], typ)
-	w.buf = append(w.buf, head[:]...)
-	w.buf = append(w.buf, owner...)
-	w.buf = append(w.buf, 0)
-	w.pad()
-	w.buf = append(w.buf, desc...)
-	w.pad()
-}
-
-func (w *noteWriter) pad() {
-	for len(w.buf)%4 != 0 {
-		w.buf = append(w.buf, 0)
-	}
+	return notes
 }
 
 func (s *Snapshot) words(list ...uint64) []byte {

@@ -58,7 +58,6 @@ func (s *Snapshot) Write(w io.Writer) error {
 const (
 	ehdrSize = 64
 	phdrSize = 56
-	noteSize = 12
 )
 
 // maxSegments is what e_phnum counts, beside the notes' segment.
