@@ -224,6 +224,7 @@ var answers = map[string]spoil{
 	"everything":    onRow(func(r *protocol.Row, at uint64) { r.Lo, r.Hi = 0, math.MaxUint64 }),
 	"cfa-inward":    onRow(func(r *protocol.Row, at uint64) { r.Cfa.Offset = -64 }),
 	"cfa-far-in":    onRow(func(r *protocol.Row, at uint64) { r.Cfa.Offset = math.MinInt32 }),
+	"ra-inward":     onRow(func(r *protocol.Row, at uint64) { r.Cfa.Offset, r.Ra.Offset = 0, -8 }),
 	"cfa-far-out":   onRow(func(r *protocol.Row, at uint64) { r.Cfa.Offset = math.MaxInt32 }),
 	"cfa-none":      onRow(func(r *protocol.Row, at uint64) { r.Cfa = nil }),
 	"cfa-same":      onRow(func(r *protocol.Row, at uint64) { r.Cfa.Kind = protocol.Rule_SAME }),

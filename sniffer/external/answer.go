@@ -242,12 +242,20 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 			return 0, nonsense("PREVIOUS's SP, %#x, inside of THIS, whose SP is %#x", v, sp)
 		}
 	}
-	innermost := c.CFA
-	if row.RA.Kind == trad.Saved && row.RA.Off < 0 {
-		innermost += uint64(int64(row.RA.Off))
+	if !known || row.Flags&(trad.Signal|trad.OtherStack) != 0 {
+		return c.CFA, nil
 	}
-	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && (a.arch.InnerThan(c.CFA, sp) || a.arch.InnerThan(innermost, sp)) {
+	if a.arch.InnerThan(c.CFA, sp) {
 		return 0, nonsense("a CFA, %#x, inside of THIS, whose SP is %#x", c.CFA, sp)
+	}
+	if row.RA.Kind == trad.Saved && row.RA.Off < 0 {
+		at, innermost := c.CFA+uint64(int64(row.RA.Off)), sp
+		if pc, ok := a.regs.Get(a.arch.PC); ok && pc == a.block { // it has called nobody: the red zone is its own
+			innermost -= min(sp, uint64(a.arch.RedZone))
+		}
+		if a.arch.InnerThan(at, innermost) {
+			return 0, nonsense("PREVIOUS's PC at %#x, inside of THIS, whose SP is %#x", at, sp)
+		}
 	}
 	return c.CFA, nil
 }

@@ -26,6 +26,7 @@ func TestNonsense(t *testing.T) {
 		{"everything", nil},
 		{"cfa-inward", []string{"inside of THIS"}},
 		{"cfa-far-in", []string{"inside of THIS"}},
+		{"ra-inward", []string{"PREVIOUS's PC", "inside of THIS"}},
 		{"cfa-none", []string{"CFA"}},
 		{"cfa-same", []string{"CFA"}},
 		{"cfa-saved", []string{"CFA"}},
