@@ -58,6 +58,22 @@ func TestWritingASniffer(t *testing.T) {
 	}
 }
 
+// TestExample holds the example that the guide is of against it.
+func TestExample(t *testing.T) {
+	files := map[string]string{"twostacks.c": "target/twostacks.c", "sniffer-twostacks/main.go": "main.go"}
+	for _, b := range blocks(readFile(t, "writing-a-sniffer.md")) {
+		if name, ok := files[b.file]; ok {
+			delete(files, b.file)
+			if readFile(t, "../examples/sniffer-twostacks/"+name) != b.text {
+				t.Errorf("writing-a-sniffer.md: line %d: %s is not %s of examples/sniffer-twostacks", b.line, b.file, name)
+			}
+		}
+	}
+	if len(files) > 0 {
+		t.Errorf("writing-a-sniffer.md lacks %q", files)
+	}
+}
+
 // TestEmbedding does what docs/embedding.md says, and holds the code that it shows against
 // the example that it is of.
 func TestEmbedding(t *testing.T) {
