@@ -38,7 +38,7 @@ func scenarios(d build.Dir) ([]scenario, error) {
 	}
 	list := []scenario{deep(1, 40, 1), deep(200, 40, 0.5), deep(1, 20000, 0.5)}
 	if python := python(); python != "" {
-		script := d.Root + "/bench/programs/large.py"
+		script := d.Root + "/internal/bench/programs/large.py"
 		list = append(list, scenario{"large", python, []string{script, ticker, strconv.Itoa(libraries)}, 0})
 	}
 	return list, nil
