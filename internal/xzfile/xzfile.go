@@ -150,7 +150,7 @@ var checkSizes = [16]int64{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 
 // they unpack to, as far as they are there.
 func (f *File) chunks(at int64) (end int64, unpacked uint64, err error) {
 	for {
-		var b [5]byte
+		var b [6]byte
 		if err := f.read(b[:1], at); err != nil {
 			return f.size, unpacked, err
 		}
@@ -167,14 +167,19 @@ func (f *File) chunks(at int64) (end int64, unpacked uint64, err error) {
 		case control < 0x80:
 			return 0, unpacked, fmt.Errorf("LZMA2 chunk at %#x of unknown kind %#x: %w", at, control, errFormat)
 		default:
-			if err := f.read(b[1:], at+1); err != nil {
+			header := b[1:5]
+			if control >= 0xc0 {
+				header = b[1:6] // properties
+			}
+			if err := f.read(header, at+1); err != nil {
 				return f.size, unpacked, err
 			}
-			size = uint64(control&31)<<16 + uint64(binary.BigEndian.Uint16(b[1:])) + 1
-			packed = 5 + int64(binary.BigEndian.Uint16(b[3:])) + 1
-			if control >= 0xc0 {
-				packed++ // properties
+			// LZMA2 allows no more than 4 bits. The decoder has room for 12, which are 6 MB for each chunk.
+			if bits := b[5]%9 + b[5]/9%5; bits > 4 {
+				return 0, unpacked, fmt.Errorf("LZMA2 chunk at %#x: lc and lp are %d together, more than 4: %w", at, bits, errFormat)
 			}
+			size = uint64(control&31)<<16 + uint64(binary.BigEndian.Uint16(b[1:])) + 1
+			packed = 1 + int64(len(header)) + int64(binary.BigEndian.Uint16(b[3:])) + 1
 		}
 		unpacked += size
 		at += packed

@@ -3,6 +3,7 @@ package xzfile
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
@@ -74,6 +75,26 @@ func TestUnpack(t *testing.T) {
 	large := ask(pack(t, make([]byte, 100<<20), "-0"))
 	if _, err := Open(bytes.NewReader(large), int64(len(large))); err == nil {
 		t.Error("a dictionary of 100 MiB is given")
+	}
+}
+
+// lc and lp may be 4 together, as xz has it. What asks for more is refused: the decoder would make room
+// for it, 6 MB for a chunk of seven bytes.
+func TestLiteralBits(t *testing.T) {
+	text := bytes.Repeat([]byte("hello "), 50)
+	for _, bits := range [][2]int{{0, 0}, {3, 0}, {4, 0}, {0, 4}, {2, 2}, {5, 0}, {1, 4}, {4, 1}, {8, 4}} {
+		lzma2 := fmt.Sprintf("--lzma2=preset=0,lc=%d,lp=%d", bits[0], bits[1])
+		c := exec.Command(gdbtest.Tool(t, "xz"), "-c", lzma2)
+		c.Stdin = bytes.NewReader(text)
+		packed, err := c.Output()
+		refused := err != nil
+		if refused {
+			packed = pack(t, text, "--lzma2=preset=0,pb=0")
+			packed[12+4*(int(packed[12])+1)+5] = byte(9*bits[1] + bits[0])
+		}
+		if _, err := Open(bytes.NewReader(packed), int64(len(packed))); (err != nil) != refused {
+			t.Errorf("%s: %v; xz refuses: %v", lzma2, err, refused)
+		}
 	}
 }
 
