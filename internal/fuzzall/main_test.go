@@ -122,6 +122,10 @@ func TestParse(t *testing.T) {
 	if r := parse(blind+good, nil); r.said != "FAILED: nothing counts what the fuzzer has reached" || r.inputs != 130000 {
 		t.Errorf("%+v", r)
 	}
+	over := strings.Replace(good, "PASS\n", "--- FAIL: FuzzGood (65.78s)\n    context deadline exceeded\nFAIL\n", 1)
+	if r := parse(over, errors.New("exit status 1")); r.failed() || r.inputs != 130000 {
+		t.Errorf("%+v", r)
+	}
 	if r := parse("signal: killed\n", errors.New("exit status 1")); r.said != "FAILED: exit status 1" {
 		t.Errorf("%+v", r)
 	}
