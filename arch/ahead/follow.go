@@ -1,36 +1,36 @@
 package ahead
 
-// A Way says where control goes from an instruction.
-type Way struct {
-	Kind   Kind
-	Next   int32 // offset of the instruction behind this one
-	Target int32 // offset that a Jump, a Branch or a Call goes to; negative where it is outside the code
-	// Away is, of a Leave by a jump that says where it goes, that place's offset: it is outside
+// A way says where control goes from an instruction.
+type way struct {
+	kind   wayKind
+	next   int32 // offset of the instruction behind this one
+	target int32 // offset that a jump, a branch or a call goes to; negative where it is outside the code
+	// away is, of a wayLeave by a jump that says where it goes, that place's offset: it is outside
 	// the code. 0 is none.
-	Away int64
-	// CFA and Link are, of a Return, Leave or Maybe, THIS frame's CFA, which the return
-	// tells, and the return address where that does not lie just inward of the CFA. Of an
-	// End, CFA is SP.
-	CFA, Link Value
-	// Equal is, of a Branch that is taken unless the stack pointer SP has come to where it
+	away int64
+	// cfa and link are, of a wayReturn, wayLeave or wayMaybe, THIS frame's CFA, which the return
+	// tells, and the return address where that does not lie just inward of the CFA. Of a
+	// wayEnd, cfa is SP.
+	cfa, link value
+	// equal is, of a branch that is taken unless the stack pointer sp has come to where it
 	// is to be, that place: how a loop ends that touches the pages of a large frame.
-	Equal Value
-	SP    uint8
+	equal value
+	sp    uint8
 }
 
-// Kind is the kind of a [Way].
-type Kind uint8
+// wayKind is the kind of a way.
+type wayKind uint8
 
 const (
-	On     Kind = iota // to the next instruction
-	Jump               // to Target
-	Branch             // to Target or on
-	Call               // elsewhere, and back to the next instruction
-	Return             // to the caller
-	Maybe              // to the caller, or on
-	Leave              // nobody knows where: to another function, which returns for this one, or on in this one
-	End                // nowhere: the thread ends
-	Stop               // nowhere that is known
+	wayOn     wayKind = iota // to the next instruction
+	wayJump                  // to target
+	wayBranch                // to target or on
+	wayCall                  // elsewhere, and back to the next instruction
+	wayReturn                // to the caller
+	wayMaybe                 // to the caller, or on
+	wayLeave                 // nobody knows where: to another function, which returns for this one, or on in this one
+	wayEnd                   // nowhere: the thread ends
+	wayStop                  // nowhere that is known
 )
 
 // Bounds of one search.
@@ -57,15 +57,15 @@ func newPiece(code []byte, start int64) piece {
 type place struct {
 	piece uint8
 	at    int32
-	State
+	state
 }
 
 // A search follows the ways out.
 type search struct {
-	step  func(code []byte, at int32, s *State) Way
+	step  func(code []byte, at int32, s *state) way
 	loses func(at int32) uint64 // see follow
 	away  func(at int64) (code []byte, start int64)
-	found func(s *State, w *Way, calls int) bool
+	found func(s *state, w *way, calls int) bool
 
 	pieces []piece
 	steps  int // instructions that were followed
@@ -107,7 +107,7 @@ func (f *search) follow(code []byte, at int32, frame uint64) {
 
 // from follows one way. It returns false when that was the last.
 func (f *search) from(p *place, calls int) bool {
-	s, at, in := p.State, p.at, p.piece
+	s, at, in := p.state, p.at, p.piece
 	here := &f.pieces[in]
 	for ; f.steps < maxSteps; f.steps++ {
 		if at < 0 || int(at) >= len(here.code) || here.seen[at/64]>>(at%64)&1 != 0 {
@@ -121,46 +121,46 @@ func (f *search) from(p *place, calls int) bool {
 		}
 		here.seen[at/64] |= 1 << (at % 64)
 		w := f.step(here.code, at, &s)
-		switch w.Kind {
-		case On:
-			at = w.Next
-		case Jump:
-			at = w.Target
-		case Branch:
+		switch w.kind {
+		case wayOn:
+			at = w.next
+		case wayJump:
+			at = w.target
+		case wayBranch:
 			s.forked = true
-			if at = w.Next; w.Target >= 0 {
-				f.fork(place{in, w.Target, s})
+			if at = w.next; w.target >= 0 {
+				f.fork(place{in, w.target, s})
 			}
-			if w.Equal.kind == sum {
-				s.Set(w.SP, w.Equal)
+			if w.equal.kind == sum {
+				s.set(w.sp, w.equal)
 			}
-		case Call:
+		case wayCall:
 			if len(f.behind) < maxPending {
 				callee := int32(-1)
 				if in == 0 {
-					callee = w.Target
+					callee = w.target
 				}
-				s.Kill(f.loses(callee))
-				f.behind = append(f.behind, place{in, w.Next, s})
+				s.kill(f.loses(callee))
+				f.behind = append(f.behind, place{in, w.next, s})
 			}
 			return true
-		case End:
+		case wayEnd:
 			return calls != 0 || s.forked || f.found(&s, &w, calls)
-		case Return:
+		case wayReturn:
 			return f.found(&s, &w, calls)
-		case Leave:
+		case wayLeave:
 			if !f.found(&s, &w, calls) {
 				return false
 			}
-			if w.Away != 0 {
-				f.goAway(here.start+w.Away, &s)
+			if w.away != 0 {
+				f.goAway(here.start+w.away, &s)
 			}
 			return true
-		case Maybe:
+		case wayMaybe:
 			if !f.found(&s, &w, calls) {
 				return false
 			}
-			at = w.Next
+			at = w.next
 		default:
 			return true
 		}
@@ -179,7 +179,7 @@ func (f *search) fork(p place) {
 }
 
 // goAway goes on with a jump to an offset, in a piece that is there already or another.
-func (f *search) goAway(to int64, s *State) {
+func (f *search) goAway(to int64, s *state) {
 	for i := range f.pieces {
 		if p := &f.pieces[i]; to >= p.start && to-p.start < int64(len(p.code)) {
 			f.fork(place{uint8(i), int32(to - p.start), *s})

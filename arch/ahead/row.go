@@ -2,7 +2,6 @@ package ahead
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch/values"
@@ -47,12 +46,12 @@ func (m *Machine) Rows(code []byte, start, pc uint64, away func(addr uint64) (co
 		return 0
 	}
 	step := m.stepper().step
-	first := State{}
+	first := state{}
 	first.start(0)
-	length := max(1, step(code, int32(pc-start), &first).Next-int32(pc-start))
+	length := max(1, step(code, int32(pc-start), &first).next-int32(pc-start))
 	c := calls{m: m, code: code, left: maxWritten}
 	f := search{step: step, loses: c.loses}
-	f.found = func(s *State, w *Way, calls int) bool {
+	f.found = func(s *state, w *way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
 			return true
@@ -71,12 +70,12 @@ func (m *Machine) Rows(code []byte, start, pc uint64, away func(addr uint64) (co
 }
 
 // row makes the row of a way out.
-func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
-	cfa := w.CFA
+func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
+	cfa := w.cfa
 	if cfa.kind != sum || !m.base.Has(values.Reg(cfa.reg)) {
 		return row, false
 	}
-	if w.Kind == End {
+	if w.kind == wayEnd {
 		row.Flags = trad.Outermost
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 		return row, !cfa.deref
@@ -84,16 +83,16 @@ func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
 	rest := &trad.Rest{Unlisted: trad.Same}
 	if cfa.deref {
 		row.CFA = trad.Rule{Kind: trad.ValExpr}
-		rest.Exprs = []trad.Expression{savedSP{m.dwarf(cfa.reg), cfa.at, cfa.add}}
+		rest.Exprs = []trad.Expression{values.SavedSP{Reg: m.dwarf(cfa.reg), Off: cfa.at, Add: cfa.add}}
 	} else {
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 	}
-	if m.Pushed != 0 && !w.Link.Known() {
-		if at := cfa.Plus(m.Pushed); s.Load(at) != at.saved() {
+	if m.Pushed != 0 && !w.link.known() {
+		if at := cfa.plus(m.Pushed); s.load(at) != at.saved() {
 			return row, false // the way has put it there itself
 		}
 		row.RA = trad.Rule{Kind: trad.Saved, Off: m.Pushed}
-	} else if row.RA = m.rule(w.Link, m.DWARF(m.RA), cfa); row.RA.Kind == trad.Undefined {
+	} else if row.RA = m.rule(w.link, m.DWARF(m.RA), cfa); row.RA.Kind == trad.Undefined {
 		return row, false
 	}
 	row.FP = m.kept(s, uint8(m.FP), cfa)
@@ -104,7 +103,7 @@ func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
 	}
 	slices.SortFunc(rest.Regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
 	row.More = rest
-	if w.Kind == Leave {
+	if w.kind == wayLeave {
 		row.Flags |= trad.Guess
 	}
 	if s.signed {
@@ -114,7 +113,7 @@ func (m *Machine) row(s *State, w *Way) (row trad.Row, ok bool) {
 }
 
 // kept says where the caller's value of register r is.
-func (m *Machine) kept(s *State, r uint8, cfa Value) trad.Rule {
+func (m *Machine) kept(s *state, r uint8, cfa value) trad.Rule {
 	rule := m.rule(s.regs[r], m.dwarf(r), cfa)
 	if s.again>>r&1 != 0 && rule.Kind != trad.Same {
 		return trad.Rule{Kind: trad.Undefined}
@@ -123,7 +122,7 @@ func (m *Machine) kept(s *State, r uint8, cfa Value) trad.Rule {
 }
 
 // rule says where the caller's value of register r is that the return finds as v.
-func (m *Machine) rule(v Value, r trad.Reg, cfa Value) trad.Rule {
+func (m *Machine) rule(v value, r trad.Reg, cfa value) trad.Rule {
 	switch {
 	case v.kind == word && v.deref && cfa.deref && v.reg == cfa.reg && v.at == cfa.at:
 		return trad.Rule{Kind: trad.Saved, Off: v.add - cfa.add}
@@ -139,21 +138,3 @@ func (m *Machine) rule(v Value, r trad.Reg, cfa Value) trad.Rule {
 	}
 	return trad.Rule{Kind: trad.Undefined}
 }
-
-// savedSP is the expression of a CFA that is known by where PREVIOUS's SP is saved:
-// *(reg+at)+add.
-type savedSP struct {
-	reg     trad.Reg
-	at, add int32
-}
-
-func (x savedSP) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
-	v, ok := env.Register(x.reg)
-	if !ok {
-		return 0, fmt.Errorf("register %d: %w", x.reg, trad.ErrUnavailable)
-	}
-	sp, err := env.Word(v + uint64(int64(x.at)))
-	return sp + uint64(int64(x.add)), err
-}
-
-func (x savedSP) String() string { return fmt.Sprintf("*(r%d%+d)%+d", x.reg, x.at, x.add) }

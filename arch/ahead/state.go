@@ -1,11 +1,10 @@
 package ahead
 
-// MaxRegs is how many registers a [State] has room for.
-const MaxRegs = 64
+import "github.com/sfwalk/sfwalk/arch/values"
 
-// A Value is what a register or a word of the stack holds on the way: a number relative to
-// a register at the PC, or the word that is saved there. The zero Value is not known.
-type Value struct {
+// A value is what a register or a word of the stack holds on the way: a number relative to
+// a register at the PC, or the word that is saved there. The zero value is not known.
+type value struct {
 	kind  uint8
 	deref bool  // the base is the word at reg+at, else reg itself
 	reg   uint8 // as it was at the PC
@@ -23,64 +22,64 @@ const (
 // far bounds distances: no frame is as large.
 const far = 1 << 30
 
-// Constant returns the number n.
-func Constant(n int32) Value { return Value{kind: constant, add: n} }
+// number returns the number n.
+func number(n int32) value { return value{kind: constant, add: n} }
 
-// Live returns what register r held at the PC.
-func Live(r uint8) Value { return Value{kind: sum, reg: r} }
+// live returns what register r held at the PC.
+func live(r uint8) value { return value{kind: sum, reg: r} }
 
-// Known reports whether the value is known.
-func (v Value) Known() bool { return v.kind != unknown }
+// known reports whether the value is known.
+func (v value) known() bool { return v.kind != unknown }
 
-// Number returns the number that a constant is.
-func (v Value) Number() (n int32, ok bool) { return v.add, v.kind == constant }
+// number returns the number that a constant is.
+func (v value) number() (n int32, ok bool) { return v.add, v.kind == constant }
 
-// Plus returns v+n.
-func (v Value) Plus(n int32) Value {
+// plus returns v+n.
+func (v value) plus(n int32) value {
 	if v.kind != sum && v.kind != constant {
-		return Value{}
+		return value{}
 	}
 	total := int64(v.add) + int64(n)
 	if total <= -far || total >= far {
-		return Value{}
+		return value{}
 	}
 	v.add = int32(total)
 	return v
 }
 
-// Sum returns v+w where one of them is a constant.
-func (v Value) Sum(w Value) Value {
+// sum returns v+w where one of them is a constant.
+func (v value) sum(w value) value {
 	if v.kind == constant {
 		v, w = w, v
 	}
 	if w.kind != constant {
-		return Value{}
+		return value{}
 	}
-	return v.Plus(w.add)
+	return v.plus(w.add)
 }
 
-// Minus returns v-w where w is a constant.
-func (v Value) Minus(w Value) Value {
+// minus returns v-w where w is a constant.
+func (v value) minus(w value) value {
 	if w.kind != constant {
-		return Value{}
+		return value{}
 	}
-	return v.Plus(-w.add)
+	return v.plus(-w.add)
 }
 
 // saved returns the word at address v as it was at the PC.
-func (v Value) saved() Value {
+func (v value) saved() value {
 	switch {
 	case v.kind != sum:
-		return Value{}
+		return value{}
 	case v.deref:
 		v.kind = word
 		return v
 	}
-	return Value{kind: sum, deref: true, reg: v.reg, at: v.add}
+	return value{kind: sum, deref: true, reg: v.reg, at: v.add}
 }
 
 // sameBase reports whether v and w are addresses at a known distance from each other.
-func (v Value) sameBase(w Value) bool {
+func (v value) sameBase(w value) bool {
 	return v.kind == sum && w.kind == sum && v.deref == w.deref && v.reg == w.reg && v.at == w.at
 }
 
@@ -88,18 +87,18 @@ func (v Value) sameBase(w Value) bool {
 const maxSlots = 24
 
 // A slot is a word that was stored on the way.
-type slot struct{ at, val Value }
+type slot struct{ at, val value }
 
-// A State is what registers and the stack hold at one instruction of a way out.
-type State struct {
-	regs   [MaxRegs]Value
+// A state is what registers and the stack hold at one instruction of a way out.
+type state struct {
+	regs   [values.MaxRegs]value
 	slots  [maxSlots]slot
 	used   int
 	signed bool // the return address has got, or lost, an authentication code on the way
 	undone bool // some of a frame is undone: the stack pointer has been moved up, or a register restored
 	forked bool // control could have gone two ways
 	// compared is what the last instruction has compared the stack pointer with.
-	compared Value
+	compared value
 	// again are the registers whose values at the PC have been stored in the frame on the
 	// way: what is loaded into them later, by another base, may be that or what the caller
 	// had. The frame is where those of frame point to: what is stored elsewhere is data.
@@ -107,49 +106,49 @@ type State struct {
 }
 
 // start makes s the state at the PC. The registers of frame point into the frame.
-func (s *State) start(frame uint64) {
-	*s = State{frame: frame}
+func (s *state) start(frame uint64) {
+	*s = state{frame: frame}
 	for r := range s.regs {
-		s.regs[r] = Live(uint8(r))
+		s.regs[r] = live(uint8(r))
 	}
 }
 
-// Reg returns what a register holds; nothing is known of one that does not exist.
-func (s *State) Reg(r uint8) Value {
-	if r < MaxRegs {
+// reg returns what a register holds; nothing is known of one that does not exist.
+func (s *state) reg(r uint8) value {
+	if r < values.MaxRegs {
 		return s.regs[r]
 	}
-	return Value{}
+	return value{}
 }
 
-// Set gives a register a value.
-func (s *State) Set(r uint8, v Value) {
-	if r < MaxRegs {
+// set gives a register a value.
+func (s *state) set(r uint8, v value) {
+	if r < values.MaxRegs {
 		s.regs[r] = v
 	}
 }
 
 // changed returns the registers that have not the values that they had at the PC.
-func (s *State) changed() (set uint64) {
+func (s *state) changed() (set uint64) {
 	for r := range s.regs {
-		if s.regs[r] != Live(uint8(r)) {
+		if s.regs[r] != live(uint8(r)) {
 			set |= 1 << r
 		}
 	}
 	return set
 }
 
-// Kill makes the values of a set of registers unknown.
-func (s *State) Kill(set uint64) {
-	for r := 0; r < MaxRegs && set>>r != 0; r++ {
+// kill makes the values of a set of registers unknown.
+func (s *state) kill(set uint64) {
+	for r := 0; r < values.MaxRegs && set>>r != 0; r++ {
 		if set>>r&1 != 0 {
-			s.regs[r] = Value{}
+			s.regs[r] = value{}
 		}
 	}
 }
 
-// Load returns the word at an address.
-func (s *State) Load(at Value) Value {
+// load returns the word at an address.
+func (s *state) load(at value) value {
 	for i := s.used - 1; i >= 0; i-- {
 		x := &s.slots[i]
 		if at.sameBase(x.at) {
@@ -157,21 +156,21 @@ func (s *State) Load(at Value) Value {
 			case d == 0:
 				return x.val
 			case d > -8 && d < 8:
-				return Value{}
+				return value{}
 			}
 		}
 	}
 	return at.saved()
 }
 
-// Store puts v, of width bytes, at an address. Where the address is not known nothing
+// store puts v, of width bytes, at an address. Where the address is not known nothing
 // changes: compiled code does not overwrite what it has saved.
-func (s *State) Store(at Value, width int32, v Value) {
+func (s *state) store(at value, width int32, v value) {
 	if at.kind != sum || width <= 0 {
 		return
 	}
 	if width != 8 {
-		v = Value{}
+		v = value{}
 	}
 	if v.kind == sum && !v.deref && v.add == 0 && (at.deref || s.frame>>at.reg&1 != 0) {
 		s.again |= 1 << v.reg
@@ -185,12 +184,12 @@ func (s *State) Store(at Value, width int32, v Value) {
 	}
 	s.used = len(kept)
 	for off := int32(0); off < width && s.used < maxSlots; off += 8 {
-		s.slots[s.used] = slot{at.Plus(off), v}
+		s.slots[s.used] = slot{at.plus(off), v}
 		s.used++
 	}
 }
 
 // kept reports whether v is a word that was in the frame at the PC.
-func (s *State) kept(v Value) bool {
+func (s *state) kept(v value) bool {
 	return v.kind == sum && v.deref && v.add == 0 && s.frame>>v.reg&1 != 0
 }

@@ -51,7 +51,7 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 	seen = make([]uint64, len(code)/64+1)
 	returns := false
 	work := append(make([]int32, 0, 16), at)
-	var s State
+	var s state
 	step := m.stepper().step
 	for len(work) > 0 {
 		at := work[len(work)-1]
@@ -68,22 +68,22 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 			s.start(0)
 			w := step(code, at, &s)
 			set |= s.changed()
-			switch w.Kind {
-			case On:
-				at = w.Next
+			switch w.kind {
+			case wayOn:
+				at = w.next
 				continue
-			case Jump:
-				at = w.Target
+			case wayJump:
+				at = w.target
 				continue
-			case Branch, Call:
-				work = append(work, w.Next)
-				at = w.Target
+			case wayBranch, wayCall:
+				work = append(work, w.next)
+				at = w.target
 				continue
-			case Maybe:
+			case wayMaybe:
 				returns = true
-				at = w.Next
+				at = w.next
 				continue
-			case Return:
+			case wayReturn:
 				returns = true
 			default:
 				return everything, seen
@@ -112,7 +112,7 @@ func (m *Machine) Kept(code []byte, start, entry, pc uint64) (kept []trad.Reg, s
 	if at := pc - start; seen[at/64]>>(at%64)&1 == 0 {
 		return nil, steps
 	}
-	for r := range uint8(MaxRegs) {
+	for r := range uint8(values.MaxRegs) {
 		if left := m.base & m.changed &^ values.Set(set); left.Has(values.Reg(r)) && values.Reg(r) != m.RA { // the call has written that
 			kept = append(kept, m.dwarf(r))
 		}
