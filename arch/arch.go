@@ -17,6 +17,10 @@ type Arch struct {
 	Order     binary.ByteOrder
 	PtrSize   int     // bytes of an address
 	SFrameABI []uint8 // SFrame ABI/arch identifiers that this descriptor serves
+	GDB       GDB
+	// PAuth says that code addresses may carry a pointer authentication code. The kernel tells in
+	// which bits by NT_ARM_PAC_MASK.
+	PAuth bool
 
 	// Regs are the registers that a user sees, in the order to print them.
 	Regs []RegInfo

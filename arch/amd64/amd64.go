@@ -46,6 +46,7 @@ var Arch = &arch.Arch{
 	Order:     binary.LittleEndian,
 	PtrSize:   8,
 	SFrameABI: []uint8{3},
+	GDB:       gdb,
 	Regs: []arch.RegInfo{
 		{Num: RAX, Name: "rax", Bits: 64}, {Num: RBX, Name: "rbx", Bits: 64},
 		{Num: RCX, Name: "rcx", Bits: 64}, {Num: RDX, Name: "rdx", Bits: 64},

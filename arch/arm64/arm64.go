@@ -36,6 +36,8 @@ var Arch = &arch.Arch{
 	Order:     binary.LittleEndian,
 	PtrSize:   8,
 	SFrameABI: []uint8{2},
+	GDB:       gdb,
+	PAuth:     true,
 	Regs:      registers(),
 	PC:        PC, SP: SP, FP: X29, RA: X30,
 	SystemResult: X0,

@@ -64,6 +64,7 @@ var Arch = &arch.Arch{
 	Order:     binary.BigEndian,
 	PtrSize:   8,
 	SFrameABI: []uint8{4},
+	GDB:       gdb,
 	Regs:      registers(),
 	PC:        PSWA, SP: R15, FP: R11, RA: R14,
 	SystemResult: R2,

@@ -40,7 +40,7 @@ func readRegisters(tid int, r *arch.Registers, room []byte) error {
 // readPACMask reads which bits of a code address may be an authentication code;
 // 0 where the kernel does not tell.
 func readPACMask(tid int, room []byte) uint64 {
-	if hostArch.Machine != elf.EM_AARCH64 {
+	if !hostArch.PAuth {
 		return 0
 	}
 	p := room[:16]

@@ -68,10 +68,10 @@ func compareLayout(t *testing.T, a *arch.Arch, l *layout, want map[string][3]int
 }
 
 // Stubs that describe nothing have the registers that gdb takes for granted.
-func TestClassicLayout(t *testing.T) {
+func TestUndescribedLayout(t *testing.T) {
 	for name, bfd := range map[string]string{"amd64": "i386:x86-64", "arm64": "aarch64", "s390x": "s390:64-bit"} {
 		a := arch.ByName(name)
-		l, err := newLayout(a, classic(name))
+		l, err := newLayout(a, undescribed(a))
 		if err != nil {
 			t.Fatal(err)
 		}

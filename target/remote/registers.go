@@ -24,45 +24,12 @@ type place struct {
 	bytes int
 }
 
-// classic returns the order of g's registers for stubs that do not describe them:
-// what gdb has always taken for granted (names and bits).
-func classic(arch string) []register {
-	switch arch {
-	case "amd64":
-		return inOrder(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip").
-			then(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")
-	case "arm64":
-		return inOrder(64, numbered("x", 31)...).then(64, "sp", "pc").then(32, "cpsr")
-	case "s390x":
-		return inOrder(64, "pswm", "pswa").then(64, numbered("r", 16)...).then(32, numbered("acr", 16)...).
-			then(32, "fpc").then(64, numbered("f", 16)...)
+// undescribed returns the registers of a stub that does not describe them.
+func undescribed(a *arch.Arch) (list []register) {
+	for i, r := range a.GDB.Registers {
+		list = append(list, register{r.Name, i, r.Bits})
 	}
-	return nil
-}
-
-type registerList []register
-
-func inOrder(bits int, names ...string) registerList { return registerList(nil).then(bits, names...) }
-
-func (l registerList) then(bits int, names ...string) registerList {
-	for _, name := range names {
-		l = append(l, register{name, len(l), bits})
-	}
-	return l
-}
-
-func numbered(prefix string, n int) (names []string) {
-	for i := range n {
-		names = append(names, fmt.Sprintf("%s%d", prefix, i))
-	}
-	return names
-}
-
-// aliases are stubs' names for registers of the descriptors.
-var aliases = map[string]string{
-	"z8": "d8", "z9": "d9", "z10": "d10", "z11": "d11", "z12": "d12", "z13": "d13", "z14": "d14", "z15": "d15",
-	"v8": "d8", "v9": "d9", "v10": "d10", "v11": "d11", "v12": "d12", "v13": "d13", "v14": "d14", "v15": "d15",
-	"fp": "x29", "lr": "x30",
+	return list
 }
 
 // newLayout finds the descriptor's registers among the stub's.
@@ -82,7 +49,7 @@ func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 		size := (r.bits + 7) / 8
 		num, ok := byName[r.name]
 		if !ok {
-			num, ok = byName[aliases[r.name]]
+			num, ok = byName[a.GDB.Aliases[r.name]]
 		}
 		if ok {
 			delete(byName, a.RegName(num))

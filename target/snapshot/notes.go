@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"debug/elf"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -115,7 +114,7 @@ func (s *Snapshot) ntFile(maps []procmaps.Mapping) []byte {
 // pacMask is what NT_ARM_PAC_MASK says: the bits that may be an authentication
 // code. Zero where the architecture has none.
 func (s *Snapshot) pacMask() uint64 {
-	if s.Arch.Machine != elf.EM_AARCH64 {
+	if !s.Arch.PAuth {
 		return 0
 	}
 	return ^s.Arch.AddressMask & (1<<55 - 1)

@@ -1,0 +1,53 @@
+package arch
+
+import (
+	"fmt"
+	"slices"
+)
+
+// GDB is what GDB, and stubs that speak its remote serial protocol, call things of a processor.
+type GDB struct {
+	// Names are BFD's names of the architecture, which target descriptions have: "i386:x86-64".
+	Names []string
+	// Registers are those in the answer to the packet g, in order, of a stub that does not describe
+	// them.
+	Registers []GDBRegister
+	// Aliases are stubs' names for registers of Regs, by those of stubs.
+	Aliases map[string]string
+}
+
+// GDBRegister is a register as a stub has it.
+type GDBRegister struct {
+	Name string
+	Bits int
+}
+
+// GDBRegisters returns registers of one width.
+func GDBRegisters(bits int, names ...string) (list []GDBRegister) {
+	for _, name := range names {
+		list = append(list, GDBRegister{name, bits})
+	}
+	return list
+}
+
+// Numbered returns n names of registers that begin with prefix: x0, x1, ….
+func Numbered(prefix string, n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("%s%d", prefix, i))
+	}
+	return names
+}
+
+// ByGDBName returns the descriptor of an architecture by BFD's name, or nil.
+func ByGDBName(name string) *Arch {
+	return find(func(a *Arch) bool { return slices.Contains(a.GDB.Names, name) })
+}
+
+// Names returns the names of all descriptors, in alphabetical order.
+func Names() (names []string) {
+	for _, a := range registered {
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	return names
+}
