@@ -52,7 +52,7 @@ func block(b *protocol.Block) Block { return Block{b.GetAddress(), b.GetData()} 
 // fill fills in q from the host's question.
 func (q *Query) fill(m *protocol.Question) error {
 	*q = Query{
-		Target: q.Target, PC: m.Pc, Block: m.Block, Level: int(m.Level), Thread: int(m.Thread), NextCFA: m.NextCfa,
+		Target: q.Target, PC: m.Pc, AddressInBlock: m.Block, Level: int(m.Level), Thread: int(m.Thread), NextCFA: m.NextCfa,
 		Module: module(m.Module), Stack: block(m.Stack), Code: block(m.Code),
 	}
 	if len(m.Registers) != len(m.Values) {

@@ -56,8 +56,9 @@ type Needs struct {
 }
 
 // Answer claims THIS by a row or a frame, or declines, and may tell what else is known.
-// The host checks all of it: a row whose range is not around the query's Block, a CFA that
-// lies inside of THIS, a register that there is not, put the plug-in out of use.
+// The host checks all of it. It puts the plug-in out of use for a row whose range does not hold
+// the query's AddressInBlock, for a CFA that lies inside of THIS, and for a register that the
+// processor does not have.
 type Answer struct {
 	// Why says why the sniffer declines; it is what --explain shows. Nobody asks about other
 	// frames at this PC then, unless Once is set: it was for this frame alone.

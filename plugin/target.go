@@ -159,20 +159,20 @@ func (t *Target) find(msg *protocol.Find) ([]Symbol, error) {
 type Query struct {
 	Target *Target
 
-	PC        uint64         // of THIS
-	Block     uint64         // address in block, to look up in tables: PC, or PC-1 for a caller
-	Level     int            // of THIS; 0 for the innermost frame
-	Thread    int            // the thread's ID; 0 if not known
-	Registers arch.Registers // of THIS, those that are known
-	NextCFA   uint64         // CFA of NEXT; 0 for frame 0
-	Module    *Module        // mapped at Block; nil if none is
-	Stack     Block          // as Needs says; shorter where memory cannot be read
-	Code      Block
+	PC             uint64         // of THIS
+	AddressInBlock uint64         // the address to look up in tables: PC, or PC-1 where PC is a return address
+	Level          int            // of THIS; 0 for the innermost frame
+	Thread         int            // the thread's ID; 0 if not known
+	Registers      arch.Registers // of THIS, those that are known
+	NextCFA        uint64         // CFA of NEXT; 0 for frame 0
+	Module         *Module        // mapped at AddressInBlock; nil if none is
+	Stack          Block          // as Needs says; shorter where memory cannot be read
+	Code           Block
 }
 
 // Innermost reports whether THIS was not left by a call: it is frame 0, or was
 // interrupted by a signal. Its PC is then looked up as it is.
-func (q *Query) Innermost() bool { return q.PC == q.Block }
+func (q *Query) Innermost() bool { return q.PC == q.AddressInBlock }
 
 // Word reads an address-sized word of memory: from Stack and Code where it is there, so
 // that nobody need be asked.

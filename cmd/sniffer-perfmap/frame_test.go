@@ -122,11 +122,11 @@ func checkSniff(t *testing.T, code []byte, off uint16, innermost bool, name stri
 	file := &memoryFile{*bytes.NewReader(d.Bytes())}
 	l := &listing{file: file, format: func() format { return &jitDump{machine: uint16(elf.EM_X86_64)} }}
 	s := &session{reader: r, memory: lent{lo, code}, listings: []*listing{l}, memo: new(memo)}
-	q := &plugin.Query{Block: lo + uint64(off)%uint64(len(code))}
+	q := &plugin.Query{AddressInBlock: lo + uint64(off)%uint64(len(code))}
 	if isARM {
-		q.Block &^= 3
+		q.AddressInBlock &^= 3
 	}
-	if q.PC = q.Block; !innermost {
+	if q.PC = q.AddressInBlock; !innermost {
 		q.PC++
 	}
 	a := s.Sniff(q)
@@ -137,8 +137,8 @@ func checkSniff(t *testing.T, code []byte, off uint16, innermost bool, name stri
 		return
 	}
 	row := a.Row
-	if !row.Contains(q.Block) || row.Lo < q.Block&^4095 || row.Lo+uint64(row.Len) > q.Block&^4095+4096 {
-		t.Fatalf("asked about %#x, the row is for [%#x, %#x)", q.Block, row.Lo, row.Lo+uint64(row.Len))
+	if !row.Contains(q.AddressInBlock) || row.Lo < q.AddressInBlock&^4095 || row.Lo+uint64(row.Len) > q.AddressInBlock&^4095+4096 {
+		t.Fatalf("asked about %#x, the row is for [%#x, %#x)", q.AddressInBlock, row.Lo, row.Lo+uint64(row.Len))
 	}
 	if row.CFA.Kind != trad.InReg || row.RA.Kind == trad.NotTracked || row.RA.Kind == trad.Undefined {
 		t.Fatalf("%+v", row)

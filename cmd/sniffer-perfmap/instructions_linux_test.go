@@ -124,7 +124,7 @@ func (s *stepped) ask(x *tracer, block uint64) plugin.Answer {
 			return a
 		}
 	}
-	q := &plugin.Query{PC: x.regs.Rip, Block: block, Registers: x.all()}
+	q := &plugin.Query{PC: x.regs.Rip, AddressInBlock: block, Registers: x.all()}
 	for i := range s.session.modules {
 		if _, ok := around(&s.session.modules[i], block); ok {
 			q.Module = &s.session.modules[i]

@@ -117,7 +117,7 @@ func (s *session) Sniff(q *plugin.Query) plugin.Answer {
 	for _, at := range s.places(q) {
 		for _, l := range s.listings {
 			if c, ok := l.find(at); ok {
-				return s.answer(q, l, c, q.Block-at)
+				return s.answer(q, l, c, q.AddressInBlock-at)
 			}
 		}
 	}
@@ -128,12 +128,12 @@ func (s *session) Sniff(q *plugin.Query) plugin.Answer {
 // the same part of its file is mapped. V8 maps its builtins a second time, near the code
 // that it makes, and lists them once.
 func (s *session) places(q *plugin.Query) []uint64 {
-	at := []uint64{q.Block}
-	here, ok := around(q.Module, q.Block)
+	at := []uint64{q.AddressInBlock}
+	here, ok := around(q.Module, q.AddressInBlock)
 	if !ok {
 		return at
 	}
-	offset := q.Block - here.Lo + here.Offset
+	offset := q.AddressInBlock - here.Lo + here.Offset
 	for i := range s.modules {
 		if s.modules[i].Path != q.Module.Path {
 			continue
@@ -162,18 +162,18 @@ func around(m *plugin.Module, addr uint64) (plugin.Mapping, bool) {
 // never returns the code around a query that is in no listing, and will never be claimed:
 // in a file's mapping no code is made.
 func (s *session) never(q *plugin.Query) []plugin.Range {
-	m, ok := around(q.Module, q.Block)
+	m, ok := around(q.Module, q.AddressInBlock)
 	if !ok {
 		return nil
 	}
-	before, behind := q.Block-m.Lo, m.Hi-q.Block // how far it goes
+	before, behind := q.AddressInBlock-m.Lo, m.Hi-q.AddressInBlock // how far it goes
 	for _, at := range s.places(q) {
 		for _, l := range s.listings {
 			lo, hi := l.gap(at)
 			before, behind = min(before, at-lo), min(behind, hi-at)
 		}
 	}
-	return []plugin.Range{{Lo: q.Block - before, Hi: q.Block + behind}}
+	return []plugin.Range{{Lo: q.AddressInBlock - before, Hi: q.AddressInBlock + behind}}
 }
 
 // answer answers about a query in code that is listed, shift bytes from where it is.
@@ -190,7 +190,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	symbol.Range = plugin.Range{Lo: c.lo, Hi: c.hi}
 	lines := plugin.Range{Lo: c.lo, Hi: c.hi}
 	if symbol.Function != "" {
-		a.Symbols, lines = withLines(symbol, d.lines, q.Block)
+		a.Symbols, lines = withLines(symbol, d.lines, q.AddressInBlock)
 	}
 	if !begins {
 		a.Why = halfGone
@@ -202,7 +202,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 		return a
 	}
 	f := formOf(s.reader.arch, d.name)
-	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.Block, f)
+	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.AddressInBlock, f)
 	row.More = others(s.reader, row.More, f)
 	switch {
 	case why != "":
@@ -211,7 +211,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 		a.Why, a.Once = inward, true
 	default:
 		const page = 4096 // that much is mapped in one piece, whatever a process says of its code
-		start := q.Block &^ (page - 1)
+		start := q.AddressInBlock &^ (page - 1)
 		clip(&row, max(lines.Lo, start), min(lines.Hi, start+page))
 		a.Row = &row
 	}
@@ -259,7 +259,7 @@ func withLines(function plugin.Symbol, lines []line, block uint64) (list []plugi
 
 // code returns a function's machine code, from its entry to beyond the query's block.
 func (s *session) code(q *plugin.Query, d description) (code []byte, why string) {
-	if q.Block-d.lo >= maxFunction {
+	if q.AddressInBlock-d.lo >= maxFunction {
 		return nil, tooLong
 	}
 	hi := min(d.hi, d.lo+maxFunction)
@@ -273,7 +273,7 @@ func (s *session) code(q *plugin.Query, d description) (code []byte, why string)
 			code = code[:off+n]
 		}
 	}
-	if uint64(len(code)) <= q.Block-d.lo {
+	if uint64(len(code)) <= q.AddressInBlock-d.lo {
 		return nil, unreadable
 	}
 	return code, ""

@@ -35,7 +35,7 @@ func (sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 	}
 	return plugin.SessionFunc(func(q *plugin.Query) plugin.Answer {
 		for _, r := range rows {
-			if q.Block >= r.Lo && q.Block-r.Lo < uint64(r.Len) {
+			if q.AddressInBlock >= r.Lo && q.AddressInBlock-r.Lo < uint64(r.Len) {
 				return plugin.Claim(r)
 			}
 		}

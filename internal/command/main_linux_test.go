@@ -70,13 +70,13 @@ func (i interpreter) Describe() plugin.Description {
 
 func (i interpreter) Begin(*plugin.Target) (plugin.Session, error) {
 	return plugin.SessionFunc(func(q *plugin.Query) plugin.Answer {
-		f, ok, err := q.Target.SymbolAt(q.Block)
+		f, ok, err := q.Target.SymbolAt(q.AddressInBlock)
 		if err != nil || !ok || !strings.Contains(" even odd ", " "+f.Function+" ") || q.Innermost() {
 			a := plugin.Decline("not interpreted")
 			return a
 		}
 		row := trad.Row{
-			Lo: q.Block, Len: 1, Flags: trad.Once | i.flags,
+			Lo: q.AddressInBlock, Len: 1, Flags: trad.Once | i.flags,
 			CFA: trad.Rule{Kind: trad.InReg, Reg: q.Target.FP, Off: 16},
 			RA:  trad.Rule{Kind: trad.Saved, Off: -8}, FP: trad.Rule{Kind: trad.Saved, Off: -16},
 		}

@@ -97,7 +97,7 @@ func init() {
 			sniff: func(q *plugin.Query, a *plugin.Answer) {
 				if a.Row == nil && q.Level > 0 && q.Module != nil {
 					*a = plugin.Claim(trad.Row{
-						Lo: q.Block, Len: 1, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Target.SP, Off: 4096},
+						Lo: q.AddressInBlock, Len: 1, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Target.SP, Off: 4096},
 						RA: trad.Rule{Kind: trad.InReg, Reg: q.Target.PC}, Flags: trad.Outermost,
 					})
 				}
@@ -105,7 +105,7 @@ func init() {
 		"everywhere": { // also where no code is
 			sniff: func(q *plugin.Query, a *plugin.Answer) {
 				if a.Row == nil {
-					*a = plugin.Claim(trad.Row{Lo: q.Block, Len: 1, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Target.SP, Off: 16}, RA: trad.Rule{Kind: trad.Saved, Off: -8}})
+					*a = plugin.Claim(trad.Row{Lo: q.AddressInBlock, Len: 1, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Target.SP, Off: 16}, RA: trad.Rule{Kind: trad.Saved, Off: -8}})
 				}
 			}},
 		"reads": {sniff: func(q *plugin.Query, a *plugin.Answer) {

@@ -125,7 +125,7 @@ func (s *session) Sniff(q *plugin.Query) plugin.Answer {
 		var p [64]byte
 		q.Target.ReadMemory(q.PC, p[:])
 	}
-	i, p := s.find(q.Block)
+	i, p := s.find(q.AddressInBlock)
 	if p == nil {
 		return plugin.Decline("not a function of the JIT")
 	}
