@@ -7,15 +7,16 @@ import (
 )
 
 // All returns the goroutines as they are now, by ascending numbers: those of the runtime, too,
-// such as its collector's. It is called again whenever the target has run. Of more than 1,048,576,
-// those that the runtime has made first are returned, and an error. Where some of them
+// such as its collector's. It is called again whenever the target has run. Of more than
+// [Runtime.Limit], those that the runtime has made first are returned, and an error. Where some of them
 // cannot be read or are not as they should be, the others are returned, and an error that says
 // so of the first; one that seems to be parked, but not on its stack, is returned without
 // registers.
 func (r *Runtime) All() ([]Goroutine, error) {
-	list, claimed, err := r.pointers(r.allgs, maxListed)
-	if err == nil && claimed > maxListed {
-		err = fmt.Errorf("%w: it claims to have %d, of which %d are listed", ErrUnknown, claimed, maxListed)
+	limit := uint64(cmp.Or(max(r.Limit, 0), defaultLimit))
+	list, claimed, err := r.pointers(r.allgs, limit)
+	if err == nil && claimed > limit {
+		err = fmt.Errorf("%w: it claims to have %d, of which %d are listed", ErrUnknown, claimed, limit)
 	}
 	failed := 0
 	fail := func(why error) {

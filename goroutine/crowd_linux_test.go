@@ -2,6 +2,7 @@ package goroutine
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"testing"
@@ -77,12 +78,15 @@ func TestCrowd(t *testing.T) {
 			r.ReadMemory(x.G, g)
 		}
 	}
-	for _, n := range []uint64{1000, maxGoroutines} {
-		now := *found
-		now.t = &crowd{r, found, bytes.Clone(g), n}
-		bounds.Hold(t, 256<<20, func() { list, err = now.All() })
+	for _, tt := range []struct {
+		n     uint64
+		limit int
+	}{{1000, 0}, {1000, 1000}, {1000, 999}, {maxGoroutines, 0}} {
+		n, now := tt.n, *found
+		now.t, now.Limit = &crowd{r, found, bytes.Clone(g), n}, tt.limit
+		bounds.Hold(t, 192<<20, func() { list, err = now.All() })
 		t.Logf("%d: %d goroutines, %v", n, len(list), err)
-		if want := min(n, maxListed); uint64(len(list)) != want || (err != nil) != (n > want) || err != nil && !errors.Is(err, ErrUnknown) {
+		if want := min(n, uint64(cmp.Or(tt.limit, defaultLimit))); uint64(len(list)) != want || (err != nil) != (n > want) || err != nil && !errors.Is(err, ErrUnknown) {
 			t.Errorf("of %d goroutines %d are listed, %v: want %d", n, len(list), err, want)
 		}
 	}

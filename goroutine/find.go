@@ -24,6 +24,10 @@ var ErrUnknown = errors.New("the runtime's list of goroutines is not understood"
 // Runtime is the Go runtime of one target. It is safe for concurrent use as far as the
 // target is.
 type Runtime struct {
+	// Limit is the most goroutines that [Runtime.All] lists: those that the runtime has made first. 0
+	// means 524,288, for which a hostile process has it take less than 200 MB, the collector's share counted.
+	Limit int
+
 	t       target.Target
 	arch    *arch.Arch
 	allgs   uint64 // address of the runtime's list: a slice of pointers to structs g

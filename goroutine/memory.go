@@ -9,8 +9,8 @@ import (
 const (
 	// maxGoroutines bounds how many a list may have; each takes two kilobytes of a program's memory.
 	maxGoroutines = 1 << 22
-	// maxListed bounds how many of them are listed, for each takes memory here.
-	maxListed = 1 << 20
+	// defaultLimit is how many of them are listed, for each takes memory here.
+	defaultLimit = 1 << 19
 	// earnest is how many must have been read before there is room for as many as the process claims.
 	earnest = 1 << 14
 )
