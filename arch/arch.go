@@ -99,6 +99,10 @@ type Arch struct {
 	// Exits says how the flow of control from offset at of a function's code can leave it.
 	// code ends where the function does: a call there is one that does not return.
 	Exits func(code []byte, at int) Exits
+	// References returns the addresses that code, which begins at address start, refers to
+	// relative to itself, in the order of the code: what it loads or stores, or the address of
+	// which it takes. Code that is not understood has fewer.
+	References func(code []byte, start uint64) []uint64
 	// SkipPrologue returns the address of the first instruction after the prologue
 	// of the function whose bytes, from its entry at start, are code.
 	SkipPrologue func(code []byte, start uint64) uint64

@@ -5,21 +5,31 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/gopclntab"
-	"github.com/sfwalk/sfwalk/sniffer/gostack"
+	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/target"
 )
+
+// maxReferring bounds the code of a function that is read for what it refers to, bytes.
+const maxReferring = 64 << 10
 
 // references yields the addresses of data that the functions refer to, each once, in the
 // order of names and of their code.
 func references(m *target.Module, a *arch.Arch, functions map[string]gopclntab.Func, names []string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
+		_, bias, err := gomodule.Table(m)
+		im, _, why := m.Image()
+		if err != nil || why != nil || a.References == nil {
+			return
+		}
 		seen := map[uint64]bool{}
 		for _, name := range names {
 			f, ok := functions[name]
-			if !ok {
+			if !ok || f.Hi <= f.Lo {
 				continue
 			}
-			for _, at := range gostack.References(m, a, f) {
+			code := make([]byte, min(f.Hi-f.Lo, maxReferring))
+			code = code[:im.ReadLoaded(f.Lo, code)]
+			for _, at := range a.References(code, f.Lo+bias) {
 				if at%8 != 0 || seen[at] {
 					continue
 				}

@@ -56,6 +56,7 @@ var Arch = &arch.Arch{
 	LoadsSP:      loadsSP,
 	ReadAhead:    search.Rows,
 	Keeps:        search.Kept,
+	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

@@ -84,6 +84,7 @@ var Arch = &arch.Arch{
 	Exits:        Machine.Exits,
 	ReadAhead:    search.Rows,
 	Keeps:        search.Kept,
+	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
 	StubFrame:    stubFrame,
 	AfterCall:    afterCall,

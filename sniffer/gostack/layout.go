@@ -1,10 +1,7 @@
 package gostack
 
 import (
-	"maps"
-
 	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/target"
@@ -75,48 +72,4 @@ func (p *program) parks(f gopclntab.Func, sp int64) (most saved, ok bool) {
 		}
 	}
 	return most, n > 0
-}
-
-// maxReferring bounds the code that is read for what it refers to, bytes.
-const maxReferring = 64 << 10
-
-// References returns the run-time addresses that the code of a function of the module
-// refers to relative to itself, in the order of the code: what it loads, or the address of
-// which it takes. f is of the module's Go function table. Code that is not understood has fewer.
-func References(m *target.Module, a *arch.Arch, f gopclntab.Func) (list []uint64) {
-	p, why := programOf(&frame.Query{Module: m, Arch: a})
-	if why != frame.Claimed || f.Hi <= f.Lo {
-		return nil
-	}
-	code := make([]byte, min(f.Hi-f.Lo, maxReferring))
-	code = code[:p.im.ReadLoaded(f.Lo, code)]
-	known := map[values.Reg]uint64{} // addresses in registers
-	var in values.Inst
-	var ops []values.Op
-	for at := 0; at < len(code); at += int(in.Len) {
-		if in, ops = p.m.Decode(code, at, ops[:0]); in.Flow == values.Bad {
-			break
-		}
-		known[values.PC] = f.Lo + uint64(at)
-		maps.DeleteFunc(known, func(r values.Reg, _ uint64) bool { return in.Kill.Has(r) })
-		for i := range ops {
-			o := &ops[i]
-			addr, refers := known[o.Base]
-			if refers = refers && o.Index == values.None && o.Kind != values.Minus; refers {
-				if o.Kind == values.Round {
-					addr &= uint64(o.Imm)
-				} else {
-					addr += uint64(o.Imm)
-					list = append(list, addr+p.bias)
-				}
-			}
-			if o.Kind != values.Store {
-				delete(known, o.Dst)
-			}
-			if refers && (o.Kind == values.Sum || o.Kind == values.Round) {
-				known[o.Dst] = addr
-			}
-		}
-	}
-	return list
 }
