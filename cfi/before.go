@@ -1,8 +1,8 @@
 package cfi
 
-// Before returns the end of the FDE before pc, where none covers pc: there the code begins
+// EndBefore returns the end of the FDE before pc, where none covers pc: there the code begins
 // that the section leaves out. ok is false where an FDE covers pc, or none is before it.
-func (s *Section) Before(pc uint64) (end uint64, ok bool) {
+func (s *Section) EndBefore(pc uint64) (end uint64, ok bool) {
 	if s.header.count > 0 && !s.header.lies.Load() && s.inOrder() {
 		var f FDE
 		i, ok := s.position(pc)

@@ -39,15 +39,15 @@ func TestBefore(t *testing.T) {
 			}
 			gaps++
 			for _, pc := range []uint64{end, starts[i+1] - 1} {
-				if got, ok := s.Before(pc); !ok || got != end {
+				if got, ok := s.EndBefore(pc); !ok || got != end {
 					t.Errorf("before %#x an FDE ends at %#x, %t; readelf says %#x", pc, got, ok, end)
 				}
 			}
-			if got, ok := s.Before(starts[i]); ok {
+			if got, ok := s.EndBefore(starts[i]); ok {
 				t.Errorf("%#x is covered, and lies behind an FDE that ends at %#x", starts[i], got)
 			}
 		}
-		if _, ok := s.Before(starts[0] - 1); ok || gaps < 10 {
+		if _, ok := s.EndBefore(starts[0] - 1); ok || gaps < 10 {
 			t.Errorf("%d gaps, or an FDE before the first", gaps)
 		}
 	}

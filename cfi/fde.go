@@ -23,8 +23,8 @@ const maxLen = 1 << 36
 // Contains reports whether the FDE covers pc.
 func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
 
-// Size returns how many bytes of instructions the FDE has, each of which has one byte at least.
-func (f *FDE) Size() int { return f.program.to - f.program.from }
+// ProgramSize returns the size of the FDE's instructions in bytes. Each of them has at least one.
+func (f *FDE) ProgramSize() int { return f.program.to - f.program.from }
 
 // parseFDE reads the FDE with head e. *f may hold another FDE: its CIE is not
 // read again if it is the same.

@@ -57,7 +57,7 @@ func (a ID) Equal(b ID) bool {
 
 // Within reports whether the code that is entered at address inner, a function's or an
 // inlined call's, is the same as the code that is entered at outer, or part of it.
-// [github.com/sfwalk/sfwalk/symbol.Symbolizer.Within] knows.
+// [github.com/sfwalk/sfwalk/symbol.Symbolizer.InlinedInto] knows.
 type Within func(inner, outer uint64) bool
 
 // Inner reports whether a is strictly inner to (newer than) b, as GDB's frame_id_inner

@@ -55,13 +55,13 @@ func (f *Function) convert(from, to Version) {
 	case to == from:
 	case to == V3:
 		if len(f.Entries) == 0 {
-			f.Type = Flex // a Default one would be outermost
+			f.Type = FDEFlex // a Default one would be outermost
 		}
 	case from == V3:
-		if len(f.Entries) == 0 && f.Type == Default && !f.Signal {
+		if len(f.Entries) == 0 && f.Type == FDEDefault && !f.Signal {
 			f.Entries = []Entry{{RA: Rule{Kind: RuleUndefined}}}
 		}
-		f.Type = Default
+		f.Type = FDEDefault
 	}
 	switch {
 	case f.PCType == PCMask:

@@ -81,7 +81,7 @@ func (d *dumper) head(f *FDE) {
 	if f.Signal {
 		attr += "S"
 	}
-	if f.Type == Flex {
+	if f.Type == FDEFlex {
 		attr += "F"
 	}
 	if attr != "" {
@@ -113,7 +113,7 @@ func (d *dumper) rows(f *FDE) error {
 		switch {
 		case e.RA.Kind == RuleUndefined:
 			d.WriteString("RA undefined")
-		case f.Type == Flex:
+		case f.Type == FDEFlex:
 			d.flexRow(&e)
 		default:
 			d.defaultRow(&e)

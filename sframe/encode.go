@@ -164,8 +164,8 @@ func (e *encoder) appendFREs(out []byte, i int) (_ []byte, info uint8, err error
 	t := f.Type
 	if e.Version == V3 {
 		for j := range f.Entries {
-			if t == Default && !e.fitsDefault(&f.Entries[j]) {
-				t = Flex
+			if t == FDEDefault && !e.fitsDefault(&f.Entries[j]) {
+				t = FDEFlex
 			}
 		}
 		if f.Signal {
@@ -221,7 +221,7 @@ func (e *encoder) checkFunction(i int) error {
 	switch {
 	case f.Start > math.MaxUint64-uint64(f.Size):
 		return e.cannot(i, -1, "its size %#x goes beyond the address space", f.Size)
-	case f.PCType > PCMask || f.Type > Flex || f.FREType > Addr4 || f.PauthKey > PauthB:
+	case f.PCType > PCMask || f.Type > FDEFlex || f.FREType > Addr4 || f.PauthKey > PauthB:
 		return e.cannot(i, -1, "unknown %v, %v, %v or %v", f.PCType, f.Type, f.FREType, f.PauthKey)
 	case f.PCType == PCMask && f.RepSize == 0:
 		return e.cannot(i, -1, "repeat size 0 in a function of PC type mask")
@@ -231,7 +231,7 @@ func (e *encoder) checkFunction(i int) error {
 		return e.cannot(i, -1, "%v, which AArch64 alone has", f.PauthKey)
 	case f.Signal && e.Version != V3:
 		return e.cannot(i, -1, "a signal frame")
-	case f.Type == Flex && e.Version != V3:
+	case f.Type == FDEFlex && e.Version != V3:
 		return e.cannot(i, -1, "%v", f.Type)
 	case e.Version == V3 && len(f.Entries) > math.MaxUint16:
 		return e.cannot(i, -1, "%d FREs, expected at most 65535", len(f.Entries))

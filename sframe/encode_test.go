@@ -213,7 +213,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{amd64(V2, fn(Entry{RA: undef, FP: same})), "version 2 cannot hold function 0 at 0x40: entry 0: CFA none, RA undefined, FP same: an entry whose RA is undefined has no other rule"},
 		{amd64(V3, fn(Entry{Offset: 4, CFA: plain.CFA, RA: plain.RA, FP: same}, plain)), "version 3 cannot hold function 0 at 0x40: entry 1: start offset 0x0 after 0x4, expected ascending order"},
 		{amd64(V2, whole(func(f *Function) { f.Signal = true })), "version 2 cannot hold function 0 at 0x40: a signal frame"},
-		{amd64(V2, whole(func(f *Function) { f.Type = Flex })), "version 2 cannot hold function 0 at 0x40: SFRAME_FDE_TYPE_FLEX"},
+		{amd64(V2, whole(func(f *Function) { f.Type = FDEFlex })), "version 2 cannot hold function 0 at 0x40: SFRAME_FDE_TYPE_FLEX"},
 		{amd64(V2, whole(func(f *Function) { f.PauthKey = PauthB })), "version 2 cannot hold function 0 at 0x40: SFRAME_AARCH64_PAUTH_KEY_B, which AArch64 alone has"},
 		{amd64(V2, whole(func(f *Function) { f.PCType = PCMask })), "version 2 cannot hold function 0 at 0x40: repeat size 0 in a function of PC type mask"},
 		{amd64(V1, whole(func(f *Function) { f.PCType, f.RepSize = PCMask, 32 })), "version 1 cannot hold function 0 at 0x40: repeat size 32; only 16 is understood, and only with PC type mask"},

@@ -84,7 +84,7 @@ func checkPlacements(t *testing.T, places []placement, addr uint64, flags Flags,
 		field += int64(fdeSizes[V3])
 		fdes = append(fdes, indexV3{start, p.size, 0})
 	}
-	fres := pack(t, big, uint16(1), uint8(Addr1), uint8(Default), uint8(0), []byte{0, 1<<1 | 1, 8})
+	fres := pack(t, big, uint16(1), uint8(Addr1), uint8(FDEDefault), uint8(0), []byte{0, 1<<1 | 1, 8})
 	h := headerLayout{Version: uint8(V3), Flags: uint8(flags | FDESorted), ABI: uint8(S390X)}
 	s := mustOpen(t, section(t, big, h, fdes, fres), addr)
 

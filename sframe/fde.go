@@ -83,7 +83,7 @@ func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	if s.Version == V1 && f.PCType == PCMask {
 		f.RepSize = pltEntrySize
 	}
-	if f.FREType > Addr4 || f.Type > Flex || f.PCType == PCMask && f.RepSize == 0 ||
+	if f.FREType > Addr4 || f.Type > FDEFlex || f.PCType == PCMask && f.RepSize == 0 ||
 		f.Start > math.MaxUint64-uint64(f.Size) {
 		return s.badFDE(f, info, info2)
 	}
@@ -94,7 +94,7 @@ func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 // frame is outermost: one of V3 that is Default (Changes from Version 2 to Version 3).
 // Where it marks a signal frame it says only that: see ErrSignalFrame.
 func (f *FDE) Outermost(v Version) bool {
-	return f.NumFREs == 0 && v == V3 && f.Type == Default && !f.Signal
+	return f.NumFREs == 0 && v == V3 && f.Type == FDEDefault && !f.Signal
 }
 
 // badFDE explains why readFDE rejects f.
@@ -111,7 +111,7 @@ func (s *Section) badFDE(f *FDE, info, info2 uint8) error {
 	case f.FREType > Addr4:
 		e.Off = at(16, 2)
 		e.Msg = fmt.Sprintf("FRE type %d (info byte %#x), expected 0 to 2", f.FREType, info)
-	case f.Type > Flex:
+	case f.Type > FDEFlex:
 		e.Off = at(0, 3)
 		e.Msg = fmt.Sprintf("FDE type %d (second info byte %#x), expected 0 or 1", f.Type, info2)
 	case f.PCType == PCMask && f.RepSize == 0:

@@ -225,7 +225,7 @@ func load(p []byte, pos, need int) (v uint64, ok bool) {
 // leaves row alone, for anything else.
 func (s *Section) shortRules(t FDEType, info uint64, words []byte, row *Row) bool {
 	n := int(info >> 1 & 15)
-	if t != Default || info>>5&3 != 0 || n == 0 || len(words) < 3 || s.ABI == S390X || s.FixedFP != 0 {
+	if t != FDEDefault || info>>5&3 != 0 || n == 0 || len(words) < 3 || s.ABI == S390X || s.FixedFP != 0 {
 		return false
 	}
 	row.CFA = Rule{RuleInReg, s.base[info&1], int32(int8(words[0]))}

@@ -67,9 +67,9 @@ func (t PCType) String() string {
 // String returns the specification's name, such as "SFRAME_FDE_TYPE_DEFAULT".
 func (t FDEType) String() string {
 	switch t {
-	case Default:
+	case FDEDefault:
 		return "SFRAME_FDE_TYPE_DEFAULT"
-	case Flex:
+	case FDEFlex:
 		return "SFRAME_FDE_TYPE_FLEX"
 	}
 	return fmt.Sprintf("FDEType(%d)", uint8(t))

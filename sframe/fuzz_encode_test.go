@@ -105,10 +105,10 @@ func converts(t *testing.T, c *Contents, v Version) {
 		}
 		got.Type, want.Type = 0, 0
 		outermost := []Entry{{RA: Rule{Kind: RuleUndefined}}}
-		if c.Version == V3 && len(want.Entries) == 0 && c.Functions[j].Type == Default {
+		if c.Version == V3 && len(want.Entries) == 0 && c.Functions[j].Type == FDEDefault {
 			want.Entries = outermost
 		}
-		if c.Version == V3 && len(got.Entries) == 0 && back.Functions[i-1].Type == Default {
+		if c.Version == V3 && len(got.Entries) == 0 && back.Functions[i-1].Type == FDEDefault {
 			got.Entries = outermost
 		}
 		if len(got.Entries)+len(want.Entries) == 0 {

@@ -204,7 +204,7 @@ func sameSection(t *testing.T, s *Section, g *golden) {
 		want := g.fdes[f.Index]
 		name := fmt.Sprintf("FDE %d", f.Index)
 		if f.Start != want.start || uint64(f.Size) != want.size || int(f.NumFREs) != len(want.fres) ||
-			(f.PCType == PCMask) != want.mask || (f.Type == Flex) != strings.Contains(want.attr, "F") ||
+			(f.PCType == PCMask) != want.mask || (f.Type == FDEFlex) != strings.Contains(want.attr, "F") ||
 			f.Signal != strings.Contains(want.attr, "S") || (f.PauthKey == PauthB) != want.pauthB {
 			t.Fatalf("%s: %+v, objdump %+v", name, f, want)
 		}
@@ -356,7 +356,7 @@ func TestGolden(t *testing.T) {
 			var flex, mask, pauth bool
 			var types [3]bool
 			for f := range s.FDEs() {
-				flex = flex || f.Type == Flex
+				flex = flex || f.Type == FDEFlex
 				mask = mask || f.PCType == PCMask
 				pauth = pauth || f.PauthKey == PauthB
 				types[f.FREType] = true

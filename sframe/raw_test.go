@@ -40,7 +40,7 @@ func rawSection(rnd *rand.Rand, v Version, abi ABI) []byte {
 			fdes = number(number(number(fdes, 8, start), 4, 0x800), 4, attr)
 			fres = append(number(fres, 2, int64(n)), info|byte(pick(0, 0, 0x80)), 0, repSize)
 			if flex {
-				fres[attr+3] = byte(Flex)
+				fres[attr+3] = byte(FDEFlex)
 			}
 		} else {
 			fdes = number(number(number(number(fdes, 4, start), 4, 0x800), 4, attr), 4, int64(n))

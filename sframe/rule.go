@@ -28,7 +28,7 @@ func (s *Section) rules(t FDEType, info FREInfo, words []byte, cfa, ra, fp *Rule
 		return ""
 	}
 	*ra, *fp = s.ra0, s.fp0
-	if t == Flex {
+	if t == FDEFlex {
 		return s.flexRules(info, words, cfa, ra, fp)
 	}
 	size := info.WordSize()

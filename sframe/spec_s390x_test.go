@@ -62,7 +62,7 @@ func TestS390XV2(t *testing.T) {
 	h := headerLayout{Version: 2, Flags: 1 | 4, ABI: 4, NumFREs: uint32(len(rows)) + 2}
 	s := mustOpen(t, section(t, big, h, fdes, fres), 0x1000)
 	f, err := s.FDE(0)
-	if err != nil || f.Start != 0x8000 || f.Type != Default || int(f.NumFREs) != len(rows) {
+	if err != nil || f.Start != 0x8000 || f.Type != FDEDefault || int(f.NumFREs) != len(rows) {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	i := 0

@@ -120,14 +120,14 @@ const (
 )
 
 // FDEType says how the data words of an FDE's FREs are read (The SFrame FDE
-// Types, V3). An FDE of V1 or V2 is always of type Default.
+// Types, V3). An FDE of V1 or V2 is always of type FDEDefault.
 type FDEType uint8
 
 const (
-	// Default has one data word per rule, of the ABI's own meaning.
-	Default FDEType = 0
-	// Flex has a control word and an offset per rule.
-	Flex FDEType = 1
+	// FDEDefault has one data word per rule, of the ABI's own meaning.
+	FDEDefault FDEType = 0
+	// FDEFlex has a control word and an offset per rule.
+	FDEFlex FDEType = 1
 )
 
 // PauthKey is the key that signs return addresses (AArch64 only).

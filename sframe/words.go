@@ -52,7 +52,7 @@ func (e *encoder) words(w *words, t FDEType, entry *Entry) string {
 		}
 		return ""
 	}
-	if t == Flex {
+	if t == FDEFlex {
 		return e.flexWords(w, entry)
 	}
 	return e.defaultWords(w, entry)
@@ -61,7 +61,7 @@ func (e *encoder) words(w *words, t FDEType, entry *Entry) string {
 // fitsDefault reports whether a Default FDE of V3 can hold the entry.
 func (e *encoder) fitsDefault(entry *Entry) bool {
 	var w words
-	return e.words(&w, Default, entry) == ""
+	return e.words(&w, FDEDefault, entry) == ""
 }
 
 func (e *encoder) defaultWords(w *words, entry *Entry) string {

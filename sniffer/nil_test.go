@@ -115,7 +115,7 @@ func TestNil(t *testing.T) {
 
 	symbols := symbol.New(symbol.Options{})
 	defer symbols.Close()
-	if at := symbols.Locate(nil, 1); len(at) != 1 || at[0] != (symbol.Location{}) || symbols.Warnings(nil) != nil || symbols.DebugFile(nil) != nil || symbols.Within(nil, 1, 2) {
+	if at := symbols.Locate(nil, 1); len(at) != 1 || at[0] != (symbol.Location{}) || symbols.Warnings(nil) != nil || symbols.DebugFile(nil) != nil || symbols.InlinedInto(nil, 1, 2) {
 		t.Errorf("%+v", at)
 	}
 

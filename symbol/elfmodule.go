@@ -150,7 +150,7 @@ func (mod *elfModule) symbol(addr uint64) (name string, start uint64, ok bool) {
 			return name.(string), s.Addr, true
 		}
 		name, length := t.Begin(s, maxName)
-		if name = short(name, length); length <= maxName {
+		if name = truncate(name, length); length <= maxName {
 			name = demangleSymbol(name)
 		}
 		if mod.namesSize.Add(int64(len(name))) <= maxNames {

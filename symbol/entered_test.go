@@ -46,7 +46,7 @@ func TestEntered(t *testing.T) {
 					t.Errorf("call %d: nothing at %#x is entered at %#x", i, c.first, c.entry)
 				}
 				for j := i; j >= 0; j = calls[j].outer {
-					if !s.Within(ms, c.entry+bias, calls[j].entry+bias) {
+					if !s.InlinedInto(ms, c.entry+bias, calls[j].entry+bias) {
 						t.Errorf("the call that is entered at %#x is not within that at %#x", c.entry, calls[j].entry)
 					}
 				}

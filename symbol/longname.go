@@ -16,11 +16,11 @@ const markRoom = 40
 // read again.
 const maxNames = 16 << 20
 
-// Short returns a name, cut where it is too long to be one: "nnn…[983040 bytes more]".
-func Short(name string) string { return short(name, len(name)) }
+// Truncate returns a name, cut where it is too long to be one: "nnn…[983040 bytes more]".
+func Truncate(name string) string { return truncate(name, len(name)) }
 
-// short is Short for a name of which the beginning is known, and the whole length.
-func short(name string, length int) string {
+// truncate is Truncate for a name of which the beginning is known, and the whole length.
+func truncate(name string, length int) string {
 	if length <= maxName {
 		return name
 	}

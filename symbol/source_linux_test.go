@@ -152,7 +152,7 @@ func TestSourceOrder(t *testing.T) {
 		{[][]Location{chain("", 1), chain("a", 0)}, Location{Function: "a"}},
 		{[][]Location{chain("a", 0), chain("", 1)}, Location{Function: "a"}},
 		{[][]Location{chain("a", 0), chain("b", 0), chain("c", 3), chain("d", 4)}, Location{Function: "c", Line: 3}},
-		{[][]Location{chain(strings.Repeat("n", maxName+1), 1)}, Location{Function: Short(strings.Repeat("n", maxName+1)), Line: 1}},
+		{[][]Location{chain(strings.Repeat("n", maxName+1), 1)}, Location{Function: Truncate(strings.Repeat("n", maxName+1)), Line: 1}},
 	} {
 		m := target.NewModule("gone", []target.Mapping{{Lo: pc, Hi: pc + 1, Exec: true}}, func() (*elfimage.Image, error) { return nil, nil })
 		var opts Options

@@ -81,7 +81,7 @@ func (s *Symbolizer) Close() error { return s.elf.close() }
 // Locate returns what is at pc, the address in block of a frame: the inlined
 // calls, innermost first, then the function that contains the code. There is
 // always at least one Location; where nothing is known of the address it has
-// the module only. Names are [Short].
+// the module only. Names that are too long are cut ([Truncate]).
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {
@@ -93,7 +93,7 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	}
 	for i := range chain {
 		l := &chain[i]
-		l.Module, l.Function, l.File = m, Short(l.Function), Short(l.File)
+		l.Module, l.Function, l.File = m, Truncate(l.Function), Truncate(l.File)
 	}
 	return chain
 }

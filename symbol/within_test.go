@@ -63,7 +63,7 @@ func TestWithin(t *testing.T) {
 			if entry[inner] == 0 || entry[outer] == 0 {
 				t.Fatalf("entries %#x", entry)
 			}
-			if want := inner == outer || within[[2]string{inner, outer}]; s.Within(ms, entry[inner], entry[outer]) != want {
+			if want := inner == outer || within[[2]string{inner, outer}]; s.InlinedInto(ms, entry[inner], entry[outer]) != want {
 				t.Errorf("%s within %s: want %t", inner, outer, want)
 			}
 		}

@@ -60,7 +60,7 @@ func dumpFile(w io.Writer, name, only string, asJSON bool) error {
 		return err
 	}
 	sections, err := object.Read(f, info.Size())
-	if errors.Is(err, object.ErrNone) {
+	if errors.Is(err, object.ErrNoSFrame) {
 		return fmt.Errorf("%w: assemble with -Wa,--gsframe, or make one with 'sfwalk sframe gen'", err)
 	}
 	err = fileError(err)

@@ -136,7 +136,7 @@ func place(d *verify.Disagreement) string {
 func printVerify(w io.Writer, name string, r *verify.Result) {
 	for i := range r.Disagreements {
 		d := &r.Disagreements[i]
-		printable.Fprintf(w, "%#x..%#x  %s: %s differs", d.Lo, d.Hi, place(d), d.Cells)
+		printable.Fprintf(w, "%#x..%#x  %s: %s differs", d.Lo, d.Hi, place(d), d.Fields)
 		if d.Times > 1 {
 			printable.Fprintf(w, ", in %d blocks", d.Times)
 		}

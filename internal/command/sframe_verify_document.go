@@ -92,7 +92,7 @@ func newVerifyDocument(file string, r *verify.Result) *verifyDocument {
 		x := &r.Disagreements[i]
 		d.Disagreements = append(d.Disagreements, disagreementItem{
 			Lo: fmt.Sprintf("%#x", x.Lo), Hi: fmt.Sprintf("%#x", x.Hi), Function: x.Function, Offset: x.Offset,
-			Differs: x.Cells.Names(), SFrame: row(&x.SFrame, ""), DWARF: row(&x.CFI.Row, x.CFI.Reason),
+			Differs: x.Fields.Names(), SFrame: row(&x.SFrame, ""), DWARF: row(&x.CFI.Row, x.CFI.Reason),
 			FDE: x.FDE, Times: x.Times,
 		})
 	}

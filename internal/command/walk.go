@@ -100,13 +100,13 @@ func (w *walker) codeInfo(f *frame.Frame) *codeInfo {
 	for i := range s.at {
 		p, path := &s.at[i], ""
 		if p.Module != nil {
-			path = symbol.Short(p.Module.Path)
+			path = symbol.Truncate(p.Module.Path)
 		}
 		s.paths = append(s.paths, path)
 		texts += len(p.Function) + len(p.File) + len(path)
 	}
 	if m := s.at[s.outer].Module; m != nil {
-		s.build = symbol.Short(m.BuildID())
+		s.build = symbol.Truncate(m.BuildID())
 		if _, bias, err := m.Image(); err == nil {
 			s.file = key.pc - bias
 		}
@@ -247,7 +247,7 @@ func (w *walker) appendFrame(list []frameEntry, level int, f *frame.Frame) []fra
 
 // named gives x the name that a plug-in has for it.
 func (x *frameEntry) named(name *Symbol) {
-	x.Function, x.File, x.Line, x.Offset, x.args = symbol.Short(name.Function), symbol.Short(name.File), name.Line, 0, symbol.ArgsUnknown
+	x.Function, x.File, x.Line, x.Offset, x.args = symbol.Truncate(name.Function), symbol.Truncate(name.File), name.Line, 0, symbol.ArgsUnknown
 	if name.Lo != 0 && name.Lo <= x.PC.v {
 		x.Offset = x.PC.v - name.Lo
 	}

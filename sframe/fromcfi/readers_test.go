@@ -83,7 +83,7 @@ func strict(s *sframe.Section, outermost, signal *int) string {
 			if used := wordsUsed(s, &f, &e); used != n {
 				return fmt.Sprintf("FRE %+v of %+v: %d data words, and %d are read", e, f, n, used)
 			}
-			if zero := (sframe.Rule{Kind: sframe.RuleSaved}); f.Type == sframe.Default && (e.RA == zero || e.FP == zero) {
+			if zero := (sframe.Rule{Kind: sframe.RuleSaved}); f.Type == sframe.FDEDefault && (e.RA == zero || e.FP == zero) {
 				return fmt.Sprintf("FRE %+v of %+v: an offset of 0 is taken for none", e, f)
 			}
 		}
@@ -97,7 +97,7 @@ func strict(s *sframe.Section, outermost, signal *int) string {
 // wordsUsed returns how many data words Linux's reader takes.
 func wordsUsed(s *sframe.Section, f *sframe.FDE, e *sframe.FRE) int {
 	n := e.Info.NumWords()
-	if f.Type == sframe.Default {
+	if f.Type == sframe.FDEDefault {
 		most := 1
 		for _, fixed := range []int8{s.FixedRA, s.FixedFP} {
 			if fixed == 0 {

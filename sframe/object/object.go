@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
-// ErrNone: the file has no SFrame section.
-var ErrNone = errors.New("no .sframe section")
+// ErrNoSFrame: the file has no SFrame section.
+var ErrNoSFrame = errors.New("no .sframe section")
 
 // A Section is an SFrame section of a file.
 type Section struct {
@@ -44,7 +44,7 @@ func (s Section) Dump(w io.Writer) error {
 // Sections returns the SFrame sections of a file: those named .sframe, or
 // .sframe and a suffix, and those of type SHT_GNU_SFRAME; where there are none,
 // what PT_GNU_SFRAME leads to. Empty sections count as none. The error is
-// ErrNone, or says which section cannot be read; the sections before it are
+// ErrNoSFrame, or says which section cannot be read; the sections before it are
 // returned with it.
 func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	var list []Section
@@ -67,7 +67,7 @@ func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	}
 	data, addr, err := im.Segment(elfimage.PT_GNU_SFRAME)
 	if errors.Is(err, elfimage.ErrNoSection) || err == nil && len(data) == 0 {
-		return nil, ErrNone
+		return nil, ErrNoSFrame
 	}
 	var section *sframe.Section
 	if err == nil {

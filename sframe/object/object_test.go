@@ -141,7 +141,7 @@ func TestLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := open(t, self)
-	if s, err := Sections(f, AsLinked(f)); !errors.Is(err, ErrNone) {
+	if s, err := Sections(f, AsLinked(f)); !errors.Is(err, ErrNoSFrame) {
 		t.Errorf("a Go program: %v, %v", s, err)
 	}
 }

@@ -82,16 +82,16 @@ func (c *comparison) walk(sframeFDEs []sframeFDE, cfiFDEs []fromcfi.FDE) {
 func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
 	s := c.in.SFrame[a.fde.section]
 	outermost := s.Version >= sframe.V3 || s.Version == sframe.V2 && s.Flags&sframe.FDEFuncStartPCRel != 0
-	cells, said := diff(&a.Row, b, s.Version, outermost)
+	fields, said := diff(&a.Row, b, s.Version, outermost)
 	if !said {
 		c.Unsaid += hi - lo
 		return
 	}
 	c.Compared += hi - lo
-	if cells == 0 {
+	if fields == 0 {
 		return
 	}
-	d := Disagreement{Lo: lo, Hi: hi, SFrame: a.Row, CFI: *b, Cells: cells, FDE: a.fde.Index, Section: a.fde.section, Times: 1}
+	d := Disagreement{Lo: lo, Hi: hi, SFrame: a.Row, CFI: *b, Fields: fields, FDE: a.fde.Index, Section: a.fde.section, Times: 1}
 	if n := len(c.Disagreements); c.first == n || c.Disagreements[c.first].FDE != d.FDE || c.Disagreements[c.first].Section != d.Section {
 		c.first = n
 	}
@@ -136,7 +136,7 @@ const maxKinds = 16
 func (d *Disagreement) says(o *Disagreement) bool {
 	a, b := &d.SFrame, &o.SFrame
 	x, y := &d.CFI, &o.CFI
-	return d.Cells == o.Cells &&
+	return d.Fields == o.Fields &&
 		a.Flags == b.Flags && a.CFA == b.CFA && a.RA == b.RA && a.FP == b.FP &&
 		x.Flags == y.Flags && x.CFA == y.CFA && x.RA == y.RA && x.FP == y.FP && x.Reason == y.Reason
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // File compares what a file says. The sections of a relocatable object are at the
-// addresses of [object.Apart]. The error wraps [object.ErrNone],
+// addresses of [object.Apart]. The error wraps [object.ErrNoSFrame],
 // [fromcfi.ErrNoCFI] or [fromcfi.ErrMachine], or says what cannot be opened.
 func File(im *elfimage.Image) (*Result, error) {
 	f := im.ELF()

@@ -92,7 +92,7 @@ func compareFile(t *testing.T, data []byte) {
 			}
 		}
 		for _, d := range r.Disagreements {
-			if d.Lo >= d.Hi || d.Cells == 0 || d.Times < 1 {
+			if d.Lo >= d.Hi || d.Fields == 0 || d.Times < 1 {
 				t.Fatalf("%+v", d)
 			}
 		}

@@ -47,7 +47,7 @@ type Disagreement struct {
 	Offset   uint64 // of Lo in the function or section
 	SFrame   sframe.Row
 	CFI      fromcfi.Row // Reason says why a rule is RuleNone
-	Cells    Cells       // what differs
+	Fields   Fields      // what differs
 	FDE      int         // index in the SFrame section
 	Section  int         // which of several SFrame sections
 	// Times is the number of blocks in which the same differs, in an FDE of PC type
@@ -55,12 +55,12 @@ type Disagreement struct {
 	Times int
 }
 
-// Cells is a set of things that can differ.
-type Cells uint8
+// Fields is a set of things that can differ.
+type Fields uint8
 
-// The members of Cells.
+// The members of Fields.
 const (
-	CFA Cells = 1 << iota
+	CFA Fields = 1 << iota
 	RA
 	FP
 	MangledRA
@@ -69,12 +69,12 @@ const (
 	Signal
 )
 
-var cellNames = [...]string{"CFA", "RA", "FP", "mangled RA", "pauth key", "outermost", "signal"}
+var fieldNames = [...]string{"CFA", "RA", "FP", "mangled RA", "pauth key", "outermost", "signal"}
 
 // Names returns the members' names.
-func (c Cells) Names() []string {
+func (c Fields) Names() []string {
 	names := []string{}
-	for i, name := range cellNames {
+	for i, name := range fieldNames {
 		if c&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -83,14 +83,14 @@ func (c Cells) Names() []string {
 }
 
 // String returns the members' names, joined by commas.
-func (c Cells) String() string { return strings.Join(c.Names(), ", ") }
+func (c Fields) String() string { return strings.Join(c.Names(), ", ") }
 
 // diff returns what differs between two rows that hold for the same code, and
 // whether the SFrame version can say at all whether the frame is outermost.
-func diff(a *sframe.Row, b *fromcfi.Row, v sframe.Version, outermost bool) (c Cells, said bool) {
-	differs := func(flag sframe.RowFlags, cell Cells) {
+func diff(a *sframe.Row, b *fromcfi.Row, v sframe.Version, outermost bool) (c Fields, said bool) {
+	differs := func(flag sframe.RowFlags, field Fields) {
 		if (a.Flags^b.Flags)&flag != 0 {
-			c |= cell
+			c |= field
 		}
 	}
 	if v >= sframe.V3 {

@@ -31,10 +31,10 @@ func TestThisToolchain(t *testing.T) {
 	for _, tt := range []struct {
 		source string
 		flags  []string
-		want   map[string]verify.Cells
+		want   map[string]verify.Fields
 	}{
-		{"steps.c", []string{"-mavx2"}, map[string]verify.Cells{"step_asm_cfa_register": verify.CFA}},
-		{"plt.c", []string{"-fcf-protection", "-Wl,-z,ibtplt"}, map[string]verify.Cells{".plt": verify.CFA, ".plt.sec": verify.CFA}},
+		{"steps.c", []string{"-mavx2"}, map[string]verify.Fields{"step_asm_cfa_register": verify.CFA}},
+		{"plt.c", []string{"-fcf-protection", "-Wl,-z,ibtplt"}, map[string]verify.Fields{".plt": verify.CFA, ".plt.sec": verify.CFA}},
 	} {
 		out := filepath.Join(t.TempDir(), "program")
 		args := append([]string{"-O2", "-pthread", "-Wl,-z,lazy", "-Wa,--gsframe", "../../testdata/progs/" + tt.source, "-o", out}, tt.flags...)
@@ -42,9 +42,9 @@ func TestThisToolchain(t *testing.T) {
 			t.Fatalf("%v\n%s", err, msg)
 		}
 		r := file(t, out)
-		found := map[string]verify.Cells{}
+		found := map[string]verify.Fields{}
 		for _, d := range r.Disagreements {
-			found[d.Function] |= d.Cells
+			found[d.Function] |= d.Fields
 		}
 		if r.Versions[0] != sframe.V1 || !maps.Equal(found, tt.want) {
 			t.Errorf("%s:\n%s\nwant %v", tt.source, strings.Join(lines(r), "\n"), tt.want)
@@ -85,7 +85,7 @@ func TestChangedSlot(t *testing.T) {
 	}
 	r := file(t, out)
 	forgotten := r.Versions[0] < sframe.V3
-	if got := len(r.Disagreements) == 1 && r.Disagreements[0].Cells == verify.RA; got != forgotten || !forgotten && len(r.Disagreements) > 0 {
+	if got := len(r.Disagreements) == 1 && r.Disagreements[0].Fields == verify.RA; got != forgotten || !forgotten && len(r.Disagreements) > 0 {
 		t.Errorf("%s%v", version, lines(r))
 	}
 }
@@ -94,7 +94,7 @@ func TestChangedSlot(t *testing.T) {
 func inFunctions(r *verify.Result) (list []string) {
 	for _, d := range r.Disagreements {
 		if !strings.HasPrefix(d.Function, ".") {
-			list = append(list, fmt.Sprintf("%s+%d %v", d.Function, d.Offset, d.Cells))
+			list = append(list, fmt.Sprintf("%s+%d %v", d.Function, d.Offset, d.Fields))
 		}
 	}
 	return list

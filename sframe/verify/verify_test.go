@@ -26,13 +26,13 @@ func file(t *testing.T, path string) *verify.Result {
 	return r
 }
 
-// lines writes disagreements as "lo..hi function+offset cells sframe|dwarf".
+// lines writes disagreements as "lo..hi function+offset fields sframe|dwarf".
 func lines(r *verify.Result) []string {
 	list := []string{}
 	row := func(x *sframe.Row) string { return fmt.Sprintf("%v %v %v", x.CFA, x.RA, x.FP) }
 	for i := range r.Disagreements {
 		d := &r.Disagreements[i]
-		list = append(list, fmt.Sprintf("%#x..%#x %s+%d %v: %s | %s", d.Lo, d.Hi, d.Function, d.Offset, d.Cells, row(&d.SFrame), row(&d.CFI.Row)))
+		list = append(list, fmt.Sprintf("%#x..%#x %s+%d %v: %s | %s", d.Lo, d.Hi, d.Function, d.Offset, d.Fields, row(&d.SFrame), row(&d.CFI.Row)))
 	}
 	return list
 }
@@ -182,7 +182,7 @@ func TestMutation(t *testing.T) {
 	for _, tt := range []struct {
 		name, path string
 		change     func(c *sframe.Contents, f *sframe.Function, e *sframe.Entry) bool // false: not possible here
-		want       verify.Cells
+		want       verify.Fields
 	}{
 		{"CFA", "/lib/x86_64-linux-gnu/libc.so.6", func(_ *sframe.Contents, _ *sframe.Function, e *sframe.Entry) bool {
 			e.CFA.Off += 8
@@ -262,7 +262,7 @@ func TestMutation(t *testing.T) {
 				if len(r.Disagreements) != 1 {
 					t.Fatalf("function %d, row %d: %d disagreements: %v", i, j, len(r.Disagreements), lines(r))
 				}
-				if d := r.Disagreements[0]; d.Lo != want.Lo || d.Hi != want.Hi || d.Cells != tt.want || d.Times != 1 {
+				if d := r.Disagreements[0]; d.Lo != want.Lo || d.Hi != want.Hi || d.Fields != tt.want || d.Times != 1 {
 					t.Errorf("function %d, row %d: %v, want %#x..%#x %v", i, j, lines(r), want.Lo, want.Hi, tt.want)
 				}
 				if changed++; changed == 3 {
@@ -312,8 +312,8 @@ func TestErrors(t *testing.T) {
 		path string
 		want error
 	}{
-		{"/bin/ls", object.ErrNone},
-		{"../../cfi/testdata/s390x.so", object.ErrNone},
+		{"/bin/ls", object.ErrNoSFrame},
+		{"../../cfi/testdata/s390x.so", object.ErrNoSFrame},
 	} {
 		if _, err := verify.File(installed(t, tt.path)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.path, err, tt.want)

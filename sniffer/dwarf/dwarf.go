@@ -88,7 +88,7 @@ const (
 // long reports whether it may take long to run the program of the FDE that covers pc.
 func (s *sections) long(section *cfi.Section, pc uint64) bool {
 	f, err := section.Find(pc - s.bias)
-	return err == nil && f.Size() > long
+	return err == nil && f.ProgramSize() > long
 }
 
 // startsTrampoline reports whether a signal trampoline begins at q.PC: its first instruction
@@ -264,7 +264,7 @@ func Before(q *frame.Query) (end uint64, ok bool) {
 	}
 	s := sectionsOf(q)
 	for _, section := range s.list {
-		if at, is := section.Before(q.Block - s.bias); is {
+		if at, is := section.EndBefore(q.Block - s.bias); is {
 			end, ok = max(end, at+s.bias), true
 		}
 	}

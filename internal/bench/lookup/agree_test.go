@@ -227,7 +227,7 @@ func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, ro
 	if e.Info.NumWords() == 0 {
 		return "" // outermost
 	}
-	if fde.Type == sframe.Flex {
+	if fde.Type == sframe.FDEFlex {
 		return "" // the words are those that the rules came from
 	}
 	return differsDefault(s, row, a)
@@ -235,7 +235,7 @@ func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, ro
 
 // differsDefault compares the rules of a Default FDE with libsframe's getters.
 func differsDefault(s *sframe.Section, row sframe.Row, a *answer) string {
-	errors, as := a.errors[sframe.Default], a.as[sframe.Default]
+	errors, as := a.errors[sframe.FDEDefault], a.as[sframe.FDEDefault]
 	sameAt := func(r sframe.Rule, off int32, failed bool, fixed int8) bool {
 		switch {
 		case r.Kind == sframe.RuleInReg: // V2 on s390x: the register in the offset

@@ -28,7 +28,7 @@ func (s *suite) file(t *testing.T, p processor, file string, d *dumpTest) {
 		t.Fatal(err)
 	}
 	sections, err := object.Read(bytes.NewReader(data), int64(len(data)))
-	if err != nil && !errors.Is(err, object.ErrNone) {
+	if err != nil && !errors.Is(err, object.ErrNoSFrame) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
@@ -117,7 +117,7 @@ func (s *suite) rows(t *testing.T, data []byte) {
 		// What older ones get wrong is in docs/sframe.md. The linker describes the stubs of
 		// .plt.got like those of .plt.
 		if s.version == sframe.V3 && d.Function != ".plt.got" {
-			t.Errorf("%#x..%#x in %s: %v: SFrame %v, DWARF %v", d.Lo, d.Hi, d.Function, d.Cells, d.SFrame, d.CFI)
+			t.Errorf("%#x..%#x in %s: %v: SFrame %v, DWARF %v", d.Lo, d.Hi, d.Function, d.Fields, d.SFrame, d.CFI)
 		}
 	}
 	if s.version == sframe.V3 {
