@@ -8,22 +8,22 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// delveStack has what Delve knows of a subject's frames.
+// delveStack is a subject's stack as Delve walks it, which may lack frames, or have wrong ones.
 type delveStack struct {
 	*subject
 	opts  *Options
-	all   []proc.Stackframe // the stack as Delve has it
-	found frameIndex        // the same
-	last  frameKey          // the last frame that was found in it
-	shown int               // how many frames were found so far
-	depth int               // how deep Delve was asked for it
-	ended bool              // Delve has no more of it
-	led   frameIndex        // what Delve has of frames that it was led to
+	all   []proc.Stackframe // Delve's frames
+	found frameIndex        // index of all
+	last  frameKey          // the last of our frames that was found in all
+	shown int               // how many of our frames were converted so far
+	depth int               // that Delve was asked for
+	ended bool              // all is Delve's whole stack
+	led   frameIndex        // index of the stacks that [delveStack.lead] has made
 }
 
-// of returns a physical frame as Delve has it, what is inlined in it first, and its
-// callers behind it. There are none where Delve does not know the frame's code. exact is
-// whether it is that very frame in Delve's own stack.
+// of returns Delve's frames for the physical frame f: the calls inlined in it, f, and its
+// callers. There are none if Delve does not know the code of f. exact reports whether they are of
+// this very frame, in Delve's own stack.
 func (k *delveStack) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	if k.own != nil {
 		return nil, false
@@ -44,8 +44,8 @@ func (k *delveStack) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 		if !astray {
 			return frames, true
 		}
-		// Delve takes one stack for another here; or gives this frame what one that it has
-		// lost has deferred.
+		// Delve takes one stack for another here, or gives this frame the deferred calls of
+		// a frame that it has lost.
 		if led := k.elsewhere(f, at); led != nil {
 			return led, false
 		}
@@ -54,7 +54,8 @@ func (k *delveStack) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	return k.elsewhere(f, at), false
 }
 
-// elsewhere looks for a frame where Delve was led to before, or leads it there.
+// elsewhere returns Delve's frames for f from the stacks that Delve was led to, or leads Delve
+// to f.
 func (k *delveStack) elsewhere(f *frame.Frame, at frameKey) []proc.Stackframe {
 	if frames := k.led[at]; frames != nil && !k.mistaken(frames, at.cfa) {
 		return frames
@@ -62,14 +63,14 @@ func (k *delveStack) elsewhere(f *frame.Frame, at frameKey) []proc.Stackframe {
 	return k.lead(f, at)
 }
 
-// lost reports whether Delve's own stack does not have frames directly behind the last that
-// was found in it.
+// lost reports whether Delve's own stack has other frames between the last frame that was found
+// in it and frames.
 func (k *delveStack) lost(frames []proc.Stackframe) bool {
 	next := k.behind()
 	return k.shown > 0 && (len(next) == 0 || &next[0] != &frames[0])
 }
 
-// behind returns what Delve's own stack has behind the last frame that was found in it.
+// behind returns Delve's own stack behind the last frame that was found in it.
 func (k *delveStack) behind() []proc.Stackframe {
 	if k.shown == 0 {
 		return k.all
@@ -78,8 +79,8 @@ func (k *delveStack) behind() []proc.Stackframe {
 	return frames[group(frames):]
 }
 
-// changesStack reports whether a function's frame is between two stacks. There are two
-// opinions of what its CFA is.
+// changesStack reports whether a function changes stacks. Delve and the engine may have
+// different CFAs for its frame.
 func changesStack(function string) bool {
 	switch function {
 	case "runtime.systemstack", "runtime.mcall", "runtime.morestack", "runtime.asmcgocall", "runtime.cgocallback":
@@ -88,17 +89,17 @@ func changesStack(function string) bool {
 	return false
 }
 
-// find looks for a frame in Delve's own stack, asking for more of that as needed.
+// find looks for a frame in Delve's own stack, and asks Delve for more of the stack as needed.
 func (k *delveStack) find(at frameKey) []proc.Stackframe {
 	for {
 		if found := k.found[at]; found != nil {
 			return found
 		}
-		// Of a C function that does not return, Delve has the address before.
+		// For a C function that does not return, Delve has the address before.
 		if found := k.found[frameKey{at.pc - 1, at.cfa}]; found != nil && isC(found[group(found)-1].Current.Fn) {
 			return found
 		}
-		// A broken stack may be endless to Delve: no more is asked for than can be needed.
+		// Delve may find a broken stack endless: ask for no more frames than can be needed.
 		depth := min(2*k.shown+62, k.opts.Depth+1)
 		if k.ended || depth <= k.depth {
 			return nil
@@ -106,13 +107,13 @@ func (k *delveStack) find(at frameKey) []proc.Stackframe {
 		k.depth = depth
 		frames, err := k.ask(k.depth)
 		k.ended = err != nil || len(frames) <= k.depth
-		k.found = make(frameIndex, len(frames)) // what was found before lacks callers
+		k.found = make(frameIndex, len(frames)) // the old entries lack callers
 		k.found.add(frames)
 		k.all = frames
 	}
 }
 
-// ask asks Delve for its stack.
+// ask asks Delve for its stack, of at most depth+1 frames.
 func (k *delveStack) ask(depth int) ([]proc.Stackframe, error) {
 	switch {
 	case k.g == nil:
@@ -123,11 +124,11 @@ func (k *delveStack) ask(depth int) ([]proc.Stackframe, error) {
 	return proc.GoroutineStacktrace(k.t.Proc, k.g, depth, 0)
 }
 
-// ledFrames is how many frames Delve is asked for where it was led to one.
+// ledFrames is how many frames [delveStack.lead] asks Delve for.
 const ledFrames = 30
 
-// lead has Delve begin a stack just inside a frame that it has not found by itself: in
-// a goroutine like this, parked in a function that has just been called from there.
+// lead has Delve walk from a frame f that is not in Delve's own stack. It gives Delve a copy of
+// the goroutine that is parked in a function that f has just called.
 func (k *delveStack) lead(f *frame.Frame, at frameKey) []proc.Stackframe {
 	a, bi := k.t.arch, k.t.Proc.BinInfo()
 	sp, fp := f.Register(a.SP), f.Register(a.FP)
@@ -148,11 +149,11 @@ func (k *delveStack) lead(f *frame.Frame, at frameKey) []proc.Stackframe {
 			g.SP += uint64(int64(a.RAOffset))
 			var b [8]byte
 			if _, err := k.t.memory.ReadMemory(g.SP, b[:]); err != nil || a.Order.Uint64(b[:]) != at.pc {
-				return nil // the call has not pushed what would be returned to
+				return nil // the return address is not where a call would have pushed it
 			}
 		}
 	}
-	// Delve's cache goes by the goroutine's ID, and is asked only where there is no option.
+	// Delve's cache is keyed by the goroutine's ID, and unused if there is an option.
 	opts := proc.StacktraceSimple
 	if k.opts.Defers {
 		opts |= proc.StacktraceReadDefers
@@ -177,6 +178,6 @@ func (k *delveStack) lead(f *frame.Frame, at frameKey) []proc.Stackframe {
 	return frames
 }
 
-// switchFunction is a function that needs no stack, and that Delve does not take to be
-// anything that it is not.
+// switchFunction is a function without a frame, which Delve does not treat specially where
+// [delveStack.lead] uses it.
 const switchFunction = "runtime.systemstack_switch"

@@ -13,14 +13,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gomodule"
 )
 
-// frames returns the subject's frames as clients are shown them.
+// frames returns the subject's frames as clients see them.
 func (s *subject) frames(o *Options) (list []Frame, err error) {
 	stack, err := s.stack()
 	if err != nil {
 		return nil, err
 	}
 	k := &delveStack{subject: s, opts: o, led: make(frameIndex)}
-	next := "" // function of the frame before
+	next := "" // function of the frame that is shown before this one
 	f, err := stack.Frame(0)
 	for switched := false; f != nil; {
 		name := k.function(f)
@@ -53,17 +53,17 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 	return k.load(list)
 }
 
-// function returns the name of the function that a frame is in; "" where it is neither Go's
-// nor known to Delve.
+// function returns the name of the function of f; "" if the function is not Go's and Delve does
+// not know it.
 func (k *delveStack) function(f *frame.Frame) string {
 	if fn := k.t.Proc.BinInfo().PCToFunc(block(f)); fn != nil {
-		return strings.TrimSuffix(fn.Name, ".abi0") // as the function table has it
+		return strings.TrimSuffix(fn.Name, ".abi0") // as in the function table
 	}
 	return k.t.goFunction(block(f))
 }
 
-// goFunction returns the name of the function at an address by Go's function table, which
-// Delve does not find in some programs without DWARF; "" where there is none.
+// goFunction returns the name of the Go function at pc, by Go's function table; "" if there is
+// none. In some programs without DWARF, Delve does not find that table.
 func (t *Target) goFunction(pc uint64) string {
 	m := t.modules.Find(pc)
 	if m == nil {
@@ -80,7 +80,7 @@ func (t *Target) goFunction(pc uint64) string {
 	return strings.TrimSuffix(f.Name(), ".abi0")
 }
 
-// IsGo reports whether the code at an address is of a Go function.
+// IsGo reports whether the code at the run-time address pc is of a Go function.
 func (t *Target) IsGo(pc uint64) bool {
 	if fn := t.Proc.BinInfo().PCToFunc(pc); fn != nil {
 		return !isC(fn)
@@ -88,8 +88,8 @@ func (t *Target) IsGo(pc uint64) bool {
 	return t.goFunction(pc) != ""
 }
 
-// hidden reports whether Delve does not show a frame, because its NEXT is as good: the
-// runtime's assembly around what it has called on another stack.
+// hidden reports whether Delve does not show f: the runtime's assembly around a function that it
+// calls on another stack. next is the function of NEXT, name that of f.
 func (k *delveStack) hidden(next, name string, f *frame.Frame) bool {
 	switch next {
 	case "runtime.newstack":
@@ -100,22 +100,23 @@ func (k *delveStack) hidden(next, name string, f *frame.Frame) bool {
 	return false
 }
 
-// ends reports whether a frame is the last one although the engine goes on, or fails to.
+// ends reports whether the stack ends at a frame of the function name, although the engine goes
+// on, or stops with the error stop.
 func (k *delveStack) ends(name string, stop error) bool {
 	if k.inGoroutine() {
 		return false
 	}
 	switch name {
 	case "runtime.mcall", "runtime.morestack":
-		return true // the thread has let go of the goroutine that called these
+		return true // the goroutine that called these runs no more on this thread
 	case "runtime.clone":
 		var none *frame.StopError
-		return errors.As(stop, &none) && none.Reason == frame.NoSavedPC // a new thread, which has not begun
+		return errors.As(stop, &none) && none.Reason == frame.NoSavedPC // a new thread before its first instruction
 	}
 	return false
 }
 
-// show returns a physical frame and, before it, the calls that are inlined in it.
+// show returns the calls inlined in f, and f last.
 func (k *delveStack) show(f *frame.Frame) []Frame {
 	if frames, exact := k.of(f); frames != nil && !unlined(frames) {
 		return k.named(f, k.convert(f, frames, exact))
@@ -123,23 +124,23 @@ func (k *delveStack) show(f *frame.Frame) []Frame {
 	return k.named(f, k.located(f))
 }
 
-// block returns the address that a frame's code is looked up with.
+// block returns the address in block of f: PC-1 for a caller.
 func block(f *frame.Frame) uint64 {
 	if f.Type() == frame.SigTramp {
-		return f.PC() // nobody has called there
+		return f.PC() // the kernel has planted it, no call is before
 	}
 	return f.AddressInBlock()
 }
 
-// unlined reports whether Delve has no lines of the frame's code: the program was linked
+// unlined reports whether Delve has no lines for the frame's code, because the program was linked
 // without DWARF.
 func unlined(frames []proc.Stackframe) bool {
 	at := &frames[group(frames)-1].Call
 	return at.Fn == nil || at.File == "" && at.Line == 0
 }
 
-// convert converts a physical frame and what is inlined in it. Where frames are not
-// exactly it, they tell the code, and the engine where the frame is.
+// convert converts Delve's frames for f and the calls inlined in it. Unless exact is set, they
+// describe the code of f alone, and f gives the frame's place.
 func (k *delveStack) convert(f *frame.Frame, frames []proc.Stackframe, exact bool) []Frame {
 	n := group(frames)
 	list := make([]Frame, n)
@@ -161,8 +162,8 @@ func (k *delveStack) convert(f *frame.Frame, frames []proc.Stackframe, exact boo
 	return list
 }
 
-// offsets returns where the frame and its frame pointer are: from the upper end of the
-// goroutine's stack, or absolute on another.
+// offsets returns the CFA and the frame pointer of f: relative to the upper end of the
+// goroutine's stack, or absolute if f is on another stack.
 func (k *delveStack) offsets(f *frame.Frame) (cfa, fp int64) {
 	at, _ := f.CFA()
 	var base uint64
@@ -175,10 +176,10 @@ func (k *delveStack) offsets(f *frame.Frame) (cfa, fp int64) {
 	return int64(at - base), fp
 }
 
-// switched returns the stack that the goroutine has left in runtime.systemstack, the frame
-// given; nil where it has not. The runtime makes it look like a call of another function's,
-// which Delve shows, and may move it meanwhile: what runs on the thread's own stack does
-// not learn of that.
+// switched returns the stack that the goroutine has left in the frame systemstack, of
+// runtime.systemstack; nil if it has left none. On that stack, the runtime plants a call of
+// switchFunction, which Delve shows. The runtime may move that stack meanwhile; the frames on the
+// thread's own stack do not show where to.
 func (k *delveStack) switched(systemstack *frame.Frame) *frame.Stack {
 	sp := systemstack.Register(k.t.arch.SP)
 	if k.g == nil || !sp.Known() || k.onGoroutine(sp.Bits) || !k.onGoroutine(k.g.SP) {

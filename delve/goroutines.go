@@ -15,19 +15,19 @@ import (
 	"github.com/sfwalk/sfwalk/goroutine"
 )
 
-// goroutines are those of a program of which Delve has none, at one stop.
+// goroutines are the goroutines of a program in which Delve finds none, at one stop.
 type goroutines struct {
 	runtime *goroutine.Runtime
-	list    []goroutine.Goroutine // by ascending numbers
+	list    []goroutine.Goroutine // in ascending order of Number
 	err     error
 	partly  error // why some are not in the list
 	read    bool  // list and errors are of this stop
 }
 
-// Goroutines returns the goroutines of a program in which Delve finds none, for it has no
-// DWARF; there are none where Delve does. They are read anew after [Target.Refresh]. The error
-// wraps [proc.ErrNoRuntimeAllG] where there is no Go; that some cannot be read is one of
-// [Target.Warnings].
+// Goroutines returns the goroutines of a program without DWARF, in which Delve finds none. If
+// Delve finds goroutines, the list is empty. After [Target.Refresh] they are read anew. The error
+// wraps [proc.ErrNoRuntimeAllG] if the program is not Go's. If some goroutines cannot be read,
+// [Target.Warnings] says so.
 func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 	gs := &t.goroutines
 	if gs.read {
@@ -57,7 +57,8 @@ func (t *Target) Goroutines() ([]goroutine.Goroutine, error) {
 	return gs.list, gs.err
 }
 
-// FindGoroutine returns one of [Target.Goroutines] by its number.
+// FindGoroutine returns the goroutine with a number from [Target.Goroutines]. The error says that
+// there is none.
 func (t *Target) FindGoroutine(number int64) (*goroutine.Goroutine, error) {
 	list, err := t.Goroutines()
 	if err != nil {
@@ -70,7 +71,7 @@ func (t *Target) FindGoroutine(number int64) (*goroutine.Goroutine, error) {
 	return &list[i], nil
 }
 
-// DescribeGoroutine returns one of [Target.Goroutines] as clients are told of it.
+// DescribeGoroutine converts g, one of [Target.Goroutines], to Delve's API.
 func DescribeGoroutine(t *Target, g *goroutine.Goroutine) *api.Goroutine {
 	out := &api.Goroutine{
 		ID: int64(g.Number), ThreadID: g.Thread, Status: statuses[g.Status], WaitReason: int64(g.Code), WaitSince: g.Since,
@@ -91,16 +92,16 @@ func DescribeGoroutine(t *Target, g *goroutine.Goroutine) *api.Goroutine {
 	return out
 }
 
-// statuses are the runtime's numbers, which clients know.
+// statuses are the runtime's numbers of statuses, which clients expect.
 var statuses = map[goroutine.Status]uint64{
 	goroutine.Runnable: 1, goroutine.Running: 2, goroutine.Syscall: api.GoroutineSyscall, goroutine.Waiting: api.GoroutineWaiting,
 	goroutine.Copying: 8, goroutine.Preempted: 9, goroutine.Leaked: 10,
 }
 
-// userDepth is how deep the user's own code is looked for in a stack.
+// userDepth is the number of frames in which [DescribeGoroutine] looks for the user's own code.
 const userDepth = 30
 
-// isUser reports whether a function is the user's, or one that he calls of the run time's.
+// isUser reports whether a function is the user's, or one of the run time that users call.
 func isUser(name string) bool {
 	if name, ok := strings.CutPrefix(name, "runtime."); ok {
 		return name != "" && 'A' <= name[0] && name[0] <= 'Z'
@@ -113,8 +114,8 @@ func isUser(name string) bool {
 	return strings.Contains(name, ".")
 }
 
-// place returns where code is, by the engine's own symbols. caller says that pc is where a
-// call returns to.
+// place returns the location of pc, by the engine's own symbols. caller says that pc is a return
+// address.
 func (t *Target) place(pc uint64, caller bool) api.Location {
 	if pc == 0 {
 		return api.Location{}

@@ -13,31 +13,31 @@ import (
 	"github.com/sfwalk/sfwalk/symbol"
 )
 
-// cPrefix is what Delve puts before the names of functions that are not Go's.
+// cPrefix is Delve's prefix of the names of functions that are not Go's.
 const cPrefix = "C."
 
 func isC(fn *proc.Function) bool { return fn != nil && strings.HasPrefix(fn.Name, cPrefix) }
 
-// signalName is what GDB calls what the kernel has a signal handler return to.
+// signalName is GDB's name for a signal trampoline.
 const signalName = "<signal handler called>"
 
-// What Delve says of code without lines.
+// Delve's file and line for code without lines.
 const (
 	noFile = "?"
 	noLine = -1
 )
 
-// Name is what a frame is called by who has unwound it, or its code.
+// Name is a sniffer's name for a frame, or for the frame's code.
 type Name struct {
-	FrameOnly bool // it is the name of the frame alone; else it is for code that no file names
+	FrameOnly bool // the name is for one frame; else it is for code that no file names
 	Function  string
-	Start     uint64 // where it begins; 0 if not known
+	Start     uint64 // run-time address; 0 if not known
 	File      string // "" if not known
 	Line      int    // from 1; 0 if not known
 }
 
-// named gives a physical frame, the last of a list with what is inlined in it, the name that
-// [Target.Name] has for it.
+// named gives the physical frame f the name that [Target.Name] has for it. list ends with f; the
+// calls inlined in it come before.
 func (k *delveStack) named(f *frame.Frame, list []Frame) []Frame {
 	if k.t.Name == nil || k.t.IsGo(block(f)) {
 		return list
@@ -60,8 +60,8 @@ func (k *delveStack) named(f *frame.Frame, list []Frame) []Frame {
 	return list
 }
 
-// located returns a physical frame and what is inlined in it by the engine's own symbols:
-// Delve does not know the code, or has no lines of it.
+// located returns the calls inlined in f, and f, by the engine's own symbols. It is for code that
+// Delve does not know, or has no lines for.
 func (k *delveStack) located(f *frame.Frame) []Frame {
 	cfa, fp := k.offsets(f)
 	fn := k.t.Proc.BinInfo().PCToFunc(block(f))
@@ -96,7 +96,7 @@ func (k *delveStack) located(f *frame.Frame) []Frame {
 	return list
 }
 
-// shown returns a place that Delve has read, with names fit to be shown.
+// shown returns l, a location that Delve has read, with control characters in its names escaped.
 func shown(l api.Location) api.Location {
 	l.File = printable.Escape(l.File)
 	if l.Function != nil {
@@ -105,8 +105,9 @@ func shown(l api.Location) api.Location {
 	return l
 }
 
-// location is a place in the source as clients are told it, who print it on terminals: of the
-// code at block, which is looked up for a PC. signal says that a signal handler returns there.
+// location converts at, the symbols at the address block, which was looked up for pc. Clients
+// print locations on terminals, so control characters are escaped. signal says that pc is in a
+// signal trampoline.
 func (t *Target) location(pc, block uint64, at *symbol.Location, signal bool) api.Location {
 	fn := t.Proc.BinInfo().PCToFunc(block)
 	l := api.Location{PC: pc, File: noFile, Line: noLine}

@@ -12,21 +12,21 @@ import (
 
 const pageSize = 4096
 
-// memory is the address space as Delve reads it, with the program's own instructions
-// where Delve has put breakpoints. It implements [target.Lender].
+// memory is the address space that Delve reads, with the program's own instructions
+// in place of Delve's breakpoints. It implements [target.Lender].
 type memory struct {
 	proc  *proc.Target
-	pages map[uint64][]byte // by address; what was read of each since forget
+	pages map[uint64][]byte // by address: the part of each that was read since forget
 }
 
 func newMemory(t *proc.Target) *memory {
 	return &memory{proc: t, pages: make(map[uint64][]byte)}
 }
 
-// forget drops the copies: the process may have run, or memory been written.
+// forget drops the copies, because the process may have run, or memory may have been written.
 func (m *memory) forget() { m.pages = make(map[uint64][]byte) }
 
-// ReadMemory reads anew what does not lie in one page.
+// ReadMemory copies from the first page of the range, and reads the rest from the process.
 func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	if lo, data := m.Window(addr); addr >= lo && addr-lo <= uint64(len(data)) {
 		n = copy(p, data[addr-lo:])
@@ -40,7 +40,7 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Window lends a page, as much from its beginning on as can be read.
+// Window lends the page of addr, from its beginning on as far as it can be read.
 func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 	lo = addr &^ (pageSize - 1)
 	data, ok := m.pages[lo]
@@ -58,11 +58,11 @@ func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 	return lo, data
 }
 
-// maxPages bounds the copies: 64 MiB.
+// maxPages bounds the copies to 64 MiB.
 const maxPages = 1 << 14
 
-// read reads what there is from addr on. Delve's backends may read a part and then
-// report an error or none, and some read nothing where a part could be read.
+// read reads as much of p from addr on as it can. Delve's backends may read a part and then
+// report an error or none; some read nothing where a part could be read.
 func (m *memory) read(addr uint64, p []byte) (n int) {
 	for n < len(p) {
 		at := addr + uint64(n)
@@ -72,7 +72,7 @@ func (m *memory) read(addr uint64, p []byte) (n int) {
 		part := p[n:]
 		got, err := m.proc.Memory().ReadMemory(part, at)
 		if got <= 0 || err != nil && got < len(part) {
-			// Up to the next page, then.
+			// Read up to the next page instead.
 			room := pageSize - at%pageSize
 			if got > 0 || uint64(len(part)) <= room {
 				n += max(got, 0)

@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// refreshLive takes the modules from the kernel's list of mappings: Delve's own leaves
-// out the names of files on overlay file systems, and so of those in containers.
+// refreshLive takes the modules from the kernel's list of mappings. Delve's own list lacks the
+// names of files on overlay file systems, such as those in containers.
 func (t *Target) refreshLive() error {
 	pid := t.Proc.Pid()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
@@ -51,8 +51,8 @@ func (t *Target) refreshLive() error {
 	return nil
 }
 
-// joined joins mappings that only the permission to write keeps apart, which the dynamic
-// linker takes away when it has relocated a file.
+// joined joins mappings that differ only in the permission to write. The dynamic linker removes
+// that permission from a part of a file that it has relocated.
 func joined(list []target.Mapping) (out []target.Mapping) {
 	for _, m := range list {
 		if n := len(out); n > 0 && out[n-1].Hi == m.Lo && out[n-1].Offset+(m.Lo-out[n-1].Lo) == m.Offset && out[n-1].Exec == m.Exec {
@@ -64,11 +64,11 @@ func joined(list []target.Mapping) (out []target.Mapping) {
 	return out
 }
 
-// liveFiles says where the files of a process are: below its own root.
+// liveFiles returns the options to find a process's files below its own root.
 func (t *Target) liveFiles(pid int) sysroot.Options {
 	t.root = fmt.Sprintf("/proc/%d/root", pid)
 	if _, err := os.Stat(t.root + "/."); err != nil {
-		t.root = "" // refused
+		t.root = "" // this user may not enter it
 	}
 	o := sysroot.Options{Arch: t.arch, Root: t.root}
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
@@ -78,8 +78,8 @@ func (t *Target) liveFiles(pid int) sysroot.Options {
 	return o
 }
 
-// refreshRecorded takes the modules from what the dynamic linker has in memory: Delve
-// tells neither a core's list of files nor its auxiliary vector.
+// refreshRecorded takes the modules from the dynamic linker's list in memory. Delve gives access
+// neither to a core's list of files nor to its auxiliary vector.
 func (t *Target) refreshRecorded() error {
 	t.memory.forget()
 	if t.modules != nil {
@@ -116,8 +116,8 @@ func (t *Target) refreshRecorded() error {
 	}
 	t.modules = target.NewModules(list, nil)
 	t.modules.Separate = t.symbols.DebugFile
-	// The kernel's trampolines lack, and what a JIT has made. Nothing is code that
-	// cannot be read, but for the page of a vDSO that a core leaves out, as qemu's do.
+	// The list lacks the kernel's trampolines, and code that a JIT has made. An address that
+	// cannot be read is not code, but for the page of a vDSO that a core leaves out, as qemu's do.
 	t.modules.Probe = func(addr uint64) bool {
 		var p [2]byte
 		n, _ := t.memory.ReadMemory(addr, p[:])
@@ -127,9 +127,9 @@ func (t *Target) refreshRecorded() error {
 	return nil
 }
 
-// vdso returns where the kernel's library is, which has the functions that the runtime has
-// looked up in it; 0 where that is not known. unread is then the page with such a function, if
-// it cannot be read.
+// vdso returns the address of the vDSO, found by the functions that the runtime has looked up in
+// it; 0 if it is not known. unread is then the page with such a function, if that page cannot be
+// read.
 func (t *Target) vdso(exe *elfimage.Image, bias uint64) (at, unread uint64) {
 	const largest = 16 // pages
 	for _, s := range exe.Lookup("runtime.vdsoClockgettimeSym", 1) {
@@ -152,8 +152,8 @@ func (t *Target) vdso(exe *elfimage.Image, bias uint64) (at, unread uint64) {
 	return 0, unread
 }
 
-// recording is a core's memory with the code of the files that were mapped. Cores leave
-// it out, and Delve shows the program's own bytes in the place of every other file's.
+// recording is a core's memory with the code of the files that were mapped. Cores leave code
+// out, and Delve shows the program's own bytes in place of every other file's.
 type recording struct {
 	*memory
 	modules *target.Modules
@@ -166,7 +166,7 @@ func (r *recording) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return r.memory.ReadMemory(addr, p)
 }
 
-// code reads what no process changes: the segments of a file that cannot be written.
+// code reads from the segments of files that a process cannot write.
 func (r *recording) code(addr uint64, p []byte) int {
 	m := r.modules.Mapped(addr)
 	if m == nil {
@@ -184,7 +184,7 @@ func (r *recording) code(addr uint64, p []byte) int {
 	return 0
 }
 
-// Window lends nothing of the files' code: that is seldom read, and only in blocks.
+// Window lends no memory of mapped files: their code is seldom read, and only in blocks.
 func (r *recording) Window(addr uint64) (lo uint64, data []byte) {
 	if m := r.modules.Mapped(addr); m != nil {
 		return 0, nil

@@ -11,13 +11,13 @@ import (
 	"github.com/go-delve/delve/service/api"
 )
 
-// ErrNoVariables says that a frame has no variables that Delve could read. Errors of
+// ErrNoVariables says that Delve can read no variables of a frame. Errors of
 // [Frame.Scope] wrap it.
 var ErrNoVariables = errors.New("no Go variables")
 
-// Scope returns the scope in which Delve evaluates expressions in the frame, at the stop
-// of the process at which the frame was asked for. The error of a frame that is not Go's
-// says so.
+// Scope returns the scope in which Delve evaluates expressions in the frame. It is valid until the
+// process runs. The error wraps [ErrNoVariables] and says why there is none: the frame is not Go's,
+// for example.
 func (f *Frame) Scope() (*proc.EvalScope, error) {
 	if err := f.variables(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (f *Frame) variables() error {
 	return nil
 }
 
-// load reads the arguments and local variables of frames, if they were asked for.
+// load reads the arguments and local variables of the frames in list, if Options.Load asks for them.
 func (k *delveStack) load(list []Frame) ([]Frame, error) {
 	if k.opts.Load == nil {
 		return list, nil
@@ -54,7 +54,7 @@ func (k *delveStack) load(list []Frame) ([]Frame, error) {
 		if f.variables() != nil {
 			continue
 		}
-		// As Delve does it: without the goroutine, a loop's body does not show the
+		// Delve does so, too: without the goroutine, a loop's body does not show the
 		// variables of the function around it.
 		scope := proc.FrameToScope(k.t.Proc, k.t.Proc.Memory(), nil, 0, f.DelveFrames...)
 		locals, err := scope.LocalVariables(*k.opts.Load)
@@ -70,7 +70,7 @@ func (k *delveStack) load(list []Frame) ([]Frame, error) {
 	return list, nil
 }
 
-// defers converts what a frame has deferred.
+// defers converts the calls that a frame has deferred.
 func (k *delveStack) defers(list []*proc.Defer) []api.Defer {
 	out := make([]api.Defer, len(list))
 	bi := k.t.Proc.BinInfo()

@@ -13,16 +13,16 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// subject is whose stack is asked for, at one stop of the process.
+// subject is the goroutine or thread of an [Owner], at one stop of the process.
 type subject struct {
 	t      *Target
-	g      *proc.G              // nil for a thread that runs none
-	own    *goroutine.Goroutine // one that Delve does not find; nil where g is not, and for a thread
+	g      *proc.G              // nil for a thread that runs no goroutine
+	own    *goroutine.Goroutine // a goroutine that Delve does not find; nil if g is not, and for a thread
 	thread proc.Thread          // nil for a goroutine that no thread runs
-	lo, hi uint64               // the goroutine's stack: lo < CFA <= hi; both 0 where that is not known
+	lo, hi uint64               // the goroutine's stack: lo < CFA <= hi; both 0 if not known
 }
 
-// subject finds out what Delve knows of a goroutine or a thread.
+// subject finds the goroutine or thread of owner.
 func (t *Target) subject(owner Owner) (s *subject, err error) {
 	if _, err := t.Proc.Valid(); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func (t *Target) subject(owner Owner) (s *subject, err error) {
 			return nil, fmt.Errorf("%v: the process has no such thread", owner)
 		}
 		s.thread = th
-		// An error is for a thread without a goroutine, or a program that Delve knows no
-		// goroutines of. Its stack can be had all the same.
+		// An error says that the thread runs no goroutine, or that Delve finds no goroutines in
+		// the program. The thread's stack can be walked all the same.
 		s.g, _ = proc.GetG(th)
 	default:
 		if owner.goroutine > 0 && t.goroutines.runtime != nil {
@@ -70,7 +70,7 @@ func (t *Target) subject(owner Owner) (s *subject, err error) {
 	return s, nil
 }
 
-// bounds returns the range of the goroutine's stack: the first two words of its g.
+// bounds returns the range of the goroutine's stack, from the first two words of its g.
 func (s *subject) bounds() (lo, hi uint64) {
 	if s.own != nil {
 		return s.own.Lo, s.own.Hi
@@ -93,19 +93,19 @@ func (s *subject) bounds() (lo, hi uint64) {
 	return lo, hi
 }
 
-// mistaken reports whether Delve takes a frame on the goroutine's own stack for one on the
-// thread's, or the other way round.
+// mistaken reports whether Delve takes the goroutine's own stack for the thread's, or the other
+// way round, at the physical frame at the head of frames. cfa is the engine's CFA.
 func (s *subject) mistaken(frames []proc.Stackframe, cfa uint64) bool {
 	return s.hi != 0 && frames[group(frames)-1].SystemStack == s.onGoroutine(cfa)
 }
 
-// inGoroutine reports whether the stack is a goroutine's, or of a thread that runs one.
+// inGoroutine reports whether the stack is of a goroutine, or of a thread that runs one.
 func (s *subject) inGoroutine() bool { return s.g != nil || s.own != nil }
 
-// onGoroutine reports whether a frame lies on the goroutine's own stack.
+// onGoroutine reports whether a frame with this CFA lies on the goroutine's own stack.
 func (s *subject) onGoroutine(cfa uint64) bool { return s.lo < cfa && cfa <= s.hi }
 
-// stack returns the engine's frames.
+// stack returns the engine's stack.
 func (s *subject) stack() (*frame.Stack, error) {
 	var th target.Thread
 	switch {
@@ -123,7 +123,7 @@ func (s *subject) stack() (*frame.Stack, error) {
 	return frame.New(s.t, th, s.t.Table)
 }
 
-// scope returns the scope of frames[0], which frames[1:] have called.
+// scope returns the scope of frames[0], whose callers are frames[1:].
 func (s *subject) scope(frames ...proc.Stackframe) *proc.EvalScope {
 	id := 0
 	switch {

@@ -19,35 +19,35 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Target is a process or a core file that Delve controls. It serves one goroutine at a
-// time, as Delve does. It implements [target.Target].
+// Target is a process or a core file that Delve controls. It implements [target.Target]. Only one
+// goroutine at a time may use it, as with Delve's own types.
 type Target struct {
 	Proc  *proc.Target
-	Table *frame.Table // asked for every stack; the caller may add sniffers, or take another
+	Table *frame.Table // unwinds every stack; the caller may add sniffers, or set another
 
-	// Name, where there is one, is asked what frames that are not Go's are called: a sniffer
-	// may know more of them than files tell. It may ask all of the frame.
+	// Name returns a sniffer's name for a frame that is not Go's, or for its code. It may call
+	// any method of the frame. nil: there are no such names.
 	Name func(*frame.Frame) (Name, bool)
 
 	arch    *arch.Arch
 	memory  *memory
-	seen    target.Memory // what the engine reads: memory, in a recording with the files' code
+	seen    target.Memory // returned by Memory: memory, or in a recording memory with the files' code
 	files   *sysroot.Files
-	root    string // the folder below which the process's paths are; "" for this machine's own root
+	root    string // the folder of the process's root; "" for this machine's own root
 	modules *target.Modules
-	maps    []procmaps.Mapping        // that modules were made of; nil in a recording
-	known   map[string]*target.Module // of modules, by file and place
+	maps    []procmaps.Mapping        // source of modules; nil in a recording
+	known   map[string]*target.Module // the same modules, by file and place
 	symbols *symbol.Symbolizer
 
 	goroutines goroutines
 }
 
-// ErrUnsupported says that Delve controls what the engine does not know, another
-// architecture or system. Errors of [NewTarget] wrap it.
+// ErrUnsupported says that Delve's target has an architecture or a system that this package does
+// not know. Errors of [NewTarget] wrap it.
 var ErrUnsupported = errors.New("unknown architecture or system")
 
-// NewTarget makes a target of what Delve controls. The error says which architecture
-// or system is not known. The caller closes the target.
+// NewTarget makes a Target of Delve's target t, with the default table of sniffers. The error
+// wraps [ErrUnsupported], or says why the modules cannot be listed. The caller closes the Target.
 func NewTarget(t *proc.Target) (*Target, error) {
 	bi := t.BinInfo()
 	var a *arch.Arch
@@ -71,10 +71,9 @@ func NewTarget(t *proc.Target) (*Target, error) {
 	return d, nil
 }
 
-// Refresh looks for modules anew, after the process has run: libraries may have come or
-// gone, and code may have been made. Modules that are where they were, and what was learned
-// of them, stay. For threads, Delve's goroutines and memory no call is needed: each stack asks
-// for them anew.
+// Refresh lists the modules anew. Call it when the process has run: libraries may have been loaded
+// or unloaded, and code may have been made. Modules that have not moved stay, with all that is known
+// of them. Threads, Delve's goroutines and memory need no Refresh: each stack reads them anew.
 func (t *Target) Refresh() error {
 	t.Table.Forget()
 	t.goroutines.read = false
@@ -84,19 +83,18 @@ func (t *Target) Refresh() error {
 	return t.refreshLive()
 }
 
-// Arch returns the architecture.
+// Arch returns the target's architecture.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space without Delve's breakpoints in it. In a recording it
-// has the code of the files that are mapped, which cores leave out. What was read is kept
-// until the next stack, or [Target.Refresh].
+// Memory returns the address space without Delve's breakpoints. For a core file it includes the
+// code of the mapped files, which cores leave out. It keeps what it has read until the next stack, or
+// [Target.Refresh].
 func (t *Target) Memory() target.Memory { return t.seen }
 
-// Modules returns what was mapped at the last [Target.Refresh].
+// Modules returns the modules that were mapped at the last [Target.Refresh].
 func (t *Target) Modules() *target.Modules { return t.modules }
 
-// Warnings returns what the user should know about the files and the goroutines: one sentence
-// each.
+// Warnings returns problems with files and goroutines so far, one sentence each, for the user.
 func (t *Target) Warnings() (list []string) {
 	if t.files != nil {
 		list = t.files.Warnings()
@@ -107,7 +105,7 @@ func (t *Target) Warnings() (list []string) {
 	return list
 }
 
-// Close lets go of the files that were opened. Delve keeps the process.
+// Close closes the files that were opened. Delve keeps the process.
 func (t *Target) Close() error {
 	err := t.symbols.Close()
 	if t.files != nil {
@@ -116,7 +114,7 @@ func (t *Target) Close() error {
 	return err
 }
 
-// recorded reports whether there is no process: Delve reads a core file, or replays.
+// recorded reports whether there is no live process: Delve reads a core file, or replays one.
 func recorded(t *proc.Target) bool {
 	r, ok := t.Process.(interface{ Recorded() (bool, string) })
 	if !ok {

@@ -43,7 +43,7 @@ func (t *thread) Registers(r *arch.Registers) error {
 	if err != nil {
 		return fmt.Errorf("registers of thread %d: %w", t.ID(), err)
 	}
-	// Of the floating-point registers, a callee saves some on arm64.
+	// On arm64, callees save some floating-point registers.
 	list, err := regs.Slice(t.arch.RA != t.arch.PC)
 	if len(list) == 0 {
 		return fmt.Errorf("registers of thread %d: Delve knows none: %w", t.ID(), err)
@@ -84,7 +84,7 @@ func registerNumber(a *arch.Arch, name string) (trad.Reg, bool) {
 	return 0, false
 }
 
-// parked is a goroutine that no thread runs: its stack begins where it was parked.
+// parked is a goroutine that no thread runs. Its registers are those that the run time has saved.
 type parked struct {
 	g    goroutine.Goroutine
 	arch *arch.Arch
