@@ -1,5 +1,5 @@
-// Command sfwalk-full is sfwalk with what it takes to run plug-ins and to serve Delve's
-// clients. sfwalk becomes it where it has to; to call it by hand is the same.
+// Command sfwalk-full is sfwalk that can run plug-ins and serve Delve's clients. sfwalk becomes
+// sfwalk-full when it needs to; calling it by hand does the same.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Command sfwalk prints the stacks of a process: every thread's, right and
-// fast, with the process stopped for a moment only.
+// Command sfwalk prints the stack of every thread of a process, which it stops for a moment only.
 package main
 
 import (
@@ -8,6 +7,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/command"
 )
 
-// Without a host of plug-ins and without Delve, for the sake of its start: where they are
-// asked for, it becomes sfwalk-full.
+// The program has no host of plug-ins and no Delve, so that it starts fast. It becomes sfwalk-full
+// when they are needed.
 func main() { os.Exit(command.Main(os.Args[1:], nil, nil)) }

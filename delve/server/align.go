@@ -4,12 +4,11 @@ package server
 
 import "github.com/go-delve/delve/service/api"
 
-// none is the number of a frame that there is not.
+// none stands for no frame's number.
 const none = -1
 
-// align finds for each frame of ours the number of the frame in Delve's stack that is
-// the same one, or none. Both go outward; Delve's may lack frames, or have some that are
-// wrong.
+// align returns for each of our frames the number of the same frame in Delve's stack, theirs, or
+// none. Both stacks go outward. Delve's may lack frames, or have wrong ones.
 func align(ours, theirs []api.Stackframe) []int {
 	type key struct {
 		pc       uint64

@@ -13,8 +13,7 @@ import (
 	"github.com/google/go-dap"
 )
 
-// ends is one end of a connection within the process, whose directions are closed
-// one by one.
+// ends is one end of a connection within the process. Each direction is closed by itself.
 type ends struct {
 	*io.PipeReader
 	*io.PipeWriter
@@ -25,16 +24,16 @@ func (e ends) Close() error {
 	return e.PipeWriter.Close()
 }
 
-// backlog is how many of Delve's messages may wait for the one that is rewritten. Delve
-// must get rid of its messages while that waits for the process to stop, or nobody
-// could stop it.
+// backlog is how many of Delve's messages may wait while one is rewritten. That one may wait for the
+// process to stop: Delve must be able to send its messages meanwhile, or no client could stop the
+// process.
 const backlog = 1024
 
-// newSession is held while Delve begins a session, which it does for one at a time.
+// newSession is held while Delve begins a session, for Delve begins one at a time.
 var newSession sync.Mutex
 
-// serveDAP serves a DAP client until it is gone: a session of Delve's does, and what it
-// says of stacks is rewritten on its way.
+// serveDAP serves a DAP client until it is gone. A session of Delve's answers the client; a filter
+// rewrites its replies about stacks.
 func (s *server) serveDAP(in *bufio.Reader, conn net.Conn) {
 	fromClient, toDelve := io.Pipe()
 	fromDelve, toClient := io.Pipe()
@@ -88,8 +87,7 @@ func (s *server) serveDAP(in *bufio.Reader, conn net.Conn) {
 	}
 }
 
-// readReply reads one of Delve's own messages, which may be longer than what go-dap reads
-// of clients.
+// readReply reads one of Delve's own messages, which may be longer than go-dap allows.
 func readReply(r *bufio.Reader) ([]byte, error) {
 	var n int
 	if _, err := fmt.Fscanf(r, "Content-Length: %d\r\n\r\n", &n); err != nil {

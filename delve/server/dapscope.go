@@ -20,7 +20,7 @@ import (
 // counts from 1000 up, anew at each stop; numbers must stay below 1<<31.
 const ownBase = 1 << 30
 
-// owned has what clients refer to by such numbers, until the process runs on.
+// owned has the frames and variables that clients know by such numbers, until the process runs on.
 type owned struct {
 	next int
 	refs map[int]any // ownFrame, ownVariables or api.Registers
@@ -32,17 +32,17 @@ type ownFrame struct {
 	failed string // why the stack ends there instead; "" for a frame
 }
 
-// ownVariables are the variables of one.
+// ownVariables are the variables of an ownFrame.
 type ownVariables struct {
 	scope api.EvalScope
 	list  []variable
 }
 
-// variable is one as it was when the process stood still.
+// variable is a variable's value at the last stop.
 type variable struct {
 	name, text, typ string
-	shadowed        bool   // by another of its name
-	address         string // an expression that means it in all frames; "" if it is not in memory
+	shadowed        bool   // by another variable of its name
+	address         string // an expression for it, valid in all frames; "" if it is not in memory
 }
 
 func newVariable(v *proc.Variable) variable {
@@ -53,7 +53,7 @@ func newVariable(v *proc.Variable) variable {
 	return x
 }
 
-// add gives something a number.
+// add returns a new number for of.
 func (o *owned) add(of any) int {
 	if o.refs == nil {
 		o.refs = map[int]any{}
@@ -67,17 +67,17 @@ func (o *owned) add(of any) int {
 	return n
 }
 
-// reset forgets all. Numbers are not used again, so that a client that is late gets an error.
+// reset forgets all numbers. They are not used again, so that a late client gets an error.
 func (o *owned) reset() { o.refs = nil }
 
-// errStale is returned for a number of before the process has run.
+// errStale says that a number is unknown, or older than the last stop.
 var errStale = errors.New("it is of before the process has run, or of nothing")
 
-// errCall is Delve's own.
+// errCall is Delve's error for a call in another frame than the innermost.
 var errCall = errors.New("call is only supported with topmost stack frame")
 
-// about returns what answers a request about a frame or a variable that is ours; nil for
-// one about Delve's.
+// about returns the handler of a request about one of our frames or variables; nil if the request
+// is about Delve's.
 func (f *filter) about(m *message) func(reply []byte) bool {
 	var args struct {
 		FrameID   int    `json:"frameId"`
@@ -101,7 +101,7 @@ func (f *filter) about(m *message) func(reply []byte) bool {
 		switch m := toDelve.FindStringSubmatch(args.Expression); {
 		case m == nil:
 		case m[1] == "dlv":
-			return nil // of no frame
+			return nil // not about a frame
 		default:
 			answer = func([]byte, any) error { return errCall }
 		}
@@ -137,7 +137,7 @@ func (f *filter) about(m *message) func(reply []byte) bool {
 	}
 }
 
-// scopes lists what there is to see of a frame.
+// scopes lists the scopes of a frame: its locals, and its registers.
 func (f *filter) scopes(reply []byte, seq int, of any) error {
 	frame, ok := of.(ownFrame)
 	if !ok {
@@ -180,7 +180,7 @@ func (f *filter) scopes(reply []byte, seq int, of any) error {
 	return err
 }
 
-// load is how much of a variable is read, as Delve reads it for DAP.
+// load returns the bounds on reading a variable, as Delve has them for DAP.
 func (f *filter) load() proc.LoadConfig {
 	cfg := delvedap.DefaultLoadConfig
 	wants := f.wants()
@@ -193,8 +193,8 @@ func (f *filter) load() proc.LoadConfig {
 	return cfg
 }
 
-// variables lists variables: Delve is asked for each by its address, and so can show what
-// is in it.
+// variables lists variables. It asks Delve for each by its address, so that Delve can show the
+// parts of it.
 func (f *filter) variables(reply []byte, seq int, of any) error {
 	list := []dap.Variable{}
 	if regs, ok := of.(api.Registers); ok {
@@ -240,8 +240,7 @@ func (f *filter) variables(reply []byte, seq int, of any) error {
 	return nil
 }
 
-// expression evaluates one in a frame: what it yields, if it is in memory, is shown by
-// Delve.
+// expression evaluates an expression in a frame. If the value is in memory, Delve shows it.
 func (f *filter) expression(reply []byte, seq int, of any, args dap.EvaluateArguments) error {
 	frame, ok := of.(ownFrame)
 	if !ok {

@@ -16,11 +16,11 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 )
 
-// maxLevels is how many frames of a stack a client is told at most.
+// maxLevels is the largest number of frames of a stack that a client gets.
 const maxLevels = 1 << 16
 
-// stackTrace asks Delve for the part of its stack that may be in the part of ours that
-// the client asks for.
+// stackTrace asks Delve for as much of its stack as may be needed for the frames that the client
+// wants.
 func (f *filter) stackTrace(m *message, content []byte) error {
 	var args dap.StackTraceArguments
 	if json.Unmarshal(m.Arguments, &args) != nil {
@@ -40,7 +40,7 @@ func (f *filter) stackTrace(m *message, content []byte) error {
 	return f.ask(seq, m.Command, args)
 }
 
-// stack replaces Delve's stack, reply, by ours: frames [start, end) of a goroutine.
+// stack replaces reply, Delve's stack, by frames [start, end) of our stack of a goroutine.
 func (f *filter) stack(reply []byte, seq, goroutine, start, end int) bool {
 	if reply == nil || runs(reply) {
 		return false
@@ -79,13 +79,13 @@ func (f *filter) stack(reply []byte, seq, goroutine, start, end int) bool {
 		}
 	}
 	if n := len(ours); n >= end && !ours[n-1].Bottom && ours[n-1].Err == "" {
-		body.TotalFrames += f.wants().Depth // how many there are is not known: let the client ask
+		body.TotalFrames += f.wants().Depth // the total is not known: let the client ask for more
 	}
 	f.respond(reply, "stackTrace", seq, body)
 	return true
 }
 
-// stackFrame shows a frame that Delve's stack does not have.
+// stackFrame describes a frame that Delve's stack does not have.
 func (f *filter) stackFrame(goroutine, level int, of *api.Stackframe) dap.StackFrame {
 	id := f.owned.add(ownFrame{scope: api.EvalScope{GoroutineID: int64(goroutine), Frame: level}, failed: of.Err})
 	if of.Err != "" {
@@ -111,7 +111,7 @@ func shortName(name string) string {
 	return name[strings.LastIndex(path, "/")+1:]
 }
 
-// clientPath is where the client has a file.
+// clientPath returns the client's path of a file.
 func (f *filter) clientPath(path string) string {
 	if f.paths == nil {
 		f.paths = [][2]string{}

@@ -14,11 +14,10 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 )
 
-// To an editor, goroutines are threads, by their numbers. Threads of C, on which no
-// goroutine runs, are there by theirs, which are negative; Delve has -1 for itself. So are all
-// threads of programs of C.
+// An editor sees goroutines as threads, with the goroutine's number. A thread that runs no goroutine,
+// as all threads of a C program, has minus its thread ID. Delve uses -1 itself.
 
-// owner is the goroutine, or the thread, that a number stands for.
+// owner returns the goroutine or thread that a number stands for.
 func owner(number int64) delve.Owner {
 	if number < -1 {
 		return delve.Thread(int(-number))
@@ -30,7 +29,7 @@ func owner(number int64) delve.Owner {
 func (f *filter) threads(reply []byte, seq int) bool {
 	var r dap.ThreadsResponse
 	if reply == nil || json.Unmarshal(reply, &r) != nil || !r.Success || len(r.Body.Threads) == 1 && r.Body.Threads[0].Id == -1 {
-		return false // it runs
+		return false // the process runs
 	}
 	if one := r.Body.Threads; len(one) == 1 && one[0].Name == "Dummy" {
 		r.Body.Threads = nil // Delve finds no goroutines
@@ -43,8 +42,8 @@ func (f *filter) threads(reply []byte, seq int) bool {
 	return true
 }
 
-// mistaken reports whether an event says that there are no goroutines to be had, where the
-// engine has some.
+// mistaken reports whether an event says that Delve finds no goroutines, although the engine finds
+// some.
 func (f *filter) mistaken(content []byte) bool {
 	var e dap.OutputEvent
 	if json.Unmarshal(content, &e) != nil || !strings.Contains(e.Body.Output, proc.ErrNoRuntimeAllG.Error()) {
@@ -54,8 +53,8 @@ func (f *filter) mistaken(content []byte) bool {
 	return err == nil && len(list) > 0
 }
 
-// dapThreads lists the threads that run code of C's, and no goroutine. Where Delve finds no
-// goroutines it lists those that there are, or, in programs of C, all threads.
+// dapThreads lists the threads that run C code and no goroutine. all says that Delve finds no
+// goroutines: then it lists the engine's goroutines or, in a C program, all threads.
 func (s *stacks) dapThreads(all bool) (list []dap.Thread, err error) {
 	err = s.locked(func(t *delve.Target) error {
 		current := t.Proc.CurrentThread().ThreadID()
@@ -85,7 +84,7 @@ func (s *stacks) dapThreads(all bool) (list []dap.Thread, err error) {
 			}
 			frames, err := delve.Frames(t, delve.Thread(th.ID()), delve.Options{})
 			if err != nil || len(frames) == 0 || frames[0].Err != "" || !all && t.IsGo(frames[0].PC) {
-				continue // one of Go's runtime, that waits for work
+				continue // a thread of Go's runtime that waits for work
 			}
 			selected := ""
 			if th.ID() == current && t.Proc.SelectedGoroutine() == nil && chosen == nil {
@@ -98,7 +97,7 @@ func (s *stacks) dapThreads(all bool) (list []dap.Thread, err error) {
 	return list, err
 }
 
-// maxGoroutines is how many an editor is told of, as by Delve.
+// maxGoroutines is how many goroutines an editor gets, as from Delve.
 const maxGoroutines = 1 << 10
 
 // dapGoroutine describes a goroutine as Delve does.
@@ -113,8 +112,7 @@ func dapGoroutine(g *api.Goroutine, selected bool) dap.Thread {
 	return dap.Thread{Id: int(g.ID), Name: fmt.Sprintf("%s[Go %d] %s%s", mark, g.ID, shortName(g.UserCurrentLoc.Function.Name()), thread)}
 }
 
-// stoppedAt names the thread in an event that says that the process has stopped in no
-// goroutine.
+// stoppedAt adds the thread to an event that says that the process has stopped in no goroutine.
 func (f *filter) stoppedAt(content []byte) []byte {
 	var e dap.StoppedEvent
 	if json.Unmarshal(content, &e) != nil || e.Body.ThreadId != 0 {

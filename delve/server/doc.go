@@ -1,12 +1,12 @@
 // Package server serves Delve's clients from a debugger in this process: dlv connect
-// (JSON-RPC), and editors (DAP), told apart by their first byte. Requests for stacks are
-// answered by the engine, with what hangs on a frame's number (locals, expressions,
-// registers); everything else by Delve.
+// (JSON-RPC) and editors (DAP), told apart by their first byte. The engine answers requests
+// for stacks, and for what depends on a frame's number: locals, expressions, registers. Delve
+// answers all others.
 //
-// Enters: Delve's [debugger.Debugger] and a listener. Leaves: a server whose clients
-// need to know nothing of it.
+// Delve's [debugger.Debugger] and a listener go in, and a server comes out. Its clients need no
+// change.
 //
-// It is for Linux on amd64 and arm64: elsewhere the package is empty.
+// The package is empty but on Linux on amd64 and arm64.
 //
 // [debugger.Debugger]: https://pkg.go.dev/github.com/go-delve/delve/service/debugger#Debugger
 package server

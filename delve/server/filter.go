@@ -17,38 +17,38 @@ import (
 )
 
 // filter stands between a DAP client and Delve's session for it. Every request goes to
-// Delve, so that messages keep their order and numbers; some as a question that stands in
-// for it. What Delve replies to some is replaced.
+// Delve, so that messages keep their order and numbers. For some, another request goes to Delve
+// in its place. Some of Delve's replies are replaced.
 type filter struct {
 	server *server
 	client io.Writer // replies only
 
 	mu      sync.Mutex
 	delve   io.Writer
-	pending map[int]func(reply []byte) bool // by the number of the request; false leaves the reply to the client. It gets nil at the end
+	pending map[int]func(reply []byte) bool // handlers by the number of the request; false passes the reply on. At the end they get nil
 	asked   int                             // requests of our own, numbered -1, -2, ...
 
 	settings settings
-	over     func() // ends a change of the process that runs; nil if it does not
+	over     func() // ends the change of a process that runs; nil if it stands still
 
-	// The rest is of who handles replies alone.
-	gone  bool // the client is
+	// Only the goroutine that handles replies uses the rest.
+	gone  bool // the client has gone
 	owned owned
-	paths [][2]string // where the client has files: from, to; nil if it is to be found out
+	paths [][2]string // substitutions for the client's paths: from, to; nil until they are guessed
 }
 
-// settings are what the client wants, as Delve knows it too.
+// settings are the client's settings, which Delve has, too.
 type settings struct {
 	Depth     int                        `json:"stackTraceDepth"`
 	Registers bool                       `json:"showRegisters"`
 	Strings   int                        `json:"maxStringLen"`
 	Elements  int                        `json:"maxArrayValues"`
 	Paths     []delvedap.SubstitutePath  `json:"substitutePath"`
-	Guess     *api.GuessSubstitutePathIn `json:"guessSubstitutePath"` // what Paths are guessed from
+	Guess     *api.GuessSubstitutePathIn `json:"guessSubstitutePath"` // to guess Paths from
 	Types     bool                       `json:"supportsVariableType"`
 }
 
-// message has of every message what the filter goes by.
+// message has the fields of a message that the filter needs.
 type message struct {
 	Seq       int             `json:"seq"`
 	Type      string          `json:"type"`
@@ -66,8 +66,8 @@ func newFilter(s *server, delve, client io.Writer) *filter {
 	}
 }
 
-// Commands that let the process run, until an event says that it has stopped; and those
-// that merely look.
+// Commands that let the process run, until an event says that it has stopped; and commands
+// that only read.
 var (
 	resume = []string{"configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "restart"}
 	look   = []string{
@@ -76,22 +76,22 @@ var (
 	}
 )
 
-// toDelve matches what is no expression, but a command to Delve, or a call.
+// toDelve matches a command to Delve, or a call, which are not expressions.
 var toDelve = regexp.MustCompile(`^\s*(dlv|call)\s+\S`)
 
-// request passes a client's request on. The error is of writing it to Delve.
+// request passes a client's request on to Delve. The error says that it cannot be written.
 func (f *filter) request(content []byte) error {
 	var m message
 	if json.Unmarshal(content, &m) != nil || m.Type != "request" {
-		return f.send(content) // Delve will say what it thinks of it
+		return f.send(content) // Delve answers with an error
 	}
 	switch m.Command {
 	case "initialize", "attach", "launch":
 		f.set(m.Arguments)
 	case "pause":
-		// Delve takes every such request for one to stop its downloads of debug information,
-		// and does no more, if libraries were loaded at the last stop: of an attach, too. It
-		// stops of itself to set breakpoints, and runs on; no breakpoints in no file will do.
+		// If libraries were loaded at the last stop, also of an attach, Delve takes every such
+		// request as one to stop its downloads of debug information, and does no more. But it
+		// stops the process by itself to set breakpoints: set none, in no file.
 		if f.server.dbg.IsRunning() {
 			f.own("setBreakpoints", dap.SetBreakpointsArguments{Source: dap.Source{Path: "/"}}, func([]byte) bool { return true })
 		}
@@ -119,7 +119,7 @@ func (f *filter) request(content []byte) error {
 	return f.send(content)
 }
 
-// set takes over what the client wants.
+// set takes over the client's settings.
 func (f *filter) set(arguments []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -129,7 +129,7 @@ func (f *filter) set(arguments []byte) {
 	}
 }
 
-// wants returns what the client wants.
+// wants returns the client's settings.
 func (f *filter) wants() settings {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,18 +142,18 @@ func expression(arguments []byte) []byte {
 	return []byte(args.Expression)
 }
 
-// await has a handler called with the reply to a request.
+// await has handler called with the reply to the request seq.
 func (f *filter) await(seq int, handler func([]byte) bool) {
 	f.mu.Lock()
 	old := f.pending[seq]
 	f.pending[seq] = handler
 	f.mu.Unlock()
 	if old != nil {
-		old(nil) // the client has used a number twice
+		old(nil) // the client has used the number twice
 	}
 }
 
-// ask sends a request to Delve, in the client's name or our own.
+// ask sends a request to Delve, with the client's number or our own.
 func (f *filter) ask(seq int, command string, arguments any) error {
 	content, err := json.Marshal(struct {
 		dap.Request
@@ -165,8 +165,8 @@ func (f *filter) ask(seq int, command string, arguments any) error {
 	return f.send(content)
 }
 
-// standIn asks Delve something in the place of a request that is not for it: about a frame
-// that it has not. It says so in its turn, and then the request is answered.
+// standIn sends Delve a harmless request in place of one that Delve cannot answer: it is about a
+// frame that Delve does not have. When Delve replies, in its turn, the client's request is answered.
 func (f *filter) standIn(seq int) error {
 	return f.ask(seq, "scopes", dap.ScopesArguments{FrameId: ownBase - 1})
 }
@@ -187,7 +187,7 @@ func (f *filter) send(content []byte) error {
 	return dap.WriteBaseMessage(f.delve, content)
 }
 
-// reply handles a message of Delve's: it, or another in its place, goes to the client.
+// reply handles a message from Delve: the client gets it, or another in its place.
 func (f *filter) reply(content []byte) {
 	var m message
 	json.Unmarshal(content, &m)
@@ -211,7 +211,7 @@ func (f *filter) reply(content []byte) {
 	f.write(content)
 }
 
-// handled calls a handler. A panic is an error to the client.
+// handled calls a handler. The client gets a panic as an error.
 func (f *filter) handled(handler func([]byte) bool, m *message, content []byte) (done bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -222,7 +222,7 @@ func (f *filter) handled(handler func([]byte) bool, m *message, content []byte) 
 	return handler(content)
 }
 
-// stopped forgets what clients were told of the frames of before.
+// stopped forgets the frames and variables of the last stop.
 func (f *filter) stopped() {
 	f.mu.Lock()
 	over := f.over
@@ -241,7 +241,7 @@ func (f *filter) write(content []byte) {
 	}
 }
 
-// respond sends a response in the place of Delve's, which is reply.
+// respond sends a response in place of reply, Delve's.
 func (f *filter) respond(reply []byte, command string, seq int, body any) {
 	var m message
 	json.Unmarshal(reply, &m)
@@ -256,7 +256,7 @@ func (f *filter) respond(reply []byte, command string, seq int, body any) {
 	}
 }
 
-// refuse sends an error response in the place of Delve's.
+// refuse sends an error in place of reply, Delve's response.
 func (f *filter) refuse(reply []byte, command string, seq, id int, summary string, err error) {
 	var m message
 	json.Unmarshal(reply, &m)
@@ -273,7 +273,7 @@ func runs(reply []byte) bool {
 	return json.Unmarshal(reply, &r) == nil && !r.Success && r.Body.Error != nil && r.Body.Error.Id == delvedap.DebuggeeIsRunning
 }
 
-// end lets go of what was begun.
+// end ends what the session has begun.
 func (f *filter) end() {
 	f.stopped()
 	f.mu.Lock()

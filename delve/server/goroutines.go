@@ -18,10 +18,10 @@ import (
 	"github.com/sfwalk/sfwalk/goroutine"
 )
 
-// Delve finds no goroutines in a program without DWARF. The engine does: here they are
-// listed, and one of them is selected, as Delve does it for those that it has.
+// Delve finds no goroutines in a program without DWARF, but the engine does. This file lists them and
+// selects one of them, as Delve does with goroutines that it finds.
 
-// ListGoroutines lists goroutines: also those that wait for a channel, which a frame names.
+// ListGoroutines lists goroutines. in may ask for those that wait for a channel of a frame.
 func (m *methods) ListGoroutines(in rpc2.ListGoroutinesIn, out *rpc2.ListGoroutinesOut) error {
 	if in.EvalScope != nil {
 		for _, f := range in.Filters {
@@ -49,8 +49,8 @@ func (m *methods) ListGoroutines(in rpc2.ListGoroutinesIn, out *rpc2.ListGorouti
 	return nil
 }
 
-// goroutines returns count goroutines from the start-th on, or all where count is 0, and the
-// number of the next one, -1 where there is none.
+// goroutines returns count goroutines from the start-th on, or all if count is 0. next is the
+// index of the one after them, or -1.
 func (s *stacks) goroutines(start, count int) (list []*api.Goroutine, next int, err error) {
 	next = -1
 	err = s.locked(func(t *delve.Target) error {
@@ -71,8 +71,8 @@ func (s *stacks) goroutines(start, count int) (list []*api.Goroutine, next int, 
 	return list, next, err
 }
 
-// field returns what a goroutine is filtered and grouped by: text that has an argument in it,
-// or whether something is true of it.
+// field returns the property of g that a client filters or groups by: a text or, if isBool, the
+// truth value is, which text names.
 func field(g *api.Goroutine, kind api.GoroutineField) (text string, is, isBool bool) {
 	at := func(l *api.Location) string {
 		name := "?"
@@ -99,7 +99,8 @@ func field(g *api.Goroutine, kind api.GoroutineField) (text string, is, isBool b
 	return "", true, true
 }
 
-// passes reports whether a goroutine passes a filter. Labels are not known.
+// passes reports whether a goroutine passes a filter. Labels are not known: only a negated filter of a
+// label passes.
 func passes(g *api.Goroutine, f *api.ListGoroutinesFilter) bool {
 	if f.Kind == api.GoroutineLabel {
 		return f.Negated
@@ -111,8 +112,8 @@ func passes(g *api.Goroutine, f *api.ListGoroutinesFilter) bool {
 	return is != f.Negated
 }
 
-// grouped puts goroutines into groups, as the client wants it: at most so many groups, with
-// so many members each.
+// grouped puts goroutines into groups. o bounds the groups, and the members of each; more says
+// that there are more groups.
 func grouped(list []*api.Goroutine, o *api.GoroutineGroupingOptions) (out []*api.Goroutine, groups []api.GoroutineGroup, more bool) {
 	if o.GroupBy == api.GoroutineFieldNone {
 		return list, nil, false
@@ -142,7 +143,7 @@ func grouped(list []*api.Goroutine, o *api.GoroutineGroupingOptions) (out []*api
 	return out, groups, more
 }
 
-// Command has the process run, or selects a thread or a goroutine.
+// Command runs the process, or selects a thread or a goroutine.
 func (m *methods) Command(in api.DebuggerCommand, cb service.RPCCallback) {
 	if in.Name != api.SwitchGoroutine {
 		m.stacks.selected.Store(0)
@@ -155,7 +156,7 @@ func (m *methods) State(in rpc2.StateIn, cb service.RPCCallback) {
 	m.RPCServer.State(in, &selecting{RPCCallback: cb, methods: m})
 }
 
-// selecting adds the goroutine that is selected to an answer, where Delve knows of none.
+// selecting adds the selected goroutine to an answer, if Delve finds no goroutines.
 type selecting struct {
 	service.RPCCallback
 	*methods
@@ -198,8 +199,8 @@ func (s *selecting) choose(number int64) (out rpc2.CommandOut, err error) {
 	return out, err
 }
 
-// number returns the number of the goroutine that a client means: for -1, the one that it has
-// chosen of those that Delve does not find; where it has chosen none, -1 is Delve's to know.
+// number returns the number of the goroutine that a client means. -1 is the selected goroutine, if
+// it is one that Delve does not find; else it stays -1, for Delve.
 func (s *stacks) number(goroutine int64) int64 {
 	if chosen := s.selected.Load(); goroutine == -1 && chosen != 0 {
 		return chosen
@@ -207,7 +208,7 @@ func (s *stacks) number(goroutine int64) int64 {
 	return goroutine
 }
 
-// found reports whether a goroutine is one of those that Delve does not find.
+// found reports whether the engine alone finds the goroutine.
 func (s *stacks) found(number int64) bool {
 	return number > 0 && s.locked(func(t *delve.Target) error {
 		_, err := t.FindGoroutine(number)
@@ -215,8 +216,8 @@ func (s *stacks) found(number int64) bool {
 	}) == nil
 }
 
-// mark puts the goroutine that is selected into a state that Delve has put none into: the
-// one that was chosen, or that the current thread runs.
+// mark sets the selected goroutine in state, if Delve has set none: the one that the client has
+// selected, or that the current thread runs.
 func (s *stacks) mark(state *api.DebuggerState) {
 	if state == nil || state.Running || state.Exited || state.SelectedGoroutine != nil {
 		return
@@ -229,8 +230,7 @@ func (s *stacks) mark(state *api.DebuggerState) {
 	})
 }
 
-// current returns the selected one of the goroutines that Delve does not find, nil where there
-// is none.
+// current returns the selected goroutine, if it is one that Delve does not find; else nil.
 func (s *stacks) current(t *delve.Target) *goroutine.Goroutine {
 	chosen, thread := s.selected.Load(), t.Proc.CurrentThread().ThreadID()
 	list, _ := t.Goroutines()

@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 )
 
-// methods are what clients call. Those that stacks or frames' numbers matter to are
-// here, the others are Delve's own.
+// methods has the methods that clients call and that depend on stacks, or on frames' numbers. All
+// others are Delve's own.
 type methods struct {
 	*rpc2.RPCServer
 	*server
@@ -25,8 +25,8 @@ func newRPC(s *server) *methods {
 	return &methods{rpc2.NewServer(&s.config, s.dbg), s}
 }
 
-// looks has the methods that change nothing of the process, so that what the engine
-// knows of it stays true.
+// looks has the methods that do not change the process: the engine's knowledge of it stays
+// true.
 var looks = map[string]bool{
 	"AttachedToExistingProcess": true, "BuildID": true, "Disassemble": true, "Eval": true, "ExamineMemory": true,
 	"FindLocation": true, "FunctionReturnLocations": true, "GetBreakpoint": true, "GetThread": true, "GetVersion": true,
@@ -42,7 +42,7 @@ func (m *methods) GetVersion(_ api.GetVersionIn, out *api.GetVersionOut) error {
 	out.DelveVersion, out.APIVersion = version.DelveVersion.String(), m.config.APIVersion
 	err := m.dbg.GetVersion(out)
 	if out.TargetGoVersion == "" && !m.dbg.IsRunning() {
-		// By it, clients know the numbers of wait reasons. Delve reads it in DWARF alone.
+		// Clients need it to name wait reasons. Delve reads it from DWARF alone.
 		m.stacks.locked(func(t *delve.Target) error {
 			if info, err := buildinfo.ReadFile(t.Proc.BinInfo().Images[0].Path); err == nil {
 				out.TargetGoVersion = "Go cmd/compile " + info.GoVersion
@@ -53,7 +53,7 @@ func (m *methods) GetVersion(_ api.GetVersionIn, out *api.GetVersionOut) error {
 	return err
 }
 
-// SetApiVersion accepts the version of the interface that there is.
+// SetApiVersion accepts version 2 of the interface.
 func (m *methods) SetApiVersion(in api.SetAPIVersionIn, _ *api.SetAPIVersionOut) error {
 	if in.APIVersion != 2 {
 		return errors.New("unknown API version")
@@ -61,11 +61,11 @@ func (m *methods) SetApiVersion(in api.SetAPIVersionIn, _ *api.SetAPIVersionOut)
 	return nil
 }
 
-// maxDepth is how deep a stack is told at most, whatever a client asks for.
+// maxDepth bounds the depth of a stack, whatever a client asks for.
 const maxDepth = 1 << 20
 
-// Stacktrace returns a goroutine's stack. That of Delve's other ways to walk, which a
-// client may ask for by name, is Delve's.
+// Stacktrace returns a goroutine's stack. If a client asks for one of Delve's other ways to walk, it
+// returns Delve's stack.
 func (m *methods) Stacktrace(in rpc2.StacktraceIn, out *rpc2.StacktraceOut) error {
 	if in.Opts&(api.StacktraceSimple|api.StacktraceG) != 0 {
 		return m.RPCServer.Stacktrace(in, out)
@@ -143,7 +143,7 @@ func (m *methods) ListFunctionArgs(in rpc2.ListFunctionArgsIn, out *rpc2.ListFun
 	})
 }
 
-// ListRegisters lists the registers of a thread, or as a frame sees them.
+// ListRegisters lists the registers of a thread or of a frame.
 func (m *methods) ListRegisters(in rpc2.ListRegistersIn, out *rpc2.ListRegistersOut) error {
 	if number := m.stacks.number(-1); in.Scope == nil && in.ThreadID == 0 && number > 0 {
 		in.Scope = &api.EvalScope{GoroutineID: number}
@@ -167,7 +167,7 @@ func (m *methods) ListRegisters(in rpc2.ListRegistersIn, out *rpc2.ListRegisters
 	})
 }
 
-// FindLocation finds what a frame's location and scope say.
+// FindLocation finds a location in the scope of a frame.
 func (m *methods) FindLocation(in rpc2.FindLocationIn, out *rpc2.FindLocationOut) error {
 	if err := m.own(&in.Scope); err != nil {
 		return m.find(&in, out, err)
@@ -175,14 +175,14 @@ func (m *methods) FindLocation(in rpc2.FindLocationIn, out *rpc2.FindLocationOut
 	return m.RPCServer.FindLocation(in, out)
 }
 
-// Disassemble disassembles code: also a function of which Delve has no debug information.
+// Disassemble disassembles code, also functions for which Delve has no debug information.
 func (m *methods) Disassemble(in rpc2.DisassembleIn, out *rpc2.DisassembleOut) error {
 	if in.EndPC == 0 {
 		m.stacks.locked(func(t *delve.Target) error {
 			if t.Proc.BinInfo().PCToFunc(in.StartPC) != nil {
 				return nil
 			}
-			// A frame's PC lies behind its function where that ends with a call.
+			// If a function ends with a call, its frame's PC is behind it.
 			for _, pc := range []uint64{in.StartPC, in.StartPC - 1} {
 				if module := t.Modules().Find(pc); module != nil {
 					if lo, hi, ok := module.Function(pc); ok && hi-lo <= maxFunction {
@@ -195,7 +195,7 @@ func (m *methods) Disassemble(in rpc2.DisassembleIn, out *rpc2.DisassembleOut) e
 		})
 	}
 	if m.stacks.found(in.Scope.GoroutineID) {
-		in.Scope.GoroutineID = -1 // which does not matter to the code
+		in.Scope.GoroutineID = -1 // the code does not depend on it
 	}
 	return m.RPCServer.Disassemble(in, out)
 }
@@ -203,7 +203,7 @@ func (m *methods) Disassemble(in rpc2.DisassembleIn, out *rpc2.DisassembleOut) e
 // maxFunction is the longest function that is disassembled, in bytes.
 const maxFunction = 1 << 20
 
-// CreateWatchpoint watches what an expression of a frame is.
+// CreateWatchpoint watches the variable of an expression in a frame.
 func (m *methods) CreateWatchpoint(in rpc2.CreateWatchpointIn, out *rpc2.CreateWatchpointOut) error {
 	if err := m.own(&in.Scope); err != nil {
 		return err

@@ -19,14 +19,14 @@ import (
 // errNotTheirs says that Delve's own stack lacks a frame.
 var errNotTheirs = errors.New("it is not in Delve's own stack, by which this is done")
 
-// own sets scope's frame to the number that Delve counts, for what Delve alone can do.
-// The error wraps [errNotTheirs] where Delve's stack does not have the frame.
+// own changes the frame's number in scope to Delve's, for requests that Delve alone can
+// answer. The error wraps [errNotTheirs] if Delve's stack does not have the frame.
 func (s *server) own(scope *api.EvalScope) error {
 	if number := s.stacks.number(scope.GoroutineID); s.stacks.found(number) {
 		return fmt.Errorf("goroutine %d: %w", number, errNotTheirs)
 	}
 	if scope.Frame <= 0 {
-		return nil // they begin alike
+		return nil // both stacks begin with the same frame
 	}
 	var ours []api.Stackframe
 	err := s.stacks.frames(scope.GoroutineID, delve.Options{Depth: scope.Frame}, func(_ *delve.Target, frames []delve.Frame) error {
@@ -62,7 +62,8 @@ func (s *server) theirs(goroutine int64, depth int, opts api.StacktraceOptions) 
 	return s.dbg.ConvertStacktrace(raw, nil)
 }
 
-// find finds a location from a frame that Delve does not reach; why says so.
+// find finds a location in the scope of a frame that Delve does not reach. why is the error for
+// locations that only Delve can find.
 func (m *methods) find(in *rpc2.FindLocationIn, out *rpc2.FindLocationOut, why error) error {
 	if !errors.Is(why, errNotTheirs) {
 		return why
@@ -78,7 +79,7 @@ func (m *methods) find(in *rpc2.FindLocationIn, out *rpc2.FindLocationOut, why e
 		scope, err := f.Scope()
 		if err != nil {
 			if offset, ok := spec.(*locspec.OffsetLocationSpec); ok && offset.Offset == 0 {
-				out.Locations = []api.Location{f.Location} // where it is: for code alone
+				out.Locations = []api.Location{f.Location} // the frame's own place: an address in code
 				return nil
 			}
 			return err
@@ -100,7 +101,7 @@ func (m *methods) find(in *rpc2.FindLocationIn, out *rpc2.FindLocationOut, why e
 	})
 }
 
-// registers returns a frame's registers: those that are known.
+// registers returns the registers of a frame that are known.
 func registers(t *delve.Target, f *delve.Frame) api.Registers {
 	var regs op.DwarfRegisters
 	var known arch.Registers
@@ -113,7 +114,7 @@ func registers(t *delve.Target, f *delve.Frame) api.Registers {
 	return api.ConvertRegisters(&regs, t.Proc.BinInfo().Arch.DwarfRegisterToString, false)
 }
 
-// globals returns a scope for a frame that has no variables: it sees those of packages.
+// globals returns a scope with the variables of packages, for a frame without variables.
 func globals(t *delve.Target) (*proc.EvalScope, error) {
 	scope, err := proc.ConvertEvalScope(t.Proc, -1, 0, 0)
 	if err == nil {

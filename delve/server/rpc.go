@@ -21,16 +21,16 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// maxRequest is the longest request that is read, in bytes: more than any client sends.
+// maxRequest bounds a request, in bytes. No client sends so much.
 const maxRequest = 16 << 20
 
-// method is one that clients call: RPCServer.<its name>.
+// method is a method that clients call as RPCServer.<name>.
 type method struct {
 	function   reflect.Value
-	arg, reply reflect.Type // reply is nil where the method answers by a callback
+	arg, reply reflect.Type // reply is nil if the method answers by a callback
 }
 
-// newMethods lists the methods that Delve's clients know: those of [methods], with
+// newMethods lists the methods that Delve's clients call: those of [methods] with the arguments
 // (argument, *reply) error or (argument, service.RPCCallback).
 func newMethods(s *server) map[string]*method {
 	list := map[string]*method{}
@@ -49,7 +49,7 @@ func newMethods(s *server) map[string]*method {
 	return list
 }
 
-// bounded is a reader that fails when too much is read at a time.
+// bounded is a reader that fails when a request is too long.
 type bounded struct {
 	io.Reader
 	left int
@@ -68,8 +68,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 type rpcSession struct {
 	server *server
 	codec  rpc.ServerCodec
-	mu     sync.Mutex    // of writing
-	gone   chan struct{} // closed when the client is
+	mu     sync.Mutex    // held while a response is written
+	gone   chan struct{} // closed when the client has gone
 }
 
 // serveRPC serves a JSON-RPC client until it is gone.
@@ -95,7 +95,7 @@ func (s *server) serveRPC(in io.Reader, conn net.Conn) {
 	}
 }
 
-// serve answers one request, or has seen to it that it will be answered.
+// serve answers one request, or has started a method that will answer it.
 func (s *rpcSession) serve(req *rpc.Request) {
 	m := s.server.rpc[req.ServiceMethod]
 	if m == nil {
@@ -129,7 +129,7 @@ func (s *rpcSession) serve(req *rpc.Request) {
 	<-cb.setUp
 }
 
-// call calls a method. A panic is an error to the client, with the stack.
+// call calls a method. The client gets a panic as an error with the stack.
 func call(f reflect.Value, arg, reply reflect.Value) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -149,10 +149,10 @@ func (s *rpcSession) respond(req *rpc.Request, reply any, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.codec.WriteResponse(&resp, reply) // if the client is gone, reading finds out
+	s.codec.WriteResponse(&resp, reply) // reading finds out if the client has gone
 }
 
-// callback answers a request of a method that takes its time, while others are read.
+// callback answers the request of a slow method, while other requests are read.
 type callback struct {
 	session *rpcSession
 	req     rpc.Request
@@ -181,7 +181,7 @@ func (c *callback) SetupDoneChan() chan struct{} { return c.setUp }
 // DisconnectChan implements [service.RPCCallback].
 func (c *callback) DisconnectChan() chan struct{} { return c.session.gone }
 
-// lost says why a client is served no longer, unless it has merely gone.
+// lost prints why a client is served no longer, unless the client has closed the connection.
 func lost(conn net.Conn, err error) {
 	if err != io.EOF && !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, syscall.ECONNRESET) {
 		warn("client %s: %v", conn.RemoteAddr(), err)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sameUser returns an error where a connection is of another user of this machine, as the kernel
-// tells. Whoever is let in controls the process.
+// sameUser returns an error if the kernel says that another user of this machine has made the
+// connection. A client controls the process.
 func sameUser(conn net.Conn) error {
 	uid, known := 0, false
 	var err error
@@ -28,7 +28,7 @@ func sameUser(conn net.Conn) error {
 		local, remote := conn.LocalAddr().(*net.TCPAddr), conn.RemoteAddr().(*net.TCPAddr)
 		uid, known, err = tcpUser(local, remote)
 		if !known && err == nil && !ofMachine(remote.IP) {
-			return nil // it comes from another machine, whose users have no numbers here
+			return nil // from another machine: its users are unknown here
 		}
 	}
 	switch {
@@ -40,7 +40,7 @@ func sameUser(conn net.Conn) error {
 	return nil
 }
 
-// peer returns the user who has connected.
+// peer returns the ID of the user who has connected.
 func peer(conn *net.UnixConn) (uid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -56,8 +56,8 @@ func peer(conn *net.UnixConn) (uid int, err error) {
 	return int(of.Uid), nil
 }
 
-// tcpUser returns the user of this machine whose socket a connection comes from; known is false
-// where there is none. The error says that it may be listed where it cannot be read.
+// tcpUser returns the ID of the user of this machine whose socket is at the other end. known is
+// false if no table lists the socket. The error says that a table cannot be read.
 func tcpUser(local, remote *net.TCPAddr) (uid int, known bool, err error) {
 	for path, ip := range map[string]func(net.IP) net.IP{"/proc/net/tcp": net.IP.To4, "/proc/net/tcp6": net.IP.To16} {
 		table, failed := os.ReadFile(path)
@@ -67,7 +67,7 @@ func tcpUser(local, remote *net.TCPAddr) (uid int, known bool, err error) {
 			}
 			continue
 		}
-		// The client's socket: its own address is our remote one.
+		// This is the client's socket: its local address is our remote one.
 		n, state := socketUser(string(table), socket(ip(remote.IP), remote.Port), socket(ip(local.IP), local.Port))
 		switch state {
 		case ofUser:
@@ -79,8 +79,8 @@ func tcpUser(local, remote *net.TCPAddr) (uid int, known bool, err error) {
 	return 0, false, err
 }
 
-// socket renders an address as /proc/net/tcp does: words of 32 bits, as this machine
-// reads them from memory.
+// socket renders an address as /proc/net/tcp does: as words of 32 bits in this machine's byte
+// order.
 func socket(ip net.IP, port int) string {
 	var s strings.Builder
 	for ; len(ip) >= 4; ip = ip[4:] {
@@ -89,7 +89,7 @@ func socket(ip net.IP, port int) string {
 	return fmt.Sprintf("%s:%04X", &s, port)
 }
 
-// ofMachine reports whether an address is this machine's, or may be.
+// ofMachine reports whether ip is, or may be, an address of this machine.
 func ofMachine(ip net.IP) bool {
 	addrs, err := net.InterfaceAddrs()
 	return ip.IsLoopback() || err != nil || slices.ContainsFunc(addrs, func(a net.Addr) bool {
@@ -98,14 +98,14 @@ func ofMachine(ip net.IP) bool {
 	})
 }
 
-// ownership says what a table tells of a socket.
+// ownership is what a table says about a socket.
 type ownership uint8
 
 const (
 	unlisted ownership = iota
 	ofUser
-	// orphaned is one that its process has closed, or that is no more but for its addresses. The
-	// kernel says that it is root's, whosever it was.
+	// orphaned is a socket that its process has closed, of which only the addresses may be left. The
+	// kernel lists it as root's, whoever owned it.
 	orphaned
 )
 

@@ -18,25 +18,25 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 )
 
-// Options say how frames are unwound; the zero value, as [delve.NewTarget] has it.
+// Options say how frames are unwound. The zero value leaves a target as [delve.NewTarget] makes it.
 type Options struct {
-	// Prepare, where there is one, is called with each target before its first stack: it may
-	// have another table, and names. The function that it returns is called when the
-	// process is another, or none.
+	// Prepare, if not nil, is called with each target before its first stack. It may set the
+	// target's Table and Name. Its result is called when another process takes the target's
+	// place, or serving ends.
 	Prepare func(*delve.Target) (release func())
-	// Warnings, where there is one, returns what the user should know by now: one sentence
-	// each. They are written to the standard error, each once.
+	// Warnings, if not nil, returns all warnings so far, one sentence each. Serve writes each once to
+	// the standard error.
 	Warnings func() []string
 }
 
 // Serve serves the clients that connect to config.Listener, until ctx is done, a client
-// has ended the debugging, or the only client is gone (without config.AcceptMulti). Then
-// it closes the listener and lets the process go as Delve does: one that Delve attached
-// to runs on, one that Delve started is killed, whatever ran then is halted first.
+// ends the debugging, or the only client is gone (without config.AcceptMulti). Then
+// it closes the listener, halts the process if it runs, and lets it go as Delve does: a process that
+// Delve has attached to runs on, one that Delve has started is killed.
 //
-// config is what Delve's own server takes; of it, ProcessArgs says how the process was
-// started, and DisconnectChan is not used. The error is of the listener, or says why the
-// process could not be let go.
+// config is the configuration of Delve's own server. Its ProcessArgs are those of the process;
+// its DisconnectChan is not used. The error is the listener's, or says why the process could not be
+// let go.
 func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -46,7 +46,7 @@ func Serve(ctx context.Context, config *service.Config, dbg *debugger.Debugger, 
 	accepting := make(chan error, 1)
 	go func() {
 		err := s.accept()
-		s.config.Listener.Close() // the one client is there, or none can come
+		s.config.Listener.Close() // the only client has come, or none can come
 		if err != nil {
 			cancel()
 		}
@@ -71,11 +71,11 @@ type server struct {
 	stopping chan struct{} // closed when serving ends
 
 	mu       sync.Mutex
-	conns    map[net.Conn]bool // of all clients; nil at the end
+	conns    map[net.Conn]bool // of all clients; nil when serving has ended
 	sessions sync.WaitGroup
 }
 
-// accept waits for clients: for one, or for any number.
+// accept waits for one client, or for any number of them.
 func (s *server) accept() error {
 	for {
 		conn, err := s.config.Listener.Accept()
@@ -94,14 +94,14 @@ func (s *server) accept() error {
 				continue
 			}
 		}
-		// Who goes without a word (and has only looked who listens) is not the one client.
+		// A client that closes the connection without a word is not the only client.
 		if spoke := s.add(conn); !s.config.AcceptMulti && <-spoke {
 			return nil
 		}
 	}
 }
 
-// add begins a session, unless serving has ended, and tells whether the client speaks.
+// add begins a session, unless serving has ended. The channel says whether the client speaks.
 func (s *server) add(conn net.Conn) <-chan bool {
 	spoke := make(chan bool, 1)
 	s.mu.Lock()
@@ -130,8 +130,8 @@ func (s *server) add(conn net.Conn) <-chan bool {
 	return spoke
 }
 
-// session serves a client until it is gone. The first byte says which protocol it
-// speaks: DAP begins with "Content-Length", JSON-RPC with a brace.
+// session serves a client until it is gone. The first byte tells its protocol: DAP begins with
+// "Content-Length", JSON-RPC with a brace.
 func (s *server) session(first byte, in *bufio.Reader, conn net.Conn) {
 	if first == 'C' {
 		s.serveDAP(in, conn)
@@ -143,7 +143,7 @@ func (s *server) session(first byte, in *bufio.Reader, conn net.Conn) {
 // letGo halts the process if it runs, and detaches from it.
 func (s *server) letGo() error {
 	if s.dbg.IsRunning() {
-		s.dbg.Command(&api.DebuggerCommand{Name: api.Halt}, nil, nil, nil) // if it fails, it is gone
+		s.dbg.Command(&api.DebuggerCommand{Name: api.Halt}, nil, nil, nil) // if this fails, the process is gone
 	}
 	s.stacks.close()
 	err := s.dbg.Detach(s.config.Debugger.AttachPid == 0)

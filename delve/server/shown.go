@@ -11,18 +11,18 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// Clients print on terminals what they are told: names of the process's functions, files and types
-// among that, wherever Delve has them from. All messages come by here, where what has no business
-// in a name is escaped.
+// Clients print messages on terminals, with names of the process's functions, files and types. All
+// messages go through this file, which escapes control characters in names, wherever Delve has the
+// names from.
 
-// verbatim are the keys whose strings are not names: values, which clients quote, and what the
-// process prints.
+// verbatim are the keys whose strings are not names: values, which clients quote, and output of the
+// process.
 var verbatim = map[string]bool{"value": true, "Value": true, "result": true, "output": true, "data": true}
 
-// layout are the keys whose strings may have lines, and tabs.
+// layout are the keys whose strings may have newlines and tabs.
 var layout = map[string]bool{"error": true, "format": true, "message": true, "text": true, "description": true, "Out": true, "content": true}
 
-// shown returns a JSON document whose names can be shown.
+// shown returns a JSON document with control characters in its names escaped.
 func shown(doc []byte) []byte {
 	if printable.Is(doc) && !escapes(doc) {
 		return doc
@@ -59,8 +59,8 @@ func shown(doc []byte) []byte {
 	return append(out, doc...)
 }
 
-// escapes reports whether strings of a document have escapes of more than what json.Marshal
-// escapes of what can be shown.
+// escapes reports whether strings of a document have other escapes than those that json.Marshal
+// makes in printable text.
 func escapes(doc []byte) bool {
 	for {
 		at := bytes.IndexByte(doc, '\\')
@@ -78,7 +78,8 @@ func escapes(doc []byte) bool {
 	}
 }
 
-// name returns a JSON string with what can be shown of it.
+// name returns a JSON string with its control characters escaped; with lines, but for newlines and
+// tabs.
 func name(text []byte, lines bool) []byte {
 	var old string
 	if json.Unmarshal(text, &old) != nil {
@@ -106,7 +107,7 @@ func name(text []byte, lines bool) []byte {
 	return quoted
 }
 
-// shownTo is a connection to which whole JSON documents are written, each at once.
+// shownTo is a connection for JSON documents. Each Write has one whole document.
 type shownTo struct{ io.WriteCloser }
 
 func (s shownTo) Write(doc []byte) (int, error) {

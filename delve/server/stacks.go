@@ -15,27 +15,26 @@ import (
 	"github.com/sfwalk/sfwalk/delve"
 )
 
-// stacks has the engine's stacks of the process, for all sessions.
+// stacks makes the engine's stacks of the process, for all sessions.
 type stacks struct {
 	dbg  *debugger.Debugger
 	opts Options
 
-	// What may change the process, or has. Delve does not tell; so whatever a client
-	// asks for counts that does not merely look.
+	// Changes of the process: how many are under way, and how many are over. Delve does not tell;
+	// so each request counts that does not only read.
 	changing atomic.Int64
 	changed  atomic.Uint64
 
-	selected atomic.Int64 // the goroutine that a client has chosen of those that Delve does not find; 0 for none
+	selected atomic.Int64 // the goroutine that a client has selected, if Delve does not find it; else 0
 
-	// These are guarded by Delve's lock of the target.
+	// Delve's lock of the target guards these.
 	target  *delve.Target
 	release func()
-	seen    uint64          // what changed was when target was fresh
-	told    map[string]bool // warnings
+	seen    uint64          // the value of changed when target was fresh
+	told    map[string]bool // warnings that were printed
 }
 
-// change says that something begins that may change the process; the function that it
-// returns, that it is over.
+// change says that a request begins that may change the process. over says that it is over.
 func (s *stacks) change() (over func()) {
 	s.changing.Add(1)
 	return func() {
@@ -44,15 +43,15 @@ func (s *stacks) change() (over func()) {
 	}
 }
 
-// errRuns is returned for what has to wait for a stop.
+// errRuns says that a request has to wait for a stop.
 var errRuns = errors.New("the process is running: halt it first")
 
-// patience is how long a request waits for a stop. Some commands do not run the
-// process and are over soon; Delve counts them as running, too.
+// patience is how long a request waits for a stop. Delve says that the process runs also during
+// some commands that do not run it, and that are over soon.
 const patience = 2 * time.Second
 
 // locked calls f with the target that Delve has selected, while the process stands
-// still. f must call nothing of the debugger's.
+// still. f must not call the debugger.
 func (s *stacks) locked(f func(*delve.Target) error) error {
 	for deadline := time.Now().Add(patience); s.dbg.IsRunning(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -71,7 +70,7 @@ func (s *stacks) locked(f func(*delve.Target) error) error {
 	return f(s.target)
 }
 
-// tell tells the user what there is to know.
+// tell prints new warnings.
 func (s *stacks) tell() {
 	list := s.target.Warnings()
 	if s.opts.Warnings != nil {
@@ -88,7 +87,7 @@ func (s *stacks) tell() {
 	}
 }
 
-// fresh sees to it that s.target is of t, as it is now.
+// fresh makes s.target the current state of t.
 func (s *stacks) fresh(t *proc.Target) error {
 	changed := s.changed.Load()
 	if s.target != nil && s.target.Proc == t {
@@ -113,7 +112,7 @@ func (s *stacks) fresh(t *proc.Target) error {
 	return nil
 }
 
-// drop lets go of what the engine has of the process.
+// drop closes s.target.
 func (s *stacks) drop() {
 	if s.target == nil {
 		return
@@ -125,8 +124,8 @@ func (s *stacks) drop() {
 	s.target, s.release = nil, nil
 }
 
-// frames calls f with the frames of a goroutine, by Delve's number for it: -1 is the
-// one that is selected, or the thread where there is none. Other negative numbers are of threads.
+// frames calls f with the frames of a goroutine, by Delve's number: -1 is the selected goroutine, or
+// the current thread if none is selected. Other negative numbers are threads'.
 func (s *stacks) frames(goroutine int64, o delve.Options, f func(*delve.Target, []delve.Frame) error) error {
 	goroutine = s.number(goroutine)
 	return s.locked(func(t *delve.Target) error {
@@ -151,12 +150,12 @@ func (s *stacks) frame(scope api.EvalScope, f func(*delve.Target, *delve.Frame) 
 	})
 }
 
-// noFrame says what Delve does where a stack has no such frame.
+// noFrame returns Delve's error for a frame that a stack does not have.
 func noFrame(scope api.EvalScope) error {
 	return fmt.Errorf("frame %d does not exist in goroutine %d", scope.Frame, scope.GoroutineID)
 }
 
-// scope calls f with the scope in which a frame's expressions are evaluated.
+// scope calls f with the scope for expressions in a frame.
 func (s *stacks) scope(of api.EvalScope, f func(*proc.EvalScope) error) error {
 	return s.frame(of, func(_ *delve.Target, frame *delve.Frame) error {
 		scope, err := frame.Scope()
@@ -167,8 +166,8 @@ func (s *stacks) scope(of api.EvalScope, f func(*proc.EvalScope) error) error {
 	})
 }
 
-// eval calls f with what an expression yields in a frame. In one that has no variables it may
-// still be of those of packages; if it is not, the error says what the frame is.
+// eval calls f with the value of an expression in a frame. If the frame has no variables, the
+// expression may still use those of packages; if it does not, the error says what the frame is.
 func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig, f func(*proc.Variable)) error {
 	return s.frame(of, func(t *delve.Target, frame *delve.Frame) error {
 		scope, none := frame.Scope()
@@ -189,7 +188,7 @@ func (s *stacks) eval(of api.EvalScope, expr string, cfg proc.LoadConfig, f func
 	})
 }
 
-// close ends the stacks.
+// close closes the target.
 func (s *stacks) close() {
 	_, unlock := s.dbg.LockTargetGroup()
 	defer unlock()

@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// usualFrames is how many frames of all threads together are shown where the user has not
-	// said how many of each (--max-frames): a process can make stacks of a hundred million.
+	// usualFrames bounds the frames of all threads together if the user gives no --max-frames. A
+	// process can make stacks of a hundred million frames.
 	usualFrames = 1 << 21
-	// leastFrames is how many of each thread are shown, whatever the others have had.
+	// leastFrames is how many frames of each thread are shown, whatever the others have used.
 	leastFrames = 64
-	// frameText is how much text one frame may have, bytes: what is longer counts as more frames.
+	// frameText is the text of one frame, bytes. Longer text counts as more frames.
 	frameText = 2 << 10
-	// frameShare is how many more a thread takes of what is left at once.
+	// frameShare is how many frames a thread takes of the allowance at once.
 	frameShare = 1 << 10
 )
 
-// usualSearch is how many instructions of code without tables may be looked at for all stacks
-// together: see frame.Searches. That takes some three seconds of a processor.
+// usualSearch bounds the instructions of code without tables that are searched for all stacks
+// together: see [frame.Searches]. That takes some three seconds of a processor.
 const usualSearch = 6 << 20
 
-// searches returns what all walkers of a target have in common.
+// searches returns the searches that all walkers of a target share.
 func (w *walkFlags) searches() *frame.Searches {
 	s := &frame.Searches{}
 	s.Left.Store(usualSearch)
@@ -35,8 +35,7 @@ func (w *walkFlags) searches() *frame.Searches {
 	return s
 }
 
-// allowance is how many frames may be made yet of all threads together. It is nil where each
-// thread may have as many as it likes.
+// allowance is how many more frames of all threads together may be made. nil is no bound.
 type allowance struct{ left atomic.Int64 }
 
 func (w *walkFlags) allowance() *allowance {
@@ -48,24 +47,25 @@ func (w *walkFlags) allowance() *allowance {
 	return a
 }
 
-// limit limits a stack to what is left: others take of that at the same time.
+// limit limits a stack to the frames that are left. Other walkers take of these at the same time.
 func (a *allowance) limit(s *frame.Stack) {
 	if a != nil {
 		s.Limit = leastFrames + int(max(a.left.Load(), 0))
 	}
 }
 
-// share is what one thread has taken of an allowance.
+// share is the part of an allowance that one thread has taken.
 type share struct {
 	of    *allowance
-	until int // level of the first frame that it does not have
-	more  int // frames that it has had beside those: in place of long text
+	until int // level of the first frame beyond the share
+	more  int // frames taken for long text
 	spent bool
 }
 
 func (a *allowance) share() share { return share{of: a, until: leastFrames} }
 
-// has reports whether the thread may have a frame at a level, and takes more if need be.
+// has reports whether the thread may have a frame at a level. It takes more of the allowance if
+// need be.
 func (s *share) has(level int) bool {
 	for s.of != nil && level+s.more >= s.until {
 		if s.of.left.Add(-frameShare) < 0 {
@@ -77,8 +77,8 @@ func (s *share) has(level int) bool {
 	return true
 }
 
-// spend takes frames that are not shown.
+// spend takes frames for long text.
 func (s *share) spend(frames int) { s.more += frames }
 
-// spentText says why a stack is not shown to its end.
+// spentText says that the allowance is spent.
 var spentText = fmt.Sprintf("%d frames of all threads together are shown, or %d MiB of text; --max-frames 0 shows all", usualFrames, usualFrames*frameText>>20)

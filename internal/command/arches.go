@@ -1,6 +1,6 @@
 package command
 
-// The architectures whose targets are read.
+// These architectures' targets are read.
 import (
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"

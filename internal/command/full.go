@@ -11,21 +11,21 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// full is the program that runs plug-ins and embeds Delve, and where to get it.
+// full is the program that runs plug-ins and embeds Delve; getFull installs it.
 const (
 	full    = "sfwalk-full"
 	getFull = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
 )
 
-// becoming is set in the environment of the program that is to become sfwalk-full, and
-// names it: one that can do no more, whatever its name, does not become itself for ever.
+// becoming is a variable of the environment with the path of the program that sfwalk becomes. If that
+// program is no sfwalk-full, it finds the variable, and does not become itself for ever.
 const becoming = "SFWALK_BECOMES"
 
-// errNoFull says that there is no such program.
+// errNoFull says that sfwalk-full is needed, and cannot be run.
 var errNoFull = errors.New("plug-ins and Delve are run by " + full)
 
-// becomeFull makes this process one of sfwalk-full, with the same arguments. It
-// returns what this one's end is to be, or an error that wraps [errNoFull].
+// becomeFull makes this process sfwalk-full, with the same arguments. If it returns, the error is
+// the exit status of a sfwalk-full that has run, or wraps [errNoFull].
 func becomeFull() error {
 	if path := os.Getenv(becoming); path != "" {
 		return fmt.Errorf("%w, and %s is another program by that name: %s", errNoFull, path, getFull)
@@ -64,7 +64,7 @@ func findFull() (string, error) {
 			return "", fmt.Errorf("%w: %w", errNoFull, err)
 		}
 		defer f.Close()
-		if f.Others != nil { // nobody has named this one
+		if f.Others != nil { // the user has not named this file
 			return "", fmt.Errorf("%w; %s is left out: %w", errNoFull, path, f.Others)
 		}
 		return f.Path, nil

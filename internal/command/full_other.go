@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// become runs another program in this one's place, and returns its exit code.
+// become runs another program, and returns its exit status as an error.
 func become(path string, argv, env []string) error {
 	cmd := exec.Command(path, argv[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr

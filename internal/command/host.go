@@ -12,11 +12,11 @@ import (
 // PluginHost runs plug-ins: sniffers that are programs of their own. There is one, in
 // internal/command/pluginhost; this package must not import it.
 type PluginHost interface {
-	// Find lists the plug-ins in directories, and says what is left out and why.
+	// Find lists the plug-ins in directories. The warnings say which are left out, and why.
 	Find(dirs ...string) (list []Program, warnings []error)
 	// Start starts a plug-in and has it describe itself.
 	Start(ctx context.Context, o StartOptions) (Plugin, error)
-	// Check makes the conformance test of a plug-in.
+	// Check runs the conformance test on a plug-in.
 	Check(ctx context.Context, p Program, host string, snapshots []string) (Report, error)
 }
 
@@ -24,15 +24,15 @@ type PluginHost interface {
 type Program struct {
 	Path   string
 	SHA256 string // the checksum in hexadecimal that it must have; "" for any
-	Guard  bool   // it was found in a directory: nobody but root and the user may have a hand in it
+	Guard  bool   // it was found in a directory: nobody but root and the user may be able to change it
 }
 
 // StartOptions says how to start a plug-in.
 type StartOptions struct {
 	Program
-	Host   string          // who asks: "sfwalk 1.4.0"
-	Stderr io.Writer       // gets what the plug-in writes to its standard error; nil: errors show its end
-	Trace  func(*Exchange) // is called with each question and what came of it; nil for none
+	Host   string          // the name of this program: "sfwalk 1.4.0"
+	Stderr io.Writer       // gets the plug-in's standard error; nil: errors show the end of it
+	Trace  func(*Exchange) // is called with each question and its result; may be nil
 }
 
 // Plugin is a plug-in that runs.
@@ -40,58 +40,58 @@ type Plugin interface {
 	About() About
 	// Sniffer returns the sniffer that asks the plug-in about a process.
 	Sniffer(Process) Sniffer
-	// Err returns why the plug-in was put out of use, nil while it is not.
+	// Err returns why the plug-in was put out of use; nil while it is in use.
 	Err() error
 	// SHA256 returns the checksum of the program that runs, in hexadecimal.
 	SHA256() (string, error)
 	io.Closer
 }
 
-// About is what a plug-in says of itself.
+// About is a plug-in's description of itself.
 type About struct {
 	Name, Version string
-	Protocol      int      // version that is spoken
+	Protocol      int      // its version
 	Architectures []string // GOARCH's names; none for all
 	Before        string   // the sniffer that is asked only after this one
 	Started       time.Duration
 }
 
-// Process is what a plug-in may know of a process beside its memory.
+// Process has the facts about a process, beside its memory, that a plug-in gets.
 type Process struct {
 	PID  int    // 0 if not known
-	Live bool   // it exists, on this machine
+	Live bool   // it is a process of this machine
 	Root string // folder below which its files are; "" for "/"
 }
 
 // Sniffer asks a plug-in about one process.
 type Sniffer interface {
 	frame.Sniffer
-	// Insert puts the sniffer into a table where the plug-in wants to stand.
+	// Insert puts the sniffer into a table, where the plug-in wants to stand.
 	Insert(*frame.Table)
 	// Symbol returns the plug-in's name for a frame, or for the code where it runs.
 	Symbol(f *frame.Frame) (Symbol, bool)
 	Stats() Stats
-	// Close ends what the plug-in has of the process.
+	// Close ends the plug-in's session for the process.
 	Close()
 }
 
 // Symbol is a plug-in's name for code.
 type Symbol struct {
 	Range
-	FrameOnly bool // it is the name of one frame alone
+	FrameOnly bool // the name is for one frame; else it is for code
 	Function  string
 	File      string // "" if not known
 	Line      int    // from 1; 0 if not known
 }
 
-// Stats counts what became of a sniffer's questions.
+// Stats counts a sniffer's questions by their outcome.
 type Stats struct {
-	Asked  uint64 `json:"asked"`  // the plug-in
+	Asked  uint64 `json:"asked"`  // of the plug-in
 	Kept   uint64 `json:"kept"`   // answered by a row that was kept
-	Denied uint64 `json:"denied"` // declined without the plug-in: it never claims that code
+	Denied uint64 `json:"denied"` // declined at once: the plug-in never claims that code
 }
 
-// Exchange is one question that a plug-in was asked, and what came of it, as it said it.
+// Exchange is one question to a plug-in, and its answer as it came.
 type Exchange struct {
 	PC, AddressInBlock uint64
 	Level              int
@@ -99,27 +99,27 @@ type Exchange struct {
 
 	Row      *Row    // that claims the frame; nil where it declines
 	Declines string  // why; "" where it claims, and where no answer came
-	Name     *Symbol // of the frame alone
+	Name     *Symbol // for this frame alone
 	Rows     []Row
 	Never    []Range
 	Symbols  []Symbol
 
-	Requests int           // what the plug-in asked for meanwhile
+	Requests int           // of the plug-in meanwhile
 	Took     time.Duration // until the answer was there
 	Err      error         // why the plug-in was put out of use
 }
 
-// Row is a row, and the range that the plug-in gave for it, which may be nonsense.
+// Row is a row as a plug-in gives it. Its range is not checked.
 type Row struct {
 	Range
 	Rules trad.Row
-	SP    trad.Rule // of PREVIOUS, where a frame tells it
+	SP    trad.Rule // of PREVIOUS, if a frame has it
 }
 
 // Range is [Lo, Hi), run-time addresses.
 type Range struct{ Lo, Hi uint64 }
 
-// Report is what a conformance test has found, with fields for JSON.
+// Report is the result of a conformance test. It can be marshalled to JSON.
 type Report interface {
 	Write(io.Writer) error // for people
 	Passed() bool

@@ -80,7 +80,7 @@ func newRunDocument(s *source, p pluginItem) *runDocument {
 	return &runDocument{Plugin: p, PID: about.PID, Arch: s.Arch().Name, Threads: []runThread{}}
 }
 
-// add adds what a plug-in was asked about a thread.
+// add adds a thread with the questions about it.
 func (d *runDocument) add(th *thread, frames int, list []*Exchange, a *arch.Arch) {
 	t := runThread{TID: th.TID, Name: th.Name, Frames: frames, Questions: []question{}, Stop: th.Stop, Error: th.Error}
 	for _, x := range list {
@@ -125,7 +125,7 @@ func newQuestion(x *Exchange, a *arch.Arch) question {
 	return q
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the last tailSize bytes that are written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

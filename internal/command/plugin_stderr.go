@@ -8,17 +8,17 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// said writes what a plug-in says line by line, with its name before each: no line can be taken
-// for one of sfwalk's own.
+// said writes a plug-in's standard error with the plug-in's name before each line, so that no line
+// looks like one of sfwalk's own.
 type said struct {
 	name string
 	to   io.Writer
 
 	mu   sync.Mutex
-	line []byte // has not ended yet
+	line []byte // without its newline yet
 }
 
-// maxLine is how long a line may be that is kept until it ends, bytes.
+// maxLine bounds a line, bytes. A longer one is broken.
 const maxLine = 4 << 10
 
 // Write implements [io.Writer].
@@ -44,13 +44,13 @@ func (s *said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes the line that there is. The caller holds s.mu.
+// flush writes s.line. The caller holds s.mu.
 func (s *said) flush() {
 	printable.Fprintf(s.to, "%s: %s\n", s.name, string(bytes.TrimSuffix(s.line, []byte{'\r'})))
 	s.line = s.line[:0]
 }
 
-// Close writes a line that has not ended.
+// Close writes a last line without a newline.
 func (s *said) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// plugins are those that one run of the command asks. They start while the target is
-// read; nil is a run without any.
+// plugins are the plug-ins that one run of the command asks. They start while the target is
+// read. nil means none.
 type plugins struct {
-	list     []*startedPlugin // those that were named, in that order; then the directories'
-	warnings []string         // what is left out, and why
+	list     []*startedPlugin // those of --plugin, in that order; then those of the directories
+	warnings []string         // of plug-ins that are left out
 	cancel   context.CancelFunc
 
 	once     sync.Once
-	usable   []*startedPlugin // when all have started
+	usable   []*startedPlugin // set when all have started
 	sniffers []Sniffer        // of usable, for the one target
 }
 
@@ -30,18 +30,17 @@ type startedPlugin struct {
 	Program
 	named bool // by --plugin
 
-	done   chan struct{} // closed when there is what follows
+	done   chan struct{} // closed when the fields below are set
 	plugin Plugin
 	about  About
 	err    error
 }
 
-// start starts what there is to be asked. Where this program cannot, it becomes one
-// that can.
+// start starts the plug-ins. If this program cannot run them, it becomes one that can.
 func (p *pluginFlags) start(ctx context.Context, sniffers []string) (*plugins, error) {
 	unknown := slices.ContainsFunc(sniffers, func(name string) bool { return !builtIn(name) })
 	var dirs []string
-	if len(sniffers) == 0 || unknown { // the order speaks of no others than it names
+	if len(sniffers) == 0 || unknown { // else --sniffers names no plug-in
 		dirs = p.dirs()
 	}
 	found := plugindir.Candidates(dirs...)
@@ -75,7 +74,7 @@ func (p *pluginFlags) start(ctx context.Context, sniffers []string) (*plugins, e
 	return r, nil
 }
 
-// begin starts all plug-ins at once. Who interrupts the command ends them.
+// begin starts all plug-ins at once. They end when ctx is done.
 func (r *plugins) begin(ctx context.Context, host PluginHost) {
 	ctx, r.cancel = context.WithCancel(ctx)
 	for _, x := range r.list {
@@ -90,8 +89,8 @@ func (r *plugins) begin(ctx context.Context, host PluginHost) {
 	}
 }
 
-// wait waits until all plug-ins have started, or have failed to, and leaves out those that
-// have the name of another. (None has the name of a sniffer of sfwalk's own.)
+// wait waits until each plug-in has started or failed. It leaves out plug-ins with the name of an
+// earlier one. (The host refuses names of sfwalk's own sniffers.)
 func (r *plugins) wait() {
 	if r == nil {
 		return
@@ -133,7 +132,7 @@ func (r *plugins) names() (list []string) {
 	return list
 }
 
-// of returns the sniffers that ask about a process. They are the same each time.
+// of returns the sniffers that ask the plug-ins about the one target. They are the same each time.
 func (r *plugins) of(s *source) []Sniffer {
 	if r == nil {
 		return nil
@@ -144,7 +143,7 @@ func (r *plugins) of(s *source) []Sniffer {
 	return r.sniffers
 }
 
-// about returns new sniffers that ask about a process.
+// about returns new sniffers that ask the plug-ins about a process.
 func (r *plugins) about(p Process) (list []Sniffer) {
 	if r == nil {
 		return nil
@@ -156,8 +155,8 @@ func (r *plugins) about(p Process) (list []Sniffer) {
 	return list
 }
 
-// insert puts those sniffers into a table that are not in it: each where its plug-in says.
-// Where the user has named an order, it has only those of the directories that it names.
+// insert puts sniffers that are not in the table into it, each where its plug-in wants to stand.
+// ordered says that the user has set the order: then it inserts only those of --plugin.
 func (r *plugins) insert(t *frame.Table, list []Sniffer, ordered bool) {
 	there := t.Sniffers()
 	for i, s := range list {
@@ -168,7 +167,7 @@ func (r *plugins) insert(t *frame.Table, list []Sniffer, ordered bool) {
 	}
 }
 
-// warned returns what the user should know of the plug-ins by now.
+// warned returns all warnings of plug-ins so far.
 func (r *plugins) warned() []string {
 	if r == nil {
 		return nil
@@ -188,7 +187,7 @@ func (r *plugins) Close() {
 	if r == nil || r.cancel == nil {
 		return
 	}
-	r.cancel() // those that are starting stop
+	r.cancel() // stops those that are starting
 	var closing sync.WaitGroup
 	for _, x := range r.list {
 		closing.Go(func() {
@@ -200,11 +199,11 @@ func (r *plugins) Close() {
 	closing.Wait()
 }
 
-// builtIn reports whether a name is that of a sniffer of sfwalk's own.
+// builtIn reports whether one of sfwalk's own sniffers has the name.
 func builtIn(name string) bool { return slices.Contains(sniffer.Names(), name) }
 
-// sameFile reports whether two paths lead to one file. A file of two names may do a
-// different thing by each.
+// sameFile reports whether two paths lead to one file, through symbolic links. Two hard links
+// count as two files, for a program may behave differently by its name.
 func sameFile(a, b string) bool { return realPath(a) == realPath(b) }
 
 func realPath(path string) string {

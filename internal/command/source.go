@@ -11,16 +11,16 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// source is a target, and what a document says about it beside its stacks.
+// source is a target, and how the command presents it.
 type source struct {
 	target.Target
 	process  Process                      // for plug-ins
-	root     string                       // folder below which its debug files are looked for first; "" for none
-	about    func(*document)              // fills in what is known of the whole
-	mark     func(target.Thread, *thread) // adds what is known of one thread; nil if there is nothing
-	letGo    func(target.Thread)          // is told of each thread that was printed; nil if nobody cares
-	warnings func() []string              // what the user should know by now
-	retake   func(walk func()) error      // takes a picture of one moment anew; nil where there is none to take
+	root     string                       // folder below which to look for debug files first; "" for none
+	about    func(*document)              // fills in the fields about the process
+	mark     func(target.Thread, *thread) // fills in fields of one thread; nil if there are none
+	letGo    func(target.Thread)          // is called for each thread that was printed; may be nil
+	warnings func() []string              // all warnings so far
+	retake   func(walk func()) error      // reads all threads once more, at one moment; nil if the target cannot
 }
 
 // symbolizer makes the symbolizer of a target.
@@ -50,7 +50,7 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	return nil
 }
 
-// collect makes the document of a target.
+// collect returns the whole document of a target.
 func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err error) {
 	symbols := s.symbolizer(flags)
 	defer symbols.Close()
@@ -83,7 +83,7 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 	return doc, s.warned(symbols, flags), err
 }
 
-// walk walks all stacks, for what walking reads of the target.
+// walk walks all stacks, so that the target reads all memory that a walk needs.
 func walk(s *source, flags *walkFlags) error {
 	symbols := s.symbolizer(flags)
 	defer symbols.Close()
@@ -101,7 +101,7 @@ func walk(s *source, flags *walkFlags) error {
 	return inOrder(len(threads), workers, func(struct{}) error { return nil })
 }
 
-// warned returns what the user should know of what was walked.
+// warned returns the warnings of the target, of its files, and of the flags.
 func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	warnings := s.warnings()
 	modules := s.Modules()
@@ -111,7 +111,7 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 			continue // no frame is in it
 		}
 		if _, _, err := m.Image(); err != nil && slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, m.Path+": ") }) {
-			continue // the target has said why it cannot be opened
+			continue // the target has warned of it
 		}
 		for _, err := range symbols.Warnings(m) {
 			if !short.add(m.Path, err) {

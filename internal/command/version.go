@@ -9,7 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// version is set by the linker; a build without that tells what Go recorded.
+// version is set by the linker; without that, Go's build information has the version.
 var version string
 
 func newVersion() *cobra.Command {

@@ -59,7 +59,7 @@ func (Server) Serve(ctx context.Context, o command.DelveOptions) error {
 	return server.Serve(ctx, config, dbg, server.Options{Warnings: o.Warnings, Prepare: func(t *delve.Target) func() { return prepare(t, o) }})
 }
 
-// prepare has a target's frames unwound as the user wants it.
+// prepare sets the sniffers that the user wants, and the names that they have.
 func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
 	of := command.Process{PID: t.Proc.Pid(), Live: o.Core == ""}
 	if of.Live {
@@ -76,7 +76,7 @@ func prepare(t *delve.Target, o command.DelveOptions) (release func()) {
 	return u.Close
 }
 
-// listen listens at an address as dlv takes it.
+// listen listens at HOST:PORT, or at a Unix socket for unix:PATH.
 func listen(addr string) (net.Listener, error) {
 	network := "tcp"
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
@@ -89,7 +89,7 @@ func listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// check finds mistakes in what is to be debugged that Delve says less of, or nothing.
+// check finds mistakes in the program or core file that Delve reports badly, or not at all.
 func check(o command.DelveOptions) error {
 	if len(o.Args) > 0 {
 		kind, err := elfType(o.Args[0])
@@ -121,7 +121,7 @@ func check(o command.DelveOptions) error {
 	return nil
 }
 
-// elfType returns what an ELF file is.
+// elfType returns the type of an ELF file.
 func elfType(path string) (elf.Type, error) {
 	raw, err := regular.Open(path)
 	var file *elf.File
@@ -138,16 +138,17 @@ func elfType(path string) (elf.Type, error) {
 	return file.Type, nil
 }
 
-// checkCore finds out whether a core file is of another program, which Delve does not.
+// checkCore returns an error if the core file at path is of another program than exe. Delve does not
+// check that.
 func checkCore(exe, path string) error {
 	t, err := core.Open(path, core.Options{Exe: exe})
 	if err != nil {
-		return nil // what is wrong with the core alone is Delve's to say
+		return nil // Delve reports mistakes in the core itself
 	}
 	defer t.Close()
 	for _, m := range t.Modules().All() {
 		if m.Path == t.Exe {
-			m.Image() // its file is held against the core
+			m.Image() // compares the file with the core
 		}
 	}
 	for _, w := range t.Warnings() {
@@ -158,11 +159,11 @@ func checkCore(exe, path string) error {
 	return nil
 }
 
-// explain says more of why Delve cannot debug something.
+// explain returns a better error than err, Delve's.
 func explain(ctx context.Context, o command.DelveOptions, err error) error {
 	switch {
 	case o.PID != 0:
-		// The reasons are the same as for a look at the process, which names a remedy.
+		// live.Attach fails for the same reasons, and names a remedy.
 		t, refused := live.Attach(ctx, o.PID, live.Options{})
 		if refused != nil {
 			return refused

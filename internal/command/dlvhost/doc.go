@@ -1,6 +1,6 @@
 // Package dlvhost lets package command serve Delve's clients: it is the [command.DelveServer]
 // that is linked into sfwalk-full, and only there.
 //
-// What enters is what is to be debugged, and where to listen; clients are served by
-// delve/server.
+// [command.DelveOptions] say what to debug and where to listen. Package delve/server serves the
+// clients.
 package dlvhost
