@@ -224,21 +224,21 @@ func TestSignalTrampoline(t *testing.T) {
 			continue // another of the library's signal frames
 		}
 		seen = true
-		var c trad.Cache
 		e := env{amd64}
-		if err := c.Apply(row, e); err != nil {
+		cfa, err := row.Apply(e)
+		if err != nil {
 			t.Fatal(err)
 		}
 		// The saved rsp is the CFA; rsp is 0x7000 here.
-		if want, _ := e.Word(0x7000 + 160); c.CFA != want {
-			t.Errorf("CFA %#x, want %#x", c.CFA, want)
+		if want, _ := e.Word(0x7000 + 160); cfa != want {
+			t.Errorf("CFA %#x, want %#x", cfa, want)
 		}
 		for _, reg := range []struct {
 			rule trad.Rule
 			reg  trad.Reg
 			off  uint64
 		}{{row.RA, 16, 168}, {row.FP, 6, 120}, {row.More.Rule(8), 8, 40}, {row.More.Rule(7), 7, 160}, {row.More.Rule(0), 0, 144}} {
-			p, err := c.Place(reg.rule, reg.reg, e)
+			p, err := row.Place(reg.rule, reg.reg, e, cfa)
 			if err != nil || p.Kind != trad.InMemory || p.Addr != 0x7000+reg.off {
 				t.Errorf("register %d: %+v, %v; want in memory at %#x", reg.reg, p, err, 0x7000+reg.off)
 			}

@@ -91,13 +91,13 @@ func (f *Frame) chainEnds() bool {
 func (f *Frame) endsChain(fp Value) bool {
 	// Only a row that was read off the chain of frame records itself (it is true
 	// once) speaks of that; tables mark the outermost frame in their own way.
-	if f.cache.Row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {
+	if f.row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {
 		return true
 	}
 	s := f.stack
 	const page = 1 << 12 // memory ends where a page does
-	if f.ra.Lval == InMemory && s.arch.RAOffset != 0 && f.cache.CFA%page == 0 {
-		if _, err := s.readWord(f.cache.CFA); err != nil {
+	if f.ra.Lval == InMemory && s.arch.RAOffset != 0 && f.cfa%page == 0 {
+		if _, err := s.readWord(f.cfa); err != nil {
 			return true // no stack is left that a caller could be on
 		}
 	}

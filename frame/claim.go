@@ -40,7 +40,7 @@ func (f *Frame) Row() trad.Row {
 	if f.winner < 0 {
 		return trad.Row{}
 	}
-	return f.cache.Row
+	return f.row
 }
 
 // Claim returns who claimed THIS, with which row, and asks those before it once more for
@@ -64,10 +64,9 @@ func (f *Frame) Claim() Claim {
 		signal = signal || answer == SignalFrame
 		if answer == Claimed {
 			// It claimed, and its row could not be applied to this frame, or lost (lookBack).
-			var cache trad.Cache
 			if signal && !f.stack.table.ofSignal(i, &row) {
 				answer = Answer(errNotSignal.Error())
-			} else if err := cache.Apply(row, (*env)(f)); err != nil {
+			} else if _, err := row.Apply((*env)(f)); err != nil {
 				signal = signal || f.stack.table.ofSignal(i, &row)
 				answer = Answer(err.Error())
 			} else if f.clobbered(&row) {
@@ -213,12 +212,12 @@ func (f *Frame) applyFast(slot *rowSlot) bool {
 		return false
 	}
 	s := f.stack
-	f.cache.Row, f.cache.CFA = slot.row, base+uint64(int64(slot.row.CFA.Off))
-	if f.cache.CFA+uint64(s.arch.SPFromCFA) < f.sp {
+	f.row, f.cfa = slot.row, slot.row.CFA.At(base)
+	if f.cfa+uint64(s.arch.SPFromCFA) < f.sp {
 		return false // inward: see leaves
 	}
 	f.winner, f.typ, f.wide = int16(slot.winner), Normal, false
-	f.ra = f.wordAt(f.cache.CFA + uint64(int64(slot.row.RA.Off)))
+	f.ra = f.wordAt(slot.row.RA.At(f.cfa))
 	rows := &s.table.rows
 	pc := s.arch.CodeAddress(f.ra.Bits)
 	return f.ra.Known() && (rows.slots[slotOf(pc)].is(pc, rows.epoch, true) || f.returnsToCode())
@@ -228,7 +227,8 @@ func (f *Frame) applyFast(slot *rowSlot) bool {
 // can be applied. An outermost row may have no CFA (SFrame's have none): it is
 // left to a later sniffer to know one, but that there is no PREVIOUS is known.
 func (f *Frame) apply(row *trad.Row, i int) bool {
-	if err := f.cache.Apply(*row, (*env)(f)); err != nil {
+	cfa, err := row.Apply((*env)(f))
+	if err != nil {
 		if row.Flags&trad.Outermost != 0 {
 			f.claimReason, f.claimErr = Outermost, nil
 		}
@@ -246,7 +246,7 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 		f.claimErr = fmt.Errorf("%s: %w", f.stack.table.sniffers[i].Name(), errClobber)
 		return false
 	}
-	f.winner = int16(i)
+	f.winner, f.row, f.cfa = int16(i), *row, cfa
 	f.completion, f.values = nil, nil // of another row
 	f.typ = Normal
 	switch {
@@ -278,7 +278,7 @@ func (f *Frame) lookBack() {
 	if f.stack.window.takeLate() {
 		f.moved = true // the row, or the CFA
 	}
-	if f.cache.Row.Flags&trad.Outermost != 0 {
+	if f.row.Flags&trad.Outermost != 0 {
 		return
 	}
 	s := f.stack
@@ -286,7 +286,7 @@ func (f *Frame) lookBack() {
 		return
 	}
 	first := *f
-	guess := first.cache.Row.Flags & trad.Guess
+	guess := first.row.Flags & trad.Guess
 	q := f.query()
 	for i := int(first.winner) + 1; i < len(s.table.sniffers); i++ {
 		row, answer := s.table.sniffers[i].Sniff(q)
@@ -301,7 +301,7 @@ func (f *Frame) lookBack() {
 	case f.planted():
 		f.plant()
 	case guess != 0 && f.ra.Known() && s.arch.CodeAddress(f.ra.Bits) != 0:
-		f.winner, f.typ, f.wide, f.cache = -1, Normal, false, trad.Cache{}
+		f.winner, f.typ, f.wide, f.row, f.cfa = -1, Normal, false, trad.Row{}, 0
 		f.claimReason, f.claimErr = Unavailable, fmt.Errorf("%s: %w", s.table.sniffers[first.winner].Name(), errGuess)
 	}
 }

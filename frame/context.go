@@ -105,7 +105,7 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 	}
 	this := place{pc: f.pc, typ: f.typ}
 	if f.winner >= 0 {
-		this.cfa = f.cache.CFA
+		this.cfa = f.cfa
 	}
 	pc, sp, fp, stop, _ := f.unwind()
 	c.MovedOn = c.MovedOn || f.moved || f.late || f.stack.window.takeLate()
@@ -161,9 +161,9 @@ func (w *Walker) frame(c *Context) *Frame {
 	s.missed = false
 	f, next, beyond := &w.frames[0], &w.frames[1], &w.frames[2]
 	*beyond = Frame{Level: -1, stack: s, typ: c.beyond.typ, winner: -1}
-	beyond.cache.CFA = c.beyond.cfa
+	beyond.cfa = c.beyond.cfa
 	*next = Frame{Level: -1, stack: s, next: beyond, typ: c.next.typ, pc: c.next.pc, winner: -1}
-	next.cache.CFA = c.next.cfa
+	next.cfa = c.next.cfa
 	next.ra = Value{Bits: c.PC, Lval: Computed}
 	*f = Frame{Level: c.level, stack: s, next: next, caller: c.Caller, pc: c.PC, sp: c.SP, spKnown: c.HasSP}
 	f.fp = next.prevRegister(a.FP)
@@ -186,7 +186,7 @@ func (w *Walker) know(r trad.Reg, v uint64, known bool) {
 func (w *Walker) again(c *Context, f *Frame) bool {
 	if f.stack != &w.one {
 		// A whole stack has looked already; only the memory of signal frames is here.
-		return (f.typ == SigTramp || f.typ == Arch) && c.cycle.seen(f.cache.CFA, f.pc)
+		return (f.typ == SigTramp || f.typ == Arch) && c.cycle.seen(f.cfa, f.pc)
 	}
 	again := f.again(f.next)
 	c.cycle = w.one.cycle

@@ -17,10 +17,11 @@ type Frame struct {
 
 	pc, sp     uint64
 	fp         Value
-	ra         Value // PREVIOUS's PC, as the row has it
-	cache      trad.Cache
-	err        error // detail of stop
-	claimErr   error // why no sniffer could, if one tried
+	ra         Value    // PREVIOUS's PC, as the row has it
+	row        trad.Row // by which THIS is unwound, if winner is not -1
+	cfa        uint64   // of THIS, by row
+	err        error    // detail of stop
+	claimErr   error    // why no sniffer could, if one tried
 	completion *completion
 	values     *[]Value // some of PREVIOUS's registers, by Arch.Index; see remember
 	kept       kept
@@ -77,7 +78,7 @@ func (f *Frame) Stack() *Stack {
 func (f *Frame) Type() Type { return f.typ }
 
 // CFA returns THIS frame's canonical frame address: the stack address of its ID.
-func (f *Frame) CFA() (cfa uint64, ok bool) { return f.cache.CFA, f.winner >= 0 }
+func (f *Frame) CFA() (cfa uint64, ok bool) { return f.cfa, f.winner >= 0 }
 
 // Module returns what is mapped at THIS frame's code, nil if nothing is.
 func (f *Frame) Module() *target.Module { return f.stack.modules.Find(f.AddressInBlock()) }
@@ -101,7 +102,7 @@ func (f *Frame) ID() ID {
 		}
 		return id
 	}
-	id := ID{Stack: f.cache.CFA, Has: HasStack}
+	id := ID{Stack: f.cfa, Has: HasStack}
 	if code, ok := f.functionStart(f.stack.table.sniffers[f.winner]); ok {
 		id.Code, id.Has = code, id.Has|HasCode
 	}
@@ -131,7 +132,7 @@ func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 		q.Block = block
 		return d.FunctionStart(q)
 	}
-	return f.cache.Row.Lo, f.typ == SigTramp // the trampoline is the row's whole range
+	return f.row.Lo, f.typ == SigTramp // the trampoline is the row's whole range
 }
 
 // Prev returns the PREVIOUS frame, making it when first asked. Where there is

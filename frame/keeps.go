@@ -25,7 +25,7 @@ func (f *Frame) keeper() Keeper {
 // says nothing and which the ABI lets a function change.
 func (f *Frame) keeps(row *trad.Row, r trad.Reg) bool {
 	s := f.stack
-	if row != &f.cache.Row || row.More.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {
+	if row != &f.row || row.More.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {
 		return false
 	}
 	k := f.keeper()

@@ -18,7 +18,7 @@ import (
 func (f *Frame) leaves() bool {
 	const no = trad.Guess | trad.Once | trad.Outermost
 	s := f.stack
-	if f.typ != Normal || !f.spKnown || f.cache.Row.Flags&no != 0 {
+	if f.typ != Normal || !f.spKnown || f.row.Flags&no != 0 {
 		return false
 	}
 	to := f.prevSP()
@@ -34,7 +34,7 @@ func (f *Frame) leaves() bool {
 		return false
 	}
 	through := f.Level
-	if f.cache.CFA == at {
+	if f.cfa == at {
 		through-- // the CFA is on the other stack
 	}
 	if !s.left.add(s, through) || s.left.holds(at) {
@@ -78,7 +78,7 @@ func (l *left) add(s *Stack, through int) bool {
 	l.free = extent{}
 	for ; l.next <= through && len(l.spans) <= maxSpans; l.next++ {
 		f := s.frame(l.next)
-		at := f.cache.CFA
+		at := f.cfa
 		if last := len(l.spans) - 1; last >= 0 && l.next > 0 && at >= l.spans[last].hi && at-l.spans[last].hi <= largeGap {
 			l.spans[last].hi = at
 			continue

@@ -19,8 +19,8 @@ func (w *Walker) linked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (
 		if slot.bits&slotFP != 0 {
 			base = fp
 		}
-		base += uint64(int64(slot.row.CFA.Off))
-		at := base + uint64(int64(slot.row.RA.Off)) - lo
+		base = slot.row.CFA.At(base)
+		at := slot.row.RA.At(base) - lo
 		if base <= cfa || !holds(data, at) {
 			break
 		}
@@ -30,7 +30,7 @@ func (w *Walker) linked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (
 			break
 		}
 		if slot.bits&slotSaved != 0 {
-			at := base + uint64(int64(slot.row.FP.Off)) - lo
+			at := slot.row.FP.At(base) - lo
 			if !holds(data, at) {
 				break
 			}

@@ -49,7 +49,7 @@ func (f *Frame) why(stop StopReason, err error) error {
 // interrupts reports whether PREVIOUS was interrupted and did not call THIS: its PC is
 // where it was, and its link register its own. A debugger's call of a function interrupts.
 func (f *Frame) interrupts() bool {
-	return f.typ == SigTramp || f.typ == Dummy || f.cache.Row.Flags&trad.Injected != 0
+	return f.typ == SigTramp || f.typ == Dummy || f.row.Flags&trad.Injected != 0
 }
 
 // unwind returns the PC, SP and FP of PREVIOUS, or why there is none.
@@ -58,7 +58,7 @@ func (f *Frame) unwind() (pc uint64, sp, fp Value, stop StopReason, err error) {
 	if f.winner < 0 {
 		return 0, sp, fp, f.claimReason, f.claimErr
 	}
-	if f.cache.Row.Flags&trad.Outermost != 0 {
+	if f.row.Flags&trad.Outermost != 0 {
 		return 0, sp, fp, Outermost, nil
 	}
 	if stop, err := f.checkID(); stop != NoReason {
@@ -82,10 +82,10 @@ func (f *Frame) unwind() (pc uint64, sp, fp Value, stop StopReason, err error) {
 func (f *Frame) prevFP() Value {
 	switch {
 	case f.wide || f.Level == 0:
-	case f.cache.Row.FP.Kind == trad.Same:
+	case f.row.FP.Kind == trad.Same:
 		return f.fp
-	case f.cache.Row.FP.Kind == trad.Saved:
-		return f.wordAt(f.cache.CFA + uint64(int64(f.cache.Row.FP.Off)))
+	case f.row.FP.Kind == trad.Saved:
+		return f.wordAt(f.row.FP.At(f.cfa))
 	}
 	return f.prevRegister(f.stack.arch.FP)
 }
@@ -93,10 +93,10 @@ func (f *Frame) prevFP() Value {
 // prevSP is prevRegister(SP).
 func (f *Frame) prevSP() Value {
 	a := f.stack.arch
-	if f.wide || f.cache.Row.More.Lists(a.SP) {
+	if f.wide || f.row.More.Lists(a.SP) {
 		return f.prevRegister(a.SP)
 	}
-	return Value{Bits: f.cache.CFA + uint64(a.SPFromCFA), Lval: Computed}
+	return Value{Bits: f.cfa + uint64(a.SPFromCFA), Lval: Computed}
 }
 
 // What the stop reasons leave open.
@@ -135,15 +135,15 @@ func (f *Frame) checkID() (StopReason, error) {
 			return NullID, err
 		}
 	}
-	if f.typ == Normal && f.next.typ == Normal && s.arch.InnerThan(f.cache.CFA, f.next.cache.CFA) {
+	if f.typ == Normal && f.next.typ == Normal && s.arch.InnerThan(f.cfa, f.next.cfa) {
 		return InnerID, errInner
 	}
-	if s.left.turns > 0 && f.typ == Normal && s.left.holds(f.cache.CFA) {
+	if s.left.turns > 0 && f.typ == Normal && s.left.holds(f.cfa) {
 		return InnerID, errBack
 	}
 	// Where the return address is saved at the CFA, there is no more stack than memory.
-	if f.typ == Normal && f.cache.Row.RA.Kind != trad.Saved && f.Level%64 == 63 {
-		if _, err := s.readWord(f.cache.CFA - uint64(s.arch.PtrSize)); err != nil {
+	if f.typ == Normal && f.row.RA.Kind != trad.Saved && f.Level%64 == 63 {
+		if _, err := s.readWord(f.cfa - uint64(s.arch.PtrSize)); err != nil {
 			return MemoryError, fmt.Errorf("at the CFA there is no stack: %w", err)
 		}
 	}
@@ -154,18 +154,18 @@ func (f *Frame) checkID() (StopReason, error) {
 // it may need no stack: where it has aligned SP, its CFA is what SP was when it called.
 func (prev *Frame) again(this *Frame) bool {
 	switch {
-	case prev.cache.Row.Flags&trad.Outermost != 0:
+	case prev.row.Flags&trad.Outermost != 0:
 		return false
 	case prev.typ == SigTramp || prev.typ == Arch:
-		return this.stack.cycle.seen(prev.cache.CFA, prev.pc)
-	case prev.typ != this.typ || prev.cache.CFA != this.cache.CFA:
+		return this.stack.cycle.seen(prev.cfa, prev.pc)
+	case prev.typ != this.typ || prev.cfa != this.cfa:
 		return false
 	case prev.pc == this.pc:
 		return true
 	}
 	// A call that pushes its return address leaves no room for two frames at one
 	// CFA. Elsewhere one frame that needs no stack may stand before another.
-	return this.stack.arch.RAOffset != 0 || this.next.typ == Normal && this.next.cache.CFA == this.cache.CFA
+	return this.stack.arch.RAOffset != 0 || this.next.typ == Normal && this.next.cfa == this.cfa
 }
 
 func notKnownReason(v Value) StopReason {

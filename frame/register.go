@@ -21,7 +21,7 @@ func (f *Frame) Register(r trad.Reg) Value {
 	case a.FP:
 		return f.fp
 	case a.SP:
-		if f.spKnown && f.next.typ == Normal && !f.next.cache.Row.More.Lists(r) {
+		if f.spKnown && f.next.typ == Normal && !f.next.row.More.Lists(r) {
 			return Value{Bits: f.sp, Lval: Computed}
 		}
 	}
@@ -82,7 +82,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 // keepsOnly reports whether the registers of PREVIOUS that a callee may change are all
 // lost: THIS was called, and its row speaks only of those that it may not.
 func (f *Frame) keepsOnly() bool {
-	more := f.cache.Row.More
+	more := f.row.More
 	if more == nil && f.completion != nil && f.completion.ok {
 		more = f.completion.row.More
 	}
@@ -127,7 +127,7 @@ func (s *Stack) keptAt(addr uint64, level int) uint32 {
 
 // inherit says where the registers of prev are, whose NEXT is THIS.
 func (f *Frame) inherit(prev *Frame) {
-	more := f.cache.Row.More
+	more := f.row.More
 	if more == nil && f.completed() && f.completion.ok {
 		more = f.completion.row.More
 	}
@@ -143,7 +143,7 @@ func (f *Frame) inherit(prev *Frame) {
 		switch k := f.stack.arch.KeptIndex(x.Reg); {
 		case k < 0:
 		case x.Rule.Kind == trad.Saved:
-			prev.kept[k] = f.stack.keptAt(f.cache.CFA+uint64(int64(x.Rule.Off)), f.Level)
+			prev.kept[k] = f.stack.keptAt(x.Rule.At(f.cfa), f.Level)
 		default:
 			prev.kept[k] = keptBy(f.Level)
 		}
@@ -307,7 +307,7 @@ func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
 		return nil, 0, Value{Err: f.claimErr}
 	}
 	a := f.stack.arch
-	row := &f.cache.Row
+	row := &f.row
 	rule := rowRule(row, r, a)
 	if rule.Kind == trad.NotTracked {
 		if row = f.complete(); row == nil {
@@ -324,9 +324,9 @@ func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
 		return f.next, a.RA, Value{} // still in the link register
 	}
 	if rule.Kind == trad.Saved {
-		return nil, 0, f.savedAt(r, f.cache.CFA+uint64(int64(rule.Off)))
+		return nil, 0, f.savedAt(r, rule.At(f.cfa))
 	}
-	p, err := row.Place(rule, r, (*env)(f), f.cache.CFA)
+	p, err := row.Place(rule, r, (*env)(f), f.cfa)
 	if err != nil {
 		return nil, 0, Value{Err: err}
 	}
@@ -423,11 +423,11 @@ func (c *completion) fits(f *Frame) bool {
 	if !c.ok {
 		return true
 	}
-	if c.row.CFA == f.cache.Row.CFA && c.row.CFA.Kind == trad.InReg {
+	if c.row.CFA == f.row.CFA && c.row.CFA.Kind == trad.InReg {
 		return true
 	}
-	var cache trad.Cache
-	return cache.Apply(c.row, (*env)(f)) == nil && cache.CFA == f.cache.CFA
+	cfa, err := c.row.Apply((*env)(f))
+	return err == nil && cfa == f.cfa
 }
 
 // completing finds the first later sniffer that does not guess, tracks more than the

@@ -115,19 +115,19 @@ func (q *Query) Apply(row *trad.Row) (c Caller, ok bool) {
 	if f == nil {
 		return c, false
 	}
-	var cache trad.Cache
-	if err := cache.Apply(*row, (*env)(f)); err != nil {
+	cfa, err := row.Apply((*env)(f))
+	if err != nil {
 		return c, false
 	}
 	a := f.stack.arch
-	c = Caller{cache.CFA, f.at(&cache, row.RA, a.RA), f.at(&cache, row.FP, a.FP)}
+	c = Caller{cfa, f.at(row, row.RA, a.RA, cfa), f.at(row, row.FP, a.FP, cfa)}
 	c.PC.Bits = a.CodeAddress(c.PC.Bits)
 	return c, c.PC.Known()
 }
 
-// at returns the value that a rule gives to register r of PREVIOUS.
-func (f *Frame) at(c *trad.Cache, rule trad.Rule, r trad.Reg) Value {
-	p, err := c.Place(rule, r, (*env)(f))
+// at returns the value that a rule of a row, which gives THIS a CFA, gives to register r of PREVIOUS.
+func (f *Frame) at(row *trad.Row, rule trad.Rule, r trad.Reg, cfa uint64) Value {
+	p, err := row.Place(rule, r, (*env)(f), cfa)
 	switch {
 	case err != nil:
 		return Value{Err: err}

@@ -175,7 +175,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 			}
 			cfa = fp
 		}
-		cfa += uint64(int64(slot.row.CFA.Off))
+		cfa = slot.row.CFA.At(cfa)
 		if cfa <= bound {
 			break
 		}
@@ -185,7 +185,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 			bound = cfa
 			break
 		}
-		off := cfa + uint64(int64(slot.row.RA.Off)) - lo
+		off := slot.row.RA.At(cfa) - lo
 		if off >= uint64(len(data)) || uint64(len(data))-off < 8 {
 			addr := off + lo
 			if lo, data = w.refill(addr); len(data) == 0 {
@@ -196,7 +196,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 		ra := load(data[off:], big) & mask
 		saved, hasSaved := fp, hasFP
 		if slot.bits&slotSaved != 0 {
-			off := cfa + uint64(int64(slot.row.FP.Off)) - lo
+			off := slot.row.FP.At(cfa) - lo
 			if off >= uint64(len(data)) || uint64(len(data))-off < 8 {
 				break // the window ends between the two words
 			}

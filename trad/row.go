@@ -37,6 +37,10 @@ type Rule struct {
 	Off  int32 // offset in bytes; for Expr and ValExpr the index into Rest.Exprs
 }
 
+// At returns the address Off bytes from base: where a register is Saved, base being the CFA, or
+// SavedAt, base being register Reg of THIS.
+func (r Rule) At(base uint64) uint64 { return base + uint64(int64(r.Off)) }
+
 // Flags say what a row means beside its rules.
 type Flags uint16
 

@@ -44,9 +44,9 @@ func TestPlaces(t *testing.T) {
 		CFA:  trad.Rule{Kind: trad.InReg, Reg: 1, Off: 16},
 		More: &trad.Rest{Exprs: []trad.Expression{plus(8), plus(-8)}},
 	}
-	var c trad.Cache
-	if err := c.Apply(row, e); err != nil || c.CFA != 0x1010 {
-		t.Fatalf("CFA %#x, %v", c.CFA, err)
+	cfa, err := row.Apply(e)
+	if err != nil || cfa != 0x1010 {
+		t.Fatalf("CFA %#x, %v", cfa, err)
 	}
 	for _, tt := range []struct {
 		rule trad.Rule
@@ -67,7 +67,7 @@ func TestPlaces(t *testing.T) {
 		{trad.Rule{Kind: trad.SavedAt, Reg: 3}, trad.Place{}, trad.ErrUnavailable},
 		{trad.Rule{Kind: 99}, trad.Place{}, trad.ErrNoRule},
 	} {
-		got, err := c.Place(tt.rule, 7, e)
+		got, err := row.Place(tt.rule, 7, e, cfa)
 		if got != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%+v: %+v, %v; want %+v, %v", tt.rule, got, err, tt.want, tt.err)
 		}
@@ -91,10 +91,10 @@ func TestApply(t *testing.T) {
 		{trad.Rule{}, 0, trad.ErrNoRule},
 		{trad.Rule{Kind: trad.Same}, 0, trad.ErrNoRule},
 	} {
-		var c trad.Cache
-		err := c.Apply(trad.Row{CFA: tt.cfa, More: &trad.Rest{Exprs: []trad.Expression{plus(8)}}}, e)
-		if c.CFA != tt.want || !errors.Is(err, tt.err) {
-			t.Errorf("%+v: CFA %#x, %v; want %#x, %v", tt.cfa, c.CFA, err, tt.want, tt.err)
+		row := trad.Row{CFA: tt.cfa, More: &trad.Rest{Exprs: []trad.Expression{plus(8)}}}
+		cfa, err := row.Apply(e)
+		if cfa != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%+v: CFA %#x, %v; want %#x, %v", tt.cfa, cfa, err, tt.want, tt.err)
 		}
 	}
 }

@@ -128,16 +128,16 @@ func checkSignalRow(t *testing.T, row *trad.Row, before, text string, memory []b
 		t.Errorf("the trampoline is none that is known:\n%s", text)
 	}
 
-	var cache trad.Cache
-	if err := cache.Apply(*row, env); err != nil {
+	cfa, err := row.Apply(env)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var frameAt uint64
 	if m := regexp.MustCompile(`frame at 0x([0-9a-f]+)`).FindStringSubmatch(text); m != nil {
 		frameAt = parseHex(t, m[1])
 	}
-	if cache.CFA != frameAt || cache.CFA != values["r15"]+160 {
-		t.Errorf("CFA %#x, gdb has %#x, r15 was %#x", cache.CFA, frameAt, values["r15"])
+	if cfa != frameAt || cfa != values["r15"]+160 {
+		t.Errorf("CFA %#x, gdb has %#x, r15 was %#x", cfa, frameAt, values["r15"])
 	}
 	saved := map[string]uint64{}
 	for _, m := range regexp.MustCompile(`(\w+) at 0x([0-9a-f]+)`).FindAllStringSubmatch(text, -1) {
@@ -152,7 +152,7 @@ func checkSignalRow(t *testing.T, row *trad.Row, before, text string, memory []b
 		case R11:
 			rule = row.FP
 		}
-		p, err := cache.Place(rule, r.Num, env)
+		p, err := row.Place(rule, r.Num, env, cfa)
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 			continue

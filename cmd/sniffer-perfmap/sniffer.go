@@ -305,7 +305,7 @@ func (r *reader) fits(row *trad.Row, regs *arch.Registers) bool {
 	sp, known := regs.Get(r.arch.SP)
 	base, knownBase := regs.Get(row.CFA.Reg)
 	return row.CFA.Kind != trad.InReg || !known || !knownBase ||
-		!r.arch.InnerThan(base+uint64(int64(row.CFA.Off)), sp)
+		!r.arch.InnerThan(row.CFA.At(base), sp)
 }
 
 // clip makes a row hold for no more than [lo, hi).

@@ -154,12 +154,12 @@ func (x *tracer) caller(c activation) *tracer {
 
 // prev returns what a row says of PREVIOUS: its PC, its rbp, and what it tells of others.
 func prev(row trad.Row, env trad.Env) (ra, fp uint64, others map[trad.Reg]uint64, err error) {
-	var c trad.Cache
-	if err := c.Apply(row, env); err != nil {
+	cfa, err := row.Apply(env)
+	if err != nil {
 		return 0, 0, nil, err
 	}
 	value := func(rule trad.Rule, r trad.Reg) (uint64, error) {
-		p, err := c.Place(rule, r, env)
+		p, err := row.Place(rule, r, env, cfa)
 		switch {
 		case err != nil:
 		case p.Kind == trad.InMemory:

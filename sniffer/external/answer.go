@@ -227,13 +227,12 @@ func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
 // frame has on the stack lies outward of it. A CFA that needs what cannot be read is for
 // the engine to see.
 func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
-	var c trad.Cache
-	if c.Apply(*row, (*env)(a)) != nil {
+	if cfa, err = row.Apply((*env)(a)); err != nil {
 		return 0, nil
 	}
 	sp, known := a.regs.Get(a.arch.SP)
 	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && row.More.Lists(a.arch.SP) {
-		p, err := row.Place(row.More.Rule(a.arch.SP), a.arch.SP, (*env)(a), c.CFA)
+		p, err := row.Place(row.More.Rule(a.arch.SP), a.arch.SP, (*env)(a), cfa)
 		v := p.Addr
 		if err == nil && p.Kind == trad.InMemory {
 			v, err = (*env)(a).Word(p.Addr)
@@ -243,13 +242,13 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 		}
 	}
 	if !known || row.Flags&(trad.Signal|trad.OtherStack) != 0 {
-		return c.CFA, nil
+		return cfa, nil
 	}
-	if a.arch.InnerThan(c.CFA, sp) {
-		return 0, nonsense("a CFA, %#x, inside of THIS, whose SP is %#x", c.CFA, sp)
+	if a.arch.InnerThan(cfa, sp) {
+		return 0, nonsense("a CFA, %#x, inside of THIS, whose SP is %#x", cfa, sp)
 	}
 	if row.RA.Kind == trad.Saved && row.RA.Off < 0 {
-		at, innermost := c.CFA+uint64(int64(row.RA.Off)), sp
+		at, innermost := row.RA.At(cfa), sp
 		if pc, ok := a.regs.Get(a.arch.PC); ok && pc == a.block { // it has called nobody: the red zone is its own
 			innermost -= min(sp, uint64(a.arch.RedZone))
 		}
@@ -257,7 +256,7 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 			return 0, nonsense("PREVIOUS's PC at %#x, inside of THIS, whose SP is %#x", at, sp)
 		}
 	}
-	return c.CFA, nil
+	return cfa, nil
 }
 
 // rules converts and checks the rules of one row.

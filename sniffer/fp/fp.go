@@ -74,7 +74,7 @@ func atRecord(q *frame.Query, row *trad.Row) bool {
 	}
 	base, fp := q.This.Register(row.CFA.Reg), q.This.Register(q.Arch.FP)
 	saved := func(r trad.Rule, at uint64) bool {
-		return r.Kind == trad.Saved && base.Bits+uint64(int64(row.CFA.Off))+uint64(int64(r.Off)) == at
+		return r.Kind == trad.Saved && r.At(row.CFA.At(base.Bits)) == at
 	}
 	return base.Known() && saved(row.FP, fp.Bits) && saved(row.RA, fp.Bits+uint64(q.Arch.PtrSize))
 }

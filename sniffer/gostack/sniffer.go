@@ -159,7 +159,7 @@ func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame
 	case !base.Known():
 		return end, frame.Claimed
 	case row.RA.Kind == trad.Saved:
-		ra, _ = p.word(q, base.Bits+uint64(int64(row.CFA.Off+row.RA.Off)))
+		ra, _ = p.word(q, row.RA.At(row.CFA.At(base.Bits)))
 	case row.RA.Kind == trad.Same:
 		ra = q.This.Register(p.m.ra).Bits
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Errors of [Cache.Apply] and [Cache.Place]; test with errors.Is.
+// Errors of [Row.Apply] and [Row.Place]; test with errors.Is.
 var (
 	ErrUnavailable = errors.New("register is not available")
 	ErrNoRule      = errors.New("row has no usable rule")
@@ -29,40 +29,26 @@ type Place struct {
 	Addr uint64 // an address for InMemory, the value for IsValue
 }
 
-// Cache is a row applied to one frame: GDB's trad-frame cache.
-// The zero Cache holds nothing; fill it with [Cache.Apply].
-type Cache struct {
-	Row Row
-	CFA uint64 // the canonical frame address of THIS frame
-}
-
-// Apply computes the CFA of THIS frame from the row. An error wraps
+// Apply applies the row to one frame: it computes the CFA of THIS. An error wraps
 // [ErrUnavailable], [ErrNoRule] or what reading memory gave.
-func (c *Cache) Apply(row Row, env Env) error {
-	c.Row = row
+func (row *Row) Apply(env Env) (cfa uint64, err error) {
 	p, err := row.place(row.CFA, 0, env, 0, false)
 	if err != nil {
-		return fmt.Errorf("CFA: %w", err)
+		return 0, fmt.Errorf("CFA: %w", err)
 	}
 	switch p.Kind {
 	case IsValue:
-		c.CFA = p.Addr
+		return p.Addr, nil
 	case InMemory:
-		if c.CFA, err = env.Word(p.Addr); err != nil {
-			return fmt.Errorf("CFA: %w", err)
+		if cfa, err = env.Word(p.Addr); err != nil {
+			return 0, fmt.Errorf("CFA: %w", err)
 		}
-	default:
-		return fmt.Errorf("CFA: %w", ErrNoRule)
+		return cfa, nil
 	}
-	return nil
+	return 0, fmt.Errorf("CFA: %w", ErrNoRule)
 }
 
-// Place applies a rule of this cache's row for register reg.
-func (c *Cache) Place(rule Rule, reg Reg, env Env) (Place, error) {
-	return c.Row.Place(rule, reg, env, c.CFA)
-}
-
-// Place applies a rule of the row for register reg of a frame whose CFA is known: the
+// Place applies a rule of the row for register reg to a frame whose CFA is known: the
 // row's own frame, or one that the row completes.
 func (row *Row) Place(rule Rule, reg Reg, env Env, cfa uint64) (Place, error) {
 	return row.place(rule, reg, env, cfa, true)
@@ -80,7 +66,7 @@ func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Pla
 		if !hasCFA {
 			return Place{}, ErrNoRule
 		}
-		p := Place{Kind: InMemory, Addr: cfa + uint64(int64(rule.Off))}
+		p := Place{Kind: InMemory, Addr: rule.At(cfa)}
 		if rule.Kind == Value {
 			p.Kind = IsValue
 		}
@@ -93,7 +79,7 @@ func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Pla
 		if !ok {
 			return Place{}, fmt.Errorf("register %d: %w", rule.Reg, ErrUnavailable)
 		}
-		p := Place{Kind: InMemory, Addr: v + uint64(int64(rule.Off))}
+		p := Place{Kind: InMemory, Addr: rule.At(v)}
 		if rule.Kind == InReg {
 			p.Kind = IsValue
 		}
