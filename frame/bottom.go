@@ -24,7 +24,7 @@ const (
 // told of the return, does.
 func (f *Frame) planted() bool {
 	s := f.stack
-	if !f.caller || f.next.typ != Normal || s.modules.Find(f.pc) == nil || f.query().mayBeCalled() {
+	if !f.caller || f.inside().typ != Normal || s.modules.Find(f.pc) == nil || f.query().mayBeCalled() {
 		return false
 	}
 	lo, by := f.onward(f.pc)
@@ -36,7 +36,7 @@ func (f *Frame) planted() bool {
 // called: run-time systems begin a coroutine by a return to it.
 func (f *Frame) begins() bool {
 	q := f.query()
-	return f.next.typ == Normal && !q.mayBeCalled() && q.Begins(f.pc)
+	return f.inside().typ == Normal && !q.mayBeCalled() && q.Begins(f.pc)
 }
 
 // mayBeCalled reports whether a call may have left q.PC as its return address: one stands
@@ -63,7 +63,7 @@ func (f *Frame) onward(block uint64) (lo uint64, by arch.Exits) {
 
 // plant makes THIS, which is planted, the outermost frame. Its PC is where it begins.
 func (f *Frame) plant() {
-	f.winner, f.typ, f.wide = -1, Normal, false
+	f.winner, f.cfa, f.typ, f.wide = -1, 0, Normal, false
 	f.claimReason, f.claimErr = Outermost, nil
 	f.caller = false
 }
@@ -72,7 +72,7 @@ func (f *Frame) plant() {
 // zero where the ABI has the end of the chain of frames, and it never returns.
 func (f *Frame) chainEnds() bool {
 	s := f.stack
-	if !f.caller || f.next.typ != Normal {
+	if !f.caller || f.inside().typ != Normal {
 		return false
 	}
 	if s.arch.BackChainRA != 0 {
@@ -139,7 +139,7 @@ func (q *Query) function(at uint64) (lo, hi uint64, ok bool) {
 	if m == nil {
 		return 0, 0, false
 	}
-	if lo, hi, ok = m.Function(at); ok || q.This == nil {
+	if lo, hi, ok = m.Function(at); ok {
 		return lo, hi, ok
 	}
 	there := *q

@@ -87,19 +87,20 @@ func (f *Frame) query() *Query {
 	q := &s.query
 	q.PC, q.Block, q.This, q.coded = f.pc, f.AddressInBlock(), f, false
 	q.fresh = f.Level >= s.search.level
-	q.Few = s.partial && f.Level > 0
 	q.Module = s.modules.Find(q.Block)
 	return q
 }
 
 // sniff finds who can unwind THIS, in the table's order or by a row that is
-// cached, and applies the row.
-func (f *Frame) sniff() {
-	f.ask()
+// cached, and applies the row. Where it has only learned the row of a Walker's THIS, that is
+// for [Walker.fast] to apply.
+func (f *Frame) sniff() (learned bool) {
+	learned = f.ask()
 	f.late = f.stack.window.takeLate()
+	return learned
 }
 
-func (f *Frame) ask() {
+func (f *Frame) ask() (learned bool) {
 	s, from := f.stack, 0
 	rows := &s.table.rows
 	rows.start(s.modules.Generation)
@@ -108,61 +109,52 @@ func (f *Frame) ask() {
 		hit = rows.learn(slot, s.table, f.pc, f.caller)
 	}
 	if hit && f.applyFast(slot) {
-		return
+		return false
 	}
 	s.window.late = false // what was read will be once more
-	f.winner, f.claimReason, f.claimErr = -1, Unavailable, errNobody
+	f.winner, f.cfa, f.claimReason, f.claimErr = -1, 0, Unavailable, errNobody
+	signal := false
 	// A signal handler returns to a trampoline's first byte, which may be the first
 	// of its mapping.
 	if !hit && f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc) {
-		if f.unreadSignal(slot); f.winner < 0 && !(s.partial && s.missed) {
+		if f.unreadSignal(slot); f.winner < 0 {
 			f.typ, f.claimReason, f.claimErr = Normal, NotCode, errNotCode // nothing can have called from there
 		}
-		return
+		return false
 	}
 	if hit {
-		if f.apply(&slot.row, int(slot.winner)) {
+		// The slot may be another PC's when inner frames were made meanwhile.
+		row, winner := slot.row, int(slot.winner)
+		if f.apply(&row, winner) {
 			f.lookBack()
-			return
+			return false
 		}
-		if s.partial && s.missed {
-			return // all will be asked again
-		}
-		from = int(slot.winner) + 1
+		from, signal = winner+1, s.table.ofSignal(winner, &row)
 	}
 	q := f.query()
 	before := s.search.total
 	keep := !hit // the row, as the first that any frame at the PC could be unwound by
-	signal := hit && s.table.ofSignal(int(slot.winner), &slot.row)
 	for i := from; i < len(s.table.sniffers); i++ {
-		if s.missed && q.Few {
-			return // all will be asked again, with all registers
-		}
 		row, answer := s.table.sniffers[i].Sniff(q)
-		if answer == NeedsFrame && q.Few {
-			s.missed = true // all will be asked again
-			return
-		}
 		signal = signal || answer == SignalFrame
 		if answer != Claimed || signal && !s.table.ofSignal(i, &row) {
 			continue
 		}
+		if f.apart && keep && f.learn(slot, &row, i) {
+			return true
+		}
 		if !f.apply(&row, i) {
-			if s.partial && s.missed {
-				return
-			}
 			keep = keep && (row.CFA.Kind == trad.NotTracked || f.clobbered(&row))
 			signal = signal || s.table.ofSignal(i, &row)
 			continue
 		}
 		if row.Flags&trad.Guess != 0 && f.planted() {
 			f.plant()
-			return
+			return false
 		}
 		if f.endsAt(&row) && f.begins() {
 			f.caller = false // what lies before is another function
-			f.ask()
-			return
+			return f.ask()
 		}
 		if keep && row.Flags&trad.Once == 0 {
 			rows.put(slot, s.table, &row, f.pc, f.caller, i)
@@ -171,14 +163,14 @@ func (f *Frame) ask() {
 			}
 		}
 		f.lookBack()
-		return
+		return false
 	}
 	if signal && f.claimReason != Outermost {
 		if !keep {
 			slot = nil
 		}
 		f.sniffSignal(q, slot)
-		return
+		return false
 	}
 	if f.claimErr == errNobody && s.search.denied {
 		f.claimErr = errSearched
@@ -193,6 +185,22 @@ func (f *Frame) ask() {
 	case f.chainEnds():
 		f.claimReason, f.claimErr = Outermost, nil
 	}
+	return false
+}
+
+// learn keeps a row that [Walker.fast] can apply, which costs less than to apply it here. Where
+// it does not lead to a caller, fast leaves THIS to slow once more.
+func (f *Frame) learn(slot *rowSlot, row *trad.Row, by int) bool {
+	t := f.stack.table
+	if by > maxWinner || t.fastBits(row, by)&slotFast == 0 || row.Flags&trad.Guess != 0 {
+		return false
+	}
+	if f.caller != f.stack.walk.Caller || f.endsAt(row) && !f.stack.query.mayBeCalled() {
+		return false // fast knows nothing of functions that nobody has called
+	}
+	t.rows.put(slot, t, row, f.pc, f.caller, by)
+	t.rows.stats.Hits-- // the look-up that is to come is this one once more
+	return true
 }
 
 // endsAt reports whether a row that was looked up at PC-1 does not hold at PC.

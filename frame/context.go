@@ -3,7 +3,6 @@ package frame
 import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Context is what a [Walker] knows of THIS frame while it walks: the context record
@@ -32,12 +31,6 @@ type Context struct {
 	left         bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
 	cycle        cycle
 	search       search
-}
-
-// place is as much of an inner frame as an outer one is held against.
-type place struct {
-	pc, cfa uint64
-	typ     Type
 }
 
 // NewContext returns the context of the frame that a register file is of. The file
@@ -79,9 +72,13 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 		w.begin(c, mem)
 	}
 	var pc [1]uint64
-	n, stop := w.fast(c, pc[:], nil, 0)
-	if n == 0 {
-		stop, _ = w.slow(c)
+	stop := NoReason
+	for n, made := 0, false; n == 0 && !made && stop == NoReason; {
+		if n, stop = w.fast(c, pc[:], nil, 0); n == 0 {
+			w.stepped = *c // c need not be on the heap
+			stop, made = w.slow(&w.stepped)
+			*c = w.stepped
+		}
 	}
 	c.noteLate()
 	if c.stop = stop; stop != NoReason {
@@ -91,34 +88,28 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	return NoReason
 }
 
-// slow unwinds one frame as a [Stack] does. made is false where the frame is the one
-// before once more, so that a Stack would not have made it; else the context's next
-// is what was THIS.
+// slow unwinds one frame as a [Stack] does; then made is true, and the context's next is what
+// was THIS. It is false where the frame is the one before once more, so that a Stack would not
+// have made it, and where its row has been learned, for fast to apply: then stop is NoReason.
 func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
-	f := w.frame(c)
-	if f == nil {
-		c.MovedOn = c.MovedOn || w.last.moved || w.last.late
-		return w.last.stop, false
-	}
-	if c.level > 0 && f.winner >= 0 && w.again(c, f) {
+	c.noteLate()
+	s := w.enter(c)
+	f, learned := w.claim(c)
+	c.search = s.search
+	switch {
+	case learned:
+		return NoReason, false
+	case f == nil:
+		last := s.last()
+		c.MovedOn = c.MovedOn || last.moved || last.late
+		return last.stop, false
+	case c.level > 0 && f.winner >= 0 && f.again(&c.cycle):
 		return SameID, false
 	}
-	this := place{pc: f.pc, typ: f.typ}
-	if f.winner >= 0 {
-		this.cfa = f.cfa
-	}
 	pc, sp, fp, stop, _ := f.unwind()
-	c.MovedOn = c.MovedOn || f.moved || f.late || f.stack.window.takeLate()
-	if w.one.missed && f == &w.frames[0] {
-		// A register of PREVIOUS is in one that is not known here.
-		if whole := w.replay(c); whole != nil {
-			f = whole
-			pc, sp, fp, stop, _ = f.unwind()
-			c.MovedOn = c.MovedOn || f.moved || f.late || f.stack.window.takeLate()
-		}
-	}
+	c.MovedOn = c.MovedOn || f.moved || f.late || s.window.takeLate()
 	c.left = c.left || f.left
-	c.beyond, c.next = c.next, this
+	c.beyond, c.next = c.next, f.place()
 	if stop != NoReason {
 		return stop, true
 	}
@@ -133,95 +124,45 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 	return NoReason, true
 }
 
-// frame makes THIS frame, knowing no more registers than the context has, and has it
-// claimed. If that took a register that is not known, the frame comes from a whole
-// stack; nil where that has found that there is no such frame.
-func (w *Walker) frame(c *Context) *Frame {
-	if c.left {
-		return w.replay(c)
-	}
-	s, a := &w.one, w.arch
-	if s.query.Memory == nil {
-		s.window.start(w.window.memory, a)
-		s.query = w.query
-		s.query.Memory = &s.window
-	}
-	if c.level == 0 {
-		s.live = *c.live
-	} else {
-		s.live.Known = arch.RegSet{}
-		s.live.Set(a.PC, c.PC)
-		w.know(a.FP, c.FP, c.HasFP)
-		w.know(a.SP, c.SP, c.HasSP)
-		if a.RA != a.PC {
-			w.know(a.RA, c.RA, c.HasRA)
-		}
-	}
-	s.cycle, s.search = c.cycle, c.search
-	s.missed = false
-	f, next, beyond := &w.frames[0], &w.frames[1], &w.frames[2]
-	*beyond = Frame{Level: -1, stack: s, typ: c.beyond.typ, winner: -1}
-	beyond.cfa = c.beyond.cfa
-	*next = Frame{Level: -1, stack: s, next: beyond, typ: c.next.typ, pc: c.next.pc, winner: -1}
-	next.cfa = c.next.cfa
-	next.ra = Value{Bits: c.PC, Lval: Computed}
-	*f = Frame{Level: c.level, stack: s, next: next, caller: c.Caller, pc: c.PC, sp: c.SP, spKnown: c.HasSP}
-	f.fp = next.prevRegister(a.FP)
-	s.missed = false // that FP is not known is no question yet
-	f.sniff()
-	if _, wide := f.unwinder(); s.missed || wide {
-		return w.replay(c) // what was looked at is looked at once more
-	}
-	c.search = s.search
-	return f
-}
-
-func (w *Walker) know(r trad.Reg, v uint64, known bool) {
-	if known {
-		w.one.live.Set(r, v)
-	}
-}
-
-// again reports whether THIS is its NEXT once more, and remembers it in the context.
-func (w *Walker) again(c *Context, f *Frame) bool {
-	if f.stack != &w.one {
-		// A whole stack has looked already; only the memory of signal frames is here.
-		return (f.typ == SigTramp || f.typ == Arch) && c.cycle.seen(f.cfa, f.pc)
-	}
-	again := f.again(f.next)
-	c.cycle = w.one.cycle
-	return again
-}
-
-// replay returns THIS frame from a whole stack of the thread, where every register
-// is unwound; nil where the stack ends before.
-func (w *Walker) replay(c *Context) *Frame {
-	s := w.whole
-	if s == nil || w.serial != c.walk || c.level < s.gone { // a copy of a context may be far behind
-		if s == nil {
-			s = &Stack{table: w.table, modules: w.modules, arch: w.arch, forgets: true}
-			w.whole = s
-		}
-		s.live = *c.live
-		s.start(w.window.memory)
-		w.serial, w.last = c.walk, &s.sentinel
+// enter makes the walker's Stack one of the context's thread. Its frames are made when one is
+// asked for.
+func (w *Walker) enter(c *Context) *Stack {
+	s := &w.stack
+	if w.entered != c.walk {
+		w.entered = c.walk
+		s.live, s.keeping, s.stale = c.live, keeping{}, true
 	}
 	s.search = c.search
-	defer func() { c.search = s.search }()
-	for w.last.Level < c.level {
-		prev, _ := w.last.Prev()
-		if prev == nil {
-			return nil
-		}
-		w.last = prev
+	s.walk = c
+	return s
+}
+
+// claim makes THIS frame and has it claimed; nil where the stack ends before. Where the stack is
+// changed, the frame is one of the chain, which knows where the stack has been.
+func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
+	if c.left {
+		return w.stack.reach(c.level), false
 	}
-	return s.frame(c.level) // w.last, but for a copy of a context that is behind
+	f = &w.this
+	*f = Frame{}
+	f.Level, f.stack, f.apart, f.asked = c.level, &w.stack, true, true
+	f.pc, f.sp, f.spKnown, f.caller = c.PC, c.SP, c.HasSP, c.Caller
+	if c.HasFP {
+		f.fp = Value{Bits: c.FP, Lval: Computed}
+	}
+	if c.level == 0 {
+		f.next = &w.stack.sentinel
+	}
+	if learned = f.sniff(); f.left {
+		return w.stack.reach(c.level), false
+	}
+	return f, learned
 }
 
 // noteLate notes in the context whether something was read since it was asked last that is
 // of another moment.
 func (c *Context) noteLate() {
-	if c.walker.window.takeLate() {
+	if c.walker.stack.window.takeLate() {
 		c.MovedOn = true
 	}
 }

@@ -12,14 +12,14 @@ type Frame struct {
 	Level int // 0 for the innermost; -1 for the sentinel
 
 	stack *Stack
-	next  *Frame // the inner one
+	next  *Frame // the inner one; see inner
 	prev  *Frame // the outer one, once made
 
 	pc, sp     uint64
 	fp         Value
 	ra         Value    // PREVIOUS's PC, as the row has it
 	row        trad.Row // by which THIS is unwound, if winner is not -1
-	cfa        uint64   // of THIS, by row
+	cfa        uint64   // of THIS, by row; else 0
 	err        error    // detail of stop
 	claimErr   error    // why no sniffer could, if one tried
 	completion *completion
@@ -37,8 +37,9 @@ type Frame struct {
 	late        bool // what was read of PREVIOUS is of another moment
 	spKnown     bool
 	wide        bool // the winner is an Unwinder
-	left        bool // THIS is of type arch by leaves
+	left        bool // THIS is of type arch by leaves; of a Walker's THIS: it may be
 	forgotten   bool // THIS was let go: it is Stack.edge
+	apart       bool // THIS is a Walker's, and in no chain: see inner
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.
@@ -61,16 +62,15 @@ func (f *Frame) MovedOn() bool { return f.moved }
 // Next returns the inner frame; the sentinel's is nil, and so is that of a frame whose inner
 // ones were let go ([Stack.Outward]).
 func (f *Frame) Next() *Frame {
-	f.stack.missed = true
-	if f.next != nil && f.next.forgotten {
-		return nil
+	if next := f.inner(); next != nil && !next.forgotten {
+		return next
 	}
-	return f.next
+	return nil
 }
 
 // Stack returns the chain that THIS belongs to.
 func (f *Frame) Stack() *Stack {
-	f.stack.missed = true
+	f.inner()
 	return f.stack
 }
 

@@ -25,8 +25,8 @@ func (f *Frame) leaves() bool {
 	if !to.Known() || !s.arch.InnerThan(to.Bits, f.sp) || f.ra.Lval != InMemory || !f.afterCall() {
 		return false
 	}
-	if s.partial {
-		s.missed = true // a Walker: the whole stack is needed to know where it has been
+	if f.apart {
+		f.left = true // perhaps: the frame of the chain knows where the stack has been
 		return false
 	}
 	at := to.Bits - uint64(s.arch.SPFromCFA)

@@ -11,7 +11,7 @@ func (w *Walker) linked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (
 	const caller = slotFast | slotCaller
 	slots, epoch := w.table.rows.slots, w.table.rows.epoch
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
-	lo, data, big := w.window.lo, w.window.data, w.window.big
+	lo, data, big := w.stack.window.lo, w.stack.window.data, w.stack.window.big
 	data = data[:len(data):len(data)]
 	n := 0
 	for n < len(pcs) && slot.bits&slotLast == 0 {

@@ -31,7 +31,9 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	prev.sp, prev.spKnown = sp.Bits, sp.Known()
 	f.inherit(prev)
 	prev.sniff()
-	if prev.winner >= 0 && prev.again(f) {
+	if prev.winner >= 0 && prev.again(&s.cycle) {
+		f.late = f.late || prev.late
+		s.made-- // prev is no frame of s
 		return nil, SameID, prev.why(SameID, errSame)
 	}
 	return prev, NoReason, nil
@@ -135,10 +137,11 @@ func (f *Frame) checkID() (StopReason, error) {
 			return NullID, err
 		}
 	}
-	if f.typ == Normal && f.next.typ == Normal && s.arch.InnerThan(f.cfa, f.next.cfa) {
+	next := f.inside()
+	if f.typ == Normal && next.typ == Normal && s.arch.InnerThan(f.cfa, next.cfa) {
 		return InnerID, errInner
 	}
-	if s.left.turns > 0 && f.typ == Normal && s.left.holds(f.cfa) {
+	if s.left.turns > 0 && !f.apart && f.typ == Normal && s.left.holds(f.cfa) {
 		return InnerID, errBack
 	}
 	// Where the return address is saved at the CFA, there is no more stack than memory.
@@ -150,22 +153,25 @@ func (f *Frame) checkID() (StopReason, error) {
 	return NoReason, nil
 }
 
-// again reports whether PREVIOUS prev is THIS once more. The outermost frame is none, though
-// it may need no stack: where it has aligned SP, its CFA is what SP was when it called.
-func (prev *Frame) again(this *Frame) bool {
+// again reports whether THIS is its NEXT once more, or has been before: c knows. The outermost
+// frame is none, though it may need no stack: where it has aligned SP, its CFA is what SP was
+// when it called.
+func (f *Frame) again(c *cycle) bool {
+	next := f.inside()
 	switch {
-	case prev.row.Flags&trad.Outermost != 0:
+	case f.row.Flags&trad.Outermost != 0:
 		return false
-	case prev.typ == SigTramp || prev.typ == Arch:
-		return this.stack.cycle.seen(prev.cfa, prev.pc)
-	case prev.typ != this.typ || prev.cfa != this.cfa:
+	case f.typ == SigTramp || f.typ == Arch:
+		return c.seen(f.cfa, f.pc)
+	case f.typ != next.typ || f.cfa != next.cfa:
 		return false
-	case prev.pc == this.pc:
+	case f.pc == next.pc:
 		return true
 	}
 	// A call that pushes its return address leaves no room for two frames at one
 	// CFA. Elsewhere one frame that needs no stack may stand before another.
-	return this.stack.arch.RAOffset != 0 || this.next.typ == Normal && this.next.cfa == this.cfa
+	beyond := f.beyond()
+	return f.stack.arch.RAOffset != 0 || beyond.typ == Normal && beyond.cfa == f.cfa
 }
 
 func notKnownReason(v Value) StopReason {

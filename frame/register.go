@@ -14,21 +14,26 @@ func (f *Frame) Register(r trad.Reg) Value {
 	if f.Level <= 0 {
 		return f.stack.liveRegister(r)
 	}
-	a := f.stack.arch
+	if f.next == nil {
+		if v, ok := f.carriedRegister(r); ok {
+			return v
+		}
+	}
+	a, next := f.stack.arch, f.inner()
 	switch r {
 	case a.PC:
-		return f.next.ra
+		return next.ra
 	case a.FP:
 		return f.fp
 	case a.SP:
-		if f.spKnown && f.next.typ == Normal && !f.next.row.More.Lists(r) {
+		if f.spKnown && next.typ == Normal && !next.row.More.Lists(r) {
 			return Value{Bits: f.sp, Lval: Computed}
 		}
 	}
 	if i := a.KeptIndex(r); i >= 0 {
 		return f.keptRegister(r, i)
 	}
-	return f.next.prevRegister(r)
+	return next.prevRegister(r)
 }
 
 // Registers fills in all registers of THIS frame that are known, as [Frame.Register]
@@ -37,10 +42,10 @@ func (f *Frame) Register(r trad.Reg) Value {
 func (f *Frame) Registers(to *arch.Registers) {
 	s, a := f.stack, f.stack.arch
 	if f.Level <= 0 {
-		*to = s.live
+		*to = *s.live
 		return
 	}
-	s.missed = true
+	next := f.inner()
 	to.Known = arch.RegSet{}
 	to.Set(a.PC, f.pc)
 	if f.spKnown {
@@ -65,7 +70,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 			}
 		}
 	}
-	if a.RA == a.PC && f.next.keepsOnly() {
+	if a.RA == a.PC && next.keepsOnly() {
 		return
 	}
 	for i := range a.Regs {
@@ -103,7 +108,6 @@ func (s *Stack) liveRegister(r trad.Reg) Value {
 	if bits, ok := s.live.Get(r); ok {
 		return Value{Bits: bits, Reg: r, Lval: InRegister}
 	}
-	s.missed = true
 	return Value{}
 }
 
@@ -182,12 +186,12 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 			v = u.PrevRegister(keeper, r)
 			break
 		}
-		next, reg, answer := keeper.step(r)
-		if next != nil && reg == r {
+		reg, answer, inward := keeper.step(r)
+		if inward && reg == r {
 			at = keeper
 			continue
 		}
-		if v = answer; next != nil {
+		if v = answer; inward {
 			v = keeper.Register(reg).narrow(s.arch, r)
 		} else if v.Lval == InMemory {
 			at.kept[i] = s.keptAt(v.Addr, keeper.Level)
@@ -254,14 +258,14 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 	}
 	v, ok := this.known(r)
 	for !ok {
-		next, reg, answer := this.step(r)
+		reg, answer, inward := this.step(r)
 		switch {
-		case next == nil:
+		case !inward:
 			v, ok = answer, true
 		case reg != r || this.stack.arch.KeptIndex(r) >= 0 || r == this.stack.arch.FP:
 			v, ok = this.Register(reg).narrow(f.stack.arch, r), true
 		default:
-			this = next
+			this = this.inner()
 			v, ok = this.known(r)
 		}
 	}
@@ -299,51 +303,50 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 	return Value{}, false
 }
 
-// step applies the rule for register r of PREVIOUS to THIS frame. It returns a
-// frame where the answer is: PREVIOUS of next has the same value, in its
-// register reg.
-func (f *Frame) step(r trad.Reg) (next *Frame, reg trad.Reg, v Value) {
+// step applies the rule for register r of PREVIOUS to THIS frame. Where it leads inward,
+// the value is that of register reg of THIS.
+func (f *Frame) step(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 	if f.winner < 0 {
-		return nil, 0, Value{Err: f.claimErr}
+		return 0, Value{Err: f.claimErr}, false
 	}
 	a := f.stack.arch
 	row := &f.row
 	rule := rowRule(row, r, a)
 	if rule.Kind == trad.NotTracked {
 		if row = f.complete(); row == nil {
-			return nil, 0, Value{}
+			return 0, Value{}, false
 		}
 		if rule = rowRule(row, r, a); rule.Kind == trad.NotTracked {
-			return nil, 0, Value{}
+			return 0, Value{}, false
 		}
 	}
 	if r == a.PC && rule.Kind == trad.Same {
 		if a.RA == a.PC {
-			return nil, 0, Value{Lval: NotSaved}
+			return 0, Value{Lval: NotSaved}, false
 		}
-		return f.next, a.RA, Value{} // still in the link register
+		return a.RA, Value{}, true // still in the link register
 	}
 	if rule.Kind == trad.Saved {
-		return nil, 0, f.savedAt(r, rule.At(f.cfa))
+		return 0, f.savedAt(r, rule.At(f.cfa)), false
 	}
 	p, err := row.Place(rule, r, (*env)(f), f.cfa)
 	if err != nil {
-		return nil, 0, Value{Err: err}
+		return 0, Value{Err: err}, false
 	}
 	switch p.Kind {
 	case trad.Lost:
 		if f.keeps(row, r) {
-			return f.next, r, Value{}
+			return r, Value{}, true
 		}
-		return nil, 0, Value{Lval: NotSaved}
+		return 0, Value{Lval: NotSaved}, false
 	case trad.InThis:
-		return f.next, p.Reg, Value{}
+		return p.Reg, Value{}, true
 	case trad.IsValue:
-		return nil, 0, Value{Bits: a.Narrow(r, p.Addr), Lval: Computed}
+		return 0, Value{Bits: a.Narrow(r, p.Addr), Lval: Computed}, false
 	case trad.InMemory:
-		return nil, 0, f.savedAt(r, p.Addr)
+		return 0, f.savedAt(r, p.Addr), false
 	}
-	return nil, 0, Value{}
+	return 0, Value{}, false
 }
 
 // savedAt returns register r, which is saved at addr.

@@ -33,9 +33,6 @@ var errSearched = errors.New("no table describes it, and too much code without t
 func (q *Query) Search() bool {
 	q.left = frameSearch
 	f := q.This
-	if f == nil {
-		return true
-	}
 	s := f.stack
 	most := s.mostSearched()
 	if q.fresh = f.Level >= s.search.level; !q.fresh {
@@ -53,17 +50,18 @@ func (q *Query) Search() bool {
 // what takes as long. It reports whether more may be: else a sniffer makes do with what it knows.
 func (q *Query) Searched(n int) (more bool) {
 	q.left -= n
-	if q.This != nil {
-		s := q.This.stack
-		if q.fresh {
-			s.search.spent += int64(n)
-		} else {
-			s.search.again += int64(n)
-		}
-		s.search.total += int64(n)
-		if shared := s.table.rows.shared; shared != nil && shared.Left.Add(-int64(n)) <= 0 {
-			return false
-		}
+	if q.This == nil {
+		return q.left > 0 // a query about tables alone, of nobody's stack
+	}
+	s := q.This.stack
+	if q.fresh {
+		s.search.spent += int64(n)
+	} else {
+		s.search.again += int64(n)
+	}
+	s.search.total += int64(n)
+	if shared := s.table.rows.shared; shared != nil && shared.Left.Add(-int64(n)) <= 0 {
+		return false
 	}
 	return q.left > 0
 }

@@ -21,9 +21,6 @@ type searcher struct {
 func (s *searcher) Name() string { return "searcher" }
 
 func (s *searcher) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	if !q.Search() {
 		return trad.Row{}, "too much was looked at"
 	}

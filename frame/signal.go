@@ -39,10 +39,6 @@ func (f *Frame) sniffSignal(q *Query, slot *rowSlot) {
 			continue
 		}
 		row, answer := by.SniffSignal(q)
-		if answer == NeedsFrame && q.Few {
-			s.missed = true
-			return
-		}
 		if answer != Claimed || !f.apply(&row, i) {
 			continue
 		}

@@ -30,9 +30,6 @@ func (s *byStack) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{}, "the code is not known"
 }
 func (s *byStack) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	return s.rows.Sniff(q)
 }
 

@@ -23,9 +23,6 @@ type Answer string
 const (
 	// Claimed says that the row that comes with it unwinds the frame.
 	Claimed Answer = ""
-	// NeedsFrame is the answer where Query.This is nil, or Query.Few is set, and the
-	// sniffer cannot do with that: it is asked once more, with all of THIS.
-	NeedsFrame Answer = "the registers of THIS are not at hand"
 	// SignalFrame is the answer of a sniffer whose table says that THIS is a signal frame,
 	// but not how to unwind it. A later sniffer's row counts only if it is one of a signal
 	// frame; where there is none, each [SignalSniffer] is asked.
@@ -40,8 +37,9 @@ type Query struct {
 	Modules *target.Modules // everything that is mapped
 	Arch    *arch.Arch
 	Memory  target.Memory
-	This    *Frame // for registers of THIS; nil where a Walker asks for a row alone
-	Few     bool   // of This, only PC, SP, FP and RA are at hand: a Walker asks
+	// This is THIS frame, with all its registers. Where a Walker asks, any but PC, SP, FP, and RA in
+	// a frame that was interrupted, take longer: they need the inner frames.
+	This *Frame
 
 	fresh bool      // what is looked at for THIS was not before: see Search
 	coded bool      // room has the code at PC, if it has any
@@ -94,8 +92,7 @@ func (q *Query) Code() (code []byte, at int) {
 	return r.code[:r.size], r.at
 }
 
-// Begins reports whether a function begins at an address, as its symbol has it, or, where This
-// is not nil, a table.
+// Begins reports whether a function begins at an address, as its symbol has it, or a table.
 func (q *Query) Begins(pc uint64) bool {
 	lo, _, ok := q.function(pc)
 	return ok && lo == pc

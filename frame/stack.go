@@ -32,22 +32,23 @@ type Stack struct {
 	window   window
 	arch     *arch.Arch
 	sentinel Frame
-	live     arch.Registers
-	base     uint64 // a little further in than the innermost frame, see kept
+	live     *arch.Registers // of frame 0
+	own      arch.Registers  // live, but for a Walker's stack
+	base     uint64          // a little further in than the innermost frame, see kept
 	query    Query
 	room     readRoom // of query
 	slabs    []*slab
 	made     int  // frames that were made
 	gone     int  // of those, the innermost, whose rooms others have
 	forgets  bool // inner frames are let go, see Outward
-	partial  bool // live has only some of the thread's registers, see Walker
-	missed   bool // of a partial stack: another register was asked for, or another frame
 	depth    int  // of frames whose rules lead to one another, see maxDepth
 	cycle    cycle
 	keeping  keeping
 	left     left
 	search   search
-	edge     Frame // the outermost frame that was let go, with the registers of its PREVIOUS
+	edge     Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
+	walk     *Context // of a Walker's stack: what is known of its THIS
+	stale    bool     // the frames are of another walk
 }
 
 // New makes the stack of one thread of a target. The error says why the thread has no
@@ -81,8 +82,9 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
 	}
-	s.live = arch.Registers{}
-	if err := thread.Registers(&s.live); err != nil {
+	s.own = arch.Registers{}
+	s.live = &s.own
+	if err := thread.Registers(s.live); err != nil {
 		return err
 	}
 	if !s.live.Known.Has(s.arch.PC) || !s.live.Known.Has(s.arch.SP) {
@@ -105,14 +107,19 @@ func modulesOf(modules *target.Modules) *target.Modules {
 
 // start makes s the stack, without frames yet, of a thread with the registers in s.live.
 func (s *Stack) start(m target.Memory) {
-	const page = 1 << 12
-	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, room: &s.room}
-	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
-	s.made, s.gone, s.cycle, s.keeping, s.depth = 0, 0, cycle{}, keeping{}, 0
-	s.left = left{spans: s.left.spans[:0]}
 	s.search = search{total: s.search.total}
+	s.restart()
+}
+
+// restart has s make its frames anew.
+func (s *Stack) restart() {
+	const page = 1 << 12
+	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
+	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
+	s.made, s.gone, s.cycle, s.keeping, s.depth, s.stale = 0, 0, cycle{}, keeping{}, 0, false
+	s.left = left{spans: s.left.spans[:0]}
 }
 
 // Frame returns the frame at a level, 0 being the innermost and -1 the sentinel. Where the

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
-	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Walker is the profiler's way over a stack: registers and a memory in, PCs out.
@@ -14,8 +13,8 @@ import (
 // only PC, SP, FP, RA and CFA. Once the rows of a stack's PCs are in its cache, a
 // walk allocates nothing and asks nobody.
 //
-// A frame that needs another register than these is unwound by a Stack that the
-// walker keeps, so that no frame is lost for speed. That, and a stack that ends at
+// Where a frame needs another register than these, the inner frames are made on a Stack
+// that the walker keeps, so that no frame is lost for speed. That, and a stack that ends at
 // memory that cannot be read, costs some allocations.
 //
 // A Walker serves one goroutine at a time. Many of them, one for each goroutine, may
@@ -25,20 +24,16 @@ type Walker struct {
 	modules *target.Modules
 	arch    *arch.Arch
 
-	window window
-	block  []byte // of a memory that lends nothing: what was read at once
-	code   []byte // of a function, for edge
-	query  Query  // for rows alone
+	block []byte // of a memory that lends nothing: what was read at once
+	code  []byte // of a function, for edge
 
-	one     Stack    // of the single frame that is asked about
-	frames  [3]Frame // THIS, its NEXT, and NEXT's NEXT: as much as a frame is held against
-	whole   *Stack   // from frame 0 on, for frames that need it; nil until one does
-	last    *Frame   // the outermost frame of whole that was asked for
-	serial  uint64   // of the walk that whole is of
+	stack   Stack  // what reads for fast and slow; its frames are made where this needs them
+	this    Frame  // THIS, where fast leaves it to slow
+	entered uint64 // walk that the frames of stack are of
 	walks   uint64
 	current uint64 // walk that the memory is of
 
-	ctx Context // of Walk
+	ctx, stepped Context // of Walk, and of Step
 }
 
 // NewWalker makes a walker for what is mapped in a target, by the sniffers of a
@@ -56,11 +51,10 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	modules = modulesOf(modules)
 	w.modules = modules
 	w.table.rows.start(modules.Generation)
-	w.one = Stack{table: w.table, modules: modules, arch: w.arch, partial: true}
-	w.one.sentinel = Frame{Level: -1, stack: &w.one, typ: Sentinel, winner: -1}
-	w.whole = nil
-	w.current = 0 // a context that is stepped on begins anew
-	w.query = Query{Modules: modules, Arch: w.arch, rows: &w.table.rows, room: new(readRoom)}
+	w.stack = Stack{table: w.table, modules: modules, arch: w.arch, forgets: true}
+	w.stack.live = new(arch.Registers)
+	w.stack.start(target.NoMemory)
+	w.current, w.entered = 0, 0 // a context that is stepped on begins anew
 }
 
 // Reset forgets all rows, in constant time.
@@ -98,9 +92,6 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 		if n += made; n == len(pcs) || stop != NoReason {
 			break
 		}
-		if w.learn(c) {
-			continue
-		}
 		pc := c.PC
 		ok := false
 		if stop, ok = w.slow(c); ok {
@@ -136,9 +127,7 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 	if mem == nil {
 		mem = target.NoMemory
 	}
-	w.window.start(mem, w.arch)
-	w.one.query.Memory = nil // set when first asked
-	w.query.Memory = &w.window
+	w.stack.window.start(mem, w.arch)
 	w.table.rows.start(w.modules.Generation)
 }
 
@@ -160,7 +149,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 		return 0, NoReason
 	}
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
-	lo, data, big := w.window.lo, w.window.data, w.window.big
+	lo, data, big := w.stack.window.lo, w.stack.window.data, w.stack.window.big
 	sp, fp, hasFP := c.SP, c.FP, c.HasFP
 	bound := sp - toSP - 1 // a frame that leads inward may have changed stacks
 	if c.next.typ == Normal {
@@ -220,7 +209,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 			break
 		}
 		if hasFP {
-			w.window.lo, w.window.data = lo, data
+			w.stack.window.lo, w.stack.window.data = lo, data
 			var made int
 			if made, slot, pc, bound, fp = w.linked(slot, pc, bound, fp, pcs[i:], tail(cfas, i)); made > 0 {
 				i += made
@@ -228,7 +217,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 			}
 		}
 	}
-	w.window.lo, w.window.data = lo, data
+	w.stack.window.lo, w.stack.window.data = lo, data
 	if n = i - at; n == 0 {
 		return 0, NoReason
 	}
@@ -260,46 +249,6 @@ func emit(pcs, cfas []uint64, i int, pc, cfa uint64) int {
 	return i + 1
 }
 
-// learn asks the sniffers for the row of THIS frame alone, if none is cached, and
-// reports whether fast can apply it. That costs less than making a Frame. Where the
-// row is of no use to fast, or does not lead to a caller, slow decides.
-func (w *Walker) learn(c *Context) bool {
-	if c.left {
-		return false // a whole Stack asks
-	}
-	rows := &w.table.rows
-	q := &w.query
-	q.PC, q.Block, q.coded = c.PC, c.PC, false
-	if c.Caller {
-		q.Block--
-	}
-	if slot := &rows.slots[slotOf(c.PC)]; slot.is(c.PC, rows.epoch, c.Caller) {
-		return false // fast has seen it
-	}
-	if c.Caller && !w.modules.IsCode(q.Block) && !w.modules.IsCode(q.PC) {
-		return false
-	}
-	q.Module = w.modules.Find(q.Block)
-	for i, s := range w.table.sniffers {
-		row, answer := s.Sniff(q)
-		switch {
-		case answer == NeedsFrame || answer == SignalFrame:
-			return false
-		case answer != Claimed:
-			continue
-		}
-		if i > maxWinner || w.table.fastBits(&row, i)&slotFast == 0 || row.Flags&trad.Guess != 0 ||
-			c.Caller && row.Lo+uint64(row.Len) == c.PC && !q.mayBeCalled() {
-			return false
-		}
-		slot, _ := rows.find(c.PC, c.Caller)
-		rows.put(slot, w.table, &row, c.PC, c.Caller, i)
-		rows.stats.Hits-- // the look-up that is to come is this one once more
-		return true
-	}
-	return false
-}
-
 // load reads a word of the byte order.
 func load(p []byte, big bool) uint64 {
 	v := binary.LittleEndian.Uint64(p)
@@ -315,8 +264,8 @@ const blockSize = 4096
 // refill returns bytes around addr, of which at least the word there can be had; none
 // where it cannot.
 func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
-	if w.window.lender != nil {
-		if lo, data = w.window.lender.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= 8 {
+	if w.stack.window.lender != nil {
+		if lo, data = w.stack.window.lender.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= 8 {
 			return lo, data
 		}
 	}
@@ -324,14 +273,14 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 		w.block = make([]byte, blockSize)
 	}
 	// To the end of a page, for the next one may not be there.
-	n, _ := w.window.memory.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
+	n, _ := w.stack.window.memory.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
 	if n < 8 {
-		w.window.note(addr, n)
+		w.stack.window.note(addr, n)
 		return 0, nil
 	}
-	if w.window.movedOn(addr, n) {
+	if w.stack.window.movedOn(addr, n) {
 		n = 8 // which of the others are used nobody would know
-		w.window.note(addr, n)
+		w.stack.window.note(addr, n)
 	}
 	return addr, w.block[:n]
 }

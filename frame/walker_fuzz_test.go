@@ -55,13 +55,17 @@ func (d *drawn) row() trad.Row {
 	return row
 }
 
-// unsure is a sniffer that wants to see the frame at some addresses.
+// unsure is a sniffer that wants to see registers at some addresses.
 type unsure struct{ fixed }
 
 func (unsure) Name() string { return "unsure" }
 func (s unsure) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.Block%3 == 0 && q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
+	if q.Block%3 == 0 {
+		for _, r := range []trad.Reg{amd64.RBX, amd64.R12, amd64.RSP, amd64.RBP} {
+			if v := q.This.Register(r); v.Known() && v.Bits%64 == 8 {
+				return trad.Row{}, "a register has an odd value"
+			}
+		}
 	}
 	return s.fixed.Sniff(q)
 }

@@ -126,9 +126,6 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		s.kept.Add(1)
 		return row, answer
 	}
-	if q.This == nil || q.Few {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	return s.ask(q)
 }
 
@@ -345,7 +342,7 @@ func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool)
 func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if q.This != nil && s.own != nil {
+	if s.own != nil {
 		if cfa, ok := q.This.CFA(); ok {
 			if own := s.own[ownKey{block: q.Block, at: cfa}]; own.start != 0 {
 				return own.start, true

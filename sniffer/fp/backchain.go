@@ -18,9 +18,6 @@ const (
 // saved the chain does not tell.
 func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	sp := q.This.Register(a.SP)
 	if !sp.Known() {
 		return trad.Row{}, unknownSP

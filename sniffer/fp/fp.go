@@ -51,8 +51,6 @@ func (s Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	for _, better := range s.Better {
 		row, answer := better.Sniff(q)
 		switch {
-		case answer == frame.NeedsFrame && q.Few:
-			return trad.Row{}, answer
 		case answer != frame.Claimed || row.Flags&trad.Guess != 0:
 		case !atRecord(q, &row):
 			return trad.Row{}, notSetUp
@@ -96,9 +94,6 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if a.FrameRecord == 0 {
 		return trad.Row{}, unsupported
-	}
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
 	}
 	fp, sp := q.This.Register(a.FP), q.This.Register(a.SP)
 	size := uint64(a.PtrSize)

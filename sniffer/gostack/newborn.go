@@ -11,9 +11,6 @@ import (
 // call with a result of 0 and a stack of its own, which has no return address: nobody has called
 // it. It never returns; the other does.
 func (p *program) clone(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	code := p.code(f)
 	if at := q.PC - p.bias - f.Lo; q.Arch.Exits != nil && at < uint64(len(code)) && q.Arch.Exits(code, int(at)) == 0 {
 		return p.outermost(f, q), frame.Claimed

@@ -145,9 +145,6 @@ func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
 // threadStart returns the row of runtime.mstart, with which the run time's threads begin.
 // Where C has made the thread, it has called it.
 func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	end := p.outermost(f, q)
 	end.Flags |= trad.Once
 	row, ok := p.assembly(f, q)

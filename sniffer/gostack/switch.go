@@ -59,9 +59,6 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	case s == Systemstack && a.left != 0:
 		// The frame pointer leads to the goroutine's stack, too, but to the old one where
 		// the collector has moved it meanwhile.
-		if q.This == nil || q.Few {
-			return trad.Row{}, frame.NeedsFrame
-		}
 		if row, ok := p.fromSystemstack(q, a); ok {
 			return row, frame.Claimed
 		}
@@ -76,8 +73,6 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			a.row.FP = trad.Rule{Kind: trad.Undefined}
 		}
 		return a.row, frame.Claimed
-	case q.This == nil || q.Few:
-		return trad.Row{}, frame.NeedsFrame
 	}
 	return p.fromGoroutine(q, f, a), frame.Claimed
 }

@@ -85,9 +85,6 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 	if !q.Innermost() {
 		return row, frame.Claimed
 	}
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	if !ok || q.PC < lo || a.ReadFrame == nil || a.ReadAhead == nil || !q.Search() {
 		row.Flags |= trad.Guess
 		return row, frame.Claimed

@@ -85,9 +85,6 @@ func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, 
 			return b, noBlob
 		}
 		if hops == fewHops {
-			if q.This == nil {
-				return b, frame.NeedsFrame
-			}
 			if !q.Search() {
 				return b, noEffort
 			}

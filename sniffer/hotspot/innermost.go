@@ -29,9 +29,6 @@ func (b *blob) code(q *frame.Query) (code []byte, start uint64) {
 // beginning returns the row of a frame that is not set up yet.
 func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	a := q.Arch
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	if a.ReadFrame == nil {
 		return trad.Row{}, notSetUp
 	}
@@ -53,9 +50,6 @@ func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 // frame is as row has it. Where straight code leads to a jump out of the blob, it may be either.
 func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	if a.ReadAhead == nil {
 		return trad.Row{}, notSetUp
 	}
@@ -113,8 +107,6 @@ func leads(q *frame.Query, row *trad.Row) bool {
 func callStub(q *frame.Query) (row trad.Row, why frame.Answer) {
 	a := q.Arch
 	switch {
-	case q.This == nil:
-		return row, frame.NeedsFrame
 	case a.ReadAhead == nil:
 		return row, notSetUp
 	case !q.Search():

@@ -57,9 +57,6 @@ func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if a.ReadFrame == nil {
 		return trad.Row{}, noReader
 	}
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	if row, ok := s.newborn(q); ok {
 		return row, frame.Claimed
 	}
@@ -217,9 +214,6 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if !q.Innermost() {
 		return trad.Row{}, noCaller
-	}
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
 	}
 	row := trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess | trad.InPrologue,

@@ -72,9 +72,6 @@ func bySymbol(q *frame.Query, name string, addr, size uint64) (trad.Row, frame.A
 // left at SP. What it says for a PC is true of all frames there: other code's stack
 // looks otherwise.
 func (Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.This == nil {
-		return trad.Row{}, frame.NeedsFrame
-	}
 	sp := q.This.Register(q.Arch.SP)
 	if !sp.Known() {
 		return trad.Row{}, unknownSP
