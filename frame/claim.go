@@ -7,80 +7,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Claim says who unwinds a frame, how, and who declined before.
-type Claim struct {
-	Sniffer  string   // "" if nobody claimed the frame
-	Row      trad.Row // valid if Sniffer is not ""
-	Declined []Decline
-}
-
-// Decline is a sniffer's reason for not claiming a frame.
-type Decline struct{ Sniffer, Reason string }
-
 // What the claims leave open.
 var (
 	errNobody  = errors.New("no sniffer knows how to unwind it")
 	errGuess   = errors.New("it is a guess, and leads to no code")
 	errClobber = errors.New("the return address would be in the link register, which the call has overwritten")
 )
-
-// lost is the reason of a sniffer whose row looked right, until it was used.
-const lost Answer = "its row leads to no code, and another's does"
-
-// Sniffer returns the name of the sniffer that claimed THIS, "" if none did.
-func (f *Frame) Sniffer() string {
-	if f.winner < 0 || f.Level < 0 {
-		return ""
-	}
-	return f.stack.table.sniffers[f.winner].Name()
-}
-
-// Row returns the row by which THIS is unwound; the zero Row if nobody claimed it.
-func (f *Frame) Row() trad.Row {
-	if f.winner < 0 {
-		return trad.Row{}
-	}
-	return f.row
-}
-
-// Claim returns who claimed THIS, with which row, and asks those before it once more for
-// their reasons.
-func (f *Frame) Claim() Claim {
-	if f.Level < 0 {
-		return Claim{}
-	}
-	c := Claim{Sniffer: f.Sniffer(), Row: f.Row()}
-	q := f.query()
-	signal := false
-	for i, s := range f.stack.table.sniffers {
-		_, late := s.(SignalSniffer)
-		if i == int(f.winner) && !late {
-			break
-		}
-		row, answer := s.Sniff(q)
-		if i == int(f.winner) && answer == Claimed {
-			break // else it was SniffSignal that claimed, when all had declined
-		}
-		signal = signal || answer == SignalFrame
-		if answer == Claimed {
-			// It claimed, and its row could not be applied to this frame, or lost (lookBack).
-			if signal && !f.stack.table.ofSignal(i, &row) {
-				answer = Answer(errNotSignal.Error())
-			} else if _, err := row.Apply((*env)(f)); err != nil {
-				signal = signal || f.stack.table.ofSignal(i, &row)
-				answer = Answer(err.Error())
-			} else if f.clobbered(&row) {
-				answer = Answer(errClobber.Error())
-			} else {
-				if answer = lost; f.winner < 0 {
-					answer = Answer(errGuess.Error())
-				}
-			}
-		}
-		c.Declined = append(c.Declined, Decline{s.Name(), string(answer)})
-	}
-	return c
-}
 
 func (f *Frame) query() *Query {
 	s := f.stack
@@ -101,81 +33,90 @@ func (f *Frame) sniff() (learned bool) {
 }
 
 func (f *Frame) ask() (learned bool) {
-	s, from := f.stack, 0
+	s := f.stack
 	rows := &s.table.rows
 	rows.start(s.modules.Generation)
 	slot, hit := rows.find(f.pc, f.caller)
 	if !hit && rows.shared != nil {
-		hit = rows.learn(slot, s.table, f.pc, f.caller)
+		hit = rows.learn(slot, s.table, f)
 	}
 	if hit && f.applyFast(slot) {
 		return false
 	}
 	s.window.late = false // what was read will be once more
 	f.winner, f.cfa, f.claimReason, f.claimErr = -1, 0, Unavailable, errNobody
-	signal := false
-	// A signal handler returns to a trampoline's first byte, which may be the first
-	// of its mapping.
-	if !hit && f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc) {
-		if f.unreadSignal(slot); f.winner < 0 {
-			f.typ, f.claimReason, f.claimErr = Normal, NotCode, errNotCode // nothing can have called from there
-		}
-		return false
-	}
-	if hit {
-		// The slot may be another PC's when inner frames were made meanwhile.
+	from, signal, mapped := 0, false, true
+	switch {
+	case hit:
+		// Inner frames that are made for apply may take the slot for another PC.
 		row, winner := slot.row, int(slot.winner)
 		if f.apply(&row, winner) {
 			f.lookBack()
 			return false
 		}
+		slot = nil // it has the first row by which any frame at the PC could be unwound
 		from, signal = winner+1, s.table.ofSignal(winner, &row)
-	}
-	q := f.query()
-	before := s.search.total
-	keep := !hit // the row, as the first that any frame at the PC could be unwound by
-	for i := from; i < len(s.table.sniffers); i++ {
-		row, answer := s.table.sniffers[i].Sniff(q)
-		signal = signal || answer == SignalFrame
-		if answer != Claimed || signal && !s.table.ofSignal(i, &row) {
-			continue
+	// A signal handler returns to a trampoline's first byte, which may be the first
+	// of its mapping.
+	case f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc):
+		// Nothing can have called from there.
+		if len(f.query().Read(f.pc, 1)) > 0 {
+			f.claimReason, f.claimErr = NotCode, errNotCode
+			return false
 		}
-		if f.apart && keep && f.learn(slot, &row, i) {
+		mapped = false
+	}
+	c := f.claims(from)
+	c.signal = signal
+	if !mapped {
+		// Core files of emulators leave out the page of the trampoline: the stack alone tells.
+		c.by, c.signal, c.onStack = -1, true, true
+	}
+	for c.next() || c.signal && !c.onStack && f.claimReason != Outermost && c.byStack() {
+		if f.apart && slot != nil && f.learn(slot, &c) {
 			return true
 		}
-		if !f.apply(&row, i) {
-			keep = keep && (row.CFA.Kind == trad.NotTracked || f.clobbered(&row))
-			signal = signal || s.table.ofSignal(i, &row)
+		if !f.apply(&c.row, c.by) {
+			if c.row.CFA.Kind != trad.NotTracked && !f.clobbered(&c.row) {
+				slot = nil
+			}
+			c.reject()
 			continue
 		}
-		if row.Flags&trad.Guess != 0 && f.planted() {
+		if c.row.Flags&trad.Guess != 0 && f.planted() {
 			f.plant()
 			return false
 		}
-		if f.endsAt(&row) && f.begins() {
+		if f.endsAt(&c.row) && f.begins() {
 			f.caller = false // what lies before is another function
 			return f.ask()
 		}
-		if keep && row.Flags&trad.Once == 0 {
-			rows.put(slot, s.table, &row, f.pc, f.caller, i)
-			if rows.shared != nil && s.search.total > before {
-				rows.shared.put(rows.generation, searched{f.pc, f.caller}, sharedRow{row, i})
-			}
+		if slot != nil && c.row.Flags&trad.Once == 0 {
+			f.keep(slot, &c, s.table.fastBits(&c.row, c.by))
 		}
 		f.lookBack()
 		return false
 	}
-	if signal && f.claimReason != Outermost {
-		if !keep {
-			slot = nil
+	if f.unclaimed(&c); !mapped {
+		f.typ, f.claimReason, f.claimErr = Normal, NotCode, errNotCode
+	}
+	return false
+}
+
+// unclaimed says of THIS, which nobody can unwind, why, and whether it is the outermost frame.
+func (f *Frame) unclaimed(c *claims) {
+	s := f.stack
+	if c.onStack {
+		f.typ = SigTramp
+		if f.claimErr == errNobody {
+			f.claimErr = errSignal
 		}
-		f.sniffSignal(q, slot)
-		return false
+		return
 	}
 	if f.claimErr == errNobody && s.search.denied {
 		f.claimErr = errSearched
 	}
-	if !s.modules.IsCode(q.Block) {
+	if !s.modules.IsCode(c.q.Block) {
 		f.claimReason, f.claimErr = NotCode, errNotCode
 	}
 	switch {
@@ -185,20 +126,30 @@ func (f *Frame) ask() (learned bool) {
 	case f.chainEnds():
 		f.claimReason, f.claimErr = Outermost, nil
 	}
-	return false
+}
+
+// keep puts the last claim's row into a slot, and shares it if code was searched through for it.
+func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits) {
+	s := f.stack
+	rows := &s.table.rows
+	rows.put(slot, &c.row, f, c.by, bits)
+	if rows.shared != nil && s.search.total > c.searched {
+		rows.shared.put(rows.generation, searched{f.pc, f.caller}, sharedRow{c.row, c.by})
+	}
 }
 
 // learn keeps a row that [Walker.fast] can apply, which costs less than to apply it here. Where
 // it does not lead to a caller, fast leaves THIS to slow once more.
-func (f *Frame) learn(slot *rowSlot, row *trad.Row, by int) bool {
+func (f *Frame) learn(slot *rowSlot, c *claims) bool {
 	t := f.stack.table
-	if by > maxWinner || t.fastBits(row, by)&slotFast == 0 || row.Flags&trad.Guess != 0 {
+	bits := t.fastBits(&c.row, c.by)
+	if c.by > maxWinner || bits&slotFast == 0 || c.row.Flags&trad.Guess != 0 {
 		return false
 	}
-	if f.caller != f.stack.walk.Caller || f.endsAt(row) && !f.stack.query.mayBeCalled() {
+	if f.caller != f.stack.walk.Caller || f.endsAt(&c.row) && !c.q.mayBeCalled() {
 		return false // fast knows nothing of functions that nobody has called
 	}
-	t.rows.put(slot, t, row, f.pc, f.caller, by)
+	f.keep(slot, c, bits)
 	t.rows.stats.Hits-- // the look-up that is to come is this one once more
 	return true
 }
@@ -295,10 +246,8 @@ func (f *Frame) lookBack() {
 	}
 	first := *f
 	guess := first.row.Flags & trad.Guess
-	q := f.query()
-	for i := int(first.winner) + 1; i < len(s.table.sniffers); i++ {
-		row, answer := s.table.sniffers[i].Sniff(q)
-		if answer != Claimed || row.Flags&(trad.Guess|trad.Outermost)&^guess != 0 || !f.apply(&row, i) {
+	for c := f.claims(int(first.winner) + 1); c.next(); {
+		if c.row.Flags&(trad.Guess|trad.Outermost)&^guess != 0 || !f.apply(&c.row, c.by) {
 			continue
 		}
 		if f.readRA(); f.returnsToCode() {

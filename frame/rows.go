@@ -129,25 +129,26 @@ func (c *rowCache) find(pc uint64, caller bool) (slot *rowSlot, ok bool) {
 	return slot, false
 }
 
-// put fills a slot with a row that the sniffer at position winner gave.
-func (c *rowCache) put(slot *rowSlot, t *Table, row *trad.Row, pc uint64, caller bool, winner int) {
+// put fills a slot with the row of THIS that the sniffer at position winner gave; bits say how
+// [Walker.fast] can apply it.
+func (c *rowCache) put(slot *rowSlot, row *trad.Row, this *Frame, winner int, bits slotBits) {
 	if winner > maxWinner {
 		return
 	}
 	if slot.epoch == c.epoch {
 		c.stats.Collisions++
 	}
-	*slot = rowSlot{row: *row, pc: pc, epoch: c.epoch, winner: uint8(winner), bits: t.fastBits(row, winner)}
-	if caller {
-		slot.bits |= slotCaller
+	if this.caller {
+		bits |= slotCaller
 	}
+	*slot = rowSlot{row: *row, pc: this.pc, epoch: c.epoch, winner: uint8(winner), bits: bits}
 }
 
-// learn fills a slot with what another table's search has taught of a PC.
-func (c *rowCache) learn(slot *rowSlot, t *Table, pc uint64, caller bool) bool {
-	known, ok := c.shared.row(c.generation, searched{pc, caller})
+// learn fills a slot with what another table's search has taught of the PC of THIS.
+func (c *rowCache) learn(slot *rowSlot, t *Table, this *Frame) bool {
+	known, ok := c.shared.row(c.generation, searched{this.pc, this.caller})
 	if ok {
-		c.put(slot, t, &known.row, pc, caller, known.winner)
+		c.put(slot, &known.row, this, known.winner, t.fastBits(&known.row, known.winner))
 	}
 	return ok && known.winner <= maxWinner
 }

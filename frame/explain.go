@@ -1,0 +1,71 @@
+package frame
+
+import "github.com/sfwalk/sfwalk/trad"
+
+// Claim says who unwinds a frame, how, and who declined before.
+type Claim struct {
+	Sniffer  string   // "" if nobody claimed the frame
+	Row      trad.Row // valid if Sniffer is not ""
+	Declined []Decline
+}
+
+// Decline is a sniffer's reason for not claiming a frame.
+type Decline struct{ Sniffer, Reason string }
+
+// What is said of sniffers that have not claimed a frame in the end.
+const (
+	lost      Answer = "its row leads to no code, and another's does"
+	notSignal Answer = "its row is not one of a signal frame"
+)
+
+// Sniffer returns the name of the sniffer that claimed THIS, "" if none did.
+func (f *Frame) Sniffer() string {
+	if f.winner < 0 || f.Level < 0 {
+		return ""
+	}
+	return f.stack.table.sniffers[f.winner].Name()
+}
+
+// Row returns the row by which THIS is unwound; the zero Row if nobody claimed it.
+func (f *Frame) Row() trad.Row {
+	if f.winner < 0 {
+		return trad.Row{}
+	}
+	return f.row
+}
+
+// Claim returns who claimed THIS, with which row, and asks those before it once more for
+// their reasons.
+func (f *Frame) Claim() Claim {
+	if f.Level < 0 {
+		return Claim{}
+	}
+	claim := Claim{Sniffer: f.Sniffer(), Row: f.Row()}
+	c := f.claims(0)
+	c.declined = &claim.Declined
+	if f.winner >= 0 {
+		if _, ok := f.stack.table.sniffers[f.winner].(SignalSniffer); !ok {
+			c.end = int(f.winner)
+		} // else it may have declined, and claimed THIS by the stack when all had
+	}
+	for c.next() && c.by != int(f.winner) {
+		f.explain(&c)
+	}
+	return claim
+}
+
+// explain says why a claim does not count.
+func (f *Frame) explain(c *claims) {
+	_, err := c.row.Apply((*env)(f))
+	switch {
+	case err != nil:
+		c.reject()
+		c.decline(Answer(err.Error()))
+	case f.clobbered(&c.row):
+		c.decline(Answer(errClobber.Error()))
+	case f.winner < 0:
+		c.decline(Answer(errGuess.Error()))
+	default:
+		c.decline(lost) // see lookBack
+	}
+}
