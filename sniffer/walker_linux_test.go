@@ -119,13 +119,13 @@ func walkerAllocates(t *testing.T, src string, args []string) bool {
 			t.Errorf("thread %d: %d frames, %q", th.ID(), n, stop)
 		}
 		step()
-		collisions := table.CacheStats().Collisions
+		collisions := w.CacheStats().Collisions
 		for name, f := range map[string]func(){"Walk": walk, "Step": step} {
 			got := testing.AllocsPerRun(10, f)
 			for range 3 { // whatever else this program does is counted as well
 				got = min(got, testing.AllocsPerRun(10, f))
 			}
-			if table.CacheStats().Collisions != collisions {
+			if w.CacheStats().Collisions != collisions {
 				return false
 			}
 			if got != 0 {
