@@ -103,10 +103,10 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 		last := s.last()
 		c.MovedOn = c.MovedOn || last.moved || last.late
 		return last.stop, false
-	case c.level > 0 && f.winner >= 0 && f.again(&c.cycle):
+	case f.again(&c.cycle):
 		return SameID, false
 	}
-	pc, sp, fp, stop, _ := f.unwind()
+	to, stop, _ := f.unwind()
 	c.MovedOn = c.MovedOn || f.moved || f.late || s.window.takeLate()
 	c.left = c.left || f.left
 	c.beyond, c.next = c.next, f.place()
@@ -114,12 +114,12 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 		return stop, true
 	}
 	var ra Value
-	if f.interrupts() && w.arch.RA != w.arch.PC {
+	if !to.caller && w.arch.RA != w.arch.PC {
 		ra = f.prevRegister(w.arch.RA)
 	}
-	c.PC, c.SP, c.FP, c.RA = pc, sp.Bits, fp.Bits, ra.Bits
-	c.HasSP, c.HasFP, c.HasRA = sp.Known(), fp.Known(), ra.Known()
-	c.Caller = !f.interrupts()
+	c.PC, c.SP, c.FP, c.RA = to.pc, to.sp.Bits, to.fp.Bits, ra.Bits
+	c.HasSP, c.HasFP, c.HasRA = to.sp.Known(), to.fp.Known(), ra.Known()
+	c.Caller = to.caller
 	c.level++
 	return NoReason, true
 }
@@ -145,18 +145,27 @@ func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
 	}
 	f = &w.this
 	*f = Frame{}
-	f.Level, f.stack, f.apart, f.asked = c.level, &w.stack, true, true
-	f.pc, f.sp, f.spKnown, f.caller = c.PC, c.SP, c.HasSP, c.Caller
-	if c.HasFP {
-		f.fp = Value{Bits: c.FP, Lval: Computed}
-	}
-	if c.level == 0 {
+	f.stack, f.apart, f.asked = &w.stack, true, true
+	from := c.state()
+	if f.begin(c.level, &from); c.level == 0 {
 		f.next = &w.stack.sentinel
 	}
 	if learned = f.sniff(); f.left {
 		return w.stack.reach(c.level), false
 	}
 	return f, learned
+}
+
+// state returns what is known of THIS.
+func (c *Context) state() state {
+	s := state{pc: c.PC, caller: c.Caller}
+	if c.HasSP {
+		s.sp = Value{Bits: c.SP, Lval: Computed}
+	}
+	if c.HasFP {
+		s.fp = Value{Bits: c.FP, Lval: Computed}
+	}
+	return s
 }
 
 // noteLate notes in the context whether something was read since it was asked last that is

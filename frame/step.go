@@ -7,6 +7,25 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
+// A step leads from THIS to PREVIOUS. It begins with the [state] of THIS, has THIS claimed
+// (Frame.sniff), holds it against the frames inside of it (again, checkID), and ends with the state
+// of PREVIOUS, or with the reason why there is none (unwind). A [Stack] takes steps along its
+// chain and keeps a Frame of each; a [Walker] takes them in one Frame, from [Context] to Context.
+
+// state is what is known of a frame before it is claimed.
+type state struct {
+	pc     uint64
+	sp, fp Value
+	caller bool // pc is a return address
+}
+
+// begin makes THIS, which is empty, the frame at a level with a state.
+func (f *Frame) begin(level int, from *state) {
+	f.Level, f.caller = level, from.caller
+	f.pc, f.fp = from.pc, from.fp
+	f.sp, f.spKnown = from.sp.Bits, from.sp.Known()
+}
+
 // makePrev unwinds THIS.
 func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	s := f.stack
@@ -16,7 +35,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	if f.Level < 0 {
 		return f.first(), NoReason, nil
 	}
-	pc, sp, fp, stop, err := f.unwind()
+	to, stop, err := f.unwind()
 	if s.window.takeLate() {
 		f.late = true
 	}
@@ -24,14 +43,12 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 		return nil, stop, f.why(stop, err)
 	}
 	prev = s.newFrame()
-	prev.Level, prev.next = f.Level+1, f
-	prev.caller = !f.interrupts()
+	prev.begin(f.Level+1, &to)
+	prev.next = f
 	prev.moved = f.moved || f.late
-	prev.pc, prev.fp = pc, fp
-	prev.sp, prev.spKnown = sp.Bits, sp.Known()
 	f.inherit(prev)
 	prev.sniff()
-	if prev.winner >= 0 && prev.again(&s.cycle) {
+	if prev.again(&s.cycle) {
 		f.late = f.late || prev.late
 		s.made-- // prev is no frame of s
 		return nil, SameID, prev.why(SameID, errSame)
@@ -54,30 +71,29 @@ func (f *Frame) interrupts() bool {
 	return f.typ == SigTramp || f.typ == Dummy || f.row.Flags&trad.Injected != 0
 }
 
-// unwind returns the PC, SP and FP of PREVIOUS, or why there is none.
-func (f *Frame) unwind() (pc uint64, sp, fp Value, stop StopReason, err error) {
-	s := f.stack
+// unwind returns the state of PREVIOUS, or why there is none.
+func (f *Frame) unwind() (to state, stop StopReason, err error) {
 	if f.winner < 0 {
-		return 0, sp, fp, f.claimReason, f.claimErr
+		return to, f.claimReason, f.claimErr
 	}
 	if f.row.Flags&trad.Outermost != 0 {
-		return 0, sp, fp, Outermost, nil
+		return to, Outermost, nil
 	}
 	if stop, err := f.checkID(); stop != NoReason {
-		return 0, sp, fp, stop, err
+		return to, stop, err
 	}
 	if !f.ra.Known() {
-		return 0, sp, fp, notKnownReason(f.ra), f.ra.Err
+		return to, notKnownReason(f.ra), f.ra.Err
 	}
-	pc = s.arch.CodeAddress(f.ra.Bits)
-	fp = f.prevFP()
-	if pc == 0 && !f.interrupts() {
-		if !f.late && f.endsChain(fp) {
-			return 0, sp, fp, Outermost, nil
+	to.pc, to.fp, to.caller = f.stack.arch.CodeAddress(f.ra.Bits), f.prevFP(), !f.interrupts()
+	if to.pc == 0 && to.caller {
+		if !f.late && f.endsChain(to.fp) {
+			return to, Outermost, nil
 		}
-		return 0, sp, fp, NoSavedPC, errZeroPC
+		return to, NoSavedPC, errZeroPC
 	}
-	return pc, f.prevSP(), fp, NoReason, nil
+	to.sp = f.prevSP()
+	return to, NoReason, nil
 }
 
 // prevFP is prevRegister(FP).
@@ -120,9 +136,8 @@ func (f *Frame) first() *Frame {
 	}
 	f0 := s.newFrame()
 	f0.next = f
-	f0.pc = s.arch.CodeAddress(s.live.Value[s.arch.PC])
-	f0.sp, f0.spKnown = s.live.Get(s.arch.SP)
-	f0.fp = f.prevFP()
+	a := s.arch
+	f0.begin(0, &state{pc: a.CodeAddress(s.live.Value[a.PC]), sp: s.liveRegister(a.SP), fp: s.liveRegister(a.FP)})
 	f0.sniff()
 	return f0
 }
@@ -159,7 +174,7 @@ func (f *Frame) checkID() (StopReason, error) {
 func (f *Frame) again(c *cycle) bool {
 	next := f.inside()
 	switch {
-	case f.row.Flags&trad.Outermost != 0:
+	case f.Level == 0 || f.winner < 0 || f.row.Flags&trad.Outermost != 0:
 		return false
 	case f.typ == SigTramp || f.typ == Arch:
 		return c.seen(f.cfa, f.pc)
