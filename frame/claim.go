@@ -28,7 +28,8 @@ func (f *Frame) query() *Query {
 // for [Walker.fast] to apply.
 func (f *Frame) sniff() (learned bool) {
 	learned = f.ask()
-	f.late = f.stack.window.takeLate()
+	w := &f.stack.window
+	f.late, w.late = w.late, false
 	return learned
 }
 
@@ -45,7 +46,8 @@ func (f *Frame) ask() (learned bool) {
 	}
 	s.window.late = false // what was read will be once more
 	f.winner, f.cfa, f.claimReason, f.claimErr = -1, 0, Unavailable, errNobody
-	from, signal, mapped := 0, false, true
+	var c claims
+	from, mapped := 0, true
 	switch {
 	case hit:
 		// Inner frames that are made for apply may take the slot for another PC.
@@ -55,7 +57,7 @@ func (f *Frame) ask() (learned bool) {
 			return false
 		}
 		slot = nil // it has the first row by which any frame at the PC could be unwound
-		from, signal = winner+1, s.table.ofSignal(winner, &row)
+		from, c.signal = winner+1, s.table.ofSignal(winner, &row)
 	// A signal handler returns to a trampoline's first byte, which may be the first
 	// of its mapping.
 	case f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc):
@@ -64,15 +66,10 @@ func (f *Frame) ask() (learned bool) {
 			f.claimReason, f.claimErr = NotCode, errNotCode
 			return false
 		}
-		mapped = false
-	}
-	c := f.claims(from)
-	c.signal = signal
-	if !mapped {
 		// Core files of emulators leave out the page of the trampoline: the stack alone tells.
-		c.by, c.signal, c.onStack = -1, true, true
+		mapped, c.signal, c.onStack = false, true, true
 	}
-	for c.next() || c.signal && !c.onStack && f.claimReason != Outermost && c.byStack() {
+	for c.start(f, from); !c.onStack && c.next() || c.signal && f.claimReason != Outermost && c.byStack(); {
 		if f.apart && slot != nil && f.learn(slot, &c) {
 			return true
 		}
@@ -246,7 +243,8 @@ func (f *Frame) lookBack() {
 	}
 	first := *f
 	guess := first.row.Flags & trad.Guess
-	for c := f.claims(int(first.winner) + 1); c.next(); {
+	var c claims
+	for c.start(f, int(first.winner)+1); c.next(); {
 		if c.row.Flags&(trad.Guess|trad.Outermost)&^guess != 0 || !f.apply(&c.row, c.by) {
 			continue
 		}

@@ -12,15 +12,15 @@ type claims struct {
 	row      trad.Row // what sniffer by has claimed THIS with
 	signal   bool     // THIS is a signal frame
 	searched int64    // for the stack before, see Stack.Searched
-	// onStack says that those are asked that know a signal frame by the stack.
-	onStack bool
+	onStack  bool     // those are asked that know a signal frame by the stack
 	// declined are the reasons of those that have not claimed THIS, unless it is nil.
 	declined *[]Decline
 }
 
-// claims returns the claims of the sniffers from a position in the table on.
-func (f *Frame) claims(from int) claims {
-	return claims{f: f, q: f.query(), by: from - 1, end: len(f.stack.table.sniffers), searched: f.stack.search.total}
+// start makes c, which is empty, the claims of the sniffers from a position in the table on.
+func (c *claims) start(f *Frame, from int) {
+	c.f, c.q, c.by, c.end = f, f.query(), from-1, len(f.stack.table.sniffers)
+	c.searched = f.stack.search.total
 }
 
 // next finds the next claim, and reports whether there is one. If THIS is a signal frame, only the
@@ -28,22 +28,15 @@ func (f *Frame) claims(from int) claims {
 func (c *claims) next() bool {
 	t := c.f.stack.table
 	for c.by++; c.by < c.end; c.by++ {
-		var answer Answer
-		if s := t.sniffers[c.by]; !c.onStack {
-			c.row, answer = s.Sniff(c.q)
-		} else if by, ok := s.(SignalSniffer); ok {
-			c.row, answer = by.SniffSignal(c.q)
-		} else {
-			continue
-		}
+		row, answer := t.sniffers[c.by].Sniff(c.q)
 		switch {
+		case answer == Claimed && (!c.signal || t.ofSignal(c.by, &row)):
+			c.row = row
+			return true
+		case answer == Claimed:
+			answer = notSignal
 		case answer == SignalFrame:
 			c.signal = true
-		case answer == Claimed && c.signal && !t.ofSignal(c.by, &c.row):
-			answer = notSignal
-		}
-		if answer == Claimed {
-			return true
 		}
 		if c.declined != nil {
 			c.decline(answer)
@@ -52,10 +45,23 @@ func (c *claims) next() bool {
 	return false
 }
 
-// byStack finds the first claim of those that know a signal frame by the stack.
+// byStack finds the next claim of those that know THIS, a signal frame that nobody has claimed, by
+// the stack.
 func (c *claims) byStack() bool {
-	c.by, c.onStack = -1, true
-	return c.next()
+	if !c.onStack {
+		c.by, c.onStack = -1, true
+	}
+	t := c.f.stack.table
+	for c.by++; c.by < c.end; c.by++ {
+		if s, ok := t.sniffers[c.by].(SignalSniffer); ok {
+			row, answer := s.SniffSignal(c.q)
+			if answer == Claimed && t.ofSignal(c.by, &row) {
+				c.row = row
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // decline notes why the sniffer that was asked last does not unwind THIS.

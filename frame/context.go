@@ -146,26 +146,17 @@ func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
 	f = &w.this
 	*f = Frame{}
 	f.stack, f.apart, f.asked = &w.stack, true, true
-	from := c.state()
-	if f.begin(c.level, &from); c.level == 0 {
+	f.Level, f.pc, f.sp, f.spKnown, f.caller = c.level, c.PC, c.SP, c.HasSP, c.Caller
+	if c.HasFP {
+		f.fp = Value{Bits: c.FP, Lval: Computed}
+	}
+	if c.level == 0 {
 		f.next = &w.stack.sentinel
 	}
 	if learned = f.sniff(); f.left {
 		return w.stack.reach(c.level), false
 	}
 	return f, learned
-}
-
-// state returns what is known of THIS.
-func (c *Context) state() state {
-	s := state{pc: c.PC, caller: c.Caller}
-	if c.HasSP {
-		s.sp = Value{Bits: c.SP, Lval: Computed}
-	}
-	if c.HasFP {
-		s.fp = Value{Bits: c.FP, Lval: Computed}
-	}
-	return s
 }
 
 // noteLate notes in the context whether something was read since it was asked last that is
