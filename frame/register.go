@@ -14,7 +14,7 @@ func (f *Frame) Register(r trad.Reg) Value {
 	if f.Level <= 0 {
 		return f.stack.liveRegister(r)
 	}
-	if f.next == nil {
+	if f.apart && f.next == nil {
 		if v, ok := f.carriedRegister(r); ok {
 			return v
 		}
