@@ -22,7 +22,7 @@ func TestSeparateDebugFrame(t *testing.T) {
 		}
 	}
 	tg := open(t, delvetest.Attach(t, p.PID).Selected)
-	tg.Table = frame.NewTable(amd64.Arch, dwarf.Sniffer{})
+	tg.Table = frame.NewTable(amd64.Arch, &dwarf.Sniffer{})
 	frames, err := delve.Stacktrace(tg, delve.Thread(p.PID), 100)
 	if err != nil {
 		t.Fatal(err)

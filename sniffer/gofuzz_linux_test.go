@@ -112,7 +112,7 @@ func FuzzGoUnwind(f *testing.F) {
 	}
 	modules := target.NewModules([]*target.Module{module}, nil)
 	// Not those that read the code of odd functions: they take long.
-	u := newUnwinding(frame.NewTable(amd64.Arch, append([]frame.Sniffer{sigtramp.Sniffer{}}, gostack.Sniffers()...)...))
+	u := newUnwinding(frame.NewTable(amd64.Arch, append([]frame.Sniffer{&sigtramp.Sniffer{}}, gostack.Sniffers()...)...))
 	f.Fuzz(func(t *testing.T, words []byte, pc, g uint64) {
 		h := &hostileGo{hostile: hostile{image: image, modules: modules, pc: hostileWord(pc|2<<62, functions)}}
 		for ; len(words) >= 8; words = words[8:] {

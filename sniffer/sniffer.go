@@ -22,15 +22,15 @@ import (
 // time's code know what no other table says. Then come a promise of frame pointers,
 // and DWARF, which knows most. Where no table speaks, the code does; the guess comes last.
 func Default() []frame.Sniffer {
-	code := prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows, Records: fp.Records}
-	list := []frame.Sniffer{sigtramp.Sniffer{}, sframe.Sniffer{}}
+	code := &prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows, Records: fp.Records}
+	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{}}
 	list = append(list, gostack.Sniffers()...)
 	return append(list,
-		fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{dwarf.Sniffer{}, code}},
-		dwarf.Sniffer{},
-		hotspot.Sniffer{},
+		&fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{&dwarf.Sniffer{}, code}},
+		&dwarf.Sniffer{},
+		&hotspot.Sniffer{},
 		code,
-		fp.Guess{},
+		&fp.Guess{},
 	)
 }
 

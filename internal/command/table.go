@@ -94,9 +94,8 @@ func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
 		list = sniffer.Default()
 	}
 	for i := range list {
-		if s, ok := list[i].(sframe.Sniffer); ok {
+		if s, ok := list[i].(*sframe.Sniffer); ok {
 			s.Separate = w.separate
-			list[i] = s
 		}
 	}
 	t := frame.NewTable(a, list...)

@@ -17,7 +17,7 @@ import (
 // Sniffer is the sniffer; it keeps no state of its own.
 type Sniffer struct{}
 
-func (Sniffer) Name() string { return "dwarf" }
+func (*Sniffer) Name() string { return "dwarf" }
 
 const (
 	noModule  = frame.Answer("no module is mapped at PC")
@@ -40,7 +40,7 @@ type sections struct {
 
 type sectionsKey struct{}
 
-func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Module == nil {
 		return trad.Row{}, noModule
 	}
@@ -105,13 +105,13 @@ func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 }
 
 // FunctionStart returns where the FDE that covers q.Block begins.
-func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+func (n *Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	lo, _, ok := n.FunctionBounds(q)
 	return lo, ok
 }
 
 // FunctionBounds returns the code of the FDE that covers q.Block.
-func (Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
+func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	if q.Module == nil {
 		return 0, 0, false
 	}

@@ -38,9 +38,9 @@ type Flagged struct {
 	Better []frame.Sniffer
 }
 
-func (Flagged) Name() string { return "fp" }
+func (*Flagged) Name() string { return "fp" }
 
-func (s Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (s *Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if !s.Promise(q) {
 		return trad.Row{}, notPromised
 	}
@@ -80,9 +80,9 @@ func atRecord(q *frame.Query, row *trad.Row) bool {
 // Guess is the sniffer of last resort.
 type Guess struct{}
 
-func (Guess) Name() string { return "fp-guess" }
+func (*Guess) Name() string { return "fp-guess" }
 
-func (Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (*Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Arch.BackChainRA != 0 {
 		return backChain(q)
 	}

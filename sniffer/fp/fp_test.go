@@ -72,7 +72,7 @@ func (f *fake) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 func unwind(t *testing.T, f *fake) (stack string, last *frame.Frame) {
 	t.Helper()
-	s, err := frame.New(f, f, frame.NewTable(f.arch, fp.Guess{}))
+	s, err := frame.New(f, f, frame.NewTable(f.arch, &fp.Guess{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestBackChain(t *testing.T) {
 		}
 	}
 	f := &fake{arch: chained, regs: map[trad.Reg]uint64{65: 0x1010, 15: a, 11: 7}, words: words()}
-	s, err := frame.New(f, f, frame.NewTable(chained, fp.Guess{}))
+	s, err := frame.New(f, f, frame.NewTable(chained, &fp.Guess{}))
 	if err != nil {
 		t.Fatal(err)
 	}

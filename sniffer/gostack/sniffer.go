@@ -18,9 +18,9 @@ const (
 // Sniffer is the sniffer of Go functions; it keeps no state of its own.
 type Sniffer struct{}
 
-func (Sniffer) Name() string { return "go" }
+func (*Sniffer) Name() string { return "go" }
 
-func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	p, why := programOf(q)
 	if why != frame.Claimed {
 		return trad.Row{}, why
@@ -58,7 +58,7 @@ func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // FunctionStart returns where the function that q.Block is in begins.
-func (Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+func (*Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	p, why := programOf(q)
 	if why != frame.Claimed {
 		return 0, false

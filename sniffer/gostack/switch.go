@@ -30,9 +30,9 @@ var allSwitches = []Switch{Systemstack, Asmcgocall, Cgocallback, Morestack, Mcal
 
 // Sniffers returns the sniffers of Go's stacks, in the order in which they are asked.
 func Sniffers() []frame.Sniffer {
-	list := []frame.Sniffer{Sniffer{}}
-	for _, s := range allSwitches {
-		list = append(list, s)
+	list := []frame.Sniffer{&Sniffer{}}
+	for i := range allSwitches {
+		list = append(list, &allSwitches[i])
 	}
 	return list
 }
@@ -41,9 +41,9 @@ func isSwitch(function string) bool {
 	return slices.ContainsFunc(allSwitches, func(s Switch) bool { return s.function == function })
 }
 
-func (s Switch) Name() string { return s.name }
+func (s *Switch) Name() string { return s.name }
 
-func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	p, why := programOf(q)
 	if why != frame.Claimed {
 		return trad.Row{}, why
@@ -56,7 +56,7 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	switch {
 	case !ok:
 		return p.lost(q), frame.Claimed
-	case s == Systemstack && a.left != 0:
+	case *s == Systemstack && a.left != 0:
 		// The frame pointer leads to the goroutine's stack, too, but to the old one where
 		// the collector has moved it meanwhile.
 		if row, ok := p.fromSystemstack(q, a); ok {
@@ -67,7 +67,7 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return a.row, frame.Claimed
 	case a.saved == nil:
 		a.row.Lo, a.row.Len = q.Block, 1
-		if s == Cgocallback && p.m.pushed == 0 {
+		if *s == Cgocallback && p.m.pushed == 0 {
 			// It saves the frame pointer below SP, where others go on that use the thread's
 			// own stack meanwhile, and takes back what is there then.
 			a.row.FP = trad.Rule{Kind: trad.Undefined}
@@ -78,4 +78,4 @@ func (s Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // FunctionStart returns where the function that q.Block is in begins.
-func (Switch) FunctionStart(q *frame.Query) (uint64, bool) { return Sniffer{}.FunctionStart(q) }
+func (*Switch) FunctionStart(q *frame.Query) (uint64, bool) { return (&Sniffer{}).FunctionStart(q) }

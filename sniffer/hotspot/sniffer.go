@@ -10,7 +10,7 @@ import (
 // Sniffer is the sniffer; it keeps no state of its own.
 type Sniffer struct{}
 
-func (Sniffer) Name() string { return "hotspot" }
+func (*Sniffer) Name() string { return "hotspot" }
 
 const (
 	inFile      = frame.Answer("PC is in a file's code")
@@ -23,7 +23,7 @@ const (
 	notSetUp    = frame.Answer("the code at PC does not tell whether the frame is set up")
 )
 
-func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Module != nil {
 		if _, _, err := q.Module.Image(); err == nil {
 			return trad.Row{}, inFile

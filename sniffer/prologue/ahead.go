@@ -25,7 +25,7 @@ const (
 // where the function that was called there, read from its beginning, says the same; else
 // it is marked as a guess. last is the row for a thread that ends with THIS, which has not
 // been called.
-func (s Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
+func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	a := q.Arch
 	if a.ReadAhead == nil {
 		return row, last

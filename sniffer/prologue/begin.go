@@ -39,7 +39,7 @@ const (
 // Else it finds the call of another function, whose frame has its return address there by
 // its tables, and its stack pointer where THIS frame's is: it has jumped here, as GHC's
 // run time does. That is a guess.
-func (s Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
+func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	if a.RA != a.PC && q.Innermost() {
 		if v := q.This.Register(a.RA); v.Known() {
@@ -85,7 +85,7 @@ func (s Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 
 // jumpedFrom returns the row for THIS by which the function that begins at start has its
 // return address ra in a slot of the stack, with its stack pointer where that of THIS is.
-func (s Sniffer) jumpedFrom(q *frame.Query, start, ra, slot uint64) trad.Row {
+func (s *Sniffer) jumpedFrom(q *frame.Query, start, ra, slot uint64) trad.Row {
 	a := q.Arch
 	for row := range s.Rows(q, start) {
 		if row.CFA.Kind != trad.InReg || row.CFA.Reg != a.SP || row.Flags != 0 {
@@ -111,7 +111,7 @@ func calledAt(q *frame.Query, start, ra, slot uint64) (row trad.Row, ok bool) {
 }
 
 // byTables reads the function that begins where a table's last function before PC ends.
-func (s Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
+func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	start := uint64(0)
 	for _, before := range s.Before {
 		if end, ok := before(q); ok {
@@ -141,7 +141,7 @@ func (s Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 
 // byAlignment tries the places before PC where a compiler would have a function begin,
 // nearest first: THIS has made a frame from there on, and been called. It is a guess.
-func (s Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
+func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 	start := q.Block &^ (alignment - 1)
 	for range maxStarts {
 		if !q.Modules.IsCode(start) {

@@ -75,7 +75,7 @@ const maxFrame = 1 << 24
 // fits returns where a row leads from THIS frame, if that is outward on the stack to what
 // a function may return to: a call stands before it, or it is code that belongs to no file
 // and the caller's frame record is good.
-func (s Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
+func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
 	a := q.Arch
 	if !q.Innermost() && a.RA != a.PC && row.RA.Kind == trad.Same {
 		return 0, 0, false // what THIS has called has put its own there

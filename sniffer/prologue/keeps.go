@@ -9,7 +9,7 @@ import (
 // ABI lets it change them: code that is written by hand counts on that. The call that
 // stands before ra tells where the function begins; its code, and that of those that it
 // calls, is read to its returns.
-func (Sniffer) Keeps(q *frame.Query, ra uint64) (set arch.RegSet) {
+func (*Sniffer) Keeps(q *frame.Query, ra uint64) (set arch.RegSet) {
 	if q.Arch.Keeps == nil || !q.Search() {
 		return set
 	}

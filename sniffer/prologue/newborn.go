@@ -13,7 +13,7 @@ const maxGap = 96
 // newborn answers for a thread that has just been made: the system call has returned 0 to
 // it, in code that the tables leave out, and the code behind that is one that nobody has
 // called, by its table.
-func (s Sniffer) newborn(q *frame.Query) (row trad.Row, ok bool) {
+func (s *Sniffer) newborn(q *frame.Query) (row trad.Row, ok bool) {
 	if !q.Innermost() || s.Rows == nil || q.Module == nil {
 		return row, false
 	}

@@ -19,7 +19,7 @@ type Sniffer struct {
 	Records func(q *frame.Query, fp, sp uint64) bool
 }
 
-func (Sniffer) Name() string { return "prologue" }
+func (*Sniffer) Name() string { return "prologue" }
 
 const (
 	noModule     = frame.Answer("no module is mapped at PC")
@@ -49,7 +49,7 @@ const (
 	readOver = 32
 )
 
-func (s Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if !q.Modules.IsCode(q.Block) {
 		return badCall(q)

@@ -9,7 +9,7 @@ import (
 // to a jump: where the stack is as on entry, it may jump to another function, as what a
 // run-time system makes to get there does. The return address must follow a call, and the
 // CFA be where the ABI has it; it is a guess nevertheless.
-func (s Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
+func (s *Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	row, ok = a.ReadReturn(q.Read(q.PC, maxEpilogue), q.PC)
 	if !ok || row.Flags&trad.Guess == 0 {

@@ -17,7 +17,7 @@ type Sniffer struct {
 	Separate *Separate
 }
 
-func (Sniffer) Name() string { return "sframe" }
+func (*Sniffer) Name() string { return "sframe" }
 
 const (
 	noModule    = frame.Answer("no module is mapped at PC")
@@ -75,7 +75,7 @@ func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 
 // section returns the section that speaks for the module: its own, or else a
 // separate one.
-func (n Sniffer) section(q *frame.Query) *Section {
+func (n *Sniffer) section(q *frame.Query) *Section {
 	s := SectionOf(q.Module, q.Arch)
 	if s.Section == nil && n.Separate != nil {
 		if apart := n.Separate.sectionOf(q.Module, q.Arch); apart.Section != nil {
@@ -85,7 +85,7 @@ func (n Sniffer) section(q *frame.Query) *Section {
 	return s
 }
 
-func (n Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Module == nil {
 		return trad.Row{}, noModule
 	}
@@ -144,7 +144,7 @@ func (s *Section) startsTrampoline(q *frame.Query) bool {
 }
 
 // FunctionStart returns where the FDE that covers q.Block begins.
-func (n Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
+func (n *Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	if q.Module == nil {
 		return 0, false
 	}

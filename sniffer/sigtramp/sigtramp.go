@@ -11,7 +11,7 @@ import (
 // Sniffer is the sniffer; it keeps no state.
 type Sniffer struct{}
 
-func (Sniffer) Name() string { return "sigtramp" }
+func (*Sniffer) Name() string { return "sigtramp" }
 
 const (
 	noFrame       = frame.Answer("what is at SP is not what the kernel leaves there for a signal trampoline")
@@ -20,7 +20,7 @@ const (
 	noSignals     = frame.Answer("the architecture has no known signal trampoline")
 )
 
-func (Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if len(q.Arch.Trampolines) == 0 {
 		return trad.Row{}, noSignals
 	}
@@ -55,7 +55,7 @@ func unreadable(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Block == q.PC {
 		return trad.Row{}, notTrampoline
 	}
-	return Sniffer{}.SniffSignal(q)
+	return (&Sniffer{}).SniffSignal(q)
 }
 
 // bySymbol answers for the code of a symbol, size bytes from addr on.
@@ -71,7 +71,7 @@ func bySymbol(q *frame.Query, name string, addr, size uint64) (trad.Row, frame.A
 // SniffSignal answers for a signal frame with code that nobody knows, by what the kernel has
 // left at SP. What it says for a PC is true of all frames there: other code's stack
 // looks otherwise.
-func (Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
+func (*Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
 	sp := q.This.Register(q.Arch.SP)
 	if !sp.Known() {
 		return trad.Row{}, unknownSP
