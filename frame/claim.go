@@ -46,8 +46,7 @@ func (f *Frame) ask() (learned bool) {
 	}
 	s.window.late = false // what was read will be once more
 	f.winner, f.cfa, f.claimReason, f.claimErr = -1, 0, Unavailable, errNobody
-	var c claims
-	from, mapped := 0, true
+	from, signal, mapped := 0, false, true
 	switch {
 	case hit:
 		// Inner frames that are made for apply may take the slot for another PC.
@@ -57,20 +56,23 @@ func (f *Frame) ask() (learned bool) {
 			return false
 		}
 		slot = nil // it has the first row by which any frame at the PC could be unwound
-		from, c.signal = winner+1, s.table.ofSignal(winner, &row)
+		from, signal = winner+1, s.table.ofSignal(winner, &row)
 	// A signal handler returns to a trampoline's first byte, which may be the first
 	// of its mapping.
-	case f.caller && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc):
+	case f.caller && !f.inCode && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc):
 		// Nothing can have called from there.
 		if len(f.query().Read(f.pc, 1)) > 0 {
 			f.claimReason, f.claimErr = NotCode, errNotCode
 			return false
 		}
 		// Core files of emulators leave out the page of the trampoline: the stack alone tells.
-		mapped, c.signal, c.onStack = false, true, true
+		signal, mapped = true, false
 	}
-	for c.start(f, from); !c.onStack && c.next() || c.signal && f.claimReason != Outermost && c.byStack(); {
-		if f.apart && slot != nil && f.learn(slot, &c) {
+	before := s.searched
+	c := f.claims(from)
+	c.signal, c.onStack = signal, !mapped
+	for !c.onStack && c.next() || c.signal && f.claimReason != Outermost && c.byStack() {
+		if f.apart && slot != nil && f.learn(slot, &c, before) {
 			return true
 		}
 		if !f.apply(&c.row, c.by) {
@@ -89,7 +91,7 @@ func (f *Frame) ask() (learned bool) {
 			return f.ask()
 		}
 		if slot != nil && c.row.Flags&trad.Once == 0 {
-			f.keep(slot, &c, s.table.fastBits(&c.row, c.by))
+			f.keep(slot, &c, s.table.fastBits(&c.row, c.by), before)
 		}
 		f.lookBack()
 		return false
@@ -113,7 +115,7 @@ func (f *Frame) unclaimed(c *claims) {
 	if f.claimErr == errNobody && s.search.denied {
 		f.claimErr = errSearched
 	}
-	if !s.modules.IsCode(c.q.Block) {
+	if !s.modules.IsCode(f.AddressInBlock()) {
 		f.claimReason, f.claimErr = NotCode, errNotCode
 	}
 	switch {
@@ -125,28 +127,29 @@ func (f *Frame) unclaimed(c *claims) {
 	}
 }
 
-// keep puts the last claim's row into a slot, and shares it if code was searched through for it.
-func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits) {
+// keep puts the last claim's row into a slot, and shares it if code was searched through for it:
+// for the stack more was searched than before.
+func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits, before int64) {
 	s := f.stack
 	rows := &s.table.rows
 	rows.put(slot, &c.row, f, c.by, bits)
-	if rows.shared != nil && s.search.total > c.searched {
+	if rows.shared != nil && s.searched > before {
 		rows.shared.put(rows.generation, searched{f.pc, f.caller}, sharedRow{c.row, c.by})
 	}
 }
 
 // learn keeps a row that [Walker.fast] can apply, which costs less than to apply it here. Where
 // it does not lead to a caller, fast leaves THIS to slow once more.
-func (f *Frame) learn(slot *rowSlot, c *claims) bool {
+func (f *Frame) learn(slot *rowSlot, c *claims, before int64) bool {
 	t := f.stack.table
 	bits := t.fastBits(&c.row, c.by)
 	if c.by > maxWinner || bits&slotFast == 0 || c.row.Flags&trad.Guess != 0 {
 		return false
 	}
-	if f.caller != f.stack.walk.Caller || f.endsAt(&c.row) && !c.q.mayBeCalled() {
+	if f.caller != f.stack.walk.Caller || f.endsAt(&c.row) && !f.stack.query.mayBeCalled() {
 		return false // fast knows nothing of functions that nobody has called
 	}
-	f.keep(slot, c, bits)
+	f.keep(slot, c, bits, before)
 	t.rows.stats.Hits-- // the look-up that is to come is this one once more
 	return true
 }
@@ -243,8 +246,7 @@ func (f *Frame) lookBack() {
 	}
 	first := *f
 	guess := first.row.Flags & trad.Guess
-	var c claims
-	for c.start(f, int(first.winner)+1); c.next(); {
+	for c := f.claims(int(first.winner) + 1); c.next(); {
 		if c.row.Flags&(trad.Guess|trad.Outermost)&^guess != 0 || !f.apply(&c.row, c.by) {
 			continue
 		}

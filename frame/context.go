@@ -26,6 +26,7 @@ type Context struct {
 	level        int
 	walker       *Walker // that has made walk
 	walk         uint64
+	inCode       bool       // PC or PC-1 is in code, as fast has seen
 	stop         StopReason // why there is no PREVIOUS, once that is known
 	next, beyond place      // the frame that THIS called, and the one that that called
 	left         bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
@@ -119,7 +120,7 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 	}
 	c.PC, c.SP, c.FP, c.RA = to.pc, to.sp.Bits, to.fp.Bits, ra.Bits
 	c.HasSP, c.HasFP, c.HasRA = to.sp.Known(), to.fp.Known(), ra.Known()
-	c.Caller = to.caller
+	c.Caller, c.inCode = to.caller, false
 	c.level++
 	return NoReason, true
 }
@@ -144,16 +145,20 @@ func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
 		return w.stack.reach(c.level), false
 	}
 	f = &w.this
-	*f = Frame{}
-	f.stack, f.apart, f.asked = &w.stack, true, true
-	f.Level, f.pc, f.sp, f.spKnown, f.caller = c.level, c.PC, c.SP, c.HasSP, c.Caller
+	if !w.fresh {
+		*f = Frame{stack: &w.stack, apart: true, asked: true}
+	}
+	f.fp = Value{}
+	f.Level, f.pc, f.sp, f.spKnown, f.caller, f.inCode = c.level, c.PC, c.SP, c.HasSP, c.Caller, c.inCode
 	if c.HasFP {
 		f.fp = Value{Bits: c.FP, Lval: Computed}
 	}
 	if c.level == 0 {
 		f.next = &w.stack.sentinel
 	}
-	if learned = f.sniff(); f.left {
+	learned = f.sniff()
+	w.fresh = learned && f.next == nil
+	if f.left {
 		return w.stack.reach(c.level), false
 	}
 	return f, learned

@@ -41,11 +41,11 @@ func (f *Frame) Claim() Claim {
 		return Claim{}
 	}
 	claim := Claim{Sniffer: f.Sniffer(), Row: f.Row()}
-	c := claims{declined: &claim.Declined}
-	c.start(f, 0)
+	c := f.claims(0)
+	c.declined = &claim.Declined
 	if f.winner >= 0 {
 		if _, ok := f.stack.table.sniffers[f.winner].(SignalSniffer); !ok {
-			c.end = int(f.winner)
+			c.sniffers = c.sniffers[:f.winner]
 		} // else it may have declined, and claimed THIS by the stack when all had
 	}
 	for c.next() && c.by != int(f.winner) {

@@ -39,6 +39,7 @@ type Frame struct {
 	wide        bool // the winner is an Unwinder
 	left        bool // THIS is of type arch by leaves; of a Walker's THIS: it may be
 	forgotten   bool // THIS was let go: it is Stack.edge
+	inCode      bool // PC or PC-1 is known to be in code
 	apart       bool // THIS is a Walker's, and in no chain: see inner
 }
 

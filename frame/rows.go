@@ -78,11 +78,15 @@ const maxWinner = 255
 
 // start makes the cache one for modules of a generation: rows of another are forgotten.
 func (c *rowCache) start(generation uint64) {
-	switch {
-	case c.slots == nil:
-		c.slots = new([rowSlots]rowSlot)
-		c.epoch = 1
-	case c.generation != generation:
+	if c.slots == nil || c.generation != generation {
+		c.renew(generation)
+	}
+}
+
+func (c *rowCache) renew(generation uint64) {
+	if c.slots == nil {
+		c.slots, c.epoch = new([rowSlots]rowSlot), 1
+	} else {
 		c.reset()
 	}
 	c.generation = generation
@@ -141,7 +145,9 @@ func (c *rowCache) put(slot *rowSlot, row *trad.Row, this *Frame, winner int, bi
 	if this.caller {
 		bits |= slotCaller
 	}
-	*slot = rowSlot{row: *row, pc: this.pc, epoch: c.epoch, winner: uint8(winner), bits: bits}
+	slot.row = *row
+	slot.pc, slot.epoch, slot.outer = this.pc, c.epoch, 0
+	slot.winner, slot.bits = uint8(winner), bits
 }
 
 // learn fills a slot with what another table's search has taught of the PC of THIS.

@@ -19,7 +19,6 @@ const (
 type search struct {
 	spent  int64
 	again  int64 // for frames that were searched for before, as for a register, or for Claim
-	total  int64 // for the stacks before, too, see Reset
 	level  int   // all frames below it were searched for
 	denied bool  // there was no more to look at
 }
@@ -59,7 +58,7 @@ func (q *Query) Searched(n int) (more bool) {
 	} else {
 		s.search.again += int64(n)
 	}
-	s.search.total += int64(n)
+	s.searched += int64(n)
 	if shared := s.table.rows.shared; shared != nil && shared.Left.Add(-int64(n)) <= 0 {
 		return false
 	}
@@ -88,4 +87,4 @@ func (s *Stack) mostSearched() int64 {
 
 // Searched returns how many instructions were looked at since s was made, see [Stack.Search]:
 // for the stacks before [Stack.Reset], too.
-func (s *Stack) Searched() int64 { return s.search.total }
+func (s *Stack) Searched() int64 { return s.searched }

@@ -46,6 +46,7 @@ type Stack struct {
 	keeping  keeping
 	left     left
 	search   search
+	searched int64    // see Searched
 	edge     Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
 	walk     *Context // of a Walker's stack: what is known of its THIS
 	stale    bool     // the frames are of another walk
@@ -109,7 +110,7 @@ func modulesOf(modules *target.Modules) *target.Modules {
 func (s *Stack) start(m target.Memory) {
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, room: &s.room}
-	s.search = search{total: s.search.total}
+	s.search = search{}
 	s.restart()
 }
 

@@ -29,6 +29,7 @@ type Walker struct {
 
 	stack   Stack  // what reads for fast and slow; its frames are made where this needs them
 	this    Frame  // THIS, where fast leaves it to slow
+	fresh   bool   // this has been claimed by nobody, and no inner frame was asked for
 	entered uint64 // walk that the frames of stack are of
 	walks   uint64
 	current uint64 // walk that the memory is of
@@ -226,7 +227,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 	c.next = place{pc: pcs[i-1], cfa: bound, typ: Normal}
 	c.PC, c.SP, c.FP, c.HasFP = pc, sp, fp, hasFP
 	if stop == NoReason {
-		c.Caller, c.HasRA = true, false
+		c.Caller, c.HasRA, c.inCode = true, false, true
 	}
 	c.level += n
 	return n, stop
