@@ -69,7 +69,8 @@ func (f *Frame) ask() (learned bool) {
 		signal, mapped = true, false
 	}
 	before := s.searched
-	c := f.claims(from)
+	var c claims
+	c.begin(f, from)
 	c.signal, c.onStack = signal, !mapped
 	for !c.onStack && c.next() || c.signal && f.claimReason != Outermost && c.byStack() {
 		if f.apart && slot != nil && f.learn(slot, &c, before) {
@@ -246,7 +247,8 @@ func (f *Frame) lookBack() {
 	}
 	first := *f
 	guess := first.row.Flags & trad.Guess
-	for c := f.claims(int(first.winner) + 1); c.next(); {
+	var c claims
+	for c.begin(f, int(first.winner)+1); c.next(); {
 		if c.row.Flags&(trad.Guess|trad.Outermost)&^guess != 0 || !f.apply(&c.row, c.by) {
 			continue
 		}

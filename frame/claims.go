@@ -15,10 +15,11 @@ type claims struct {
 	declined *[]Decline
 }
 
-// claims returns the claims of the sniffers from a position in the table on.
-func (f *Frame) claims(from int) claims {
+// begin makes c, which is empty, the claims of the sniffers from a position in the table on. It is no
+// function that returns claims, for they would be copied.
+func (c *claims) begin(f *Frame, from int) {
 	f.query()
-	return claims{f: f, sniffers: f.stack.table.sniffers, by: from - 1}
+	c.f, c.sniffers, c.by = f, f.stack.table.sniffers, from-1
 }
 
 // next finds the next claim, and reports whether there is one. If THIS is a signal frame, only the
@@ -26,12 +27,12 @@ func (f *Frame) claims(from int) claims {
 func (c *claims) next() bool {
 	s := c.f.stack
 	for c.by++; c.by < len(c.sniffers); c.by++ {
-		var answer Answer
-		c.row, answer = c.sniffers[c.by].Sniff(&s.query)
+		row, answer := c.sniffers[c.by].Sniff(&s.query)
 		switch {
-		case answer == Claimed && (!c.signal || s.table.ofSignal(c.by, &c.row)):
-			return true
 		case answer == Claimed:
+			if c.row = row; !c.signal || s.table.ofSignal(c.by, &c.row) {
+				return true
+			}
 			answer = notSignal
 		case answer == SignalFrame:
 			c.signal = true

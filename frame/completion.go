@@ -55,7 +55,8 @@ func (f *Frame) completing() *completion {
 	c := &completion{pc: f.pc, caller: f.caller, winner: f.winner}
 	// An outer frame may be in the middle of its own query.
 	defer func(outer Query) { s.query = outer }(s.query)
-	for later := f.claims(int(f.winner) + 1); later.next(); {
+	var later claims
+	for later.begin(f, int(f.winner)+1); later.next(); {
 		if later.row.Flags&trad.Guess != 0 || later.row.More == nil {
 			continue
 		}

@@ -41,8 +41,8 @@ func (f *Frame) Claim() Claim {
 		return Claim{}
 	}
 	claim := Claim{Sniffer: f.Sniffer(), Row: f.Row()}
-	c := f.claims(0)
-	c.declined = &claim.Declined
+	c := claims{declined: &claim.Declined}
+	c.begin(f, 0)
 	if f.winner >= 0 {
 		if _, ok := f.stack.table.sniffers[f.winner].(SignalSniffer); !ok {
 			c.sniffers = c.sniffers[:f.winner]
