@@ -96,7 +96,6 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 	c.noteLate()
 	s := w.enter(c)
 	f, learned := w.claim(c)
-	c.search = s.search
 	switch {
 	case learned:
 		return NoReason, false
@@ -133,8 +132,7 @@ func (w *Walker) enter(c *Context) *Stack {
 		w.entered = c.walk
 		s.live, s.keeping, s.stale = c.live, keeping{}, true
 	}
-	s.search = c.search
-	s.walk = c
+	s.walk, s.search = c, &c.search
 	return s
 }
 
@@ -148,10 +146,9 @@ func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
 	if !w.fresh {
 		*f = Frame{stack: &w.stack, apart: true, asked: true}
 	}
-	f.fp = Value{}
 	f.Level, f.pc, f.sp, f.spKnown, f.caller, f.inCode = c.level, c.PC, c.SP, c.HasSP, c.Caller, c.inCode
-	if c.HasFP {
-		f.fp = Value{Bits: c.FP, Lval: Computed}
+	if f.fp.Bits, f.fp.Lval = c.FP, NotKnown; c.HasFP {
+		f.fp.Lval = Computed
 	}
 	if c.level == 0 {
 		f.next = &w.stack.sentinel

@@ -45,7 +45,8 @@ type Stack struct {
 	cycle    cycle
 	keeping  keeping
 	left     left
-	search   search
+	search   *search  // of the walk that is under way
+	mine     search   // of the frames; another's is that of a Walker's context
 	searched int64    // see Searched
 	edge     Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
 	walk     *Context // of a Walker's stack: what is known of its THIS
@@ -110,7 +111,8 @@ func modulesOf(modules *target.Modules) *target.Modules {
 func (s *Stack) start(m target.Memory) {
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, room: &s.room}
-	s.search = search{}
+	s.mine = search{}
+	s.search = &s.mine
 	s.restart()
 }
 
