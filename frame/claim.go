@@ -215,8 +215,8 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 	case row.Flags&trad.OtherStack != 0:
 		f.typ = Arch
 	}
-	u, ok := f.stack.table.sniffers[i].(Unwinder)
-	if f.wide = ok; ok {
+	u := f.stack.table.unwinders[i]
+	if f.wide = u != nil; f.wide {
 		f.typ = u.Type()
 	}
 	return true

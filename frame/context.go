@@ -150,11 +150,11 @@ func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
 	if f.fp.Bits, f.fp.Lval = c.FP, NotKnown; c.HasFP {
 		f.fp.Lval = Computed
 	}
-	if c.level == 0 {
+	if f.next = nil; c.level == 0 {
 		f.next = &w.stack.sentinel
 	}
 	learned = f.sniff()
-	w.fresh = learned && f.next == nil
+	w.fresh = learned && (c.level == 0 || f.next == nil)
 	if f.left {
 		return w.stack.reach(c.level), false
 	}

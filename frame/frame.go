@@ -115,7 +115,7 @@ func (f *Frame) unwinder() (Unwinder, bool) {
 	if f.winner < 0 || !f.wide {
 		return nil, false
 	}
-	return f.stack.table.sniffers[f.winner].(Unwinder), true
+	return f.stack.table.unwinders[f.winner], true
 }
 
 func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {

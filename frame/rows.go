@@ -164,7 +164,7 @@ func (c *rowCache) learn(slot *rowSlot, t *Table, this *Frame) bool {
 // CFA, SP is what the ABI says, and the frame is a normal one, or the outermost.
 func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
 	a := t.Arch
-	if _, ok := t.sniffers[winner].(Unwinder); ok || a.PtrSize != 8 {
+	if t.unwinders[winner] != nil || a.PtrSize != 8 {
 		return 0
 	}
 	if row.Flags&(trad.Signal|trad.OtherStack|trad.Injected|trad.Once) != 0 || row.CFA.Kind != trad.InReg {

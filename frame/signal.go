@@ -20,7 +20,7 @@ var errSignal = errors.New("it is a signal frame, whose rules no sniffer knows")
 // ofSignal reports whether the row that sniffer i has given is one of a signal frame. No
 // other row is true of a frame that is known to be one: what stands at SP is the kernel's.
 func (t *Table) ofSignal(i int, row *trad.Row) bool {
-	if u, ok := t.sniffers[i].(Unwinder); ok {
+	if u := t.unwinders[i]; u != nil {
 		return u.Type() == SigTramp
 	}
 	return row.Flags&trad.Signal != 0

@@ -14,20 +14,33 @@ import (
 type Table struct {
 	Arch *arch.Arch
 
-	sniffers []Sniffer
-	bases    []BaseSniffer
-	base     BaseSniffer
-	rows     rowCache
+	sniffers  []Sniffer
+	unwinders []Unwinder // the same, nil where a sniffer is none: each row asks, and asking Go takes long
+	bases     []BaseSniffer
+	base      BaseSniffer
+	rows      rowCache
 }
 
 // NewTable returns a table that asks the sniffers in that order.
 func NewTable(a *arch.Arch, sniffers ...Sniffer) *Table {
-	return &Table{Arch: a, sniffers: sniffers, base: defaultBase{}}
+	t := &Table{Arch: a, base: defaultBase{}}
+	t.set(sniffers)
+	return t
+}
+
+// set makes the sniffers those of the table.
+func (t *Table) set(sniffers []Sniffer) {
+	t.sniffers, t.unwinders = sniffers, make([]Unwinder, len(sniffers))
+	for i, s := range sniffers {
+		t.unwinders[i], _ = s.(Unwinder)
+	}
 }
 
 // Clone returns a table of the same sniffers, in the same order, with no rows.
 func (t *Table) Clone() *Table {
-	return &Table{Arch: t.Arch, sniffers: slices.Clone(t.sniffers), bases: slices.Clone(t.bases), base: t.base}
+	c := &Table{Arch: t.Arch, bases: slices.Clone(t.bases), base: t.base}
+	c.set(slices.Clone(t.sniffers))
+	return c
 }
 
 // Reset forgets all rows, in constant time.
@@ -67,7 +80,7 @@ func (t *Table) Before(name string, s Sniffer) error {
 }
 
 func (t *Table) insert(i int, s Sniffer) {
-	t.sniffers = slices.Insert(slices.Clone(t.sniffers), i, s)
+	t.set(slices.Insert(slices.Clone(t.sniffers), i, s))
 	t.rows = rowCache{} // they name their sniffers by position, and s may know better
 }
 
