@@ -13,6 +13,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -89,8 +92,6 @@ type test struct {
 	result
 }
 
-var declaration = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
-
 // find looks for the fuzz tests of packages. It reads the files that the go command would
 // compile here: to ask their programs, all of these would have to be linked.
 func (r *runner) find(packages []string, which string) ([]test, error) {
@@ -116,7 +117,7 @@ func (r *runner) find(packages []string, which string) ([]test, error) {
 		if !ok {
 			continue
 		}
-		text, err := os.ReadFile(filepath.FromSlash(file))
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.FromSlash(file), nil, parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
@@ -124,9 +125,9 @@ func (r *runner) find(packages []string, which string) ([]test, error) {
 			last = &pkg{path: path, dir: filepath.Dir(file), cache: filepath.Join(strings.TrimSpace(cache), "fuzz", path)}
 			last.build = sync.OnceValues(func() (string, error) { return r.build(path) })
 		}
-		for _, m := range declaration.FindAllSubmatch(text, -1) {
-			if name.Match(m[1]) {
-				tests = append(tests, test{last, string(m[1]), result{said: "not run"}})
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Fuzz") && name.MatchString(f.Name.Name) {
+				tests = append(tests, test{last, f.Name.Name, result{said: "not run"}})
 			}
 		}
 	}

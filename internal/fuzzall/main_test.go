@@ -69,7 +69,7 @@ func TestRunAll(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"go": goCommand, "tests": tests,
-		"a/x_test.go": "package a\n\nfunc FuzzBad(f *testing.F) {\n}\n\nfunc TestA(t *testing.T) {}\n",
+		"a/x_test.go": "package a\n\nfunc FuzzBad(f *testing.F) {\n}\n\nconst text = `\nfunc FuzzText(f *testing.F) {}\n`\n\nfunc TestA(t *testing.T) {}\n",
 		"b/x_test.go": "package b\n\nfunc FuzzSeed(f *testing.F) {}\nfunc FuzzGood(f *testing.F) {}\n",
 		"c/x_test.go": "package c\n\nfunc FuzzNever(f *testing.F) { x }\n",
 		"good":        good, "bad": bad, "seed": seeded,
