@@ -143,7 +143,7 @@ func (q *Query) function(at uint64) (lo, hi uint64, ok bool) {
 		return lo, hi, ok
 	}
 	there := *q
-	there.Block, there.Module = at, m
+	there.AddressInBlock, there.Module = at, m
 	for _, x := range q.This.stack.table.sniffers {
 		if b, is := x.(Bounder); is {
 			if lo, hi, ok = b.FunctionBounds(&there); ok {

@@ -17,9 +17,9 @@ var (
 func (f *Frame) query() *Query {
 	s := f.stack
 	q := &s.query
-	q.PC, q.Block, q.This, q.coded = f.pc, f.AddressInBlock(), f, false
+	q.PC, q.AddressInBlock, q.This, q.coded = f.pc, f.AddressInBlock(), f, false
 	q.fresh = f.Level >= s.search.level
-	q.Module = s.modules.Find(q.Block)
+	q.Module = s.modules.Find(q.AddressInBlock)
 	return q
 }
 

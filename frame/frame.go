@@ -130,7 +130,7 @@ func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 	}
 	if d, is := winner.(Delimiter); is {
 		q := f.query()
-		q.Block = block
+		q.AddressInBlock = block
 		return d.FunctionStart(q)
 	}
 	return f.row.Lo, f.typ == SigTramp // the trampoline is the row's whole range

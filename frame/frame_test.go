@@ -73,8 +73,8 @@ func (s *rows) Name() string { return s.name }
 
 func (s *rows) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	s.asked++
-	if row, ok := s.at[q.Block]; ok {
-		row.Lo, row.Len = q.Block, 1
+	if row, ok := s.at[q.AddressInBlock]; ok {
+		row.Lo, row.Len = q.AddressInBlock, 1
 		return row, frame.Claimed
 	}
 	return trad.Row{}, "no row for the address"
@@ -93,7 +93,7 @@ type everywhere struct{ row trad.Row }
 func (everywhere) Name() string { return "everywhere" }
 func (s everywhere) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	row := s.row
-	row.Lo, row.Len = q.Block, 1
+	row.Lo, row.Len = q.AddressInBlock, 1
 	return row, frame.Claimed
 }
 

@@ -77,7 +77,7 @@ func (s *picky) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, "RBX is not what the thread has"
 	}
 	row := fp
-	row.Lo, row.Len = q.Block, 1
+	row.Lo, row.Len = q.AddressInBlock, 1
 	if row.More = (&trad.Rest{Unlisted: trad.Same}); q.This.Level == 2 {
 		row.Flags = trad.Outermost
 	}
@@ -114,7 +114,7 @@ func (*endless) Name() string { return "endless" }
 func (s *endless) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	s.asked++
 	return trad.Row{
-		Lo: q.Block, Len: 1, Flags: trad.Once | s.flags,
+		Lo: q.AddressInBlock, Len: 1, Flags: trad.Once | s.flags,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
 		RA:  trad.Rule{Kind: trad.InReg, Reg: amd64.RBX},
 		// Without it, RBX of the next outer frame would not be known.

@@ -126,7 +126,7 @@ func (s peeks) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.PC != 0x1101 || len(q.Read(s.at, 8)) < 8 {
 		return trad.Row{}, "not mine"
 	}
-	return trad.Row{Lo: q.Block, Len: 1, Flags: trad.Once | trad.Outermost, CFA: fp.CFA}, frame.Claimed
+	return trad.Row{Lo: q.AddressInBlock, Len: 1, Flags: trad.Once | trad.Outermost, CFA: fp.CFA}, frame.Claimed
 }
 
 // wordAt is a CFA that lies in memory.

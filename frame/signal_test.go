@@ -17,7 +17,7 @@ type marks uint64
 
 func (marks) Name() string { return "marks" }
 func (s marks) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.Block == uint64(s) {
+	if q.AddressInBlock == uint64(s) {
 		return trad.Row{}, frame.SignalFrame
 	}
 	return trad.Row{}, "not a signal frame"

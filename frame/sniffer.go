@@ -31,12 +31,12 @@ const (
 
 // Query is what a sniffer is asked.
 type Query struct {
-	PC      uint64          // THIS frame's PC
-	Block   uint64          // address in block, to look up in tables: PC, or PC-1 for a caller
-	Module  *target.Module  // mapped at Block; nil if none is
-	Modules *target.Modules // everything that is mapped
-	Arch    *arch.Arch
-	Memory  target.Memory
+	PC             uint64          // THIS frame's PC
+	AddressInBlock uint64          // what is looked up in tables: PC, or PC-1 for a caller
+	Module         *target.Module  // mapped at AddressInBlock; nil if none is
+	Modules        *target.Modules // everything that is mapped
+	Arch           *arch.Arch
+	Memory         target.Memory
 	// This is THIS frame, with all its registers. Where a Walker asks, any but PC, SP, FP, and RA in
 	// a frame that was interrupted, take longer: they need the inner frames.
 	This *Frame
@@ -76,7 +76,7 @@ func (q *Query) Read(addr uint64, n int) []byte {
 
 // Code returns the code around PC, as much of it as can be read; code[at:] is that from PC on. It is
 // read once for all sniffers: each looks at the code of every frame that is new to it. It must not
-// be changed.
+// be changed, and stands until a register of This is asked for.
 func (q *Query) Code() (code []byte, at int) {
 	r := q.room
 	if !q.coded || r.pc != q.PC {
@@ -149,7 +149,7 @@ func (q *Query) Barren() bool {
 		return false
 	}
 	slot := &q.rows.barren[q.PC%barrenSlots]
-	return slot.frames >= barrenFrames && slot.pc == q.PC && slot.block == q.Block && slot.epoch == q.rows.epoch
+	return slot.frames >= barrenFrames && slot.pc == q.PC && slot.block == q.AddressInBlock && slot.epoch == q.rows.epoch
 }
 
 // SetBarren notes that a long search of the code at PC has found nothing, so that it need
@@ -167,15 +167,15 @@ func (q *Query) SetBarren() {
 		q.rows.barren = new([barrenSlots]barrenSlot)
 	}
 	slot := &q.rows.barren[q.PC%barrenSlots]
-	if slot.pc != q.PC || slot.block != q.Block || slot.epoch != q.rows.epoch {
-		*slot = barrenSlot{pc: q.PC, block: q.Block, epoch: q.rows.epoch}
+	if slot.pc != q.PC || slot.block != q.AddressInBlock || slot.epoch != q.rows.epoch {
+		*slot = barrenSlot{pc: q.PC, block: q.AddressInBlock, epoch: q.rows.epoch}
 	}
 	slot.frames++
 }
 
 // Innermost reports whether THIS was not left by a call: it is frame 0, or was
 // interrupted by a signal. Its PC is then looked up as it is.
-func (q *Query) Innermost() bool { return q.PC == q.Block }
+func (q *Query) Innermost() bool { return q.PC == q.AddressInBlock }
 
 // Unwinder is a Sniffer that a row is too small for. For the frames that it has
 // claimed, the engine asks it instead of the row; the row gives the CFA and is
@@ -194,14 +194,14 @@ type Unwinder interface {
 type Delimiter interface {
 	Sniffer
 	// FunctionStart returns the run-time address of the beginning of the function
-	// that q.Block is in.
+	// that q.AddressInBlock is in.
 	FunctionStart(q *Query) (addr uint64, ok bool)
 }
 
 // A Bounder is a Delimiter whose tables tell where a function ends, too.
 type Bounder interface {
 	Delimiter
-	// FunctionBounds returns the run-time range of the function that q.Block is in.
+	// FunctionBounds returns the run-time range of the function that q.AddressInBlock is in.
 	FunctionBounds(q *Query) (lo, hi uint64, ok bool)
 }
 

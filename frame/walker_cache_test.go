@@ -118,10 +118,10 @@ type fixed map[uint64]trad.Row
 
 func (fixed) Name() string { return "fixed" }
 func (s fixed) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	row, ok := s[q.Block]
+	row, ok := s[q.AddressInBlock]
 	if !ok {
 		return row, "no row for the address"
 	}
-	row.Lo, row.Len = q.Block, 1
+	row.Lo, row.Len = q.AddressInBlock, 1
 	return row, frame.Claimed
 }

@@ -60,7 +60,7 @@ type unsure struct{ fixed }
 
 func (unsure) Name() string { return "unsure" }
 func (s unsure) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.Block%3 == 0 {
+	if q.AddressInBlock%3 == 0 {
 		for _, r := range []trad.Reg{amd64.RBX, amd64.R12, amd64.RSP, amd64.RBP} {
 			if v := q.This.Register(r); v.Known() && v.Bits%64 == 8 {
 				return trad.Row{}, "a register has an odd value"

@@ -229,7 +229,7 @@ type somewhere struct {
 }
 
 func (s somewhere) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	if q.Block != s.block {
+	if q.AddressInBlock != s.block {
 		return trad.Row{}, "elsewhere"
 	}
 	return s.whole.Sniff(q)
@@ -321,7 +321,7 @@ func (s *once) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, "the frame has another PC"
 	}
 	row := s.row
-	row.Lo, row.Len = q.Block, 1
+	row.Lo, row.Len = q.AddressInBlock, 1
 	return row, frame.Claimed
 }
 

@@ -94,7 +94,7 @@ func TestNewborn(t *testing.T) {
 				}
 				at += i + len(tt.code)
 				block := libcBias + addr + uint64(at)
-				if _, ok := dwarf.Before(&frame.Query{Block: block, Module: m, Arch: tt.arch}); ok {
+				if _, ok := dwarf.Before(&frame.Query{AddressInBlock: block, Module: m, Arch: tt.arch}); ok {
 					pc = block // no FDE covers it
 				}
 			}

@@ -51,10 +51,10 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if section == nil {
 			return trad.Row{}, why
 		}
-		if q.Spent() && s.long(section, q.Block) {
+		if q.Spent() && s.long(section, q.AddressInBlock) {
 			return trad.Row{}, tooLong
 		}
-		row, lo, hi, steps, err := section.RowAt(q.Block - s.bias)
+		row, lo, hi, steps, err := section.RowAt(q.AddressInBlock - s.bias)
 		if steps > long {
 			q.Searched(steps / fast)
 		}
@@ -104,13 +104,13 @@ func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
 }
 
-// FunctionStart returns where the FDE that covers q.Block begins.
+// FunctionStart returns where the FDE that covers q.AddressInBlock begins.
 func (n *Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	lo, _, ok := n.FunctionBounds(q)
 	return lo, ok
 }
 
-// FunctionBounds returns the code of the FDE that covers q.Block.
+// FunctionBounds returns the code of the FDE that covers q.AddressInBlock.
 func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	if q.Module == nil {
 		return 0, 0, false
@@ -121,7 +121,7 @@ func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 		if section == nil {
 			return 0, 0, false
 		}
-		if f, err := section.Find(q.Block - s.bias); err == nil && !s.dead(f.Start) {
+		if f, err := section.Find(q.AddressInBlock - s.bias); err == nil && !s.dead(f.Start) {
 			return f.Start + s.bias, f.Start + f.Len + s.bias, true
 		}
 	}
@@ -257,14 +257,14 @@ func openEH(im *elfimage.Image, abi cfi.ABI) (*cfi.Section, error) {
 	return cfi.Open(cfi.EH, data, addr, opts)
 }
 
-// Before returns where the last FDE before q.Block ends, where none covers that.
+// Before returns where the last FDE before q.AddressInBlock ends, where none covers that.
 func Before(q *frame.Query) (end uint64, ok bool) {
 	if q.Module == nil {
 		return 0, false
 	}
 	s := sectionsOf(q)
 	for _, section := range s.list {
-		if at, is := section.EndBefore(q.Block - s.bias); is {
+		if at, is := section.EndBefore(q.AddressInBlock - s.bias); is {
 			end, ok = max(end, at+s.bias), true
 		}
 	}

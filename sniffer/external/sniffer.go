@@ -135,10 +135,10 @@ func (s *Sniffer) mayClaim(q *frame.Query) frame.Answer {
 	if len(d.Architectures) > 0 && !slices.Contains(d.Architectures, q.Arch.Name) {
 		return otherArch
 	}
-	if q.Module == nil && !q.Modules.IsCode(q.Block) && !q.Modules.IsCode(q.PC) {
+	if q.Module == nil && !q.Modules.IsCode(q.AddressInBlock) && !q.Modules.IsCode(q.PC) {
 		return notCode
 	}
-	if c := d.Claims; c != nil && !s.claims(q.Modules.Mapped(q.Block)) {
+	if c := d.Claims; c != nil && !s.claims(q.Modules.Mapped(q.AddressInBlock)) {
 		return notClaimed
 	}
 	return frame.Claimed
@@ -168,7 +168,7 @@ func (s *Sniffer) recall(q *frame.Query) (row trad.Row, answer frame.Answer, ok 
 	if s.modules != q.Modules.Generation {
 		return row, "", false
 	}
-	x, ok := s.known.Find(q.Block)
+	x, ok := s.known.Find(q.AddressInBlock)
 	if !ok {
 		return row, "", false
 	}
@@ -182,7 +182,7 @@ func (s *Sniffer) recall(q *frame.Query) (row trad.Row, answer frame.Answer, ok 
 
 // ask asks the plug-in.
 func (s *Sniffer) ask(q *frame.Query) (trad.Row, frame.Answer) {
-	about := asked{arch: q.Arch, modules: q.Modules, memory: q.Memory, block: q.Block, regs: new(arch.Registers)}
+	about := asked{arch: q.Arch, modules: q.Modules, memory: q.Memory, block: q.AddressInBlock, regs: new(arch.Registers)}
 	// Before the session is taken: for a register, inner frames may have to ask as well.
 	q.This.Registers(about.regs)
 	about.level, about.thread = q.This.Level, q.This.Stack().Thread
@@ -344,12 +344,12 @@ func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 	defer s.mu.RUnlock()
 	if s.own != nil {
 		if cfa, ok := q.This.CFA(); ok {
-			if own := s.own[ownKey{block: q.Block, at: cfa}]; own.start != 0 {
+			if own := s.own[ownKey{block: q.AddressInBlock, at: cfa}]; own.start != 0 {
 				return own.start, true
 			}
 		}
 	}
-	if x, ok := s.names.Find(q.Block); ok {
+	if x, ok := s.names.Find(q.AddressInBlock); ok {
 		return x.Value.Start, true
 	}
 	return 0, false

@@ -24,7 +24,7 @@ const (
 	maxFrameSize = 1 << 30 // a frame pointer farther from SP than this belongs to another stack
 )
 
-// Promise reports whether the SFrame section of the module mapped at q.Block
+// Promise reports whether the SFrame section of the module mapped at q.AddressInBlock
 // speaks for functions with frame pointers, and has no entry for the PC.
 type Promise func(q *frame.Query) bool
 

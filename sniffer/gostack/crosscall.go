@@ -23,7 +23,7 @@ func (p *program) crosscall1(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	saved := func(off int32) trad.Rule { return trad.Rule{Kind: trad.Saved, Off: off} }
 	return trad.Row{
-		Lo: q.Block, Len: 1,
+		Lo: q.AddressInBlock, Len: 1,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 56}, RA: saved(-8), FP: saved(-24),
 		More: &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{
 			{Reg: amd64.RBX, Rule: saved(-16)}, {Reg: amd64.R12, Rule: saved(-32)}, {Reg: amd64.R13, Rule: saved(-40)},

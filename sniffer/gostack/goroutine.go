@@ -118,7 +118,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 		return trad.Rule{Kind: trad.ValExpr, Off: int32(len(more.Exprs) - 1)}
 	}
 	row := a.row
-	row.Lo, row.Len = q.Block, 1
+	row.Lo, row.Len = q.AddressInBlock, 1
 	row.Flags = trad.Once | trad.OtherStack
 	row.CFA = value(sp + uint64(at.fromSP))
 	if at.ra != 0 {
@@ -155,7 +155,7 @@ func (p *program) fromSystemstack(q *frame.Query, a answer) (row trad.Row, ok bo
 		return row, false
 	}
 	row = a.row
-	row.Lo, row.Len = q.Block, 1
+	row.Lo, row.Len = q.AddressInBlock, 1
 	row.Flags |= trad.Once
 	more := &trad.Rest{Unlisted: row.More.Unlisted, Regs: row.More.Regs, Exprs: []trad.Expression{trad.Constant(sp + uint64(a.left)), trad.Constant(g)}}
 	row.CFA = trad.Rule{Kind: trad.ValExpr}

@@ -72,7 +72,7 @@ func newProgram(q *frame.Query) *program {
 
 // function returns the function that a frame is in.
 func (p *program) function(q *frame.Query) (f gopclntab.Func, ok bool) {
-	return p.table.Find(q.Block - p.bias)
+	return p.table.Find(q.AddressInBlock - p.bias)
 }
 
 // name returns the name of the function at an address of the file.

@@ -57,7 +57,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, why
 }
 
-// FunctionStart returns where the function that q.Block is in begins.
+// FunctionStart returns where the function that q.AddressInBlock is in begins.
 func (*Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	p, why := programOf(q)
 	if why != frame.Claimed {
@@ -91,7 +91,7 @@ func isOutermost(f gopclntab.Func, name string) bool {
 
 // ordinary returns the row of a function whose frame the assembler has made.
 func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
-	m, pc := p.m, q.Block-p.bias
+	m, pc := p.m, q.AddressInBlock-p.bias
 	delta, lo, hi, ok := f.SPDelta(pc)
 	if !ok {
 		return trad.Row{}, noDelta
@@ -118,7 +118,7 @@ func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 	if !ok || a.saved != nil {
 		return trad.Row{}, false
 	}
-	a.row.Lo, a.row.Len = q.Block, 1
+	a.row.Lo, a.row.Len = q.AddressInBlock, 1
 	return a.row, true
 }
 
@@ -135,9 +135,9 @@ func (p *program) inject(row *trad.Row) {
 
 // outermost is the row of a function that nobody has called.
 func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
-	delta, _, _, _ := f.SPDelta(q.Block - p.bias)
+	delta, _, _, _ := f.SPDelta(q.AddressInBlock - p.bias)
 	return trad.Row{
-		Lo: q.Block, Len: 1, Flags: trad.Outermost,
+		Lo: q.AddressInBlock, Len: 1, Flags: trad.Outermost,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp, Off: delta + int32(p.m.pushed)}, More: p.m.rest,
 	}
 }
@@ -181,7 +181,7 @@ func (p *program) word(q *frame.Query, addr uint64) (v uint64, ok bool) {
 func (p *program) lost(q *frame.Query) trad.Row {
 	gone := trad.Rule{Kind: trad.Undefined}
 	return trad.Row{
-		Lo: q.Block, Len: 1, Flags: trad.OtherStack | trad.Once,
+		Lo: q.AddressInBlock, Len: 1, Flags: trad.OtherStack | trad.Once,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp}, RA: gone, FP: gone, More: p.m.rest,
 	}
 }

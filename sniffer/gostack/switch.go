@@ -62,11 +62,11 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if row, ok := p.fromSystemstack(q, a); ok {
 			return row, frame.Claimed
 		}
-		a.row.Lo, a.row.Len = q.Block, 1
+		a.row.Lo, a.row.Len = q.AddressInBlock, 1
 		a.row.Flags |= trad.Once
 		return a.row, frame.Claimed
 	case a.saved == nil:
-		a.row.Lo, a.row.Len = q.Block, 1
+		a.row.Lo, a.row.Len = q.AddressInBlock, 1
 		if *s == Cgocallback && p.m.pushed == 0 {
 			// It saves the frame pointer below SP, where others go on that use the thread's
 			// own stack meanwhile, and takes back what is there then.
@@ -77,5 +77,5 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return p.fromGoroutine(q, f, a), frame.Claimed
 }
 
-// FunctionStart returns where the function that q.Block is in begins.
+// FunctionStart returns where the function that q.AddressInBlock is in begins.
 func (*Switch) FunctionStart(q *frame.Query) (uint64, bool) { return (&Sniffer{}).FunctionStart(q) }

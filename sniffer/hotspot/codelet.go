@@ -77,7 +77,7 @@ func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string
 // atCodelet returns the row of a frame at a codelet; row is that of a frame that stands.
 func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
-	lo, hi, name, ok := vm.findCodelet(r, q.Block)
+	lo, hi, name, ok := vm.findCodelet(r, q.AddressInBlock)
 	guess := !ok || name == exceptionName // where frames are taken down, and calls are made after that
 	if guess {
 		row.Flags |= trad.Guess

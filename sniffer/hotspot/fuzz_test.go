@@ -144,7 +144,7 @@ func made() image {
 
 // read reads the image's tables, and what is said of an address.
 func (m image) read(pc uint64) (vm *machine, b blob, why frame.Answer) {
-	q := &frame.Query{PC: pc + 1, Block: pc, Modules: target.NewModules(nil, nil), Arch: amd64.Arch, Memory: m}
+	q := &frame.Query{PC: pc + 1, AddressInBlock: pc, Modules: target.NewModules(nil, nil), Arch: amd64.Arch, Memory: m}
 	if vm = open(q, exported(), 0); vm.why != frame.Claimed {
 		return vm, b, vm.why
 	}

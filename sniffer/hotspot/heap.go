@@ -23,7 +23,7 @@ type blob struct {
 	complete int64  // how far from lo the frame is set up; negative where that is not told
 }
 
-// find returns the blob that q.Block is in.
+// find returns the blob that q.AddressInBlock is in.
 func (vm *machine) find(r *reader, q *frame.Query) (b blob, why frame.Answer) {
 	for i := range uint64(maxHeaps) {
 		heap, ok := vm.nth(r, i)
@@ -32,7 +32,7 @@ func (vm *machine) find(r *reader, q *frame.Query) (b blob, why frame.Answer) {
 		}
 		low, ok := r.word(heap + vm.memory + vm.low)
 		high, known := r.word(heap + vm.memory + vm.high)
-		if ok && known && q.Block >= low && q.Block < high {
+		if ok && known && q.AddressInBlock >= low && q.AddressInBlock < high {
 			return vm.within(r, q, heap, low)
 		}
 	}
@@ -59,7 +59,7 @@ func (vm *machine) nth(r *reader, i uint64) (heap uint64, ok bool) {
 	return r.word(data + 8*i)
 }
 
-// within returns the blob that q.Block is in, in a heap whose memory begins at low. Each segment of
+// within returns the blob that q.AddressInBlock is in, in a heap whose memory begins at low. Each segment of
 // that memory has a byte in the heap's map, which says how many segments back its block may begin.
 func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, why frame.Answer) {
 	shift, ok := r.number(heap, vm.segment)
@@ -67,7 +67,7 @@ func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, 
 	if !ok || !known || shift < 0 || shift > maxSegment {
 		return b, unread
 	}
-	at := (q.Block - low) >> uint(shift)
+	at := (q.AddressInBlock - low) >> uint(shift)
 	hops := 0
 	for lo, near := at+1, []byte(nil); ; hops++ {
 		if at < lo { // the map is read backwards
@@ -101,7 +101,7 @@ func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, 
 	return vm.blob(r, q, block+vm.header)
 }
 
-// blob reads a CodeBlob, which q.Block must be in.
+// blob reads a CodeBlob, which q.AddressInBlock must be in.
 func (vm *machine) blob(r *reader, q *frame.Query, at uint64) (b blob, why frame.Answer) {
 	ok, known := true, true
 	if vm.codeBegin.offset != 0 {
@@ -116,7 +116,7 @@ func (vm *machine) blob(r *reader, q *frame.Query, at uint64) (b blob, why frame
 	if !ok || !known {
 		return b, unread
 	}
-	if q.Block < b.lo || q.Block >= b.hi || b.hi-b.lo > maxBlob {
+	if q.AddressInBlock < b.lo || q.AddressInBlock >= b.hi || b.hi-b.lo > maxBlob {
 		return b, noBlob
 	}
 	size, ok := r.number(at, vm.frameSize)

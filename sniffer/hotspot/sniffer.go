@@ -34,7 +34,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, vm.why
 	}
 	r := reader{memory: q.Modules.Shared(q.Memory), order: q.Arch.Order}
-	if lo, n, ok := vm.interpreter(&r); ok && q.Block-lo < n {
+	if lo, n, ok := vm.interpreter(&r); ok && q.AddressInBlock-lo < n {
 		return vm.interpreted(q, &r, lo, n)
 	}
 	if at, ok := r.word(vm.callStub.offset); ok && at == q.PC && !q.Innermost() {

@@ -118,7 +118,7 @@ func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 			start = max(start, end)
 		}
 	}
-	if start == 0 || q.Block-start > maxFunction {
+	if start == 0 || q.AddressInBlock-start > maxFunction {
 		return row, false
 	}
 	// Zeros and traps fill the space between functions where nothing else does.
@@ -126,7 +126,7 @@ func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	if i := slices.IndexFunc(fill, func(b byte) bool { return b != 0 && b != 0xcc }); i > 0 {
 		start = (start + uint64(i)) &^ 3 // an instruction may begin with a zero
 	}
-	if start > q.Block {
+	if start > q.AddressInBlock {
 		return row, false
 	}
 	if row, ok = from(q, start); !ok {
@@ -142,7 +142,7 @@ func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 // byAlignment tries the places before PC where a compiler would have a function begin,
 // nearest first: THIS has made a frame from there on, and been called. It is a guess.
 func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
-	start := q.Block &^ (alignment - 1)
+	start := q.AddressInBlock &^ (alignment - 1)
 	for range maxStarts {
 		if !q.Modules.IsCode(start) {
 			break
@@ -164,7 +164,7 @@ func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
 	if !q.Searched(0) {
 		return row, false
 	}
-	row, answer := readFrom(q, start, q.Block+after, q.Arch.ReadReached)
+	row, answer := readFrom(q, start, q.AddressInBlock+after, q.Arch.ReadReached)
 	return row, answer == frame.Claimed && row.Flags&trad.Guess == 0
 }
 

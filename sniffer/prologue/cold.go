@@ -34,11 +34,11 @@ func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol,
 		return row, answer
 	}
 	at := part.Addr + bias
-	if q.Block-at > maxFunction {
+	if q.AddressInBlock-at > maxFunction {
 		return row, tooFar
 	}
-	apart := read(q, at, max(part.Size, q.Block-at+maxInstruction))
-	if uint64(len(apart)) <= q.Block-at {
+	apart := read(q, at, max(part.Size, q.AddressInBlock-at+maxInstruction))
+	if uint64(len(apart)) <= q.AddressInBlock-at {
 		return row, unreadable
 	}
 	for _, f := range im.Lookup(of, maxNamesakes) {
@@ -46,7 +46,7 @@ func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol,
 		if len(hot) == 0 || f.Addr < part.Addr+uint64(len(apart)) && part.Addr < f.Addr+uint64(len(hot)) {
 			continue // no function
 		}
-		found, steps, why := q.Arch.ReadSplit(arch.NewSplit(hot, f.Addr+bias, apart, at), q.Block)
+		found, steps, why := q.Arch.ReadSplit(arch.NewSplit(hot, f.Addr+bias, apart, at), q.AddressInBlock)
 		more := q.Searched(steps + (len(hot)+len(apart))/readOver)
 		switch {
 		case why == "" && found.Flags&trad.Guess == 0:

@@ -66,7 +66,7 @@ func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 	if start, ok = q.Arch.CallTarget(code, ra); !ok {
 		return 0, false
 	}
-	return start, q.Block >= start && q.Block-start <= maxFunction
+	return start, q.AddressInBlock >= start && q.AddressInBlock-start <= maxFunction
 }
 
 // maxFrame bounds the frame of a function that no table describes, in bytes.

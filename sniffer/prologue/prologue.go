@@ -10,7 +10,7 @@ import (
 
 // Sniffer is the sniffer; it keeps no state.
 type Sniffer struct {
-	// Before are what tells where a table's last function before q.Block ends, where none
+	// Before are what tells where a table's last function before q.AddressInBlock ends, where none
 	// covers that; it may be nil.
 	Before []func(q *frame.Query) (end uint64, ok bool)
 	// Rows yields the rows that tables have for the function that begins at pc; it may be nil.
@@ -51,7 +51,7 @@ const (
 
 func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
-	if !q.Modules.IsCode(q.Block) {
+	if !q.Modules.IsCode(q.AddressInBlock) {
 		return badCall(q)
 	}
 	if a.ReadFrame == nil {
@@ -152,9 +152,9 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	if err != nil {
 		return trad.Row{}, noFunction
 	}
-	symbol, ok := im.Symbols().Find(q.Block - bias)
-	if !ok && im.Entry != 0 && q.Block-bias == im.Entry {
-		return outermost(q, q.Block, 1), frame.Claimed // stripped: its first instruction is known
+	symbol, ok := im.Symbols().Find(q.AddressInBlock - bias)
+	if !ok && im.Entry != 0 && q.AddressInBlock-bias == im.Entry {
+		return outermost(q, q.AddressInBlock, 1), frame.Claimed // stripped: its first instruction is known
 	}
 	if !ok {
 		return trad.Row{}, noFunction
@@ -169,7 +169,7 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 		// Nobody has called the program's entry point.
 		return outermost(q, lo, uint32(hi-lo)), frame.Claimed
 	}
-	if q.Block-lo > maxFunction {
+	if q.AddressInBlock-lo > maxFunction {
 		return trad.Row{}, tooFar
 	}
 	return readFrom(q, lo, hi, q.Arch.ReadFrame)
@@ -178,13 +178,13 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 // readFrom reads the function that begins at lo. What follows PC, up to hi, is read too:
 // the flow of control may come back from there.
 func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc uint64) (trad.Row, int, string)) (trad.Row, frame.Answer) {
-	n := min(max(hi-lo, q.Block-lo+maxInstruction), maxFunction+maxInstruction)
+	n := min(max(hi-lo, q.AddressInBlock-lo+maxInstruction), maxFunction+maxInstruction)
 	code := make([]byte, n)
 	got, _ := q.Memory.ReadMemory(lo, code)
-	if uint64(got) <= q.Block-lo {
+	if uint64(got) <= q.AddressInBlock-lo {
 		return trad.Row{}, unreadable
 	}
-	row, steps, why := read(code[:got], lo, q.Block)
+	row, steps, why := read(code[:got], lo, q.AddressInBlock)
 	q.Searched(steps + got/readOver)
 	return row, frame.Answer(why)
 }
@@ -196,10 +196,10 @@ func atEntry(q *frame.Query) (trad.Row, bool) {
 		return trad.Row{}, false
 	}
 	im, bias, err := q.Module.Image()
-	if err != nil || im.Entry == 0 || q.Block-bias-im.Entry >= maxEntry {
+	if err != nil || im.Entry == 0 || q.AddressInBlock-bias-im.Entry >= maxEntry {
 		return trad.Row{}, false
 	}
-	row, answer := readFrom(q, im.Entry+bias, q.Block, q.Arch.ReadReached)
+	row, answer := readFrom(q, im.Entry+bias, q.AddressInBlock, q.Arch.ReadReached)
 	return outermost(q, row.Lo, row.Len), answer == frame.Claimed
 }
 

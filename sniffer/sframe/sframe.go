@@ -93,7 +93,7 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if s.Section == nil {
 		return trad.Row{}, s.why
 	}
-	r, err := s.Find(q.Block - s.Bias)
+	r, err := s.Find(q.AddressInBlock - s.Bias)
 	if !q.Innermost() && (err != nil || r.Lo+uint64(r.Len) == q.PC-s.Bias) && s.startsTrampoline(q) {
 		r, err = s.Find(q.PC - s.Bias)
 	}
@@ -143,7 +143,7 @@ func (s *Section) startsTrampoline(q *frame.Query) bool {
 	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
 }
 
-// FunctionStart returns where the FDE that covers q.Block begins.
+// FunctionStart returns where the FDE that covers q.AddressInBlock begins.
 func (n *Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	if q.Module == nil {
 		return 0, false
@@ -152,7 +152,7 @@ func (n *Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	if s.Section == nil {
 		return 0, false
 	}
-	f, err := s.FindFDE(q.Block - s.Bias)
+	f, err := s.FindFDE(q.AddressInBlock - s.Bias)
 	return f.Start + s.Bias, err == nil
 }
 
@@ -206,7 +206,7 @@ func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 	if q.Arch.StubFrame == nil || row.CFA.Kind != trad.InReg || row.CFA.Reg != q.Arch.SP {
 		return true
 	}
-	f, err := s.FindFDE(q.Block - s.Bias)
+	f, err := s.FindFDE(q.AddressInBlock - s.Bias)
 	if err != nil || f.PCType == sframe.PCMask && f.RepSize == 0 {
 		return false
 	}
@@ -215,12 +215,12 @@ func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 		size = uint64(f.RepSize)
 	}
 	start := f.Start + s.Bias
-	start += (q.Block - start) / size * size
-	depth, ok := q.Arch.StubFrame(q.Read(start, int(size)), start, q.Block) // RepSize is a byte
+	start += (q.AddressInBlock - start) / size * size
+	depth, ok := q.Arch.StubFrame(q.Read(start, int(size)), start, q.AddressInBlock) // RepSize is a byte
 	return !ok || depth == row.CFA.Off
 }
 
-// PromisesFramePointer reports whether the module at q.Block has an SFrame
+// PromisesFramePointer reports whether the module at q.AddressInBlock has an SFrame
 // section with SFRAME_F_FRAME_POINTER and no FDE for the address: what the frame
 // pointer sniffer may rely on. V3 has no such flag.
 func PromisesFramePointer(q *frame.Query) bool {
@@ -231,11 +231,11 @@ func PromisesFramePointer(q *frame.Query) bool {
 	if s.Section == nil || s.Version >= sframe.V3 || s.Flags&sframe.FramePointer == 0 {
 		return false
 	}
-	_, err := s.FindFDE(q.Block - s.Bias)
+	_, err := s.FindFDE(q.AddressInBlock - s.Bias)
 	return errors.Is(err, sframe.ErrNoFDE)
 }
 
-// Before returns where the last FDE before q.Block ends in the module's SFrame section,
+// Before returns where the last FDE before q.AddressInBlock ends in the module's SFrame section,
 // where none covers that.
 func Before(q *frame.Query) (end uint64, ok bool) {
 	if q.Module == nil {
@@ -246,9 +246,9 @@ func Before(q *frame.Query) (end uint64, ok bool) {
 		return 0, false
 	}
 	for f, err := range s.FDEs() {
-		if start := f.Start + s.Bias; err == nil && start <= q.Block {
+		if start := f.Start + s.Bias; err == nil && start <= q.AddressInBlock {
 			end, ok = max(end, start+uint64(f.Size)), true
 		}
 	}
-	return end, ok && end <= q.Block
+	return end, ok && end <= q.AddressInBlock
 }

@@ -52,7 +52,7 @@ func unreadable(q *frame.Query) (trad.Row, frame.Answer) {
 			}
 		}
 	}
-	if q.Block == q.PC {
+	if q.AddressInBlock == q.PC {
 		return trad.Row{}, notTrampoline
 	}
 	return (&Sniffer{}).SniffSignal(q)

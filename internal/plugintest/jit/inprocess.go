@@ -57,7 +57,7 @@ func (*InProcess) Name() string { return "in-process" }
 // Sniff implements [frame.Sniffer].
 func (s *InProcess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	x := session{code: s.code, functions: s.Functions}
-	i, p := x.find(q.Block)
+	i, p := x.find(q.AddressInBlock)
 	if p == nil {
 		return trad.Row{}, "not a function of the JIT"
 	}
