@@ -223,7 +223,7 @@ func checkLead(t *testing.T, pt *proc.Target) {
 		}
 		for i := range frames {
 			f := &frames[i]
-			if f.Err != "" || f.Inlined || len(f.DelveFrames) == 0 || f.Physical.Type() == frame.Arch {
+			if f.Err != "" || f.Inlined || len(f.DelveFrames) == 0 || f.Physical.Type() == frame.OtherStack {
 				continue // or is between two stacks
 			}
 			n := 0 // calls that are inlined in it

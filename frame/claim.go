@@ -213,7 +213,7 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 	case row.Flags&trad.Signal != 0:
 		f.typ = SigTramp
 	case row.Flags&trad.OtherStack != 0:
-		f.typ = Arch
+		f.typ = OtherStack
 	}
 	u := f.stack.table.unwinders[i]
 	if f.wide = u != nil; f.wide {
@@ -270,7 +270,7 @@ func (f *Frame) lookBack() {
 func (f *Frame) readRA() {
 	pc := f.stack.arch.PC
 	if f.ra = f.prevRegister(pc); f.leaves() {
-		f.typ, f.left = Arch, true
+		f.typ, f.left = OtherStack, true
 	}
 }
 

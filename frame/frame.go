@@ -37,7 +37,7 @@ type Frame struct {
 	late        bool // what was read of PREVIOUS is of another moment
 	spKnown     bool
 	wide        bool // the winner is an Unwinder
-	left        bool // THIS is of type arch by leaves; of a Walker's THIS: it may be
+	left        bool // THIS is of type OtherStack by leaves; of a Walker's THIS: it may be
 	forgotten   bool // THIS was let go: it is Stack.edge
 	inCode      bool // PC or PC-1 is known to be in code
 	apart       bool // THIS is a Walker's, and in no chain: see inner

@@ -437,7 +437,7 @@ func TestBase(t *testing.T) {
 // whole is a sniffer that a row is too small for.
 type whole struct{ everywhere }
 
-func (whole) Type() frame.Type { return frame.Arch }
+func (whole) Type() frame.Type { return frame.OtherStack }
 func (whole) ThisID(this *frame.Frame) (frame.ID, error) {
 	if this.Level == 2 {
 		return frame.ID{}, nil
@@ -460,7 +460,7 @@ func TestUnwinder(t *testing.T) {
 	if id := last.Next().ID(); id.String() != "{stack=0x1,!code,special=0x7}" {
 		t.Errorf("ID %v", id)
 	}
-	if v := last.Register(amd64.RBX); v.Bits != 3+8 || last.Type() != frame.Arch {
+	if v := last.Register(amd64.RBX); v.Bits != 3+8 || last.Type() != frame.OtherStack {
 		t.Errorf("rbx %v, type %v", v, last.Type())
 	}
 }

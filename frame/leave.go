@@ -10,7 +10,7 @@ import (
 // On one stack a return leads outward. Where a good row leads SP inward, THIS runs on
 // another stack than PREVIOUS: it has changed stacks (its CFA is on the one that it has
 // left), or is the first on a stack that PREVIOUS has changed to (its row restores SP).
-// Either is a frame of type arch. A row may be wrong, and what it is applied to damaged: so
+// Either is a frame of type OtherStack. A row may be wrong, and what it is applied to damaged: so
 // there must be a return address that follows a call, and the walk must never come to where it
 // has been. That bounds it, too: each frame takes stack that none before has had.
 

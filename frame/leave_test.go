@@ -84,7 +84,7 @@ func TestStackIsChanged(t *testing.T) {
 			if !slices.Equal(pcs, want) || lastFrame.StopReason() != tt.want {
 				t.Errorf("the stack is %#x, ended by %v; want %#x, %v", pcs, lastFrame.StopReason(), want, tt.want)
 			}
-			if f1, _ := s.Frame(1); (f1.Type() == frame.Arch) != (tt.want == frame.Outermost) {
+			if f1, _ := s.Frame(1); (f1.Type() == frame.OtherStack) != (tt.want == frame.Outermost) {
 				t.Errorf("frame 1 is of type %v", f1.Type())
 			}
 			if err := walktest.New(f.Modules(), frame.NewTable(amd64.Arch, list)).Check(f, th); err != nil {
@@ -141,7 +141,7 @@ func TestChangedStacksEnd(t *testing.T) {
 		pcs, last, _ := unwind(t, f, list)
 		longest = max(longest, len(pcs))
 		for x := last; x.Level >= 0; x = x.Next() {
-			if x.Type() == frame.Arch {
+			if x.Type() == frame.OtherStack {
 				changes++
 			}
 		}

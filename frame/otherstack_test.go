@@ -39,7 +39,7 @@ func TestOtherStack(t *testing.T) {
 	if want := []uint64{0x1010, 0x1101, 0x1201, 0x1301}; err != nil || !slices.Equal(pcs, want) {
 		t.Fatalf("the stack is %#x, %v; want %#x", pcs, err, want)
 	}
-	if last.Next().Next().Type() != frame.Arch {
+	if last.Next().Next().Type() != frame.OtherStack {
 		t.Errorf("the switch is a frame of type %v", last.Next().Next().Type())
 	}
 	if sp := last.Next().Register(amd64.RSP); sp.Bits != 0x7000 {

@@ -191,7 +191,7 @@ func (s *Stack) readWord(addr uint64) (uint64, error) { return s.window.word(s.a
 
 // cycle finds stacks that return to a frame they had (Brent's algorithm).
 // Between normal frames the growing CFA forbids that; a signal frame may lead
-// anywhere, and so may one of type arch, so their IDs are watched, and counted.
+// anywhere, and so may one of type OtherStack, so their IDs are watched, and counted.
 type cycle struct {
 	cfa, pc uint64
 	n, next int

@@ -144,7 +144,7 @@ func (f *Frame) first() *Frame {
 
 // checkID holds THIS against its NEXT: between two normal frames the stack must
 // have grown outward. A signal handler's stack may lie anywhere, and so may the
-// one that a frame of type arch leads to.
+// one that a frame of type OtherStack leads to.
 func (f *Frame) checkID() (StopReason, error) {
 	s := f.stack
 	if u, ok := f.unwinder(); ok {
@@ -176,7 +176,7 @@ func (f *Frame) again(c *cycle) bool {
 	switch {
 	case f.Level == 0 || f.winner < 0 || f.row.Flags&trad.Outermost != 0:
 		return false
-	case f.typ == SigTramp || f.typ == Arch:
+	case f.typ == SigTramp || f.typ == OtherStack:
 		return c.seen(f.cfa, f.pc)
 	case f.typ != next.typ || f.cfa != next.cfa:
 		return false

@@ -2,22 +2,22 @@ package frame
 
 import "fmt"
 
-// Type is what kind of frame THIS is, in GDB's terms.
+// Type is what kind of frame THIS is, in GDB's terms but for OtherStack.
 type Type uint8
 
 const (
-	Normal   Type = iota
-	Dummy         // a call that a debugger makes the target do
-	Inline        // an inlined call, laid over a physical frame
-	TailCall      // a caller that left by a tail call
-	SigTramp      // the signal trampoline: PREVIOUS was interrupted
-	Arch          // specific to an architecture or a language's run time: PREVIOUS may be on another stack
-	Sentinel      // level -1: the live registers
+	Normal     Type = iota
+	Dummy           // a call that a debugger makes the target do
+	Inline          // an inlined call, laid over a physical frame
+	TailCall        // a caller that left by a tail call
+	SigTramp        // the signal trampoline: PREVIOUS was interrupted
+	OtherStack      // PREVIOUS is on another stack: THIS has changed stacks
+	Sentinel        // level -1: the live registers
 )
 
-var typeNames = [...]string{"normal", "dummy", "inline", "tailcall", "sigtramp", "arch", "sentinel"}
+var typeNames = [...]string{"normal", "dummy", "inline", "tailcall", "sigtramp", "otherstack", "sentinel"}
 
-// String returns GDB's name for the type: "normal", "sigtramp", ….
+// String returns the type in lower case: "normal", "sigtramp", "otherstack".
 func (t Type) String() string {
 	if int(t) < len(typeNames) {
 		return typeNames[t]

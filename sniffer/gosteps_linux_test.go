@@ -204,13 +204,13 @@ func (s *goSteps) compare() {
 		case want.signal && f.Type() != frame.SigTramp:
 			t.Errorf("%#x in %s: %v in %s is of type %v, a signal has come", pc, name, f, s.function(f.PC()), f.Type())
 			return
-		case f.Type() == frame.Arch && s.inside(i, "runtime.recovery"):
+		case f.Type() == frame.OtherStack && s.inside(i, "runtime.recovery"):
 			i = 0 // it has begun to make the goroutine go on elsewhere
 			continue
 		}
 		var prev *frame.Frame
 		prev, err = f.Prev()
-		copying := f.Type() == frame.Arch && s.inside(i, "runtime.copystack")
+		copying := f.Type() == frame.OtherStack && s.inside(i, "runtime.copystack")
 		switch {
 		case prev == nil && copying && f.StopReason() == frame.NoSavedPC:
 			i = 0 // the goroutine has its new stack, and its stack pointer is still in the old one
@@ -225,7 +225,7 @@ func (s *goSteps) compare() {
 			i = 0
 			continue
 		}
-		if f.Type() == frame.Arch && s.moved {
+		if f.Type() == frame.OtherStack && s.moved {
 			moved = prev.Register(s.arch.SP).Bits - want.cfa
 		}
 		if !s.same(f, prev, &want, moved) {

@@ -184,7 +184,7 @@ func (p *textPrinter) detailed(f *frameEntry) {
 	if f.Guess {
 		p.styled(faint, " [guess]")
 	}
-	if f.Type == frame.Arch.String() {
+	if f.Type == frame.OtherStack.String() {
 		p.styled(faint, " [stack switch]")
 	}
 	if f.MovedOn {

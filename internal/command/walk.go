@@ -212,7 +212,7 @@ func (w *walker) appendFrame(list []frameEntry, level int, f *frame.Frame) []fra
 	s := w.codeInfo(f)
 	name, named := w.name(s, f)
 	first := 0
-	if t := f.Type(); t != frame.Normal && t != frame.Arch || name.FrameOnly {
+	if t := f.Type(); t != frame.Normal && t != frame.OtherStack || name.FrameOnly {
 		first = s.outer
 	}
 	cfa, known := f.CFA()
