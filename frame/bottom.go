@@ -145,7 +145,7 @@ func (q *Query) function(at uint64) (lo, hi uint64, ok bool) {
 	there := *q
 	there.AddressInBlock, there.Module = at, m
 	for _, x := range q.This.stack.table.sniffers {
-		if b, is := x.(Bounder); is {
+		if b, is := x.(BoundsSniffer); is {
 			if lo, hi, ok = b.FunctionBounds(&there); ok {
 				return lo, hi, true
 			}

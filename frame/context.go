@@ -130,7 +130,7 @@ func (w *Walker) enter(c *Context) *Stack {
 	s := &w.stack
 	if w.entered != c.walk {
 		w.entered = c.walk
-		s.live, s.keeping, s.stale = c.live, keeping{}, true
+		s.live, s.preserved, s.stale = c.live, preserved{}, true
 	}
 	s.walk, s.search = c, &c.search
 	return s

@@ -128,7 +128,7 @@ func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 			return addr, true
 		}
 	}
-	if d, is := winner.(Delimiter); is {
+	if d, is := winner.(FunctionSniffer); is {
 		q := f.query()
 		q.AddressInBlock = block
 		return d.FunctionStart(q)

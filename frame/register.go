@@ -91,7 +91,7 @@ func (f *Frame) keepsOnly() bool {
 	if more == nil && f.completion != nil && f.completion.ok {
 		more = f.completion.row.More
 	}
-	if f.typ != Normal || f.wide || more == nil || f.keeper() != nil {
+	if f.typ != Normal || f.wide || more == nil || f.preservedSniffer() != nil {
 		return false
 	}
 	a := f.stack.arch
@@ -335,7 +335,7 @@ func (f *Frame) step(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 	}
 	switch p.Kind {
 	case trad.Lost:
-		if f.keeps(row, r) {
+		if f.preserves(row, r) {
 			return r, Value{}, true
 		}
 		return 0, Value{Lval: NotSaved}, false

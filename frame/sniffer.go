@@ -189,34 +189,34 @@ type Unwinder interface {
 	PrevRegister(this *Frame, r trad.Reg) Value
 }
 
-// A Delimiter is a Sniffer whose tables tell where a function begins; IDs use it
+// A FunctionSniffer is a Sniffer whose tables tell where a function begins; IDs use it
 // for functions without a symbol.
-type Delimiter interface {
+type FunctionSniffer interface {
 	Sniffer
 	// FunctionStart returns the run-time address of the beginning of the function
 	// that q.AddressInBlock is in.
 	FunctionStart(q *Query) (addr uint64, ok bool)
 }
 
-// A Bounder is a Delimiter whose tables tell where a function ends, too.
-type Bounder interface {
-	Delimiter
+// A BoundsSniffer is a FunctionSniffer whose tables tell where a function ends, too.
+type BoundsSniffer interface {
+	FunctionSniffer
 	// FunctionBounds returns the run-time range of the function that q.AddressInBlock is in.
 	FunctionBounds(q *Query) (lo, hi uint64, ok bool)
 }
 
-// A Keeper is a Sniffer that can tell more of a frame that it has claimed than its row,
+// A PreservedSniffer is a Sniffer that can tell more of a frame that it has claimed than its row,
 // which is true for every frame at a PC.
-type Keeper interface {
+type PreservedSniffer interface {
 	Sniffer
-	// Keeps returns the registers that THIS has left alone although the ABI lets it
+	// PreservedRegisters returns the registers that THIS has left alone although the ABI lets it
 	// change them. ra is its return address.
-	Keeps(q *Query, ra uint64) arch.RegSet
+	PreservedRegisters(q *Query, ra uint64) arch.RegSet
 }
 
-// A Forgetter is a Sniffer that keeps what it has learned from a target's memory, which
+// A CachingSniffer is a Sniffer that keeps what it has learned from a target's memory, which
 // another run of the target may change.
-type Forgetter interface {
+type CachingSniffer interface {
 	Sniffer
 	// Forget says that the target has run.
 	Forget()

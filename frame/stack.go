@@ -25,32 +25,32 @@ type Stack struct {
 	// where a [Walker] walks.
 	Thread int
 
-	table    *Table
-	target   target.Target
-	thread   target.Thread
-	modules  *target.Modules
-	window   window
-	arch     *arch.Arch
-	sentinel Frame
-	live     *arch.Registers // of frame 0
-	own      arch.Registers  // live, but for a Walker's stack
-	base     uint64          // a little further in than the innermost frame, see kept
-	query    Query
-	room     readRoom // of query
-	slabs    []*slab
-	made     int  // frames that were made
-	gone     int  // of those, the innermost, whose rooms others have
-	forgets  bool // inner frames are let go, see Outward
-	depth    int  // of frames whose rules lead to one another, see maxDepth
-	cycle    cycle
-	keeping  keeping
-	left     left
-	search   *search  // of the walk that is under way
-	mine     search   // of the frames; another's is that of a Walker's context
-	searched int64    // see Searched
-	edge     Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
-	walk     *Context // of a Walker's stack: what is known of its THIS
-	stale    bool     // the frames are of another walk
+	table     *Table
+	target    target.Target
+	thread    target.Thread
+	modules   *target.Modules
+	window    window
+	arch      *arch.Arch
+	sentinel  Frame
+	live      *arch.Registers // of frame 0
+	own       arch.Registers  // live, but for a Walker's stack
+	base      uint64          // a little further in than the innermost frame, see kept
+	query     Query
+	room      readRoom // of query
+	slabs     []*slab
+	made      int  // frames that were made
+	gone      int  // of those, the innermost, whose rooms others have
+	forgets   bool // inner frames are let go, see Outward
+	depth     int  // of frames whose rules lead to one another, see maxDepth
+	cycle     cycle
+	preserved preserved
+	left      left
+	search    *search  // of the walk that is under way
+	mine      search   // of the frames; another's is that of a Walker's context
+	searched  int64    // see Searched
+	edge      Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
+	walk      *Context // of a Walker's stack: what is known of its THIS
+	stale     bool     // the frames are of another walk
 }
 
 // New makes the stack of one thread of a target. The error says why the thread has no
@@ -121,7 +121,7 @@ func (s *Stack) restart() {
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
-	s.made, s.gone, s.cycle, s.keeping, s.depth, s.stale = 0, 0, cycle{}, keeping{}, 0, false
+	s.made, s.gone, s.cycle, s.preserved, s.depth, s.stale = 0, 0, cycle{}, preserved{}, 0, false
 	s.left = left{spans: s.left.spans[:0]}
 }
 

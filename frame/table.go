@@ -47,11 +47,11 @@ func (t *Table) Clone() *Table {
 func (t *Table) Reset() { t.rows.reset() }
 
 // Forget forgets all rows, and has the sniffers forget what they keep of the target's memory
-// (see [Forgetter]): the target has run, and may have made other code where there was some.
+// (see [CachingSniffer]): the target has run, and may have made other code where there was some.
 func (t *Table) Forget() {
 	t.Reset()
 	for _, s := range t.sniffers {
-		if f, ok := s.(Forgetter); ok {
+		if f, ok := s.(CachingSniffer); ok {
 			f.Forget()
 		}
 	}

@@ -17,6 +17,8 @@ import (
 // Sniffer is the sniffer; it keeps no state of its own.
 type Sniffer struct{}
 
+var _ frame.BoundsSniffer = (*Sniffer)(nil)
+
 func (*Sniffer) Name() string { return "dwarf" }
 
 const (

@@ -39,8 +39,8 @@ type Sniffer struct {
 }
 
 var (
-	_ frame.Delimiter = (*Sniffer)(nil)
-	_ frame.Forgetter = (*Sniffer)(nil)
+	_ frame.FunctionSniffer = (*Sniffer)(nil)
+	_ frame.CachingSniffer = (*Sniffer)(nil)
 )
 
 // said is what a plug-in has said of a range of code: a row, or why not.
@@ -82,7 +82,7 @@ func (s *Sniffer) Stats() Stats {
 	return Stats{Asked: s.asked.Load(), Kept: s.kept.Load(), Denied: s.denied.Load()}
 }
 
-// Forget implements [frame.Forgetter]: the next question begins anew, for the process has
+// Forget implements [frame.CachingSniffer]: the next question begins anew, for the process has
 // run on, and what was said of it may not hold any more. The plug-in has [Options].Total
 // again.
 func (s *Sniffer) Forget() {
@@ -338,7 +338,7 @@ func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool)
 	return name, false, false
 }
 
-// FunctionStart implements [frame.Delimiter] by what the plug-in has said.
+// FunctionStart implements [frame.FunctionSniffer] by what the plug-in has said.
 func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

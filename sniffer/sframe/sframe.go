@@ -17,6 +17,8 @@ type Sniffer struct {
 	Separate *Separate
 }
 
+var _ frame.FunctionSniffer = (*Sniffer)(nil)
+
 func (*Sniffer) Name() string { return "sframe" }
 
 const (

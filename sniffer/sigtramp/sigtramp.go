@@ -11,6 +11,8 @@ import (
 // Sniffer is the sniffer; it keeps no state.
 type Sniffer struct{}
 
+var _ frame.SignalSniffer = (*Sniffer)(nil)
+
 func (*Sniffer) Name() string { return "sigtramp" }
 
 const (

@@ -1,0 +1,41 @@
+package frame
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// preserved is what a [PreservedSniffer] has said last.
+type preserved struct {
+	pc, ra uint64 // of the frame; both 0 where nobody was asked
+	set    arch.RegSet
+}
+
+// preservedSniffer returns the sniffer that can tell which registers THIS has left alone beyond what
+// the ABI demands, nil if there is none.
+func (f *Frame) preservedSniffer() PreservedSniffer {
+	if f.winner < 0 || f.wide || f.typ != Normal {
+		return nil
+	}
+	s, _ := f.stack.table.sniffers[f.winner].(PreservedSniffer)
+	return s
+}
+
+// preserves reports whether THIS has left register r alone: one that the ABI lets a function change,
+// and of which row says nothing. row must be THIS frame's own.
+func (f *Frame) preserves(row *trad.Row, r trad.Reg) bool {
+	s := f.stack
+	if row != &f.row || row.More.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {
+		return false
+	}
+	k := f.preservedSniffer()
+	if k == nil {
+		return false
+	}
+	if ra := s.arch.CodeAddress(f.ra.Bits); s.preserved.pc != f.pc || s.preserved.ra != ra {
+		// An outer frame may be in the middle of its own query.
+		defer func(outer Query) { s.query = outer }(s.query)
+		s.preserved = preserved{f.pc, ra, k.PreservedRegisters(f.query(), ra)}
+	}
+	return s.preserved.set.Has(r)
+}
