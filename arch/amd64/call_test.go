@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
 // TestAfterCall: every call that objdump shows is seen from behind; of the other
 // instructions hardly one looks like a call by accident.
 func TestAfterCall(t *testing.T) {
 	for _, file := range []string{compile(t, "-O2"), "/bin/bash"} {
-		pcs, text := readBoundaries(t, file)
-		im := openImage(t, file)
+		pcs, text := processor.Instructions(t, file)
+		im := rowtest.Open(t, file)
 		calls, rest, taken := 0, 0, 0
 		for _, s := range im {
 			data, err := s.Data()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
 // TestDecodeLength compares the length of every instruction of libm, which has
@@ -15,7 +16,7 @@ import (
 func TestDecodeLength(t *testing.T) {
 	file := gdbtest.File(t, "/lib/x86_64-linux-gnu/libm.so.6")
 	total, undecoded, extension := 0, 0, 0
-	lines(t, func(line string) {
+	rowtest.Lines(t, func(line string) {
 		f := strings.Split(line, "\t")
 		if len(f) < 3 || strings.Contains(f[2], "(bad)") {
 			return

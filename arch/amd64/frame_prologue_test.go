@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -15,19 +16,19 @@ import (
 func TestSkipPrologue(t *testing.T) {
 	for _, flags := range []string{"-O0", "-Og -fno-omit-frame-pointer", "-O2 -mavx2 -fno-shrink-wrap", "-O2 -fno-omit-frame-pointer -fcf-protection=full"} {
 		file := compile(t, strings.Fields(flags)...)
-		pcs, text := readBoundaries(t, file)
-		im := openImage(t, file)
+		pcs, text := processor.Instructions(t, file)
+		im := rowtest.Open(t, file)
 		seen, moved := 0, 0
-		for _, f := range readFDEs(t, file) {
-			code, section := im.code(t, f.lo, f.hi, 0)
-			if section != ".text" || f.rows[0].cfa != "rsp+8" {
+		for _, f := range rowtest.FDEs(t, file) {
+			code, section := im.Code(t, f.Lo, f.Hi, 0)
+			if section != ".text" || f.Rows[0].CFA != "rsp+8" {
 				continue
 			}
-			end := Machine.SkipPrologue(code, f.lo)
-			i, _ := slices.BinarySearch(pcs, f.lo)
+			end := Machine.SkipPrologue(code, f.Lo)
+			i, _ := slices.BinarySearch(pcs, f.Lo)
 			e, ok := slices.BinarySearch(pcs, end)
-			if !ok || end >= f.hi {
-				t.Errorf("%s: %#x: the end %#x is no instruction", flags, f.lo, end)
+			if !ok || end >= f.Hi {
+				t.Errorf("%s: %#x: the end %#x is no instruction", flags, f.Lo, end)
 				continue
 			}
 			// The straight code ends before last.
@@ -40,22 +41,22 @@ func TestSkipPrologue(t *testing.T) {
 			}
 			seen++
 			if e > last {
-				t.Errorf("%s: %#x: the end %#x is behind a branch at %#x", flags, f.lo, end, pcs[last])
+				t.Errorf("%s: %#x: the end %#x is behind a branch at %#x", flags, f.Lo, end, pcs[last])
 			}
-			same := func(a, b *oracleRow) bool { return a.cfa == b.cfa && maps.Equal(a.regs, b.regs) }
+			same := func(a, b *rowtest.Row) bool { return a.CFA == b.CFA && maps.Equal(a.Regs, b.Regs) }
 			// The row of an argument's push by register shows in the CFA alone. gcc 16 notes a
 			// register that it has stored an instruction late.
 			late := !slices.ContainsFunc(pcs[e:last], func(pc uint64) bool { return touchesStack(text[pc]) })
-			if a, b := f.at(end), f.at(pcs[last]); !same(a, b) && !maps.Equal(a.regs, b.regs) && !late {
-				t.Errorf("%s: %#x: the frame changes from %v at the end %#x to %v at %#x", flags, f.lo, *a, end, *b, pcs[last])
+			if a, b := f.At(end), f.At(pcs[last]); !same(a, b) && !maps.Equal(a.Regs, b.Regs) && !late {
+				t.Errorf("%s: %#x: the frame changes from %v at the end %#x to %v at %#x", flags, f.Lo, *a, end, *b, pcs[last])
 			}
 			if e == i {
 				continue
 			}
 			moved++
 			before := text[pcs[e-1]]
-			if same(f.at(pcs[e-1]), f.at(pcs[last])) && !strings.Contains(before, "%rsp") && !strings.HasPrefix(before, "endbr64") && !strings.HasPrefix(before, "push") {
-				t.Errorf("%s: %#x: %q before the end %#x sets up nothing", flags, f.lo, before, end)
+			if same(f.At(pcs[e-1]), f.At(pcs[last])) && !strings.Contains(before, "%rsp") && !strings.HasPrefix(before, "endbr64") && !strings.HasPrefix(before, "push") {
+				t.Errorf("%s: %#x: %q before the end %#x sets up nothing", flags, f.Lo, before, end)
 			}
 		}
 		if seen < 20 || moved < 15 {

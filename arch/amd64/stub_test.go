@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
 const stubSource = `
@@ -40,8 +42,8 @@ func TestStubFrame(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			pcs, text := readBoundaries(t, out)
-			fdes := readFDEs(t, out)
+			pcs, text := processor.Instructions(t, out)
+			fdes := rowtest.FDEs(t, out)
 			compared, other := 0, 0
 			for _, s := range f.Sections {
 				if !strings.HasPrefix(s.Name, ".plt") {
@@ -67,17 +69,17 @@ func TestStubFrame(t *testing.T) {
 						}
 						continue
 					}
-					i := slices.IndexFunc(fdes, func(f *oracleFDE) bool { return pc >= f.lo && pc < f.hi })
+					i := slices.IndexFunc(fdes, func(f *rowtest.FDE) bool { return pc >= f.Lo && pc < f.Hi })
 					if i < 0 {
 						t.Errorf("%s %#x: no table", s.Name, pc)
 						continue
 					}
-					row := fdes[i].at(pc)
+					row := fdes[i].At(pc)
 					want := int64(0)
-					if _, err := fmt.Sscanf(row.cfa, "rsp+%d", &want); err != nil {
-						m := shift.FindStringSubmatch(fdes[i].expr)
+					if _, err := fmt.Sscanf(row.CFA, "rsp+%d", &want); err != nil {
+						m := shift.FindStringSubmatch(fdes[i].Expr)
 						if m == nil {
-							t.Fatalf("%s %#x: expression %q", s.Name, pc, fdes[i].expr)
+							t.Fatalf("%s %#x: expression %q", s.Name, pc, fdes[i].Expr)
 						}
 						n, _ := strconv.ParseUint(m[1], 10, 64)
 						if want = 8; pc&15 >= n {

@@ -1,10 +1,6 @@
-//go:build linux
-
 package arm64
 
 import (
-	"bufio"
-	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,97 +13,9 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
-
-// The oracle is readelf's reading of the compiler's own unwind tables.
-
-type oracleRow struct {
-	loc  uint64
-	cfa  string            // "sp+16", "x29+32", "exp"
-	regs map[string]string // by name: "u", "c-16", "s"; "ra" for x30
-}
-
-type oracleFDE struct {
-	lo, hi uint64
-	rows   []oracleRow
-}
-
-func (f *oracleFDE) at(pc uint64) *oracleRow {
-	i, ok := slices.BinarySearchFunc(f.rows, pc, func(r oracleRow, pc uint64) int { return int(int64(r.loc - pc)) })
-	if !ok {
-		i--
-	}
-	return &f.rows[i]
-}
-
-func parseHex(t testing.TB, s string) uint64 {
-	t.Helper()
-	n, err := strconv.ParseUint(s, 16, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// readFDEs returns the functions that file's unwind tables describe.
-func readFDEs(t testing.TB, file string) (fdes []*oracleFDE) {
-	t.Helper()
-	cmd := exec.Command(gdbtest.Tool(t, "readelf"), "-W", "--debug-dump=frames-interp,no-follow-links", file)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var cur *oracleFDE
-	var cols []string
-	for s := bufio.NewScanner(out); s.Scan(); {
-		switch f := strings.Fields(s.Text()); {
-		case len(f) >= 6 && f[3] == "FDE":
-			cur = nil
-			if lo, hi, ok := strings.Cut(strings.TrimPrefix(f[5], "pc="), ".."); ok {
-				cur = &oracleFDE{lo: parseHex(t, lo), hi: parseHex(t, hi)}
-				cur.rows = []oracleRow{{loc: cur.lo, cfa: "sp+0"}} // every CIE's
-				fdes = append(fdes, cur)
-			}
-		case len(f) >= 4 && f[3] == "CIE":
-			cur = nil
-		case cur == nil || len(f) < 2:
-		case f[0] == "LOC":
-			cols = f[2:]
-		case len(f) == len(cols)+2:
-			r := oracleRow{loc: parseHex(t, f[0]), cfa: f[1], regs: map[string]string{}}
-			for i, c := range cols {
-				r.regs[c] = f[2+i]
-			}
-			if n := len(cur.rows); cur.rows[n-1].loc == r.loc {
-				cur.rows = cur.rows[:n-1]
-			}
-			cur.rows = append(cur.rows, r)
-		}
-	}
-	if err := cmd.Wait(); err != nil || len(fdes) == 0 {
-		t.Fatalf("readelf %s: %v, %d FDEs", file, err, len(fdes))
-	}
-	return fdes
-}
-
-// codeOf returns the code of [lo, hi) and, as far as there is, extra bytes more.
-func codeOf(t testing.TB, f *elf.File, lo, hi, extra uint64) []byte {
-	t.Helper()
-	for _, s := range f.Sections {
-		if s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_EXECINSTR != 0 && lo >= s.Addr && hi <= s.Addr+s.Size {
-			code := make([]byte, min(hi+extra, s.Addr+s.Size)-lo)
-			if _, err := s.ReadAt(code, int64(lo-s.Addr)); err != nil {
-				t.Fatal(err)
-			}
-			return code
-		}
-	}
-	return nil
-}
 
 // tally counts what came of the instructions of some functions.
 type tally struct {
@@ -128,51 +36,47 @@ func (c *tally) String() string {
 // compareAll holds the row of every instruction of a file against the oracle.
 func compareAll(t *testing.T, file string) *tally {
 	t.Helper()
-	f, err := elf.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	im := rowtest.Open(t, file)
 	c := &tally{missed: map[string]int{}, wrongIn: map[uint64]bool{}}
-	for _, fde := range readFDEs(t, file) {
-		code := codeOf(t, f, fde.lo, fde.hi, 256)
+	for _, fde := range rowtest.FDEs(t, file) {
+		code, _ := im.Code(t, fde.Lo, fde.Hi, 256)
 		if code == nil {
 			continue
 		}
 		// What begins with a frame already made is the cold part of a function that
 		// begins elsewhere: no entry.
-		if first := fde.rows[0]; first.cfa != "sp+0" || first.regs["ra"] != "" && first.regs["ra"] != "u" {
+		if first := fde.Rows[0]; first.CFA != "sp+0" || first.Regs["ra"] != "" && first.Regs["ra"] != "u" {
 			c.cold++
 			continue
 		}
 		// Nor can one be compared that is entered with something on the stack, as the
 		// dynamic linker's resolver is.
-		if slices.ContainsFunc(fde.rows, func(r oracleRow) bool { return strings.HasPrefix(r.regs["ra"], "c+") }) {
+		if slices.ContainsFunc(fde.Rows, func(r rowtest.Row) bool { return strings.HasPrefix(r.Regs["ra"], "c+") }) {
 			c.cold++
 			continue
 		}
 		c.functions++
 		a := Machine.Analyse(code, nil, false)
-		for pc := fde.lo; pc < fde.hi; pc += size {
-			o, _ := decode(code, int(pc-fde.lo), nil)
-			if o.Flow == values.Bad || code[pc-fde.lo+2]|code[pc-fde.lo+3] == 0 {
+		for pc := fde.Lo; pc < fde.Hi; pc += size {
+			o, _ := decode(code, int(pc-fde.Lo), nil)
+			if o.Flow == values.Bad || code[pc-fde.Lo+2]|code[pc-fde.Lo+3] == 0 {
 				continue // padding and constants
 			}
-			if _, reached := a.At(int32(pc - fde.lo)); o.Nop && !reached {
+			if _, reached := a.At(int32(pc - fde.Lo)); o.Nop && !reached {
 				continue // padding
 			}
 			c.total++
-			want := fde.at(pc)
+			want := fde.At(pc)
 			c.epilogue(t, a, fde, code, pc, want)
-			row, why := a.Row(fde.lo, int32(pc-fde.lo))
+			row, why := a.Row(fde.Lo, int32(pc-fde.Lo))
 			if why != "" {
 				c.none++
 				if c.missed[why]++; c.missed[why] <= 4 {
-					t.Logf("%s: %#x of %#x: no row: %s", filepath.Base(file), pc, fde.lo, why)
+					t.Logf("%s: %#x of %#x: no row: %s", filepath.Base(file), pc, fde.Lo, why)
 				}
 				continue
 			}
-			i, _ := a.At(int32(pc - fde.lo))
+			i, _ := a.At(int32(pc - fde.Lo))
 			bad, other, unlike := differs(i, &row, want)
 			if unlike {
 				c.unlike++
@@ -191,11 +95,11 @@ func compareAll(t *testing.T, file string) *tally {
 			}
 			if len(bad) > 0 {
 				c.wrong++
-				c.wrongIn[fde.lo] = true
+				c.wrongIn[fde.Lo] = true
 			}
 			if len(bad)+len(other) > 0 && c.n < 12 {
 				c.n++
-				t.Logf("%s: %#x of %#x: row %s, oracle %s %v: %v %v", filepath.Base(file), pc, fde.lo, row.Format(Arch.RegName), want.cfa, want.regs, bad, other)
+				t.Logf("%s: %#x of %#x: row %s, oracle %s %v: %v %v", filepath.Base(file), pc, fde.Lo, row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
 			}
 		}
 	}
@@ -207,14 +111,14 @@ func compareAll(t *testing.T, file string) *tally {
 var preserved = [...]values.Reg{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, v0 + 8, v0 + 9, v0 + 10, v0 + 11, v0 + 12, v0 + 13, v0 + 14, v0 + 15}
 
 // epilogue compares what readEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *oracleFDE, code []byte, pc uint64, want *oracleRow) {
-	i, reached := a.At(int32(pc - fde.lo))
-	o, _ := decode(code, int(pc-fde.lo), nil)
+func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *rowtest.FDE, code []byte, pc uint64, want *rowtest.Row) {
+	i, reached := a.At(int32(pc - fde.Lo))
+	o, _ := decode(code, int(pc-fde.Lo), nil)
 	isReturn := o.Return && reached && i.Reg(x30) == values.OnEntry(x30)
 	if isReturn {
 		c.returns++
 	}
-	row, ok := Machine.ReadEpilogue(code[pc-fde.lo:], pc)
+	row, ok := Machine.ReadEpilogue(code[pc-fde.Lo:], pc)
 	if !ok || !reached || i.Guess() || row.Flags&trad.Guess != 0 {
 		return
 	}
@@ -224,15 +128,15 @@ func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *oracleFDE, code 
 	c.epilogues++
 	if bad, other, _ := differs(i, &row, want); len(bad)+len(other) > 0 {
 		if c.wrongEpilogue++; c.wrongEpilogue < 8 {
-			t.Logf("epilogue at %#x of %#x: row %s, oracle %s %v: %v %v", pc, fde.lo, row.Format(Arch.RegName), want.cfa, want.regs, bad, other)
+			t.Logf("epilogue at %#x of %#x: row %s, oracle %s %v: %v %v", pc, fde.Lo, row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
 		}
 	}
 }
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []string, unlike bool) {
-	name, off, _ := strings.Cut(want.cfa, "+")
+func differs(s *values.State, row *trad.Row, want *rowtest.Row) (bad, other []string, unlike bool) {
+	name, off, _ := strings.Cut(want.CFA, "+")
 	base := rsp
 	if name != "sp" {
 		n, err := strconv.Atoi(strings.TrimPrefix(name, "x"))
@@ -254,7 +158,7 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 		bad = append(bad, "CFA, from another register")
 	}
 	check := func(name string, r values.Reg, rule trad.Rule) bool {
-		w := want.regs[name]
+		w := want.Regs[name]
 		if w == "" || w == "s" {
 			w = "u"
 		}

@@ -1,5 +1,3 @@
-//go:build linux
-
 package s390x
 
 import (
@@ -7,15 +5,16 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
 // TestAfterCall: every call that objdump shows is seen from behind; of the other
 // instructions hardly one looks like a call by accident.
 func TestAfterCall(t *testing.T) {
 	for _, file := range []string{compile(t, "-O2"), library(t, "libc.so.6")} {
-		pcs, text := readBoundaries(t, file)
+		pcs, text := processor.Instructions(t, file)
 		calls, rest, taken := 0, 0, 0
-		for _, s := range openImage(t, file) {
+		for _, s := range rowtest.Open(t, file) {
 			data, err := s.Data()
 			if err != nil {
 				t.Fatal(err)

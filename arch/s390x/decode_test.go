@@ -1,5 +1,3 @@
-//go:build linux
-
 package s390x
 
 import (
@@ -7,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -16,9 +15,9 @@ import (
 func TestDecode(t *testing.T) {
 	for _, name := range []string{"libc.so.6", "libm.so.6"} {
 		file := library(t, name)
-		pcs, text := readBoundaries(t, file)
-		s := openImage(t, file)[0]
-		for _, x := range openImage(t, file) {
+		pcs, text := processor.Instructions(t, file)
+		s := rowtest.Open(t, file)[0]
+		for _, x := range rowtest.Open(t, file) {
 			if x.Name == ".text" {
 				s = x
 			}

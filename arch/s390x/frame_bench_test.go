@@ -1,33 +1,33 @@
-//go:build linux
-
 package s390x
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
 // BenchmarkReadFrame reads the frame in the middle of a function of middling and
 // of large size, of libc.
 func BenchmarkReadFrame(b *testing.B) {
 	file := library(b, "libc.so.6")
-	fdes := readFDEs(b, file)
-	im := openImage(b, file)
+	fdes := rowtest.FDEs(b, file)
+	im := rowtest.Open(b, file)
 	for _, size := range []struct {
 		name string
 		n    uint64
 	}{{"300B", 300}, {"3KiB", 3 << 10}, {"30KiB", 30 << 10}} {
-		f := slices.MinFunc(fdes, func(x, y *oracleFDE) int {
-			d := func(f *oracleFDE) int { return max(int(f.hi-f.lo)-int(size.n), int(size.n)-int(f.hi-f.lo)) }
+		f := slices.MinFunc(fdes, func(x, y *rowtest.FDE) int {
+			d := func(f *rowtest.FDE) int { return max(int(f.Hi-f.Lo)-int(size.n), int(size.n)-int(f.Hi-f.Lo)) }
 			return d(x) - d(y)
 		})
-		code, _ := im.code(b, f.lo, f.hi, 0)
-		pc := f.rows[len(f.rows)/2].loc
+		code, _ := im.Code(b, f.Lo, f.Hi, 0)
+		pc := f.Rows[len(f.Rows)/2].Loc
 		b.Run(size.name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(code)))
 			for b.Loop() {
-				Machine.ReadFrame(code, f.lo, pc)
+				Machine.ReadFrame(code, f.Lo, pc)
 			}
 		})
 	}

@@ -1,5 +1,3 @@
-//go:build linux
-
 package s390x
 
 import (
@@ -10,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -36,33 +35,33 @@ func (c *tally) String() string {
 // compareAll compares the rows of every instruction of file with the oracle.
 func compareAll(t *testing.T, file string, extra uint64) *tally {
 	t.Helper()
-	fdes := readFDEs(t, file)
-	pcs, text := readBoundaries(t, file)
-	im := openImage(t, file)
+	fdes := rowtest.FDEs(t, file)
+	pcs, text := processor.Instructions(t, file)
+	im := rowtest.Open(t, file)
 	c := &tally{missed: map[string]int{}}
 	for _, f := range fdes {
-		code, section := im.code(t, f.lo, f.hi, extra)
+		code, section := im.Code(t, f.Lo, f.Hi, extra)
 		if code == nil || strings.HasPrefix(section, ".plt") {
 			continue
 		}
 		// What begins with a frame already made is the cold part of a function that
 		// begins elsewhere: no entry.
-		if ra := f.rows[0].regs["ra"]; f.rows[0].cfa != "r15+160" || ra != "u" && ra != "" {
+		if ra := f.Rows[0].Regs["ra"]; f.Rows[0].CFA != "r15+160" || ra != "u" && ra != "" {
 			c.cold++
 			continue
 		}
 		// Nor can a table be compared whose return address is not that in r14.
-		if slices.ContainsFunc(f.rows, func(r oracleRow) bool { return r.regs["r14"] != "" }) {
+		if slices.ContainsFunc(f.Rows, func(r rowtest.Row) bool { return r.Regs["r14"] != "" }) {
 			c.cold++
 			continue
 		}
 		c.functions++
 		a := Machine.Analyse(code, nil, false)
 		reported := false
-		i, _ := slices.BinarySearch(pcs, f.lo)
+		i, _ := slices.BinarySearch(pcs, f.Lo)
 		astray := uint64(0)
 		dead := false // behind an unconditional jump, until something else than padding
-		for ; i < len(pcs) && pcs[i] < f.hi; i++ {
+		for ; i < len(pcs) && pcs[i] < f.Hi; i++ {
 			pc := pcs[i]
 			// objdump takes the two bytes that trap for a part of the next instruction.
 			if strings.HasPrefix(text[pc], ".long") {
@@ -79,16 +78,16 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			}
 			c.total++
 			c.epilogue(t, a, f, code, pc, text[pc])
-			row, why := a.Row(f.lo, int32(pc-f.lo))
+			row, why := a.Row(f.Lo, int32(pc-f.Lo))
 			if why != "" {
 				c.none++
 				c.missed[why]++
 				continue
 			}
-			want := f.at(pc)
-			o, _ := a.At(int32(pc - f.lo))
+			want := f.At(pc)
+			o, _ := a.At(int32(pc - f.Lo))
 			bad, other, unlike := differs(o, &row, want)
-			other = slices.DeleteFunc(other, func(d string) bool { return f.refuted(d, pcs, text) })
+			other = slices.DeleteFunc(other, func(d string) bool { return refuted(f, d, pcs, text) })
 			if row.Lo != pc && !misread {
 				bad = append(bad, fmt.Sprintf("the row begins at %#x", row.Lo))
 			}
@@ -116,7 +115,7 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 			if len(bad)+len(other) > 0 && !reported && c.shown < 40 {
 				c.shown++
 				reported = true
-				t.Logf("%s+%#x of %#x: %s: row %s, oracle %s %v: %v %v", file, pc, f.lo, text[pc], row.Format(Arch.RegName), want.cfa, want.regs, bad, other)
+				t.Logf("%s+%#x of %#x: %s: row %s, oracle %s %v: %v %v", file, pc, f.Lo, text[pc], row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
 			}
 		}
 	}
@@ -127,15 +126,15 @@ func compareAll(t *testing.T, file string, extra uint64) *tally {
 // about: it never says a word of a register that the code writes, as those of hand-written code
 // that uses vectors; or it has it in a slot where the code never stores it: the dynamic
 // linker's resolver stores v24 to v31, and its table says 24 to 31, which are f8 to f15.
-func (f *oracleFDE) refuted(difference string, pcs []uint64, text map[uint64]string) bool {
+func refuted(f *rowtest.FDE, difference string, pcs []uint64, text map[uint64]string) bool {
 	name, rest, _ := strings.Cut(difference, " ")
 	ours, theirs, _ := strings.Cut(rest, ", oracle ")
-	said := slices.ContainsFunc(f.rows, func(r oracleRow) bool { w := r.regs[name]; return w != "" && w != "u" && w != "s" })
-	switch i, _ := slices.BinarySearch(pcs, f.lo); {
+	said := slices.ContainsFunc(f.Rows, func(r rowtest.Row) bool { w := r.Regs[name]; return w != "" && w != "u" && w != "s" })
+	switch i, _ := slices.BinarySearch(pcs, f.Lo); {
 	case ours == "" && theirs == "u" && !said:
-		return touches(pcs[i:], f.hi, text, name, false)
+		return touches(pcs[i:], f.Hi, text, name, false)
 	case ours == "u" && strings.HasPrefix(theirs, "c"):
-		return !touches(pcs[i:], f.hi, text, name, true)
+		return !touches(pcs[i:], f.Hi, text, name, true)
 	}
 	return false
 }
@@ -170,10 +169,10 @@ func registerNumber(register string) int {
 }
 
 // epilogue compares what readEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []byte, pc uint64, text string) {
-	row, ok := Machine.ReadEpilogue(code[pc-f.lo:], pc)
+func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *rowtest.FDE, code []byte, pc uint64, text string) {
+	row, ok := Machine.ReadEpilogue(code[pc-f.Lo:], pc)
 	op := strings.Fields(text)
-	o, reached := a.At(int32(pc - f.lo))
+	o, reached := a.At(int32(pc - f.Lo))
 	isReturn := op[0] == "br" && op[1] == "%r14" && reached && o.Reg(values.Reg(R14)) == values.OnEntry(values.Reg(R14))
 	if isReturn {
 		c.returns++
@@ -188,7 +187,7 @@ func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []
 	if !reached {
 		return
 	}
-	want := f.at(pc)
+	want := f.At(pc)
 	bad, other, _ := differs(o, &row, want)
 	if len(bad)+len(other) == 0 {
 		return
@@ -202,13 +201,13 @@ func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *oracleFDE, code []
 	}
 	c.wrongEpilogue++
 	if c.wrongEpilogue < 10 {
-		t.Logf("epilogue at %#x of %#x: %s: row %s, oracle %s %v: %v %v", pc, f.lo, text, row.Format(Arch.RegName), want.cfa, want.regs, bad, other)
+		t.Logf("epilogue at %#x of %#x: %s: row %s, oracle %s %v: %v %v", pc, f.Lo, text, row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
 	}
 }
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []string, unlike bool) {
+func differs(s *values.State, row *trad.Row, want *rowtest.Row) (bad, other []string, unlike bool) {
 	fail := func(list *[]string, format string, args ...any) {
 		*list = append(*list, fmt.Sprintf(format, args...))
 	}
@@ -217,12 +216,12 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 	// r15 says so.
 	holds := func(r trad.Reg) values.Value { return s.Reg(values.Reg(r)) }
 	sp, spKnown := holds(R15).Distance()
-	if w := want.regs["r15"]; strings.HasPrefix(w, "f") && holds(named(w)) == values.FromCFA(entrySP) && spKnown && want.cfa == "r15+160" {
+	if w := want.Regs["r15"]; strings.HasPrefix(w, "f") && holds(named(w)) == values.FromCFA(entrySP) && spKnown && want.CFA == "r15+160" {
 		late := *want
-		late.cfa = w + "+160"
+		late.CFA = w + "+160"
 		want = &late
 	}
-	reg, off, _ := strings.Cut(want.cfa, "+")
+	reg, off, _ := strings.Cut(want.CFA, "+")
 	oracleCFA, known := holds(named(reg)).Distance() // by the state
 	switch rule := row.CFA; {
 	case rule.Kind == trad.InReg && Arch.RegName(rule.Reg) == reg && strconv.Itoa(int(rule.Off)) == off:
@@ -277,17 +276,17 @@ func differs(s *values.State, row *trad.Row, want *oracleRow) (bad, other []stri
 			fail(list, "%s %s, oracle %s", Arch.RegName(r), got, w)
 		}
 	}
-	check(&bad, R14, row.RA, want.regs["ra"])
-	check(&bad, R11, row.FP, want.regs["r11"])
+	check(&bad, R14, row.RA, want.Regs["ra"])
+	check(&bad, R11, row.FP, want.Regs["r11"])
 	// glibc's assembly saves v24 to v31, and its CFI has f8 to f15 there, whose DWARF numbers are 24
 	// to 31.
 	vectors := false
 	var f8, f10 int
-	if n, _ := fmt.Sscanf(want.regs["f8"]+" "+want.regs["f10"], "c%d c%d", &f8, &f10); n == 2 {
+	if n, _ := fmt.Sscanf(want.Regs["f8"]+" "+want.Regs["f10"], "c%d c%d", &f8, &f10); n == 2 {
 		vectors = f10-f8 == 16
 	}
 	for _, r := range preserved {
-		w := want.regs[Arch.RegName(r)]
+		w := want.Regs[Arch.RegName(r)]
 		if vectors && w != "" && Arch.RegName(r)[0] == 'f' {
 			w = "u"
 		}

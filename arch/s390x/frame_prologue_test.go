@@ -1,5 +1,3 @@
-//go:build linux
-
 package s390x
 
 import (
@@ -13,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -33,11 +32,11 @@ func breakpoints(t *testing.T, file string, functions []elf.Symbol) map[uint64]u
 	at := map[uint64]uint64{}
 	function := uint64(0)
 	answer := regexp.MustCompile(`^Breakpoint \d+ at 0x([0-9a-f]+)`)
-	lines(t, func(line string) {
+	rowtest.Lines(t, func(line string) {
 		if s, ok := strings.CutPrefix(line, "function 0x"); ok {
-			function = parseHex(t, s)
+			function = rowtest.ParseHex(t, s)
 		} else if m := answer.FindStringSubmatch(line); m != nil {
-			at[function] = parseHex(t, m[1])
+			at[function] = rowtest.ParseHex(t, m[1])
 		}
 	}, gdb, "-nx", "-batch", "-x", name, file)
 	return at
@@ -64,11 +63,11 @@ func TestSkipPrologue(t *testing.T) {
 			return elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || strings.Contains(s.Name, ".")
 		})
 		theirs := breakpoints(t, file, symbols)
-		pcs, text := readBoundaries(t, file)
-		im := openImage(t, file)
+		pcs, text := processor.Instructions(t, file)
+		im := rowtest.Open(t, file)
 		equal, moved := 0, 0
 		for _, s := range symbols {
-			code, _ := im.code(t, s.Value, s.Value+s.Size, 0)
+			code, _ := im.Code(t, s.Value, s.Value+s.Size, 0)
 			ours, gdb := Machine.SkipPrologue(code, s.Value), theirs[s.Value]
 			if ours != s.Value {
 				moved++

@@ -1,5 +1,3 @@
-//go:build linux
-
 package s390x
 
 import (
@@ -9,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -123,25 +122,25 @@ func TestReadFrameOfSystem(t *testing.T) {
 // a caller's address in block (return address - 1) needs it.
 func TestReadFrameInside(t *testing.T) {
 	file := compile(t, "-O2")
-	pcs, text := readBoundaries(t, file)
-	im := openImage(t, file)
+	pcs, text := processor.Instructions(t, file)
+	im := rowtest.Open(t, file)
 	calls := 0
-	for _, f := range readFDEs(t, file) {
-		code, section := im.code(t, f.lo, f.hi, 0)
+	for _, f := range rowtest.FDEs(t, file) {
+		code, section := im.Code(t, f.Lo, f.Hi, 0)
 		if section != ".text" {
 			continue
 		}
 		for i, pc := range pcs {
-			if pc < f.lo || pc >= f.hi || !strings.HasPrefix(text[pc], "bras") || i+1 == len(pcs) {
+			if pc < f.Lo || pc >= f.Hi || !strings.HasPrefix(text[pc], "bras") || i+1 == len(pcs) {
 				continue
 			}
 			calls++
-			want, _, why := Machine.ReadFrame(code, f.lo, pc)
+			want, _, why := Machine.ReadFrame(code, f.Lo, pc)
 			if why != "" {
 				t.Fatalf("%#x: %s", pc, why)
 			}
-			for at := pc; at < pcs[i+1] && at < f.hi; at++ {
-				got, _, why := Machine.ReadFrame(code, f.lo, at)
+			for at := pc; at < pcs[i+1] && at < f.Hi; at++ {
+				got, _, why := Machine.ReadFrame(code, f.Lo, at)
 				if got.Lo != pc || uint64(got.Len) != pcs[i+1]-pc || got.CFA != want.CFA || got.RA != want.RA || got.FP != want.FP || why != "" {
 					t.Errorf("%#x inside %#x: %s %q, at the start %s", at, pc, got.Format(Arch.RegName), why, want.Format(Arch.RegName))
 				}
@@ -158,24 +157,24 @@ func TestReadFrameInside(t *testing.T) {
 // the body.
 func TestInPrologue(t *testing.T) {
 	file := compile(t, "-O0")
-	pcs, text := readBoundaries(t, file)
-	im := openImage(t, file)
+	pcs, text := processor.Instructions(t, file)
+	im := rowtest.Open(t, file)
 	before, body := 0, 0
-	for _, f := range readFDEs(t, file) {
-		code, section := im.code(t, f.lo, f.hi, 0)
+	for _, f := range rowtest.FDEs(t, file) {
+		code, section := im.Code(t, f.Lo, f.Hi, 0)
 		if section != ".text" {
 			continue
 		}
 		for _, pc := range pcs {
-			if pc < f.lo || pc >= f.hi || strings.HasPrefix(text[pc], "nop") {
+			if pc < f.Lo || pc >= f.Hi || strings.HasPrefix(text[pc], "nop") {
 				continue
 			}
-			row, _, why := Machine.ReadFrame(code, f.lo, pc)
+			row, _, why := Machine.ReadFrame(code, f.Lo, pc)
 			if why != "" {
 				t.Fatalf("%#x: %s", pc, why)
 			}
 			in := row.Flags&trad.InPrologue != 0
-			switch cfa := f.at(pc).cfa; {
+			switch cfa := f.At(pc).CFA; {
 			case strings.HasPrefix(cfa, "r15"):
 				if before++; !in {
 					t.Errorf("%#x: %s: not in the prologue, with the CFA at %s", pc, text[pc], cfa)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -134,14 +135,14 @@ func checkSignalRow(t *testing.T, row *trad.Row, before, text string, memory []b
 	}
 	var frameAt uint64
 	if m := regexp.MustCompile(`frame at 0x([0-9a-f]+)`).FindStringSubmatch(text); m != nil {
-		frameAt = parseHex(t, m[1])
+		frameAt = rowtest.ParseHex(t, m[1])
 	}
 	if cfa != frameAt || cfa != values["r15"]+160 {
 		t.Errorf("CFA %#x, gdb has %#x, r15 was %#x", cfa, frameAt, values["r15"])
 	}
 	saved := map[string]uint64{}
 	for _, m := range regexp.MustCompile(`(\w+) at 0x([0-9a-f]+)`).FindAllStringSubmatch(text, -1) {
-		saved[m[1]] = parseHex(t, m[2])
+		saved[m[1]] = rowtest.ParseHex(t, m[2])
 	}
 	compared := 0
 	for _, r := range Arch.Regs {

@@ -1,5 +1,3 @@
-//go:build linux
-
 package s390x
 
 import (
@@ -42,7 +40,7 @@ func TestStubFrame(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			pcs, text := readBoundaries(t, out)
+			pcs, text := processor.Instructions(t, out)
 			s := f.Section(".plt")
 			if s == nil {
 				t.Fatal("no .plt")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
 // disassemble returns objdump's text of each instruction of a file.
@@ -372,11 +373,12 @@ func TestSkipPrologue(t *testing.T) {
 			t.Fatalf("gdb: %s", said)
 		}
 		equal, explained := 0, 0
-		text := disassemble(t, out)
+		text, im := disassemble(t, out), rowtest.Open(t, out)
 		for i, m := range at {
-			theirs := parseHex(t, m[2])
+			theirs := rowtest.ParseHex(t, m[2])
 			s := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == names[i] })]
-			ours := Machine.SkipPrologue(codeOf(t, f, s.Value, s.Value+s.Size, 0), s.Value)
+			code, _ := im.Code(t, s.Value, s.Value+s.Size, 0)
+			ours := Machine.SkipPrologue(code, s.Value)
 			// What stands before the later end made the difference.
 			last := text[max(ours, theirs)-size]
 			switch {

@@ -1,0 +1,30 @@
+package amd64
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+var processor = &rowtest.Processor{
+	Machine: Machine, Arch: Arch,
+	CC: "gcc", Objdump: []string{"objdump"}, Entry: "rsp+8", Call: "call",
+	Differs: func(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) (bad, other []string) {
+		bad, other, _ = differs(s, row, want, f)
+		return bad, other
+	},
+}
+
+func TestReadSplit(t *testing.T) {
+	processor.Split(t, "-O2", "-O2 -fno-omit-frame-pointer", "-O3 -fcf-protection -mavx2")
+}
+
+func TestReadFrameTrap(t *testing.T) {
+	for _, flags := range []string{"-O0", "-O2", "-O2 -fno-omit-frame-pointer", "-O2 -mavx2 -mstackrealign"} {
+		processor.Trap(t, flags, compile(t, strings.Fields(flags)...),
+			"\x06\x06\x06", "\x0f\x0b", "\xf4") // undecodable, ud2, hlt
+	}
+}

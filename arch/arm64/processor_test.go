@@ -1,0 +1,29 @@
+package arm64
+
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/internal/rowtest"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+var processor = &rowtest.Processor{
+	Machine: Machine, Arch: Arch,
+	CC: "aarch64-linux-gnu-gcc", Objdump: []string{"aarch64-linux-gnu-objdump"}, Entry: "sp+0", Call: "bl",
+	Differs: func(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string) {
+		bad, other, _ = differs(s, row, want)
+		return bad, other
+	},
+}
+
+func TestReadSplit(t *testing.T) {
+	processor.Split(t, "-O2", "-O2 -fomit-frame-pointer", "-O2 -mbranch-protection=standard")
+}
+
+func TestReadFrameTrap(t *testing.T) {
+	for _, flags := range []string{"-O0", "-O2", "-O2 -fomit-frame-pointer", "-O2 -mbranch-protection=standard"} {
+		processor.Trap(t, flags, link(t, flags),
+			string(insns(0)), string(insns(0x0000dead)), string(insns(0xd4207d00))) // udf #0, udf #0xdead, brk #0x3e8
+	}
+}

@@ -1,0 +1,150 @@
+package rowtest
+
+import (
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// check demands of a row what must be so of every row that is read from code at [start, end).
+func (p *Processor) check(t *testing.T, row trad.Row, pc, start, end uint64) {
+	t.Helper()
+	if !row.Contains(pc) || row.Lo < start || row.Lo+uint64(row.Len) > end || row.Len == 0 || row.Len > uint32(p.Machine.MaxLen) {
+		t.Errorf("pc %#x in [%#x,%#x): row of [%#x,+%d)", pc, start, end, row.Lo, row.Len)
+	}
+	cfa := row.CFA.Kind == trad.InReg || row.CFA.Kind == trad.SavedAt || row.CFA.Kind == trad.ValExpr
+	if !cfa || row.RA.Kind == trad.NotTracked || row.FP.Kind == trad.NotTracked && p.Machine.Lost != trad.NotTracked || row.More == nil {
+		t.Errorf("pc %#x: row %s", pc, row.Format(p.Arch.RegName))
+	}
+	for i := 1; i < len(row.More.Regs); i++ {
+		if row.More.Regs[i-1].Reg >= row.More.Regs[i].Reg {
+			t.Errorf("registers out of order: %v", row.More.Regs)
+		}
+	}
+}
+
+// align is the distance of places in the code at which fuzz tests begin.
+func (p *Processor) align() int { return int(p.Machine.Align) }
+
+// FuzzReadFrame fuzzes Machine.ReadFrame.
+func (p *Processor) FuzzReadFrame(f *testing.F, seeds [][]byte) {
+	for _, s := range seeds {
+		f.Add(s, uint16(len(s)-p.align()))
+	}
+	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			const start = 0x1000
+			pc := start + uint64(off)
+			if row, _, why := p.Machine.ReadFrame(code, start, pc); why == "" {
+				p.check(t, row, pc, start, start+uint64(len(code)))
+			}
+		})
+	})
+}
+
+// FuzzReadSplit fuzzes Machine.ReadSplit: it puts the second half of the code elsewhere.
+func (p *Processor) FuzzReadSplit(f *testing.F, seeds [][]byte) {
+	for _, s := range seeds {
+		f.Add(s, uint16(len(s)/2), int32(1<<20))
+	}
+	f.Fuzz(func(t *testing.T, code []byte, off uint16, apart int32) {
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			const start = 1 << 40
+			half := len(code) / 2 / p.align() * p.align()
+			elsewhere := start + uint64(int64(apart))
+			split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
+			pc := elsewhere + uint64(off)
+			if row, _, why := p.Machine.ReadSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
+				p.check(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))
+			}
+		})
+	})
+}
+
+// FuzzReadEpilogue fuzzes Machine.ReadEpilogue and ReadReturn.
+func (p *Processor) FuzzReadEpilogue(f *testing.F, seeds [][]byte) {
+	for _, s := range seeds {
+		for i := 0; i < len(s); i += p.align() {
+			f.Add(s[i:])
+		}
+	}
+	f.Fuzz(func(t *testing.T, code []byte) {
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			row, ok := p.Machine.ReadEpilogue(code, 0x1000)
+			if after, also := p.Machine.ReadReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
+				t.Fatalf("%x: an epilogue %s, and on the way to a return %s", code, row.Format(p.Arch.RegName), after.Format(p.Arch.RegName))
+			}
+			if ok {
+				p.check(t, row, 0x1000, 0x1000, 0x1000+uint64(len(code)))
+			}
+		})
+	})
+}
+
+// FuzzSkipPrologue fuzzes Machine.SkipPrologue.
+func (p *Processor) FuzzSkipPrologue(f *testing.F, seeds [][]byte) {
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, code []byte) {
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			if end := p.Machine.SkipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
+				t.Errorf("the end is %#x, of %d bytes", end, len(code))
+			}
+		})
+	})
+}
+
+// FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows.
+func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromSP int32) bool) {
+	for _, s := range seeds {
+		f.Add(s, uint8(0))
+		f.Add(s, uint8(8))
+	}
+	f.Fuzz(func(t *testing.T, code []byte, off uint8) {
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			n, ok := p.Arch.StubFrame(code, 0x1000, 0x1000+uint64(off))
+			if ok && (!sound(n) || int(off) >= len(code)) {
+				t.Errorf("%d at offset %d of %d", n, off, len(code))
+			}
+		})
+	})
+}
+
+// FuzzAfterCall fuzzes Arch.AfterCall: no more than the last bytes of the code, as many as the
+// longest call has, may matter.
+func (p *Processor) FuzzAfterCall(f *testing.F, seeds [][]byte, longest int) {
+	for _, s := range seeds {
+		for i := 0; i <= len(s); i += p.align() {
+			f.Add(s[:i])
+		}
+	}
+	f.Fuzz(func(t *testing.T, code []byte) {
+		bounds.Hold(t, 64<<10, func() {
+			got := p.Arch.AfterCall(code)
+			if tail := code[max(0, len(code)-longest):]; got != p.Arch.AfterCall(tail) {
+				t.Errorf("% x: %v, its last %d bytes say otherwise", code, got, len(tail))
+			}
+		})
+	})
+}
+
+// Hostile holds the bounds on code that is made to be slow: of each unit, again and again.
+func (p *Processor) Hostile(t *testing.T, units ...string) {
+	const n = 256 << 10
+	for _, unit := range units {
+		var code []byte
+		for len(code) < n {
+			code = append(code, unit...)
+		}
+		a := p.Machine.Analyse(code[:64<<10], nil, false)
+		if steps, insts, guesses := a.Cost(); steps > 1<<18+1 || insts > 1<<16 || guesses > 1<<16 {
+			t.Errorf("%x: %d steps, %d instructions", unit, steps, insts)
+		}
+		if row, _, why := p.Machine.ReadFrame(code, 0x1000, 0x1000+n-64); why == "" {
+			p.check(t, row, 0x1000+n-64, 0x1000, 0x1000+uint64(len(code)))
+		}
+	}
+}

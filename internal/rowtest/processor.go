@@ -1,0 +1,155 @@
+package rowtest
+
+import (
+	"debug/elf"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// A Processor is one whose reader of code is tested.
+type Processor struct {
+	Machine *values.Machine
+	Arch    *arch.Arch
+	CC      string   // its compiler
+	Objdump []string // and its objdump, with arguments
+	Entry   string   // the CFA at a function's entry, as readelf has it: "rsp+8"
+	Call    string   // how objdump begins a call: "call"
+	// Differs says where a row is wrong that was read in state s: in what every frame needs, and
+	// in other registers.
+	Differs func(s *values.State, row *trad.Row, want *Row, f *FDE) (bad, other []string)
+}
+
+// Instructions returns the address of each instruction, ascending, and the text of each.
+func (p *Processor) Instructions(t testing.TB, file string) (pcs []uint64, text map[uint64]string) {
+	t.Helper()
+	return Instructions(t, file, p.Objdump[0], p.Objdump[1:]...)
+}
+
+// judgement counts instructions.
+type judgement struct{ total, sure int }
+
+// judge holds a row against the oracle, unless it is a guess.
+func (p *Processor) judge(t *testing.T, j *judgement, where string, s *values.State, row trad.Row, pc uint64, f *FDE) {
+	t.Helper()
+	if row.Flags&trad.Guess != 0 {
+		return
+	}
+	j.sure++
+	if bad, other := p.Differs(s, &row, f.At(pc), f); len(bad)+len(other) > 0 || row.Lo != pc {
+		t.Errorf("%s: row %s, oracle %v: %v %v", where, row.Format(p.Arch.RegName), *f.At(pc), bad, other)
+	}
+}
+
+// Split demands for every instruction of functions whose cold part is elsewhere, in either
+// part, that a row that is not a guess is right by the compiler's table.
+func (p *Processor) Split(t *testing.T, builds ...string) {
+	for _, flags := range builds {
+		file := filepath.Join(t.TempDir(), "cold.so")
+		args := append(strings.Fields(flags), "-DALONE", "-shared", "-nostdlib", "-fPIC", "-freorder-blocks-and-partition", "-o", file, "../../testdata/progs/cold.c")
+		if out, err := exec.Command(gdbtest.Tool(t, p.CC), args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", p.CC, err, out)
+		}
+		addr := addresses(t, file)
+		pcs, text := p.Instructions(t, file)
+		im, fdes := Open(t, file), map[uint64]*FDE{}
+		for _, f := range FDEs(t, file) {
+			fdes[f.Lo] = f
+		}
+		j := judgement{}
+		for name, at := range addr {
+			of, ok := strings.CutSuffix(name, ".cold")
+			if !ok {
+				continue
+			}
+			hot, cold := fdes[addr[of]], fdes[at]
+			hotCode, _ := im.Code(t, hot.Lo, hot.Hi, 0)
+			coldCode, _ := im.Code(t, cold.Lo, cold.Hi, 0)
+			split := arch.NewSplit(hotCode, hot.Lo, coldCode, cold.Lo)
+			a := p.Machine.Analyse(split.Code, split, false)
+			for _, f := range []*FDE{hot, cold} {
+				for _, pc := range pcs {
+					if pc < f.Lo || pc >= f.Hi || strings.Contains(text[pc], "nop") || strings.HasPrefix(text[pc], ".") {
+						continue
+					}
+					where := fmt.Sprintf("%s: %s: %#x %s", flags, name, pc, text[pc])
+					j.total++
+					row, _, why := p.Machine.ReadSplit(split, pc)
+					off, _ := split.Offset(pc)
+					s, reached := a.At(off)
+					if why != "" || !reached {
+						t.Errorf("%s: %s", where, why)
+						continue
+					}
+					p.judge(t, &j, where, s, row, pc, f)
+				}
+			}
+		}
+		if j.total < 100 || j.sure*10 < j.total*9 {
+			t.Errorf("%s: %d of %d instructions have a row that is no guess", flags, j.sure, j.total)
+		}
+	}
+}
+
+// addresses returns the addresses of a file's symbols.
+func addresses(t *testing.T, file string) map[string]uint64 {
+	t.Helper()
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := map[string]uint64{}
+	for _, s := range symbols {
+		addr[s.Name] = s.Value
+	}
+	return addr
+}
+
+// Trap puts what is no instruction in the place of each call of a file, as code that aborts may
+// have it: the state before it is what it was, by the compiler's table.
+func (p *Processor) Trap(t *testing.T, name, file string, traps ...string) {
+	pcs, text := p.Instructions(t, file)
+	im := Open(t, file)
+	j := judgement{}
+	for _, f := range FDEs(t, file) {
+		code, section := im.Code(t, f.Lo, f.Hi, 0)
+		if !strings.HasPrefix(section, ".text") || f.Rows[0].CFA != p.Entry {
+			continue
+		}
+		for _, pc := range pcs {
+			if pc < f.Lo || pc >= f.Hi || !strings.HasPrefix(text[pc], p.Call) {
+				continue
+			}
+			for _, trap := range traps {
+				where := fmt.Sprintf("%s: %#x: %q", name, pc, trap)
+				trapped := slices.Clone(code)
+				copy(trapped[pc-f.Lo:], trap)
+				a := p.Machine.Analyse(trapped, nil, false)
+				j.total++
+				row, why := a.Row(f.Lo, int32(pc-f.Lo))
+				if why != "" {
+					t.Errorf("%s: %s", where, why)
+					continue
+				}
+				s, _ := a.At(int32(pc - f.Lo))
+				p.judge(t, &j, where, s, row, pc, f)
+			}
+		}
+	}
+	if j.total < 100 || j.sure*5 < j.total*4 {
+		t.Errorf("%s: %d of %d traps have a row that is no guess", name, j.sure, j.total)
+	}
+}
