@@ -13,7 +13,7 @@ import (
 const pageSize = 4096
 
 // memory is the address space that Delve reads, with the program's own instructions
-// in place of Delve's breakpoints. It implements [target.Lender].
+// in place of Delve's breakpoints. It implements [target.CopiedMemory].
 type memory struct {
 	proc  *proc.Target
 	pages map[uint64][]byte // by address: the part of each that was read since forget

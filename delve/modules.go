@@ -46,7 +46,7 @@ func (t *Target) refreshLive() error {
 		known[key] = m
 		return m
 	})
-	t.modules.Separate = t.symbols.DebugFile
+	t.modules.DebugFile = t.symbols.DebugFile
 	t.maps, t.known = maps, known
 	return nil
 }
@@ -115,10 +115,10 @@ func (t *Target) refreshRecorded() error {
 		}
 	}
 	t.modules = target.NewModules(list, nil)
-	t.modules.Separate = t.symbols.DebugFile
+	t.modules.DebugFile = t.symbols.DebugFile
 	// The list lacks the kernel's trampolines, and code that a JIT has made. An address that
 	// cannot be read is not code, but for the page of a vDSO that a core leaves out, as qemu's do.
-	t.modules.Probe = func(addr uint64) bool {
+	t.modules.ProbeCode = func(addr uint64) bool {
 		var p [2]byte
 		n, _ := t.memory.ReadMemory(addr, p[:])
 		return n == len(p) || unread != 0 && addr&^(pageSize-1) == unread
@@ -168,7 +168,7 @@ func (r *recording) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 // code reads from the segments of files that a process cannot write.
 func (r *recording) code(addr uint64, p []byte) int {
-	m := r.modules.Mapped(addr)
+	m := r.modules.FindFile(addr)
 	if m == nil {
 		return 0
 	}
@@ -186,7 +186,7 @@ func (r *recording) code(addr uint64, p []byte) int {
 
 // Window lends no memory of mapped files: their code is seldom read, and only in blocks.
 func (r *recording) Window(addr uint64) (lo uint64, data []byte) {
-	if m := r.modules.Mapped(addr); m != nil {
+	if m := r.modules.FindFile(addr); m != nil {
 		return 0, nil
 	}
 	return r.memory.Window(addr)

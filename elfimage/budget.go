@@ -12,7 +12,7 @@ import (
 
 // A small file can expand to a large one, and a process can map hundreds of them. So what is kept
 // of what all its files expand to has a bound. Where that is reached, what was made of other files
-// and can be made again gives way; see [Spare].
+// and can be made again gives way; see [Evictable].
 
 const (
 	// usualRoom is how many bytes may be kept, whatever the files are; largestRoom how many more for
@@ -39,11 +39,11 @@ var ErrBudget = errors.New("all files of the process together expand to too much
 type Budget struct {
 	kept, work atomic.Int64 // bytes that are left
 
-	mu      sync.Mutex
-	there   int64 // bytes of all files
-	largest int64 // bytes of the largest
-	granted int64 // bytes that kept began with
-	spares  spares
+	mu       sync.Mutex
+	there    int64 // bytes of all files
+	largest  int64 // bytes of the largest
+	granted  int64 // bytes that kept began with
+	unpinned unpinned
 }
 
 // grant makes room for what a file of that many bytes may honestly expand to.
@@ -61,7 +61,7 @@ func (b *Budget) grant(there int64) {
 	b.work.Add(timesWork * there)
 }
 
-// keep takes n bytes of the room, for which spares give way if need be.
+// keep takes n bytes of the room, for which unpinned Evictables are dropped if need be.
 func (b *Budget) keep(n int64) bool {
 	for !take(&b.kept, n) {
 		if !b.giveWay() {
@@ -96,11 +96,11 @@ func (im *Image) Join(b *Budget) {
 	im.keepHeaders()
 }
 
-// Keep reports whether n bytes of what the image expands to may be kept, and counts them if so.
-// Others' [Spare] may give way to them.
-func (im *Image) Keep(n int64) bool { return im.budget == nil || im.budget.keep(n) }
+// Reserve reports whether n bytes of what the image expands to may be kept, and counts them if so.
+// Others' [Evictable] may give way to them.
+func (im *Image) Reserve(n int64) bool { return im.budget == nil || im.budget.keep(n) }
 
-// Release says that n bytes that [Image.Keep] has counted are kept no more.
+// Release says that n bytes that [Image.Reserve] has counted are kept no more.
 func (im *Image) Release(n int64) {
 	if im.budget != nil {
 		im.budget.kept.Add(n)
@@ -120,7 +120,7 @@ func (im *Image) roomOnce(part any, n int64) error {
 	if n <= uncounted || more <= 0 {
 		return nil
 	}
-	if !im.Keep(more) {
+	if !im.Reserve(more) {
 		return fmt.Errorf("read %#x bytes: %w", n, ErrBudget)
 	}
 	if im.counted == nil {
@@ -142,7 +142,7 @@ func (im *Image) keepHeaders() {
 	for _, s := range im.file.Sections {
 		n += headerSize + int64(len(s.Name))
 	}
-	if n <= uncounted || im.Keep(n) {
+	if n <= uncounted || im.Reserve(n) {
 		return
 	}
 	if eh, err := elffile.ReadHeader(im.r); err == nil {
@@ -152,5 +152,5 @@ func (im *Image) keepHeaders() {
 	}
 }
 
-// Unpack reports whether n bytes of the image may be unpacked, and counts them if so.
-func (im *Image) Unpack(n int64) bool { return im.budget == nil || take(&im.budget.work, n) }
+// ReserveWork reports whether n bytes of the image may be unpacked, and counts them if so.
+func (im *Image) ReserveWork(n int64) bool { return im.budget == nil || take(&im.budget.work, n) }

@@ -13,61 +13,61 @@ func TestBudget(t *testing.T) {
 		im.Join(&budget)
 	}
 	const all = usualRoom + largestRoom*mb
-	if !one.Keep(all-2) || two.Keep(3) || !two.Keep(2) || memory.Keep(1) || one.Keep(1) {
+	if !one.Reserve(all-2) || two.Reserve(3) || !two.Reserve(2) || memory.Reserve(1) || one.Reserve(1) {
 		t.Error("files of one size have not the room that they should have")
 	}
-	if two.Release(2); !one.Keep(2) {
+	if two.Release(2); !one.Reserve(2) {
 		t.Error("what is released does not make room")
 	}
-	if one.Unpack(usualWork+2*timesWork*mb+1) || !memory.Unpack(usualWork+2*timesWork*mb) || one.Unpack(1) {
+	if one.ReserveWork(usualWork+2*timesWork*mb+1) || !memory.ReserveWork(usualWork+2*timesWork*mb) || one.ReserveWork(1) {
 		t.Error("not as much may be unpacked as should be")
 	}
 	debug := &Image{there: 4 * mb}
 	debug.Join(one.Budget())
 	debug.Join(one.Budget()) // counts once
-	if one.Keep(3*largestRoom*mb+1) || !debug.Keep(3*largestRoom*mb) {
+	if one.Reserve(3*largestRoom*mb+1) || !debug.Reserve(3*largestRoom*mb) {
 		t.Error("a larger file, which belongs to another, has not the room that it should have")
 	}
 	large := &Image{there: usualFiles}
 	large.Join(one.Budget())
-	if more := largestRoom*(largestFile-4*mb) + int64(lastRoom*6*mb); one.Keep(more+1) || !large.Keep(more) {
+	if more := largestRoom*(largestFile-4*mb) + int64(lastRoom*6*mb); one.Reserve(more+1) || !large.Reserve(more) {
 		t.Error("a large file has not the room that it should have")
 	}
-	if alone := (&Image{}); !alone.Keep(1<<40) || !alone.Unpack(1<<40) {
+	if alone := (&Image{}); !alone.Reserve(1<<40) || !alone.ReserveWork(1<<40) {
 		t.Error("an image without a budget has a bound")
 	}
 }
 
 // What can be made again gives way, what was used longest ago first, unless it is in use; to make it
 // again is work.
-func TestSpare(t *testing.T) {
+func TestEvictable(t *testing.T) {
 	im := &Image{there: 1}
 	im.Join(new(Budget))
 	const half = usualRoom / 2
 	var dropped string
-	spare := func(name string) *Spare { return im.Spare(func() { dropped += name }) }
+	spare := func(name string) *Evictable { return im.Evictable(func() { dropped += name }) }
 	a, b, c := spare("a"), spare("b"), spare("c")
-	keep := func(s *Spare, n int64) bool {
-		s.Use()
-		defer s.Done()
-		return s.Again() && s.Keep(n)
+	keep := func(s *Evictable, n int64) bool {
+		s.Pin()
+		defer s.Unpin()
+		return s.MayRebuild() && s.Reserve(n)
 	}
 	if !keep(a, half) || !keep(b, half-100) || !keep(a, 1) || !keep(c, 1000) || dropped != "b" {
 		t.Errorf("dropped %q, want b", dropped)
 	}
-	b.Use()
-	if !b.Again() || !b.Keep(half) || dropped != "ba" {
+	b.Pin()
+	if !b.MayRebuild() || !b.Reserve(half) || dropped != "ba" {
 		t.Errorf("dropped %q, want b and a", dropped)
 	}
-	if b.Keep(half+100) || dropped != "bac" || !im.Keep(half) || im.Keep(half) {
+	if b.Reserve(half+100) || dropped != "bac" || !im.Reserve(half) || im.Reserve(half) {
 		t.Errorf("dropped %q; what is in use does not give way", dropped)
 	}
-	b.Done()
-	if !im.Keep(half) || dropped != "bacb" {
+	b.Unpin()
+	if !im.Reserve(half) || dropped != "bacb" {
 		t.Errorf("dropped %q, want b at last", dropped)
 	}
 	im.Release(2 * half)
-	if !im.Unpack(usualWork+timesWork-half+100-half) || a.Again() || !c.Again() {
+	if !im.ReserveWork(usualWork+timesWork-half+100-half) || a.MayRebuild() || !c.MayRebuild() {
 		t.Error("to make something again is no work")
 	}
 }

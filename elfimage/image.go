@@ -120,9 +120,9 @@ func (im *Image) Memo(key any, build func() any) any {
 // has none.
 func (im *Image) SectionsError() error { return im.broken }
 
-// There returns how many bytes of the file are there at all: a file can have holes, and then says
+// SizeOnDisk returns how many bytes of the file are there at all: a file can have holes, and then says
 // that it is larger.
-func (im *Image) There() int64 { return im.there }
+func (im *Image) SizeOnDisk() int64 { return im.there }
 
 // Section returns the bytes and the address of the first section that has one
 // of the names, decompressed if need be. The error wraps [ErrNoSection] where
@@ -199,7 +199,7 @@ func (im *Image) roomFor(s *elf.Section) error {
 	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
 		return im.roomOnce(s, n)
 	}
-	if !im.Unpack(n) || im.roomOnce(s, unpackedTimes*n) != nil {
+	if !im.ReserveWork(n) || im.roomOnce(s, unpackedTimes*n) != nil {
 		return fmt.Errorf("read section %s: %#x bytes that expand to %#x: %w", s.Name, s.FileSize, s.Size, ErrBudget)
 	}
 	return nil

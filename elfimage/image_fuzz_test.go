@@ -101,7 +101,7 @@ func useImage(im *Image, section int) {
 	readSymbols(im)
 	im.dynamicSymbols()
 	im.SOName()
-	im.Mentions("main")
+	im.MayHaveSymbol("main")
 	var p [64]byte
 	im.ReadLoaded(im.Entry, p[:])
 	for off := uint64(0); off < 128; off += 8 {
@@ -118,4 +118,21 @@ func readSymbols(im *Image) {
 		ss.Find(s.Addr + s.Size/2)
 		im.Lookup(ss.Name(s), 4)
 	}
+}
+
+// flatMemory has its bytes at address base.
+type flatMemory struct {
+	base uint64
+	data []byte
+}
+
+func (m flatMemory) ReadMemory(addr uint64, p []byte) (int, error) {
+	if addr < m.base || addr-m.base >= uint64(len(m.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.data[addr-m.base:])
+	if n < len(p) {
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, nil
 }

@@ -319,20 +319,3 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 }
-
-// flatMemory has its bytes at address base.
-type flatMemory struct {
-	base uint64
-	data []byte
-}
-
-func (m flatMemory) ReadMemory(addr uint64, p []byte) (int, error) {
-	if addr < m.base || addr-m.base >= uint64(len(m.data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, m.data[addr-m.base:])
-	if n < len(p) {
-		return n, io.ErrUnexpectedEOF
-	}
-	return n, nil
-}

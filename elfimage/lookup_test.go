@@ -41,8 +41,8 @@ func TestLookup(t *testing.T) {
 			if one := im.Lookup(symbol, 1); len(one) != 1 {
 				t.Errorf("%s: %s is found %d times where one is asked for", name, symbol, len(one))
 			}
-			if !im.Mentions(symbol) || im.Mentions(symbol+"?") {
-				t.Errorf("%s: %s is mentioned %v", name, symbol, im.Mentions(symbol))
+			if !im.MayHaveSymbol(symbol) || im.MayHaveSymbol(symbol+"?") {
+				t.Errorf("%s: %s is mentioned %v", name, symbol, im.MayHaveSymbol(symbol))
 			}
 			if _, is := addresses[symbol+"?"]; !is && im.Lookup(symbol+"?", 1) != nil {
 				t.Errorf("%s: there is a %s?", name, symbol)

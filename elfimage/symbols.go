@@ -48,7 +48,7 @@ func (im *Image) Symbols() *Symbols {
 		}
 		ss.sort(code)
 		const each = 24 // bytes
-		if n := int64(each * len(ss.list)); n > uncounted && !im.Keep(n) {
+		if n := int64(each * len(ss.list)); n > uncounted && !im.Reserve(n) {
 			ss, im.symsErr = &Symbols{}, fmt.Errorf("keep %d symbols: %w", len(ss.list), ErrBudget)
 		}
 		im.syms = ss

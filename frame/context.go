@@ -19,7 +19,7 @@ type Context struct {
 	// taken for the body.
 	Edge bool
 	// MovedOn says that the process had moved on when this was read: it comes from memory
-	// of another moment than the registers of frame 0 (target.Mover).
+	// of another moment than the registers of frame 0 (target.RunningMemory).
 	MovedOn bool
 
 	live         *arch.Registers // of frame 0

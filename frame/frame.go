@@ -124,7 +124,7 @@ func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 		block = f.pc // nobody has called there: what lies before may be another function
 	}
 	if m := f.stack.modules.Find(block); m != nil {
-		if addr, ok = m.Entered(block); ok {
+		if addr, ok = m.FunctionEntry(block); ok {
 			return addr, true
 		}
 	}

@@ -14,7 +14,7 @@ const (
 )
 
 // Settle sees to it that the frames of s, up to its Limit, are of one moment: where some are
-// not (see [Frame.MovedOn]), and the thread can be read once more ([target.Runner]), it is,
+// not (see [Frame.MovedOn]), and the thread can be read once more ([target.RunningThread]), it is,
 // and its stack is made anew while it is held. Frames that s had before must not be used any
 // more then. Where that does not help, the frames still say so. The error says why the thread
 // could not be read once more. Of a deep stack Settle lets frames go ([Stack.Outward]); they
@@ -22,7 +22,7 @@ const (
 func (s *Stack) Settle() (err error) {
 	defer s.letGo()()
 	moved := s.movesOn()
-	r, ok := s.thread.(target.Runner)
+	r, ok := s.thread.(target.RunningThread)
 	for n, fails := 0, 0; ok && moved && n < maxRetakes && fails < maxFails && (n == 0 || s.search.spent < maxSearch); n++ {
 		var failed error
 		if err = r.Retake(func() {

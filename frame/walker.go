@@ -114,8 +114,8 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 }
 
 // MovedOn reports whether the last Walk or WalkCFA has read memory of another moment than
-// the registers, of a process that runs on (target.Mover): frames may never have been on
-// one stack. The thread may be read once more (target.Runner).
+// the registers, of a process that runs on (target.RunningMemory): frames may never have been on
+// one stack. The thread may be read once more (target.RunningThread).
 func (w *Walker) MovedOn() bool { return w.ctx.MovedOn }
 
 // begin makes ready for a context's walk over a memory.

@@ -13,9 +13,9 @@ import (
 // words cost no call.
 type window struct {
 	memory  target.Memory
-	lender  target.Lender // the memory, if it is one
-	mover   target.Mover  // the memory, if it is one; set by movedOn
-	lo      uint64        // address of data[0]
+	lender  target.CopiedMemory  // the memory, if it is one
+	mover   target.RunningMemory // the memory, if it is one; set by movedOn
+	lo      uint64               // address of data[0]
 	data    []byte
 	room    [8]byte
 	arch    *arch.Arch
@@ -29,7 +29,7 @@ func (w *window) start(m target.Memory, a *arch.Arch) {
 	if w.arch != a {
 		w.arch, w.big = a, a.Order == binary.ByteOrder(binary.BigEndian)
 	}
-	w.lender, _ = m.(target.Lender)
+	w.lender, _ = m.(target.CopiedMemory)
 	w.mover, w.unasked = nil, true
 }
 
@@ -51,7 +51,7 @@ func (w *window) note(addr uint64, n int) {
 // movedOn reports whether any of n bytes that were read at addr is of another moment.
 func (w *window) movedOn(addr uint64, n int) bool {
 	if w.unasked {
-		w.mover, _ = w.memory.(target.Mover)
+		w.mover, _ = w.memory.(target.RunningMemory)
 		w.unasked = false
 	}
 	return w.mover != nil && w.mover.MovedOn(addr, n)

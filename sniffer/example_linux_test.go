@@ -69,7 +69,7 @@ func ExampleTable() {
 		}
 		walk()
 		if walker.MovedOn() { // walk it while it is held
-			if err := thread.(target.Runner).Retake(walk); err != nil {
+			if err := thread.(target.RunningThread).Retake(walk); err != nil {
 				fmt.Println(thread.ID(), err)
 			}
 		}

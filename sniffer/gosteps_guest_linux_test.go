@@ -289,7 +289,7 @@ func (s *emulated) mapped(t *testing.T, program string) {
 	s.modules = target.NewModules([]*target.Module{
 		target.NewModule(program, maps, func() (*elfimage.Image, error) { return elfimage.Open(file, st.Size()) }),
 	}, nil)
-	s.modules.Probe = func(addr uint64) bool {
+	s.modules.ProbeCode = func(addr uint64) bool {
 		var b [4]byte
 		n, _ := s.ReadMemory(addr, b[:])
 		return n == len(b)

@@ -92,7 +92,7 @@ func TestNil(t *testing.T) {
 	w.SetModules(nil)
 
 	var none *target.Modules
-	if none.All() != nil || none.Find(1) != nil || none.Mapped(1) != nil || !none.IsCode(1) || none.CodeEnd(1) != ^uint64(0) || none.Registered().Objects != nil {
+	if none.All() != nil || none.Find(1) != nil || none.FindFile(1) != nil || !none.IsCode(1) || none.CodeEnd(1) != ^uint64(0) || none.Registered().Objects != nil {
 		t.Error("a list of modules that is nil has some")
 	}
 	mappings := []target.Mapping{{Lo: 0x1000, Hi: 0x2000, Exec: true}}

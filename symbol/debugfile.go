@@ -164,8 +164,8 @@ func (mod *elfModule) matches(im *elfimage.Image, f *os.File, crc *uint32) error
 	}
 	// All of the file is read, holes as well. A file that is nearly nothing else is not believed.
 	const plain = 64 << 20
-	if size := im.File().Size(); size > plain+8*im.There() {
-		return fmt.Errorf("%#x bytes, of which %#x are there: %w", size, im.There(), elffile.ErrHole)
+	if size := im.File().Size(); size > plain+8*im.SizeOnDisk() {
+		return fmt.Errorf("%#x bytes, of which %#x are there: %w", size, im.SizeOnDisk(), elffile.ErrHole)
 	}
 	h := crc32.NewIEEE()
 	if _, err := io.Copy(h, f); err != nil {

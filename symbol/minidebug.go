@@ -42,7 +42,7 @@ func unpack(im *elfimage.Image, packed []byte) ([]byte, error) {
 	if f.Cut || f.Unpacked > min(maxMiniDebug, maxMiniRatio*uint64(len(packed))+1<<20) {
 		return nil, fmt.Errorf("%d bytes that unpack to %d, cut short: %v: it is not believed", len(packed), f.Unpacked, f.Cut)
 	}
-	if n := int64(f.Unpacked); !im.Unpack(n) || !im.Keep(3*n) { // what is made of its symbols, too
+	if n := int64(f.Unpacked); !im.ReserveWork(n) || !im.Reserve(3*n) { // what is made of its symbols, too
 		return nil, fmt.Errorf("%d bytes that unpack to %d: %w", len(packed), f.Unpacked, elfimage.ErrBudget)
 	}
 	return elffile.ReadNext(f.Reader(), f.Unpacked)

@@ -17,7 +17,7 @@ type room struct {
 func roomFor(im *elfimage.Image, kept *sharedInfo) *room {
 	const small, times = 16 << 20, 16
 	r := &room{of: im, kept: kept}
-	r.left.Store(small + times*im.There())
+	r.left.Store(small + times*im.SizeOnDisk())
 	return r
 }
 
@@ -37,7 +37,7 @@ func (r *room) fits(n int64) bool {
 
 // keep takes n bytes of what all files have together.
 func (r *room) keep(n int64) bool {
-	if r.kept.spare.Keep(n) {
+	if r.kept.spare.Reserve(n) {
 		return true
 	}
 	r.kept.short.Store(true)
@@ -45,4 +45,4 @@ func (r *room) keep(n int64) bool {
 }
 
 // work reports whether n bytes more may be inflated.
-func (r *room) work(n int64) bool { return r == nil || r.of.Unpack(n) }
+func (r *room) work(n int64) bool { return r == nil || r.of.ReserveWork(n) }

@@ -13,7 +13,7 @@ import (
 type sharedInfo struct {
 	mod   *elfModule      // the first one, which has the warnings
 	from  *elfimage.Image // has the DWARF
-	spare *elfimage.Spare
+	spare *elfimage.Evictable
 
 	mu     sync.Mutex
 	opened bool
@@ -27,7 +27,7 @@ type sharedInfo struct {
 
 func newSharedInfo(mod *elfModule, from *elfimage.Image) *sharedInfo {
 	x := &sharedInfo{mod: mod, from: from}
-	x.spare = mod.image.Spare(x.letGo)
+	x.spare = mod.image.Evictable(x.letGo)
 	mod.splits.kept = x
 	return x
 }
@@ -38,7 +38,7 @@ func (x *sharedInfo) get() *debugInfo {
 	defer x.mu.Unlock()
 	if !x.opened {
 		x.opened = true
-		if x.spare.Again() {
+		if x.spare.MayRebuild() {
 			x.info = x.mod.openInfo(x)
 		} else {
 			x.warn(fmt.Errorf("read DWARF once more: %w", elfimage.ErrBudget))
@@ -106,10 +106,10 @@ func (x *sharedInfo) ask(question func(d *debugInfo)) {
 			return
 		}
 	}
-	x.spare.Use()
-	defer x.spare.Done()
+	x.spare.Pin()
+	defer x.spare.Unpin()
 	x.letGo()
-	x.spare.Empty()
+	x.spare.Clear()
 	x.askNow(question)
 	if x.short.Load() {
 		x.judged.Store(true)
@@ -118,8 +118,8 @@ func (x *sharedInfo) ask(question func(d *debugInfo)) {
 }
 
 func (x *sharedInfo) askNow(question func(d *debugInfo)) {
-	x.spare.Use()
-	defer x.spare.Done()
+	x.spare.Pin()
+	defer x.spare.Unpin()
 	if d := x.get(); d != nil {
 		question(d)
 	}

@@ -35,7 +35,7 @@ func fullTarget(t *testing.T, paths []string, left int64) *target.Modules {
 	}
 	if im, _, _ := list[0].Image(); left > 0 {
 		for n := int64(1 << 30); n > 0; n /= 2 {
-			for im.Keep(n) {
+			for im.Reserve(n) {
 			}
 		}
 		im.Release(left)

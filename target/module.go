@@ -35,9 +35,9 @@ func NewModule(path string, mappings []Mapping, open func() (*elfimage.Image, er
 	return &Module{Path: path, Mappings: mappings, open: open, shared: isShared(path)}
 }
 
-// NewObject describes a registered object, whose own addresses are those of the target.
+// NewRegistered describes a registered object, whose own addresses are those of the target.
 // mappings are the code that it speaks for.
-func NewObject(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
+func NewRegistered(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, placed: true}
 }
 
@@ -71,22 +71,22 @@ func (m *Module) Hi() uint64 {
 // Image returns the module's file and the load bias: what must be added to an
 // address of the file (link time) to have the target's (run time).
 func (m *Module) Image() (im *elfimage.Image, bias uint64, err error) {
-	im, bias, err = m.Peek()
+	im, bias, err = m.PeekImage()
 	if !m.opened.Load() {
 		m.opened.Store(true)
 	}
 	return im, bias, err
 }
 
-// Peek is Image for who looks into all modules for something that most have not:
-// [Module.Opened] stays as it is.
-func (m *Module) Peek() (im *elfimage.Image, bias uint64, err error) {
+// PeekImage is Image for who looks into all modules for something that most have not:
+// [Module.ImageUsed] stays as it is.
+func (m *Module) PeekImage() (im *elfimage.Image, bias uint64, err error) {
 	m.once.Do(m.load)
 	return m.image, m.bias, m.err
 }
 
-// Opened reports whether somebody has asked for the module's image before.
-func (m *Module) Opened() bool { return m.opened.Load() }
+// ImageUsed reports whether somebody has asked for the module's image before.
+func (m *Module) ImageUsed() bool { return m.opened.Load() }
 
 func (m *Module) load() {
 	if m.open == nil {
@@ -142,8 +142,8 @@ func (m *Module) Stub(addr uint64) (lo, hi uint64, ok bool) {
 	return 0, 0, false
 }
 
-// Entered is [elfimage.Image.FunctionEntry] for run-time addresses.
-func (m *Module) Entered(addr uint64) (entry uint64, ok bool) {
+// FunctionEntry is [elfimage.Image.FunctionEntry] for run-time addresses.
+func (m *Module) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	im, bias, err := m.Image()
 	if err != nil {
 		return 0, false

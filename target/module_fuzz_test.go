@@ -26,7 +26,7 @@ func FuzzModule(f *testing.F) {
 			m := NewModule("/small", mappings, func() (*elfimage.Image, error) { return im, nil })
 			for addr := m.Lo(); addr < m.Hi(); addr += 256 {
 				m.Function(addr)
-				m.Entered(addr)
+				m.FunctionEntry(addr)
 				m.Stub(addr)
 			}
 		})

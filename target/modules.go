@@ -22,19 +22,19 @@ type Modules struct {
 	// was learned under one is never used under another.
 	Generation uint64
 
-	// Probe says whether there may be code at an address that no mapping holds, for
+	// ProbeCode says whether there may be code at an address that no mapping holds, for
 	// a target that cannot list all its mappings; nil for one that can.
-	Probe func(addr uint64) bool
+	ProbeCode func(addr uint64) bool
 
 	// Memory is the process's memory as it is when it is read, of whatever moment: for what
 	// run-time systems keep of all threads, which is no thread's stack. nil where nobody has
-	// said so: [Modules.Shared].
+	// said so: [Modules.MemoryOr].
 	Memory Memory
 
-	// Separate finds the file that the debug information of a module was put into; it
+	// DebugFile finds the file that the debug information of a module was put into; it
 	// returns nil where there is none. It is nil where nobody looks for such files, and is
 	// set before the first stack is walked.
-	Separate func(*Module) *elfimage.Image
+	DebugFile func(*Module) *elfimage.Image
 
 	list  []*Module // ascending by Lo
 	spans []span    // ascending by Lo: every mapping of every module
@@ -89,9 +89,9 @@ func (ms *Modules) share(modules []*Module) {
 // Memo returns what build gave for these modules and key, like [Module.Memo].
 func (ms *Modules) Memo(key any, build func() any) any { return ms.memo.get(key, build) }
 
-// Shared returns the memory in which to read what is of no thread: Memory, or that in which a
+// MemoryOr returns the memory in which to read what is of no thread: Memory, or that in which a
 // stack is walked where there is none.
-func (ms *Modules) Shared(walked Memory) Memory {
+func (ms *Modules) MemoryOr(walked Memory) Memory {
 	if ms.Memory != nil {
 		return ms.Memory
 	}
@@ -112,7 +112,7 @@ func (ms *Modules) Find(addr uint64) *Module {
 	if ms == nil {
 		return nil
 	}
-	m := ms.Mapped(addr)
+	m := ms.FindFile(addr)
 	if m == nil || m.shared {
 		if object := ms.object(addr); object != nil {
 			return object
@@ -121,8 +121,8 @@ func (ms *Modules) Find(addr uint64) *Module {
 	return m
 }
 
-// Mapped returns the module of the file that is mapped at addr, or nil.
-func (ms *Modules) Mapped(addr uint64) *Module {
+// FindFile returns the module of the file that is mapped at addr, or nil.
+func (ms *Modules) FindFile(addr uint64) *Module {
 	if ms == nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (ms *Modules) IsCode(addr uint64) bool {
 	if i < len(ms.code) && addr >= ms.code[i].Lo {
 		return true
 	}
-	return ms.Probe != nil && ms.Mapped(addr) == nil && ms.Probe(addr)
+	return ms.ProbeCode != nil && ms.FindFile(addr) == nil && ms.ProbeCode(addr)
 }
 
 // CodeEnd returns the first address behind the contiguous executable memory that addr is

@@ -98,7 +98,7 @@ func TestCodeEnd(t *testing.T) {
 		t.Errorf("where nothing is known, code ends at %#x", end)
 	}
 	probed := NewModules([]*Module{a}, nil)
-	probed.Probe = func(addr uint64) bool { return addr>>12 == 9 }
+	probed.ProbeCode = func(addr uint64) bool { return addr>>12 == 9 }
 	if end := probed.CodeEnd(0x9123); end != 0xa000 {
 		t.Errorf("a page that was asked about ends at %#x", end)
 	}

@@ -19,7 +19,7 @@ func TestDisjoint(t *testing.T) {
 				lo := random.Uint64N(most)
 				mappings = append(mappings, Mapping{Lo: lo, Hi: lo + random.Uint64N(most-lo), Exec: true})
 			}
-			list = append(list, NewObject("object", mappings, nil))
+			list = append(list, NewRegistered("object", mappings, nil))
 		}
 		spans := disjointSpans(list)
 		for addr := range uint64(most) {
@@ -49,7 +49,7 @@ func TestRegistered(t *testing.T) {
 	file := NewModule("/file", []Mapping{{Lo: 0x1000, Hi: 0x2000, Exec: true}}, nil)
 	shared := NewModule("/memfd:code", []Mapping{{Lo: 0x5000, Hi: 0x6000, Exec: true}}, nil)
 	ms := NewModules([]*Module{file, shared}, []Mapping{{Lo: 0x3000, Hi: 0x4000, Exec: true}})
-	object := NewObject("object", []Mapping{{Lo: 0x1000, Hi: 0x3800}, {Lo: 0x5000, Hi: 0x5800}, {Lo: 0x8000, Hi: 0x9000}}, nil)
+	object := NewRegistered("object", []Mapping{{Lo: 0x1000, Hi: 0x3800}, {Lo: 0x5000, Hi: 0x5800}, {Lo: 0x8000, Hi: 0x9000}}, nil)
 	asked := 0
 	ms.Register(func() Registered {
 		asked++
@@ -66,7 +66,7 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%#x is in %v, want %v", tt.addr, got, tt.want)
 		}
 	}
-	if ms.Mapped(0x3000) != nil || ms.Mapped(0x5000) != shared || asked != 1 || len(ms.Registered().Objects) != 1 || len(ms.All()) != 2 {
+	if ms.FindFile(0x3000) != nil || ms.FindFile(0x5000) != shared || asked != 1 || len(ms.Registered().Objects) != 1 || len(ms.All()) != 2 {
 		t.Errorf("asked %d times", asked)
 	}
 }
@@ -75,10 +75,10 @@ func TestRegistered(t *testing.T) {
 func TestPeek(t *testing.T) {
 	opened := 0
 	m := NewModule("/file", nil, func() (*elfimage.Image, error) { opened++; return nil, elfimage.ErrNoSection })
-	if _, _, err := m.Peek(); err != elfimage.ErrNoSection || m.Opened() {
-		t.Errorf("%v, opened %v", err, m.Opened())
+	if _, _, err := m.PeekImage(); err != elfimage.ErrNoSection || m.ImageUsed() {
+		t.Errorf("%v, opened %v", err, m.ImageUsed())
 	}
-	if _, _, err := m.Image(); err != elfimage.ErrNoSection || !m.Opened() || opened != 1 {
-		t.Errorf("%v, opened %v, %d times", err, m.Opened(), opened)
+	if _, _, err := m.Image(); err != elfimage.ErrNoSection || !m.ImageUsed() || opened != 1 {
+		t.Errorf("%v, opened %v, %d times", err, m.ImageUsed(), opened)
 	}
 }

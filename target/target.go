@@ -33,9 +33,9 @@ type Memory interface {
 	ReadMemory(addr uint64, p []byte) (n int, err error)
 }
 
-// A Lender is a Memory that has copies, and lends them: reading words of them
+// CopiedMemory is a Memory that has copies, and lends them: reading words of them
 // needs no call each.
-type Lender interface {
+type CopiedMemory interface {
 	Memory
 	// Window returns the bytes that lie around addr in one copy: those from lo on,
 	// which must not be changed and will not change. It returns none where addr is
@@ -43,20 +43,20 @@ type Lender interface {
 	Window(addr uint64) (lo uint64, data []byte)
 }
 
-// A Mover is a Memory of a process that runs on while it is read.
-type Mover interface {
+// RunningMemory is a Memory of a process that runs on while it is read.
+type RunningMemory interface {
 	Memory
 	// MovedOn reports whether any of the n bytes (1 or more) that have just been read at
 	// addr is of another moment than the registers of the thread whose stack is walked.
 	MovedOn(addr uint64, n int) bool
 }
 
-// A Runner is a Thread of a process that runs on while its stack is walked, and that can
+// RunningThread is a Thread of a process that runs on while its stack is walked, and that can
 // be read once more.
-type Runner interface {
+type RunningThread interface {
 	Thread
 	// Memory returns the memory that the thread's stack is to be walked in, which is of
-	// the moment of its registers as far as it can be. It is a [Mover].
+	// the moment of its registers as far as it can be. It is a [RunningMemory].
 	Memory() Memory
 	// MovedOn reports whether something was read of Memory that is of another moment
 	// than the registers.
@@ -69,12 +69,12 @@ type Runner interface {
 }
 
 // MemoryOf returns the memory that a thread's stack is to be walked in: its own, which it has
-// if it is a [Runner] or has a method StackMemory, or the target's; [NoMemory] where there is
+// if it is a [RunningThread] or has a method StackMemory, or the target's; [NoMemory] where there is
 // none.
 func MemoryOf(t Target, thread Thread) Memory {
 	var m Memory
 	switch th := thread.(type) {
-	case Runner:
+	case RunningThread:
 		m = th.Memory()
 	case interface{ StackMemory() Memory }:
 		m = th.StackMemory()

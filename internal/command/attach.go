@@ -102,7 +102,7 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		defer collectBefore(opts.MaxCopied + besideSaved)()
 	} else {
 		opts.Threads = flags.tids // the others need not be disturbed
-		opts.Sparing = true
+		opts.LowMemory = true
 	}
 	shortSlices()
 	s, err := process(cmd.Context(), pid, opts)
@@ -173,7 +173,7 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 				th.Error, th.whole, th.detail = err.Error(), false, err.Error()
 			}
 		},
-		letGo:    func(th target.Thread) { th.(*live.Thread).LetGo() },
+		letGo:    func(th target.Thread) { th.(*live.Thread).DropCopies() },
 		warnings: t.Warnings,
 	}, nil
 }

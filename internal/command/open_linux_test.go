@@ -284,7 +284,7 @@ func TestOpenGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if c.Note(core.CarriedOwner, core.NTCarried, 100) != nil {
+	if c.Note(core.FileNoteOwner, core.FileNote, 100) != nil {
 		t.Error("the program, which is at its path, is in the snapshot")
 	}
 }

@@ -26,7 +26,7 @@ type source struct {
 // symbolizer makes the symbolizer of a target.
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	symbols := symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines})
-	s.Modules().Separate = symbols.DebugFile
+	s.Modules().DebugFile = symbols.DebugFile
 	return symbols
 }
 
@@ -107,7 +107,7 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 	modules := s.Modules()
 	var short leftOut
 	for _, m := range append(slices.Clip(modules.All()), modules.Registered().Objects...) {
-		if !m.Opened() {
+		if !m.ImageUsed() {
 			continue // no frame is in it
 		}
 		if _, _, err := m.Image(); err != nil && slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, m.Path+": ") }) {

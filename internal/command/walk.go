@@ -161,7 +161,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 		out.Error = err.Error()
 		return out
 	}
-	if _, runs := th.(target.Runner); runs && !w.flags.once {
+	if _, runs := th.(target.RunningThread); runs && !w.flags.once {
 		w.stack.Settle() // where it cannot, the frames are marked
 	}
 	var last *frame.Frame

@@ -91,7 +91,7 @@ func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	return nil
 }
 
-// plain is a memory that is no [target.Lender].
+// plain is a memory that is no [target.CopiedMemory].
 type plain struct{ target.Memory }
 
 // windows is a memory that lends so little that a window often ends between the two

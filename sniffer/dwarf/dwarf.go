@@ -139,13 +139,13 @@ func (s *sections) at(q *frame.Query, i int) *cfi.Section {
 }
 
 func (s *sections) separate(q *frame.Query, i int) *cfi.Section {
-	if i > len(s.list) || s.abi.Order == nil || q.Modules.Separate == nil {
+	if i > len(s.list) || s.abi.Order == nil || q.Modules.DebugFile == nil {
 		return nil
 	}
 	return q.Module.Memo(separateKey{}, func() any {
-		if im := q.Modules.Separate(q.Module); im != nil {
+		if im := q.Modules.DebugFile(q.Module); im != nil {
 			if data, addr, err := im.Section(".debug_frame"); err == nil {
-				if section, err := cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: s.abi, Room: im.Keep}); err == nil {
+				if section, err := cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: s.abi, Room: im.Reserve}); err == nil {
 					return section
 				}
 			}
@@ -203,7 +203,7 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	s.abi = abi
 	s.add(openEH(im, abi))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
-		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Keep}))
+		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve}))
 	}
 	// Where the two contradict each other debuggers follow .debug_frame, which is made
 	// for them. That of a Go program is large, compressed, and of Go's functions alone,
@@ -238,7 +238,7 @@ const maxEHFrame = 1 << 28
 // openEH finds .eh_frame by name, or through PT_GNU_EH_FRAME in a file without
 // section headers; there it may reach to the end of its segment.
 func openEH(im *elfimage.Image, abi cfi.ABI) (*cfi.Section, error) {
-	opts := cfi.Options{ABI: abi, Room: im.Keep}
+	opts := cfi.Options{ABI: abi, Room: im.Reserve}
 	if text := im.ELF().Section(".text"); text != nil {
 		opts.TextBase = text.Addr
 	}

@@ -189,7 +189,7 @@ func (a *asked) row(m *protocol.Row) (trad.Row, error) {
 	switch {
 	case m.Hi <= m.Lo || m.Hi-m.Lo > math.MaxUint32:
 		return row, nonsense("a row for [%#x, %#x)", m.Lo, m.Hi)
-	case a.modules.CodeEnd(m.Lo) < m.Hi || a.modules.Mapped(m.Lo) != a.modules.Mapped(m.Hi-1):
+	case a.modules.CodeEnd(m.Lo) < m.Hi || a.modules.FindFile(m.Lo) != a.modules.FindFile(m.Hi-1):
 		return row, nonsense("a row for [%#x, %#x), which is not the code of one file, or of none", m.Lo, m.Hi)
 	}
 	rules := rules{asked: a, once: m.Once}

@@ -15,8 +15,8 @@ func TestRegistered(t *testing.T) {
 	modules := target.NewModules(nil, []target.Mapping{{Lo: 0x1000, Hi: 0x3000, Exec: true}})
 	modules.Register(func() target.Registered {
 		return target.Registered{Objects: []*target.Module{
-			target.NewObject("[jit 0x1]", []target.Mapping{{Lo: 0x1000, Hi: 0x1800}}, nil),
-			target.NewObject("[jit 0x2]", []target.Mapping{{Lo: 0x1800, Hi: 0x2000}}, nil),
+			target.NewRegistered("[jit 0x1]", []target.Mapping{{Lo: 0x1000, Hi: 0x1800}}, nil),
+			target.NewRegistered("[jit 0x2]", []target.Mapping{{Lo: 0x1800, Hi: 0x2000}}, nil),
 		}}
 	})
 	answer := &protocol.Answer{Row: &protocol.Row{

@@ -101,7 +101,7 @@ func (x *session) begin() (declines frame.Answer, never []plugin.Range, err erro
 func (x *session) ask(q *frame.Query) (r reply, err error) {
 	x.number++
 	m := &protocol.Question{
-		Number: x.number, Pc: q.PC, Block: q.AddressInBlock, Level: uint32(x.about.level), NextCfa: x.about.nextCFA, Module: questioned(q.Modules.Mapped(q.AddressInBlock)),
+		Number: x.number, Pc: q.PC, Block: q.AddressInBlock, Level: uint32(x.about.level), NextCfa: x.about.nextCFA, Module: questioned(q.Modules.FindFile(q.AddressInBlock)),
 		Thread: int32(x.about.thread),
 	}
 	regs := x.about.regs

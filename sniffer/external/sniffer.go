@@ -138,7 +138,7 @@ func (s *Sniffer) mayClaim(q *frame.Query) frame.Answer {
 	if q.Module == nil && !q.Modules.IsCode(q.AddressInBlock) && !q.Modules.IsCode(q.PC) {
 		return notCode
 	}
-	if c := d.Claims; c != nil && !s.claims(q.Modules.Mapped(q.AddressInBlock)) {
+	if c := d.Claims; c != nil && !s.claims(q.Modules.FindFile(q.AddressInBlock)) {
 		return notClaimed
 	}
 	return frame.Claimed

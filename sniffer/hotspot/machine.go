@@ -55,8 +55,8 @@ const (
 
 func newMachine(q *frame.Query) *machine {
 	for _, m := range q.Modules.All() {
-		im, bias, err := m.Peek()
-		if err != nil || !im.Mentions(tableSymbol) {
+		im, bias, err := m.PeekImage()
+		if err != nil || !im.MayHaveSymbol(tableSymbol) {
 			continue
 		}
 		exported := im.LookupPrefix(symbolPrefix, maxSymbols)
@@ -73,7 +73,7 @@ func open(q *frame.Query, exported map[string]elfimage.Symbol, bias uint64) *mac
 	if a.PtrSize != 8 || a.FrameRecord != 16 || a.SPFromCFA != 0 {
 		return &machine{why: otherFrames}
 	}
-	s := symbols{&reader{memory: q.Modules.Shared(q.Memory), order: a.Order}, exported, bias}
+	s := symbols{&reader{memory: q.Modules.MemoryOr(q.Memory), order: a.Order}, exported, bias}
 	t, ok := s.read()
 	if !ok {
 		return &machine{why: unread}

@@ -33,7 +33,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if vm.why != frame.Claimed {
 		return trad.Row{}, vm.why
 	}
-	r := reader{memory: q.Modules.Shared(q.Memory), order: q.Arch.Order}
+	r := reader{memory: q.Modules.MemoryOr(q.Memory), order: q.Arch.Order}
 	if lo, n, ok := vm.interpreter(&r); ok && q.AddressInBlock-lo < n {
 		return vm.interpreted(q, &r, lo, n)
 	}

@@ -32,10 +32,10 @@ func coreOf(file []byte, modules int) []byte {
 		names = fmt.Appendf(names, "/nosuch/lib%d.so\x00", i)
 	}
 	notes = append(notes, note("CORE", elfnote.File, append(files, names...))...)
-	one := len(note(CarriedOwner, NTCarried, make([]byte, 24)))
+	one := len(note(FileNoteOwner, FileNote, make([]byte, 24)))
 	at := uint64(64 + 56 + len(notes) + modules*one)
 	for i := range modules {
-		notes = append(notes, note(CarriedOwner, NTCarried, words(base(i), at, uint64(len(file))))...)
+		notes = append(notes, note(FileNoteOwner, FileNote, words(base(i), at, uint64(len(file))))...)
 	}
 	var b bytes.Buffer
 	b.WriteString("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00")

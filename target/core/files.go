@@ -19,8 +19,8 @@ const aFile = 1
 // It has three words: the lowest address at which the file is mapped, where in the
 // core it is, and its size in bytes.
 const (
-	CarriedOwner        = "SFWALK"
-	NTCarried    uint32 = 0x53574146
+	FileNoteOwner        = "SFWALK"
+	FileNote      uint32 = 0x53574146
 )
 
 // carried is a file that the core has.
@@ -29,7 +29,7 @@ type carried struct {
 	off, size int64
 }
 
-// parseCarried reads NTCarried, and sees to what of the file was cut off.
+// parseCarried reads FileNote, and sees to what of the file was cut off.
 func (f *file) parseCarried(data []byte) (c carried, ok bool) {
 	if len(data) < 24 {
 		return c, false

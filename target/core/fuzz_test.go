@@ -94,7 +94,7 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 	if listed {
 		note("CORE", elfnote.File, append(words(3, 4096, madeProgram, madeProgram+0x1000, 0, madeLibrary, madeLibrary+0x1000, 0, madeLibrary+0x20000, madeLibrary+0x21000, 1),
 			"/usr/bin/program\x00/lib/libsmall.so.1 (deleted)\x00/lib/none.so\x00"...))
-		note(CarriedOwner, NTCarried, words(madeLibrary, 0, uint64(len(library)))) // the offset follows
+		note(FileNoteOwner, FileNote, words(madeLibrary, 0, uint64(len(library)))) // the offset follows
 	}
 
 	type segment struct {
@@ -264,7 +264,7 @@ func openAll(data []byte) {
 		var p [300]byte
 		for _, a := range []uint64{r.Value[tg.arch.PC], r.Value[tg.arch.SP], r.Value[tg.arch.SP] - 8} {
 			tg.Memory().ReadMemory(a, p[:])
-			tg.Memory().(target.Lender).Window(a)
+			tg.Memory().(target.CopiedMemory).Window(a)
 			tg.Modules().IsCode(a)
 		}
 	}

@@ -74,7 +74,7 @@ func (m *segments) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Window implements [target.Lender].
+// Window implements [target.CopiedMemory].
 func (m *segments) Window(addr uint64) (lo uint64, data []byte) {
 	s := m.find(addr)
 	if s == nil || addr-s.lo >= s.has {
@@ -108,7 +108,7 @@ type overlay struct {
 	modules *target.Modules
 }
 
-// Window implements [target.Lender]: it lends what is the core's own.
+// Window implements [target.CopiedMemory]: it lends what is the core's own.
 func (m *overlay) Window(addr uint64) (lo uint64, data []byte) { return m.own.Window(addr) }
 
 // ReadMemory implements [target.Memory].
@@ -137,7 +137,7 @@ func (m *overlay) fromFile(addr uint64, p []byte) int {
 	} else if i := sort.Search(len(m.own.list), func(i int) bool { return m.own.list[i].lo > addr }); i < len(m.own.list) {
 		p = p[:min(uint64(len(p)), m.own.list[i].lo-addr)]
 	}
-	module := m.modules.Mapped(addr)
+	module := m.modules.FindFile(addr)
 	if module == nil {
 		return 0
 	}

@@ -28,7 +28,7 @@ func TestWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lender := tg.Memory().(target.Lender)
+		lender := tg.Memory().(target.CopiedMemory)
 		var wait sync.WaitGroup
 		for range 4 {
 			wait.Add(1)

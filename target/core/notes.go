@@ -44,9 +44,9 @@ func (n *notes) warn(format string, args ...any) {
 func (f *file) notes() (*notes, error) {
 	n := &notes{}
 	cut := f.eachNote(func(r *window, owner string, typ uint32, at, size uint64) bool {
-		if typ != NTCarried {
+		if typ != FileNote {
 			f.note(n, r, typ, at, size)
-		} else if c, ok := f.parseCarried(r.bytes(at, size)); ok && owner == CarriedOwner {
+		} else if c, ok := f.parseCarried(r.bytes(at, size)); ok && owner == FileNoteOwner {
 			n.carried = append(n.carried, c)
 		}
 		return true

@@ -103,8 +103,8 @@ type descriptor struct {
 // descriptors looks into the symbol tables of all modules: each can have one of its own.
 func descriptors(modules *target.Modules) (list []descriptor) {
 	for _, m := range modules.All() {
-		im, bias, err := m.Peek()
-		if err != nil || !im.Mentions(descriptorSymbol) {
+		im, bias, err := m.PeekImage()
+		if err != nil || !im.MayHaveSymbol(descriptorSymbol) {
 			continue
 		}
 		for _, s := range im.Lookup(descriptorSymbol, 2) {

@@ -44,7 +44,7 @@ func TestDescriptors(t *testing.T) {
 		t.Errorf("descriptors\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, m := range modules {
-		if m.Opened() {
+		if m.ImageUsed() {
 			t.Errorf("%s was used", m.Path)
 		}
 	}

@@ -53,7 +53,7 @@ func (r *reader) object(addr, size uint64) (*target.Module, error) {
 		return nil, errTooLarge
 	}
 	path := fmt.Sprintf("[jit %#x]", addr)
-	return target.NewObject(path, code, func() (*elfimage.Image, error) {
+	return target.NewRegistered(path, code, func() (*elfimage.Image, error) {
 		im, err := r.open(&d, code)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)

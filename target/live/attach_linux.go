@@ -50,7 +50,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 		timeout = DefaultTimeout
 	}
 	for again := 0; ; again++ {
-		s := newSnapshot(p, &files{proc: p}, opts.Sparing, opts.MaxCopied)
+		s := newSnapshot(p, &files{proc: p}, opts.LowMemory, opts.MaxCopied)
 		// A process that becomes another one all the time must be held to be seen.
 		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
 		if err == nil {

@@ -137,7 +137,7 @@ func (f *files) warned() (list []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, w := range f.warnings {
-		if w.about == nil || w.about.Opened() {
+		if w.about == nil || w.about.ImageUsed() {
 			list = append(list, w.text)
 		}
 	}

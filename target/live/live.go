@@ -34,14 +34,14 @@ type Options struct {
 
 	// MaxCopied bounds how much of the stacks is copied and kept, bytes; 0 means 512 MiB. What
 	// lies further out can be walked, but [Target.Snapshot] has not got it
-	// ([Target.Partial]). Sparing has bounds of its own.
+	// ([Target.Partial]). LowMemory has bounds of its own.
 	MaxCopied int64
 
-	// Sparing has the target keep no more memory than walking one stack after the other
+	// LowMemory has the target keep no more memory than walking one stack after the other
 	// takes, however deep stacks are and however many: of the copies of stacks not many
 	// megabytes each are kept, others are made again where they are needed, and
-	// [Thread.LetGo] gives them back. [Target.Snapshot] has little then.
-	Sparing bool
+	// [Thread.DropCopies] gives them back. [Target.Snapshot] has little then.
+	LowMemory bool
 }
 
 // DeferStops has a stop of this process by job control (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU) wait
@@ -144,7 +144,7 @@ func (t *Target) Retake(walk func()) error {
 	return t.files.retakeAll(t, walk)
 }
 
-// Thread is one thread of a [Target]. It implements [target.Runner].
+// Thread is one thread of a [Target]. It implements [target.RunningThread].
 type Thread struct {
 	// Err says why the thread could not be stopped; nil for those that were.
 	Err error
@@ -172,7 +172,7 @@ func (t *Thread) Name() string { return t.name }
 // Memory returns the address space as the thread's stack is to be walked in. What was
 // copied of the stack while the thread was held is of the moment of its registers. More is
 // copied when it is read: it is of that moment as well, if the thread is blocked where it
-// was; else [target.Mover] tells that it is not.
+// was; else [target.RunningMemory] tells that it is not.
 func (t *Thread) Memory() target.Memory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -187,10 +187,10 @@ func (t *Thread) MovedOn() bool {
 	return t.view.moved.Load()
 }
 
-// LetGo gives back the room of what was copied for the thread, of a [Options.Sparing]
+// DropCopies gives back the room of what was copied for the thread, of a [Options.LowMemory]
 // target, and of any other what is not kept: its stack is not walked any more. Whoever does so all the same may find that it
 // has moved on.
-func (t *Thread) LetGo() {
+func (t *Thread) DropCopies() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {

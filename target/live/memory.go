@@ -178,7 +178,7 @@ func read(addr uint64, p []byte, live *pages, find func(at uint64) (b *block, en
 	return n, nil
 }
 
-// Window implements [target.Lender].
+// Window implements [target.CopiedMemory].
 func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 	if b := holder(m.copies(), addr); b != nil {
 		return b.lo, b.data
@@ -186,7 +186,7 @@ func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 	return 0, nil
 }
 
-// MovedOn implements [target.Mover].
+// MovedOn implements [target.RunningMemory].
 func (m *memory) MovedOn(addr uint64, n int) bool {
 	return m.moved.Load() && anyPage(addr, n, m.movedAt)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-var _ target.Runner = (*Thread)(nil)
+var _ target.RunningThread = (*Thread)(nil)
 
 // holdLong has threads held for as long as a test walks, on however slow a machine.
 func holdLong(t *testing.T) {
@@ -65,7 +65,7 @@ func TestRetake(t *testing.T) {
 	if word(t, mem, heap) <= at+1 {
 		t.Error("the heap was copied before it was asked for")
 	}
-	mover := mem.(target.Mover)
+	mover := mem.(target.RunningMemory)
 	if !mover.MovedOn(heap, 8) || mover.MovedOn(stack, 8) || !th.MovedOn() {
 		t.Errorf("the heap has moved on: %v, the stack: %v, the thread: %v", mover.MovedOn(heap, 8), mover.MovedOn(stack, 8), th.MovedOn())
 	}
@@ -78,7 +78,7 @@ func TestRetake(t *testing.T) {
 			t.Fatal(err)
 		}
 		mem := th.Memory()
-		mover := mem.(target.Mover)
+		mover := mem.(target.RunningMemory)
 		if a-b+1 > 2 || word(t, mem, stack) != a || word(t, mem, heap) != b || th.MovedOn() || mover.MovedOn(stack, 8) || mover.MovedOn(heap, 8) {
 			t.Fatalf("%d on the stack, %d on the heap; afterwards %d, %d; the thread has moved on: %v", a, b, word(t, mem, stack), word(t, mem, heap), th.MovedOn())
 		}

@@ -45,7 +45,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 			s.Memory = append(s.Memory, value.Block{Addr: b.lo, Data: b.data})
 		}
 		s.AddMemory(copied)
-		s.MarkOther(copied)
+		s.MarkLate(copied)
 		s.AddRegistered(t.modules)
 		s.AddMemory(m.live.blocks())
 	}

@@ -47,7 +47,7 @@ func (v *view) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	})
 }
 
-// Window implements [target.Lender].
+// Window implements [target.CopiedMemory].
 func (v *view) Window(addr uint64) (lo uint64, data []byte) {
 	b := v.holder(addr)
 	if b == nil || b.late {
@@ -71,7 +71,7 @@ func (v *view) use(end uint64) {
 	}
 }
 
-// MovedOn implements [target.Mover].
+// MovedOn implements [target.RunningMemory].
 func (v *view) MovedOn(addr uint64, n int) bool {
 	return v.moved.Load() && anyPage(addr, n, v.movedAt)
 }

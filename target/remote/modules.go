@@ -59,7 +59,7 @@ func (t *Target) load(o Options) error {
 	jit.Register(t.modules, t.memory, t.arch, t.files.Warn)
 	// The list is not whole: the kernel's trampolines lack, and what a JIT makes.
 	// Nothing is code that cannot be read.
-	t.modules.Probe = func(addr uint64) bool {
+	t.modules.ProbeCode = func(addr uint64) bool {
 		var p [2]byte
 		n, _ := t.memory.ReadMemory(addr, p[:])
 		return n == len(p)

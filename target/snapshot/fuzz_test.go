@@ -124,8 +124,8 @@ func readAll(data []byte) {
 		}
 		for _, at := range []uint64{r.Value[tg.Arch().PC], r.Value[tg.Arch().SP]} {
 			tg.Memory().ReadMemory(at, p[:])
-			tg.Memory().(target.Lender).Window(at)
-			tg.Memory().(target.Mover).MovedOn(at, 1)
+			tg.Memory().(target.CopiedMemory).Window(at)
+			tg.Memory().(target.RunningMemory).MovedOn(at, 1)
 			tg.Modules().IsCode(at)
 		}
 	}

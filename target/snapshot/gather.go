@@ -41,7 +41,7 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 		}
 		about := Module{Path: m.Path, Lo: m.Lo()}
 		var im *elfimage.Image
-		if m.Opened() {
+		if m.ImageUsed() {
 			im, _, _ = m.Image()
 		}
 		if inMemory, err := elfimage.OpenMapped(p, m.Lo(), m.Hi()-m.Lo()); err == nil && m.Mappings[0].Offset == 0 {
@@ -145,9 +145,9 @@ func (s *Snapshot) AddMemory(blocks []Block) {
 	slices.SortFunc(s.Memory, byAddr)
 }
 
-// MarkOther marks the words of Memory (8 bytes each) that differ from blocks as late: blocks are
+// MarkLate marks the words of Memory (8 bytes each) that differ from blocks as late: blocks are
 // copies of the same addresses at other moments, and Memory has room for one copy alone.
-func (s *Snapshot) MarkOther(blocks []Block) {
+func (s *Snapshot) MarkLate(blocks []Block) {
 	for _, b := range blocks {
 		i := sort.Search(len(s.Memory), func(i int) bool { return s.Memory[i].End() > b.Addr })
 		for ; i < len(s.Memory) && s.Memory[i].Addr < b.End(); i++ {
@@ -253,7 +253,7 @@ func (p *pages) page(at, size uint64) []byte {
 
 // blocks returns all that was read.
 func (p *pages) blocks() (list []Block) {
-	mover, moves := p.mem.(target.Mover)
+	mover, moves := p.mem.(target.RunningMemory)
 	for at, data := range p.have {
 		// What comes first in a page may be a copy's end, which AddMemory cuts off.
 		list = append(list, Block{at, data, moves && mover.MovedOn(at+page-1, 1)})

@@ -68,7 +68,7 @@ func TestMarkOther(t *testing.T) {
 		{"abcd efghijkl mnopqrst uv", "**** ******** ******** **", []snapshot.Block{{Addr: 0x1000, Data: make([]byte, 64), Late: true}}},
 	} {
 		s := snapshot.Snapshot{Memory: []snapshot.Block{{Addr: 0x800, Data: make([]byte, 8)}, {Addr: 0x1004, Data: bytesOf(tt.have)}}}
-		s.MarkOther(tt.other)
+		s.MarkLate(tt.other)
 		var have, late []byte
 		for _, b := range s.Memory[1:] {
 			if at := uint64(0x1004 + len(have)); b.Addr != at {

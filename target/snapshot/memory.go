@@ -8,7 +8,7 @@ import (
 
 // memory is a core file's memory, of which it is known what is of a later moment.
 type memory struct {
-	target.Lender
+	target.CopiedMemory
 	late []lateNote // ascending, disjoint
 }
 
@@ -30,19 +30,19 @@ func (m *memory) find(addr uint64) (i int, holds bool) {
 	return i, i < len(m.late) && uint64(m.late[i].Address) <= addr
 }
 
-// MovedOn implements [target.Mover].
+// MovedOn implements [target.RunningMemory].
 func (m *memory) MovedOn(addr uint64, n int) bool {
 	i, _ := m.find(addr)
 	return i < len(m.late) && uint64(m.late[i].Address) <= addr+uint64(n)-1
 }
 
-// Window implements [target.Lender]. What is of a later moment is not lent.
+// Window implements [target.CopiedMemory]. What is of a later moment is not lent.
 func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 	i, holds := m.find(addr)
 	if holds {
 		return 0, nil
 	}
-	lo, data = m.Lender.Window(addr)
+	lo, data = m.CopiedMemory.Window(addr)
 	if i < len(m.late) {
 		data = data[:min(uint64(len(data)), uint64(m.late[i].Address)-lo)]
 	}

@@ -46,13 +46,13 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 }
 
 // carriedSize is the size of a note of a file that goes along, bytes.
-const carriedSize = elfnote.HeaderSize + (len(core.CarriedOwner)+1+3)&^3 + 24
+const carriedSize = elfnote.HeaderSize + (len(core.FileNoteOwner)+1+3)&^3 + 24
 
 // carriedNotes makes the notes of the files that go along, which lie one behind the
 // other at the end of the core file, from at on.
 func (s *Snapshot) carriedNotes(at uint64) (notes []byte) {
 	for _, f := range s.Files {
-		notes = elfnote.Append(notes, s.Arch.Order, core.CarriedOwner, core.NTCarried, s.words(f.Lo, at, uint64(f.Content.Size())))
+		notes = elfnote.Append(notes, s.Arch.Order, core.FileNoteOwner, core.FileNote, s.words(f.Lo, at, uint64(f.Content.Size())))
 		at += uint64(f.Content.Size())
 	}
 	return notes

@@ -82,7 +82,7 @@ func of(c *core.Target, name string) (*Target, error) {
 	for _, m := range n.Modules {
 		t.Listed = append(t.Listed, Module{m.Path, uint64(m.Address), m.BuildID})
 	}
-	t.memory = memory{c.Memory().(target.Lender), ascending(n.Late)}
+	t.memory = memory{c.Memory().(target.CopiedMemory), ascending(n.Late)}
 	t.addThreads(n)
 	return t, nil
 }
@@ -112,7 +112,7 @@ func (t *Target) addThreads(n *note) {
 // Arch returns the process's architecture, with the process's own address mask.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space. It implements [target.Lender] and [target.Mover].
+// Memory returns the address space. It implements [target.CopiedMemory] and [target.RunningMemory].
 func (t *Target) Memory() target.Memory { return &t.memory }
 
 // Threads returns the threads, each a [*Thread], in the snapshot's order. The error

@@ -175,13 +175,13 @@ func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
 			t.Errorf("at %#x: %d of %d bytes, %v", b.Addr, n, len(got), err)
 		}
 	}
-	mover := tg.Memory().(target.Mover)
+	mover := tg.Memory().(target.RunningMemory)
 	for at, want := range map[uint64]bool{stack + 0x4fff: false, stack + 0x5000: true, stack + 0x5900: true, stack + 0x5fff: true, stack + 0x6000: false} {
 		if mover.MovedOn(at, 1) != want {
 			t.Errorf("at %#x: moved on %v, want %v", at, !want, want)
 		}
 	}
-	lender := tg.Memory().(target.Lender)
+	lender := tg.Memory().(target.CopiedMemory)
 	for _, b := range s.Memory {
 		for _, at := range []uint64{b.Addr, b.Addr + uint64(len(b.Data))/2, b.End() - 1} {
 			lo, data := lender.Window(at)

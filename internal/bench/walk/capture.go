@@ -209,7 +209,7 @@ func (c *Capture) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Window implements target.Lender.
+// Window implements target.CopiedMemory.
 func (c *Capture) Window(addr uint64) (uint64, []byte) {
 	if addr-c.lo < uint64(len(c.stack)) {
 		return c.lo, c.stack

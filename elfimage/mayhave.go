@@ -9,10 +9,10 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// Mentions reports whether a symbol table may have a symbol of a name: whether the
+// MayHaveSymbol reports whether a symbol table may have a symbol of a name: whether the
 // name ends a string in the table's strings. It takes a fraction of the time and memory of
 // [Image.Lookup], and is for names that most files have not.
-func (im *Image) Mentions(name string) bool {
+func (im *Image) MayHaveSymbol(name string) bool {
 	want := append([]byte(name), 0)
 	tables := false
 	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {

@@ -1,0 +1,115 @@
+package elfimage
+
+import "sync/atomic"
+
+// Evictable is what was made of an image's bytes and can be made again. While it is not pinned, it
+// may be dropped to make room in the [Budget]: the longest unused first.
+type Evictable struct {
+	budget *Budget // nil where there is no bound
+	drop   func()
+
+	held atomic.Int64 // bytes
+	cost int64        // bytes of those that were dropped last
+
+	users      int // these are under budget.mu
+	prev, next *Evictable
+}
+
+// unpinned are those that hold something and that nobody uses, the longest unused first.
+type unpinned struct{ first, last *Evictable }
+
+// Evictable returns an Evictable that holds nothing yet. drop lets go of what it holds. It is called
+// while nobody has it pinned, and must call neither images nor their Evictables.
+func (im *Image) Evictable(drop func()) *Evictable { return &Evictable{budget: im.budget, drop: drop} }
+
+// Pin keeps e from being dropped until the caller calls Unpin. Several callers may pin it.
+func (e *Evictable) Pin() {
+	if e.budget == nil {
+		return
+	}
+	e.budget.mu.Lock()
+	defer e.budget.mu.Unlock()
+	if e.users++; e.users == 1 {
+		e.budget.unpinned.remove(e)
+	}
+}
+
+// Unpin undoes one Pin.
+func (e *Evictable) Unpin() {
+	if e.budget == nil {
+		return
+	}
+	e.budget.mu.Lock()
+	defer e.budget.mu.Unlock()
+	if e.users--; e.users == 0 && e.held.Load() > 0 {
+		e.budget.unpinned.add(e)
+	}
+}
+
+// Reserve is [Image.Reserve] for bytes that e holds. The caller has e pinned.
+func (e *Evictable) Reserve(n int64) bool {
+	if e.budget == nil {
+		return true
+	}
+	if !e.budget.keep(n) {
+		return false
+	}
+	e.held.Add(n)
+	return true
+}
+
+// Clear says that e holds nothing any more. The caller alone has e pinned.
+func (e *Evictable) Clear() {
+	if e.budget != nil {
+		e.cost = e.held.Swap(0)
+		e.budget.kept.Add(e.cost)
+	}
+}
+
+// MayRebuild reports whether the work of making once more what was dropped is within the budget, and
+// counts it if so.
+func (e *Evictable) MayRebuild() bool {
+	cost := e.cost
+	e.cost = 0
+	return e.budget == nil || take(&e.budget.work, cost)
+}
+
+// giveWay drops what was used longest ago; it reports false where all is in use.
+func (b *Budget) giveWay() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e := b.unpinned.first
+	if e == nil {
+		return false
+	}
+	b.unpinned.remove(e)
+	e.drop()
+	e.Clear()
+	return true
+}
+
+func (l *unpinned) add(s *Evictable) {
+	if s.prev = l.last; s.prev != nil {
+		s.prev.next = s
+	} else {
+		l.first = s
+	}
+	s.next, l.last = nil, s
+}
+
+func (l *unpinned) remove(s *Evictable) {
+	if s.prev == nil && s.next == nil && l.first != s {
+		return // it is not in the list
+	}
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		l.first = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	} else {
+		l.last = s.prev
+	}
+	s.prev, s.next = nil, nil
+}
