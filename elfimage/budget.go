@@ -96,11 +96,11 @@ func (im *Image) Join(b *Budget) {
 	im.keepHeaders()
 }
 
-// Reserve reports whether n bytes of what the image expands to may be kept, and counts them if so.
-// Others' [Evictable] may give way to them.
+// Reserve reports whether n more bytes of what the image expands to may be kept, and counts them if so.
+// To make room it may drop what an [Evictable] holds.
 func (im *Image) Reserve(n int64) bool { return im.budget == nil || im.budget.keep(n) }
 
-// Release says that n bytes that [Image.Reserve] has counted are kept no more.
+// Release gives back n bytes that [Image.Reserve] has counted.
 func (im *Image) Release(n int64) {
 	if im.budget != nil {
 		im.budget.kept.Add(n)
@@ -152,5 +152,5 @@ func (im *Image) keepHeaders() {
 	}
 }
 
-// ReserveWork reports whether n bytes of the image may be unpacked, and counts them if so.
+// ReserveWork reports whether n more bytes of the image may be unpacked, and counts them if so.
 func (im *Image) ReserveWork(n int64) bool { return im.budget == nil || take(&im.budget.work, n) }

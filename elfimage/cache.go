@@ -8,15 +8,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// Cache keeps one image of each file, whatever names it is opened by and wherever it is mapped:
-// what is read of it is read once. Its zero value is empty. It is safe for concurrent use.
+// Cache keeps one image of each file, so that a file that has several names, or is mapped several
+// times, is read once. Its zero value is empty. It is safe for concurrent use.
 type Cache struct {
 	mu     sync.Mutex
 	images map[any]*Image
 }
 
-// Open is [Open], or the image of the same file that was opened before, which reads what it
-// was opened with; again says that it is that.
+// Open is [Open], but returns the image of the same file that was opened before, if there is one. again
+// says so: that image reads from the r of that time.
 func (c *Cache) Open(r io.ReaderAt, size int64) (im *Image, again bool, err error) {
 	return c.open(r, size, regular.At{})
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// Contents are the bytes of a section that is too large to be read whole for a
-// part of it. One of Plain and Unpack is set.
+// Contents gives a section's bytes piece by piece, for sections that are too large to read whole for a
+// part of them. One of Plain and Unpack is set.
 type Contents struct {
 	Size   uint64                    // in bytes, not compressed
 	Plain  io.ReaderAt               // the section's bytes
 	Unpack func() (io.Reader, error) // begins to read a compressed section's bytes, from the first on
 }
 
-// Contents returns what [Image.Section] would read, unread. What a compressed
-// section says of its size is held against the same limit.
+// Contents is [Image.Section] without reading the bytes. The limit of a compressed section's size is
+// the same.
 func (im *Image) Contents(names ...string) (*Contents, error) {
 	for _, name := range names {
 		if s := im.file.Section(name); s != nil && s.Type != elf.SHT_NOBITS {

@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
-// Image is one ELF file: what unwinding and symbols need of it, read on demand.
+// Image is one ELF file. It reads what unwinding and symbols need when that is first asked for.
 // Addresses are the file's own (link time). It is safe for concurrent use.
 type Image struct {
 	Machine elf.Machine
@@ -22,11 +22,12 @@ type Image struct {
 	Class   elf.Class
 	Type    elf.Type
 	BuildID string // hexadecimal; "" if there is none
-	Entry   uint64 // where the program begins; 0 if it is a library without
+	Entry   uint64 // where the program begins; 0 for a library that has no such place
 	Progs   []elf.ProgHeader
 	Path    string // of the file on this machine; "" where it was not opened by its path
-	// Root is the folder that the file was opened in as the root of what is there, "" for this
-	// machine's own, and Inside is its path there: what belongs to the file is below it, too.
+	// Root is the folder that stood for the root of all paths when the file was opened, "" for this
+	// machine's own root. Inside is the file's path below it. Files that belong to this one, such as
+	// debug files, are to be opened below Root, too.
 	Root, Inside string
 
 	file     *elf.File
@@ -57,9 +58,8 @@ type Image struct {
 // ErrNoSection says that an image has no such section.
 var ErrNoSection = errors.New("no such section")
 
-// ErrNotELF says that a file is of another format, or empty. Programs map such files, too:
-// fonts, archives, a virtual machine's code. They have no symbols and no tables, and nothing is
-// wrong with that.
+// ErrNotELF says that a file has another format, or is empty. It is no fault: programs map such files
+// (fonts, archives, a virtual machine's code), which have no symbols and no tables.
 var ErrNotELF = elffile.ErrNotELF
 
 // Open reads the headers of an ELF file of size bytes. r must stay
@@ -120,8 +120,7 @@ func (im *Image) Memo(key any, build func() any) any {
 // has none.
 func (im *Image) SectionsError() error { return im.broken }
 
-// SizeOnDisk returns how many bytes of the file are there at all: a file can have holes, and then says
-// that it is larger.
+// SizeOnDisk returns how many bytes the file takes up, without its holes.
 func (im *Image) SizeOnDisk() int64 { return im.there }
 
 // Section returns the bytes and the address of the first section that has one
@@ -224,8 +223,8 @@ func (im *Image) Segment(t elf.ProgType) (data []byte, addr uint64, err error) {
 	return nil, 0, fmt.Errorf("segment of type %#x: %w", uint32(t), ErrNoSection)
 }
 
-// Loaded returns the file's bytes from addr to the end of the loadable segment
-// that holds it, or to a hole in the file, at most max of them; nil where the file has none.
+// Loaded returns at most max of the file's bytes from addr on, up to the end of the loadable segment
+// that holds addr, or to a hole in the file. It returns nil if the file has none there.
 func (im *Image) Loaded(addr, max uint64) []byte {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
@@ -244,8 +243,8 @@ func (im *Image) Loaded(addr, max uint64) []byte {
 	return nil
 }
 
-// ReadLoaded fills p with what the file has loaded from addr on, and returns how
-// many bytes that was.
+// ReadLoaded reads the file's bytes that are loaded from addr on into p, across segments. It returns
+// how many of them, from the first on, the file has.
 func (im *Image) ReadLoaded(addr uint64, p []byte) (n int) {
 	for n < len(p) {
 		got := im.readLoaded(addr+uint64(n), p[n:])

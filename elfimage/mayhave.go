@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// MayHaveSymbol reports whether a symbol table may have a symbol of a name: whether the
-// name ends a string in the table's strings. It takes a fraction of the time and memory of
-// [Image.Lookup], and is for names that most files have not.
+// MayHaveSymbol reports whether a symbol table may have a symbol of that name: whether one of the
+// table's strings ends with it. It takes a fraction of the time and memory of [Image.Lookup], and is
+// for names that most files lack.
 func (im *Image) MayHaveSymbol(name string) bool {
 	want := append([]byte(name), 0)
 	tables := false

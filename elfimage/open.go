@@ -7,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// OpenFile opens an ELF file of this machine. The path may be one that the
-// target chose: what is not a regular file is not read, and not waited for.
-// The file must stay open for as long as the image is used.
+// OpenFile opens an ELF file of this machine. name may come from an untrusted target: OpenFile opens
+// regular files alone, and never waits. The caller keeps the file open for as long as it uses the
+// image, and closes it.
 func OpenFile(name string) (*Image, *os.File, error) { return OpenFileIn("", name) }
 
 // OpenFileIn is OpenFile for a path below a folder that is the root of the target's files: neither
@@ -24,8 +24,8 @@ func OpenFileIn(root, name string) (*Image, *os.File, error) {
 	return im, file, err
 }
 
-// OpenFileIn is [OpenFileIn], or the image of the same file that was opened before. There is no
-// file to keep open then.
+// OpenFileIn is [OpenFileIn], but returns the image of the same file that was opened before, if there
+// is one. The file is nil then: there is none to keep open.
 func (c *Cache) OpenFileIn(root, name string) (*Image, *os.File, error) {
 	again := false
 	at := regular.At{Root: root, Path: name}

@@ -13,7 +13,7 @@ import (
 // foo.part.0, foo.isra.0, foo.constprop.0.
 var partSuffixes = []string{".cold", ".warm", ".__part"}
 
-// wholeName returns the name of the function that a symbol names a part of.
+// wholeName returns the function's name (foo) for the symbol of a part of it (foo.cold).
 func wholeName(name string) (whole string, ok bool) {
 	end := strings.TrimRight(name, "0123456789")
 	if end = strings.TrimSuffix(end, "."); len(end) == len(name)-1 {
@@ -29,10 +29,10 @@ func wholeName(name string) (whole string, ok bool) {
 	return "", false
 }
 
-// FunctionEntry returns the address at which the function is entered whose code is at addr. That
-// is where its symbol is; for a part that the compiler has moved away, where the symbol of the
-// whole function is; for a linkage stub, where that begins. Without symbols nothing tells that two
-// pieces of code are one function.
+// FunctionEntry returns the entry of the function that has code at addr. That is the address of its
+// symbol. For a part that the compiler has moved away (foo.cold), it is the address of the whole
+// function's symbol (foo); for a linkage stub, where the stub begins. Without symbols nothing tells
+// that two pieces of code are one function.
 func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	ss := im.Symbols()
 	s, ok := ss.Find(addr)
@@ -48,9 +48,9 @@ func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	return s.Addr, true
 }
 
-// whole returns where the function is, by its name, that the symbol part is of a part of. Of
-// several functions with that name (static ones) it is the one in the same source file; where
-// that is not told, one that others may use, or the only one.
+// whole returns the address of the function called name, of which the symbol part is a part. If
+// several (static) functions have that name, it is the one of the same source file; if the table does
+// not tell the file, the global one, or the only one.
 func (im *Image) whole(part Symbol, name string) (addr uint64, ok bool) {
 	im.wholesMu.Lock()
 	defer im.wholesMu.Unlock()

@@ -12,8 +12,8 @@ type stubs struct {
 	size   uint64 // of the others
 }
 
-// linkage returns the sections of linkage stubs (procedure linkage tables) that the file's
-// section headers tell of, by whose names linkers mark them.
+// linkage returns the sections of linkage stubs (procedure linkage tables), which linkers mark by their
+// names.
 func (im *Image) linkage() []stubs {
 	im.stubsOnce.Do(func() {
 		for _, s := range im.file.Sections {
@@ -50,8 +50,8 @@ func stubSizes(size, n uint64) (first, each uint64) {
 	return 0, 0
 }
 
-// Stub returns the range of the linkage stub that holds addr: code by which a file calls a
-// function of another.
+// Stub returns the range [lo, hi) of the linkage stub that holds addr (an entry of the procedure
+// linkage table). By a stub a file calls a function of another.
 func (im *Image) Stub(addr uint64) (lo, hi uint64, ok bool) {
 	for _, x := range im.linkage() {
 		off := addr - x.lo

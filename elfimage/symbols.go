@@ -56,14 +56,15 @@ func (im *Image) Symbols() *Symbols {
 	return im.syms
 }
 
-// SymbolsError says why [Image.Symbols] had to leave out a table, nil where it has all.
+// SymbolsError says why [Image.Symbols] had to leave out a symbol table; it is nil if Symbols has all.
 func (im *Image) SymbolsError() error {
 	im.Symbols()
 	return im.symsErr
 }
 
-// Lookup returns what symbol tables call exactly that, functions and data, in the order of the
-// tables, without what they say twice; max at most. The name is as the file has it, and not empty.
+// Lookup returns the symbols of exactly that name, functions and data, in the order of the symbol
+// tables, without duplicates; at most max of them. The name is as the file has it (mangled), and not
+// empty.
 func (im *Image) Lookup(name string, max int) []Symbol {
 	var found []Symbol
 	im.eachNamed(name+"\x00", func(_ []byte, s Symbol) {
@@ -74,8 +75,8 @@ func (im *Image) Lookup(name string, max int) []Symbol {
 	return found[:min(len(found), max)]
 }
 
-// LookupPrefix returns what symbol tables call by names that begin so, functions and data: by
-// name, the first of each; max at most.
+// LookupPrefix returns the symbols, functions and data, whose names begin with prefix: by name, the
+// first of each name; at most max of them.
 func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
 	found := make(map[string]Symbol)
 	im.eachNamed(prefix, func(names []byte, s Symbol) {
@@ -369,8 +370,8 @@ func (ss *Symbols) Name(s Symbol) string {
 	return name
 }
 
-// Begin returns the first bytes of a symbol's name, most of them at most, and how long it is:
-// names that overlap may be much longer together than the file.
+// Begin returns at most most bytes of the beginning of a symbol's name, and the length of the whole
+// name. Names that overlap may be much longer together than the file.
 func (ss *Symbols) Begin(s Symbol, most int) (name string, length int) {
 	b := ss.strings[s.table][s.name:]
 	if i := bytes.IndexByte(b, 0); i >= 0 {

@@ -29,14 +29,15 @@ type Module struct {
 	budget *elfimage.Budget // that its image joins; nil of a module that is in no list
 }
 
-// NewModule describes a module. open gives its image and is called at most
-// once, when somebody first asks; nil, or a nil image without an error, means that there is no file.
+// NewModule describes a module. The module calls open at most once, when its image is first asked
+// for. If open is nil, or returns neither an image nor an error, the module has no file.
 func NewModule(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, shared: isShared(path)}
 }
 
-// NewRegistered describes a registered object, whose own addresses are those of the target.
-// mappings are the code that it speaks for.
+// NewRegistered describes an object that the process has registered ([Modules.Register]). The
+// addresses in its image are the target's: its load bias is 0. mappings are the code that the object
+// describes.
 func NewRegistered(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, placed: true}
 }
@@ -68,8 +69,8 @@ func (m *Module) Hi() uint64 {
 	return m.Mappings[len(m.Mappings)-1].Hi
 }
 
-// Image returns the module's file and the load bias: what must be added to an
-// address of the file (link time) to have the target's (run time).
+// Image returns the module's ELF image and its load bias: an address in the target (run time) is the
+// image's (link time) plus bias.
 func (m *Module) Image() (im *elfimage.Image, bias uint64, err error) {
 	im, bias, err = m.PeekImage()
 	if !m.opened.Load() {
@@ -78,14 +79,14 @@ func (m *Module) Image() (im *elfimage.Image, bias uint64, err error) {
 	return im, bias, err
 }
 
-// PeekImage is Image for who looks into all modules for something that most have not:
-// [Module.ImageUsed] stays as it is.
+// PeekImage is Image, and leaves [Module.ImageUsed] as it is. It is for callers that look into all
+// modules for something that most of them lack.
 func (m *Module) PeekImage() (im *elfimage.Image, bias uint64, err error) {
 	m.once.Do(m.load)
 	return m.image, m.bias, m.err
 }
 
-// ImageUsed reports whether somebody has asked for the module's image before.
+// ImageUsed reports whether Image has been called.
 func (m *Module) ImageUsed() bool { return m.opened.Load() }
 
 func (m *Module) load() {
@@ -119,7 +120,7 @@ func (m *Module) BuildID() string {
 	return ""
 }
 
-// Function returns the run-time range of the function whose symbol covers addr.
+// Function returns the run-time range [lo, hi) of the function whose symbol covers addr.
 func (m *Module) Function(addr uint64) (lo, hi uint64, ok bool) {
 	im, bias, err := m.Image()
 	if err != nil {
@@ -129,8 +130,8 @@ func (m *Module) Function(addr uint64) (lo, hi uint64, ok bool) {
 	return s.Addr + bias, s.Addr + s.Size + bias, ok
 }
 
-// Stub returns the run-time range of the linkage stub that holds addr: code by which a module
-// calls a function of another.
+// Stub returns the run-time range [lo, hi) of the linkage stub that holds addr (an entry of the
+// procedure linkage table). By a stub a module calls a function of another.
 func (m *Module) Stub(addr uint64) (lo, hi uint64, ok bool) {
 	im, bias, err := m.Image()
 	if err != nil {
@@ -160,11 +161,11 @@ func (m *Module) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 // build; one result is kept.
 func (m *Module) Memo(key any, build func() any) any { return m.memo.get(key, build) }
 
-// LoadBias matches an image's loadable segments with where the file is mapped. The
-// best evidence comes first: linkers map a page that two segments share twice,
-// so an executable mapping that begins where an executable segment does is
-// preferred to one that only overlaps (split by mprotect, larger pages). It returns what must
-// be added to the file's addresses.
+// LoadBias matches an image's loadable segments with where the file is mapped, and returns what to
+// add to the image's addresses. It prefers an executable mapping that begins where an executable
+// segment does, for the dynamic linker maps a page that two segments share twice. Next come mappings
+// that overlap an executable segment (split by mprotect, larger pages), then other segments. The error
+// says that no segment is mapped.
 func LoadBias(im *elfimage.Image, mappings []Mapping) (uint64, error) {
 	const page = 0xfff
 	for _, exec := range []bool{true, false} {

@@ -18,22 +18,20 @@ type Mapping struct {
 // has made and registered. It does not change; a target whose modules have changed
 // gives another one. nil is one of which nothing is known.
 type Modules struct {
-	// Generation differs between any two Modules of this program, so that what
-	// was learned under one is never used under another.
+	// Generation differs between any two Modules of this program. Caches compare it, so that they
+	// never use for one what they learned from another.
 	Generation uint64
 
-	// ProbeCode says whether there may be code at an address that no mapping holds, for
-	// a target that cannot list all its mappings; nil for one that can.
+	// ProbeCode reports whether there may be code at an address that no mapping holds. Targets set
+	// it that cannot list all their mappings; for others it is nil.
 	ProbeCode func(addr uint64) bool
 
-	// Memory is the process's memory as it is when it is read, of whatever moment: for what
-	// run-time systems keep of all threads, which is no thread's stack. nil where nobody has
-	// said so: [Modules.MemoryOr].
+	// Memory is the process's memory as it is when it is read. Sniffers read tables of run-time
+	// systems in it, which belong to no thread's stack. It may be nil: see [Modules.MemoryOr].
 	Memory Memory
 
-	// DebugFile finds the file that the debug information of a module was put into; it
-	// returns nil where there is none. It is nil where nobody looks for such files, and is
-	// set before the first stack is walked.
+	// DebugFile returns the image of a module's separate debug file, nil if there is none. It is
+	// set before the first stack is walked, or stays nil: then nobody looks for such files.
 	DebugFile func(*Module) *elfimage.Image
 
 	list  []*Module // ascending by Lo
@@ -53,8 +51,8 @@ type span struct {
 
 var generation atomic.Uint64
 
-// NewModules makes a list. code are the executable ranges that belong to no
-// module (code that a JIT made).
+// NewModules makes a list of modules. code are executable ranges that belong to no module, such as
+// code that a JIT has made.
 func NewModules(modules []*Module, code []Mapping) *Modules {
 	ms := &Modules{Generation: generation.Add(1), list: append([]*Module(nil), modules...)}
 	sort.Slice(ms.list, func(i, j int) bool { return ms.list[i].Lo() < ms.list[j].Lo() })
@@ -89,8 +87,8 @@ func (ms *Modules) share(modules []*Module) {
 // Memo returns what build gave for these modules and key, like [Module.Memo].
 func (ms *Modules) Memo(key any, build func() any) any { return ms.memo.get(key, build) }
 
-// MemoryOr returns the memory in which to read what is of no thread: Memory, or that in which a
-// stack is walked where there is none.
+// MemoryOr returns the memory in which to read what belongs to no thread: ms.Memory, or, if that is
+// nil, walked, in which a stack is walked.
 func (ms *Modules) MemoryOr(walked Memory) Memory {
 	if ms.Memory != nil {
 		return ms.Memory
@@ -106,8 +104,8 @@ func (ms *Modules) All() []*Module {
 	return ms.list
 }
 
-// Find returns the module that is mapped at addr, or nil: a file, or an object that the
-// process has registered, where no file is mapped but shared memory that has a name.
+// Find returns the module that is mapped at addr, or nil. That is a file, or an object that the process
+// has registered. An object counts where no file is mapped, or shared memory that has a name.
 func (ms *Modules) Find(addr uint64) *Module {
 	if ms == nil {
 		return nil
@@ -121,7 +119,7 @@ func (ms *Modules) Find(addr uint64) *Module {
 	return m
 }
 
-// FindFile returns the module of the file that is mapped at addr, or nil.
+// FindFile is Find for files alone.
 func (ms *Modules) FindFile(addr uint64) *Module {
 	if ms == nil {
 		return nil
@@ -138,8 +136,8 @@ func findSpan(spans []span, addr uint64) *Module {
 	return nil
 }
 
-// IsCode reports whether addr is in executable memory. Where a target knows of
-// no executable memory at all, everything may be.
+// IsCode reports whether addr is in executable memory. It is true of every address if the target
+// knows of no executable memory at all.
 func (ms *Modules) IsCode(addr uint64) bool {
 	if ms == nil || len(ms.code) == 0 {
 		return true
@@ -151,9 +149,9 @@ func (ms *Modules) IsCode(addr uint64) bool {
 	return ms.ProbeCode != nil && ms.FindFile(addr) == nil && ms.ProbeCode(addr)
 }
 
-// CodeEnd returns the first address behind the contiguous executable memory that addr is
-// in, whatever it is mapped from; 0 where addr is not code. A target that cannot list its
-// mappings is asked about the page of addr alone.
+// CodeEnd returns the first address behind the contiguous executable memory that holds addr, whatever
+// is mapped there; 0 if addr is not code. Of memory that ProbeCode alone knows, it returns the end of
+// addr's page (4096 bytes).
 func (ms *Modules) CodeEnd(addr uint64) uint64 {
 	const page = 1 << 12
 	if ms == nil || len(ms.code) == 0 {

@@ -10,11 +10,11 @@ import (
 // Registered is what a process has told debuggers of the code that it has made
 // itself (package [github.com/sfwalk/sfwalk/target/jit]).
 type Registered struct {
-	// Objects are modules whose mappings are the code that they speak for, wherever that
-	// lies. Of several that claim an address the first one has it.
+	// Objects are modules. Their mappings are the code that they describe, wherever that lies. If
+	// several have an address, the first one counts.
 	Objects []*Module
-	// Copies returns what was read of the process's memory so far to know them: who keeps
-	// that can read the objects later. It may be nil.
+	// Copies returns the parts of the process's memory that were read so far to find and open the
+	// objects. A snapshot keeps them, so that it can find the objects again. It may be nil.
 	Copies func() []Copy
 }
 
@@ -32,9 +32,9 @@ type registered struct {
 	spans []span // ascending by Lo, disjoint
 }
 
-// Register says how to find the objects that the process has registered. find is
-// called once at most, when an address is first looked up that may be code and is no
-// file's; it must not look up addresses by [Modules.Find]. To be called before the list is used.
+// Register sets the function that finds the objects that the process has registered. ms calls find at
+// most once, when an address is first looked up that may be code and is in no file. find must not call
+// [Modules.Find]. Call Register before the list is used.
 func (ms *Modules) Register(find func() Registered) {
 	ms.registered = &registered{find: func() Registered {
 		found := find()
@@ -43,8 +43,8 @@ func (ms *Modules) Register(find func() Registered) {
 	}}
 }
 
-// Registered returns the objects that the process has registered; none if no address
-// was looked up so far that they could hold.
+// Registered returns the objects that the process has registered. It returns none as long as no
+// address was looked up that they could hold.
 func (ms *Modules) Registered() (r Registered) {
 	if ms != nil && ms.registered != nil && ms.sought.Load() {
 		return ms.registered.get().found

@@ -21,8 +21,8 @@ type Target interface {
 type Thread interface {
 	ID() int // the operating system's thread ID
 	Name() string
-	// Registers fills in the registers that the target knows. An error says why
-	// this thread has none, though the target has others.
+	// Registers fills in the registers that the target knows. The error says why this thread has
+	// none; the target's other threads may have some.
 	Registers(*arch.Registers) error
 }
 
@@ -33,17 +33,17 @@ type Memory interface {
 	ReadMemory(addr uint64, p []byte) (n int, err error)
 }
 
-// CopiedMemory is a Memory that has copies, and lends them: reading words of them
-// needs no call each.
+// CopiedMemory is a Memory that holds copies, and lends them: a walker reads their words without
+// a call for each.
 type CopiedMemory interface {
 	Memory
-	// Window returns the bytes that lie around addr in one copy: those from lo on,
-	// which must not be changed and will not change. It returns none where addr is
-	// in no copy.
+	// Window returns the copy that holds addr, or a part of it around addr: data begins at address
+	// lo. The caller must not change data, and it does not change. Window returns no data if no
+	// copy holds addr.
 	Window(addr uint64) (lo uint64, data []byte)
 }
 
-// RunningMemory is a Memory of a process that runs on while it is read.
+// RunningMemory is the Memory of a process that may run on while it is read.
 type RunningMemory interface {
 	Memory
 	// MovedOn reports whether any of the n bytes (1 or more) that have just been read at
@@ -51,25 +51,24 @@ type RunningMemory interface {
 	MovedOn(addr uint64, n int) bool
 }
 
-// RunningThread is a Thread of a process that runs on while its stack is walked, and that can
-// be read once more.
+// RunningThread is a Thread of a process that may run on while the thread's stack is walked. The
+// thread can be read once more.
 type RunningThread interface {
 	Thread
-	// Memory returns the memory that the thread's stack is to be walked in, which is of
-	// the moment of its registers as far as it can be. It is a [RunningMemory].
+	// Memory returns the memory in which to walk the thread's stack. It is of the moment of the
+	// registers as far as possible, and it is a [RunningMemory].
 	Memory() Memory
-	// MovedOn reports whether something was read of Memory that is of another moment
-	// than the registers.
+	// MovedOn reports whether Memory has given something of another moment than the registers.
 	MovedOn() bool
-	// Retake reads the thread once more: Registers are those of another moment then, and
-	// Memory is another. It calls walk, once, while the thread is held, for as long as
-	// that may be: what walk reads of Memory is of the moment of the registers. After an
-	// error walk was not called, and the thread is as it was.
+	// Retake stops the thread and reads it once more. Registers and Memory are of the new moment
+	// then. Retake calls walk once, while the thread is held, if it may be held for that long: what
+	// walk reads of Memory is of the moment of the registers. If Retake returns an error, it has
+	// not called walk, and the thread is as it was.
 	Retake(walk func()) error
 }
 
-// MemoryOf returns the memory that a thread's stack is to be walked in: its own, which it has
-// if it is a [RunningThread] or has a method StackMemory, or the target's; [NoMemory] where there is
+// MemoryOf returns the memory in which to walk a thread's stack. That is the thread's own, if it is a
+// [RunningThread] or has a method StackMemory, else the target's. It is [NoMemory] if the target has
 // none.
 func MemoryOf(t Target, thread Thread) Memory {
 	var m Memory
@@ -88,7 +87,7 @@ func MemoryOf(t Target, thread Thread) Memory {
 }
 
 // NoMemory is memory of which nothing can be read. Functions of this module that take a Memory
-// take nil for it.
+// accept nil for it.
 var NoMemory Memory = noMemory{}
 
 type noMemory struct{}
@@ -98,5 +97,5 @@ func (noMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 	return 0, fmt.Errorf("memory at %#x: %w: there is none", addr, ErrUnmapped)
 }
 
-// ErrUnmapped says that an address could not be read. Errors of ReadMemory wrap it.
+// ErrUnmapped says that an address cannot be read. Errors of ReadMemory wrap it.
 var ErrUnmapped = errors.New("memory cannot be read")

@@ -22,9 +22,9 @@ type Options struct {
 	// Sysroot is the folder below which the process's files are; "" for this
 	// machine's own root.
 	Sysroot string
-	// MaxUnpacked is how many bytes a compressed core may unpack to: so much room it takes
-	// up in the folder for temporary files, but for zeros. 0 is the usual, 512 MiB and 256
-	// times the packed size. [ErrTooLarge] says that it is not enough.
+	// MaxUnpacked bounds the bytes that a compressed core unpacks to, in the folder for temporary
+	// files; zeros take up no room there. 0 means 512 MiB and 256 times the packed size. Open fails
+	// with [ErrTooLarge] if that is not enough.
 	MaxUnpacked int64
 }
 
@@ -34,7 +34,7 @@ type Target struct {
 	PID     int
 	Exe     string  // the program's path as the core has it, or Options.Exe where it has none; "" if neither
 	Command string  // the command line, as much as the kernel keeps of it; "" where the core has none
-	Signal  *Signal // what the process died of; nil where the core does not say
+	Signal  *Signal // the signal that killed the process; nil where the core does not say
 
 	arch    *arch.Arch
 	threads []*Thread

@@ -14,10 +14,9 @@ import (
 // aFile stands for the inode, which NT_FILE does not tell.
 const aFile = 1
 
-// The note of a file that the core file itself has, at its end: snapshots
-// (docs/snapshot.md) have the mapped files that will not be found at their paths.
-// It has three words: the lowest address at which the file is mapped, where in the
-// core it is, and its size in bytes.
+// Owner and type of the note of a mapped file that lies in the core file itself, at its end. Snapshots
+// (docs/snapshot.md) have such files, which will not be found at their paths. The note has three words:
+// the lowest address at which the file is mapped, its offset in the core file, and its size in bytes.
 const (
 	FileNoteOwner        = "SFWALK"
 	FileNote      uint32 = 0x53574146
@@ -29,7 +28,7 @@ type carried struct {
 	off, size int64
 }
 
-// parseCarried reads FileNote, and sees to what of the file was cut off.
+// parseCarried reads a FileNote. Of a file that was cut off it returns the size of what is left.
 func (f *file) parseCarried(data []byte) (c carried, ok bool) {
 	if len(data) < 24 {
 		return c, false

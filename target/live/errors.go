@@ -22,8 +22,7 @@ var (
 	ErrNotStopped    = errors.New("thread cannot be stopped")
 	ErrNoUserContext = errors.New("thread never runs user code")
 
-	// ErrExited says that the process ended while it was read, or since; by
-	// execve(2), too.
+	// ErrExited says that the process has ended, or runs another program since execve(2).
 	ErrExited = errors.New("process has ended or runs another program")
 )
 

@@ -18,45 +18,44 @@ const DefaultTimeout = time.Second
 type Options struct {
 	// Timeout bounds the time that stopping all threads may take, from when the first of them
 	// is asked to stop; 0 means [DefaultTimeout]. Threads that have not stopped by then carry
-	// an error. Those that could run are waited for four times as long: they wait for a processor.
-	//
-	// Where threads are read one after the other, it is that of each.
+	// an error. Attach waits four times as long for threads that can run, for they wait for a
+	// processor. Where threads are read one after the other, each has the whole Timeout.
 	Timeout time.Duration
 
-	// Threads are the IDs of the only threads to stop and read; empty for all of them.
-	// [ErrNoThread] says that the process has not got one of them.
+	// Threads are the IDs of the threads to stop and read; empty for all threads. Attach fails with
+	// [ErrNoThread] if the process lacks one of them.
 	Threads []int
 
-	// Consistent has all threads stopped at one moment, for a picture that is whole:
-	// who waits for whom. Without it each thread is stopped, read and let go by itself,
-	// which holds it for much less.
+	// Consistent stops all threads at one moment, so that the picture tells which thread waits for
+	// which. Without it each thread is stopped, read and let go by itself, which holds it for a much
+	// shorter time.
 	Consistent bool
 
-	// MaxCopied bounds how much of the stacks is copied and kept, bytes; 0 means 512 MiB. What
-	// lies further out can be walked, but [Target.Snapshot] has not got it
-	// ([Target.Partial]). LowMemory has bounds of its own.
+	// MaxCopied bounds the copies of stacks that are kept, bytes; 0 means 512 MiB. Stacks can be
+	// walked beyond that, but [Target.Snapshot] lacks the rest, and [Target.Partial] says so. With
+	// LowMemory other bounds hold.
 	MaxCopied int64
 
-	// LowMemory has the target keep no more memory than walking one stack after the other
-	// takes, however deep stacks are and however many: of the copies of stacks not many
-	// megabytes each are kept, others are made again where they are needed, and
-	// [Thread.DropCopies] gives them back. [Target.Snapshot] has little then.
+	// LowMemory bounds the target's memory to what walking one stack after the other takes, however
+	// deep the stacks are and however many. The target keeps some megabytes of copies of each stack,
+	// and makes others again when they are read. Call [Thread.DropCopies] after each walk.
+	// [Target.Snapshot] has little of the stacks then.
 	LowMemory bool
 }
 
-// DeferStops has a stop of this process by job control (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU) wait
-// for as long as [Attach], or what is read once more, holds a thread; milliseconds, mostly. It is
-// for the whole program, until restore is called. Without it, who stops this process in
-// that moment has those threads stand still until it goes on. SIGSTOP cannot be put off.
+// DeferStops puts off stops of this process by job control (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU)
+// while [Attach] or a Retake holds a thread, mostly for milliseconds. It holds for the whole program,
+// until restore is called. Without it, a stop in that moment leaves those threads standing still until
+// this process goes on. SIGSTOP cannot be put off.
 func DeferStops() (restore func()) { return jobcontrol.Defer() }
 
-// Target is the picture of a process: of each thread at one moment. It is safe for
-// concurrent use. It implements [target.Target].
+// Target is the picture of a process: each thread's registers and stack are of one moment. It is safe
+// for concurrent use. It implements [target.Target].
 type Target struct {
 	PID int
 	Exe string // the program's path as the process names it; "" where that cannot be read
 
-	// Consistent says that the moment was the same for all threads.
+	// Consistent says that all threads are of the same moment.
 	Consistent bool
 	// Pause is the longest time that any one thread was held by [Attach], or by
 	// [Target.Retake]: from just before it was asked to stop until it had been let go.
@@ -88,12 +87,11 @@ type source interface {
 // Arch returns the process's architecture.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space: the stacks as they were copied, and all
-// else as the process has it when it is read. Of a large stack only the inner part is
-// copied at first, and more when it is read, as long as the thread is blocked where it
-// was. Threads are to be walked in memory of their own ([Thread.Memory]), for two that
-// were read one after the other may have been on one stack, a goroutine's. Reads of a
-// process that has exited fail with [ErrExited], outside the copies.
+// Memory returns the address space: the stacks as they were copied, and all else as the process has it
+// when it is read. Attach copies the inner part of a large stack; more is copied when it is read, as long
+// as the thread is blocked where it was. Walk each thread in its own memory ([Thread.Memory]), for two
+// threads that were read one after the other may have been on the same goroutine's stack. After the
+// process has exited, reads outside the copies fail with [ErrExited].
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped when the picture was taken.
@@ -111,13 +109,13 @@ func (t *Target) Threads() ([]target.Thread, error) {
 	return list, nil
 }
 
-// Warnings returns what the user should know about the answers so far, such as
-// a library whose file is no longer what is mapped: one sentence each. Files
-// are opened when first needed, so more may come later.
+// Warnings returns what the user should know about the answers so far, one sentence each: for instance
+// that a library's file is no longer what is mapped. Files are opened when first needed, so more
+// warnings may come later.
 func (t *Target) Warnings() []string { return t.files.warned() }
 
-// Partial reports whether more of the stacks was read than [Options.MaxCopied] lets be kept: a
-// snapshot has not got the outer part of some.
+// Partial reports whether more of the stacks was read than [Options.MaxCopied] allows to keep. A snapshot
+// lacks the outer part of some stacks then.
 func (t *Target) Partial() bool {
 	m, ok := t.memory.(*memory)
 	return ok && m.passed.Load()
@@ -127,14 +125,14 @@ func (t *Target) Partial() bool {
 // [Attach] returned and is not touched.
 func (t *Target) Close() error { return t.files.Close() }
 
-// Retake takes the picture of a [Target.Consistent] one anew, at one moment, with as much of
-// the threads' stacks as was missing, and calls walk, once. Where walking lacked more than
-// stacks of some megabytes, all threads are held while walk runs, for as long as that may be:
-// what walk reads of their Memory is of that moment. Threads returns others then, which walk
-// should ask for. After an error walk was not called, and the picture is as it was.
+// Retake takes the picture of a [Target.Consistent] target anew, at one moment. It copies as much of the
+// stacks as was missing, and calls walk once. If the first walk lacked more than some megabytes of
+// stacks, all threads are held while walk runs, for a bounded time: what walk reads of their Memory is of
+// that moment. Threads returns new threads, for which walk should ask. If Retake returns an error, it has
+// not called walk, and the picture is as it was.
 //
-// It is for stacks that were not whole at the first time ([Thread.MovedOn]): of each that
-// was walked before, walk takes as long as walking takes, and no more.
+// Retake is for stacks that were not whole at the first time ([Thread.MovedOn]). Stacks that were walked
+// before take walk no longer than the walking itself, for their rows are known.
 func (t *Target) Retake(walk func()) error {
 	if !t.Consistent {
 		return errNotConsistent
@@ -169,27 +167,27 @@ func (t *Thread) ID() int { return t.id }
 // Name returns the thread's name (comm): at most 15 bytes.
 func (t *Thread) Name() string { return t.name }
 
-// Memory returns the address space as the thread's stack is to be walked in. What was
-// copied of the stack while the thread was held is of the moment of its registers. More is
-// copied when it is read: it is of that moment as well, if the thread is blocked where it
-// was; else [target.RunningMemory] tells that it is not.
+// Memory returns the address space in which to walk the thread's stack. The part of the stack that was
+// copied while the thread was held is of the moment of its registers. More is copied when it is read. It
+// is of that moment, too, if the thread is blocked where it was; else MovedOn of [target.RunningMemory]
+// says that it is not.
 func (t *Thread) Memory() target.Memory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.view
 }
 
-// MovedOn reports whether more was read of Memory than had been copied, after the thread
-// had run on. It may become true while the stack is walked; [Thread.Retake] helps.
+// MovedOn reports whether Memory was read beyond the copies after the thread had run on. It may become
+// true while the stack is walked; [Thread.Retake] helps.
 func (t *Thread) MovedOn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.view.moved.Load()
 }
 
-// DropCopies gives back the room of what was copied for the thread, of a [Options.LowMemory]
-// target, and of any other what is not kept: its stack is not walked any more. Whoever does so all the same may find that it
-// has moved on.
+// DropCopies frees the copies that were made for the thread, to be called when its stack is not walked
+// any more. With [Options.LowMemory] it frees all copies, else those beyond [Options.MaxCopied]; of a
+// [Target.Consistent] target it frees none. A later walk may find that the thread has moved on.
 func (t *Thread) DropCopies() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -202,14 +200,13 @@ func (t *Thread) DropCopies() {
 	}
 }
 
-// Retake stops the thread once more, reads its registers, and as much of its stack as was
-// missing, and calls walk, once. Where that needs more than the thread's own stack, the
-// thread is held while walk runs, up to some milliseconds, and longer the more often it
-// was retaken. Registers and Memory are others then; what the Memory had before is of
-// the moment before. After an error walk was not called, and the thread is as it was.
+// Retake stops the thread once more, reads its registers and as much of its stack as was missing, and
+// calls walk once. If the walk needs more than the thread's own stack, the thread is held while walk runs,
+// for some milliseconds at most, and longer the more often it was retaken. Registers and Memory are of the
+// new moment then; a Memory that was returned before is of the moment before. If Retake returns an error, it has not called
+// walk, and the thread is as it was.
 //
-// The threads of a [Target.Consistent] picture cannot be retaken one by one: see
-// [Target.Retake].
+// The threads of a [Target.Consistent] target cannot be retaken one by one: see [Target.Retake].
 func (t *Thread) Retake(walk func()) error {
 	if t.target.Consistent {
 		return errConsistent
@@ -219,9 +216,8 @@ func (t *Thread) Retake(walk func()) error {
 	return t.target.files.retake(t, walk)
 }
 
-// Registers fills in the thread's registers. Of a thread that could not be
-// stopped (see Err) they are PC and SP alone, where the kernel tells these, else
-// the error is Err.
+// Registers fills in the thread's registers. Of a thread that could not be stopped (see Err) it fills in
+// PC and SP alone, if the kernel tells them, and else returns Err.
 func (t *Thread) Registers(r *arch.Registers) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

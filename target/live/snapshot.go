@@ -9,10 +9,10 @@ import (
 	value "github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// Snapshot returns the picture as a value that outlives the process: the threads,
-// the copies of the stacks, what else was read of the process's memory so far, and
-// what [value.Snapshot.Gather] reads now. Whoever walks the stacks first has in
-// it all that walking them needs. The error is that of a closed target.
+// Snapshot returns the picture as a value that outlives the process: the threads, the copies of the
+// stacks, the other memory that was read so far, and what [value.Snapshot.Gather] reads now. Walk the
+// stacks first, so that the snapshot has all that walking them needs. The error says that the target is
+// closed.
 func (t *Target) Snapshot() (*value.Snapshot, error) {
 	s := &value.Snapshot{
 		Arch: t.arch, PID: t.PID, Exe: t.Exe, Pause: t.Pause, Consistent: t.Consistent, Maps: t.maps,

@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// DefaultTimeout is how long an answer of the stub is waited for.
+// DefaultTimeout is how long Dial and what follows wait for one answer of the stub.
 const DefaultTimeout = 5 * time.Second
 
 // Options are wishes about a connection. The zero Options serves well for a stub
@@ -27,16 +27,16 @@ type Options struct {
 	Sysroot string
 	// Timeout bounds the time that each answer may take; 0 means [DefaultTimeout].
 	Timeout time.Duration
-	// Limit bounds the time that all exchanges together may take, from Dial on; 0 for no
-	// bound. Whatever is asked later fails with [ErrLimit], but Close still lets the target go.
+	// Limit bounds the time from Dial on; 0 for no bound. Exchanges after that fail with
+	// [ErrLimit], but Close still lets the target go.
 	Limit time.Duration
-	// ThreadLimit bounds the time that the stub may take for the memory that one thread's
-	// stack is walked in; 0 for no bound. Reads fail with [ErrLimit] then.
+	// ThreadLimit bounds the time that the stub may take for reads of one thread's
+	// [Thread.StackMemory]; 0 for no bound. Reads after that fail with [ErrLimit].
 	ThreadLimit time.Duration
 	// Arch is the target's architecture; nil to take what the stub describes, or
 	// else Exe's.
 	Arch *arch.Arch
-	// Resume lets the target go on in the end also where it was found stopped.
+	// Resume has Close let the target go on even if Dial found it stopped.
 	Resume bool
 }
 
@@ -46,11 +46,11 @@ type Target struct {
 	PID int
 	Exe string // the program's path as the stub tells it, or else Options.Exe
 
-	// StopSignal is why the target stands still, as Linux numbers signals; 0 if
-	// for none. StopName is its name.
+	// StopSignal is the number of the signal that stopped the target, as Linux numbers signals; 0 if
+	// none did. StopName is its name.
 	StopSignal int
 	StopName   string
-	// Running says that the target ran when we came: Close lets it go on.
+	// Running says that the target ran when Dial connected. Close lets it go on then.
 	Running bool
 
 	s       *session

@@ -45,8 +45,8 @@ type Thread struct {
 	// Err says why the thread could not be stopped; nil for those that were. Such
 	// a thread has no registers, or PC and SP alone, as the kernel told them.
 	Err error
-	// MovedOn says that the thread had run again before all that Memory has of its
-	// stack was copied: its outer frames may be of a later moment.
+	// MovedOn says that the thread ran on before all of its stack was copied that Memory has: its
+	// outer frames may be of a later moment.
 	MovedOn bool
 }
 
@@ -70,7 +70,7 @@ func (t *Thread) Registers(r *arch.Registers) error {
 
 var errNoRegisters = errors.New("the thread's registers are not known")
 
-// Module is one mapped file, for who has to find it later.
+// Module is one mapped file, by what finds it again later.
 type Module struct {
 	Path    string // as the process names it
 	Lo      uint64 // its lowest mapped address
@@ -87,9 +87,9 @@ type File struct {
 type Block struct {
 	Addr uint64
 	Data []byte
-	// Late says that it is of the stack of a thread that had run on when it was
-	// copied, or that it is of one of several moments at which threads were copied: the
-	// frames there may be of another moment than the registers.
+	// Late says that frames in the block may be of another moment than the registers: the thread had
+	// run on when its stack was copied, or threads were copied at several moments, and this is the
+	// memory of one of them.
 	Late bool
 }
 
