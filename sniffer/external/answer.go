@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/pluginrow"
 	"github.com/sfwalk/sfwalk/plugin"
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 	"github.com/sfwalk/sfwalk/target"
@@ -155,72 +156,44 @@ func symbol(x *protocol.Symbol) (plugin.Symbol, error) {
 	return s, nil
 }
 
-// flags is what a type and the like say.
-func flags(t protocol.FrameType, outermost, guess bool) (f trad.Flags, err error) {
-	switch t {
-	case protocol.FrameType_NORMAL:
-	case protocol.FrameType_SIGNAL:
-		f = trad.Signal
-	case protocol.FrameType_OTHER_STACK:
-		f = trad.OtherStack
-	default:
-		return 0, nonsense("a frame of type %d", t)
-	}
-	if outermost {
-		f |= trad.Outermost
-	}
-	if guess {
-		f |= trad.Guess
-	}
-	return f, nil
-}
-
 // row checks a row: its range is within contiguous code, of one file or none; its rules
-// speak of registers that there are.
+// name registers that the processor has.
 func (a *asked) row(m *protocol.Row) (trad.Row, error) {
-	f, err := flags(m.Type, m.Outermost, m.Guess)
-	if err != nil {
-		return trad.Row{}, err
-	}
-	if m.Once {
-		f |= trad.Once
-	}
-	row := trad.Row{Lo: m.Lo, Len: uint32(m.Hi - m.Lo), Flags: f}
+	c := checks{asked: a, once: m.Once}
+	c.frameType(m.Type)
 	switch {
 	case m.Hi <= m.Lo || m.Hi-m.Lo > math.MaxUint32:
-		return row, nonsense("a row for [%#x, %#x)", m.Lo, m.Hi)
+		c.fail("a row for [%#x, %#x)", m.Lo, m.Hi)
 	case a.modules.CodeEnd(m.Lo) < m.Hi || a.modules.FindFile(m.Lo) != a.modules.FindFile(m.Hi-1):
-		return row, nonsense("a row for [%#x, %#x), which is not the code of one file, or of none", m.Lo, m.Hi)
+		c.fail("a row for [%#x, %#x), which is not the code of one file, or of none", m.Lo, m.Hi)
 	}
-	rules := rules{asked: a, once: m.Once}
-	row.CFA = rules.rule(m.Cfa)
-	row.RA = rules.rule(m.Ra)
-	row.FP = rules.rule(m.Fp)
-	unlisted := trad.NotTracked
-	if m.OthersSame {
-		unlisted = trad.Same
+	c.rules(m.Others, m.Cfa, m.Ra, m.Fp)
+	if c.err != nil {
+		return trad.Row{}, c.err
 	}
-	rules.others(m.Others, unlisted)
-	return rules.finish(row)
+	row := pluginrow.Row(m)
+	row.Lo, row.Len = m.Lo, uint32(m.Hi-m.Lo)
+	c.row(&row)
+	return row, c.err
 }
 
-// frame makes a row for one frame alone of what unwinds that.
+// frame checks what unwinds one frame, and returns the row for that frame alone.
 func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
-	f, err := flags(m.Type, m.Outermost, m.Guess)
-	row := trad.Row{Lo: a.block, Len: 1, Flags: f | trad.Once}
-	if err != nil {
-		return row, err
+	c := checks{asked: a, once: true, fixed: true}
+	c.frameType(m.Type)
+	c.rules(m.Others, m.Pc, m.Sp, m.Fp)
+	if c.err != nil {
+		return trad.Row{}, c.err
 	}
-	rules := rules{asked: a, once: true, fixed: true}
-	row.CFA = rules.rule(&protocol.Rule{Kind: protocol.Rule_VALUE_IS, Address: m.Cfa})
-	row.RA = rules.rule(m.Pc)
-	row.FP = rules.rule(m.Fp)
-	others := m.Others
+	row, sp := pluginrow.Frame(m)
+	row.Lo, row.Len = a.block, 1
 	if m.Sp != nil {
-		others = append(slices.Clip(others), &protocol.RegisterRule{Register: uint32(a.arch.SP), Rule: m.Sp})
+		regs := row.More.Regs
+		i, _ := slices.BinarySearchFunc(regs, a.arch.SP, func(r trad.RegRule, n trad.Reg) int { return cmp.Compare(r.Reg, n) })
+		row.More.Regs = slices.Insert(regs, i, trad.RegRule{Reg: a.arch.SP, Rule: sp})
 	}
-	rules.others(others, trad.NotTracked)
-	return rules.finish(row)
+	c.row(&row)
+	return row, c.err
 }
 
 // outward computes the CFA of THIS by a row, and holds it against THIS frame's SP: what a
@@ -259,101 +232,88 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 	return cfa, nil
 }
 
-// rules converts and checks the rules of one row.
-type rules struct {
+// checks are those of one row or frame.
+type checks struct {
 	*asked
-	once  bool // the row is for one frame alone: rules may name addresses
-	fixed bool // and must
-	more  trad.Rest
-	err   error
+	once  bool  // the row is for one frame alone: rules may name addresses
+	fixed bool  // and must
+	err   error // the first fault
 }
 
-func (x *rules) fail(format string, args ...any) trad.Rule {
-	if x.err == nil {
-		x.err = nonsense(format, args...)
+func (c *checks) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = nonsense(format, args...)
 	}
-	return trad.Rule{}
 }
 
-func (x *rules) register(n uint32) trad.Reg {
-	if n >= arch.MaxReg || x.arch.Index(trad.Reg(n)) < 0 {
-		x.fail("register %d: %s has none", n, x.arch.Name)
-		return 0
+func (c *checks) frameType(t protocol.FrameType) {
+	switch t {
+	case protocol.FrameType_NORMAL, protocol.FrameType_SIGNAL, protocol.FrameType_OTHER_STACK:
+	default:
+		c.fail("a frame of type %d", t)
 	}
-	return trad.Reg(n)
 }
 
-func (x *rules) rule(m *protocol.Rule) trad.Rule {
-	kind := m.GetKind()
-	if x.fixed {
-		switch kind {
-		case protocol.Rule_NOT_TRACKED, protocol.Rule_UNDEFINED, protocol.Rule_SAVED_AT_IS, protocol.Rule_VALUE_IS:
-		default:
-			return x.fail("a rule %s in a frame", kind)
-		}
+func (c *checks) register(n uint32) {
+	if n >= arch.MaxReg || c.arch.Index(trad.Reg(n)) < 0 {
+		c.fail("register %d: %s has none", n, c.arch.Name)
 	}
-	switch kind {
-	case protocol.Rule_NOT_TRACKED:
-		return trad.Rule{}
-	case protocol.Rule_SAME, protocol.Rule_UNDEFINED:
-		return trad.Rule{Kind: trad.Kind(kind)}
-	case protocol.Rule_SAVED, protocol.Rule_VALUE:
-		return trad.Rule{Kind: trad.Kind(kind), Off: m.Offset}
-	case protocol.Rule_SAVED_AT, protocol.Rule_IN_REGISTER:
-		return trad.Rule{Kind: trad.Kind(kind), Reg: x.register(m.Register), Off: m.Offset}
-	case protocol.Rule_SAVED_AT_IS, protocol.Rule_VALUE_IS:
-		if !x.once {
-			return x.fail("an address in a row for all frames")
-		}
-		x.more.Exprs = append(x.more.Exprs, trad.Constant(m.Address))
-		rule := trad.Rule{Kind: trad.Expr, Off: int32(len(x.more.Exprs) - 1)}
-		if kind == protocol.Rule_VALUE_IS {
-			rule.Kind = trad.ValExpr
-		}
-		return rule
-	}
-	return x.fail("a rule of kind %d", kind)
 }
 
-func (x *rules) others(list []*protocol.RegisterRule, unlisted trad.Kind) {
-	if len(list) > protocol.MaxRules {
-		x.fail("%d rules: at most %d", len(list), protocol.MaxRules)
+// rules checks the main rules of a message, and those of others.
+func (c *checks) rules(others []*protocol.RegisterRule, main ...*protocol.Rule) {
+	for _, m := range main {
+		c.rule(m)
+	}
+	if len(others) > protocol.MaxRules {
+		c.fail("%d rules: at most %d", len(others), protocol.MaxRules)
 		return
 	}
-	x.more.Unlisted = unlisted
-	for _, m := range list {
-		r := trad.RegRule{Reg: x.register(m.GetRegister()), Rule: x.rule(m.GetRule())}
-		if r.Reg == x.arch.PC || r.Reg == x.arch.FP {
-			x.fail("a rule for register %d, which has a place of its own, among the others", r.Reg)
-		}
-		x.more.Regs = append(x.more.Regs, r)
-	}
-	slices.SortFunc(x.more.Regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
-	for i := 1; i < len(x.more.Regs); i++ {
-		if x.more.Regs[i].Reg == x.more.Regs[i-1].Reg {
-			x.fail("two rules for register %d", x.more.Regs[i].Reg)
-		}
+	for _, m := range others {
+		c.register(m.GetRegister())
+		c.rule(m.GetRule())
 	}
 }
 
-// finish adds what else there is to a row, and checks the whole.
-func (x *rules) finish(row trad.Row) (trad.Row, error) {
-	if len(x.more.Regs)+len(x.more.Exprs) > 0 || x.more.Unlisted != trad.NotTracked {
-		row.More = &x.more
+func (c *checks) rule(m *protocol.Rule) {
+	kind := m.GetKind()
+	absolute := kind == protocol.Rule_SAVED_AT_IS || kind == protocol.Rule_VALUE_IS
+	switch {
+	case c.fixed && !absolute && kind != protocol.Rule_NOT_TRACKED && kind != protocol.Rule_UNDEFINED:
+		c.fail("a rule %s in a frame", kind)
+	case absolute && !c.once:
+		c.fail("an address in a row for all frames")
+	case kind < 0 || kind > protocol.Rule_VALUE_IS:
+		c.fail("a rule of kind %d", kind)
+	case kind == protocol.Rule_SAVED_AT || kind == protocol.Rule_IN_REGISTER:
+		c.register(m.Register)
+	}
+}
+
+// row checks a row as a whole.
+func (c *checks) row(row *trad.Row) {
+	if row.More != nil {
+		for i, x := range row.More.Regs {
+			switch {
+			case x.Reg == c.arch.PC || x.Reg == c.arch.FP:
+				c.fail("a rule for register %d, which has a place of its own, among the others", x.Reg)
+			case i > 0 && x.Reg == row.More.Regs[i-1].Reg:
+				c.fail("two rules for register %d", x.Reg)
+			}
+		}
 	}
 	switch row.CFA.Kind {
 	case trad.InReg, trad.SavedAt, trad.ValExpr:
 	case trad.NotTracked:
 		if row.Flags&trad.Outermost == 0 {
-			x.fail("no rule for the CFA")
+			c.fail("no rule for the CFA")
 		}
 	default:
-		x.fail("a CFA of kind %d: want IN_REGISTER or SAVED_AT", row.CFA.Kind)
+		c.fail("a CFA of kind %d: want IN_REGISTER or SAVED_AT", row.CFA.Kind)
 	}
 	if (row.RA.Kind == trad.NotTracked || row.RA.Kind == trad.Undefined) && row.Flags&trad.Outermost == 0 {
-		x.fail("PREVIOUS's PC is not told, and THIS is not outermost")
+		c.fail("PREVIOUS's PC is not told, and THIS is not outermost")
 	}
-	return row, x.err
 }
 
 // env applies rules to THIS.
