@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// asked is what an answer is held against: the process, and THIS.
+// asked is the question that an answer is checked against: the process, and THIS.
 type asked struct {
 	arch    *arch.Arch
 	modules *target.Modules
@@ -27,7 +27,7 @@ type asked struct {
 	thread  int
 }
 
-// reply is an answer that has been checked.
+// reply is a checked answer.
 type reply struct {
 	row      trad.Row // if it claims
 	claims   bool
@@ -36,11 +36,11 @@ type reply struct {
 	more     []trad.Row
 	never    []plugin.Range
 	symbols  []plugin.Symbol
-	own      name // of THIS frame alone; without a function where there is none
+	own      name // of THIS frame alone; no function if the plug-in gave none
 	cfa      uint64
 }
 
-// name is a frame's own: what the plug-in calls its function, and where it begins.
+// name is a frame's own: its function, and where that begins.
 type name struct {
 	symbol plugin.Symbol
 	start  uint64 // 0 if not known
@@ -106,7 +106,7 @@ func (a *asked) check(m *protocol.Answer) (r reply, err error) {
 	return r, err
 }
 
-// size is how much memory it takes to keep an answer, bytes, about.
+// size returns how much memory a kept answer takes, in bytes, about.
 func (r *reply) size() (n int) {
 	const each = 192 // a row or symbol, with its range and its place
 	texts := func(s *plugin.Symbol) int { return each + len(s.Function) + len(s.File) }
@@ -130,7 +130,7 @@ func nonsense(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrNonsense}, args...)...)
 }
 
-// declined is the answer that a plug-in declines with, which is never empty.
+// declined returns the reason that a plug-in declines with. It is never empty.
 func declined(why string) frame.Answer {
 	return frame.Answer(cmp.Or(clean(why, 200), "it does not say why"))
 }
@@ -196,9 +196,8 @@ func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
 	return row, c.err
 }
 
-// outward computes the CFA of THIS by a row, and holds it against THIS frame's SP: what a
-// frame has on the stack lies outward of it. A CFA that needs what cannot be read is for
-// the engine to see.
+// outward computes the CFA of THIS by a row, and compares it with THIS frame's SP: the CFA and saved
+// registers lie outward of SP. If the CFA needs memory that cannot be read, the engine finds out.
 func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 	if cfa, err = row.Apply((*env)(a)); err != nil {
 		return 0, nil
@@ -222,7 +221,7 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 	}
 	if row.RA.Kind == trad.Saved && row.RA.Off < 0 {
 		at, innermost := row.RA.At(cfa), sp
-		if pc, ok := a.regs.Get(a.arch.PC); ok && pc == a.block { // it has called nobody: the red zone is its own
+		if pc, ok := a.regs.Get(a.arch.PC); ok && pc == a.block { // THIS has called nothing: the red zone is its own
 			innermost -= min(sp, uint64(a.arch.RedZone))
 		}
 		if a.arch.InnerThan(at, innermost) {

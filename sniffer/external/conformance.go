@@ -10,29 +10,30 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// What package check needs of the host, to ask a plug-in as the host does where the host
-// would hide what it sees.
+// The rest of this file is for package check, which asks a plug-in as the host does, and sees what the
+// host would hide.
 
-// MutualTLS makes the host's end of the connection, but for the plug-in's certificate, which
-// its handshake tells, and what the plug-in is told in PLUGIN_CLIENT_CERT.
+// MutualTLS returns the host's TLS configuration, without the plug-in's certificate, which comes with
+// the handshake, and the text for PLUGIN_CLIENT_CERT.
 func MutualTLS() (config *tls.Config, text []byte, err error) { return mutualTLS() }
 
-// Program is a plug-in's file: it is looked for once, and what is checked is what is run.
+// Program is a plug-in's file. It is opened once: the file that is checked is the one that runs.
 type Program struct{ file *program }
 
-// Open looks for a program that can be run.
+// Open opens an executable file.
 func Open(path string) (Program, error) {
 	p, err := open(path)
 	return Program{p}, err
 }
 
-// Pin holds the program against a checksum, and sees to it that nobody changes it any more.
+// Pin compares the program with a checksum. If others may change the file, a copy
+// runs that they cannot change.
 func (p Program) Pin(sha256 string) error { return p.file.checksum(sha256) }
 
 // SHA256 returns the checksum in hexadecimal.
 func (p Program) SHA256() (string, error) { return p.file.sum() }
 
-// Command is what runs the program.
+// Command returns the command that runs the program.
 func (p Program) Command() subprocess.Command {
 	c := p.file.command(false)
 	c.Env = environment(false)
@@ -47,15 +48,15 @@ func (p Program) Close() error {
 	return p.file.Close()
 }
 
-// Serve answers what a plug-in asks for. The error, which wraps [ErrNonsense], says what is
-// wrong with the request.
+// Serve answers a request of a plug-in. The error, which wraps [ErrNonsense], says what is wrong with
+// the request.
 func Serve(m *protocol.FromPlugin, memory target.Memory, modules *target.Modules) (*protocol.FromHost, error) {
 	x := session{about: &asked{memory: memory, modules: modules}}
 	return x.serve(m)
 }
 
-// Describe checks what a plug-in says of itself. The error, which wraps [ErrNonsense], says
-// what is wrong with that.
+// Describe checks a plug-in's description of itself. The error, which wraps [ErrNonsense], says what is
+// wrong with it.
 func Describe(m *protocol.Description) error {
 	_, err := description(m)
 	return err

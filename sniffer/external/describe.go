@@ -16,7 +16,7 @@ import (
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// description checks what a plug-in says of itself.
+// description checks a plug-in's description of itself.
 func description(m *protocol.Description) (d plugin.Description, err error) {
 	if !namePattern.MatchString(m.Name) {
 		return d, fmt.Errorf("%w: it calls itself %q: want a-z, 0-9 and -, at most %d", ErrNonsense, clean(m.Name, 80), protocol.MaxName)
@@ -48,13 +48,13 @@ func description(m *protocol.Description) (d plugin.Description, err error) {
 	return d, nil
 }
 
-// clean makes text fit to be shown: one line of what can be printed, and not too long.
+// clean makes text fit to be shown: one line of printable characters, of longest bytes at most.
 func clean(text string, longest int) string {
 	if len(text) > longest {
 		for longest > 0 && !utf8.RuneStart(text[longest]) {
 			longest--
 		}
-		text = strings.Clone(text[:longest]) // the rest is not to be kept
+		text = strings.Clone(text[:longest]) // the rest can be freed
 	}
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

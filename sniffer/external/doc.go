@@ -1,15 +1,14 @@
-// Package external is the host of third-party sniffers: programs that it starts, asks
-// over hashicorp/go-plugin, and trusts in nothing.
+// Package external is the host of third-party sniffers. It starts them as programs, asks them over
+// hashicorp/go-plugin, and checks all that they say.
 //
-// What enters are a program's path ([Start]) and a process that stacks are to be walked of
-// ([Plugin.Sniffer]); what leaves is a [frame.Sniffer] like any other, and the names that the
-// plug-in has for code ([Sniffer.Symbol]). Rows are kept by the range of PCs that they hold for,
-// as are ranges that the plug-in does not claim, so that it is asked about once.
+// [Start] starts the program at a path. [Plugin.Sniffer] returns a [frame.Sniffer] for one process,
+// which also has the plug-in's names for code ([Sniffer.Symbol]). It keeps rows by the range of PCs
+// that they hold for, and ranges that the plug-in never claims, so that it asks about each once.
 //
-// A plug-in that crashes, hangs or answers nonsense costs a declined frame: it is put out of
-// use, [Plugin.Err] says why, and the other sniffers go on.
+// A plug-in that crashes, hangs or answers nonsense costs one declined frame: the host puts it out
+// of use, [Plugin.Err] says why, and the other sniffers go on.
 //
-// On Linux the program that imports this package is started once more for each plug-in, as the
-// process that sees to the plug-in's end (/proc/self/exe; see internal/subprocess): of the program's own
-// code no more than functions named init, of packages that come before, run there.
+// On Linux the host starts its own program (/proc/self/exe) once more for each plug-in: that process
+// ends the plug-in when the host ends (see internal/subprocess). Of the host's own code, only init
+// functions of packages that are initialized earlier run there.
 package external

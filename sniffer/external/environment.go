@@ -6,12 +6,12 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// inherited are the environment variables that a plug-in is given beside go-plugin's own.
+// inherited are the environment variables that a plug-in gets beside go-plugin's own.
 var inherited = []string{"PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
-// environment returns the inherited variables. For a plug-in that is guarded, folders that
-// others may put something into are left out of them: programs are looked for in PATH, and Python looks for
-// modules in HOME. Under sudo these may be another user's.
+// environment returns the inherited variables. For a guarded plug-in it leaves out folders that others
+// may write to: PATH leads to programs, and HOME to Python's modules. Under sudo these may be another
+// user's.
 func environment(guarded bool) (list []string) {
 	for _, name := range inherited {
 		value, found := os.LookupEnv(name)
@@ -29,7 +29,7 @@ func ownFolders(name, value string) (string, bool) {
 	switch name {
 	case "PATH":
 		value = trust.SearchPath(value)
-		return value, value != "" // "" is the folder where one is
+		return value, value != "" // "" is the working directory
 	case "HOME":
 		f, err := trust.Open(value)
 		if err != nil {

@@ -12,13 +12,13 @@ import (
 type Options struct {
 	Path         string         // of the program
 	SHA256       string         // the checksum in hexadecimal that the program must have; "" for any
-	Guard        bool           // refuse a program that others than root and the user own or may change, as [Find] does; the interpreter of a script, too. It gets no folder of others in its environment
+	Guard        bool           // refuse a program, or a script's interpreter, that others than root and the user own or may change, as [Find] does; keep others' folders out of its environment
 	StartTimeout time.Duration  // until the plug-in has described itself, and for each process that it begins with; 0 means [DefaultStartTimeout]
 	Deadline     time.Duration  // for one answer; 0 means [DefaultDeadline]
 	Total        time.Duration  // for all answers together, from one [Sniffer.Forget] to the next; 0 means no bound
-	Host         string         // who asks, for the plug-in to log: "sfwalk 1.4.0"
-	Stderr       io.Writer      // gets what the plug-in writes to its standard error; nil: only the end of it is kept, for errors
-	Trace        func(Exchange) // is called with each question that the plug-in was asked, by one goroutine at a time for each process; nil for none
+	Host         string         // the host's name, for the plug-in to log: "sfwalk 1.4.0"
+	Stderr       io.Writer      // receives the plug-in's standard error; if nil, errors have the end of it
+	Trace        func(Exchange) // is called after each question, by one goroutine at a time for each process; may be nil
 }
 
 const (
@@ -29,8 +29,8 @@ const (
 // Exchange is one question and what came of it.
 type Exchange struct {
 	Question *protocol.Question
-	Answer   *protocol.Answer // nil where none came
-	Requests int              // what the plug-in asked for meanwhile
+	Answer   *protocol.Answer // nil if the plug-in gave none
+	Requests int              // that the plug-in made before it answered
 	Took     time.Duration
 	Err      error // why the plug-in was put out of use
 }
@@ -45,7 +45,7 @@ var (
 	ErrNonsense = errors.New("the plug-in answers nonsense")
 )
 
-// Target is what a plug-in may know of a process beside its memory.
+// Target tells a plug-in about a process, beside its memory.
 type Target struct {
 	PID  int    // 0 if not known
 	Live bool   // the process exists, on this machine

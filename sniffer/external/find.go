@@ -15,25 +15,24 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// Dirs returns the directories that plug-ins are looked for in: those that the environment
-// variable SFWALK_PLUGIN_PATH lists, then sfwalk/plugins in the user's folder of
-// configuration (~/.config). There may be no such directory.
+// Dirs returns the directories of plug-ins: those that the environment variable SFWALK_PLUGIN_PATH
+// lists, then sfwalk/plugins in the user's folder of configuration (~/.config). They need not exist.
 func Dirs() []string { return plugindir.Dirs() }
 
 // Found is a plug-in in a directory.
 type Found struct {
 	Path   string
-	SHA256 string // the checksum that the directory's lock file pins; "" where there is none
+	SHA256 string // the checksum that the directory's lock file pins; "" without a lock file
 }
 
-// LockFile is the name of the file in a directory that pins checksums, in the format of
-// sha256sum(1). Where there is one, a plug-in that it does not list is left out.
+// LockFile is the name of the file that pins the checksums of a directory's plug-ins, in the format of
+// sha256sum(1). [Find] leaves out a plug-in that it does not list.
 const LockFile = "plugins.lock"
 
-// Find lists the plug-ins in directories, by name: executable files whose names begin with
-// "sniffer-". Others' files are not trusted: a directory or program that somebody else but
-// root or the user owns, or may write to, is left out. The warnings say what was left out, why,
-// and what to do. What was found is to be started with [Options].Guard: it is checked again then.
+// Find lists the plug-ins in directories, by name: executable files with names that begin with
+// "sniffer-". It leaves out directories and programs that others than root and the user own or may
+// write to. The warnings say what it left out, why, and what to do. Start the plug-ins with
+// [Options].Guard, which checks them again.
 func Find(dirs ...string) (list []Found, warnings []error) {
 	for _, dir := range dirs {
 		candidates := plugindir.Candidates(dir)
@@ -65,7 +64,7 @@ func Find(dirs ...string) (list []Found, warnings []error) {
 	return list, warnings
 }
 
-// others says who else may write to a file, or put another in its place.
+// others returns an error if another user may write to a file, or put another in its place.
 func others(path string) error {
 	f, err := trust.Open(path)
 	if err != nil {
@@ -75,7 +74,7 @@ func others(path string) error {
 	return distrusted(f.Others)
 }
 
-// distrusted adds to why a file is not trusted what can be done without changing it.
+// distrusted adds to err how to use a file that is not trusted as it is.
 func distrusted(others error) error {
 	if others == nil {
 		return nil
@@ -83,7 +82,7 @@ func distrusted(others error) error {
 	return fmt.Errorf("%w; if you trust it, name the program with --plugin", others)
 }
 
-// usable says why a program in a directory is not to be started.
+// usable returns an error if a program in a directory must not be started.
 func usable(path string) error {
 	p, err := open(path)
 	if err != nil {
@@ -95,7 +94,7 @@ func usable(path string) error {
 
 var lockLine = regexp.MustCompile(`^([0-9a-fA-F]{64}) [ *](?:\./)?([^/]+)$`)
 
-// readLock reads a lock file: checksums by name; nil where there is no such file.
+// readLock reads a lock file: checksums by name; nil if there is no such file.
 func readLock(path string) (map[string]string, error) {
 	const most = 1 << 20
 	file, err := trust.Open(path)

@@ -27,10 +27,10 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
-// Plugin is a plug-in that runs. It is safe for concurrent use.
+// Plugin is a running plug-in. It is safe for concurrent use.
 type Plugin struct {
 	Path        string
-	Description plugin.Description // checked, but that there may be no sniffer of the name Before
+	Description plugin.Description // checked; but no sniffer may have the name Before
 	Protocol    int                // version of the protocol that both speak
 	Started     time.Duration      // how long the start took, with the description
 
@@ -41,8 +41,8 @@ type Plugin struct {
 	service protocol.SnifferClient
 
 	mu      sync.Mutex
-	process *process // nil before it is made
-	closed  bool     // it must not be made any more
+	process *process // nil before start has made it
+	closed  bool     // start must not make it any more
 
 	spent   atomic.Int64 // time.Duration of all answers so far
 	fault   atomic.Pointer[error]
@@ -52,14 +52,14 @@ type Plugin struct {
 	cancel  context.CancelFunc
 }
 
-// maxMessage bounds what a plug-in may send at once, bytes.
+// maxMessage bounds a message of a plug-in, bytes.
 const maxMessage = 2 << 20
 
 // maxHeaders bounds the headers and the status of a call, bytes.
 const maxHeaders = 64 << 10
 
-// withoutBroker does not ask a plug-in for connections beside the one: go-plugin would have a goroutine
-// wait for each that it tells of.
+// withoutBroker refuses go-plugin's broker of further connections: go-plugin would have a goroutine
+// wait for each connection that a plug-in announces.
 func withoutBroker(ctx context.Context, d *grpc.StreamDesc, c *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	if method == "/plugin.GRPCBroker/StartStream" {
 		return nil, status.Error(codes.Unimplemented, "sfwalk has no broker")
@@ -67,8 +67,8 @@ func withoutBroker(ctx context.Context, d *grpc.StreamDesc, c *grpc.ClientConn, 
 	return stream(ctx, d, c, method, opts...)
 }
 
-// Start starts a plug-in and has it describe itself. The error names the program, what it
-// did, the end of what it wrote to its standard error, and what to do.
+// Start starts a plug-in and asks for its description. The error names the program, says what it
+// did and what to do, and has the end of its standard error.
 func Start(ctx context.Context, o Options) (*Plugin, error) {
 	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
 	o.Deadline = cmp.Or(o.Deadline, DefaultDeadline)
@@ -115,7 +115,7 @@ func Start(ctx context.Context, o Options) (*Plugin, error) {
 	return p, nil
 }
 
-// start runs the process, go-plugin's handshake with it, and has it describe itself.
+// start runs the process, makes go-plugin's handshake with it, and asks for its description.
 func (p *Plugin) start() error {
 	var keeper *subprocess.Keeper
 	var failed error
@@ -151,7 +151,7 @@ func (p *Plugin) start() error {
 			if p.closed {
 				return nil, os.ErrClosed
 			}
-			os.Remove(folder) // go-plugin's own, whose name would make that of the socket longer
+			os.Remove(folder) // go-plugin's own: its name would make the socket's path longer
 			cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, hcplugin.EnvUnixSocketDir+"=") })
 			command := p.program.command(p.opts.Guard)
 			command.Env = append(environment(p.opts.Guard), cmd.Env...)
@@ -182,8 +182,8 @@ func (p *Plugin) start() error {
 	return err
 }
 
-// socketDir returns the folder in which to make the folder of a plug-in's socket, whose
-// path must not be longer than a socket's may be.
+// socketDir returns a folder for the folder of a plug-in's socket. The kernel bounds the length of
+// a socket's path.
 func socketDir() string {
 	const longest = 60 // 107 without what is appended
 	dir := os.TempDir()
@@ -193,7 +193,7 @@ func socketDir() string {
 	return "/tmp"
 }
 
-// service is what go-plugin needs to know of the service.
+// service describes the gRPC service to go-plugin.
 type service struct {
 	hcplugin.NetRPCUnsupportedPlugin
 }
@@ -210,7 +210,7 @@ func (service) GRPCClient(_ context.Context, _ *hcplugin.GRPCBroker, conn *grpc.
 
 var otherVersion = regexp.MustCompile(`^incompatible API version with plugin\. Plugin version: (\d+)`)
 
-// startError says in our own words why a plug-in does not start.
+// startError explains why a plug-in does not start.
 func (p *Plugin) startError(err error) error {
 	text := err.Error()
 	if m := otherVersion.FindStringSubmatch(text); m != nil {
@@ -236,7 +236,7 @@ func (p *Plugin) startError(err error) error {
 	return fmt.Errorf("%w: %s", ErrStart, clean(text, protocol.MaxText))
 }
 
-// ended returns how the process has ended. It waits a little for one that is just about to.
+// ended returns how the process has ended. It waits a little for a process that is about to end.
 func (p *Plugin) ended(within time.Duration) (how string, ended bool) {
 	p.mu.Lock()
 	process := p.process
@@ -250,14 +250,14 @@ func (p *Plugin) ended(within time.Duration) (how string, ended bool) {
 		return "", false
 	}
 	select {
-	case <-process.stderr.over: // what it has said of its end is there
+	case <-process.stderr.over: // its last words have been read
 	case <-time.After(2 * grace):
 	}
 	return process.state.How, true
 }
 
-// callError says what it means that a call, or a stream, has failed; otherwise is for a plug-in
-// that has not ended.
+// callError explains why a call or a stream has failed. It returns otherwise if the plug-in has not
+// ended.
 func (p *Plugin) callError(otherwise, err error) error {
 	if p.ctx.Err() != nil {
 		return os.ErrClosed
@@ -265,7 +265,7 @@ func (p *Plugin) callError(otherwise, err error) error {
 	s, ok := status.FromError(err)
 	within := grace
 	if ok && s.Code() == codes.Unavailable {
-		within *= 10 // nobody is at the other end: that takes no longer but on a busy machine
+		within *= 10 // the connection is broken: the process ends soon, unless the machine is busy
 	}
 	if how, ended := p.ended(within); ended {
 		return fmt.Errorf("%w: %s", ErrCrash, how)
@@ -282,7 +282,7 @@ func (p *Plugin) callError(otherwise, err error) error {
 	return fmt.Errorf("%w: %s", otherwise, clean(err.Error(), 200))
 }
 
-// fail puts the plug-in out of use: its process ends, and nobody asks it any more.
+// fail puts the plug-in out of use: it ends the process, and the host asks no more questions.
 func (p *Plugin) fail(err error) {
 	if text := p.stderr.end(); text != "" && errors.Is(err, ErrCrash) {
 		err = fmt.Errorf("%w; it wrote: %s", err, text)
@@ -293,7 +293,7 @@ func (p *Plugin) fail(err error) {
 	}
 }
 
-// Err returns the fault that has put the plug-in out of use, nil while there is none.
+// Err returns the fault that has put the plug-in out of use, or nil.
 func (p *Plugin) Err() error {
 	if err := p.fault.Load(); err != nil {
 		return *err

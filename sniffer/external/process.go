@@ -17,29 +17,28 @@ import (
 	"github.com/sfwalk/sfwalk/internal/subprocess"
 )
 
-// process is a plug-in's process as go-plugin is to run it (its runner.Runner). It differs
-// from go-plugin's own: the process ends when the host does, however that ends; it is
-// not given the terminal; nothing that it has started survives it or holds up its end.
+// process runs a plug-in's process for go-plugin (it is a runner.Runner). It differs from
+// go-plugin's own: the process ends when the host ends, for whatever reason; it has no terminal;
+// what it starts neither survives it nor delays its end.
 type process struct {
 	command subprocess.Command
 	keeper  *subprocess.Keeper
 
 	stdin  *os.File   // the host's end: the process ends when this does
-	stdout *firstLine // of which go-plugin wants the first line
+	stdout *firstLine // go-plugin reads its first line
 	stderr *drained
 
 	mu      sync.Mutex
 	started bool
-	closed  bool             // must not be started any more
+	closed  bool             // Start must not start it any more
 	ended   chan struct{}    // is closed at the end
 	state   subprocess.Ended // then
 }
 
-// grace is how long a plug-in has to end by itself, and output that was written before the
-// end to arrive.
+// grace is the time for a plug-in to end by itself, and for its last output to arrive.
 const grace = 100 * time.Millisecond
 
-// newProcess describes the process that is to run a command.
+// newProcess returns a process that has not been started.
 func newProcess(command subprocess.Command, keeper *subprocess.Keeper) *process {
 	return &process{command: command, keeper: keeper, ended: make(chan struct{})}
 }
@@ -85,23 +84,23 @@ func (p *process) Start(context.Context) error {
 // reap waits for the end of the process.
 func (p *process) reap() {
 	p.state = p.keeper.Wait()
-	// What it has written is read to the end, but nobody waits for what others write, who
-	// have inherited the files.
+	// Its output is read to the end, but not for as long as other processes write that have
+	// inherited the files.
 	until := time.Now().Add(grace)
 	p.stdout.SetReadDeadline(until)
 	p.stderr.SetReadDeadline(until)
 	close(p.ended)
 }
 
-// firstLine reads the first line, if it is not too long, and the rest for nobody: who writes
-// it must not have to wait.
+// firstLine passes on the first line, if it is not too long. It reads the rest, too, and drops it: the
+// writer must not have to wait.
 type firstLine struct {
 	*os.File
 	n    int // bytes so far
 	over bool
 }
 
-// longestLine is the most that a handshake takes, with a certificate, and some.
+// longestLine bounds the handshake's line, bytes: one with a certificate is shorter.
 const longestLine = 32 << 10
 
 // Read implements [io.Reader].
@@ -126,7 +125,7 @@ func (f *firstLine) Read(p []byte) (int, error) {
 	}
 }
 
-// drained is a file of which it is known when it has been read to the end.
+// drained is a file that closes over when it has been read to the end.
 type drained struct {
 	*os.File
 	once sync.Once
@@ -142,7 +141,7 @@ func (f *drained) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end ends the process: by the end of its standard input at first.
+// end ends the process. At first it closes its standard input.
 func (p *process) end() {
 	p.mu.Lock()
 	first := !p.closed
@@ -164,8 +163,8 @@ func (p *process) end() {
 	<-p.ended
 }
 
-// release waits for the end of what the process has started, and closes what is left, when its
-// output has been read.
+// release waits until all that the process has started has ended, and closes the files. The output must
+// have been read.
 func (p *process) release() {
 	p.keeper.Gone()
 	p.mu.Lock()
@@ -206,8 +205,8 @@ func (p *process) ID() string {
 	return strconv.Itoa(p.keeper.PID())
 }
 
-// PluginToHost says where to connect to. A plug-in serves in the folder that was made for
-// it, which nobody else can look into.
+// PluginToHost returns the plug-in's address. A plug-in serves in the folder that was made for it,
+// which no other user can enter.
 func (p *process) PluginToHost(network, addr string) (string, string, error) {
 	switch {
 	case network == "unix" && filepath.Dir(addr) == filepath.Clean(p.keeper.Folder):
@@ -222,7 +221,7 @@ func (p *process) PluginToHost(network, addr string) (string, string, error) {
 	return "", "", fmt.Errorf("it serves at %s %q: want a socket in the folder that PLUGIN_UNIX_SOCKET_DIR names", network, addr)
 }
 
-// HostToPlugin says where a plug-in would connect to.
+// HostToPlugin returns the address for connections from the plug-in, which it does not make.
 func (p *process) HostToPlugin(network, addr string) (string, string, error) {
 	return network, addr, nil
 }

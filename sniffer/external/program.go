@@ -17,14 +17,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// program is a plug-in's file: it is looked for once, and what is checked is what is run.
+// program is a plug-in's file. It is opened once: the file that is checked is the one that runs.
 type program struct {
 	*trust.File
-	name string   // the absolute path by which it was named
-	copy *os.File // of a file that others may write to, which must not change any more; nil for none
+	name string   // its absolute path, as the user named it
+	copy *os.File // a copy that cannot change, of a file that others may write to; else nil
 }
 
-// open looks for a program that can be run.
+// open opens an executable file.
 func open(name string) (*program, error) {
 	name, err := filepath.Abs(name)
 	if err != nil {
@@ -55,18 +55,18 @@ func (p *program) Close() error {
 	return p.File.Close()
 }
 
-// command is what runs the program.
+// command returns the command that runs the program.
 func (p *program) command(guarded bool) subprocess.Command {
 	c := subprocess.Command{Path: p.name, Args: []string{p.name}, Dir: "/", File: p.copy}
 	if guarded {
-		// It leads to the file that was checked: nobody else can exchange a step of it. By its
+		// The path leads to the file that was checked: no other user can exchange a step of it. By its
 		// descriptor, a script would not know where it lies, and the process would be named "3".
 		c.Path = p.Path
 	}
 	return c
 }
 
-// checksum holds the program against the checksum that was pinned for it, if one was.
+// checksum compares the program with its pinned checksum, if there is one.
 func (p *program) checksum(pinned string) error {
 	if pinned == "" {
 		return nil
@@ -76,7 +76,7 @@ func (p *program) checksum(pinned string) error {
 		return fmt.Errorf("%w: %q is no SHA-256 checksum: want %d hexadecimal digits", ErrChecksum, pinned, 2*sha256.Size)
 	}
 	if p.Others != nil && p.copy == nil {
-		// Its owner may write to it when its checksum is known.
+		// Its owner may write to the file after the checksum was compared.
 		if p.copy, err = sealed(p.File); err != nil {
 			return fmt.Errorf("%w: others may change the program, and it cannot be copied: %w", ErrChecksum, err)
 		}
@@ -110,8 +110,8 @@ func (p *program) sum() (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), err
 }
 
-// guard says who else than root and the user has a hand in the program, or in the
-// interpreters that run it.
+// guard returns an error if others than root and the user may change the program, or an interpreter
+// that runs it.
 func (p *program) guard() error { return guard(p.File, 0) }
 
 func guard(f *trust.File, depth int) error {
@@ -158,7 +158,7 @@ func guardInterpreter(name string, depth int) error {
 	return guard(f, depth+1)
 }
 
-// look looks for a program as env(1) will, which has the same PATH.
+// look finds a program as env(1) does, by the same PATH.
 func look(name string) (string, error) {
 	for _, dir := range filepath.SplitList(trust.SearchPath(os.Getenv("PATH"))) {
 		at := filepath.Join(dir, name)
@@ -169,12 +169,12 @@ func look(name string) (string, error) {
 	return "", fmt.Errorf("its interpreter %q is in no folder of PATH that only root and you may write to: name its whole path in the first line", name)
 }
 
-// shebang returns what the first line of a script names to run it, "" where it is no script.
+// shebang returns the interpreter and the argument in the first line of a script, "" if the file is none.
 func shebang(f *trust.File) (interpreter, argument string, err error) {
 	const longest = 256 // as the kernel has it
 	r, err := f.Reader()
 	if errors.Is(err, os.ErrPermission) {
-		return "", "", nil // what can be run, and not read, is no script
+		return "", "", nil // a file that can be run but not read is no script
 	}
 	if err != nil {
 		return "", "", err

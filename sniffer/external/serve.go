@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// serve answers what a plug-in asks for.
+// serve answers a request of a plug-in.
 func (x *session) serve(m *protocol.FromPlugin) (*protocol.FromHost, error) {
 	switch m := m.Message.(type) {
 	case *protocol.FromPlugin_Read:
@@ -49,15 +49,15 @@ func (x *session) read(m *protocol.Read) (*protocol.Memory, error) {
 
 // listed describes a module without opening its file.
 func listed(m *target.Module) *protocol.Module {
-	const most = 1024                                                   // mappings; a process may have had one file mapped very often
-	to := &protocol.Module{Path: strings.ToValidUTF8(m.Path, "\ufffd")} // gRPC sends nothing else
+	const most = 1024                                                   // mappings; a process may map one file very often
+	to := &protocol.Module{Path: strings.ToValidUTF8(m.Path, "\ufffd")} // gRPC refuses other text
 	for _, p := range m.Mappings[:min(len(m.Mappings), most)] {
 		to.Mappings = append(to.Mappings, &protocol.Mapping{Lo: p.Lo, Hi: p.Hi, Offset: p.Offset, Exec: p.Exec})
 	}
 	return to
 }
 
-// list lists modules, as many as go into one message.
+// list lists as many modules as one message takes.
 func (x *session) list(from uint32) *protocol.Modules {
 	const most = 1 << 20 // bytes, about
 	all := x.about.modules.All()
@@ -75,7 +75,7 @@ func (x *session) list(from uint32) *protocol.Modules {
 	return to
 }
 
-// find looks into symbol tables.
+// find searches symbol tables.
 func (x *session) find(m *protocol.Find) *protocol.Found {
 	to := &protocol.Found{}
 	if m.GetName() == "" {

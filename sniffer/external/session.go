@@ -21,9 +21,9 @@ type session struct {
 	target Target
 	stream protocol.Sniffer_SessionClient
 	cancel context.CancelFunc
-	epoch  uint64 // of the sniffer, when the session has begun; 0 before
+	epoch  uint64 // the sniffer's epoch when the session began; 0 before
 
-	about  *asked // what the plug-in may ask for
+	about  *asked // answers the plug-in's requests
 	number uint64 // of the last question
 	stack  []byte
 	code   []byte
@@ -39,8 +39,8 @@ func (p *Plugin) newSession(t Target) (*session, error) {
 	return &session{plugin: p, target: t, stream: stream, cancel: cancel}, nil
 }
 
-// exchange sends a message and returns what answers it, having served what the plug-in
-// asks for meanwhile. That does not count against the time that it has.
+// exchange sends a message and returns the answer. Meanwhile it serves the plug-in's requests; the
+// time for them does not count against the plug-in's.
 func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply *protocol.FromPlugin, requests int, err error) {
 	timer := time.AfterFunc(deadline, x.cancel)
 	defer timer.Stop()
@@ -73,7 +73,7 @@ func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply 
 	}
 }
 
-// begin tells the plug-in what process the questions will be about.
+// begin describes the process to the plug-in.
 func (x *session) begin() (declines frame.Answer, never []plugin.Range, err error) {
 	a := x.about.arch
 	reply, _, err := x.exchange(&protocol.FromHost{Message: &protocol.FromHost_Begin{Begin: &protocol.Begin{
@@ -141,7 +141,7 @@ func (x *session) ask(q *frame.Query) (r reply, err error) {
 	return r, err
 }
 
-// questioned describes a question's module.
+// questioned returns a description of a question's module.
 func questioned(m *target.Module) *protocol.Module {
 	if m == nil {
 		return nil
@@ -153,7 +153,7 @@ func questioned(m *target.Module) *protocol.Module {
 	return to
 }
 
-// block reads memory into a room that is used again. Not all of it need be there.
+// block reads memory, or as much of it as can be read, into a buffer that is used again.
 func (x *session) block(room *[]byte, addr uint64, size int) *protocol.Block {
 	if len(*room) < size {
 		*room = make([]byte, size)
@@ -162,7 +162,7 @@ func (x *session) block(room *[]byte, addr uint64, size int) *protocol.Block {
 	return &protocol.Block{Address: addr, Data: (*room)[:n]}
 }
 
-// around reads the code around pc: from as far before it as can be read in one piece.
+// around reads the code around pc, without a gap between its first byte and pc.
 func (x *session) around(pc, before, after uint64) *protocol.Block {
 	const page = 1 << 12
 	lo := pc - min(before, pc)
@@ -171,6 +171,6 @@ func (x *session) around(pc, before, after uint64) *protocol.Block {
 		if lo+uint64(len(b.Data)) > pc || lo >= pc&^(page-1) {
 			return b
 		}
-		lo = max(lo&^(page-1)+page, lo+1) // what lies before may not be mapped
+		lo = max(lo&^(page-1)+page, lo+1) // the page before may not be mapped
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Sniffer asks a plug-in about one process. It is safe for concurrent use, as by several
-// stacks of the process; the plug-in is asked one question after the other.
+// Sniffer asks a plug-in about one process. It is safe for concurrent use by several stacks of
+// the process; it asks one question after the other.
 type Sniffer struct {
 	plugin *Plugin
 	about  Target
@@ -30,40 +30,39 @@ type Sniffer struct {
 	known   interval.Map[said]
 	names   interval.Map[plugin.Symbol]
 	own     map[ownKey]name
-	sp      trad.Reg // the number of SP, once a question was asked
-	size    int      // bytes of what was put into known, names and own, about
-	epoch   uint64   // counts what was forgotten
-	modules uint64   // generation of what is mapped that known and names are about
+	sp      trad.Reg // the number of SP; set with the first question
+	size    int      // of what known, names and own have, in bytes, about
+	epoch   uint64   // counts calls of Forget
+	modules uint64   // generation of the mappings that known and names are for
 
 	asked, kept, denied atomic.Uint64
 }
 
 var (
 	_ frame.FunctionSniffer = (*Sniffer)(nil)
-	_ frame.CachingSniffer = (*Sniffer)(nil)
+	_ frame.CachingSniffer  = (*Sniffer)(nil)
 )
 
-// said is what a plug-in has said of a range of code: a row, or why not.
+// said is an answer for a range of code: a row, or why the plug-in declines.
 type said struct {
 	row      trad.Row
 	declines frame.Answer // "" for a row
 }
 
-// ownKey is a frame of which a name is known that is not its code's: by its CFA, or, where
-// the plug-in has left it to others to unwind, by its SP.
+// ownKey identifies a frame with a name of its own: by its CFA, or by its SP if another sniffer has
+// unwound it.
 type ownKey struct {
 	block, at uint64
 	isSP      bool
 }
 
-// maxKnown bounds what is kept of each kind: what there is more was likely said to fill
-// the memory.
+// maxKnown bounds the entries of each kind that are kept. No honest plug-in gives more.
 const maxKnown = 1 << 16
 
-// maxSize bounds all that is kept, bytes, about.
+// maxSize bounds the memory of all that is kept, in bytes, about.
 const maxSize = 32 << 20
 
-// The answers that a plug-in need not be asked for.
+// Answers that the host gives without the plug-in.
 const (
 	notCode    frame.Answer = "nothing executable is mapped there"
 	notClaimed frame.Answer = "the plug-in never claims code there"
@@ -71,20 +70,19 @@ const (
 	otherArch  frame.Answer = "the plug-in does not know the architecture"
 )
 
-// Sniffer returns the sniffer that asks the plug-in about a process.
+// Sniffer returns a sniffer that asks the plug-in about one process.
 func (p *Plugin) Sniffer(t Target) *Sniffer { return &Sniffer{plugin: p, about: t} }
 
-// Name implements [frame.Sniffer]: it is the plug-in's.
+// Name implements [frame.Sniffer] and returns the plug-in's name.
 func (s *Sniffer) Name() string { return s.plugin.Description.Name }
 
-// Stats counts what became of the questions so far.
+// Stats returns the counts of questions so far.
 func (s *Sniffer) Stats() Stats {
 	return Stats{Asked: s.asked.Load(), Kept: s.kept.Load(), Denied: s.denied.Load()}
 }
 
-// Forget implements [frame.CachingSniffer]: the next question begins anew, for the process has
-// run on, and what was said of it may not hold any more. The plug-in has [Options].Total
-// again.
+// Forget implements [frame.CachingSniffer]. The process has run on, and earlier answers may not hold any
+// more: the next question begins a new session, with [Options].Total for it.
 func (s *Sniffer) Forget() {
 	s.plugin.spent.Store(0)
 	s.mu.Lock()
@@ -98,12 +96,12 @@ func (s *Sniffer) forget(generation uint64) {
 	s.modules = generation
 }
 
-// drop forgets what is kept.
+// drop drops all kept answers.
 func (s *Sniffer) drop() {
 	s.known, s.names, s.own, s.size = interval.Map[said]{}, interval.Map[plugin.Symbol]{}, nil, 0
 }
 
-// Close ends the session with the plug-in; it is begun anew when somebody asks.
+// Close ends the session with the plug-in. The next question begins a new one.
 func (s *Sniffer) Close() {
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -129,7 +127,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return s.ask(q)
 }
 
-// mayClaim says whether, by what the plug-in says of itself, it can claim frames there.
+// mayClaim reports whether the plug-in's description lets it claim a frame.
 func (s *Sniffer) mayClaim(q *frame.Query) frame.Answer {
 	d := &s.plugin.Description
 	if len(d.Architectures) > 0 && !slices.Contains(d.Architectures, q.Arch.Name) {
@@ -152,7 +150,7 @@ func (s *Sniffer) claims(m *target.Module) bool {
 	return m.Memo(s.plugin, func() any { return matches(c.Modules, m.Path) }).(bool)
 }
 
-// matches reports whether a file's base name matches one of some patterns.
+// matches reports whether a file's base name matches a pattern.
 func matches(patterns []string, file string) bool {
 	base := filepath.Base(file)
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
@@ -161,7 +159,7 @@ func matches(patterns []string, file string) bool {
 	})
 }
 
-// recall returns what the plug-in has said before.
+// recall returns a kept answer.
 func (s *Sniffer) recall(q *frame.Query) (row trad.Row, answer frame.Answer, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -183,7 +181,7 @@ func (s *Sniffer) recall(q *frame.Query) (row trad.Row, answer frame.Answer, ok 
 // ask asks the plug-in.
 func (s *Sniffer) ask(q *frame.Query) (trad.Row, frame.Answer) {
 	about := asked{arch: q.Arch, modules: q.Modules, memory: q.Memory, block: q.AddressInBlock, regs: new(arch.Registers)}
-	// Before the session is taken: for a register, inner frames may have to ask as well.
+	// This is done before the lock is taken: to find a register, inner frames may have to ask, too.
 	q.This.Registers(about.regs)
 	about.level, about.thread = q.This.Level, q.This.Stack().Thread
 	if about.level > 0 {
@@ -210,7 +208,7 @@ func (s *Sniffer) ask(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{}, r.declines
 }
 
-// question sends a question, and keeps what the answer says of others.
+// question sends a question, and keeps the parts of the answer that hold for other frames.
 func (s *Sniffer) question(q *frame.Query, about *asked) (r reply, err error) {
 	s.mu.Lock()
 	if s.modules != q.Modules.Generation {
@@ -247,7 +245,7 @@ func (s *Sniffer) question(q *frame.Query, about *asked) (r reply, err error) {
 		return r, err
 	}
 	s.keep(x, epoch, &r)
-	// To keep it may have taken longer than to say it.
+	// To keep the answer may have taken longer than to get it.
 	spent, total := s.plugin.spent.Add(int64(time.Since(begin))), s.plugin.opts.Total
 	if total > 0 && time.Duration(spent) > total {
 		err = fmt.Errorf("%w: all of its answers have taken more than %v (asked about frame %d at %#x)", ErrDeadline, total, about.level, q.PC)
@@ -261,7 +259,7 @@ func (s *Sniffer) deny(list []plugin.Range) {
 	}
 }
 
-// keep keeps what holds for more than one frame, and names.
+// keep keeps names, and all that holds for more than one frame.
 func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,8 +297,8 @@ func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 	}
 }
 
-// Symbol returns the name that the plug-in has given to the code at block, an address in
-// block, or to the frame there with that CFA alone.
+// Symbol returns the plug-in's name for the frame with an address in block and a CFA, or else for the
+// code there.
 func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -313,15 +311,15 @@ func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	return plugin.Symbol{}, false
 }
 
-// FrameSymbol returns the name that the plug-in has given to a frame alone (own), or to the
-// code where it runs.
+// FrameSymbol returns the plug-in's name for a frame alone (own is true then), or else for the code
+// that it runs.
 func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool) {
 	block := f.AddressInBlock()
 	s.mu.RLock()
 	keys, sp := [2]ownKey{}, s.sp
 	any := len(s.own) > 0
 	s.mu.RUnlock()
-	if any { // for a register, sniffers may have to be asked
+	if any { // to find a register may need other sniffers
 		cfa, _ := f.CFA()
 		keys = [2]ownKey{{block: block, at: cfa}, {block, f.Register(sp).Bits, true}}
 	}
@@ -338,7 +336,7 @@ func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool)
 	return name, false, false
 }
 
-// FunctionStart implements [frame.FunctionSniffer] by what the plug-in has said.
+// FunctionStart implements [frame.FunctionSniffer] by the plug-in's answers.
 func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -355,8 +353,8 @@ func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// Insert puts a plug-in's sniffer into a table where its description says, or, where the
-// table has no sniffer of that name, before the first that reads code or guesses.
+// Insert puts a plug-in's sniffer into a table before the sniffer that its description names. If the
+// table has none of that name, it goes before the first that reads code or guesses.
 func Insert(t *frame.Table, s *Sniffer) {
 	for _, name := range []string{s.plugin.Description.Before, "prologue", "fp-guess"} {
 		if name != "" && t.Before(name, s) == nil {

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// tail keeps the end of what a plug-in writes to its standard error, and passes all of it on.
+// tail keeps the end of a plug-in's standard error, and passes all of it on.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
-	to   io.Writer // nil for nobody
+	to   io.Writer // may be nil
 }
 
-// tailSize is how much is kept, bytes: as long as what a Go program says when it panics.
+// tailSize is how much tail keeps, bytes: as much as a Go program writes when it panics.
 const tailSize = 64 << 10
 
 // Write implements [io.Writer].
@@ -30,8 +30,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end returns what was said at the end, in a few lines, without what a terminal would take
-// for orders. Of a Go program's panic, whose traceback is long, it is how that begins.
+// end returns the last few lines, without a terminal's control characters. Of a Go program's panic it
+// returns the first lines: the traceback behind them is long.
 func (t *tail) end() string {
 	const most, longest = 3, 300
 	t.mu.Lock()
