@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
-// Escapes is text that does something to a terminal.
+// Escapes is text that changes a terminal's state.
 const Escapes = "\x1b]0;owned\a\x1b[2J\x1b[31mred\r\n\x00\u009b31m\u202e\xff"
 
 // descriptions that are wrong, or odd.
@@ -60,7 +60,7 @@ var begins = map[string]func(stream, *protocol.Begin) error{
 	},
 }
 
-// hoards returns an answer with many symbols, of other code each time, that have long names.
+// hoards returns an answer with many long symbols, for other code each time.
 func hoards(symbols, length int) func(stream, *protocol.Question) error {
 	name := strings.Repeat("x", length)
 	return func(s stream, q *protocol.Question) error {
@@ -73,7 +73,7 @@ func hoards(symbols, length int) func(stream, *protocol.Question) error {
 	}
 }
 
-// sniffs that answer in a wrong way.
+// sniffs are wrong ways to answer.
 var sniffs = map[string]func(stream, *protocol.Question) error{
 	"error-huge": func(stream, *protocol.Question) error { return errors.New(strings.Repeat("x", 12<<20)) },
 	"hoards":     hoards(protocol.MaxMore, 4096),
@@ -130,7 +130,7 @@ var sniffs = map[string]func(stream, *protocol.Question) error{
 	"cycle":   again(func(level uint64) uint64 { return 0x7000_0000 + level%2<<16 }), // A, B, A
 	"endless": again(func(level uint64) uint64 { return 0x7000_0000 + level<<16 }),
 	"hops":    again(func(level uint64) uint64 { return 0x7000_0000_0000 - level<<16 }),
-	"impatient": func(s stream, q *protocol.Question) error { // does not wait for what it has asked for
+	"impatient": func(s stream, q *protocol.Question) error { // does not wait for the memory that it asks for
 		for range 1000 {
 			m := &protocol.Read{Ranges: []*protocol.Range{{Lo: q.Pc, Hi: q.Pc + 8}}}
 			if err := s.Send(&protocol.FromPlugin{Message: &protocol.FromPlugin_Read{Read: m}}); err != nil {
@@ -154,7 +154,7 @@ func again(cfa func(level uint64) uint64) func(stream, *protocol.Question) error
 	}
 }
 
-// reads asks for memory as it must not, and declines.
+// reads makes a request for memory that is not allowed, and declines.
 func reads(s stream, q *protocol.Question, list ...*protocol.Range) error {
 	if err := read(s, list...); err != nil {
 		return err
@@ -214,7 +214,7 @@ func declining(f func(a *protocol.Answer, block uint64)) spoil {
 	}
 }
 
-// answers are how an answer that is right in form is spoiled.
+// answers are the ways to spoil an answer of [Claim].
 var answers = map[string]spoil{
 	"elsewhere":     onRow(func(r *protocol.Row, at uint64) { r.Lo, r.Hi = at+0x100, at+0x200 }),
 	"beyond":        onRow(func(r *protocol.Row, at uint64) { r.Lo, r.Hi = at-0x10000000, at+0x10000000 }),
@@ -300,7 +300,7 @@ var answers = map[string]spoil{
 	"declines-huge":    declining(func(a *protocol.Answer, at uint64) { a.Declines = strings.Repeat("x", 20<<20) }),
 	"declines-often": func() spoil {
 		n := 0
-		return declining(func(a *protocol.Answer, at uint64) { // never the same twice
+		return declining(func(a *protocol.Answer, at uint64) { // a new text each time
 			n++
 			a.Declines = strings.Repeat("y", 3000) + string(rune('a'+n%26)) + strings.Repeat("z", n%1000)
 		})

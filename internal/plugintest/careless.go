@@ -14,10 +14,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// careless is [jit.Sniffer] with a fault that its author has not seen.
+// careless is [jit.Sniffer] with a fault that an author may overlook.
 type careless struct {
 	jit.Sniffer
-	always   bool // begins with processes that are not the JIT's, too
+	always   bool // begins also for processes without the JIT
 	describe func(*plugin.Description)
 	begin    func(*plugin.Target) error
 	sniff    func(*plugin.Query, *plugin.Answer)
@@ -55,7 +55,7 @@ func (c careless) Begin(t *plugin.Target) (plugin.Session, error) {
 	}), nil
 }
 
-// onClaim is a sniff that does something with an answer that claims.
+// onClaim returns a sniff that changes answers that claim.
 func onClaim(f func(q *plugin.Query, a *plugin.Answer)) func(*plugin.Query, *plugin.Answer) {
 	return func(q *plugin.Query, a *plugin.Answer) {
 		if a.Row != nil {
@@ -73,7 +73,7 @@ func init() {
 				*a = plugin.Decline("not now")
 			}
 		})},
-		"process": {sniff: onClaim(func(q *plugin.Query, a *plugin.Answer) { // it matters which process of the plug-in it is
+		"process": {sniff: onClaim(func(q *plugin.Query, a *plugin.Answer) { // its answers depend on the plug-in's process
 			a.Name = &plugin.Symbol{Range: a.Symbols[0].Range, Function: fmt.Sprint("of ", os.Getpid())}
 		})},
 		"wide": {sniff: onClaim(func(q *plugin.Query, a *plugin.Answer) {
@@ -128,7 +128,7 @@ func init() {
 			describe: func(d *plugin.Description) { d.Needs.Stack = 64 },
 			sniff:    onClaim(func(q *plugin.Query, a *plugin.Answer) { _ = q.Stack.Data[40] }),
 		},
-		"impatient": {begin: func(t *plugin.Target) error { // takes it that memory can be read
+		"impatient": {begin: func(t *plugin.Target) error { // expects that memory can be read
 			modules, err := t.Modules()
 			if err == nil && len(modules) > 0 {
 				var p [4]byte
@@ -138,7 +138,7 @@ func init() {
 			}
 			return err
 		}},
-		"shared": { // one for all sessions
+		"shared": { // all sessions share it
 			begin: func(t *plugin.Target) error { shared.Store(t); return nil },
 			sniff: onClaim(func(q *plugin.Query, a *plugin.Answer) {
 				if shared.Load() != q.Target {

@@ -16,11 +16,11 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
-// Prefix is that of the names of the programs.
+// Prefix begins the names of the programs.
 const Prefix = "sniffer-"
 
-// Main turns the test binary into the plug-in that its name asks for, if a host has started
-// it, and does not return then.
+// Main runs the plug-in that the program's name says, and does not return, if the name begins with
+// [Prefix].
 func Main() {
 	mode, found := strings.CutPrefix(filepath.Base(os.Args[0]), Prefix)
 	if !found {
@@ -39,8 +39,8 @@ func Main() {
 	os.Exit(0)
 }
 
-// Parallel has more tests run at once than there are processors: those of plug-ins wait more
-// than they work. TestMain calls it. A fuzz test has as many processes as it was told.
+// Parallel lets more tests run at once than there are processors, because tests of plug-ins mostly wait.
+// TestMain calls it. It leaves fuzz tests alone.
 func Parallel() {
 	flag.Parse()
 	if !Fuzzing() {
@@ -48,14 +48,14 @@ func Parallel() {
 	}
 }
 
-// Fuzzing reports whether this is a fuzz test that goes on for a time, or one of its processes.
+// Fuzzing reports whether this process runs a fuzz test with -test.fuzz, or is one of its workers.
 func Fuzzing() bool {
 	flag.Parse()
 	f := flag.Lookup("test.fuzz")
 	return f != nil && f.Value.String() != ""
 }
 
-// Modes lists what plug-ins there are.
+// Modes lists the modes of plug-ins.
 func Modes() []string {
 	var list []string
 	for mode := range modes {
@@ -65,7 +65,7 @@ func Modes() []string {
 	return list
 }
 
-// Path returns the path of the plug-in of that mode, in a folder of the test.
+// Path makes a plug-in of a mode in a folder of the test, and returns its path.
 func Path(t testing.TB, mode string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), Prefix+mode)
@@ -77,13 +77,13 @@ func Path(t testing.TB, mode string) string {
 
 const hangs = ".hangs"
 
-// Hangs reports whether the plug-in at path has come to where it does nothing.
+// Hangs reports whether the plug-in at path hangs by now.
 func Hangs(path string) bool {
 	_, err := os.Stat(path + hangs)
 	return err == nil
 }
 
-// Copy makes a file that is this program, by a link where it can be, unless it is there.
+// Copy puts a copy of this program at path, a link if possible. An existing file stays.
 func Copy(path string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -23,10 +23,10 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
-// withoutCookie are the modes that run although no host has said the cookie.
+// withoutCookie are the modes that run without the cookie of a host.
 var withoutCookie = map[string]bool{"child": true, "parent": true, "cookie-hang": true, "cookie-silent": true, "cookie-serves": true}
 
-// modes are what a plug-in can be asked to do by its name.
+// modes are the plug-ins' functions, by the part of a program's name behind [Prefix].
 var modes = map[string]func(){
 	"jit":       func() { plugin.Serve(jit.Sniffer{Ahead: true}) },
 	"jit-once":  func() { plugin.Serve(jit.Sniffer{Once: true}) },
@@ -67,7 +67,7 @@ var modes = map[string]func(){
 		}.serve()
 	},
 
-	// Whom nothing ends but force, and who leaves something behind.
+	// Plug-ins that ignore SIGTERM or leave children behind.
 	"sigterm": func() {
 		ignoreSignals()
 		go bad{}.serveVersion(protocol.Version)
@@ -77,7 +77,7 @@ var modes = map[string]func(){
 	"fork-away":     func() { fork(true); bad{}.serve() },
 	"fork-twice":    func() { start(parent, true); bad{}.serve() },
 	"child":         func() { ignoreSignals(); hang() },
-	"parent":        func() { ignoreSignals(); fork(true) }, // and ends: its child is nobody's
+	"parent":        func() { ignoreSignals(); fork(true) }, // and ends: its child is an orphan
 	"floods":        func() { floods(1 << 10) },
 	"floods-line":   func() { floods(8 << 20) },
 	"stays":         func() { bad{}.serveVersion(protocol.Version) }, // when its standard input ends
@@ -124,10 +124,10 @@ func init() {
 	}
 }
 
-// SetArg gives the plug-in at path, before it is started, a word that Arg returns there.
+// SetArg gives the plug-in at path a word for Arg. It must be called before the plug-in starts.
 func SetArg(path, arg string) error { return os.WriteFile(path+".arg", []byte(arg), 0o600) }
 
-// Arg returns what SetArg has given.
+// Arg returns the word of SetArg, in the plug-in.
 func Arg() string {
 	arg, err := os.ReadFile(os.Args[0] + ".arg")
 	if err != nil {
@@ -137,7 +137,7 @@ func Arg() string {
 	return strings.TrimSpace(string(arg))
 }
 
-// cookieless does something if no host has said the cookie, and is a plug-in otherwise.
+// cookieless calls do if it was started without the cookie, and serves otherwise.
 func cookieless(do func()) {
 	if os.Getenv(protocol.CookieKey) == "" {
 		do()
@@ -145,7 +145,7 @@ func cookieless(do func()) {
 	bad{}.serve()
 }
 
-// listen returns the path of a socket at which nobody answers.
+// listen returns the path of a socket that accepts connections and never answers.
 func listen() string {
 	path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "socket")
 	if _, err := net.Listen("unix", path); err != nil {
@@ -155,11 +155,11 @@ func listen() string {
 	return path
 }
 
-// complain writes where it is read even if the program ends at once: what go-plugin makes
-// of os.Stderr is lost then.
+// complain writes to descriptor 2. go-plugin replaces os.Stderr, and text there is lost if the program
+// ends at once.
 func complain(text string) { fmt.Fprintln(os.NewFile(2, ""), text) }
 
-// hang does nothing for longer than any test, and not for ever. A file tells tests of it.
+// hang sleeps for longer than any test, but not for ever. It makes a file that tests wait for ([Hangs]).
 func hang() {
 	if filepath.IsAbs(os.Args[0]) { // not what a plug-in has started: it would be in /
 		os.WriteFile(os.Args[0]+hangs, nil, 0o600)
@@ -172,7 +172,7 @@ func die(sig syscall.Signal) {
 	hang()
 }
 
-// floods is a plug-in that writes much, in lines of that length, with every answer.
+// floods serves a plug-in that writes much with every answer, in lines of that length.
 func floods(line int) {
 	bad{sniff: func(s stream, q *protocol.Question) error {
 		for _, fd := range []uintptr{2, 1} {
@@ -186,7 +186,7 @@ func floods(line int) {
 	}}.serve()
 }
 
-// brokerFloods is a plug-in that tells of connections without end, if it is asked for some.
+// brokerFloods serves a plug-in whose broker, if asked, announces connections without end.
 func brokerFloods() {
 	asked, told := make(chan bool), make(chan bool)
 	bad{
@@ -209,7 +209,7 @@ func brokerFloods() {
 	}.serve()
 }
 
-// flood writes n bytes, or as many as are taken, without the end of a line.
+// flood writes n bytes, or as many as w takes, without a newline.
 func flood(w io.Writer, n int) {
 	block := bytes.Repeat([]byte("x"), min(n, 64<<10))
 	for ; n > 0; n -= len(block) {
@@ -225,8 +225,7 @@ const (
 	parent = Prefix + "parent"
 )
 
-// fork starts a program that has this one's standard output and error; away from the
-// process group if need be.
+// fork starts a child with this process's standard output and error, in a session of its own if away.
 func fork(away bool) { start(child, away) }
 
 func start(name string, away bool) {

@@ -17,20 +17,20 @@ import (
 
 type stream = protocol.Sniffer_SessionServer
 
-// bad is a plug-in that speaks the protocol and does as its functions say. Those that are
-// nil do what is right: it declines every frame.
+// bad is a plug-in that speaks the protocol and calls its functions. Without them it behaves well, and
+// declines every frame.
 type bad struct {
 	hcplugin.NetRPCUnsupportedPlugin
 	protocol.UnimplementedSnifferServer
 
 	describe func(*protocol.Description) error
-	session  func(stream) error // instead of what follows
+	session  func(stream) error // replaces the functions below
 	begin    func(stream, *protocol.Begin) error
-	sniff    func(stream, *protocol.Question) error // sends the answer, or does not
-	broker   func(grpc.ServerStream)                // is go-plugin's broker, which brings more connections about
+	sniff    func(stream, *protocol.Question) error // sends the answer, or none
+	broker   func(grpc.ServerStream)                // is go-plugin's broker of further connections
 }
 
-// serve serves it in version 1 of the protocol, until the host is gone.
+// serve serves version 1 of the protocol until the host has ended.
 func (b bad) serve() {
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
@@ -115,7 +115,7 @@ func (b *bad) Session(s stream) error {
 	}
 }
 
-// errEnd ends a session as if all were said.
+// errEnd ends a session without an error.
 var errEnd = errors.New("the end")
 
 func ready(s stream, r *protocol.Ready) error {
@@ -126,7 +126,7 @@ func answer(s stream, a *protocol.Answer) error {
 	return s.Send(&protocol.FromPlugin{Message: &protocol.FromPlugin_Answer{Answer: a}})
 }
 
-// read asks for memory, and waits for the answer.
+// read asks for memory and waits for the answer.
 func read(s stream, ranges ...*protocol.Range) error {
 	err := s.Send(&protocol.FromPlugin{Message: &protocol.FromPlugin_Read{Read: &protocol.Read{Ranges: ranges}}})
 	if err == nil {

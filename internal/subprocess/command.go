@@ -9,12 +9,12 @@ type Command struct {
 	Env   []string
 	Dir   string
 	Files [3]*os.File // standard input, output and error
-	// File is the program, instead of the file at Path; nil for that. The program has it as its
-	// descriptor 3. Linux alone.
+	// File is the program to run in place of the file at Path; it may be nil. The command has it as
+	// descriptor 3. Only Linux uses it.
 	File *os.File
 }
 
-// Ended is how a command has ended.
+// Ended says how a command has ended.
 type Ended struct {
 	How     string // "exit status 1"
 	Success bool

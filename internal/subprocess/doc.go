@@ -1,13 +1,12 @@
-// Package subprocess runs processes that do not outlive this one, however it ends, with all that
-// they start and the folder of their files: plug-ins.
+// Package subprocess runs commands that do not outlive this process, however it ends: neither do the
+// processes that a command starts, nor the folder of its files. Plug-ins are run so.
 //
-// What enters is a command; what leaves is how it ended.
+// On Linux each command has a keeper: this program, started once more (/proc/self/exe), which an init
+// function of this package turns into a keeper before main. The keeper starts the command. Orphans of
+// the command become the keeper's children (PR_SET_CHILD_SUBREAPER). When the command has ended, or the
+// socket to this process breaks, the keeper kills them all and removes the folder. The command also
+// dies with the keeper (PR_SET_PDEATHSIG).
 //
-// On Linux a process of this program's own sees to it, a keeper: the program once more
-// (/proc/self/exe), which this package turns into a keeper before main. It starts the command, and
-// what the command's children leave behind becomes its own children
-// (PR_SET_CHILD_SUBREAPER). When the command has ended, or the socket that leads to this
-// process breaks, it kills them all, and removes the folder. The command itself also ends when the
-// keeper does (PR_SET_PDEATHSIG). Elsewhere the command is to watch for the end of its
-// standard input, and is ended with its process group by this process.
+// On other systems the command must watch for the end of its standard input. This process ends the
+// command, with its process group.
 package subprocess

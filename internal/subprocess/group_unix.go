@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup has a command be in a process group of its own: Ctrl-C at the terminal is for the host.
+// ownGroup gives a command a process group of its own: Ctrl-C at the terminal is for the host alone.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

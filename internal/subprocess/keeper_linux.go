@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Keeper runs one command, and ends what it has started.
+// Keeper runs one command, and ends all that the command starts.
 type Keeper struct {
-	Folder string // for the command's files: nobody else can enter it, and it is removed at the end
+	Folder string // for the command's files: no other user can enter it, and it is removed at the end
 
 	socket *os.File // to the keeper's process
 	killed sync.Once
@@ -34,7 +34,7 @@ func New(tmp string) (*Keeper, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("socketpair", err)
 	}
-	unix.SetNonblock(pair[0], true) // so that Kill ends what waits for a message
+	unix.SetNonblock(pair[0], true) // so that Kill ends a wait for a message
 	k := &Keeper{socket: os.NewFile(uintptr(pair[0]), "keeper")}
 	theirs := os.NewFile(uintptr(pair[1]), "keeper")
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -110,7 +110,7 @@ func (k *Keeper) Start(c Command) error {
 // PID is the command's, when it has been started.
 func (k *Keeper) PID() int { return k.pid }
 
-// Wait waits until the command has ended. What it has started is killed then.
+// Wait waits until the command has ended. The keeper then kills all that the command has started.
 func (k *Keeper) Wait() Ended {
 	reply, err := k.read()
 	if err != nil || reply[0] != saysEnd {
@@ -120,18 +120,18 @@ func (k *Keeper) Wait() Ended {
 	return ended(syscall.WaitStatus(status))
 }
 
-// Gone waits until all that the command has started has ended, too, and the folder is removed.
+// Gone waits until all that the command has started has ended, and the folder is removed.
 func (k *Keeper) Gone() {
 	for {
 		if _, err := k.read(); err != nil {
 			k.socket.Close()
-			os.RemoveAll(k.Folder) // it is there where the keeper was killed
+			os.RemoveAll(k.Folder) // a keeper that was killed has left it
 			return
 		}
 	}
 }
 
-// Kill ends the command and all that it has started, and has the folder removed.
+// Kill has the keeper kill the command and all that it has started, and remove the folder.
 func (k *Keeper) Kill() {
 	k.killed.Do(func() {
 		if socket, err := k.socket.SyscallConn(); err == nil {
@@ -140,7 +140,7 @@ func (k *Keeper) Kill() {
 	})
 }
 
-// read reads a message of the keeper's process.
+// read reads a message of the keeper.
 func (k *Keeper) read() ([]string, error) {
 	room := make([]byte, longest)
 	n, err := k.socket.Read(room)
@@ -154,7 +154,7 @@ func (k *Keeper) read() ([]string, error) {
 	return []string{kind, text}, nil
 }
 
-// ended says what a status says, as [os.ProcessState] does.
+// ended describes a wait status as [os.ProcessState] does.
 func ended(s syscall.WaitStatus) Ended {
 	switch {
 	case s.Exited():

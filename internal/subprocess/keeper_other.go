@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Keeper runs one command, and ends what it has started.
+// Keeper runs one command, and ends its process group.
 type Keeper struct {
-	Folder string // for the command's files: nobody else can enter it, and it is removed at the end
+	Folder string // for the command's files: no other user can enter it, and it is removed at the end
 
 	cmd    *exec.Cmd
 	killed sync.Once

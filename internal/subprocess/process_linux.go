@@ -17,21 +17,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeperName is the name by which this program is a keeper.
+// keeperName is os.Args[0] of a keeper.
 const keeperName = "sfwalk: keeper of a plug-in"
 
-// What a keeper says.
+// Kinds of a keeper's messages.
 const (
 	saysFolder = "folder"
 	saysPID    = "pid"   // of the command
-	saysError  = "error" // a number of errno, or a text
+	saysError  = "error" // an errno in decimal, or a text
 	saysEnd    = "end"   // of the command: its status
 )
 
-// longest bounds a message, bytes: more than that no socket takes.
+// longest bounds a message, bytes: a socket takes no longer one.
 const longest = 256 << 10
 
-// The descriptor of the socket that leads to who has started the keeper.
+// hostFD is the descriptor of the socket to the process that has started the keeper.
 const hostFD = 3
 
 func init() {
@@ -41,15 +41,15 @@ func init() {
 	if kind, err := unix.GetsockoptInt(hostFD, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_SEQPACKET {
 		return // a program that goes by the same name
 	}
-	// What ends the host is not for the keeper: it ends when the host has.
+	// Signals that end the host are not for the keeper: it ends when the host has ended.
 	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE)
 	keep(os.Args[1])
 	os.Exit(0)
 }
 
-// keep is a keeper's life.
+// keep runs a keeper, from its start to its end.
 func keep(tmp string) {
-	// Nothing that the host has from others is the command's.
+	// The command inherits no files that the host has inherited.
 	unix.CloseRange(hostFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	var folder string
@@ -76,7 +76,7 @@ func keep(tmp string) {
 	}
 	say(saysPID, strconv.Itoa(f.command))
 	go func() {
-		unix.Read(hostFD, make([]byte, 1)) // nothing comes but the end
+		unix.Read(hostFD, make([]byte, 1)) // it returns when the host has ended, or asks for the end
 		f.end.Do(f.kill)
 	}()
 	f.reap()
@@ -86,8 +86,8 @@ func say(kind, text string) error {
 	return unix.Sendmsg(hostFD, []byte(kind+"\x00"+text), nil, nil, unix.MSG_NOSIGNAL)
 }
 
-// startNext starts the command that the host sends. init runs in the main thread, which ends with the
-// process: so does the command.
+// startNext starts the command that the host sends. It runs in an init function, thus in the main thread:
+// the command's PR_SET_PDEATHSIG is about that thread, which lives as long as the process.
 func startNext() (pid int, err error) {
 	room, rights := make([]byte, longest), make([]byte, unix.CmsgSpace(8*4))
 	n, m, _, _, err := unix.Recvmsg(hostFD, room, rights, unix.MSG_CMSG_CLOEXEC)
@@ -127,16 +127,16 @@ func startNext() (pid int, err error) {
 	return pid, err
 }
 
-// family is the command and all that it has started.
+// family is the command with all that it has started.
 type family struct {
 	folder  string
 	command int // its process ID
 	end     sync.Once
 
-	mu sync.Mutex // nobody is reaped meanwhile: a number that is known is nobody else's
+	mu sync.Mutex // held while processes are reaped or killed: a PID cannot be used again before its process is reaped
 }
 
-// reap waits until there is nobody any more. At the command's end it kills the others.
+// reap waits until all children have ended. When the command ends, it kills the others.
 func (f *family) reap() {
 	for {
 		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT|unix.WALL, nil)
@@ -157,7 +157,7 @@ func (f *family) reap() {
 	}
 }
 
-// kill kills all children, and theirs when they have become children, for as long as there are some.
+// kill kills all children, and then their children, which become the keeper's, until none are left.
 func (f *family) kill() {
 	for before := []int(nil); ; {
 		f.mu.Lock()
@@ -171,16 +171,16 @@ func (f *family) kill() {
 		f.mu.Unlock()
 		if others > 0 && others == len(list) {
 			os.RemoveAll(f.folder)
-			os.Exit(0) // they are another user's now (sudo): no more can be done
+			os.Exit(0) // all run as another user now (sudo): the keeper cannot kill them
 		}
-		if slices.Equal(list, before) { // they need their time to die
+		if slices.Equal(list, before) { // they take some time to die
 			time.Sleep(time.Millisecond)
 		}
 		before = list
 	}
 }
 
-// children lists this process's.
+// children lists the children of this process.
 func children() (list []int) {
 	files, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, path := range files {
@@ -200,7 +200,7 @@ func children() (list []int) {
 	return list
 }
 
-// childrenByParent lists them where the kernel does not (CONFIG_PROC_CHILDREN).
+// childrenByParent lists them on kernels without CONFIG_PROC_CHILDREN.
 func childrenByParent() (list []int) {
 	self := strconv.Itoa(os.Getpid())
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")

@@ -25,8 +25,9 @@ const (
 	aclWrite    = 2
 )
 
-// posixWriters says who may write by an access control list: struct posix_acl_xattr_header, then
-// struct posix_acl_xattr_entry for each (linux/posix_acl_xattr.h), little-endian.
+// posixWriters returns an error that names a user or group who may write by an access control list. The
+// list is a struct posix_acl_xattr_header and a struct posix_acl_xattr_entry for each entry
+// (linux/posix_acl_xattr.h), little-endian.
 func posixWriters(path string, acl []byte, gid uint32) error {
 	const header, entry, version = 4, 8, 2
 	le := binary.LittleEndian
@@ -60,9 +61,10 @@ func posixWriters(path string, acl []byte, gid uint32) error {
 	return nil
 }
 
-// nfs4Writers says who may write by an access control list of NFS version 4: as the Linux client
-// shows it, that is an array of nfsace4 (RFC 7530, section 6.2.1) in XDR. What it denies is not
-// looked at: whom a later entry allows what an earlier one denies is named although he cannot.
+// nfs4Writers returns an error that names a user or group who may write by an access control list of
+// NFS version 4. Linux's client shows such a list as an array of nfsace4 (RFC 7530, section 6.2.1) in
+// XDR. nfs4Writers ignores entries that deny: it also names users whom an earlier entry denies what a
+// later one allows.
 func nfs4Writers(path string, acl []byte, gid uint32) error {
 	const (
 		allow           = 0

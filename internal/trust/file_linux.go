@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File is a file that was looked for once.
+// File is a file whose path was followed once.
 type File struct {
-	// Path is absolute and has no symbolic links. Where Others is nil, nobody else can make it
-	// lead elsewhere.
+	// Path is absolute and has no symbolic links. If Others is nil, no other user can make it lead
+	// elsewhere.
 	Path   string
 	Info   fs.FileInfo
-	Others error // who else may write to the file, or put another in its place; nil for nobody
+	Others error // says who else may write to the file, or put another in its place; nil if no one
 
 	held *os.File // O_PATH
 }
 
-// Open follows a path. That somebody else may change the file is no error.
+// Open follows a path. It is no error if others may change the file.
 func Open(path string) (*File, error) { return open(path, false) }
 
 func open(path string, temporary bool) (*File, error) {
@@ -45,16 +45,16 @@ func open(path string, temporary bool) (*File, error) {
 	return f, nil
 }
 
-// Reader opens the file that is held to be read.
+// Reader opens the held file for reading.
 func (f *File) Reader() (*os.File, error) { return os.Open(f.Proc()) }
 
-// Held is the descriptor of the file, which can neither be read nor written.
+// Held returns a descriptor of the file (O_PATH), by which it can be run, not read or written.
 func (f *File) Held() *os.File { return f.held }
 
-// Proc is a path of this process alone that leads to the file that is held.
+// Proc returns a path to the held file. It is valid in this process alone.
 func (f *File) Proc() string { return held(int(f.held.Fd())) }
 
-// Close lets go of the file.
+// Close closes the file.
 func (f *File) Close() error { return f.held.Close() }
 
 func held(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
@@ -179,7 +179,7 @@ func (w *walk) follow(fd int, name string, st *unix.Stat_t) error {
 	return nil
 }
 
-// judge notes who else may write to where the walk has come: a folder on the way, or the end.
+// judge notes who else may write to the folder or file that the walk has reached.
 func (w *walk) judge(end bool) error {
 	if w.others != nil {
 		return nil
@@ -193,7 +193,7 @@ func (w *walk) judge(end bool) error {
 	if w.others = owner(path, st.Uid); w.others != nil {
 		return nil
 	}
-	// In a folder like /tmp nobody can replace what is another's.
+	// In a folder like /tmp, with the sticky bit, users can replace only their own files.
 	if !end && st.Mode&unix.S_ISVTX != 0 {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (w *walk) judge(end bool) error {
 	return nil
 }
 
-// attribute reads an extended attribute, nil where there is none.
+// attribute reads an extended attribute; nil if there is none.
 func attribute(fd int, name string) ([]byte, error) {
 	for size := 1 << 10; ; size = 64 << 10 { // the kernel has none that is longer
 		value := make([]byte, size)

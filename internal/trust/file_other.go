@@ -36,5 +36,5 @@ func (f *File) Reader() (*os.File, error) { return os.Open(f.Path) }
 // Held is nil: this system runs no descriptors.
 func (f *File) Held() *os.File { return nil }
 
-// Close lets go of the file.
+// Close closes the file.
 func (f *File) Close() error { return nil }

@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// File is a file that was looked for once.
+// File is a file whose path was followed once.
 type File struct {
-	// Path is absolute and has no symbolic links. Where Others is nil, nobody else can make it
-	// lead elsewhere.
+	// Path is absolute and has no symbolic links. If Others is nil, no other user can make it lead
+	// elsewhere.
 	Path   string
 	Info   fs.FileInfo
-	Others error // who else may write to the file, or put another in its place; nil for nobody
+	Others error // says who else may write to the file, or put another in its place; nil if no one
 }
 
-// Open follows a path. That somebody else may change the file is no error.
+// Open follows a path. It is no error if others may change the file.
 func Open(path string) (*File, error) { return open(path, false) }
 
 func open(path string, temporary bool) (*File, error) {
@@ -30,7 +30,7 @@ func open(path string, temporary bool) (*File, error) {
 		return nil, err
 	}
 	f := &File{Path: real}
-	// From "/" on: where one step is nobody else's, nobody else can exchange the next.
+	// From "/" on: if no other user may change a folder, none can exchange the next step.
 	steps := []string{"/"}
 	for i := 1; i < len(real); i++ {
 		if real[i] == '/' {
@@ -65,5 +65,5 @@ func (f *File) Reader() (*os.File, error) { return os.Open(f.Path) }
 // Held is nil: this system runs no descriptors.
 func (f *File) Held() *os.File { return nil }
 
-// Close lets go of the file.
+// Close closes the file.
 func (f *File) Close() error { return nil }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Temporary says who else may exchange the user's files in a folder for temporary files: in one
-// like /tmp nobody.
+// Temporary returns an error if others may exchange the user's files in a folder for temporary files. In
+// one like /tmp, with the sticky bit, they may not.
 func Temporary(dir string) error {
 	f, err := open(dir, true)
 	if err != nil {
@@ -17,7 +17,7 @@ func Temporary(dir string) error {
 	return f.Others
 }
 
-// SearchPath returns those folders of a list like PATH in which nobody else may put programs.
+// SearchPath returns the folders of a list like PATH where no other user may put programs.
 func SearchPath(list string) string {
 	var kept []string
 	for _, dir := range filepath.SplitList(list) {

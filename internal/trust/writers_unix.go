@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// owner says that a file belongs to somebody else.
+// owner returns an error if a file belongs to another user than root and this one.
 func owner(path string, uid uint32) error {
 	if uid != 0 && uid != uint32(os.Geteuid()) {
 		return fmt.Errorf("%s belongs to user %d", path, uid)
@@ -22,7 +22,7 @@ func owner(path string, uid uint32) error {
 	return nil
 }
 
-// modeWriters says who else may write to a file of root's or the user's, by its mode.
+// modeWriters returns an error if others may write to a file of root's or the user's, by its mode.
 func modeWriters(path string, mode, gid uint32) error {
 	if mode&0o002 != 0 {
 		return writable(path, "")
@@ -39,7 +39,7 @@ func writable(path, who string) error {
 	return fmt.Errorf("others may write to %s%s: chmod go-w %s", path, who, path)
 }
 
-// groupWrites says that a group that may write to a file has members.
+// groupWrites returns an error if a group that may write to a file has other members.
 func groupWrites(path string, gid uint32) error {
 	own := gid == 0 || gid == uint32(os.Geteuid()) && gid == uint32(os.Getegid())
 	if !own {
@@ -58,8 +58,9 @@ func groupWrites(path string, gid uint32) error {
 // etc is the folder where members of groups are listed.
 var etc = "/etc"
 
-// member names one who is in a group beside root and the user, "" for nobody. Groups of other
-// systems' users (LDAP) are not known: they have numbers that are neither root's nor the user's own.
+// member returns the name of a member of a group beside root and the user; "" if there is none. It does
+// not know the groups of other systems' users (LDAP): they have numbers that are neither root's nor the
+// user's own.
 func member(gid uint32) (name string, err error) {
 	group := strconv.FormatUint(uint64(gid), 10)
 	trusted := map[string]bool{"": true, "root": true}
@@ -89,7 +90,7 @@ func member(gid uint32) (name string, err error) {
 	return name, err
 }
 
-// lines reads the lines of a file of fields. That there is none is no error.
+// lines reads the fields of a file's lines. It is no error if there is no such file.
 func lines(path string, line func(fields []string)) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,6 +1,5 @@
-// Package jit is a well-made sniffer, for the machine code of internal/bench/programs/jit.c: the
-// process tells where that is. There is the plug-in ([Sniffer]), and one that is none
-// ([InProcess]), to compare it with.
+// Package jit is a well-made sniffer for the machine code of internal/bench/programs/jit.c; the process
+// says where that is. [Sniffer] is the plug-in. [InProcess] is the same as a part of the host, to compare.
 package jit
 
 import (
@@ -14,9 +13,9 @@ import (
 
 // Sniffer is the plug-in.
 type Sniffer struct {
-	Ahead bool // tell of other code, too, so that nobody need ask
+	Ahead bool // also give rows of other code, so that the host need not ask
 	Once  bool // claim frame for frame, as if no row held for another
-	Read  bool // ask for memory before each answer
+	Read  bool // request memory before each answer
 }
 
 // Describe implements [plugin.Sniffer].
@@ -66,7 +65,7 @@ func (x Sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 type piece struct {
 	lo, hi uint64 // from the function's beginning
 	sp     int32  // from SP to the CFA
-	call   bool   // here PREVIOUS's PC is known to be on the stack, and the function calls
+	call   bool   // the function makes calls here, with PREVIOUS's PC on the stack
 	row    func(sp trad.Reg, cfa int32) trad.Row
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// answers: each answer holds against what the host wants of it; and what a plug-in says is
-// fit to be shown.
+// answers checks each answer as the host does, and that its texts are fit to be shown.
 func (c *checker) answers() finding {
 	often := map[string]bool{}
 	n, err := c.each(func(s *subject, list []asked) error {
@@ -37,7 +36,7 @@ func (c *checker) answers() finding {
 	return c.outcome(fixHost, n, err, "%d answers: registers that there are, rules that can be, text that can be shown", n)
 }
 
-// texts are what of an answer is shown.
+// texts returns the texts of an answer that users see.
 func texts(a *protocol.Answer) []string {
 	list := []string{a.Declines, a.Name.GetFunction(), a.Name.GetFile()}
 	for _, s := range a.Symbols {
@@ -46,7 +45,7 @@ func texts(a *protocol.Answer) []string {
 	return list
 }
 
-// rules is what of a row must be the same wherever in its range it is asked for.
+// rules returns the parts of a row that must be the same for all addresses in its range.
 func rules(r *protocol.Row) *protocol.Row {
 	r = proto.Clone(r).(*protocol.Row)
 	r.Lo, r.Hi = 0, 0
@@ -54,7 +53,7 @@ func rules(r *protocol.Row) *protocol.Row {
 	return r
 }
 
-// ranges: a row holds wherever in its range, also those that it tells ahead.
+// ranges checks that a row holds everywhere in its range, rows told ahead too.
 func (c *checker) ranges() finding {
 	rows, points := 0, 0
 	n, err := c.each(func(s *subject, list []asked) error {
@@ -93,7 +92,7 @@ func (c *checker) ranges() finding {
 		"%d rows, asked again at %d addresses in their ranges: the same rules", rows, points)
 }
 
-// holds asks at an address in a row's range for what the row says.
+// holds asks about an address in a row's range, and compares the answer with the row.
 func (c *checker) holds(x *session, q *protocol.Question, row *protocol.Row, at uint64) error {
 	answer, err := x.ask(elsewhere(x.about, q, c.description.Needs, at))
 	if err != nil {
@@ -105,7 +104,7 @@ func (c *checker) holds(x *session, q *protocol.Question, row *protocol.Row, at 
 	return nil
 }
 
-// elsewhere is the same question about another address.
+// elsewhere returns the same question about another address.
 func elsewhere(s *subject, q *protocol.Question, needs *protocol.Needs, at uint64) *protocol.Question {
 	off := q.Pc - q.Block
 	q = proto.Clone(q).(*protocol.Question)
@@ -122,7 +121,7 @@ func elsewhere(s *subject, q *protocol.Question, needs *protocol.Needs, at uint6
 	return q
 }
 
-// never: what it says that it never claims, it never claims.
+// never checks that the plug-in claims nothing in ranges that it never claims.
 func (c *checker) never() finding {
 	said := 0
 	n, err := c.each(func(s *subject, list []asked) error {
@@ -158,7 +157,7 @@ func (c *checker) never() finding {
 	return c.outcome("announce only what you will never claim: the host does not ask there any more", n, err, "%d ranges, in none of which it claims anything", said)
 }
 
-// unreadable: memory that cannot be read, stacks that end, registers that are not known.
+// unreadable asks questions with memory that cannot be read, stacks that end, and unknown registers.
 func (c *checker) unreadable() finding {
 	n, err := c.all(func(s *subject, list []asked) error {
 		x, ready, err := c.open(s.blind())
@@ -189,7 +188,7 @@ func (c *checker) unreadable() finding {
 	return c.outcome(fixDies, n, err, "no memory, short stacks, unknown registers: it answers")
 }
 
-// poor is a question as it is where less can be told.
+// poor returns variants of a question that tell less.
 func poor(q *protocol.Question, a *arch.Arch) (list []*protocol.Question) {
 	less := func(change func(*protocol.Question)) {
 		x := proto.Clone(q).(*protocol.Question)
@@ -220,13 +219,13 @@ func poor(q *protocol.Question, a *arch.Arch) (list []*protocol.Question) {
 	return list
 }
 
-// What an answer may take, and what it should.
+// Bounds of an answer, and what is good.
 const (
 	deadline = external.DefaultDeadline
 	slow     = 50 * time.Millisecond
 )
 
-// deadline: how long the slowest answer took.
+// deadline compares the slowest answer with the host's deadline.
 func (c *checker) deadline() finding {
 	const fix = "find out in Begin, keep what you have found, and claim ranges"
 	what := fmt.Sprintf("the slowest answer took %v (%s)", c.slowest.Round(time.Microsecond), c.slowestAt)
@@ -241,7 +240,7 @@ func (c *checker) deadline() finding {
 	return pass("%s", what)
 }
 
-// economy: how often it has to ask back.
+// economy counts the plug-in's requests for each answer.
 func (c *checker) economy() finding {
 	requests := 0
 	for _, x := range c.asked {

@@ -23,7 +23,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// program: is there something that can be run, and is it what was pinned?
+// program checks that the file can be run, and has the pinned checksum.
 func (c *checker) program() finding {
 	st, err := os.Stat(c.path)
 	switch {
@@ -51,7 +51,7 @@ func (c *checker) program() finding {
 	return pass("%.1f MB, SHA-256 %s", float64(st.Size())/1e6, sum)
 }
 
-// cookie: started by hand, a plug-in says what it is, and ends.
+// cookie starts the plug-in as a user does by hand: it must say what it is, and end.
 func (c *checker) cookie() finding {
 	keeper, err := newKeeper()
 	if err != nil {
@@ -83,10 +83,10 @@ func (c *checker) cookie() finding {
 	return pass("started by hand it says %q, and ends (%s)", shown(first, 80), p.how())
 }
 
-// quick is how long a plug-in may take to start before it is said to be slow.
+// quick is the time to start above which a plug-in is slow.
 const quick = 200 * time.Millisecond
 
-// start: it starts, and quickly.
+// start checks that the plug-in starts, and quickly.
 func (c *checker) start() finding {
 	var least time.Duration
 	for i := range 3 {
@@ -110,7 +110,7 @@ func (c *checker) start() finding {
 	return pass("the handshake comes after %v", least.Round(time.Millisecond))
 }
 
-// handshake: the line that go-plugin wants, field by field.
+// handshake checks the handshake's line, field by field.
 func (c *checker) handshake() finding {
 	p := c.child
 	const form = "write one line to standard output: 1|1|unix|PATH|grpc|CERTIFICATE"
@@ -136,7 +136,7 @@ func (c *checker) handshake() finding {
 	return pass("version %s, %s, %s", f[1], f[2], f[4])
 }
 
-// versions: a host may speak others, too, or another alone.
+// versions plays hosts that speak other versions, too, or only others.
 func (c *checker) versions() finding {
 	const fix = "answer with a version that PLUGIN_PROTOCOL_VERSIONS lists and that you speak"
 	p, err := start(c.ctx, c.file, fmt.Sprintf("%d,%d", protocol.Version, protocol.Version+98))
@@ -156,7 +156,7 @@ func (c *checker) versions() finding {
 	return pass("it chooses %d, and does not pretend to know others", protocol.Version)
 }
 
-// tls: both sides know each other by their certificates.
+// tls checks that both sides know each other by their certificates.
 func (c *checker) tls() finding {
 	const fix = "serve TLS that requires the certificate in PLUGIN_CLIENT_CERT, and tell your own, in base64 of DER without padding, as the handshake's sixth field"
 	p := c.child
@@ -188,7 +188,7 @@ func (c *checker) tls() finding {
 	return pass("it knows the host by its certificate, and nobody else")
 }
 
-// describe: what the plug-in says of itself.
+// describe checks the plug-in's description of itself.
 func (c *checker) describe() finding {
 	d := c.description
 	c.report.Name, c.report.Version = shown(d.Name, protocol.MaxName), shown(d.Version, 64)

@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// certificates returns the pool of the one certificate that a plug-in has told in its
-// handshake.
+// certificates returns a pool with the certificate in a plug-in's handshake.
 func certificates(text string) (*x509.CertPool, error) {
 	der, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {

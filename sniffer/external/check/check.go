@@ -15,13 +15,13 @@ import (
 
 // Options of [Run].
 type Options struct {
-	Snapshots []string // files that 'sfwalk attach --save' has written: stacks to walk beside those that are bundled
+	Snapshots []string // files of 'sfwalk attach --save': stacks to walk beside the bundled ones
 	SHA256    string   // the checksum in hexadecimal that the program must have; "" for any
-	Host      string   // who asks: "sfwalk 1.4.0"
+	Host      string   // the host's name, for the plug-in to log: "sfwalk 1.4.0"
 }
 
-// Run checks the plug-in at path. Its faults are in the report; the error says why there
-// is none, or not a whole one: no such program, a snapshot that cannot be read, ctx's end.
+// Run checks the plug-in at path. The report has the plug-in's faults. An error says why the report is
+// missing or not complete: there is no such program, a snapshot cannot be read, ctx has ended.
 func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	c := &checker{ctx: ctx, path: path, o: o, report: &Report{Path: path, Checks: []Check{}}}
 	begin := time.Now()
@@ -35,7 +35,7 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	return c.report, err
 }
 
-// checker makes the checks of one plug-in.
+// checker checks one plug-in.
 type checker struct {
 	counts
 	ctx    context.Context
@@ -44,15 +44,15 @@ type checker struct {
 	o      Options
 	report *Report
 
-	child         *child // to be asked; nil where it is to be started first
+	child         *child // nil if it must be started first
 	description   *protocol.Description
-	architectures []*arch.Arch // that the plug-in knows
+	architectures []*arch.Arch // that the plug-in supports
 	subjects      []*subject
-	asked         []asked // by the host, when it walked
+	asked         []asked // questions of the host, while it walked
 	walking       *subject
 }
 
-// asked is a question of the host, and the answer.
+// asked is a question of the host and its answer.
 type asked struct {
 	about    *subject
 	question *protocol.Question
@@ -60,7 +60,7 @@ type asked struct {
 	requests int
 }
 
-// finding is what came of a check.
+// finding is the result of a check.
 type finding struct {
 	status    Status
 	what, fix string
@@ -77,7 +77,7 @@ func fail(fix, format string, args ...any) finding {
 	return finding{Fail, fmt.Sprintf(format, args...), fix}
 }
 
-// What to fix where a session fails, whatever it was about.
+// What to fix if a session fails, in any check.
 const (
 	fixDies    = "an answer must come whatever is asked: decline what you do not know, and check lengths before you read from a block"
 	fixSame    = "the same question must get the same answer: an answer may depend on the process and the question alone"
@@ -86,24 +86,24 @@ const (
 	notReached = "the plug-in did not come so far"
 )
 
-// do makes one check, and reports whether it did not fail.
+// do makes one check. It returns false if the check fails, or ctx has ended.
 func (c *checker) do(name string, check func() finding) bool {
 	begin := time.Now()
 	f := check()
 	if c.ctx.Err() != nil {
-		return false // what was found is of no worth
+		return false // the finding means nothing
 	}
 	c.report.Checks = append(c.report.Checks, Check{name, f.status, shown(f.what, 2000), f.fix, time.Since(begin)})
 	return f.status != Fail
 }
 
-// step is a check, and its name.
+// step is a check with its name.
 type step struct {
 	name  string
 	check func() finding
 }
 
-// run makes all checks. What must work for the others to be made comes first.
+// run makes all checks, those that others need first.
 func (c *checker) run() error {
 	first := []step{
 		{"program", c.program}, {"cookie", c.cookie}, {"start", c.start}, {"handshake", c.handshake}, {"versions", c.versions},
@@ -148,7 +148,7 @@ func (c *checker) run() error {
 	return c.ctx.Err()
 }
 
-// end ends what was started and opened.
+// end ends all processes and closes all files.
 func (c *checker) end() {
 	if c.child != nil {
 		c.child.end()
@@ -159,7 +159,7 @@ func (c *checker) end() {
 	c.file.Close()
 }
 
-// running returns the plug-in's process, which it starts anew if it has ended.
+// running returns the plug-in's process. It starts a new one if that has ended.
 func (c *checker) running() (*child, error) {
 	if c.child != nil && !c.child.over(0) {
 		return c.child, nil
@@ -172,7 +172,7 @@ func (c *checker) running() (*child, error) {
 	return c.child, err
 }
 
-// another starts one more process of the plug-in, and connects to it.
+// another starts one more process of the plug-in and connects to it.
 func (c *checker) another() (*child, error) {
 	p, err := start(c.ctx, c.file, fmt.Sprint(protocol.Version))
 	if err != nil {
@@ -190,7 +190,7 @@ func (c *checker) another() (*child, error) {
 	return p, nil
 }
 
-// open opens a session with the plug-in, about a process.
+// open opens a session with the plug-in about a process.
 func (c *checker) open(about *subject) (*session, *protocol.Ready, error) {
 	p, err := c.running()
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *checker) open(about *subject) (*session, *protocol.Ready, error) {
 	return p.open(c.ctx, &c.counts, about)
 }
 
-// of returns what the host has asked about a process.
+// of returns the host's questions about a process.
 func (c *checker) of(s *subject) (list []asked) {
 	for _, x := range c.asked {
 		if x.about == s {
@@ -209,15 +209,15 @@ func (c *checker) of(s *subject) (list []asked) {
 	return list
 }
 
-// essence is what of an answer must always be the same: what else it tells it may have told
-// before.
+// essence returns the part of an answer that must always be the same. The rest may be left out once
+// it was told.
 func essence(a *protocol.Answer) *protocol.Answer {
 	return &protocol.Answer{Declines: a.Declines, DeclinesOnce: a.DeclinesOnce, Row: a.Row, Frame: a.Frame, Name: a.Name}
 }
 
 func equal(a, b *protocol.Answer) bool { return proto.Equal(essence(a), essence(b)) }
 
-// short shows an answer.
+// short returns an answer as a short text.
 func short(a *protocol.Answer) string {
 	switch {
 	case a.Row != nil:

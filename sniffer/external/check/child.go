@@ -20,8 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// child is the plug-in's process as one that is not go-plugin has started it: nothing of
-// what it does is hidden.
+// child is a process of the plug-in. It is started without go-plugin, which would hide parts of the
+// handshake.
 type child struct {
 	keeper *subprocess.Keeper
 	stdin  *os.File
@@ -30,15 +30,15 @@ type child struct {
 	line   chan struct{}    // is closed when the first line is there
 	ended  chan struct{}    // is closed at the end
 	state  subprocess.Ended // then
-	tls    *tls.Config      // of the host; it trusts nobody yet
+	tls    *tls.Config      // of the host; it trusts no plug-in yet
 
-	took    time.Duration // until the handshake
+	took    time.Duration // from the start to the handshake
 	fields  []string      // of the handshake
 	conn    *grpc.ClientConn
 	service protocol.SnifferClient
 }
 
-// output is what a process has written to a file.
+// output is the output of a process.
 type output struct {
 	mu   sync.Mutex
 	head []byte // the first bytes
@@ -57,25 +57,25 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text returns the beginning of what was written, and how much it is in all.
+// text returns the beginning of the output, and its length.
 func (o *output) text() (string, int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return string(o.head), o.size
 }
 
-// limits of what a plug-in may take, for one that hangs. Tests have their own.
+// limits of time, for plug-ins that hang. Tests have their own.
 var (
 	startLimit  = external.DefaultStartTimeout
 	answerLimit = 8 * external.DefaultDeadline
 	endLimit    = 2 * time.Second
 )
 
-// newKeeper starts what is to see to the end of a plug-in.
+// newKeeper starts a keeper, which ends the plug-in when this process ends.
 func newKeeper() (*subprocess.Keeper, error) { return subprocess.New(socketDir()) }
 
-// run starts the program with an environment of its own, and waits for nothing. It has the keeper, also
-// where it fails.
+// run starts the program with an environment of its own. It does not wait. It owns the keeper, also if it
+// fails.
 func run(program external.Program, keeper *subprocess.Keeper, env ...string) (c *child, err error) {
 	c = &child{keeper: keeper, line: make(chan struct{}), ended: make(chan struct{})}
 	command := program.Command()
@@ -83,7 +83,7 @@ func run(program external.Program, keeper *subprocess.Keeper, env ...string) (c 
 	var ends, theirs [3]*os.File
 	defer func() {
 		for _, f := range theirs {
-			f.Close() // of nil, an error
+			f.Close() // if f is nil, that is an error, too
 		}
 		if err != nil {
 			for _, f := range ends {
@@ -124,7 +124,7 @@ func run(program external.Program, keeper *subprocess.Keeper, env ...string) (c 
 	return c, nil
 }
 
-// readStdout reads to the end, and tells when the first line is there.
+// readStdout reads to the end, and closes c.line after the first line.
 func (c *child) readStdout(f *os.File) {
 	defer f.Close()
 	block := make([]byte, 4096)
@@ -141,15 +141,14 @@ func (c *child) readStdout(f *os.File) {
 	}
 }
 
-// firstLine returns the first line of standard output, without its end.
+// firstLine returns the first line of standard output, without the newline.
 func (c *child) firstLine() string {
 	text, _ := c.stdout.text()
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimRight(line, "\r")
 }
 
-// start starts the plug-in as a host does that speaks these versions, and waits for the
-// handshake's line.
+// start starts the plug-in as a host that speaks these versions, and waits for the handshake's line.
 func start(ctx context.Context, program external.Program, versions string) (*child, error) {
 	config, text, err := external.MutualTLS()
 	if err != nil {
@@ -185,7 +184,7 @@ func start(ctx context.Context, program external.Program, versions string) (*chi
 	return nil, err
 }
 
-// socketDir returns a folder whose name is short enough for sockets in it.
+// socketDir returns a folder with a name that is short enough for sockets in it.
 func socketDir() string {
 	if dir := os.TempDir(); len(dir) <= 60 {
 		return dir
@@ -193,17 +192,17 @@ func socketDir() string {
 	return "/tmp"
 }
 
-// how says how the process has ended.
+// how returns how the process has ended.
 func (c *child) how() string { return c.state.How }
 
-// wrote says what the process has written to its standard error, if anything.
+// wrote returns a sentence with the process's standard error, "" if it is empty.
 func (c *child) wrote() string {
 	text, _ := c.stderr.text()
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
 	}
 	lines := strings.Split(text, "\n")
-	from := slices.IndexFunc(lines, func(line string) bool { // of Go programs, before a long traceback
+	from := slices.IndexFunc(lines, func(line string) bool { // of a Go program; a long traceback follows
 		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
 	})
 	if from < 0 {
@@ -212,7 +211,7 @@ func (c *child) wrote() string {
 	return "; it wrote: " + shown(strings.Join(lines[from:min(from+3, len(lines))], "; "), 300)
 }
 
-// dial connects to the plug-in as the handshake says.
+// dial connects to the plug-in at the handshake's address.
 func (c *child) dial() error {
 	pool, err := certificates(c.fields[5])
 	if err != nil {
@@ -230,7 +229,7 @@ func (c *child) dialWith(t credentials.TransportCredentials) (*grpc.ClientConn, 
 	return grpc.NewClient("unix:"+c.fields[3], grpc.WithTransportCredentials(t), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(2<<20)))
 }
 
-// over reports whether the process has ended, or does within a time.
+// over reports whether the process ends within a time.
 func (c *child) over(within time.Duration) bool {
 	select {
 	case <-c.ended:
@@ -240,7 +239,7 @@ func (c *child) over(within time.Duration) bool {
 	}
 }
 
-// end ends the process, by force if need be, with its files.
+// end ends the process, by force if need be, and closes its files.
 func (c *child) end() {
 	if c.conn != nil {
 		c.conn.Close()

@@ -1,9 +1,7 @@
-// Package check is the conformance test for the author of a plug-in: what
-// 'sfwalk plugin check' prints.
+// Package check is a conformance test for plug-ins; 'sfwalk plugin check' prints its [Report]. An
+// author can also call [Run] in a test of the plug-in.
 //
-// What enters is a program's path; what leaves is a [Report]: what was asked of the
-// plug-in, what was seen, and for each fault one sentence of what to fix. The plug-in is
-// started and asked over the protocol itself where the host (package external) would hide
-// a fault, and by the host where a user would see it: walking recorded stacks, with the
-// plug-in and without.
+// A report says for each check what was seen, and for each fault what to fix, in one sentence. Some
+// checks speak the protocol themselves, because the host (package external) would hide a fault. The
+// others use the host, as a user does: it walks recorded stacks with the plug-in and without.
 package check

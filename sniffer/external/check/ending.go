@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// stdout: it belongs to the handshake.
+// stdout checks that the plug-in writes nothing but the handshake to its standard output.
 func (c *checker) stdout() finding {
 	p, err := c.running()
 	if err != nil {
@@ -18,8 +18,8 @@ func (c *checker) stdout() finding {
 	return pass("nothing behind the handshake")
 }
 
-// ending: it ends when its standard input does, as when the host was killed, and leaves
-// nobody behind.
+// ending closes the plug-in's standard input, as the death of the host does: the plug-in must end,
+// with all its children.
 func (c *checker) ending() finding {
 	const fix = "read standard input, and exit at its end (plugin.Serve does): that is how a plug-in learns that the host is gone"
 	p, err := c.running()

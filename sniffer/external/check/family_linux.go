@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// children returns the processes whose parent is pid.
+// children returns the child processes of pid.
 func children(pid int) (list []int) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
@@ -33,8 +33,7 @@ func stat(pid int) (state string, parent int, err error) {
 	return state, parent, err
 }
 
-// exists reports whether there is such a process. One that has ended, and that nobody has
-// asked about yet, is none.
+// exists reports whether a process exists. A zombie does not.
 func exists(pid int) bool {
 	state, _, err := stat(pid)
 	return err == nil && state != "Z"

@@ -8,14 +8,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
-// Status is what came of a check.
+// Status is the result of a check.
 type Status uint8
 
 const (
 	Pass    Status = iota
-	Warn           // it works, and could be better
-	Fail           // the host, or a user, would meet with a fault
-	Skipped        // could not be checked; Check.What says why
+	Warn           // it works, but could be better
+	Fail           // the host or a user would meet a fault
+	Skipped        // it could not be checked; Check.What says why
 )
 
 var statusNames = [...]string{Pass: "pass", Warn: "warn", Fail: "FAIL", Skipped: "skipped"}
@@ -23,34 +23,34 @@ var statusNames = [...]string{Pass: "pass", Warn: "warn", Fail: "FAIL", Skipped:
 // String returns "pass", "warn", "FAIL" or "skipped".
 func (s Status) String() string { return statusNames[s] }
 
-// MarshalText is String in small letters, for JSON.
+// MarshalText returns String in lower case, for JSON.
 func (s Status) MarshalText() ([]byte, error) { return []byte(strings.ToLower(s.String())), nil }
 
-// Check is one thing that was looked at.
+// Check is one check and its result.
 type Check struct {
-	Name   string        `json:"name"` // short and always the same: "ranges"
+	Name   string        `json:"name"` // short and stable: "ranges"
 	Status Status        `json:"status"`
 	What   string        `json:"what"`          // what was seen
-	Fix    string        `json:"fix,omitempty"` // one sentence: what to do; "" if nothing need be done
+	Fix    string        `json:"fix,omitempty"` // what to do, in one sentence; "" if nothing
 	Took   time.Duration `json:"took_ns"`
 }
 
-// Report is what [Run] has found out.
+// Report is the result of [Run].
 type Report struct {
 	Path          string        `json:"path"`
-	Name          string        `json:"name"`     // the plug-in's, "" if it did not come to that
+	Name          string        `json:"name"`     // the plug-in's; "" if it was not reached
 	Version       string        `json:"version"`  // the plug-in's
-	Protocol      int           `json:"protocol"` // version that is spoken, 0 if it did not come to that
+	Protocol      int           `json:"protocol"` // its version; 0 if it was not reached
 	Architectures []string      `json:"architectures"`
-	Checks        []Check       `json:"checks"` // in the order in which they were made
+	Checks        []Check       `json:"checks"` // in the order of the checks
 	Questions     int           `json:"questions"`
-	Requests      int           `json:"requests"` // what the plug-in asked for meanwhile
+	Requests      int           `json:"requests"` // that the plug-in made
 	Claimed       int           `json:"claimed"`  // frames of recorded stacks
 	Slowest       time.Duration `json:"slowest_ns"`
 	Took          time.Duration `json:"took_ns"`
 }
 
-// Count returns how many checks ended so.
+// Count returns the number of checks with that result.
 func (r *Report) Count(s Status) (n int) {
 	for i := range r.Checks {
 		if r.Checks[i].Status == s {
@@ -63,7 +63,7 @@ func (r *Report) Count(s Status) (n int) {
 // Passed reports whether no check failed. Warnings do not count.
 func (r *Report) Passed() bool { return r.Count(Fail) == 0 }
 
-// Write writes the report for people to read.
+// Write writes the report as text.
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
 	printable.Fprintf(&b, "%s", r.Path)
@@ -81,7 +81,7 @@ func (r *Report) Write(w io.Writer) error {
 		if c.Fix != "" {
 			printable.Fprintf(&b, "%-7s  %-*s  fix: %s\n", "", width, "", c.Fix)
 		}
-		also := []string{} // is skipped for the same reason
+		also := []string{} // skipped for the same reason
 		for c.Status == Skipped && i+1 < len(r.Checks) && r.Checks[i+1].Status == Skipped && r.Checks[i+1].What == c.What {
 			i++
 			also = append(also, r.Checks[i].Name)

@@ -16,7 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// session is a stream to the plug-in, about one process.
+// session is a stream to the plug-in about one process.
 type session struct {
 	*counts
 	stream protocol.Sniffer_SessionClient
@@ -25,15 +25,15 @@ type session struct {
 	number uint64
 }
 
-// counts is what all sessions together have seen.
+// counts has the counts of all sessions together.
 type counts struct {
 	questions, requests int
 	slowest             time.Duration // answer
-	slowestAt           string        // what was asked
-	hangs               bool          // it has not answered, and is not asked any more
+	slowestAt           string        // the question
+	hangs               bool          // it did not answer: ask no more
 }
 
-// open opens a session and begins it with a process.
+// open opens a session and begins it for a process.
 func (c *child) open(ctx context.Context, n *counts, about *subject) (*session, *protocol.Ready, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := c.service.Session(ctx)
@@ -50,12 +50,12 @@ func (c *child) open(ctx context.Context, n *counts, about *subject) (*session, 
 	return x, ready, nil
 }
 
-// explain says what an error of a stream means: the process may have ended.
+// explain returns the cause of a stream's error: the process may have ended.
 func (c *child) explain(err error) error {
 	s, ok := status.FromError(err)
 	within := 200 * time.Millisecond
 	if ok && s.Code() == codes.Unavailable {
-		within = time.Second // nobody is at the other end
+		within = time.Second // the connection is broken: the process ends soon
 	}
 	if !errors.Is(err, errLate) && c.over(within) {
 		return fmt.Errorf("it ends (%s)%s", c.how(), c.wrote())
@@ -69,7 +69,7 @@ func (c *child) explain(err error) error {
 // errLate: no answer came.
 var errLate = errors.New("no answer")
 
-// exchange sends a message and returns what answers it. took is the plug-in's time alone.
+// exchange sends a message and returns the answer. took is the plug-in's time alone.
 func (x *session) exchange(m *protocol.FromHost, limit time.Duration) (reply *protocol.FromPlugin, requests int, took time.Duration, err error) {
 	for {
 		timer := time.AfterFunc(limit, x.cancel)
@@ -101,7 +101,7 @@ func (x *session) exchange(m *protocol.FromHost, limit time.Duration) (reply *pr
 	}
 }
 
-// begin tells what process the questions will be about.
+// begin describes the process.
 func (x *session) begin(about *subject) (*protocol.Ready, error) {
 	x.about = about
 	a := about.Arch()
@@ -121,7 +121,7 @@ func (x *session) begin(about *subject) (*protocol.Ready, error) {
 	return ready, nil
 }
 
-// ask asks a question, whose number it sets.
+// ask asks q and sets its number.
 func (x *session) ask(q *protocol.Question) (*protocol.Answer, error) {
 	x.number++
 	q = proto.Clone(q).(*protocol.Question)
@@ -142,6 +142,6 @@ func (x *session) ask(q *protocol.Question) (*protocol.Answer, error) {
 	case a.Number != q.Number:
 		return nil, fmt.Errorf("%s, frame %d at %#x: the answer is to question %d, asked was %d", x.about.name, q.Level, q.Pc, a.Number, q.Number)
 	}
-	a.Number = 0 // to be compared
+	a.Number = 0 // for comparisons
 	return a, nil
 }

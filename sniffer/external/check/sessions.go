@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// unknownProcess: a process that it cannot know anything of.
+// unknownProcess asks about a process that the plug-in knows nothing of.
 func (c *checker) unknownProcess() finding {
 	for _, a := range c.architectures {
 		x, ready, err := c.open(unknown(a))
@@ -30,7 +30,7 @@ func (c *checker) unknownProcess() finding {
 	return pass("PID 0, no file, no memory: it begins")
 }
 
-// oddAddresses: where no code can be, whatever else there is.
+// oddAddresses asks about addresses where no code can be.
 func (c *checker) oddAddresses() finding {
 	n := 0
 	list := slices.Clone(c.subjects)
@@ -67,7 +67,7 @@ func (c *checker) oddAddresses() finding {
 	return pass("%d questions about 0, 1, the stack, the end of the address space: it declines", n)
 }
 
-// oddQuestions are about addresses where no code is.
+// oddQuestions returns questions about addresses without code.
 func oddQuestions(a *arch.Arch) (list []*protocol.Question) {
 	const sp = 0x7ffd_0000_1000
 	for _, pc := range []uint64{0, 1, 0xfff, sp, sp - 1, 1 << 47, 0xdead_beef_dead_beef, 1 << 63, math.MaxUint64 - 1, math.MaxUint64} {
@@ -81,13 +81,13 @@ func oddQuestions(a *arch.Arch) (list []*protocol.Question) {
 			}
 		}
 		caller := &protocol.Question{Pc: pc, Block: pc - 1, Level: math.MaxUint32, NextCfa: sp, Registers: q.Registers, Values: q.Values, Stack: &protocol.Block{Address: sp}}
-		bare := &protocol.Question{Pc: pc, Block: pc, Level: 1} // no register is known
+		bare := &protocol.Question{Pc: pc, Block: pc, Level: 1} // without registers
 		list = append(list, q, caller, bare)
 	}
 	return list
 }
 
-// manyModules: a process with more files than go into one message.
+// manyModules asks about a process with more files than one message takes.
 func (c *checker) manyModules() finding {
 	begin := time.Now()
 	about := crowded(c.architectures[0], 5000)
@@ -109,8 +109,8 @@ func (c *checker) manyModules() finding {
 	return pass("%s: it begins after %v", about.name, took.Round(time.Millisecond))
 }
 
-// again asks what the host has asked about a process once more, on a session that has
-// begun, and compares the answers with those that the host got.
+// again repeats the host's questions about a process, on a session that has begun, and compares the
+// answers with the host's.
 func (c *checker) again(x *session, list []asked) error {
 	for _, was := range list {
 		answer, err := x.ask(was.question)
@@ -154,7 +154,7 @@ func (c *checker) all(f func(*subject, []asked) error) (n int, err error) {
 	return n, nil
 }
 
-// outcome makes a finding of what each has returned.
+// outcome returns the finding for the results of each.
 func (c *checker) outcome(fix string, n int, err error, format string, args ...any) finding {
 	switch {
 	case err == errNobody:
@@ -167,7 +167,7 @@ func (c *checker) outcome(fix string, n int, err error, format string, args ...a
 	return pass(format, args...)
 }
 
-// determinism: the same question again, in one session and in another of the same process.
+// determinism repeats questions in one session, and in another about the same process.
 func (c *checker) determinism() finding {
 	n, err := c.each(func(s *subject, list []asked) error {
 		first := slices.Clone(list)
@@ -193,7 +193,7 @@ func (c *checker) determinism() finding {
 	return c.outcome(fixSame, n, err, "%d questions, asked three times in two sessions: the same answers", n)
 }
 
-// newProcess: the same question in a new process of the plug-in.
+// newProcess repeats questions in a new process of the plug-in.
 func (c *checker) newProcess() finding {
 	p, err := c.another()
 	if err != nil {
@@ -211,7 +211,8 @@ func (c *checker) newProcess() finding {
 	return c.outcome(fixSame, n, err, "%d questions, to another process of it: the same answers", n)
 }
 
-// beginAgain: a second Begin makes void what was said before, and the third is as the first.
+// beginAgain begins one session with several processes, the first again at the end. The answers must be as
+// after the first Begin.
 func (c *checker) beginAgain() finding {
 	n, err := c.all(func(s *subject, list []asked) error {
 		x, _, err := c.open(s)
@@ -229,7 +230,7 @@ func (c *checker) beginAgain() finding {
 	return c.outcome("Begin comes again when the process has run on: begin anew, and keep nothing", n, err, "begun five times, it answers as after the first")
 }
 
-// sessions: several at once, of several processes.
+// sessions asks in several sessions at once, about several processes.
 func (c *checker) sessions() finding {
 	p, err := c.running()
 	if err != nil {

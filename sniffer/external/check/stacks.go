@@ -14,11 +14,11 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Bounds on what is walked of one process.
+// Bounds of the walks of one process.
 const (
 	maxThreads = 64
 	maxFrames  = 2000
-	maxAsked   = 100 // questions that are asked again
+	maxAsked   = 100 // questions that are repeated
 )
 
 // walked is a frame of a stack.
@@ -26,7 +26,7 @@ type walked struct {
 	pc, cfa uint64
 	sniffer string
 	flags   trad.Flags
-	code    bool // PC is where code is mapped
+	code    bool // PC is in mapped code
 }
 
 // stack is the stack of one thread.
@@ -54,7 +54,7 @@ func walk(s *subject, th target.Thread, table *frame.Table) (out stack, err erro
 	return out, nil
 }
 
-// stacks: the host walks every stack with the plug-in and without.
+// stacks has the host walk every stack with the plug-in and without.
 func (c *checker) stacks() finding {
 	p, err := external.Start(c.ctx, external.Options{
 		Path: c.path, SHA256: c.o.SHA256, Host: c.o.Host, Deadline: answerLimit,
@@ -97,7 +97,7 @@ func (c *checker) stacks() finding {
 	return pass("%d stacks are as they are without it, but for %d frames that it claims", stacks, frames)
 }
 
-// heard keeps a question of the host, and what came of it.
+// heard keeps a question of the host and its answer.
 func (c *checker) heard(x external.Exchange) {
 	c.questions++
 	c.requests += x.Requests
@@ -109,8 +109,8 @@ func (c *checker) heard(x external.Exchange) {
 	c.asked = append(c.asked, asked{c.walking, proto.Clone(x.Question).(*protocol.Question), answer, x.Requests})
 }
 
-// compare compares the stack with the plug-in, b, with that without, a, and counts the
-// frames that the plug-in has claimed.
+// compare compares b, the stack with the plug-in, with a, the stack without. It counts the frames that
+// the plug-in has claimed.
 func (c *checker) compare(where, name string, a, b *stack, s *subject) (*finding, int) {
 	own := 0
 	trouble := func(fix, format string, args ...any) (*finding, int) {
@@ -137,14 +137,14 @@ func (c *checker) compare(where, name string, a, b *stack, s *subject) (*finding
 				"frame %d at %#x leads to %#x, which is no code", i, f.pc, b.frames[i+1].pc)
 		}
 	}
-	// The first frame that differs was made by the one before it. Where that was guessed, or
-	// not known at all, the plug-in may know better.
+	// The frame before the first that differs was unwound in two ways. If it was a guess without the
+	// plug-in, or nothing, the plug-in may know better.
 	for i := range max(len(a.frames), len(b.frames)) {
 		var culprit int
 		var fault string
 		switch {
 		case i >= len(a.frames):
-			return nil, own // it knows more
+			return nil, own // the plug-in knows more
 		case i >= len(b.frames):
 			culprit, fault = i-1, fmt.Sprintf("ends the stack; %%s, which knows it, leads to %#x", a.frames[i].pc)
 		case a.frames[i].pc != b.frames[i].pc:
@@ -164,7 +164,7 @@ func (c *checker) compare(where, name string, a, b *stack, s *subject) (*finding
 	return nil, own
 }
 
-// claims: has it anything to claim, so that what follows is of worth?
+// claims checks that the plug-in claims any frames: else the checks that follow mean little.
 func (c *checker) claims() finding {
 	const fix = "save a process whose frames it claims, 'sfwalk attach --save FILE PID', and check with --snapshot FILE"
 	switch {

@@ -15,13 +15,13 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 	"github.com/sfwalk/sfwalk/target/snapshot"
 
-	// The architectures that there are recorded processes of.
+	// The architectures of recorded processes.
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 )
 
-// subject is a process that the plug-in is asked about.
+// subject is a process to ask the plug-in about.
 type subject struct {
 	target.Target
 	name  string // for people
@@ -29,8 +29,8 @@ type subject struct {
 	close func() error
 }
 
-// subjects opens what there is to walk for a plug-in of these architectures: those that
-// are bundled, and the user's snapshots.
+// subjects opens the processes to walk for a plug-in of these architectures: the bundled ones, and the
+// user's snapshots.
 func subjects(ctx context.Context, architectures, snapshots []string) (list []*subject, err error) {
 	for _, name := range architectures {
 		p, err := recorded.Open(name)
@@ -52,7 +52,7 @@ func subjects(ctx context.Context, architectures, snapshots []string) (list []*s
 	return list, nil
 }
 
-// alive starts the demo's process and takes its picture. Not every machine lets that be done.
+// alive starts the demo's process and takes a snapshot of it. Not every machine permits that.
 func alive(ctx context.Context) (*subject, error) {
 	p, err := demo.Start()
 	if err != nil {
@@ -69,7 +69,7 @@ func alive(ctx context.Context) (*subject, error) {
 	}}, nil
 }
 
-// nowhere is a process of which nothing is known: no files, and no memory that can be read.
+// nowhere is a process without files and without readable memory.
 type nowhere struct {
 	arch    *arch.Arch
 	modules *target.Modules
@@ -84,12 +84,12 @@ func (n *nowhere) Close() error                      { return nil }
 // ReadMemory implements [target.Memory].
 func (n *nowhere) ReadMemory(uint64, []byte) (int, error) { return 0, target.ErrUnmapped }
 
-// unknown is a process of an architecture of which nothing is known.
+// unknown returns a process of an architecture, of which nothing is known.
 func unknown(a *arch.Arch) *subject {
 	return &subject{Target: &nowhere{a, target.NewModules(nil, nil)}, name: "a process that nothing is known of"}
 }
 
-// crowded is a process with so many files mapped that they do not go into one message.
+// crowded returns a process that maps more files than one message takes.
 func crowded(a *arch.Arch, n int) *subject {
 	var list []*target.Module
 	for i := range uint64(n) {
@@ -101,7 +101,7 @@ func crowded(a *arch.Arch, n int) *subject {
 	return &subject{Target: &nowhere{a, target.NewModules(list, nil)}, name: fmt.Sprintf("a process with %d files", n)}
 }
 
-// blind is a process whose memory cannot be read, although it has threads.
+// blind returns the process with its modules, but without threads and readable memory.
 func (s *subject) blind() *subject {
 	return &subject{Target: &nowhere{s.Arch(), s.Modules()}, name: s.name + ", unreadable", about: s.about}
 }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// shown makes text of a plug-in fit to be shown: one line, nothing that a terminal obeys.
+// shown makes a plug-in's text fit to be shown: one line, without control characters.
 func shown(text string, longest int) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if len(text) > longest {
