@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/certificate"
 )
 
-// clientCert is the environment variable that tells the host's certificate (PEM).
+// clientCert is the environment variable with the host's certificate (PEM).
 const clientCert = "PLUGIN_CLIENT_CERT"
 
 // mutualTLS is the plug-in's end of what go-plugin calls AutoMTLS: it admits nobody but the host,

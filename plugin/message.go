@@ -66,7 +66,7 @@ func (q *Query) fill(m *protocol.Question) error {
 	return nil
 }
 
-// message makes the message of an answer. An error says what the answer cannot have.
+// message returns the answer's message. An error says what an answer cannot have.
 func (a *Answer) message(number uint64, t *Target) (*protocol.Answer, error) {
 	m := &protocol.Answer{Number: number, Declines: a.Why, DeclinesOnce: a.Once, Name: a.Name.message(), Never: ranges(a.Never)}
 	for i := range a.Symbols {
@@ -95,7 +95,7 @@ func (a *Answer) message(number uint64, t *Target) (*protocol.Answer, error) {
 	return m, err
 }
 
-// frameType is what flags say of a frame's type.
+// frameType returns the frame type that flags say.
 func frameType(flags trad.Flags) protocol.FrameType {
 	switch {
 	case flags&trad.OtherStack != 0:
@@ -170,5 +170,5 @@ func (f *Frame) message(t *Target) (*protocol.Frame, error) {
 	return m, nil
 }
 
-// bounded brings what an author asks for to what fits a message.
+// bounded bounds n to the range of a message's field.
 func bounded(n int) uint32 { return uint32(min(max(n, 0), math.MaxInt32)) }

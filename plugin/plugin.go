@@ -4,22 +4,21 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Sniffer is what the author of a plug-in implements.
+// Sniffer is the interface that a plug-in implements.
 type Sniffer interface {
 	// Describe is called once, after the start.
 	Describe() Description
-	// Begin is called for each process whose stacks are walked, before the first
-	// question about it, and again when the process has run on: what was known
-	// of it may not hold any more. An error says, in a short sentence, why no
-	// frame of this process will be claimed; it is no fault.
+	// Begin is called for each process, before the first question about it. It is called
+	// again when the process has run on: earlier knowledge may not hold any more. An error is
+	// no fault: it says, in a short sentence, why the plug-in claims no frame of this process.
 	Begin(t *Target) (Session, error)
 }
 
-// Session answers about one process. The host has as many sessions at once as
-// processes; those of one plug-in may run concurrently.
+// Session answers questions about one process. The host may have several sessions at once, for
+// several processes, and they may run concurrently.
 type Session interface {
-	// Sniff says how to unwind THIS frame, or why not. It is called for one frame
-	// after the other.
+	// Sniff says how to unwind THIS frame, or why the plug-in declines it. One session has one
+	// call at a time.
 	Sniff(q *Query) Answer
 }
 
@@ -29,7 +28,7 @@ type SessionFunc func(q *Query) Answer
 // Sniff calls f.
 func (f SessionFunc) Sniff(q *Query) Answer { return f(q) }
 
-// Description is what a plug-in says of itself.
+// Description describes a plug-in to the host.
 type Description struct {
 	Name          string   // a-z, 0-9 and -, at most 32 bytes: what --explain shows
 	Version       string   // of the plug-in, for people
@@ -38,56 +37,57 @@ type Description struct {
 	// of all), "sframe", "fp", "dwarf", "prologue" or "fp-guess". "" means "prologue":
 	// behind all that have tables, before those that read code.
 	Before string
-	Claims *Claims // where it can claim frames at all; nil: anywhere
+	Claims *Claims // the code where it can claim frames; nil for all code
 	Needs  Needs
 }
 
-// Claims says where a plug-in can claim frames: elsewhere it is not asked.
+// Claims says in which code a plug-in can claim frames. The host does not ask it elsewhere.
 type Claims struct {
-	OutsideModules bool     // in code that no file is mapped at: a JIT's
-	Modules        []string // in files whose base names match a pattern of path.Match: "libco.so*"
+	OutsideModules bool     // in code outside of mapped files: a JIT's
+	Modules        []string // in files with base names that match a pattern of path.Match: "libco.so*"
 }
 
-// Needs says what travels with each question, so that no more need be asked for.
+// Needs says how much memory comes with each question, so that the plug-in need not request it.
 type Needs struct {
 	Stack      int // bytes of stack from SP outward; at most 65536
 	CodeBefore int // bytes of code before PC; at most 4096
 	CodeAfter  int // bytes of code from PC on; at most 4096
 }
 
-// Answer claims THIS by a row or a frame, or declines, and may tell what else is known.
+// Answer claims THIS by a row or a frame, or declines. It may also tell of other code.
 // The host checks all of it. It puts the plug-in out of use for a row whose range does not hold
 // the query's AddressInBlock, for a CFA that lies inside of THIS, and for a register that the
 // processor does not have.
 type Answer struct {
-	// Why says why the sniffer declines; it is what --explain shows. Nobody asks about other
-	// frames at this PC then, unless Once is set: it was for this frame alone.
+	// Why says why the sniffer declines; --explain shows it. The answer holds for all frames at this
+	// PC, or for this frame alone if Once is true.
 	Why  string
 	Once bool
-	// Row unwinds THIS. Unless it has the flag [trad.Once], it holds for every frame with
-	// a PC in its range, and nobody asks about those again. It cannot have expressions.
+	// Row unwinds THIS. It holds for every frame with a PC in its range, and the host does not ask
+	// about them again, unless the row has the flag [trad.Once]. It cannot have expressions.
 	Row *trad.Row
-	// Frame unwinds THIS alone, where no row says how.
+	// Frame unwinds THIS alone, if no row can say how.
 	Frame *Frame
 
 	More    []trad.Row // rows of other code, each for its range; at most 64
-	Never   []Range    // code that will never be claimed; at most 64
+	Never   []Range    // code that the plug-in never claims; at most 64
 	Symbols []Symbol   // names for code; at most 64
-	Name    *Symbol    // of THIS frame alone, where its code is that of an interpreter
+	Name    *Symbol    // of THIS frame alone, for an interpreter's code
 }
 
-// Decline is the answer of a sniffer that does not know, and why.
+// Decline returns an answer that declines, with the reason.
 func Decline(why string) Answer { return Answer{Why: why} }
 
-// Claim is the answer that THIS is unwound by a row.
+// Claim returns an answer that unwinds THIS by a row.
 func Claim(row trad.Row) Answer { return Answer{Row: &row} }
 
 // Frame unwinds one frame: GDB's this_id and prev_register.
 type Frame struct {
 	CFA      uint64 // the stack address of THIS frame's ID
 	Function uint64 // the code address of its ID: where its function begins; 0 if not known
-	// Registers of PREVIOUS by DWARF number. PC must be there, SP is what the ABI makes of
-	// the CFA where it is not; any other that is not is not tracked.
+	// Registers of PREVIOUS by DWARF number. PC is required, unless Flags has [trad.Outermost].
+	// Without SP, PREVIOUS's SP is what the ABI makes of the CFA. Other registers that are
+	// missing are not tracked.
 	Registers map[trad.Reg]Value
 	// Flags are [trad.Signal], [trad.OtherStack], [trad.Outermost] and [trad.Guess].
 	Flags trad.Flags
@@ -95,8 +95,8 @@ type Frame struct {
 
 // Value is a register of PREVIOUS.
 type Value struct {
-	InMemory bool   // at address Bits
-	Lost     bool   // the call has changed it; Bits does not count
+	InMemory bool   // the register is saved in memory, at Bits
+	Lost     bool   // the call has changed it; Bits means nothing
 	Bits     uint64 // the value, or its address
 }
 
@@ -118,16 +118,16 @@ type Block struct {
 	Data []byte
 }
 
-// Module is a file that is mapped in the process.
+// Module is a file that the process has mapped.
 type Module struct {
 	Path     string    // as the process names it
 	Mappings []Mapping // ascending
-	// Of a query's module alone, where its file can be read:
-	Bias    uint64 // what must be added to the file's addresses
+	// Only of a query's module, and if its file can be read:
+	Bias    uint64 // run-time addresses are the file's plus Bias
 	BuildID string // in hexadecimal
 }
 
-// Mapping is a range of addresses that a file is mapped at.
+// Mapping is a range of addresses where a file is mapped.
 type Mapping struct {
 	Range
 	Offset uint64 // of Lo in the file

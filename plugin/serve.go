@@ -14,11 +14,11 @@ import (
 	"github.com/sfwalk/sfwalk/plugin/protocol"
 )
 
-// Serve serves a sniffer to the host that has started this program, until the host is
-// gone; then it ends the program. Started by hand, it says what the program is for.
+// Serve serves a sniffer to the host that has started this program, and ends the program when the host
+// has ended. If a user has started the program, Serve prints what it is for.
 //
-// What the program writes to its standard error is shown where something goes wrong, and
-// by 'sfwalk plugin run'. Its standard output and input belong to the protocol.
+// The host shows the program's standard error when something goes wrong, as 'sfwalk plugin run' always
+// does. Standard output and input belong to the protocol.
 func Serve(s Sniffer) {
 	if os.Getenv(protocol.CookieKey) != protocol.CookieValue {
 		d := s.Describe()
@@ -26,7 +26,7 @@ func Serve(s Sniffer) {
 			d.Name, d.Version, os.Args[0], os.Args[0])
 		os.Exit(2)
 	}
-	// The host holds the other end. It may be killed without a chance to say so.
+	// The host holds the other end, which also closes if the host is killed.
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -45,7 +45,7 @@ func Serve(s Sniffer) {
 	hcplugin.Serve(config)
 }
 
-// service is the sniffer as go-plugin and gRPC know it.
+// service is the sniffer's service, for go-plugin and gRPC.
 type service struct {
 	hcplugin.NetRPCUnsupportedPlugin
 	protocol.UnimplementedSnifferServer
@@ -58,7 +58,7 @@ func (s *service) GRPCServer(_ *hcplugin.GRPCBroker, g *grpc.Server) error {
 	return nil
 }
 
-// GRPCClient is the host's side, which is none of a plug-in's business.
+// GRPCClient is the host's side: a plug-in has none.
 func (s *service) GRPCClient(context.Context, *hcplugin.GRPCBroker, *grpc.ClientConn) (any, error) {
 	return nil, errors.New("this is a plug-in, not a host")
 }
@@ -90,11 +90,11 @@ func (s *service) Session(stream protocol.Sniffer_SessionServer) error {
 	}
 }
 
-// session is one process's.
+// session is the stream about one process.
 type session struct {
 	sniffer Sniffer
 	stream  protocol.Sniffer_SessionServer
-	answers Session // nil before Begin, and where Begin has declined
+	answers Session // nil before Begin, and if Begin has declined
 	query   Query
 }
 

@@ -10,20 +10,20 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Target is the process that a session is about. Its methods ask the host; they may be
-// called in Begin and Sniff alone, by the goroutine that these run in.
+// Target is the process of a session. Its methods ask the host. Call them only in Begin and Sniff, in the
+// goroutine that these run in.
 type Target struct {
 	Arch    string           // GOARCH's name
 	Order   binary.ByteOrder // of memory
 	PtrSize int              // bytes of an address
 
-	// DWARF numbers of the program counter, the stack pointer, the frame pointer and the
-	// link register; amd64 has none, and RA is PC there.
+	// DWARF numbers of the program counter, the stack pointer, the frame pointer and the link
+	// register. amd64 has no link register: RA is PC there.
 	PC, SP, FP, RA trad.Reg
 
 	PID  int    // 0 if not known
-	Live bool   // the process exists, on this machine
-	Root string // folder below which its files are: "/proc/4242/root"; "" for "/"
+	Live bool   // the process runs on this machine
+	Root string // the folder that its files are below: "/proc/4242/root"; "" for "/"
 
 	never []Range
 	ask   func(*protocol.FromPlugin) (*protocol.FromHost, error)
@@ -35,12 +35,12 @@ var (
 	ErrTooMuch  = errors.New("the host reads at most 64 ranges, and 64 KiB, at once")
 )
 
-// Never announces, in Begin, code that will never be claimed: nobody will ask about it.
-// At most 4096 ranges count.
+// Never, in Begin, names code that the plug-in never claims: the host does not ask about it. Ranges
+// beyond 4096 are ignored.
 func (t *Target) Never(code ...Range) { t.never = append(t.never, code...) }
 
-// ReadMemory reads len(p) bytes at addr. It returns how many of them, from the first on,
-// could be read, and an error if that is not all. One call may read 64 KiB at most.
+// ReadMemory reads len(p) bytes at addr, 64 KiB at most. It returns the number of bytes that could be
+// read, from the first on, and an error if these are not all.
 func (t *Target) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	blocks, err := t.ReadRanges(Range{addr, addr + uint64(len(p))})
 	if err != nil {
@@ -52,8 +52,8 @@ func (t *Target) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, err
 }
 
-// ReadRanges reads several ranges at once, 64 of them and 64 KiB at most. There is a block
-// for each range, which is shorter where memory cannot be read.
+// ReadRanges reads several ranges at once, at most 64 ranges and 64 KiB. It returns a block for each
+// range. A block is shorter if some of the memory cannot be read.
 func (t *Target) ReadRanges(ranges ...Range) ([]Block, error) {
 	msg := &protocol.Read{}
 	size := uint64(0)
@@ -84,7 +84,7 @@ func (t *Target) ReadRanges(ranges ...Range) ([]Block, error) {
 	return blocks, nil
 }
 
-// Word reads an address-sized word.
+// Word reads a word of PtrSize bytes.
 func (t *Target) Word(addr uint64) (uint64, error) {
 	var room [8]byte
 	p := room[:t.PtrSize]
@@ -101,7 +101,7 @@ func (t *Target) word(p []byte) uint64 {
 	return t.Order.Uint64(p)
 }
 
-// Modules lists the files that are mapped in the process, in ascending order.
+// Modules lists the files that the process has mapped, in ascending order of addresses.
 func (t *Target) Modules() ([]Module, error) {
 	var list []Module
 	for from := uint32(0); ; {
@@ -123,14 +123,13 @@ func (t *Target) Modules() ([]Module, error) {
 	}
 }
 
-// Lookup finds functions and data by name, as the symbol tables of the files have it, not
-// demangled. files is a pattern of the base names of the files to look in, "" for all.
-// There are 16 symbols at most.
+// Lookup finds functions and data by name in symbol tables. The name is not demangled. files is a pattern
+// for the base names of the files to search, "" for all files. Lookup returns 16 symbols at most.
 func (t *Target) Lookup(name, files string) ([]Symbol, error) {
 	return t.find(&protocol.Find{Name: name, Module: files})
 }
 
-// SymbolAt finds the function at an address; ok is false where none is known.
+// SymbolAt finds the function at an address; ok is false if none is known.
 func (t *Target) SymbolAt(addr uint64) (s Symbol, ok bool, err error) {
 	list, err := t.find(&protocol.Find{Address: addr})
 	if err != nil || len(list) == 0 {
@@ -155,7 +154,7 @@ func (t *Target) find(msg *protocol.Find) ([]Symbol, error) {
 	return list, nil
 }
 
-// Query asks how to unwind THIS frame. It is the library's again when Sniff returns.
+// Query asks how to unwind THIS frame. It is valid until Sniff returns.
 type Query struct {
 	Target *Target
 
@@ -166,16 +165,15 @@ type Query struct {
 	Registers      arch.Registers // of THIS, those that are known
 	NextCFA        uint64         // CFA of NEXT; 0 for frame 0
 	Module         *Module        // mapped at AddressInBlock; nil if none is
-	Stack          Block          // as Needs says; shorter where memory cannot be read
+	Stack          Block          // as Needs says; shorter if memory cannot be read
 	Code           Block
 }
 
-// Innermost reports whether THIS was not left by a call: it is frame 0, or was
-// interrupted by a signal. Its PC is then looked up as it is.
+// Innermost reports whether THIS is frame 0, or was interrupted by a signal. Then PC is no return
+// address, and AddressInBlock is PC.
 func (q *Query) Innermost() bool { return q.PC == q.AddressInBlock }
 
-// Word reads an address-sized word of memory: from Stack and Code where it is there, so
-// that nobody need be asked.
+// Word reads a word of memory: from Stack or Code if they have it, else it asks the host.
 func (q *Query) Word(addr uint64) (uint64, error) {
 	for _, b := range []*Block{&q.Stack, &q.Code} {
 		off := addr - b.Addr

@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/plugin"
 )
 
-// Errors of opening what a process has written; test with errors.Is.
+// Errors of opening a process's files; test with errors.Is.
 var (
 	errNone      = errors.New("the process has written neither a perf map nor a jitdump")
 	errNoProcess = errors.New("it is not known what process this is")
@@ -66,10 +66,10 @@ func (s *sniffer) open(t *plugin.Target, modules []plugin.Module, a *arch.Arch) 
 	return list, nil
 }
 
-// process is what must be known of a process to find its files, and to trust them.
+// process is what one must know of a process to find its files and to trust them.
 type process struct {
-	root string // folder below which they are
-	pid  int    // as it knows itself, which in a container is not how others know it
+	root string // the folder that its files are below
+	pid  int    // in its own PID namespace, which may be a container's
 	uid  int    // its user, -1 if not known
 }
 
@@ -129,9 +129,8 @@ func (p *process) dumps(modules []plugin.Module) []string {
 	return append(names, "/tmp/"+base)
 }
 
-// open opens a file by its absolute name, as the process has it. What leads out of its
-// root is not followed; whatever else the process may have put there is refused before a
-// byte is read.
+// open opens a file by the absolute name that the process knows it by. It follows no link out of the
+// process's root. It refuses all but regular files of the process's user or root's before it reads a byte.
 func (p *process) open(root *os.Root, name string) (*os.File, error) {
 	inside := strings.TrimPrefix(path.Clean(name), "/")
 	info, err := root.Lstat(inside)

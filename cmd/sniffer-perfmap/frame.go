@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// noFrame says why a frame is not claimed.
+// noFrame says why the plug-in declines a frame.
 const noFrame = "the code at PC has no frame that can be followed"
 
 // A reader finds rows by reading code. JITs write no unwind tables, but code of a plain
@@ -23,14 +23,14 @@ type reader struct {
 	popped func(code []byte, pc uint64) (trad.Row, bool)
 	// twice finds the row for block in code of the form calledTwice.
 	twice func(code []byte, start, block uint64) (row trad.Row, why string)
-	// preserved are the registers that the ABI has functions preserve, and that have no
-	// place of their own in a row; ascending.
+	// preserved are the callee-saved registers that have no place of their own in a row, in ascending
+	// order.
 	preserved []trad.Reg
 }
 
-// A step is an instruction.
+// step is an instruction.
 type step struct {
-	size   int // 0 where it cannot be decoded
+	size   int // 0 if it cannot be decoded
 	effect effect
 	level  bool // SP is FP, or a fixed distance from it, behind it
 	target int  // offset in the code that it may jump to; -1 where it is not known, or does not
@@ -120,7 +120,7 @@ func (r *reader) record(row trad.Row) (trad.Row, bool) {
 	return row, false
 }
 
-// inBody is the row of a body.
+// inBody returns the row of a body.
 func (r *reader) inBody() trad.Row {
 	return trad.Row{
 		CFA: trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: r.arch.FrameRecord},
@@ -134,8 +134,8 @@ func (r *reader) isBody(row *trad.Row) bool {
 	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: r.arch.FrameRecord}
 }
 
-// simple reports whether a row finds the CFA by the stack pointer or the frame pointer.
-// What holds it for a moment in another register may be about to move the return address.
+// simple reports whether a row finds the CFA by the stack pointer or the frame pointer. Code that holds the
+// CFA in another register for a moment may be about to move the return address.
 func (r *reader) simple(row trad.Row) bool {
 	return row.CFA.Kind == trad.InReg && (row.CFA.Reg == r.arch.SP || row.CFA.Reg == r.arch.FP)
 }
@@ -143,8 +143,8 @@ func (r *reader) simple(row trad.Row) bool {
 // body returns the range of offsets around at in code in which the frame pointer points
 // to the frame record; ok is false where it does not, or where that is not known.
 //
-// Once the record has been set up, what follows a jump or a return is taken for more of
-// the body, unless a branch leads there from where there is no record.
+// After the record was set up, code behind a jump or a return counts as more of the body, unless a branch
+// leads there from code without the record.
 func (r *reader) body(code []byte, steps []step, at int, f form) (lo, hi int, ok bool) {
 	if f == framedByCall {
 		lo = firstCall(steps)
@@ -161,7 +161,7 @@ func (r *reader) body(code []byte, steps []step, at int, f form) (lo, hi int, ok
 	return 0, 0, false
 }
 
-// maxRounds bounds how often code is gone through: mostly twice is enough.
+// maxRounds bounds the passes over the code: mostly two are enough.
 const maxRounds = 4
 
 // steps decodes code from its beginning, as far as it can be decoded.
@@ -178,8 +178,8 @@ func (r *reader) steps(code []byte) []step {
 	return list
 }
 
-// firstCall returns the offset behind the first call, 0 if there is none. What comes
-// behind it may have tables of data in it.
+// firstCall returns the offset behind the first call, 0 if there is none. The code behind it may hold tables
+// of data.
 func firstCall(steps []step) (off int) {
 	for _, s := range steps {
 		if s.effect == leaves {
@@ -197,9 +197,9 @@ func (r *reader) untouched(row trad.Row) bool {
 	return row.CFA == trad.Rule{Kind: trad.InReg, Reg: r.arch.SP, Off: -r.arch.RAOffset} && row.FP.Kind == trad.Same
 }
 
-// steady reports whether SP at an offset is what the instructions before make of it: V8's
-// functions pop the arguments that they were called with, which their callers do not tell.
-// So it is if there is no call before, or SP has been made from FP since.
+// steady reports whether the instructions before an offset determine SP there. V8's functions pop their
+// arguments, and their callers do not tell how many. So SP is known if there is no call before, or SP was
+// made from FP after the last call.
 func steady(steps []step, at int) bool {
 	called, level, off := false, true, 0
 	for _, s := range steps {
@@ -219,7 +219,7 @@ func steady(steps []step, at int) bool {
 	return level && off >= at
 }
 
-// sweep goes through code once, and adds to without.
+// sweep makes one pass over the code, and adds to without.
 func sweep(steps []step, at int, f form, without map[int]bool) (lo, hi int, ok bool) {
 	made, up := f == framed, f == framed // the record has been set up, and is there
 	begin := 0                           // of the range in which it is, if it is

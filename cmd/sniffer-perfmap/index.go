@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// code is where a function's machine code is, or what is left of it, and where a file
-// describes it.
+// code is the range of a function's machine code, or of the part that later code has left, and the place of
+// its record.
 type code struct {
 	lo, hi uint64 // [lo, hi)
 	at     int64  // of the record, in the file
 }
 
-// index is code in ascending order, no two of which overlap.
+// index is code in ascending order, without overlaps.
 type index []code
 
 // find returns the code around an address.
@@ -24,7 +24,7 @@ func (x index) find(addr uint64) (c code, ok bool) {
 	return x[i-1], true
 }
 
-// gap returns the range around an address that the index says nothing of.
+// gap returns the range around an address that has no code in the index.
 func (x index) gap(addr uint64) (lo, hi uint64) {
 	i := x.after(addr)
 	if hi = ^uint64(0); i < len(x) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The process writes its files, and may write anything. These bound what that costs.
+// The process may write anything to its files. These bound what that costs.
 const (
 	maxFile = 256 << 20 // bytes of a file
 	maxCode = 4 << 20   // functions
@@ -28,39 +28,38 @@ var (
 	errNotYet   = errors.New("it has not been read to its end yet")
 )
 
-// A format is how a JIT writes down what code it has made.
+// format is a file format by which a JIT lists its code.
 type format interface {
 	// scan reads records from offset from on, as long as until allows. It returns the
-	// code that they describe, in order, and the offset of the first record that has
-	// not been read. What follows may be half written.
+	// code that they describe, in order, and the offset of the first record that it has
+	// not read. That record may be half written.
 	scan(r io.ReaderAt, from, size int64, until func() bool) (records []code, next int64, err error)
 	// describe reads a record again.
 	describe(r io.ReaderAt, at int64) (description, error)
 }
 
-// description is what a record says.
+// description is the contents of a record.
 type description struct {
 	lo, hi uint64
 	name   string
 	lines  []line // ascending; may be empty
 }
 
-// line is where in the source the code from an address on comes from.
+// line is the place in the source of the code from an address on.
 type line struct {
 	addr   uint64
 	file   string
 	number int
 }
 
-// file is what of *os.File is needed.
+// file is the part of *os.File that a listing needs.
 type file interface {
 	io.ReaderAt
 	io.Closer
 	Stat() (fs.FileInfo, error)
 }
 
-// listing is a file that a JIT writes, as far as it has been read. It is safe for
-// concurrent use.
+// listing is the part of a JIT's file that was read. It is safe for concurrent use.
 type listing struct {
 	path   string // as the process names it
 	file   file
@@ -70,11 +69,11 @@ type listing struct {
 	state format
 	next  int64 // offset to read on from
 	index index
-	err   error // it cannot be read further
+	err   error // why it cannot be read further
 }
 
-// update reads what the file has gained, for as long as that. [errNotYet] says that there
-// is more.
+// update reads the records that were added to the file, for a bounded time. It returns [errNotYet] if
+// there are more.
 func (l *listing) update(most time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +109,7 @@ func (l *listing) update(most time.Duration) error {
 	return l.err
 }
 
-// same reports whether the two are of one file.
+// same reports whether two listings are of one file.
 func (l *listing) same(other *listing) bool {
 	a, err := l.file.Stat()
 	b, err2 := other.file.Stat()
@@ -124,14 +123,14 @@ func (l *listing) find(addr uint64) (code, bool) {
 	return l.index.find(addr)
 }
 
-// gap returns the range around an address that the listing says nothing of.
+// gap returns the range around an address that has no code in the listing.
 func (l *listing) gap(addr uint64) (lo, hi uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.index.gap(addr)
 }
 
-// describe reads what the file says of c.
+// describe reads the record of c.
 func (l *listing) describe(c code) (description, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,15 +7,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// memo keeps what reading code has given, since much code is there more than once: V8's
-// interpreter has a copy of the same for each function. Its zero value is empty; it is
-// safe for concurrent use.
+// memo keeps the rows of code that was read: processes have the same code many times. V8's interpreter has
+// a copy for each function. The zero value is empty. A memo is safe for concurrent use.
 type memo struct {
 	mu   sync.Mutex
 	rows map[memoKey]memoRow
 }
 
-// memoKey is a question about code, wherever that is.
+// memoKey is a question about code at any address.
 type memoKey struct {
 	sum       uint64 // of the bytes
 	size, off int    // of the code, and to the block
@@ -24,7 +23,7 @@ type memoKey struct {
 	reader    *reader
 }
 
-// memoRow is what came of it; the row begins as many bytes behind the code's beginning.
+// memoRow is the answer. The row's Lo is relative to the function's entry.
 type memoRow struct {
 	row trad.Row
 	why string

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/plugin"
 )
 
-// split takes a function's name apart, as a JIT writes it, into function, file and line.
-// What is of no form that is known here stays as it is.
+// split takes a function's name apart, as a JIT writes it, into function, file and line. It leaves unknown
+// forms as they are.
 //
 // V8 writes KIND:TIERNAME FILE:LINE:COLUMN, or without the column, of JavaScript:
 // "JS:~inner /srv/x.js:3:15". The kind and the tier stay with the name: ~ is interpreted,

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// nonBlocking keeps the opening of a FIFO from waiting for somebody to write to it.
+// nonBlocking keeps the opening of a FIFO from waiting for a writer.
 const nonBlocking = syscall.O_NONBLOCK
 
 // ownedBy reports whether a file belongs to one of the users.

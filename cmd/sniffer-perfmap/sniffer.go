@@ -23,26 +23,26 @@ const (
 )
 
 const (
-	// What travels with a question: enough of most functions, so that nothing is asked for.
+	// The code that comes with a question: enough for most functions, so that no request is needed.
 	stack      = 512
 	codeBefore = 2 << 10
 	codeAfter  = 2 << 10
-	// maxFunction is how much of a function is read, in bytes.
+	// maxFunction bounds the code of a function that is read, in bytes.
 	maxFunction = 256 << 10
-	// maxRead is what the host reads at once.
+	// maxRead bounds one read of the host, in bytes.
 	maxRead = 64 << 10
-	// maxKept is how many files stay open, so that they need not be read anew.
+	// maxKept is the number of files that stay open, so that they are not read again.
 	maxKept = 16
 )
 
-// embedders are programs and libraries that have V8's builtins in their text: a perf map
-// lists these, too, and there are no unwind tables for them.
+// embedders are programs and libraries with V8's builtins in their text. Perf maps list the builtins, too,
+// and they have no unwind tables.
 var embedders = []string{"node", "nodejs", "libnode.so*", "electron", "deno", "d8"}
 
-// sniffer is the plug-in. It keeps what it has read of files while it runs.
+// sniffer is the plug-in. It keeps the contents of files while it runs.
 type sniffer struct {
 	mu   sync.Mutex
-	kept []*listing // the one that was used last is the last
+	kept []*listing // the one used last is last
 	memo memo
 }
 
@@ -72,7 +72,7 @@ func (s *sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 	return &session{reader: r, memory: t, listings: listings, modules: modules, memo: &s.memo}, nil
 }
 
-// keep returns the listing of a file: the one that has been read already, if there is one.
+// keep returns the kept listing of a file, or else keeps the new one.
 func (s *sniffer) keep(l *listing) *listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,10 +88,10 @@ func (s *sniffer) keep(l *listing) *listing {
 	return l
 }
 
-// readers are those of the architectures that are known here, by GOARCH's names.
+// readers has the readers of the supported architectures, by GOARCH's names.
 var readers = map[string]*reader{"amd64": readAMD64, "arm64": readARM64}
 
-// memory is what a session asks of the host.
+// memory is the part of the host that a session uses.
 type memory interface {
 	ReadMemory(addr uint64, p []byte) (n int, err error)
 }
@@ -100,7 +100,7 @@ type memory interface {
 type session struct {
 	reader   *reader
 	memory   memory
-	listings []*listing // the one that knows more is the first
+	listings []*listing // the one that knows more is first
 	modules  []plugin.Module
 	memo     *memo
 }
@@ -147,7 +147,7 @@ func (s *session) places(q *plugin.Query) []uint64 {
 	return at
 }
 
-// around returns the mapping of a module that an address is in.
+// around returns the mapping of a module that holds an address.
 func around(m *plugin.Module, addr uint64) (plugin.Mapping, bool) {
 	if m == nil {
 		return plugin.Mapping{}, false
@@ -159,8 +159,8 @@ func around(m *plugin.Module, addr uint64) (plugin.Mapping, bool) {
 	return m.Mappings[i], true
 }
 
-// never returns the code around a query that is in no listing, and will never be claimed:
-// in a file's mapping no code is made.
+// never returns the code around a query that no listing has and the plug-in never claims: JITs make no
+// code in a file's mapping.
 func (s *session) never(q *plugin.Query) []plugin.Range {
 	m, ok := around(q.Module, q.AddressInBlock)
 	if !ok {
@@ -308,7 +308,7 @@ func (r *reader) fits(row *trad.Row, regs *arch.Registers) bool {
 		!r.arch.InnerThan(row.CFA.At(base), sp)
 }
 
-// clip makes a row hold for no more than [lo, hi).
+// clip bounds a row's range to [lo, hi).
 func clip(row *trad.Row, lo, hi uint64) {
 	lo, hi = max(lo, row.Lo), min(hi, row.Lo+uint64(row.Len))
 	row.Lo, row.Len = lo, uint32(hi-lo)

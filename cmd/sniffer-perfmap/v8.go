@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/plugin"
 )
 
-// A form is what must be known of code, beside its bytes, to follow its frame.
+// form is what one must know of code, beside its bytes, to follow its frame.
 type form uint8
 
 const (
@@ -25,12 +25,12 @@ const (
 	calledTwice  // behind the return address, the word on the stack, is the caller's
 )
 
-// fromC are the builtins that C++ functions call.
+// fromC has the builtins that C++ functions call.
 var fromC = map[string]bool{
 	"Builtin:JSEntry": true, "Builtin:JSConstructEntry": true, "Builtin:JSRunMicrotasksEntry": true, "Builtin:CWasmEntry": true,
 }
 
-// formOf returns the form of code with the name that V8, or Python, has given it.
+// formOf returns the form of code by the name that V8 or Python has given it.
 func formOf(a *arch.Arch, name string) form {
 	kind, rest, _ := strings.Cut(name, ":")
 	switch {
@@ -50,8 +50,8 @@ func formOf(a *arch.Arch, name string) form {
 	return lossy
 }
 
-// isV8 reports whether a name is one that V8 gives to code with its own rules. (That of
-// regular expressions keeps to the ABI's.)
+// isV8 reports whether V8 gives a name to code with V8's own rules. (Code of regular expressions keeps to
+// the ABI.)
 func isV8(name string) bool {
 	kind, _, ok := strings.Cut(name, ":")
 	return ok && (javaScript[kind] || kind == "Builtin" || kind == "BytecodeHandler" || kind == "Stub")
@@ -71,9 +71,8 @@ const (
 	maxBytecode    = 128
 )
 
-// interpreted returns the name of the function that an interpreter's frame interprets.
-// Where its bytecode should be, a listing has the bytecode of a function, whose beginning
-// fits: what stands in the frame is what it is taken for.
+// interpreted returns the name of the function that an interpreter's frame interprets. A listing must have
+// bytecode where the frame says, with a beginning that fits: that confirms the words in the frame.
 func (s *session) interpreted(q *plugin.Query) (symbol plugin.Symbol, ok bool) {
 	fp, known := q.Registers.Get(s.reader.arch.FP)
 	array, ok := s.word(q, fp-bytecodeArray)
@@ -95,7 +94,7 @@ func (s *session) interpreted(q *plugin.Query) (symbol plugin.Symbol, ok bool) {
 	return symbol, false
 }
 
-// word reads eight bytes of memory, from what has come with a query if they are there.
+// word reads eight bytes of memory, from the query's stack if it has them.
 func (s *session) word(q *plugin.Query, addr uint64) (v uint64, ok bool) {
 	order := s.reader.arch.Order
 	if off, n := addr-q.Stack.Addr, uint64(len(q.Stack.Data)); off < n && n-off >= 8 {

@@ -329,8 +329,7 @@ func declined(f *frame.Frame, name string) string {
 	return ""
 }
 
-// TestPythonEnds starts the plug-in as a host does that dies at once, and as somebody does
-// who wonders what it is.
+// TestPythonEnds starts the plug-in as a host that dies at once, and as a user by hand.
 func TestPythonEnds(t *testing.T) {
 	path := folder(t)
 	ctx, cancel := context.WithDeadline(context.Background(), gdbtest.Deadline(t))

@@ -1,9 +1,6 @@
-// Package recorded has processes to walk where there is none: for each architecture one
-// that has died, whose stack no sniffer of this project can walk alone.
-//
-// What enters is an architecture's name; what leaves is a target like any other. Its
-// functions and machine code that no file has call each other in turn, as
-// processes/README.md says.
+// Package recorded has a core file for each architecture, as a process to walk. Functions of its program
+// and machine code outside of files call each other in turn (processes/README.md), and no sniffer of
+// this project can walk its whole stack alone.
 package recorded
 
 import (
@@ -19,10 +16,10 @@ import (
 //go:embed processes/jit-*
 var processes embed.FS
 
-// Architectures are those that there is a process of, by GOARCH's names.
+// Architectures lists the architectures of the processes, by GOARCH's names.
 func Architectures() []string { return []string{"amd64", "arm64", "s390x"} }
 
-// Process is a process that has died.
+// Process is a dead process.
 type Process struct {
 	*core.Target
 	dir string // of its files

@@ -1,18 +1,17 @@
-// Package protocol is how sfwalk and a sniffer that is a program of its own speak:
-// the messages of sniffer.proto in Go, and what both sides must know beside them.
+// Package protocol is the protocol between sfwalk and plug-ins: the messages of sniffer.proto in Go,
+// and constants that both sides must know.
 //
-// An author in Go uses package plugin instead, which hides all of it. An author in another
-// language needs sniffer.proto and the constants here: go-plugin's magic cookie, and
-// the limits that the host holds a plug-in to.
+// Authors in Go use package plugin instead, which hides the protocol. Authors in other languages need
+// sniffer.proto and the constants here: go-plugin's magic cookie, and the limits for plug-ins.
 package protocol
 
 //go:generate protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative sniffer.proto
 
-// Version is the version of the protocol: what go-plugin's handshake negotiates.
+// Version is the version of the protocol, which go-plugin's handshake negotiates.
 const Version = 1
 
-// The host sets the environment variable CookieKey to CookieValue. A plug-in that does
-// not find it was started by hand.
+// The host sets the environment variable CookieKey to CookieValue. Without it, a user has started the
+// plug-in.
 const (
 	CookieKey   = "SFWALK_PLUGIN"
 	CookieValue = "7c0f6f0a3a2f4f1c9a5d5b7f2c6f1e0d"
@@ -21,7 +20,7 @@ const (
 // Service is the name under which go-plugin lists the plug-in.
 const Service = "sniffer"
 
-// What a plug-in may say and ask for at most. The host holds it to that.
+// Limits for plug-ins. The host enforces them.
 const (
 	MaxName     = 32       // bytes of Description.name
 	MaxText     = 4096     // bytes of any other text

@@ -157,7 +157,7 @@ func unknownVersion(t *testing.T, path string) {
 	if !errors.Is(err, external.ErrVersion) {
 		t.Fatalf("got %v, want %v", err, external.ErrVersion)
 	}
-	// Who is told should know which side is to be replaced.
+	// The message says which side the user must replace.
 	for _, part := range []string{other, "7", "1", "sfwalk"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not say %q", err, part)

@@ -13,7 +13,7 @@ import (
 
 const mallory = 12345
 
-// theirs makes a folder of another user's, who can be reached.
+// theirs makes a folder of another user's that can be entered.
 func theirs(t *testing.T) string {
 	t.Helper()
 	gdbtest.NeedRoot(t)
@@ -58,7 +58,7 @@ func TestFindThroughLink(t *testing.T) {
 	}
 }
 
-// Who runs a script counts as well, through all that runs it.
+// The interpreters of a script count as well, through all levels.
 func TestInterpreter(t *testing.T) {
 	their, mine := theirs(t), t.TempDir()
 	for _, dir := range []string{their, mine} {

@@ -133,7 +133,7 @@ func TestOutermost(t *testing.T) {
 	}
 }
 
-// TestGood: the well-made plug-in unwinds what nobody else here can, on every
+// TestGood: the well-made plug-in unwinds frames that no other sniffer can, on every
 // architecture, with the frames, registers and names that are right.
 func TestGood(t *testing.T) {
 	for _, architecture := range []string{"amd64", "arm64", "s390x"} {

@@ -199,7 +199,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestForkChain: who never stays long enough to be killed by his number is killed as well.
+// TestForkChain: processes that fork and exit too quickly to be killed by their PIDs are killed, too.
 func TestForkChain(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "chain.c")
@@ -256,7 +256,7 @@ func TestKeeperKilled(t *testing.T) {
 	p.Close()
 }
 
-// TestLongTMPDIR: a folder for temporary files whose name is too long for a socket.
+// TestLongTMPDIR: the name of the folder for temporary files is too long for a socket's path.
 func TestLongTMPDIR(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
 	if err := os.Mkdir(long, 0o700); err != nil {
@@ -298,8 +298,7 @@ func plugintestPath(t testing.TB) string {
 	return path
 }
 
-// TestPinnedElsewhere: a program in another's folder whose checksum is pinned runs from a copy that
-// nobody can change.
+// TestPinnedElsewhere: a pinned program in another user's folder runs from a copy that cannot be changed.
 func TestPinnedElsewhere(t *testing.T) {
 	path := plugintest.Path(t, "declines")
 	dir := filepath.Dir(path)

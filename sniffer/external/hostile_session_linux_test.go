@@ -297,7 +297,7 @@ func TestAnswersMemory(t *testing.T) {
 	}
 }
 
-// TestBroker: a plug-in that tells of connections of which nobody has asked is not listened to.
+// TestBroker: the host ignores connections that a plug-in announces without having been asked.
 func TestBroker(t *testing.T) {
 	s := newSubject(t, "amd64")
 	before := runtime.NumGoroutine()

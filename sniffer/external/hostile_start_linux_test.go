@@ -163,7 +163,7 @@ func TestOddDescription(t *testing.T) {
 	}
 }
 
-// TestStartCancelled: who does not want to wait need not.
+// TestStartCancelled: the caller can cancel a start.
 func TestStartCancelled(t *testing.T) {
 	t.Parallel()
 	path := plugintest.Path(t, "hs-never")

@@ -24,7 +24,7 @@ func (Host) Find(dirs ...string) (list []command.Program, warnings []error) {
 	return list, warnings
 }
 
-// patience is how long a user waits for one plug-in's answers in all.
+// patience bounds the time for all answers of one plug-in together.
 const patience = 10 * time.Second
 
 // Start implements [command.PluginHost].

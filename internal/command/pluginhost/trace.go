@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// exchange is a question and its answer as the plug-in gave it: nothing of it is checked.
+// exchange returns a question and its answer as the plug-in gave it, without checks.
 func exchange(x *external.Exchange) *command.Exchange {
 	q, a := x.Question, x.Answer
 	e := &command.Exchange{

@@ -216,7 +216,7 @@ func TestHangs(t *testing.T) {
 	all.Wait()
 }
 
-// TestCancelled: who does not want to wait need not.
+// TestCancelled: the caller can cancel a check.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
