@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// abbrev says what the entries of one code look like, DWARF 5 section 7.5.3.
+// abbrev is an abbreviation: the layout of all entries that begin with one code, DWARF 5 section 7.5.3.
 type abbrev struct {
 	tag      dwarf.Tag
 	children bool
 	attrs    []attrForm
-	size     int // bytes of an entry behind its code; -1 where that differs
+	size     int // bytes of an entry behind its code; -1 where that varies
 }
 
 type attrForm struct {
@@ -35,8 +35,8 @@ func (t *abbrevs) find(code uint64) *abbrev {
 	return nil
 }
 
-// nextCode reads the code that an abbreviation begins with; 0 at the end of a table. Some
-// compilers at run time (LuaJIT) leave that 0 out at the section's end.
+// nextCode reads the code of the next abbreviation; 0 is the end of a table. Some just-in-time
+// compilers (LuaJIT) leave that 0 out at the section's end.
 func nextCode(c *sectionReader) uint64 {
 	if c.whole && c.Left() == 0 {
 		return 0
@@ -44,7 +44,7 @@ func nextCode(c *sectionReader) uint64 {
 	return c.ULEB128()
 }
 
-// readAbbrev reads what follows a code in a table.
+// readAbbrev reads what follows a code in a table. It puts the attributes into room.
 func readAbbrev(c *sectionReader, u *unit, room []attrForm) (a abbrev, rest []attrForm) {
 	a.tag = dwarf.Tag(c.ULEB128())
 	a.children = c.Uint(1) != 0
@@ -68,7 +68,7 @@ func readAbbrev(c *sectionReader, u *unit, room []attrForm) (a abbrev, rest []at
 	return a, room
 }
 
-// abbrevKey says which table a unit has: in what sizes it is read depends on the unit.
+// abbrevKey is the key of a unit's table. The sizes of forms depend on the unit.
 type abbrevKey struct {
 	off                           uint64
 	version, addrSize, offsetSize uint8

@@ -7,10 +7,10 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// withoutConstraint takes off the constraint that a template's or a method's name ends in, which
-// says nothing of where the code is, and whose parameters the demangler leaves as T, T0 and so
-// on. The types of the function may refer to those of a template's constraint, where they come
-// first: there they get the template's arguments.
+// withoutConstraint takes off the constraint at the end of a template's or a method's name: it does
+// not tell where the code is, and the demangler leaves its parameters as T, T0 and so on. The types of
+// the function may refer to types that the constraint of a template mentions first; in those, it puts
+// the template's arguments in the place of the parameters.
 func withoutConstraint(ast demangle.AST) demangle.AST {
 	if clone, ok := ast.(*demangle.Clone); ok {
 		clone.Base = withoutConstraint(clone.Base)
@@ -25,7 +25,7 @@ func withoutConstraint(ast demangle.AST) demangle.AST {
 	return ast
 }
 
-// templateOf returns the template that a function is of, nil if it is of none.
+// templateOf returns the template that a function is an instance of, nil if there is none.
 func templateOf(ast demangle.AST) *demangle.Template {
 	if c, ok := ast.(*demangle.Constraint); ok {
 		return templateOf(c.Name)
@@ -37,11 +37,11 @@ func templateOf(ast demangle.AST) *demangle.Template {
 	return of
 }
 
-// maxParameters bounds how much of a constraint is looked at: what a mangled name refers to can
-// be shared, and much larger than the name.
+// maxParameters bounds how many nodes of a constraint are looked at. Parts of a mangled name may refer
+// to others, so that the whole can be much larger than the name.
 const maxParameters = 1 << 6
 
-// substitute gives the parameters of a constraint the names of a template's arguments.
+// substitute replaces the parameters of a constraint by the arguments of a template.
 func substitute(constraint demangle.AST, of *demangle.Template) {
 	if of == nil {
 		return
@@ -58,8 +58,8 @@ func substitute(constraint demangle.AST, of *demangle.Template) {
 	})
 }
 
-// parameter returns the number of a template's parameter that the demangler has no argument for,
-// -1 where the name is no such parameter's.
+// parameter returns the number of the template parameter that name stands for, as the demangler writes
+// one that it has no argument for; -1 where name is none.
 func parameter(name string) int {
 	digits, ok := strings.CutPrefix(name, "T")
 	switch n, err := strconv.ParseUint(digits, 10, 16); {

@@ -21,8 +21,8 @@ import (
 // module. Errors of [Symbolizer.Warnings] wrap it.
 var ErrMismatch = errors.New("debug file does not belong to the module")
 
-// roots returns the folders below which the module's paths are looked up: its own root, then
-// the host's, "".
+// roots returns the folders below which the module's paths are looked up, in this order: its own
+// root, if it has one, and "", the host's.
 func (mod *elfModule) roots() []string {
 	if mod.s.opts.Root != nil {
 		if root := mod.s.opts.Root(mod.m); root != "" && root != "/" {
@@ -32,7 +32,8 @@ func (mod *elfModule) roots() []string {
 	return []string{""}
 }
 
-// placeOf returns where an image was opened; its path is "" where that was not by one.
+// placeOf returns the place at which an image was opened; its Path is "" where the image was not
+// opened by a path.
 func placeOf(im *elfimage.Image) regular.At { return regular.At{Root: im.Root, Path: im.Inside} }
 
 func sameFile(a, b regular.At) bool {
@@ -61,7 +62,7 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 			}
 		}
 		for _, name := range mod.linkedNames(link) {
-			// A link may have the module's own name, which then is meant for another folder.
+			// A link may have the module's own name, and mean the file of that name in another folder.
 			at := regular.At{Root: root, Path: name}
 			if sameFile(at, at.With(mod.path())) {
 				continue
@@ -138,8 +139,8 @@ func (mod *elfModule) openDebugFile(at regular.At, crc *uint32) *elfimage.Image 
 	return nil
 }
 
-// refuse notes that a file is of no use, and reports whether that is new: through a process's
-// root and the host's the same file may be found twice.
+// refuse notes that a file is of no use, and reports whether that was not known before. The same
+// file may be found twice, through a process's root and the host's.
 func (mod *elfModule) refuse(at regular.At) bool {
 	file, err := at.Stat()
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Demangling can take as long as whoever made a name likes: time that grows with the square of a
-// name's length, and with a power of the length where packs of template arguments are expanded,
-// the higher the more functions are within one another. So a name's text tells what it may cost.
-// Most cost next to nothing. What the others cost comes off what all names may cost; when that is
-// spent, they are demangled by somebody who is not waited for long. What takes too long, or may
-// take too much memory, is shown as it is.
+// A hostile name can take as long to demangle as its author likes. The time grows with the square of
+// the name's length. Where packs of template arguments are expanded it grows with a power of the
+// length, which is higher the more functions are within one another. So the cost of a name is
+// estimated from its text. Most names cost next to nothing. The cost of the others is taken from a
+// budget that all names share; when that is spent, a goroutine demangles them, and is not waited for
+// long. A name that takes too long, or may take too much memory, is shown as it is.
 const (
 	maxMangled = 1 << 16 // bytes of a name; template-heavy C++ stays well below
-	maxSteps   = 2 << 20 // that a name may cost; one takes up to some 100 bytes
+	maxSteps   = 2 << 20 // steps that a name may cost; a step takes up to some 100 bytes
 	step       = time.Microsecond
 	cheap      = 20 // steps
 	maxCosts   = time.Second
@@ -26,7 +26,7 @@ const (
 // demangled names are at most 2^16 bytes long: mangling compresses.
 var maxDemangled = demangle.MaxLength(16)
 
-// budget is time that may be spent. It grows back, for programs that go on for long.
+// budget is an amount of time that may be spent. It grows back, for programs that run for long.
 type budget struct {
 	mu   sync.Mutex
 	full time.Duration
@@ -34,10 +34,10 @@ type budget struct {
 	at   time.Time
 }
 
-// clock tells the time; tests have one of their own.
+// clock tells the time. Tests replace it.
 var clock = time.Now
 
-// left returns what may be spent. The caller holds b.mu.
+// left returns the time that may be spent. The caller holds b.mu.
 func (b *budget) left() time.Duration {
 	now := clock()
 	if !b.at.IsZero() {
@@ -47,7 +47,7 @@ func (b *budget) left() time.Duration {
 	return b.full - b.used
 }
 
-// spend takes d off what is left, and reports whether there was as much.
+// spend takes d, and reports whether as much was left; if not, it takes nothing.
 func (b *budget) spend(d time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,20 +66,20 @@ func (b *budget) half() bool {
 }
 
 var (
-	costs  = budget{full: maxCosts}    // as names' texts tell
-	waits  = budget{full: 2 * maxWait} // as it took
-	watch  sync.Mutex                  // held while one name is waited for
-	astray atomic.Bool                 // one took too long, and goes on
+	costs  = budget{full: maxCosts}    // estimated costs of names
+	waits  = budget{full: 2 * maxWait} // time spent waiting for names
+	watch  sync.Mutex                  // held while a name is waited for
+	astray atomic.Bool                 // a name is being demangled, perhaps one that took too long
 )
 
-// charge takes d off what is left, or all that is.
+// charge takes d, or all that is left where that is less.
 func (b *budget) charge(d time.Duration) {
 	b.mu.Lock()
 	b.used = min(b.full, b.used+d)
 	b.mu.Unlock()
 }
 
-// affordably returns what demangle makes of a name, or the name itself where that may cost, or
+// affordably returns demangle(), the readable form of name, or name itself where that would cost, or
 // has cost, too much.
 func affordably(name string, demangle func() string) string {
 	if len(name) > maxMangled {
@@ -116,8 +116,8 @@ func affordably(name string, demangle func() string) string {
 	}
 }
 
-// stepsOf returns about how many steps it may take to demangle a name, by the Itanium C++ ABI, or
-// Rust's, whose references cost no more than what they print.
+// stepsOf estimates how many steps it takes to demangle a name of the Itanium C++ ABI or of Rust. In
+// Rust's, references cost no more than the text that they print.
 func stepsOf(name string) int {
 	signs, expansions, scopes, refers := 0, 0, 0, 0
 	for i := 0; i < len(name); {
@@ -142,7 +142,7 @@ func stepsOf(name string) int {
 		i++
 	}
 	steps := signs * signs / 100
-	if refers > 16 { // what they print is bounded, maxDemangled
+	if refers > 16 { // maxDemangled bounds the text that they print
 		steps += 1 << 10
 	}
 	if expansions > 0 {
@@ -157,8 +157,8 @@ func stepsOf(name string) int {
 	return steps
 }
 
-// identifier returns the length of an identifier with the number before it, 0 where there may be
-// none at i: numbers elsewhere stand behind C, D, F and _, or before _ and E.
+// identifier returns the length of the identifier at i with the number before it, 0 where there is
+// none. Numbers behind C, D, F and _, or before _ and E, are no lengths of identifiers.
 func identifier(name string, i int) int {
 	at, n := i, 0
 	for at < len(name) && name[at] >= '0' && name[at] <= '9' && n < maxMangled {

@@ -12,15 +12,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// debugInfo is the DWARF of one module. Addresses are link-time ones. debug/dwarf
-// reads the line number programs only: of all else, it wants whole sections and
-// looks at each unit before it answers about one.
+// debugInfo is the DWARF of one module. Addresses are link-time ones. It uses
+// debug/dwarf for line number programs only. For all else that package needs whole
+// sections, and looks at each unit before it answers about one.
 type debugInfo struct {
 	order binary.ByteOrder
 	code  []elf.ProgHeader // executable segments of the module
 	warn  func(error)
 
-	skeleton *header                                                // of a split unit: its unit in the module's own DWARF
+	skeleton *header                                                // for a split unit, the header of its skeleton in the module's own DWARF
 	splits   func(name, dir string, id uint64) iter.Seq[*splitFile] // finds the rest of a split unit
 
 	info, abbrev, line           *section
@@ -28,10 +28,10 @@ type debugInfo struct {
 	addrs, rangeLists, oldRanges *section
 	aranges                      *section
 
-	supplement func() *debugInfo // opens what several files share; nil if it cannot be had
+	supplement func() *debugInfo // opens the supplementary file, which several files share; nil if it cannot be read
 
 	mu     sync.Mutex
-	units  []*unit // ascending by offset in .debug_info, as many as were needed so far
+	units  []*unit // ascending by offset in .debug_info, as far as they were read
 	next   uint64  // offset of the first unit header that was not read
 	tables map[abbrevKey]*abbrevs
 	last   struct { // abbreviation of a unit's first entry
@@ -41,7 +41,7 @@ type debugInfo struct {
 	}
 	lines map[uint64]*lineTable // by offset in .debug_line
 
-	recent struct { // the unit that was read last, of a section that is costly to read again
+	recent struct { // the unit that was read last, where the section is costly to read again
 		unit *unit
 		data []byte // its entries
 		room int64  // bytes that were taken for them
@@ -54,12 +54,12 @@ type debugInfo struct {
 	wholeRead sync.Once
 	ranges    interval.Nested[int32] // the code of all units, by their index
 
-	// What may still be read, so that hostile references from everywhere to the
-	// same large thing cost no more than an honest file of this size.
+	// How much may still be read. They bound the cost of hostile references from
+	// everywhere to the same large thing by that of an honest file of this size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
 
-	// Bytes of memory that what is kept may still take up: some times what of the file is there,
-	// whatever its sections say, and compressed ones expand to. Parts of a split file share it.
+	// Memory that may still be taken: a multiple of the bytes that the file really has, whatever
+	// its sections claim or expand to. Parts of a split file share it.
 	room *room
 }
 
@@ -74,7 +74,7 @@ func (tooMuch) Error() string {
 
 func (tooMuch) Is(err error) bool { return err == elfimage.ErrBudget }
 
-// spend takes n from what is left of something.
+// spend takes n from left; the error is errTooMuch.
 func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
 	if left.Add(-int64(n)) < 0 {
 		return errTooMuch
@@ -82,7 +82,7 @@ func (d *debugInfo) spend(left *atomic.Int64, n uint64) error {
 	return nil
 }
 
-// take is spend for bytes of memory that are kept.
+// take takes n bytes of memory from the room; the error is errTooMuch.
 func (d *debugInfo) take(n int) error {
 	if d.spend(&d.room.left, uint64(n)) != nil || !d.room.keep(int64(n)) {
 		return errTooMuch
@@ -90,7 +90,7 @@ func (d *debugInfo) take(n int) error {
 	return nil
 }
 
-// openDWARF opens the DWARF of from, which describes the code of module, as a part of kept.
+// openDWARF opens the DWARF of from, which describes the code of module. Its memory belongs to kept.
 func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, err error) {
 	d = &debugInfo{
 		order: from.Order,
@@ -101,7 +101,7 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 		lines:  make(map[uint64]*lineTable),
 		room:   roomFor(from, kept),
 	}
-	const together = 8 << 10 // small things that lie side by side are read at once
+	const together = 8 << 10 // small items that lie side by side are read at once
 	for _, s := range []struct {
 		section **section
 		name    string
@@ -127,7 +127,7 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 	return d, nil
 }
 
-// limit says how much may be read: some times what the sections hold, and what of the file is there.
+// limit sets how much may be read: a multiple of the sections' sizes, as far as the file has the bytes.
 func (d *debugInfo) limit() {
 	room := uint64(d.room.left.Load())
 	believed := func(s *section) uint64 { return min(s.len(), room) }
@@ -139,9 +139,9 @@ func (d *debugInfo) limit() {
 	d.typesLeft.Store(int64(16*info + 1<<10))
 }
 
-// guard calls f and turns a panic into an error: debug/dwarf says of itself
-// that malformed input may make it panic (an index of a file that is negative,
-// a length that wraps around).
+// guard calls f and turns a panic into an error: debug/dwarf documents that
+// malformed input may make it panic (a negative index of a file, a length that
+// wraps around).
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

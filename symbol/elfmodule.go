@@ -27,19 +27,19 @@ type elfModule struct {
 	debug  *elfimage.Image // separate debug file, or nil
 	splits splitFiles
 
-	refused []os.FileInfo // files that were found for it and are not its
+	refused []os.FileInfo // files that were found and belong to another build
 
 	namesRead sync.Once
 	tables    []*elfimage.Symbols // where to look for a name, in this order
 	names     sync.Map            // symbol's address -> demangled name
-	namesSize atomic.Int64        // bytes, also of those that are not kept
+	namesSize atomic.Int64        // bytes of all names that were asked for, kept or not
 	stubs     *stubs
 
 	infoFound sync.Once
 	info      *sharedInfo // nil if there is no DWARF
 
 	othersMu sync.Mutex
-	others   map[regular.At]*elfimage.Image // files with more of the DWARF
+	others   map[regular.At]*elfimage.Image // files with other parts of the DWARF
 
 	goRead  sync.Once
 	goTable *gopclntab.Table // nil if it is not Go's
@@ -48,7 +48,8 @@ type elfModule struct {
 	warnings []error
 }
 
-// path returns the module's path without what the kernel adds for a file that was deleted.
+// path returns the module's path without the " (deleted)" that the kernel adds for a file that was
+// deleted.
 func (mod *elfModule) path() string { return strings.TrimSuffix(mod.m.Path, " (deleted)") }
 
 func (mod *elfModule) open() {
@@ -74,25 +75,25 @@ func (mod *elfModule) open() {
 	mod.debug = d.image
 }
 
-// debugFile is the separate debug file of a file, for all modules of that.
+// debugFile is the separate debug file of a file. All modules of the file share it.
 type debugFile struct {
 	mu    sync.Mutex
-	image *elfimage.Image // nil as long as none was found
+	image *elfimage.Image // nil until it is found
 	tries int
 }
 
 type debugKey struct{ s *elfSource }
 
-// maxDebugTries is under how many names of one file its debug file is looked for: each may lead
-// to large files, whose checksums are read.
+// maxDebugTries bounds how many modules of one file look for its debug file. They may have different
+// names, and each name may lead to large files, whose checksums are computed.
 const maxDebugTries = 4
 
 func hasDWARF(im *elfimage.Image) bool {
 	return hasSection(im, elf.SHT_PROGBITS, ".debug_info") || hasSection(im, elf.SHT_PROGBITS, ".zdebug_info")
 }
 
-// hasSection reports whether there is a section of a type with a name ("" for
-// any) and contents.
+// hasSection reports whether there is a section of type t that is not empty. Its name is name, or any
+// where that is "".
 func hasSection(im *elfimage.Image, t elf.SectionType, name string) bool {
 	for _, s := range im.ELF().Sections {
 		if s.Type == t && (name == "" || s.Name == name) && s.Size > 0 {
@@ -116,7 +117,7 @@ func (mod *elfModule) Locate(pc uint64) []Location {
 				chain[i].Start += mod.bias
 				chain[i].Entry += mod.bias
 			}
-			if f := &chain[len(chain)-1]; f.Function == "" { // DWARF without a name, or with one in a file that is not read
+			if f := &chain[len(chain)-1]; f.Function == "" { // the DWARF has no name, or has it in a file that cannot be read
 				if name, start, ok := mod.symbol(addr); ok {
 					f.Function, f.Start, f.Offset = name, start+mod.bias, addr-start
 				}
@@ -201,13 +202,13 @@ func (mod *elfModule) dwarf() *sharedInfo {
 	return mod.info
 }
 
-// infoKey says whose DWARF of a module's file something is.
+// infoKey is the key of the DWARF that a source has read from a file.
 type infoKey struct {
 	s    *elfSource
-	from *elfimage.Image // has it
+	from *elfimage.Image // the file that has the DWARF
 }
 
-// openInfo opens the DWARF of a file for the module's code.
+// openInfo opens the DWARF x.from for the module's code.
 func (mod *elfModule) openInfo(x *sharedInfo) *debugInfo {
 	d, err := openDWARF(x.from, mod.image, x)
 	if err != nil {

@@ -2,8 +2,7 @@ package symbol
 
 import "debug/dwarf"
 
-// entry is what an entry of .debug_info says of a unit, a function or a scope:
-// the values of its attributes.
+// entry holds the attributes of an entry of .debug_info: of a unit, a function or a scope.
 type entry struct {
 	name, linkage, dir             value
 	origin, specification, sibling value
@@ -13,9 +12,9 @@ type entry struct {
 	addrs, strOffsets, rangeLists  value
 	splitName, splitID, oldRanges  value
 
-	// What the debugInfo's appendRanges finds out:
-	enters  uint64 // entryPC's address; nowhere if it has none
-	entered bool   // one of the ranges has it
+	// Set by debugInfo.appendRanges:
+	enters  uint64 // address that entryPC stands for; nowhere if there is none
+	entered bool   // one of the ranges holds enters
 }
 
 // entry reads the attributes of an entry.
@@ -99,7 +98,7 @@ func (v value) text() bool {
 // reference reports whether a value refers to an entry.
 func (v value) reference() bool { return v.class == classReference || v.class == classSupReference }
 
-// number returns a value that counts lines or files, 0 where it is none.
+// number returns the number of a line or file; 0 where v is no number, or too large.
 func (v value) number() int32 {
 	if v.class != classConstant || v.n > 1<<31-1 {
 		return 0

@@ -59,7 +59,7 @@ const (
 	formGNUStrpAlt    form = 0x1f21
 )
 
-// size returns how many bytes a form takes up in a unit, -1 where that differs.
+// size returns how many bytes a value of the form takes up in a unit, -1 where that varies.
 func (f form) size(u *unit) int {
 	switch f {
 	case formFlagPresent, formImplicitConst:
@@ -89,15 +89,15 @@ func (f form) size(u *unit) int {
 	return -1
 }
 
-// class is what kind of thing a value is, and where it is to be looked up.
+// class says what a value means, and where it is to be looked up.
 type class uint8
 
 const (
-	classNone      class = iota // nothing that matters here: a block, a flag, another file's
+	classNone      class = iota // a value that does not matter here: a block, a flag, a reference to another file
 	classAddress                // an address of the module
 	classAddrIndex              // an index into the unit's part of .debug_addr
 	classConstant
-	classOffset       // in another section: which one, the attribute says
+	classOffset       // an offset in another section, which the attribute names
 	classList         // an index into the unit's part of .debug_rnglists
 	classReference    // an offset in .debug_info
 	classSupReference // an offset in .debug_info of the supplementary file
@@ -119,7 +119,7 @@ type entryCursor struct {
 	dwarfdata.Reader
 	unit *unit
 	base uint64 // offset of Data in .debug_info
-	err  error  // what is wrong but for missing bytes
+	err  error  // set where a form is not known; missing bytes set Bad
 }
 
 // offset returns where in .debug_info the cursor stands.
@@ -206,7 +206,7 @@ func (c *entryCursor) fail(f form) {
 	}
 }
 
-// text returns the string that a value of a unit is; "" where it is none.
+// text returns the string that is the value v of a unit; "" where v is no string.
 func (d *debugInfo) text(u *unit, v value) string {
 	s, off := d.str, v.n
 	switch v.class {
@@ -240,7 +240,7 @@ func (d *debugInfo) text(u *unit, v value) string {
 	return text
 }
 
-// address returns the address that a value of a unit is.
+// address returns the address that is the value v of a unit; ok is false where v is no address.
 func (d *debugInfo) address(u *unit, h *header, v value) (addr uint64, ok bool) {
 	switch v.class {
 	case classAddress:

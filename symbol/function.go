@@ -14,9 +14,9 @@ type shown struct {
 	args Args
 }
 
-// find returns what is at a link-time address, like [Symbolizer.Locate], without
-// modules. Where no function is known, the chain is empty and at says which line
-// the code comes from, if that is known.
+// find returns what is at a link-time address, as [Symbolizer.Locate] does, without
+// modules. Where no function is known, chain is empty, and at is the line of the
+// code, if that is known.
 func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
 	var room [4]span
 	list, units := d.candidates(addr, room[:0])
@@ -50,13 +50,13 @@ func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 	return chain
 }
 
-// Bounds of what is looked at for one address: compilers inline some dozens deep, and thousands of
-// calls into one function at most.
+// maxInlined bounds how deep the inlined calls at one address nest, and maxCalls how many calls are
+// looked at for it. Compilers inline some dozens deep, and thousands of calls into one function.
 const maxInlined, maxCalls = 256, 1 << 16
 
 // chain returns the function at index i of a unit and the calls inlined into it
-// at addr, innermost first. where is addr's line; the line of an outer function
-// is that of the call inlined into it.
+// at addr, innermost first. where is the line of addr. The line of each outer
+// function is the line of the call in it.
 func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	var calls [16]int
 	nest := append(calls[:0], i)
@@ -89,11 +89,11 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	return chain
 }
 
-// maxOrigins bounds how many entries say one after the other what a function
-// is: its code, its abstract instance, its declaration; more in LTO.
+// maxOrigins bounds how many entries describe one function, each referring to the
+// next: its code, its abstract instance, its declaration; more with LTO.
 const maxOrigins = 16
 
-// show finds out a function's name and whether it has arguments.
+// show returns a function's name and whether it has arguments.
 func (d *debugInfo) show(u *unit, f *function) *shown {
 	s := f.subprogram
 	if v := s.shown.Load(); v != nil {
@@ -146,8 +146,8 @@ func (d *debugInfo) show(u *unit, f *function) *shown {
 	return v
 }
 
-// subprogramAt returns the function to whose entry a value refers, most likely in the unit near,
-// and its unit; nil if there is none.
+// subprogramAt returns the function whose entry to refers to, and its DWARF and unit; nil if there is
+// none. The entry is most likely in the unit near.
 func (d *debugInfo) subprogramAt(near *unit, to value) (*subprogram, *debugInfo, *unit) {
 	if to.class == classSupReference {
 		if d = d.supplement(); d == nil {

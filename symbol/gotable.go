@@ -18,8 +18,8 @@ func (mod *elfModule) readGo() {
 }
 
 // goFunction finds the Go function at an address of the file in the table that the Go
-// linker writes. known is false where the table has no more than a name: for C code that
-// is linked between Go's, and in the padding behind functions, which then has no name.
+// linker writes. known is false where the table has a name at most: for C code that
+// is linked between Go's, and in the padding behind functions, for which ok is false, too.
 func (mod *elfModule) goFunction(addr uint64) (f gopclntab.Func, known, ok bool) {
 	mod.goRead.Do(mod.readGo)
 	if mod.goTable == nil {
@@ -37,8 +37,8 @@ func (mod *elfModule) goFunction(addr uint64) (f gopclntab.Func, known, ok bool)
 	return f, known, ok
 }
 
-// goChain returns what Go's function table says is at an address of the file, which f
-// holds, like Symbolizer.Locate.
+// goChain returns what Go's function table says of an address of the file that is in f, as
+// Symbolizer.Locate does.
 func (mod *elfModule) goChain(f gopclntab.Func, addr uint64) (chain []Location) {
 	if mod.s.opts.SymbolsOnly {
 		return []Location{{
@@ -58,8 +58,8 @@ func (mod *elfModule) goChain(f gopclntab.Func, addr uint64) (chain []Location) 
 	return chain
 }
 
-// goFile spells the name of a file as DWARF does: what has no folder is in the compiler's,
-// which is ".". Generated code has such files.
+// goFile spells the name of a file as DWARF does. A name without a folder, as generated code has, is
+// in the compiler's folder, which is ".".
 func goFile(name string) string {
 	if name == "" || strings.Contains(name, "/") {
 		return name

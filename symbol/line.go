@@ -12,23 +12,24 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// lineTable says which line the code from each of its addresses on comes from.
+// lineTable maps addresses to lines of the source.
 type lineTable struct {
-	files []string // by the numbers that entries use
+	files []string // by the file numbers of entries and rows
 	rows  []row    // ascending by addr
 }
 
-// row holds from addr to the next row's.
+// row holds for the addresses from addr up to that of the next row.
 type row struct {
 	addr uint64
 	file int32
 	line int32 // 0: no line, the end of a sequence
 }
 
-// rowSize is how much memory a row takes up, with the room to make the table, bytes.
+// rowSize is the memory in bytes that a row takes up while its table is made.
 const rowSize = 40
 
-// fileSize is how much memory the name of a file takes up beside its text, with debug/dwarf's, bytes.
+// fileSize is the memory in bytes that a file takes up beside the text of its name, here and in
+// debug/dwarf.
 const fileSize = 128
 
 // find returns the line of a link-time address.
@@ -108,8 +109,8 @@ func (d *debugInfo) lineProgram(off uint64) ([]byte, error) {
 	return d.line.bytes(off, off+size+n)
 }
 
-// lineReader lets debug/dwarf read one line table, with as much around it as it
-// needs: a unit of the same sizes, without any entry.
+// lineReader makes debug/dwarf read one line table: it makes up a unit of the same
+// sizes as u, without entries, for the table to belong to.
 func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) (*dwarf.LineReader, error) {
 	var str []byte
 	if inStr {
@@ -138,7 +139,7 @@ func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) 
 	if err != nil {
 		return nil, err
 	}
-	// All of it is read, for each table.
+	// debug/dwarf gets the whole section for each table.
 	if err := d.spend(&d.rowsLeft, d.lineStr.len()>>10); err != nil {
 		return nil, err
 	}
@@ -152,11 +153,10 @@ func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) 
 	return data.LineReader(&entry)
 }
 
-// readRows runs a unit's line number program. What counts is what GDB makes of
-// it: rows without a line are left out (the row before goes on), and so are
-// rows that repeat a line for the sake of a discriminator; of the rows of one
-// address the last counts, but a row that begins a statement before one that
-// doesn't.
+// readRows runs a unit's line number program, and keeps the rows that GDB keeps.
+// It leaves out rows without a line, so that the row before goes on, and rows that
+// repeat a line for the sake of a discriminator. Of the rows of one address the
+// last counts, but one that begins a statement counts more than one that does not.
 func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 	numbers := make(map[*dwarf.LineFile]int32)
 	for i, f := range r.Files() {
@@ -231,18 +231,17 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 	return nil
 }
 
-// Line number header constants, DWARF 5 table 7.27, and the forms that its
-// names and numbers may have, table 7.6.
+// Line number header entry formats, DWARF 5 table 7.27.
 const (
 	lnctPath      = 1
 	lnctDirectory = 2
 )
 
 // readFiles reads the file names of a line table, which lies at off in
-// .debug_line, DWARF 5 section 6.2.4, and says whether some are in .debug_str.
-// debug/dwarf reads them, too, but makes them absolute, so that one cannot tell
-// any more how the compiler spelled them; and it believes the counts of the
-// header, which are checked here first.
+// .debug_line, DWARF 5 section 6.2.4. inStr says whether some are in .debug_str.
+// debug/dwarf reads them, too, but makes them absolute, and so hides how the
+// compiler spelled them; and it believes the counts in the header, which readFiles
+// checks first.
 func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files []string, inStr bool, err error) {
 	c := dwarfdata.New(table, d.order)
 	_, offsetSize := c.UnitLength()
@@ -292,8 +291,8 @@ func absolute(dir, file string) string {
 	return dir + "/" + file
 }
 
-// readNames reads a list of directories or files of DWARF 5, and says whether
-// some are in .debug_str. dirs are the directories that files are in.
+// readNames reads a list of directories or files of DWARF 5. inStr says whether
+// some are in .debug_str. dirs are the directories of files.
 func (d *debugInfo) readNames(c *dwarfdata.Reader, offsetSize int, dirs []string) (names []string, inStr bool) {
 	formats := make([][2]uint64, c.Uint(1))
 	for i := range formats {
@@ -361,8 +360,8 @@ func (d *debugInfo) readForm(c *dwarfdata.Reader, f form, offsetSize int) (s str
 	return s, v
 }
 
-// readOldNames reads the lists of directories and files of DWARF 2 to 4. Files
-// count from 1; directory 0 is the unit's, which is not written out.
+// readOldNames reads the lists of directories and files of DWARF 2 to 4. Files are
+// numbered from 1. Directory 0 is the unit's, and is not in the list.
 func (d *debugInfo) readOldNames(c *dwarfdata.Reader) []string {
 	dirs := []string{""}
 	for dir := c.String(); dir != ""; dir = c.String() {

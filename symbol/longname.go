@@ -5,21 +5,24 @@ import (
 	"unicode/utf8"
 )
 
-// maxName is how much of a name is given, bytes. Demanglers return no more, and no compiler makes
-// longer ones; but a file's string table can be one name, which as many symbols as it likes end with.
+// maxName is the length in bytes of the longest name that is given whole. Demanglers return no longer
+// ones, and compilers make none. But a hostile file's string table can be one long name, and the name
+// of each symbol a part of it.
 const maxName = 1 << 16
 
-// markRoom is for what marks a name that was cut, bytes: with it, none is longer than maxName.
+// markRoom is room for the mark of a name that was cut, in bytes: with its mark, no name is longer
+// than maxName.
 const markRoom = 40
 
-// maxNames is how many bytes of names from symbol tables are kept for a module. Those beyond are
-// read again.
+// maxNames bounds the bytes of names that are kept of a module's symbol tables. Further names are read
+// again each time.
 const maxNames = 16 << 20
 
-// Truncate returns a name, cut where it is too long to be one: "nnn…[983040 bytes more]".
+// Truncate returns name itself, or its beginning and a mark where it is longer than 64 KiB:
+// "nnn…[983040 bytes more]".
 func Truncate(name string) string { return truncate(name, len(name)) }
 
-// truncate is Truncate for a name of which the beginning is known, and the whole length.
+// truncate is Truncate for a name of length bytes that begins with name.
 func truncate(name string, length int) string {
 	if length <= maxName {
 		return name

@@ -6,19 +6,19 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Demangle makes a symbol's name readable, without parameters. A name that takes too long stays
-// as it is.
+// Demangle returns the readable form of a symbol's name, without parameters. It returns a name that
+// would take too long as it is.
 func Demangle(name string) string { return demangleName(name, demangle.NoParams) }
 
-// demangleSymbol makes a symbol's name readable as GDB prints one that it has
-// from a symbol table: with its parameters, and std::string written out.
+// demangleSymbol returns the readable form of a name as GDB prints it from a symbol table: with its
+// parameters, and std::string written out.
 func demangleSymbol(name string) string {
 	name, _, _ = strings.Cut(name, "@@") // the default version
 	return demangleName(name, demangle.Verbose)
 }
 
-// demangleFunction makes a linkage name from DWARF readable as GDB's backtrace prints a function:
-// without its return type, and without its parameters but where [keepsParameters] says otherwise.
+// demangleFunction returns the readable form of a linkage name from DWARF as GDB's backtrace prints a
+// function: without its return type, and without its parameters unless [keepsParameters] says so.
 func demangleFunction(name string) string {
 	return affordably(name, func() string { return demangleLinkage(name) })
 }
@@ -69,5 +69,5 @@ func filter(name string, opts ...demangle.Option) string {
 	if readable := demangle.Filter(name, opts...); readable != "" {
 		return readable
 	}
-	return name // it is mangled as a name of nothing
+	return name // a mangled name that names nothing
 }

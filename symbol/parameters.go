@@ -2,11 +2,11 @@ package symbol
 
 import "strings"
 
-// keepsParameters reports whether GDB's backtrace prints a C++ function with its parameters. It
-// means to leave them out everywhere, but for that it parses the name, and it leaves a name as it
-// is where it cannot: lambdas, classes without a name, types of functions as template arguments
-// ("std::function<void (int)>"), empty lists of these, ABI tags, reference qualifiers. The names
-// of what is local to a function have the latter's parameters in them, and keep their own.
+// keepsParameters reports whether GDB's backtrace prints a C++ function with its parameters. GDB means
+// to leave them out everywhere, but has to parse the name for that, and prints a name that it cannot
+// parse as it is: one with lambdas, classes without a name, types of functions as template arguments
+// ("std::function<void (int)>"), empty lists of template arguments, ABI tags or reference qualifiers.
+// The name of something local to a function has the function's parameters in it, and keeps its own.
 func keepsParameters(full string) bool {
 	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`} {
 		if strings.Contains(full, mark) {
@@ -19,8 +19,8 @@ func keepsParameters(full string) bool {
 	return hasFunctionType(full)
 }
 
-// hasFunctionType reports whether a name has the type of a function among its template arguments
-// or parameters, or the scope of one. Types of pointers to functions do not count.
+// hasFunctionType reports whether name has the type of a function among its template arguments or
+// parameters, or is in the scope of a function. Types of pointers to functions do not count.
 func hasFunctionType(name string) bool {
 	const anonymous = "(anonymous namespace)"
 	var open []byte // brackets, outer first
@@ -69,13 +69,13 @@ func hasFunctionType(name string) bool {
 	return false
 }
 
-// isOperator reports whether a bracket that follows belongs to the name of an operator.
+// isOperator reports whether a bracket behind before belongs to the name of an operator.
 func isOperator(before string) bool {
 	before = strings.TrimRight(before, "<>-")
 	return strings.HasSuffix(before, "operator")
 }
 
-// isMemberPointer reports whether what follows a parenthesis is "Class::*".
+// isMemberPointer reports whether rest, which follows a parenthesis, begins with "Class::*".
 func isMemberPointer(rest string) bool {
 	depth := 0
 	for i := 0; i < len(rest); i++ {

@@ -6,12 +6,12 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// room is how many bytes of memory may be kept of what a file says: some times what of it is
-// there, and no more than all files of the target have together.
+// room bounds the bytes of memory that the contents of a file may take up: a multiple of the bytes
+// that the file really has, and no more than all files of the target have together.
 type room struct {
-	left atomic.Int64
+	left atomic.Int64 // bytes
 	of   *elfimage.Image
-	kept *sharedInfo // that it is taken for
+	kept *sharedInfo // the DWARF that takes it
 }
 
 func roomFor(im *elfimage.Image, kept *sharedInfo) *room {
@@ -21,7 +21,7 @@ func roomFor(im *elfimage.Image, kept *sharedInfo) *room {
 	return r
 }
 
-// fits takes n bytes, if there are so many. Where there is no room at all, they fit.
+// fits takes n bytes and reports true, if there are as many. A nil room is without bounds.
 func (r *room) fits(n int64) bool {
 	if r == nil {
 		return true
@@ -35,7 +35,7 @@ func (r *room) fits(n int64) bool {
 	return false
 }
 
-// keep takes n bytes of what all files have together.
+// keep takes n bytes of the room that all files have together, and reports whether there were as many.
 func (r *room) keep(n int64) bool {
 	if r.kept.spare.Reserve(n) {
 		return true

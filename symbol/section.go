@@ -12,51 +12,50 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// section is a section of debug information, of which only what is asked for is
-// read, or inflated up to there. A nil section is empty.
+// section is a section of debug information. It reads only the parts that are asked for. A compressed
+// section it inflates up to the end of those. A nil section is empty.
 type section struct {
 	name string
 	size uint64
 	file *elfimage.Contents // nil for a part of another section
 
-	whole *section // of which this is a part; nil for one of its own
-	from  uint64   // where in that
+	whole *section // the section that this is a part of; nil where this is a section of the file
+	from  uint64   // offset of the part in whole
 
 	mu     sync.Mutex
-	packed io.Reader // of a compressed section; nil until it is first read
-	chunks [][]byte  // what is inflated, chunkSize each
-	have   uint64    // bytes in chunks
-	err    error     // why there is no more
+	packed io.Reader // inflates a compressed section; nil until that is first read
+	chunks [][]byte  // the inflated bytes, in pieces of chunkSize
+	have   uint64    // bytes that were inflated
+	err    error     // why no more can be inflated
 
-	// A large section passes by: only the last two chunks are kept, and what comes
-	// before is inflated from the beginning again. Once that has cost as much as the
-	// whole section would, all are kept.
+	// A large section passes by: it keeps its last two chunks only, and is inflated
+	// from the beginning again for bytes before them. Once that has cost as much as
+	// inflating the whole section would, it keeps all chunks.
 	passing    bool
-	again      uint64 // bytes that were inflated in vain
-	room       *room  // for what is kept; see debugInfo
-	taken      bool   // there is room for all of it
-	held, paid int    // chunks that there are, and that room was taken for
+	again      uint64 // bytes that were inflated and dropped
+	room       *room  // memory for what is kept; see debugInfo
+	taken      bool   // room was taken for the whole section
+	held, paid int    // number of chunks that exist, and that room was taken for
 	spare      []byte // a chunk that has passed
 
-	// Of a section that is not compressed: how much is read at least, for what is
-	// asked for next, and what was read last.
-	ahead  uint64
-	window []byte
-	at     uint64 // of window
+	// For a section that is not compressed:
+	ahead  uint64 // bytes to read at least, in case the next ones are asked for soon
+	window []byte // the bytes that were read last
+	at     uint64 // offset of window
 }
 
 const (
 	chunkSize = 128 << 10
 	largeSize = 2 << 20
-	decoder   = 64 << 10 // room that a decoder takes up
+	decoder   = 64 << 10 // bytes of memory that a decoder takes up
 )
 
-// maxPart bounds what is read at once; the largest units have some dozens of
-// megabytes.
+// maxPart bounds the bytes that are read at once. The largest units have some dozens
+// of megabytes.
 const maxPart = 1 << 30
 
-// openSection finds a section of debug information; nil if there is none. Where
-// it is not compressed, ahead bytes are read at a time at least.
+// openSection finds the section .debug_NAME; nil if there is none. If it is not
+// compressed, at least ahead bytes are read at a time.
 func openSection(im *elfimage.Image, name string, ahead uint64) (*section, error) {
 	c, err := im.Contents(".debug_"+name, ".zdebug_"+name) // older tools' compressed ones
 	if errors.Is(err, elfimage.ErrNoSection) {
@@ -75,7 +74,7 @@ func (s *section) len() uint64 {
 	return s.size
 }
 
-// compressed reports whether to go back in the section may cost inflating it again.
+// compressed reports whether the section is compressed: going back in it may cost inflating it again.
 func (s *section) compressed() bool {
 	for s != nil && s.whole != nil {
 		s = s.whole
@@ -83,7 +82,7 @@ func (s *section) compressed() bool {
 	return s != nil && s.file.Plain == nil
 }
 
-// part returns n bytes of a section as a section of their own; nil where they are not there.
+// part returns the n bytes at from as a section of their own; nil where the section does not have them.
 func (s *section) part(from, n uint64) *section {
 	if size := s.len(); from > size || n > size-from {
 		return nil
@@ -135,8 +134,8 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 	return part, nil
 }
 
-// keep makes the section stay as far as it is inflated, for whoever will read all
-// of it anyway.
+// keep makes the section keep all that it inflates, if there is room for that: the caller will read
+// all of it.
 func (s *section) keep() {
 	if s == nil || s.whole != nil {
 		return
@@ -151,13 +150,13 @@ func (s *section) keep() {
 	s.passing = s.passing && !s.fits()
 }
 
-// fits takes the room that the whole section needs, if there is as much.
+// fits takes room for the whole section, and reports whether there is as much.
 func (s *section) fits() bool {
 	s.taken = s.taken || s.room.fits(int64(s.size))
 	return s.taken
 }
 
-// maxAgain is how many times a section may be inflated that is too large to be kept.
+// maxAgain bounds how many times a section that is too large to be kept may be inflated.
 const maxAgain = 32
 
 // restart lets the section pass from the beginning again. The caller holds s.mu.
@@ -230,7 +229,7 @@ func (s *section) inflate(to uint64) error {
 	return s.err
 }
 
-// prepare inflates the section up to an offset while others do something else.
+// prepare inflates the section up to an offset in the background.
 func (s *section) prepare(to uint64) {
 	if s == nil || s.whole != nil || s.file.Plain != nil || s.size > largeSize {
 		return
@@ -256,9 +255,9 @@ type sectionReader struct {
 	whole bool // Data goes to the section's end
 }
 
-// scan calls parse with what follows an offset of the section: some bytes first
-// and more again as long as it has come to their end. It returns how many bytes
-// parse has read in the end, or an error where they end before.
+// scan calls parse with the bytes that follow an offset of the section. It begins with some, and calls
+// parse anew with more of them as long as parse reads beyond their end. It returns how many bytes
+// parse has read, or an error where the section ends before.
 func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*sectionReader)) (n uint64, err error) {
 	if off > s.len() {
 		return 0, fmt.Errorf("offset %#x lies beyond the section (%#x bytes)", off, s.len())

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// sharedInfo is the DWARF of a file, for all modules of that. What was read of it is let go of
-// where there is no room for other files', and read again when it is asked for.
+// sharedInfo is the DWARF of a file. All modules of the file share it. It drops what it has read
+// where the DWARF of other files needs the room, and reads it again when somebody asks for it.
 type sharedInfo struct {
 	mod   *elfModule      // the first one, which has the warnings
 	from  *elfimage.Image // has the DWARF
@@ -19,8 +19,8 @@ type sharedInfo struct {
 	opened bool
 	info   *debugInfo // nil if it cannot be read
 
-	short  atomic.Bool // there was no room for some of it
-	judged atomic.Bool // nor is there where all other files have let go
+	short  atomic.Bool // there was no room for a part of it
+	judged atomic.Bool // there is none even where all other files have dropped theirs
 
 	warnings []error // of info; under mod.mu
 }
@@ -32,7 +32,7 @@ func newSharedInfo(mod *elfModule, from *elfimage.Image) *sharedInfo {
 	return x
 }
 
-// get opens the DWARF if need be. The caller uses the spare.
+// get returns the DWARF, and opens it if need be. The caller holds the spare (Use).
 func (x *sharedInfo) get() *debugInfo {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -47,8 +47,8 @@ func (x *sharedInfo) get() *debugInfo {
 	return x.info
 }
 
-// letGo forgets what was read, but not the warnings, unless there was too little room, and may be
-// more. Nobody uses it.
+// letGo drops what was read. It keeps the warnings, unless some of them come from too little room
+// where there may be more now. Nobody may be using the DWARF.
 func (x *sharedInfo) letGo() {
 	x.mod.mu.Lock()
 	warnings := x.warnings
@@ -88,8 +88,8 @@ func (x *sharedInfo) within(inner, outer uint64) (found bool) {
 	return found
 }
 
-// ask asks the DWARF a question, if it can be read, with others at the same time. Where they leave
-// too little room, all is read again while nobody else reads, and the question is asked again.
+// ask asks the DWARF a question, if it can be read. Others may read DWARF at the same time. Where they
+// leave too little room, ask reads it again while nobody else reads, and asks once more.
 func (x *sharedInfo) ask(question func(d *debugInfo)) {
 	together := &x.mod.s.together
 	together.RLock()
@@ -101,7 +101,7 @@ func (x *sharedInfo) ask(question func(d *debugInfo)) {
 	}
 	together.Lock()
 	defer together.Unlock()
-	if !x.missing() { // it has been let go of, or another one has been here
+	if !x.missing() { // it was dropped, or another caller was here before
 		if x.askNow(question); !x.missing() {
 			return
 		}
@@ -125,5 +125,5 @@ func (x *sharedInfo) askNow(question func(d *debugInfo)) {
 	}
 }
 
-// missing reports whether something is left out for which there might be room.
+// missing reports whether a part was left out for which there may be room now.
 func (x *sharedInfo) missing() bool { return x.short.Load() && !x.judged.Load() }

@@ -10,16 +10,16 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// stubs are the procedure linkage table's: code that jumps to a function of
-// another module. They have no symbols; GDB shows them as "printf@plt".
+// stubs are the entries of the procedure linkage table: code that jumps to a function of
+// another module. They have no symbols. GDB shows them as "printf@plt".
 type stubs struct {
 	sections []stubSection
 	names    []byte          // string table
 	slots    map[uint64]slot // by address in the global offset table
 }
 
-// slot is what an entry of the global offset table is for: a symbol, or, without
-// a name, what the resolver of an IFUNC returns.
+// slot is an entry of the global offset table: the address of a symbol, or, where it has
+// no name, the address that the resolver of an IFUNC returns.
 type slot struct {
 	name     uint32 // offset in names
 	resolver uint64 // 0 for a symbol
@@ -30,8 +30,8 @@ type stubSection struct {
 	code []byte
 }
 
-// stubSize is the distance of stubs: they begin at multiples of it. Those of
-// .plt.got have eight bytes where there is no endbr64 in them.
+// stubSize is the least size of a stub, in bytes: stubs begin at multiples of it. Those
+// of .plt.got have eight bytes where they have no endbr64, the others sixteen.
 const stubSize = 8
 
 const symbolSize = 24 // of ELFCLASS64, the null symbol first
@@ -77,8 +77,7 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 	return s, nil
 }
 
-// readSlots notes what the relocations of a section put into the global offset
-// table.
+// readSlots notes the entries of the global offset table that the relocations of a section fill in.
 func (s *stubs) readSlots(order binary.ByteOrder, relocations, symbols []byte) {
 	const relocationSize = 24
 	for ; len(relocations) >= relocationSize; relocations = relocations[relocationSize:] {

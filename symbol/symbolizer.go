@@ -11,9 +11,9 @@ import (
 type Location struct {
 	Module   *target.Module // nil if nothing is mapped at the address
 	Function string         // demangled, as GDB prints it; "" if not known
-	Start    uint64         // run-time address where the function's contiguous code that holds the address begins; 0 if not known
+	Start    uint64         // run-time address of the first byte of the contiguous part of the function that holds the address; 0 if not known
 	Offset   uint64         // bytes from Start to the address
-	Entry    uint64         // run-time address where an inlined call's or a function's code is entered, by DW_AT_entry_pc where there is one: the same for all its parts; 0 where neither debug information nor Go's function table says it
+	Entry    uint64         // run-time address at which the function or inlined call is entered (DW_AT_entry_pc), the same in all its parts; 0 if neither debug information nor Go's function table tells it
 	File     string         // as the compiler recorded it; "" if not known
 	Line     int            // from 1; 0 if not known
 	Inline   bool           // the code was inlined into the next Location's function
@@ -24,20 +24,19 @@ type Location struct {
 type Args uint8
 
 const (
-	ArgsUnknown Args = iota // there is no debug information that says
+	ArgsUnknown Args = iota // no debug information tells
 	ArgsNone
 	ArgsSome
 )
 
 // Options says where symbols come from. Its zero value is the usual choice.
 type Options struct {
-	// DebugDirs are the directories of separate debug files; nil means
-	// /usr/lib/debug.
+	// DebugDirs are the directories that hold separate debug files. nil means /usr/lib/debug.
 	DebugDirs []string
 
-	// Root gives the directory below which a module's paths are looked up before
-	// the host's own (/proc/PID/root for a process in a container, a sysroot for a
-	// core file). nil, or "", means the host's only.
+	// Root returns the directory below which the paths of m are looked up first, before those of
+	// the host: /proc/PID/root for a process in a container, a sysroot for a core file. Where
+	// Root is nil or returns "", only the host's paths are looked up.
 	Root func(m *target.Module) string
 
 	// SymbolsOnly leaves DWARF unread: no files, lines or inlined calls, nor those of Go's
@@ -65,8 +64,8 @@ func New(opts Options) *Symbolizer {
 	return &Symbolizer{elf: elfSource{opts: opts}, sources: opts.Sources}
 }
 
-// DebugFile returns the separate debug file of a module that lacks names or lines; nil if
-// there is none, or none is needed. It must not be used after Close.
+// DebugFile returns the separate debug file of m. It returns nil where m has names and lines of its
+// own, and where there is no such file. The image must not be used after Close.
 func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	if m == nil {
 		return nil
@@ -79,9 +78,9 @@ func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 func (s *Symbolizer) Close() error { return s.elf.close() }
 
 // Locate returns what is at pc, the address in block of a frame: the inlined
-// calls, innermost first, then the function that contains the code. There is
-// always at least one Location; where nothing is known of the address it has
-// the module only. Names that are too long are cut ([Truncate]).
+// calls, innermost first, then the function that contains the code. It always
+// returns at least one Location, which has only the module where nothing else
+// is known of the address. Names that are too long are cut ([Truncate]).
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {
@@ -98,8 +97,8 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	return chain
 }
 
-// Warnings returns what went wrong while symbols of m were read: debug files
-// that do not match, sections that cannot be decoded; the first few of them.
+// Warnings returns what went wrong while symbols of m were read, the first few
+// of them: debug files that do not match, sections that cannot be decoded.
 func (s *Symbolizer) Warnings(m *target.Module) []error {
 	if m == nil {
 		return nil
@@ -122,5 +121,5 @@ func (s *Symbolizer) tables(m *target.Module) *tables {
 	return t
 }
 
-// maxWarnings bounds what is kept of a broken file's complaints.
+// maxWarnings bounds how many warnings are kept of a broken file.
 const maxWarnings = 32

@@ -2,10 +2,9 @@ package symbol
 
 import "github.com/sfwalk/sfwalk/target"
 
-// InlinedInto reports whether the code that is entered at address inner, a function's or an
-// inlined call's, is the same as the code that is entered at outer, or part of it: whether
-// the call is inlined, directly or by way of others, into outer's code. Both are
-// [Location.Entry] of some place, or the address of a function's symbol.
+// InlinedInto reports whether the call that is entered at the address inner is inlined, directly or
+// through others, into the call or function that is entered at outer; it is true where both are the
+// same. Each address is a [Location.Entry], or that of a function's symbol.
 func (s *Symbolizer) InlinedInto(modules *target.Modules, inner, outer uint64) bool {
 	if inner == outer {
 		return true
@@ -27,8 +26,8 @@ func (s *Symbolizer) InlinedInto(modules *target.Modules, inner, outer uint64) b
 	return d != nil && d.within(inner-mod.bias, outer-mod.bias)
 }
 
-// within reports whether the code that a call enters at the link-time address inner is inlined
-// into a call that is entered at outer, where no range need have either address.
+// within reports whether a call that is entered at the link-time address inner is inlined into a call
+// that is entered at outer. No range need hold either address.
 func (d *debugInfo) within(inner, outer uint64) (found bool) {
 	look := func(u *unit) bool {
 		d.load(u)
@@ -54,9 +53,9 @@ func (d *debugInfo) within(inner, outer uint64) (found bool) {
 	return found
 }
 
-// within is debugInfo's, among the calls inlined into the function at index i.
+// within is debugInfo.within among the calls that are inlined into the function at index i.
 func (u *unit) within(i int, inner, outer uint64) bool {
-	in := 0 // behind the last call in one that is entered at outer
+	in := 0 // index behind the last call that is inlined into one that is entered at outer
 	for j, end := i, min(int(u.functions[i].end), i+maxCalls); j < end; j++ {
 		f := &u.functions[j]
 		if j < in && f.enters == inner {
