@@ -10,11 +10,12 @@ import (
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
-// .gnu_debugdata may unpack to maxMiniDebug bytes, and not more than maxMiniRatio times what it
-// is. Distributions' largest unpack to some megabytes, to five times what they are.
+// maxMiniDebug bounds the size in bytes to which .gnu_debugdata may unpack, and maxMiniRatio how many
+// times its own size that may be. The largest of distributions unpack to some megabytes, and to five
+// times their size.
 const maxMiniDebug, maxMiniRatio = 64 << 20, 64
 
-// miniDebugImage opens the ELF file with symbols only that .gnu_debugdata has,
+// miniDebugImage opens the ELF file in .gnu_debugdata, which has symbols only and is
 // compressed by xz. It returns nil if there is none.
 func miniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
 	packed, _, err := im.Section(".gnu_debugdata")
@@ -42,7 +43,7 @@ func unpack(im *elfimage.Image, packed []byte) ([]byte, error) {
 	if f.Cut || f.Unpacked > min(maxMiniDebug, maxMiniRatio*uint64(len(packed))+1<<20) {
 		return nil, fmt.Errorf("%d bytes that unpack to %d, cut short: %v: it is not believed", len(packed), f.Unpacked, f.Cut)
 	}
-	if n := int64(f.Unpacked); !im.ReserveWork(n) || !im.Reserve(3*n) { // what is made of its symbols, too
+	if n := int64(f.Unpacked); !im.ReserveWork(n) || !im.Reserve(3*n) { // memory for its symbols, too
 		return nil, fmt.Errorf("%d bytes that unpack to %d: %w", len(packed), f.Unpacked, elfimage.ErrBudget)
 	}
 	return elffile.ReadNext(f.Reader(), f.Unpacked)

@@ -13,11 +13,11 @@ type span = interval.Entry[int32]
 // spanSize is how much memory a span takes up, with its place in the index and the room to sort, bytes.
 const spanSize = 48
 
-// rangeSize is how much memory a range takes up in its list and in an index, bytes.
+// rangeSize is the memory in bytes that a range takes up in its list and in an index.
 const rangeSize = 2*16 + spanSize
 
-// appendRanges adds to a list the code of an entry of a unit whose header says h.
-// It sets e.enters and e.entered. An error other than errTooMuch leaves the list as it was.
+// appendRanges adds the code of e, an entry of the unit u with the header h, to a list. It sets
+// e.enters and e.entered. Where it returns an error other than errTooMuch, the list is as it was.
 func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry) ([][2]uint64, error) {
 	e.enters, e.entered = nowhere, false
 	if pc, ok := d.address(u, h, e.entryPC); ok && d.isCode(pc, pc+1) {
@@ -61,11 +61,11 @@ func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry)
 	return list, err
 }
 
-// nowhere is no address of code.
+// nowhere stands for no address.
 const nowhere = ^uint64(0)
 
-// appendCode adds a range of an entry if it is code of the module. An empty range can have the
-// entry PC, too: GCC writes one where an inlined call begins without an instruction of its own.
+// appendCode adds a range of an entry if it is code of the module. An empty range can hold the entry
+// PC as well: GCC writes one where an inlined call begins without an instruction of its own.
 func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]uint64 {
 	if e.enters != nowhere && (e.enters == lo || e.enters > lo && e.enters < hi) {
 		e.entered = true
@@ -76,8 +76,8 @@ func (d *debugInfo) appendCode(list [][2]uint64, e *entry, lo, hi uint64) [][2]u
 	return list
 }
 
-// oldRangeList reads a list of .debug_ranges, DWARF 4 section 2.17.3, and says
-// how many bytes it takes up.
+// oldRangeList reads the list at off in .debug_ranges, DWARF 4 section 2.17.3. n is
+// its size in bytes.
 func (d *debugInfo) oldRangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
 	size, before := int(u.addrSize), len(list)
 	newBase := ^uint64(0) >> (64 - 8*size)
@@ -113,8 +113,8 @@ const (
 	rleStartLength  = 7
 )
 
-// rangeList reads a list of .debug_rnglists, DWARF 5 section 2.17.3, and says how
-// many bytes it takes up.
+// rangeList reads the list at off in .debug_rnglists, DWARF 5 section 2.17.3. n is
+// its size in bytes.
 func (d *debugInfo) rangeList(list [][2]uint64, u *unit, h *header, e *entry, off uint64) (_ [][2]uint64, n uint64, err error) {
 	size, before := int(u.addrSize), len(list)
 	var wrong error

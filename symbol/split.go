@@ -6,22 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// splitUnit is the rest of a unit whose DWARF is split: the module's own has a skeleton, of the
-// lines, the ranges and a table of addresses; the functions are in a file of their own. See
-// DWARF 5, appendix F, and for DWARF 4 https://gcc.gnu.org/wiki/DebugFission.
+// splitUnit is the rest of a unit whose DWARF is split. The module's own DWARF has a skeleton: the
+// lines, the ranges and a table of addresses. Another file has the functions. See DWARF 5, appendix F,
+// and for DWARF 4 https://gcc.gnu.org/wiki/DebugFission.
 type splitUnit struct {
 	info *debugInfo
 	unit *unit
 }
 
-// splitFile is the DWARF that a .dwo file has, or the part that a package of such files (.dwp)
-// has of one of them.
+// splitFile is the DWARF in a .dwo file, or the part of a package of such files (.dwp) that comes from
+// one of them.
 type splitFile struct {
 	info, abbrev, str, strOffsets, rangeLists *section
 
 	listed sync.Once
-	units  map[uint64]uint64 // by ID: where in info they begin
-	left   *atomic.Int64     // bytes of info that may still be read: a unit has one skeleton
+	units  map[uint64]uint64 // by ID: offset of the unit in info
+	left   *atomic.Int64     // bytes of info that may still be read: a unit has only one skeleton
 	room   *room             // see debugInfo
 }
 
@@ -93,9 +93,9 @@ func (d *debugInfo) listUnits(file *splitFile) error {
 	return nil
 }
 
-// completeHeader fills in what a split unit leaves to its skeleton, and to what the specification
-// says of its sections: where there is no base, their parts begin behind a header (DWARF 5
-// sections 7.26 and 7.28); before DWARF 5 they have none.
+// completeHeader fills in the bases that a split unit has not. Some come from its skeleton. The others
+// are fixed: the unit's parts of the sections begin behind a header (DWARF 5 sections 7.26 and 7.28),
+// and before DWARF 5 they have no header.
 func (d *debugInfo) completeHeader(u *unit, h *header) {
 	h.base, h.addrs = d.skeleton.base, d.skeleton.addrs
 	if u.version >= 5 {

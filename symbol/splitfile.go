@@ -17,13 +17,13 @@ import (
 // splitFiles finds the files of a module's split DWARF, and keeps what was opened.
 type splitFiles struct {
 	mod  *elfModule
-	kept *sharedInfo // that what is read of them is a part of
+	kept *sharedInfo // the DWARF that their contents are a part of
 
 	packagesRead sync.Once
 	packages     []*splitPackage
 
 	mu      sync.Mutex
-	opened  map[regular.At]*splitFile // by path; nil for what is none
+	opened  map[regular.At]*splitFile // nil where there is no split DWARF
 	missing missingSplits
 }
 
@@ -35,11 +35,11 @@ type missingSplits struct {
 	why   error
 }
 
-// missingUnit is a unit by its ID, and by a hash of its file's name: old ones may have no ID.
+// missingUnit identifies a unit by its ID and a hash of its file's name: old units may have no ID.
 type missingUnit struct{ id, name uint64 }
 
-// find returns the files that may have the rest of a unit, most likely first. What the caller does
-// not stop at is of another build.
+// find returns the files that may have the rest of a unit, most likely first. The caller stops at the
+// one that has it; those before are of another build.
 func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 	return func(yield func(*splitFile) bool) {
 		s.packagesRead.Do(s.openPackages)
@@ -63,7 +63,7 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 			}
 		}
 		if s.kept.short.Load() {
-			return // it may be there
+			return // it may be there, and there was no room to read it
 		}
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
@@ -78,8 +78,8 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 	}
 }
 
-// paths returns where a .dwo file may be: as it was named, below the directory of the compilation;
-// below the directories of debug files; beside the program.
+// paths returns where a .dwo file may be: at its name, which counts from the directory of the
+// compilation; below the directories of debug files; beside the program.
 func (s *splitFiles) paths(name, dir string) (list []regular.At) {
 	path := name
 	if !filepath.IsAbs(name) {
@@ -123,14 +123,14 @@ func (s *splitFiles) open(at regular.At) (f *splitFile, err error) {
 	return f, err
 }
 
-// forget lets go of what was read of the files.
+// forget drops what was read of the files.
 func (s *splitFiles) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.packagesRead, s.packages, s.opened = sync.Once{}, nil, nil
 }
 
-// openOther opens a file with DWARF of the module, once.
+// openOther opens a file with another part of the module's DWARF, once.
 func (mod *elfModule) openOther(at regular.At) (*elfimage.Image, error) {
 	mod.othersMu.Lock()
 	defer mod.othersMu.Unlock()
@@ -154,7 +154,7 @@ func (mod *elfModule) openOther(at regular.At) (*elfimage.Image, error) {
 	return im, nil
 }
 
-// openSplitFile opens the sections of split DWARF, as a part of kept.
+// openSplitFile opens the sections of split DWARF. Their memory belongs to kept.
 func openSplitFile(im *elfimage.Image, kept *sharedInfo) (*splitFile, error) {
 	f := &splitFile{}
 	const together = 8 << 10 // as openDWARF has it
@@ -183,7 +183,7 @@ func openSplitFile(im *elfimage.Image, kept *sharedInfo) (*splitFile, error) {
 	return f, nil
 }
 
-// warning says which units' split DWARF was not found; nil if none was looked for in vain.
+// warning returns an error that names the units whose split DWARF was not found; nil if there are none.
 func (s *splitFiles) warning() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

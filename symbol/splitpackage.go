@@ -13,14 +13,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// splitPackage is a .dwp file: many .dwo files in one. Its index says which part of each section
-// is a unit's, DWARF 5 section 7.3.5; version 2, before DWARF 5, is the same but for the numbers
-// of the sections.
+// splitPackage is a .dwp file: many .dwo files in one. Its index tells which part of each section
+// belongs to a unit, DWARF 5 section 7.3.5. Version 2, before DWARF 5, differs in the numbers of the
+// sections only.
 type splitPackage struct {
 	path     string
 	order    binary.ByteOrder
 	sections *splitFile
-	index    []byte // from the hash table on
+	index    []byte // the section, from its hash table on
 
 	slots, columns, units uint64
 	column                packageColumns

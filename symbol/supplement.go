@@ -14,15 +14,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// supLink says which file has the DWARF that a file shares with others: one that dwz has made for
-// a whole package.
+// supLink names the supplementary file that has the DWARF which a file shares with others: dwz makes
+// one for a whole package.
 type supLink struct {
 	name string
 	id   string // build ID, hexadecimal
 }
 
-// readSupLink reads .gnu_debugaltlink, a name and a build ID, or .debug_sup of DWARF 5, section
-// 7.3.6, in a file that refers to a supplementary one. name is "" where there is neither.
+// readSupLink reads the link to a supplementary file: .gnu_debugaltlink, a name and a build ID, or
+// .debug_sup (DWARF 5, section 7.3.6). The name is "" where im has neither.
 func readSupLink(im *elfimage.Image) (l supLink, err error) {
 	data, _, err := im.Section(".gnu_debugaltlink")
 	if err == nil {
@@ -49,10 +49,10 @@ func parseAltLink(data []byte) (l supLink, err error) {
 	return l, nil
 }
 
-// maxSupID bounds a build ID, bytes.
+// maxSupID is the length in bytes of the longest build ID.
 const maxSupID = 64
 
-// readDebugSup reads .debug_sup, of either file.
+// readDebugSup reads .debug_sup, which both files have. supplementary is true in the supplementary one.
 func readDebugSup(im *elfimage.Image) (l supLink, supplementary bool, err error) {
 	data, _, err := im.Section(".debug_sup")
 	if err != nil {
@@ -77,8 +77,8 @@ func parseDebugSup(data []byte, order binary.ByteOrder) (l supLink, supplementar
 	return l, supplementary, nil
 }
 
-// findSupplement opens the DWARF that a file of the module's shares with others; nil if there is
-// none, or it is missing, of which the user is told.
+// findSupplement opens the DWARF that a file of the module shares with others. It returns nil if there
+// is none, and warns if it is missing.
 func (mod *elfModule) findSupplement(x *sharedInfo) *debugInfo {
 	from := x.from
 	link, err := readSupLink(from)
@@ -125,8 +125,8 @@ func (l *supLink) matches(im *elfimage.Image) error {
 	return nil
 }
 
-// supplementNames returns where the file may be: as it was named, beside the file that names it;
-// by its build ID; in the folder of such files.
+// supplementNames returns where the supplementary file of from may be: at its name, which counts from
+// the folder of from; by its build ID; in the folder .dwz.
 func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list []regular.At) {
 	for _, root := range mod.roots() {
 		add := func(names ...string) {

@@ -8,24 +8,26 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// typeEntry is what an entry of .debug_info says of a type or a parameter, and where it is.
+// typeEntry is an entry of .debug_info for a type or a parameter.
 type typeEntry struct {
 	info *debugInfo
 	unit *unit
 	off  uint64
 	tag  dwarf.Tag
 
-	name, of, class, origin value // of is the type that it is made of, class that of a pointer to member
-	upper, count            value // of an array
-	artificial              bool
-	elsewhere               bool // the type is in a unit of types
-	children                bool
-	end                     uint64 // offset behind the entry itself
+	name, origin value
+	of           value // the type that this type is made of, or that the parameter has
+	class        value // the class of a pointer to a member
+	upper, count value // bounds of an array
+	artificial   bool
+	elsewhere    bool // the type is in a unit of types
+	children     bool
+	end          uint64 // offset behind the entry itself
 }
 
 var errType = errors.New("type cannot be read")
 
-// entryAt reads the entry to which a value refers, most likely in the unit near.
+// entryAt reads the entry that to refers to, which is most likely in the unit near.
 func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 	if to.class == classSupReference {
 		if d = d.supplement(); d == nil {
@@ -48,9 +50,9 @@ func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 	return e, err
 }
 
-// entriesAt calls yield with the entry at an offset of a unit and those that follow it until yield
-// returns false or the unit ends. The end of a list of children is an entry without tag. More and
-// more of the unit is read as it goes on.
+// entriesAt calls yield with the entry at an offset of a unit and those that follow it, until yield
+// returns false or the unit ends. An entry without tag ends a list of children. entriesAt reads the
+// unit in growing parts.
 func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
 	d.mu.Lock()
 	table, err := d.abbrevs(u)
@@ -124,7 +126,7 @@ func (e *typeEntry) read(c *entryCursor, a *abbrev) {
 	}
 }
 
-// eachChild calls yield with the entries directly within an entry.
+// eachChild calls yield with the children of an entry.
 func (e *typeEntry) eachChild(yield func(*typeEntry)) error {
 	if !e.children {
 		return nil

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// parameters returns the parameters of the function whose entry is at an offset of a unit, in
-// brackets, as GDB spells them, and behind them " const" for a method that is; "" where that
-// cannot be told.
+// parameters returns the parameters of the function whose entry is at off, in brackets, as GDB spells
+// them, followed by " const" for a const method. It returns "" where an entry cannot be read.
 func (d *debugInfo) parameters(u *unit, off uint64) string {
 	e, err := d.entryAt(u, value{off, classReference})
 	if err != nil {
@@ -28,10 +27,10 @@ func (d *debugInfo) parameters(u *unit, off uint64) string {
 type typePrinter struct {
 	text   []byte
 	depth  int
-	failed bool // something cannot be read, or goes too far
+	failed bool // an entry cannot be read, or the text goes beyond a bound
 }
 
-// Bounds of a type that is printed; real ones nest some dozens deep.
+// Bounds of a printed type. Real ones nest some dozens deep.
 const (
 	maxTypeDepth = 64
 	maxTypeText  = 1 << 14
@@ -43,8 +42,8 @@ func (p *typePrinter) put(s string) {
 	}
 }
 
-// qualified is a type without const and volatile around it, and which of them were there. A nil
-// entry is void.
+// qualified is a type without the const and volatile around it, which are noted apart. A nil entry is
+// void.
 type qualified struct {
 	*typeEntry
 	constant, volatile bool
@@ -100,7 +99,7 @@ func (p *typePrinter) print(q qualified) {
 	p.depth--
 }
 
-// base writes what a type is made of in the end.
+// base writes the type that a type is made of in the end: char of "const char *(*)[3]".
 func (p *typePrinter) base(q qualified) {
 	for range maxTypeDepth {
 		if q.named() || p.failed {
@@ -163,14 +162,14 @@ func (p *typePrinter) name(e *typeEntry) {
 	p.put(name)
 }
 
-// shortNames are GDB's for types that gcc names otherwise.
+// shortNames turns gcc's names of types into GDB's.
 var shortNames = strings.NewReplacer(
 	"short int", "short", "short unsigned int", "unsigned short",
 	"long long int", "long long", "long long unsigned int", "unsigned long long",
 	"long int", "long", "long unsigned int", "unsigned long",
 )
 
-// canonical spells the template arguments in a name of C++ as GDB does, where it can parse them.
+// canonical spells the template arguments in a C++ name as GDB does where GDB can parse them.
 func canonical(name string) string {
 	if !strings.Contains(name, " int") || !strings.Contains(name, "<") || keepsParameters(name) {
 		return name
@@ -178,8 +177,8 @@ func canonical(name string) string {
 	return shortNames.Replace(name)
 }
 
-// prefix writes what stands before the name of something of the type. pointed says that a star
-// or the like comes next.
+// prefix writes the part of a type that stands before a name. pointed says that a star or an ampersand
+// follows.
 func (p *typePrinter) prefix(q qualified, pointed, space bool) {
 	if q.named() || p.failed {
 		return
@@ -207,7 +206,7 @@ func (p *typePrinter) prefix(q qualified, pointed, space bool) {
 	}
 }
 
-// modifiers writes what qualifies a pointer.
+// modifiers writes the const and volatile of a pointer.
 func (p *typePrinter) modifiers(q qualified, space bool) {
 	if q.constant {
 		p.put(" const")
@@ -220,7 +219,7 @@ func (p *typePrinter) modifiers(q qualified, space bool) {
 	}
 }
 
-// suffix writes what stands behind the name.
+// suffix writes the part of a type that stands behind a name.
 func (p *typePrinter) suffix(q qualified, pointed bool) {
 	if q.named() || p.failed {
 		return
@@ -253,7 +252,7 @@ func (p *typePrinter) nested(f func()) {
 	p.depth--
 }
 
-// bounds writes how many elements an array has.
+// bounds writes how many elements each dimension of an array has.
 func (p *typePrinter) bounds(e *typeEntry) {
 	err := e.eachChild(func(x *typeEntry) {
 		if x.tag != dwarf.TagSubrangeType {
@@ -271,8 +270,8 @@ func (p *typePrinter) bounds(e *typeEntry) {
 	p.failed = p.failed || err != nil
 }
 
-// arguments writes the parameters of a function, or of the type of one. Those of a function
-// itself are without what is artificial, as "this", and without their own const.
+// arguments writes the parameters of a function, or of a function's type. Of a function itself it
+// leaves out artificial parameters, such as "this", and the const of parameters themselves.
 func (p *typePrinter) arguments(e *typeEntry, function bool) {
 	p.put("(")
 	any, more, first, method := false, false, true, false
@@ -318,7 +317,8 @@ func (p *typePrinter) arguments(e *typeEntry, function bool) {
 	}
 }
 
-// whole follows a parameter to the entry that has its type; nil if there is none.
+// whole returns the entry that has the type of the parameter x: x itself, or one that x refers to; nil
+// if there is none.
 func (p *typePrinter) whole(x *typeEntry) *typeEntry {
 	artificial := x.artificial
 	for range maxOrigins {
@@ -337,8 +337,8 @@ func (p *typePrinter) whole(x *typeEntry) *typeEntry {
 	return nil
 }
 
-// withParameters returns a function's name as GDB's backtrace shows it where no linkage name
-// says what its parameters are.
+// withParameters returns a function's name as GDB's backtrace shows it where the function has no
+// linkage name.
 func withParameters(name, parameters string) string {
 	if parameters == "" || strings.HasSuffix(name, ")") && !strings.HasSuffix(name, "operator()") {
 		return name // a conversion to a pointer to a function has brackets already

@@ -9,15 +9,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// contents are what was read of a unit.
+// contents are the functions and lines of a unit.
 type contents struct {
 	scopes    []scope
-	types     []typeScope            // of C++, ascending by offset: those that are in a scope
+	types     []typeScope            // C++ types in a scope, ascending by offset
 	dies      map[uint64]*subprogram // by offset in .debug_info
 	functions []function             // each followed by what was inlined into it, outer before inner
 	code      interval.Nested[int32] // physical functions
 	lines     *lineTable             // nil if there is none
-	ranges    [][2]uint64            // room for those of functions
+	ranges    [][2]uint64            // backs the ranges of functions
 }
 
 // scope is a namespace, class or the like around a function. Scope 0 is the
@@ -33,8 +33,8 @@ type typeScope struct {
 	scope int32
 }
 
-// subprogram is what one entry says of a function. A function's code, its
-// abstract instance and its declaration are often three entries.
+// subprogram is one entry of a function. A function often has three: for its code,
+// its abstract instance and its declaration.
 type subprogram struct {
 	name, linkage value
 	origin        value // reference to the entry that says more; none if none does
@@ -44,14 +44,14 @@ type subprogram struct {
 	shown atomic.Pointer[shown] // set when first asked for
 }
 
-// function is code: of a function of its own, or inlined into another.
+// function is a function's code: on its own, or inlined into another function.
 type function struct {
 	*subprogram
 	inline         bool
 	at             uint64 // offset of its entry
 	callFile, line int32  // of the call, if inlined
 	end            int32  // index behind the last function inlined into this one
-	enters         uint64 // where control enters the code; no range need have it
+	enters         uint64 // address at which the code is entered; no range need hold it
 	ranges         [][2]uint64
 }
 
@@ -64,7 +64,7 @@ func (f *function) holds(addr uint64) (start uint64, ok bool) {
 	return 0, false
 }
 
-// maxDepth bounds the nesting of entries; compilers go to some dozens.
+// maxDepth bounds the nesting of entries. Compilers nest some dozens.
 const maxDepth = 1 << 12
 
 // load reads a unit's functions and lines, once.
@@ -76,7 +76,7 @@ func (d *debugInfo) load(u *unit) {
 			u.head = &header{}
 		}
 		u.contents = &contents{scopes: []scope{{}}, dies: make(map[uint64]*subprogram)}
-		// What could be read before an error serves.
+		// The functions that were read before an error serve.
 		if err := d.readFunctions(u); err != nil {
 			d.warn(fmt.Errorf("read functions of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
 		}
@@ -105,9 +105,9 @@ func (d *debugInfo) load(u *unit) {
 // level is one level of nesting in the walk over a unit's entries.
 type level struct {
 	scope    int32
-	function int32       // that contains what comes; -1 if none does
-	opened   bool        // this level is that function's own
-	owner    *subprogram // whose parameters are on this level
+	function int32       // index of the function around the entries of this level; -1 if there is none
+	opened   bool        // the entries of this level are that function's children
+	owner    *subprogram // the function whose parameters are on this level
 }
 
 // readFunctions walks over all entries of a unit. The caller holds d.mu.
@@ -125,7 +125,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 	}
 	c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: u.entry}
 	levels := []level{{function: -1}}
-	counted, kept := c.offset(), 0 // up to where what is kept was counted, and what that was
+	counted, kept := c.offset(), 0 // the offset up to which memory was taken, and how much
 	for c.More() {
 		off := c.offset()
 		code := c.ULEB128()
@@ -204,7 +204,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 	return nil
 }
 
-// kept returns about how many bytes of memory the unit's contents take up.
+// kept estimates the memory in bytes that the unit's contents take up.
 func (u *unit) kept() int {
 	const scope, typ, die, function = 24, 16, 200, 120
 	return scope*len(u.scopes) + typ*len(u.types) + die*len(u.dies) + function*len(u.functions)
@@ -219,7 +219,7 @@ func isScope(t dwarf.Tag) bool {
 	return false
 }
 
-// isType reports whether an entry is a type whose name is that of its scope, too.
+// isType reports whether entries of a are types whose names are shown with their scope.
 func isType(a *abbrev) bool {
 	if a == nil {
 		return false
@@ -254,8 +254,8 @@ func (u *unit) enter(parent int32, a *abbrev, e *entry) int32 {
 	return int32(len(u.scopes) - 1)
 }
 
-// readFunction notes a function's entry, in the level that it is on, and says
-// in inner what its children belong to.
+// readFunction notes a function's entry on the level at, and sets up inner for its
+// children.
 func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, at level, inner *level) error {
 	inline := tag == dwarf.TagInlinedSubroutine
 	before := len(u.contents.ranges)

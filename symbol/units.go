@@ -18,15 +18,14 @@ const (
 	utSplitCompile = 5
 )
 
-// unit is one compilation unit (or a partial one, of functions that several
-// units share).
+// unit is a compilation unit, or a partial unit, whose functions several units share.
 type unit struct {
-	start, entry, end uint64 // in .debug_info, where its header and its first entry begin, and its last ends
-	abbrev            uint64 // offset of its abbreviations
+	start, entry, end uint64 // offsets in .debug_info: of its header, of its first entry, behind its last
+	abbrev            uint64 // offset in .debug_abbrev
 	version           uint8
 	addrSize          uint8
 	offsetSize        uint8
-	id                uint64 // of DWARF 5's skeletons and split units
+	id                uint64 // dwo_id of a skeleton or split unit of DWARF 5
 
 	headRead bool
 	head     *header // nil if it cannot be read; under debugInfo.mu until contents are read
@@ -36,26 +35,26 @@ type unit struct {
 	split *splitUnit // nil where it is not split
 }
 
-// header is what a unit's first entry says.
+// header holds the attributes of a unit's first entry.
 type header struct {
 	name, dir value // primary source file, compilation directory
 	language  language
-	lines     value       // where in .debug_line
+	lines     value       // offset in .debug_line
 	ranges    [][2]uint64 // the unit's code
 
-	base                          uint64 // of range lists
-	addrs, strOffsets, rangeLists uint64 // the unit's parts of these sections
-	oldRanges                     uint64 // the part of .debug_ranges that its split unit refers to
+	base                          uint64 // address that range lists count from
+	addrs, strOffsets, rangeLists uint64 // offsets of the unit's parts of these sections
+	oldRanges                     uint64 // offset in .debug_ranges from which the offsets of its split unit count
 
-	splitName value // the file that has the rest of it; none where it is whole
+	splitName value // the file that has the rest of the unit; none where the unit is not split
 	splitID   uint64
 }
 
-// unitSize is about how much memory a unit takes up before its entries are read, bytes.
+// unitSize is about the memory in bytes that a unit takes up before its entries are read.
 const unitSize = 400
 
-// readHeaders reads the headers of the units that begin at or before an offset of
-// .debug_info, as far as this was not done (DWARF 5 section 7.5.1). The caller
+// readHeaders reads the headers of the units that begin at or before the offset to
+// of .debug_info, unless they were read before (DWARF 5 section 7.5.1). The caller
 // holds d.mu.
 func (d *debugInfo) readHeaders(to uint64) {
 	size := d.info.len()
@@ -78,8 +77,8 @@ func (d *debugInfo) readHeaders(to uint64) {
 	}
 }
 
-// readUnit reads the unit header at an offset and says where the next is. There
-// is no unit where it is of a kind without functions, or without entries.
+// readUnit reads the unit header at an offset; next is the offset of the next one.
+// u is nil for a unit without entries, or of a kind that has no functions.
 func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	const longest = 12 + 2 + 1 + 1 + 8 + 8
 	size := d.info.len()
@@ -131,7 +130,7 @@ func (d *debugInfo) readUnit(at uint64) (u *unit, next uint64, err error) {
 	}, end, nil
 }
 
-// padding returns where the zeros end that follow an offset of .debug_info.
+// padding returns the end of the zeros at the offset from of .debug_info.
 func (d *debugInfo) padding(from uint64) (to uint64, err error) {
 	const step = 4 << 10
 	size := d.info.len()
@@ -152,11 +151,11 @@ func (d *debugInfo) padding(from uint64) (to uint64, err error) {
 	return size, nil
 }
 
-// firstEntry is how many bytes are read to find what a unit's first entry says.
+// firstEntry is how many bytes are read at first for a unit's first entry.
 const firstEntry = 256
 
-// header returns what the first entry of a unit says; nil if it cannot be read.
-// The caller holds d.mu.
+// header returns the header of a unit; nil if its first entry cannot be read. The
+// caller holds d.mu.
 func (d *debugInfo) header(u *unit) (*header, error) {
 	if u.headRead {
 		return u.head, nil
@@ -216,7 +215,7 @@ func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 	return h, err
 }
 
-// whole reads what all units say of the code that they cover.
+// whole returns the code of all units. It reads all their headers.
 func (d *debugInfo) whole() *interval.Nested[int32] {
 	d.wholeRead.Do(func() {
 		d.mu.Lock()
@@ -252,7 +251,7 @@ func (d *debugInfo) unitAt(off uint64) *unit {
 	return nil
 }
 
-// language is how a unit's names are spelled.
+// language says how the names of a unit are spelled.
 type language uint8
 
 const (
@@ -262,7 +261,7 @@ const (
 	languageUnknown
 )
 
-// languageOf sorts the DW_LANG codes, DWARF 5 table 7.17 and its later
+// languageOf classifies a DW_LANG code, DWARF 5 table 7.17 and its later
 // additions.
 func languageOf(code value) language {
 	if code.class != classConstant {
