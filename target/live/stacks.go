@@ -47,7 +47,7 @@ func stackSpan(maps []procmaps.Mapping, sp, redZone, most uint64) (span, bool) {
 	if !main && s.hi-s.lo > stackLimit {
 		s.hi = s.lo + stackWindow
 	}
-	s.hi = min(s.hi, s.lo+most)
+	s.hi = s.lo + min(s.hi-s.lo, most)
 	return s, true
 }
 
