@@ -41,9 +41,9 @@ type Arch struct {
 	// pointer has set it up, FP pointing to the saved FP and the return address
 	// behind it; 0 where the ABI has no such record.
 	FrameRecord int32
-	// LooseRecord says that the record may lie anywhere in the frame: the CFA is
+	// FrameRecordAnywhere says that the record may lie anywhere in the frame: the CFA is
 	// then at FP+FrameRecord or further outward, and the record does not tell SP.
-	LooseRecord bool
+	FrameRecordAnywhere bool
 	// BackChainRA is the return address's distance from the CFA in a function that
 	// keeps a back chain: the word at SP is PREVIOUS's SP. 0 where the ABI has none.
 	BackChainRA int32
@@ -61,7 +61,7 @@ type Arch struct {
 	ReadFrame func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
 	// ReadSplit is ReadFrame for a function in two parts. In the second one a row is a guess
 	// unless a way leads there from the entry.
-	ReadSplit func(code *Split, pc uint64) (row trad.Row, steps int, why string)
+	ReadSplit func(code *SplitFunction, pc uint64) (row trad.Row, steps int, why string)
 	// ReadReached is ReadFrame for a start that may be none: what the flow of control from
 	// there does not reach is not guessed, which takes far less time.
 	ReadReached func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
@@ -81,12 +81,12 @@ type Arch struct {
 	// return is marked as a guess. Where straight code leads to the end of the thread, the
 	// row is that of an outermost frame. It returns how many instructions it has followed.
 	ReadAhead func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int)
-	// Keeps returns the registers that the function which begins at entry leaves alone
+	// Preserves returns the registers that the function which begins at entry leaves alone
 	// although the ABI lets it change them: none of its instructions writes them, nor do the
 	// functions that it calls. There are none unless all of that can be followed, to the
-	// returns, and pc is in it. code has what surrounds them, from address start on. Keeps
+	// returns, and pc is in it. code has what surrounds them, from address start on. Preserves
 	// returns how many instructions it has followed, too.
-	Keeps func(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int)
+	Preserves func(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int)
 	// LoadsSP reports whether straight code loads the stack pointer from the stack that it points
 	// to, behind calls if there are some: it goes back to a stack that it has left. [MaxLoadSP]
 	// bytes are enough. It is nil where every function does so.
@@ -130,13 +130,14 @@ type Arch struct {
 	spare [MaxReg]uint8 // by how many bits a register is narrower than 64
 	kept  [MaxReg]int8  // 1 + a callee-saved register's position among them
 
-	// Kept are the callee-saved registers that [Arch.KeptIndex] numbers, in its order,
-	// Narrower those of Regs that have less than 64 bits. Register fills them in.
-	Kept, Narrower []trad.Reg
+	// OtherCalleeSaved are the callee-saved registers but PC, SP, FP and RA, in the order of
+	// [Arch.OtherCalleeSavedIndex]. NarrowRegs are those of Regs that have less than 64 bits.
+	// [Register] fills them in.
+	OtherCalleeSaved, NarrowRegs []trad.Reg
 }
 
-// MaxKept is how many callee-saved registers [Arch.KeptIndex] numbers at most.
-const MaxKept = 19
+// MaxOtherCalleeSaved is how many callee-saved registers [Arch.OtherCalleeSavedIndex] numbers at most.
+const MaxOtherCalleeSaved = 19
 
 // MaxCall is the length in bytes of the longest call instruction of any
 // architecture.
@@ -234,9 +235,9 @@ func (a *Arch) Index(r trad.Reg) int {
 	return int(a.index[r]) - 1
 }
 
-// KeptIndex returns a number below [MaxKept] for a callee-saved register other than
+// OtherCalleeSavedIndex returns a number below [MaxOtherCalleeSaved] for a callee-saved register other than
 // PC, SP and FP; -1 for any other.
-func (a *Arch) KeptIndex(r trad.Reg) int {
+func (a *Arch) OtherCalleeSavedIndex(r trad.Reg) int {
 	if r >= MaxReg {
 		return -1
 	}
@@ -282,11 +283,11 @@ func Register(a *Arch) {
 		a.index[r.Num] = int8(i + 1)
 		if r.Bits < 64 {
 			a.spare[r.Num] = uint8(64 - r.Bits)
-			a.Narrower = append(a.Narrower, r.Num)
+			a.NarrowRegs = append(a.NarrowRegs, r.Num)
 		}
-		if a.CalleeSaved.Has(r.Num) && r.Num != a.PC && r.Num != a.SP && r.Num != a.FP && r.Num != a.RA && len(a.Kept) < MaxKept {
-			a.Kept = append(a.Kept, r.Num)
-			a.kept[r.Num] = int8(len(a.Kept))
+		if a.CalleeSaved.Has(r.Num) && r.Num != a.PC && r.Num != a.SP && r.Num != a.FP && r.Num != a.RA && len(a.OtherCalleeSaved) < MaxOtherCalleeSaved {
+			a.OtherCalleeSaved = append(a.OtherCalleeSaved, r.Num)
+			a.kept[r.Num] = int8(len(a.OtherCalleeSaved))
 		}
 	}
 	registered = append(registered, a)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Split is the code of a function of which the compiler has put a part elsewhere, as it
+// A SplitFunction is the code of a function of which the compiler has put a part elsewhere, as it
 // does with what is unlikely: the two parts, laid end to end.
-type Split struct {
+type SplitFunction struct {
 	Code []byte
 	Cold int32 // offset in Code at which the part that is elsewhere begins
 
@@ -18,20 +18,20 @@ type Split struct {
 // room is what parts one part from the other: longer than an instruction.
 const room = 16
 
-// NewSplit joins the code hot, which begins with the function's entry at address start, and
+// NewSplitFunction joins the code hot, which begins with the function's entry at address start, and
 // cold, which begins at address apart. Neither may have 1 GiB or more.
-func NewSplit(hot []byte, start uint64, cold []byte, apart uint64) *Split {
+func NewSplitFunction(hot []byte, start uint64, cold []byte, apart uint64) *SplitFunction {
 	at := (len(hot) + room + 7) &^ 7
-	s := &Split{Cold: int32(at), start: start, apart: apart, hot: int32(len(hot))}
+	s := &SplitFunction{Cold: int32(at), start: start, apart: apart, hot: int32(len(hot))}
 	s.Code = append(slices.Grow(slices.Clone(hot), at-len(hot)+len(cold))[:at:at], cold...)
 	return s
 }
 
 // Holds reports whether an offset is one of a part, and not of what is between them.
-func (s *Split) Holds(at int32) bool { return at < s.hot || at >= s.Cold }
+func (s *SplitFunction) Holds(at int32) bool { return at < s.hot || at >= s.Cold }
 
 // Address returns the address of the code at an offset.
-func (s *Split) Address(at int32) uint64 {
+func (s *SplitFunction) Address(at int32) uint64 {
 	if at >= s.Cold {
 		return s.apart + uint64(at-s.Cold)
 	}
@@ -39,7 +39,7 @@ func (s *Split) Address(at int32) uint64 {
 }
 
 // Offset returns the offset of an address.
-func (s *Split) Offset(addr uint64) (at int32, ok bool) {
+func (s *SplitFunction) Offset(addr uint64) (at int32, ok bool) {
 	if n := addr - s.start; n < uint64(s.hot) {
 		return int32(n), true
 	}
@@ -51,7 +51,7 @@ func (s *Split) Offset(addr uint64) (at int32, ok bool) {
 
 // Target returns the offset that a branch leads to: to is where it would lead to if Code
 // were in one place, and the branch is at offset at. It is -1 outside of both parts.
-func (s *Split) Target(at int32, to int64) int32 {
+func (s *SplitFunction) Target(at int32, to int64) int32 {
 	if to < math.MinInt32 || to > math.MaxInt32 {
 		return -1
 	}

@@ -30,7 +30,7 @@ func (f *Frame) Register(r trad.Reg) Value {
 			return Value{Bits: f.sp, Lval: Computed}
 		}
 	}
-	if i := a.KeptIndex(r); i >= 0 {
+	if i := a.OtherCalleeSavedIndex(r); i >= 0 {
 		return f.keptRegister(r, i)
 	}
 	return next.prevRegister(r)
@@ -54,7 +54,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 	if f.fp.Known() {
 		to.Set(a.FP, f.fp.Bits)
 	}
-	for i, r := range a.Kept {
+	for i, r := range a.OtherCalleeSaved {
 		switch k := f.kept[i]; {
 		case k == 0:
 			if v, ok := s.live.Get(r); ok {
@@ -75,7 +75,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 	}
 	for i := range a.Regs {
 		r := a.Regs[i].Num
-		if a.KeptIndex(r) >= 0 || to.Known.Has(r) {
+		if a.OtherCalleeSavedIndex(r) >= 0 || to.Known.Has(r) {
 			continue
 		}
 		if v := f.Register(r); v.Known() {
@@ -96,7 +96,7 @@ func (f *Frame) keepsOnly() bool {
 	}
 	a := f.stack.arch
 	for i := range more.Regs {
-		if r := more.Regs[i].Reg; a.KeptIndex(r) < 0 && r != a.SP {
+		if r := more.Regs[i].Reg; a.OtherCalleeSavedIndex(r) < 0 && r != a.SP {
 			return false
 		}
 	}
@@ -111,11 +111,11 @@ func (s *Stack) liveRegister(r trad.Reg) Value {
 	return Value{}
 }
 
-// kept tells, for each callee-saved register by Arch.KeptIndex, where the register of
+// kept tells, for each callee-saved register by Arch.OtherCalleeSavedIndex, where the register of
 // THIS is: 0 for the live registers, how far from Stack.base an inner frame has saved it,
 // or, with bit 0 set, the level of the inner frame whose row must be asked. Most frames
 // leave most registers alone, so that nothing need be followed from frame to frame.
-type kept [arch.MaxKept]uint32
+type kept [arch.MaxOtherCalleeSaved]uint32
 
 // keptBy is what asks the frame at a level.
 func keptBy(level int) uint32 { return uint32(level)<<1 | 1 }
@@ -144,7 +144,7 @@ func (f *Frame) inherit(prev *Frame) {
 	prev.kept = f.kept
 	for i := range more.Regs {
 		x := &more.Regs[i]
-		switch k := f.stack.arch.KeptIndex(x.Reg); {
+		switch k := f.stack.arch.OtherCalleeSavedIndex(x.Reg); {
 		case k < 0:
 		case x.Rule.Kind == trad.Saved:
 			prev.kept[k] = f.stack.keptAt(x.Rule.At(f.cfa), f.Level)
@@ -262,7 +262,7 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 		switch {
 		case !inward:
 			v, ok = answer, true
-		case reg != r || this.stack.arch.KeptIndex(r) >= 0 || r == this.stack.arch.FP:
+		case reg != r || this.stack.arch.OtherCalleeSavedIndex(r) >= 0 || r == this.stack.arch.FP:
 			v, ok = this.Register(reg).narrow(f.stack.arch, r), true
 		default:
 			this = this.inner()

@@ -92,7 +92,7 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	if !s.live.Known.Has(s.arch.PC) || !s.live.Known.Has(s.arch.SP) {
 		return fmt.Errorf("stack of thread %d: PC or SP is not known", thread.ID())
 	}
-	for _, r := range s.arch.Narrower {
+	for _, r := range s.arch.NarrowRegs {
 		s.live.Value[r] = s.arch.Narrow(r, s.live.Value[r])
 	}
 	s.start(target.MemoryOf(t, thread))

@@ -35,13 +35,9 @@ func New(m *values.Machine) *Machine {
 // dwarf returns a register's DWARF number.
 func (m *Machine) dwarf(r uint8) trad.Reg { return m.DWARF(values.Reg(r)) }
 
-// Rows yields a row for pc for each way out of the code, which begins at address start,
-// until yield returns false; calls is how many calls the way takes to come back. away returns
-// the code around an address that is outside, and where that begins; it may be nil. A row by a
-// way that does not end in a return is marked as a guess. Where straight code leads to the
-// end of the thread, the row is that of an outermost frame. It returns how many instructions
-// were followed, with those of functions that are called.
-func (m *Machine) Rows(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int) {
+// ReadAhead implements arch.Arch.ReadAhead. The steps that it returns count those of functions
+// that are called, too.
+func (m *Machine) ReadAhead(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int) {
 	if pc < start || pc-start >= uint64(len(code)) {
 		return 0
 	}

@@ -97,11 +97,8 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 	return set, seen
 }
 
-// Kept returns the registers that a function may change by the ABI, and does not, nor do
-// those that it calls: it begins at address entry of the code, which begins at start, and
-// pc is in it. There are none unless all of that code can be followed to its returns. Kept
-// returns how many instructions it has followed, too.
-func (m *Machine) Kept(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int) {
+// Preserves implements arch.Arch.Preserves.
+func (m *Machine) Preserves(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int) {
 	size := uint64(len(code))
 	if entry-start >= size || pc-start >= size {
 		return nil, 0

@@ -31,7 +31,7 @@ func TestABI(t *testing.T) {
 			t.Errorf("%s is callee-saved: %v", a.RegName(r), !want)
 		}
 	}
-	if a.PC != 32 || a.SP != 31 || a.FP != 29 || a.RA != 30 || a.RedZone != 0 || a.FrameAlign(0x1fff) != 0x1ff0 || a.SPFromCFA != 0 || a.RAOffset != 0 || a.FrameRecord != 16 || !a.LooseRecord {
+	if a.PC != 32 || a.SP != 31 || a.FP != 29 || a.RA != 30 || a.RedZone != 0 || a.FrameAlign(0x1fff) != 0x1ff0 || a.SPFromCFA != 0 || a.RAOffset != 0 || a.FrameRecord != 16 || !a.FrameRecordAnywhere {
 		t.Error("stack rules")
 	}
 	if a.CodeAddress(0x002a_ffff_8000_1234) != 0xffff_8000_1234 || a.WithPACMask(0x7f_ff80_0000_0000).CodeAddress(0x002a_ffff_8000_1234) != 0x7f_8000_1234 {

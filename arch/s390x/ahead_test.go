@@ -17,7 +17,7 @@ func FuzzReadAhead(f *testing.F) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
 			const start = 0x1000
 			pc := start + uint64(off)
-			kept, _ := search.Kept(code, start, start, pc)
+			kept, _ := search.Preserves(code, start, start, pc)
 			for _, r := range kept {
 				if Arch.CalleeSaved.Has(r) || r == Arch.SP || r == Arch.RA {
 					t.Errorf("pc %#x: %s is kept", pc, Arch.RegName(r))
@@ -28,7 +28,7 @@ func FuzzReadAhead(f *testing.F) {
 				at := addr % uint64(len(code))
 				return code[at:], addr
 			}
-			search.Rows(code, start, pc, away, func(row trad.Row, calls int) bool {
+			search.ReadAhead(code, start, pc, away, func(row trad.Row, calls int) bool {
 				if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {
 					t.Errorf("pc %#x: %d calls, after %d: row of [%#x,+%d)", pc, calls, last, row.Lo, row.Len)
 				}
@@ -70,7 +70,7 @@ func TestReadAhead(t *testing.T) {
 			"\x0d\xe1\xb9\x04\x00\xf2\xe3\xe0\xf0\x70\x00\x04\x07\xfe", nil},
 	} {
 		var got []string
-		search.Rows([]byte(tt.code), 0x1000, 0x1000, nil, func(row trad.Row, _ int) bool {
+		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000, nil, func(row trad.Row, _ int) bool {
 			got = append(got, row.Format(Arch.RegName))
 			return true
 		})
@@ -96,7 +96,7 @@ func TestReadAway(t *testing.T) {
 			}
 			return []byte(tt.away), 0x3000
 		}
-		search.Rows([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
+		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
 			got = append(got, row.Format(Arch.RegName))
 			return true
 		})

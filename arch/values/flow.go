@@ -17,8 +17,8 @@ const (
 type Analysis struct {
 	m       *Machine
 	code    []byte
-	split   *arch.Split // what code is made of; nil where it is one piece
-	index   []int32     // by offset/Align: 1 + the index of the node there, 0 where none has been decoded
+	split   *arch.SplitFunction // what code is made of; nil where it is one piece
+	index   []int32             // by offset/Align: 1 + the index of the node there, 0 where none has been decoded
 	nodes   []node
 	ops     []Op
 	work    []int32 // instructions whose state has changed
@@ -45,7 +45,7 @@ const outside = -1
 
 // Analyse analyses a function's code, whose parts split tells unless it is in one piece. With
 // reached, what the flow of control does not reach is not wanted.
-func (m *Machine) Analyse(code []byte, split *arch.Split, reached bool) *Analysis {
+func (m *Machine) Analyse(code []byte, split *arch.SplitFunction, reached bool) *Analysis {
 	n := min(len(code)/4, 4096) // as many instructions as most functions have
 	if reached {
 		n = min(n, 256) // what is no function ends soon

@@ -36,7 +36,7 @@ func (m *Machine) read(code []byte, start, pc uint64, reached bool) (row trad.Ro
 }
 
 // ReadSplit implements arch.Arch.ReadSplit.
-func (m *Machine) ReadSplit(code *arch.Split, pc uint64) (row trad.Row, steps int, why string) {
+func (m *Machine) ReadSplit(code *arch.SplitFunction, pc uint64) (row trad.Row, steps int, why string) {
 	off, ok := code.Offset(pc)
 	if !ok {
 		return trad.Row{}, 0, "the pc is outside the code"

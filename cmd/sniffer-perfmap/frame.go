@@ -113,7 +113,7 @@ func (r *reader) record(row trad.Row) (trad.Row, bool) {
 		return row, false
 	case row.CFA.Reg == r.arch.FP:
 		return row, row.CFA.Off == -row.FP.Off
-	case r.arch.LooseRecord && row.CFA.Reg == r.arch.SP:
+	case r.arch.FrameRecordAnywhere && row.CFA.Reg == r.arch.SP:
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: r.arch.FP, Off: -row.FP.Off}
 		return row, true
 	}

@@ -54,7 +54,7 @@ func (p *Processor) FuzzReadSplit(f *testing.F, seeds [][]byte) {
 			const start = 1 << 40
 			half := len(code) / 2 / p.align() * p.align()
 			elsewhere := start + uint64(int64(apart))
-			split := arch.NewSplit(code[:half], start, code[half:], elsewhere)
+			split := arch.NewSplitFunction(code[:half], start, code[half:], elsewhere)
 			pc := elsewhere + uint64(off)
 			if row, _, why := p.Machine.ReadSplit(split, pc); why == "" && row.Lo-start >= uint64(half) {
 				p.check(t, row, pc, elsewhere, elsewhere+uint64(len(code)-half))

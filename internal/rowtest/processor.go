@@ -73,7 +73,7 @@ func (p *Processor) Split(t *testing.T, builds ...string) {
 			hot, cold := fdes[addr[of]], fdes[at]
 			hotCode, _ := im.Code(t, hot.Lo, hot.Hi, 0)
 			coldCode, _ := im.Code(t, cold.Lo, cold.Hi, 0)
-			split := arch.NewSplit(hotCode, hot.Lo, coldCode, cold.Lo)
+			split := arch.NewSplitFunction(hotCode, hot.Lo, coldCode, cold.Lo)
 			a := p.Machine.Analyse(split.Code, split, false)
 			for _, f := range []*FDE{hot, cold} {
 				for _, pc := range pcs {

@@ -130,7 +130,7 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 		FP:  trad.Rule{Kind: trad.SavedAt, Reg: a.FP},
 		RA:  trad.Rule{Kind: trad.SavedAt, Reg: a.FP, Off: int32(size)},
 	}
-	if a.LooseRecord {
+	if a.FrameRecordAnywhere {
 		// What lies outward of the record is not known: the row's CFA only orders
 		// the frames, and SP is lost.
 		row.More = &trad.Rest{Regs: []trad.RegRule{{Reg: a.SP}}}

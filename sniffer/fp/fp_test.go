@@ -22,7 +22,7 @@ const (
 
 var loose = &arch.Arch{
 	Name: "loose", Order: binary.LittleEndian, PtrSize: 8,
-	PC: 32, SP: 31, FP: 29, RA: 30, StackAlign: 16, FrameRecord: 16, LooseRecord: true,
+	PC: 32, SP: 31, FP: 29, RA: 30, StackAlign: 16, FrameRecord: 16, FrameRecordAnywhere: true,
 	AddressMask: 1<<48 - 1,
 	AfterCall:   func([]byte) bool { return true },
 }

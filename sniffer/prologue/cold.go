@@ -46,7 +46,7 @@ func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol,
 		if len(hot) == 0 || f.Addr < part.Addr+uint64(len(apart)) && part.Addr < f.Addr+uint64(len(hot)) {
 			continue // no function
 		}
-		found, steps, why := q.Arch.ReadSplit(arch.NewSplit(hot, f.Addr+bias, apart, at), q.AddressInBlock)
+		found, steps, why := q.Arch.ReadSplit(arch.NewSplitFunction(hot, f.Addr+bias, apart, at), q.AddressInBlock)
 		more := q.Searched(steps + (len(hot)+len(apart))/readOver)
 		switch {
 		case why == "" && found.Flags&trad.Guess == 0:
