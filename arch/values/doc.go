@@ -63,4 +63,18 @@
 // instruction what it does to values, in micro-operations ([Op]), and where control goes on.
 // A push is a store and a sum, lmg several loads. What one processor alone has is in a few
 // hooks, by name.
+//
+// Others execute the micro-operations on values of their own: package arch/ahead, from an
+// instruction on to the return, and package sniffer/gostack, through the words of memory that the
+// run time of Go keeps its stacks by. Addresses relative to the instruction ([PC]) and the thread's
+// own storage ([Thread]) are for them; here they are not known.
+//
+// # Epilogues
+//
+// An instruction is in an epilogue if nothing is ahead of it but what takes the frame down, what
+// does not matter, and the way out. Three ask, who know different things. [Machine.ReadEpilogue]
+// knows the code from the instruction on alone, so that something must still be taken down;
+// it gives the row, too. [Machine.InEpilogue] knows where the function begins, and reads on from
+// there whether the frame is being taken down already. A row of [Machine.ReadFrame] says so
+// (trad.InPrologue) where the state has lost some of the frame, and ReadEpilogue follows the rest.
 package values
