@@ -53,51 +53,51 @@ type Arch struct {
 	// carry a pointer authentication code. A target that knows better overrides it.
 	AddressMask uint64
 
-	// ReadFrame reads machine code to find the row for pc, for code that no unwind
-	// table describes. code holds the function's bytes from its entry, at address
-	// start, to beyond pc. It returns the row (exact for pc, of one instruction's
-	// length) or, for why not, a constant sentence, and how many instructions it has
-	// followed: loops are followed several times.
+	// ReadFrame finds the row for pc by reading machine code, where no unwind table describes
+	// it. code holds the function's bytes from its entry, at address start, to beyond pc. The
+	// row is exact for pc and covers one instruction. Where there is none, why is a constant
+	// sentence that says so. steps is how many instructions ReadFrame has followed, those of
+	// loops several times.
 	ReadFrame func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
 	// ReadSplit is ReadFrame for a function in two parts. In the second one a row is a guess
 	// unless a way leads there from the entry.
 	ReadSplit func(code *SplitFunction, pc uint64) (row trad.Row, steps int, why string)
-	// ReadReached is ReadFrame for a start that may be none: what the flow of control from
-	// there does not reach is not guessed, which takes far less time.
+	// ReadReached is ReadFrame for a start that may be no entry. It takes far less time, for it
+	// does not guess at code that the flow of control from start does not reach.
 	ReadReached func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
 	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
 	// frame down and returns. It needs no function start.
 	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)
-	// ReadReturn is ReadEpilogue for a pc that may stand behind all that tears the frame
-	// down, or where there is no frame: from pc on, straight code leads to a return, or, and
-	// then the row is a guess, to a jump.
+	// ReadReturn is ReadEpilogue for a pc behind all that tears the frame down, too, or where
+	// there is no frame: straight code leads from pc to a return. If it leads to a jump
+	// instead, the row is a guess.
 	ReadReturn func(code []byte, pc uint64) (row trad.Row, ok bool)
-	// ReadAhead follows the code from pc forward to where it returns, for code of which
-	// nobody knows where its function begins. code has what surrounds pc, from address
-	// start on; away returns what surrounds another address, where a jump leads, or nothing,
-	// and it may be nil. It yields a row of one instruction for each way out, the surest first,
-	// until yield returns false: calls is how many calls must come back on the way. What a
-	// row says is true if the way is one that control can take; one that does not end in a
-	// return is marked as a guess. Where straight code leads to the end of the thread, the
-	// row is that of an outermost frame. It returns how many instructions it has followed.
+	// ReadAhead follows the code from pc forward to where it returns, where nobody knows at
+	// which address its function begins. code surrounds pc, and begins at address start; away,
+	// which may be nil, returns the code around the target of a jump, or nothing. ReadAhead
+	// yields a row of one instruction for each way out, the surest first, until yield returns
+	// false; calls is how many calls must come back on the way. A row is true if control can
+	// take its way. It is marked as a guess if the way does not end in a return. If straight
+	// code leads to the end of the thread, the row is that of an outermost frame. steps is how
+	// many instructions ReadAhead has followed.
 	ReadAhead func(code []byte, start, pc uint64, away func(addr uint64) (code []byte, start uint64), yield func(row trad.Row, calls int) bool) (steps int)
-	// Preserves returns the registers that the function which begins at entry leaves alone
-	// although the ABI lets it change them: none of its instructions writes them, nor do the
-	// functions that it calls. There are none unless all of that can be followed, to the
-	// returns, and pc is in it. code has what surrounds them, from address start on. Preserves
-	// returns how many instructions it has followed, too.
+	// Preserves returns the registers that the function at entry leaves alone although the ABI
+	// lets it change them: neither its instructions write them nor the functions that it calls.
+	// There are none unless all of that code can be followed to its returns, and pc is in it. code
+	// surrounds entry and pc, and begins at address start. steps is how many instructions
+	// Preserves has followed.
 	Preserves func(code []byte, start, entry, pc uint64) (kept []trad.Reg, steps int)
-	// LoadsSP reports whether straight code loads the stack pointer from the stack that it points
-	// to, behind calls if there are some: it goes back to a stack that it has left. [MaxLoadSP]
-	// bytes are enough. It is nil where every function does so.
+	// LoadsSP reports whether straight code, with calls or without, loads the stack pointer from the
+	// stack that it points to: the code goes back to a stack that it has left. [MaxLoadSP] bytes
+	// are enough. It is nil where every function does so.
 	LoadsSP func(code []byte) bool
-	// InEpilogue reports whether pc is in an epilogue: behind the first instruction, or
-	// at it, of those that tear the frame down, with nothing ahead but more of them, what
-	// does not matter, and the return or a tail call. code holds the function's bytes from
+	// InEpilogue reports whether pc is in an epilogue: at the first of the instructions that
+	// tear the frame down, or behind it, if nothing is ahead but more of them, instructions
+	// that do not matter, and the return or a tail call. code holds the function's bytes from
 	// its entry, at address start, to beyond pc. It is nil where ReadEpilogue tells as much.
 	InEpilogue func(code []byte, start, pc uint64) bool
-	// Exits says how the flow of control from offset at of a function's code can leave it.
-	// code ends where the function does: a call there is one that does not return.
+	// Exits says how the flow of control from offset at of a function's code can leave the
+	// function. code ends where the function does: the call at its end does not return.
 	Exits func(code []byte, at int) Exits
 	// References returns the addresses that code, which begins at address start, refers to
 	// relative to itself, in the order of the code: what it loads or stores, or the address of

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Layout is where the structs g and m of a program's runtime have what is known from the
-// code of its functions that change stacks: offsets in bytes.
+// Layout has offsets, in bytes, in the structs g and m of a program's runtime, as the code of its
+// functions that change stacks has them.
 type Layout struct {
 	M    int64 // in a struct g: its struct m
 	Curg int64 // in a struct m: the goroutine that the thread runs
@@ -18,9 +18,9 @@ type Layout struct {
 	SP, PC, RA, FP int64
 }
 
-// FindLayout reads the layout off the code of a module, which is Go's runtime: systemstack
-// follows g and m, mcall and morestack park a goroutine. ok is false where the module has no
-// Go code, the architecture is not known here, or the code is like that of no release so far.
+// FindLayout reads the layout off the code of the module that has Go's runtime: systemstack
+// follows g and m, mcall and morestack park a goroutine. ok is false if the module has no Go
+// code, if the architecture is not known here, or if the code is like that of no known release.
 func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 	p, why := programOf(&frame.Query{Module: m, Arch: a})
 	if why != frame.Claimed {

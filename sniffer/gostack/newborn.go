@@ -7,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// clone returns the row of runtime.clone, which makes a thread. The new one comes from the system
-// call with a result of 0 and a stack of its own, which has no return address: nobody has called
-// it. It never returns; the other does.
+// clone returns the row of runtime.clone, which makes a thread. The new thread comes from the
+// system call with a result of 0, on a stack of its own without a return address: nobody has
+// called it, and it never returns. The other thread returns.
 func (p *program) clone(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
 	code := p.code(f)
 	if at := q.PC - p.bias - f.Lo; q.Arch.Exits != nil && at < uint64(len(code)) && q.Arch.Exits(code, int(at)) == 0 {

@@ -17,8 +17,8 @@ type answer struct {
 	left int64
 }
 
-// saved are the offsets in a struct g at which a function has put registers of its own
-// beginning; 0 where it has not: no struct g begins with them.
+// saved has the offsets in a struct g at which a function has put the registers that it began
+// with. 0 stands for none: no struct g begins with a register.
 type saved struct {
 	sp     int64 // of the stack pointer
 	fromSP int64 // what must be added to it for the function's CFA
@@ -27,8 +27,8 @@ type saved struct {
 }
 
 // solve says how to find the registers of PREVIOUS from a state. fromC says that C calls the
-// function: what it has not changed is still its caller's. Functions of Go jump to one
-// another, and what the one before has changed cannot be seen.
+// function: registers that it has not changed are still its caller's. A function of Go may have
+// been jumped to by another one, which has changed some.
 func solve(m *machine, s *state, fromC bool) (a answer) {
 	a.known = true
 	sp := s.get(m.sp)
@@ -163,7 +163,7 @@ func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
 }
 
 // others lists the other registers that are known, and those that C preserves and Go does
-// not. What is not listed is as the architecture says: lost, or no frame's own.
+// not. The architecture tells of the rest: they are lost, or no frame's own.
 func (s *state) others(m *machine, exprs []trad.Expression, fromC bool) *trad.Rest {
 	rest := &trad.Rest{Unlisted: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
