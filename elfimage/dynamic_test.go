@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/memtest"
 )
 
 // functionsOf returns an image's functions, "address size name".
@@ -44,7 +46,7 @@ func TestHashEntries(t *testing.T) {
 					order.PutUint64(memory[at:], uint64(elf.DT_DEBUG))
 				}
 			}
-			im, err := OpenMapped(flatMemory{base, memory}, base, segment)
+			im, err := OpenMapped(memtest.Flat{Lo: base, Data: memory}, base, segment)
 			if err != nil {
 				t.Fatal(err)
 			}

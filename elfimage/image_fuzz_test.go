@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/memtest"
 )
 
 // FuzzOpen opens files, and what is mapped of them, and reads one of their sections.
@@ -76,7 +77,7 @@ func readImage(data []byte, section int) {
 	if section%2 > 0 {
 		there = data[:len(data)*7/8]
 	}
-	if mapped, err := OpenMapped(flatMemory{0x10000, there}, 0x10000, uint64(len(data))); err == nil {
+	if mapped, err := OpenMapped(memtest.Flat{Lo: 0x10000, Data: there}, 0x10000, uint64(len(data))); err == nil {
 		readSymbols(mapped)
 	}
 }
@@ -118,21 +119,4 @@ func readSymbols(im *Image) {
 		ss.Find(s.Addr + s.Size/2)
 		im.Lookup(ss.Name(s), 4)
 	}
-}
-
-// flatMemory has its bytes at address base.
-type flatMemory struct {
-	base uint64
-	data []byte
-}
-
-func (m flatMemory) ReadMemory(addr uint64, p []byte) (int, error) {
-	if addr < m.base || addr-m.base >= uint64(len(m.data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, m.data[addr-m.base:])
-	if n < len(p) {
-		return n, io.ErrUnexpectedEOF
-	}
-	return n, nil
 }

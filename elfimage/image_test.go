@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/memtest"
 )
 
 const libc = "/lib/x86_64-linux-gnu/libc.so.6"
@@ -314,7 +315,7 @@ func TestDamaged(t *testing.T) {
 			data[at] = byte(r.Uint32())
 		}
 		tryImage(data)
-		if im, err := OpenMapped(flatMemory{0x10000, data}, 0x10000, uint64(len(data))); err == nil {
+		if im, err := OpenMapped(memtest.Flat{Lo: 0x10000, Data: data}, 0x10000, uint64(len(data))); err == nil {
 			im.Symbols()
 		}
 	}

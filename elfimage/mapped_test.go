@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/memtest"
 )
 
 // buildVDSO makes testdata/vdso.c for a processor, and returns the file as the kernel maps it, in
@@ -76,7 +77,7 @@ func TestSectionsBehindSegments(t *testing.T) {
 			} {
 				memory := bytes.Clone(data)
 				c.change(memory)
-				im, err := OpenMapped(flatMemory{base, memory}, base, c.limit)
+				im, err := OpenMapped(memtest.Flat{Lo: base, Data: memory}, base, c.limit)
 				if err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/memtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -194,24 +195,10 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 1<<20+1024*len(data), func() {
 			auxv := linkmap.ParseAuxv(data, amd64.Arch)
-			list, err := linkmap.Read(flat(data), amd64.Arch, auxv, nil)
+			list, err := linkmap.Read(memtest.Flat{Data: data}, amd64.Arch, auxv, nil)
 			if err != nil && len(list) > 1<<15 {
 				t.Errorf("%d objects", len(list))
 			}
 		})
 	})
-}
-
-// flat is memory from address 0 on.
-type flat []byte
-
-func (m flat) ReadMemory(addr uint64, p []byte) (int, error) {
-	if addr >= uint64(len(m)) {
-		return 0, target.ErrUnmapped
-	}
-	n := copy(p, m[addr:])
-	if n < len(p) {
-		return n, target.ErrUnmapped
-	}
-	return n, nil
 }

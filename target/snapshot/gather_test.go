@@ -10,6 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/elftest"
+	"github.com/sfwalk/sfwalk/internal/memtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -83,34 +84,21 @@ func TestMarkOther(t *testing.T) {
 	}
 }
 
-// flat is memory from text on.
-type flat []byte
-
-func (m flat) ReadMemory(addr uint64, p []byte) (int, error) {
-	if addr-text >= uint64(len(m)) {
-		return 0, target.ErrUnmapped
-	}
-	n := copy(p, m[addr-text:])
-	if n < len(p) {
-		return n, target.ErrUnmapped
-	}
-	return n, nil
-}
-
 // gathered is the snapshot of a process whose memory is one module, which nobody has
 // the file of.
-func gathered(t testing.TB, mem flat, before ...snapshot.Block) *snapshot.Snapshot {
+func gathered(t testing.TB, mem []byte, before ...snapshot.Block) *snapshot.Snapshot {
 	t.Helper()
+	memory := memtest.Flat{Lo: text, Data: mem}
 	hi := text + max(uint64(len(mem)+0xfff)&^0xfff, 0x1000) // no mapping is of no page
 	s := made(amd64.Arch)
 	s.Maps = []procmaps.Mapping{{Lo: text, Hi: hi, Read: true, Exec: true, Inode: 1, Path: "/nonexistent/module"}}
 	s.Modules, s.Memory, s.Files = nil, before, nil
 	mappings := []target.Mapping{{Lo: text, Hi: hi, Exec: true}}
 	m := target.NewModule("/nonexistent/module", mappings, func() (*elfimage.Image, error) {
-		return elfimage.OpenMapped(mem, text, hi-text)
+		return elfimage.OpenMapped(memory, text, hi-text)
 	})
 	m.Image()
-	s.Gather(mem, target.NewModules([]*target.Module{m}, nil))
+	s.Gather(memory, target.NewModules([]*target.Module{m}, nil))
 	return s
 }
 
@@ -150,7 +138,7 @@ func TestGatherMapped(t *testing.T) {
 
 // Where much is saved of stacks, less is of modules that nobody has the file of.
 func TestGatherLittle(t *testing.T) {
-	mem := make(flat, 33<<20)
+	mem := make([]byte, 33<<20)
 	code := elftest.File{Machine: elf.EM_X86_64, Sections: []elftest.Section{{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: 64, Data: make([]byte, 16)}}}
 	copy(mem, code.Mapped())
 	var stacks []snapshot.Block
