@@ -120,24 +120,24 @@ type snapshot struct {
 	moment     time.Time
 	consistent bool // all threads are of one moment
 
-	copies []block
-	left   uint64         // how much more may be copied, bytes
-	deep   map[int]uint64 // how much to copy of the stacks of some threads, bytes, where it is more than stackCopy
-	spare  bool           // of a target that is to be sparing
-	limit  int64          // how much is to be copied at most of any other, bytes
-	lifted []block        // of one thread, in files.copyRoom
-	stuck  []*tracee      // threads that were not let go, in turn
+	copies    []block
+	left      uint64         // how much more may be copied, bytes
+	deep      map[int]uint64 // how much to copy of the stacks of some threads, bytes, where it is more than stackCopy
+	lowMemory bool           // Options.LowMemory
+	limit     int64          // how much is to be copied at most of any other, bytes
+	lifted    []block        // of one thread, in files.copyRoom
+	stuck     []*tracee      // threads that were not let go, in turn
 
 	masked  bool
 	pacMask uint64 // of code addresses; 0 where there is none
 }
 
-func newSnapshot(p *proc, f *files, spare bool, limit int64) *snapshot {
+func newSnapshot(p *proc, f *files, lowMemory bool, limit int64) *snapshot {
 	if limit <= 0 {
 		limit = copyLimit
 	}
-	s := &snapshot{tracer: tracer{proc: p}, files: f, spare: spare, limit: limit, left: uint64(limit)}
-	if spare {
+	s := &snapshot{tracer: tracer{proc: p}, files: f, lowMemory: lowMemory, limit: limit, left: uint64(limit)}
+	if lowMemory {
 		s.left = spareFirst
 	}
 	return s
@@ -145,7 +145,7 @@ func newSnapshot(p *proc, f *files, spare bool, limit int64) *snapshot {
 
 // rest is how much more may be copied in all, when the picture has been taken.
 func (s *snapshot) rest() int64 {
-	if s.spare {
+	if s.lowMemory {
 		return int64(s.left) + spareLimit - spareFirst
 	}
 	return int64(s.left) + passLimit
@@ -295,9 +295,9 @@ func (s *snapshot) copyStacks(leader int) {
 
 // target makes the result, after the process has been let go.
 func (s *snapshot) target() (*Target, error) {
-	m := &memory{live: &pages{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
+	m := &memory{live: &pageCache{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
 	m.left.Store(s.rest())
-	m.spare, m.limit = s.spare, s.limit
+	m.lowMemory, m.limit = s.lowMemory, s.limit
 	for i := range s.maps {
 		if v := &s.maps[i]; v.IsVDSO() { // it has no file, and must outlive the process
 			data := make([]byte, v.Hi-v.Lo)

@@ -149,7 +149,7 @@ func (f *files) warn(about *target.Module, format string, args ...any) {
 	f.warnings = append(f.warnings, warning{strings.ToValidUTF8(fmt.Sprintf(format, args...), "?"), about})
 }
 
-// fetch reads the process's memory as it is now. It implements pages.fetch.
+// fetch reads the process's memory as it is now. It implements pageCache.fetch.
 //
 // /proc/PID/mem comes before process_vm_readv(2): it was opened while the
 // process was held, so it is this process's, while a process ID may have a new owner.

@@ -193,10 +193,10 @@ func (t *Thread) DropCopies() {
 	defer t.mu.Unlock()
 	switch {
 	case t.target.Consistent:
-	case t.view.memory.spare:
-		t.view.letGo()
+	case t.view.memory.lowMemory:
+		t.view.drop()
 	default:
-		t.view.letGoPassed()
+		t.view.dropPassed()
 	}
 }
 

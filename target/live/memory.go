@@ -38,7 +38,7 @@ func (c *copies) all() []block {
 	return nil
 }
 
-// holder returns the copy that addr is in, or nil.
+// holder returns the copy that holds addr, or nil.
 func (c *copies) holder(addr uint64) *block { return holder(c.all(), addr) }
 
 func holder(list []block, addr uint64) *block {
@@ -48,27 +48,27 @@ func holder(list []block, addr uint64) *block {
 	return nil
 }
 
-// add puts more copies in.
+// add adds copies.
 func (c *copies) add(blocks ...block) {
 	all := disjoint(append(slices.Clip(c.all()), blocks...))
 	c.list.Store(&all)
 }
 
-// exchange puts one more copy in, and takes out what begins at an address.
+// exchange adds a copy, and removes the one that begins at address out.
 func (c *copies) exchange(b block, out uint64) {
 	list := slices.DeleteFunc(slices.Clone(c.all()), func(x block) bool { return x.passing && x.lo == out })
 	all := disjoint(append(list, b))
 	c.list.Store(&all)
 }
 
-// memory is a process's address space: what was copied for its threads, and behind that
-// the process as it is now.
+// memory is a process's address space: the copies that were made for its threads, and, where there are
+// none, the process as it is now.
 type memory struct {
-	live  *pages
-	maps  []procmaps.Mapping
-	left  atomic.Int64 // how much more may be copied, bytes
-	limit int64        // how much was to be copied and kept at most, bytes
-	spare bool         // only so much of a thread's copies is kept: see view.keeps
+	live      *pageCache
+	maps      []procmaps.Mapping
+	left      atomic.Int64 // how much more may be copied, bytes
+	limit     int64        // how much was to be copied and kept at most, bytes
+	lowMemory bool         // only so much of a thread's copies is kept: see view.keeps
 	// still reports whether a thread stands where it stood when its view was made. It is
 	// nil where that cannot be told.
 	still func(v *view) bool
@@ -77,7 +77,7 @@ type memory struct {
 
 	changed atomic.Int64 // counts what the views copy
 	moved   atomic.Bool  // something late was read of a view
-	passed  atomic.Bool  // something was not kept for there was too much, not to be spare
+	passed  atomic.Bool  // something was not kept because there was too much, not because of lowMemory
 
 	mu     sync.Mutex
 	other  []block                // of no thread
@@ -85,13 +85,13 @@ type memory struct {
 	merged atomic.Pointer[merged] // nil before the first read
 }
 
-// merged is what all views have together.
+// merged holds the copies of all views.
 type merged struct {
 	list []block // ascending, disjoint: memory.other, and of the views what is not late
 	of   int64   // memory.changed, when the list was made
 }
 
-// add puts copies in that are of no thread.
+// add adds copies that belong to no thread.
 func (m *memory) add(blocks ...block) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,8 +110,8 @@ func (m *memory) show(views, old []*view) {
 	m.changed.Add(1)
 }
 
-// copies returns all that was copied, ascending and disjoint. Where threads have memory of
-// different moments at one address, it is that of one of them.
+// copies returns all copies, ascending and disjoint. If threads have copies of one address from different
+// moments, it returns one of these.
 func (m *memory) copies() []block {
 	if made := m.merged.Load(); made != nil && made.of == m.changed.Load() {
 		return made.list
@@ -153,9 +153,9 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	})
 }
 
-// read reads from copies, and where there are none from the process. find returns the copy
-// that an address is in; where that is nil, the process is read up to end, unless that is 0.
-func read(addr uint64, p []byte, live *pages, find func(at uint64) (b *block, end uint64)) (n int, err error) {
+// read reads from copies, and where there are none from the process. find returns the copy that holds an
+// address. If that is nil, read reads the process up to end; 0 stands for no end.
+func read(addr uint64, p []byte, live *pageCache, find func(at uint64) (b *block, end uint64)) (n int, err error) {
 	for n < len(p) {
 		at, rest := addr+uint64(n), p[n:]
 		if at < addr {
@@ -201,8 +201,8 @@ func (m *memory) movedAt(addr uint64) bool {
 	return v != nil && v.moved.Load()
 }
 
-// outward returns the thread whose copies, the last ones in a list, addr lies outward of,
-// in the same mapping. It is nil for an address that is on no stack.
+// outward returns the view that has the last copy in list, if addr lies outward of that copy in the same
+// mapping: it is on that thread's stack. It returns nil for an address that is on no stack.
 func (m *memory) outward(list []block, addr uint64) *view {
 	if len(list) == 0 || list[len(list)-1].of == nil {
 		return nil
@@ -241,8 +241,8 @@ func missing(copies []block, want []span) (parts []span) {
 	return parts
 }
 
-// disjoint sorts copies. Of two that overlap, the one that begins further outward keeps
-// what both have: it is the inner part of its thread's stack.
+// disjoint sorts copies, and cuts those that overlap. Of two copies the one that begins further outward
+// keeps what both have: it is the inner part of its thread's stack.
 func disjoint(blocks []block) []block {
 	sort.SliceStable(blocks, func(i, j int) bool { return blocks[i].lo < blocks[j].lo })
 	kept := blocks[:0]

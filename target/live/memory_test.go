@@ -23,7 +23,7 @@ func worldHas(addr uint64) bool {
 
 func TestMemoryReads(t *testing.T) {
 	fetches := 0
-	m := &memory{live: &pages{fetch: func(addr uint64, p []byte) (int, error) {
+	m := &memory{live: &pageCache{fetch: func(addr uint64, p []byte) (int, error) {
 		fetches++
 		for n := range p {
 			if !worldHas(addr + uint64(n)) {
@@ -91,7 +91,7 @@ func TestMemoryReads(t *testing.T) {
 
 // What is kept of a large process is bounded.
 func TestPagesBounded(t *testing.T) {
-	c := &pages{fetch: func(addr uint64, p []byte) (int, error) {
+	c := &pageCache{fetch: func(addr uint64, p []byte) (int, error) {
 		for i := range p {
 			p[i] = worldByte(addr + uint64(i))
 		}

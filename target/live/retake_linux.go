@@ -114,7 +114,7 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 		return err
 	}
 	m := t.memory.(*memory)
-	s := newSnapshot(f.proc, f, m.spare, m.limit)
+	s := newSnapshot(f.proc, f, m.lowMemory, m.limit)
 	s.maps, s.consistent = t.maps, true
 	tr := &s.tracer
 	tr.timeout = againTimeout

@@ -67,7 +67,7 @@ func (t *Target) leastAuxv() []byte {
 }
 
 // blocks returns the pages that are kept.
-func (c *pages) blocks() (list []value.Block) {
+func (c *pageCache) blocks() (list []value.Block) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for lo, k := range c.chunks {

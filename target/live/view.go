@@ -8,10 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// view is a process's address space as one thread's stack is to be walked in: the copies
-// that were made while the thread was held. What else is read that the process may write to
-// is copied as well: where the thread is still held, or stands still, it is of the same
-// moment, else it is marked late.
+// view is the address space in which one thread's stack is walked. It has the copies that were made while
+// the thread was held. A view also copies what is read later, if the process may write to it. Such a copy
+// is of the same moment if the thread is still held, or stands still; else it is marked late.
 type view struct {
 	copies
 	memory *memory
@@ -27,9 +26,9 @@ type view struct {
 	passed []span     // the copies that are not kept, oldest first
 	old    bool       // another view has taken the place of this one
 	size   int64      // of the copies, bytes
-	wanted uint64     // what was read late first
+	wanted uint64     // the address that was read late first
 	stood  bool       // the thread was seen to stand where it stood
-	turns  uint64     // that it had had on a processor by then; 0 where that is not known
+	turns  uint64     // how often the thread had got a processor by then; 0 where that is not known
 }
 
 // ReadMemory implements [target.Memory].
@@ -61,7 +60,7 @@ func (v *view) Window(addr uint64) (lo uint64, data []byte) {
 	return lo, data
 }
 
-// use notes that of first was read what lies before end.
+// use notes that first was read up to end.
 func (v *view) use(end uint64) {
 	for end = min(end, v.first.hi()); ; {
 		used := v.used.Load()
@@ -76,8 +75,8 @@ func (v *view) MovedOn(addr uint64, n int) bool {
 	return v.moved.Load() && anyPage(addr, n, v.movedAt)
 }
 
-// anyPage reports whether something is so of any page that n bytes at addr are in, or of
-// what the first and the last byte are in: copies begin and end within pages.
+// anyPage reports whether is holds for an address in any page of the n bytes at addr. It asks for the
+// first and the last byte, too, for copies begin and end within pages.
 func anyPage(addr uint64, n int, is func(addr uint64) bool) bool {
 	last := addr + uint64(n) - 1
 	for at := addr; at < last; at = at&^(pageSize-1) + pageSize {
@@ -96,8 +95,8 @@ func (v *view) movedAt(addr uint64) bool {
 	return data
 }
 
-// mayChange reports whether the process may write to addr as it runs, and where the next
-// copy, or mapping, begins; 0 if there is none.
+// mayChange reports whether the process may write to addr as it runs. end is where the next copy begins,
+// or the mapping of addr ends; 0 if neither is known.
 func (v *view) mayChange(addr uint64) (may bool, end uint64) {
 	list := v.all()
 	if i := findBlock(list, addr); i < len(list) {
@@ -117,13 +116,13 @@ func (v *view) mayChange(addr uint64) (may bool, end uint64) {
 }
 
 const (
-	maxStep    = 1 << 20   // the most that is copied at a time
-	passStep   = 128 << 10 // of what is not kept
-	leastOne   = pageSize  // the least
-	maxPassing = 8         // copies that are not kept at once
+	maxStep    = 1 << 20   // the most that is copied at a time, bytes
+	passStep   = 128 << 10 // the same, of copies that are not kept
+	leastOne   = pageSize  // the least that is copied at a time
+	maxPassing = 8         // how many copies that are not kept there are at once
 )
 
-// take copies what addr is in, which is in no copy, and more of a stack. It returns nil where
+// take copies the memory around addr, which no copy holds; of a stack it copies more. It returns nil if
 // nothing can be read, or too much would be copied.
 func (v *view) take(addr uint64) *block {
 	v.mu.Lock()
@@ -154,8 +153,8 @@ func (v *view) take(addr uint64) *block {
 			v.late(addr)
 		}
 		v.size += int64(n)
-		if b.passing = b.late && v.memory.spare || !v.keeps(0); b.passing {
-			if !v.memory.spare {
+		if b.passing = b.late && v.memory.lowMemory || !v.keeps(0); b.passing {
+			if !v.memory.lowMemory {
 				v.memory.passed.Store(true)
 			}
 			v.pass(b)
@@ -168,17 +167,17 @@ func (v *view) take(addr uint64) *block {
 	return nil
 }
 
-// keeps reports whether copies of n bytes more are kept. Of a thread that stands still what is
-// not kept can be read again.
+// keeps reports whether the view keeps n more bytes of copies. If the thread stands still, what is not
+// kept can be read again.
 func (v *view) keeps(n int64) bool {
-	if v.memory.spare {
+	if v.memory.lowMemory {
 		return v.size+n <= spareKeep
 	}
 	return v.memory.left.Load()-n >= passLimit
 }
 
-// pass puts a copy in that is not kept: there is room for a few, and then the oldest goes. What
-// is read of it once more is copied once more.
+// pass adds a copy that is not kept: of maxPassing such copies the oldest goes. What is read once more is
+// copied once more.
 func (v *view) pass(b block) {
 	out := span{lo: b.lo}
 	if len(v.passed) == maxPassing {
@@ -191,8 +190,8 @@ func (v *view) pass(b block) {
 	v.exchange(b, out.lo)
 }
 
-// letGo gives back the room of all copies.
-func (v *view) letGo() {
+// drop gives back the room of all copies.
+func (v *view) drop() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.memory.left.Add(v.size)
@@ -201,8 +200,8 @@ func (v *view) letGo() {
 	v.memory.changed.Add(1)
 }
 
-// letGoPassed gives back the room of the copies that are not kept.
-func (v *view) letGoPassed() {
+// dropPassed gives back the room of the copies that are not kept.
+func (v *view) dropPassed() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.passed) == 0 {
@@ -218,8 +217,8 @@ func (v *view) letGoPassed() {
 	v.memory.changed.Add(1)
 }
 
-// parts returns what is to be copied for addr: first what a stack that grows outward needs,
-// then the page alone, should the former not be there.
+// parts returns ranges to copy for addr, of which the first that can be read counts: as much as walking a
+// stack outward needs, then the page alone.
 func (v *view) parts(addr uint64) (parts [2]span) {
 	page := addr &^ (pageSize - 1)
 	parts[1] = span{page, page + leastOne}
@@ -229,7 +228,7 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 		b := &list[i-1]
 		parts[1].lo = max(page, b.hi())
 		most := uint64(maxStep)
-		if v.memory.spare && v.moved.Load() || !v.keeps(maxStep) {
+		if v.memory.lowMemory && v.moved.Load() || !v.keeps(maxStep) {
 			most = passStep
 		}
 		if n := min(max(2*uint64(len(b.data)), leastOne), most); addr-b.hi() < n && b.hi()+n > b.hi() {
@@ -245,7 +244,7 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 	return parts
 }
 
-// late notes that what is read at addr is of another moment.
+// late notes that memory read at addr is of another moment.
 func (v *view) late(addr uint64) {
 	if !v.moved.Swap(true) {
 		v.wanted = addr
@@ -253,9 +252,9 @@ func (v *view) late(addr uint64) {
 	}
 }
 
-// stands reports whether the thread stands where it stood. Once it does not, it never will.
-// What is read after that is of the same moment if the thread has had no turn since, which
-// the caller must see.
+// stands reports whether the thread stands where it stood when it was held. Once it does not, it never
+// will. What the caller reads after stands is of the same moment if the thread has not got a processor
+// since; the caller must check that.
 func (v *view) stands() bool {
 	switch {
 	case v.moved.Load() || v.memory.still == nil:
@@ -275,8 +274,7 @@ func (v *view) release() {
 	v.held = false
 }
 
-// forget gives back the room of a view that another one has taken the place of. Who has it
-// still may read on.
+// forget gives back the room of a view that another view replaces. Holders of the old view can read on.
 func (v *view) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -14,9 +14,9 @@ const (
 	maxChunks = 256       // kept
 )
 
-// pages reads a process's memory through a small cache: neighbouring words,
+// pageCache reads a process's memory through a small cache: neighbouring words,
 // which is what unwinding asks for, cost one system call, not one each.
-type pages struct {
+type pageCache struct {
 	pid int
 	// fetch reads from the process: how many bytes from the first on could be
 	// read. An error says that nothing can be read any more: ErrExited.
@@ -38,9 +38,9 @@ type chunk struct {
 }
 
 // ReadMemory implements [target.Memory].
-func (c *pages) ReadMemory(addr uint64, p []byte) (n int, err error) { return c.read(addr, p) }
+func (c *pageCache) ReadMemory(addr uint64, p []byte) (n int, err error) { return c.read(addr, p) }
 
-func (c *pages) read(addr uint64, p []byte) (n int, err error) {
+func (c *pageCache) read(addr uint64, p []byte) (n int, err error) {
 	if len(p) >= chunkSize {
 		n, err = c.fetch(addr, p)
 	}
@@ -65,7 +65,7 @@ func (c *pages) read(addr uint64, p []byte) (n int, err error) {
 	return n, fmt.Errorf("read %d bytes at %#x: nothing readable at %#x: %w", len(p), addr, addr+uint64(n), target.ErrUnmapped)
 }
 
-func (c *pages) chunk(lo uint64) (*chunk, error) {
+func (c *pageCache) chunk(lo uint64) (*chunk, error) {
 	if k := c.last.Load(); k != nil && k.lo == lo {
 		return k, nil
 	}
