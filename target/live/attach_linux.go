@@ -17,19 +17,16 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// hookStopped is called while all threads are stopped, or one of them where they are
-// read in turn. Tests set it.
+// hookStopped is called while all threads are stopped, or while one is if they are read in turn. Tests
+// set it.
 var hookStopped = func() {}
 
-// Attach takes a picture of the process pid: its threads are stopped, read, and
-// resumed before it returns. The error wraps one of the errors of this package
-// where the process cannot be attached to, or ctx's where that ended it early;
-// the process runs on in every case. A process that was stopped (SIGSTOP, job
-// control) stays stopped.
+// Attach takes a picture of the process pid. It stops the threads, reads them, and lets them go before it
+// returns; a process that was stopped (SIGSTOP, job control) stays stopped. If Attach fails, the process
+// runs on, too. The error wraps one of the errors of this package, or ctx's if that ended early.
 //
-// A program that attaches to its own child must not wait for it meanwhile (also
-// not by [os/exec.Cmd.Wait]): to a parent that waits, the kernel reports the stop
-// as if the child's end.
+// A program that attaches to its own child must not wait for the child meanwhile (also not by
+// [os/exec.Cmd.Wait]): to a parent that waits, the kernel reports a stop as it reports the child's end.
 func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("attach %d: %w", pid, context.Cause(ctx))
@@ -101,8 +98,7 @@ func (s *snapshot) attach(ctx context.Context, timeout time.Duration, consistent
 	return err
 }
 
-// awaitThreadEnd waits until a thread of our own has ended, and with it whatever
-// it traced has been let go.
+// awaitThreadEnd waits until a thread of our own has ended. The kernel has let go all that it traced then.
 func awaitThreadEnd(tid int) {
 	for range 1000 {
 		if unix.Tgkill(unix.Getpid(), tid, 0) != nil {
@@ -138,15 +134,15 @@ func newSnapshot(p *proc, f *files, lowMemory bool, limit int64) *snapshot {
 	}
 	s := &snapshot{tracer: tracer{proc: p}, files: f, lowMemory: lowMemory, limit: limit, left: uint64(limit)}
 	if lowMemory {
-		s.left = spareFirst
+		s.left = lowMemoryFirst
 	}
 	return s
 }
 
-// rest is how much more may be copied in all, when the picture has been taken.
+// rest returns how many more bytes may be copied in all after the picture has been taken.
 func (s *snapshot) rest() int64 {
 	if s.lowMemory {
-		return int64(s.left) + spareLimit - spareFirst
+		return int64(s.left) + lowMemoryLimit - lowMemoryFirst
 	}
 	return int64(s.left) + passLimit
 }
@@ -169,8 +165,8 @@ func (s *snapshot) take() error {
 	return nil
 }
 
-// readAll reads the registers of all threads, which are stopped. leader is one of them to
-// read the address space by: the main one may have ended.
+// readAll reads the registers of all threads, which are stopped. leader is a thread by which to read the
+// address space: the main thread may have ended.
 func (s *snapshot) readAll() (leader int, err error) {
 	room := s.files.registerRoom
 	for _, x := range s.tracer.tracees {
@@ -193,7 +189,7 @@ func (s *snapshot) readAll() (leader int, err error) {
 	return leader, nil
 }
 
-// readMaps reads what is mapped, by the first thread given that is still there.
+// readMaps reads the mappings by the first of the given threads that is still there.
 func (s *snapshot) readMaps(tids ...int) error {
 	err := error(ErrExited)
 	for _, tid := range tids {
@@ -209,8 +205,8 @@ func (s *snapshot) readMaps(tids ...int) error {
 	return err
 }
 
-// maxReadings is how often a list of mappings is read. The kernel hands it out piece by piece,
-// and where the process changes it meanwhile, what is read may overlap.
+// maxReadings is how often a list of mappings is read. The kernel hands it out piece by piece, and the
+// pieces may overlap if the process changes its mappings meanwhile.
 const maxReadings = 20
 
 // mapsOf reads what is mapped, by a thread.
@@ -244,8 +240,8 @@ func (x *tracee) readRegisters(room []byte) {
 	}
 }
 
-// blockedRegisters finds out PC and SP of a thread that could not be stopped,
-// which the kernel tells of one that is blocked (proc_pid_syscall(5)).
+// blockedRegisters reads PC and SP of a thread that could not be stopped. The kernel tells them of a
+// blocked thread (proc_pid_syscall(5)).
 func (s *snapshot) blockedRegisters(x *tracee) {
 	if _, sp, pc, ok := s.tracer.proc.blocked(x.tid); ok {
 		x.regs.Set(hostArch.SP, sp)
@@ -346,8 +342,8 @@ func views(threads []*Thread) (list []*view) {
 	return list
 }
 
-// newView makes the view of a thread that was read. shared are copies for all threads, which
-// are of one moment; else the thread has its own.
+// newView makes the view of a thread that was read. shared are the copies of all threads if these are of
+// one moment; if there are none, the thread has its own.
 func newView(m *memory, x *tracee, shared []block) *view {
 	v := &view{memory: m, tid: x.tid, sp: x.regs.Value[hostArch.SP], pc: x.regs.Value[hostArch.PC]}
 	if len(shared) > 0 {

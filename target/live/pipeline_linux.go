@@ -26,10 +26,9 @@ const (
 // errReplaced says that the process has become another program by execve(2).
 var errReplaced = errors.New("the process has become another program")
 
-// inTurn stops, reads and resumes one thread after the other, so that none is held for
-// longer than it takes to read it. Threads that cannot be stopped are marked failed. An
-// error says that the process cannot be traced at all, that it is no longer the same, or
-// that ctx is done.
+// inTurn stops, reads and resumes one thread after the other, so that it holds none for longer than it takes
+// to read it. It marks threads that it cannot stop as failed. The error says that the process cannot be
+// traced at all, that it runs another program now, or that ctx is done.
 func (s *snapshot) inTurn(ctx context.Context) error {
 	t := &s.tracer
 	t.self = unix.Gettid()
@@ -78,10 +77,9 @@ func (t *tracer) admit(tids []int) (fresh []*tracee) {
 	return fresh
 }
 
-// readInTurn reads threads in a pipeline: the next one is seized, which stops nobody,
-// while others are waited for; asked to stop when there is room; read when it has
-// stopped; and let go at once. One that is slow to stop, perhaps because it never will,
-// is waited for beside the others, and keeps nobody from being next.
+// readInTurn reads threads in a pipeline. It seizes the next thread, which stops no thread, while it waits
+// for others; asks it to stop when there is room; reads it when it has stopped; and lets it go at once. It
+// waits for a thread that is slow to stop, perhaps because it never will, beside the others.
 func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 	t := &s.tracer
 	var ready, held, late []*tracee
@@ -156,8 +154,8 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 	return nil
 }
 
-// poll reads a thread if it has stopped, and lets it go. Else, if it is to be judged,
-// poll looks why it has not.
+// poll reads a thread if it has stopped, and lets it go. Else poll finds out why it has not stopped, if it
+// is to be judged.
 func (s *snapshot) poll(x *tracee, judge bool) {
 	is, signal := stopSignal(x.tid)
 	switch {
@@ -177,7 +175,7 @@ func (s *snapshot) poll(x *tracee, judge bool) {
 	}
 }
 
-// read reads what is of a thread alone, while it is stopped.
+// read reads what belongs to a thread alone, while it is stopped.
 func (s *snapshot) read(x *tracee) {
 	hookStopped()
 	x.readRegisters(s.files.registerRoom)

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// againTimeout is how long a thread is waited for that is read once more: on a busy
-	// machine it may take a while until it gets a processor to stop on.
+	// againTimeout bounds the wait for a thread that is read once more: on a busy machine the thread
+	// may have to wait for a processor to stop on.
 	againTimeout = DefaultTimeout
 	// deeper is how much deeper a stack may have become since it was read last, bytes.
 	deeper = 256 << 10
-	// deepLimit is how much is copied of deep stacks at one moment, bytes: some milliseconds.
+	// deepLimit bounds what is copied of deep stacks at one moment, bytes: it takes some milliseconds.
 	deepLimit = 8 << 20
 )
 
-// holdLimit is how long a thread is held at most for who walks its stack: longer, the more often that
-// was before. Tests set it.
+// holdLimit bounds the time that a thread is held while its stack is walked. It grows with before, the
+// number of earlier holds. Tests set it.
 var holdLimit = func(before int) time.Duration { return 5 * time.Millisecond << (2 * min(before, 3)) }
 
 // retake implements source.
@@ -243,7 +243,7 @@ func (t *tracer) awaitOne(x *tracee) {
 	}
 }
 
-// hold holds threads while somebody walks their stacks.
+// hold holds threads while their stacks are walked.
 type hold struct {
 	tracer  *tracer
 	limit   time.Duration // how long, at most; 0: not at all

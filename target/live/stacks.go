@@ -13,13 +13,13 @@ const (
 	copyLimit   = 512 << 20 // all copies together that are kept, where nobody says otherwise
 	passLimit   = 16 << 20  // those that are not, beside them
 	// Of a target that is to be sparing:
-	spareFirst   = 64 << 20  // all copies that are made at first
-	spareLimit   = 96 << 20  // all copies together
-	spareKeep    = 8 << 20   // copies of one thread that are kept
-	guardGap     = 1 << 20   // an SP this far below a stack has overflown it
-	ucontextSpan = 256 << 10 // searched for a signal frame, above SP
-	frameLimit   = 4 << 10   // a signal frame without a ucontext is smaller: s390x's has a kilobyte
-	maxSwitches  = 4         // alternate stacks within one another
+	lowMemoryFirst = 64 << 20  // all copies that are made at first
+	lowMemoryLimit = 96 << 20  // all copies together
+	spareKeep      = 8 << 20   // copies of one thread that are kept
+	guardGap       = 1 << 20   // an SP this far below a stack has overflown it
+	ucontextSpan   = 256 << 10 // searched for a signal frame, above SP
+	frameLimit     = 4 << 10   // a signal frame without a ucontext is smaller: s390x's has a kilobyte
+	maxSwitches    = 4         // alternate stacks within one another
 )
 
 // What sigaltstack(2) may have been told.

@@ -16,12 +16,12 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 )
 
-// sleepGrace is how long a thread in uninterruptible sleep is waited for: the
-// others stand still meanwhile.
+// sleepGrace bounds the wait for a thread in uninterruptible sleep, for the other threads stand still
+// meanwhile.
 const sleepGrace = 50 * time.Millisecond
 
-// runnable is how many times as long a thread is waited for that could run: it will stop as
-// soon as it gets a processor, for which it waits on a busy machine.
+// runnable is the factor by which the wait for a thread that can run is longer: it stops as soon as it
+// gets a processor, which may take a while on a busy machine.
 const runnable = 4
 
 // tracer stops a process's threads. All its methods run on one locked OS thread,
@@ -66,8 +66,8 @@ const (
 	detached // runs again
 )
 
-// onOwnThread runs f on a locked OS thread, and returns once f has. The thread
-// ends with f, so that the kernel lets go whatever f leaves traced.
+// onOwnThread runs f on a locked OS thread, and returns after f has returned. The thread ends with f, so
+// that the kernel lets go all threads that f leaves traced.
 func onOwnThread(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -84,9 +84,8 @@ func onOwnThread(f func()) {
 	<-done
 }
 
-// stopAll stops every thread of the process, also those that appear meanwhile.
-// Threads that cannot be stopped are marked failed. An error says that the process cannot
-// be traced at all, or that ctx is done.
+// stopAll stops every thread of the process, also those that appear meanwhile. It marks threads that it
+// cannot stop as failed. The error says that the process cannot be traced at all, or that ctx is done.
 func (t *tracer) stopAll(ctx context.Context) error {
 	t.self = unix.Gettid()
 	t.known = make(map[int]*tracee)
@@ -101,9 +100,8 @@ func (t *tracer) stopAll(ctx context.Context) error {
 	}
 }
 
-// seizeNew asks the threads that are not known yet to stop, and returns how
-// many there were. It seizes all before it interrupts the first, because seizing
-// takes longer and stops nobody.
+// seizeNew asks the threads that are not known yet to stop, and returns how many there were. It seizes all
+// of them before it interrupts the first, because seizing takes longer and stops no thread.
 func (t *tracer) seizeNew() (added int, err error) {
 	tids, err := t.proc.tasks()
 	if err != nil {
@@ -196,7 +194,7 @@ func (t *tracer) seize(tid int) (traceeState, error) {
 	}
 }
 
-// hasEnded reports whether a thread is a zombie or no more.
+// hasEnded reports whether a thread is a zombie, or gone.
 func (t *tracer) hasEnded(tid int) bool {
 	s, err := t.proc.status(taskFile(tid, ""))
 	return err != nil && ended(err) || err == nil && strings.Contains("XZ", s.state[:1])
@@ -244,10 +242,10 @@ func (t *tracer) reapAll() {
 	}
 }
 
-// quickRounds is how often the threads are looked at before anybody sleeps.
+// quickRounds is how often await looks at the threads before it sleeps.
 const quickRounds = 32
 
-// firstWait is how long is slept for then; each time twice as long.
+// firstWait is how long await sleeps then; it doubles each time.
 var firstWait = unix.Timespec{Nsec: int64(50 * time.Microsecond)}
 
 // await waits until every seized thread has stopped, or ended, or proved unable to.
@@ -284,7 +282,7 @@ func (t *tracer) await(ctx context.Context) error {
 	}
 }
 
-// judge looks why a thread has not stopped yet.
+// judge finds out why a thread has not stopped yet.
 func (t *tracer) judge(x *tracee, deadline time.Time) {
 	s, err := t.proc.status(taskFile(x.tid, ""))
 	now, again := time.Now(), false
@@ -319,7 +317,7 @@ func (t *tracer) judge(x *tracee, deadline time.Time) {
 	}
 }
 
-// where names the kernel function that a thread sleeps in.
+// where returns the name of the kernel function in which a thread sleeps.
 func (t *tracer) where(tid int) string {
 	text, err := t.proc.readFile(taskFile(tid, "wchan"))
 	if err != nil || len(text) == 0 || string(text) == "0" {
@@ -332,8 +330,8 @@ func notStopped(tid int, why string) error {
 	return &refusal{ErrNotStopped, fmt.Sprintf("thread %d cannot be stopped: %s", tid, why)}
 }
 
-// detachAll lets every thread go on that has stopped. It reports whether none
-// is left that only the end of the tracer's thread lets go.
+// detachAll lets all stopped threads go on. It reports whether that was all: what is left, only the end of
+// the tracer's thread lets go.
 func (t *tracer) detachAll() (all bool) {
 	all = true
 	for _, x := range t.tracees {
