@@ -39,7 +39,7 @@ func (s *Section) Augmentation(c *CIE) string {
 	return string(s.data[c.augment.from:c.augment.to])
 }
 
-// parseCIE reads the CIE at off, which is within the section.
+// parseCIE reads the CIE at off, an offset within the section.
 func (s *Section) parseCIE(off int, cie *CIE) error {
 	e, err := s.entryAt(off)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	return nil
 }
 
-// augmentation reads what the letters of the augmentation string stand for, and
-// leaves c at the instructions.
+// augmentation reads the augmentation data that the letters of the string text stand
+// for, and leaves c at the instructions. reason is "" if it can be read.
 func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reason string) {
 	data := *c
 	for i, letter := range text {
@@ -146,7 +146,7 @@ func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reas
 			if !cie.sized {
 				return fmt.Sprintf("%q is unknown and has no length to skip it by", text)
 			}
-			// The data of an unknown letter may lie before that of a later one.
+			// The data of an unknown letter may lie before the data of a later one.
 			if bytes.IndexByte(text[i:], 'R') >= 0 {
 				return fmt.Sprintf("%q is unknown and hides how addresses are encoded", text)
 			}
@@ -164,7 +164,7 @@ func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reas
 	return ""
 }
 
-// skipPointer steps over an encoded pointer that nobody asks for.
+// skipPointer steps over an encoded pointer; why is "" if it can be read.
 func (s *Section) skipPointer(c *dwarfdata.Reader, enc, ptrSize uint8) (why string) {
 	if enc&^encIndirect == encAligned {
 		c.Take(-(s.addr + uint64(c.Off)) & uint64(ptrSize-1))

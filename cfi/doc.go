@@ -1,16 +1,16 @@
 // Package cfi reads DWARF call frame information: a .eh_frame or .debug_frame
 // section goes in, [trad.Row]s come out.
 //
-// A [Section] is used where it lies. Opening one checks the arguments and the
+// A [Section] is used in place. [Open] checks its arguments and the
 // .eh_frame_hdr, nothing more. [Section.Find] searches the header's table in
 // place; without a usable table the first look-up builds a sorted index.
-// [Section.Row] runs the program of one FDE up to the PC and gives that line of
+// [Section.Row] runs the program of one FDE up to the PC and returns that line of
 // the table, with the exact range that it holds for.
 //
 // Addresses are those of the section's own address space, which the address
 // given to [Open] fixes: link-time ones for a file, run-time ones for a section
-// read from memory. The input is never trusted: what is malformed gives an
-// [Error] that says where, and work is bounded by the size of the section.
+// read from memory. The input is never trusted: malformed input gives an [Error]
+// that says where, and work is bounded by the size of the section.
 //
 // References: DWARF 5 section 6.4, LSB Core "Exception Frames", AADWARF64.
 package cfi

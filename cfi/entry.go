@@ -2,15 +2,15 @@ package cfi
 
 // entry is the common head of a CIE and an FDE (DWARF 5, section 6.4.1).
 type entry struct {
-	off   int // of the entry in the section
-	body  int // of what follows the CIE ID or pointer
-	end   int
+	off   int  // offset of the entry in the section
+	body  int  // offset behind the CIE ID or pointer
+	end   int  // offset behind the entry
 	cie   int  // offset of the CIE that an FDE belongs to; -1 for a CIE
 	empty bool // a zero terminator
 	wide  bool // 64-bit format
 }
 
-// entryAt reads the head of the entry at off, which is within the section.
+// entryAt reads the head of the entry at off, an offset within the section.
 func (s *Section) entryAt(off int) (entry, error) {
 	e := entry{off: off, cie: -1}
 	c := s.reader(off, len(s.data))
@@ -71,5 +71,5 @@ func (s *Section) entryError(off int, reason string) error {
 // span is a stretch of the section.
 type span struct{ from, to int }
 
-// has reports whether p lies within the section: an FDE may be another's.
+// has reports whether p lies within the section: callers may pass an FDE of another one.
 func (s *Section) has(p span) bool { return 0 <= p.from && p.from <= p.to && p.to <= len(s.data) }

@@ -7,19 +7,18 @@ import (
 
 // Errors of this package; test with errors.Is.
 var (
-	// ErrNotFound: no FDE covers the address.
+	// ErrNotFound means that no FDE covers the address.
 	ErrNotFound = errors.New("cfi: no FDE covers the address")
-	// ErrMalformed: the bytes break the format. The error is an [*Error].
+	// ErrMalformed means that the bytes break the format. The error is an [*Error].
 	ErrMalformed = errors.New("malformed call frame information")
-	// ErrUnsupported: the bytes may be right, but what they say cannot be
-	// followed: an unknown version, augmentation or instruction. The error is an
-	// [*Error].
+	// ErrUnsupported means that the bytes may be right, but have a version, an
+	// augmentation or an instruction that this package does not know. The error is
+	// an [*Error].
 	ErrUnsupported = errors.New("unsupported call frame information")
-	// ErrNoCFA: a line of the table has no rule for the CFA, as that of a function with
-	// .cfi_startproc simple, and is not outermost. It wraps ErrMalformed; the error is an
-	// [*Error].
+	// ErrNoCFA means that a line of the table has no rule for the CFA and is not outermost, as
+	// in a function with .cfi_startproc simple. It wraps ErrMalformed; the error is an [*Error].
 	ErrNoCFA = fmt.Errorf("%w: no rule for the CFA", ErrMalformed)
-	// ErrExpression: an expression cannot be evaluated.
+	// ErrExpression means that an expression cannot be evaluated.
 	ErrExpression = errors.New("cannot evaluate expression")
 )
 

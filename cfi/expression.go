@@ -22,8 +22,8 @@ type expression struct {
 	ptrSize uint8
 }
 
-// expression returns the one whose length stands at off: a place that the
-// machine has been at.
+// expression returns the expression whose length stands at off, an offset at which
+// the machine has read an expression before.
 func (s *Section) expression(off int, ptrSize uint8) expression {
 	c := s.reader(off, len(s.data))
 	code := c.Take(c.ULEB128())
@@ -47,7 +47,7 @@ type evaluation struct {
 	stack  [maxStack]uint64
 	n      int
 	mask   uint64
-	reason string // why it cannot go on
+	reason string // why the run cannot go on; "" if it can
 }
 
 func (e *evaluation) push(v uint64) {
@@ -68,7 +68,7 @@ func (e *evaluation) pop() uint64 {
 	return e.stack[e.n]
 }
 
-// pick pushes a copy of the value i below the top.
+// pick pushes a copy of the value that lies i below the top.
 func (e *evaluation) pick(i int) {
 	if i >= e.n {
 		e.reason = "stack is too short"
@@ -91,8 +91,8 @@ func (e *evaluation) rotate(n int) {
 
 func (e *evaluation) signed(v uint64) int64 { return int64(signExtend(v, e.x.ptrSize)) }
 
-// Eval implements [trad.Expression]. The error wraps [ErrExpression], or
-// trad.ErrUnavailable, or what env gave.
+// Eval implements [trad.Expression]. The error wraps [ErrExpression],
+// [trad.ErrUnavailable] or an error of env.
 func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error) {
 	e := evaluation{x: x, c: dwarfdata.Reader{Data: x.code, Big: x.big}, mask: addressMask(x.ptrSize)}
 	if hasCFA {
@@ -181,8 +181,8 @@ func (e *evaluation) deref(op byte, env trad.Env) error {
 	if e.c.Bad || e.reason != "" {
 		return nil
 	}
-	// Memory gives whole words. Take the aligned one, which lies in one page with
-	// the bytes that are asked for, unless they reach into the next.
+	// Memory is read in whole words. Read the aligned word, which lies in the same
+	// page as the bytes that are asked for, unless these reach into the next word.
 	from, skip := addr, uint64(0)
 	if size < e.x.ptrSize && addr%word+uint64(size) <= word {
 		skip = addr % word

@@ -16,8 +16,8 @@ type FDE struct {
 	program span
 }
 
-// maxLen bounds the code of an FDE, and so the rows that a line has to be split
-// into.
+// maxLen bounds the code of an FDE in bytes, and so the number of rows that a line
+// has to be split into.
 const maxLen = 1 << 36
 
 // Contains reports whether the FDE covers pc.
@@ -26,8 +26,8 @@ func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
 // ProgramSize returns the size of the FDE's instructions in bytes. Each of them has at least one.
 func (f *FDE) ProgramSize() int { return f.program.to - f.program.from }
 
-// parseFDE reads the FDE with head e. *f may hold another FDE: its CIE is not
-// read again if it is the same.
+// parseFDE reads the FDE with the head e. Where haveCIE is true, f holds another FDE,
+// whose CIE is not read again if both have the same.
 func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	if e.empty || e.cie < 0 {
 		return s.entryError(e.off, "is not an FDE, where one is expected")
@@ -79,9 +79,9 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	return nil
 }
 
-// FDEs iterates over the FDEs of the section in the order in which they stand
-// there. An FDE that cannot be read gives an error, and the iteration goes on;
-// where the chain of entries itself is broken, it ends after the error.
+// FDEs iterates over the FDEs of the section in their order there. An FDE that
+// cannot be read gives an error, and the iteration goes on. Where the chain of
+// entries itself is broken, it ends after the error.
 func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	return func(yield func(FDE, error) bool) {
 		var f FDE
@@ -107,8 +107,8 @@ type walk struct {
 	s       *Section
 	off     int
 	haveCIE bool
-	// Behind a zero terminator may stand more entries or, where the caller
-	// could not know the section's size, something else.
+	// A zero terminator was read. More entries may follow it or, where the caller
+	// could not know the section's size, other data.
 	terminated bool
 }
 

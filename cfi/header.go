@@ -10,22 +10,22 @@ import (
 )
 
 // header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame
-// Header"), searched in place. The table is trusted only as far as the FDEs bear
-// it out.
+// Header"), which is searched in place. The table is believed only as far as the
+// FDEs confirm it.
 type header struct {
 	table  []byte // the entries: start of code, address of FDE
 	addr   uint64 // of table
-	base   uint64 // what both fields are relative to, unless pcrel
+	base   uint64 // address that both fields are relative to, unless pcrel
 	count  int    // 0: there is no table
 	size   uint8  // bytes of one field
 	signed bool
-	pcrel  bool
+	pcrel  bool // a field is relative to its own address
 
 	sorted sync.Once   // checks the order, at the first miss
 	lies   atomic.Bool // the table was found to be wrong
 }
 
-// open finds the table in data. A header without a usable one is as good as none.
+// open finds the table in data. A header without a usable table counts as none.
 func (h *header) open(data []byte, addr uint64, s *Section) {
 	c := dwarfdata.Reader{Data: data, Big: s.big}
 	version, ptrEnc, countEnc, tableEnc := c.U8(), c.U8(), c.U8(), c.U8()
@@ -57,7 +57,7 @@ func (h *header) open(data []byte, addr uint64, s *Section) {
 	h.table, h.addr, h.count = data[c.Off:], addr+uint64(c.Off), int(count)
 }
 
-// field reads field number i, two to an entry.
+// field reads field i; each entry has two.
 func (s *Section) field(i int) uint64 {
 	h := &s.header
 	off := i * int(h.size)
@@ -89,7 +89,7 @@ const (
 	found  answer = iota
 	missed        // no FDE covers the PC
 	silent        // the table cannot tell; the index can
-	lied
+	lied          // the table is wrong
 )
 
 func (s *Section) searchHeader(pc uint64, f *FDE) answer {
@@ -110,7 +110,7 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 			return silent // others may start here, too
 		}
 	}
-	// A hit is proved by its FDE; a miss is believed if the next FDE begins where
+	// A hit is confirmed by its FDE. A miss is believed if the next FDE begins where
 	// the table says, and the table is in order.
 	if i < s.header.count && !s.entryFDE(i, f) || !s.inOrder() {
 		return lied
@@ -118,10 +118,10 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 	return missed
 }
 
-// position returns the number of entries that start at pc or before; ok is false
-// where they are not in order.
+// position returns the number of entries that start at or before pc; ok is false
+// where entries are found to be out of order.
 func (s *Section) position(pc uint64) (i int, ok bool) {
-	low, high := uint64(0), addressMask(s.ptrSize) // bounds that the fields seen give to those not seen
+	low, high := uint64(0), addressMask(s.ptrSize) // bounds of the fields between those that were read
 	j := s.header.count
 	for i < j {
 		mid := int(uint(i+j) / 2)
@@ -139,8 +139,8 @@ func (s *Section) position(pc uint64) (i int, ok bool) {
 }
 
 // positionUsual is position for the form that all linkers write, signed four-byte
-// distances from the header, little-endian: these are compared as they are. ok is
-// false for any other form and for what position must look at.
+// distances from the header, little-endian, which it compares as they are. ok is
+// false for any other form, and where position has to look.
 func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
 	h := &s.header
 	to := int64(pc - h.base)
@@ -165,8 +165,8 @@ func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
 	return i, true
 }
 
-// entryFDE reads the FDE of entry i, and reports whether it is one that starts
-// where the entry says.
+// entryFDE reads the FDE of entry i into f, and reports whether it starts where the
+// entry says.
 func (s *Section) entryFDE(i int, f *FDE) bool {
 	off := s.field(2*i+1) - s.addr
 	if off >= uint64(len(s.data)) {
@@ -176,7 +176,7 @@ func (s *Section) entryFDE(i int, f *FDE) bool {
 	return err == nil && s.parseFDE(e, f, false) == nil && f.Start == s.field(2*i)
 }
 
-// inOrder reports whether the table is sorted; only the first call looks.
+// inOrder reports whether the table is sorted. Only the first call reads the table.
 func (s *Section) inOrder() bool {
 	h := &s.header
 	h.sorted.Do(func() {

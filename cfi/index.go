@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// index is the stand-in for the table of .eh_frame_hdr where there is none, as
-// in static programs and for .debug_frame.
+// index replaces the table of .eh_frame_hdr where there is none, as in static
+// programs and for .debug_frame.
 type index struct {
 	entries []indexEntry // ascending by start, then end
-	miss    error        // what a PC gets that no entry covers
+	miss    error        // the error for a PC that no entry covers
 }
 
 type indexEntry struct {
@@ -19,14 +19,14 @@ type indexEntry struct {
 	offset     uint32 // of the FDE in the section
 }
 
-// entrySize is the size of an indexEntry, bytes.
+// entrySize is the size of an indexEntry in bytes.
 const entrySize = 24
 
 // usualFDE is the size in bytes of an FDE in real programs, CIEs included.
 const usualFDE = 40
 
-// build reads all FDEs once. Those that cannot be read are left out, and a miss
-// names the first of them.
+// build reads all FDEs once. It leaves out those that cannot be read; the error for
+// a miss names the first of them.
 func (x *index) build(s *Section) {
 	var f FDE
 	var broken error

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// maxInstructions is how many one look-up runs. The largest functions need a few
-// thousand.
+// maxInstructions bounds how many instructions one look-up runs. The largest functions
+// need a few thousand.
 const maxInstructions = 1 << 20
 
 // machine runs the program of an FDE line by line (DWARF 5, section 6.4.3).
@@ -22,7 +22,7 @@ type machine struct {
 	at     int // offset of the current instruction
 	loc    uint64
 	lo, hi uint64 // range of the current line
-	left   int    // instructions that it may still run
+	left   int    // instructions that may still be run
 	cie    bool   // the initial instructions of the CIE are running
 	states
 }
@@ -54,8 +54,8 @@ func (m *machine) start(s *Section) error {
 	return nil
 }
 
-// prepared is a CIE, read, and the state that its initial instructions lead to. Most
-// sections have one or two, and most look-ups follow another one of the same CIE.
+// prepared is a CIE that was read, with the state that its initial instructions lead
+// to. Most sections have one or two CIEs, and most look-ups follow one of the same CIE.
 type prepared struct {
 	cie   CIE
 	top   state
@@ -63,13 +63,13 @@ type prepared struct {
 	left  int // instructions that may still run
 }
 
-// preparedAt returns the place for the CIE at an offset.
+// preparedAt returns where the CIE at an offset is kept.
 func (s *Section) preparedAt(off int) *atomic.Pointer[prepared] {
 	return &s.prepared[uint(off>>2^off>>5)%uint(len(s.prepared))]
 }
 
 // prepare keeps the state that the CIE's instructions have led to, if it is as simple as
-// all compilers make it.
+// those that compilers make.
 func (m *machine) prepare() {
 	if m.depth > 0 || m.top.from > 0 || m.top.n > len(prepared{}.rules) {
 		return
@@ -90,8 +90,8 @@ func (m *machine) prepared() bool {
 	return true
 }
 
-// line runs the program to the end of the next line, which gets the range
-// [m.lo, m.hi). There is one as long as m.hi is not the end of the FDE.
+// line runs the program to the end of the next line, whose range is [m.lo, m.hi).
+// There is a next line as long as m.hi is not the end of the FDE.
 func (m *machine) line() error {
 	end := m.fde.Start + m.fde.Len
 	m.lo = m.hi
@@ -109,7 +109,7 @@ func (m *machine) line() error {
 	return nil
 }
 
-// seek runs the program to the end of the line that holds for pc, which is in the FDE.
+// seek runs the program to the end of the line that holds for pc, an address in the FDE.
 func (m *machine) seek(pc uint64) error {
 	m.lo, m.hi = m.fde.Start, m.fde.Start+m.fde.Len
 	for m.c.More() {
@@ -348,7 +348,7 @@ func (m *machine) signedRule(reg uint64, kind trad.Kind, n int64) (reason string
 	return ""
 }
 
-// expression steps over an expression and returns the rule that has it.
+// expression steps over an expression and returns the rule that stands for it.
 func (m *machine) expression(kind trad.Kind) trad.Rule {
 	at := m.c.Off
 	m.c.Take(m.c.ULEB128())

@@ -90,8 +90,8 @@ func operationName(op byte) string {
 	return fmt.Sprintf("op%#02x", op)
 }
 
-// operand runs an operation that has an operand and touches neither registers
-// nor memory, or reports that op is none of them.
+// operand runs an operation that has an operand and touches neither registers nor
+// memory. It reports whether op is one of these.
 func (e *evaluation) operand(op byte) bool {
 	c := &e.c
 	switch op {
@@ -228,8 +228,8 @@ func (e *evaluation) binary(op byte, a, b uint64) uint64 {
 	return 0
 }
 
-// String renders the operations as `breg7+8; deref; plus_uconst 16`. Branches are
-// given as the distance from the operation that follows.
+// String renders the operations as `breg7+8; deref; plus_uconst 16`. A branch shows
+// the distance from the next operation in bytes.
 func (x *expression) String() string {
 	var b strings.Builder
 	c := dwarfdata.Reader{Data: x.code, Big: x.big}

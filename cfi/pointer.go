@@ -2,8 +2,9 @@ package cfi
 
 import "github.com/sfwalk/sfwalk/internal/dwarfdata"
 
-// Pointer encodings of .eh_frame (LSB Core, "DWARF Exception Header Encoding"):
-// the low nibble is the format, the next three bits what it is relative to.
+// Pointer encodings of .eh_frame (LSB Core, "DWARF Exception Header Encoding").
+// The low nibble is the format; the next three bits tell what the pointer is relative
+// to.
 const (
 	encAbsptr  = 0x00
 	encULEB128 = 0x01
@@ -49,8 +50,8 @@ func signExtend(v uint64, size uint8) uint64 {
 	return uint64(int64(v<<shift) >> shift)
 }
 
-// pointer reads an encoded address; why is empty where it could be read.
-// function is what a funcrel pointer is relative to, if any.
+// pointer reads an encoded address; why is "" if it can be read. A funcrel pointer is
+// relative to function, if hasFunction is true.
 func (s *Section) pointer(c *dwarfdata.Reader, enc, ptrSize uint8, function uint64, hasFunction bool) (v uint64, why string) {
 	if enc&encIndirect != 0 {
 		return 0, "is an indirect pointer, which only the target's memory can resolve"

@@ -11,13 +11,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// unlistedSame is the Rest of all rows without further registers: a register
-// that DWARF is silent about is unchanged.
+// unlistedSame is the Rest of all rows without further registers: a register that
+// DWARF does not mention is unchanged.
 var unlistedSame = &trad.Rest{Unlisted: trad.Same}
 
-// row returns the machine's current line. pc is an address in it, which matters
-// where the line is too long for a row; last is the Rest of another row of the
-// FDE, or nil.
+// row returns the machine's current line. Where the line is too long for one row, it
+// returns the part that holds pc. last is the Rest of another row of the FDE, or nil.
 func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
 	t := &m.top
 	row := trad.Row{Lo: m.lo, CFA: t.cfa, RA: t.ra, FP: t.fp}
@@ -58,8 +57,8 @@ func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
 
 func isExpr(r trad.Rule) bool { return r.Kind == trad.Expr || r.Kind == trad.ValExpr }
 
-// unusual returns the rule of PREVIOUS's PC, and those of the other registers, where the
-// return column does not tell both the PC and the link register of PREVIOUS.
+// unusual returns the rules of PREVIOUS's PC and of the other registers, where the return
+// column does not tell both the PC and the link register of PREVIOUS.
 func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegRule) {
 	column, s := m.fde.CIE.RA, m.s
 	pc, others = m.top.ra, slices.Clone(regs)
@@ -67,7 +66,7 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	case own && s.pc != 0:
 		rule := others[i].Rule
 		others = slices.Delete(others, i, i+1)
-		if rule.Kind == trad.Same { // which no call leaves it
+		if rule.Kind == trad.Same { // no call leaves the PC the same
 			return pc, others
 		}
 		pc = rule
@@ -78,7 +77,7 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	case pc.Kind != trad.NotTracked:
 	case column != s.pc:
 		pc = trad.Rule{Kind: trad.InReg, Reg: column} // nothing has changed it
-	default: // no word of the PC: it is where a call has left it
+	default: // the table does not mention the PC: it is where a call leaves it
 		if i, listed := find(others, s.link); listed {
 			pc = others[i].Rule
 		}
@@ -152,8 +151,8 @@ func newRest(regs []trad.RegRule) *trad.Rest {
 	return x
 }
 
-// rests keeps what stands beside rows, for the next row with the same: functions
-// save their registers in few ways.
+// rests keeps the rules of other registers for the next row with the same ones:
+// functions save their registers in few ways.
 type rests [64]atomic.Pointer[trad.Rest]
 
 func (k *rests) of(regs []trad.RegRule) *trad.Rest {
@@ -170,10 +169,10 @@ func (k *rests) of(regs []trad.RegRule) *trad.Rest {
 	return x
 }
 
-// Rows iterates over the lines of the table that an FDE of this section stands
-// for, in ascending order of address. Lines that hold for no address are left
-// out; together the rows cover the FDE. A line without a CFA comes with an error that
-// wraps ErrNoCFA, and has no more than its range; the iteration ends after any other error.
+// Rows iterates over the lines of the table of f, an FDE of this section, in
+// ascending order of address. It leaves out lines that hold for no address; together
+// the rows cover the FDE. A line without a CFA comes with an error that wraps ErrNoCFA,
+// and has nothing but its range. The iteration ends after any other error.
 func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
 	return func(yield func(trad.Row, error) bool) {
 		m := machine{fde: f}

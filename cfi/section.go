@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Kind is the kind of a section. The two differ in how an FDE names its CIE and
+// Kind is the kind of a section. The kinds differ in how an FDE refers to its CIE and
 // in how addresses are written.
 type Kind uint8
 
@@ -28,17 +28,17 @@ func (k Kind) String() string {
 	return ".eh_frame"
 }
 
-// ABI is what a section does not say about the machine that it is for.
+// ABI describes the machine that a section is for, as far as the section does not.
 type ABI struct {
 	Order   binary.ByteOrder
 	PtrSize int      // bytes in an address: 4 or 8
 	FP      trad.Reg // the register whose rule goes to Row.FP
-	// Link is the return address column of nearly all tables; 0 for who takes all
-	// columns alike. PC is the program counter where it may have a rule beside that of
-	// the return column, as on AArch64 (AADWARF64, section 4.1); elsewhere 0.
+	// Link is the return address column of nearly all tables; where it is 0, all
+	// columns are treated alike. PC is the program counter where it may have a rule beside
+	// that of the return column, as on AArch64 (AADWARF64, section 4.1); elsewhere 0.
 	Link, PC trad.Reg
-	// PAuth: instructions 0x2b to 0x2d are AArch64's for a signed return address
-	// (AADWARF64); elsewhere they are errors.
+	// PAuth says that the instructions 0x2b to 0x2d are AArch64's for signed return
+	// addresses (AADWARF64). Elsewhere they are errors.
 	PAuth bool
 }
 
@@ -49,16 +49,16 @@ type Options struct {
 	// or with one that cannot be used, the first look-up builds an index.
 	Header     []byte
 	HeaderAddr uint64
-	// TextBase and DataBase are what DW_EH_PE_textrel and DW_EH_PE_datarel
-	// pointers in .eh_frame are relative to; 0 if not known.
+	// TextBase and DataBase are the addresses that DW_EH_PE_textrel and
+	// DW_EH_PE_datarel pointers in .eh_frame are relative to; 0 if not known.
 	TextBase, DataBase uint64
-	// Room reports whether an index of so many bytes may be built; nil where any may. Without one,
-	// what needs it is not found.
+	// Room reports whether an index of the given number of bytes may be built. Where it is nil,
+	// any may. Look-ups that need an index which may not be built find nothing.
 	Room func(bytes int64) bool
 }
 
-// Section is an opened section. It keeps the bytes that it was opened with and
-// never changes them. It is safe for concurrent use.
+// Section is an open section. It keeps the bytes that it was opened with and never
+// changes them. It is safe for concurrent use.
 type Section struct {
 	kind     Kind
 	data     []byte
@@ -80,9 +80,9 @@ type Section struct {
 	rests    rests
 }
 
-// Open opens the section of the given bytes, which lie at addr. The bytes may
-// hold several parts with zero terminators between them, and trailing zeros.
-// An error says that the arguments make no sense; the bytes are not looked at.
+// Open opens a section with the bytes data and the address addr. The bytes may hold
+// several parts with zero terminators between them, and trailing zeros. An error
+// means that the arguments make no sense; Open does not look at the bytes.
 func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 	switch {
 	case kind != EH && kind != Debug:
@@ -151,8 +151,8 @@ func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 	return row, m.fde, err
 }
 
-// RowAt is [Section.Row] with no more of the FDE than its code, [lo, hi), which is empty
-// where none covers pc: an FDE is large, and most callers do without. steps is how many
+// RowAt is [Section.Row] for callers that need nothing of the FDE but the range of its code,
+// [lo, hi), which is empty where no FDE covers pc: an FDE is a large value. steps is how many
 // instructions were run.
 func (s *Section) RowAt(pc uint64) (row trad.Row, lo, hi uint64, steps int, err error) {
 	var m machine

@@ -3,10 +3,10 @@ package cfi
 import "github.com/sfwalk/sfwalk/trad"
 
 const (
-	inlineRules = 20  // register rules that need no allocation, over all remembered states
+	inlineRules = 20  // register rules of all remembered states together that need no allocation
 	inlineSaved = 4   // remembered states that need no allocation
 	maxSaved    = 256 // remembered states at a time
-	maxRegister = 256 // rules of registers from here on are dropped
+	maxRegister = 256 // the first register whose rules are dropped
 )
 
 // state is one line of the table while the program runs. In a rule of kind Expr
@@ -14,13 +14,13 @@ const (
 type state struct {
 	cfa    trad.Rule // NotTracked until it is defined
 	ra, fp trad.Rule
-	signed bool // the return address is
+	signed bool // the return address is signed
 	from   int  // the rules of other registers are states.rules()[from : from+n], ascending
 	n      int
 }
 
-// states is a stack of states, the current one on top and the CIE's at the
-// bottom. It stands on the Go stack unless a program is unusually rich.
+// states is a stack of states, with the current one on top and the CIE's at the
+// bottom. It allocates nothing unless a program has unusually many states or rules.
 type states struct {
 	top   state
 	depth int // of saved
@@ -45,10 +45,10 @@ func (x *states) allRules() []trad.RegRule {
 	return x.rules[:]
 }
 
-// registers returns the rules of a state of the stack.
+// registers returns the rules of s, a state of the stack.
 func (x *states) registers(s *state) []trad.RegRule { return x.allRules()[s.from : s.from+s.n] }
 
-// makeRoom lets the current state have n more rules.
+// makeRoom makes room for n more rules of the current state.
 func (x *states) makeRoom(n int) {
 	if all := x.allRules(); x.top.from+x.top.n+n > len(all) {
 		x.moreRules = make([]trad.RegRule, 2*len(all)+n)
@@ -77,7 +77,7 @@ func (x *states) pop() {
 	x.top = x.allSaved()[x.depth]
 }
 
-// find returns the index in rules of reg, or where it belongs.
+// find returns the index of reg in rules, or, with false, the index at which it belongs.
 func find(rules []trad.RegRule, reg trad.Reg) (int, bool) {
 	i := len(rules)
 	for i > 0 && rules[i-1].Reg >= reg {
@@ -91,7 +91,7 @@ func lists(rules []trad.RegRule, reg trad.Reg) bool {
 	return ok
 }
 
-// set gives a register other than RA and FP a rule; NotTracked takes it back.
+// set gives a register other than RA and FP a rule. A NotTracked rule takes the register out.
 func (x *states) set(reg trad.Reg, rule trad.Rule) {
 	rules := x.registers(&x.top)
 	i, ok := find(rules, reg)
