@@ -1,7 +1,7 @@
 package sframe
 
-// Contents is what a section says, free of how it is laid out: what Encode
-// writes, Convert turns into another version and Join puts together.
+// Contents is the information in a section, without its layout: Encode writes it,
+// Convert turns it into another version, and Join joins several.
 type Contents struct {
 	Version          Version
 	ABI              ABI
@@ -24,18 +24,18 @@ type Function struct {
 	PauthKey PauthKey
 	Signal   bool // the function is a signal trampoline (V3)
 
-	// Type and FREType are the least to be used: Encode takes Flex where an
-	// entry needs it, and the smallest FRE type that fits, but none below these.
-	// A function without entries says nothing; but one of V3 with Signal that its rules
-	// are not known, and any other Default one of V3 that its frame is outermost.
+	// Type and FREType are lower bounds: Encode takes FDEFlex where an entry needs
+	// it, and the smallest FRE type that fits, but none below these.
+	// A function without entries says nothing, but in V3: with Signal it says that its
+	// rules are not known, and without Signal a Default one says that its frame is outermost.
 	Type    FDEType
 	FREType FREType
 
 	Entries []Entry // by ascending Offset
 }
 
-// An Entry is what one FRE says: the rules that hold from Offset up to the
-// next entry's Offset, or to the end of the function or block.
+// An Entry has the rules of one FRE. They hold from Offset up to the next
+// entry's Offset, or to the end of the function or block.
 type Entry struct {
 	Offset      uint32 // in bytes from the start of the function, or of the block (PCMask)
 	MangledRA   bool   // the return address is signed

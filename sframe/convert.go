@@ -2,11 +2,11 @@ package sframe
 
 import "errors"
 
-// Convert returns what c says as Contents of version v, and what v cannot hold,
-// each with the reason. A function that v cannot hold whole is left out, for a
-// part of it would be a wrong answer; the Func of its error is its index in c.
-// An error of the section as a whole (Func -1) is either the loss of a flag, or
-// of everything: the Contents are nil then.
+// Convert returns c as Contents of version v, and an error for each part that v
+// cannot hold. It leaves out a function that v cannot hold whole, for a part of it
+// would be a wrong answer; the Func of the error is the function's index in c. An
+// error of the section as a whole (Func -1) means that a flag is lost, or
+// everything: the Contents are nil then.
 //
 // V1 and V2 cannot hold Flex functions and signal frames, V1 no undefined RA, no
 // repeat size but 16, and no s390x; V3 has no FramePointer flag. A section
@@ -49,7 +49,7 @@ func asEncodeError(err error) *EncodeError {
 	return e
 }
 
-// convert says what f says in another version's way, as far as there is one.
+// convert turns f into the form of another version, as far as there is one.
 func (f *Function) convert(from, to Version) {
 	switch {
 	case to == from:

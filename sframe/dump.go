@@ -21,8 +21,8 @@ import (
 // with starts relative to their fields or for s390x is printed as 2.47 does, and
 // so is V2's undefined RA, which 2.44 takes for a CFA at offset -1.
 //
-// What cannot be read is left out, FREs that FDEs share among it; the error is
-// that of the first such place, or w's.
+// Dump leaves out what it cannot read, and FREs that FDEs share. It returns the
+// error of the first of these, or w's.
 func (s *Section) Dump(w io.Writer) error {
 	d := dumper{Writer: bufio.NewWriter(w), s: s}
 	d.header()
@@ -74,7 +74,7 @@ func (d *dumper) header() {
 	fmt.Fprintf(d, "    Num FDEs: %d\n    Num FREs: %d\n\n  Function Index :\n", s.NumFDEs, int32(s.NumFREs))
 }
 
-// head prints what is said of a function as a whole.
+// head prints a function's own line and the names of the columns.
 func (d *dumper) head(f *FDE) {
 	fmt.Fprintf(d, "\n    func idx [%d]: pc = 0x%x, size = %d bytes", f.Index, f.Start, int32(f.Size))
 	attr := ""
@@ -160,7 +160,7 @@ func (d *dumper) flexRow(e *FRE) {
 	d.row(e, d.rule(e.CFA, "%+d"), fp, ra)
 }
 
-// fixedRA returns what is said of an RA that a row does not mention.
+// fixedRA returns the mark for an RA that a row does not mention.
 func (d *dumper) fixedRA() string {
 	if d.s.FixedRA == 0 || d.s.Version == V1 {
 		return "u"
@@ -182,7 +182,7 @@ func (d *dumper) row(e *FRE, cfa, fp, ra string) {
 	fmt.Fprintf(d, "%-10s%-10s%-13s", cfa, fp, ra+mark)
 }
 
-// tracked returns what is said of RA or FP.
+// tracked returns the text for the rule of RA or FP.
 func (d *dumper) tracked(r Rule) string {
 	switch {
 	case r.Kind == RuleSame:

@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// ErrCannotHold is what every EncodeError wraps.
+// ErrCannotHold is wrapped by every EncodeError.
 var ErrCannotHold = errors.New("the SFrame version cannot hold it")
 
-// An EncodeError says what a version of the format cannot hold.
+// An EncodeError names a part of Contents that a version of the format cannot hold.
 type EncodeError struct {
 	Version Version
 	Func    int    // index in Contents.Functions; -1: of the section as a whole
 	Entry   int    // index in the function's Entries; -1: of the function as a whole
 	Start   uint64 // of the function
-	Msg     string // what cannot be held, and why
+	Msg     string // the part that cannot be held, and why
 }
 
 // Error returns the whole sentence.

@@ -8,18 +8,19 @@ import (
 var (
 	// ErrNoFDE is returned for a PC that no FDE covers.
 	ErrNoFDE = errors.New("sframe: no FDE covers the PC")
-	// ErrNoRow is returned for a PC that an FDE covers without an FRE, such
+	// ErrNoRow is returned for a PC that an FDE covers and no FRE does, such
 	// as one before the FDE's first FRE.
 	ErrNoRow = errors.New("sframe: the FDE has no row for the PC")
 	// ErrSignalFrame is the ErrNoRow (which it wraps) of an FDE of V3 that marks a
 	// signal frame: THIS is a trampoline, and its rules are not known. Assemblers write
 	// such an FDE, without FREs, for a signal frame that SFrame has no form for.
 	ErrSignalFrame = fmt.Errorf("%w: a signal frame without rules", ErrNoRow)
-	// ErrMalformed is what every FormatError for bytes that contradict the
-	// specification wraps.
+	// ErrMalformed means that bytes contradict the specification. The error is a
+	// FormatError that wraps it.
 	ErrMalformed = errors.New("malformed SFrame data")
-	// ErrUnsupported is what a FormatError wraps where the bytes may be right
-	// but follow a version, an ABI, a flag or a type that is not known here.
+	// ErrUnsupported means that the bytes may be right, but have a version, an ABI, a
+	// flag or a type that this package does not know. The error is a FormatError that
+	// wraps it.
 	ErrUnsupported = errors.New("unsupported SFrame data")
 )
 

@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// pltEntrySize stands in for the repeat size that V1 does not store: the size
-// of a PLT entry, on AMD64 and AArch64 alike.
+// pltEntrySize is the repeat size of V1, which does not store one: the size of a
+// PLT entry, on AMD64 and AArch64 alike.
 const pltEntrySize = 16
 
 // attrSize is the size of struct sframe_func_desc_attr (V3).
 const attrSize = 5
 
-// FDE returns the i-th FDE, 0 <= i < NumFDEs, in the section's own order. A
-// *FormatError says what is wrong with it; the FDE then has those fields that
-// could be read. FDE panics if i is out of range.
+// FDE returns the i-th FDE, 0 <= i < NumFDEs, in the section's own order. The
+// error is a *FormatError; the FDE then has the fields that could be read. FDE
+// panics if i is out of range.
 func (s *Section) FDE(i int) (FDE, error) {
 	var f FDE
 	start, size := s.startAndSize(i)
@@ -50,7 +50,7 @@ func (s *Section) startAndSize(i int) (start int64, size uint32) {
 	return int64(int32(s.u32(s.fdes, off))) + field, s.u32(s.fdes, off+4)
 }
 
-// readFDE decodes FDE i, of which startAndSize is known, into f, which is zero.
+// readFDE decodes FDE i into f, which is zero. The caller passes its startAndSize.
 func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	p := s.fdes[i*s.fdeSize:][:s.fdeSize]
 	f.Index = i
@@ -90,9 +90,9 @@ func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	return nil
 }
 
-// Outermost reports whether the FDE, of a section of version v, says without FREs that its
-// frame is outermost: one of V3 that is Default (Changes from Version 2 to Version 3).
-// Where it marks a signal frame it says only that: see ErrSignalFrame.
+// Outermost reports whether an FDE of a section of version v says, by having no FREs, that its
+// frame is outermost: a Default one of V3 does (Changes from Version 2 to Version 3). An FDE
+// without FREs that marks a signal frame says only that: see ErrSignalFrame.
 func (f *FDE) Outermost(v Version) bool {
 	return f.NumFREs == 0 && v == V3 && f.Type == FDEDefault && !f.Signal
 }

@@ -7,8 +7,8 @@ import (
 
 // Find returns the row for pc, a link-time address. It allocates nothing, but for
 // the first look-up in a section: the index of an unsorted one, or 16 KiB at
-// most to speed the search up. The error is ErrNoFDE, ErrNoRow,
-// ErrSignalFrame, or a *FormatError for the FDE or FRE that is in the way.
+// most to speed up the search. The error is ErrNoFDE, ErrNoRow,
+// ErrSignalFrame, or a *FormatError for the FDE or FRE that cannot be read.
 //
 // The row holds for pc in any case: a section that says that it is sorted and
 // is not, or whose FDEs overlap, may hide an FDE from the search, but never

@@ -10,11 +10,11 @@ import (
 // ErrDiffer is returned for Contents that cannot be joined.
 var ErrDiffer = errors.New("sframe: the sections to be joined differ")
 
-// Join puts several sections together, as a linker does: the functions of the
-// first, then those of the next. All must have the same version, ABI, fixed
+// Join joins several sections, as a linker does: first the functions of the first
+// part, then those of the next. All parts must have the same version, ABI, fixed
 // offsets and auxiliary header, else the error wraps ErrDiffer; Convert makes
-// the versions alike. The result is sorted, has FramePointer if all have, and
-// the first one's FDEFuncStartPCRel. It shares memory with the parts.
+// the versions alike. The result has FDESorted, FramePointer if all parts have it,
+// and the first part's FDEFuncStartPCRel. It shares memory with the parts.
 func Join(parts ...*Contents) (*Contents, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("%w: there are none", ErrDiffer)

@@ -36,10 +36,10 @@ type Section struct {
 
 // Open checks the header of the SFrame section at the start of data and
 // returns a Section that reads it in place; data must not change afterwards.
-// addr is the link-time address of data[0]: all addresses given and taken
-// count from it. Bytes after the section's end, which the header fixes, are
-// ignored. The error is a *FormatError. The FDEs and FREs are not looked at:
-// what is wrong with one of them is reported when it is read.
+// addr is the link-time address of data[0], from which all addresses count. Open
+// ignores bytes after the section's end, which the header tells. The error is a
+// *FormatError. Open does not look at FDEs and FREs: a malformed one gives an
+// error when it is read.
 func Open(data []byte, addr uint64) (*Section, error) {
 	s := &Section{Addr: addr}
 	if err := s.readHeader(data); err != nil {

@@ -9,10 +9,10 @@ import (
 // info byte, and no data words.
 const minFRESize = 2
 
-// Contents reads the whole section. What it returns does not refer to the
-// section's bytes, but for the auxiliary header. The error is that of the first
-// FDE or FRE that cannot be read; one that says that FDEs share FREs keeps the
-// result from growing beyond some 40 times the section's size.
+// Contents reads the whole section. The result does not refer to the section's
+// bytes, but for the auxiliary header. The error is that of the first FDE or FRE
+// that cannot be read. FDEs that share FREs are an error, too: it keeps the result
+// from growing beyond some 40 times the section's size.
 func (s *Section) Contents() (*Contents, error) {
 	c := &Contents{
 		Version: s.Version, ABI: s.ABI, Flags: s.Flags,
@@ -31,9 +31,9 @@ func (s *Section) Contents() (*Contents, error) {
 		fdes = append(fdes, f)
 	}
 	if s.Flags&FDESorted != 0 {
-		// The order of the FDEs is that of their starts; the order in which the
-		// functions were put in is that of their FREs. A function without
-		// FREs lies before the one that has the next FREs.
+		// FDEs are in the order of their starts. Their FREs are in the order in
+		// which the functions were put in. A function without FREs comes before
+		// the one that has the next FREs.
 		slices.SortStableFunc(fdes, func(a, b FDE) int {
 			return cmp.Or(cmp.Compare(a.FREOff, b.FREOff), cmp.Compare(min(a.NumFREs, 1), min(b.NumFREs, 1)))
 		})

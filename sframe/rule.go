@@ -16,8 +16,8 @@ const (
 	ctrlRegShift = 3      // the rest is the DWARF register number
 )
 
-// rules decodes an FRE's data words into rules, which are zero before. The
-// result says what is wrong, "" if nothing is.
+// rules decodes an FRE's data words into rules, which are zero before. It returns
+// what is wrong with the words, "" if nothing is.
 func (s *Section) rules(t FDEType, info FREInfo, words []byte, cfa, ra, fp *Rule) string {
 	n := info.NumWords()
 	if n == 0 {
@@ -79,8 +79,8 @@ func (s *Section) saved(off int32, r *Rule) bool {
 	return true
 }
 
-// flexRules decodes control words and offsets in the order CFA, RA, FP. ra
-// and fp hold the rules for what is padded or left out.
+// flexRules decodes control words and offsets in the order CFA, RA, FP. It leaves
+// ra and fp as they are where they are padded or left out.
 func (s *Section) flexRules(info FREInfo, words []byte, cfa, ra, fp *Rule) string {
 	n, size := info.NumWords(), info.WordSize()
 	mask := uint32(math.MaxUint32) >> (32 - 8*size)

@@ -89,7 +89,7 @@ type Header struct {
 	FixedFP   int8             // sfh_cfa_fixed_fp_offset: FP is at CFA+FixedFP; 0 = not fixed
 	FixedRA   int8             // sfh_cfa_fixed_ra_offset: RA is at CFA+FixedRA; 0 = not fixed
 	NumFDEs   uint32           // sfh_num_fdes
-	NumFREs   uint32           // sfh_num_fres, as stored: it bounds no loop here
+	NumFREs   uint32           // sfh_num_fres, as stored: this package does not rely on it
 	FRELen    uint32           // sfh_fre_len: size of the FRE sub-section
 	FDEOff    uint32           // sfh_fdeoff: FDE sub-section, from the end of the header
 	FREOff    uint32           // sfh_freoff: FRE sub-section, from the end of the header
@@ -182,7 +182,7 @@ type FRE struct {
 	Words       []byte // the data words as they lie in the section
 }
 
-// RuleKind is what a Rule does.
+// RuleKind is the kind of a Rule.
 type RuleKind uint8
 
 const (

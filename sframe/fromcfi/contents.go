@@ -28,10 +28,10 @@ func (l LeftOut) String() string {
 	return text
 }
 
-// Contents returns what SFrame V3 can say of the file, and the functions that
-// are left out. A signal frame that is left out is marked as one in the contents, without
-// rows. [sframe.Contents.Convert] finds what an encoding cannot hold: large offsets,
-// another version's limits.
+// Contents returns the file's call frame information as SFrame V3, and the functions that
+// are left out. A signal frame that is left out is a function without rows in the contents,
+// marked as a signal frame. [sframe.Contents.Convert] finds what an encoding cannot hold:
+// large offsets, another version's limits.
 //
 // A function is an FDE; one whose rows repeat in blocks of 16 or 32 bytes (a
 // PLT) is an FDE of PC type mask, and what stands before it (PLT0) another.
@@ -63,7 +63,7 @@ func (s *Source) Contents() (*sframe.Contents, []LeftOut) {
 	return c, out
 }
 
-// functions returns the functions that say what an FDE says, as far as it says anything.
+// functions returns the functions for an FDE. They cover the code for which it has rules.
 func (s *Source) functions(f *FDE) ([]sframe.Function, *LeftOut) {
 	if f.Size() > math.MaxUint32 {
 		return nil, &LeftOut{PC: f.Start, Reason: "the function has 4 GiB or more"}
@@ -192,8 +192,8 @@ func repeats(rows []Row, size uint64) bool {
 	return true
 }
 
-// Fit converts c to a version, and says as LeftOut what that cannot hold. The
-// error is about the section as a whole.
+// Fit converts c to version v. It returns the functions that v cannot hold as
+// LeftOut. The error is about the section as a whole.
 func Fit(c *sframe.Contents, v sframe.Version) (*sframe.Contents, []LeftOut, error) {
 	fitting, lost := c.Convert(v)
 	var out []LeftOut

@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/cfi"
 )
 
-// An FDE is the part of an FDE that counts, where others speak of the same code.
+// An FDE is an FDE without the code for which another FDE counts.
 type FDE struct {
 	cfi.FDE
 	Hi      uint64 // address behind the last byte of code that counts
@@ -17,10 +17,10 @@ type FDE struct {
 // Size returns the number of bytes of code.
 func (f *FDE) Size() uint64 { return f.Hi - f.Start }
 
-// FDEs returns the FDEs in ascending order, without overlaps: of those of one
-// section the one that starts last counts, as in [cfi.Section.Find]; one that
-// overlaps with an FDE of an earlier section does not count at all. FDEs without
-// code are left out. The errors are of FDEs that cannot be read.
+// FDEs returns the FDEs in ascending order, without overlaps. Of those of one
+// section that overlap, the one that starts last counts, as in [cfi.Section.Find].
+// One that overlaps with an FDE of an earlier section does not count at all. FDEs
+// without code are left out. There is an error for each FDE that cannot be read.
 func (s *Source) FDEs() (fdes []FDE, errs []error) {
 	for _, section := range s.Sections {
 		var list []FDE

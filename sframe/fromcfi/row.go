@@ -13,8 +13,8 @@ import (
 // A Row is a line of a call frame information table in SFrame's terms, or a part
 // of one whose expressions depend on the PC.
 type Row struct {
-	// Row has the rules; one that SFrame has no form for is RuleNone. An outermost
-	// row has only RowOutermost and RA.
+	// Row has the rules. A rule that SFrame has no form for is RuleNone. An outermost
+	// row has RowOutermost and RA only.
 	sframe.Row
 	// Reason says why SFrame has no form for the row, "" if it has one; Detail is
 	// the rule in question, as DWARF has it.
@@ -31,9 +31,9 @@ func (r *Row) says(o *Row) bool {
 	return r.Flags == o.Flags && r.CFA == o.CFA && r.RA == o.RA && r.FP == o.FP && r.Reason == o.Reason && r.varies == o.varies
 }
 
-// Rows iterates over what holds in an FDE of this Source, in ascending order
-// and without gaps, adjacent rows that say the same put together. It ends after
-// an error, which says that the FDE is malformed.
+// Rows iterates over the rows of f, an FDE of this Source, in ascending order and
+// without gaps. Adjacent rows that say the same are one. The iteration ends after
+// an error, which means that the FDE is malformed.
 func (s *Source) Rows(f *FDE) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		var last Row
@@ -109,7 +109,7 @@ func (s *Source) lines(f *FDE) iter.Seq2[Row, error] {
 	}
 }
 
-// row says a line in SFrame's terms, for one PC in it.
+// row translates a line, for one PC in it.
 func (s *Source) row(f *FDE, line *trad.Row, pc uint64) Row {
 	row := Row{Row: sframe.Row{Lo: line.Lo, Len: line.Len}}
 	if f.CIE.Signal {
@@ -167,7 +167,7 @@ func (t *translation) cfa() sframe.Rule {
 // noCFA is the reason of a row that says nothing: DWARF has no CFA there.
 const noCFA = "the CFA has no rule"
 
-// Empty reports whether DWARF says of the row's code no more than that there is some.
+// Empty reports whether DWARF has no rules for the row's code.
 func (r *Row) Empty() bool { return r.Reason == noCFA }
 
 func (t *translation) ra(column trad.Reg) sframe.Rule {

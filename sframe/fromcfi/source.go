@@ -14,18 +14,17 @@ import (
 
 // Errors of Open and ABIOf; test with errors.Is.
 var (
-	// ErrMachine: SFrame has no ABI for the file's machine.
+	// ErrMachine means that SFrame has no ABI for the file's machine.
 	ErrMachine = errors.New("SFrame has no ABI for this machine")
-	// ErrNoCFI: the file has neither .eh_frame nor .debug_frame.
+	// ErrNoCFI means that the file has neither .eh_frame nor .debug_frame.
 	ErrNoCFI = errors.New("no .eh_frame and no .debug_frame")
 )
 
-// A Source is a file's call frame information. It counts the work that
-// expressions are, and is to be used by one goroutine at a time.
+// A Source is a file's call frame information. It counts the work on
+// expressions, and only one goroutine may use it at a time.
 type Source struct {
 	ABI sframe.ABI
-	// Sections hold the information. Where two speak of the same code, the first
-	// counts.
+	// Sections hold the information. Where two cover the same code, the first counts.
 	Sections []*cfi.Section
 
 	work int // spent on expressions, see maxWork

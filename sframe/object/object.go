@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
-// ErrNoSFrame: the file has no SFrame section.
+// ErrNoSFrame means that the file has no SFrame section.
 var ErrNoSFrame = errors.New("no .sframe section")
 
 // A Section is an SFrame section of a file.
@@ -99,8 +99,8 @@ func openSection(im *elfimage.Image, i int, l Layout) (Section, error) {
 	return Section{section, s.Name, i, stored}, nil
 }
 
-// extents are sections by where they lie in the file. Those that are read must
-// not share bytes: what is read would not be bounded by the file's size.
+// extents are sections by their offset in the file. Sections that are read must not
+// share bytes: else the memory that they take up is not bounded by the file's size.
 type extents []*elf.Section
 
 // add adds s and returns nil, or returns the section that shares bytes with it.
@@ -116,8 +116,8 @@ func (e *extents) add(s *elf.Section) (shares *elf.Section) {
 	return nil
 }
 
-// Joined returns what all sections of Sections say together. The error is
-// Sections's, that of one that cannot be read whole, or wraps sframe.ErrDiffer.
+// Joined joins all sections that [Sections] returns. The error is that of Sections, that
+// of a section that cannot be read whole, or wraps [sframe.ErrDiffer].
 func Joined(im *elfimage.Image, l Layout) (*sframe.Contents, error) {
 	sections, err := Sections(im, l)
 	if err != nil {

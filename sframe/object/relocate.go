@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
-// ErrRelocation: a relocation cannot be applied.
+// ErrRelocation means that a relocation cannot be applied.
 var ErrRelocation = errors.New("cannot relocate")
 
 // minField is the size of the smallest field that a relocation writes.
@@ -34,8 +34,8 @@ func relaAt(im *elfimage.Image, p []byte) (off uint64, sym, kind uint32, addend 
 	return im.Order.Uint64(p), uint32(info >> 32), uint32(info), im.Order.Uint64(p[16:])
 }
 
-// relocate applies to data, which is the bytes of section i, all that the
-// file's SHT_RELA sections say of it. Undefined symbols count as 0.
+// relocate applies the relocations of the file's SHT_RELA sections for section i to
+// data, the bytes of that section. Undefined symbols count as 0.
 //
 // Where the start addresses of SFrame count from the start of the section (V1,
 // and V2 without SFRAME_F_FDE_FUNC_START_PCREL), assemblers write relocations

@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
-// ErrRelocatable: the addresses of a relocatable object are not final.
+// ErrRelocatable means that the file is a relocatable object, whose addresses are not final.
 var ErrRelocatable = errors.New("the file is a relocatable object, whose functions have no addresses yet")
 
 const (
@@ -24,9 +24,9 @@ const (
 	pageSize    = 1 << 12
 )
 
-// Encode returns an ELF file with the header and the build ID of f and the
-// section that says c. The section's address is behind all that f loads. The
-// error wraps [ErrRelocatable] or is an [*sframe.EncodeError].
+// Encode returns an ELF file with the header and the build ID of f, and c as an
+// SFrame section. The section's address is behind all that f loads. The error
+// wraps [ErrRelocatable] or is an [*sframe.EncodeError].
 func Encode(f *elf.File, c *sframe.Contents) ([]byte, error) {
 	if f.Type == elf.ET_REL {
 		return nil, ErrRelocatable

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// ErrNoBuildID: the file has no build ID to be found by.
+// ErrNoBuildID means that the file has no build ID to be found by.
 var ErrNoBuildID = errors.New("the file has no build ID")
 
 // Paths returns where in dir the file for a build ID (in hexadecimal) may lie,
@@ -20,8 +20,7 @@ func Paths(dir, buildID string) []string {
 	return []string{filepath.Join(dir, ".build-id", name), filepath.Join(dir, name)}
 }
 
-// Write writes a file that is there whole or not at all. Its folder is made if
-// need be.
+// Write writes a file, whole or not at all. It makes the folder if need be.
 func Write(path string, data []byte) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {

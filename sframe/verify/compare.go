@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 )
 
-// An Input is what is compared. All addresses are link-time ones.
+// An Input has the two sides of a comparison. All addresses are link-time ones.
 type Input struct {
 	SFrame  []*sframe.Section
 	CFI     *fromcfi.Source
@@ -28,12 +28,12 @@ type comparison struct {
 	Result
 	in      *Input
 	scratch []sframe.Row
-	// first is where the disagreements of the FDE begin that is being compared.
+	// first is the index of the first disagreement of the FDE that is being compared.
 	first int
 }
 
-// Compare compares the two sides. It reads CFI, and is to be called by one
-// goroutine at a time for one CFI. Sizes is left zero.
+// Compare compares the two sides. It leaves Sizes zero. Only one goroutine at a time may
+// compare the same CFI.
 func Compare(in *Input) *Result {
 	c := &comparison{in: in}
 	c.ABI = in.CFI.ABI
@@ -106,8 +106,8 @@ func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
 	c.Disagreements = append(c.Disagreements, d)
 }
 
-// known adds a disagreement to one of the same FDE that it continues, or repeats
-// in another block.
+// known reports whether d continues another disagreement of the same FDE, or repeats
+// it in another block, and adds d to that one.
 func (c *comparison) known(d *Disagreement) bool {
 	list := c.Disagreements[c.first:]
 	if n := len(list); n > 0 {

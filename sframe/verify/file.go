@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
-// File compares what a file says. The sections of a relocatable object are at the
+// File compares the SFrame sections of a file with its call frame information. The sections of a relocatable object are at the
 // addresses of [object.Apart]. The error wraps [object.ErrNoSFrame],
 // [fromcfi.ErrNoCFI] or [fromcfi.ErrMachine], or says what cannot be opened.
 func File(im *elfimage.Image) (*Result, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 )
 
-// A Result is what the comparison of one file found.
+// A Result is the outcome of the comparison of one file.
 type Result struct {
 	ABI      sframe.ABI
 	Versions []sframe.Version // of the SFrame sections, in file order
@@ -15,11 +15,11 @@ type Result struct {
 	Relocatable bool
 
 	Disagreements []Disagreement // in ascending order of address
-	// Problems are what could not be read and so is not compared.
+	// Problems are errors of parts that could not be read, and are not compared.
 	Problems []error
 
 	SFrameFDEs, CFIFDEs uint64 // with code
-	Compared            uint64 // bytes of code of which both speak, and that the SFrame version can say
+	Compared            uint64 // bytes of code that both cover, but for Unsaid
 	// Unsaid counts the bytes of code where DWARF says that the frame is outermost
 	// and the SFrame version has no way to say it: V1, and V2 before the second
 	// errata, which is never seen without the first's SFRAME_F_FDE_FUNC_START_PCREL.
@@ -30,7 +30,7 @@ type Result struct {
 	Sizes     Sizes
 }
 
-// Coverage counts what each side speaks of.
+// Coverage counts the bytes or functions that the sides cover.
 type Coverage struct {
 	Total, Both, SFrameOnly, CFIOnly, Neither uint64
 }
@@ -40,14 +40,14 @@ type Sizes struct {
 	SFrame, EHFrame, EHFrameHdr, DebugFrame uint64
 }
 
-// A Disagreement is a stretch of code of which both sides speak differently.
+// A Disagreement is a stretch of code for which the sides have different rows.
 type Disagreement struct {
 	Lo, Hi   uint64 // link-time addresses; Hi is behind the last byte
 	Function string // of the symbol table, else the section, such as ".plt"; "" in neither
 	Offset   uint64 // of Lo in the function or section
 	SFrame   sframe.Row
 	CFI      fromcfi.Row // Reason says why a rule is RuleNone
-	Fields   Fields      // what differs
+	Fields   Fields      // the parts that differ
 	FDE      int         // index in the SFrame section
 	Section  int         // which of several SFrame sections
 	// Times is the number of blocks in which the same differs, in an FDE of PC type
@@ -55,7 +55,7 @@ type Disagreement struct {
 	Times int
 }
 
-// Fields is a set of things that can differ.
+// Fields is a set of parts of a row.
 type Fields uint8
 
 // The members of Fields.
