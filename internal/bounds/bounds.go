@@ -1,4 +1,4 @@
-// Package bounds holds what a fuzz test runs to bounds of memory and time: an input that makes
+// Package bounds holds the code that a fuzz test runs to bounds of memory and time: an input that makes
 // a reader take all of either is as bad as one that makes it panic.
 //
 //	f.Fuzz(func(t *testing.T, data []byte) {
@@ -18,12 +18,12 @@ import (
 const (
 	// maxCPU is the CPU time that one input may take. Most take some microseconds.
 	maxCPU = 2 * time.Second
-	// maxWait is for an input that waits and does not work. It is no measure: a deadlock never ends.
+	// maxWait bounds the time of an input that waits and does not work. It is generous: a deadlock never ends.
 	maxWait = 5 * time.Minute
-	// slack is what the run-time system counts too late, and so for a later input: small
-	// objects are counted when the spans that they lie in are full.
+	// slack is the memory that the run-time system may count too late, and so for a later input:
+	// it counts small objects when the spans that they lie in are full.
 	slack = 1 << 20
-	// interval is how often an input that has not ended is looked at.
+	// interval is the time between two looks at an input that has not ended.
 	interval = 200 * time.Millisecond
 )
 
@@ -31,7 +31,7 @@ const (
 // bytes and 1 MiB; what has been freed counts. It panics, so that the fuzzer gets to know the
 // input, if read goes on when it has allocated four times as much, or has taken more than two
 // seconds of the process's CPU time, or has waited for five
-// minutes. What runs beside it in the process counts: seeds must not be parallel tests.
+// minutes. All that runs in the process counts: seeds must not be parallel tests.
 func Hold(t testing.TB, memory int, read func()) {
 	t.Helper()
 	in := &input{memory: uint64(memory) + slack, start: allocated()}
@@ -45,15 +45,15 @@ func Hold(t testing.TB, memory int, read func()) {
 	}
 }
 
-// input is one that is read.
+// input is an input that is being read.
 type input struct {
 	memory, start uint64
 
 	sync.Mutex
 	ended bool
-	next  *time.Timer   // when it is looked at
-	seen  time.Time     // when it was looked at first
-	cpu   time.Duration // what the process had taken then
+	next  *time.Timer   // the next look at it
+	seen  time.Time     // the time of the first look
+	cpu   time.Duration // CPU time of the process at the first look
 }
 
 func (in *input) end() {

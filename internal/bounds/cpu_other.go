@@ -4,5 +4,5 @@ package bounds
 
 import "time"
 
-// CPUTime is not known here: only what never ends is found.
+// CPUTime is not known here: only an input that never ends is found.
 func CPUTime() time.Duration { return 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// CPUTime is the CPU time that the process has taken; 0 where that is not known.
+// CPUTime returns the CPU time that the process has taken; 0 where that is not known.
 func CPUTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

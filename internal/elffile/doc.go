@@ -1,4 +1,3 @@
-// Package elffile stands before debug/elf, for files that somebody may have made to hurt: it
-// tells what of a file is there at all, and looks at section headers before debug/elf believes
-// them.
+// Package elffile guards debug/elf against hostile files: it tells how many bytes of a file are really
+// there, and checks section headers before debug/elf believes them.
 package elffile

@@ -11,7 +11,7 @@ import (
 // ErrNotELF says that a file is of another format, or empty.
 var ErrNotELF = errors.New("not an ELF file")
 
-// Header is what debug/elf does not keep of the file header.
+// Header has the fields of the file header that debug/elf does not keep.
 type Header struct {
 	Order binary.ByteOrder
 	Is64  bool

@@ -10,10 +10,9 @@ import (
 
 var errSections = errors.New("section headers cannot be read")
 
-// CheckSections looks at what debug/elf reads at once with the section headers: the headers
-// themselves and the sections' names. Both must be there, and stored as they are, for
-// debug/elf expands compressed names without a bound; and names may share bytes as linkers let
-// them, one with the end of another, but not without end.
+// CheckSections checks the section headers and the sections' names, which debug/elf reads at once. Both
+// must be there. They must not be compressed, for debug/elf expands compressed names without a bound.
+// Names may share bytes as linkers let them, one with the end of another, but not without a bound.
 func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 	if h.ShOff == 0 {
 		return nil
@@ -86,7 +85,7 @@ func (h *Header) section(b []byte) section {
 	return section{o.Uint32(b), o.Uint32(b[4:]), o.Uint32(b[24:]), uint64(o.Uint32(b[8:])), uint64(o.Uint32(b[16:])), uint64(o.Uint32(b[20:]))}
 }
 
-// New is [elf.NewFile] for a file of size bytes that is not trusted. What it reads ends at holes.
+// New is [elf.NewFile] for a file of size bytes that is not trusted. It reads through [Solid].
 func New(r io.ReaderAt, size int64) (*elf.File, error) {
 	r = Solid(io.NewSectionReader(r, 0, size))
 	switch h, err := ReadHeader(r); {

@@ -19,10 +19,10 @@ const (
 	usual = 4 << 20      // is allocated at once when what comes first is no hole
 )
 
-// Solid returns a reader of what r has that ends at holes, with an error that wraps [ErrHole]. A
-// file can have holes of gigabytes without a byte on disk, and memory that nobody has written to
-// is the same. It is the bytes that are looked at: not every file system tells where its holes
-// are, or how much room a file takes up. What is read in parts shorter than [HoleSize] has no holes.
+// Solid returns a reader of r that ends at holes, with an error that wraps [ErrHole]. A file can have
+// holes of gigabytes without a byte on disk, as memory that nobody has written to. Solid looks at the
+// bytes: not every file system tells where its holes are, or how much room a file takes up. It finds no
+// holes in reads shorter than [HoleSize].
 func Solid(r io.ReaderAt) io.ReaderAt {
 	if s, ok := r.(solid); ok {
 		return s
@@ -58,8 +58,8 @@ func (s solid) ReadAt(p []byte, off int64) (n int, err error) {
 // before it.
 func zero(b []byte) bool { return b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1]) }
 
-// ReadPart reads n bytes at off. How many there are is not known: no more is allocated than a
-// part of what could be read, which comes with the error.
+// ReadPart reads n bytes at off. There may be fewer; those come with the error, and ReadPart allocates
+// memory only as it finds bytes.
 func ReadPart(r io.ReaderAt, off int64, n uint64) ([]byte, error) {
 	return read(n, func(p []byte, at uint64) (int, error) { return r.ReadAt(p, off+int64(at)) })
 }

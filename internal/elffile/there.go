@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// There returns how many bytes of a file of size bytes are there at all, holes left out. What is
-// not a file of this machine is taken to be there.
+// There returns how many of a file's size bytes are really there, without its holes. It returns size for
+// a reader that is not a file of this machine.
 func There(r io.ReaderAt, size int64) int64 {
 	for range 8 { // a part of a part
 		switch x := r.(type) {
@@ -24,14 +24,14 @@ func There(r io.ReaderAt, size int64) int64 {
 	return size
 }
 
-// identity is what two readers of the same bytes of a file have in common.
+// identity is equal for two readers of the same bytes of a file.
 type identity struct {
 	file      any
 	off, size int64
 }
 
-// Identity returns a key that is equal for readers of the same bytes of one file; ok is false for
-// readers of which that cannot be told.
+// Identity returns a key that is equal for readers of the same bytes of one file; ok is false where r
+// does not tell its file.
 func Identity(r io.ReaderAt, size int64) (id any, ok bool) {
 	at := int64(0)
 	for range 8 {

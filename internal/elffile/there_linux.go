@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystems is how much smaller than a file the room may be that a file system says the file
-// takes up, where that compresses files.
+// fileSystems bounds how much smaller than a file its room on disk may be where the file system
+// compresses files.
 const fileSystems = 8
 
-// allocated returns how many bytes of a file are not holes, as the file system tells it.
+// allocated returns how many bytes of a file are not holes, by what the file system tells.
 func allocated(f *os.File) int64 {
 	info, err := f.Stat()
 	if err != nil {
@@ -37,7 +37,7 @@ func extents(f *os.File, size int64) (data int64) {
 		return size
 	}
 	defer f.Seek(before, io.SeekStart)
-	const most = 1 << 16 // more than that are not counted
+	const most = 1 << 16 // parts that are counted
 	at := int64(0)
 	for range most {
 		lo, err := f.Seek(at, unix.SEEK_DATA)

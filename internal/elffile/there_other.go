@@ -4,7 +4,7 @@ package elffile
 
 import "os"
 
-// allocated returns the size of a file: what is a hole is not known here.
+// allocated returns the size of a file: holes are not known here.
 func allocated(f *os.File) int64 {
 	info, err := f.Stat()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/gopclntab"
 )
 
-// maxTables bounds how many things that look like a table are tried.
+// maxTables bounds how many places that look like a table are tried.
 const maxTables = 16
 
 // finder looks for the table of one image.
@@ -69,9 +69,9 @@ func (f *finder) open(data []byte, addr uint64) (*gopclntab.Table, error) {
 	return t, f.withoutModuleData(t, h.Text)
 }
 
-// withoutModuleData finds out what functions are relative to where the runtime's
-// own description is not found, or not as it was in all releases until now. Inlined calls
-// are not known then.
+// withoutModuleData finds out the address that functions are relative to where moduledata
+// is not found, or differs from that of all releases until now. Inlined calls are not known
+// then.
 func (f *finder) withoutModuleData(t *gopclntab.Table, header uint64) error {
 	texts := []uint64{header} // until Go 1.25
 	for _, s := range f.im.Lookup("runtime.text", 1) {
@@ -92,7 +92,7 @@ func (f *finder) withoutModuleData(t *gopclntab.Table, header uint64) error {
 	return errTextStart
 }
 
-// setFuncData gives the table its FUNCDATA from an address on, if that is it.
+// setFuncData gives the table the FUNCDATA at an address, if it is FUNCDATA.
 func (f *finder) setFuncData(t *gopclntab.Table, base uint64) bool {
 	data := loaded{f.im, base}
 	if !t.FuncDataFits(data) {

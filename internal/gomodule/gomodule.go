@@ -10,7 +10,7 @@ import (
 // ErrNotGo says that a module has no Go code.
 var ErrNotGo = errors.New("no Go code")
 
-// key is what the module keeps the answer under.
+// key is the key of the answer among the module's memos.
 type key struct{}
 
 type answer struct {
@@ -19,10 +19,10 @@ type answer struct {
 	err   error
 }
 
-// Table returns the module's table and its load bias: run-time addresses are the
-// table's plus bias. The first call looks for it, others cost no more than a look-up.
-// The error wraps [ErrNotGo] where the module has none, as most; others say what is wrong
-// with the one that it has.
+// Table returns the module's table and its load bias: a run-time address is one of the
+// table plus bias. Only the first call looks for the table. The error wraps [ErrNotGo]
+// where the module has no table, as most have not; other errors say what is wrong with
+// the table.
 func Table(m *target.Module) (t *gopclntab.Table, bias uint64, err error) {
 	a := m.Memo(key{}, func() any {
 		im, bias, err := m.Image()

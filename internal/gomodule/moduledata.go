@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/gopclntab"
 )
 
-// moduleWords is how many words of a struct moduledata are looked at; what is wanted is
-// among the first 42 in all releases.
+// moduleWords is how many words of a struct moduledata are looked at. The members that
+// matter are among the first 42 in all releases.
 const moduleWords = 64
 
 // gofuncs are where gofunc was until now, counted from text: since Go 1.20, and before.
@@ -18,11 +18,11 @@ var gofuncs = [...]int{18, 16}
 // maxPointers bounds how many pointers to a table are tried. Programs have one.
 const maxPointers = 64
 
-// moduleData finds the struct moduledata of a table at addr and takes from it what the
-// table's functions and their FUNCDATA are relative to. Its members have moved from
-// release to release. They are told by what they say: minpc and maxpc are the table's
-// first and last address and text is behind them, and gofunc is the word with which
-// the trees of inlined calls are such trees.
+// moduleData finds the struct moduledata of a table at addr, and takes from it the addresses
+// that functions and their FUNCDATA are relative to. The members have moved from release
+// to release. They are recognized by their values: minpc and maxpc are the first and the last
+// address of the table, text is behind them, and gofunc is the word with which the trees of
+// inlined calls make sense.
 func (f *finder) moduleData(t *gopclntab.Table, addr uint64) bool {
 	first, last := t.Bounds() // from where text is
 	tried := 0
@@ -81,7 +81,7 @@ func (f *finder) words(t *gopclntab.Table, at, addr uint64) (words []uint64, ok 
 }
 
 // pointers yields the addresses of words in the file's data that point to the table
-// at addr, that of Go 1.26's section first.
+// at addr, the one in Go 1.26's section first.
 func (f *finder) pointers(t *gopclntab.Table, addr uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		if s := f.im.ELF().Section(".go.module"); s != nil && !yield(s.Addr) {

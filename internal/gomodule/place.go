@@ -19,9 +19,9 @@ type place struct {
 // file's data for pointers to a table.
 const maxSearch = 1 << 29
 
-// places yields the parts of an image that may hold a table. Of a file with sections
-// those are read that the Go linker makes for it, others only where the file is Go's by
-// the rest of its sections: a linker other than Go's may have put them together.
+// places yields the parts of an image that may hold a table. In a file with sections these
+// are the sections that the Go linker makes for it. Others count only where the rest of the
+// sections says that the file is Go's: a linker other than Go's may have joined sections.
 func (f *finder) places() iter.Seq[place] {
 	return func(yield func(place) bool) {
 		sections := f.im.ELF().Sections
@@ -37,7 +37,7 @@ func (f *finder) places() iter.Seq[place] {
 				isGo = true
 			}
 		}
-		// Without sections it is a file that was stripped of them, or what is in memory.
+		// An image without sections is a file that was stripped of them, or memory.
 		// Memory may be far away: no more than the notes are read, if it is not Go's.
 		if len(sections) <= 1 {
 			isGo = f.im.File() != nil || f.hasNote()
@@ -72,7 +72,7 @@ func (f *finder) hasNote() bool {
 // magics are the ends of the versions' magic numbers, the newest first.
 var magics = [...]byte{0xf1, 0xf0, 0xfa, 0xfb}
 
-// headers yields the offsets at which the place has what looks like a table's header, its
+// headers yields the offsets in the place at which there may be a table's header, its
 // beginning first.
 func (p *place) headers(order binary.ByteOrder) iter.Seq[int] {
 	return func(yield func(int) bool) {

@@ -1,5 +1,5 @@
-// Package holes writes files that take up no room for zeros: cores and what processes have mapped
-// are full of them.
+// Package holes writes sparse files: blocks of zeros take up no room on disk. Core files and the
+// mappings of processes are full of zeros.
 package holes
 
 import (
@@ -7,16 +7,16 @@ import (
 	"io"
 )
 
-// block is the unit of holes, bytes: that of most file systems.
+// block is the unit of holes in bytes, as most file systems have it.
 const block = 4096
 
-// File is what a [Writer] writes to: an [os.File], from its beginning on, that has nothing yet.
+// File is the file that a [Writer] writes: an empty [os.File], at its beginning.
 type File interface {
 	io.WriterAt
 	Truncate(size int64) error
 }
 
-// Writer writes to a file what is not zero, and leaves holes for the rest.
+// Writer writes the blocks that are not all zero to a file, and leaves holes for the others.
 type Writer struct {
 	file File
 	size int64
@@ -42,8 +42,8 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// run returns how many bytes p begins with that are in blocks of the file that are all zero, or
-// that are not, as far as p has them.
+// run returns how many bytes at the beginning of p lie in blocks of the file that are all alike: all
+// zero, or not. Of a block, only the bytes in p count.
 func (w *Writer) run(p []byte, zero bool) (n int) {
 	for n < len(p) {
 		end := min(n+block-int((w.size+int64(n))%block), len(p))
@@ -57,5 +57,5 @@ func (w *Writer) run(p []byte, zero bool) (n int) {
 
 var zeros [block]byte
 
-// Close gives the file its size, with a hole at its end where that is so.
+// Close gives the file its size, where it ends with a hole.
 func (w *Writer) Close() error { return w.file.Truncate(w.size) }

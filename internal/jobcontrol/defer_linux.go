@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Defer has the signals of job control wait as the package says, until restore is called. Those
-// that this process ignores are left alone.
+// Defer makes the signals of job control wait, as described for the package, until restore is called.
+// It leaves those alone that this process ignores.
 func Defer() (restore func()) {
 	var stops []os.Signal
 	for _, sig := range [...]syscall.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU} {
@@ -52,8 +52,8 @@ func Defer() (restore func()) {
 	})
 }
 
-// stop does what a signal does to who does not catch it; where nobody could let this process go on,
-// in a process group without a shell, that is nothing.
+// stop does what the signal does to a process that does not catch it. In a process group without a
+// shell that could continue this process, that is nothing.
 func stop(sig syscall.Signal) {
 	// The kernel's struct sigaction; all zeros is SIG_DFL. Go's own way back, signal.Stop, has the
 	// signal ignored.

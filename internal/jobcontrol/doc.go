@@ -1,6 +1,7 @@
-// Package jobcontrol has job control stop this process when that holds nobody else.
+// Package jobcontrol lets job control stop this process only while this process holds no threads of
+// another.
 //
-// Who stops threads of another process says so by [Hold] and [Release]. After [Defer], a signal
-// that would stop this process meanwhile (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU) waits until nobody
-// is held. SIGSTOP can be neither caught nor put off.
+// Code that stops threads of another process calls [Hold] before and [Release] after. After [Defer],
+// a signal that would stop this process (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU) waits until all
+// threads are released. SIGSTOP can be neither caught nor put off.
 package jobcontrol

@@ -5,10 +5,10 @@ import "sync"
 var (
 	mu    sync.Mutex
 	holds int
-	freed = sync.NewCond(&mu) // holds is 0
+	freed = sync.NewCond(&mu) // signalled when holds is 0
 )
 
-// Hold says that somebody stands still until Release is called. It waits while this process is
+// Hold announces that threads will stand still until Release is called. It waits while this process is
 // about to be stopped.
 func Hold() {
 	mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns text fit to be shown on one line.
+// Escape returns text with escapes, so that it can be shown on one line.
 func Escape(text string) string {
 	if n := plain(text, false); n < len(text) {
 		return string(Append(make([]byte, 0, len(text)+16), text))
@@ -18,7 +18,7 @@ func Escape(text string) string {
 // Is reports whether text, of any number of lines, can be shown as it is.
 func Is(text []byte) bool { return plain(text, true) == len(text) }
 
-// Append appends text, fit to be shown on one line, to b.
+// Append appends Escape(text) to b.
 func Append(b []byte, text string) []byte {
 	for {
 		n := plain(text, false)
@@ -35,9 +35,9 @@ func Append(b []byte, text string) []byte {
 // ones has a one in each byte.
 const ones = 0x0101010101010101
 
-// plain returns how much of text, from its beginning on, can be shown as it is. layout allows
-// newlines and tabs. Beyond ASCII, what Unicode has as a control, a format, a separator of lines, or
-// does not know, cannot be shown.
+// plain returns how many bytes at the beginning of text can be shown as they are. layout allows
+// newlines and tabs. Beyond ASCII, a character cannot be shown that Unicode has as a control, a format
+// or a separator of lines, or does not know.
 func plain[T string | []byte](text T, layout bool) int {
 	for i := 0; i < len(text); {
 		for ; i+8 <= len(text); i += 8 { // eight characters of ASCII at once

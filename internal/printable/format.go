@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fprintf is [fmt.Fprintf] with arguments fit to be shown: the format alone has newlines. An
-// error that joins several has one line for each.
+// Fprintf is [fmt.Fprintf] with its arguments escaped: only the format can have newlines. An error that
+// joins several has one line for each.
 func Fprintf(w io.Writer, format string, args ...any) (int, error) {
 	return fmt.Fprintf(w, format, wrap(args)...)
 }
@@ -18,7 +18,7 @@ func Appendf(b []byte, format string, args ...any) []byte {
 	return fmt.Appendf(b, format, wrap(args)...)
 }
 
-// wrap sees to it that arguments are shown as they should be.
+// wrap makes arguments escape their text.
 func wrap(args []any) []any {
 	safe := make([]any, len(args))
 	for i, a := range args {
@@ -32,7 +32,7 @@ func wrap(args []any) []any {
 	return safe
 }
 
-// shown is an argument that may have anything in it.
+// shown is an argument whose text may have anything in it.
 type shown struct{ arg any }
 
 // Format implements [fmt.Formatter].
@@ -44,7 +44,7 @@ func (s shown) Format(f fmt.State, verb rune) {
 	io.WriteString(f, Escape(fmt.Sprintf(fmt.FormatString(f, verb), s.arg)))
 }
 
-// lines returns what an error says. Only the newlines of [errors.Join] are some.
+// lines returns the text of an error, escaped but for the newlines of [errors.Join].
 func lines(err error) string {
 	text := err.Error()
 	if !strings.Contains(text, "\n") {

@@ -13,18 +13,18 @@ type Writer struct {
 
 	mu     sync.Mutex
 	colors bool
-	text   []byte // of one call, with what is left of the one before
+	text   []byte // the text of one call, behind the rest of the call before
 	safe   []byte
 }
 
 // NewWriter returns a writer to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
-// Out returns what the writer writes to.
+// Out returns the writer that w writes to.
 func (w *Writer) Out() io.Writer { return w.out }
 
 // AllowColors leaves colours as they are from now on: the sequences ESC [ m and ESC [ N m, where N
-// is of one or two digits. Whoever writes them escapes what is between them.
+// has one or two digits. The caller escapes the text between them.
 func (w *Writer) AllowColors() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,14 +45,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close writes what has waited for the rest of a character.
+// Close writes the bytes that have waited for the rest of a character.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.flush(true)
 }
 
-// flush writes what there is. But for the end, it keeps back what may be part of a character
+// flush writes the text. Unless it is the end, flush keeps back bytes that may be a part of a character
 // or of a colour.
 func (w *Writer) flush(end bool) error {
 	rest, safe := w.text, w.safe[:0]
@@ -84,8 +84,8 @@ func (w *Writer) flush(end bool) error {
 	return err
 }
 
-// color returns the length of the colour that text begins with, 0 if it is none; part says that
-// it may be one when there is more of it.
+// color returns the length of the colour at the beginning of text, 0 if there is none; part says that
+// text may be the beginning of one.
 func color(text []byte) (n int, part bool) {
 	for n = 1; n < len(text) && n < 5; n++ {
 		switch c := text[n]; {

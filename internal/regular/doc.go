@@ -1,7 +1,7 @@
-// Package regular opens regular files, whoever has chosen their paths: it waits for no pipe, wakes
-// no device, and does not leave a folder that is to be the root.
+// Package regular opens regular files by paths that others may have chosen. It does not wait for a
+// pipe, does not wake a device, and does not leave the folder that is to be the root.
 //
-// What enters is a path, on this machine or below a root folder (a sysroot, a container's root),
-// where it and all symbolic links on the way are resolved as after chroot(2). What leaves is an
-// open file. What was checked is what is open: who exchanges a file or a link meanwhile gains nothing.
+// In goes a path, on this machine or below a root folder (a sysroot, a container's root). Below a
+// root, the path and all symbolic links on the way are resolved as after chroot(2). Out comes an open
+// file. It is the file that was checked: to exchange a file or a link meanwhile gains nothing.
 package regular

@@ -31,7 +31,7 @@ func (a At) With(path string) At { return At{a.Root, path} }
 // Open opens a file of this machine for reading.
 func Open(name string) (*os.File, error) { return At{Path: name}.Open() }
 
-// Open opens the file for reading. What is not a regular file is refused.
+// Open opens the file for reading. It refuses all but regular files.
 func (a At) Open() (*os.File, error) {
 	if a.Root != "" {
 		return openBelow(a)
@@ -39,7 +39,7 @@ func (a At) Open() (*os.File, error) {
 	return open(a.Path)
 }
 
-// Stat describes what is there, a file or not.
+// Stat describes the file, of any type.
 func (a At) Stat() (os.FileInfo, error) {
 	if a.Root == "" {
 		return os.Stat(a.Path)
@@ -62,7 +62,7 @@ func (a At) Resolve() (At, error) {
 	return At{a.Root, "/" + inside}, err
 }
 
-// irregular returns an error for what is not a regular file.
+// irregular returns an error for a file that is not a regular one.
 func irregular(mode fs.FileMode) error {
 	if mode.IsRegular() {
 		return nil
@@ -70,8 +70,8 @@ func irregular(mode fs.FileMode) error {
 	return fmt.Errorf("not a regular file (%v)", mode.Type())
 }
 
-// openPlainly opens a file and looks what it is, before and behind: open(2) may wait for a pipe
-// that has come in between no more than for one that was there.
+// openPlainly opens a file and checks its type, before and after: open(2) must wait neither for a pipe
+// that was there nor for one that has come in between.
 func openPlainly(name string, stat func(string) (os.FileInfo, error), open func(string, int, os.FileMode) (*os.File, error)) (*os.File, error) {
 	info, err := stat(name)
 	if err == nil {
@@ -94,8 +94,8 @@ func openPlainly(name string, stat func(string) (os.FileInfo, error), open func(
 	return f, nil
 }
 
-// openResolved is [At.Open] below a root without the kernel's help: the path is resolved link by
-// link, and what comes of that is opened by [os.Root], which leaves the folder for nothing.
+// openResolved is [At.Open] below a root without the kernel's help. It resolves the path link by link,
+// and opens the result by [os.Root], which never leaves the folder.
 func openResolved(a At) (*os.File, error) {
 	root, err := os.OpenRoot(a.Root)
 	if err != nil {
@@ -122,11 +122,11 @@ func statResolved(a At) (os.FileInfo, error) {
 	return root.Lstat(inside)
 }
 
-// maxLinks is how many symbolic links there may be on the way, as for the kernel.
+// maxLinks bounds how many symbolic links are followed, as in the kernel.
 const maxLinks = 40
 
-// resolve returns the path that a path below a root stands for, without links and relative to the
-// root: absolute links begin there, and .. does not lead out of it.
+// resolve returns a path below a root without symbolic links, relative to the root. Absolute links
+// begin at the root, and .. does not lead out of it.
 func resolve(root *os.Root, a At) (inside string, err error) {
 	rest, links := filepath.ToSlash(a.Path), 0
 	for rest != "" {

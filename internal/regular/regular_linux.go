@@ -28,8 +28,8 @@ func open(name string) (*os.File, error) {
 // errNoProc says that /proc is not mounted here.
 var errNoProc = errors.New("no /proc")
 
-// Reopen opens for reading what a file descriptor stands for that was opened with O_PATH, if it is
-// a regular file. name is what errors and the file call it.
+// Reopen opens the file of a descriptor that was opened with O_PATH for reading, if it is a regular
+// file. Errors and the file have the name name.
 func Reopen(fd int, name string) (*os.File, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -39,7 +39,7 @@ func Reopen(fd int, name string) (*os.File, error) {
 		return nil, err
 	}
 	readable, err := retry(func() (int, error) {
-		// A file that its owner has leased is not waited for either.
+		// Do not wait either for a file that its owner has leased.
 		return unix.Open("/proc/self/fd/"+strconv.Itoa(fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	})
 	if err == unix.ENOENT && unix.Access("/proc/self/fd", unix.F_OK) != nil {
@@ -52,7 +52,7 @@ func Reopen(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(readable), name), nil
 }
 
-// mode returns the type of what was described.
+// mode returns the type of a file from its status.
 func mode(st *unix.Stat_t) fs.FileMode {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -103,7 +103,7 @@ func statBelow(a At) (os.FileInfo, error) {
 // errNoOpenat2 says that the kernel is older than Linux 5.6, or that a filter does not know the call.
 var errNoOpenat2 = errors.New("no openat2")
 
-// pathBelow opens what is at a path below a root, of any type, with O_PATH.
+// pathBelow opens the file at a path below a root, of any type, with O_PATH.
 func pathBelow(a At) (fd int, err error) {
 	if !useOpenat2 {
 		return -1, errNoOpenat2
@@ -124,8 +124,8 @@ func pathBelow(a At) (fd int, err error) {
 	return fd, nil
 }
 
-// retry makes a call again that a signal has interrupted; or a renaming of folders elsewhere,
-// behind which .. cannot be trusted.
+// retry makes a call again that was interrupted by a signal, or by the renaming of a folder, after
+// which the kernel cannot trust "..".
 func retry(call func() (int, error)) (fd int, err error) {
 	for range 100 {
 		if fd, err = call(); err != unix.EINTR && err != unix.EAGAIN {

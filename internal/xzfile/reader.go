@@ -13,7 +13,7 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 )
 
-// Checks of blocks that are held against what is unpacked; others are not.
+// Checks of blocks that are compared with the unpacked bytes; others are not.
 const (
 	checkCRC32  = 1
 	checkCRC64  = 4
@@ -22,12 +22,12 @@ const (
 
 var errCheck = errors.New("xz: what is unpacked is not what was packed")
 
-// Reader returns what is unpacked, from the first byte on.
+// Reader returns a reader of the unpacked bytes, from the first one on.
 func (f *File) Reader() io.Reader { return &reader{f: f, rest: f.blocks} }
 
 type reader struct {
 	f    *File
-	rest []block // that were not begun
+	rest []block // blocks that were not begun
 
 	packed   *bufio.Reader // of block
 	block    block

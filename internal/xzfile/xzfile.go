@@ -1,6 +1,6 @@
-// Package xzfile unpacks .xz files that may be made to hurt: it knows before it begins how much a
-// file unpacks to, and the decoder gets no larger a dictionary than that can need, whatever the
-// file asks for. See the .xz file format, 1.2.0, and the LZMA2 chunks in xz-embedded's sources.
+// Package xzfile unpacks .xz files that may be hostile. It finds out the unpacked size before it
+// begins, and gives the decoder no larger a dictionary than that size can need, whatever the file asks
+// for. See the .xz file format, 1.2.0, and the LZMA2 chunks in xz-embedded's sources.
 package xzfile
 
 import (
@@ -11,13 +11,13 @@ import (
 	"io"
 )
 
-// MaxDictionary is the largest dictionary in bytes that a decoder gets: that of xz -9.
+// MaxDictionary is the size in bytes of the largest dictionary that a decoder gets, as xz -9 has it.
 const MaxDictionary = 64 << 20
 
 // A File is a packed file. Its streams and blocks follow one another.
 type File struct {
 	Unpacked uint64 // bytes that it unpacks to
-	Cut      bool   // it ends early: that much is there
+	Cut      bool   // the file ends early; Unpacked counts the bytes that are there
 
 	r      io.ReaderAt
 	size   int64
@@ -29,7 +29,7 @@ type block struct {
 	at, end    int64 // its LZMA2 chunks
 	unpacked   uint64
 	dictionary int  // bytes, no more than it can need
-	check      byte // what follows the chunks, section 2.1.1.2
+	check      byte // type of the check that follows the chunks, section 2.1.1.2
 }
 
 var errFormat = errors.New("not an xz file")
@@ -146,7 +146,7 @@ func (f *File) block(at, headerSize int64, check byte) (end int64, err error) {
 // checkSizes are the sizes of the checks behind blocks, section 2.1.1.2.
 var checkSizes = [16]int64{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
 
-// chunks looks through the LZMA2 chunks from an offset on, and returns where they end and what
+// chunks looks through the LZMA2 chunks from an offset on. It returns where they end and how many bytes
 // they unpack to, as far as they are there.
 func (f *File) chunks(at int64) (end int64, unpacked uint64, err error) {
 	for {
