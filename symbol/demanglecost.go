@@ -1,0 +1,180 @@
+package symbol
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// A hostile name can take as long to demangle as its author likes. The time grows with the square of
+// the name's length. Where packs of template arguments are expanded it grows with a power of the
+// length, which is higher the more functions are within one another. So the cost of a name is
+// estimated from its text. Most names cost next to nothing. The cost of the others is taken from a
+// budget that all names share; when that is spent, a goroutine demangles them, and is not waited for
+// long. A name that takes too long, or may take too much memory, is shown as it is.
+const (
+	maxMangled = 1 << 16 // bytes of a name; template-heavy C++ stays well below
+	maxSteps   = 2 << 20 // steps that a name may cost; a step takes up to some 100 bytes
+	step       = time.Microsecond
+	cheap      = 20 // steps
+	maxCosts   = time.Second
+	maxWait    = time.Second // for one name, and twice as long for all
+)
+
+// demangled names are at most 2^16 bytes long: mangling compresses.
+var maxDemangled = demangle.MaxLength(16)
+
+// budget is an amount of time that may be spent. It grows back, for programs that run for long.
+type budget struct {
+	mu   sync.Mutex
+	full time.Duration
+	used time.Duration
+	at   time.Time
+}
+
+// clock tells the time. Tests replace it.
+var clock = time.Now
+
+// left returns the time that may be spent. The caller holds b.mu.
+func (b *budget) left() time.Duration {
+	now := clock()
+	if !b.at.IsZero() {
+		b.used = max(0, b.used-now.Sub(b.at)/8)
+	}
+	b.at = now
+	return b.full - b.used
+}
+
+// spend takes d, and reports whether as much was left; if not, it takes nothing.
+func (b *budget) spend(d time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d > b.left() {
+		return false
+	}
+	b.used += d
+	return true
+}
+
+// half reports whether half of the budget is left.
+func (b *budget) half() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.left() >= b.full/2
+}
+
+var (
+	costs  = budget{full: maxCosts}    // estimated costs of names
+	waits  = budget{full: 2 * maxWait} // time spent waiting for names
+	watch  sync.Mutex                  // held while a name is waited for
+	astray atomic.Bool                 // a name is being demangled, perhaps one that took too long
+)
+
+// charge takes d, or all that is left where that is less.
+func (b *budget) charge(d time.Duration) {
+	b.mu.Lock()
+	b.used = min(b.full, b.used+d)
+	b.mu.Unlock()
+}
+
+// affordably returns demangle(), the readable form of name, or name itself where that would cost, or
+// has cost, too much.
+func affordably(name string, demangle func() string) string {
+	if len(name) > maxMangled {
+		return name
+	}
+	steps := stepsOf(name)
+	switch {
+	case steps > maxSteps:
+		return name
+	case steps <= cheap || costs.spend(time.Duration(steps)*step):
+		return demangle()
+	}
+	watch.Lock()
+	defer watch.Unlock()
+	if astray.Load() || !waits.half() {
+		return name
+	}
+	begun, done := time.Now(), make(chan string, 1)
+	astray.Store(true)
+	go func() {
+		readable := demangle()
+		astray.Store(false)
+		done <- readable
+	}()
+	late := time.NewTimer(maxWait)
+	defer late.Stop()
+	select {
+	case readable := <-done:
+		waits.charge(time.Since(begun))
+		return readable
+	case <-late.C:
+		waits.charge(maxWait)
+		return name
+	}
+}
+
+// stepsOf estimates how many steps it takes to demangle a name of the Itanium C++ ABI or of Rust. In
+// Rust's, references cost no more than the text that they print.
+func stepsOf(name string) int {
+	signs, expansions, scopes, refers := 0, 0, 0, 0
+	for i := 0; i < len(name); {
+		if n := identifier(name, i); n > 0 {
+			i += n
+			signs++
+			continue
+		}
+		if i+1 < len(name) {
+			switch name[i : i+2] {
+			case "Dp", "sp", "sZ", "sP", "fl", "fr", "fL", "fR":
+				expansions++
+			}
+		}
+		switch name[i] {
+		case 'Z':
+			scopes++
+		case 'S', 'B':
+			refers++
+		}
+		signs++
+		i++
+	}
+	steps := signs * signs / 100
+	if refers > 16 { // maxDemangled bounds the text that they print
+		steps += 1 << 10
+	}
+	if expansions > 0 {
+		most := expansions * (signs*signs/4 + 1)
+		for range min(max(scopes-1, 0), expansions-1) {
+			if most *= signs/(scopes+1) + 1; most > maxSteps {
+				break
+			}
+		}
+		steps += most
+	}
+	return steps
+}
+
+// identifier returns the length of the identifier at i with the number before it, 0 where there is
+// none. Numbers behind C, D, F and _, or before _ and E, are no lengths of identifiers.
+func identifier(name string, i int) int {
+	at, n := i, 0
+	for at < len(name) && name[at] >= '0' && name[at] <= '9' && n < maxMangled {
+		n, at = 10*n+int(name[at]-'0'), at+1
+	}
+	if n == 0 || n > len(name)-at || name[at] == '_' || name[at] == 'E' {
+		return 0
+	}
+	if i > 0 {
+		switch name[i-1] {
+		case 'C', 'D', 'F', '_':
+			return 0
+		}
+		if i > 1 && name[i-2:i] == "CI" {
+			return 0
+		}
+	}
+	return at + n - i
+}
