@@ -1,7 +1,7 @@
 // Package delvetest makes the programs and processes on which this module's Delve is
-// tested: goroutines in all states (testdata/progs/delvego), and cgo whose C half nobody
-// but SFrame knows how to unwind (testdata/progs/delvecgo).
+// tested: goroutines in all states (testdata/progs/delvego), and cgo whose C half only
+// SFrame describes (testdata/progs/delvecgo).
 //
-// Enters: a program's name and flags. Leaves: the program, built and kept as gdbtest keeps
-// its own; or a process of it, or a core, with Delve on it.
+// In go a program's name and flags. Out comes the program, built and kept as gdbtest keeps
+// its own; or a process of it, or a core file, opened in Delve.
 package delvetest

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// A Dead is a process that has died, as a core file: what there is to look at
-// where no process can be looked at.
+// A Dead is a process that has died, as a core file. It serves where no live
+// process can be looked at.
 type Dead struct {
 	Core, Exe string // paths
 

@@ -51,7 +51,7 @@ func Start() (*Process, error) {
 	return p, nil
 }
 
-// emulated reports whether the kernel is one that knows no ptrace: qemu's user
+// emulated reports whether the kernel does not know ptrace: it is qemu's user
 // emulation, which does not run programs for its own machine either. No process
 // has the ID -1.
 func emulated() bool {

@@ -3,11 +3,11 @@
 // call, a function with and one without a frame pointer, all described by an
 // SFrame V3 section.
 //
-// Enters: nothing; the program is embedded (its source and the command that
-// builds it are in target/). Leaves: a running process that stands still, to
-// attach to, on Linux of amd64, arm64 and s390x; elsewhere Start says so. Where
-// the machine is emulated and neither runs programs nor traces them, a process
-// that has died: a core file of a program with two signal handlers.
+// The program is embedded; its source and the command that builds it are in
+// target/. Out comes a running process that stands still, to attach to, on Linux
+// on amd64, arm64 and s390x; elsewhere Start returns an error. Where the machine is
+// emulated and neither runs programs nor traces them, there is a process that has
+// died: a core file of a program with two signal handlers.
 package demo
 
 import "errors"

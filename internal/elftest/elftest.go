@@ -1,5 +1,5 @@
-// Package elftest makes small ELF files of what tests give. Fuzz tests change what sections
-// hold: in a whole file most changes break the headers, and nothing behind them is read.
+// Package elftest makes small ELF files from sections that tests give. Fuzz tests change the contents
+// of sections with it: in a whole file most changes break the headers, and nothing else is read.
 package elftest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// File is what a file is made of. Its zero value is a file of 64 bits, little endian.
+// File describes an ELF file. Its zero value is a file of 64 bits, little endian.
 type File struct {
 	Class    elf.Class
 	Order    binary.AppendByteOrder
@@ -21,7 +21,7 @@ type File struct {
 	Bare     bool      // there are no section headers
 }
 
-// Section is a section, and the segments that are the same bytes.
+// Section describes a section, and the segments that have the same bytes.
 type Section struct {
 	Name    string
 	Type    elf.SectionType // the zero value is PROGBITS
@@ -90,7 +90,7 @@ func Some(t testing.TB, f *elf.File, names ...string) *File {
 	return out
 }
 
-// Without lets sections have no bytes in the file, as where only their addresses matter.
+// Without takes away the bytes of sections in the file, as if only their addresses mattered.
 func (f *File) Without(names ...string) *File {
 	for i := range f.Sections {
 		s := &f.Sections[i]

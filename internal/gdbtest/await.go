@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Await waits until is holds, by asking again and again: for what nobody tells of, as the state
-// that a process is in. It gives up when the tests' time is over, and never before, for a
+// Await calls is again and again until it reports true. It is for states of which nobody gives notice,
+// such as that of a process. It gives up when the tests' time is over, and never before, for a
 // machine may be slow.
 func Await(t testing.TB, what string, is func() bool) {
 	t.Helper()
@@ -19,8 +19,8 @@ func Await(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// Deadline is when a test gives up what it waits for: some seconds before go test ends all
-// tests of the package (-timeout), so that it can say what it was.
+// Deadline returns when a test gives up waiting: some seconds before go test ends all tests of the
+// package (-timeout), so that the test can say what it has waited for.
 func Deadline(t testing.TB) time.Time {
 	if t, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := t.Deadline(); ok {

@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// entryRelease is the release of gdb from which on an inlined call's frame ID has the call's
-// DW_AT_entry_pc, even where no range but an empty one has that. gdb 16 and 17 may leave
-// the latter out, older releases take the first range's begin.
+// entryRelease is the first release of gdb in which an inlined call's frame ID has the call's
+// DW_AT_entry_pc even where only an empty range holds that. gdb 16 and 17 may leave
+// empty ranges out; older releases take the begin of the first range.
 const entryRelease = 18
 
-// enterInlined makes the code addresses of inlined calls' frames what gdb 18 says, in what an
-// older gdb said of a live process.
+// enterInlined changes the code addresses of inlined calls' frames, as an older gdb gave them for a
+// live process, to those that gdb 18 gives.
 func enterInlined(t testing.TB, pid int, threads []Thread) {
 	t.Helper()
 	files := make(map[string]*debugFile)
@@ -73,7 +73,7 @@ func openDebug(t testing.TB, pid int, f *Frame) *debugFile {
 	return &debugFile{info, bias(t, pid, f.PC)}
 }
 
-// bias returns how far a process has its mapping at pc from where the file says.
+// bias returns the distance of a process's mapping at pc from its address in the file.
 func bias(t testing.TB, pid int, pc uint64) uint64 {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps")
@@ -103,8 +103,8 @@ func bias(t testing.TB, pid int, pc uint64) uint64 {
 	return 0
 }
 
-// call returns where the first range begins of a call that is inlined at pc, and where the call
-// is entered: depth is its own, from 1 on, of which gdb counts tail calls, too.
+// call returns where the first range of a call that is inlined at pc begins, and where the call is
+// entered. depth is the depth of the call, from 1 on; gdb counts tail calls as well.
 func (d *debugFile) call(t testing.TB, pc uint64, function string, depth int) (first, entry uint64) {
 	t.Helper()
 	r := d.info.Reader()

@@ -13,7 +13,7 @@ import (
 // OldTables returns a copy of the ELF file at path with tables as compilers wrote them until
 // they described epilogues, too: each FDE of .eh_frame ends with the prologue, and its last
 // row goes on to the end of the function. An SFrame section is of no use any more. sp is the
-// stack pointer's DWARF number. How many FDEs have been cut must be at least atLeast.
+// stack pointer's DWARF number. The test fails where fewer than atLeast FDEs were cut.
 func OldTables(t testing.TB, path string, sp uint64, atLeast int) (copied string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -72,8 +72,8 @@ func (c *cfaBytes) uleb() uint64 {
 	return v
 }
 
-// endPrologue goes to where the first instruction takes effect that takes something of the
-// frame down, and reports whether there is one.
+// endPrologue goes to the place at which the first instruction that takes down a part of the frame
+// takes effect. It reports whether there is one.
 func (c *cfaBytes) endPrologue(sp uint64) bool {
 	depth, row := uint64(0), c.p // of the row that is being described
 	for len(c.p) > 0 {

@@ -41,7 +41,7 @@ func Start(t testing.TB, path string, args ...string) *Process {
 	return p
 }
 
-// Rest waits until every thread is blocked in the kernel, and is so whenever it is looked at.
+// Rest waits until every thread is blocked in the kernel, and is so each time that it is looked at.
 func (p *Process) Rest(t testing.TB) {
 	t.Helper()
 	still := 0
@@ -53,7 +53,7 @@ func (p *Process) Rest(t testing.TB) {
 	})
 }
 
-// Runs waits until the first thread has run on for as much CPU time.
+// Runs waits until the first thread has run for a further amount of CPU time.
 func (p *Process) Runs(t testing.TB, more time.Duration) {
 	t.Helper()
 	took := func() (d time.Duration) {

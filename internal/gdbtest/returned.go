@@ -12,10 +12,9 @@ import (
 //go:embed returned.py
 var returnedPy string
 
-// Returned lets the process run until it comes to address to with stack pointer sp: there a
-// function has returned to of which gdb knows nothing. It returns the stack, with registers,
-// that gdb has there of the thread that came. The process gets the signal, by which it leaves
-// the function.
+// Returned lets the process run until a thread comes to the address to with the stack pointer sp: a
+// function that gdb knows nothing of has returned there. It returns gdb's stack of that thread at that
+// moment, with registers. The process gets the signal, by which it leaves the function.
 func Returned(t testing.TB, pid int, signal string, to, sp uint64) Thread {
 	t.Helper()
 	params := map[string]any{"pid": pid, "signal": signal, "to": to, "sp": sp}

@@ -19,8 +19,8 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
-// File returns path, a file that a package installs. If it is not there, that is Missing; but
-// what is for amd64 alone is not to be had on another processor.
+// File returns path, a file that a package installs. If it is not there, that is Missing; but a file
+// for amd64 alone cannot be had on another processor.
 func File(t testing.TB, path string) string {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
@@ -48,7 +48,7 @@ func Assembler(t testing.TB, name string) string {
 	return path
 }
 
-// Glob returns the files that match the pattern, of which there is at least one.
+// Glob returns the files that match the pattern. The test fails where there are none.
 func Glob(t testing.TB, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(pattern)

@@ -1,11 +1,11 @@
-// Package guesttest holds the unwinding of arm64 and s390x stacks against gdb,
-// on programs (guests) that run under qemu's user-mode emulation.
+// Package guesttest compares unwound stacks of arm64 and s390x with gdb's, on
+// programs (guests) that run under qemu's user-mode emulation.
 //
-// Enters: a program of testdata/guests, or of testdata/progs/guest and a cross
-// compiler's flags. Leaves: the guest stopped in each of its scenarios, with
-// gdb-multiarch's view of every frame, and qemu's debugging stub to be used at
-// that very stop by somebody else (Each): gdb waits meanwhile; or a core file
-// of it; or the frames at each instruction of a set of functions (Steps).
+// In goes a program of testdata/guests, or one of testdata/progs/guest with a cross
+// compiler's flags. Out comes the guest, stopped in each of its scenarios, with
+// gdb-multiarch's view of every frame, and with qemu's debugging stub, which the
+// test can use at that very stop while gdb waits (Each); or a core file of the
+// guest; or the frames at each instruction of a set of functions (Steps).
 //
 // As in gdbtest, nothing here computes an expected value, and a test whose
 // tools are missing is skipped, or fails where tools are required.

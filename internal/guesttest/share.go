@@ -25,9 +25,9 @@ type share struct {
 
 	stub     net.Conn
 	mu       sync.Mutex
-	to       io.Writer // who has the stub's answers
+	to       io.Writer // the client that gets the stub's answers
 	selected map[byte][]byte
-	turn     chan struct{} // held by who is served besides gdb
+	turn     chan struct{} // held by the client that is served besides gdb
 	noVDSO   bool          // gdb is not told of the guest's vDSO
 	auxv     bool          // gdb has asked for the auxiliary vector, and nothing since
 	refused  []string      // packets that would have changed the guest

@@ -32,8 +32,8 @@ type Stop struct {
 }
 
 // Each runs the guest under gdb-multiarch and calls visit at each of its stops,
-// at the first instruction of stop_here. Who connects to the stop's stub must
-// have closed the connection when visit returns. gdb writes core files only
+// at the first instruction of stop_here. A visit that connects to the
+// stop's stub must close the connection before it returns. gdb writes core files only
 // where cores says so, and where no signal frame is.
 func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 	t.Helper()

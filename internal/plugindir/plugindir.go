@@ -1,7 +1,7 @@
-// Package plugindir says where plug-ins lie. It is all that sfwalk needs to know whether
-// there are any, without linking what runs them; package sniffer/external looks closer.
+// Package plugindir finds the files that may be plug-ins. With it, sfwalk knows whether there are
+// any without linking the code that runs them; package sniffer/external looks closer.
 //
-// What enters are the environment and names of files; nothing is opened but directories.
+// It looks at the environment and at names of files, and opens directories only.
 package plugindir
 
 import (
@@ -13,7 +13,7 @@ import (
 // PathVariable names the environment variable that lists directories, as PATH does.
 const PathVariable = "SFWALK_PLUGIN_PATH"
 
-// Prefix is what the name of a plug-in in a directory begins with.
+// Prefix is the beginning of the name of each plug-in in a directory.
 const Prefix = "sniffer-"
 
 // Dirs returns the directories that plug-ins are looked for in: those that PathVariable
@@ -32,8 +32,8 @@ func Dirs() []string {
 	return dirs
 }
 
-// Candidates lists the files in directories that go by a plug-in's name, in order of the
-// directories, then of the names. Whether they can be run, and may be, is not looked at.
+// Candidates lists the files in directories that have the name of a plug-in, in order of the
+// directories, then of the names. It does not look whether they can be run, and may be.
 func Candidates(dirs ...string) []string {
 	var list []string
 	for _, dir := range dirs {

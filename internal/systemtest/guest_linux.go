@@ -24,7 +24,7 @@ import (
 // seconds on an idle machine.
 const bootLimit = 10 * time.Minute
 
-// patience bounds what a guest does at once, on a machine that has much else to do.
+// patience bounds the time of one operation of a guest, on a machine that has much else to do.
 const patience = 10 * time.Minute
 
 // A Guest is a machine that runs one of Debian's kernels, emulated. It ends with the test that
@@ -47,7 +47,7 @@ type Guest struct {
 // operation is one that the guest does.
 type operation struct {
 	wire.Op
-	data   io.Reader // what is put
+	data   io.Reader // the contents of a file that is put
 	answer chan answer
 }
 
@@ -56,7 +56,7 @@ type answer struct {
 	err  error
 }
 
-// Boot starts a guest, and waits until it is there.
+// Boot starts a guest, and waits until it answers.
 func Boot(t testing.TB, p *Processor) *Guest {
 	t.Helper()
 	f := p.fetch(t)

@@ -65,7 +65,7 @@ func (p *Processor) unpack(source, dir, dependencies string, packages ...string)
 	return nil
 }
 
-// files are what a guest is made of, on this machine.
+// files are the files on this machine that a guest is made of.
 type files struct {
 	kernel  string // the image that is booted
 	modules string // the folder of its modules

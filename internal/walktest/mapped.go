@@ -28,7 +28,7 @@ func Open(t testing.TB, path string) *elfimage.Image {
 	return im
 }
 
-// Map makes the module of a file as the kernel would map it, of which there is no process.
+// Map makes the module of a file as if the kernel had mapped it. There is no process.
 func Map(path string, im *elfimage.Image, bias uint64) *target.Module {
 	const page = 0xfff
 	var maps []target.Mapping

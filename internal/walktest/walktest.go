@@ -1,6 +1,6 @@
-// Package walktest holds the fast walk over a stack against the debugger's: tests of
-// sniffers and targets have each of their stacks walked both ways. And it makes modules of files
-// that no process has mapped.
+// Package walktest compares the fast walk over a stack (frame.Walker) with the debugger's
+// (frame.Stack): tests of sniffers and targets have it walk each of their stacks both ways. It also
+// makes modules of files that no process has mapped.
 package walktest
 
 import (
@@ -27,16 +27,16 @@ func New(modules *target.Modules, table *frame.Table) *Checker {
 	return &Checker{table: table, walker: frame.NewWalker(modules, table)}
 }
 
-// SetModules makes the checker one of another target's stacks, with nothing known of it.
+// SetModules makes the checker one for the stacks of another target. It forgets all rows.
 func (c *Checker) SetModules(modules *target.Modules) {
 	c.table.Reset()
 	c.walker.SetModules(modules)
 	c.walker.Reset()
 }
 
-// Check walks a thread's stack by frame.Stack, by frame.Walker with an empty cache and
-// with a full one, over memory that lends nothing and memory that lends little, into
-// buffers that are just long enough and too short, and step by step, and says where they
+// Check walks a thread's stack by frame.Stack and, in many ways, by frame.Walker: with an empty
+// cache and with a full one, over memory that lends nothing and memory that lends little, into
+// buffers that are just long enough and too short, and step by step. It returns where they
 // differ. Every frame, its CFA, SP and FP, and the stop reason must be equal.
 func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	stack, err := frame.New(tg, th, c.table)
@@ -139,9 +139,9 @@ func (c *Checker) walk(mem target.Memory, regs *arch.Registers, frames []*frame.
 	return nil
 }
 
-// uncalled reports whether nobody has called from where a frame is, although NEXT is no signal's:
-// that it is the end, or that its function begins there, shows when it is asked about, and the
-// context before it does not tell.
+// uncalled reports whether a frame is at an address from which no call was made, although NEXT is no
+// signal frame: the stack ends there, or a function begins there. Only asking for the frame shows
+// that; the context before it does not tell.
 func uncalled(f *frame.Frame) bool {
 	return f.AddressInBlock() == f.PC() && f.Next() != nil && f.Next().Type() == frame.Normal
 }
