@@ -149,7 +149,7 @@ func Data(im *elfimage.Image, s *elf.Section, l Layout) ([]byte, error) {
 }
 
 // maxSize is the size in bytes of the largest section that is read alone.
-const maxSize = 1 << 31
+const maxSize int64 = 1 << 31
 
 // Read returns the SFrame sections of a file of the given size that is an ELF
 // file (laid out AsLinked), or an SFrame section and nothing else, whose address
