@@ -108,7 +108,7 @@ func TestGoroutinesWithoutDWARF(t *testing.T) {
 		if n < 900 {
 			t.Errorf("%s: %d goroutines", arch, n)
 		}
-		// One of which there are few may still be on its way.
+		// A few may still be on their way.
 		for account, n := range want {
 			if n >= few && got[account] == 0 {
 				t.Errorf("%s: there is no goroutine with %s", arch, account)

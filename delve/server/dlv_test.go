@@ -186,7 +186,7 @@ func TestDlvC(t *testing.T) {
 	}
 	var got []string
 	addr := attach(t, p, false).addr
-	dial(t, addr).Close() // who has only looked who listens is not the client
+	dial(t, addr).Close() // a connection without a word is not the client
 	for _, f := range stackOf(dlv(t, []string{"stack", "exit -d"}, "connect", addr)[0]) {
 		got = append(got, strings.TrimPrefix(strings.TrimPrefix(f.function, "C."), "???"))
 	}

@@ -87,7 +87,7 @@ func send(t *testing.T, s *server, requests []byte) {
 	}
 }
 
-// panicked finds who has panicked in the stacks of answers, whose lines JSON has made one.
+// panicked finds the function that has panicked in the stack of an answer, which is one line of JSON.
 var panicked = regexp.MustCompile(`\\npanic\([^\\]*\\n\\t[^\\]*\\n(?:runtime\.[^\\]*\\n\\t[^\\]*\\n)*([^\\]*)`)
 
 // A panic is told by where it comes from.

@@ -73,7 +73,7 @@ func tcpUser(local, remote *net.TCPAddr) (uid int, known bool, err error) {
 		case ofUser:
 			return n, true, nil
 		case orphaned:
-			err = errors.Join(err, errors.New("whoever has connected has closed it"))
+			err = errors.Join(err, errors.New("the client has closed it"))
 		}
 	}
 	return 0, false, err

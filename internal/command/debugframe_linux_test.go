@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A program without .eh_frame, of which the debug information, .debug_frame with it, is in
+// A program without .eh_frame, whose debug information, with .debug_frame, is in
 // a file of its own.
 func TestSeparateDebugFrame(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables")

@@ -189,7 +189,7 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 	o.Unwinding, o.Warnings = o.unwinding, o.warnings
 	o.Listening = func(at net.Addr) {
 		if tcp, ok := at.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-			warn(cmd, fmt.Sprintf("whoever reaches %s controls the process: connections are neither authenticated nor encrypted", at))
+			warn(cmd, fmt.Sprintf("any client that reaches %s controls the process: connections are neither authenticated nor encrypted", at))
 		}
 		// Editors know this line of dlv's.
 		printable.Fprintf(cmd.OutOrStdout(), "API server listening at: %s\n", at)

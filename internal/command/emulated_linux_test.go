@@ -19,7 +19,7 @@ import (
 
 var emulators = map[string]string{"arm64": "qemu-aarch64", "s390x": "qemu-s390x"}
 
-// emulate runs an emulated program, which waits for nobody. Emulators deadlock at times, with
+// emulate runs an emulated program that ends by itself. Emulators deadlock at times, with
 // programs of many threads: when all of them sleep, hundreds of times, it is run again.
 func emulate(t *testing.T, qemu string, args ...string) (out, errOut string, err error) {
 	t.Helper()

@@ -76,7 +76,7 @@ func TestBecomes(t *testing.T) {
 		os.WriteFile(filepath.Join(loop, "sfwalk-full"), []byte("#!/bin/sh\nexec "+loop+"/sfwalk \"$@\"\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	// Whoever may write to a folder of PATH has no say in what root runs.
+	// Root runs no program from a folder of PATH that others may write to.
 	shared := install(t, "sfwalk-full")
 	if err := os.Chmod(shared, 0o777); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestBecomes(t *testing.T) {
 		}
 	}
 
-	// Plug-ins that merely lie there are none of who has no sfwalk-full.
+	// Without sfwalk-full, plug-ins in the directories are left out.
 	pluginDir(t, "jit")
 	sfw := filepath.Join(plain, "sfwalk")
 	out, errOut, code := sfwalk(t, sfw, "attach", pid)

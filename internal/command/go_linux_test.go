@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-// ends are functions of Go's run time that nobody has called. gdb goes on, to whatever
+// ends are functions of Go's run time without a caller. gdb goes on, to whatever
 // the stack has there.
 var ends = []string{"runtime.goexit", "runtime.mstart", "runtime.mcall"}
 

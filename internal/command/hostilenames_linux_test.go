@@ -173,7 +173,7 @@ func patched(t *testing.T, fixture, old, other string) string {
 
 var writes = regexp.MustCompile(`\bfmt\.(Fprint\w*\([^&]|Print)|os\.Std(out|err)\.Write`)
 
-// Those who write what others have chosen write it by package printable.
+// Packages that write text of others write it by package printable.
 func TestWritersEscape(t *testing.T) {
 	for _, dir := range []string{".", "pluginhost", "dlvhost", "../../delve/server", "../../sniffer/external/check"} {
 		for _, file := range gdbtest.Glob(t, dir+"/*.go") {

@@ -169,7 +169,7 @@ func returned(t *testing.T, pid int, th *thread) {
 	}
 	kept := 0
 	for _, r := range caller.Registers {
-		// Whoever calls wants them back (System V ABI, AMD64 supplement, 3.2.1).
+		// A call preserves these (System V ABI, AMD64 supplement, 3.2.1).
 		n, is := map[string]int{"rbx": 3, "rbp": 6, "r12": 12, "r13": 13, "r14": 14, "r15": 15}[r.Name]
 		if !is {
 			continue

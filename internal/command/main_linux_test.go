@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		plugin.Serve(interpreter{flags: trad.OtherStack})
 	}
 	plugintest.Main()
-	// Whoever runs the tests may have plug-ins.
+	// The user who runs the tests may have plug-ins.
 	os.Setenv("XDG_CONFIG_HOME", os.DevNull)
 	os.Unsetenv("SFWALK_PLUGIN_PATH")
 	os.Exit(m.Run())

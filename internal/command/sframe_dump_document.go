@@ -146,7 +146,7 @@ func (d jsonDumper) section(s object.Section) (first error) {
 		d.WriteByte('\n')
 		if err == nil {
 			if n := int64(f.NumFREs); n > left {
-				err = fmt.Errorf("sframe: FDE %d: %d FREs, of which there is no room for more than %d: FDEs share FREs", f.Index, n, left)
+				err = fmt.Errorf("sframe: FDE %d: %d FREs, but there is room for %d at most: FDEs share FREs", f.Index, n, left)
 			} else {
 				left -= n
 			}

@@ -96,7 +96,7 @@ func sparse(t *testing.T, path string, sections ...string) string {
 	return out
 }
 
-// TestHoles: a section that is a hole in its file costs nothing, whoever reads it.
+// TestHoles: a section that is a hole in its file costs nothing to any of its readers.
 func TestHoles(t *testing.T) {
 	program := gdbtest.Build(t, "recurse.c", "-g", "-O0")
 	for _, sections := range [][]string{

@@ -243,7 +243,7 @@ func (p *textPrinter) place(f *frameEntry) {
 
 func (p *textPrinter) explain(f *frameEntry) {
 	if f.Explain.Row == "" {
-		p.text("      nobody claims the frame")
+		p.text("      no sniffer claims the frame")
 	} else {
 		p.text("      " + f.Sniffer + ": " + f.Explain.Row)
 	}
