@@ -160,7 +160,7 @@ func Read(r io.ReaderAt, size int64) ([]Section, error) {
 	if n, _ := r.ReadAt(magic[:], 0); n == len(magic) &&
 		(binary.LittleEndian.Uint16(magic[:]) == sframe.Magic || binary.BigEndian.Uint16(magic[:]) == sframe.Magic) {
 		if size > maxSize {
-			return nil, fmt.Errorf("%#x bytes, expected at most %#x", size, maxSize)
+			return nil, fmt.Errorf("%#x bytes, expected at most %#x", size, uint64(maxSize))
 		}
 		data, err := elffile.ReadPart(elffile.Solid(r), 0, uint64(size))
 		if err != nil {
