@@ -42,3 +42,25 @@ func TestLiteralOffset(t *testing.T) {
 		}
 	}
 }
+
+// A store of four bytes takes away the word that it hits. internal/chacha8rand.block of Go 1.26
+// for arm64, a leaf, puts a number where it has saved the link register (go tool objdump).
+func TestNarrowStore(t *testing.T) {
+	var code []byte
+	for _, x := range []uint32{
+		0xf81e0ffe, // MOVD.W R30, -32(RSP)
+		0xf81f83fd, // MOVD R29, -8(RSP)
+		0xd10023fd, // SUB $8, RSP, R29
+		0xb90003e2, // MOVW R2, (RSP)
+		0x4d40cbec, // VLD1R (RSP), [V12.S4]
+	} {
+		code = binary.LittleEndian.AppendUint32(code, x)
+	}
+	const lo = 0x410bf0
+	flow := follow(arm, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
+	for at, want := range map[uint64]trad.Rule{12: {Kind: trad.Saved, Off: -32}, 16: {Kind: trad.Same}} {
+		if a := solve(arm, flow.at[lo+at], false); a.row.RA != want || a.row.CFA.Off != 32 {
+			t.Errorf("%#x: CFA %+v, RA %+v, want %+v", lo+at, a.row.CFA, a.row.RA, want)
+		}
+	}
+}
