@@ -24,6 +24,7 @@ func FuzzReadFrame(f *testing.F)    { processor.FuzzReadFrame(f, fuzzSeeds) }
 func FuzzReadSplit(f *testing.F)    { processor.FuzzReadSplit(f, fuzzSeeds) }
 func FuzzReadEpilogue(f *testing.F) { processor.FuzzReadEpilogue(f, fuzzSeeds) }
 func FuzzSkipPrologue(f *testing.F) { processor.FuzzSkipPrologue(f, fuzzSeeds) }
+func FuzzReferences(f *testing.F)   { processor.FuzzReferences(f, fuzzSeeds) }
 
 func FuzzStubFrame(f *testing.F) {
 	processor.FuzzStubFrame(f, fuzzSeeds, func(fromSP int32) bool { return fromSP == 0 || fromSP == 16 })

@@ -97,6 +97,23 @@ func (p *Processor) FuzzSkipPrologue(f *testing.F, seeds [][]byte) {
 	})
 }
 
+// FuzzReferences fuzzes Arch.References, in which each micro-operation refers to an address at
+// most, and Machine.LoadsSP.
+func (p *Processor) FuzzReferences(f *testing.F, seeds [][]byte) {
+	const most = 32 // micro-operations of an instruction
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, code []byte) {
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			p.Machine.LoadsSP(code)
+			if list := p.Arch.References(code, 0x1000); len(list) > most*(len(code)/p.align()+1) {
+				t.Errorf("%d bytes refer to %d addresses", len(code), len(list))
+			}
+		})
+	})
+}
+
 // FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows.
 func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromSP int32) bool) {
 	for _, s := range seeds {
