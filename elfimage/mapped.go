@@ -2,6 +2,7 @@ package elfimage
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"io"
 
@@ -15,6 +16,9 @@ const (
 	maxBehind = 1 << 20
 )
 
+// ErrUnmapped says that an address cannot be read. It is target.ErrUnmapped, too.
+var ErrUnmapped = errors.New("memory cannot be read")
+
 // Memory is the address space of a process. [github.com/sfwalk/sfwalk/target.Memory] is one.
 type Memory interface {
 	// ReadMemory reads len(p) bytes at addr. It returns how many of them, from the
@@ -27,7 +31,7 @@ type Memory interface {
 // there. Section headers are used only where they are mapped too, as the vDSO's are.
 func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 	if mem == nil {
-		return nil, fmt.Errorf("read ELF header at %#x: there is no memory to read", base)
+		return nil, fmt.Errorf("read ELF header at %#x: %w: there is none", base, ErrUnmapped)
 	}
 	r := &mappedFile{mem: mem, base: base}
 	limit = min(limit, 1<<40) // sums of offsets below it do not overflow

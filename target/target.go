@@ -1,11 +1,11 @@
 package target
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // Target is one process as a source of stacks.
@@ -98,4 +98,4 @@ func (noMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 }
 
 // ErrUnmapped says that an address cannot be read. Errors of ReadMemory wrap it.
-var ErrUnmapped = errors.New("memory cannot be read")
+var ErrUnmapped = elfimage.ErrUnmapped
