@@ -56,7 +56,7 @@ func expr(t testing.TB, opts cfi.Options, code []byte) trad.Expression {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return row.More.Exprs[row.More.Regs[0].Rule.Off]
+	return row.Others.Exprs[row.Others.Regs[0].Rule.Off]
 }
 
 const testCFA = 0x7000
@@ -237,7 +237,7 @@ func TestSignalTrampoline(t *testing.T) {
 			rule trad.Rule
 			reg  trad.Reg
 			off  uint64
-		}{{row.RA, 16, 168}, {row.FP, 6, 120}, {row.More.Rule(8), 8, 40}, {row.More.Rule(7), 7, 160}, {row.More.Rule(0), 0, 144}} {
+		}{{row.RA, 16, 168}, {row.FP, 6, 120}, {row.Others.Rule(8), 8, 40}, {row.Others.Rule(7), 7, 160}, {row.Others.Rule(0), 0, 144}} {
 			p, err := row.Place(reg.rule, reg.reg, e, cfa)
 			if err != nil || p.Kind != trad.InMemory || p.Addr != 0x7000+reg.off {
 				t.Errorf("register %d: %+v, %v; want in memory at %#x", reg.reg, p, err, 0x7000+reg.off)

@@ -50,11 +50,11 @@ func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opt
 			}
 			return
 		}
-		if !row.Contains(pc) || !fde.Contains(pc) || row.Lo < fde.Start || row.Lo+uint64(row.Len) > fde.Start+fde.Len || row.More == nil {
+		if !row.Contains(pc) || !fde.Contains(pc) || row.Lo < fde.Start || row.Lo+uint64(row.Len) > fde.Start+fde.Len || row.Others == nil {
 			t.Errorf("Row(%#x) = %+v of %+v", pc, row, fde)
 		}
 		_ = format(row)
-		for _, x := range row.More.Exprs {
+		for _, x := range row.Others.Exprs {
 			x.Eval(env{opts}, pc, true)
 		}
 	}

@@ -150,9 +150,9 @@ func TestAllocations(t *testing.T) {
 			}
 			want := 0.0
 			switch {
-			case len(row.More.Regs) > 6:
+			case len(row.Others.Regs) > 6:
 				want = 2
-			case len(row.More.Regs) > 0:
+			case len(row.Others.Regs) > 0:
 				want = 1
 			}
 			if n := testing.AllocsPerRun(10, func() { s.Row(row.Lo) }); n > want {

@@ -126,12 +126,12 @@ func (m machine) differs(row trad.Row, ra trad.Reg, want oracleRow) string {
 		return fmt.Sprintf("CFA %s, want %s", cfa, want.cfa)
 	}
 	got := map[string]string{"ra": m.cell(row.RA), m.names[m.abi.FP]: m.cell(row.FP)}
-	if row.More == nil || row.More.Unlisted != trad.Same {
+	if row.Others == nil || row.Others.Default != trad.Same {
 		return "unlisted registers are not the same"
 	}
-	for i, r := range row.More.Regs {
-		if i > 0 && r.Reg <= row.More.Regs[i-1].Reg {
-			return fmt.Sprintf("registers are out of order: %v", row.More.Regs)
+	for i, r := range row.Others.Regs {
+		if i > 0 && r.Reg <= row.Others.Regs[i-1].Reg {
+			return fmt.Sprintf("registers are out of order: %v", row.Others.Regs)
 		}
 		got[m.names[r.Reg]] = m.cell(r.Rule)
 	}
@@ -274,8 +274,8 @@ func overlapping(fdes []oracleFDE) map[uint64]bool {
 }
 
 func sameRow(a, b trad.Row) bool {
-	x, y := a.More, b.More
-	a.More, b.More = nil, nil
+	x, y := a.Others, b.Others
+	a.Others, b.Others = nil, nil
 	return a == b && (x == y || reflect.DeepEqual(x, y))
 }
 
@@ -286,13 +286,13 @@ func collect(all map[string]bool, row trad.Row, m machine, ra trad.Reg) {
 			what = "val" + what
 		}
 		if r.Kind == trad.Expr || r.Kind == trad.ValExpr {
-			all[what+" "+row.More.Exprs[r.Off].String()] = true
+			all[what+" "+row.Others.Exprs[r.Off].String()] = true
 		}
 	}
 	add("cfa", row.CFA)
 	add(fmt.Sprint("r", ra), row.RA)
 	add(fmt.Sprint("r", m.abi.FP), row.FP)
-	for _, r := range row.More.Regs {
+	for _, r := range row.Others.Regs {
 		add(fmt.Sprint("r", r.Reg), r.Rule)
 	}
 }

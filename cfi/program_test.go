@@ -130,7 +130,7 @@ func TestInstructions(t *testing.T) {
 			if got != test.want || row.Lo != test.lo || row.Lo+uint64(row.Len) != test.end {
 				t.Errorf("got %#x..%#x %s\nwant %#x..%#x %s", row.Lo, row.Lo+uint64(row.Len), got, test.lo, test.end, test.want)
 			}
-			if row.More == nil || row.More.Unlisted != trad.Same {
+			if row.Others == nil || row.Others.Default != trad.Same {
 				t.Error("registers that are not listed are not the same")
 			}
 			if f.CIE.Version != 4 || f.Start != 0x1000 || f.Len != 0x100 {

@@ -11,13 +11,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// unlistedSame is the Rest of all rows without further registers: a register that
+// unlistedSame is the OtherRules of all rows without further registers: a register that
 // DWARF does not mention is unchanged.
-var unlistedSame = &trad.Rest{Unlisted: trad.Same}
+var unlistedSame = &trad.OtherRules{Default: trad.Same}
 
 // row returns the machine's current line. Where the line is too long for one row, it
-// returns the part that holds pc. last is the Rest of another row of the FDE, or nil.
-func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
+// returns the part that holds pc. last is the OtherRules of another row of the FDE, or nil.
+func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
 	t := &m.top
 	row := trad.Row{Lo: m.lo, CFA: t.cfa, RA: t.ra, FP: t.fp}
 	if n := m.hi - m.lo; n <= math.MaxUint32 {
@@ -45,7 +45,7 @@ func (m *machine) row(pc uint64, last *trad.Rest) (trad.Row, error) {
 	if m.s.link != 0 && (m.fde.CIE.RA != m.s.link || m.s.pc != 0 && lists(regs, m.s.pc)) {
 		row.RA, regs = m.unusual(regs)
 	}
-	row.More = m.rest(&row, regs, last)
+	row.Others = m.rest(&row, regs, last)
 	if row.RA.Kind == trad.NotTracked {
 		row.RA.Kind = trad.Same
 	}
@@ -91,7 +91,7 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 
 // rest returns what goes beside the row, the rules regs of other registers among it, and
 // makes the expressions of the row refer to it.
-func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.Rest) *trad.Rest {
+func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules) *trad.OtherRules {
 	n := 0
 	for _, r := range [...]trad.Rule{row.CFA, row.RA, row.FP} {
 		if isExpr(r) {
@@ -133,29 +133,29 @@ func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.Rest) *tra
 	return x
 }
 
-func newRest(regs []trad.RegRule) *trad.Rest {
+func newRest(regs []trad.RegRule) *trad.OtherRules {
 	// One object for the callee-saved registers of most machines.
-	var x *trad.Rest
+	var x *trad.OtherRules
 	if len(regs) <= 6 {
 		short := new(struct {
-			trad.Rest
+			trad.OtherRules
 			regs [6]trad.RegRule
 		})
-		x = &short.Rest
+		x = &short.OtherRules
 		x.Regs = short.regs[:len(regs):len(regs)]
 	} else {
-		x = &trad.Rest{Regs: make([]trad.RegRule, len(regs))}
+		x = &trad.OtherRules{Regs: make([]trad.RegRule, len(regs))}
 	}
-	x.Unlisted = trad.Same
+	x.Default = trad.Same
 	copy(x.Regs, regs)
 	return x
 }
 
 // rests keeps the rules of other registers for the next row with the same ones:
 // functions save their registers in few ways.
-type rests [64]atomic.Pointer[trad.Rest]
+type rests [64]atomic.Pointer[trad.OtherRules]
 
-func (k *rests) of(regs []trad.RegRule) *trad.Rest {
+func (k *rests) of(regs []trad.RegRule) *trad.OtherRules {
 	hash := uint32(len(regs))
 	for _, r := range regs {
 		hash = hash*0x9e3779b1 + uint32(r.Reg)<<16 ^ uint32(r.Rule.Off) ^ uint32(r.Rule.Kind)<<8 ^ uint32(r.Rule.Reg)<<24
@@ -176,7 +176,7 @@ func (k *rests) of(regs []trad.RegRule) *trad.Rest {
 func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
 	return func(yield func(trad.Row, error) bool) {
 		m := machine{fde: f}
-		var last *trad.Rest
+		var last *trad.OtherRules
 		err := m.start(s)
 		for err == nil && m.hi < f.Start+f.Len {
 			if err = m.line(); err != nil {
@@ -197,7 +197,7 @@ func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
 				if !yield(row, nil) {
 					return
 				}
-				last, pc = row.More, row.Lo+uint64(row.Len)
+				last, pc = row.Others, row.Lo+uint64(row.Len)
 			}
 		}
 		if err != nil {

@@ -142,8 +142,8 @@ func (s *Section) find(pc uint64, f *FDE) error {
 // RA is the rule of the CIE's return address column: Same if nothing was said
 // about it; Undefined, with the flag Outermost, if the program says so. Where the
 // table has a rule of its own for the PC ([ABI].PC), or an unusual column, RA is
-// PREVIOUS's PC by that, and Row.More lists what becomes of the usual one. Other
-// registers that are not in Row.More are unchanged (Unlisted is Same); what
+// PREVIOUS's PC by that, and Row.Others lists what becomes of the usual one. Other
+// registers that are not in Row.Others are unchanged (Default is Same); what
 // the arch makes of that for the stack pointer is not said here.
 func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 	var m machine

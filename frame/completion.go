@@ -57,7 +57,7 @@ func (f *Frame) completing() *completion {
 	defer func(outer Query) { s.query = outer }(s.query)
 	var later claims
 	for later.begin(f, int(f.winner)+1); later.next(); {
-		if later.row.Flags&trad.Guess != 0 || later.row.More == nil {
+		if later.row.Flags&trad.Guess != 0 || later.row.Others == nil {
 			continue
 		}
 		if c.row, c.ok, c.misfit = later.row, true, false; c.fits(f) {

@@ -226,11 +226,11 @@ func TestLimit(t *testing.T) {
 // A signal frame whose ucontext leads back to a frame that has been there.
 func TestSignalCycle(t *testing.T) {
 	trampoline := trad.Row{
-		Flags: trad.Signal,
-		CFA:   trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP},
-		RA:    trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8},
-		FP:    trad.Rule{Kind: trad.Same},
-		More:  &trad.Rest{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP}}}},
+		Flags:  trad.Signal,
+		CFA:    trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP},
+		RA:     trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8},
+		FP:     trad.Rule{Kind: trad.Same},
+		Others: &trad.OtherRules{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP}}}},
 	}
 	// Two trampolines, each saying that it interrupted the other.
 	f := newFake(0x1010, stackBase, 0, stackBase+16, 0x1020, stackBase, 0x1010)
@@ -270,14 +270,14 @@ func TestAddressInBlock(t *testing.T) {
 func TestRegisters(t *testing.T) {
 	// Frame 0 has saved rbx; frame 1 has not, and may have changed rax.
 	saves := trad.Row{
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
-		RA:   trad.Rule{Kind: trad.Saved, Off: -8},
-		FP:   trad.Rule{Kind: trad.Same},
-		More: &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}},
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
+		RA:     trad.Rule{Kind: trad.Saved, Off: -8},
+		FP:     trad.Rule{Kind: trad.Same},
+		Others: &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}},
 	}
 	// What SFrame says of the same frame: nothing of rbx.
 	less := saves
-	less.More = nil
+	less.Others = nil
 	end := less
 	end.Flags = trad.Outermost
 

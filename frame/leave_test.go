@@ -134,7 +134,7 @@ func TestChangedStacksEnd(t *testing.T) {
 				row.FP = trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: int32(8 * random(4))}
 			}
 			if random(3) == 0 {
-				row.More = &trad.Rest{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP}}}}
+				row.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP}}}}
 			}
 			list.at[codeLo+i] = row
 		}

@@ -103,7 +103,7 @@ func TestLinkRegisterUnderSignal(t *testing.T) {
 		CFA:   trad.Rule{Kind: trad.InReg, Reg: xsp},
 		RA:    trad.Rule{Kind: trad.SavedAt, Reg: xsp},
 		FP:    trad.Rule{Kind: trad.SavedAt, Reg: xsp, Off: 8},
-		More: &trad.Rest{Regs: []trad.RegRule{
+		Others: &trad.OtherRules{Regs: []trad.RegRule{
 			{Reg: x30, Rule: trad.Rule{Kind: trad.SavedAt, Reg: xsp, Off: 16}},
 			{Reg: xsp, Rule: trad.Rule{Kind: trad.SavedAt, Reg: xsp, Off: 24}},
 		}},

@@ -16,7 +16,7 @@ import (
 func TestNarrowRegisters(t *testing.T) {
 	const garbage = 0x1122_3344_5566_0000
 	saves := spRow(32)
-	saves.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{
+	saves.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{
 		{Reg: amd64.RFLAGS, Rule: trad.Rule{Kind: trad.Saved, Off: -24}},
 		{Reg: amd64.CS, Rule: trad.Rule{Kind: trad.Saved, Off: -16}},
 		{Reg: amd64.SS, Rule: trad.Rule{Kind: trad.InReg, Reg: amd64.RBX}},
@@ -24,7 +24,7 @@ func TestNarrowRegisters(t *testing.T) {
 		{Reg: amd64.FS, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 18}}, // one of four in a word
 	}}
 	next := spRow(8)
-	next.More = &trad.Rest{Unlisted: trad.Same}
+	next.Others = &trad.OtherRules{Default: trad.Same}
 	f := newFake(0x1010, stackBase, 0, 0, 0x9988_7766_5544_0246, garbage|0x33, 0x1100, 0x1200)
 	f.regs[amd64.RBX] = garbage | 0x2b
 	f.regs[amd64.GS] = garbage | 0x63

@@ -16,11 +16,11 @@ import (
 // FP; on the resumer's stack is where it goes on.
 func switched(flags trad.Flags) trad.Row {
 	return trad.Row{
-		Flags: flags,
-		CFA:   trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8},
-		RA:    trad.Rule{Kind: trad.Saved, Off: 8},
-		FP:    trad.Rule{Kind: trad.Saved, Off: 16},
-		More:  &trad.Rest{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.Saved}}}},
+		Flags:  flags,
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8},
+		RA:     trad.Rule{Kind: trad.Saved, Off: 8},
+		FP:     trad.Rule{Kind: trad.Saved, Off: 16},
+		Others: &trad.OtherRules{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.Saved}}}},
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *picky) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	row := fp
 	row.Lo, row.Len = q.AddressInBlock, 1
-	if row.More = (&trad.Rest{Unlisted: trad.Same}); q.This.Level == 2 {
+	if row.Others = (&trad.OtherRules{Default: trad.Same}); q.This.Level == 2 {
 		row.Flags = trad.Outermost
 	}
 	return row, frame.Claimed
@@ -118,7 +118,7 @@ func (s *endless) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
 		RA:  trad.Rule{Kind: trad.InReg, Reg: amd64.RBX},
 		// Without it, RBX of the next outer frame would not be known.
-		More: &trad.Rest{Unlisted: trad.Same},
+		Others: &trad.OtherRules{Default: trad.Same},
 	}, frame.Claimed
 }
 

@@ -20,7 +20,7 @@ func deep(n int, random *rand.Rand) (f *fake, first *rows, later fixed) {
 	pc := func(i int) uint64 { return 0x1100 + 16*uint64(i) }
 	for i := range functions {
 		row := spRow(32)
-		rest := &trad.Rest{Unlisted: trad.Same}
+		rest := &trad.OtherRules{Default: trad.Same}
 		for _, r := range registers {
 			rule := trad.Rule{Kind: trad.Saved, Off: -16 - 8*random.Int32N(2)}
 			switch random.IntN(8) + btoi(i >= functions-plain)*8 {
@@ -38,9 +38,9 @@ func deep(n int, random *rand.Rand) (f *fake, first *rows, later fixed) {
 			}
 			rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: rule})
 		}
-		if row.More = rest; random.IntN(4) == 0 {
+		if row.Others = rest; random.IntN(4) == 0 {
 			later[pc(i)-1] = row
-			row.More = nil
+			row.Others = nil
 		}
 		first.at[pc(i)-1] = row
 	}

@@ -25,7 +25,7 @@ func (f *Frame) preservedSniffer() PreservedSniffer {
 // and of which row says nothing. row must be THIS frame's own.
 func (f *Frame) preserves(row *trad.Row, r trad.Reg) bool {
 	s := f.stack
-	if row != &f.row || row.More.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {
+	if row != &f.row || row.Others.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {
 		return false
 	}
 	k := f.preservedSniffer()

@@ -26,7 +26,7 @@ func (f *Frame) Register(r trad.Reg) Value {
 	case a.FP:
 		return f.fp
 	case a.SP:
-		if f.spKnown && next.typ == Normal && !next.row.More.Lists(r) {
+		if f.spKnown && next.typ == Normal && !next.row.Others.Lists(r) {
 			return Value{Bits: f.sp, Lval: Computed}
 		}
 	}
@@ -87,9 +87,9 @@ func (f *Frame) Registers(to *arch.Registers) {
 // keepsOnly reports whether the registers of PREVIOUS that a callee may change are all
 // lost: THIS was called, and its row speaks only of those that it may not.
 func (f *Frame) keepsOnly() bool {
-	more := f.row.More
+	more := f.row.Others
 	if more == nil && f.completion != nil && f.completion.ok {
-		more = f.completion.row.More
+		more = f.completion.row.Others
 	}
 	if f.typ != Normal || f.wide || more == nil || f.preservedSniffer() != nil {
 		return false
@@ -100,7 +100,7 @@ func (f *Frame) keepsOnly() bool {
 			return false
 		}
 	}
-	return more.Unlisted != trad.NotTracked
+	return more.Default != trad.NotTracked
 }
 
 // liveRegister returns a register of frame 0.
@@ -131,11 +131,11 @@ func (s *Stack) keptAt(addr uint64, level int) uint32 {
 
 // inherit says where the registers of prev are, whose NEXT is THIS.
 func (f *Frame) inherit(prev *Frame) {
-	more := f.row.More
+	more := f.row.Others
 	if more == nil && f.completed() && f.completion.ok {
-		more = f.completion.row.More
+		more = f.completion.row.Others
 	}
-	if f.wide || more == nil || more.Unlisted != trad.Same {
+	if f.wide || more == nil || more.Default != trad.Same {
 		for i := range prev.kept {
 			prev.kept[i] = keptBy(f.Level)
 		}
@@ -373,14 +373,14 @@ func rowRule(row *trad.Row, r trad.Reg, a *arch.Arch) trad.Rule {
 	case a.FP:
 		return row.FP
 	}
-	rule := row.More.Rule(r)
-	if r == a.SP && !row.More.Lists(r) {
+	rule := row.Others.Rule(r)
+	if r == a.SP && !row.Others.Lists(r) {
 		return trad.Rule{Kind: trad.Value, Off: int32(a.SPFromCFA)}
 	}
-	if r == a.RA && !row.More.Lists(r) {
+	if r == a.RA && !row.Others.Lists(r) {
 		return row.RA
 	}
-	if rule.Kind == trad.Same && !row.More.Lists(r) && !a.CalleeSaved.Has(r) {
+	if rule.Kind == trad.Same && !row.Others.Lists(r) && !a.CalleeSaved.Has(r) {
 		// The table is silent, and the ABI lets a callee change the register.
 		return trad.Rule{Kind: trad.Undefined}
 	}

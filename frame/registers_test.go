@@ -36,7 +36,7 @@ func simply(f *fake, this *frame.Frame, rows []fixed, regs map[trad.Reg]simple) 
 	var later trad.Row
 	completes := false
 	for i := 0; i < len(rows) && !completes; i++ {
-		if later, completes = rows[i][this.AddressInBlock()]; !completes || later.Flags&trad.Guess != 0 || later.More == nil {
+		if later, completes = rows[i][this.AddressInBlock()]; !completes || later.Flags&trad.Guess != 0 || later.Others == nil {
 			completes = false
 			continue
 		}
@@ -87,13 +87,13 @@ func cell(row *trad.Row, r trad.Reg) trad.Rule {
 	case amd64.RBP:
 		return row.FP
 	}
-	if row.More.Lists(r) {
-		return row.More.Rule(r)
+	if row.Others.Lists(r) {
+		return row.Others.Rule(r)
 	}
 	if r == amd64.RSP {
 		return trad.Rule{Kind: trad.Value}
 	}
-	if row.More == nil || row.More.Unlisted == trad.NotTracked {
+	if row.Others == nil || row.Others.Default == trad.NotTracked {
 		return trad.Rule{}
 	}
 	if amd64.Arch.CalleeSaved.Has(r) {
@@ -200,10 +200,10 @@ func (s simple) differs(got uint64, known bool) string {
 // What an inner frame has saved at odd addresses, and at address 0, which no memory has.
 func TestRegistersAtOddAddresses(t *testing.T) {
 	saves := trad.Row{
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
-		RA:   trad.Rule{Kind: trad.InReg, Reg: amd64.R12},
-		FP:   trad.Rule{Kind: trad.Same},
-		More: &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}},
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
+		RA:     trad.Rule{Kind: trad.InReg, Reg: amd64.R12},
+		FP:     trad.Rule{Kind: trad.Same},
+		Others: &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}},
 	}
 	for _, sp := range []uint64{stackBase + 1, 0} {
 		f := newFake(0x1010, sp, 0, 0x1122334455667788, 0x99aabbccddeeff00)
@@ -222,7 +222,7 @@ func TestRegistersAtOddAddresses(t *testing.T) {
 func TestRegistersFarAway(t *testing.T) {
 	saves := fp
 	saves.FP = trad.Rule{Kind: trad.Same}
-	saves.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}}
+	saves.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}}
 	last := outermost(spRow(8))
 	for _, below := range []uint64{0, 8, 128, 256, 1<<32 - 128, 1 << 32, 1<<32 + 8, 1<<32 + 128, 1<<64 - 4096} {
 		f := newFake(0x1010, stackBase-below, stackBase, 0x55, 0x1100, 0x66)
@@ -239,7 +239,7 @@ func TestRegistersFarAway(t *testing.T) {
 func TestCompletionsAreForgotten(t *testing.T) {
 	less := spRow(16)
 	more := less
-	more.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}}
+	more.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}}
 	later := fixed{0x1010: more}
 	table := frame.NewTable(amd64.Arch, fixed{0x1010: less, 0x10ff: outermost(less)}, later)
 	for _, want := range []uint64{0x55, 0xb} { // saved; live
@@ -255,7 +255,7 @@ func TestCompletionsAreForgotten(t *testing.T) {
 		if got := f1.Register(amd64.RBX); got.Bits != want {
 			t.Errorf("rbx is %v, want %#x", got, want)
 		}
-		more.More = &trad.Rest{Unlisted: trad.Same}
+		more.Others = &trad.OtherRules{Default: trad.Same}
 		later[0x1010] = more
 	}
 }
@@ -264,16 +264,16 @@ func TestCompletionsAreForgotten(t *testing.T) {
 // and a row of another frame at the PC, or at the PC as it was called from, is not used.
 func TestCompletions(t *testing.T) {
 	const sp = stackBase
-	same := &trad.Rest{Unlisted: trad.Same}
+	same := &trad.OtherRules{Default: trad.Same}
 	less := spRow(16)
-	less.More = &trad.Rest{} // tracks no more than SFrame
+	less.Others = &trad.OtherRules{} // tracks no more than SFrame
 	more := spRow(16)
-	more.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{
+	more.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{
 		{Reg: amd64.RAX, Rule: trad.Rule{Kind: trad.Value, Off: 5}},
 		{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}},
 	}}
 	plain, unchanged := spRow(16), spRow(16)
-	unchanged.More = same
+	unchanged.Others = same
 	words := []uint64{0x55, 0x1100, 1, 0x1200, 2, 0x1300, 3, 0x1400}
 	first := fixed{0x1010: less, 0x10ff: plain, 0x11ff: plain, 0x12ff: plain, 0x13ff: outermost(plain)}
 	later := fixed{0x1010: more, 0x10ff: unchanged, 0x11ff: unchanged, 0x12ff: unchanged}
@@ -381,12 +381,12 @@ func TestRowsInAnyOrder(t *testing.T) {
 // followed for a while, and not until our own stack is used up.
 func TestRegistersDeep(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
-	swap := func(a, b trad.Reg, kind trad.Kind) *trad.Rest {
-		return &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{
+	swap := func(a, b trad.Reg, kind trad.Kind) *trad.OtherRules {
+		return &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{
 			{Reg: a, Rule: trad.Rule{Kind: kind, Reg: b}}, {Reg: b, Rule: trad.Rule{Kind: trad.InReg, Reg: a}}}}
 	}
 	for _, tt := range []struct {
-		more   *trad.Rest
+		more   *trad.OtherRules
 		depth  int
 		known  bool
 		rbx    uint64
@@ -399,7 +399,7 @@ func TestRegistersDeep(t *testing.T) {
 		{swap(amd64.RDX, amd64.RBX, trad.InReg), 100_000, false, 0, "too many frames"},
 	} {
 		row := spRow(8)
-		row.More = tt.more
+		row.Others = tt.more
 		f := newFake(0x1010, stackBase, 0, slices.Repeat([]uint64{0x1100}, tt.depth)...)
 		f.regs[amd64.R12], f.regs[amd64.RDX] = 0xc, 0xd
 		s, err := frame.New(f, f, frame.NewTable(amd64.Arch, everywhere{row}))

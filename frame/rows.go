@@ -181,7 +181,7 @@ func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
 	if row.Flags&trad.Outermost != 0 {
 		return bits | slotLast
 	}
-	if row.RA.Kind != trad.Saved || row.More.Lists(a.SP) {
+	if row.RA.Kind != trad.Saved || row.Others.Lists(a.SP) {
 		return 0
 	}
 	switch row.FP.Kind {

@@ -142,7 +142,7 @@ func put(f *fake, addr, v uint64) { f.words[(addr-stackBase)/8] = v }
 func TestLateReads(t *testing.T) {
 	deref := trad.Row{
 		CFA: trad.Rule{Kind: trad.ValExpr}, RA: fp.RA, FP: fp.FP,
-		More: &trad.Rest{Exprs: []trad.Expression{wordAt(0x7038)}},
+		Others: &trad.OtherRules{Exprs: []trad.Expression{wordAt(0x7038)}},
 	}
 	for _, c := range []struct {
 		name   string

@@ -111,7 +111,7 @@ func (f *Frame) prevFP() Value {
 // prevSP is prevRegister(SP).
 func (f *Frame) prevSP() Value {
 	a := f.stack.arch
-	if f.wide || f.row.More.Lists(a.SP) {
+	if f.wide || f.row.Others.Lists(a.SP) {
 		return f.prevRegister(a.SP)
 	}
 	return Value{Bits: f.cfa + uint64(a.SPFromCFA), Lval: Computed}

@@ -45,10 +45,10 @@ func (d *drawn) row() trad.Row {
 	}
 	row.Flags = []trad.Flags{0, 0, 0, 0, 0, 0, trad.Signal, trad.Outermost, trad.Once, trad.Guess, trad.Once | trad.Guess}[d.n(11)]
 	if d.n(3) == 0 {
-		row.More = &trad.Rest{Unlisted: []trad.Kind{trad.Same, trad.NotTracked}[d.n(2)]}
+		row.Others = &trad.OtherRules{Default: []trad.Kind{trad.Same, trad.NotTracked}[d.n(2)]}
 		for _, r := range []trad.Reg{amd64.RAX, amd64.RBX, amd64.RSP, amd64.R12} {
 			if d.n(3) == 0 {
-				row.More.Regs = append(row.More.Regs, trad.RegRule{Reg: r, Rule: d.rule(trad.Same, trad.Saved, trad.SavedAt, trad.InReg, trad.Undefined)})
+				row.Others.Regs = append(row.Others.Regs, trad.RegRule{Reg: r, Rule: d.rule(trad.Same, trad.Saved, trad.SavedAt, trad.InReg, trad.Undefined)})
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func draw(data []byte, words int) (f *fake, sniffers []frame.Sniffer, later []fi
 	pc := codeLo + 16*uint64(d.n(pcs))
 	if d.n(3) == 0 {
 		row := spRow(16)
-		row.More = &trad.Rest{Unlisted: trad.Same}
+		row.Others = &trad.OtherRules{Default: trad.Same}
 		block := codeLo + 16*uint64(d.n(pcs)) - uint64(d.n(2))
 		if d.n(2) == 0 {
 			block = pc

@@ -39,13 +39,13 @@ func TestWalkerSameCFA(t *testing.T) {
 // needs it next cannot be unwound, and one with a frame pointer can.
 func TestWalkerLostSP(t *testing.T) {
 	chain := trad.Row{
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: x29, Off: 16},
-		RA:   trad.Rule{Kind: trad.Saved, Off: -8},
-		FP:   trad.Rule{Kind: trad.Saved, Off: -16},
-		More: &trad.Rest{Regs: []trad.RegRule{{Reg: xsp}}},
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: x29, Off: 16},
+		RA:     trad.Rule{Kind: trad.Saved, Off: -8},
+		FP:     trad.Rule{Kind: trad.Saved, Off: -16},
+		Others: &trad.OtherRules{Regs: []trad.RegRule{{Reg: xsp}}},
 	}
 	known := chain
-	known.More = nil
+	known.Others = nil
 	const sp = stackBase
 	f := newLinkFake(0x1010, sp, sp, 0x1f00, sp+16, 0x1100, sp+32, 0x1200, sp+48, 0x1300, 0, 0x1400)
 	at := map[uint64]trad.Row{0x1010: chain, 0x10ff: known, 0x11ff: saver, 0x12ff: saver}

@@ -97,10 +97,10 @@ func (f bigFake) ReadMemory(addr uint64, p []byte) (n int, err error) {
 func TestWalkerBigEndian(t *testing.T) {
 	const sp, size, save = stackBase, 176, 160 // a frame, and the area that callers leave above SP
 	row := trad.Row{
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: s390x.R15, Off: size + save},
-		RA:   trad.Rule{Kind: trad.Saved, Off: 8*14 - save},
-		FP:   trad.Rule{Kind: trad.Saved, Off: 8*11 - save},
-		More: &trad.Rest{Unlisted: trad.Same},
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: s390x.R15, Off: size + save},
+		RA:     trad.Rule{Kind: trad.Saved, Off: 8*14 - save},
+		FP:     trad.Rule{Kind: trad.Saved, Off: 8*11 - save},
+		Others: &trad.OtherRules{Default: trad.Same},
 	}
 	byFP := row
 	byFP.CFA.Reg = s390x.R11

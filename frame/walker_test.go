@@ -27,11 +27,11 @@ func spRow(size int32) trad.Row {
 // signalRow is the row of a signal trampoline: the interrupted PC, SP and FP are the
 // words at SP.
 var signalRow = trad.Row{
-	Flags: trad.Signal,
-	CFA:   trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8},
-	RA:    trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP},
-	FP:    trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 16},
-	More:  &trad.Rest{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8}}}},
+	Flags:  trad.Signal,
+	CFA:    trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8},
+	RA:     trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP},
+	FP:     trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 16},
+	Others: &trad.OtherRules{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8}}}},
 }
 
 // outermost makes a row the outermost frame's.
@@ -144,12 +144,12 @@ func rbxStack() (*fake, []frame.Sniffer, []uint64) { return rbxStackAt(200) }
 // rbxStackAt is rbxStack with the frames 3 and 4 that far out.
 func rbxStackAt(far uint64) (*fake, []frame.Sniffer, []uint64) {
 	saves := spRow(24)
-	saves.More = &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -24}}}}
+	saves.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -24}}}}
 	leaves := spRow(8)
-	leaves.More = &trad.Rest{Unlisted: trad.Same}
+	leaves.Others = &trad.OtherRules{Default: trad.Same}
 	uses := spRow(16)
 	uses.CFA.Reg = amd64.RBX
-	uses.More = leaves.More
+	uses.Others = leaves.Others
 	const sp = stackBase
 	further := uses
 	further.CFA.Off = 40
@@ -263,7 +263,7 @@ func TestWalkerUnwinder(t *testing.T) {
 	f := newFake(0x1010, sp, sp, sp+16, 0x1100, sp+48, 0x1400, sp+64, 0x1300, 0, 0, 0, 0)
 	f.regs[amd64.RBX] = 0x1200
 	same := fp
-	same.More = &trad.Rest{Unlisted: trad.Same}
+	same.Others = &trad.OtherRules{Default: trad.Same}
 	sniffers := []frame.Sniffer{
 		somewhere{whole{everywhere{spRow(16)}}, 0x10ff},
 		&rows{name: "rows", at: map[uint64]trad.Row{0x1010: same, 0x11ff: same, 0x12ff: same}},
@@ -296,7 +296,7 @@ func (byRegisters) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 func TestWalkerLooksBack(t *testing.T) {
 	const sp = stackBase
 	leaves := spRow(16)
-	leaves.More = &trad.Rest{Unlisted: trad.Same}
+	leaves.Others = &trad.OtherRules{Default: trad.Same}
 	at := fixed{0x1010: leaves, 0x10ff: leaves, 0x11ff: outermost(fp)}
 	for _, later := range []frame.Sniffer{
 		somewhere{whole{everywhere{spRow(16)}}, 0x10ff},

@@ -116,8 +116,8 @@ func rowMessage(row *trad.Row) (*protocol.Row, error) {
 	m.Ra, errs[1] = ruleMessage(row.RA)
 	m.Fp, errs[2] = ruleMessage(row.FP)
 	err := errors.Join(errs[:]...)
-	if more := row.More; more != nil {
-		m.OthersSame = more.Unlisted == trad.Same
+	if more := row.Others; more != nil {
+		m.OthersSame = more.Default == trad.Same
 		for _, x := range more.Regs {
 			rule, e := ruleMessage(x.Rule)
 			err = errors.Join(err, e)

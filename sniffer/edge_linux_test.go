@@ -152,7 +152,7 @@ func (interrupted) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.Signal | trad.Once,
 		CFA: at(8), RA: at(0), FP: trad.Rule{Kind: trad.Same},
-		More: &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{
+		Others: &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{
 			{Reg: amd64.RSP, Rule: at(8)}, {Reg: amd64.R10, Rule: trad.Rule{Kind: trad.Same}}, {Reg: amd64.R11, Rule: trad.Rule{Kind: trad.Same}},
 		}},
 	}, frame.Claimed

@@ -285,7 +285,7 @@ func followIDs(t *testing.T, s *traced, steps int) {
 			switch {
 			case id.Null():
 				nobody++
-			case level == 0 && f.Row().More.Lists(amd64.RSP):
+			case level == 0 && f.Row().Others.Lists(amd64.RSP):
 				skipped++ // longjmp's, whose row leads to the frame that it goes to
 				break list
 			case id.Stack != at.cfa:

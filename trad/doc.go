@@ -3,7 +3,7 @@
 //
 // A [Row] is symbolic: it is true for every frame whose PC lies in its range,
 // and it is what a sniffer answers. Its cells are [Rule]s: one each for the CFA,
-// the return address and the frame pointer, and a shared [Rest] for whatever
+// the return address and the frame pointer, and a shared [OtherRules] for whatever
 // else the unwind information tracks. Applied to one frame, which is what GDB's
 // trad-frame cache is, the CFA is a number ([Row.Apply]), and each register of PREVIOUS
 // has a [Place] ([Row.Place]).

@@ -26,8 +26,8 @@ func (r *Row) Format(name func(Reg) string) string {
 	cell("CFA", r.CFA)
 	cell("RA", r.RA)
 	cell("FP", r.FP)
-	if r.More != nil {
-		for _, x := range r.More.Regs {
+	if r.Others != nil {
+		for _, x := range r.Others.Regs {
 			cell(name(x.Reg), x.Rule)
 		}
 	}
@@ -66,8 +66,8 @@ func (r *Row) format(rule Rule, name func(Reg) string) string {
 		return name(rule.Reg) + offset(rule.Off)
 	case Expr, ValExpr:
 		s := "expr"
-		if r.More != nil && rule.Off >= 0 && int(rule.Off) < len(r.More.Exprs) {
-			s = r.More.Exprs[rule.Off].String()
+		if r.Others != nil && rule.Off >= 0 && int(rule.Off) < len(r.Others.Exprs) {
+			s = r.Others.Exprs[rule.Off].String()
 		}
 		if rule.Kind == Expr {
 			return "[" + s + "]"

@@ -85,10 +85,10 @@ func (row *Row) place(rule Rule, reg Reg, env Env, cfa uint64, hasCFA bool) (Pla
 		}
 		return p, nil
 	case Expr, ValExpr:
-		if row.More == nil || rule.Off < 0 || int(rule.Off) >= len(row.More.Exprs) {
+		if row.Others == nil || rule.Off < 0 || int(rule.Off) >= len(row.Others.Exprs) {
 			return Place{}, fmt.Errorf("expression %d: %w", rule.Off, ErrNoRule)
 		}
-		v, err := row.More.Exprs[rule.Off].Eval(env, cfa, hasCFA)
+		v, err := row.Others.Exprs[rule.Off].Eval(env, cfa, hasCFA)
 		if err != nil {
 			return Place{}, err
 		}

@@ -23,9 +23,9 @@ const (
 	SavedAt
 	// InReg: the number Reg+Off, Reg being a register of THIS frame.
 	InReg
-	// Expr: in memory at the address that the expression Rest.Exprs[Off] gives.
+	// Expr: in memory at the address that the expression OtherRules.Exprs[Off] gives.
 	Expr
-	// ValExpr: the number that the expression Rest.Exprs[Off] gives.
+	// ValExpr: the number that the expression OtherRules.Exprs[Off] gives.
 	ValExpr
 )
 
@@ -34,7 +34,7 @@ const (
 type Rule struct {
 	Kind Kind
 	Reg  Reg   // base register of SavedAt and InReg
-	Off  int32 // offset in bytes; for Expr and ValExpr the index into Rest.Exprs
+	Off  int32 // offset in bytes; for Expr and ValExpr the index into OtherRules.Exprs
 }
 
 // At returns the address Off bytes from base: where a register is Saved, base being the CFA, or
@@ -61,23 +61,23 @@ const (
 // all that a fast walk needs. A row fills one cache line together with the key
 // of the slot that it is cached in, so it holds no more than this.
 type Row struct {
-	Lo    uint64
-	Len   uint32
-	Flags Flags
-	CFA   Rule
-	RA    Rule
-	FP    Rule
-	More  *Rest // other registers and expressions; nil if there are none; never changed once set
+	Lo     uint64
+	Len    uint32
+	Flags  Flags
+	CFA    Rule
+	RA     Rule
+	FP     Rule
+	Others *OtherRules // other registers and expressions; nil if there are none; never changed once set
 }
 
-// Rest holds the rules of a row that few frames need. Rows share it.
-type Rest struct {
+// OtherRules holds the rules of a row that few frames need. Rows share it.
+type OtherRules struct {
 	Regs  []RegRule // ascending by Reg; the RA column and FP stand in the Row, not here
 	Exprs []Expression
-	// Unlisted is the rule of a register that Regs does not list: NotTracked
+	// Default is the rule of a register that Regs does not list: NotTracked
 	// where the unwind information cannot speak of it, Same where silence means
 	// "unchanged" for the callee-saved registers (DWARF).
-	Unlisted Kind
+	Default Kind
 }
 
 // RegRule is the rule of one register.
@@ -90,19 +90,19 @@ type RegRule struct {
 func (r *Row) Contains(pc uint64) bool { return pc-r.Lo < uint64(r.Len) }
 
 // Rule returns the rule of a register other than the row's RA and FP.
-func (x *Rest) Rule(reg Reg) Rule {
+func (x *OtherRules) Rule(reg Reg) Rule {
 	if x == nil {
 		return Rule{}
 	}
 	if i, ok := x.find(reg); ok {
 		return x.Regs[i].Rule
 	}
-	return Rule{Kind: x.Unlisted}
+	return Rule{Kind: x.Default}
 }
 
 // Lists reports whether the row has a rule of its own for the register, rather
-// than what Unlisted says of all others.
-func (x *Rest) Lists(reg Reg) bool {
+// than what Default says of all others.
+func (x *OtherRules) Lists(reg Reg) bool {
 	if x == nil {
 		return false
 	}
@@ -111,7 +111,7 @@ func (x *Rest) Lists(reg Reg) bool {
 }
 
 // find looks through the registers one by one: there are few.
-func (x *Rest) find(reg Reg) (int, bool) {
+func (x *OtherRules) find(reg Reg) (int, bool) {
 	for i := range x.Regs {
 		if x.Regs[i].Reg >= reg {
 			return i, x.Regs[i].Reg == reg

@@ -41,8 +41,8 @@ func (p plus) Eval(e trad.Env, cfa uint64, hasCFA bool) (uint64, error) {
 func TestPlaces(t *testing.T) {
 	e := env{regs: map[trad.Reg]uint64{1: 0x1000, 2: 0x2000}, words: map[uint64]uint64{0x1ff8: 0x9000}}
 	row := trad.Row{
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: 1, Off: 16},
-		More: &trad.Rest{Exprs: []trad.Expression{plus(8), plus(-8)}},
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: 1, Off: 16},
+		Others: &trad.OtherRules{Exprs: []trad.Expression{plus(8), plus(-8)}},
 	}
 	cfa, err := row.Apply(e)
 	if err != nil || cfa != 0x1010 {
@@ -91,7 +91,7 @@ func TestApply(t *testing.T) {
 		{trad.Rule{}, 0, trad.ErrNoRule},
 		{trad.Rule{Kind: trad.Same}, 0, trad.ErrNoRule},
 	} {
-		row := trad.Row{CFA: tt.cfa, More: &trad.Rest{Exprs: []trad.Expression{plus(8)}}}
+		row := trad.Row{CFA: tt.cfa, Others: &trad.OtherRules{Exprs: []trad.Expression{plus(8)}}}
 		cfa, err := row.Apply(e)
 		if cfa != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%+v: CFA %#x, %v; want %#x, %v", tt.cfa, cfa, err, tt.want, tt.err)
@@ -100,7 +100,7 @@ func TestApply(t *testing.T) {
 }
 
 func TestRest(t *testing.T) {
-	x := &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{{Reg: 3, Rule: trad.Rule{Kind: trad.Saved, Off: -24}}, {Reg: 12, Rule: trad.Rule{Kind: trad.Undefined}}}}
+	x := &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: 3, Rule: trad.Rule{Kind: trad.Saved, Off: -24}}, {Reg: 12, Rule: trad.Rule{Kind: trad.Undefined}}}}
 	if got := x.Rule(3); got.Off != -24 || !x.Lists(3) {
 		t.Errorf("rule of 3 is %+v", got)
 	}
@@ -110,7 +110,7 @@ func TestRest(t *testing.T) {
 	if got := x.Rule(5); got.Kind != trad.Same || x.Lists(5) {
 		t.Errorf("rule of 5 is %+v", got)
 	}
-	var none *trad.Rest
+	var none *trad.OtherRules
 	if got := none.Rule(3); got.Kind != trad.NotTracked || none.Lists(3) {
 		t.Errorf("rule of a row without others is %+v", got)
 	}
@@ -130,9 +130,9 @@ func TestFormat(t *testing.T) {
 			Flags: trad.Outermost | trad.Guess,
 		}, "CFA=[rbp-8] RA=undefined FP=same outermost guess"},
 		{trad.Row{
-			CFA:   trad.Rule{Kind: trad.ValExpr},
-			More:  &trad.Rest{Regs: []trad.RegRule{{Reg: 3, Rule: trad.Rule{Kind: trad.Expr}}}, Exprs: []trad.Expression{plus(1)}},
-			Flags: trad.Signal,
+			CFA:    trad.Rule{Kind: trad.ValExpr},
+			Others: &trad.OtherRules{Regs: []trad.RegRule{{Reg: 3, Rule: trad.Rule{Kind: trad.Expr}}}, Exprs: []trad.Expression{plus(1)}},
+			Flags:  trad.Signal,
 		}, "CFA=plus 1 rbx=[plus 1] signal"},
 	} {
 		if got := tt.row.Format(name); got != tt.want {

@@ -76,7 +76,7 @@ func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 		return row, !cfa.deref
 	}
-	rest := &trad.Rest{Unlisted: trad.Same}
+	rest := &trad.OtherRules{Default: trad.Same}
 	if cfa.deref {
 		row.CFA = trad.Rule{Kind: trad.ValExpr}
 		rest.Exprs = []trad.Expression{values.SavedSP{Reg: m.dwarf(cfa.reg), Off: cfa.at, Add: cfa.add}}
@@ -98,7 +98,7 @@ func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
 		}
 	}
 	slices.SortFunc(rest.Regs, func(a, b trad.RegRule) int { return cmp.Compare(a.Reg, b.Reg) })
-	row.More = rest
+	row.Others = rest
 	if w.kind == wayLeave {
 		row.Flags |= trad.Guess
 	}

@@ -230,7 +230,7 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) 
 	}
 	check(&bad, RBP, row.FP)
 	for _, r := range []trad.Reg{RBX, R12, R13, R14, R15} {
-		check(&other, r, row.More.Rule(r))
+		check(&other, r, row.Others.Rule(r))
 	}
 	return bad, other, unlike
 }

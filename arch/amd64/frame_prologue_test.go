@@ -90,7 +90,7 @@ func TestEntryAgain(t *testing.T) {
 	// lea -8(%rsp),%r12; cmp 0x10(%r14),%r12; jbe; push %rbp; mov %rsp,%rbp; pop %rbp; ret; call; jmp to the entry
 	code := []byte("\x4c\x8d\x64\x24\xf8\x4d\x3b\x66\x10\x76\x06\x55\x48\x89\xe5\x5d\xc3\xe8\x00\x01\x00\x00\xeb\xe8")
 	row, _, why := Machine.ReadFrame(code, 0x1000, 0x1000)
-	if rule := row.More.Rule(R12); why != "" || rule.Kind != trad.Same {
+	if rule := row.Others.Rule(R12); why != "" || rule.Kind != trad.Same {
 		t.Errorf("the row at the entry is %s %q", row.Format(Arch.RegName), why)
 	}
 }

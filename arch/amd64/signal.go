@@ -17,8 +17,8 @@ const sigcontextCS = sigcontext + 18*8
 
 // signalRest holds every register of the ucontext but RBP and RIP, which have
 // cells of their own in the row.
-var signalRest = func() *trad.Rest {
-	x := &trad.Rest{Unlisted: trad.Same}
+var signalRest = func() *trad.OtherRules {
+	x := &trad.OtherRules{Default: trad.Same}
 	for r := RAX; r <= RFLAGS; r++ {
 		for i, s := range sigcontextRegs {
 			if s == r && r != RBP && r != RIP {
@@ -40,7 +40,7 @@ func signalRow(lo uint64, n uint32) trad.Row {
 	return trad.Row{
 		Lo: lo, Len: n, Flags: trad.Signal,
 		CFA: inUContext(15), RA: inUContext(16), FP: inUContext(10),
-		More: signalRest,
+		Others: signalRest,
 	}
 }
 

@@ -32,7 +32,7 @@ func FuzzReadAhead(f *testing.F) {
 				if row.Lo != pc || row.Len == 0 || row.Len > 15 || calls < last {
 					t.Errorf("pc %#x: %d calls, after %d: row of [%#x,+%d)", pc, calls, last, row.Lo, row.Len)
 				}
-				if row.Flags&trad.Outermost == 0 && (row.CFA.Kind == trad.NotTracked || row.RA.Kind == trad.NotTracked || row.FP.Kind == trad.NotTracked || row.More == nil) {
+				if row.Flags&trad.Outermost == 0 && (row.CFA.Kind == trad.NotTracked || row.RA.Kind == trad.NotTracked || row.FP.Kind == trad.NotTracked || row.Others == nil) {
 					t.Errorf("pc %#x: row %s", pc, row.Format(Arch.RegName))
 				}
 				last = calls

@@ -90,7 +90,7 @@ func compareAll(t *testing.T, file string) *tally {
 			}
 			c.sure++
 			c.other += min(1, len(other))
-			if row.FP.Kind == trad.NotTracked || slices.ContainsFunc(row.More.Regs, func(r trad.RegRule) bool { return r.Rule.Kind == trad.NotTracked }) {
+			if row.FP.Kind == trad.NotTracked || slices.ContainsFunc(row.Others.Regs, func(r trad.RegRule) bool { return r.Rule.Kind == trad.NotTracked }) {
 				c.unknown++
 			}
 			if len(bad) > 0 {
@@ -204,7 +204,7 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row) (bad, other []st
 		if r >= v0 {
 			name = fmt.Sprintf("v%d", r-v0)
 		}
-		rule := row.More.Rule(dwarf(r))
+		rule := row.Others.Rule(dwarf(r))
 		if !check(name, r, rule) {
 			other = append(other, name)
 		}

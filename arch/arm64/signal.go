@@ -34,8 +34,8 @@ func sigcontextX(r trad.Reg) trad.Rule {
 // of their own in the row. X30 is listed: what the interrupted code had in its
 // link register is not where it was interrupted. It is made when first needed:
 // many programs never see an arm64.
-var signalRest = sync.OnceValue(func() *trad.Rest {
-	x := &trad.Rest{Unlisted: trad.Same, Exprs: []trad.Expression{interruptedVG{}}}
+var signalRest = sync.OnceValue(func() *trad.OtherRules {
+	x := &trad.OtherRules{Default: trad.Same, Exprs: []trad.Expression{interruptedVG{}}}
 	for r := X0; r <= SP; r++ {
 		if r != X29 {
 			x.Regs = append(x.Regs, trad.RegRule{Reg: r, Rule: sigcontextX(r)})
@@ -53,10 +53,10 @@ var signalRest = sync.OnceValue(func() *trad.Rest {
 func signalRow(lo uint64, n uint32) trad.Row {
 	return trad.Row{
 		Lo: lo, Len: n, Flags: trad.Signal,
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: SP},
-		RA:   inFrame(frameSigcontext + sigcontextPC),
-		FP:   sigcontextX(X29),
-		More: signalRest(),
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: SP},
+		RA:     inFrame(frameSigcontext + sigcontextPC),
+		FP:     sigcontextX(X29),
+		Others: signalRest(),
 	}
 }
 

@@ -233,7 +233,7 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row) (bad, other []st
 	case rule.Kind == trad.InReg && holds(rule.Reg).Plus(rule.Off) != values.FromCFA(0):
 		fail(&bad, "CFA from another register than the oracle's")
 	case rule.Kind == trad.ValExpr:
-		x := row.More.Exprs[rule.Off].(values.SavedSP)
+		x := row.Others.Exprs[rule.Off].(values.SavedSP)
 		if s.Load(holds(x.Reg).Plus(x.Off)) != values.FromCFA(entrySP) {
 			fail(&bad, "CFA from a slot that does not have it")
 		}
@@ -290,7 +290,7 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row) (bad, other []st
 		if vectors && w != "" && Arch.RegName(r)[0] == 'f' {
 			w = "u"
 		}
-		check(&other, r, row.More.Rule(r), w)
+		check(&other, r, row.Others.Rule(r), w)
 	}
 	return bad, other, unlike
 }

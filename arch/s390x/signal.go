@@ -45,16 +45,16 @@ func signalRow(lo uint64, n uint32) trad.Row {
 
 // Made when first needed: most programs never see an s390x.
 var (
-	rtSignalRest = sync.OnceValue(func() *trad.Rest { return sigregsRest(rtSigframeSregs) })
-	signalRest   = sync.OnceValue(func() *trad.Rest { return sigregsRest(sigframeSregs) })
+	rtSignalRest = sync.OnceValue(func() *trad.OtherRules { return sigregsRest(rtSigframeSregs) })
+	signalRest   = sync.OnceValue(func() *trad.OtherRules { return sigregsRest(sigframeSregs) })
 )
 
-func sigregsRow(lo uint64, n uint32, sregs int32, rest *trad.Rest) trad.Row {
+func sigregsRow(lo uint64, n uint32, sregs int32, rest *trad.OtherRules) trad.Row {
 	return trad.Row{
 		Lo: lo, Len: n, Flags: trad.Signal,
 		CFA: trad.Rule{Kind: trad.ValExpr},
 		RA:  inFrame(sregs + sregsAddr), FP: inFrame(sregs + sregsGPRs + 8*int32(R11)),
-		More: rest,
+		Others: rest,
 	}
 }
 
@@ -63,8 +63,8 @@ func inFrame(off int32) trad.Rule { return trad.Rule{Kind: trad.SavedAt, Reg: R1
 // sigregsRest holds every register of a set but R11 and the PC, which have cells
 // of their own in the row. R14 is listed: what the interrupted code had in its
 // link register is not where it was interrupted.
-func sigregsRest(sregs int32) *trad.Rest {
-	x := &trad.Rest{Unlisted: trad.Same, Exprs: []trad.Expression{values.SavedSP{Reg: R15, Off: sregs + sregsGPRs + 8*int32(R15), Add: saveArea}}}
+func sigregsRest(sregs int32) *trad.OtherRules {
+	x := &trad.OtherRules{Default: trad.Same, Exprs: []trad.Expression{values.SavedSP{Reg: R15, Off: sregs + sregsGPRs + 8*int32(R15), Add: saveArea}}}
 	for _, r := range sregsRegs() {
 		rule := inFrame(sregs + int32(r.Off))
 		if r.Size == 4 { // less than a word: no rule but an expression reads it

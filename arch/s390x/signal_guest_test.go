@@ -146,7 +146,7 @@ func checkSignalRow(t *testing.T, row *trad.Row, before, text string, memory []b
 	}
 	compared := 0
 	for _, r := range Arch.Regs {
-		rule := row.More.Rule(r.Num)
+		rule := row.Others.Rule(r.Num)
 		switch r.Num {
 		case PSWA:
 			rule = row.RA
@@ -264,8 +264,8 @@ func TestLayout(t *testing.T) {
 		status.Size, place(status, PSWM, 8), place(status, PSWA, 8), place(status, R0, 8), place(status, R15, 8),
 		place(status, ACR0, 4), place(status, ACR0+15, 4),
 		floats.Size, place(floats, F0, 8), place(floats, F15, 8),
-		int(row.RA.Off), int(row.FP.Off), int(row.More.Rule(F8).Off),
-		int(rt.RA.Off), int(rt.FP.Off), int(rt.More.Rule(F8).Off),
+		int(row.RA.Off), int(row.FP.Off), int(row.Others.Rule(F8).Off),
+		int(rt.RA.Off), int(rt.FP.Off), int(rt.Others.Rule(F8).Off),
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("offsets %v, the compiler has %v", got, want)

@@ -277,9 +277,9 @@ func (u *unwinding) row(row trad.Row) trad.Row {
 			regs = append(regs, trad.RegRule{Reg: m.DWARF(r), Rule: u.rule(r, &row.CFA)})
 		}
 	}
-	row.More = Unchanged
+	row.Others = Unchanged
 	if regs != nil || exprs != nil {
-		row.More = &trad.Rest{Regs: regs, Unlisted: trad.Same, Exprs: exprs}
+		row.Others = &trad.OtherRules{Regs: regs, Default: trad.Same, Exprs: exprs}
 	}
 	return row
 }

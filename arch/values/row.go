@@ -75,7 +75,7 @@ func (a *Analysis) Row(start uint64, off int32) (row trad.Row, why string) {
 	if row.FP, ok = s.rule(a.m.FP); !ok {
 		row.FP.Kind = a.m.Lost
 	}
-	row.More = s.rest()
+	row.Others = s.rest()
 	return row, ""
 }
 
@@ -174,12 +174,12 @@ func (s *State) rule(r Reg) (rule trad.Rule, ok bool) {
 	return trad.Rule{}, false
 }
 
-// Unchanged is the Rest of a frame that has changed no register but those with cells of
+// Unchanged is the OtherRules of a frame that has changed no register but those with cells of
 // their own in a row.
-var Unchanged = &trad.Rest{Unlisted: trad.Same}
+var Unchanged = &trad.OtherRules{Default: trad.Same}
 
 // rest returns the rules of the other registers that a call preserves.
-func (s *State) rest() *trad.Rest {
+func (s *State) rest() *trad.OtherRules {
 	var regs []trad.RegRule
 	others := s.m.Preserved &^ (s.m.SP.Bit() | s.m.FP.Bit())
 	for left := others; left != 0; left &= left - 1 {
@@ -195,5 +195,5 @@ func (s *State) rest() *trad.Rest {
 	if regs == nil {
 		return Unchanged
 	}
-	return &trad.Rest{Regs: regs, Unlisted: trad.Same}
+	return &trad.OtherRules{Regs: regs, Default: trad.Same}
 }

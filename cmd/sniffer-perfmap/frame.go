@@ -74,7 +74,7 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 	case up && why == "" && is:
 		// Two things agree: what the flow of control tells, and that nothing around touches
 		// the frame pointer.
-		if f == abiding || f == ordinary && r.saves(row.More) {
+		if f == abiding || f == ordinary && r.saves(row.Others) {
 			row.Flags &^= trad.Guess
 			return row, "" // where other registers are may change with each instruction
 		}
@@ -99,7 +99,7 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 }
 
 // saves reports whether a row tells where other registers are saved.
-func (r *reader) saves(read *trad.Rest) bool {
+func (r *reader) saves(read *trad.OtherRules) bool {
 	return slices.ContainsFunc(r.preserved, func(reg trad.Reg) bool { return saved(read.Rule(reg)) })
 }
 

@@ -61,7 +61,7 @@ func TestRowsARM64(t *testing.T) {
 			code = binary.LittleEndian.AppendUint32(code, word)
 		}
 		row, why := readARM64.row(code, 0, tt.at, tt.at, ordinary)
-		row.More = nil
+		row.Others = nil
 		if row != tt.want || why != "" {
 			t.Errorf("code %d at %d: %+v %s, want %+v", tt.code, tt.at, row, why, tt.want)
 		}

@@ -203,7 +203,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	}
 	f := formOf(s.reader.arch, d.name)
 	row, why := s.memo.row(s.reader, code, d.lo, q.PC, q.AddressInBlock, f)
-	row.More = others(s.reader, row.More, f)
+	row.Others = others(s.reader, row.Others, f)
 	switch {
 	case why != "":
 		a.Why = why
@@ -281,11 +281,11 @@ func (s *session) code(q *plugin.Query, d description) (code []byte, why string)
 
 // others returns the rules of the registers that have no place in a row itself: where
 // they are saved that is told. That others survive what the code calls nobody promises.
-func others(r *reader, read *trad.Rest, f form) *trad.Rest {
+func others(r *reader, read *trad.OtherRules, f form) *trad.OtherRules {
 	if f == abiding && read != nil {
 		return read
 	}
-	rest := &trad.Rest{}
+	rest := &trad.OtherRules{}
 	for _, reg := range r.preserved {
 		rule := read.Rule(reg)
 		switch {

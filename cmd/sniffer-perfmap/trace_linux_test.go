@@ -173,7 +173,7 @@ func prev(row trad.Row, env trad.Env) (ra, fp uint64, others map[trad.Reg]uint64
 		return p.Addr, err
 	}
 	others = map[trad.Reg]uint64{}
-	for _, x := range row.More.Regs {
+	for _, x := range row.Others.Regs {
 		if x.Reg == amd64.RSP || x.Rule.Kind == trad.Undefined {
 			continue
 		}

@@ -48,9 +48,9 @@ func (sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 func row(start, lo, hi uint64, cfa trad.Rule) trad.Row {
 	r := trad.Row{
 		Lo: start + lo, Len: uint32(hi - lo), CFA: cfa,
-		RA:   trad.Rule{Kind: trad.Saved, Off: -8},
-		FP:   trad.Rule{Kind: trad.Same},
-		More: &trad.Rest{Unlisted: trad.Same},
+		RA:     trad.Rule{Kind: trad.Saved, Off: -8},
+		FP:     trad.Rule{Kind: trad.Same},
+		Others: &trad.OtherRules{Default: trad.Same},
 	}
 	if cfa.Kind == trad.SavedAt {
 		r.Flags = trad.OtherStack

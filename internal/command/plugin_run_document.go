@@ -93,7 +93,7 @@ func newQuestion(x *Exchange, a *arch.Arch) question {
 	span := func(lo, hi uint64) runRange { return runRange{hex{lo, true}, hex{hi, true}} }
 	row := func(r *Row) runRow {
 		if r.SP.Kind != trad.NotTracked {
-			r.Rules.More.Regs = append(r.Rules.More.Regs, trad.RegRule{Reg: a.SP, Rule: r.SP})
+			r.Rules.Others.Regs = append(r.Rules.Others.Regs, trad.RegRule{Reg: a.SP, Rule: r.SP})
 		}
 		return runRow{span(r.Lo, r.Hi), r.Rules.Format(a.RegName)}
 	}

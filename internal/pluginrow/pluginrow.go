@@ -18,10 +18,10 @@ func Row(m *protocol.Row) trad.Row {
 	if m.Once {
 		row.Flags |= trad.Once
 	}
-	var more trad.Rest
+	var more trad.OtherRules
 	row.CFA, row.RA, row.FP = rule(m.Cfa, &more), rule(m.Ra, &more), rule(m.Fp, &more)
 	if m.OthersSame {
-		more.Unlisted = trad.Same
+		more.Default = trad.Same
 	}
 	others(m.Others, &more)
 	return with(row, more)
@@ -31,7 +31,7 @@ func Row(m *protocol.Row) trad.Row {
 // PREVIOUS's SP, which m may leave out. The row has More in any case.
 func Frame(m *protocol.Frame) (row trad.Row, sp trad.Rule) {
 	row = trad.Row{Flags: trad.Once | flags(m.Type, m.Outermost, m.Guess)}
-	var more trad.Rest
+	var more trad.OtherRules
 	row.CFA = rule(&protocol.Rule{Kind: protocol.Rule_VALUE_IS, Address: m.Cfa}, &more)
 	row.RA, row.FP, sp = rule(m.Pc, &more), rule(m.Fp, &more), rule(m.Sp, &more)
 	others(m.Others, &more)
@@ -39,15 +39,15 @@ func Frame(m *protocol.Frame) (row trad.Row, sp trad.Rule) {
 }
 
 // with adds more to row, if there is any.
-func with(row trad.Row, more trad.Rest) trad.Row {
-	if len(more.Regs)+len(more.Exprs) > 0 || more.Unlisted != trad.NotTracked {
-		row.More = &more
+func with(row trad.Row, more trad.OtherRules) trad.Row {
+	if len(more.Regs)+len(more.Exprs) > 0 || more.Default != trad.NotTracked {
+		row.Others = &more
 	}
 	return row
 }
 
 // others adds the rules of list to more, in ascending order of registers.
-func others(list []*protocol.RegisterRule, more *trad.Rest) {
+func others(list []*protocol.RegisterRule, more *trad.OtherRules) {
 	for _, m := range list {
 		more.Regs = append(more.Regs, trad.RegRule{Reg: register(m.GetRegister()), Rule: rule(m.GetRule(), more)})
 	}
@@ -55,7 +55,7 @@ func others(list []*protocol.RegisterRule, more *trad.Rest) {
 }
 
 // rule returns the rule of m. The address of an absolute rule goes to more, as an expression.
-func rule(m *protocol.Rule, more *trad.Rest) trad.Rule {
+func rule(m *protocol.Rule, more *trad.OtherRules) trad.Rule {
 	kind := trad.Kind(math.MaxUint8) // no kind
 	switch k := m.GetKind(); k {
 	case protocol.Rule_SAVED_AT_IS, protocol.Rule_VALUE_IS:

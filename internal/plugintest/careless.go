@@ -88,7 +88,7 @@ func init() {
 		})},
 		"inward": {sniff: onClaim(func(q *plugin.Query, a *plugin.Answer) { a.Row.CFA.Off = -64 })},
 		"register": {sniff: onClaim(func(q *plugin.Query, a *plugin.Answer) {
-			a.Row.More = &trad.Rest{Regs: []trad.RegRule{{Reg: 77, Rule: trad.Rule{Kind: trad.Same}}}}
+			a.Row.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: 77, Rule: trad.Rule{Kind: trad.Same}}}}
 		})},
 		"escapes": {sniff: onClaim(func(q *plugin.Query, a *plugin.Answer) { a.Symbols[0].Function = "\x1b[31mf" })},
 		"steals": { // frames of the program

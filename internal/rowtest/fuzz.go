@@ -15,12 +15,12 @@ func (p *Processor) check(t *testing.T, row trad.Row, pc, start, end uint64) {
 		t.Errorf("pc %#x in [%#x,%#x): row of [%#x,+%d)", pc, start, end, row.Lo, row.Len)
 	}
 	cfa := row.CFA.Kind == trad.InReg || row.CFA.Kind == trad.SavedAt || row.CFA.Kind == trad.ValExpr
-	if !cfa || row.RA.Kind == trad.NotTracked || row.FP.Kind == trad.NotTracked && p.Machine.Lost != trad.NotTracked || row.More == nil {
+	if !cfa || row.RA.Kind == trad.NotTracked || row.FP.Kind == trad.NotTracked && p.Machine.Lost != trad.NotTracked || row.Others == nil {
 		t.Errorf("pc %#x: row %s", pc, row.Format(p.Arch.RegName))
 	}
-	for i := 1; i < len(row.More.Regs); i++ {
-		if row.More.Regs[i-1].Reg >= row.More.Regs[i].Reg {
-			t.Errorf("registers out of order: %v", row.More.Regs)
+	for i := 1; i < len(row.Others.Regs); i++ {
+		if row.Others.Regs[i-1].Reg >= row.Others.Regs[i].Reg {
+			t.Errorf("registers out of order: %v", row.Others.Regs)
 		}
 	}
 }

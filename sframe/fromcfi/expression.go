@@ -31,7 +31,7 @@ const pcColumn = 16
 // The second set is the complement of the first, so that no two values
 // share a bit: results that an expression has rounded differ in distance.
 func (t *translation) expression(name string, rule trad.Rule) sframe.Rule {
-	x := t.line.More.Exprs[rule.Off]
+	x := t.line.Others.Exprs[rule.Off]
 	var is sframe.Rule
 	for set := range uint64(3) {
 		if t.s.work++; !t.row.varies {

@@ -217,7 +217,7 @@ const s390xSP = -160
 // sp looks whether PREVIOUS's SP is what SFrame takes it for, the CFA or, on
 // s390x, the CFA less the register save area.
 func (t *translation) sp() {
-	more, sp := t.line.More, trad.Reg(t.s.ABI.SP())
+	more, sp := t.line.Others, trad.Reg(t.s.ABI.SP())
 	if more == nil || !more.Lists(sp) {
 		return
 	}

@@ -111,10 +111,10 @@ func (r *reply) size() (n int) {
 	const each = 192 // a row or symbol, with its range and its place
 	texts := func(s *plugin.Symbol) int { return each + len(s.Function) + len(s.File) }
 	rules := func(row *trad.Row) int {
-		if row.More == nil {
+		if row.Others == nil {
 			return each
 		}
-		return each + 16*(len(row.More.Regs)+len(row.More.Exprs))
+		return each + 16*(len(row.Others.Regs)+len(row.Others.Exprs))
 	}
 	n = rules(&r.row) + texts(&r.own.symbol) + len(r.declines) + each*len(r.never)
 	for i := range r.more {
@@ -188,9 +188,9 @@ func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
 	row, sp := pluginrow.Frame(m)
 	row.Lo, row.Len = a.block, 1
 	if m.Sp != nil {
-		regs := row.More.Regs
+		regs := row.Others.Regs
 		i, _ := slices.BinarySearchFunc(regs, a.arch.SP, func(r trad.RegRule, n trad.Reg) int { return cmp.Compare(r.Reg, n) })
-		row.More.Regs = slices.Insert(regs, i, trad.RegRule{Reg: a.arch.SP, Rule: sp})
+		row.Others.Regs = slices.Insert(regs, i, trad.RegRule{Reg: a.arch.SP, Rule: sp})
 	}
 	c.row(&row)
 	return row, c.err
@@ -203,8 +203,8 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 		return 0, nil
 	}
 	sp, known := a.regs.Get(a.arch.SP)
-	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && row.More.Lists(a.arch.SP) {
-		p, err := row.Place(row.More.Rule(a.arch.SP), a.arch.SP, (*env)(a), cfa)
+	if known && row.Flags&(trad.Signal|trad.OtherStack) == 0 && row.Others.Lists(a.arch.SP) {
+		p, err := row.Place(row.Others.Rule(a.arch.SP), a.arch.SP, (*env)(a), cfa)
 		v := p.Addr
 		if err == nil && p.Kind == trad.InMemory {
 			v, err = (*env)(a).Word(p.Addr)
@@ -291,12 +291,12 @@ func (c *checks) rule(m *protocol.Rule) {
 
 // row checks a row as a whole.
 func (c *checks) row(row *trad.Row) {
-	if row.More != nil {
-		for i, x := range row.More.Regs {
+	if row.Others != nil {
+		for i, x := range row.Others.Regs {
 			switch {
 			case x.Reg == c.arch.PC || x.Reg == c.arch.FP:
 				c.fail("a rule for register %d, which has a place of its own, among the others", x.Reg)
-			case i > 0 && x.Reg == row.More.Regs[i-1].Reg:
+			case i > 0 && x.Reg == row.Others.Regs[i-1].Reg:
 				c.fail("two rules for register %d", x.Reg)
 			}
 		}

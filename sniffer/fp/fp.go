@@ -133,7 +133,7 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 	if a.FrameRecordAnywhere {
 		// What lies outward of the record is not known: the row's CFA only orders
 		// the frames, and SP is lost.
-		row.More = &trad.Rest{Regs: []trad.RegRule{{Reg: a.SP}}}
+		row.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: a.SP}}}
 	}
 	return row, frame.Claimed
 }

@@ -25,7 +25,7 @@ func (p *program) crosscall1(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{
 		Lo: q.AddressInBlock, Len: 1,
 		CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 56}, RA: saved(-8), FP: saved(-24),
-		More: &trad.Rest{Unlisted: trad.Same, Regs: []trad.RegRule{
+		Others: &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{
 			{Reg: amd64.RBX, Rule: saved(-16)}, {Reg: amd64.R12, Rule: saved(-32)}, {Reg: amd64.R13, Rule: saved(-40)},
 			{Reg: amd64.R14, Rule: saved(-48)}, {Reg: amd64.R15, Rule: saved(-56)},
 		}},

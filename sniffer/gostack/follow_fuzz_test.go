@@ -44,13 +44,13 @@ func FuzzFollow(f *testing.F) {
 					t.Fatalf("%#x is behind the code", addr)
 				}
 				a := solve(m, s, false)
-				if a.row.More == nil {
+				if a.row.Others == nil {
 					continue
 				}
 				last := -1
-				for _, r := range a.row.More.Regs {
+				for _, r := range a.row.Others.Regs {
 					if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != z {
-						t.Fatalf("%#x: registers %+v", addr, a.row.More.Regs)
+						t.Fatalf("%#x: registers %+v", addr, a.row.Others.Regs)
 					}
 					last = int(r.Reg)
 				}

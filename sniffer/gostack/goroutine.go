@@ -112,7 +112,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 	if !ok || sp < lo || sp > hi {
 		return p.lost(q) // the runtime is about to move the stack
 	}
-	more := &trad.Rest{Unlisted: trad.Same, Regs: p.m.rest.Regs}
+	more := &trad.OtherRules{Default: trad.Same, Regs: p.m.rest.Regs}
 	value := func(v uint64) trad.Rule {
 		more.Exprs = append(more.Exprs, trad.Constant(v))
 		return trad.Rule{Kind: trad.ValExpr, Off: int32(len(more.Exprs) - 1)}
@@ -133,7 +133,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a answer) trad
 	if p.m.g != none {
 		more.Regs = insert(more.Regs, trad.RegRule{Reg: p.m.g, Rule: value(g)})
 	}
-	row.More = more
+	row.Others = more
 	if !ok {
 		return p.lost(q)
 	}
@@ -157,12 +157,12 @@ func (p *program) fromSystemstack(q *frame.Query, a answer) (row trad.Row, ok bo
 	row = a.row
 	row.Lo, row.Len = q.AddressInBlock, 1
 	row.Flags |= trad.Once
-	more := &trad.Rest{Unlisted: row.More.Unlisted, Regs: row.More.Regs, Exprs: []trad.Expression{trad.Constant(sp + uint64(a.left)), trad.Constant(g)}}
+	more := &trad.OtherRules{Default: row.Others.Default, Regs: row.Others.Regs, Exprs: []trad.Expression{trad.Constant(sp + uint64(a.left)), trad.Constant(g)}}
 	row.CFA = trad.Rule{Kind: trad.ValExpr}
 	if p.m.g != none {
 		more.Regs = insert(more.Regs, trad.RegRule{Reg: p.m.g, Rule: trad.Rule{Kind: trad.ValExpr, Off: 1}})
 	}
-	row.More = more
+	row.Others = more
 	return row, true
 }
 

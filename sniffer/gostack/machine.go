@@ -33,10 +33,10 @@ type machine struct {
 
 	regs   int // registers have numbers below it
 	sp, fp trad.Reg
-	ra     trad.Reg   // the link register; the return address column where a call pushes it
-	pushed int64      // bytes that a call pushes
-	kept   []trad.Reg // by functions of C, but SP and FP; ascending
-	rest   *trad.Rest // of an ordinary function
+	ra     trad.Reg         // the link register; the return address column where a call pushes it
+	pushed int64            // bytes that a call pushes
+	kept   []trad.Reg       // by functions of C, but SP and FP; ascending
+	rest   *trad.OtherRules // of an ordinary function
 }
 
 // machines are the processors, by their names.
@@ -76,7 +76,7 @@ func init() {
 	for _, m := range machines {
 		m.regs = int(m.DWARF(values.Reg(m.Regs-1))) + 1
 		m.sp, m.fp, m.ra, m.pushed = m.arch.SP, m.arch.FP, m.arch.RA, int64(-m.Pushed)
-		m.rest = &trad.Rest{Unlisted: trad.Same}
+		m.rest = &trad.OtherRules{Default: trad.Same}
 		for r := range values.Reg(m.Regs) {
 			if !m.Preserved.Has(r) || r == m.SP || r == m.FP {
 				continue

@@ -97,7 +97,7 @@ func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.An
 		return trad.Row{}, noDelta
 	}
 	where := span{lo, hi}
-	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: m.sp}, More: m.rest}
+	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: m.sp}, Others: m.rest}
 	if !m.frames(p, &row, &where, f, pc, delta, !q.Innermost()) {
 		if row, ok := p.assembly(f, q); ok {
 			return row, frame.Claimed
@@ -126,10 +126,10 @@ func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 func (p *program) inject(row *trad.Row) {
 	row.Flags |= trad.Injected
 	if p.m.injects != 0 {
-		x := *row.More
+		x := *row.Others
 		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.ra, Rule: trad.Rule{Kind: trad.Saved}})
 		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.sp, Rule: trad.Rule{Kind: trad.Value, Off: p.m.injects}})
-		row.More = &x
+		row.Others = &x
 	}
 }
 
@@ -138,7 +138,7 @@ func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
 	delta, _, _, _ := f.SPDelta(q.AddressInBlock - p.bias)
 	return trad.Row{
 		Lo: q.AddressInBlock, Len: 1, Flags: trad.Outermost,
-		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp, Off: delta + int32(p.m.pushed)}, More: p.m.rest,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp, Off: delta + int32(p.m.pushed)}, Others: p.m.rest,
 	}
 }
 
@@ -182,6 +182,6 @@ func (p *program) lost(q *frame.Query) trad.Row {
 	gone := trad.Rule{Kind: trad.Undefined}
 	return trad.Row{
 		Lo: q.AddressInBlock, Len: 1, Flags: trad.OtherStack | trad.Once,
-		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp}, RA: gone, FP: gone, More: p.m.rest,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp}, RA: gone, FP: gone, Others: p.m.rest,
 	}
 }

@@ -69,7 +69,7 @@ func solve(m *machine, s *state, fromC bool) (a answer) {
 	if s.saved.from(m.sp) && a.row.Flags&trad.OtherStack != 0 {
 		a.left = m.pushed - s.saved.off
 	}
-	a.row.More = s.others(m, exprs, fromC)
+	a.row.Others = s.others(m, exprs, fromC)
 	return a
 }
 
@@ -164,8 +164,8 @@ func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
 
 // others lists the other registers that are known, and those that C preserves and Go does
 // not. The architecture tells of the rest: they are lost, or no frame's own.
-func (s *state) others(m *machine, exprs []trad.Expression, fromC bool) *trad.Rest {
-	rest := &trad.Rest{Unlisted: trad.Same, Exprs: exprs}
+func (s *state) others(m *machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
+	rest := &trad.OtherRules{Default: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
 		if r == m.sp || r == m.fp || r == m.ra {
 			continue

@@ -77,7 +77,7 @@ func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	case out.Len == 0 || out.CFA == row.CFA:
 		return row, frame.Claimed
 	}
-	out.More = lost
+	out.Others = lost
 	if after == 0 {
 		return out, frame.Claimed
 	}

@@ -29,7 +29,7 @@ func (vm *machine) interpreted(q *frame.Query, r *reader, lo, n uint64) (trad.Ro
 		CFA: trad.Rule{Kind: trad.InReg, Reg: a.FP, Off: a.FrameRecord},
 		RA:  trad.Rule{Kind: trad.Saved, Off: -word},
 		FP:  trad.Rule{Kind: trad.Saved, Off: -2 * word},
-		More: &trad.Rest{Unlisted: trad.Undefined, Regs: []trad.RegRule{
+		Others: &trad.OtherRules{Default: trad.Undefined, Regs: []trad.RegRule{
 			{Reg: a.SP, Rule: trad.Rule{Kind: trad.Saved, Off: word*int32(vm.sender) - a.FrameRecord}},
 		}},
 	}

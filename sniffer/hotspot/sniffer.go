@@ -54,10 +54,10 @@ func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	word := int32(q.Arch.PtrSize)
 	row := trad.Row{
 		Lo: b.lo, Len: uint32(min(b.hi-b.lo, math.MaxUint32)),
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP, Off: b.frame * word},
-		RA:   trad.Rule{Kind: trad.Saved, Off: -word},
-		FP:   trad.Rule{Kind: trad.Saved, Off: -2 * word},
-		More: lost,
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP, Off: b.frame * word},
+		RA:     trad.Rule{Kind: trad.Saved, Off: -word},
+		FP:     trad.Rule{Kind: trad.Saved, Off: -2 * word},
+		Others: lost,
 	}
 	switch {
 	case !q.Innermost():
@@ -71,4 +71,4 @@ func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 }
 
 // lost says of other registers that their values are: Java's code preserves none of them.
-var lost = &trad.Rest{Unlisted: trad.Undefined}
+var lost = &trad.OtherRules{Default: trad.Undefined}

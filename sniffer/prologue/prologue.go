@@ -217,10 +217,10 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	row := trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess | trad.InPrologue,
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -a.RAOffset - int32(a.SPFromCFA)},
-		RA:   trad.Rule{Kind: trad.Same},
-		FP:   trad.Rule{Kind: trad.Same},
-		More: unchanged,
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -a.RAOffset - int32(a.SPFromCFA)},
+		RA:     trad.Rule{Kind: trad.Same},
+		FP:     trad.Rule{Kind: trad.Same},
+		Others: unchanged,
 	}
 	ra := q.This.Register(a.RA)
 	if a.RAOffset != 0 {
@@ -249,4 +249,4 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 // unchanged says of all other registers that nothing has touched them.
-var unchanged = &trad.Rest{Unlisted: trad.Same}
+var unchanged = &trad.OtherRules{Default: trad.Same}

@@ -41,10 +41,10 @@ func stubAt(q *frame.Query, lo, hi uint64) (row trad.Row, ok bool) {
 	}
 	row = trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.InPrologue,
-		CFA:  trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: fromSP},
-		RA:   trad.Rule{Kind: trad.Same},
-		FP:   trad.Rule{Kind: trad.Same},
-		More: unchanged,
+		CFA:    trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: fromSP},
+		RA:     trad.Rule{Kind: trad.Same},
+		FP:     trad.Rule{Kind: trad.Same},
+		Others: unchanged,
 	}
 	if a.RAOffset != 0 {
 		row.RA = trad.Rule{Kind: trad.Saved, Off: a.RAOffset}

@@ -75,7 +75,7 @@ func saved(ra int32, same bool, regs ...trad.RegRule) func(trad.Reg, int32) trad
 		row := trad.Row{
 			CFA: trad.Rule{Kind: trad.InReg, Reg: sp, Off: cfa},
 			RA:  trad.Rule{Kind: trad.Saved, Off: ra}, FP: trad.Rule{Kind: trad.Same},
-			More: &trad.Rest{Regs: regs, Unlisted: trad.Same},
+			Others: &trad.OtherRules{Regs: regs, Default: trad.Same},
 		}
 		if same {
 			row.RA = trad.Rule{Kind: trad.Same}
