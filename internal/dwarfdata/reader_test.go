@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // The examples of DWARF 5, tables 7.7 and 7.8, and the ends of 64 bits.
@@ -92,24 +94,28 @@ func FuzzLEB128(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = data[:min(len(data), 20)] // what lies behind a number is not looked at
-		want, n := new(big.Int), 0
-		for n < len(data) {
-			want.Or(want, new(big.Int).Lsh(big.NewInt(int64(data[n]&0x7f)), uint(7*n)))
-			if n++; data[n-1] < 0x80 {
-				break
-			}
-		}
-		whole := n > 0 && data[n-1] < 0x80 && n <= 16
-		u := New(data, nil)
-		if got := u.ULEB128(); u.Bad == (whole && want.IsUint64()) || !u.Bad && (got != want.Uint64() || u.Off != n) {
-			t.Errorf("% x: unsigned %d, %+v; want %v", data, got, u, want)
-		}
-		if whole && data[n-1]&0x40 != 0 {
-			want.Sub(want, new(big.Int).Lsh(big.NewInt(1), uint(7*n)))
-		}
-		s := New(data, nil)
-		if got := s.SLEB128(); s.Bad == (whole && want.IsInt64()) || !s.Bad && (got != want.Int64() || s.Off != n) {
-			t.Errorf("% x: signed %d, %+v; want %v", data, got, s, want)
-		}
+		bounds.Hold(t, 16<<10, func() { compareLEB128(t, data) })
 	})
+}
+
+func compareLEB128(t *testing.T, data []byte) {
+	want, n := new(big.Int), 0
+	for n < len(data) {
+		want.Or(want, new(big.Int).Lsh(big.NewInt(int64(data[n]&0x7f)), uint(7*n)))
+		if n++; data[n-1] < 0x80 {
+			break
+		}
+	}
+	whole := n > 0 && data[n-1] < 0x80 && n <= 16
+	u := New(data, nil)
+	if got := u.ULEB128(); u.Bad == (whole && want.IsUint64()) || !u.Bad && (got != want.Uint64() || u.Off != n) {
+		t.Errorf("% x: unsigned %d, %+v; want %v", data, got, u, want)
+	}
+	if whole && data[n-1]&0x40 != 0 {
+		want.Sub(want, new(big.Int).Lsh(big.NewInt(1), uint(7*n)))
+	}
+	s := New(data, nil)
+	if got := s.SLEB128(); s.Bad == (whole && want.IsInt64()) || !s.Bad && (got != want.Int64() || s.Off != n) {
+		t.Errorf("% x: signed %d, %+v; want %v", data, got, s, want)
+	}
 }

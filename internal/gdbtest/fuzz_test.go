@@ -15,13 +15,16 @@ import (
 // TestFuzzBounds reads all fuzz tests of the module: each holds what it reads to bounds of memory
 // and time.
 func TestFuzzBounds(t *testing.T) {
-	packages, number := map[string][]*ast.File{}, 0
+	packages, importable, number := map[string][]*ast.File{}, map[string][]*ast.File{}, 0
 	module(t, func(name string, _ *token.FileSet, file *ast.File) {
 		dir := filepath.Dir(name)
 		packages[dir] = append(packages[dir], file)
+		if !strings.HasSuffix(name, "_test.go") {
+			importable[dir] = append(importable[dir], file)
+		}
 	})
 	for dir, files := range packages {
-		n, unbound := unbound(files)
+		n, unbound := unbound(files, imported(importable, files))
 		number += n
 		for _, name := range unbound {
 			t.Errorf("%s: %s does not come to bounds.Hold", dir, name)
@@ -30,6 +33,19 @@ func TestFuzzBounds(t *testing.T) {
 	if number < 80 {
 		t.Errorf("%d fuzz tests", number)
 	}
+}
+
+// imported returns the files of the module's packages that files import: fuzz tests of several
+// packages may be one.
+func imported(importable map[string][]*ast.File, files []*ast.File) (list []*ast.File) {
+	for _, file := range files {
+		for _, spec := range file.Imports {
+			if dir, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "github.com/sfwalk/sfwalk/"); ok {
+				list = append(list, importable[dir]...)
+			}
+		}
+	}
+	return list
 }
 
 // TestUnbound shows what TestFuzzBounds finds.
@@ -52,15 +68,14 @@ func endless(t *testing.T) { endless(t) }
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, got := unbound([]*ast.File{file}); n != 1 || len(got) != want {
+		if n, got := unbound([]*ast.File{file}, nil); n != 1 || len(got) != want {
 			t.Errorf("%s: %v of %d, want %d", body, got, n, want)
 		}
 	}
 }
 
-// unbound returns how many fuzz tests a package has, and those whose functions, as far as they
-// are the package's own, do not call bounds.Hold.
-func unbound(files []*ast.File) (number int, names []string) {
+// declared returns the functions and methods of files by their names.
+func declared(files []*ast.File) map[string][]*ast.FuncDecl {
 	functions := map[string][]*ast.FuncDecl{}
 	for _, file := range files {
 		for _, decl := range file.Decls {
@@ -69,7 +84,14 @@ func unbound(files []*ast.File) (number int, names []string) {
 			}
 		}
 	}
-	for name, f := range functions {
+	return functions
+}
+
+// unbound returns how many fuzz tests a package has, and those whose functions, as far as they
+// are the package's own or of others, do not call bounds.Hold.
+func unbound(files, others []*ast.File) (number int, names []string) {
+	own, foreign := declared(files), declared(others)
+	for name, f := range own {
 		if !strings.HasPrefix(name, "Fuzz") || len(f[0].Type.Params.List) != 1 {
 			continue
 		}
@@ -81,7 +103,7 @@ func unbound(files []*ast.File) (number int, names []string) {
 				continue
 			}
 			seen[one] = true
-			for _, f := range functions[one] {
+			for _, f := range slices.Concat(own[one], foreign[one]) {
 				ast.Inspect(f, func(n ast.Node) bool {
 					if call, ok := n.(*ast.CallExpr); ok {
 						pkg, name := called(call)
