@@ -15,15 +15,24 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
 )
 
+// Options are what the sniffers can be told when they are made. The zero value tells nothing.
+type Options struct {
+	// Separate finds SFrame sections for modules that have no usable one; it may be nil.
+	Separate *sframe.Separate
+}
+
 // Default returns all sniffers in the order in which they are asked.
 //
 // What is certain comes first: the trampoline's code speaks for itself. SFrame
 // is the quickest to read; where Go was compiled, its function table and the run
 // time's code know what no other table says. Then come a promise of frame pointers,
 // and DWARF, which knows most. Where no table speaks, the code does; the guess comes last.
-func Default() []frame.Sniffer {
+func Default() []frame.Sniffer { return Options{}.Default() }
+
+// Default returns what the function [Default] does, with these options.
+func (o Options) Default() []frame.Sniffer {
 	code := &prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows, Records: fp.Records}
-	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{}}
+	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{Separate: o.Separate}}
 	list = append(list, gostack.Sniffers()...)
 	return append(list,
 		&fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{&dwarf.Sniffer{}, code}},
@@ -48,10 +57,13 @@ func Names() []string {
 
 // ByName returns the sniffers with the given names, in that order. The error
 // names the first unknown one and those that there are.
-func ByName(names ...string) ([]frame.Sniffer, error) {
+func ByName(names ...string) ([]frame.Sniffer, error) { return Options{}.ByName(names...) }
+
+// ByName returns what the function [ByName] does, with these options.
+func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 	var list []frame.Sniffer
 	for _, name := range names {
-		s := find(name)
+		s := o.find(name)
 		if s == nil {
 			return nil, fmt.Errorf("unknown sniffer %q: there are %s", name, strings.Join(Names(), ", "))
 		}
@@ -60,8 +72,8 @@ func ByName(names ...string) ([]frame.Sniffer, error) {
 	return list, nil
 }
 
-func find(name string) frame.Sniffer {
-	for _, s := range Default() {
+func (o Options) find(name string) frame.Sniffer {
+	for _, s := range o.Default() {
 		if s.Name() == name {
 			return s
 		}

@@ -81,22 +81,18 @@ func (w *tableFlags) checkOrder() error {
 // table returns a table of the sniffers that the flags choose. external are the sniffers of the
 // plug-ins.
 func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
+	options := sniffer.Options{Separate: w.separate}
 	var list []frame.Sniffer
 	for _, name := range w.sniffers { // checkOrder has found all of them
 		if i := slices.IndexFunc(external, func(x Sniffer) bool { return x.Name() == name }); i >= 0 {
 			list = append(list, external[i])
-		} else if own, err := sniffer.ByName(name); err == nil {
+		} else if own, err := options.ByName(name); err == nil {
 			list = append(list, own...)
 		}
 	}
 	ordered := len(list) > 0
 	if !ordered {
-		list = sniffer.Default()
-	}
-	for i := range list {
-		if s, ok := list[i].(*sframe.Sniffer); ok {
-			s.Separate = w.separate
-		}
+		list = options.Default()
 	}
 	t := frame.NewTable(a, list...)
 	w.plugins.insert(t, external, ordered)
