@@ -265,8 +265,8 @@ const blockSize = 4096
 // refill returns bytes around addr, of which at least the word there can be had; none
 // where it cannot.
 func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
-	if w.stack.window.lender != nil {
-		if lo, data = w.stack.window.lender.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= 8 {
+	if w.stack.window.copied != nil {
+		if lo, data = w.stack.window.copied.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= 8 {
 			return lo, data
 		}
 	}

@@ -13,14 +13,14 @@ import (
 // words cost no call.
 type window struct {
 	memory  target.Memory
-	lender  target.CopiedMemory  // the memory, if it is one
-	mover   target.RunningMemory // the memory, if it is one; set by movedOn
+	copied  target.CopiedMemory  // the memory, if it is one
+	running target.RunningMemory // the memory, if it is one; set by movedOn
 	lo      uint64               // address of data[0]
 	data    []byte
 	room    [8]byte
 	arch    *arch.Arch
 	big     bool // the target's byte order
-	unasked bool // movedOn was not called yet: a walk that reads lent words alone needs no mover
+	unasked bool // movedOn was not called yet: a walk that reads lent words alone need not know
 	late    bool // something was read that is of another moment than the registers
 }
 
@@ -29,8 +29,8 @@ func (w *window) start(m target.Memory, a *arch.Arch) {
 	if w.arch != a {
 		w.arch, w.big = a, a.Order == binary.ByteOrder(binary.BigEndian)
 	}
-	w.lender, _ = m.(target.CopiedMemory)
-	w.mover, w.unasked = nil, true
+	w.copied, _ = m.(target.CopiedMemory)
+	w.running, w.unasked = nil, true
 }
 
 // ReadMemory implements [target.Memory], for sniffers.
@@ -51,10 +51,10 @@ func (w *window) note(addr uint64, n int) {
 // movedOn reports whether any of n bytes that were read at addr is of another moment.
 func (w *window) movedOn(addr uint64, n int) bool {
 	if w.unasked {
-		w.mover, _ = w.memory.(target.RunningMemory)
+		w.running, _ = w.memory.(target.RunningMemory)
 		w.unasked = false
 	}
-	return w.mover != nil && w.mover.MovedOn(addr, n)
+	return w.running != nil && w.running.MovedOn(addr, n)
 }
 
 // takeLate reports whether something was read since it was asked last that is of another
@@ -68,9 +68,9 @@ func (w *window) takeLate() bool {
 // word reads one word of the architecture's pointer size.
 func (w *window) word(a *arch.Arch, addr uint64) (uint64, error) {
 	size := uint64(a.PtrSize)
-	if w.lender != nil {
+	if w.copied != nil {
 		if !w.holds(addr, size) {
-			w.lo, w.data = w.lender.Window(addr)
+			w.lo, w.data = w.copied.Window(addr)
 		}
 		if w.holds(addr, size) {
 			return w.toWord(w.data[addr-w.lo:], size), nil
