@@ -22,8 +22,8 @@ FUZZTIME ?= 1m
 FUZZ     ?=
 PKG      ?= ./...
 SOAK     ?= 20000
-# After this the tests of a package hang. The longest take four minutes on two idle cores, and
-# nothing fails because a machine is slow.
+# A package whose tests take longer than this hangs. The longest takes four minutes on two idle cores,
+# but no test may fail because a machine is slow.
 PATIENCE := 1h
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 

@@ -48,7 +48,7 @@ func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	return s.Addr, true
 }
 
-// whole returns the address of the function called name, of which the symbol part is a part. If
+// whole returns the address of the function called name that the symbol part belongs to. If
 // several (static) functions have that name, it is the one of the same source file; if the table does
 // not tell the file, the global one, or the only one.
 func (im *Image) whole(part Symbol, name string) (addr uint64, ok bool) {

@@ -122,8 +122,8 @@ func (im *Image) eachNamed(want string, do func(names []byte, s Symbol)) {
 	}
 }
 
-// symbolTable returns a file's symbol table of type t, of which there is one at
-// most, and its strings.
+// symbolTable returns a file's symbol table of type t and its strings. A file has at most one
+// of each type.
 func (im *Image) symbolTable(t elf.SectionType) (table, names []byte, ok bool) {
 	table, names, err := im.readSymbolTable(t)
 	return table, names, err == nil && table != nil

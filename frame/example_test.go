@@ -12,8 +12,8 @@ import (
 )
 
 // Walk the stacks of a recorded process. Targets of live processes and of core files are walked
-// in the same way. The program has no C library, so that nothing marks its outermost frame: the
-// word there is argc.
+// in the same way. The program has no C library, so that nothing marks its outermost frame: GDB
+// also goes on to 0x1, which is argc.
 func ExampleStack() {
 	t, err := snapshot.Open("../target/snapshot/testdata/nap-amd64.snapshot", core.Options{Sysroot: "/nonexistent"})
 	if err != nil {

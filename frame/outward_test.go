@@ -12,7 +12,7 @@ import (
 )
 
 // deep is a stack of n frames of 32 bytes, by rows that save registers, lose them, leave them
-// alone, take them from one another, and track too few of them, of which a later sniffer knows.
+// alone, take them from one another, and track too few of them: a later sniffer knows the rest.
 func deep(n int, random *rand.Rand) (f *fake, first *rows, later fixed) {
 	const functions, plain = 64, 16 // the last ones leave all registers alone, and call one another mostly
 	first, later = &rows{name: "first", at: fixed{}}, fixed{}

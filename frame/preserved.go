@@ -21,8 +21,8 @@ func (f *Frame) preservedSniffer() PreservedSniffer {
 	return s
 }
 
-// preserves reports whether THIS has left register r alone: one that the ABI lets a function change,
-// and of which row says nothing. row must be THIS frame's own.
+// preserves reports whether THIS has left register r alone, although the ABI lets a function change
+// r and row has no rule for it. row must be THIS frame's own.
 func (f *Frame) preserves(row *trad.Row, r trad.Reg) bool {
 	s := f.stack
 	if row != &f.row || row.Others.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {

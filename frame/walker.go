@@ -262,8 +262,7 @@ func load(p []byte, big bool) uint64 {
 // blockSize is how much is read at once of a memory that lends nothing.
 const blockSize = 4096
 
-// refill returns bytes around addr, of which at least the word there can be had; none
-// where it cannot.
+// refill returns bytes around addr, at least the word there; none if that word cannot be read.
 func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 	if w.stack.window.copied != nil {
 		if lo, data = w.stack.window.copied.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= 8 {

@@ -12,7 +12,7 @@ import (
 )
 
 // crowd is the memory of a process that claims to have as many goroutines as it likes, each with a
-// struct m of its own, of which each names it: one page that is mapped over and over is enough for that.
+// struct m of its own that names it: one page, mapped over and over, is enough for that.
 type crowd struct {
 	*recorded
 	found *Runtime

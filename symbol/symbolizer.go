@@ -43,8 +43,8 @@ type Options struct {
 	// function table. It does not concern Sources.
 	SymbolsOnly bool
 
-	// Sources are asked, in this order, for addresses of which the module's ELF file, its debug
-	// files and the sources before do not tell both the function and the line. A function with a
+	// Sources are asked, in this order, for an address if the module's ELF file, its debug files
+	// and the sources before do not tell both the function and the line. A function with a
 	// line counts more than one without. Close leaves them open.
 	Sources []Source
 }

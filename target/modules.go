@@ -16,7 +16,7 @@ type Mapping struct {
 
 // Modules is what is mapped in a target at one moment, and the code that the process
 // has made and registered. It does not change; a target whose modules have changed
-// gives another one. nil is one of which nothing is known.
+// gives another one. A nil *Modules is an empty list.
 type Modules struct {
 	// Generation differs between any two Modules of this program. Caches compare it, so that they
 	// never use for one what they learned from another.

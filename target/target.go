@@ -86,7 +86,7 @@ func MemoryOf(t Target, thread Thread) Memory {
 	return m
 }
 
-// NoMemory is memory of which nothing can be read. Functions of this module that take a Memory
+// NoMemory is memory without a readable byte. Functions of this module that take a Memory
 // accept nil for it.
 var NoMemory Memory = noMemory{}
 

@@ -79,7 +79,7 @@ func (v Value) Plus(n int32) Value {
 	return Value{}
 }
 
-// sum returns v+w, of which one must be a constant.
+// sum returns v+w. One of them must be a constant.
 func (v Value) sum(w Value) Value {
 	switch {
 	case w.base == constant:

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Object describes a file of which only the load bias is known: its headers say
-// where it is mapped. They come from memory, or from the file.
+// Object describes a file by its load bias alone: its headers say where it is
+// mapped. They come from memory, or from the file.
 func (f *Files) Object(o linkmap.Object) (*target.Module, error) {
 	progs, err := f.headers(o)
 	if err != nil {

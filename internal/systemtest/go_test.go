@@ -13,7 +13,7 @@ import (
 func (g *Guest) goes(t *testing.T) {
 	for _, c := range []struct {
 		name, pkg, function string
-		most                int  // of the threads are in that function
+		most                int  // at most so many threads are in that function
 		sframe              bool // SFrame can say what Go's frames are
 	}{
 		{"gotarget", "./testdata/progs/gotarget", "main.lockedInner", 1, g.GOARCH != "s390x"}, // SP is not where s390x's SFrame has it

@@ -63,7 +63,7 @@ func posixWriters(path string, acl []byte, gid uint32) error {
 
 // nfs4Writers returns an error that names a user or group who may write by an access control list of
 // NFS version 4. Linux's client shows such a list as an array of nfsace4 (RFC 7530, section 6.2.1) in
-// XDR. nfs4Writers ignores entries that deny: it also names users whom an earlier entry denies what a
+// XDR. nfs4Writers ignores entries that deny: it also names a user if an earlier entry denies what a
 // later one allows.
 func nfs4Writers(path string, acl []byte, gid uint32) error {
 	const (

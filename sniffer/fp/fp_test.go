@@ -88,7 +88,7 @@ func unwind(t *testing.T, f *fake) (stack string, last *frame.Frame) {
 }
 
 // A record anywhere in the frame leads on; SP is not known from there.
-func TestLooseRecord(t *testing.T) {
+func TestFrameRecordAnywhere(t *testing.T) {
 	const signed = 0x55 << 48
 	f := &fake{arch: loose,
 		regs: map[trad.Reg]uint64{32: 0x1010, 31: stackBase, 29: stackBase + 32},

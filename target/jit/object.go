@@ -62,7 +62,7 @@ func (r *reader) object(addr, size uint64) (*target.Module, error) {
 	}), nil
 }
 
-// described is an object of which the headers were read.
+// described is an object whose headers were read.
 type described struct {
 	addr, size uint64
 	headers    []target.Copy

@@ -217,8 +217,8 @@ func (v *view) dropPassed() {
 	v.memory.changed.Add(1)
 }
 
-// parts returns ranges to copy for addr, of which the first that can be read counts: as much as walking a
-// stack outward needs, then the page alone.
+// parts returns two ranges to copy for addr: as much as walking a stack outward needs, and, if that
+// cannot be read, the page alone.
 func (v *view) parts(addr uint64) (parts [2]span) {
 	page := addr &^ (pageSize - 1)
 	parts[1] = span{page, page + leastOne}

@@ -85,7 +85,7 @@ func (l *link) within(limit time.Duration, f func() ([]byte, error)) (reply []by
 	})
 	reply, err = f()
 	if !stop() {
-		<-gaveUp // else it could end what comes next, by which the target goes on
+		<-gaveUp // it must not end the next exchange, which may let the target go on
 	}
 	if err == nil {
 		return reply, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// memory is a core file's memory, of which it is known what is of a later moment.
+// memory is a core file's memory. late tells which parts are of a later moment.
 type memory struct {
 	target.CopiedMemory
 	late []lateNote // ascending, disjoint

@@ -84,7 +84,7 @@ func (n *nowhere) Close() error                      { return nil }
 // ReadMemory implements [target.Memory].
 func (n *nowhere) ReadMemory(uint64, []byte) (int, error) { return 0, target.ErrUnmapped }
 
-// unknown returns a process of an architecture, of which nothing is known.
+// unknown returns a process without threads, modules and memory.
 func unknown(a *arch.Arch) *subject {
 	return &subject{Target: &nowhere{a, target.NewModules(nil, nil)}, name: "a process that nothing is known of"}
 }
