@@ -287,6 +287,8 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 	}
 	have := &a.nodes[i].state
 	switch {
+	case s.guess && !a.nodes[i].reached && a.splits(i):
+		return true // it was no code that led here
 	case !a.nodes[i].reached:
 		a.store(have, s)
 		a.nodes[i].reached = true
@@ -317,6 +319,32 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 	}
 	a.work = append(a.work, i)
 	return true
+}
+
+// splits reports whether the instruction with index i begins or ends inside one that certainly is one: data
+// that stands behind code may be taken for a branch to there.
+func (a *Analysis) splits(i int32) bool {
+	align := a.m.Align
+	certain := func(at int32) (end int32, ok bool) {
+		j := a.index[at/align] - 1
+		if j < 0 || !a.nodes[j].reached || a.nodes[j].state.guess {
+			return 0, false
+		}
+		return at + int32(a.nodes[j].in.Len), true
+	}
+	at := a.nodes[i].at
+	for before := max(0, at-a.m.MaxLen+align); before < at; before += align {
+		if end, ok := certain(before); ok && end > at {
+			return true
+		}
+	}
+	end := min(at+int32(a.nodes[i].in.Len), int32(len(a.code)))
+	for behind := at + align; behind < end; behind += align {
+		if _, ok := certain(behind); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // blame notes that a call does not return. ok is true where there is none to blame, and then
