@@ -1,5 +1,8 @@
 package values
 
+// maxVector is the width of the widest register, bytes: what stores more fills memory.
+const maxVector = 64
+
 // execute executes one instruction, at offset at of the code, up to where control goes two
 // ways. again says that it saves a register a second time, when the register does not hold
 // the caller's value any more: no function does that.
@@ -59,8 +62,9 @@ func (s *State) do(o *Op, at int32) (again bool) {
 		to, v := s.address(o), s.Reg(o.Src)
 		again = o.Width == size && s.m.SavedOnce.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
 		// Another base may be a pointer that is only at first where it is known to be, in a
-		// loop that fills memory.
-		if o.Base == s.m.SP || o.Base == s.m.FP && s.keeps(o.Base) || s.worth(v, o.Width) {
+		// loop that fills memory; and so may the frame pointer be where many bytes are stored,
+		// in code that uses the register for something else.
+		if o.Base == s.m.SP || o.Base == s.m.FP && s.keeps(o.Base) && o.Width <= maxVector || s.worth(v, o.Width) {
 			s.store(to, o.Width, v)
 		}
 	case Compare:
