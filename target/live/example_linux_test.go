@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"path"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Read the registers of a process's threads, and see in which file each of them is. The process
+// Read the registers of a process's threads, and see whether each of them is in a file's code. The process
 // runs on; package sniffer has examples that walk the stacks.
 func ExampleAttach() {
 	child := exec.Command("cat")
@@ -39,13 +38,13 @@ func ExampleAttach() {
 			fmt.Println(thread.Name(), err) // why this one could not be stopped
 			continue
 		}
-		pc := regs.Value[t.Arch().PC]
-		fmt.Printf("%s is in %s\n", thread.Name(), path.Base(t.Modules().Find(pc).Path))
+		module := t.Modules().Find(regs.Value[t.Arch().PC])
+		fmt.Println(thread.Name(), "is in the code of a file:", module != nil && module.Path != "")
 	}
 
 	in.Close()
 	fmt.Println("cat ends:", child.Wait())
 	// Output:
-	// cat is in libc.so.6
+	// cat is in the code of a file: true
 	// cat ends: <nil>
 }
