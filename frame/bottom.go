@@ -36,7 +36,7 @@ func (f *Frame) planted() bool {
 // called: run-time systems begin a coroutine by a return to it.
 func (f *Frame) begins() bool {
 	q := f.query()
-	return f.inside().typ == Normal && !q.mayBeCalled() && q.Begins(f.pc)
+	return f.inside().typ == Normal && !q.mayBeCalled() && q.FunctionBegins(f.pc)
 }
 
 // mayBeCalled reports whether a call may have left q.PC as its return address: one stands

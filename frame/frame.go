@@ -61,7 +61,7 @@ func (f *Frame) AddressInBlock() uint64 {
 func (f *Frame) MovedOn() bool { return f.moved }
 
 // Next returns the inner frame; the sentinel's is nil, and so is that of a frame whose inner
-// ones were let go ([Stack.Outward]).
+// ones were let go ([Stack.AllOnce]).
 func (f *Frame) Next() *Frame {
 	if next := f.inner(); next != nil && !next.forgotten {
 		return next

@@ -16,7 +16,7 @@ type rowCache struct {
 
 	completions *[completionSlots]*completion
 	barren      *[barrenSlots]barrenSlot
-	shared      *Searches // with other tables of the target; may be nil
+	shared      *SharedSearches // with other tables of the target; may be nil
 }
 
 // barrenSlots is how many PCs are remembered of whose code nothing could be learned;

@@ -8,9 +8,9 @@ import "errors"
 // instructions, so that a stack ends at the same frame each time.
 
 const (
-	// DefaultSearch is how many instructions are looked at for one stack, where
-	// [Stack.Search] is 0.
-	DefaultSearch = 2 << 20
+	// DefaultSearchLimit is how many instructions are looked at for one stack, where
+	// [Stack.SearchLimit] is 0.
+	DefaultSearchLimit = 2 << 20
 	// frameSearch is how many are looked at for one frame.
 	frameSearch = 1 << 18
 )
@@ -26,10 +26,10 @@ type search struct {
 // errSearched is why nobody has unwound a frame that nobody has searched for.
 var errSearched = errors.New("no table describes it, and too much code without tables was looked at already")
 
-// Search reports whether code may be searched through for THIS frame: as long as not too much
+// MaySearch reports whether code may be searched through for THIS frame: as long as not too much
 // was looked at for the stack. A frame that was searched for before is again, so that it is
 // the same once more, up to a bound of its own. A sniffer that gets no for an answer declines.
-func (q *Query) Search() bool {
+func (q *Query) MaySearch() bool {
 	q.left = frameSearch
 	f := q.This
 	s := f.stack
@@ -45,9 +45,9 @@ func (q *Query) Search() bool {
 	return true
 }
 
-// Searched notes that n instructions were looked at for THIS frame since [Query.Search], or
+// CountSearched notes that n instructions were looked at for THIS frame since [Query.MaySearch], or
 // what takes as long. It reports whether more may be: else a sniffer makes do with what it knows.
-func (q *Query) Searched(n int) (more bool) {
+func (q *Query) CountSearched(n int) (more bool) {
 	q.left -= n
 	if q.This == nil {
 		return q.left > 0 // a query about tables alone, of nobody's stack
@@ -68,9 +68,9 @@ func (q *Query) Searched(n int) (more bool) {
 // spent reports whether all has been looked at that may be for the stacks of several tables.
 func (c *rowCache) spent() bool { return c.shared != nil && c.shared.Left.Load() <= 0 }
 
-// Spent reports whether so much was looked at for the stack, or for all that share with it, that
+// SearchSpent reports whether so much was looked at for the stack, or for all that share with it, that
 // what takes long is to be left out.
-func (q *Query) Spent() bool {
+func (q *Query) SearchSpent() bool {
 	if q.This == nil {
 		return false
 	}
@@ -79,12 +79,12 @@ func (q *Query) Spent() bool {
 }
 
 func (s *Stack) mostSearched() int64 {
-	if s.Search != 0 {
-		return max(s.Search, 0)
+	if s.SearchLimit != 0 {
+		return max(s.SearchLimit, 0)
 	}
-	return DefaultSearch
+	return DefaultSearchLimit
 }
 
-// Searched returns how many instructions were looked at since s was made, see [Stack.Search]:
+// Searched returns how many instructions were looked at since s was made, see [Stack.SearchLimit]:
 // for the stacks before [Stack.Reset], too.
 func (s *Stack) Searched() int64 { return s.searched }

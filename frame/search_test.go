@@ -21,11 +21,11 @@ type searcher struct {
 func (s *searcher) Name() string { return "searcher" }
 
 func (s *searcher) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	if !q.Search() {
+	if !q.MaySearch() {
 		return trad.Row{}, "too much was looked at"
 	}
 	s.asked++
-	q.Searched(s.looks)
+	q.CountSearched(s.looks)
 	row := spRow(16)
 	row.Lo, row.Len = q.PC, 1
 	if !s.teaches {
@@ -45,7 +45,7 @@ func TestSearch(t *testing.T) {
 		search int64
 		looks  int
 		frames int
-	}{{0, frame.DefaultSearch/10 + 1, 11}, {1000, 300, 5}, {1000, 1000, 2}, {-1, 1, 1}} {
+	}{{0, frame.DefaultSearchLimit/10 + 1, 11}, {1000, 300, 5}, {1000, 1000, 2}, {-1, 1, 1}} {
 		list := &searcher{looks: tt.looks}
 		table := frame.NewTable(amd64.Arch, list)
 		f := newFake(0x1010, stackBase, 0, words...)
@@ -53,7 +53,7 @@ func TestSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Search = tt.search
+		s.SearchLimit = tt.search
 		for range 2 {
 			list.asked = 0
 			n, end := 0, error(nil)
@@ -90,7 +90,7 @@ func TestShare(t *testing.T) {
 		words[i] = 0x1100 + uint64(i)
 	}
 	list := &searcher{looks: 10, teaches: true}
-	shared := &frame.Searches{}
+	shared := &frame.SharedSearches{}
 	shared.Left.Store(1000)
 	var tables []*frame.Table
 	f := newFake(0x1010, stackBase, 0, words...)
@@ -109,7 +109,7 @@ func TestShare(t *testing.T) {
 	}
 	for range 3 {
 		table := frame.NewTable(amd64.Arch, list)
-		table.Share(shared)
+		table.ShareSearches(shared)
 		tables = append(tables, table)
 	}
 	for i, want := range []int{frames, 0} {

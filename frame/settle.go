@@ -8,16 +8,16 @@ import "github.com/sfwalk/sfwalk/target"
 const (
 	maxRetakes = 6
 	maxFails   = 2
-	// maxSearch is how much code may be looked at (see Stack.Search) while a thread is held,
+	// maxSearch is how much code may be looked at (see Stack.SearchLimit) while a thread is held,
 	// for it to be held once more: a held thread cannot wait for that.
-	maxSearch = DefaultSearch / 4
+	maxSearch = DefaultSearchLimit / 4
 )
 
 // Settle sees to it that the frames of s, up to its Limit, are of one moment: where some are
 // not (see [Frame.MovedOn]), and the thread can be read once more ([target.RunningThread]), it is,
 // and its stack is made anew while it is held. Frames that s had before must not be used any
 // more then. Where that does not help, the frames still say so. The error says why the thread
-// could not be read once more. Of a deep stack Settle lets frames go ([Stack.Outward]); they
+// could not be read once more. Of a deep stack Settle lets frames go ([Stack.AllOnce]); they
 // are made once more when they are asked for.
 func (s *Stack) Settle() (err error) {
 	defer s.letGo()()

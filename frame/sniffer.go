@@ -41,10 +41,10 @@ type Query struct {
 	// a frame that was interrupted, take longer: they need the inner frames.
 	This *Frame
 
-	fresh bool      // what is looked at for THIS was not before: see Search
+	fresh bool      // what is looked at for THIS was not before: see MaySearch
 	coded bool      // room has the code at PC, if it has any
 	left  int       // how many instructions may still be looked at for THIS
-	rows  *rowCache // of the table that asks, for Barren
+	rows  *rowCache // of the table that asks, for SearchedInVain
 	room  *readRoom
 }
 
@@ -92,14 +92,14 @@ func (q *Query) Code() (code []byte, at int) {
 	return r.code[:r.size], r.at
 }
 
-// Begins reports whether a function begins at an address, as its symbol has it, or a table.
-func (q *Query) Begins(pc uint64) bool {
+// FunctionBegins reports whether a function begins at an address, as its symbol has it, or a table.
+func (q *Query) FunctionBegins(pc uint64) bool {
 	lo, _, ok := q.function(pc)
 	return ok && lo == pc
 }
 
-// Caller is what a row says of PREVIOUS.
-type Caller struct {
+// AppliedRow is a row applied to THIS: the CFA, and PC and FP of PREVIOUS.
+type AppliedRow struct {
 	CFA uint64 // of THIS
 	PC  Value  // without what is not address
 	FP  Value
@@ -107,7 +107,7 @@ type Caller struct {
 
 // Apply applies a row to THIS. ok is false where it does not give a CFA and a return
 // address, as where This is nil.
-func (q *Query) Apply(row *trad.Row) (c Caller, ok bool) {
+func (q *Query) Apply(row *trad.Row) (c AppliedRow, ok bool) {
 	f := q.This
 	if f == nil {
 		return c, false
@@ -117,7 +117,7 @@ func (q *Query) Apply(row *trad.Row) (c Caller, ok bool) {
 		return c, false
 	}
 	a := f.stack.arch
-	c = Caller{cfa, f.at(row, row.RA, a.RA, cfa), f.at(row, row.FP, a.FP, cfa)}
+	c = AppliedRow{cfa, f.at(row, row.RA, a.RA, cfa), f.at(row, row.FP, a.FP, cfa)}
 	c.PC.Bits = a.CodeAddress(c.PC.Bits)
 	return c, c.PC.Known()
 }
@@ -140,8 +140,8 @@ func (f *Frame) at(row *trad.Row, rule trad.Rule, r trad.Reg, cfa uint64) Value 
 	return Value{}
 }
 
-// Barren reports whether [Query.SetBarren] was told so of several frames at THIS frame's PC.
-func (q *Query) Barren() bool {
+// SearchedInVain reports whether [Query.NoteSearchedInVain] was told so of several frames at THIS frame's PC.
+func (q *Query) SearchedInVain() bool {
 	if q.rows != nil && q.rows.shared != nil {
 		return q.rows.shared.barrenAt(q.rows.generation, searched{q.PC, !q.Innermost()}, 0)
 	}
@@ -152,10 +152,10 @@ func (q *Query) Barren() bool {
 	return slot.frames >= barrenFrames && slot.pc == q.PC && slot.block == q.AddressInBlock && slot.epoch == q.rows.epoch
 }
 
-// SetBarren notes that a long search of the code at PC has found nothing, so that it need
+// NoteSearchedInVain notes that a long search of the code at PC has found nothing, so that it need
 // not be made for every frame there. Like a row, that is forgotten when the target has run
 // or its modules are others.
-func (q *Query) SetBarren() {
+func (q *Query) NoteSearchedInVain() {
 	if q.rows == nil {
 		return
 	}

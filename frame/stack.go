@@ -16,10 +16,10 @@ type Stack struct {
 	// Limit is the most frames that the stack may have; 0 means no limit.
 	Limit int
 
-	// Search is how many instructions of code that no table describes may be looked at, or a
+	// SearchLimit is how many instructions of code that no table describes may be looked at, or a
 	// little more, to find out how frames are unwound: later ones are unwound by simpler means,
 	// or not at all. 0 means [DefaultSearch], and less none.
-	Search int64
+	SearchLimit int64
 
 	// Thread is the ID of the thread that the stack is of, which New and Reset fill in; 0
 	// where a [Walker] walks.
@@ -40,7 +40,7 @@ type Stack struct {
 	slabs     []*slab
 	made      int  // frames that were made
 	gone      int  // of those, the innermost, whose rooms others have
-	forgets   bool // inner frames are let go, see Outward
+	forgets   bool // inner frames are let go, see AllOnce
 	depth     int  // of frames whose rules lead to one another, see maxDepth
 	cycle     cycle
 	preserved preserved

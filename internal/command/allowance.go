@@ -22,12 +22,12 @@ const (
 )
 
 // usualSearch bounds the instructions of code without tables that are searched for all stacks
-// together: see [frame.Searches]. That takes some three seconds of a processor.
+// together: see [frame.SharedSearches]. That takes some three seconds of a processor.
 const usualSearch = 6 << 20
 
 // searches returns the searches that all walkers of a target share.
-func (w *walkFlags) searches() *frame.Searches {
-	s := &frame.Searches{}
+func (w *walkFlags) searches() *frame.SharedSearches {
+	s := &frame.SharedSearches{}
 	s.Left.Store(usualSearch)
 	if w.framesGiven && w.maxFrames == 0 {
 		s.Left.Store(math.MaxInt64)

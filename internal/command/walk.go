@@ -54,7 +54,7 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	frames, searches := flags.allowance(), flags.searches()
 	for i := range list {
 		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, codes: make(map[codeKey]*codeInfo), plugins: plugins, frames: frames}
-		table.Share(searches)
+		table.ShareSearches(searches)
 		table = table.Clone()
 	}
 	return list
@@ -166,7 +166,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 	}
 	var last *frame.Frame
 	share := w.frames.share()
-	for f, err := range w.stack.Outward() {
+	for f, err := range w.stack.AllOnce() {
 		if err != nil {
 			out.Error = err.Error()
 			if why := errors.Unwrap(err); why != nil {

@@ -53,12 +53,12 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if section == nil {
 			return trad.Row{}, why
 		}
-		if q.Spent() && s.long(section, q.AddressInBlock) {
+		if q.SearchSpent() && s.long(section, q.AddressInBlock) {
 			return trad.Row{}, tooLong
 		}
 		row, lo, hi, steps, err := section.RowAt(q.AddressInBlock - s.bias)
 		if steps > long {
-			q.Searched(steps / fast)
+			q.CountSearched(steps / fast)
 		}
 		if err == nil && s.dead(lo) {
 			err = cfi.ErrNotFound

@@ -85,7 +85,7 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 	if !q.Innermost() {
 		return row, frame.Claimed
 	}
-	if !ok || q.PC < lo || a.ReadFrame == nil || a.ReadAhead == nil || !q.Search() {
+	if !ok || q.PC < lo || a.ReadFrame == nil || a.ReadAhead == nil || !q.MaySearch() {
 		row.Flags |= trad.Guess
 		return row, frame.Claimed
 	}
@@ -94,7 +94,7 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 	code = code[:n]
 	if strings.HasPrefix(name, entryName) {
 		read, steps, why := a.ReadFrame(code, lo, q.PC)
-		q.Searched(steps + n/readOver)
+		q.CountSearched(steps + n/readOver)
 		known := why == "" && read.Flags&trad.Guess == 0 && read.RA.Kind != trad.NotTracked && read.CFA.Kind == trad.InReg
 		switch {
 		case known && read.CFA.Reg == a.SP:
@@ -143,7 +143,7 @@ func wayOut(q *frame.Query, code []byte, start, pc uint64) (out trad.Row, more b
 		}
 		return calls == 0 && out.Len == 0
 	})
-	return out, q.Searched(steps)
+	return out, q.CountSearched(steps)
 }
 
 // byRecord reports whether a row finds the caller's frame pointer where THIS frame's own points.
@@ -168,7 +168,7 @@ func standing(q *frame.Query, code []byte, lo uint64, cfa trad.Rule) bool {
 			continue
 		}
 		row, steps, why := a.ReadFrame(code[at:], lo+at, q.PC)
-		if !q.Searched(steps) {
+		if !q.CountSearched(steps) {
 			return false
 		}
 		if why == "" && row.Flags&trad.Guess == 0 && row.CFA == cfa && row.RA.Kind == trad.Saved {

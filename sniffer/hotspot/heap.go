@@ -85,14 +85,14 @@ func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, 
 			return b, noBlob
 		}
 		if hops == fewHops {
-			if !q.Search() {
+			if !q.MaySearch() {
 				return b, noEffort
 			}
 		}
 		at -= back
 	}
 	if hops > fewHops {
-		q.Searched(hops / perHops)
+		q.CountSearched(hops / perHops)
 	}
 	block := low + at<<uint(shift)
 	if used, ok := r.number(block, vm.used); !ok || used == 0 {

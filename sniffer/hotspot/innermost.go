@@ -22,7 +22,7 @@ func (b *blob) code(q *frame.Query) (code []byte, start uint64) {
 	}
 	code = make([]byte, min(b.hi-start, maxCode))
 	n, _ := q.Memory.ReadMemory(start, code)
-	q.Searched(n / readOver)
+	q.CountSearched(n / readOver)
 	return code[:n], start
 }
 
@@ -32,13 +32,13 @@ func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	if a.ReadFrame == nil {
 		return trad.Row{}, notSetUp
 	}
-	if !q.Search() {
+	if !q.MaySearch() {
 		return trad.Row{}, noEffort
 	}
 	code := make([]byte, min(uint64(b.complete)+16, b.hi-b.lo, maxCode))
 	n, _ := q.Memory.ReadMemory(b.lo, code)
 	row, steps, why := a.ReadFrame(code[:n], b.lo, q.PC)
-	if q.Searched(steps + n/readOver); why != "" || row.Flags&trad.Guess != 0 || row.RA.Kind == trad.NotTracked {
+	if q.CountSearched(steps + n/readOver); why != "" || row.Flags&trad.Guess != 0 || row.RA.Kind == trad.NotTracked {
 		return trad.Row{}, notSetUp
 	}
 	row.Flags |= trad.InPrologue
@@ -53,7 +53,7 @@ func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	if a.ReadAhead == nil {
 		return trad.Row{}, notSetUp
 	}
-	if !q.Search() {
+	if !q.MaySearch() {
 		return trad.Row{}, noEffort
 	}
 	row.Lo, row.Len = q.PC, 1
@@ -70,7 +70,7 @@ func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 		out, after = way, calls
 		return false
 	})
-	q.Searched(steps)
+	q.CountSearched(steps)
 	switch {
 	case out.Len == 0 && left:
 		return trad.Row{}, notSetUp
@@ -109,7 +109,7 @@ func callStub(q *frame.Query) (row trad.Row, why frame.Answer) {
 	switch {
 	case a.ReadAhead == nil:
 		return row, notSetUp
-	case !q.Search():
+	case !q.MaySearch():
 		return row, noEffort
 	}
 	code := make([]byte, maxEntry)

@@ -63,13 +63,13 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 		row.Flags |= trad.Guess
 		return !aligned(q, cfa)
 	})
-	q.Searched(steps)
+	q.CountSearched(steps)
 	return row, last
 }
 
 // apart reads the code that a jump leads to, the one way out of many functions: it is short.
 func apart(q *frame.Query, addr uint64) (code []byte, start uint64) {
-	if !q.Modules.IsCode(addr) || !q.Searched(wayOut/readTogether) {
+	if !q.Modules.IsCode(addr) || !q.CountSearched(wayOut/readTogether) {
 		return nil, 0
 	}
 	code = make([]byte, wayOut)
@@ -91,6 +91,6 @@ func around(q *frame.Query, pc uint64) (code []byte, start uint64) {
 	}
 	n := min(uint64(len(code)), q.Modules.CodeEnd(pc)-start)
 	got, _ := q.Memory.ReadMemory(start, code[:n])
-	q.Searched(len(code) / readTogether)
+	q.CountSearched(len(code) / readTogether)
 	return code[:got], start
 }

@@ -57,7 +57,7 @@ func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	}
 	stack := make([]byte, scanned)
 	n, _ := q.Memory.ReadMemory(sp.Bits, stack)
-	q.Searched(n / readTogether)
+	q.CountSearched(n / readTogether)
 	tries, lookUps := 0, 0
 	jumped := trad.Row{}
 	for at := 0; at+a.PtrSize <= n; at += a.PtrSize {
@@ -67,7 +67,7 @@ func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 		}
 		slot := sp.Bits + uint64(at)
 		start, is := entered(q, ra)
-		q.Searched(candidate)
+		q.CountSearched(candidate)
 		if is && tries < maxCalls {
 			tries++
 			if row, ok = calledAt(q, start, ra, slot); ok {
@@ -76,7 +76,7 @@ func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 		}
 		if start != 0 && at >= room && jumped.Len == 0 && s.Rows != nil && lookUps < maxLookUps {
 			lookUps++
-			q.Searched(lookUp)
+			q.CountSearched(lookUp)
 			jumped = s.jumpedFrom(q, start, ra, slot)
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 // from reads the function that begins at start, where the flow of control from there
 // comes to PC. No more can be known of code that no table describes.
 func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
-	if !q.Searched(0) {
+	if !q.CountSearched(0) {
 		return row, false
 	}
 	row, answer := readFrom(q, start, q.AddressInBlock+after, q.Arch.ReadReached)

@@ -47,7 +47,7 @@ func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol,
 			continue // no function
 		}
 		found, steps, why := q.Arch.ReadSplit(arch.NewSplitFunction(hot, f.Addr+bias, apart, at), q.AddressInBlock)
-		more := q.Searched(steps + (len(hot)+len(apart))/readOver)
+		more := q.CountSearched(steps + (len(hot)+len(apart))/readOver)
 		switch {
 		case why == "" && found.Flags&trad.Guess == 0:
 			return found, frame.Claimed

@@ -43,7 +43,7 @@ func returnsTo(q *frame.Query, pc uint64) bool {
 	if len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code) {
 		return true
 	}
-	if q.Begins(pc) {
+	if q.FunctionBegins(pc) {
 		return true
 	}
 	code = q.Read(pc, maxInstruction)

@@ -12,7 +12,7 @@ var _ frame.PreservedSniffer = (*Sniffer)(nil)
 // before ra tells where the function begins; its code, and that of those that it calls, is read to
 // its returns.
 func (*Sniffer) PreservedRegisters(q *frame.Query, ra uint64) (set arch.RegSet) {
-	if q.Arch.Preserves == nil || !q.Search() {
+	if q.Arch.Preserves == nil || !q.MaySearch() {
 		return set
 	}
 	entry, ok := entered(q, ra)
@@ -21,7 +21,7 @@ func (*Sniffer) PreservedRegisters(q *frame.Query, ra uint64) (set arch.RegSet) 
 	}
 	code, start := around(q, entry)
 	kept, steps := q.Arch.Preserves(code, start, entry, q.PC)
-	q.Searched(steps)
+	q.CountSearched(steps)
 	for _, r := range kept {
 		set.Add(r)
 	}

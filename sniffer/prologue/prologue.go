@@ -60,7 +60,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if row, ok := s.newborn(q); ok {
 		return row, frame.Claimed
 	}
-	if !q.Search() {
+	if !q.MaySearch() {
 		return trad.Row{}, searched
 	}
 	row, answer := function(q)
@@ -88,7 +88,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			return row, frame.Claimed
 		}
 	}
-	if q.Barren() {
+	if q.SearchedInVain() {
 		if begun, ok := atEntry(q); ok {
 			return begun, frame.Claimed
 		}
@@ -124,7 +124,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if tail, ok := s.tail(q); ok && (answer == noFunction || answer == noModule || answer == tooFar) {
 			return tail, frame.Claimed
 		}
-		q.SetBarren()
+		q.NoteSearchedInVain()
 		row.Flags |= trad.Guess // its return address is 0
 		return row, answer
 	}
@@ -138,7 +138,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if begun, ok := atEntry(q); ok {
 		return begun, frame.Claimed
 	}
-	q.SetBarren()
+	q.NoteSearchedInVain()
 	row.Flags |= trad.Guess
 	return row, answer
 }
@@ -185,7 +185,7 @@ func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc ui
 		return trad.Row{}, unreadable
 	}
 	row, steps, why := read(code[:got], lo, q.AddressInBlock)
-	q.Searched(steps + got/readOver)
+	q.CountSearched(steps + got/readOver)
 	return row, frame.Answer(why)
 }
 

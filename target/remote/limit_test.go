@@ -91,7 +91,7 @@ func TestLimits(t *testing.T) {
 			s.Limit = 10_000
 			n := 0
 			var stop *engine.StopError
-			for _, err := range s.Outward() {
+			for _, err := range s.AllOnce() {
 				if n++; err != nil {
 					errors.As(err, &stop)
 				}

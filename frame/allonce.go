@@ -13,13 +13,13 @@ import (
 // The rooms of twice as many are in use.
 const keptFrames = 1 << 11
 
-// Outward yields the frames from the innermost outwards, as [Stack.All] does, and lets them
+// AllOnce yields the frames from the innermost outwards, as [Stack.All] does, and lets them
 // go: the memory that the stack takes does not grow with its depth. A frame may be used until
 // the next one is yielded, but for its ID, which is a value. Of a frame's inner ones only some
 // thousand are still there: [Frame.Next] of the innermost of them is nil. Who asks for an inner
 // frame by its level, or for all of them, afterwards has the stack made anew; what the frames
 // were must not be used any more then.
-func (s *Stack) Outward() iter.Seq2[*Frame, error] {
+func (s *Stack) AllOnce() iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
 		defer s.letGo()()
 		s.All()(yield)

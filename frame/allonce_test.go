@@ -65,7 +65,7 @@ func deep(n int, random *rand.Rand) (f *fake, first *rows, later fixed) {
 
 // A stack that lets its frames go gives the same frames, with the registers that their inner
 // frames' rows say, as often as it is asked.
-func TestOutward(t *testing.T) {
+func TestAllOnce(t *testing.T) {
 	const n = 15_000
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -81,7 +81,7 @@ func TestOutward(t *testing.T) {
 				regs[r] = simple{bits: v, known: true}
 			}
 			level := 0
-			for x, err := range s.Outward() {
+			for x, err := range s.AllOnce() {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -127,13 +127,13 @@ func TestOutward(t *testing.T) {
 }
 
 // The innermost of the frames that are still there has no NEXT any more.
-func TestOutwardNext(t *testing.T) {
+func TestAllOnceNext(t *testing.T) {
 	f, first, later := deep(10_000, rand.New(rand.NewPCG(7, 7)))
 	s, err := frame.New(f, f, frame.NewTable(amd64.Arch, first, later))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for x := range s.Outward() {
+	for x := range s.AllOnce() {
 		n := 0
 		for y := x; y != nil && y.Level >= 0; y = y.Next() {
 			n++

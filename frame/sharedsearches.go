@@ -7,12 +7,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Searches is what several stacks have in common whose threads, of one target, are walked at
+// SharedSearches is what several stacks have in common whose threads, of one target, are walked at
 // the same time, each by a table of its own: how much code may be searched through for all of
 // them together, and what that has taught, so that each need not learn it once more. See
-// [Table.Share]. Many goroutines may use it.
-type Searches struct {
-	// Left is how many instructions may still be looked at, see [Stack.Search].
+// [Table.ShareSearches]. Many goroutines may use it.
+type SharedSearches struct {
+	// Left is how many instructions may still be looked at, see [Stack.SearchLimit].
 	Left atomic.Int64
 
 	mu     sync.Mutex
@@ -35,12 +35,12 @@ type sharedRow struct {
 // maxShared is how many rows are kept, and how many places where nothing was found.
 const maxShared = 1 << 14
 
-// Share has t, whose stacks are of the same target as those of all tables that share with it,
+// ShareSearches has t, whose stacks are of the same target as those of all tables that share with it,
 // and whose sniffers are theirs, share with them. nil ends that.
-func (t *Table) Share(with *Searches) { t.rows.shared = with }
+func (t *Table) ShareSearches(with *SharedSearches) { t.rows.shared = with }
 
 // start makes s one for modules of a generation, and locks it.
-func (s *Searches) start(generation uint64) {
+func (s *SharedSearches) start(generation uint64) {
 	s.mu.Lock()
 	if s.rows == nil || s.of != generation {
 		s.rows, s.barren, s.of = make(map[searched]sharedRow), make(map[searched]uint8), generation
@@ -48,20 +48,20 @@ func (s *Searches) start(generation uint64) {
 }
 
 // forget drops what was learned.
-func (s *Searches) forget() {
+func (s *SharedSearches) forget() {
 	s.mu.Lock()
 	s.rows = nil
 	s.mu.Unlock()
 }
 
-func (s *Searches) row(generation uint64, at searched) (row sharedRow, ok bool) {
+func (s *SharedSearches) row(generation uint64, at searched) (row sharedRow, ok bool) {
 	s.start(generation)
 	row, ok = s.rows[at]
 	s.mu.Unlock()
 	return row, ok
 }
 
-func (s *Searches) put(generation uint64, at searched, row sharedRow) {
+func (s *SharedSearches) put(generation uint64, at searched, row sharedRow) {
 	s.start(generation)
 	if len(s.rows) == maxShared {
 		clear(s.rows)
@@ -71,7 +71,7 @@ func (s *Searches) put(generation uint64, at searched, row sharedRow) {
 }
 
 // barrenAt reports whether nothing was found for several frames at a place, and notes so many more.
-func (s *Searches) barrenAt(generation uint64, at searched, more uint8) bool {
+func (s *SharedSearches) barrenAt(generation uint64, at searched, more uint8) bool {
 	s.start(generation)
 	defer s.mu.Unlock()
 	n := s.barren[at]
