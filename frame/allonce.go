@@ -46,7 +46,7 @@ func (s *Stack) forget() {
 	s.window.late = late
 	s.left.add(s, first-1)
 	s.edge = *next
-	s.edge.next, s.edge.values, s.edge.completion, s.edge.forgotten = nil, &values, nil, true
+	s.edge.next, s.edge.values, s.edge.later, s.edge.forgotten = nil, &values, nil, true
 	this.next = &s.edge
 	n := (first - s.gone) / slabFrames
 	s.slabs = slices.Concat(s.slabs[n:], s.slabs[:n])

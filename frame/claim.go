@@ -52,7 +52,7 @@ func (f *Frame) ask() (learned bool) {
 		// Inner frames that are made for apply may take the slot for another PC.
 		row, winner := slot.row, int(slot.winner)
 		if f.apply(&row, winner) {
-			f.lookBack()
+			f.checkReturnAddress()
 			return false
 		}
 		slot = nil // it has the first row by which any frame at the PC could be unwound
@@ -94,7 +94,7 @@ func (f *Frame) ask() (learned bool) {
 		if slot != nil && c.row.Flags&trad.Once == 0 {
 			f.keep(slot, &c, s.table.fastBits(&c.row, c.by), before)
 		}
-		f.lookBack()
+		f.checkReturnAddress()
 		return false
 	}
 	if f.unclaimed(&c); !mapped {
@@ -158,7 +158,7 @@ func (f *Frame) learn(slot *rowSlot, c *claims, before int64) bool {
 // endsAt reports whether a row that was looked up at PC-1 does not hold at PC.
 func (f *Frame) endsAt(row *trad.Row) bool { return f.caller && row.Lo+uint64(row.Len) == f.pc }
 
-// applyFast is apply and lookBack for a row that is as simple as nearly all are
+// applyFast is apply and checkReturnAddress for a row that is as simple as nearly all are
 // (slotFast), on a frame that leads to code. It leaves any other to them.
 func (f *Frame) applyFast(slot *rowSlot) bool {
 	if slot.bits&(slotFast|slotLast) != slotFast {
@@ -207,7 +207,7 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 		return false
 	}
 	f.winner, f.row, f.cfa = int16(i), *row, cfa
-	f.completion, f.values = nil, nil // of another row
+	f.later, f.values = nil, nil // of another row
 	f.typ = Normal
 	switch {
 	case row.Flags&trad.Signal != 0:
@@ -229,12 +229,12 @@ func (f *Frame) clobbered(row *trad.Row) bool {
 	return f.caller && a.RA != a.PC && row.RA.Kind == trad.Same && row.Flags&trad.Outermost == 0
 }
 
-// lookBack reads THIS frame's return address by the row that won. Where that is
+// checkReturnAddress reads THIS frame's return address by the row that won. Where that is
 // no code, the row may be wrong: assemblers for SFrame V1 write wrong rows for
 // functions that keep the CFA or the return address in an odd register. A later
 // sniffer that does find code knows better; guesses do not count, unless the row is one
 // itself, and then it is nobody's claim if none finds code.
-func (f *Frame) lookBack() {
+func (f *Frame) checkReturnAddress() {
 	if f.stack.window.takeLate() {
 		f.moved = true // the row, or the CFA
 	}
@@ -242,7 +242,7 @@ func (f *Frame) lookBack() {
 		return
 	}
 	s := f.stack
-	if f.readRA(); f.typ != Normal || f.returnsToCode() {
+	if f.readReturnAddress(); f.typ != Normal || f.returnsToCode() {
 		return
 	}
 	first := *f
@@ -252,7 +252,7 @@ func (f *Frame) lookBack() {
 		if c.row.Flags&(trad.Guess|trad.Outermost)&^guess != 0 || !f.apply(&c.row, c.by) {
 			continue
 		}
-		if f.readRA(); f.returnsToCode() {
+		if f.readReturnAddress(); f.returnsToCode() {
 			return
 		}
 	}
@@ -265,9 +265,9 @@ func (f *Frame) lookBack() {
 	}
 }
 
-// readRA reads THIS frame's return address by its row, which tells whether THIS has changed
+// readReturnAddress reads THIS frame's return address by its row, which tells whether THIS has changed
 // stacks.
-func (f *Frame) readRA() {
+func (f *Frame) readReturnAddress() {
 	pc := f.stack.arch.PC
 	if f.ra = f.prevRegister(pc); f.leaves() {
 		f.typ, f.left = OtherStack, true

@@ -66,6 +66,6 @@ func (f *Frame) explain(c *claims) {
 	case f.winner < 0:
 		c.decline(Answer(errGuess.Error()))
 	default:
-		c.decline(lost) // see lookBack
+		c.decline(lost) // see checkReturnAddress
 	}
 }

@@ -15,16 +15,16 @@ type Frame struct {
 	next  *Frame // the inner one; see inner
 	prev  *Frame // the outer one, once made
 
-	pc, sp     uint64
-	fp         Value
-	ra         Value    // PREVIOUS's PC, as the row has it
-	row        trad.Row // by which THIS is unwound, if winner is not -1
-	cfa        uint64   // of THIS, by row; else 0
-	err        error    // detail of stop
-	claimErr   error    // why no sniffer could, if one tried
-	completion *completion
-	values     *[]Value // some of PREVIOUS's registers, by Arch.Index; see remember
-	kept       kept
+	pc, sp   uint64
+	fp       Value
+	ra       Value    // PREVIOUS's PC, as the row has it
+	row      trad.Row // by which THIS is unwound, if winner is not -1
+	cfa      uint64   // of THIS, by row; else 0
+	err      error    // detail of stop
+	claimErr error    // why no sniffer could, if one tried
+	later    *laterRow
+	values   *[]Value // some of PREVIOUS's registers, by Arch.Index; see remember
+	kept     kept
 
 	// Deep stacks have many frames: what is small stands together.
 	winner      int16 // position in the table of the sniffer that claimed THIS; -1: none did

@@ -88,8 +88,8 @@ func (f *Frame) Registers(to *arch.Registers) {
 // lost: THIS was called, and its row speaks only of those that it may not.
 func (f *Frame) keepsOnly() bool {
 	more := f.row.Others
-	if more == nil && f.completion != nil && f.completion.ok {
-		more = f.completion.row.Others
+	if more == nil && f.later != nil && f.later.ok {
+		more = f.later.row.Others
 	}
 	if f.typ != Normal || f.wide || more == nil || f.preservedSniffer() != nil {
 		return false
@@ -132,8 +132,8 @@ func (s *Stack) keptAt(addr uint64, level int) uint32 {
 // inherit says where the registers of prev are, whose NEXT is THIS.
 func (f *Frame) inherit(prev *Frame) {
 	more := f.row.Others
-	if more == nil && f.completed() && f.completion.ok {
-		more = f.completion.row.Others
+	if more == nil && f.takeLaterRow() && f.later.ok {
+		more = f.later.row.Others
 	}
 	if f.wide || more == nil || more.Default != trad.Same {
 		for i := range prev.kept {
@@ -313,7 +313,7 @@ func (f *Frame) step(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 	row := &f.row
 	rule := rowRule(row, r, a)
 	if rule.Kind == trad.NotTracked {
-		if row = f.complete(); row == nil {
+		if row = f.laterRow(); row == nil {
 			return 0, Value{}, false
 		}
 		if rule = rowRule(row, r, a); rule.Kind == trad.NotTracked {

@@ -117,7 +117,7 @@ func TestRegistersDrawn(t *testing.T) {
 		bytes.Read(data)
 		f, sniffers, later := draw(data, mostWords)
 		table := frame.NewTable(amd64.Arch, sniffers...)
-		for range 2 { // completions that have been found must be as good as fresh ones
+		for range 2 { // later rows that have been found must be as good as fresh ones
 			checkRegisters(t, f, table, later, rand.New(bytes))
 		}
 		if t.Failed() {
@@ -236,7 +236,7 @@ func TestRegistersFarAway(t *testing.T) {
 }
 
 // What a later sniffer has said of a PC is forgotten with the modules.
-func TestCompletionsAreForgotten(t *testing.T) {
+func TestLaterRowsAreForgotten(t *testing.T) {
 	less := spRow(16)
 	more := less
 	more.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}}
@@ -262,7 +262,7 @@ func TestCompletionsAreForgotten(t *testing.T) {
 
 // Later rows complete frame after frame: what they say is unchanged is found further in,
 // and a row of another frame at the PC, or at the PC as it was called from, is not used.
-func TestCompletions(t *testing.T) {
+func TestLaterRows(t *testing.T) {
 	const sp = stackBase
 	same := &trad.OtherRules{Default: trad.Same}
 	less := spRow(16)

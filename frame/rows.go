@@ -14,9 +14,9 @@ type rowCache struct {
 	generation uint64
 	stats      CacheStats
 
-	completions *[completionSlots]*completion
-	barren      *[barrenSlots]barrenSlot
-	shared      *SharedSearches // with other tables of the target; may be nil
+	laterRows *[laterRowSlots]*laterRow
+	barren    *[barrenSlots]barrenSlot
+	shared    *SharedSearches // with other tables of the target; may be nil
 }
 
 // barrenSlots is how many PCs are remembered of whose code nothing could be learned;
@@ -29,15 +29,15 @@ type barrenSlot struct {
 	frames    uint32
 }
 
-// completionSlots is how many completions are kept, by PC.
-const completionSlots = 1 << 10
+// laterRowSlots is how many later rows are kept, by PC.
+const laterRowSlots = 1 << 10
 
-// completion returns the place for the completion of a PC's row.
-func (c *rowCache) completion(pc uint64) **completion {
-	if c.completions == nil {
-		c.completions = new([completionSlots]*completion)
+// laterRow returns the slot for the row that completes a PC's row.
+func (c *rowCache) laterRow(pc uint64) **laterRow {
+	if c.laterRows == nil {
+		c.laterRows = new([laterRowSlots]*laterRow)
 	}
-	return &c.completions[(pc^pc>>10)%completionSlots]
+	return &c.laterRows[(pc^pc>>10)%laterRowSlots]
 }
 
 // CacheStats counts what became of look-ups in a cache of rows.
@@ -94,7 +94,7 @@ func (c *rowCache) renew(generation uint64) {
 
 // reset forgets all rows, in constant time.
 func (c *rowCache) reset() {
-	c.completions = nil
+	c.laterRows = nil
 	if c.shared != nil {
 		c.shared.forget()
 	}
