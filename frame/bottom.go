@@ -63,7 +63,7 @@ func (f *Frame) onward(block uint64) (lo uint64, by arch.Exits) {
 
 // plant makes THIS, which is planted, the outermost frame. Its PC is where it begins.
 func (f *Frame) plant() {
-	f.winner, f.cfa, f.typ, f.wide = -1, 0, Normal, false
+	f.winner, f.cfa, f.typ, f.byUnwinder = -1, 0, Normal, false
 	f.claimReason, f.claimErr = Outermost, nil
 	f.caller = false
 }

@@ -24,24 +24,24 @@ func (f *Frame) query() *Query {
 }
 
 // sniff finds who can unwind THIS, in the table's order or by a row that is
-// cached, and applies the row. Where it has only learned the row of a Walker's THIS, that is
-// for [Walker.fast] to apply.
-func (f *Frame) sniff() (learned bool) {
-	learned = f.ask()
+// cached, and applies the row. Where it has only cached the row of a Walker's THIS, that is
+// for [Walker.unwindCached] to apply.
+func (f *Frame) sniff() (cached bool) {
+	cached = f.ask()
 	w := &f.stack.window
 	f.late, w.late = w.late, false
-	return learned
+	return cached
 }
 
-func (f *Frame) ask() (learned bool) {
+func (f *Frame) ask() (cached bool) {
 	s := f.stack
 	rows := &s.table.rows
 	rows.start(s.modules.Generation)
 	slot, hit := rows.find(f.pc, f.caller)
 	if !hit && rows.shared != nil {
-		hit = rows.learn(slot, s.table, f)
+		hit = rows.takeShared(slot, s.table, f)
 	}
-	if hit && f.applyFast(slot) {
+	if hit && f.applySimple(slot) {
 		return false
 	}
 	s.window.late = false // what was read will be once more
@@ -73,7 +73,7 @@ func (f *Frame) ask() (learned bool) {
 	c.begin(f, from)
 	c.signal, c.onStack = signal, !mapped
 	for !c.onStack && c.next() || c.signal && f.claimReason != Outermost && c.byStack() {
-		if f.apart && slot != nil && f.learn(slot, &c, before) {
+		if f.ofWalker && slot != nil && f.cacheSimple(slot, &c, before) {
 			return true
 		}
 		if !f.apply(&c.row, c.by) {
@@ -92,7 +92,7 @@ func (f *Frame) ask() (learned bool) {
 			return f.ask()
 		}
 		if slot != nil && c.row.Flags&trad.Once == 0 {
-			f.keep(slot, &c, s.table.fastBits(&c.row, c.by), before)
+			f.keep(slot, &c, s.table.simpleBits(&c.row, c.by), before)
 		}
 		f.checkReturnAddress()
 		return false
@@ -139,16 +139,16 @@ func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits, before int64) {
 	}
 }
 
-// learn keeps a row that [Walker.fast] can apply, which costs less than to apply it here. Where
-// it does not lead to a caller, fast leaves THIS to slow once more.
-func (f *Frame) learn(slot *rowSlot, c *claims, before int64) bool {
+// cacheSimple keeps a row that [Walker.unwindCached] can apply, which costs less than to apply it here. Where
+// it does not lead to a caller, unwindCached leaves THIS to unwindAsStack once more.
+func (f *Frame) cacheSimple(slot *rowSlot, c *claims, before int64) bool {
 	t := f.stack.table
-	bits := t.fastBits(&c.row, c.by)
-	if c.by > maxWinner || bits&slotFast == 0 || c.row.Flags&trad.Guess != 0 {
+	bits := t.simpleBits(&c.row, c.by)
+	if c.by > maxWinner || bits&slotSimple == 0 || c.row.Flags&trad.Guess != 0 {
 		return false
 	}
 	if f.caller != f.stack.walk.Caller || f.endsAt(&c.row) && !f.stack.query.mayBeCalled() {
-		return false // fast knows nothing of functions that nobody has called
+		return false // unwindCached knows nothing of functions that nobody has called
 	}
 	f.keep(slot, c, bits, before)
 	t.rows.stats.Hits-- // the look-up that is to come is this one once more
@@ -158,10 +158,10 @@ func (f *Frame) learn(slot *rowSlot, c *claims, before int64) bool {
 // endsAt reports whether a row that was looked up at PC-1 does not hold at PC.
 func (f *Frame) endsAt(row *trad.Row) bool { return f.caller && row.Lo+uint64(row.Len) == f.pc }
 
-// applyFast is apply and checkReturnAddress for a row that is as simple as nearly all are
-// (slotFast), on a frame that leads to code. It leaves any other to them.
-func (f *Frame) applyFast(slot *rowSlot) bool {
-	if slot.bits&(slotFast|slotLast) != slotFast {
+// applySimple is apply and checkReturnAddress for a row that is as simple as nearly all are
+// (slotSimple), on a frame that leads to code. It leaves any other to them.
+func (f *Frame) applySimple(slot *rowSlot) bool {
+	if slot.bits&(slotSimple|slotLast) != slotSimple {
 		return false
 	}
 	base, known := f.sp, f.spKnown
@@ -176,7 +176,7 @@ func (f *Frame) applyFast(slot *rowSlot) bool {
 	if f.cfa+uint64(s.arch.SPFromCFA) < f.sp {
 		return false // inward: see leaves
 	}
-	f.winner, f.typ, f.wide = int16(slot.winner), Normal, false
+	f.winner, f.typ, f.byUnwinder = int16(slot.winner), Normal, false
 	f.ra = f.wordAt(slot.row.RA.At(f.cfa))
 	rows := &s.table.rows
 	pc := s.arch.CodeAddress(f.ra.Bits)
@@ -216,7 +216,7 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 		f.typ = OtherStack
 	}
 	u := f.stack.table.unwinders[i]
-	if f.wide = u != nil; f.wide {
+	if f.byUnwinder = u != nil; f.byUnwinder {
 		f.typ = u.Type()
 	}
 	return true
@@ -260,7 +260,7 @@ func (f *Frame) checkReturnAddress() {
 	case f.planted():
 		f.plant()
 	case guess != 0 && f.ra.Known() && s.arch.CodeAddress(f.ra.Bits) != 0:
-		f.winner, f.typ, f.wide, f.row, f.cfa = -1, Normal, false, trad.Row{}, 0
+		f.winner, f.typ, f.byUnwinder, f.row, f.cfa = -1, Normal, false, trad.Row{}, 0
 		f.claimReason, f.claimErr = Unavailable, fmt.Errorf("%s: %w", s.table.sniffers[first.winner].Name(), errGuess)
 	}
 }

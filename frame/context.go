@@ -26,7 +26,7 @@ type Context struct {
 	level        int
 	walker       *Walker // that has made walk
 	walk         uint64
-	inCode       bool       // PC or PC-1 is in code, as fast has seen
+	inCode       bool       // PC or PC-1 is in code, as unwindCached has seen
 	stop         StopReason // why there is no PREVIOUS, once that is known
 	next, beyond place      // the frame that THIS called, and the one that that called
 	left         bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
@@ -69,15 +69,15 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	if c.stop != NoReason {
 		return c.stop
 	}
-	if c.walker != w || c.walk != w.current {
+	if c.walker != w || c.walk != w.memoryOf {
 		w.begin(c, mem)
 	}
 	var pc [1]uint64
 	stop := NoReason
 	for n, made := 0, false; n == 0 && !made && stop == NoReason; {
-		if n, stop = w.fast(c, pc[:], nil, 0); n == 0 {
+		if n, stop = w.unwindCached(c, pc[:], nil, 0); n == 0 {
 			w.stepped = *c // c need not be on the heap
-			stop, made = w.slow(&w.stepped)
+			stop, made = w.unwindAsStack(&w.stepped)
 			*c = w.stepped
 		}
 	}
@@ -89,15 +89,15 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	return NoReason
 }
 
-// slow unwinds one frame as a [Stack] does; then made is true, and the context's next is what
+// unwindAsStack unwinds one frame as a [Stack] does; then made is true, and the context's next is what
 // was THIS. It is false where the frame is the one before once more, so that a Stack would not
-// have made it, and where its row has been learned, for fast to apply: then stop is NoReason.
-func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
+// have made it, and where its row has been cached, for unwindCached to apply: then stop is NoReason.
+func (w *Walker) unwindAsStack(c *Context) (stop StopReason, made bool) {
 	c.noteLate()
 	s := w.enter(c)
-	f, learned := w.claim(c)
+	f, cached := w.claim(c)
 	switch {
-	case learned:
+	case cached:
 		return NoReason, false
 	case f == nil:
 		last := s.last()
@@ -128,8 +128,8 @@ func (w *Walker) slow(c *Context) (stop StopReason, made bool) {
 // asked for.
 func (w *Walker) enter(c *Context) *Stack {
 	s := &w.stack
-	if w.entered != c.walk {
-		w.entered = c.walk
+	if w.stackOf != c.walk {
+		w.stackOf = c.walk
 		s.live, s.preserved, s.stale = c.live, preserved{}, true
 	}
 	s.walk, s.search = c, &c.search
@@ -138,13 +138,13 @@ func (w *Walker) enter(c *Context) *Stack {
 
 // claim makes THIS frame and has it claimed; nil where the stack ends before. Where the stack is
 // changed, the frame is one of the chain, which knows where the stack has been.
-func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
+func (w *Walker) claim(c *Context) (f *Frame, cached bool) {
 	if c.left {
 		return w.stack.reach(c.level), false
 	}
 	f = &w.this
-	if !w.fresh {
-		*f = Frame{stack: &w.stack, apart: true, asked: true}
+	if !w.ready {
+		*f = Frame{stack: &w.stack, ofWalker: true, asked: true}
 	}
 	f.Level, f.pc, f.sp, f.spKnown, f.caller, f.inCode = c.level, c.PC, c.SP, c.HasSP, c.Caller, c.inCode
 	if f.fp.Bits, f.fp.Lval = c.FP, NotKnown; c.HasFP {
@@ -153,12 +153,12 @@ func (w *Walker) claim(c *Context) (f *Frame, learned bool) {
 	if f.next = nil; c.level == 0 {
 		f.next = &w.stack.sentinel
 	}
-	learned = f.sniff()
-	w.fresh = learned && (c.level == 0 || f.next == nil)
+	cached = f.sniff()
+	w.ready = cached && (c.level == 0 || f.next == nil)
 	if f.left {
 		return w.stack.reach(c.level), false
 	}
-	return f, learned
+	return f, cached
 }
 
 // noteLate notes in the context whether something was read since it was asked last that is

@@ -36,11 +36,11 @@ type Frame struct {
 	moved       bool // see MovedOn
 	late        bool // what was read of PREVIOUS is of another moment
 	spKnown     bool
-	wide        bool // the winner is an Unwinder
+	byUnwinder  bool // the winner is an Unwinder
 	left        bool // THIS is of type OtherStack by leaves; of a Walker's THIS: it may be
 	forgotten   bool // THIS was let go: it is Stack.edge
 	inCode      bool // PC or PC-1 is known to be in code
-	apart       bool // THIS is a Walker's, and in no chain: see inner
+	ofWalker    bool // THIS is a Walker's, and in no chain: see inner
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.
@@ -112,7 +112,7 @@ func (f *Frame) ID() ID {
 
 // unwinder returns the sniffer that claimed THIS, if it is one that answers itself.
 func (f *Frame) unwinder() (Unwinder, bool) {
-	if f.winner < 0 || !f.wide {
+	if f.winner < 0 || !f.byUnwinder {
 		return nil, false
 	}
 	return f.stack.table.unwinders[f.winner], true

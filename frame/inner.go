@@ -15,7 +15,7 @@ type place struct {
 
 // inside returns the place of NEXT.
 func (f *Frame) inside() place {
-	if f.apart {
+	if f.ofWalker {
 		return f.stack.walk.next
 	}
 	return f.next.place()
@@ -24,7 +24,7 @@ func (f *Frame) inside() place {
 // beyond returns the place of the NEXT frame's NEXT. The sentinel, which has none, stands for it.
 func (f *Frame) beyond() place {
 	switch {
-	case f.apart:
+	case f.ofWalker:
 		return f.stack.walk.beyond
 	case f.next.next == nil:
 		return f.next.place()
@@ -37,7 +37,7 @@ func (f *Frame) place() place { return place{f.pc, f.cfa, f.typ} }
 // inner returns NEXT, which is made if THIS is a Walker's; nil for the sentinel and for a frame
 // whose inner ones were let go.
 func (f *Frame) inner() *Frame {
-	if f.apart && f.next == nil {
+	if f.ofWalker && f.next == nil {
 		s := f.stack
 		if f.next = s.reach(f.Level - 1); f.next == nil {
 			// The memory is another than when the Walker was there.

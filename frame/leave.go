@@ -25,7 +25,7 @@ func (f *Frame) leaves() bool {
 	if !to.Known() || !s.arch.InnerThan(to.Bits, f.sp) || f.ra.Lval != InMemory || !f.afterCall() {
 		return false
 	}
-	if f.apart {
+	if f.ofWalker {
 		f.left = true // perhaps: the frame of the chain knows where the stack has been
 		return false
 	}

@@ -1,14 +1,14 @@
 package frame
 
-// linked is the inner loop of [Walker.fast]: it unwinds frames whose rows, and those of
+// unwindLinked is the inner loop of [Walker.unwindCached]: it unwinds frames whose rows, and those of
 // their callers, are found by [rowSlot]'s outer alone, and whose words all lie in the window.
-// slot holds the row of pc, whose NEXT frame has the CFA cfa and left fp in FP. linked fills
+// slot holds the row of pc, whose NEXT frame has the CFA cfa and left fp in FP. unwindLinked fills
 // pcs, and cfas unless it is nil, and returns how many frames it unwound and the four values
-// for the frame where it left off. Any frame may be one: fast decides about it.
+// for the frame where it left off. Any frame may be one: unwindCached decides about it.
 //
 // It is a function of its own so that all that a frame changes stays in registers.
-func (w *Walker) linked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (int, *rowSlot, uint64, uint64, uint64) {
-	const caller = slotFast | slotCaller
+func (w *Walker) unwindLinked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (int, *rowSlot, uint64, uint64, uint64) {
+	const caller = slotSimple | slotCaller
 	slots, epoch := w.table.rows.slots, w.table.rows.epoch
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
 	lo, data, big := w.stack.window.lo, w.stack.window.data, w.stack.window.big

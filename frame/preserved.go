@@ -14,7 +14,7 @@ type preserved struct {
 // preservedSniffer returns the sniffer that can tell which registers THIS has left alone beyond what
 // the ABI demands, nil if there is none.
 func (f *Frame) preservedSniffer() PreservedSniffer {
-	if f.winner < 0 || f.wide || f.typ != Normal {
+	if f.winner < 0 || f.byUnwinder || f.typ != Normal {
 		return nil
 	}
 	s, _ := f.stack.table.sniffers[f.winner].(PreservedSniffer)

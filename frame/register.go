@@ -14,7 +14,7 @@ func (f *Frame) Register(r trad.Reg) Value {
 	if f.Level <= 0 {
 		return f.stack.liveRegister(r)
 	}
-	if f.apart && f.next == nil {
+	if f.ofWalker && f.next == nil {
 		if v, ok := f.carriedRegister(r); ok {
 			return v
 		}
@@ -91,7 +91,7 @@ func (f *Frame) keepsOnly() bool {
 	if more == nil && f.later != nil && f.later.ok {
 		more = f.later.row.Others
 	}
-	if f.typ != Normal || f.wide || more == nil || f.preservedSniffer() != nil {
+	if f.typ != Normal || f.byUnwinder || more == nil || f.preservedSniffer() != nil {
 		return false
 	}
 	a := f.stack.arch
@@ -135,7 +135,7 @@ func (f *Frame) inherit(prev *Frame) {
 	if more == nil && f.takeLaterRow() && f.later.ok {
 		more = f.later.row.Others
 	}
-	if f.wide || more == nil || more.Default != trad.Same {
+	if f.byUnwinder || more == nil || more.Default != trad.Same {
 		for i := range prev.kept {
 			prev.kept[i] = keptBy(f.Level)
 		}

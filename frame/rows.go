@@ -15,15 +15,15 @@ type rowCache struct {
 	stats      CacheStats
 
 	laterRows *[laterRowSlots]*laterRow
-	barren    *[barrenSlots]barrenSlot
+	inVain    *[vainSlots]vainSlot
 	shared    *SharedSearches // with other tables of the target; may be nil
 }
 
-// barrenSlots is how many PCs are remembered of whose code nothing could be learned;
-// barrenFrames for how many frames there that must have been so.
-const barrenSlots, barrenFrames = 1 << 10, 8
+// vainSlots is how many PCs are remembered of whose code nothing could be learned;
+// vainFrames for how many frames there that must have been so.
+const vainSlots, vainFrames = 1 << 10, 8
 
-type barrenSlot struct {
+type vainSlot struct {
 	pc, block uint64
 	epoch     uint32
 	frames    uint32
@@ -65,10 +65,10 @@ type slotBits uint8
 
 const (
 	slotCaller    slotBits = 1 << iota // the PC is a return address: it was looked up at PC-1
-	slotFast                           // [Walker.fast] can apply the row
-	slotLast                           // of a fast row: it is the outermost frame's
-	slotFP                             // of a fast row: the CFA is found from FP, not SP
-	slotSaved                          // of a fast row: FP is saved in memory, not unchanged
+	slotSimple                         // [Walker.unwindCached] can apply the row
+	slotLast                           // of a simple row: it is the outermost frame's
+	slotFP                             // of a simple row: the CFA is found from FP, not SP
+	slotSaved                          // of a simple row: FP is saved in memory, not unchanged
 	slotEdgeKnown                      // slotEdge is valid
 	slotEdge                           // the PC is in a prologue or epilogue
 )
@@ -116,10 +116,10 @@ func (s *rowSlot) is(pc uint64, epoch uint32, caller bool) bool {
 	return s.pc == pc && s.epoch == epoch && s.bits&slotCaller != 0 == caller
 }
 
-// fast reports whether the slot has the row of a PC, which is a caller's or not, and
-// [Walker.fast] can apply it.
-func (s *rowSlot) fast(pc uint64, epoch uint32, caller slotBits) bool {
-	return s.pc == pc && s.epoch == epoch && s.bits&(slotFast|slotCaller) == slotFast|caller
+// isSimple reports whether the slot has the row of a PC, which is a caller's or not, and
+// [Walker.unwindCached] can apply it.
+func (s *rowSlot) isSimple(pc uint64, epoch uint32, caller slotBits) bool {
+	return s.pc == pc && s.epoch == epoch && s.bits&(slotSimple|slotCaller) == slotSimple|caller
 }
 
 // find returns the slot for a PC, and whether it has the PC's row.
@@ -134,7 +134,7 @@ func (c *rowCache) find(pc uint64, caller bool) (slot *rowSlot, ok bool) {
 }
 
 // put fills a slot with the row of THIS that the sniffer at position winner gave; bits say how
-// [Walker.fast] can apply it.
+// [Walker.unwindCached] can apply it.
 func (c *rowCache) put(slot *rowSlot, row *trad.Row, this *Frame, winner int, bits slotBits) {
 	if winner > maxWinner {
 		return
@@ -150,19 +150,19 @@ func (c *rowCache) put(slot *rowSlot, row *trad.Row, this *Frame, winner int, bi
 	slot.winner, slot.bits = uint8(winner), bits
 }
 
-// learn fills a slot with what another table's search has taught of the PC of THIS.
-func (c *rowCache) learn(slot *rowSlot, t *Table, this *Frame) bool {
+// takeShared fills a slot with what another table's search has taught of the PC of THIS.
+func (c *rowCache) takeShared(slot *rowSlot, t *Table, this *Frame) bool {
 	known, ok := c.shared.row(c.generation, searched{this.pc, this.caller})
 	if ok {
-		c.put(slot, &known.row, this, known.winner, t.fastBits(&known.row, known.winner))
+		c.put(slot, &known.row, this, known.winner, t.simpleBits(&known.row, known.winner))
 	}
 	return ok && known.winner <= maxWinner
 }
 
-// fastBits says whether and how [Walker.fast] can apply a row: it finds the CFA
+// simpleBits says whether and how [Walker.unwindCached] can apply a row: it finds the CFA
 // from SP or FP, the return address and perhaps FP are saved at distances from the
 // CFA, SP is what the ABI says, and the frame is a normal one, or the outermost.
-func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
+func (t *Table) simpleBits(row *trad.Row, winner int) slotBits {
 	a := t.Arch
 	if t.unwinders[winner] != nil || a.PtrSize != 8 {
 		return 0
@@ -170,7 +170,7 @@ func (t *Table) fastBits(row *trad.Row, winner int) slotBits {
 	if row.Flags&(trad.Signal|trad.OtherStack|trad.Injected|trad.Once) != 0 || row.CFA.Kind != trad.InReg {
 		return 0
 	}
-	bits := slotFast
+	bits := slotSimple
 	switch row.CFA.Reg {
 	case a.SP:
 	case a.FP:

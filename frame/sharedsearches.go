@@ -18,7 +18,7 @@ type SharedSearches struct {
 	mu     sync.Mutex
 	of     uint64 // generation of the modules
 	rows   map[searched]sharedRow
-	barren map[searched]uint8
+	inVain map[searched]uint8
 }
 
 // searched is a place in the code.
@@ -43,7 +43,7 @@ func (t *Table) ShareSearches(with *SharedSearches) { t.rows.shared = with }
 func (s *SharedSearches) start(generation uint64) {
 	s.mu.Lock()
 	if s.rows == nil || s.of != generation {
-		s.rows, s.barren, s.of = make(map[searched]sharedRow), make(map[searched]uint8), generation
+		s.rows, s.inVain, s.of = make(map[searched]sharedRow), make(map[searched]uint8), generation
 	}
 }
 
@@ -70,17 +70,17 @@ func (s *SharedSearches) put(generation uint64, at searched, row sharedRow) {
 	s.mu.Unlock()
 }
 
-// barrenAt reports whether nothing was found for several frames at a place, and notes so many more.
-func (s *SharedSearches) barrenAt(generation uint64, at searched, more uint8) bool {
+// searchedInVain reports whether nothing was found for several frames at a place, and notes so many more.
+func (s *SharedSearches) searchedInVain(generation uint64, at searched, more uint8) bool {
 	s.start(generation)
 	defer s.mu.Unlock()
-	n := s.barren[at]
-	if more > 0 && n < barrenFrames {
-		if len(s.barren) == maxShared {
-			clear(s.barren)
+	n := s.inVain[at]
+	if more > 0 && n < vainFrames {
+		if len(s.inVain) == maxShared {
+			clear(s.inVain)
 		}
 		n += more
-		s.barren[at] = n
+		s.inVain[at] = n
 	}
-	return n >= barrenFrames
+	return n >= vainFrames
 }

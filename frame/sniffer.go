@@ -143,13 +143,13 @@ func (f *Frame) at(row *trad.Row, rule trad.Rule, r trad.Reg, cfa uint64) Value 
 // SearchedInVain reports whether [Query.NoteSearchedInVain] was told so of several frames at THIS frame's PC.
 func (q *Query) SearchedInVain() bool {
 	if q.rows != nil && q.rows.shared != nil {
-		return q.rows.shared.barrenAt(q.rows.generation, searched{q.PC, !q.Innermost()}, 0)
+		return q.rows.shared.searchedInVain(q.rows.generation, searched{q.PC, !q.Innermost()}, 0)
 	}
-	if q.rows == nil || q.rows.barren == nil {
+	if q.rows == nil || q.rows.inVain == nil {
 		return false
 	}
-	slot := &q.rows.barren[q.PC%barrenSlots]
-	return slot.frames >= barrenFrames && slot.pc == q.PC && slot.block == q.AddressInBlock && slot.epoch == q.rows.epoch
+	slot := &q.rows.inVain[q.PC%vainSlots]
+	return slot.frames >= vainFrames && slot.pc == q.PC && slot.block == q.AddressInBlock && slot.epoch == q.rows.epoch
 }
 
 // NoteSearchedInVain notes that a long search of the code at PC has found nothing, so that it need
@@ -160,15 +160,15 @@ func (q *Query) NoteSearchedInVain() {
 		return
 	}
 	if q.rows.shared != nil {
-		q.rows.shared.barrenAt(q.rows.generation, searched{q.PC, !q.Innermost()}, 1)
+		q.rows.shared.searchedInVain(q.rows.generation, searched{q.PC, !q.Innermost()}, 1)
 		return
 	}
-	if q.rows.barren == nil {
-		q.rows.barren = new([barrenSlots]barrenSlot)
+	if q.rows.inVain == nil {
+		q.rows.inVain = new([vainSlots]vainSlot)
 	}
-	slot := &q.rows.barren[q.PC%barrenSlots]
+	slot := &q.rows.inVain[q.PC%vainSlots]
 	if slot.pc != q.PC || slot.block != q.AddressInBlock || slot.epoch != q.rows.epoch {
-		*slot = barrenSlot{pc: q.PC, block: q.AddressInBlock, epoch: q.rows.epoch}
+		*slot = vainSlot{pc: q.PC, block: q.AddressInBlock, epoch: q.rows.epoch}
 	}
 	slot.frames++
 }

@@ -99,7 +99,7 @@ func (f *Frame) unwind() (to state, stop StopReason, err error) {
 // prevFP is prevRegister(FP).
 func (f *Frame) prevFP() Value {
 	switch {
-	case f.wide || f.Level == 0:
+	case f.byUnwinder || f.Level == 0:
 	case f.row.FP.Kind == trad.Same:
 		return f.fp
 	case f.row.FP.Kind == trad.Saved:
@@ -111,7 +111,7 @@ func (f *Frame) prevFP() Value {
 // prevSP is prevRegister(SP).
 func (f *Frame) prevSP() Value {
 	a := f.stack.arch
-	if f.wide || f.row.Others.Lists(a.SP) {
+	if f.byUnwinder || f.row.Others.Lists(a.SP) {
 		return f.prevRegister(a.SP)
 	}
 	return Value{Bits: f.cfa + uint64(a.SPFromCFA), Lval: Computed}
@@ -156,7 +156,7 @@ func (f *Frame) checkID() (StopReason, error) {
 	if f.typ == Normal && next.typ == Normal && s.arch.InnerThan(f.cfa, next.cfa) {
 		return InnerID, errInner
 	}
-	if s.left.turns > 0 && !f.apart && f.typ == Normal && s.left.holds(f.cfa) {
+	if s.left.turns > 0 && !f.ofWalker && f.typ == Normal && s.left.holds(f.cfa) {
 		return InnerID, errBack
 	}
 	// Where the return address is saved at the CFA, there is no more stack than memory.

@@ -27,12 +27,12 @@ type Walker struct {
 	block []byte // of a memory that lends nothing: what was read at once
 	code  []byte // of a function, for edge
 
-	stack   Stack  // what reads for fast and slow; its frames are made where this needs them
-	this    Frame  // THIS, where fast leaves it to slow
-	fresh   bool   // this has been claimed by nobody, and no inner frame was asked for
-	entered uint64 // walk that the frames of stack are of
-	walks   uint64
-	current uint64 // walk that the memory is of
+	stack    Stack  // what reads for unwindCached and unwindAsStack; its frames are made where this needs them
+	this     Frame  // THIS, where unwindCached leaves it to unwindAsStack
+	ready    bool   // this has been claimed by nobody, and no inner frame was asked for
+	stackOf  uint64 // walk that the frames of stack are of
+	walks    uint64
+	memoryOf uint64 // walk that the memory is of
 
 	ctx, stepped Context // of Walk, and of Step
 }
@@ -55,7 +55,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.stack = Stack{table: w.table, modules: modules, arch: w.arch, forgets: true}
 	w.stack.live = new(arch.Registers)
 	w.stack.start(target.NoMemory)
-	w.current, w.entered = 0, 0 // a context that is stepped on begins anew
+	w.memoryOf, w.stackOf = 0, 0 // a context that is stepped on begins anew
 }
 
 // Reset forgets all rows, in constant time.
@@ -89,13 +89,13 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 	w.begin(c, mem)
 	for n < len(pcs) {
 		var made int
-		made, stop = w.fast(c, pcs, cfas, n)
+		made, stop = w.unwindCached(c, pcs, cfas, n)
 		if n += made; n == len(pcs) || stop != NoReason {
 			break
 		}
 		pc := c.PC
 		ok := false
-		if stop, ok = w.slow(c); ok {
+		if stop, ok = w.unwindAsStack(c); ok {
 			pcs[n] = pc
 			if cfas != nil {
 				cfas[n] = c.next.cfa
@@ -124,7 +124,7 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 		w.walks++
 		c.walker, c.walk = w, w.walks
 	}
-	w.current = c.walk
+	w.memoryOf = c.walk
 	if mem == nil {
 		mem = target.NoMemory
 	}
@@ -132,12 +132,12 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 	w.table.rows.start(w.modules.Generation)
 }
 
-// fast unwinds frames whose rows are cached and simple, filling the buffers from
+// unwindCached unwinds frames whose rows are cached and simple, filling the buffers from
 // position at on, until they are full, the stack ends, or a frame is not of that kind:
-// it is left to slow. It returns how many frames there were. For all of them a Stack
+// it is left to unwindAsStack. It returns how many frames there were. For all of them a Stack
 // comes to the same; where it would look twice (the CFA does not grow, the return
-// address is 0 or no code), fast leaves the frame to slow.
-func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopReason) {
+// address is 0 or no code), unwindCached leaves the frame to unwindAsStack.
+func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, stop StopReason) {
 	rows := &w.table.rows
 	slots, epoch := rows.slots, rows.epoch
 	pc := c.PC
@@ -146,7 +146,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 	if c.Caller {
 		caller = slotCaller
 	}
-	if !slot.fast(pc, epoch, caller) || !c.HasSP || c.left {
+	if !slot.isSimple(pc, epoch, caller) || !c.HasSP || c.left {
 		return 0, NoReason
 	}
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
@@ -193,10 +193,10 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 			saved, hasSaved = load(data[off:], big), true
 		}
 		outer := &slots[slot.outer%rowSlots]
-		hit := outer.fast(ra, epoch, slotCaller)
+		hit := outer.isSimple(ra, epoch, slotCaller)
 		if !hit {
 			at := slotOf(ra)
-			if outer = &slots[at]; outer.fast(ra, epoch, slotCaller) {
+			if outer = &slots[at]; outer.isSimple(ra, epoch, slotCaller) {
 				slot.outer, hit = uint16(at), true
 			}
 		}
@@ -212,7 +212,7 @@ func (w *Walker) fast(c *Context, pcs, cfas []uint64, at int) (n int, stop StopR
 		if hasFP {
 			w.stack.window.lo, w.stack.window.data = lo, data
 			var made int
-			if made, slot, pc, bound, fp = w.linked(slot, pc, bound, fp, pcs[i:], tail(cfas, i)); made > 0 {
+			if made, slot, pc, bound, fp = w.unwindLinked(slot, pc, bound, fp, pcs[i:], tail(cfas, i)); made > 0 {
 				i += made
 				sp = bound + toSP
 			}
