@@ -7,7 +7,7 @@ import (
 
 // A deep stack can have more frames than there is memory for. Who takes them one after the
 // other, and looks at none twice, lets the inner ones go: of those, the stack keeps the
-// outermost alone, with the registers of its PREVIOUS, and where they all were (see left).
+// outermost alone, with the registers of its PREVIOUS, and where they all were (see visited).
 
 // keptFrames is how many frames a stack that lets frames go keeps at least: a power of two.
 // The rooms of twice as many are in use.
@@ -21,21 +21,21 @@ const keptFrames = 1 << 11
 // were must not be used any more then.
 func (s *Stack) AllOnce() iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
-		defer s.letGo()()
+		defer s.dropInnerFrames()()
 		s.All()(yield)
 	}
 }
 
-// letGo has s let inner frames go until the function that it returns is called.
-func (s *Stack) letGo() (end func()) {
-	before := s.forgets
-	s.forgets = true
-	return func() { s.forgets = before }
+// dropInnerFrames has s let inner frames go until the function that it returns is called.
+func (s *Stack) dropInnerFrames() (end func()) {
+	before := s.dropsInner
+	s.dropsInner = true
+	return func() { s.dropsInner = before }
 }
 
-// forget lets go of all frames but the outer keptFrames. THIS, which is about to have a
+// dropInner lets go of all frames but the outer keptFrames. THIS, which is about to have a
 // PREVIOUS, is the outermost.
-func (s *Stack) forget() {
+func (s *Stack) dropInner() {
 	first := s.made - keptFrames
 	this, next := s.frame(first), s.frame(first-1)
 	late := s.window.late // what is read here is asked for by nobody
@@ -44,13 +44,13 @@ func (s *Stack) forget() {
 		values[i] = this.Register(s.arch.Regs[i].Num)
 	}
 	s.window.late = late
-	s.left.add(s, first-1)
-	s.edge = *next
-	s.edge.next, s.edge.values, s.edge.later, s.edge.forgotten = nil, &values, nil, true
-	this.next = &s.edge
-	n := (first - s.gone) / slabFrames
+	s.visited.add(s, first-1)
+	s.lastDropped = *next
+	s.lastDropped.next, s.lastDropped.values, s.lastDropped.later, s.lastDropped.dropped = nil, &values, nil, true
+	this.next = &s.lastDropped
+	n := (first - s.nDropped) / slabFrames
 	s.slabs = slices.Concat(s.slabs[n:], s.slabs[:n])
-	s.gone = first
+	s.nDropped = first
 	// Who begins at the sentinel again has the stack made anew.
 	s.sentinel.asked, s.sentinel.prev = false, nil
 }

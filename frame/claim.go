@@ -84,7 +84,7 @@ func (f *Frame) ask() (cached bool) {
 			continue
 		}
 		if c.row.Flags&trad.Guess != 0 && f.planted() {
-			f.plant()
+			f.makeOutermost()
 			return false
 		}
 		if f.endsAt(&c.row) && f.begins() {
@@ -122,8 +122,8 @@ func (f *Frame) unclaimed(c *claims) {
 	switch {
 	case f.claimReason == Outermost:
 	case f.planted():
-		f.plant()
-	case f.chainEnds():
+		f.makeOutermost()
+	case f.beganThread():
 		f.claimReason, f.claimErr = Outermost, nil
 	}
 }
@@ -174,7 +174,7 @@ func (f *Frame) applySimple(slot *rowSlot) bool {
 	s := f.stack
 	f.row, f.cfa = slot.row, slot.row.CFA.At(base)
 	if f.cfa+uint64(s.arch.SPFromCFA) < f.sp {
-		return false // inward: see leaves
+		return false // inward: see findsChange
 	}
 	f.winner, f.typ, f.byUnwinder = int16(slot.winner), Normal, false
 	f.ra = f.wordAt(slot.row.RA.At(f.cfa))
@@ -258,7 +258,7 @@ func (f *Frame) checkReturnAddress() {
 	}
 	switch *f = first; {
 	case f.planted():
-		f.plant()
+		f.makeOutermost()
 	case guess != 0 && f.ra.Known() && s.arch.CodeAddress(f.ra.Bits) != 0:
 		f.winner, f.typ, f.byUnwinder, f.row, f.cfa = -1, Normal, false, trad.Row{}, 0
 		f.claimReason, f.claimErr = Unavailable, fmt.Errorf("%s: %w", s.table.sniffers[first.winner].Name(), errGuess)
@@ -269,8 +269,8 @@ func (f *Frame) checkReturnAddress() {
 // stacks.
 func (f *Frame) readReturnAddress() {
 	pc := f.stack.arch.PC
-	if f.ra = f.prevRegister(pc); f.leaves() {
-		f.typ, f.left = OtherStack, true
+	if f.ra = f.prevRegister(pc); f.findsChange() {
+		f.typ, f.changesStack = OtherStack, true
 	}
 }
 

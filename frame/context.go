@@ -28,8 +28,8 @@ type Context struct {
 	walk         uint64
 	inCode       bool       // PC or PC-1 is in code, as unwindCached has seen
 	stop         StopReason // why there is no PREVIOUS, once that is known
-	next, beyond place      // the frame that THIS called, and the one that that called
-	left         bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
+	next, beyond summary    // the frame that THIS called, and the one that that called
+	stackChanged bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
 	cycle        cycle
 	search       search
 }
@@ -44,7 +44,7 @@ func NewContext(a *arch.Arch, regs *arch.Registers) Context {
 }
 
 func (c *Context) start(a *arch.Arch, regs *arch.Registers) StopReason {
-	*c = Context{live: regs, next: place{typ: Sentinel}, beyond: place{typ: Sentinel}}
+	*c = Context{live: regs, next: summary{typ: Sentinel}, beyond: summary{typ: Sentinel}}
 	if regs == nil || !regs.Known.Has(a.PC) || !regs.Known.Has(a.SP) {
 		return Unavailable
 	}
@@ -103,13 +103,13 @@ func (w *Walker) unwindAsStack(c *Context) (stop StopReason, made bool) {
 		last := s.last()
 		c.MovedOn = c.MovedOn || last.moved || last.late
 		return last.stop, false
-	case f.again(&c.cycle):
+	case f.repeats(&c.cycle):
 		return SameID, false
 	}
 	to, stop, _ := f.unwind()
 	c.MovedOn = c.MovedOn || f.moved || f.late || s.window.takeLate()
-	c.left = c.left || f.left
-	c.beyond, c.next = c.next, f.place()
+	c.stackChanged = c.stackChanged || f.changesStack
+	c.beyond, c.next = c.next, f.summary()
 	if stop != NoReason {
 		return stop, true
 	}
@@ -139,7 +139,7 @@ func (w *Walker) enter(c *Context) *Stack {
 // claim makes THIS frame and has it claimed; nil where the stack ends before. Where the stack is
 // changed, the frame is one of the chain, which knows where the stack has been.
 func (w *Walker) claim(c *Context) (f *Frame, cached bool) {
-	if c.left {
+	if c.stackChanged {
 		return w.stack.reach(c.level), false
 	}
 	f = &w.this
@@ -155,7 +155,7 @@ func (w *Walker) claim(c *Context) (f *Frame, cached bool) {
 	}
 	cached = f.sniff()
 	w.ready = cached && (c.level == 0 || f.next == nil)
-	if f.left {
+	if f.changesStack {
 		return w.stack.reach(c.level), false
 	}
 	return f, cached

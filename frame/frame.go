@@ -24,23 +24,23 @@ type Frame struct {
 	claimErr error    // why no sniffer could, if one tried
 	later    *laterRow
 	values   *[]Value // some of PREVIOUS's registers, by Arch.Index; see remember
-	kept     kept
+	saved    savedRegs
 
 	// Deep stacks have many frames: what is small stands together.
-	winner      int16 // position in the table of the sniffer that claimed THIS; -1: none did
-	typ         Type
-	stop        StopReason
-	claimReason StopReason
-	asked       bool // prev, stop and err are final
-	caller      bool // pc is a return address: NEXT was called by THIS
-	moved       bool // see MovedOn
-	late        bool // what was read of PREVIOUS is of another moment
-	spKnown     bool
-	byUnwinder  bool // the winner is an Unwinder
-	left        bool // THIS is of type OtherStack by leaves; of a Walker's THIS: it may be
-	forgotten   bool // THIS was let go: it is Stack.edge
-	inCode      bool // PC or PC-1 is known to be in code
-	ofWalker    bool // THIS is a Walker's, and in no chain: see inner
+	winner       int16 // position in the table of the sniffer that claimed THIS; -1: none did
+	typ          Type
+	stop         StopReason
+	claimReason  StopReason
+	asked        bool // prev, stop and err are final
+	caller       bool // pc is a return address: NEXT was called by THIS
+	moved        bool // see MovedOn
+	late         bool // what was read of PREVIOUS is of another moment
+	spKnown      bool
+	byUnwinder   bool // the winner is an Unwinder
+	changesStack bool // THIS is of type OtherStack by findsChange; of a Walker's THIS: it may be
+	dropped      bool // THIS was let go: it is Stack.edge
+	inCode       bool // PC or PC-1 is known to be in code
+	ofWalker     bool // THIS is a Walker's, and in no chain: see inner
 }
 
 // PC returns the address at which THIS frame runs, or will when its NEXT returns.
@@ -63,7 +63,7 @@ func (f *Frame) MovedOn() bool { return f.moved }
 // Next returns the inner frame; the sentinel's is nil, and so is that of a frame whose inner
 // ones were let go ([Stack.AllOnce]).
 func (f *Frame) Next() *Frame {
-	if next := f.inner(); next != nil && !next.forgotten {
+	if next := f.inner(); next != nil && !next.dropped {
 		return next
 	}
 	return nil

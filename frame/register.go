@@ -31,7 +31,7 @@ func (f *Frame) Register(r trad.Reg) Value {
 		}
 	}
 	if i := a.OtherCalleeSavedIndex(r); i >= 0 {
-		return f.keptRegister(r, i)
+		return f.calleeSaved(r, i)
 	}
 	return next.prevRegister(r)
 }
@@ -55,7 +55,7 @@ func (f *Frame) Registers(to *arch.Registers) {
 		to.Set(a.FP, f.fp.Bits)
 	}
 	for i, r := range a.OtherCalleeSaved {
-		switch k := f.kept[i]; {
+		switch k := f.saved[i]; {
 		case k == 0:
 			if v, ok := s.live.Get(r); ok {
 				to.Set(r, v)
@@ -65,12 +65,12 @@ func (f *Frame) Registers(to *arch.Registers) {
 				to.Set(r, a.Saved(r, v))
 			}
 		default:
-			if v := f.askKeeper(r, i); v.Known() {
+			if v := f.askSaver(r, i); v.Known() {
 				to.Set(r, v.Bits)
 			}
 		}
 	}
-	if a.RA == a.PC && next.keepsOnly() {
+	if a.RA == a.PC && next.losesCallerSaved() {
 		return
 	}
 	for i := range a.Regs {
@@ -84,9 +84,9 @@ func (f *Frame) Registers(to *arch.Registers) {
 	}
 }
 
-// keepsOnly reports whether the registers of PREVIOUS that a callee may change are all
+// losesCallerSaved reports whether the registers of PREVIOUS that a callee may change are all
 // lost: THIS was called, and its row speaks only of those that it may not.
-func (f *Frame) keepsOnly() bool {
+func (f *Frame) losesCallerSaved() bool {
 	more := f.row.Others
 	if more == nil && f.later != nil && f.later.ok {
 		more = f.later.row.Others
@@ -111,22 +111,22 @@ func (s *Stack) liveRegister(r trad.Reg) Value {
 	return Value{}
 }
 
-// kept tells, for each callee-saved register by Arch.OtherCalleeSavedIndex, where the register of
+// savedRegs tells, for each callee-saved register by Arch.OtherCalleeSavedIndex, where the register of
 // THIS is: 0 for the live registers, how far from Stack.base an inner frame has saved it,
 // or, with bit 0 set, the level of the inner frame whose row must be asked. Most frames
 // leave most registers alone, so that nothing need be followed from frame to frame.
-type kept [arch.MaxOtherCalleeSaved]uint32
+type savedRegs [arch.MaxOtherCalleeSaved]uint32
 
-// keptBy is what asks the frame at a level.
-func keptBy(level int) uint32 { return uint32(level)<<1 | 1 }
+// askLevel is what asks the frame at a level.
+func askLevel(level int) uint32 { return uint32(level)<<1 | 1 }
 
-// keptAt is the place of a register that is saved at addr; where that is odd or far away,
+// savedOffset is the place of a register that is saved at addr; where that is odd or far away,
 // the frame at level tells it.
-func (s *Stack) keptAt(addr uint64, level int) uint32 {
+func (s *Stack) savedOffset(addr uint64, level int) uint32 {
 	if at := addr - s.base; at&1 == 0 && at != 0 && at <= math.MaxUint32 {
 		return uint32(at)
 	}
-	return keptBy(level)
+	return askLevel(level)
 }
 
 // inherit says where the registers of prev are, whose NEXT is THIS.
@@ -136,49 +136,49 @@ func (f *Frame) inherit(prev *Frame) {
 		more = f.later.row.Others
 	}
 	if f.byUnwinder || more == nil || more.Default != trad.Same {
-		for i := range prev.kept {
-			prev.kept[i] = keptBy(f.Level)
+		for i := range prev.saved {
+			prev.saved[i] = askLevel(f.Level)
 		}
 		return
 	}
-	prev.kept = f.kept
+	prev.saved = f.saved
 	for i := range more.Regs {
 		x := &more.Regs[i]
 		switch k := f.stack.arch.OtherCalleeSavedIndex(x.Reg); {
 		case k < 0:
 		case x.Rule.Kind == trad.Saved:
-			prev.kept[k] = f.stack.keptAt(x.Rule.At(f.cfa), f.Level)
+			prev.saved[k] = f.stack.savedOffset(x.Rule.At(f.cfa), f.Level)
 		default:
-			prev.kept[k] = keptBy(f.Level)
+			prev.saved[k] = askLevel(f.Level)
 		}
 	}
 }
 
-// keptRegister returns a callee-saved register, number i of them, of THIS.
-func (f *Frame) keptRegister(r trad.Reg, i int) Value {
-	switch k := f.kept[i]; {
+// calleeSaved returns a callee-saved register, number i of them, of THIS.
+func (f *Frame) calleeSaved(r trad.Reg, i int) Value {
+	switch k := f.saved[i]; {
 	case k == 0:
 		return f.stack.liveRegister(r)
 	case k&1 == 0:
 		return f.savedAt(r, f.stack.base+uint64(k))
 	}
-	return f.askKeeper(r, i)
+	return f.askSaver(r, i)
 }
 
-// askKeeper is keptRegister where a frame's row must be asked. A later sniffer's row may
+// askSaver is calleeSaved where a frame's row must be asked. A later sniffer's row may
 // say that the frame has left the register alone: then the search goes on inward.
-func (f *Frame) askKeeper(r trad.Reg, i int) Value {
+func (f *Frame) askSaver(r trad.Reg, i int) Value {
 	s, at := f.stack, f
 	if !s.descend() {
 		return Value{Err: errDeep}
 	}
 	var v Value
-	for at.kept[i]&1 != 0 {
-		keeper := s.frame(int(at.kept[i] >> 1))
-		if keeper.forgotten {
+	for at.saved[i]&1 != 0 {
+		keeper := s.frame(int(at.saved[i] >> 1))
+		if keeper.dropped {
 			// No frame between has touched the register since.
 			if v, _ = keeper.known(r); v.Lval == InMemory {
-				at.kept[i] = s.keptAt(v.Addr, keeper.Level)
+				at.saved[i] = s.savedOffset(v.Addr, keeper.Level)
 			}
 			break
 		}
@@ -186,7 +186,7 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 			v = u.PrevRegister(keeper, r)
 			break
 		}
-		reg, answer, inward := keeper.step(r)
+		reg, answer, inward := keeper.applyRule(r)
 		if inward && reg == r {
 			at = keeper
 			continue
@@ -194,20 +194,20 @@ func (f *Frame) askKeeper(r trad.Reg, i int) Value {
 		if v = answer; inward {
 			v = keeper.Register(reg).narrow(s.arch, r)
 		} else if v.Lval == InMemory {
-			at.kept[i] = s.keptAt(v.Addr, keeper.Level)
+			at.saved[i] = s.savedOffset(v.Addr, keeper.Level)
 		}
 		break
 	}
-	switch k := at.kept[i]; {
+	switch k := at.saved[i]; {
 	case k == 0:
 		v = s.liveRegister(r)
 	case k&1 == 0:
 		v = s.sentinel.savedAt(r, s.base+uint64(k))
 	}
 	// Who asks the next outer frame need not go the same way.
-	for x, found := f, at.kept[i]; x != at; {
-		inner := s.frame(int(x.kept[i] >> 1))
-		x.kept[i] = found
+	for x, found := f, at.saved[i]; x != at; {
+		inner := s.frame(int(x.saved[i] >> 1))
+		x.saved[i] = found
 		x = inner
 	}
 	s.depth--
@@ -258,7 +258,7 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 	}
 	v, ok := this.known(r)
 	for !ok {
-		reg, answer, inward := this.step(r)
+		reg, answer, inward := this.applyRule(r)
 		switch {
 		case !inward:
 			v, ok = answer, true
@@ -283,7 +283,7 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 	if f.Level < 0 {
 		return f.stack.liveRegister(r), true
 	}
-	if f.forgotten {
+	if f.dropped {
 		if i := f.stack.arch.Index(r); i >= 0 {
 			return (*f.values)[i], true
 		}
@@ -303,9 +303,9 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 	return Value{}, false
 }
 
-// step applies the rule for register r of PREVIOUS to THIS frame. Where it leads inward,
+// applyRule applies the rule for register r of PREVIOUS to THIS frame. Where it leads inward,
 // the value is that of register reg of THIS.
-func (f *Frame) step(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
+func (f *Frame) applyRule(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 	if f.winner < 0 {
 		return 0, Value{Err: f.claimErr}, false
 	}

@@ -30,7 +30,7 @@ var errSearched = errors.New("no table describes it, and too much code without t
 // was looked at for the stack. A frame that was searched for before is again, so that it is
 // the same once more, up to a bound of its own. A sniffer that gets no for an answer declines.
 func (q *Query) MaySearch() bool {
-	q.left = frameSearch
+	q.searchLeft = frameSearch
 	f := q.This
 	s := f.stack
 	most := s.mostSearched()
@@ -48,9 +48,9 @@ func (q *Query) MaySearch() bool {
 // CountSearched notes that n instructions were looked at for THIS frame since [Query.MaySearch], or
 // what takes as long. It reports whether more may be: else a sniffer makes do with what it knows.
 func (q *Query) CountSearched(n int) (more bool) {
-	q.left -= n
+	q.searchLeft -= n
 	if q.This == nil {
-		return q.left > 0 // a query about tables alone, of nobody's stack
+		return q.searchLeft > 0 // a query about tables alone, of nobody's stack
 	}
 	s := q.This.stack
 	if q.fresh {
@@ -62,7 +62,7 @@ func (q *Query) CountSearched(n int) (more bool) {
 	if shared := s.table.rows.shared; shared != nil && shared.Left.Add(-int64(n)) <= 0 {
 		return false
 	}
-	return q.left > 0
+	return q.searchLeft > 0
 }
 
 // spent reports whether all has been looked at that may be for the stacks of several tables.

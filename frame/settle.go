@@ -20,7 +20,7 @@ const (
 // could not be read once more. Of a deep stack Settle lets frames go ([Stack.AllOnce]); they
 // are made once more when they are asked for.
 func (s *Stack) Settle() (err error) {
-	defer s.letGo()()
+	defer s.dropInnerFrames()()
 	moved := s.movesOn()
 	r, ok := s.thread.(target.RunningThread)
 	for n, fails := 0, 0; ok && moved && n < maxRetakes && fails < maxFails && (n == 0 || s.search.spent < maxSearch); n++ {

@@ -41,15 +41,15 @@ type Query struct {
 	// a frame that was interrupted, take longer: they need the inner frames.
 	This *Frame
 
-	fresh bool      // what is looked at for THIS was not before: see MaySearch
-	coded bool      // room has the code at PC, if it has any
-	left  int       // how many instructions may still be looked at for THIS
-	rows  *rowCache // of the table that asks, for SearchedInVain
-	room  *readRoom
+	fresh      bool      // what is looked at for THIS was not before: see MaySearch
+	coded      bool      // buffer has the code at PC, if it has any
+	searchLeft int       // how many instructions may still be looked at for THIS
+	rows       *rowCache // of the table that asks, for SearchedInVain
+	buffer     *readBuffer
 }
 
-// readRoom is where a Query reads to: what an interface is given would be allocated each time.
-type readRoom struct {
+// readBuffer is where a Query reads to: what an interface is given would be allocated each time.
+type readBuffer struct {
 	read [maxRead]byte // for Read
 
 	code     [CodeBefore + CodeBehind]byte // for Code
@@ -70,15 +70,15 @@ const (
 // from the first on as can be read. They stand until the next Read, and until a
 // register of This is asked for.
 func (q *Query) Read(addr uint64, n int) []byte {
-	n, _ = q.Memory.ReadMemory(addr, q.room.read[:n])
-	return q.room.read[:n]
+	n, _ = q.Memory.ReadMemory(addr, q.buffer.read[:n])
+	return q.buffer.read[:n]
 }
 
 // Code returns the code around PC, as much of it as can be read; code[at:] is that from PC on. It is
 // read once for all sniffers: each looks at the code of every frame that is new to it. It must not
 // be changed, and stands until a register of This is asked for.
 func (q *Query) Code() (code []byte, at int) {
-	r := q.room
+	r := q.buffer
 	if !q.coded || r.pc != q.PC {
 		q.coded, r.pc, r.at, r.size = true, q.PC, CodeBefore, 0
 		if q.PC >= CodeBefore {
@@ -117,13 +117,13 @@ func (q *Query) Apply(row *trad.Row) (c AppliedRow, ok bool) {
 		return c, false
 	}
 	a := f.stack.arch
-	c = AppliedRow{cfa, f.at(row, row.RA, a.RA, cfa), f.at(row, row.FP, a.FP, cfa)}
+	c = AppliedRow{cfa, f.ruleValue(row, row.RA, a.RA, cfa), f.ruleValue(row, row.FP, a.FP, cfa)}
 	c.PC.Bits = a.CodeAddress(c.PC.Bits)
 	return c, c.PC.Known()
 }
 
-// at returns the value that a rule of a row, which gives THIS a CFA, gives to register r of PREVIOUS.
-func (f *Frame) at(row *trad.Row, rule trad.Rule, r trad.Reg, cfa uint64) Value {
+// ruleValue returns the value that a rule of a row, which gives THIS a CFA, gives to register r of PREVIOUS.
+func (f *Frame) ruleValue(row *trad.Row, rule trad.Rule, r trad.Reg, cfa uint64) Value {
 	p, err := row.Place(rule, r, (*env)(f), cfa)
 	switch {
 	case err != nil:

@@ -25,32 +25,32 @@ type Stack struct {
 	// where a [Walker] walks.
 	Thread int
 
-	table     *Table
-	target    target.Target
-	thread    target.Thread
-	modules   *target.Modules
-	window    window
-	arch      *arch.Arch
-	sentinel  Frame
-	live      *arch.Registers // of frame 0
-	own       arch.Registers  // live, but for a Walker's stack
-	base      uint64          // a little further in than the innermost frame, see kept
-	query     Query
-	room      readRoom // of query
-	slabs     []*slab
-	made      int  // frames that were made
-	gone      int  // of those, the innermost, whose rooms others have
-	forgets   bool // inner frames are let go, see AllOnce
-	depth     int  // of frames whose rules lead to one another, see maxDepth
-	cycle     cycle
-	preserved preserved
-	left      left
-	search    *search  // of the walk that is under way
-	mine      search   // of the frames; another's is that of a Walker's context
-	searched  int64    // see Searched
-	edge      Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
-	walk      *Context // of a Walker's stack: what is known of its THIS
-	stale     bool     // the frames are of another walk
+	table        *Table
+	target       target.Target
+	thread       target.Thread
+	modules      *target.Modules
+	window       window
+	arch         *arch.Arch
+	sentinel     Frame
+	live         *arch.Registers // of frame 0
+	ownRegisters arch.Registers  // live, but for a Walker's stack
+	base         uint64          // a little further in than the innermost frame, see savedRegs
+	query        Query
+	buffer       readBuffer // of query
+	slabs        []*slab
+	made         int  // frames that were made
+	nDropped     int  // of those, the innermost, whose rooms others have
+	dropsInner   bool // inner frames are let go, see AllOnce
+	depth        int  // of frames whose rules lead to one another, see maxDepth
+	cycle        cycle
+	preserved    preserved
+	visited      visited
+	search       *search  // of the walk that is under way
+	ownSearch    search   // of the frames; another's is that of a Walker's context
+	searched     int64    // see Searched
+	lastDropped  Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
+	walk         *Context // of a Walker's stack: what is known of its THIS
+	stale        bool     // the frames are of another walk
 }
 
 // New makes the stack of one thread of a target. The error says why the thread has no
@@ -84,8 +84,8 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	if s.arch.Name != s.table.Arch.Name { // one architecture's descriptors may differ in their address mask
 		return fmt.Errorf("stack of thread %d: the target is %s, the sniffers are for %s", thread.ID(), s.arch.Name, s.table.Arch.Name)
 	}
-	s.own = arch.Registers{}
-	s.live = &s.own
+	s.ownRegisters = arch.Registers{}
+	s.live = &s.ownRegisters
 	if err := thread.Registers(s.live); err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func modulesOf(modules *target.Modules) *target.Modules {
 // start makes s the stack, without frames yet, of a thread with the registers in s.live.
 func (s *Stack) start(m target.Memory) {
 	s.window.start(m, s.arch)
-	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, room: &s.room}
-	s.mine = search{}
-	s.search = &s.mine
+	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, buffer: &s.buffer}
+	s.ownSearch = search{}
+	s.search = &s.ownSearch
 	s.restart()
 }
 
@@ -121,8 +121,8 @@ func (s *Stack) restart() {
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
-	s.made, s.gone, s.cycle, s.preserved, s.depth, s.stale = 0, 0, cycle{}, preserved{}, 0, false
-	s.left = left{spans: s.left.spans[:0]}
+	s.made, s.nDropped, s.cycle, s.preserved, s.depth, s.stale = 0, 0, cycle{}, preserved{}, 0, false
+	s.visited = visited{spans: s.visited.spans[:0]}
 }
 
 // Frame returns the frame at a level, 0 being the innermost and -1 the sentinel. Where the
@@ -162,10 +162,10 @@ const slabFrames = 32
 type slab [slabFrames]Frame
 
 func (s *Stack) newFrame() *Frame {
-	if s.forgets && s.made-s.gone == 2*keptFrames {
-		s.forget()
+	if s.dropsInner && s.made-s.nDropped == 2*keptFrames {
+		s.dropInner()
 	}
-	if s.made-s.gone == len(s.slabs)*slabFrames {
+	if s.made-s.nDropped == len(s.slabs)*slabFrames {
 		s.slabs = append(s.slabs, new(slab))
 	}
 	f := s.frame(s.made)
@@ -180,8 +180,8 @@ func (s *Stack) newFrame() *Frame {
 // frame returns a frame that has been made, by its level; for all that were let go, the
 // outermost of them.
 func (s *Stack) frame(level int) *Frame {
-	if level -= s.gone; level < 0 {
-		return &s.edge
+	if level -= s.nDropped; level < 0 {
+		return &s.lastDropped
 	}
 	return &s.slabs[level/slabFrames][level%slabFrames]
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A step leads from THIS to PREVIOUS. It begins with the [state] of THIS, has THIS claimed
-// (Frame.sniff), holds it against the frames inside of it (again, checkID), and ends with the state
+// (Frame.sniff), holds it against the frames inside of it (repeats, checkID), and ends with the state
 // of PREVIOUS, or with the reason why there is none (unwind). A [Stack] takes steps along its
 // chain and keeps a Frame of each; a [Walker] takes them in one Frame, from [Context] to Context.
 
@@ -48,7 +48,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	prev.moved = f.moved || f.late
 	f.inherit(prev)
 	prev.sniff()
-	if prev.again(&s.cycle) {
+	if prev.repeats(&s.cycle) {
 		f.late = f.late || prev.late
 		s.made-- // prev is no frame of s
 		return nil, SameID, prev.why(SameID, errSame)
@@ -87,7 +87,7 @@ func (f *Frame) unwind() (to state, stop StopReason, err error) {
 	}
 	to.pc, to.fp, to.caller = f.stack.arch.CodeAddress(f.ra.Bits), f.prevFP(), !f.interrupts()
 	if to.pc == 0 && to.caller {
-		if !f.late && f.endsChain(to.fp) {
+		if !f.late && f.zeroEndsStack(to.fp) {
 			return to, Outermost, nil
 		}
 		return to, NoSavedPC, errZeroPC
@@ -130,7 +130,7 @@ var (
 // first makes frame 0 from the live registers.
 func (f *Frame) first() *Frame {
 	s := f.stack
-	if s.gone > 0 {
+	if s.nDropped > 0 {
 		s.rewind()
 		f.asked = true
 	}
@@ -152,11 +152,11 @@ func (f *Frame) checkID() (StopReason, error) {
 			return NullID, err
 		}
 	}
-	next := f.inside()
+	next := f.nextSummary()
 	if f.typ == Normal && next.typ == Normal && s.arch.InnerThan(f.cfa, next.cfa) {
 		return InnerID, errInner
 	}
-	if s.left.turns > 0 && !f.ofWalker && f.typ == Normal && s.left.holds(f.cfa) {
+	if s.visited.changes > 0 && !f.ofWalker && f.typ == Normal && s.visited.holds(f.cfa) {
 		return InnerID, errBack
 	}
 	// Where the return address is saved at the CFA, there is no more stack than memory.
@@ -168,11 +168,11 @@ func (f *Frame) checkID() (StopReason, error) {
 	return NoReason, nil
 }
 
-// again reports whether THIS is its NEXT once more, or has been before: c knows. The outermost
+// repeats reports whether THIS is its NEXT once more, or has been before: c knows. The outermost
 // frame is none, though it may need no stack: where it has aligned SP, its CFA is what SP was
 // when it called.
-func (f *Frame) again(c *cycle) bool {
-	next := f.inside()
+func (f *Frame) repeats(c *cycle) bool {
+	next := f.nextSummary()
 	switch {
 	case f.Level == 0 || f.winner < 0 || f.row.Flags&trad.Outermost != 0:
 		return false
@@ -185,7 +185,7 @@ func (f *Frame) again(c *cycle) bool {
 	}
 	// A call that pushes its return address leaves no room for two frames at one
 	// CFA. Elsewhere one frame that needs no stack may stand before another.
-	beyond := f.beyond()
+	beyond := f.beyondSummary()
 	return f.stack.arch.RAOffset != 0 || beyond.typ == Normal && beyond.cfa == f.cfa
 }
 

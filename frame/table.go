@@ -108,10 +108,10 @@ type defaultBase struct{}
 func (defaultBase) Name() string          { return "default" }
 func (defaultBase) SniffBase(*Frame) bool { return true }
 func (defaultBase) ThisBase(this *Frame) (uint64, error) {
-	return this.need(this.stack.arch.SP)
+	return this.needRegister(this.stack.arch.SP)
 }
 func (defaultBase) ThisLocals(this *Frame) (uint64, error) {
-	return this.need(this.stack.arch.SP)
+	return this.needRegister(this.stack.arch.SP)
 }
 func (defaultBase) ThisArgs(this *Frame) (uint64, error) {
 	cfa, ok := this.CFA()
@@ -121,7 +121,7 @@ func (defaultBase) ThisArgs(this *Frame) (uint64, error) {
 	return cfa, nil
 }
 
-func (f *Frame) need(r trad.Reg) (uint64, error) {
+func (f *Frame) needRegister(r trad.Reg) (uint64, error) {
 	v := f.Register(r)
 	if !v.Known() {
 		return 0, fmt.Errorf("frame %d: register %s is not known", f.Level, f.stack.arch.RegName(r))

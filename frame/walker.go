@@ -52,7 +52,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	modules = modulesOf(modules)
 	w.modules = modules
 	w.table.rows.start(modules.Generation)
-	w.stack = Stack{table: w.table, modules: modules, arch: w.arch, forgets: true}
+	w.stack = Stack{table: w.table, modules: modules, arch: w.arch, dropsInner: true}
 	w.stack.live = new(arch.Registers)
 	w.stack.start(target.NoMemory)
 	w.memoryOf, w.stackOf = 0, 0 // a context that is stepped on begins anew
@@ -146,7 +146,7 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 	if c.Caller {
 		caller = slotCaller
 	}
-	if !slot.isSimple(pc, epoch, caller) || !c.HasSP || c.left {
+	if !slot.isSimple(pc, epoch, caller) || !c.HasSP || c.stackChanged {
 		return 0, NoReason
 	}
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
@@ -224,7 +224,7 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 	}
 	rows.stats.Hits += uint64(n)
 	c.beyond = c.next // or a frame further out; none of them has the CFA that next has now
-	c.next = place{pc: pcs[i-1], cfa: bound, typ: Normal}
+	c.next = summary{pc: pcs[i-1], cfa: bound, typ: Normal}
 	c.PC, c.SP, c.FP, c.HasFP = pc, sp, fp, hasFP
 	if stop == NoReason {
 		c.Caller, c.HasRA, c.inCode = true, false, true

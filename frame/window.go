@@ -17,7 +17,7 @@ type window struct {
 	running target.RunningMemory // the memory, if it is one; set by movedOn
 	lo      uint64               // address of data[0]
 	data    []byte
-	room    [8]byte
+	buffer  [8]byte
 	arch    *arch.Arch
 	big     bool // the target's byte order
 	unasked bool // movedOn was not called yet: a walk that reads lent words alone need not know
@@ -76,7 +76,7 @@ func (w *window) word(a *arch.Arch, addr uint64) (uint64, error) {
 			return w.toWord(w.data[addr-w.lo:], size), nil
 		}
 	}
-	p := w.room[:size]
+	p := w.buffer[:size]
 	if n, err := w.ReadMemory(addr, p); n < len(p) {
 		if err == nil {
 			err = target.ErrUnmapped

@@ -24,10 +24,10 @@ const (
 // told of the return, does.
 func (f *Frame) planted() bool {
 	s := f.stack
-	if !f.caller || f.inside().typ != Normal || s.modules.Find(f.pc) == nil || f.query().mayBeCalled() {
+	if !f.caller || f.nextSummary().typ != Normal || s.modules.Find(f.pc) == nil || f.query().mayBeCalled() {
 		return false
 	}
-	lo, by := f.onward(f.pc)
+	lo, by := f.exitsOnward(f.pc)
 	// A whole function may end in a jump to another, as to exit; a return it does itself.
 	return by == 0 || by == arch.Jumps && f.pc == lo
 }
@@ -36,7 +36,7 @@ func (f *Frame) planted() bool {
 // called: run-time systems begin a coroutine by a return to it.
 func (f *Frame) begins() bool {
 	q := f.query()
-	return f.inside().typ == Normal && !q.mayBeCalled() && q.FunctionBegins(f.pc)
+	return f.nextSummary().typ == Normal && !q.mayBeCalled() && q.FunctionBegins(f.pc)
 }
 
 // mayBeCalled reports whether a call may have left q.PC as its return address: one stands
@@ -49,9 +49,9 @@ func (q *Query) mayBeCalled() bool {
 	return len(before) < arch.MaxCall || q.Arch.AfterCall(before)
 }
 
-// onward says how the function that begins at lo, and that an address in block is in, can be
+// exitsOnward says how the function that begins at lo, and that an address in block is in, can be
 // left from PC on.
-func (f *Frame) onward(block uint64) (lo uint64, by arch.Exits) {
+func (f *Frame) exitsOnward(block uint64) (lo uint64, by arch.Exits) {
 	lo, hi, ok := f.bounds(block)
 	if ok {
 		return lo, f.exits(lo, hi, f.pc)
@@ -61,18 +61,18 @@ func (f *Frame) onward(block uint64) (lo uint64, by arch.Exits) {
 	return 0, f.exits(f.pc, f.pc+fewCode, f.pc) | f.exits(f.pc, f.pc+fewCode/2, f.pc)
 }
 
-// plant makes THIS, which is planted, the outermost frame. Its PC is where it begins.
-func (f *Frame) plant() {
+// makeOutermost makes THIS, which is planted, the outermost frame. Its PC is where it begins.
+func (f *Frame) makeOutermost() {
 	f.winner, f.cfa, f.typ, f.byUnwinder = -1, 0, Normal, false
 	f.claimReason, f.claimErr = Outermost, nil
 	f.caller = false
 }
 
-// chainEnds reports whether THIS, which nobody can unwind, has begun a thread: it has put a
+// beganThread reports whether THIS, which nobody can unwind, has begun a thread: it has put a
 // zero where the ABI has the end of the chain of frames, and it never returns.
-func (f *Frame) chainEnds() bool {
+func (f *Frame) beganThread() bool {
 	s := f.stack
-	if !f.caller || f.inside().typ != Normal {
+	if !f.caller || f.nextSummary().typ != Normal {
 		return false
 	}
 	if s.arch.BackChainRA != 0 {
@@ -82,13 +82,13 @@ func (f *Frame) chainEnds() bool {
 	} else if !f.fp.Known() || f.fp.Bits != 0 {
 		return false
 	}
-	_, by := f.onward(f.AddressInBlock())
+	_, by := f.exitsOnward(f.AddressInBlock())
 	return by == 0
 }
 
-// endsChain reports whether a zero return address marks the end of the stack
+// zeroEndsStack reports whether a zero return address marks the end of the stack
 // and is no damage.
-func (f *Frame) endsChain(fp Value) bool {
+func (f *Frame) zeroEndsStack(fp Value) bool {
 	// Only a row that was read off the chain of frame records itself (it is true
 	// once) speaks of that; tables mark the outermost frame in their own way.
 	if f.row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {

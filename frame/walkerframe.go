@@ -7,32 +7,32 @@ import "github.com/sfwalk/sfwalk/trad"
 // rule or a sniffer asks for more, such as a register that an inner frame has saved, the inner
 // frames are made on a Stack of the Walker's own, as they are on any other.
 
-// place is as much of a frame as an outer one is held against.
-type place struct {
+// summary is as much of a frame as an outer one is held against.
+type summary struct {
 	pc, cfa uint64
 	typ     Type
 }
 
-// inside returns the place of NEXT.
-func (f *Frame) inside() place {
+// nextSummary returns the summary of NEXT.
+func (f *Frame) nextSummary() summary {
 	if f.ofWalker {
 		return f.stack.walk.next
 	}
-	return f.next.place()
+	return f.next.summary()
 }
 
-// beyond returns the place of the NEXT frame's NEXT. The sentinel, which has none, stands for it.
-func (f *Frame) beyond() place {
+// beyondSummary returns the summary of the NEXT frame's NEXT. The sentinel, which has none, stands for it.
+func (f *Frame) beyondSummary() summary {
 	switch {
 	case f.ofWalker:
 		return f.stack.walk.beyond
 	case f.next.next == nil:
-		return f.next.place()
+		return f.next.summary()
 	}
-	return f.next.next.place()
+	return f.next.next.summary()
 }
 
-func (f *Frame) place() place { return place{f.pc, f.cfa, f.typ} }
+func (f *Frame) summary() summary { return summary{f.pc, f.cfa, f.typ} }
 
 // inner returns NEXT, which is made if THIS is a Walker's; nil for the sentinel and for a frame
 // whose inner ones were let go.
@@ -72,7 +72,7 @@ func (s *Stack) reach(level int) *Frame {
 		s.query = query
 		s.window.late = s.window.late || late
 	}(s.query, s.window.late)
-	if s.stale || level < s.gone {
+	if s.stale || level < s.nDropped {
 		s.restart()
 	}
 	f := s.last()

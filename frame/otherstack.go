@@ -14,8 +14,8 @@ import (
 // there must be a return address that follows a call, and the walk must never come to where it
 // has been. That bounds it, too: each frame takes stack that none before has had.
 
-// leaves reports whether THIS, whose row leads to a return address, is such a frame.
-func (f *Frame) leaves() bool {
+// findsChange reports whether THIS, whose row leads to a return address, is such a frame.
+func (f *Frame) findsChange() bool {
 	const no = trad.Guess | trad.Once | trad.Outermost
 	s := f.stack
 	if f.typ != Normal || !f.spKnown || f.row.Flags&no != 0 {
@@ -26,21 +26,21 @@ func (f *Frame) leaves() bool {
 		return false
 	}
 	if f.ofWalker {
-		f.left = true // perhaps: the frame of the chain knows where the stack has been
+		f.changesStack = true // perhaps: the frame of the chain knows where the stack has been
 		return false
 	}
 	at := to.Bits - uint64(s.arch.SPFromCFA)
-	if s.left.turns == maxLeft || s.modules.Find(at) != nil && s.modules.IsCode(at) {
+	if s.visited.changes == maxChanges || s.modules.Find(at) != nil && s.modules.IsCode(at) {
 		return false
 	}
 	through := f.Level
 	if f.cfa == at {
 		through-- // the CFA is on the other stack
 	}
-	if !s.left.add(s, through) || s.left.holds(at) {
+	if !s.visited.add(s, through) || s.visited.holds(at) {
 		return false
 	}
-	s.left.turns++
+	s.visited.changes++
 	return true
 }
 
@@ -56,25 +56,25 @@ func (f *Frame) afterCall() bool {
 	return len(code) < arch.MaxCall || s.arch.AfterCall(code)
 }
 
-// left is where a stack has been before it came to the frames that have changed stacks.
-type left struct {
-	turns int      // how many have: 0 where spans is of no use
-	spans []extent // from an inner frame to the CFA of an outer one
-	next  int      // level of the first frame that is not in spans
-	free  extent   // around the CFA that was asked for last: no span begins or ends there
+// visited is where a stack has been before it came to the frames that have changed stacks.
+type visited struct {
+	changes int      // how many have: 0 where spans is of no use
+	spans   []extent // from an inner frame to the CFA of an outer one
+	next    int      // level of the first frame that is not in spans
+	free    extent   // around the CFA that was asked for last: no span begins or ends there
 }
 
 // extent is a range of stack addresses, both ends belonging to it.
 type extent struct{ lo, hi uint64 }
 
 const (
-	maxLeft  = 1 << 12  // changes of stacks that one stack may have
-	maxSpans = 1 << 16  // extents to look through
-	largeGap = 64 << 10 // from CFA to CFA: between them may be another stack
+	maxChanges = 1 << 12  // changes of stacks that one stack may have
+	maxSpans   = 1 << 16  // extents to look through
+	largeGap   = 64 << 10 // from CFA to CFA: between them may be another stack
 )
 
 // add puts the frames up to a level in; it reports whether that is not too much.
-func (l *left) add(s *Stack, through int) bool {
+func (l *visited) add(s *Stack, through int) bool {
 	l.free = extent{}
 	for ; l.next <= through && len(l.spans) <= maxSpans; l.next++ {
 		f := s.frame(l.next)
@@ -93,7 +93,7 @@ func (l *left) add(s *Stack, through int) bool {
 }
 
 // holds reports whether a CFA lies where the stack has been.
-func (l *left) holds(cfa uint64) bool {
+func (l *visited) holds(cfa uint64) bool {
 	if l.free.lo < cfa && cfa < l.free.hi {
 		return false
 	}
