@@ -34,7 +34,7 @@ func (t *Target) describe(o Options) ([]register, error) {
 	return undescribed(t.arch), nil
 }
 
-// archOf is the architecture that a program is made for.
+// archOf returns the architecture of the program in the file exe.
 func archOf(exe string) (*arch.Arch, error) {
 	if exe == "" {
 		return nil, errors.New("the stub does not tell the architecture: give the program by --exe")

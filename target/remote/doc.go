@@ -1,11 +1,11 @@
-// Package remote makes a target of what a GDB remote stub controls: gdbserver,
+// Package remote makes a target of a process or machine that a GDB remote stub controls: gdbserver,
 // qemu in user and system mode, OpenOCD, rr.
 //
-// What enters: a connection to the stub, and where the target's files are. What
-// leaves: a [Target] with threads, registers, memory and modules. The protocol
-// is that of gdb's manual, appendix E ("GDB Remote Serial Protocol"); what a
-// stub does not offer is done without.
+// It takes a connection to the stub, and the folder that has the target's files. It gives a
+// [Target] with threads, registers, memory and modules. The protocol is that of gdb's manual,
+// appendix E ("GDB Remote Serial Protocol"). The package makes do without any feature that the stub
+// does not offer.
 //
-// A stub is not trusted: every answer has a deadline and a bound on its size,
-// and one that lies, stalls or hangs up gives an error that says so.
+// A stub is not trusted. Every answer has a deadline and a bound on its size. If the stub lies,
+// stalls or hangs up, the error says so.
 package remote

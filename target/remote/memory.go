@@ -7,29 +7,29 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// page is the unit in which memory is readable or not, bytes: no request crosses
-// its bounds, so that what can be read is.
+// page is the unit of memory protection, bytes. No request crosses a page boundary, so that an
+// unreadable page never hides a readable one.
 const page = 4096
 
-// maxCached bounds what is kept of memory, bytes: of a deep stack, the inner part is not
-// needed any more.
+// maxCached bounds the memory that is kept, bytes. When a walk is far out on a deep stack, it no
+// longer needs the inner part.
 const maxCached = 8 << 20
 
-// memory reads the target's memory in blocks, and keeps them: the target stands
-// still, and every round trip costs.
+// memory reads the target's memory in blocks, and keeps them, because the target stands still and
+// every round trip takes time.
 type memory struct {
 	s     *session
 	block uint64 // bytes of one request, a power of two
 
 	mu     sync.Mutex
 	blocks map[uint64][]byte // by address / block: as much of each as could be read
-	came   []uint64          // the keys of blocks in the order in which they came, as a ring
-	oldest int               // of came, once there is no room for more
-	spare  []byte            // for the next block
+	came   []uint64          // the keys of blocks in the order of arrival; a ring, once it is full
+	oldest int               // index in came of the oldest block, once came is full
+	spare  []byte            // room for the next block
 }
 
 func newMemory(s *session) *memory {
-	// m's answer has two digits a byte, x's may escape every one.
+	// The answer to m has two digits a byte; the answer to x may escape every byte.
 	room := uint64(s.packetSize-64) / 2
 	block := uint64(page)
 	for block > room && block > 64 {
@@ -41,14 +41,15 @@ func newMemory(s *session) *memory {
 // ReadMemory implements [target.Memory].
 func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) { return m.read(addr, p, nil) }
 
-// read reads memory, for the stack of a thread unless that is nil.
+// read reads memory. If of is not nil, the read is for its stack, and counts against its limit of
+// time.
 func (m *memory) read(addr uint64, p []byte, of *Thread) (n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for n < len(p) {
 		at := addr + uint64(n)
 		if n > 0 && at == 0 {
-			return n, target.ErrUnmapped // around the end of the address space
+			return n, target.ErrUnmapped // p wraps around the end of the address space
 		}
 		b, err := m.fetch(at/m.block, of)
 		if err != nil {
@@ -67,7 +68,7 @@ func (m *memory) read(addr uint64, p []byte, of *Thread) (n int, err error) {
 	return n, nil
 }
 
-// fetch returns a block, as much of it as there is.
+// fetch returns the readable beginning of a block.
 func (m *memory) fetch(index uint64, of *Thread) ([]byte, error) {
 	if b, ok := m.blocks[index]; ok {
 		return b, nil
@@ -92,7 +93,7 @@ func (m *memory) fetch(index uint64, of *Thread) ([]byte, error) {
 	return b, nil
 }
 
-// keep keeps a block, in the place of the oldest one where there are many.
+// keep keeps a block. If there are too many, b replaces the oldest one.
 func (m *memory) keep(index uint64, b []byte) {
 	m.spare = nil
 	if uint64(len(m.came)) < maxCached/m.block {
@@ -107,7 +108,7 @@ func (m *memory) keep(index uint64, b []byte) {
 	m.blocks[index] = b
 }
 
-// forget drops what was read: the target has moved on.
+// forget drops all blocks, because the target has run.
 func (m *memory) forget(threads []*Thread) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,8 +119,8 @@ func (m *memory) forget(threads []*Thread) {
 	m.came, m.oldest = m.came[:0], 0
 }
 
-// readMemory asks the stub. It returns how many bytes there are; an error is of
-// the connection.
+// readMemory asks the stub for memory, and returns how many bytes are readable. An error means that
+// the connection failed.
 func (s *session) readMemory(addr uint64, p []byte) (n int, err error) {
 	for n < len(p) {
 		packet, binary := "m", false

@@ -17,9 +17,8 @@ import (
 // maxList bounds the lists that a stub gives, bytes.
 const maxList = 64 << 20
 
-// load finds out what is mapped, from the best that the stub offers: the kernel's
-// list of mappings, the stub's list of libraries, the link map in memory, or the
-// program alone.
+// load finds out what is mapped. It uses the best source that the stub offers: the kernel's list of
+// mappings, the stub's list of libraries, the link map in memory, or the program alone.
 func (t *Target) load(o Options) error {
 	path := ""
 	if text, err := t.s.transfer("exec-file", t.annex(), 1<<16); err == nil {
@@ -57,8 +56,8 @@ func (t *Target) load(o Options) error {
 	}
 	t.modules = target.NewModules(list, nil)
 	jit.Register(t.modules, t.memory, t.arch, t.files.Warn)
-	// The list is not whole: the kernel's trampolines lack, and what a JIT makes.
-	// Nothing is code that cannot be read.
+	// The list lacks the kernel's trampolines and the code that a JIT makes, so the memory itself
+	// is asked. Unreadable memory is no code.
 	t.modules.ProbeCode = func(addr uint64) bool {
 		var p [2]byte
 		n, _ := t.memory.ReadMemory(addr, p[:])
@@ -67,12 +66,12 @@ func (t *Target) load(o Options) error {
 	return nil
 }
 
-// fatal reports whether there is no use in asking further.
+// fatal reports whether err leaves no use in asking the stub further.
 func fatal(err error) bool {
 	return err != nil && (errors.Is(err, ErrHungUp) || errors.Is(err, errNoAnswer))
 }
 
-// annex names our process among those that the stub may have.
+// annex names the target's process in qXfer packets, because a stub may control several.
 func (t *Target) annex() string {
 	if t.PID == 0 {
 		return ""
@@ -80,8 +79,8 @@ func (t *Target) annex() string {
 	return strconv.FormatInt(int64(t.PID), 16)
 }
 
-// maps reads the kernel's list through the stub. qemu gives the guest's for its
-// own process.
+// maps reads the kernel's list of mappings through the stub. For qemu, /proc/self/maps is the
+// guest's list.
 func (t *Target) maps() ([]procmaps.Mapping, error) {
 	paths := []string{fmt.Sprintf("/proc/%d/maps", t.PID)}
 	if t.s.isQemu() {
@@ -100,7 +99,7 @@ func (t *Target) maps() ([]procmaps.Mapping, error) {
 	return nil, first
 }
 
-// isQemu reports whether the stub is qemu's: others do not know the question.
+// isQemu reports whether the stub is qemu's. Other stubs do not know the packet.
 func (s *session) isQemu() bool {
 	reply, err := s.exchange("qqemu.sstepbits")
 	return err == nil && len(reply) > 0 && reply[0] != 'E'
@@ -113,7 +112,7 @@ func (t *Target) mapped(maps []procmaps.Mapping) *target.Modules {
 	})
 }
 
-// listed makes modules of what has been loaded, without the kernel's list.
+// listed makes modules of the loaded files, without the kernel's list of mappings.
 func (t *Target) listed() (list []*target.Module, err error) {
 	objects, err := t.objects()
 	if fatal(err) {
@@ -136,7 +135,7 @@ func (t *Target) listed() (list []*target.Module, err error) {
 	return list, nil
 }
 
-// objects lists what is loaded.
+// objects lists the loaded files.
 func (t *Target) objects() ([]linkmap.Object, error) {
 	var auxv linkmap.Auxv
 	data, err := t.s.transfer("auxv", "", 1<<16)
@@ -161,7 +160,7 @@ func (t *Target) objects() ([]linkmap.Object, error) {
 		return nil, libErr
 	}
 	if len(list) == 0 && exe != nil {
-		// Without an auxiliary vector: a program that stays where it was linked to.
+		// There is no auxiliary vector, so the program is taken to lie where it was linked to.
 		list, err = []linkmap.Object{{Program: true, Path: t.Exe}}, nil
 	}
 	for _, o := range libraries {

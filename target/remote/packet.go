@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Bounds on what is believed of a stub.
+// Bounds on what a stub sends.
 const (
 	maxReply   = 1 << 20 // bytes of one packet
 	maxNoise   = 1 << 16 // bytes between packets
@@ -29,15 +29,15 @@ type link struct {
 	conn    net.Conn
 	r       *bufio.Reader
 	timeout time.Duration
-	limit   time.Duration    // of the whole dialogue; 0 for none
-	end     time.Time        // when that is over
-	now     func() time.Time // tests have a clock of their own
+	limit   time.Duration    // time for the whole dialogue; 0 for no bound
+	end     time.Time        // when limit is over
+	now     func() time.Time // tests replace the clock
 	ctx     context.Context
 	noAck   bool
-	broken  error // after a failure the two sides no longer agree on what comes next
+	broken  error // set after a failure, for the two sides no longer agree on what comes next
 }
 
-// ErrLimit says that what [Options] allow of time is over.
+// ErrLimit says that a bound on time in [Options] is over.
 var ErrLimit = errors.New("the limit of time is over")
 
 type limitError struct{ limit time.Duration }
@@ -61,12 +61,12 @@ func (l *link) exchange(packet []byte) (reply []byte, err error) {
 	})
 }
 
-// within runs a part of the dialogue that must be over in time.
+// within runs f, one part of the dialogue, and fails when limit has passed.
 func (l *link) within(limit time.Duration, f func() ([]byte, error)) (reply []byte, err error) {
 	if l.broken != nil {
 		return nil, l.broken
 	}
-	last := false // nothing may follow this part
+	last := false // limit is the rest of the whole dialogue's
 	if l.limit > 0 {
 		left := l.end.Sub(l.now())
 		if left <= 0 {
@@ -85,7 +85,7 @@ func (l *link) within(limit time.Duration, f func() ([]byte, error)) (reply []by
 	})
 	reply, err = f()
 	if !stop() {
-		<-gaveUp // it must not end the next exchange, which may let the target go on
+		<-gaveUp // a late deadline would end the next exchange, which may let the target go on
 	}
 	if err == nil {
 		return reply, nil
@@ -126,8 +126,7 @@ func (l *link) send(data []byte) error {
 	return fmt.Errorf("the stub refuses packet %q: wrong checksum, it says", short(data))
 }
 
-// acknowledged waits for + or -. Packets that a stub sends unasked before that
-// belong to nobody.
+// acknowledged waits for + or -. It skips packets that the stub sends unasked before that.
 func (l *link) acknowledged() (bool, error) {
 	for range maxNoise {
 		c, err := l.r.ReadByte()
@@ -148,7 +147,7 @@ func (l *link) acknowledged() (bool, error) {
 	return false, errors.New("the stub sends no packets: is it a GDB stub?")
 }
 
-// receive reads the next packet, past notifications and the target's output.
+// receive reads the next packet. It skips notifications and noise between packets.
 func (l *link) receive() ([]byte, error) {
 	bad := 0
 	for range maxNoise {
@@ -164,7 +163,7 @@ func (l *link) receive() ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case c == '%':
-			continue // a notification: nobody has asked for it
+			continue // a notification, which is no answer
 		case !ok && (l.noAck || bad == maxRetries):
 			return nil, fmt.Errorf("the stub's packet %q has a wrong checksum", short(data))
 		case !ok:
@@ -184,8 +183,8 @@ func (l *link) receive() ([]byte, error) {
 	return nil, errors.New("the stub sends no packets: is it a GDB stub?")
 }
 
-// body reads what follows $, up to the checksum: } escapes the next byte, and *
-// repeats the one before. ok tells whether the checksum is right.
+// body reads a packet from behind $ to the checksum. In it, } escapes the next byte, and * repeats
+// the one before. ok tells whether the checksum is right.
 func (l *link) body() (data []byte, ok bool, err error) {
 	var total byte
 	for {
@@ -260,8 +259,8 @@ func unhexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// unhex decodes pairs of digits into p and returns how many bytes there were
-// before anything else.
+// unhex decodes pairs of digits into p. It stops at anything else, and returns how many bytes it
+// decoded.
 func unhex(p, text []byte) (n int) {
 	for ; n < len(p) && len(text) >= 2; n++ {
 		b, ok := unhexByte(text[0], text[1])
@@ -273,5 +272,5 @@ func unhex(p, text []byte) (n int) {
 	return n
 }
 
-// short is the beginning of a packet, for messages.
+// short returns the beginning of a packet, for messages.
 func short(data []byte) []byte { return data[:min(len(data), 40)] }

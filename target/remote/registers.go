@@ -9,14 +9,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// layout says where the stub has the descriptor's registers.
+// layout says where the stub has the registers of the architecture's descriptor.
 type layout struct {
 	regs []place
 	mask []int // numbers of the registers that hold the pointer authentication masks of code
 }
 
-// place is one register: in the answer to g at off, or behind its end, where p
-// tells it.
+// place is where the stub has one register: at off in the answer to g, or, if that ends before, in
+// the answer to p.
 type place struct {
 	reg   trad.Reg
 	num   int
@@ -24,7 +24,7 @@ type place struct {
 	bytes int
 }
 
-// undescribed returns the registers of a stub that does not describe them.
+// undescribed returns the registers of a stub that sends no target description.
 func undescribed(a *arch.Arch) (list []register) {
 	for i, r := range a.GDB.Registers {
 		list = append(list, register{r.Name, i, r.Bits})
@@ -32,7 +32,7 @@ func undescribed(a *arch.Arch) (list []register) {
 	return list
 }
 
-// newLayout finds the descriptor's registers among the stub's.
+// newLayout finds the registers of the architecture's descriptor among regs, the stub's.
 func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 	byName := make(map[string]trad.Reg)
 	for _, r := range a.Regs {
@@ -68,8 +68,8 @@ func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 	return l, nil
 }
 
-// get takes the registers out of g's answer: two digits a byte, "xx" for what is
-// not available. It returns those that lie behind its end.
+// get takes the registers out of g's answer: two digits a byte, "xx" for an unavailable one. It
+// returns the registers that lie behind the end of the answer.
 func (l *layout) get(a *arch.Arch, reply []byte, to *arch.Registers) (behind []place) {
 	for _, p := range l.regs {
 		if 2*(p.off+p.bytes) > len(reply) {
@@ -83,12 +83,12 @@ func (l *layout) get(a *arch.Arch, reply []byte, to *arch.Registers) (behind []p
 	return behind
 }
 
-// maxRegister is the size of the widest register that a descriptor's is part of, arm64's
-// scalable vectors, bytes.
+// maxRegister is the size of the widest register, bytes: arm64's scalable vectors, which the
+// descriptor's registers are parts of.
 const maxRegister = 256
 
-// value decodes a register in the target's byte order; of one that is wider than
-// 64 bits it takes the part that the narrower register of that name is.
+// value decodes a register in the target's byte order. If the register is wider than 64 bits, value
+// takes the part that the narrower register of the same name is.
 func value(a *arch.Arch, text []byte) (v uint64, ok bool) {
 	var room [maxRegister]byte
 	n := len(text) / 2

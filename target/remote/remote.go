@@ -14,33 +14,33 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// DefaultTimeout is how long Dial and what follows wait for one answer of the stub.
+// DefaultTimeout bounds the time that Dial, and each exchange after it, waits for one answer of the
+// stub.
 const DefaultTimeout = 5 * time.Second
 
-// Options are wishes about a connection. The zero Options serves well for a stub
-// that describes itself.
+// Options configure a connection. The zero Options serves well for a stub that describes itself.
 type Options struct {
-	// Exe is the program's file on this machine; "" to find it by its path.
+	// Exe is the program's file on this machine. If it is "", the file is looked for at the
+	// program's path.
 	Exe string
-	// Sysroot is the folder below which the target's files are; "" for this
-	// machine's own root.
+	// Sysroot is the folder that has the target's files by their paths; "" means this machine's own
+	// root.
 	Sysroot string
 	// Timeout bounds the time that each answer may take; 0 means [DefaultTimeout].
 	Timeout time.Duration
-	// Limit bounds the time from Dial on; 0 for no bound. Exchanges after that fail with
+	// Limit bounds the time from Dial on; 0 means no bound. Exchanges after that fail with
 	// [ErrLimit], but Close still lets the target go.
 	Limit time.Duration
 	// ThreadLimit bounds the time that the stub may take for reads of one thread's
-	// [Thread.StackMemory]; 0 for no bound. Reads after that fail with [ErrLimit].
+	// [Thread.StackMemory]; 0 means no bound. Reads after that fail with [ErrLimit].
 	ThreadLimit time.Duration
-	// Arch is the target's architecture; nil to take what the stub describes, or
-	// else Exe's.
+	// Arch is the target's architecture. If it is nil, the stub's description decides, or else Exe.
 	Arch *arch.Arch
-	// Resume has Close let the target go on even if Dial found it stopped.
+	// Resume makes Close let the target go on even if Dial found it stopped.
 	Resume bool
 }
 
-// Target is what a stub controls, stopped. It is safe for concurrent use. It
+// Target is a stopped process or machine that a stub controls. It is safe for concurrent use. It
 // implements [target.Target].
 type Target struct {
 	PID int
@@ -149,15 +149,15 @@ func (t *Target) start(o Options) error {
 	return t.load(o)
 }
 
-// isMachine reports whether the stub is that of a system emulator: qemu answers
-// this question in that mode only.
+// isMachine reports whether the stub belongs to a system emulator: only in that mode qemu answers
+// this packet.
 func (s *session) isMachine() bool {
 	reply, err := s.exchange("qqemu.PhyMemMode")
 	return err == nil && len(reply) == 1
 }
 
-// Arch returns the target's architecture; the address mask is the target's own
-// where the stub tells it.
+// Arch returns the target's architecture. If the stub tells the target's address mask, Arch has
+// that one.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
 // Memory returns the target's address space.
@@ -166,8 +166,8 @@ func (t *Target) Memory() target.Memory { return t.memory }
 // Modules returns what is mapped, as far as the stub tells.
 func (t *Target) Modules() *target.Modules { return t.modules }
 
-// Threads returns the threads, each a [*Thread]: the one that stopped first. The
-// error is always nil.
+// Threads returns the threads, each a [*Thread]. The one that stopped comes first. The error is
+// always nil.
 func (t *Target) Threads() ([]target.Thread, error) {
 	list := make([]target.Thread, len(t.threads))
 	for i, th := range t.threads {
@@ -176,8 +176,7 @@ func (t *Target) Threads() ([]target.Thread, error) {
 	return list, nil
 }
 
-// Warnings returns what the user should know about the answers so far: one
-// sentence each.
+// Warnings returns what the user should know about the answers so far, one sentence each.
 func (t *Target) Warnings() []string {
 	list := t.files.Warnings()
 	t.s.mu.Lock()
@@ -195,15 +194,15 @@ func (t *Target) Warnings() []string {
 	return list
 }
 
-// Close closes the connection. A target that ran when we came goes on; one that
-// was found stopped is left so, if the stub leaves it so without a debugger
-// (gdbserver does, qemu's user emulation goes on).
+// Close closes the connection. If the target ran when Dial connected, it goes on. Else it stays
+// stopped if the stub leaves it so without a debugger: gdbserver does, qemu's user emulation lets
+// it go on.
 func (t *Target) Close() error {
 	t.files.Close()
 	return t.s.leave(t.Running, t.PID)
 }
 
-// registers reads a thread's registers, once.
+// registers reads a thread's registers, and keeps them until the target runs.
 func (t *Target) registers(th *Thread, to *arch.Registers) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -219,8 +218,8 @@ func (t *Target) registers(th *Thread, to *arch.Registers) error {
 	return nil
 }
 
-// readRegisters asks for all registers at once, and for those that this answer
-// lacks one by one.
+// readRegisters asks for all registers at once. It asks one by one for those that this answer
+// lacks.
 func (s *session) readRegisters(thread string, a *arch.Arch, l *layout, r *arch.Registers) error {
 	if err := s.about(thread); err != nil {
 		return err
@@ -246,7 +245,7 @@ func (s *session) readRegisters(thread string, a *arch.Arch, l *layout, r *arch.
 	return nil
 }
 
-// readMask asks which bits of a code address are a pointer authentication code.
+// readMask asks which bits of a code address hold a pointer authentication code.
 func (t *Target) readMask() error {
 	for _, num := range t.layout.mask {
 		if err := t.s.about(t.threads[0].id.text); err != nil {

@@ -14,25 +14,24 @@ import (
 type session struct {
 	mu         sync.Mutex
 	link       *link
-	features   map[string]bool // what qSupported offers with +
-	packetSize int             // bytes that the stub takes in one packet, and gives
-	thread     string          // that g and p are about, as the stub knows it
+	features   map[string]bool // those that qSupported offers with +
+	packetSize int             // bytes that the stub takes, and gives, in one packet
+	thread     string          // the thread that g and p are about, as the stub names it
 }
 
-// Packet sizes: of stubs that do not tell theirs, and bounds on what they tell.
+// The packet size of stubs that do not tell theirs, and bounds on the size that others tell.
 const (
 	defaultPacket = 400
 	minPacket     = 128
 	maxPacket     = 128 << 10
 )
 
-// ours is what we offer: to understand pPID.TID, and that i386's registers are
-// described by XML.
+// ours is what we offer: we understand pPID.TID, and a description of i386's registers in XML.
 const ours = "qSupported:multiprocess+;xmlRegisters=i386"
 
 // start agrees on the protocol.
 func (s *session) start() error {
-	// An acknowledgement for whatever the stub sent last: some wait for it.
+	// This acknowledges whatever the stub sent last, for some stubs wait for that.
 	if _, err := s.link.conn.Write([]byte{'+'}); err != nil {
 		return err
 	}
@@ -63,8 +62,7 @@ func (s *session) start() error {
 	return nil
 }
 
-// exchange sends a packet and returns the answer, nil where the stub does not
-// know the packet.
+// exchange sends a packet and returns the answer. It is nil if the stub does not know the packet.
 func (s *session) exchange(packet string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +100,7 @@ func (s *session) transfer(object, annex string, limit int) ([]byte, error) {
 // maxPieces bounds the exchanges that one object may take.
 const maxPieces = 1 << 14
 
-// about makes a thread the one that g and p speak of.
+// about selects the thread that g and p are about.
 func (s *session) about(thread string) error {
 	if thread == s.thread {
 		return nil
@@ -118,18 +116,18 @@ func (s *session) about(thread string) error {
 	return nil
 }
 
-// interruptWait is how long a stub that does not answer "?" is waited for before
-// its target is taken to be running.
+// interruptWait is how long a stub may take to answer "?". After that the target is taken to be
+// running.
 const interruptWait = time.Second
 
-// stopped finds out why the target stands still. One that runs is interrupted.
+// stopped finds out why the target stands still. If the target runs, stopped interrupts it.
 func (s *session) stopped() (reply stop, ran bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wait := min(interruptWait, s.link.timeout)
 	text, err := s.link.exchangeOnce([]byte("?"), wait)
 	if errors.Is(err, errNoAnswer) && s.link.ctx.Err() == nil {
-		// It answers when the target stops.
+		// The stub answers "?" when the target stops.
 		ran, s.link.broken = true, nil
 		text, err = s.link.within(s.link.timeout, func() ([]byte, error) {
 			if _, err := s.link.conn.Write([]byte{3}); err != nil {
@@ -138,7 +136,7 @@ func (s *session) stopped() (reply stop, ran bool, err error) {
 			return s.link.stopReply()
 		})
 		if err == nil {
-			s.link.drain() // a stub that was slow to answer answers twice
+			s.link.drain() // a stub that was only slow answers both "?" and the interrupt
 		}
 		if errors.Is(err, errNoAnswer) {
 			err = fmt.Errorf("the target runs, and the stub does not stop it (%w to an interrupt): qemu's user emulation is stopped by kill -TRAP of its process", err)
@@ -151,7 +149,7 @@ func (s *session) stopped() (reply stop, ran bool, err error) {
 	return reply, ran, err
 }
 
-// exchangeOnce is exchange with another limit.
+// exchangeOnce sends a packet and receives a stop reply, within another limit than the session's.
 func (l *link) exchangeOnce(packet []byte, limit time.Duration) ([]byte, error) {
 	return l.within(limit, func() ([]byte, error) {
 		if err := l.send(packet); err != nil {
@@ -161,13 +159,13 @@ func (l *link) exchangeOnce(packet []byte, limit time.Duration) ([]byte, error) 
 	})
 }
 
-// drain throws away what still comes, for a moment.
+// drain drops the packet that may still arrive within a moment.
 func (l *link) drain() {
 	l.within(interruptWait/5, func() ([]byte, error) { return l.receive() })
 	l.broken = nil
 }
 
-// stopReply receives a stop reply, past the target's output.
+// stopReply receives a stop reply. It skips the target's output.
 func (l *link) stopReply() ([]byte, error) {
 	for range maxNoise {
 		reply, err := l.receive()
@@ -178,8 +176,8 @@ func (l *link) stopReply() ([]byte, error) {
 	return nil, errors.New("the target's output does not end")
 }
 
-// leave ends the dialogue. Where resume is set the target goes on: it is detached
-// from or, by stubs that do not know that, continued.
+// leave ends the dialogue. If resume is set, the stub detaches from the target, which then goes on,
+// or, if the stub cannot detach, continues it.
 func (s *session) leave(resume bool, pid int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +188,7 @@ func (s *session) leave(resume bool, pid int) error {
 	if errors.Is(s.link.broken, ErrHungUp) {
 		return fmt.Errorf("%w: the target may still be stopped", ErrHungUp)
 	}
-	// Also where the user gave up, or an answer was not waited for any longer.
+	// The target is let go even if the user gave up, or an answer came too late.
 	s.link.ctx, s.link.broken, s.link.limit = context.Background(), nil, 0
 	packet := "D"
 	if s.features["multiprocess"] && pid != 0 {

@@ -6,9 +6,8 @@ import (
 	"fmt"
 )
 
-// Step lets one thread run one instruction, the others standing still where the
-// stub can do that. What was read of the target before is no longer true; its
-// modules are taken to be the same.
+// Step lets one thread run one instruction. The others stand still if the stub can do that. Memory
+// and registers that were read before are forgotten; the modules are taken to be the same.
 func (t *Target) Step(ctx context.Context, th *Thread) error {
 	packet := "vCont;s:" + th.id.text
 	if !t.s.features["vContSupported"] {
@@ -31,9 +30,9 @@ func (t *Target) Continue(ctx context.Context) error {
 	return nil
 }
 
-// RunTo lets the target run until it comes to the instruction at pc, or stops for another
-// reason before. kind is the breakpoint's, as the protocol has it: mostly the bytes of an
-// instruction. The breakpoint is taken away again.
+// RunTo lets the target run until it comes to the instruction at pc, or stops earlier for another
+// reason. kind is the kind of breakpoint in the protocol: mostly the size of an instruction, bytes.
+// RunTo removes the breakpoint again.
 func (t *Target) RunTo(ctx context.Context, pc uint64, kind int) error {
 	point := fmt.Sprintf("0,%x,%x", pc, kind)
 	if err := t.s.demand("Z" + point); err != nil {
@@ -49,7 +48,7 @@ func (t *Target) RunTo(ctx context.Context, pc uint64, kind int) error {
 	return nil
 }
 
-// demand sends a packet that OK answers.
+// demand sends a packet, and fails unless the answer is OK.
 func (s *session) demand(packet string) error {
 	reply, err := s.exchange(packet)
 	if err == nil && string(reply) != "OK" {
@@ -58,7 +57,7 @@ func (s *session) demand(packet string) error {
 	return err
 }
 
-// resumed makes a thread the one that s steps.
+// resumed selects the thread that s steps.
 func (s *session) resumed(thread string) error {
 	reply, err := s.exchange("Hc" + thread)
 	if err == nil && string(reply) != "OK" {

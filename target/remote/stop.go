@@ -10,11 +10,10 @@ import (
 type stop struct {
 	signal byte // gdb's number
 	thread threadID
-	known  bool // thread is
+	known  bool // the reply names the thread
 }
 
-// threadID is a thread as stubs name it: pPID.TID with the multiprocess
-// extension, TID without.
+// threadID is a thread as stubs name it: pPID.TID with the multiprocess extension, else TID.
 type threadID struct {
 	pid, tid int
 	text     string // as the stub wrote it
@@ -74,8 +73,7 @@ func parseStop(reply []byte) (s stop, err error) {
 	return s, fmt.Errorf("the stub answers %q where a stop reply was expected", short(reply))
 }
 
-// signals are gdb's numbers of signals (include/gdb/signals.def), by Linux's
-// numbers and names.
+// signals maps gdb's numbers of signals (include/gdb/signals.def) to Linux's numbers and names.
 var signals = [...]struct {
 	linux int
 	name  string
@@ -87,7 +85,7 @@ var signals = [...]struct {
 	26: {26, "SIGVTALRM"}, 27: {27, "SIGPROF"}, 28: {28, "SIGWINCH"}, 30: {10, "SIGUSR1"}, 31: {12, "SIGUSR2"}, 32: {30, "SIGPWR"},
 }
 
-// linuxSignal translates gdb's number of a signal.
+// linuxSignal translates gdb's number of a signal to Linux's number and name.
 func linuxSignal(n byte) (number int, name string) {
 	switch {
 	case int(n) < len(signals) && signals[n].linux != 0:

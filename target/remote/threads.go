@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// maxThreads bounds what a stub can list.
+// maxThreads bounds the threads that a stub lists.
 const maxThreads = 1 << 16
 
 // Thread is one thread of a [Target].
@@ -23,16 +23,16 @@ type Thread struct {
 	id   threadID
 	name string
 
-	// Of the thread's memory, below memory.mu:
+	// These two are about reads of the thread's memory. memory.mu guards them.
 	took time.Duration // by the stub
-	over bool          // it was too much
+	over bool          // a read failed because took has reached the limit
 }
 
-// StackMemory returns the address space as the thread's stack is to be walked in: it is the
-// target's, as long as the stub does not take too long ([Options.ThreadLimit]).
+// StackMemory returns the memory in which to walk the thread's stack. It is the target's memory, as
+// long as the stub does not take too long ([Options.ThreadLimit]).
 func (t *Thread) StackMemory() target.Memory { return threadMemory{t} }
 
-// overtime says that the stub has taken too long for the thread's memory.
+// overtime returns the error that the stub has taken too long for the thread's memory.
 func (t *Thread) overtime() error {
 	return fmt.Errorf("the stub has taken %v for the thread's stack (--thread-limit): %w", t.t.threadLimit, ErrLimit)
 }
@@ -43,17 +43,17 @@ func (m threadMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return m.t.memory.read(addr, p, m.Thread)
 }
 
-// ID returns the operating system's thread ID; a processor's number, from 1, where
-// the stub controls a machine.
+// ID returns the operating system's thread ID. If the stub controls a machine, it is a processor's
+// number, from 1.
 func (t *Thread) ID() int { return t.id.tid }
 
-// Name returns the thread's name, as the stub tells it.
+// Name returns the thread's name as the stub tells it.
 func (t *Thread) Name() string { return t.name }
 
 // Registers reads the thread's registers.
 func (t *Thread) Registers(r *arch.Registers) error { return t.t.registers(t, r) }
 
-// listThreads asks for the threads; the one that stopped comes first.
+// listThreads asks for the threads. The one that stopped comes first.
 func (s *session) listThreads(stopped stop) ([]*Thread, error) {
 	list, err := s.threadsXML()
 	if errors.Is(err, errUnsupported) {
@@ -63,7 +63,7 @@ func (s *session) listThreads(stopped stop) ([]*Thread, error) {
 		return nil, err
 	}
 	if !stopped.known {
-		// A stub without threads has one.
+		// A stub that lists no threads has one.
 		if len(list) == 0 {
 			return []*Thread{{Current: true, id: threadID{tid: 1, text: "0"}}}, nil
 		}
@@ -79,13 +79,13 @@ func (s *session) listThreads(stopped stop) ([]*Thread, error) {
 	}
 	first.Current = true
 	if pid := first.id.pid; pid != 0 {
-		// A stub may control several processes: the others are not this target.
+		// A stub may control several processes. The threads of the others are not this target's.
 		list = slices.DeleteFunc(list, func(t *Thread) bool { return t.id.pid != pid })
 	}
 	return append([]*Thread{first}, list...), nil
 }
 
-// threadsXML reads the list with names.
+// threadsXML reads the list of threads that has their names.
 func (s *session) threadsXML() (list []*Thread, err error) {
 	text, err := s.transfer("threads", "", 64<<20)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *session) threadsXML() (list []*Thread, err error) {
 	return list, nil
 }
 
-// threadsInfo reads the list piece by piece: m and IDs, in the end l.
+// threadsInfo reads the list in pieces: each answer is m and some IDs, the last one is l.
 func (s *session) threadsInfo() (list []*Thread, err error) {
 	seen := map[string]bool{}
 	for packet := "qfThreadInfo"; ; packet = "qsThreadInfo" {

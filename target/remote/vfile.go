@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// hostFile is a file that the stub reads for us (vFile packets). It implements
-// io.ReaderAt with a small cache: the packets are small.
+// hostFile is a file that the stub reads for us (vFile packets). It implements io.ReaderAt, with a
+// small cache because the packets are small.
 type hostFile struct {
 	s    *session
 	fd   uint64
@@ -27,8 +27,8 @@ const (
 	maxFileSize   = 1 << 40
 )
 
-// vFile sends a vFile packet: F and the result, -1 and an error number, or a
-// result and data.
+// vFile sends a vFile packet. The stub answers F and a result, with data or not, or F-1 and an
+// error number.
 func (s *session) vFile(packet string) (result uint64, data []byte, err error) {
 	reply, err := s.exchange("vFile:" + packet)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *session) vFile(packet string) (result uint64, data []byte, err error) {
 	return result, data, err
 }
 
-// openFile opens a file of the target. Its size is what can be read of it, where
-// the stub does not tell.
+// openFile opens a file of the target. If the stub does not tell the size, the size is the number
+// of readable bytes.
 func (s *session) openFile(path string, pid int) (*hostFile, error) {
 	s.inRootOf(pid)
 	fd, _, err := s.vFile(fmt.Sprintf("open:%s,0,0", hex.EncodeToString([]byte(path))))
@@ -65,10 +65,10 @@ func (s *session) openFile(path string, pid int) (*hostFile, error) {
 	return f, nil
 }
 
-// findSize asks for the size or, of stubs that do not tell, searches for the end.
+// findSize asks the stub for the size. If the stub does not tell, findSize searches for the end.
 func (f *hostFile) findSize() (int64, error) {
 	if n, data, err := f.s.vFile(fmt.Sprintf("fstat:%x", f.fd)); err == nil && n >= 36 && len(data) >= 36 {
-		// struct stat of the protocol, big-endian: st_size behind seven words of 4 bytes.
+		// In the protocol's big-endian struct stat, st_size follows seven words of 4 bytes.
 		size := int64(0)
 		for _, c := range data[28:36] {
 			size = size<<8 | int64(c)
@@ -82,7 +82,7 @@ func (f *hostFile) findSize() (int64, error) {
 		n, err := f.pread(one[:], at)
 		return n > 0, err
 	}
-	lo, hi := int64(0), int64(1) // the end is in [lo, hi] once hi has nothing
+	lo, hi := int64(0), int64(1) // the end is in [lo, hi] once nothing is readable at hi-1
 	for {
 		more, err := has(hi - 1)
 		if err != nil {
@@ -110,7 +110,7 @@ func (f *hostFile) findSize() (int64, error) {
 	return lo, nil
 }
 
-// pread reads once, as much as the stub gives.
+// pread reads once, as many bytes as the stub gives.
 func (f *hostFile) pread(p []byte, off int64) (int, error) {
 	n, data, err := f.s.vFile(fmt.Sprintf("pread:%x,%x,%x", f.fd, min(len(p), (f.s.packetSize-64)/2), off))
 	if err != nil {
@@ -171,11 +171,11 @@ func (f *hostFile) Close() error {
 	return err
 }
 
-// inRootOf makes paths be those of a process, which may be in a container, or of
-// the stub itself (0). Stubs without the packet have one kind of paths.
+// inRootOf makes the stub resolve paths as process pid does, which may be in a container; as the
+// stub itself does if pid is 0. A stub without this packet knows no difference.
 func (s *session) inRootOf(pid int) { s.vFile(fmt.Sprintf("setfs:%x", pid)) }
 
-// readWhole reads a file of the kernel's, which has no size.
+// readWhole reads one of the kernel's files, which have no size.
 func (s *session) readWhole(path string, limit int) ([]byte, error) {
 	s.inRootOf(0)
 	fd, _, err := s.vFile(fmt.Sprintf("open:%s,0,0", hex.EncodeToString([]byte(path))))

@@ -10,17 +10,17 @@ import (
 	"unicode"
 )
 
-// description is what target.xml says: the architecture, and the registers in
-// the order of their numbers.
+// description is the contents of target.xml: the architecture, and the registers in the order of
+// their numbers.
 type description struct {
 	arch string // BFD's name: "i386:x86-64"
 	regs []register
 }
 
-// register is one of the stub's.
+// register is a register as the stub describes it.
 type register struct {
 	name string
-	num  int // as p takes it
+	num  int // the number by which p asks for it
 	bits int
 }
 
@@ -28,12 +28,13 @@ type register struct {
 const (
 	maxDescription = 1 << 20 // bytes of all its parts
 	maxIncludes    = 64
-	maxDepth       = 8 // of includes within one another
+	maxDepth       = 8 // depth of includes
 	maxRegisters   = 4096
 	maxRegBits     = 1 << 20 // arm64's ZA has up to 1 << 19
 )
 
-// readDescription reads target.xml and what it includes; fetch gives an annex.
+// readDescription reads target.xml and the files that it includes. fetch returns the text of an
+// annex.
 func readDescription(fetch func(annex string) ([]byte, error)) (*description, error) {
 	r := &describer{fetch: fetch, d: &description{}}
 	if err := r.read("target.xml", 0); err != nil {
@@ -45,7 +46,7 @@ func readDescription(fetch func(annex string) ([]byte, error)) (*description, er
 type describer struct {
 	fetch    func(string) ([]byte, error)
 	d        *description
-	next     int // number of a register that has none of its own
+	next     int // the number of the next register that has no regnum
 	size     int
 	includes int
 }
@@ -126,8 +127,8 @@ func attr(t xml.StartElement, name string) string {
 // element is a leaf of the stub's other lists: its attributes.
 type element map[string]string
 
-// elements returns the attributes of all elements of a name. A list that is cut
-// short or malformed gives what precedes the fault, and an error.
+// elements returns the attributes of all elements of a name. If the list is cut short or malformed,
+// elements returns those before the fault, and an error.
 func elements(text []byte, name string, limit int) (list []element, err error) {
 	d := xml.NewDecoder(bytes.NewReader(bytes.Map(allowed, text)))
 	d.Strict = false
@@ -154,8 +155,8 @@ func elements(text []byte, name string, limit int) (list []element, err error) {
 	}
 }
 
-// allowed returns a character as XML may have it. gdbserver writes the names of threads and files
-// as they are, and nobody hides from us by a name.
+// allowed replaces characters that XML does not allow. gdbserver writes the names of threads and
+// files as they are, and a strange name must not hide a thread.
 func allowed(r rune) rune {
 	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
 		return unicode.ReplacementChar
