@@ -15,11 +15,11 @@ type copies struct {
 	kept []target.Copy
 }
 
-// chunk is how much is read at once, bytes: no more is allocated than could be read.
+// chunk is how many bytes are read at once, so that a false size allocates at most that much more
+// than is readable.
 const chunk = 1 << 20
 
-// read reads size bytes. Where these are not all there, it returns the first ones with
-// an error.
+// read reads size bytes. If only the first ones are readable, read returns these with an error.
 func (c *copies) read(addr, size uint64) (data []byte, err error) {
 	data = make([]byte, 0, min(size, chunk))
 	for at := uint64(0); at < size && err == nil; at = uint64(len(data)) {

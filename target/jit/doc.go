@@ -1,11 +1,10 @@
-// Package jit finds the code that a process has made itself and registered with GDB's
-// JIT interface (Debugging with GDB, chapter "JIT Compilation Interface"), as LLVM,
-// qemu, V8, LuaJIT and others do.
+// Package jit finds the code that a process has made itself and registered with GDB's JIT interface
+// (Debugging with GDB, chapter "JIT Compilation Interface"), as LLVM, qemu, V8, LuaJIT and others
+// do.
 //
-// What enters is a target's memory and its modules: one or more of these have the
-// symbol __jit_debug_descriptor, from which a list of ELF images in memory leads on.
-// What leaves are modules like those of files ([target.Registered]), for unwinders and
-// symbolizers that need know nothing of all this. Nothing is read before an address
-// is looked up that such an object could hold, and of an object that nobody comes to
-// only its headers.
+// It takes a target's memory and modules. One or more of the modules have the symbol
+// __jit_debug_descriptor, where a list of ELF images in memory begins. It gives modules like those
+// of files ([target.Registered]), so that unwinders and symbolizers need not tell them apart. It
+// reads nothing before somebody looks up an address that such an object could hold. Until somebody
+// comes to an object, it reads only the object's headers.
 package jit

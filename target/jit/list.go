@@ -15,16 +15,16 @@ const (
 	maxEntries     = 100_000
 )
 
-// Register lets the modules of a target have the objects that the process has
-// registered. mem is the target's memory as it is when it is read: where a process that
-// runs has changed its lists meanwhile, they are read again. It must not look up addresses by
-// Modules.Find. warn is told what the user should know, a sentence each; it may be nil.
+// Register makes modules find the objects that the process has registered. mem is the target's
+// memory as it is when it is read: if a running process changes its lists meanwhile, they are read
+// again. mem must not look up addresses by Modules.Find. warn gets what the user should know, a
+// sentence each; it may be nil.
 func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) {
 	if a.PtrSize != 8 {
-		return // the structures of 32-bit processes are others
+		return // 32-bit processes have other structures
 	}
 	if modules == nil {
-		return // nobody could look an object up
+		return // without modules, nobody looks an object up
 	}
 	if mem == nil {
 		mem = target.NoMemory
@@ -52,7 +52,7 @@ func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn fun
 // descriptorSymbol is the name of the descriptor in each module that makes code.
 const descriptorSymbol = "__jit_debug_descriptor"
 
-// version of the structures, the only one there is.
+// version is the version of the structures; there is only one.
 const version = 1
 
 // reader reads the lists of one process.
@@ -80,27 +80,28 @@ func (r *reader) objects(places []descriptor) (list []*target.Module) {
 		before := len(seen)
 		list = r.follow(at.addr, seen, list)
 		if len(seen) > before {
-			at.module.Image() // without its symbols nobody finds the list
+			at.module.Image() // the symbol of the list must count as used, for without it nobody finds the list
 		}
 	}
 	r.summarize(len(list))
 	return list
 }
 
-// summarize warns of the objects that cannot be used, beside so many that can.
+// summarize warns of the objects that cannot be used. good is the number of the others.
 func (r *reader) summarize(good int) {
 	if r.bad > 0 {
 		r.warn("%d of %d objects of code that the process has registered cannot be used: %v", r.bad, r.bad+good, r.first)
 	}
 }
 
-// descriptor is where a module has its struct jit_descriptor.
+// descriptor is the struct jit_descriptor of a module.
 type descriptor struct {
 	addr   uint64
 	module *target.Module
 }
 
-// descriptors looks into the symbol tables of all modules: each can have one of its own.
+// descriptors looks into the symbol tables of all modules, because each can have a descriptor of
+// its own.
 func descriptors(modules *target.Modules) (list []descriptor) {
 	for _, m := range modules.All() {
 		im, bias, err := m.PeekImage()
@@ -121,11 +122,11 @@ func descriptors(modules *target.Modules) (list []descriptor) {
 //	uint32_t version, action_flag;
 //	struct jit_code_entry *relevant_entry, *first_entry;
 //
-// A copy of the symbol that the program does not use is empty.
+// If several modules define the symbol, the ones that the program does not use are empty.
 func (r *reader) follow(at uint64, seen map[uint64]bool, list []*target.Module) []*target.Module {
 	d, err := r.copies.read(at, 24)
 	if err != nil {
-		return list // of a module that is not initialized yet, or a core without that part
+		return list // the module is not initialized yet, or the core lacks that part
 	}
 	entry := r.arch.Order.Uint64(d[16:])
 	if entry == 0 {
@@ -166,7 +167,7 @@ func (r *reader) follow(at uint64, seen map[uint64]bool, list []*target.Module) 
 	return list
 }
 
-// errList says that an entry cannot be read, and so none that follows it.
+// errList says that an entry, and so all that follow it, cannot be read.
 var errList = errors.New("memory cannot be read")
 
 // entry reads a struct jit_code_entry, and describes its object:

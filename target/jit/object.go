@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Bounds on objects, whose sizes are what the process says.
+// Bounds on objects. The process tells their sizes, which are not trusted.
 const (
 	maxHeaders = 48 << 20 // headers of all objects, bytes
 	maxObject  = 64 << 20 // one object
@@ -34,8 +34,8 @@ var (
 	errChanged  = errors.New("the process has taken the object away since it was listed")
 )
 
-// object describes the ELF image of size bytes at an address by its headers. It
-// returns nil for one that speaks for no code.
+// object describes the ELF image of size bytes at addr by its headers. It returns nil if the image
+// describes no code.
 func (r *reader) object(addr, size uint64) (*target.Module, error) {
 	if size < ehdrSize || addr+size < addr {
 		return nil, errNotELF
@@ -68,7 +68,7 @@ type described struct {
 	headers    []target.Copy
 }
 
-// header is what is needed of struct Elf64_Ehdr.
+// header has the fields of struct Elf64_Ehdr that are needed.
 type header struct {
 	phoff, shoff uint64
 	phnum, shnum uint64
@@ -111,9 +111,8 @@ func (r *reader) headers(d *described, off, size uint64) ([]byte, error) {
 	return b, err
 }
 
-// code returns where the object's code is: its sections of code that have an address,
-// or, for want of any, its segments. end is where in the object all that its headers
-// speak of ends.
+// code returns where the object's code is: the sections of code that have an address, or, if there
+// are none, the segments. end is the highest offset in the object that its headers refer to.
 func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint64, err error) {
 	o := r.arch.Order
 	b, err := r.table(d, h.shoff, h.shnum*shdrSize)
@@ -157,7 +156,7 @@ func (r *reader) table(d *described, off, length uint64) ([]byte, error) {
 	return r.headers(d, off, length)
 }
 
-// claim adds the code at an address; that which was not placed has none.
+// claim adds a range of code to list. Code at address 0 was not placed.
 func claim(list []target.Mapping, addr, size uint64) []target.Mapping {
 	if addr != 0 && addr+size > addr {
 		list = append(list, target.Mapping{Lo: addr, Hi: addr + size, Exec: true})
@@ -165,8 +164,8 @@ func claim(list []target.Mapping, addr, size uint64) []target.Mapping {
 	return list
 }
 
-// open reads an object, as much of it as there is, and makes an image whose addresses
-// are the target's.
+// open reads an object, as far as it is readable, and makes an image that has the target's
+// addresses.
 func (r *reader) open(d *described, code []target.Mapping) (*elfimage.Image, error) {
 	if !r.spend(d.size) {
 		return nil, errTooLarge
@@ -180,21 +179,22 @@ func (r *reader) open(d *described, code []target.Mapping) (*elfimage.Image, err
 		}
 	}
 	if elf.Type(r.arch.Order.Uint16(data[16:])) == elf.ET_REL {
-		data = slices.Clone(data) // what was read stays as it was
+		data = slices.Clone(data) // a snapshot wants the bytes as they were read
 		relocate(data, r.arch, code[0].Lo)
 	}
 	im, err := elfimage.Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, err
 	}
-	// Relocatable files have no segments.
+	// Relocatable files have no segments, so the code becomes some.
 	for _, c := range code {
 		im.Progs = append(im.Progs, elf.ProgHeader{Type: elf.PT_LOAD, Flags: elf.PF_R | elf.PF_X, Vaddr: c.Lo, Memsz: c.Hi - c.Lo})
 	}
 	return im, nil
 }
 
-// spend takes size from what may be read of objects.
+// spend takes size from the bytes that may still be read of objects, and reports whether that many
+// were left.
 func (r *reader) spend(size uint64) bool {
 	r.copies.mu.Lock()
 	defer r.copies.mu.Unlock()

@@ -8,23 +8,22 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// relocatable is a relocatable file whose section headers have run-time addresses:
-// the code and data that it describes lie there, relocated, but not what is in the file
-// itself.
+// relocatable is a relocatable file whose section headers have run-time addresses. The code and
+// data are relocated where they lie in the process, but not in the file itself.
 type relocatable struct {
 	data []byte
 	arch *arch.Arch
-	left int // how many relocations may still be applied: tables that overlap are not honest
+	left int // how many relocations may still be applied, for overlapping tables would cost too much
 }
 
-// relocate gives all that a relocatable file says of addresses their run-time
-// values: symbols, which are relative to their sections, and what relocations are for. near is
-// an address from which the code can be reached.
+// relocate changes all addresses in a relocatable file to their run-time values: those of symbols,
+// which are relative to their sections, and those that relocations apply to. near is an address
+// from which the code can be reached.
 func relocate(data []byte, a *arch.Arch, near uint64) {
 	f := &relocatable{data, a, len(data) / relaSize}
 	for i := uint64(0); f.section(i) != nil; i++ {
 		s := f.section(i)
-		// Tables that were not placed can lie anywhere: what they have is relative to them.
+		// A table that was not placed may get any address, for what it holds is relative to it.
 		if s.flags()&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC && s.addr() == 0 {
 			s.order.PutUint64(s.b[16:], near)
 		}
@@ -56,7 +55,7 @@ func (s *section) size() uint64           { return s.order.Uint64(s.b[32:]) }
 func (s *section) link() uint64           { return uint64(s.order.Uint32(s.b[40:])) }
 func (s *section) info() uint64           { return uint64(s.order.Uint32(s.b[44:])) }
 
-// section returns a section header, nil where there is none.
+// section returns the section header with index i, nil if there is none.
 func (f *relocatable) section(i uint64) *section {
 	o := f.arch.Order
 	off, n, size := o.Uint64(f.data[40:]), uint64(o.Uint16(f.data[60:])), uint64(len(f.data))
@@ -66,7 +65,7 @@ func (f *relocatable) section(i uint64) *section {
 	return &section{f.data[off+i*shdrSize:][:shdrSize], o}
 }
 
-// contents returns a section's bytes, none where it has none in the file.
+// contents returns a section's bytes, nil if the file has none for it.
 func (f *relocatable) contents(s *section) []byte {
 	size := uint64(len(f.data))
 	if s.typ() == elf.SHT_NOBITS || s.off() > size || s.size() > size-s.off() {
@@ -81,7 +80,7 @@ const (
 	relaSize   = 24
 )
 
-// symbols adds their sections' addresses to the values of symbols.
+// symbols adds to each symbol's value the address of its section.
 func (f *relocatable) symbols(table []byte) {
 	o := f.arch.Order
 	for ; len(table) >= symbolSize; table = table[symbolSize:] {
@@ -95,8 +94,7 @@ func (f *relocatable) symbols(table []byte) {
 	}
 }
 
-// apply applies the relocations of a section, unless they are for code, which lies
-// elsewhere.
+// apply applies the relocations for a section. It skips those for code, which lies elsewhere.
 func (f *relocatable) apply(rela *section) {
 	to, symtab := f.section(rela.info()), f.section(rela.link())
 	if to == nil || symtab == nil || symtab.typ() != elf.SHT_SYMTAB || to.flags()&(elf.SHF_EXECINSTR|elf.SHF_COMPRESSED) != 0 {
@@ -131,9 +129,9 @@ func (f *relocatable) apply(rela *section) {
 	}
 }
 
-// countsFromSection reports whether a section is SFrame whose start addresses count from
-// its beginning: V1, and V2 without SFRAME_F_FDE_FUNC_START_PCREL. Assemblers write
-// relocations that count from the field all the same, and linkers make up for it.
+// countsFromSection reports whether a section is SFrame whose start addresses count from the
+// section's beginning: V1, and V2 without SFRAME_F_FDE_FUNC_START_PCREL. Assemblers write
+// relocations that count from the field all the same, and linkers correct that.
 func countsFromSection(data []byte, o binary.ByteOrder) bool {
 	const magic, v1, v2, pcrel = 0xdee2, 1, 2, 4
 	if len(data) < 4 || o.Uint16(data) != magic {
