@@ -2,22 +2,22 @@ package procmaps
 
 import "github.com/sfwalk/sfwalk/target"
 
-// File is one place at which a file is mapped, by all its mappings there.
+// File is a file that is mapped at one place, with all its mappings there.
 type File struct {
 	Mapping                   // the first of them
 	Mappings []target.Mapping // ascending
-	Code     bool             // some of it may be executed
+	Code     bool             // at least one of them is executable
 }
 
-// origin tells files apart.
+// origin identifies a file.
 type origin struct {
 	major, minor uint32
 	inode        uint64
 	path         string
 }
 
-// Files groups the mappings of files, in the order of their first ones. What is
-// only reserved, without any permission, is left out.
+// Files groups the mappings of files, in the order of their first ones. It leaves out mappings
+// without any permission, which only reserve addresses.
 func Files(maps []Mapping) []*File {
 	var list []*File
 	current := make(map[origin]*File)
@@ -37,8 +37,8 @@ func Files(maps []Mapping) []*File {
 	return list
 }
 
-// Modules makes the list of what is mapped: what module makes of each file that has code,
-// and of the vDSO. Executable memory of no file is code, too.
+// Modules makes a list of modules. It calls module for each file that has code, and for the vDSO.
+// Executable memory of no file is listed as code, too.
 func Modules(maps []Mapping, module func(*File) *target.Module) *target.Modules {
 	var list []*target.Module
 	var code []target.Mapping
@@ -62,11 +62,11 @@ func Modules(maps []Mapping, module func(*File) *target.Module) *target.Modules 
 	return target.NewModules(list, code)
 }
 
-// page is how far, in bytes, two segments of a file may overlap: they share one.
+// page is how far two segments of a file may overlap, bytes, because they may share a page.
 const page = 0x1000
 
-// add takes a further mapping of the same file, unless it begins a second copy
-// of it. Loaders map a file in the order of its offsets.
+// add adds m to f, and reports whether it did. A second copy of the file begins a File of its own:
+// loaders map a file in the order of its offsets.
 func (f *File) add(m *Mapping) bool {
 	last := f.Mappings[len(f.Mappings)-1]
 	if m.Offset < last.Offset || m.Offset+page < last.Offset+(last.Hi-last.Lo) {
@@ -77,10 +77,10 @@ func (f *File) add(m *Mapping) bool {
 	return true
 }
 
-// Target returns the mapping as modules have it.
+// Target returns the mapping as a [target.Mapping].
 func (m *Mapping) Target() target.Mapping {
 	return target.Mapping{Lo: m.Lo, Hi: m.Hi, Offset: m.Offset, Exec: m.Exec}
 }
 
-// IsVDSO reports whether it is the kernel's library.
+// IsVDSO reports whether m is the kernel's vDSO.
 func (m *Mapping) IsVDSO() bool { return m.Path == "[vdso]" }

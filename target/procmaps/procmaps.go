@@ -1,5 +1,5 @@
-// Package procmaps reads /proc/PID/maps: of a process of this machine, or as a
-// remote stub sends it.
+// Package procmaps reads the text of /proc/PID/maps, of a process on this machine or as a remote
+// stub sends it.
 package procmaps
 
 import (
@@ -11,19 +11,17 @@ import (
 
 // Mapping is one line of /proc/PID/maps (proc_pid_maps(5)).
 //
-// The lines are read here, not by prometheus/procfs: that joins runs of spaces
-// in a path into one, keeps the escape of a newline, splits at no-break spaces,
-// refuses offsets of 2^63 and more, and goes through the PID's path, which
-// another process may have by then.
+// This package does not use prometheus/procfs: that joins runs of spaces in a path into one, keeps
+// the escape of a newline, splits at no-break spaces, and refuses offsets of 2^63 and more. It also
+// opens the file by PID, which may belong to another process by then.
 type Mapping struct {
 	Lo, Hi, Offset    uint64
 	Read, Write, Exec bool
 	Major, Minor      uint32 // device
-	Inode             uint64 // 0 for what is no file
+	Inode             uint64 // 0 if the mapping is of no file
 	Path              string // "" for anonymous memory, "[stack]" and the like for the kernel's own names
-	Deleted           bool   // Path no longer leads to the file
-	// Listed says that the mapping is from a list of files alone, in which paths may be
-	// relative.
+	Deleted           bool   // the file is no longer at Path
+	// Listed says that the mapping comes from a bare list of files, in which paths may be relative.
 	Listed bool
 }
 
@@ -32,18 +30,18 @@ func (m *Mapping) IsFile() bool {
 	return m.Inode != 0 && (strings.HasPrefix(m.Path, "/") || m.Listed && m.Path != "" && !isKernels(m.Path))
 }
 
-// isKernels reports whether a name is not a file's, but the kernel's own: "[vdso]",
+// isKernels reports whether the kernel made up the name, so that it is no file's: "[vdso]",
 // "anon_inode:[perf_event]", "socket:[4711]".
 func isKernels(name string) bool {
 	before, _, brackets := strings.Cut(name, "[")
 	return brackets && strings.HasSuffix(name, "]") && (before == "" || strings.HasSuffix(before, ":") && !strings.Contains(before, "/"))
 }
 
-// Parse reads the text of /proc/PID/maps: mappings in ascending order that do not
-// overlap. An error names the first line that is not one.
+// Parse reads the text of /proc/PID/maps. The mappings must ascend and not overlap. The error names
+// the first bad line.
 func Parse(text []byte) ([]Mapping, error) {
 	maps := make([]Mapping, 0, len(text)/64)
-	path := "" // of the line before: most files have several in a row
+	path := "" // of the line before, for most files have several lines in a row
 	for n := 1; len(text) > 0; n++ {
 		line, rest, _ := bytes.Cut(text, []byte("\n"))
 		text = rest
@@ -96,7 +94,7 @@ func parse(line []byte) (m Mapping, name []byte, ok bool) {
 	return m, bytes.TrimLeft(line, " "), true
 }
 
-// number reads an unsigned number without sign, prefix or separators.
+// number reads a number that has no sign, prefix or separators.
 func number(s []byte, base uint64) (v uint64, ok bool) {
 	for _, c := range s {
 		d := base
@@ -114,8 +112,7 @@ func number(s []byte, base uint64) (v uint64, ok bool) {
 	return v, len(s) > 0
 }
 
-// Find returns the position of the mapping that holds addr, or of the first one
-// above it.
+// Find returns the index of the mapping that holds addr, or else of the first one above it.
 func Find(maps []Mapping, addr uint64) (i int, holds bool) {
 	i = sort.Search(len(maps), func(i int) bool { return maps[i].Hi > addr })
 	return i, i < len(maps) && maps[i].Lo <= addr
