@@ -17,14 +17,15 @@ import (
 
 // Options say where the files of the dead process are.
 type Options struct {
-	// Exe is the program's file on this machine; "" to find it by its path.
+	// Exe is the program's file on this machine. If it is "", the file is looked for at the
+	// program's path.
 	Exe string
-	// Sysroot is the folder below which the process's files are; "" for this
-	// machine's own root.
+	// Sysroot is the folder that has the process's files by their paths; "" means this machine's
+	// own root.
 	Sysroot string
 	// MaxUnpacked bounds the bytes that a compressed core unpacks to, in the folder for temporary
-	// files; zeros take up no room there. 0 means 512 MiB and 256 times the packed size. Open fails
-	// with [ErrTooLarge] if that is not enough.
+	// files; zeros take up no room there. 0 means 512 MiB and 256 times the packed size. If that is
+	// not enough, Open fails with [ErrTooLarge].
 	MaxUnpacked int64
 }
 
@@ -32,9 +33,9 @@ type Options struct {
 // [target.Target].
 type Target struct {
 	PID     int
-	Exe     string  // the program's path as the core has it, or Options.Exe where it has none; "" if neither
-	Command string  // the command line, as much as the kernel keeps of it; "" where the core has none
-	Signal  *Signal // the signal that killed the process; nil where the core does not say
+	Exe     string  // the program's path as the core has it, else Options.Exe; "" if there is neither
+	Command string  // the command line, as much as the kernel keeps of it; "" if the core has none
+	Signal  *Signal // the signal that killed the process; nil if the core does not say
 
 	arch    *arch.Arch
 	threads []*Thread
@@ -65,9 +66,8 @@ func Open(path string, o Options) (t *Target, err error) {
 	return t, nil
 }
 
-// Read makes a target of the bytes of a core file, which is not compressed; r must
-// stay readable for as long as the target is used. The caller closes the target,
-// which leaves r alone.
+// Read makes a target of the bytes of an uncompressed core file. r must stay readable as long as
+// the target is used. The caller closes the target, which does not close r.
 func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
 	t, err := read(r, size, "", o)
 	if err != nil {
@@ -104,8 +104,7 @@ func bare(err error) error {
 	return err
 }
 
-// read makes the target of a core's bytes; dir is the core's folder, "" if there
-// is none.
+// read makes the target of a core's bytes. dir is the core's folder, or "".
 func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 	f, err := readFile(r, size)
 	if err != nil {
@@ -134,19 +133,19 @@ func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 	return t, nil
 }
 
-// Arch returns the process's architecture; the address mask is the process's own
-// where the core tells it.
+// Arch returns the process's architecture. If the core tells the process's address mask, Arch has
+// that one.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space: the core's bytes, and those of the mapped
-// files where the core has left out what was not changed.
+// Memory returns the address space: the core's bytes, and, for unchanged memory that the core
+// leaves out, those of the mapped files.
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped.
 func (t *Target) Modules() *target.Modules { return t.modules }
 
-// Threads returns the threads, each a [*Thread]: the one that died first, the
-// others in the core's order. The error is always nil.
+// Threads returns the threads, each a [*Thread]. The one that died comes first, the others follow
+// in the core's order. The error is always nil.
 func (t *Target) Threads() ([]target.Thread, error) {
 	list := make([]target.Thread, len(t.threads))
 	for i, th := range t.threads {
@@ -155,11 +154,11 @@ func (t *Target) Threads() ([]target.Thread, error) {
 	return list, nil
 }
 
-// Warnings returns what the user should know about the answers so far: one
-// sentence each. Files are opened when first needed, so more may come later.
+// Warnings returns what the user should know about the answers so far, one sentence each. Later
+// calls may return more, because files are opened when they are first needed.
 func (t *Target) Warnings() []string { return t.files.Warnings() }
 
-// Warn adds a warning, for targets that are made of this one.
+// Warn adds a warning. It is for targets that are built on this one.
 func (t *Target) Warn(format string, args ...any) { t.files.Warn(format, args...) }
 
 // Close closes the core and the files.
@@ -167,10 +166,9 @@ func (t *Target) Close() error { return errors.Join(t.files.Close(), t.close()) 
 
 // Thread is one thread of a [Target].
 type Thread struct {
-	// Died says that the process's signal came to this thread.
+	// Died says that this thread received the signal that killed the process.
 	Died bool
-	// Signal is the number of the signal that the kernel notes for the thread; 0
-	// if there was none.
+	// Signal is the number of the signal that the kernel noted for the thread; 0 means none.
 	Signal int
 
 	id   int
@@ -181,8 +179,7 @@ type Thread struct {
 // ID returns the kernel's thread ID.
 func (t *Thread) ID() int { return t.id }
 
-// Name returns the thread's name where the core has it: that of the main thread
-// alone, else "".
+// Name returns the thread's name. A core has that of the main thread alone; other threads have "".
 func (t *Thread) Name() string { return t.name }
 
 // Registers fills in the thread's registers.
@@ -226,7 +223,7 @@ func readFile(r io.ReaderAt, size int64) (*file, error) {
 type file struct {
 	r       io.ReaderAt
 	size    int64
-	missing int64 // bytes that the headers promise beyond its end
+	missing int64 // bytes beyond its end that the headers refer to
 	arch    *arch.Arch
 	progs   []elf.ProgHeader
 }

@@ -11,24 +11,26 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// aFile stands for the inode, which NT_FILE does not tell.
+// aFile stands in for the inode, which NT_FILE does not have: it says only that the mapping is of a
+// file.
 const aFile = 1
 
-// Owner and type of the note of a mapped file that lies in the core file itself, at its end. Snapshots
-// (docs/snapshot.md) have such files, which will not be found at their paths. The note has three words:
-// the lowest address at which the file is mapped, its offset in the core file, and its size in bytes.
+// Owner and type of the note of a mapped file that lies at the end of the core file itself.
+// Snapshots (docs/snapshot.md) carry files that nobody will find at their paths. The note has three
+// words: the lowest address at which the file is mapped, its offset in the core file, and its size
+// in bytes.
 const (
 	FileNoteOwner        = "SFWALK"
 	FileNote      uint32 = 0x53574146
 )
 
-// carried is a file that the core has.
+// carried is a mapped file that lies in the core file.
 type carried struct {
 	lo        uint64
 	off, size int64
 }
 
-// parseCarried reads a FileNote. Of a file that was cut off it returns the size of what is left.
+// parseCarried reads a FileNote. If the file was cut off, c has the size of the part that is left.
 func (f *file) parseCarried(data []byte) (c carried, ok bool) {
 	if len(data) < 24 {
 		return c, false
@@ -42,7 +44,7 @@ func (f *file) parseCarried(data []byte) (c carried, ok bool) {
 	return carried{lo, int64(off), int64(min(size, has))}, has > 0
 }
 
-// carried opens a file that the core itself has, by its path.
+// carried opens a file that the core itself carries, by its path.
 func (l *loader) carried(path string) (r io.ReaderAt, size int64, err error) {
 	for _, c := range l.notes.carried {
 		for i := range l.notes.files {
@@ -56,13 +58,12 @@ func (l *loader) carried(path string) (r io.ReaderAt, size int64, err error) {
 
 var errNotCarried = errors.New("the core has no such file")
 
-// A process can have some 65,000 mappings, unless vm.max_map_count is raised, mostly to 262,144. No
-// more are believed, and not that so many are of files of their own.
+// Bounds on the mappings of NT_FILE, and on their files. A process can have some 65,000 mappings;
+// where vm.max_map_count is raised, it is mostly 262,144.
 const maxFiles, maxPaths = 1 << 18, 1 << 16
 
-// parseFiles reads NT_FILE: the count, the unit of offsets, count times start, end
-// and offset, then as many names. What is broken ends the list, and an error
-// says so.
+// parseFiles reads NT_FILE: the count, the unit of offsets, count times start, end and offset, then
+// as many names. The list ends at the first broken entry, and an error says so.
 func parseFiles(data []byte, order binary.ByteOrder) (list []procmaps.Mapping, err error) {
 	if len(data) < 16 {
 		return nil, fmt.Errorf("%d bytes", len(data))

@@ -9,10 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// seen adds modules of the ELF headers that the core has where no other module is: the
-// kernel dumps the first page of each mapped file. A library has its name in it, if the
-// core has its dynamic section, too; the path is not known. Where all files are listed,
-// that is the vDSO alone.
+// seen adds a module for each ELF header in the core's memory that no other module holds, for the
+// kernel dumps the first page of each mapped file. A library's name is in its dynamic section, if
+// the core has that; its path is not known. If NT_FILE is whole, seen adds the vDSO alone.
 func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
 	known := target.NewModules(list, nil)
 	tried, headers := 0, 0
@@ -50,14 +49,14 @@ func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
 	return list
 }
 
-// maxSeen bounds how many files' headers are looked at: processes have hundreds. maxHeaders
-// bounds their program headers in all: files have a dozen each, 65535 at most.
+// maxSeen bounds how many files' headers are looked at; processes have hundreds. maxHeaders bounds
+// their program headers in all; a file has a dozen, 65535 at most.
 const maxSeen, maxHeaders = 4096, 1 << 16
 
 // maxImage bounds the addresses that one file occupies.
 const maxImage = 1 << 40
 
-// firstAddress is where the file's beginning is by its own headers.
+// firstAddress returns the address, by the image's own headers, where the file begins.
 func firstAddress(im *elfimage.Image) uint64 {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD {
@@ -67,8 +66,8 @@ func firstAddress(im *elfimage.Image) uint64 {
 	return 0
 }
 
-// runs reports whether an image that is at base was loaded, and not only read: its code
-// is where the process may have run it. gdb's cores lack code that was not changed.
+// runs reports whether the image at base was loaded, and not only read: its executable segments are
+// executable in the core. An unchanged one may be missing, for gdb's cores leave it out.
 func (l *loader) runs(im *elfimage.Image, base uint64) bool {
 	loaded := false
 	for _, p := range im.Progs {

@@ -9,11 +9,11 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// segment is a range of the process's addresses, and how much of it the core has.
+// segment is a range of the process's addresses. The core has the beginning of it, or all.
 type segment struct {
 	lo, hi uint64
-	off    uint64 // of lo in the core, bytes
-	has    uint64 // bytes of it that the core has
+	off    uint64 // offset of lo in the core, bytes
+	has    uint64 // how many bytes, from lo on, the core has
 	flags  elf.ProgFlag
 }
 
@@ -23,12 +23,12 @@ type segments struct {
 	r    io.ReaderAt
 
 	mu     sync.RWMutex
-	chunks map[uint64][]byte // what was lent, by address
+	chunks map[uint64][]byte // lent copies by address
 }
 
 const (
-	chunkSize = 64 << 10 // lent at once, bytes
-	maxChunks = 128      // kept: where a stack is deeper, its inner part is not needed any more
+	chunkSize = 64 << 10 // bytes that are lent at once
+	maxChunks = 128      // copies that are kept; when a walk is far out on a deep stack, it no longer needs the inner part
 )
 
 func (f *file) memory() *segments {
@@ -101,14 +101,14 @@ func (m *segments) Window(addr uint64) (lo uint64, data []byte) {
 	return lo, data
 }
 
-// overlay is the whole memory: the core's own bytes and, where it has left out
-// what nobody can have changed, those of the mapped files.
+// overlay is the whole memory. It has the core's own bytes and, for unwritable memory that the core
+// leaves out, those of the mapped files.
 type overlay struct {
 	own     *segments
 	modules *target.Modules
 }
 
-// Window implements [target.CopiedMemory]: it lends what is the core's own.
+// Window implements [target.CopiedMemory]. It lends the core's own bytes only.
 func (m *overlay) Window(addr uint64) (lo uint64, data []byte) { return m.own.Window(addr) }
 
 // ReadMemory implements [target.Memory].
@@ -126,12 +126,12 @@ func (m *overlay) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// fromFile reads from the file that is mapped at addr, up to where the core has
-// bytes of its own again.
+// fromFile reads from the file that is mapped at addr, up to the next bytes that the core has
+// itself.
 func (m *overlay) fromFile(addr uint64, p []byte) int {
 	if s := m.own.find(addr); s != nil {
 		if s.flags&elf.PF_W != 0 {
-			return 0 // it may have been written to
+			return 0 // the process may have written to it
 		}
 		p = p[:min(uint64(len(p)), s.hi-addr)]
 	} else if i := sort.Search(len(m.own.list), func(i int) bool { return m.own.list[i].lo > addr }); i < len(m.own.list) {

@@ -27,7 +27,7 @@ type loader struct {
 
 	opened map[string]*elfimage.Image // by path; nil for what cannot be opened
 
-	doubted bool // a warning says that the program of Options.Exe has other headers
+	doubted bool // a warning has said that the program of Options.Exe has other headers
 }
 
 // load fills in the target's modules, memory and files.
@@ -35,8 +35,8 @@ func (l *loader) load(t *Target) {
 	t.Exe = l.exePath()
 	o := sysroot.Options{Arch: l.core.arch, Exe: l.opts.Exe, ExePath: t.Exe, Root: l.opts.Sysroot, Fits: l.isProgram}
 	if l.opts.Sysroot == "" {
-		// A core is left in the folder in which the program ran; and who sends one along
-		// puts the files into its folder, or all of them into one.
+		// A core is left in the folder in which the program ran. People who send a core put the
+		// files into its folder, or all of them into one.
 		for _, name := range [...]string{l.dir, l.opts.Exe} {
 			if name == "" {
 				continue
@@ -61,7 +61,7 @@ func (l *loader) load(t *Target) {
 	if !l.notes.allFiles || l.notes.auxv[linkmap.ATSysinfoEhdr] == 0 {
 		list = l.seen(t.Exe, list)
 	}
-	if l.notes.allFiles { // else the program was looked for, and why it is not there was said
+	if l.notes.allFiles { // else linked has looked for the program, and warned if it is not there
 		l.files.CheckExe(list)
 	}
 	if t.Exe == "" {
@@ -72,8 +72,8 @@ func (l *loader) load(t *Target) {
 	jit.Register(t.modules, t.memory, l.core.arch, l.files.Warn)
 }
 
-// isProgram holds a file against what the kernel has told the program of itself. Tools that
-// remove sections change the headers: a program that the user names may have others.
+// isProgram compares a file with what the auxiliary vector says of the program. Tools that remove
+// sections change the headers, so a program that the user names may have others.
 func (l *loader) isProgram(im *elfimage.Image) error {
 	const page = 0xfff
 	entry, headers := l.notes.auxv[linkmap.ATEntry], l.notes.auxv[linkmap.ATPhnum]
@@ -90,8 +90,8 @@ func (l *loader) isProgram(im *elfimage.Image) error {
 	return nil
 }
 
-// exePath returns the program's path: NT_FILE's at the program's entry, which is
-// whole, or else as the program was started.
+// exePath returns the path of the file in NT_FILE that holds the program's entry, which is the full
+// path, or else the path by which the program was started.
 func (l *loader) exePath() string {
 	for _, f := range l.notes.files {
 		for _, typ := range [...]uint64{linkmap.ATEntry, linkmap.ATPhdr} {
@@ -104,7 +104,7 @@ func (l *loader) exePath() string {
 	if !l.notes.allFiles {
 		return name
 	}
-	// Without the auxiliary vector the name has to tell, which is cut off at 15 bytes.
+	// Without the auxiliary vector, the name in NT_PRPSINFO must do, which is cut off at 15 bytes.
 	for _, known := range [...]string{name, l.opts.Exe, l.notes.name} {
 		for _, f := range l.notes.files {
 			base := path.Base(f.Path)
@@ -119,8 +119,7 @@ func (l *loader) exePath() string {
 // maxComm is how many bytes of a program's name the kernel keeps.
 const maxComm = 15
 
-// mapped makes modules of NT_FILE, of the files that have code mapped, and the
-// vDSO.
+// mapped makes a module for each file in NT_FILE that has code mapped, and for the vDSO.
 func (l *loader) mapped() (list []*target.Module) {
 	for i := range l.notes.files {
 		m := &l.notes.files[i]
@@ -145,9 +144,8 @@ func (l *loader) mapped() (list []*target.Module) {
 	return list
 }
 
-// leftOut reports whether a mapping that the core has no segment for is code, as
-// gdb's cores have none for what was not changed: the file tells. Where it cannot
-// be had, it may be.
+// leftOut reports whether m, a mapping for which the core has no segment, may be code: gdb's cores
+// leave out unchanged code. The file's headers tell; without the file, it may be.
 func (l *loader) leftOut(m *procmaps.Mapping) bool {
 	im, ok := l.opened[m.Path]
 	if !ok {
@@ -165,7 +163,7 @@ func (l *loader) leftOut(m *procmaps.Mapping) bool {
 	return false
 }
 
-// vdso is the kernel's library, where the core has it: qemu's have its place alone.
+// vdso returns the kernel's library if the core has its bytes. qemu's cores tell only where it was.
 func (l *loader) vdso() *target.Module {
 	at := l.notes.auxv[linkmap.ATSysinfoEhdr]
 	s := l.own.find(at)
@@ -175,8 +173,8 @@ func (l *loader) vdso() *target.Module {
 	return l.files.Module("[vdso]", []target.Mapping{{Lo: s.lo, Hi: s.hi, Exec: true}})
 }
 
-// linked adds modules of what the dynamic linker has loaded, for cores without NT_FILE
-// or with a part of it.
+// linked adds the modules that the dynamic linker has loaded, for cores that lack NT_FILE or a part
+// of it.
 func (l *loader) linked(exePath string, list []*target.Module) []*target.Module {
 	var exe *elfimage.Image
 	name := l.opts.Exe

@@ -15,12 +15,12 @@ import (
 
 // Bounds on notes.
 const (
-	maxNoteSize = 64 << 20 // no more is read of one note, bytes; NT_FILE has the largest
+	maxNoteSize = 64 << 20 // bytes read of one note; NT_FILE is the largest
 	maxNotes    = 1 << 24
-	maxOwner    = 16 // bytes of an owner's name that tell it from others
+	maxOwner    = 16 // bytes read of an owner's name
 )
 
-// notes is what a core's notes tell.
+// notes is what a core's notes say.
 type notes struct {
 	pid      int
 	name     string // the program's, at most 15 bytes
@@ -30,7 +30,7 @@ type notes struct {
 	pacMask  uint64
 	files    []procmaps.Mapping
 	hasFiles bool // there was an NT_FILE
-	allFiles bool // and it was whole
+	allFiles bool // it was whole
 	carried  []carried
 	threads  []*Thread
 	warnings []string
@@ -70,8 +70,8 @@ func (f *file) notes() (*notes, error) {
 	return n, nil
 }
 
-// Note returns the contents of the first note of an owner and a type; nil if the
-// core has none, not all of it, or one of more than limit bytes.
+// Note returns the contents of the first note of an owner and a type. It returns nil if the core
+// has no such note, lacks a part of it, or has one of more than limit bytes.
 func (t *Target) Note(owner string, typ uint32, limit int) (data []byte) {
 	t.file.eachNote(func(r *window, by string, of uint32, at, size uint64) bool {
 		if by != owner || of != typ {
@@ -85,14 +85,13 @@ func (t *Target) Note(owner string, typ uint32, limit int) (data []byte) {
 	return data
 }
 
-// visit is told of a note: its owner, its type, and where its contents are, no more
-// than maxNoteSize bytes. It returns false to have seen enough.
+// visit gets a note: its owner, its type, and where its contents are (at most maxNoteSize bytes).
+// It returns false to see no more notes.
 type visit func(r *window, owner string, typ uint32, at, size uint64) bool
 
-// eachNote shows the notes of all segments, in order. It returns what the user
-// should know.
+// eachNote calls do for the notes of all segments, in order. The warnings are for the user.
 func (f *file) eachNote(do visit) (warnings []string) {
-	left := uint64(f.size) // segments that are the same bytes would be read time and again
+	left := uint64(f.size) // else a file of overlapping segments would be read time and again
 	for _, p := range f.progs {
 		if p.Type != elf.PT_NOTE || p.Off > uint64(f.size) {
 			continue
@@ -113,14 +112,15 @@ func (f *file) eachNote(do visit) (warnings []string) {
 	return warnings
 }
 
-// segmentNotes reads one segment, which lies within the file, as far as it goes.
+// segmentNotes reads the notes of one segment, which lies within the file, up to the first that is
+// broken.
 func (f *file) segmentNotes(p elf.ProgHeader, do visit) (more bool, warning string) {
 	end := p.Off + p.Filesz
 	pad := uint64(3)
 	if p.Align == 8 {
 		pad = 7
 	}
-	// gdb begins the segment at any byte: what is aligned is the place in it.
+	// gdb lets the segment begin at any byte, so offsets within it are aligned.
 	align := func(at uint64) uint64 { return p.Off + (at-p.Off+pad)&^pad }
 	r := &window{r: f.r, end: end}
 	for at, count := p.Off, 0; at+12 <= end && count < maxNotes; count++ {
@@ -177,7 +177,7 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 			n.pacMask = order.Uint64(data[8:])
 		}
 	case elfnote.Siginfo:
-		if n.signal == nil { // the dying thread's comes first
+		if n.signal == nil { // the first is of the thread that died
 			n.signal = parseSiginfo(data, order)
 		}
 	case elfnote.File:
@@ -189,7 +189,7 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 			}
 			n.allFiles = err == nil && len(n.files) > 0
 		}
-	default: // a further set of the thread
+	default: // another register set of the thread before
 		if len(n.threads) > 0 {
 			set.Get(f.arch, data, &n.threads[len(n.threads)-1].regs)
 		}
@@ -210,7 +210,7 @@ func (f *file) thread(n *notes, data []byte, at uint64) {
 	n.threads = append(n.threads, th)
 }
 
-// registerSet returns the layout of a note with registers, nil for another note.
+// registerSet returns the register set that notes of type typ hold; nil if they hold none.
 func (f *file) registerSet(typ uint32) *arch.KernelRegs {
 	i := slices.IndexFunc(f.arch.KernelRegs, func(k arch.KernelRegs) bool { return k.Note == typ })
 	if i < 0 {
@@ -224,16 +224,16 @@ func text(b []byte) string {
 	return string(bytes.TrimRight(b, " "))
 }
 
-// window reads a file from the front to the back, in blocks.
+// window reads a file from front to back, in blocks.
 type window struct {
 	r   io.ReaderAt
-	end uint64 // of what is read
+	end uint64 // where reading ends
 	buf []byte
-	at  uint64 // of buf
+	at  uint64 // the offset of buf in the file
 }
 
-// bytes returns n bytes at an offset, which lie before the end and stay until the next call;
-// nil where the file does not have them.
+// bytes returns the n bytes at offset at, which must lie before w.end. They stay until the next
+// call. bytes returns nil if the file lacks some.
 func (w *window) bytes(at, n uint64) []byte {
 	if at < w.at || at+n > w.at+uint64(len(w.buf)) {
 		const block = 64 << 10

@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// Signal is what the kernel noted of a signal (NT_SIGINFO, NT_PRSTATUS).
+// Signal is a signal as the kernel noted it (NT_SIGINFO, NT_PRSTATUS).
 type Signal struct {
 	Number   int
 	Name     string // "SIGSEGV"
-	Code     int    // si_code; 0 where the core has no siginfo
+	Code     int    // si_code; 0 if the core has no siginfo
 	CodeName string // "SEGV_MAPERR"; "" for a code without a name
-	Addr     uint64 // the address that a fault was about
+	Addr     uint64 // the address that caused a fault
 	HasAddr  bool
-	Sender   int // process that sent it; 0 if none did
+	Sender   int // the process that sent the signal; 0 if none did
 }
 
 // Numbers are Linux's, the same on all supported architectures (signal(7)).
@@ -32,8 +32,8 @@ const (
 	lastSignal    = 64
 )
 
-// Codes of the signals that the processor causes (asm-generic/siginfo.h), and of
-// those that somebody sends.
+// Codes of the signals that the processor causes (asm-generic/siginfo.h), and of those that
+// processes send.
 var faultCodes = map[int][]string{
 	sigill:  {1: "ILL_ILLOPC", 2: "ILL_ILLOPN", 3: "ILL_ILLADR", 4: "ILL_ILLTRP", 5: "ILL_PRVOPC", 6: "ILL_PRVREG", 7: "ILL_COPROC", 8: "ILL_BADSTK"},
 	sigtrap: {1: "TRAP_BRKPT", 2: "TRAP_TRACE", 3: "TRAP_BRANCH", 4: "TRAP_HWBKPT", 5: "TRAP_UNK", 6: "TRAP_PERF"},
@@ -44,7 +44,7 @@ var faultCodes = map[int][]string{
 
 var sentCodes = map[int]string{0: "SI_USER", -1: "SI_QUEUE", -2: "SI_TIMER", -3: "SI_MESGQ", -4: "SI_ASYNCIO", -5: "SI_SIGIO", -6: "SI_TKILL", 0x80: "SI_KERNEL"}
 
-// signalName returns a signal's name, "SIG35" style for one without.
+// signalName returns a signal's name, or "SIG35" and the like.
 func signalName(n int) string {
 	switch {
 	case n > 0 && n < len(signalNames):

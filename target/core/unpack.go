@@ -15,15 +15,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
-// A core may unpack to maxRatio times its packed size, and to usual bytes more, where the user
-// does not say otherwise. Cores of programs that do something pack to a fifth or a fiftieth.
+// By default, a core may unpack to usual bytes plus maxRatio times its packed size. Cores of
+// programs that do something pack to a fifth or a fiftieth.
 const (
 	usual    = 512 << 20
 	maxRatio = 256
 )
 
-// maxWindow bounds the memory that zstd's decoder may ask for: zstd -19, and --long=26, need no
-// more.
+// maxWindow bounds the memory that zstd's decoder may ask for. zstd -19 and --long=26 need no more.
 const maxWindow = 64 << 20
 
 // ErrTooLarge says that a compressed core unpacks to more than is allowed.
@@ -32,7 +31,7 @@ var ErrTooLarge = errors.New("the core unpacks to more than is allowed")
 // packed is a compressed core.
 type packed struct {
 	io.Reader
-	size uint64 // unpacked; 0 where the file does not say
+	size uint64 // bytes when unpacked; 0 if the file does not say
 }
 
 var magics = []struct {
@@ -64,8 +63,8 @@ func unsupported(command string) func(*os.File, int64) (packed, error) {
 	}
 }
 
-// unpack returns the file, or where it is compressed a temporary file that has
-// what it holds and that nobody else can see; of limit bytes at most, 0 for the usual.
+// unpack returns file itself, or, if file is compressed, a temporary file that has its contents and
+// that nobody else can see. It has limit bytes at most; a limit of 0 means the default.
 func unpack(file *os.File, limit int64) (unpacked *os.File, closer func() error, err error) {
 	var head [8]byte
 	n, _ := file.ReadAt(head[:], 0)
@@ -109,7 +108,7 @@ func unpackTo(r io.Reader, name string, limit int64) (file *os.File, closer func
 	out := holes.NewWriter(tmp)
 	size, err := io.Copy(out, io.LimitReader(r, limit+1))
 	if errors.Is(err, io.ErrUnexpectedEOF) && size > 0 {
-		err = nil // cut short: what there is serves, and the headers tell what is missing
+		err = nil // the rest is missing: the beginning still serves, and the headers tell how much is missing
 	}
 	if err == nil && size > limit {
 		err = fmt.Errorf("more than %d MiB: %w", limit>>20, ErrTooLarge)
