@@ -1,12 +1,9 @@
-// Package snapshot is the picture of a process as a value: what unwinding needs
-// of it, taken at one moment, to be walked later, elsewhere.
+// Package snapshot keeps the picture of a process as a value: all that unwinding needs, taken at
+// one moment, to be walked later or elsewhere.
 //
-// What enters: a [Snapshot], which a live target fills in, or a file that one was
-// written to. What leaves: that file, an ELF core file that gdb can open, with
-// one note of our own for what a core file cannot say (docs/snapshot.md describes
-// it); and, from [Open], a [Target] with the same threads, memory and modules, on
-// any host.
+// A live target fills in a [Snapshot]. [Snapshot.Write] writes it as an ELF core file that gdb can
+// open, with one note of our own for what a core file cannot say (docs/snapshot.md describes it).
+// [Open] makes a [Target] of such a file, with the same threads, memory and modules, on any host.
 //
-// Nothing in a file is trusted: what is broken or missing is said, in an error or
-// in the target's warnings.
+// Nothing in a file is trusted. An error, or the target's warnings, says what is broken or missing.
 package snapshot

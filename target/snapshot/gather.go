@@ -13,21 +13,19 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Bounds on what [Snapshot.Gather] saves of files that will not be found, bytes.
+// Bounds on what [Snapshot.Gather] saves of files that will not be found at their paths, bytes.
 const (
 	maxFiles  = 1 << 30   // whole files
-	maxMapped = 192 << 20 // what is mapped of those that there is no file of, and of headers, with what is saved already;
-	minMapped = 32 << 20  // so much in any case
+	maxMapped = 192 << 20 // the mapped parts of files that cannot be opened, and headers, together with the memory that is saved already;
+	minMapped = 32 << 20  // this much in any case
 )
 
-// Gather adds what those who open the snapshot need beside the stacks. mem is the
-// process's memory, modules what is mapped in it; both should have served to walk
-// the stacks before. Memory gets the headers of all mapped ELF files, by which
-// their files are known again, and the dynamic linker's list of them, which gdb
-// reads. Files gets the files that were opened and that are not at their paths on
-// this machine: they were deleted, replaced, or are a container's. Where there is
-// no file, Memory gets all that is mapped of it. Gather fills in Modules. What
-// cannot be read is left out.
+// Gather adds what a reader of the snapshot needs beside the stacks. mem is the process's memory,
+// and modules lists what is mapped in it; both should have served to walk the stacks before. Memory
+// gets the headers of all mapped ELF files, which identify the files later, and the dynamic
+// linker's list of them, which gdb reads. Files gets the opened files that this machine lacks at
+// their paths: they were deleted or replaced, or are a container's. If a file cannot be opened,
+// Memory gets all that is mapped of it. Gather fills in Modules. It leaves out what cannot be read.
 func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	if mem == nil {
 		mem = target.NoMemory
@@ -48,7 +46,7 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 			about.BuildID = inMemory.BuildID
 		}
 		if about.BuildID == "" && im != nil {
-			about.BuildID = im.BuildID // Go's linker has it where only a section leads to it
+			about.BuildID = im.BuildID // Go's linker leaves a build ID that only a section leads to
 		}
 		s.Modules = append(s.Modules, about)
 		if im == nil || found(check, m) {
@@ -62,10 +60,10 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 		}
 	}
 	if s.Arch.PtrSize == 8 {
-		linkmap.Read(p, s.Arch, linkmap.ParseAuxv(s.Auxv, s.Arch), nil) // for what it reads
+		linkmap.Read(p, s.Arch, linkmap.ParseAuxv(s.Auxv, s.Arch), nil) // copies all memory that it reads
 	}
 	s.AddRegistered(modules)
-	// Some readers (elfutils) take it that segments begin and end with a page.
+	// Some readers (elfutils) expect segments to begin and end at a page boundary.
 	for i := range s.Memory {
 		for _, at := range [...]uint64{s.Memory[i].Addr, s.Memory[i].End()} {
 			if at%page != 0 {
@@ -76,9 +74,9 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 	s.AddMemory(p.blocks())
 }
 
-// AddRegistered adds the objects that the process has registered and somebody has used,
-// with the list that leads to them, as they were read. What of them Memory has already
-// stays: who has copies of several moments adds these first.
+// AddRegistered adds the objects that the process has registered and that somebody has used, with
+// the list that leads to them, as they were read. Memory that is already there stays: if there are
+// copies of several moments, these should be added first.
 func (s *Snapshot) AddRegistered(modules *target.Modules) {
 	r := modules.Registered()
 	if r.Copies == nil {
@@ -91,8 +89,8 @@ func (s *Snapshot) AddRegistered(modules *target.Modules) {
 	s.AddMemory(blocks)
 }
 
-// found reports whether this machine has, at its path, the file that is mapped, and
-// Open will be able to tell it from any other.
+// found reports whether this machine has the mapped file at its path, and Open will be able to tell
+// it from any other.
 func found(check *sysroot.Files, m *target.Module) bool {
 	im, file, err := elfimage.OpenFile(m.Path)
 	if err != nil {
@@ -117,12 +115,12 @@ func mappedSize(m *target.Module) (size uint64) {
 	return size
 }
 
-// AddMemory adds copies. Where they overlap what Memory has, that stays.
+// AddMemory adds copies. Where blocks overlap Memory, Memory stays.
 func (s *Snapshot) AddMemory(blocks []Block) {
 	blocks = slices.Clone(blocks)
 	slices.SortStableFunc(blocks, byAddr)
 	var more []Block
-	done := uint64(0) // where the last of them has ended
+	done := uint64(0) // where the blocks before end
 	for _, b := range blocks {
 		if b.End() < b.Addr {
 			continue // no process has memory at the end of all addresses
@@ -145,8 +143,8 @@ func (s *Snapshot) AddMemory(blocks []Block) {
 	slices.SortFunc(s.Memory, byAddr)
 }
 
-// MarkLate marks the words of Memory (8 bytes each) that differ from blocks as late: blocks are
-// copies of the same addresses at other moments, and Memory has room for one copy alone.
+// MarkLate compares Memory with blocks, copies of the same addresses at other moments, word by word
+// (8 bytes). It marks words that differ as late, because Memory has room for one copy alone.
 func (s *Snapshot) MarkLate(blocks []Block) {
 	for _, b := range blocks {
 		i := sort.Search(len(s.Memory), func(i int) bool { return s.Memory[i].End() > b.Addr })
@@ -163,7 +161,7 @@ func (s *Snapshot) MarkLate(blocks []Block) {
 	}
 }
 
-// marked returns a block in parts: those that another block has otherwise are late.
+// marked returns b in parts. Those that differ from other are late.
 func (b *Block) marked(other *Block) (parts []Block) {
 	const word = 8
 	for at := b.Addr; at < b.End(); {
@@ -183,7 +181,7 @@ func (b *Block) marked(other *Block) (parts []Block) {
 
 func byAddr(a, b Block) int { return cmp.Compare(a.Addr, b.Addr) }
 
-// cut takes away what lies below an address.
+// cut removes the beginning of b, below addr.
 func (b *Block) cut(addr uint64) {
 	if addr > b.Addr {
 		n := min(addr-b.Addr, uint64(len(b.Data)))
@@ -191,11 +189,11 @@ func (b *Block) cut(addr uint64) {
 	}
 }
 
-// pages is memory that keeps, page by page, what was read of it.
+// pages is memory that keeps the pages that were read of it.
 type pages struct {
 	mem  target.Memory
 	have map[uint64][]byte // by the page's address
-	left uint64            // how much more may be read, bytes: what leads there is not trusted
+	left uint64            // how many bytes may still be read, for what is read leads to more, and is not trusted
 }
 
 // ReadMemory implements [target.Memory].
@@ -208,7 +206,8 @@ func (p *pages) ReadMemory(addr uint64, b []byte) (n int, err error) {
 		}
 		data := p.page(at&^(page-1), uint64(len(rest))+at%page)
 		if data == nil {
-			// It may be there in part: where a copy of a stack ends, and the process has.
+			// The page may be readable in part: a copy of a stack ends in it, and the process has
+			// the rest.
 			got, err := p.mem.ReadMemory(at, rest[:min(uint64(len(rest)), page-at%page)])
 			if n += got; err != nil {
 				return n, err
@@ -220,7 +219,7 @@ func (p *pages) ReadMemory(addr uint64, b []byte) (n int, err error) {
 	return n, nil
 }
 
-// readAll reads all that is mapped of a file.
+// readAll reads all mapped memory of a module.
 func (p *pages) readAll(m *target.Module) {
 	buf := make([]byte, min(mappedSize(m), 1<<20))
 	for _, r := range m.Mappings {
@@ -230,8 +229,8 @@ func (p *pages) readAll(m *target.Module) {
 	}
 }
 
-// page returns the page at an address, and reads as many behind it as it takes to
-// have size bytes.
+// page returns the page at address at. It reads as many pages behind it as are needed for size
+// bytes.
 func (p *pages) page(at, size uint64) []byte {
 	if data, ok := p.have[at]; ok {
 		return data
@@ -251,11 +250,11 @@ func (p *pages) page(at, size uint64) []byte {
 	return p.have[at]
 }
 
-// blocks returns all that was read.
+// blocks returns all pages that were read.
 func (p *pages) blocks() (list []Block) {
 	mover, moves := p.mem.(target.RunningMemory)
 	for at, data := range p.have {
-		// What comes first in a page may be a copy's end, which AddMemory cuts off.
+		// The beginning of a page may be the end of a copy of a stack, which AddMemory cuts off.
 		list = append(list, Block{at, data, moves && mover.MovedOn(at+page-1, 1)})
 	}
 	return list

@@ -6,13 +6,14 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// memory is a core file's memory. late tells which parts are of a later moment.
+// memory is a core file's memory, some of which may be of a later moment.
 type memory struct {
 	target.CopiedMemory
 	late []lateNote // ascending, disjoint
 }
 
-// ascending leaves out what is not behind all that comes before it: Write writes no such.
+// ascending drops each entry that begins before the end of one that precedes it. Write writes no
+// such.
 func ascending(list []lateNote) (kept []lateNote) {
 	at := uint64(0)
 	for _, l := range list {
@@ -23,8 +24,8 @@ func ascending(list []lateNote) (kept []lateNote) {
 	return kept
 }
 
-// find returns the first memory of a later moment that ends above addr, and whether it
-// holds addr.
+// find returns the index of the first entry of late that ends above addr, and whether it holds
+// addr.
 func (m *memory) find(addr uint64) (i int, holds bool) {
 	i = sort.Search(len(m.late), func(i int) bool { return m.late[i].end() > addr })
 	return i, i < len(m.late) && uint64(m.late[i].Address) <= addr
@@ -36,7 +37,7 @@ func (m *memory) MovedOn(addr uint64, n int) bool {
 	return i < len(m.late) && uint64(m.late[i].Address) <= addr+uint64(n)-1
 }
 
-// Window implements [target.CopiedMemory]. What is of a later moment is not lent.
+// Window implements [target.CopiedMemory]. It does not lend memory of a later moment.
 func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 	i, holds := m.find(addr)
 	if holds {

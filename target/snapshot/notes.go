@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// notes makes the contents of the segment of notes. What is said of the process
-// comes first, so that a file that was cut off is still known for what it is.
+// notes makes the contents of the segment of notes. Those about the whole process come first, so
+// that a file that was cut off still says what it is.
 func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 	own, err := s.note()
 	if err != nil {
@@ -45,11 +45,11 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 	return notes, nil
 }
 
-// carriedSize is the size of a note of a file that goes along, bytes.
+// carriedSize is the size of the note of a carried file, bytes.
 const carriedSize = elfnote.HeaderSize + (len(core.FileNoteOwner)+1+3)&^3 + 24
 
-// carriedNotes makes the notes of the files that go along, which lie one behind the
-// other at the end of the core file, from at on.
+// carriedNotes makes the notes of the carried files. These lie one behind the other at the end of
+// the core file, from offset at on.
 func (s *Snapshot) carriedNotes(at uint64) (notes []byte) {
 	for _, f := range s.Files {
 		notes = elfnote.Append(notes, s.Arch.Order, core.FileNoteOwner, core.FileNote, s.words(f.Lo, at, uint64(f.Content.Size())))
@@ -66,8 +66,8 @@ func (s *Snapshot) words(list ...uint64) []byte {
 	return b
 }
 
-// prpsinfo makes struct elf_prpsinfo of 64-bit Linux: pr_pid at 24, pr_fname[16]
-// at 40, pr_psargs[80] at 56. What is not known of it stays zero.
+// prpsinfo makes struct elf_prpsinfo of 64-bit Linux: pr_pid at 24, pr_fname[16] at 40,
+// pr_psargs[80] at 56. Unknown fields stay zero.
 func (s *Snapshot) prpsinfo() []byte {
 	b := make([]byte, 136)
 	s.Arch.Order.PutUint32(b[24:], uint32(s.PID))
@@ -111,8 +111,8 @@ func (s *Snapshot) ntFile(maps []procmaps.Mapping) []byte {
 	return append(append(b, s.words(entries...)...), names.String()...)
 }
 
-// pacMask is what NT_ARM_PAC_MASK says: the bits that may be an authentication
-// code. Zero where the architecture has none.
+// pacMask is the mask in NT_ARM_PAC_MASK: the bits of an address that may be a pointer
+// authentication code. It is 0 if the architecture has none.
 func (s *Snapshot) pacMask() uint64 {
 	if !s.Arch.PAuth {
 		return 0

@@ -12,15 +12,15 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-// Target is a snapshot that was read from a file. What it shares with all core
-// files is core.Target's: the process, its memory and its modules, whose files are
-// looked for on this machine. It is safe for concurrent use.
+// Target is a snapshot that was read from a file. core.Target gives what all core files have: the
+// process, its memory and its modules, whose files are looked for on this machine. It is safe for
+// concurrent use.
 type Target struct {
 	*core.Target
 	Taken      time.Time     // see [Snapshot]
 	Pause      time.Duration // see [Snapshot]
 	Consistent bool          // see [Snapshot]
-	// Listed are the files that had code mapped when the snapshot was taken.
+	// Listed has the files that had code mapped when the snapshot was taken.
 	Listed []Module
 
 	arch    *arch.Arch
@@ -28,10 +28,10 @@ type Target struct {
 	memory  memory
 }
 
-// Open opens a file that [Snapshot.Write] has written, also if it was compressed
-// since, or cut short. The error wraps [ErrNotSnapshot] for a core file without our
-// note, [ErrVersion] for a snapshot that this version cannot read, or one of package
-// core's. The caller closes the target.
+// Open opens a file that [Snapshot.Write] has written. The file may have been compressed or cut
+// short since. The error wraps [ErrNotSnapshot] for a core file without our note, [ErrVersion] for
+// a snapshot that this version cannot read, or an error of package core. The caller closes the
+// target.
 func Open(path string, o core.Options) (*Target, error) {
 	c, err := core.Open(path, o)
 	if err != nil {
@@ -40,8 +40,8 @@ func Open(path string, o core.Options) (*Target, error) {
 	return of(c, "snapshot "+path)
 }
 
-// Read is [Open] for bytes that are not compressed; r must stay readable for as
-// long as the target is used.
+// Read is [Open] for the bytes of an uncompressed file. r must stay readable as long as the target
+// is used.
 func Read(r io.ReaderAt, size int64, o core.Options) (*Target, error) {
 	c, err := core.Read(r, size, o)
 	if err != nil {
@@ -50,8 +50,8 @@ func Read(r io.ReaderAt, size int64, o core.Options) (*Target, error) {
 	return of(c, "snapshot")
 }
 
-// Target makes a target of the snapshot itself, as if it had been written and opened:
-// its memory is held twice, and the files that go along once.
+// Target makes a target of the snapshot itself, as if it had been written and opened. Its memory is
+// then held twice, and the carried files once.
 func (s *Snapshot) Target(o core.Options) (*Target, error) {
 	var file bytes.Buffer
 	if err := s.Write(&file); err != nil {
@@ -60,7 +60,7 @@ func (s *Snapshot) Target(o core.Options) (*Target, error) {
 	return Read(bytes.NewReader(file.Bytes()), int64(file.Len()), o)
 }
 
-// of makes the target of a core file, or closes that.
+// of makes the target of a core file. If that fails, it closes the core file.
 func of(c *core.Target, name string) (*Target, error) {
 	text := c.Note(NoteOwner, NoteType, maxNote)
 	if text == nil {
@@ -87,7 +87,7 @@ func of(c *core.Target, name string) (*Target, error) {
 	return t, nil
 }
 
-// addThreads joins what the core has of the threads with what the note says.
+// addThreads joins each thread of the core with the note's entry for it.
 func (t *Target) addThreads(n *note) {
 	said := make(map[int]*threadNote, len(n.Threads))
 	for i := range n.Threads {

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The note that makes a core file a snapshot. Debuggers skip owners and types that
-// they do not know; readers that look at the type alone know none like this.
+// The note that makes a core file a snapshot. Debuggers skip owners and types that they do not
+// know. Some readers look at the type alone; none of them knows this one.
 const (
 	NoteOwner        = "SFWALK"
 	NoteType  uint32 = 0x5357414c
@@ -26,16 +26,15 @@ const (
 // maxNote bounds the note: a process of 100,000 threads needs less.
 const maxNote = 16 << 20
 
-// note is the note's contents, a JSON object: what a core file cannot say. Fields
-// are added, never renamed; a change that old readers must not overlook gets a new
-// version.
+// note is the contents of the note, a JSON object with all that a core file cannot say. Fields are
+// added, never renamed. A change that old readers must not overlook gets a new version.
 type note struct {
 	Version    int          `json:"version"`
 	Taken      time.Time    `json:"taken"`
 	PauseNS    int64        `json:"pause_ns"`
 	Consistent bool         `json:"consistent"`
 	Exe        string       `json:"exe"`
-	CodeMask   hex          `json:"code_mask"` // bits of a code address that are address
+	CodeMask   hex          `json:"code_mask"` // bits of a code address that belong to the address
 	Threads    []threadNote `json:"threads"`   // in the order of the NT_PRSTATUS notes
 	Modules    []moduleNote `json:"modules"`
 	Late       []lateNote   `json:"late,omitempty"`
@@ -47,8 +46,7 @@ type threadNote struct {
 	HeldNS  int64  `json:"held_ns"`
 	Error   string `json:"error,omitempty"`
 	MovedOn bool   `json:"moved_on,omitempty"`
-	// Registers are the names of those that are known; nil stands for all that the
-	// core has.
+	// Registers names the known registers; nil stands for all that the core has.
 	Registers []string `json:"registers,omitzero"`
 }
 
@@ -58,7 +56,7 @@ type moduleNote struct {
 	BuildID string `json:"build_id"`
 }
 
-// lateNote is memory of a later moment: see Block.Late.
+// lateNote is a range of memory of a later moment: see Block.Late.
 type lateNote struct {
 	Address hex    `json:"address"`
 	Size    uint64 `json:"size"`
@@ -66,7 +64,7 @@ type lateNote struct {
 
 func (l *lateNote) end() uint64 { return uint64(l.Address) + l.Size }
 
-// hex is a number that JSON has as "0x…": readers of JSON often keep 53 bits only.
+// hex is a number that JSON has as "0x…", because many readers of JSON keep only 53 bits.
 type hex uint64
 
 func (h hex) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%#x", uint64(h)), nil }
@@ -119,7 +117,7 @@ func (s *Snapshot) note() ([]byte, error) {
 	return text, err
 }
 
-// kernelRegisters returns what the kernel's register sets always have.
+// kernelRegisters returns the registers that the kernel's register sets always have.
 func kernelRegisters(a *arch.Arch) (list []arch.KernelReg) {
 	for _, k := range a.KernelRegs {
 		list = append(list, k.Regs...)
@@ -129,8 +127,7 @@ func kernelRegisters(a *arch.Arch) (list []arch.KernelReg) {
 
 // Errors of [Open], which wraps them; test with errors.Is.
 var (
-	// ErrNotSnapshot says that a core file is no snapshot: it lacks the note, or has
-	// it cut off.
+	// ErrNotSnapshot says that a core file is no snapshot: the note is missing or cut off.
 	ErrNotSnapshot = errors.New("not a snapshot")
 	// ErrVersion says that a snapshot is of a later version than this package reads.
 	ErrVersion = errors.New("made by a later version of sfwalk")
@@ -155,7 +152,7 @@ func parseNote(text []byte) (*note, error) {
 	return n, nil
 }
 
-// apply adds to a thread what its note says.
+// apply sets the fields of t that the thread's note has.
 func (n *threadNote) apply(a *arch.Arch, t *Thread) {
 	t.Comm, t.Held, t.MovedOn = n.Name, time.Duration(n.HeldNS), n.MovedOn
 	if n.Error != "" {

@@ -18,19 +18,19 @@ type Snapshot struct {
 
 	Taken time.Time     // when the first thread was asked to stop
 	Pause time.Duration // the longest time that any one thread was held
-	// Consistent says that all registers and stacks are of one moment, at which
-	// every thread that could be stopped was.
+	// Consistent says that all registers and stacks are of one moment, at which all threads that
+	// could be stopped were stopped.
 	Consistent bool
 
 	Threads []Thread // the main thread first
-	// Maps are the process's mappings, ascending; at least those that Memory and
-	// the PCs lie in. Offsets are multiples of 4096.
+	// Maps are the process's mappings, ascending. They include at least those that hold Memory and
+	// the PCs. Offsets are multiples of 4096.
 	Maps    []procmaps.Mapping
-	Modules []Module // of the mapped files that have code, ascending by Lo
+	Modules []Module // the mapped files that have code, ascending by Lo
 	Memory  []Block  // what was copied, ascending, disjoint
 	Files   []File   // mapped files that will not be found at their paths
-	// Auxv is the auxiliary vector as the kernel gives it (/proc/PID/auxv): by it
-	// debuggers find the program, the dynamic linker and the vDSO.
+	// Auxv is the auxiliary vector as the kernel gives it (/proc/PID/auxv). Debuggers find the
+	// program, the dynamic linker and the vDSO by it.
 	Auxv []byte
 }
 
@@ -38,14 +38,14 @@ type Snapshot struct {
 // [github.com/sfwalk/sfwalk/target.Thread].
 type Thread struct {
 	TID  int    // the kernel's thread ID; positive
-	Comm string // the name that the kernel has for it, at most 15 bytes
+	Comm string // the kernel's name for the thread, at most 15 bytes
 	Regs arch.Registers
 
 	Held time.Duration // how long the thread was held
-	// Err says why the thread could not be stopped; nil for those that were. Such
-	// a thread has no registers, or PC and SP alone, as the kernel told them.
+	// Err says why the thread could not be stopped; nil if it was. A thread with an Err has no
+	// registers, or only PC and SP, as the kernel told them.
 	Err error
-	// MovedOn says that the thread ran on before all of its stack was copied that Memory has: its
+	// MovedOn says that the thread ran on before all of its stack in Memory was copied, so its
 	// outer frames may be of a later moment.
 	MovedOn bool
 }
@@ -56,7 +56,7 @@ func (t *Thread) ID() int { return t.TID }
 // Name returns the thread's name.
 func (t *Thread) Name() string { return t.Comm }
 
-// Registers fills in the registers. Where none is known the error is Err.
+// Registers fills in the known registers. If there are none, it returns Err.
 func (t *Thread) Registers(r *arch.Registers) error {
 	if t.Regs.Known == (arch.RegSet{}) {
 		if t.Err != nil {
@@ -70,7 +70,7 @@ func (t *Thread) Registers(r *arch.Registers) error {
 
 var errNoRegisters = errors.New("the thread's registers are not known")
 
-// Module is one mapped file, by what finds it again later.
+// Module is one mapped file, with what identifies it later.
 type Module struct {
 	Path    string // as the process names it
 	Lo      uint64 // its lowest mapped address
@@ -87,9 +87,9 @@ type File struct {
 type Block struct {
 	Addr uint64
 	Data []byte
-	// Late says that frames in the block may be of another moment than the registers: the thread had
-	// run on when its stack was copied, or threads were copied at several moments, and this is the
-	// memory of one of them.
+	// Late says that frames in the block may be of another moment than the registers. Either the
+	// thread had run on when its stack was copied, or threads were copied at several moments, and
+	// this memory is of only one of them.
 	Late bool
 }
 

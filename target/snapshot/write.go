@@ -11,10 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Write writes the snapshot as an ELF core file: the headers, then the notes, the
-// memory that was copied, and the files. It holds no more in memory than the headers
-// and the notes, and the same snapshot gives the same bytes. The error says what a
-// core file cannot hold, before anything is written, or is that of w or of a file.
+// Write writes the snapshot as an ELF core file: the headers, then the notes, the copied memory,
+// and the files. It holds no more in memory than the headers and the notes. The same snapshot gives
+// the same bytes. The error says what a core file cannot hold, before anything is written, or is an
+// error of w or of a file.
 func (s *Snapshot) Write(w io.Writer) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
@@ -51,7 +51,7 @@ func (s *Snapshot) Write(w io.Writer) error {
 			return fmt.Errorf("write snapshot of process %d: the file mapped at %#x: %w", s.PID, f.Lo, err)
 		}
 	}
-	return out.Flush() // has the first error of those before
+	return out.Flush() // returns the first error of any write
 }
 
 // Sizes of ELF's structures, bytes.
@@ -60,7 +60,7 @@ const (
 	phdrSize = 56
 )
 
-// maxSegments is what e_phnum counts, beside the notes' segment.
+// maxSegments is how many segments e_phnum can count, beside that of the notes.
 const maxSegments = 0xffff - 2 // 0xffff says that the number is elsewhere
 
 // page is the unit of the offsets in NT_FILE, bytes.
@@ -105,15 +105,15 @@ func (s *Snapshot) check() error {
 	return nil
 }
 
-// segment is a range of addresses of one kind, with its bytes or without.
+// segment is a range of addresses of one kind, with or without its bytes.
 type segment struct {
 	lo, hi uint64
 	flags  elf.ProgFlag
 	parts  [][]byte // one behind the other; nil for memory that was not copied
 }
 
-// segments returns the mappings, cut where copies begin and end, and what was
-// copied of no mapping.
+// segments returns the mappings, divided where copies begin and end, and the copies of memory that
+// no mapping holds.
 func (s *Snapshot) segments(maps []procmaps.Mapping) (list []segment) {
 	blocks := s.Memory
 	at := uint64(0)
@@ -133,8 +133,8 @@ func (s *Snapshot) segments(maps []procmaps.Mapping) (list []segment) {
 	return append(list, copied(rest)...)
 }
 
-// cut divides a range of addresses by what was copied of it, and returns the
-// blocks that reach beyond it or lie there.
+// cut divides the range [lo, hi) by the copies in blocks. rest is the blocks that end beyond hi, or
+// lie there.
 func cut(lo, hi uint64, blocks []Block) (list []segment, rest []Block) {
 	for ; lo < hi && len(blocks) > 0 && blocks[0].Addr < hi; blocks = blocks[1:] {
 		b := &blocks[0]
@@ -160,8 +160,8 @@ func cut(lo, hi uint64, blocks []Block) (list []segment, rest []Block) {
 	return list, blocks
 }
 
-// copied returns what was copied of memory that no mapping speaks of. It may have
-// been written to.
+// copied returns the copied parts of memory that no mapping holds. The process may have written to
+// that memory.
 func copied(list []segment) (parts []segment) {
 	for _, g := range list {
 		if g.parts != nil {
@@ -185,7 +185,7 @@ func flags(m *procmaps.Mapping) (f elf.ProgFlag) {
 	return f
 }
 
-// withCode returns the mappings that are code, and all of the files that have some.
+// withCode returns the executable mappings, and all mappings of the files that have some.
 func withCode(maps []procmaps.Mapping) (list []procmaps.Mapping) {
 	files := map[string]bool{}
 	for i := range maps {
@@ -201,8 +201,8 @@ func withCode(maps []procmaps.Mapping) (list []procmaps.Mapping) {
 	return list
 }
 
-// headers makes the ELF header and the program headers: the notes' first. It returns
-// where in the file all that they speak of ends, too.
+// headers makes the ELF header and the program headers, that of the notes first. end is the offset
+// in the file behind all that the headers describe.
 func (s *Snapshot) headers(notes int, segments []segment) (b []byte, end uint64) {
 	order := s.Arch.Order
 	data := elf.ELFDATA2LSB
