@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// What the claims leave open.
+// Reasons of claimErr.
 var (
 	errNobody  = errors.New("no sniffer knows how to unwind it")
 	errGuess   = errors.New("it is a guess, and leads to no code")
@@ -23,9 +23,9 @@ func (f *Frame) query() *Query {
 	return q
 }
 
-// sniff finds who can unwind THIS, in the table's order or by a row that is
-// cached, and applies the row. Where it has only cached the row of a Walker's THIS, that is
-// for [Walker.unwindCached] to apply.
+// sniff finds the row that unwinds THIS, in the cache or by asking the sniffers in the table's
+// order, and applies it. cached says that it has not: it has put the row of a Walker's THIS
+// into the cache, and [Walker.unwindCached] is to apply it.
 func (f *Frame) sniff() (cached bool) {
 	cached = f.ask()
 	w := &f.stack.window
@@ -49,23 +49,23 @@ func (f *Frame) ask() (cached bool) {
 	from, signal, mapped := 0, false, true
 	switch {
 	case hit:
-		// Inner frames that are made for apply may take the slot for another PC.
+		// apply may make inner frames, and these may take the slot for another PC.
 		row, winner := slot.row, int(slot.winner)
 		if f.apply(&row, winner) {
 			f.checkReturnAddress()
 			return false
 		}
-		slot = nil // it has the first row by which any frame at the PC could be unwound
+		slot = nil // keeps its row: the first one that could be applied to a frame at the PC
 		from, signal = winner+1, s.table.ofSignal(winner, &row)
 	// A signal handler returns to a trampoline's first byte, which may be the first
 	// of its mapping.
 	case f.caller && !f.inCode && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc):
-		// Nothing can have called from there.
+		// No call can have been there.
 		if len(f.query().Read(f.pc, 1)) > 0 {
 			f.claimReason, f.claimErr = NotCode, errNotCode
 			return false
 		}
-		// Core files of emulators leave out the page of the trampoline: the stack alone tells.
+		// Core files of emulators lack the trampoline's page: only the stack can tell.
 		signal, mapped = true, false
 	}
 	before := s.searched
@@ -88,7 +88,7 @@ func (f *Frame) ask() (cached bool) {
 			return false
 		}
 		if f.endsAt(&c.row) && f.begins() {
-			f.caller = false // what lies before is another function
+			f.caller = false // PC-1 belongs to another function
 			return f.ask()
 		}
 		if slot != nil && c.row.Flags&trad.Once == 0 {
@@ -103,7 +103,7 @@ func (f *Frame) ask() (cached bool) {
 	return false
 }
 
-// unclaimed says of THIS, which nobody can unwind, why, and whether it is the outermost frame.
+// unclaimed sets the reason why no sniffer has claimed THIS, or makes it the outermost frame.
 func (f *Frame) unclaimed(c *claims) {
 	s := f.stack
 	if c.onStack {
@@ -128,8 +128,8 @@ func (f *Frame) unclaimed(c *claims) {
 	}
 }
 
-// keep puts the last claim's row into a slot, and shares it if code was searched through for it:
-// for the stack more was searched than before.
+// keep puts the last claim's row into a slot. It also shares the row if code was searched through for
+// it. before is how much had been searched for the stack before the claim.
 func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits, before int64) {
 	s := f.stack
 	rows := &s.table.rows
@@ -139,8 +139,9 @@ func (f *Frame) keep(slot *rowSlot, c *claims, bits slotBits, before int64) {
 	}
 }
 
-// cacheSimple keeps a row that [Walker.unwindCached] can apply, which costs less than to apply it here. Where
-// it does not lead to a caller, unwindCached leaves THIS to unwindAsStack once more.
+// cacheSimple keeps the last claim's row, if [Walker.unwindCached] can apply it, and reports whether it
+// has. That costs less than to apply the row here. If the row does not lead to a caller,
+// unwindCached leaves THIS to unwindAsStack once more.
 func (f *Frame) cacheSimple(slot *rowSlot, c *claims, before int64) bool {
 	t := f.stack.table
 	bits := t.simpleBits(&c.row, c.by)
@@ -148,18 +149,18 @@ func (f *Frame) cacheSimple(slot *rowSlot, c *claims, before int64) bool {
 		return false
 	}
 	if f.caller != f.stack.walk.Caller || f.endsAt(&c.row) && !f.stack.query.mayBeCalled() {
-		return false // unwindCached knows nothing of functions that nobody has called
+		return false // unwindCached knows nothing of functions that no call has led to
 	}
 	f.keep(slot, c, bits, before)
-	t.rows.stats.Hits-- // the look-up that is to come is this one once more
+	t.rows.stats.Hits-- // unwindCached will look the row up, and count this look-up once more
 	return true
 }
 
-// endsAt reports whether a row that was looked up at PC-1 does not hold at PC.
+// endsAt reports whether a row that was looked up at PC-1 ends at PC.
 func (f *Frame) endsAt(row *trad.Row) bool { return f.caller && row.Lo+uint64(row.Len) == f.pc }
 
-// applySimple is apply and checkReturnAddress for a row that is as simple as nearly all are
-// (slotSimple), on a frame that leads to code. It leaves any other to them.
+// applySimple applies a simple row (slotSimple), as nearly all are, and checks that it leads to
+// code. It reports whether it does; if not, apply and checkReturnAddress are to do it.
 func (f *Frame) applySimple(slot *rowSlot) bool {
 	if slot.bits&(slotSimple|slotLast) != slotSimple {
 		return false
@@ -174,7 +175,7 @@ func (f *Frame) applySimple(slot *rowSlot) bool {
 	s := f.stack
 	f.row, f.cfa = slot.row, slot.row.CFA.At(base)
 	if f.cfa+uint64(s.arch.SPFromCFA) < f.sp {
-		return false // inward: see findsChange
+		return false // SP would move inward: see findsChange
 	}
 	f.winner, f.typ, f.byUnwinder = int16(slot.winner), Normal, false
 	f.ra = f.wordAt(slot.row.RA.At(f.cfa))
@@ -183,9 +184,9 @@ func (f *Frame) applySimple(slot *rowSlot) bool {
 	return f.ra.Known() && (rows.slots[slotOf(pc)].is(pc, rows.epoch, true) || f.returnsToCode())
 }
 
-// apply makes the sniffer at position i the one that unwinds THIS, if its row
-// can be applied. An outermost row may have no CFA (SFrame's have none): it is
-// left to a later sniffer to know one, but that there is no PREVIOUS is known.
+// apply makes the sniffer at position i of the table the winner, if its row can be applied to
+// THIS, and reports whether it can. An outermost row may have no CFA, as SFrame's. Then a
+// later sniffer may know the CFA, but it is certain that there is no PREVIOUS.
 func (f *Frame) apply(row *trad.Row, i int) bool {
 	cfa, err := row.Apply((*env)(f))
 	if err != nil {
@@ -222,21 +223,21 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 	return true
 }
 
-// clobbered reports whether a row leaves the return address in the link register
-// although THIS has called since: the call has put its own there.
+// clobbered reports whether a row says that the return address is still in the link register,
+// although THIS has called NEXT since, which has overwritten the register.
 func (f *Frame) clobbered(row *trad.Row) bool {
 	a := f.stack.arch
 	return f.caller && a.RA != a.PC && row.RA.Kind == trad.Same && row.Flags&trad.Outermost == 0
 }
 
-// checkReturnAddress reads THIS frame's return address by the row that won. Where that is
-// no code, the row may be wrong: assemblers for SFrame V1 write wrong rows for
-// functions that keep the CFA or the return address in an odd register. A later
-// sniffer that does find code knows better; guesses do not count, unless the row is one
-// itself, and then it is nobody's claim if none finds code.
+// checkReturnAddress reads THIS frame's return address by the winner's row. If it is not
+// code, the row may be wrong: assemblers for SFrame V1 write wrong rows for
+// functions that keep the CFA or the return address in an odd register. Then the first later
+// sniffer whose row leads to code wins. A guess wins only over a guess; and a guess that
+// leads to no code is no claim at all.
 func (f *Frame) checkReturnAddress() {
 	if f.stack.window.takeLate() {
-		f.moved = true // the row, or the CFA
+		f.moved = true // the row or the CFA is of another moment
 	}
 	if f.row.Flags&trad.Outermost != 0 {
 		return
@@ -265,8 +266,8 @@ func (f *Frame) checkReturnAddress() {
 	}
 }
 
-// readReturnAddress reads THIS frame's return address by its row, which tells whether THIS has changed
-// stacks.
+// readReturnAddress reads THIS frame's return address by its row, and finds out whether THIS has
+// changed stacks.
 func (f *Frame) readReturnAddress() {
 	pc := f.stack.arch.PC
 	if f.ra = f.prevRegister(pc); f.findsChange() {

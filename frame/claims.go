@@ -2,28 +2,28 @@ package frame
 
 import "github.com/sfwalk/sfwalk/trad"
 
-// claims goes through the sniffers' claims to unwind THIS, in the table's order. Sniffers are asked
-// here alone, so that one set of rules says which answer is a claim.
+// claims iterates over the sniffers that claim THIS, in the table's order. All sniffers are asked
+// here, so that the rules for what counts as a claim stand once.
 type claims struct {
 	f        *Frame
-	sniffers []Sniffer // the table's, as far as they are asked
+	sniffers []Sniffer // the table's, up to the last one to ask
 	by       int       // position of the sniffer that was asked last
 	row      trad.Row  // what sniffer by has claimed THIS with
 	signal   bool      // THIS is a signal frame
-	onStack  bool      // those are asked that know a signal frame by the stack
-	// declined are the reasons of those that have not claimed THIS, unless it is nil.
+	onStack  bool      // SignalSniffers are asked, by byStack
+	// declined receives the reasons of the sniffers that do not claim THIS, unless it is nil.
 	declined *[]Decline
 }
 
-// begin makes c, which is empty, the claims of the sniffers from a position in the table on. It is no
-// function that returns claims, for they would be copied.
+// begin makes c, which is empty, the claims of the sniffers at from and later in the table. It
+// does not return new claims, because they would be copied.
 func (c *claims) begin(f *Frame, from int) {
 	f.query()
 	c.f, c.sniffers, c.by = f, f.stack.table.sniffers, from-1
 }
 
-// next finds the next claim, and reports whether there is one. If THIS is a signal frame, only the
-// row of a signal frame is one: what stands at SP is the kernel's.
+// next finds the next claim, and reports whether there is one. If THIS is a signal frame, only
+// the row of a signal frame is a claim: the kernel has written what is at SP.
 func (c *claims) next() bool {
 	s := c.f.stack
 	for c.by++; c.by < len(c.sniffers); c.by++ {
@@ -44,8 +44,8 @@ func (c *claims) next() bool {
 	return false
 }
 
-// byStack finds the next claim of those that know THIS, a signal frame that nobody has claimed, by
-// the stack.
+// byStack finds the next claim of a [SignalSniffer], once no sniffer has claimed THIS, which is a
+// signal frame.
 func (c *claims) byStack() bool {
 	if !c.onStack {
 		c.by, c.onStack = -1, true
@@ -62,11 +62,11 @@ func (c *claims) byStack() bool {
 	return false
 }
 
-// decline notes why the sniffer that was asked last does not unwind THIS.
+// decline adds the reason of the sniffer that was asked last to c.declined.
 func (c *claims) decline(why Answer) {
 	*c.declined = append(*c.declined, Decline{c.sniffers[c.by].Name(), string(why)})
 }
 
-// reject says that the last claim's row cannot be applied to THIS. That of a signal frame tells that
-// THIS is one all the same.
+// reject notes that the last claim's row cannot be applied to THIS. If the row is a signal
+// frame's, THIS is a signal frame all the same.
 func (c *claims) reject() { c.signal = c.signal || c.f.stack.table.ofSignal(c.by, &c.row) }

@@ -5,38 +5,37 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Context is what a [Walker] knows of THIS frame while it walks: the context record
-// of the Alpha calling standard's virtual unwinding (Digital UNIX Calling Standard
+// Context is what a [Walker] knows of THIS frame: the context record of the
+// Alpha calling standard's virtual unwinding (Digital UNIX Calling Standard
 // for Alpha, section 7.2).
 type Context struct {
 	PC, SP, FP, RA      uint64
-	HasSP, HasFP, HasRA bool // whether SP, FP and RA are known; RA is where the architecture has a link register
-	// Caller says that PC is a return address: tables are looked up at PC-1.
+	HasSP, HasFP, HasRA bool // whether SP, FP and RA are known; RA only if the architecture has a link register
+	// Caller says that PC is a return address. Tables are looked up at PC-1 then.
 	Caller bool
-	// Edge says that PC is in a prologue or an epilogue: where the frame is not yet,
+	// Edge says that PC is in a prologue or an epilogue, where the frame is not yet,
 	// or no longer, set up as in the body of the function. [Walker.Step] fills it in.
-	// On arm64 and s390x, what else is done among the instructions of an epilogue may be
-	// taken for the body.
+	// On arm64 and s390x, other instructions within an epilogue may count as the body.
 	Edge bool
-	// MovedOn says that the process had moved on when this was read: it comes from memory
-	// of another moment than the registers of frame 0 (target.RunningMemory).
+	// MovedOn says that the process had moved on when the frame was read. It comes from
+	// memory of another moment than the registers of frame 0 ([target.RunningMemory]).
 	MovedOn bool
 
 	live         *arch.Registers // of frame 0
 	level        int
-	walker       *Walker // that has made walk
+	walker       *Walker // that has numbered walk
 	walk         uint64
 	inCode       bool       // PC or PC-1 is in code, as unwindCached has seen
 	stop         StopReason // why there is no PREVIOUS, once that is known
-	next, beyond summary    // the frame that THIS called, and the one that that called
-	stackChanged bool       // the stack has been changed: frames come from a whole Stack, which knows where it has been
+	next, beyond summary    // NEXT, and NEXT's NEXT
+	stackChanged bool       // a frame has changed stacks: frames come from a Stack, which knows where it has been
 	cycle        cycle
 	search       search
 }
 
-// NewContext returns the context of the frame that a register file is of. The file
-// must not change until the walk is over. The context is not valid, and its PC 0,
-// where PC or SP is not known; nil is a file without registers.
+// NewContext returns the context of frame 0, whose registers are regs. They
+// must not change until the walk is over. If PC or SP is not known, or regs is nil,
+// the context's PC is 0 and [Walker.Step] returns Unavailable.
 func NewContext(a *arch.Arch, regs *arch.Registers) Context {
 	var c Context
 	c.start(a, regs)
@@ -57,10 +56,10 @@ func (c *Context) start(a *arch.Arch, regs *arch.Registers) StopReason {
 	return NoReason
 }
 
-// Step makes the context of THIS frame that of PREVIOUS, like exc_virtual_unwind.
-// Where there is no PREVIOUS it leaves PC and the registers and says why; that
-// PREVIOUS would be THIS once more ([SameID]) shows in the step after. mem is the
-// stack's memory, the same in all steps of a walk. A copy of a context may be stepped
+// Step turns the context of THIS frame into that of PREVIOUS, like exc_virtual_unwind.
+// If there is no PREVIOUS, Step returns why, and does not change PC and the registers. If
+// PREVIOUS would be THIS once more, only the step after says so ([SameID]). mem is the
+// stack's memory, the same in all steps of a walk. The caller may step a copy of a context
 // on its own, and contexts of several stacks in turns.
 func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	if c.live == nil || !c.HasSP && c.level == 0 {
@@ -76,7 +75,7 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	stop := NoReason
 	for n, made := 0, false; n == 0 && !made && stop == NoReason; {
 		if n, stop = w.unwindCached(c, pc[:], nil, 0); n == 0 {
-			w.stepped = *c // c need not be on the heap
+			w.stepped = *c // so that c need not be on the heap
 			stop, made = w.unwindAsStack(&w.stepped)
 			*c = w.stepped
 		}
@@ -89,9 +88,10 @@ func (w *Walker) Step(c *Context, mem target.Memory) StopReason {
 	return NoReason
 }
 
-// unwindAsStack unwinds one frame as a [Stack] does; then made is true, and the context's next is what
-// was THIS. It is false where the frame is the one before once more, so that a Stack would not
-// have made it, and where its row has been cached, for unwindCached to apply: then stop is NoReason.
+// unwindAsStack unwinds one frame as a [Stack] does. made says that it has: then the context's
+// next is what was THIS. made is false if a Stack would not have made the frame, as one that repeats
+// NEXT, and stop says why; or if the row of THIS has just been cached, for unwindCached to apply: then
+// stop is NoReason.
 func (w *Walker) unwindAsStack(c *Context) (stop StopReason, made bool) {
 	c.noteLate()
 	s := w.enter(c)
@@ -124,8 +124,7 @@ func (w *Walker) unwindAsStack(c *Context) (stop StopReason, made bool) {
 	return NoReason, true
 }
 
-// enter makes the walker's Stack one of the context's thread. Its frames are made when one is
-// asked for.
+// enter prepares the Walker's Stack for the context's thread. It makes no frame yet.
 func (w *Walker) enter(c *Context) *Stack {
 	s := &w.stack
 	if w.stackOf != c.walk {
@@ -136,8 +135,9 @@ func (w *Walker) enter(c *Context) *Stack {
 	return s
 }
 
-// claim makes THIS frame and has it claimed; nil where the stack ends before. Where the stack is
-// changed, the frame is one of the chain, which knows where the stack has been.
+// claim makes THIS frame and asks the sniffers to claim it. It returns nil if the stack ends before
+// THIS. After a change of stacks the frame is one of the Stack's, which knows where the stack has been.
+// cached says that THIS is not claimed: its row has just been cached, for unwindCached to apply.
 func (w *Walker) claim(c *Context) (f *Frame, cached bool) {
 	if c.stackChanged {
 		return w.stack.reach(c.level), false
@@ -161,8 +161,7 @@ func (w *Walker) claim(c *Context) (f *Frame, cached bool) {
 	return f, cached
 }
 
-// noteLate notes in the context whether something was read since it was asked last that is
-// of another moment.
+// noteLate sets c.MovedOn if memory of another moment was read since the last call of takeLate.
 func (c *Context) noteLate() {
 	if c.walker.stack.window.takeLate() {
 		c.MovedOn = true

@@ -1,5 +1,5 @@
 // Package frame is the unwinder's engine: chains of frames, and the ordered
-// table of sniffers that is asked who can unwind each frame.
+// table of sniffers that unwind them.
 //
 // A [Stack] is one thread's chain. Frame 0 is the innermost; its NEXT is the
 // sentinel at level -1, which stands for the live registers. Every frame's
@@ -8,11 +8,10 @@
 // A [Walker] is for profilers: registers and a memory in, the PCs of the same
 // frames out, without allocating.
 //
-// A [Sniffer] answers with a [trad.Row] for a PC range, which the [Table]
-// caches, so that a second frame at the same PC asks nobody. A sniffer that a
-// row is too small for implements [Unwinder].
+// A [Sniffer] answers with a [trad.Row] for a PC range. The [Table] caches the row, so
+// that a second frame at the same PC asks no sniffer. A sniffer whose frames no row can
+// describe implements [Unwinder].
 //
-// Registers and memory come from a [target.Target]; rows from the sniffers;
-// frames, IDs, values and stop reasons leave. Names of functions are not
-// needed here and are added by package symbol.
+// Registers and memory come in from a [target.Target], rows from the sniffers;
+// frames, IDs, values and stop reasons go out. Package symbol adds the names of functions.
 package frame

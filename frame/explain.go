@@ -2,7 +2,7 @@ package frame
 
 import "github.com/sfwalk/sfwalk/trad"
 
-// Claim says who unwinds a frame, how, and who declined before.
+// Claim says which sniffer unwinds a frame, by which row, and which sniffers declined before it.
 type Claim struct {
 	Sniffer  string   // "" if nobody claimed the frame
 	Row      trad.Row // valid if Sniffer is not ""
@@ -12,7 +12,7 @@ type Claim struct {
 // Decline is a sniffer's reason for not claiming a frame.
 type Decline struct{ Sniffer, Reason string }
 
-// What is said of sniffers that have not claimed a frame in the end.
+// Reasons why a sniffer's claim does not count.
 const (
 	lost      Answer = "its row leads to no code, and another's does"
 	notSignal Answer = "its row is not one of a signal frame"
@@ -34,7 +34,7 @@ func (f *Frame) Row() trad.Row {
 	return f.row
 }
 
-// Claim returns who claimed THIS, with which row, and asks those before it once more for
+// Claim returns the sniffer that claimed THIS, with its row. It asks the sniffers before it once more, for
 // their reasons.
 func (f *Frame) Claim() Claim {
 	if f.Level < 0 {
@@ -54,7 +54,7 @@ func (f *Frame) Claim() Claim {
 	return claim
 }
 
-// explain says why a claim does not count.
+// explain adds the reason why the last claim does not count.
 func (f *Frame) explain(c *claims) {
 	_, err := c.row.Apply((*env)(f))
 	switch {

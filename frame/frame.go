@@ -18,36 +18,36 @@ type Frame struct {
 	pc, sp   uint64
 	fp       Value
 	ra       Value    // PREVIOUS's PC, as the row has it
-	row      trad.Row // by which THIS is unwound, if winner is not -1
+	row      trad.Row // the row that unwinds THIS, if winner is not -1
 	cfa      uint64   // of THIS, by row; else 0
 	err      error    // detail of stop
-	claimErr error    // why no sniffer could, if one tried
+	claimErr error    // why no sniffer can unwind THIS
 	later    *laterRow
 	values   *[]Value // some of PREVIOUS's registers, by Arch.Index; see remember
 	saved    savedRegs
 
-	// Deep stacks have many frames: what is small stands together.
+	// Deep stacks have many frames, so the small fields stand together.
 	winner       int16 // position in the table of the sniffer that claimed THIS; -1: none did
 	typ          Type
 	stop         StopReason
 	claimReason  StopReason
 	asked        bool // prev, stop and err are final
-	caller       bool // pc is a return address: NEXT was called by THIS
+	caller       bool // pc is a return address: THIS has called NEXT
 	moved        bool // see MovedOn
-	late         bool // what was read of PREVIOUS is of another moment
+	late         bool // some memory that was read to find PREVIOUS is of another moment
 	spKnown      bool
 	byUnwinder   bool // the winner is an Unwinder
-	changesStack bool // THIS is of type OtherStack by findsChange; of a Walker's THIS: it may be
-	dropped      bool // THIS was let go: it is Stack.edge
+	changesStack bool // findsChange made THIS an OtherStack frame; for a Walker's THIS: may make it one
+	dropped      bool // THIS is Stack.lastDropped
 	inCode       bool // PC or PC-1 is known to be in code
 	ofWalker     bool // THIS is a Walker's, and in no chain: see inner
 }
 
-// PC returns the address at which THIS frame runs, or will when its NEXT returns.
+// PC returns the address at which THIS frame runs, or will run when its NEXT returns.
 func (f *Frame) PC() uint64 { return f.pc }
 
-// AddressInBlock returns the address that symbols and tables are looked up with:
-// PC-1 for a caller, whose PC may belong to what follows a noreturn call, else PC.
+// AddressInBlock returns the address to look up in symbols and tables: PC-1 for a caller,
+// else PC. A caller's PC may belong to the next function, if its call does not return.
 func (f *Frame) AddressInBlock() uint64 {
 	if f.caller && f.pc > 0 {
 		return f.pc - 1
@@ -55,13 +55,13 @@ func (f *Frame) AddressInBlock() uint64 {
 	return f.pc
 }
 
-// MovedOn reports whether the process had moved on when THIS was read: THIS, or an inner
-// frame, comes from memory of another moment than the thread's registers, and may never
+// MovedOn reports whether the process had moved on when THIS was read. Then THIS, or an inner
+// frame, comes from memory of another moment than the thread's registers: it may never
 // have been on one stack with frame 0.
 func (f *Frame) MovedOn() bool { return f.moved }
 
-// Next returns the inner frame; the sentinel's is nil, and so is that of a frame whose inner
-// ones were let go ([Stack.AllOnce]).
+// Next returns the inner frame. It returns nil for the sentinel, and for a frame whose inner
+// frames were dropped ([Stack.AllOnce]).
 func (f *Frame) Next() *Frame {
 	if next := f.inner(); next != nil && !next.dropped {
 		return next
@@ -81,17 +81,16 @@ func (f *Frame) Type() Type { return f.typ }
 // CFA returns THIS frame's canonical frame address: the stack address of its ID.
 func (f *Frame) CFA() (cfa uint64, ok bool) { return f.cfa, f.winner >= 0 }
 
-// Module returns what is mapped at THIS frame's code, nil if nothing is.
+// Module returns the module at THIS frame's address in block, nil if there is none.
 func (f *Frame) Module() *target.Module { return f.stack.modules.Find(f.AddressInBlock()) }
 
-// StopReason says why THIS has no PREVIOUS. It asks for PREVIOUS.
+// StopReason returns why THIS has no PREVIOUS, or NoReason. It makes PREVIOUS, as [Frame.Prev] does.
 func (f *Frame) StopReason() StopReason {
 	f.Prev()
 	return f.stop
 }
 
-// ID returns THIS frame's identity; it is null if nobody can unwind THIS, and the
-// sentinel's is.
+// ID returns THIS frame's identity. It is null for the sentinel, and if no sniffer has claimed THIS.
 func (f *Frame) ID() ID {
 	if f.winner < 0 {
 		return ID{}
@@ -110,7 +109,7 @@ func (f *Frame) ID() ID {
 	return id
 }
 
-// unwinder returns the sniffer that claimed THIS, if it is one that answers itself.
+// unwinder returns the sniffer that claimed THIS, if it is an Unwinder.
 func (f *Frame) unwinder() (Unwinder, bool) {
 	if f.winner < 0 || !f.byUnwinder {
 		return nil, false
@@ -121,7 +120,7 @@ func (f *Frame) unwinder() (Unwinder, bool) {
 func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 	block := f.AddressInBlock()
 	if f.typ == SigTramp {
-		block = f.pc // nobody has called there: what lies before may be another function
+		block = f.pc // no call led there: what lies before may be another function
 	}
 	if m := f.stack.modules.Find(block); m != nil {
 		if addr, ok = m.FunctionEntry(block); ok {
@@ -136,9 +135,8 @@ func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 	return f.row.Lo, f.typ == SigTramp // the trampoline is the row's whole range
 }
 
-// Prev returns the PREVIOUS frame, making it when first asked. Where there is
-// none it returns nil: with a nil error for a stack that is whole, else with a
-// [*StopError].
+// Prev returns the PREVIOUS frame, and makes it when first asked. If there is none, it
+// returns nil: with a nil error if the stack is whole, else with a [*StopError].
 func (f *Frame) Prev() (*Frame, error) {
 	if !f.asked {
 		f.asked = true

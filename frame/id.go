@@ -7,17 +7,17 @@ import (
 )
 
 // ID identifies a frame for as long as it lives, through stops and steps: equal
-// IDs mean the same frame (GDB's struct frame_id). A function that another has jumped
-// to as its last deed has the other's stack address, and a code address of its own.
+// IDs mean the same frame (GDB's struct frame_id). A function that was tail-called has
+// the stack address of the function that jumped to it, and a code address of its own.
 //
-// The parts of one function (foo and foo.cold) have one code address where symbols name them.
-// In a stripped file nothing tells that the code of two FDEs is one function: there the
-// code address, and so the ID, changes where control goes from the one to the other.
+// The parts of one function (foo and foo.cold) have one code address if symbols name them.
+// In a stripped file nothing tells that two FDEs are of one function. There the
+// code address, and so the ID, changes when control goes from one part to the other.
 type ID struct {
 	Stack   uint64 // the frame's CFA: constant while the function runs
 	Code    uint64 // the function's first address
 	Special uint64 // tells frames with equal Stack and Code apart (s390x's, ia64's second stack)
-	Depth   int    // inlined calls between this frame and the physical one that it lies over
+	Depth   int    // how many inlined calls deep the frame is in its physical frame; 0 for the physical frame
 
 	Has IDParts // which of the addresses are known
 }
@@ -32,7 +32,7 @@ const (
 )
 
 // Inlined returns the ID of the depth-th call (1 is the outermost) that is inlined
-// into the frame with ID a; code is where the inlined code begins.
+// into the frame with ID a. code is the address where the inlined code begins.
 func (a ID) Inlined(depth int, code uint64) ID {
 	a.Depth = depth
 	a.Code, a.Has = code, a.Has|HasCode
@@ -42,9 +42,8 @@ func (a ID) Inlined(depth int, code uint64) ID {
 // Null reports whether the ID identifies nothing.
 func (a ID) Null() bool { return a.Has == 0 }
 
-// Equal reports whether a and b identify the same frame. A code address or a
-// special address that one of them lacks matches any; a null ID equals none,
-// not even itself.
+// Equal reports whether a and b identify the same frame. If one of them lacks a code address or
+// a special address, the other's does not matter. A null ID equals none, not even itself.
 func (a ID) Equal(b ID) bool {
 	if a.Null() || b.Null() || a.Has&HasStack != b.Has&HasStack || a.Depth != b.Depth {
 		return false
@@ -55,16 +54,16 @@ func (a ID) Equal(b ID) bool {
 		(both&HasSpecial == 0 || a.Special == b.Special)
 }
 
-// Within reports whether the code that is entered at address inner, a function's or an
-// inlined call's, is the same as the code that is entered at outer, or part of it.
-// [github.com/sfwalk/sfwalk/symbol.Symbolizer.InlinedInto] knows.
+// Within reports whether the code of the function or inlined call that begins at address inner is the
+// code that begins at outer, or part of it.
+// [github.com/sfwalk/sfwalk/symbol.Symbolizer.InlinedInto] can tell.
 type Within func(inner, outer uint64) bool
 
 // Inner reports whether a is strictly inner to (newer than) b, as GDB's frame_id_inner
-// does. Of IDs with equal stack addresses, a is inner where it is of a call that is inlined
-// deeper than b, into the same frame, and within b's code. Where within is nil, or a code
-// address is not known, nothing is known of that, and neither is inner. Functions that need
-// no stack have equal stack addresses too: neither is inner.
+// does. If the stack addresses are equal, a is inner if its call is inlined deeper than b's,
+// into the same frame, and within b's code. If a code address is not known, neither is inner. If
+// within is nil, a's code is within b's only if the addresses are equal. Functions that need no
+// stack have equal stack addresses, too: neither is inner.
 func (a ID) Inner(b ID, on *arch.Arch, within Within) bool {
 	switch {
 	case a.Has&b.Has&HasStack == 0:

@@ -1,12 +1,12 @@
 package frame
 
-// unwindLinked is the inner loop of [Walker.unwindCached]: it unwinds frames whose rows, and those of
-// their callers, are found by [rowSlot]'s outer alone, and whose words all lie in the window.
-// slot holds the row of pc, whose NEXT frame has the CFA cfa and left fp in FP. unwindLinked fills
-// pcs, and cfas unless it is nil, and returns how many frames it unwound and the four values
-// for the frame where it left off. Any frame may be one: unwindCached decides about it.
+// unwindLinked is the inner loop of [Walker.unwindCached]. It unwinds frames as long as [rowSlot]'s
+// outer leads from each row to the caller's, and all words lie in the window.
+// slot has the row of pc; cfa is NEXT's CFA, and fp the value of FP. unwindLinked fills
+// pcs, and cfas unless it is nil. It returns how many frames it unwound, and slot, pc, cfa and fp
+// for the frame at which it ended. It may end at any frame: unwindCached then goes on.
 //
-// It is a function of its own so that all that a frame changes stays in registers.
+// It is a function of its own so that the compiler keeps these values in registers.
 func (w *Walker) unwindLinked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (int, *rowSlot, uint64, uint64, uint64) {
 	const caller = slotSimple | slotCaller
 	slots, epoch := w.table.rows.slots, w.table.rows.epoch
@@ -46,5 +46,5 @@ func (w *Walker) unwindLinked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uin
 	return n, slot, pc, cfa, fp
 }
 
-// holds reports whether data has a word at an index.
+// holds reports whether data has all bytes of a word at an index.
 func holds(data []byte, at uint64) bool { return at+8 <= uint64(len(data)) && at <= at+8 }

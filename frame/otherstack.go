@@ -7,14 +7,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// On one stack a return leads outward. Where a good row leads SP inward, THIS runs on
-// another stack than PREVIOUS: it has changed stacks (its CFA is on the one that it has
-// left), or is the first on a stack that PREVIOUS has changed to (its row restores SP).
-// Either is a frame of type OtherStack. A row may be wrong, and what it is applied to damaged: so
-// there must be a return address that follows a call, and the walk must never come to where it
-// has been. That bounds it, too: each frame takes stack that none before has had.
+// On one stack a return leads outward. If a good row leads SP inward, THIS and PREVIOUS are on
+// different stacks: THIS has changed stacks (its CFA is on the old one), or is the first frame
+// on a stack that PREVIOUS has changed to (its row restores SP). Either is a frame of type
+// OtherStack. The row may be wrong, or the stack corrupt. So the return address must follow
+// a call, and the walk must never come to where it has been. That bounds the walk, too: each
+// frame takes stack that no inner frame has.
 
-// findsChange reports whether THIS, whose row leads to a return address, is such a frame.
+// findsChange reports whether THIS, whose return address was read, is such a frame.
 func (f *Frame) findsChange() bool {
 	const no = trad.Guess | trad.Once | trad.Outermost
 	s := f.stack
@@ -26,7 +26,7 @@ func (f *Frame) findsChange() bool {
 		return false
 	}
 	if f.ofWalker {
-		f.changesStack = true // perhaps: the frame of the chain knows where the stack has been
+		f.changesStack = true // perhaps: only the Stack knows where it has been
 		return false
 	}
 	at := to.Bits - uint64(s.arch.SPFromCFA)
@@ -44,8 +44,7 @@ func (f *Frame) findsChange() bool {
 	return true
 }
 
-// afterCall reports whether the return address of THIS follows a call. Code that cannot be
-// read may.
+// afterCall reports whether the return address of THIS follows a call, or code that cannot be read.
 func (f *Frame) afterCall() bool {
 	s := f.stack
 	pc := s.arch.CodeAddress(f.ra.Bits)
@@ -56,12 +55,12 @@ func (f *Frame) afterCall() bool {
 	return len(code) < arch.MaxCall || s.arch.AfterCall(code)
 }
 
-// visited is where a stack has been before it came to the frames that have changed stacks.
+// visited is where the frames of a Stack are, for a walk that has come to a change of stacks.
 type visited struct {
-	changes int      // how many have: 0 where spans is of no use
-	spans   []extent // from an inner frame to the CFA of an outer one
+	changes int      // how many frames have changed stacks; spans is used only if there are any
+	spans   []extent // each from an inner frame to the CFA of an outer one
 	next    int      // level of the first frame that is not in spans
-	free    extent   // around the CFA that was asked for last: no span begins or ends there
+	free    extent   // around the CFA that holds was asked about last: no span overlaps it
 }
 
 // extent is a range of stack addresses, both ends belonging to it.
@@ -73,7 +72,7 @@ const (
 	largeGap   = 64 << 10 // from CFA to CFA: between them may be another stack
 )
 
-// add puts the frames up to a level in; it reports whether that is not too much.
+// add adds the frames up to a level, and reports whether maxSpans was enough.
 func (l *visited) add(s *Stack, through int) bool {
 	l.free = extent{}
 	for ; l.next <= through && len(l.spans) <= maxSpans; l.next++ {
@@ -92,7 +91,7 @@ func (l *visited) add(s *Stack, through int) bool {
 	return len(l.spans) <= maxSpans
 }
 
-// holds reports whether a CFA lies where the stack has been.
+// holds reports whether a CFA lies where frames are.
 func (l *visited) holds(cfa uint64) bool {
 	if l.free.lo < cfa && cfa < l.free.hi {
 		return false

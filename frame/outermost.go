@@ -5,42 +5,42 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Where a stack ends, in other ways than a row's word:
+// A stack may end although no row says so:
 //
-//   - Run-time systems begin a coroutine by a jump, and plant what its first function is to
-//     return to: code that ends the coroutine and never returns itself. THIS runs there, and no
-//     call has left its PC.
+//   - Run-time systems begin a coroutine by a jump, and plant the return address of its first
+//     function: code that ends the coroutine and never returns itself. Then THIS is that code,
+//     and its PC follows no call.
 //   - They plant a zero, and the first function never returns, or there is no stack beyond.
-//   - The ABI has the outermost frame record be zero. Where nobody can unwind the function
-//     that begins a thread, the chain's end and its never returning tell.
+//   - The ABI has the outermost frame record be zero. If no sniffer can unwind the function
+//     that begins a thread, it is known by the end of the chain, and because it never returns.
 
 const (
-	maxBottom = 4 << 10 // of a function is read to see whether it returns, bytes
-	fewCode   = 64      // where it is not known to where the function goes
+	maxBottom = 4 << 10 // bytes: a larger function is not read to see whether it returns
+	fewCode   = 64      // bytes that are read if the function's end is not known
 )
 
-// planted reports whether THIS is code that a run-time system has planted as a return
-// address, and that does not return. Code that is planted in place of a return address, to be
-// told of the return, does.
+// planted reports whether a run-time system has planted THIS frame's PC as a return address,
+// and the code there never returns. Code that is planted in place of another return address,
+// to intercept the return, does return.
 func (f *Frame) planted() bool {
 	s := f.stack
 	if !f.caller || f.nextSummary().typ != Normal || s.modules.Find(f.pc) == nil || f.query().mayBeCalled() {
 		return false
 	}
 	lo, by := f.exitsOnward(f.pc)
-	// A whole function may end in a jump to another, as to exit; a return it does itself.
+	// If PC is a whole function's beginning, it may end in a jump to another function, such as exit.
 	return by == 0 || by == arch.Jumps && f.pc == lo
 }
 
-// begins reports whether THIS is at the first instruction of a function that nobody has
-// called: run-time systems begin a coroutine by a return to it.
+// begins reports whether THIS is at the first instruction of a function, and no call has led
+// there. Run-time systems begin a coroutine by a return to its first function.
 func (f *Frame) begins() bool {
 	q := f.query()
 	return f.nextSummary().typ == Normal && !q.mayBeCalled() && q.FunctionBegins(f.pc)
 }
 
-// mayBeCalled reports whether a call may have left q.PC as its return address: one stands
-// before it, or what does cannot be read.
+// mayBeCalled reports whether q.PC may be the return address of a call: a call stands before it,
+// or that cannot be told.
 func (q *Query) mayBeCalled() bool {
 	if q.PC < arch.MaxCall || q.Arch.AfterCall == nil {
 		return true
@@ -49,27 +49,27 @@ func (q *Query) mayBeCalled() bool {
 	return len(before) < arch.MaxCall || q.Arch.AfterCall(before)
 }
 
-// exitsOnward says how the function that begins at lo, and that an address in block is in, can be
-// left from PC on.
+// exitsOnward says how control can leave the function that block is in from PC on. lo is where the
+// function begins, 0 if that is not known.
 func (f *Frame) exitsOnward(block uint64) (lo uint64, by arch.Exits) {
 	lo, hi, ok := f.bounds(block)
 	if ok {
 		return lo, f.exits(lo, hi, f.pc)
 	}
-	// Where the function ends is not known. A call at the end of what is looked at may return;
-	// of two such calls there are not both.
+	// The function's end is not known, and Exits takes a call at the end of the code for one that does
+	// not return. So two lengths are tried: calls end at both hardly ever.
 	return 0, f.exits(f.pc, f.pc+fewCode, f.pc) | f.exits(f.pc, f.pc+fewCode/2, f.pc)
 }
 
-// makeOutermost makes THIS, which is planted, the outermost frame. Its PC is where it begins.
+// makeOutermost makes THIS, which is planted, the outermost frame. Its PC is no return address of a call.
 func (f *Frame) makeOutermost() {
 	f.winner, f.cfa, f.typ, f.byUnwinder = -1, 0, Normal, false
 	f.claimReason, f.claimErr = Outermost, nil
 	f.caller = false
 }
 
-// beganThread reports whether THIS, which nobody can unwind, has begun a thread: it has put a
-// zero where the ABI has the end of the chain of frames, and it never returns.
+// beganThread reports whether THIS, which no sniffer can unwind, has begun a thread: the chain of
+// frames ends there, as the ABI has it, and the function never returns.
 func (f *Frame) beganThread() bool {
 	s := f.stack
 	if !f.caller || f.nextSummary().typ != Normal {
@@ -86,11 +86,11 @@ func (f *Frame) beganThread() bool {
 	return by == 0
 }
 
-// zeroEndsStack reports whether a zero return address marks the end of the stack
-// and is no damage.
+// zeroEndsStack reports whether a zero return address marks the end of the stack, and is not
+// a sign of corruption. fp is PREVIOUS's FP.
 func (f *Frame) zeroEndsStack(fp Value) bool {
-	// Only a row that was read off the chain of frame records itself (it is true
-	// once) speaks of that; tables mark the outermost frame in their own way.
+	// Only a row that was made from the frame record itself (it is true once) says that the
+	// chain ends; tables mark the outermost frame in their own way.
 	if f.row.Flags&trad.Once != 0 && fp.Known() && fp.Bits == 0 {
 		return true
 	}
@@ -115,7 +115,7 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 	return ok && f.exits(lo, hi, lo) == 0
 }
 
-// exits says how the function at [lo, hi) can be left from an address in it on. Where its
+// exits says how control can leave the function at [lo, hi) from an address in it on. If the
 // code cannot be read, it may return.
 func (f *Frame) exits(lo, hi, from uint64) arch.Exits {
 	s := f.stack
@@ -129,8 +129,7 @@ func (f *Frame) exits(lo, hi, from uint64) arch.Exits {
 	return s.arch.Exits(code, int(from-lo))
 }
 
-// bounds returns the range of the function that an address is in, as symbols or tables
-// have it.
+// bounds returns the range of the function that an address is in, by symbols or tables.
 func (f *Frame) bounds(at uint64) (lo, hi uint64, ok bool) { return f.query().function(at) }
 
 // function is [Frame.bounds] for a query.

@@ -5,14 +5,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// preserved is what a [PreservedSniffer] has said last.
+// preserved is the last answer of a [PreservedSniffer].
 type preserved struct {
-	pc, ra uint64 // of the frame; both 0 where nobody was asked
+	pc, ra uint64 // of the frame; both 0 if none was asked
 	set    arch.RegSet
 }
 
-// preservedSniffer returns the sniffer that can tell which registers THIS has left alone beyond what
-// the ABI demands, nil if there is none.
+// preservedSniffer returns the winner, if it can tell which registers THIS has not changed beyond
+// those that the ABI preserves; else nil.
 func (f *Frame) preservedSniffer() PreservedSniffer {
 	if f.winner < 0 || f.byUnwinder || f.typ != Normal {
 		return nil
@@ -21,8 +21,8 @@ func (f *Frame) preservedSniffer() PreservedSniffer {
 	return s
 }
 
-// preserves reports whether THIS has left register r alone, although the ABI lets a function change
-// r and row has no rule for it. row must be THIS frame's own.
+// preserves reports whether THIS has not changed register r, although the ABI lets a function change
+// r, and row, which must be THIS frame's own, has no rule for it.
 func (f *Frame) preserves(row *trad.Row, r trad.Reg) bool {
 	s := f.stack
 	if row != &f.row || row.Others.Lists(r) || s.arch.CalleeSaved.Has(r) || !f.ra.Known() {

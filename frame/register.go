@@ -36,9 +36,9 @@ func (f *Frame) Register(r trad.Reg) Value {
 	return next.prevRegister(r)
 }
 
-// Registers fills in all registers of THIS frame that are known, as [Frame.Register]
-// gives them one by one, but PC without what is not address. Others keep their values in
-// to, and are not in to.Known.
+// Registers sets to.Known, and fills to with all registers of THIS frame that are known: the values
+// that [Frame.Register] returns, but PC without bits that are not part of the address. The values of
+// other registers in to are not valid.
 func (f *Frame) Registers(to *arch.Registers) {
 	s, a := f.stack, f.stack.arch
 	if f.Level <= 0 {
@@ -84,8 +84,8 @@ func (f *Frame) Registers(to *arch.Registers) {
 	}
 }
 
-// losesCallerSaved reports whether the registers of PREVIOUS that a callee may change are all
-// lost: THIS was called, and its row speaks only of those that it may not.
+// losesCallerSaved reports whether all registers of PREVIOUS that a callee may change are
+// lost: PREVIOUS has called THIS, and the row has rules only for registers that a callee must preserve.
 func (f *Frame) losesCallerSaved() bool {
 	more := f.row.Others
 	if more == nil && f.later != nil && f.later.ok {
@@ -111,17 +111,17 @@ func (s *Stack) liveRegister(r trad.Reg) Value {
 	return Value{}
 }
 
-// savedRegs tells, for each callee-saved register by Arch.OtherCalleeSavedIndex, where the register of
-// THIS is: 0 for the live registers, how far from Stack.base an inner frame has saved it,
-// or, with bit 0 set, the level of the inner frame whose row must be asked. Most frames
-// leave most registers alone, so that nothing need be followed from frame to frame.
+// savedRegs says where each callee-saved register of THIS is, by Arch.OtherCalleeSavedIndex: 0 means
+// that it is live; an even number is the distance from Stack.base to where an inner frame has saved
+// it; an odd number has the level of the inner frame whose row must be applied (askLevel). Most
+// frames change few registers, so that most lookups need not go from frame to frame.
 type savedRegs [arch.MaxOtherCalleeSaved]uint32
 
-// askLevel is what asks the frame at a level.
+// askLevel returns the number that means: apply the row of the frame at a level.
 func askLevel(level int) uint32 { return uint32(level)<<1 | 1 }
 
-// savedOffset is the place of a register that is saved at addr; where that is odd or far away,
-// the frame at level tells it.
+// savedOffset returns the number for a register that the frame at a level has saved at addr. It is
+// askLevel's if addr's distance from s.base is odd, 0 or too large.
 func (s *Stack) savedOffset(addr uint64, level int) uint32 {
 	if at := addr - s.base; at&1 == 0 && at != 0 && at <= math.MaxUint32 {
 		return uint32(at)
@@ -129,7 +129,7 @@ func (s *Stack) savedOffset(addr uint64, level int) uint32 {
 	return askLevel(level)
 }
 
-// inherit says where the registers of prev are, whose NEXT is THIS.
+// inherit sets prev.saved. THIS is prev's NEXT.
 func (f *Frame) inherit(prev *Frame) {
 	more := f.row.Others
 	if more == nil && f.takeLaterRow() && f.later.ok {
@@ -154,7 +154,7 @@ func (f *Frame) inherit(prev *Frame) {
 	}
 }
 
-// calleeSaved returns a callee-saved register, number i of them, of THIS.
+// calleeSaved returns the callee-saved register r of THIS; i is its index in savedRegs.
 func (f *Frame) calleeSaved(r trad.Reg, i int) Value {
 	switch k := f.saved[i]; {
 	case k == 0:
@@ -165,8 +165,8 @@ func (f *Frame) calleeSaved(r trad.Reg, i int) Value {
 	return f.askSaver(r, i)
 }
 
-// askSaver is calleeSaved where a frame's row must be asked. A later sniffer's row may
-// say that the frame has left the register alone: then the search goes on inward.
+// askSaver is calleeSaved for a register that needs an inner frame's row. The row may say
+// that the frame has not changed the register: then the search goes on inward.
 func (f *Frame) askSaver(r trad.Reg, i int) Value {
 	s, at := f.stack, f
 	if !s.descend() {
@@ -176,7 +176,7 @@ func (f *Frame) askSaver(r trad.Reg, i int) Value {
 	for at.saved[i]&1 != 0 {
 		keeper := s.frame(int(at.saved[i] >> 1))
 		if keeper.dropped {
-			// No frame between has touched the register since.
+			// No frame between keeper and lastDropped has changed the register.
 			if v, _ = keeper.known(r); v.Lval == InMemory {
 				at.saved[i] = s.savedOffset(v.Addr, keeper.Level)
 			}
@@ -204,7 +204,7 @@ func (f *Frame) askSaver(r trad.Reg, i int) Value {
 	case k&1 == 0:
 		v = s.sentinel.savedAt(r, s.base+uint64(k))
 	}
-	// Who asks the next outer frame need not go the same way.
+	// The next query for the register need not go the same way.
 	for x, found := f, at.saved[i]; x != at; {
 		inner := s.frame(int(x.saved[i] >> 1))
 		x.saved[i] = found
@@ -214,14 +214,15 @@ func (f *Frame) askSaver(r trad.Reg, i int) Value {
 	return v
 }
 
-// maxDepth is how many frames' rules may lead to one another: a register that is in
-// another one of THIS, which is in another one of NEXT, and so on. No program has that
+// maxDepth is how many frames' rules may lead to one another: a register is in
+// another one of THIS, that one in another one of NEXT, and so on. No program does that
 // more than a few times.
 const maxDepth = 10_000
 
 var errDeep = errors.New("the rules of too many frames lead to one another")
 
-// descend begins to ask inner frames for a register; depth must be counted down after.
+// descend counts s.depth up, and reports whether inner frames may be asked for a register. The caller
+// counts it down.
 func (s *Stack) descend() bool {
 	if s.depth == maxDepth {
 		return false
@@ -230,7 +231,7 @@ func (s *Stack) descend() bool {
 	return true
 }
 
-// env lets rules read THIS frame's registers and the target's memory.
+// env is THIS frame as a [trad.Env]: rules read its registers, and the target's memory.
 type env Frame
 
 func (e *env) Register(r trad.Reg) (uint64, bool) {
@@ -249,8 +250,8 @@ func (e *env) Register(r trad.Reg) (uint64, bool) {
 
 func (e *env) Word(addr uint64) (uint64, error) { return e.stack.readWord(addr) }
 
-// prevRegister returns the value of register r in PREVIOUS. A register that many frames
-// in a row leave alone is followed inward in a loop.
+// prevRegister returns the value of register r in PREVIOUS. If many frames in a row have not
+// changed it, the loop goes inward through them.
 func (f *Frame) prevRegister(r trad.Reg) Value {
 	this := f
 	if !f.stack.descend() {
@@ -278,7 +279,8 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 	return v
 }
 
-// known returns what the sentinel or an Unwinder says, or what was remembered.
+// known returns register r of PREVIOUS if no rule need be applied: THIS is the sentinel, was dropped,
+// or is an Unwinder's, or the value was remembered.
 func (f *Frame) known(r trad.Reg) (Value, bool) {
 	if f.Level < 0 {
 		return f.stack.liveRegister(r), true
@@ -303,8 +305,8 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 	return Value{}, false
 }
 
-// applyRule applies the rule for register r of PREVIOUS to THIS frame. Where it leads inward,
-// the value is that of register reg of THIS.
+// applyRule applies the rule for register r of PREVIOUS to THIS frame. If inward is true, the
+// value is that of register reg of THIS; else it is v.
 func (f *Frame) applyRule(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 	if f.winner < 0 {
 		return 0, Value{Err: f.claimErr}, false
@@ -324,7 +326,7 @@ func (f *Frame) applyRule(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 		if a.RA == a.PC {
 			return 0, Value{Lval: NotSaved}, false
 		}
-		return a.RA, Value{}, true // still in the link register
+		return a.RA, Value{}, true // the return address is still in the link register
 	}
 	if rule.Kind == trad.Saved {
 		return 0, f.savedAt(r, rule.At(f.cfa)), false
@@ -349,14 +351,14 @@ func (f *Frame) applyRule(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 	return 0, Value{}, false
 }
 
-// savedAt returns register r, which is saved at addr.
+// savedAt returns the value of register r, which is saved at addr.
 func (f *Frame) savedAt(r trad.Reg, addr uint64) Value {
 	v := f.wordAt(addr)
 	v.Bits = f.stack.arch.Saved(r, v.Bits)
 	return v
 }
 
-// wordAt returns the register, as wide as an address, that is saved at addr.
+// wordAt returns the word at addr as the value of a register of its width.
 func (f *Frame) wordAt(addr uint64) Value {
 	bits, err := f.stack.readWord(addr)
 	if err != nil {
@@ -365,7 +367,7 @@ func (f *Frame) wordAt(addr uint64) Value {
 	return Value{Bits: bits, Addr: addr, Lval: InMemory}
 }
 
-// rowRule returns the cell of a row for a register of PREVIOUS.
+// rowRule returns a row's rule for register r of PREVIOUS.
 func rowRule(row *trad.Row, r trad.Reg, a *arch.Arch) trad.Rule {
 	switch r {
 	case a.PC:
@@ -387,11 +389,11 @@ func rowRule(row *trad.Row, r trad.Reg, a *arch.Arch) trad.Rule {
 	return rule
 }
 
-// unasked marks a place in Frame.values that nobody has filled.
+// unasked marks a value in Frame.values that was not remembered.
 const unasked Lval = 0xff
 
-// remember keeps PREVIOUS's register r. PC, SP and FP stand in PREVIOUS itself,
-// so that most frames need no more.
+// remember keeps the value of PREVIOUS's register r. PREVIOUS itself has PC, SP and FP,
+// so that most frames need no Frame.values.
 func (f *Frame) remember(r trad.Reg, v Value) {
 	a := f.stack.arch
 	i := a.Index(r)

@@ -2,15 +2,15 @@ package frame
 
 import "github.com/sfwalk/sfwalk/trad"
 
-// rowSlots is how many rows a table keeps: a power of two. A stack has few
-// distinct PCs, so that this is 256 KiB well used and seldom full.
+// rowSlots is how many rows a table keeps: a power of two. They take 256 KiB, and are seldom all
+// in use, because stacks have few distinct PCs.
 const rowSlots = 1 << 12
 
-// rowCache keeps rows by the PC that was asked for: direct-mapped, one slot a
-// PC, for one generation of a target's modules.
+// rowCache is a direct-mapped cache of rows, by the PCs that were looked up, for one
+// generation of a target's modules.
 type rowCache struct {
 	slots      *[rowSlots]rowSlot
-	epoch      uint32 // of the slots that count: others are empty
+	epoch      uint32 // slots of another epoch are empty
 	generation uint64
 	stats      CacheStats
 
@@ -19,8 +19,8 @@ type rowCache struct {
 	shared    *SharedSearches // with other tables of the target; may be nil
 }
 
-// vainSlots is how many PCs are remembered of whose code nothing could be learned;
-// vainFrames for how many frames there that must have been so.
+// vainSlots is how many PCs are kept at which searches have found nothing. vainFrames is after
+// how many such frames at a PC no more searches are made.
 const vainSlots, vainFrames = 1 << 10, 8
 
 type vainSlot struct {
@@ -40,23 +40,23 @@ func (c *rowCache) laterRow(pc uint64) **laterRow {
 	return &c.laterRows[(pc^pc>>10)%laterRowSlots]
 }
 
-// CacheStats counts what became of look-ups in a cache of rows.
+// CacheStats counts look-ups in a cache of rows by their results.
 type CacheStats struct {
 	Hits       uint64 // the row was there
 	Misses     uint64 // it was not: sniffers were asked
 	Collisions uint64 // misses whose row took the place of another PC's
 }
 
-// rowSlot is one cache line: the row's 48 bytes, its key, and what the fast walk
-// makes of the row.
+// rowSlot is one cache line: the row's 48 bytes, its key, and how
+// Walker.unwindCached can apply the row.
 type rowSlot struct {
 	row    trad.Row
 	pc     uint64
 	epoch  uint32
 	winner uint8 // position in the table of the sniffer that gave the row
 	bits   slotBits
-	// outer is a slot where PREVIOUS's row was once. The fast walk looks there first,
-	// so that it need not wait for the return address to know the next row.
+	// outer is the slot where PREVIOUS's row was the last time. The Walker looks there first,
+	// so that it need not wait until the return address is read.
 	outer uint16
 }
 
@@ -76,7 +76,7 @@ const (
 // maxWinner is the last position in a table whose sniffer's rows are cached.
 const maxWinner = 255
 
-// start makes the cache one for modules of a generation: rows of another are forgotten.
+// start forgets all rows if the modules' generation is another one than theirs.
 func (c *rowCache) start(generation uint64) {
 	if c.slots == nil || c.generation != generation {
 		c.renew(generation)
@@ -107,17 +107,17 @@ func (c *rowCache) reset() {
 	}
 }
 
-// slotOf returns the place of a PC in the cache. Return addresses of one function
+// slotOf returns the index of a PC's slot. Return addresses of one function
 // differ in their low bits, functions of one module in the middle ones.
 func slotOf(pc uint64) uint64 { return (pc ^ pc>>12) % rowSlots }
 
-// is reports whether the slot has the row of a PC, which is a caller's or not.
+// is reports whether the slot has the row of pc. caller says whether pc is a return address.
 func (s *rowSlot) is(pc uint64, epoch uint32, caller bool) bool {
 	return s.pc == pc && s.epoch == epoch && s.bits&slotCaller != 0 == caller
 }
 
-// isSimple reports whether the slot has the row of a PC, which is a caller's or not, and
-// [Walker.unwindCached] can apply it.
+// isSimple reports whether the slot has the row of pc, and [Walker.unwindCached] can apply it. caller
+// is slotCaller if pc is a return address, else 0.
 func (s *rowSlot) isSimple(pc uint64, epoch uint32, caller slotBits) bool {
 	return s.pc == pc && s.epoch == epoch && s.bits&(slotSimple|slotCaller) == slotSimple|caller
 }
@@ -133,7 +133,7 @@ func (c *rowCache) find(pc uint64, caller bool) (slot *rowSlot, ok bool) {
 	return slot, false
 }
 
-// put fills a slot with the row of THIS that the sniffer at position winner gave; bits say how
+// put fills a slot with the row that the sniffer at position winner gave for this; bits say how
 // [Walker.unwindCached] can apply it.
 func (c *rowCache) put(slot *rowSlot, row *trad.Row, this *Frame, winner int, bits slotBits) {
 	if winner > maxWinner {
@@ -150,7 +150,8 @@ func (c *rowCache) put(slot *rowSlot, row *trad.Row, this *Frame, winner int, bi
 	slot.winner, slot.bits = uint8(winner), bits
 }
 
-// takeShared fills a slot with what another table's search has taught of the PC of THIS.
+// takeShared fills a slot with the row that another table's search has found for this, and reports
+// whether there is one.
 func (c *rowCache) takeShared(slot *rowSlot, t *Table, this *Frame) bool {
 	known, ok := c.shared.row(c.generation, searched{this.pc, this.caller})
 	if ok {
@@ -159,9 +160,9 @@ func (c *rowCache) takeShared(slot *rowSlot, t *Table, this *Frame) bool {
 	return ok && known.winner <= maxWinner
 }
 
-// simpleBits says whether and how [Walker.unwindCached] can apply a row: it finds the CFA
-// from SP or FP, the return address and perhaps FP are saved at distances from the
-// CFA, SP is what the ABI says, and the frame is a normal one, or the outermost.
+// simpleBits returns whether and how [Walker.unwindCached] can apply a row. It can if the CFA
+// is found from SP or FP, the return address and perhaps FP are saved at distances from the
+// CFA, PREVIOUS's SP is what the ABI says, and the frame is a normal one, or the outermost.
 func (t *Table) simpleBits(row *trad.Row, winner int) slotBits {
 	a := t.Arch
 	if t.unwinders[winner] != nil || a.PtrSize != 8 {

@@ -2,33 +2,34 @@ package frame
 
 import "errors"
 
-// Code that no table describes must be searched through, which takes some milliseconds where
-// nothing is found. A process that is made to hurt has thousands of such places on each stack.
-// So what is looked at has bounds, which no real stack comes near; it is counted in
+// Code that no table describes must be searched through, which takes some milliseconds if
+// nothing is found. A malicious process has thousands of such places on each stack.
+// So searches have bounds, which no real stack comes near. They are counted in
 // instructions, so that a stack ends at the same frame each time.
 
 const (
-	// DefaultSearchLimit is how many instructions are looked at for one stack, where
+	// DefaultSearchLimit is how many instructions are read for one stack if
 	// [Stack.SearchLimit] is 0.
 	DefaultSearchLimit = 2 << 20
-	// frameSearch is how many are looked at for one frame.
+	// frameSearch is how many are read for one frame.
 	frameSearch = 1 << 18
 )
 
-// search is what was looked at for a stack.
+// search counts the instructions that were read for a stack.
 type search struct {
 	spent  int64
 	again  int64 // for frames that were searched for before, as for a register, or for Claim
-	level  int   // all frames below it were searched for
-	denied bool  // there was no more to look at
+	level  int   // all frames at lower levels were searched for
+	denied bool  // MaySearch has said no
 }
 
-// errSearched is why nobody has unwound a frame that nobody has searched for.
+// errSearched is why no sniffer has claimed a frame for which no code could be searched.
 var errSearched = errors.New("no table describes it, and too much code without tables was looked at already")
 
-// MaySearch reports whether code may be searched through for THIS frame: as long as not too much
-// was looked at for the stack. A frame that was searched for before is again, so that it is
-// the same once more, up to a bound of its own. A sniffer that gets no for an answer declines.
+// MaySearch reports whether a sniffer may search through code for THIS frame. It may until
+// [Stack.SearchLimit] instructions were read for the stack. For a frame that was searched for before
+// it may search again, within a limit of the same size, so that the frame is the same as
+// before. If MaySearch returns false, the sniffer declines.
 func (q *Query) MaySearch() bool {
 	q.searchLeft = frameSearch
 	f := q.This
@@ -45,12 +46,13 @@ func (q *Query) MaySearch() bool {
 	return true
 }
 
-// CountSearched notes that n instructions were looked at for THIS frame since [Query.MaySearch], or
-// what takes as long. It reports whether more may be: else a sniffer makes do with what it knows.
+// CountSearched adds n instructions, or work that takes as long, to what was read for THIS frame since
+// [Query.MaySearch]. It reports whether the sniffer may read more; if not, the sniffer answers by what
+// it knows.
 func (q *Query) CountSearched(n int) (more bool) {
 	q.searchLeft -= n
 	if q.This == nil {
-		return q.searchLeft > 0 // a query about tables alone, of nobody's stack
+		return q.searchLeft > 0 // a query about tables alone, without a stack
 	}
 	s := q.This.stack
 	if q.fresh {
@@ -65,11 +67,11 @@ func (q *Query) CountSearched(n int) (more bool) {
 	return q.searchLeft > 0
 }
 
-// spent reports whether all has been looked at that may be for the stacks of several tables.
+// spent reports whether the tables that share searches have reached their common limit.
 func (c *rowCache) spent() bool { return c.shared != nil && c.shared.Left.Load() <= 0 }
 
-// SearchSpent reports whether so much was looked at for the stack, or for all that share with it, that
-// what takes long is to be left out.
+// SearchSpent reports whether the stack, or all that share searches with it, have reached their limit.
+// Then a sniffer leaves out what takes long.
 func (q *Query) SearchSpent() bool {
 	if q.This == nil {
 		return false
@@ -85,6 +87,6 @@ func (s *Stack) mostSearched() int64 {
 	return DefaultSearchLimit
 }
 
-// Searched returns how many instructions were looked at since s was made, see [Stack.SearchLimit]:
-// for the stacks before [Stack.Reset], too.
+// Searched returns how many instructions were read since s was made, see [Stack.SearchLimit].
+// [Stack.Reset] does not reset the number.
 func (s *Stack) Searched() int64 { return s.searched }

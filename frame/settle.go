@@ -2,23 +2,24 @@ package frame
 
 import "github.com/sfwalk/sfwalk/target"
 
-// maxRetakes is how often a thread is read once more for its stack to be of one moment. One
-// that has run on before its own stack was copied is in another place then, and may need
-// other memory; and who holds it lets it go when walking takes too long.
 const (
+	// maxRetakes is how often a thread is read once more, at most, for its stack to be of one
+	// moment. Once is not always enough: the thread may be at another place then, and need other
+	// memory, or the target may let it go because the walk takes too long.
 	maxRetakes = 6
-	maxFails   = 2
-	// maxSearch is how much code may be looked at (see Stack.SearchLimit) while a thread is held,
-	// for it to be held once more: a held thread cannot wait for that.
+	// maxFails is how often the thread may fail to be read once more.
+	maxFails = 2
+	// maxSearch is how much code may be searched (see Stack.SearchLimit) while the thread is held.
+	// If it was more, the thread is not held once more: it cannot wait for that.
 	maxSearch = DefaultSearchLimit / 4
 )
 
-// Settle sees to it that the frames of s, up to its Limit, are of one moment: where some are
-// not (see [Frame.MovedOn]), and the thread can be read once more ([target.RunningThread]), it is,
-// and its stack is made anew while it is held. Frames that s had before must not be used any
-// more then. Where that does not help, the frames still say so. The error says why the thread
-// could not be read once more. Of a deep stack Settle lets frames go ([Stack.AllOnce]); they
-// are made once more when they are asked for.
+// Settle walks s up to its Limit, so that all frames are of one moment. If some are
+// not (see [Frame.MovedOn]), and the thread can be read once more ([target.RunningThread]), Settle has it
+// read, and makes the stack anew while the thread is held. Then frames that s had before must not be
+// used any more. If that does not help, the frames still say so. The error says why the thread
+// could not be read once more. Settle drops inner frames of a deep stack, as [Stack.AllOnce] does; s
+// makes them once more when they are asked for.
 func (s *Stack) Settle() (err error) {
 	defer s.dropInnerFrames()()
 	moved := s.movesOn()
@@ -30,7 +31,7 @@ func (s *Stack) Settle() (err error) {
 				moved = s.movesOn()
 			}
 		}); err != nil {
-			fails++ // perhaps it could not be stopped for a moment
+			fails++ // the next attempt may stop the thread
 		}
 		if failed != nil {
 			return failed
@@ -41,7 +42,7 @@ func (s *Stack) Settle() (err error) {
 	return err
 }
 
-// movesOn makes frames up to the first that is of another moment, and reports whether
+// movesOn makes frames up to the first one of another moment, and reports whether
 // there is one.
 func (s *Stack) movesOn() bool {
 	for f := s.last(); f != nil; f, _ = f.Prev() {
@@ -52,8 +53,8 @@ func (s *Stack) movesOn() bool {
 	return s.MovedOn()
 }
 
-// MovedOn reports whether a frame that was made is of another moment than the thread's
-// registers, or what would lead to one more frame.
+// MovedOn reports whether a frame that was made, or memory that was read to find the next, is of
+// another moment than the thread's registers.
 func (s *Stack) MovedOn() bool {
 	last := s.last()
 	return last.moved || last.late

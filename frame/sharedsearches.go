@@ -7,12 +7,11 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// SharedSearches is what several stacks have in common whose threads, of one target, are walked at
-// the same time, each by a table of its own: how much code may be searched through for all of
-// them together, and what that has taught, so that each need not learn it once more. See
-// [Table.ShareSearches]. Many goroutines may use it.
+// SharedSearches is shared by tables that walk several threads of one target at the same time. It
+// bounds how much code may be searched through for all their stacks together, and has the results, so
+// that the same code is searched once. See [Table.ShareSearches]. It is safe for concurrent use.
 type SharedSearches struct {
-	// Left is how many instructions may still be looked at, see [Stack.SearchLimit].
+	// Left is how many instructions may still be read, see [Stack.SearchLimit].
 	Left atomic.Int64
 
 	mu     sync.Mutex
@@ -35,11 +34,11 @@ type sharedRow struct {
 // maxShared is how many rows are kept, and how many places where nothing was found.
 const maxShared = 1 << 14
 
-// ShareSearches has t, whose stacks are of the same target as those of all tables that share with it,
-// and whose sniffers are theirs, share with them. nil ends that.
+// ShareSearches makes t share its searches by with. All tables that share one SharedSearches must be for
+// the same target, with the same sniffers in the same order. nil ends the sharing.
 func (t *Table) ShareSearches(with *SharedSearches) { t.rows.shared = with }
 
-// start makes s one for modules of a generation, and locks it.
+// start locks s, and drops its results if they are for modules of another generation.
 func (s *SharedSearches) start(generation uint64) {
 	s.mu.Lock()
 	if s.rows == nil || s.of != generation {
@@ -47,7 +46,7 @@ func (s *SharedSearches) start(generation uint64) {
 	}
 }
 
-// forget drops what was learned.
+// forget drops the results.
 func (s *SharedSearches) forget() {
 	s.mu.Lock()
 	s.rows = nil
@@ -70,7 +69,8 @@ func (s *SharedSearches) put(generation uint64, at searched, row sharedRow) {
 	s.mu.Unlock()
 }
 
-// searchedInVain reports whether nothing was found for several frames at a place, and notes so many more.
+// searchedInVain adds more to the number of frames at a place for which searches found nothing, and
+// reports whether that makes vainFrames.
 func (s *SharedSearches) searchedInVain(generation uint64, at searched, more uint8) bool {
 	s.start(generation)
 	defer s.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A SignalSniffer is a [Sniffer] that knows the frame of a signal trampoline by what the
-// kernel has left on the stack, too. It is asked about a frame that another sniffer has
-// called a signal frame, where nobody claims it.
+// A SignalSniffer is a [Sniffer] that can recognize a signal frame also by what the kernel
+// has written on the stack. It is asked if another sniffer has said that THIS is a signal
+// frame, and none has claimed it.
 type SignalSniffer interface {
 	Sniffer
 	// SniffSignal is Sniff for a signal frame.
@@ -17,8 +17,8 @@ type SignalSniffer interface {
 
 var errSignal = errors.New("it is a signal frame, whose rules no sniffer knows")
 
-// ofSignal reports whether the row that sniffer i has given is one of a signal frame. No
-// other row is true of a frame that is known to be one: what stands at SP is the kernel's.
+// ofSignal reports whether the row of the sniffer at position i is that of a signal frame. No
+// other row can be true for a signal frame: the kernel has written what is at SP.
 func (t *Table) ofSignal(i int, row *trad.Row) bool {
 	if u := t.unwinders[i]; u != nil {
 		return u.Type() == SigTramp

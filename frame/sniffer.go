@@ -6,77 +6,78 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Sniffer inspects THIS frame and claims it, or not.
-// Implementations are safe for concurrent use.
+// Sniffer inspects THIS frame, and claims it or declines.
+// Implementations must be safe for concurrent use.
 type Sniffer interface {
-	// Name is what the user calls the sniffer: "sframe".
+	// Name returns the name by which users know the sniffer, such as "sframe".
 	Name() string
-	// Sniff says how to unwind the frame at q.PC, by a row that holds for every
-	// frame at a PC in the row's range, or why it does not know. A row that holds
-	// for this frame alone carries trad.Once. q is the caller's again on return.
+	// Sniff returns a row that unwinds the frame at q.PC, with [Claimed], or says why it does
+	// not know one. The row must hold for every frame at a PC in the row's range, unless it
+	// has trad.Once: then it holds for THIS frame alone. Sniff must not keep q.
 	Sniff(q *Query) (trad.Row, Answer)
 }
 
-// Answer is Claimed, or a constant sentence that says why a sniffer declines.
+// Answer is Claimed, SignalFrame, or a constant sentence that says why a sniffer declines.
 type Answer string
 
 const (
 	// Claimed says that the row that comes with it unwinds the frame.
 	Claimed Answer = ""
-	// SignalFrame is the answer of a sniffer whose table says that THIS is a signal frame,
-	// but not how to unwind it. A later sniffer's row counts only if it is one of a signal
-	// frame; where there is none, each [SignalSniffer] is asked.
+	// SignalFrame says that THIS is a signal frame by the sniffer's table, but the table does
+	// not say how to unwind it. Then a later sniffer's row counts only if it is a signal frame's.
+	// If there is none, each [SignalSniffer] is asked.
 	SignalFrame Answer = "a signal frame, whose rules are not given"
 )
 
 // Query is what a sniffer is asked.
 type Query struct {
 	PC             uint64          // THIS frame's PC
-	AddressInBlock uint64          // what is looked up in tables: PC, or PC-1 for a caller
-	Module         *target.Module  // mapped at AddressInBlock; nil if none is
-	Modules        *target.Modules // everything that is mapped
+	AddressInBlock uint64          // the address to look up in tables: PC, or PC-1 for a caller
+	Module         *target.Module  // at AddressInBlock; nil if there is none
+	Modules        *target.Modules // of the target
 	Arch           *arch.Arch
-	Memory         target.Memory
-	// This is THIS frame, with all its registers. Where a Walker asks, any but PC, SP, FP, and RA in
-	// a frame that was interrupted, take longer: they need the inner frames.
+	Memory         target.Memory // of THIS frame's thread
+	// This is THIS frame, with all its registers. For a Walker, registers other than PC, SP and FP,
+	// and RA in a frame that was interrupted, take longer: they need the inner frames.
 	This *Frame
 
-	fresh      bool      // what is looked at for THIS was not before: see MaySearch
-	coded      bool      // buffer has the code at PC, if it has any
-	searchLeft int       // how many instructions may still be looked at for THIS
+	fresh      bool      // THIS was not searched for before: see MaySearch
+	coded      bool      // buffer.code was read for THIS
+	searchLeft int       // how many instructions may still be read for THIS
 	rows       *rowCache // of the table that asks, for SearchedInVain
 	buffer     *readBuffer
 }
 
-// readBuffer is where a Query reads to: what an interface is given would be allocated each time.
+// readBuffer is where a Query reads to. A buffer of its own for each read would be allocated, since
+// Memory is an interface.
 type readBuffer struct {
 	read [maxRead]byte // for Read
 
 	code     [CodeBefore + CodeBehind]byte // for Code
-	pc       uint64                        // that it is of
+	pc       uint64                        // around which code is
 	at, size int
 }
 
 // maxRead is the most that [Query.Read] reads.
 const maxRead = 256
 
-// What [Query.Code] reads, in bytes.
+// Number of bytes that [Query.Code] reads.
 const (
 	CodeBefore = 16 // before PC
 	CodeBehind = 48 // from PC on
 )
 
-// Read returns up to n bytes (256 at most) of the target's memory at addr, as many
-// from the first on as can be read. They stand until the next Read, and until a
+// Read returns the target's memory at addr: n bytes (256 at most), or as many from the first
+// on as can be read. The slice is valid until the next Read, and until a
 // register of This is asked for.
 func (q *Query) Read(addr uint64, n int) []byte {
 	n, _ = q.Memory.ReadMemory(addr, q.buffer.read[:n])
 	return q.buffer.read[:n]
 }
 
-// Code returns the code around PC, as much of it as can be read; code[at:] is that from PC on. It is
-// read once for all sniffers: each looks at the code of every frame that is new to it. It must not
-// be changed, and stands until a register of This is asked for.
+// Code returns the code around PC, from PC-CodeBefore to PC+CodeBehind, as much of it as can be read.
+// code[at:] is the code from PC on. It is read once for all sniffers. The caller must not change it;
+// it is valid until a register of This is asked for.
 func (q *Query) Code() (code []byte, at int) {
 	r := q.buffer
 	if !q.coded || r.pc != q.PC {
@@ -84,7 +85,7 @@ func (q *Query) Code() (code []byte, at int) {
 		if q.PC >= CodeBefore {
 			r.size, _ = q.Memory.ReadMemory(q.PC-CodeBefore, r.code[:])
 		}
-		if r.size <= CodeBefore { // perhaps only what lies before PC is not there
+		if r.size <= CodeBefore { // perhaps only the code before PC is not there
 			r.at = 0
 			r.size, _ = q.Memory.ReadMemory(q.PC, r.code[:CodeBehind])
 		}
@@ -92,7 +93,7 @@ func (q *Query) Code() (code []byte, at int) {
 	return r.code[:r.size], r.at
 }
 
-// FunctionBegins reports whether a function begins at an address, as its symbol has it, or a table.
+// FunctionBegins reports whether a function begins at pc, by symbols or tables.
 func (q *Query) FunctionBegins(pc uint64) bool {
 	lo, _, ok := q.function(pc)
 	return ok && lo == pc
@@ -101,12 +102,12 @@ func (q *Query) FunctionBegins(pc uint64) bool {
 // AppliedRow is a row applied to THIS: the CFA, and PC and FP of PREVIOUS.
 type AppliedRow struct {
 	CFA uint64 // of THIS
-	PC  Value  // without what is not address
+	PC  Value  // without bits that are not part of the address
 	FP  Value
 }
 
-// Apply applies a row to THIS. ok is false where it does not give a CFA and a return
-// address, as where This is nil.
+// Apply applies a row to THIS. ok is false if the row does not give a CFA and a return
+// address, or This is nil.
 func (q *Query) Apply(row *trad.Row) (c AppliedRow, ok bool) {
 	f := q.This
 	if f == nil {
@@ -140,7 +141,8 @@ func (f *Frame) ruleValue(row *trad.Row, rule trad.Rule, r trad.Reg, cfa uint64)
 	return Value{}
 }
 
-// SearchedInVain reports whether [Query.NoteSearchedInVain] was told so of several frames at THIS frame's PC.
+// SearchedInVain reports whether searches for several frames at THIS frame's PC have found nothing
+// (see [Query.NoteSearchedInVain]). Then a sniffer need not search again.
 func (q *Query) SearchedInVain() bool {
 	if q.rows != nil && q.rows.shared != nil {
 		return q.rows.shared.searchedInVain(q.rows.generation, searched{q.PC, !q.Innermost()}, 0)
@@ -153,8 +155,8 @@ func (q *Query) SearchedInVain() bool {
 }
 
 // NoteSearchedInVain notes that a long search of the code at PC has found nothing, so that it need
-// not be made for every frame there. Like a row, that is forgotten when the target has run
-// or its modules are others.
+// not be made for every frame there. The table forgets that when it forgets its rows: when the target
+// has run, or its modules have changed.
 func (q *Query) NoteSearchedInVain() {
 	if q.rows == nil {
 		return
@@ -173,12 +175,12 @@ func (q *Query) NoteSearchedInVain() {
 	slot.frames++
 }
 
-// Innermost reports whether THIS was not left by a call: it is frame 0, or was
-// interrupted by a signal. Its PC is then looked up as it is.
+// Innermost reports whether THIS does not wait for a call to return: it is frame 0, or was
+// interrupted by a signal, for example. Then its PC is looked up as it is.
 func (q *Query) Innermost() bool { return q.PC == q.AddressInBlock }
 
-// Unwinder is a Sniffer that a row is too small for. For the frames that it has
-// claimed, the engine asks it instead of the row; the row gives the CFA and is
+// Unwinder is a Sniffer whose frames no row can describe. For the frames that it has
+// claimed, the engine asks it for IDs and registers. Its row gives the CFA and is
 // shown to the user.
 type Unwinder interface {
 	Sniffer
@@ -189,7 +191,7 @@ type Unwinder interface {
 	PrevRegister(this *Frame, r trad.Reg) Value
 }
 
-// A FunctionSniffer is a Sniffer whose tables tell where a function begins; IDs use it
+// A FunctionSniffer is a Sniffer whose tables tell where a function begins. IDs use that
 // for functions without a symbol.
 type FunctionSniffer interface {
 	Sniffer
@@ -205,24 +207,24 @@ type BoundsSniffer interface {
 	FunctionBounds(q *Query) (lo, hi uint64, ok bool)
 }
 
-// A PreservedSniffer is a Sniffer that can tell more of a frame that it has claimed than its row,
-// which is true for every frame at a PC.
+// A PreservedSniffer is a Sniffer that can tell more of one frame that it has claimed than its
+// row, which is true for every frame at a PC.
 type PreservedSniffer interface {
 	Sniffer
-	// PreservedRegisters returns the registers that THIS has left alone although the ABI lets it
-	// change them. ra is its return address.
+	// PreservedRegisters returns the registers that THIS has not changed, although the ABI lets it
+	// change them. ra is THIS frame's return address.
 	PreservedRegisters(q *Query, ra uint64) arch.RegSet
 }
 
-// A CachingSniffer is a Sniffer that keeps what it has learned from a target's memory, which
-// another run of the target may change.
+// A CachingSniffer is a Sniffer that keeps facts about a target's memory. They may be
+// wrong when the target has run.
 type CachingSniffer interface {
 	Sniffer
-	// Forget says that the target has run.
+	// Forget drops these facts. [Table.Forget] calls it when the target has run.
 	Forget()
 }
 
-// BaseSniffer gives addresses within frames that a debugger needs and an unwinder does
+// BaseSniffer gives addresses within a frame, which a debugger needs and an unwinder does
 // not (GDB's struct frame_base).
 type BaseSniffer interface {
 	Name() string

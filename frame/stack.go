@@ -9,20 +9,20 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Stack is one thread's chain of frames, made from the innermost outwards as
-// they are asked for. Frames live as long as their stack. A Stack serves one
+// Stack is one thread's chain of frames. It makes them from the innermost outwards,
+// when they are asked for. Frames live as long as their Stack. A Stack serves one
 // goroutine at a time.
 type Stack struct {
 	// Limit is the most frames that the stack may have; 0 means no limit.
 	Limit int
 
-	// SearchLimit is how many instructions of code that no table describes may be looked at, or a
-	// little more, to find out how frames are unwound: later ones are unwound by simpler means,
-	// or not at all. 0 means [DefaultSearch], and less none.
+	// SearchLimit is about how many instructions of code that no table describes may be read
+	// to find out how to unwind frames. Frames beyond are unwound by simpler means, or not at
+	// all. 0 means [DefaultSearchLimit]; if it is negative, no code is searched through.
 	SearchLimit int64
 
-	// Thread is the ID of the thread that the stack is of, which New and Reset fill in; 0
-	// where a [Walker] walks.
+	// Thread is the ID of the stack's thread. New and Reset fill it in; it is 0 for a
+	// [Walker].
 	Thread int
 
 	table        *Table
@@ -33,29 +33,29 @@ type Stack struct {
 	arch         *arch.Arch
 	sentinel     Frame
 	live         *arch.Registers // of frame 0
-	ownRegisters arch.Registers  // live, but for a Walker's stack
+	ownRegisters arch.Registers  // what live points to, but for a Walker's stack
 	base         uint64          // a little further in than the innermost frame, see savedRegs
 	query        Query
 	buffer       readBuffer // of query
 	slabs        []*slab
-	made         int  // frames that were made
-	nDropped     int  // of those, the innermost, whose rooms others have
-	dropsInner   bool // inner frames are let go, see AllOnce
-	depth        int  // of frames whose rules lead to one another, see maxDepth
+	made         int  // how many frames were made
+	nDropped     int  // how many of them, the innermost, were dropped
+	dropsInner   bool // inner frames are dropped, see AllOnce
+	depth        int  // how many frames' rules lead to one another now, see maxDepth
 	cycle        cycle
 	preserved    preserved
 	visited      visited
-	search       *search  // of the walk that is under way
-	ownSearch    search   // of the frames; another's is that of a Walker's context
+	search       *search  // of the walk that is under way: ownSearch, or that of walk
+	ownSearch    search   // for the frames
 	searched     int64    // see Searched
-	lastDropped  Frame    // the outermost frame that was let go, with the registers of its PREVIOUS
+	lastDropped  Frame    // the outermost frame that was dropped, with the registers of its PREVIOUS
 	walk         *Context // of a Walker's stack: what is known of its THIS
 	stale        bool     // the frames are of another walk
 }
 
-// New makes the stack of one thread of a target. The error says why the thread has no
-// registers, or which of the arguments is nil. A target may have nil for its Modules, and for its
-// Memory.
+// New makes the stack of one thread of a target. The error says why the thread's registers cannot be
+// read, that PC or SP is not known, that an argument is nil, or that table is for another architecture
+// than the target's. The target's Modules and Memory may be nil.
 func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 	s := &Stack{table: table}
 	if err := s.Reset(t, thread); err != nil {
@@ -64,9 +64,9 @@ func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 	return s, nil
 }
 
-// Reset makes s the stack of a thread as [New] would, by the same table, with the
-// same Limit, in the room that its frames so far took up: they must not be used any
-// more. After an error s has no frames that can be used.
+// Reset makes s the stack of a thread as [New] does, with the same table and the same limits.
+// It uses the memory of the frames that s had: they must not be used any more. After an error
+// s has no frames that can be used.
 func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	switch {
 	case t == nil:
@@ -99,7 +99,7 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	return nil
 }
 
-// modulesOf returns what is mapped: nothing that is known of, where that is nil.
+// modulesOf returns modules, or empty ones if they are nil.
 func modulesOf(modules *target.Modules) *target.Modules {
 	if modules == nil {
 		return target.NewModules(nil, nil)
@@ -107,7 +107,7 @@ func modulesOf(modules *target.Modules) *target.Modules {
 	return modules
 }
 
-// start makes s the stack, without frames yet, of a thread with the registers in s.live.
+// start makes s the stack of a thread whose registers are in s.live, without frames yet.
 func (s *Stack) start(m target.Memory) {
 	s.window.start(m, s.arch)
 	s.query = Query{Modules: s.modules, Arch: s.arch, Memory: &s.window, rows: &s.table.rows, buffer: &s.buffer}
@@ -116,7 +116,7 @@ func (s *Stack) start(m target.Memory) {
 	s.restart()
 }
 
-// restart has s make its frames anew.
+// restart drops all frames: s makes them anew when they are asked for.
 func (s *Stack) restart() {
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
@@ -125,9 +125,9 @@ func (s *Stack) restart() {
 	s.visited = visited{spans: s.visited.spans[:0]}
 }
 
-// Frame returns the frame at a level, 0 being the innermost and -1 the sentinel. Where the
-// stack ends before it, the frame is nil and the error says why, nil for a stack that is
-// whole. There is no frame at a level below -1.
+// Frame returns the frame at a level: 0 is the innermost, -1 the sentinel. If the stack ends
+// before it, the frame is nil, and the error says why; it is nil if the stack is
+// whole. A level below -1 is an error.
 func (s *Stack) Frame(level int) (f *Frame, err error) {
 	if level < -1 {
 		return nil, fmt.Errorf("frame %d: the sentinel, at level -1, is the innermost", level)
@@ -156,7 +156,7 @@ func (s *Stack) All() iter.Seq2[*Frame, error] {
 	}
 }
 
-// slabFrames is how many frames are made at once.
+// slabFrames is how many frames are allocated at once.
 const slabFrames = 32
 
 type slab [slabFrames]Frame
@@ -171,14 +171,14 @@ func (s *Stack) newFrame() *Frame {
 	f := s.frame(s.made)
 	s.made++
 	if f.stack != nil {
-		*f = Frame{} // of the stack before
+		*f = Frame{} // a frame of the stack before was here
 	}
 	f.stack = s
 	return f
 }
 
-// frame returns a frame that has been made, by its level; for all that were let go, the
-// outermost of them.
+// frame returns the frame at a level, which was made. For every dropped frame it returns
+// lastDropped.
 func (s *Stack) frame(level int) *Frame {
 	if level -= s.nDropped; level < 0 {
 		return &s.lastDropped
@@ -190,14 +190,14 @@ func (s *Stack) frame(level int) *Frame {
 func (s *Stack) readWord(addr uint64) (uint64, error) { return s.window.word(s.arch, addr) }
 
 // cycle finds stacks that return to a frame they had (Brent's algorithm).
-// Between normal frames the growing CFA forbids that; a signal frame may lead
-// anywhere, and so may one of type OtherStack, so their IDs are watched, and counted.
+// The CFAs of normal frames grow, so that these cannot return. A signal frame may lead
+// anywhere, and so may one of type OtherStack: their CFAs and PCs are watched, and the frames counted.
 type cycle struct {
 	cfa, pc uint64
 	n, next int
 }
 
-// maxTurns is how many such frames a stack may have: no program has a thousandth of that.
+// maxTurns is how many signal and OtherStack frames a stack may have: a thousand times what programs have.
 const maxTurns = 1 << 16
 
 func (c *cycle) seen(cfa, pc uint64) bool {

@@ -7,10 +7,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A step leads from THIS to PREVIOUS. It begins with the [state] of THIS, has THIS claimed
-// (Frame.sniff), holds it against the frames inside of it (repeats, checkID), and ends with the state
+// A step leads from THIS to PREVIOUS. It begins with the [state] of THIS, asks the sniffers to claim
+// THIS (Frame.sniff), checks it against the inner frames (repeats, checkID), and ends with the state
 // of PREVIOUS, or with the reason why there is none (unwind). A [Stack] takes steps along its
-// chain and keeps a Frame of each; a [Walker] takes them in one Frame, from [Context] to Context.
+// chain and keeps a Frame for each; a [Walker] takes them in one Frame, from [Context] to Context.
 
 // state is what is known of a frame before it is claimed.
 type state struct {
@@ -19,14 +19,14 @@ type state struct {
 	caller bool // pc is a return address
 }
 
-// begin makes THIS, which is empty, the frame at a level with a state.
+// begin sets the level and the state of THIS, which is empty.
 func (f *Frame) begin(level int, from *state) {
 	f.Level, f.caller = level, from.caller
 	f.pc, f.fp = from.pc, from.fp
 	f.sp, f.spKnown = from.sp.Bits, from.sp.Known()
 }
 
-// makePrev unwinds THIS.
+// makePrev makes PREVIOUS, or says why there is none.
 func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	s := f.stack
 	if s.Limit > 0 && f.Level+1 >= s.Limit {
@@ -56,8 +56,8 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	return prev, NoReason, nil
 }
 
-// why returns what there is to say of THIS having no PREVIOUS. Where the thread has run
-// on, that is the reason, and no damage.
+// why returns the detail of the reason why THIS has no PREVIOUS. If the thread has run on, that
+// is the reason, and the stack need not be corrupt.
 func (f *Frame) why(stop StopReason, err error) error {
 	if (f.moved || f.late) && !stop.Whole() {
 		return errRanOn
@@ -65,8 +65,8 @@ func (f *Frame) why(stop StopReason, err error) error {
 	return err
 }
 
-// interrupts reports whether PREVIOUS was interrupted and did not call THIS: its PC is
-// where it was, and its link register its own. A debugger's call of a function interrupts.
+// interrupts reports whether PREVIOUS was interrupted and did not call THIS. Then its PC is no
+// return address, and its link register its own. A debugger's call of a function interrupts, too.
 func (f *Frame) interrupts() bool {
 	return f.typ == SigTramp || f.typ == Dummy || f.row.Flags&trad.Injected != 0
 }
@@ -117,7 +117,7 @@ func (f *Frame) prevSP() Value {
 	return Value{Bits: f.cfa + uint64(a.SPFromCFA), Lval: Computed}
 }
 
-// What the stop reasons leave open.
+// Details of stop reasons.
 var (
 	errZeroPC  = errors.New("the return address is 0")
 	errInner   = errors.New("the frame lies inside the one that it called: corrupt stack?")
@@ -142,9 +142,9 @@ func (f *Frame) first() *Frame {
 	return f0
 }
 
-// checkID holds THIS against its NEXT: between two normal frames the stack must
-// have grown outward. A signal handler's stack may lie anywhere, and so may the
-// one that a frame of type OtherStack leads to.
+// checkID checks THIS against its NEXT: of two normal frames, the outer one must not be the
+// inner one on the stack. A signal handler's stack may lie anywhere, and so may the
+// stack that a frame of type OtherStack leads to.
 func (f *Frame) checkID() (StopReason, error) {
 	s := f.stack
 	if u, ok := f.unwinder(); ok {
@@ -159,7 +159,8 @@ func (f *Frame) checkID() (StopReason, error) {
 	if s.visited.changes > 0 && !f.ofWalker && f.typ == Normal && s.visited.holds(f.cfa) {
 		return InnerID, errBack
 	}
-	// Where the return address is saved at the CFA, there is no more stack than memory.
+	// If each return address is read from the stack, the stack ends where memory does. Else it
+	// must be checked from time to time.
 	if f.typ == Normal && f.row.RA.Kind != trad.Saved && f.Level%64 == 63 {
 		if _, err := s.readWord(f.cfa - uint64(s.arch.PtrSize)); err != nil {
 			return MemoryError, fmt.Errorf("at the CFA there is no stack: %w", err)
@@ -168,9 +169,9 @@ func (f *Frame) checkID() (StopReason, error) {
 	return NoReason, nil
 }
 
-// repeats reports whether THIS is its NEXT once more, or has been before: c knows. The outermost
-// frame is none, though it may need no stack: where it has aligned SP, its CFA is what SP was
-// when it called.
+// repeats reports whether THIS is its NEXT once more, or, for a frame after which the stack may lie
+// anywhere, whether c has seen it. The outermost frame never repeats, though its CFA may be its NEXT's: if
+// it has aligned SP, its CFA is what SP was when it called.
 func (f *Frame) repeats(c *cycle) bool {
 	next := f.nextSummary()
 	switch {
@@ -183,8 +184,8 @@ func (f *Frame) repeats(c *cycle) bool {
 	case f.pc == next.pc:
 		return true
 	}
-	// A call that pushes its return address leaves no room for two frames at one
-	// CFA. Elsewhere one frame that needs no stack may stand before another.
+	// If calls push the return address, two frames cannot have one CFA. Else one frame
+	// that needs no stack may call a function, but not two such in a row.
 	beyond := f.beyondSummary()
 	return f.stack.arch.RAOffset != 0 || beyond.typ == Normal && beyond.cfa == f.cfa
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Table is the ordered list of sniffers for one architecture, and the rows that
+// Table is the ordered list of sniffers for one architecture, with a cache of the rows that
 // they have given. A Table serves one goroutine at a time; [Table.Clone] makes
-// one for another.
+// another one.
 type Table struct {
 	Arch *arch.Arch
 
 	sniffers  []Sniffer
-	unwinders []Unwinder // the same, nil where a sniffer is none: each row asks, and asking Go takes long
+	unwinders []Unwinder // the same sniffers, nil for one that is no Unwinder: a type assertion for each row would take long
 	bases     []BaseSniffer
 	base      BaseSniffer
 	rows      rowCache
 }
 
-// NewTable returns a table that asks the sniffers in that order.
+// NewTable returns a table that asks the sniffers in the order given.
 func NewTable(a *arch.Arch, sniffers ...Sniffer) *Table {
 	t := &Table{Arch: a, base: defaultBase{}}
 	t.set(sniffers)
 	return t
 }
 
-// set makes the sniffers those of the table.
+// set replaces the sniffers.
 func (t *Table) set(sniffers []Sniffer) {
 	t.sniffers, t.unwinders = sniffers, make([]Unwinder, len(sniffers))
 	for i, s := range sniffers {
@@ -36,7 +36,7 @@ func (t *Table) set(sniffers []Sniffer) {
 	}
 }
 
-// Clone returns a table of the same sniffers, in the same order, with no rows.
+// Clone returns a table of the same sniffers, in the same order, with an empty cache.
 func (t *Table) Clone() *Table {
 	c := &Table{Arch: t.Arch, bases: slices.Clone(t.bases), base: t.base}
 	c.set(slices.Clone(t.sniffers))
@@ -46,8 +46,8 @@ func (t *Table) Clone() *Table {
 // Reset forgets all rows, in constant time.
 func (t *Table) Reset() { t.rows.reset() }
 
-// Forget forgets all rows, and has the sniffers forget what they keep of the target's memory
-// (see [CachingSniffer]): the target has run, and may have made other code where there was some.
+// Forget forgets all rows, and calls Forget of each [CachingSniffer]. Call it when the target has
+// run: other code may be where some was before.
 func (t *Table) Forget() {
 	t.Reset()
 	for _, s := range t.sniffers {
@@ -57,19 +57,19 @@ func (t *Table) Forget() {
 	}
 }
 
-// CacheStats returns what became of the look-ups in the table's cache of rows.
+// CacheStats counts the hits and misses of the table's cache of rows.
 func (t *Table) CacheStats() CacheStats { return t.rows.stats }
 
 // Sniffers returns the sniffers in order.
 func (t *Table) Sniffers() []Sniffer { return slices.Clone(t.sniffers) }
 
-// Append puts s behind all others.
+// Append adds s behind all other sniffers.
 func (t *Table) Append(s Sniffer) { t.insert(len(t.sniffers), s) }
 
-// Prepend puts s before all others.
+// Prepend adds s before all other sniffers.
 func (t *Table) Prepend(s Sniffer) { t.insert(0, s) }
 
-// Before puts s before the first sniffer of that name. It is an error if there is none.
+// Before adds s before the first sniffer of that name. It is an error if there is none.
 func (t *Table) Before(name string, s Sniffer) error {
 	i := slices.IndexFunc(t.sniffers, func(x Sniffer) bool { return x.Name() == name })
 	if i < 0 {
@@ -81,13 +81,13 @@ func (t *Table) Before(name string, s Sniffer) error {
 
 func (t *Table) insert(i int, s Sniffer) {
 	t.set(slices.Insert(slices.Clone(t.sniffers), i, s))
-	t.rows = rowCache{} // they name their sniffers by position, and s may know better
+	t.rows = rowCache{} // rows name their sniffers by position, and s may have better ones
 }
 
-// AppendBase adds a base sniffer: the first that knows a frame answers.
+// AppendBase adds a base sniffer. The first one that knows a frame answers.
 func (t *Table) AppendBase(b BaseSniffer) { t.bases = append(slices.Clone(t.bases), b) }
 
-// SetDefaultBase replaces the base sniffer that answers for frames that no other knows.
+// SetDefaultBase replaces the base sniffer of frames that no other base sniffer knows.
 func (t *Table) SetDefaultBase(b BaseSniffer) { t.base = b }
 
 // Base returns the base sniffer for a frame.
@@ -100,9 +100,8 @@ func (t *Table) Base(this *Frame) BaseSniffer {
 	return t.base
 }
 
-// defaultBase takes the frame's innermost address, SP, as the base of
-// everything, and the CFA, from which the caller's pushed arguments go outward,
-// as that of the arguments.
+// defaultBase takes the frame's innermost address, SP, as the base of the frame and of its
+// locals, and the CFA, from which pushed arguments go outward, as the base of the arguments.
 type defaultBase struct{}
 
 func (defaultBase) Name() string          { return "default" }

@@ -2,16 +2,16 @@ package frame
 
 import "fmt"
 
-// Type is what kind of frame THIS is, in GDB's terms but for OtherStack.
+// Type is the kind of a frame. The terms are GDB's, but for OtherStack.
 type Type uint8
 
 const (
 	Normal     Type = iota
-	Dummy           // a call that a debugger makes the target do
+	Dummy           // a call that a debugger has the target make
 	Inline          // an inlined call, laid over a physical frame
 	TailCall        // a caller that left by a tail call
 	SigTramp        // the signal trampoline: PREVIOUS was interrupted
-	OtherStack      // PREVIOUS is on another stack: THIS has changed stacks
+	OtherStack      // PREVIOUS is on another stack
 	Sentinel        // level -1: the live registers
 )
 
@@ -29,16 +29,16 @@ func (t Type) String() string {
 type StopReason uint8
 
 const (
-	NoReason    StopReason = iota // there is a PREVIOUS, or nobody has asked yet
-	Outermost                     // the unwind information, or the ABI's zero, says that this is the first frame
+	NoReason    StopReason = iota // there is a PREVIOUS
+	Outermost                     // THIS is the outermost frame, by the unwind information, the ABI's zero, or its code
 	NullID                        // the frame cannot be identified
 	SameID                        // PREVIOUS would be THIS again
 	InnerID                       // the stack goes inward: THIS lies inside its NEXT
 	NoSavedPC                     // there is no return address
-	MemoryError                   // a place that must be read cannot be
-	Unavailable                   // nobody knows how to unwind the frame, or a register is missing
+	MemoryError                   // memory that is needed cannot be read
+	Unavailable                   // no sniffer can unwind THIS, or a register is missing
 	NotCode                       // the PC is not in executable memory
-	Limit                         // as many frames as were asked for
+	Limit                         // the stack has as many frames as were asked for
 )
 
 var stopNames = [...]string{
@@ -62,7 +62,7 @@ type StopError struct {
 	Level  int
 	PC     uint64
 	Reason StopReason
-	Err    error // what was tried, or nil
+	Err    error // more detail, or nil
 }
 
 func (e *StopError) Error() string {

@@ -15,7 +15,7 @@ const (
 	NotSaved               // the value is lost: the call that THIS makes may have changed it
 	InRegister             // in register Reg of the thread, live
 	InMemory               // at address Addr
-	Computed               // nowhere: it was calculated
+	Computed               // nowhere: it was computed
 )
 
 // Value is a register's value in some frame, and where it lives.
@@ -30,8 +30,8 @@ type Value struct {
 // Known reports whether Bits is the register's value.
 func (v Value) Known() bool { return v.Lval >= InRegister }
 
-// narrow returns the value as register r holds it, which may be narrower than what it
-// comes from.
+// narrow returns the value as register r holds it, which may be narrower than the value's
+// source.
 func (v Value) narrow(a *arch.Arch, r trad.Reg) Value {
 	v.Bits = a.Narrow(r, v.Bits)
 	return v

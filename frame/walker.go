@@ -8,46 +8,46 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Walker is the profiler's way over a stack: registers and a memory in, PCs out.
-// It asks the same sniffers as [Stack] and gives the same frames, but knows of each
-// only PC, SP, FP, RA and CFA. Once the rows of a stack's PCs are in its cache, a
-// walk allocates nothing and asks nobody.
+// Walker walks stacks for profilers: registers and a memory in, PCs out.
+// It asks the same sniffers as [Stack] and gives the same frames, but knows only the
+// PC, SP, FP, RA and CFA of each. Once the rows of a stack's PCs are in its cache, a
+// walk allocates nothing and asks no sniffer.
 //
-// Where a frame needs another register than these, the inner frames are made on a Stack
-// that the walker keeps, so that no frame is lost for speed. That, and a stack that ends at
-// memory that cannot be read, costs some allocations.
+// If a frame needs any other register, the Walker makes the inner frames on a Stack of its
+// own, so that no frame is lost for speed. That costs some allocations, and so does a stack that
+// ends at memory that cannot be read.
 //
-// A Walker serves one goroutine at a time. Many of them, one for each goroutine, may
-// share Modules, sniffers, and a memory that many may read at once.
+// A Walker serves one goroutine at a time. Walkers of several goroutines may share Modules,
+// sniffers, and a memory that is safe for concurrent use.
 type Walker struct {
 	table   *Table
 	modules *target.Modules
 	arch    *arch.Arch
 
-	block []byte // of a memory that lends nothing: what was read at once
+	block []byte // one block of a memory that is no target.CopiedMemory
 	code  []byte // of a function, for edge
 
-	stack    Stack  // what reads for unwindCached and unwindAsStack; its frames are made where this needs them
+	stack    Stack  // reads memory; its frames are made when this needs them
 	this     Frame  // THIS, where unwindCached leaves it to unwindAsStack
-	ready    bool   // this has been claimed by nobody, and no inner frame was asked for
-	stackOf  uint64 // walk that the frames of stack are of
+	ready    bool   // this was made, but not claimed, and no inner frame was asked for
+	stackOf  uint64 // the walk whose frames stack has
 	walks    uint64
-	memoryOf uint64 // walk that the memory is of
+	memoryOf uint64 // the walk whose memory stack reads
 
 	ctx, stepped Context // of Walk, and of Step
 }
 
-// NewWalker makes a walker for what is mapped in a target, by the sniffers of a
-// table. It has a cache of rows of its own. modules may be nil: then nothing is known of what is
-// mapped. The table must be for the target's own
-// descriptor ([target.Target]'s Arch), which knows which bits of a code address are one.
+// NewWalker makes a Walker that asks the sniffers of table, and has a cache of rows of its own.
+// modules says what is mapped in the target; if it is nil, nothing is known of that. The table must be
+// for the target's own descriptor ([target.Target]'s Arch), which knows which bits of a
+// pointer are the code address.
 func NewWalker(modules *target.Modules, table *Table) *Walker {
 	w := &Walker{table: table.Clone(), arch: table.Arch}
 	w.SetModules(modules)
 	return w
 }
 
-// SetModules tells what is mapped from now on. Rows of other modules are forgotten.
+// SetModules replaces the modules. If their generation is another one, the Walker forgets all rows.
 func (w *Walker) SetModules(modules *target.Modules) {
 	modules = modulesOf(modules)
 	w.modules = modules
@@ -55,25 +55,25 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	w.stack = Stack{table: w.table, modules: modules, arch: w.arch, dropsInner: true}
 	w.stack.live = new(arch.Registers)
 	w.stack.start(target.NoMemory)
-	w.memoryOf, w.stackOf = 0, 0 // a context that is stepped on begins anew
+	w.memoryOf, w.stackOf = 0, 0 // Step calls begin once more for a context under way
 }
 
 // Reset forgets all rows, in constant time.
 func (w *Walker) Reset() { w.table.Reset() }
 
-// CacheStats returns what became of the look-ups in the cache of rows so far.
+// CacheStats counts the hits and misses of the cache of rows so far.
 func (w *Walker) CacheStats() CacheStats { return w.table.CacheStats() }
 
-// Walk fills pcs with the PCs of a stack from the innermost frame outwards and
-// returns how many there are, and why there is no more: [Limit] where pcs is full.
-// regs is the innermost frame's register file, mem the stack's memory; neither may
-// change meanwhile. nil is a file without registers, and memory that cannot be read.
+// Walk fills pcs with the PCs of a stack, from the innermost frame outwards. It returns
+// how many there are, and why there are no more: [Limit] if pcs is full.
+// regs has the registers of frame 0, mem is the stack's memory; neither may
+// change during the walk. A nil regs has no registers, and a nil mem has no memory.
 func (w *Walker) Walk(regs *arch.Registers, mem target.Memory, pcs []uint64) (n int, stop StopReason) {
 	return w.walk(regs, mem, pcs, nil)
 }
 
-// WalkCFA is like [Walker.Walk] and also fills in the frames' CFAs, 0 for a frame
-// that nobody can unwind. cfas must not be shorter than pcs, unless it is nil.
+// WalkCFA is like [Walker.Walk], and fills cfas with the frames' CFAs, 0 for a frame
+// that no sniffer can unwind. cfas must not be shorter than pcs, unless it is nil.
 func (w *Walker) WalkCFA(regs *arch.Registers, mem target.Memory, pcs, cfas []uint64) (n int, stop StopReason) {
 	if cfas != nil {
 		cfas = cfas[:len(pcs)]
@@ -114,11 +114,11 @@ func (w *Walker) walk(regs *arch.Registers, mem target.Memory, pcs, cfas []uint6
 }
 
 // MovedOn reports whether the last Walk or WalkCFA has read memory of another moment than
-// the registers, of a process that runs on (target.RunningMemory): frames may never have been on
-// one stack. The thread may be read once more (target.RunningThread).
+// the registers, because the process runs on (see [target.RunningMemory]). Then the frames may never
+// have been on one stack. A [target.RunningThread] can be read once more.
 func (w *Walker) MovedOn() bool { return w.ctx.MovedOn }
 
-// begin makes ready for a context's walk over a memory.
+// begin prepares for a context's walk over a memory.
 func (w *Walker) begin(c *Context, mem target.Memory) {
 	if c.walker != w {
 		w.walks++
@@ -132,11 +132,11 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 	w.table.rows.start(w.modules.Generation)
 }
 
-// unwindCached unwinds frames whose rows are cached and simple, filling the buffers from
-// position at on, until they are full, the stack ends, or a frame is not of that kind:
-// it is left to unwindAsStack. It returns how many frames there were. For all of them a Stack
-// comes to the same; where it would look twice (the CFA does not grow, the return
-// address is 0 or no code), unwindCached leaves the frame to unwindAsStack.
+// unwindCached unwinds frames whose rows are cached and simple, and fills the buffers from
+// position at on. It returns how many frames there were. It ends when the buffers are full,
+// when the stack ends, or at a frame of another kind, which unwindAsStack then
+// unwinds. A frame that a Stack would check further (its CFA does not grow, or its return address
+// is 0 or no code) is of another kind, too. So a Stack has the same frames.
 func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, stop StopReason) {
 	rows := &w.table.rows
 	slots, epoch := rows.slots, rows.epoch
@@ -152,7 +152,7 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
 	lo, data, big := w.stack.window.lo, w.stack.window.data, w.stack.window.big
 	sp, fp, hasFP := c.SP, c.FP, c.HasFP
-	bound := sp - toSP - 1 // a frame that leads inward may have changed stacks
+	bound := sp - toSP - 1 // a CFA that is not above leads inward: the stack may have been changed
 	if c.next.typ == Normal {
 		bound = max(bound, c.next.cfa) // of the NEXT normal frame
 	}
@@ -223,7 +223,7 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 		return 0, NoReason
 	}
 	rows.stats.Hits += uint64(n)
-	c.beyond = c.next // or a frame further out; none of them has the CFA that next has now
+	c.beyond = c.next // if n is 1; else a frame inside of it serves as well: none has the CFA of the new next
 	c.next = summary{pc: pcs[i-1], cfa: bound, typ: Normal}
 	c.PC, c.SP, c.FP, c.HasFP = pc, sp, fp, hasFP
 	if stop == NoReason {
@@ -233,7 +233,7 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 	return n, stop
 }
 
-// tail returns what is left of a buffer from position i on, nil of none.
+// tail returns a buffer from position i on, nil for a nil buffer.
 func tail(buffer []uint64, i int) []uint64 {
 	if buffer == nil {
 		return nil
@@ -250,7 +250,7 @@ func emit(pcs, cfas []uint64, i int, pc, cfa uint64) int {
 	return i + 1
 }
 
-// load reads a word of the byte order.
+// load reads a word, which is big-endian if big.
 func load(p []byte, big bool) uint64 {
 	v := binary.LittleEndian.Uint64(p)
 	if big {
@@ -259,10 +259,10 @@ func load(p []byte, big bool) uint64 {
 	return v
 }
 
-// blockSize is how much is read at once of a memory that lends nothing.
+// blockSize is how many bytes are read at once, at most, from a memory that is no target.CopiedMemory.
 const blockSize = 4096
 
-// refill returns bytes around addr, at least the word there; none if that word cannot be read.
+// refill returns memory from lo on that has the word at addr; no data if that word cannot be read.
 func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 	if w.stack.window.copied != nil {
 		if lo, data = w.stack.window.copied.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= 8 {
@@ -272,14 +272,14 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 	if w.block == nil {
 		w.block = make([]byte, blockSize)
 	}
-	// To the end of a page, for the next one may not be there.
+	// Read to the end of a page: the next one may not be there.
 	n, _ := w.stack.window.memory.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
 	if n < 8 {
 		w.stack.window.note(addr, n)
 		return 0, nil
 	}
 	if w.stack.window.movedOn(addr, n) {
-		n = 8 // which of the others are used nobody would know
+		n = 8 // nothing would note which of the other words are used
 		w.stack.window.note(addr, n)
 	}
 	return addr, w.block[:n]

@@ -2,18 +2,18 @@ package frame
 
 import "github.com/sfwalk/sfwalk/trad"
 
-// The frames of a [Stack] are a chain. A [Walker] makes one frame after the other in one room,
-// THIS, and of the inner ones its [Context] has only as much as a frame is held against. Where a
-// rule or a sniffer asks for more, such as a register that an inner frame has saved, the inner
-// frames are made on a Stack of the Walker's own, as they are on any other.
+// The frames of a [Stack] are a chain. A [Walker] makes one frame after the other in one Frame,
+// THIS, and its [Context] has summaries of the two inner ones. If a rule or a sniffer asks for
+// more, such as a register that an inner frame has saved, the Walker makes the inner
+// frames on a Stack of its own.
 
-// summary is as much of a frame as an outer one is held against.
+// summary is what an outer frame is checked against.
 type summary struct {
 	pc, cfa uint64
 	typ     Type
 }
 
-// nextSummary returns the summary of NEXT.
+// nextSummary returns NEXT's summary.
 func (f *Frame) nextSummary() summary {
 	if f.ofWalker {
 		return f.stack.walk.next
@@ -21,7 +21,7 @@ func (f *Frame) nextSummary() summary {
 	return f.next.summary()
 }
 
-// beyondSummary returns the summary of the NEXT frame's NEXT. The sentinel, which has none, stands for it.
+// beyondSummary returns the summary of NEXT's NEXT, or of the sentinel if that is NEXT.
 func (f *Frame) beyondSummary() summary {
 	switch {
 	case f.ofWalker:
@@ -34,13 +34,13 @@ func (f *Frame) beyondSummary() summary {
 
 func (f *Frame) summary() summary { return summary{f.pc, f.cfa, f.typ} }
 
-// inner returns NEXT, which is made if THIS is a Walker's; nil for the sentinel and for a frame
-// whose inner ones were let go.
+// inner returns NEXT, nil for the sentinel and for a dropped frame. It makes NEXT if THIS is
+// a Walker's.
 func (f *Frame) inner() *Frame {
 	if f.ofWalker && f.next == nil {
 		s := f.stack
 		if f.next = s.reach(f.Level - 1); f.next == nil {
-			// The memory is another than when the Walker was there.
+			// The memory has changed since the Walker was there.
 			next := s.walk.next
 			f.next = &Frame{Level: f.Level - 1, stack: s, pc: next.pc, cfa: next.cfa, typ: next.typ, winner: -1, claimErr: errRanOn}
 		}
@@ -49,7 +49,7 @@ func (f *Frame) inner() *Frame {
 	return f.next
 }
 
-// carriedRegister returns a register of THIS that is known without its NEXT.
+// carriedRegister returns a register of a Walker's THIS that the Context has.
 func (f *Frame) carriedRegister(r trad.Reg) (v Value, ok bool) {
 	switch a := f.stack.arch; r {
 	case a.PC:
@@ -65,8 +65,8 @@ func (f *Frame) carriedRegister(r trad.Reg) (v Value, ok bool) {
 	return v, false
 }
 
-// reach returns the frame of the chain at a level, making those that are not there; nil where
-// the chain ends before. A query that is under way goes on as if nothing had been.
+// reach returns the frame of the chain at a level, and makes those that are missing; it returns
+// nil if the chain ends before. It restores the state of a query that is under way.
 func (s *Stack) reach(level int) *Frame {
 	defer func(query Query, late bool) {
 		s.query = query
@@ -89,5 +89,5 @@ func (s *Stack) reach(level int) *Frame {
 	if level < 0 {
 		return &s.sentinel
 	}
-	return s.frame(level) // f, but for a copy of a context that is behind
+	return s.frame(level) // f, unless a copy of the context has gone further out
 }

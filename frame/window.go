@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// window reads words of a target's memory. Where the memory lends its bytes, most
-// words cost no call.
+// window reads words of a target's memory. If the memory lends its bytes
+// ([target.CopiedMemory]), most words cost no call.
 type window struct {
 	memory  target.Memory
 	copied  target.CopiedMemory  // the memory, if it is one
@@ -19,9 +19,9 @@ type window struct {
 	data    []byte
 	buffer  [8]byte
 	arch    *arch.Arch
-	big     bool // the target's byte order
-	unasked bool // movedOn was not called yet: a walk that reads lent words alone need not know
-	late    bool // something was read that is of another moment than the registers
+	big     bool // the target is big-endian
+	unasked bool // movedOn was not called yet, and running is not set; a walk that reads only lent words need not know
+	late    bool // memory was read that is of another moment than the registers
 }
 
 func (w *window) start(m target.Memory, a *arch.Arch) {
@@ -57,8 +57,8 @@ func (w *window) movedOn(addr uint64, n int) bool {
 	return w.running != nil && w.running.MovedOn(addr, n)
 }
 
-// takeLate reports whether something was read since it was asked last that is of another
-// moment.
+// takeLate reports whether memory of another moment was read since the last call of takeLate, and
+// resets late.
 func (w *window) takeLate() bool {
 	late := w.late
 	w.late = false
@@ -103,7 +103,7 @@ func (w *window) toWord(p []byte, size uint64) uint64 {
 	return uint64(binary.BigEndian.Uint32(p))
 }
 
-// readError is a word that could not be read.
+// readError says which word could not be read.
 type readError struct {
 	addr uint64
 	err  error
