@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// deep is a stack of n frames of 32 bytes, by rows that save registers, lose them, leave them
-// alone, take them from one another, and track too few of them: a later sniffer knows the rest.
+// deep is a stack of n frames of 32 bytes. By its rows, registers are saved, lost, unchanged,
+// in one another, or not tracked; a later sniffer tracks those.
 func deep(n int, random *rand.Rand) (f *fake, first *rows, later fixed) {
 	const functions, plain = 64, 16 // the last ones leave all registers alone, and call one another mostly
 	first, later = &rows{name: "first", at: fixed{}}, fixed{}
@@ -63,8 +63,8 @@ func deep(n int, random *rand.Rand) (f *fake, first *rows, later fixed) {
 	return f, first, later
 }
 
-// A stack that lets its frames go gives the same frames, with the registers that their inner
-// frames' rows say, as often as it is asked.
+// A stack that drops its frames yields the same frames as others, with the registers that the inner
+// frames' rows give, every time.
 func TestAllOnce(t *testing.T) {
 	const n = 15_000
 	for seed := range uint64(3) {
@@ -88,7 +88,7 @@ func TestAllOnce(t *testing.T) {
 				if level > 0 {
 					regs = simply(f, x.Next(), []fixed{later}, regs)
 				}
-				// Most frames are not asked: what the frames let go had asked before must not help.
+				// Most frames are not asked, so that dropped frames have remembered no registers.
 				if some := level%97 == 0 || level > n-3; some || again > 0 && random.IntN(50) == 0 {
 					var all arch.Registers
 					x.Registers(&all)
@@ -110,11 +110,11 @@ func TestAllOnce(t *testing.T) {
 			if level != n+1 {
 				t.Fatalf("%d frames, want %d", level, n+1)
 			}
-			if kept := frame.Rooms(s); kept > 4096 {
+			if kept := frame.FramesAllocated(s); kept > 4096 {
 				t.Errorf("%d frames have room", kept)
 			}
 		}
-		// Whoever asks for an inner frame has it.
+		// An inner frame can still be asked for.
 		if x, err := s.Frame(3); err != nil || x.Level != 3 || cfaOf(x) != stackBase+4*32 {
 			t.Errorf("frame 3 is %v (%v)", x, err)
 		}
@@ -126,7 +126,7 @@ func TestAllOnce(t *testing.T) {
 	}
 }
 
-// The innermost of the frames that are still there has no NEXT any more.
+// The innermost frame that was not dropped has no NEXT.
 func TestAllOnceNext(t *testing.T) {
 	f, first, later := deep(10_000, rand.New(rand.NewPCG(7, 7)))
 	s, err := frame.New(f, f, frame.NewTable(amd64.Arch, first, later))

@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Where there are no sniffers, frame 0 is there, and nobody can unwind it.
+// Without sniffers there is a frame 0, which cannot be unwound.
 func TestEmptyTable(t *testing.T) {
 	f := newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, 0, 0)
 	pcs, last, err := unwind(t, f)
@@ -41,7 +41,7 @@ func TestEmptyTable(t *testing.T) {
 	}
 }
 
-// The sentinel stands at level -1, and is nobody's frame.
+// The sentinel is at level -1, and no sniffer claims it.
 func TestSentinel(t *testing.T) {
 	f := newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, 0, 0)
 	s, err := frame.New(f, f, frame.NewTable(amd64.Arch, everywhere{fp}))
@@ -62,7 +62,7 @@ func TestSentinel(t *testing.T) {
 	}
 }
 
-// called is a sniffer of the frames that a debugger puts under a function that it calls.
+// called is a sniffer of dummy frames: the callers of functions that a debugger calls.
 type called struct{ everywhere }
 
 func (called) Type() frame.Type { return frame.Dummy }
@@ -86,7 +86,7 @@ func (s called) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return s.everywhere.Sniff(q)
 }
 
-// A frame of type dummy has interrupted its PREVIOUS, which is looked up where it was: it
+// A dummy frame has interrupted its PREVIOUS. PREVIOUS is looked up at its PC, not PC-1: it
 // may have been at a function's first instruction.
 func TestDummy(t *testing.T) {
 	plain := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8}, RA: trad.Rule{Kind: trad.Saved, Off: -8}, FP: trad.Rule{Kind: trad.Same}}
@@ -102,7 +102,7 @@ func TestDummy(t *testing.T) {
 	}
 }
 
-// unread is a target whose descriptor has nothing that reads code.
+// unread is a target whose descriptor has no functions that read code.
 type unread struct{ *fake }
 
 func (unread) Arch() *arch.Arch {
@@ -111,7 +111,7 @@ func (unread) Arch() *arch.Arch {
 	return &a
 }
 
-// Without what reads code, stacks end where that would tell more.
+// Without functions that read code, some stacks end earlier.
 func TestArchReadsNoCode(t *testing.T) {
 	f := newFake(0x1010, 0x7050, 0x7010,
 		0, 0, 0x7080, 0x1201, 0, 0, 0, 0,

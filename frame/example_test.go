@@ -35,7 +35,7 @@ func ExampleStack() {
 		}
 		for f, err := range stack.All() {
 			if err != nil {
-				fmt.Println("stop:", err) // why the stack ends early; its frames stand
+				fmt.Println("stop:", err) // why the stack ends early; the frames before are valid
 				break
 			}
 			fmt.Printf("#%d %#x %q\n", f.Level, f.PC(), f.Sniffer())
@@ -49,8 +49,7 @@ func ExampleStack() {
 	// stop: frame 3 at 0x1: PC outside code: nothing executable is mapped there: corrupt stack?
 }
 
-// Take the PCs of a stack, as a profiler does, which uses the same walker and the same buffer
-// again and again.
+// Take the PCs of a stack as a profiler does. It uses one Walker and one buffer for all stacks.
 func ExampleWalker() {
 	t, err := snapshot.Open("../target/snapshot/testdata/nap-amd64.snapshot", core.Options{Sysroot: "/nonexistent"})
 	if err != nil {

@@ -5,8 +5,8 @@ import "unsafe"
 // RowSlotSize is the size in bytes of one slot of the cache of rows.
 const RowSlotSize = unsafe.Sizeof(rowSlot{})
 
-// SlotOf is the place of a PC's row in the cache.
+// SlotOf returns the index of a PC's slot in the cache of rows.
 func SlotOf(pc uint64) uint64 { return slotOf(pc) }
 
-// Rooms is how many frames a stack has memory for.
-func Rooms(s *Stack) int { return len(s.slabs) * slabFrames }
+// FramesAllocated returns how many frames a stack has memory for.
+func FramesAllocated(s *Stack) int { return len(s.slabs) * slabFrames }

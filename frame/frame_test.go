@@ -62,7 +62,7 @@ func (f *fake) ReadMemory(addr uint64, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// rows is a sniffer that knows rows by address in block.
+// rows is a sniffer with rows by address in block.
 type rows struct {
 	name  string
 	at    map[uint64]trad.Row
@@ -118,7 +118,7 @@ func unwind(t *testing.T, f *fake, sniffers ...frame.Sniffer) (pcs []uint64, las
 	return pcs, last, err
 }
 
-// A stack that was another thread's before has the frames of a new one.
+// A stack that was another thread's before has the same frames as a new one.
 func TestReset(t *testing.T) {
 	const sp = stackBase
 	table := frame.NewTable(amd64.Arch, everywhere{fp})
@@ -223,7 +223,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A signal frame whose ucontext leads back to a frame that has been there.
+// A signal frame's ucontext leads back to a frame that the stack has already.
 func TestSignalCycle(t *testing.T) {
 	trampoline := trad.Row{
 		Flags:  trad.Signal,
@@ -275,7 +275,7 @@ func TestRegisters(t *testing.T) {
 		FP:     trad.Rule{Kind: trad.Same},
 		Others: &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -16}}}},
 	}
-	// What SFrame says of the same frame: nothing of rbx.
+	// SFrame's row of the same frame, which does not track rbx.
 	less := saves
 	less.Others = nil
 	end := less
@@ -372,7 +372,7 @@ func TestRowsAreCached(t *testing.T) {
 	}
 }
 
-// keeper is a sniffer with rows of its own making, which another run of the target changes.
+// keeper is a sniffer whose rows change when the target has run.
 type keeper struct{ rows }
 
 func (k *keeper) Forget() { k.at[0x10ff] = trad.Row{Flags: trad.Outermost, CFA: fp.CFA} }
@@ -434,7 +434,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// whole is a sniffer that a row is too small for.
+// whole is an Unwinder.
 type whole struct{ everywhere }
 
 func (whole) Type() frame.Type { return frame.OtherStack }
@@ -468,7 +468,7 @@ func TestUnwinder(t *testing.T) {
 func TestID(t *testing.T) {
 	stack := func(s uint64) frame.ID { return frame.ID{Stack: s, Has: frame.HasStack} }
 	code := func(s, c uint64) frame.ID { return frame.ID{Stack: s, Code: c, Has: frame.HasStack | frame.HasCode} }
-	// Of the code at 0x100 to 0x1ff, a function's, 0x120 to 0x12f is inlined, and in it 0x124 to 0x127.
+	// The function's code is at 0x100 to 0x1ff. Inlined in it is the call at 0x120 to 0x12f, and in that 0x124 to 0x127.
 	function := code(8, 0x100)
 	first, second, beside := function.Inlined(1, 0x120), function.Inlined(2, 0x124), function.Inlined(1, 0x140)
 	atStart, elsewhere := function.Inlined(1, 0x100), code(8, 0x200).Inlined(1, 0x220)

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A guess must lead to code: another guess that does is believed instead, and if there is
-// none, nobody claims the frame.
+// A guess must lead to code. If it does not, another guess that does wins; if there is
+// none, no sniffer claims the frame.
 func TestGuessLeadsToCode(t *testing.T) {
 	guess := func(off int32) trad.Row {
 		return trad.Row{

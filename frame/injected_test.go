@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A function that a run-time system has made a thread call where it was: PREVIOUS is looked
-// up at its PC, the first of its function, and not before it.
+// A run-time system has made the thread call a function at the place where it was. PREVIOUS is
+// looked up at its PC, which is its function's first, and not at PC-1.
 func TestInjected(t *testing.T) {
 	f := newFake(0x1010, 0x7000, 0x7000,
 		0x7010, 0x1100, 0x7020, 0x1200, 0, 0, 0, 0) // at 0x7000: frame records

@@ -57,7 +57,7 @@ func linkStack(t *testing.T, f linkFake, sniffers ...frame.Sniffer) []*frame.Fra
 	return list
 }
 
-// leaf is the row of a function that has done nothing yet.
+// leaf is the row of a function at its first instruction.
 var leaf = trad.Row{
 	CFA: trad.Rule{Kind: trad.InReg, Reg: xsp},
 	RA:  trad.Rule{Kind: trad.Same},
@@ -71,8 +71,8 @@ var saver = trad.Row{
 	FP:  trad.Rule{Kind: trad.Saved, Off: -32},
 }
 
-// The return address is in the link register in the innermost frame, and in one
-// that a signal interrupted; in one that has called it has been overwritten.
+// The return address may be in the link register in the innermost frame, and in a frame
+// that a signal interrupted. A call overwrites it.
 func TestLinkRegister(t *testing.T) {
 	const signed = 0x2a << 48
 	f := newLinkFake(0x1010, stackBase, 0, signed|0x1100, stackBase+64, signed|0x1200, 0, 0)
@@ -86,17 +86,17 @@ func TestLinkRegister(t *testing.T) {
 	if len(claim.Declined) != 1 || !strings.Contains(claim.Declined[0].Reason, "the call has overwritten") {
 		t.Errorf("declined: %+v", claim.Declined)
 	}
-	// Nobody knows better about the last one: the stack ends there, and says why.
+	// No sniffer has a better row for the last frame: the stack ends there, and says why.
 	if _, err := list[2].Prev(); list[2].StopReason() != frame.Unavailable || err == nil || !strings.Contains(err.Error(), "first: the return address would be in the link register") {
 		t.Errorf("%v: %v", list[2].StopReason(), err)
 	}
-	// The caller's link register is what the callee has saved of it, as it is.
+	// The caller's link register is the word that the callee has saved, unchanged.
 	if v := list[1].Register(x30); v.Bits != signed|0x1100 {
 		t.Errorf("x30 is %v", v)
 	}
 }
 
-// A function that a signal interrupted may still have its return address there.
+// A function that a signal interrupted may still have its return address in the link register.
 func TestLinkRegisterUnderSignal(t *testing.T) {
 	signal := trad.Row{
 		Flags: trad.Signal,
@@ -115,8 +115,7 @@ func TestLinkRegisterUnderSignal(t *testing.T) {
 	}
 }
 
-// A target's own address mask makes another descriptor of the same architecture:
-// its table serves all the same.
+// A target with its own address mask has its own descriptor. The architecture's table serves it, too.
 func TestAddressMask(t *testing.T) {
 	f := newLinkFake(0x1010, stackBase, 0, 0x7f00_0000_1100)
 	s, err := frame.New(masked{f}, f.fake, frame.NewTable(link, &rows{name: "rows", at: map[uint64]trad.Row{0x1010: leaf}}))

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// switched is the row of a coroutine's first function: at its CFA are the resumer's SP, and
-// FP; on the resumer's stack is where it goes on.
+// switched is the row of a coroutine's first function. At its CFA are the resumer's SP and
+// FP; the resumer's PC is on the resumer's stack.
 func switched(flags trad.Flags) trad.Row {
 	return trad.Row{
 		Flags:  flags,
@@ -29,7 +29,7 @@ func TestOtherStack(t *testing.T) {
 	f := newFake(0x1010, 0x7080, 0x7090,
 		0, 0, 0x7040, 0x1301, 0, 0, 0, 0, // 0x7000: the resumer: its FP, 0x7010, leads to the caller's
 		0, 0x1400, 0, 0, 0, 0, 0, 0, // 0x7040: the caller's, which is outermost
-		0, 0, 0x70b0, 0x1101, 0, 0x7000, 0x1201, 0x7010, // 0x7080: the coroutine; at 0x70a8, what it keeps of the resumer
+		0, 0, 0x70b0, 0x1101, 0, 0x7000, 0x1201, 0x7010, // 0x7080: the coroutine; at 0x70a8, the resumer's SP
 	)
 	at := map[uint64]trad.Row{
 		0x1010: fp, 0x1100: switched(trad.OtherStack), 0x1200: fp,
@@ -46,14 +46,14 @@ func TestOtherStack(t *testing.T) {
 		t.Errorf("SP of the resumer is %v", sp)
 	}
 
-	at[0x1100] = switched(trad.Guess) // that is held to the stack's direction
+	at[0x1100] = switched(trad.Guess) // a guess must not lead inward
 	var stop *frame.StopError
 	if _, _, err = unwind(t, f, &rows{name: "rows", at: at}); !errors.As(err, &stop) || stop.Reason != frame.InnerID {
 		t.Errorf("a guess, without a word about the other stack: %v", err)
 	}
 }
 
-// Two switches that lead to each other are found out.
+// Two switches that lead to each other end the stack.
 func TestOtherStackCycle(t *testing.T) {
 	f := newFake(0x1101, 0x7000, 0,
 		0, 0x7020, 0x1201, 0, // 0x7000: leads to 0x7020
@@ -66,7 +66,7 @@ func TestOtherStackCycle(t *testing.T) {
 	}
 }
 
-// picky claims frames by a register that a Walker does not carry along.
+// picky claims frames by a register that is not in a Walker's Context.
 type picky struct{ asked int }
 
 func (*picky) Name() string { return "picky" }
@@ -84,7 +84,7 @@ func (s *picky) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// A sniffer that needs all registers has them in a Walker, too, and is asked once for each frame.
+// A sniffer gets all registers from a Walker, too, and is asked once for each frame.
 func TestWalkerNeedsAllRegisters(t *testing.T) {
 	f := newFake(0x1010, 0x7000, 0x7000, 0x7010, 0x1101, 0x7020, 0x1201, 0, 0)
 	var s picky
@@ -103,7 +103,7 @@ func TestWalkerNeedsAllRegisters(t *testing.T) {
 	}
 }
 
-// endless is a sniffer that invents frames: each claims that the stack goes on outward.
+// endless is a sniffer that invents frames: by its rows the stack always goes on outward.
 type endless struct {
 	flags trad.Flags
 	asked uint64
@@ -122,7 +122,7 @@ func (s *endless) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}, frame.Claimed
 }
 
-// A stack that is invented ends where there is no memory, or after many turns.
+// An invented stack ends where there is no memory, or after many signal or OtherStack frames.
 func TestEndless(t *testing.T) {
 	for _, flags := range []trad.Flags{0, trad.OtherStack, trad.Signal} {
 		f := newFake(0x1010, 0x7000, 0, 0, 0, 0, 0)

@@ -174,27 +174,27 @@ func (f *Frame) askSaver(r trad.Reg, i int) Value {
 	}
 	var v Value
 	for at.saved[i]&1 != 0 {
-		keeper := s.frame(int(at.saved[i] >> 1))
-		if keeper.dropped {
-			// No frame between keeper and lastDropped has changed the register.
-			if v, _ = keeper.known(r); v.Lval == InMemory {
-				at.saved[i] = s.savedOffset(v.Addr, keeper.Level)
+		saver := s.frame(int(at.saved[i] >> 1))
+		if saver.dropped {
+			// No frame between saver and lastDropped has changed the register.
+			if v, _ = saver.known(r); v.Lval == InMemory {
+				at.saved[i] = s.savedOffset(v.Addr, saver.Level)
 			}
 			break
 		}
-		if u, ok := keeper.unwinder(); ok {
-			v = u.PrevRegister(keeper, r)
+		if u, ok := saver.unwinder(); ok {
+			v = u.PrevRegister(saver, r)
 			break
 		}
-		reg, answer, inward := keeper.applyRule(r)
+		reg, answer, inward := saver.applyRule(r)
 		if inward && reg == r {
-			at = keeper
+			at = saver
 			continue
 		}
 		if v = answer; inward {
-			v = keeper.Register(reg).narrow(s.arch, r)
+			v = saver.Register(reg).narrow(s.arch, r)
 		} else if v.Lval == InMemory {
-			at.saved[i] = s.savedOffset(v.Addr, keeper.Level)
+			at.saved[i] = s.savedOffset(v.Addr, saver.Level)
 		}
 		break
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// simple is a register as simple finds it: by each frame's row in turn, from the
-// innermost frame on, all registers of all frames, nothing kept.
+// simple is a register as the simplest walk finds it: it applies each frame's row in turn, from the
+// innermost frame on, to all registers, and caches nothing.
 type simple struct {
 	bits  uint64
 	known bool
 }
 
-// simply returns the registers of PREVIOUS of THIS, whose own registers are regs.
+// simply returns the registers of THIS frame's PREVIOUS. regs are those of THIS.
 func simply(f *fake, this *frame.Frame, rows []fixed, regs map[trad.Reg]simple) map[trad.Reg]simple {
 	prev := map[trad.Reg]simple{}
 	row := this.Row()
@@ -79,7 +79,7 @@ func simply(f *fake, this *frame.Frame, rows []fixed, regs map[trad.Reg]simple) 
 	return prev
 }
 
-// cell is a row's rule for a register: DWARF 5, section 6.4.1, and the ABI.
+// cell returns a row's rule for a register, by DWARF 5, section 6.4.1, and the ABI.
 func cell(row *trad.Row, r trad.Reg) trad.Rule {
 	switch r {
 	case amd64.RIP:
@@ -108,8 +108,8 @@ func (f *fake) wordAt(addr uint64) (v uint64, ok bool) {
 	return amd64.Arch.Order.Uint64(p[:]), n == 8
 }
 
-// Whatever is asked first, and however often, a frame's registers are what its inner
-// frames' rows say, one after the other.
+// A frame's registers are what its inner frames' rows give one after the other. The
+// order and number of queries do not matter.
 func TestRegistersDrawn(t *testing.T) {
 	bytes := rand.NewChaCha8([32]byte{'r', 'e', 'g'})
 	data := make([]byte, 900)
@@ -117,7 +117,7 @@ func TestRegistersDrawn(t *testing.T) {
 		bytes.Read(data)
 		f, sniffers, later := draw(data, mostWords)
 		table := frame.NewTable(amd64.Arch, sniffers...)
-		for range 2 { // later rows that have been found must be as good as fresh ones
+		for range 2 { // later rows from the cache must give the same as fresh ones
 			checkRegisters(t, f, table, later, rand.New(bytes))
 		}
 		if t.Failed() {
@@ -197,7 +197,7 @@ func (s simple) differs(got uint64, known bool) string {
 	return ""
 }
 
-// What an inner frame has saved at odd addresses, and at address 0, which no memory has.
+// An inner frame has saved registers at odd addresses, and at address 0, where no memory is.
 func TestRegistersAtOddAddresses(t *testing.T) {
 	saves := trad.Row{
 		CFA:    trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 16},
@@ -218,7 +218,7 @@ func TestRegistersAtOddAddresses(t *testing.T) {
 	}
 }
 
-// What is saved where the stack begins, and 4 GiB further out.
+// Registers are saved where the stack begins, and 4 GiB further out.
 func TestRegistersFarAway(t *testing.T) {
 	saves := fp
 	saves.FP = trad.Rule{Kind: trad.Same}
@@ -235,7 +235,7 @@ func TestRegistersFarAway(t *testing.T) {
 	}
 }
 
-// What a later sniffer has said of a PC is forgotten with the modules.
+// New modules clear the cache of later rows.
 func TestLaterRowsAreForgotten(t *testing.T) {
 	less := spRow(16)
 	more := less
@@ -260,8 +260,8 @@ func TestLaterRowsAreForgotten(t *testing.T) {
 	}
 }
 
-// Later rows complete frame after frame: what they say is unchanged is found further in,
-// and a row of another frame at the PC, or at the PC as it was called from, is not used.
+// Later rows complete frame after frame. A register that they call unchanged is found further in.
+// A later row is not used if its CFA is another one, or if it is for PC-1 and the frame's address in block is PC.
 func TestLaterRows(t *testing.T) {
 	const sp = stackBase
 	same := &trad.OtherRules{Default: trad.Same}
@@ -301,8 +301,8 @@ func TestLaterRows(t *testing.T) {
 		}
 	}
 
-	// The later row's CFA is another one than the winner's for one of two threads, which
-	// is not held against the other.
+	// For one of two threads the later row's CFA differs from the winner's. The other thread
+	// can still use the row.
 	byFP := more
 	byFP.CFA.Reg = amd64.RBP
 	table := frame.NewTable(amd64.Arch, fixed{0x1010: plain, 0x10ff: outermost(plain)}, fixed{0x1010: byFP})
@@ -323,7 +323,7 @@ func TestLaterRows(t *testing.T) {
 		}
 	}
 
-	// A PC as it is called from, and as a signal finds it.
+	// A PC as a return address, and as a signal's.
 	table = frame.NewTable(amd64.Arch, fixed{0x1010: less, 0x10ff: plain, 0x1100: plain, 0x11ff: outermost(plain)}, fixed{0x1010: more, 0x10ff: unchanged, 0x1100: more})
 	for _, tt := range []struct {
 		pc, want uint64
@@ -348,8 +348,8 @@ func TestLaterRows(t *testing.T) {
 	}
 }
 
-// Which of two frames at a PC comes first does not matter to the other: where the first
-// sniffer's row cannot be applied to one of them, the other gets it all the same.
+// The order of two frames at a PC does not matter. If the first sniffer's row cannot be applied to
+// one of them, the other still gets it.
 func TestRowsInAnyOrder(t *testing.T) {
 	const sp = stackBase
 	byFP := spRow(16)
@@ -377,8 +377,8 @@ func TestRowsInAnyOrder(t *testing.T) {
 	}
 }
 
-// Rules that lead from register to register through all frames of a deep stack are
-// followed for a while, and not until our own stack is used up.
+// Rules may lead from register to register through all frames of a deep stack. They are
+// followed up to a limit, so that our own stack is not used up.
 func TestRegistersDeep(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
 	swap := func(a, b trad.Reg, kind trad.Kind) *trad.OtherRules {
@@ -411,7 +411,7 @@ func TestRegistersDeep(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := x.Register(amd64.RBX)
-		for range 20_000 { // what was too deep once is not held against what follows
+		for range 20_000 { // a register that was too deep does not count for the next
 			inner, err := s.Frame(1)
 			if v := inner.Register(amd64.RBX); err != nil || tt.more.Regs[0].Rule.Kind == trad.InReg && !v.Known() {
 				t.Fatalf("rbx of %v is %v (%v)", inner, v, v.Err)
@@ -423,7 +423,7 @@ func TestRegistersDeep(t *testing.T) {
 	}
 }
 
-// FuzzRegisters is TestRegistersDrawn with any rows and any stack.
+// FuzzRegisters does what TestRegistersDrawn does, with any rows and any stack.
 func FuzzRegisters(f *testing.F) {
 	f.Add([]byte("any bytes"), uint64(1))
 	r := rand.NewChaCha8([32]byte{'r'})

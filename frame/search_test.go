@@ -11,11 +11,11 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// searcher unwinds every frame, alone, by looking at much code.
+// searcher unwinds every frame, and reads much code for each.
 type searcher struct {
 	looks   int
 	teaches bool // its rows are true for all frames at the PC
-	asked   int  // how often it has looked
+	asked   int  // how often it has searched
 }
 
 func (s *searcher) Name() string { return "searcher" }
@@ -34,7 +34,7 @@ func (s *searcher) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// What is looked at for one stack has a bound, for both walkers the same one; the stack ends
+// The code that is read for one stack has a limit, the same for both walkers. The stack ends
 // there and says so.
 func TestSearch(t *testing.T) {
 	words := make([]uint64, 200)
@@ -81,8 +81,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Stacks that share what they search share the bound, and what one of them has learned: at
-// once, and until the target has run.
+// Stacks that share searches share the limit and the results: at once, and until the target has run.
 func TestShare(t *testing.T) {
 	const frames = 11
 	words := make([]uint64, 2*frames-2)

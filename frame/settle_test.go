@@ -11,12 +11,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// runner is a thread whose memory is of another moment from an address on, until it has been
-// retaken often enough.
+// runner is a thread whose memory is of another moment from an address on, until some retakes
+// were made.
 type runner struct {
 	*fake
 	late    uint64
-	retakes int // that are missing
+	retakes int // how many are still needed
 	fails   error
 	retaken int
 }
@@ -41,7 +41,7 @@ type moving runner
 func (m *moving) ReadMemory(addr uint64, p []byte) (int, error) { return m.fake.ReadMemory(addr, p) }
 func (m *moving) MovedOn(addr uint64, n int) bool               { return m.retakes > 0 && addr+uint64(n) > m.late }
 
-// chain is a stack of three frames by frame pointers, of which the last is outermost.
+// chain is a stack of three frames by frame pointers; the last is outermost.
 func chain() *fake {
 	return newFake(0x1010, 0x7000, 0x7000,
 		0x7020, 0x1101, 0, 0, // 0x7000
@@ -53,13 +53,13 @@ func fpRows() map[uint64]trad.Row {
 	return map[uint64]trad.Row{0x1010: fp, 0x1100: fp, 0x1200: {Flags: trad.Outermost, CFA: fp.CFA}}
 }
 
-// Frames say from where on they are of another moment; Settle has the thread read once more.
+// Frames beyond an address say that they are of another moment; Settle has the thread read once more.
 func TestSettle(t *testing.T) {
 	table := frame.NewTable(amd64.Arch, &rows{name: "rows", at: fpRows()})
 	for _, c := range []struct {
 		late    uint64
 		retakes int
-		still   int // frames that are not marked, before
+		still   int // how many frames are not marked before Settle
 		moved   bool
 	}{
 		{0x7020, 1, 2, true}, {0x7000, 1, 1, true}, {0x7020, 3, 2, true}, {0x7020, 100, 2, true}, {0x7040, 1, 3, false}, {0, 0, 3, false},
@@ -137,8 +137,8 @@ func (w wordAt) String() string                                      { return "[
 
 func put(f *fake, addr, v uint64) { f.words[(addr-stackBase)/8] = v }
 
-// Whatever leads to a frame, or ends a stack, is said to be of another moment if it is: the
-// CFA's expression, what a sniffer has looked at, a return address that is none.
+// A frame, or a stack's end, says that it is of another moment if any memory is that leads to
+// it: the CFA's expression reads it, a sniffer does, or it has a return address that is none.
 func TestLateReads(t *testing.T) {
 	deref := trad.Row{
 		CFA: trad.Rule{Kind: trad.ValExpr}, RA: fp.RA, FP: fp.FP,

@@ -23,7 +23,7 @@ func (s marks) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{}, "not a signal frame"
 }
 
-// byStack knows one signal frame by the stack.
+// byStack recognizes one signal frame by the stack.
 type byStack struct{ rows }
 
 func (s *byStack) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
@@ -33,9 +33,9 @@ func (s *byStack) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
 	return s.rows.Sniff(q)
 }
 
-// TestSignalFrame: of a frame that a sniffer has called a signal frame, only the row of a
-// signal frame is believed, and those are asked last that know one by the stack. A row of
-// a signal frame that cannot be applied says as much.
+// TestSignalFrame: if a sniffer says that a frame is a signal frame, only a signal frame's row
+// is believed. Sniffers that recognize one by the stack are asked last. A signal frame's row that
+// cannot be applied also says that the frame is one.
 func TestSignalFrame(t *testing.T) {
 	const trampoline = 0x10ff // its address in block
 	newStack := func() *fake {
@@ -53,7 +53,7 @@ func TestSignalFrame(t *testing.T) {
 
 	for _, tt := range []struct {
 		sniffers []frame.Sniffer
-		by       string // who unwinds the trampoline; "" if nobody does
+		by       string // the sniffer that unwinds the trampoline; "" if none does
 		declined string
 	}{
 		{[]frame.Sniffer{normal}, "normal", ""},

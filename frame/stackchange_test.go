@@ -32,14 +32,14 @@ func (c *coded) ReadMemory(addr uint64, p []byte) (int, error) {
 	return c.fake.ReadMemory(addr, p)
 }
 
-// Frame 1 keeps its caller's stack, which lies inward of its own, in the frame pointer.
+// Frame 1 has its caller's SP in the frame pointer. The caller's stack lies inward of its own.
 func TestStackIsChanged(t *testing.T) {
 	last := spRow(16)
 	last.Flags = trad.Outermost
 	guess, once := fp, fp
 	guess.Flags, once.Flags = trad.Guess, trad.Once
 	words := []uint64{
-		0, 0, 0x7080, 0x1201, 0, 0, 0, 0, // 0x7000: frame 1's record at 0x7010, on the stack that it has left
+		0, 0, 0x7080, 0x1201, 0, 0, 0, 0, // 0x7000: frame 1's record at 0x7010, on the stack that it has switched from
 		0, 0, 0, 0, 0, 0x1101, 0, 0, // 0x7060: frame 0, whose return address is at 0x7068
 	}
 	calls, jumps := []byte{0xff, 0xd0}, []byte{0xff, 0xe0} // call *%rax, jmp *%rax; a return address is odd here
@@ -94,7 +94,7 @@ func TestStackIsChanged(t *testing.T) {
 	}
 }
 
-// The stack that was left leads, further out, to frames that have been there.
+// After a change of stacks, the walk ends where it would come to frames that it has already.
 func TestChangedStackLeadsBack(t *testing.T) {
 	f := newFake(0x1010, 0x7050, 0x7010,
 		0, 0, 0x7010, 0x1201, 0, 0x1301, 0, 0, // 0x7000: frame 1's record; frame 2, to 0x7030, and frame 3
@@ -108,8 +108,7 @@ func TestChangedStackLeadsBack(t *testing.T) {
 	}
 }
 
-// Rows that lead anywhere, inward as well: each walk comes to an end, and soon, and both
-// walkers to the same one.
+// Rows lead anywhere, also inward. Each walk ends soon, and both walkers end at the same frame.
 func TestChangedStacksEnd(t *testing.T) {
 	var state uint64 = 1
 	random := func(n uint64) uint64 {
@@ -154,7 +153,7 @@ func TestChangedStacksEnd(t *testing.T) {
 	}
 }
 
-// A stack that is changed again and again, further inward each time.
+// Frame after frame changes stacks, further inward each time.
 func TestManyChanges(t *testing.T) {
 	const n = 1 << 16
 	words := make([]uint64, 3*n)

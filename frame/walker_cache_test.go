@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A slot, the row's key with it, is one cache line of every processor that is served
-// (s390x's are longer). Where pointers are shorter it is smaller.
+// A slot with its row and key is one cache line of every supported processor (s390x's are
+// longer). It is smaller if pointers are.
 func TestRowSlotSize(t *testing.T) {
 	if frame.RowSlotSize > 64 || frame.RowSlotSize != 64 && bits.UintSize == 64 {
 		t.Errorf("a slot of the row cache has %d bytes", frame.RowSlotSize)

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// reader is a sniffer that reads memory, and does not know what to make of it.
+// reader is a sniffer that reads memory, and declines.
 type reader struct{}
 
 func (reader) Name() string { return "reader" }
@@ -106,7 +106,7 @@ func TestContextsInTurns(t *testing.T) {
 	for round := range 12 {
 		for i, x := range stacks {
 			if i == 2 && round%2 == 1 || x.at == len(x.want) {
-				continue // the third falls behind the first, which has the same rows
+				continue // so that the third falls behind the first, which has the same rows
 			}
 			if x.c.PC != x.want[x.at] {
 				t.Errorf("stack %d, frame %d: PC %#x, want %#x", i, x.at, x.c.PC, x.want[x.at])
@@ -128,7 +128,7 @@ func TestContextsInTurns(t *testing.T) {
 			x.at++
 		}
 	}
-	// A context of one walker goes on with another.
+	// Another Walker can step a context.
 	c := frame.NewContext(amd64.Arch, &stacks[0].regs)
 	for i, pc := range want1 {
 		if c.PC != pc {

@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// drawn takes small numbers from bytes, 0 once they are used up.
+// drawn takes small numbers from bytes; it gives 0 once they are used up.
 type drawn []byte
 
 func (d *drawn) n(below int) int {
@@ -55,7 +55,7 @@ func (d *drawn) row() trad.Row {
 	return row
 }
 
-// unsure is a sniffer that wants to see registers at some addresses.
+// unsure is a sniffer that asks for registers at some addresses.
 type unsure struct{ fixed }
 
 func (unsure) Name() string { return "unsure" }
@@ -70,8 +70,8 @@ func (s unsure) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return s.fixed.Sniff(q)
 }
 
-// FuzzWalker has both walkers go over any stack by any rows: they must come to the same. A frame
-// of an Unwinder asks all that are inside of it: what is large takes a tenth of a second.
+// FuzzWalker walks any stack by any rows both ways; the results must agree. An Unwinder's frame
+// asks all inner frames, so that a large stack takes a tenth of a second.
 func FuzzWalker(f *testing.F) {
 	f.Add([]byte("any bytes"), uint8(30))
 	r := rand.NewChaCha8([32]byte{'w'})
@@ -85,9 +85,9 @@ func FuzzWalker(f *testing.F) {
 	})
 }
 
-// TestWalkerDrawn is what FuzzWalker does, with stacks that are always the same.
+// TestWalkerDrawn does what FuzzWalker does, with stacks that are always the same.
 func TestWalkerDrawn(t *testing.T) {
-	// What FuzzWalker has found once: an Unwinder that looks back, from many frames.
+	// FuzzWalker has found this: an Unwinder that asks inner frames, in many frames.
 	looksBack, err := os.ReadFile("testdata/unwinder-looks-back")
 	if err != nil {
 		t.Fatal(err)
@@ -103,25 +103,24 @@ func TestWalkerDrawn(t *testing.T) {
 	}
 }
 
-// mostWords is how large a drawn stack may be.
+// mostWords is the number of words of the largest stack that is drawn.
 const mostWords = 96
 
-// checkDrawn holds the walkers against each other over what is drawn from data: rows, and a stack
-// of so many words.
+// checkDrawn compares the walkers on rows and a stack of so many words, which are drawn from data.
 func checkDrawn(t *testing.T, data []byte, words int) {
 	t.Helper()
 	f, sniffers, _ := draw(data, words)
 	checker := walktest.New(f.mods, frame.NewTable(amd64.Arch, sniffers...))
 	checker.Limit = 200
-	for range 2 { // rows that have been learned must be as good as fresh ones
+	for range 2 { // cached rows must give the same as fresh ones
 		if err := checker.Check(f, f); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// draw makes rows and a stack, of so many words, of data. later are the rows of the second and
-// the third sniffer, which may complete those of the ones before.
+// draw makes rows and a stack of so many words from data. later are the rows of the second and
+// the third sniffer, which may complete those of the sniffers before.
 func draw(data []byte, words int) (f *fake, sniffers []frame.Sniffer, later []fixed) {
 	const pcs = 12
 	d := drawn(data)

@@ -10,8 +10,8 @@ import (
 
 func (f linkFake) Threads() ([]target.Thread, error) { return []target.Thread{f.fake}, nil }
 
-// Where a call pushes nothing, a frame that needs no stack may stand before another one
-// with its CFA, but not a third, and not the same once more.
+// If calls push nothing, two frames may have the same CFA, but not three, and not a frame and the same
+// one again.
 func TestWalkerSameCFA(t *testing.T) {
 	size := func(n int32, ra int32) trad.Row {
 		return trad.Row{
@@ -27,7 +27,7 @@ func TestWalkerSameCFA(t *testing.T) {
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100, 0x1200, 0x1300, 0x1400}, frame.Outermost)
 	at[0x12ff] = size(0, 8) // a third
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100, 0x1200}, frame.SameID)
-	byFP := size(48, -8) // calls itself, and its frame pointer stays: after two quick frames, the second once more
+	byFP := size(48, -8) // calls itself, and its frame pointer stays: after two cached frames comes the second once more
 	byFP.CFA.Reg = x29
 	loop := newLinkFake(0x1010, stackBase, stackBase, 0x1f00, 0, 0x1100, 0, 0, 0, 0x1100)
 	check(t, loop, []frame.Sniffer{&rows{name: "rows", at: map[uint64]trad.Row{0x1010: size(16, -8), 0x10ff: byFP}}}, []uint64{0x1010, 0x1100}, frame.SameID)
@@ -35,8 +35,8 @@ func TestWalkerSameCFA(t *testing.T) {
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100, 0x1200}, frame.SameID)
 }
 
-// A chain of frame records does not tell SP where they may lie anywhere: a frame that
-// needs it next cannot be unwound, and one with a frame pointer can.
+// If frame records may lie anywhere in the frame, a chain of them does not tell SP. Then a caller that
+// needs SP cannot be unwound, and one with a frame pointer can.
 func TestWalkerLostSP(t *testing.T) {
 	chain := trad.Row{
 		CFA:    trad.Rule{Kind: trad.InReg, Reg: x29, Off: 16},
@@ -54,7 +54,7 @@ func TestWalkerLostSP(t *testing.T) {
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100}, frame.Unavailable)
 }
 
-// Return addresses are signed, and frames' rows are found all the same.
+// Rows are found although return addresses are signed.
 func TestWalkerSigned(t *testing.T) {
 	const signed = 0x2a << 48
 	f := newLinkFake(signed|0x1010, stackBase, 0x77, 0x1f00, stackBase+32, signed|0x1100, 0, 0, 0, signed|0x1200, 0, 0)

@@ -36,7 +36,7 @@ func (m lentMemory) Window(addr uint64) (uint64, []byte) {
 	return 0, nil
 }
 
-// A frame pointer that is not known is not taken for 0.
+// An unknown frame pointer does not count as 0.
 func TestWalkerUnknownFP(t *testing.T) {
 	f := newFake(0x1010, stackBase, 0, 0, 0x1100, 0, 0x1100)
 	delete(f.regs, amd64.RBP)
@@ -48,8 +48,8 @@ func TestWalkerUnknownFP(t *testing.T) {
 	check(t, f, []frame.Sniffer{&rows{name: "rows", at: at}}, []uint64{0x1010, 0x1100}, frame.Unavailable)
 }
 
-// A plain memory is read to the end of a page: the two words of a frame record may be
-// on different ones, and the second may not be there.
+// A plain memory is read to the end of a page. The two words of a frame record may be
+// on different pages, and the second page may be missing.
 func TestWalkerPageEnd(t *testing.T) {
 	const sp, page = stackBase, 0x1000
 	for _, at := range []uint64{sp + page - 24, sp + page - 16, sp + page - 8, sp + page, sp + page - 12, sp + page - 4} {
@@ -109,13 +109,13 @@ func TestWalkerBigEndian(t *testing.T) {
 	f.words = make([]uint64, 1000)
 	for i, ra := range []uint64{0x1100, 0x1200, 0x1300} {
 		f.words[((i+1)*size+8*14)/8] = ra
-		f.words[((i+1)*size+8*11)/8] = sp + 2*size // what frame 2 has in r11
+		f.words[((i+1)*size+8*11)/8] = sp + 2*size // frame 2's r11
 	}
 	s := &rows{name: "rows", at: map[uint64]trad.Row{0x1010: row, 0x10ff: row, 0x11ff: byFP, 0x12ff: outermost(row)}}
 	check(t, bigFake{f}, []frame.Sniffer{s}, []uint64{0x1010, 0x1100, 0x1200, 0x1300}, frame.Outermost)
 }
 
-// Stacks that want to lead astray.
+// Malicious stacks.
 func TestWalkerHostile(t *testing.T) {
 	const sp = stackBase
 	const high = ^uint64(0) - 7
@@ -153,7 +153,7 @@ func TestWalkerHostile(t *testing.T) {
 	}
 }
 
-// anyCode has a target know of no executable memory: everything may be code.
+// anyCode removes a target's modules, so that everything may be code.
 func anyCode(f *fake) *fake {
 	f.mods = target.NewModules(nil, nil)
 	return f

@@ -40,7 +40,7 @@ func outermost(row trad.Row) trad.Row {
 	return row
 }
 
-// check walks a stack both ways and by hand: it must have these PCs and end so.
+// check walks a stack with both walkers: it must have these PCs and this end.
 func check(t *testing.T, f target.Target, sniffers []frame.Sniffer, want []uint64, stop frame.StopReason) {
 	t.Helper()
 	threads, err := f.Threads()
@@ -138,10 +138,10 @@ func TestWalkerAllocates(t *testing.T) {
 	}
 }
 
-// rbxStack is one whose frames 3 and 4 have their CFA in rbx, which frame 1 has saved.
+// rbxStack is a stack whose frames 3 and 4 have their CFA in rbx. Frame 1 has saved rbx.
 func rbxStack() (*fake, []frame.Sniffer, []uint64) { return rbxStackAt(200) }
 
-// rbxStackAt is rbxStack with the frames 3 and 4 that far out.
+// rbxStackAt is rbxStack with frames 3 and 4 far bytes further out.
 func rbxStackAt(far uint64) (*fake, []frame.Sniffer, []uint64) {
 	saves := spRow(24)
 	saves.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -24}}}}
@@ -166,8 +166,8 @@ func rbxStackAt(far uint64) (*fake, []frame.Sniffer, []uint64) {
 	}}}, []uint64{0x1010, 0x1100, 0x1200, 0x1300, 0x1400, 0x1500}
 }
 
-// A frame that needs a register that the walker does not carry along is unwound all
-// the same, and those further out too.
+// The Walker also unwinds a frame that needs a register which is not in its Context, and the frames
+// further out.
 func TestWalkerNeedsRegister(t *testing.T) {
 	f, sniffers, want := rbxStack()
 	check(t, f, sniffers, want, frame.NoSavedPC)
@@ -190,14 +190,14 @@ func TestWalkerNeedsRegister(t *testing.T) {
 	last.at[0x15ff] = outermost(spRow(8))
 	check(t, f, sniffers, append(want[:4:4], 0x1600), frame.Outermost)
 
-	// And where nobody knows the register, the stack ends there.
+	// If no row tells the register, the stack ends there.
 	unknown := spRow(16)
 	unknown.CFA.Reg = amd64.R13
 	last.at[0x12ff] = unknown
 	check(t, f, sniffers, want[:4], frame.Unavailable)
 }
 
-// A frame whose row is in CFA and RA as fast as others, but whose FP is found otherwise.
+// A frame's row has a simple CFA and RA, but finds FP in another way.
 func TestWalkerFP(t *testing.T) {
 	const sp = stackBase
 	lost := spRow(16)
@@ -222,7 +222,7 @@ func TestWalkerFP(t *testing.T) {
 	}
 }
 
-// somewhere is a sniffer that a row is too small for, at one PC.
+// somewhere is an Unwinder for one PC.
 type somewhere struct {
 	whole
 	block uint64
@@ -242,7 +242,7 @@ func (somewhere) ThisID(this *frame.Frame) (frame.ID, error) {
 
 func (somewhere) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 	if this.Next().Level != this.Level-1 {
-		return frame.Value{} // not in its place on the stack
+		return frame.Value{} // NEXT is not the next inner frame
 	}
 	v := this.Register(r) // needs all registers of THIS
 	switch r {
@@ -276,7 +276,7 @@ func TestWalkerUnwinder(t *testing.T) {
 	}
 }
 
-// byRegisters is somewhere, by all registers at once, without a look at other frames.
+// byRegisters is like somewhere, but asks for all registers at once, and no other frames.
 type byRegisters struct{ somewhere }
 
 func (byRegisters) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
@@ -291,8 +291,8 @@ func (byRegisters) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 	return frame.Value{Bits: v, Lval: frame.Computed}
 }
 
-// A row that leads to no code gives way to a later sniffer that needs all of the stack
-// to see that it does.
+// A row that leads to no code gives way to that of a later sniffer, which needs all inner frames to
+// see where it leads.
 func TestWalkerLooksBack(t *testing.T) {
 	const sp = stackBase
 	leaves := spRow(16)
@@ -308,7 +308,7 @@ func TestWalkerLooksBack(t *testing.T) {
 	}
 }
 
-// once is a sniffer whose rows are true of one frame, or of all frames at a PC.
+// once is a sniffer whose rows hold for one frame, or for all frames at a PC.
 type once struct {
 	row   trad.Row
 	asked int
@@ -325,7 +325,7 @@ func (s *once) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// An answer is kept; one that holds once is asked for each time.
+// The table keeps a row, unless it has trad.Once: then the sniffer is asked each time.
 func TestWalkerOnce(t *testing.T) {
 	const sp = stackBase
 	f := newFake(0x1010, sp, sp, sp+16, 0x1100, sp+32, 0x1200, sp+48, 0x1300, 0, 0)
