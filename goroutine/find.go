@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/gopclntab"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
-	"github.com/sfwalk/sfwalk/sniffer/gostack"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -86,7 +86,7 @@ func findIn(t target.Target, m *target.Module) (*Runtime, error) {
 	if r.arch.PtrSize != 8 {
 		return nil, fmt.Errorf("%w: addresses of %d bytes", ErrUnknown, r.arch.PtrSize)
 	}
-	code, ok := gostack.FindLayout(m, r.arch)
+	code, ok := goruntime.FindLayout(m, r.arch)
 	if !ok {
 		return nil, fmt.Errorf("%w: the code that parks goroutines on %s is not known", ErrUnknown, r.arch.Name)
 	}
@@ -96,7 +96,7 @@ func findIn(t target.Target, m *target.Module) (*Runtime, error) {
 
 // findBy finds in memory what code refers to: the list, of several addresses the one that
 // memory bears out, and the texts of wait reasons.
-func (r *Runtime) findBy(code gostack.Layout, lists, reasons iter.Seq[uint64]) error {
+func (r *Runtime) findBy(code goruntime.Layout, lists, reasons iter.Seq[uint64]) error {
 	err := fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listing, ", "))
 	for at := range lists {
 		list, _, why := r.pointers(at, sample)

@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
-	"github.com/sfwalk/sfwalk/sniffer/gostack"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -211,7 +211,7 @@ func findAgain(t testing.TB, r *recorded) func(target.Target) (*Runtime, error) 
 		if err != nil {
 			continue
 		}
-		code, _ := gostack.FindLayout(m, r.Arch())
+		code, _ := goruntime.FindLayout(m, r.Arch())
 		functions := named(table, append(slices.Clone(listing), reasoning...))
 		lists := slices.Collect(references(m, r.Arch(), functions, listing))
 		reasons := slices.Collect(references(m, r.Arch(), functions, reasoning))

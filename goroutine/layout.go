@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/internal/gomodule"
-	"github.com/sfwalk/sfwalk/sniffer/gostack"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // layout is where structs g and m have what: offsets in bytes. In a struct g, stack.lo and
 // stack.hi are the first two words.
 type layout struct {
-	gostack.Layout
+	goruntime.Layout
 	status  int64 // atomicstatus, of 32 bits; stackLock, goid, schedlink, waitsince, waitreason follow
 	startpc int64 // gopc is two words before
 	size    int   // that must be read of a struct g
@@ -35,7 +35,7 @@ const (
 
 // learn finds out what structs g have where, by those that a list points to. The error says
 // that they are none.
-func (r *Runtime) learn(list []uint64, code gostack.Layout) (l layout, err error) {
+func (r *Runtime) learn(list []uint64, code goruntime.Layout) (l layout, err error) {
 	var gs []words
 	r.structs(list, probe, func(addr uint64, data []byte, err error) {
 		if err == nil {

@@ -65,8 +65,8 @@
 // hooks, by name.
 //
 // Others execute the micro-operations on values of their own: package arch/ahead, from an
-// instruction on to the return, and package sniffer/gostack, through the words of memory that the
-// run time of Go keeps its stacks by. Addresses relative to the instruction ([PC]) and the thread's
+// instruction on to the return, and package internal/goruntime, through the words of memory that
+// the run time of Go keeps its stacks by. Addresses relative to the instruction ([PC]) and the thread's
 // own storage ([Thread]) are for them; here they are not known.
 //
 // # Epilogues

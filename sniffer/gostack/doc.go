@@ -1,13 +1,9 @@
 // Package gostack unwinds Go code, and where it changes stacks.
 //
 // Enters: the function table of a Go binary (gopclntab), which one without DWARF and symbols
-// has, too, and the code of the runtime's few assembly functions. Leaves: rows. [Sniffer] gives
-// those of ordinary Go functions, by the table's stack pointer deltas and the forms in which
-// the assembler sets up a frame. Each [Switch] knows one function of the runtime where PREVIOUS
-// is on another stack (frame.OtherStack): systemstack, mcall and morestack lead from a goroutine
-// to the thread's own stack, asmcgocall from Go to C, cgocallback from C to Go.
-//
-// The package follows the code of assembly functions (follow), which tells what they do with
-// their stacks (solve), and the layout of the runtime's structs g and m (FindLayout). It knows the
-// releases of Go from 1.17 on, on amd64 and arm64; on s390x without C.
+// has, too, and the code of the runtime's few assembly functions (internal/goruntime). Leaves:
+// rows. [Sniffer] gives those of ordinary Go functions, by the table's stack pointer deltas and the
+// forms in which the assembler sets up a frame. Each [Switch] knows one function of the runtime where
+// PREVIOUS is on another stack (frame.OtherStack): systemstack, mcall and morestack lead from a
+// goroutine to the thread's own stack, asmcgocall from Go to C, cgocallback from C to Go.
 package gostack

@@ -11,8 +11,8 @@ import (
 // system call with a result of 0, on a stack of its own without a return address: nobody has
 // called it, and it never returns. The other thread returns.
 func (p *program) clone(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
-	code := p.code(f)
-	if at := q.PC - p.bias - f.Lo; q.Arch.Exits != nil && at < uint64(len(code)) && q.Arch.Exits(code, int(at)) == 0 {
+	code := p.Code(f)
+	if at := q.PC - p.Bias - f.Lo; q.Arch.Exits != nil && at < uint64(len(code)) && q.Arch.Exits(code, int(at)) == 0 {
 		return p.outermost(f, q), frame.Claimed
 	}
 	row, ok := p.assembly(f, q)
@@ -33,7 +33,7 @@ func (p *program) clone(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answe
 
 // called reports whether pc follows a call in the program's Go code.
 func (p *program) called(q *frame.Query, pc uint64) bool {
-	if _, ok := p.table.Find(pc - 1 - p.bias); !ok {
+	if _, ok := p.Table.Find(pc - 1 - p.Bias); !ok {
 		return false
 	}
 	code := q.Read(pc-arch.MaxCall, arch.MaxCall)

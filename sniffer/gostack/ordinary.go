@@ -7,6 +7,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -59,7 +60,7 @@ func framesAMD64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 		return false
 	}
 	var code [9]byte // one byte before, and a MOVQ BP, n(SP) with its 32-bit offset
-	if p.im.ReadLoaded(at-1, code[:]) < len(code) {
+	if p.Image.ReadLoaded(at-1, code[:]) < len(code) {
 		return false
 	}
 	switch mov := code[1:]; {
@@ -106,7 +107,7 @@ func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 		return false
 	}
 	var code [12]byte
-	if at < f.Lo+8 || p.im.ReadLoaded(at-8, code[:]) < len(code) {
+	if at < f.Lo+8 || p.Image.ReadLoaded(at-8, code[:]) < len(code) {
 		return false
 	}
 	x := [3]uint32{}
@@ -143,7 +144,7 @@ func framesS390X(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 	}
 	n, at, ok := firstDelta(f)
 	var code [12]byte
-	if !ok || delta < n || at < f.Lo+12 || p.im.ReadLoaded(at-12, code[:]) < len(code) {
+	if !ok || delta < n || at < f.Lo+12 || p.Image.ReadLoaded(at-12, code[:]) < len(code) {
 		return false
 	}
 	m := p.m
@@ -160,7 +161,7 @@ func framesS390X(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 func (p *program) frameless(row *trad.Row, f gopclntab.Func, pc uint64, caller bool) bool {
 	switch {
 	case caller && p.callsMorestack(pc):
-		row.RA = trad.Rule{Kind: trad.InReg, Reg: p.m.inTail}
+		row.RA = trad.Rule{Kind: trad.InReg, Reg: p.m.InTail}
 	case caller || f.Flags&gopclntab.Assembly != 0:
 		return false
 	default:
@@ -174,9 +175,9 @@ func (p *program) frameless(row *trad.Row, f gopclntab.Func, pc uint64, caller b
 func (p *program) callsMorestack(pc uint64) bool {
 	pc -= p.m.callSize - 1 // it is the call's last byte
 	code := make([]byte, p.m.callSize)
-	if p.im.ReadLoaded(pc, code) < len(code) {
+	if p.Image.ReadLoaded(pc, code) < len(code) {
 		return false
 	}
 	in, _ := p.m.Decode(code, 0, nil)
-	return in.Flow == values.Call && in.Target != values.NoTarget && strings.HasPrefix(p.name(pc+uint64(in.Target)), Morestack.function)
+	return in.Flow == values.Call && in.Target != values.NoTarget && strings.HasPrefix(p.Name(pc+uint64(in.Target)), goruntime.Morestack)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -29,7 +30,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if !ok {
 		return p.crosscall1(q)
 	}
-	name := base(f.Name())
+	name := goruntime.Base(f.Name())
 	switch {
 	case name == "runtime.mstart":
 		return p.threadStart(f, q)
@@ -39,7 +40,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, switches
 	case isOutermost(f, name):
 		return p.outermost(f, q), frame.Claimed
-	case f.Flags&gopclntab.SPWrite != 0 || callsC[name] || injected[name] || strings.HasPrefix(name, Morestack.function):
+	case f.Flags&gopclntab.SPWrite != 0 || goruntime.CalledByC[name] || injected[name] || strings.HasPrefix(name, goruntime.Morestack):
 		if row, ok := p.assembly(f, q); ok {
 			if injected[name] {
 				p.inject(&row)
@@ -64,14 +65,7 @@ func (*Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 		return 0, false
 	}
 	f, ok := p.function(q)
-	return f.Lo + p.bias, ok
-}
-
-// callsC are functions that C calls: they preserve what its calling convention says.
-var callsC = map[string]bool{
-	"crosscall2": true, "runtime.sigtramp": true, "runtime.cgoSigtramp": true, "runtime.sigprofNonGoWrapper": true,
-	"_rt0_amd64_lib": true, "_rt0_arm64_lib": true, "_rt0_s390x_lib": true, "setg_gcc": true, "_cgo_topofstack": true,
-	"runtime.load_g": true, "runtime.save_g": true, // called by these
+	return f.Lo + p.Bias, ok
 }
 
 // injected are functions that the runtime, or a debugger, makes a thread call where it is.
@@ -86,18 +80,18 @@ func isOutermost(f gopclntab.Func, name string) bool {
 	case "runtime.goexit", "runtime.rt0_go":
 		return true
 	}
-	return f.Flags&gopclntab.TopFrame != 0 && !callsC[name]
+	return f.Flags&gopclntab.TopFrame != 0 && !goruntime.CalledByC[name]
 }
 
 // ordinary returns the row of a function whose frame the assembler has made.
 func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
-	m, pc := p.m, q.AddressInBlock-p.bias
+	m, pc := p.m, q.AddressInBlock-p.Bias
 	delta, lo, hi, ok := f.SPDelta(pc)
 	if !ok {
 		return trad.Row{}, noDelta
 	}
 	where := span{lo, hi}
-	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: m.sp}, Others: m.rest}
+	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: m.Arch.SP}, Others: m.rest}
 	if !m.frames(p, &row, &where, f, pc, delta, !q.Innermost()) {
 		if row, ok := p.assembly(f, q); ok {
 			return row, frame.Claimed
@@ -108,18 +102,18 @@ func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.An
 			return trad.Row{}, notFollowed
 		}
 	}
-	row.Lo, row.Len = where.lo+p.bias, uint32(where.hi-where.lo)
+	row.Lo, row.Len = where.lo+p.Bias, uint32(where.hi-where.lo)
 	return row, frame.Claimed
 }
 
 // assembly returns the row that the function's code tells.
 func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
-	a, ok := p.answer(f, q)
-	if !ok || a.saved != nil {
+	a, ok := p.previous(f, q)
+	if !ok || a.Saved != nil {
 		return trad.Row{}, false
 	}
-	a.row.Lo, a.row.Len = q.AddressInBlock, 1
-	return a.row, true
+	a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
+	return a.Row, true
 }
 
 // inject makes a row one of a function that PREVIOUS has not called.
@@ -127,18 +121,18 @@ func (p *program) inject(row *trad.Row) {
 	row.Flags |= trad.Injected
 	if p.m.injects != 0 {
 		x := *row.Others
-		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.ra, Rule: trad.Rule{Kind: trad.Saved}})
-		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.sp, Rule: trad.Rule{Kind: trad.Value, Off: p.m.injects}})
+		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.Arch.RA, Rule: trad.Rule{Kind: trad.Saved}})
+		x.Regs = insert(x.Regs, trad.RegRule{Reg: p.m.Arch.SP, Rule: trad.Rule{Kind: trad.Value, Off: p.m.injects}})
 		row.Others = &x
 	}
 }
 
 // outermost is the row of a function that nobody has called.
 func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
-	delta, _, _, _ := f.SPDelta(q.AddressInBlock - p.bias)
+	delta, _, _, _ := f.SPDelta(q.AddressInBlock - p.Bias)
 	return trad.Row{
 		Lo: q.AddressInBlock, Len: 1, Flags: trad.Outermost,
-		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp, Off: delta + int32(p.m.pushed)}, Others: p.m.rest,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.Arch.SP, Off: delta - p.m.Pushed}, Others: p.m.rest,
 	}
 }
 
@@ -158,10 +152,10 @@ func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame
 	case row.RA.Kind == trad.Saved:
 		ra, _ = p.word(q, row.RA.At(row.CFA.At(base.Bits)))
 	case row.RA.Kind == trad.Same:
-		ra = q.This.Register(p.m.ra).Bits
+		ra = q.This.Register(p.m.Arch.RA).Bits
 	}
 	ra = q.Arch.CodeAddress(ra)
-	if _, isGo := p.table.Find(ra - 1 - p.bias); isGo || ra == 0 || !q.Modules.IsCode(ra-1) {
+	if _, isGo := p.Table.Find(ra - 1 - p.Bias); isGo || ra == 0 || !q.Modules.IsCode(ra-1) {
 		return end, frame.Claimed
 	}
 	row.Flags |= trad.Once
@@ -182,6 +176,6 @@ func (p *program) lost(q *frame.Query) trad.Row {
 	gone := trad.Rule{Kind: trad.Undefined}
 	return trad.Row{
 		Lo: q.AddressInBlock, Len: 1, Flags: trad.OtherStack | trad.Once,
-		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.sp}, RA: gone, FP: gone, Others: p.m.rest,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: p.m.Arch.SP}, RA: gone, FP: gone, Others: p.m.rest,
 	}
 }

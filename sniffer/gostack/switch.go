@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -15,15 +16,15 @@ type Switch struct {
 // The functions that change stacks.
 var (
 	// Systemstack runs a function of Go on the thread's own stack.
-	Systemstack = Switch{"go-systemstack", "runtime.systemstack"}
+	Systemstack = Switch{"go-systemstack", goruntime.Systemstack}
 	// Asmcgocall runs a function of C on the thread's own stack.
-	Asmcgocall = Switch{"go-asmcgocall", "runtime.asmcgocall"}
+	Asmcgocall = Switch{"go-asmcgocall", goruntime.Asmcgocall}
 	// Cgocallback is called by C on the thread's stack, and runs Go on a goroutine's.
-	Cgocallback = Switch{"go-cgocallback", "runtime.cgocallback"}
+	Cgocallback = Switch{"go-cgocallback", goruntime.Cgocallback}
 	// Morestack makes a goroutine's stack larger, from the thread's own.
-	Morestack = Switch{"go-morestack", "runtime.morestack"}
+	Morestack = Switch{"go-morestack", goruntime.Morestack}
 	// Mcall leaves a goroutine for the thread's own stack, to run another.
-	Mcall = Switch{"go-mcall", "runtime.mcall"}
+	Mcall = Switch{"go-mcall", goruntime.Mcall}
 )
 
 var allSwitches = []Switch{Systemstack, Asmcgocall, Cgocallback, Morestack, Mcall}
@@ -49,30 +50,30 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, why
 	}
 	f, ok := p.function(q)
-	if !ok || base(f.Name()) != s.function {
+	if !ok || goruntime.Base(f.Name()) != s.function {
 		return trad.Row{}, notSwitch
 	}
-	a, ok := p.answer(f, q)
+	a, ok := p.previous(f, q)
 	switch {
 	case !ok:
 		return p.lost(q), frame.Claimed
-	case *s == Systemstack && a.left != 0:
+	case *s == Systemstack && a.Left != 0:
 		// The frame pointer leads to the goroutine's stack, too, but to the old one where
 		// the collector has moved it meanwhile.
 		if row, ok := p.fromSystemstack(q, a); ok {
 			return row, frame.Claimed
 		}
-		a.row.Lo, a.row.Len = q.AddressInBlock, 1
-		a.row.Flags |= trad.Once
-		return a.row, frame.Claimed
-	case a.saved == nil:
-		a.row.Lo, a.row.Len = q.AddressInBlock, 1
-		if *s == Cgocallback && p.m.pushed == 0 {
+		a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
+		a.Row.Flags |= trad.Once
+		return a.Row, frame.Claimed
+	case a.Saved == nil:
+		a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
+		if *s == Cgocallback && p.m.Pushed == 0 {
 			// It saves the frame pointer below SP, where others go on that use the thread's
 			// own stack meanwhile, and takes back what is there then.
-			a.row.FP = trad.Rule{Kind: trad.Undefined}
+			a.Row.FP = trad.Rule{Kind: trad.Undefined}
 		}
-		return a.row, frame.Claimed
+		return a.Row, frame.Claimed
 	}
 	return p.fromGoroutine(q, f, a), frame.Claimed
 }

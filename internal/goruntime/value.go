@@ -1,4 +1,4 @@
-package gostack
+package goruntime
 
 import "github.com/sfwalk/sfwalk/trad"
 

@@ -1,4 +1,4 @@
-package gostack
+package goruntime
 
 import (
 	"slices"
@@ -6,30 +6,30 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// answer is what is known of PREVIOUS at one instruction of a function of assembly.
-type answer struct {
+// Previous is what is known of PREVIOUS at one instruction of a function of assembly.
+type Previous struct {
 	known bool
-	row   trad.Row // but Lo and Len
-	// saved says that PREVIOUS is in the goroutine's struct g alone: the row has no CFA.
-	saved *saved
-	// left is what must be added to the stack pointer in struct g for the CFA, where the
+	Row   trad.Row // but Lo and Len
+	// Saved says that PREVIOUS is in the goroutine's struct g alone: Row has no CFA.
+	Saved *Saved
+	// Left is what must be added to the stack pointer in struct g for the CFA, where the
 	// function has left the goroutine's stack by gosave_systemstack_switch; else 0.
-	left int64
+	Left int64
 }
 
-// saved has the offsets in a struct g at which a function has put the registers that it began
+// Saved has the offsets in a struct g at which a function has put the registers that it began
 // with. 0 stands for none: no struct g begins with a register.
-type saved struct {
-	sp     int64 // of the stack pointer
-	fromSP int64 // what must be added to it for the function's CFA
-	ra, fp int64
-	inTail int64 // of machine.inTail
+type Saved struct {
+	SP     int64 // of the stack pointer; 0 if it is where Layout.SP says
+	FromSP int64 // what must be added to it for the function's CFA
+	RA, FP int64
+	InTail int64 // of Machine.InTail
 }
 
 // solve says how to find the registers of PREVIOUS from a state. fromC says that C calls the
 // function: registers that it has not changed are still its caller's. A function of Go may have
 // been jumped to by another one, which has changed some.
-func solve(m *machine, s *state, fromC bool) (a answer) {
+func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	a.known = true
 	sp := s.get(m.sp)
 	var exprs []trad.Expression
@@ -49,33 +49,33 @@ func solve(m *machine, s *state, fromC bool) (a answer) {
 			cfa, exprs = trad.Rule{Kind: trad.ValExpr}, []trad.Expression{e}
 		}
 		if sp.reg != sameStack {
-			a.row.Flags |= trad.OtherStack
+			a.Row.Flags |= trad.OtherStack
 		}
 	}
-	a.row.CFA = cfa
-	a.row.RA = s.rule(m, m.ra)
-	a.row.FP = s.rule(m, m.fp)
-	if m.noFP && !fromC {
-		a.row.FP = trad.Rule{Kind: trad.Undefined}
+	a.Row.CFA = cfa
+	a.Row.RA = s.rule(m, m.ra)
+	a.Row.FP = s.rule(m, m.fp)
+	if m.NoFP && !fromC {
+		a.Row.FP = trad.Rule{Kind: trad.Undefined}
 	}
-	if gone := trad.Undefined; a.row.RA.Kind == gone || a.row.FP.Kind == gone && a.row.Flags&trad.OtherStack != 0 {
-		if b := solveSaved(m, s); b.saved != nil && b.saved.ra != 0 && (b.saved.fp != 0 || m.noFP) {
+	if gone := trad.Undefined; a.Row.RA.Kind == gone || a.Row.FP.Kind == gone && a.Row.Flags&trad.OtherStack != 0 {
+		if b := solveSaved(m, s); b.Saved != nil && b.Saved.RA != 0 && (b.Saved.FP != 0 || m.NoFP) {
 			return b
 		}
 	}
-	if a.row.RA.Kind == trad.Undefined {
-		return answer{}
+	if a.Row.RA.Kind == trad.Undefined {
+		return Previous{}
 	}
-	if s.saved.from(m.sp) && a.row.Flags&trad.OtherStack != 0 {
-		a.left = m.pushed - s.saved.off
+	if s.saved.from(m.sp) && a.Row.Flags&trad.OtherStack != 0 {
+		a.Left = m.pushed - s.saved.off
 	}
-	a.row.Others = s.others(m, exprs, fromC)
+	a.Row.Others = s.others(m, exprs, fromC)
 	return a
 }
 
 // holds returns a register that has a known distance from the stack pointer's first
 // value: the frame pointer, if that is one.
-func (m *machine) holds(s *state) (r trad.Reg, ok bool) {
+func (m *Machine) holds(s *state) (r trad.Reg, ok bool) {
 	if s.get(m.fp).from(m.sp) {
 		return m.fp, true
 	}
@@ -84,7 +84,7 @@ func (m *machine) holds(s *state) (r trad.Reg, ok bool) {
 			return r, true
 		}
 	}
-	return none, false
+	return None, false
 }
 
 // near returns the words that are at known distances from the stack pointer.
@@ -101,7 +101,7 @@ func near(s *state, sp value) (list []word) {
 
 // byDistance finds the first stack pointer as asmcgocall has stored it: as a distance
 // from the end of the goroutine's stack, which may move, and the struct g that has it.
-func byDistance(m *machine, s *state, sp value) trad.Expression {
+func byDistance(m *Machine, s *state, sp value) trad.Expression {
 	words := near(s, sp)
 	for _, w := range words {
 		v := w.value
@@ -110,7 +110,7 @@ func byDistance(m *machine, s *state, sp value) trad.Expression {
 		}
 		g := *v.of.of
 		for _, x := range words {
-			if y := x.value; equal(y.plus(g.off-y.off), g) && g.off-y.off == stackHi {
+			if y := x.value; equal(y.plus(g.off-y.off), g) && g.off-y.off == StackHi {
 				return depthExpression{sp: m.sp, g: x.at.off - sp.off, depth: w.at.off - sp.off, cfa: m.pushed - v.less.off - v.off}
 			}
 		}
@@ -119,7 +119,7 @@ func byDistance(m *machine, s *state, sp value) trad.Expression {
 }
 
 // byWord finds the first stack pointer stored as it is.
-func byWord(m *machine, s *state, sp value) trad.Expression {
+func byWord(m *Machine, s *state, sp value) trad.Expression {
 	for _, w := range near(s, sp) {
 		if w.value.from(m.sp) {
 			return wordExpression{sp: m.sp, at: w.at.off - sp.off, cfa: m.pushed - w.value.off}
@@ -130,7 +130,7 @@ func byWord(m *machine, s *state, sp value) trad.Expression {
 
 // rule finds where a register's first value is, relative to the CFA: in the frame, if it
 // is there.
-func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
+func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 	sp := s.get(m.sp)
 	below := trad.Rule{Kind: trad.Undefined}
 	for _, w := range s.words {
@@ -164,29 +164,29 @@ func (s *state) rule(m *machine, r trad.Reg) trad.Rule {
 
 // others lists the other registers that are known, and those that C preserves and Go does
 // not. The architecture tells of the rest: they are lost, or no frame's own.
-func (s *state) others(m *machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
+func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
 	rest := &trad.OtherRules{Default: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
-		if r == m.sp || r == m.fp || r == m.ra {
+		rule, kept := s.rule(m, r), slices.Contains(m.kept, r)
+		switch {
+		case r == m.sp && m.Arch.SPFromCFA != 0: // C's functions have more of a stack at the CFA than Go's
+			rule = trad.Rule{Kind: trad.Value}
+		case r == m.sp || r == m.fp || r == m.ra:
 			continue
-		}
-		rule := s.rule(m, r)
-		switch kept := slices.Contains(m.kept, r); {
-		case rule.Kind == trad.Saved || rule.Kind == trad.SavedAt || rule.Kind == trad.Same && r == m.inTail:
-		case kept && (rule.Kind != trad.Same || !fromC && r != m.g):
+		case rule.Kind == trad.Saved || rule.Kind == trad.SavedAt || rule.Kind == trad.Same && r == m.InTail:
+		case kept && (rule.Kind != trad.Same || !fromC && r != m.G):
 			rule = trad.Rule{Kind: trad.Undefined}
 		default:
 			continue
 		}
 		rest.Regs = append(rest.Regs, trad.RegRule{Reg: r, Rule: rule})
 	}
-	rest.Regs = m.stackPointer(rest.Regs)
 	return rest
 }
 
 // solveSaved finds the registers in a struct g.
-func solveSaved(m *machine, s *state) answer {
-	a := answer{known: true, row: trad.Row{RA: s.rule(m, m.ra), FP: s.rule(m, m.fp)}}
+func solveSaved(m *Machine, s *state) Previous {
+	a := Previous{known: true, Row: trad.Row{RA: s.rule(m, m.ra), FP: s.rule(m, m.fp)}}
 	for _, w := range s.words {
 		if !w.value.from(m.sp) || w.at.kind != local && (w.at.kind != entry || w.at.from(m.sp)) || w.at.off <= 0 {
 			continue
@@ -199,15 +199,15 @@ func solveSaved(m *machine, s *state) answer {
 			}
 			return 0
 		}
-		a.saved = &saved{sp: w.at.off, fromSP: m.pushed - w.value.off, ra: find(m.ra), fp: find(m.fp)}
-		if m.inTail != none {
-			a.saved.inTail = find(m.inTail)
+		a.Saved = &Saved{SP: w.at.off, FromSP: m.pushed - w.value.off, RA: find(m.ra), FP: find(m.fp)}
+		if m.InTail != None {
+			a.Saved.InTail = find(m.InTail)
 		}
 		return a
 	}
 	if s.saved.from(m.sp) {
-		a.saved = &saved{fromSP: m.pushed - s.saved.off} // where, the layout of struct g tells
+		a.Saved = &Saved{FromSP: m.pushed - s.saved.off} // where, the layout of struct g tells
 		return a
 	}
-	return answer{}
+	return Previous{}
 }

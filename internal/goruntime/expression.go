@@ -1,15 +1,9 @@
-package gostack
+package goruntime
 
 import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/trad"
-)
-
-// Offsets in a struct g: it begins with the bounds of its stack.
-const (
-	stackLo = 0
-	stackHi = 8
 )
 
 // depthExpression is the CFA of a function that has left its stack as asmcgocall does: at
@@ -33,11 +27,11 @@ func (e depthExpression) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	lo, err := env.Word(g + stackLo)
+	lo, err := env.Word(g + StackLo)
 	if err != nil {
 		return 0, err
 	}
-	hi, err := env.Word(g + stackHi)
+	hi, err := env.Word(g + StackHi)
 	if err != nil {
 		return 0, err
 	}

@@ -1,8 +1,7 @@
-package gostack
+package goruntime
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/trad"
@@ -72,7 +71,7 @@ func (s *state) write(at, v value) {
 
 // join leaves in s what it has in common with t, at the instruction at addr, and reports
 // whether that is less.
-func (s *state) join(t *state, m *machine, addr uint64) (changed bool) {
+func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 	for r := range s.regs {
 		if equal(s.regs[r], t.regs[r]) {
 			continue
@@ -115,7 +114,7 @@ const (
 // the names of functions that it calls. delta says how far below its first value the
 // stack pointer is at an instruction, where a table knows; code behind a call that does
 // not return is told by it.
-func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, delta func(pc uint64) (int32, bool)) *flow {
+func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, delta func(pc uint64) (int32, bool)) *flow {
 	f := &flow{at: map[uint64]*state{}, behind: map[uint64]*state{}}
 	if len(code) == 0 {
 		return f
@@ -176,35 +175,25 @@ func follow(m *machine, code []byte, lo uint64, name func(addr uint64) string, d
 	return f
 }
 
-// neverReturns reports whether a function of the runtime does not: what follows a call of it
-// has another state. Where morestack comes back to, registers are as they were before.
-func neverReturns(name string) bool {
-	switch name = base(name); name {
-	case "runtime.abort", "runtime.badmcall", "runtime.badmcall2", "runtime.badmorestackg0", "runtime.badmorestackgsignal", "runtime.badsystemstack":
-		return true
-	}
-	return strings.HasPrefix(name, Morestack.function)
-}
-
 // called is what a call leaves. Functions of Go preserve the frame pointer and g; those of
 // C more, and code that keeps a stack pointer over an indirect call trusts in that.
-func (s *state) called(m *machine, direct bool, name string) {
-	switch base(name) {
+func (s *state) called(m *Machine, direct bool, name string) {
+	switch Base(name) {
 	case "gosave_systemstack_switch", "runtime.save_g", "runtime.load_g":
 		for _, r := range m.gosave {
 			s.put(r, value{})
 		}
-		switch base(name) {
+		switch Base(name) {
 		case "gosave_systemstack_switch":
 			s.saved, s.savedFP = s.get(m.sp), s.get(m.fp)
 		case "runtime.load_g":
-			s.put(m.g, over(local, value{kind: number}, value{}))
+			s.put(m.G, over(local, value{kind: number}, value{}))
 		}
 		return
 	}
 	for r := range s.regs {
 		reg := trad.Reg(r)
-		if reg != m.sp && (reg != m.fp || m.noFP) && reg != m.g && (direct || !slices.Contains(m.kept, reg) || !s.regs[r].from(m.sp)) {
+		if reg != m.sp && (reg != m.fp || m.NoFP) && reg != m.G && (direct || !slices.Contains(m.kept, reg) || !s.regs[r].from(m.sp)) {
 			s.regs[r] = value{}
 		}
 	}

@@ -1,4 +1,4 @@
-package gostack
+package goruntime
 
 import (
 	"encoding/hex"
@@ -33,7 +33,7 @@ func FuzzFollow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, cpu uint8, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			m := []*machine{x86, arm, z}[cpu%3]
+			m := []*Machine{AMD64, ARM64, S390X}[cpu%3]
 			const lo = 0x400000
 			name := func(addr uint64) string {
 				return []string{"gosave_systemstack_switch", "runtime.save_g", "runtime.load_g", "", "runtime.abort"}[addr>>2%5]
@@ -44,18 +44,18 @@ func FuzzFollow(f *testing.F) {
 					t.Fatalf("%#x is behind the code", addr)
 				}
 				a := solve(m, s, false)
-				if a.row.Others == nil {
+				if a.Row.Others == nil {
 					continue
 				}
 				last := -1
-				for _, r := range a.row.Others.Regs {
-					if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != z {
-						t.Fatalf("%#x: registers %+v", addr, a.row.Others.Regs)
+				for _, r := range a.Row.Others.Regs {
+					if int(r.Reg) <= last || int(r.Reg) >= m.regs || r.Reg == m.sp && m != S390X {
+						t.Fatalf("%#x: registers %+v", addr, a.Row.Others.Regs)
 					}
 					last = int(r.Reg)
 				}
-				if a.row.CFA.Kind == trad.NotTracked || a.row.RA.Kind == trad.Undefined {
-					t.Fatalf("%#x: row %+v", addr, a.row)
+				if a.Row.CFA.Kind == trad.NotTracked || a.Row.RA.Kind == trad.Undefined {
+					t.Fatalf("%#x: row %+v", addr, a.Row)
 				}
 			}
 		})

@@ -1,4 +1,4 @@
-package gostack
+package goruntime
 
 import (
 	"github.com/sfwalk/sfwalk/arch/values"
@@ -8,7 +8,7 @@ import (
 // step executes one instruction in its state.
 type step struct {
 	*state
-	m    *machine
+	m    *Machine
 	code []byte // of the function, which is at address lo
 	lo   uint64
 	addr uint64 // of the instruction
@@ -130,7 +130,7 @@ func (s *step) loaded(o *values.Op) value {
 	}
 	at := s.address(o)
 	if off := uint64(at.off) - s.lo; at.kind == address && off < uint64(len(s.code)) && uint64(len(s.code))-off >= 8 {
-		return value{kind: number, off: int64(s.m.arch.Order.Uint64(s.code[off:]))}
+		return value{kind: number, off: int64(s.m.Arch.Order.Uint64(s.code[off:]))}
 	}
 	return s.read(at)
 }
@@ -161,7 +161,7 @@ func (s *step) set(r values.Reg, v value) {
 
 // left returns what the stack pointer was on the stack that the function began on, when it
 // takes the word v for it, on another stack: what was stored at the same place of a struct g.
-func (s *state) left(m *machine, v value) value {
+func (s *state) left(m *Machine, v value) value {
 	if s.saved.kind != unknown {
 		return s.saved
 	}

@@ -1,4 +1,4 @@
-package gostack
+package goruntime
 
 import (
 	"encoding/binary"
@@ -28,17 +28,17 @@ func TestLiteralOffset(t *testing.T) {
 	}
 	binary.LittleEndian.PutUint64(code[literal:], 0xfffffffffffffe10)
 	const lo = 0x6f260
-	flow := follow(arm, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
+	flow := follow(ARM64, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
 	for at := uint64(lo + 12); at < lo+40; at += 4 {
-		a := solve(arm, flow.at[at], false)
+		a := solve(ARM64, flow.at[at], false)
 		cfa := trad.Rule{Kind: trad.InReg, Reg: arm64.SP, Off: 496}
 		ra := trad.Rule{Kind: trad.Saved, Off: -496}
 		fp := trad.Rule{Kind: trad.Same}
 		if at > lo+16 { // the register is another from here on
 			fp = trad.Rule{Kind: trad.Saved, Off: -504}
 		}
-		if a.row.CFA != cfa || a.row.RA != ra || a.row.FP != fp {
-			t.Errorf("%#x: CFA %+v, RA %+v, FP %+v; want %+v, %+v, %+v", at, a.row.CFA, a.row.RA, a.row.FP, cfa, ra, fp)
+		if a.Row.CFA != cfa || a.Row.RA != ra || a.Row.FP != fp {
+			t.Errorf("%#x: CFA %+v, RA %+v, FP %+v; want %+v, %+v, %+v", at, a.Row.CFA, a.Row.RA, a.Row.FP, cfa, ra, fp)
 		}
 	}
 }
@@ -57,10 +57,10 @@ func TestNarrowStore(t *testing.T) {
 		code = binary.LittleEndian.AppendUint32(code, x)
 	}
 	const lo = 0x410bf0
-	flow := follow(arm, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
+	flow := follow(ARM64, code, lo, func(uint64) string { return "" }, func(uint64) (int32, bool) { return 0, false })
 	for at, want := range map[uint64]trad.Rule{12: {Kind: trad.Saved, Off: -32}, 16: {Kind: trad.Same}} {
-		if a := solve(arm, flow.at[lo+at], false); a.row.RA != want || a.row.CFA.Off != 32 {
-			t.Errorf("%#x: CFA %+v, RA %+v, want %+v", lo+at, a.row.CFA, a.row.RA, want)
+		if a := solve(ARM64, flow.at[lo+at], false); a.Row.RA != want || a.Row.CFA.Off != 32 {
+			t.Errorf("%#x: CFA %+v, RA %+v, want %+v", lo+at, a.Row.CFA, a.Row.RA, want)
 		}
 	}
 }

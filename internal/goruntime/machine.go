@@ -1,0 +1,73 @@
+package goruntime
+
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/s390x"
+	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// None stands for no register.
+const None trad.Reg = 0xffff
+
+// Machine is what must be known of a processor, and of the conventions of Go's runtime on it.
+type Machine struct {
+	*values.Machine
+	Arch *arch.Arch
+	// InTail is the register that has the return address of a function whose last
+	// instructions call morestack; None where it is on the stack.
+	InTail trad.Reg
+	// G is the register that has the struct g of what runs; None where the thread's own
+	// storage must be asked, at ThreadPointer.
+	G, ThreadPointer trad.Reg
+	NoFP             bool // Go has no frame pointer there, and uses the register
+
+	// gosave is what the runtime's gosave_systemstack_switch changes, and save_g and load_g.
+	gosave []trad.Reg
+
+	regs   int // registers have numbers below it
+	sp, fp trad.Reg
+	ra     trad.Reg   // the link register; the return address column where a call pushes it
+	pushed int64      // bytes that a call pushes
+	kept   []trad.Reg // by functions of C, but SP and FP; ascending
+}
+
+// The processors.
+var (
+	AMD64 = newMachine(Machine{
+		Machine: amd64.Machine, Arch: amd64.Arch,
+		gosave:        []trad.Reg{amd64.R9},
+		InTail:        None,
+		G:             None,
+		ThreadPointer: amd64.FSBase,
+	})
+	ARM64 = newMachine(Machine{
+		Machine: arm64.Machine, Arch: arm64.Arch,
+		gosave: []trad.Reg{0, 27, arm64.X30},
+		InTail: 3,
+		G:      28,
+	})
+	S390X = newMachine(Machine{
+		Machine: s390x.Machine, Arch: s390x.Arch,
+		gosave: []trad.Reg{s390x.R1, s390x.R10, s390x.R11, s390x.R14},
+		InTail: s390x.R5,
+		G:      s390x.R13,
+		NoFP:   true,
+	})
+)
+
+// machines are the processors, by their names.
+var machines = map[string]*Machine{"amd64": AMD64, "arm64": ARM64, "s390x": S390X}
+
+func newMachine(m Machine) *Machine {
+	m.regs = int(m.DWARF(values.Reg(m.Regs-1))) + 1
+	m.sp, m.fp, m.ra, m.pushed = m.Arch.SP, m.Arch.FP, m.Arch.RA, int64(-m.Pushed)
+	for r := range values.Reg(m.Regs) {
+		if m.Preserved.Has(r) && r != m.SP && r != m.FP {
+			m.kept = append(m.kept, m.DWARF(r))
+		}
+	}
+	return &m
+}

@@ -1,0 +1,101 @@
+package goruntime
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/gopclntab"
+	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Program is the Go part of a module. It is safe for concurrent use.
+type Program struct {
+	Table *gopclntab.Table
+	Bias  uint64 // of the module: addresses in Table and Image are lower by it
+	Image *elfimage.Image
+
+	m        *Machine
+	mu       sync.Mutex
+	previous map[uint64]map[place]Previous // by the address of a function of assembly
+	effort   int                           // instructions that have been followed for previous
+	layout   Layout
+	laidOut  bool
+}
+
+// maxEffort is how many instructions are followed in all functions of a program. Those of
+// which it takes it are short, and few.
+const maxEffort = 200_000
+
+// place is an instruction, or where a call returns to.
+type place struct {
+	addr   uint64
+	caller bool
+}
+
+// Open returns the Go part of a module. The error says that it has none, or that the
+// processor is not known here.
+func Open(module *target.Module, a *arch.Arch) (*Program, error) {
+	p := &Program{m: machines[a.Name]}
+	if p.m == nil {
+		return nil, fmt.Errorf("the runtime of Go on %s is not known", a.Name)
+	}
+	var err error
+	if p.Table, p.Bias, err = gomodule.Table(module); err != nil {
+		return nil, err
+	}
+	p.Image, _, err = module.Image()
+	return p, err
+}
+
+// Name returns the name of the function at an address of the file.
+func (p *Program) Name(addr uint64) string {
+	f, _ := p.Table.Find(addr)
+	return f.Name()
+}
+
+// Code returns a function's code; what is beyond maxFunction is left out.
+func (p *Program) Code(f gopclntab.Func) []byte {
+	code := make([]byte, min(f.Hi-f.Lo, maxFunction))
+	return code[:p.Image.ReadLoaded(f.Lo, code)]
+}
+
+// Previous returns what the code of f, a function of assembly, tells of its caller where
+// THIS is at addr, an address of the file. caller says that addr is where a call returns to. ok is
+// false where the code does not tell.
+func (p *Program) Previous(f gopclntab.Func, addr uint64, caller bool) (x Previous, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list, ok := p.previous[f.Lo]
+	if !ok && p.effort < maxEffort {
+		flow := p.follow(f)
+		p.effort += flow.visits
+		fromC := CalledByC[Base(f.Name())]
+		list = make(map[place]Previous, len(flow.at)+len(flow.behind))
+		for addr, s := range flow.at {
+			list[place{addr, false}] = solve(p.m, s, fromC)
+		}
+		for addr, s := range flow.behind {
+			list[place{addr, true}] = solve(p.m, s, fromC)
+		}
+		if p.previous == nil {
+			p.previous = map[uint64]map[place]Previous{}
+		}
+		p.previous[f.Lo] = list
+	}
+	x, ok = list[place{addr, caller}]
+	return x, ok && x.known
+}
+
+// follow reads a function's code.
+func (p *Program) follow(f gopclntab.Func) *flow {
+	return follow(p.m, p.Code(f), f.Lo, p.Name, func(pc uint64) (int32, bool) {
+		if f.Flags&gopclntab.SPWrite != 0 {
+			return 0, false
+		}
+		delta, _, _, ok := f.SPDelta(pc)
+		return delta, ok
+	})
+}
