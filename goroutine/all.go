@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/sfwalk/sfwalk/internal/goruntime"
 )
 
 // All returns the goroutines as they are now, by ascending numbers: those of the runtime, too,
@@ -28,7 +30,7 @@ func (r *Runtime) All() ([]Goroutine, error) {
 	ms := machines{r: r, known: map[uint64]machine{}}
 	reasons := map[uint8]string{}
 	end := uint64(0) // of what has been read: no more is listed than the target has memory for
-	r.structs(list, r.layout.size, func(addr uint64, data []byte, why error) {
+	r.structs(list, r.fields.size, func(addr uint64, data []byte, why error) {
 		if why == nil && addr < end {
 			why = fmt.Errorf("struct g at %#x: another reaches to %#x", addr, end)
 		}
@@ -45,7 +47,7 @@ func (r *Runtime) All() ([]Goroutine, error) {
 			}
 			return
 		}
-		if m := w.word(r.layout.M); m != 0 && ms.runs(m, addr) {
+		if m := w.word(r.fields.M); m != 0 && ms.runs(m, addr) {
 			if len(ms.running) < maxRunning {
 				ms.running = append(ms.running, running{len(gs), m})
 			}
@@ -69,8 +71,8 @@ func (r *Runtime) All() ([]Goroutine, error) {
 // read reads one struct g, but the registers. listed is false where it is no goroutine, or
 // none any more; err says what is wrong with it.
 func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed bool, err error) {
-	l := &r.layout
-	status := w.half(l.status)
+	f := &r.fields
+	status := w.half(f.status)
 	s, listed, ok := statusOf(status)
 	if !ok {
 		return g, false, fmt.Errorf("struct g at %#x: its status is %d", w.addr, status)
@@ -79,15 +81,15 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 		return g, false, nil
 	}
 	g = Goroutine{
-		Number: w.word(l.status + goid), Status: s, G: w.addr,
-		Lo: w.word(0), Hi: w.word(8), Since: int64(w.word(l.status + waitsince)),
-		Start: w.word(l.startpc), Created: w.word(l.startpc - 16),
+		Number: w.word(f.status + goid), Status: s, G: w.addr,
+		Lo: w.word(goruntime.StackLo), Hi: w.word(goruntime.StackHi), Since: int64(w.word(f.status + waitsince)),
+		Start: w.word(f.startpc), Created: w.word(f.startpc - 16),
 	}
 	if g.Number == 0 || g.Number > maxNumber {
 		return g, false, fmt.Errorf("struct g at %#x: its number is %d", w.addr, g.Number)
 	}
 	if s == Waiting || s == Preempted || s == Leaked {
-		g.Code = w.data[l.status+waitreason]
+		g.Code = w.data[f.status+waitreason]
 		text, ok := reasons[g.Code]
 		if !ok && r.reasons != 0 {
 			text, _ = r.reason(r.reasons, g.Code)
@@ -103,17 +105,17 @@ func (r *Runtime) park(w words, g *Goroutine) error {
 	if g.Status == Running || g.Status == Syscall {
 		return nil // it is about to be, or no more
 	}
-	l := &r.layout
-	sp := w.word(l.SP)
+	f := &r.fields
+	sp := w.word(f.SP)
 	if sp == 0 || sp < g.Lo || sp > g.Hi {
 		return fmt.Errorf("goroutine %d: its SP %#x is not on its stack, from %#x to %#x", g.Number, sp, g.Lo, g.Hi)
 	}
-	g.SP, g.PC = sp, w.word(l.PC)
-	if l.FP != 0 {
-		g.FP = w.word(l.FP)
+	g.SP, g.PC = sp, w.word(f.PC)
+	if f.FP != 0 {
+		g.FP = w.word(f.FP)
 	}
-	if l.RA != 0 {
-		g.RA = w.word(l.RA)
+	if f.RA != 0 {
+		g.RA = w.word(f.RA)
 	}
 	return nil
 }

@@ -43,15 +43,15 @@ func (c *crowd) ReadMemory(addr uint64, p []byte) (int, error) {
 		}
 		return len(p), nil
 	case addr >= crowdM && len(p) == 8: // its curg
-		return word(crowdG + (addr-crowdM-uint64(c.found.layout.Curg))/procidRange*size)
+		return word(crowdG + (addr-crowdM-uint64(c.found.fields.Curg))/procidRange*size)
 	case addr >= crowdM:
 		clear(p)
 		return len(p), nil
 	case addr >= crowdG:
 		for at := 0; at < len(p); {
 			i, off := (addr+uint64(at)-crowdG)/size, (addr+uint64(at)-crowdG)%size
-			binary.LittleEndian.PutUint64(c.g[c.found.layout.status+goid:], i+1)
-			binary.LittleEndian.PutUint64(c.g[c.found.layout.M:], crowdM+i*procidRange)
+			binary.LittleEndian.PutUint64(c.g[c.found.fields.status+goid:], i+1)
+			binary.LittleEndian.PutUint64(c.g[c.found.fields.M:], crowdM+i*procidRange)
 			at += copy(p[at:], c.g[off:])
 		}
 		return len(p), nil
@@ -72,7 +72,7 @@ func TestCrowd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := make([]byte, found.layout.size)
+	g := make([]byte, found.fields.size)
 	for _, x := range list {
 		if x.Parked() {
 			r.ReadMemory(x.G, g)

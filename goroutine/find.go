@@ -31,7 +31,7 @@ type Runtime struct {
 	t       target.Target
 	arch    *arch.Arch
 	allgs   uint64 // address of the runtime's list: a slice of pointers to structs g
-	layout  layout
+	fields  fields
 	reasons uint64 // address of the texts of wait reasons; 0 if it is not known
 }
 
@@ -107,7 +107,7 @@ func (r *Runtime) findBy(code goruntime.Layout, lists, reasons iter.Seq[uint64])
 			continue
 		}
 		r.allgs = at
-		if r.layout, err = r.learn(list, code); err == nil {
+		if r.fields, err = r.learn(list, code); err == nil {
 			break
 		}
 		err = fmt.Errorf("list at %#x: %w", at, err)

@@ -17,8 +17,8 @@ import (
 )
 
 // The list is what the runtime itself prints, goroutine by goroutine and frame by frame:
-// numbers, structs g, states, threads, functions, lines, PC and SP. The layout is that which
-// the DWARF of the same program has.
+// numbers, structs g, states, threads, functions, lines, PC and SP. The fields are where
+// the DWARF of the same program has them.
 func TestTraceback(t *testing.T) {
 	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))
 	for _, test := range []struct {
@@ -39,7 +39,7 @@ func TestTraceback(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkLayout(t, r.layout, twin)
+			checkFields(t, r.fields, twin)
 			compare(t, list, s.quit(t), 900)
 		})
 	}
@@ -56,7 +56,7 @@ func TestGuests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkLayout(t, r.layout, twin)
+			checkFields(t, r.fields, twin)
 		})
 	}
 }
@@ -94,7 +94,7 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkLayout(t, r.layout, twin)
+	checkFields(t, r.fields, twin)
 	if said != nil {
 		compare(t, list, said, 200)
 	}

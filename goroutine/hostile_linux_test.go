@@ -79,8 +79,8 @@ func record(t testing.TB) (r *recorded, found *Runtime, words []uint64) {
 	}
 	add(r.word(found.allgs), uint64(8*len(pointers)))
 	for _, g := range pointers {
-		add(g, uint64(found.layout.size))
-		if m := r.word(g + uint64(found.layout.M)); m != 0 {
+		add(g, uint64(found.fields.size))
+		if m := r.word(g + uint64(found.fields.M)); m != 0 {
 			add(m, procidRange)
 		}
 	}

@@ -46,7 +46,7 @@ func (ms *machines) runs(addr, g uint64) bool {
 		r := ms.r
 		mem := r.t.Memory()
 		var data [procidRange]byte
-		if n, _ := mem.ReadMemory(addr+uint64(r.layout.Curg), data[:8]); n >= 8 {
+		if n, _ := mem.ReadMemory(addr+uint64(r.fields.Curg), data[:8]); n >= 8 {
 			m.curg = r.arch.Order.Uint64(data[:])
 		}
 		if m.curg != 0 {

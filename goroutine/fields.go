@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// layout is where structs g and m have what: offsets in bytes. In a struct g, stack.lo and
-// stack.hi are the first two words.
-type layout struct {
+// fields has offsets, in bytes, in the structs g and m: those that the code tells, and those that
+// the goroutines in memory tell beside.
+type fields struct {
 	goruntime.Layout
 	status  int64 // atomicstatus, of 32 bits; stackLock, goid, schedlink, waitsince, waitreason follow
 	startpc int64 // gopc is two words before
@@ -26,16 +26,16 @@ const (
 	waitreason = 32
 )
 
-// What is looked at to learn the layout.
+// What is looked at to learn the fields.
 const (
 	sample      = 1024 // goroutines
 	probe       = 640  // bytes of a struct g
 	statusRange = 128  // bytes behind the saved registers that atomicstatus is in
 )
 
-// learn finds out what structs g have where, by those that a list points to. The error says
+// learn finds the fields of structs g by those that a list points to. The error says
 // that they are none.
-func (r *Runtime) learn(list []uint64, code goruntime.Layout) (l layout, err error) {
+func (r *Runtime) learn(list []uint64, code goruntime.Layout) (f fields, err error) {
 	var gs []words
 	r.structs(list, probe, func(addr uint64, data []byte, err error) {
 		if err == nil {
@@ -43,34 +43,34 @@ func (r *Runtime) learn(list []uint64, code goruntime.Layout) (l layout, err err
 		}
 	})
 	if len(gs) < len(list)-len(list)/8 {
-		return l, fmt.Errorf("%w: of %d structs g %d cannot be read", ErrUnknown, len(list), len(list)-len(gs))
+		return f, fmt.Errorf("%w: of %d structs g %d cannot be read", ErrUnknown, len(list), len(list)-len(gs))
 	}
-	l.Layout = code
+	f.Layout = code
 	begin := max(code.SP, code.PC, code.FP, code.RA) + 8
 	for at := begin; at < begin+statusRange; at += 8 {
 		if !fitsStatus(gs, at) {
 			continue
 		}
-		if l.status != 0 {
-			return l, fmt.Errorf("%w: in %d structs g both the words at %#x and at %#x may be the status", ErrUnknown, len(gs), l.status, at)
+		if f.status != 0 {
+			return f, fmt.Errorf("%w: in %d structs g both the words at %#x and at %#x may be the status", ErrUnknown, len(gs), f.status, at)
 		}
-		l.status = at
+		f.status = at
 	}
-	if l.status == 0 {
-		return l, fmt.Errorf("%w: in %d structs g no word from %#x on may be the status", ErrUnknown, len(gs), begin)
+	if f.status == 0 {
+		return f, fmt.Errorf("%w: in %d structs g no word from %#x on may be the status", ErrUnknown, len(gs), begin)
 	}
 	var living []words
 	for _, g := range gs {
-		if _, listed, _ := statusOf(g.half(l.status)); listed {
+		if _, listed, _ := statusOf(g.half(f.status)); listed {
 			living = append(living, g)
 		}
 	}
-	from := l.status + waitreason + 8
-	if l.startpc = findStart(r.t.Modules(), living, from); l.startpc == 0 {
-		return l, fmt.Errorf("%w: in %d structs g no word from %#x on is where a goroutine's function begins", ErrUnknown, len(living), from)
+	from := f.status + waitreason + 8
+	if f.startpc = findStart(r.t.Modules(), living, from); f.startpc == 0 {
+		return f, fmt.Errorf("%w: in %d structs g no word from %#x on is where a goroutine's function begins", ErrUnknown, len(living), from)
 	}
-	l.size = int(l.startpc) + 8
-	return l, nil
+	f.size = int(f.startpc) + 8
+	return f, nil
 }
 
 // fitsStatus reports whether the structs g may have atomicstatus at an offset, and what
@@ -86,7 +86,7 @@ func fitsStatus(gs []words, at int64) bool {
 			continue
 		}
 		number := g.word(at + goid)
-		if number == 0 || number > maxNumber || living[number] || g.word(at+schedlink)%8 != 0 || int64(g.word(at+waitsince)) < 0 || g.word(0) >= g.word(8) {
+		if number == 0 || number > maxNumber || living[number] || g.word(at+schedlink)%8 != 0 || int64(g.word(at+waitsince)) < 0 || g.word(goruntime.StackLo) >= g.word(goruntime.StackHi) {
 			return false
 		}
 		living[number] = true

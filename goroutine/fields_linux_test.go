@@ -53,29 +53,29 @@ func dwarfLayout(t *testing.T, path string) dwarfOffsets {
 	return offsets
 }
 
-// checkLayout holds what was learnt of a program against the DWARF of its twin.
-func checkLayout(t *testing.T, l layout, d dwarfOffsets) {
+// checkFields holds what was learnt of a program against the DWARF of its twin.
+func checkFields(t *testing.T, f fields, d dwarfOffsets) {
 	t.Helper()
 	sched := d["g.sched"]
 	want := map[string][2]uint64{
-		"m":            {uint64(l.M), d["g.m"]},
-		"curg":         {uint64(l.Curg), d["m.curg"]},
-		"sp":           {uint64(l.SP), sched + d["gobuf.sp"]},
-		"pc":           {uint64(l.PC), sched + d["gobuf.pc"]},
-		"atomicstatus": {uint64(l.status), d["g.atomicstatus"]},
-		"stackLock":    {uint64(l.status) + 4, d["g.stackLock"]},
-		"goid":         {uint64(l.status) + goid, d["g.goid"]},
-		"schedlink":    {uint64(l.status) + schedlink, d["g.schedlink"]},
-		"waitsince":    {uint64(l.status) + waitsince, d["g.waitsince"]},
-		"waitreason":   {uint64(l.status) + waitreason, d["g.waitreason"]},
-		"startpc":      {uint64(l.startpc), d["g.startpc"]},
-		"gopc":         {uint64(l.startpc) - 16, d["g.gopc"]},
+		"m":            {uint64(f.M), d["g.m"]},
+		"curg":         {uint64(f.Curg), d["m.curg"]},
+		"sp":           {uint64(f.SP), sched + d["gobuf.sp"]},
+		"pc":           {uint64(f.PC), sched + d["gobuf.pc"]},
+		"atomicstatus": {uint64(f.status), d["g.atomicstatus"]},
+		"stackLock":    {uint64(f.status) + 4, d["g.stackLock"]},
+		"goid":         {uint64(f.status) + goid, d["g.goid"]},
+		"schedlink":    {uint64(f.status) + schedlink, d["g.schedlink"]},
+		"waitsince":    {uint64(f.status) + waitsince, d["g.waitsince"]},
+		"waitreason":   {uint64(f.status) + waitreason, d["g.waitreason"]},
+		"startpc":      {uint64(f.startpc), d["g.startpc"]},
+		"gopc":         {uint64(f.startpc) - 16, d["g.gopc"]},
 	}
-	if l.FP != 0 {
-		want["bp"] = [2]uint64{uint64(l.FP), sched + d["gobuf.bp"]}
+	if f.FP != 0 {
+		want["bp"] = [2]uint64{uint64(f.FP), sched + d["gobuf.bp"]}
 	}
-	if l.RA != 0 {
-		want["lr"] = [2]uint64{uint64(l.RA), sched + d["gobuf.lr"]}
+	if f.RA != 0 {
+		want["lr"] = [2]uint64{uint64(f.RA), sched + d["gobuf.lr"]}
 	}
 	for name, x := range want {
 		if x[0] != x[1] {
