@@ -2,8 +2,8 @@ package trad
 
 import "fmt"
 
-// Constant is an [Expression] that gives the same value wherever it is evaluated. A row that holds
-// for one frame alone ([Once]) has as Constants the addresses that its sniffer found for the frame.
+// Constant is an [Expression] with the same value for every frame. In a row that holds
+// for one frame alone ([Once]), the addresses that the sniffer has found are Constants.
 type Constant uint64
 
 // Eval returns the constant.

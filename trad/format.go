@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Format renders the row as `CFA=rsp+40 RA=[CFA-8] FP=[CFA-16]`; name gives a
-// register's name; nil for r7 and the like.
+// Format renders the row as `CFA=rsp+40 RA=[CFA-8] FP=[CFA-16]`. name returns a register's
+// name; if it is nil, the names are r7 and the like.
 func (r *Row) Format(name func(Reg) string) string {
 	if name == nil {
 		name = func(reg Reg) string { return fmt.Sprintf("r%d", reg) }

@@ -15,8 +15,8 @@ var (
 type PlaceKind uint8
 
 const (
-	Unknown  PlaceKind = iota // not tracked by the row: ask somebody else
-	Lost                      // known to be lost
+	Unknown  PlaceKind = iota // the row does not track the register: another row may
+	Lost                      // the value is lost
 	InThis                    // in register Reg of THIS frame, unchanged
 	InMemory                  // in memory at Addr
 	IsValue                   // the value is Addr itself
@@ -30,7 +30,7 @@ type Place struct {
 }
 
 // Apply applies the row to one frame: it computes the CFA of THIS. An error wraps
-// [ErrUnavailable], [ErrNoRule] or what reading memory gave.
+// [ErrUnavailable], [ErrNoRule], or the error of env.Word or of an expression.
 func (row *Row) Apply(env Env) (cfa uint64, err error) {
 	p, err := row.place(row.CFA, 0, env, 0, false)
 	if err != nil {
@@ -48,8 +48,8 @@ func (row *Row) Apply(env Env) (cfa uint64, err error) {
 	return 0, fmt.Errorf("CFA: %w", ErrNoRule)
 }
 
-// Place applies a rule of the row for register reg to a frame whose CFA is known: the
-// row's own frame, or one that the row completes.
+// Place applies rule, which is the row's for register reg, to a frame with the CFA cfa: the row's own
+// frame, or one that the row completes. Errors are as for [Row.Apply].
 func (row *Row) Place(rule Rule, reg Reg, env Env, cfa uint64) (Place, error) {
 	return row.place(rule, reg, env, cfa, true)
 }

@@ -46,13 +46,13 @@ type Flags uint16
 
 const (
 	Signal     Flags = 1 << iota // THIS is a signal trampoline: PREVIOUS was interrupted, not calling
-	Outermost                    // THIS has no PREVIOUS, by the word of the unwind information
+	Outermost                    // THIS has no PREVIOUS: the unwind information says so
 	MangledRA                    // the return address is signed (pointer authentication)
 	Guess                        // found without unwind information: may be wrong
 	Once                         // true for this one frame only: not to be cached by PC
 	InPrologue                   // the PC is where the frame is being set up or torn down
 	OtherStack                   // PREVIOUS is on another stack, which may lie anywhere: a coroutine's, a thread's own
-	Injected                     // a run-time system has made a call of THIS that PREVIOUS does not have: it was interrupted
+	Injected                     // a run-time system has made PREVIOUS call THIS where it was: PREVIOUS was interrupted
 )
 
 // Row says how to find PREVIOUS while the PC of THIS is in [Lo, Lo+Len).
@@ -100,8 +100,7 @@ func (x *OtherRules) Rule(reg Reg) Rule {
 	return Rule{Kind: x.Default}
 }
 
-// Lists reports whether the row has a rule of its own for the register, rather
-// than what Default says of all others.
+// Lists reports whether Regs has a rule for the register, so that Default does not apply.
 func (x *OtherRules) Lists(reg Reg) bool {
 	if x == nil {
 		return false
@@ -120,10 +119,9 @@ func (x *OtherRules) find(reg Reg) (int, bool) {
 	return len(x.Regs), false
 }
 
-// Env is what a rule is applied to: the registers of THIS frame and the memory
-// of the target.
+// Env is what rules read: the registers of THIS frame, and the memory of the target.
 type Env interface {
-	// Register returns the value of a register of THIS frame; ok is false where it
+	// Register returns the value of a register of THIS frame; ok is false if it
 	// is not known.
 	Register(Reg) (v uint64, ok bool)
 	// Word reads one word of the target's pointer size and byte order.
@@ -133,8 +131,8 @@ type Env interface {
 // Expression computes an address or a value, as a DWARF expression does
 // (DWARF 5, section 2.5). Implementations bound their own running time.
 type Expression interface {
-	// Eval runs the expression. cfa is the value that the evaluation starts with
-	// on its stack, where hasCFA is true (every rule but that of the CFA itself).
+	// Eval runs the expression. If hasCFA is true, as for every rule but that of the CFA
+	// itself, evaluation starts with cfa on its stack.
 	Eval(env Env, cfa uint64, hasCFA bool) (uint64, error)
 	String() string
 }
