@@ -31,12 +31,12 @@ const (
 	tornDown  = frame.Answer("the FDE's row leaves out that the code at PC takes the frame down")
 )
 
-// sections are a module's tables, in the order in which they are asked.
+// sections are a module's tables, in the order in which the sniffer reads them.
 type sections struct {
 	list []*cfi.Section
 	bias uint64
 	why  frame.Answer
-	abi  cfi.ABI // zero where the module cannot be read
+	abi  cfi.ABI // zero if the module cannot be read
 	zero bool    // code begins at address 0
 }
 
@@ -81,8 +81,8 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 const (
-	// long is how many instructions a usual FDE stays below; fast how many of them take as long
-	// as one that is looked at in code.
+	// long is more than the number of instructions of usual FDEs. fast is how many of them take as
+	// long as a search takes for one instruction of code.
 	long = 256
 	fast = 64
 )
@@ -93,10 +93,10 @@ func (s *sections) long(section *cfi.Section, pc uint64) bool {
 	return err == nil && f.ProgramSize() > long
 }
 
-// startsTrampoline reports whether a signal trampoline begins at q.PC: its first instruction
-// is where a handler returns to. Most tables have it begin a byte before, for those who
-// look at PC-1 alone; of others what lies there is somebody else's. A call before it
-// would say that THIS is that one's.
+// startsTrampoline reports whether a signal trampoline begins at q.PC: a handler returns to its
+// first instruction. Most tables have the trampoline begin a byte before that, for unwinders that look
+// only at PC-1. In other tables PC-1 belongs to another function. If a call ends there, THIS
+// is that function's frame.
 func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	f, err := section.Find(q.PC - s.bias)
 	if err != nil || !f.CIE.Signal || f.Start != q.PC-s.bias || s.dead(f.Start) {
@@ -129,8 +129,8 @@ func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	}
 }
 
-// at returns the section that is asked as number i, nil behind the last. That of a
-// separate debug file is opened where the module's own do not tell.
+// at returns section number i, nil behind the last. The last one is that of a separate debug
+// file, which at opens when it is first asked for.
 func (s *sections) at(q *frame.Query, i int) *cfi.Section {
 	if i < len(s.list) {
 		return s.list[i]
@@ -156,8 +156,8 @@ func (s *sections) separate(q *frame.Query, i int) *cfi.Section {
 
 type separateKey struct{}
 
-// dead reports whether an FDE whose code begins at lo is of a function that the linker has
-// left out: its entry stays in .debug_frame, with the function's length, and 0 for its address.
+// dead reports whether an FDE for code at lo describes a function that the linker has left
+// out: the FDE stays in .debug_frame, with the function's length and address 0.
 func (s *sections) dead(lo uint64) bool { return lo == 0 && !s.zero }
 
 func sectionsOf(q *frame.Query) *sections { return sectionsIn(q.Module, q.Arch) }
@@ -166,7 +166,7 @@ func sectionsIn(m *target.Module, a *arch.Arch) *sections {
 	return m.Memo(sectionsKey{}, func() any { return open(m, a) }).(*sections)
 }
 
-// Rows yields the rows of the function that an FDE describes from pc on.
+// Rows yields the rows, from pc on, of the FDE that covers pc. There are none if no FDE does.
 func Rows(q *frame.Query, pc uint64) iter.Seq[trad.Row] {
 	return func(yield func(trad.Row) bool) {
 		m := q.Modules.Find(pc)
@@ -205,9 +205,9 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve}))
 	}
-	// Where the two contradict each other debuggers follow .debug_frame, which is made
-	// for them. That of a Go program is large, compressed, and of Go's functions alone,
-	// of which .eh_frame says nothing.
+	// If the two contradict each other, debuggers follow .debug_frame, which is made for
+	// them. A Go program's .debug_frame is large, compressed, and only for Go's functions,
+	// and its .eh_frame has none of these.
 	if len(s.list) == 2 && !isGo(im) {
 		slices.Reverse(s.list)
 	}
@@ -232,11 +232,11 @@ func (s *sections) add(section *cfi.Section, err error) {
 	}
 }
 
-// maxEHFrame bounds what is read where only the segment tells an end.
+// maxEHFrame bounds .eh_frame, in bytes, if only the end of the segment is known.
 const maxEHFrame = 1 << 28
 
-// openEH finds .eh_frame by name, or through PT_GNU_EH_FRAME in a file without
-// section headers; there it may reach to the end of its segment.
+// openEH finds .eh_frame by name, or, in a file without section headers, by
+// PT_GNU_EH_FRAME. Then it may reach to the end of its segment.
 func openEH(im *elfimage.Image, abi cfi.ABI) (*cfi.Section, error) {
 	opts := cfi.Options{ABI: abi, Room: im.Reserve}
 	if text := im.ELF().Section(".text"); text != nil {
@@ -259,7 +259,8 @@ func openEH(im *elfimage.Image, abi cfi.ABI) (*cfi.Section, error) {
 	return cfi.Open(cfi.EH, data, addr, opts)
 }
 
-// Before returns where the last FDE before q.AddressInBlock ends, where none covers that.
+// Before returns the end of the last FDE before q.AddressInBlock. It leaves out sections with an FDE
+// that covers q.AddressInBlock; ok is false if none is left.
 func Before(q *frame.Query) (end uint64, ok bool) {
 	if q.Module == nil {
 		return 0, false
