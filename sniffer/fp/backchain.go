@@ -14,8 +14,8 @@ const (
 )
 
 // backChain follows the word at SP to PREVIOUS's SP, above which a function that
-// keeps the chain has saved its return address. Which other registers it has
-// saved the chain does not tell.
+// keeps the chain has saved its return address. The chain does not tell which other
+// registers are saved.
 func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	sp := q.This.Register(a.SP)

@@ -21,20 +21,20 @@ const (
 )
 
 const (
-	maxFrameSize = 1 << 30 // a frame pointer farther from SP than this belongs to another stack
+	maxFrameSize = 1 << 30 // bytes from SP: a frame pointer farther away belongs to another stack
 )
 
-// Promise reports whether the SFrame section of the module mapped at q.AddressInBlock
-// speaks for functions with frame pointers, and has no entry for the PC.
+// Promise reports whether the SFrame section of the module at q.AddressInBlock promises
+// that functions without an FDE keep frame pointers, and has no FDE for the address.
 type Promise func(q *frame.Query) bool
 
 // Flagged is the sniffer for modules that promise frame pointers.
 type Flagged struct {
 	Promise Promise
-	// Better are sniffers that are believed more than the promise, where one of them is
-	// certain. Some functions keep no frame pointer all the same, or it does not tell the
-	// CFA. And the promise is about callers: whether a frame that was not left by a call has
-	// its frame pointer set up, only a table or the code at PC tells.
+	// Better are sniffers whose rows count more than the promise, unless they are guesses: some
+	// functions still keep no frame pointer, or it does not tell the CFA. Moreover, the promise
+	// holds only for callers: in an innermost frame only a table or the code at PC tells whether
+	// the frame pointer is set up.
 	Better []frame.Sniffer
 }
 
@@ -64,8 +64,8 @@ func (s *Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return byChain, frame.Claimed
 }
 
-// atRecord reports whether THIS has saved its caller's frame pointer and its return address
-// where the frame pointer points, by a row that is true.
+// atRecord reports whether, by a row of THIS, the frame pointer points to where THIS has saved
+// its caller's frame pointer and its return address.
 func atRecord(q *frame.Query, row *trad.Row) bool {
 	if row.Flags&trad.Outermost != 0 || row.CFA.Kind != trad.InReg {
 		return false
@@ -117,8 +117,8 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 		return trad.Row{}, notCode
 	case saved != 0 && saved%size == 0 && !a.InnerThan(fp.Bits, saved) && flags&trad.Guess != 0 &&
 		(q.Module != nil || q.Modules.Find(ra-1) == nil || !afterCall(q, ra)):
-		// Code that was made at run time may have been called by a program that keeps
-		// something else in the register.
+		// Only code made at run time is allowed this: its caller may keep something else in the
+		// register.
 		return trad.Row{}, chainInward
 	case flags&trad.Guess != 0 && !afterCall(q, ra) &&
 		(q.Modules.Find(ra-1) != nil || !Records(q, saved, fp.Bits+uint64(a.FrameRecord))):
@@ -131,8 +131,8 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 		RA:  trad.Rule{Kind: trad.SavedAt, Reg: a.FP, Off: int32(size)},
 	}
 	if a.FrameRecordAnywhere {
-		// What lies outward of the record is not known: the row's CFA only orders
-		// the frames, and SP is lost.
+		// The rest of the frame is not known: the row's CFA only orders the frames, and SP is
+		// lost.
 		row.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: a.SP}}}
 	}
 	return row, frame.Claimed

@@ -87,7 +87,7 @@ func unwind(t *testing.T, f *fake) (stack string, last *frame.Frame) {
 	return stack, last
 }
 
-// A record anywhere in the frame leads on; SP is not known from there.
+// A record that lies anywhere in the frame tells PC and FP, but not SP.
 func TestFrameRecordAnywhere(t *testing.T) {
 	const signed = 0x55 << 48
 	f := &fake{arch: loose,
@@ -110,7 +110,7 @@ func TestFrameRecordAnywhere(t *testing.T) {
 	if last.Row().Flags&trad.Guess == 0 {
 		t.Error("the row is no guess")
 	}
-	// Who does not know how a call ends believes that any address may follow one.
+	// If nothing can recognize calls, any address counts as following one.
 	plain := *loose
 	plain.AfterCall = nil
 	f.arch, f.words[0x1100-arch.MaxCall] = &plain, 0

@@ -2,14 +2,13 @@ package fp
 
 import "github.com/sfwalk/sfwalk/frame"
 
-// maxRecords is how many frame records are followed to one that is certain.
+// maxRecords is how many frame records are followed to a certain one.
 const maxRecords = 32
 
 // Records reports whether the frame record at fp leads on: it lies outward of sp on the
 // stack, and its return address follows a call, or is 0 at the end of the chain. A return
-// address in code that belongs to no file need not follow a call, since interpreters jump
-// to their functions (HotSpot's return entries), if what the record leads to is good in
-// turn.
+// address in code that belongs to no file need not follow a call if the next record is good in
+// turn: interpreters jump to their functions (HotSpot's return entries).
 func Records(q *frame.Query, fp, sp uint64) bool {
 	a := q.Arch
 	size := a.PtrSize
