@@ -1,5 +1,5 @@
 // Package sframe is the sniffer that reads SFrame sections: it finds a module's
 // section, keeps it opened with the module, and turns its rows into
-// [trad.Row]s. Registers that SFrame does not track stay untracked; the sniffers
-// behind this one complete them.
+// [trad.Row]s. Registers that SFrame does not track stay untracked; later sniffers
+// complete the row.
 package sframe

@@ -52,9 +52,8 @@ func (m loaded) ReadMemory(addr uint64, p []byte) (int, error) {
 	return 0, target.ErrUnmapped
 }
 
-// TestFromMemory finds the SFrame section of a module that there is no file of,
-// as the vDSO is one, through PT_GNU_SFRAME in memory. Every function has the rows
-// that it has in the file.
+// TestFromMemory finds the SFrame section of a module without a file, such as the vDSO, through
+// PT_GNU_SFRAME in memory. Every function has the same rows as in the file.
 func TestFromMemory(t *testing.T) {
 	for _, name := range []string{"mix-v3", "mix-v3-noheaders", "mix-v2"} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ type Separate struct {
 	warnings []error
 }
 
-// Warnings returns what was wrong with files that were found, so far.
+// Warnings returns the errors so far of files that were found but cannot be used.
 func (s *Separate) Warnings() []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

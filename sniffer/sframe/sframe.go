@@ -37,7 +37,8 @@ const (
 	tornDown    = frame.Answer("the SFrame row leaves out that the code at PC takes the frame down")
 )
 
-// Section is a module's SFrame section, opened; or why there is none.
+// Section is a module's open SFrame section. If there is none that can be used, its Section field
+// is nil.
 type Section struct {
 	*sframe.Section
 	Bias uint64 // to add to the section's addresses
@@ -46,8 +47,7 @@ type Section struct {
 
 type sectionKey struct{}
 
-// SectionOf returns the SFrame section that a module itself has, for an
-// architecture. Where there is none that can be used, its Section field is nil.
+// SectionOf returns the SFrame section in a module's own file, if it is for the architecture a.
 func SectionOf(m *target.Module, a *arch.Arch) *Section {
 	return m.Memo(sectionKey{}, func() any { return open(m, a) }).(*Section)
 }
@@ -75,8 +75,7 @@ func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 	return &Section{Section: s, Bias: bias}
 }
 
-// section returns the section that speaks for the module: its own, or else a
-// separate one.
+// section returns the module's own section, or else a separate one.
 func (n *Sniffer) section(q *frame.Query) *Section {
 	s := SectionOf(q.Module, q.Arch)
 	if s.Section == nil && n.Separate != nil {
@@ -114,7 +113,7 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, notTopmost
 	}
 	row := convert(&r, s.Bias)
-	// Assemblers for V1 and V2 write such rows where the CFA is in a register that
+	// Assemblers for V1 and V2 write such rows if the CFA is in a register that
 	// those versions cannot name.
 	if a := q.Arch; row.CFA.Kind == trad.InReg && row.CFA.Reg == a.SP && row.CFA.Off+a.RAOffset+int32(a.SPFromCFA) < 0 {
 		return trad.Row{}, impossible
@@ -133,9 +132,9 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// startsTrampoline reports whether a signal trampoline begins at q.PC: its first instruction
-// is where a handler returns to, and what lies before it is somebody else's. A call
-// before it would say that THIS is that one's.
+// startsTrampoline reports whether a signal trampoline begins at q.PC: a handler returns to its
+// first instruction, and PC-1 belongs to another function. If a call ends there, THIS is that
+// function's frame.
 func (s *Section) startsTrampoline(q *frame.Query) bool {
 	f, err := s.FindFDE(q.PC - s.Bias)
 	if err != nil || !f.Signal || f.Start != q.PC-s.Bias {
@@ -145,7 +144,7 @@ func (s *Section) startsTrampoline(q *frame.Query) bool {
 	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || !q.Arch.AfterCall(code)
 }
 
-// FunctionStart returns where the FDE that covers q.AddressInBlock begins.
+// FunctionStart returns the beginning of the function whose FDE covers q.AddressInBlock.
 func (n *Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	if q.Module == nil {
 		return 0, false
@@ -184,8 +183,8 @@ func rule(r sframe.Rule) trad.Rule {
 	return trad.Rule{Kind: kind, Reg: trad.Reg(r.Reg), Off: r.Off}
 }
 
-// needsInnermost reports whether a row uses a register other than SP and FP,
-// which the frames that THIS has called may have changed (SFrame V3, appendix A).
+// needsInnermost reports whether a row uses a register other than SP and FP. The functions
+// that THIS has called may have changed it (SFrame V3, appendix A).
 func needsInnermost(r *sframe.Row, a *arch.Arch) bool {
 	for _, x := range [...]sframe.Rule{r.CFA, r.RA, r.FP} {
 		if x.Kind == sframe.RuleInReg || x.Kind == sframe.RuleSavedAt {
@@ -197,13 +196,13 @@ func needsInnermost(r *sframe.Row, a *arch.Arch) bool {
 	return false
 }
 
-// pltEntry is the size in bytes of a stub where the FDE does not say.
+// pltEntry is the size of a stub in bytes if the FDE does not tell.
 const pltEntry = 16
 
-// stubAgrees holds the row of a linkage stub against the code: linkers describe
+// stubAgrees reports whether the row of a linkage stub agrees with the code. Linkers describe
 // some kinds of stub (.plt.got, .plt.sec) as if they were the first one of .plt,
-// which has a word more on the stack. Other code always agrees. Stubs call
-// nobody, so that only innermost frames need the look.
+// which has one more word on the stack. Other code always agrees. Stubs make no calls,
+// so that only innermost frames need the check.
 func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 	if q.Arch.StubFrame == nil || row.CFA.Kind != trad.InReg || row.CFA.Reg != q.Arch.SP {
 		return true
@@ -223,8 +222,8 @@ func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 }
 
 // PromisesFramePointer reports whether the module at q.AddressInBlock has an SFrame
-// section with SFRAME_F_FRAME_POINTER and no FDE for the address: what the frame
-// pointer sniffer may rely on. V3 has no such flag.
+// section with SFRAME_F_FRAME_POINTER and no FDE for the address. The sniffer fp.Flagged relies
+// on that. V3 has no such flag.
 func PromisesFramePointer(q *frame.Query) bool {
 	if q.Module == nil {
 		return false
@@ -237,8 +236,8 @@ func PromisesFramePointer(q *frame.Query) bool {
 	return errors.Is(err, sframe.ErrNoFDE)
 }
 
-// Before returns where the last FDE before q.AddressInBlock ends in the module's SFrame section,
-// where none covers that.
+// Before returns the end of the last FDE before q.AddressInBlock in the module's SFrame section. ok is
+// false if there is none, or if an FDE covers q.AddressInBlock.
 func Before(q *frame.Query) (end uint64, ok bool) {
 	if q.Module == nil {
 		return 0, false
