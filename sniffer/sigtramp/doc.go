@@ -1,10 +1,10 @@
 // Package sigtramp is the sniffer of signal trampolines: the code that a signal
-// handler returns to, whose PREVIOUS was interrupted rather than calling. All
+// handler returns to. PREVIOUS was interrupted, and did not call the trampoline. All its
 // registers come from the kernel's ucontext.
 //
-// It knows the trampoline by its machine code, or, where code cannot be read,
-// by its symbol, or what the kernel has left at SP. A trampoline of other shape that carries unwind information
-// with the 'S' augmentation is left to the dwarf sniffer. Where a table says no more
-// than that the frame is a signal frame, the kernel's ucontext at SP is known by what
-// it must contain ([Sniffer.SniffSignal]).
+// The sniffer recognizes a trampoline by its machine code. If the code cannot be read, it
+// does so by the symbol, or by what the kernel has written at SP. It leaves other trampolines, with
+// unwind information that has the 'S' augmentation, to the sniffer dwarf. If a table says only
+// that THIS is a signal frame, the sniffer recognizes the kernel's ucontext at SP by its
+// contents ([Sniffer.SniffSignal]).
 package sigtramp

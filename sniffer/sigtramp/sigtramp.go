@@ -27,7 +27,7 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, noSignals
 	}
 	// The PC itself decides, not PC-1: the handler "returns" to the trampoline's
-	// first instruction, and what lies before that is somebody else's.
+	// first instruction, and PC-1 may belong to another function.
 	code, at := q.Code()
 	if at == len(code) {
 		return unreadable(q)
@@ -43,9 +43,9 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{}, notTrampoline
 }
 
-// unreadable answers for code that cannot be read, such as a core file's that was
-// left out of it: by its symbol; where it has none and was returned to, as is so of qemu's
-// vDSO in the core files that qemu writes, by what is at SP.
+// unreadable answers for code that cannot be read, such as code that a core file lacks, by its
+// symbol. If there is none, and THIS is a caller, it answers by what is at SP. That is so of
+// qemu's vDSO in the core files that qemu writes.
 func unreadable(q *frame.Query) (trad.Row, frame.Answer) {
 	if m := q.Modules.Find(q.PC); m != nil {
 		if im, bias, err := m.Image(); err == nil {
@@ -70,9 +70,8 @@ func bySymbol(q *frame.Query, name string, addr, size uint64) (trad.Row, frame.A
 	return trad.Row{}, notTrampoline
 }
 
-// SniffSignal answers for a signal frame with code that nobody knows, by what the kernel has
-// left at SP. What it says for a PC is true of all frames there: other code's stack
-// looks otherwise.
+// SniffSignal answers for a signal frame with unknown code, by what the kernel has
+// written at SP. Its row holds for all frames at the PC: other code never has such a stack.
 func (*Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
 	sp := q.This.Register(q.Arch.SP)
 	if !sp.Known() {

@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// Wherever in a trampoline PC is, the code that a query reads around it has all of the trampoline.
+// The code that a query reads around PC has the whole trampoline, wherever in it PC is.
 func TestReach(t *testing.T) {
 	for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
 		for _, tramp := range a.Trampolines {
