@@ -15,18 +15,18 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
 )
 
-// Options are what the sniffers can be told when they are made. The zero value tells nothing.
+// Options are options of the default sniffers. The zero value has none.
 type Options struct {
 	// Separate finds SFrame sections for modules that have no usable one; it may be nil.
 	Separate *sframe.Separate
 }
 
-// Default returns all sniffers in the order in which they are asked.
+// Default returns the default sniffers, in the order in which they are asked.
 //
-// What is certain comes first: the trampoline's code speaks for itself. SFrame
-// is the quickest to read; where Go was compiled, its function table and the run
-// time's code know what no other table says. Then come a promise of frame pointers,
-// and DWARF, which knows most. Where no table speaks, the code does; the guess comes last.
+// The most certain sniffer comes first: it recognizes a trampoline by its code. SFrame is
+// the quickest table to read. Go's function table and the run time's code tell what no
+// other table of a Go program does. Then come modules that promise frame pointers,
+// and DWARF, which tells most. If no table covers the PC, the code is read; the guess comes last.
 func Default() []frame.Sniffer { return Options{}.Default() }
 
 // Default returns what the function [Default] does, with these options.
@@ -55,8 +55,8 @@ func Names() []string {
 	return names
 }
 
-// ByName returns the sniffers with the given names, in that order. The error
-// names the first unknown one and those that there are.
+// ByName returns the sniffers with the given names, in that order. The error names
+// the first unknown one, and lists all names.
 func ByName(names ...string) ([]frame.Sniffer, error) { return Options{}.ByName(names...) }
 
 // ByName returns what the function [ByName] does, with these options.
