@@ -6,25 +6,25 @@ import (
 )
 
 const (
-	// before and behind bound the code around PC in which ways out of a function are
-	// looked for: loops lead back.
+	// before and behind bound the code around PC, in bytes, in which ways out of a function are
+	// searched for. Loops lead back before PC.
 	before = 16 << 10
 	behind = 48 << 10
 	page   = 4 << 10
-	// wayOut is how much code is read where a jump leads that is not around PC.
+	// wayOut is how many bytes of code are read at the target of a jump that leads further away.
 	wayOut = 1 << 10
-	// readTogether is how many bytes count for an instruction that are read at once.
+	// readTogether is how many bytes that are read at once count as one instruction.
 	readTogether = 128
-	// maxWays is how many ways out are held against the stack.
+	// maxWays is how many ways out are checked against the stack.
 	maxWays = 16
 )
 
 // ahead finds a row by the code from PC on. Every way out of a function undoes the same
-// frame; that it is a way that control can take shows in the stack, where it must find
-// what follows a call. The row is certain where no call must come back on the way, or
-// where the function that was called there, read from its beginning, says the same; else
-// it is marked as a guess. last is the row for a thread that ends with THIS, which has not
-// been called.
+// frame. Control can take a way only if the return address that it finds on the stack follows
+// a call. The row is certain if no call on the way must return first, or if the function that
+// was called there gives the same when it is read from its beginning. Else
+// the row is marked as a guess. last is the row for a THIS that no call has led to, and that ends
+// the thread.
 func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	a := q.Arch
 	if a.ReadAhead == nil {
@@ -54,7 +54,7 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 			}
 		}
 		if row.Len != 0 {
-			return true // the first is the best guess, unless another is certain
+			return true // the first row is the best guess, unless another one is certain
 		}
 		row = way
 		if calls == 0 && q.Innermost() && row.Flags&trad.Guess == 0 && returnsTo(q, ra) {
@@ -67,7 +67,7 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	return row, last
 }
 
-// apart reads the code that a jump leads to, the one way out of many functions: it is short.
+// apart reads the code that a jump leads to. Such code, which many functions share as their way out, is short.
 func apart(q *frame.Query, addr uint64) (code []byte, start uint64) {
 	if !q.Modules.IsCode(addr) || !q.CountSearched(wayOut/readTogether) {
 		return nil, 0
@@ -82,7 +82,7 @@ func around(q *frame.Query, pc uint64) (code []byte, start uint64) {
 	code = make([]byte, before+behind)
 	at := pc &^ (page - 1)
 	start = at
-	// Backwards page by page, for the first may not be there.
+	// Read backwards page by page, because the first page may not be there.
 	for pc-start < before-page && start >= page && q.Modules.IsCode(start-1) {
 		if n, _ := q.Memory.ReadMemory(start-page, code[:page]); n < page {
 			break

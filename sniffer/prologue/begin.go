@@ -9,36 +9,36 @@ import (
 )
 
 const (
-	// scanned is how much of the stack is looked through for THIS function's call, in
-	// bytes: GHC's run time reserves 16 KiB. Of the calls that may be it, maxCalls are tried
-	// where the code must be followed, maxLookUps where there are tables.
+	// scanned is how many bytes of the stack are searched for the call of THIS function:
+	// GHC's run time reserves 16 KiB. Of the calls that may be it, maxCalls are tried by
+	// following the code, and maxLookUps by tables.
 	scanned    = 20 << 10
 	maxCalls   = 8
 	maxLookUps = 64
-	// room is the least, in bytes, that a function reserves for code that it jumps to: old
-	// return addresses lie nearer to the stack pointer.
+	// room is the least number of bytes that a function reserves on the stack for code that it
+	// jumps to. Return addresses nearer to the stack pointer are old ones.
 	room = 1 << 10
 	// alignment is how compilers align functions; maxStarts how many such places
 	// before PC are tried.
 	alignment = 16
 	maxStarts = 64
-	// maxFill is how much may lie between two functions, in bytes.
+	// maxFill is how many bytes may lie between two functions.
 	maxFill = 64
-	// after is how much of a function is read behind PC: loops come back from there.
+	// after is how many bytes of a function are read behind PC: loops come back from there.
 	after = 2 << 10
-	// candidate and lookUp are how many instructions it counts for that a call is looked at
-	// which a word of the stack may be of, and the tables for where it leads.
+	// candidate is how many instructions it counts for to look for a call before the address in a word
+	// of the stack. lookUp is the same for a look at the tables of the function called.
 	candidate = 4
 	lookUp    = 64
 )
 
-// byCall finds the call of THIS function on the stack, or in the link register: it says
-// where the function begins, and the function's code from there on must find the call
-// just there.
+// byCall finds the return address of THIS on the stack, or in the link register. The call
+// before it tells where the function begins. The function's code, read from there, must
+// find the return address in the same place.
 //
-// Else it finds the call of another function, whose frame has its return address there by
-// its tables, and its stack pointer where THIS frame's is: it has jumped here, as GHC's
-// run time does. That is a guess.
+// Else byCall finds the return address of another function: by that function's tables the return
+// address is in that place if the stack pointer is that of THIS. Then the function has jumped to
+// THIS, as GHC's run time does. Such a row is a guess.
 func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	if a.RA != a.PC && q.Innermost() {
@@ -83,8 +83,9 @@ func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	return jumped, jumped.Len != 0
 }
 
-// jumpedFrom returns the row for THIS by which the function that begins at start has its
-// return address ra in a slot of the stack, with its stack pointer where that of THIS is.
+// jumpedFrom returns a row for THIS from the tables of the function that begins at start: with the
+// stack pointer of THIS, the row finds the return address ra in a slot of the stack. The row's Len is
+// 0 if there is none.
 func (s *Sniffer) jumpedFrom(q *frame.Query, start, ra, slot uint64) trad.Row {
 	a := q.Arch
 	for row := range s.Rows(q, start) {
@@ -99,7 +100,7 @@ func (s *Sniffer) jumpedFrom(q *frame.Query, start, ra, slot uint64) trad.Row {
 	return trad.Row{}
 }
 
-// calledAt returns the row that the code says from start on, if that finds the return
+// calledAt reads the function that begins at start. It returns the row at PC if that finds the return
 // address ra, in a slot of the stack unless slot is 0.
 func calledAt(q *frame.Query, start, ra, slot uint64) (row trad.Row, ok bool) {
 	row, ok = from(q, start)
@@ -110,7 +111,7 @@ func calledAt(q *frame.Query, start, ra, slot uint64) (row trad.Row, ok bool) {
 	return row, ok && c.PC.Bits == ra && (slot == 0 || c.PC.Lval == frame.InMemory && c.PC.Addr == slot)
 }
 
-// byTables reads the function that begins where a table's last function before PC ends.
+// byTables reads the function that begins at the end of the tables' last function before PC.
 func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	start := uint64(0)
 	for _, before := range s.Before {
@@ -121,7 +122,7 @@ func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	if start == 0 || q.AddressInBlock-start > maxFunction {
 		return row, false
 	}
-	// Zeros and traps fill the space between functions where nothing else does.
+	// Zeros or traps may fill the space between functions.
 	fill := q.Read(start, maxFill)
 	if i := slices.IndexFunc(fill, func(b byte) bool { return b != 0 && b != 0xcc }); i > 0 {
 		start = (start + uint64(i)) &^ 3 // an instruction may begin with a zero
@@ -134,13 +135,14 @@ func (s *Sniffer) byTables(q *frame.Query) (row trad.Row, ok bool) {
 	}
 	_, ra, ok := s.fits(q, &row)
 	if entry, is := entered(q, ra); ok && is && entry != start {
-		row.Flags |= trad.Guess // it was called elsewhere, as through a stub
+		row.Flags |= trad.Guess // the call went elsewhere, for example to a stub
 	}
 	return row, ok
 }
 
-// byAlignment tries the places before PC where a compiler would have a function begin,
-// nearest first: THIS has made a frame from there on, and been called. It is a guess.
+// byAlignment tries the addresses before PC at which compilers let functions begin, the
+// nearest first. The code from there must lead to a return address that follows a call, with an
+// aligned CFA. The row is a guess.
 func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 	start := q.AddressInBlock &^ (alignment - 1)
 	for range maxStarts {
@@ -158,8 +160,8 @@ func (s *Sniffer) byAlignment(q *frame.Query) (row trad.Row, ok bool) {
 	return trad.Row{}, false
 }
 
-// from reads the function that begins at start, where the flow of control from there
-// comes to PC. No more can be known of code that no table describes.
+// from reads the function that begins at start. ok is false if the flow of control from there does
+// not come to PC, or the row is a guess.
 func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
 	if !q.CountSearched(0) {
 		return row, false

@@ -9,12 +9,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// maxNamesakes is how many functions of one name are tried: of local ones there may be
-// several in a module.
+// maxNamesakes is how many functions of one name are tried: a module may have several
+// local ones.
 const maxNamesakes = 8
 
-// coldPartOf returns the name of the function that a symbol's name says its code is the
-// cold part of: foo.cold, or foo.cold.3.
+// coldPartOf returns the function's name if name is that of a function's cold part: foo for
+// foo.cold or foo.cold.3.
 func coldPartOf(name string) (of string, ok bool) {
 	if of, ok = strings.CutSuffix(name, ".cold"); ok {
 		return of, of != ""
@@ -26,8 +26,9 @@ func coldPartOf(name string) (of string, ok bool) {
 	return name[:i], true
 }
 
-// cold reads code that the compiler has moved out of a function, to which control comes by
-// jumps, when the frame is set up already: the function's flow is followed from its entry.
+// cold reads a function's cold part: code that the compiler has moved out of the function. Control
+// comes there by jumps, when the frame is set up already. So cold follows the flow of control from the
+// function's entry.
 func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol, of string) (row trad.Row, answer frame.Answer) {
 	answer = coldPart
 	if q.Arch.ReadSplit == nil {
@@ -61,7 +62,7 @@ func cold(q *frame.Query, im *elfimage.Image, bias uint64, part elfimage.Symbol,
 	return row, answer
 }
 
-// read returns up to n bytes of code, as many as can be read.
+// read returns up to n bytes of code at addr, as many as can be read.
 func read(q *frame.Query, addr, n uint64) []byte {
 	code := make([]byte, min(n, maxFunction+maxInstruction))
 	got, _ := q.Memory.ReadMemory(addr, code)

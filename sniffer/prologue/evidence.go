@@ -8,16 +8,16 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A lead is what a row's return address is worth as evidence for the row.
+// A lead says what kind of return address a row leads to. It is evidence for the row, or against it.
 type lead uint8
 
 const (
-	nowhere lead = iota // it is no code, or nothing can have returned there
-	untold              // it is 0: who has made the frame must say what that means
-	caller              // a call stands before it, or it is where no call is expected, or it cannot be read
+	nowhere lead = iota // it is no code, or no function can return there
+	untold              // it is 0: the stack may end here, or the row is wrong
+	caller              // a call stands before it, or no call is expected there, or it cannot be read
 )
 
-// leads tells where a row leads from THIS frame.
+// leads returns where a row leads from THIS frame.
 func leads(q *frame.Query, row *trad.Row) lead {
 	if row.Flags&trad.Outermost != 0 {
 		return caller
@@ -32,9 +32,9 @@ func leads(q *frame.Query, row *trad.Row) lead {
 	return nowhere
 }
 
-// returnsTo reports whether a function may return to pc: it is code, and a call stands
-// before it, or a signal's trampoline, or the beginning of a function, which run-time
-// systems plant as the outermost return address, stands there.
+// returnsTo reports whether a function may return to pc. A call must stand before it; or pc is
+// the beginning of a signal trampoline, or of a function: run-time systems plant that as the
+// outermost return address.
 func returnsTo(q *frame.Query, pc uint64) bool {
 	if !q.Modules.IsCode(pc-1) && !q.Modules.IsCode(pc) {
 		return false
@@ -55,9 +55,8 @@ func returnsTo(q *frame.Query, pc uint64) bool {
 	return false
 }
 
-// entered returns the beginning of the function that was called where ra is the return
-// address, 0 where the call does not tell; ok is false where PC is too far from there to be
-// in that function.
+// entered returns the beginning of the function that the call before the return address ra calls,
+// 0 if the call does not tell. ok is false if PC cannot be in that function, because it is too far away.
 func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
 	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
@@ -72,13 +71,13 @@ func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 // maxFrame bounds the frame of a function that no table describes, in bytes.
 const maxFrame = 1 << 24
 
-// fits returns where a row leads from THIS frame, if that is outward on the stack to what
-// a function may return to: a call stands before it, or it is code that belongs to no file
-// and the caller's frame record is good.
+// fits returns the CFA and the return address that a row gives THIS frame. ok is true if the row leads
+// outward on the stack, to an address that a function may return to: see returnsTo; or it is code that
+// belongs to no file, and the caller's frame record is good.
 func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
 	a := q.Arch
 	if !q.Innermost() && a.RA != a.PC && row.RA.Kind == trad.Same {
-		return 0, 0, false // what THIS has called has put its own there
+		return 0, 0, false // the call that THIS has made has overwritten the link register
 	}
 	sp := q.This.Register(a.SP)
 	c, ok := q.Apply(row)
@@ -95,7 +94,7 @@ func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) 
 	return c.CFA, ra, ok
 }
 
-// aligned reports whether a CFA is where the ABI has a caller's stack pointer at a call.
+// aligned reports whether a CFA is aligned as the ABI has a caller's stack pointer at a call.
 func aligned(q *frame.Query, cfa uint64) bool {
 	return q.Arch.FrameAlign(cfa) == cfa
 }

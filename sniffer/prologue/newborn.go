@@ -5,14 +5,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// maxGap is how much code, in bytes, a C library leaves out of its tables around the system
-// call that makes a thread: what is true there of the one who calls it is not of the new
-// thread, which comes from there with a stack of its own.
+// maxGap is how many bytes of code, at most, a C library leaves out of its tables around the system
+// call that makes a thread. A row that is true for the caller there would be wrong for the new
+// thread, which returns from the system call with a stack of its own.
 const maxGap = 96
 
-// newborn answers for a thread that has just been made: the system call has returned 0 to
-// it, in code that the tables leave out, and the code behind that is one that nobody has
-// called, by its table.
+// newborn answers for a thread that has just been made. The system call has returned 0 to
+// it, in code that the tables leave out, and by its table the code behind that is outermost.
 func (s *Sniffer) newborn(q *frame.Query) (row trad.Row, ok bool) {
 	if !q.Innermost() || s.Rows == nil || q.Module == nil {
 		return row, false

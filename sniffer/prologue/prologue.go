@@ -10,12 +10,12 @@ import (
 
 // Sniffer is the sniffer; it keeps no state.
 type Sniffer struct {
-	// Before are what tells where a table's last function before q.AddressInBlock ends, where none
-	// covers that; it may be nil.
+	// Before are functions that return the end of a table's last function before q.AddressInBlock,
+	// if none covers that; it may be nil.
 	Before []func(q *frame.Query) (end uint64, ok bool)
 	// Rows yields the rows that tables have for the function that begins at pc; it may be nil.
 	Rows func(q *frame.Query, pc uint64) iter.Seq[trad.Row]
-	// Records tells whether the frame record at fp, outward of sp, leads on; it may be nil.
+	// Records reports whether the frame record at fp, which must lie outward of sp, leads on; it may be nil.
 	Records func(q *frame.Query, fp, sp uint64) bool
 }
 
@@ -35,17 +35,17 @@ const (
 )
 
 const (
-	// maxFunction is how much of a function is read: what a frame's set-up needs is
+	// maxFunction is how many bytes of a function are read. The code that sets up the frame is
 	// at its beginning, but the flow of control to PC must be followed.
 	maxFunction = 64 << 10
-	// maxEpilogue is room for the instructions that tear a frame down.
+	// maxEpilogue is how many bytes are read for the instructions that tear a frame down.
 	maxEpilogue = 64
-	// maxEntry is how much code may be at an entry point that calls functions like others.
+	// maxEntry is how many bytes of code may be at an entry point that calls functions like others.
 	maxEntry = 256
-	// maxInstruction is the length of the longest instruction.
+	// maxInstruction is the length of the longest instruction in bytes.
 	maxInstruction = 16
-	// readOver is how many bytes of a function count for an instruction, beside those that
-	// are followed: there is a place for what is known at each of them.
+	// readOver is how many bytes of a function count as one instruction, beside the instructions that
+	// are followed: the analysis keeps a state for each byte.
 	readOver = 32
 )
 
@@ -101,7 +101,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	if last.Len != 0 && !q.Innermost() {
 		if fp := q.This.Register(a.FP); fp.Known() && fp.Bits == 0 {
-			return last, frame.Claimed // who begins a thread puts a zero there
+			return last, frame.Claimed // code that begins a thread puts a zero there
 		}
 	}
 	called, ok := s.byCall(q)
@@ -154,19 +154,18 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	symbol, ok := im.Symbols().Find(q.AddressInBlock - bias)
 	if !ok && im.Entry != 0 && q.AddressInBlock-bias == im.Entry {
-		return outermost(q, q.AddressInBlock, 1), frame.Claimed // stripped: its first instruction is known
+		return outermost(q, q.AddressInBlock, 1), frame.Claimed // stripped: only its first instruction is known
 	}
 	if !ok {
 		return trad.Row{}, noFunction
 	}
-	// The compiler moves unlikely code out of a function, to where its frame is set
-	// up already.
+	// The compiler moves unlikely code out of a function; the frame is set up already there.
 	if of, ok := coldPartOf(im.Symbols().Name(symbol)); ok {
 		return cold(q, im, bias, symbol, of)
 	}
 	lo, hi := symbol.Addr+bias, symbol.Addr+symbol.Size+bias
 	if symbol.Addr == im.Entry {
-		// Nobody has called the program's entry point.
+		// No call leads to the program's entry point.
 		return outermost(q, lo, uint32(hi-lo)), frame.Claimed
 	}
 	if q.AddressInBlock-lo > maxFunction {
@@ -175,8 +174,8 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	return readFrom(q, lo, hi, q.Arch.ReadFrame)
 }
 
-// readFrom reads the function that begins at lo. What follows PC, up to hi, is read too:
-// the flow of control may come back from there.
+// readFrom reads the function that begins at lo by read, an arch.Arch's reader. It also reads the code
+// behind PC up to hi: the flow of control may come back from there.
 func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc uint64) (trad.Row, int, string)) (trad.Row, frame.Answer) {
 	n := min(max(hi-lo, q.AddressInBlock-lo+maxInstruction), maxFunction+maxInstruction)
 	code := make([]byte, n)
@@ -189,8 +188,8 @@ func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc ui
 	return row, frame.Answer(why)
 }
 
-// atEntry answers for a caller that is the code at the entry point, as the dynamic linker's,
-// which has no table, and no symbol where it is stripped. It may call on beyond a symbol.
+// atEntry answers for a caller that is the code at the entry point, such as the dynamic linker's.
+// That has no table, and no symbol if it is stripped. Its calls may also be behind another symbol.
 func atEntry(q *frame.Query) (trad.Row, bool) {
 	if q.Innermost() || q.Module == nil || q.Arch.ReadReached == nil {
 		return trad.Row{}, false
@@ -207,9 +206,9 @@ func outermost(q *frame.Query, lo uint64, n uint32) trad.Row {
 	return trad.Row{Lo: lo, Len: n, Flags: trad.Outermost, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}}
 }
 
-// badCall answers for a PC that is no code. Only a call or a jump leads there,
-// so that the frame is as a call leaves it: the return address is where the ABI
-// has it on entry. That must look like one.
+// badCall answers for a PC outside code. Only a call or a jump leads there, so that the frame
+// is as a call leaves it: the return address is where the ABI has it on entry. It must
+// follow a call.
 func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if !q.Innermost() {
@@ -248,5 +247,5 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// unchanged says of all other registers that nothing has touched them.
+// unchanged says that all other registers are unchanged.
 var unchanged = &trad.OtherRules{Default: trad.Same}

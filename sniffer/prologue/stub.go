@@ -5,14 +5,14 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Bounds of a linkage stub, bytes: stubs are aligned to the room that each has at least.
+// Bounds of a linkage stub in bytes. Stubs are aligned to the smaller one.
 const (
 	minStub = 16
 	maxStub = 64
 )
 
-// stub answers for a linkage stub, which has no symbol, and in a static program, as after
-// some linkers, no table either. Section headers tell where it begins.
+// stub answers for a linkage stub. It has no symbol, and no table in a static program, or if the
+// linker writes none. Section headers tell where it begins.
 func stub(q *frame.Query) (row trad.Row, ok bool) {
 	if q.Module == nil {
 		return row, false
@@ -24,7 +24,7 @@ func stub(q *frame.Query) (row trad.Row, ok bool) {
 	return stubAt(q, lo, hi)
 }
 
-// unnamedStub answers for what looks like a linkage stub where no section header tells.
+// unnamedStub answers for code that looks like a linkage stub, if no section header tells.
 func unnamedStub(q *frame.Query) (row trad.Row, ok bool) {
 	lo := q.PC &^ (minStub - 1)
 	return stubAt(q, lo, lo+minStub)

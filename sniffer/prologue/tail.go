@@ -5,10 +5,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// tail answers for code of which nothing else is known, and from which straight code leads
-// to a jump: where the stack is as on entry, it may jump to another function, as what a
-// run-time system makes to get there does. The return address must follow a call, and the
-// CFA be where the ABI has it; it is a guess nevertheless.
+// tail answers for code that nothing else is known of, if straight code leads from PC to a jump
+// and the stack is as on entry. It may be a trampoline that a run-time system has made, which
+// jumps to a function. The return address must follow a call, and the CFA be aligned as the
+// ABI has it. The row is a guess nevertheless.
 func (s *Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	row, ok = a.ReadReturn(q.Read(q.PC, maxEpilogue), q.PC)
@@ -19,7 +19,7 @@ func (s *Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
 	if !ok || !aligned(q, cfa) {
 		return row, false
 	}
-	// A link register that has not been saved may be of a call that THIS has made.
+	// If the link register is not saved, it may be of a call that THIS has made.
 	near := ra-q.PC < maxFunction || q.PC-ra < maxFunction
 	return row, row.RA.Kind != trad.Same || !near
 }
