@@ -30,6 +30,11 @@ type Arch struct {
 	PC, SP, FP, RA trad.Reg
 	// SystemResult is the register in which a system call returns its result.
 	SystemResult trad.Reg
+	// SyscallRewind is how many bytes the PC of a thread that a tracer has stopped in a system call
+	// may lie before the PC in /proc/PID/syscall, which the kernel tells while the thread is blocked:
+	// the length of the instruction that makes the call, where the kernel prepares to make it
+	// once more before the tracer reads the registers; 0 where it does so after that.
+	SyscallRewind uint64
 	// CalleeSaved are the registers that the ABI lets a caller rely on across a
 	// call, so that "not mentioned by the unwind table" means "unchanged". SP counts.
 	CalleeSaved RegSet

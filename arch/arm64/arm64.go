@@ -41,6 +41,7 @@ var Arch = &arch.Arch{
 	Regs:      registers(),
 	PC:        PC, SP: SP, FP: X29, RA: X30,
 	SystemResult:        X0,
+	SyscallRewind:       4, // do_signal in arch/arm64/kernel/signal.c
 	CalleeSaved:         calleeSaved(),
 	StackAlign:          16,
 	FrameRecord:         16,

@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -28,6 +26,9 @@ var hookStopped = func() {}
 // A program that attaches to its own child must not wait for the child meanwhile (also not by
 // [os/exec.Cmd.Wait]): to a parent that waits, the kernel reports a stop as it reports the child's end.
 func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
+	if hostArch == nil {
+		return nil, errNoHost
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("attach %d: %w", pid, context.Cause(ctx))
 	}

@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"fmt"
+	"runtime"
 )
 
 // Why a process, or one thread of it, cannot be read. Errors of [Attach] wrap one of them
@@ -39,6 +40,10 @@ func (r *refusal) Unwrap() error { return r.kind }
 func refuse(kind error, pid int, format string, args ...any) error {
 	return &refusal{kind, fmt.Sprintf("attach %d: ", pid) + fmt.Sprintf(format, args...)}
 }
+
+// errNoHost says that this system's processes cannot be read.
+var errNoHost = &refusal{ErrUnsupported,
+	"attach: live processes can be read on linux/amd64, linux/arm64 and linux/s390x only, this is " + runtime.GOOS + "/" + runtime.GOARCH}
 
 var (
 	errClosed        = errors.New("target is closed")

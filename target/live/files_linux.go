@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -179,7 +177,7 @@ func (f *files) fetch(addr uint64, p []byte) (n int, err error) {
 
 // fetchByID is fetch where /proc/PID/mem cannot be opened.
 func (f *files) fetchByID(addr uint64, p []byte) (int, error) {
-	local := []unix.Iovec{{Base: &p[0], Len: uint64(len(p))}}
+	local := []unix.Iovec{iovec(p)}
 	remote := []unix.RemoteIovec{{Base: uintptr(addr), Len: len(p)}}
 	n, err := unix.ProcessVMReadv(f.proc.pid, local, remote, 0)
 	if err == unix.ESRCH || f.exited() {
@@ -233,7 +231,7 @@ func (f *files) copyStacks(tid int, sp uint64, maps []procmaps.Mapping, first in
 
 // copyRange copies what is readable from lo on into room, and returns how much that is.
 func (f *files) copyRange(tid int, lo uint64, room []byte) int {
-	local := []unix.Iovec{{Base: &room[0], Len: uint64(len(room))}}
+	local := []unix.Iovec{iovec(room)}
 	remote := []unix.RemoteIovec{{Base: uintptr(lo), Len: len(room)}}
 	n, err := unix.ProcessVMReadv(tid, local, remote, 0)
 	if err != nil && err != unix.EFAULT {
@@ -267,7 +265,7 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 		if room == 0 {
 			break
 		}
-		local := []unix.Iovec{{Base: &buf[used], Len: room}}
+		local := []unix.Iovec{iovec(buf[used : used+room])}
 		n, err := unix.ProcessVMReadv(tid, local, remote, 0)
 		if err != nil && err != unix.EFAULT {
 			// Refused: one range after the other, then.

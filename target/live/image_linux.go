@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -165,7 +163,7 @@ func (f *files) same(file *os.File, m *procmaps.File) bool {
 	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
 		return false
 	}
-	if st.Ino == m.Inode && unix.Major(st.Dev) == m.Major && unix.Minor(st.Dev) == m.Minor {
+	if st.Ino == m.Inode && unix.Major(uint64(st.Dev)) == m.Major && unix.Minor(uint64(st.Dev)) == m.Minor {
 		return true
 	}
 	inFile, err := openImage(file)

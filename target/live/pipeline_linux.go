@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -145,8 +143,7 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 			continue
 		}
 		t.reapAll()
-		unix.Nanosleep(&wait, nil)
-		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
+		sleepLonger(&wait)
 	}
 	if refused != nil && !slices.ContainsFunc(t.tracees, func(x *tracee) bool { return !x.since.IsZero() }) {
 		return refused

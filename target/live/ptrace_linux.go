@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -30,10 +28,17 @@ func ptrace(request, tid int, addr uintptr, data unsafe.Pointer) error {
 	return nil
 }
 
+// iovec tells the kernel where p is, which is not empty.
+func iovec(p []byte) unix.Iovec {
+	v := unix.Iovec{Base: &p[0]}
+	v.SetLen(len(p))
+	return v
+}
+
 // registerSet reads one set into p and returns how many bytes the kernel has
 // filled in.
 func registerSet(tid int, note uint32, p []byte) (int, error) {
-	iov := unix.Iovec{Base: &p[0], Len: uint64(len(p))}
+	iov := iovec(p)
 	err := ptrace(unix.PTRACE_GETREGSET, tid, uintptr(note), unsafe.Pointer(&iov))
 	return int(iov.Len), err
 }

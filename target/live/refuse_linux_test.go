@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -14,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
@@ -37,10 +36,17 @@ func TestNoProcess(t *testing.T) {
 	wantError(t, refused(t, 0), ErrNoProcess)
 	wantError(t, refused(t, -1), ErrNoProcess)
 	// The kernel's numbers have 32 bits; what is in the others is not thrown away.
-	for _, high := range []int{1 << 31, 1 << 32, 1 << 40, 1 << 62} {
+	for _, bit := range []int{31, 32, 40, 62} {
+		high := 1 << bit
 		wantError(t, refused(t, high), ErrNoProcess)
 		wantError(t, refused(t, high+os.Getppid()), ErrNoProcess, "no such process")
 	}
+}
+
+func TestUnsupported(t *testing.T) {
+	defer func(a *arch.Arch) { hostArch = a }(hostArch)
+	hostArch = nil
+	wantError(t, refused(t, os.Getppid()), ErrUnsupported, runtime.GOOS+"/"+runtime.GOARCH)
 }
 
 func TestSelf(t *testing.T) { wantError(t, refused(t, os.Getpid()), ErrSelf) }

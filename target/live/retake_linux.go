@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -238,8 +236,7 @@ func (t *tracer) awaitOne(x *tracee) {
 			continue
 		}
 		t.judge(x, x.since.Add(t.timeout))
-		unix.Nanosleep(&wait, nil)
-		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
+		sleepLonger(&wait)
 	}
 }
 

@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -21,7 +19,7 @@ func (f *files) still(v *view) bool {
 		return false
 	}
 	_, sp, pc, ok := f.proc.blocked(v.tid)
-	if !ok || sp != v.sp || pc != v.pc && pc != v.pc+rewound {
+	if !ok || sp != v.sp || pc != v.pc && pc != v.pc+hostArch.SyscallRewind {
 		return false
 	}
 	used := max(v.used.Load(), v.first.lo+pageSize) - v.first.lo

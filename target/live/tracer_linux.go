@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package live
 
 import (
@@ -246,7 +244,14 @@ func (t *tracer) reapAll() {
 const quickRounds = 32
 
 // firstWait is how long await sleeps then; it doubles each time.
-var firstWait = unix.Timespec{Nsec: int64(50 * time.Microsecond)}
+var firstWait = 50 * time.Microsecond
+
+// sleepLonger sleeps for wait, and doubles it for the next time, to two milliseconds at most.
+func sleepLonger(wait *time.Duration) {
+	ts := unix.NsecToTimespec(int64(*wait))
+	unix.Nanosleep(&ts, nil)
+	*wait = min(2**wait, 2*time.Millisecond)
+}
 
 // await waits until every seized thread has stopped, or ended, or proved unable to.
 func (t *tracer) await(ctx context.Context) error {
@@ -277,8 +282,7 @@ func (t *tracer) await(ctx context.Context) error {
 			continue
 		}
 		t.reapAll()
-		unix.Nanosleep(&wait, nil)
-		wait.Nsec = min(2*wait.Nsec, int64(2*time.Millisecond))
+		sleepLonger(&wait)
 	}
 }
 
