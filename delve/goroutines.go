@@ -74,7 +74,7 @@ func (t *Target) FindGoroutine(number int64) (*goroutine.Goroutine, error) {
 // DescribeGoroutine converts g, one of [Target.Goroutines], to Delve's API.
 func DescribeGoroutine(t *Target, g *goroutine.Goroutine) *api.Goroutine {
 	out := &api.Goroutine{
-		ID: int64(g.Number), ThreadID: g.Thread, Status: statuses[g.Status], WaitReason: int64(g.Code), WaitSince: g.Since,
+		ID: int64(g.Number), ThreadID: g.Thread, Status: statuses[g.Status], WaitReason: int64(g.ReasonCode), WaitSince: g.Since,
 		CurrentLoc: t.place(g.PC, false), GoStatementLoc: t.place(g.Created, true), StartLoc: t.place(g.Start, false),
 	}
 	frames, err := Frames(t, Goroutine(out.ID), Options{Depth: userDepth})

@@ -89,11 +89,11 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 		return g, false, fmt.Errorf("struct g at %#x: its number is %d", w.addr, g.Number)
 	}
 	if s == Waiting || s == Preempted || s == Leaked {
-		g.Code = w.data[f.status+waitreason]
-		text, ok := reasons[g.Code]
+		g.ReasonCode = w.data[f.status+waitreason]
+		text, ok := reasons[g.ReasonCode]
 		if !ok && r.reasons != 0 {
-			text, _ = r.reason(r.reasons, g.Code)
-			reasons[g.Code] = text
+			text, _ = r.reason(r.reasons, g.ReasonCode)
+			reasons[g.ReasonCode] = text
 		}
 		g.Reason = text
 	}

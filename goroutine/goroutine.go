@@ -8,12 +8,12 @@ import (
 
 // Goroutine is one as the runtime has it in its memory.
 type Goroutine struct {
-	Number uint64 // the runtime's goid, from 1
-	Status Status
-	Reason string // why a waiting one waits: "chan receive"; "" if it does not, or that is not known
-	Code   uint8  // the runtime's number of that, which differs from release to release
-	Since  int64  // when it began to wait, by the runtime's clock (ns); 0 if not known
-	Thread int    // the ID of the thread that runs it, or is in a system call or in C for it; 0 if there is none, or it is not known
+	Number     uint64 // the runtime's goid, from 1
+	Status     Status
+	Reason     string // why it waits: "chan receive"; "" if it does not wait, or that is not known
+	ReasonCode uint8  // the number of Reason in the runtime, which differs from release to release
+	Since      int64  // when it began to wait, by the runtime's clock (ns); 0 if not known
+	Thread     int    // the ID of the thread that runs it, or is in a system call or in C for it; 0 if there is none, or it is not known
 
 	Created uint64 // where the go statement's call returns; 0 if not known
 	Start   uint64 // where its function begins; 0 if not known
