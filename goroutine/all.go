@@ -8,12 +8,11 @@ import (
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 )
 
-// All returns the goroutines as they are now, by ascending numbers: those of the runtime, too,
-// such as its collector's. It is called again whenever the target has run. Of more than
-// [Runtime.Limit], those that the runtime has made first are returned, and an error. Where some of them
-// cannot be read or are not as they should be, the others are returned, and an error that says
-// so of the first; one that seems to be parked, but not on its stack, is returned without
-// registers.
+// All returns the goroutines as they are now, by ascending numbers, with the runtime's own, such as
+// its garbage collector's. Call it again whenever the target has run. If there are more than
+// [Runtime.Limit], All returns those that the runtime has made first, and an error. If some
+// cannot be read or are not as they should be, it returns the others, and an error for the first
+// of these. A goroutine that seems to be parked, but not on its stack, is returned without registers.
 func (r *Runtime) All() ([]Goroutine, error) {
 	limit := uint64(cmp.Or(max(r.Limit, 0), defaultLimit))
 	list, claimed, err := r.pointers(r.allgs, limit)
@@ -26,7 +25,7 @@ func (r *Runtime) All() ([]Goroutine, error) {
 			err = fmt.Errorf("%w: %w", ErrUnknown, why)
 		}
 	}
-	gs := make([]Goroutine, 0, min(len(list), earnest))
+	gs := make([]Goroutine, 0, min(len(list), convincing))
 	ms := machines{r: r, known: map[uint64]machine{}}
 	reasons := map[uint8]string{}
 	end := uint64(0) // of what has been read: no more is listed than the target has memory for
@@ -68,8 +67,8 @@ func (r *Runtime) All() ([]Goroutine, error) {
 	return gs, err
 }
 
-// read reads one struct g, but the registers. listed is false where it is no goroutine, or
-// none any more; err says what is wrong with it.
+// read reads one struct g, but the registers. listed is false if it is no goroutine, or none any
+// more; err says what is wrong with it.
 func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed bool, err error) {
 	f := &r.fields
 	status := w.half(f.status)
@@ -103,7 +102,7 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 // park takes the registers with which a goroutine was parked from its struct g.
 func (r *Runtime) park(w words, g *Goroutine) error {
 	if g.Status == Running || g.Status == Syscall {
-		return nil // it is about to be, or no more
+		return nil // a thread is about to run it, or just has
 	}
 	f := &r.fields
 	sp := w.word(f.SP)

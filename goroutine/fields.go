@@ -33,8 +33,8 @@ const (
 	statusRange = 128  // bytes behind the saved registers that atomicstatus is in
 )
 
-// learn finds the fields of structs g by those that a list points to. The error says
-// that they are none.
+// learn finds the fields of structs g by the contents of those that a list points to. The error
+// says that they are no structs g.
 func (r *Runtime) learn(list []uint64, code goruntime.Layout) (f fields, err error) {
 	var gs []words
 	r.structs(list, probe, func(addr uint64, data []byte, err error) {
@@ -73,8 +73,8 @@ func (r *Runtime) learn(list []uint64, code goruntime.Layout) (f fields, err err
 	return f, nil
 }
 
-// fitsStatus reports whether the structs g may have atomicstatus at an offset, and what
-// follows it.
+// fitsStatus reports whether structs g may have atomicstatus at an offset, with the fields that
+// follow it.
 func fitsStatus(gs []words, at int64) bool {
 	living := map[uint64]bool{} // by number
 	for _, g := range gs {
@@ -94,13 +94,12 @@ func fitsStatus(gs []words, at int64) bool {
 	return len(living) > 0
 }
 
-// maxNumber is above the number of any goroutine: they are not used again.
+// maxNumber is above the number of any goroutine. A number is not used again, so that numbers grow.
 const maxNumber = 1 << 48
 
-// findStart returns the offset in structs g, from the given one on, of the address at which
-// the goroutine's function begins: all are such, but of goroutines that the runtime has made
-// for threads of C, which have none. Two words before is where it was created. 0 says that
-// there is none.
+// findStart returns the offset of startpc in structs g, at or behind from; 0 if there is none. All
+// structs g have the address of a function's beginning there, but for goroutines that the runtime
+// has made for threads of C: they have 0. Two words before is gopc, where the goroutine was created.
 func findStart(modules *target.Modules, gs []words, from int64) int64 {
 	c := code{modules, map[uint64]bool{}}
 	for at := from; at+8 <= probe; at += 8 {

@@ -17,15 +17,14 @@ import (
 // ErrNotGo says that a target has no Go code. Errors of [Find] wrap it.
 var ErrNotGo = gomodule.ErrNotGo
 
-// ErrUnknown says that the runtime is not as it has been in all releases so far, or has not
-// begun to run, or that its memory is broken. Errors of [Find] and [Runtime.All] wrap it.
+// ErrUnknown says that the runtime is unlike that of all releases so far, or has not begun to
+// run, or that its memory is broken. Errors of [Find] and [Runtime.All] wrap it.
 var ErrUnknown = errors.New("the runtime's list of goroutines is not understood")
 
-// Runtime is the Go runtime of one target. It is safe for concurrent use as far as the
-// target is.
+// Runtime is the Go runtime of one target. It is safe for concurrent use if the target is.
 type Runtime struct {
 	// Limit is the most goroutines that [Runtime.All] lists: those that the runtime has made first. 0
-	// means 524,288, for which a hostile process has it take less than 200 MB, the collector's share counted.
+	// means 524,288: with it, a hostile process makes All use less than 200 MB, garbage included.
 	Limit int
 
 	t       target.Target
@@ -35,9 +34,9 @@ type Runtime struct {
 	reasons uint64 // address of the texts of wait reasons; 0 if it is not known
 }
 
-// Find finds the runtime of a target. Where several of its modules have one each, as libraries
-// built as c-shared do, it is that of the first module with goroutines. The error wraps
-// [ErrNotGo] where no module has any Go code.
+// Find finds the runtime of a target. If several of its modules have one each, as libraries
+// built as c-shared do, it finds that of the first module with goroutines. The error wraps
+// [ErrNotGo] if no module has any Go code.
 func Find(t target.Target) (*Runtime, error) {
 	if t == nil {
 		return nil, fmt.Errorf("goroutines: the target is nil: %w", ErrNotGo)
@@ -65,12 +64,11 @@ func Find(t target.Target) (*Runtime, error) {
 	return nil, fmt.Errorf("goroutines: %w", ErrNotGo)
 }
 
-// Functions of the runtime that refer to its list, and to the texts of wait reasons: those
-// that have been there for that purpose in all releases, and others, into which a compiler may
-// have put them.
+// Functions of the runtime that refer to its list of goroutines, and to the texts of wait reasons.
+// Some have been there for that in all releases. A compiler may have inlined these into the others.
 var (
-	listing   = []string{"runtime.allgadd", "runtime.forEachG", "runtime.newproc1"}
-	reasoning = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
+	listFunctions   = []string{"runtime.allgadd", "runtime.forEachG", "runtime.newproc1"}
+	reasonFunctions = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
 )
 
 // findIn finds the runtime in a module.
@@ -90,14 +88,14 @@ func findIn(t target.Target, m *target.Module) (*Runtime, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: the code that parks goroutines on %s is not known", ErrUnknown, r.arch.Name)
 	}
-	functions := named(table, append(slices.Clone(listing), reasoning...))
-	return r, r.findBy(code, references(m, r.arch, functions, listing), references(m, r.arch, functions, reasoning))
+	functions := named(table, append(slices.Clone(listFunctions), reasonFunctions...))
+	return r, r.findBy(code, references(m, r.arch, functions, listFunctions), references(m, r.arch, functions, reasonFunctions))
 }
 
-// findBy finds in memory what code refers to: the list, of several addresses the one that
-// memory bears out, and the texts of wait reasons.
+// findBy finds the list of goroutines and the texts of wait reasons among the addresses that code
+// refers to: those for which memory holds what it should.
 func (r *Runtime) findBy(code goruntime.Layout, lists, reasons iter.Seq[uint64]) error {
-	err := fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listing, ", "))
+	err := fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listFunctions, ", "))
 	for at := range lists {
 		list, _, why := r.pointers(at, sample)
 		if why != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 )
 
-// Goroutine is one as the runtime has it in its memory.
+// Goroutine is a goroutine as the runtime's memory describes it.
 type Goroutine struct {
 	Number     uint64 // the runtime's goid, from 1
 	Status     Status
@@ -21,19 +21,19 @@ type Goroutine struct {
 	G      uint64 // the address of its struct g
 	Lo, Hi uint64 // its stack: Lo <= SP <= Hi
 
-	// The registers with which it was parked. All are 0 where it is not: where a thread runs
-	// it, or what is saved as its SP is not on its stack. RA is 0 but where the processor has a
-	// link register and the goroutine is at a function's beginning; FP is 0 where Go has no
-	// frame pointer, and where the goroutine has not run yet.
+	// The registers with which it was parked. All are 0 if it is not parked: a thread runs it, or
+	// its saved SP is not on its stack. RA is not 0 only if the processor has a link register and the
+	// goroutine is at a function's beginning. FP is 0 where Go has no frame pointer, and if the
+	// goroutine has not run yet.
 	PC, SP, FP, RA uint64
 }
 
-// Parked reports whether no thread runs the goroutine, and its stack begins with its own
-// registers; else with those of its Thread.
+// Parked reports whether no thread runs the goroutine. The stack of a parked goroutine begins with
+// the goroutine's own registers, that of another one with the registers of its Thread.
 func (g *Goroutine) Parked() bool { return g.SP != 0 }
 
-// Registers sets the registers of a goroutine that is parked; of another it sets none. FP and
-// RA are not set where they are 0: it has none.
+// Registers sets in regs the registers of a parked goroutine, and none of another one. It does not
+// set FP or RA if that is 0.
 func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
 	if !g.Parked() {
 		return
@@ -48,17 +48,17 @@ func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
 	}
 }
 
-// Status is what a goroutine does. Those that have ended are not listed.
+// Status is what a goroutine does. Goroutines that have ended are not listed.
 type Status uint8
 
 const (
 	Runnable  Status = iota // it waits for a thread
 	Running                 // on Thread
 	Syscall                 // in a system call, or in C, on Thread
-	Waiting                 // for Reason; where it has a Thread, that does work of the runtime's for it
+	Waiting                 // for Reason; if it has a Thread, that does some work of the runtime for it
 	Copying                 // its stack is being moved
-	Preempted               // it has been stopped, and waits for who has stopped it
-	Leaked                  // it waits for what nobody can reach any more, as the collector has found
+	Preempted               // the runtime has stopped it, and lets it go on later
+	Leaked                  // it waits for something that nothing else can reach, as the garbage collector has found
 )
 
 var statusNames = [...]string{"runnable", "running", "syscall", "waiting", "copystack", "preempted", "leaked"}
@@ -74,8 +74,9 @@ func (s Status) String() string {
 // scanning is added to a status while the garbage collector reads the stack (_Gscan).
 const scanning = 0x1000
 
-// statusOf returns what a goroutine does whose struct g has a status; listed is false for one
-// that does not exist yet or any more, ok for what is no status (runtime2.go, _Gidle and others).
+// statusOf returns the Status for the atomicstatus of a struct g (runtime2.go, _Gidle and others).
+// listed is false for a goroutine that does not exist yet or any more; ok is false if status is
+// no status.
 func statusOf(status uint32) (s Status, listed, ok bool) {
 	switch status &^ scanning {
 	case 1:

@@ -210,17 +210,17 @@ func TestOtherFunctions(t *testing.T) {
 	if err != nil || want.reasons == 0 {
 		t.Fatal(err)
 	}
-	defer func(a, b []string) { listing, reasoning = a, b }(listing, reasoning)
-	listing, reasoning = []string{"runtime.forEachG"}, []string{"runtime.goroutineheader"}
+	defer func(a, b []string) { listFunctions, reasonFunctions = a, b }(listFunctions, reasonFunctions)
+	listFunctions, reasonFunctions = []string{"runtime.forEachG"}, []string{"runtime.goroutineheader"}
 	got, err := Find(tg)
 	if err != nil || got.allgs != want.allgs || got.reasons != want.reasons {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	listing, reasoning = []string{"runtime.gopark"}, []string{"runtime.gopark"}
+	listFunctions, reasonFunctions = []string{"runtime.gopark"}, []string{"runtime.gopark"}
 	if _, err := Find(tg); !errors.Is(err, ErrUnknown) || errors.Is(err, ErrNotGo) {
 		t.Errorf("a function that does not refer to the list: error %v", err)
 	}
-	listing = []string{"runtime.allgadd"}
+	listFunctions = []string{"runtime.allgadd"}
 	if got, err = Find(tg); err != nil || got.reasons != 0 {
 		t.Errorf("reasons at %#x, %v", got.reasons, err)
 	}

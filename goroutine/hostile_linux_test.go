@@ -212,9 +212,9 @@ func findAgain(t testing.TB, r *recorded) func(target.Target) (*Runtime, error) 
 			continue
 		}
 		code, _ := goruntime.FindLayout(m, r.Arch())
-		functions := named(table, append(slices.Clone(listing), reasoning...))
-		lists := slices.Collect(references(m, r.Arch(), functions, listing))
-		reasons := slices.Collect(references(m, r.Arch(), functions, reasoning))
+		functions := named(table, append(slices.Clone(listFunctions), reasonFunctions...))
+		lists := slices.Collect(references(m, r.Arch(), functions, listFunctions))
+		reasons := slices.Collect(references(m, r.Arch(), functions, reasonFunctions))
 		return func(tg target.Target) (*Runtime, error) {
 			now := &Runtime{t: tg, arch: tg.Arch()}
 			return now, now.findBy(code, slices.Values(lists), slices.Values(reasons))

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// maxGoroutines bounds how many a list may have; each takes two kilobytes of a program's memory.
+	// maxGoroutines bounds how many a list may have: each takes two kilobytes of a program's memory.
 	maxGoroutines = 1 << 22
-	// defaultLimit is how many of them are listed, for each takes memory here.
+	// defaultLimit bounds how many are listed, for each takes memory here.
 	defaultLimit = 1 << 19
-	// earnest is how many must have been read before there is room for as many as the process claims.
-	earnest = 1 << 14
+	// convincing is how many must be read before room is made for as many as the process claims.
+	convincing = 1 << 14
 )
 
-// pointers reads the list at an address, a slice, which claims to have so many pointers: its first max
-// in ascending order, each once. Where the rest cannot be read, it returns those before, and an error.
+// pointers reads the slice at an address, which claims to have so many pointers. It returns the first
+// max in ascending order, each once. If some cannot be read, it returns those before, and an error.
 func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64, err error) {
 	mem := r.t.Memory()
 	var header [24]byte
@@ -54,20 +54,20 @@ func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64
 	return list, claimed, err
 }
 
-// withRoom returns a list with room for one more; for all that may come, once it is long enough.
+// withRoom returns list, with room for all elements that may come once it has convincing ones.
 func withRoom[T any](list []T, all int) []T {
-	if len(list) == earnest && cap(list) < all {
+	if len(list) == convincing && cap(list) < all {
 		return slices.Grow(list, all-len(list))
 	}
 	return list
 }
 
-// span is how many bytes are read at once, where structs g lie close together: those that
+// span is how many bytes are read at once if structs g lie close together, as do those that
 // the runtime has made at once.
 const span = 8 << 10
 
-// structs reads size bytes, no more than span, from each address of a list in ascending order.
-// The bytes are visit's until it returns; err says that they cannot be read.
+// structs reads size bytes, no more than span, at each address of a list in ascending order, and
+// calls visit. data is valid until visit returns; err says that the bytes cannot be read.
 func (r *Runtime) structs(list []uint64, size int, visit func(addr uint64, data []byte, err error)) {
 	mem := r.t.Memory()
 	var room [span]byte

@@ -8,7 +8,7 @@ const (
 	maxReason    = 100
 )
 
-// hasReasons reports whether an address is that of the runtime's array of texts: the first is
+// hasReasons reports whether the runtime's array of texts is at an address: its first text is
 // empty, the others are not.
 func (r *Runtime) hasReasons(at uint64) bool {
 	for i := range leastReasons {
@@ -20,7 +20,7 @@ func (r *Runtime) hasReasons(at uint64) bool {
 	return true
 }
 
-// reason returns the text of an array at an address; ok is false where it is no text.
+// reason returns a text by its number in the array at an address; ok is false if it is no text.
 func (r *Runtime) reason(at uint64, number uint8) (text string, ok bool) {
 	mem := r.t.Memory()
 	var header [16]byte

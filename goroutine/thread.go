@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// machine is what is kept of a struct m: a thread as the runtime has it.
+// machine is the part of a struct m, the runtime's description of a thread, that matters here.
 type machine struct {
 	curg  uint64   // the struct g that it runs
 	words []uint64 // its first words, procid among them
@@ -35,8 +35,8 @@ const maxRunning = 1 << 16
 // procidRange is how many bytes from the beginning of a struct m its procid is in.
 const procidRange = 256
 
-// runs reports whether the struct m at an address runs the goroutine of a struct g. It does so
-// also where the goroutine does not run code of its own, but the runtime for it.
+// runs reports whether the struct m at addr runs the goroutine whose struct g is at g: the
+// goroutine's code, or the runtime's for the goroutine.
 func (ms *machines) runs(addr, g uint64) bool {
 	m, ok := ms.known[addr]
 	if !ok {
@@ -60,10 +60,10 @@ func (ms *machines) runs(addr, g uint64) bool {
 	return m.curg == g
 }
 
-// setThreads says which threads run goroutines. A struct m has the operating system's
-// number of its thread: at the offset at which most of them name threads of the target, each
-// another. Where the target knows its threads by other numbers than the process itself, in a
-// PID namespace of its own, it is the thread whose SP is on a stack of the struct m.
+// setThreads sets Goroutine.Thread. A struct m has the operating system's number of its thread,
+// at the offset where most structs m name a thread of the target, each another one. If the
+// target knows its threads by other numbers than the process itself, which is in a PID namespace, the
+// thread is the one whose SP is on a stack of the struct m.
 func (ms *machines) setThreads(gs []Goroutine) error {
 	if len(ms.running) == 0 {
 		return nil
@@ -100,8 +100,8 @@ func (ms *machines) setThreads(gs []Goroutine) error {
 	return nil
 }
 
-// setThreadsByStack says so of threads that are on the stack of the goroutine, or on that of
-// g0, which the first word of a struct m points to.
+// setThreadsByStack sets Goroutine.Thread to the thread whose SP is on the goroutine's stack, or
+// on that of g0, to which the first word of a struct m points.
 func (ms *machines) setThreadsByStack(gs []Goroutine, threads []target.Thread) {
 	r := ms.r
 	type stackPointer struct {
