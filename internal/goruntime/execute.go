@@ -15,7 +15,7 @@ type step struct {
 	temp value  // of values.Temp
 }
 
-// execute executes an instruction, but for where control goes.
+// execute executes an instruction, but does not say where control goes.
 func (s *step) execute(in *values.Inst, ops []values.Op) {
 	for r := range values.Reg(s.m.Regs) {
 		if in.Kill.Has(r) {
@@ -40,7 +40,7 @@ func (s *step) reg(r values.Reg) value {
 	return value{}
 }
 
-// address is that of a Load or Store, or what a Sum gives.
+// address returns the address of a Load or Store, or the result of a Sum.
 func (s *step) address(o *values.Op) value {
 	v := s.reg(o.Base)
 	if o.Index != values.None {
@@ -102,8 +102,8 @@ func (s *step) minus(o *values.Op) value {
 	return over(distance, s.reg(o.Base), s.reg(o.Index))
 }
 
-// rounded is what a Round gives. Of the stack pointer, whether it is still on the same stack is
-// all that must be known.
+// rounded returns the result of a Round. Of a stack pointer, all that matters is whether it is still
+// on the same stack.
 func (s *step) rounded(o *values.Op) value {
 	was := s.reg(o.Base)
 	switch {
@@ -120,7 +120,7 @@ func (s *step) rounded(o *values.Op) value {
 	return v
 }
 
-// loaded is what a Load of a word gives. The assembler puts constants behind a function.
+// loaded returns the result of a Load of a word. The assembler puts constants behind a function.
 func (s *step) loaded(o *values.Op) value {
 	switch values.Thread {
 	case o.Base:
@@ -159,8 +159,8 @@ func (s *step) set(r values.Reg, v value) {
 	}
 }
 
-// left returns what the stack pointer was on the stack that the function began on, when it
-// takes the word v for it, on another stack: what was stored at the same place of a struct g.
+// left returns the stack pointer on the stack that the function began on, when the function loads it
+// from the word v, on another stack: it is the value stored at the same offset of a struct g.
 func (s *state) left(m *Machine, v value) value {
 	if s.saved.kind != unknown {
 		return s.saved
@@ -176,8 +176,8 @@ func (s *state) left(m *Machine, v value) value {
 // sameStack marks a fresh stack pointer that was not far away before.
 const sameStack trad.Reg = 1
 
-// switched is the stack pointer behind an instruction that has set it to v. The words that
-// are stored there are found by the instruction's address. What v was is kept.
+// switched returns the stack pointer behind the instruction at addr, which has set it to v. Words
+// stored there are found by addr. The result keeps v.
 func switched(v value, addr uint64) value {
 	s := value{kind: fresh, id: addr << 1}
 	if v.kind != unknown {

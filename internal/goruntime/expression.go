@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// depthExpression is the CFA of a function that has left its stack as asmcgocall does: at
-// the new stack pointer are its struct g, and how far the old one was from the stack's end.
+// depthExpression is the CFA of a function that has left its stack as asmcgocall does: it stores,
+// at the new stack pointer, its struct g and the old stack pointer's distance from the stack's end.
 type depthExpression struct {
 	sp       trad.Reg
 	g, depth int64 // of the two words, from SP

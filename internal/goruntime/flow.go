@@ -15,12 +15,12 @@ type state struct {
 	regs  []value // by register number
 	words []word  // that the function has written
 
-	// saved is the stack pointer that gosave_systemstack_switch has put into g.sched, and
-	// savedFP the frame pointer; back is where the stack pointer was taken from again.
+	// saved and savedFP are the stack and the frame pointer that gosave_systemstack_switch has put
+	// into g.sched; back is the word that the stack pointer was loaded from again.
 	saved, savedFP, back value
 }
 
-// maxWords is how many words a function may have written.
+// maxWords bounds the words that are known of those that a function has written.
 const maxWords = 40
 
 func (s *state) clone() *state {
@@ -52,8 +52,8 @@ func (s *state) read(at value) value {
 	return over(deref, at, value{})
 }
 
-// write changes the word at an address. Where the address is not known, it is taken to
-// be none of those that matter: of the frame, and of the goroutine's struct g.
+// write changes the word at an address. A write to an unknown address is taken to change no word
+// that matters, in the frame or in the goroutine's struct g.
 func (s *state) write(at, v value) {
 	if at.kind == unknown {
 		return
@@ -69,8 +69,8 @@ func (s *state) write(at, v value) {
 	}
 }
 
-// join leaves in s what it has in common with t, at the instruction at addr, and reports
-// whether that is less.
+// join leaves in s, the state before the instruction at addr, what it has in common with t, and
+// reports whether that changes it.
 func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 	for r := range s.regs {
 		if equal(s.regs[r], t.regs[r]) {
@@ -100,7 +100,7 @@ func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 // flow is what is known at each instruction of a function of assembly.
 type flow struct {
 	at     map[uint64]*state // before the instruction
-	behind map[uint64]*state // where a call returns to; what follows may be no code of the function
+	behind map[uint64]*state // where a call returns to, which may be behind the function's end
 	visits int               // of instructions
 }
 
@@ -110,10 +110,10 @@ const (
 	maxVisits   = 6000    // of instructions
 )
 
-// follow reads a function whose code, at address lo, begins with its entry. name gives
-// the names of functions that it calls. delta says how far below its first value the
-// stack pointer is at an instruction, where a table knows; code behind a call that does
-// not return is told by it.
+// follow follows a function whose code, at address lo, begins with its entry. name returns
+// the name of a function that it calls. delta returns how far below its first value the stack
+// pointer is at pc, if a table says so: a state in which it is elsewhere comes from a call that does
+// not return, and is dropped.
 func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, delta func(pc uint64) (int32, bool)) *flow {
 	f := &flow{at: map[uint64]*state{}, behind: map[uint64]*state{}}
 	if len(code) == 0 {
@@ -175,8 +175,9 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 	return f
 }
 
-// called is what a call leaves. Functions of Go preserve the frame pointer and g; those of
-// C more, and code that keeps a stack pointer over an indirect call trusts in that.
+// called changes the state as a call does, of the function name if the call is direct. Functions of
+// Go preserve the frame pointer and g. Those of C preserve more: code that keeps a stack pointer in
+// a register over an indirect call relies on that.
 func (s *state) called(m *Machine, direct bool, name string) {
 	switch Base(name) {
 	case "gosave_systemstack_switch", "runtime.save_g", "runtime.load_g":

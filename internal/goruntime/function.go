@@ -11,18 +11,19 @@ const (
 	Mcall       = "runtime.mcall"
 )
 
-// Base returns a function's name as the source has it: linkers add the ABI.
+// Base returns a function's name as the source has it, without the ABI that linkers add.
 func Base(name string) string { return strings.TrimSuffix(name, ".abi0") }
 
-// CalledByC are functions that C calls: they preserve what its calling convention says.
+// CalledByC are the functions that C calls. They preserve the registers that its calling convention
+// says.
 var CalledByC = map[string]bool{
 	"crosscall2": true, "runtime.sigtramp": true, "runtime.cgoSigtramp": true, "runtime.sigprofNonGoWrapper": true,
 	"_rt0_amd64_lib": true, "_rt0_arm64_lib": true, "_rt0_s390x_lib": true, "setg_gcc": true, "_cgo_topofstack": true,
 	"runtime.load_g": true, "runtime.save_g": true, // called by these
 }
 
-// neverReturns reports whether a function of the runtime does not: what follows a call of it
-// has another state. Where morestack comes back to, registers are as they were before.
+// neverReturns reports whether a function of the runtime does not return: code behind a call of it
+// has another state. Where morestack comes back to, registers are as they were before the call.
 func neverReturns(name string) bool {
 	switch name = Base(name); name {
 	case "runtime.abort", "runtime.badmcall", "runtime.badmcall2", "runtime.badmorestackg0", "runtime.badmorestackgsignal", "runtime.badsystemstack":

@@ -12,14 +12,14 @@ const (
 	StackHi = 8
 )
 
-// Layout has offsets, in bytes, in the structs g and m of a program's runtime, as the code of its
-// functions that change stacks has them.
+// Layout has offsets, in bytes, in the structs g and m of a program's runtime, as they are in the
+// code of its functions that change stacks.
 type Layout struct {
 	M    int64 // in a struct g: its struct m
 	Curg int64 // in a struct m: the goroutine that the thread runs
 
-	// In a struct g: the registers with which the goroutine was parked; RA and FP are 0
-	// where the processor has no link register, or Go no frame pointer on it.
+	// In a struct g: the registers with which the goroutine was parked. RA is 0 if the processor
+	// has no link register, FP if Go has no frame pointer on it.
 	SP, PC, RA, FP int64
 
 	// Where no register has the struct g of what runs, it is at G from the thread pointer. If GBase is
@@ -28,9 +28,9 @@ type Layout struct {
 	GBase uint64
 }
 
-// FindLayout reads the layout off the code of the module that has Go's runtime. ok is false if
-// the module has no Go code, if the architecture is not known here, or if the code is like that
-// of no known release.
+// FindLayout reads the whole layout off the code of the module that has Go's runtime. ok is false
+// if the module has no Go code, if the architecture is not known here, or if the code is unlike
+// that of all known releases.
 func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 	p, err := Open(m, a)
 	if err != nil {
@@ -42,9 +42,9 @@ func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 	return l, ok && l.PC != 0 && (l.RA != 0) == linked && (l.FP != 0) == !p.m.NoFP
 }
 
-// Layout reads the program's layout: systemstack follows g and m, mcall and morestack park a
-// goroutine. ok is false if the code of systemstack is like that of no known release; where mcall
-// or morestack is, the registers that it parks are 0.
+// Layout returns the program's layout. The code of systemstack follows g and m; mcall and morestack
+// park a goroutine. ok is false if the code of systemstack is unlike that of all known releases. If
+// the code of mcall or morestack is, the offsets of the registers that it parks are 0.
 func (p *Program) Layout() (l Layout, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *Program) readLayout(l *Layout) {
 	}
 }
 
-// readSystemstack takes from systemstack how it goes back from the thread's own stack to its
+// readSystemstack reads in f, systemstack, how it goes back from the thread's own stack to its
 // goroutine's: SP = g.m.curg.sched.sp.
 func (p *Program) readSystemstack(f gopclntab.Func, l *Layout) {
 	for _, s := range p.follow(f).at {
@@ -104,8 +104,8 @@ func (p *Program) readSystemstack(f gopclntab.Func, l *Layout) {
 	}
 }
 
-// parks returns where a function puts registers into a struct g that has the stack pointer at
-// sp: of its states the one that has put most.
+// parks returns where a function puts registers into a struct g in which it puts the stack pointer
+// at sp: those of the state that has put most.
 func (p *Program) parks(f gopclntab.Func, sp int64) (most Saved, ok bool) {
 	n := 0
 	for _, s := range p.follow(f).at {

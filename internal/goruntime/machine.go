@@ -16,22 +16,22 @@ const None trad.Reg = 0xffff
 type Machine struct {
 	*values.Machine
 	Arch *arch.Arch
-	// InTail is the register that has the return address of a function whose last
-	// instructions call morestack; None where it is on the stack.
+	// InTail is the register that has a function's return address while the function's last
+	// instructions call morestack; None where the stack has it.
 	InTail trad.Reg
 	// G is the register that has the struct g of what runs; None where the thread's own
-	// storage must be asked, at ThreadPointer.
+	// storage has it, at a distance from ThreadPointer.
 	G, ThreadPointer trad.Reg
-	NoFP             bool // Go has no frame pointer there, and uses the register
+	NoFP             bool // Go has no frame pointer there, and uses the register for something else
 
-	// gosave is what the runtime's gosave_systemstack_switch changes, and save_g and load_g.
+	// gosave are the registers that gosave_systemstack_switch, save_g and load_g change.
 	gosave []trad.Reg
 
 	regs   int // registers have numbers below it
 	sp, fp trad.Reg
 	ra     trad.Reg   // the link register; the return address column where a call pushes it
 	pushed int64      // bytes that a call pushes
-	kept   []trad.Reg // by functions of C, but SP and FP; ascending
+	kept   []trad.Reg // those that functions of C preserve, but SP and FP; ascending
 }
 
 // The processors.

@@ -25,11 +25,11 @@ type Program struct {
 	laidOut  bool
 }
 
-// maxEffort is how many instructions are followed in all functions of a program. Those of
-// which it takes it are short, and few.
+// maxEffort bounds the instructions that are followed in all functions of a program. The functions
+// that must be followed are short, and few.
 const maxEffort = 200_000
 
-// place is an instruction, or where a call returns to.
+// place is the address of an instruction; with caller, of where a call returns to.
 type place struct {
 	addr   uint64
 	caller bool
@@ -56,7 +56,7 @@ func (p *Program) Name(addr uint64) string {
 	return f.Name()
 }
 
-// Code returns a function's code; what is beyond maxFunction is left out.
+// Code returns a function's code, or the first maxFunction bytes of it.
 func (p *Program) Code(f gopclntab.Func) []byte {
 	code := make([]byte, min(f.Hi-f.Lo, maxFunction))
 	return code[:p.Image.ReadLoaded(f.Lo, code)]

@@ -12,23 +12,23 @@ type Previous struct {
 	Row   trad.Row // but Lo and Len
 	// Saved says that PREVIOUS is in the goroutine's struct g alone: Row has no CFA.
 	Saved *Saved
-	// Left is what must be added to the stack pointer in struct g for the CFA, where the
-	// function has left the goroutine's stack by gosave_systemstack_switch; else 0.
+	// Left is the CFA's distance from the stack pointer in struct g, if the function has left
+	// the goroutine's stack by gosave_systemstack_switch; else 0.
 	Left int64
 }
 
 // Saved has the offsets in a struct g at which a function has put the registers that it began
-// with. 0 stands for none: no struct g begins with a register.
+// with. 0 stands for a register that is not there: no struct g begins with one.
 type Saved struct {
 	SP     int64 // of the stack pointer; 0 if it is where Layout.SP says
-	FromSP int64 // what must be added to it for the function's CFA
+	FromSP int64 // the CFA's distance from that stack pointer
 	RA, FP int64
 	InTail int64 // of Machine.InTail
 }
 
 // solve says how to find the registers of PREVIOUS from a state. fromC says that C calls the
-// function: registers that it has not changed are still its caller's. A function of Go may have
-// been jumped to by another one, which has changed some.
+// function: registers that it has not changed are still its caller's. In a function of Go they may
+// not be, for another one may have changed some and jumped to it.
 func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	a.known = true
 	sp := s.get(m.sp)
@@ -162,8 +162,8 @@ func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 	return trad.Rule{Kind: trad.Undefined}
 }
 
-// others lists the other registers that are known, and those that C preserves and Go does
-// not. The architecture tells of the rest: they are lost, or no frame's own.
+// others returns rules for the other registers that are known, and for those that C preserves and
+// Go does not. The architecture says whether the rest are lost, or no frame's own.
 func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
 	rest := &trad.OtherRules{Default: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
@@ -184,7 +184,7 @@ func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.Ot
 	return rest
 }
 
-// solveSaved finds the registers in a struct g.
+// solveSaved says where PREVIOUS's registers are in a struct g.
 func solveSaved(m *Machine, s *state) Previous {
 	a := Previous{known: true, Row: trad.Row{RA: s.rule(m, m.ra), FP: s.rule(m, m.fp)}}
 	for _, w := range s.words {

@@ -16,7 +16,7 @@ const (
 	distance           // of minus less, plus off
 )
 
-// value is what a register or a word of memory holds, as far as the code tells: an
+// value is the content of a register or a word of memory, as far as the code tells: an
 // expression over the registers that the function began with.
 type value struct {
 	kind valueKind
@@ -28,8 +28,7 @@ type value struct {
 	size uint8 // of the expression
 }
 
-// maxValue is how large an expression may become; code that goes beyond is none of the
-// runtime's.
+// maxValue bounds the size of an expression. Code that goes beyond is not the runtime's.
 const maxValue = 12
 
 // plus returns v+n.
@@ -40,10 +39,10 @@ func (v value) plus(n int64) value {
 	return v
 }
 
-// is reports whether v is register r as it was at the beginning.
+// is reports whether v is register r's value at the function's beginning.
 func (v value) is(r trad.Reg) bool { return v.kind == entry && v.reg == r && v.off == 0 }
 
-// from reports whether v is at a known distance from register r as it was at the beginning.
+// from reports whether v is at a known distance from register r's value at the function's beginning.
 func (v value) from(r trad.Reg) bool { return v.kind == entry && v.reg == r }
 
 // over returns the value of a kind over one or two others.

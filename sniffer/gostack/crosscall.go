@@ -8,15 +8,15 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// crosscall1X86 is the code of runtime/cgo's crosscall1 around its call of runtime.mstart:
-// nothing describes the function, and in a stripped program nothing tells where it begins.
+// crosscall1X86 is the code of runtime/cgo's crosscall1 around its call of runtime.mstart. No table
+// describes the function, and a stripped program does not say where it begins.
 //
 //	call *%rbx; pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx; ret
 var crosscall1X86 = []byte{0xff, 0xd3, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3}
 
 const crosscall1Call = 2 // bytes of the call
 
-// crosscall1 returns the row of crosscall1, a function of C's.
+// crosscall1 returns the row of crosscall1, a function of C.
 func (p *program) crosscall1(q *frame.Query) (trad.Row, frame.Answer) {
 	if p.m != x86 || q.Innermost() || !bytes.Equal(q.Read(q.PC-crosscall1Call, len(crosscall1X86)), crosscall1X86) {
 		return trad.Row{}, noFunction

@@ -1,7 +1,6 @@
-// Package gostack unwinds Go code, and where it changes stacks.
+// Package gostack unwinds Go code, also where it changes stacks.
 //
-// Enters: the function table of a Go binary (gopclntab), which one without DWARF and symbols
-// has, too, and the code of the runtime's few assembly functions (internal/goruntime). Leaves:
+// Enters: the function table of a Go binary (gopclntab), which a stripped one has, too, and the code of the runtime's few assembly functions (internal/goruntime). Leaves:
 // rows. [Sniffer] gives those of ordinary Go functions, by the table's stack pointer deltas and the
 // forms in which the assembler sets up a frame. Each [Switch] knows one function of the runtime where
 // PREVIOUS is on another stack (frame.OtherStack): systemstack, mcall and morestack lead from a

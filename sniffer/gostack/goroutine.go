@@ -8,7 +8,7 @@ import (
 )
 
 // curg returns the address of the struct g of the goroutine that the thread runs, 0 if it
-// runs none, and the layout of structs g; ok is false where that cannot be had.
+// runs none, and the layout of structs g; ok is false if these cannot be read.
 func (p *program) curg(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	if l, ok = p.Layout(); !ok {
 		return 0, l, false
@@ -39,8 +39,8 @@ func (p *program) curg(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 }
 
 // fromGoroutine returns the row of a function whose caller's registers are in the struct g
-// of the goroutine that the thread runs; where it runs none any more, or another, there is
-// nothing to go back to.
+// of the goroutine that the thread runs. If the thread runs none any more, or another one, the
+// function is the outermost of its stack.
 func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a goruntime.Previous) trad.Row {
 	end := p.outermost(f, q)
 	end.Flags |= trad.Once
@@ -97,7 +97,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a goruntime.Pr
 }
 
 // fromSystemstack returns the row of systemstack by the stack pointer that it has left in
-// the goroutine's struct g; ok is false where that is not to be had.
+// the goroutine's struct g; ok is false if that cannot be read.
 func (p *program) fromSystemstack(q *frame.Query, a goruntime.Previous) (row trad.Row, ok bool) {
 	g, l, ok := p.curg(q)
 	if !ok || g == 0 {
@@ -141,8 +141,8 @@ func insert(regs []trad.RegRule, x trad.RegRule) []trad.RegRule {
 // maxScheduler is how many frames the scheduler may have on the thread's own stack.
 const maxScheduler = 64
 
-// putAside reports whether the thread has gone on to look for another goroutine: what
-// struct m calls the current one is then not the one that has left its stack for THIS.
+// putAside reports whether the thread has gone on to look for another goroutine: curg of its struct
+// m is then not the goroutine that has left its stack for THIS.
 func (p *program) putAside(q *frame.Query) bool {
 	f := q.This
 	for range maxScheduler {

@@ -11,8 +11,8 @@ type machine struct {
 	*goruntime.Machine
 	frames   frames
 	callSize uint64 // bytes of a direct call, where InTail is a register
-	// injects is how many bytes the runtime's sighandler pushes, with the link register at their
-	// inner end, where it makes a function call another; 0 where it pushes a return address alone.
+	// injects is how many bytes the runtime's sighandler pushes where it makes a function call
+	// another one. The link register is at their inner end. 0: it pushes a return address alone.
 	injects int32
 
 	rest *trad.OtherRules // of an ordinary function

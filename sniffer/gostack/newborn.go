@@ -8,8 +8,8 @@ import (
 )
 
 // clone returns the row of runtime.clone, which makes a thread. The new thread comes from the
-// system call with a result of 0, on a stack of its own without a return address: nobody has
-// called it, and it never returns. The other thread returns.
+// system call with a result of 0, on a stack of its own without a return address: it is the
+// outermost frame there, and never returns. The old thread returns.
 func (p *program) clone(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
 	code := p.Code(f)
 	if at := q.PC - p.Bias - f.Lo; q.Arch.Exits != nil && at < uint64(len(code)) && q.Arch.Exits(code, int(at)) == 0 {

@@ -14,7 +14,7 @@ import (
 // span is [lo, hi), addresses of the file.
 type span struct{ lo, hi uint64 }
 
-// cut takes from s what is on the other side of at than pc.
+// cut shortens s to the side of at that pc is on.
 func (s *span) cut(at, pc uint64) {
 	if pc < at {
 		s.hi = min(s.hi, at)
@@ -38,8 +38,8 @@ func firstDelta(f gopclntab.Func) (delta int32, at uint64, ok bool) {
 	}
 }
 
-// frames fills in a row of an ordinary function of Go: how it sets up its frame is up to
-// the assembler, and the same in all of them. ok is false for another function.
+// frames fills in a row of an ordinary function of Go. The assembler makes all their frames in the
+// same few forms. ok is false for a function of another form.
 type frames func(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) (ok bool)
 
 // framesAMD64: a function with a frame saves the frame pointer at its top,
@@ -80,7 +80,7 @@ func framesAMD64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 // saves says that the frame pointer is at CFA+off from the instruction at from on.
 func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 	if off >= -8 || -off > delta+8 {
-		return false // it is no longer, or was never, in the frame
+		return false // the frame no longer has it, or never had
 	}
 	where.cut(from, pc)
 	if pc >= from {
@@ -170,8 +170,8 @@ func (p *program) frameless(row *trad.Row, f gopclntab.Func, pc uint64, caller b
 	return true
 }
 
-// callsMorestack reports whether the call that pc is in is one of morestack: the last
-// instructions of a function, which run before its frame is there.
+// callsMorestack reports whether the call that pc is in is one of morestack, in the last
+// instructions of a function: they run before its frame is made.
 func (p *program) callsMorestack(pc uint64) bool {
 	pc -= p.m.callSize - 1 // it is the call's last byte
 	code := make([]byte, p.m.callSize)

@@ -17,12 +17,13 @@ const (
 type program struct {
 	*goruntime.Program
 	m   *machine
-	why frame.Answer // there is none
+	why frame.Answer // Claimed, or why there is none
 }
 
 type programKey struct{}
 
-// programOf returns the Go part of the module that a frame is in; why says that there is none.
+// programOf returns the Go part of the module that a frame is in. why is Claimed, or says why there
+// is none.
 func programOf(q *frame.Query) (p *program, why frame.Answer) {
 	if q.Module == nil {
 		return nil, noModule

@@ -16,7 +16,7 @@ const (
 	notSwitch   = frame.Answer("the function at PC is another one")
 )
 
-// Sniffer is the sniffer of Go functions; it keeps no state of its own.
+// Sniffer is the sniffer of Go functions. It keeps no state of its own.
 type Sniffer struct{}
 
 func (*Sniffer) Name() string { return "go" }
@@ -68,13 +68,14 @@ func (*Sniffer) FunctionStart(q *frame.Query) (uint64, bool) {
 	return f.Lo + p.Bias, ok
 }
 
-// injected are functions that the runtime, or a debugger, makes a thread call where it is.
+// injected are the functions that the runtime, or a debugger, makes a thread call at an
+// instruction that is no call.
 var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.debugCallV1": true, "runtime.debugCallV2": true,
 }
 
-// isOutermost reports whether a function is the first of its stack. The table says that of
-// runtime.sigtramp, too, for the runtime's own unwinder: the kernel has called it.
+// isOutermost reports whether a function is the first of its stack. The table says so of
+// runtime.sigtramp, too, for the runtime's own unwinder, but the kernel has called it.
 func isOutermost(f gopclntab.Func, name string) bool {
 	switch name {
 	case "runtime.goexit", "runtime.rt0_go":
@@ -106,7 +107,7 @@ func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.An
 	return row, frame.Claimed
 }
 
-// assembly returns the row that the function's code tells.
+// assembly returns the row by the function's code.
 func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 	a, ok := p.previous(f, q)
 	if !ok || a.Saved != nil {
@@ -116,7 +117,7 @@ func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 	return a.Row, true
 }
 
-// inject makes a row one of a function that PREVIOUS has not called.
+// inject changes a row to that of a function that PREVIOUS has not called.
 func (p *program) inject(row *trad.Row) {
 	row.Flags |= trad.Injected
 	if p.m.injects != 0 {
@@ -127,7 +128,7 @@ func (p *program) inject(row *trad.Row) {
 	}
 }
 
-// outermost is the row of a function that nobody has called.
+// outermost returns the row of a function that no other has called.
 func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
 	delta, _, _, _ := f.SPDelta(q.AddressInBlock - p.Bias)
 	return trad.Row{
@@ -136,8 +137,8 @@ func (p *program) outermost(f gopclntab.Func, q *frame.Query) trad.Row {
 	}
 }
 
-// threadStart returns the row of runtime.mstart, with which the run time's threads begin.
-// Where C has made the thread, it has called it.
+// threadStart returns the row of runtime.mstart, with which the runtime's threads begin. If C has
+// made the thread, a function of C has called mstart.
 func (p *program) threadStart(f gopclntab.Func, q *frame.Query) (trad.Row, frame.Answer) {
 	end := p.outermost(f, q)
 	end.Flags |= trad.Once
@@ -171,7 +172,7 @@ func (p *program) word(q *frame.Query, addr uint64) (v uint64, ok bool) {
 	return q.Arch.Order.Uint64(b), true
 }
 
-// lost is the row of a function that has left its stack, and nobody knows for where.
+// lost returns the row of a function that has left its caller's stack, if that cannot be found.
 func (p *program) lost(q *frame.Query) trad.Row {
 	gone := trad.Rule{Kind: trad.Undefined}
 	return trad.Row{

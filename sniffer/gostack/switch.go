@@ -58,8 +58,8 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	case !ok:
 		return p.lost(q), frame.Claimed
 	case *s == Systemstack && a.Left != 0:
-		// The frame pointer leads to the goroutine's stack, too, but to the old one where
-		// the collector has moved it meanwhile.
+		// The frame pointer leads to the goroutine's stack, too, but to the old one if the
+		// garbage collector has moved the stack meanwhile.
 		if row, ok := p.fromSystemstack(q, a); ok {
 			return row, frame.Claimed
 		}
@@ -69,8 +69,8 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	case a.Saved == nil:
 		a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
 		if *s == Cgocallback && p.m.Pushed == 0 {
-			// It saves the frame pointer below SP, where others go on that use the thread's
-			// own stack meanwhile, and takes back what is there then.
+			// It saves the frame pointer below SP, where other functions use the thread's own
+			// stack meanwhile, and loads what is there then.
 			a.Row.FP = trad.Rule{Kind: trad.Undefined}
 		}
 		return a.Row, frame.Claimed
