@@ -114,6 +114,10 @@ type Arch struct {
 	// StubFrame returns the CFA's distance from SP at pc in a linkage stub (PLT
 	// entry) whose block of bytes, beginning at address start, is code.
 	StubFrame func(code []byte, start, pc uint64) (fromSP int32, ok bool)
+	// StubSlot returns the address of the word through which the linkage stub jumps that code, at
+	// address start, begins with (its entry of the global offset table), and the stub's length in
+	// bytes with its padding. ok is false where no stub begins.
+	StubSlot func(code []byte, start uint64) (slot uint64, length int, ok bool)
 	// AfterCall reports whether code, which ends at a possible return address, ends
 	// with a call instruction. [MaxCall] bytes are enough.
 	AfterCall func(code []byte) bool
@@ -121,6 +125,7 @@ type Arch struct {
 	// ra, ends with; ok is false where it does not end with one that says so.
 	CallTarget func(code []byte, ra uint64) (target uint64, ok bool)
 
+	Relocations Relocations
 	// Trampolines are the forms of the code that a signal handler returns to.
 	Trampolines []Trampoline
 	UContext    UContext
@@ -159,6 +164,14 @@ const (
 	Returns Exits = 1 << iota // by a return, or by what may be one: a computed jump, code that cannot be read
 	Jumps                     // by a jump to another function, which may return
 )
+
+// Relocations are a processor's numbers of the relocations that the dynamic linker makes of words of
+// data (System V ABI, the processor's supplement).
+type Relocations struct {
+	JumpSlot  uint32 // the address of a function that a linkage stub jumps to
+	GlobDat   uint32 // the address of a symbol
+	IRelative uint32 // the address that the function at base address + addend returns
+}
 
 // RegInfo names a register.
 type RegInfo struct {

@@ -86,9 +86,15 @@ var Arch = &arch.Arch{
 	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
 	StubFrame:    stubFrame,
+	StubSlot:     stubSlot,
 	AfterCall:    afterCall,
 	CallTarget:   callTarget,
 
+	Relocations: arch.Relocations{
+		JumpSlot:  uint32(elf.R_X86_64_JMP_SLOT),
+		GlobDat:   uint32(elf.R_X86_64_GLOB_DAT),
+		IRelative: uint32(elf.R_X86_64_IRELATIVE),
+	},
 	Trampolines: []arch.Trampoline{
 		// mov $15,%rax; syscall (glibc, musl) and mov $15,%eax; syscall (Go).
 		{Code: []byte{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, PCs: []int{0, 7}, Symbols: []string{"__restore_rt"}, Row: signalRow, OnStack: ucontextOnStack},

@@ -1,6 +1,11 @@
 package amd64
 
-import "github.com/sfwalk/sfwalk/arch/values"
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/arch/values"
+)
 
 // maxStub is how many bytes of a linkage stub are looked at.
 const maxStub = 16
@@ -62,4 +67,27 @@ func pushesNumber(ops []values.Op) bool {
 // throughMemory reports whether p is jmp *disp(%rip), with prefixes or without.
 func throughMemory(p []byte) bool {
 	return len(p) >= 6 && p[len(p)-6] == 0xff && p[len(p)-5] == 0x25
+}
+
+// stubSlot implements arch.Arch.StubSlot: [endbr64;] [bnd] jmp *slot(%rip), and padding to a multiple
+// of eight bytes, or what binds the symbol at the first call: push $n; jmp.
+func stubSlot(code []byte, start uint64) (slot uint64, length int, ok bool) {
+	at := 0
+	if bytes.HasPrefix(code, []byte("\xf3\x0f\x1e\xfa")) { // endbr64
+		at = 4
+	}
+	if at == len(code) {
+		return 0, 0, false
+	}
+	jump, _ := decode(code, at, nil)
+	end := at + int(jump.Len)
+	if jump.Flow != values.Away || !throughMemory(code[at:end]) {
+		return 0, 0, false
+	}
+	slot = start + uint64(end) + uint64(int64(int32(binary.LittleEndian.Uint32(code[end-4:]))))
+	length = (end + 7) &^ 7
+	if end < len(code) && code[end] == 0x68 { // push $n
+		length = maxStub
+	}
+	return slot, min(length, len(code)), true
 }

@@ -60,9 +60,15 @@ var Arch = &arch.Arch{
 	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
 	StubFrame:    stubFrame,
+	StubSlot:     stubSlot,
 	AfterCall:    afterCall,
 	CallTarget:   callTarget,
 
+	Relocations: arch.Relocations{
+		JumpSlot:  uint32(elf.R_AARCH64_JUMP_SLOT),
+		GlobDat:   uint32(elf.R_AARCH64_GLOB_DAT),
+		IRelative: uint32(elf.R_AARCH64_IRELATIVE),
+	},
 	Trampolines: []arch.Trampoline{
 		// mov x8, #139; svc #0: in the vDSO, and in C libraries.
 		{

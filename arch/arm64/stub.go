@@ -57,6 +57,22 @@ func stubRest(code []byte) int {
 // have as well.
 func inStub(code []byte) bool { return stubRest(code) > size }
 
+// stubSlot implements arch.Arch.StubSlot.
+func stubSlot(code []byte, start uint64) (slot uint64, length int, ok bool) {
+	if !btiC.is(code) && !adrpX16.is(code) {
+		return 0, 0, false
+	}
+	length = stubRest(code)
+	refers := Machine.References(code[:length], start) // the last is the slot; none if that is too far away
+	if len(refers) == 0 {
+		return 0, 0, false
+	}
+	for addNone.is(code[length:]) {
+		length += size // padding
+	}
+	return refers[len(refers)-1], length, true
+}
+
 // stubFrame implements arch.Arch.StubFrame.
 func stubFrame(code []byte, start, pc uint64) (fromSP int32, ok bool) {
 	off := pc - start

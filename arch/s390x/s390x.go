@@ -87,9 +87,15 @@ var Arch = &arch.Arch{
 	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
 	StubFrame:    stubFrame,
+	StubSlot:     stubSlot,
 	AfterCall:    afterCall,
 	CallTarget:   callTarget,
 
+	Relocations: arch.Relocations{
+		JumpSlot:  uint32(elf.R_390_JMP_SLOT),
+		GlobDat:   uint32(elf.R_390_GLOB_DAT),
+		IRelative: 61, // R_390_IRELATIVE
+	},
 	Trampolines: []arch.Trampoline{
 		// svc of rt_sigreturn and of sigreturn: in the vDSO, or on the stack itself.
 		{Code: []byte{0x0a, 173}, PCs: []int{0}, Symbols: []string{"__kernel_rt_sigreturn"}, Row: rtSignalRow, OnStack: rtSigframeOnStack},

@@ -6,6 +6,7 @@ package s390x
 // stub of the table, and that to the dynamic linker.
 const (
 	stubSize      = 32
+	larl          = 6  // bytes of the instruction that loads the slot's address
 	stubCode      = 28 // bytes of code in a stub; the number follows
 	firstStubCode = 26 // and in the first one; padding follows
 )
@@ -30,6 +31,18 @@ func stubFrame(code []byte, start, pc uint64) (fromSP int32, ok bool) {
 		return 0, false
 	}
 	return saveArea, true
+}
+
+// stubSlot implements arch.Arch.StubSlot.
+func stubSlot(code []byte, start uint64) (slot uint64, length int, ok bool) {
+	if !isStub(code) {
+		return 0, 0, false
+	}
+	refers := Machine.References(code[:larl], start) // none if the slot is too far away
+	if len(refers) == 0 {
+		return 0, 0, false
+	}
+	return refers[0], min(stubSize, len(code)), true
 }
 
 // match reports whether code begins with the pattern, in which a negative number

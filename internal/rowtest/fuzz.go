@@ -114,7 +114,7 @@ func (p *Processor) FuzzReferences(f *testing.F, seeds [][]byte) {
 	})
 }
 
-// FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows.
+// FuzzStubFrame fuzzes Arch.StubFrame, whose distances are those that sound allows, and Arch.StubSlot.
 func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromSP int32) bool) {
 	for _, s := range seeds {
 		f.Add(s, uint8(0))
@@ -125,6 +125,9 @@ func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromS
 			n, ok := p.Arch.StubFrame(code, 0x1000, 0x1000+uint64(off))
 			if ok && (!sound(n) || int(off) >= len(code)) {
 				t.Errorf("%d at offset %d of %d", n, off, len(code))
+			}
+			if _, length, ok := p.Arch.StubSlot(code, 0x1000); ok && (length <= 0 || length > len(code)) {
+				t.Errorf("a stub of %d bytes in %d", length, len(code))
 			}
 		})
 	})
