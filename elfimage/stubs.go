@@ -12,15 +12,23 @@ type stubs struct {
 	size   uint64 // of the others
 }
 
-// linkage returns the sections of linkage stubs (procedure linkage tables), which linkers mark by their
-// names.
+// StubSections returns the sections of linkage stubs (procedure linkage tables), which linkers mark by
+// their names.
+func (im *Image) StubSections() []*elf.Section {
+	var list []*elf.Section
+	for _, s := range im.file.Sections {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Size > 0 && s.Addr+s.Size >= s.Addr &&
+			(strings.HasPrefix(s.Name, ".plt") || strings.HasPrefix(s.Name, ".iplt")) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// linkage returns the sections of linkage stubs, and how long a stub is there.
 func (im *Image) linkage() []stubs {
 	im.stubsOnce.Do(func() {
-		for _, s := range im.file.Sections {
-			if s.Flags&elf.SHF_EXECINSTR == 0 || s.Size == 0 || s.Addr+s.Size < s.Addr ||
-				!strings.HasPrefix(s.Name, ".plt") && !strings.HasPrefix(s.Name, ".iplt") {
-				continue
-			}
+		for _, s := range im.StubSections() {
 			x := stubs{s.Addr, s.Addr + s.Size, s.Entsize, s.Entsize}
 			if r := im.file.Section(".rela" + s.Name); s.Entsize == 0 && r != nil && r.Entsize > 0 {
 				x.first, x.size = stubSizes(s.Size, r.Size/r.Entsize)

@@ -33,7 +33,9 @@ type elfModule struct {
 	tables    []*elfimage.Symbols // where to look for a name, in this order
 	names     sync.Map            // symbol's address -> demangled name
 	namesSize atomic.Int64        // bytes of all names that were asked for, kept or not
-	stubs     *stubs
+
+	stubsRead sync.Once
+	stubs     *stubs // for addresses without a symbol
 
 	infoFound sync.Once
 	info      *sharedInfo // nil if there is no DWARF
@@ -159,7 +161,15 @@ func (mod *elfModule) symbol(addr uint64) (name string, start uint64, ok bool) {
 		}
 		return name, s.Addr, true
 	}
+	mod.stubsRead.Do(mod.readStubs)
 	return mod.stubs.find(addr)
+}
+
+func (mod *elfModule) readStubs() {
+	var err error
+	if mod.stubs, err = readStubs(mod.image); err != nil {
+		mod.warn("%s: read procedure linkage table: %w", mod.m.Path, err)
+	}
 }
 
 func (mod *elfModule) readNames() {
@@ -176,10 +186,6 @@ func (mod *elfModule) readNames() {
 	mod.tables = append(mod.tables, mod.image.Symbols())
 	if err := mod.image.SymbolsError(); err != nil {
 		mod.warn("%s: %w", mod.m.Path, err)
-	}
-	var err error
-	if mod.stubs, err = readStubs(mod.image); err != nil {
-		mod.warn("%s: read procedure linkage table: %w", mod.m.Path, err)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// FuzzStubs changes the procedure linkage table and what says whose functions it calls. The
-// names are debug/elf's.
+// FuzzStubs changes the procedure linkage table of each processor and what says whose functions it
+// calls. The names are debug/elf's.
 func FuzzStubs(f *testing.F) {
 	const pltAt, secAt = 0x1000, 0x2000
 	file, err := elf.Open(gdbtest.Testdata(f, "bin", "plt-v3"))
@@ -28,14 +28,36 @@ func FuzzStubs(f *testing.F) {
 	}
 	defer file.Close()
 	p := sectionsOf(f, file, ".plt.sec", ".plt.got", ".rela.plt", ".dynsym", ".dynstr")
-	f.Add(p[0], p[1], p[2], p[3], p[4], file.Section(".plt.sec").Addr, file.Section(".plt.got").Addr)
+	f.Add(uint8(0), p[0], p[1], p[2], p[3], p[4], file.Section(".plt.sec").Addr, file.Section(".plt.got").Addr)
 	// endbr64; bnd jmp *2(%rip); an IFUNC
-	f.Add([]byte("\xf3\x0f\x1e\xfa\xf2\xff\x25\x00\x30\x00\x00"), []byte("\xff\x25\xfa\x2f\x00\x00\x66\x90"),
+	f.Add(uint8(0), []byte("\xf3\x0f\x1e\xfa\xf2\xff\x25\x00\x30\x00\x00"), []byte("\xff\x25\xfa\x2f\x00\x00\x66\x90"),
 		binary.LittleEndian.AppendUint64([]byte("\x0b\x40\x00\x00\x00\x00\x00\x00\x25\x00\x00\x00\x00\x00\x00\x00"), 0x1234), p[3], p[4], uint64(pltAt), uint64(secAt))
-	f.Add([]byte(nil), p[1], elftest.Of(f, file, ".rela.dyn").Data, p[3], p[4], uint64(0), file.Section(".plt.got").Addr)
-	f.Fuzz(func(t *testing.T, plt, got, rela, dynsym, dynstr []byte, pltAddr, gotAddr uint64) {
+	f.Add(uint8(0), []byte(nil), p[1], elftest.Of(f, file, ".rela.dyn").Data, p[3], p[4], uint64(0), file.Section(".plt.got").Addr)
+	little, big := binary.LittleEndian, binary.BigEndian
+	processors := []struct {
+		machine elf.Machine
+		order   binary.AppendByteOrder
+		longest int // stub
+	}{{elf.EM_X86_64, little, 16}, {elf.EM_AARCH64, little, 1 << 20}, {elf.EM_S390, big, 32}}
+	// bti c; adrp x16; ldr x17, [x16]; add; autia1716; br x17; nop, and larl, lg, br with what binds: each
+	// jumps through the word at 0x2000.
+	for i, code := range []string{
+		"\x5f\x24\x03\xd5\x10\x00\x00\xb0\x11\x02\x40\xf9\x10\x02\x00\x91\x9f\x21\x03\xd5\x20\x02\x1f\xd6\x1f\x20\x03\xd5",
+		"\xc0\x10\x00\x00\x08\x00\xe3\x10\x10\x00\x00\x04\x07\xf1\x0d\x10\xe3\x10\x10\x0c\x00\x14\xc0\xf4\xff\xff\xff\xef\x00\x00\x00\x00",
+	} {
+		slot := uint64(elf.R_AARCH64_JUMP_SLOT)
+		if processors[i+1].machine == elf.EM_S390 {
+			slot = uint64(elf.R_390_JMP_SLOT)
+		}
+		order := processors[i+1].order
+		rela := order.AppendUint64(order.AppendUint64(order.AppendUint64(nil, secAt), 1<<32|slot), 0)
+		dynsym := append(order.AppendUint32(make([]byte, symbolSize), 1), make([]byte, symbolSize-4)...)
+		f.Add(uint8(i+1), []byte(code), []byte(nil), rela, dynsym, []byte("\x00puts\x00"), uint64(pltAt), uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, processor uint8, plt, got, rela, dynsym, dynstr []byte, pltAddr, gotAddr uint64) {
+		p := processors[int(processor)%len(processors)]
 		code := elf.SHF_ALLOC | elf.SHF_EXECINSTR
-		data := (&elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
+		data := (&elftest.File{Machine: p.machine, Order: p.order, Type: elf.ET_DYN, Sections: []elftest.Section{
 			{Name: ".plt", Flags: code, Addr: pltAddr, Data: plt},
 			{Name: ".plt.got", Flags: code, Addr: gotAddr, Data: got},
 			{Name: ".rela.plt", Type: elf.SHT_RELA, Data: rela},
@@ -59,7 +81,7 @@ func FuzzStubs(f *testing.F) {
 					if !ok {
 						continue
 					}
-					if start > pc || pc-start >= 16 {
+					if start > pc || pc-start >= uint64(p.longest) {
 						t.Fatalf("%#x: %q begins at %#x", pc, name, start)
 					}
 					name, found := strings.CutSuffix(name, "@plt")

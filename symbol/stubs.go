@@ -1,11 +1,14 @@
 package symbol
 
 import (
+	"cmp"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"sort"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
@@ -13,44 +16,31 @@ import (
 // stubs are the entries of the procedure linkage table: code that jumps to a function of
 // another module. They have no symbols. GDB shows them as "printf@plt".
 type stubs struct {
-	sections []stubSection
-	names    []byte          // string table
-	slots    map[uint64]slot // by address in the global offset table
+	names []byte // string table
+	list  []stub // ascending
+}
+
+// stub is an entry of the procedure linkage table, and the slot that it jumps through.
+type stub struct {
+	slot
+	length uint32 // bytes
+	lo     uint64
 }
 
 // slot is an entry of the global offset table: the address of a symbol, or, where it has
 // no name, the address that the resolver of an IFUNC returns.
 type slot struct {
-	name     uint32 // offset in names
 	resolver uint64 // 0 for a symbol
+	name     uint32 // offset in names
 }
-
-type stubSection struct {
-	addr uint64
-	code []byte
-}
-
-// stubSize is the least size of a stub, in bytes: stubs begin at multiples of it. Those
-// of .plt.got have eight bytes where they have no endbr64, the others sixteen.
-const stubSize = 8
 
 const symbolSize = 24 // of ELFCLASS64, the null symbol first
 
-// readStubs reads an amd64 file's stubs.
+// readStubs reads the stubs of a file of any processor that has arch.Arch.StubSlot.
 func readStubs(im *elfimage.Image) (*stubs, error) {
-	if im.Machine != elf.EM_X86_64 {
-		return nil, nil
-	}
-	s := &stubs{}
-	for _, name := range []string{".plt", ".plt.sec", ".plt.got"} {
-		code, addr, err := im.Section(name)
-		if err == nil {
-			s.sections = append(s.sections, stubSection{addr, code})
-		} else if !errors.Is(err, elfimage.ErrNoSection) {
-			return nil, err
-		}
-	}
-	if len(s.sections) == 0 {
+	sections := im.StubSections()
+	a := arch.ByMachine(im.Machine, im.Order)
+	if len(sections) == 0 || a == nil || a.StubSlot == nil || im.Class != elf.ELFCLASS64 {
 		return nil, nil
 	}
 	symbols, _, err := im.SectionType(elf.SHT_DYNSYM)
@@ -60,10 +50,11 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 	if len(symbols) < 2*symbolSize {
 		return nil, nil // a static program: GDB does not name its stubs
 	}
+	s := &stubs{}
 	if s.names, _, err = im.Section(".dynstr"); err != nil {
 		return nil, err
 	}
-	s.slots = make(map[uint64]slot)
+	slots := make(map[uint64]slot) // by address
 	for _, name := range []string{".rela.plt", ".rela.dyn"} {
 		relocations, _, err := im.Section(name)
 		if errors.Is(err, elfimage.ErrNoSection) {
@@ -72,27 +63,61 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.readSlots(im.Order, relocations, symbols)
+		readSlots(a, slots, relocations, symbols)
 	}
+	most := uint64(im.SizeOnDisk()) // of sections that do not overlap
+	for _, section := range sections {
+		if section.Size > most {
+			break
+		}
+		most -= section.Size
+		code, err := im.SectionData(section)
+		if errors.Is(err, elfimage.ErrNoSection) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.read(a, slots, code, section.Addr)
+	}
+	slices.SortFunc(s.list, func(x, y stub) int { return cmp.Compare(x.lo, y.lo) })
 	return s, nil
 }
 
 // readSlots notes the entries of the global offset table that the relocations of a section fill in.
-func (s *stubs) readSlots(order binary.ByteOrder, relocations, symbols []byte) {
+func readSlots(a *arch.Arch, slots map[uint64]slot, relocations, symbols []byte) {
 	const relocationSize = 24
 	for ; len(relocations) >= relocationSize; relocations = relocations[relocationSize:] {
-		info := order.Uint64(relocations[8:])
-		switch at := order.Uint64(relocations); elf.R_X86_64(uint32(info)) {
-		case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
+		info := a.Order.Uint64(relocations[8:])
+		switch at := a.Order.Uint64(relocations); uint32(info) {
+		case a.Relocations.JumpSlot, a.Relocations.GlobDat:
 			n := info >> 32
 			if n > 0 && n < uint64(len(symbols)/symbolSize) {
-				s.slots[at] = slot{name: order.Uint32(symbols[n*symbolSize:])}
+				slots[at] = slot{name: a.Order.Uint32(symbols[n*symbolSize:])}
 			}
-		case elf.R_X86_64_IRELATIVE:
-			if resolver := order.Uint64(relocations[16:]); resolver != 0 { // 0 would be a symbol's slot
-				s.slots[at] = slot{resolver: resolver}
+		case a.Relocations.IRelative:
+			if resolver := a.Order.Uint64(relocations[16:]); resolver != 0 { // 0 would be a symbol's slot
+				slots[at] = slot{resolver: resolver}
 			}
 		}
+	}
+}
+
+// read adds the stubs of a section at address addr. The first one of a section, which binds
+// symbols, jumps through a word that no relocation fills in.
+func (s *stubs) read(a *arch.Arch, slots map[uint64]slot, code []byte, addr uint64) {
+	const step = 4 // stubs begin at multiples of it
+	for at := 0; at < len(code); {
+		lo := addr + uint64(at)
+		to, length, ok := a.StubSlot(code[at:], lo)
+		if !ok {
+			at += step
+			continue
+		}
+		if slot, ok := slots[to]; ok {
+			s.list = append(s.list, stub{slot: slot, length: uint32(length), lo: lo})
+		}
+		at += length
 	}
 }
 
@@ -101,55 +126,21 @@ func (s *stubs) find(addr uint64) (name string, start uint64, ok bool) {
 	if s == nil {
 		return "", 0, false
 	}
-	for _, sec := range s.sections {
-		if addr < sec.addr || addr-sec.addr >= uint64(len(sec.code)) {
-			continue
-		}
-		// A stub has 16 bytes, or 8.
-		at := (addr - sec.addr) &^ (stubSize - 1)
-		for range 2 {
-			if slot, ok := jumpSlot(sec.code[at:min(at+16, uint64(len(sec.code)))], sec.addr+at); ok {
-				name, ok := s.name(slot)
-				return name, sec.addr + at, ok
-			}
-			if at%16 == 0 {
-				break
-			}
-			at -= stubSize
-		}
+	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].lo > addr }) - 1
+	if i < 0 || addr-s.list[i].lo >= uint64(s.list[i].length) {
+		return "", 0, false
 	}
-	return "", 0, false
+	name, ok = s.name(s.list[i].slot)
+	return name, s.list[i].lo, ok
 }
 
-// name returns the name of the stub that jumps through an entry of the global
-// offset table.
-func (s *stubs) name(at uint64) (name string, ok bool) {
-	to, ok := s.slots[at]
-	if !ok {
-		return "", false
-	}
+// name returns the name of a stub that jumps through an entry of the global offset table.
+func (s *stubs) name(to slot) (name string, ok bool) {
 	if to.resolver != 0 {
 		return fmt.Sprintf("*ABS*+%#x@plt", to.resolver), true
 	}
 	name, ok = stringAt(s.names, uint64(to.name))
 	return name + "@plt", ok && name != ""
-}
-
-// jumpSlot returns the entry of the global offset table that a stub at addr
-// jumps through: [endbr64] [bnd] jmp *disp(%rip).
-func jumpSlot(code []byte, addr uint64) (slot uint64, ok bool) {
-	at := 0
-	if len(code) >= 4 && string(code[:4]) == "\xf3\x0f\x1e\xfa" {
-		at = 4
-	}
-	if len(code) > at && code[at] == 0xf2 {
-		at++
-	}
-	if len(code) < at+6 || code[at] != 0xff || code[at+1] != 0x25 {
-		return 0, false
-	}
-	disp := int32(binary.LittleEndian.Uint32(code[at+2:]))
-	return addr + uint64(at+6) + uint64(int64(disp)), true
 }
 
 // stringAt returns the string at an offset of a string section.
