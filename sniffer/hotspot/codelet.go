@@ -7,20 +7,20 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The interpreter's code lies in codelets, one behind the other: for each bytecode, and for
-// each way to enter a method. Control jumps from one to another while a method's frame stands, but
-// to an entry as a call does, before there is a frame.
+// The interpreter's code consists of codelets, one for each bytecode, and one for each way to
+// enter a method. Control jumps from one to another while a method's frame is set up. An entry
+// is reached as by a call, before there is a frame.
 
 const (
 	maxCodelets = 1 << 12
-	codeAlign   = 16 // at least: of a codelet's first instruction
+	codeAlign   = 16 // the least alignment, in bytes, of a codelet's first instruction
 	maxPadding  = 128
 
 	entryName     = "method entry point"
 	exceptionName = "exception handling"
 )
 
-// codelets are how a codelet, an InterpreterCodelet, begins.
+// codelets is the layout of a StubQueue of InterpreterCodelets.
 type codelets struct {
 	begin, end  field // of a StubQueue: offsets in its buffer
 	size        field
@@ -38,8 +38,7 @@ func layOutCodelets(t *tables) (c codelets) {
 	return c
 }
 
-// codelet finds the codelet that pc is in: where its code begins and ends, and what
-// it is for.
+// findCodelet returns the codelet that pc is in: the range of its code, and its name.
 func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string, ok bool) {
 	c := &vm.codelet
 	queue, ok := r.word(vm.queue.offset)
@@ -74,11 +73,11 @@ func (vm *machine) findCodelet(r *reader, pc uint64) (lo, hi uint64, name string
 	return 0, 0, "", false
 }
 
-// atCodelet returns the row of a frame at a codelet; row is that of a frame that stands.
+// atCodelet returns the row of a frame in a codelet; row is that of a frame that is set up.
 func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
 	lo, hi, name, ok := vm.findCodelet(r, q.AddressInBlock)
-	guess := !ok || name == exceptionName // where frames are taken down, and calls are made after that
+	guess := !ok || name == exceptionName // this codelet takes frames down, and makes calls after that
 	if guess {
 		row.Flags |= trad.Guess
 	}
@@ -98,8 +97,7 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 		known := why == "" && read.Flags&trad.Guess == 0 && read.RA.Kind != trad.NotTracked && read.CFA.Kind == trad.InReg
 		switch {
 		case known && read.CFA.Reg == a.SP:
-			// An adapter may have moved the return address away from where a compiled caller has its
-			// stack pointer.
+			// An adapter may have moved the return address away from a compiled caller's stack pointer.
 			read.Flags |= trad.InPrologue | trad.Once
 			if c, ok := q.Apply(&read); !ok || !row.Contains(c.PC.Bits-1) {
 				read.Flags |= trad.Guess
@@ -130,12 +128,12 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 	return row, frame.Claimed
 }
 
-// maxReturn is how many bytes of code there may be from where the interpreter takes the return
-// address off the stack to where it jumps there.
+// maxReturn is how many bytes of code there may be between the instruction that pops the return
+// address and the jump to it.
 const maxReturn = 8
 
-// wayOut returns the row of the first way that leads from pc to a return without a call; more is
-// false where too much was looked at.
+// wayOut returns the row of the first way that leads from pc to a return without a call. more is
+// false if no more code may be read.
 func wayOut(q *frame.Query, code []byte, start, pc uint64) (out trad.Row, more bool) {
 	steps := q.Arch.ReadAhead(code, start, pc, nil, func(way trad.Row, calls int) bool {
 		if calls == 0 && way.Flags&(trad.Outermost|trad.Guess) == 0 {
@@ -146,15 +144,15 @@ func wayOut(q *frame.Query, code []byte, start, pc uint64) (out trad.Row, more b
 	return out, q.CountSearched(steps)
 }
 
-// byRecord reports whether a row finds the caller's frame pointer where THIS frame's own points.
+// byRecord reports whether a row finds the caller's frame pointer, or the CFA, by THIS frame's own.
 func byRecord(q *frame.Query, row *trad.Row) bool {
 	fp := q.Arch.FP
 	return row.FP == (trad.Rule{Kind: trad.SavedAt, Reg: fp}) || row.CFA.Kind == trad.InReg && row.CFA.Reg == fp
 }
 
-// standing reports whether the code before q.PC has set up a frame record, by which the CFA is. It
-// has moved the stack pointer by how many words nobody knows before, but what sets up the record
-// is like a function's beginning: the return address is on the top of the stack again.
+// standing reports whether the code before q.PC has set up the frame record that cfa
+// is found by. That code may have moved the stack pointer by any number of words before, but it sets
+// up the record as at a function's beginning, with the return address on the top of the stack again.
 func standing(q *frame.Query, code []byte, lo uint64, cfa trad.Rule) bool {
 	a := q.Arch
 	if a.SkipPrologue == nil {
@@ -179,12 +177,12 @@ func standing(q *frame.Query, code []byte, lo uint64, cfa trad.Rule) bool {
 }
 
 const (
-	maxSetUp  = 1 << 10 // how far before PC a frame may have been set up, bytes
-	maxRecord = 16      // the code that sets up a frame record
+	maxSetUp  = 1 << 10 // how many bytes before PC a frame may have been set up
+	maxRecord = 16      // bytes of code that sets up a frame record
 )
 
-// hasSender reports whether THIS, whose frame record is set up, has saved PREVIOUS's stack pointer
-// already, which it does next.
+// hasSender reports whether THIS has saved PREVIOUS's stack pointer already. It does so right after
+// it has set up its frame record.
 func (vm *machine) hasSender(q *frame.Query) bool {
 	a := q.Arch
 	sp, fp := q.This.Register(a.SP), q.This.Register(a.FP)
@@ -200,5 +198,5 @@ func (vm *machine) hasSender(q *frame.Query) bool {
 	return a.Order.Uint64(b)-cfa < maxLocals
 }
 
-// maxLocals is how much a method's local variables take up, bytes: there are 65,535 words.
+// maxLocals is how many bytes a method's local variables take up, at most: there may be 65,535 words.
 const maxLocals = 8 << 16

@@ -44,7 +44,7 @@ func exported() map[string]elfimage.Symbol {
 	return list
 }
 
-// blobPC is an address in the code of the only blob of made, whose frame has six words.
+// blobPC is an address in the code of made's only blob. The blob's frame has six words.
 const blobPC = heapAt + 2*64 + 16 + 64 + 8
 
 const heapAt = imageAt + 0xe00
@@ -142,7 +142,7 @@ func made() image {
 	return m
 }
 
-// read reads the image's tables, and what is said of an address.
+// read reads the image's tables, and looks up an address.
 func (m image) read(pc uint64) (vm *machine, b blob, why frame.Answer) {
 	q := &frame.Query{PC: pc + 1, AddressInBlock: pc, Modules: target.NewModules(nil, nil), Arch: amd64.Arch, Memory: m}
 	if vm = open(q, exported(), 0); vm.why != frame.Claimed {
@@ -170,7 +170,7 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// FuzzTables reads tables of a virtual machine that is made to hurt.
+// FuzzTables reads the tables of a malicious virtual machine.
 func FuzzTables(f *testing.F) {
 	m := made()
 	f.Add([]byte(m), uint16(blobPC-imageAt))

@@ -4,23 +4,23 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// Bounds on what a broken process can make of its heaps.
+// Bounds for the heaps of a broken process.
 const (
 	maxHeaps   = 64
 	maxSegment = 20          // log2 of a segment's size
 	maxHops    = 1 << 14     // from a segment to its block's first
-	fewHops    = 1 << 8      // that cost next to nothing
+	fewHops    = 1 << 8      // so many hops take next to no time
 	maxBlob    = 1 << 30     // bytes
 	maxWords   = 1 << 20     // of a frame
 	freeBlock  = 0xff        // a segment that belongs to no block
-	perHops    = fewHops / 8 // how many hops take as long as one instruction that is looked at
+	perHops    = fewHops / 8 // how many hops count as one instruction of a search
 )
 
 // blob is a piece of code that the virtual machine has made.
 type blob struct {
 	lo, hi   uint64 // its code
-	frame    int32  // size of its frame, words, with the return address
-	complete int64  // how far from lo the frame is set up; negative where that is not told
+	frame    int32  // size of its frame in words, with the return address
+	complete int64  // distance from lo, in bytes, at which the frame is set up; negative if not known
 }
 
 // find returns the blob that q.AddressInBlock is in.
@@ -70,7 +70,7 @@ func (vm *machine) within(r *reader, q *frame.Query, heap, low uint64) (b blob, 
 	at := (q.AddressInBlock - low) >> uint(shift)
 	hops := 0
 	for lo, near := at+1, []byte(nil); ; hops++ {
-		if at < lo { // the map is read backwards
+		if at < lo { // read the map backwards
 			n := min(at+1, uint64(len(r.room)))
 			lo = at + 1 - n
 			if near = r.read(segmap+lo, int(n)); uint64(len(near)) < n {

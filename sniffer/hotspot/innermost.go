@@ -7,11 +7,11 @@ import (
 )
 
 // The innermost frame, or one that was interrupted, may not be set up yet, or no longer, and code
-// may push and pop words as it goes. No table tells: the code does, as far as it can be followed.
+// may push and pop words as it goes. No table tells that. The code does, as far as it can be followed.
 
 const (
-	maxCode  = 64 << 10 // of a blob that is looked at
-	readOver = 32       // bytes that are read count for an instruction that is followed
+	maxCode  = 64 << 10 // bytes of a blob's code that are read
+	readOver = 32       // so many bytes that are read count as one instruction of a search
 )
 
 // code reads a blob's code around q.PC.
@@ -46,8 +46,8 @@ func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 }
 
 // body returns the row of a frame that may have been taken down, or of code that has pushed
-// something: a way out that leads from PC to a return says where the frame is. Where none does, the
-// frame is as row has it. Where straight code leads to a jump out of the blob, it may be either.
+// words: a way out, from PC to a return, says where the frame is. If there is none, the frame is
+// as row has it. If straight code leads to a jump out of the blob, either may be true.
 func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if a.ReadAhead == nil {
@@ -81,7 +81,7 @@ func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	if after == 0 {
 		return out, frame.Claimed
 	}
-	// Not every call comes back: what lies behind it may be of another frame.
+	// A call may never return: the code behind it may be for another frame.
 	switch ours, theirs := leads(q, &row), leads(q, &out); {
 	case ours == theirs:
 		out.Flags |= trad.Guess
@@ -92,7 +92,7 @@ func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	return out, frame.Claimed
 }
 
-// leads reports whether a row leads from THIS frame to what follows a call.
+// leads reports whether a row leads from THIS frame to a return address that follows a call.
 func leads(q *frame.Query, row *trad.Row) bool {
 	c, ok := q.Apply(row)
 	if !ok || !q.Modules.IsCode(c.PC.Bits-1) {
@@ -102,8 +102,8 @@ func leads(q *frame.Query, row *trad.Row) bool {
 	return len(code) == arch.MaxCall && q.Arch.AfterCall != nil && q.Arch.AfterCall(code)
 }
 
-// callStub returns the row of the frame from which C++ has called Java, by its way out: that restores
-// what C++ has in registers.
+// callStub returns the row of the stub by which C++ has called Java, from the stub's way out, which
+// restores the registers of C++.
 func callStub(q *frame.Query) (row trad.Row, why frame.Answer) {
 	a := q.Arch
 	switch {
@@ -120,5 +120,5 @@ func callStub(q *frame.Query) (row trad.Row, why frame.Answer) {
 	return row, frame.Claimed
 }
 
-// maxEntry is how much code is looked at behind the call from C++ to Java.
+// maxEntry is how many bytes of code are read behind the call from C++ to Java.
 const maxEntry = 1 << 10

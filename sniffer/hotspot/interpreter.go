@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// interpreter returns where the interpreter's code is.
+// interpreter returns the address and the size, in bytes, of the interpreter's code.
 func (vm *machine) interpreter(r *reader) (lo, n uint64, ok bool) {
 	queue, ok := r.word(vm.queue.offset)
 	if !ok || queue == 0 {
@@ -18,9 +18,9 @@ func (vm *machine) interpreter(r *reader) (lo, n uint64, ok bool) {
 	return lo, uint64(size), ok && known && size > 0 && size <= math.MaxInt32
 }
 
-// interpreted returns the row of an interpreted frame. The return address lies where a frame record
-// has it. PREVIOUS has its stack pointer from the frame: the interpreter has moved the return
-// address, to make room for local variables.
+// interpreted returns the row of an interpreted frame. The return address is in its frame record.
+// PREVIOUS's stack pointer is saved in the frame, because the interpreter has moved the return
+// address to make room for local variables.
 func (vm *machine) interpreted(q *frame.Query, r *reader, lo, n uint64) (trad.Row, frame.Answer) {
 	a := q.Arch
 	word := int32(a.PtrSize)

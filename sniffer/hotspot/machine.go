@@ -5,7 +5,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// looked are the structures whose fields are looked for.
+// looked are the structures that are read. Their fields are taken from the tables.
 var looked = map[string]bool{
 	"CodeCache": true, "CodeHeap": true, "VirtualSpace": true, "HeapBlock": true, "HeapBlock::Header": true,
 	"GrowableArrayBase": true, "GenericGrowableArray": true, "GrowableArray<int>": true,
@@ -14,14 +14,14 @@ var looked = map[string]bool{
 
 const senderSP = "frame::interpreter_frame_sender_sp_offset"
 
-// constants are those that are looked for.
+// constants are the constants that are taken from the tables.
 var constants = map[string]bool{senderSP: true}
 
-// machine is a process's Java virtual machine: where it keeps its code.
+// machine says where a process's Java virtual machine has its code.
 type machine struct {
-	why frame.Answer // it cannot be used
+	why frame.Answer // why it cannot be used
 
-	heaps          field // the list of code heaps; of old releases heap, the only one
+	heaps          field // the list of code heaps; old releases have only heap
 	heap           field
 	length, data   field // of a GrowableArray
 	memory, segmap uint64
@@ -37,7 +37,7 @@ type machine struct {
 	queue, buffer, limit field // of the interpreter's code
 	sender               int64 // where the caller's SP is in an interpreted frame: words from FP on
 	codelet              codelets
-	callStub             field // where the call from C++ to Java returns to; its offset is 0 where that is not told
+	callStub             field // the return address of the call from C++ to Java; its offset is 0 if not known
 }
 
 type machineKey struct{}
@@ -81,7 +81,7 @@ func open(q *frame.Query, exported map[string]elfimage.Symbol, bias uint64) *mac
 	return layOut(&t)
 }
 
-// layOut takes what is needed out of the tables.
+// layOut takes the offsets and sizes that are needed out of the tables.
 func layOut(t *tables) *machine {
 	vm := &machine{}
 	missing := ""

@@ -14,7 +14,7 @@ type reader struct {
 	room   [256]byte
 }
 
-// read returns up to n bytes at addr, which stand until the next read.
+// read returns up to n bytes at addr. The slice is valid until the next read.
 func (r *reader) read(addr uint64, n int) []byte {
 	n = min(n, len(r.room))
 	if addr == 0 || addr+uint64(n) < addr {
@@ -32,9 +32,9 @@ func (r *reader) word(addr uint64) (v uint64, ok bool) {
 	return 0, false
 }
 
-// name reads a string of up to maxName bytes. It is empty where it is longer.
+// name reads a string of up to maxName bytes. It returns "" for a longer one.
 func (r *reader) name(addr uint64) string {
-	const page = 1 << 12 // what lies behind the string's end may not be there
+	const page = 1 << 12 // the page behind the string's end may be missing
 	b := r.read(addr, int(min(maxName+1, page-addr%page)))
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		return string(b[:i])
@@ -48,7 +48,7 @@ func (r *reader) name(addr uint64) string {
 	return ""
 }
 
-// maxName bounds names, in bytes: those that are looked for are shorter.
+// maxName bounds names, in bytes: all names that are needed are shorter.
 const maxName = 127
 
 // number reads a field of an object, of 1 to 8 bytes.

@@ -47,9 +47,8 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return vm.compiled(q, &b)
 }
 
-// compiled returns the row of a blob's frame, whose size is the same from where it is set up to
-// where it is taken down: the return address lies just inward of the CFA, and inward of that the
-// caller's frame pointer.
+// compiled returns the row of a blob's frame. Its size does not change while the frame is
+// set up. The return address lies just inward of the CFA, and the caller's frame pointer inward of that.
 func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	word := int32(q.Arch.PtrSize)
 	row := trad.Row{
@@ -70,5 +69,5 @@ func (vm *machine) compiled(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	return body(q, b, row)
 }
 
-// lost says of other registers that their values are: Java's code preserves none of them.
+// lost says that the values of all other registers are lost: Java's code preserves none of them.
 var lost = &trad.OtherRules{Default: trad.Undefined}

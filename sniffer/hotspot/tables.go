@@ -4,20 +4,20 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// Bounds on what a broken process can make of its tables: JDK 17 has 1,150 fields.
+// Bounds for the tables of a broken process. JDK 17 has 1,150 fields.
 const (
 	maxEntries = 1 << 13
 	maxStride  = 128
 )
 
-// tables are what the virtual machine exports, as far as it is looked for.
+// tables are the parts of the virtual machine's tables that are needed.
 type tables struct {
 	fields    map[string]field // by "Type::field"
 	sizes     map[string]size  // of types
 	constants map[string]int64
 }
 
-// field is one of a structure. That of a class itself has an address instead of an offset.
+// field is a field of a structure. A static field has an address instead of an offset.
 type field struct {
 	offset   uint64
 	typ      string
@@ -30,7 +30,7 @@ type size struct {
 	unsigned bool
 }
 
-// entry is where an entry of a table has what, by the symbols that say so.
+// entry is the layout of a table's entries, from the symbols that say so.
 type entry struct {
 	first  uint64
 	stride uint64
@@ -53,7 +53,7 @@ func (s *symbols) value(name string) (uint64, bool) {
 	return s.r.word(at.Addr + s.bias)
 }
 
-// entry describes a table. parts are what its entries have.
+// entry returns the layout of a table. parts are the names of its entries' parts.
 func (s *symbols) entry(table, prefix string, parts ...string) (e entry, ok bool) {
 	if e.first, ok = s.value(table); !ok {
 		return e, false
@@ -70,7 +70,7 @@ func (s *symbols) entry(table, prefix string, parts ...string) (e entry, ok bool
 	return e, true
 }
 
-// each calls do with the entries' addresses up to the last, which has no name.
+// each calls do with the address of each entry. The last entry, without a name, ends the table.
 func (s *symbols) each(e entry, name string, do func(at uint64, name string)) bool {
 	for i := range uint64(maxEntries) {
 		at := e.first + i*e.stride
