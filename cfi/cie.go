@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// CIE is a common information entry (DWARF 5, section 6.4.1; LSB Core for what
-// .eh_frame adds).
+// CIE is a common information entry (DWARF 5, section 6.4.1; for additions of .eh_frame, LSB
+// Core).
 type CIE struct {
 	Offset    int      // in bytes from the start of the section
 	Version   uint8    // 1, 3 or 4
@@ -104,8 +104,8 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	return nil
 }
 
-// augmentation reads the augmentation data that the letters of the string text stand
-// for, and leaves c at the instructions. reason is "" if it can be read.
+// augmentation reads the augmentation data of the letters of text, and leaves c at the
+// instructions. reason is "" if the data can be read.
 func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reason string) {
 	data := *c
 	for i, letter := range text {

@@ -7,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/cfi"
 )
 
-// TestReturnColumns: AADWARF64, section 4.1: the PC may have a rule beside that of x30,
-// the return column, or be the column itself; DWARF 5, section 6.4.1: the column is
-// where the return address is.
+// TestReturnColumns: by AADWARF64, section 4.1, the PC may have a rule beside that of x30,
+// the return column, or be the column itself. By DWARF 5, section 6.4.1, the column has
+// the return address.
 func TestReturnColumns(t *testing.T) {
 	arm64 := cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 29, Link: 30, PC: 32}
 	s390x := cfi.ABI{Order: binary.LittleEndian, PtrSize: 8, FP: 11, Link: 14}

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// Where no FDE covers an address, the one before ends where readelf says.
+// For an address that no FDE covers, the FDE before ends where readelf says.
 func TestBefore(t *testing.T) {
 	const path = "/bin/sh"
 	out, err := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump=frames", path).Output()

@@ -161,8 +161,8 @@ func TestBadEntries(t *testing.T) {
 	}
 }
 
-// Parts of a section may end in a zero terminator each; what stands behind the
-// last need not be call frame information.
+// Each part of a section may end in a zero terminator. Bytes behind the last one need not be
+// call frame information.
 func TestTerminators(t *testing.T) {
 	part := func(start uint64) []byte {
 		return ehFrame(join(ehCIE(""), ehInitial), join(u64(start), u64(0x100)))
@@ -233,7 +233,7 @@ func Test64BitFormat(t *testing.T) {
 	}
 }
 
-// A function longer than a row can say is split.
+// A function that is too long for one row has several.
 func TestLongFunction(t *testing.T) {
 	const start, length = 0x1000, 0x280000000
 	data := ehFrame(join(ehCIE(""), ehInitial), join(u64(start), u64(length)))
@@ -275,7 +275,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// An FDE that is not of the section must not be run off the section's end.
+// An FDE of another section must not run off this section's end.
 func TestForeignFDE(t *testing.T) {
 	long := ehFrame(join(ehCIE(""), ehInitial), join(u64(0x1000), u64(0x100), make([]byte, 200)))
 	s, _ := cfi.Open(cfi.EH, long, ehAddr, amd64)

@@ -71,5 +71,5 @@ func (s *Section) entryError(off int, reason string) error {
 // span is a stretch of the section.
 type span struct{ from, to int }
 
-// has reports whether p lies within the section: callers may pass an FDE of another one.
+// has reports whether p lies within the section. Callers may pass an FDE of another section.
 func (s *Section) has(p span) bool { return 0 <= p.from && p.from <= p.to && p.to <= len(s.data) }

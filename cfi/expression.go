@@ -22,8 +22,8 @@ type expression struct {
 	ptrSize uint8
 }
 
-// expression returns the expression whose length stands at off, an offset at which
-// the machine has read an expression before.
+// expression returns the expression at off, which is the offset of its length. The machine
+// has read an expression there before.
 func (s *Section) expression(off int, ptrSize uint8) expression {
 	c := s.reader(off, len(s.data))
 	code := c.Take(c.ULEB128())
@@ -137,7 +137,7 @@ func (x *expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error)
 func isRegisterOp(op byte) bool { return op >= opReg0 && op <= opBregx }
 
 // register pushes a register of THIS, plus the offset of a breg. A plain
-// DW_OP_reg names the register's value here, as it has no other use.
+// DW_OP_reg means the register's value here, because it has no other use.
 func (e *evaluation) register(op byte, env trad.Env) error {
 	reg, off := uint64(0), int64(0)
 	switch {
@@ -149,7 +149,7 @@ func (e *evaluation) register(op byte, env trad.Env) error {
 		reg = e.c.ULEB128()
 	case op == opBregx:
 		reg, off = e.c.ULEB128(), e.c.SLEB128()
-	default: // fbreg needs a function's frame base, which CFI has not
+	default: // fbreg needs a function's frame base, and CFI has none
 		e.reason = "has no meaning in call frame information"
 		return nil
 	}
@@ -168,7 +168,7 @@ func (e *evaluation) register(op byte, env trad.Env) error {
 	return nil
 }
 
-// deref replaces the address on top by what lies there.
+// deref replaces the address on top by the value in memory there.
 func (e *evaluation) deref(op byte, env trad.Env) error {
 	size, word := e.x.ptrSize, uint64(e.x.ptrSize)
 	if op == opDerefSize {
@@ -181,8 +181,8 @@ func (e *evaluation) deref(op byte, env trad.Env) error {
 	if e.c.Bad || e.reason != "" {
 		return nil
 	}
-	// Memory is read in whole words. Read the aligned word, which lies in the same
-	// page as the bytes that are asked for, unless these reach into the next word.
+	// Memory is read in whole words. Read the aligned word, which is in the same
+	// page as the bytes, unless they reach into the next word.
 	from, skip := addr, uint64(0)
 	if size < e.x.ptrSize && addr%word+uint64(size) <= word {
 		skip = addr % word

@@ -16,8 +16,8 @@ type FDE struct {
 	program span
 }
 
-// maxLen bounds the code of an FDE in bytes, and so the number of rows that a line
-// has to be split into.
+// maxLen bounds the code of an FDE in bytes, and so the number of rows that one line
+// is split into.
 const maxLen = 1 << 36
 
 // Contains reports whether the FDE covers pc.
@@ -26,8 +26,8 @@ func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
 // ProgramSize returns the size of the FDE's instructions in bytes. Each of them has at least one.
 func (f *FDE) ProgramSize() int { return f.program.to - f.program.from }
 
-// parseFDE reads the FDE with the head e. Where haveCIE is true, f holds another FDE,
-// whose CIE is not read again if both have the same.
+// parseFDE reads the FDE with the head e. If haveCIE is true, f is another FDE: if both have
+// the same CIE, parseFDE does not read it again.
 func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	if e.empty || e.cie < 0 {
 		return s.entryError(e.off, "is not an FDE, where one is expected")
@@ -52,7 +52,7 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	if f.Start, why = s.pointer(&c, enc, f.CIE.PtrSize, 0, false); why != "" {
 		return fail("start address", why)
 	}
-	// The length has the format of the start, but no base, and no sign to it.
+	// The length has the start's format, but no base, and it is not signed.
 	at = c.Off
 	length := enc & encFormat
 	if enc == encAligned {
@@ -80,8 +80,8 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 }
 
 // FDEs iterates over the FDEs of the section in their order there. An FDE that
-// cannot be read gives an error, and the iteration goes on. Where the chain of
-// entries itself is broken, it ends after the error.
+// cannot be read gives an error, and the iteration goes on. If the chain of entries itself
+// is broken, it ends after the error.
 func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	return func(yield func(FDE, error) bool) {
 		var f FDE
@@ -107,8 +107,8 @@ type walk struct {
 	s       *Section
 	off     int
 	haveCIE bool
-	// A zero terminator was read. More entries may follow it or, where the caller
-	// could not know the section's size, other data.
+	// A zero terminator was read. More entries may follow it; or other data, if the caller
+	// did not know the section's size.
 	terminated bool
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// compareFile holds a section of a file against this machine's readelf, with the
-// table of .eh_frame_hdr, where there is one, and without.
+// compareFile compares a section of a file with the output of this machine's readelf: without the
+// table of .eh_frame_hdr, and with it if there is one.
 func compareFile(t *testing.T, path, section string, hasHeader bool) {
 	t.Helper()
 	o := parseOracle(t, readelf(t, "frames-interp", path, section), readelf(t, "frames", path, section))

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// FuzzSection opens arbitrary bytes and asks for rows. What comes back must hold
-// for what was asked.
+// FuzzSection opens arbitrary bytes and asks for rows. Each row must hold for the address
+// asked for.
 func FuzzSection(f *testing.F) {
 	for _, seed := range []struct{ name, section string }{
 		{"arm64-pauth", ".eh_frame"}, {"arm64-bkey", ".eh_frame"}, {"s390x", ".eh_frame"}, {"s390x-debug", ".debug_frame"},
@@ -86,8 +86,8 @@ func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opt
 	}
 }
 
-// FuzzProgram runs any instructions of a CIE and an FDE: what is looked up at the ends of a row is
-// what comes when all rows are read in turn.
+// FuzzProgram runs any instructions of a CIE and an FDE. A look-up at either end of a row gives the
+// same row as reading all rows in turn.
 func FuzzProgram(f *testing.F) {
 	call := join(0x0c, 7, 8, 0x90, 1) // def_cfa r7+8; offset r16 at CFA + 1*-8
 	f.Add(call, join(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0a, 0x4c, 0x0c, 7, 8, 0xc6, 0x0b), false)
@@ -113,7 +113,7 @@ func FuzzProgram(f *testing.F) {
 					for _, pc := range []uint64{row.Lo, row.Lo + uint64(row.Len) - 1} {
 						got, _, gotErr := s.Row(pc)
 						if err != nil {
-							break // at which address it was is not said
+							break // the address of the error is not known
 						}
 						if gotErr != nil || got.Lo != row.Lo || got.Len != row.Len || format(got) != format(row) {
 							t.Fatalf("Row(%#x) = [%#x,+%#x) %s, %v; in turn it is [%#x,+%#x) %s", pc, got.Lo, got.Len, format(got), gotErr, row.Lo, row.Len, format(row))

@@ -10,8 +10,7 @@ import (
 )
 
 // header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame
-// Header"), which is searched in place. The table is believed only as far as the
-// FDEs confirm it.
+// Header"). It is searched in place, and believed only as far as the FDEs confirm it.
 type header struct {
 	table  []byte // the entries: start of code, address of FDE
 	addr   uint64 // of table
@@ -82,7 +81,7 @@ func (s *Section) field(i int) uint64 {
 	return (base + v) & addressMask(s.ptrSize)
 }
 
-// answer is what the header's table says about a PC.
+// answer is the result of a look-up in the header's table.
 type answer uint8
 
 const (
@@ -107,7 +106,7 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 		case f.Contains(pc):
 			return found
 		case f.Len == 0:
-			return silent // others may start here, too
+			return silent // other FDEs may start here, too
 		}
 	}
 	// A hit is confirmed by its FDE. A miss is believed if the next FDE begins where
@@ -118,8 +117,8 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 	return missed
 }
 
-// position returns the number of entries that start at or before pc; ok is false
-// where entries are found to be out of order.
+// position returns the number of entries that start at or before pc. ok is false
+// if it finds entries out of order.
 func (s *Section) position(pc uint64) (i int, ok bool) {
 	low, high := uint64(0), addressMask(s.ptrSize) // bounds of the fields between those that were read
 	j := s.header.count
@@ -138,9 +137,9 @@ func (s *Section) position(pc uint64) (i int, ok bool) {
 	return i, true
 }
 
-// positionUsual is position for the form that all linkers write, signed four-byte
-// distances from the header, little-endian, which it compares as they are. ok is
-// false for any other form, and where position has to look.
+// positionUsual is position for the form that all linkers write: signed four-byte distances from
+// the header, little-endian. It compares them as they are. ok is false for any other form, and
+// if only position can tell.
 func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
 	h := &s.header
 	to := int64(pc - h.base)

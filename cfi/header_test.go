@@ -10,8 +10,7 @@ import (
 )
 
 // encodedHeader rewrites the header of a section with another table encoding
-// (LSB Core, "Exception Frame Header"). Both fields of an entry are made from
-// the FDEs themselves.
+// (LSB Core, "Exception Frame Header"). It makes both fields of an entry from the FDEs.
 func encodedHeader(t *testing.T, in input, enc byte, order func([]cfi.FDE)) []byte {
 	t.Helper()
 	in.opts.Header = nil
@@ -54,7 +53,7 @@ func encodedHeader(t *testing.T, in input, enc byte, order func([]cfi.FDE)) []by
 	return b
 }
 
-// Tables in each encoding of fixed size must give what the index gives. The
+// Tables in each encoding of fixed size must give the same as the index. The
 // fixtures are small enough for offsets of 16 bits.
 func TestHeaderEncodings(t *testing.T) {
 	for _, name := range []string{"arm64-pauth", "s390x"} {
@@ -106,7 +105,7 @@ func TestLyingHeaders(t *testing.T) {
 			in := good
 			in.opts.Header = test.header
 			compare(t, in, o)
-			// Each address on a section of its own, that nothing has warned yet.
+			// Each address has a section of its own, which has not found out yet.
 			for _, f := range o.fdes {
 				if got, err := in.open(t).Find(f.start); err != nil || uint64(got.Offset) != f.offset {
 					t.Errorf("Find(%#x): FDE at %#x, %v; want %#x", f.start, got.Offset, err, f.offset)
@@ -168,7 +167,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// An FDE of no length may start where another does.
+// An empty FDE may start at the same address as another FDE.
 func TestEmptyFDE(t *testing.T) {
 	cie := block(u32(0), ehCIE(""), ehInitial)
 	fde := func(at int, start, length uint64) []byte {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// index replaces the table of .eh_frame_hdr where there is none, as in static
+// index replaces the table of .eh_frame_hdr if there is none, as in static
 // programs and for .debug_frame.
 type index struct {
 	entries []indexEntry // ascending by start, then end

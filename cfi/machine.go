@@ -45,7 +45,7 @@ func (m *machine) start(s *Section) error {
 		}
 		m.prepare()
 	}
-	// The bottom of the stack is what DW_CFA_restore goes back to.
+	// DW_CFA_restore goes back to the bottom of the stack.
 	m.depth = 0
 	m.push()
 	m.cie = false
@@ -54,8 +54,8 @@ func (m *machine) start(s *Section) error {
 	return nil
 }
 
-// prepared is a CIE that was read, with the state that its initial instructions lead
-// to. Most sections have one or two CIEs, and most look-ups follow one of the same CIE.
+// prepared is a CIE that was read, with the state after its initial instructions. Most
+// sections have one or two CIEs, and most look-ups use the CIE of the look-up before.
 type prepared struct {
 	cie   CIE
 	top   state
@@ -63,13 +63,13 @@ type prepared struct {
 	left  int // instructions that may still run
 }
 
-// preparedAt returns where the CIE at an offset is kept.
+// preparedAt returns the slot for the CIE at an offset.
 func (s *Section) preparedAt(off int) *atomic.Pointer[prepared] {
 	return &s.prepared[uint(off>>2^off>>5)%uint(len(s.prepared))]
 }
 
-// prepare keeps the state that the CIE's instructions have led to, if it is as simple as
-// those that compilers make.
+// prepare keeps the state after the CIE's instructions, if it is as simple as those that
+// compilers make.
 func (m *machine) prepare() {
 	if m.depth > 0 || m.top.from > 0 || m.top.n > len(prepared{}.rules) {
 		return
@@ -79,7 +79,7 @@ func (m *machine) prepare() {
 	m.s.preparedAt(p.cie.Offset).Store(p)
 }
 
-// prepared makes the kept state the current one, if it is of this CIE.
+// prepared makes the kept state the current one, if it is that of m's CIE.
 func (m *machine) prepared() bool {
 	p := m.s.preparedAt(m.fde.CIE.Offset).Load()
 	if p == nil || p.cie.Offset != m.fde.CIE.Offset || p.cie.program != m.fde.CIE.program {
@@ -348,14 +348,14 @@ func (m *machine) signedRule(reg uint64, kind trad.Kind, n int64) (reason string
 	return ""
 }
 
-// expression steps over an expression and returns the rule that stands for it.
+// expression steps over an expression, and returns a rule for it.
 func (m *machine) expression(kind trad.Kind) trad.Rule {
 	at := m.c.Off
 	m.c.Take(m.c.ULEB128())
 	return trad.Rule{Kind: kind, Off: int32(uint32(at))}
 }
 
-// rule gives a register its rule.
+// rule sets a register's rule.
 func (m *machine) rule(reg uint64, rule trad.Rule) {
 	switch {
 	case reg == uint64(m.fde.CIE.RA):
@@ -367,7 +367,7 @@ func (m *machine) rule(reg uint64, rule trad.Rule) {
 	}
 }
 
-// restore gives a register the rule that the CIE gave it.
+// restore resets a register's rule to the CIE's.
 func (m *machine) restore(reg uint64) {
 	if m.cie { // nothing to go back to but the start
 		m.rule(reg, trad.Rule{})

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/cfi"
 )
 
-// Each byte of real sections is made wrong in turn. Answers may differ, but a
-// row must hold for the address that was asked for, and nothing may panic.
+// Each byte of real sections is changed in turn. Answers may differ, but a
+// row must hold for the address asked for, and nothing may panic.
 func TestMutations(t *testing.T) {
 	for _, name := range []string{"arm64-pauth", "s390x"} {
 		in := load(t, "testdata/"+name+".so", ".eh_frame", true)

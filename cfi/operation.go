@@ -177,7 +177,7 @@ func (e *evaluation) compute(op byte) {
 }
 
 // binary computes a op b, where b was on top. Comparisons, division and shra
-// are of signed numbers, the rest is not.
+// are signed, the other operations are not.
 func (e *evaluation) binary(op byte, a, b uint64) uint64 {
 	x, y := e.signed(a), e.signed(b)
 	is := false

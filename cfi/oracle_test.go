@@ -167,7 +167,7 @@ func parseOracle(t testing.TB, interp, frames string) oracle {
 	return oracle{parseInterp(t, interp), parseFrames(t, frames)}
 }
 
-// compare holds a section against readelf's dumps of it.
+// compare compares a section with readelf's dumps of it.
 func compare(t *testing.T, in input, o oracle) {
 	t.Helper()
 	s, m := in.open(t), in.machine

@@ -3,8 +3,8 @@ package cfi
 import "github.com/sfwalk/sfwalk/internal/dwarfdata"
 
 // Pointer encodings of .eh_frame (LSB Core, "DWARF Exception Header Encoding").
-// The low nibble is the format; the next three bits tell what the pointer is relative
-// to.
+// The low nibble is the format; the next three bits tell the base that the pointer is
+// relative to.
 const (
 	encAbsptr  = 0x00
 	encULEB128 = 0x01

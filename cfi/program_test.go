@@ -52,7 +52,7 @@ func format(r trad.Row) string {
 	return r.Format(func(r trad.Reg) string { return fmt.Sprint("r", r) })
 }
 
-// Each instruction, with what DWARF 5, section 6.4.2, says that it does.
+// Each instruction has the effect that DWARF 5, section 6.4.2, gives.
 func TestInstructions(t *testing.T) {
 	call := join(0x0c, 7, 8, 0x90, 1) // def_cfa r7+8; offset r16 at CFA + 1*-8
 	for _, test := range []struct {
@@ -140,7 +140,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// Many registers and many remembered states outgrow what needs no allocation.
+// Many registers and many remembered states need an allocation.
 func TestManyRules(t *testing.T) {
 	var program []byte
 	want := "CFA=r7+8 RA=[CFA-8] FP=same"
@@ -244,8 +244,8 @@ func TestMalformedPrograms(t *testing.T) {
 	}
 }
 
-// TestRowsWithoutCFA: a table that has no CFA at first goes on; DWARF 5, section 6.4.1, has
-// no rule for a CFA that nothing has defined.
+// TestRowsWithoutCFA: Rows goes on after a line without a CFA. DWARF 5, section 6.4.1, has
+// no rule for a CFA that no instruction has defined.
 func TestRowsWithoutCFA(t *testing.T) {
 	s, err := cfi.Open(cfi.Debug, handMade(nil, join(0x42, 0x0c, 7, 8)), 0, amd64) // advance 2, def_cfa
 	if err != nil {

@@ -51,7 +51,7 @@ func hex(t testing.TB, s string) uint64 {
 	return v
 }
 
-// readelf runs readelf on a file and returns the part of its output that is of
+// readelf runs readelf on a file and returns the part of its output about
 // the given section.
 func readelf(t testing.TB, dump, file, section string) string {
 	t.Helper()
@@ -97,10 +97,10 @@ func parseInterp(t testing.TB, text string) []oracleFDE {
 			return
 		}
 		f := &fdes[len(fdes)-1]
-		if len(f.rows) == 0 { // nothing but what the CIE says
+		if len(f.rows) == 0 { // only the CIE's rules
 			f.rows = []oracleRow{{lo: f.start, cfa: cies[f.cieOffset].row.cfa, cells: cies[f.cieOffset].row.cells}}
 		}
-		// A line holds up to the next; of lines for one address the last counts.
+		// A line holds up to the next one. If several lines have one address, the last counts.
 		var rows []oracleRow
 		for i, r := range f.rows {
 			r.hi = f.end

@@ -11,12 +11,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// unlistedSame is the OtherRules of all rows without further registers: a register that
+// unlistedSame is the OtherRules of all rows without rules for other registers: a register that
 // DWARF does not mention is unchanged.
 var unlistedSame = &trad.OtherRules{Default: trad.Same}
 
-// row returns the machine's current line. Where the line is too long for one row, it
-// returns the part that holds pc. last is the OtherRules of another row of the FDE, or nil.
+// row returns the machine's current line. If the line is too long for one row, it
+// returns the part that has pc. last is the OtherRules of another row of the FDE, or nil.
 func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
 	t := &m.top
 	row := trad.Row{Lo: m.lo, CFA: t.cfa, RA: t.ra, FP: t.fp}
@@ -57,7 +57,7 @@ func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
 
 func isExpr(r trad.Rule) bool { return r.Kind == trad.Expr || r.Kind == trad.ValExpr }
 
-// unusual returns the rules of PREVIOUS's PC and of the other registers, where the return
+// unusual returns the rules of PREVIOUS's PC and of the other registers, if the return
 // column does not tell both the PC and the link register of PREVIOUS.
 func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegRule) {
 	column, s := m.fde.CIE.RA, m.s
@@ -66,7 +66,7 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	case own && s.pc != 0:
 		rule := others[i].Rule
 		others = slices.Delete(others, i, i+1)
-		if rule.Kind == trad.Same { // no call leaves the PC the same
+		if rule.Kind == trad.Same { // every call changes the PC
 			return pc, others
 		}
 		pc = rule
@@ -77,7 +77,7 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	case pc.Kind != trad.NotTracked:
 	case column != s.pc:
 		pc = trad.Rule{Kind: trad.InReg, Reg: column} // nothing has changed it
-	default: // the table does not mention the PC: it is where a call leaves it
+	default: // the table does not mention the PC: it is in the register in which a call leaves it
 		if i, listed := find(others, s.link); listed {
 			pc = others[i].Rule
 		}
@@ -89,8 +89,8 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	return pc, others
 }
 
-// rest returns what goes beside the row, the rules regs of other registers among it, and
-// makes the expressions of the row refer to it.
+// rest returns the row's OtherRules with the rules regs, and makes the expressions of the row
+// refer to it.
 func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules) *trad.OtherRules {
 	n := 0
 	for _, r := range [...]trad.Rule{row.CFA, row.RA, row.FP} {
@@ -151,8 +151,7 @@ func newRest(regs []trad.RegRule) *trad.OtherRules {
 	return x
 }
 
-// rests keeps the rules of other registers for the next row with the same ones:
-// functions save their registers in few ways.
+// rests keeps the OtherRules of rows for other rows with the same rules. There are few different ones.
 type rests [64]atomic.Pointer[trad.OtherRules]
 
 func (k *rests) of(regs []trad.RegRule) *trad.OtherRules {
@@ -170,9 +169,9 @@ func (k *rests) of(regs []trad.RegRule) *trad.OtherRules {
 }
 
 // Rows iterates over the lines of the table of f, an FDE of this section, in
-// ascending order of address. It leaves out lines that hold for no address; together
-// the rows cover the FDE. A line without a CFA comes with an error that wraps ErrNoCFA,
-// and has nothing but its range. The iteration ends after any other error.
+// ascending order of address. It leaves out empty lines; together the rows cover the FDE. A line
+// without a CFA has only its range, and an error that wraps ErrNoCFA. The iteration ends after any
+// other error.
 func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
 	return func(yield func(trad.Row, error) bool) {
 		m := machine{fde: f}

@@ -28,14 +28,14 @@ func (k Kind) String() string {
 	return ".eh_frame"
 }
 
-// ABI describes the machine that a section is for, as far as the section does not.
+// ABI describes what a section does not tell about its machine.
 type ABI struct {
 	Order   binary.ByteOrder
 	PtrSize int      // bytes in an address: 4 or 8
 	FP      trad.Reg // the register whose rule goes to Row.FP
-	// Link is the return address column of nearly all tables; where it is 0, all
-	// columns are treated alike. PC is the program counter where it may have a rule beside
-	// that of the return column, as on AArch64 (AADWARF64, section 4.1); elsewhere 0.
+	// Link is the return address column of nearly all tables; if it is 0, all columns are treated
+	// alike. PC is the number of the program counter if it may have a rule beside that of the
+	// return column, as on AArch64 (AADWARF64, section 4.1); else 0.
 	Link, PC trad.Reg
 	// PAuth says that the instructions 0x2b to 0x2d are AArch64's for signed return
 	// addresses (AADWARF64). Elsewhere they are errors.
@@ -52,8 +52,8 @@ type Options struct {
 	// TextBase and DataBase are the addresses that DW_EH_PE_textrel and
 	// DW_EH_PE_datarel pointers in .eh_frame are relative to; 0 if not known.
 	TextBase, DataBase uint64
-	// Room reports whether an index of the given number of bytes may be built. Where it is nil,
-	// any may. Look-ups that need an index which may not be built find nothing.
+	// Room reports whether an index of the given number of bytes may be built; nil allows any
+	// index. If it may not be built, look-ups that need it find nothing.
 	Room func(bytes int64) bool
 }
 
@@ -82,7 +82,7 @@ type Section struct {
 
 // Open opens a section with the bytes data and the address addr. The bytes may hold
 // several parts with zero terminators between them, and trailing zeros. An error
-// means that the arguments make no sense; Open does not look at the bytes.
+// means that the arguments make no sense; Open does not read the bytes.
 func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 	switch {
 	case kind != EH && kind != Debug:
@@ -140,20 +140,20 @@ func (s *Section) find(pc uint64, f *FDE) error {
 // and the FDE that it comes from. Errors are those of [Section.Find].
 //
 // RA is the rule of the CIE's return address column: Same if nothing was said
-// about it; Undefined, with the flag Outermost, if the program says so. Where the
-// table has a rule of its own for the PC ([ABI].PC), or an unusual column, RA is
-// PREVIOUS's PC by that, and Row.Others lists what becomes of the usual one. Other
-// registers that are not in Row.Others are unchanged (Default is Same); what
-// the arch makes of that for the stack pointer is not said here.
+// about it; Undefined, with the flag Outermost, if the program says so. If the
+// table has a rule of its own for the PC ([ABI].PC), or an unusual column, RA is the rule of
+// PREVIOUS's PC by that, and Row.Others lists the rule of the usual column. Other
+// registers that are not in Row.Others are unchanged (Default is Same). The stack pointer's
+// rule is the arch's matter.
 func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 	var m machine
 	row, err := m.rowAt(s, pc)
 	return row, m.fde, err
 }
 
-// RowAt is [Section.Row] for callers that need nothing of the FDE but the range of its code,
-// [lo, hi), which is empty where no FDE covers pc: an FDE is a large value. steps is how many
-// instructions were run.
+// RowAt is [Section.Row] for callers that need only the range of the FDE's code, [lo, hi), since an FDE
+// is a large value. The range is empty if no FDE covers pc. steps is how many instructions RowAt
+// has run.
 func (s *Section) RowAt(pc uint64) (row trad.Row, lo, hi uint64, steps int, err error) {
 	var m machine
 	row, err = m.rowAt(s, pc)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Seeds of the fuzz tests: small, and each reaches something else.
+// Seeds of the fuzz tests. They are small, and each reaches other code.
 
 // encoded is a pointer in an encoding of .eh_frame (LSB Core, "DWARF Exception Header Encoding").
 func encoded(enc byte, v uint64) []byte {

@@ -19,7 +19,7 @@ type state struct {
 	n      int
 }
 
-// states is a stack of states, with the current one on top and the CIE's at the
+// states is a stack of states: the current one is on top, the CIE's at the
 // bottom. It allocates nothing unless a program has unusually many states or rules.
 type states struct {
 	top   state
@@ -71,7 +71,7 @@ func (x *states) push() {
 	x.top.from = from
 }
 
-// pop returns to the state remembered last, which is there.
+// pop returns to the state remembered last. There must be one.
 func (x *states) pop() {
 	x.depth--
 	x.top = x.allSaved()[x.depth]
@@ -91,7 +91,7 @@ func lists(rules []trad.RegRule, reg trad.Reg) bool {
 	return ok
 }
 
-// set gives a register other than RA and FP a rule. A NotTracked rule takes the register out.
+// set sets the rule of a register other than RA and FP. A NotTracked rule removes the register.
 func (x *states) set(reg trad.Reg, rule trad.Rule) {
 	rules := x.registers(&x.top)
 	i, ok := find(rules, reg)
