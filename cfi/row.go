@@ -45,7 +45,7 @@ func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
 	if m.s.link != 0 && (m.fde.CIE.RA != m.s.link || m.s.pc != 0 && lists(regs, m.s.pc)) {
 		row.RA, regs = m.unusual(regs)
 	}
-	row.Others = m.rest(&row, regs, last)
+	row.Others = m.otherRules(&row, regs, last)
 	if row.RA.Kind == trad.NotTracked {
 		row.RA.Kind = trad.Same
 	}
@@ -89,9 +89,9 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	return pc, others
 }
 
-// rest returns the row's OtherRules with the rules regs, and makes the expressions of the row
+// otherRules returns the row's OtherRules with the rules regs, and makes the expressions of the row
 // refer to it.
-func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules) *trad.OtherRules {
+func (m *machine) otherRules(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules) *trad.OtherRules {
 	n := 0
 	for _, r := range [...]trad.Rule{row.CFA, row.RA, row.FP} {
 		if isExpr(r) {
@@ -111,9 +111,9 @@ func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules
 		return last
 	}
 	if n == 0 {
-		return m.s.rests.of(regs)
+		return m.s.otherRules.of(regs)
 	}
-	x := newRest(regs)
+	x := newOtherRules(regs)
 	exprs := make([]expression, n)
 	x.Exprs = make([]trad.Expression, 0, n)
 	move := func(r *trad.Rule) {
@@ -133,7 +133,7 @@ func (m *machine) rest(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules
 	return x
 }
 
-func newRest(regs []trad.RegRule) *trad.OtherRules {
+func newOtherRules(regs []trad.RegRule) *trad.OtherRules {
 	// One object for the callee-saved registers of most machines.
 	var x *trad.OtherRules
 	if len(regs) <= 6 {
@@ -151,10 +151,10 @@ func newRest(regs []trad.RegRule) *trad.OtherRules {
 	return x
 }
 
-// rests keeps the OtherRules of rows for other rows with the same rules. There are few different ones.
-type rests [64]atomic.Pointer[trad.OtherRules]
+// otherRulesCache keeps the OtherRules of rows for other rows with the same rules. There are few different ones.
+type otherRulesCache [64]atomic.Pointer[trad.OtherRules]
 
-func (k *rests) of(regs []trad.RegRule) *trad.OtherRules {
+func (k *otherRulesCache) of(regs []trad.RegRule) *trad.OtherRules {
 	hash := uint32(len(regs))
 	for _, r := range regs {
 		hash = hash*0x9e3779b1 + uint32(r.Reg)<<16 ^ uint32(r.Rule.Off) ^ uint32(r.Rule.Kind)<<8 ^ uint32(r.Rule.Reg)<<24
@@ -163,7 +163,7 @@ func (k *rests) of(regs []trad.RegRule) *trad.OtherRules {
 	if x := place.Load(); x != nil && slices.Equal(x.Regs, regs) {
 		return x
 	}
-	x := newRest(regs)
+	x := newOtherRules(regs)
 	place.Store(x)
 	return x
 }

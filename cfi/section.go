@@ -76,8 +76,8 @@ type Section struct {
 	index  index
 	room   func(bytes int64) bool // see Options
 
-	prepared [4]atomic.Pointer[prepared] // CIEs that were used last, by offset
-	rests    rests
+	prepared   [4]atomic.Pointer[prepared] // CIEs that were used last, by offset
+	otherRules otherRulesCache
 }
 
 // Open opens a section with the bytes data and the address addr. The bytes may hold
