@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Before a program begins, and while its libraries do, stacks end at the entry point of the
-// dynamic linker: in code without tables, and without symbols where it is stripped.
+// Before a program begins, and while its libraries begin, stacks end at the entry point of the
+// dynamic linker. That code has no tables, and no symbols if it is stripped.
 func TestBeforeTheProgram(t *testing.T) {
 	library := gdbtest.Build(t, "begins.c", "-O2", "-shared", "-fPIC")
 	for _, by := range []string{"LD_PRELOAD", "LD_AUDIT"} {

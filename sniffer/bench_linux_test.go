@@ -76,7 +76,7 @@ func BenchmarkWalker(b *testing.B) {
 	}
 }
 
-// BenchmarkStack does the same with all registers of every frame at hand.
+// BenchmarkStack walks the same stack with a Stack, which has all registers of every frame.
 func BenchmarkStack(b *testing.B) {
 	for _, depth := range []int{30, 1000} {
 		t, th, _ := deepStack(b, depth)

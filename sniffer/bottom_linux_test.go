@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// bothWays walks all stacks of a process by both walkers.
+// bothWays walks all stacks of a process with both walkers.
 func bothWays(t *testing.T, pid int) {
 	t.Helper()
 	tg, err := live.Attach(context.Background(), pid, live.Options{})
@@ -33,7 +33,7 @@ func bothWays(t *testing.T, pid int) {
 	}
 }
 
-// Who has called the function that the program starts at: nobody.
+// No function has called the function at which the program starts.
 func TestStartWithoutTables(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "start.c", "-nostdlib", "-static"))
 	if names, whole := settleAndWalk(t, p.PID); !slices.Equal(names, []string{"waits", "_start"}) || !whole {
@@ -42,7 +42,7 @@ func TestStartWithoutTables(t *testing.T) {
 	bothWays(t, p.PID)
 }
 
-// Where the stacks of coroutines end: the program says who has called the first function.
+// The stacks of coroutines end where they should: the program says which function has called the first one.
 func TestBottoms(t *testing.T) {
 	for _, b := range []struct {
 		name  string
@@ -76,7 +76,7 @@ func TestBottoms(t *testing.T) {
 					t.Errorf("%q, whole: %t", names, whole)
 				}
 				if b.name != "stripped" {
-					// What follows a stack that is not whole is not told.
+					// Names further out than tt.want are not checked.
 					n := min(len(names), slices.Index(names, tt.want[0])+len(tt.want))
 					for i, name := range names[n-len(tt.want) : n] {
 						if want := tt.want[i]; name != want && want != "*" {

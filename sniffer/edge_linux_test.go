@@ -25,7 +25,7 @@ type instruction struct {
 	text string
 }
 
-// disassembly returns the instructions of functions, by objdump.
+// disassembly returns the instructions of functions, as objdump prints them.
 func disassembly(t *testing.T, program string, functions []string) map[string][]instruction {
 	t.Helper()
 	out, err := exec.Command(gdbtest.Tool(t, "objdump"), "-d", "--no-show-raw-insn", "-w", program).Output()
@@ -48,17 +48,17 @@ func disassembly(t *testing.T, program string, functions []string) map[string][]
 }
 
 var (
-	leaves = regexp.MustCompile(`^(call|j|ret|bnd|notrack|hlt)`) // not to the next instruction alone
-	// What sets up a frame, and what tears it down.
+	leaves = regexp.MustCompile(`^(call|j|ret|bnd|notrack|hlt)`) // control may not go to the next instruction
+	// Instructions that set up a frame, and that tear it down.
 	setsUp = regexp.MustCompile(`^(push %(rbp|rbx|r1[0-5])$|push -0x8\(%r10\)|mov %rsp,%rbp|lea 0x8\(%rsp\),%r10|(and|sub) \$0x[0-9a-f]+,%rsp|enter|mov %(rbp|rbx|r1[2-5]),(-?0x[0-9a-f]+)?\(%r[sb]p\)|endbr64)`)
 	uses   = regexp.MustCompile(`\(%r[sb]p[,)]`)
 	tears  = regexp.MustCompile(`^(pop |leave|(add|sub) \$-?0x[0-9a-f]+,%rsp|lea .*,%rsp|mov %rbp,%rsp|mov (-?0x[0-9a-f]+)?\(%rsp\),%(rbp|rbx|r1[2-5])$|vzeroupper|ret)`)
 )
 
-// edges returns the addresses of a function's prologue and epilogues, by the
-// disassembly: up to the last instruction that sets up the frame before control can go
-// two ways, which is not behind bodyAt, and from the first one that tears it down to each
-// return or tail call.
+// edges returns the addresses of a function's prologue and epilogues, by the disassembly. The
+// prologue ends with the last instruction that sets up the frame before control can go
+// two ways, and not behind bodyAt. An epilogue goes from the first instruction that tears the frame
+// down to a return or tail call.
 func edges(name string, code []instruction, bodyAt uint64) map[uint64]string {
 	where := map[uint64]string{}
 	end := 0
@@ -119,8 +119,8 @@ func bodiesAt(t *testing.T, program string, functions []string) map[string]uint6
 	return bodies
 }
 
-// interrupted is a stop at which a signal has come: frame 0 is a trampoline that is
-// nowhere, and frame 1 is what the recording stopped in.
+// interrupted is a stop at which a signal has come: frame 0 is an invented trampoline, and
+// frame 1 is frame 0 of the recording.
 type interrupted struct{ *recorded }
 
 const trampoline = 0x10
@@ -158,7 +158,7 @@ func (interrupted) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}, frame.Claimed
 }
 
-// At every instruction of a set of functions a step says whether it is in a prologue or
+// At every instruction of a set of functions, Step says whether PC is in a prologue or
 // an epilogue.
 func TestStepEdge(t *testing.T) {
 	for _, b := range stepBuilds {
@@ -173,7 +173,7 @@ func TestStepEdge(t *testing.T) {
 				}
 				bodyAt := bodies[name]
 				if strings.Contains(name, "asm_") || strings.HasPrefix(name, "nocfi_") {
-					bodyAt = 0 // without line table gdb stops at once behind the frame pointer
+					bodyAt = 0 // without a line table gdb stops right after the frame pointer is set up
 				}
 				maps.Copy(where, edges(name, code, bodyAt))
 			}
@@ -196,7 +196,7 @@ func TestStepEdge(t *testing.T) {
 				}
 				x, ok := inside[pc-bias]
 				if !ok || stops.state.Function == "step_asm_return_register" {
-					continue // what that does with its return address looks like a prologue
+					continue // its code for the return address looks like a prologue
 				}
 				var regs arch.Registers
 				if err := stops.Registers(&regs); err != nil {
@@ -204,7 +204,7 @@ func TestStepEdge(t *testing.T) {
 				}
 				want := where[x.addr]
 				counts[want]++
-				for range 3 { // the second step keeps the answer with the PC's row
+				for range 3 { // the second Step keeps the answer with the PC's row
 					c := frame.NewContext(amd64.Arch, &regs)
 					if stop := w.Step(&c, stops); stop != frame.NoReason || c.PC != pc || c.Caller {
 						t.Fatalf("%s: %#x: step to %+v, %v", stops.state.Function, pc, c, stop)

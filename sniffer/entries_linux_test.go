@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Functions of an interpreter are jumped to, so that no call stands before where they
-// return to. The program itself says where that is.
+// An interpreter jumps to its functions, so that their return addresses follow no call. The
+// program itself says what they are.
 func TestReturnEntries(t *testing.T) {
 	program := gdbtest.Build(t, "entries.c", "-O2")
 	im := walktest.Open(t, program)

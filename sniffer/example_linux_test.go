@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Print the PCs of every thread of a live process, and who unwound each frame.
+// Print the PCs of every thread of a live process, and the sniffer that unwound each frame.
 func Example() {
 	pid, _ := strconv.Atoi(os.Getenv("TARGET"))
 	t, err := live.Attach(context.Background(), pid, live.Options{})
@@ -32,7 +32,7 @@ func Example() {
 			continue
 		}
 		if err := stack.Settle(); err != nil {
-			fmt.Println(thread.ID(), err) // frames that are of another moment say so
+			fmt.Println(thread.ID(), err) // frames of another moment say so
 		}
 		for f, err := range stack.All() {
 			if err != nil {
@@ -55,7 +55,7 @@ func ExampleTable() {
 	defer t.Close()
 	walker := frame.NewWalker(t.Modules(), sniffer.Table(t.Arch()))
 	var regs arch.Registers
-	pcs := make([]uint64, 512) // filled again and again
+	pcs := make([]uint64, 512) // for all stacks
 	counts := make(map[uint64]int)
 	threads, _ := t.Threads()
 	for _, thread := range threads {

@@ -32,7 +32,7 @@ func (n firmware) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}, frame.Claimed
 }
 
-// Ask a sniffer of one's own before one of the default sniffers. Where it declines, the others
+// Ask your own sniffer before one of the default sniffers. If it declines, the others
 // are asked.
 func ExampleTable_before() {
 	t, err := snapshot.Open("../target/snapshot/testdata/nap-amd64.snapshot", core.Options{Sysroot: "/nonexistent"})

@@ -17,7 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// hostile is a target whose only module and stack are any bytes.
+// hostile is a target whose only module, and whose stack, are arbitrary bytes.
 type hostile struct {
 	image   *elfimage.Image
 	bias    uint64
@@ -32,8 +32,8 @@ const (
 	hostileLimit = 16
 )
 
-// newHostile maps a file whose code is size bytes from text on; pc is an offset in that, fp one in the stack.
-// words are the stack's: numbers, or places in the code or in the stack, as their upper bits say.
+// newHostile maps a file with size bytes of code at text. pc is an offset in the code, fp one in the
+// stack. words are the stack's: numbers, or addresses in the code or in the stack, by their upper bits.
 func newHostile(t testing.TB, file, words []byte, text, size, pc, fp uint64) *hostile {
 	im, err := elfimage.Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -92,8 +92,8 @@ func (h *hostile) ReadMemory(addr uint64, p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzUnwind unwinds any stack by any tables, through any code: it must end, with a reason, and
-// between two normal frames only outward.
+// FuzzUnwind unwinds any stack by any tables, through any code. The stack must end with a reason, and go
+// only outward between two normal frames.
 func FuzzUnwind(f *testing.F) {
 	names := []string{".text", ".eh_frame", ".eh_frame_hdr", ".sframe"}
 	segments := []elf.ProgType{0, 0, elf.PT_GNU_EH_FRAME, 0x6474e554} // PT_GNU_SFRAME
@@ -147,7 +147,7 @@ func FuzzUnwind(f *testing.F) {
 	})
 }
 
-// tables are the sniffers that read no code far from a frame's PC: FuzzCode has the others.
+// tables are the sniffers that read code only near a frame's PC. FuzzCode has the others.
 func tables() *frame.Table {
 	var list []frame.Sniffer
 	for _, x := range sniffer.Default() {
@@ -158,8 +158,8 @@ func tables() *frame.Table {
 	return frame.NewTable(amd64.Arch, list...)
 }
 
-// FuzzCode unwinds any stack through any code, with few tables or none, and what symbols there
-// are; by both walkers where both says so, which takes four times as long.
+// FuzzCode unwinds any stack through any code, with few tables or none, and with symbols, if there
+// are any. If both is true, it uses both walkers, which takes four times as long.
 func FuzzCode(f *testing.F) {
 	file, err := elf.Open("../sframe/verify/testdata/simple.so")
 	if err != nil {
@@ -195,7 +195,7 @@ func FuzzCode(f *testing.F) {
 	u := newUnwinding(sniffer.Table(amd64.Arch))
 	u.limit = 6
 	f.Fuzz(func(t *testing.T, code, words, ehFrame, sframe, symtab []byte, pc, fp uint64, both bool) {
-		code, words = code[:min(len(code), 64)], words[:min(len(words), 8*8)] // more of either takes long, and is nothing new
+		code, words = code[:min(len(code), 64)], words[:min(len(words), 8*8)] // more takes longer, and reaches nothing new
 		in := elftest.File{Machine: elf.EM_X86_64, Type: elf.ET_DYN, Sections: []elftest.Section{
 			{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: text.Addr, Data: code},
 			{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: symtab, Link: 3, Entsize: 24},
@@ -212,8 +212,8 @@ func FuzzCode(f *testing.F) {
 	})
 }
 
-// unwinding walks stacks of hostile targets, one after the other, by one walker or both: to make their
-// caches anew would take half of the time.
+// unwinding walks stacks of hostile targets, one after the other, with one walker or both. It keeps the
+// walkers, because new caches would take half of the time.
 type unwinding struct {
 	table   *frame.Table
 	checker *walktest.Checker
@@ -235,7 +235,7 @@ func (u *unwinding) walk(t *testing.T, h interface {
 	}
 	s.Limit = u.limit
 	var last *frame.Frame
-	first := make(map[uint64]string) // who claimed the first frame at a PC
+	first := make(map[uint64]string) // the sniffer that claimed the first frame at a PC
 	learned := false
 	for x, err := range s.All() {
 		if err != nil {
@@ -260,11 +260,11 @@ func (u *unwinding) walk(t *testing.T, h interface {
 		t.Fatal("the stack ended without a reason")
 	}
 	if !both || last.StopReason() == frame.Limit || learned {
-		// It may go on for as long as memory does; or a frame has taught what another at its PC
-		// did not know, and will know in the next walk.
+		// A stack may go on as long as memory does. Or a row that one frame has found is used for
+		// another frame at its PC only in the next walk.
 		return
 	}
-	u.checker.SetModules(h.Modules()) // which forgets what the walk has taught
+	u.checker.SetModules(h.Modules()) // clears the caches
 	if err := u.checker.Check(h, h); err != nil {
 		t.Fatal(err)
 	}

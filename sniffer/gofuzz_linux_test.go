@@ -19,8 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// hostileGo is a thread of a program of Go whose memory, structs g and m included, is
-// anything.
+// hostileGo is a thread of a Go program with arbitrary memory, also in structs g and m.
 type hostileGo struct {
 	hostile
 	threads [3]uint64 // R14, RBP and the thread's own storage
@@ -37,8 +36,8 @@ func (h *hostileGo) Registers(r *arch.Registers) error {
 	return nil
 }
 
-// hostileWord is what a word of hostile memory says: itself, an address in the memory, or
-// one in a function that changes stacks, or is next to one that does.
+// hostileWord returns the meaning of a word of hostile memory: the word itself, an address in the
+// memory, or one in a function that changes stacks, or next to such a function.
 func hostileWord(w uint64, functions []gopclntab.Func) uint64 {
 	switch w >> 62 {
 	case 1:
@@ -50,8 +49,8 @@ func hostileWord(w uint64, functions []gopclntab.Func) uint64 {
 	return w
 }
 
-// FuzzGoUnwind unwinds any stack of a program of Go, whatever its structs g and m say: it
-// must end, with a reason, and the walkers must agree on it.
+// FuzzGoUnwind unwinds any stack of a Go program, with arbitrary structs g and m. The stack
+// must end with a reason, and both walkers must agree.
 func FuzzGoUnwind(f *testing.F) {
 	program := gdbtest.Build(f, "gosteps", "CGO_ENABLED=1", "CGO_CFLAGS=-O2 -fomit-frame-pointer")
 	file, err := os.Open(program)
@@ -111,7 +110,7 @@ func FuzzGoUnwind(f *testing.F) {
 		f.Add(chain[:8*i], 3<<62|i|80<<8, uint64(0))
 	}
 	modules := target.NewModules([]*target.Module{module}, nil)
-	// Not those that read the code of odd functions: they take long.
+	// The sniffers that read the code of other functions take too long.
 	u := newUnwinding(frame.NewTable(amd64.Arch, append([]frame.Sniffer{&sigtramp.Sniffer{}}, gostack.Sniffers()...)...))
 	f.Fuzz(func(t *testing.T, words []byte, pc, g uint64) {
 		h := &hostileGo{hostile: hostile{image: image, modules: modules, pc: hostileWord(pc|2<<62, functions)}}

@@ -12,12 +12,12 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// A Go program has many threads that rest. What a walk reads of one beside its stack must be
-// copied, and the thread be seen to stand still meanwhile, which costs more than the walk: of
-// a thread that rests in the scheduler nothing but its stack is read.
+// A Go program has many idle threads. To read more of one than its stack takes a copy, and a
+// check that the thread stands still meanwhile, which costs more than the walk. So of a thread that
+// is idle in the scheduler only the stack may be read.
 func TestIdleGoThreads(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
-	for range 200 { // it is chance whether a thread rests at that moment
+	for range 200 { // whether a thread is idle at that moment is chance
 		p.Stop(t)
 		if idleThreads(t, p.PID) > 0 {
 			return
@@ -27,7 +27,7 @@ func TestIdleGoThreads(t *testing.T) {
 	t.Error("no thread rests")
 }
 
-// idleThreads counts the threads of a Go program that rest, and checks what is read of them.
+// idleThreads counts the idle threads of a Go program, and checks that only their stacks are read.
 func idleThreads(t *testing.T, pid int) (idle int) {
 	t.Helper()
 	tg, err := live.Attach(context.Background(), pid, live.Options{})
@@ -49,7 +49,7 @@ func idleThreads(t *testing.T, pid int) (idle int) {
 		var last *frame.Frame
 		for f, err := range s.All() {
 			if err != nil {
-				break // as of a thread that has just been made: it does not rest
+				break // the thread is not idle: it has just been made, for example
 			}
 			names, last = append(names, functionOf(f)), f
 		}
@@ -67,7 +67,7 @@ func idleThreads(t *testing.T, pid int) (idle int) {
 	return idle
 }
 
-// readings is a memory that notes where it is read.
+// readings is a memory that records the addresses that are read.
 type readings struct {
 	target.Memory
 	at []uint64

@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// In runtime.clone the system call, whose number and form Linux's ABI has, returns twice: with 0 to
-// a thread that nobody has called, whose stack is empty, and with its number to runtime.newosproc.
+// In runtime.clone the system call (its number and form are in Linux's ABI) returns twice: with 0 in
+// the new thread, whose stack is empty, and with the thread's number to runtime.newosproc.
 func TestGoNewborn(t *testing.T) {
 	for _, tt := range []struct {
 		arch *arch.Arch
@@ -53,7 +53,7 @@ func TestGoNewborn(t *testing.T) {
 					ra = from + uint64(i)
 				}
 			}
-			for i := 64; ra == 0 && i < len(calls); i += 2 { // it calls by another function
+			for i := 64; ra == 0 && i < len(calls); i += 2 { // it makes the call by another function
 				if tt.arch.AfterCall(calls[i-arch.MaxCall : i]) {
 					ra = from + uint64(i)
 				}

@@ -24,17 +24,17 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// guestCPU is what must be known of a processor that qemu emulates.
+// guestCPU describes a processor that qemu emulates.
 type guestCPU struct {
 	arch     *arch.Arch
 	qemu     string
 	settings []string   // of the build
-	regs     []trad.Reg // as the stub sends them
-	g        trad.Reg   // which has Go's struct g
-	svc      string     // a system call
-	number   trad.Reg   // which has its number
-	op       trad.Reg   // which has the operation of a futex
-	futex    uint64     // its number
+	regs     []trad.Reg // in the order in which the stub sends them
+	g        trad.Reg   // the register with the address of Go's struct g
+	svc      string     // the code of a system call
+	number   trad.Reg   // the register with its number
+	op       trad.Reg   // the register with a futex's operation
+	futex    uint64     // the number of the system call futex
 	kind     func(code []byte) (kind deedKind, size uint64)
 }
 
@@ -81,9 +81,9 @@ func registersFrom(first trad.Reg, n int) (list []trad.Reg) {
 }
 
 // TestGoStepsGuests does what TestGoSteps does with programs for other processors, under
-// qemu. A signal's first instruction cannot be seen there: faults are left out. The stub
-// takes a millisecond for a step: of some scenarios that is the beginning, but of the
-// program that SFWALK_GOSTEPS_ARM64 or _S390X names.
+// qemu. The test leaves out faults, because a handler's first instruction cannot be seen there. The stub
+// takes a millisecond for a step, so that only the beginnings of some scenarios run, unless
+// SFWALK_GOSTEPS_ARM64 or _S390X names the program.
 func TestGoStepsGuests(t *testing.T) {
 	for _, tt := range []struct {
 		*guestCPU
@@ -139,11 +139,11 @@ type emulated struct {
 	r       *bufio.Reader
 	file    *elf.File
 	cpu     *guestCPU
-	thread  string // in the stub's words
+	thread  string // the stub's name for the thread
 	regs    arch.Registers
 	modules *target.Modules
-	pages   map[uint64][]byte // of memory, as they are between two steps
-	until   time.Time         // answers are waited for
+	pages   map[uint64][]byte // of memory, read since the last step
+	until   time.Time         // when to stop waiting for answers
 }
 
 func (s *emulated) Arch() *arch.Arch                  { return s.cpu.arch }
@@ -200,7 +200,7 @@ func (s *emulated) ask(packet string) (string, error) {
 	return strings.TrimSuffix(body, "#"), nil
 }
 
-// fetch reads the registers, after a stop that may have been another thread's.
+// fetch reads the registers after a stop, which may have been another thread's.
 func (s *emulated) fetch() bool {
 	if _, err := s.ask("Hg" + s.thread); err != nil {
 		return false
@@ -218,8 +218,8 @@ func (s *emulated) fetch() bool {
 	return true
 }
 
-// emulate runs a scenario as far as some functions. qemu's stub sometimes loses its way
-// where signals come to several threads: then it is tried again.
+// emulate runs a scenario up to one of some functions. qemu's stub sometimes fails when
+// signals come to several threads: then emulate tries again.
 func (c *guestCPU) emulate(t *testing.T, program, scenario string, functions ...string) (s *emulated) {
 	t.Helper()
 	var err error
@@ -269,7 +269,7 @@ func (c *guestCPU) start(t *testing.T, program, scenario string) (*emulated, err
 	return s, nil
 }
 
-// mapped makes the list of modules: the program. There may be code of qemu's, too.
+// mapped makes the list of modules: the program, and perhaps code of qemu's.
 func (s *emulated) mapped(t *testing.T, program string) {
 	file, err := os.Open(program)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *emulated) mapped(t *testing.T, program string) {
 	}
 }
 
-// reach lets the program run as far as a function.
+// reach lets the program run up to a function.
 func (s *emulated) reach(function string) error {
 	symbols, err := s.file.Symbols()
 	if err != nil {
@@ -328,8 +328,8 @@ func (s *emulated) reach(function string) error {
 	return nil
 }
 
-// TestGoSignalARM64 has a fault in Go come to the run time's handler, and to a deferred
-// function: the stacks are known from the source.
+// TestGoSignalARM64 makes a fault in Go reach the run time's handler, and a deferred
+// function. The source tells the stacks.
 func TestGoSignalARM64(t *testing.T) {
 	program := guestARM64.build(t)
 	for _, tt := range []struct{ function, stack string }{
@@ -363,9 +363,9 @@ func TestGoSignalARM64(t *testing.T) {
 	}
 }
 
-// stay keeps the goroutine from making room for another one: the other threads run on, and
-// one of them finds that it has run for long enough. In struct g there are the stack's
-// lower bound, and as the one that is looked at, a mark.
+// stay keeps the goroutine from yielding to another one: the other threads run on, and
+// one of them may ask it to, because it has run for long. To ask, the run time replaces the stack bound
+// in struct g by a mark; stay puts the bound back.
 func (s *emulated) stay() {
 	const stackPreempt, stackGuard = ^uint64(0) - 1313, 928
 	var g [24]byte
@@ -388,7 +388,7 @@ func (s *emulated) step(t *testing.T, _ int) (did deed, pending int, alive bool)
 	s.stay()
 	const private = 128
 	if c := s.cpu; strings.HasPrefix(string(code[:]), c.svc) && s.regs.Value[c.number] == c.futex && s.regs.Value[c.op]&^private == 0 {
-		return did, 0, false // it waits for another thread, and those are halted
+		return did, 0, false // it waits for another thread, and the others are halted
 	}
 	answer, err := s.ask("vCont;s:" + s.thread)
 	if err != nil || !strings.HasPrefix(answer, "T") || !s.fetch() {

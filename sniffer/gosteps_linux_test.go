@@ -17,12 +17,12 @@ import (
 type stepper interface {
 	target.Target
 	target.Thread
-	// step runs an instruction, or has a signal come; pending is one that comes with the
+	// step runs an instruction, or lets a signal come. pending is a signal that comes with the
 	// next step.
 	step(t *testing.T, signal int) (did deed, pending int, alive bool)
 }
 
-// deed is what an instruction was.
+// deed is the effect of an instruction.
 type deed struct {
 	kind deedKind
 	cfa  uint64 // of a call: SP in the caller, when it has returned; of a return: SP now
@@ -39,16 +39,16 @@ const (
 	unsignalled // rt_sigreturn
 )
 
-// took is a call that the processor has made and not yet come back from: what it has
-// left, and the caller's registers.
+// took is a call that the processor has made, and that has not returned yet: its return address and
+// CFA, and the caller's registers.
 type took struct {
 	cfa, ra uint64
 	regs    arch.Registers // of the caller, when it called
-	signal  bool           // of no call: ra, cfa and regs are those of what a signal has interrupted
+	signal  bool           // a signal and no call: ra, cfa and regs are those of the interrupted function
 }
 
 // goSteps keeps account of the calls that a thread makes, without any table. Before each
-// instruction that has not been seen with the same callers, its stack must be just these.
+// instruction that it has not seen with the same callers, the stack must be just these calls.
 type goSteps struct {
 	stepper
 	t      *testing.T
@@ -62,7 +62,7 @@ type goSteps struct {
 	seen   map[string]bool
 	counts map[string]int // instructions compared, by the function of Go
 
-	prepared bool // a handler has begun to make the interrupted function call another
+	prepared bool // a handler has begun to make the interrupted function call another one
 	moved    bool // copystack has been called
 }
 
@@ -84,9 +84,8 @@ func newGoSteps(t *testing.T, thread stepper) *goSteps {
 	return s
 }
 
-// run steps until the thread ends, or something is wrong, or limit steps have been made
-// and all functions of in been seen, however long that takes on a busy machine: five times
-// as many steps at most.
+// run steps until the thread ends, something is wrong, or limit steps were made and all functions
+// of in were seen. On a busy machine it may make up to five times as many steps for that.
 func (s *goSteps) run(limit int, in []string) (steps int) {
 	for pending, alive := 0, true; (steps < limit || s.missed(in) != "" && steps < 5*limit) && !s.t.Failed(); steps++ {
 		if pending, alive = s.account(pending); !alive {
@@ -97,7 +96,7 @@ func (s *goSteps) run(limit int, in []string) (steps int) {
 	return steps
 }
 
-// missed returns a function that has not been seen, of those that must be.
+// missed returns one of the functions that must be seen and were not, "" if there is none.
 func (s *goSteps) missed(in []string) string {
 	for _, name := range in {
 		if s.counts[name] == 0 {
@@ -154,7 +153,7 @@ func (s *goSteps) account(signal int) (pending int, alive bool) {
 	return pending, true
 }
 
-// function returns the name of the function of Go at an address, C where there is none.
+// function returns the name of the Go function at an address, C if there is none.
 func (s *goSteps) function(pc uint64) string {
 	f, ok := s.gocode.Find(pc - s.bias)
 	if !ok {
@@ -163,7 +162,7 @@ func (s *goSteps) function(pc uint64) string {
 	return f.Name()
 }
 
-// inside reports whether a function has been called, further in than call i.
+// inside reports whether a function was called further in than call i.
 func (s *goSteps) inside(i int, function string) bool {
 	for _, c := range s.calls[i+1:] {
 		if s.function(c.ra) == function {
@@ -173,7 +172,7 @@ func (s *goSteps) inside(i int, function string) bool {
 	return s.function(s.regs.Value[s.arch.PC]) == function
 }
 
-// compare holds the stack against the calls.
+// compare compares the stack with the calls.
 func (s *goSteps) compare() {
 	t, pc := s.t, s.regs.Value[s.arch.PC]
 	key := binary.LittleEndian.AppendUint64(nil, pc)
@@ -191,7 +190,7 @@ func (s *goSteps) compare() {
 		t.Fatal(err)
 	}
 	f, err := stack.Frame(0)
-	moved := uint64(0) // how far the goroutine's stack has gone
+	moved := uint64(0) // how far the goroutine's stack was moved
 	for i := len(s.calls) - 1; i >= 0; i-- {
 		want := s.calls[i]
 		switch {
@@ -238,8 +237,8 @@ func (s *goSteps) compare() {
 	}
 }
 
-// same holds the registers of PREVIOUS against those that the processor had when THIS was
-// called. moved is how far the stack that they point to has gone since.
+// same compares the registers of PREVIOUS with those that the processor had when THIS was
+// called. moved is how far the stack that they point to was moved since.
 func (s *goSteps) same(f, prev *frame.Frame, want *took, moved uint64) bool {
 	a := s.arch
 	pc, row := s.regs.Value[a.PC], f.Row()
@@ -263,7 +262,7 @@ func (s *goSteps) same(f, prev *frame.Frame, want *took, moved uint64) bool {
 			had += moved
 		}
 		if r == a.FP && where == "runtime.cgocallback" && a.RA != a.PC && !v.Known() {
-			continue // what it has saved below SP may be used for something else
+			continue // memory below SP, where it was saved, may be in other use
 		}
 		if known && (v.Known() && v.Bits != had || !v.Known() && (inC || r == a.FP && a.FrameRecord != 0)) {
 			s.t.Errorf("%#x in %s: %v in %s by %s %s: %s of its caller is %v, it was %#x", pc, s.function(pc), f, where,
@@ -274,7 +273,7 @@ func (s *goSteps) same(f, prev *frame.Frame, want *took, moved uint64) bool {
 	return good
 }
 
-// goScenarios are what gosteps does, and functions that it must have been in then.
+// goScenarios are the scenarios of gosteps, with functions that each must run.
 var goScenarios = []struct {
 	name string
 	in   []string
@@ -286,8 +285,8 @@ var goScenarios = []struct {
 	{"panics", []string{"runtime.sigpanic", "runtime.sigtramp"}},
 }
 
-// stepThrough has a thread run one instruction after the other through a scenario, limit
-// of them at most, and returns a function that it has not been in, of those that it must.
+// stepThrough runs a thread through a scenario one instruction at a time, and stops after limit
+// instructions. It returns a function that the thread must run and has not, "" if there is none.
 func stepThrough(t *testing.T, thread stepper, in []string, limit int) (missed string) {
 	t.Helper()
 	s := newGoSteps(t, thread)

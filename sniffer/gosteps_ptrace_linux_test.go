@@ -27,8 +27,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestGoSteps runs programs of Go one instruction at a time. SFWALK_GOSTEPS names another
-// build of gosteps, by another release of Go.
+// TestGoSteps runs Go programs one instruction at a time. SFWALK_GOSTEPS names a
+// build of gosteps by another release of Go.
 func TestGoSteps(t *testing.T) {
 	program := os.Getenv("SFWALK_GOSTEPS")
 	if program == "" {
@@ -37,7 +37,7 @@ func TestGoSteps(t *testing.T) {
 	for _, tt := range goScenarios {
 		t.Run(tt.name, func(t *testing.T) {
 			missed := "?"
-			for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // it may wait for one that stands still
+			for try := 0; try < 3 && missed != "" && !t.Failed(); try++ { // the thread may wait for one that is stopped
 				missed = stepThrough(t, trace(t, program, tt.name), tt.in, 10_000)
 			}
 			if missed != "" {
@@ -52,12 +52,12 @@ type traced struct {
 	tid     int
 	regs    unix.PtraceRegs
 	modules *target.Modules
-	code    map[uint64]*page // which does not change
-	data    []*page          // as it is between two steps
-	room    []*page          // for data
+	code    map[uint64]*page // pages that do not change
+	data    []*page          // pages that were read since the last step
+	room    []*page          // free pages for data
 }
 
-// page is what is read of memory at a time.
+// page is the unit in which memory is read.
 type page struct {
 	addr  uint64
 	bytes [4096]byte
@@ -97,7 +97,7 @@ func (s *traced) ReadMemory(addr uint64, p []byte) (int, error) {
 	return done, nil
 }
 
-// page returns a page of memory, nil where there is none.
+// page returns a page of memory, nil if there is none.
 func (s *traced) page(addr uint64) *page {
 	if p := s.code[addr]; p != nil {
 		return p
@@ -125,7 +125,7 @@ func (s *traced) page(addr uint64) *page {
 	return p
 }
 
-// trace starts a scenario and makes all threads stand still.
+// trace starts a scenario and stops all threads.
 func trace(t *testing.T, program, scenario string) *traced {
 	p := gdbtest.StartRunning(t, program, scenario)
 	tg, err := live.Attach(context.Background(), p.PID, live.Options{})
@@ -167,7 +167,7 @@ func trace(t *testing.T, program, scenario string) *traced {
 		}
 		runtime.UnlockOSThread()
 	})
-	// The others stand still: none finds that the goroutine has run for long enough.
+	// The other threads are stopped, so that none asks the goroutine to yield.
 	for _, tid := range tids {
 		if err := unix.PtraceSeize(tid); err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func (s *traced) step(t *testing.T, signal int) (did deed, pending int, alive bo
 		return did, 0, false
 	}
 	switch stop := ws.StopSignal(); stop {
-	case unix.SIGTRAP, unix.SIGURG, unix.SIGSTOP: // SIGURG asks a goroutine to make room for another: it need not
+	case unix.SIGTRAP, unix.SIGURG, unix.SIGSTOP: // SIGURG asks a goroutine to yield to another one: it need not
 	default:
 		pending = int(stop)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A thread that runs C for a goroutine, and soon other C for the same one: the C half of one
-// call and the Go half of another are never on one stack without a word.
+// A thread runs C for a goroutine, and soon other C for the same one. A stack that has the C half of
+// one call and the Go half of another must say so.
 func TestOtherStackThatMovesOn(t *testing.T) {
 	t.Run("calls", func(t *testing.T) { swing(t) })
 	t.Run("leaf", func(t *testing.T) { swing(t, "leaf") })
@@ -19,7 +19,7 @@ func TestOtherStackThatMovesOn(t *testing.T) {
 func swing(t *testing.T, args ...string) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goswing", "CGO_ENABLED=1"), args...)
 	mixed, moved, n := 0, 0, 0
-	// Where a thread is when it is stopped is chance: until all that can be has been seen.
+	// Where a thread is when it is stopped is chance. So try until all cases were seen.
 	for ; n < 200 || n < 5000 && moved+mixed == 0; n++ {
 		names, still, _ := attachAndWalk(t, p.PID)
 		c, goes := "", ""

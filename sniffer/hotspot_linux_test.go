@@ -19,13 +19,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// hotspotProgram has code in a heap that is described as a Java virtual machine's.
+// hotspotProgram has code in a heap with tables like a Java virtual machine's.
 func hotspotProgram(t *testing.T) string {
 	return gdbtest.Build(t, "hotspot.c", "-O2", "-rdynamic", "-fno-pie", "-no-pie")
 }
 
-// TestHotspotSteps runs the code in the heap one instruction at a time: at each, the callers must
-// be those whose return addresses the processor was seen to leave.
+// TestHotspotSteps runs the code in the heap one instruction at a time. At each, the callers must
+// be those whose return addresses the processor has pushed.
 func TestHotspotSteps(t *testing.T) {
 	for _, release := range []string{"8", "17", "25"} {
 		t.Run(release, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestHotspotSteps(t *testing.T) {
 					s.compare(t)
 				}
 			}
-			// In the stub and the adapter, which have no frame that is told, and where the interpreter
+			// In the stub and the adapter, whose frames are not in the tables, and where the interpreter
 			// has the return address, or its caller's stack pointer, in a register.
 			if t.Logf("%d stacks right, %d guessed", s.right, s.guessed); s.right < 45 || s.guessed > 24 {
 				t.Errorf("%d stacks right, %d guessed", s.right, s.guessed)
@@ -51,7 +51,7 @@ type heapSteps struct {
 	table          *frame.Table
 	walker         *walktest.Checker
 	calls          []took
-	pushed         bool // by the last instruction
+	pushed         bool // the last instruction has pushed a word
 	right, guessed int
 }
 
@@ -122,8 +122,8 @@ func (s *heapSteps) compare(t *testing.T) {
 	s.right++
 }
 
-// A loop without a way out, in compiled code, and what an interpreted frame leads to, by what the
-// tables say; and what they leave out is said.
+// A loop without a way out in compiled code, and the caller of an interpreted frame, are found by the
+// tables. If the tables lack something, the decline says so.
 func TestHotspot(t *testing.T) {
 	const whole = "hotspot hotspot hotspot hotspot main"
 	for _, tt := range []struct{ args, want string }{
@@ -140,7 +140,7 @@ func TestHotspot(t *testing.T) {
 			for {
 				got, inHeap := heapStack(t, p.PID)
 				if !inHeap {
-					continue // it has not come there yet
+					continue // the thread is not there yet
 				}
 				if got != tt.want {
 					t.Errorf("%s, want %s", got, tt.want)
@@ -152,8 +152,8 @@ func TestHotspot(t *testing.T) {
 	}
 }
 
-// heapStack returns who unwinds the frames in the heap, up to main, or why the innermost is not
-// unwound by what this is about.
+// heapStack returns the sniffers that unwind the frames in the heap, up to main, or why the sniffer
+// hotspot has declined the innermost one.
 func heapStack(t *testing.T, pid int) (text string, inHeap bool) {
 	tg, err := live.Attach(context.Background(), pid, live.Options{})
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// TestIDs runs programs one instruction at a time, and has the processor tell which frames
-// there are: a call makes one, whose CFA is known then, and it is gone when SP is outward of
-// it. As long as it lives, its ID stays the same; but a jump to where a function begins, as
-// the ID says, has made it that function's.
+// TestIDs runs programs one instruction at a time. The processor tells which frames
+// there are: a call makes a frame, whose CFA is known then, and it is gone when SP is outward of
+// it. As long as the frame lives, its ID stays the same, unless a jump to the beginning of a function, by
+// the ID's code address, has made it that function's.
 //
-// In make soak they are more instructions, and of others' programs, too.
+// In make soak, the test runs more instructions, and also other programs.
 func TestIDs(t *testing.T) {
 	steps, soak := 12_000, os.Getenv("SFWALK_SOAK") != ""
 	if soak {
@@ -83,7 +83,7 @@ func mainOf(t *testing.T, program string) uint64 {
 	return found[0].Addr
 }
 
-// startStepping starts a program that stands before its first instruction.
+// startStepping starts a program and stops it before its first instruction.
 func startStepping(t *testing.T, program string, args ...string) *traced {
 	runtime.LockOSThread()
 	in, err := os.Open("/dev/zero")
@@ -158,7 +158,7 @@ func (s *traced) remap(t *testing.T) {
 	})
 }
 
-// to runs to an address of the program, or to where it is entered for 0.
+// to runs to an address of the program, or to its entry point if the address is 0.
 func (s *traced) to(t *testing.T, addr uint64) {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.tid))
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *traced) to(t *testing.T, addr uint64) {
 // jump reports whether an instruction jumps, always or not.
 func jump(op x86asm.Op) bool { return strings.HasPrefix(op.String(), "J") }
 
-// sameFunction reports whether two addresses are in parts of one function, by their names.
+// sameFunction reports whether two addresses are in parts of one function, by the names of their symbols.
 func sameFunction(s *traced, a, b uint64) bool {
 	name := func(at uint64) string {
 		m := s.modules.Find(at)
@@ -225,7 +225,7 @@ func sameFunction(s *traced, a, b uint64) bool {
 // lived is a frame that a call has made.
 type lived struct {
 	cfa  uint64
-	id   frame.ID // as it was when it was last seen
+	id   frame.ID // when the frame was last seen
 	from uint64   // PC then
 }
 
@@ -279,23 +279,23 @@ func followIDs(t *testing.T, s *traced, steps int) {
 			at := &frames[len(frames)-1-level]
 			f, _ := stack.Frame(level)
 			if f == nil {
-				break // its NEXT has said that nobody could tell
+				break // its NEXT has said that its caller is not known
 			}
 			id := f.ID()
 			switch {
 			case id.Null():
 				nobody++
 			case level == 0 && f.Row().Others.Lists(amd64.RSP):
-				skipped++ // longjmp's, whose row leads to the frame that it goes to
+				skipped++ // longjmp's row leads to the frame that it jumps to
 				break list
 			case id.Stack != at.cfa:
 				t.Errorf("step %d, %#x: frame %d at %#x, by %s: ID %v, but its CFA is %#x", n, now.Rip, level, f.PC(), f.Sniffer(), id, at.cfa)
 				wrong++
 			case at.id.Null(), id == at.id:
 			case level == 0 && (jump(in.Op) || in.Op == x86asm.NOP) && id.Code == now.Rip && !sameFunction(s, before.Rip, now.Rip):
-				jumps++ // a function's last deed; or it goes on into the next one, behind the padding
+				jumps++ // a tail call; or control goes on into the next function, behind the padding
 			case level == 0 && jump(in.Op) && id.Code != at.id.Code && !sameFunction(s, before.Rip, now.Rip):
-				elsewhere++ // into another's middle; or nothing tells of which function that is a part
+				elsewhere++ // a jump into another function's middle; or nothing tells which function the code is part of
 			default:
 				t.Errorf("step %d, %#x to %#x: frame %d, by %s: ID %v was %v at %#x", n, before.Rip, now.Rip, level, f.Sniffer(), id, at.id, at.from)
 				wrong++

@@ -14,9 +14,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Code that was jumped to has no return address of its own: the program itself says who
-// has. That nobody takes the word at the stack pointer for one shows in the mark, and in
-// the frames.
+// Code that was jumped to has no return address of its own. The program itself says which function
+// has. The frames, and the mark of a guess, show that no sniffer takes the word at the stack
+// pointer for a return address.
 func TestJumpedTo(t *testing.T) {
 	program := gdbtest.Build(t, "jumped.c", "-O2", "-fomit-frame-pointer")
 	for _, args := range [][]string{nil, {"zero"}} {

@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A caller's stack pointer is in a register that a call need not preserve. Where none of
-// the code that is called writes that, the stack is whole: the program itself says how it
-// goes on. Where some does, nothing is made up.
+// A caller's stack pointer is in a register that a call need not preserve. If none of
+// the called code writes it, the stack is whole: the program itself says how it goes on. If some
+// does, no frame is invented.
 func TestKeptByCallee(t *testing.T) {
 	program := gdbtest.Build(t, "kept.c", "-O2", "-fomit-frame-pointer")
 	for _, tt := range []struct {

@@ -12,16 +12,15 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// attachAndWalk walks the stack of a process's main thread, and returns the functions of
-// its frames, outermost last, with how many of the inner ones had not moved on. The stack is
-// as it is found at the first time.
+// attachAndWalk walks the stack of a process's main thread once. It returns the functions of
+// its frames, outermost last, and how many of the inner ones had not moved on.
 func attachAndWalk(t *testing.T, pid int) (names []string, still int, whole bool) {
 	t.Helper()
 	return walkMain(t, pid, false)
 }
 
-// settleAndWalk is attachAndWalk for a thread that is read once more if it has moved on: one
-// that is blocked may be on its way back into its system call.
+// settleAndWalk is attachAndWalk, but reads the thread once more if it has moved on: even a blocked
+// thread may be on its way back into its system call.
 func settleAndWalk(t *testing.T, pid int) (names []string, whole bool) {
 	t.Helper()
 	names, _, whole = walkMain(t, pid, true)
@@ -68,7 +67,7 @@ func walkMain(t *testing.T, pid int, settle bool) (names []string, still int, wh
 	return names, still, whole
 }
 
-// functionOf returns the name of the function that a frame runs in, "?" where it has none.
+// functionOf returns the name of a frame's function, "?" if it has none.
 func functionOf(f *frame.Frame) string {
 	if m := f.Module(); m != nil {
 		if im, bias, err := m.Image(); err == nil {
@@ -80,8 +79,8 @@ func functionOf(f *frame.Frame) string {
 	return "?"
 }
 
-// A thread that leaves its deep stack and makes another: frames of the two are never
-// mixed without a word.
+// A thread returns from its deep stack and makes another one. A stack with frames of both must
+// say so.
 func TestStackThatMovesOn(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), "swing", "5000")
 	deep, moved, n := 0, 0, 0

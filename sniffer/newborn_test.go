@@ -18,7 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// libc is a thread in a C library that no process has mapped, with a page of stack.
+// libc is an invented thread in a C library, with a page of stack.
 type libc struct {
 	arch    *arch.Arch
 	modules *target.Modules
@@ -59,8 +59,8 @@ func (l *libc) ReadMemory(addr uint64, p []byte) (n int, err error) {
 const libcBias = 0x7f00_0000_0000
 
 // The tables of the C library end before the system call that makes a thread, "because in
-// the child the unwind info will be wrong", says glibc's source: the new thread has not been
-// called, and the one that goes on has.
+// the child the unwind info will be wrong", as glibc's source says: no call has made the new
+// thread's frame, but one has made the old thread's.
 func TestNewborn(t *testing.T) {
 	for _, tt := range []struct {
 		name, path string

@@ -40,7 +40,7 @@ func (bareThread) Registers(r *arch.Registers) error {
 	return nil
 }
 
-// What docs/embedding.md says may be nil may be.
+// All that may be nil by docs/embedding.md may be nil.
 func TestNil(t *testing.T) {
 	table := sniffer.Table(amd64.Arch)
 	for _, tt := range []struct {
@@ -60,7 +60,7 @@ func TestNil(t *testing.T) {
 		}
 	}
 
-	// Both walkers come to the same: one frame, of which nothing is known.
+	// Both walkers find one frame, which no sniffer claims.
 	stack, err := frame.New(bare{amd64.Arch}, bareThread{}, table)
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// TestOldTables stops at every instruction of functions whose tables leave their epilogues
-// out, as old compilers' do: gdb has seen the same code with all of its tables.
+// TestOldTables stops at every instruction of functions whose tables leave out epilogues, as those of
+// old compilers do. gdb's results are of the same code with complete tables.
 func TestOldTables(t *testing.T) {
 	for _, flags := range [][]string{
 		{"-O2", "-fno-shrink-wrap", "-fno-omit-frame-pointer"}, {"-O2", "-fno-shrink-wrap", "-fomit-frame-pointer"},
@@ -32,8 +32,7 @@ func TestOldTables(t *testing.T) {
 	}
 }
 
-// interruptedSteps puts a signal frame in front of each stop: what it has interrupted is
-// where frame 0 was.
+// interruptedSteps puts a signal frame before each stop: it has interrupted the stop's frame 0.
 func interruptedSteps(t *testing.T, rec *gdbtest.Recording, program string) {
 	t.Helper()
 	stops := interrupted{newRecordedFrom(t, rec, program)}

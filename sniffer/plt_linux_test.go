@@ -34,8 +34,8 @@ func plt(t *testing.T, program string) {
 	}
 }
 
-// TestPLTWithoutTables stops in linkage stubs that no table describes and no symbol names, in
-// a program that promises frame pointers: stubs keep none.
+// TestPLTWithoutTables stops in linkage stubs without tables and symbols, in a program that
+// promises frame pointers: stubs keep none.
 func TestPLTWithoutTables(t *testing.T) {
 	for _, flags := range [][]string{{"-fplt", "-Wl,-z,lazy"}, {"-fplt", "-Wl,-z,lazy", "-fcf-protection", "-Wl,-z,ibtplt"}} {
 		program := gdbtest.Build(t, "plt.c", append(flags, "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe")...)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestPromiseSteps stops at every instruction of functions in a program that promises frame
-// pointers: where they are not set up yet, or are torn down, the fp sniffer must leave the
-// frame to others. gdb goes by DWARF.
+// pointers. If the frame pointer is not set up yet, or torn down, the sniffer fp must decline. gdb
+// unwinds by DWARF.
 func TestPromiseSteps(t *testing.T) {
 	for _, flags := range []string{"-mno-avx", "-momit-leaf-frame-pointer"} {
 		t.Run(flags, func(t *testing.T) {
@@ -32,8 +32,8 @@ func TestPromiseSteps(t *testing.T) {
 	}
 }
 
-// wrongIsMarked demands of code that tells little, without tables and symbols, that a wrong
-// caller of frame 0 is marked as a guess.
+// wrongIsMarked checks, in code without tables and symbols, that a wrong caller of frame 0 is marked
+// as a guess.
 func wrongIsMarked(t *testing.T, target *recorded, rec *gdbtest.Recording) {
 	t.Helper()
 	table := sniffer.Table(amd64.Arch)

@@ -28,7 +28,7 @@ func newRecorded(t *testing.T, rec *gdbtest.Recording) *recorded {
 	return newRecordedFrom(t, rec, rec.Program)
 }
 
-// newRecordedFrom takes another file for the program, with the same code.
+// newRecordedFrom uses another file with the same code for the program.
 func newRecordedFrom(t *testing.T, rec *gdbtest.Recording, program string) *recorded {
 	t.Helper()
 	r := &recorded{files: map[*target.Module]*os.File{}}

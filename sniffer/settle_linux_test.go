@@ -18,7 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// attaches is how often a busy process is looked at.
+// attaches is how often the test attaches to a busy process.
 func attaches() int {
 	if os.Getenv("SFWALK_SOAK") != "" {
 		return 500
@@ -26,8 +26,8 @@ func attaches() int {
 	return 20
 }
 
-// settled attaches to a process, walks all of its threads, and has those read once more
-// whose stacks are not of one moment. It returns the functions of each stack, outermost last,
+// settled attaches to a process, walks all of its threads, and reads a thread once more if its
+// stack is not of one moment. It returns the functions of each stack, outermost last,
 // and how many threads were read once more. Every stack must be of one moment, and whole.
 func settled(t *testing.T, pid int) (stacks [][]string, again int) {
 	t.Helper()
@@ -70,7 +70,7 @@ func settled(t *testing.T, pid int) (stacks [][]string, again int) {
 		if stack.MovedOn() || th.(*live.Thread).MovedOn() {
 			t.Fatalf("%q: the thread has moved on", names)
 		}
-		if err := check.Check(tg, th); err != nil { // of what was read, which stands
+		if err := check.Check(tg, th); err != nil { // walks the copies that were read
 			t.Fatalf("%q: %v", names, err)
 		}
 		stacks = append(stacks, names)
@@ -101,8 +101,7 @@ func sides(names []string) (list []string) {
 	return list
 }
 
-// Busy processes, whose threads leave the frames that they have, and make others, all the
-// time: every stack is whole, and of one moment.
+// In busy processes, threads return and call all the time. Every stack is whole, and of one moment.
 func TestSettle(t *testing.T) {
 	for _, tt := range []struct {
 		program string
@@ -140,12 +139,12 @@ func TestSettle(t *testing.T) {
 		t.Run(strings.Join(append([]string{tt.program}, tt.args...), " "), func(t *testing.T) {
 			p := gdbtest.StartRunning(t, gdbtest.Build(t, tt.program, tt.flags...), tt.args...)
 			begun, again, n := false, 0, 0
-			// Where a thread is when it is stopped is chance: until there was something to do.
+			// Where a thread is when it is stopped is chance. So try until a thread was read once more.
 			for ; n < attaches() || n < 5000 && again == 0; n++ {
 				stacks, more := settled(t, p.PID)
 				if begun = begun || len(stacks) > 1 || tt.check(stacks[0]); !begun {
 					n--
-					continue // the thread is not yet where it will be
+					continue // the thread is not there yet
 				}
 				again += more
 				for _, names := range stacks {
@@ -162,8 +161,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A process that stands still has not moved on, wherever its threads are: on the thread's own
-// stack, in the vDSO, called from a goroutine's.
+// The threads of a process that stands still have not moved on, whether they are on their own
+// stacks, in the vDSO, or called from a goroutine's stack.
 func TestSettleStopped(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goqsort", "CGO_ENABLED=1"), "now")
 	seen := 0
@@ -183,7 +182,7 @@ func TestSettleStopped(t *testing.T) {
 	}
 }
 
-// A Walker tells, too, that the thread has moved on, and walks while it is held.
+// A Walker also says that the thread has moved on, and walks it while it is held.
 func TestWalkerMovedOn(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "pendulum.c", gdbtest.Plain...))
 	tg, err := live.Attach(context.Background(), p.PID, live.Options{})

@@ -17,7 +17,7 @@ import (
 var stepBuilds = []struct {
 	name   string
 	flags  []string
-	sframe int // of the stops, in percent, at which SFrame alone must have an answer
+	sframe int // share of the stops, in percent, at which SFrame alone must have an answer
 }{
 	{"O2", gdbtest.Plain, 85},
 	{"O0", []string{"-g", "-O0", "-Wa,--gsframe"}, 85},
@@ -25,8 +25,8 @@ var stepBuilds = []struct {
 	{"clash protection", []string{"-g", "-O2", "-fstack-clash-protection", "-fcf-protection", "-Wa,--gsframe"}, 70},
 }
 
-// TestStepsGDB stops at every instruction of a set of functions and holds the
-// frames of each sniffer against gdb's: PC, CFA, type and saved registers.
+// TestStepsGDB stops at every instruction of a set of functions and compares the
+// frames of each sniffer with gdb's: PC, CFA, type and saved registers.
 func TestStepsGDB(t *testing.T) {
 	for _, b := range stepBuilds {
 		t.Run(b.name, func(t *testing.T) { steps(t, gdbtest.Build(t, "steps.c", b.flags...), b.sframe) })
@@ -39,8 +39,8 @@ func TestStepsGDB(t *testing.T) {
 func steps(t *testing.T, program string, sframe int) {
 	t.Helper()
 	rec := gdbtest.RecordSteps(t, program, gdbtest.Functions(t, program, "step_"), 400)
-	// What the single sniffers leave open are functions that the machine's assembler refuses to
-	// describe, as the one of 96 KiB on the stack, which takes longer the newer gcc is.
+	// Single sniffers may decline in functions that the machine's assembler cannot describe, such as
+	// the one with 96 KiB on the stack. The newer gcc is, the longer its code there.
 	for _, tt := range []struct {
 		list    []string
 		atLeast int
@@ -57,9 +57,9 @@ func orderName(list []string) string {
 	return strings.Join(list, ",")
 }
 
-// compareSteps unwinds each recorded stop with the sniffers of a list, nil for
-// the default order, which must always have an answer. atLeast is the share of stops,
-// in percent, at which there must be one.
+// compareSteps unwinds each recorded stop with the sniffers of a list. nil means
+// the default order, which must always have an answer. Others must have one at the share atLeast
+// of the stops, in percent.
 func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string, atLeast int) {
 	t.Helper()
 	compareStepsIn(t, newRecorded(t, rec), rec, list, atLeast)
@@ -82,7 +82,7 @@ func compareStepsIn(t *testing.T, target *recorded, rec *gdbtest.Recording, list
 	for i := range rec.States {
 		s := &rec.States[i]
 		if list != nil && list[0] == "sframe" && strings.HasSuffix(s.Function, "return_register") && !strings.HasSuffix(rec.Program, "-v3") {
-			continue // the assemblers for V1 and V2 leave a return address in a register out of account
+			continue // assemblers for V1 and V2 ignore that a return address is in a register
 		}
 		if m := target.Modules().Find(s.Expected[0].PC); list != nil && list[0] == "sframe" && (m == nil || m.Path != rec.Program) {
 			elsewhere++ // libc and the dynamic linker, which binds functions, have no SFrame
@@ -113,9 +113,9 @@ func compareStepsIn(t *testing.T, target *recorded, rec *gdbtest.Recording, list
 		}
 		why := differs(s, f0, f1)
 		if e := entry[s.Expected[0].CFA]; why != "" && e != nil && (target.bare || list != nil && list[0] == "prologue") {
-			// At the end of functions with a realigned stack gcc's tables, and with them
-			// gdb, take the caller's rbp from where it no longer is. What gdb said at the
-			// function's first instruction is still true then.
+			// At the end of functions with a realigned stack, gcc's tables, and so gdb, take the
+			// caller's rbp from a place where it no longer is. gdb's answer at the function's first
+			// instruction is still true there.
 			late := *s
 			late.Expected = append(s.Expected[:1:1], e.Expected[1:]...)
 			why = differs(&late, f0, f1)

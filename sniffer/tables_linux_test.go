@@ -16,7 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// inFile is a thread somewhere in the code of a file that is mapped where it wants to be.
+// inFile is a thread somewhere in the code of a file, which is mapped at its link-time addresses.
 type inFile struct {
 	arch   *arch.Arch
 	loaded *target.Modules
@@ -76,8 +76,8 @@ func (x *inFile) ReadMemory(addr uint64, p []byte) (int, error) {
 	return 0, target.ErrUnmapped
 }
 
-// TestGoodTables asks for the row of every instruction of files whose tables are good, for
-// all that is known: none is declined because its code contradicts it.
+// TestGoodTables asks for the row of every instruction of files whose tables are good, as far as
+// known. No row is declined because the code contradicts it.
 func TestGoodTables(t *testing.T) {
 	// A guarded indirect call has a return that is a jump.
 	guarded := gdbtest.Build(t, "steps.c", "-O2", "-mindirect-branch=thunk")

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A trampoline in memory that is no file's, of which nothing is known, jumps on: who has
-// called it is where the stack pointer points to.
+// A trampoline in memory that belongs to no file jumps on. Nothing is known of it. Its return
+// address is at the stack pointer.
 func TestTrampoline(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "tramp.c", "-O2", "-fomit-frame-pointer"))
 	names, whole := settleAndWalk(t, p.PID)

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// unknownCode is a recording of which nothing is known but the machine code: no file is
-// mapped there, as if a program had copied all its code to memory of its own.
+// unknownCode is a recording with the machine code alone: no file is mapped there, as if a
+// program had copied all its code to memory of its own.
 type unknownCode struct {
 	*recorded
 	code *target.Modules
@@ -34,15 +34,15 @@ func newUnknownCode(t *testing.T, rec *gdbtest.Recording) unknownCode {
 	return u
 }
 
-// unknownSteps unwinds each recorded stop without tables, symbols and files. What is not
-// marked as a guess is what gdb says, which has all of them.
+// unknownSteps unwinds each recorded stop without tables, symbols and files. A caller that is not
+// marked as a guess must be gdb's, which has all of them.
 func unknownSteps(t *testing.T, rec *gdbtest.Recording) {
 	target := newUnknownCode(t, rec)
 	right, guessed, wrong, none := 0, 0, 0, 0
 	for i := range rec.States {
 		s := &rec.States[i]
 		target.state = s
-		table := sniffer.Table(amd64.Arch) // what one stop teaches is not known at the next
+		table := sniffer.Table(amd64.Arch) // an empty cache for each stop
 		if i%16 == 0 {
 			if err := walktest.New(target.Modules(), table).Check(target, target); err != nil {
 				t.Errorf("%s: %#x: %v", s.Function, s.Expected[0].PC, err)
@@ -68,7 +68,7 @@ func unknownSteps(t *testing.T, rec *gdbtest.Recording) {
 		case (f0.Row().Flags|f1.Row().Flags)&trad.Guess != 0:
 			guessed++
 		case strings.HasPrefix(s.Function, "step_realigned"):
-			// gcc's tables take rbp from where it no longer is: see compareSteps.
+			// gcc's tables take rbp from a place where it no longer is: see compareSteps.
 		default:
 			if wrong++; wrong <= 10 {
 				t.Errorf("%s: %#x: %s: by %s %s, %s %s", s.Function, f0.PC(), why,

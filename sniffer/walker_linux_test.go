@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// Walkers on many goroutines, each with rows of its own, over modules that none has
-// opened before and stacks that all share, see what gdb saw.
+// Walkers on many goroutines, each with its own rows, share modules that none has
+// opened before, and stacks. They see the frames that gdb saw.
 func TestWalkersAtOnce(t *testing.T) {
 	program := gdbtest.Build(t, "steps.c", gdbtest.Plain...)
 	rec := gdbtest.RecordSteps(t, program, gdbtest.Functions(t, program, "step_"), 60)
@@ -31,7 +31,7 @@ func TestWalkersAtOnce(t *testing.T) {
 			pcs := make([]uint64, 64)
 			for k := range rec.States {
 				one := *stops
-				one.state = &rec.States[(k+g*len(rec.States)/4)%len(rec.States)] // not all at one place
+				one.state = &rec.States[(k+g*len(rec.States)/4)%len(rec.States)] // each at another place
 				var regs arch.Registers
 				if err := one.Registers(&regs); err != nil {
 					t.Error(err)
@@ -80,8 +80,8 @@ func TestWalkerAllocates(t *testing.T) {
 	}
 }
 
-// walkerAllocates starts a process, and sees to it that walks of its stacks allocate nothing.
-// It reports false where rows are not known because others need their place in the cache.
+// walkerAllocates starts a process, and checks that walks of its stacks allocate nothing.
+// It returns false if rows are missing because other rows took their slots in the cache.
 func walkerAllocates(t *testing.T, src string, args []string) bool {
 	p := gdbtest.Start(t, gdbtest.Build(t, src, gdbtest.Plain...), args...)
 	process, err := live.Attach(context.Background(), p.PID, live.Options{})
@@ -122,7 +122,7 @@ func walkerAllocates(t *testing.T, src string, args []string) bool {
 		collisions := w.CacheStats().Collisions
 		for name, f := range map[string]func(){"Walk": walk, "Step": step} {
 			got := testing.AllocsPerRun(10, f)
-			for range 3 { // whatever else this program does is counted as well
+			for range 3 { // allocations by other goroutines count, too
 				got = min(got, testing.AllocsPerRun(10, f))
 			}
 			if w.CacheStats().Collisions != collisions {
