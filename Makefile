@@ -100,7 +100,7 @@ MEET     := ^(TestConcurrentUse|TestWalkersAtOnce|TestInOrder|TestConsistent|Tes
 HOSTS    := s390x mips
 PORTABLE := ./gopclntab ./internal/dwarfdata ./sframe ./sframe/object ./sframe/separate ./cfi ./trad ./frame ./sniffer/fp ./target/jit ./target/procmaps ./target/remote ./target/snapshot
 ON_S390X := ./sframe/fromcfi ./sframe/verify ./arch/...
-SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestReadFrameTrap|TestReadSplit|TestInlined|TestSPDelta|TestLines|TestOracle.*|TestCutShort)$$|^TestCompiledFiles$$/^(static|exceptions_static|go)$$|^TestReadelf$$/^gdb|^TestMade$$/^(gdb|python3)
+SLOW     := ^(TestInstalledFiles|TestManyBytes|TestMutation|TestHostileCode|TestDecode|TestReadFrame|TestReadFrameOfSystem|TestReadFrameTrap|TestReadSplit|TestInlined|TestSPDelta|TestLines|TestOracle.*|TestCutShort|TestGuests)$$|^TestCompiledFiles$$/^(static|exceptions_static|go)$$|^TestReadelf$$/^gdb|^TestMade$$/^(gdb|python3)
 
 hosts: deps
 	@for a in $(HOSTS); do \
