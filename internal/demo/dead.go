@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package demo
 
 import (
@@ -20,6 +18,9 @@ type Dead struct {
 // Bury writes the bundled core file and its program to a new folder under
 // os.TempDir. Remove removes it.
 func Bury() (*Dead, error) {
+	if program == nil {
+		return nil, platformError()
+	}
 	if deadCore == nil {
 		return nil, fmt.Errorf("%w, and there is no core file of it", ErrEmulated)
 	}

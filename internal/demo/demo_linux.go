@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package demo
 
 import (
@@ -37,6 +35,9 @@ type Process struct {
 // however that happens, or for ten minutes. The program is written to a new folder under os.TempDir, so programs must be
 // allowed to run from there.
 func Start() (*Process, error) {
+	if program == nil {
+		return nil, platformError()
+	}
 	if emulated() {
 		return nil, fmt.Errorf("start the demo target: %w", ErrEmulated)
 	}

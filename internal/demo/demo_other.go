@@ -1,11 +1,6 @@
-//go:build !linux || !(amd64 || arm64 || s390x)
+//go:build !linux
 
 package demo
-
-import (
-	"fmt"
-	"runtime"
-)
 
 // A Process is the running demo target.
 type Process struct {
@@ -13,21 +8,7 @@ type Process struct {
 }
 
 // Start returns ErrPlatform with this machine's platform.
-func Start() (*Process, error) {
-	return nil, fmt.Errorf("%w, this is %s/%s", ErrPlatform, runtime.GOOS, runtime.GOARCH)
-}
+func Start() (*Process, error) { return nil, platformError() }
 
 // Stop does nothing.
 func (p *Process) Stop() error { return nil }
-
-// A Dead is a process that has died, as a core file.
-type Dead struct{ Core, Exe string }
-
-// Bury returns ErrPlatform with this machine's platform.
-func Bury() (*Dead, error) {
-	_, err := Start()
-	return nil, err
-}
-
-// Remove does nothing.
-func (d *Dead) Remove() error { return nil }

@@ -10,10 +10,26 @@
 // died: a core file of a program with two signal handlers.
 package demo
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"runtime"
+)
 
 // Errors of Start; test with errors.Is.
 var (
 	ErrPlatform = errors.New("the demo target runs on Linux of amd64, arm64 and s390x only")
 	ErrEmulated = errors.New("programs of this architecture do not run here: is it emulated?")
 )
+
+// The bundled files for this platform, nil if there are none. A file for each processor fills them in,
+// so that a program embeds those of its own processor alone.
+var (
+	program               []byte
+	deadProgram, deadCore []byte // an emulated amd64 host has none
+)
+
+// platformError returns ErrPlatform with this machine's platform.
+func platformError() error {
+	return fmt.Errorf("%w, this is %s/%s", ErrPlatform, runtime.GOOS, runtime.GOARCH)
+}

@@ -3,7 +3,6 @@ package demo
 import _ "embed"
 
 //go:embed target/demo-amd64
-var program []byte
+var bundled []byte
 
-// An emulated amd64 host has no bundled core.
-var deadProgram, deadCore []byte
+func init() { program = bundled }

@@ -3,10 +3,12 @@ package demo
 import _ "embed"
 
 //go:embed target/demo-arm64
-var program []byte
+var bundled []byte
 
 //go:embed target/dead-arm64
-var deadProgram []byte
+var bundledDead []byte
 
 //go:embed target/dead-arm64.core.xz
-var deadCore []byte
+var bundledCore []byte
+
+func init() { program, deadProgram, deadCore = bundled, bundledDead, bundledCore }

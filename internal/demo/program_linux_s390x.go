@@ -3,10 +3,12 @@ package demo
 import _ "embed"
 
 //go:embed target/demo-s390x
-var program []byte
+var bundled []byte
 
 //go:embed target/dead-s390x
-var deadProgram []byte
+var bundledDead []byte
 
 //go:embed target/dead-s390x.core.xz
-var deadCore []byte
+var bundledCore []byte
+
+func init() { program, deadProgram, deadCore = bundled, bundledDead, bundledCore }

@@ -1,10 +1,10 @@
-//go:build linux && amd64
-
 package demo
 
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +16,9 @@ import (
 
 func TestStart(t *testing.T) {
 	p, err := Start()
+	if errors.Is(err, ErrEmulated) {
+		gdbtest.Cannot(t, err.Error())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,16 +83,17 @@ func TestProgram(t *testing.T) {
 	if section == nil {
 		t.Fatal("no .sframe section")
 	}
-	if data, err := section.Data(); err != nil || !bytes.HasPrefix(data, []byte{0xe2, 0xde, 3}) {
+	data, err := section.Data()
+	if err != nil || len(data) < 3 || f.ByteOrder.Uint16(data) != 0xdee2 || data[2] != 3 {
 		t.Errorf(".sframe begins with % x (%v), want magic 0xdee2 and version 3", data[:min(len(data), 3)], err)
 	}
 	imported, err := f.ImportedSymbols()
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := []string{"", "GLIBC_2.2.5", "GLIBC_2.3.2", "GLIBC_2.30", "GLIBC_2.34"}
 	for _, s := range imported {
-		if !slices.Contains(old, s.Version) {
+		minor := 0
+		if _, err := fmt.Sscanf(s.Version, "GLIBC_2.%d", &minor); s.Version != "" && err != nil || minor > 34 {
 			t.Errorf("%s needs %s", s.Name, s.Version)
 		}
 	}
