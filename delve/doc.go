@@ -5,7 +5,8 @@
 // [Stacktrace] and [Frames] return the frames of a thread or a goroutine, Go and C
 // mixed, each with the scope in which Delve evaluates expressions.
 //
-// The package is empty but on Linux on amd64 and arm64. Its callers
+// The package is empty but on Linux on amd64 and arm64: Delve compiles for no other processor that has
+// a descriptor below arch, and so each file here and in delve/server has a build tag. Its callers
 // hold Delve's lock of the target ([debugger.Debugger.LockTargetGroup]).
 //
 // [target.Target]: https://pkg.go.dev/github.com/sfwalk/sfwalk/target#Target

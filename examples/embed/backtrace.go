@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64 || s390x)
+//go:build linux
 
 package main
 

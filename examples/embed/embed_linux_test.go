@@ -1,5 +1,3 @@
-//go:build amd64 || arm64 || s390x
-
 package main
 
 import (

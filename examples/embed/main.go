@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64 || s390x)
+//go:build linux
 
 // Command embed is a debugger in miniature: it runs a program, and when a signal is about
 // to end it, prints the stack of its main thread.
@@ -21,6 +21,10 @@ func main() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "usage: embed PROGRAM [ARGUMENT...]")
 		os.Exit(2)
+	}
+	if new(process).Arch() == nil {
+		fmt.Fprintln(os.Stderr, "embed: there is no descriptor of processors like this one:", runtime.GOARCH)
+		os.Exit(1)
 	}
 	status, err := debug(exec.Command(os.Args[1], os.Args[2:]...))
 	if err != nil {
