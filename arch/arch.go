@@ -170,6 +170,7 @@ const (
 type Relocations struct {
 	JumpSlot  uint32 // the address of a function that a linkage stub jumps to
 	GlobDat   uint32 // the address of a symbol
+	Relative  uint32 // base address + addend, without a symbol
 	IRelative uint32 // the address that the function at base address + addend returns
 }
 

@@ -93,6 +93,7 @@ var Arch = &arch.Arch{
 	Relocations: arch.Relocations{
 		JumpSlot:  uint32(elf.R_X86_64_JMP_SLOT),
 		GlobDat:   uint32(elf.R_X86_64_GLOB_DAT),
+		Relative:  uint32(elf.R_X86_64_RELATIVE),
 		IRelative: uint32(elf.R_X86_64_IRELATIVE),
 	},
 	Trampolines: []arch.Trampoline{

@@ -67,6 +67,7 @@ var Arch = &arch.Arch{
 	Relocations: arch.Relocations{
 		JumpSlot:  uint32(elf.R_AARCH64_JUMP_SLOT),
 		GlobDat:   uint32(elf.R_AARCH64_GLOB_DAT),
+		Relative:  uint32(elf.R_AARCH64_RELATIVE),
 		IRelative: uint32(elf.R_AARCH64_IRELATIVE),
 	},
 	Trampolines: []arch.Trampoline{

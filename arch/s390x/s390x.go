@@ -94,6 +94,7 @@ var Arch = &arch.Arch{
 	Relocations: arch.Relocations{
 		JumpSlot:  uint32(elf.R_390_JMP_SLOT),
 		GlobDat:   uint32(elf.R_390_GLOB_DAT),
+		Relative:  uint32(elf.R_390_RELATIVE),
 		IRelative: 61, // R_390_IRELATIVE
 	},
 	Trampolines: []arch.Trampoline{

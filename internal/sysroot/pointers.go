@@ -26,7 +26,7 @@ func (f *Files) checkPointers(im *elfimage.Image, bias uint64) error {
 	if im.Class != elf.ELFCLASS64 {
 		return nil
 	}
-	p := pointers{im: im, mem: f.mem, bias: bias}
+	p := pointers{im: im, mem: f.mem, bias: bias, relative: uint64(f.opts.Arch.Relocations.Relative)}
 	if dyn, _, err := im.Segment(elf.PT_DYNAMIC); err == nil {
 		p.inRelocations(dyn)
 	} else {
@@ -43,6 +43,7 @@ type pointers struct {
 	im           *elfimage.Image
 	mem          target.Memory
 	bias         uint64
+	relative     uint64 // arch.Relocations.Relative, without a symbol
 	seen, others int
 }
 
@@ -58,14 +59,6 @@ func (p *pointers) inPlace() {
 			p.count(at, p.im.Order.Uint64(data))
 		}
 	}
-}
-
-// relative are the types of the relocations that add where the file is loaded to a number.
-// Others without a symbol call a function for the value (IRELATIVE), or are of threads' own data.
-var relative = map[elf.Machine]uint64{
-	elf.EM_X86_64:  uint64(elf.R_X86_64_RELATIVE),
-	elf.EM_AARCH64: uint64(elf.R_AARCH64_RELATIVE),
-	elf.EM_S390:    uint64(elf.R_390_RELATIVE),
 }
 
 // The packed relocations of the gABI, all relative, of words that have the number in place.
@@ -92,7 +85,7 @@ func (p *pointers) inRelocations(dyn []byte) {
 	}
 	table := p.im.Loaded(rela, min(relaLen, relaSize*maxPointers))
 	for ; len(table) >= relaSize && p.seen < maxPointers; table = table[relaSize:] {
-		if info := p.im.Order.Uint64(table[8:]); info == relative[p.im.Machine] {
+		if info := p.im.Order.Uint64(table[8:]); info == p.relative {
 			p.count(p.im.Order.Uint64(table), p.im.Order.Uint64(table[16:]))
 		}
 	}
