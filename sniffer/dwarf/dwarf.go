@@ -197,7 +197,7 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	}
 	s := &sections{bias: bias, why: noSection, zero: hasCodeAtZero(im)}
 	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, Link: a.RA}
-	if im.Machine == elf.EM_AARCH64 {
+	if a.PAuth {
 		abi.PC, abi.PAuth = a.PC, true
 	}
 	s.abi = abi
