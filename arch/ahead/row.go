@@ -84,7 +84,7 @@ func (m *Machine) row(s *state, w *way) (row trad.Row, ok bool) {
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.dwarf(cfa.reg), Off: cfa.add}
 	}
 	if m.Pushed != 0 && !w.link.known() {
-		if at := cfa.plus(m.Pushed); s.load(at) != at.saved() {
+		if at := cfa.Plus(m.Pushed); s.load(at) != at.saved() {
 			return row, false // the way has put it there itself
 		}
 		row.RA = trad.Rule{Kind: trad.Saved, Off: m.Pushed}

@@ -31,11 +31,11 @@ func live(r uint8) value { return value{kind: sum, reg: r} }
 // known reports whether the value is known.
 func (v value) known() bool { return v.kind != unknown }
 
-// number returns the number that a constant is.
-func (v value) number() (n int32, ok bool) { return v.add, v.kind == constant }
+// Number returns the number that a constant is.
+func (v value) Number() (n int32, ok bool) { return v.add, v.kind == constant }
 
-// plus returns v+n.
-func (v value) plus(n int32) value {
+// Plus returns v+n.
+func (v value) Plus(n int32) value {
 	if v.kind != sum && v.kind != constant {
 		return value{}
 	}
@@ -47,23 +47,23 @@ func (v value) plus(n int32) value {
 	return v
 }
 
-// sum returns v+w where one of them is a constant.
-func (v value) sum(w value) value {
+// Sum returns v+w where one of them is a constant.
+func (v value) Sum(w value) value {
 	if v.kind == constant {
 		v, w = w, v
 	}
 	if w.kind != constant {
 		return value{}
 	}
-	return v.plus(w.add)
+	return v.Plus(w.add)
 }
 
-// minus returns v-w where w is a constant.
-func (v value) minus(w value) value {
+// Minus returns v-w where w is a constant.
+func (v value) Minus(w value) value {
 	if w.kind != constant {
 		return value{}
 	}
-	return v.plus(-w.add)
+	return v.Plus(-w.add)
 }
 
 // saved returns the word at address v as it was at the PC.
@@ -184,7 +184,7 @@ func (s *state) store(at value, width int32, v value) {
 	}
 	s.used = len(kept)
 	for off := int32(0); off < width && s.used < maxSlots; off += 8 {
-		s.slots[s.used] = slot{at.plus(off), v}
+		s.slots[s.used] = slot{at.Plus(off), v}
 		s.used++
 	}
 }

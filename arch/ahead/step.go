@@ -5,6 +5,7 @@ import "github.com/sfwalk/sfwalk/arch/values"
 // A stepper executes instructions of code on the way out.
 type stepper struct {
 	*values.Machine
+	*state
 	ops  []values.Op // room for the micro-operations of an instruction
 	temp value       // of values.Temp
 }
@@ -19,36 +20,34 @@ func (x *stepper) step(code []byte, at int32, s *state) way {
 	in, x.ops = x.Decode(code, int(at), x.ops[:0])
 	w := way{next: at + int32(in.Len), target: in.Within(code)}
 	number := -1
-	if n, ok := s.reg(uint8(x.SystemCall)).number(); ok {
+	if n, ok := s.reg(uint8(x.SystemCall)).Number(); ok {
 		number = int(n)
 	}
 	if x.EndsThread(code[at:], number) {
-		w.kind, w.cfa = wayEnd, live(uint8(x.SP)).plus(-x.EntrySP)
+		w.kind, w.cfa = wayEnd, live(uint8(x.SP)).Plus(-x.EntrySP)
 		return w
 	}
 	s.kill(uint64(in.Kill))
-	compared := s.compared
-	s.compared = value{}
+	if in.Flow != values.BranchNE {
+		s.compared = value{}
+	}
+	x.state = s
 	for i := range x.ops {
 		o := &x.ops[i]
-		if o.Kind == values.Compare {
-			if compared = x.withSP(s, o); in.Flow != values.BranchNE {
-				s.compared = compared
-			}
-			continue
-		}
-		x.do(o, s)
+		values.Execute((*domain)(x), o)
+		s.undone = s.undone || x.undoes(o)
 	}
 	x.flow(&w, &in, s)
 	if in.Flow == values.BranchNE {
-		w.equal, w.sp = compared, uint8(x.SP)
+		w.equal, w.sp = s.compared, uint8(x.SP)
+		s.compared = value{}
 	}
 	return w
 }
 
 // flow says in w where control goes from an instruction that has been executed.
 func (x *stepper) flow(w *way, in *values.Inst, s *state) {
-	cfa := s.reg(uint8(x.SP)).plus(-x.EntrySP)
+	cfa := s.reg(uint8(x.SP)).Plus(-x.EntrySP)
 	out := func(kind wayKind, link values.Reg) {
 		if w.kind, w.cfa = kind, cfa; x.Pushed == 0 {
 			w.link = s.reg(uint8(link))
@@ -74,7 +73,7 @@ func (x *stepper) flow(w *way, in *values.Inst, s *state) {
 		out(wayLeave, x.RA)
 		w.away = in.Target
 	case in.Flow == values.Away && x.Pushed != 0 && s.undone && s.kept(s.reg(uint8(in.By))): // popped before: another way to return
-		w.kind, w.cfa, w.link = wayReturn, cfa.plus(x.Pushed), s.reg(uint8(in.By))
+		w.kind, w.cfa, w.link = wayReturn, cfa.Plus(x.Pushed), s.reg(uint8(in.By))
 	case s.undone && (in.Flow == values.To || in.Flow == values.Away):
 		out(wayLeave, x.RA)
 	default:
@@ -82,83 +81,65 @@ func (x *stepper) flow(w *way, in *values.Inst, s *state) {
 	}
 }
 
-// withSP returns what a Compare compares the stack pointer with.
-func (x *stepper) withSP(s *state, o *values.Op) value {
-	switch x.SP {
-	case o.Dst:
-		return s.reg(uint8(o.Src))
-	case o.Src:
-		return s.reg(uint8(o.Dst))
-	}
-	return value{}
-}
+// A domain is the abstract domain of the code on the way out: a stepper that executes an instruction.
+type domain stepper
 
-// do executes a micro-operation.
-func (x *stepper) do(o *values.Op, s *state) {
-	switch o.Kind {
-	case values.Sum:
-		v := number(o.Imm)
-		if o.Base != values.None {
-			v = x.address(o, s)
-		}
-		x.set(o.Dst, v, s)
-		s.undone = s.undone || x.undoes(o)
-	case values.Minus:
-		x.set(o.Dst, x.get(o.Base, s).minus(x.get(o.Index, s)), s)
-	case values.Insert:
-		v := value{}
-		if old, ok := x.get(o.Dst, s).number(); ok {
-			if n, ok := o.Insert(old); ok {
-				v = number(n)
-			}
-		}
-		x.set(o.Dst, v, s)
-	case values.Round:
-		x.set(o.Dst, value{}, s)
-	case values.Load:
-		v := value{}
-		if o.Width == 8 {
-			v = s.load(x.address(o, s))
-		}
-		x.set(o.Dst, v, s)
-		s.undone = s.undone || o.Dst == x.SP && x.Unloaded.Has(o.Dst)
-	case values.Store:
-		s.store(x.address(o, s), int32(o.Width), x.get(o.Src, s))
-	case values.Sign:
-		s.signed = !s.signed
-	}
-}
-
-// address is that of a Load or Store, or what a Sum gives.
-func (x *stepper) address(o *values.Op, s *state) value {
-	v := x.get(o.Base, s)
-	if o.Index != values.None {
-		v = v.sum(x.get(o.Index, s))
-	}
-	return v.plus(o.Imm)
-}
-
-// get returns what a register holds, or what the instruction has put aside.
-func (x *stepper) get(r values.Reg, s *state) value {
+// Reg implements values.Domain.
+func (x *domain) Reg(r values.Reg) value {
 	if r == values.Temp {
 		return x.temp
 	}
-	return s.reg(uint8(r))
+	return x.state.reg(uint8(r))
 }
 
-// set gives a register a value.
-func (x *stepper) set(r values.Reg, v value, s *state) {
+// Set implements values.Domain.
+func (x *domain) Set(r values.Reg, v value) {
 	if r == values.Temp {
 		x.temp = v
 	}
-	s.set(uint8(r), v)
+	x.state.set(uint8(r), v)
 }
 
-// undoes reports whether a Sum takes some of the frame down. Where code moves the stack pointer in
-// the body, too, it may move to another stack by any register.
+// Constant implements values.Domain.
+func (x *domain) Constant(n int32) value { return number(n) }
+
+// Round implements values.Domain. What comes out is not known.
+func (x *domain) Round(*values.Op, value) value { return value{} }
+
+// Load implements values.Domain.
+func (x *domain) Load(o *values.Op, at value) value {
+	if o.Width != 8 {
+		return value{}
+	}
+	return x.state.load(at)
+}
+
+// Store implements values.Domain.
+func (x *domain) Store(o *values.Op, at, v value) { x.state.store(at, int32(o.Width), v) }
+
+// Compare implements values.Domain. It keeps what the stack pointer is compared with.
+func (x *domain) Compare(o *values.Op) {
+	x.compared = value{}
+	switch x.SP {
+	case o.Dst:
+		x.compared = x.Reg(o.Src)
+	case o.Src:
+		x.compared = x.Reg(o.Dst)
+	}
+}
+
+// Sign implements values.Domain.
+func (x *domain) Sign() { x.signed = !x.signed }
+
+// undoes reports whether a micro-operation takes some of the frame down. Where code moves the stack
+// pointer in the body, too, it may move to another stack by any register.
 func (x *stepper) undoes(o *values.Op) bool {
 	switch {
-	case o.Dst != x.SP || o.Index != values.None || o.Base == values.None:
+	case o.Dst != x.SP:
+		return false
+	case o.Kind == values.Load:
+		return x.Unloaded.Has(o.Dst)
+	case o.Kind != values.Sum || o.Index != values.None || o.Base == values.None:
 		return false
 	case o.Base == x.SP:
 		return o.Imm > 0

@@ -64,10 +64,11 @@
 // A push is a store and a sum, lmg several loads. What one processor alone has is in a few
 // hooks, by name.
 //
-// Others execute the micro-operations on values of their own: package arch/ahead, from an
-// instruction on to the return, and package internal/goruntime, through the words of memory that
-// the run time of Go keeps its stacks by. Addresses relative to the instruction ([PC]) and the thread's
-// own storage ([Thread]) are for them; here they are not known.
+// [Execute] says what each micro-operation means. It is generic over the abstract domain: this
+// analysis has the values above. Package arch/ahead executes the same micro-operations in a domain of
+// its own, from an instruction on to the return. So does package internal/goruntime, through the
+// words of memory that the run time keeps its stacks by. Addresses relative to the instruction ([PC])
+// and the thread's own storage ([Thread]) are for the latter; here they are not known.
 //
 // # Epilogues
 //

@@ -41,39 +41,51 @@ func (s *State) begin(in *Inst, at int32) {
 
 // do executes a micro-operation; again is as execute's.
 func (s *State) do(o *Op, at int32) (again bool) {
-	switch o.Kind {
-	case Sum:
-		s.Set(o.Dst, s.sum(o), at)
-	case Minus:
-		s.Set(o.Dst, s.Reg(o.Base).minus(s.Reg(o.Index)), at)
-	case Insert:
-		v := Value{}
-		if old, ok := s.Reg(o.Dst).Number(); ok {
-			if n, ok := o.Insert(old); ok {
-				v = Value{constant, n}
-			}
-		}
-		s.Set(o.Dst, v, at)
-	case Round:
-		s.Set(o.Dst, Value{}, at)
-	case Load:
-		s.Set(o.Dst, s.loaded(o), at)
-	case Store:
-		to, v := s.address(o), s.Reg(o.Src)
-		again = o.Width == size && s.m.SavedOnce.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
-		// Another base may be a pointer that is only at first where it is known to be, in a
-		// loop that fills memory; and so may the frame pointer be where many bytes are stored,
-		// in code that uses the register for something else.
-		if o.Base == s.m.SP || o.Base == s.m.FP && s.keeps(o.Base) && o.Width <= maxVector || s.worth(v, o.Width) {
-			s.store(to, o.Width, v)
-		}
-	case Compare:
-		s.compared = [2]Reg{o.Dst, o.Src}
-	case Sign:
-		s.signed = !s.signed
-	}
-	return again
+	s.at, s.again = at, false
+	Execute((*domain)(s), o)
+	return s.again
 }
+
+// A domain is the abstract domain of the prologue values: a State that executes an instruction.
+type domain State
+
+// Reg implements Domain.
+func (d *domain) Reg(r Reg) Value { return (*State)(d).Reg(r) }
+
+// Set implements Domain.
+func (d *domain) Set(r Reg, v Value) { (*State)(d).Set(r, v, d.at) }
+
+// Constant implements Domain.
+func (d *domain) Constant(n int32) Value { return Value{constant, n} }
+
+// Round implements Domain. What comes out is not known.
+func (d *domain) Round(*Op, Value) Value { return Value{} }
+
+// Load implements Domain.
+func (d *domain) Load(o *Op, at Value) Value {
+	if o.Width != size {
+		return Value{}
+	}
+	return (*State)(d).Load(at)
+}
+
+// Store implements Domain.
+func (d *domain) Store(o *Op, to, v Value) {
+	s := (*State)(d)
+	s.again = o.Width == size && s.m.SavedOnce.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
+	// Another base may be a pointer that is only at first where it is known to be, in a
+	// loop that fills memory; and so may the frame pointer be where many bytes are stored,
+	// in code that uses the register for something else.
+	if o.Base == s.m.SP || o.Base == s.m.FP && s.keeps(o.Base) && o.Width <= maxVector || s.worth(v, o.Width) {
+		s.store(to, o.Width, v)
+	}
+}
+
+// Compare implements Domain.
+func (d *domain) Compare(o *Op) { d.compared = [2]Reg{o.Dst, o.Src} }
+
+// Sign implements Domain.
+func (d *domain) Sign() { d.signed = !d.signed }
 
 // sum is what a Sum gives.
 func (s *State) sum(o *Op) Value {
@@ -87,18 +99,13 @@ func (s *State) sum(o *Op) Value {
 func (s *State) address(o *Op) Value {
 	v := s.Reg(o.Base)
 	if o.Index != None {
-		v = v.sum(s.Reg(o.Index))
+		v = v.Sum(s.Reg(o.Index))
 	}
 	return v.Plus(o.Imm)
 }
 
 // loaded is what a Load gives.
-func (s *State) loaded(o *Op) Value {
-	if o.Width != size {
-		return Value{}
-	}
-	return s.Load(s.address(o))
-}
+func (s *State) loaded(o *Op) Value { return (*domain)(s).Load(o, s.address(o)) }
 
 // equal takes in that what was compared last is equal: how a loop ends that touches the
 // pages of a large frame.

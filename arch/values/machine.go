@@ -87,64 +87,6 @@ func (m *Machine) wanted() Set { return m.Preserved | m.RA.Bit() }
 // pushes reports whether a call pushes the return address.
 func (m *Machine) pushes() bool { return m.Pushed != 0 }
 
-// A Kind is what a micro-operation does.
-type Kind uint8
-
-const (
-	Sum     Kind = iota // Dst = Base + Index + Imm, where None is 0
-	Minus               // Dst = Base - Index
-	Insert              // Dst = Dst with Width bits, from bit Shift on, replaced by Imm
-	Round               // Dst = Base rounded down, by the mask Imm
-	Load                // Dst = Width bytes at Base + Index + Imm; the address is not followed where Base is None
-	Store               // Width bytes at Base + Index + Imm = Src
-	Compare             // Dst with Src
-	Sign                // the return address gets an authentication code, or loses it
-)
-
-// An Op is a micro-operation. Those of an instruction take effect one after another.
-type Op struct {
-	Kind     Kind
-	Dst, Src Reg
-	Base     Reg
-	Index    Reg
-	Shift    uint8
-	Width    uint16
-	Imm      int32
-}
-
-// Const returns dst = n.
-func Const(dst Reg, n int32) Op {
-	return Op{Kind: Sum, Dst: dst, Src: None, Base: None, Index: None, Imm: n}
-}
-
-// Move returns dst = src.
-func Move(dst, src Reg) Op { return Add(dst, src, 0) }
-
-// Add returns dst = src + n.
-func Add(dst, src Reg, n int32) Op {
-	return Op{Kind: Sum, Dst: dst, Src: None, Base: src, Index: None, Imm: n}
-}
-
-// LoadWord returns dst = the word at base + off.
-func LoadWord(dst, base Reg, off int32) Op {
-	return Op{Kind: Load, Dst: dst, Src: None, Base: base, Index: None, Width: 8, Imm: off}
-}
-
-// StoreTo returns: width bytes at base + off = src.
-func StoreTo(base Reg, off int32, width uint16, src Reg) Op {
-	return Op{Kind: Store, Dst: None, Src: src, Base: base, Index: None, Width: width, Imm: off}
-}
-
-// Insert returns what an Insert makes of a number; ok is false where that does not fit.
-func (o *Op) Insert(old int32) (n int32, ok bool) {
-	if o.Shift >= 32 {
-		return 0, false
-	}
-	mask := int64(1)<<o.Width - 1
-	v := int64(old)&^(mask<<o.Shift) | int64(o.Imm)&mask<<o.Shift
-	return int32(v), v >= math.MinInt32 && v <= math.MaxInt32
-}
-
 // scratch has room for the micro-operations of an instruction. A decoder is called by a pointer,
 // so that its arguments are on the heap, but who steps a Walker allocates nothing.
 var scratch = sync.Pool{New: func() any { ops := make([]Op, 0, 32); return &ops }}

@@ -118,7 +118,7 @@ func (s *State) lowers(o *Op, stored bool) bool {
 	}
 	n := Value{constant, o.Imm}
 	if o.Index != None {
-		n = n.sum(s.Reg(o.Index))
+		n = n.Sum(s.Reg(o.Index))
 	}
 	switch {
 	case n.base != constant || n.off >= 0:

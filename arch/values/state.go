@@ -21,6 +21,8 @@ type State struct {
 	regs  [MaxRegs]Value // those values; the others mean nothing
 	slots []Slot         // never changed in place: states share it
 	temp  Value          // of Temp
+	at    int32          // of the instruction that is executed
+	again bool           // it saves a register a second time; see execute
 	facts
 }
 

@@ -79,8 +79,8 @@ func (v Value) Plus(n int32) Value {
 	return Value{}
 }
 
-// sum returns v+w. One of them must be a constant.
-func (v Value) sum(w Value) Value {
+// Sum returns v+w. One of them must be a constant.
+func (v Value) Sum(w Value) Value {
 	switch {
 	case w.base == constant:
 		return v.Plus(w.off)
@@ -90,8 +90,8 @@ func (v Value) sum(w Value) Value {
 	return Value{}
 }
 
-// minus returns v-w, where w must be a constant.
-func (v Value) minus(w Value) Value {
+// Minus returns v-w, where w must be a constant.
+func (v Value) Minus(w Value) Value {
 	if w.base != constant || w.off == math.MinInt32 {
 		return Value{}
 	}
