@@ -21,9 +21,9 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkStack: the recorded stack, of whose 14 frames 6 are the plug-in's: asked for each
-// of them ("once"); for each function, of which there are three ("anew"); with what it has
-// said known to the host ("recall") and to the table ("table"); and without a plug-in.
+// BenchmarkStack walks the recorded stack. It has 14 frames; the plug-in claims 6, of three functions. The
+// plug-in is asked for each frame ("once"), or for each function ("anew"); or its answers are known to
+// the host ("recall"), or to the table ("table"); or there is no plug-in.
 func BenchmarkStack(b *testing.B) {
 	s := newSubject(b, "amd64")
 	threads, err := s.Threads()

@@ -28,7 +28,7 @@ import (
 const frozen = "../../plugin/testdata/v1"
 
 // TestFrozenVersion1 builds a plug-in of the protocol's first version, as its author did
-// then, and has it work with the host as it is now.
+// then, and runs it with today's host.
 func TestFrozenVersion1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sniffer-v1")
 	cmd := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", path, ".")
@@ -41,8 +41,8 @@ func TestFrozenVersion1(t *testing.T) {
 	t.Run("messages", wireCompatible)
 }
 
-// frozenAnswers has the plug-in unwind a process, by a row and by a frame, and compares with
-// what gdb says.
+// frozenAnswers has the plug-in unwind a process, by a row and by a frame, and compares the stack
+// with gdb's.
 func frozenAnswers(t *testing.T, path string) {
 	gdbtest.NeedAMD64(t)
 	program, err := filepath.Abs(filepath.Join(frozen, "program/three.c"))
@@ -144,7 +144,7 @@ func frozenAnswers(t *testing.T, path string) {
 	}
 }
 
-// unknownVersion has the plug-in speak a version that there is not.
+// unknownVersion has the plug-in speak a version that does not exist.
 func unknownVersion(t *testing.T, path string) {
 	other := path + "-v7"
 	if err := os.Link(path, other); err != nil {
@@ -165,7 +165,7 @@ func unknownVersion(t *testing.T, path string) {
 	}
 }
 
-// wireCompatible holds the protocol against its first version: all that was there is there,
+// wireCompatible compares the protocol with its first version. Each old field is still there,
 // with the same number and the same type, so that old plug-ins and new hosts, and new plug-ins
 // and old hosts, read each other's messages.
 func wireCompatible(t *testing.T) {
@@ -256,8 +256,7 @@ func sameEnums(t *testing.T, was, is protoreflect.EnumDescriptors) int {
 	return was.Len()
 }
 
-// oneof is the name of the oneof that a field is in: a field that joins or leaves one is read
-// otherwise.
+// oneof returns the name of a field's oneof. A field that joins or leaves one is read differently.
 func oneof(f protoreflect.FieldDescriptor) protoreflect.Name {
 	if o := f.ContainingOneof(); o != nil {
 		return o.Name()
@@ -265,7 +264,7 @@ func oneof(f protoreflect.FieldDescriptor) protoreflect.Name {
 	return ""
 }
 
-// typeName is the name of the message or enum that a field holds.
+// typeName returns the name of the message or enum that is a field's type.
 func typeName(f protoreflect.FieldDescriptor) protoreflect.FullName {
 	switch {
 	case f.Message() != nil:

@@ -26,7 +26,7 @@ const (
 	DefaultDeadline     = 250 * time.Millisecond
 )
 
-// Exchange is one question and what came of it.
+// Exchange is one question and its result.
 type Exchange struct {
 	Question *protocol.Question
 	Answer   *protocol.Answer // nil if the plug-in gave none
@@ -52,9 +52,9 @@ type Target struct {
 	Root string // folder below which its files are: "/proc/4242/root"; "" for "/"
 }
 
-// Stats counts what became of a sniffer's questions.
+// Stats counts the questions to a sniffer by how they were answered.
 type Stats struct {
-	Asked  uint64 // the plug-in
-	Kept   uint64 // answered by what the plug-in had said before
+	Asked  uint64 // sent to the plug-in
+	Kept   uint64 // answered by the plug-in's earlier answers
 	Denied uint64 // declined without the plug-in: it never claims that code
 }

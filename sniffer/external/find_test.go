@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// folder makes a folder with plug-ins, whose contents do not matter.
+// folder makes a folder with plug-ins. Their contents do not matter.
 func folder(t *testing.T, names ...string) string {
 	dir := t.TempDir()
 	for _, name := range names {

@@ -13,7 +13,7 @@ import (
 
 const mallory = 12345
 
-// theirs makes a folder of another user's that can be entered.
+// theirs makes a folder that another user owns and that everybody can enter.
 func theirs(t *testing.T) string {
 	t.Helper()
 	gdbtest.NeedRoot(t)
@@ -35,8 +35,8 @@ func scriptFile(t *testing.T, path, text string) string {
 	return path
 }
 
-// A folder of plug-ins that is found through another's folder is his to exchange, wherever his
-// link leads now.
+// If the way to a folder of plug-ins leads through another user's folder, that user can exchange
+// the plug-ins, wherever the link there leads now.
 func TestFindThroughLink(t *testing.T) {
 	dir, good := theirs(t), folder(t, "sniffer-a")
 	if err := os.Symlink(good, filepath.Join(dir, "plugins")); err != nil {
@@ -52,13 +52,13 @@ func TestFindThroughLink(t *testing.T) {
 			t.Errorf("%s: found %v, warnings %v", search, list, warnings)
 		}
 	}
-	// It may have become so only since it was found.
+	// A folder may become another user's after it was found.
 	if _, err := Start(t.Context(), Options{Path: filepath.Join(mine, "sniffer-b"), Guard: true}); err == nil || !strings.Contains(err.Error(), dir+" belongs to user 12345") {
 		t.Errorf("it is started: %v", err)
 	}
 }
 
-// The interpreters of a script count as well, through all levels.
+// A script's interpreters count as well, at all levels.
 func TestInterpreter(t *testing.T) {
 	their, mine := theirs(t), t.TempDir()
 	for _, dir := range []string{their, mine} {
@@ -73,7 +73,7 @@ func TestInterpreter(t *testing.T) {
 		{"#!/usr/bin/env sh", ""},
 		{"#!/usr/bin/env -S X=1 sh -e", ""},
 		{"#!" + mine + "/run", ""},
-		{"#!/usr/bin/env run", ""}, // env is given no folder of others
+		{"#!/usr/bin/env run", ""}, // env's PATH has no folder of other users
 		{"#!" + their + "/run", "belongs to user"},
 		{"#!\t" + their + "/run\t-x", "belongs to user"},
 		{"#!" + their[1:] + "/run", "belongs to user"}, // plug-ins are run in "/"
@@ -96,7 +96,7 @@ func TestInterpreter(t *testing.T) {
 	}
 }
 
-// A guarded plug-in looks for programs and modules in no folder of others.
+// A guarded plug-in searches no folder of other users for programs and modules.
 func TestGuardedEnvironment(t *testing.T) {
 	their, mine := theirs(t), t.TempDir()
 	t.Setenv("PATH", their+":/usr/bin:.:"+mine)
@@ -125,7 +125,7 @@ func TestGuardedEnvironment(t *testing.T) {
 	}
 }
 
-// What was pinned is what runs, also where others can change the file.
+// The program that was pinned runs, even if others can change the file.
 func TestPinnedCopy(t *testing.T) {
 	for _, text := range []string{"#!/bin/sh\necho first\n", "\x7fELF first"} {
 		dir := theirs(t)
@@ -142,7 +142,7 @@ func TestPinnedCopy(t *testing.T) {
 		if err := p.checksum(right); err != nil {
 			t.Fatal(err)
 		}
-		scriptFile(t, path, "second") // his to write
+		scriptFile(t, path, "second") // the other user may write to it
 		c := p.command(false)
 		if c.File == nil {
 			t.Fatal("the file itself is run")

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// TestNonsense: answers that cannot be right put the plug-in out of use, say what is wrong,
-// and cost the stack nothing.
+// TestNonsense: an answer that cannot be right puts the plug-in out of use. The error says what is
+// wrong, and the stack is as without the plug-in.
 func TestNonsense(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// TestOdd: answers that are strange, and harmless.
+// TestOdd: strange answers that are harmless.
 func TestOdd(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, answer := range []string{
@@ -89,8 +89,8 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestLies: rows that are wrong for most frames of this stack, and that nobody can tell
-// from right ones by looking at them alone. Where they lead to no code, others are asked.
+// TestLies: rows that are wrong for most frames of this stack, but look like right ones.
+// If they lead to no code, later sniffers are asked.
 func TestLies(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, answer := range []string{"cfa-far-out", "other-empty", "own-never", "name-escapes"} {
@@ -102,14 +102,14 @@ func TestLies(t *testing.T) {
 			}
 			table, _ := s.with(p)
 			steps, _ := s.walk(t, table)
-			last := len(s.steps) - 1 // which the others know as outermost, too late
+			last := len(s.steps) - 1 // the other sniffers know it as outermost, but are asked too late
 			if len(steps) < last {
 				t.Fatalf("%d frames of %d: %v", len(steps), len(s.steps), p.Err())
 			}
 			same(t, steps[:last], s.steps[:last], "")
 		})
 	}
-	// A CFA as far outward as can be: the stack ends, and says so.
+	// With the outermost CFA that there can be, the stack ends, and says so.
 	p, err := start(t, "answer-frame-max", external.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestOutermost: that THIS has no PREVIOUS is believed, whatever else the row says.
+// TestOutermost: outermost is believed, whatever else the row says.
 func TestOutermost(t *testing.T) {
 	s := newSubject(t, "amd64")
 	p, err := start(t, "answer-outermost-ra", external.Options{})
@@ -133,8 +133,8 @@ func TestOutermost(t *testing.T) {
 	}
 }
 
-// TestGood: the well-made plug-in unwinds frames that no other sniffer can, on every
-// architecture, with the frames, registers and names that are right.
+// TestGood: a good plug-in unwinds frames that no other sniffer can, on every
+// architecture, with the right frames, registers and names.
 func TestGood(t *testing.T) {
 	for _, architecture := range []string{"amd64", "arm64", "s390x"} {
 		for _, mode := range []string{"jit", "jit-plain"} {
@@ -187,7 +187,7 @@ func TestGood(t *testing.T) {
 				if asked := x.Stats().Asked; mode == "jit" && asked != 1 || mode == "jit-plain" && asked != 3 {
 					t.Errorf("it was asked %d times: %+v", asked, x.Stats())
 				}
-				// A second stack asks nobody.
+				// A second stack asks no questions.
 				asked := x.Stats().Asked
 				walker := frame.NewWalker(s.Modules(), table.Clone())
 				var regs arch.Registers

@@ -26,8 +26,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// script is a stream on which a plug-in says what is in some bytes, message for message
-// (each behind its length), whatever the host asks.
+// script is a stream whose messages from the plug-in are arbitrary bytes, each message behind its
+// length, whatever the host asks.
 type script struct {
 	grpc.ClientStream
 	says   *bytes.Reader
@@ -41,8 +41,8 @@ func (s *script) Send(m *protocol.FromHost) error {
 	return nil
 }
 
-// Recv reads a message. An answer without a number gets the right one: the bytes need not
-// know it to come further.
+// Recv reads a message. An answer without a number gets the right one, so that random bytes
+// come further.
 func (s *script) Recv() (*protocol.FromPlugin, error) {
 	m := &protocol.FromPlugin{}
 	if err := (protodelim.UnmarshalOptions{MaxSize: maxMessage}).UnmarshalFrom(s.says, m); err != nil {
@@ -54,7 +54,7 @@ func (s *script) Recv() (*protocol.FromPlugin, error) {
 	return m, nil
 }
 
-// lines makes the bytes of a script.
+// lines returns the bytes of a script.
 func lines(t testing.TB, list ...any) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -79,8 +79,8 @@ func lines(t testing.TB, list ...any) []byte {
 	return b.Bytes()
 }
 
-// FuzzSession: whatever a plug-in says, stacks end, nothing that it says gets to a terminal
-// as it is, and what is kept of it is in order.
+// FuzzSession: whatever a plug-in says, stacks end, its text does nothing to a terminal, and the
+// answers that are kept are in order.
 func FuzzSession(f *testing.F) {
 	var subjects []*recorded.Process
 	for _, name := range recorded.Architectures() {
@@ -120,7 +120,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// checkSession walks a stack with a plug-in that says what is in says.
+// checkSession walks a stack with a plug-in that sends the messages says.
 func checkSession(t *testing.T, subject *recorded.Process, says []byte) {
 	p := &Plugin{Description: plugin.Description{Name: "scripted", Needs: plugin.Needs{Stack: 256, CodeBefore: 16, CodeAfter: 16}}, opts: Options{StartTimeout: time.Minute, Deadline: time.Minute}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -177,7 +177,7 @@ func checkSession(t *testing.T, subject *recorded.Process, says []byte) {
 	ordered(t, s.names.All())
 }
 
-// ordered sees to it that ranges are ascending, not empty, and do not overlap.
+// ordered checks that ranges are ascending, not empty, and do not overlap.
 func ordered[T any](t *testing.T, list iter.Seq[interval.Entry[T]]) {
 	t.Helper()
 	last := uint64(0)

@@ -26,8 +26,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// TestMain turns this program into a plug-in where it is started as one. Otherwise it has
-// the tests run, and sees to it that they leave nothing behind: no process, no file, no
+// TestMain turns this program into a plug-in if it is started as one. Otherwise it runs
+// the tests, and checks that they leave nothing behind: no process, no file, no
 // goroutine.
 func TestMain(m *testing.M) {
 	plugintest.Main()
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// patience is the limit of what is not to come to it, on the slowest machine.
+// patience is a limit that no test reaches, on the slowest machine.
 const patience = 5 * time.Minute
 
 // left returns what is left of the tests after a while.
@@ -76,7 +76,7 @@ func left(dir string, goroutines int) (list []string) {
 	return list
 }
 
-// processes returns the processes whose programs are below a folder.
+// processes returns the processes with programs below a folder.
 func processes(dir string) (list []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range all {
@@ -87,24 +87,24 @@ func processes(dir string) (list []string) {
 	return list
 }
 
-// noneLeft sees to it that no process of a plug-in is there any more.
+// noneLeft checks that no process of a plug-in exists any more.
 func noneLeft(t *testing.T, path string) {
 	t.Helper()
 	gdbtest.Await(t, "no process of "+path+" is there any more", func() bool { return len(processes(filepath.Dir(path))) == 0 })
 }
 
-// step is what is compared of a frame.
+// step is the part of a frame that is compared.
 type step struct{ pc, cfa uint64 }
 
-// subject is a process to walk, and its stack as it is without a plug-in.
+// subject is a process to walk, with its stack without a plug-in.
 type subject struct {
 	*recorded.Process
 	jit   *jit.InProcess
 	steps []step
 }
 
-// newSubject opens the process of an architecture. Its stack is walked to the end by what
-// the sniffers here know and an in-process one of the machine code.
+// newSubject opens the process of an architecture. The sniffers here, with one in this process for
+// the machine code, walk its stack to the end.
 func newSubject(t testing.TB, architecture string) *subject {
 	t.Helper()
 	p, err := recorded.Open(architecture)
@@ -120,7 +120,7 @@ func newSubject(t testing.TB, architecture string) *subject {
 	if s.steps, stop = s.walk(t, s.table()); len(s.steps) != 14 || stop != "" {
 		t.Fatalf("%s: %d frames, %s: want 7 of down, 6 of machine code in turns, then _start", architecture, len(s.steps), stop)
 	}
-	// By the program's source: the functions take turns, by how deep the stack is.
+	// By the program's source, the functions take turns, by the depth of the stack.
 	for i, f := range s.steps[:13] {
 		if in := s.jit.Functions[(i+1)/2%3]; i%2 == 1 && (f.pc <= in.Lo || f.pc >= in.Hi) {
 			t.Fatalf("%s: frame %d is at %#x, not in [%#x, %#x)", architecture, i, f.pc, in.Lo, in.Hi)
@@ -136,7 +136,7 @@ func (s *subject) table() *frame.Table {
 	return table
 }
 
-// walk returns the stack by a table, and why it is not whole.
+// walk walks the stack with a table. It returns the stack, and why it is not whole.
 func (s *subject) walk(t testing.TB, table *frame.Table) (steps []step, stop string) {
 	t.Helper()
 	threads, err := s.Threads()
@@ -160,7 +160,7 @@ func (s *subject) walk(t testing.TB, table *frame.Table) (steps []step, stop str
 	return steps, ""
 }
 
-// with returns the subject's table with a plug-in before all others.
+// with returns the subject's table with a plug-in before all other sniffers.
 func (s *subject) with(p *external.Plugin) (*frame.Table, *external.Sniffer) {
 	table := s.table()
 	x := p.Sniffer(external.Target{PID: s.PID})
@@ -180,7 +180,7 @@ func start(t testing.TB, mode string, o external.Options) (*external.Plugin, err
 	return p, err
 }
 
-// printable sees to it that text does nothing to a terminal.
+// printable checks that text does nothing to a terminal.
 func printable(t *testing.T, what, text string) {
 	t.Helper()
 	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
@@ -191,8 +191,7 @@ func printable(t *testing.T, what, text string) {
 	}
 }
 
-// says sees to it that an error is the one that is meant, says the words, and names the
-// plug-in's path.
+// says checks that an error is the right one, has the words, and names the plug-in's path.
 func says(t *testing.T, err error, path string, words ...string) {
 	t.Helper()
 	text := err.Error()
@@ -204,7 +203,7 @@ func says(t *testing.T, err error, path string, words ...string) {
 	}
 }
 
-// same reports whether two stacks are the same; they are shown otherwise.
+// same reports whether two stacks are the same; if not, it shows them.
 func same(t *testing.T, got, want []step, stop string) {
 	t.Helper()
 	if !slices.Equal(got, want) || stop != "" {

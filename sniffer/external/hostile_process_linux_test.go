@@ -22,8 +22,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// hostMain makes this program a host, if its name says so: it starts the plug-ins that its
-// arguments name, says so, and does not end by itself.
+// hostMain makes this program a host, if its name says so. It starts the plug-ins that its
+// arguments name, prints that it has, and does not end by itself.
 func hostMain() {
 	if filepath.Base(os.Args[0]) != "host" {
 		return
@@ -54,7 +54,7 @@ func startHost(t *testing.T, paths ...string) (cmd *exec.Cmd, stdout io.Reader, 
 	if stdout, err = cmd.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
-	runtime.LockOSThread() // Pdeathsig is of the thread
+	runtime.LockOSThread() // Pdeathsig comes when this thread ends
 	t.Cleanup(runtime.UnlockOSThread)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func startHost(t *testing.T, paths ...string) (cmd *exec.Cmd, stdout io.Reader, 
 	return cmd, stdout, tmp
 }
 
-// nothingLeft sees to it that a host has left nothing, however it has ended.
+// nothingLeft checks that a host has left nothing, however it has ended.
 func nothingLeft(t *testing.T, tmp string, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
@@ -77,8 +77,8 @@ func nothingLeft(t *testing.T, tmp string, paths ...string) {
 	})
 }
 
-// TestHostKilled: no plug-in, however stubborn, outlives its host, however that ends, nor does anybody
-// whom it has started, nor its folder; and the signal of Ctrl-C is for the host alone.
+// TestHostKilled: however a host ends, no plug-in survives it, however stubborn, nor do processes that
+// the plug-in has started, nor its folder. The signal of Ctrl-C comes to the host alone.
 func TestHostKilled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGSEGV} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestHostKilled(t *testing.T) {
 			for i, path := range paths {
 				want := 1
 				if i > 1 {
-					want = 2 // with whom it has started
+					want = 2 // with the process that it has started
 				}
 				if got := len(processes(filepath.Dir(path))); got < want {
 					t.Fatalf("%s: %d processes, want %d", path, got, want)
@@ -109,7 +109,7 @@ func TestHostKilled(t *testing.T) {
 	}
 }
 
-// TestHostKilledAnywhen: whatever the host is about when it is killed, nothing is left.
+// TestHostKilledAnywhen: a host that is killed at any moment leaves nothing.
 func TestHostKilledAnywhen(t *testing.T) {
 	t.Parallel()
 	times := 20
@@ -136,7 +136,7 @@ func TestHostKilledAnywhen(t *testing.T) {
 	nothingLeft(t, tmp, paths...)
 }
 
-// TestStdin: a plug-in does not get what is typed.
+// TestStdin: a plug-in does not get typed text.
 func TestStdin(t *testing.T) {
 	t.Parallel()
 	p, err := start(t, "declines", external.Options{})
@@ -229,8 +229,8 @@ int main(void) {
 	noneLeft(t, path)
 }
 
-// TestKeeperKilled: a plug-in has no terminal, and is not the host's child: what it leaves behind comes to its
-// keeper. When that is killed, the plug-in ends.
+// TestKeeperKilled: a plug-in has no terminal, and is not the host's child: its keeper becomes the parent of
+// processes that it leaves behind. When the keeper is killed, the plug-in ends.
 func TestKeeperKilled(t *testing.T) {
 	p, err := start(t, "sigterm", external.Options{})
 	if err != nil {
@@ -283,7 +283,7 @@ func TestNoTMPDIR(t *testing.T) {
 	says(t, err, path, "/no/such/folder")
 }
 
-// plugintestPath is plugintest.Path where there is no folder for temporary files.
+// plugintestPath is plugintest.Path without a folder for temporary files.
 func plugintestPath(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "sfw-")

@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// misbehave walks the subject with a plug-in before all other sniffers, and sees to it that
-// the stack is the same as without. It returns the plug-in's fault.
+// misbehave walks the subject with a plug-in before all other sniffers, and checks that
+// the stack is the same as without it. It returns the plug-in's fault.
 func misbehave(t *testing.T, s *subject, mode string, o external.Options) error {
 	t.Helper()
 	within := o.StartTimeout
@@ -116,8 +116,7 @@ func TestBadSession(t *testing.T) {
 	}
 }
 
-// TestBadForever: a plug-in that leads from stack to stack without end does not keep anybody
-// for ever.
+// TestBadForever: a plug-in that leads from stack to stack without end is stopped.
 func TestBadForever(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, mode := range []string{"sniff-cycle", "sniff-endless", "sniff-hops"} {
@@ -136,7 +135,7 @@ func TestBadForever(t *testing.T) {
 	}
 }
 
-// spender has each frame cost the plug-in a minute of its time.
+// spender makes each frame cost the plug-in a minute of its time.
 type spender struct{ p *external.Plugin }
 
 func (spender) Name() string { return "spender" }
@@ -146,7 +145,7 @@ func (s spender) Sniff(*frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{}, "time passes"
 }
 
-// TestForget: when the process has run, a plug-in is asked anew, and has its time again.
+// TestForget: when the process has run, the plug-in is asked anew, and its time begins anew.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	s := newSubject(t, "amd64")
@@ -180,7 +179,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: a fault while many ask is one fault, and each of them goes on.
+// TestManyAtOnce: a fault while many stacks are walked is one fault, and each walk goes on.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSubject(t, "amd64")
@@ -206,7 +205,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestCloseWhileAsked: Close, also twice, ends what is asked at the moment.
+// TestCloseWhileAsked: Close, also twice, ends the question under way.
 func TestCloseWhileAsked(t *testing.T) {
 	t.Parallel()
 	s := newSubject(t, "amd64")
@@ -249,7 +248,7 @@ func TestNothingPrinted(t *testing.T) {
 			}
 			for f, err := range stack.All() {
 				if err != nil {
-					break // what is claimed falsely leads nowhere in the end
+					break // false claims lead nowhere in the end
 				}
 				claim := f.Claim()
 				claims := claim.Sniffer == "hostile"
@@ -277,7 +276,7 @@ func TestNothingPrinted(t *testing.T) {
 	}
 }
 
-// TestAnswersMemory: what a plug-in says at length is not kept.
+// TestAnswersMemory: long text of a plug-in is not kept.
 func TestAnswersMemory(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, mode := range []string{"answer-declines-huge", "answer-rows-many", "answer-never-many", "begin-huge", "floods", "sniff-read-giant", "sniff-error-huge"} {
@@ -314,7 +313,7 @@ func TestBroker(t *testing.T) {
 	p.Close()
 }
 
-// TestHoard: what a plug-in tells of other code is kept within bounds, however much it tells in all.
+// TestHoard: the answers in advance that are kept are bounded, however many a plug-in gives.
 func TestHoard(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, mode := range []string{"sniff-hoards", "sniff-hoards-cut"} {
@@ -327,7 +326,7 @@ func TestHoard(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for x.Stats().Asked < 200 && p.Err() == nil { // 100 MB of names, or 200 MB
-			table := s.table() // another has its own rows, and asks nobody
+			table := s.table() // one with kept rows would ask no questions
 			table.Prepend(x)
 			steps, stop := s.walk(t, table)
 			same(t, steps, s.steps, stop)

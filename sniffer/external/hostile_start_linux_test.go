@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// TestNoPlugin: what is no plug-in gives an error that says what it is, at once.
+// TestNoPlugin: the error for a program that is no plug-in says at once what it is.
 func TestNoPlugin(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) string {
@@ -68,14 +68,14 @@ func TestNoPlugin(t *testing.T) {
 				t.Errorf("%v: want %v", err, c.want)
 			}
 			if strings.ContainsRune(c.path, '\x1b') {
-				return // who names such a file knows what it does
+				return // the user names such a file on purpose
 			}
 			says(t, err, c.path, c.words...)
 		})
 	}
 }
 
-// TestBadStart: plug-ins that do not come to describe themselves, or do it wrongly.
+// TestBadStart: plug-ins that do not describe themselves, or do it wrongly.
 func TestBadStart(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -130,7 +130,7 @@ func TestBadStart(t *testing.T) {
 			}
 			o := external.Options{Path: path, StartTimeout: cmp.Or(c.limit, patience)}
 			_, err := external.Start(context.Background(), o)
-			// One that hangs must first have come to where it does.
+			// A plug-in that hangs must first have come to the place where it hangs.
 			for ; err != nil && o.StartTimeout < patience && !saysAll(err, c.words); o.StartTimeout *= 2 {
 				_, err = external.Start(context.Background(), o)
 			}
@@ -150,7 +150,7 @@ func saysAll(err error, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(err.Error(), word) })
 }
 
-// TestOddDescription: what a plug-in may say of itself, and what is made of it.
+// TestOddDescription: odd descriptions that a plug-in may have, and how the host reads them.
 func TestOddDescription(t *testing.T) {
 	for _, mode := range []string{"describe-version-odd", "describe-before-odd", "describe-before-nobody", "describe-arch-unknown"} {
 		t.Run(mode, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestStartMemory: what a plug-in writes without end is not kept.
+// TestStartMemory: endless output of a plug-in is not kept.
 func TestStartMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -13,7 +13,7 @@ import (
 // largest is the largest program that is copied, bytes.
 const largest = 256 << 20
 
-// sealed returns a copy of a file, in memory, that can be run and that nobody can change.
+// sealed returns a copy of a file in memory. It can be run, and nobody can change it.
 func sealed(f *trust.File) (*os.File, error) {
 	if f.Info.Size() > largest {
 		return nil, fmt.Errorf("it has %d bytes: at most %d", f.Info.Size(), largest)
