@@ -53,7 +53,7 @@ func check(t *testing.T, path string, o Options) *Report {
 // timed are the checks that say how long something has taken: on a busy machine, too long.
 var timed = map[string]bool{"start": true, "many-modules": true, "deadline": true}
 
-// TestGood: a well-made plug-in passes, and what is said of it is so.
+// TestGood: a good plug-in passes, and the report about it is true.
 func TestGood(t *testing.T) {
 	for _, mode := range []string{"jit", "jit-plain"} {
 		r := check(t, plugintest.Path(t, mode), Options{Host: "test"})
@@ -73,8 +73,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// TestFaults: each fault is found by the check that is for it, which says what to fix;
-// the checks before it found none.
+// TestFaults: the check for a fault finds it, and says what to fix. The checks before find none.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		mode, check string
@@ -161,14 +160,14 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// shorten has a test that is not parallel be less patient than the others.
+// shorten shortens the limits for a test that is not parallel.
 func shorten(t *testing.T, limit *time.Duration, to time.Duration) {
 	was := *limit
 	t.Cleanup(func() { *limit = was })
 	*limit = to
 }
 
-// TestStays: a plug-in that does not end with its host is found out.
+// TestStays: a plug-in that does not end with its host is found.
 func TestStays(t *testing.T) {
 	shorten(t, &endLimit, 200*time.Millisecond)
 	r := check(t, plugintest.Path(t, "stays"), Options{})
@@ -180,7 +179,7 @@ func TestStays(t *testing.T) {
 	t.Errorf("%+v", r)
 }
 
-// TestDeadline: what is said of how long answers take.
+// TestDeadline: the findings about the time that answers take.
 func TestDeadline(t *testing.T) {
 	for took, want := range map[time.Duration]Status{slow: Pass, slow + 1: Warn, deadline: Warn, deadline + 1: Fail} {
 		c := checker{counts: counts{questions: 1, slowest: took}}
@@ -190,7 +189,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestHangs: plug-ins that do not answer are found out, in bounded time.
+// TestHangs: plug-ins that do not answer are found in bounded time.
 func TestHangs(t *testing.T) {
 	shorten(t, &startLimit, 2*time.Second)
 	shorten(t, &answerLimit, time.Second)
@@ -225,7 +224,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestNoProgram: what is not there is an error, what is no program a fault.
+// TestNoProgram: a missing file is an error, a file that is no program a fault.
 func TestNoProgram(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Run(context.Background(), filepath.Join(dir, "missing"), Options{}); !errors.Is(err, os.ErrNotExist) {
@@ -294,7 +293,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// FuzzCertificate: whatever a handshake has for a certificate, it is one or an error.
+// FuzzCertificate: any text in the place of a handshake's certificate is a certificate or an error.
 func FuzzCertificate(f *testing.F) {
 	_, text, err := external.MutualTLS()
 	if err != nil {

@@ -126,8 +126,8 @@ func (c *checker) again(x *session, list []asked) error {
 
 var errDiffers = fmt.Errorf("the same question got two answers")
 
-// each calls f with each process that the host has asked about, and what it has asked. It
-// returns the first error; how many questions that was is n.
+// each calls f with each process that the host has asked about, and the questions. It
+// returns the number n of questions, and the first error.
 func (c *checker) each(f func(*subject, []asked) error) (n int, err error) {
 	n, err = c.all(func(s *subject, list []asked) error {
 		if len(list) == 0 {
@@ -141,7 +141,7 @@ func (c *checker) each(f func(*subject, []asked) error) (n int, err error) {
 	return n, err
 }
 
-// all is each, with the processes as well that the host has asked nothing about.
+// all is each, but also has the processes that the host has not asked about.
 func (c *checker) all(f func(*subject, []asked) error) (n int, err error) {
 	for _, s := range c.subjects {
 		list := c.of(s)
