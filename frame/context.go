@@ -33,9 +33,9 @@ type Context struct {
 	search       search
 }
 
-// NewContext returns the context of frame 0, whose registers are regs. They
-// must not change until the walk is over. If PC or SP is not known, or regs is nil,
-// the context's PC is 0 and [Walker.Step] returns Unavailable.
+// NewContext returns the context of frame 0. regs are its registers; they must not change
+// until the walk is over. If PC or SP is not known, or regs is nil, the context's PC is 0
+// and [Walker.Step] returns Unavailable.
 func NewContext(a *arch.Arch, regs *arch.Registers) Context {
 	var c Context
 	c.start(a, regs)

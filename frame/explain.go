@@ -4,7 +4,7 @@ import "github.com/sfwalk/sfwalk/trad"
 
 // Claim says which sniffer unwinds a frame, by which row, and which sniffers declined before it.
 type Claim struct {
-	Sniffer  string   // "" if nobody claimed the frame
+	Sniffer  string   // "" if none claimed the frame
 	Row      trad.Row // valid if Sniffer is not ""
 	Declined []Decline
 }
@@ -26,7 +26,7 @@ func (f *Frame) Sniffer() string {
 	return f.stack.table.sniffers[f.winner].Name()
 }
 
-// Row returns the row by which THIS is unwound; the zero Row if nobody claimed it.
+// Row returns the row that unwinds THIS; the zero Row if no sniffer has claimed THIS.
 func (f *Frame) Row() trad.Row {
 	if f.winner < 0 {
 		return trad.Row{}

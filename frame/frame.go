@@ -78,7 +78,8 @@ func (f *Frame) Stack() *Stack {
 // Type returns what kind of frame THIS is.
 func (f *Frame) Type() Type { return f.typ }
 
-// CFA returns THIS frame's canonical frame address: the stack address of its ID.
+// CFA returns THIS frame's canonical frame address: the stack address of its ID. ok is false if
+// no sniffer has claimed THIS.
 func (f *Frame) CFA() (cfa uint64, ok bool) { return f.cfa, f.winner >= 0 }
 
 // Module returns the module at THIS frame's address in block, nil if there is none.

@@ -184,6 +184,7 @@ func (q *Query) Innermost() bool { return q.PC == q.AddressInBlock }
 // shown to the user.
 type Unwinder interface {
 	Sniffer
+	// Type returns the type of the frames that the sniffer claims.
 	Type() Type
 	// ThisID returns THIS frame's ID; a null ID stops the stack.
 	ThisID(this *Frame) (ID, error)
