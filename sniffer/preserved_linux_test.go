@@ -10,7 +10,7 @@ import (
 // A caller's stack pointer is in a register that a call need not preserve. If none of
 // the called code writes it, the stack is whole: the program itself says how it goes on. If some
 // does, no frame is invented.
-func TestKeptByCallee(t *testing.T) {
+func TestPreservedByCallee(t *testing.T) {
 	program := gdbtest.Build(t, "kept.c", "-O2", "-fomit-frame-pointer")
 	for _, tt := range []struct {
 		args  []string
