@@ -31,7 +31,7 @@ func Example() {
 			fmt.Println(thread.ID(), err)
 			continue
 		}
-		if err := stack.Settle(); err != nil {
+		if err := stack.RetakeIfMovedOn(); err != nil {
 			fmt.Println(thread.ID(), err) // frames of another moment say so
 		}
 		for f, err := range stack.All() {

@@ -41,7 +41,7 @@ func walkMain(t *testing.T, pid int, settle bool) (names []string, still int, wh
 		t.Fatal(err)
 	}
 	if settle {
-		if err := stack.Settle(); err != nil {
+		if err := stack.RetakeIfMovedOn(); err != nil {
 			t.Fatal(err)
 		}
 	}

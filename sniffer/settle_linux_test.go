@@ -46,7 +46,7 @@ func settled(t *testing.T, pid int) (stacks [][]string, again int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := stack.Settle(); err != nil {
+		if err := stack.RetakeIfMovedOn(); err != nil {
 			t.Fatal(err)
 		}
 		if target.MemoryOf(tg, th) != before {

@@ -42,7 +42,7 @@ func (s *source) movedOn(walkers []*walker, threads []target.Thread) bool {
 	for _, w := range walkers {
 		workers = append(workers, func(i int) struct{} {
 			if w.start(threads[i]) == nil {
-				w.stack.Settle()
+				w.stack.RetakeIfMovedOn()
 				if w.stack.MovedOn() {
 					moved.Store(true)
 				}

@@ -162,7 +162,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 		return out
 	}
 	if _, runs := th.(target.RunningThread); runs && !w.flags.once {
-		w.stack.Settle() // where it cannot, the frames are marked
+		w.stack.RetakeIfMovedOn() // where it cannot, the frames are marked
 	}
 	var last *frame.Frame
 	share := w.frames.share()

@@ -14,13 +14,13 @@ const (
 	maxSearch = DefaultSearchLimit / 4
 )
 
-// Settle walks s up to its Limit, so that all frames are of one moment. If some are
-// not (see [Frame.MovedOn]), and the thread can be read once more ([target.RunningThread]), Settle has it
-// read, and makes the stack anew while the thread is held. Then frames that s had before must not be
-// used any more. If that does not help, the frames still say so. The error says why the thread
-// could not be read once more. Settle drops inner frames of a deep stack, as [Stack.AllOnce] does; s
-// makes them once more when they are asked for.
-func (s *Stack) Settle() (err error) {
+// RetakeIfMovedOn walks s up to its Limit. If the frames are not of one moment (see [Frame.MovedOn]),
+// and the thread can be read once more ([target.RunningThread]), it reads the thread once more, and
+// makes the stack anew while the thread is held. Then frames that s had before must not be used any
+// more. If that does not help, the frames still say so. The error says why the thread could not be
+// read once more. RetakeIfMovedOn drops inner frames of a deep stack, as [Stack.AllOnce] does; s makes
+// them once more when they are asked for.
+func (s *Stack) RetakeIfMovedOn() (err error) {
 	defer s.dropInnerFrames()()
 	moved := s.movesOn()
 	r, ok := s.thread.(target.RunningThread)

@@ -53,13 +53,13 @@ func fpRows() map[uint64]trad.Row {
 	return map[uint64]trad.Row{0x1010: fp, 0x1100: fp, 0x1200: {Flags: trad.Outermost, CFA: fp.CFA}}
 }
 
-// Frames beyond an address say that they are of another moment; Settle has the thread read once more.
-func TestSettle(t *testing.T) {
+// Frames beyond an address say that they are of another moment; RetakeIfMovedOn has the thread read once more.
+func TestRetakeIfMovedOn(t *testing.T) {
 	table := frame.NewTable(amd64.Arch, &rows{name: "rows", at: fpRows()})
 	for _, c := range []struct {
 		late    uint64
 		retakes int
-		still   int // how many frames are not marked before Settle
+		still   int // how many frames are not marked before the call
 		moved   bool
 	}{
 		{0x7020, 1, 2, true}, {0x7000, 1, 1, true}, {0x7020, 3, 2, true}, {0x7020, 100, 2, true}, {0x7040, 1, 3, false}, {0, 0, 3, false},
@@ -99,7 +99,7 @@ func TestSettle(t *testing.T) {
 		if still != c.still || ctx.MovedOn != c.moved {
 			t.Errorf("%+v: %d contexts are of the first moment; the last has moved on: %v", c, still, ctx.MovedOn)
 		}
-		if err := s.Settle(); err != nil {
+		if err := s.RetakeIfMovedOn(); err != nil {
 			t.Fatal(err)
 		}
 		still, n := marks()
@@ -112,7 +112,7 @@ func TestSettle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Settle(); err != r.fails || !s.MovedOn() {
+	if err := s.RetakeIfMovedOn(); err != r.fails || !s.MovedOn() {
 		t.Errorf("where it cannot be retaken: %v, moved on: %v", err, s.MovedOn())
 	}
 }
