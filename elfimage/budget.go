@@ -80,30 +80,38 @@ func take(left *atomic.Int64, n int64) bool {
 }
 
 // Budget returns the budget that the image has joined, nil if it has joined none.
-func (im *Image) Budget() *Budget { return im.budget }
+func (im *Image) Budget() *Budget { return im.budget.Load() }
 
-// Join has the image share b with the other images of a process. Nothing changes where b is nil,
-// or the image has joined a budget before. To be called before the image is used.
+// Join has the image share b with the other images of a process. Nothing changes if b is nil,
+// or the image has joined a budget before. Join may be called while the image is used, but b does
+// not count the memory of earlier uses. If b has no room for the section headers, the image loses
+// its sections.
 func (im *Image) Join(b *Budget) {
-	if b == nil || im.budget != nil {
+	im.joining.Lock()
+	defer im.joining.Unlock()
+	if b == nil || im.Budget() != nil {
 		return
 	}
-	if im.budget = b; im.inMemory {
+	if im.inMemory {
 		b.grant(0) // memory that is mapped may be the same page over and over
 	} else {
 		b.grant(im.there)
 	}
+	im.budget.Store(b)
 	im.keepHeaders()
 }
 
 // Reserve reports whether n more bytes of what the image expands to may be kept, and counts them if so.
 // To make room it may drop what an [Evictable] holds.
-func (im *Image) Reserve(n int64) bool { return im.budget == nil || im.budget.keep(n) }
+func (im *Image) Reserve(n int64) bool {
+	b := im.Budget()
+	return b == nil || b.keep(n)
+}
 
 // Release gives back n bytes that [Image.Reserve] has counted.
 func (im *Image) Release(n int64) {
-	if im.budget != nil {
-		im.budget.kept.Add(n)
+	if b := im.Budget(); b != nil {
+		b.kept.Add(n)
 	}
 }
 
@@ -113,7 +121,7 @@ const uncounted = 16 << 10
 // roomOnce takes room for n bytes that are kept of a part of the file, unless it has done so before.
 // The caller holds im.mu.
 func (im *Image) roomOnce(part any, n int64) error {
-	if im.budget == nil {
+	if im.Budget() == nil {
 		return nil
 	}
 	more := n - im.counted[part]
@@ -135,11 +143,12 @@ const headerSize = 320
 
 // keepHeaders takes room for the section headers; where there is none the file has no sections.
 func (im *Image) keepHeaders() {
-	if im.file == nil {
+	f := im.ELF()
+	if f == nil {
 		return
 	}
 	n := int64(0)
-	for _, s := range im.file.Sections {
+	for _, s := range f.Sections {
 		n += headerSize + int64(len(s.Name))
 	}
 	if n <= uncounted || im.Reserve(n) {
@@ -147,10 +156,13 @@ func (im *Image) keepHeaders() {
 	}
 	if eh, err := elffile.ReadHeader(im.r); err == nil {
 		if f, err := elf.NewFile(eh.WithoutSections(im.r)); err == nil {
-			im.file = f
+			im.file.Store(f)
 		}
 	}
 }
 
 // ReserveWork reports whether n more bytes of the image may be unpacked, and counts them if so.
-func (im *Image) ReserveWork(n int64) bool { return im.budget == nil || take(&im.budget.work, n) }
+func (im *Image) ReserveWork(n int64) bool {
+	b := im.Budget()
+	return b == nil || take(&b.work, n)
+}

@@ -1,6 +1,12 @@
 package elfimage
 
-import "testing"
+import (
+	"bytes"
+	"sync"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/elftest"
+)
 
 // What files expand to is kept as far as all of one budget have room, whose size is by the largest
 // file, and by what there is of all behind the first usualFiles bytes; memory that is mapped adds none.
@@ -36,6 +42,46 @@ func TestBudget(t *testing.T) {
 	if alone := (&Image{}); !alone.Reserve(1<<40) || !alone.ReserveWork(1<<40) {
 		t.Error("an image without a budget has a bound")
 	}
+}
+
+// An image may join a budget while others use it: the lists of modules of two targets can have one
+// image. The budget has no room for its section headers, and so these go.
+func TestConcurrentJoin(t *testing.T) {
+	file := elftest.File{Sections: make([]elftest.Section, 100)}
+	for i := range file.Sections {
+		file.Sections[i] = elftest.Section{Name: ".data", Data: make([]byte, 8)}
+	}
+	data := file.Bytes()
+	im, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	budgets := make([]Budget, 4)
+	for i := range budgets {
+		full := &Image{there: largestFile}
+		full.Join(&budgets[i])
+		full.Reserve(usualRoom + largestRoom*largestFile)
+	}
+	var wg sync.WaitGroup
+	for i := range budgets {
+		wg.Go(func() {
+			im.Join(&budgets[i])
+			if _, _, err := im.Section(".data"); err == nil {
+				t.Error("a section is there although its header has no room")
+			}
+		})
+		wg.Go(func() {
+			im.Section(".data")
+			im.Symbols()
+			im.Stub(0)
+			im.Evictable(func() {})
+			im.ReserveWork(1)
+			if im.Reserve(1) {
+				im.Release(1)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // What can be made again gives way, what was used longest ago first, unless it is in use; to make it

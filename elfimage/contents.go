@@ -23,7 +23,7 @@ type Contents struct {
 // the same.
 func (im *Image) Contents(names ...string) (*Contents, error) {
 	for _, name := range names {
-		if s := im.file.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+		if s := im.ELF().Section(name); s != nil && s.Type != elf.SHT_NOBITS {
 			return im.contents(s)
 		}
 	}

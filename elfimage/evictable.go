@@ -20,7 +20,9 @@ type unpinned struct{ first, last *Evictable }
 
 // Evictable returns an Evictable that holds nothing yet. drop lets go of what it holds. It is called
 // while nobody has it pinned, and must call neither images nor their Evictables.
-func (im *Image) Evictable(drop func()) *Evictable { return &Evictable{budget: im.budget, drop: drop} }
+func (im *Image) Evictable(drop func()) *Evictable {
+	return &Evictable{budget: im.Budget(), drop: drop}
+}
 
 // Pin keeps e from being dropped until the caller calls Unpin. Several callers may pin it.
 func (e *Evictable) Pin() {

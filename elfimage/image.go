@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/elffile"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
@@ -30,17 +31,18 @@ type Image struct {
 	// debug files, are to be opened below Root, too.
 	Root, Inside string
 
-	file     *elf.File
-	broken   error       // why the section headers were left out, nil where they were not
-	r        io.ReaderAt // ends at holes
-	raw      io.ReaderAt // does not
+	file     atomic.Pointer[elf.File] // [Image.Join] may exchange it
+	broken   error                    // why the section headers were left out, nil where they were not
+	r        io.ReaderAt              // ends at holes
+	raw      io.ReaderAt              // does not
 	size     int64
-	there    int64         // bytes that are not holes
-	slid     uint64        // how far the dynamic linker may have moved addresses in PT_DYNAMIC
-	inMemory bool          // it is what is mapped, not a file
-	budget   *Budget       // shared with the other images of a process; nil where there is no bound
-	mu       sync.Mutex    // debug/elf's Section.Open changes the section
-	counted  map[any]int64 // bytes that room was taken for, by section, or where in the file they are
+	there    int64                  // bytes that are not holes
+	slid     uint64                 // how far the dynamic linker may have moved addresses in PT_DYNAMIC
+	inMemory bool                   // it is what is mapped, not a file
+	joining  sync.Mutex             // over Join
+	budget   atomic.Pointer[Budget] // shared with the other images of a process; nil where there is no bound
+	mu       sync.Mutex             // debug/elf's Section.Open changes the section
+	counted  map[any]int64          // bytes that room was taken for, by section, or where in the file they are
 
 	symsOnce sync.Once
 	syms     *Symbols
@@ -88,9 +90,10 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	}
 	im := &Image{
 		Machine: f.Machine, Order: f.ByteOrder, Class: f.Class, Type: f.Type,
-		Entry: f.Entry,
-		file:  f, broken: broken, r: r, raw: raw, size: size, there: there,
+		Entry:  f.Entry,
+		broken: broken, r: r, raw: raw, size: size, there: there,
 	}
+	im.file.Store(f)
 	for _, p := range f.Progs {
 		im.Progs = append(im.Progs, p.ProgHeader)
 	}
@@ -98,8 +101,9 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	return im, nil
 }
 
-// ELF returns the file as the standard library reads it, for its DWARF.
-func (im *Image) ELF() *elf.File { return im.file }
+// ELF returns the file as the standard library reads it, for its DWARF. After [Image.Join] it may be
+// another one, without sections: a number of a section is true of one result alone.
+func (im *Image) ELF() *elf.File { return im.file.Load() }
 
 // File returns the whole file, nil where the image is what is mapped in memory.
 func (im *Image) File() *io.SectionReader {
@@ -128,7 +132,7 @@ func (im *Image) SizeOnDisk() int64 { return im.there }
 // there is none, or none with contents.
 func (im *Image) Section(names ...string) (data []byte, addr uint64, err error) {
 	for _, name := range names {
-		if s := im.file.Section(name); s != nil && s.Type != elf.SHT_NOBITS {
+		if s := im.ELF().Section(name); s != nil && s.Type != elf.SHT_NOBITS {
 			data, err = im.SectionData(s)
 			return data, s.Addr, err
 		}
@@ -138,7 +142,7 @@ func (im *Image) Section(names ...string) (data []byte, addr uint64, err error) 
 
 // SectionType returns the first section of a type, like [Image.Section].
 func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err error) {
-	for _, s := range im.file.Sections {
+	for _, s := range im.ELF().Sections {
 		if s.Type == t {
 			data, err = im.SectionData(s)
 			return data, s.Addr, err
@@ -307,7 +311,7 @@ func (im *Image) readBuildID() string {
 			}
 		}
 	}
-	if s := im.file.Section(".note.gnu.build-id"); s != nil && s.FileSize < 1<<16 {
+	if s := im.ELF().Section(".note.gnu.build-id"); s != nil && s.FileSize < 1<<16 {
 		if data, err := im.SectionData(s); err == nil {
 			return BuildID(data, im.Order, s.Addralign)
 		}

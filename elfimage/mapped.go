@@ -92,7 +92,7 @@ func (im *Image) sectionsFit() bool {
 		}
 		return s.Size == 0
 	}
-	for _, s := range im.file.Sections {
+	for _, s := range im.ELF().Sections {
 		if s.Flags&elf.SHF_ALLOC != 0 && s.Flags&elf.SHF_TLS == 0 && !loaded(s) {
 			return false
 		}

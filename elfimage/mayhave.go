@@ -15,13 +15,14 @@ import (
 func (im *Image) MayHaveSymbol(name string) bool {
 	want := append([]byte(name), 0)
 	tables := false
+	sections := im.ELF().Sections
 	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-		i := slices.IndexFunc(im.file.Sections, func(s *elf.Section) bool { return s.Type == t })
+		i := slices.IndexFunc(sections, func(s *elf.Section) bool { return s.Type == t })
 		if i < 0 {
 			continue
 		}
 		tables = true
-		if link := uint64(im.file.Sections[i].Link); link < uint64(len(im.file.Sections)) && im.contains(im.file.Sections[link], want) {
+		if link := uint64(sections[i].Link); link < uint64(len(sections)) && im.contains(sections[link], want) {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ type stubs struct {
 // their names.
 func (im *Image) StubSections() []*elf.Section {
 	var list []*elf.Section
-	for _, s := range im.file.Sections {
+	for _, s := range im.ELF().Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && s.Size > 0 && s.Addr+s.Size >= s.Addr &&
 			(strings.HasPrefix(s.Name, ".plt") || strings.HasPrefix(s.Name, ".iplt")) {
 			list = append(list, s)
@@ -30,7 +30,7 @@ func (im *Image) linkage() []stubs {
 	im.stubsOnce.Do(func() {
 		for _, s := range im.StubSections() {
 			x := stubs{s.Addr, s.Addr + s.Size, s.Entsize, s.Entsize}
-			if r := im.file.Section(".rela" + s.Name); s.Entsize == 0 && r != nil && r.Entsize > 0 {
+			if r := im.ELF().Section(".rela" + s.Name); s.Entsize == 0 && r != nil && r.Entsize > 0 {
 				x.first, x.size = stubSizes(s.Size, r.Size/r.Entsize)
 			}
 			if x.size >= minStub {

@@ -131,17 +131,18 @@ func (im *Image) symbolTable(t elf.SectionType) (table, names []byte, ok bool) {
 
 // readSymbolTable is symbolTable that says why a table cannot be read; nil is one that is not there.
 func (im *Image) readSymbolTable(t elf.SectionType) (table, names []byte, err error) {
-	for _, s := range im.file.Sections {
+	sections := im.ELF().Sections
+	for _, s := range sections {
 		if s.Type != t {
 			continue
 		}
-		if uint64(s.Link) >= uint64(len(im.file.Sections)) {
+		if uint64(s.Link) >= uint64(len(sections)) {
 			return nil, nil, nil
 		}
 		if table, err = im.SectionData(s); err != nil {
 			return nil, nil, err
 		}
-		names, err = im.SectionData(im.file.Sections[s.Link])
+		names, err = im.SectionData(sections[s.Link])
 		return table, names, err
 	}
 	return nil, nil, nil
@@ -154,7 +155,7 @@ type codeRange struct{ lo, hi uint64 }
 // sections, in ascending order.
 func (im *Image) codeRanges() []codeRange {
 	var code []codeRange
-	for _, s := range im.file.Sections {
+	for _, s := range im.ELF().Sections {
 		const flags = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 		if s.Flags&flags == flags && s.Size > 0 && s.Addr+s.Size > s.Addr {
 			code = append(code, codeRange{s.Addr, s.Addr + s.Size})

@@ -49,14 +49,15 @@ func (s Section) Dump(w io.Writer) error {
 func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	var list []Section
 	var read extents
-	for i, s := range im.ELF().Sections {
+	f := im.ELF()
+	for i, s := range f.Sections {
 		if !elfimage.IsSFrame(s) || s.Type == elf.SHT_NOBITS || s.Size == 0 {
 			continue
 		}
 		if other := read.add(s); other != nil {
 			return list, fmt.Errorf("section %s (number %d) shares bytes of the file with section %s", s.Name, i, other.Name)
 		}
-		section, err := openSection(im, i, l)
+		section, err := openSection(im, f, i, l)
 		if err != nil {
 			return list, err
 		}
@@ -79,8 +80,8 @@ func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	return []Section{{Section: section, Index: -1}}, nil
 }
 
-func openSection(im *elfimage.Image, i int, l Layout) (Section, error) {
-	s := im.ELF().Sections[i]
+func openSection(im *elfimage.Image, f *elf.File, i int, l Layout) (Section, error) {
+	s := f.Sections[i]
 	data, err := im.SectionData(s)
 	if err != nil {
 		return Section{}, err
@@ -88,7 +89,7 @@ func openSection(im *elfimage.Image, i int, l Layout) (Section, error) {
 	var stored []byte
 	if im.Type == elf.ET_REL {
 		stored = bytes.Clone(data)
-		if err := relocate(im, i, data, l); err != nil {
+		if err := relocate(im, f, i, data, l); err != nil {
 			return Section{}, err
 		}
 	}
@@ -142,8 +143,9 @@ func Data(im *elfimage.Image, s *elf.Section, l Layout) ([]byte, error) {
 	if err != nil || im.Type != elf.ET_REL {
 		return data, err
 	}
-	if i := slices.Index(im.ELF().Sections, s); i >= 0 {
-		return data, relocate(im, i, data, l)
+	f := im.ELF()
+	if i := slices.Index(f.Sections, s); i >= 0 {
+		return data, relocate(im, f, i, data, l)
 	}
 	return nil, fmt.Errorf("section %s is not of this file", s.Name)
 }

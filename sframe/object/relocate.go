@@ -34,16 +34,16 @@ func relaAt(im *elfimage.Image, p []byte) (off uint64, sym, kind uint32, addend 
 	return im.Order.Uint64(p), uint32(info >> 32), uint32(info), im.Order.Uint64(p[16:])
 }
 
-// relocate applies the relocations of the file's SHT_RELA sections for section i to
+// relocate applies the relocations of f's SHT_RELA sections for section i to
 // data, the bytes of that section. Undefined symbols count as 0.
 //
 // Where the start addresses of SFrame count from the start of the section (V1,
 // and V2 without SFRAME_F_FDE_FUNC_START_PCREL), assemblers write relocations
 // that count from the field all the same, and the linker makes up for it. So
 // does relocate.
-func relocate(im *elfimage.Image, i int, data []byte, l Layout) error {
+func relocate(im *elfimage.Image, f *elf.File, i int, data []byte, l Layout) error {
 	left := uint64(len(data) / minField) // there are no more fields than that
-	for _, rela := range im.ELF().Sections {
+	for _, rela := range f.Sections {
 		if rela.Info != uint32(i) || rela.Type != elf.SHT_RELA && rela.Type != elf.SHT_REL {
 			continue
 		}
@@ -55,7 +55,7 @@ func relocate(im *elfimage.Image, i int, data []byte, l Layout) error {
 			return fmt.Errorf("section %s: %w: %d entries for the section's %#x bytes", rela.Name, ErrRelocation, n, len(data))
 		}
 		left -= n
-		if err := apply(im, rela, i, data, l); err != nil {
+		if err := apply(im, f, rela, i, data, l); err != nil {
 			return fmt.Errorf("section %s: %w", rela.Name, err)
 		}
 	}
@@ -63,12 +63,12 @@ func relocate(im *elfimage.Image, i int, data []byte, l Layout) error {
 }
 
 // apply applies one SHT_RELA section.
-func apply(im *elfimage.Image, rela *elf.Section, target int, data []byte, l Layout) error {
+func apply(im *elfimage.Image, f *elf.File, rela *elf.Section, target int, data []byte, l Layout) error {
 	// Of the machines' 32-bit formats x32's alone has the numbers of the 64-bit one.
 	if !elfimage.Relocates(im.Machine) || im.Class != elf.ELFCLASS64 && im.Machine != elf.EM_X86_64 {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, im.Machine, im.Class)
 	}
-	symbols, err := newSymbols(im.ELF(), rela.Link, l)
+	symbols, err := newSymbols(f, rela.Link, l)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRelocation, err)
 	}
@@ -76,7 +76,7 @@ func apply(im *elfimage.Image, rela *elf.Section, target int, data []byte, l Lay
 	if err != nil {
 		return err
 	}
-	fromSection := elfimage.IsSFrame(im.ELF().Sections[target]) && !countsFromField(data)
+	fromSection := elfimage.IsSFrame(f.Sections[target]) && !countsFromField(data)
 	size := relaSize(im.Class)
 	for at := 0; at+size <= len(relocs); at += size {
 		off, sym, kind, addend := relaAt(im, relocs[at:])
