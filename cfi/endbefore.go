@@ -13,15 +13,7 @@ func (s *Section) EndBefore(pc uint64) (end uint64, ok bool) {
 	}
 	s.once.Do(func() { s.index.build(s) })
 	entries := s.index.entries
-	i, j := 0, len(entries)
-	for i < j {
-		mid := int(uint(i+j) / 2)
-		if entries[mid].start <= pc {
-			i = mid + 1
-		} else {
-			j = mid
-		}
-	}
+	i := s.index.position(pc)
 	if i == 0 || pc < entries[i-1].end {
 		return 0, false
 	}

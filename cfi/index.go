@@ -70,18 +70,24 @@ func (x *index) build(s *Section) {
 	}
 }
 
-func (s *Section) searchIndex(pc uint64, f *FDE) error {
-	s.once.Do(func() { s.index.build(s) })
-	entries := s.index.entries
-	i, j := 0, len(entries)
+// position returns how many of the FDEs begin at pc or before it.
+func (x *index) position(pc uint64) int {
+	i, j := 0, len(x.entries)
 	for i < j {
 		mid := int(uint(i+j) / 2)
-		if entries[mid].start <= pc {
+		if x.entries[mid].start <= pc {
 			i = mid + 1
 		} else {
 			j = mid
 		}
 	}
+	return i
+}
+
+func (s *Section) searchIndex(pc uint64, f *FDE) error {
+	s.once.Do(func() { s.index.build(s) })
+	entries := s.index.entries
+	i := s.index.position(pc)
 	if i == 0 || pc >= entries[i-1].end {
 		return s.index.miss
 	}
