@@ -15,9 +15,7 @@ import (
 )
 
 func newCore(host PluginHost) *cobra.Command {
-	var flags walkFlags
-	var opts core.Options
-	cmd := &cobra.Command{
+	return fileCommand(&cobra.Command{
 		Use:   "core CORE",
 		Short: "Print the stacks of a core file",
 		Long: `core prints the stacks of a dead process from the core file that the kernel,
@@ -36,23 +34,29 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk core --exe ./server core.4242
   sfwalk core --sysroot /srv/arm64-root core.4242.zst
   sfwalk core core.4242 --json | jq .signal`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.begin(cmd); err != nil {
-				return err
-			}
-			defer flags.end()
-			s, err := coreFile(args[0], opts)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return show(cmd, s, &flags)
-		},
+	}, host, coreFile)
+}
+
+// fileCommand completes cmd: it prints the stacks of one file, its argument, which open opens.
+func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opts core.Options) (*source, error)) *cobra.Command {
+	var flags walkFlags
+	var opts core.Options
+	cmd.Args = cobra.ExactArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := flags.begin(cmd); err != nil {
+			return err
+		}
+		defer flags.end()
+		s, err := open(args[0], opts)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return show(cmd, s, &flags)
 	}
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
-	addMaxUnpacked(cmd, &opts)
+	cmd.Flags().Var((*byteSize)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
 	return cmd
 }
 
@@ -61,11 +65,6 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 func addFiles(cmd *cobra.Command, exe, sysroot *string) {
 	cmd.Flags().StringVar(exe, "exe", "", "the program's file, if it is not at its path")
 	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are; links do not lead out of it, as after chroot (default: this machine's root)")
-}
-
-// addMaxUnpacked adds the flag for compressed cores and snapshots.
-func addMaxUnpacked(cmd *cobra.Command, opts *core.Options) {
-	cmd.Flags().Var((*byteSize)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
 }
 
 // byteSize is a flag: a number of bytes, with a unit or without.

@@ -16,9 +16,7 @@ import (
 )
 
 func newOpen(host PluginHost) *cobra.Command {
-	var flags walkFlags
-	var opts core.Options
-	cmd := &cobra.Command{
+	return fileCommand(&cobra.Command{
 		Use:   "open FILE",
 		Short: "Print the stacks of a saved snapshot",
 		Long: `open prints the stacks of a snapshot that 'sfwalk attach --save FILE' has written.
@@ -34,24 +32,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk open --exe ./server snapshot.4242
   sfwalk open --sysroot /srv/arm64-root snapshot.4242
   sfwalk open snapshot.4242 --json | jq .taken`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.begin(cmd); err != nil {
-				return err
-			}
-			defer flags.end()
-			s, err := snapshotFile(args[0], opts)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			return show(cmd, s, &flags)
-		},
-	}
-	flags.add(cmd, host)
-	addFiles(cmd, &opts.Exe, &opts.Sysroot)
-	addMaxUnpacked(cmd, &opts)
-	return cmd
+	}, host, snapshotFile)
 }
 
 func snapshotFile(path string, opts core.Options) (*source, error) {
