@@ -179,15 +179,14 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 // Go preserve the frame pointer and g. Those of C preserve more: code that keeps a stack pointer in
 // a register over an indirect call relies on that.
 func (s *state) called(m *Machine, direct bool, name string) {
-	switch Base(name) {
+	switch name = Base(name); name {
 	case "gosave_systemstack_switch", "runtime.save_g", "runtime.load_g":
 		for _, r := range m.gosave {
 			s.put(r, value{})
 		}
-		switch Base(name) {
-		case "gosave_systemstack_switch":
+		if name == "gosave_systemstack_switch" {
 			s.saved, s.savedFP = s.get(m.sp), s.get(m.fp)
-		case "runtime.load_g":
+		} else if name == "runtime.load_g" {
 			s.put(m.G, over(local, value{kind: number}, value{}))
 		}
 		return

@@ -74,7 +74,6 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a goruntime.Pr
 		return trad.Rule{Kind: trad.ValExpr, Off: int32(len(more.Exprs) - 1)}
 	}
 	row := a.Row
-	row.Lo, row.Len = q.AddressInBlock, 1
 	row.Flags = trad.Once | trad.OtherStack
 	row.CFA = value(sp + uint64(at.FromSP))
 	if at.RA != 0 {
@@ -111,7 +110,6 @@ func (p *program) fromSystemstack(q *frame.Query, a goruntime.Previous) (row tra
 		return row, false
 	}
 	row = a.Row
-	row.Lo, row.Len = q.AddressInBlock, 1
 	row.Flags |= trad.Once
 	more := &trad.OtherRules{Default: row.Others.Default, Regs: row.Others.Regs, Exprs: []trad.Expression{trad.Constant(sp + uint64(a.Left)), trad.Constant(g)}}
 	row.CFA = trad.Rule{Kind: trad.ValExpr}

@@ -28,21 +28,18 @@ func programOf(q *frame.Query) (p *program, why frame.Answer) {
 	if q.Module == nil {
 		return nil, noModule
 	}
-	p = q.Module.Memo(programKey{}, func() any { return newProgram(q) }).(*program)
-	return p, p.why
-}
-
-func newProgram(q *frame.Query) *program {
-	p := &program{m: machines[q.Arch.Name]}
-	if p.m == nil {
-		p.why = noMachine
+	p = q.Module.Memo(programKey{}, func() any {
+		p := &program{m: machines[q.Arch.Name]}
+		if p.m == nil {
+			p.why = noMachine
+		} else if opened, err := goruntime.Open(q.Module, q.Arch); err != nil {
+			p.why = notGo
+		} else {
+			p.Program = opened
+		}
 		return p
-	}
-	var err error
-	if p.Program, err = goruntime.Open(q.Module, q.Arch); err != nil {
-		p.why = notGo
-	}
-	return p
+	}).(*program)
+	return p, p.why
 }
 
 // function returns the function that a frame is in.
@@ -50,7 +47,9 @@ func (p *program) function(q *frame.Query) (f gopclntab.Func, ok bool) {
 	return p.Table.Find(q.AddressInBlock - p.Bias)
 }
 
-// previous returns what the code of a function of assembly tells of PREVIOUS.
+// previous returns what the code of a function of assembly tells of PREVIOUS. Its row is for PC alone.
 func (p *program) previous(f gopclntab.Func, q *frame.Query) (goruntime.Previous, bool) {
-	return p.Previous(f, q.PC-p.Bias, !q.Innermost())
+	a, ok := p.Previous(f, q.PC-p.Bias, !q.Innermost())
+	a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
+	return a, ok
 }

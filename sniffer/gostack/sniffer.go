@@ -110,11 +110,7 @@ func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.An
 // assembly returns the row by the function's code.
 func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 	a, ok := p.previous(f, q)
-	if !ok || a.Saved != nil {
-		return trad.Row{}, false
-	}
-	a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
-	return a.Row, true
+	return a.Row, ok && a.Saved == nil
 }
 
 // inject changes a row to that of a function that PREVIOUS has not called.

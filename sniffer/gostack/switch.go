@@ -63,11 +63,9 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if row, ok := p.fromSystemstack(q, a); ok {
 			return row, frame.Claimed
 		}
-		a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
 		a.Row.Flags |= trad.Once
 		return a.Row, frame.Claimed
 	case a.Saved == nil:
-		a.Row.Lo, a.Row.Len = q.AddressInBlock, 1
 		if *s == Cgocallback && p.m.Pushed == 0 {
 			// It saves the frame pointer below SP, where other functions use the thread's own
 			// stack meanwhile, and loads what is there then.
