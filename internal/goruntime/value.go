@@ -39,6 +39,25 @@ func (v value) plus(n int64) value {
 	return v
 }
 
+// Plus, Sum, Minus and Number implement values.Number.
+func (v value) Plus(n int32) value { return v.plus(int64(n)) }
+
+func (v value) Sum(w value) value {
+	if v.kind == number {
+		v, w = w, v
+	}
+	if w.kind != number {
+		return value{}
+	}
+	return v.plus(w.off)
+}
+
+func (v value) Minus(w value) value { return over(distance, v, w) }
+
+func (v value) Number() (n int32, ok bool) {
+	return int32(v.off), v.kind == number && v.off == int64(int32(v.off))
+}
+
 // is reports whether v is register r's value at the function's beginning.
 func (v value) is(r trad.Reg) bool { return v.kind == entry && v.reg == r && v.off == 0 }
 
