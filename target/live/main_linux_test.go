@@ -172,14 +172,17 @@ func address(t testing.TB, p *gdbtest.Process) uint64 {
 	return v
 }
 
+// patience is what Attach gets as its Timeout: on a slow machine, too, all threads that can be stopped are.
+const patience = time.Hour
+
 // attach attaches, and lets go what is open when the test ends.
-func attach(t testing.TB, pid int) *Target { return attachBy(t, pid, Options{}) }
+func attach(t testing.TB, pid int) *Target { return attachBy(t, pid, Options{Timeout: patience}) }
 
 // eachWay runs a test with threads that are stopped one after the other, and with all
 // at once.
 func eachWay(t *testing.T, test func(t *testing.T, opts Options)) {
-	t.Run("in turn", func(t *testing.T) { test(t, Options{}) })
-	t.Run("consistent", func(t *testing.T) { test(t, Options{Consistent: true}) })
+	t.Run("in turn", func(t *testing.T) { test(t, Options{Timeout: patience}) })
+	t.Run("consistent", func(t *testing.T) { test(t, Options{Timeout: patience, Consistent: true}) })
 }
 
 func attachBy(t testing.TB, pid int, opts Options) *Target {
