@@ -59,6 +59,11 @@
 //	delve         whole stacks for processes that Delve controls
 //	delve/server  Delve's clients, served with these stacks
 //
+// Debuggers that call functions:
+//
+//	arch/abi            types of functions; where arguments and results are
+//	arch/abi/fromdwarf  these types from DWARF
+//
 // Authors of a new architecture, beside arch:
 //
 //	arch/values  prologue-value analysis: prologues, epilogues, frames

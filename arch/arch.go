@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -132,6 +133,10 @@ type Arch struct {
 	// SigContext returns the interrupted SP of a signal frame that has no struct ucontext, if its
 	// struct sigcontext is at addr, from where on b is the memory. Nil where the kernel makes none.
 	SigContext func(addr uint64, b []byte) (sp uint64, ok bool)
+
+	// Calls is the calling convention of C and C++. LongDouble is the kind of C's long double.
+	Calls      abi.Convention
+	LongDouble abi.Kind
 
 	// KernelRegs are the kernel's register sets, NT_PRSTATUS first.
 	KernelRegs []KernelRegs

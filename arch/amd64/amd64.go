@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -89,6 +90,8 @@ var Arch = &arch.Arch{
 	StubSlot:     stubSlot,
 	AfterCall:    afterCall,
 	CallTarget:   callTarget,
+	Calls:        systemV{},
+	LongDouble:   abi.X87,
 
 	Relocations: arch.Relocations{
 		JumpSlot:  uint32(elf.R_X86_64_JMP_SLOT),

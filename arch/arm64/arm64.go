@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -63,6 +64,8 @@ var Arch = &arch.Arch{
 	StubSlot:     stubSlot,
 	AfterCall:    afterCall,
 	CallTarget:   callTarget,
+	Calls:        aapcs64{},
+	LongDouble:   abi.Float,
 
 	Relocations: arch.Relocations{
 		JumpSlot:  uint32(elf.R_AARCH64_JUMP_SLOT),

@@ -1,0 +1,276 @@
+package abi_test
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/abi/fromdwarf"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// build is one way to compile the functions.
+type build struct {
+	*machine
+	name     string
+	compiler string
+	flags    []string
+	vector   uint64
+	emulator []string
+}
+
+// builds returns the four ways to compile functions for a processor.
+func (m *machine) builds(t *testing.T) (list []build) {
+	gcc := m.triple + "-gcc"
+	var emulator []string
+	if m.qemu != "" {
+		emulator = []string{gdbtest.Tool(t, m.qemu)}
+		gdbtest.File(t, "/usr/"+m.triple+"/lib/libc.a")
+	} else {
+		gdbtest.NeedAMD64(t)
+		gcc = "gcc"
+	}
+	for _, level := range []string{"-O0", "-O2"} {
+		list = append(list, build{m, level, gcc, []string{level}, 0, emulator}, build{m, level + " wide", gcc, append([]string{level}, m.wide...), m.vector, emulator})
+	}
+	return list
+}
+
+// perBuild is how many functions each build has.
+const perBuild = 100
+
+// TestCalls calls functions that compilers have made, of generated types, with what PushDummyCall says
+// in registers and on the stack. They tell what they were given, and ReturnValue finds what they return.
+func TestCalls(t *testing.T) {
+	for _, m := range machines {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			for i, b := range m.builds(t) {
+				t.Run(b.name, func(t *testing.T) {
+					if b.vector > 16 {
+						needAVX(t)
+					}
+					g := newGenerator(m, uint64(i+1))
+					for n := range perBuild {
+						g.function(n)
+					}
+					b.calls(t, g.defs.String(), ".c", perBuild)
+				})
+			}
+		})
+	}
+}
+
+func needAVX(t *testing.T) {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil || !bytes.Contains(info, []byte(" avx ")) {
+		gdbtest.Cannot(t, "the processor has no AVX")
+	}
+}
+
+// calls compiles the functions, and calls them.
+func (b *build) calls(t *testing.T, functions, ext string, n int) {
+	src := filepath.Join(t.TempDir(), "calls"+ext)
+	var text []byte
+	for _, file := range []string{b.Name + ".c", "driver.c"} {
+		part, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, part...)
+	}
+	if err := os.WriteFile(src, append(text, functions...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// With strict aliasing, gcc 12 loses a homogeneous aggregate that it takes of a va_list on arm64.
+	cmd := append([]string{gdbtest.Tool(t, b.compiler), "-g", "-w", "-static", "-no-pie", "-fno-pie", "-fno-strict-aliasing"}, b.flags...)
+	p := b.open(t, gdbtest.Compile(t, src, cmd...), src)
+	for i := range n {
+		p.call(t, i)
+	}
+}
+
+// program is a program of testdata/driver.c that runs.
+type program struct {
+	*build
+	path, src string
+	in        io.Writer
+	out       io.Reader
+	symbols   map[string]uint64
+	entries   map[string]dwarf.Offset
+	unit      *dwarf.Entry
+	types     *fromdwarf.Reader
+	rand      *rand.Rand
+}
+
+func (b *build) open(t *testing.T, path, src string) *program {
+	p := &program{build: b, path: path, src: src, symbols: map[string]uint64{}, entries: map[string]dwarf.Offset{}, rand: rand.New(rand.NewPCG(1, 2))}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range symbols {
+		p.symbols[s.Name] = s.Value
+	}
+	data, err := f.DWARF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.types = fromdwarf.NewReader(data, b.LongDouble)
+	entries := data.Reader()
+	for {
+		e, err := entries.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e == nil {
+			break
+		}
+		switch name, _ := e.Val(dwarf.AttrName).(string); {
+		case e.Tag == dwarf.TagCompileUnit:
+			p.unit = e
+		case e.Tag == dwarf.TagSubprogram:
+			p.entries[name] = e.Offset
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), path)
+	if len(b.emulator) > 0 {
+		cmd = exec.CommandContext(t.Context(), b.emulator[0], path)
+	}
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); cmd.Wait() })
+	p.in, p.out = in, out
+	return p
+}
+
+func (p *program) function(t *testing.T, name string) *abi.Func {
+	t.Helper()
+	off, ok := p.entries[name]
+	if !ok {
+		t.Fatalf("%s has no function %s", p.path, name)
+	}
+	f, err := p.types.Func(off, p.unit)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	f.VectorBytes = p.vector
+	return f
+}
+
+// call calls one function, and compares.
+func (p *program) call(t *testing.T, n int) {
+	t.Helper()
+	name := fmt.Sprintf("case_%d", n)
+	f, all := p.function(t, name), p.function(t, fmt.Sprintf("proto_%d", n))
+	var args []abi.Value
+	for _, param := range all.Params {
+		args = append(args, abi.Value{Type: param, Bytes: p.value(param)})
+	}
+	sp := uint64(0x2000c0000) - 8*uint64(p.rand.IntN(64))
+	call, err := p.Calls.PushDummyCall(f, args, sp, p.symbols["call_returned"])
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	ret, err := p.Calls.ReturnValue(f)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	result := p.value(f.Result)
+	if end := call.SP + uint64(len(call.Stack)); end > sp-uint64(p.RedZone) || ret.Memory && (call.Result < end || call.Result+f.Result.Size > sp-uint64(p.RedZone)) {
+		t.Errorf("%s: SP %#x: the stack from %#x to %#x, the result at %#x", name, sp, call.SP, end, call.Result)
+	}
+	record, out, memory := p.run(t, name, call, ret, result)
+	source := p.source(name)
+	for i, arg := range args {
+		if len(record) < len(arg.Bytes) {
+			t.Fatalf("%s: the record has %d bytes too few\n%s", name, len(arg.Bytes)-len(record), source)
+		}
+		if got := record[:len(arg.Bytes)]; !p.same(arg.Type, got, arg.Bytes) {
+			t.Errorf("%s: argument %d is %x, want %x\n%s", name, i, got, arg.Bytes, source)
+			return
+		}
+		record = record[len(arg.Bytes):]
+	}
+	got := memory
+	if !ret.Memory {
+		if got, err = ret.Bytes(out.read); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	} else if ret.HasAddress {
+		b := make([]byte, 8)
+		if err := out.read(ret.Address, 0, b); err != nil || p.Order.Uint64(b) != call.Result {
+			t.Errorf("%s: the address of the result is %x, %v, want %#x", name, b, err, call.Result)
+		}
+	}
+	if !p.same(f.Result, got, result) {
+		t.Errorf("%s returns %x, want %x (in memory: %t)\n%s", name, got, result, ret.Memory, source)
+	}
+}
+
+// run has the program call a function.
+func (p *program) run(t *testing.T, name string, call *abi.Call, ret *abi.Return, result []byte) (record []byte, out block, memory []byte) {
+	t.Helper()
+	in := bytes.Repeat([]byte{0x5a}, blockSize)
+	for _, r := range call.Registers {
+		at, ok := p.register(r.Reg)
+		if !ok {
+			t.Fatalf("%s: no argument is in register %d", name, r.Reg)
+		}
+		copy(in[at+r.Offset:], r.Bytes)
+	}
+	var memorySize uint64
+	if ret.Memory {
+		memorySize = uint64(len(result))
+	}
+	var head []byte
+	for _, v := range []uint64{p.symbols[name], call.SP, uint64(len(call.Stack)), call.Result, memorySize, uint64(len(result))} {
+		head = p.append(head, v)
+	}
+	head = append(append(append(head, in...), call.Stack...), result...)
+	if _, err := p.in.Write(head); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	size := make([]byte, 8)
+	if _, err := io.ReadFull(p.out, size); err != nil {
+		t.Fatalf("%s: the program has ended: %v\n%s", name, err, p.source(name))
+	}
+	record, out, memory = make([]byte, p.Order.Uint64(size)), block{p.machine, make([]byte, blockSize)}, make([]byte, memorySize)
+	for _, b := range [][]byte{record, out.b, memory} {
+		if _, err := io.ReadFull(p.out, b); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return record, out, memory
+}
+
+func (p *program) append(b []byte, v uint64) []byte {
+	word := make([]byte, 8)
+	p.Order.PutUint64(word, v)
+	return append(b, word...)
+}
