@@ -56,11 +56,34 @@ func (g *generator) value() string {
 	return g.aggregate(2)
 }
 
+// argument returns the name of a parameter's type. Some functions take much of one kind, so that its registers
+// do not suffice.
+func (g *generator) argument(much int) string {
+	switch much {
+	case 0:
+		return [...]func() string{
+			func() string { return g.pick([]string{"float", "double"}) },
+			func() string { return g.form(0, 0) },
+			func() string { return g.form(7, 0) },
+		}[g.IntN(3)]()
+	case 1:
+		return g.pick([]string{"int", "long", "short", "__int128", g.form(1, 0), g.form(9, 0), g.form(6, 0)})
+	case 2:
+		return g.pick(append([]string{"int", g.form(7, 0)}, g.vectors...))
+	}
+	return g.value()
+}
+
 // aggregate defines a struct or union, nested at most depth levels deeper, and returns its name.
-func (g *generator) aggregate(depth int) string {
+func (g *generator) aggregate(depth int) string { return g.form(g.IntN(forms), depth) }
+
+// forms is how many forms of structs there are.
+const forms = 14
+
+// form defines a struct or union of a form.
+func (g *generator) form(form, depth int) string {
 	kind, body, suffix := "struct", "", ""
 	member := func(decl string) { body += fmt.Sprintf("\t"+decl+";\n", fmt.Sprintf("m%d", strings.Count(body, "\n"))) }
-	form := g.IntN(13)
 	if form == 10 && depth < 2 {
 		form = 9 // a flexible array is in no other struct
 	}
@@ -117,6 +140,10 @@ func (g *generator) aggregate(depth int) string {
 	case 10: // a flexible array
 		member(g.pick([]string{"long", "double", "int"}) + " %s")
 		member(g.pick([]string{"long", "double", "char"}) + " %s[]")
+	case 11: // the x87's numbers beside others
+		kind = "union"
+		member("long double %s")
+		member(g.pick([]string{"long", "double", "char"}) + " %s" + g.pick([]string{"", "", "[2]"}))
 	default:
 		for range 1 + g.IntN(5) {
 			member(g.member(depth) + " %s" + g.pick([]string{"", "", "", "[1]", "[2]", "[3]"}))
@@ -146,8 +173,9 @@ func (g *generator) function(n int) {
 		result = g.value()
 	}
 	var types []string
-	for range g.IntN(g.IntN(14) + 1) {
-		types = append(types, g.value())
+	much := g.IntN(9)
+	for range g.IntN(g.IntN(14) + 1 + max(0, 12-4*much)) {
+		types = append(types, g.argument(much))
 	}
 	named, oldStyle := len(types), false
 	switch g.IntN(8) {
