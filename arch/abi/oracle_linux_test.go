@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -45,7 +46,7 @@ func (m *machine) builds(t *testing.T) (list []build) {
 }
 
 // perBuild is how many functions each build has.
-const perBuild = 100
+const perBuild = 80
 
 // TestCalls calls functions that compilers have made, of generated types, with what PushDummyCall says
 // in registers and on the stack. They tell what they were given, and ReturnValue finds what they return.
@@ -65,6 +66,24 @@ func TestCalls(t *testing.T) {
 					b.calls(t, g.defs.String(), ".c", perBuild)
 				})
 			}
+		})
+	}
+}
+
+// TestClasses is TestCalls for the classes of C++ in testdata/classes.cc: empty ones, base classes, and
+// what is passed by reference.
+func TestClasses(t *testing.T) {
+	classes, err := os.ReadFile("testdata/classes.cc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range machines {
+		t.Run(m.Name, func(t *testing.T) {
+			b := m.builds(t)[0]
+			b.compiler = strings.TrimSuffix(b.compiler, "gcc") + "g++"
+			b.flags = []string{"-O1", "-std=c++20"}
+			n := strings.Count(string(classes), "CASE(") - 1
+			b.calls(t, string(classes), ".cc", n)
 		})
 	}
 }

@@ -128,6 +128,9 @@ func debianPackage(tool string) string {
 	} else if ok {
 		return "gcc"
 	}
+	if name, ok := strings.CutSuffix(tool, "-linux-gnu-g++"); ok {
+		return "g++-" + name + "-linux-gnu"
+	}
 	for _, of := range []string{"-linux-gnu-as", "-linux-gnu-ld", "-linux-gnu-objcopy", "-linux-gnu-objdump", "-linux-gnu-readelf", "-linux-gnu-dwp"} {
 		if name, ok := strings.CutSuffix(tool, of); ok && name != "x86_64" {
 			return "binutils-" + name + "-linux-gnu"

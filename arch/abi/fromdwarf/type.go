@@ -22,8 +22,6 @@ const (
 	encASCII        = 0x12
 	encGNUComplex   = 0x80
 
-	passByReference = 0x04 // DW_CC_pass_by_reference
-
 	attrGNUVector dwarf.Attr = 0x2107
 )
 
@@ -62,8 +60,11 @@ func (r *Reader) make(off dwarf.Offset) (*abi.Type, error) {
 		if e.Tag == dwarf.TagUnionType {
 			t.Kind = abi.Union
 		}
-		t.ByReference = number(e, dwarf.AttrCalling) == passByReference
-		return t, r.members(t, children)
+		if err := r.members(t, children); err != nil {
+			return nil, err
+		}
+		t.ByReference = r.byReference(e, t, children)
+		return t, nil
 	}
 	return nil, fmt.Errorf("%s at offset %#x of .debug_info is no type that a call passes", e.Tag, off)
 }

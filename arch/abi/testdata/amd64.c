@@ -1,5 +1,5 @@
 // Loads all registers that a function of amd64 may take arguments in, and stores those of results.
-static void *target __attribute__((used));
+void *target;
 __asm__(".pushsection .text\n"
 	".globl call_enter, call_returned\n"
 	"call_enter:\n"

@@ -13,6 +13,9 @@ struct block {
 struct block in, out;
 unsigned char fxsave[512] __attribute__((aligned(16)));
 void *saved_sp;
+#ifdef __cplusplus
+extern "C"
+#endif
 void call_enter(void *function);
 unsigned char record[1 << 16], *at = record, result[1 << 16];
 #define PUT(x) (__builtin_memcpy(at, &(x), sizeof(x)), at += sizeof(x))
