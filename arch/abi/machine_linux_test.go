@@ -14,7 +14,8 @@ import (
 type machine struct {
 	*arch.Arch
 	triple string
-	qemu   string // "" for the processor itself
+	qemu   string   // "" for the processor itself
+	cpu    []string // qemu's options for gdb: gdb 13 knows no mask for addresses that are signed
 	// wide are the flags that give vectors registers. On amd64, gcc 12 zeroes the upper half of a
 	// result in ymm0 if it is a union.
 	wide   []string
@@ -47,7 +48,7 @@ var machines = []*machine{
 		}
 		return 0, false
 	}},
-	{Arch: arm64.Arch, triple: "aarch64-linux-gnu", qemu: "qemu-aarch64", floats: []string{"_Float16"}, register: func(r trad.Reg) (int, bool) {
+	{Arch: arm64.Arch, triple: "aarch64-linux-gnu", qemu: "qemu-aarch64", cpu: []string{"-cpu", "cortex-a72"}, floats: []string{"_Float16"}, register: func(r trad.Reg) (int, bool) {
 		switch {
 		case r < 32:
 			return 8 * int(r), true

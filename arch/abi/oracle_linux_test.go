@@ -40,7 +40,7 @@ func (m *machine) builds(t *testing.T) (list []build) {
 		gcc = "gcc"
 	}
 	for _, level := range []string{"-O0", "-O2"} {
-		list = append(list, build{m, level, gcc, []string{level}, 0, emulator}, build{m, level + " wide", gcc, append([]string{level}, m.wide...), m.vector, emulator})
+		list = append(list, build{m, level, gcc, []string{level, "-std=gnu11"}, 0, emulator}, build{m, level + " wide", gcc, append([]string{level, "-std=gnu11"}, m.wide...), m.vector, emulator})
 	}
 	return list
 }
@@ -95,8 +95,16 @@ func needAVX(t *testing.T) {
 	}
 }
 
-// calls compiles the functions, and calls them.
+// calls compiles n functions, and calls them.
 func (b *build) calls(t *testing.T, functions, ext string, n int) {
+	p := b.compile(t, functions, ext)
+	for i := range n {
+		p.call(t, i)
+	}
+}
+
+// compile makes a program of the functions, and starts it.
+func (b *build) compile(t *testing.T, functions, ext string) *program {
 	src := filepath.Join(t.TempDir(), "calls"+ext)
 	var text []byte
 	for _, file := range []string{b.Name + ".c", "driver.c"} {
@@ -111,10 +119,7 @@ func (b *build) calls(t *testing.T, functions, ext string, n int) {
 	}
 	// With strict aliasing, gcc 12 loses a homogeneous aggregate that it takes of a va_list on arm64.
 	cmd := append([]string{gdbtest.Tool(t, b.compiler), "-g", "-w", "-static", "-no-pie", "-fno-pie", "-fno-strict-aliasing"}, b.flags...)
-	p := b.open(t, gdbtest.Compile(t, src, cmd...), src)
-	for i := range n {
-		p.call(t, i)
-	}
+	return b.open(t, gdbtest.Compile(t, src, cmd...), src)
 }
 
 // program is a program of testdata/driver.c that runs.
@@ -200,27 +205,24 @@ func (p *program) function(t *testing.T, name string) *abi.Func {
 	return f
 }
 
-// call calls one function, and compares.
-func (p *program) call(t *testing.T, n int) {
+// call calls one function, and compares. It returns what the function was given, and what it was told to return.
+func (p *program) call(t *testing.T, n int) (args []abi.Value, result []byte) {
 	t.Helper()
 	name := fmt.Sprintf("case_%d", n)
 	f, all := p.function(t, name), p.function(t, fmt.Sprintf("proto_%d", n))
-	var args []abi.Value
+	result = p.value(f.Result)
 	for _, param := range all.Params {
 		args = append(args, abi.Value{Type: param, Bytes: p.value(param)})
 	}
 	sp := uint64(0x2000c0000) - 8*uint64(p.rand.IntN(64))
 	call, err := p.Calls.PushDummyCall(f, args, sp, p.symbols["call_returned"])
 	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
+		t.Fatalf("%s: %v", name, err)
 	}
 	ret, err := p.Calls.ReturnValue(f)
 	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
+		t.Fatalf("%s: %v", name, err)
 	}
-	result := p.value(f.Result)
 	if end := call.SP + uint64(len(call.Stack)); end > sp-uint64(p.RedZone) || ret.Memory && (call.Result < end || call.Result+f.Result.Size > sp-uint64(p.RedZone)) {
 		t.Errorf("%s: SP %#x: the stack from %#x to %#x, the result at %#x", name, sp, call.SP, end, call.Result)
 	}
@@ -232,7 +234,7 @@ func (p *program) call(t *testing.T, n int) {
 		}
 		if got := record[:len(arg.Bytes)]; !p.same(arg.Type, got, arg.Bytes) {
 			t.Errorf("%s: argument %d is %x, want %x\n%s", name, i, got, arg.Bytes, source)
-			return
+			return args, result
 		}
 		record = record[len(arg.Bytes):]
 	}
@@ -250,6 +252,7 @@ func (p *program) call(t *testing.T, n int) {
 	if !p.same(f.Result, got, result) {
 		t.Errorf("%s returns %x, want %x (in memory: %t)\n%s", name, got, result, ret.Memory, source)
 	}
+	return args, result
 }
 
 // run has the program call a function.
