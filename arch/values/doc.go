@@ -72,10 +72,15 @@
 //
 // # Epilogues
 //
-// An instruction is in an epilogue if nothing is ahead of it but what takes the frame down, what
-// does not matter, and the way out. Three ask, who know different things. [Machine.ReadEpilogue]
-// knows the code from the instruction on alone, so that something must still be taken down;
-// it gives the row, too. [Machine.InEpilogue] knows where the function begins, and reads on from
-// there whether the frame is being taken down already. A row of [Machine.ReadFrame] says so
-// (trad.InPrologue) where the state has lost some of the frame, and ReadEpilogue follows the rest.
+// An instruction is in an epilogue if nothing is ahead of it but instructions that take the frame
+// down, instructions that do not matter, and the way out. Three functions tell, by different facts:
+//
+//   - [Machine.ReadEpilogue] knows only the code from the instruction on. The code must begin with an
+//     instruction that takes something down, or with the return. [Machine.ReadReturn] does not
+//     demand that. Both give the row, too.
+//   - [Machine.InEpilogue] knows where the function begins. It reads on from there, and so knows
+//     whether the frame is being taken down already.
+//   - [Machine.ReadFrame] sets the row's flag trad.InPrologue if the state has lost some of the
+//     frame and ReadEpilogue follows the rest, and while the frame is being set up. The flag is
+//     for people that look at the row: neither a walker nor a sniffer asks for it.
 package values
