@@ -14,6 +14,7 @@ type generator struct {
 	scalars []string
 	vectors []string // of all sizes
 	floats  [][]string
+	rigid   bool // no arrays are flexible
 }
 
 // newGenerator returns a generator of the types that a processor's compiler has.
@@ -67,7 +68,7 @@ func (g *generator) argument(much int) string {
 			func() string { return g.form(7, 0) },
 		}[g.IntN(3)]()
 	case 1:
-		return g.pick([]string{"int", "long", "short", "__int128", g.form(1, 0), g.form(9, 0), g.form(6, 0)})
+		return g.pick([]string{"int", "long", "short", g.pick(g.scalars), g.form(1, 0), g.form(9, 0), g.form(6, 0)})
 	case 2:
 		return g.pick(append([]string{"int", g.form(7, 0)}, g.vectors...))
 	}
@@ -84,7 +85,7 @@ const forms = 14
 func (g *generator) form(form, depth int) string {
 	kind, body, suffix := "struct", "", ""
 	member := func(decl string) { body += fmt.Sprintf("\t"+decl+";\n", fmt.Sprintf("m%d", strings.Count(body, "\n"))) }
-	if form == 10 && depth < 2 {
+	if form == 10 && (depth < 2 || g.rigid) {
 		form = 9 // a flexible array is in no other struct
 	}
 	switch form {
