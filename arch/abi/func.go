@@ -18,7 +18,8 @@ type Func struct {
 	Variadic, Unprototyped bool
 	// VectorBytes is the size of the widest vector that the function was compiled to take in a
 	// register; 0 is what all processors of the architecture have (amd64: 16; arm64: 16; s390x:
-	// none, and 16 with the vector facility, -march=z13). amd64 has 32 with AVX, 64 with AVX-512.
+	// none). amd64 has 32 with AVX, 64 with AVX-512. s390x has 16 with the vector facility, which is
+	// not Debian's but Ubuntu's default: a file's Tag_GNU_S390_ABI_Vector is 2.
 	VectorBytes uint64
 }
 

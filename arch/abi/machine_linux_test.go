@@ -19,6 +19,7 @@ type machine struct {
 	// wide are the flags that give vectors registers. On amd64, gcc 12 zeroes the upper half of a
 	// result in ymm0 if it is a union.
 	wide   []string
+	narrow []string // the flags that take them away, where a system has them by default
 	vector uint64   // the size of the widest vector then
 	floats []string // the floating-point types that not all processors have
 	// register returns where struct block of testdata/driver.c has a register; ok is false if nowhere.
@@ -57,7 +58,7 @@ var machines = []*machine{
 		}
 		return 0, false
 	}},
-	{Arch: s390x.Arch, triple: "s390x-linux-gnu", qemu: "qemu-s390x", wide: []string{"-march=z13"}, vector: 16, register: func(r trad.Reg) (int, bool) {
+	{Arch: s390x.Arch, triple: "s390x-linux-gnu", qemu: "qemu-s390x", wide: []string{"-march=z13"}, narrow: []string{"-march=z196"}, vector: 16, register: func(r trad.Reg) (int, bool) {
 		switch {
 		case r < 16:
 			return 8 * int(r), true

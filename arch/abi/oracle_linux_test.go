@@ -41,7 +41,7 @@ func (m *machine) builds(t *testing.T) (list []build) {
 		gcc = "gcc"
 	}
 	for _, level := range []string{"-O0", "-O2"} {
-		list = append(list, build{m, level, gcc, []string{level, "-std=gnu11"}, 0, emulator}, build{m, level + " wide", gcc, append([]string{level, "-std=gnu11"}, m.wide...), m.vector, emulator})
+		list = append(list, build{m, level, gcc, append([]string{level, "-std=gnu11"}, m.narrow...), 0, emulator}, build{m, level + " wide", gcc, append([]string{level, "-std=gnu11"}, m.wide...), m.vector, emulator})
 	}
 	return list
 }
