@@ -263,9 +263,10 @@ func (p *Plugin) callError(otherwise, err error) error {
 		return os.ErrClosed
 	}
 	s, ok := status.FromError(err)
-	within := grace
-	if ok && s.Code() == codes.Unavailable {
-		within *= 10 // the connection is broken: the process ends soon, unless the machine is busy
+	within, unavailable := grace, ok && s.Code() == codes.Unavailable
+	noTLS := unavailable && strings.Contains(s.Message(), "handshake")
+	if unavailable && !noTLS {
+		within = p.opts.StartTimeout // the connection is broken: the process ends as soon as the machine lets it
 	}
 	if how, ended := p.ended(within); ended {
 		return fmt.Errorf("%w: %s", ErrCrash, how)
@@ -274,7 +275,7 @@ func (p *Plugin) callError(otherwise, err error) error {
 		switch {
 		case s.Code() == codes.Unimplemented:
 			return fmt.Errorf("%w: it does not serve sfwalk.sniffer.v1.Sniffer", otherwise)
-		case s.Code() == codes.Unavailable && strings.Contains(s.Message(), "handshake"):
+		case noTLS:
 			return fmt.Errorf("%w: it must speak TLS, with the host's certificate from PLUGIN_CLIENT_CERT and its own in the handshake: %s", otherwise, clean(s.Message(), 200))
 		}
 		return fmt.Errorf("%w: %s: %s", otherwise, s.Code(), clean(s.Message(), 200))

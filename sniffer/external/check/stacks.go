@@ -57,7 +57,7 @@ func walk(s *subject, th target.Thread, table *frame.Table) (out stack, err erro
 // stacks has the host walk every stack with the plug-in and without.
 func (c *checker) stacks() finding {
 	p, err := external.Start(c.ctx, external.Options{
-		Path: c.path, SHA256: c.o.SHA256, Host: c.o.Host, Deadline: answerLimit,
+		Path: c.path, SHA256: c.o.SHA256, Host: c.o.Host, StartTimeout: startLimit, Deadline: answerLimit,
 		Trace: func(x external.Exchange) { c.heard(x) },
 	})
 	if err != nil {
