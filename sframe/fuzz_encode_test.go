@@ -163,7 +163,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// madeUp makes Contents of few functions, most of which most versions hold.
+// madeUp makes Contents of few functions. Most versions can hold most of them.
 func madeUp(rnd *rand.Rand, v Version, abi ABI, flags Flags) *Contents {
 	c := &Contents{Version: v, ABI: abi, Flags: flags}
 	if rnd.IntN(2) == 0 {

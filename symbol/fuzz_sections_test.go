@@ -182,7 +182,7 @@ func FuzzMiniDebug(f *testing.F) {
 			{Name: ".strtab", Type: elf.SHT_STRTAB, Data: strtab},
 			{Name: ".text", Type: elf.SHT_NOBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: addr &^ 0xfff, Size: 1 << 16},
 		}}).Bytes()
-		dictionary %= 41 // of up to 4 GiB, of which no more is allocated than the file can need
+		dictionary %= 41 // codes up to 40, for 4 GiB; no more is allocated than the file can need
 		im := openImage(t, program(false, elftest.Section{Name: ".gnu_debugdata", Data: stored(mini, dictionary)}).Bytes())
 		bounds.Hold(t, 1<<20+20*len(mini), func() {
 			image, err := miniDebugImage(im)

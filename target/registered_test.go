@@ -71,7 +71,7 @@ func TestRegistered(t *testing.T) {
 	}
 }
 
-// Who looks into all modules does not use them.
+// PeekImage opens a module's file, and the module does not count as used.
 func TestPeek(t *testing.T) {
 	opened := 0
 	m := NewModule("/file", nil, func() (*elfimage.Image, error) { opened++; return nil, elfimage.ErrNoSection })

@@ -150,7 +150,7 @@ func TestListingGrows(t *testing.T) {
 	}
 }
 
-// A long file is read in parts, none of which takes long.
+// A long file is read in parts, and no part takes long.
 func TestListingInParts(t *testing.T) {
 	f, l := growing(t)
 	var text bytes.Buffer

@@ -109,8 +109,8 @@ var goMixed = []string{
 	goInC + "main.recovers main.panics.deferwrap1 runtime.gopanic runtime.panicmem runtime.sigpanic main.faults main.panics " + goBegins,
 }
 
-// TestGoMixed has stacks of Go and C mixed come out as the source has them, and the same
-// of programs of which nothing is left but what the run time itself needs.
+// TestGoMixed has stacks of Go and C mixed come out as the source has them, also for
+// programs that are stripped of all but what the run time itself needs.
 func TestGoMixed(t *testing.T) {
 	settings := []string{"CGO_ENABLED=1", "CGO_CFLAGS=-g -O2 -fomit-frame-pointer -Wa,--gsframe"}
 	plain := gdbtest.Build(t, "gocgo", settings...)

@@ -166,7 +166,7 @@ func whereItLies(t *testing.T, name string, doc []byte) {
 }
 
 // FuzzSFrameDumpJSON: a document of any section is valid, and not larger than its
-// FDEs and FREs account for, none of which is smaller than two bytes.
+// FDEs and FREs account for. Each of them takes at least two bytes of the section.
 func FuzzSFrameDumpJSON(f *testing.F) {
 	for _, name := range []string{"amd64-v1", "arm64be-v2", "amd64-v3", "s390x-v3"} {
 		data, err := os.ReadFile("../../sframe/testdata/" + name + ".sframe")

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// goCommand stands for the go command: it lists three packages, of which one does not compile,
-// and the tests that it makes of the others play back what fuzz tests like theirs have said.
+// goCommand stands for the go command. It lists three packages. One does not compile; the tests
+// that it makes of the others play back what such fuzz tests have said.
 const (
 	goCommand = `#!/bin/sh
 case "$*" in

@@ -124,8 +124,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// A file whose segments are all the same bytes, with more tables than are tried, none of which has
-// a struct moduledata, is not searched from end to end for each of them.
+// A file is not searched from end to end for each of its tables. Its segments are all the same
+// bytes; it has more tables than are tried, and no table has a struct moduledata.
 func TestManySegments(t *testing.T) {
 	header := binary.LittleEndian.AppendUint32(nil, 0xfffffff1)
 	header = append(header, 0, 0, 1, 8)

@@ -11,10 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// TestRestorer unwinds through trampolines whose code nobody knows, and of which SFrame
-// says only that they are signal frames: by what the kernel has left on the stack. What
-// gdb has said just before the signal is still true outward of it. Where the kernel has
-// left nothing the stack ends there, whoever is asked.
+// TestRestorer unwinds, by what the kernel has left on the stack, through trampolines whose
+// code nobody knows. SFrame says only that they are signal frames. What gdb has said just
+// before the signal is still true outward of it. Where the kernel has left nothing the stack
+// ends there, whichever sniffer is asked.
 func TestRestorer(t *testing.T) {
 	orders := []order{
 		{[]string{"sigtramp", "sframe"}, whole},

@@ -114,7 +114,7 @@ func (p *pointers) inPacked(table []byte) {
 	}
 }
 
-// countInPlace is count for a word of which the file has the value in its place.
+// countInPlace is count for a word whose value the file holds at the word's own place.
 func (p *pointers) countInPlace(addr uint64) {
 	if !p.isIn(addr, elf.PT_GNU_RELRO, 0) {
 		return

@@ -34,7 +34,7 @@ func list(entries ...entry) []byte {
 	return b
 }
 
-// mallory is a user whom nobody knows, and the only member of group 4711.
+// mallory is a user without an account, and the only member of gang, a group.
 const mallory, gang = 12345, 4711
 
 // as runs a command as a user that may have groups, and reports whether it succeeds.

@@ -113,7 +113,7 @@ func sealed(data []byte) []byte {
 func FuzzOpen(f *testing.F) {
 	f.Add(pack(f, []byte("hello"), "-0"))
 	f.Add(ask(pack(f, bytes.Repeat([]byte("hello"), 100), "-0", "--block-size=100")))
-	f.Add(pack(f, bytes.Repeat([]byte("hello"), 200), "-0", "--block-size=4")) // none of which takes much
+	f.Add(pack(f, bytes.Repeat([]byte("hello"), 200), "-0", "--block-size=4")) // many blocks, each of them small
 	hello := bytes.Repeat([]byte("hello"), 20)
 	one, blocks := pack(f, hello, "-0", "--check=sha256"), pack(f, hello, "-0", "--check=crc32", "--block-size=50", "-T2")
 	f.Add(append(append(append(bytes.Clone(one), 0, 0, 0, 0), blocks...), one...))

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxWork bounds the evaluations of all expressions of a Source, each of which
+	// maxWork bounds the evaluations of all expressions of a Source. An evaluation
 	// counts once where the expression is known to be short, else fourfold. An entry
 	// of a PLT takes 48.
 	maxWork = 1 << 22

@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
-// coreOf is a core of amd64 with modules of which each is the same file, which the core carries.
+// coreOf makes a core of amd64 that carries one file. Each of its modules is that file.
 func coreOf(file []byte, modules int) []byte {
 	order := binary.LittleEndian
 	words := func(list ...uint64) (b []byte) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// manyFiles makes an NT_FILE of n mappings, each of which has the name that name gives it.
+// manyFiles makes an NT_FILE of n mappings. Mapping i has the name that name returns for i.
 func manyFiles(n int, name func(i int) string) []byte {
 	order := binary.LittleEndian
 	data := order.AppendUint64(order.AppendUint64(nil, uint64(n)), 4096)

@@ -30,7 +30,7 @@ func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 	return modules
 }
 
-// present is the process's memory as it is now, nothing of which is kept.
+// present is the process's memory as it is now. It keeps nothing that it has read.
 type present struct{ *files }
 
 // ReadMemory implements [target.Memory].

@@ -30,7 +30,7 @@ type pageCache struct {
 	next   int
 }
 
-// chunk is chunkSize bytes of memory, of which some pages may not be there.
+// chunk is chunkSize bytes of memory. Some of its pages may not be there.
 type chunk struct {
 	lo    uint64
 	there uint8 // bit i: page i

@@ -161,7 +161,7 @@ func TestStaysBlocked(t *testing.T) {
 	}
 }
 
-// Who walks for too long does not hold the thread for as long.
+// A walk that takes too long does not hold the thread until it ends.
 func TestRetakeTakesLong(t *testing.T) {
 	eachWay(t, func(t *testing.T, opts Options) {
 		p, stack, heap := counting(t, "2")

@@ -138,7 +138,7 @@ func addDialogues(f *testing.F) {
 	}
 }
 
-// FuzzAnswers: a stub of which every answer is of the fuzzer.
+// FuzzAnswers: the fuzzer makes up every answer of a stub.
 func FuzzAnswers(f *testing.F) {
 	addDialogues(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -90,7 +90,7 @@ func TestValue(t *testing.T) {
 		{"s390x", "1122334455667788", 0x1122334455667788, true},
 		{"s390x", "80000001", 0x80000001, true},
 		{"arm64", "01000000", 1, true},
-		{"arm64", "0123456789abcdef" + "ff00000000000000", 0xefcdab8967452301, true},        // v8, of which d8 is the low half
+		{"arm64", "0123456789abcdef" + "ff00000000000000", 0xefcdab8967452301, true},        // v8, whose low half is d8
 		{"arm64", "0123456789abcdef" + strings.Repeat("ff", 248), 0xefcdab8967452301, true}, // z8, the longest
 		{"arm64", "0123456789abcdef" + strings.Repeat("ff", 249), 0, false},
 		{"amd64", strings.Repeat("x", 16), 0, false},

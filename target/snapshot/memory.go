@@ -6,7 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// memory is a core file's memory, some of which may be of a later moment.
+// memory is a core file's memory. Parts of it, late, may be of a later moment.
 type memory struct {
 	target.CopiedMemory
 	late []lateNote // ascending, disjoint

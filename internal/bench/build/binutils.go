@@ -12,7 +12,7 @@ import (
 // on SFrame.
 type Binutils struct {
 	Suite  string // Debian's name
-	Source string // folder of the source tree, of which the tests alone are there
+	Source string // folder of the source tree, with nothing but the tests in it
 
 	root, linker, libraries string
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
-// A series is processes of which each is larger than the one before, in one respect.
+// A series is processes, each larger than the one before in one respect.
 type series struct {
 	unit    string // what there is more of, in the singular
 	sizes   []int

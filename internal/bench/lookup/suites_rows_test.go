@@ -125,8 +125,8 @@ func (s *suite) rows(t *testing.T, data []byte) {
 	}
 }
 
-// made compares with what fromcfi makes of the file's DWARF: all that their section says,
-// but for functions of which r says that the two disagree.
+// made compares all that the file's sections say with what fromcfi makes of its DWARF. It
+// leaves out the functions that r lists as disagreements between the two.
 func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section, r *verify.Result) {
 	t.Helper()
 	source, err := fromcfi.Open(im)

@@ -20,8 +20,8 @@ const depth = 500
 // functions of machine code in the stack that the goal is for.
 const functions = 50
 
-// stacks measures a stack of 1,000 frames, of which every second is the plug-in's, with
-// few functions and with many.
+// stacks measures a stack of 1,000 frames, with few functions and with many. Every second
+// frame is the plug-in's.
 func stacks(ctx context.Context, p *programs, _ build.Dir, o Options, s *report.Section) error {
 	t := report.Table{
 		Caption: fmt.Sprintf("**A stack of %d frames**, of which every second is the plug-in's: what one of these takes more than when a sniffer that is no plug-in unwinds it; 0 where no difference is to be seen", 2*depth),

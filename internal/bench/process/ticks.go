@@ -20,7 +20,7 @@ type Gaps struct {
 	Idle time.Duration // the thread with nothing else to do
 }
 
-// tickSize is the size of struct tick, of which the file has two.
+// tickSize is the size in bytes of struct tick. The file has two of them.
 const tickSize = 16
 
 // NewTicks makes the file in a folder.
