@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	hexadecimal "encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -184,20 +185,34 @@ func (s *emulated) ask(packet string) (string, error) {
 	for _, c := range []byte(packet) {
 		sum += c
 	}
-	s.conn.SetDeadline(s.until)
 	if _, err := fmt.Fprintf(s.conn, "$%s#%02x", packet, sum); err != nil {
 		return "", err
 	}
-	if _, err := s.r.ReadString('$'); err != nil {
+	if _, err := s.readTo('$'); err != nil {
 		return "", err
 	}
-	body, err := s.r.ReadString('#')
+	body, err := s.readTo('#')
 	if err != nil {
 		return "", err
 	}
 	s.r.Discard(2)
 	s.conn.Write([]byte("+"))
 	return strings.TrimSuffix(body, "#"), nil
+}
+
+// readTo reads up to a character. Two of the guest's threads that stop at once both read from us in qemu,
+// and one may take the acknowledgement that the other waits for: after some silence another one is sent.
+func (s *emulated) readTo(delim byte) (text string, err error) {
+	const silence = 10 * time.Second
+	for {
+		s.conn.SetReadDeadline(time.Now().Add(silence))
+		part, err := s.r.ReadString(delim)
+		text += part
+		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(s.until) {
+			return text, err
+		}
+		s.conn.Write([]byte("+"))
+	}
 }
 
 // fetch reads the registers after a stop, which may have been another thread's.
