@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// FuzzModule maps files that may be made to hurt, and asks for functions and stubs.
+// FuzzModule maps files that may be malicious, and asks for functions and stubs.
 func FuzzModule(f *testing.F) {
 	for _, exec := range []bool{true, false} {
 		f.Add(elftest.Program(elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64, elf.ET_DYN).Mapped(), uint16(0x1000), exec)

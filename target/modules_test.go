@@ -36,10 +36,10 @@ func TestModulesFind(t *testing.T) {
 	}
 }
 
-// The load bias comes from whatever of the file is mapped.
+// Any mapped part of the file gives the load bias.
 func TestBias(t *testing.T) {
-	// A position-independent executable of today's linkers: four segments, the
-	// third one's page shared with the fourth in the file.
+	// A position-independent executable of today's linkers has four segments. In the file, the
+	// third and the fourth share a page.
 	im := &elfimage.Image{Progs: []elf.ProgHeader{
 		{Type: elf.PT_PHDR, Off: 0x40, Vaddr: 0x40, Filesz: 0x200},
 		{Type: elf.PT_LOAD, Flags: elf.PF_R, Off: 0, Vaddr: 0, Filesz: 0x1628, Memsz: 0x1628},

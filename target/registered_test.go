@@ -43,8 +43,8 @@ func TestDisjoint(t *testing.T) {
 	}
 }
 
-// Registered objects are looked for once, and only when there is an address that they
-// can hold; a file's addresses are the file's.
+// Registered objects are looked for once, when an address is looked up that they could hold.
+// Addresses in a file are the file's.
 func TestRegistered(t *testing.T) {
 	file := NewModule("/file", []Mapping{{Lo: 0x1000, Hi: 0x2000, Exec: true}}, nil)
 	shared := NewModule("/memfd:code", []Mapping{{Lo: 0x5000, Hi: 0x6000, Exec: true}}, nil)

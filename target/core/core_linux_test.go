@@ -22,7 +22,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// gcore makes gdb write a core of a process.
+// gcore makes gdb write a core of a process, and returns its path.
 func gcore(t *testing.T, pid int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "core")
@@ -120,7 +120,7 @@ func TestRegisters(t *testing.T) {
 	}
 }
 
-// Memory is what gdb reads: the core's own, and the code that it left out.
+// Memory is what gdb reads: the core's own bytes, and the code that the core leaves out.
 func TestMemory(t *testing.T) {
 	path, program := threadsCore(t)
 	tg := opened(t, path, Options{})
@@ -189,8 +189,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// A core that has the place of the kernel's library, and nothing of what is there, has no such
-// module, and says nothing of it.
+// If a core says where the vDSO was but has none of its bytes, there is no such module, and no
+// warning.
 func TestWithoutVDSO(t *testing.T) {
 	path, _ := threadsCore(t)
 	lo := uint64(0)
@@ -225,8 +225,8 @@ func TestWithoutVDSO(t *testing.T) {
 	}
 }
 
-// A core that is cut off at any place is opened or refused, with what is missing
-// said; nothing that it has is lost.
+// A core that is cut off at any place is opened or refused. Something says what is missing, and
+// nothing that is there is lost.
 func TestTruncated(t *testing.T) {
 	path := kernelCore(t)
 	whole, err := os.ReadFile(path)
@@ -288,7 +288,7 @@ func TestCompressed(t *testing.T) {
 		if left, _ := os.ReadDir(tmp); len(left) > 0 {
 			t.Errorf("%s: %s is left behind", tt.tool, left[0].Name())
 		}
-		// Cut off in the middle, too.
+		// A packed core may be cut off in the middle, too.
 		text, err := os.ReadFile(path + tt.suffix)
 		if err != nil {
 			t.Fatal(err)
@@ -358,8 +358,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What killed a process, by the kernel's own words, laid out by hand as
-// asm-generic/siginfo.h has it.
+// Siginfo is laid out by hand as asm-generic/siginfo.h has it.
 func TestSignal(t *testing.T) {
 	info := func(signo, code int32, rest string) []byte {
 		b := make([]byte, 128)

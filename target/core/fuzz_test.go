@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Addresses of the process that a made core is of.
+// Addresses in the process that madeCore is of.
 const (
 	madeProgram = 0x40_0000
 	madeDebug   = 0x50_0000 // r_debug, the link map, names
@@ -27,9 +27,8 @@ const (
 	madeStack   = 0x7fff_0000_0000
 )
 
-// madeCore is a core of some 6 KB that has all that cores tell with: listed says whether
-// there is a list of files (NT_FILE), which else the dynamic linker's tells; the file of one
-// goes along.
+// madeCore is a core of some 6 KB with everything that cores have. If listed is set, it lists files
+// (NT_FILE) and carries one of them; else only the dynamic linker's list tells of them.
 func madeCore(a *arch.Arch, listed bool) []byte {
 	order := a.Order.(interface {
 		binary.ByteOrder
@@ -146,7 +145,7 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 	return b
 }
 
-// What is made for the fuzzer is a core: both modules are found, and the stack.
+// The core that is made for the fuzzer is a good one: both modules are found, and the stack.
 func TestMadeCore(t *testing.T) {
 	for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
 		for _, listed := range []bool{false, true} {
@@ -174,7 +173,7 @@ func TestMadeCore(t *testing.T) {
 	}
 }
 
-// withHeaders is a core with program headers of segments besides its own.
+// withHeaders adds count program headers to a core.
 func withHeaders(data []byte, count int, kind elf.ProgType, header func(n int) (off, addr, size uint64)) []byte {
 	order := binary.LittleEndian
 	data = bytes.Clone(data)
@@ -194,8 +193,8 @@ func withHeaders(data []byte, count int, kind elf.ProgType, header func(n int) (
 	return data
 }
 
-// Segments of the same bytes are not more than the file has: neither notes that 16,000
-// headers lead to, nor a file's headers that are mapped 2,000 times.
+// Many headers of the same bytes do not make the core seem larger: neither 16,000 headers of the
+// same notes, nor 2,000 mappings of the same ELF headers.
 func TestSameBytes(t *testing.T) {
 	data := madeCore(amd64.Arch, false)
 	order := binary.LittleEndian
@@ -250,7 +249,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// openAll does with a core what walking its stacks does.
+// openAll reads all of a core that a walk of its stacks reads.
 func openAll(data []byte) {
 	tg, err := read(bytes.NewReader(data), int64(len(data)), "/nonexistent", Options{Sysroot: "/nonexistent"})
 	if err != nil {

@@ -21,8 +21,8 @@ func manyFiles(n int, name func(i int) string) []byte {
 	return data
 }
 
-// A list of a million mapped files, as a small compressed core can have, is not believed; one of as many
-// as the kernel allows is, and so are few files that are mapped often.
+// A small compressed core can list a million mapped files. Such a list is refused. A list of as
+// many files as the kernel allows is believed, and so is one of few files that are mapped often.
 func TestManyFiles(t *testing.T) {
 	each := func(i int) string { return fmt.Sprintf("/%x", i) }
 	same := func(i int) string { return each(i % 100) }

@@ -11,8 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// What is lent are the bytes of the segments; nothing is lent of
-// what the core does not have.
+// Window lends the bytes of the segments, and nothing that the core lacks.
 func TestWindow(t *testing.T) {
 	cores, err := filepath.Glob("testdata/*.core")
 	if err != nil || len(cores) < 3 {

@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// A patched is a core that is changed before it is opened.
+// patched is a core that is changed before it is opened.
 type patched struct {
 	t    *testing.T
 	data []byte
@@ -41,7 +41,7 @@ func (p *patched) note(want uint32) (contents []byte, header int) {
 	return p.data[at : at+size], int(at) - 12 - 8 // "CORE"
 }
 
-// hide makes a note one that nobody knows.
+// hide changes a note's type to one that nobody knows.
 func (p *patched) hide(typ uint32) {
 	_, header := p.note(typ)
 	if binary.LittleEndian.Uint32(p.data[header+8:]) != typ {
@@ -50,8 +50,8 @@ func (p *patched) hide(typ uint32) {
 	binary.LittleEndian.PutUint32(p.data[header+8:], 0x7fffffff)
 }
 
-// rename gives each path of NT_FILE another name of the same length, filled up with
-// slashes behind its folder.
+// rename gives each path of NT_FILE another name, made of dir and rest. Slashes between these keep
+// the length the same.
 func (p *patched) rename(to func(name string) (dir, rest string)) {
 	files, _ := p.note(elfnote.File)
 	names := files[16+24*binary.LittleEndian.Uint64(files):]
@@ -76,7 +76,7 @@ func (p *patched) word(addr uint64, change func(old uint64) uint64) {
 	binary.LittleEndian.PutUint64(at, change(binary.LittleEndian.Uint64(at)))
 }
 
-// symbol returns where a symbol of a module of the whole core is.
+// symbol returns the address of a symbol of a module of the whole core.
 func symbol(t *testing.T, tg *Target, module, name string) uint64 {
 	t.Helper()
 	for _, m := range tg.Modules().All() {
@@ -101,8 +101,8 @@ func symbol(t *testing.T, tg *Target, module, name string) uint64 {
 func relative(name string) (dir, rest string) { return ".", "/" + path.Base(name) }
 func nowhere(name string) (dir, rest string)  { return "/no", "/" + path.Base(name) }
 
-// TestPaths opens cores whose lists of files say little, and whose files lie beside them.
-// The whole core, whose files are at their paths, tells what must be found.
+// TestPaths opens cores whose lists of files say little, and whose files lie beside them. The whole
+// core, whose files are at their paths, tells what should be found.
 func TestPaths(t *testing.T) {
 	plugin := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC", "-Wl,-soname,plugin.so"}, gdbtest.Plain...)...)
 	other := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC", "-Wl,-soname,plugin.so", "-DOTHER", "-O1"}, gdbtest.Plain...)...)
@@ -117,8 +117,8 @@ func TestPaths(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		patch   func(*patched)
-		files   []string          // that lie beside the core; nil for all
-		as      map[string]string // others in their places
+		files   []string          // files that lie beside the core; nil for all
+		as      map[string]string // other files in their places
 		exe     string
 		lost    []string // bases of paths whose files are not found
 		warning string   // "" for none
@@ -199,8 +199,8 @@ func link(t *testing.T, file, name string) {
 	}
 }
 
-// found checks that the modules are those of the whole core, with their files but for
-// those that are lost.
+// found checks that tg has the modules of want, the whole core. All have their files, but for those
+// that are lost.
 func found(t *testing.T, tg, want *Target, lost []string) {
 	t.Helper()
 	byStart := map[uint64]*target.Module{}
@@ -229,7 +229,8 @@ func found(t *testing.T, tg, want *Target, lost []string) {
 	}
 }
 
-// What the kernel told a program at its start tells it from others, where memory does not.
+// The kernel tells a program at its start what distinguishes its file from others, even if memory
+// does not.
 func TestIsProgram(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", append([]string{"-no-pie"}, gdbtest.Plain...)...)
 	pie := gdbtest.Build(t, "chain.c", append([]string{"-pie"}, gdbtest.Plain...)...)
@@ -260,7 +261,7 @@ func TestIsProgram(t *testing.T) {
 			t.Errorf("entry %#x, %d headers: %v", tt.entry, tt.headers, err)
 		}
 	}
-	// A program that the user names may have lost sections: it is used, with a word.
+	// A program that the user names may have lost sections: it is used, with a warning.
 	files := sysroot.New(sysroot.Options{}, nil)
 	l := &loader{opts: Options{Exe: program}, files: files, notes: &notes{auxv: linkmap.Auxv{linkmap.ATPhnum: n + 1}}}
 	for range 2 {

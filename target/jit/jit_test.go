@@ -17,7 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// memory is a process's, in pieces.
+// memory is a process's memory, in pieces by address.
 type memory map[uint64][]byte
 
 func (m memory) ReadMemory(addr uint64, p []byte) (int, error) {
@@ -39,7 +39,7 @@ const (
 	objectAt     = 0x10_0000
 )
 
-// words makes memory of words.
+// words encodes words.
 func words(list ...uint64) (b []byte) {
 	for _, w := range list {
 		b = binary.LittleEndian.AppendUint64(b, w)
@@ -47,7 +47,7 @@ func words(list ...uint64) (b []byte) {
 	return b
 }
 
-// process has a list of entries, of their objects' addresses and sizes.
+// process is memory with a list of objects. Each is an address and a size.
 func process(objects ...[2]uint64) memory {
 	m := memory{descriptorAt: words(1, 0, 0)}
 	if len(objects) > 0 {
@@ -65,7 +65,7 @@ func process(objects ...[2]uint64) memory {
 	return m
 }
 
-// read reads the list of a process of an architecture, and what was warned of.
+// read reads the list of a process on architecture a, and returns its objects and the warnings.
 func read(mem target.Memory, a *arch.Arch) (r *reader, list []*target.Module, warnings string) {
 	var b strings.Builder
 	r = newReader(mem, a, func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) })
@@ -83,8 +83,8 @@ func fixture(t testing.TB) []byte {
 	return data
 }
 
-// An object of LLVM's, relocatable, of several sections and with DWARF 5, means what
-// gdb says; also if its abbreviations end without a 0, as LuaJIT's do.
+// An object of LLVM's, relocatable, with several sections and DWARF 5, means what gdb says. So it
+// does if its abbreviations end without a 0, as LuaJIT's do.
 func TestLLVM(t *testing.T) {
 	testLLVM(t, fixture(t))
 	t.Run("abbreviations without an end", func(t *testing.T) {
@@ -125,7 +125,7 @@ func testLLVM(t *testing.T, data []byte) {
 		if strings.Join(got, "<") != names || at[0].Line != number || at[0].Module != list[0] {
 			t.Errorf("%#x: %q line %d in %v, gdb has %s line %d", pc, got, at[0].Line, at[0].Module, names, number)
 		}
-		// The symbol table has the same functions where there is no debug information.
+		// Without debug information, the symbol table has the same functions.
 		im, bias, err := list[0].Image()
 		if err != nil || bias != 0 {
 			t.Fatal(bias, err)
@@ -139,8 +139,7 @@ func testLLVM(t *testing.T, data []byte) {
 	}
 }
 
-// Tables that the process has not placed, as they are of use to its debuggers alone, say
-// the same as those that it has.
+// A process need not place the tables that only debuggers use. They say the same as placed ones.
 func TestTablesWithoutPlace(t *testing.T) {
 	data := fixture(t)
 	var starts [2][]uint64
@@ -176,7 +175,7 @@ func TestTablesWithoutPlace(t *testing.T) {
 	}
 }
 
-// withoutAddress returns the object with 0 as the address of a section.
+// withoutAddress returns the object with the address of a section changed to 0.
 func withoutAddress(t *testing.T, data []byte, name string) []byte {
 	t.Helper()
 	data = bytes.Clone(data)
@@ -209,7 +208,7 @@ func (everywhere) ReadMemory(addr uint64, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Lists that are broken end, with a reason.
+// A broken list ends, with a reason.
 func TestBrokenLists(t *testing.T) {
 	good := fixture(t)
 	size := uint64(len(good))
@@ -255,7 +254,7 @@ func TestBrokenLists(t *testing.T) {
 	}
 }
 
-// Of all objects no more is read than fits, whatever sizes they say.
+// No more is read of all objects than the bound, whatever sizes they claim.
 func TestBounds(t *testing.T) {
 	data := fixture(t)
 	o := binary.LittleEndian
@@ -275,7 +274,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// FuzzRegistered reads lists and objects of whatever bytes.
+// FuzzRegistered reads lists and objects of any bytes.
 func FuzzRegistered(f *testing.F) {
 	data := fixture(f)
 	for _, n := range []uint64{0, 1, 2} {
@@ -290,7 +289,7 @@ func FuzzRegistered(f *testing.F) {
 	})
 }
 
-// checkRegistered reads a list and its objects, which are in one piece of memory.
+// checkRegistered reads a list and its objects, which are in the same piece of memory.
 func checkRegistered(t *testing.T, image []byte) {
 	before := bytes.Clone(image)
 	r, list, _ := read(memory{descriptorAt: image}, amd64.Arch)

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Each module that makes code has a list of its own, found by its symbol table or, where it
-// is stripped, by its dynamic one; nm has the same addresses.
+// Each module that makes code has a list of its own. Its symbol table, or if it is stripped its
+// dynamic one, tells where; nm has the same addresses.
 func TestDescriptors(t *testing.T) {
 	var modules []*target.Module
 	var want []string
@@ -22,7 +22,7 @@ func TestDescriptors(t *testing.T) {
 		bias := uint64(i+1) << 32
 		modules = append(modules, walktest.Map(path, walktest.Open(t, path), bias))
 		for _, table := range []string{"--dynamic", "--debug-syms"} {
-			out, _ := exec.Command(gdbtest.Tool(t, "nm"), table, path).Output() // fails where there are no symbols
+			out, _ := exec.Command(gdbtest.Tool(t, "nm"), table, path).Output() // nm fails if there are no symbols
 			var addr uint64
 			for line := range strings.Lines(string(out)) {
 				if strings.HasSuffix(line, " "+descriptorSymbol+"\n") {
@@ -50,7 +50,7 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// changing is memory that is torn the first times that its list is read.
+// changing is memory whose list is torn the first times that it is read.
 type changing struct {
 	memory
 	torn int
@@ -64,7 +64,7 @@ func (c *changing) ReadMemory(addr uint64, p []byte) (int, error) {
 	return c.memory.ReadMemory(addr, p)
 }
 
-// A list that is torn is read again, and what is lost in the end is told.
+// A torn list is read again. If it stays torn, a warning says what is lost.
 func TestTornLists(t *testing.T) {
 	data := fixture(t)
 	for torn := range maxAttempts + 1 {

@@ -15,16 +15,18 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// hookStopped is called while all threads are stopped, or while one is if they are read in turn. Tests
-// set it.
+// hookStopped is called while all threads are stopped, or, if they are read in turn, while one is.
+// Tests set it.
 var hookStopped = func() {}
 
-// Attach takes a picture of the process pid. It stops the threads, reads them, and lets them go before it
-// returns; a process that was stopped (SIGSTOP, job control) stays stopped. If Attach fails, the process
-// runs on, too. The error wraps one of the errors of this package, or ctx's if that ended early.
+// Attach takes a picture of the process pid. It stops the threads, reads them, and lets them go
+// before it returns. A process that was stopped (SIGSTOP, job control) stays stopped. If Attach
+// fails, the process runs on, too. The error wraps one of the errors of this package, or, if ctx
+// ended early, ctx's.
 //
 // A program that attaches to its own child must not wait for the child meanwhile (also not by
-// [os/exec.Cmd.Wait]): to a parent that waits, the kernel reports a stop as it reports the child's end.
+// [os/exec.Cmd.Wait]): the kernel tells a waiting parent that the child stopped, in the same way as
+// it tells of the child's end.
 func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 	if hostArch == nil {
 		return nil, errNoHost
@@ -49,7 +51,7 @@ func Attach(ctx context.Context, pid int, opts Options) (*Target, error) {
 	}
 	for again := 0; ; again++ {
 		s := newSnapshot(p, &files{proc: p}, opts.LowMemory, opts.MaxCopied)
-		// A process that becomes another one all the time must be held to be seen.
+		// A process that calls execve(2) all the time can only be read while all of it is held.
 		err = s.attach(ctx, timeout, opts.Consistent || again == maxReplaced)
 		if err == nil {
 			return s.target()
@@ -99,7 +101,8 @@ func (s *snapshot) attach(ctx context.Context, timeout time.Duration, consistent
 	return err
 }
 
-// awaitThreadEnd waits until a thread of our own has ended. The kernel has let go all that it traced then.
+// awaitThreadEnd waits until a thread of our own has ended. By then the kernel has let go all
+// threads that it traced.
 func awaitThreadEnd(tid int) {
 	for range 1000 {
 		if unix.Tgkill(unix.Getpid(), tid, 0) != nil {
@@ -119,14 +122,14 @@ type snapshot struct {
 
 	copies    []block
 	left      uint64         // how much more may be copied, bytes
-	deep      map[int]uint64 // how much to copy of the stacks of some threads, bytes, where it is more than stackCopy
+	deep      map[int]uint64 // how many bytes of some threads' stacks to copy, by thread ID, if more than stackCopy
 	lowMemory bool           // Options.LowMemory
-	limit     int64          // how much is to be copied at most of any other, bytes
-	lifted    []block        // of one thread, in files.copyRoom
-	stuck     []*tracee      // threads that were not let go, in turn
+	limit     int64          // how many bytes of all stacks together to copy and keep at most
+	lifted    []block        // copies of one thread, in files.copyRoom
+	stuck     []*tracee      // threads that were read in turn and not let go
 
 	masked  bool
-	pacMask uint64 // of code addresses; 0 where there is none
+	pacMask uint64 // mask of a code address; 0 if there is none
 }
 
 func newSnapshot(p *proc, f *files, lowMemory bool, limit int64) *snapshot {
@@ -140,7 +143,7 @@ func newSnapshot(p *proc, f *files, lowMemory bool, limit int64) *snapshot {
 	return s
 }
 
-// rest returns how many more bytes may be copied in all after the picture has been taken.
+// rest returns how many more bytes may be copied after the picture has been taken.
 func (s *snapshot) rest() int64 {
 	if s.lowMemory {
 		return int64(s.left) + lowMemoryLimit - lowMemoryFirst
@@ -148,7 +151,7 @@ func (s *snapshot) rest() int64 {
 	return int64(s.left) + passLimit
 }
 
-// take reads what must be of one moment. All threads are stopped.
+// take reads all that must be of one moment, while all threads are stopped.
 func (s *snapshot) take() error {
 	hookStopped()
 	s.moment = time.Now()
@@ -166,8 +169,8 @@ func (s *snapshot) take() error {
 	return nil
 }
 
-// readAll reads the registers of all threads, which are stopped. leader is a thread by which to read the
-// address space: the main thread may have ended.
+// readAll reads the registers of all threads, which are stopped. leader is a thread through which
+// to read the address space, because the main thread may have ended.
 func (s *snapshot) readAll() (leader int, err error) {
 	room := s.files.registerRoom
 	for _, x := range s.tracer.tracees {
@@ -190,7 +193,7 @@ func (s *snapshot) readAll() (leader int, err error) {
 	return leader, nil
 }
 
-// readMaps reads the mappings by the first of the given threads that is still there.
+// readMaps reads the mappings through the first of the given threads that still exists.
 func (s *snapshot) readMaps(tids ...int) error {
 	err := error(ErrExited)
 	for _, tid := range tids {
@@ -198,7 +201,7 @@ func (s *snapshot) readMaps(tids ...int) error {
 			return nil
 		}
 		if err == nil || ended(err) {
-			err = ErrExited // a thread that has ended has none
+			err = ErrExited // a thread that has ended has no mappings
 			continue
 		}
 		break
@@ -210,7 +213,7 @@ func (s *snapshot) readMaps(tids ...int) error {
 // pieces may overlap if the process changes its mappings meanwhile.
 const maxReadings = 20
 
-// mapsOf reads what is mapped, by a thread.
+// mapsOf reads the mappings through the thread tid.
 func (f *files) mapsOf(tid int) (maps []procmaps.Mapping, err error) {
 	for range maxReadings {
 		var text []byte
@@ -241,8 +244,8 @@ func (x *tracee) readRegisters(room []byte) {
 	}
 }
 
-// blockedRegisters reads PC and SP of a thread that could not be stopped. The kernel tells them of a
-// blocked thread (proc_pid_syscall(5)).
+// blockedRegisters reads PC and SP of a thread that could not be stopped. For a blocked thread, the
+// kernel tells them (proc_pid_syscall(5)).
 func (s *snapshot) blockedRegisters(x *tracee) {
 	if _, sp, pc, ok := s.tracer.proc.blocked(x.tid); ok {
 		x.regs.Set(hostArch.SP, sp)
@@ -250,8 +253,8 @@ func (s *snapshot) blockedRegisters(x *tracee) {
 	}
 }
 
-// copyStacks copies the inner part of every thread's stack, the stacks that were
-// interrupted by handlers on alternate stacks, and the vDSO, which has no file.
+// copyStacks copies the inner part of every thread's stack, the stacks that handlers on alternate
+// stacks have interrupted, and the vDSO, which has no file.
 func (s *snapshot) copyStacks(leader int) {
 	var stacks []uint64 // their stack pointers
 	most := map[uint64]uint64{}
@@ -296,7 +299,7 @@ func (s *snapshot) target() (*Target, error) {
 	m.left.Store(s.rest())
 	m.lowMemory, m.limit = s.lowMemory, s.limit
 	for i := range s.maps {
-		if v := &s.maps[i]; v.IsVDSO() { // it has no file, and must outlive the process
+		if v := &s.maps[i]; v.IsVDSO() { // the vDSO has no file, and its copy must outlive the process
 			data := make([]byte, v.Hi-v.Lo)
 			n, _ := s.files.fetch(v.Lo, data)
 			m.add(block{lo: v.Lo, data: data[:n]})
@@ -343,15 +346,16 @@ func views(threads []*Thread) (list []*view) {
 	return list
 }
 
-// newView makes the view of a thread that was read. shared are the copies of all threads if these are of
-// one moment; if there are none, the thread has its own.
+// newView makes the view of a thread that was read. shared has the copies of all threads if these
+// are of one moment. If shared is empty, the view gets the thread's own copies.
 func newView(m *memory, x *tracee, shared []block) *view {
 	v := &view{memory: m, tid: x.tid, sp: x.regs.Value[hostArch.SP], pc: x.regs.Value[hostArch.PC]}
 	if len(shared) > 0 {
 		v.list.Store(&shared)
 	} else {
 		for i, b := range x.copied {
-			// In turn, what is mapped was not known when stacks were looked for.
+			// If threads are read in turn, the mappings were not known yet when stacks were looked
+			// for.
 			if i == 0 || mayBeStack(m.maps, b.lo) {
 				v.size += int64(len(b.data))
 				v.add(b)

@@ -4,7 +4,7 @@ package live
 
 import "context"
 
-// Attach takes a picture of the process pid. Here it cannot: the error wraps
+// Attach takes a picture of the process pid. On this system it cannot: the error wraps
 // [ErrUnsupported].
 func Attach(context.Context, int, Options) (*Target, error) {
 	return nil, errNoHost

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// Why a process, or one thread of it, cannot be read. Errors of [Attach] wrap one of them
-// and say what the user can do about it.
+// These errors say why a process, or one thread of it, cannot be read. Errors of [Attach] wrap one
+// of them and say what the user can do about it.
 var (
 	ErrUnsupported   = errors.New("live processes cannot be read on this system")
 	ErrNoProcess     = errors.New("no such process")
@@ -27,7 +27,7 @@ var (
 	ErrExited = errors.New("process has ended or runs another program")
 )
 
-// refusal is a sentence for the user, and its kind: one of the errors above.
+// refusal is a sentence for the user. kind is one of the errors above.
 type refusal struct {
 	kind error
 	text string
@@ -36,7 +36,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.text }
 func (r *refusal) Unwrap() error { return r.kind }
 
-// refuse makes the error that pid cannot be attached to.
+// refuse returns an error that says why Attach refuses pid.
 func refuse(kind error, pid int, format string, args ...any) error {
 	return &refusal{kind, fmt.Sprintf("attach %d: ", pid) + fmt.Sprintf(format, args...)}
 }

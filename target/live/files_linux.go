@@ -16,18 +16,18 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// files is what stays open of a process, so that it serves this very process
-// for as long as the target is used, whoever gets its ID later.
+// files holds the open files of a process. They lead to this very process for as long as the target
+// is used, whichever process gets its ID later.
 type files struct {
 	proc    *proc
 	exePath string
 	pidfd   *os.File
-	mem     *os.File // nil where the system refuses it
-	root    *os.File // the process's root folder; nil where refused
+	mem     *os.File // nil if the system refuses to open it
+	root    *os.File // the process's root folder; nil if refused
 	ownRoot *os.File // our own root folder
-	exe     *os.File // the program; nil where it cannot be opened
+	exe     *os.File // the program; nil if it cannot be opened
 
-	// Where the registers, the copies and the text of the maps go, if they fit.
+	// Room for the registers, the copies and the text of the maps, if they fit.
 	registerRoom, copyRoom, mapsRoom []byte
 
 	memory target.Memory // set when the target is made
@@ -40,14 +40,14 @@ type files struct {
 	warnings []warning
 }
 
-// warning is what the user should know.
+// warning is a sentence that the user should know.
 type warning struct {
 	text  string
-	about *target.Module // of no interest unless somebody has used it; nil for what always is
+	about *target.Module // the module that it is about: without use of the module it is not told; nil for a warning that is always told
 }
 
-// openAll opens what later reads need. All threads are stopped, so that all is
-// of the same program; tid is one of them.
+// openAll opens what later reads need. tid is one of the threads. All threads are stopped, so that
+// all that is opened is of the same program.
 func (f *files) openAll(tid int) error {
 	fd, err := unix.PidfdOpen(f.proc.pid, 0)
 	if err == nil {
@@ -69,7 +69,7 @@ func (f *files) openAll(tid int) error {
 	return nil
 }
 
-// openAny is openAll by the first of the threads that is still there.
+// openAny is openAll with the first of the threads that still exists.
 func (f *files) openAny(tids []int) error {
 	err := error(ErrExited)
 	for _, tid := range tids {
@@ -80,19 +80,19 @@ func (f *files) openAny(tids []int) error {
 	return err
 }
 
-// replaced reports whether the address space that was opened is no longer the
-// process's: it has called execve(2), or ended.
+// replaced reports whether the process has another address space than the opened one, because it
+// has called execve(2) or ended.
 func (f *files) replaced() bool {
 	if f.mem == nil {
 		return false
 	}
 	var b [1]byte
 	_, err := f.mem.ReadAt(b[:], 0)
-	return errors.Is(err, io.EOF) // address 0 of one that is there gives EIO
+	return errors.Is(err, io.EOF) // address 0 gives EIO as long as the address space exists
 }
 
-// prepare makes room for what most processes need, so that no thread has to wait
-// until the kernel has given us that memory. copies is for how many bytes of stacks.
+// prepare makes room for what most processes need, so that no thread stands still until the kernel
+// has given us that memory. copies is the size of the copies of stacks, bytes.
 func (f *files) prepare(copies int) {
 	f.registerRoom = make([]byte, maxRegisterSet)
 	f.copyRoom = make([]byte, copies)
@@ -105,7 +105,7 @@ func (f *files) prepare(copies int) {
 	f.mapsRoom = f.mapsRoom[:0]
 }
 
-// usualStack is what is in use of a thread's stack, typically.
+// usualStack is how much a typical thread uses of its stack, bytes.
 const usualStack = 16 << 10
 
 // Close implements [io.Closer].
@@ -116,7 +116,7 @@ func (f *files) Close() error {
 	return nil
 }
 
-// closeOpened closes all but the process's folder; it reports false if it has before.
+// closeOpened closes all but the process's folder. It returns false if that was done before.
 func (f *files) closeOpened() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,14 +149,14 @@ func (f *files) warn(about *target.Module, format string, args ...any) {
 
 // fetch reads the process's memory as it is now. It implements pageCache.fetch.
 //
-// /proc/PID/mem comes before process_vm_readv(2): it was opened while the
-// process was held, so it is this process's, while a process ID may have a new owner.
+// fetch prefers /proc/PID/mem to process_vm_readv(2). The file was opened while the process was
+// held, so it is this process's, whereas the ID may belong to another process by now.
 func (f *files) fetch(addr uint64, p []byte) (n int, err error) {
 	if f.mem == nil {
 		return f.fetchByID(addr, p)
 	}
 	if int64(addr) < 0 {
-		return 0, nil // the kernel's half; no file offset
+		return 0, nil // an address in the kernel's half, which is no file offset
 	}
 	for n < len(p) {
 		got, err := f.mem.ReadAt(p[n:min(len(p), n+1<<20)], int64(addr)+int64(n))
@@ -167,7 +167,7 @@ func (f *files) fetch(addr uint64, p []byte) (n int, err error) {
 		case errors.Is(err, unix.EIO):
 			return n, nil
 		case err != nil && n == 0:
-			return 0, ErrExited // end of file: the address space is no more
+			return 0, ErrExited // end of file: the address space no longer exists
 		case err != nil:
 			return n, nil
 		}
@@ -175,13 +175,13 @@ func (f *files) fetch(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// fetchByID is fetch where /proc/PID/mem cannot be opened.
+// fetchByID does the work of fetch if /proc/PID/mem cannot be opened.
 func (f *files) fetchByID(addr uint64, p []byte) (int, error) {
 	local := []unix.Iovec{iovec(p)}
 	remote := []unix.RemoteIovec{{Base: uintptr(addr), Len: len(p)}}
 	n, err := unix.ProcessVMReadv(f.proc.pid, local, remote, 0)
 	if err == unix.ESRCH || f.exited() {
-		return 0, ErrExited // what was read may be another's
+		return 0, ErrExited // the bytes may be of another process
 	}
 	return max(n, 0), nil
 }
@@ -197,9 +197,9 @@ func (f *files) exited() bool {
 	return n > 0
 }
 
-// copyFrom copies what can be read of the stack that sp points into, from the red zone
-// on, as far as there is room. lo is the first address of the n bytes. Where sp has
-// overflown its stack, that begins above.
+// copyFrom copies the readable part of the stack that sp points into, from the red zone on, as far
+// as room holds it. n bytes from address lo on were copied. If sp has overflown its stack, the
+// stack, and so lo, begins above sp.
 func (f *files) copyFrom(tid int, sp uint64, room []byte) (lo uint64, n int) {
 	lo = sp - min(sp, uint64(hostArch.RedZone))
 	for end := sp + guardGap; lo < end; lo = lo&^(pageSize-1) + pageSize {
@@ -210,9 +210,9 @@ func (f *files) copyFrom(tid int, sp uint64, room []byte) (lo uint64, n int) {
 	return 0, 0
 }
 
-// copyStacks copies of the stack that sp points into as much as first, bytes, and of those
-// that handlers on alternate stacks have interrupted firstCopy each, as far as there is room.
-// It appends the copies, which lie in room, to those given. maps may be nil.
+// copyStacks copies at most first bytes of the stack that sp points into. It also copies at most
+// firstCopy bytes of each stack that handlers on alternate stacks have interrupted, as far as room
+// holds them. It appends the copies, which lie in room, to the slice to. maps may be nil.
 func (f *files) copyStacks(tid int, sp uint64, maps []procmaps.Mapping, first int, room []byte, to []block) []block {
 	for n, ok := 0, true; ok && n < maxSwitches && len(room) > 0; n++ {
 		lo, got := f.copyFrom(tid, sp, room[:min(first, len(room))])
@@ -229,20 +229,19 @@ func (f *files) copyStacks(tid int, sp uint64, maps []procmaps.Mapping, first in
 	return to
 }
 
-// copyRange copies what is readable from lo on into room, and returns how much that is.
+// copyRange copies the readable memory from lo on into room, and returns how many bytes that is.
 func (f *files) copyRange(tid int, lo uint64, room []byte) int {
 	local := []unix.Iovec{iovec(room)}
 	remote := []unix.RemoteIovec{{Base: uintptr(lo), Len: len(room)}}
 	n, err := unix.ProcessVMReadv(tid, local, remote, 0)
 	if err != nil && err != unix.EFAULT {
-		n, _ = f.fetch(lo, room) // refused
+		n, _ = f.fetch(lo, room) // process_vm_readv was refused
 	}
 	return max(n, 0)
 }
 
-// copyMemory copies the given ranges, ascending and disjoint, while the threads
-// are stopped. What cannot be read is left out. It returns the copies and their
-// size together.
+// copyMemory copies the given ranges, ascending and disjoint, while the threads are stopped. It
+// leaves out what cannot be read. It returns the copies and their total size.
 func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) {
 	for _, s := range parts {
 		size += s.hi - s.lo
@@ -268,7 +267,7 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 		local := []unix.Iovec{iovec(buf[used : used+room])}
 		n, err := unix.ProcessVMReadv(tid, local, remote, 0)
 		if err != nil && err != unix.EFAULT {
-			// Refused: one range after the other, then.
+			// The call was refused, so the ranges are read one by one.
 			room = parts[0].hi - parts[0].lo
 			n, _ = f.fetch(parts[0].lo, buf[used:used+room])
 		}
@@ -286,7 +285,7 @@ func (f *files) copyMemory(tid int, parts []span) (blocks []block, size uint64) 
 			parts = parts[1:]
 		}
 		if uint64(max(n, 0)) < room && len(parts) > 0 {
-			// A hole begins here: go on behind its first page.
+			// A hole begins here, so reading goes on behind its first page.
 			if s := &parts[0]; s.hi-s.lo <= pageSize-s.lo%pageSize {
 				parts = parts[1:]
 			} else {

@@ -49,7 +49,7 @@ func moduleAt(t *testing.T, tg *Target, path string) (*target.Module, *elfimage.
 	return nil, nil
 }
 
-// readelfBuildID is the build ID of a file as readelf tells it.
+// readelfBuildID returns the build ID of a file as readelf prints it.
 func readelfBuildID(t *testing.T, path string) string {
 	t.Helper()
 	out := output(t, exec.Command(gdbtest.Tool(t, "readelf"), "-n", path))
@@ -69,7 +69,7 @@ func symbolNamed(im *elfimage.Image, name string) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// Every loaded file is a module at its right place: gdb says where main is.
+// Every loaded file is a module at the right place: gdb says where main is.
 func TestModules(t *testing.T) {
 	everyWay(t, func(t *testing.T) {
 		path := build(t, "idle.c")
@@ -109,17 +109,17 @@ func TestModules(t *testing.T) {
 func TestVDSO(t *testing.T) {
 	p := start(t, "idle.c")
 	m, im := moduleAt(t, attach(t, p.PID), "[vdso]")
-	// It has up to two names, at one address.
+	// The function has up to two names, at the same address.
 	if !slices.ContainsFunc([]string{"clock_gettime", "__vdso_clock_gettime", "__kernel_clock_gettime"}, func(name string) bool {
 		_, ok := symbolNamed(im, name)
 		return ok
 	}) {
 		t.Error("the vDSO has no clock_gettime")
 	}
-	if _, _, err := im.Section(".eh_frame"); err != nil && runtime.GOARCH != "arm64" { // which has none there
+	if _, _, err := im.Section(".eh_frame"); err != nil && runtime.GOARCH != "arm64" { // arm64's vDSO has none
 		t.Error(err)
 	}
-	// The kernel maps the same image into every process: into this one, too.
+	// The kernel maps the same image into every process, so into this one, too.
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func withLibrary(t *testing.T) (p *gdbtest.Process, library string) {
 	return gdbtest.StartRunning(t, program), library
 }
 
-// A library was replaced by another build: the mapped one is used, and the user told.
+// A library is replaced by another build. The mapped one is used, and the user told.
 func TestReplacedLibrary(t *testing.T) {
 	everyWay(t, func(t *testing.T) {
 		p, library := withLibrary(t)
@@ -210,7 +210,7 @@ func TestReplacedLibrary(t *testing.T) {
 	})
 }
 
-// A library was deleted: its image in memory serves where nothing else does.
+// A library is deleted. If nothing else leads to it, its image in memory serves.
 func TestDeletedLibrary(t *testing.T) {
 	everyWay(t, func(t *testing.T) {
 		p, library := withLibrary(t)
@@ -229,8 +229,8 @@ func TestDeletedLibrary(t *testing.T) {
 	})
 }
 
-// A file that was copied over byte by byte has another inode and the same build
-// ID, as on file systems whose inodes differ from the mapping's: it serves.
+// A copy of a file has another inode and the same build ID. It serves, as does a file on a file
+// system where stat's inodes differ from the mapping's.
 func TestSameBuildID(t *testing.T) {
 	p, library := withLibrary(t)
 	text, err := os.ReadFile(library)
@@ -263,11 +263,11 @@ func interpreter(t *testing.T, program string) string {
 	return path
 }
 
-// A process in a chroot folder: its paths are not ours.
+// The paths of a process in a chroot folder are not ours.
 func TestChroot(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	program := build(t, "idle.c")
-	// What the program needs, as it is mapped here.
+	// The libraries that the program needs, as they are mapped in this process.
 	libraries := map[string]string{"/idle": program}
 	for _, m := range attach(t, gdbtest.StartRunning(t, program).PID).Modules().All() {
 		if base := filepath.Base(m.Path); base == filepath.Base(interpreter(t, program)) {
@@ -317,7 +317,7 @@ func TestChroot(t *testing.T) {
 	})
 }
 
-// A file system that is mounted in the process's own namespace alone.
+// A file system may be mounted in the process's own namespace alone.
 func TestMountNamespace(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	everyWay(t, func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestMountNamespace(t *testing.T) {
 	})
 }
 
-// Only regular files are opened: of others, opening alone can do harm.
+// Only regular files are opened, because opening others alone can do harm.
 func TestOpenRegular(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
@@ -360,7 +360,7 @@ func TestOpenRegular(t *testing.T) {
 	if file, err := openBelow(root, "/fifo"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("fifo: %v, %v", file, err)
 	}
-	// An absolute link stays within the process's root.
+	// An absolute link is followed within the process's root.
 	file, err := openBelow(root, "/link")
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A process in a frozen control group stays frozen, and goes on when it is
-// thawed. Version 1's freezer lets nobody stop it; version 2's does.
+// A process in a frozen control group stays frozen, and goes on when it is thawed. With version 1's
+// freezer, nobody can stop it; with version 2's, one can.
 func TestFrozen(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	for _, c := range []struct {

@@ -17,14 +17,14 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// useMapFiles allows the way to a file that needs privileges. Tests turn it off.
+// useMapFiles allows the way to a file that needs privileges, /proc/PID/map_files. Tests turn it
+// off.
 var useMapFiles = true
 
-// image opens the file that is mapped, and no other that has its name: through
-// /proc/PID/map_files, which needs privileges; the open program; its path below
-// the process's own root. Where none of them leads to the mapped file, the image
-// is read from memory, and the user is told if the module was used; but not of files
-// that are no ELF files.
+// image opens the mapped file, and no other of the same name. It tries /proc/PID/map_files, which
+// needs privileges; the open program; and the file's path below the process's own root. If none of
+// them leads to the mapped file, the image is read from memory. The user is told so if the module
+// was used and its file is an ELF file.
 func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -35,7 +35,7 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image,
 	if file == nil && m.Path == f.exePath && f.exe != nil && f.same(f.exe, m) {
 		file = f.exe
 	}
-	var onDisk *os.File // another file that has the path now
+	var onDisk *os.File // another file that now has the path
 	var err error
 	if file == nil || m.Deleted {
 		var found *os.File
@@ -78,7 +78,7 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image,
 	return im, nil
 }
 
-// bare takes the path off an error that the caller's message names already.
+// bare removes the path from an error whose message the caller begins with the path.
 func bare(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -87,7 +87,7 @@ func bare(err error) error {
 	return err
 }
 
-// mapFile opens the file by a range that it is mapped at.
+// mapFile opens the file through a range of addresses that it is mapped at.
 func (f *files) mapFile(m *procmaps.File) *os.File {
 	if !useMapFiles {
 		return nil
@@ -96,7 +96,7 @@ func (f *files) mapFile(m *procmaps.File) *os.File {
 		file, err := openRegular(int(f.proc.dir.Fd()), fmt.Sprintf("map_files/%x-%x", x.Lo, x.Hi), m.Path)
 		if err == nil {
 			f.opened = append(f.opened, file)
-			if f.same(file, m) { // the range may be another file's by now
+			if f.same(file, m) { // by now another file may be mapped at the range
 				return file
 			}
 		}
@@ -107,9 +107,9 @@ func (f *files) mapFile(m *procmaps.File) *os.File {
 	return nil
 }
 
-// byPath opens the mapped file by its path, and else what has that path now. The
-// kernel writes paths as seen from our root where the file can be reached from
-// there (a chroot folder), and else from the root of the process's mount namespace.
+// byPath opens the mapped file by its path. If another file now has that path, byPath returns that
+// as other. The kernel writes a path as seen from our root if the file can be reached from there (a
+// chroot folder), else as seen from the root of the process's mount namespace.
 func (f *files) byPath(m *procmaps.File) (mapped, other *os.File, err error) {
 	err = os.ErrPermission
 	for _, root := range [...]*os.File{f.root, f.ownRoot} {
@@ -144,8 +144,8 @@ func openBelow(root *os.File, path string) (*os.File, error) {
 	return file, nil
 }
 
-// openRegular opens a regular file; of others, opening alone could do harm. Errors call it
-// by the name.
+// openRegular opens a regular file. Opening other kinds of files alone could do harm. Errors call
+// the file by name.
 func openRegular(dir int, path, name string) (*os.File, error) {
 	fd, err := unix.Openat(dir, path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -155,9 +155,9 @@ func openRegular(dir int, path, name string) (*os.File, error) {
 	return regular.Reopen(fd, name)
 }
 
-// same reports whether file is the one that is mapped. On overlay and btrfs file
-// systems the mapping's device and inode are not those that stat(2) tells, so
-// that the contents must decide: the build ID, or for want of that the first page.
+// same reports whether file is the mapped one. On overlay and btrfs file systems, the mapping's
+// device and inode differ from those of stat(2), so the contents must decide: the build ID, or,
+// without one, the first page.
 func (f *files) same(file *os.File, m *procmaps.File) bool {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
@@ -182,7 +182,7 @@ func (f *files) same(file *os.File, m *procmaps.File) bool {
 	return err == nil && bytes.Equal(a[:n], b[:n])
 }
 
-// difference describes a file that is not the mapped one.
+// difference describes how file differs from the mapped one.
 func (f *files) difference(file *os.File, m *procmaps.File) string {
 	var id, mapped string
 	if im, err := openImage(file); err == nil {
@@ -191,12 +191,12 @@ func (f *files) difference(file *os.File, m *procmaps.File) string {
 	return fmt.Sprintf("build ID %s, mapped %s", cmp.Or(id, "unknown"), cmp.Or(mapped, "unknown"))
 }
 
-// maxNotes bounds a section of notes that is read from memory, bytes.
+// maxNotes bounds the notes that are read from memory, bytes.
 const maxNotes = 1 << 16
 
-// mappedID reads the build ID of what is mapped, "" if it is not found: by the headers
-// in memory, or else where a file that may be the mapped one has its own. Go's linker
-// leaves the ID out of the segments of notes, so that only sections tell where it is.
+// mappedID reads the build ID of the mapped file from memory; "" if it is not found. It looks where
+// the headers in memory say, or else at the place where file, which may be the mapped one, has its
+// own: Go's linker leaves the ID out of the segments of notes, so only sections tell the place.
 func (f *files) mappedID(file *elfimage.Image, m *procmaps.File) string {
 	if im, err := f.mapped(m); err == nil && im.BuildID != "" {
 		return im.BuildID
@@ -213,10 +213,10 @@ func (f *files) mappedID(file *elfimage.Image, m *procmaps.File) string {
 	return elfimage.BuildID(notes, file.Order, s.Addralign)
 }
 
-// mapped opens the image that is in memory.
+// mapped opens the image in the process's memory.
 func (f *files) mapped(m *procmaps.File) (*elfimage.Image, error) {
 	first := m.Mappings[0]
-	if first.Offset != 0 { // as a dynamic linker maps it; run times have such files for code of their own
+	if first.Offset != 0 { // dynamic linkers map the beginning of a file; run times map files for code of their own otherwise
 		return nil, fmt.Errorf("the beginning of the file is not mapped: %w", elfimage.ErrNotELF)
 	}
 	im, err := elfimage.OpenMapped(f.memory, first.Lo, m.Mappings[len(m.Mappings)-1].Hi-first.Lo)

@@ -30,8 +30,8 @@ func copyOf(t *testing.T, program, dir string) string {
 	return to
 }
 
-// The file of a Go program, whose build ID no segment of notes holds, is recognised by
-// its contents, and another build of the program is not taken for it.
+// A Go program's build ID is in no segment of notes. Its file is recognised by the contents, and
+// another build of the program is not taken for it.
 func TestGoBuildID(t *testing.T) {
 	everyWay(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -63,8 +63,8 @@ func TestGoBuildID(t *testing.T) {
 	})
 }
 
-// On an overlay file system a mapping's device or inode may be another than stat(2)
-// tells: the file is found all the same.
+// On an overlay file system, a mapping's device or inode may differ from stat(2)'s. The file is
+// found all the same.
 func TestOverlay(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	dir := t.TempDir()

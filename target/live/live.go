@@ -14,12 +14,12 @@ import (
 // DefaultTimeout is how long [Attach] waits for the threads to stop.
 const DefaultTimeout = time.Second
 
-// Options are wishes about an [Attach]. The zero Options serves well.
+// Options configure an [Attach]. The zero Options serves well.
 type Options struct {
-	// Timeout bounds the time that stopping all threads may take, from when the first of them
-	// is asked to stop; 0 means [DefaultTimeout]. Threads that have not stopped by then carry
-	// an error. Attach waits four times as long for threads that can run, for they wait for a
-	// processor. Where threads are read one after the other, each has the whole Timeout.
+	// Timeout bounds the time that stopping all threads may take, counted from the first request to
+	// stop; 0 means [DefaultTimeout]. Threads that have not stopped by then carry an error. Attach
+	// waits four times as long for runnable threads, because they may have to wait for a processor.
+	// If threads are read one after the other, each has the whole Timeout.
 	Timeout time.Duration
 
 	// Threads are the IDs of the threads to stop and read; empty for all threads. Attach fails with
@@ -27,8 +27,8 @@ type Options struct {
 	Threads []int
 
 	// Consistent stops all threads at one moment, so that the picture tells which thread waits for
-	// which. Without it each thread is stopped, read and let go by itself, which holds it for a much
-	// shorter time.
+	// which. Without it, each thread is stopped, read and let go by itself, which holds it for a
+	// much shorter time.
 	Consistent bool
 
 	// MaxCopied bounds the copies of stacks that are kept, bytes; 0 means 512 MiB. Stacks can be
@@ -37,25 +37,25 @@ type Options struct {
 	MaxCopied int64
 
 	// LowMemory bounds the target's memory to what walking one stack after the other takes, however
-	// deep the stacks are and however many. The target keeps some megabytes of copies of each stack,
-	// and makes others again when they are read. Call [Thread.DropCopies] after each walk.
-	// [Target.Snapshot] has little of the stacks then.
+	// deep and however many the stacks are. The target keeps some megabytes of copies of each
+	// stack, and makes others again when they are read. Call [Thread.DropCopies] after each walk.
+	// [Target.Snapshot] then has little of the stacks.
 	LowMemory bool
 }
 
 // DeferStops puts off stops of this process by job control (SIGTSTP as of Ctrl-Z, SIGTTIN, SIGTTOU)
-// while [Attach] or a Retake holds a thread, mostly for milliseconds. It holds for the whole program,
-// until restore is called. Without it, a stop in that moment leaves those threads standing still until
-// this process goes on. SIGSTOP cannot be put off.
+// while [Attach] or a Retake holds a thread, mostly for milliseconds. That applies to the whole
+// program, until restore is called. Without DeferStops, a stop at that moment leaves the held
+// threads stopped until this process goes on. SIGSTOP cannot be put off.
 func DeferStops() (restore func()) { return jobcontrol.Defer() }
 
 // Target is the picture of a process: each thread's registers and stack are of one moment. It is safe
 // for concurrent use. It implements [target.Target].
 type Target struct {
 	PID int
-	Exe string // the program's path as the process names it; "" where that cannot be read
+	Exe string // the program's path as the process names it; "" if that cannot be read
 
-	// Consistent says that all threads are of the same moment.
+	// Consistent says that all threads were read at the same moment.
 	Consistent bool
 	// Pause is the longest time that any one thread was held by [Attach], or by
 	// [Target.Retake]: from just before it was asked to stop until it had been let go.
@@ -63,14 +63,14 @@ type Target struct {
 
 	arch    *arch.Arch
 	modules *target.Modules
-	maps    []procmaps.Mapping // all of them, for Snapshot
+	maps    []procmaps.Mapping // all mappings, for Snapshot
 	memory  target.Memory
 	files   source
 
 	retaking sync.Mutex
-	retakes  int // how often all threads were
+	retakes  int // how often all threads were retaken
 
-	mu      sync.Mutex // over what follows
+	mu      sync.Mutex // guards the fields below
 	threads []*Thread  // the main thread first, then by ascending ID
 	taken   time.Time
 }
@@ -87,11 +87,12 @@ type source interface {
 // Arch returns the process's architecture.
 func (t *Target) Arch() *arch.Arch { return t.arch }
 
-// Memory returns the address space: the stacks as they were copied, and all else as the process has it
-// when it is read. Attach copies the inner part of a large stack; more is copied when it is read, as long
-// as the thread is blocked where it was. Walk each thread in its own memory ([Thread.Memory]), for two
-// threads that were read one after the other may have been on the same goroutine's stack. After the
-// process has exited, reads outside the copies fail with [ErrExited].
+// Memory returns the address space: the stacks as they were copied, and all else as it is in the
+// process when it is read. Attach copies the inner part of a large stack; more is copied when it is
+// read, as long as the thread is still blocked at the same place. Walk each thread in its own
+// memory ([Thread.Memory]), because two threads that were read one after the other may have been on
+// the same goroutine's stack. After the process has exited, reads outside the copies fail with
+// [ErrExited].
 func (t *Target) Memory() target.Memory { return t.memory }
 
 // Modules returns what was mapped when the picture was taken.
@@ -109,13 +110,13 @@ func (t *Target) Threads() ([]target.Thread, error) {
 	return list, nil
 }
 
-// Warnings returns what the user should know about the answers so far, one sentence each: for instance
-// that a library's file is no longer what is mapped. Files are opened when first needed, so more
-// warnings may come later.
+// Warnings returns what the user should know about the answers so far, one sentence each: for
+// instance that a library's file is no longer the mapped one. Later calls may return more, because
+// files are opened when they are first needed.
 func (t *Target) Warnings() []string { return t.files.warned() }
 
-// Partial reports whether more of the stacks was read than [Options.MaxCopied] allows to keep. A snapshot
-// lacks the outer part of some stacks then.
+// Partial reports whether more of the stacks was read than [Options.MaxCopied] allows to keep. Then
+// a snapshot lacks the outer part of some stacks.
 func (t *Target) Partial() bool {
 	m, ok := t.memory.(*memory)
 	return ok && m.passed.Load()
@@ -125,14 +126,14 @@ func (t *Target) Partial() bool {
 // [Attach] returned and is not touched.
 func (t *Target) Close() error { return t.files.Close() }
 
-// Retake takes the picture of a [Target.Consistent] target anew, at one moment. It copies as much of the
-// stacks as was missing, and calls walk once. If the first walk lacked more than some megabytes of
-// stacks, all threads are held while walk runs, for a bounded time: what walk reads of their Memory is of
-// that moment. Threads returns new threads, for which walk should ask. If Retake returns an error, it has
-// not called walk, and the picture is as it was.
+// Retake takes the picture of a [Target.Consistent] target anew, at one moment. It copies as much
+// of the stacks as was missing, and calls walk once. If the first walk lacked more than some
+// megabytes of stacks, all threads are held while walk runs, for a bounded time, so that memory
+// that walk reads is of that moment. Threads returns new threads, and walk should ask for them. If
+// Retake returns an error, it has not called walk, and the picture is as it was.
 //
-// Retake is for stacks that were not whole at the first time ([Thread.MovedOn]). Stacks that were walked
-// before take walk no longer than the walking itself, for their rows are known.
+// Retake is for stacks that were not whole at the first time ([Thread.MovedOn]). To walk a stack a
+// second time takes no longer than the walking itself, because the rows are known.
 func (t *Target) Retake(walk func()) error {
 	if !t.Consistent {
 		return errNotConsistent
@@ -144,7 +145,7 @@ func (t *Target) Retake(walk func()) error {
 
 // Thread is one thread of a [Target]. It implements [target.RunningThread].
 type Thread struct {
-	// Err says why the thread could not be stopped; nil for those that were.
+	// Err says why the thread could not be stopped; nil if it was.
 	Err error
 	// Held is the longest time that the thread was held; see [Target.Pause].
 	Held time.Duration
@@ -154,39 +155,39 @@ type Thread struct {
 	target *Target
 
 	retaking sync.Mutex
-	retakes  int // how often it was
+	retakes  int // how often the thread was retaken
 
-	mu   sync.Mutex // over what follows, and Held
+	mu   sync.Mutex // guards the fields below, and Held
 	regs arch.Registers
 	view *view
 }
 
-// ID returns the kernel's thread ID, as the caller's PID namespace has it.
+// ID returns the kernel's thread ID in the caller's PID namespace.
 func (t *Thread) ID() int { return t.id }
 
 // Name returns the thread's name (comm): at most 15 bytes.
 func (t *Thread) Name() string { return t.name }
 
-// Memory returns the address space in which to walk the thread's stack. The part of the stack that was
-// copied while the thread was held is of the moment of its registers. More is copied when it is read. It
-// is of that moment, too, if the thread is blocked where it was; else MovedOn of [target.RunningMemory]
-// says that it is not.
+// Memory returns the address space in which to walk the thread's stack. The part of the stack that
+// was copied while the thread was held is of the moment of its registers. More is copied when it is
+// read, and is of that moment, too, if the thread is still blocked at the same place. If it is not,
+// MovedOn of [target.RunningMemory] says so.
 func (t *Thread) Memory() target.Memory {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.view
 }
 
-// MovedOn reports whether Memory was read beyond the copies after the thread had run on. It may become
-// true while the stack is walked; [Thread.Retake] helps.
+// MovedOn reports whether Memory was read beyond the copies after the thread had run on. It may
+// become true while the stack is walked. [Thread.Retake] helps.
 func (t *Thread) MovedOn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.view.moved.Load()
 }
 
-// DropCopies frees the copies that were made for the thread, to be called when its stack is not walked
-// any more. With [Options.LowMemory] it frees all copies, else those beyond [Options.MaxCopied]; of a
+// DropCopies frees copies that were made for the thread. Call it when its stack is not walked any
+// more. With [Options.LowMemory] it frees all copies, else those beyond [Options.MaxCopied]; of a
 // [Target.Consistent] target it frees none. A later walk may find that the thread has moved on.
 func (t *Thread) DropCopies() {
 	t.mu.Lock()
@@ -200,11 +201,11 @@ func (t *Thread) DropCopies() {
 	}
 }
 
-// Retake stops the thread once more, reads its registers and as much of its stack as was missing, and
-// calls walk once. If the walk needs more than the thread's own stack, the thread is held while walk runs,
-// for some milliseconds at most, and longer the more often it was retaken. Registers and Memory are of the
-// new moment then; a Memory that was returned before is of the moment before. If Retake returns an error, it has not called
-// walk, and the thread is as it was.
+// Retake stops the thread once more, reads its registers and as much of its stack as was missing,
+// and calls walk once. If the walk needs more than the thread's own stack, the thread is held while
+// walk runs, for some milliseconds at most, and longer the more often it was retaken. Registers and
+// Memory are then of the new moment; a Memory that was returned before stays of the earlier one. If
+// Retake returns an error, it has not called walk, and the thread is as it was.
 //
 // The threads of a [Target.Consistent] target cannot be retaken one by one: see [Target.Retake].
 func (t *Thread) Retake(walk func()) error {
@@ -216,8 +217,8 @@ func (t *Thread) Retake(walk func()) error {
 	return t.target.files.retake(t, walk)
 }
 
-// Registers fills in the thread's registers. Of a thread that could not be stopped (see Err) it fills in
-// PC and SP alone, if the kernel tells them, and else returns Err.
+// Registers fills in the thread's registers. If the thread could not be stopped (see Err),
+// Registers fills in PC and SP alone if the kernel tells them, and else returns Err.
 func (t *Thread) Registers(r *arch.Registers) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -23,8 +23,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// The test binary is also the other process that some tests need: "ROLE PID" in
-// this variable.
+// The test binary also serves as the other process that some tests need. This variable then has
+// "ROLE PID".
 const roleVariable = "SFWALK_LIVE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		}
 		_, err := Attach(context.Background(), id, Options{Consistent: true})
 		fmt.Println(err)
-	case "hold one", "hold all": // does so when what it needs is read once more
+	case "hold one", "hold all": // holds while it reads once more
 		tg, err := Attach(context.Background(), id, Options{Consistent: role == "hold all"})
 		if err != nil {
 			break
@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 			err = tg.threads[0].Retake(func() {})
 		}
 		fmt.Println(err)
-	case "stop in turn", "stop all", "stop one again", "stop all again": // is stopped by Ctrl-Z in the middle of it
+	case "stop in turn", "stop all", "stop one again", "stop all again": // Ctrl-Z stops it in the middle of that
 		DeferStops()
 		again := strings.HasSuffix(role, "again")
 		stop := func() {
@@ -88,7 +88,7 @@ func TestMain(m *testing.M) {
 		runtime.LockOSThread()
 		fmt.Println(errors.Join(errors.New("ready"), unix.PtraceSeize(id)))
 		time.Sleep(time.Hour)
-	case "attach": // attaches, and says what came of it
+	case "attach": // attaches, and prints the result
 		target, err := Attach(context.Background(), id, Options{})
 		fmt.Println(err)
 		if err == nil {
@@ -103,7 +103,7 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// inRole returns the command of the test binary in another role.
+// inRole returns a command that runs the test binary in another role.
 func inRole(t testing.TB, role string, pid int) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
@@ -178,8 +178,7 @@ const patience = time.Hour
 // attach attaches, and lets go what is open when the test ends.
 func attach(t testing.TB, pid int) *Target { return attachBy(t, pid, Options{Timeout: patience}) }
 
-// eachWay runs a test with threads that are stopped one after the other, and with all
-// at once.
+// eachWay runs a test with threads stopped one after the other, and with all stopped at once.
 func eachWay(t *testing.T, test func(t *testing.T, opts Options)) {
 	t.Run("in turn", func(t *testing.T) { test(t, Options{Timeout: patience}) })
 	t.Run("consistent", func(t *testing.T) { test(t, Options{Timeout: patience, Consistent: true}) })
@@ -228,7 +227,7 @@ func field(t testing.TB, pid, tid int, key string) string {
 	return statusField(text, key)
 }
 
-// letGo fails the test unless no thread of the process is traced or held.
+// letGo fails the test if a thread of the process is traced or held.
 func letGo(t testing.TB, pid int) {
 	t.Helper()
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))

@@ -19,16 +19,16 @@ type block struct {
 	lo   uint64
 	data []byte
 	late bool  // of another moment than the registers of the thread that it was copied for
-	of   *view // the thread's; nil for other memory
-	// passing is a copy that is not kept: see view.pass.
+	of   *view // the view of the thread; nil for memory of no thread
+	// passing says that the copy is not kept: see view.pass.
 	passing bool
 }
 
 func (b *block) hi() uint64 { return b.lo + uint64(len(b.data)) }
 
-// copies are copies of memory, which others read while more are made.
+// copies are copies of memory. Others may read them while more are made.
 type copies struct {
-	list atomic.Pointer[[]block] // ascending, disjoint; never changed, but replaced
+	list atomic.Pointer[[]block] // ascending, disjoint; a list never changes, but is replaced
 }
 
 func (c *copies) all() []block {
@@ -54,41 +54,41 @@ func (c *copies) add(blocks ...block) {
 	c.list.Store(&all)
 }
 
-// exchange adds a copy, and removes the one that begins at address out.
+// exchange adds a copy, and removes the one that begins at out.
 func (c *copies) exchange(b block, out uint64) {
 	list := slices.DeleteFunc(slices.Clone(c.all()), func(x block) bool { return x.passing && x.lo == out })
 	all := disjoint(append(list, b))
 	c.list.Store(&all)
 }
 
-// memory is a process's address space: the copies that were made for its threads, and, where there are
-// none, the process as it is now.
+// memory is a process's address space: the copies that were made for its threads, and elsewhere the
+// process as it is now.
 type memory struct {
 	live      *pageCache
 	maps      []procmaps.Mapping
 	left      atomic.Int64 // how much more may be copied, bytes
-	limit     int64        // how much was to be copied and kept at most, bytes
-	lowMemory bool         // only so much of a thread's copies is kept: see view.keeps
-	// still reports whether a thread stands where it stood when its view was made. It is
-	// nil where that cannot be told.
+	limit     int64        // how much may be copied and kept at most, bytes
+	lowMemory bool         // each thread keeps only some of its copies: see view.keeps
+	// still reports whether a thread is blocked where it was when its view was made. It is nil if
+	// that cannot be told.
 	still func(v *view) bool
-	// turns returns how often a thread has got a processor; 0 where that is not known.
+	// turns returns how often a thread has got a processor; 0 if that is not known.
 	turns func(tid int) uint64
 
-	changed atomic.Int64 // counts what the views copy
-	moved   atomic.Bool  // something late was read of a view
-	passed  atomic.Bool  // something was not kept because there was too much, not because of lowMemory
+	changed atomic.Int64 // how often copies were added or dropped
+	moved   atomic.Bool  // some view has read late memory
+	passed  atomic.Bool  // something was not kept for lack of room, not because of lowMemory
 
 	mu     sync.Mutex
-	other  []block                // of no thread
-	views  []*view                // one a thread
+	other  []block                // copies of no thread
+	views  []*view                // one for each thread
 	merged atomic.Pointer[merged] // nil before the first read
 }
 
 // merged holds the copies of all views.
 type merged struct {
-	list []block // ascending, disjoint: memory.other, and of the views what is not late
-	of   int64   // memory.changed, when the list was made
+	list []block // ascending, disjoint: memory.other, and the views' copies that are not late
+	of   int64   // the value of memory.changed when the list was made
 }
 
 // add adds copies that belong to no thread.
@@ -99,7 +99,7 @@ func (m *memory) add(blocks ...block) {
 	m.changed.Add(1)
 }
 
-// show makes views part of the address space, in place of others.
+// show adds views to the address space, and forgets old ones.
 func (m *memory) show(views, old []*view) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,7 +153,7 @@ func (m *memory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	})
 }
 
-// read reads from copies, and where there are none from the process. find returns the copy that holds an
+// read reads copies, and the process where there are none. find returns the copy that holds an
 // address. If that is nil, read reads the process up to end; 0 stands for no end.
 func read(addr uint64, p []byte, live *pageCache, find func(at uint64) (b *block, end uint64)) (n int, err error) {
 	for n < len(p) {
@@ -201,8 +201,9 @@ func (m *memory) movedAt(addr uint64) bool {
 	return v != nil && v.moved.Load()
 }
 
-// outward returns the view that has the last copy in list, if addr lies outward of that copy in the same
-// mapping: it is on that thread's stack. It returns nil for an address that is on no stack.
+// outward returns the view of the thread on whose stack addr lies: it has the last copy in list,
+// and addr lies outward of that copy in the same mapping. outward returns nil for an address that
+// is on no stack.
 func (m *memory) outward(list []block, addr uint64) *view {
 	if len(list) == 0 || list[len(list)-1].of == nil {
 		return nil
@@ -215,13 +216,12 @@ func (m *memory) outward(list []block, addr uint64) *view {
 	return b.of
 }
 
-// findBlock returns the position of the first copy that ends above addr.
+// findBlock returns the index of the first copy that ends above addr.
 func findBlock(copies []block, addr uint64) int {
 	return sort.Search(len(copies), func(i int) bool { return copies[i].hi() > addr })
 }
 
-// missing returns the parts of the wanted ranges that are in no copy yet,
-// ascending and disjoint.
+// missing returns the parts of the wanted ranges that no copy holds yet, ascending and disjoint.
 func missing(copies []block, want []span) (parts []span) {
 	sort.Slice(want, func(i, j int) bool { return want[i].lo < want[j].lo })
 	at := uint64(0)
@@ -241,8 +241,8 @@ func missing(copies []block, want []span) (parts []span) {
 	return parts
 }
 
-// disjoint sorts copies, and cuts those that overlap. Of two copies the one that begins further outward
-// keeps what both have: it is the inner part of its thread's stack.
+// disjoint sorts copies, and cuts those that overlap. Of two copies, the one that begins further
+// outward keeps the bytes that both have: it is the inner part of its thread's stack.
 func disjoint(blocks []block) []block {
 	sort.SliceStable(blocks, func(i, j int) bool { return blocks[i].lo < blocks[j].lo })
 	kept := blocks[:0]

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// world is memory of 1 MiB at 0x100000, each byte a function of its address; the
+// world is memory of 1 MiB at 0x100000. The value of each byte is a function of its address. The
 // pages at multiples of 0x7000 cannot be read.
 const worldLo, worldHi = 0x100000, 0x200000
 
@@ -33,7 +33,7 @@ func TestMemoryReads(t *testing.T) {
 		}
 		return len(p), nil
 	}}}
-	// The copies differ from what the process has now.
+	// The copies differ from the process's present memory.
 	for _, lo := range []uint64{0x10a100, 0x180000, 0x181000} {
 		b := block{lo: lo, data: make([]byte, 0x1000)}
 		for i := range b.data {
@@ -74,7 +74,7 @@ func TestMemoryReads(t *testing.T) {
 		}
 	}
 
-	// Words next to each other are read from the process once.
+	// Neighbouring words are read from the process once.
 	fetches = 0
 	m.live.chunks, m.live.next = nil, 0
 	m.live.last.Store(nil)
@@ -89,7 +89,7 @@ func TestMemoryReads(t *testing.T) {
 	}
 }
 
-// What is kept of a large process is bounded.
+// A bound holds for the memory that is kept of a large process.
 func TestPagesBounded(t *testing.T) {
 	c := &pageCache{fetch: func(addr uint64, p []byte) (int, error) {
 		for i := range p {
@@ -214,7 +214,7 @@ func TestWindowIsOfCopy(t *testing.T) {
 	}
 }
 
-// copied returns what is copied from addr on, as far as it lies together.
+// copied returns the copied bytes from addr on, up to the first gap.
 func copied(m *memory, addr uint64) []byte {
 	if lo, data := m.Window(addr); data != nil {
 		return data[addr-lo:]

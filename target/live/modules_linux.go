@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// modules makes modules of the files that have code mapped, of the vDSO, and of the
-// objects that the process has registered.
+// modules makes a module for each file that has code mapped, for the vDSO, and for each object that
+// the process has registered.
 func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 	modules := procmaps.Modules(maps, func(at *procmaps.File) *target.Module {
 		var m *target.Module

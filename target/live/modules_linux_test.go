@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Mappings as loaders make them: one file with all its mappings is one module,
-// a file that is mapped twice is two.
+// Mappings are as loaders make them: a file with all its mappings is one module, a file that is
+// mapped twice is two.
 func TestModulesOf(t *testing.T) {
 	for _, c := range []struct{ name, maps, want string }{
 		{"a program, its relro page split off", `

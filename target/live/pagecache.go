@@ -9,31 +9,31 @@ import (
 )
 
 const (
-	pageSize  = 4096      // the finest grain at which memory is there or not
-	chunkSize = 16 * 1024 // read at once
-	maxChunks = 256       // kept
+	pageSize  = 4096      // the smallest unit of memory that is readable or not
+	chunkSize = 16 * 1024 // bytes that are read at once
+	maxChunks = 256       // chunks that are kept
 )
 
-// pageCache reads a process's memory through a small cache: neighbouring words,
-// which is what unwinding asks for, cost one system call, not one each.
+// pageCache reads a process's memory through a small cache. Unwinding reads neighbouring words,
+// which then cost one system call together.
 type pageCache struct {
 	pid int
-	// fetch reads from the process: how many bytes from the first on could be
-	// read. An error says that nothing can be read any more: ErrExited.
+	// fetch reads from the process. It returns how many bytes, from the first on, could be read.
+	// The error ErrExited says that nothing can be read any more.
 	fetch func(addr uint64, p []byte) (n int, err error)
 
-	last atomic.Pointer[chunk] // read last: neighbouring frames' code costs no lock
+	last atomic.Pointer[chunk] // the chunk that was read last, so that neighbouring frames' code costs no lock
 
 	mu     sync.RWMutex
 	chunks map[uint64]*chunk
-	order  [maxChunks]uint64 // the chunks' addresses; next is the oldest once it is full
+	order  [maxChunks]uint64 // a ring of the chunks' addresses; next is the oldest once it is full
 	next   int
 }
 
 // chunk is chunkSize bytes of memory. Some of its pages may not be there.
 type chunk struct {
 	lo    uint64
-	there uint8 // bit i: page i
+	there uint8 // bit i is set if page i is readable
 	data  [chunkSize]byte
 }
 
@@ -85,12 +85,12 @@ func (c *pageCache) chunk(lo uint64) (*chunk, error) {
 	for off := uint64(0); off < chunkSize; {
 		n, err := c.fetch(lo+off, k.data[off:])
 		if err != nil {
-			return nil, err // of no use to remember: every read will say so
+			return nil, err // every read will fail like this one, so nothing is remembered
 		}
 		for end := off + uint64(n); off+pageSize <= end; off += pageSize {
 			k.there |= 1 << (off / pageSize)
 		}
-		off += pageSize // the page that could not be read, or could in part only
+		off += pageSize // skip the page that could not be read, or only in part
 	}
 	if c.chunks == nil {
 		c.chunks = make(map[uint64]*chunk)

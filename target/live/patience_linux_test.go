@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// patient calls f on a tracer's thread with a seized thread of a process, which it looks at when the
-// time of all is over: the thread was asked ten seconds ago.
+// patient calls f on a tracer's thread, with a seized thread of a process. judge judges the thread
+// as if it had been asked ten seconds ago, when the time for all threads is over.
 func patient(t *testing.T, p *gdbtest.Process, f func(tr *tracer, x *tracee, judge func(timeout time.Duration))) {
 	t.Helper()
 	proc, err := openProc(p.PID)
@@ -36,8 +36,8 @@ func patient(t *testing.T, p *gdbtest.Process, f func(tr *tracer, x *tracee, jud
 	})
 }
 
-// A thread that could run stops as soon as it gets a processor: on a busy machine it is
-// waited for longer than one that sleeps.
+// A runnable thread stops as soon as it gets a processor. So on a busy machine, it is waited for
+// longer than one that sleeps.
 func TestRunnableIsWaitedFor(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; while :; do :; done")
 	patient(t, p, func(tr *tracer, x *tracee, judge func(time.Duration)) {
@@ -51,7 +51,7 @@ func TestRunnableIsWaitedFor(t *testing.T) {
 	})
 }
 
-// A thread that has stopped between two looks at it is not one that could not be stopped.
+// A thread that stops between two looks at it is not taken for one that cannot be stopped.
 func TestStoppedMeanwhile(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Tool(t, "sh"), "-c", "echo ready; while :; do :; done")
 	patient(t, p, func(tr *tracer, x *tracee, judge func(time.Duration)) {
@@ -78,8 +78,8 @@ func TestAsleepForAMoment(t *testing.T) {
 	patient(t, p, func(tr *tracer, x *tracee, _ func(time.Duration)) {
 		for _, c := range []struct {
 			what  string
-			since time.Duration // that it was seen asleep
-			more  string        // how often it has been asleep since
+			since time.Duration // how long ago it was seen asleep
+			more  string        // how often it has gone to sleep since
 			want  traceeState
 		}{
 			{"seen for the first time", 0, "", seized},

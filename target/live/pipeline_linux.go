@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// inFlight is how many threads are asked to stop at a time: while one is on its
-	// way to the stop, another is read.
+	// inFlight is how many threads are asked to stop at a time. While one is on its way to the
+	// stop, another is read.
 	inFlight = 2
-	// maxListings is how often the threads are listed: while they are read one after
-	// the other, new ones start.
+	// maxListings is how often the threads are listed. New ones may start while they are read one
+	// after the other.
 	maxListings = 4
-	// lateInterval is how often threads are looked at that are slow to stop.
+	// lateInterval is how often the threads that are slow to stop are looked at.
 	lateInterval = 50 * time.Microsecond
 )
 
@@ -62,7 +62,7 @@ func (s *snapshot) inTurn(ctx context.Context) error {
 	return s.readMaps(tids...)
 }
 
-// admit makes tracees of the threads that are not known yet.
+// admit makes tracees of the threads that are not known yet, and returns them.
 func (t *tracer) admit(tids []int) (fresh []*tracee) {
 	for _, tid := range tids {
 		if t.known[tid] == nil {
@@ -75,19 +75,20 @@ func (t *tracer) admit(tids []int) (fresh []*tracee) {
 	return fresh
 }
 
-// readInTurn reads threads in a pipeline. It seizes the next thread, which stops no thread, while it waits
-// for others; asks it to stop when there is room; reads it when it has stopped; and lets it go at once. It
-// waits for a thread that is slow to stop, perhaps because it never will, beside the others.
+// readInTurn reads threads in a pipeline. While it waits for some threads, it seizes the next one,
+// which stops no thread. It asks that one to stop when there is room, reads it when it has stopped,
+// and lets it go at once. It waits for a thread that is slow to stop, perhaps because it never
+// will, beside the others.
 func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 	t := &s.tracer
 	var ready, held, late []*tracee
 	var refused error
-	var lookAt, judgeAt time.Time // when the late ones are looked at next
+	var lookAt, judgeAt time.Time // when to look next at the late ones
 	settle := func(list []*tracee, judge bool) []*tracee {
 		return slices.DeleteFunc(list, func(x *tracee) bool {
 			s.poll(x, judge)
 			if x.state != seized && x.state != detached {
-				s.stuck = append(s.stuck, x) // traced until the attach is over
+				s.stuck = append(s.stuck, x) // it stays traced until the attach is over
 			}
 			return x.state != seized
 		})
@@ -98,7 +99,7 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 			x := ready[0]
 			ready = ready[1:]
 			x.since = time.Now()
-			ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil) // of a thread that ends, judge will tell
+			ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil) // if the thread ends, judge finds out
 			held = append(held, x)
 			idle, wait = 0, firstWait
 		}
@@ -107,7 +108,7 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 		if now := time.Now(); len(late) > 0 && now.After(lookAt) {
 			judge := now.After(judgeAt)
 			late = settle(late, judge)
-			// Many of them take a while: most of the time is the others'.
+			// Looking at many of them takes a while, and most of the time belongs to the others.
 			took := time.Since(now)
 			lookAt = now.Add(max(5*took, lateInterval))
 			if judge {
@@ -151,8 +152,8 @@ func (s *snapshot) readInTurn(ctx context.Context, fresh []*tracee) error {
 	return nil
 }
 
-// poll reads a thread if it has stopped, and lets it go. Else poll finds out why it has not stopped, if it
-// is to be judged.
+// poll reads a thread if it has stopped, and lets it go. Else, if judge is set, poll finds out why
+// it has not stopped.
 func (s *snapshot) poll(x *tracee, judge bool) {
 	is, signal := stopSignal(x.tid)
 	switch {
@@ -172,7 +173,7 @@ func (s *snapshot) poll(x *tracee, judge bool) {
 	}
 }
 
-// read reads what belongs to a thread alone, while it is stopped.
+// read reads the thread's own state, while it is stopped.
 func (s *snapshot) read(x *tracee) {
 	hookStopped()
 	x.readRegisters(s.files.registerRoom)
@@ -184,8 +185,8 @@ func (s *snapshot) read(x *tracee) {
 	}
 }
 
-// copyStack copies the inner part of a thread's stack, and of the stacks that handlers
-// on alternate stacks have interrupted, into the room that keep empties.
+// copyStack copies the inner part of a thread's stack, and of the stacks that handlers on alternate
+// stacks have interrupted. keep empties the room that the copies lie in.
 func (s *snapshot) copyStack(x *tracee) {
 	s.lifted = s.lifted[:0]
 	if sp, ok := x.regs.Get(hostArch.SP); ok {
@@ -193,7 +194,7 @@ func (s *snapshot) copyStack(x *tracee) {
 	}
 }
 
-// keep makes what copyStack has copied part of the picture.
+// keep adds the copies that copyStack has made to the picture.
 func (s *snapshot) keep(x *tracee) {
 	if len(s.lifted) == 0 {
 		return

@@ -13,13 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// proc is a process's folder of /proc, held open: whatever is read through it
-// is of this process, or fails once that has ended, also when another process
-// has got its ID.
+// proc is a process's folder of /proc, held open. All that is read through it is of this process.
+// Once the process has ended, reads fail, even if another process has got its ID.
 type proc struct {
 	pid  int
 	dir  *os.File
-	only []int // the threads that are looked at; empty for all
+	only []int // the threads to look at; empty for all
 }
 
 func openProc(pid int) (*proc, error) {
@@ -69,7 +68,7 @@ func (p *proc) readlink(name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// tasks returns the IDs of the process's threads that are looked at, ascending.
+// tasks returns the IDs of those threads of the process that are looked at, ascending.
 func (p *proc) tasks() ([]int, error) {
 	f, err := p.openat("task", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -91,14 +90,14 @@ func (p *proc) tasks() ([]int, error) {
 
 func taskFile(tid int, name string) string { return "task/" + strconv.Itoa(tid) + "/" + name }
 
-// comm returns a thread's name, "" for one that has gone.
+// comm returns a thread's name; "" if the thread has ended.
 func (p *proc) comm(tid int) string {
 	text, _ := p.readFile(taskFile(tid, "comm"))
 	return strings.TrimSuffix(string(text), "\n")
 }
 
-// blocked returns what the kernel tells of a thread that does not run: the system call
-// with its arguments, SP and PC, the text of it all first (proc_pid_syscall(5)).
+// blocked returns what the kernel says of a thread that does not run (proc_pid_syscall(5)): the
+// whole text, and SP and PC in it. The text has the system call with its arguments, too.
 func (p *proc) blocked(tid int) (text string, sp, pc uint64, ok bool) {
 	raw, err := p.readFile(taskFile(tid, "syscall"))
 	if err != nil {
@@ -113,7 +112,7 @@ func (p *proc) blocked(tid int) (text string, sp, pc uint64, ok bool) {
 	return string(raw), sp, pc, err1 == nil && err2 == nil && sp != 0
 }
 
-// status is what /proc/PID/status and stat say (proc_pid_status(5)).
+// status is an extract of /proc/PID/status and stat (proc_pid_status(5)).
 type status struct {
 	state  string // "S (sleeping)"
 	tgid   int
@@ -121,13 +120,12 @@ type status struct {
 	tracer int // 0: nobody, or nobody in this PID namespace
 	uid    int // real
 	flags  uint64
-	sleeps string // how often it has been asleep
+	sleeps string // how often the thread has gone to sleep
 }
 
 const kernelThread = 0x00200000 // PF_KTHREAD (linux/sched.h) in status.flags
 
-// status reads the state of a process (prefix "") or of a thread of it
-// (prefix "task/TID/").
+// status reads the state of the process (prefix "") or of one of its threads (prefix "task/TID/").
 func (p *proc) status(prefix string) (s status, err error) {
 	text, err := p.readFile(prefix + "status")
 	if err != nil {
@@ -144,7 +142,8 @@ func (p *proc) status(prefix string) (s status, err error) {
 	if err != nil {
 		return s, err
 	}
-	// "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS", and NAME may hold anything.
+	// The text is "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS", and NAME may contain
+	// anything.
 	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(f) < 7 {
 		return s, fmt.Errorf("read %s/%sstat: no flags in %q", p.dir.Name(), prefix, text)
@@ -162,8 +161,8 @@ func statusField(text []byte, key string) string {
 	return ""
 }
 
-// ended reports whether err, of a read below /proc/PID, says that the process or
-// thread is no more.
+// ended reports whether err, of a read below /proc/PID, says that the process or thread no longer
+// exists.
 func ended(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH)
 }

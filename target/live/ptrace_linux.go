@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The requests of ptrace(2), as far as they are needed and golang.org/x/sys
-// lacks them. None of them blocks, so they need not tell the Go scheduler. They
-// are handed pointers, which takes package unsafe: here alone.
+// These are the requests of ptrace(2) that are needed and that golang.org/x/sys lacks. None of them
+// blocks, so they need not tell the Go scheduler. They take pointers, so this file alone needs
+// package unsafe.
 
 // siginfo is the kernel's siginfo_t, as PTRACE_GETSIGINFO and waitid(2) fill it in.
 type siginfo struct {
@@ -43,7 +43,7 @@ func registerSet(tid int, note uint32, p []byte) (int, error) {
 	return int(iov.Len), err
 }
 
-// detach lets a stopped thread go on, giving it a signal unless that is 0.
+// detach lets a stopped thread go on, and gives it signal unless that is 0.
 func detach(tid, signal int) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(tid), 0, uintptr(signal), 0, 0)
 	if e != 0 {
@@ -52,12 +52,12 @@ func detach(tid, signal int) error {
 	return nil
 }
 
-// stopSignal tells whether a traced thread has stopped, and which signal was
-// being delivered to it: 0 if it has stopped for another reason.
+// stopSignal tells whether a traced thread has stopped, and which signal was being delivered to it;
+// 0 if it has stopped for another reason.
 //
-// waitid tells both, but to one asker only: where the process is our own child,
-// whoever waits for it may have been told instead. PTRACE_GETSIGINFO works on
-// every stopped thread, so it decides.
+// waitid tells both, but only once: if the process is our own child, another part of this program
+// that waits for it may have got the answer. PTRACE_GETSIGINFO works on every stopped thread, so it
+// decides.
 func stopSignal(tid int) (stopped bool, signal int) {
 	var info siginfo
 	if ptrace(unix.PTRACE_GETSIGINFO, tid, 0, unsafe.Pointer(&info)) != nil {
@@ -70,8 +70,8 @@ func stopSignal(tid int) (stopped bool, signal int) {
 	if info.pid == int32(tid) {
 		code, signal = info.status, int(info.status)&0x7f
 	}
-	// An event's status is the signal and, above it, the event; a signal's is the
-	// signal alone, and its si_code anything but that.
+	// The status of an event is the signal with the event above it. The status of a signal is the
+	// signal alone, and its si_code is something else.
 	if code == int32(signal)|unix.PTRACE_EVENT_STOP<<8 {
 		return true, 0
 	}
@@ -84,13 +84,13 @@ func isStopped(tid int) bool {
 	return ptrace(unix.PTRACE_GETSIGINFO, tid, 0, unsafe.Pointer(&info)) == nil
 }
 
-// reap collects a traced thread that has ended. It must not be the main thread:
-// the process's exit is its parent's to collect.
+// reap collects a traced thread that has ended. It must not be the main thread, because the parent
+// collects the process's exit.
 func reap(tid int) {
 	var info siginfo
 	const exited = unix.WEXITED | unix.WNOHANG | unix.WALL
 	unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(&info)), exited|unix.WNOWAIT, 0, 0)
-	switch info.code { // also reports stops, which are not ours to take here
+	switch info.code { // waitid also reports stops, which must not be taken here
 	case 1, 2, 3: // CLD_EXITED, CLD_KILLED, CLD_DUMPED
 		unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid), uintptr(unsafe.Pointer(&info)), exited, 0, 0)
 	}

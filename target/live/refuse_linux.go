@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// check finds every reason to refuse pid that can be known without touching it.
+// check finds every reason to refuse pid that can be found without touching the process.
 func check(pid int) (*proc, error) {
 	if pid <= 0 {
 		return nil, refuse(ErrNoProcess, pid, "process IDs are positive numbers")
@@ -78,9 +78,8 @@ func checkStatus(p *proc) error {
 	return nil
 }
 
-// isZombie reports whether the whole process has ended. The main thread of one
-// whose other threads live on is a zombie, too, and that of one in execve(2) may
-// be for a moment.
+// isZombie reports whether the whole process has ended. A main thread is a zombie, too, if it has
+// ended and other threads live on; and may be one for a moment during execve(2).
 func isZombie(p *proc) (bool, error) {
 	for range 3 {
 		tids, err := p.tasks()
@@ -108,8 +107,8 @@ func processName(pid int) string {
 	return fmt.Sprintf("%s (pid %d)", strings.TrimSuffix(string(comm), "\n"), pid)
 }
 
-// checkExe refuses programs of other architectures. A program that cannot be
-// opened (its main thread is a zombie) is left for the register set to judge.
+// checkExe refuses programs of other architectures. If the program cannot be opened (its main
+// thread is a zombie), the size of the register set decides later.
 func checkExe(p *proc) error {
 	f, err := p.openat("exe", unix.O_RDONLY)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
@@ -137,7 +136,7 @@ func checkExe(p *proc) error {
 	return nil
 }
 
-// denied finds out why the kernel does not let us at a process.
+// denied finds out why the kernel denies access to a process.
 func denied(p *proc) error {
 	no := func(format string, args ...any) error {
 		return refuse(ErrPermission, p.pid, "operation not permitted: "+format, args...)

@@ -112,11 +112,11 @@ func TestTraced(t *testing.T) {
 	attach(t, p.PID)
 }
 
-// An ordinary user is told why; what the user may attach to works without privileges.
+// An ordinary user is told the reason. To attach to a process of one's own takes no privileges.
 func TestOrdinaryUser(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	const nobody = 65534
-	// nobody must be able to reach the test binary.
+	// The user nobody must be able to reach the test binary.
 	dir, err := os.MkdirTemp("", "live")
 	if err != nil {
 		t.Fatal(err)

@@ -10,14 +10,14 @@ import (
 
 const hostClass = elf.ELFCLASS64
 
-// errShortRegisters says that a thread's register set is that of another ABI.
+// errShortRegisters says that a thread's register set belongs to another ABI.
 var errShortRegisters = errors.New("its registers are those of a 32-bit program")
 
-// maxRegisterSet is the size of the largest set that is read, arm64's scalable vectors.
+// maxRegisterSet is the size of the largest set that is read, bytes: arm64's scalable vectors.
 const maxRegisterSet = 544
 
-// readRegisters reads a stopped thread's registers: each of the kernel's sets, in
-// the layout that core files have, too. room has maxRegisterSet bytes.
+// readRegisters reads a stopped thread's registers: each of the kernel's register sets, which core
+// files have in the same layout. room has maxRegisterSet bytes.
 func readRegisters(tid int, r *arch.Registers, room []byte) error {
 	for i := range hostArch.KernelRegs {
 		k := &hostArch.KernelRegs[i]
@@ -26,7 +26,7 @@ func readRegisters(tid int, r *arch.Registers, room []byte) error {
 		case err != nil && i == 0:
 			return err
 		case err != nil:
-			continue // a processor, or an emulator, without such registers
+			continue // this processor, or emulator, has no such registers
 		case i == 0 && n != k.Size:
 			return errShortRegisters
 		}
@@ -35,8 +35,8 @@ func readRegisters(tid int, r *arch.Registers, room []byte) error {
 	return nil
 }
 
-// readPACMask reads which bits of a code address may be an authentication code;
-// 0 where the kernel does not tell.
+// readPACMask reads which bits of a code address may be a pointer authentication code; 0 if the
+// kernel does not tell.
 func readPACMask(tid int, room []byte) uint64 {
 	if !hostArch.PAuth {
 		return 0

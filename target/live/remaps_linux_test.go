@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// The list of mappings is read piece by piece, and the process may change it meanwhile: what is
-// read may overlap then, and is no reason to fail.
+// The list of mappings is read piece by piece, and the process may change it meanwhile. The pieces
+// may then overlap, which is no reason to fail.
 func TestMappingsThatChange(t *testing.T) {
 	p := start(t, "remaps.c")
 	for range 60 {

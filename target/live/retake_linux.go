@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// againTimeout bounds the wait for a thread that is read once more: on a busy machine the thread
-	// may have to wait for a processor to stop on.
+	// againTimeout bounds the wait for a thread that is read once more. On a busy machine, the
+	// thread may have to wait for a processor before it can stop.
 	againTimeout = DefaultTimeout
-	// deeper is how much deeper a stack may have become since it was read last, bytes.
+	// deeper is how much deeper a stack may have become since it was last read, bytes.
 	deeper = 256 << 10
-	// deepLimit bounds what is copied of deep stacks at one moment, bytes: it takes some milliseconds.
+	// deepLimit bounds the copies of deep stacks at one moment, bytes. To copy that much takes some
+	// milliseconds.
 	deepLimit = 8 << 20
 )
 
@@ -83,9 +84,8 @@ func (f *files) retake(th *Thread, walk func()) error {
 	return err
 }
 
-// lacksStack returns how much is to be copied of a stack, bytes, where that is all that
-// walking lacked; 0 where it lacked other memory, or the stack may be one of many in a large
-// mapping.
+// lacksStack returns how many bytes of the stack to copy, if walking lacked nothing else. It
+// returns 0 if walking lacked other memory, or if the stack may be one of many in a large mapping.
 func (v *view) lacksStack() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -99,7 +99,7 @@ func (v *view) lacksStack() int {
 	return 0
 }
 
-// touch has the kernel give us the memory of a room, so that no thread has to wait for it.
+// touch makes the kernel provide the memory of room, so that no thread has to wait for it.
 func touch(room []byte) {
 	for i := 0; i < len(room); i += pageSize {
 		room[i] = 0
@@ -116,7 +116,7 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	s.maps, s.consistent = t.maps, true
 	tr := &s.tracer
 	tr.timeout = againTimeout
-	before := t.threads // retaking is all that changes them
+	before := t.threads // only retakes change them
 	limit := holdLimit(t.retakes)
 	if s.deep = lackStacks(before); s.deep != nil {
 		limit = 0
@@ -166,10 +166,9 @@ func (f *files) retakeAll(t *Target, walk func()) error {
 	return err
 }
 
-// lackStacks returns how much is to be copied of the stacks of threads that have moved on,
-// bytes, by thread, where that is all that walking lacked. It returns nil where a thread
-// lacked other memory, or copying would take longer than walking: then the threads are held
-// while they are walked.
+// lackStacks returns, by thread ID, how many bytes of the stacks of threads that have moved on to
+// copy, if walking lacked nothing else. It returns nil if a thread lacked other memory, or copying
+// would take longer than walking. Then the threads are held while they are walked.
 func lackStacks(threads []*Thread) map[int]uint64 {
 	deep, all := map[int]uint64{}, 0
 	for _, th := range threads {
@@ -188,7 +187,7 @@ func lackStacks(threads []*Thread) map[int]uint64 {
 	return deep
 }
 
-// deeper returns how much deep is in all, bytes.
+// deeper returns the sum of deep, bytes.
 func (s *snapshot) deeper() (n int) {
 	for _, bytes := range s.deep {
 		n += int(bytes)
@@ -196,7 +195,7 @@ func (s *snapshot) deeper() (n int) {
 	return n
 }
 
-// gone says why nothing can be read of the process any more; nil if it can be.
+// gone says why nothing can be read of the process any more; nil if it can be read.
 func (f *files) gone() error {
 	switch {
 	case f.closed.Load():
@@ -223,7 +222,7 @@ func (t *tracer) stopOne(x *tracee) error {
 	return ErrExited
 }
 
-// awaitOne waits until a thread has stopped, or has not in time.
+// awaitOne waits until a thread has stopped, or its time is over.
 func (t *tracer) awaitOne(x *tracee) {
 	wait := firstWait
 	for round := 0; x.state == seized; round++ {
@@ -243,9 +242,9 @@ func (t *tracer) awaitOne(x *tracee) {
 // hold holds threads while their stacks are walked.
 type hold struct {
 	tracer  *tracer
-	limit   time.Duration // how long, at most; 0: not at all
-	stop    func() error  // stops them, on the thread that traces them
-	release func()        // is called before they are let go
+	limit   time.Duration // how long, at most; 0 means not at all
+	stop    func() error  // stops the threads; runs on the thread that traces them
+	release func()        // called before the threads are let go
 	stopped chan error
 	walked  chan struct{}
 	ended   chan struct{}
@@ -255,12 +254,12 @@ func newHold(t *tracer, limit time.Duration) *hold {
 	return &hold{tracer: t, limit: limit, stopped: make(chan error, 1), walked: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// run stops the threads, calls walk, and lets them go: when walk has returned, or before,
-// when it takes too long. The error is stop's; walk was not called then.
+// run stops the threads, calls walk, and lets them go when walk returns, or earlier if walk takes
+// too long. If stop fails, run returns its error and does not call walk.
 func (h *hold) run(walk func()) error {
 	go h.trace()
 	defer func() { <-h.ended }()
-	defer close(h.walked) // also where walk panics
+	defer close(h.walked) // even if walk panics
 	if err := <-h.stopped; err != nil {
 		return err
 	}

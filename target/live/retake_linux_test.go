@@ -15,7 +15,7 @@ import (
 
 var _ target.RunningThread = (*Thread)(nil)
 
-// holdLong has threads held for as long as a test walks, on however slow a machine.
+// holdLong lets threads be held for as long as a test walks, on however slow a machine.
 func holdLong(t *testing.T) {
 	was := holdLimit
 	holdLimit = func(int) time.Duration { return time.Hour }
@@ -32,14 +32,14 @@ func word(t testing.TB, mem target.Memory, addr uint64) uint64 {
 	return hostArch.Order.Uint64(b[:])
 }
 
-// counting starts a program that counts in a word on a thread's stack and in one on the heap.
+// counting starts a program that counts in two words, one on a thread's stack and one on the heap.
 func counting(t *testing.T, args ...string) (p *gdbtest.Process, stack, heap uint64) {
 	t.Helper()
 	p = start(t, "counts.c", args...)
 	return p, address(t, p), address(t, p)
 }
 
-// counter returns the thread of a target whose stack has a word.
+// counter returns the thread on whose stack the word at address stack is.
 func counter(t *testing.T, tg *Target, stack uint64) *Thread {
 	t.Helper()
 	for _, th := range threadsOf(t, tg) {
@@ -51,7 +51,7 @@ func counter(t *testing.T, tg *Target, stack uint64) *Thread {
 	return nil
 }
 
-// What is read while a thread is held is of one moment, wherever it is, and stays as it was.
+// All that is read while a thread is held is of one moment, wherever it lies, and stays as it was.
 func TestRetake(t *testing.T) {
 	holdLong(t)
 	p, stack, heap := counting(t)
@@ -90,8 +90,8 @@ func TestRetake(t *testing.T) {
 	letGo(t, p.PID)
 }
 
-// What two threads have read of one address at different moments is marked in what is saved:
-// there is room for one of them.
+// If two threads have read different values at one address at different moments, the snapshot,
+// which has room for one of them, marks it.
 func TestSavedOfTwoMoments(t *testing.T) {
 	p, stack, heap := counting(t)
 	tg := attach(t, p.PID)
@@ -120,7 +120,8 @@ func TestSavedOfTwoMoments(t *testing.T) {
 	letGo(t, p.PID)
 }
 
-// Other memory of a thread that stands still is of the same moment, and nobody stops it.
+// All memory that is read for a thread that stands still is of the same moment, and nothing stops
+// the thread.
 func TestStandsStill(t *testing.T) {
 	p, stack, heap := counting(t)
 	p.Stop(t)
@@ -142,8 +143,8 @@ func TestStandsStill(t *testing.T) {
 	}
 }
 
-// So is that of a thread that is blocked, in whatever system call, and is so once more when it
-// has been read.
+// The same holds for a thread that is blocked in any system call, and is blocked there again after
+// the read.
 func TestStaysBlocked(t *testing.T) {
 	p := start(t, "idle.c", "2")
 	addr := address(t, p)
@@ -234,8 +235,7 @@ func TestRetakeAll(t *testing.T) {
 	}
 }
 
-// Of a deep stack as much is copied as it has, at one moment; the threads run on before it is
-// walked.
+// The used part of a deep stack is copied at one moment. The threads run on before it is walked.
 func TestRetakeDeep(t *testing.T) {
 	const depth = 3 << 19
 	p, stack, heap := counting(t, "3", strconv.Itoa(depth))
@@ -264,7 +264,7 @@ func TestRetakeDeep(t *testing.T) {
 	}
 }
 
-// Where a thread cannot be read once more, that is said, and what there is stays.
+// If a thread cannot be read once more, an error says so, and the earlier picture stays.
 func TestRetakeFails(t *testing.T) {
 	p, stack, _ := counting(t)
 	walk := func() { t.Error("walked") }
@@ -297,7 +297,7 @@ func TestRetakePanics(t *testing.T) {
 	letGo(t, p.PID)
 }
 
-// Whoever kills us while a thread is held for who walks its stack does not harm the process.
+// To kill us while a thread is held for a walk does not harm the process.
 func TestKilledWhileRetaking(t *testing.T) {
 	p := start(t, "undisturbed.c")
 	for _, role := range []string{"hold one", "hold all"} {
@@ -316,7 +316,7 @@ func TestKilledWhileRetaking(t *testing.T) {
 	}
 }
 
-// A process does not notice, either, that its threads are read once more, and loses no signal.
+// A process does not notice that its threads are read once more, and loses no signal.
 func TestRetakeUndisturbed(t *testing.T) {
 	p := start(t, "undisturbed.c")
 	tg := attach(t, p.PID)

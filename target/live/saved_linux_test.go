@@ -17,8 +17,8 @@ import (
 	value "github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// saved returns a target's snapshot as it is read from its file, with all that
-// walking could ask the target for asked for before.
+// saved returns a target's snapshot as it is read from its file. Before, it asks the target for all
+// that walking could ask for.
 func saved(t *testing.T, tg *Target) *value.Target {
 	t.Helper()
 	for _, m := range tg.Modules().All() {
@@ -53,14 +53,14 @@ func end(t *testing.T, p *gdbtest.Process) {
 	p.Exit(t)
 }
 
-// A snapshot is of the process that it was taken of, which may be gone.
+// A snapshot describes the process that it was taken of, even when that is gone.
 func TestSnapshotValue(t *testing.T) {
 	p := gdbtest.Start(t, build(t, "idle.c"), "3")
 	tg := attach(t, p.PID)
 	got := saved(t, tg)
 	end(t, p)
 	command := tg.Exe + " 3"
-	command = command[:min(len(command), 79)] // a file keeps no more of it
+	command = command[:min(len(command), 79)] // a file keeps no more than 79 bytes
 	if got.PID != p.PID || got.Exe != tg.Exe || got.Pause != tg.Pause || got.Command != command || got.Taken.IsZero() {
 		t.Errorf("%+v", got)
 	}
@@ -117,7 +117,7 @@ func TestSnapshotLinkMap(t *testing.T) {
 	}
 }
 
-// A library was deleted, by root's way and by others'; then the process died.
+// A library is deleted. It is found with root's privileges and without; then the process dies.
 func TestSnapshotDeletedLibrary(t *testing.T) {
 	everyWay(t, func(t *testing.T) {
 		p, library := withLibrary(t)
@@ -181,7 +181,7 @@ func TestSnapshotContainer(t *testing.T) {
 	})
 }
 
-// The process has ended before the snapshot was asked for: it has what was copied.
+// If the process ends before the snapshot is asked for, the snapshot has what was copied.
 func TestSnapshotOfEnded(t *testing.T) {
 	p := gdbtest.Start(t, build(t, "idle.c"), "2")
 	tg := attach(t, p.PID)

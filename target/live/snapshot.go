@@ -10,9 +10,9 @@ import (
 )
 
 // Snapshot returns the picture as a value that outlives the process: the threads, the copies of the
-// stacks, the other memory that was read so far, and what [value.Snapshot.Gather] reads now. Walk the
-// stacks first, so that the snapshot has all that walking them needs. The error says that the target is
-// closed.
+// stacks, the other memory that was read so far, and all that [value.Snapshot.Gather] reads now.
+// Walk the stacks first, so that the snapshot has all that walking them needs. The error says that
+// the target is closed.
 func (t *Target) Snapshot() (*value.Snapshot, error) {
 	s := &value.Snapshot{
 		Arch: t.arch, PID: t.PID, Exe: t.Exe, Pause: t.Pause, Consistent: t.Consistent, Maps: t.maps,
@@ -22,7 +22,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 		return nil, fmt.Errorf("snapshot of process %d: %w", t.PID, err)
 	}
 	if len(s.Auxv) == 0 {
-		s.Auxv = t.leastAuxv() // the process has ended since
+		s.Auxv = t.leastAuxv() // the process has ended meanwhile
 	}
 	command, _ := t.files.about("cmdline")
 	s.Command = string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))
@@ -30,7 +30,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	threads := t.threads
 	s.Taken = t.taken
 	t.mu.Unlock()
-	var copied []value.Block // some of it at the same addresses: see memory.copies
+	var copied []value.Block // several copies may be of the same addresses: see memory.copies
 	for _, th := range threads {
 		th.mu.Lock()
 		s.Pause = max(s.Pause, th.Held)
@@ -53,7 +53,7 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	return s, nil
 }
 
-// leastAuxv is an auxiliary vector that leads to the vDSO.
+// leastAuxv returns an auxiliary vector that leads to the vDSO.
 func (t *Target) leastAuxv() []byte {
 	for i := range t.maps {
 		if m := &t.maps[i]; m.IsVDSO() {
@@ -66,7 +66,7 @@ func (t *Target) leastAuxv() []byte {
 	return nil
 }
 
-// blocks returns the pages that are kept.
+// blocks returns the pages that the cache keeps.
 func (c *pageCache) blocks() (list []value.Block) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -23,18 +23,19 @@ import (
 
 var _ target.Target = (*Target)(nil)
 
-// Registers are those that gdb reads of the same blocked process afterwards.
+// Registers are the same as gdb reads afterwards of the same blocked process.
 func TestRegistersAsGDB(t *testing.T) {
 	p := gdbtest.Start(t, build(t, "idle.c"), "3")
 	target := attach(t, p.PID)
-	names := "" // some are not always among all
+	names := "" // gdb's "all" lacks some registers at times
 	for _, info := range hostArch.Regs {
 		names += " " + info.Name
 	}
 	out := output(t, exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off",
 		"-p", strconv.Itoa(p.PID), "-ex", "thread apply all info registers"+names))
 	threads := regexp.MustCompile(`(?m)^Thread \d+ \(Thread 0x[0-9a-f]+ \(LWP (\d+)\)\)|^Thread \d+ .*LWP (\d+)`)
-	// Of floating point, "{f = 0x0, u = 0x0, s = 0x0}" on arm64 and "0 (raw 0x0000000000000000)" on s390x.
+	// gdb prints floating-point registers as "{f = 0x0, u = 0x0, s = 0x0}" on arm64 and "0 (raw
+	// 0x0000000000000000)" on s390x.
 	value := regexp.MustCompile(`(?m)^([a-z0-9_]+) +(?:[^\n]*(?: u = |\(raw ))?(0x[0-9a-f]+)[ ,)]`)
 	got := make(map[int]map[string]uint64)
 	heads := threads.FindAllStringSubmatchIndex(out, -1)
@@ -82,7 +83,7 @@ func TestMemory(t *testing.T) {
 	if _, err := mem.ReadMemory(addr, word[:]); err != nil || hostArch.Order.Uint64(word[:]) != 0x1122334455667788 {
 		t.Errorf("word at %#x = %x, %v", addr, word, err)
 	}
-	// The kernel's own view of everything readable is the same.
+	// The kernel's own file has the same bytes at every readable address.
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID))
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%d bytes at %#x, %v", n, at, err)
 		}
 	}
-	// A read that runs into nothing gives what there is.
+	// A read that runs into a gap gives the bytes before it.
 	end := maps[len(maps)-1].Hi
 	for _, m := range maps {
 		if m.Path == "[stack]" {
@@ -149,7 +150,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Once the process has ended, the copies still serve, and other reads say why not.
+// Once the process has ended, the copies still serve. The errors of other reads say why they fail.
 func TestExited(t *testing.T) {
 	p := start(t, "idle.c")
 	addr := address(t, p)
@@ -178,7 +179,7 @@ func TestExited(t *testing.T) {
 	}
 }
 
-// A handler runs on an alternate stack: the interrupted stack is copied, too.
+// If a handler runs on an alternate stack, the interrupted stack is copied, too.
 func TestAlternateStack(t *testing.T) {
 	t.Run("siginfo", func(t *testing.T) { testAlternateStack(t, "siginfo") })
 	t.Run("no siginfo", func(t *testing.T) { testAlternateStack(t) })
@@ -187,7 +188,7 @@ func TestAlternateStack(t *testing.T) {
 func testAlternateStack(t *testing.T, args ...string) {
 	p := start(t, "altstack.c", args...)
 	local := address(t, p)
-	p.Rest(t) // when the handler blocks
+	p.Rest(t) // until the handler blocks
 	tg := attach(t, p.PID)
 	th := threadsOf(t, tg)[1]
 	sp, _ := registersOf(t, th).Get(hostArch.SP)
@@ -200,8 +201,8 @@ func testAlternateStack(t *testing.T, args ...string) {
 	}
 }
 
-// A thread in vfork is in uninterruptible sleep: the others are read, and of it
-// what the kernel tells.
+// A thread in vfork is in uninterruptible sleep. The others are read, and for it the kernel tells
+// PC and SP.
 func TestUninterruptible(t *testing.T) {
 	p := start(t, "vforks.c")
 	gdbtest.Await(t, "the main thread waits for vfork", func() bool {
@@ -259,7 +260,7 @@ func TestMainThreadEnded(t *testing.T) {
 	}
 }
 
-// Copies leave out what is not mapped, and nothing else, however many there are.
+// Copies leave out the unmapped memory, and nothing else, however many there are.
 func TestCopyMemory(t *testing.T) {
 	p := start(t, "idle.c")
 	tg := attach(t, p.PID)
@@ -278,7 +279,7 @@ func TestCopyMemory(t *testing.T) {
 	}
 	var parts []span
 	for i, m := range maps {
-		// Around every end of a mapping, and many small pieces of one.
+		// These are around every end of a mapping, and many small pieces of one mapping.
 		if m.Read && m.Hi-m.Lo > 1<<18 && len(parts) < 3000 {
 			for at := m.Lo; at < m.Hi-0x1000; at += 512 {
 				parts = append(parts, span{at, at + 24})
@@ -316,7 +317,7 @@ func TestCopyMemory(t *testing.T) {
 	}
 }
 
-// Reads by process ID, where /proc/PID/mem cannot be opened, tell the same.
+// Reads by process ID, used if /proc/PID/mem cannot be opened, give the same bytes.
 func TestMemoryByID(t *testing.T) {
 	p := start(t, "idle.c")
 	addr := address(t, p)
@@ -387,7 +388,7 @@ func TestOnlySomeThreads(t *testing.T) {
 		t.Cleanup(func() { hookStopped = func() {} })
 		hookStopped = func() {
 			for _, th := range all {
-				// The kernel shows t for a thread that a tracer has stopped.
+				// The kernel shows the state t for a thread that a tracer has stopped.
 				if field(t, p.PID, th.ID(), "State")[0] == 't' && !slices.Contains(opts.Threads, th.ID()) {
 					t.Errorf("thread %d is stopped", th.ID())
 				}

@@ -11,9 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// putUContext writes what interruptedSP looks at of a struct ucontext at offset
-// off of stack: uc_stack.ss_sp is at 16, ss_size at 32, and uc_mcontext, at 40,
-// has the interrupted RSP as its 16th word (asm-generic/ucontext.h, asm/sigcontext.h).
+// putUContext writes the fields of a struct ucontext that interruptedSP reads at offset off of
+// stack: uc_stack.ss_sp is at 16, ss_size at 32, and uc_mcontext, at 40, has the interrupted RSP as
+// its 16th word (asm-generic/ucontext.h, asm/sigcontext.h).
 func putUContext(stack []byte, off int, base, size, sp uint64) {
 	binary.LittleEndian.PutUint64(stack[off+16:], base)
 	binary.LittleEndian.PutUint64(stack[off+32:], size)
@@ -67,9 +67,9 @@ func TestInterruptedSP(t *testing.T) {
 	}
 }
 
-// putSigContext writes what interruptedSP looks at of s390x's struct sigcontext at address at, and
-// of the registers behind it (asm/sigcontext.h): the old mask, a pointer to the set that is at 16,
-// and in that the program status word's mask, and the interrupted R15 at 16+8*15.
+// putSigContext writes the parts of s390x's struct sigcontext that interruptedSP reads at address
+// at, with the registers behind it (asm/sigcontext.h): the old mask, a pointer to the set that is
+// at 16, and in that set the program status word's mask, and the interrupted R15 at 16+8*15.
 func putSigContext(stack []byte, at uint64, off int, sp uint64) {
 	binary.BigEndian.PutUint64(stack[off+8:], at+16)
 	binary.BigEndian.PutUint64(stack[off+16:], 0x0705000180000000)

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// still reports whether a thread stands where it stood, or stands there again, when its view
-// was made. It implements memory.still.
+// still reports whether a thread is blocked where it was when its view was made, or is so again. It
+// implements memory.still.
 //
-// It must be blocked: the kernel tells of no other thread where it is. It may have run, and be
-// blocked there once more; so as much of its stack as was used must be as it was, and is then
-// of this moment, too. What lies outward may not be the thread's: goroutines have small
-// stacks, close together.
+// The thread must be blocked, because the kernel tells of no other where it is. It may have run in
+// between, and be blocked at the same place once more. So the used part of its stack must be
+// unchanged, and is then of this moment, too. Memory further outward may not be the thread's,
+// because goroutines have small stacks, close together.
 func (f *files) still(v *view) bool {
 	if f.closed.Load() || f.exited() {
 		return false

@@ -14,43 +14,43 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 )
 
-// sleepGrace bounds the wait for a thread in uninterruptible sleep, for the other threads stand still
-// meanwhile.
+// sleepGrace bounds the wait for a thread in uninterruptible sleep, because the other threads stand
+// still meanwhile.
 const sleepGrace = 50 * time.Millisecond
 
-// runnable is the factor by which the wait for a thread that can run is longer: it stops as soon as it
-// gets a processor, which may take a while on a busy machine.
+// runnable is the factor by which the wait for a runnable thread is longer. Such a thread stops as
+// soon as it gets a processor, which may take a while on a busy machine.
 const runnable = 4
 
-// tracer stops a process's threads. All its methods run on one locked OS thread,
-// since ptrace knows that as the tracer, not the process.
+// tracer stops a process's threads. All its methods run on one locked OS thread, because ptrace
+// takes that thread, not the process, for the tracer.
 type tracer struct {
 	proc *proc
 	self int // the tracer's thread ID
-	// prepare is called before the first thread is asked to stop, with how many there are.
+	// prepare is called before the first thread is asked to stop. threads is how many there are.
 	prepare func(threads int)
 
-	timeout time.Duration // how long threads are waited for
+	timeout time.Duration // how long to wait for threads
 	tracees []*tracee
 	known   map[int]*tracee
 
 	mu       sync.Mutex
-	watched  []*tracee // those that are traced now, for the watch while seize may block
-	deadline time.Time // for all threads together, where they are stopped at one moment
+	watched  []*tracee // the threads that are traced now, which watch collects while seize may block
+	deadline time.Time // for all threads together, if they are stopped at one moment
 }
 
-// tracee is one thread that is or was to be stopped.
+// tracee is a thread that is or was to be stopped.
 type tracee struct {
 	tid    int
 	name   string
 	state  traceeState
-	signal int       // taken from it by stopping it, given back when it goes on
-	since  time.Time // before it was asked to stop
-	asleep time.Time // when it was first seen in the uninterruptible sleep that it is in
-	sleeps string    // how often it had been asleep then
+	signal int       // the signal that the stop has kept back, which the thread gets when it goes on
+	since  time.Time // when it was asked to stop
+	asleep time.Time // when its present uninterruptible sleep was first seen
+	sleeps string    // how often it had gone to sleep by then
 	held   time.Duration
 	regs   arch.Registers
-	copied []block // of its stack, the inner part first, and of those that handlers have interrupted
+	copied []block // copies of its stack, the inner part first, and of stacks that handlers have interrupted
 	err    error
 }
 
@@ -82,8 +82,9 @@ func onOwnThread(f func()) {
 	<-done
 }
 
-// stopAll stops every thread of the process, also those that appear meanwhile. It marks threads that it
-// cannot stop as failed. The error says that the process cannot be traced at all, or that ctx is done.
+// stopAll stops every thread of the process, including those that appear meanwhile. It marks
+// threads that it cannot stop as failed. The error says that the process cannot be traced at all,
+// or that ctx is done.
 func (t *tracer) stopAll(ctx context.Context) error {
 	t.self = unix.Gettid()
 	t.known = make(map[int]*tracee)
@@ -98,8 +99,9 @@ func (t *tracer) stopAll(ctx context.Context) error {
 	}
 }
 
-// seizeNew asks the threads that are not known yet to stop, and returns how many there were. It seizes all
-// of them before it interrupts the first, because seizing takes longer and stops no thread.
+// seizeNew asks the threads that are not known yet to stop, and returns how many there were. It
+// seizes all of them before it interrupts the first, because seizing takes longer and stops no
+// thread.
 func (t *tracer) seizeNew() (added int, err error) {
 	tids, err := t.proc.tasks()
 	if err != nil {
@@ -144,14 +146,14 @@ func (t *tracer) seizeNew() (added int, err error) {
 	}
 	if first {
 		t.prepare(len(fresh))
-		t.deadline = time.Now().Add(t.timeout) // nobody has been asked to stop yet
+		t.deadline = time.Now().Add(t.timeout) // no thread has been asked to stop yet
 	}
 	var refused error
 	for _, x := range fresh {
 		switch x.state {
 		case seized:
 			x.since = time.Now()
-			ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil) // of a thread that ends, await will tell
+			ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil) // if the thread ends, await finds out
 			added++
 		case failed:
 			refused = x.err
@@ -163,7 +165,8 @@ func (t *tracer) seizeNew() (added int, err error) {
 	return added, nil
 }
 
-// seize makes us the tracer of a thread. It may block while the process is in execve(2).
+// seize makes this OS thread the tracer of a thread. It may block while the process is in
+// execve(2).
 func (t *tracer) seize(tid int) (traceeState, error) {
 	for try := 0; ; try++ {
 		err := unix.PtraceSeize(tid)
@@ -176,12 +179,12 @@ func (t *tracer) seize(tid int) (traceeState, error) {
 		s, serr := t.proc.status(taskFile(tid, ""))
 		switch {
 		case serr == nil && s.tracer == t.self:
-			// It was another thread of ours and has taken this ID in execve(2).
+			// It was another of the threads that we trace, and has taken this ID in execve(2).
 			return seized, nil
 		case serr == nil && s.tracer != 0:
 			return failed, tracedBy(t.proc.pid, s.tracer)
 		case errors.Is(err, unix.EPERM) && try < 3:
-			// In execve(2), a thread that had ended may have had this ID just now.
+			// In execve(2), a thread that has just ended may have had this ID.
 			continue
 		case errors.Is(err, unix.EPERM):
 			return failed, denied(t.proc)
@@ -198,9 +201,9 @@ func (t *tracer) hasEnded(tid int) bool {
 	return err != nil && ended(err) || err == nil && strings.Contains("XZ", s.state[:1])
 }
 
-// watch collects threads that end while others are seized, until stop is called.
-// execve(2) waits for its process's other threads to be collected, and seizing
-// one waits for execve: without the watch both could wait forever.
+// watch collects threads that end while others are seized, until stop is called. execve(2) waits
+// until its process's other threads are collected, and seizing one of them waits for execve.
+// Without the watch, both could wait forever.
 func (t *tracer) watch() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -219,7 +222,7 @@ func (t *tracer) watch() (stop func()) {
 	return func() { close(done); <-ended }
 }
 
-// watchOver says which threads are traced now.
+// watchOver tells the watch which threads are traced now.
 func (t *tracer) watchOver(traced ...[]*tracee) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -229,7 +232,7 @@ func (t *tracer) watchOver(traced ...[]*tracee) {
 	}
 }
 
-// reapAll collects what has ended of the traced threads, stopped or not.
+// reapAll collects the traced threads that have ended.
 func (t *tracer) reapAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -293,14 +296,14 @@ func (t *tracer) judge(x *tracee, deadline time.Time) {
 	held := now.Sub(x.since)
 	if err != nil || s.state[:1] != "D" {
 		x.asleep = time.Time{}
-	} else if x.asleep.IsZero() || x.sleeps != s.sleeps { // most sleep for a moment, time and again
+	} else if x.asleep.IsZero() || x.sleeps != s.sleeps { // most threads sleep for a moment, time and again
 		x.asleep, x.sleeps = now, s.sleeps
 	}
 	switch {
 	case t.hasEnded(x.tid):
 		x.state = gone
 	case err == nil && s.tracer != t.self:
-		x.state = gone // one that we do not trace has taken its ID in execve(2)
+		x.state = gone // a thread that we do not trace has taken its ID in execve(2)
 	case !x.asleep.IsZero() && now.Sub(x.asleep) > sleepGrace:
 		x.state = failed
 		x.err = notStopped(x.tid, "it is in uninterruptible sleep (state D)"+t.where(x.tid))
@@ -315,8 +318,8 @@ func (t *tracer) judge(x *tracee, deadline time.Time) {
 		again = true
 	}
 	if again {
-		// Another thread of ours may have taken this ID in execve(2), after it was
-		// seized and before it was asked to stop.
+		// Another thread that we trace may have taken this ID in execve(2), after it was seized and
+		// before it was asked to stop.
 		ptrace(unix.PTRACE_INTERRUPT, x.tid, 0, nil)
 	}
 }
@@ -334,8 +337,8 @@ func notStopped(tid int, why string) error {
 	return &refusal{ErrNotStopped, fmt.Sprintf("thread %d cannot be stopped: %s", tid, why)}
 }
 
-// detachAll lets all stopped threads go on. It reports whether that was all: what is left, only the end of
-// the tracer's thread lets go.
+// detachAll lets all stopped threads go on. It reports whether those were all: the end of the
+// tracer's thread lets go any others.
 func (t *tracer) detachAll() (all bool) {
 	all = true
 	for _, x := range t.tracees {
@@ -358,7 +361,7 @@ func (t *tracer) detachAll() (all bool) {
 	return all
 }
 
-// letGo lets a stopped thread go on. It reports false for one that was killed meanwhile.
+// letGo lets a stopped thread go on. It returns false if the thread was killed meanwhile.
 func (t *tracer) letGo(x *tracee) bool {
 	if detach(x.tid, x.signal) != nil {
 		return false

@@ -20,7 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// attaches is how many attaches in a row a process must not notice.
+// attaches is how often in a row a test attaches to a process, which must not notice.
 func attaches(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("SFWALK_SOAK")); err == nil {
 		return n
@@ -72,7 +72,7 @@ func testUndisturbed(t *testing.T, opts Options) {
 	t.Logf("%d attaches, longest pause %v", n, longest)
 }
 
-// No signal is lost that arrives while the process is attached to.
+// No signal that arrives during an attach is lost.
 func TestSignalsDelivered(t *testing.T) { eachWay(t, testSignalsDelivered) }
 
 func testSignalsDelivered(t *testing.T, opts Options) {
@@ -106,7 +106,7 @@ func testSignalsDelivered(t *testing.T, opts Options) {
 		queue(t, p.PID, 34, i)
 		queue(t, p.PID, 34, 0)
 		kill(t, p.PID, syscall.SIGUSR1)
-		// SIGUSR1 is not queued: the next one only when this one has arrived.
+		// SIGUSR1 is not queued, so the next one is sent only when this one has arrived.
 		gdbtest.Await(t, "SIGUSR1 is delivered", func() bool {
 			usr, _, _ := counts()
 			return usr == i+1
@@ -140,7 +140,7 @@ func queue(t *testing.T, pid, sig, value int) {
 	}
 }
 
-// A process stays stopped that was, and goes on when it is told to.
+// A process that was stopped stays stopped, and goes on when it is told to.
 func TestStoppedStaysStopped(t *testing.T) { eachWay(t, testStoppedStaysStopped) }
 
 func testStoppedStaysStopped(t *testing.T, opts Options) {
@@ -168,7 +168,7 @@ func testStoppedStaysStopped(t *testing.T, opts Options) {
 	}
 }
 
-// SIGSTOP that arrives in the middle of an attach stops the process afterwards.
+// SIGSTOP that arrives during an attach stops the process afterwards.
 func TestStopMeanwhile(t *testing.T) { eachWay(t, testStopMeanwhile) }
 
 func testStopMeanwhile(t *testing.T, opts Options) {
@@ -183,7 +183,7 @@ func testStopMeanwhile(t *testing.T, opts Options) {
 	}
 }
 
-// Whoever kills us in the middle of an attach does not harm the process.
+// To kill us during an attach does not harm the process.
 func TestKilledWhileAttaching(t *testing.T) {
 	p := start(t, "undisturbed.c")
 	for range 5 {
@@ -202,8 +202,8 @@ func TestKilledWhileAttaching(t *testing.T) {
 	}
 }
 
-// The process is killed in the middle of an attach: that is said, and how it
-// ended is still there for its parent to learn.
+// If the process is killed during an attach, the error says so, and its parent can still learn how
+// it ended.
 func TestTargetKilled(t *testing.T) { eachWay(t, testTargetKilled) }
 
 func testTargetKilled(t *testing.T, opts Options) {
@@ -271,7 +271,7 @@ func testExecMeanwhile(t *testing.T, opts Options) {
 		}
 		good++
 		for _, th := range target.threads {
-			// A thread in execve waits for the others to end, which are stopped.
+			// A thread in execve waits for the end of the others, which are stopped.
 			if th.Err != nil && !(errors.Is(th.Err, ErrNotStopped) && strings.Contains(th.Err.Error(), "state D")) {
 				t.Errorf("attach %d: %v", i, th.Err)
 			}
@@ -290,7 +290,7 @@ func testExecMeanwhile(t *testing.T, opts Options) {
 	}
 }
 
-// Ctrl-Z in the middle of an attach stops us when nobody is held any more.
+// Ctrl-Z during an attach stops us when no thread is held any more.
 func TestJobControl(t *testing.T) {
 	p := start(t, "undisturbed.c")
 	for _, role := range []string{"stop in turn", "stop all", "stop one again", "stop all again"} {
@@ -302,7 +302,8 @@ func TestJobControl(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A job of its own, whose parent is in the same session: else the kernel does not stop it.
+			// The child needs a job of its own and a parent in the same session; else the kernel
+			// does not stop it.
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)

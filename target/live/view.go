@@ -8,9 +8,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// view is the address space in which one thread's stack is walked. It has the copies that were made while
-// the thread was held. A view also copies what is read later, if the process may write to it. Such a copy
-// is of the same moment if the thread is still held, or stands still; else it is marked late.
+// view is the address space in which one thread's stack is walked. It has the copies that were made
+// while the thread was held. When other memory is read that the process may write to, the view
+// copies that, too. Such a copy is of the same moment if the thread is still held, or stands still;
+// else it is marked late.
 type view struct {
 	copies
 	memory *memory
@@ -18,17 +19,17 @@ type view struct {
 	sp, pc uint64
 	first  block // the inner part of the stack, copied when sp was read; empty if there is none
 
-	moved atomic.Bool   // something late was read
-	used  atomic.Uint64 // where what was read of first ends
+	moved atomic.Bool   // late memory was read
+	used  atomic.Uint64 // where the part of first that was read ends
 
-	mu     sync.Mutex // over making copies
-	held   bool       // the thread is
-	passed []span     // the copies that are not kept, oldest first
-	old    bool       // another view has taken the place of this one
-	size   int64      // of the copies, bytes
-	wanted uint64     // the address that was read late first
-	stood  bool       // the thread was seen to stand where it stood
-	turns  uint64     // how often the thread had got a processor by then; 0 where that is not known
+	mu     sync.Mutex // held while copies are made
+	held   bool       // the thread is held
+	passed []span     // ranges of the copies that are not kept, oldest first
+	old    bool       // another view has replaced this one
+	size   int64      // size of the copies, bytes
+	wanted uint64     // the address of the first late read
+	stood  bool       // the thread was seen to be blocked where it was
+	turns  uint64     // how often the thread had got a processor by then; 0 if that is not known
 }
 
 // ReadMemory implements [target.Memory].
@@ -54,13 +55,13 @@ func (v *view) Window(addr uint64) (lo uint64, data []byte) {
 	}
 	lo, data = b.lo, b.data
 	if end := addr&^(pageSize-1) + pageSize + 64; addr < v.first.hi() && addr >= v.first.lo && end-lo < uint64(len(data)) {
-		data = data[:end-lo] // so that it is known how much is used
+		data = data[:end-lo] // the reader asks again for more, which tells how much it uses
 	}
 	v.use(lo + uint64(len(data)))
 	return lo, data
 }
 
-// use notes that first was read up to end.
+// use notes that first was read up to the address end.
 func (v *view) use(end uint64) {
 	for end = min(end, v.first.hi()); ; {
 		used := v.used.Load()
@@ -75,8 +76,8 @@ func (v *view) MovedOn(addr uint64, n int) bool {
 	return v.moved.Load() && anyPage(addr, n, v.movedAt)
 }
 
-// anyPage reports whether is holds for an address in any page of the n bytes at addr. It asks for the
-// first and the last byte, too, for copies begin and end within pages.
+// anyPage reports whether is returns true for an address in any page of the n bytes at addr. It
+// also asks for the first and the last byte, because copies begin and end within pages.
 func anyPage(addr uint64, n int, is func(addr uint64) bool) bool {
 	last := addr + uint64(n) - 1
 	for at := addr; at < last; at = at&^(pageSize-1) + pageSize {
@@ -95,8 +96,8 @@ func (v *view) movedAt(addr uint64) bool {
 	return data
 }
 
-// mayChange reports whether the process may write to addr as it runs. end is where the next copy begins,
-// or the mapping of addr ends; 0 if neither is known.
+// mayChange reports whether the process may write to addr as it runs. end is where the next copy
+// begins, or where the mapping of addr ends; 0 if neither is known.
 func (v *view) mayChange(addr uint64) (may bool, end uint64) {
 	list := v.all()
 	if i := findBlock(list, addr); i < len(list) {
@@ -105,25 +106,25 @@ func (v *view) mayChange(addr uint64) (may bool, end uint64) {
 	maps := v.memory.maps
 	k, ok := procmaps.Find(maps, addr)
 	if !ok {
-		return true, end // it may have been mapped since
+		return true, end // memory may have been mapped there since
 	}
 	m := &maps[k]
 	if end == 0 || end > m.Hi {
 		end = m.Hi
 	}
-	// Code that a process writes to is no data, but where stacks are executable.
+	// Writable code is not taken for data, unless the thread's own stack is executable.
 	return m.Write && (!m.Exec || v.sp >= m.Lo && v.sp < m.Hi), end
 }
 
 const (
-	maxStep    = 1 << 20   // the most that is copied at a time, bytes
-	passStep   = 128 << 10 // the same, of copies that are not kept
-	leastOne   = pageSize  // the least that is copied at a time
-	maxPassing = 8         // how many copies that are not kept there are at once
+	maxStep    = 1 << 20   // bytes that are copied at a time, at most
+	passStep   = 128 << 10 // the same for copies that are not kept
+	leastOne   = pageSize  // bytes that are copied at a time, at least
+	maxPassing = 8         // how many copies that are not kept may exist at once
 )
 
-// take copies the memory around addr, which no copy holds; of a stack it copies more. It returns nil if
-// nothing can be read, or too much would be copied.
+// take copies the memory around addr, which no copy holds yet. On a stack, it copies more. It
+// returns nil if nothing can be read, or if too much would be copied.
 func (v *view) take(addr uint64) *block {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -167,8 +168,8 @@ func (v *view) take(addr uint64) *block {
 	return nil
 }
 
-// keeps reports whether the view keeps n more bytes of copies. If the thread stands still, what is not
-// kept can be read again.
+// keeps reports whether the view keeps n more bytes of copies. As long as the thread stands still,
+// other memory can be read again.
 func (v *view) keeps(n int64) bool {
 	if v.memory.lowMemory {
 		return v.size+n <= spareKeep
@@ -176,8 +177,8 @@ func (v *view) keeps(n int64) bool {
 	return v.memory.left.Load()-n >= passLimit
 }
 
-// pass adds a copy that is not kept: of maxPassing such copies the oldest goes. What is read once more is
-// copied once more.
+// pass adds a copy that is not kept. If there are maxPassing such copies, the oldest one goes. If
+// its memory is read again, it is copied again.
 func (v *view) pass(b block) {
 	out := span{lo: b.lo}
 	if len(v.passed) == maxPassing {
@@ -190,7 +191,7 @@ func (v *view) pass(b block) {
 	v.exchange(b, out.lo)
 }
 
-// drop gives back the room of all copies.
+// drop drops all copies, so that others may take their room.
 func (v *view) drop() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -200,7 +201,7 @@ func (v *view) drop() {
 	v.memory.changed.Add(1)
 }
 
-// dropPassed gives back the room of the copies that are not kept.
+// dropPassed drops the copies that are not kept.
 func (v *view) dropPassed() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -217,8 +218,8 @@ func (v *view) dropPassed() {
 	v.memory.changed.Add(1)
 }
 
-// parts returns two ranges to copy for addr: as much as walking a stack outward needs, and, if that
-// cannot be read, the page alone.
+// parts returns two ranges to copy for addr: first what walking a stack outward needs, then, in
+// case that cannot be read, the page alone.
 func (v *view) parts(addr uint64) (parts [2]span) {
 	page := addr &^ (pageSize - 1)
 	parts[1] = span{page, page + leastOne}
@@ -244,7 +245,7 @@ func (v *view) parts(addr uint64) (parts [2]span) {
 	return parts
 }
 
-// late notes that memory read at addr is of another moment.
+// late notes that the memory at addr is of another moment.
 func (v *view) late(addr uint64) {
 	if !v.moved.Swap(true) {
 		v.wanted = addr
@@ -252,9 +253,9 @@ func (v *view) late(addr uint64) {
 	}
 }
 
-// stands reports whether the thread stands where it stood when it was held. Once it does not, it never
-// will. What the caller reads after stands is of the same moment if the thread has not got a processor
-// since; the caller must check that.
+// stands reports whether the thread has been blocked at the same place since it was held. Once the
+// view has late memory, stands returns false. Memory that the caller reads after stands is of the
+// same moment only if the thread has not got a processor since; the caller must check that.
 func (v *view) stands() bool {
 	switch {
 	case v.moved.Load() || v.memory.still == nil:
@@ -274,7 +275,8 @@ func (v *view) release() {
 	v.held = false
 }
 
-// forget gives back the room of a view that another view replaces. Holders of the old view can read on.
+// forget frees the room of a view that another view has replaced. Holders of the old view can still
+// read it.
 func (v *view) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// mapsText has lines of real processes; the names of the last files were made for
-// the purpose.
+// mapsText has lines of real processes. The names of the last files were invented.
 const mapsText = `5609c7f3d000-5609c7f3f000 r--p 00000000 fe:00 247026                     /usr/bin/cat
 5609c7f3f000-5609c7f44000 r-xp 00002000 fe:00 247026                     /usr/bin/cat
 5609f8d5a000-5609f8d7b000 rw-p 00000000 00:00 0                          [heap]
@@ -110,7 +109,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// A core file's list has files alone, but for what the kernel names in brackets.
+// A core file's list has only files, except for the names in brackets, which are the kernel's.
 func TestIsFile(t *testing.T) {
 	for path, want := range map[string][2]bool{ // in /proc/PID/maps, in NT_FILE
 		"/usr/lib/libc.so.6": {true, true}, "./libc.so.6": {false, true}, "prog": {false, true}, "a[b]/c": {false, true}, "prog [1]": {false, true},

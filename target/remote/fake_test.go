@@ -16,12 +16,12 @@ import (
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 )
 
-// A fake stub answers packets from a list, and misbehaves where a test says so.
-// What goes over the wire follows gdb's manual, appendix E.
+// fakeStub answers packets from a list, and misbehaves if a test says so. The bytes on the wire
+// follow gdb's manual, appendix E.
 type fakeStub struct {
-	answers map[string]string       // by packet, or by its beginning up to a *
+	answers map[string]string       // by packet, or by a prefix and *
 	answer  func(packet string) any // asked first: string, raw, or nil for the list
-	running bool                    // the target: it answers "?" only once it is interrupted
+	running bool                    // the target runs, and "?" is answered only after an interrupt
 
 	noAck bool
 	got   chan string // every packet that arrived
@@ -33,7 +33,7 @@ type (
 	hangUp struct{} // the connection is closed
 )
 
-// sleepy is a stub of amd64 that has one thread and describes nothing.
+// sleepy is a stub of amd64 that has one thread and no target description.
 func sleepy() *fakeStub {
 	regs := strings.Repeat("00", 16*8) + "0010400000000000" + strings.Repeat("00", 7*4) // rip 0x401000
 	return &fakeStub{
@@ -76,7 +76,7 @@ func frame(data string) []byte {
 	return fmt.Appendf(nil, "$%s#%s", data, hexByte(sum([]byte(data))))
 }
 
-// serve talks until the connection ends.
+// serve answers until the connection ends.
 func (s *fakeStub) serve(conn io.ReadWriteCloser) {
 	defer conn.Close()
 	var buf []byte
@@ -130,7 +130,7 @@ func (s *fakeStub) serve(conn io.ReadWriteCloser) {
 	}
 }
 
-// dial connects to a stub of its own, by a [wire].
+// dial connects to a stub through a [wire] of its own.
 func (s *fakeStub) dial(t *testing.T, o Options) (*Target, error) {
 	t.Helper()
 	return s.dialContext(t, context.Background(), o)
@@ -154,7 +154,7 @@ func (s *fakeStub) dialContext(t *testing.T, ctx context.Context, o Options) (*T
 	return connect(ctx, client{w}, o)
 }
 
-// packets returns what has arrived so far.
+// packets returns the packets that have arrived so far.
 func (s *fakeStub) packets() (list []string) {
 	for {
 		select {
@@ -166,7 +166,7 @@ func (s *fakeStub) packets() (list []string) {
 	}
 }
 
-// canned is a connection from which come bytes that somebody has prepared.
+// canned is a connection on which prepared bytes arrive.
 type canned struct{ io.Reader }
 
 func (canned) Write(p []byte) (int, error)      { return len(p), nil }

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// inTurn is a connection to a stub that acknowledges each packet and answers it: no input of the
-// fuzzer has to come by a checksum.
+// inTurn is a connection to a stub that acknowledges each packet and answers it. So the fuzzer need
+// not guess checksums.
 type inTurn struct {
 	canned
 	answer func(packet string) (string, bool)
@@ -45,7 +45,7 @@ func (c *inTurn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ask asks all that walking stacks does.
+// ask asks everything that a walk of the stacks asks.
 func ask(t *testing.T, conn *inTurn) error {
 	tg, err := connect(context.Background(), conn, Options{Timeout: time.Minute, Sysroot: "/nonexistent"})
 	if err != nil {
@@ -71,7 +71,7 @@ func ask(t *testing.T, conn *inTurn) error {
 	return nil
 }
 
-// addDialogues adds what stubs of several kinds answer.
+// addDialogues adds the answers of several kinds of stubs.
 func addDialogues(f *testing.F) {
 	regs := strings.Repeat("00", 16*8) + "0010400000000000" + strings.Repeat("00", 7*4)
 	maps := "00400000-00402000 r-xp 00000000 08:01 42 /bin/x\n7ffd00000000-7ffd00002000 r-xp 00000000 00:00 0 [vdso]\n"
@@ -96,7 +96,7 @@ func addDialogues(f *testing.F) {
 			s.answers["m*"] = "00112233445566770011223344556677"
 			s.answer = pread(maps)
 		},
-		func(s *fakeStub) { // by lists
+		func(s *fakeStub) { // tells its threads and registers by lists
 			s.answers["qSupported*"] = "multiprocess+;qXfer:features:read+;qXfer:libraries-svr4:read+;qXfer:auxv:read+"
 			s.answers["qfThreadInfo"], s.answers["qsThreadInfo"] = "mp2a.2b,p2a.2c", "l"
 			s.answers["qThreadExtraInfo,*"] = "6d61696e"
@@ -104,7 +104,7 @@ func addDialogues(f *testing.F) {
 			s.answers["qXfer:auxv:read::*"] = "E01"
 			s.answers["vFile:*"] = "F-1,2"
 		},
-		func(s *fakeStub) { // registers are asked one by one
+		func(s *fakeStub) { // registers are asked for one by one
 			s.answers["qXfer:features:read:target.xml:*"] = `l<target><architecture>aarch64</architecture><xi:include href="core.xml"/></target>`
 			var xml strings.Builder
 			for i := range 31 {
@@ -116,7 +116,7 @@ func addDialogues(f *testing.F) {
 			s.answers["qC"] = "QCp2a.2b"
 			s.answers["qqemu.PhyMemMode"], s.answers["qqemu.sstepbits"] = "0", "ENABLE=1"
 		},
-		func(s *fakeStub) { // says nothing of itself
+		func(s *fakeStub) { // describes nothing
 			s.answers = map[string]string{"?": "T0bthread:1;", "qfThreadInfo": "m1", "qsThreadInfo": "l", "H*": "OK", "g": regs, "m*": "", "s": "T05thread:1;", "D": "OK"}
 			s.answers["qSupported*"] = "qXfer:features:read+"
 			s.answers["qXfer:features:read:target.xml:*"] = `l<target><architecture>s390:64-bit</architecture></target>`

@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// A stub that says anything at all, whatever it is asked.
+// FuzzDial connects to a stub that sends any bytes, whatever it is asked.
 func FuzzDial(f *testing.F) {
 	var talk []byte
 	for _, answer := range []string{

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// slowConn sets a deadline for reading well before the one for writing.
+// slowConn sets the deadline for reading well before the one for writing.
 type slowConn struct {
 	net.Conn
 	done atomic.Bool
@@ -27,8 +27,8 @@ func (c *slowConn) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// Giving up ends the exchange that is under way, and none that follows: the packet
-// by which the target goes on is the next.
+// Giving up ends the exchange that is under way, and none that follows, because the next packet
+// lets the target go on.
 func TestGiveUp(t *testing.T) {
 	ours, stub := net.Pipe()
 	defer stub.Close()

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// gdbLayout is where gdb has a target's registers: name to number, offset in g,
-// and size.
+// gdbLayout returns where gdb has a target's registers: by name the number, the offset in g, and
+// the size.
 func gdbLayout(t *testing.T, commands ...string) map[string][3]int {
 	t.Helper()
 	args := []string{"-nx", "-batch"}
@@ -41,7 +41,7 @@ func gdbLayout(t *testing.T, commands ...string) map[string][3]int {
 	return list
 }
 
-// compareLayout holds places against gdb's.
+// compareLayout compares l with gdb's layout.
 func compareLayout(t *testing.T, a *arch.Arch, l *layout, want map[string][3]int) {
 	t.Helper()
 	for _, p := range l.regs {
@@ -49,12 +49,12 @@ func compareLayout(t *testing.T, a *arch.Arch, l *layout, want map[string][3]int
 		w, ok := want[name]
 		if !ok && name[0] == 'd' {
 			if w, ok = want["v"+name[1:]]; !ok || w == [3]int{} {
-				w, ok = want["z"+name[1:]] // where there are scalable ones, v8 is a part of z8
+				w, ok = want["z"+name[1:]] // on processors with scalable registers, v8 is a part of z8
 			}
 		}
 		if name == "vg" {
-			// gdb 13 takes qemu's predicate registers, which come before it, for larger
-			// than they are. It is read by p, not from g.
+			// gdb 13 assumes that qemu's predicate registers, which come before it, are larger than
+			// they are. This register is read by p, not from g.
 			w[1] = p.off
 		}
 		if !ok || w != [3]int{p.num, p.off, p.bytes} {
@@ -67,7 +67,7 @@ func compareLayout(t *testing.T, a *arch.Arch, l *layout, want map[string][3]int
 	t.Logf("%s: %d registers", a.Name, len(l.regs))
 }
 
-// Stubs that describe nothing have the registers that gdb takes for granted.
+// A stub that describes nothing has the registers that gdb takes for granted.
 func TestUndescribedLayout(t *testing.T) {
 	for name, bfd := range map[string]string{"amd64": "i386:x86-64", "arm64": "aarch64", "s390x": "s390:64-bit"} {
 		a := arch.ByName(name)
@@ -110,7 +110,7 @@ func FuzzDescription(f *testing.F) {
 	})
 }
 
-// checkDescription reads a description of two files, and registers as it says.
+// checkDescription reads a description of two files, and registers laid out as it says.
 func checkDescription(t *testing.T, main, part string) {
 	d, err := readDescription(func(annex string) ([]byte, error) {
 		if annex == "target.xml" {

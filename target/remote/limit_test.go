@@ -16,7 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// sixteen unwinds every frame: its caller's is 16 bytes further out.
+// sixteen unwinds every frame: each CFA is 16 bytes further out.
 type sixteen struct{ a *arch.Arch }
 
 func (sixteen) Name() string { return "sixteen" }
@@ -28,8 +28,8 @@ func (s sixteen) Sniff(q *engine.Query) (trad.Row, engine.Answer) {
 	}, engine.Claimed
 }
 
-// slow is a stub with a stack that does not end, and that answers each question just before
-// it would be given up.
+// slow is a stub with an endless stack. It answers each question just before the time for the
+// answer is over.
 func slow(t *testing.T, o Options) (tg *Target, asked *int) {
 	stub := sleepy()
 	var late atomic.Int64
@@ -60,12 +60,12 @@ func slow(t *testing.T, o Options) (tg *Target, asked *int) {
 	return tg, asked
 }
 
-// A stub that answers each question in time cannot make a walk last: the whole has a limit,
-// and each thread's stack. The frames that came are there, with the reason.
+// A stub that answers each question in time cannot make a walk take forever, for the whole dialogue
+// has a limit, and each thread's stack has one. The frames that arrived are there, with the reason.
 func TestLimits(t *testing.T) {
 	for _, tt := range []struct {
 		limit, thread time.Duration
-		questions     int // of each thread's stack
+		questions     int // for each thread's stack
 		says          string
 	}{
 		{0, 30 * time.Second, 7, "--thread-limit"},
@@ -96,7 +96,7 @@ func TestLimits(t *testing.T) {
 					errors.As(err, &stop)
 				}
 			}
-			// A question is for 256 bytes, which 16 frames take.
+			// A question is for 256 bytes, which hold 16 frames.
 			if stop == nil || stop.Reason != engine.MemoryError || !errors.Is(stop, ErrLimit) || n < 16*tt.questions-16 || *asked > tt.questions {
 				t.Errorf("%+v: %d frames by %d questions, then %v", tt, n, *asked, stop)
 			}
@@ -111,8 +111,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A stub that falls silent is waited for until the limit is over, and not for as long as an
-// answer may take.
+// A stub that falls silent is waited for until the limit is over, even if a single answer may take
+// longer.
 func TestLimitOfSilence(t *testing.T) {
 	stub := sleepy()
 	stub.answer = func(packet string) any {

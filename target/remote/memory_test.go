@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is kept of memory has a bound, and is what was read last.
+// The memory that is kept has a bound, and is what was read last.
 func TestKept(t *testing.T) {
 	s := sleepy()
 	asked := 0

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A stub that lists its libraries and its program, and neither mappings nor an
-// auxiliary vector: the files say what is loaded where.
+// A stub lists its libraries and its program, but neither mappings nor an auxiliary vector. The
+// files say where each part of them is loaded.
 func TestLibraries(t *testing.T) {
 	program, err := filepath.Abs("../../testdata/bin/mix-v3")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestLibraries(t *testing.T) {
 			continue
 		}
 		delete(want, m.Path)
-		// Where the code is, by the file's own headers.
+		// The file's own headers say where the code is.
 		f, err := elf.Open(m.Path)
 		if err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestLibraries(t *testing.T) {
 		!strings.HasSuffix(w, ": what is loaded from it is not known") || strings.Contains(w, "\n") {
 		t.Errorf("warnings %q", tg.Warnings())
 	}
-	// What no list tells may be code if it can be read; here nothing can.
+	// Memory that no list has may be code if it can be read. Here none can.
 	if tg.Modules().IsCode(0x5000_0000) {
 		t.Error("code where no memory is")
 	}

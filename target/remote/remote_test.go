@@ -35,15 +35,15 @@ func TestDescribesItself(t *testing.T) {
 	if pc, ok := r.Get(tg.Arch().PC); !ok || pc != 0x401000 {
 		t.Errorf("PC %#x, %v", pc, ok)
 	}
-	// gdb's classic g ends with the segment registers: their bases are asked for one
-	// by one only of stubs that have them.
+	// gdb's classic g ends with the segment registers. Their bases are asked for, one by one, only
+	// if the stub has them.
 	if got := strings.Join(s.packets(), " "); !strings.Contains(got, "Hgp2a.2c g") {
 		t.Errorf("packets %s", got)
 	}
 }
 
-// Every way in which an answer may come: run lengths, escapes, notifications and
-// noise before it, a wrong checksum at first.
+// An answer may come in every way: run lengths, escapes, notifications and noise before it, a wrong
+// checksum at first.
 func TestWire(t *testing.T) {
 	const text = "T05thread:p2a.2b;"
 	for name, wire := range map[string]string{
@@ -88,14 +88,13 @@ func TestNoAckMode(t *testing.T) {
 	tg.Close()
 }
 
-// Wherever a stub stops to answer, hangs up, or lies, there is an error that says
-// what was asked for.
+// Whenever a stub stops answering, hangs up, or lies, an error says what was asked for.
 func TestBadStubs(t *testing.T) {
 	long := strings.Repeat("x", maxReply+1)
 	for _, tt := range []struct {
 		name, packet string
 		answer       any
-		want         string // part of the error, of Dial or of the first registers
+		want         string // part of the error, either Dial's or that of the first registers
 	}{
 		{"silent at first", "qSupported", silent{}, "no answer in 300ms to qSupported: is it a GDB stub?"},
 		{"silent on threads", "qXfer:threads", silent{}, "read threads: no answer in 300ms"},
@@ -147,7 +146,7 @@ func TestBadStubs(t *testing.T) {
 	}
 }
 
-// The same thread again and again is no list of threads.
+// The same thread repeated is no list of threads.
 func TestThreadsWithoutXML(t *testing.T) {
 	s := sleepy()
 	s.answers["qSupported*"] = "PacketSize=400;qXfer:features:read+"
@@ -171,8 +170,7 @@ func TestThreadsWithoutXML(t *testing.T) {
 	}
 }
 
-// A running target is interrupted, and goes on in the end; so it does when the
-// user gives up in between.
+// A running target is interrupted, and goes on in the end, even if the user gives up in between.
 func TestRunningTarget(t *testing.T) {
 	s := sleepy()
 	s.running = true
@@ -215,8 +213,7 @@ func TestRunningTarget(t *testing.T) {
 		t.Errorf("packets %q", got)
 	}
 
-	// One that no longer answers is asked to let it go on all the same, and the user
-	// is told.
+	// A stub that no longer answers is still asked to let the target go on, and the user is told.
 	s = sleepy()
 	s.running = true
 	s.answer = func(packet string) any {
@@ -237,7 +234,7 @@ func TestRunningTarget(t *testing.T) {
 		t.Errorf("packets %q", got)
 	}
 
-	// A stub that cannot stop it says so in the end.
+	// If the stub cannot stop the target, an error says so in the end.
 	s = sleepy()
 	s.answer = func(packet string) any {
 		if packet == "?" {
@@ -250,8 +247,7 @@ func TestRunningTarget(t *testing.T) {
 	}
 }
 
-// Memory comes in blocks that cross no page, is asked for once, and ends where the
-// stub says so.
+// Memory comes in blocks that cross no page. Each is asked for once, and ends where the stub says.
 func TestMemory(t *testing.T) {
 	content := func(addr uint64) byte { return byte(addr*7 + addr>>8) }
 	for _, binary := range []bool{false, true} {
@@ -317,7 +313,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A file through the stub, whether or not that tells its size.
+// A file can be read through the stub, whether or not the stub tells its size.
 func TestHostFile(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789abcdefg}$#*"), 1000)
 	for _, fstat := range []bool{true, false} {

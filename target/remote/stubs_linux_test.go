@@ -41,7 +41,7 @@ func qemu(t *testing.T, emulator, guest string, o Options) *Target {
 	return tg
 }
 
-// What a stub's description says is what gdb makes of it, all its parts.
+// All parts of a stub's description mean what gdb takes them for.
 func TestDescribedLayout(t *testing.T) {
 	for _, tt := range []struct{ arch, emulator, guest string }{
 		{"arm64", "qemu-aarch64", "steps-arm64-v3"},
@@ -69,7 +69,7 @@ func TestDescribedLayout(t *testing.T) {
 				t.Fatal(err)
 			}
 			compareLayout(t, a, l, gdbLayout(t, "set architecture "+d.arch, "set tdesc filename "+filepath.Join(dir, "target.xml")))
-			// All of them can be had, those behind the end of g as well.
+			// All registers can be read, including those behind the end of g.
 			var r arch.Registers
 			threads, _ := tg.Threads()
 			if err := threads[0].Registers(&r); err != nil || r.Known.Len() != len(l.regs) {
@@ -79,8 +79,8 @@ func TestDescribedLayout(t *testing.T) {
 	}
 }
 
-// A guest stands still at its first instruction; one step further it is at the
-// second, and main is where a breakpoint stops it.
+// A guest stands still at its first instruction. After one step it is at the second, and a
+// breakpoint stops it at main.
 func TestStep(t *testing.T) {
 	for _, tt := range []struct {
 		emulator, guest string
@@ -120,7 +120,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// addressOf returns the address of a function of a program that is not moved.
+// addressOf returns the address of a function in a program that is not position-independent.
 func addressOf(t *testing.T, path, function string) uint64 {
 	t.Helper()
 	f, err := elf.Open(path)

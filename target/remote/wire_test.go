@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// wire is a connection between a client and a stub of this process, with a time of its own:
-// a deadline of the client's has passed when both sides wait for each other, and never before.
-// So a test is as quick as the two are, and no machine is too slow for it.
+// wire is a connection between a client and a stub in this process, with a clock of its own. A
+// deadline of the client passes when both sides wait for each other, and never before. So a test is
+// as quick as both sides are, and no machine is too slow for it.
 type wire struct {
 	mu               sync.Mutex
 	change           sync.Cond
 	toStub, toClient []byte
 	closed           bool
-	stubWaits        bool // for something to come
-	limited, over    bool // the client has a deadline; it has passed, whoever waits
+	stubWaits        bool // the stub waits for a packet
+	limited, over    bool // the client has a deadline; it has passed
 }
 
 func newWire() *wire {
@@ -55,7 +55,7 @@ func take(from *[]byte, p []byte) int {
 	return n
 }
 
-// client is the end that is given to connect.
+// client is the end of the wire that connect gets.
 type client struct{ *wire }
 
 func (c client) Write(p []byte) (int, error) { return c.write(&c.toStub, p) }
@@ -111,13 +111,13 @@ func (s server) Read(p []byte) (int, error) {
 	return take(&s.toStub, p), nil
 }
 
-// The deadlines of real connections are those that count.
+// Real connections keep real deadlines.
 func TestSilent(t *testing.T) {
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() // nobody accepts
+	defer l.Close() // nothing accepts
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// An error says which stub it is of.
+// An error names its stub.
 func TestErrorSaysWhere(t *testing.T) {
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// program is the whole of a small program of an architecture.
+// program is a whole small program of an architecture.
 func program(a *arch.Arch) []byte {
 	return elftest.Program(elf.ELFCLASS64, a.Order.(binary.AppendByteOrder), a.Machine, elf.ET_DYN).Mapped()
 }
 
-// small is what [made] makes, in some 5 KB: one file that goes along, and little memory.
+// small is a snapshot like [made]'s in some 5 KB: one carried file, and little memory.
 func small(a *arch.Arch) *snapshot.Snapshot {
 	s := made(a)
-	s.Memory = []snapshot.Block{ // as before: one behind the other, over the border of two mappings
+	s.Memory = []snapshot.Block{ // as in made: one behind the other, across the border of two mappings
 		{Addr: text + 0x1fd0, Data: fill(48, 1)},
 		{Addr: text + 0x2000, Data: fill(16, 2)},
 		{Addr: nobody, Data: fill(33, 3)},
@@ -48,8 +48,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzNote changes what the note of a snapshot says: in a whole file its size would have to
-// be changed as well.
+// FuzzNote changes the note of a snapshot. If it changed the whole file, it would have to guess the
+// note's size as well.
 func FuzzNote(f *testing.F) {
 	var files [][]byte
 	for i, a := range arches {
@@ -73,12 +73,12 @@ func note(t testing.TB, file []byte) []byte {
 	return c.Note(snapshot.NoteOwner, snapshot.NoteType, 1<<20)
 }
 
-// withNote gives a file the text of a note, which stands behind all others, at the end.
+// withNote appends a note to a file, behind all others, and returns the file.
 func withNote(file []byte, a *arch.Arch, text []byte) []byte {
 	first := file[64:] // program header
 	off, size := a.Order.Uint64(first[8:]), a.Order.Uint64(first[32:])
 	notes := bytes.Clone(file[off:][:size])
-	for at := uint64(0); at+12 <= size; { // the one that is there is nobody's
+	for at := uint64(0); at+12 <= size; { // give the present note an owner that nobody knows
 		name, desc, kind := uint64(a.Order.Uint32(notes[at:])), uint64(a.Order.Uint32(notes[at+4:])), a.Order.Uint32(notes[at+8:])
 		if kind == snapshot.NoteType {
 			a.Order.PutUint32(notes[at+8:], 0)
@@ -92,7 +92,7 @@ func withNote(file []byte, a *arch.Arch, text []byte) []byte {
 	return out
 }
 
-// The notes that are put into files for the fuzzer are read.
+// The notes that withNote puts into files are read.
 func TestWithNote(t *testing.T) {
 	for _, a := range arches {
 		file := written(t, small(a))
@@ -108,7 +108,7 @@ func TestWithNote(t *testing.T) {
 	}
 }
 
-// readAll does with a snapshot what walking its stacks does.
+// readAll reads all of a snapshot that a walk of its stacks reads.
 func readAll(data []byte) {
 	tg, err := snapshot.Read(bytes.NewReader(data), int64(len(data)), core.Options{Sysroot: "/nonexistent"})
 	if err != nil {
@@ -135,7 +135,7 @@ func readAll(data []byte) {
 	tg.Warnings()
 }
 
-// FuzzGather gathers what is mapped of a file, or in part.
+// FuzzGather gathers the memory of a file that is mapped as a whole or in part.
 func FuzzGather(f *testing.F) {
 	image := program(arches[0])
 	code := elftest.File{Machine: elf.EM_X86_64, Sections: []elftest.Section{{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: 64, Data: make([]byte, 16)}}}
@@ -145,7 +145,8 @@ func FuzzGather(f *testing.F) {
 	f.Add(image[:len(image)/2], uint8(0))
 	f.Add([]byte{}, uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, pages uint8) {
-		// As many whole pages; for none, what is mapped is there in part, as where a copy ends.
+		// pages is the number of whole pages; 0 means that the memory ends within a page, as a copy
+		// does.
 		if size := int(pages%4) << 12; size > len(data) {
 			data = append(bytes.Clone(data), make([]byte, size-len(data))...)
 		}

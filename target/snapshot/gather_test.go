@@ -17,9 +17,9 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// Copies that overlap: the first that were made stay.
+// Where copies overlap, the first stays.
 func TestAddMemory(t *testing.T) {
-	// One byte for each address: which copy it is of.
+	// Each address has one byte, which says of which copy it is.
 	block := func(lo, hi int, of byte) snapshot.Block {
 		return snapshot.Block{Addr: uint64(lo), Data: bytes.Repeat([]byte{of}, hi-lo), Late: of == 'd'}
 	}
@@ -54,12 +54,12 @@ func TestAddMemory(t *testing.T) {
 	}
 }
 
-// Words that threads had otherwise are of no moment that all agree on.
+// If threads had different values in a word, the word is late.
 func TestMarkOther(t *testing.T) {
 	bytesOf := func(text string) []byte { return []byte(strings.ReplaceAll(text, " ", "")) }
 	for _, tt := range []struct {
 		have  string // from address 0x1004 on
-		late  string // what becomes of it: * for late
+		late  string // the result: * means late
 		other []snapshot.Block
 	}{
 		{"abcd efghijkl mnopqrst uv", ".... ........ ........ ..", nil},
@@ -84,12 +84,11 @@ func TestMarkOther(t *testing.T) {
 	}
 }
 
-// gathered is the snapshot of a process whose memory is one module, which nobody has
-// the file of.
+// gathered is the snapshot of a process whose memory is one module, of which there is no file.
 func gathered(t testing.TB, mem []byte, before ...snapshot.Block) *snapshot.Snapshot {
 	t.Helper()
 	memory := memtest.Flat{Lo: text, Data: mem}
-	hi := text + max(uint64(len(mem)+0xfff)&^0xfff, 0x1000) // no mapping is of no page
+	hi := text + max(uint64(len(mem)+0xfff)&^0xfff, 0x1000) // mappings are whole pages
 	s := made(amd64.Arch)
 	s.Maps = []procmaps.Mapping{{Lo: text, Hi: hi, Read: true, Exec: true, Inode: 1, Path: "/nonexistent/module"}}
 	s.Modules, s.Memory, s.Files = nil, before, nil
@@ -102,8 +101,7 @@ func gathered(t testing.TB, mem []byte, before ...snapshot.Block) *snapshot.Snap
 	return s
 }
 
-// A module that nobody has the file of is unwound by what is mapped of it: all of that
-// is in the snapshot.
+// A module without a file is unwound by its mapped memory, which is all in the snapshot.
 func TestGatherMapped(t *testing.T) {
 	file, err := os.ReadFile("testdata/nap-amd64.snapshot")
 	if err != nil {
@@ -114,12 +112,12 @@ func TestGatherMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nap.Close()
-	mem := make([]byte, 0x3000) // of the program nap
+	mem := make([]byte, 0x3000) // the memory of the program nap
 	if n, err := nap.Memory().ReadMemory(0x400000, mem); n < len(mem) {
 		t.Fatal(err)
 	}
 	s := gathered(t, mem)
-	// readelf -n says the same of the program that was built as README.md says.
+	// readelf -n prints the same build ID for the program, which was built as README.md says.
 	if len(s.Modules) != 1 || s.Modules[0] != (snapshot.Module{Path: "/nonexistent/module", Lo: text, BuildID: "eb8a84148cb4afe6a615287e49fd3866d90a71e0"}) {
 		t.Errorf("%+v", s.Modules)
 	}
@@ -136,13 +134,13 @@ func TestGatherMapped(t *testing.T) {
 	}
 }
 
-// Where much is saved of stacks, less is of modules that nobody has the file of.
+// If much is saved of stacks, less is saved of modules without a file.
 func TestGatherLittle(t *testing.T) {
 	mem := make([]byte, 33<<20)
 	code := elftest.File{Machine: elf.EM_X86_64, Sections: []elftest.Section{{Name: ".text", Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: 64, Data: make([]byte, 16)}}}
 	copy(mem, code.Mapped())
 	var stacks []snapshot.Block
-	for i := range uint64(13) { // 208 MiB, in one room
+	for i := range uint64(13) { // 208 MiB, which share one slice
 		stacks = append(stacks, snapshot.Block{Addr: 1<<40 + i<<24, Data: mem[:16<<20]})
 	}
 	for _, tt := range []struct {

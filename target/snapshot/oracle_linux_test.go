@@ -45,14 +45,14 @@ func gdb(t *testing.T, args []string, commands ...string) string {
 		all = append(all, "-ex", c)
 	}
 	out, err := exec.Command(gdbtest.Tool(t, "gdb-multiarch"), append(all, args...)...).CombinedOutput()
-	if exit := (&exec.ExitError{}); err != nil && !errors.As(err, &exit) { // it exits by 1 where a command had an error
+	if exit := (&exec.ExitError{}); err != nil && !errors.As(err, &exit) { // gdb exits with 1 if a command had an error
 		t.Fatalf("gdb-multiarch: %v\n%s", err, out)
 	}
 	return string(out)
 }
 
-// gdb reads, of every architecture, the registers of all threads, the memory, the
-// mapped files, the auxiliary vector and the command line.
+// gdb reads the registers of all threads, the memory, the mapped files, the auxiliary vector and
+// the command line, for every architecture.
 func TestGDBReads(t *testing.T) {
 	for _, a := range arches {
 		t.Run(a.Name, func(t *testing.T) {
@@ -84,7 +84,8 @@ func TestGDBReads(t *testing.T) {
 						continue
 					}
 					n++
-					// gdb takes what is not known for zero, and shows as many bits as there can be.
+					// gdb shows an unknown register as zero, and shows as many bits as the register
+					// has.
 					if want, _ := th.Regs.Get(a.Regs[j].Num); got != want&(1<<a.Regs[j].Bits-1) {
 						t.Errorf("thread %d: gdb reads %s as %#x, want %#x", th.TID, m[1], got, want)
 					}
@@ -118,7 +119,7 @@ func always(a *arch.Arch, num trad.Reg) bool {
 	})
 }
 
-// xb is how gdb prints bytes.
+// xb prints bytes as gdb's x/xb does.
 func xb(data []byte) string {
 	var list []string
 	for _, b := range data {
@@ -127,7 +128,7 @@ func xb(data []byte) string {
 	return strings.Join(list, `\s+`)
 }
 
-// readelf finds nothing to complain of.
+// readelf has no complaints.
 func TestReadelf(t *testing.T) {
 	for _, a := range arches {
 		out, err := exec.Command(gdbtest.Tool(t, "readelf"), "-hlnW", saved(t, made(a))).CombinedOutput()
@@ -137,8 +138,8 @@ func TestReadelf(t *testing.T) {
 	}
 }
 
-// ofCore makes a snapshot of a guest's core file, as far as the standard library
-// reads it: what the guest's memory was.
+// ofCore makes a snapshot of a guest's core file. It has the guest's memory, as the standard
+// library reads it from the core.
 func ofCore(t *testing.T, path, exe string) (s *snapshot.Snapshot, c *core.Target) {
 	t.Helper()
 	packed, err := os.Open(path)
@@ -191,8 +192,8 @@ func ofCore(t *testing.T, path, exe string) (s *snapshot.Snapshot, c *core.Targe
 	return s, c
 }
 
-// Snapshots of arm64 and s390x processes have, on this host, the stacks that the
-// guests' core files have, and gdb's are the same of both.
+// On this host, snapshots of arm64 and s390x processes have the stacks that the guests' core files
+// have, and gdb has the same stacks of both.
 func TestGuests(t *testing.T) {
 	for _, a := range []string{"arm64", "s390x"} {
 		t.Run(a, func(t *testing.T) {

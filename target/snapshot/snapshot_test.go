@@ -39,8 +39,8 @@ const (
 	nobody = 0x60_0000_0000 // no mapping
 )
 
-// made is a snapshot with all there can be: threads without some registers, copies
-// that begin within a page, that several mappings and none hold, and a file.
+// made is a snapshot with everything that one can have: threads without some registers, copies that
+// begin within a page, that several mappings hold and that none holds, and a file.
 func made(a *arch.Arch) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{
 		Arch: a, PID: pid, Exe: "/usr/bin/server", Command: "server --port 80",
@@ -123,7 +123,7 @@ func read(t testing.TB, data []byte) *snapshot.Target {
 	return tg
 }
 
-// What is written can be read again, all of it, on hosts of any kind.
+// All that is written can be read again, on hosts of any kind.
 func TestRoundTrip(t *testing.T) {
 	for _, a := range arches {
 		t.Run(a.Name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func equalMemory(t *testing.T, tg *snapshot.Target, s *snapshot.Snapshot) {
 			}
 		}
 	}
-	// Two blocks in a row are read at once; what was not copied is not read.
+	// Two adjacent blocks are read at once. Memory that was not copied is not read.
 	if n, err := tg.Memory().ReadMemory(text+0x1ff0, make([]byte, 0x40)); n != 0x20 || !errors.Is(err, target.ErrUnmapped) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
@@ -219,7 +219,7 @@ func equalModules(t *testing.T, tg *snapshot.Target) {
 	}
 	var got [][]target.Mapping
 	for _, m := range all {
-		if m.Path != "[vdso]" { // the auxiliary vector says that it is in the program
+		if m.Path != "[vdso]" { // the auxiliary vector says that the vDSO is in the program
 			got = append(got, m.Mappings)
 		}
 	}
@@ -228,7 +228,7 @@ func equalModules(t *testing.T, tg *snapshot.Target) {
 	}
 }
 
-// The file that goes along is what the module's image is.
+// A module's image is the carried file.
 func TestCarriedFile(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -266,8 +266,8 @@ func TestCarriedFile(t *testing.T) {
 	}
 }
 
-// A file that is cut off anywhere is refused, or opened with what is missing said;
-// what it has is right.
+// A file that is cut off anywhere is either refused, or opened with a warning that says what is
+// missing. Its remaining parts are right.
 func TestCutShort(t *testing.T) {
 	s := made(amd64.Arch)
 	data := written(t, s)
@@ -295,7 +295,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// Other versions, and what is no snapshot.
+// Open refuses other versions, and files that are no snapshots.
 func TestVersions(t *testing.T) {
 	data := written(t, made(amd64.Arch))
 	changed := func(old, new string) []byte {
@@ -335,7 +335,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A file of version 1, and what gdb reads of it: testdata/README.md.
+// A file of version 1 is read as gdb reads it: see testdata/README.md.
 func TestVersion1(t *testing.T) {
 	tg, err := snapshot.Open("testdata/nap-amd64.snapshot", core.Options{Sysroot: "/nonexistent"})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// What a core file cannot hold is refused, and nothing is written.
+// Write refuses what a core file cannot hold, and writes nothing.
 func TestWriteErrors(t *testing.T) {
 	for want, change := range map[string]func(*snapshot.Snapshot){
 		"no core files":         func(s *snapshot.Snapshot) { s.Arch = &arch.Arch{} },
@@ -44,7 +44,7 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("%q: %v, %d bytes", want, err, b.Len())
 		}
 	}
-	// A disk that is full, and a file that has become shorter.
+	// A disk may be full, and a file may have become shorter.
 	s := made(amd64.Arch)
 	if err := s.Write(full{}); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
@@ -61,7 +61,7 @@ var errFull = errors.New("no space left")
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// A process with more mappings than a core file has program headers.
+// A process may have more mappings than a core file can have program headers.
 func TestManyMappings(t *testing.T) {
 	s := made(amd64.Arch)
 	for i := range uint64(70000) {
@@ -75,7 +75,7 @@ func TestManyMappings(t *testing.T) {
 	equalModules(t, tg)
 }
 
-// Writing takes no memory for what is copied.
+// Write takes no memory for the copies.
 func TestWriteStreams(t *testing.T) {
 	s := made(amd64.Arch)
 	one := fill(1<<20, 0)
@@ -102,7 +102,7 @@ type counter int64
 
 func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
 
-// Registers of every set survive, each at its own place.
+// Registers of every set survive, each in its own place.
 func TestPut(t *testing.T) {
 	for _, a := range arches {
 		for _, k := range a.KernelRegs {
@@ -116,7 +116,7 @@ func TestPut(t *testing.T) {
 			if got != regs {
 				t.Errorf("%s, note %d", a.Name, k.Note)
 			}
-			// What is not known is left alone.
+			// Unknown registers are left alone.
 			again := bytes.Clone(set)
 			k.Put(a, &arch.Registers{}, again)
 			if !bytes.Equal(again, set) {
