@@ -98,6 +98,9 @@ const (
 	// is live. The usual pace of collection would let half of the memory be garbage.
 	usualMemory = 190 << 20
 	usualLive   = 150 << 20
+	// mostMemory is the limit that moves up with what is live, by as much as lies between usualLive
+	// and usualMemory. A collection on a busy machine takes what is allocated meanwhile for live.
+	mostMemory = 240 << 20
 )
 
 // memoryLimit is usualMemory, or the limit that collectBefore has set.
@@ -117,8 +120,10 @@ func judgeMemory(struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	limit := memoryLimit.Load()
-	if limit == usualMemory && sample[0].Value.Uint64() > usualLive {
-		limit = math.MaxInt64
+	if live := int64(sample[0].Value.Uint64()); limit == usualMemory && live > usualLive {
+		if limit = live + usualMemory - usualLive; limit > mostMemory {
+			limit = math.MaxInt64
+		}
 	}
 	debug.SetMemoryLimit(limit)
 	runtime.AddCleanup(new(*int), judgeMemory, struct{}{})
