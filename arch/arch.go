@@ -71,13 +71,10 @@ type Arch struct {
 	// ReadReached is ReadFrame for a start that may be no entry. It takes far less time, for it
 	// does not guess at code that the flow of control from start does not reach.
 	ReadReached func(code []byte, start, pc uint64) (row trad.Row, steps int, why string)
-	// ReadEpilogue recognises a pc from which code, beginning at pc, only tears the
-	// frame down and returns. It needs no function start.
-	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, ok bool)
-	// ReadReturn is ReadEpilogue for a pc behind all that tears the frame down, too, or where
-	// there is no frame: straight code leads from pc to a return. If it leads to a jump
-	// instead, the row is a guess.
-	ReadReturn func(code []byte, pc uint64) (row trad.Row, ok bool)
+	// ReadEpilogue follows straight code from pc, at which code begins, to where it leaves the
+	// function, and returns the row for pc. out is 0, and the row empty, where the code does not lead
+	// there, or does more on the way than an epilogue does. It needs no function start.
+	ReadEpilogue func(code []byte, pc uint64) (row trad.Row, out WayOut)
 	// ReadAhead follows the code from pc forward to where it returns, where nobody knows at
 	// which address its function begins. code surrounds pc, and begins at address start; away,
 	// which may be nil, returns the code around the target of a jump, or nothing. ReadAhead
@@ -97,10 +94,9 @@ type Arch struct {
 	// stack that it points to: the code goes back to a stack that it has left. [MaxLoadSP] bytes
 	// are enough. It is nil where every function does so.
 	LoadsSP func(code []byte) bool
-	// InEpilogue reports whether pc is in an epilogue: at the first of the instructions that
-	// tear the frame down, or behind it, if nothing is ahead but more of them, instructions
-	// that do not matter, and the return or a tail call. code holds the function's bytes from
-	// its entry, at address start, to beyond pc. It is nil where ReadEpilogue tells as much.
+	// InEpilogue reports whether pc is on a way out that [TearsDown]: at the instruction that the way
+	// begins with, or behind it. code holds the function's bytes from its entry, at address start,
+	// to beyond pc.
 	InEpilogue func(code []byte, start, pc uint64) bool
 	// Exits says how the flow of control from offset at of a function's code can leave the
 	// function. code ends where the function does: the call at its end does not return.
@@ -160,6 +156,20 @@ const MaxCall = 8
 
 // MaxLoadSP is how many bytes of code [Arch.LoadsSP] looks at, at most.
 const MaxLoadSP = 32
+
+// A WayOut says how straight code leaves its function; it is 0 where it does not.
+type WayOut uint8
+
+const (
+	// Leaves: the code leads to a return or a jump.
+	Leaves WayOut = 1 << iota
+	// ByJump: it leads to a jump. Unless TearsDown is set, too, the row is a guess: the jump may
+	// stay in the function.
+	ByJump
+	// TearsDown: the code is an epilogue from its first instruction on. That takes something of the
+	// frame down, or is the return; only more of that, and instructions that do not matter, follow.
+	TearsDown
+)
 
 // Exits are the ways in which code can leave its function; none, where it ends in a trap, in
 // a loop or in a call that does not return.

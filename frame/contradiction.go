@@ -20,7 +20,7 @@ const (
 // the row calls unchanged; or the row covers several instructions on the way to the return,
 // between which the stack pointer moves.
 func (q *Query) Contradicted(row *trad.Row) bool {
-	return q.Innermost() && q.Arch.ReadReturn != nil && q.contradicted(row)
+	return q.Innermost() && q.Arch.ReadEpilogue != nil && q.contradicted(row)
 }
 
 func (q *Query) contradicted(row *trad.Row) bool {
@@ -28,11 +28,11 @@ func (q *Query) contradicted(row *trad.Row) bool {
 	if row.Flags&(trad.Outermost|trad.Signal|trad.Once) != 0 || atEntry(a, row) {
 		return false
 	}
-	code, ok := a.ReadReturn(q.Read(q.PC, maxTeardown), q.PC)
+	code, out := a.ReadEpilogue(q.Read(q.PC, maxTeardown), q.PC)
 	switch {
-	case !ok:
+	case out == 0:
 		return false
-	case code.Flags&trad.Guess != 0:
+	case out&arch.ByJump != 0:
 		return q.leaves(row, &code)
 	case byFP(a.FP, row) && code.FP.Kind == trad.Same:
 		return true
@@ -65,7 +65,7 @@ func bySP(sp trad.Reg, row *trad.Row) bool { return row.CFA.Kind == trad.InReg &
 func (q *Query) movesSP(row, code *trad.Row) bool {
 	a := q.Arch
 	if next := q.PC + uint64(code.Len); row.Contains(next) {
-		if after, ok := a.ReadReturn(q.Read(next, maxTeardown), next); ok && after.CFA != code.CFA {
+		if after, out := a.ReadEpilogue(q.Read(next, maxTeardown), next); out != 0 && after.CFA != code.CFA {
 			return true
 		}
 	}
@@ -104,15 +104,18 @@ func (q *Query) leaves(row, code *trad.Row) bool {
 func (q *Query) before(row *trad.Row, wanted func(before *trad.Row) bool) bool {
 	for n := min(maxRun, q.PC-row.Lo); n > 0; n-- {
 		at := q.PC - n
-		first, ok := q.Arch.ReadEpilogue(q.Read(at, maxTeardown), at)
-		for x := first; ok && at < q.PC; {
-			if _, out := q.Arch.ReadReturn(q.Read(at, int(x.Len)), at); out {
+		first, out := q.Arch.ReadEpilogue(q.Read(at, maxTeardown), at)
+		if out&arch.TearsDown == 0 {
+			continue
+		}
+		for x := first; out != 0 && at < q.PC; {
+			if _, last := q.Arch.ReadEpilogue(q.Read(at, int(x.Len)), at); last != 0 {
 				break
 			}
 			at += uint64(x.Len)
-			x, ok = q.Arch.ReadReturn(q.Read(at, maxTeardown), at)
+			x, out = q.Arch.ReadEpilogue(q.Read(at, maxTeardown), at)
 		}
-		if ok && at == q.PC {
+		if out != 0 && at == q.PC {
 			return wanted(&first)
 		}
 	}

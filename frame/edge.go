@@ -1,6 +1,9 @@
 package frame
 
-import "github.com/sfwalk/sfwalk/target"
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/target"
+)
 
 const (
 	maxPrologue = 512 // bytes of a function that are read to find its prologue's end
@@ -55,6 +58,6 @@ func (w *Walker) atEdge(c *Context, mem target.Memory) bool {
 		return false
 	}
 	n, _ := mem.ReadMemory(c.PC, w.code[:maxEpilogue])
-	_, ok := a.ReadEpilogue(w.code[:n], c.PC)
-	return ok
+	_, out := a.ReadEpilogue(w.code[:n], c.PC)
+	return out&arch.TearsDown != 0
 }

@@ -78,7 +78,6 @@ var Arch = &arch.Arch{
 	ReadSplit:    Machine.ReadSplit,
 	ReadReached:  Machine.ReadReached,
 	ReadEpilogue: Machine.ReadEpilogue,
-	ReadReturn:   Machine.ReadReturn,
 	Exits:        Machine.Exits,
 	InEpilogue:   Machine.InEpilogue,
 	LoadsSP:      loadsSP,

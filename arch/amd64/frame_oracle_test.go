@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
@@ -122,9 +123,10 @@ func hasPush(f *rowtest.FDE, pcs []uint64, text map[uint64]string) bool {
 	return false
 }
 
-// epilogue compares what readEpilogue says of one instruction.
+// epilogue compares what ReadEpilogue says of one instruction.
 func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *rowtest.FDE, code []byte, pc uint64, text string) {
-	row, ok := Machine.ReadEpilogue(code[pc-f.Lo:], pc)
+	row, out := Machine.ReadEpilogue(code[pc-f.Lo:], pc)
+	ok := out&arch.TearsDown != 0
 	isReturn := strings.HasPrefix(text, "ret") || strings.HasPrefix(text, "repz ret")
 	if isReturn {
 		c.returns++
@@ -168,11 +170,12 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) 
 	unchanged := func(r trad.Reg) bool { return s.Reg(values.Reg(r)) == values.OnEntry(values.Reg(r)) }
 	switch cfaRule := row.CFA; {
 	case want.CFA == "exp":
-		e := ""
-		if cfaRule.Kind == trad.SavedAt {
-			e = fmt.Sprintf("DW_OP_breg%d (%s): %d; DW_OP_deref", cfaRule.Reg, Arch.RegName(cfaRule.Reg), cfaRule.Off)
-		}
-		if e != f.Expr {
+		var n int
+		var name string
+		var off int32
+		fmt.Sscanf(f.Expr, "DW_OP_breg%d (%s %d; DW_OP_deref", &n, &name, &off)
+		slot := s.Reg(values.Reg(cfaRule.Reg)).Plus(cfaRule.Off)
+		if cfaRule.Kind != trad.SavedAt || slot != s.Reg(values.Reg(n)).Plus(off) || s.Load(slot) != values.FromCFA(0) {
 			fail(&bad, "CFA expression %q", f.Expr)
 		}
 	case cfaRule.Kind == trad.InReg && fmt.Sprintf("%s%+d", Arch.RegName(cfaRule.Reg), cfaRule.Off) == want.CFA:

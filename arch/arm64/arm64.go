@@ -53,7 +53,7 @@ var Arch = &arch.Arch{
 	ReadSplit:    Machine.ReadSplit,
 	ReadReached:  Machine.ReadReached,
 	ReadEpilogue: Machine.ReadEpilogue,
-	ReadReturn:   Machine.ReadReturn,
+	InEpilogue:   Machine.InEpilogue,
 	Exits:        Machine.Exits,
 	LoadsSP:      loadsSP,
 	ReadAhead:    search.ReadAhead,

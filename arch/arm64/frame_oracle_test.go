@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
@@ -110,7 +111,7 @@ func compareAll(t *testing.T, file string) *tally {
 // their own in a row, ascending by DWARF number.
 var preserved = [...]values.Reg{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, v0 + 8, v0 + 9, v0 + 10, v0 + 11, v0 + 12, v0 + 13, v0 + 14, v0 + 15}
 
-// epilogue compares what readEpilogue says of one instruction.
+// epilogue compares what ReadEpilogue says of one instruction.
 func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *rowtest.FDE, code []byte, pc uint64, want *rowtest.Row) {
 	i, reached := a.At(int32(pc - fde.Lo))
 	o, _ := decode(code, int(pc-fde.Lo), nil)
@@ -118,7 +119,8 @@ func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *rowtest.FDE, cod
 	if isReturn {
 		c.returns++
 	}
-	row, ok := Machine.ReadEpilogue(code[pc-fde.Lo:], pc)
+	row, out := Machine.ReadEpilogue(code[pc-fde.Lo:], pc)
+	ok := out&arch.TearsDown != 0
 	if !ok || !reached || i.Guess() || row.Flags&trad.Guess != 0 {
 		return
 	}

@@ -25,6 +25,7 @@ var fuzzSeeds = [][]byte{
 func FuzzReadFrame(f *testing.F)    { processor.FuzzReadFrame(f, fuzzSeeds) }
 func FuzzReadSplit(f *testing.F)    { processor.FuzzReadSplit(f, fuzzSeeds) }
 func FuzzReadEpilogue(f *testing.F) { processor.FuzzReadEpilogue(f, fuzzSeeds) }
+func FuzzInEpilogue(f *testing.F)   { processor.FuzzInEpilogue(f, fuzzSeeds) }
 func FuzzSkipPrologue(f *testing.F) { processor.FuzzSkipPrologue(f, fuzzSeeds) }
 func FuzzReferences(f *testing.F)   { processor.FuzzReferences(f, fuzzSeeds) }
 

@@ -81,7 +81,7 @@ var Arch = &arch.Arch{
 	ReadSplit:    Machine.ReadSplit,
 	ReadReached:  Machine.ReadReached,
 	ReadEpilogue: Machine.ReadEpilogue,
-	ReadReturn:   Machine.ReadReturn,
+	InEpilogue:   Machine.InEpilogue,
 	Exits:        Machine.Exits,
 	ReadAhead:    search.ReadAhead,
 	Preserves:    search.Preserves,

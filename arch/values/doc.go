@@ -72,15 +72,15 @@
 //
 // # Epilogues
 //
-// An instruction is in an epilogue if nothing is ahead of it but instructions that take the frame
-// down, instructions that do not matter, and the way out. Three functions tell, by different facts:
+// A way out is straight code from an instruction to a return or a jump that leaves the function. The
+// way is an epilogue if its first instruction takes something of the frame down, or is the return,
+// and the others do no more than that, or do not matter. One follower tells, for three questions:
 //
-//   - [Machine.ReadEpilogue] knows only the code from the instruction on. The code must begin with an
-//     instruction that takes something down, or with the return. [Machine.ReadReturn] does not
-//     demand that. Both give the row, too.
-//   - [Machine.InEpilogue] knows where the function begins. It reads on from there, and so knows
-//     whether the frame is being taken down already.
+//   - [Machine.ReadEpilogue] follows the way from an instruction, says of which kind it is, and gives
+//     the row.
+//   - [Machine.InEpilogue] knows where the function begins, too. It reports whether the instruction is
+//     on a way that is an epilogue from an earlier instruction on.
 //   - [Machine.ReadFrame] sets the row's flag trad.InPrologue if the state has lost some of the
-//     frame and ReadEpilogue follows the rest, and while the frame is being set up. The flag is
+//     frame and an epilogue is ahead, and while the frame is being set up. The flag is
 //     for people that look at the row: neither a walker nor a sniffer asks for it.
 package values

@@ -3,6 +3,7 @@ package values
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -18,7 +19,9 @@ type unwinding struct {
 	base  Reg // the stack pointer is base+off, unless it has been loaded
 	off   int32
 	done  bool               // the stack pointer has been moved up, or loaded
-	sp    trad.Rule          // from where it has been loaded: SavedAt, or InReg for a floating-point register
+	sp    trad.Rule          // from where it has been loaded: SavedAt, or InReg for another register
+	above int32              // the stack pointer is so far above what has been loaded
+	args  trad.Rule          // where m.Arguments has been loaded from; NotTracked where it has its value at the pc
 	saved [MaxRegs]trad.Rule // by register; NotTracked where it has its caller's value at the pc
 	any   bool               // some of them are set
 	wrote Set                // registers, of those that calls may change, that have got other values on the way
@@ -36,65 +39,95 @@ type unwinding struct {
 // too); and unless what has been loaded shows that it goes elsewhere, the row is a guess.
 //
 // A linkage stub that has no frame counts as one.
-func (m *Machine) ReadEpilogue(code []byte, pc uint64) (row trad.Row, ok bool) {
-	return m.toReturn(code, pc, false)
+func (m *Machine) ReadEpilogue(code []byte, pc uint64) (row trad.Row, out arch.WayOut) {
+	row, out, _ = m.wayOut(code, pc)
+	return row, out
 }
 
-// ReadReturn implements arch.Arch.ReadReturn.
-func (m *Machine) ReadReturn(code []byte, pc uint64) (row trad.Row, ok bool) {
-	return m.toReturn(code, pc, true)
+// InEpilogue implements arch.Arch.InEpilogue: pc is on a way out, and that begins, at pc or before
+// it, with an instruction that takes something down.
+func (m *Machine) InEpilogue(code []byte, start, pc uint64) bool {
+	off := int(min(pc-start, uint64(len(code))))
+	if pc < start || off == len(code) {
+		return false
+	}
+	if _, out, _ := m.wayOut(code[off:], pc); out == 0 || out&arch.TearsDown != 0 {
+		return out != 0
+	}
+	room := scratch.Get().(*[]Op)
+	defer scratch.Put(room)
+	var before [maxEpilogue]int // offsets of the instructions before pc, from where control last went elsewhere
+	n, at := 0, 0
+	for ops := *room; at < off; {
+		var in Inst
+		in, ops = m.Decode(code, at, ops[:0])
+		before[n%maxEpilogue] = at
+		if n++; in.Flow != Next {
+			n = 0
+		}
+		at += int(in.Len)
+	}
+	for i := max(0, n-maxEpilogue); i < n && at == off; i++ {
+		from := before[i%maxEpilogue]
+		if _, out, length := m.wayOut(code[from:], 0); out&arch.TearsDown != 0 && from+length > off {
+			return true
+		}
+	}
+	return false
 }
 
-// toReturn follows the code from pc to a return. Unless it has begun already, an epilogue
-// begins with an instruction that takes something down.
-func (m *Machine) toReturn(code []byte, pc uint64, begun bool) (row trad.Row, ok bool) {
+// wayOut follows straight code from pc to a return or a jump. length is how many bytes that
+// takes, with the return or the jump.
+func (m *Machine) wayOut(code []byte, pc uint64) (row trad.Row, out arch.WayOut, length int) {
 	u := unwinding{m: m, base: m.SP}
 	room := scratch.Get().(*[]Op)
 	defer scratch.Put(room)
 	ops := *room
-	at := 0
+	out = arch.Leaves | arch.TearsDown
 	for range maxEpilogue {
-		if at >= len(code) {
-			return trad.Row{}, false
+		if length >= len(code) {
+			break
 		}
 		var in Inst
-		in, ops = m.Decode(code, at, ops[:0])
-		if at == 0 {
+		in, ops = m.Decode(code, length, ops[:0])
+		if length == 0 {
 			row.Lo, row.Len = pc, uint32(in.Len)
 			if in.Flow != Bad && m.InStub != nil && m.InStub(code) {
-				return u.row(row), true
+				return u.row(row), out, int(in.Len)
 			}
 		}
-		if at += int(in.Len); at > len(code) {
-			return trad.Row{}, false
+		if length += int(in.Len); length > len(code) {
+			break
 		}
 		switch {
 		case in.Nop:
-		case harmless(&in, ops, m.wanted()) && in.Flow == Next:
-			if !begun && !u.any && !u.done {
-				return trad.Row{}, false
+		case in.Flow == Next && harmless(&in, ops, m.wanted()):
+			if !u.any && !u.done {
+				out = arch.Leaves
 			}
 			u.writes(&in, ops)
-		case in.Flow == Next:
-			if !u.step(&in, ops) && !(begun && u.storesElsewhere(&in, ops)) {
-				return trad.Row{}, false
-			}
+		case in.Flow == Next && u.step(&in, ops):
+		case in.Flow == Next && u.storesElsewhere(&in, ops):
+			out = arch.Leaves
 		case (in.Flow == To || in.Flow == MaybeTo) && in.Return && u.plausible():
-			return u.row(row), true
+			return u.row(row), out, length
 		case in.Flow == Jump || in.Flow == To || in.Flow == Away:
-			// The frame may have been left before pc, and what is restored be in the save area.
-			if !begun && !u.takenDown() || !u.plausible() && !(begun && m.SaveArea != 0) {
-				return trad.Row{}, false
+			if !u.takenDown() || !u.plausible() {
+				out = arch.Leaves
 			}
-			if begun || u.saved[m.RA].Kind == trad.NotTracked || m.Unloaded.Has(m.SP) && u.sp.Kind == trad.NotTracked {
+			// The frame may have been left before pc, and what is restored be in the save area.
+			if !u.plausible() && m.SaveArea == 0 {
+				return trad.Row{}, 0, 0
+			}
+			if out&arch.TearsDown == 0 || u.saved[m.RA].Kind == trad.NotTracked || m.Unloaded.Has(m.SP) && u.sp.Kind == trad.NotTracked {
 				row.Flags |= trad.Guess
 			}
-			return u.row(row), true
+			return u.row(row), out | arch.ByJump, length
 		default:
-			return trad.Row{}, false
+			return trad.Row{}, 0, 0
 		}
 	}
-	return trad.Row{}, false
+	return trad.Row{}, 0, 0
 }
 
 // storesElsewhere reports whether an instruction does nothing but store by a base that is no
@@ -145,9 +178,18 @@ func (u *unwinding) plausible() bool {
 
 // writes notes which registers a harmless instruction writes.
 func (u *unwinding) writes(in *Inst, ops []Op) {
-	u.wrote |= in.Kill
+	wrote := in.Kill
 	for i := range ops {
-		u.wrote |= ops[i].Dst.Bit()
+		wrote |= ops[i].Dst.Bit()
+	}
+	u.lose(wrote)
+}
+
+// lose notes that registers of those that calls may change have got values that are not known.
+func (u *unwinding) lose(wrote Set) {
+	u.wrote |= wrote
+	if u.m.Arguments != None && wrote.Has(u.m.Arguments) {
+		u.args.Kind = trad.Undefined
 	}
 }
 
@@ -156,7 +198,7 @@ func (u *unwinding) step(in *Inst, ops []Op) (ok bool) {
 	if in.Kill&u.m.wanted() != 0 || len(ops) == 0 {
 		return false
 	}
-	u.wrote |= in.Kill
+	u.lose(in.Kill)
 	for i := range ops {
 		if !u.do(&ops[i]) {
 			return false
@@ -187,6 +229,15 @@ func (u *unwinding) do(o *Op) (ok bool) {
 				return false
 			}
 			u.base, u.off, u.done = m.FP, o.Imm, true
+			return true
+		case o.Dst == m.SP && o.Base == m.Arguments:
+			if u.sp.Kind != trad.NotTracked || u.args.Kind == trad.Undefined {
+				return false
+			}
+			if u.sp = u.args; u.sp.Kind == trad.NotTracked {
+				u.sp = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(o.Base)}
+			}
+			u.above, u.done = o.Imm, true
 			return true
 		case o.Imm == 0 && m.Floats.Has(o.Base) && !m.Floats.Has(o.Dst) && !u.wrote.Has(o.Base):
 			return u.restore(o.Dst, trad.Rule{Kind: trad.InReg, Reg: m.DWARF(o.Base)})
@@ -238,7 +289,9 @@ func (u *unwinding) restore(r Reg, from trad.Rule) (ok bool) {
 		}
 		u.sp, u.done = from, true
 	case !u.m.wanted().Has(r):
-		u.wrote |= r.Bit()
+		if u.wrote |= r.Bit(); r == u.m.Arguments {
+			u.args = from
+		}
 	case u.saved[r].Kind != trad.NotTracked && u.saved[r].Kind != trad.Undefined:
 		return false
 	default:
@@ -257,12 +310,14 @@ func (u *unwinding) row(row trad.Row) trad.Row {
 	var exprs []trad.Expression
 	switch u.sp.Kind {
 	case trad.InReg:
-		row.CFA = trad.Rule{Kind: trad.InReg, Reg: u.sp.Reg, Off: -m.EntrySP}
+		row.CFA = trad.Rule{Kind: trad.InReg, Reg: u.sp.Reg, Off: u.above - m.EntrySP}
 	case trad.SavedAt:
-		// Where the slot is in the frame depends on the ABI's variant, so that only what is in
-		// it is certain.
-		row.CFA = trad.Rule{Kind: trad.ValExpr}
-		exprs = []trad.Expression{SavedSP{u.sp.Reg, u.sp.Off, -m.EntrySP}}
+		// Where the slot is in the frame depends on the ABI's variant, or on how the frame is
+		// realigned, so that only what is in it is certain.
+		if row.CFA = u.sp; u.above != m.EntrySP {
+			row.CFA = trad.Rule{Kind: trad.ValExpr}
+			exprs = []trad.Expression{SavedSP{u.sp.Reg, u.sp.Off, u.above - m.EntrySP}}
+		}
 	default:
 		row.CFA = trad.Rule{Kind: trad.InReg, Reg: m.DWARF(u.base), Off: u.off - m.EntrySP}
 	}

@@ -1,5 +1,7 @@
 package values
 
+import "github.com/sfwalk/sfwalk/arch"
+
 // maxPrologue is how many instructions are looked at for the end of a prologue.
 const maxPrologue = 64
 
@@ -56,8 +58,8 @@ func (a *Analysis) tearingDown(s *State, at int32) bool {
 	if s.teardown == intact {
 		return false
 	}
-	_, ok := a.m.ReadEpilogue(a.code[at:], 0)
-	return ok
+	_, out := a.m.ReadEpilogue(a.code[at:], 0)
+	return out&arch.TearsDown != 0
 }
 
 // setUp executes an instruction of a prologue, and reports whether it sets up the frame.

@@ -84,7 +84,7 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 	}
 	if pc == block {
 		rest := code[block-start:]
-		if row, ok := r.arch.ReadEpilogue(rest, pc); ok && row.Flags&trad.Guess == 0 {
+		if row, out := r.arch.ReadEpilogue(rest, pc); out&arch.TearsDown != 0 && row.Flags&trad.Guess == 0 {
 			return row, ""
 		}
 		if row, ok := r.popped(rest, pc); ok {

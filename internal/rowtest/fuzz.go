@@ -63,7 +63,7 @@ func (p *Processor) FuzzReadSplit(f *testing.F, seeds [][]byte) {
 	})
 }
 
-// FuzzReadEpilogue fuzzes Machine.ReadEpilogue and ReadReturn.
+// FuzzReadEpilogue fuzzes Machine.ReadEpilogue.
 func (p *Processor) FuzzReadEpilogue(f *testing.F, seeds [][]byte) {
 	for _, s := range seeds {
 		for i := 0; i < len(s); i += p.align() {
@@ -72,12 +72,33 @@ func (p *Processor) FuzzReadEpilogue(f *testing.F, seeds [][]byte) {
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			row, ok := p.Machine.ReadEpilogue(code, 0x1000)
-			if after, also := p.Machine.ReadReturn(code, 0x1000); ok && (!also || after.CFA != row.CFA || after.RA != row.RA) {
-				t.Fatalf("%x: an epilogue %s, and on the way to a return %s", code, row.Format(p.Arch.RegName), after.Format(p.Arch.RegName))
-			}
-			if ok {
+			row, out := p.Machine.ReadEpilogue(code, 0x1000)
+			switch {
+			case out&arch.Leaves != 0:
 				p.check(t, row, 0x1000, 0x1000, 0x1000+uint64(len(code)))
+			case out != 0 || row != trad.Row{}:
+				t.Errorf("%x: %b, %s, for code that does not leave", code, out, row.Format(p.Arch.RegName))
+			}
+		})
+	})
+}
+
+// FuzzInEpilogue fuzzes Machine.InEpilogue: wherever ReadEpilogue finds that an epilogue begins,
+// is one.
+func (p *Processor) FuzzInEpilogue(f *testing.F, seeds [][]byte) {
+	for _, s := range seeds {
+		f.Add(s, uint16(len(s)-1))
+	}
+	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
+		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
+			const start = 0x1000
+			got, want := p.Machine.InEpilogue(code, start, start+uint64(off)), false
+			if int(off) < len(code) {
+				_, out := p.Machine.ReadEpilogue(code[off:], start+uint64(off))
+				want = out&arch.TearsDown != 0
+			}
+			if want && !got || got && int(off) >= len(code) {
+				t.Errorf("%v at %#x of %d bytes, want %v", got, off, len(code), want)
 			}
 		})
 	})

@@ -1,6 +1,7 @@
 package prologue
 
 import (
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -11,10 +12,11 @@ import (
 // ABI has it. The row is a guess nevertheless.
 func (s *Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
-	row, ok = a.ReadReturn(q.Read(q.PC, maxEpilogue), q.PC)
-	if !ok || row.Flags&trad.Guess == 0 {
+	row, out := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC)
+	if out&arch.ByJump == 0 {
 		return row, false
 	}
+	row.Flags |= trad.Guess
 	cfa, ra, ok := s.fits(q, &row)
 	if !ok || !aligned(q, cfa) {
 		return row, false

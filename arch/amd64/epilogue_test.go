@@ -1,10 +1,6 @@
 package amd64
 
-import (
-	"testing"
-
-	"github.com/sfwalk/sfwalk/internal/bounds"
-)
+import "testing"
 
 // Where an epilogue begins and what is in it, of code that gcc 12 made; each offset is an
 // instruction's, as objdump has them.
@@ -40,26 +36,4 @@ func TestInEpilogue(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Whatever ReadEpilogue proves is an epilogue.
-func FuzzInEpilogue(f *testing.F) {
-	for _, s := range fuzzSeeds {
-		f.Add(s, uint16(len(s)-1))
-	}
-	f.Fuzz(func(t *testing.T, code []byte, off uint16) {
-		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			const start = 0x1000
-			got := Machine.InEpilogue(code, start, start+uint64(off))
-			if int(off) >= len(code) {
-				if got {
-					t.Error("there is no code, and it is in an epilogue")
-				}
-				return
-			}
-			if _, ok := Machine.ReadEpilogue(code[off:], start+uint64(off)); ok && !got {
-				t.Error("ReadEpilogue knows better")
-			}
-		})
-	})
 }
