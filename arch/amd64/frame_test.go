@@ -12,10 +12,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// compile makes a shared object of testdata/frames.c, so that nothing else is in it.
+// compile makes a shared object of ../testdata/frames.c, so that nothing else is in it.
 func compile(t testing.TB, flags ...string) string {
 	t.Helper()
-	return compileFile(t, "testdata/frames.c", flags...)
+	return compileFile(t, "../testdata/frames.c", flags...)
 }
 
 func compileFile(t testing.TB, source string, flags ...string) string {

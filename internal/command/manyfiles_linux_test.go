@@ -36,42 +36,31 @@ func copies(t *testing.T, path string, n int) (names []string) {
 // withSymbols copies a library with a compressed table of n symbols of one function.
 func withSymbols(t *testing.T, path string, n int) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	order := binary.LittleEndian
-	text := f.Section(".text")
-	table := make([]byte, 0, 24*n)
-	for i := range n {
-		table = append(table, 1, 0, 0, 0, byte(elf.STT_FUNC), 0, 1, 0)
-		table = order.AppendUint64(order.AppendUint64(table, text.Addr+uint64(i)%text.Size), 1)
-	}
-	for i, s := range f.Sections {
-		if s.Type == elf.SHT_SYMTAB {
-			header := data[order.Uint64(data[40:])+uint64(64*i):]
-			order.PutUint64(header[8:], uint64(elf.SHF_COMPRESSED))
-			order.PutUint64(header[24:], uint64(len(data)))
-			packed := bytes.NewBuffer(order.AppendUint64(order.AppendUint64(order.AppendUint64(nil, 1), uint64(len(table))), 1))
-			w := zlib.NewWriter(packed)
-			w.Write(table)
-			w.Close()
-			packed.Write(bytes.Repeat([]byte{0xa5}, len(table)/32))
-			order.PutUint64(header[32:], uint64(packed.Len()))
-			data = append(data, packed.Bytes()...)
-			break
+	return small(t, path, func(f *elf.File, data []byte) []byte {
+		order := binary.LittleEndian
+		text := f.Section(".text")
+		table := make([]byte, 0, 24*n)
+		for i := range n {
+			table = append(table, 1, 0, 0, 0, byte(elf.STT_FUNC), 0, 1, 0)
+			table = order.AppendUint64(order.AppendUint64(table, text.Addr+uint64(i)%text.Size), 1)
 		}
-	}
-	out := filepath.Join(t.TempDir(), "symbols")
-	if err := os.WriteFile(out, data, 0o700); err != nil || len(data) > 1<<20 {
-		t.Fatalf("%d bytes, %v", len(data), err)
-	}
-	return out
+		for i, s := range f.Sections {
+			if s.Type == elf.SHT_SYMTAB {
+				header := data[order.Uint64(data[40:])+uint64(64*i):]
+				order.PutUint64(header[8:], uint64(elf.SHF_COMPRESSED))
+				order.PutUint64(header[24:], uint64(len(data)))
+				packed := bytes.NewBuffer(order.AppendUint64(order.AppendUint64(order.AppendUint64(nil, 1), uint64(len(table))), 1))
+				w := zlib.NewWriter(packed)
+				w.Write(table)
+				w.Close()
+				packed.Write(bytes.Repeat([]byte{0xa5}, len(table)/32))
+				order.PutUint64(header[32:], uint64(packed.Len()))
+				data = append(data, packed.Bytes()...)
+				break
+			}
+		}
+		return data
+	})
 }
 
 // TestManyFiles: files of less than 1 MB that expand to the most that one may do not take up so

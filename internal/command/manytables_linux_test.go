@@ -17,66 +17,41 @@ import (
 // withHeaders copies a library with n more section headers, all of them its code's.
 func withHeaders(t *testing.T, path string, n int) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	order := binary.LittleEndian
-	from, count := order.Uint64(data[40:]), len(f.Sections)
-	text := 0
-	for i, s := range f.Sections {
-		if s.Name == ".text" {
-			text = i
+	return small(t, path, func(f *elf.File, data []byte) []byte {
+		order := binary.LittleEndian
+		from, count := order.Uint64(data[40:]), len(f.Sections)
+		text := 0
+		for i, s := range f.Sections {
+			if s.Name == ".text" {
+				text = i
+			}
 		}
-	}
-	header := func(i int) []byte { return data[from+uint64(64*i) : from+uint64(64*i+64)] }
-	table := append(bytes.Clone(data[from:from+uint64(64*count)]), bytes.Repeat(header(text), n)...)
-	for at := 64 * count; at < len(table); at += 64 {
-		order.PutUint32(table[at:], 0) // no name
-	}
-	data = append(data, make([]byte, -len(data)&7)...)
-	order.PutUint64(data[40:], uint64(len(data)))
-	order.PutUint16(data[60:], uint16(count+n))
-	out := filepath.Join(t.TempDir(), "headers")
-	if data = append(data, table...); len(data) > 1<<20 {
-		t.Fatal(len(data))
-	}
-	if err := os.WriteFile(out, data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return out
+		header := func(i int) []byte { return data[from+uint64(64*i) : from+uint64(64*i+64)] }
+		table := append(bytes.Clone(data[from:from+uint64(64*count)]), bytes.Repeat(header(text), n)...)
+		for at := 64 * count; at < len(table); at += 64 {
+			order.PutUint32(table[at:], 0) // no name
+		}
+		data = append(data, make([]byte, -len(data)&7)...)
+		order.PutUint64(data[40:], uint64(len(data)))
+		order.PutUint16(data[60:], uint16(count+n))
+		return append(data, table...)
+	})
 }
 
 // withOverlap copies a library whose sections of some names are all of the file.
 func withOverlap(t *testing.T, path string, sections ...string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	order := binary.LittleEndian
-	for i, s := range f.Sections {
-		if slices.Contains(sections, s.Name) {
-			header := data[order.Uint64(data[40:])+uint64(64*i):]
-			order.PutUint64(header[24:], 0)
-			order.PutUint64(header[32:], uint64(len(data)))
+	return small(t, path, func(f *elf.File, data []byte) []byte {
+		order := binary.LittleEndian
+		for i, s := range f.Sections {
+			if slices.Contains(sections, s.Name) {
+				header := data[order.Uint64(data[40:])+uint64(64*i):]
+				order.PutUint64(header[24:], 0)
+				order.PutUint64(header[32:], uint64(len(data)))
+			}
 		}
-	}
-	out := filepath.Join(t.TempDir(), "overlap")
-	if err := os.WriteFile(out, data, 0o700); err != nil || len(data) > 1<<20 {
-		t.Fatalf("%d bytes, %v", len(data), err)
-	}
-	return out
+		return data
+	})
 }
 
 // TestManyTables: nor do the tables of many files take up too much that are not compressed.

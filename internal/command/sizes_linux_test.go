@@ -59,36 +59,37 @@ func within(t *testing.T, most int64, args ...string) (out, warnings string) {
 	return stdout.String(), stderr.String()
 }
 
+// small is [gdbtest.Changed] for a copy of no more than 1 MB.
+func small(t *testing.T, path string, change func(f *elf.File, data []byte) []byte) (copied string) {
+	t.Helper()
+	return gdbtest.Changed(t, path, func(f *elf.File, data []byte) []byte {
+		if data = change(f, data); len(data) > 1<<20 {
+			t.Fatalf("%d bytes", len(data))
+		}
+		return data
+	})
+}
+
 // sparse copies an ELF file of amd64 and makes sections of it holes of 2 GiB.
 func sparse(t *testing.T, path string, sections ...string) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	order := binary.LittleEndian
 	at := uint64(1 << 20)
-	for i, s := range f.Sections {
-		for _, name := range sections {
-			if s.Name == name {
-				header := data[order.Uint64(data[40:])+uint64(64*i):]
-				order.PutUint64(header[24:], at)
-				order.PutUint64(header[32:], 1<<31-24)
-				at += 1 << 31
+	out := gdbtest.Changed(t, path, func(f *elf.File, data []byte) []byte {
+		order := binary.LittleEndian
+		for i, s := range f.Sections {
+			for _, name := range sections {
+				if s.Name == name {
+					header := data[order.Uint64(data[40:])+uint64(64*i):]
+					order.PutUint64(header[24:], at)
+					order.PutUint64(header[32:], 1<<31-24)
+					at += 1 << 31
+				}
 			}
 		}
-	}
+		return data
+	})
 	if at == 1<<20 {
 		t.Fatalf("%s has no sections %q", path, sections)
-	}
-	out := filepath.Join(t.TempDir(), "sparse")
-	if err := os.WriteFile(out, data, 0o700); err != nil {
-		t.Fatal(err)
 	}
 	if err := os.Truncate(out, int64(at)); err != nil {
 		t.Fatal(err)
@@ -188,52 +189,41 @@ func TestUnpackedCores(t *testing.T) {
 // much behind that what they expand to seems in proportion; the abbreviations are madeUpAbbrevs.
 func withDWARF(t *testing.T, path string, info, line []byte) string {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	order := binary.LittleEndian
-	for i, s := range f.Sections {
-		header := order.Uint64(data[40:]) + uint64(64*i)
-		var of []byte
-		flags := uint64(elf.SHF_COMPRESSED)
-		switch s.Name {
-		case ".debug_info":
-			of = info
-		case ".debug_line":
-			of = line
-		case ".debug_aranges":
-		case ".debug_abbrev":
-			of, flags = madeUpAbbrevs, 0
-		default:
-			continue
+	return small(t, path, func(f *elf.File, data []byte) []byte {
+		order := binary.LittleEndian
+		for i, s := range f.Sections {
+			header := order.Uint64(data[40:]) + uint64(64*i)
+			var of []byte
+			flags := uint64(elf.SHF_COMPRESSED)
+			switch s.Name {
+			case ".debug_info":
+				of = info
+			case ".debug_line":
+				of = line
+			case ".debug_aranges":
+			case ".debug_abbrev":
+				of, flags = madeUpAbbrevs, 0
+			default:
+				continue
+			}
+			at := len(data)
+			if flags != 0 {
+				data = order.AppendUint64(order.AppendUint64(order.AppendUint64(data, 1), uint64(len(of))), 1)
+				var packed bytes.Buffer
+				w := zlib.NewWriter(&packed)
+				w.Write(of)
+				w.Close()
+				data = append(data, packed.Bytes()...)
+				data = append(data, bytes.Repeat([]byte{0xa5}, len(of)/32)...)
+			} else {
+				data = append(data, of...)
+			}
+			order.PutUint64(data[header+8:], flags)
+			order.PutUint64(data[header+24:], uint64(at))
+			order.PutUint64(data[header+32:], uint64(len(data)-at))
 		}
-		at := len(data)
-		if flags != 0 {
-			data = order.AppendUint64(order.AppendUint64(order.AppendUint64(data, 1), uint64(len(of))), 1)
-			var packed bytes.Buffer
-			w := zlib.NewWriter(&packed)
-			w.Write(of)
-			w.Close()
-			data = append(data, packed.Bytes()...)
-			data = append(data, bytes.Repeat([]byte{0xa5}, len(of)/32)...)
-		} else {
-			data = append(data, of...)
-		}
-		order.PutUint64(data[header+8:], flags)
-		order.PutUint64(data[header+24:], uint64(at))
-		order.PutUint64(data[header+32:], uint64(len(data)-at))
-	}
-	out := filepath.Join(t.TempDir(), "dwarf")
-	if err := os.WriteFile(out, data, 0o700); err != nil || len(data) > 1<<20 {
-		t.Fatalf("%d bytes, %v", len(data), err)
-	}
-	return out
+		return data
+	})
 }
 
 // Abbreviations: 1 is a unit with code and lines, 2 a function without anything, 3 one with code.

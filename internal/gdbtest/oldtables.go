@@ -5,8 +5,6 @@ package gdbtest
 import (
 	"debug/elf"
 	"encoding/binary"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -16,48 +14,37 @@ import (
 // stack pointer's DWARF number. The test fails where fewer than atLeast FDEs were cut.
 func OldTables(t testing.TB, path string, sp uint64, atLeast int) (copied string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if s := f.Section(".sframe"); s != nil {
-		clear(data[s.Offset : s.Offset+4])
-	}
-	section := f.Section(".eh_frame")
-	if section == nil {
-		t.Fatalf("%s has no .eh_frame", path)
-	}
-	cut := 0
-	for p := data[section.Offset:][:section.Size]; len(p) > 4; {
-		n := f.ByteOrder.Uint32(p)
-		if n == 0 {
-			break
+	return Changed(t, path, func(f *elf.File, data []byte) []byte {
+		if s := f.Section(".sframe"); s != nil {
+			clear(data[s.Offset : s.Offset+4])
 		}
-		entry := p[4 : 4+n]
-		p = p[4+n:]
-		if f.ByteOrder.Uint32(entry) == 0 {
-			continue // a CIE
+		section := f.Section(".eh_frame")
+		if section == nil {
+			t.Fatalf("%s has no .eh_frame", path)
 		}
-		c := cfaBytes{p: entry[4+4+4:], order: f.ByteOrder} // the CIE, the range as two words of 4 bytes
-		c.p = c.p[c.uleb():]
-		if c.endPrologue(sp) {
-			clear(c.p) // DW_CFA_nop
-			cut++
+		cut := 0
+		for p := data[section.Offset:][:section.Size]; len(p) > 4; {
+			n := f.ByteOrder.Uint32(p)
+			if n == 0 {
+				break
+			}
+			entry := p[4 : 4+n]
+			p = p[4+n:]
+			if f.ByteOrder.Uint32(entry) == 0 {
+				continue // a CIE
+			}
+			c := cfaBytes{p: entry[4+4+4:], order: f.ByteOrder} // the CIE, the range as two words of 4 bytes
+			c.p = c.p[c.uleb():]
+			if c.endPrologue(sp) {
+				clear(c.p) // DW_CFA_nop
+				cut++
+			}
 		}
-	}
-	if cut < atLeast {
-		t.Fatalf("%s: only %d FDEs describe an epilogue", path, cut)
-	}
-	copied = filepath.Join(t.TempDir(), filepath.Base(path))
-	if err := os.WriteFile(copied, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return copied
+		if cut < atLeast {
+			t.Fatalf("%s: only %d FDEs describe an epilogue", path, cut)
+		}
+		return data
+	})
 }
 
 // cfaBytes are call frame instructions (DWARF 5, section 6.4.2).

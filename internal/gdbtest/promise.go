@@ -4,8 +4,6 @@ package gdbtest
 
 import (
 	"debug/elf"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -15,26 +13,15 @@ import (
 // header is the same.
 func PromiseFP(t testing.TB, path string) (copied string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	section := f.Section(".sframe")
-	if section == nil {
-		t.Fatalf("%s has no .sframe", path)
-	}
-	header := data[section.Offset:]
-	header[2] = min(header[2], 2)
-	header[3] |= 2      // sfp_flags
-	clear(header[8:12]) // sfh_num_fdes
-	copied = filepath.Join(t.TempDir(), filepath.Base(path))
-	if err := os.WriteFile(copied, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return copied
+	return Changed(t, path, func(f *elf.File, data []byte) []byte {
+		section := f.Section(".sframe")
+		if section == nil {
+			t.Fatalf("%s has no .sframe", path)
+		}
+		header := data[section.Offset:]
+		header[2] = min(header[2], 2)
+		header[3] |= 2      // sfp_flags
+		clear(header[8:12]) // sfh_num_fdes
+		return data
+	})
 }
