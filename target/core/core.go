@@ -81,7 +81,7 @@ func Read(r io.ReaderAt, size int64, o Options) (*Target, error) {
 func open(path string, maxUnpacked int64) (r io.ReaderAt, size int64, closer func() error, err error) {
 	file, err := regular.Open(path)
 	if err != nil {
-		return nil, 0, nil, bare(err)
+		return nil, 0, nil, withoutPath(err)
 	}
 	file, closer, err = unpack(file, maxUnpacked)
 	if err != nil {
@@ -90,13 +90,13 @@ func open(path string, maxUnpacked int64) (r io.ReaderAt, size int64, closer fun
 	info, err := file.Stat()
 	if err != nil {
 		closer()
-		return nil, 0, nil, bare(err)
+		return nil, 0, nil, withoutPath(err)
 	}
 	return file, info.Size(), closer, nil
 }
 
-// bare takes the path off an error that the caller's message names already.
-func bare(err error) error {
+// withoutPath takes the path off an error that the caller's message names already.
+func withoutPath(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return path.Err

@@ -9,10 +9,10 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// seen adds a module for each ELF header in the core's memory that no other module holds, for the
+// addUnlisted adds a module for each ELF header in the core's memory that no other module holds, for the
 // kernel dumps the first page of each mapped file. A library's name is in its dynamic section, if
-// the core has that; its path is not known. If NT_FILE is whole, seen adds the vDSO alone.
-func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
+// the core has that; its path is not known. If NT_FILE is whole, addUnlisted adds the vDSO alone.
+func (l *loader) addUnlisted(exePath string, list []*target.Module) []*target.Module {
 	known := target.NewModules(list, nil)
 	tried, headers := 0, 0
 	for i := range l.own.list {
@@ -26,7 +26,7 @@ func (l *loader) seen(exePath string, list []*target.Module) []*target.Module {
 			break
 		}
 		im, err := elfimage.OpenMapped(l.own, s.lo, maxImage)
-		if err != nil || im.Machine != l.core.arch.Machine || im.Order != l.core.arch.Order || !l.runs(im, s.lo) {
+		if err != nil || im.Machine != l.core.arch.Machine || im.Order != l.core.arch.Order || !l.wasLoaded(im, s.lo) {
 			continue
 		}
 		o := linkmap.Object{Bias: s.lo - firstAddress(im), Header: s.lo}
@@ -66,9 +66,9 @@ func firstAddress(im *elfimage.Image) uint64 {
 	return 0
 }
 
-// runs reports whether the image at base was loaded, and not only read: its executable segments are
+// wasLoaded reports whether the image at base was loaded, and not only read: its executable segments are
 // executable in the core. An unchanged one may be missing, for gdb's cores leave it out.
-func (l *loader) runs(im *elfimage.Image, base uint64) bool {
+func (l *loader) wasLoaded(im *elfimage.Image, base uint64) bool {
 	loaded := false
 	for _, p := range im.Progs {
 		if p.Type != elf.PT_LOAD {

@@ -59,7 +59,7 @@ func (l *loader) load(t *Target) {
 		list = l.linked(t.Exe, list)
 	}
 	if !l.notes.allFiles || l.notes.auxv[linkmap.ATSysinfoEhdr] == 0 {
-		list = l.seen(t.Exe, list)
+		list = l.addUnlisted(t.Exe, list)
 	}
 	if l.notes.allFiles { // else linked has looked for the program, and warned if it is not there
 		l.files.CheckExe(list)

@@ -15,11 +15,11 @@ import (
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
-// By default, a core may unpack to usual bytes plus maxRatio times its packed size. Cores of
+// By default, a core may unpack to usualSize bytes plus maxRatio times its packed size. Cores of
 // programs that do something pack to a fifth or a fiftieth.
 const (
-	usual    = 512 << 20
-	maxRatio = 256
+	usualSize = 512 << 20
+	maxRatio  = 256
 )
 
 // maxWindow bounds the memory that zstd's decoder may ask for. zstd -19 and --long=26 need no more.
@@ -78,7 +78,7 @@ func unpack(file *os.File, limit int64) (unpacked *os.File, closer func() error,
 			return nil, nil, err
 		}
 		if limit <= 0 {
-			limit = usual + maxRatio*elffile.There(file, info.Size())
+			limit = usualSize + maxRatio*elffile.There(file, info.Size())
 		}
 		p, err := m.open(file, info.Size())
 		if err != nil {

@@ -124,7 +124,7 @@ func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint6
 		s := section{b[:shdrSize], o}
 		const flags = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 		if s.flags()&flags == flags {
-			list = claim(list, s.addr(), s.size())
+			list = addCode(list, s.addr(), s.size())
 		}
 		if s.typ() != elf.SHT_NOBITS {
 			end = max(end, s.off()+s.size())
@@ -137,7 +137,7 @@ func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint6
 	end = max(end, h.phoff+uint64(len(b)))
 	for ; len(b) >= phdrSize; b = b[phdrSize:] {
 		if segments && elf.ProgType(o.Uint32(b)) == elf.PT_LOAD && elf.ProgFlag(o.Uint32(b[4:]))&elf.PF_X != 0 {
-			list = claim(list, o.Uint64(b[16:]), o.Uint64(b[40:]))
+			list = addCode(list, o.Uint64(b[16:]), o.Uint64(b[40:]))
 		}
 		end = max(end, o.Uint64(b[8:])+o.Uint64(b[32:]))
 	}
@@ -156,8 +156,8 @@ func (r *reader) table(d *described, off, length uint64) ([]byte, error) {
 	return r.headers(d, off, length)
 }
 
-// claim adds a range of code to list. Code at address 0 was not placed.
-func claim(list []target.Mapping, addr, size uint64) []target.Mapping {
+// addCode adds a range of code to list. Code at address 0 was not placed.
+func addCode(list []target.Mapping, addr, size uint64) []target.Mapping {
 	if addr != 0 && addr+size > addr {
 		list = append(list, target.Mapping{Lo: addr, Hi: addr + size, Exec: true})
 	}

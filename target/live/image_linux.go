@@ -70,7 +70,7 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image,
 	case m.Deleted || ended(err):
 		f.warn(module, "%s: the file was deleted: %s", m.Path, instead)
 	default:
-		f.warn(module, "%s: cannot be opened (%v): %s", m.Path, bare(err), instead)
+		f.warn(module, "%s: cannot be opened (%v): %s", m.Path, withoutPath(err), instead)
 	}
 	if failed != nil {
 		return nil, fmt.Errorf("%s: %w", m.Path, failed)
@@ -78,8 +78,8 @@ func (f *files) image(m *procmaps.File, module *target.Module) (*elfimage.Image,
 	return im, nil
 }
 
-// bare removes the path from an error whose message the caller begins with the path.
-func bare(err error) error {
+// withoutPath removes the path from an error whose message the caller begins with the path.
+func withoutPath(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return path.Err
@@ -139,7 +139,7 @@ func openBelow(root *os.File, path string) (*os.File, error) {
 		file, err = at.With(strings.ReplaceAll(path, "\n", `\012`)).Open()
 	}
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: bare(err)}
+		return nil, &os.PathError{Op: "open", Path: path, Err: withoutPath(err)}
 	}
 	return file, nil
 }

@@ -11,13 +11,13 @@ import (
 
 // layout says where the stub has the registers of the architecture's descriptor.
 type layout struct {
-	regs []place
+	regs []slot
 	mask []int // numbers of the registers that hold the pointer authentication masks of code
 }
 
-// place is where the stub has one register: at off in the answer to g, or, if that ends before, in
+// slot is where the stub has one register: at off in the answer to g, or, if that ends before, in
 // the answer to p.
-type place struct {
+type slot struct {
 	reg   trad.Reg
 	num   int
 	off   int // bytes from the beginning of g's answer
@@ -53,7 +53,7 @@ func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 		}
 		if ok {
 			delete(byName, a.RegName(num))
-			l.regs = append(l.regs, place{num, r.num, off, size})
+			l.regs = append(l.regs, slot{num, r.num, off, size})
 		}
 		if r.name == "pauth_cmask" {
 			l.mask = append(l.mask, r.num)
@@ -70,7 +70,7 @@ func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 
 // get takes the registers out of g's answer: two digits a byte, "xx" for an unavailable one. It
 // returns the registers that lie behind the end of the answer.
-func (l *layout) get(a *arch.Arch, reply []byte, to *arch.Registers) (behind []place) {
+func (l *layout) get(a *arch.Arch, reply []byte, to *arch.Registers) (behind []slot) {
 	for _, p := range l.regs {
 		if 2*(p.off+p.bytes) > len(reply) {
 			behind = append(behind, p)

@@ -221,7 +221,7 @@ func (t *Target) registers(th *Thread, to *arch.Registers) error {
 // readRegisters asks for all registers at once. It asks one by one for those that this answer
 // lacks.
 func (s *session) readRegisters(thread string, a *arch.Arch, l *layout, r *arch.Registers) error {
-	if err := s.about(thread); err != nil {
+	if err := s.selectThread(thread); err != nil {
 		return err
 	}
 	reply, err := s.exchange("g")
@@ -248,7 +248,7 @@ func (s *session) readRegisters(thread string, a *arch.Arch, l *layout, r *arch.
 // readMask asks which bits of a code address hold a pointer authentication code.
 func (t *Target) readMask() error {
 	for _, num := range t.layout.mask {
-		if err := t.s.about(t.threads[0].id.text); err != nil {
+		if err := t.s.selectThread(t.threads[0].id.text); err != nil {
 			return err
 		}
 		reply, err := t.s.exchange(fmt.Sprintf("p%x", num))

@@ -100,8 +100,8 @@ func (s *session) transfer(object, annex string, limit int) ([]byte, error) {
 // maxPieces bounds the exchanges that one object may take.
 const maxPieces = 1 << 14
 
-// about selects the thread that g and p are about.
-func (s *session) about(thread string) error {
+// selectThread selects the thread that g and p are about.
+func (s *session) selectThread(thread string) error {
 	if thread == s.thread {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 func (t *Target) Step(ctx context.Context, th *Thread) error {
 	packet := "vCont;s:" + th.id.text
 	if !t.s.features["vContSupported"] {
-		if err := t.s.resumed(th.id.text); err != nil {
+		if err := t.s.selectToStep(th.id.text); err != nil {
 			return fmt.Errorf("step thread %d: %w", th.ID(), err)
 		}
 		packet = "s"
@@ -35,11 +35,11 @@ func (t *Target) Continue(ctx context.Context) error {
 // RunTo removes the breakpoint again.
 func (t *Target) RunTo(ctx context.Context, pc uint64, kind int) error {
 	point := fmt.Sprintf("0,%x,%x", pc, kind)
-	if err := t.s.demand("Z" + point); err != nil {
+	if err := t.s.askOK("Z" + point); err != nil {
 		return fmt.Errorf("run to %#x: set a breakpoint: %w", pc, err)
 	}
 	err := t.resume(ctx, "c")
-	if gone := t.s.demand("z" + point); err == nil {
+	if gone := t.s.askOK("z" + point); err == nil {
 		err = gone
 	}
 	if err != nil {
@@ -48,8 +48,8 @@ func (t *Target) RunTo(ctx context.Context, pc uint64, kind int) error {
 	return nil
 }
 
-// demand sends a packet, and fails unless the answer is OK.
-func (s *session) demand(packet string) error {
+// askOK sends a packet, and fails unless the answer is OK.
+func (s *session) askOK(packet string) error {
 	reply, err := s.exchange(packet)
 	if err == nil && string(reply) != "OK" {
 		err = fmt.Errorf("the stub answers %q to %s", short(reply), packet)
@@ -57,8 +57,8 @@ func (s *session) demand(packet string) error {
 	return err
 }
 
-// resumed selects the thread that s steps.
-func (s *session) resumed(thread string) error {
+// selectToStep selects the thread that s steps.
+func (s *session) selectToStep(thread string) error {
 	reply, err := s.exchange("Hc" + thread)
 	if err == nil && string(reply) != "OK" {
 		err = fmt.Errorf("the stub does not know the thread: it answers %q to Hc", short(reply))

@@ -37,7 +37,7 @@ func Open(path string, o core.Options) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", path, errors.Unwrap(err)) // without "core" and the path
 	}
-	return of(c, "snapshot "+path)
+	return fromCore(c, "snapshot "+path)
 }
 
 // Read is [Open] for the bytes of an uncompressed file. r must stay readable as long as the target
@@ -47,7 +47,7 @@ func Read(r io.ReaderAt, size int64, o core.Options) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", errors.Unwrap(err))
 	}
-	return of(c, "snapshot")
+	return fromCore(c, "snapshot")
 }
 
 // Target makes a target of the snapshot itself, as if it had been written and opened. Its memory is
@@ -60,8 +60,8 @@ func (s *Snapshot) Target(o core.Options) (*Target, error) {
 	return Read(bytes.NewReader(file.Bytes()), int64(file.Len()), o)
 }
 
-// of makes the target of a core file. If that fails, it closes the core file.
-func of(c *core.Target, name string) (*Target, error) {
+// fromCore makes the target of a core file. If that fails, it closes the core file.
+func fromCore(c *core.Target, name string) (*Target, error) {
 	text := c.Note(NoteOwner, NoteType, maxNote)
 	if text == nil {
 		c.Close()
