@@ -5,159 +5,38 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// tally counts what came of the instructions of some functions.
-type tally struct {
-	functions, cold, total                    int
-	sure, guess, none                         int
-	wrong, wrongGuess, more                   int // more: wrong rules of registers other than rbp
-	unlike                                    int // rows that give the CFA from another register than the oracle, with no way to compare
-	missed                                    map[string]int
-	epilogues, wrongEpilogue, guessedEpilogue int
-	returns, seenReturns                      int
-	silent                                    int // functions with pushes that their table does not know of
-	shown                                     int
+// leaveOut says why a function cannot be compared.
+func leaveOut(f *rowtest.FDE, lines []string) string {
+	switch {
+	case len(f.Rows) > 1 && strings.HasPrefix(lines[0], "nop") && f.Rows[1].Loc == f.Lo+1, f.Rows[0].Regs["ra"] != "c-8":
+		return "a cold part"
+	case len(f.Rows) == 1 && slices.ContainsFunc(lines, func(text string) bool { return strings.HasPrefix(text, "push") }):
+		return "written by hand, without call frame directives"
+	}
+	return ""
 }
 
-func (c *tally) String() string {
-	p := func(n int) string { return fmt.Sprintf("%d (%.3f%%)", n, 100*float64(n)/float64(max(1, c.total))) }
-	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s; wrong among the sure %s, among the guessed %s, wrong other registers among the sure %s; not comparable %s; reasons %v; %d epilogue rows, %d wrong, %d wrong guesses, %d of %d returns seen; %d functions without directives left out",
-		c.functions, c.cold, c.total, p(c.sure), p(c.guess), p(c.none), p(c.wrong), p(c.wrongGuess), p(c.more), p(c.unlike), c.missed,
-		c.epilogues, c.wrongEpilogue, c.guessedEpilogue, c.seenReturns, c.returns, c.silent)
+// padding reports whether an instruction does nothing, behind an unconditional jump.
+func padding(in *rowtest.Instruction) bool {
+	op := operation(in.Text)
+	return (op == "nop" || op == "nopw" || op == "nopl" || strings.HasPrefix(in.Text, "xchg   %ax,%ax")) &&
+		slices.Contains([]string{"jmp", "ret", "ud2", "hlt", "notrack"}, operation(in.Before))
 }
 
-// compareAll compares the rows of every instruction of file with the oracle.
-func compareAll(t *testing.T, file string, extra uint64) *tally {
-	t.Helper()
-	fdes := rowtest.FDEs(t, file)
-	pcs, text := processor.Instructions(t, file)
-	im := rowtest.Open(t, file)
-	c := &tally{missed: map[string]int{}}
-	for _, f := range fdes {
-		code, section := im.Code(t, f.Lo, f.Hi, extra)
-		if code == nil || strings.HasPrefix(section, ".plt") {
-			continue
-		}
-		// What begins with a frame already made is the cold part of a function that
-		// begins elsewhere: no entry.
-		cold := len(f.Rows) > 1 && strings.HasPrefix(text[f.Lo], "nop") && f.Rows[1].Loc == f.Lo+1
-		if cold || f.Rows[0].CFA != "rsp+8" || f.Rows[0].Regs["ra"] != "c-8" {
-			c.cold++
-			continue
-		}
-		if len(f.Rows) == 1 && hasPush(f, pcs, text) {
-			c.silent++ // written by hand, without call frame directives
-			continue
-		}
-		c.functions++
-		a := Machine.Analyse(code, nil, false)
-		reported := false
-		i, _ := slices.BinarySearch(pcs, f.Lo)
-		dead := false // behind an unconditional jump, until something else than padding
-		for ; i < len(pcs) && pcs[i] < f.Hi; i++ {
-			pc := pcs[i]
-			op, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(text[pc], "cs "), "data16 "), " ")
-			if op == "nop" || op == "nopw" || op == "nopl" || strings.HasPrefix(text[pc], "xchg   %ax,%ax") {
-				if dead {
-					continue // padding, never executed
-				}
-			} else {
-				dead = op == "jmp" || op == "ret" || op == "ud2" || op == "hlt" || op == "notrack"
-			}
-			c.total++
-			c.epilogue(t, a, f, code, pc, text[pc])
-			row, why := a.Row(f.Lo, int32(pc-f.Lo))
-			if why != "" {
-				c.none++
-				c.missed[why]++
-				continue
-			}
-			want := f.At(pc)
-			o, _ := a.At(int32(pc - f.Lo))
-			bad, other, unlike := differs(o, &row, want, f)
-			if row.Lo != pc {
-				bad = append(bad, fmt.Sprintf("the row begins at %#x", row.Lo))
-			}
-			if unlike {
-				c.unlike++
-			}
-			switch {
-			case row.Flags&trad.Guess != 0:
-				c.guess++
-				if len(bad) > 0 {
-					c.wrongGuess++
-				}
-				continue
-			default:
-				c.sure++
-				c.more += len(other)
-				if len(bad) > 0 {
-					c.wrong++
-				}
-			}
-			if len(bad) > 0 && !reported && c.shown < 40 {
-				c.shown++
-				reported = true
-				t.Logf("%s+%#x of %#x: %s: row %s, oracle %s %v: %v", file, pc, f.Lo, text[pc], row.Format(Arch.RegName), want.CFA, want.Regs, bad)
-			}
-		}
-	}
-	return c
+// operation is an instruction's, without prefixes of padding.
+func operation(text string) string {
+	op, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(text, "cs "), "data16 "), " ")
+	return op
 }
 
-// hasPush reports whether a function moves the stack pointer by pushes.
-func hasPush(f *rowtest.FDE, pcs []uint64, text map[uint64]string) bool {
-	i, _ := slices.BinarySearch(pcs, f.Lo)
-	for ; i < len(pcs) && pcs[i] < f.Hi; i++ {
-		if strings.HasPrefix(text[pcs[i]], "push") {
-			return true
-		}
-	}
-	return false
-}
-
-// epilogue compares what ReadEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *rowtest.FDE, code []byte, pc uint64, text string) {
-	row, out := Machine.ReadEpilogue(code[pc-f.Lo:], pc)
-	ok := out&arch.TearsDown != 0
-	isReturn := strings.HasPrefix(text, "ret") || strings.HasPrefix(text, "repz ret")
-	if isReturn {
-		c.returns++
-	}
-	if !ok {
-		return
-	}
-	if isReturn {
-		c.seenReturns++
-	}
-	c.epilogues++
-	o, reached := a.At(int32(pc - f.Lo))
-	if !reached {
-		return
-	}
-	want := f.At(pc)
-	bad, other, _ := differs(o, &row, want, f)
-	if len(bad)+len(other) == 0 {
-		return
-	}
-	if row.Flags&trad.Guess != 0 {
-		c.guessedEpilogue++
-		return
-	}
-	if o.Guess() {
-		return // the state that the comparison leans on is one itself
-	}
-	c.wrongEpilogue++
-	if c.wrongEpilogue < 10 {
-		t.Logf("epilogue at %#x of %#x: %s: row %s, oracle %s %v: %v %v", pc, f.Lo, text, row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
-	}
+func returns(in *rowtest.Instruction) bool {
+	return strings.HasPrefix(in.Text, "ret") || strings.HasPrefix(in.Text, "repz ret")
 }
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be

@@ -62,25 +62,25 @@ func TestReadFrame(t *testing.T) {
 		t.Run(flags, func(t *testing.T) {
 			file := compile(t, strings.Fields(flags)...)
 			for _, extra := range []uint64{0, 4096} {
-				c := compareAll(t, file, extra)
+				c := processor.Compare(t, file, extra)
 				t.Logf("with %d bytes more than the function: %s", extra, c)
-				if c.functions < 25 || c.total < 500 {
-					t.Errorf("only %d functions with %d instructions compared", c.functions, c.total)
+				if c.Functions < 25 || c.Total < 500 {
+					t.Errorf("only %d functions with %d instructions compared", c.Functions, c.Total)
 				}
-				if c.wrong > 0 || c.more > 0 || c.wrongEpilogue > 0 || c.unlike > 0 {
-					t.Errorf("%d wrong rows, %d wrong rules of other registers, %d wrong epilogue rows, %d rows that cannot be compared", c.wrong, c.more, c.wrongEpilogue, c.unlike)
+				if c.Wrong > 0 || c.Rules > 0 || c.WrongEpilogue > 0 || c.Unlike > 0 {
+					t.Errorf("%d wrong rows, %d wrong rules of other registers, %d wrong epilogue rows, %d rows that cannot be compared", c.Wrong, c.Rules, c.WrongEpilogue, c.Unlike)
 				}
-				if c.none*1000 > c.total {
-					t.Errorf("%d of %d instructions have no row", c.none, c.total)
+				if c.None*1000 > c.Total {
+					t.Errorf("%d of %d instructions have no row", c.None, c.Total)
 				}
-				if c.sure*100 < c.total*90 {
-					t.Errorf("only %d of %d instructions have a row that is no guess", c.sure, c.total)
+				if c.Sure*100 < c.Total*90 {
+					t.Errorf("only %d of %d instructions have a row that is no guess", c.Sure, c.Total)
 				}
-				if c.wrongGuess*100 > c.total {
-					t.Errorf("%d of %d guesses are wrong", c.wrongGuess, c.guess)
+				if c.WrongGuess*100 > c.Total {
+					t.Errorf("%d of %d guesses are wrong", c.WrongGuess, c.Guess)
 				}
-				if c.seenReturns != c.returns {
-					t.Errorf("%d of %d returns seen", c.seenReturns, c.returns)
+				if c.SeenReturns != c.Returns {
+					t.Errorf("%d of %d returns seen", c.SeenReturns, c.Returns)
 				}
 			}
 		})
@@ -90,9 +90,9 @@ func TestReadFrame(t *testing.T) {
 // TestReadFrameWrapped: registers that some paths save, by stores, and others do not, with calls
 // among them that do not return. The rows are those of gcc's own table.
 func TestReadFrameWrapped(t *testing.T) {
-	c := compareAll(t, compileFile(t, "testdata/wrapped.s"), 0)
+	c := processor.Compare(t, compileFile(t, "testdata/wrapped.s"), 0)
 	t.Log(c)
-	if c.wrong+c.more+c.wrongEpilogue+c.unlike > 0 || c.sure < c.total || c.total < 300 {
+	if c.Wrong+c.Rules+c.WrongEpilogue+c.Unlike > 0 || c.Sure < c.Total || c.Total < 300 {
 		t.Error("something is wrong, or not known for certain")
 	}
 }
@@ -109,19 +109,19 @@ func TestReadFrameOfSystem(t *testing.T) {
 		files = append(files, "/usr/bin/gdb")
 	}
 	for _, file := range files {
-		c := compareAll(t, gdbtest.File(t, file), 0)
+		c := processor.Compare(t, gdbtest.File(t, file), 0)
 		t.Logf("%s: %s", file, c)
-		if c.wrong*10000 > c.sure || c.more*1000 > c.sure { // 0.01 % and 0.1 %
-			t.Errorf("%s: %d of %d rows are wrong, %d rules of other registers", file, c.wrong, c.sure, c.more)
+		if c.Wrong*10000 > c.Sure || c.Rules*1000 > c.Sure { // 0.01 % and 0.1 %
+			t.Errorf("%s: %d of %d rows are wrong, %d rules of other registers", file, c.Wrong, c.Sure, c.Rules)
 		}
-		if c.wrongGuess*100 > 2*c.total {
-			t.Errorf("%s: %d of %d guesses are wrong", file, c.wrongGuess, c.guess)
+		if c.WrongGuess*100 > 2*c.Total {
+			t.Errorf("%s: %d of %d guesses are wrong", file, c.WrongGuess, c.Guess)
 		}
-		if c.none*1000 > c.total {
-			t.Errorf("%s: %d of %d instructions have no row", file, c.none, c.total)
+		if c.None*1000 > c.Total {
+			t.Errorf("%s: %d of %d instructions have no row", file, c.None, c.Total)
 		}
-		if c.wrongEpilogue*1000 > c.epilogues || c.seenReturns != c.returns {
-			t.Errorf("%s: %d of %d epilogue rows are wrong, %d of %d returns seen", file, c.wrongEpilogue, c.epilogues, c.seenReturns, c.returns)
+		if c.WrongEpilogue*1000 > c.Epilogues || c.SeenReturns != c.Returns {
+			t.Errorf("%s: %d of %d epilogue rows are wrong, %d of %d returns seen", file, c.WrongEpilogue, c.Epilogues, c.SeenReturns, c.Returns)
 		}
 	}
 }

@@ -4,18 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
-	"github.com/sfwalk/sfwalk/trad"
 )
 
 var processor = &rowtest.Processor{
 	Machine: Machine, Arch: Arch,
 	CC: "gcc", Objdump: []string{"objdump"}, Entry: "rsp+8", Call: "call",
-	Differs: func(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) (bad, other []string) {
-		bad, other, _ = differs(s, row, want, f)
-		return bad, other
-	},
+	LeaveOut: leaveOut, Padding: padding, Returns: returns, Differs: differs,
 }
 
 func TestReadSplit(t *testing.T) {

@@ -11,133 +11,41 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// tally counts what came of the instructions of some functions.
-type tally struct {
-	functions, cold, total                            int
-	sure, guess, none                                 int
-	wrong, wrongGuess, other, unknown, unlike         int
-	epilogues, wrongEpilogue, returns, seenReturns, n int
-	missed                                            map[string]int
-	wrongIn                                           map[uint64]bool // functions that have wrong rows
-}
-
-func (c *tally) String() string {
-	p := func(n int) string { return fmt.Sprintf("%d (%.3f%%)", n, 100*float64(n)/float64(max(1, c.total))) }
-	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s %v; wrong among the sure %s, among the guessed %s; other registers wrong %s, some not followed %s; not comparable %s; %d epilogue rows, %d wrong, %d of %d returns seen",
-		c.functions, c.cold, c.total, p(c.sure), p(c.guess), p(c.none), c.missed, p(c.wrong), p(c.wrongGuess), p(c.other), p(c.unknown), p(c.unlike), c.epilogues, c.wrongEpilogue, c.seenReturns, c.returns)
-}
-
-// compareAll holds the row of every instruction of a file against the oracle.
-func compareAll(t *testing.T, file string) *tally {
-	t.Helper()
-	im := rowtest.Open(t, file)
-	c := &tally{missed: map[string]int{}, wrongIn: map[uint64]bool{}}
-	for _, fde := range rowtest.FDEs(t, file) {
-		code, _ := im.Code(t, fde.Lo, fde.Hi, 256)
-		if code == nil {
-			continue
-		}
-		// What begins with a frame already made is the cold part of a function that
-		// begins elsewhere: no entry.
-		if first := fde.Rows[0]; first.CFA != "sp+0" || first.Regs["ra"] != "" && first.Regs["ra"] != "u" {
-			c.cold++
-			continue
-		}
-		// Nor can one be compared that is entered with something on the stack, as the
-		// dynamic linker's resolver is.
-		if slices.ContainsFunc(fde.Rows, func(r rowtest.Row) bool { return strings.HasPrefix(r.Regs["ra"], "c+") }) {
-			c.cold++
-			continue
-		}
-		c.functions++
-		a := Machine.Analyse(code, nil, false)
-		for pc := fde.Lo; pc < fde.Hi; pc += size {
-			o, _ := decode(code, int(pc-fde.Lo), nil)
-			if o.Flow == values.Bad || code[pc-fde.Lo+2]|code[pc-fde.Lo+3] == 0 {
-				continue // padding and constants
-			}
-			if _, reached := a.At(int32(pc - fde.Lo)); o.Nop && !reached {
-				continue // padding
-			}
-			c.total++
-			want := fde.At(pc)
-			c.epilogue(t, a, fde, code, pc, want)
-			row, why := a.Row(fde.Lo, int32(pc-fde.Lo))
-			if why != "" {
-				c.none++
-				if c.missed[why]++; c.missed[why] <= 4 {
-					t.Logf("%s: %#x of %#x: no row: %s", filepath.Base(file), pc, fde.Lo, why)
-				}
-				continue
-			}
-			i, _ := a.At(int32(pc - fde.Lo))
-			bad, other, unlike := differs(i, &row, want)
-			if unlike {
-				c.unlike++
-			}
-			if row.Flags&trad.Guess != 0 {
-				c.guess++
-				if len(bad) > 0 {
-					c.wrongGuess++
-				}
-				continue
-			}
-			c.sure++
-			c.other += min(1, len(other))
-			if row.FP.Kind == trad.NotTracked || slices.ContainsFunc(row.Others.Regs, func(r trad.RegRule) bool { return r.Rule.Kind == trad.NotTracked }) {
-				c.unknown++
-			}
-			if len(bad) > 0 {
-				c.wrong++
-				c.wrongIn[fde.Lo] = true
-			}
-			if len(bad)+len(other) > 0 && c.n < 12 {
-				c.n++
-				t.Logf("%s: %#x of %#x: row %s, oracle %s %v: %v %v", filepath.Base(file), pc, fde.Lo, row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
-			}
-		}
+// leaveOut says why a function cannot be compared.
+func leaveOut(f *rowtest.FDE, _ []string) string {
+	if ra := f.Rows[0].Regs["ra"]; ra != "" && ra != "u" {
+		return "a cold part"
 	}
-	return c
+	if slices.ContainsFunc(f.Rows, func(r rowtest.Row) bool { return strings.HasPrefix(r.Regs["ra"], "c+") }) {
+		return "entered with something on the stack, as the dynamic linker's resolver is"
+	}
+	return ""
+}
+
+// padding reports whether a word is padding or a constant.
+func padding(in *rowtest.Instruction) bool {
+	o, _ := decode(in.Code, 0, nil)
+	return o.Flow == values.Bad || in.Code[2]|in.Code[3] == 0 || o.Nop && in.State == nil
+}
+
+func returns(in *rowtest.Instruction) bool {
+	o, _ := decode(in.Code, 0, nil)
+	return o.Return && in.State != nil && in.State.Reg(x30) == values.OnEntry(x30)
 }
 
 // preserved are the registers that a call preserves and that have no cell of
 // their own in a row, ascending by DWARF number.
 var preserved = [...]values.Reg{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, v0 + 8, v0 + 9, v0 + 10, v0 + 11, v0 + 12, v0 + 13, v0 + 14, v0 + 15}
 
-// epilogue compares what ReadEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *values.Analysis, fde *rowtest.FDE, code []byte, pc uint64, want *rowtest.Row) {
-	i, reached := a.At(int32(pc - fde.Lo))
-	o, _ := decode(code, int(pc-fde.Lo), nil)
-	isReturn := o.Return && reached && i.Reg(x30) == values.OnEntry(x30)
-	if isReturn {
-		c.returns++
-	}
-	row, out := Machine.ReadEpilogue(code[pc-fde.Lo:], pc)
-	ok := out&arch.TearsDown != 0
-	if !ok || !reached || i.Guess() || row.Flags&trad.Guess != 0 {
-		return
-	}
-	if isReturn {
-		c.seenReturns++
-	}
-	c.epilogues++
-	if bad, other, _ := differs(i, &row, want); len(bad)+len(other) > 0 {
-		if c.wrongEpilogue++; c.wrongEpilogue < 8 {
-			t.Logf("epilogue at %#x of %#x: row %s, oracle %s %v: %v %v", pc, fde.Lo, row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
-		}
-	}
-}
-
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *values.State, row *trad.Row, want *rowtest.Row) (bad, other []string, unlike bool) {
+func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
 	name, off, _ := strings.Cut(want.CFA, "+")
 	base := rsp
 	if name != "sp" {
@@ -281,9 +189,9 @@ func TestOracle(t *testing.T) {
 		"-O3 -march=armv8.5-a+sve", "-O2 -mstrict-align -fno-shrink-wrap", "-Os -mbranch-protection=standard -fomit-frame-pointer",
 	} {
 		linked := link(t, flags)
-		c := compareAll(t, linked)
+		c := processor.Compare(t, linked, 256)
 		t.Logf("%s: %v", flags, c)
-		if c.functions < 17 || c.wrong > 0 || c.other > 0 || c.unknown > 0 || c.none > 0 || c.wrongEpilogue > 0 || 100*c.sure < 90*c.total || c.seenReturns < c.returns {
+		if c.Functions < 17 || c.Wrong > 0 || c.Other > 0 || c.Unknown > 0 || c.None > 0 || c.WrongEpilogue > 0 || 100*c.Sure < 90*c.Total || c.SureReturns < c.Returns {
 			t.Errorf("%s: too many are wrong or missing", flags)
 		}
 	}
@@ -314,9 +222,9 @@ func TestOracleLibraries(t *testing.T) {
 		{"ld-linux-aarch64.so.1", 97 - 7*more, 1, 1 + more, 20},
 		{"libc.so.6", 88 - 3*more, 1, 0, 20},
 	} {
-		c := compareAll(t, crossLibrary(t, tt.file))
+		c := processor.Compare(t, crossLibrary(t, tt.file), 256)
 		t.Logf("%s: %v", tt.file, c)
-		if 100*c.sure < tt.sure*c.total || 100*c.unknown > tt.unknown*c.total || len(c.wrongIn) > tt.wrong || c.other > tt.other {
+		if 100*c.Sure < tt.sure*c.Total || 100*c.Unknown > tt.unknown*c.Total || c.WrongIn > tt.wrong || c.Other > tt.other {
 			t.Errorf("%s: too many are wrong or missing", tt.file)
 		}
 	}

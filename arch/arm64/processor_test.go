@@ -3,18 +3,13 @@ package arm64
 import (
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
-	"github.com/sfwalk/sfwalk/trad"
 )
 
 var processor = &rowtest.Processor{
 	Machine: Machine, Arch: Arch,
 	CC: "aarch64-linux-gnu-gcc", Objdump: []string{"aarch64-linux-gnu-objdump"}, Entry: "sp+0", Call: "bl",
-	Differs: func(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string) {
-		bad, other, _ = differs(s, row, want)
-		return bad, other
-	},
+	LeaveOut: leaveOut, Padding: padding, Returns: returns, Differs: differs,
 }
 
 func TestReadSplit(t *testing.T) {

@@ -5,148 +5,57 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// tally counts what came of the instructions of some functions.
-type tally struct {
-	functions, cold, total                    int
-	sure, guess, none                         int
-	wrong, wrongGuess, more                   int // more: wrong rules of registers other than r11 and r14
-	unlike                                    int // rows that give the CFA from another register than the oracle, with no way to compare
-	missed                                    map[string]int
-	epilogues, wrongEpilogue, guessedEpilogue int
-	returns, seenReturns                      int
-	inFPR, raInFPR                            int // rows with r11, and with r14, in a floating-point register
-	shown                                     int
-}
-
-func (c *tally) String() string {
-	p := func(n int) string { return fmt.Sprintf("%d (%.3f%%)", n, 100*float64(n)/float64(max(1, c.total))) }
-	return fmt.Sprintf("%d functions, %d cold parts left out, %d instructions: sure %s, guessed %s, none %s; wrong among the sure %s, among the guessed %s, wrong other registers among the sure %s; not comparable %s; reasons %v; %d epilogue rows, %d wrong, %d wrong guesses, %d of %d returns seen; r11 in a floating-point register %d times, r14 %d times",
-		c.functions, c.cold, c.total, p(c.sure), p(c.guess), p(c.none), p(c.wrong), p(c.wrongGuess), p(c.more), p(c.unlike), c.missed,
-		c.epilogues, c.wrongEpilogue, c.guessedEpilogue, c.seenReturns, c.returns, c.inFPR, c.raInFPR)
-}
-
-// compareAll compares the rows of every instruction of file with the oracle.
-func compareAll(t *testing.T, file string, extra uint64) *tally {
-	t.Helper()
-	fdes := rowtest.FDEs(t, file)
-	pcs, text := processor.Instructions(t, file)
-	im := rowtest.Open(t, file)
-	c := &tally{missed: map[string]int{}}
-	for _, f := range fdes {
-		code, section := im.Code(t, f.Lo, f.Hi, extra)
-		if code == nil || strings.HasPrefix(section, ".plt") {
-			continue
-		}
-		// What begins with a frame already made is the cold part of a function that
-		// begins elsewhere: no entry.
-		if ra := f.Rows[0].Regs["ra"]; f.Rows[0].CFA != "r15+160" || ra != "u" && ra != "" {
-			c.cold++
-			continue
-		}
-		// Nor can a table be compared whose return address is not that in r14.
-		if slices.ContainsFunc(f.Rows, func(r rowtest.Row) bool { return r.Regs["r14"] != "" }) {
-			c.cold++
-			continue
-		}
-		c.functions++
-		a := Machine.Analyse(code, nil, false)
-		reported := false
-		i, _ := slices.BinarySearch(pcs, f.Lo)
-		astray := uint64(0)
-		dead := false // behind an unconditional jump, until something else than padding
-		for ; i < len(pcs) && pcs[i] < f.Hi; i++ {
-			pc := pcs[i]
-			// objdump takes the two bytes that trap for a part of the next instruction.
-			if strings.HasPrefix(text[pc], ".long") {
-				astray = pc
-			}
-			misread := pc-astray < 16
-			op, _, _ := strings.Cut(text[pc], "\t")
-			if op = strings.TrimSpace(op); op == "nopr" || op == "nop" || op == ".long" || op == ".short" {
-				if dead {
-					continue // padding, never executed
-				}
-			} else {
-				dead = op == "j" || op == "jg" || op == "br"
-			}
-			c.total++
-			c.epilogue(t, a, f, code, pc, text[pc])
-			row, why := a.Row(f.Lo, int32(pc-f.Lo))
-			if why != "" {
-				c.none++
-				c.missed[why]++
-				continue
-			}
-			want := f.At(pc)
-			o, _ := a.At(int32(pc - f.Lo))
-			bad, other, unlike := differs(o, &row, want)
-			other = slices.DeleteFunc(other, func(d string) bool { return refuted(f, d, pcs, text) })
-			if row.Lo != pc && !misread {
-				bad = append(bad, fmt.Sprintf("the row begins at %#x", row.Lo))
-			}
-			if unlike {
-				c.unlike++
-			}
-			if row.Flags&trad.Guess != 0 {
-				c.guess++
-				if len(bad) > 0 {
-					c.wrongGuess++
-				}
-				continue
-			}
-			c.sure++
-			if row.RA.Kind == trad.InReg {
-				c.raInFPR++
-			}
-			if row.FP.Kind == trad.InReg {
-				c.inFPR++
-			}
-			c.more += len(other)
-			if len(bad) > 0 {
-				c.wrong++
-			}
-			if len(bad)+len(other) > 0 && !reported && c.shown < 40 {
-				c.shown++
-				reported = true
-				t.Logf("%s+%#x of %#x: %s: row %s, oracle %s %v: %v %v", file, pc, f.Lo, text[pc], row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
-			}
-		}
+// leaveOut says why a function cannot be compared.
+func leaveOut(f *rowtest.FDE, _ []string) string {
+	if ra := f.Rows[0].Regs["ra"]; ra != "u" && ra != "" {
+		return "a cold part"
 	}
-	return c
+	if slices.ContainsFunc(f.Rows, func(r rowtest.Row) bool { return r.Regs["r14"] != "" }) {
+		return "its return address is not the one in r14"
+	}
+	return ""
+}
+
+// padding reports whether an instruction does nothing, behind an unconditional jump.
+func padding(in *rowtest.Instruction) bool {
+	is := func(text string, ops ...string) bool {
+		op, _, _ := strings.Cut(text, "\t")
+		return slices.Contains(ops, strings.TrimSpace(op))
+	}
+	return is(in.Text, "nopr", "nop", ".long", ".short") && is(in.Before, "j", "jg", "br")
+}
+
+func returns(in *rowtest.Instruction) bool {
+	return slices.Equal(strings.Fields(in.Text), []string{"br", "%r14"}) && in.State != nil && in.State.Reg(values.Reg(R14)) == values.OnEntry(values.Reg(R14))
 }
 
 // refuted reports whether the code, as objdump reads it, refutes a table that difference is
 // about: it never says a word of a register that the code writes, as those of hand-written code
 // that uses vectors; or it has it in a slot where the code never stores it: the dynamic
 // linker's resolver stores v24 to v31, and its table says 24 to 31, which are f8 to f15.
-func refuted(f *rowtest.FDE, difference string, pcs []uint64, text map[uint64]string) bool {
+func refuted(f *rowtest.FDE, difference string, lines []string) bool {
 	name, rest, _ := strings.Cut(difference, " ")
 	ours, theirs, _ := strings.Cut(rest, ", oracle ")
 	said := slices.ContainsFunc(f.Rows, func(r rowtest.Row) bool { w := r.Regs[name]; return w != "" && w != "u" && w != "s" })
-	switch i, _ := slices.BinarySearch(pcs, f.Lo); {
+	switch {
 	case ours == "" && theirs == "u" && !said:
-		return touches(pcs[i:], f.Hi, text, name, false)
+		return touches(lines, name, false)
 	case ours == "u" && strings.HasPrefix(theirs, "c"):
-		return !touches(pcs[i:], f.Hi, text, name, true)
+		return !touches(lines, name, true)
 	}
 	return false
 }
 
-// touches reports whether an instruction before hi stores a register, or else gets it a value.
-func touches(pcs []uint64, hi uint64, text map[uint64]string, name string, store bool) bool {
-	for _, pc := range pcs {
-		if pc >= hi {
-			break
-		}
-		op, args, _ := strings.Cut(text[pc], "\t")
+// touches reports whether an instruction stores a register, or else gets it a value.
+func touches(lines []string, name string, store bool) bool {
+	for _, text := range lines {
+		op, args, _ := strings.Cut(text, "\t")
 		first, args, _ := strings.Cut(args, ",")
 		if strings.HasPrefix(op, "st") != store || !store && strings.HasPrefix(op, "c") || !strings.HasPrefix(first, "%"+name[:1]) {
 			continue
@@ -169,47 +78,9 @@ func registerNumber(register string) int {
 	return n
 }
 
-// epilogue compares what ReadEpilogue says of one instruction.
-func (c *tally) epilogue(t *testing.T, a *values.Analysis, f *rowtest.FDE, code []byte, pc uint64, text string) {
-	row, out := Machine.ReadEpilogue(code[pc-f.Lo:], pc)
-	ok := out&arch.TearsDown != 0
-	op := strings.Fields(text)
-	o, reached := a.At(int32(pc - f.Lo))
-	isReturn := op[0] == "br" && op[1] == "%r14" && reached && o.Reg(values.Reg(R14)) == values.OnEntry(values.Reg(R14))
-	if isReturn {
-		c.returns++
-	}
-	if !ok {
-		return
-	}
-	if isReturn {
-		c.seenReturns++
-	}
-	c.epilogues++
-	if !reached {
-		return
-	}
-	want := f.At(pc)
-	bad, other, _ := differs(o, &row, want)
-	if len(bad)+len(other) == 0 {
-		return
-	}
-	if row.Flags&trad.Guess != 0 {
-		c.guessedEpilogue++
-		return
-	}
-	if o.Guess() {
-		return // the state that the comparison leans on is one itself
-	}
-	c.wrongEpilogue++
-	if c.wrongEpilogue < 10 {
-		t.Logf("epilogue at %#x of %#x: %s: row %s, oracle %s %v: %v %v", pc, f.Lo, text, row.Format(Arch.RegName), want.CFA, want.Regs, bad, other)
-	}
-}
-
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *values.State, row *trad.Row, want *rowtest.Row) (bad, other []string, unlike bool) {
+func differs(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string, unlike bool) {
 	fail := func(list *[]string, format string, args ...any) {
 		*list = append(*list, fmt.Sprintf(format, args...))
 	}

@@ -4,18 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/internal/rowtest"
-	"github.com/sfwalk/sfwalk/trad"
 )
 
 var processor = &rowtest.Processor{
 	Machine: Machine, Arch: Arch,
 	CC: "s390x-linux-gnu-gcc", Objdump: []string{"s390x-linux-gnu-objdump", "-z"}, Entry: "r15+160", Call: "brasl",
-	Differs: func(s *values.State, row *trad.Row, want *rowtest.Row, _ *rowtest.FDE) (bad, other []string) {
-		bad, other, _ = differs(s, row, want)
-		return bad, other
-	},
+	LeaveOut: leaveOut, Padding: padding, Returns: returns, Differs: differs, Refutes: refuted,
 }
 
 func TestReadSplit(t *testing.T) {

@@ -23,9 +23,17 @@ type Processor struct {
 	Objdump []string // and its objdump, with arguments
 	Entry   string   // the CFA at a function's entry, as readelf has it: "rsp+8"
 	Call    string   // how objdump begins a call: "call"
+	// LeaveOut says why a function that begins like others, with its instructions by objdump, cannot be
+	// compared; "" where it can.
+	LeaveOut func(f *FDE, lines []string) (why string)
+	Padding  func(in *Instruction) bool // it is never run
+	Returns  func(in *Instruction) bool // it returns to the caller
 	// Differs says where a row is wrong that was read in state s: in what every frame needs, and
-	// in other registers.
-	Differs func(s *values.State, row *trad.Row, want *Row, f *FDE) (bad, other []string)
+	// in other registers. unlike is true where its CFA cannot be compared.
+	Differs func(s *values.State, row *trad.Row, want *Row, f *FDE) (bad, other []string, unlike bool)
+	// Refutes, if any, reports whether the code refutes a table that a difference in another
+	// register is about.
+	Refutes func(f *FDE, difference string, lines []string) bool
 }
 
 // Instructions returns the address of each instruction, ascending, and the text of each.
@@ -44,7 +52,7 @@ func (p *Processor) judge(t *testing.T, j *judgement, where string, s *values.St
 		return
 	}
 	j.sure++
-	if bad, other := p.Differs(s, &row, f.At(pc), f); len(bad)+len(other) > 0 || row.Lo != pc {
+	if bad, other, _ := p.Differs(s, &row, f.At(pc), f); len(bad)+len(other) > 0 || row.Lo != pc {
 		t.Errorf("%s: row %s, oracle %v: %v %v", where, row.Format(p.Arch.RegName), *f.At(pc), bad, other)
 	}
 }
