@@ -51,7 +51,7 @@ var builds = []string{
 	"-O2 -march=skylake-avx512",
 	"-O2 -fno-shrink-wrap",
 	"-O1 -fno-omit-frame-pointer -fstack-check",
-	"-O2 -mindirect-branch=thunk",
+	"-O2 -mindirect-branch=thunk -fcf-protection=none", // which Ubuntu's gcc has, and the two exclude each other
 	"-O2 -fpatchable-function-entry=4",
 }
 

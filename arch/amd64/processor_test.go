@@ -13,6 +13,8 @@ var processor = &rowtest.Processor{
 	LeaveOut: leaveOut, Padding: padding, Returns: returns, Differs: differs,
 }
 
+func TestReadAlloca(t *testing.T) { processor.Alloca(t) }
+
 func TestReadSplit(t *testing.T) {
 	processor.Split(t, "-O2", "-O2 -fno-omit-frame-pointer", "-O3 -fcf-protection -mavx2")
 }

@@ -12,6 +12,8 @@ var processor = &rowtest.Processor{
 	LeaveOut: leaveOut, Padding: padding, Returns: returns, Differs: differs,
 }
 
+func TestReadAlloca(t *testing.T) { processor.Alloca(t) }
+
 func TestReadSplit(t *testing.T) {
 	processor.Split(t, "-O2", "-O2 -fomit-frame-pointer", "-O2 -mbranch-protection=standard")
 }

@@ -113,8 +113,10 @@ func (in *inst) flow(key uint16, p []byte, at int) bool {
 		rel, in.Flow, in.Kill = int64(word(p)), values.Branch, r1(p).Bit()
 	case 0xec64, 0xec65, 0xec76, 0xec77: // cgrj, clgrj, crj, clrj
 		rel, in.Flow = int64(half(p)), values.Branch
-		if p[4]>>4 == 6 && p[5] < 0x70 { // unless equal, all 64 bits
-			in.Flow = values.BranchNE
+		if p[5] < 0x70 { // all 64 bits
+			if p[4]>>4 == 6 {
+				in.Flow = values.BranchNE
+			}
 			in.do(values.Op{Kind: values.Compare, Dst: r1(p), Src: r2(p)})
 		}
 	case 0xec7c, 0xec7d, 0xec7e, 0xec7f: // cgij, clgij, cij, clij

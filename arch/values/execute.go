@@ -28,7 +28,7 @@ func (s *State) begin(in *Inst, at int32) {
 	if !in.Nop {
 		s.justCall = false
 	}
-	if in.Flow != BranchNE {
+	if in.Flow != Branch && in.Flow != BranchNE {
 		s.compared = nothing
 	}
 	others := in.Kill &^ s.m.SP.Bit()

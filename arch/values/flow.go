@@ -10,6 +10,7 @@ import (
 const (
 	maxInsts  = 1 << 16 // instructions looked at
 	maxSteps  = 1 << 18 // instructions executed, again and again for loops and restarts
+	maxProbe  = 6       // instructions of a loop that touches pages
 	maxBlamed = 128     // calls found not to return, each of which restarts the analysis
 )
 
@@ -201,6 +202,9 @@ func (a *Analysis) run(i int32) (ok bool) {
 	case Jump:
 		return a.arrive(a.target(&in, at), s)
 	case Branch, BranchNE:
+		if a.probes(&in, at, s) {
+			s.Set(m.SP, Value{}, at)
+		}
 		compared := s.compared
 		s.compared, s.teardown = nothing, intact
 		if !a.arrive(a.target(&in, at), s) {
@@ -221,6 +225,39 @@ func (a *Analysis) run(i int32) (ok bool) {
 		}
 	}
 	return a.arrive(next, s)
+}
+
+// probes reports whether the branch at an offset ends a loop that lowers the stack pointer by steps, to
+// touch the pages of what alloca makes, until it is where a register says, at no known distance from the CFA.
+func (a *Analysis) probes(in *Inst, at int32, s *State) bool {
+	sp, end := s.compared[0], s.compared[1]
+	if end == a.m.SP {
+		sp, end = end, sp
+	}
+	if sp != a.m.SP || end == None || s.Reg(end).onStack() {
+		return false
+	}
+	from, lowered := at+int32(in.Len), false
+	if to := a.target(in, at); to != outside && to < at {
+		from = to
+	}
+	for range maxProbe {
+		if from == at {
+			return lowered
+		}
+		step, ops := a.Peek(from)
+		switch {
+		case step.Flow == Jump:
+			to := a.target(step, from)
+			return lowered && to != outside && to <= at
+		case step.Flow != Next:
+			return false
+		case len(ops) == 1 && ops[0].Kind == Sum && ops[0].Dst == sp && ops[0].Base == sp && ops[0].Index == None && ops[0].Imm < 0:
+			lowered = true
+		}
+		from += int32(step.Len)
+	}
+	return false
 }
 
 // hasPushed reports whether the return address is where a call has pushed it: where it is
