@@ -17,15 +17,43 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
+// wrongTable is said of the one function of testSource whose table is wrong by Ubuntu's gcc 13.2.
+const wrongTable = "by its table the frame is smaller than by its code, which touches its pages in a loop"
+
 // leaveOut says why a function cannot be compared.
-func leaveOut(f *rowtest.FDE, _ []string) string {
+func leaveOut(f *rowtest.FDE, lines []string) string {
 	if ra := f.Rows[0].Regs["ra"]; ra != "" && ra != "u" {
 		return "a cold part"
 	}
 	if slices.ContainsFunc(f.Rows, func(r rowtest.Row) bool { return strings.HasPrefix(r.Regs["ra"], "c+") }) {
 		return "entered with something on the stack, as the dynamic linker's resolver is"
 	}
+	if refuted(f, lines) {
+		return wrongTable
+	}
 	return ""
+}
+
+// refuted reports whether a table finds the CFA by a register to which the code has lowered the stack
+// pointer, and leaves out what was on the stack before.
+func refuted(f *rowtest.FDE, lines []string) bool {
+	for i := 1; i < len(f.Rows); i++ {
+		var to, reg, below, before, has int
+		at := int(f.Rows[i].Loc-f.Lo)/size - 1
+		n, _ := fmt.Sscanf(f.Rows[i].CFA, "x%d+%d", &reg, &has)
+		m, _ := fmt.Sscanf(f.Rows[i-1].CFA, "sp+%d", &before)
+		if n+m != 3 || at < 0 || at >= len(lines) {
+			continue
+		}
+		shift, _ := fmt.Sscanf(lines[at], "sub\tx%d, sp, #0x%x", &to, &below)
+		if strings.HasSuffix(lines[at], "lsl #12") {
+			below <<= 12
+		}
+		if shift == 2 && to == reg && has != before+below {
+			return true
+		}
+	}
+	return false
 }
 
 // padding reports whether a word is padding or a constant.
@@ -191,7 +219,7 @@ func TestOracle(t *testing.T) {
 		linked := link(t, flags)
 		c := processor.Compare(t, linked, 256)
 		t.Logf("%s: %v", flags, c)
-		if c.Functions < 17 || c.Wrong > 0 || c.Other > 0 || c.Unknown > 0 || c.None > 0 || c.WrongEpilogue > 0 || 100*c.Sure < 90*c.Total || c.SureReturns < c.Returns {
+		if c.Functions+min(1, c.LeftOut[wrongTable]) < 17 || c.Wrong > 0 || c.Other > 0 || c.Unknown > 0 || c.None > 0 || c.WrongEpilogue > 0 || 100*c.Sure < 90*c.Total || c.SureReturns < c.Returns {
 			t.Errorf("%s: too many are wrong or missing", flags)
 		}
 	}
