@@ -114,6 +114,9 @@ func find(t *testing.T, pt *proc.Target, contains, without string) (*proc.G, []p
 	return nil, nil
 }
 
+// folded is a stack with one frame for several in a row of the same name.
+func folded(names string) string { return strings.Join(slices.Compact(strings.Fields(names)), " ") }
+
 // checkMixed holds the stacks of delvecgo against what its source says.
 func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
 	tg, err := delve.NewTarget(pt)
@@ -124,7 +127,8 @@ func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
 	for _, m := range mixed {
 		t.Run(m.name, func(t *testing.T) {
 			g, own := find(t, pt, m.contains, m.without)
-			if plain := delves(own); live && plain != m.plain {
+			// How many frames of the C library Delve makes up depends on what is on the stack.
+			if plain := delves(own); live && folded(plain) != folded(m.plain) {
 				t.Errorf("Delve alone:\n%s\nnot, as recorded,\n%s", plain, m.plain)
 			}
 			frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100})

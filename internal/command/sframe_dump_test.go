@@ -223,7 +223,7 @@ func TestSFrameDumpHere(t *testing.T) {
 		{"-O2", "-c", "../../testdata/progs/mix.c", "-mavx2"},
 	} {
 		file := filepath.Join(dir, "a.out")
-		if out, err := exec.Command("gcc", append(args, "-w", "-Wa,--gsframe", "-o", file)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("gcc", slices.Concat(gdbtest.Undo("gcc"), args, []string{"-w", "-Wa,--gsframe", "-o", file})...).CombinedOutput(); err != nil {
 			t.Fatalf("gcc %v: %v\n%s", args, err, out)
 		}
 		if args[1] == "-c" { // a second section of the same name

@@ -82,7 +82,8 @@ func TestSFrameVerify(t *testing.T) {
 	// code, for which linkers make a .plt.got, with a wrong row (ld 2.41 and later).
 	so := filepath.Join(t.TempDir(), "rows.so")
 	gdbtest.Assembler(t, "as")
-	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), "-O2", "-fPIC", "-shared", "-nostartfiles", "-Wa,--gsframe", "../../sframe/testdata/rows.c", "-o", so).CombinedOutput(); err != nil {
+	args := append(gdbtest.Undo("gcc"), "-O2", "-fPIC", "-shared", "-nostartfiles", "-Wa,--gsframe", "../../sframe/testdata/rows.c", "-o", so)
+	if out, err := exec.Command(gdbtest.Tool(t, "gcc"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if out, _, err := command("sframe", "verify", so); err != nil || !strings.Contains(out, "SFrame and DWARF agree, for all ") {

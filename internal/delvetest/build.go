@@ -46,7 +46,7 @@ func build(t testing.TB, name string, env, flags []string) string {
 	}
 	dir := gdbtest.Testdata(t, "progs", name)
 	// What it is made from names what is kept: the folder too, which is in the debug information.
-	cmd := append([]string{gdbtest.Tool(t, "env"), "GOFLAGS=", "CC=cc", "CGO_CFLAGS=-O2 -g",
+	cmd := append([]string{gdbtest.Tool(t, "env"), "GOFLAGS=", "CC=cc", "CGO_CFLAGS=-O2 -g " + strings.Join(gdbtest.Undo("cc"), " "),
 		"BUILT_BY=" + strings.TrimSpace(string(version)), "BUILT_IN=" + dir}, env...)
 	cmd = append(append(cmd, tool, "build"), flags...)
 	cmd = append(cmd, "-buildvcs=false") // behind flags that look like libraries

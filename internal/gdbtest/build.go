@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -42,9 +44,16 @@ func Build(t testing.TB, src string, flags ...string) string {
 	case "":
 		cmd = []string{Tool(t, "go"), "build"}
 		env = append(env, "CGO_ENABLED=0", "GOFLAGS=")
-		for len(flags) > 0 && goSetting.MatchString(flags[0]) {
-			env, flags = append(env, flags[0]), flags[1:]
+		cc, cflags := "cc", "CGO_CFLAGS=-g -O2"
+		for ; len(flags) > 0 && goSetting.MatchString(flags[0]); flags = flags[1:] {
+			if compiler, ok := strings.CutPrefix(flags[0], "CC="); ok {
+				cc = compiler
+			}
+			if env = append(env, flags[0]); strings.HasPrefix(flags[0], "CGO_CFLAGS=") {
+				cflags = flags[0]
+			}
 		}
+		env = append(env, strings.Join(append([]string{cflags}, Undo(cc)...), " "))
 	default:
 		t.Fatalf("build %s: not a .c or .cc file or a folder", src)
 	}
@@ -69,6 +78,7 @@ var goSetting = regexp.MustCompile(`^[A-Z_0-9]+=`)
 // path. Libraries in cmd follow the sources.
 func build(t testing.TB, path string, env, cmd []string) string {
 	t.Helper()
+	cmd = slices.Concat(cmd[:1], Undo(cmd[0]), cmd[1:])
 	out := filepath.Join(buildDir(t, path, env, cmd), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 	if _, err := os.Stat(out); err == nil {
 		return out
@@ -97,6 +107,20 @@ func build(t testing.TB, path string, env, cmd []string) string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// Undo returns flags of a C compiler that undo what some distributions have it do unasked, as Ubuntu,
+// so that the code is the same everywhere. Flags that follow ask for it; nil if cmd is no C compiler.
+func Undo(cmd string) []string {
+	compiler := filepath.Base(cmd)
+	if !strings.HasSuffix(compiler, "cc") && !strings.HasSuffix(compiler, "++") {
+		return nil
+	}
+	flags := []string{"-U_FORTIFY_SOURCE", "-fno-stack-protector", "-fno-stack-clash-protection"}
+	if runtime.GOARCH == "amd64" && !strings.Contains(compiler, "linux-gnu") {
+		flags = append(flags, "-fcf-protection=none")
+	}
+	return flags
 }
 
 func isLibrary(arg string) bool {
