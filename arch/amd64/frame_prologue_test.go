@@ -17,7 +17,7 @@ import (
 // that the prologue ends before.
 func TestSkipPrologue(t *testing.T) {
 	for _, flags := range []string{"-O0", "-Og -fno-omit-frame-pointer", "-O2 -mavx2 -fno-shrink-wrap", "-O2 -fno-omit-frame-pointer -fcf-protection=full"} {
-		file := compile(t, append(strings.Fields(flags), "-fno-stack-clash-protection")...)
+		file := processor.Compile(t, frames, append(strings.Fields(flags), "-fno-stack-clash-protection")...)
 		pcs, text := processor.Instructions(t, file)
 		im := rowtest.Open(t, file)
 		seen, moved := 0, 0

@@ -21,7 +21,7 @@ func TestReadSplit(t *testing.T) {
 
 func TestReadFrameTrap(t *testing.T) {
 	for _, flags := range []string{"-O0", "-O2", "-O2 -fno-omit-frame-pointer", "-O2 -mavx2 -mstackrealign"} {
-		processor.Trap(t, flags, compile(t, strings.Fields(flags)...),
+		processor.Trap(t, flags, processor.Compile(t, frames, strings.Fields(flags)...),
 			"\x06\x06\x06", "\x0f\x0b", "\xf4") // undecodable, ud2, hlt
 	}
 }

@@ -11,7 +11,7 @@ import (
 // TestAfterCall: every call that objdump shows is seen from behind; of the other
 // instructions hardly one looks like a call by accident.
 func TestAfterCall(t *testing.T) {
-	for _, file := range []string{compile(t, "-O2"), library(t, "libc.so.6")} {
+	for _, file := range []string{processor.Compile(t, frames, "-O2"), library(t, "libc.so.6")} {
 		pcs, text := processor.Instructions(t, file)
 		calls, rest, taken := 0, 0, 0
 		for _, s := range rowtest.Open(t, file) {

@@ -51,7 +51,7 @@ func TestSkipPrologue(t *testing.T) {
 	unknown := regexp.MustCompile(`^cl?g?[ir]j`) // compare and branch
 	oursOnly := regexp.MustCompile(`^(ldgr\s|std\s+%f(8|9|1.),|std\s+%f\d,0\(%r15\))`)
 	for _, flags := range []string{"-O0", "-O0 -mbackchain", "-O2 -mbackchain", "-O2 -fno-omit-frame-pointer", "-O2", "-Os -march=z13"} {
-		file := compile(t, append(strings.Fields(flags), "-fno-stack-clash-protection")...)
+		file := processor.Compile(t, frames, append(strings.Fields(flags), "-fno-stack-clash-protection")...)
 		f, err := elf.Open(file)
 		if err != nil {
 			t.Fatal(err)

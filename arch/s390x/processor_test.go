@@ -21,7 +21,7 @@ func TestReadSplit(t *testing.T) {
 
 func TestReadFrameTrap(t *testing.T) {
 	for _, flags := range []string{"-O0", "-O2", "-O2 -mbackchain"} {
-		processor.Trap(t, flags, compile(t, strings.Fields(flags)...),
+		processor.Trap(t, flags, processor.Compile(t, frames, strings.Fields(flags)...),
 			"\x00\x00", "\x00\x01") // what compilers trap by, and its like
 	}
 }

@@ -53,42 +53,33 @@ type Instruction struct {
 // to extra bytes more behind it.
 func (p *Processor) Compare(t *testing.T, file string, extra uint64) *Tally {
 	t.Helper()
-	pcs, text := p.Instructions(t, file)
-	im := Open(t, file)
 	c := &Tally{LeftOut: map[string]int{}, Missed: map[string]int{}}
-	for _, f := range FDEs(t, file) {
-		code, section := im.Code(t, f.Lo, f.Hi, extra)
-		lo, _ := slices.BinarySearch(pcs, f.Lo)
-		hi, _ := slices.BinarySearch(pcs, f.Hi)
-		if code == nil || lo == hi || strings.HasPrefix(section, ".plt") {
+	for _, f := range p.functions(t, file, extra) {
+		if strings.HasPrefix(f.section, ".plt") {
 			continue
-		}
-		var lines []string
-		for _, pc := range pcs[lo:hi] {
-			lines = append(lines, text[pc])
 		}
 		why := "a cold part" // what begins with a frame already made, of a function that begins elsewhere
 		if f.Rows[0].CFA == p.Entry {
-			why = p.LeaveOut(f, lines)
+			why = p.LeaveOut(f.FDE, f.lines)
 		}
 		if why != "" {
 			c.LeftOut[why]++
 			continue
 		}
 		c.Functions++
-		p.compare(t, c, file, f, code, pcs[lo:hi], lines)
+		p.compare(t, c, file, f)
 	}
 	return c
 }
 
 // compare holds the rows of a function against the oracle.
-func (p *Processor) compare(t *testing.T, c *Tally, file string, f *FDE, code []byte, pcs []uint64, lines []string) {
+func (p *Processor) compare(t *testing.T, c *Tally, file string, f *function) {
 	t.Helper()
-	a := p.Machine.Analyse(code, nil, false)
+	a := p.Machine.Analyse(f.code, nil, false)
 	wrong, logged, before, astray := c.Wrong, false, "", uint64(0)
-	for i, pc := range pcs {
+	for i, pc := range f.pcs {
 		s, _ := a.At(int32(pc - f.Lo))
-		in := &Instruction{pc, code[pc-f.Lo:], lines[i], before, s}
+		in := &Instruction{pc, f.code[pc-f.Lo:], f.lines[i], before, s}
 		// objdump takes the two bytes that trap for a part of the next instruction.
 		if strings.HasPrefix(in.Text, ".long") {
 			astray = pc
@@ -99,7 +90,7 @@ func (p *Processor) compare(t *testing.T, c *Tally, file string, f *FDE, code []
 		before = in.Text
 		c.Total++
 		want := f.At(pc)
-		p.epilogue(t, c, in, want, f)
+		p.epilogue(t, c, in, want, f.FDE)
 		row, why := a.Row(f.Lo, int32(pc-f.Lo))
 		if why != "" {
 			c.None++
@@ -108,9 +99,9 @@ func (p *Processor) compare(t *testing.T, c *Tally, file string, f *FDE, code []
 			}
 			continue
 		}
-		bad, other, unlike := p.Differs(s, &row, want, f)
+		bad, other, unlike := p.Differs(s, &row, want, f.FDE)
 		if p.Refutes != nil {
-			other = slices.DeleteFunc(other, func(d string) bool { return p.Refutes(f, d, lines) })
+			other = slices.DeleteFunc(other, func(d string) bool { return p.Refutes(f.FDE, d, f.lines) })
 		}
 		if row.Lo != pc && pc-astray >= 16 {
 			bad = append(bad, fmt.Sprintf("the row begins at %#x", row.Lo))

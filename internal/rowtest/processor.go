@@ -42,6 +42,37 @@ func (p *Processor) Instructions(t testing.TB, file string) (pcs []uint64, text 
 	return Instructions(t, file, p.Objdump[0], p.Objdump[1:]...)
 }
 
+// A function is one that a file's tables describe.
+type function struct {
+	*FDE
+	section string
+	code    []byte
+	pcs     []uint64 // its instructions'
+	lines   []string // and their text
+}
+
+// functions returns those of a file, in the order of its tables, each with up to extra bytes more
+// of code.
+func (p *Processor) functions(t testing.TB, file string, extra uint64) (list []*function) {
+	t.Helper()
+	pcs, text := p.Instructions(t, file)
+	im := Open(t, file)
+	for _, fde := range FDEs(t, file) {
+		f := &function{FDE: fde}
+		lo, _ := slices.BinarySearch(pcs, f.Lo)
+		hi, _ := slices.BinarySearch(pcs, f.Hi)
+		if f.code, f.section = im.Code(t, f.Lo, f.Hi, extra); f.code == nil || lo == hi {
+			continue
+		}
+		f.pcs = pcs[lo:hi]
+		for _, pc := range f.pcs {
+			f.lines = append(f.lines, text[pc])
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
 // judgement counts instructions.
 type judgement struct{ total, sure int }
 
@@ -67,10 +98,9 @@ func (p *Processor) Split(t *testing.T, builds ...string) {
 			t.Fatalf("%s: %v\n%s", p.CC, err, out)
 		}
 		addr := addresses(t, file)
-		pcs, text := p.Instructions(t, file)
-		im, fdes := Open(t, file), map[uint64]*FDE{}
-		for _, f := range FDEs(t, file) {
-			fdes[f.Lo] = f
+		functions := map[uint64]*function{}
+		for _, f := range p.functions(t, file, 0) {
+			functions[f.Lo] = f
 		}
 		j := judgement{}
 		for name, at := range addr {
@@ -78,17 +108,16 @@ func (p *Processor) Split(t *testing.T, builds ...string) {
 			if !ok {
 				continue
 			}
-			hot, cold := fdes[addr[of]], fdes[at]
-			hotCode, _ := im.Code(t, hot.Lo, hot.Hi, 0)
-			coldCode, _ := im.Code(t, cold.Lo, cold.Hi, 0)
-			split := arch.NewSplitFunction(hotCode, hot.Lo, coldCode, cold.Lo)
+			hot, cold := functions[addr[of]], functions[at]
+			split := arch.NewSplitFunction(hot.code, hot.Lo, cold.code, cold.Lo)
 			a := p.Machine.Analyse(split.Code, split, false)
-			for _, f := range []*FDE{hot, cold} {
-				for _, pc := range pcs {
-					if pc < f.Lo || pc >= f.Hi || strings.Contains(text[pc], "nop") || strings.HasPrefix(text[pc], ".") {
+			for _, f := range []*function{hot, cold} {
+				for i, pc := range f.pcs {
+					text := f.lines[i]
+					if strings.Contains(text, "nop") || strings.HasPrefix(text, ".") {
 						continue
 					}
-					where := fmt.Sprintf("%s: %s: %#x %s", flags, name, pc, text[pc])
+					where := fmt.Sprintf("%s: %s: %#x %s", flags, name, pc, text)
 					j.total++
 					row, _, why := p.Machine.ReadSplit(split, pc)
 					off, _ := split.Offset(pc)
@@ -97,7 +126,7 @@ func (p *Processor) Split(t *testing.T, builds ...string) {
 						t.Errorf("%s: %s", where, why)
 						continue
 					}
-					p.judge(t, &j, where, s, row, pc, f)
+					p.judge(t, &j, where, s, row, pc, f.FDE)
 				}
 			}
 		}
@@ -129,21 +158,15 @@ func addresses(t *testing.T, file string) map[string]uint64 {
 // Trap puts what is no instruction in the place of each call of a file, as code that aborts may
 // have it: the state before it is what it was, by the compiler's table.
 func (p *Processor) Trap(t *testing.T, name, file string, traps ...string) {
-	pcs, text := p.Instructions(t, file)
-	im := Open(t, file)
 	j := judgement{}
-	for _, f := range FDEs(t, file) {
-		code, section := im.Code(t, f.Lo, f.Hi, 0)
-		if !strings.HasPrefix(section, ".text") || f.Rows[0].CFA != p.Entry {
-			continue
-		}
-		for _, pc := range pcs {
-			if pc < f.Lo || pc >= f.Hi || !strings.HasPrefix(text[pc], p.Call) {
+	for _, f := range p.functions(t, file, 0) {
+		for i, pc := range f.pcs {
+			if !strings.HasPrefix(f.section, ".text") || f.Rows[0].CFA != p.Entry || !strings.HasPrefix(f.lines[i], p.Call) {
 				continue
 			}
 			for _, trap := range traps {
 				where := fmt.Sprintf("%s: %#x: %q", name, pc, trap)
-				trapped := slices.Clone(code)
+				trapped := slices.Clone(f.code)
 				copy(trapped[pc-f.Lo:], trap)
 				a := p.Machine.Analyse(trapped, nil, false)
 				j.total++
@@ -153,7 +176,7 @@ func (p *Processor) Trap(t *testing.T, name, file string, traps ...string) {
 					continue
 				}
 				s, _ := a.At(int32(pc - f.Lo))
-				p.judge(t, &j, where, s, row, pc, f)
+				p.judge(t, &j, where, s, row, pc, f.FDE)
 			}
 		}
 	}
