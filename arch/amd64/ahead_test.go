@@ -1,11 +1,6 @@
 package amd64
 
-import (
-	"slices"
-	"testing"
-
-	"github.com/sfwalk/sfwalk/trad"
-)
+import "testing"
 
 func FuzzReadAhead(f *testing.F) { processor.FuzzReadAhead(f, fuzzSeeds) }
 
@@ -52,14 +47,7 @@ func TestReadAhead(t *testing.T) {
 		{"changed by a function that nobody knows", "\xff\xd0\x48\x89\xcc\xc3", 0, nil},                                      // call *rax
 		{"through a table", "\xff\x24\xc5\x00\x10\x00\x00\xc3", 0, nil},                                                      // jmp *0x1000(,%rax,8)
 	} {
-		var got []string
-		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000+tt.at, nil, func(row trad.Row, _ int) bool {
-			got = append(got, row.Format(Arch.RegName))
-			return true
-		})
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		processor.ReadAhead(t, tt.name, tt.code, tt.at, nil, tt.want)
 	}
 }
 
@@ -78,19 +66,6 @@ func TestReadAway(t *testing.T) {
 		{"a circle", "\xe9\xfb\x1f\x00\x00", "\xe9\xfb\xdf\xff\xff", []string{"CFA=rsp+8 RA=[CFA-8] FP=same guess", "CFA=rsp+8 RA=[CFA-8] FP=same guess"}},
 		{"nothing there", "\xe9\xfb\x1f\x00\x00", "", []string{"CFA=rsp+8 RA=[CFA-8] FP=same guess"}},
 	} {
-		var got []string
-		away := func(addr uint64) ([]byte, uint64) {
-			if addr != 0x3000 {
-				t.Errorf("%s: code at %#x is asked for", tt.name, addr)
-			}
-			return []byte(tt.away), 0x3000
-		}
-		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
-			got = append(got, row.Format(Arch.RegName))
-			return true
-		})
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		processor.ReadAhead(t, tt.name, tt.code, 0, &tt.away, tt.want)
 	}
 }

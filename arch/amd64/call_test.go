@@ -3,47 +3,13 @@ package amd64
 import (
 	"strings"
 	"testing"
-
-	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
-// TestAfterCall: every call that objdump shows is seen from behind; of the other
-// instructions hardly one looks like a call by accident.
 func TestAfterCall(t *testing.T) {
 	for _, file := range []string{processor.Compile(t, frames, "-O2"), "/bin/bash"} {
-		pcs, text := processor.Instructions(t, file)
-		im := rowtest.Open(t, file)
-		calls, rest, taken := 0, 0, 0
-		for _, s := range im {
-			data, err := s.Data()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, pc := range pcs {
-				if pc < s.Addr || i+1 == len(pcs) || pcs[i+1] > s.Addr+s.Size {
-					continue
-				}
-				end := int(pcs[i+1] - s.Addr)
-				got := afterCall(data[max(0, end-arch.MaxCall):end])
-				switch isCall := strings.Contains(text[pc], "call ") || strings.HasSuffix(text[pc], "call"); {
-				case isCall && !strings.Contains(text[pc], "syscall"):
-					calls++
-					if !got {
-						t.Errorf("%s %#x: %s: no call seen", file, pc, text[pc])
-					}
-				default:
-					rest++
-					if got {
-						taken++
-					}
-				}
-			}
-		}
-		t.Logf("%s: %d calls; %d of %d others look like one", file, calls, taken, rest)
-		if calls < 50 || taken*200 > rest {
-			t.Errorf("%s: %d calls, %d of %d others taken for one", file, calls, taken, rest)
-		}
+		processor.AfterCall(t, file, 50, 5, func(text string) bool {
+			return (strings.Contains(text, "call ") || strings.HasSuffix(text, "call")) && !strings.Contains(text, "syscall")
+		})
 	}
 }
 

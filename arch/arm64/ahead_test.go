@@ -1,11 +1,6 @@
 package arm64
 
-import (
-	"slices"
-	"testing"
-
-	"github.com/sfwalk/sfwalk/trad"
-)
+import "testing"
 
 func FuzzReadAhead(f *testing.F) { processor.FuzzReadAhead(f, fuzzSeeds) }
 
@@ -27,14 +22,7 @@ func TestReadAhead(t *testing.T) {
 		{"changed by a function that nobody knows", // blr x0; mov sp,x9; ldr x30,[sp],#16; ret
 			"\x00\x00\x3f\xd6\x3f\x01\x00\x91\xfe\x07\x41\xf8\xc0\x03\x5f\xd6", nil},
 	} {
-		var got []string
-		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000, nil, func(row trad.Row, _ int) bool {
-			got = append(got, row.Format(Arch.RegName))
-			return true
-		})
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		processor.ReadAhead(t, tt.name, tt.code, 0, nil, tt.want)
 	}
 }
 
@@ -47,19 +35,6 @@ func TestReadAway(t *testing.T) {
 		{"one way out for many", "\x00\x08\x00\x14", "\xfd\x7b\xc2\xa8\xc0\x03\x5f\xd6", // b away; away: ldp x29,x30,[sp],#32; ret
 			[]string{"CFA=sp RA=same FP=same guess", "CFA=sp+32 RA=[CFA-24] FP=[CFA-32]"}},
 	} {
-		var got []string
-		away := func(addr uint64) ([]byte, uint64) {
-			if addr != 0x3000 {
-				t.Errorf("%s: code at %#x is asked for", tt.name, addr)
-			}
-			return []byte(tt.away), 0x3000
-		}
-		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
-			got = append(got, row.Format(Arch.RegName))
-			return true
-		})
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		processor.ReadAhead(t, tt.name, tt.code, 0, &tt.away, tt.want)
 	}
 }

@@ -1,7 +1,6 @@
 package arm64
 
 import (
-	"bufio"
 	"debug/elf"
 	"fmt"
 	"os"
@@ -19,31 +18,6 @@ import (
 	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
-// disassemble returns objdump's text of each instruction of a file.
-func disassemble(t *testing.T, file string, args ...string) map[uint64]string {
-	t.Helper()
-	cmd := exec.Command(gdbtest.Tool(t, "aarch64-linux-gnu-objdump"), append(args, "-d", "-w", "--no-show-raw-insn", file)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	text := map[uint64]string{}
-	for s := bufio.NewScanner(out); s.Scan(); {
-		if addr, rest, ok := strings.Cut(s.Text(), ":\t"); ok {
-			if pc, err := strconv.ParseUint(strings.TrimSpace(addr), 16, 64); err == nil {
-				text[pc] = rest
-			}
-		}
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("objdump: %v", err)
-	}
-	return text
-}
-
 func crossLibrary(t *testing.T, name string) string {
 	t.Helper()
 	return gdbtest.File(t, "/usr/aarch64-linux-gnu/lib/"+name)
@@ -52,7 +26,7 @@ func crossLibrary(t *testing.T, name string) string {
 // every calls f with each instruction of a file's code, and objdump's text of it.
 func every(t *testing.T, file string, f func(code []byte, at int, pc uint64, text string)) {
 	t.Helper()
-	text := disassemble(t, file)
+	_, text := processor.Instructions(t, file)
 	im, err := elf.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -172,23 +146,11 @@ func written(in *values.Inst, ops []values.Op) values.Set {
 	return set
 }
 
-// TestAfterCall: every call that objdump shows is seen from behind, and nothing
-// else.
 func TestAfterCall(t *testing.T) {
-	calls := 0
-	every(t, crossLibrary(t, "libc.so.6"), func(code []byte, at int, pc uint64, text string) {
+	processor.AfterCall(t, crossLibrary(t, "libc.so.6"), 1000, 0, func(text string) bool {
 		name, _, _ := strings.Cut(text, "\t")
-		want := name == "bl" || name == "blr" || strings.HasPrefix(name, "blra")
-		if want {
-			calls++
-		}
-		if got := afterCall(code[max(0, at-4) : at+size]); got != want {
-			t.Errorf("%#x: %s: %v", pc, text, got)
-		}
+		return name == "bl" || name == "blr" || strings.HasPrefix(name, "blra")
 	})
-	if calls < 1000 {
-		t.Errorf("only %d calls", calls)
-	}
 }
 
 // TestDecodeStructures: instructions of several vector registers move their base on by as much as
@@ -268,7 +230,7 @@ func TestStubs(t *testing.T) {
 		if msg, err := exec.Command(cc, "-O2", "-mbranch-protection=bti", "-Wl,"+flags, "-o", out, src).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, msg)
 		}
-		text := disassemble(t, out, "-j", ".plt")
+		_, text := processor.Instructions(t, out)
 		f, err := elf.Open(out)
 		if err != nil {
 			t.Fatal(err)
@@ -376,7 +338,8 @@ func TestSkipPrologue(t *testing.T) {
 			t.Fatalf("gdb: %s", said)
 		}
 		equal, explained := 0, 0
-		text, im := disassemble(t, out), rowtest.Open(t, out)
+		_, text := processor.Instructions(t, out)
+		im := rowtest.Open(t, out)
 		for i, m := range at {
 			theirs := rowtest.ParseHex(t, m[2])
 			s := symbols[slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == names[i] })]
@@ -443,36 +406,11 @@ int values[] = {
 	}
 }
 
-// TestDWARFNumbers: the numbers that unwind tables name registers by are the
-// descriptor's.
 func TestDWARFNumbers(t *testing.T) {
-	dir := t.TempDir()
-	src := "f:\n.cfi_startproc\n"
-	var want []string
-	for _, r := range Arch.Regs {
+	processor.DWARFNumbers(t, "ret", func(r arch.RegInfo) string {
 		if r.Num == PC {
-			continue // 4.1 has it, binutils has no name for it
+			return "" // 4.1 has it, binutils has no name for it
 		}
-		src += fmt.Sprintf(".cfi_same_value %d\n", r.Num)
-		name := strings.Replace(r.Name, "d", "v", 1)
-		want = append(want, fmt.Sprintf("r%d (%s)", r.Num, name))
-	}
-	in, out := filepath.Join(dir, "f.s"), filepath.Join(dir, "f.o")
-	if err := os.WriteFile(in, []byte(src+"ret\n.cfi_endproc\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if msg, err := exec.Command(gdbtest.Tool(t, "aarch64-linux-gnu-gcc"), "-c", "-o", out, in).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, msg)
-	}
-	said, err := exec.Command(gdbtest.Tool(t, "readelf"), "-W", "--debug-dump=frames", out).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, m := range regexp.MustCompile(`DW_CFA_same_value: (.*)`).FindAllStringSubmatch(string(said), -1) {
-		got = append(got, m[1])
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("readelf names %q, want %q", got, want)
-	}
+		return fmt.Sprintf("r%d (%s)", r.Num, strings.Replace(r.Name, "d", "v", 1))
+	})
 }

@@ -8,7 +8,7 @@ import (
 
 var processor = &rowtest.Processor{
 	Machine: Machine, Arch: Arch,
-	CC: "aarch64-linux-gnu-gcc", Objdump: []string{"aarch64-linux-gnu-objdump"}, Entry: "sp+0", Call: "bl",
+	CC: "aarch64-linux-gnu-gcc", Objdump: []string{"aarch64-linux-gnu-objdump", "-z"}, Entry: "sp+0", Call: "bl",
 	LeaveOut: leaveOut, Padding: padding, Returns: returns, Differs: differs,
 }
 

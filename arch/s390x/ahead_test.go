@@ -1,11 +1,6 @@
 package s390x
 
-import (
-	"slices"
-	"testing"
-
-	"github.com/sfwalk/sfwalk/trad"
-)
+import "testing"
 
 func FuzzReadAhead(f *testing.F) { processor.FuzzReadAhead(f, fuzzSeeds) }
 
@@ -25,14 +20,7 @@ func TestReadAhead(t *testing.T) {
 		{"changed by a function that nobody knows", // basr %r14,%r1; lgr %r15,%r2; lg %r14,112(%r15); br %r14
 			"\x0d\xe1\xb9\x04\x00\xf2\xe3\xe0\xf0\x70\x00\x04\x07\xfe", nil},
 	} {
-		var got []string
-		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000, nil, func(row trad.Row, _ int) bool {
-			got = append(got, row.Format(Arch.RegName))
-			return true
-		})
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		processor.ReadAhead(t, tt.name, tt.code, 0, nil, tt.want)
 	}
 }
 
@@ -45,19 +33,6 @@ func TestReadAway(t *testing.T) {
 		{"one way out for many", "\xc0\xf4\x00\x00\x10\x00", "\xeb\xef\xf1\x10\x00\x04\x07\xfe", // jg away; away: lmg r14,r15,272(r15); br r14
 			[]string{"CFA=r15+160 RA=same FP=same guess", "CFA=*(r15+280)+160 RA=[r15+272] FP=same"}},
 	} {
-		var got []string
-		away := func(addr uint64) ([]byte, uint64) {
-			if addr != 0x3000 {
-				t.Errorf("%s: code at %#x is asked for", tt.name, addr)
-			}
-			return []byte(tt.away), 0x3000
-		}
-		search.ReadAhead([]byte(tt.code), 0x1000, 0x1000, away, func(row trad.Row, _ int) bool {
-			got = append(got, row.Format(Arch.RegName))
-			return true
-		})
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		processor.ReadAhead(t, tt.name, tt.code, 0, &tt.away, tt.want)
 	}
 }

@@ -1,52 +1,17 @@
 package s390x
 
 import (
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
-// TestAfterCall: every call that objdump shows is seen from behind; of the other
-// instructions hardly one looks like a call by accident.
 func TestAfterCall(t *testing.T) {
 	for _, file := range []string{processor.Compile(t, frames, "-O2"), library(t, "libc.so.6")} {
-		pcs, text := processor.Instructions(t, file)
-		calls, rest, taken := 0, 0, 0
-		for _, s := range rowtest.Open(t, file) {
-			data, err := s.Data()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, pc := range pcs {
-				if pc < s.Addr || i+1 == len(pcs) || pcs[i+1] > s.Addr+s.Size {
-					continue
-				}
-				end := int(pcs[i+1] - s.Addr)
-				got := afterCall(data[max(0, end-arch.MaxCall):end])
-				op, args, _ := strings.Cut(text[pc], "\t")
-				switch op {
-				case "brasl", "bras", "bas", "basr":
-					if !strings.HasPrefix(args, "%r14,") {
-						break
-					}
-					calls++
-					if !got {
-						t.Errorf("%s %#x: %s: no call seen", file, pc, text[pc])
-					}
-					continue
-				}
-				rest++
-				if got {
-					taken++
-				}
-			}
-		}
-		t.Logf("%s: %d calls; %d of %d others look like one", file, calls, taken, rest)
-		if calls < 50 || taken*1000 > rest {
-			t.Errorf("%s: %d calls, %d of %d others taken for one", file, calls, taken, rest)
-		}
+		processor.AfterCall(t, file, 50, 1, func(text string) bool {
+			op, args, _ := strings.Cut(text, "\t")
+			return slices.Contains([]string{"brasl", "bras", "bas", "basr"}, op) && strings.HasPrefix(args, "%r14,")
+		})
 	}
 }
 

@@ -1,11 +1,35 @@
 package rowtest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/trad"
 )
+
+// ReadAhead demands the rows of the ways out of code at 0x1000, from an offset. away, if any, is the
+// only code elsewhere, at 0x3000.
+func (p *Processor) ReadAhead(t *testing.T, name, code string, off uint64, away *string, want []string) {
+	t.Helper()
+	var elsewhere func(addr uint64) ([]byte, uint64)
+	if away != nil {
+		elsewhere = func(addr uint64) ([]byte, uint64) {
+			if addr != 0x3000 {
+				t.Errorf("%s: code at %#x is asked for", name, addr)
+			}
+			return []byte(*away), 0x3000
+		}
+	}
+	var got []string
+	p.Arch.ReadAhead([]byte(code), 0x1000, 0x1000+off, elsewhere, func(row trad.Row, _ int) bool {
+		got = append(got, row.Format(p.Arch.RegName))
+		return true
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", name, got, want)
+	}
+}
 
 // FuzzReadAhead fuzzes Arch.ReadAhead and Arch.Preserves: rows are of one instruction, and whole, and
 // those of fewer calls come first.
