@@ -6,117 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/internal/walktest"
-	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
-
-// A hand-made target: code at 0x1000-0x2000, a stack of words from stackBase.
-// What the frames of such stacks must be follows from the System V ABI: a
-// frame pointer chain, or the rows that a test's sniffer gives.
-const (
-	codeLo, codeHi = 0x1000, 0x2000
-	stackBase      = 0x7000
-)
-
-type fake struct {
-	regs  map[trad.Reg]uint64
-	words []uint64
-	mods  *target.Modules
-}
-
-func newFake(pc, sp, fp uint64, words ...uint64) *fake {
-	return &fake{
-		regs:  map[trad.Reg]uint64{amd64.RIP: pc, amd64.RSP: sp, amd64.RBP: fp, amd64.RBX: 0xb, amd64.RAX: 0xa},
-		words: words,
-		mods:  target.NewModules(nil, []target.Mapping{{Lo: codeLo, Hi: codeHi, Exec: true}}),
-	}
-}
-
-func (f *fake) Arch() *arch.Arch                  { return amd64.Arch }
-func (f *fake) Memory() target.Memory             { return f }
-func (f *fake) Threads() ([]target.Thread, error) { return []target.Thread{f}, nil }
-func (f *fake) Modules() *target.Modules          { return f.mods }
-func (f *fake) Close() error                      { return nil }
-func (f *fake) ID() int                           { return 1 }
-func (f *fake) Name() string                      { return "fake" }
-
-func (f *fake) Registers(r *arch.Registers) error {
-	for n, v := range f.regs {
-		r.Set(n, v)
-	}
-	return nil
-}
-
-func (f *fake) ReadMemory(addr uint64, p []byte) (int, error) {
-	for n := range p {
-		at := addr + uint64(n) - stackBase
-		if at/8 >= uint64(len(f.words)) {
-			return n, target.ErrUnmapped
-		}
-		p[n] = byte(f.words[at/8] >> (at % 8 * 8))
-	}
-	return len(p), nil
-}
-
-// rows is a sniffer with rows by address in block.
-type rows struct {
-	name  string
-	at    map[uint64]trad.Row
-	asked int
-}
-
-func (s *rows) Name() string { return s.name }
-
-func (s *rows) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	s.asked++
-	if row, ok := s.at[q.AddressInBlock]; ok {
-		row.Lo, row.Len = q.AddressInBlock, 1
-		return row, frame.Claimed
-	}
-	return trad.Row{}, "no row for the address"
-}
-
-// fp is the row of a function that has set up its frame pointer.
-var fp = trad.Row{
-	CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RBP, Off: 16},
-	RA:  trad.Rule{Kind: trad.Saved, Off: -8},
-	FP:  trad.Rule{Kind: trad.Saved, Off: -16},
-}
-
-// everywhere claims every frame with one row.
-type everywhere struct{ row trad.Row }
-
-func (everywhere) Name() string { return "everywhere" }
-func (s everywhere) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
-	row := s.row
-	row.Lo, row.Len = q.AddressInBlock, 1
-	return row, frame.Claimed
-}
-
-func unwind(t *testing.T, f *fake, sniffers ...frame.Sniffer) (pcs []uint64, last *frame.Frame, err error) {
-	t.Helper()
-	s, err := frame.New(f, f, frame.NewTable(amd64.Arch, sniffers...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for x, e := range s.All() {
-		if err = e; e != nil {
-			break
-		}
-		last = x
-		if pcs = append(pcs, x.PC()); len(pcs) > 1000 {
-			t.Fatal("the stack does not end")
-		}
-	}
-	if err := walktest.New(f.mods, frame.NewTable(amd64.Arch, sniffers...)).Check(f, f); err != nil {
-		t.Error(err)
-	}
-	return pcs, last, err
-}
 
 // A stack that was another thread's before has the same frames as a new one.
 func TestReset(t *testing.T) {
@@ -153,90 +46,6 @@ func TestReset(t *testing.T) {
 		if got, want := list(used), list(fresh); got != want || got == "" {
 			t.Errorf("frames\n%s\na new stack has\n%s", got, want)
 		}
-	}
-}
-
-func TestStopReasons(t *testing.T) {
-	const sp = stackBase
-	for _, tt := range []struct {
-		name  string
-		words []uint64 // at sp: saved FP, return address, …
-		pcs   []uint64
-		want  frame.StopReason
-	}{
-		{"zeros, by a table", []uint64{sp + 16, 0x1100, 0, 0}, []uint64{0x1010, 0x1100}, frame.NoSavedPC},
-		{"no saved PC", []uint64{sp + 16, 0x1100, 0xdead0, 0}, []uint64{0x1010, 0x1100}, frame.NoSavedPC},
-		{"PC outside code", []uint64{sp + 16, 0x1100, 0, 0x99999999}, []uint64{0x1010, 0x1100, 0x99999999}, frame.NotCode},
-		{"frame pointer to nowhere", []uint64{0x90000, 0x1100}, []uint64{0x1010, 0x1100}, frame.MemoryError},
-		{"frame pointer to itself, other PC", []uint64{sp, 0x1100}, []uint64{0x1010}, frame.SameID},
-		{"frame pointer to itself, same PC", []uint64{sp, 0x1010}, []uint64{0x1010}, frame.SameID},
-		{"inward", []uint64{sp + 32, 0x1100, sp + 16, 0x1200, sp + 16, 0x1300}, []uint64{0x1010, 0x1100, 0x1300}, frame.InnerID},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			pcs, last, err := unwind(t, newFake(0x1010, sp, sp, tt.words...), everywhere{fp})
-			if fmt.Sprint(pcs) != fmt.Sprint(tt.pcs) || last.StopReason() != tt.want {
-				t.Errorf("PCs %#x stopped by %v, want %#x by %v", pcs, last.StopReason(), tt.pcs, tt.want)
-			}
-			var stop *frame.StopError
-			if !errors.As(err, &stop) || stop.Reason != tt.want || stop.Level != last.Level {
-				t.Errorf("error is %v", err)
-			}
-		})
-	}
-}
-
-// The ABI's zero frame record ends a chain of frame pointers, and a table says
-// it outright.
-func TestOutermost(t *testing.T) {
-	chain := fp
-	chain.Flags = trad.Once
-	marked := fp
-	marked.Flags = trad.Outermost
-	for _, row := range []trad.Row{chain, marked} {
-		pcs, last, err := unwind(t, newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, 0, 0), &rows{name: "rows", at: map[uint64]trad.Row{0x1010: fp, 0x10ff: row}})
-		if fmt.Sprintf("%#x", pcs) != "[0x1010 0x1100]" || last.StopReason() != frame.Outermost || err != nil {
-			t.Errorf("PCs %#x, %v, %v", pcs, last.StopReason(), err)
-		}
-	}
-}
-
-func TestNobodyClaims(t *testing.T) {
-	pcs, last, err := unwind(t, newFake(0x1010, stackBase, 0), &rows{name: "none"})
-	if len(pcs) != 1 || last.StopReason() != frame.Unavailable || err == nil {
-		t.Errorf("PCs %#x, %v, %v", pcs, last.StopReason(), err)
-	}
-	if c := last.Claim(); c.Sniffer != "" || len(c.Declined) != 1 || c.Declined[0].Reason != "no row for the address" {
-		t.Errorf("claim %+v", c)
-	}
-	if !last.ID().Null() {
-		t.Errorf("ID %v of a frame that nobody can unwind", last.ID())
-	}
-}
-
-func TestLimit(t *testing.T) {
-	f := newFake(0x1010, stackBase, stackBase, stackBase+16, 0x1100, 0, 0)
-	s, _ := frame.New(f, f, frame.NewTable(amd64.Arch, everywhere{fp}))
-	s.Limit = 1
-	f0, err := s.Frame(0)
-	if err != nil || f0.StopReason() != frame.Limit {
-		t.Errorf("%v, %v", f0.StopReason(), err)
-	}
-}
-
-// A signal frame's ucontext leads back to a frame that the stack has already.
-func TestSignalCycle(t *testing.T) {
-	trampoline := trad.Row{
-		Flags:  trad.Signal,
-		CFA:    trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP},
-		RA:     trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP, Off: 8},
-		FP:     trad.Rule{Kind: trad.Same},
-		Others: &trad.OtherRules{Regs: []trad.RegRule{{Reg: amd64.RSP, Rule: trad.Rule{Kind: trad.SavedAt, Reg: amd64.RSP}}}},
-	}
-	// Two trampolines, each saying that it interrupted the other.
-	f := newFake(0x1010, stackBase, 0, stackBase+16, 0x1020, stackBase, 0x1010)
-	_, last, err := unwind(t, f, everywhere{trampoline})
-	if last.StopReason() != frame.SameID || err == nil {
-		t.Errorf("stopped by %v, %v", last.StopReason(), err)
 	}
 }
 
@@ -431,37 +240,6 @@ func TestBase(t *testing.T) {
 	args, err3 := b.ThisArgs(f0)
 	if errors.Join(err1, err2, err3) != nil || base != stackBase || locals != stackBase || args != stackBase+16 {
 		t.Errorf("%#x %#x %#x %v", base, locals, args, errors.Join(err1, err2, err3))
-	}
-}
-
-// whole is an Unwinder.
-type whole struct{ everywhere }
-
-func (whole) Type() frame.Type { return frame.OtherStack }
-func (whole) ThisID(this *frame.Frame) (frame.ID, error) {
-	if this.Level == 2 {
-		return frame.ID{}, nil
-	}
-	return frame.ID{Stack: uint64(this.Level), Special: 7, Has: frame.HasStack | frame.HasSpecial}, nil
-}
-func (whole) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
-	if r == amd64.RIP {
-		return frame.Value{Bits: 0x1100 + uint64(this.Level), Lval: frame.Computed}
-	}
-	return frame.Value{Bits: uint64(r) + 8*uint64(this.Level), Lval: frame.Computed}
-}
-
-func TestUnwinder(t *testing.T) {
-	row := trad.Row{CFA: trad.Rule{Kind: trad.InReg, Reg: amd64.RSP, Off: 8}}
-	pcs, last, err := unwind(t, newFake(0x1010, stackBase, 0, 0), whole{everywhere{row}})
-	if fmt.Sprintf("%#x", pcs) != "[0x1010 0x1100 0x1101]" || last.StopReason() != frame.NullID || err == nil {
-		t.Errorf("PCs %#x, %v, %v", pcs, last.StopReason(), err)
-	}
-	if id := last.Next().ID(); id.String() != "{stack=0x1,!code,special=0x7}" {
-		t.Errorf("ID %v", id)
-	}
-	if v := last.Register(amd64.RBX); v.Bits != 3+8 || last.Type() != frame.OtherStack {
-		t.Errorf("rbx %v, type %v", v, last.Type())
 	}
 }
 
