@@ -19,7 +19,6 @@ import (
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -341,41 +340,6 @@ func (s *emulated) reach(function string) error {
 		return fmt.Errorf("the guest is at %#x, %s is at %#x (%q, %w)", s.pc(), function, at, answer, err)
 	}
 	return nil
-}
-
-// TestGoSignalARM64 makes a fault in Go reach the run time's handler, and a deferred
-// function. The source tells the stacks.
-func TestGoSignalARM64(t *testing.T) {
-	program := guestARM64.build(t)
-	for _, tt := range []struct{ function, stack string }{
-		{"runtime.(*sigctxt).preparePanic", "runtime.(*sigctxt).preparePanic runtime.sighandler runtime.sigtrampgo runtime.sigtramp <signal> main.faults main.panics main.main.func1 runtime.goexit"},
-		{"main.panics.func1", "main.panics.func1 runtime.gopanic runtime.sigpanic main.faults main.panics main.main.func1 runtime.goexit"},
-	} {
-		s := guestARM64.emulate(t, program, "panics", "main.panics", tt.function)
-		g := newGoSteps(t, s)
-		stack, err := frame.New(s, s, g.table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for f, err := range stack.All() {
-			if err != nil {
-				t.Error(err)
-				break
-			}
-			name := g.function(f.AddressInBlock())
-			if f.Type() == frame.SigTramp {
-				name = "<signal>"
-			}
-			names = append(names, name)
-		}
-		if got := strings.Join(names, " "); got != tt.stack {
-			t.Errorf("at %s the stack is\n%s; want\n%s", tt.function, got, tt.stack)
-		}
-		if err := g.walker.Check(s, s); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // stay keeps the goroutine from yielding to another one: the other threads run on, and
