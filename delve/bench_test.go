@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// Stacks of a thousand goroutines, by Delve alone and by the engine, which asks Delve for
-// the lines. Caches are dropped, as after each stop.
+// BenchmarkGoroutines takes the stacks of a thousand goroutines: by Delve alone, and by the engine,
+// which asks Delve for the lines. Caches are dropped, as after each stop.
 func BenchmarkGoroutines(b *testing.B) {
 	p := gdbtest.StartRunning(b, delvetest.Go(b, "amd64"), "quiet")
 	pt := delvetest.Attach(b, p.PID).Selected

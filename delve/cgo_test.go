@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// What cgo and the runtime put between the functions of testdata/progs/delvecgo.
+// These are the functions that cgo and the runtime put between those of testdata/progs/delvecgo.
 const (
 	toC        = "runtime.asmcgocall runtime.cgocall"
 	fromC      = "runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2"
@@ -28,12 +28,12 @@ const (
 		toC + " main._Cfunc_c_is_signalled main.signalled main.signalOuter"
 )
 
-// mixed are the stacks of testdata/progs/delvecgo, without the C library's functions: what
-// they are is known from the source.
+// mixed are the stacks of testdata/progs/delvecgo, without the C library's functions. The source
+// tells the right stack.
 var mixed = []struct {
-	name, contains, without string // main's functions that tell whose stack it is
+	name, contains, without string // the stack has a function of main that contains names, and lacks the one that without names
 	want                    string
-	// plain is what Delve alone makes of it, recorded.
+	// plain is the stack that Delve alone makes, recorded.
 	plain string
 }{
 	{"C", "main.blocksOuter", "runtime.main", blocking + " main.blocksOuter main.main.gowrap1 runtime.goexit",
@@ -58,7 +58,7 @@ var mixed = []struct {
 			"runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback runtime.goexit"},
 }
 
-// hash is what cgo makes different in each build.
+// hash is the part of a name that cgo makes different in each build.
 var hash = regexp.MustCompile(`_cgo(exp)?_[0-9a-f]{12}`)
 
 // functions returns the names of frames, without those of the C library.
@@ -117,7 +117,7 @@ func find(t *testing.T, pt *proc.Target, contains, without string) (*proc.G, []p
 // folded is a stack with one frame for several in a row of the same name.
 func folded(names string) string { return strings.Join(slices.Compact(strings.Fields(names)), " ") }
 
-// checkMixed holds the stacks of delvecgo against what its source says.
+// checkMixed compares the stacks of delvecgo with those that its source says.
 func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
 	tg, err := delve.NewTarget(pt)
 	if err != nil {
@@ -149,8 +149,8 @@ func checkMixed(t *testing.T, pt *proc.Target, exe string, live bool) {
 	}
 }
 
-// checkOffsets sees to the frames' offsets: those of the program's Go from the upper end of
-// one stack, those of its C from 0.
+// checkOffsets checks the frames' offsets: the program's Go frames count from the upper end of one
+// stack, its C frames from 0.
 func checkOffsets(t *testing.T, frames []delve.Frame) {
 	t.Helper()
 	var hi uint64

@@ -62,7 +62,7 @@ type tally struct {
 	faults         map[string]int
 }
 
-// comparison holds the engine's stacks of one target against Delve's own.
+// comparison compares the engine's stacks of one target with Delve's own.
 type comparison struct {
 	*testing.T
 	pt    *proc.Target
@@ -154,8 +154,8 @@ func (n *tally) report(t *testing.T) {
 	}
 }
 
-// Where Delve is known to be wrong. What the stack is like nevertheless must be shown by
-// another way of Delve's, or by the stack being whole.
+// These are the cases in which Delve is known to be wrong. Each such stack must be checked
+// nevertheless: by another of Delve's ways to walk, or by the stack being whole.
 const (
 	lostThread    = "Delve does not find the thread that a goroutine runs on"
 	preempted     = "Delve takes what was preempted for a caller of runtime.asyncPreempt"
@@ -170,14 +170,14 @@ const (
 // fault returns which error of Delve's explains that the stacks differ, or why none does.
 func (c *comparison) fault(g *proc.G, ours []api.Stackframe, own []proc.Stackframe) (fault, why string) {
 	if g != nil && g.Thread == nil && g.Status == proc.Grunning && own[len(own)-1].Err != nil {
-		return lostThread, "" // and nobody knows where the goroutine is
+		return lostThread, "" // nothing else tells where the goroutine is
 	}
 	last := &ours[len(ours)-1]
 	if last.Err != "" || !last.Bottom && len(ours) <= c.depth {
 		return "", "the stack is not whole"
 	}
 	delves := shown(own)
-	i := 0 // the first that differs
+	i := 0 // the first frame that differs
 	for i < min(len(ours), len(delves)) && reflect.DeepEqual(ours[i], delves[i]) {
 		i++
 	}
@@ -212,8 +212,8 @@ func beginsThread(function string) bool {
 	return function == "runtime.mstart" || function == "runtime.clone" || function == "runtime.mcall" || function == "runtime.morestack"
 }
 
-// switched holds what is behind the frames on the system's stack against what Delve finds
-// where the goroutine has left its own.
+// switched compares the frames behind those on the system's stack with the frames that Delve finds
+// where the goroutine has left its own stack.
 func (c *comparison) switched(g *proc.G, ours []api.Stackframe) (why string) {
 	for k := range ours {
 		if ours[k].Function.Name() == "runtime.systemstack_switch" {
@@ -223,7 +223,7 @@ func (c *comparison) switched(g *proc.G, ours []api.Stackframe) (why string) {
 	return ""
 }
 
-// parked holds frames against what Delve finds where the goroutine has left its stack.
+// parked compares ours with the frames that Delve finds where the goroutine has left its stack.
 func (c *comparison) parked(g *proc.G, ours []api.Stackframe) (why string) {
 	if g == nil {
 		return "no goroutine"
@@ -232,8 +232,8 @@ func (c *comparison) parked(g *proc.G, ours []api.Stackframe) (why string) {
 	return c.same(ours, own, err)
 }
 
-// interrupted holds frames of a goroutine's against what Delve finds when it begins with
-// them, with the registers that the runtime gave the frame of asyncPreempt.
+// interrupted compares ours, frames of a goroutine, with the frames that Delve finds when it begins
+// at the first of them, with the registers that the runtime gave the frame of asyncPreempt.
 func (c *comparison) interrupted(g *proc.G, ours []api.Stackframe, asyncPreempt *proc.Stackframe) (why string) {
 	if g == nil {
 		return "no goroutine"
@@ -262,8 +262,8 @@ func (c *comparison) same(ours []api.Stackframe, own []proc.Stackframe, err erro
 		return "Delve's goroutine is shorter"
 	}
 	delves = delves[:len(ours)]
-	delves[0].Line = ours[0].Line // Delve does not take it for a caller
-	for i := range delves {       // and is off by a frame where that has not made its own
+	delves[0].Line = ours[0].Line // Delve does not take this frame for a caller's
+	for i := range delves {       // Delve's is another frame's where a function has not yet made its own
 		delves[i].FramePointerOffset = ours[i].FramePointerOffset
 	}
 	if !reflect.DeepEqual(ours, delves) {

@@ -16,7 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// Cores have the stacks of the process that they were written of.
+// A core has the stacks of the process that it was written from.
 func TestCores(t *testing.T) {
 	exe := delvetest.Cgo(t, "-buildmode=pie")
 	p := gdbtest.StartRunning(t, exe, "main")
@@ -51,7 +51,7 @@ func dump(t *testing.T, pt *proc.Target, path string, flags proc.DumpFlags) stri
 	return path
 }
 
-// checkVDSO sees to the kernel's library being where it is in the process.
+// checkVDSO checks that the kernel's library is where the process has it.
 func checkVDSO(t *testing.T, pt *proc.Target, pid int) {
 	t.Helper()
 	maps, err := procmaps.Parse(readFile(t, filepath.Join("/proc", strconv.Itoa(pid), "maps")))

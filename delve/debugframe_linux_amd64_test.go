@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 )
 
-// A program without .eh_frame, whose .debug_frame is in a separate debug file.
+// A program has no .eh_frame, but a .debug_frame in a separate debug file.
 func TestSeparateDebugFrame(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables")
 	p := gdbtest.Start(t, gdbtest.Separate(t, program))

@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// delveStack is a subject's stack as Delve walks it, which may lack frames, or have wrong ones.
+// delveStack is a subject's stack as Delve walks it. It may lack frames, or have wrong ones.
 type delveStack struct {
 	*subject
 	opts  *Options
@@ -16,14 +16,14 @@ type delveStack struct {
 	found frameIndex        // index of all
 	last  frameKey          // the last of our frames that was found in all
 	shown int               // how many of our frames were converted so far
-	depth int               // that Delve was asked for
+	depth int               // the depth that Delve was asked for
 	ended bool              // all is Delve's whole stack
 	led   frameIndex        // index of the stacks that [delveStack.lead] has made
 }
 
-// of returns Delve's frames for the physical frame f: the calls inlined in it, f, and its
-// callers. There are none if Delve does not know the code of f. exact reports whether they are of
-// this very frame, in Delve's own stack.
+// of returns Delve's frames for the physical frame f: the calls inlined in it, f, and its callers.
+// There are none if Delve does not know the code of f. exact reports whether frames describe f
+// itself, and come from Delve's own stack.
 func (k *delveStack) of(f *frame.Frame) (frames []proc.Stackframe, exact bool) {
 	if k.own != nil {
 		return nil, false

@@ -4,8 +4,8 @@ package delve
 
 import "github.com/go-delve/delve/pkg/proc"
 
-// Lead has Delve led to a frame that it may also find by itself. called is whether the
-// frame was left by a call.
+// Lead leads Delve to a frame that Delve may also find by itself. called reports whether a call
+// left the frame.
 func Lead(f *Frame) (frames []proc.Stackframe, called bool) {
 	k := &delveStack{subject: f.subject, opts: &Options{Depth: 10}, led: make(frameIndex)}
 	cfa, _ := f.Physical.CFA()

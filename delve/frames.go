@@ -124,7 +124,7 @@ func (k *delveStack) show(f *frame.Frame) []Frame {
 	return k.named(f, k.located(f))
 }
 
-// block returns the address in block of f: PC-1 for a caller.
+// block returns an address inside the block that f executes: PC-1 for a caller.
 func block(f *frame.Frame) uint64 {
 	if f.Type() == frame.SigTramp {
 		return f.PC() // the kernel has planted it, no call is before

@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/delvetest"
 )
 
-// Of an arm64 core, too.
+// The stacks of an arm64 core agree with Delve's, too.
 func TestGuest(t *testing.T) {
 	grp, _ := delvetest.Guest(t)
 	c := compare(t, grp.Selected, 60)

@@ -34,15 +34,15 @@ func TestBroken(t *testing.T) {
 	for range 500 {
 		g := list[r.IntN(len(list))]
 		at := address(t, pt, g)
-		// The g itself: its stack's bounds, where it was parked, what it has deferred, its
-		// thread; or what it has on its stack.
+		// Overwrite the g itself (the bounds of its stack, where it was parked, what it has
+		// deferred, its thread), or a part of its stack.
 		lo, size := at, uint64(440)
 		if r.IntN(2) == 0 {
 			lo, size = g.SP, 600
 		}
 		saved := make([]byte, size)
 		if n, err := pt.Memory().ReadMemory(saved, lo); err != nil || n < len(saved) {
-			continue // there is less of the stack
+			continue // less memory than that is mapped
 		}
 		broken := append([]byte(nil), saved...)
 		for range 1 + r.IntN(6) {
@@ -78,7 +78,7 @@ func TestBroken(t *testing.T) {
 	if short < 50 || failed+panics < 10 {
 		t.Error("what was overwritten does not matter")
 	}
-	for _, m := range mixed { // all is as it was
+	for _, m := range mixed { // all stacks are as before
 		g, _ := find(t, pt, m.contains, m.without)
 		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100})
 		if err != nil {
@@ -90,7 +90,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// address returns where the runtime has a goroutine's structure.
+// address returns the address of the runtime's structure of a goroutine.
 func address(t *testing.T, pt *proc.Target, g *proc.G) uint64 {
 	t.Helper()
 	v, err := proc.FrameToScope(pt, pt.Memory(), g, 0, proc.Stackframe{}).EvalExpression("runtime.curg", proc.LoadConfig{})
@@ -105,7 +105,7 @@ func wrong(r *rand.Rand, g *proc.G, at uint64) uint64 {
 	return values[r.IntN(len(values))]
 }
 
-// write changes memory as if the process had done it.
+// write changes memory as the process itself would.
 func write(t *testing.T, pt *proc.Target, addr uint64, data []byte) {
 	t.Helper()
 	if n, err := pt.Memory().WriteMemory(addr, data); err != nil || n < len(data) {

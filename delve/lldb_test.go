@@ -24,7 +24,7 @@ func TestLLDB(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer grp.Detach(false)
-	// Delve does not learn from LLDB's server which goroutine a thread runs: threads it is.
+	// LLDB's server does not tell Delve which goroutine a thread runs: ask for threads.
 	tg := open(t, grp.Selected)
 	found := make(map[string]bool)
 	for _, th := range grp.Selected.ThreadList() {

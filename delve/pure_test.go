@@ -17,7 +17,7 @@ import (
 func all(*proc.G) bool       { return true }
 func running(g *proc.G) bool { return g.Thread != nil }
 
-// Stacks of Go alone are Delve's own, of goroutines in all states and wherever the process
+// Stacks of Go alone agree with Delve's own, in all states of goroutines and wherever the process
 // is stopped.
 func TestGoroutines(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"))
@@ -52,7 +52,7 @@ func TestGoroutines(t *testing.T) {
 	sum.report(t)
 }
 
-// chains are stacks of threads of testdata/progs/delvego that are known from the source.
+// chains are stacks of threads of testdata/progs/delvego; the source tells them.
 var chains = []string{
 	"internal/runtime/syscall/linux.Syscall6 syscall.RawSyscall6 syscall.Syscall syscall.read syscall.Read main.blockedRead main.alone.gowrap1 runtime.goexit",
 	"internal/runtime/syscall/linux.Syscall6 syscall.RawSyscall6 syscall.Syscall syscall.read syscall.Read main.blockedRead main.alone.func2 runtime.goexit",
@@ -60,8 +60,8 @@ var chains = []string{
 		"internal/poll.(*FD).Read os.(*File).read os.(*File).Read main.main runtime.main runtime.goexit",
 }
 
-// Without DWARF, Delve loses frames of threads: recorded here. The function table has them
-// all.
+// Without DWARF, Delve loses frames of threads, as is recorded here. The function table has all of
+// them.
 func TestWithoutDWARF(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64", "-ldflags=-w"), "quiet")
 	pt := delvetest.Attach(t, p.PID).Selected

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// What expressions are in the frames of testdata/progs/delvecgo, by the stacks of mixed:
-// the source says which values they have.
+// variables are values of expressions in frames of testdata/progs/delvecgo, by the name of their
+// stack in mixed. The source tells the values.
 var variables = []struct{ stack, function, expression, value string }{
 	{"C", "main.blocksInC", "p", `main.point {X: 101, Y: 102, Name: "blocks"}`},
 	{"C", "main.blocksInC", "n", "101"},
@@ -38,13 +38,13 @@ var variables = []struct{ stack, function, expression, value string }{
 	{"parked", "main.parksOuter", "n", "1000"},
 	{"signal", "main.signalled", "p.Name", `"signalled"`},
 	{"signal", "main.signalOuter", "n", "300"},
-	{"recursion", "main.recurse", "n", "0"}, // the innermost of them
+	{"recursion", "main.recurse", "n", "0"}, // in the innermost frame of main.recurse
 	{"thread", "main.threadInner", "from", `"a thread of C's"`},
 	{"thread", "main.goFromThread", "n", "402"},
 	{"parked thread", "main.threadInner", "n", "1002"},
 }
 
-// Locals of Go's frames evaluate wherever they are, C's frames say that they have none.
+// Locals of Go's frames can be evaluated in every frame. C's frames say that they have none.
 func TestScope(t *testing.T) {
 	exe := delvetest.Cgo(t, "-gcflags=all=-N -l")
 	p := gdbtest.StartRunning(t, exe, "main")
@@ -56,7 +56,7 @@ func TestScope(t *testing.T) {
 		checkVariables(t, delvetest.Open(t, core, exe).Selected)
 	})
 
-	// What is set is there.
+	// A variable keeps the value that it is set to.
 	g, _ := find(t, pt, "main.callsOuter", "main.parksOuter")
 	for _, value := range []string{"7", "200"} {
 		frames, err := delve.Frames(tg, delve.Goroutine(g.ID), delve.Options{Depth: 100})
@@ -141,7 +141,7 @@ func evaluate(f *delve.Frame, expression string) string {
 	return api.ConvertVar(v).SinglelineString()
 }
 
-// Scopes are Delve's own where Delve has the frame, with the same variables.
+// Where Delve has the frame, its scope is Delve's own, with the same variables.
 func TestOwnScopes(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	pt := delvetest.Attach(t, p.PID).Selected
@@ -202,7 +202,7 @@ func TestOwnScopes(t *testing.T) {
 	}
 }
 
-// Where Delve is led to a frame it finds what it finds by itself.
+// Where Delve is led to a frame, it finds the same as by itself.
 func TestLead(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	checkLead(t, delvetest.Attach(t, p.PID).Selected)
@@ -224,14 +224,14 @@ func checkLead(t *testing.T, pt *proc.Target) {
 		for i := range frames {
 			f := &frames[i]
 			if f.Err != "" || f.Inlined || len(f.DelveFrames) == 0 || f.Physical.Type() == frame.OtherStack {
-				continue // or is between two stacks
+				continue // or the frame is between two stacks
 			}
-			n := 0 // calls that are inlined in it
+			n := 0 // calls that are inlined in this frame
 			for ; i-n > 0 && frames[i-n-1].Inlined && frames[i-n-1].Physical == f.Physical; n++ {
 			}
 			led, called := delve.Lead(f)
 			if !called {
-				continue // Delve knows no difference to a frame that was left by a call
+				continue // for Delve, lead makes every frame look as if a call had left it
 			}
 			for k := range n + 1 {
 				want, got := frames[i-n+k].DelveFrames[0], proc.Stackframe{}

@@ -20,8 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// accounts describes the goroutines of a process that are the program's own, and have come to
-// rest: what they do, where, and their stacks. How many there are of each kind is chance.
+// accounts describes those goroutines of the program that have come to rest: their states, their
+// places and their stacks. How many there are of each kind is chance.
 func accounts(t *testing.T, pt *proc.Target, list []*api.Goroutine) (n int, out map[string]int) {
 	t.Helper()
 	tg, own := open(t, pt), list == nil
@@ -52,18 +52,18 @@ func accounts(t *testing.T, pt *proc.Target, list []*api.Goroutine) (n int, out 
 		for i := range frames {
 			f := &frames[i]
 			if f.Bottom || g.ThreadID != 0 {
-				// It is relative to nothing at the end; on arm64, Delve takes what does not
-				// touch the register for what has saved it.
+				// At the end of a stack, the offset has no base. On arm64, Delve takes a function
+				// that does not touch the register for one that has saved it.
 				f.FramePointerOffset = 0
 			}
 			fmt.Fprintf(&b, "\n  %s %d %d %v %s", at(&f.Location), f.FrameOffset, f.FramePointerOffset, f.Bottom, f.Err)
 		}
-		// What is polled ends when the collector closes the pipe's other end; others run, and
-		// one dies.
+		// These goroutines do not rest: polled ends when the collector closes the pipe's other end,
+		// runs runs, and die dies.
 		if s := b.String(); strings.Contains(s, " main.") && !regexp.MustCompile(` main\.(polled|runs|die)`).MatchString(s) && (g.Status == api.GoroutineWaiting || g.Status == api.GoroutineSyscall) {
 			n++
 			out[s]++
-			// Delve's place in the user's own code may be one in a function that is inlined there.
+			// Delve's place in the user's own code may be in a function that is inlined there.
 			user := func(f api.Stackframe) bool { return reflect.DeepEqual(f.Location, g.UserCurrentLoc) }
 			if own && (!slices.ContainsFunc(frames, user) || g.UserCurrentLoc.Function.Name() == "runtime.gopark") {
 				t.Errorf("goroutine %d is at %s in\n%s", g.ID, at(&g.UserCurrentLoc), s)
@@ -73,11 +73,11 @@ func accounts(t *testing.T, pt *proc.Target, list []*api.Goroutine) (n int, out 
 	return n, out
 }
 
-// few are how many goroutines of a kind need not all be there.
+// If fewer goroutines than few are of a kind, perhaps none has come to rest.
 const few = 3
 
-// Where there is no DWARF, nor symbols, there are the goroutines that Delve finds in the same
-// program with it: in the same states, with the same stacks.
+// In a program with neither DWARF nor symbols, the engine finds the goroutines that Delve finds in
+// the same program with DWARF: in the same states, with the same stacks.
 func TestGoroutinesWithoutDWARF(t *testing.T) {
 	live := func(flags ...string) *proc.Target {
 		return delvetest.Attach(t, gdbtest.StartRunning(t, delvetest.Go(t, "amd64", flags...), "quiet").PID).Selected

@@ -82,8 +82,8 @@ func open(t *testing.T, pt *proc.Target) *delve.Target {
 	return tg
 }
 
-// Code is read as the program has it where Delve has put breakpoints, which Delve's own
-// memory shows.
+// Where Delve has put breakpoints, the engine reads the program's own code, while Delve's memory
+// shows the breakpoints.
 func TestBreakpoints(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Cgo(t))
 	pt := delvetest.Attach(t, p.PID).Selected
@@ -111,7 +111,7 @@ func TestBreakpoints(t *testing.T) {
 	if n, err := tg.Memory().ReadMemory(fn.Entry, got); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %v:\n% x\nwant\n% x", n, err, got, want)
 	}
-	// At the edges of what is read, too.
+	// It does so also at the edges of a read.
 	for _, at := range []uint64{fn.Entry, fn.Entry + 9, fn.End - 1} {
 		var b [1]byte
 		if _, err := tg.Memory().ReadMemory(at, b[:]); err != nil || b[0] != want[at-fn.Entry] {
@@ -120,7 +120,7 @@ func TestBreakpoints(t *testing.T) {
 	}
 }
 
-// What memory cannot be read is said, and what can be is given.
+// Memory gives what can be read, and says what cannot.
 func TestMemory(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Cgo(t))
 	pt := delvetest.Attach(t, p.PID).Selected
@@ -132,7 +132,7 @@ func TestMemory(t *testing.T) {
 	edges := 0
 	for i := range maps[:len(maps)-1] {
 		m := &maps[i]
-		// Delve reads what the process itself may not, too.
+		// Delve also reads what the process itself may not.
 		if !m.Read || maps[i+1].Lo == m.Hi || m.Hi-m.Lo < 1<<13 || m.Path == "[vvar]" {
 			continue
 		}
@@ -154,12 +154,12 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Modules that stay are the same ones after the process has run, and new ones are seen.
+// Modules that stay are the same objects after the process has run, and new modules appear.
 func TestRefresh(t *testing.T) {
 	delvetest.Quiet(t)
 	plugin := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
 	exe := gdbtest.Build(t, "dlopen.c", append([]string{"-pie"}, gdbtest.Plain...)...)
-	stdin := filepath.Join(t.TempDir(), "stdin") // that does not end
+	stdin := filepath.Join(t.TempDir(), "stdin") // a pipe that never ends
 	if err := syscall.Mkfifo(stdin, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestRefresh(t *testing.T) {
 		t.Error("rows of the old list serve for the new one")
 	}
 
-	// Without Go, there are threads.
+	// A program without Go has threads.
 	frames, err := delve.Frames(tg, delve.Goroutine(-1), delve.Options{Depth: 50})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func framesOf(body dap.StackTraceResponseBody) (list []frame) {
 	return list
 }
 
-// whose finds the goroutine whose stack, as an editor shows it, is a chain.
+// whose finds the goroutine whose stack, as an editor shows it, is the given chain.
 func (c *dapClient) whose(chain string) (thread int, frames []dap.StackFrame) {
 	c.t.Helper()
 	for _, th := range ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads {
@@ -39,7 +39,7 @@ func (c *dapClient) whose(chain string) (thread int, frames []dap.StackFrame) {
 	return 0, nil
 }
 
-// checkChains checks that an editor is shown the stacks that the program comes to rest in.
+// checkChains checks that an editor sees the stacks that the program comes to rest in.
 func (c *dapClient) checkChains() {
 	c.t.Helper()
 	var stacks []string
@@ -53,12 +53,12 @@ func (c *dapClient) checkChains() {
 	checkChains(c.t, stacks)
 }
 
-// An editor is shown the same stacks.
+// An editor sees the same stacks.
 func TestDAPStacks(t *testing.T) {
 	c := connectDAP(t, attach(t, startCgo(t), false).addr)
 	c.checkChains()
 
-	// Stacks are told in parts, which make the whole.
+	// The parts of a stack make the whole.
 	thread, whole := c.whose("recursion")
 	var parts []dap.StackFrame
 	for len(parts) < len(whole) {
@@ -81,7 +81,7 @@ func TestDAPStacks(t *testing.T) {
 	}
 }
 
-// variables lists what is in a scope of a frame, by names.
+// variables lists the contents of a scope of a frame, by name.
 func (c *dapClient) variables(frame dap.StackFrame, scope string) (ref int, list map[string]dap.Variable) {
 	c.t.Helper()
 	for _, s := range ask[dap.ScopesResponse](c, "scopes", dap.ScopesArguments{FrameId: frame.Id}).Body.Scopes {
@@ -107,8 +107,8 @@ func (c *dapClient) evaluate(frame dap.StackFrame, expr string) dap.EvaluateResp
 	return ask[dap.EvaluateResponse](c, "evaluate", dap.EvaluateArguments{Expression: expr, FrameId: frame.Id, Context: "watch"}).Body
 }
 
-// What is in a frame is reached by an editor: in those that Delve has itself, and in those that
-// it does not.
+// An editor reaches the variables and registers of frames: of those that Delve has itself, and of
+// those that it lacks.
 func TestDAPFrames(t *testing.T) {
 	c := connectDAP(t, attach(t, startCgo(t), false).addr)
 	_, frames := c.whose("callback")
@@ -125,7 +125,7 @@ func TestDAPFrames(t *testing.T) {
 	if inner.Id >= own || inC.Id < own {
 		t.Errorf("frame %d is Delve's own, %d is not", inner.Id, inC.Id)
 	}
-	const source = "/elsewhere/delvecgo/main.go" // where the editor has it
+	const source = "/elsewhere/delvecgo/main.go" // the editor's copy
 	if outer.Source == nil || outer.Source.Path != source || inner.Source.Path != source || outer.Line == 0 || at("runtime.cgocall").PresentationHint != "subtle" {
 		t.Errorf("%+v", outer)
 	}
@@ -156,10 +156,10 @@ func TestDAPFrames(t *testing.T) {
 		}
 	}
 
-	// Variables of a frame that Delve does not have: what is in them, and setting them.
+	// A frame that Delve lacks has variables, which can be expanded and set.
 	ref, list := c.variables(outer, "Locals")
 	point := c.children(list["p"].VariablesReference)
-	if len(point) == 1 { // a pointer's only child is what it points to
+	if len(point) == 1 { // a pointer's only child is its target
 		for _, v := range point {
 			point = c.children(v.VariablesReference)
 		}
@@ -208,7 +208,7 @@ func TestDAPFrames(t *testing.T) {
 	}
 }
 
-// An editor has the process run on and stop: numbers of before are of nothing then.
+// When an editor has let the process run on and stop, the numbers of the last stop are void.
 func TestDAPRuns(t *testing.T) {
 	p := startCgo(t)
 	c := connectDAP(t, attach(t, p, true).addr)
@@ -234,7 +234,7 @@ func TestDAPRuns(t *testing.T) {
 	}
 	c.whose("in C")
 
-	// It goes, and another comes; dlv, too.
+	// The editor goes, and another comes; so does dlv.
 	ask[dap.DisconnectResponse](c, "disconnect", dap.DisconnectArguments{})
 	c = connectDAP(t, c.conn.RemoteAddr().String())
 	c.whose("signal")
@@ -245,7 +245,7 @@ func TestDAPRuns(t *testing.T) {
 	c.conn.Close() // in the middle
 }
 
-// The only client ends the debugging; the process runs on, and breakpoints are gone.
+// The only client ends the debugging: the process runs on, without breakpoints.
 func TestDAPEnds(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	s := attach(t, p, false)
@@ -260,7 +260,7 @@ func TestDAPEnds(t *testing.T) {
 	checkRuns(t, p)
 }
 
-// Threads of C have stacks, too, where there are no goroutines: those that gdb shows.
+// Where there are no goroutines, threads of C have stacks: those that gdb shows.
 func TestDAPThreads(t *testing.T) {
 	path := gdbtest.Build(t, "threads.c", "-g")
 	p := gdbtest.Start(t, path)
@@ -296,7 +296,7 @@ func TestDAPThreads(t *testing.T) {
 	}
 }
 
-// A Go program without DWARF has goroutines, too, whose stacks end where Go's do.
+// A Go program without DWARF has goroutines, whose stacks end where Go's do.
 func TestDAPStripped(t *testing.T) {
 	c := connectDAP(t, attach(t, gdbtest.StartRunning(t, delvetest.Go(t, "amd64", "-ldflags=-s -w"), "quiet"), false).addr)
 	list := ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads

@@ -21,7 +21,7 @@ type dapClient struct {
 	in     *bufio.Reader
 	seq    int
 	events []string
-	output string // what the server has said
+	output string // what the server has printed for the client
 }
 
 // connectDAP connects an editor to a server, and attaches to the process that it has.
@@ -77,7 +77,7 @@ func (c *dapClient) next() []byte {
 	}
 }
 
-// event waits for one.
+// event waits for an event.
 func (c *dapClient) event(name string) {
 	c.t.Helper()
 	for !slices.Contains(c.events, name) {

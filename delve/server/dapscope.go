@@ -20,7 +20,8 @@ import (
 // counts from 1000 up, anew at each stop; numbers must stay below 1<<31.
 const ownBase = 1 << 30
 
-// owned has the frames and variables that clients know by such numbers, until the process runs on.
+// owned holds the frames and variables that clients know by such numbers, until the process runs
+// on.
 type owned struct {
 	next int
 	refs map[int]any // ownFrame, ownVariables or api.Registers
@@ -53,7 +54,7 @@ func newVariable(v *proc.Variable) variable {
 	return x
 }
 
-// add returns a new number for of.
+// add registers of, and returns its new number.
 func (o *owned) add(of any) int {
 	if o.refs == nil {
 		o.refs = map[int]any{}

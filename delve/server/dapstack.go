@@ -102,7 +102,7 @@ func (f *filter) stackFrame(goroutine, level int, of *api.Stackframe) dap.StackF
 	return to
 }
 
-// shortName is a function's name without the folders of its package, as Delve shows it.
+// shortName returns a function's name without the folders of its package, as Delve shows it.
 func shortName(name string) string {
 	if strings.HasPrefix(name, "C.") {
 		return name

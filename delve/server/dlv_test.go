@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// The functions of testdata/progs/delvecgo, as its source has them, with what cgo and
-// the runtime put between them.
+// These are the functions of testdata/progs/delvecgo, by its source, with those that cgo and the
+// runtime put between them.
 const (
 	toC      = "runtime.asmcgocall runtime.cgocall "
 	fromC    = "runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2 "
@@ -30,7 +30,7 @@ const (
 	fromThread = "main.threadInner main.goFromThread _cgoexp_goFromThread " + fromC + "C.goFromThread C.thread_middle C.thread_begins"
 )
 
-// chains are all that the goroutines of delvecgo come to rest in.
+// chains are all stacks in which the goroutines of delvecgo come to rest.
 var chains = map[string]string{
 	"in C":           blocking + "main.blocksOuter main.main.gowrap1 runtime.goexit",
 	"main":           blocking + "main.blocksOuter main.main runtime.main runtime.goexit",
@@ -42,8 +42,8 @@ var chains = map[string]string{
 	"thread, parked": parking + fromThread,
 }
 
-// names joins the functions of a stack, without those of the C library, which lies far behind
-// the program.
+// names joins the functions of a stack, without those of the C library, which lies at much higher
+// addresses than the program.
 func names(t testing.TB, list []frame) string {
 	t.Helper()
 	own := slices.DeleteFunc(slices.Clone(list), func(f frame) bool { return hex(t, f.pc) > 1<<40 && f.function != "<signal handler called>" })
@@ -75,7 +75,7 @@ func startCgo(t testing.TB) *gdbtest.Process {
 
 func debuggable(t testing.TB) string { return delvetest.Cgo(t, "-gcflags=all=-N -l") }
 
-// chainsOf returns the chains that dlv prints of goroutines.
+// chainsOf returns the chains in dlv's list of goroutines.
 func chainsOf(t testing.TB, said string) (list []string) {
 	for _, stack := range stacksOf(said) {
 		list = append(list, names(t, stack))
@@ -83,7 +83,7 @@ func chainsOf(t testing.TB, said string) (list []string) {
 	return list
 }
 
-// The real dlv shows whole stacks, of a process and of its core; by itself, it does not.
+// The real dlv shows whole stacks of a process and of its core; by itself it does not.
 func TestDlv(t *testing.T) {
 	p := startCgo(t)
 	for _, got := range chainsOf(t, dlv(t, []string{"goroutines -t 100", "exit -d"}, "attach", strconv.Itoa(p.PID))[0]) {
@@ -100,8 +100,8 @@ func TestDlv(t *testing.T) {
 	connectDAP(t, s.addr).checkChains()
 }
 
-// The process runs, stops where the real dlv wants, in a thread of C's that has called back,
-// runs on by steps, and starts anew; the frames are those of each stop.
+// The process runs, stops where the real dlv wants, in a C thread that has called back, runs on by
+// steps, and starts anew. The frames are those of each stop.
 func TestDlvRuns(t *testing.T) {
 	s := serve(t, debugger.Config{}, false, debuggable(t), "main")
 	said := dlv(t, []string{
@@ -125,7 +125,7 @@ func TestDlvRuns(t *testing.T) {
 	}
 }
 
-// A program without DWARF has goroutines, too, with whole stacks; to dlv alone it has none.
+// A program without DWARF has goroutines with whole stacks; dlv alone finds none.
 func TestDlvWithoutDWARF(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Cgo(t, "-gcflags=all=-N -l", "-ldflags=-w"), "main")
 	if said := dlv(t, []string{"goroutines", "exit -d"}, "attach", strconv.Itoa(p.PID))[0]; !strings.Contains(said, "could not find goroutine array") {
@@ -177,7 +177,7 @@ func TestDlvWithoutDWARF(t *testing.T) {
 	}
 }
 
-// A C program has stacks, too: those that gdb shows.
+// A C program has stacks: those that gdb shows.
 func TestDlvC(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g"))
 	var want []string
@@ -186,7 +186,7 @@ func TestDlvC(t *testing.T) {
 	}
 	var got []string
 	addr := attach(t, p, false).addr
-	dial(t, addr).Close() // a connection without a word is not the client
+	dial(t, addr).Close() // a connection that sends nothing is not the client
 	for _, f := range stackOf(dlv(t, []string{"stack", "exit -d"}, "connect", addr)[0]) {
 		got = append(got, strings.TrimPrefix(strings.TrimPrefix(f.function, "C."), "???"))
 	}
@@ -195,7 +195,7 @@ func TestDlvC(t *testing.T) {
 	}
 }
 
-// A frame's number leads to the frame that is shown by it.
+// A frame's number leads to the frame that is shown with it.
 func TestDlvFrames(t *testing.T) {
 	p := startCgo(t)
 	addr := attach(t, p, true).addr
@@ -256,7 +256,7 @@ func TestDlvFrames(t *testing.T) {
 		}
 	}
 
-	// SP, as the frame has it, is where the code thinks that it is: n's place is known from both.
+	// The frame's SP is the one that its code uses: n's address can be computed from both.
 	said = session("goroutine 1", "frame "+strconv.Itoa(out)+" regs", "frame "+strconv.Itoa(out)+" disassemble", "frame "+strconv.Itoa(out)+" print &n")
 	find := func(pattern, in string) uint64 {
 		t.Helper()

@@ -27,7 +27,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// fuzzed returns a server, with a process that stands still, for what a client may send.
+// fuzzed returns a server with a process that stands still, for whatever a client may send.
 func fuzzed(t testing.TB) *server {
 	t.Helper()
 	delvetest.Quiet(t)
@@ -39,7 +39,7 @@ func fuzzed(t testing.TB) *server {
 	}
 	s := &server{config: service.Config{APIVersion: 2, Debugger: config}, dbg: dbg, stacks: &stacks{dbg: dbg}, stopping: make(chan struct{}), end: func() {}}
 	s.rpc = newMethods(s)
-	for name := range s.rpc { // nothing that ends the process or has it run, or writes files
+	for name := range s.rpc { // leave out all that ends the process, lets it run or writes files
 		if !looks[strings.TrimPrefix(name, "RPCServer.")] {
 			delete(s.rpc, name)
 		}
@@ -52,7 +52,7 @@ func fuzzed(t testing.TB) *server {
 	return s
 }
 
-// sink is a client that is told everything.
+// sink is a client that collects the answers.
 type sink struct {
 	net.Conn
 	bytes.Buffer
@@ -63,7 +63,7 @@ func (s *sink) Write(p []byte) (int, error) { return s.Buffer.Write(p) }
 func (s *sink) Close() error                { return nil }
 func (s *sink) RemoteAddr() net.Addr        { return &net.UnixAddr{Name: "sink"} }
 
-// requests are what dlv sends, and what it never does.
+// requests are requests that dlv sends, and some that it never sends.
 var requests = []string{
 	`{"method":"RPCServer.GetVersion","params":[{}],"id":0}`,
 	`{"method":"RPCServer.Stacktrace","params":[{"Id":1,"Depth":50,"Full":true,"Opts":2}],"id":1}{"method":"RPCServer.State","params":[{"NonBlocking":true}],"id":2}`,
@@ -74,8 +74,8 @@ var requests = []string{
 	`{"method":"RPCServer.Nothing","id":null}`, `[]`, `{"method":7}`, "\x00",
 }
 
-// send has a server answer requests. What panics in it is an error to the client, with the stack;
-// Delve's own methods do with arguments that no client has.
+// send has a server answer requests. The client gets a panic as an error with the stack. Delve's
+// own methods panic at arguments that no client sends; no function of this module may.
 func send(t *testing.T, s *server, requests []byte) {
 	t.Helper()
 	client := &sink{}
@@ -90,7 +90,7 @@ func send(t *testing.T, s *server, requests []byte) {
 // panicked finds the function that has panicked in the stack of an answer, which is one line of JSON.
 var panicked = regexp.MustCompile(`\\npanic\([^\\]*\\n\\t[^\\]*\\n(?:runtime\.[^\\]*\\n\\t[^\\]*\\n)*([^\\]*)`)
 
-// A panic is told by where it comes from.
+// panicked finds the function that has panicked.
 func TestPanicked(t *testing.T) {
 	s := &server{stacks: &stacks{}, end: func() {}}
 	s.rpc = map[string]*method{"RPCServer.X": {function: reflect.ValueOf(func(a []int, _ *int) error { a[7] = 0; return nil }), arg: reflect.TypeFor[[]int](), reply: reflect.TypeFor[int]()}}
@@ -101,9 +101,9 @@ func TestPanicked(t *testing.T) {
 	}
 }
 
-// FuzzRPC sends anything to the loop that serves dlv. What the methods themselves do takes
-// milliseconds, in a process that stands still: one of many inputs has them called, and
-// TestRequestsDrawn calls them with what they can read.
+// FuzzRPC sends anything to the loop that serves dlv. The methods themselves take milliseconds, in
+// a process that stands still: so one of many inputs has them called, and TestRequestsDrawn calls
+// them with arguments that they can read.
 func FuzzRPC(f *testing.F) {
 	called := map[string]bool{}
 	for _, seed := range requests {
@@ -130,8 +130,8 @@ func FuzzRPC(f *testing.F) {
 	})
 }
 
-// TestRequestsDrawn calls the methods that look at a process, with arguments that no client
-// has. SFWALK_SOAK has it go on for longer.
+// TestRequestsDrawn calls the methods that look at a process, with arguments that no client sends.
+// With SFWALK_SOAK, it goes on for longer.
 func TestRequestsDrawn(t *testing.T) {
 	s := fuzzed(t)
 	for _, text := range requests {
@@ -151,11 +151,11 @@ func TestRequestsDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		send(t, s, text) // Delve takes the time and the memory that it is asked for
+		send(t, s, text) // Delve takes as much time and memory as a request asks for
 	}
 }
 
-// drawValue gives a value, and what is in it down to some depth, what a client may send.
+// drawValue sets v, and all that it holds down to some depth, to values that a client may send.
 func drawValue(r *rand.Rand, v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -191,7 +191,7 @@ func drawValue(r *rand.Rand, v reflect.Value, depth int) {
 	}
 }
 
-// FuzzDAP has the filter see any request, and any reply to it.
+// FuzzDAP sends the filter any request, and any reply to it.
 func FuzzDAP(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"seq":1,"type":"request","command":"initialize","arguments":{"supportsVariableType":true}}`, `{"seq":1,"type":"response","request_seq":1,"command":"initialize","success":true}`},

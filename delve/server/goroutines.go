@@ -71,8 +71,8 @@ func (s *stacks) goroutines(start, count int) (list []*api.Goroutine, next int, 
 	return list, next, err
 }
 
-// field returns the property of g that a client filters or groups by: a text or, if isBool, the
-// truth value is, which text names.
+// field returns the property of g that a client filters or groups by. If isBool is set, the
+// property is the truth value is, and text names it. Else the property is text.
 func field(g *api.Goroutine, kind api.GoroutineField) (text string, is, isBool bool) {
 	at := func(l *api.Location) string {
 		name := "?"

@@ -15,7 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// Names that Delve has read reach clients fit to be shown, as those that the engine has read.
+// Names that Delve has read reach clients with control characters escaped, like those that the
+// engine has read.
 func TestHostileNames(t *testing.T) {
 	const old, hostile, want = "main.recurse", "main.r\x1b[2J\nx", `main.r\x1b[2J\nx`
 	program, err := os.ReadFile(delvetest.Go(t, "amd64", "-ldflags=-compressdwarf=false"))

@@ -39,7 +39,7 @@ func dial(t testing.TB, addr string) net.Conn {
 	return conn
 }
 
-// Whatever a client sends, others are served, and the process is not harmed.
+// Whatever a client sends, other clients are served, and the process is not harmed.
 func TestBadClients(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	s := attach(t, p, true)
@@ -53,7 +53,7 @@ func TestBadClients(t *testing.T) {
 		client.Disconnect(false)
 	}
 	check("nothing")
-	before := runtime.NumGoroutine() // perhaps with one that is about to end
+	before := runtime.NumGoroutine() // one of them may be about to end
 	for name, sent := range map[string]string{
 		"nothing":            "",
 		"no JSON":            "GET / HTTP/1.1\r\n\r\n",
@@ -72,7 +72,7 @@ func TestBadClients(t *testing.T) {
 		"DAP, no requests":   dapMessage(`7`) + dapMessage(`{"type":"response","request_seq":1,"command":"stackTrace"}`) + dapMessage(`{"seq":1,"type":"event","event":"stopped"}`),
 	} {
 		conn := dial(t, s.addr)
-		io.WriteString(conn, sent) // it may be cut off
+		io.WriteString(conn, sent) // the server may cut the connection
 		conn.(*net.TCPConn).CloseWrite()
 		if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
 			t.Errorf("%s: %v", name, err)
@@ -89,7 +89,7 @@ func TestBadClients(t *testing.T) {
 
 func dapMessage(s string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(s), s) }
 
-// checkRuns checks that nobody traces or has stopped a process.
+// checkRuns checks that a process is neither traced nor stopped.
 func checkRuns(t testing.TB, p *gdbtest.Process) {
 	t.Helper()
 	gdbtest.Await(t, "nobody traces the process, and it runs", func() bool {
@@ -98,7 +98,7 @@ func checkRuns(t testing.TB, p *gdbtest.Process) {
 	})
 }
 
-// Requests that are wrong get answers, and those that follow are answered, too.
+// Wrong requests get answers, and so do those after them.
 func TestBadRequests(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	conn := dial(t, attach(t, p, false).addr)
@@ -108,8 +108,8 @@ func TestBadRequests(t *testing.T) {
 		{"RPCServer.serve", `[{}]`, "unknown method"},
 		{"Stacktrace", `[{}]`, "unknown method"},
 		{"RPCServer.Stacktrace", `[{"Id": "one"}]`, "malformed request body"},
-		// No arguments ask for goroutine 0, the selected one where that is no goroutine:
-		// which one is selected after an attach is chance.
+		// Without arguments, Stacktrace asks for goroutine 0, which is unknown only while a
+		// goroutine is selected. After an attach, it is chance whether one is.
 		{"RPCServer.Command", `[{"name": "switchGoroutine", "goroutineID": 1}]`, ""},
 		{"RPCServer.Stacktrace", `[]`, "unknown goroutine 0"},
 		{"RPCServer.Stacktrace", `[{"Id": 1, "Depth": -2}]`, "negative maximum stack depth"},
@@ -146,8 +146,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// While the process runs, a client that wants a stack is told; another that has it run
-// halts it, and a client that goes in the middle does no harm.
+// While the process runs, a client that asks for a stack gets an error. Another client that let it
+// run halts it. A client that goes meanwhile does no harm.
 func TestRunning(t *testing.T) {
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")
 	s := attach(t, p, true)
@@ -172,7 +172,7 @@ func TestRunning(t *testing.T) {
 		}
 	}
 
-	// One goes while it has the process running.
+	// A client goes while it lets the process run.
 	conn := dial(t, s.addr)
 	fmt.Fprintf(conn, `{"method": "RPCServer.Command", "params": [{"name": "continue"}], "id": 1}`)
 	gdbtest.Await(t, "the process runs", s.dbg.IsRunning)
@@ -184,7 +184,7 @@ func TestRunning(t *testing.T) {
 		t.Errorf("halted: %v, %v", stack, err)
 	}
 
-	// The server is told to end while the process runs.
+	// The server ends while the process runs.
 	two.Disconnect(true)
 	gdbtest.Await(t, "the process runs", s.dbg.IsRunning)
 	if err := s.end(); err != nil {
@@ -193,8 +193,8 @@ func TestRunning(t *testing.T) {
 	checkRuns(t, p)
 }
 
-// A process that was started ends with the server, and starts again as a client likes; who
-// unwinds it is told of each process, and of each time that it has run.
+// A process that the server has started ends with the server, and starts again if a client asks.
+// Prepare is called for each process, and sniffers are told each time that it has run.
 func TestRestart(t *testing.T) {
 	path := delvetest.Go(t, "amd64")
 	var list []*keeper
@@ -222,7 +222,8 @@ func TestRestart(t *testing.T) {
 		if k.pid != client.ProcessPid() || k.asked == 0 || k.released {
 			t.Errorf("process %d: %+v", client.ProcessPid(), k)
 		}
-		// Looking does not let it run (what did before may just be over); a step does.
+		// A request that only looks forgets nothing, though the request before may just be over. A
+		// step does.
 		forgotten := k.forgotten
 		for i := 0; i == 0 || k.forgotten != forgotten; i++ {
 			if i == 5 {
@@ -261,7 +262,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// keeper is a sniffer that counts what it is asked and told.
+// keeper is a sniffer that counts its calls.
 type keeper struct {
 	pid, asked, forgotten int
 	released              bool
@@ -274,7 +275,7 @@ func (k *keeper) Sniff(*engine.Query) (trad.Row, engine.Answer) {
 	return trad.Row{}, "it only counts"
 }
 
-// Another user of this machine is not let in.
+// Another user of this machine gets no answer.
 func TestOtherUser(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	p := gdbtest.StartRunning(t, delvetest.Go(t, "amd64"), "quiet")

@@ -40,7 +40,7 @@ func sameUser(conn net.Conn) error {
 	return nil
 }
 
-// peer returns the ID of the user who has connected.
+// peer returns the ID of the user at the other end of the connection.
 func peer(conn *net.UnixConn) (uid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -94,7 +94,7 @@ func (s *server) accept() error {
 				continue
 			}
 		}
-		// A client that closes the connection without a word is not the only client.
+		// A client that closes the connection before it has sent anything is not the only client.
 		if spoke := s.add(conn); !s.config.AcceptMulti && <-spoke {
 			return nil
 		}

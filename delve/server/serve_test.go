@@ -18,7 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// What goes wrong in the engine is an error to the client that has asked, no more.
+// A panic in the engine is an error to the client that has asked, no more.
 func TestPanic(t *testing.T) {
 	client := &sink{}
 	f := newFilter(&server{stacks: &stacks{}}, io.Discard, client)
@@ -58,7 +58,8 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// Another user of this machine is known whichever way he comes, also when he has gone already.
+// Another user of this machine is recognized on every kind of connection, even one that is closed
+// already.
 func TestSameUser(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	const client = `
@@ -74,7 +75,7 @@ sys.stdin.read()
 `
 	ways := [][2]string{{"unix", filepath.Join(t.TempDir(), "s")}, {"unix", fmt.Sprintf("@sfwalk-test-%d", os.Getpid())}, {"tcp", "127.0.0.1:0"}}
 	if addrs, _ := net.InterfaceAddrs(); len(addrs) > 0 {
-		for _, a := range addrs { // one that others reach, too
+		for _, a := range addrs { // one that other machines reach
 			if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() {
 				ways = append(ways, [2]string{"tcp", n.IP.String() + ":0"})
 				break
@@ -109,7 +110,7 @@ sys.stdin.read()
 					t.Fatal(err)
 				}
 				err = sameUser(conn)
-				// The kernel does not tell who has closed a TCP socket.
+				// The kernel does not tell which user has closed a TCP socket.
 				if may := uid == 0 && (then == "stays" || way[0] == "unix"); (err == nil) != may {
 					t.Errorf("%q: user %d, who %s: %v", way, uid, then, err)
 				}

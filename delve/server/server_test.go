@@ -25,14 +25,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// served is what clients are served of, in this process.
+// served is a server in this process.
 type served struct {
 	addr string
 	dbg  *debugger.Debugger
-	end  func() error // as Ctrl-C does
+	end  func() error // ends serving, as Ctrl-C does
 }
 
-// serve has Delve debug what config says, and serves clients until the test ends.
+// serve has Delve debug the process of config and args, and serves clients until the test ends.
 func serve(t testing.TB, config debugger.Config, multi bool, args ...string) *served {
 	t.Helper()
 	return serveWith(t, server.Options{}, config, multi, args...)
@@ -75,20 +75,20 @@ func serveWith(t testing.TB, o server.Options, config debugger.Config, multi boo
 	return s
 }
 
-// attach serves a process that runs.
+// attach serves a process that is running.
 func attach(t testing.TB, p *gdbtest.Process, multi bool) *served {
 	t.Helper()
 	return serve(t, debugger.Config{AttachPid: p.PID}, multi)
 }
 
-// buildDlv builds the real dlv, of the version that this module has, and returns its path.
+// buildDlv builds the real dlv, in the version of this module's go.mod, and returns its path.
 var buildDlv = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("go", "tool", "-n", "dlv").Output()
 	return strings.TrimSpace(string(out)), err
 })
 
-// dlv runs the real dlv with commands on its standard input, and returns what it says to each:
-// with what, "attach PID" and the like, or "connect ADDRESS".
+// dlv runs the real dlv with the arguments with, such as "attach PID" or "connect ADDRESS", and
+// returns its answer to each of commands.
 func dlv(t testing.TB, commands []string, with ...string) []string {
 	t.Helper()
 	path, err := buildDlv()
@@ -98,12 +98,12 @@ func dlv(t testing.TB, commands []string, with ...string) []string {
 	ctx, cancel := context.WithDeadline(t.Context(), gdbtest.Deadline(t))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(with, "--allow-non-terminal-interactive=true")...)
-	config, err := os.MkdirTemp("", "dlv") // whose files may still come when dlv is gone
+	config, err := os.MkdirTemp("", "dlv") // files may still appear in it when dlv has ended
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(config) })
-	// Whether there is debug information of the C library must not matter.
+	// The result must not depend on debug information of the C library.
 	if err := errors.Join(os.Mkdir(filepath.Join(config, "dlv"), 0o755), os.WriteFile(filepath.Join(config, "dlv", "config.yml"), []byte("debug-info-directories: [/nonexistent]\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func dlv(t testing.TB, commands []string, with ...string) []string {
 	return said
 }
 
-// frame is one that dlv prints.
+// frame is a frame that dlv prints.
 type frame struct {
 	level, pc, function, file string
 }
@@ -137,7 +137,7 @@ func stackOf(text string) (list []frame) {
 	return list
 }
 
-// functions are their names, without what is different each time.
+// functions returns the names of the frames' functions, without the parts that differ each time.
 func functions(list []frame) (names []string) {
 	for _, f := range list {
 		names = append(names, regexp.MustCompile(`_cgo(exp)?_[0-9a-f]{12}_`).ReplaceAllString(f.function, "_cgo${1}_"))

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/session.txt anew")
 
-// sessions are what the guide shows: what a user types in a terminal, and dlv's commands.
+// sessions are those that the guide shows: the user's command in a terminal, and dlv's commands.
 var sessions = []struct {
 	typed    []string
 	commands []string
@@ -29,7 +29,7 @@ var sessions = []struct {
 	},
 }
 
-// TestSession checks the session of the guide: testdata/session.txt is what the real dlv says.
+// TestSession checks the guide's session, testdata/session.txt, against the real dlv.
 func TestSession(t *testing.T) {
 	p := startCgo(t)
 	inside := inPause(t, p)
@@ -75,8 +75,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// inPause returns how many frames of the C library are inside pause, without names where its debug
-// file is not installed: none in older releases.
+// inPause returns how many frames of the C library are inside pause. Older releases have none. The
+// frames have no names where the library's debug file is not installed.
 func inPause(t *testing.T, p *gdbtest.Process) int {
 	t.Helper()
 	stack := stackOf(dlv(t, []string{"goroutine 1", "stack", "exit -d"}, "connect", attach(t, p, false).addr)[1])
@@ -94,7 +94,7 @@ var (
 	inner    = regexp.MustCompile(`(?m)^ *\d+  0x\S+ in (\?\?\?|C\.__(internal_)?syscall_cancel(_arch)?)\n.*\n`)
 )
 
-// renumber adds to the numbers of frames in dlv's text.
+// renumber adds n to the numbers of frames in dlv's text.
 func renumber(text string, n int) string {
 	number := func(s string) int {
 		was, _ := strconv.Atoi(digits.FindString(s))
@@ -104,14 +104,14 @@ func renumber(text string, n int) string {
 	return byNumber.ReplaceAllStringFunc(text, func(s string) string { return fmt.Sprintf("%s %d", s[:len("frame")], number(s)) })
 }
 
-// lasting takes out of a session what is different elsewhere: addresses, numbers of threads,
-// the C library, and where Go is.
+// lasting removes from a session all that differs elsewhere: addresses, numbers of threads, the C
+// library, and the folder of Go.
 func lasting(text string) string {
 	for _, r := range [][2]string{
 		{`0x[0-9a-f]+`, "0x"}, {`PC: [0-9a-f]+`, "PC"}, {`Switched from \d+ to`, "Switched to"}, {`thread \d+`, "thread"},
 		{`C\.\w*pause\n.*`, "C.pause"}, {`/\S*/src/runtime/(\S+):\d+`, "$1"}, {`_cgo_[0-9a-f]{12}`, "_cgo"}, {`\S*cgo-gcc-prolog:\d+`, "cgo"}, {`_cgo_gotypes.go:\d+`, "_cgo"},
 		{`Stopped at: .*|> .*pause.*`, "Stopped"},
-		{`Warning: listing may not match.*\n`, ""}, // sources that were checked out after the program was built
+		{`Warning: listing may not match.*\n`, ""}, // for sources that were checked out after the program was built
 	} {
 		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
 	}

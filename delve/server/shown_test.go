@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// Of names only what can be shown reaches clients; what is a value, and all else, is as it was.
+// Control characters in names are escaped; values and everything else stay.
 func TestShown(t *testing.T) {
 	for doc, want := range map[string]string{
 		`{"file":"/src/größe.go","name":"main.(*T[go.shape.int]).f \u003c\u003e\"\\"}`: `{"file":"/src/größe.go","name":"main.(*T[go.shape.int]).f \u003c\u003e\"\\"}`,
@@ -29,7 +29,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// A document stays one, of the same form.
+// A JSON document stays one, with the same structure.
 func FuzzShown(f *testing.F) {
 	f.Add(`{"file":"a\u001b[2J\nb","value":["a\u001b"],"error":"x\ny\u0007"}`)
 	f.Add(`[{"name":"\u009b\ud83d\ude00","n":1.5e3,"x":null},"\\\"\t"]`)

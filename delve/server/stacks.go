@@ -20,8 +20,8 @@ type stacks struct {
 	dbg  *debugger.Debugger
 	opts Options
 
-	// Changes of the process: how many are under way, and how many are over. Delve does not tell;
-	// so each request counts that does not only read.
+	// These count the changes of the process: those under way, and those that are over. Delve does
+	// not tell; so each request counts that does more than read.
 	changing atomic.Int64
 	changed  atomic.Uint64
 
