@@ -168,8 +168,8 @@ func process(ctx context.Context, pid int, opts live.Options) (*source, error) {
 			held := x.Held.Microseconds()
 			th.HeldUS = &held
 			if err := x.Err; err != nil {
-				// The thread did not stop. Its frames are made from the PC and SP that the
-				// kernel shows of a sleeping thread.
+				// The thread did not stop. Its frames come from the PC and SP that the kernel shows
+				// of a sleeping thread.
 				th.Error, th.whole, th.detail = err.Error(), false, err.Error()
 			}
 		},

@@ -8,9 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestBroken looks at stacks that are broken on purpose. What is left of them
-// follows from the source, corrupt.c; where gdb's stack is as long, its frames
-// are compared, too.
+// TestBroken looks at stacks that are broken on purpose. The source, corrupt.c, tells which frames
+// remain. Where gdb's stack is as long, its frames are compared, too.
 func TestBroken(t *testing.T) {
 	flags := []string{"-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"}
 	for _, tt := range []struct{ how, stop, outermost string }{
@@ -39,8 +38,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestNoTables unwinds functions without any table by their code: the order of
-// the calls is that of the source, nocfi.c, and gdb's as far as it knows.
+// TestNoTables unwinds functions without any table by their code. The calls must have the order of
+// the source, nocfi.c, and gdb's as far as gdb knows it.
 func TestNoTables(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "nocfi.c", gdbtest.Plain...))
 	th := take(t, p.PID, &walkFlags{}).Threads[0]

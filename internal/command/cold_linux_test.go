@@ -8,9 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestColdParts stops in parts of functions that the compiler has put elsewhere, in a
-// program without tables: in a call, and where a trap was hit. The order of the calls is
-// that of the source, cold.c.
+// TestColdParts stops in parts of functions that the compiler has put elsewhere, in a program
+// without tables: in a call, and at a trap. The calls must have the order of the source, cold.c.
 func TestColdParts(t *testing.T) {
 	for _, flag := range []string{"-fomit-frame-pointer", "-fno-omit-frame-pointer"} {
 		program := gdbtest.Build(t, "cold.c", "-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", flag)

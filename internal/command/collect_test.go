@@ -9,7 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// The pace of collection is the usual one again from the first collection on.
+// From the first collection on, garbage collection has its usual pace again.
 func TestCollectLate(t *testing.T) {
 	t.Setenv("GOGC", "")
 	percent := func() uint64 {

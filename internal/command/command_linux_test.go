@@ -44,7 +44,7 @@ func TestText(t *testing.T) {
 		`(?m)^#0  0x[0-9a-f]{16} in .+`,
 		`(?m)^#\d+ +<signal handler called>$`,
 		`(?m)^#\d+ +0x[0-9a-f]{16} in walk_tree \(…\) at .*demo\.c:\d+$`,
-		`(?m)^#\d+ +serve \(…\) at .*demo\.c:\d+$`, // inlined into: no address of its own
+		`(?m)^#\d+ +serve \(…\) at .*demo\.c:\d+$`, // an inlined call: it has no address of its own
 		`(?m)^#\d+ +0x[0-9a-f]{16} in _start\+0x[0-9a-f]+ \(.*/demo\)$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -59,7 +59,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Levels of any number of digits stand before the address as gdb has them.
+// Level numbers of any number of digits stand before the address, as in gdb.
 func TestLevels(t *testing.T) {
 	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{"1100"})
 	begin := regexp.MustCompile(`(?m)^#\d+ +0x[0-9a-f]{16} in `)
@@ -82,7 +82,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestJSON holds the document against its description.
+// TestJSON compares the document with its description.
 func TestJSON(t *testing.T) {
 	p := startDemo(t)
 	out, _, err := command("attach", strconv.Itoa(p.PID), "--json", "--registers", "--explain")
@@ -223,8 +223,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// --consistent stops all threads at one moment and says so; both ways show the stacks
-// that gdb has.
+// --consistent stops all threads at one moment and says so. With it and without, the stacks are
+// gdb's.
 func TestConsistent(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "20")
 	for _, consistent := range []bool{false, true} {
@@ -244,8 +244,8 @@ func TestConsistent(t *testing.T) {
 	}
 }
 
-// TestNoLines: without lines the frames are the physical ones that gdb has, by their
-// functions' names alone.
+// TestNoLines: without line tables, the frames are the physical ones that gdb has, and the only
+// names are those of their functions.
 func TestNoLines(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "inline.c", gdbtest.Plain...))
 	got := take(t, p.PID, &walkFlags{noLines: true})
@@ -267,7 +267,7 @@ func TestNoLines(t *testing.T) {
 					t.Errorf("frame %+v", f)
 				}
 			}
-			// gdb names the function that is inlined innermost; its symbol is main's.
+			// gdb names the innermost inlined function; the symbol is main's.
 			if len(names) != len(want) || len(names) < 3 {
 				t.Errorf("frames %q, gdb has %q", names, want)
 			}
@@ -275,9 +275,8 @@ func TestNoLines(t *testing.T) {
 	}
 }
 
-// TestDocumentedCommands runs every sfwalk command that the pages and the help
-// texts show. 4242 stands for a process, 4243 for one of its threads; the plug-in is one
-// for tests, whatever a page calls its own.
+// TestDocumentedCommands runs every sfwalk command in the pages and the help texts. 4242 stands for
+// a process, 4243 for one of its threads. Whatever plug-in a page names, one for tests runs.
 func TestDocumentedCommands(t *testing.T) {
 	p := startDemo(t)
 	var lines []string
@@ -306,7 +305,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil || len(tasks) < 2 {
 		t.Fatalf("threads of the demo: %v, %v", tasks, err)
 	}
-	// Commands see the repository's testdata, and write elsewhere.
+	// Commands read the repository's testdata, and write elsewhere.
 	testdata, err := filepath.Abs(filepath.Join("..", "..", "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -346,14 +345,14 @@ func TestDocumentedCommands(t *testing.T) {
 			continue
 		}
 		if group, rest, _ := newRoot(nil, nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
-			continue // it is named, not run
+			continue // the text names a group of commands, and runs none
 		}
 		if args[1] == "remote" && len(args) > 2 {
 			args = strings.Fields(remoteExample(t, line, p.PID))
 		}
 		out, errOut, err := command(args[1:]...)
 		if status := (exitStatus{}); errors.As(err, &status) && status.err == nil {
-			err = nil // verify has found something
+			err = nil // the status says that verify has found something
 		}
 		if err != nil || out+errOut == "" {
 			t.Errorf("%s: %v", line, err)

@@ -5,8 +5,8 @@ import (
 	"context"
 )
 
-// testHost runs plug-ins for the tests, and testDelve serves Delve's clients. The packages
-// that they come from import this one: the external test package of this folder sets them.
+// testHost runs plug-ins for the tests, and testDelve serves Delve's clients. Their packages import
+// this one; so the external test package of this folder sets them.
 var (
 	testHost  PluginHost
 	testDelve DelveServer

@@ -60,8 +60,8 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 	return cmd
 }
 
-// addFiles adds the flags that say where the files of a target are. They are for targets other
-// than this machine's processes.
+// addFiles adds the flags that say where a target's files are. Only a target that is not a process
+// of this machine needs them.
 func addFiles(cmd *cobra.Command, exe, sysroot *string) {
 	cmd.Flags().StringVar(exe, "exe", "", "the program's file, if it is not at its path")
 	cmd.Flags().StringVar(sysroot, "sysroot", "", "the folder below which the target's files are; links do not lead out of it, as after chroot (default: this machine's root)")

@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-// gcore makes gdb write a core of a process, and lets that go on.
+// gcore makes gdb write a core of a process, which then runs on.
 func gcore(t *testing.T, pid int, path string) {
 	t.Helper()
 	out, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", strconv.Itoa(pid), "-ex", "generate-core-file "+path).CombinedOutput()
@@ -26,8 +26,8 @@ func gcore(t *testing.T, pid int, path string) {
 	}
 }
 
-// equalThreads holds the stacks of two documents of one process against each
-// other; only the order of the threads may differ.
+// equalThreads compares the stacks of two documents of one process. Only the order of the threads
+// may differ.
 func equalThreads(t *testing.T, got, want *document) {
 	t.Helper()
 	if len(got.Threads) != len(want.Threads) {
@@ -58,12 +58,12 @@ func equalThreads(t *testing.T, got, want *document) {
 	t.Logf("%d threads, %d frames", len(want.Threads), frames)
 }
 
-// A core that gdb has made of a process shows what the process shows.
+// A core that gdb has made of a process shows the same as the process.
 func TestCoreIsLive(t *testing.T) {
 	for _, tt := range [][]string{{"threads.c", "5"}, {"sighandler.c", "alt", "middle"}, {"recurse.c"}} {
 		t.Run(tt[0], func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
-			flags := &walkFlags{registers: tt[0] != "recurse.c"} // which has 20,000 frames
+			flags := &walkFlags{registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
 			want := take(t, p.PID, flags)
 			path := filepath.Join(t.TempDir(), "core")
 			gcore(t, p.PID, path)
@@ -84,8 +84,8 @@ func TestCoreIsLive(t *testing.T) {
 	}
 }
 
-// crash runs a program in a folder of its own until it has died, and returns the
-// core that the kernel leaves there.
+// crash runs a program in a folder of its own until it dies, and returns the core that the kernel
+// leaves there.
 func crash(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
@@ -103,7 +103,7 @@ func crash(t *testing.T, program string, args ...string) string {
 	return ""
 }
 
-// The kernel's core: text and JSON say what the process died of, and where.
+// For the kernel's core, text and JSON say what the process died of, and where.
 func TestCoreOfCrash(t *testing.T) {
 	path := crash(t, gdbtest.Build(t, "nullcall.c", gdbtest.Plain...), "crash")
 	out, errOut, err := command("core", path)

@@ -6,8 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A program without .eh_frame, whose debug information, with .debug_frame, is in
-// a file of its own.
+// A program has no .eh_frame; its debug information, with .debug_frame, is in a separate file.
 func TestSeparateDebugFrame(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables")
 	p := gdbtest.Start(t, gdbtest.Separate(t, program))

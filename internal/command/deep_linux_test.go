@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// measured runs sfwalk as a process of its own. It returns how much memory that took at most,
-// in KiB, and the lines that it printed, or parts of a document, as far as keep wants them.
+// measured runs sfwalk as a process of its own. It returns the most memory that the process had, in
+// KiB, and those lines of its output, or parts of a JSON document, that keep wants.
 func measured(t *testing.T, keep func(part []byte) bool, args ...string) (peak int64, parts []string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -64,8 +64,8 @@ func measured(t *testing.T, keep func(part []byte) bool, args ...string) (peak i
 	return peak, parts
 }
 
-// startDeep starts a program that calls itself so many times, with stack enough, and then
-// blocks, or is busy.
+// startDeep starts a program whose stack has depth calls, with a stack limit that allows them. Then
+// the program blocks or, if busy is set, works on.
 func startDeep(t *testing.T, depth int, busy bool) *gdbtest.Process {
 	t.Helper()
 	program := gdbtest.Build(t, "recurse.c", gdbtest.Plain...)
@@ -79,7 +79,7 @@ func startDeep(t *testing.T, depth int, busy bool) *gdbtest.Process {
 	return gdbtest.Start(t, "/bin/sh", "-c", deep, program, strconv.Itoa(depth))
 }
 
-// calls counts the frames of the two functions that call each other.
+// calls counts in n the frames of the two functions that call each other.
 func calls(n *int) func([]byte) bool {
 	return func(line []byte) bool {
 		for _, call := range []string{" in even", " in odd", `"function":"even"`, `"function":"odd"`} {
@@ -89,8 +89,8 @@ func calls(n *int) func([]byte) bool {
 	}
 }
 
-// What sfwalk takes does not grow with the depth of a stack, whose frames are printed as they
-// come: for a million frames it is no more than 32 MiB more than for a thousand.
+// The memory of sfwalk does not grow with the depth of a stack, because frames are printed as they
+// come. A deep stack takes at most 32 MiB more than a thousand frames.
 func TestDeepStackMemory(t *testing.T) {
 	const grown = 32 << 10 // KiB
 	shallow := startDeep(t, 1000, false)
@@ -135,8 +135,8 @@ func TestDeepStackMemory(t *testing.T) {
 	}
 }
 
-// Where the user has not said how many frames are wanted, a process has not more than so many
-// shown of all its threads together, and is told which flag shows more.
+// If the user gives no --max-frames, there is a bound on the frames of all threads together, and a
+// message says which flag shows more.
 func TestUsualFrames(t *testing.T) {
 	const depth, usual = 20_000, 7000
 	p := startTarget(t, "recurse.c", gdbtest.Plain, []string{strconv.Itoa(depth)})

@@ -52,7 +52,7 @@ func dlvConnect(t *testing.T, addr string, commands ...string) string {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(strings.TrimSpace(string(path)), "connect", addr, "--allow-non-terminal-interactive=true")
-	config, err := os.MkdirTemp("", "dlv") // whose files may still come when dlv is gone
+	config, err := os.MkdirTemp("", "dlv") // files may still appear in it when dlv has ended
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func traced(t *testing.T, pid int) bool {
 	return !strings.Contains(string(status), "\nTracerPid:\t0\n")
 }
 
-// The server becomes sfwalk-full, says where it listens as dlv does, and ends with its
-// client; the process runs on, one of C as well.
+// The server becomes sfwalk-full, prints its address as dlv does, and ends with its client. The
+// process runs on, also one of a C program.
 func TestDlvAttach(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c"))
 	socket := filepath.Join(t.TempDir(), "dlv")
@@ -99,8 +99,8 @@ func TestDlvAttach(t *testing.T) {
 	}
 }
 
-// However the server ends, a process that it has attached to runs on; killed, too: the kernel
-// lets go of it.
+// However the server ends, a process that it has attached to runs on. If the server is killed, the
+// kernel detaches it.
 func TestDlvEnds(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 		p := gdbtest.Start(t, gdbtest.Build(t, "chain.c"))
@@ -121,7 +121,7 @@ func TestDlvEnds(t *testing.T) {
 	}
 }
 
-// A program that was started ends with the server, by a signal as well.
+// A program that the server has started ends with the server, also if a signal ends that.
 func TestDlvExec(t *testing.T) {
 	chain := gdbtest.Build(t, "chain.c")
 	dir := t.TempDir()
@@ -159,8 +159,8 @@ func ask(t *testing.T, conn net.Conn, method, params string) json.RawMessage {
 	return reply.Result
 }
 
-// dlvNames asks for the stack of the selected thread, and returns what its frames are called
-// and their files, as far as they match.
+// dlvNames asks for the stack of the selected thread, and returns the names and files of its frames
+// that match.
 func dlvNames(t *testing.T, conn net.Conn, match string) string {
 	t.Helper()
 	var stack struct {
@@ -189,7 +189,7 @@ func dlvNames(t *testing.T, conn net.Conn, match string) string {
 func runMeanwhile(t *testing.T, pid string, conn, other net.Conn, f func()) {
 	t.Helper()
 	fmt.Fprint(other, `{"method": "RPCServer.Command", "params": [{"name": "continue"}], "id": 2}`)
-	gdbtest.Await(t, "the process to run", func() bool { // to ask Delve at the same moment may take until it has stopped
+	gdbtest.Await(t, "the process to run", func() bool { // if another request comes at the same moment, Delve may answer this one only when the process has stopped
 		status, err := os.ReadFile("/proc/" + pid + "/status")
 		return err == nil && !strings.Contains(string(status), "\nState:\tt")
 	})
@@ -214,7 +214,7 @@ func dialDlv(t *testing.T, addr string) (conns [2]net.Conn) {
 	return conns
 }
 
-// Plug-ins are asked, and have names for frames, at each stop of a process and in its core.
+// Plug-ins are asked, and name frames, at each stop of a process and in its core.
 func TestDlvPlugin(t *testing.T) {
 	const (
 		down = "C.down jit.c:0"
@@ -251,7 +251,7 @@ func TestDlvPlugin(t *testing.T) {
 	}
 }
 
-// What is wrong with a plug-in costs a warning.
+// A plug-in that goes wrong costs a warning.
 func TestDlvPluginFaults(t *testing.T) {
 	pid := startJIT(t)
 	for mode, warning := range map[string]string{
@@ -266,7 +266,7 @@ func TestDlvPluginFaults(t *testing.T) {
 			t.Errorf("%s: %v, %v", mode, err, cmd.Stderr)
 		}
 	}
-	// While the process runs, Delve is the first to learn that a plug-in has ended.
+	// While the process runs, Delve is the first to notice that a plug-in has ended.
 	plugin := plugintest.Path(t, "jit")
 	cmd, addr := startDlv(t, "attach", pid, "--plugin", plugin, "--accept-multiclient")
 	conns := dialDlv(t, addr)
@@ -289,7 +289,7 @@ func TestDlvPluginFaults(t *testing.T) {
 	}
 }
 
-// A name of a frame alone is shown in place of its code's, which Delve knows.
+// A plug-in's name for one frame is shown in place of the name of its code, which Delve knows.
 func TestDlvPluginNames(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "recurse.c", "-g", "-O2", "-fno-omit-frame-pointer"), "40")
 	var want []string
@@ -304,7 +304,7 @@ func TestDlvPluginNames(t *testing.T) {
 	}
 }
 
-// Mistakes are named, with their remedy.
+// Error messages name the mistake and its remedy.
 func TestDlvErrors(t *testing.T) {
 	p := startDemo(t)
 	dir := t.TempDir()
@@ -313,7 +313,7 @@ func TestDlvErrors(t *testing.T) {
 	if err := os.WriteFile(text, []byte("text"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	data := filepath.Join(dir, "data") // a program that may not be executed
+	data := filepath.Join(dir, "data") // a program without the permission to execute
 	if content, err := os.ReadFile(chain); err != nil || os.WriteFile(data, content, 0o644) != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestDlvErrors(t *testing.T) {
 	if traced(t, p.PID) {
 		t.Error("the process is traced")
 	}
-	// Without sfwalk-full there is no Delve.
+	// Without sfwalk-full, there is no Delve.
 	t.Setenv("PATH", "/nonexistent")
 	plain := install(t, "sfwalk")
 	_, errOut, code := sfwalk(t, filepath.Join(plain, "sfwalk"), "dlv", "attach", pid)
@@ -363,7 +363,7 @@ func TestDlvErrors(t *testing.T) {
 	}
 }
 
-// Other users of this machine may connect where the user lets them, and not else.
+// Other users of this machine may connect only if the user allows it.
 func TestDlvOtherUser(t *testing.T) {
 	gdbtest.NeedRoot(t)
 	for _, flags := range [][]string{{"--only-same-user=false"}, nil} {

@@ -13,12 +13,12 @@ type document struct {
 	Exe        string   `json:"exe"`
 	Arch       string   `json:"arch"`
 	PauseUS    *int64   `json:"pause_us,omitempty"`   // of a live process
-	Consistent bool     `json:"consistent,omitempty"` // all threads are of one moment
+	Consistent bool     `json:"consistent,omitempty"` // the stacks are of one moment
 	Core       string   `json:"core,omitempty"`       // the core file
 	Snapshot   string   `json:"snapshot,omitempty"`   // the file with the snapshot
 	Taken      string   `json:"taken,omitempty"`      // when the snapshot was
 	Remote     string   `json:"remote,omitempty"`     // the stub's address
-	Signal     *sig     `json:"signal,omitempty"`     // what a core's process died of, what a stub's stopped for
+	Signal     *sig     `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
 	Threads    []thread `json:"threads"`
 }
 
@@ -45,7 +45,7 @@ type thread struct {
 	MovedOn bool   `json:"moved_on,omitempty"` // it ran on before all was read
 
 	whole  bool
-	detail string // Error without what Stop says already
+	detail string // Error without the part that Stop says already
 }
 
 // frameEntry is one frame: physical, or an inlined call laid over one.

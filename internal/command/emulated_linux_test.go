@@ -19,8 +19,8 @@ import (
 
 var emulators = map[string]string{"arm64": "qemu-aarch64", "s390x": "qemu-s390x"}
 
-// emulate runs an emulated program that ends by itself. Emulators deadlock at times, with
-// programs of many threads: when all of them sleep, hundreds of times, it is run again.
+// emulate runs an emulated program that ends by itself. Emulators with many threads deadlock at
+// times: if all threads have slept at a thousand looks in a row, emulate runs the program again.
 func emulate(t *testing.T, qemu string, args ...string) (out, errOut string, err error) {
 	t.Helper()
 	for range 3 {
@@ -57,7 +57,7 @@ func emulate(t *testing.T, qemu string, args ...string) (out, errOut string, err
 	return out, errOut, err
 }
 
-// sleeps reports whether all threads of a process do.
+// sleeps reports whether all threads of a process sleep.
 func sleeps(pid int) bool {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	return len(tasks) > 0 && !slices.ContainsFunc(tasks, func(task string) bool {
@@ -66,8 +66,8 @@ func sleeps(pid int) bool {
 	})
 }
 
-// The command runs on hosts of the other architectures: an emulated one, which
-// cannot trace processes, shows the bundled core file.
+// The command runs on hosts of the other architectures: emulated, it cannot trace processes, but it
+// shows the bundled core file.
 func TestDemoOnOtherHosts(t *testing.T) {
 	for goarch, emulator := range emulators {
 		t.Run(goarch, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestDemoOnOtherHosts(t *testing.T) {
 				t.Errorf("functions %q, want %q\n%s", got, want, out)
 			}
 
-			// Core files of either byte order read the same as here.
+			// Core files of either byte order read the same as on this machine.
 			for other := range emulators {
 				args := []string{"core", "--exe", "../../internal/demo/target/dead-" + other, "../../internal/demo/target/dead-" + other + ".core.xz", "--registers", "--explain"}
 				want, _, err := command(args...)
@@ -105,7 +105,7 @@ func TestDemoOnOtherHosts(t *testing.T) {
 				}
 			}
 
-			// Our own process is of another machine: that is said, and nothing is touched.
+			// Process 1 is of another machine: the command says so, and touches nothing.
 			_, errOut, err = emulate(t, qemu, bin, "attach", "1")
 			if err == nil || !strings.HasPrefix(errOut, "sfwalk: attach 1: ") {
 				t.Errorf("attach: %v\n%s", err, errOut)
@@ -114,8 +114,8 @@ func TestDemoOnOtherHosts(t *testing.T) {
 	}
 }
 
-// The demo targets of the other architectures run, with the stacks that demo.c
-// says; what is left of them when they are killed shows it.
+// The demo targets of the other architectures run. Their cores, from when they were killed, have
+// the stacks that demo.c says.
 func TestDemoTargets(t *testing.T) {
 	// From the innermost function of demo.c outward.
 	want := [][]string{
@@ -154,8 +154,8 @@ func TestDemoTargets(t *testing.T) {
 	}
 }
 
-// demoStacks runs a demo target under an emulator, kills it when its threads are where they
-// stay, and returns the functions of demo.c on each thread's stack.
+// demoStacks runs a demo target under an emulator, kills it when all its threads rest, and returns
+// the functions of demo.c on each thread's stack.
 func demoStacks(t *testing.T, emulator, root, program string) (stacks [][]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -172,8 +172,8 @@ func demoStacks(t *testing.T, emulator, root, program string) (stacks [][]string
 	if _, err := stdout.Read(line); err != nil || string(line) != "ready\n" {
 		t.Errorf("%q, %v", line, err)
 	}
-	(&gdbtest.Process{PID: cmd.Process.Pid}).Rest(t) // the thread that says "ready", too
-	cmd.Process.Signal(syscall.SIGQUIT)              // by SIGABRT from outside, newer versions of qemu die themselves
+	(&gdbtest.Process{PID: cmd.Process.Pid}).Rest(t) // the thread that prints "ready" must rest, too
+	cmd.Process.Signal(syscall.SIGQUIT)              // at a SIGABRT from outside, newer versions of qemu die themselves
 	cmd.Wait()
 	files, _ := filepath.Glob(filepath.Join(dir, "qemu_*.core"))
 	if len(files) != 1 {

@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/plugintest"
 )
 
-// install puts programs into a folder: "sfwalk", without a host, and "sfwalk-full", with one.
-// They are the test binary, which does as its name says.
+// install puts programs into a folder: "sfwalk", without a host, and "sfwalk-full", with one. Each
+// is the test binary, which does what its name says.
 func install(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func TestBecomes(t *testing.T) {
 		checkJIT(t, out)
 	}
 
-	// There is none, or none that has a host.
+	// There is no sfwalk-full, or one without a host.
 	const remedy = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
 	fake := install(t, "sfwalk")
 	if err := os.Link(filepath.Join(fake, "sfwalk"), filepath.Join(fake, "sfwalk-full")); err != nil {
@@ -76,7 +76,7 @@ func TestBecomes(t *testing.T) {
 		os.WriteFile(filepath.Join(loop, "sfwalk-full"), []byte("#!/bin/sh\nexec "+loop+"/sfwalk \"$@\"\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	// Root runs no program from a folder of PATH that others may write to.
+	// Root does not run a program from a folder of PATH that others may write to.
 	shared := install(t, "sfwalk-full")
 	if err := os.Chmod(shared, 0o777); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestBecomes(t *testing.T) {
 	checkJIT(t, out)
 }
 
-// However sfwalk ends, no plug-in is left behind, and the process that it looked at runs.
+// However sfwalk ends, no plug-in stays behind, and the process that it looked at runs on.
 func TestInterrupted(t *testing.T) {
 	pid := startJIT(t)
 	dir := install(t, "sfwalk", "sfwalk-full")

@@ -17,7 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// targets are the programs whose stacks are held against gdb's.
+// targets are the programs whose stacks are compared with gdb's.
 var targets = []struct {
 	name  string
 	src   string
@@ -71,15 +71,15 @@ func TestGDB(t *testing.T) {
 	}
 }
 
-// TestDlopenGDB does the same with a library that was loaded at run time.
+// TestDlopenGDB does the same with a library that is loaded at run time.
 func TestDlopenGDB(t *testing.T) {
 	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
 	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
 	compare(t, take(t, p.PID, &walkFlags{}), gdbtest.Backtrace(t, p.PID))
 }
 
-// TestSniffersAgree holds the stacks of one sniffer alone against those of the
-// default order, as far as it has data.
+// TestSniffersAgree compares the stacks of one sniffer alone with those of the default order, as
+// far as the sniffer has data.
 func TestSniffersAgree(t *testing.T) {
 	for _, tt := range targets {
 		t.Run(tt.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestSniffersAgree(t *testing.T) {
 					}
 				}
 				for _, alone := range []string{"sframe", "dwarf"} {
-					// The trampoline is sigtramp's in every order.
+					// In every order, sigtramp unwinds the trampoline.
 					got := physical(t, process, th, &walkFlags{tableFlags: tableFlags{sniffers: []string{"sigtramp", alone}}})
 					for i, f := range got {
 						w := want[i]
@@ -146,8 +146,8 @@ func described(frames []*frame.Frame) int {
 	return len(frames)
 }
 
-// TestSectionHeadersStripped unwinds a program by its segments alone. gdb cannot
-// do that; the same program with its headers is what it can read.
+// TestSectionHeadersStripped unwinds a program by its segments alone. gdb cannot; it reads the same
+// program with its section headers.
 func TestSectionHeadersStripped(t *testing.T) {
 	p := startTarget(t, "mix-v3", nil, nil)
 	want := gdbtest.Backtrace(t, p.PID)
@@ -165,7 +165,8 @@ func TestSectionHeadersStripped(t *testing.T) {
 			t.Errorf("thread %q: %d frames (%s %s), gdb has %d", w.Name, len(mine), th.Stop, th.Error, len(frames))
 			continue
 		}
-		// Each is loaded elsewhere: what they share are offsets in pages and sizes of frames.
+		// The two programs are loaded at different places: they share offsets in pages, and sizes
+		// of frames.
 		const page = 0xfff
 		for j, f := range frames {
 			busy := j > 0 && frames[j-1].Type == "sigtramp" // interrupted somewhere in a loop
@@ -222,9 +223,9 @@ func compare(t *testing.T, got *document, want []gdbtest.Thread) {
 	t.Logf("%d threads, %d frames", len(want), frames)
 }
 
-// compareThread compares frame by frame. Beyond a return address that is 0 or no
-// code gdb reads on, and prints whatever the stack has there; sfwalk shows the
-// address, if it is not 0, and stops.
+// compareThread compares frame by frame. Beyond a return address of 0, or one that is no code, gdb
+// reads on and prints whatever is on the stack; sfwalk shows the address, unless it is 0, and
+// stops.
 func compareThread(th *thread, w gdbtest.Thread) string {
 	i, called := 0, false
 	for _, g := range w.Frames {
@@ -274,7 +275,7 @@ func gdbID(g gdbtest.Frame) string {
 	return id.String()
 }
 
-// function leaves out the parameters, which gdb shows in some places only.
+// function returns a function's name without its parameters, which gdb shows in some places only.
 func function(name string) string {
 	if i := strings.IndexByte(name, '('); i > 0 {
 		name = name[:i]

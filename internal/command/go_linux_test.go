@@ -13,13 +13,13 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-// ends are functions of Go's run time without a caller. gdb goes on, to whatever
-// the stack has there.
+// ends are functions of Go's run time without a caller. gdb goes on beyond them, with whatever is
+// on the stack.
 var ends = []string{"runtime.goexit", "runtime.mstart", "runtime.mcall"}
 
-// TestGoGDB compares the threads of a Go program with gdb, by its .debug_frame: what gdb
-// has as far as the first function that changes stacks, or ends one.
-// The process is stopped by a signal, since one of its threads never rests.
+// TestGoGDB compares the threads of a Go program with gdb's, which come from .debug_frame, as far
+// as the first function that changes or ends stacks. A signal stops the process, since one of its
+// threads never rests.
 func TestGoGDB(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
 	p.Stop(t)
@@ -44,8 +44,9 @@ func TestGoGDB(t *testing.T) {
 	}
 }
 
-// leaveOutPreempted takes out of both stacks what is in question where asyncPreempt has interrupted a
-// function: gdb takes that for a call, and looks for lines and inlined calls one byte before the PC.
+// leaveOutPreempted removes from both stacks what gdb has wrong where asyncPreempt has interrupted
+// a function: gdb takes that for a call, and looks for lines and inlined calls one byte before the
+// PC.
 func leaveOutPreempted(th *thread, w *gdbtest.Thread) {
 	k := slices.IndexFunc(th.Frames, func(f frameEntry) bool { return f.Function == "runtime.asyncPreempt" }) + 1
 	if k == 0 || k >= len(th.Frames) || k >= len(w.Frames) {
@@ -62,8 +63,9 @@ func leaveOutPreempted(th *thread, w *gdbtest.Thread) {
 	}
 }
 
-// leaveOutSignal takes out gdb's CFA of a signal frame. Go's code that returns from a signal has no table
-// that marks it: gdb knows it by its bytes, and counts from the frame, not from the interrupted stack.
+// leaveOutSignal removes gdb's CFA of signal frames. No table marks Go's code that returns from a
+// signal: gdb knows it by its bytes, and takes the CFA from the frame, not from the interrupted
+// stack.
 func leaveOutSignal(w *gdbtest.Thread) {
 	for i := range w.Frames {
 		if f := &w.Frames[i]; f.Type == "sigtramp" {
@@ -72,8 +74,8 @@ func leaveOutSignal(w *gdbtest.Thread) {
 	}
 }
 
-// TestGoStripped finds the stack that is known from the source, and that all are whole,
-// without DWARF and symbols.
+// TestGoStripped finds, without DWARF and symbols, the stack that is known from the source; and all
+// stacks are whole.
 func TestGoStripped(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget", "-ldflags=-s -w"))
 	p.Stop(t)
@@ -97,10 +99,11 @@ func TestGoStripped(t *testing.T) {
 	}
 }
 
-// goFunction is a function's name as the source has it.
+// goFunction returns a function's name as the source has it.
 func goFunction(name string) string { return strings.TrimSuffix(function(name), ".abi0") }
 
-// C's part of the stacks of gocgo, and Go's part of C's.
+// These are the parts that C has in the stacks of gocgo, and the parts that Go has in those of its
+// C.
 const (
 	goInC      = "libc C:stack_block C:stack_inner C:stack_outer C:_cgo_Cfunc_stack_outer runtime.asmcgocall runtime.cgocall main._Cfunc_stack_outer "
 	goCalled   = goInC + "main.calledBack main.goCallback _cgoexp_goCallback runtime.cgocallbackg1 runtime.cgocallbackg runtime.cgocallbackg runtime.cgocallback crosscall2 goCallback C:stack_calls_go "
@@ -110,7 +113,7 @@ const (
 	goHandler  = "libc C:stack_block C:handler_inner C:handler <signal> "
 )
 
-// goMixed are the stacks of gocgo, as its source has them.
+// goMixed are the stacks of gocgo, by its source.
 var goMixed = []string{
 	goInC + "main.inC " + goBegins,
 	goNested, goNested,
@@ -120,8 +123,8 @@ var goMixed = []string{
 	goInC + "main.recovers main.panics.deferwrap1 runtime.gopanic runtime.panicmem runtime.sigpanic main.faults main.panics " + goBegins,
 }
 
-// TestGoMixed has stacks of Go and C mixed come out as the source has them, also for
-// programs that are stripped of all but what the run time itself needs.
+// TestGoMixed finds mixed stacks of Go and C as the source has them, also in programs that are
+// stripped of all but the run time's own data.
 func TestGoMixed(t *testing.T) {
 	settings := []string{"CGO_ENABLED=1", "CGO_CFLAGS=-g -O2 -fomit-frame-pointer -Wa,--gsframe"}
 	plain := gdbtest.Build(t, "gocgo", settings...)
@@ -199,8 +202,9 @@ func compareGoMixed(t *testing.T, doc *document, program string, stripped bool) 
 
 var cgoHash = regexp.MustCompile(`^(_cgo|_cgoexp)_[0-9a-f]{12}_`)
 
-// goStack returns the functions of a stack. Those of the C library, or for
-// a system call, are one, whichever there are; the program's own of C begin with C:, and are ? where there is no name.
+// goStack returns the functions of a stack. One name stands for all frames of the C library in a
+// row, one for all of a system call. Names of the program's C functions begin with C:, and are ?
+// without a symbol.
 func goStack(th *thread, program string) string {
 	var names []string
 	for _, f := range th.Frames {

@@ -11,7 +11,7 @@ import (
 
 func init() { command.SetHost(pluginhost.Host{}, briefly{dlvhost.Server{}}) }
 
-// briefly is a Delve whose server ends, as by Ctrl-C, when clients can connect.
+// briefly is a Delve whose server ends as soon as clients can connect, as by Ctrl-C.
 type briefly struct{ command.DelveServer }
 
 func (b briefly) Serve(ctx context.Context, o command.DelveOptions) error {

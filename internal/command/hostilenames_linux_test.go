@@ -15,14 +15,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// hostileText has what a name should not have: C0, C1, bytes that are not UTF-8, other
-// directions of text, separators of lines.
+// hostileText has characters that a name should not have: C0, C1, bytes that are not UTF-8, marks
+// that change the direction of text, and line separators.
 const hostileText = "\x1b]0;OWNED\a\x1b[2J\r\nfake\u009b31m\u202e\x9b\xff\u2028\ufeff\x7f"
 
 // asShown is hostileText on a terminal.
 const asShown = `\x1b]0;OWNED\x07\x1b[2J\r\nfake\u009b31m\u202e\x9b\xff\u2028\ufeff\u007f`
 
-// hostileProgram makes a program with hostile names of a function, a source file, a folder.
+// hostileProgram makes a program with hostile names of a function, a source file and a folder.
 func hostileProgram(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(gdbtest.Build(t, "hostilenames.c", "-g", "-O1"))
@@ -49,8 +49,8 @@ func hostileProgram(t *testing.T) string {
 
 var ownColor = regexp.MustCompile("\x1b\\[\\d*m")
 
-// Whatever a target's names are, and whatever is said of them, nothing reaches the terminal
-// that steers it, and no line is another's.
+// Whatever names a target has, and in whatever message they appear, no control character reaches
+// the terminal, and no name makes a line of its own.
 func TestHostileNames(t *testing.T) {
 	program := hostileProgram(t)
 	threadName := "t\x1b[5m\n\u009b\xffX\"y"
@@ -98,7 +98,7 @@ func TestHostileNames(t *testing.T) {
 	out, stderr = run(false, "remote", "localhost:"+gdbserver(t, p.PID), "--resume")
 	has(out+stderr, "in f"+asShown, dirShown(program))
 
-	// JSON says what the names are.
+	// JSON has the names themselves.
 	for _, args := range [][]string{{"attach", pid, "--json"}, {"open", "--json", saved}} {
 		out, _ = run(false, args...)
 		var read struct {
@@ -111,7 +111,7 @@ func TestHostileNames(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &read); err != nil {
 			t.Fatal(err)
 		}
-		valid := func(s string) string { return strings.Map(func(r rune) rune { return r }, s) } // as encoding/json has it
+		valid := func(s string) string { return strings.Map(func(r rune) rune { return r }, s) } // as encoding/json does
 		found := false
 		for _, f := range read.Threads[0].Frames {
 			found = found || strings.HasPrefix(f.Function, valid("f"+hostileText)) && strings.Contains(f.File, valid("s"+hostileText))
@@ -121,7 +121,7 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 
-	// Files, and what is wrong with them.
+	// The same is true of files and of errors in them.
 	out, _ = run(false, "sframe", "dump", section)
 	has(out, `SFrame section s\x1b[2J\nx:`)
 	out, _ = run(false, "sframe", "dump", section, "--json")
@@ -144,13 +144,13 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// dirShown is what is shown of the folder of a program.
+// dirShown returns the folder of a program as it is shown.
 func dirShown(program string) string {
 	dir := filepath.Dir(program)
 	return strings.Replace(dir, hostileText, asShown, 1) + "/"
 }
 
-// patched copies a fixture into a folder of a hostile name, with other bytes in the place of some.
+// patched copies a fixture into a folder with a hostile name, and replaces old by other in it.
 func patched(t *testing.T, fixture, old, other string) string {
 	t.Helper()
 	raw, err := os.ReadFile(gdbtest.Testdata(t, "bin", fixture))
@@ -173,7 +173,7 @@ func patched(t *testing.T, fixture, old, other string) string {
 
 var writes = regexp.MustCompile(`\bfmt\.(Fprint\w*\([^&]|Print)|os\.Std(out|err)\.Write`)
 
-// Packages that write text of others write it by package printable.
+// Packages that write others' text use package printable.
 func TestWritersEscape(t *testing.T) {
 	for _, dir := range []string{".", "pluginhost", "dlvhost", "../../delve/server", "../../sniffer/external/check"} {
 		for _, file := range gdbtest.Glob(t, dir+"/*.go") {

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// No command waits for a pipe, or reads what is not a file.
+// No command waits for a pipe, or reads from anything but regular files.
 func TestIrregularFiles(t *testing.T) {
 	dir := t.TempDir()
 	fifo, socket := filepath.Join(dir, "fifo"), filepath.Join(dir, "socket")

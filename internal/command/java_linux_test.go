@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// javaPrograms are of threads that wait. The virtual machine itself says how many frames of Java
+// javaPrograms have threads that wait. The virtual machine itself tells how many frames of Java
 // each has, where none is inlined.
 var javaPrograms = []program{
 	{name: "waiting", run: "java -XX:-Inline -cp . Waits 200"},
@@ -19,8 +19,8 @@ var javaPrograms = []program{
 	{name: "waiting, interpreted", run: "java -Xint -cp . Waits 100"},
 }
 
-// TestJava holds the stacks of Java programs against jstack's. SFWALK_JAVA names the folder of
-// another release's java and jstack. It installs what it runs: make soak.
+// TestJava compares the stacks of Java programs with jstack's. SFWALK_JAVA is the folder of another
+// release's java and jstack. It installs the packages that it needs: make soak.
 func TestJava(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	src := gdbtest.Testdata(t, "..", "internal", "command", "testdata", "programs")
@@ -60,8 +60,8 @@ func TestJava(t *testing.T) {
 	}
 }
 
-// ofJava returns how many frames of Java a thread has: those of the virtual machine's own code, but
-// for the one from which C++ has called.
+// ofJava returns how many frames of Java a thread has: the frames in the virtual machine's
+// generated code, but for the one from which C++ has called.
 func ofJava(th *thread) (n int) {
 	for i := range th.Frames {
 		if th.Frames[i].Sniffer == "hotspot" {
@@ -78,7 +78,7 @@ func jstack(t *testing.T, pid int) map[int]int {
 	tool := exec.Command("sh", "-c", `PATH="$SFWALK_JAVA:$PATH"; exec jstack `+strconv.Itoa(pid))
 	out, err := tool.Output()
 	if err != nil {
-		return nil // it has not started yet
+		return nil // the virtual machine has not started yet
 	}
 	frames := map[int]int{}
 	for _, text := range strings.Split(string(out), "\n\n") {

@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// madeObjects are made.c as compilers at run time have it in memory: relocatable, with a
-// section for each function, and linked to an address.
+// madeObjects builds made.c in the two forms in which run-time compilers have it in memory:
+// relocatable with a section for each function, and linked to an address.
 func madeObjects(t *testing.T, flags ...string) (relocatable, linked string) {
 	t.Helper()
 	flags = append([]string{"-O2", "-fomit-frame-pointer", "-fcf-protection=none"}, flags...)
@@ -25,14 +25,14 @@ func madeObjects(t *testing.T, flags ...string) (relocatable, linked string) {
 	return relocatable, linked
 }
 
-// TestRegistered holds stacks through code that a process has registered against gdb's,
-// which reads the same list: of the process, of a core, and of a snapshot.
+// TestRegistered compares stacks through registered code with those of gdb, which reads the same
+// list: in a process, in a core and in a snapshot.
 func TestRegistered(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		host, code []string // flags
 		args       []string
-		core       bool // and a core, beside the snapshot
+		core       bool // take a core, too, besides the snapshot
 	}{
 		{"registered twice", gdbtest.Plain, []string{"-g"}, []string{"-u"}, true},
 		{"a memfd, debug_frame of DWARF 4", gdbtest.Plain, []string{"-g", "-gdwarf-4", "-fno-asynchronous-unwind-tables"}, []string{"-m"}, false},
@@ -41,13 +41,13 @@ func TestRegistered(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			relocatable, linked := madeObjects(t, tt.code...)
 			textrel := gdbtest.Build(t, "textrel.c", "-c")
-			// The same object twice has two places.
+			// The same object, registered twice, has two places.
 			p := gdbtest.Start(t, gdbtest.Build(t, "registers.c", tt.host...), append(tt.args, relocatable, textrel, linked, relocatable)...)
 			flags := &walkFlags{explain: true, registers: true}
 			want, snapshot := saved(t, p.PID, flags)
 			bySFrame := 0
 			if slices.Contains(tt.code, "-Wa,--gsframe") {
-				bySFrame = 9 // textrel.c has none
+				bySFrame = 9 // textrel.c has no SFrame section
 			}
 			if dwarf, sframe := inObjects(want, "dwarf"), inObjects(want, "sframe"); dwarf != 10-bySFrame || sframe != bySFrame {
 				t.Errorf("%d frames in registered objects by DWARF, %d by SFrame, want %d, %d", dwarf, sframe, 10-bySFrame, bySFrame)
@@ -102,7 +102,7 @@ func TestRegisteredMeanwhile(t *testing.T) {
 	}
 }
 
-// inObjects counts the physical frames in registered objects that a sniffer unwinds.
+// inObjects counts the physical frames in registered objects that the sniffer unwinds.
 func inObjects(doc *document, sniffer string) (n int) {
 	for _, f := range doc.Threads[0].Frames {
 		if strings.HasPrefix(f.Module, "[jit ") && !f.Guess && f.Sniffer == sniffer && slices.Contains([]string{"first", "second", "third"}, f.Function) {
@@ -112,10 +112,10 @@ func inObjects(doc *document, sniffer string) (n int) {
 	return n
 }
 
-// TestEmulator sees the stacks of qemu's threads whole, which run code that qemu has made
-// nearly always. It holds them against gdb's where qemu's registered list can be found: a qemu that
-// is linked statically and stripped has no symbol for it. Either way qemu is let go on to where the
-// code that it has made returns.
+// TestEmulator finds the stacks of qemu's threads whole; they run code that qemu has made nearly
+// all the time. The test compares them with gdb's if gdb can find qemu's registered list: a qemu
+// that is linked statically and stripped has no symbol for it. In both cases the test lets qemu go
+// on to where the made code returns.
 func TestEmulator(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	qemu := gdbtest.Tool(t, "qemu-aarch64")
@@ -141,7 +141,7 @@ func TestEmulator(t *testing.T) {
 	if made < 4 {
 		t.Errorf("%d of 8 stacks begin in code that qemu has made", made)
 	}
-	for range 10 { // it may be stopped elsewhere
+	for range 10 { // it may stop elsewhere
 		p.Stop(t)
 		got := take(t, p.PID, &walkFlags{explain: true, registers: true})
 		th := &got.Threads[0]
@@ -158,7 +158,7 @@ func TestEmulator(t *testing.T) {
 	t.Error("qemu was not stopped in code that it has made")
 }
 
-// returned lets a thread return from its frame 0, and holds the other frames against gdb's there.
+// returned lets a thread return from its frame 0, and compares the other frames with gdb's there.
 func returned(t *testing.T, pid int, th *thread) {
 	t.Helper()
 	caller := th.Frames[1]

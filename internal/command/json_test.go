@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// inPage checks that docs/json.md has every key of a document, in its part on
-// the command.
+// inPage checks that docs/json.md has every key of a document, in its section on the command.
 func inPage(t *testing.T, command, doc string) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "json.md"))

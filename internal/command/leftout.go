@@ -30,8 +30,8 @@ func (l *leftOut) add(path string, err error) bool {
 	return true
 }
 
-// warnings returns one warning for all files where they are more than a few, and every single
-// one where all is set.
+// warnings returns every single warning if all is set or there are only a few, else one for all
+// files.
 func (l *leftOut) warnings(all bool) []string {
 	if all || len(l.files) <= fewLeftOut {
 		return l.all

@@ -9,7 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// Many files that something is left out of are one warning, which names the first; few are as they are.
+// If something is left out of many files, one warning names the first of them. The warnings of a
+// few files stay as they are.
 func TestLeftOut(t *testing.T) {
 	var l leftOut
 	var each []string

@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// overlapping starts a program with n functions on its stack, whose names are one name of size
-// bytes: each but for some of its beginning.
+// overlapping starts a program with n functions on its stack. Their names are suffixes of one name
+// of size bytes.
 func overlapping(t *testing.T, n, size int) *gdbtest.Process {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,8 +74,8 @@ int main(void) { arm(); f0(); return 0; }
 	return gdbtest.Start(t, path)
 }
 
-// A name that is too long to be one is cut, and says so, as text and as JSON: names that overlap
-// may be much longer together than the file that they are in.
+// A name that is too long is cut, and marked as cut, as text and as JSON. Names that overlap can be
+// much longer together than their file.
 func TestLongNames(t *testing.T) {
 	const n, size = 1000, 700_000
 	gdbtest.NeedAMD64(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestMain makes of the test binary, which has many names, what its name says.
+// TestMain makes the test binary, which has many names, do what its name says.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "measure":
@@ -40,15 +40,15 @@ func TestMain(m *testing.M) {
 		plugin.Serve(interpreter{flags: trad.OtherStack})
 	}
 	plugintest.Main()
-	// The user who runs the tests may have plug-ins.
+	// The user that runs the tests may have plug-ins.
 	os.Setenv("XDG_CONFIG_HOME", os.DevNull)
 	os.Unsetenv("SFWALK_PLUGIN_PATH")
 	os.Exit(m.Run())
 }
 
-// measure runs a command with its arguments, and writes how much memory that took at most, in
-// KiB, to file 3. The kernel counts in what the parent of a new process has in use: that is
-// less here than in a process that has run tests.
+// measure runs a command with its arguments, and writes the most memory that it had, in KiB, to
+// file 3. The kernel counts the memory of a new process from that of its parent: this process has
+// less than one that has run tests.
 func measure() {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -57,8 +57,8 @@ func measure() {
 	os.Exit(cmd.ProcessState.ExitCode())
 }
 
-// interpreter unwinds the frames of testdata/progs/recurse.c, built with frame pointers, and
-// says that it is an interpreter: each has a name of its own.
+// interpreter unwinds the frames of testdata/progs/recurse.c, built with frame pointers, as if it
+// were an interpreter: each frame has a name of its own.
 type interpreter struct{ flags trad.Flags }
 
 func (i interpreter) Describe() plugin.Description {

@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// copies writes a file under n names, as files of their own.
+// copies writes a file under n names, each a file of its own.
 func copies(t *testing.T, path string, n int) (names []string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -63,8 +63,9 @@ func withSymbols(t *testing.T, path string, n int) string {
 	})
 }
 
-// TestManyFiles: files of less than 1 MB that expand to the most that one may do not take up so
-// much for each of them. The stack goes through all, and the user is told what is left out.
+// TestManyFiles has files of less than 1 MB, each of which expands to the most that one file may.
+// Many of them do not take that much each. The stack goes through all, and a warning says what is
+// left out.
 func TestManyFiles(t *testing.T) {
 	const n, most = 40, 256 << 10 // KiB
 	program := gdbtest.Build(t, "libraries.c", "-O1")

@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// withHeaders copies a library with n more section headers, all of them its code's.
+// withHeaders copies a library with n more section headers, all for its code.
 func withHeaders(t *testing.T, path string, n int) string {
 	t.Helper()
 	return small(t, path, func(f *elf.File, data []byte) []byte {
@@ -38,7 +38,7 @@ func withHeaders(t *testing.T, path string, n int) string {
 	})
 }
 
-// withOverlap copies a library whose sections of some names are all of the file.
+// withOverlap copies a library, and makes each of the named sections extend over the whole file.
 func withOverlap(t *testing.T, path string, sections ...string) string {
 	t.Helper()
 	return small(t, path, func(f *elf.File, data []byte) []byte {
@@ -54,7 +54,7 @@ func withOverlap(t *testing.T, path string, sections ...string) string {
 	})
 }
 
-// TestManyTables: nor do the tables of many files take up too much that are not compressed.
+// TestManyTables: uncompressed tables of many files together do not take too much memory either.
 func TestManyTables(t *testing.T) {
 	const n, most = 80, 256 << 10 // KiB
 	program := gdbtest.Build(t, "libraries.c", "-O1")

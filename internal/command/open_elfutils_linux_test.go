@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/core"
 )
 
-// elfutils reads the stacks of a snapshot, too: its reader of core files is another
-// than gdb's, and wants segments that begin with a page.
+// elfutils reads the stacks of a snapshot, too. Its reader of core files differs from gdb's: it
+// wants segments that begin with a page.
 func TestOpenElfutils(t *testing.T) {
 	tool := gdbtest.Tool(t, "eu-stack")
 	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "5")

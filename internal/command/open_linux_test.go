@@ -62,7 +62,7 @@ func end(t *testing.T, p *gdbtest.Process) {
 	p.Exit(t)
 }
 
-// reopened returns the document of a snapshot, and what was warned of.
+// reopened returns the document of a snapshot, and the warnings.
 func reopened(t *testing.T, path string, opts core.Options, flags *walkFlags) (*document, []string) {
 	t.Helper()
 	s, err := snapshotFile(path, opts)
@@ -92,7 +92,8 @@ func asCore(t *testing.T, path string, opts core.Options, flags *walkFlags) *doc
 	return doc
 }
 
-// equalAll is equalThreads, with the names of the threads and why stacks end.
+// equalAll is equalThreads, but also compares the names of the threads and the reasons why stacks
+// end.
 func equalAll(t *testing.T, got, want *document) {
 	t.Helper()
 	equalThreads(t, got, want)
@@ -104,9 +105,8 @@ func equalAll(t *testing.T, got, want *document) {
 	}
 }
 
-// A snapshot of a process that has died since shows what the process showed, frame
-// by frame with all registers; so does it as a core file; and gdb reads the same
-// of it.
+// The snapshot of a process that has died since shows what the process showed, frame by frame with
+// all registers. Read as a core file it shows the same, and gdb reads the same from it.
 func TestOpenIsAttach(t *testing.T) {
 	for _, tt := range targets {
 		t.Run(tt.name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func gdbOf(t *testing.T, program, core string, commands ...string) string {
 	return string(out)
 }
 
-// A library that dlopen has loaded is in the dynamic linker's list that gdb reads.
+// The dynamic linker's list, which gdb reads, has a library that dlopen has loaded.
 func TestOpenDlopen(t *testing.T) {
 	lib := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
 	p := startTarget(t, "dlopen.c", gdbtest.Plain, []string{lib})
@@ -163,8 +163,8 @@ func TestOpenDlopen(t *testing.T) {
 	compare(t, got, gdbtest.BacktraceCore(t, p.PID, want.Exe, path))
 }
 
-// The program and a library of it were deleted while the process ran; then it died,
-// too. The snapshot has all that was shown, names and lines as well.
+// The program and one of its libraries were deleted while the process ran; then the process died.
+// The snapshot has all that was shown, also names and lines.
 func TestOpenDeleted(t *testing.T) {
 	p, lib := withPlugin(t)
 	flags := &walkFlags{registers: true}
@@ -180,7 +180,7 @@ func TestOpenDeleted(t *testing.T) {
 	if os.Geteuid() == 0 && !slices.ContainsFunc(got.Threads[0].Frames, func(f frameEntry) bool { return f.Function == "plugin_inner" && f.Line > 0 }) {
 		t.Error("the deleted library's functions and lines are not known")
 	}
-	// Another file at the path of a deleted one is not taken for it.
+	// Another file at a deleted file's path does not replace it.
 	if err := os.WriteFile(lib, []byte("no library"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestOpenDeleted(t *testing.T) {
 	equalAll(t, got, want)
 }
 
-// withPlugin starts dlopen.c with plugin.c, both in a folder of the test's own.
+// withPlugin starts dlopen.c with plugin.c, both in a folder of their own.
 func withPlugin(t *testing.T) (p *gdbtest.Process, lib string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -212,7 +212,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// A library that was replaced after the snapshot was saved is found out, not used.
+// A library that was replaced after the snapshot was saved is recognized and not used.
 func TestOpenReplacedLater(t *testing.T) {
 	p, lib := withPlugin(t)
 	want, path := saved(t, p.PID, &walkFlags{})
@@ -235,7 +235,7 @@ func TestOpenReplacedLater(t *testing.T) {
 	}
 }
 
-// On another machine, the files are below a folder.
+// On another machine, the files are in a folder.
 func TestOpenSysroot(t *testing.T) {
 	p, lib := withPlugin(t)
 	flags := &walkFlags{registers: true}
@@ -252,13 +252,13 @@ func TestOpenSysroot(t *testing.T) {
 	}
 	got, _ := reopened(t, path, core.Options{Sysroot: root}, flags)
 	equalAll(t, got, want)
-	// Beside the program its library is found, too.
+	// The program's library is found beside it.
 	got, warnings := reopened(t, path, core.Options{Exe: filepath.Join(root, want.Exe)}, flags)
 	equalAll(t, got, want)
 	if len(warnings) > 0 {
 		t.Errorf("warnings %q", warnings)
 	}
-	// Without its library, the stack is not as before, and that is said.
+	// Without its library, the stack differs, and a warning says so.
 	if err := os.Remove(filepath.Join(root, lib)); err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestOpenSysroot(t *testing.T) {
 	}
 }
 
-// The threads of a Go program, whose stacks lie in a heap of many.
+// A Go program has its threads' stacks in its heap, among many others.
 func TestOpenGo(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "gotarget"))
 	p.Stop(t)
@@ -289,8 +289,8 @@ func TestOpenGo(t *testing.T) {
 	}
 }
 
-// Code that has no file: what was read of it is in the snapshot. The order of the
-// calls is that of the source, jit.c.
+// Code of no file: the snapshot has the parts that were read. The calls must have the order of the
+// source, jit.c.
 func TestOpenJIT(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "jit.c", "-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe"))
 	flags := &walkFlags{registers: true}
@@ -317,8 +317,8 @@ func TestOpenJIT(t *testing.T) {
 	}
 }
 
-// The command: what is printed, the file's mode, and a file that stays as it was
-// where nothing can be written.
+// TestSave checks the command's output, the file's mode, and that a file stays as it was if nothing
+// can be written.
 func TestSave(t *testing.T) {
 	p := startDemo(t)
 	pid := strconv.Itoa(p.PID)
@@ -359,7 +359,7 @@ func TestSave(t *testing.T) {
 	}
 	inPage(t, "sfwalk open", out)
 
-	// The folder is not there; it is no file.
+	// The folder does not exist; the path is a folder.
 	for to, want := range map[string]string{filepath.Join(dir, "no", "snapshot"): "no such file", dir: "not a regular file"} {
 		if out, _, err := command("attach", pid, "--save", to); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--save "+to) || out != "" {
 			t.Errorf("--save %s: %v, %q", to, err, out)
@@ -371,7 +371,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// What is no snapshot is refused, with what to do instead.
+// A file that is no snapshot is refused, and the error says what to do instead.
 func TestOpenErrors(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", gdbtest.Plain...))
 	path := filepath.Join(t.TempDir(), "core")

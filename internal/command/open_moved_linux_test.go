@@ -8,8 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/snapshot"
 )
 
-// What was read after a thread had run on is marked in a snapshot as it was when it
-// was printed.
+// Memory that was read after a thread had run on is marked in the snapshot as in the printed stack.
 func TestOpenMoved(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "mover.c", gdbtest.Plain...), "swing", "5000")
 	for range 300 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Results are used in order, whoever is faster; not many are made that nobody
-// has used; an error ends it.
+// Results are used in order, whichever worker is faster. Only a few wait to be used. An error ends
+// everything.
 func TestInOrder(t *testing.T) {
 	stop := errors.New("enough")
 	for _, workers := range []int{0, 1, 2, 3, 8} {

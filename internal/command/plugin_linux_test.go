@@ -16,8 +16,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/plugintest"
 )
 
-// startJIT starts internal/bench/programs/jit.c: 2*3 frames of the file's and of machine code's
-// functions in turn, 3 of the latter, which only plugintest's "jit" can unwind.
+// startJIT starts internal/bench/programs/jit.c. On its stack, functions of the file alternate with
+// 3 frames of machine code, which only plugintest's "jit" can unwind.
 func startJIT(t *testing.T) (pid string) {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
@@ -29,7 +29,7 @@ func startJIT(t *testing.T) (pid string) {
 	return strconv.Itoa(p.PID)
 }
 
-// pluginDir puts plug-ins into a folder that is searched for them.
+// pluginDir puts plug-ins into a folder that is searched for plug-ins.
 func pluginDir(t *testing.T, modes ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func pluginDir(t *testing.T, modes ...string) string {
 	return dir
 }
 
-// checkJIT holds a document of startJIT's process against the program's source.
+// checkJIT compares a document of startJIT's process with the program's source.
 func checkJIT(t *testing.T, out string) {
 	t.Helper()
 	var got struct {
@@ -92,7 +92,7 @@ func TestPlugin(t *testing.T) {
 	if err != nil || !regexp.MustCompile(`(?m)^#\d+ +0x[0-9a-f]{16} in jitted0 \(…\) at jitted.js:1$`).MatchString(text) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	// What is saved can be walked by plug-ins later, too.
+	// Plug-ins can also walk a saved stack, later.
 	file := filepath.Join(t.TempDir(), "snapshot")
 	if _, _, err := command("attach", pid, "--plugin", path, "--save", file, "--max-frames", "1"); err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func atoi(t *testing.T, s string) int {
 	return n
 }
 
-// Plug-ins in a folder are asked unless that is not wanted.
+// Plug-ins in a folder are asked, unless the user forbids it.
 func TestPluginDirectory(t *testing.T) {
 	pid := startJIT(t)
 	dir := pluginDir(t, "jit", "declines")
@@ -154,9 +154,9 @@ func TestPluginDirectory(t *testing.T) {
 	ask(true, "")
 	ask(false, "", "--no-plugins")
 	ask(true, "", "--no-plugins", "--plugin", filepath.Join(dir, "sniffer-jit"))
-	ask(true, "", "--plugin", filepath.Join(dir, "sniffer-jit")) // the same file is no second plug-in
+	ask(true, "", "--plugin", filepath.Join(dir, "sniffer-jit")) // the same file counts once
 	ask(true, "its name, jit, is that of", "--plugin", plugintest.Path(t, "jit"))
-	// An order has those alone that it names, and those of --plugin.
+	// --sniffers has only the sniffers that it names, and those of --plugin.
 	ask(false, "", "--sniffers", "sigtramp,dwarf")
 	ask(true, "", "--sniffers", "sigtramp,jit,dwarf")
 	ask(true, "", "--sniffers", "sigtramp,dwarf", "--plugin", filepath.Join(dir, "sniffer-jit"))
@@ -179,7 +179,7 @@ func TestPluginDirectory(t *testing.T) {
 	ask(false, "the checksum is not the one that was pinned")
 }
 
-// What is wrong with a plug-in costs a warning: the stacks are those without it.
+// A plug-in that goes wrong costs a warning; the stacks are those without it.
 func TestPluginFaults(t *testing.T) {
 	pid := startJIT(t)
 	want, _, err := command("attach", pid, "--json")
@@ -209,7 +209,8 @@ func TestPluginFaults(t *testing.T) {
 			if warning == "" && errOut != "" || !strings.Contains(errOut, warning) || strings.Count(errOut, "\n") > 1 {
 				t.Errorf("stderr %q, want one line with %q", errOut, warning)
 			}
-			// The process is not held while a plug-in thinks, for 250 ms in all at least.
+			// The process is not held while a plug-in thinks, which these do for at least 250 ms in
+			// all.
 			if us := atoi(t, pause.FindStringSubmatch(out)[1]); strings.Contains("sniff-hang sniff-slow", mode) && us >= 250_000 {
 				t.Errorf("the process was held for %d µs", us)
 			}
@@ -253,14 +254,14 @@ func TestPluginUsage(t *testing.T) {
 			t.Errorf("sfwalk %s: error %v (usage %v), want %q (usage %v)", tt.args, err, errors.As(err, &usage), tt.want, tt.usage)
 		}
 	}
-	// A program that is not the one that was meant is not run.
+	// A program with another checksum is not run.
 	out, errOut, err := command("attach", startJIT(t), "--plugin", plugintest.Path(t, "jit"), "--plugin-sha256", zeros)
 	if err != nil || !strings.Contains(errOut, "the checksum is not the one that was pinned") || !strings.Contains(out, "down (…) at ") {
 		t.Errorf("%v\n%s\n%s", err, errOut, out)
 	}
 }
 
-// Frames at one PC can have different names, which are those of plug-ins.
+// Frames at one PC can have different names from a plug-in.
 func TestPluginNames(t *testing.T) {
 	program := gdbtest.Build(t, "recurse.c", "-g", "-O2", "-fno-omit-frame-pointer")
 	p := gdbtest.Start(t, program, "40")

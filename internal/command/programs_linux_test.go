@@ -20,15 +20,15 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// program is one of Debian's programs, or one that its compilers make, which never rests.
+// program is one of Debian's programs, or one that Debian's compilers build. It never rests.
 type program struct {
 	name    string
 	apt     string // packages
 	build   string // shell command, run in a fresh folder; $SRC is testdata/programs
 	run     string // shell command that becomes the program
 	running int    // how many stacks are taken while it runs
-	stopped int    // and while it is stopped
-	gdb     bool   // gdb's stacks are compared, too: it takes its time
+	stopped int    // how many are taken while it is stopped
+	gdb     bool   // compare with gdb's stacks, too, which takes long
 
 	consistent bool // live.Options.Consistent
 }
@@ -58,10 +58,10 @@ var programs = []program{
 		run: "lli -jit-kind=mcjit made.bc", running: 100, stopped: 50, gdb: true},
 }
 
-// TestPrograms takes stacks of programs that nobody here wrote. No stack may end early in
-// a running program, or be of two moments; and none in a stopped one
-// where gdb or eu-stack has come to the address at which the program's stacks end.
-// It takes minutes and installs what it runs: make soak.
+// TestPrograms takes stacks of programs that others wrote. In a running program, no stack may end
+// early or be of two moments. In a stopped one, no stack may end early where gdb or eu-stack has
+// come to an address at which the program's stacks end. The test takes minutes and installs the
+// packages that it needs: make soak.
 func TestPrograms(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	src, err := filepath.Abs("testdata/programs")
@@ -137,7 +137,7 @@ func (p *program) test(t *testing.T) {
 	}
 }
 
-// take takes all stacks of the process. None of these programs is worth a warning.
+// take takes all stacks of the process. None of these programs may cause a warning.
 func (p *program) take(t *testing.T, pid int) *document {
 	t.Helper()
 	s, err := process(context.Background(), pid, live.Options{Timeout: 5 * time.Second, Consistent: p.consistent})
@@ -155,7 +155,7 @@ func (p *program) take(t *testing.T, pid int) *document {
 	return doc
 }
 
-// install installs the program's packages, if that can be done.
+// install installs the program's packages if it can.
 func (p *program) install(t *testing.T) {
 	for _, name := range strings.Fields("elfutils " + p.apt) {
 		if exec.Command("dpkg", "-s", name).Run() == nil {
@@ -169,8 +169,8 @@ func (p *program) install(t *testing.T) {
 	}
 }
 
-// awaitWork waits until a process has taken a second of a processor's time: it has
-// started, and is at what it does for ever.
+// awaitWork waits until a process has taken a second of CPU time: then it has started, and is in
+// its endless loop.
 func awaitWork(t *testing.T, pid int) {
 	t.Helper()
 	clock := int32(^pid<<3 | 2) // of the process's CPU time, see clock_getcpuclockid(3)
@@ -185,7 +185,7 @@ func awaitWork(t *testing.T, pid int) {
 
 var euLine = regexp.MustCompile(`(?m)^(?:TID (\d+):|#\d+ +0x([0-9a-f]+))`)
 
-// euStack returns the address at which eu-stack's stack of each thread ends.
+// euStack returns the addresses at which eu-stack's stacks end, by thread.
 func euStack(t *testing.T, pid int) map[int][]hex {
 	t.Helper()
 	out, err := exec.Command("eu-stack", "-n", "0", "-p", strconv.Itoa(pid)).Output()
@@ -207,7 +207,7 @@ func euStack(t *testing.T, pid int) map[int][]hex {
 	return last
 }
 
-// listed is a thread's stack for a message.
+// listed formats a thread's stack for a message.
 func listed(th *thread) string {
 	var b bytes.Buffer
 	for i, f := range th.Frames {

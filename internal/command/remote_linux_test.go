@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// gdbserver attaches a gdbserver to a process, which it stops, and returns the
-// port at which it listens. It ends with the test, or when it is detached from.
+// gdbserver attaches a gdbserver to a process, which it stops, and returns its port. The gdbserver
+// ends with the test, or when a client detaches from it.
 func gdbserver(t *testing.T, pid int) (port string) {
 	t.Helper()
 	cmd := exec.Command(gdbtest.Tool(t, "gdbserver"), "--attach", "localhost:0", strconv.Itoa(pid))
@@ -46,15 +46,15 @@ func gdbserver(t *testing.T, pid int) (port string) {
 	return ""
 }
 
-// What gdbserver shows of a threaded process is what the process itself shows.
+// A gdbserver shows the same of a threaded process as the process itself.
 func TestRemoteIsLive(t *testing.T) {
 	for _, tt := range [][]string{{"threads.c", "5"}, {"sighandler.c", "alt", "middle"}, {"recurse.c"}} {
 		t.Run(tt[0], func(t *testing.T) {
 			p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
-			flags := &walkFlags{registers: tt[0] != "recurse.c"} // which has 20,000 frames
+			flags := &walkFlags{registers: tt[0] != "recurse.c"} // recurse.c has 20,000 frames
 			want := take(t, p.PID, flags)
 			port := gdbserver(t, p.PID)
-			// Found stopped, left stopped: a second look sees the same.
+			// The process was stopped, and stays so: a second look sees the same.
 			for range 2 {
 				s, err := stub(context.Background(), "localhost:"+port, remote.Options{})
 				if err != nil {
@@ -77,7 +77,7 @@ func TestRemoteIsLive(t *testing.T) {
 				t.Fatalf("%v\n%s", err, errOut)
 			}
 			inPage(t, "sfwalk remote", out)
-			equalThreads(t, take(t, p.PID, flags), want) // gdbserver has let it go
+			equalThreads(t, take(t, p.PID, flags), want) // gdbserver has let the process go
 		})
 	}
 }
@@ -107,7 +107,7 @@ func onSocket(t *testing.T, port string) (path string) {
 	return path
 }
 
-// remoteExample turns a documented command into one for a stub that this starts.
+// remoteExample turns a documented command into one for a stub that it starts.
 func remoteExample(t *testing.T, line string, pid int) string {
 	t.Helper()
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A deleted program of 256 MB that are a hole, but for the program, goes along as that.
+// A deleted program of 256 MB, most of them a hole, is saved with the hole.
 func TestSaveHoles(t *testing.T) {
 	program, err := os.ReadFile(gdbtest.Build(t, "chain.c", gdbtest.Plain...))
 	if err != nil {
@@ -47,8 +47,8 @@ func TestSaveHoles(t *testing.T) {
 	}
 }
 
-// Of stacks that are larger than what is to be saved the inner part is, and the user is told; all
-// of it is printed.
+// If the stacks are larger than --max-saved, their inner parts are saved, and a warning says so.
+// All frames are printed.
 func TestSaveLargeStack(t *testing.T) {
 	const depth, least, most = 150_000, 40_000, 60_000
 	p := startDeep(t, depth, false)

@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// busyAttaches is how often a busy process is attached to.
+// busyAttaches is the number of attaches to a busy process.
 func busyAttaches() int {
 	if os.Getenv("SFWALK_SOAK") != "" {
 		return 200
@@ -20,8 +20,8 @@ func busyAttaches() int {
 	return 20
 }
 
-// Go and C that call each other all the time: every stack is whole, and of one moment, in turn
-// and with all threads at once.
+// Go and C call each other all the time: every stack is whole and of one moment, with threads
+// stopped in turn and all at once.
 func TestAttachBusyGo(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goqsort", "CGO_ENABLED=1"))
 	for _, args := range [][]string{nil, {"--consistent"}} {
@@ -76,7 +76,7 @@ func TestAttachBusyGo(t *testing.T) {
 	}
 }
 
-// What is printed of threads that were read once more is in the snapshot as well.
+// The snapshot has the frames that were printed, also of threads that were read once more.
 func TestSaveBusy(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "pendulum.c", gdbtest.Plain...))
 	for _, consistent := range []bool{false, true} {
@@ -100,8 +100,8 @@ func TestSaveBusy(t *testing.T) {
 	}
 }
 
-// Where a thread is not read once more, that it has run on is said of every stack that is not of
-// one moment: by a frame, or where the stack ends early.
+// If a thread is not read once more, every stack that is not of one moment says that the thread has
+// run on: in a frame, or where the stack ends early.
 func TestRunOnIsSaid(t *testing.T) {
 	p := gdbtest.StartRunning(t, gdbtest.Build(t, "goqsort", "CGO_ENABLED=1"))
 	early := 0

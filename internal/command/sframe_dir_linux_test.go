@@ -17,8 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// generated makes SFrame sections for all modules that the stacks lie in, and
-// returns the flags to use them.
+// generated makes SFrame sections for all modules of the stacks, and returns the flags to use them.
 func generated(t *testing.T, stacks *document, version string) *walkFlags {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,8 +36,8 @@ func generated(t *testing.T, stacks *document, version string) *walkFlags {
 	return &walkFlags{explain: true, tableFlags: tableFlags{separate: &sframe.Separate{Dirs: []string{t.TempDir(), dir}}}}
 }
 
-// TestSFrameDirGDB unwinds by made sections what is unwound by DWARF without
-// them, and holds the stacks against gdb's.
+// TestSFrameDirGDB unwinds by made sections where DWARF would unwind without them, and compares the
+// stacks with gdb's.
 func TestSFrameDirGDB(t *testing.T) {
 	for _, tt := range []struct {
 		name, version string
@@ -61,7 +60,7 @@ func TestSFrameDirGDB(t *testing.T) {
 			compare(t, got, want)
 			for _, th := range got.Threads {
 				for i, f := range th.Frames {
-					// SFrame says that the outermost frame is one, DWARF its CFA, too.
+					// SFrame only marks the outermost frame; DWARF also has its CFA.
 					if outermost := i == len(th.Frames)-1; f.Type == "normal" && !outermost && f.Sniffer != "sframe" {
 						t.Errorf("thread %d frame %d in %s was unwound by %s", th.TID, i, f.Function, f.Sniffer)
 					}
@@ -72,11 +71,11 @@ func TestSFrameDirGDB(t *testing.T) {
 			}
 
 			if tt.flags == nil {
-				return // its own section, which counts, does not know _start
+				return // its own section takes precedence, and has no FDE for _start
 			}
-			// Nor is DWARF needed for the end to be found.
+			// The end of the stack is found without DWARF, too.
 			out, _, err := command("attach", strconv.Itoa(p.PID), "--explain", "--sniffers", "sigtramp,sframe", "--sframe-dir", flags.separate.Dirs[1])
-			libc := strings.Contains(out, "__libc_start_call_main") || strings.Contains(out, "/libc.so") // without its debug information
+			libc := strings.Contains(out, "__libc_start_call_main") || strings.Contains(out, "/libc.so") // libc may lack debug information
 			if err != nil || !libc || !strings.Contains(out, "sframe: CFA=") {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -84,14 +83,14 @@ func TestSFrameDirGDB(t *testing.T) {
 	}
 }
 
-// TestSFrameDirWarnings: what is in the folder is not believed.
+// TestSFrameDirWarnings: wrong files in the folder are not used.
 func TestSFrameDirWarnings(t *testing.T) {
 	p := startTarget(t, "chain.c", []string{"-g", "-O2"}, nil)
 	plain := take(t, p.PID, &walkFlags{})
 	exe := plain.Threads[0].Frames[len(plain.Threads[0].Frames)-1]
 	dir := t.TempDir()
 	place := separate.Paths(dir, exe.BuildID)[1]
-	other, err := os.ReadFile("../../testdata/bin/mix-v3") // a build ID and a section
+	other, err := os.ReadFile("../../testdata/bin/mix-v3") // it has a build ID and a section
 	if err != nil {
 		t.Fatal(err)
 	}

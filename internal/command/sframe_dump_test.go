@@ -22,8 +22,8 @@ import (
 
 const binaries = "../../testdata/bin/"
 
-// TestSFrameDump compares the text with that of the readelf of each binary's own
-// toolchain, and the JSON document with the text.
+// TestSFrameDump compares the text with the output of readelf from each binary's own toolchain, and
+// the JSON document with the text.
 func TestSFrameDump(t *testing.T) {
 	for _, name := range []string{"mix-v2", "mix-v3", "plt-v3", "steps-v3", "restorer-v3"} {
 		want, err := os.ReadFile(binaries + name + ".readelf")
@@ -105,7 +105,7 @@ func sameAsText(t *testing.T, name string, doc []byte, text string) {
 	}
 }
 
-// whereItLies looks for info bytes in the file, at the addresses that a document has.
+// whereItLies finds each info byte in the file, at the address that the document gives.
 func whereItLies(t *testing.T, name string, doc []byte) {
 	t.Helper()
 	type named struct{ Value int }
@@ -165,8 +165,8 @@ func whereItLies(t *testing.T, name string, doc []byte) {
 	}
 }
 
-// FuzzSFrameDumpJSON: a document of any section is valid, and not larger than its
-// FDEs and FREs account for. Each of them takes at least two bytes of the section.
+// FuzzSFrameDumpJSON: for any section, the document is valid, and its size is bounded by its FDEs
+// and FREs, each of which takes at least two bytes of the section.
 func FuzzSFrameDumpJSON(f *testing.F) {
 	for _, name := range []string{"amd64-v1", "arm64be-v2", "amd64-v3", "s390x-v3"} {
 		data, err := os.ReadFile("../../sframe/testdata/" + name + ".sframe")
@@ -183,7 +183,7 @@ func FuzzSFrameDumpJSON(f *testing.F) {
 		}
 		for some := range slices.Chunk(all.Functions, 1) {
 			part := *all
-			for i := range some { // small inputs: most of the time goes into the document
+			for i := range some { // inputs are small, since most of the time goes into the document
 				some[i].Entries = some[i].Entries[:min(len(some[i].Entries), 2)]
 			}
 			part.Functions = some
@@ -213,7 +213,7 @@ func FuzzSFrameDumpJSON(f *testing.F) {
 	})
 }
 
-// TestSFrameDumpHere compares with this machine's readelf, on what its gcc makes.
+// TestSFrameDumpHere compares with this machine's readelf, on an object of this machine's gcc.
 func TestSFrameDumpHere(t *testing.T) {
 	dir := t.TempDir()
 	gdbtest.Assembler(t, "as")
@@ -226,7 +226,7 @@ func TestSFrameDumpHere(t *testing.T) {
 		if out, err := exec.Command("gcc", slices.Concat(gdbtest.Undo("gcc"), args, []string{"-w", "-Wa,--gsframe", "-o", file})...).CombinedOutput(); err != nil {
 			t.Fatalf("gcc %v: %v\n%s", args, err, out)
 		}
-		if args[1] == "-c" { // a second section of the same name
+		if args[1] == "-c" { // add a second section of the same name
 			bytes := filepath.Join(dir, "bytes")
 			for _, args := range [][]string{
 				{"--dump-section", ".sframe=" + bytes, file},
@@ -248,7 +248,7 @@ func TestSFrameDumpHere(t *testing.T) {
 	}
 }
 
-// TestSFrameDumpErrors: what is wrong is said, and what is right is printed.
+// TestSFrameDumpErrors: errors are reported, and the readable parts are printed.
 func TestSFrameDumpErrors(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -264,7 +264,7 @@ func TestSFrameDumpErrors(t *testing.T) {
 	}
 	section := f.Section(".sframe")
 	fde3 := section.Offset + 28 + 3*16
-	f.ByteOrder.PutUint32(file[fde3+12:], 0x9f00) // its start of FREs
+	f.ByteOrder.PutUint32(file[fde3+12:], 0x9f00) // where its FREs start
 	bad := filepath.Join(t.TempDir(), "bad")
 	if err := os.WriteFile(bad, file, 0o644); err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestSFrameDumpErrors(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
 		want string // the error's end
-		some bool   // is printed nevertheless
+		some bool   // output is printed nevertheless
 	}{
 		{[]string{"/nowhere"}, "/nowhere: no such file or directory", false},
 		{[]string{self}, "no .sframe section: assemble with -Wa,--gsframe, or make one with 'sfwalk sframe gen'", false},

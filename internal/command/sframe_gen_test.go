@@ -16,7 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// execute runs one command, without what the root adds.
+// execute runs one command without the root command.
 func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err error) {
 	var out, errOut bytes.Buffer
 	cmd.SetOut(&out)
@@ -27,7 +27,7 @@ func execute(cmd *cobra.Command, args ...string) (stdout, stderr string, err err
 	return out.String(), errOut.String(), err
 }
 
-// TestGen makes sections of the forms of file that there are.
+// TestGen makes sections from each form of file.
 func TestGen(t *testing.T) {
 	dir := t.TempDir()
 	program := gdbtest.Build(t, "chain.c", "-g", "-O2", "-Wl,--build-id=0xabcdef0123456789")
@@ -42,7 +42,7 @@ func TestGen(t *testing.T) {
 		t.Error(err)
 	}
 
-	// A separate debug file, with .debug_frame alone.
+	// This separate debug file has .debug_frame alone.
 	debugFrame := gdbtest.Build(t, "chain.c", "-g", "-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-Wl,--build-id")
 	apart := filepath.Join(dir, "chain.debug")
 	if out, err := exec.Command(gdbtest.Tool(t, "objcopy"), "--only-keep-debug", debugFrame, apart).CombinedOutput(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestSFrameVerify finds what the linker has got wrong in a committed program, as
-// readelf shows both sides, and nothing else.
+// TestSFrameVerify finds the linker's mistake in a committed program, and nothing else. readelf
+// shows both sides.
 func TestSFrameVerify(t *testing.T) {
 	exit := func(err error) int {
 		var status exitStatus
@@ -51,9 +51,9 @@ func TestSFrameVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both start with the function: its first block, in SFrame.
+	// Both tables start with the function; in SFrame, that is its first block.
 	_, sframeSays, _ := strings.Cut(string(text), "pc = 0x1100, ")
-	// DWARF's FDE has no rows but that of its CIE.
+	// DWARF's FDE adds no rows to that of its CIE.
 	dwarfSays, fde, _ := strings.Cut(string(dwarf), " FDE cie=00000000 pc=0000000000001100..")
 	_, dwarfSays, _ = strings.Cut(dwarfSays, "00000000 0000000000000014 00000000 CIE ")
 	if row := strings.Split(sframeSays, "\n")[2]; !strings.HasPrefix(row, "    0000000000000000  "+x.SFrame.CFA+" ") {
@@ -78,8 +78,8 @@ func TestSFrameVerify(t *testing.T) {
 		}
 	}
 
-	// Code of this machine's compiler, for which its assembler writes right rows; without start-up
-	// code, for which linkers make a .plt.got, with a wrong row (ld 2.41 and later).
+	// For code of this machine's compiler, its assembler writes right rows. Start-up code is left
+	// out: linkers make a .plt.got for it, with a wrong row (ld 2.41 and later).
 	so := filepath.Join(t.TempDir(), "rows.so")
 	gdbtest.Assembler(t, "as")
 	args := append(gdbtest.Undo("gcc"), "-O2", "-fPIC", "-shared", "-nostartfiles", "-Wa,--gsframe", "../../sframe/testdata/rows.c", "-o", so)

@@ -15,10 +15,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// TestSignalFrameWithoutRules: SFrame says of a trampoline that it is a signal frame, and
-// nothing else. Where DWARF has the rules, the stack is gdb's; where nothing has, what the
-// kernel has left on the stack tells them; where that is not there either, the stack ends
-// early and says why: no code is read, and no frame pointer is guessed by.
+// TestSignalFrameWithoutRules: SFrame marks a trampoline as a signal frame, without rules. If DWARF
+// has the rules, the stack is gdb's. If not, the data that the kernel has left on the stack give
+// them. Without those, the stack ends early and says why: no sniffer reads the code, or guesses by
+// the frame pointer.
 func TestSignalFrameWithoutRules(t *testing.T) {
 	withTables := gdbtest.Testdata(t, "bin", "restorer-v3")
 	withoutTables := filepath.Join(t.TempDir(), "restorer")
@@ -33,7 +33,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 	for _, tt := range []struct {
 		kind, program string
 		want          string // functions from block on, as far as main
-		gdb           bool   // gdb has them, too: it does not know of trampolines that begin at PC
+		gdb           bool   // gdb has them, too; it does not know trampolines that begin at PC
 	}{
 		{"nop", withTables, whole("<signal handler called>"), true},
 		{"bare", withTables, whole("<signal handler called>"), false},
@@ -57,14 +57,14 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 				t.Errorf("got %s, stop %s: %s", as(got), got.Threads[0].Stop, got.Threads[0].Error)
 			}
 
-			// By DWARF alone, too.
+			// DWARF alone gives the same.
 			if tt.program == withTables {
 				if names := as(take(t, p.PID, &walkFlags{tableFlags: tableFlags{sniffers: []string{"dwarf"}}})); !strings.HasPrefix(names, tt.want) {
 					t.Errorf("by DWARF: %s, want %s …", names, tt.want)
 				}
 			}
 
-			// SFrame alone never takes the trampoline for the outermost frame. (libc has none.)
+			// SFrame never takes the trampoline for the outermost frame. (libc has no .sframe.)
 			out, _, err := command("attach", strconv.Itoa(p.PID), "--sniffers", "sframe,dwarf", "--explain")
 			signal := strings.Contains(tt.want, "<signal")
 			if signal && (err == nil && tt.program == withoutTables || !strings.Contains(out, "sframe declined: a signal frame, whose rules are not given")) {
@@ -90,7 +90,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 	}
 }
 
-// as writes the functions of a stack from block on, outward.
+// as returns the functions of a stack from block on, outward.
 func as(doc *document) string {
 	var names []string
 	for _, f := range doc.Threads[0].Frames {

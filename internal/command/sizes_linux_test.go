@@ -19,14 +19,14 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// bounded runs sfwalk on what was made to hurt, and holds it to what is promised: 256 MB of
-// memory and 10 s of CPU time. It returns what is printed, and warnings and errors.
+// bounded runs sfwalk on hostile input, and checks the promised bounds: 256 MB of memory and 10 s
+// of CPU time. It returns the output, and the warnings and errors.
 func bounded(t *testing.T, args ...string) (out, warnings string) {
 	t.Helper()
 	return within(t, 256<<10, args...)
 }
 
-// within is bounded for so many KiB of memory.
+// within is bounded with another bound on memory, in KiB.
 func within(t *testing.T, most int64, args ...string) (out, warnings string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -40,7 +40,8 @@ func within(t *testing.T, most int64, args ...string) (out, warnings string) {
 	var stdout, stderr strings.Builder
 	cmd := exec.Command(link, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	// What a process has ever taken up begins with what its parent has, until it is another program.
+	// The kernel counts the most memory of a new process from that of its parent, until it executes
+	// another program.
 	debug.FreeOSMemory()
 	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 	if err := cmd.Start(); err != nil {
@@ -59,7 +60,7 @@ func within(t *testing.T, most int64, args ...string) (out, warnings string) {
 	return stdout.String(), stderr.String()
 }
 
-// small is [gdbtest.Changed] for a copy of no more than 1 MB.
+// small is [gdbtest.Changed], and checks that the copy has at most 1 MB.
 func small(t *testing.T, path string, change func(f *elf.File, data []byte) []byte) (copied string) {
 	t.Helper()
 	return gdbtest.Changed(t, path, func(f *elf.File, data []byte) []byte {
@@ -70,7 +71,7 @@ func small(t *testing.T, path string, change func(f *elf.File, data []byte) []by
 	})
 }
 
-// sparse copies an ELF file of amd64 and makes sections of it holes of 2 GiB.
+// sparse copies an ELF file of amd64, and makes the named sections holes of 2 GiB.
 func sparse(t *testing.T, path string, sections ...string) string {
 	t.Helper()
 	at := uint64(1 << 20)
@@ -97,7 +98,7 @@ func sparse(t *testing.T, path string, sections ...string) string {
 	return out
 }
 
-// TestHoles: a section that is a hole in its file costs nothing to any of its readers.
+// TestHoles: a section that is a hole in its file costs no reader anything.
 func TestHoles(t *testing.T) {
 	program := gdbtest.Build(t, "recurse.c", "-g", "-O0")
 	for _, sections := range [][]string{
@@ -149,9 +150,8 @@ func bomb(t *testing.T, n int, args ...string) string {
 	return path
 }
 
-// TestUnpackedCores: a core that unpacks to more than it should is refused before there is a file
-// of it, or with none left; the user may allow more. The dictionary that it asks for is not
-// allocated for the asking.
+// TestUnpackedCores: a core that unpacks to more than the limit is refused, and no unpacked file is
+// left; the user may raise the limit. A large dictionary in the file's header is not allocated.
 func TestUnpackedCores(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -185,8 +185,9 @@ func TestUnpackedCores(t *testing.T) {
 	}
 }
 
-// withDWARF copies a program with made-up .debug_info and .debug_line, compressed, each with so
-// much behind that what they expand to seems in proportion; the abbreviations are madeUpAbbrevs.
+// withDWARF copies a program with made-up .debug_info and .debug_line, and the abbreviations
+// madeUpAbbrevs. Both are compressed, with so many bytes behind that their expansion seems in
+// proportion.
 func withDWARF(t *testing.T, path string, info, line []byte) string {
 	t.Helper()
 	return small(t, path, func(f *elf.File, data []byte) []byte {
@@ -226,7 +227,8 @@ func withDWARF(t *testing.T, path string, info, line []byte) string {
 	})
 }
 
-// Abbreviations: 1 is a unit with code and lines, 2 a function without anything, 3 one with code.
+// In madeUpAbbrevs, 1 is a unit with code and lines, 2 a function without attributes, 3 one with
+// code.
 var madeUpAbbrevs = []byte{
 	1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0x10, 0x17, 0, 0,
 	2, 0x2e, 0, 0, 0,
@@ -234,7 +236,7 @@ var madeUpAbbrevs = []byte{
 	0,
 }
 
-// TestCompressedDWARF: entries and rows by the million, from less than 1 MB, are not all kept.
+// TestCompressedDWARF: millions of entries and rows, from less than 1 MB, are not all kept.
 func TestCompressedDWARF(t *testing.T) {
 	program := gdbtest.Build(t, "recurse.c", "-g", "-O0", "-no-pie")
 	f, err := elf.Open(program)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slice is how long a thread of ours may keep a processor that a thread of the
-// target wants, in nanoseconds: the least that the kernel allows.
+// slice is how long one of our threads may keep a processor that a thread of the target wants, in
+// nanoseconds: the least that the kernel allows.
 const slice = 100_000
 
 // shortSlices asks the kernel for short time slices. The target runs again while we unwind its

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// What is written piece by piece, thread by thread, is the document that
-// encoding/json writes at once.
+// The document that is written piece by piece, thread by thread, equals the one that encoding/json
+// writes at once.
 func TestPieces(t *testing.T) {
 	pause := regexp.MustCompile(`"(pause|held)_us":\d+`)
 	for _, tt := range []struct {

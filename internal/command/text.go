@@ -46,8 +46,8 @@ func (p *textPrinter) styled(style, text string) {
 	}
 }
 
-// heading prints what there is to say of a process that is not simply alive:
-// `Process 4242 (/usr/bin/x) died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
+// heading prints what is known of a process, unless it is simply alive: `Process 4242 (/usr/bin/x)
+// died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
 func (p *textPrinter) heading(d *document) {
 	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
 		return
@@ -134,7 +134,7 @@ func (p *textPrinter) frame(w *walker, level int, f *frame.Frame) int {
 		}
 		return len(p.room)
 	}
-	if s.text == nil { // what most frames there have in common
+	if s.text == nil { // the text that most frames at this PC share
 		for i := range p.room {
 			before := len(p.buf)
 			p.place(&p.room[i])
@@ -169,7 +169,7 @@ func (p *textPrinter) address(pc uint64) {
 	p.text(" in ")
 }
 
-// detailed prints a frame of any kind and what else was asked for.
+// detailed prints a frame of any kind, with all that the flags ask for.
 func (p *textPrinter) detailed(f *frameEntry) {
 	p.level(f.Level)
 	switch {
@@ -273,7 +273,7 @@ func (p *textPrinter) registers(regs []register) {
 	}
 }
 
-// pad writes blanks until so many bytes are in the output.
+// pad writes blanks until the output has to bytes.
 func (p *textPrinter) pad(to int) {
 	for len(p.buf) < to {
 		p.byte(' ')

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// --registers writes some twenty registers of each of a million frames: nothing is allocated for
-// one on the way to the output, and no more than its text before.
+// --registers writes some twenty registers of each of a million frames. Making a value's text
+// allocates at most once, and writing it allocates nothing.
 func TestRegistersAllocate(t *testing.T) {
 	value := frame.Value{Bits: 0x7ffd2e8d62f8, Lval: frame.InMemory}
 	text := ""

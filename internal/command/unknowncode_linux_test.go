@@ -8,9 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestUnknownCode: code that no table describes, made to be hard to follow, costs no more for
-// many threads than it does for one. The same is true of a table with one long FDE, which is
-// run for each PC.
+// TestUnknownCode: code without tables that is made hard to follow costs no more for many threads
+// than for one. The same is true of a table with one long FDE, which is run for each PC.
 func TestUnknownCode(t *testing.T) {
 	program := gdbtest.Build(t, "unknown.c", "-O2")
 	for _, args := range [][]string{{"8", "2000", "loops"}, {"300", "200", "forks"}, {"8", "400", "straight"}, {"8", "2000", "tables"}} {

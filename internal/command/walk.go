@@ -60,8 +60,8 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	return list
 }
 
-// codeKey is the PC of a frame and its address in block. A frame that was interrupted at an
-// address and one that calls from just before it share the latter, but not the PC.
+// codeKey is the PC of a frame and its address in block. Two frames can share the latter but not
+// the PC: one that was interrupted at that address, and one whose call ends with that byte.
 type codeKey struct{ pc, block uint64 }
 
 // Bounds on walker.codes: its entries, and the bytes of their text.
@@ -80,7 +80,8 @@ type codeInfo struct {
 	text  []string // the printed form of each of at
 }
 
-// block returns the address in block of f: a caller's PC-1, for the PC is behind the call.
+// block returns an address inside the block that f executes: PC-1 for a caller, whose PC is behind
+// the call.
 func block(f *frame.Frame) uint64 {
 	if f.Type() == frame.SigTramp {
 		return f.PC() // the kernel has planted it, no call is before
@@ -162,7 +163,7 @@ func (w *walker) thread(th target.Thread, yield func(*frame.Frame) int) (out thr
 		return out
 	}
 	if _, runs := th.(target.RunningThread); runs && !w.flags.once {
-		w.stack.RetakeIfMovedOn() // where it cannot, the frames are marked
+		w.stack.RetakeIfMovedOn() // where the thread cannot be read once more, the frames are marked
 	}
 	var last *frame.Frame
 	share := w.frames.share()

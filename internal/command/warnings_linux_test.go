@@ -15,8 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// warningsOf returns what the user is told of a target, and the functions of its first
-// thread.
+// warningsOf returns the warnings for a target, and the functions of its first thread.
 func warningsOf(t *testing.T, s *source, err error) (warnings, functions []string) {
 	t.Helper()
 	if err != nil {
@@ -33,9 +32,8 @@ func warningsOf(t *testing.T, s *source, err error) (warnings, functions []strin
 	return warnings, functions
 }
 
-// Code in a file that is no ELF file has no symbols and no tables, and that is nothing to warn
-// about: neither in the process, nor in its core, nor in a snapshot, whether the file is still
-// there or not.
+// Code in a file that is no ELF file has no symbols and no tables. That causes no warning: neither
+// in the process, nor in its core, nor in a snapshot, whether the file still exists or not.
 func TestNotELF(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	program := gdbtest.Build(t, "mapfile.c", "-g", "-O2")
@@ -74,8 +72,8 @@ func TestNotELF(t *testing.T) {
 	}
 }
 
-// A .gnu_debuglink that has the module's own name, as mono's, is for the file of that name in
-// another folder: the module itself is none.
+// If a .gnu_debuglink names the module's own file name, as mono's does, it means a file of that
+// name in another folder. The module itself is not that file.
 func TestDebugLinkToItself(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	dir := t.TempDir()
@@ -115,8 +113,8 @@ func TestDebugLinkToItself(t *testing.T) {
 		t.Errorf("warnings %q, stack %q", warnings, functions)
 	}
 
-	// One of another build is told of once, though it is found through the process's root and
-	// the host's.
+	// A file of another build causes one warning, though it is found twice: through the process's
+	// root and the host's.
 	if err := os.WriteFile(filepath.Join(dir, ".debug", "program"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
