@@ -87,7 +87,7 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// tooLarge says that the input takes more than so many times the memory that it may.
+// tooLarge returns a message if the input has taken more than times the memory that it may.
 func (in *input) tooLarge(times uint64) string {
 	if m := allocated() - in.start; m > times*in.memory {
 		return fmt.Sprintf("the input takes %d bytes of memory in all, more than %d", m, times*in.memory)
@@ -95,8 +95,8 @@ func (in *input) tooLarge(times uint64) string {
 	return ""
 }
 
-// tooLong says that the input takes too long. It costs calls of the system, and is asked only
-// about inputs that have not ended within an interval.
+// tooLong returns a message if the input takes too long. It makes system calls, so it is called
+// only about inputs that have not ended within an interval.
 func (in *input) tooLong(maxCPU, maxWait time.Duration) string {
 	cpu, now := CPUTime(), time.Now()
 	if in.seen.IsZero() {

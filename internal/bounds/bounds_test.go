@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// recorder is a test that is meant to fail.
+// recorder is a test that is expected to fail.
 type recorder struct {
 	testing.TB
 	said string
@@ -60,7 +60,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// What does not end is ended, with the stack that says where it was.
+// An input that never ends is ended, with the stack that says where it was.
 func TestEndless(t *testing.T) {
 	if os.Getenv("BOUNDS_ENDLESS") != "" {
 		Hold(t, 64<<10, func() { takeAll() })

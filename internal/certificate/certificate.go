@@ -1,6 +1,5 @@
-// Package certificate makes the certificates by which a host and its plug-in know each other.
-//
-// What leaves is a self-signed certificate with its key, which lives as long as the process.
+// Package certificate makes the certificates by which a host and its plug-in know each other:
+// self-signed, with a key that lives as long as the process.
 package certificate
 
 import (
@@ -19,8 +18,8 @@ const Name = "localhost"
 
 // New makes a certificate for either side of the connection.
 //
-// Its curve is P-256. That of go-plugin's own, P-521, takes thirty times as long, and gRPC on
-// BoringSSL (that of Python's packages, of Node's) does not accept it.
+// Its curve is P-256. The curve of go-plugin's own certificates, P-521, takes thirty times as long,
+// and gRPC on BoringSSL (as in the packages for Python and Node) does not accept it.
 func New() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

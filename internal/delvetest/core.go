@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// Guest has delvego run and die under qemu's emulation of arm64, and opens the core file
-// that qemu writes of it.
+// Guest lets delvego run and die under qemu's emulation of arm64, and opens the core file that qemu
+// writes.
 func Guest(t testing.TB, flags ...string) (grp *proc.TargetGroup, exe string) {
 	t.Helper()
 	exe = Go(t, "arm64", flags...)

@@ -39,12 +39,12 @@ func Quiet(t testing.TB) {
 	}
 }
 
-// Run lets the process run on until something has come about.
+// Run lets the process run on until is reports true.
 func Run(t testing.TB, grp *proc.TargetGroup, what string, is func() bool) {
 	t.Helper()
 	stopped := make(chan error, 1)
 	go func() {
-		defer func() { stopped <- grp.RequestManualStop() }() // also where Await gives up
+		defer func() { stopped <- grp.RequestManualStop() }() // also if Await gives up
 		gdbtest.Await(t, what, is)
 	}()
 	if err := grp.Continue(); err != nil {

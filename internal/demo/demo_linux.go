@@ -115,11 +115,10 @@ func (p *Process) awaitRest() {
 	}
 }
 
-// run starts the command. The parent's death signal comes when the thread that
-// started the process ends, so a thread of its own does that and stays. It waits
-// for the process only once that is killed: whoever attaches to the process from
-// this one would else lose the stops of its threads to this wait, and the wait
-// would take the first of them for the end.
+// run starts the command. The child gets its parent's death signal when the thread that started it
+// ends, so a thread of its own does that and stays. It waits for the child only when that was
+// killed. An earlier wait would take the stops of the child's threads from a debugger in this
+// process, and take the first of them for the end.
 func (p *Process) run() error {
 	started, kill, exited := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {

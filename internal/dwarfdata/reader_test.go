@@ -43,7 +43,7 @@ func TestLEB128(t *testing.T) {
 	}
 }
 
-// What is cut off reads as zero.
+// A value that is cut off reads as zero.
 func TestEnd(t *testing.T) {
 	for name, read := range map[string]func(*Reader) uint64{
 		"U16": func(r *Reader) uint64 { return uint64(r.U16()) }, "U32": func(r *Reader) uint64 { return uint64(r.U32()) }, "U64": (*Reader).U64,
@@ -87,13 +87,13 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// FuzzLEB128 compares both numbers with what arithmetic without bounds makes of the bytes.
+// FuzzLEB128 compares both numbers with unbounded arithmetic on the bytes.
 func FuzzLEB128(f *testing.F) {
 	for _, seed := range []string{"\x7f", "\x80\x7f", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = data[:min(len(data), 20)] // what lies behind a number is not looked at
+		data = data[:min(len(data), 20)] // bytes behind a number do not matter
 		bounds.Hold(t, 16<<10, func() { compareLEB128(t, data) })
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// What is read ends at a hole, wherever it begins; shorter runs of zeros are what they are.
+// A read ends at a hole, wherever the hole begins; shorter runs of zeros are data.
 func TestSolid(t *testing.T) {
 	data := bytes.Repeat([]byte{1}, 8*HoleSize)
 	clear(data[2*HoleSize+1 : 3*HoleSize])       // too short
@@ -30,7 +30,7 @@ func TestSolid(t *testing.T) {
 	}
 }
 
-// What is there of a file is what was written, as far as the file system tells.
+// There returns how much was written to a file, as far as the file system tells.
 func TestThere(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
 	if err != nil {
@@ -53,7 +53,7 @@ func TestThere(t *testing.T) {
 	}
 }
 
-// Section headers that many bytes of names, or none at all, lead to are not read.
+// Section headers are not read if they lead to many bytes of names, or to none.
 func TestSections(t *testing.T) {
 	program, err := os.ReadFile(gdbtest.Testdata(t, "bin", "mix-v3"))
 	if err != nil {

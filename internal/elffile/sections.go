@@ -44,7 +44,7 @@ func (h *Header) CheckSections(r io.ReaderAt, size int64) error {
 	}
 	at := func(i uint64) section { return h.section(table[i*uint64(h.shentsize):]) }
 	if names == 0 || names >= count {
-		return nil // debug/elf reads none
+		return nil // debug/elf reads no names
 	}
 	n := at(names)
 	if n.flags&uint64(elf.SHF_COMPRESSED) != 0 || n.offset > uint64(size) || n.size > uint64(size)-n.offset {

@@ -15,8 +15,8 @@ var ErrHole = errors.New("a hole")
 const HoleSize = 128 << 10
 
 const (
-	piece = 8 * HoleSize // is read before it is looked at
-	usual = 4 << 20      // is allocated at once when what comes first is no hole
+	piece = 8 * HoleSize // is read before it is checked for holes
+	usual = 4 << 20      // is allocated at once if the first piece is no hole
 )
 
 // Solid returns a reader of r that ends at holes, with an error that wraps [ErrHole]. A file can have
@@ -54,8 +54,7 @@ func (s solid) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// zero reports whether all of b is 0. Each byte is that if the first is, and each is like the one
-// before it.
+// zero reports whether all of b is 0: the first byte is, and each byte equals the one before it.
 func zero(b []byte) bool { return b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1]) }
 
 // ReadPart reads n bytes at off. There may be fewer; those come with the error, and ReadPart allocates

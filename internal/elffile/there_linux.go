@@ -12,7 +12,7 @@ import (
 // compresses files.
 const fileSystems = 8
 
-// allocated returns how many bytes of a file are not holes, by what the file system tells.
+// allocated returns how many bytes of a file are not holes, by the file system's account.
 func allocated(f *os.File) int64 {
 	info, err := f.Stat()
 	if err != nil {
@@ -20,7 +20,7 @@ func allocated(f *os.File) int64 {
 	}
 	size := info.Size()
 	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Blocks == 0 || st.Blocks*512 >= size { // some say 0 of every file
+	if !ok || st.Blocks == 0 || st.Blocks*512 >= size { // some report 0 blocks for every file
 		return size
 	}
 	data := extents(f, size)
@@ -56,7 +56,7 @@ func extents(f *os.File, size int64) (data int64) {
 	return data + size - at
 }
 
-// fileIdentity tells files apart, also such as were written to.
+// fileIdentity tells files apart, and a file from itself before a write.
 func fileIdentity(f *os.File) (id any, ok bool) {
 	info, err := f.Stat()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// debug/elf reads what was given.
+// debug/elf reads the sections that were given.
 func TestBytes(t *testing.T) {
 	for _, class := range []elf.Class{elf.ELFCLASS64, elf.ELFCLASS32} {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -58,7 +58,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// Some sections of a program that gcc linked are what they were, with the segments of the same
+// Some sections of a program that gcc linked stay as they were, with the segments of the same
 // bytes, and their links lead to each other.
 func TestSome(t *testing.T) {
 	whole, err := elf.Open("../../testdata/bin/plt-v3")

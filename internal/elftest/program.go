@@ -7,10 +7,10 @@ import (
 	"encoding/binary"
 )
 
-// Program makes a program or a library of less than 3 KB that has what linkers give: code, two
-// symbol tables, what PT_DYNAMIC leads to, linkage stubs, a build ID, a compressed section. Its
-// addresses are offsets in the file: what [File.Mapped] returns of it can stand in a process's
-// memory as it is.
+// Program makes a program or a library of less than 3 KB with the usual parts of a linked file:
+// code, two symbol tables, the tables that PT_DYNAMIC leads to, linkage stubs, a build ID, a
+// compressed section. Its addresses are offsets in the file: so the bytes of [File.Mapped] can
+// stand in a process's memory as they are.
 func Program(class elf.Class, order binary.AppendByteOrder, machine elf.Machine, kind elf.Type) *File {
 	f := &File{Class: class, Order: order, Machine: machine, Type: kind}
 	b := builder{order: order, wide: class != elf.ELFCLASS32}
@@ -69,8 +69,8 @@ func Program(class elf.Class, order binary.AppendByteOrder, machine elf.Machine,
 	return f
 }
 
-// Mapped is [File.Bytes] with one segment that is loaded, which is the whole file, headers
-// included, as linkers have it for the first.
+// Mapped is [File.Bytes] with one loaded segment: the whole file with its headers, which linkers
+// have in the first segment.
 func (f *File) Mapped() []byte {
 	data := f.Bytes()
 	order := binary.ByteOrder(binary.LittleEndian)

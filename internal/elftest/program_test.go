@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// debug/elf finds in a program what is said to be in it, at the addresses that are its places
-// in the file.
+// debug/elf finds the documented parts in a program, at addresses that are their offsets in the
+// file.
 func TestProgram(t *testing.T) {
 	for _, class := range []elf.Class{elf.ELFCLASS64, elf.ELFCLASS32} {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {

@@ -3,7 +3,7 @@
 //
 //	fuzzall -time 1m -run 'Read|Open' ./target/...
 //
-// With -list it prints them instead, as a JSON array: for who runs each by itself.
+// With -list it prints their names instead, as a JSON array, for a caller that runs each by itself.
 //
 // As many run at a time as there are processors, each with one of them. The table says how many
 // inputs were read in a second of CPU time, which is the same on a machine that does other things.
@@ -51,13 +51,13 @@ func main() {
 		printList(r.out, tests)
 		return
 	}
-	// The terminal interrupts the tests as well. What they have done is shown.
+	// The terminal interrupts the tests, too. Their results are shown.
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	go func() {
 		<-interrupts
 		r.interrupted.Store(true)
-		signal.Stop(interrupts) // the second time, this ends
+		signal.Stop(interrupts) // a second interrupt ends this program
 	}()
 	if r.programs, err = os.MkdirTemp("", "fuzzall-"); err != nil {
 		fmt.Fprintf(os.Stderr, "fuzzall: %v\n", err)
@@ -81,19 +81,19 @@ type runner struct {
 // pkg is a package with fuzz tests.
 type pkg struct {
 	path, dir string
-	cache     string // the folder where the go command keeps what it has found
+	cache     string // the folder where the go command keeps the inputs that the fuzzer has found
 	build     func() (program string, err error)
 }
 
-// test is one fuzz test, and what has come of it.
+// test is one fuzz test, and its result.
 type test struct {
 	*pkg
 	name string
 	result
 }
 
-// find looks for the fuzz tests of packages. It reads the files that the go command would
-// compile here: to ask their programs, all of these would have to be linked.
+// find looks for the fuzz tests of packages. It reads the files that the go command would compile
+// here: to ask the test programs, it would have to link all of them.
 func (r *runner) find(packages []string, which string) ([]test, error) {
 	name, err := regexp.Compile(which)
 	if err != nil {
@@ -200,11 +200,12 @@ func (r *runner) ask(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// counted are the packages that count what the fuzzer has reached: those that read what others made.
+// counted are the packages whose code counts what the fuzzer has reached: those that read others'
+// data.
 //
-// The go command's own -fuzz has all packages count. Then the fuzzer, after each input, looks through
-// the counters of gRPC and of Delve, and the JSON in which it sends them is decoded by code that counts,
-// too: of four tests that took from half to nine tenths of the time.
+// With the go command's own -fuzz, all packages count. Then, after each input, the fuzzer looks
+// through the counters of gRPC and of Delve, and code that counts decodes the JSON in which it
+// sends them: this took from half to nine tenths of the time of four tests.
 var counted = []string{
 	"github.com/sfwalk/sfwalk/...", "debug/...", "compress/...", "encoding/binary", "golang.org/x/arch/...", "github.com/google/go-dap",
 	"github.com/ianlancetaylor/demangle", "github.com/klauspost/compress/...", "github.com/ulikunitz/xz/...",
@@ -230,12 +231,12 @@ func (r *runner) run(t *test, workers int) (out []byte) {
 		t.said = "FAILED: it does not compile"
 		return []byte(err.Error())
 	}
-	// What is new is made smaller by so many tries. Two seconds for each, as they were, left no
-	// time for others.
+	// The fuzzer makes each new input smaller, by this many tries at most. A limit of two seconds
+	// for each left no time for other inputs.
 	c := exec.Command(program, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", r.time, "-test.paniconexit0",
 		"-test.fuzzminimizetime", "200x", "-test.parallel", fmt.Sprint(workers), "-test.timeout", "0", "-test.fuzzcachedir", t.cache)
 	c.Dir = t.dir
-	// Others are for other tests; the collector of garbage would have them, too.
+	// The other processors are for other tests; the garbage collector would take them, too.
 	c.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", workers))
 	out, err = c.CombinedOutput()
 	t.result = parse(string(out), err)

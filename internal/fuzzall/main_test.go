@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// goCommand stands for the go command. It lists three packages. One does not compile; the tests
-// that it makes of the others play back what such fuzz tests have said.
+// goCommand stands in for the go command. It lists three packages. One does not compile. The tests
+// that it builds of the others print recorded output of such fuzz tests.
 const (
 	goCommand = `#!/bin/sh
 case "$*" in
@@ -59,7 +59,7 @@ FAIL
 `
 )
 
-// One that fails is in the table, and those behind it are run.
+// A test that fails is in the table, and the tests after it run.
 func TestRunAll(t *testing.T) {
 	dir := t.TempDir()
 	for _, p := range []string{"a", "b", "c"} {

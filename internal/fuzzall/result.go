@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// result is what one fuzz test has said.
+// result is the output of one fuzz test.
 type result struct {
 	inputs, interesting int
-	cpu                 time.Duration // with what it takes to begin
+	cpu                 time.Duration // with the time to start
 	said                string        // ok, or why not
 }
 
@@ -24,7 +24,8 @@ var (
 	progress = regexp.MustCompile(`(?m)^fuzz: elapsed: \w+, execs: (\d+) .*new interesting: (\d+)`)
 	written  = regexp.MustCompile(`(?m)^ *Failing input written to (\S+)`)
 	blind    = regexp.MustCompile(`(?m)^warning: the test binary was not built with coverage instrumentation`)
-	// The time is over, and the fuzzer takes that for an error: go.dev/issue/75804, mended in Go 1.27.
+	// The time is over, which the fuzzer reports as an error: go.dev/issue/75804, mended in Go
+	// 1.27.
 	over = regexp.MustCompile(`(?m)^--- FAIL: Fuzz\w+ \(.*\)\n    context deadline exceeded\nFAIL$`)
 	seed = regexp.MustCompile(`(?m)^failure while testing seed corpus entry: Fuzz\w+/(\S+)`)
 )

@@ -127,7 +127,7 @@ func isLibrary(arg string) bool {
 	return strings.HasPrefix(arg, "-l") && !strings.HasPrefix(arg, "-ldflags") || filepath.Ext(arg) == ".so"
 }
 
-var versions sync.Map // what each compiler says of itself
+var versions sync.Map // the version that each compiler prints
 
 // buildDir returns the folder for what cmd makes of the program at path. Its
 // name is a hash of the sources, the command with its environment, and the compiler's version.

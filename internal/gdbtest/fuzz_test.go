@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestFuzzBounds reads all fuzz tests of the module: each holds what it reads to bounds of memory
-// and time.
+// TestFuzzBounds reads all fuzz tests of the module: each bounds the memory and time that an input
+// may take.
 func TestFuzzBounds(t *testing.T) {
 	packages, importable, number := map[string][]*ast.File{}, map[string][]*ast.File{}, 0
 	module(t, func(name string, _ *token.FileSet, file *ast.File) {
@@ -48,7 +48,7 @@ func imported(importable map[string][]*ast.File, files []*ast.File) (list []*ast
 	return list
 }
 
-// TestUnbound shows what TestFuzzBounds finds.
+// TestUnbound shows which tests TestFuzzBounds finds.
 func TestUnbound(t *testing.T) {
 	for body, want := range map[string]int{
 		`f.Fuzz(func(t *testing.T, b []byte) { read(b) })`:                                1,

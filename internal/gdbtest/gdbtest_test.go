@@ -55,7 +55,7 @@ func TestBacktraceChain(t *testing.T) {
 			t.Errorf("frame %d: CFA %#x, but frame %d has rsp %#x", i, f.CFA, i+1, frames[i+1].Registers[7])
 		}
 		switch f.Function {
-		case "saves_all": // chain.c puts these values in before it calls the next one
+		case "saves_all": // chain.c puts these values into the registers before the next call
 			if f.Registers[12] != 0xa1112 || f.Registers[15] != 0xa1115 || f.Registers[3] != 0xa11b {
 				t.Errorf("registers of saves_all: %#x", f.Registers)
 			}
@@ -64,7 +64,7 @@ func TestBacktraceChain(t *testing.T) {
 			}
 		}
 	}
-	// gdb has let go of it, and it is as it was.
+	// gdb has detached, and the process is as before.
 	if s := p.States(t); s != "S" {
 		t.Errorf("state after gdb is %s, want S", s)
 	}
@@ -93,8 +93,8 @@ func TestBacktraceTypes(t *testing.T) {
 	p = Start(t, Build(t, "inline.c", Plain...))
 	for _, f := range Backtrace(t, p.PID)[0].Frames {
 		inlined := slices.Contains([]string{"once", "twice", "in_1", "in_2", "in_3", "in_4"}, f.Function)
-		// The innermost inlined call is a frame of the type of what it is inlined
-		// into in no case: in gdb the outer function has the physical frame.
+		// An inlined call never has another type, not even the innermost: in gdb, the physical
+		// frame is the outer function's.
 		if inlined != (f.Type == "inline") && strings.HasSuffix(f.File, "inline.c") {
 			t.Errorf("frame %d, %s, has type %s", f.Level, f.Function, f.Type)
 		}
@@ -142,7 +142,7 @@ func TestThreads(t *testing.T) {
 		if i > 0 && thread.TID <= threads[i-1].TID {
 			t.Errorf("thread %d after %d", thread.TID, threads[i-1].TID)
 		}
-		if thread.TID == p.PID { // not the lowest where the kernel has begun again at low numbers
+		if thread.TID == p.PID { // its number is not the lowest if the kernel has begun again at low numbers
 			continue
 		}
 		names := functionsOf(thread)
@@ -182,9 +182,9 @@ func TestRecordSteps(t *testing.T) {
 	}
 }
 
-// checkSteps compares gdb's frames with what is known without it: at the first
-// instruction of a function the return address is on top of the stack, and
-// until it has returned, one frame has the CFA above that and this caller.
+// checkSteps compares gdb's frames with independent facts: at a function's first instruction, the
+// return address is on top of the stack; and until the function has returned, one frame has the CFA
+// above that address, and this caller.
 func checkSteps(t *testing.T, rec *Recording) {
 	t.Helper()
 	var function string
@@ -249,7 +249,7 @@ func TestProcessEnds(t *testing.T) {
 	var pid int
 	t.Run("inner", func(t *testing.T) {
 		p := Start(t, path)
-		p.Stop(t) // a stopped one must end, too
+		p.Stop(t) // a stopped process must end, too
 		pid = p.PID
 	})
 	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// OldTables returns a copy of the ELF file at path with tables as compilers wrote them until
-// they described epilogues, too: each FDE of .eh_frame ends with the prologue, and its last
-// row goes on to the end of the function. An SFrame section is of no use any more. sp is the
-// stack pointer's DWARF number. The test fails where fewer than atLeast FDEs were cut.
+// OldTables returns a copy of the ELF file at path with tables as old compilers wrote them, which
+// did not describe epilogues: each FDE of .eh_frame ends with the prologue, and its last row holds
+// to the end of the function. Do not use the copy's SFrame section. sp is the stack pointer's DWARF
+// number. The test fails if fewer than atLeast FDEs were cut.
 func OldTables(t testing.TB, path string, sp uint64, atLeast int) (copied string) {
 	t.Helper()
 	return Changed(t, path, func(f *elf.File, data []byte) []byte {
@@ -59,8 +59,8 @@ func (c *cfaBytes) uleb() uint64 {
 	return v
 }
 
-// endPrologue goes to the place at which the first instruction that takes down a part of the frame
-// takes effect. It reports whether there is one.
+// endPrologue goes to the address of the first instruction that takes down a part of the frame. It
+// reports whether there is one.
 func (c *cfaBytes) endPrologue(sp uint64) bool {
 	depth, row := uint64(0), c.p // of the row that is being described
 	for len(c.p) > 0 {

@@ -41,7 +41,7 @@ func Start(t testing.TB, path string, args ...string) *Process {
 	return p
 }
 
-// Rest waits until every thread is blocked in the kernel, and is so each time that it is looked at.
+// Rest waits until every thread is blocked in the kernel, at several looks in a row.
 func (p *Process) Rest(t testing.TB) {
 	t.Helper()
 	still := 0

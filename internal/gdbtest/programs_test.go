@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Each target program, however it is built, comes into the state that its
-// header comment promises, as gdb sees it.
+// Each target program, however it is built, reaches the state that its header comment promises, as
+// gdb sees it.
 func TestPrograms(t *testing.T) {
 	flags := func(f ...string) []string { return append([]string{"-g", "-Wa,--gsframe"}, f...) }
 	chain := []string{"block", "leaf", "big_args", "no_saves", "saves_all", "saves_rbx", "outer", "main"}

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// PromiseFP returns a copy of the ELF file at path whose SFrame section has no FDE, and says
-// that all functions keep frame pointers (SFRAME_F_FRAME_POINTER). No assembler sets that flag,
-// and V3 has it no more: such a section, as binutils since 2.46 writes it, becomes one of V2, whose
-// header is the same.
+// PromiseFP returns a copy of the ELF file at path whose SFrame section has no FDE, and says that
+// all functions keep frame pointers (SFRAME_F_FRAME_POINTER). No assembler sets that flag, and V3
+// no longer has it: a section of V3, as binutils writes it since 2.46, becomes one of V2, which has
+// the same header.
 func PromiseFP(t testing.TB, path string) (copied string) {
 	t.Helper()
 	return Changed(t, path, func(f *elf.File, data []byte) []byte {

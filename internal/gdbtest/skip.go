@@ -100,7 +100,7 @@ func NeedAMD64(t testing.TB) {
 	}
 }
 
-// skip is the only way to leave a test out; TestOneSkip holds all others to it.
+// skip is the only way to leave a test out; TestOneSkip checks that.
 func skip(t testing.TB, why string) {
 	t.Helper()
 	t.Skip("SKIPPED, NOT TESTED: " + why)

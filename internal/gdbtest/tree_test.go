@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// TestOneSkip reads all tests of the module: none leaves itself out but by Missing and what
-// stands beside it, and no file that it reads vanishes in silence.
+// TestOneSkip reads all tests of the module: none leaves itself out except through Missing and its
+// neighbours, and none passes because a pattern of filepath.Glob matches no file.
 func TestOneSkip(t *testing.T) {
 	own := map[string]bool{"internal/gdbtest/skip.go": true, "internal/gdbtest/build.go": true}
 	for name, found := range tests(t, silent) {
@@ -27,7 +27,7 @@ func TestOneSkip(t *testing.T) {
 	}
 }
 
-// mayTime are the files that sleep, or let time pass, and not to wait for something.
+// mayTime are the files that sleep, or let time pass, for another purpose than to wait.
 var mayTime = map[string]string{
 	"internal/gdbtest/await.go":                      "Await itself",
 	"internal/bounds/bounds.go":                      "what is looked at each time is the CPU time",
@@ -45,8 +45,8 @@ var mayTime = map[string]string{
 	"target/live/refuse_linux_test.go":               "what is cancelled does not end by itself",
 }
 
-// TestNoTime reads all tests of the module: none asserts a time of the clock on the wall, or
-// sleeps to wait for something. On a slow machine either fails.
+// TestNoTime reads all tests of the module: none asserts a wall time, and none sleeps to wait for
+// something. Either fails on a slow machine.
 func TestNoTime(t *testing.T) {
 	timed := tests(t, timed)
 	for name, found := range timed {
@@ -63,7 +63,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// tests returns what look finds in the module's files with tests, each by the line.
+// tests returns the places that look finds in the module's test files, with its reason by line.
 func tests(t *testing.T, look func(*ast.File) map[token.Pos]string) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}

@@ -22,7 +22,7 @@ type finder struct {
 	left   uint64 // bytes of data that may still be searched for pointers
 }
 
-// errNone is the answer for most modules.
+// errNone is the error for most modules.
 var errNone = fmt.Errorf("%w: no function table", ErrNotGo)
 
 func (f *finder) find() (*gopclntab.Table, error) {
@@ -69,9 +69,8 @@ func (f *finder) open(data []byte, addr uint64) (*gopclntab.Table, error) {
 	return t, f.withoutModuleData(t, h.Text)
 }
 
-// withoutModuleData finds out the address that functions are relative to where moduledata
-// is not found, or differs from that of all releases until now. Inlined calls are not known
-// then.
+// withoutModuleData finds the address that functions are relative to if moduledata is not found, or
+// differs from that of all known releases. Inlined calls are then unknown.
 func (f *finder) withoutModuleData(t *gopclntab.Table, header uint64) error {
 	texts := []uint64{header} // until Go 1.25
 	for _, s := range f.im.Lookup("runtime.text", 1) {

@@ -19,10 +19,9 @@ type answer struct {
 	err   error
 }
 
-// Table returns the module's table and its load bias: a run-time address is one of the
-// table plus bias. Only the first call looks for the table. The error wraps [ErrNotGo]
-// where the module has no table, as most have not; other errors say what is wrong with
-// the table.
+// Table returns the module's table and its load bias: a run-time address is an address in the table
+// plus bias. Only the first call looks for the table. The error wraps [ErrNotGo] if the module has
+// no table, like most modules. Other errors describe a fault in the table.
 func Table(m *target.Module) (t *gopclntab.Table, bias uint64, err error) {
 	a := m.Memo(key{}, func() any {
 		im, bias, err := m.Image()

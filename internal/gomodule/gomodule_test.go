@@ -20,7 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// source is a program that Go's linker links alone, or with C another.
+// source is a program. Go's linker links it alone; with C, another linker does.
 const source = `package main
 
 %s
@@ -37,7 +37,7 @@ func answer() int { return 42 }
 func main() { println(work(len("abc"))) }
 `
 
-// build builds the program, with the cgo lines if there are such.
+// build builds the program, with the cgo lines if cgo is not empty.
 func build(t *testing.T, cgo string, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -120,8 +120,8 @@ const (
 	staticC = "// static int one(void) { return 1; }\n" + useC + "\n\nvar one = C.one()"
 )
 
-// However a program was built and stripped, its functions are found where the symbols
-// of the whole program say that they are, with the calls inlined there.
+// However a program was built and stripped, its functions are found at the addresses that the
+// symbols of the whole program give, with their inlined calls.
 func TestBuilds(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, test := range []struct {
@@ -203,8 +203,8 @@ func check(t *testing.T, name string, m *target.Module, want map[string]uint64) 
 	t.Errorf("%s: main.inner is not inlined in main.work", name)
 }
 
-// Without the runtime's own description the table serves where its text's start is known
-// from something else, and is refused where it would be a guess.
+// Without the runtime's own description, the table is used if another source gives the address
+// where its text begins, and refused if that would be a guess.
 func TestWithoutModuleData(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	for _, test := range []struct {
@@ -254,8 +254,8 @@ func TestWithoutModuleData(t *testing.T) {
 	}
 }
 
-// A process's memory has the table too, where the file cannot be had. There the dynamic
-// linker has done the relocations.
+// A process's memory has the table, too, for a file that cannot be had. There the dynamic linker
+// has done the relocations.
 func TestMemory(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}} {
 		path := gdbtest.Build(t, "gotarget", flags...)
@@ -309,7 +309,7 @@ func (m processMemory) ReadMemory(addr uint64, p []byte) (int, error) {
 	return m.ReadAt(p, int64(addr))
 }
 
-// A library of C has none, and is not read through to say so, nor asked twice.
+// A C library has no table. It is not read from end to end to find that, and not twice.
 func TestC(t *testing.T) {
 	f, err := os.ReadFile(gdbtest.Testdata(t, "bin", "plt-v3"))
 	if err != nil {
@@ -332,7 +332,7 @@ func TestC(t *testing.T) {
 	}
 }
 
-// counter counts what is read.
+// counter counts the bytes that are read.
 type counter struct {
 	r *bytes.Reader
 	n int

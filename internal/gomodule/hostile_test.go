@@ -68,7 +68,7 @@ func lookAll(data []byte) (inlined int) {
 	return inlined
 }
 
-// Wrong bytes anywhere in what is read give fewer answers, and nothing worse.
+// Wrong bytes anywhere in the data give fewer answers, and nothing worse.
 func TestDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, whole := range releases(t) {
@@ -98,7 +98,7 @@ func TestDamaged(t *testing.T) {
 					part[at] = 0xff
 				case 1:
 					part[at] ^= 1 << r.IntN(8)
-				default: // one part in place of another
+				default: // one part in another's place
 					copy(part[at:min(at+16, len(part))], whole[r.IntN(len(whole)):])
 				}
 			}
@@ -112,7 +112,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// counted counts what is read of a file.
+// counted counts the bytes that are read from a file.
 type counted struct {
 	*bytes.Reader
 	n int64
@@ -124,8 +124,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// A file is not searched from end to end for each of its tables. Its segments are all the same
-// bytes; it has more tables than are tried, and no table has a struct moduledata.
+// A file is not searched from end to end for each of its tables. This one's segments all have the
+// same bytes. It has more tables than are tried, and no table has a struct moduledata.
 func TestManySegments(t *testing.T) {
 	header := binary.LittleEndian.AppendUint32(nil, 0xfffffff1)
 	header = append(header, 0, 0, 1, 8)
@@ -141,7 +141,7 @@ func TestManySegments(t *testing.T) {
 		file.Sections = append(file.Sections, elftest.Section{Flags: elf.SHF_ALLOC | elf.SHF_WRITE, Addr: 0x1000, Type: elf.SHT_NOBITS})
 	}
 	data := file.Bytes()
-	// All are the first.
+	// All segments are the first.
 	first := data[binary.LittleEndian.Uint64(data[0x20:]):]
 	for i := range segments {
 		copy(first[56*i:56*(i+1)], first[:56])
@@ -167,7 +167,7 @@ const (
 	fuzzFixed
 )
 
-// FuzzTable changes the parts of a program that a table is found by: the rest is not read.
+// FuzzTable changes the parts of a program by which a table is found; the rest is not read.
 func FuzzTable(f *testing.F) {
 	names := []string{".rodata", ".gopclntab", ".data.rel.ro", ".rela.dyn", ".dynamic", ".noptrdata", ".go.module"}
 	for _, data := range releases(f) {

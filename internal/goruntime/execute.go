@@ -100,7 +100,7 @@ func (s *step) Load(o *values.Op, at value) value {
 	return s.read(at)
 }
 
-// Store changes the words at an address. What is narrower or wider than a word leaves unknown ones.
+// Store changes the words at an address. A store that is not one word wide leaves unknown words.
 func (s *step) Store(o *values.Op, at, v value) {
 	if o.Width == 8 {
 		s.write(at, v)

@@ -34,7 +34,7 @@ func TestLiteralOffset(t *testing.T) {
 		cfa := trad.Rule{Kind: trad.InReg, Reg: arm64.SP, Off: 496}
 		ra := trad.Rule{Kind: trad.Saved, Off: -496}
 		fp := trad.Rule{Kind: trad.Same}
-		if at > lo+16 { // the register is another from here on
+		if at > lo+16 { // from here on, R27 has another value
 			fp = trad.Rule{Kind: trad.Saved, Off: -504}
 		}
 		if a.Row.CFA != cfa || a.Row.RA != ra || a.Row.FP != fp {
@@ -43,7 +43,7 @@ func TestLiteralOffset(t *testing.T) {
 	}
 }
 
-// A store of four bytes takes away the word that it hits. internal/chacha8rand.block of Go 1.26
+// A store of four bytes makes the word that it hits unknown. internal/chacha8rand.block of Go 1.26
 // for arm64, a leaf, puts a number where it has saved the link register (go tool objdump).
 func TestNarrowStore(t *testing.T) {
 	var code []byte

@@ -20,7 +20,7 @@ type state struct {
 	saved, savedFP, back value
 }
 
-// maxWords bounds the words that are known of those that a function has written.
+// maxWords bounds the number of written words that a state keeps.
 const maxWords = 40
 
 func (s *state) clone() *state {
@@ -52,7 +52,7 @@ func (s *state) read(at value) value {
 	return over(deref, at, value{})
 }
 
-// write changes the word at an address. A write to an unknown address is taken to change no word
+// write changes the word at an address. A write to an unknown address is assumed to change no word
 // that matters, in the frame or in the goroutine's struct g.
 func (s *state) write(at, v value) {
 	if at.kind == unknown {
@@ -104,7 +104,7 @@ type flow struct {
 	visits int               // of instructions
 }
 
-// Bounds of what is followed of a function.
+// These bound how much of a function is followed.
 const (
 	maxFunction = 4 << 10 // bytes
 	maxVisits   = 6000    // of instructions

@@ -8,8 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// FuzzFollow reads any code: it must end, and what it says must be of registers that
-// there are.
+// FuzzFollow follows any code: it must end, and its results must name registers that exist.
 func FuzzFollow(f *testing.F) {
 	for _, x := range []struct {
 		cpu  uint8

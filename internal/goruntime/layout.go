@@ -55,7 +55,7 @@ func (p *Program) Layout() (l Layout, ok bool) {
 	return p.layout, p.layout.SP != 0
 }
 
-// readLayout reads what Layout returns.
+// readLayout reads the layout that Layout returns.
 func (p *Program) readLayout(l *Layout) {
 	functions := map[string][]gopclntab.Func{}
 	for i := range p.Table.Len() {

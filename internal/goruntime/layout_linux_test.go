@@ -19,7 +19,7 @@ func openProgram(t *testing.T, goarch string, flags ...string) (m *target.Module
 	return walktest.Map(path, walktest.Open(t, path), slid), arch.ByName(goarch)
 }
 
-// C's programs, and other machines, have no layout.
+// C programs, and other processors, have no layout.
 func TestNoLayout(t *testing.T) {
 	m, a := openProgram(t, "amd64", "-ldflags=-s -w")
 	if l, ok := FindLayout(m, a); !ok || l.PC != l.SP+8 {

@@ -12,7 +12,7 @@ import (
 // None stands for no register.
 const None trad.Reg = 0xffff
 
-// Machine is what must be known of a processor, and of the conventions of Go's runtime on it.
+// Machine describes a processor, and the conventions of Go's runtime on it.
 type Machine struct {
 	*values.Machine
 	Arch *arch.Arch

@@ -6,10 +6,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Previous is what is known of PREVIOUS at one instruction of a function of assembly.
+// Previous is the knowledge about PREVIOUS at one instruction of a function of assembly.
 type Previous struct {
 	known bool
-	Row   trad.Row // but Lo and Len
+	Row   trad.Row // without Lo and Len
 	// Saved says that PREVIOUS is in the goroutine's struct g alone: Row has no CFA.
 	Saved *Saved
 	// Left is the CFA's distance from the stack pointer in struct g, if the function has left

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestColumns holds x30 of callers against gdb's where the table has a rule for it and
-// another for the PC.
+// TestColumns compares x30 of callers with gdb's where the table has one rule for it and another
+// for the PC.
 func TestColumns(t *testing.T) {
 	withLink := *ARM64
 	withLink.Registers = maps.Clone(withLink.Registers)

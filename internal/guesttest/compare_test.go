@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// want says how far a stack must be gdb's.
+// want says to what extent a stack must equal gdb's.
 type want int
 
 const (
@@ -29,7 +29,7 @@ const (
 	pcsToMain             // the same as far as main's
 )
 
-// An order is a list of sniffers and what their stacks must be like.
+// An order is a list of sniffers, and the extent to which their stacks must equal gdb's.
 type order struct {
 	list []string // nil for the default one
 	want want
@@ -45,7 +45,7 @@ func (o order) String() string {
 // tally counts what was compared.
 type tally struct{ stacks, frames, registers int }
 
-// compareThreads holds the stacks of all threads of a target against gdb's.
+// compareThreads compares the stacks of all threads of a target with gdb's.
 func compareThreads(t *testing.T, tg target.Target, threads []gdbtest.Thread, o order, same aliases, n *tally) error {
 	t.Helper()
 	table := sniffer.Table(tg.Arch())
@@ -91,7 +91,7 @@ func compareThreads(t *testing.T, tg target.Target, threads []gdbtest.Thread, o 
 	return nil
 }
 
-// compare holds one stack against gdb's.
+// compare compares one stack with gdb's.
 func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdbtest.Frame, symbols *symbol.Symbolizer, same aliases, w want) error {
 	expected = physical(expected)
 	pcOnly, end := w == pcs || w == pcsToMain, w == whole || w == pcs
@@ -127,9 +127,9 @@ func (count *tally) compare(tg target.Target, stack *frame.Stack, expected []gdb
 	return nil
 }
 
-// noCode reports whether a return address is none. gdb goes on there, and shows it with the bits
-// that no address has. (gcc 14's table of a function with a frame pointer that saves a predicate
-// has x30 where it was before that: testdata/progs/guest/sve.c.)
+// noCode reports whether a return address leads to no code. gdb goes on there, and shows the
+// address without the bits that no address has. (gcc 14's table of a function with a frame pointer
+// that saves a predicate has x30 in its old place: testdata/progs/guest/sve.c.)
 func noCode(tg target.Target, pc uint64) bool {
 	n, _ := tg.Memory().ReadMemory(pc, make([]byte, 4))
 	return pc != 0 && n == 0 && tg.Modules().Find(pc) == nil
@@ -189,8 +189,8 @@ func (a aliases) has(x, y string) bool {
 	return x == y || s.Value != 0 && s.Value == t.Value && s.Section == t.Section
 }
 
-// aliasesIn reads the names of a static guest and its libc; those of a dynamic
-// guest's are in the libraries that both debuggers read.
+// aliasesIn reads the names of a static guest and its libc. A dynamic guest's are in the libraries,
+// which both debuggers read.
 func aliasesIn(t *testing.T, g *Guest) aliases {
 	t.Helper()
 	f, err := elf.Open(g.Path)

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestGDBCores does what TestCores does with the core files that gdb writes over
-// the stub. They have the stack as far as main's frame.
+// TestGDBCores does the same as TestCores with the core files that gdb writes over the stub. They
+// have the stack up to main's frame.
 func TestGDBCores(t *testing.T) {
 	for _, s := range []subject{
 		{"arm64", committed(ARM64, "stacks-arm64-v3"), nil, true},
@@ -29,8 +29,8 @@ func TestGDBCores(t *testing.T) {
 	}
 }
 
-// TestCrash has guests die of a fault of their own, without a debugger, and gdb
-// read qemu's core file.
+// TestCrash lets guests die of a fault of their own, without a debugger. gdb reads qemu's core
+// file.
 func TestCrash(t *testing.T) {
 	for _, s := range []subject{
 		{"arm64", built(ARM64, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
@@ -59,7 +59,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// readCore returns what gdb-multiarch makes of a core file of the guest.
+// readCore returns the stacks that gdb-multiarch reads from a core file of the guest.
 func (g *Guest) readCore(t *testing.T, core string) []gdbtest.Thread {
 	t.Helper()
 	script := gdbtest.StartScript(t, "gdb-multiarch", stopsPy, g.params(t, ""), "-iex", "set osabi GNU/Linux", g.Path, core)

@@ -8,8 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestOldTables steps through functions whose tables leave their epilogues out, as old
-// compilers' do: gdb has seen the same code with all of its tables.
+// TestOldTables steps through functions with tables that leave epilogues out, like old compilers'
+// tables. gdb has seen the same code with all of its tables.
 func TestOldTables(t *testing.T) {
 	for _, s := range []struct {
 		name  string

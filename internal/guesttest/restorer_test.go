@@ -11,10 +11,10 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// TestRestorer unwinds, by what the kernel has left on the stack, through trampolines whose
-// code nobody knows. SFrame says only that they are signal frames. What gdb has said just
-// before the signal is still true outward of it. Where the kernel has left nothing the stack
-// ends there, whichever sniffer is asked.
+// TestRestorer unwinds through signal trampolines of unknown code, by the data that the kernel has
+// left on the stack. SFrame only marks them as signal frames. Outward of the signal, gdb's stack
+// from just before it is still true. If the kernel has left nothing, the stack ends there, with
+// every order of sniffers.
 func TestRestorer(t *testing.T) {
 	orders := []order{
 		{[]string{"sigtramp", "sframe"}, whole},
@@ -56,7 +56,7 @@ func TestRestorer(t *testing.T) {
 	}
 }
 
-// endsAtSignal wants a stack to end in its third frame, which is a signal frame.
+// endsAtSignal checks that a stack ends in its third frame, which is a signal frame.
 func (c *checker) endsAtSignal(stop *Stop, o order) {
 	t := c.t
 	tg, err := fromStub.open(stop, c.Path, c.Root)

@@ -17,9 +17,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A share stands between qemu's stub, which serves one debugger in its life,
-// and several: gdb, which holds the guest, and others while gdb is idle. They
-// may look, but neither end the guest nor let it run.
+// A share stands between qemu's stub, which serves one debugger in its life, and several debuggers:
+// gdb, which holds the guest, and others while gdb is idle. These may look, but neither end the
+// guest nor let it run.
 type share struct {
 	gdb, guest string // sockets: for gdb, and for the others
 
@@ -115,7 +115,7 @@ func (s *share) serveGDB(conn net.Conn) {
 	}
 }
 
-// serveGuest passes on what reads, and gives the stub back as gdb has left it.
+// serveGuest passes on packets that read, and leaves the stub as gdb has left it.
 func (s *share) serveGuest(conn net.Conn) {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -157,7 +157,7 @@ func (s *share) serveGuest(conn net.Conn) {
 	s.hand(io.Discard)
 }
 
-// idle waits until nobody but gdb is connected.
+// idle waits until gdb alone is connected.
 func (s *share) idle(t testing.TB) {
 	t.Helper()
 	select {

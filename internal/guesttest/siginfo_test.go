@@ -11,9 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// TestSiginfo unwinds through the signal frame of a handler with SA_SIGINFO. On
-// s390x, gdb 13 takes it for one without where the trampoline is not on the stack.
-// What gdb has said just before the signal is still true outward of it.
+// TestSiginfo unwinds through the signal frame of a handler with SA_SIGINFO. On s390x, gdb 13 takes
+// it for a frame without SA_SIGINFO if the trampoline is not on the stack. Outward of the signal,
+// gdb's stack from just before it is still true.
 func TestSiginfo(t *testing.T) {
 	for _, s := range []subject{
 		{"arm64", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), false},
@@ -44,8 +44,7 @@ func TestSiginfo(t *testing.T) {
 	}
 }
 
-// siginfo compares what lies outward of the signal with the frames before it,
-// run_alternate's first.
+// siginfo compares the frames outward of the signal with those before it, from run_alternate's on.
 func (c *checker) siginfo(stop *Stop, before []gdbtest.Frame, o order) {
 	t := c.t
 	tg, err := fromStub.open(stop, c.Path, c.Root)
@@ -89,7 +88,7 @@ func (c *checker) siginfo(stop *Stop, before []gdbtest.Frame, o order) {
 		t.Errorf("%v: %d frames, the trampoline is number %d; there were %d before the signal", o, len(frames), trampoline, len(before))
 		return
 	}
-	// The caller of the code that raises the signal has its frame, at another PC.
+	// The caller of the code that raises the signal has the same frame, at another PC.
 	if cfa, ok := frames[inner].CFA(); !ok || cfa != before[0].CFA {
 		t.Errorf("%v: run_alternate: CFA %#x, gdb had %#x", o, cfa, before[0].CFA)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A walk is a way to unwind at each instruction.
+// A walk is one way to unwind at each instruction.
 type walk struct {
 	list    []string // sniffers, nil for the default order
 	bare    bool     // without tables
@@ -51,9 +51,8 @@ var stepGuests = []struct {
 	{"s390x/O2", bare(S390X, "steps.c", "-O2"), 0},
 }
 
-// TestSteps stops at every instruction of a set of functions, through the stub,
-// and holds the innermost frames against gdb's: PC, CFA, type and the registers
-// that a caller relies on.
+// TestSteps stops at every instruction of a set of functions, through the stub, and compares the
+// innermost frames with gdb's: PC, CFA, type and the registers that a caller relies on.
 func TestSteps(t *testing.T) {
 	for _, s := range stepGuests {
 		t.Run(s.name, func(t *testing.T) {
@@ -82,7 +81,7 @@ type view struct {
 	walks []walk
 }
 
-// viewed is a guest that runs, with the modules of another one that was given another file.
+// viewed is a running guest, with the modules of another one that was given another file.
 type viewed struct {
 	*remote.Target
 	modules *target.Modules
@@ -167,7 +166,7 @@ func stepAll(t *testing.T, g *Guest, steps []Step, views ...view) {
 			}
 			return pc == steps[next].Frames[0].PC && sp == steps[next].SP+moved
 		}
-		// What lies between two functions that are stepped through is run through.
+		// Code between two functions that are stepped through is run through.
 		if !arrived(tg.Step(ctx, th)) && !arrived(tg.RunTo(ctx, steps[next].Frames[0].PC, kind)) {
 			continue
 		}
@@ -190,7 +189,7 @@ func stepAll(t *testing.T, g *Guest, steps []Step, views ...view) {
 	}
 }
 
-// unwind does so at one instruction.
+// unwind unwinds at one instruction.
 func (s *stepper) unwind(t *testing.T, th target.Thread, step *Step) {
 	t.Helper()
 	frames, why := unwindStep(t, s.tg, th, s.table, step)

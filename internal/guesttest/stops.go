@@ -27,14 +27,13 @@ type Stop struct {
 	Scenario string
 	Stopped  int // the thread at the breakpoint
 	Threads  []gdbtest.Thread
-	Core     string // gdb's core file of it, where asked for
+	Core     string // gdb's core file of it, if asked for
 	Stub     string // path of the unix socket at which the guest may be looked at
 }
 
-// Each runs the guest under gdb-multiarch and calls visit at each of its stops,
-// at the first instruction of stop_here. A visit that connects to the
-// stop's stub must close the connection before it returns. gdb writes core files only
-// where cores says so, and where no signal frame is.
+// Each runs the guest under gdb-multiarch and calls visit at each of its stops, at the first
+// instruction of stop_here. A visit that connects to the stop's stub must close the connection
+// before it returns. If cores is set, gdb writes a core file at each stop without a signal frame.
 func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 	t.Helper()
 	share := newShare(t, g.Serve(t), g.noVDSO)
@@ -59,8 +58,8 @@ func (g *Guest) Each(t testing.TB, cores bool, visit func(*Stop)) {
 	}
 }
 
-// EachDump is Each with qemu's core files: for each stop there is a guest, which gdb has seen
-// there, and which has died there of SIGABRT.
+// EachDump is Each with qemu's core files: for each stop there is a guest that gdb has seen there,
+// and that has died there of SIGABRT.
 func (g *Guest) EachDump(t testing.TB, visit func(*Stop)) {
 	t.Helper()
 	dump := func() (string, running) {

@@ -12,8 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/remote"
 )
 
-// An opener makes a target of a stop, with the program's file and the folder of
-// its libraries.
+// An opener makes a target from a stop, with the program's file and the folder of its libraries.
 type opener struct {
 	name string
 	open func(stop *Stop, exe, sysroot string) (target.Target, error)
@@ -27,12 +26,12 @@ var fromStub = opener{"stub", func(stop *Stop, exe, sysroot string) (target.Targ
 	return remote.Dial(context.Background(), "unix:"+stop.Stub, remote.Options{Exe: exe, Sysroot: sysroot})
 }}
 
-// A checker holds one subject's stops against gdb.
+// A checker compares one subject's stops with gdb's.
 type checker struct {
 	*Guest
 	t        *testing.T
 	orders   []order
-	stripped string // the program without tables; empty if that is not to be tried
+	stripped string // the program without tables; empty if it is not tried
 	names    aliases
 	counts   map[string]*tally // by order
 }
@@ -87,9 +86,8 @@ func (c *checker) checkFile(stop *Stop, from opener, exe string, orders []order,
 	}
 }
 
-// TestStacks compares every frame of every thread of each guest with gdb's,
-// through qemu's stub, where gdb stands still meanwhile: PC, CFA, type, function
-// and the registers that a caller relies on.
+// TestStacks compares every frame of every thread of each guest with gdb's, through qemu's stub
+// while gdb waits: PC, CFA, type, function and the registers that a caller relies on.
 func TestStacks(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
@@ -100,7 +98,7 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// TestCores does the same in qemu's core files of the very same stops.
+// TestCores does the same with qemu's core files of these stops.
 func TestCores(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
@@ -111,10 +109,9 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// TestSigned runs guests whose return addresses are signed, on a processor that
-// does sign them. gdb 13 knows no mask for them: what it says of the same guest on
-// a processor without signatures must be true here. (Signal frames have room for
-// more registers here, so stack addresses differ.)
+// TestSigned runs guests with signed return addresses, on a processor that does sign them. gdb 13
+// knows no mask for them: its stacks of the same guest on a processor without signatures must be
+// true here. (Signal frames are larger for more registers here, so stack addresses differ.)
 func TestSigned(t *testing.T) {
 	for _, s := range []subject{
 		{"SFrame V3", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},

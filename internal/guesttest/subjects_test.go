@@ -9,7 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// A subject is a guest and what may be asked of its stacks.
+// A subject is a guest, and the checks that its stacks allow.
 type subject struct {
 	name   string
 	guest  func(t *testing.T) *Guest
@@ -17,7 +17,7 @@ type subject struct {
 	bare   bool // without tables, too: from the code alone as far as main
 }
 
-// What a guest's tables make possible.
+// These are the orders that a guest's tables allow.
 var (
 	byDefault = order{nil, whole}
 	byDWARF   = order{[]string{"sigtramp", "dwarf"}, whole}
@@ -45,7 +45,7 @@ func dynamic(p *Processor, src string, flags ...string) func(*testing.T) *Guest 
 	return func(t *testing.T) *Guest { return p.BuildDynamic(t, src, flags...) }
 }
 
-// registers is a guest that registers code of a compiler's.
+// registers is a guest that registers compiled code.
 func registers(p *Processor) func(*testing.T) *Guest {
 	return func(t *testing.T) *Guest {
 		object := p.Build(t, "../made.c", "-O2", "-fomit-frame-pointer", "-c", "-ffunction-sections")

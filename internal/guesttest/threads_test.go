@@ -10,9 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// TestThreadsWithoutTables walks the stacks of threads in a program that has no unwind
-// tables. The C library's code that begins a thread is outermost, as its tables say
-// where they are there.
+// TestThreadsWithoutTables walks the stacks of threads in a program without unwind tables. The code
+// of the C library that begins a thread is outermost, as the library's tables would say.
 func TestThreadsWithoutTables(t *testing.T) {
 	for _, s := range []subject{
 		{"arm64", built(ARM64, "threads.c", "-O2", "-static", "-pthread"), nil, true},

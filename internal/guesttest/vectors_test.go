@@ -33,8 +33,8 @@ var vectorSubjects = []subject{
 	{"frame pointer, 256 bytes", vectors("16", "-fno-omit-frame-pointer"), tables, false},
 }
 
-// TestVectors holds frames whose CFA is at a distance that is known by VG alone against
-// gdb's, through the stub and from the core files that gdb writes, as far as main.
+// TestVectors compares frames whose CFA is at a distance that only VG gives with gdb's, through the
+// stub and from the core files that gdb writes, up to main.
 func TestVectors(t *testing.T) {
 	for _, s := range vectorSubjects {
 		t.Run(s.name, func(t *testing.T) {

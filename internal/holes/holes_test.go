@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is written is what is read, however it comes; the file has holes where zeros were.
+// A reader finds the bytes that were written, in pieces of any size; the file has holes for zeros.
 func TestWriter(t *testing.T) {
 	data := make([]byte, 64<<10)
 	for _, at := range []int{0, 4095, 4096, 20000, 20001, 40960, 61439} {
@@ -33,14 +33,14 @@ func TestWriter(t *testing.T) {
 		if got, err := os.ReadFile(f.Name()); err != nil || !bytes.Equal(got, data) {
 			t.Errorf("in pieces of %d: %d bytes, %v", size, len(got), err)
 		}
-		if touched.bytes > 5*block { // of sixteen
+		if touched.bytes > 5*block { // of sixteen blocks
 			t.Errorf("in pieces of %d: %d bytes are written", size, touched.bytes)
 		}
 		f.Close()
 	}
 }
 
-// touched counts what is written.
+// touched counts the bytes that are written.
 type touched struct {
 	*os.File
 	bytes int

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What is put is found, and nothing else: held against a value for each address.
+// Find finds the ranges that Put has put, and nothing else: the test keeps a value for each
+// address.
 func TestMap(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	for range 200 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNested holds Find against a look at every range: it yields those that hold the address, the
-// one that begins last first, an inner one before an outer one.
+// TestNested compares Find with a search through every range: it yields those that hold the
+// address, the one that begins last first, an inner one before an outer one.
 func TestNested(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	for range 100 {

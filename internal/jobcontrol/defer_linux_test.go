@@ -103,7 +103,7 @@ func TestDefer(t *testing.T) {
 		j.do("hold")
 		j.do("hold")
 		j.signal(sig)
-		j.do("answer") // a process that is stopped does not
+		j.do("answer") // a stopped process does not answer
 		j.do("release")
 		j.do("answer")
 		fmt.Fprintln(j.in, "release")

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// What the link map says of a process with a library that dlopen has loaded must
-// be what the kernel has mapped, in position-independent programs and others.
+// The link map of a process with a library that dlopen has loaded must agree with the kernel's
+// mappings, in position-independent programs and others.
 func TestAgainstKernel(t *testing.T) {
 	plugin := gdbtest.Build(t, "plugin.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
 	for _, tt := range []struct {
@@ -58,7 +58,7 @@ func TestAgainstKernel(t *testing.T) {
 			}
 			compare(t, list, tg, tt.least)
 
-			// Where memory lacks the program's headers, its file has them.
+			// If memory lacks the program's headers, its file has them.
 			exe, file, err := elfimage.OpenFile(tg.Exe)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestAgainstKernel(t *testing.T) {
 	}
 }
 
-// compare holds the list against the modules that the kernel told of.
+// compare compares the list with the modules of the kernel's list.
 func compare(t *testing.T, list []linkmap.Object, tg *live.Target, least int) {
 	t.Helper()
 	if len(list) < least || !list[0].Program {
@@ -110,7 +110,7 @@ func compare(t *testing.T, list []linkmap.Object, tg *live.Target, least int) {
 	}
 }
 
-// same compares files: one path may go through symbolic links.
+// same compares files, because one path may go through symbolic links.
 func same(a, b string) bool {
 	if a == b {
 		return true
@@ -152,7 +152,7 @@ func (m words) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// A link map that leads back into itself ends, and says so.
+// A link map that leads back into itself ends with an error.
 func TestCycle(t *testing.T) {
 	const phdr, dynamic, debug, link = 0x400040, 0x401000, 0x402000, 0x403000
 	mem := words{
@@ -167,7 +167,7 @@ func TestCycle(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "comes back to it") || len(list) != 2 {
 		t.Errorf("%d objects, error %v", len(list), err)
 	}
-	// So does one that goes on and on.
+	// So does an endless one.
 	for at := uint64(link); at < link+20000*32; at += 32 {
 		mem[at], mem[at+8], mem[at+16], mem[at+24] = 0x7000_0000+at, 0, 0, at+32
 	}

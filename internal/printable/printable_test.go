@@ -64,7 +64,7 @@ func TestFprintf(t *testing.T) {
 	}
 }
 
-// hidden is an error that says nothing of what it wraps.
+// hidden is an error whose text does not show the errors that it wraps.
 type hidden struct{}
 
 func (hidden) Error() string { return "\n" }
@@ -108,8 +108,8 @@ func written(text string, size int, colors bool) string {
 	return b.String()
 }
 
-// What leaves can be seen, all of it, however the text is cut into pieces; what could be seen
-// before is as it was; and JSON says what it said.
+// All output is visible and nothing is lost, however the text is cut into pieces. Text that was
+// visible stays, and JSON means the same.
 func FuzzPrintable(f *testing.F) {
 	f.Add("s\x1b[31mRED\x1b[0m\nB.c", 3)
 	f.Add("ev\x1b]0;OWNED\a\x1b[2J\nfakeline ", 1)
@@ -149,7 +149,7 @@ func checkShown(t *testing.T, text string, size int) {
 	}
 }
 
-// Text that needs nothing is not copied.
+// Text that needs no escape is not copied.
 func TestEscapeAllocates(t *testing.T) {
 	room := make([]byte, 0, 256)
 	if n := testing.AllocsPerRun(100, func() { Escape("std::vector<int>::push_back (…)"); Append(room, "größe…") }); n > 0 {

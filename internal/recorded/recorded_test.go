@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// TestOpen: each process is there, stands in its own function, and its caller is code that
-// no file has: no sniffer knows how to go on.
+// TestOpen: each process stands in its own function. Its caller is code without a file, which
+// sniffers unwind by a guess at best.
 func TestOpen(t *testing.T) {
 	for _, name := range Architectures() {
 		p, err := Open(name)

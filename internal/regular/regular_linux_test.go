@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// TestMain reads files after chroot(2) where it is told to, for the kernel's own opinion.
+// TestMain reads files after chroot(2) if told to, to ask the kernel itself.
 func TestMain(m *testing.M) {
 	if root := os.Getenv("SFWALK_TEST_CHROOT"); root != "" {
 		if err := errors.Join(syscall.Chroot(root), os.Chdir("/")); err != nil {
 			panic(err)
 		}
 		for _, path := range os.Args[1:] {
-			// Of what is none of the files, opening may wait.
+			// Opening anything but a regular file may wait.
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				text, _ := os.ReadFile(path)
 				os.Stdout.Write(text)
@@ -51,7 +51,7 @@ func bothWays(t *testing.T, f func(*testing.T)) {
 	t.Run("os.Root", f)
 }
 
-// tree makes folders, files (whose text is their name) and links, "name -> target".
+// tree makes folders, files (which contain their name) and links, "name -> target".
 func tree(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -72,7 +72,7 @@ func tree(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// Below a root, every path leads where it does after chroot(2).
+// Below a root, every path leads to the same file as after chroot(2).
 func TestAsChroot(t *testing.T) {
 	outside := t.TempDir()
 	root := filepath.Join(outside, "root")
@@ -127,7 +127,7 @@ func TestAsChroot(t *testing.T) {
 	})
 }
 
-// Nobody waits for a pipe, and nothing but files is opened.
+// No open waits for a pipe, and nothing but files is opened.
 func TestIrregular(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644); err != nil {
@@ -141,7 +141,7 @@ func TestIrregular(t *testing.T) {
 	tree(t, dir, "folder/", "link -> fifo", "null -> /dev/null", "tty -> /dev/tty", "file")
 	if os.Getuid() == 0 {
 		if err := syscall.Mknod(filepath.Join(dir, "zero"), syscall.S_IFCHR|0o666, 1<<8|5); err != nil {
-			t.Log(err) // a container may not
+			t.Log(err) // not allowed in some containers
 		}
 	}
 	bothWays(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestIrregular(t *testing.T) {
 	}
 }
 
-// A link that is exchanged all the time leads out at no moment.
+// A link that changes all the time never leads out of the root.
 func TestExchanged(t *testing.T) {
 	outside := t.TempDir()
 	root := filepath.Join(outside, "root")

@@ -49,8 +49,8 @@ type Instruction struct {
 	State  *values.State // before it runs; nil where no way leads there
 }
 
-// Compare holds the row of every instruction of a file against the oracle. Each function has up
-// to extra bytes more behind it.
+// Compare compares the row of every instruction of a file with the oracle's. Each function's code
+// has up to extra bytes more behind it.
 func (p *Processor) Compare(t *testing.T, file string, extra uint64) *Tally {
 	t.Helper()
 	c := &Tally{LeftOut: map[string]int{}, Missed: map[string]int{}}
@@ -72,7 +72,7 @@ func (p *Processor) Compare(t *testing.T, file string, extra uint64) *Tally {
 	return c
 }
 
-// compare holds the rows of a function against the oracle.
+// compare compares the rows of a function with the oracle's.
 func (p *Processor) compare(t *testing.T, c *Tally, file string, f *function) {
 	t.Helper()
 	a := p.Machine.Analyse(f.code, nil, false)
@@ -128,14 +128,14 @@ func (p *Processor) compare(t *testing.T, c *Tally, file string, f *function) {
 	count(&c.WrongIn, c.Wrong > wrong)
 }
 
-// count adds one to n where it is so.
+// count adds one to n if so is set.
 func count(n *int, so bool) {
 	if so {
 		*n++
 	}
 }
 
-// epilogue compares what ReadEpilogue says of one instruction.
+// epilogue compares the answer of ReadEpilogue at one instruction.
 func (p *Processor) epilogue(t *testing.T, c *Tally, in *Instruction, want *Row, f *FDE) {
 	t.Helper()
 	row, out := p.Machine.ReadEpilogue(in.Code, in.PC)

@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// check demands of a row what must be so of every row that is read from code at [start, end).
+// check checks a row as every row must be that is read from code at [start, end).
 func (p *Processor) check(t *testing.T, row trad.Row, pc, start, end uint64) {
 	t.Helper()
 	if !row.Contains(pc) || row.Lo < start || row.Lo+uint64(row.Len) > end || row.Len == 0 || row.Len > uint32(p.Machine.MaxLen) {
@@ -83,8 +83,8 @@ func (p *Processor) FuzzReadEpilogue(f *testing.F, seeds [][]byte) {
 	})
 }
 
-// FuzzInEpilogue fuzzes Machine.InEpilogue: wherever ReadEpilogue finds that an epilogue begins,
-// is one.
+// FuzzInEpilogue fuzzes Machine.InEpilogue, which must say yes wherever ReadEpilogue finds that an
+// epilogue begins.
 func (p *Processor) FuzzInEpilogue(f *testing.F, seeds [][]byte) {
 	for _, s := range seeds {
 		f.Add(s, uint16(len(s)-1))
@@ -172,7 +172,7 @@ func (p *Processor) FuzzAfterCall(f *testing.F, seeds [][]byte, longest int) {
 	})
 }
 
-// Hostile holds the bounds on code that is made to be slow: of each unit, again and again.
+// Hostile checks the bounds on code that is made to be slow: each unit over and over.
 func (p *Processor) Hostile(t *testing.T, units ...string) {
 	const n = 256 << 10
 	for _, unit := range units {

@@ -19,7 +19,7 @@ type Row struct {
 	Regs map[string]string // by name: "u", "c-16", "f0", "exp"; "ra" for the return address
 }
 
-// An FDE is what a table has of a function, at [Lo, Hi).
+// An FDE is a table's description of a function, at [Lo, Hi).
 type FDE struct {
 	Lo, Hi uint64
 	Rows   []Row
@@ -128,7 +128,7 @@ func FDEs(t testing.TB, file string) []*FDE {
 	return slices.DeleteFunc(fdes, func(f *FDE) bool { return len(f.Rows) == 0 })
 }
 
-// ParseHex returns the number that a tool has written.
+// ParseHex returns a number in a tool's output.
 func ParseHex(t testing.TB, s string) uint64 {
 	t.Helper()
 	v, err := strconv.ParseUint(s, 16, 64)

@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A Processor is one whose reader of code is tested.
+// A Processor is a processor whose reader of code is tested.
 type Processor struct {
 	Machine *values.Machine
 	Arch    *arch.Arch
@@ -23,8 +23,8 @@ type Processor struct {
 	Objdump []string // and its objdump, with arguments
 	Entry   string   // the CFA at a function's entry, as readelf has it: "rsp+8"
 	Call    string   // how objdump begins a call: "call"
-	// LeaveOut says why a function that begins like others, with its instructions by objdump, cannot be
-	// compared; "" where it can.
+	// LeaveOut says why a function cannot be compared, given its instructions by objdump; "" if it
+	// can.
 	LeaveOut func(f *FDE, lines []string) (why string)
 	Padding  func(in *Instruction) bool // it is never run
 	Returns  func(in *Instruction) bool // it returns to the caller
@@ -76,7 +76,7 @@ func (p *Processor) functions(t testing.TB, file string, extra uint64) (list []*
 // judgement counts instructions.
 type judgement struct{ total, sure int }
 
-// judge holds a row against the oracle, unless it is a guess.
+// judge compares a row with the oracle's, unless it is a guess.
 func (p *Processor) judge(t *testing.T, j *judgement, where string, s *values.State, row trad.Row, pc uint64, f *FDE) {
 	t.Helper()
 	if row.Flags&trad.Guess != 0 {
@@ -155,8 +155,8 @@ func addresses(t *testing.T, file string) map[string]uint64 {
 	return addr
 }
 
-// Trap puts what is no instruction in the place of each call of a file, as code that aborts may
-// have it: the state before it is what it was, by the compiler's table.
+// Trap replaces each call of a file by bytes that are no instruction, as code that aborts may have:
+// by the compiler's table, the state before it is unchanged.
 func (p *Processor) Trap(t *testing.T, name, file string, traps ...string) {
 	j := judgement{}
 	for _, f := range p.functions(t, file, 0) {

@@ -39,7 +39,7 @@ func init() {
 		return
 	}
 	if kind, err := unix.GetsockoptInt(hostFD, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_SEQPACKET {
-		return // a program that goes by the same name
+		return // a program with the same name
 	}
 	// Signals that end the host are not for the keeper: it ends when the host has ended.
 	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE)

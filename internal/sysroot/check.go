@@ -8,9 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Check holds a file against what the target has mapped. What memory does not
-// tell is not held against the file: core files leave much out. The error wraps
-// [ErrMismatch].
+// Check compares a file with the memory in which the target has mapped it. Bytes that memory lacks
+// are not compared: core files leave much out. The error wraps [ErrMismatch].
 func (f *Files) Check(im *elfimage.Image, mappings []target.Mapping) error {
 	_, err := f.check(im, mappings)
 	return err

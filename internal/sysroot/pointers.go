@@ -30,7 +30,7 @@ func (f *Files) checkPointers(im *elfimage.Image, bias uint64) error {
 	if dyn, _, err := im.Segment(elf.PT_DYNAMIC); err == nil {
 		p.inRelocations(dyn)
 	} else {
-		p.inPlace() // else a dynamic linker puts other addresses there
+		p.inPlace() // with a dynamic linker, memory has other addresses there
 	}
 	if p.seen >= leastPointers && p.others > p.seen/4 {
 		return fmt.Errorf("%d of %d addresses of code in its data are others in memory: %w", p.others, p.seen, ErrMismatch)
@@ -47,7 +47,7 @@ type pointers struct {
 	seen, others int
 }
 
-// inPlace counts those that a static program's file has where they are.
+// inPlace counts the addresses that a static program's file has in their places.
 func (p *pointers) inPlace() {
 	for _, s := range p.im.Progs {
 		if s.Type != elf.PT_GNU_RELRO {

@@ -16,8 +16,8 @@ import (
 // way is one place where a file of the target may be.
 type way struct {
 	open func() (im *elfimage.Image, name string, err error)
-	// chance says that another file may well be there: it is taken where memory bears it
-	// out, and nobody is told of one that is not there.
+	// chance says that another file may well be there: the file is used only if memory confirms it,
+	// and no message says that it is missing.
 	chance bool
 }
 
@@ -70,8 +70,8 @@ func (f *Files) ways(file string, deleted bool) (list []way) {
 	return list
 }
 
-// search opens the file of that path that is what the target has mapped; at tells where
-// an image is mapped. Without one it returns what was tried and why that was not it, with
+// search opens the file at the target's path if it is the one that the target has mapped; at
+// returns where an image is mapped. If there is none, search returns why each place was wrong, and
 // the last error. Warnings are about m, which may be nil.
 func (f *Files) search(m *target.Module, path string, deleted bool, at func(*elfimage.Image) []target.Mapping) (im *elfimage.Image, why []string, last error) {
 	for _, w := range f.ways(path, deleted) {
@@ -123,7 +123,7 @@ func (f *Files) Open(path string) (im *elfimage.Image, name string, err error) {
 			return im, at, nil
 		}
 		if err == nil {
-			name, err = at, failed // what this machine says is told first
+			name, err = at, failed // this machine's own error is the one to report
 		}
 	}
 	return nil, name, err

@@ -147,14 +147,14 @@ func (f *Files) image(m *target.Module, deleted bool) (*elfimage.Image, error) {
 		return im, nil
 	case errors.Is(err, elfimage.ErrNotELF) && !errors.Is(last, ErrMismatch):
 		return nil, fmt.Errorf("%s: %w", path, err)
-	case errors.Is(last, elfimage.ErrNotELF) && !f.isExe(path): // and memory does not say that it was one
+	case errors.Is(last, elfimage.ErrNotELF) && !f.isExe(path): // memory does not show an ELF file either
 		return nil, fmt.Errorf("%s: %w", path, last)
 	}
 	f.warn(m, "%s: %s: no symbols and no unwind tables of it", path, reason)
 	return nil, fmt.Errorf("%s: %w", path, last)
 }
 
-// bare takes the path off an error that the message names already.
+// bare removes the path from an error, because the message has it already.
 func bare(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -52,8 +52,8 @@ func buildID(t *testing.T, path string) string {
 	return strings.TrimSpace(strings.SplitN(id, "\n", 2)[0])
 }
 
-// What is loaded from a file, found by its headers alone, is what the kernel has
-// mapped executable, and the image is the file.
+// An object that is loaded from a file, found by its headers alone, has the executable mappings of
+// the kernel's list, and the file's image.
 func TestObject(t *testing.T) {
 	tg, objects, _ := process(t)
 	files := sysroot.New(sysroot.Options{Arch: amd64.Arch}, tg.Memory())
@@ -184,7 +184,8 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// The sysroot is not left: neither by links, which lead where they do after chroot(2), nor by "..".
+// No path leads out of the sysroot: links lead where they do after chroot(2), and ".." stays
+// inside.
 func TestRootIsNotLeft(t *testing.T) {
 	tg, _, plugin := process(t)
 	mapped := module(t, tg, plugin)
@@ -226,7 +227,7 @@ func TestRootIsNotLeft(t *testing.T) {
 	}
 }
 
-// A sysroot may be a path from where the command was started.
+// A sysroot may be a path relative to the command's folder.
 func TestRelativeRoot(t *testing.T) {
 	tg, _, plugin := process(t)
 	mapped := module(t, tg, plugin)
@@ -248,7 +249,7 @@ func TestRelativeRoot(t *testing.T) {
 	}
 }
 
-// textless is a core's memory: what can be had from files is left out.
+// textless is a core's memory: it lacks the parts that files have.
 type textless struct{ *live.Target }
 
 func (m textless) ReadMemory(addr uint64, p []byte) (int, error) {
@@ -261,7 +262,7 @@ func (m textless) ReadMemory(addr uint64, p []byte) (int, error) {
 	return m.Memory().ReadMemory(addr, p)
 }
 
-// Where memory has no build ID, the dynamic section tells one build from another.
+// If memory has no build ID, the dynamic section distinguishes builds.
 func TestDynamic(t *testing.T) {
 	tg, _, plugin := process(t)
 	larger := gdbtest.Build(t, "dlopen.c", append([]string{"-shared", "-fPIC"}, gdbtest.Plain...)...)
@@ -280,13 +281,13 @@ func TestDynamic(t *testing.T) {
 	}
 }
 
-// A static program has neither a dynamic section nor, in some cores, any text: another build of
-// it is told by its tables of functions.
+// A static program has no dynamic section and, in some cores, no text: its tables of functions
+// distinguish builds.
 func TestPointers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		flags []string
-		same  bool // the other build cannot be told: it has too few such addresses
+		same  bool // the other build cannot be recognized: it has too few such addresses
 	}{
 		{"static", []string{"-static", "-no-pie"}, false},
 		{"static, position-independent", []string{"-static-pie"}, false},
@@ -329,8 +330,8 @@ type silent struct{}
 
 func (silent) ReadMemory(uint64, []byte) (int, error) { return 0, target.ErrUnmapped }
 
-// Where memory tells nothing, a file at its own path is believed, and so is one that
-// lies where a relative path leads to; one that may well be another is not.
+// If memory tells nothing, a file at its own path is used, and so is one at its relative path; a
+// file that may well be another is not.
 func TestNothingTold(t *testing.T) {
 	tg, _, plugin := process(t)
 	mappings := module(t, tg, plugin).Mappings

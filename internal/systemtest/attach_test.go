@@ -49,10 +49,10 @@ func parse(t *testing.T, text string) *document {
 	return &d
 }
 
-// compare holds stacks against gdb's, frame by frame: those that gdb has must be there, at
-// their places, and no others, but where gdb ends with an error: gdb 13 does so at s390x's signal
-// frames of handlers with SA_SIGINFO. What gdb says of a signal frame's own place is another
-// thing, and of the outermost frame's gdb says nothing.
+// compare compares stacks with gdb's, frame by frame. gdb's frames must be there, in their places,
+// and no others, unless gdb ends with an error: gdb 13 does so at s390x's signal frames of handlers
+// with SA_SIGINFO. The CFA of a signal frame is not compared, and gdb tells none of the outermost
+// frame.
 func compare(t *testing.T, got, gdb *document) {
 	t.Helper()
 	want, frames, failed := gdb.physical(), 0, map[int]string{}
@@ -81,7 +81,7 @@ func compare(t *testing.T, got, gdb *document) {
 	equal.stacks, equal.frames = equal.stacks+len(want), equal.frames+frames
 }
 
-// equal counts what was held against gdb in one guest.
+// equal counts the stacks and frames that were compared in one guest.
 var equal struct{ stacks, frames int }
 
 func lines(list []frame) string {
@@ -128,7 +128,7 @@ func (g *Guest) sfwalk(t *testing.T, args ...string) string {
 	return out
 }
 
-// gdb returns what gdb of the guest's system says of a process.
+// gdb returns the stacks of a process by the gdb of the guest's system.
 func (g *Guest) gdb(t *testing.T, s *subject) *document {
 	t.Helper()
 	script := filepath.Join(g.Source, "internal", "systemtest", "testdata", "oracle.py")
@@ -145,7 +145,7 @@ func (g *Guest) gdb(t *testing.T, s *subject) *document {
 	return parse(t, string(data))
 }
 
-// subjects builds threads.c in each way that the processor's compiler has of keeping frames.
+// subjects builds threads.c in each way in which the processor's compiler can keep frames.
 func (g *Guest) subjects(t *testing.T) (list []*subject) {
 	t.Helper()
 	flags := [][]string{{"O2"}, {"O2", "fomit-frame-pointer", "static"}}
@@ -169,7 +169,7 @@ func (g *Guest) subjects(t *testing.T) (list []*subject) {
 	return list
 }
 
-// attach holds stacks of live processes against those that the system's own gdb shows.
+// attach compares stacks of live processes with those of the system's own gdb.
 func (g *Guest) attach(t *testing.T) {
 	for _, s := range g.subjects(t) {
 		t.Run(s.name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func (g *Guest) attach(t *testing.T) {
 			gdb := g.gdb(t, s)
 			compare(t, inTurn, gdb)
 			compare(t, parse(t, g.sfwalk(t, "attach", "--consistent", "--json", s.pid)), gdb)
-			run := map[string]bool{} // what the source says of the threads, where gdb has nothing to say
+			run := map[string]bool{} // by the source, for threads that gdb cannot walk
 			for _, th := range inTurn.Threads {
 				for _, f := range th.Frames {
 					if strings.HasPrefix(f.Function, "run_") {
@@ -198,7 +198,7 @@ func (g *Guest) attach(t *testing.T) {
 				compare(t, g.sframe(t, s, format, 20), gdb)
 			}
 
-			// What was saved is read on this machine, and the same.
+			// The snapshot reads the same on this machine.
 			saved := s.path + ".snapshot"
 			g.sfwalk(t, "attach", "--save", saved, s.pid)
 			g.Get(t, saved, saved)
@@ -210,7 +210,7 @@ func (g *Guest) attach(t *testing.T) {
 	}
 }
 
-// signed counts the words of a core file that are return addresses with a signature.
+// signed counts the words of a core file that are signed return addresses.
 func signed(t *testing.T, core string, d *document) (n int) {
 	t.Helper()
 	const address = 1<<48 - 1
@@ -233,8 +233,8 @@ func signed(t *testing.T, core string, d *document) (n int) {
 	return n
 }
 
-// sframe makes an SFrame section of the program, and returns the stacks by it: that many frames
-// at least.
+// sframe makes an SFrame section of the program, and returns the stacks by it, which must have at
+// least least frames.
 func (g *Guest) sframe(t *testing.T, s *subject, format string, least int) *document {
 	t.Helper()
 	dir := filepath.Join(g.Temp, filepath.Base(s.path)+".sframe"+format)
@@ -276,8 +276,8 @@ func (g *Guest) here(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// core has the kernel write a core file of the process, and holds what is read of it on this
-// machine against gdb-multiarch. It returns the file.
+// core has the kernel write a core file of the process, and compares its stacks, as sfwalk reads
+// them on this machine, with gdb-multiarch's. It returns the file.
 func (g *Guest) core(t *testing.T, s *subject) (core string) {
 	t.Helper()
 	core = s.path + ".core"

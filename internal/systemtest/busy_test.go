@@ -10,12 +10,13 @@ import (
 	"testing"
 )
 
-// attaches is how many times the command attaches to a busy process in turn: whole are most.
+// attaches is how often the command attaches to a busy process, one attach after the other; most of
+// the stacks must be whole.
 const attaches = 200
 
-// undisturbed has sfwalk attach to a process that is busy, and kills it in the middle of that, anywhere
-// between its start and its end: the process does not notice. The tests of target/live do the same
-// without a command for each.
+// undisturbed lets sfwalk attach to a busy process, and kills it at any moment between its start
+// and its end: the process is not disturbed. The tests of target/live do the same without a command
+// for each attach.
 func (g *Guest) undisturbed(t *testing.T) {
 	s := g.subjects(t)[0]
 	busy := s.path + "busy"
@@ -40,7 +41,7 @@ func (g *Guest) undisturbed(t *testing.T) {
 		}
 		return whole
 	}
-	// The process answers when its busy threads have come further.
+	// The process answers when its busy threads have made progress.
 	answers := 0
 	running := func() {
 		t.Helper()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// goes looks at Go programs, whose stacks are known by their source: gdb does not follow a thread
-// from its own stack to that of a goroutine.
+// goes looks at Go programs. Their source tells the stacks: gdb does not follow a thread from its
+// own stack to that of a goroutine.
 func (g *Guest) goes(t *testing.T) {
 	for _, c := range []struct {
 		name, pkg, function string
@@ -24,7 +24,8 @@ func (g *Guest) goes(t *testing.T) {
 			g.build(t, s.path, c.pkg, "build")
 			g.start(t, s)
 			inVDSO, found := 0, 0
-			// A goroutine of a slow machine may wait for its turn: fewer threads are in the function then.
+			// On a slow machine, a goroutine may wait for its turn: then fewer threads are in the
+			// function.
 			whole := func(d *document) (in int) {
 				t.Helper()
 				for _, th := range d.Threads {
@@ -66,7 +67,7 @@ func (g *Guest) goes(t *testing.T) {
 	}
 }
 
-// same holds the stacks of a process that stands still against those that were there before.
+// same compares the stacks of a process that stands still with those from before.
 func same(t *testing.T, before, after *document) {
 	t.Helper()
 	was, is := before.physical(), after.physical()

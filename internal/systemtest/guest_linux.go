@@ -89,7 +89,7 @@ func Boot(t testing.TB, p *Processor) *Guest {
 	cmd.Stdout, cmd.Stderr = &messages, &messages
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // its end is the parent's death
+		runtime.LockOSThread() // the guest ends with this thread
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		err := cmd.Start()
 		started <- err
@@ -225,7 +225,7 @@ func (g *Guest) Get(t testing.TB, path, to string) {
 // Run runs a command in the guest, in a folder, and returns what it prints and how it exits.
 func (g *Guest) Run(t testing.TB, limit time.Duration, dir string, args ...string) (output string, code int) {
 	t.Helper()
-	// What is done many times is done twenty times.
+	// Tests that repeat something do it twenty times.
 	op := wire.Op{Kind: "run", Dir: dir, Args: args, Seconds: limit.Seconds(), Env: []string{"TMPDIR=" + g.Temp, "XDG_CACHE_HOME=" + filepath.Join(g.Temp, "cache"), "SFWALK_REQUIRE_TOOLS=1", "SFWALK_SOAK=20"}}
 	text, err := g.do(op, nil, limit+patience)
 	var done wire.Done

@@ -37,7 +37,7 @@ func (a *archive) write(p []byte) {
 
 func (a *archive) pad() { a.write(make([]byte, -a.at&3)) }
 
-// add writes one entry, which is the first of its name or left out.
+// add writes one entry, unless the archive has one of that name.
 func (a *archive) add(name string, mode uint32, data []byte) {
 	name = strings.TrimPrefix(filepath.ToSlash(filepath.Clean("/"+name)), "/")
 	if name == "" || a.have[name] {
@@ -70,7 +70,7 @@ func (a *archive) file(name, from string) {
 	a.add(name, typeFile|0o755, data)
 }
 
-// tree adds all that is below a folder, at a place; but what skip tells to leave out.
+// tree adds all files below a folder, at a place, but for those that skip chooses.
 func (a *archive) tree(at, dir string, skip func(name string) bool) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

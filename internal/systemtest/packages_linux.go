@@ -14,7 +14,7 @@ import (
 // suite is the release of Debian that the guests are of: its kernel, gdb and C library.
 const suite = "bookworm"
 
-// A Processor is one whose kernel is booted.
+// A Processor is a processor whose kernel is booted.
 type Processor struct {
 	GOARCH string // Debian's name as well
 	Triple string // of the cross tools
@@ -54,7 +54,8 @@ func module() (string, error) {
 	return "", err
 }
 
-// unpack has packages, and those they depend on with names that begin so, unpacked in a folder.
+// unpack unpacks packages into a folder, with the packages that they depend on and whose names
+// begin with dependencies.
 func (p *Processor) unpack(source, dir, dependencies string, packages ...string) error {
 	args := append([]string{filepath.Join(source, "internal", "bench", "debian.sh"), dir, suite + "/" + dependencies}, packages...)
 	cmd := exec.Command("sh", args...)

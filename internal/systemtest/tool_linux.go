@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/systemtest/wire"
 )
 
-// tool runs a compiler, or what else the guest does not have, for the guest.
+// tool runs a compiler, or another program that the guest lacks, for the guest.
 func (g *Guest) tool(w http.ResponseWriter, r *http.Request) {
 	var t wire.Tool
 	err := json.NewDecoder(r.Body).Decode(&t)
@@ -28,7 +28,7 @@ func (g *Guest) tool(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(made)
 }
 
-// inTemp reports whether a path is one that a guest may write to on this machine.
+// inTemp reports whether a guest may write to a path on this machine.
 func (g *Guest) inTemp(path string) bool {
 	return strings.HasPrefix(filepath.Clean(path), g.Temp+string(filepath.Separator))
 }
@@ -42,13 +42,13 @@ func (g *Guest) runTool(t wire.Tool) (made wire.Made, err error) {
 	}
 	for path, data := range t.Files {
 		if !g.inTemp(path) {
-			continue // it is here, too: of the module's source
+			continue // the module's source is on this machine, too
 		}
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o755)); err != nil {
 			return made, err
 		}
 	}
-	// What is made goes to a name of its own: a guest may ask for any.
+	// The output goes to a name of its own: a guest may ask for any.
 	dir, err := os.MkdirTemp(g.Temp, "tool")
 	if err != nil {
 		return made, err

@@ -61,7 +61,7 @@ func held(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // walk follows a path.
 type walk struct {
-	dirs   []int    // descriptors (O_PATH), from "/" to where the walk has come
+	dirs   []int    // descriptors (O_PATH), from "/" to the folder that the walk has reached
 	names  []string // of dirs, without "/"; then the file's
 	rest   []string // steps to come
 	links  int      // followed so far
@@ -85,7 +85,7 @@ func (w *walk) close() {
 	}
 }
 
-// run returns a descriptor (O_PATH) of what the path leads to.
+// run returns a descriptor (O_PATH) of the file that the path leads to.
 func (w *walk) run() (int, error) {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -134,8 +134,7 @@ func (w *walk) run() (int, error) {
 	return fd, nil
 }
 
-// open opens a step: at first as a folder, for the sake of those that are mounted when they
-// are entered.
+// open opens a step, first as a folder: automounted folders are mounted only when entered.
 func (w *walk) open(name string) (int, error) {
 	dir := w.dirs[len(w.dirs)-1]
 	const flags = unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC
@@ -153,7 +152,7 @@ func (w *walk) up() {
 	}
 }
 
-// follow puts what a symbolic link says in the place of its name.
+// follow replaces the name of a symbolic link by its target.
 func (w *walk) follow(fd int, name string, st *unix.Stat_t) error {
 	if w.links++; w.links > mostLinks {
 		return unix.ELOOP
@@ -201,7 +200,7 @@ func (w *walk) judge(end bool) error {
 		return err
 	} else if nfs != nil {
 		w.others = nfs4Writers(path, nfs, st.Gid)
-		return nil // the mode is made of it, and says less
+		return nil // the list says more than the mode, which is made from it
 	}
 	acl, err := attribute(fd, posixACL)
 	if err != nil {

@@ -59,8 +59,8 @@ func reachable(t *testing.T) string {
 	return dir
 }
 
-// Whoever can put a file into a folder, or write to one, by what the kernel says, is told; nobody
-// else is.
+// Open names each user that can write to a file or put one into a folder, by the kernel's rules,
+// and no others.
 func TestWriters(t *testing.T) {
 	top := reachable(t)
 	defer func(was string) { etc = was }(etc)
@@ -76,7 +76,7 @@ func TestWriters(t *testing.T) {
 		uid, gid int
 		mode     os.FileMode
 		acl      []byte
-		want     string // what is said; "" where nobody else may write
+		want     string // part of the message; "" if no other user may write
 	}{
 		{"root's alone", 0, 0, 0o755, nil, ""},
 		{"all", 0, 0, 0o757, nil, "chmod go-w"},
@@ -140,13 +140,13 @@ func TestWriters(t *testing.T) {
 				case tt.want != "" && (f.Others == nil || !strings.Contains(f.Others.Error(), tt.want) || !strings.Contains(f.Others.Error(), path)):
 					t.Errorf("it says %v, want %q of %s", f.Others, tt.want, path)
 				}
-				// The remedy that is named.
+				// The remedy in the message helps.
 				if f.Others != nil && tt.uid == 0 {
 					if err := exec.Command("chmod", "go-w", path).Run(); err != nil {
 						t.Fatal(err)
 					}
 					if what != "file" {
-						try += "er" // mallory's own file is there by now
+						try += "er" // mallory's own file has the name by now
 					}
 					if as(mallory, []uint32{gang}, "/bin/sh", "-c", `: >> "$0"`, try) {
 						t.Error("mallory can write after chmod go-w")
@@ -192,7 +192,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Paths lead where readlink(1) says that they lead, and each link on the way counts with its folder.
+// Paths lead where readlink(1) says, and the folder of each link on the way counts.
 func TestLinks(t *testing.T) {
 	top := reachable(t)
 	for _, dir := range []string{"good", "good/deep", "theirs", "sticky"} {
@@ -263,7 +263,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// What is held does not change with the names.
+// The held file stays the same when names change.
 func TestHeld(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

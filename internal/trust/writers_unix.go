@@ -33,8 +33,8 @@ func modeWriters(path string, mode, gid uint32) error {
 	return nil
 }
 
-// writable says that others may write to a file. What takes the right from the group takes it from all
-// that an access control list names, too.
+// writable returns an error that says that others may write to a file. Its remedy also takes the
+// right from all users in an access control list.
 func writable(path, who string) error {
 	return fmt.Errorf("others may write to %s%s: chmod go-w %s", path, who, path)
 }

@@ -63,7 +63,7 @@ func (c *Checker) Check(tg target.Target, th target.Thread) error {
 	case frame.Limit:
 		room--
 	case frame.SameID:
-		full = frame.Limit // where pcs is full, PREVIOUS has not been looked at
+		full = frame.Limit // if pcs is full, the walker has not looked at PREVIOUS
 	}
 	c.walker.Reset()
 	mem := target.MemoryOf(tg, th)
@@ -154,7 +154,7 @@ func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, f
 			ctx.Caller != (f.AddressInBlock() != f.PC()) && !uncalled(f) {
 			return fmt.Errorf("frame %d: context %+v, the stack has %v SP %v FP %v", i, ctx, f, sp, fp)
 		}
-		// A caller's link register is not carried along.
+		// A context need not keep a caller's link register.
 		if ra := f.Register(a.RA); a.RA != a.PC && (ctx.HasRA && (!ra.Known() || ctx.RA != ra.Bits) || !ctx.Caller && ctx.HasRA != ra.Known()) {
 			return fmt.Errorf("frame %d: context %+v, the stack has %v RA %v", i, ctx, f, ra)
 		}
@@ -164,7 +164,7 @@ func (c *Checker) steps(a *arch.Arch, mem target.Memory, regs *arch.Registers, f
 		}
 		stop := c.walker.Step(&ctx, mem)
 		if i == len(frames)-1 && want == frame.SameID && stop == frame.NoReason {
-			stop = c.walker.Step(&ctx, mem) // only now has PREVIOUS been looked at
+			stop = c.walker.Step(&ctx, mem) // the walker looks at PREVIOUS only now
 		}
 		if last := i == len(frames)-1; last != (stop != frame.NoReason) || last && stop != want {
 			return fmt.Errorf("frame %d of %d: stop %q, the stack has %q", i, len(frames), stop, want)

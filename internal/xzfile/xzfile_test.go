@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// pack packs data by one thread, unless args say otherwise, as is no longer usual since xz 5.6:
-// its blocks do not say how large they are.
+// pack packs data with xz: by one thread, as is no longer usual since xz 5.6, unless args say
+// otherwise. Blocks of one thread do not say how large they are.
 func pack(t testing.TB, data []byte, args ...string) []byte {
 	t.Helper()
 	cmd := exec.Command(gdbtest.Tool(t, "xz"), append([]string{"-c", "-T1"}, args...)...)
@@ -28,7 +28,7 @@ func pack(t testing.TB, data []byte, args ...string) []byte {
 	return out
 }
 
-// ask changes the first block's header: it asks for the largest dictionary there is.
+// ask changes the first block's header, so that it asks for the largest dictionary there is.
 func ask(packed []byte) []byte {
 	h := bytes.Clone(packed)
 	size := 4 * (int(h[12]) + 1)
@@ -38,8 +38,8 @@ func ask(packed []byte) []byte {
 	return h
 }
 
-// What xz has packed, in one block or many, in several streams, is unpacked to the same bytes,
-// and its size is known before, whatever dictionary it asks for.
+// The bytes that xz has packed, in one block or many, in several streams, are unpacked. Their
+// number is known before, whatever dictionary the file asks for.
 func TestUnpack(t *testing.T) {
 	self, err := os.ReadFile(filepath.Join(gdbtest.Testdata(t, "bin"), "mix-v3"))
 	if err != nil {
@@ -78,8 +78,8 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// lc and lp may be 4 together, as xz has it. What asks for more is refused: the decoder would make room
-// for it, 6 MB for a chunk of seven bytes.
+// lc and lp may be 4 together, as in xz's own files. A file that asks for more is refused: the
+// decoder would allocate 6 MB for a chunk of seven bytes.
 func TestLiteralBits(t *testing.T) {
 	text := bytes.Repeat([]byte("hello "), 50)
 	for _, bits := range [][2]int{{0, 0}, {3, 0}, {4, 0}, {0, 4}, {2, 2}, {5, 0}, {1, 4}, {4, 1}, {8, 4}} {
@@ -98,7 +98,7 @@ func TestLiteralBits(t *testing.T) {
 	}
 }
 
-// sealed puts the checksum behind the first block's header, which the fuzzer cannot know.
+// sealed puts the right checksum behind the first block's header, which the fuzzer cannot guess.
 func sealed(data []byte) []byte {
 	if len(data) < 13 || len(data) < 12+4*(int(data[12])+1) {
 		return data
@@ -109,7 +109,7 @@ func sealed(data []byte) []byte {
 	return data
 }
 
-// FuzzOpen: what is told of a file's size is what it unpacks to.
+// FuzzOpen: a file unpacks to the size that Open has told.
 func FuzzOpen(f *testing.F) {
 	f.Add(pack(f, []byte("hello"), "-0"))
 	f.Add(ask(pack(f, bytes.Repeat([]byte("hello"), 100), "-0", "--block-size=100")))

@@ -1,7 +1,8 @@
 //go:build linux
 
-// Command agent is what a guest of [systemtest] runs: it asks the machine that the guest runs on
-// for operations, and does them. Under another name, as cc, it has that program run there.
+// Command agent runs in a guest of [systemtest]: it asks the machine that the guest runs on for
+// operations, and does them. Under another name, such as cc, it has that machine run the program of
+// this name.
 package main
 
 import (
@@ -61,7 +62,7 @@ func (h *host) post(path string, body io.Reader, v any) error {
 	return json.NewDecoder(resp.Body).Decode(v)
 }
 
-// serve does what it is told until it is told nothing more.
+// serve does operations until there are no more.
 func (h *host) serve() error {
 	for {
 		var op wire.Op
@@ -114,7 +115,7 @@ func (h *host) do(op wire.Op) error {
 	return fmt.Errorf("operation %q is not known", op.Kind)
 }
 
-// run runs a command, and ends with it whatever it has left behind.
+// run runs a command, and in the end kills the processes that it has left behind.
 func run(op wire.Op) (done wire.Done) {
 	if op.Dir != "" {
 		if err := os.MkdirAll(op.Dir, 0o755); err != nil {
@@ -147,7 +148,7 @@ func run(op wire.Op) (done wire.Done) {
 	return done
 }
 
-// tool has a program run by the other machine, and ends as it does.
+// tool has the other machine run a program, and exits with the program's status.
 func (h *host) tool(name string) error {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -14,7 +14,7 @@ type Op struct {
 	Seconds float64 // until it is killed
 }
 
-// A Done is what came of a command.
+// A Done is the result of a command.
 type Done struct {
 	Output []byte
 	Code   int    // -1 if it was killed
@@ -29,7 +29,7 @@ type Tool struct {
 	Files     map[string][]byte // those that are named in Args, where the guest has made them
 }
 
-// A Made is what a Tool has printed and made.
+// A Made is the output of a Tool, and the file that it has made.
 type Made struct {
 	Stdout, Stderr []byte
 	Code           int
