@@ -1,8 +1,7 @@
 //go:build linux
 
-// Command bench compares sfwalk with what else walks stacks, side by side in one run,
-// prints one table of what was to be reached, and writes all of it to
-// docs/performance.md.
+// Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
+// of the goals, and writes everything to docs/performance.md.
 //
 //	go run ./internal/bench [-only walk,lookup,attach,plugin,growth] [-o FILE]
 package main
@@ -27,7 +26,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/walk"
 )
 
-// parts are what can be measured, in the order of the document.
+// parts are the parts of the bench, in the order of the document.
 var parts = []struct {
 	name    string
 	measure func(context.Context, build.Dir) (*report.Section, error)
@@ -82,7 +81,7 @@ func run(ctx context.Context, chosen []string, file string) error {
 		return err
 	}
 	var sections []*report.Section
-	var failed error // a part that fails does not lose what the others have measured
+	var failed error // if a part fails, the others' results are kept
 	for _, p := range parts {
 		if !slices.Contains(chosen, p.name) || ctx.Err() != nil {
 			continue

@@ -82,7 +82,7 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	return s, nil
 }
 
-// measure is cost and pauses, the latter beside those of a command that does nothing.
+// measure measures the costs, and the pauses beside those of a command that does nothing.
 func measure(ctx context.Context, m *meter, p scenario, list []tool) ([]*sample, error) {
 	samples, err := m.cost(ctx, p, list)
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *scenario) title() string {
 	return s.name + " (threads × depth)"
 }
 
-// goals are the project's: wall time and peak memory, and pauses, for which what
-// a process sees that is not even touched is good enough.
+// goals are the project's: for wall time, peak memory, and pauses. A pause may be as long as the
+// gaps in a process that is not even touched.
 func goals(p scenario, samples []*sample, hide bool, missing string) []report.Goal {
 	find := func(name string) *sample {
 		if i := slices.IndexFunc(samples, func(s *sample) bool { return s.tool.name == name }); i >= 0 {
@@ -149,7 +149,7 @@ func goals(p scenario, samples []*sample, hide bool, missing string) []report.Go
 	return list
 }
 
-// text says what was done, before the tables.
+// text describes the measurement, before the tables.
 func text(list []tool, floor command.Cost, rounds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `Each command prints the stacks of all threads of a live process. Medians of %d rounds, in

@@ -11,8 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestMeasure: all commands print stacks of the same length, and everything is
-// measured.
+// TestMeasure: all commands print stacks of the same length, and every cell has a value.
 func TestMeasure(t *testing.T) {
 	gdbtest.Tool(t, "gcc")
 	d, err := build.NewDir(t.TempDir())
@@ -27,7 +26,7 @@ func TestMeasure(t *testing.T) {
 	for _, table := range s.Tables {
 		for _, row := range table.Rows {
 			for i, cell := range row {
-				// A process that ticks takes longer; one that does nothing has no cost.
+				// The command that does nothing has no cost, only pauses.
 				if cell == "" && (row[0] != nothing || i > 4) {
 					t.Errorf("%s: nothing in column %q", row[0], head[i])
 				}

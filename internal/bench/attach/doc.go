@@ -1,9 +1,8 @@
 //go:build linux
 
-// Package attach measures whole commands on live processes: what sfwalk, eu-stack and
-// gdb take to print every thread's stack, and for how long threads of the process
-// are held.
+// Package attach measures whole commands on live processes: the cost of sfwalk, eu-stack and gdb to
+// print every thread's stack, and how long threads of the process are held.
 //
-// What enters is a folder for programs; a report.Section leaves. Each process is
-// started twice: the second one ticks (package process), and takes time of its own.
+// Measure takes a folder for programs and returns a report.Section. Each process is started twice:
+// the second one ticks (package process), which costs time of its own.
 package attach

@@ -26,13 +26,13 @@ type sample struct {
 	last      time.Duration   // wall time of the last run
 }
 
-// budget bounds what all rounds of one tool take; it runs once, at least.
+// budget bounds the time of all rounds of one tool, which runs at least once.
 const budget = 4 * time.Second
 
-// limits of a command that hangs.
+// limit is the time after which a command is ended.
 const limit = 3 * time.Minute
 
-// A meter measures tools on processes, so many rounds.
+// A meter measures tools on processes, in several rounds.
 type meter struct {
 	run    *command.Runner
 	dir    string
@@ -66,8 +66,8 @@ func (m *meter) cost(ctx context.Context, s scenario, list []tool) ([]*sample, e
 	})
 }
 
-// pauses adds how long the tools hold the threads of a process that ticks, and what
-// that process sees of a tool that looks at another one, just like it.
+// pauses adds how long the tools hold the threads of a process that ticks, and the longest gaps in
+// that process while a tool looks at another one, just like it.
 func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error {
 	ticks, err := process.NewTicks(m.dir)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error
 	}
 	defer other.Stop()
 	gaps := func() (process.Gaps, error) {
-		time.Sleep(2 * time.Millisecond) // a gap counts when it has ended
+		time.Sleep(2 * time.Millisecond) // a gap counts only when it has ended
 		gaps, err := ticks.Gaps()
 		return gaps, errors.Join(err, ticks.Reset())
 	}
@@ -154,5 +154,5 @@ func (s *sample) pause() time.Duration {
 	return max(report.Median(s.deep), report.Median(s.idle))
 }
 
-// noise is what is seen of a tool by a process that it does not touch.
+// noise is the pause in a process that the tool does not touch.
 func (s *sample) noise() time.Duration { return report.Median(s.untouched) }

@@ -29,8 +29,7 @@ const (
 	nothing      = "nothing (sleep)"
 )
 
-// tools returns those that are here, the versions of the peers, and why there is no
-// eu-stack.
+// tools returns the tools on this machine, the versions of the peers, and why there is no eu-stack.
 func tools(d build.Dir) (list []tool, versions []string, missing string, err error) {
 	sfwalk, err := d.Sfwalk()
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Binutils is the binutils of one of Debian's suites, with what its source has of tests
-// on SFrame.
+// Binutils is the binutils of one of Debian's suites, with the tests of SFrame in its source.
 type Binutils struct {
 	Suite  string // Debian's name
 	Source string // folder of the source tree, with nothing but the tests in it
@@ -17,9 +16,8 @@ type Binutils struct {
 	root, linker, libraries string
 }
 
-// Binutils returns the binutils of a suite of Debian for the processors that packages
-// names, with the libraries that those need. The error wraps ErrMissing where they cannot
-// be had.
+// Binutils returns the binutils of a suite of Debian for the processors that packages names, with
+// the libraries that those need. The error wraps ErrMissing if they cannot be had.
 func (d Dir) Binutils(suite string, packages ...string) (*Binutils, error) {
 	args := append([]string{suite, "binutils-common", "libbinutils", "libc6", "zlib1g"}, packages...)
 	dir, err := d.fetch("sframe/suites.sh", "binutils-"+suite, args...)
@@ -27,7 +25,7 @@ func (d Dir) Binutils(suite string, packages ...string) (*Binutils, error) {
 		return nil, err
 	}
 	b := &Binutils{Suite: suite, Source: filepath.Join(dir, "source"), root: filepath.Join(dir, "root")}
-	// They want the C library of their suite.
+	// They need the C library of their suite.
 	for _, lib := range []string{"usr/lib", "lib"} {
 		if list, _ := filepath.Glob(filepath.Join(b.root, lib, "*-linux-gnu", "ld-linux*.so.*")); len(list) > 0 {
 			b.linker = list[0]

@@ -14,8 +14,7 @@ import (
 // ErrMissing: a peer is not on this machine and cannot be fetched.
 var ErrMissing = errors.New("not measured")
 
-// Root returns the project's folder: the one with go.mod that the working directory
-// is in.
+// Root returns the project's folder: the one with go.mod that contains the working directory.
 func Root() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {
@@ -31,7 +30,7 @@ func Root() (string, error) {
 	}
 }
 
-// A Dir is where programs are put.
+// A Dir is the folder for programs.
 type Dir struct {
 	Root string // the project's folder
 	Path string // the programs' folder, absolute
@@ -89,11 +88,11 @@ func output(cmd *exec.Cmd) error {
 	return nil
 }
 
-// Compilers are what makes the C programs: the versions of the compiler and of the
+// Compilers returns the versions of the tools that make the C programs: the compiler, and the
 // assembler, which writes SFrame.
 func Compilers() []string { return []string{Version("gcc"), Version("as")} }
 
-// Version returns the first line that a program says to --version, or "none".
+// Version returns the first line that a program prints for --version, or "none".
 func Version(program string) string {
 	out, err := exec.Command(program, "--version").Output()
 	if err != nil {

@@ -119,7 +119,7 @@ func (d Dir) Framehop() (program, version string, err error) {
 		return "", "", err
 	}
 	registry := filepath.Join(packages, "usr", "share", "cargo", "registry")
-	// Cargo writes beside the sources, which are copied for that.
+	// Cargo writes beside the sources: so it gets a copy.
 	source := filepath.Join(d.Path, "framehop")
 	if err := os.RemoveAll(source); err != nil {
 		return "", "", err

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// starts are what the thread is asked to do.
+// starts are the calls for the thread to make.
 var starts = make(chan func())
 
 var begin = sync.OnceFunc(func() {
 	go func() {
-		// The kernel kills a child when the thread that started it ends. This one
-		// does not, before the process does.
+		// The kernel kills a child when the thread that started it ends. This thread lives as long
+		// as the process.
 		runtime.LockOSThread()
 		for start := range starts {
 			start()

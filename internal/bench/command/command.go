@@ -48,11 +48,11 @@ func (r *Runner) Hidden(hide bool, command []string) (program string, args []str
 	return command[0], command[1:]
 }
 
-// Cost is what a command took.
+// Cost is the cost of a command.
 type Cost struct {
 	Wall, CPU time.Duration
 	Peak      int64 // bytes of memory
-	Status    int   // it exited with; 128 and the signal that killed it
+	Status    int   // exit status; 128 plus the signal that killed it
 }
 
 // ErrRefused: the system does not let debug files be hidden.
@@ -61,8 +61,8 @@ var ErrRefused = errors.New("debug files cannot be hidden: no right to mount")
 // refused is the status of hide.c for ErrRefused.
 const refused = 125
 
-// Run runs a command; with hide, it sees an empty /usr/lib/debug. What it exits with
-// is no error.
+// Run runs a command; with hide, it sees an empty /usr/lib/debug. An exit status other than 0 is no
+// error.
 func (r *Runner) Run(ctx context.Context, hide bool, args ...string) (Cost, error) {
 	program, all := r.Hidden(hide, append([]string{r.run, r.Out}, args...))
 	cmd := exec.CommandContext(ctx, program, all...)

@@ -27,8 +27,8 @@ func newRunner(t *testing.T) *Runner {
 	return r
 }
 
-// TestRun: what a command took is what it is known to take, and this process's memory
-// is not in it.
+// TestRun: the costs of a command are those that are known, and this process's memory is not in
+// them.
 func TestRun(t *testing.T) {
 	r := newRunner(t)
 	ctx := context.Background()
@@ -43,11 +43,11 @@ func TestRun(t *testing.T) {
 	if c.Status != 3 || c.Wall < 100*time.Millisecond || c.Peak < 100<<10 || c.Peak > int64(len(large))/4 {
 		t.Errorf("sh: %+v", c)
 	}
-	large[0]++ // it is there until here
+	large[0]++ // keeps large alive until here
 	if out, err := os.ReadFile(r.Out); err != nil || string(out) != "said\n" {
 		t.Errorf("its output: %q, %v", out, err)
 	}
-	// tail keeps all of a line that does not end.
+	// tail keeps a whole line in memory until it ends.
 	if c, err = r.Run(ctx, false, "sh", "-c", "head -c 64000000 /dev/zero | tail -n 1 | cat >/dev/null"); err != nil {
 		t.Fatal(err)
 	}

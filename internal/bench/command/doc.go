@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package command runs a command and says what it took.
+// Package command runs a command and measures its cost.
 //
-// Linux counts the memory that the parent had, up to the exec, as the child's. A
-// command is therefore started by a small program (internal/bench/programs/run.c) and not by
-// this one: the floor is the memory of that program, about 1 MiB.
+// Linux counts the memory of the parent, up to the exec, as the child's. So not this program but a
+// small one (internal/bench/programs/run.c) starts the command: the floor is the memory of that
+// program, about 1 MiB.
 package command

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package growth measures `sfwalk attach` on larger and larger processes: more frames,
-// more threads, more modules. Time and memory of one more shall stay the same.
+// Package growth measures `sfwalk attach` on larger and larger processes, with more frames, more
+// threads or more modules. The time and memory for one more should stay the same.
 //
-// Tables and a picture leave; it is drawn by package plot.
+// It returns tables and a picture, which package plot draws.
 package growth

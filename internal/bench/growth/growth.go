@@ -21,8 +21,7 @@ type Options struct {
 // picture is the name of the plot's file, beside the document.
 const picture = "growth.svg"
 
-// flat is what the costs of one more may grow by, from the middle of a series to its
-// end.
+// flat is the ratio by which the cost of one more may grow, from the middle of a series to its end.
 const flat = 1.5
 
 // Measure measures all series.
@@ -81,8 +80,8 @@ func (s *series) table() report.Table {
 	return t
 }
 
-// goals hold the largest process against one in the middle, which is large enough for
-// the noise of the start not to matter much.
+// goals compare the largest process with one in the middle, which is so large that the noise of the
+// start matters little.
 func (s *series) goals() []report.Goal {
 	last, middle := len(s.points)-1, len(s.points)-2
 	if middle < 1 {
@@ -103,7 +102,7 @@ func (s *series) goals() []report.Goal {
 	return []report.Goal{goal("CPU", cpu, cpuBefore), goal("memory", peak, peakBefore)}
 }
 
-// cell is empty for what is only noise.
+// cell is empty for a value that is only noise.
 func cell(v report.Value) string {
 	if v.Number < 0 {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestMeasure: all series run, as far as their first two sizes, and are drawn.
+// TestMeasure: all series run, up to their first two sizes, and are drawn.
 func TestMeasure(t *testing.T) {
 	gdbtest.Tool(t, "gcc")
 	gdbtest.Tool(t, "ld")
@@ -48,8 +48,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestModules: the stack of a process of 10 modules leads through all of them, as gdb
-// sees it.
+// TestModules: the stack of a process of 10 modules leads through all of them, and agrees with
+// gdb's.
 func TestModules(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "gcc")

@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 )
 
-// makeModules makes n shared libraries, which are alike but for their names and build
-// IDs, and returns their paths.
+// makeModules makes n shared libraries, which differ in their names and build IDs only, and returns
+// their paths.
 func makeModules(d build.Dir, n int) ([]string, error) {
 	object, err := d.C("module.o", append([]string{"-c", "-fPIC"}, build.Walked...), "module.c")
 	if err != nil {
@@ -38,7 +38,7 @@ func makeModules(d build.Dir, n int) ([]string, error) {
 				if out, err := link.CombinedOutput(); err != nil {
 					select {
 					case errs <- fmt.Errorf("%v: %w\n%s", link.Args, err, out):
-					default: // the others say enough
+					default: // the libraries before show it well enough
 					}
 				}
 			}

@@ -15,15 +15,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 )
 
-// A series is processes, each larger than the one before in one respect.
+// A series is a list of processes, each larger than the one before in one respect.
 type series struct {
-	unit    string // what there is more of, in the singular
+	unit    string // the thing that grows, in the singular
 	sizes   []int
 	command func(size int) []string
 	points  []point
 }
 
-// A point is what attaching to one process took.
+// A point is the cost of an attach to one process.
 type point struct {
 	size      int
 	wall, cpu time.Duration
@@ -61,7 +61,7 @@ func allSeries(d build.Dir, most int) ([]*series, error) {
 // threadDepth is how deep the stacks of the many threads are.
 const threadDepth = 40
 
-// enough is how long the command is run again.
+// enough is the time after which the command is not run again.
 const enough = 2 * time.Second
 
 // A meter attaches to processes.
@@ -112,9 +112,9 @@ func (m *meter) measureOne(ctx context.Context, s *series, size int) (point, err
 	return point{size, slices.Min(wall), slices.Min(cpu), slices.Min(peak)}, nil
 }
 
-// more returns what one more unit takes, from the smallest process to the i-th: the
-// start, which all pay, does not count. Values are negative where the i-th takes hardly
-// more than the start, and noise is all there is.
+// more returns the cost of one more unit, from the smallest process to the i-th: the cost of the
+// start, which is in both, does not count. Values are negative if the i-th costs hardly more than
+// the smallest, so that there is only noise.
 func (s *series) more(i int) (cpu, peak report.Value) {
 	first, p := s.points[0], s.points[i]
 	n := float64(p.size - first.size)

@@ -32,11 +32,10 @@ func testPeer(t *testing.T) string {
 	return program
 }
 
-// TestAgree: for every PC of the text, package sframe and sframe_find_fre find the
-// same FRE, and say the same of it: on real sections of V3 of each ABI, on large
-// ones of this machine's libraries and programs said in SFrame, and on V2. (V2
-// without FDEFuncStartPCRel is not compared: libsframe 2.47 takes its starts for
-// relative to their fields.)
+// TestAgree: for every PC of the text, package sframe and sframe_find_fre find the same FRE with
+// the same contents: in real sections of V3 of each ABI, in large ones made of this machine's
+// libraries and programs, and in V2. (V2 without FDEFuncStartPCRel is not compared: libsframe 2.47
+// takes its starts for relative to their fields.)
 func TestAgree(t *testing.T) {
 	program := testPeer(t)
 	for _, fx := range []struct {
@@ -82,7 +81,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// raceDetector makes look-ups slow; there is nothing to detect in these.
+// raceDetector makes look-ups slow, and these have no races to find.
 var raceDetector bool
 
 // large returns the C library, which is on every machine that has gcc, and with
@@ -114,7 +113,7 @@ func agree(t *testing.T, program string, s *sframe.Section) (total int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The byte before and the one behind may be in no function.
+		// The byte before and the byte behind may be in no function.
 		for pc := f.Start - 1; pc <= f.Start+uint64(f.Size); pc++ {
 			if pcs = append(pcs, pc); len(pcs) == 1<<20 {
 				flush()
@@ -176,7 +175,7 @@ func compare(t *testing.T, program string, s *sframe.Section, pcs []uint64) {
 	}
 }
 
-// differs says what libsframe says otherwise.
+// differs returns the first thing that libsframe reports differently, "" if there is none.
 func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, row sframe.Row, err error, a *answer) string {
 	if err != nil {
 		if a.found != 0 || err != sframe.ErrNoFDE && !errors.Is(err, sframe.ErrNoRow) {
@@ -228,7 +227,7 @@ func differs(s *sframe.Section, fde sframe.FDE, fres []sframe.FRE, pc uint64, ro
 		return "" // outermost
 	}
 	if fde.Type == sframe.FDEFlex {
-		return "" // the words are those that the rules came from
+		return "" // the rules come from these words, which were compared
 	}
 	return differsDefault(s, row, a)
 }
@@ -238,10 +237,10 @@ func differsDefault(s *sframe.Section, row sframe.Row, a *answer) string {
 	errors, as := a.errors[sframe.FDEDefault], a.as[sframe.FDEDefault]
 	sameAt := func(r sframe.Rule, off int32, failed bool, fixed int8) bool {
 		switch {
-		case r.Kind == sframe.RuleInReg: // V2 on s390x: the register in the offset
+		case r.Kind == sframe.RuleInReg: // V2 on s390x has the register in the offset
 			return !failed && off == int32(r.Reg)<<1|1
 		case r.Kind == sframe.RuleSame && !failed:
-			return off == 0 // the place holder
+			return off == 0 // the offset of a place holder
 		case failed:
 			return r.Kind == sframe.RuleSame || fixed != 0 && r.Off == int32(fixed)
 		}

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package lookup measures package sframe and libsframe, the library of binutils, on the
-// same SFrame V3 sections: looking random PCs up, and opening.
+// Package lookup measures package sframe and libsframe, the library of binutils, on the same SFrame
+// V3 sections: look-ups of random PCs, and opening a section.
 //
-// The functions are those of a real program, said in SFrame by package fromcfi, some of
-// them or all over and over, to make sections of 2,600 and of 100,000 functions.
+// Package fromcfi describes the functions of a real program in SFrame. Some of them, or all over
+// and over, make sections of 2,600 and of 100,000 functions.
 package lookup

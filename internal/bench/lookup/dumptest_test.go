@@ -60,7 +60,7 @@ func (d *dumpTest) of(p processor) bool {
 	return false
 }
 
-// dumps reports whether the test is of a tool's dump of SFrame, and of nothing else.
+// dumps reports whether the test compares a tool's dump of SFrame, and nothing else.
 func (d *dumpTest) dumps() bool {
 	for _, tool := range []string{"objdump", "readelf"} {
 		if flags, ok := d.options[tool]; ok {
@@ -70,10 +70,9 @@ func (d *dumpTest) dumps() bool {
 	return false
 }
 
-// differs returns the first expression that the text does not match, "" if it matches, as
-// binutils' regexp_diff has it: empty lines do not count, "#..." stands for any lines,
-// "#?" begins an expression that need not be there, "#!" one that must not, and "#pass"
-// is the end.
+// differs returns the first expression that the text does not match, "" if it matches all, by the
+// rules of binutils' regexp_diff: empty lines do not count, "#..." stands for any lines, "#?"
+// begins an expression that may be absent, "#!" one that must be absent, and "#pass" is the end.
 func (d *dumpTest) differs(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -18,7 +18,7 @@ import (
 
 // Options of Measure.
 type Options struct {
-	File   string // whose functions make the sections; "" for this machine's gdb, or C library
+	File   string // its functions make the sections; "" for this machine's gdb, or C library
 	Rounds int    // 0 for 25
 }
 
@@ -31,8 +31,8 @@ const (
 	mostOpen = 0.01 // of the larger section
 )
 
-// Measure looks up and opens with sframe and libsframe. Where there is no libsframe,
-// sframe is measured alone.
+// Measure looks up and opens with sframe and libsframe. Without libsframe, it measures sframe
+// alone.
 func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 25
@@ -114,7 +114,7 @@ func defaultFile() (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// A measure is one thing that both do.
+// A measure is one operation that both have.
 type measure struct {
 	name    string
 	command byte // of the peers
@@ -132,7 +132,7 @@ func measures(s *sframe.Section, pcs []uint64) []*measure {
 	}
 }
 
-// compare has them take turns.
+// compare lets sframe and the peers take turns.
 func (m *measure) compare(ctx context.Context, peers []*peer.Peer, rounds int) error {
 	var ours []float64
 	theirs := make([][]float64, len(peers))
@@ -189,8 +189,7 @@ func timeFind(s *sframe.Section, pcs []uint64) (float64, error) {
 	return float64(time.Since(start).Nanoseconds()) / float64(len(pcs)), nil
 }
 
-// timeOpen opens the section a thousand times, and returns the nanoseconds of
-// one time.
+// timeOpen opens the section a thousand times, and returns the nanoseconds of one opening.
 func timeOpen(s *sframe.Section) (float64, error) {
 	const times = 1000
 	start := time.Now()

@@ -15,8 +15,8 @@ import (
 )
 
 // buildPeer makes the program of internal/bench/programs/libsframe.c with the shared library, as
-// programs use it, or the static one, which the compiler of Debian made faster. The
-// error wraps build.ErrMissing where there is none.
+// programs use it, or with the static one, which Debian's compiler has made faster. The error wraps
+// build.ErrMissing if there is no libsframe.
 func buildPeer(d build.Dir, static bool) (program, version string, err error) {
 	lib, version, err := d.Libsframe()
 	if err != nil {

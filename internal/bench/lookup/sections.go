@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 )
 
-// functionsOf says a file's call frame information in SFrame V3.
+// functionsOf describes the functions of a file's call frame information in SFrame V3.
 func functionsOf(file string) (*sframe.Contents, error) {
 	im, f, err := elfimage.OpenFile(file)
 	if err != nil {
@@ -31,11 +31,10 @@ func functionsOf(file string) (*sframe.Contents, error) {
 	return c, nil
 }
 
-// sectionOf makes a section of n functions: of those of c every k-th, if there
-// are more; all of them over and over, each time behind the last, if there are
-// fewer.
+// sectionOf makes a section of n functions. If c has more, it takes every k-th; if fewer, it
+// repeats all, each time behind the last.
 func sectionOf(c *sframe.Contents, n int) (*sframe.Section, error) {
-	const addr = 1 << 30 // not too far for the starts of V2
+	const addr = 1 << 30 // close enough for V2, whose starts are relative
 	have := slices.Clone(c.Functions)
 	slices.SortFunc(have, func(a, b sframe.Function) int { return cmp.Compare(a.Start, b.Start) })
 	last := have[len(have)-1]

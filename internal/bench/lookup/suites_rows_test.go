@@ -19,8 +19,8 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/verify"
 )
 
-// file compares the SFrame sections of a file: their dumps, with readelf's and the test's;
-// their rows, with libsframe's; what they say, with DWARF.
+// file compares the SFrame sections of a file: their dumps with those of readelf and of the test,
+// their rows with libsframe's, and both with DWARF.
 func (s *suite) file(t *testing.T, p processor, file string, d *dumpTest) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -101,7 +101,7 @@ func (s *suite) rows(t *testing.T, data []byte) {
 	for _, section := range sections {
 		for fde := range section.FDEs() {
 			if im.Machine == elf.EM_AARCH64 && fde.Size%4 != 0 {
-				return // no instructions: DWARF counts in fours there, and is rounded
+				return // not instructions: DWARF counts in fours there, and rounds
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (s *suite) rows(t *testing.T, data []byte) {
 	}
 	s.compared += int(r.Compared)
 	for _, d := range r.Disagreements {
-		// What older ones get wrong is in docs/sframe.md. The linker describes the stubs of
+		// docs/sframe.md lists the mistakes of older versions. The linker describes the stubs of
 		// .plt.got like those of .plt.
 		if s.version == sframe.V3 && d.Function != ".plt.got" {
 			t.Errorf("%#x..%#x in %s: %v: SFrame %v, DWARF %v", d.Lo, d.Hi, d.Function, d.Fields, d.SFrame, d.CFI)
@@ -125,7 +125,7 @@ func (s *suite) rows(t *testing.T, data []byte) {
 	}
 }
 
-// made compares all that the file's sections say with what fromcfi makes of its DWARF. It
+// made compares the file's sections with the section that fromcfi makes from the file's DWARF. It
 // leaves out the functions that r lists as disagreements between the two.
 func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section, r *verify.Result) {
 	t.Helper()
@@ -160,7 +160,7 @@ func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section
 				want, wantErr := section.Find(pc)
 				got, err := made.Find(pc)
 				if wantErr == sframe.ErrSignalFrame && err == nil && got.Flags&sframe.RowSignal != 0 {
-					continue // SFrame has a form for it that the assembler does not find
+					continue // SFrame has a form for it that the assembler does not use
 				}
 				if errors.Is(wantErr, sframe.ErrNoRow) && err == sframe.ErrNoFDE {
 					continue // before the first row
@@ -176,8 +176,8 @@ func (s *suite) made(t *testing.T, im *elfimage.Image, sections []object.Section
 	}
 }
 
-// section compares with libsframe's look-ups. It wants sections that are sorted, of V2 or V3,
-// with starts that count from their fields: those that are not are written so.
+// section compares with libsframe's look-ups, which need sections that are sorted, of V2 or V3,
+// with starts relative to their fields. Other sections are rewritten so.
 func (s *suite) section(t *testing.T, section *sframe.Section) {
 	t.Helper()
 	c, err := section.Contents()

@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
-// A release is binutils of one of Debian's suites: of each version of SFrame one.
+// A release is the binutils of one of Debian's suites: one release for each version of SFrame.
 type release struct {
 	suite      string
 	version    sframe.Version
@@ -51,10 +51,10 @@ var releases = []release{
 		[]processor{amd64, arm64, arm64be, s390x}, 180},
 }
 
-// TestSuites runs binutils' own tests on SFrame, of each release that wrote another version
-// of the format: gas, ld, readelf and objdump, and libsframe's. What their tools make is
-// dumped as they dump it, and as their tests want it; every look-up is libsframe's; and V3
-// says what the DWARF of the same directives says, and what fromcfi makes of that.
+// TestSuites runs binutils' own tests of SFrame, from one release for each version of the format:
+// gas, ld, readelf and objdump, and libsframe's. Sections that their tools make must be dumped as
+// their tools dump them, and as their tests want. Every look-up must equal libsframe's. V3 must
+// agree with the DWARF of the same directives, and with the section that fromcfi makes from it.
 func TestSuites(t *testing.T) {
 	gdbtest.NeedSoak(t)
 	d, err := build.NewDir(t.TempDir())
@@ -95,7 +95,7 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// A suite is the tests of one release on their way.
+// A suite is the state of the tests of one release.
 type suite struct {
 	*testing.T
 	*build.Binutils
@@ -195,8 +195,8 @@ func (s *suite) dumpTest(d *dumpTest, p processor, link bool) {
 	})
 }
 
-// compressed compares the objects of V2 that binutils keeps, with what its readelf is to
-// say of them.
+// compressed compares the objects of V2 that binutils keeps with the output that its readelf should
+// have for them.
 func (s *suite) compressed() {
 	files, err := filepath.Glob(filepath.Join(s.Source, "binutils/testsuite/binutils-all/*/*.sframe.bz2"))
 	if err != nil {

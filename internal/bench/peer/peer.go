@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package peer drives programs that time something themselves: they read commands, a
-// letter each, and answer with a line. So that what is compared can take turns.
+// Package peer drives programs that time themselves: they read commands, a letter each, and answer
+// with a line. So the programs that are compared can take turns.
 package peer
 
 import (
@@ -41,7 +41,7 @@ func Start(program string, args ...string) (*Peer, error) {
 	return &Peer{in, bufio.NewReaderSize(out, 1<<20), cmd, out}, child.Start(cmd)
 }
 
-// Stop ends the program. What it still writes is not waited for, and an error.
+// Stop ends the program, and drops its last output. The error says how the program has ended.
 func (p *Peer) Stop() error {
 	p.In.Close()
 	p.pipe.Close()

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A Panel is one system of axes, with what is drawn in it.
+// A Panel is one system of axes, and the lines in it.
 type Panel struct {
 	Title  string
-	X      string // what the horizontal axis counts
+	X      string // the unit of the horizontal axis
 	Series []Series
 	// Label names a value of the vertical axis, a power of ten.
 	Label func(float64) string
@@ -34,7 +34,7 @@ const (
 
 var colors = []string{"#0b6bcb", "#d1662f", "#3a8f4c"}
 
-// SVG draws the panels, so many in each row.
+// SVG draws the panels, columns in each row.
 func SVG(panels []Panel, columns int) string {
 	rows := (len(panels) + columns - 1) / columns
 	var b strings.Builder
@@ -57,7 +57,7 @@ func decades(values []float64) (lo, hi int) {
 		lo, hi = min(lo, int(math.Floor(math.Log10(v)))), max(hi, int(math.Ceil(math.Log10(v))))
 	}
 	if lo > hi {
-		return 0, 2 // there are no values
+		return 0, 2 // no values
 	}
 	for hi-lo < 2 {
 		lo, hi = lo-1, hi+1

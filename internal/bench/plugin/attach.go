@@ -27,13 +27,13 @@ func attaches(ctx context.Context, p *programs, d build.Dir, o Options, s *repor
 	t := report.Table{Caption: "**Whole commands**, without separate debug files where those can be hidden", Head: []string{"process", "command", "wall", "CPU", "peak memory of sfwalk"}}
 	for _, x := range []struct {
 		name    string
-		whole   bool // by the plug-in's help alone
+		whole   bool // only with the plug-in is the stack whole
 		command []string
 	}{
 		{"1 thread × 40 frames, none of them the plug-in's", false, []string{wait, "1", "40"}},
 		{"1 thread × 40 frames, every second the plug-in's", true, []string{p.jit, "20", "5"}},
 	} {
-		// Debug files are hidden from the process, too: they are looked for in its root.
+		// The process does not see debug files either: they would be found in its root.
 		hide := run.CanHide(ctx)
 		program, args := run.Hidden(hide, x.command)
 		running, err := process.Start(nil, program, args...)

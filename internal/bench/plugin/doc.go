@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package plugin measures what a third-party sniffer costs, which is a process of its own:
-// its start, one question, a frame of a deep stack, and a whole attach.
+// Package plugin measures the cost of a third-party sniffer, which is a process of its own: of its
+// start, of one question, of a frame of a deep stack, and of a whole attach.
 //
-// The plug-in (sniffer-jit) knows the machine code of internal/bench/programs/jit.c, which nobody
-// else here can unwind, and whose frames take turns with those of a compiler's functions.
+// The plug-in (sniffer-jit) knows the machine code of internal/bench/programs/jit.c, which no other
+// sniffer here can unwind. Its frames alternate with those of compiled functions.
 package plugin

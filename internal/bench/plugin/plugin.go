@@ -22,25 +22,25 @@ type Options struct {
 	Rounds int // 0 for 21
 }
 
-// What was to be reached.
+// These are the goals.
 const (
 	frameGoal  = 5 * time.Microsecond  // a frame of the plug-in's, in a deep stack
 	attachGoal = 50 * time.Millisecond // more for an attach with a plug-in
 )
 
-// programs is what is measured.
+// programs are the programs that are measured.
 type programs struct {
 	jit    string            // the process
-	plugin map[string]string // the plug-in, by what it does
+	plugin map[string]string // the plug-in, by its way to answer
 	sfwalk string
 }
 
 // The ways in which the plug-in answers.
 const (
 	plain = "plain" // a row, for each function that it is asked about
-	ahead = "ahead" // and 63 more, of functions that it was not asked about yet
+	ahead = "ahead" // the same, and up to 63 rows of functions that it was not asked about yet
 	once  = "once"  // a row for one frame alone
-	read  = "read"  // having read 64 bytes
+	read  = "read"  // a row, after it has read 64 bytes
 )
 
 // newPrograms builds them.
@@ -77,13 +77,13 @@ func goBuild(d build.Dir, name, pkg string) error {
 	return nil
 }
 
-// run starts the process with a stack of so many frames of machine code, in turns with as
-// many of C, by so many functions of machine code.
+// run starts the process, whose stack has depth frames of machine code, of that many functions,
+// alternating with as many frames of C.
 func (p *programs) run(depth, functions int) (*process.Process, error) {
 	return process.Start(nil, p.jit, strconv.Itoa(depth), strconv.Itoa(functions))
 }
 
-// Measure measures all of it.
+// Measure measures every part.
 func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 21
@@ -99,8 +99,8 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 		Text:     fmt.Sprintf(text, o.Rounds),
 		After:    after,
 	}
-	// go-plugin's own client gives a plug-in the standard input of this program, by whose end
-	// it would learn that the host is gone.
+	// go-plugin's own client gives a plug-in this program's standard input, by whose end the
+	// plug-in would learn that the host is gone.
 	input, hold, err := os.Pipe()
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// TestMeasure: all is measured, once, and the section has what it should.
+// TestMeasure: every part is measured once, and the section has the expected rows and goals.
 func TestMeasure(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	gdbtest.Tool(t, "gcc")

@@ -36,7 +36,7 @@ func (s *subject) asker(ctx context.Context, path string, mtls bool) (*asker, er
 	return a, nil
 }
 
-// exchange sends a message and returns what answers it.
+// exchange sends a message and returns the answer.
 func (a *asker) exchange(m *protocol.FromHost) (*protocol.FromPlugin, error) {
 	for {
 		if err := a.stream.Send(m); err != nil {
@@ -59,7 +59,7 @@ func (a *asker) exchange(m *protocol.FromHost) (*protocol.FromPlugin, error) {
 // perRound is how many questions are asked between two looks at the clock.
 const perRound = 200
 
-// time asks a question often, and returns what one takes.
+// time asks a question often, and returns the time of one exchange.
 func (a *asker) time(q *protocol.Question) (time.Duration, error) {
 	m := &protocol.FromHost{Message: &protocol.FromHost_Question{Question: q}}
 	begin := time.Now()
@@ -75,7 +75,7 @@ func (a *asker) time(q *protocol.Question) (time.Duration, error) {
 	return time.Since(begin) / perRound, nil
 }
 
-// questions measures one question, from when it is sent until the answer is there.
+// questions measures one question, from the sending to the answer.
 func questions(ctx context.Context, p *programs, _ build.Dir, o Options, s *report.Section) error {
 	subject, err := newSubject(ctx, p, 5, 3)
 	if err != nil {

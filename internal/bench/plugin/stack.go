@@ -49,7 +49,7 @@ var tells = []struct{ how, what string }{
 	{once, "for that frame alone"},
 }
 
-// walks are the times of a walk in its three states, by a frame of the plug-in's.
+// walks are the times of a walk in its three states.
 type walks struct {
 	first, recalled, warm []time.Duration
 	asked                 uint64
@@ -96,13 +96,13 @@ func (s *subject) stack(ctx context.Context, p *programs, n, rounds int, t *repo
 	return nil
 }
 
-// more is how much more a frame took than in another walk.
+// more returns the additional time of a frame, compared with another walk.
 func more(w, base []time.Duration) report.Value {
 	return report.Time(max(report.Median(w)-report.Median(base), 0) / depth)
 }
 
-// round walks with a sniffer that was not asked yet; with one that was, by a table that does
-// not know its rows; and by one that does.
+// round walks three times: with a sniffer that was not asked yet; with one that was, by a table
+// without its rows; and by a table with them.
 func (w *walks) round(s *subject, x frame.Sniffer) error {
 	table := s.table(x)
 	for _, to := range []*[]time.Duration{&w.first, &w.recalled, &w.warm} {

@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// versions are those of what the protocol stands on.
+// versions returns the versions of the modules that the protocol is built on.
 func versions() (list []string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -34,8 +34,8 @@ func versions() (list []string) {
 	return list
 }
 
-// client is a plug-in as a client of go-plugin's own starts it: the host has no choice of
-// going without certificates.
+// client is a plug-in that go-plugin's own client has started: the host cannot choose to go without
+// certificates.
 type client struct {
 	*hcplugin.Client
 	protocol.SnifferClient
@@ -79,7 +79,7 @@ const (
 	withoutMTLS = "go-plugin's client, without"
 )
 
-// starts measures how long it takes until a plug-in has said who it is.
+// starts measures the time until a plug-in has described itself.
 func starts(ctx context.Context, p *programs, _ build.Dir, o Options, s *report.Section) error {
 	path := p.plugin[plain]
 	own := func(mtls bool) func() (func(), error) {

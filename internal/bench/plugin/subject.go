@@ -19,12 +19,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// subject is a process, as it was when it was attached to.
+// subject is a process as it was at the attach.
 type subject struct {
 	*live.Target
 	process *process.Process
 	thread  target.Thread
-	own     *jit.InProcess // what the plug-in knows, without a plug-in
+	own     *jit.InProcess // the plug-in's knowledge, in this process
 	frames  int            // of its stack
 }
 
@@ -59,16 +59,16 @@ func (s *subject) close() {
 	s.process.Stop()
 }
 
-// table returns a table in which s stands where a plug-in does, by default.
+// table returns a table in which s stands in the default place of a plug-in.
 func (s *subject) table(x frame.Sniffer) *frame.Table {
 	t := sniffer.Table(s.Arch())
 	if err := t.Before("prologue", x); err != nil {
-		panic(err) // there is one, always
+		panic(err) // the default table has one
 	}
 	return t
 }
 
-// about is what the plug-in is told of the process.
+// about describes the process to the plug-in.
 func (s *subject) about() external.Target {
 	return external.Target{PID: s.PID, Live: true, Root: fmt.Sprintf("/proc/%d/root", s.PID)}
 }
@@ -88,7 +88,7 @@ func (s *subject) walk(t *frame.Table) (frames int, err error) {
 	return frames, nil
 }
 
-// question is what the host would ask about the innermost frame of machine code.
+// question returns the question that the host would ask about the innermost frame of machine code.
 func (s *subject) question() (*protocol.Question, error) {
 	stack, err := frame.New(s, s.thread, s.table(s.own))
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *subject) question() (*protocol.Question, error) {
 	return nil, fmt.Errorf("no frame is unwound by %s", s.own.Name())
 }
 
-// begin is what the host would say first.
+// begin returns the host's first message.
 func (s *subject) begin() *protocol.Begin {
 	a := s.Arch()
 	return &protocol.Begin{

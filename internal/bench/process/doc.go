@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package process starts the processes that are attached to: of internal/bench/programs, each
-// ready when Start returns, each ended with the bench, however it ends.
+// Package process starts the processes to attach to, from internal/bench/programs. Each is ready
+// when Start returns, and ends with the bench, however that ends.
 //
-// Processes with Ticks have a thread that sleeps for 50 µs over and over, and a deep
-// one that does the same; the longest time that each was away for leaves.
+// Processes with Ticks have a thread that sleeps for 50 µs over and over, and a deep one that does
+// the same. Ticks returns the longest time that each was away.
 package process

@@ -32,7 +32,7 @@ func waiting(t *testing.T, ticks *Ticks, args ...string) *Process {
 	return p
 }
 
-// TestTicks: a process that is stopped shows it in the gaps of both threads.
+// TestTicks: if a process is stopped, the gaps of both threads show it.
 func TestTicks(t *testing.T) {
 	ticks, err := NewTicks(t.TempDir())
 	if err != nil {
@@ -43,7 +43,7 @@ func TestTicks(t *testing.T) {
 	if err := ticks.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	// On a busy machine that takes a while.
+	// On a busy machine, this takes a while.
 	longer := func(least time.Duration) {
 		t.Helper()
 		gdbtest.Await(t, fmt.Sprintf("the longest gaps are more than %v", least), func() bool {
@@ -65,7 +65,7 @@ func TestTicks(t *testing.T) {
 	longer(pause / 2)
 }
 
-// TestStart: the program has the stacks that it is asked for, in gdb's eyes.
+// TestStart: by gdb, the program has the stacks that it was asked for.
 func TestStart(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := waiting(t, nil, "3", "20")

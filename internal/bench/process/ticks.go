@@ -14,7 +14,7 @@ type Ticks struct {
 	file *os.File
 }
 
-// Gaps is how long the ticking threads were away for at most.
+// Gaps are the longest times that the ticking threads were away.
 type Gaps struct {
 	Deep time.Duration // the thread at the bottom of the deep stack
 	Idle time.Duration // the thread with nothing else to do
@@ -33,7 +33,7 @@ func NewTicks(dir string) (*Ticks, error) {
 	return t, t.Reset()
 }
 
-// Close closes the file. What is mapped of it stays.
+// Close closes the file. Its mapping stays.
 func (t *Ticks) Close() error { return t.file.Close() }
 
 // Reset forgets the gaps so far.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A region is the text between two comments that readers do not see.
+// A region is the text between two comments of the document, which readers do not see.
 func regionMarks(name string) (begin, end string) {
 	return fmt.Sprintf("<!-- bench: %s -->\n", name), fmt.Sprintf("<!-- end: %s -->\n", name)
 }
@@ -17,9 +17,8 @@ func regionMarks(name string) (begin, end string) {
 // goals is the region of the first table.
 const goals = "goals"
 
-// Update replaces what the document says of the sections' parts; text outside the
-// regions stays as it is, and what it says of other parts. A document that is not
-// there is made.
+// Update replaces the regions of the sections' parts. Text outside these regions stays, and so do
+// the regions of other parts. If there is no document, Update makes one.
 func Update(file, machine string, sections []*Section) error {
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +47,7 @@ func Update(file, machine string, sections []*Section) error {
 // Goals returns the table of all sections' goals.
 func Goals(sections []*Section) string { return mergeGoals("", sections) }
 
-// region returns what is in a region, empty if there is none.
+// region returns the text of a region, "" if there is none.
 func region(text, name string) string {
 	begin, end := regionMarks(name)
 	_, text, _ = strings.Cut(text, begin)
@@ -73,7 +72,7 @@ func replace(text, name, body string) (string, error) {
 	return before + begin + "\n" + body + "\n" + end + after, nil
 }
 
-// mergeGoals makes the first table: what it had of other parts, and the sections'.
+// mergeGoals makes the first table: the old lines of other parts, and the lines of sections.
 func mergeGoals(old string, sections []*Section) string {
 	t := Table{Head: goalHead}
 	fresh := map[string]bool{}

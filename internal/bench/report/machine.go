@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Machine says what this one is, how busy it is, what its programs were built by, and the
-// day.
+// Machine describes this machine: its processors, system and load, the release of Go, and the day.
 func Machine() string {
 	m := fmt.Sprintf("%d × %s", runtime.NumCPU(), field("/proc/cpuinfo", "model name", ":"))
 	if system := field("/etc/os-release", "PRETTY_NAME", "="); system != "" {

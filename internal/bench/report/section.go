@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A Section is what one part of the bench has to say.
+// A Section is the results of one part of the bench.
 type Section struct {
 	Part     string // its name: a word
 	Title    string
 	Commands []string // that measure it, each as typed
 	Versions []string // of what was measured, each `name version`
-	Text     string   // what the tables are of: Markdown
+	Text     string   // before the tables: Markdown
 	Tables   []Table
-	After    string // what to note of them: Markdown
+	After    string // notes on the tables: Markdown
 	Goals    []Goal
 	Files    map[string][]byte // beside the document, by name
 }
@@ -44,13 +44,13 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// A Goal is a ratio that is to be reached: Ours to Theirs, both in the same unit.
+// A Goal is a ratio to reach: Ours to Theirs, both in the same unit.
 type Goal struct {
 	What         string // `warm, depth 30, DWARF rows`
-	Peer         string // what Theirs is of
+	Peer         string // the peer of Theirs
 	Ours, Theirs Value
 	Most         float64 // the largest ratio that meets the goal
-	Missing      string  // why there is none; empty if it was measured
+	Missing      string  // why there is no ratio; "" if it was measured
 }
 
 var goalHead = []string{"part", "what", "sfwalk", "against", "", "ratio", "at most", ""}
@@ -60,7 +60,7 @@ func (g *Goal) Met() bool { return g.Missing == "" && g.ratio() <= g.Most }
 
 func (g *Goal) ratio() float64 { return g.Ours.Number / g.Theirs.Number }
 
-// ratioText has two digits at least.
+// ratioText formats the ratio with at least two digits.
 func (g *Goal) ratioText() string {
 	if r := g.ratio(); r < 0.1 {
 		return fmt.Sprintf("%.2g", r)

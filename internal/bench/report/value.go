@@ -34,7 +34,7 @@ var scales = [...][]struct {
 	Bytes:       {{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}},
 }
 
-// String gives three digits, at least, in the unit that makes them readable.
+// String formats at least three digits, in the unit that makes them readable.
 func (v Value) String() string {
 	scale := scales[v.Unit]
 	i := 0

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command sframe prints what the look-ups of the bench give (package lookup), alone:
-// package sframe against libsframe.
+// Command sframe runs the look-ups of the bench alone (package lookup): package sframe against
+// libsframe.
 //
 //	go run ./internal/bench/sframe [-file FILE] [-rounds N]
 package main

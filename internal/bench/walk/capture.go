@@ -18,11 +18,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A Capture is one thread's registers, its stack, and the files that were mapped. It is
-// a target.Target of one thread, a target.Thread, and a target.Memory of the stack and of
-// the code, which sniffers look at.
+// A Capture is one thread's registers, its stack, and the files that were mapped. It is a
+// target.Target of one thread, a target.Thread, and a target.Memory of the stack and of the code,
+// which sniffers read.
 //
-// In a file, each is a line, with hexadecimal numbers but for the registers':
+// Its file has a line for each register, module and mapping, with hexadecimal numbers except for
+// the registers':
 //
 //	arch NAME
 //	register NUMBER VALUE        by DWARF's number
@@ -40,7 +41,7 @@ type Capture struct {
 	opened    []*os.File
 }
 
-// code is what is mapped of a file to be run.
+// code is the executable part of a mapped file.
 type code struct {
 	lo   uint64
 	data []byte
@@ -190,8 +191,8 @@ func (c *Capture) Registers(r *arch.Registers) error {
 	return nil
 }
 
-// ReadMemory implements target.Memory. The error is the same for all addresses: to say
-// where would take longer than a walk.
+// ReadMemory implements target.Memory. The error is the same for all addresses: to format an
+// address would take longer than a walk.
 func (c *Capture) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	if off := addr - c.lo; off < uint64(len(c.stack)) {
 		n = copy(p, c.stack[off:])

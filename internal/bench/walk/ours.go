@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 )
 
-// rows are the two lists of sniffers: SFrame before DWARF, which the C library needs,
-// and DWARF without.
+// rows are the two lists of sniffers: SFrame before DWARF, which the C library needs, and DWARF
+// without SFrame.
 var rows = []struct {
 	name     string
 	sniffers []string
@@ -90,8 +90,8 @@ func (s *stacker) walk() int {
 	return n
 }
 
-// nsPerFrame times walks for some milliseconds, as the peers do: the clock is read once in
-// 2,000 frames at least.
+// nsPerFrame times walks for some milliseconds, as the peers do: it reads the clock once in 2,000
+// frames or more.
 func nsPerFrame(walk func() int) (float64, error) {
 	frames := walk()
 	if frames == 0 {

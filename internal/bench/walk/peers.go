@@ -19,7 +19,7 @@ func findPeers(d build.Dir) *peers {
 	p := &peers{missing: map[string]string{}}
 	note := func(name, version string, err error) {
 		if err != nil {
-			// The first line says it; what a compiler has to say may be long.
+			// The first line has the reason; a compiler's output may be long.
 			p.missing[name], _, _ = strings.Cut(err.Error(), "\n")
 			return
 		}

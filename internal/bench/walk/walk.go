@@ -41,7 +41,7 @@ func (c *contender) cell() string {
 	return c.value().String()
 }
 
-// Measure measures all that can be had.
+// Measure measures all contenders on this machine.
 func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 7
@@ -83,11 +83,11 @@ func Measure(ctx context.Context, d build.Dir, o Options) (*report.Section, erro
 	return s, nil
 }
 
-// processes is how many are captured of each depth. The system maps each elsewhere, and
-// which rows share a slot of a cache depends on that.
+// processes is the number of captured processes of each depth. The system maps each at other
+// addresses, and these determine which rows share a slot of a cache.
 const processes = 7
 
-// merge adds what the contenders of another process took.
+// merge adds the times for another process.
 func merge(list, again []*contender) []*contender {
 	if list == nil {
 		return again
@@ -121,11 +121,11 @@ func race(ctx context.Context, list []*contender, rounds int) error {
 	return nil
 }
 
-// field returns all contenders for a stack of that depth, and what ends them.
+// field returns all contenders for a stack of that depth, and stop, which ends them.
 func field(ctx context.Context, d build.Dir, wait string, depth int, p *peers) (list []*contender, stop func(), err error) {
 	var ends []func()
 	stop = func() {
-		for _, end := range slices.Backward(ends) { // who traces a process, before it
+		for _, end := range slices.Backward(ends) { // a tracer ends before its process
 			end()
 		}
 	}
@@ -148,7 +148,7 @@ func field(ctx context.Context, d build.Dir, wait string, depth int, p *peers) (
 	}
 	for _, one := range []struct {
 		program, arg, name string
-		probe              byte // a command that fails if nothing can be walked
+		probe              byte // a command that fails if there is nothing to walk
 		commands           []command
 	}{
 		{p.framehop, file, framehop, 'p', []command{{'w', warm}, {'c', cold}}},

@@ -18,7 +18,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// captured starts the program that waits so deep, and captures it.
+// captured starts the program that waits at that depth, and captures it.
 func captured(t testing.TB, depth int) (pid int, file string) {
 	t.Helper()
 	gdbtest.Tool(t, "gcc")
@@ -42,8 +42,7 @@ func captured(t testing.TB, depth int) (pid int, file string) {
 	return p.PID, file
 }
 
-// TestCapture: what is walked from the file are the frames that gdb sees in the
-// process.
+// TestCapture: a walk from the file finds the frames that gdb finds in the process.
 func TestCapture(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	pid, file := captured(t, 30)
@@ -96,7 +95,7 @@ func TestCapture(t *testing.T) {
 	framehopAgrees(t, file, want)
 }
 
-// framehopAgrees: framehop, where it is, reads the same from the file.
+// framehopAgrees: framehop, if it is on this machine, finds the same frames in the file.
 func framehopAgrees(t *testing.T, file string, want []uint64) {
 	d, err := build.NewDir(filepath.Dir(file))
 	if err != nil {
@@ -125,7 +124,7 @@ func framehopAgrees(t *testing.T, file string, want []uint64) {
 	}
 }
 
-// TestMeasure: all that is here is timed, once.
+// TestMeasure: every contender on this machine is timed once.
 func TestMeasure(t *testing.T) {
 	gdbtest.Tool(t, "gcc")
 	list, err := func() ([]*contender, error) {

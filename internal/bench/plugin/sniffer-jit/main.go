@@ -1,5 +1,5 @@
-// Command sniffer-jit is the plug-in whose cost is measured: a sniffer for the machine code
-// of internal/bench/programs/jit.c. What it does is in its name: a host passes no arguments.
+// Command sniffer-jit is the plug-in that is measured: a sniffer for the machine code of
+// internal/bench/programs/jit.c. Its name says how it answers, because a host passes no arguments.
 package main
 
 import (
