@@ -29,3 +29,19 @@ func (p *Processor) BenchmarkReadFrame(b *testing.B, file string) {
 		})
 	}
 }
+
+// BenchmarkReadEpilogue reads an epilogue.
+func (p *Processor) BenchmarkReadEpilogue(b *testing.B, code []byte) {
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Machine.ReadEpilogue(code, 0x1000)
+	}
+}
+
+// BenchmarkAfterCall looks for a call that code ends with.
+func (p *Processor) BenchmarkAfterCall(b *testing.B, code []byte) {
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Arch.AfterCall(code)
+	}
+}
