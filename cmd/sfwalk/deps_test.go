@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The command must start fast: what runs plug-ins, and Delve, are sfwalk-full's alone.
+// The command must start fast: only sfwalk-full links Delve and the code that runs plug-ins.
 func TestDependencies(t *testing.T) {
 	heavy := []string{"google.golang.org/", "github.com/hashicorp/", "github.com/go-delve/", "github.com/google/go-dap", "net/http"}
 	for program, want := range map[string]bool{".": false, "../sfwalk-full": true} {
@@ -17,7 +17,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestDelveStaysInItsRoom holds that a user of any other package pulls in no debugger.
+// TestDelveStaysInItsRoom checks that no other package imports a debugger.
 func TestDelveStaysInItsRoom(t *testing.T) {
 	const module = "github.com/sfwalk/sfwalk/"
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`, "../../...").Output()
@@ -44,7 +44,7 @@ func TestDelveStaysInItsRoom(t *testing.T) {
 	}
 }
 
-// imports returns what a package imports, directly or not, that has one of the prefixes.
+// imports returns the packages with one of the prefixes that a package imports, directly or not.
 func imports(t *testing.T, name string, prefixes ...string) (found []string) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-deps", name).Output()

@@ -66,7 +66,7 @@ func (s *sniffer) open(t *plugin.Target, modules []plugin.Module, a *arch.Arch) 
 	return list, nil
 }
 
-// process is what one must know of a process to find its files and to trust them.
+// process has the facts about a process by which its files are found and trusted.
 type process struct {
 	root string // the folder that its files are below
 	pid  int    // in its own PID namespace, which may be a container's
@@ -95,9 +95,8 @@ func processOf(t *plugin.Target) (process, error) {
 	return p, nil
 }
 
-// readStatus takes two things from /proc/PID/status (proc_pid_status(5)): the PID in the
-// innermost namespace, which is the last of NSpid, and the effective user, the second of
-// Uid.
+// readStatus takes the PID and the user from /proc/PID/status (proc_pid_status(5)): the PID in the
+// innermost namespace, the last of NSpid, and the effective user, the second of Uid.
 func (p *process) readStatus(status io.Reader) {
 	lines := bufio.NewScanner(status)
 	for lines.Scan() {

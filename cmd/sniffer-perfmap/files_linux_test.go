@@ -14,8 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/plugin"
 )
 
-// Nothing but a regular file of the process's user, or root's, below the process's root,
-// is opened.
+// The plug-in opens regular files only, which belong to the process's user or root and are below
+// the process's root.
 func TestOpenRefuses(t *testing.T) {
 	folder := t.TempDir()
 	put := func(name string, make func(path string) error) {
@@ -57,7 +57,7 @@ func TestOpenRefuses(t *testing.T) {
 			f.Close()
 		}
 	}
-	// Out of the root, by a name or a link, leads nothing.
+	// Neither a name nor a link leads out of the root.
 	for _, name := range []string{"/../" + filepath.Base(folder) + "/good", "/out/" + filepath.Base(folder) + "/good"} {
 		if f, err := p.open(root, name); err == nil {
 			f.Close()
@@ -82,7 +82,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// The status of a process in a container, as the kernel writes it.
+// This is the status of a process in a container, as the kernel writes it.
 func TestReadStatus(t *testing.T) {
 	p := process{pid: 4242, uid: -1}
 	p.readStatus(strings.NewReader("Name:\tnode\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4242\n" +
@@ -113,8 +113,8 @@ func TestProcessOf(t *testing.T) {
 	}
 }
 
-// A jitdump is where it is mapped; a process that has written nothing is declined, and so
-// is one whose file is not to be trusted, and the reasons are said.
+// The plug-in finds a jitdump where it is mapped. It declines a process that has written nothing,
+// or a file that cannot be trusted, and says why.
 func TestListings(t *testing.T) {
 	root := t.TempDir()
 	if err := os.MkdirAll(root+"/srv/work", 0o755); err != nil {
@@ -146,7 +146,7 @@ func TestListings(t *testing.T) {
 	if err != nil || len(again) != 1 || again[0] != list[0] {
 		t.Errorf("the file is read anew: %v, %v", again, err)
 	}
-	// No more files stay open than that.
+	// At most maxKept files stay open.
 	for pid := range 3 * maxKept {
 		name := fmt.Sprintf("%s/tmp/perf-%d.map", root, 100+pid)
 		if err := os.WriteFile(name, []byte("1000 10 f\n"), 0o644); err != nil {

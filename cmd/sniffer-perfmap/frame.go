@@ -18,7 +18,7 @@ type reader struct {
 	// step decodes the instruction at code[at:], as far as it matters to the frame
 	// pointer.
 	step func(code []byte, at int) step
-	// popped recognises code at pc, of a frame that is gone, that moves its return address
+	// popped recognises code at pc that moves the return address of a frame that is gone already,
 	// before it returns.
 	popped func(code []byte, pc uint64) (trad.Row, bool)
 	// twice finds the row for block in code of the form calledTwice.
@@ -32,23 +32,23 @@ type reader struct {
 type step struct {
 	size   int // 0 if it cannot be decoded
 	effect effect
-	level  bool // SP is FP, or a fixed distance from it, behind it
-	target int  // offset in the code that it may jump to; -1 where it is not known, or does not
+	level  bool // after it, SP is FP or a fixed distance from it
+	target int  // offset in the code that it may jump to; -1 if that is not known, or it does not jump
 }
 
 type effect uint8
 
 const (
 	plain  effect = iota // leaves the frame pointer alone
-	calls                // so does this, if what is called keeps to the rules
+	calls                // leaves it alone, too, if the called function keeps to the rules
 	sets                 // makes the frame pointer point to the frame record
 	loses                // gives the frame pointer another value
-	leaves               // control does not come to the next instruction
+	leaves               // control does not reach the next instruction
 )
 
-// row finds the row for block, and the range that it holds for, in code that begins with
-// a function's entry, at start. pc is block, or behind it if a call of block's has yet to
-// return.
+// row finds the row for block, and the range for which it holds, in code that begins with a
+// function's entry, at start. pc is block, or the address behind it if a call at block has not
+// returned yet.
 func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row, why string) {
 	steps := r.steps(code)
 	lo, hi, up := r.body(code, steps, int(block-start), f)
@@ -72,11 +72,11 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 	record, is := r.record(row)
 	switch {
 	case up && why == "" && is:
-		// Two things agree: what the flow of control tells, and that nothing around touches
-		// the frame pointer.
+		// Two findings agree: the flow of control, and the code around, which does not touch the
+		// frame pointer.
 		if f == abiding || f == ordinary && r.saves(row.Others) {
 			row.Flags &^= trad.Guess
-			return row, "" // where other registers are may change with each instruction
+			return row, "" // each instruction may change where other registers are
 		}
 		return extend(record, 0), ""
 	case why == "" && row.Flags&trad.Guess == 0:
@@ -92,7 +92,7 @@ func (r *reader) row(code []byte, start, pc, block uint64, f form) (row trad.Row
 		}
 	}
 	if up {
-		// Nothing that can be followed leads here: a table of jumps does.
+		// No flow that can be followed leads here: a table of jumps does.
 		return extend(r.inBody(), trad.Guess), ""
 	}
 	return trad.Row{}, noFrame
@@ -150,7 +150,7 @@ func (r *reader) body(code []byte, steps []step, at int, f form) (lo, hi int, ok
 		lo = firstCall(steps)
 		return lo, len(code), lo > 0 && at >= lo
 	}
-	without := map[int]bool{} // where such branches lead
+	without := map[int]bool{} // the targets of such branches
 	for range maxRounds {
 		known := len(without)
 		lo, hi, ok = sweep(steps, at, f, without)
@@ -161,7 +161,7 @@ func (r *reader) body(code []byte, steps []step, at int, f form) (lo, hi int, ok
 	return 0, 0, false
 }
 
-// maxRounds bounds the passes over the code: mostly two are enough.
+// maxRounds bounds the passes over the code; two are usually enough.
 const maxRounds = 4
 
 // steps decodes code from its beginning, as far as it can be decoded.

@@ -26,15 +26,15 @@ func codes(t testing.TB, name string) (list [][]byte) {
 	return list
 }
 
-// Code of arm64: a record at the frame's end, one in its middle, none.
+// This is code of arm64: with a record at the frame's end, with one in its middle, without.
 var codesARM64 = [][]uint32{
 	{0xa9be7bfd, 0x910003fd, 0xd63f0200, 0xa8c27bfd, 0xd65f03c0},
 	{0xd100c3ff, 0xa9017bfd, 0x910043fd, 0xf90003f3, 0xd63f0200, 0xf94003f3, 0xa9417bfd, 0x9100c3ff, 0xd65f03c0},
 	{0xf81f0ffe, 0xd63f0200, 0xf84107fe, 0xd65f03c0},
 }
 
-// Before, in, and behind the body of a function with a record the rows are these; the
-// body's holds for all of it, unless other registers are saved on the way.
+// These are the rows before, in and behind the body of a function with a record. The body's row
+// holds for all of it, unless the body saves other registers.
 func TestRowsARM64(t *testing.T) {
 	reg := func(r trad.Reg, off int32) trad.Rule { return trad.Rule{Kind: trad.InReg, Reg: r, Off: off} }
 	saved := func(off int32) trad.Rule { return trad.Rule{Kind: trad.Saved, Off: off} }
@@ -53,7 +53,7 @@ func TestRowsARM64(t *testing.T) {
 		{0, 8, body(8, 8, reg(fp, 32))},
 		{0, 12, body(8, 8, reg(fp, 32))},
 		{0, 16, trad.Row{Lo: 16, Len: 4, Flags: trad.InPrologue, CFA: reg(sp, 0), RA: same, FP: same}},
-		{1, 16, trad.Row{Lo: 16, Len: 4, CFA: reg(sp, 48), RA: saved(-24), FP: saved(-32)}}, // and x19 is saved
+		{1, 16, trad.Row{Lo: 16, Len: 4, CFA: reg(sp, 48), RA: saved(-24), FP: saved(-32)}}, // x19 is saved, too
 		{2, 4, trad.Row{Lo: 4, Len: 4, CFA: reg(sp, 16), RA: saved(-16), FP: same}},
 	} {
 		var code []byte

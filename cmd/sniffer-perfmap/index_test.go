@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Painting record over record tells what every address belongs to.
+// Painting record over record shows which record every address belongs to.
 func TestFlatten(t *testing.T) {
 	const size = 200
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -22,7 +22,7 @@ func TestFlatten(t *testing.T) {
 				painted[a] = c.at
 			}
 		}
-		// In two parts, as when a file has grown.
+		// The records come in two parts, as from a file that has grown.
 		cut := rng.IntN(len(records) + 1)
 		original := slices.Clone(records)
 		x := overlay(flatten(records[:cut]), flatten(records[cut:]))

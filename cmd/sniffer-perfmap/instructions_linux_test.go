@@ -15,9 +15,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// At every instruction of running JavaScript a row tells where the call that is being
-// executed returns to, and the frame pointer there and whatever register it speaks of, as the
-// processor's own calls and returns have it; and so it does for the caller.
+// At every instruction of running JavaScript, a row gives the address to which the present call
+// returns, the frame pointer there, and the other registers that it mentions. They equal those that
+// the processor's own calls and returns show. The same is true of the caller.
 func TestEveryInstruction(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	t.Chdir(t.TempDir()) // V8 leaves a log
@@ -39,7 +39,7 @@ func TestEveryInstruction(t *testing.T) {
 	if os.Getenv("SFWALK_SOAK") != "" {
 		enough, most = 1_000_000, 50_000_000
 	}
-	trace(t, p.PID, most, func(now *tracer) bool { // some of it may be of the garbage collector
+	trace(t, p.PID, most, func(now *tracer) bool { // part of it may be in the garbage collector
 		x.see(now)
 		return x.right["frame 0"] < enough
 	})
@@ -50,7 +50,7 @@ func TestEveryInstruction(t *testing.T) {
 	t.Logf("%v rows were right, %d times there was none; %d rows for ranges", x.right, x.declined, len(x.rows))
 }
 
-// stepped holds answers against what is stepped.
+// stepped compares answers with a thread that is stepped.
 type stepped struct {
 	t        *testing.T
 	session  session
@@ -68,12 +68,12 @@ func (s *stepped) see(x *tracer) {
 	}
 	top := x.calls[n-1]
 	s.check("frame 0", x, x.regs.Rip, x.calls)
-	if n > 1 && x.regs.Rsp == top.raAt { // it has just been called
+	if n > 1 && x.regs.Rsp == top.raAt { // the function has just been called
 		s.check("caller", x.caller(top), top.ra-1, x.calls[:n-1])
 	}
 }
 
-// check checks the row for block, which the last of the calls has led to.
+// check checks the row for block, to which the last of calls has led.
 func (s *stepped) check(what string, x *tracer, block uint64, calls []activation) {
 	a := s.ask(x, block)
 	switch {
@@ -92,10 +92,10 @@ func (s *stepped) check(what string, x *tracer, block uint64, calls []activation
 		}
 		caller := calls[n-2]
 		if ra != want.ra {
-			want = caller // it stands for its caller
+			want = caller // the builtin stands for its caller
 		} else if saved, _ := x.Word(fp); saved == want.fp {
 			if at, _ := x.Word(fp + 8); at == caller.ra {
-				want.fp = fp // its caller's frame has been made
+				want.fp = fp // the caller's frame is set up
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (s *stepped) check(what string, x *tracer, block uint64, calls []activation
 		what, block, a.Symbols[0].Function, a.Row.Format(amd64.Arch.RegName), ra, fp, err, want.ra, want.fp)
 }
 
-// ask asks as the host does: once for the range of each row.
+// ask asks like the host: once for the range of each row.
 func (s *stepped) ask(x *tracer, block uint64) plugin.Answer {
 	if a, ok := s.said[block]; ok {
 		return a
@@ -138,7 +138,7 @@ func (s *stepped) ask(x *tracer, block uint64) plugin.Answer {
 	return a
 }
 
-// modulesOf returns what is mapped in a process, as the host tells it.
+// modulesOf returns a process's mapped files, as the host describes them.
 func modulesOf(t *testing.T, pid int) (list []plugin.Module) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))

@@ -23,8 +23,8 @@ func compiler(t *testing.T, cc string, flags ...string) string {
 	return gdbtest.Compile(t, filepath.Join(source, "testdata", "jit.c"), append([]string{gdbtest.Tool(t, cc), "-g", "-O2", "-Wall", "-Werror"}, flags...)...)
 }
 
-// checkCompiled checks a stack of testdata/jit.c: told is the line of CFAs that it has
-// printed, sizes are those of the frames of inner, middle and outer.
+// checkCompiled checks a stack of testdata/jit.c. told is the line of CFAs that the program has
+// printed; sizes are the sizes of the frames of inner, middle and outer.
 func checkCompiled(t *testing.T, list []function, stop frame.StopReason, told string, sizes [3]uint64) {
 	t.Helper()
 	var restCFA, runCFA uint64
@@ -84,7 +84,7 @@ func TestCompiled(t *testing.T) {
 			if s := list[i].symbol; format == "dump" && (s.File != "/src/inner.x" || s.Line != 12) || format == "map" && s.File != "" {
 				t.Errorf("inner is at %q:%d", s.File, s.Line)
 			}
-			// inner has saved what rest's caller had in rbx; who called outer cannot know.
+			// inner has saved rest's caller's rbx. The rbx of outer's caller is unknown.
 			if v := list[i].frame.Register(3); !v.Known() || v.Bits != 0 {
 				t.Errorf("inner's rbx is %v", v)
 			}
@@ -124,8 +124,7 @@ func TestContainer(t *testing.T) {
 	checkCompiled(t, list, stop, told, [3]uint64{32, 32, 32})
 }
 
-// A core file of an arm64 process, which has died: its map is found below the root that is
-// given for it.
+// The core file of an arm64 process: its map is found below the root that the test gives.
 func TestCompiledARM64(t *testing.T) {
 	path := compiler(t, "aarch64-linux-gnu-gcc", "-static")
 	root, cwd := t.TempDir(), t.TempDir()
@@ -156,8 +155,8 @@ func TestCompiledARM64(t *testing.T) {
 	checkCompiled(t, list, stop, told, [3]uint64{48, 16, 32})
 }
 
-// What the plug-in says of a process stays what it is when the process is asked about
-// again, and its map has grown.
+// If the plug-in is asked about a process again, and its map has grown, the earlier answers stay
+// the same.
 func TestBeginsAgain(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	p := gdbtest.Start(t, compiler(t, "cc"), "map", "/tmp")

@@ -17,9 +17,9 @@ type jitDump struct {
 	machine uint16 // ELF's number of the process's architecture
 
 	order   binary.ByteOrder
-	loads   map[uint64]int64 // by a function's number: where its code load record is
-	lines   map[int64]int64  // by the offset of a code load record: where its lines are
-	pending map[uint64]int64 // by address of code that is still to be loaded: where its lines are
+	loads   map[uint64]int64 // by a function's number: the place of its code load record
+	lines   map[int64]int64  // by the place of a code load record: the place of its lines
+	pending map[uint64]int64 // by the address of code whose load record is still to come: the place of its lines
 }
 
 // Errors of a jitdump.
@@ -39,7 +39,7 @@ const (
 	moveSize    = prefixSize + 48
 	debugSize   = prefixSize + 16
 	entrySize   = 16      // of a line in a debug record, with a name behind it
-	maxRecord   = 1 << 20 // bytes of a record that are looked at
+	maxRecord   = 1 << 20 // bytes of a record that are read
 	kindLoad    = 0
 	kindMove    = 1
 	kindDebug   = 2
@@ -64,7 +64,7 @@ func (d *jitDump) scan(r io.ReaderAt, from, size int64, until func() bool) (reco
 	for n := 1; n%256 != 0 || until(); n++ {
 		kind, length, err := d.prefix(r, next)
 		if next+length > size || errors.Is(err, io.EOF) {
-			break // it has not been written yet
+			break // the rest is not written yet
 		}
 		if err != nil {
 			return records, next, err
@@ -119,7 +119,7 @@ func (d *jitDump) header(r io.ReaderAt) (int64, error) {
 	return int64(length), nil
 }
 
-// prefix reads what each record begins with.
+// prefix reads the fields with which each record begins.
 func (d *jitDump) prefix(r io.ReaderAt, at int64) (kind uint32, length int64, err error) {
 	p, err := read(r, at, prefixSize)
 	if err != nil {
@@ -194,7 +194,7 @@ func (d *jitDump) name(r io.ReaderAt, at, length int64) (string, error) {
 
 // describe implements [format].
 func (d *jitDump) describe(r io.ReaderAt, at int64) (description, error) {
-	if d.order == nil { // it is being written anew
+	if d.order == nil { // the process is writing the file anew
 		return description{}, errMagic
 	}
 	kind, length, err := d.prefix(r, at)
@@ -223,8 +223,8 @@ func (d *jitDump) describe(r io.ReaderAt, at int64) (description, error) {
 	return x.moved(d.order.Uint64(p[40:]), d.order.Uint64(p[48:])), err
 }
 
-// describeLoad reads a code load record again. The lines that V8 gives do not count: of
-// baseline code they are at offsets of the bytecode, of other code mostly no lines at all.
+// describeLoad reads a code load record again. V8's lines are ignored: for baseline code they are
+// at offsets of the bytecode, for other code there are mostly none.
 func (d *jitDump) describeLoad(r io.ReaderAt, at, length int64) (x description, err error) {
 	p, err := fixed(r, at, length, loadSize)
 	if err != nil {
@@ -241,7 +241,7 @@ func (d *jitDump) describeLoad(r io.ReaderAt, at, length int64) (x description, 
 	return x, err
 }
 
-// moved is what x says of the same code at another place.
+// moved returns x for the same code at another place.
 func (x description) moved(lo, n uint64) description {
 	for i := range x.lines {
 		x.lines[i].addr += lo - x.lo

@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// What a script with Python's struct module reads from the real files.
+// A script with Python's struct module has read these values from the real files.
 func TestJitDump(t *testing.T) {
 	type load struct {
 		lo, size uint64
@@ -107,7 +107,7 @@ func sample(order binary.ByteOrder, machine elf.Machine) *dump {
 	return d
 }
 
-// Code that has moved has its name and its lines where it is now.
+// Code that has moved has its name and its lines at its new place.
 func TestJitDumpMoves(t *testing.T) {
 	for _, tt := range []struct {
 		order   binary.ByteOrder
@@ -154,7 +154,7 @@ func TestJitDumpMalformed(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.what, err, tt.want)
 		}
 	}
-	// Whatever of it has been written, what is there is read, and the rest later.
+	// However much of the file is written, that part is read, and the rest later.
 	for n := range good {
 		d := &jitDump{machine: uint16(elf.EM_X86_64)}
 		first, next, err := d.scan(bytes.NewReader(good[:n]), 0, int64(n), always)

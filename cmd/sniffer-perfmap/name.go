@@ -55,9 +55,8 @@ func cutNumber(s string) (before string, n int, ok bool) {
 	return s[:i], int(line), err == nil
 }
 
-// cutFile cuts a function's name from the file's. Both may have blanks in them ("get
-// size"): a file's name begins with what an absolute path or a URL begins with; where
-// there is none, it has no blanks.
+// cutFile cuts a function's name from the file's. Both may have blanks in them ("get size"): a
+// file's name with blanks begins like an absolute path or a URL.
 func cutFile(s string) (function, file string) {
 	cut := -1
 	for _, begin := range []string{" /", " node:", " file:", " http:", " https:", " evalmachine."} {
@@ -74,7 +73,7 @@ func cutFile(s string) (function, file string) {
 	return s[:cut], s[cut+1:]
 }
 
-// readable makes text of what a process calls text.
+// readable makes printable text from a process's text.
 func readable(name string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// Names that V8 of Node.js 18 and 20, Python 3.12 and others give.
+// These names come from V8 of Node.js 18 and 20, from Python 3.12, and others.
 func TestSplit(t *testing.T) {
 	for _, tt := range []struct {
 		name, function, file string

@@ -42,7 +42,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-var built string // the folder of what build has built
+var built string // the folder of build's output
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts the plug-in. It must not have anything to complain about.
+// start starts the plug-in, which must not print anything.
 func start(t *testing.T, trace func(external.Exchange)) *external.Plugin {
 	t.Helper()
 	path, err := build()
@@ -76,12 +76,12 @@ func start(t *testing.T, trace func(external.Exchange)) *external.Plugin {
 	return p
 }
 
-// A function is one of a stack.
+// A function is one function of a stack.
 type function struct {
 	frame  *frame.Frame
 	pc     uint64
 	cfa    uint64
-	by     string        // which sniffer
+	by     string        // the sniffer
 	inFile bool          // its code is a file's
 	name   string        // by the file's symbols
 	symbol plugin.Symbol // by the plug-in
@@ -139,7 +139,7 @@ func unwind(t *testing.T, tg target.Target, p *external.Plugin, of external.Targ
 	return list, stop
 }
 
-// nodes starts Node.js with testdata/stack.js and returns it when it is idle.
+// startNode starts Node.js with testdata/stack.js and returns it when it is idle.
 func startNode(t *testing.T, args ...string) *gdbtest.Process {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
@@ -149,8 +149,8 @@ func startNode(t *testing.T, args ...string) *gdbtest.Process {
 	return p
 }
 
-// call has the process call outer, and returns what Node.js says of the stack then: the
-// names of JavaScript functions, the innermost first.
+// call has the process call outer, and returns Node.js's own stack from then: the names of
+// JavaScript functions, the innermost first.
 func call(t *testing.T, p *gdbtest.Process) (names []string) {
 	t.Helper()
 	if _, err := p.Stdin.Write([]byte("\n")); err != nil {
@@ -178,11 +178,11 @@ func call(t *testing.T, p *gdbtest.Process) (names []string) {
 // stackLine is a line of a stack as V8 prints it: "at Type.function [as name] (file:1:2)".
 var stackLine = regexp.MustCompile(`^    at (?:[^ (]*\.)?([^ .(]+) (?:\[as [^]]*\] )?\(`)
 
-// tier is what V8 puts before a function's name.
+// tier matches the tier that V8 puts before a function's name.
 var tier = regexp.MustCompile(`^(?:JS|LazyCompile|Function):([~^+*]?)'?`)
 
-// definedIn returns the line of testdata/stack.js that a function's definition begins in,
-// 0 if it is not there.
+// definedIn returns the line of testdata/stack.js in which a function's definition begins, 0 if
+// there is none.
 func definedIn(t *testing.T, name string) int {
 	t.Helper()
 	for i, line := range strings.Split(string(testdata(t, "stack.js")), "\n") {
@@ -193,7 +193,7 @@ func definedIn(t *testing.T, name string) int {
 	return 0
 }
 
-// A stack of Node.js reads main, node, libuv, V8, JavaScript without a gap.
+// A stack of Node.js goes through main, node, libuv, V8 and JavaScript without a gap.
 func TestNode(t *testing.T) {
 	perfMap := []string{"--perf-basic-prof", "--interpreted-frames-native-stack"}
 	dump := []string{"--perf-prof", "--interpreted-frames-native-stack"}
@@ -217,7 +217,7 @@ func TestNode(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir()) // where jitdumps are written
 			p := startNode(t, append(append(slices.Clone(tt.flags), script), tt.args...)...)
-			first := tt.name == "interpreted" // some things need be looked at but once
+			first := tt.name == "interpreted" // some checks are needed only once
 			var idle []gdbtest.Frame
 			if first || tt.name == "tiers" {
 				idle = gdbtest.Backtrace(t, p.PID, gdbtest.WithRegisters())[0].Frames
@@ -253,7 +253,7 @@ func TestNode(t *testing.T) {
 						t.Errorf("%v: it is in line %d of %s", f, line, script)
 					}
 				case f.symbol.Function == interpreter:
-					got = append(got, "") // of a function that is in no listing
+					got = append(got, "") // the function is in no listing
 					tiers += "~"
 				case !f.inFile:
 					t.Errorf("%v is not in a file, and the plug-in has no function's name for it", f)
@@ -263,7 +263,7 @@ func TestNode(t *testing.T) {
 				}
 			}
 			if i := slices.Index(got, "inner"); i > 0 {
-				got, tiers = got[i:], tiers[i:] // what inner calls
+				got, tiers = got[i:], tiers[i:] // leave out inner's callees
 			}
 			for i, listed := 0, writtenBy(t, p.PID); i < min(len(got), len(want)); i++ {
 				if got[i] == "" && !bytes.Contains(listed, []byte(want[i])) {
@@ -292,8 +292,8 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// writtenBy returns what Node.js lists: its perf map, or its jitdump. Version 24 leaves out what
-// comes from its own snapshot.
+// writtenBy returns Node.js's listing: its perf map, or its jitdump. Version 24 leaves out code
+// from its own snapshot.
 func writtenBy(t *testing.T, pid int) []byte {
 	t.Helper()
 	for _, name := range []string{fmt.Sprintf("/tmp/perf-%d.map", pid), fmt.Sprintf("jit-%d.dump", pid)} {
@@ -305,8 +305,8 @@ func writtenBy(t *testing.T, pid int) []byte {
 	return nil
 }
 
-// compareOuter compares the outer frames, from uv_run's caller on, with what gdb saw when
-// the process was idle: they are the same calls.
+// compareOuter compares the outer frames, from uv_run's caller on, with gdb's from when the process
+// was idle: they are the same calls.
 func compareOuter(t *testing.T, list []function, idle []gdbtest.Frame) {
 	t.Helper()
 	idle = slices.DeleteFunc(slices.Clone(idle), func(f gdbtest.Frame) bool { return !f.Physical() })
@@ -328,8 +328,7 @@ func compareOuter(t *testing.T, list []function, idle []gdbtest.Frame) {
 	}
 }
 
-// compare compares the inner frames, to where code begins that gdb has no
-// tables for.
+// compare compares the inner frames, up to code for which gdb has no tables.
 func compare(t *testing.T, list []function, inner []gdbtest.Frame) {
 	t.Helper()
 	n := 0
@@ -350,7 +349,7 @@ func compare(t *testing.T, list []function, inner []gdbtest.Frame) {
 	}
 }
 
-// report writes what the walk has cost, and holds it to what travels with a question.
+// report logs the cost of the walk, and checks that the code with each question is enough.
 func report(t *testing.T, list []function, asked []external.Exchange) {
 	t.Helper()
 	var took time.Duration

@@ -19,7 +19,7 @@ import (
 // with START and SIZE in hexadecimal. A line may be of code that replaces older code.
 type perfMap struct {
 	skipped int  // lines that are not of that form
-	long    bool // the line that is to be read on is too long
+	long    bool // the line at which to read on is too long
 }
 
 const maxLine = 64 << 10 // bytes of a line; longer ones are skipped
@@ -31,7 +31,7 @@ func (p *perfMap) scan(r io.ReaderAt, from, size int64, until func() bool) (reco
 	for n := 1; n%1024 != 0 || until(); n++ {
 		text, err := in.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {
-			break // its end has not been written yet
+			break // its end is not written yet
 		}
 		part := errors.Is(err, bufio.ErrBufferFull)
 		if err != nil && !part {
@@ -66,7 +66,7 @@ func (p *perfMap) describe(r io.ReaderAt, at int64) (description, error) {
 	return description{lo: lo, hi: hi, name: string(name)}, nil
 }
 
-// parseLine takes a line apart; the end of the line does not count.
+// parseLine splits a line, with or without its newline.
 func parseLine(text []byte) (lo, hi uint64, name []byte, ok bool) {
 	text = bytes.TrimRight(text, "\r\n")
 	start, text, _ := bytes.Cut(text, []byte{' '})

@@ -29,8 +29,8 @@ func scanAll(t testing.TB, f format, data []byte) []code {
 	return records
 }
 
-// testdata returns a file of testdata. The maps and dumps are lines and whole records out of
-// what Node.js 18.20.4 of Debian 12 and 20.20.2 have written, started by
+// testdata returns a file of testdata. The maps and dumps are lines and whole records from the
+// output of Node.js 18.20.4 of Debian 12 and of 20.20.2, started by
 //
 //	node --perf-basic-prof --interpreted-frames-native-stack stack.js
 //	node --perf-prof --interpreted-frames-native-stack stack.js
@@ -45,7 +45,7 @@ func testdata(t testing.TB, name string) []byte {
 	return data
 }
 
-// Real maps, held against what scanf makes of them.
+// Real maps give the same as scanf.
 func TestPerfMap(t *testing.T) {
 	for _, name := range []string{"perf-node18.map", "perf-node20.map"} {
 		data := testdata(t, name)
@@ -72,7 +72,7 @@ func TestPerfMap(t *testing.T) {
 	}
 }
 
-// What is not START SIZE NAME is skipped and counted, whatever it is.
+// Lines of any other form than START SIZE NAME are skipped and counted.
 func TestPerfMapMalformed(t *testing.T) {
 	for _, line := range []string{
 		"", " ", "1000", "1000 10", "1000 10 ", "1000  10 f", "-1000 10 f", "1000 -10 f", "x 10 f", "1000 x f", "1000 0 f",
@@ -103,7 +103,8 @@ func growing(t *testing.T) (f *os.File, l *listing) {
 	return f, &listing{path: "/tmp/perf-1.map", file: r, format: func() format { return &perfMap{} }}
 }
 
-// A file grows, in the middle of lines, too; later lines count; it may be written anew.
+// A file grows, also in the middle of lines. Later lines replace earlier ones. The file may be
+// written anew.
 func TestListingGrows(t *testing.T) {
 	f, l := growing(t)
 	name := func(addr uint64) string {
@@ -176,7 +177,7 @@ func TestListingInParts(t *testing.T) {
 	}
 }
 
-// More than 256 MiB are not read: a sparse file costs its owner nothing.
+// At most 256 MiB are read: a sparse file costs its owner nothing.
 func TestListingTooLarge(t *testing.T) {
 	f, l := growing(t)
 	if err := f.Truncate(maxFile + 1); err != nil {
@@ -213,7 +214,7 @@ func FuzzPerfMap(f *testing.F) {
 	})
 }
 
-// checkFormat holds what a format makes of hostile bytes to what callers rely on.
+// checkFormat checks that a format gives callers, from hostile bytes, what they rely on.
 func checkFormat(t *testing.T, f format, data []byte) {
 	r := bytes.NewReader(data)
 	records, next, err := f.scan(r, 0, int64(len(data)), always)
@@ -236,7 +237,7 @@ func checkFormat(t *testing.T, f format, data []byte) {
 	if overlaps(x) {
 		t.Fatalf("%v overlap", x)
 	}
-	for at := 0; at < len(data); at += 1 + len(data)/8 { // the file has been changed since
+	for at := 0; at < len(data); at += 1 + len(data)/8 { // the file has changed since
 		f.describe(r, int64(at))
 	}
 }

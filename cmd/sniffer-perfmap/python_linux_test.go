@@ -21,7 +21,7 @@ func python(t *testing.T) string {
 		if err != nil {
 			continue
 		}
-		// What is found may be a script that starts the interpreter.
+		// The program may be a script that starts the interpreter.
 		out, err := exec.Command(path, "-c", "import sys; sys.activate_stack_trampoline('perf'); print(sys.executable)").Output()
 		if err == nil {
 			return strings.TrimSpace(string(out))
@@ -57,7 +57,7 @@ func TestPython(t *testing.T) {
 		t.Errorf("Python's functions are %q, Python itself says %q; the stack ends: %v", got, told, stop)
 	}
 	compare(t, list, gdbtest.Backtrace(t, p.PID, gdbtest.WithLimit(5))[0].Frames)
-	// The outer frames' registers have come through Python's code.
+	// The outer frames' registers are found through Python's code.
 	for _, f := range list {
 		if f.name == "Py_RunMain" {
 			for _, r := range []trad.Reg{3, 6, 12, 13, 14, 15} {

@@ -9,7 +9,7 @@ import (
 
 var readARM64 = &reader{
 	arch: arm64.Arch, step: stepARM64,
-	popped:    func([]byte, uint64) (trad.Row, bool) { return trad.Row{}, false },                 // x30 is what ReadEpilogue knows
+	popped:    func([]byte, uint64) (trad.Row, bool) { return trad.Row{}, false },                 // ReadEpilogue follows x30
 	preserved: []trad.Reg{19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 72, 73, 74, 75, 76, 77, 78, 79}, // x19 to x28, d8 to d15
 }
 

@@ -114,7 +114,7 @@ func displacement(mode byte, bare bool) int {
 //	push %rcx
 //	ret
 //
-// None of these restores rbp, so that has happened.
+// None of these restores rbp: rbp is the caller's already.
 func poppedAMD64(code []byte, pc uint64) (row trad.Row, ok bool) {
 	row = trad.Row{
 		Lo: pc, Flags: trad.InPrologue,

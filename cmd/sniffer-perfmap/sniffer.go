@@ -35,8 +35,8 @@ const (
 	maxKept = 16
 )
 
-// embedders are programs and libraries with V8's builtins in their text. Perf maps list the builtins, too,
-// and they have no unwind tables.
+// embedders are programs and libraries with V8's builtins in their text. Perf maps list the
+// builtins, too. They have no unwind tables.
 var embedders = []string{"node", "nodejs", "libnode.so*", "electron", "deno", "d8"}
 
 // sniffer is the plug-in. It keeps the contents of files while it runs.
@@ -100,7 +100,7 @@ type memory interface {
 type session struct {
 	reader   *reader
 	memory   memory
-	listings []*listing // the one that knows more is first
+	listings []*listing // the most complete one is first
 	modules  []plugin.Module
 	memo     *memo
 }
@@ -111,7 +111,7 @@ func (s *session) Sniff(q *plugin.Query) plugin.Answer {
 	for _, l := range s.listings {
 		early = errors.Is(l.update(laterReading), errNotYet) || early
 	}
-	if early { // what comes may be of the same code
+	if early { // a record that was not read yet may be for the same code
 		return plugin.Answer{Why: unfinished, Once: true}
 	}
 	for _, at := range s.places(q) {
@@ -124,9 +124,9 @@ func (s *session) Sniff(q *plugin.Query) plugin.Answer {
 	return plugin.Answer{Why: unlisted, Never: s.never(q)}
 }
 
-// places returns where a listing may have the code of a query: where it is, and where else
-// the same part of its file is mapped. V8 maps its builtins a second time, near the code
-// that it makes, and lists them once.
+// places returns where a listing may have the code of a query: at its own address, and at the other
+// mappings of that part of its file. V8 maps its builtins a second time, near the code that it
+// makes, and lists them once.
 func (s *session) places(q *plugin.Query) []uint64 {
 	at := []uint64{q.AddressInBlock}
 	here, ok := around(q.Module, q.AddressInBlock)
@@ -166,7 +166,7 @@ func (s *session) never(q *plugin.Query) []plugin.Range {
 	if !ok {
 		return nil
 	}
-	before, behind := q.AddressInBlock-m.Lo, m.Hi-q.AddressInBlock // how far it goes
+	before, behind := q.AddressInBlock-m.Lo, m.Hi-q.AddressInBlock // how far the mapping extends
 	for _, at := range s.places(q) {
 		for _, l := range s.listings {
 			lo, hi := l.gap(at)
@@ -210,7 +210,7 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	case !s.reader.fits(&row, &q.Registers):
 		a.Why, a.Once = inward, true
 	default:
-		const page = 4096 // that much is mapped in one piece, whatever a process says of its code
+		const page = 4096 // a page is mapped as one piece, whatever a process says of its code
 		start := q.AddressInBlock &^ (page - 1)
 		clip(&row, max(lines.Lo, start), min(lines.Hi, start+page))
 		a.Row = &row
@@ -225,10 +225,11 @@ func (s *session) answer(q *plugin.Query, l *listing, c code, shift uint64) plug
 	return a
 }
 
-// withLines returns the symbols of a function with lines, as many around block as go into an
-// answer, and the code that they are for: nobody asks for the other lines where a row holds.
+// withLines returns the symbols of a function with lines, as many around block as fit into an
+// answer, and the code that they are for: the row holds there only, so that the host asks again for
+// other lines.
 func withLines(function plugin.Symbol, lines []line, block uint64) (list []plugin.Symbol, of plugin.Range) {
-	const most = 60 // of 64, and the function is one
+	const most = 60 // an answer has 64 symbols, and the function is one
 	of = function.Range
 	list = []plugin.Symbol{function}
 	if len(lines) == 0 {
@@ -279,8 +280,8 @@ func (s *session) code(q *plugin.Query, d description) (code []byte, why string)
 	return code, ""
 }
 
-// others returns the rules of the registers that have no place in a row itself: where
-// they are saved that is told. That others survive what the code calls nobody promises.
+// others returns the rules of the registers that have no place in a row itself: the places of those
+// that are saved. Nothing promises that the others survive the calls of the code.
 func others(r *reader, read *trad.OtherRules, f form) *trad.OtherRules {
 	if f == abiding && read != nil {
 		return read

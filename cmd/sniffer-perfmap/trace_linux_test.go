@@ -17,12 +17,12 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// An activation is a call that has not returned yet, as the processor has shown it while
-// the process was stepped.
+// An activation is a call that has not returned yet, which was observed while the process was
+// stepped.
 type activation struct {
 	ra   uint64 // the address behind the call
 	fp   uint64 // rbp at the call
-	raAt uint64 // where the call has put ra
+	raAt uint64 // where the call has pushed ra
 	regs syscall.PtraceRegs
 }
 
@@ -32,11 +32,11 @@ type tracer struct {
 	tid      int
 	regs     syscall.PtraceRegs
 	calls    []activation
-	throwing bool // SP is that of an exception's handler already, and the rest is not
+	throwing bool // SP is already that of an exception's handler, other registers are not yet
 }
 
-// trace steps a thread, n times at most. see is called before each instruction, and says
-// whether that is to go on.
+// trace steps a thread, n times at most. It calls see before each instruction, and stops when see
+// returns false.
 func trace(t *testing.T, tid, n int, see func(x *tracer) bool) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -70,7 +70,7 @@ func (x *tracer) registers() {
 	}
 }
 
-// step executes an instruction, and takes in what it does to the calls.
+// step executes an instruction, and updates the calls.
 func (x *tracer) step() {
 	var code [15]byte
 	n, _ := x.ReadMemory(x.regs.Rip, code[:])
@@ -100,7 +100,7 @@ func (x *tracer) step() {
 	case x86asm.JMP:
 		x.throwing = false
 	case x86asm.MOV:
-		// An exception leaves frames: SP comes from where its handler has kept it.
+		// An exception removes frames: SP is loaded from where its handler has stored it.
 		_, fromMemory := in.Args[1].(x86asm.Mem)
 		for in.Args[0] == x86asm.RSP && fromMemory && len(x.calls) > 0 && x.calls[len(x.calls)-1].raAt < x.regs.Rsp {
 			x.calls = x.calls[:len(x.calls)-1]

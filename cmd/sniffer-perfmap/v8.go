@@ -8,21 +8,21 @@ import (
 	"github.com/sfwalk/sfwalk/plugin"
 )
 
-// form is what one must know of code, beside its bytes, to follow its frame.
+// form is a kind of code, with the facts that one needs beside its bytes to follow its frame.
 type form uint8
 
 const (
 	ordinary form = iota // the return address is where a call leaves it
-	abiding              // and the code keeps to the ABI in all else, as do those that it calls
+	abiding              // the same; and the code, and all that it calls, keep to the ABI in all else
 
-	// V8's have rules of their own: no register survives a call, and a jump may stand for a
-	// call, so that what they have saved is not what the caller had.
+	// V8's code has rules of its own: no register survives a call, and a jump may stand for a call,
+	// so that saved registers are not the caller's.
 	lossy
-	// On amd64 its baseline code begins with a call of a builtin, which sets up the frame
-	// record; a builtin that is jumped to takes it down.
+	// On amd64, V8's baseline code begins with a call of a builtin, which sets up the frame record;
+	// a jump to another builtin takes it down.
 	framedByCall // all that comes behind the first call is a body
 	framed       // the record is there from the beginning
-	calledTwice  // behind the return address, the word on the stack, is the caller's
+	calledTwice  // the word on the stack behind the return address is the caller's return address
 )
 
 // fromC has the builtins that C++ functions call.
@@ -57,9 +57,9 @@ func isV8(name string) bool {
 	return ok && (javaScript[kind] || kind == "Builtin" || kind == "BytecodeHandler" || kind == "Stub")
 }
 
-// V8's interpreter has one piece of code for all functions, unless it is asked for
-// --interpreted-frames-native-stack; what a frame interprets stands in the frame. A perf
-// map lists the bytecode as well.
+// V8's interpreter has one piece of code for all functions, unless
+// --interpreted-frames-native-stack is given; the frame tells the interpreted function. A perf map
+// lists the bytecode as well.
 const interpreter = "Builtin:InterpreterEntryTrampoline"
 
 // Where a frame of the interpreter keeps what it interprets, in bytes below FP

@@ -26,7 +26,7 @@ int main(void) {
 }
 `
 
-// TestAgainstGDB has a program die below the example and below gdb.
+// TestAgainstGDB runs a program that dies, under the example and under gdb.
 func TestAgainstGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	dir := t.TempDir()
@@ -52,8 +52,8 @@ func TestAgainstGDB(t *testing.T) {
 
 var frameLine = regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(?:(<signal handler called>)|(\S+) .*?(?:crash\.c:(\d+)\)?)?)$`)
 
-// frames returns the frames of the program itself that gdb or the example has printed, with
-// their lines; what the C library's are called depends on the debug files that there are.
+// frames returns the frames of the program itself, with their lines, from the output of gdb or of
+// the example. The names of the C library's frames depend on the debug files that are installed.
 func frames(out string) (list []string) {
 	for _, m := range frameLine.FindAllStringSubmatch(out, -1) {
 		if m[1] != "" || m[2] == "_start" || m[3] != "" {

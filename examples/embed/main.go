@@ -5,8 +5,8 @@
 //
 //	embed PROGRAM [ARGUMENT...]
 //
-// It shows what it takes to have the engine in a debugger: process.go is what the engine
-// is told of the process, backtrace.go what it is asked. See docs/embedding.md.
+// It shows how to use the engine in a debugger: process.go describes the process to the engine,
+// backtrace.go asks the engine. See docs/embedding.md.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	os.Exit(status)
 }
 
-// debug runs a program to its end and returns its exit status, as a shell tells it.
+// debug runs a program to its end and returns its exit status, like a shell.
 func debug(cmd *exec.Cmd) (int, error) {
 	runtime.LockOSThread() // ptrace knows tracers by their thread
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -63,7 +63,7 @@ func debug(cmd *exec.Cmd) (int, error) {
 				fmt.Fprintln(os.Stderr, "stop:", err)
 			}
 		}
-		if !begun { // the first stop is ptrace's own
+		if !begun { // the first stop comes from ptrace itself
 			begun, sig = true, 0
 		}
 		if err := syscall.PtraceCont(cmd.Process.Pid, int(sig)); err != nil {

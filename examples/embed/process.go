@@ -45,7 +45,7 @@ func (p *process) Registers(to *arch.Registers) error {
 	if err := syscall.PtraceGetRegs(p.pid, &regs); err != nil {
 		return fmt.Errorf("read registers of %d: %w", p.pid, err)
 	}
-	set, err := binary.Append(nil, binary.NativeEndian, &regs) // as the kernel has them
+	set, err := binary.Append(nil, binary.NativeEndian, &regs) // in the kernel's layout
 	p.Arch().KernelRegs[0].Get(p.Arch(), set, to)
 	return err
 }

@@ -33,7 +33,7 @@ const (
 	rsp = 7
 )
 
-// folder makes what README.md says, in a folder of its own, and returns the plug-in's path.
+// folder sets up a folder as README.md says, and returns the plug-in's path.
 func folder(t *testing.T) string {
 	t.Helper()
 	gdbtest.Tool(t, "openssl")
@@ -60,7 +60,7 @@ func folder(t *testing.T) string {
 	return filepath.Join(folder, "sniffer.py")
 }
 
-// start starts the plug-in. It must not have anything to complain about.
+// start starts the plug-in, which must not print anything.
 func start(t *testing.T) *external.Plugin {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -88,14 +88,14 @@ func program(t *testing.T) string {
 	return gdbtest.Compile(t, path, gdbtest.Tool(t, "cc"), "-g", "-O2", "-Wall", "-Werror", "-fno-omit-frame-pointer")
 }
 
-// A function is one of a stack: its name, and its frame.
+// A function is one function of a stack: its name, and its frame.
 type function struct {
 	name, by string
 	frame    *frame.Frame
 	cfa      uint64
 }
 
-// walk unwinds the first thread: with the plug-in, or where it is nil without.
+// walk unwinds the first thread: with the plug-in, or without if p is nil.
 func walk(t *testing.T, tg target.Target, p *external.Plugin, of external.Target) ([]function, error) {
 	t.Helper()
 	threads, err := tg.Threads()
@@ -186,7 +186,7 @@ func TestPython(t *testing.T) {
 	conforms(t, tg)
 }
 
-// conforms has the plug-in checked as its author should, with the stack that was walked.
+// conforms runs the conformance test on the plug-in, with the stack that was walked.
 func conforms(t *testing.T, tg *live.Target) {
 	t.Helper()
 	picture, err := tg.Snapshot()
@@ -211,8 +211,8 @@ func conforms(t *testing.T, tg *live.Target) {
 	}
 }
 
-// compareOuter gives gdb run's registers, as they have come through the compiled frames, and
-// compares the stack that it makes of them. The process does not survive that.
+// compareOuter gives gdb run's registers, as unwound through the compiled frames, and compares the
+// stack that gdb makes from them. The process does not survive that.
 func compareOuter(t *testing.T, path string, pid int, list []function) {
 	t.Helper()
 	args := []string{"-nx", "-batch", "-p", strconv.Itoa(pid), "-ex", "set backtrace past-main on", "-ex", "set backtrace past-entry on"}
@@ -242,8 +242,8 @@ func compareOuter(t *testing.T, path string, pid int, list []function) {
 	}
 }
 
-// TestPythonEverywhere stops at each instruction of a compiled function, and unwinds what gdb
-// has written of the process there.
+// TestPythonEverywhere stops at each instruction of a compiled function, and unwinds the core file
+// that gdb writes there.
 func TestPythonEverywhere(t *testing.T) {
 	path := program(t)
 	folder := t.TempDir()
@@ -281,8 +281,8 @@ func TestPythonEverywhere(t *testing.T) {
 			t.Errorf("at %#x: %s: %v", s[0], names(list), err)
 			continue
 		}
-		// At the first instruction the return address is where rsp points, and rbp is the
-		// caller's; PREVIOUS is where the function returns to.
+		// At the first instruction, rsp points to the return address, and rbp is the caller's;
+		// PREVIOUS is where the function returns to.
 		if list[0].cfa != at[0][1]+8 {
 			t.Errorf("at %#x: the CFA is %#x, want %#x", s[0], list[0].cfa, at[0][1]+8)
 		}
@@ -329,7 +329,7 @@ func declined(f *frame.Frame, name string) string {
 	return ""
 }
 
-// TestPythonEnds starts the plug-in as a host that dies at once, and as a user by hand.
+// TestPythonEnds starts the plug-in like a host that dies at once, and like a user by hand.
 func TestPythonEnds(t *testing.T) {
 	path := folder(t)
 	ctx, cancel := context.WithDeadline(context.Background(), gdbtest.Deadline(t))

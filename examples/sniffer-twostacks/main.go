@@ -10,7 +10,7 @@ import (
 
 type sniffer struct{}
 
-// Describe says who this is, and where it can claim frames at all.
+// Describe describes the sniffer, and the code where it can claim frames at all.
 func (sniffer) Describe() plugin.Description {
 	return plugin.Description{
 		Name: "twostacks", Version: "1.0", Architectures: []string{"amd64"},
@@ -18,7 +18,7 @@ func (sniffer) Describe() plugin.Description {
 	}
 }
 
-// Begin is called for each process. What is found here need not be looked for later.
+// Begin is called for each process. Facts that it finds need not be looked up later.
 func (sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 	found, err := t.Lookup("call_on", "twostacks*")
 	if err != nil {
@@ -43,8 +43,8 @@ func (sniffer) Begin(t *plugin.Target) (plugin.Session, error) {
 	}), nil
 }
 
-// row says how to unwind call_on between two offsets: the CFA is given, the return address
-// lies below it, all other registers are as they were.
+// row says how to unwind call_on between two offsets: the CFA is given, the return address is below
+// it, and all other registers are unchanged.
 func row(start, lo, hi uint64, cfa trad.Rule) trad.Row {
 	r := trad.Row{
 		Lo: start + lo, Len: uint32(hi - lo), CFA: cfa,

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestEveryInstruction has gdb write a core file at each instruction of call_on, and unwinds it
-// there. call_on's caller is where gdb sees it return to.
+// TestEveryInstruction has gdb write a core file at each instruction of call_on, and unwinds it.
+// call_on's caller must be the one to which gdb sees it return.
 func TestEveryInstruction(t *testing.T) {
 	gdbtest.NeedAMD64(t)
 	source, err := filepath.Abs("target/twostacks.c")

@@ -235,7 +235,7 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 type checks struct {
 	*asked
 	once  bool  // the row is for one frame alone: rules may name addresses
-	fixed bool  // and must
+	fixed bool  // rules must name addresses
 	err   error // the first fault
 }
 
@@ -259,7 +259,7 @@ func (c *checks) register(n uint32) {
 	}
 }
 
-// rules checks the main rules of a message, and those of others.
+// rules checks the main rules of a message, and those of other registers.
 func (c *checks) rules(others []*protocol.RegisterRule, main ...*protocol.Rule) {
 	for _, m := range main {
 		c.rule(m)

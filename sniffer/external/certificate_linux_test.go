@@ -14,7 +14,8 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/external"
 )
 
-// Both certificates are on the quick curve. With go-plugin's own certificate a start takes 15 ms more.
+// Both certificates are on the fast curve, P-256. With go-plugin's own certificate, a start takes
+// 15 ms more.
 func TestQuickCurve(t *testing.T) {
 	gdbtest.Tool(t, "openssl")
 	_, text, err := external.MutualTLS()

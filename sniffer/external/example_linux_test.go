@@ -18,7 +18,7 @@ func Example() {
 	ctx := context.Background()
 	p, err := external.Start(ctx, external.Options{Path: "/usr/local/lib/sniffer-perfmap"})
 	if err != nil {
-		log.Fatal(err) // what it is, what it did, and what to do
+		log.Fatal(err) // the error says what the program is, what it did, and what to do
 	}
 	defer p.Close()
 
@@ -42,7 +42,7 @@ func Example() {
 	}
 	for f, err := range stack.All() {
 		if err != nil {
-			log.Print(err) // the stack ends early, and why
+			log.Print(err) // the stack ends early, for this reason
 			break
 		}
 		if s, _, ok := asks.FrameSymbol(f); ok {

@@ -120,7 +120,7 @@ func newSubject(t testing.TB, architecture string) *subject {
 	if s.steps, stop = s.walk(t, s.table()); len(s.steps) != 14 || stop != "" {
 		t.Fatalf("%s: %d frames, %s: want 7 of down, 6 of machine code in turns, then _start", architecture, len(s.steps), stop)
 	}
-	// By the program's source, the functions take turns, by the depth of the stack.
+	// By the program's source, the functions alternate with the depth of the stack.
 	for i, f := range s.steps[:13] {
 		if in := s.jit.Functions[(i+1)/2%3]; i%2 == 1 && (f.pc <= in.Lo || f.pc >= in.Hi) {
 			t.Fatalf("%s: frame %d is at %#x, not in [%#x, %#x)", architecture, i, f.pc, in.Lo, in.Hi)

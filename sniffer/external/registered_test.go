@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// For a plug-in, code that a process has registered with debuggers is in no file. So a row may be
-// for several objects.
+// A plug-in sees code that a process has registered with debuggers as code outside of files. So a
+// row may be for several objects.
 func TestRegistered(t *testing.T) {
 	modules := target.NewModules(nil, []target.Mapping{{Lo: 0x1000, Hi: 0x3000, Exec: true}})
 	modules.Register(func() target.Registered {

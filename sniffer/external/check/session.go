@@ -25,12 +25,12 @@ type session struct {
 	number uint64
 }
 
-// counts has the counts of all sessions together.
+// counts are the counts of all sessions together.
 type counts struct {
 	questions, requests int
 	slowest             time.Duration // answer
 	slowestAt           string        // the question
-	hangs               bool          // it did not answer: ask no more
+	hangs               bool          // it did not answer in time: ask no more
 }
 
 // open opens a session and begins it for a process.
