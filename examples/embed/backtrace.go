@@ -43,7 +43,7 @@ func backtrace(w io.Writer, pid int) error {
 	}
 	for f, err := range stack.All() {
 		if err != nil {
-			return err // the stack ends early, for this reason; its frames are right
+			return err // the stack ends early, for this reason; the frames before are valid
 		}
 		if f.Type() == frame.SigTramp {
 			fmt.Fprintf(w, "#%-3d <signal handler called>\n", f.Level)
