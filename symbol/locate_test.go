@@ -82,6 +82,15 @@ func TestRust(t *testing.T) {
 	}
 }
 
+// TestBlock: parameters in a block without addresses are the function's.
+func TestBlock(t *testing.T) {
+	file := compile(t, sources(t), "cc", "block.s", "-no-pie")
+	answers := askGDB(t, file, addressesOf(t, file, 1, func(name string) bool { return name == "main" }))
+	if inlined, _, _ := compare(t, New(Options{}), file, answers); inlined != 4 {
+		t.Errorf("%d addresses in inlined calls, want 4", inlined)
+	}
+}
+
 func TestGo(t *testing.T) {
 	file := gdbtest.Build(t, "gotarget")
 	addresses := textAddresses(t, file, ".text", 997)

@@ -3,6 +3,7 @@ package symbol
 import (
 	"debug/dwarf"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
@@ -162,6 +163,9 @@ func (d *debugInfo) readFunctions(u *unit) error {
 				at.owner.arguments = true
 			}
 			c.skip(a)
+		case a.tag == dwarf.TagLexDwarfBlock && !a.hasCode():
+			inner.owner = at.owner // as if the block were not there, like GDB: Rust's macros put parameters into some
+			c.skip(a)
 		case isScope(a.tag), a.tag == dwarf.TagEnumerationType && u.head.language == languageScope: // Rust's have methods
 			e := c.entry(a)
 			inner.scope = u.enter(at.scope, a, &e)
@@ -229,6 +233,11 @@ func isType(a *abbrev) bool {
 		return true
 	}
 	return false
+}
+
+// hasCode reports whether entries of a have an address of code of their own.
+func (a *abbrev) hasCode() bool {
+	return slices.ContainsFunc(a.attrs, func(x attrForm) bool { return x.attr == dwarf.AttrLowpc || x.attr == dwarf.AttrRanges })
 }
 
 // isLeaf reports whether there are no functions within an entry.
