@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -299,6 +300,12 @@ func TestDAPThreads(t *testing.T) {
 // A Go program without DWARF has goroutines, whose stacks end where Go's do.
 func TestDAPStripped(t *testing.T) {
 	c := connectDAP(t, attach(t, gdbtest.StartRunning(t, delvetest.Go(t, "amd64", "-ldflags=-s -w"), "quiet"), false).addr)
+	source, err := os.ReadFile("../../testdata/progs/delvego/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(source), "return <-never + n")
+	line := 1 + strings.Count(before, "\n")
 	list := ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads
 	parked := 0
 	for i, th := range list {
@@ -310,7 +317,7 @@ func TestDAPStripped(t *testing.T) {
 			continue // deep recursion
 		}
 		if strings.HasSuffix(th.Name, " main.wait") && slices.ContainsFunc(frames, func(f dap.StackFrame) bool {
-			return f.Name == "main.wait" && f.Source.Name == "main.go" && f.Line == 53
+			return f.Name == "main.wait" && f.Source.Name == "main.go" && f.Line == line
 		}) {
 			parked++
 		}

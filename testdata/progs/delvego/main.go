@@ -22,6 +22,8 @@ import (
 	"os/signal"
 	"reflect"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -318,6 +320,20 @@ func die(n int) int {
 	return wait(n)
 }
 
+// rest returns when every goroutine but this one waits, also on a slow machine.
+func rest() {
+	states := []metrics.Sample{{Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/running:goroutines"}}
+	for range 1000 {
+		time.Sleep(20 * time.Millisecond)
+		metrics.Read(states)
+		if states[0].Value.Uint64()+states[1].Value.Uint64() <= 1 {
+			return
+		}
+	}
+	fmt.Fprintln(os.Stderr, "the goroutines do not come to rest")
+	os.Exit(3)
+}
+
 func main() {
 	// As in ready.h: any debugger may attach, the end of standard input or 120 seconds
 	// end the process.
@@ -332,11 +348,15 @@ func main() {
 	mutex.Lock()
 	rw.Lock()
 	group.Add(1)
+	// A goroutine that allocates while the collector works may have to wait for it, and would be
+	// found there.
+	percent := debug.SetGCPercent(-1)
 	alone()
 	for n := 0; runtime.NumGoroutine() < goroutines; n++ {
 		go kinds[n%len(kinds)](n)
 	}
-	time.Sleep(20 * time.Millisecond)
+	rest()
+	debug.SetGCPercent(percent)
 	runtime.GC()
 	if !slices.Contains(os.Args, "quiet") {
 		runs()
