@@ -169,6 +169,7 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 	var last row           // the last row that counted
 	var seen int           // the last row's line, whether it counted or not
 	var discriminated bool // a discriminator came with this line
+	stmtAt := nowhere      // the last row's address if a row there begins a statement, whether it counted or not
 	var e dwarf.LineEntry
 	for {
 		err := r.Next(&e)
@@ -186,8 +187,13 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 			if lo := sequence[0].addr; d.isCode(lo, max(e.Address, lo+1)) {
 				t.rows = append(t.rows, sequence...)
 			}
-			sequence, last, seen, discriminated = sequence[:0], row{}, 0, false
+			sequence, last, seen, discriminated, stmtAt = sequence[:0], row{}, 0, false, nowhere
 			continue
+		}
+		if e.IsStmt {
+			stmtAt = e.Address
+		} else if stmtAt != e.Address {
+			stmtAt = nowhere
 		}
 		discriminated = e.Discriminator != 0 || discriminated && e.Line == seen
 		seen = e.Line
@@ -207,7 +213,7 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		n := len(sequence)
 		same := n > 0 && sequence[n-1].addr == e.Address
 		switch {
-		case same && stmt && !e.IsStmt && next.file != last.file:
+		case stmtAt == e.Address && !e.IsStmt && next.file != last.file:
 			continue // it does not count at all
 		case same && stmt && !e.IsStmt:
 		case same:

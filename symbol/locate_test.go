@@ -91,6 +91,20 @@ func TestBlock(t *testing.T) {
 	}
 }
 
+// TestRows: of several rows of the line table at one address, the one counts that counts for gdb.
+func TestRows(t *testing.T) {
+	file := compile(t, sources(t), "cc", "lines.s", "-no-pie")
+	answers := askGDB(t, file, addressesOf(t, file, 1, func(name string) bool { return name == "main" }))
+	lines := make(map[int]bool)
+	for _, a := range answers {
+		lines[a.Line] = true
+	}
+	if len(lines) < 8 {
+		t.Errorf("gdb has %d lines, want 8 at least", len(lines))
+	}
+	compare(t, New(Options{}), file, answers)
+}
+
 func TestGo(t *testing.T) {
 	file := gdbtest.Build(t, "gotarget")
 	addresses := textAddresses(t, file, ".text", 997)
