@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// CIE is a common information entry (DWARF 5, section 6.4.1; for additions of .eh_frame, LSB
-// Core).
+// CIE is a common information entry (DWARF 5, section 6.4.1). LSB Core has the additions of
+// .eh_frame.
 type CIE struct {
 	Offset    int      // in bytes from the start of the section
 	Version   uint8    // 1, 3 or 4
@@ -104,7 +104,7 @@ func (s *Section) parseCIE(off int, cie *CIE) error {
 	return nil
 }
 
-// augmentation reads the augmentation data of the letters of text, and leaves c at the
+// augmentation reads the augmentation data of the letters of text. It leaves c at the initial
 // instructions. reason is "" if the data can be read.
 func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reason string) {
 	data := *c
@@ -164,7 +164,7 @@ func (s *Section) augmentation(c *dwarfdata.Reader, cie *CIE, text []byte) (reas
 	return ""
 }
 
-// skipPointer steps over an encoded pointer; why is "" if it can be read.
+// skipPointer steps over an encoded pointer. why is "" if the pointer can be read.
 func (s *Section) skipPointer(c *dwarfdata.Reader, enc, ptrSize uint8) (why string) {
 	if enc&^encIndirect == encAligned {
 		c.Take(-(s.addr + uint64(c.Off)) & uint64(ptrSize-1))

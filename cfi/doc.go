@@ -1,5 +1,5 @@
-// Package cfi reads DWARF call frame information: a .eh_frame or .debug_frame
-// section goes in, [trad.Row]s come out.
+// Package cfi reads DWARF call frame information. It turns a .eh_frame or .debug_frame
+// section into [trad.Row]s.
 //
 // A [Section] is used in place. [Open] checks its arguments and the
 // .eh_frame_hdr, nothing more. [Section.Find] searches the header's table in
@@ -7,10 +7,10 @@
 // [Section.Row] runs the program of one FDE up to the PC and returns that line of
 // the table, with the exact range that it holds for.
 //
-// Addresses are those of the section's own address space, which the address
-// given to [Open] fixes: link-time ones for a file, run-time ones for a section
-// read from memory. The input is never trusted: malformed input gives an [Error]
-// that says where, and work is bounded by the size of the section.
+// Addresses are those of the section's own address space. The address given to
+// [Open] fixes it: link-time addresses for a file, run-time ones for a section
+// read from memory. The package never trusts its input. Malformed input gives an
+// [Error] that says where, and the size of the section bounds the work.
 //
 // References: DWARF 5 section 6.4, LSB Core "Exception Frames", AADWARF64.
 package cfi

@@ -22,8 +22,8 @@ type expression struct {
 	ptrSize uint8
 }
 
-// expression returns the expression at off, which is the offset of its length. The machine
-// has read an expression there before.
+// expression returns the expression whose length is at offset off. The machine has read it
+// before, so it lies within the section.
 func (s *Section) expression(off int, ptrSize uint8) expression {
 	c := s.reader(off, len(s.data))
 	code := c.Take(c.ULEB128())
@@ -181,8 +181,8 @@ func (e *evaluation) deref(op byte, env trad.Env) error {
 	if e.c.Bad || e.reason != "" {
 		return nil
 	}
-	// Memory is read in whole words. Read the aligned word, which is in the same
-	// page as the bytes, unless they reach into the next word.
+	// env reads whole words. Read the aligned word that the bytes are in, since it is in
+	// their page, unless they reach into the next word.
 	from, skip := addr, uint64(0)
 	if size < e.x.ptrSize && addr%word+uint64(size) <= word {
 		skip = addr % word

@@ -16,18 +16,19 @@ type FDE struct {
 	program span
 }
 
-// maxLen bounds the code of an FDE in bytes, and so the number of rows that one line
-// is split into.
+// maxLen bounds the code of an FDE in bytes. Thereby it bounds the number of rows that one
+// line is split into.
 const maxLen = 1 << 36
 
 // Contains reports whether the FDE covers pc.
 func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
 
-// ProgramSize returns the size of the FDE's instructions in bytes. Each of them has at least one.
+// ProgramSize returns the size of the FDE's instructions in bytes. Each instruction has at least
+// one byte.
 func (f *FDE) ProgramSize() int { return f.program.to - f.program.from }
 
-// parseFDE reads the FDE with the head e. If haveCIE is true, f is another FDE: if both have
-// the same CIE, parseFDE does not read it again.
+// parseFDE reads the FDE with the head e into f. haveCIE says that f holds another FDE: if both
+// have the same CIE, parseFDE does not read it again.
 func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	if e.empty || e.cie < 0 {
 		return s.entryError(e.off, "is not an FDE, where one is expected")
@@ -79,9 +80,9 @@ func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {
 	return nil
 }
 
-// FDEs iterates over the FDEs of the section in their order there. An FDE that
-// cannot be read gives an error, and the iteration goes on. If the chain of entries itself
-// is broken, it ends after the error.
+// FDEs iterates over the FDEs in the order of the section. An FDE that cannot be read gives
+// an error, and the iteration goes on. If the chain of entries itself is broken, the
+// iteration ends after the error.
 func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	return func(yield func(FDE, error) bool) {
 		var f FDE
@@ -107,8 +108,8 @@ type walk struct {
 	s       *Section
 	off     int
 	haveCIE bool
-	// A zero terminator was read. More entries may follow it; or other data, if the caller
-	// did not know the section's size.
+	// A zero terminator was read. More entries may follow it. If the caller did not know the
+	// section's size, other data may follow instead.
 	terminated bool
 }
 

@@ -7,8 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// FrameAddress returns the address of the .eh_frame that header points to, the bytes of
-// the .eh_frame_hdr at addr. It leads to .eh_frame in a file without section headers.
+// FrameAddress returns the address of the .eh_frame that header points to. header holds the
+// bytes of the .eh_frame_hdr at addr. FrameAddress finds .eh_frame in a file without section
+// headers.
 func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
 	if abi.Order == nil {
 		return 0, errors.New("cfi: ABI.Order is not set")

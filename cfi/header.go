@@ -10,7 +10,7 @@ import (
 )
 
 // header is the binary search table of .eh_frame_hdr (LSB Core, "Exception Frame
-// Header"). It is searched in place, and believed only as far as the FDEs confirm it.
+// Header"). Look-ups search it in place, and believe it only as far as the FDEs confirm it.
 type header struct {
 	table  []byte // the entries: start of code, address of FDE
 	addr   uint64 // of table
@@ -56,7 +56,7 @@ func (h *header) open(data []byte, addr uint64, s *Section) {
 	h.table, h.addr, h.count = data[c.Off:], addr+uint64(c.Off), int(count)
 }
 
-// field reads field i; each entry has two.
+// field reads field i of the table. Each entry has two fields.
 func (s *Section) field(i int) uint64 {
 	h := &s.header
 	off := i * int(h.size)
@@ -109,8 +109,8 @@ func (s *Section) searchHeader(pc uint64, f *FDE) answer {
 			return silent // other FDEs may start here, too
 		}
 	}
-	// A hit is confirmed by its FDE. A miss is believed if the next FDE begins where
-	// the table says, and the table is in order.
+	// The FDE itself confirms a hit. A miss counts if the next FDE begins where the
+	// table says, and the table is in order.
 	if i < s.header.count && !s.entryFDE(i, f) || !s.inOrder() {
 		return lied
 	}
@@ -138,8 +138,8 @@ func (s *Section) position(pc uint64) (i int, ok bool) {
 }
 
 // positionUsual is position for the form that all linkers write: signed four-byte distances from
-// the header, little-endian. It compares them as they are. ok is false for any other form, and
-// if only position can tell.
+// the header, little-endian. It compares the distances without computing addresses. ok is false
+// for any other form, and if only position can tell.
 func (s *Section) positionUsual(pc uint64) (i int, ok bool) {
 	h := &s.header
 	to := int64(pc - h.base)

@@ -25,8 +25,8 @@ const entrySize = 24
 // usualFDE is the size in bytes of an FDE in real programs, CIEs included.
 const usualFDE = 40
 
-// build reads all FDEs once. It leaves out those that cannot be read; the error for
-// a miss names the first of them.
+// build reads all FDEs once. It leaves out FDEs that cannot be read. The error for a
+// miss names the first of them.
 func (x *index) build(s *Section) {
 	var f FDE
 	var broken error
@@ -70,7 +70,7 @@ func (x *index) build(s *Section) {
 	}
 }
 
-// position returns how many of the FDEs begin at pc or before it.
+// position returns the number of FDEs that begin at or before pc.
 func (x *index) position(pc uint64) int {
 	i, j := 0, len(x.entries)
 	for i < j {

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// maxInstructions bounds how many instructions one look-up runs. The largest functions
-// need a few thousand.
+// maxInstructions bounds the instructions that one look-up runs. The largest functions need
+// a few thousand.
 const maxInstructions = 1 << 20
 
 // machine runs the program of an FDE line by line (DWARF 5, section 6.4.3).
@@ -54,7 +54,7 @@ func (m *machine) start(s *Section) error {
 	return nil
 }
 
-// prepared is a CIE that was read, with the state after its initial instructions. Most
+// prepared is a CIE with the state after its initial instructions. Most
 // sections have one or two CIEs, and most look-ups use the CIE of the look-up before.
 type prepared struct {
 	cie   CIE
@@ -68,8 +68,8 @@ func (s *Section) preparedAt(off int) *atomic.Pointer[prepared] {
 	return &s.prepared[uint(off>>2^off>>5)%uint(len(s.prepared))]
 }
 
-// prepare keeps the state after the CIE's instructions, if it is as simple as those that
-// compilers make.
+// prepare keeps the state after the CIE's instructions for later look-ups, if the state is as
+// simple as those that compilers make.
 func (m *machine) prepare() {
 	if m.depth > 0 || m.top.from > 0 || m.top.n > len(prepared{}.rules) {
 		return
@@ -79,7 +79,7 @@ func (m *machine) prepare() {
 	m.s.preparedAt(p.cie.Offset).Store(p)
 }
 
-// prepared makes the kept state the current one, if it is that of m's CIE.
+// prepared makes the kept state the current one. It returns false if none is kept for m's CIE.
 func (m *machine) prepared() bool {
 	p := m.s.preparedAt(m.fde.CIE.Offset).Load()
 	if p == nil || p.cie.Offset != m.fde.CIE.Offset || p.cie.program != m.fde.CIE.program {
@@ -247,7 +247,7 @@ func (m *machine) step() error {
 				s.signed = !s.signed
 				break
 			}
-			how := c.ULEB128() // not signed, signed with SP, signed with SP and PC
+			how := c.ULEB128() // 0: not signed; 1: signed with SP; 2: signed with SP and PC
 			c.SLEB128()        // where it was signed: for the check, not for the address
 			if how > 2 {
 				reason = fmt.Sprintf("state is %d, want 0 to 2", how)
@@ -369,7 +369,7 @@ func (m *machine) rule(reg uint64, rule trad.Rule) {
 
 // restore resets a register's rule to the CIE's.
 func (m *machine) restore(reg uint64) {
-	if m.cie { // nothing to go back to but the start
+	if m.cie { // a CIE's rules start empty
 		m.rule(reg, trad.Rule{})
 		return
 	}

@@ -3,7 +3,7 @@ package cfi
 import "github.com/sfwalk/sfwalk/internal/dwarfdata"
 
 // Pointer encodings of .eh_frame (LSB Core, "DWARF Exception Header Encoding").
-// The low nibble is the format; the next three bits tell the base that the pointer is
+// The low nibble is the format. The next three bits are the base that the pointer is
 // relative to.
 const (
 	encAbsptr  = 0x00
@@ -29,7 +29,7 @@ const (
 	encRelative = 0x70
 )
 
-// encSize returns the size in bytes of a format of fixed size, else 0.
+// encSize returns the size in bytes of a format with a fixed size, 0 for any other.
 func encSize(enc, ptrSize uint8) uint8 {
 	switch enc & encFormat {
 	case encAbsptr, encSigned:
@@ -50,8 +50,8 @@ func signExtend(v uint64, size uint8) uint64 {
 	return uint64(int64(v<<shift) >> shift)
 }
 
-// pointer reads an encoded address; why is "" if it can be read. A funcrel pointer is
-// relative to function, if hasFunction is true.
+// pointer reads an encoded address. why is "" if the address can be read. A funcrel pointer
+// is relative to function; it cannot be read if hasFunction is false.
 func (s *Section) pointer(c *dwarfdata.Reader, enc, ptrSize uint8, function uint64, hasFunction bool) (v uint64, why string) {
 	if enc&encIndirect != 0 {
 		return 0, "is an indirect pointer, which only the target's memory can resolve"

@@ -15,7 +15,7 @@ import (
 // DWARF does not mention is unchanged.
 var unlistedSame = &trad.OtherRules{Default: trad.Same}
 
-// row returns the machine's current line. If the line is too long for one row, it
+// row returns the machine's current line. If the line is too long for one row, row
 // returns the part that has pc. last is the OtherRules of another row of the FDE, or nil.
 func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
 	t := &m.top
@@ -57,8 +57,8 @@ func (m *machine) row(pc uint64, last *trad.OtherRules) (trad.Row, error) {
 
 func isExpr(r trad.Rule) bool { return r.Kind == trad.Expr || r.Kind == trad.ValExpr }
 
-// unusual returns the rules of PREVIOUS's PC and of the other registers, if the return
-// column does not tell both the PC and the link register of PREVIOUS.
+// unusual returns the rules of PREVIOUS's PC and of the other registers. It is for tables whose
+// return address column does not give both the PC and the link register of PREVIOUS.
 func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegRule) {
 	column, s := m.fde.CIE.RA, m.s
 	pc, others = m.top.ra, slices.Clone(regs)
@@ -77,7 +77,7 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	case pc.Kind != trad.NotTracked:
 	case column != s.pc:
 		pc = trad.Rule{Kind: trad.InReg, Reg: column} // nothing has changed it
-	default: // the table does not mention the PC: it is in the register in which a call leaves it
+	default: // the table does not mention the PC: it is where a call puts it, in the link register
 		if i, listed := find(others, s.link); listed {
 			pc = others[i].Rule
 		}
@@ -89,8 +89,8 @@ func (m *machine) unusual(regs []trad.RegRule) (pc trad.Rule, others []trad.RegR
 	return pc, others
 }
 
-// otherRules returns the row's OtherRules with the rules regs, and makes the expressions of the row
-// refer to it.
+// otherRules returns the row's OtherRules with the rules regs. It changes the expression rules of the
+// row to refer to them.
 func (m *machine) otherRules(row *trad.Row, regs []trad.RegRule, last *trad.OtherRules) *trad.OtherRules {
 	n := 0
 	for _, r := range [...]trad.Rule{row.CFA, row.RA, row.FP} {
@@ -151,7 +151,8 @@ func newOtherRules(regs []trad.RegRule) *trad.OtherRules {
 	return x
 }
 
-// otherRulesCache keeps the OtherRules of rows for other rows with the same rules. There are few different ones.
+// otherRulesCache keeps the OtherRules of rows for other rows with the same rules. Few of them are
+// different.
 type otherRulesCache [64]atomic.Pointer[trad.OtherRules]
 
 func (k *otherRulesCache) of(regs []trad.RegRule) *trad.OtherRules {
@@ -169,9 +170,9 @@ func (k *otherRulesCache) of(regs []trad.RegRule) *trad.OtherRules {
 }
 
 // Rows iterates over the lines of the table of f, an FDE of this section, in
-// ascending order of address. It leaves out empty lines; together the rows cover the FDE. A line
-// without a CFA has only its range, and an error that wraps ErrNoCFA. The iteration ends after any
-// other error.
+// ascending order of address. It leaves out empty lines. Together the rows cover the FDE. A line
+// without a CFA gives a row with only its range, and an error that wraps ErrNoCFA. The iteration
+// ends after any other error.
 func (s *Section) Rows(f FDE) iter.Seq2[trad.Row, error] {
 	return func(yield func(trad.Row, error) bool) {
 		m := machine{fde: f}

@@ -33,9 +33,9 @@ type ABI struct {
 	Order   binary.ByteOrder
 	PtrSize int      // bytes in an address: 4 or 8
 	FP      trad.Reg // the register whose rule goes to Row.FP
-	// Link is the return address column of nearly all tables; if it is 0, all columns are treated
-	// alike. PC is the number of the program counter if it may have a rule beside that of the
-	// return column, as on AArch64 (AADWARF64, section 4.1); else 0.
+	// Link is the return address column of nearly all tables. If it is 0, all columns are treated
+	// alike. PC is the number of the program counter if the table may have a rule for it beside that
+	// of the return address column, as on AArch64 (AADWARF64, section 4.1); else 0.
 	Link, PC trad.Reg
 	// PAuth says that the instructions 0x2b to 0x2d are AArch64's for signed return
 	// addresses (AADWARF64). Elsewhere they are errors.
@@ -45,15 +45,15 @@ type ABI struct {
 // Options are the arguments of [Open] that depend on the file.
 type Options struct {
 	ABI
-	// Header is the section's .eh_frame_hdr, HeaderAddr its address. Without one,
-	// or with one that cannot be used, the first look-up builds an index.
+	// Header is the section's .eh_frame_hdr, HeaderAddr its address. If there is
+	// none, or it cannot be used, the first look-up builds an index.
 	Header     []byte
 	HeaderAddr uint64
 	// TextBase and DataBase are the addresses that DW_EH_PE_textrel and
 	// DW_EH_PE_datarel pointers in .eh_frame are relative to; 0 if not known.
 	TextBase, DataBase uint64
-	// Room reports whether an index of the given number of bytes may be built; nil allows any
-	// index. If it may not be built, look-ups that need it find nothing.
+	// Room reports whether an index of the given number of bytes may be built. nil allows any
+	// index. Without the index, look-ups that need it find nothing.
 	Room func(bytes int64) bool
 }
 
@@ -112,8 +112,8 @@ func (s *Section) reader(off, end int) dwarfdata.Reader {
 }
 
 // Find returns the FDE that covers pc. For the PC of a caller pass the address
-// in block, PC-1. The error wraps [ErrNotFound], [ErrMalformed] or
-// [ErrUnsupported]. Where FDEs overlap, the one that starts last wins.
+// in block, PC-1. If FDEs overlap, Find returns the one that starts last. The error
+// wraps [ErrNotFound], [ErrMalformed] or [ErrUnsupported].
 func (s *Section) Find(pc uint64) (FDE, error) {
 	var f FDE
 	if err := s.find(pc, &f); err != nil {
@@ -139,21 +139,21 @@ func (s *Section) find(pc uint64, f *FDE) error {
 // Row returns the line of the call frame information table that holds for pc,
 // and the FDE that it comes from. Errors are those of [Section.Find].
 //
-// RA is the rule of the CIE's return address column: Same if nothing was said
-// about it; Undefined, with the flag Outermost, if the program says so. If the
-// table has a rule of its own for the PC ([ABI].PC), or an unusual column, RA is the rule of
-// PREVIOUS's PC by that, and Row.Others lists the rule of the usual column. Other
-// registers that are not in Row.Others are unchanged (Default is Same). The stack pointer's
-// rule is the arch's matter.
+// RA is the rule of the CIE's return address column. It is Same if the program does not
+// mention the column, and Undefined, with the flag Outermost, if the program says so. A table
+// may have a separate rule for the PC ([ABI].PC), or an unusual return address column. RA is
+// then its rule for PREVIOUS's PC, and Row.Others lists the rule of the usual column. Other
+// registers that are not in Row.Others are unchanged (Default is Same). The architecture has
+// the rule of the stack pointer.
 func (s *Section) Row(pc uint64) (trad.Row, FDE, error) {
 	var m machine
 	row, err := m.rowAt(s, pc)
 	return row, m.fde, err
 }
 
-// RowAt is [Section.Row] for callers that need only the range of the FDE's code, [lo, hi), since an FDE
-// is a large value. The range is empty if no FDE covers pc. steps is how many instructions RowAt
-// has run.
+// RowAt is [Section.Row] for callers that need only the range of the FDE's code, [lo, hi). An FDE is a
+// large value. The range is empty if no FDE covers pc. steps is the number of instructions that
+// RowAt has run.
 func (s *Section) RowAt(pc uint64) (row trad.Row, lo, hi uint64, steps int, err error) {
 	var m machine
 	row, err = m.rowAt(s, pc)

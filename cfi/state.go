@@ -3,10 +3,10 @@ package cfi
 import "github.com/sfwalk/sfwalk/trad"
 
 const (
-	inlineRules = 20  // register rules of all remembered states together that need no allocation
+	inlineRules = 20  // register rules, of all remembered states together, that need no allocation
 	inlineSaved = 4   // remembered states that need no allocation
 	maxSaved    = 256 // remembered states at a time
-	maxRegister = 256 // the first register whose rules are dropped
+	maxRegister = 256 // the rules of this register and of higher ones are dropped
 )
 
 // state is one line of the table while the program runs. In a rule of kind Expr
@@ -77,7 +77,8 @@ func (x *states) pop() {
 	x.top = x.allSaved()[x.depth]
 }
 
-// find returns the index of reg in rules, or, with false, the index at which it belongs.
+// find returns the index of reg in rules. If reg is not there, find returns the index at which it
+// belongs, and false.
 func find(rules []trad.RegRule, reg trad.Reg) (int, bool) {
 	i := len(rules)
 	for i > 0 && rules[i-1].Reg >= reg {
