@@ -2,12 +2,12 @@ package gopclntab
 
 import "sort"
 
-// Flags are what a table says of a function since Go 1.17 (internal/abi.FuncFlag).
+// Flags are a function's properties, which tables have since Go 1.17 (internal/abi.FuncFlag).
 type Flags uint8
 
 const (
 	TopFrame Flags = 1 << iota // it is the outermost of its stack: runtime.goexit, runtime.mstart
-	SPWrite                    // it sets the stack pointer to what stack pointer deltas cannot say
+	SPWrite                    // it sets the stack pointer to a value that stack pointer deltas cannot express
 	Assembly                   // it is written in assembly
 )
 
@@ -21,12 +21,12 @@ type Func struct {
 	size int // of struct _func, without what follows it
 }
 
-// Len returns how many entries the table has; some may be no functions, but holes
-// between them.
+// Len returns the number of entries of the table. Some entries may be holes between
+// functions.
 func (t *Table) Len() int { return t.n }
 
-// Func returns the function at an index, 0 to Len()-1, in the order of addresses; ok
-// is false for a hole.
+// Func returns the function at index i, 0 to Len()-1, in the order of addresses. ok is
+// false for a hole.
 func (t *Table) Func(i int) (f Func, ok bool) {
 	if i < 0 || i >= t.n {
 		return Func{}, false
@@ -67,10 +67,10 @@ func (t *Table) entry(i int) uint64 {
 	return t.pointer(t.functab, 2*i*8)
 }
 
-// Bounds returns where the first function begins and where the last ends.
+// Bounds returns the address where the first function begins and the one where the last ends.
 func (t *Table) Bounds() (lo, hi uint64) { return t.entry(0), t.entry(t.n) }
 
-// Find returns the function that pc is in; ok is false where there is none. It does not
+// Find returns the function that pc is in. ok is false if there is none. Find does not
 // allocate.
 func (t *Table) Find(pc uint64) (f Func, ok bool) {
 	i := sort.Search(t.n+1, func(i int) bool { return t.entry(i) > pc }) - 1
@@ -110,7 +110,7 @@ func (f Func) Name() string {
 	return text(f.t.names, uint64(f.word(wordName)))
 }
 
-// pcData returns the offset in t.values of the i-th PCDATA table; 0 if there is none.
+// pcData returns the offset in t.values of the i-th PCDATA table, 0 if there is none.
 func (f Func) pcData(i int) uint32 {
 	off := f.off + f.size + 4*i
 	if uint64(i) >= uint64(f.word(wordPCData)) || off+4 > len(f.t.records) {
@@ -119,7 +119,7 @@ func (f Func) pcData(i int) uint32 {
 	return f.t.u32(f.t.records, off)
 }
 
-// funcData returns the i-th FUNCDATA word, an offset or address for t.FuncData.
+// funcData returns the i-th FUNCDATA word. It is an offset for t.FuncData.ReadAt.
 func (f Func) funcData(i int) (at uint64, ok bool) {
 	t := f.t
 	if i >= int(t.records[f.off+f.size-1]) {

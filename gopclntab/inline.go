@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Call is a function whose code is at an address: one that was inlined there, or the
-// one that all is in.
+// Call is a function with code at an address: one that was inlined there, or the
+// function that contains them all.
 type Call struct {
 	Function string // its name, as Func.Name gives it
-	File     string // where the code, or the next inner call, is in it; "" if not known
+	File     string // of the code, or of the next inner call; "" if not known
 	Line     int    // from 1; 0 if not known
 	Lo       uint64 // where its contiguous code around the address begins
 	Entry    uint64 // where its first code begins, the same for all its parts
 }
 
-// Tables of a function; Go 1.13 to 1.15 have another number for the tree.
+// Numbers of a function's tables. Go 1.13 to 1.15 have another one for the tree.
 const (
 	pcDataInlineIndex   = 2
 	funcDataInlineTree  = 3
@@ -33,7 +33,7 @@ const (
 // inlinedCall), and where (PCDATA_InlTreeIndex).
 type tree struct {
 	f     Func
-	runs  []run // the index of the innermost call, or less than 0
+	runs  []run // the value is the index of the innermost call, less than 0 if there is none
 	calls []call
 	data  []byte // the calls as they are stored, size bytes each
 	size  int
@@ -47,9 +47,9 @@ type call struct {
 	ok    bool
 }
 
-// Inlined returns the calls that are inlined at pc, the innermost first, and last the
-// function itself; that alone where nothing is inlined, or where that is not known.
-// Where pc is outside of the function, there are none.
+// Inlined returns the calls that are inlined at pc, the innermost first. The last Call is
+// the function itself. It is the only one if nothing is inlined at pc, or that is not known.
+// The result is nil if pc is outside the function.
 func (f Func) Inlined(pc uint64) []Call {
 	if f.t == nil || pc < f.Lo || pc >= f.Hi {
 		return nil
@@ -73,7 +73,7 @@ func (f Func) Inlined(pc uint64) []Call {
 	return append(chain, c)
 }
 
-// treeAt is tree, if there is any call inlined at pc: mostly there is none.
+// treeAt is tree if a call is inlined at pc. ok is false if none is, as at most addresses.
 func (f Func) treeAt(pc uint64) (t *tree, ok bool) {
 	left := maxSteps
 	if r, ok := f.value(f.pcData(pcDataInlineIndex), pc, &left); !ok || r.value < 0 {
@@ -82,7 +82,7 @@ func (f Func) treeAt(pc uint64) (t *tree, ok bool) {
 	return f.tree()
 }
 
-// tree reads which calls are inlined into f. Where it is not ok, t is what has been read in vain.
+// tree reads which calls are inlined into f. If ok is false, t holds what tree has read, or is nil.
 func (f Func) tree() (t *tree, ok bool) {
 	nth := funcDataInlineTree
 	if f.t.Version == Go12 {
@@ -113,7 +113,8 @@ func (f Func) tree() (t *tree, ok bool) {
 	return t, true
 }
 
-// read reads n bytes, or as many as there are; no more is allocated than could be read.
+// read reads n bytes, or as many as there are. Its buffer grows with the bytes read, since n may
+// be too large.
 func read(r io.ReaderAt, off int64, n int) []byte {
 	const chunk = 1 << 12
 	var data []byte
@@ -128,7 +129,7 @@ func read(r io.ReaderAt, off int64, n int) []byte {
 	return data
 }
 
-// index returns which call is inlined innermost at pc; less than 0 if there is none.
+// index returns the index of the innermost call inlined at pc, less than 0 if there is none.
 func (t *tree) index(pc uint64) int32 {
 	i, _ := slices.BinarySearchFunc(t.runs, pc, func(r run, pc uint64) int {
 		if r.hi <= pc {
@@ -142,7 +143,7 @@ func (t *tree) index(pc uint64) int32 {
 	return t.runs[i].value
 }
 
-// call reads the i-th call. Those come before the calls inlined into them.
+// call reads the i-th call. A call comes before the calls inlined into it.
 func (t *tree) call(i int32) (c call) {
 	p := t.data[int(i)*t.size:]
 	nameAt, siteAt := 4, 8
@@ -156,10 +157,10 @@ func (t *tree) call(i int32) (c call) {
 	return c
 }
 
-// extents finds where the code of each call of a chain, innermost first, begins: around
-// pc, and first of all.
+// extents sets Lo and Entry of the calls of chain. The innermost is first, and pc is in all of
+// them. indices are their indices in t.calls.
 func (t *tree) extents(chain []Call, indices []int32, pc uint64) {
-	// within is, for each call, how many of the chain's it is itself or is inlined into.
+	// within[i] is the number of calls of chain that call i is inlined into, including call i itself.
 	within := make([]int, len(t.calls))
 	for i := range t.calls {
 		if k := slices.Index(indices, int32(i)); k >= 0 {
@@ -168,8 +169,8 @@ func (t *tree) extents(chain []Call, indices []int32, pc uint64) {
 			within[i] = within[outer]
 		}
 	}
-	inside := 0 // how many the run before was within
-	known := 0  // how many have an entry
+	inside := 0 // calls of chain, from the outermost, that the previous run is in
+	known := 0  // calls of chain, from the outermost, whose Entry is set
 	for _, r := range t.runs {
 		n := 0
 		if r.value >= 0 && int(r.value) < len(within) {
@@ -187,12 +188,13 @@ func (t *tree) extents(chain []Call, indices []int32, pc uint64) {
 	}
 }
 
-// fitTrees is how many functions' trees FuncDataFits looks at.
+// fitTrees is the number of functions whose trees FuncDataFits looks at.
 const fitTrees = 8
 
-// FuncDataFits reports whether data may be what FUNCDATA words of the table are for:
-// whether the trees of inlined calls of its first functions with such are in it, and
-// agree with the lines of the code. Of large functions the first calls are looked at.
+// FuncDataFits reports whether data may be the data that the table's FUNCDATA words refer
+// to. It looks at the trees of the first functions with inlined calls: data must have them,
+// and they must agree with the lines of the code. In a large function it looks at the first
+// calls only.
 func (t *Table) FuncDataFits(data io.ReaderAt) bool {
 	with := *t
 	with.FuncData = data
@@ -219,8 +221,8 @@ func (t *Table) FuncDataFits(data io.ReaderAt) bool {
 	return true
 }
 
-// fits reports whether what the tree says of each call may be true. It takes the entries of
-// tables that it reads from left, and is content where there are none left.
+// fits reports whether the tree may be right about each call. It subtracts the number of
+// table entries that it reads from left. If left runs out, fits returns true.
 func (t *tree) fits(left *int) bool {
 	for _, r := range t.runs {
 		if *left--; *left <= 0 {
@@ -240,7 +242,7 @@ func (t *tree) fits(left *int) bool {
 			}
 			continue
 		}
-		// The function's first line is not known where it is another shared library's.
+		// The table does not know the first line of a function of another shared library.
 		_, line, _ := t.f.line(r.lo, left)
 		if start := int(t.f.t.u32(p, 12)); p[1]|p[2]|p[3] != 0 || line < start || c.name == 0 && start == 0 {
 			return *left <= 0

@@ -16,12 +16,12 @@ type Version uint8
 
 const (
 	Go12  Version = 1 + iota // Go 1.2 to 1.15
-	Go116                    // Go 1.16 and 1.17: parts of their own for names and files
+	Go116                    // Go 1.16 and 1.17: separate parts for names and files
 	Go118                    // Go 1.18 and 1.19: addresses relative to the text's start
 	Go120                    // since Go 1.20
 )
 
-// magics are what tables begin with, in their byte order.
+// magics are the first words of tables, in the table's byte order.
 var magics = map[uint32]Version{0xfffffffb: Go12, 0xfffffffa: Go116, 0xfffffff0: Go118, 0xfffffff1: Go120}
 
 // Table is one binary's table. It is safe for concurrent use.
@@ -32,16 +32,16 @@ type Table struct {
 	Quantum   int    // the least size of an instruction in bytes: 1, 2 or 4
 	Text      uint64 // address that functions are relative to since Go 1.18
 
-	// FuncData reads what the functions' FUNCDATA words point to, at offsets from
-	// moduledata.gofunc (the symbol go:func.*, go.func.* before Go 1.20); before Go 1.18 the words have
-	// addresses, and offsets are those. Where it is nil, no inlined calls are known.
-	// It must be set before the table is used.
+	// FuncData reads the data that the functions' FUNCDATA words point to. Its offsets are from
+	// moduledata.gofunc (the symbol go:func.*, go.func.* before Go 1.20). Before Go 1.18 the words
+	// are addresses, and so are the offsets. If FuncData is nil, no inlined calls are known. It must
+	// be set before the table is used.
 	FuncData io.ReaderAt
 
 	big     bool
 	n       int    // number of functions
-	functab []byte // pairs of an address and an offset in records, by address, and the end's address
-	field   int    // size of each of a pair in bytes
+	functab []byte // pairs of an address and an offset in records, by address; then the end's address
+	field   int    // bytes of an address or an offset in functab
 	records []byte // struct _func of each function
 	names   []byte
 	cus     []byte // file tables of compilation units, since Go 1.16
@@ -49,7 +49,7 @@ type Table struct {
 	values  []byte // tables of values by address
 }
 
-// Header is what a table's first bytes say.
+// Header is the content of a table's first bytes.
 type Header struct {
 	Version   Version
 	ByteOrder binary.ByteOrder
@@ -59,10 +59,11 @@ type Header struct {
 	Text      uint64 // 0 before Go 1.18 and since Go 1.26, where the table does not have it
 }
 
-// HeaderSize is how many bytes [ReadHeader] needs.
+// HeaderSize is the number of bytes that [ReadHeader] needs.
 const HeaderSize = 8 + 3*8
 
-// ReadHeader looks whether data may be the beginning of a table. It is quick to say no.
+// ReadHeader reads the header of a table that begins with data. ok is false if no table begins so.
+// ReadHeader is quick to find that out.
 func ReadHeader(data []byte) (h Header, ok bool) {
 	if len(data) < HeaderSize || data[4] != 0 || data[5] != 0 {
 		return h, false
@@ -93,10 +94,10 @@ func (h *Header) word(data []byte, i int) uint64 {
 	return h.ByteOrder.Uint64(data[8+8*i:])
 }
 
-// Open looks at the header of the table at the start of data, which must not change
-// afterwards; what follows the table does not matter. text is the address
-// that functions are relative to (the symbol runtime.text, moduledata.text);
-// tables before Go 1.18 have addresses of their own and do not need it.
+// Open opens the table at the start of data. data must not change afterwards. The bytes that
+// follow the table do not matter. text is the address that functions are relative to (the
+// symbol runtime.text, moduledata.text). Tables before Go 1.18 hold addresses and do not
+// need it.
 func Open(data []byte, text uint64) (*Table, error) {
 	h, ok := ReadHeader(data)
 	if !ok {
@@ -121,7 +122,7 @@ func Open(data []byte, text uint64) (*Table, error) {
 	return t, nil
 }
 
-// openParts finds the parts of a table since Go 1.16, to which the header has offsets
+// openParts finds the parts of a table since Go 1.16. The header has their offsets
 // (struct pcHeader).
 func (t *Table) openParts(data []byte, h *Header) error {
 	first := 2 // words before the first offset
@@ -172,7 +173,7 @@ func (t *Table) openFunctions(data []byte, n uint64) error {
 	return nil
 }
 
-// u32 loads a word; the caller has made sure of the bounds.
+// u32 loads a word. The caller has checked the bounds.
 func (t *Table) u32(p []byte, off int) uint32 {
 	v := binary.LittleEndian.Uint32(p[off : off+4])
 	if t.big {
@@ -181,7 +182,7 @@ func (t *Table) u32(p []byte, off int) uint32 {
 	return v
 }
 
-// pointer loads a word of the size of a pointer; the caller has made sure of the bounds.
+// pointer loads a word of the size of a pointer. The caller has checked the bounds.
 func (t *Table) pointer(p []byte, off int) uint64 {
 	if t.PtrSize == 4 {
 		return uint64(t.u32(p, off))
@@ -193,7 +194,7 @@ func (t *Table) pointer(p []byte, off int) uint64 {
 	return v
 }
 
-// text returns the NUL-terminated text at an offset of p, "" if there is none.
+// text returns the NUL-terminated text at off in p, "" if there is none.
 func text(p []byte, off uint64) string {
 	const longest = 1 << 16
 	if off >= uint64(len(p)) {

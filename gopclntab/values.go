@@ -1,18 +1,18 @@
 package gopclntab
 
-// maxSteps bounds how many entries of tables of values are read for one look-up. The largest
-// functions that there are have some ten thousand, and each inlined call is looked up in two tables.
+// maxSteps bounds the entries of tables of values that one look-up reads. The largest known
+// functions have some ten thousand. Each inlined call takes a look-up in two tables.
 const maxSteps = 1 << 20
 
-// run is the value of a range of addresses.
+// run is a range of addresses, [lo, hi), with one value.
 type run struct {
 	lo, hi uint64
 	value  int32
 }
 
-// A cursor reads a table of values: pairs of a value's difference to the one before (the
-// first's to -1) and of how many quanta it holds for, as varints; a difference of 0
-// ends it, if it is not the first.
+// A cursor reads a table of values. The table has pairs of varints: the difference of a value
+// from the one before, and the number of quanta that the value holds for. The first difference
+// is from -1. Any later difference of 0 ends the table.
 type cursor struct {
 	p       []byte
 	steps   int
@@ -21,7 +21,7 @@ type cursor struct {
 	run
 }
 
-// cursor begins to read the table at an offset, 0 if there is none.
+// cursor returns a cursor at the beginning of the table at off; 0 stands for no table.
 func (f Func) cursor(off uint32) cursor {
 	c := cursor{run: run{lo: f.Lo, hi: f.Lo, value: -1}}
 	if off != 0 && uint64(off) < uint64(len(f.t.values)) {
@@ -30,7 +30,7 @@ func (f Func) cursor(off uint32) cursor {
 	return c
 }
 
-// next reads the next run, false if there is no other.
+// next reads the next run. It returns false if there is none.
 func (c *cursor) next() bool {
 	v, ok := c.varint()
 	if !ok || v == 0 && c.steps > 0 || c.hi >= c.end {
@@ -64,7 +64,7 @@ func (c *cursor) varint() (v uint32, ok bool) {
 	return 0, false
 }
 
-// value finds the run that holds pc. It takes the entries that it reads from left.
+// value finds the run that holds pc. It subtracts the number of entries that it reads from left.
 func (f Func) value(off uint32, pc uint64, left *int) (r run, ok bool) {
 	if pc < f.Lo || pc >= f.Hi {
 		return run{}, false
@@ -77,10 +77,10 @@ func (f Func) value(off uint32, pc uint64, left *int) (r run, ok bool) {
 	return run{}, false
 }
 
-// SPDelta returns how many bytes the stack pointer is below the frame's end when pc is
-// about to run: on amd64 and 386 the place of the return address, elsewhere the CFA.
-// It holds for [lo, hi). ok is false outside of the function, in the padding behind its
-// code, and where C code was linked in. It does not allocate.
+// SPDelta returns how many bytes the stack pointer is below the frame's end before the
+// instruction at pc runs. The frame's end is the place of the return address on amd64 and 386,
+// the CFA elsewhere. delta holds for [lo, hi). ok is false outside the function, in the padding
+// behind its code, and where C code was linked in. SPDelta does not allocate.
 func (f Func) SPDelta(pc uint64) (delta int32, lo, hi uint64, ok bool) {
 	if f.t == nil {
 		return 0, 0, 0, false
@@ -90,8 +90,8 @@ func (f Func) SPDelta(pc uint64) (delta int32, lo, hi uint64, ok bool) {
 	return r.value, r.lo, r.hi, ok
 }
 
-// Line returns the file and the line, from 1, of the code at pc. Where a call is inlined
-// there, it is in the inlined function's file.
+// Line returns the file and the line, from 1, of the code at pc. If a call is inlined there,
+// they are those of the inlined function's code.
 func (f Func) Line(pc uint64) (file string, line int, ok bool) {
 	if f.t == nil {
 		return "", 0, false
@@ -100,7 +100,7 @@ func (f Func) Line(pc uint64) (file string, line int, ok bool) {
 	return f.line(pc, &left)
 }
 
-// line is Line. It takes the entries that it reads from left.
+// line is Line. It subtracts the number of entries that it reads from left.
 func (f Func) line(pc uint64, left *int) (file string, line int, ok bool) {
 	n, ok := f.value(f.word(wordLine), pc, left)
 	if !ok || n.value < 0 {
