@@ -8,11 +8,11 @@ import (
 	"github.com/sfwalk/sfwalk/internal/goruntime"
 )
 
-// All returns the goroutines as they are now, by ascending numbers, with the runtime's own, such as
-// its garbage collector's. Call it again whenever the target has run. If there are more than
-// [Runtime.Limit], All returns those that the runtime has made first, and an error. If some
-// cannot be read or are not as they should be, it returns the others, and an error for the first
-// of these. A goroutine that seems to be parked, but not on its stack, is returned without registers.
+// All returns the goroutines as they are now, in ascending order of Number. They include the
+// runtime's own, such as the garbage collector's. Call All again whenever the target has run. If
+// there are more than [Runtime.Limit], All returns those that the runtime has made first, and an
+// error. If some cannot be read or are not as they should be, All returns the others, and an error
+// for the first bad one. A goroutine that seems to be parked, but not on its stack, has no registers.
 func (r *Runtime) All() ([]Goroutine, error) {
 	limit := uint64(cmp.Or(max(r.Limit, 0), defaultLimit))
 	list, claimed, err := r.pointers(r.allgs, limit)
@@ -28,7 +28,7 @@ func (r *Runtime) All() ([]Goroutine, error) {
 	gs := make([]Goroutine, 0, min(len(list), convincing))
 	ms := machines{r: r, known: map[uint64]machine{}}
 	reasons := map[uint8]string{}
-	end := uint64(0) // of what has been read: no more is listed than the target has memory for
+	end := uint64(0) // of the last struct g: none overlap, so no more are listed than memory can hold
 	r.structs(list, r.fields.size, func(addr uint64, data []byte, why error) {
 		if why == nil && addr < end {
 			why = fmt.Errorf("struct g at %#x: another reaches to %#x", addr, end)
@@ -67,8 +67,8 @@ func (r *Runtime) All() ([]Goroutine, error) {
 	return gs, err
 }
 
-// read reads one struct g, but the registers. listed is false if it is no goroutine, or none any
-// more; err says what is wrong with it.
+// read reads one struct g, without the registers. listed is false if it is not, or no longer, a
+// goroutine. err says what is wrong with it.
 func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed bool, err error) {
 	f := &r.fields
 	status := w.half(f.status)
@@ -99,7 +99,7 @@ func (r *Runtime) read(w words, reasons map[uint8]string) (g Goroutine, listed b
 	return g, true, nil
 }
 
-// park takes the registers with which a goroutine was parked from its struct g.
+// park reads the registers with which a goroutine was parked from w, its struct g.
 func (r *Runtime) park(w words, g *Goroutine) error {
 	if g.Status == Running || g.Status == Syscall {
 		return nil // a thread is about to run it, or just has

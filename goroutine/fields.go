@@ -9,16 +9,16 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// fields has offsets, in bytes, in the structs g and m: those that the code tells, and those that
-// the goroutines in memory tell beside.
+// fields has offsets, in bytes, in the structs g and m. Layout comes from the code, the others from
+// the goroutines in memory.
 type fields struct {
 	goruntime.Layout
 	status  int64 // atomicstatus, of 32 bits; stackLock, goid, schedlink, waitsince, waitreason follow
 	startpc int64 // gopc is two words before
-	size    int   // that must be read of a struct g
+	size    int   // bytes that must be read of a struct g
 }
 
-// What follows atomicstatus in all releases, as offsets from there.
+// Offsets from atomicstatus of the fields that follow it in all releases.
 const (
 	goid       = 8
 	schedlink  = 16
@@ -26,15 +26,15 @@ const (
 	waitreason = 32
 )
 
-// What is looked at to learn the fields.
+// Bounds of what learn looks at.
 const (
 	sample      = 1024 // goroutines
 	probe       = 640  // bytes of a struct g
-	statusRange = 128  // bytes behind the saved registers that atomicstatus is in
+	statusRange = 128  // bytes behind the saved registers; atomicstatus is among them
 )
 
-// learn finds the fields of structs g by the contents of those that a list points to. The error
-// says that they are no structs g.
+// learn finds the fields of structs g by the contents of those that list points to. The error
+// means that they are not structs g.
 func (r *Runtime) learn(list []uint64, code goruntime.Layout) (f fields, err error) {
 	var gs []words
 	r.structs(list, probe, func(addr uint64, data []byte, err error) {
@@ -94,12 +94,12 @@ func fitsStatus(gs []words, at int64) bool {
 	return len(living) > 0
 }
 
-// maxNumber is above the number of any goroutine. A number is not used again, so that numbers grow.
+// maxNumber is above the number of any goroutine. The runtime never reuses a number, so numbers grow.
 const maxNumber = 1 << 48
 
-// findStart returns the offset of startpc in structs g, at or behind from; 0 if there is none. All
-// structs g have the address of a function's beginning there, but for goroutines that the runtime
-// has made for threads of C: they have 0. Two words before is gopc, where the goroutine was created.
+// findStart returns the offset of startpc in structs g, at or behind from; 0 if there is none.
+// startpc is the address where a function begins, or 0 for a goroutine that the runtime has made for
+// a thread of C. gopc, the address where the goroutine was created, is two words before it.
 func findStart(modules *target.Modules, gs []words, from int64) int64 {
 	c := code{modules, map[uint64]bool{}}
 	for at := from; at+8 <= probe; at += 8 {

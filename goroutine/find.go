@@ -23,8 +23,8 @@ var ErrUnknown = errors.New("the runtime's list of goroutines is not understood"
 
 // Runtime is the Go runtime of one target. It is safe for concurrent use if the target is.
 type Runtime struct {
-	// Limit is the most goroutines that [Runtime.All] lists: those that the runtime has made first. 0
-	// means 524,288: with it, a hostile process makes All use less than 200 MB, garbage included.
+	// Limit bounds the goroutines that [Runtime.All] lists. All lists those that the runtime has made
+	// first. 0 means 524,288. With 0, a hostile process makes All use less than 200 MB, garbage included.
 	Limit int
 
 	t       target.Target
@@ -34,8 +34,8 @@ type Runtime struct {
 	reasons uint64 // address of the texts of wait reasons; 0 if it is not known
 }
 
-// Find finds the runtime of a target. If several of its modules have one each, as libraries
-// built as c-shared do, it finds that of the first module with goroutines. The error wraps
+// Find finds the runtime of a target. Several modules may have a runtime each, as libraries built
+// as c-shared do. Find then returns that of the first module with goroutines. The error wraps
 // [ErrNotGo] if no module has any Go code.
 func Find(t target.Target) (*Runtime, error) {
 	if t == nil {
@@ -65,7 +65,7 @@ func Find(t target.Target) (*Runtime, error) {
 }
 
 // Functions of the runtime that refer to its list of goroutines, and to the texts of wait reasons.
-// Some have been there for that in all releases. A compiler may have inlined these into the others.
+// In every release some of them do so. The compiler may have inlined these into the others.
 var (
 	listFunctions   = []string{"runtime.allgadd", "runtime.forEachG", "runtime.newproc1"}
 	reasonFunctions = []string{"runtime.waitReason.String", "runtime.goroutineheader"}
@@ -92,8 +92,9 @@ func findIn(t target.Target, m *target.Module) (*Runtime, error) {
 	return r, r.findBy(code, references(m, r.arch, functions, listFunctions), references(m, r.arch, functions, reasonFunctions))
 }
 
-// findBy finds the list of goroutines and the texts of wait reasons among the addresses that code
-// refers to: those for which memory holds what it should.
+// findBy finds the list of goroutines and the texts of wait reasons. lists and reasons are addresses
+// that the runtime's functions refer to. findBy takes the first of each at which memory holds what it
+// should.
 func (r *Runtime) findBy(code goruntime.Layout, lists, reasons iter.Seq[uint64]) error {
 	err := fmt.Errorf("%w: none of the functions %s refers to it", ErrUnknown, strings.Join(listFunctions, ", "))
 	for at := range lists {
@@ -122,7 +123,7 @@ func (r *Runtime) findBy(code goruntime.Layout, lists, reasons iter.Seq[uint64])
 	return nil
 }
 
-// named returns the functions of a table that have one of the names.
+// named returns the functions of a table that have one of the names, by name.
 func named(table *gopclntab.Table, names []string) map[string]gopclntab.Func {
 	found := map[string]gopclntab.Func{}
 	for i := range table.Len() {

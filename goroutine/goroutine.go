@@ -22,18 +22,18 @@ type Goroutine struct {
 	Lo, Hi uint64 // its stack: Lo <= SP <= Hi
 
 	// The registers with which it was parked. All are 0 if it is not parked: a thread runs it, or
-	// its saved SP is not on its stack. RA is not 0 only if the processor has a link register and the
+	// its saved SP is not on its stack. RA is 0 unless the processor has a link register and the
 	// goroutine is at a function's beginning. FP is 0 where Go has no frame pointer, and if the
 	// goroutine has not run yet.
 	PC, SP, FP, RA uint64
 }
 
-// Parked reports whether no thread runs the goroutine. The stack of a parked goroutine begins with
-// the goroutine's own registers, that of another one with the registers of its Thread.
+// Parked reports whether no thread runs the goroutine. To unwind a parked goroutine, start with its
+// own registers. To unwind another one, start with the registers of its Thread.
 func (g *Goroutine) Parked() bool { return g.SP != 0 }
 
-// Registers sets in regs the registers of a parked goroutine, and none of another one. It does not
-// set FP or RA if that is 0.
+// Registers sets the registers of a parked goroutine in regs, without FP or RA if that is 0. If the
+// goroutine is not parked, Registers sets nothing.
 func (g *Goroutine) Registers(a *arch.Arch, regs *arch.Registers) {
 	if !g.Parked() {
 		return

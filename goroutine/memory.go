@@ -7,16 +7,17 @@ import (
 )
 
 const (
-	// maxGoroutines bounds how many a list may have: each takes two kilobytes of a program's memory.
+	// maxGoroutines bounds the goroutines of a list. Each takes two kilobytes of the program's memory.
 	maxGoroutines = 1 << 22
-	// defaultLimit bounds how many are listed, for each takes memory here.
+	// defaultLimit bounds the goroutines that are listed, since each takes memory here.
 	defaultLimit = 1 << 19
-	// convincing is how many must be read before room is made for as many as the process claims.
+	// convincing is the number of elements to read before making room for as many as the process claims.
 	convincing = 1 << 14
 )
 
-// pointers reads the slice at an address, which claims to have so many pointers. It returns the first
-// max in ascending order, each once. If some cannot be read, it returns those before, and an error.
+// pointers reads the slice of pointers at an address. It returns its first max pointers in ascending
+// order, each once, and the number of pointers that the slice claims to have. If some cannot be read,
+// it returns those before them, and an error.
 func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64, err error) {
 	mem := r.t.Memory()
 	var header [24]byte
@@ -29,7 +30,7 @@ func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64
 		return nil, 0, fmt.Errorf("%w: a slice at %#x has %d pointers at %#x, with room for %d", ErrUnknown, at, n, ptr, room)
 	}
 	claimed, n = n, min(n, max)
-	var page [4096]byte // no more is kept than could be read
+	var page [4096]byte // list grows page by page: n may be more than can be read
 	for read := uint64(0); read < n; {
 		part := page[:min(8*(n-read), uint64(len(page)))]
 		addr := ptr + 8*read
@@ -54,7 +55,7 @@ func (r *Runtime) pointers(at uint64, max uint64) (list []uint64, claimed uint64
 	return list, claimed, err
 }
 
-// withRoom returns list, with room for all elements that may come once it has convincing ones.
+// withRoom returns list. When list has convincing elements, withRoom makes room for all of them.
 func withRoom[T any](list []T, all int) []T {
 	if len(list) == convincing && cap(list) < all {
 		return slices.Grow(list, all-len(list))
@@ -62,16 +63,17 @@ func withRoom[T any](list []T, all int) []T {
 	return list
 }
 
-// span is how many bytes are read at once if structs g lie close together, as do those that
-// the runtime has made at once.
+// span bounds the bytes of several structs g that are read at once. Structs that the runtime has
+// made at once lie close together.
 const span = 8 << 10
 
-// structs reads size bytes, no more than span, at each address of a list in ascending order, and
-// calls visit. data is valid until visit returns; err says that the bytes cannot be read.
+// structs reads size bytes at each address of list, and calls visit with them. list is in ascending
+// order, and size at most span. data is valid until visit returns. err says that the bytes cannot be
+// read.
 func (r *Runtime) structs(list []uint64, size int, visit func(addr uint64, data []byte, err error)) {
 	mem := r.t.Memory()
 	var room [span]byte
-	var at uint64 // of what has been read
+	var at uint64 // address of data
 	var data []byte
 	for i, addr := range list {
 		if addr-at >= uint64(len(data)) || uint64(len(data))-(addr-at) < uint64(size) {

@@ -20,7 +20,8 @@ func (r *Runtime) hasReasons(at uint64) bool {
 	return true
 }
 
-// reason returns a text by its number in the array at an address; ok is false if it is no text.
+// reason returns the text with the given number in the array at an address. ok is false if it is no
+// text.
 func (r *Runtime) reason(at uint64, number uint8) (text string, ok bool) {
 	mem := r.t.Memory()
 	var header [16]byte

@@ -9,11 +9,11 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// maxReferring bounds how much code of a function is searched for references, bytes.
+// maxReferring bounds the code of a function that is searched for references, in bytes.
 const maxReferring = 64 << 10
 
-// references yields the addresses of data to which the functions of the given names refer, each
-// once, in the order of names and of their code.
+// references yields the addresses of data to which the functions with the given names refer. It
+// yields each once, in the order of names, then of the function's code.
 func references(m *target.Module, a *arch.Arch, functions map[string]gopclntab.Func, names []string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		_, bias, err := gomodule.Table(m)

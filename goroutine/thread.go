@@ -16,7 +16,7 @@ type machine struct {
 	words []uint64 // its first words, procid among them
 }
 
-// running is a goroutine, as an index, that a struct m runs.
+// running is a goroutine, by its index i, and the address m of the struct m that runs it.
 type running struct {
 	i int
 	m uint64
@@ -29,13 +29,13 @@ type machines struct {
 	running []running
 }
 
-// maxRunning bounds for how many goroutines a thread is looked for, and how many structs m are read.
+// maxRunning bounds the goroutines for which a thread is looked for, and the structs m that are read.
 const maxRunning = 1 << 16
 
-// procidRange is how many bytes from the beginning of a struct m its procid is in.
+// procidRange is the number of bytes at the beginning of a struct m that procid is among.
 const procidRange = 256
 
-// runs reports whether the struct m at addr runs the goroutine whose struct g is at g: the
+// runs reports whether the struct m at addr runs the goroutine whose struct g is at g. It may run the
 // goroutine's code, or the runtime's for the goroutine.
 func (ms *machines) runs(addr, g uint64) bool {
 	m, ok := ms.known[addr]
@@ -60,10 +60,10 @@ func (ms *machines) runs(addr, g uint64) bool {
 	return m.curg == g
 }
 
-// setThreads sets Goroutine.Thread. A struct m has the operating system's number of its thread,
-// at the offset where most structs m name a thread of the target, each another one. If the
-// target knows its threads by other numbers than the process itself, which is in a PID namespace, the
-// thread is the one whose SP is on a stack of the struct m.
+// setThreads sets Goroutine.Thread. procid of a struct m is the operating system's number of its
+// thread. Its offset is the one at which structs m name the most different threads of the target. If
+// the process is in a PID namespace, the target may know its threads by other numbers, so that no
+// offset fits. The thread is then the one whose SP is on a stack of the struct m.
 func (ms *machines) setThreads(gs []Goroutine) error {
 	if len(ms.running) == 0 {
 		return nil
