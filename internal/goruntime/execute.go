@@ -67,7 +67,7 @@ func (s *step) Set(r values.Reg, v value) {
 // Constant returns a number.
 func (s *step) Constant(n int32) value { return value{kind: number, off: int64(n)} }
 
-// Round returns the result of a Round. Of a stack pointer, all that matters is whether it is still
+// Round returns the result of a Round. All that matters about a stack pointer is whether it is still
 // on the same stack.
 func (s *step) Round(o *values.Op, was value) value {
 	switch {
@@ -84,7 +84,7 @@ func (s *step) Round(o *values.Op, was value) value {
 	return v
 }
 
-// Load returns the word at an address. The assembler puts constants behind a function.
+// Load returns the word at an address. code has the constants that the assembler puts behind a function.
 func (s *step) Load(o *values.Op, at value) value {
 	switch {
 	case o.Width != 8:
@@ -117,8 +117,9 @@ func (*step) Compare(*values.Op) {}
 // Sign does nothing: values have no authentication codes.
 func (*step) Sign() {}
 
-// left returns the stack pointer on the stack that the function began on, when the function loads it
-// from the word v, on another stack: it is the value stored at the same offset of a struct g.
+// left returns the stack pointer on the stack that the function began on. The function is on another
+// stack and loads it from the word v. It is the value that the function stored at the same offset of a
+// struct g.
 func (s *state) left(m *Machine, v value) value {
 	if s.saved.kind != unknown {
 		return s.saved
@@ -131,11 +132,11 @@ func (s *state) left(m *Machine, v value) value {
 	return value{}
 }
 
-// sameStack marks a fresh stack pointer that was not far away before.
+// sameStack marks a fresh stack pointer that is near its value before, and so on the same stack.
 const sameStack trad.Reg = 1
 
-// switched returns the stack pointer behind the instruction at addr, which has set it to v. Words
-// stored there are found by addr. The result keeps v.
+// switched returns the stack pointer behind the instruction at addr, which has set it to v. The result
+// is identified by addr, as are words stored relative to it, and keeps v.
 func switched(v value, addr uint64) value {
 	s := value{kind: fresh, id: addr << 1}
 	if v.kind != unknown {

@@ -6,12 +6,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// depthExpression is the CFA of a function that has left its stack as asmcgocall does: it stores,
-// at the new stack pointer, its struct g and the old stack pointer's distance from the stack's end.
+// depthExpression is the CFA of a function that has left its stack as asmcgocall does. Near the new
+// stack pointer, asmcgocall stores its struct g and the old stack pointer's distance from the stack's
+// end.
 type depthExpression struct {
 	sp       trad.Reg
-	g, depth int64 // of the two words, from SP
-	cfa      int64 // what must be added to the old stack pointer
+	g, depth int64 // offsets of the two words from SP
+	cfa      int64 // distance from the old stack pointer to the CFA
 }
 
 func (e depthExpression) Eval(env trad.Env, _ uint64, _ bool) (uint64, error) {
@@ -45,7 +46,8 @@ func (e depthExpression) String() string {
 	return fmt.Sprintf("g.stack.hi-depth%+d with g=[sp%+d] depth=[sp%+d]", e.cfa, e.g, e.depth)
 }
 
-// wordExpression is the CFA of a function that has stored its stack pointer at the new one.
+// wordExpression is the CFA of a function that has stored its old stack pointer at offset at from the new
+// one.
 type wordExpression struct {
 	sp      trad.Reg
 	at, cfa int64

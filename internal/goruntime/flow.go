@@ -15,8 +15,8 @@ type state struct {
 	regs  []value // by register number
 	words []word  // that the function has written
 
-	// saved and savedFP are the stack and the frame pointer that gosave_systemstack_switch has put
-	// into g.sched; back is the word that the stack pointer was loaded from again.
+	// saved and savedFP are the stack pointer and the frame pointer that gosave_systemstack_switch has
+	// put into g.sched. back is the word from which the function has reloaded the stack pointer.
 	saved, savedFP, back value
 }
 
@@ -69,8 +69,8 @@ func (s *state) write(at, v value) {
 	}
 }
 
-// join leaves in s, the state before the instruction at addr, what it has in common with t, and
-// reports whether that changes it.
+// join reduces s, the state before the instruction at addr, to what s and t have in common. It reports
+// whether that changes s.
 func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 	for r := range s.regs {
 		if equal(s.regs[r], t.regs[r]) {
@@ -78,7 +78,7 @@ func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 		}
 		v := value{}
 		if trad.Reg(r) == m.sp {
-			v = value{kind: fresh, id: addr<<1 | 1} // wherever it is, what is stored from now on is found by it
+			v = value{kind: fresh, id: addr<<1 | 1} // words stored from now on are found by addr, wherever SP is
 		}
 		if !equal(s.regs[r], v) {
 			s.regs[r], changed = v, true
@@ -100,20 +100,20 @@ func (s *state) join(t *state, m *Machine, addr uint64) (changed bool) {
 // flow is what is known at each instruction of a function of assembly.
 type flow struct {
 	at     map[uint64]*state // before the instruction
-	behind map[uint64]*state // where a call returns to, which may be behind the function's end
+	behind map[uint64]*state // at the return address of a call, which may be behind the function's end
 	visits int               // of instructions
 }
 
-// These bound how much of a function is followed.
+// Bounds of the part of a function that is followed.
 const (
 	maxFunction = 4 << 10 // bytes
 	maxVisits   = 6000    // of instructions
 )
 
-// follow follows a function whose code, at address lo, begins with its entry. name returns
-// the name of a function that it calls. delta returns how far below its first value the stack
-// pointer is at pc, if a table says so: a state in which it is elsewhere comes from a call that does
-// not return, and is dropped.
+// follow follows the function with the given code, which is at address lo, from its first
+// instruction. name returns the name of a function that it calls. delta returns how far, in bytes, the
+// stack pointer is below its first value at pc, if a table has that. follow drops a state in which the
+// stack pointer is elsewhere: it comes from a call that does not return.
 func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, delta func(pc uint64) (int32, bool)) *flow {
 	f := &flow{at: map[uint64]*state{}, behind: map[uint64]*state{}}
 	if len(code) == 0 {
@@ -175,9 +175,9 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 	return f
 }
 
-// called changes the state as a call does, of the function name if the call is direct. Functions of
-// Go preserve the frame pointer and g. Those of C preserve more: code that keeps a stack pointer in
-// a register over an indirect call relies on that.
+// called changes the state as a call does. If the call is direct, name is the function called.
+// Functions of Go preserve the frame pointer and g. Those of C preserve more: code that keeps a stack
+// pointer in a register over an indirect call relies on that.
 func (s *state) called(m *Machine, direct bool, name string) {
 	switch name = Base(name); name {
 	case "gosave_systemstack_switch", "runtime.save_g", "runtime.load_g":

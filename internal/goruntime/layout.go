@@ -12,18 +12,18 @@ const (
 	StackHi = 8
 )
 
-// Layout has offsets, in bytes, in the structs g and m of a program's runtime, as they are in the
-// code of its functions that change stacks.
+// Layout has offsets, in bytes, in the structs g and m of a program's runtime. They come from the code
+// of its functions that change stacks.
 type Layout struct {
 	M    int64 // in a struct g: its struct m
 	Curg int64 // in a struct m: the goroutine that the thread runs
 
 	// In a struct g: the registers with which the goroutine was parked. RA is 0 if the processor
-	// has no link register, FP if Go has no frame pointer on it.
+	// has no link register. FP is 0 if Go has no frame pointer on it.
 	SP, PC, RA, FP int64
 
-	// Where no register has the struct g of what runs, it is at G from the thread pointer. If GBase is
-	// not 0, the word at that address of the file comes to G.
+	// If no register has the struct g of the running code, a word at G from the thread pointer has it.
+	// If GBase is not 0, the word at GBase, an address of the file, is added to G.
 	G     int64
 	GBase uint64
 }
@@ -37,14 +37,15 @@ func FindLayout(m *target.Module, a *arch.Arch) (l Layout, ok bool) {
 		return l, false
 	}
 	l, ok = p.Layout()
-	// A goroutine that has not run yet has its function in PC, and where that returns to in RA.
+	// A goroutine that has not run yet has its function in PC, and the function's return address in RA.
 	linked := p.m.InTail != None
 	return l, ok && l.PC != 0 && (l.RA != 0) == linked && (l.FP != 0) == !p.m.NoFP
 }
 
-// Layout returns the program's layout. The code of systemstack follows g and m; mcall and morestack
-// park a goroutine. ok is false if the code of systemstack is unlike that of all known releases. If
-// the code of mcall or morestack is, the offsets of the registers that it parks are 0.
+// Layout returns the program's layout. PC and FP come from the code of mcall, which parks a goroutine, RA
+// from that of morestack, which does so, too. The others come from the code of systemstack, which
+// follows g and m. ok is false if the code of systemstack is unlike that of all known releases. If the
+// code of mcall or morestack is, the offsets that come from it are 0.
 func (p *Program) Layout() (l Layout, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +82,7 @@ func (p *Program) readLayout(l *Layout) {
 	}
 }
 
-// readSystemstack reads in f, systemstack, how it goes back from the thread's own stack to its
+// readSystemstack reads the code of f, systemstack, that goes back from the thread's own stack to its
 // goroutine's: SP = g.m.curg.sched.sp.
 func (p *Program) readSystemstack(f gopclntab.Func, l *Layout) {
 	for _, s := range p.follow(f).at {
@@ -104,8 +105,8 @@ func (p *Program) readSystemstack(f gopclntab.Func, l *Layout) {
 	}
 }
 
-// parks returns where a function puts registers into a struct g in which it puts the stack pointer
-// at sp: those of the state that has put most.
+// parks returns the offsets at which a function puts registers into a struct g, if it puts the stack
+// pointer at offset sp. They are those of the state in which it has put the most registers.
 func (p *Program) parks(f gopclntab.Func, sp int64) (most Saved, ok bool) {
 	n := 0
 	for _, s := range p.follow(f).at {

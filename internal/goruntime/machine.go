@@ -27,11 +27,11 @@ type Machine struct {
 	// gosave are the registers that gosave_systemstack_switch, save_g and load_g change.
 	gosave []trad.Reg
 
-	regs   int // registers have numbers below it
+	regs   int // all registers have numbers below regs
 	sp, fp trad.Reg
 	ra     trad.Reg   // the link register; the return address column where a call pushes it
 	pushed int64      // bytes that a call pushes
-	kept   []trad.Reg // those that functions of C preserve, but SP and FP; ascending
+	kept   []trad.Reg // registers that functions of C preserve, without SP and FP; ascending
 }
 
 // The processors.

@@ -20,16 +20,16 @@ type Program struct {
 	m        *Machine
 	mu       sync.Mutex
 	previous map[uint64]map[place]Previous // by the address of a function of assembly
-	effort   int                           // instructions that have been followed for previous
+	effort   int                           // number of instructions followed for previous
 	layout   Layout
 	laidOut  bool
 }
 
-// maxEffort bounds the instructions that are followed in all functions of a program. The functions
-// that must be followed are short, and few.
+// maxEffort bounds the instructions that are followed in all functions of a program. Only a few short
+// functions must be followed.
 const maxEffort = 200_000
 
-// place is the address of an instruction; with caller, of where a call returns to.
+// place is the address of an instruction. If caller is true, it is the return address of a call.
 type place struct {
 	addr   uint64
 	caller bool
@@ -62,9 +62,9 @@ func (p *Program) Code(f gopclntab.Func) []byte {
 	return code[:p.Image.ReadLoaded(f.Lo, code)]
 }
 
-// Previous returns what the code of f, a function of assembly, tells of its caller where
-// THIS is at addr, an address of the file. caller says that addr is where a call returns to. ok is
-// false where the code does not tell.
+// Previous returns where PREVIOUS's registers are by the code of f, a function of assembly, if THIS is
+// at addr, an address of the file. caller says that addr is the return address of a call. ok is false
+// if the code does not tell.
 func (p *Program) Previous(f gopclntab.Func, addr uint64, caller bool) (x Previous, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Previous is the knowledge about PREVIOUS at one instruction of a function of assembly.
+// Previous says where PREVIOUS's registers are at one instruction of a function of assembly.
 type Previous struct {
 	known bool
 	Row   trad.Row // without Lo and Len
-	// Saved says that PREVIOUS is in the goroutine's struct g alone: Row has no CFA.
+	// Saved is not nil if PREVIOUS is in the goroutine's struct g alone. Row then has no CFA.
 	Saved *Saved
-	// Left is the CFA's distance from the stack pointer in struct g, if the function has left
+	// Left is the CFA's distance from the stack pointer in struct g if the function has left
 	// the goroutine's stack by gosave_systemstack_switch; else 0.
 	Left int64
 }
@@ -26,9 +26,9 @@ type Saved struct {
 	InTail int64 // of Machine.InTail
 }
 
-// solve says how to find the registers of PREVIOUS from a state. fromC says that C calls the
-// function: registers that it has not changed are still its caller's. In a function of Go they may
-// not be, for another one may have changed some and jumped to it.
+// solve returns how to find the registers of PREVIOUS from a state. fromC says that C calls the
+// function: the registers that the function has not changed are then still its caller's. In a function
+// that Go calls they may not be: another function may have changed some and jumped to it.
 func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	a.known = true
 	sp := s.get(m.sp)
@@ -73,8 +73,8 @@ func solve(m *Machine, s *state, fromC bool) (a Previous) {
 	return a
 }
 
-// holds returns a register that has a known distance from the stack pointer's first
-// value: the frame pointer, if that is one.
+// holds returns a register that has a known distance from the stack pointer's first value. If the
+// frame pointer has one, holds returns it.
 func (m *Machine) holds(s *state) (r trad.Reg, ok bool) {
 	if s.get(m.fp).from(m.sp) {
 		return m.fp, true
@@ -87,7 +87,7 @@ func (m *Machine) holds(s *state) (r trad.Reg, ok bool) {
 	return None, false
 }
 
-// near returns the words that are at known distances from the stack pointer.
+// near returns the words that are at known distances from the stack pointer, none below it.
 func near(s *state, sp value) (list []word) {
 	for _, w := range s.words {
 		at := w.at
@@ -99,8 +99,8 @@ func near(s *state, sp value) (list []word) {
 	return list
 }
 
-// byDistance finds the first stack pointer as asmcgocall has stored it: as a distance
-// from the end of the goroutine's stack, which may move, and the struct g that has it.
+// byDistance finds the stack pointer's first value as asmcgocall stores it: as its distance from the
+// end of the goroutine's stack, which may move, together with the struct g that has that end.
 func byDistance(m *Machine, s *state, sp value) trad.Expression {
 	words := near(s, sp)
 	for _, w := range words {
@@ -118,7 +118,7 @@ func byDistance(m *Machine, s *state, sp value) trad.Expression {
 	return nil
 }
 
-// byWord finds the first stack pointer stored as it is.
+// byWord finds the stack pointer's first value stored as it is.
 func byWord(m *Machine, s *state, sp value) trad.Expression {
 	for _, w := range near(s, sp) {
 		if w.value.from(m.sp) {
@@ -128,8 +128,8 @@ func byWord(m *Machine, s *state, sp value) trad.Expression {
 	return nil
 }
 
-// rule finds where a register's first value is, relative to the CFA: in the frame, if it
-// is there.
+// rule returns the rule by which a register's first value is found. It prefers a word in the frame
+// that has the value.
 func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 	sp := s.get(m.sp)
 	below := trad.Rule{Kind: trad.Undefined}
@@ -163,7 +163,7 @@ func (s *state) rule(m *Machine, r trad.Reg) trad.Rule {
 }
 
 // others returns rules for the other registers that are known, and for those that C preserves and
-// Go does not. The architecture says whether the rest are lost, or no frame's own.
+// Go does not. For the rest, the architecture says whether they are lost, or no frame's own.
 func (s *state) others(m *Machine, exprs []trad.Expression, fromC bool) *trad.OtherRules {
 	rest := &trad.OtherRules{Default: trad.Same, Exprs: exprs}
 	for r := range trad.Reg(m.regs) {
@@ -206,7 +206,7 @@ func solveSaved(m *Machine, s *state) Previous {
 		return a
 	}
 	if s.saved.from(m.sp) {
-		a.Saved = &Saved{FromSP: m.pushed - s.saved.off} // where, the layout of struct g tells
+		a.Saved = &Saved{FromSP: m.pushed - s.saved.off} // Layout.SP has the offset
 		return a
 	}
 	return Previous{}

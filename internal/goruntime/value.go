@@ -8,9 +8,9 @@ type valueKind uint8
 const (
 	unknown  valueKind = iota
 	number             // off
-	address            // off, where the file wants it: the load bias comes to it
+	address            // off, an address of the file: the load bias must be added
 	entry              // register reg as it was at the function's first instruction, plus off
-	fresh              // where the stack pointer was set to by instruction id, plus off
+	fresh              // the stack pointer as instruction id has set it, plus off
 	deref              // the word at address of, plus off
 	local              // the word in the thread's own storage at the thread pointer plus of
 	distance           // of minus less, plus off
@@ -28,7 +28,7 @@ type value struct {
 	size uint8 // of the expression
 }
 
-// maxValue bounds the size of an expression. Code that goes beyond is not the runtime's.
+// maxValue bounds the size of an expression. The runtime's code needs no larger ones.
 const maxValue = 12
 
 // plus returns v+n.
@@ -64,7 +64,7 @@ func (v value) is(r trad.Reg) bool { return v.kind == entry && v.reg == r && v.o
 // from reports whether v is at a known distance from register r's value at the function's beginning.
 func (v value) from(r trad.Reg) bool { return v.kind == entry && v.reg == r }
 
-// over returns the value of a kind over one or two others.
+// over returns the value of the given kind made of of, and of less if kind is distance.
 func over(kind valueKind, of, less value) value {
 	v := value{kind: kind, of: &of, size: of.size + 1}
 	if kind == distance {
@@ -80,7 +80,7 @@ func over(kind valueKind, of, less value) value {
 	return v
 }
 
-// equal reports whether two expressions are one.
+// equal reports whether two expressions are the same.
 func equal(a, b value) bool {
 	if a.kind != b.kind || a.reg != b.reg || a.id != b.id || a.off != b.off {
 		return false
