@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// curg returns the address of the struct g of the goroutine that the thread runs, 0 if it
-// runs none, and the layout of structs g; ok is false if these cannot be read.
+// curg returns the address of the struct g of the goroutine that the thread runs, and the layout
+// of structs g. g is 0 if the thread runs no goroutine. ok is false if these cannot be read.
 func (p *program) curg(q *frame.Query) (g uint64, l goruntime.Layout, ok bool) {
 	if l, ok = p.Layout(); !ok {
 		return 0, l, false
@@ -46,7 +46,7 @@ func (p *program) fromGoroutine(q *frame.Query, f gopclntab.Func, a goruntime.Pr
 	end.Flags |= trad.Once
 	morestack := goruntime.Base(f.Name()) == goruntime.Morestack
 	if !morestack && p.putAside(q) {
-		return end // as of all idle threads: nothing has to be read of them but their stacks
+		return end // all idle threads end so: no memory of theirs has to be read but their stacks
 	}
 	g, l, ok := p.curg(q)
 	switch {
@@ -120,7 +120,8 @@ func (p *program) fromSystemstack(q *frame.Query, a goruntime.Previous) (row tra
 	return row, true
 }
 
-// insert returns regs, which are in ascending order, with x among them.
+// insert returns a copy of regs, which are in ascending order, with x in its place. x replaces a rule of
+// its register.
 func insert(regs []trad.RegRule, x trad.RegRule) []trad.RegRule {
 	list := make([]trad.RegRule, 0, len(regs)+1)
 	for i, r := range regs {
@@ -136,11 +137,11 @@ func insert(regs []trad.RegRule, x trad.RegRule) []trad.RegRule {
 	return append(list, x)
 }
 
-// maxScheduler is how many frames the scheduler may have on the thread's own stack.
+// maxScheduler bounds the scheduler's frames on the thread's own stack.
 const maxScheduler = 64
 
-// putAside reports whether the thread has gone on to look for another goroutine: curg of its struct
-// m is then not the goroutine that has left its stack for THIS.
+// putAside reports whether the thread has gone on to look for another goroutine. curg of its struct m
+// is then not the goroutine that left its stack for THIS.
 func (p *program) putAside(q *frame.Query) bool {
 	f := q.This
 	for range maxScheduler {

@@ -6,13 +6,13 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// machine is what must be known of Go's frames on a processor.
+// machine describes Go's frames on a processor.
 type machine struct {
 	*goruntime.Machine
 	frames   frames
 	callSize uint64 // bytes of a direct call, where InTail is a register
-	// injects is how many bytes the runtime's sighandler pushes where it makes a function call
-	// another one. The link register is at their inner end. 0: it pushes a return address alone.
+	// injects is the number of bytes that the runtime's sighandler pushes to make a function call
+	// another one. The link register is at their inner end. 0: it pushes only a return address.
 	injects int32
 
 	rest *trad.OtherRules // of an ordinary function

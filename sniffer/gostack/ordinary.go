@@ -23,8 +23,8 @@ func (s *span) cut(at, pc uint64) {
 	}
 }
 
-// firstDelta returns the first stack pointer delta of a function that is not 0, and
-// where it begins to hold.
+// firstDelta returns a function's first stack pointer delta that is not 0, and the address where it
+// begins to hold.
 func firstDelta(f gopclntab.Func) (delta int32, at uint64, ok bool) {
 	for at = f.Lo; ; {
 		delta, _, hi, known := f.SPDelta(at)
@@ -42,12 +42,12 @@ func firstDelta(f gopclntab.Func) (delta int32, at uint64, ok bool) {
 // same few forms. ok is false for a function of another form.
 type frames func(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) (ok bool)
 
-// framesAMD64: a function with a frame saves the frame pointer at its top,
+// framesAMD64: a function with a frame saves the frame pointer at its top:
 //
 //	PUSHQ BP; MOVQ SP, BP; SUBQ $n, SP             since Go 1.21
 //	SUBQ $n, SP; MOVQ BP, n-8(SP); LEAQ n-8(SP), BP
 //
-// and until the frame is gone again, there it is.
+// The frame pointer stays there until the frame is gone again.
 func framesAMD64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, _ bool) bool {
 	row.CFA.Off = delta + 8
 	row.RA = trad.Rule{Kind: trad.Saved, Off: -8}
@@ -77,7 +77,8 @@ func framesAMD64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc ui
 	return false
 }
 
-// saves says that the frame pointer is at CFA+off from the instruction at from on.
+// saves sets the frame pointer's rule: from the instruction at from on, it is at CFA+off. saves returns
+// false if the frame does not have it there.
 func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 	if off >= -8 || -off > delta+8 {
 		return false // the frame no longer has it, or never had
@@ -90,12 +91,12 @@ func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 }
 
 // framesARM64: a function with a frame saves the link register at the end that SP points
-// to, and the frame pointer below that,
+// to, and the frame pointer below that:
 //
 //	MOVD.W R30, -n(RSP); MOVD R29, -8(RSP); SUB $8, RSP, R29
 //	SUB $n, RSP, R20; STP (R29, R30), -8(R20); MOVD R20, RSP; SUB $8, RSP, R29
 //
-// the latter where n is large. Until the frame is gone again, there they are.
+// It does the latter if n is large. The registers stay there until the frame is gone again.
 func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
 	row.CFA.Off = delta
 	if delta == 0 {
@@ -170,8 +171,8 @@ func (p *program) frameless(row *trad.Row, f gopclntab.Func, pc uint64, caller b
 	return true
 }
 
-// callsMorestack reports whether the call that pc is in is one of morestack, in the last
-// instructions of a function: they run before its frame is made.
+// callsMorestack reports whether pc is in a call of morestack. A function has such a call in its last
+// instructions, which run before its frame is made.
 func (p *program) callsMorestack(pc uint64) bool {
 	pc -= p.m.callSize - 1 // it is the call's last byte
 	code := make([]byte, p.m.callSize)

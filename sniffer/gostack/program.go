@@ -17,13 +17,13 @@ const (
 type program struct {
 	*goruntime.Program
 	m   *machine
-	why frame.Answer // Claimed, or why there is none
+	why frame.Answer // Claimed, or why the module has no Go part
 }
 
 type programKey struct{}
 
-// programOf returns the Go part of the module that a frame is in. why is Claimed, or says why there
-// is none.
+// programOf returns the Go part of the module that a frame is in. why is Claimed, or says why the
+// module has none.
 func programOf(q *frame.Query) (p *program, why frame.Answer) {
 	if q.Module == nil {
 		return nil, noModule
@@ -47,7 +47,8 @@ func (p *program) function(q *frame.Query) (f gopclntab.Func, ok bool) {
 	return p.Table.Find(q.AddressInBlock - p.Bias)
 }
 
-// previous returns what the code of a function of assembly tells of PREVIOUS. Its row is for PC alone.
+// previous returns what the code of a function of assembly tells about PREVIOUS. Its Row holds for PC
+// alone.
 func (p *program) previous(f gopclntab.Func, q *frame.Query) (goruntime.Previous, bool) {
 	a, ok := p.Previous(f, q.PC-p.Bias, !q.Innermost())
 	a.Row.Lo, a.Row.Len = q.AddressInBlock, 1

@@ -74,8 +74,8 @@ var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.debugCallV1": true, "runtime.debugCallV2": true,
 }
 
-// isOutermost reports whether a function is the first of its stack. The table says so of
-// runtime.sigtramp, too, for the runtime's own unwinder, but the kernel has called it.
+// isOutermost reports whether a function is the first of its stack. The table says so about
+// runtime.sigtramp, too, for the runtime's own unwinder. It is wrong: the kernel has called sigtramp.
 func isOutermost(f gopclntab.Func, name string) bool {
 	switch name {
 	case "runtime.goexit", "runtime.rt0_go":
@@ -107,7 +107,7 @@ func (p *program) ordinary(f gopclntab.Func, q *frame.Query) (trad.Row, frame.An
 	return row, frame.Claimed
 }
 
-// assembly returns the row by the function's code.
+// assembly returns the row that the function's code tells.
 func (p *program) assembly(f gopclntab.Func, q *frame.Query) (trad.Row, bool) {
 	a, ok := p.previous(f, q)
 	return a.Row, ok && a.Saved == nil
@@ -168,7 +168,7 @@ func (p *program) word(q *frame.Query, addr uint64) (v uint64, ok bool) {
 	return q.Arch.Order.Uint64(b), true
 }
 
-// lost returns the row of a function that has left its caller's stack, if that cannot be found.
+// lost returns the row of a function that has left its caller's stack, if that stack cannot be found.
 func (p *program) lost(q *frame.Query) trad.Row {
 	gone := trad.Rule{Kind: trad.Undefined}
 	return trad.Row{

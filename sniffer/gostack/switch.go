@@ -67,8 +67,8 @@ func (s *Switch) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return a.Row, frame.Claimed
 	case a.Saved == nil:
 		if *s == Cgocallback && p.m.Pushed == 0 {
-			// It saves the frame pointer below SP, where other functions use the thread's own
-			// stack meanwhile, and loads what is there then.
+			// cgocallback saves the frame pointer below SP. Other functions use that part of the
+			// thread's own stack meanwhile, and cgocallback loads what they have left there.
 			a.Row.FP = trad.Rule{Kind: trad.Undefined}
 		}
 		return a.Row, frame.Claimed
