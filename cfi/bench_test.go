@@ -62,7 +62,7 @@ func BenchmarkLookUp(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen is of opening alone and of opening and building the index.
+// BenchmarkOpen opens a section, alone and with building the index.
 func BenchmarkOpen(b *testing.B) {
 	path := gdbtest.File(b, "/usr/bin/gdb")
 	in := load(b, path, ".eh_frame", true)

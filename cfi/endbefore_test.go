@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// For an address that no FDE covers, the FDE before ends where readelf says.
+// For an address that no FDE covers, EndBefore returns the end that readelf gives for the FDE before.
 func TestBefore(t *testing.T) {
 	const path = "/bin/sh"
 	out, err := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump=frames", path).Output()

@@ -26,7 +26,7 @@ var ehInitial = join(0x0c, 7, 8, 0x90, 1)
 const ehRow = "CFA=r7+8 RA=[CFA-8] FP=same"
 
 // Augmentations and pointer encodings (LSB Core, "Exception Frames"). All FDEs
-// are of 0x1000..0x1100.
+// cover 0x1000..0x1100.
 func TestEHFrame(t *testing.T) {
 	// Where the start address of the FDE lies, for pcrel.
 	field := func(cie []byte) uint64 { return ehAddr + 8 + uint64(len(cie)) + 8 }
@@ -105,7 +105,7 @@ func TestEHFrame(t *testing.T) {
 	}
 }
 
-// An entry that cannot be read is an error for itself only.
+// An entry that cannot be read does not affect the others.
 func TestBadEntries(t *testing.T) {
 	good := ehFrame(join(ehCIE(""), ehInitial), join(u64(0x5000), u64(0x100)))
 	abs := join(u64(0x1000), u64(0x100))
@@ -233,7 +233,7 @@ func Test64BitFormat(t *testing.T) {
 	}
 }
 
-// A function that is too long for one row has several.
+// A function that is too long for one row has several rows.
 func TestLongFunction(t *testing.T) {
 	const start, length = 0x1000, 0x280000000
 	data := ehFrame(join(ehCIE(""), ehInitial), join(u64(start), u64(length)))

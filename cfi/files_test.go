@@ -21,7 +21,7 @@ func compareFile(t *testing.T, path, section string, hasHeader bool) {
 	t.Run("index", func(t *testing.T) { compare(t, load(t, path, section, false), o) })
 }
 
-// The machine's own programs, every row of every FDE.
+// All rows of all FDEs of this machine's own programs are those of readelf.
 func TestInstalledFiles(t *testing.T) {
 	for _, path := range []string{
 		"/lib/x86_64-linux-gnu/libc.so.6",
@@ -65,7 +65,7 @@ func build(t *testing.T, tool string, args ...string) string {
 	return out
 }
 
-// Programs compiled here, each for a form of call frame information.
+// Each program compiled here has another form of call frame information.
 func TestCompiledFiles(t *testing.T) {
 	for _, test := range []struct {
 		name, section string

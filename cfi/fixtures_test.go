@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// golden reads what readelf said of a fixture (testdata/README.md).
+// golden reads the stored output of readelf for a fixture (testdata/README.md).
 func golden(t testing.TB, name, section string) oracle {
 	t.Helper()
 	read := func(dump string) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// FuzzSection opens arbitrary bytes and asks for rows. Each row must hold for the address
-// asked for.
+// FuzzSection opens arbitrary bytes and looks up rows. Each row must hold for the address that was
+// looked up.
 func FuzzSection(f *testing.F) {
 	for _, seed := range []struct{ name, section string }{
 		{"arm64-pauth", ".eh_frame"}, {"arm64-bkey", ".eh_frame"}, {"s390x", ".eh_frame"}, {"s390x-debug", ".debug_frame"},
@@ -86,7 +86,7 @@ func checkSection(t *testing.T, kind cfi.Kind, data []byte, addr, pc uint64, opt
 	}
 }
 
-// FuzzProgram runs any instructions of a CIE and an FDE. A look-up at either end of a row gives the
+// FuzzProgram runs any instructions of a CIE and an FDE. A look-up at either end of a row must give the
 // same row as reading all rows in turn.
 func FuzzProgram(f *testing.F) {
 	call := join(0x0c, 7, 8, 0x90, 1) // def_cfa r7+8; offset r16 at CFA + 1*-8

@@ -53,7 +53,7 @@ func encodedHeader(t *testing.T, in input, enc byte, order func([]cfi.FDE)) []by
 	return b
 }
 
-// Tables in each encoding of fixed size must give the same as the index. The
+// Tables in each encoding of fixed size must give the same FDEs as the index. The
 // fixtures are small enough for offsets of 16 bits.
 func TestHeaderEncodings(t *testing.T) {
 	for _, name := range []string{"arm64-pauth", "s390x"} {
@@ -105,7 +105,7 @@ func TestLyingHeaders(t *testing.T) {
 			in := good
 			in.opts.Header = test.header
 			compare(t, in, o)
-			// Each address has a section of its own, which has not found out yet.
+			// Each address gets a fresh section, which has not found out yet that the header lies.
 			for _, f := range o.fdes {
 				if got, err := in.open(t).Find(f.start); err != nil || uint64(got.Offset) != f.offset {
 					t.Errorf("Find(%#x): FDE at %#x, %v; want %#x", f.start, got.Offset, err, f.offset)

@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/cfi"
 )
 
-// Each byte of real sections is changed in turn. Answers may differ, but a
-// row must hold for the address asked for, and nothing may panic.
+// TestMutations changes each byte of real sections in turn. Answers may differ, but a row must
+// hold for the address that was looked up, and nothing may panic.
 func TestMutations(t *testing.T) {
 	for _, name := range []string{"arm64-pauth", "s390x"} {
 		in := load(t, "testdata/"+name+".so", ".eh_frame", true)
@@ -49,7 +49,7 @@ func TestMutations(t *testing.T) {
 				look(name+" .eh_frame_hdr", i)
 			}
 		}
-		// Cut short at each byte.
+		// Cut the section short at each byte.
 		in.opts.Header = header
 		for i := range data {
 			in.data = data[:i]

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// machine is what the tests know of an architecture: the names that readelf
-// gives to registers.
+// machine is what the tests must know about an architecture, such as the names
+// that readelf gives to registers.
 type machine struct {
 	abi   cfi.ABI
 	names []string
@@ -34,7 +34,7 @@ var machines = map[elf.Machine]machine{
 		strings.Fields("f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15")...)},
 }
 
-// input is a section of an ELF file, and what opening it takes.
+// input is a section of an ELF file, with the arguments to open it.
 type input struct {
 	machine
 	kind cfi.Kind
@@ -43,7 +43,7 @@ type input struct {
 	opts cfi.Options
 }
 
-// load reads a section; withHeader says whether to use .eh_frame_hdr.
+// load reads a section. withHeader says whether to use .eh_frame_hdr.
 func load(t testing.TB, path, name string, withHeader bool) input {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -111,7 +111,7 @@ func (m machine) cell(r trad.Rule) string {
 	return fmt.Sprint(r)
 }
 
-// differs compares a row to readelf's.
+// differs compares a row to readelf's. It returns the first difference, or "".
 func (m machine) differs(row trad.Row, ra trad.Reg, want oracleRow) string {
 	if row.Lo != want.lo || row.Lo+uint64(row.Len) != want.hi {
 		return fmt.Sprintf("range %#x..%#x, want %#x..%#x", row.Lo, row.Lo+uint64(row.Len), want.lo, want.hi)
@@ -156,7 +156,7 @@ func (m machine) differs(row trad.Row, ra trad.Reg, want oracleRow) string {
 	return ""
 }
 
-// oracle is what readelf says of a section in its two dumps.
+// oracle is the content of readelf's two dumps of a section.
 type oracle struct {
 	fdes     []oracleFDE
 	programs map[uint64]*program
@@ -253,8 +253,8 @@ func compare(t *testing.T, in input, o oracle) {
 	t.Logf("%d FDEs, %d rows", i, rows)
 }
 
-// overlapping returns the starts of lines in FDEs that share code with another,
-// where more than one answer is right.
+// overlapping returns the starts of lines in FDEs that share code with another. More than one
+// answer is right for them.
 func overlapping(fdes []oracleFDE) map[uint64]bool {
 	starts := map[uint64]int{}
 	for _, f := range fdes {

@@ -140,7 +140,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// Many registers and many remembered states need an allocation.
+// A program with many registers or many remembered states needs an allocation.
 func TestManyRules(t *testing.T) {
 	var program []byte
 	want := "CFA=r7+8 RA=[CFA-8] FP=same"

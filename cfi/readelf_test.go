@@ -14,7 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// The oracle: what readelf prints of the same section.
+// The oracle is what readelf prints about the same section.
 
 // oracleFDE is an FDE as readelf shows it.
 type oracleFDE struct {
@@ -172,12 +172,12 @@ func parseInterp(t testing.TB, text string) []oracleFDE {
 	return fdes
 }
 
-// program is what --debug-dump=frames says of an FDE beyond its lines.
+// program is what --debug-dump=frames says about an FDE beyond its lines.
 type program struct {
 	version     int             // of the CIE
 	expressions map[string]bool // "cfa breg7+8; deref", "r16 breg7+168"
 	undefined   map[int]bool    // registers with DW_CFA_undefined
-	signed      map[uint64]bool // by address of a line: is the return address signed
+	signed      map[uint64]bool // by address of a line: whether the return address is signed
 	used        map[string]int  // instructions
 }
 
@@ -192,7 +192,7 @@ func newProgram() *program {
 	return &program{0, map[string]bool{}, map[int]bool{}, map[uint64]bool{}, map[string]int{}}
 }
 
-// parseFrames reads --debug-dump=frames; the programs are keyed by FDE offset.
+// parseFrames reads --debug-dump=frames. The keys of the programs are the offsets of the FDEs.
 func parseFrames(t testing.TB, text string) map[uint64]*program {
 	t.Helper()
 	programs := map[uint64]*program{}

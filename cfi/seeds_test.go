@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Seeds of the fuzz tests. They are small, and each reaches other code.
+// The seeds of the fuzz tests are small. Each reaches other code.
 
 // encoded is a pointer in an encoding of .eh_frame (LSB Core, "DWARF Exception Header Encoding").
 func encoded(enc byte, v uint64) []byte {
@@ -21,8 +21,8 @@ func encoded(enc byte, v uint64) []byte {
 	return u64(v)
 }
 
-// sectionSeed is an .eh_frame at 0x1000 with an FDE for each address: 0x100 bytes of code. offsets
-// are those of the FDEs.
+// sectionSeed returns an .eh_frame at 0x1000 with an FDE for each address in starts. Each FDE covers
+// 0x100 bytes of code. offsets are those of the FDEs.
 func sectionSeed(version int, letters string, enc byte, program []byte, starts ...uint64) (data []byte, offsets []uint64) {
 	var augment []byte
 	for _, letter := range letters {
@@ -56,7 +56,7 @@ func sectionSeed(version int, letters string, enc byte, program []byte, starts .
 	return append(data, 0, 0, 0, 0), offsets
 }
 
-// headerSeed is an .eh_frame_hdr at 0x800 for FDEs at those offsets.
+// headerSeed returns an .eh_frame_hdr at 0x800 for FDEs at the given offsets.
 func headerSeed(pointer, enc byte, starts, offsets []uint64) []byte {
 	b := join(1, int(pointer), 3, int(enc))
 	if pointer != 0xff {
