@@ -8,8 +8,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// madeUp is a table of Go 1.20 of functions that share their tables of values: runs entries of one
-// byte each. Each call is inlined into the one before.
+// madeUp returns a table of Go 1.20 whose functions share their tables of values. These have the given
+// number of runs, each for one byte of code. calls has one call for each run. Each call is inlined into
+// the one before.
 func madeUp(functions, runs int) (data, calls []byte) {
 	const header, funcSize = 8 + 8*8, 44 + 3*4 + 4*4
 	order := binary.LittleEndian
@@ -22,7 +23,7 @@ func madeUp(functions, runs int) (data, calls []byte) {
 		values = append(values, 0)
 		return at
 	}
-	// Differences, to -1 at first, as zigzag numbers: 1 for -1, 2 for +1, 4 for +2.
+	// Differences are zigzag numbers: 1 for -1, 2 for +1, 4 for +2. The first is from -1.
 	alternate := func(first byte) uint32 {
 		return add(func(i int) byte { return []byte{1, 2, first}[min(2*max(1-i, 0)+i%2, 2)] })
 	}
@@ -60,8 +61,8 @@ func madeUp(functions, runs int) (data, calls []byte) {
 	return data, calls
 }
 
-// What is made to be slow ends soon: tables of values are read from the beginning for each address
-// that is looked up.
+// A table that is made to be slow still takes bounded time: each look-up of an address reads tables of
+// values from their beginning.
 func TestHostileTable(t *testing.T) {
 	const size = 60000
 	for _, tt := range []struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// inlined is what DWARF says is inlined in a function, each call with those in it.
+// inlined is a function or an inlined call by DWARF. calls are the calls inlined into it.
 type inlined struct {
 	name   string
 	ranges [][2]uint64
@@ -36,7 +36,7 @@ func (c *inlined) start(pc uint64) uint64 {
 	return lo
 }
 
-// dwarfFunctions reads what debug/dwarf says of a program's functions, by their address.
+// dwarfFunctions reads a program's functions with debug/dwarf. The keys are their addresses.
 func dwarfFunctions(t *testing.T, p *program) map[uint64]*inlined {
 	t.Helper()
 	d, err := p.file.DWARF()
@@ -111,8 +111,8 @@ func dwarfFunctions(t *testing.T, p *program) map[uint64]*inlined {
 	}
 }
 
-// The calls that are inlined at each address, and where they are in the source, are
-// those of DWARF.
+// The calls that are inlined at each address, and their places in the source, are those of
+// DWARF.
 func TestInlined(t *testing.T) {
 	each(t, func(t *testing.T, p *program) {
 		functions := dwarfFunctions(t, p)
@@ -131,7 +131,7 @@ func TestInlined(t *testing.T) {
 				for _, c := range f.Inlined(pc) {
 					place := fmt.Sprintf("%s:%d", c.File, c.Line)
 					if len(got) == 0 {
-						place = "" // that of pc; TestLines compares it
+						place = "" // TestLines compares the line of pc
 					}
 					got = append(got, fmt.Sprintf("%s %s [%#x, %#x]", c.Function, place, c.Entry, c.Lo))
 				}

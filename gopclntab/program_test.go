@@ -11,11 +11,11 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// architectures are those that the test program is built for: of 32 and 64 bits, in both
-// byte orders, with instructions of 1, 2 and 4 bytes.
+// architectures are those that the test program is built for. They have 32 and 64 bits, both
+// byte orders, and instruction sizes from 1, 2 and 4 bytes.
 var architectures = []string{"amd64", "arm64", "s390x", "mips"}
 
-// program is a Go program with everything in it.
+// program is a Go program with its table and symbols.
 type program struct {
 	path    string
 	file    *elf.File
@@ -36,7 +36,7 @@ func build(t testing.TB, arch string, flags ...string) *program {
 	return open(t, out)
 }
 
-// open takes the table where the symbols say that it is.
+// open opens a program and its table, which symbols locate.
 func open(t testing.TB, path string) *program {
 	t.Helper()
 	f, err := elf.Open(path)

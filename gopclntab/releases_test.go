@@ -51,7 +51,7 @@ func releaseTable(t *testing.T, name string) *gopclntab.Table {
 	return table
 }
 
-// Tables of other releases say what those releases' own runtimes and compilers do.
+// Tables of other releases agree with the output of those releases' own runtimes and compilers.
 func TestReleases(t *testing.T) {
 	for name, version := range map[string]gopclntab.Version{
 		"go1.15": gopclntab.Go12, "go1.17": gopclntab.Go116, "go1.19": gopclntab.Go118,
@@ -86,8 +86,8 @@ func TestReleases(t *testing.T) {
 					fmt.Sscan(rest, &offset)
 					for ; said != "" && next < base+offset; next++ {
 						got := lineOf(table, next)
-						// The runtime leaves names of functions in a second module empty since Go 1.17,
-						// and takes the last byte before a function for that.
+						// Since Go 1.17 the runtime leaves names of functions in a second module empty. It
+						// takes the last byte before a function for a part of that function.
 						if strings.HasPrefix(said, " ") {
 							_, got, _ = strings.Cut(got, " ")
 							got = " " + got

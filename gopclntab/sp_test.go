@@ -17,7 +17,7 @@ type cfaRow struct {
 	cfa int64 // from the stack pointer
 }
 
-// debugFrame asks readelf for the rows of each function of a program, by its address.
+// debugFrame returns readelf's rows of each function of a program, by the function's address.
 func debugFrame(t *testing.T, path, sp string) map[uint64][]cfaRow {
 	t.Helper()
 	out, err := exec.Command(gdbtest.Tool(t, "readelf"), "--debug-dump=frames-interp", path).Output()
@@ -54,8 +54,8 @@ func debugFrame(t *testing.T, path, sp string) map[uint64][]cfaRow {
 	return functions
 }
 
-// At every address the stack pointer is as far from the frame's end as .debug_frame
-// says that it is from the CFA.
+// At every address, SPDelta is the stack pointer's distance from the CFA in .debug_frame, less the
+// bytes that a call pushes.
 func TestSPDelta(t *testing.T) {
 	registers := map[string]string{"amd64": "rsp", "arm64": "sp", "s390x": "r15", "mips": "r29"}
 	each(t, func(t *testing.T, p *program) {

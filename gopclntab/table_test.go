@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// The header says what the processor is like.
+// The header has the properties of the processor.
 func TestHeader(t *testing.T) {
 	each(t, func(t *testing.T, p *program) {
 		want := map[elf.Machine]Table{
@@ -29,8 +29,8 @@ func TestHeader(t *testing.T) {
 	})
 }
 
-// Names and addresses are those of the symbol table: each function is a symbol there, and
-// each of its functions, unless it is an alias or data in code, is in the table.
+// Names and addresses are those of the symbol table. Each function of the table is a symbol. Each
+// function symbol is in the table, unless it is an alias or data in code.
 func TestSymbols(t *testing.T) {
 	each(t, func(t *testing.T, p *program) {
 		names := make(map[uint64][]string)
@@ -131,8 +131,8 @@ func gosymLines(t *testing.T, table *Table, data []byte, functions []Func) {
 	}
 }
 
-// Functions have the flags that the runtime's sources give them, or that follow from what
-// they do: gogo sets the stack pointer.
+// Functions have the flags that the runtime's sources give them, or that follow from their code:
+// gogo sets the stack pointer.
 func TestFlags(t *testing.T) {
 	p := build(t, "amd64")
 	root, err := exec.Command("go", "env", "GOROOT").Output()
