@@ -6,7 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// parkedProcess is one of 10,000 goroutines.
+// parkedProcess starts a process with 10,000 parked goroutines.
 func parkedProcess(b *testing.B) *subject {
 	return start(b, "none", gdbtest.Build(b, "goparked", "-ldflags=-s -w"), "10000")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// crowd is the memory of a process that claims to have as many goroutines as it likes, each with a
-// struct m of its own that names it: one page, mapped over and over, is enough for that.
+// crowd is the memory of a process that claims to have n goroutines. Each has its own struct m, whose
+// curg names it. A real process needs only one page for that, mapped over and over.
 type crowd struct {
 	*recorded
 	found *Runtime
@@ -20,7 +20,7 @@ type crowd struct {
 	n     uint64
 }
 
-// Where the crowd's pointers, structs g and structs m begin.
+// Addresses at which the crowd's pointers, structs g and structs m begin.
 const (
 	crowdList = 1 << 40
 	crowdG    = 2 << 40
@@ -64,8 +64,8 @@ func (c *crowd) ReadMemory(addr uint64, p []byte) (int, error) {
 	return c.recorded.ReadMemory(addr, p)
 }
 
-// However many goroutines a process claims, and with however many threads: to list them takes a bounded
-// amount of memory, and those that are left out are told of.
+// All takes a bounded amount of memory, however many goroutines and threads a process claims. Its error
+// tells of those that it leaves out.
 func TestCrowd(t *testing.T) {
 	r, found, _ := record(t)
 	list, err := found.All()

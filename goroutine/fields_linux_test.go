@@ -9,7 +9,7 @@ import (
 // dwarfOffsets are the offsets of the members of the runtime's structs, by DWARF: "g.sched.sp".
 type dwarfOffsets map[string]uint64
 
-// dwarfLayout reads them from a program that has DWARF.
+// dwarfLayout reads the offsets from a program that has DWARF.
 func dwarfLayout(t *testing.T, path string) dwarfOffsets {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -53,7 +53,7 @@ func dwarfLayout(t *testing.T, path string) dwarfOffsets {
 	return offsets
 }
 
-// checkFields holds what was learnt of a program against the DWARF of its twin.
+// checkFields compares the fields learnt from a program with the DWARF of its twin.
 func checkFields(t *testing.T, f fields, d dwarfOffsets) {
 	t.Helper()
 	sched := d["g.sched"]

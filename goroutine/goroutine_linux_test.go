@@ -16,9 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// The list is what the runtime itself prints, goroutine by goroutine and frame by frame:
-// numbers, structs g, states, threads, functions, lines, PC and SP. The fields are where
-// the DWARF of the same program has them.
+// The list has the goroutines and frames that the runtime itself prints, with the same numbers,
+// structs g, states, threads, functions, lines, PC and SP. The fields have the offsets that they have
+// in the DWARF of the same program.
 func TestTraceback(t *testing.T) {
 	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))
 	for _, test := range []struct {
@@ -45,7 +45,7 @@ func TestTraceback(t *testing.T) {
 	}
 }
 
-// So it is in core files of other processors.
+// Core files of other processors also have the goroutines that the runtime prints.
 func TestGuests(t *testing.T) {
 	for arch, machine := range map[string]elf.Machine{"arm64": elf.EM_AARCH64, "s390x": elf.EM_S390} {
 		t.Run(arch, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestGuests(t *testing.T) {
 	}
 }
 
-// SFWALK_GOROUTINES names a build of testdata/progs/goparked by another release of Go, or for
-// another processor, with DWARF: it is run without.
+// SFWALK_GOROUTINES names a build of testdata/progs/goparked by another release of Go, or for another
+// processor. The build needs DWARF. For this processor, the test strips it before it runs.
 func TestRelease(t *testing.T) {
 	path := os.Getenv("SFWALK_GOROUTINES")
 	if path == "" {
@@ -100,7 +100,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// A core file that gdb writes has what the process has.
+// A core file that gdb writes has the goroutines of the process.
 func TestCore(t *testing.T) {
 	exe := gdbtest.Build(t, "delvego", "-ldflags=-s -w")
 	s := start(t, "system", exe, "quiet")
@@ -131,7 +131,7 @@ func TestCore(t *testing.T) {
 	}
 	same := 0
 	for _, g := range want {
-		// Those that are polled end, one after the other, when the collector closes a pipe.
+		// Goroutines in "IO wait" end, one after the other, when the collector closes a pipe.
 		if x, ok := byNumber[g.Number]; x == g {
 			same++
 		} else if g.Number > 100 && ok && g.Status == Waiting && g.Reason != "IO wait" {
@@ -167,8 +167,8 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// A process that works is listed at any moment: each goroutine is on a thread of its own, or
-// its stack leads to where it began.
+// The goroutines of a working process can be listed at any moment. Each is on a thread of its own, or
+// its stack leads to the function that it began with.
 func TestBusy(t *testing.T) {
 	exe := gdbtest.Build(t, "delvego", "-ldflags=-s -w")
 	twin := dwarfLayout(t, gdbtest.Build(t, "delvego"))
@@ -203,7 +203,7 @@ func TestBusy(t *testing.T) {
 	t.Logf("%d times a goroutine was on a thread", running)
 }
 
-// What is found does not depend on one function: others refer to the same.
+// Find does not depend on one function of the runtime: others refer to the same data.
 func TestOtherFunctions(t *testing.T) {
 	tg := start(t, "none", gdbtest.Build(t, "goparked", "-ldflags=-s -w")).attach(t)
 	want, err := Find(tg)
@@ -229,7 +229,7 @@ func TestOtherFunctions(t *testing.T) {
 	}
 }
 
-// A program of C has no Go.
+// A program of C has no Go code.
 func TestC(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c"))
 	s := &subject{pid: p.PID}

@@ -14,12 +14,12 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// recorded is a target with the memory that has been read of another: pages, which may be
-// changed.
+// recorded is a target whose memory is the pages that have been read from another target. Tests may
+// change the pages.
 type recorded struct {
 	target.Target
 	pages map[uint64][]byte
-	from  target.Memory // of other pages; nil: there are none
+	from  target.Memory // has the other pages; nil: there are none
 }
 
 const pageSize = 4096
@@ -47,8 +47,8 @@ func (r *recorded) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// record lists a process's goroutines and keeps what is read for that. It returns the addresses
-// of the words, and which of them have been read as structs g.
+// record lists a process's goroutines and keeps the memory that is read for that. words are the
+// addresses of words in it.
 func record(t testing.TB) (r *recorded, found *Runtime, words []uint64) {
 	t.Helper()
 	s := start(t, "none", gdbtest.Build(t, "goparked", "-ldflags=-s -w"))
@@ -63,7 +63,7 @@ func record(t testing.TB) (r *recorded, found *Runtime, words []uint64) {
 		t.Fatalf("%d goroutines, %v", len(list), err)
 	}
 	r.from = nil
-	// What matters: the list's header, the pointers, the structs, the texts; the rest of
+	// The list's header, the pointers, the structs and the texts matter most, the rest of
 	// their pages less.
 	add := func(addr, size uint64) {
 		for at := addr &^ 7; at < addr+size; at += 8 {
@@ -96,7 +96,7 @@ func (r *recorded) word(addr uint64) uint64 {
 	return binary.LittleEndian.Uint64(data[:])
 }
 
-// with returns a copy in which words are others.
+// with returns a copy of r with other words at the addresses in changes.
 func (r *recorded) with(changes map[uint64]uint64) *recorded {
 	c := &recorded{Target: r.Target, pages: map[uint64][]byte{}}
 	for at, page := range r.pages {
@@ -110,8 +110,8 @@ func (r *recorded) with(changes map[uint64]uint64) *recorded {
 	return c
 }
 
-// checkHostile lists the goroutines of a target whose memory is anything. What is returned must
-// be as documented.
+// checkHostile lists the goroutines of a target with arbitrary memory. The results must be as
+// documented.
 func checkHostile(t *testing.T, r *recorded, before *Runtime, find func(target.Target) (*Runtime, error)) (failed bool) {
 	t.Helper()
 	now := *before
@@ -152,7 +152,7 @@ func checkHostile(t *testing.T, r *recorded, before *Runtime, find func(target.T
 	return failed
 }
 
-// hostileValue is what takes a word's place.
+// hostileValue returns the value that replaces a word.
 func hostileValue(kind uint8, v uint64, words []uint64) uint64 {
 	switch kind % 4 {
 	case 0:
@@ -165,7 +165,7 @@ func hostileValue(kind uint8, v uint64, words []uint64) uint64 {
 	return ^uint64(0) >> (v % 64)
 }
 
-// Wrong words anywhere give errors or fewer goroutines, and nothing worse.
+// Wrong words anywhere lead to errors or fewer goroutines, and to nothing worse.
 func TestDamaged(t *testing.T) {
 	r, found, words := record(t)
 	if checkHostile(t, r, found, Find) {
@@ -188,7 +188,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A list that claims to be long costs no more than what can be read of it.
+// A list that claims to be long costs no more than the part of it that can be read.
 func TestLongList(t *testing.T) {
 	r, found, _ := record(t)
 	for _, n := range []uint64{1 << 10, maxGoroutines, maxGoroutines + 1, 1 << 40, ^uint64(0)} {
@@ -202,8 +202,8 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// findAgain returns what finds the runtime of a target as Find does, with the code read once:
-// it lies in a file that does not change.
+// findAgain returns a function that finds the runtime of a target as Find does. findAgain reads the
+// code once, since the code lies in a file that does not change.
 func findAgain(t testing.TB, r *recorded) func(target.Target) (*Runtime, error) {
 	t.Helper()
 	for _, m := range r.Modules().All() {

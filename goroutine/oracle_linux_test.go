@@ -25,21 +25,21 @@ func (p parked) Registers(r *arch.Registers) error {
 	return nil
 }
 
-// observed is what the package, and the unwinder, say of a goroutine.
+// observed is a goroutine as the package and the unwinder describe it.
 type observed struct {
 	Goroutine
 	start   string   // the function that it began with
 	created []string // the calls at the go statement, inlined ones first
 	m       uint64   // its struct m, by DWARF
-	procid  uint64   // that one's thread, by DWARF
+	procid  uint64   // the thread of m, by DWARF
 	frames  []line
-	why     string // there are no more
+	why     string // why there are no more frames
 }
 
-// own reports whether it is one of the runtime's, which move when they like to.
+// own reports whether the goroutine is one of the runtime's. These may move at any time.
 func (o *observed) own() bool { return strings.HasPrefix(o.start, "runtime.") && o.Number != 1 }
 
-// observe lists a target's goroutines, and unwinds those that are parked. d is by DWARF.
+// observe lists a target's goroutines, and unwinds those that are parked. d comes from DWARF.
 func observe(t *testing.T, tg target.Target, d dwarfOffsets) (list []observed) {
 	t.Helper()
 	r, err := Find(tg)
@@ -85,7 +85,7 @@ func observe(t *testing.T, tg target.Target, d dwarfOffsets) (list []observed) {
 	return list
 }
 
-// unwind lists the frames as the runtime would.
+// unwind lists the frames as the runtime would print them.
 func (o *observed) unwind(tg target.Target, table *frame.Table, symbols *symbol.Symbolizer) {
 	s, err := frame.New(tg, parked{&o.Goroutine, tg.Arch()}, table)
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *observed) unwind(tg target.Target, table *frame.Table, symbols *symbol.
 		o.why = f.StopReason().String()
 		block := f.AddressInBlock()
 		if f.Level == 0 && symbols.Locate(tg.Modules(), block)[0].Offset != 0 {
-			block-- // what has parked it is a call
+			block-- // PC follows the call that has parked the goroutine
 		}
 		chain := symbols.Locate(tg.Modules(), block)
 		for i, x := range chain {
@@ -117,8 +117,8 @@ func (o *observed) unwind(tg target.Target, table *frame.Table, symbols *symbol.
 	}
 }
 
-// compare holds what was observed against what the runtime itself says; at least says how many
-// goroutines there are.
+// compare compares the observed goroutines with those that the runtime itself prints. There must be at
+// least the number least of them.
 func compare(t *testing.T, list []observed, said map[uint64]*traceback, least int) {
 	t.Helper()
 	gs, threads, frames, wrong := 0, 0, 0, 0
@@ -156,7 +156,7 @@ func compare(t *testing.T, list []observed, said map[uint64]*traceback, least in
 	}
 }
 
-// said is the goroutine's state as the runtime prints it.
+// said returns the goroutine's state as the runtime prints it.
 func (o *observed) said() string {
 	if o.Status == Waiting {
 		return o.Reason
@@ -164,12 +164,12 @@ func (o *observed) said() string {
 	return o.Status.String()
 }
 
-// differs says what differs between what was observed of a goroutine and what the runtime
-// says of it.
+// differs returns the first difference between a goroutine as observed and as the runtime prints it,
+// or "".
 func (o *observed) differs(want *traceback) string {
 	created := want.created == "" && (o.created == nil || o.Number == 1)
 	for _, name := range o.created {
-		created = created || name == want.created // it does not look at what is inlined
+		created = created || name == want.created // the runtime does not look at inlined calls
 	}
 	outer := want.frames[max(0, len(want.frames)-2):]
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/walktest"
 )
 
-// What the code refers to is where the symbol table has it.
+// The code refers to the addresses that the symbol table has.
 func TestReferences(t *testing.T) {
 	const slid = 0x5500_0000_0000 // the load bias of the module
 	for _, goarch := range []string{"amd64", "arm64", "s390x"} {

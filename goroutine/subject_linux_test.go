@@ -28,13 +28,14 @@ type subject struct {
 	exited chan struct{}
 }
 
-// start runs a program whose goroutines come to rest, until it has said that it is ready.
+// start runs a program whose goroutines come to rest. It waits until the program says that it is ready
+// and its threads rest.
 func start(t testing.TB, traceback string, cmd ...string) *subject {
 	t.Helper()
 	return startIn(t, "", nil, traceback, cmd...)
 }
 
-// startIn does so in a folder, with attributes.
+// startIn is start in a folder, with attributes of the process.
 func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback string, args ...string) *subject {
 	t.Helper()
 	s := &subject{exited: make(chan struct{})}
@@ -56,7 +57,7 @@ func startIn(t testing.TB, dir string, attr *syscall.SysProcAttr, traceback stri
 	}
 	cmd.Stdout = w
 	started := make(chan error)
-	go func() { // the signal of a parent's death is sent when the thread ends that was the parent
+	go func() { // Pdeathsig is sent when the thread ends that started the process
 		runtime.LockOSThread()
 		err := cmd.Start()
 		started <- err
@@ -106,7 +107,7 @@ func (s *subject) attach(t testing.TB) target.Target {
 	return tg
 }
 
-// quit has the process write what it knows of its goroutines, and end.
+// quit makes the process write its tracebacks and end.
 func (s *subject) quit(t testing.TB) map[uint64]*traceback {
 	t.Helper()
 	if err := syscall.Kill(s.pid, syscall.SIGQUIT); err != nil {
@@ -131,11 +132,11 @@ func openCore(t testing.TB, path, exe string) target.Target {
 	return tg
 }
 
-// emulators are the names of qemu's for other processors.
+// emulators are the names of qemu's emulators of other processors.
 var emulators = map[elf.Machine]string{elf.EM_AARCH64: "qemu-aarch64", elf.EM_S390: "qemu-s390x"}
 
-// guest runs a program for another processor, has it write tracebacks and end, and opens the
-// core file that qemu writes of it.
+// guest runs a program for another processor, and makes it write tracebacks and end. It opens the core
+// file that qemu writes of the program.
 func guest(t testing.TB, emulator, exe string, args ...string) (tg target.Target, said map[uint64]*traceback) {
 	t.Helper()
 	tool := gdbtest.Tool(t, emulator)

@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// traceback is what the runtime itself says of a goroutine, with GOTRACEBACK=system.
+// traceback is a goroutine as the runtime itself prints it, with GOTRACEBACK=system.
 type traceback struct {
 	number  uint64
 	g, m    uint64 // addresses of the structs; g is 0 where the release does not say so
 	status  string
 	frames  []line
-	elided  int // how many frames there are besides, behind frames[:head]
+	elided  int // number of frames left out behind frames[:head]
 	head    int
 	created string
 }
 
-// line is one frame of it, or an inlined call, which has no pc and no sp.
+// line is one frame of a traceback, or an inlined call, which has no pc and no sp.
 type line struct {
 	function, file string
 	line           int
@@ -35,7 +35,8 @@ var (
 	createdBy  = regexp.MustCompile(`^created by (.*?)(?: in goroutine \d+)?$`)
 )
 
-// readTracebacks reads what a process has written, but what is no goroutine's.
+// readTracebacks reads the tracebacks of goroutines that a process has written, by number. It skips
+// other output.
 func readTracebacks(t testing.TB, r io.Reader) map[uint64]*traceback {
 	t.Helper()
 	all := map[uint64]*traceback{}
@@ -46,7 +47,7 @@ func readTracebacks(t testing.TB, r io.Reader) map[uint64]*traceback {
 		text := s.Text()
 		if f := headLine.FindStringSubmatch(text); f != nil {
 			now = &traceback{number: number(t, f[1]), g: number(t, f[2]), m: number(t, f[3]), status: f[4]}
-			if now.number == 0 || all[now.number] != nil { // a thread's own stack, or what its handler of the signal adds
+			if now.number == 0 || all[now.number] != nil { // of a thread, or added by its signal handler
 				now = nil
 				continue
 			}
@@ -82,7 +83,7 @@ func readTracebacks(t testing.TB, r io.Reader) map[uint64]*traceback {
 	return all
 }
 
-// openParenthesis returns where the arguments of a call begin: f.(*T).g(0x1, {0x2}).
+// openParenthesis returns the index at which the arguments of a call begin: f.(*T).g(0x1, {0x2}).
 func openParenthesis(call string) int {
 	depth := 0
 	for i := len(call) - 1; i > 0; i-- {
@@ -110,7 +111,7 @@ func number(t testing.TB, text string) uint64 {
 	return n
 }
 
-// plainName is a function's name as the runtime prints it: without type arguments.
+// plainName returns a function's name as the runtime prints it: without type arguments.
 func plainName(name string) string {
 	i, j := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
 	if i < 0 || j < i {
