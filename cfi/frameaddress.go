@@ -8,7 +8,7 @@ import (
 )
 
 // FrameAddress returns the address of the .eh_frame that header points to. header holds the
-// bytes of the .eh_frame_hdr at addr. FrameAddress finds .eh_frame in a file without section
+// bytes of the .eh_frame_hdr at addr. The address leads to .eh_frame in a file without section
 // headers.
 func FrameAddress(header []byte, addr uint64, abi ABI) (uint64, error) {
 	if abi.Order == nil {

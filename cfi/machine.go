@@ -54,8 +54,8 @@ func (m *machine) start(s *Section) error {
 	return nil
 }
 
-// prepared is a CIE with the state after its initial instructions. Most
-// sections have one or two CIEs, and most look-ups use the CIE of the look-up before.
+// prepared is a CIE with the state after its initial instructions. Most sections have one or
+// two CIEs, and most look-ups use the CIE of the look-up before.
 type prepared struct {
 	cie   CIE
 	top   state

@@ -64,7 +64,7 @@ func (v value) is(r trad.Reg) bool { return v.kind == entry && v.reg == r && v.o
 // from reports whether v is at a known distance from register r's value at the function's beginning.
 func (v value) from(r trad.Reg) bool { return v.kind == entry && v.reg == r }
 
-// over returns the value of the given kind made of of, and of less if kind is distance.
+// over returns a value of the given kind with the members of and less. Only a distance has less.
 func over(kind valueKind, of, less value) value {
 	v := value{kind: kind, of: &of, size: of.size + 1}
 	if kind == distance {

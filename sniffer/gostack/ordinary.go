@@ -96,7 +96,7 @@ func saves(row *trad.Row, where *span, pc, from uint64, off, delta int32) bool {
 //	MOVD.W R30, -n(RSP); MOVD R29, -8(RSP); SUB $8, RSP, R29
 //	SUB $n, RSP, R20; STP (R29, R30), -8(R20); MOVD R20, RSP; SUB $8, RSP, R29
 //
-// It does the latter if n is large. The registers stay there until the frame is gone again.
+// The assembler uses the second form if n is large. The registers stay there until the frame is gone again.
 func framesARM64(p *program, row *trad.Row, where *span, f gopclntab.Func, pc uint64, delta int32, caller bool) bool {
 	row.CFA.Off = delta
 	if delta == 0 {

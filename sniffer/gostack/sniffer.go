@@ -75,7 +75,7 @@ var injected = map[string]bool{
 }
 
 // isOutermost reports whether a function is the first of its stack. The table says so about
-// runtime.sigtramp, too, for the runtime's own unwinder. It is wrong: the kernel has called sigtramp.
+// runtime.sigtramp, too, for the runtime's own unwinder. But the kernel has called sigtramp.
 func isOutermost(f gopclntab.Func, name string) bool {
 	switch name {
 	case "runtime.goexit", "runtime.rt0_go":
