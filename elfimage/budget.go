@@ -10,43 +10,43 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// A small file can expand to a large one, and a process can map hundreds of them. So what is kept
-// of what all its files expand to has a bound. Where that is reached, what was made of other files
-// and can be made again gives way; see [Evictable].
+// A small file can expand to a large one, and a process can map hundreds of files. So the memory for
+// what all its files expand to has a bound. When it is reached, data of other files that can be
+// made again gives way; see [Evictable].
 
 const (
-	// usualRoom is how many bytes may be kept, whatever the files are; largestRoom how many more for
-	// each byte that is there of the largest file, up to largestFile bytes: libraries of C++ with
-	// compressed debug information, read to the end, take up eight times what they are. lastRoom is
-	// how many for each byte of all files behind the first usualFiles.
+	// usualRoom bytes may be kept, whatever the files are. The largest file, as far as it has no holes
+	// and up to largestFile bytes, allows largestRoom more for each of its bytes: a C++ library with
+	// compressed debug information, read to the end, takes up eight times its size. All files
+	// together allow lastRoom more for each byte beyond usualFiles.
 	usualRoom   = 80 << 20
 	largestRoom = 8
 	largestFile = 32 << 20
 	lastRoom    = 1
 	usualFiles  = 128 << 20
-	// usualWork and timesWork are so many bytes that may be unpacked, whether they are kept or not.
+	// usualWork bytes, and timesWork for each byte of the files, may be unpacked, kept or not.
 	usualWork, timesWork = 1 << 30, 8
-	// unpackedTimes is how much what is made of a section takes up, with the section.
+	// A compressed section and all that is made of it take up unpackedTimes its unpacked size.
 	unpackedTimes = 3
 )
 
 // ErrBudget says that the files of a process together expand to too much for all of it to be kept.
 var ErrBudget = errors.New("all files of the process together expand to too much: this is left out")
 
-// Budget bounds the memory that is kept of what the images of one process expand to, and the work
-// of expanding it. Each image that joins it adds what its file may honestly need; its zero value
-// has room for no image yet. It is safe for concurrent use.
+// Budget bounds the memory that the images of one process expand to, and the work of expanding
+// them. Each image that joins it adds what its file may honestly need. The zero value has no room
+// yet. A Budget is safe for concurrent use.
 type Budget struct {
 	kept, work atomic.Int64 // bytes that are left
 
 	mu       sync.Mutex
-	there    int64 // bytes of all files
-	largest  int64 // bytes of the largest
+	there    int64 // bytes of all files, without holes
+	largest  int64 // bytes of the largest file, without holes
 	granted  int64 // bytes that kept began with
 	unpinned unpinned
 }
 
-// grant makes room for what a file of that many bytes may honestly expand to.
+// grant makes room for what a file with there bytes on disk may honestly expand to.
 func (b *Budget) grant(there int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,7 +61,7 @@ func (b *Budget) grant(there int64) {
 	b.work.Add(timesWork * there)
 }
 
-// keep takes n bytes of the room, for which unpinned Evictables are dropped if need be.
+// keep takes n bytes of the room. It drops unpinned Evictables to make room.
 func (b *Budget) keep(n int64) bool {
 	for !take(&b.kept, n) {
 		if !b.giveWay() {
@@ -79,7 +79,7 @@ func take(left *atomic.Int64, n int64) bool {
 	return false
 }
 
-// Budget returns the budget that the image has joined, nil if it has joined none.
+// Budget returns the budget that the image has joined; nil if it has joined none.
 func (im *Image) Budget() *Budget { return im.budget.Load() }
 
 // Join has the image share b with the other images of a process. Nothing changes if b is nil,
@@ -93,7 +93,7 @@ func (im *Image) Join(b *Budget) {
 		return
 	}
 	if im.inMemory {
-		b.grant(0) // memory that is mapped may be the same page over and over
+		b.grant(0) // all of the mapped memory may be one page
 	} else {
 		b.grant(im.there)
 	}
@@ -101,8 +101,8 @@ func (im *Image) Join(b *Budget) {
 	im.keepHeaders()
 }
 
-// Reserve reports whether n more bytes of what the image expands to may be kept, and counts them if so.
-// To make room it may drop what an [Evictable] holds.
+// Reserve reports whether the image may keep n more bytes of what it expands to, and counts them if
+// so. To make room it may drop what an [Evictable] holds.
 func (im *Image) Reserve(n int64) bool {
 	b := im.Budget()
 	return b == nil || b.keep(n)
@@ -115,11 +115,11 @@ func (im *Image) Release(n int64) {
 	}
 }
 
-// uncounted is of how many bytes that are read of a file, at most, nobody keeps account.
+// A part of a file of up to uncounted bytes is read without being counted.
 const uncounted = 16 << 10
 
-// roomOnce takes room for n bytes that are kept of a part of the file, unless it has done so before.
-// The caller holds im.mu.
+// roomOnce takes room for n bytes, which are kept of a part of the file, unless it has taken room for
+// that part before. The caller holds im.mu.
 func (im *Image) roomOnce(part any, n int64) error {
 	if im.Budget() == nil {
 		return nil
@@ -138,10 +138,10 @@ func (im *Image) roomOnce(part any, n int64) error {
 	return nil
 }
 
-// headerSize is how many bytes of memory a section header takes up, about.
+// headerSize is about the memory that a section header takes up, in bytes.
 const headerSize = 320
 
-// keepHeaders takes room for the section headers; where there is none the file has no sections.
+// keepHeaders takes room for the section headers. If there is none, the image loses its sections.
 func (im *Image) keepHeaders() {
 	f := im.ELF()
 	if f == nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// Contents gives a section's bytes piece by piece, for sections that are too large to read whole for a
-// part of them. One of Plain and Unpack is set.
+// Contents gives a section's bytes piece by piece, for callers that need a small part of a large
+// section. One of Plain and Unpack is set.
 type Contents struct {
 	Size   uint64                    // in bytes, not compressed
 	Plain  io.ReaderAt               // the section's bytes
 	Unpack func() (io.Reader, error) // begins to read a compressed section's bytes, from the first on
 }
 
-// Contents is [Image.Section] without reading the bytes. The limit of a compressed section's size is
-// the same.
+// Contents is [Image.Section] without reading the bytes. It limits a compressed section's size as
+// Section does.
 func (im *Image) Contents(names ...string) (*Contents, error) {
 	for _, name := range names {
 		if s := im.ELF().Section(name); s != nil && s.Type != elf.SHT_NOBITS {
@@ -57,8 +57,8 @@ func (im *Image) contents(s *elf.Section) (*Contents, error) {
 }
 
 // zlib returns the decoder of a section compressed by zlib, RFC 1950; nil for
-// one that is compressed otherwise. It takes two thirds of the time of the
-// standard library's.
+// another kind of compression. It takes two thirds of the time of the standard
+// library's decoder.
 func (im *Image) zlib(raw *io.SectionReader) (io.Reader, error) {
 	header := 12 // size of Elf32_Chdr
 	if im.Class == elf.ELFCLASS64 {

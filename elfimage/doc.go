@@ -1,13 +1,13 @@
-// Package elfimage reads ELF images for whoever walks stacks: files, and what is mapped of them in
-// a process's memory.
+// Package elfimage reads ELF images, for stack walkers: files, and the parts of files that are mapped
+// in a process's memory.
 //
-// In goes an [io.ReaderAt], a file's name, or the [Memory] of a process; out comes an [Image], which
-// gives sections, segments, function symbols, linkage stubs and the build ID, each read when it is
-// first asked for. Addresses are the file's own (link time). Of a file whose section headers are
-// stripped or broken the segments still serve.
+// It makes an [Image] of an [io.ReaderAt], a file's name, or the [Memory] of a process. An Image
+// gives sections, segments, function symbols, linkage stubs and the build ID. It reads each when it is
+// first asked for. Addresses are the file's own (link time). If the section headers of a file are
+// stripped or broken, its segments still serve.
 //
-// Nothing in an image is trusted: what is read is bounded by what is there of the file, and what
-// all images of one process expand to by a [Budget]. A [Cache] opens each file once.
+// The package trusts nothing in an image. It reads no more than the file has bytes on disk, and a
+// [Budget] bounds what all images of one process expand to. A [Cache] opens each file once.
 //
 // The package knows no process and no processor; package
 // [github.com/sfwalk/sfwalk/target] says which image is mapped where.

@@ -6,8 +6,8 @@ import (
 )
 
 // dynamicSymbols finds the dynamic symbol table and its strings through
-// PT_DYNAMIC, for files without section headers. The number of symbols is told
-// by the hash tables only.
+// PT_DYNAMIC, for files without section headers. Only the hash tables tell the
+// number of symbols.
 func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 	dyn, _, err := im.Segment(elf.PT_DYNAMIC)
 	if err != nil || im.Class != elf.ELFCLASS64 {
@@ -97,8 +97,8 @@ func (im *Image) gnuHashSymbols(addr uint64) uint64 {
 	}
 }
 
-// SOName returns the name that a library gives itself (DT_SONAME); "" if it has none, or
-// it cannot be read.
+// SOName returns the name that a library gives itself (DT_SONAME); "" if it has none, or the name
+// cannot be read.
 func (im *Image) SOName() string {
 	dyn, _, err := im.Segment(elf.PT_DYNAMIC)
 	if err != nil || im.Class != elf.ELFCLASS64 {

@@ -2,24 +2,25 @@ package elfimage
 
 import "sync/atomic"
 
-// Evictable is what was made of an image's bytes and can be made again. While it is not pinned, it
-// may be dropped to make room in the [Budget]: the longest unused first.
+// Evictable is data that was made of an image's bytes and can be made again. While it is not pinned,
+// it may be dropped to make room in the [Budget]. The one unused for longest is dropped first.
 type Evictable struct {
 	budget *Budget // nil where there is no bound
 	drop   func()
 
 	held atomic.Int64 // bytes
-	cost int64        // bytes of those that were dropped last
+	cost int64        // bytes that were dropped last
 
-	users      int // these are under budget.mu
+	users      int // budget.mu guards this and the next line
 	prev, next *Evictable
 }
 
-// unpinned are those that hold something and that nobody uses, the longest unused first.
+// unpinned lists the Evictables that hold something and are not pinned. The one unused for longest
+// is first.
 type unpinned struct{ first, last *Evictable }
 
-// Evictable returns an Evictable that holds nothing yet. drop lets go of what it holds. It is called
-// while nobody has it pinned, and must call neither images nor their Evictables.
+// Evictable returns an Evictable that holds nothing yet. drop lets go of what it holds. drop is
+// called while the Evictable is not pinned, and must call neither images nor their Evictables.
 func (im *Image) Evictable(drop func()) *Evictable {
 	return &Evictable{budget: im.Budget(), drop: drop}
 }
@@ -60,7 +61,7 @@ func (e *Evictable) Reserve(n int64) bool {
 	return true
 }
 
-// Clear says that e holds nothing any more. The caller alone has e pinned.
+// Clear says that e holds nothing any more. The caller has e pinned, and nobody else has.
 func (e *Evictable) Clear() {
 	if e.budget != nil {
 		e.cost = e.held.Swap(0)
@@ -68,15 +69,15 @@ func (e *Evictable) Clear() {
 	}
 }
 
-// MayRebuild reports whether the work of making once more what was dropped is within the budget, and
-// counts it if so.
+// MayRebuild reports whether the budget allows the work of making what was dropped once more, and
+// counts the work if so.
 func (e *Evictable) MayRebuild() bool {
 	cost := e.cost
 	e.cost = 0
 	return e.budget == nil || take(&e.budget.work, cost)
 }
 
-// giveWay drops what was used longest ago; it reports false where all is in use.
+// giveWay drops the Evictable unused for longest. It reports false if all are pinned or empty.
 func (b *Budget) giveWay() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,15 +15,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
-// Image is one ELF file. It reads what unwinding and symbols need when that is first asked for.
-// Addresses are the file's own (link time). It is safe for concurrent use.
+// Image is one ELF file, or what is mapped of it. It reads each thing when a caller first asks for it.
+// Addresses are the file's own (link time). An Image is safe for concurrent use.
 type Image struct {
 	Machine elf.Machine
 	Order   binary.ByteOrder
 	Class   elf.Class
 	Type    elf.Type
 	BuildID string // hexadecimal; "" if there is none
-	Entry   uint64 // where the program begins; 0 for a library that has no such place
+	Entry   uint64 // where the program begins; 0 for a library without an entry
 	Progs   []elf.ProgHeader
 	Path    string // of the file on this machine; "" where it was not opened by its path
 	// Root is the folder that stood for the root of all paths when the file was opened, "" for this
@@ -60,8 +60,8 @@ type Image struct {
 // ErrNoSection says that an image has no such section.
 var ErrNoSection = errors.New("no such section")
 
-// ErrNotELF says that a file has another format, or is empty. It is no fault: programs map such files
-// (fonts, archives, a virtual machine's code), which have no symbols and no tables.
+// ErrNotELF says that a file has another format, or is empty. That is no fault: programs map fonts,
+// archives or a virtual machine's code, which have no symbols and no tables.
 var ErrNotELF = elffile.ErrNotELF
 
 // Open reads the headers of an ELF file of size bytes. r must stay
@@ -101,11 +101,11 @@ func Open(r io.ReaderAt, size int64) (*Image, error) {
 	return im, nil
 }
 
-// ELF returns the file as the standard library reads it, for its DWARF. After [Image.Join] it may be
-// another one, without sections: a number of a section is true of one result alone.
+// ELF returns the file as the standard library reads it, for its DWARF. After [Image.Join] it may
+// return another value, without sections: a section's number is valid for one result alone.
 func (im *Image) ELF() *elf.File { return im.file.Load() }
 
-// File returns the whole file, nil where the image is what is mapped in memory.
+// File returns the whole file; nil if the image is read from memory.
 func (im *Image) File() *io.SectionReader {
 	if im.inMemory {
 		return nil
@@ -113,18 +113,18 @@ func (im *Image) File() *io.SectionReader {
 	return io.NewSectionReader(im.raw, 0, im.size)
 }
 
-// Memo returns what build gave for this image and key, calling build when key is first asked
-// for: what all users of one file share. build is called once.
+// Memo returns the result of build for this image and key, which all users of the image share. It
+// calls build once, when key is first asked for.
 func (im *Image) Memo(key any, build func() any) any {
 	value, _ := im.memos.LoadOrStore(key, sync.OnceValue(build))
 	return value.(func() any)()
 }
 
-// SectionsError says why the file's section headers cannot be read, nil where they can, or the file
-// has none.
+// SectionsError says why the file's section headers cannot be read. It is nil if they can, or if the
+// file has none.
 func (im *Image) SectionsError() error { return im.broken }
 
-// SizeOnDisk returns how many bytes the file takes up, without its holes.
+// SizeOnDisk returns the bytes that the file takes up, without its holes.
 func (im *Image) SizeOnDisk() int64 { return im.there }
 
 // Section returns the bytes and the address of the first section that has one
@@ -155,8 +155,8 @@ func (im *Image) SectionType(t elf.SectionType) (data []byte, addr uint64, err e
 // Debug information compresses to a third, at best to a twentieth.
 const maxRatio, small = 32, 4 << 20
 
-// checkSize checks how large a section says it is: no larger than the file, and
-// a compressed one no larger than what debug information compresses to.
+// checkSize checks the size that a section claims: no more than the file's, and
+// for a compressed one no more than maxRatio allows.
 func (im *Image) checkSize(s *elf.Section) error {
 	limit := im.most()
 	if s.Size != s.FileSize || s.Flags&elf.SHF_COMPRESSED != 0 {
@@ -196,7 +196,8 @@ func (im *Image) SectionData(s *elf.Section) ([]byte, error) {
 	return data, nil
 }
 
-// roomFor takes room for a section: of a compressed one, with what is made of it. The caller holds im.mu.
+// roomFor takes room for a section. For a compressed one, that includes all that is made of it. The
+// caller holds im.mu.
 func (im *Image) roomFor(s *elf.Section) error {
 	n := int64(s.Size)
 	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Size == s.FileSize {
@@ -227,8 +228,8 @@ func (im *Image) Segment(t elf.ProgType) (data []byte, addr uint64, err error) {
 	return nil, 0, fmt.Errorf("segment of type %#x: %w", uint32(t), ErrNoSection)
 }
 
-// Loaded returns at most max of the file's bytes from addr on, up to the end of the loadable segment
-// that holds addr, or to a hole in the file. It returns nil if the file has none there.
+// Loaded returns at most max bytes of the file from addr on. It stops at the end of the loadable
+// segment that holds addr, and at a hole in the file. It returns nil if the file has no bytes there.
 func (im *Image) Loaded(addr, max uint64) []byte {
 	for _, p := range im.Progs {
 		if p.Type == elf.PT_LOAD && addr-p.Vaddr < p.Filesz {
@@ -248,7 +249,7 @@ func (im *Image) Loaded(addr, max uint64) []byte {
 }
 
 // ReadLoaded reads the file's bytes that are loaded from addr on into p, across segments. It returns
-// how many of them, from the first on, the file has.
+// the number of bytes, from the first on, that the file has.
 func (im *Image) ReadLoaded(addr uint64, p []byte) (n int) {
 	for n < len(p) {
 		got := im.readLoaded(addr+uint64(n), p[n:])
@@ -271,12 +272,12 @@ func (im *Image) readLoaded(addr uint64, p []byte) int {
 	return 0
 }
 
-// maxRead bounds what is read of a file at once. The largest real sections, of
-// debug information, stay below.
+// maxRead bounds one read of a file, in bytes. The largest real sections, of debug information,
+// are smaller.
 const maxRead = 1 << 31
 
-// most returns how much is read of the image at once. Memory that is mapped may be the same page
-// over and over, or nothing at all.
+// most bounds one read of the image, in bytes. All of the mapped memory may be one page, or not be
+// there at all.
 func (im *Image) most() uint64 {
 	if im.inMemory {
 		return 32 << 20
@@ -285,7 +286,7 @@ func (im *Image) most() uint64 {
 }
 
 // bytes reads a part of the file. A file may have holes, or be memory that is
-// not there: no more is allocated than could be read.
+// not there. So bytes allocates no more than it can read.
 func (im *Image) bytes(off, n uint64) ([]byte, error) {
 	if off > uint64(im.size) || n > uint64(im.size)-off || n > im.most() {
 		return nil, fmt.Errorf("bytes %#x to %#x lie beyond the end of the file (%#x bytes), or are too many", off, off+n, im.size)
@@ -297,8 +298,8 @@ func (im *Image) bytes(off, n uint64) ([]byte, error) {
 	return data, nil
 }
 
-// readBuildID looks through the note segments, which stripping keeps, then the
-// note section of files without segments.
+// readBuildID looks through the note segments, which stripping keeps. If a file has no segments, it
+// looks through the note section.
 func (im *Image) readBuildID() string {
 	left := uint64(1 << 20) // to look through; files have some hundred bytes of notes
 	for _, p := range im.Progs {

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// maxHeaderRead bounds the program headers read from memory: 65535 of 56 bytes.
+	// maxHeaderRead bounds the program headers read from memory, in bytes: 65535 headers of 56.
 	maxHeaderRead = 65535 * 56
-	// maxBehind bounds how far behind the last segment section headers are looked for.
+	// maxBehind bounds the search for section headers behind the last segment, in bytes.
 	maxBehind = 1 << 20
 )
 
@@ -21,14 +21,14 @@ var ErrUnmapped = errors.New("memory cannot be read")
 
 // Memory is the address space of a process. [github.com/sfwalk/sfwalk/target.Memory] is one.
 type Memory interface {
-	// ReadMemory reads len(p) bytes at addr. It returns how many of them, from the
-	// first on, could be read, and an error if that is not all.
+	// ReadMemory reads len(p) bytes at addr. It returns the number of bytes, from the
+	// first on, that it could read, and an error if that is not all.
 	ReadMemory(addr uint64, p []byte) (n int, err error)
 }
 
-// OpenMapped opens the ELF image that is mapped at base, for a module whose
-// file cannot be had (the vDSO, a deleted library). limit says how much may be mapped
-// there. Section headers are used only where they are mapped too, as the vDSO's are.
+// OpenMapped opens the ELF image that is mapped at base, for a module without a readable
+// file (the vDSO, a deleted library). At most limit bytes are mapped there. OpenMapped uses section
+// headers only if they are mapped, too, as the vDSO's are.
 func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 	if mem == nil {
 		return nil, fmt.Errorf("read ELF header at %#x: %w: there is none", base, ErrUnmapped)
@@ -64,8 +64,8 @@ func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 		r.segs = append(r.segs, p.ProgHeader)
 		size = max(size, p.Off+p.Filesz)
 	}
-	// The last segment's page is mapped whole, and the vDSO keeps its section headers there.
-	// They may go on for more pages: the kernel maps all of the vDSO's file.
+	// The last segment's page is mapped whole, and the vDSO has its section headers there. They
+	// may continue on more pages: the kernel maps all of the vDSO's file.
 	size = (size + 0xfff) &^ 0xfff
 	if end := (h.SectionsEnd() + 0xfff) &^ 0xfff; end > size && end <= min(size+maxBehind, limit) {
 		r.behind(size, end)
@@ -100,8 +100,7 @@ func (im *Image) sectionsFit() bool {
 	return true
 }
 
-// mappedFile shows the loaded segments of a mapped ELF file at their places in
-// the file.
+// mappedFile reads the loaded segments of a mapped ELF file, by offsets in the file.
 type mappedFile struct {
 	mem  Memory
 	base uint64 // load bias, once segs are known; before that the address of the file's first byte
@@ -109,8 +108,8 @@ type mappedFile struct {
 	rest *elf.ProgHeader // the pages behind the last segment; nil if they are not wanted
 }
 
-// behind shows the file's bytes from lo to hi as well, which follow its last segment in memory
-// as they do in the file. There are none where that segment ends with .bss.
+// behind also makes the file's bytes from lo to hi readable. They follow the last segment in memory
+// as they do in the file, unless that segment ends with .bss.
 func (r *mappedFile) behind(lo, hi uint64) {
 	for _, s := range r.segs {
 		if (s.Off+s.Filesz+0xfff)&^0xfff == lo && s.Memsz <= s.Filesz {
@@ -138,14 +137,14 @@ func (r *mappedFile) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// address returns where the file's byte off is in memory, and how many follow
-// it there.
+// address returns the place of the file's byte off in memory, and the number of bytes that follow it
+// there.
 func (r *mappedFile) address(off uint64) (addr, room uint64, ok bool) {
 	if len(r.segs) == 0 {
 		return r.base + off, ^uint64(0) >> 1, true
 	}
-	// A page that two segments share is mapped twice: what is of one is read there, where
-	// it may have been written to, and is more likely in a core file.
+	// A page that two segments share is mapped twice. A byte is read in the mapping of its own
+	// segment: the process may have written to it there, and a core file is more likely to have it.
 	for _, s := range r.segs {
 		if off-s.Off < s.Filesz {
 			return r.base + s.Vaddr + (off - s.Off), s.Off + s.Filesz - off, true

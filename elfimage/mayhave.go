@@ -9,9 +9,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// MayHaveSymbol reports whether a symbol table may have a symbol of that name: whether one of the
-// table's strings ends with it. It takes a fraction of the time and memory of [Image.Lookup], and is
-// for names that most files lack.
+// MayHaveSymbol reports whether a symbol table may have a symbol called name: whether one of the
+// table's strings ends with it. MayHaveSymbol takes a fraction of the time and memory of
+// [Image.Lookup]. Use it for names that most files lack.
 func (im *Image) MayHaveSymbol(name string) bool {
 	want := append([]byte(name), 0)
 	tables := false
@@ -33,7 +33,7 @@ func (im *Image) MayHaveSymbol(name string) bool {
 	return bytes.Contains(names, want)
 }
 
-// contains reports whether a section may have some bytes; a compressed one always may.
+// contains reports whether a section may contain want. A compressed section always may.
 func (im *Image) contains(s *elf.Section, want []byte) bool {
 	const block = 2 * elffile.HoleSize // or a hole would not be seen
 	if s.Flags&elf.SHF_COMPRESSED != 0 {

@@ -8,13 +8,13 @@ import (
 )
 
 // OpenFile opens an ELF file of this machine. name may come from an untrusted target: OpenFile opens
-// regular files alone, and never waits. The caller keeps the file open for as long as it uses the
-// image, and closes it.
+// regular files only, and never waits. The caller must keep the file open while it uses the image, and
+// close it then.
 func OpenFile(name string) (*Image, *os.File, error) { return OpenFileIn("", name) }
 
-// OpenFileIn is OpenFile for a path below a folder that is the root of the target's files: neither
-// .. nor a symbolic link leads out of it, and absolute links begin there, as after chroot(2).
-// With no root, "", it is OpenFile.
+// OpenFileIn is OpenFile for a path below root, the folder with the target's files. Neither .. nor a
+// symbolic link leads out of root, and absolute links begin there, as after chroot(2). If root is "",
+// OpenFileIn is OpenFile.
 func OpenFileIn(root, name string) (*Image, *os.File, error) {
 	at := regular.At{Root: root, Path: name}
 	im, file, err := open(at, Open)
@@ -24,8 +24,8 @@ func OpenFileIn(root, name string) (*Image, *os.File, error) {
 	return im, file, err
 }
 
-// OpenFileIn is [OpenFileIn], but returns the image of the same file that was opened before, if there
-// is one. The file is nil then: there is none to keep open.
+// OpenFileIn is [OpenFileIn], but if the same file was opened before, it returns that image. The file
+// is nil then: there is none to keep open.
 func (c *Cache) OpenFileIn(root, name string) (*Image, *os.File, error) {
 	again := false
 	at := regular.At{Root: root, Path: name}
@@ -40,7 +40,7 @@ func (c *Cache) OpenFileIn(root, name string) (*Image, *os.File, error) {
 	return im, file, err
 }
 
-// at notes where the image's file was opened.
+// at notes the place of the image's file.
 func (im *Image) at(at regular.At) { im.Path, im.Root, im.Inside = at.String(), at.Root, at.Path }
 
 func open(at regular.At, read func(io.ReaderAt, int64) (*Image, error)) (*Image, *os.File, error) {

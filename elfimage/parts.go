@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// partSuffixes are what compilers and linkers add to the name of a function for a part that
-// they have moved away from it, behind which a number may stand: gcc's and LLVM's unlikely
-// code, BOLT's, and LLVM's sections for blocks. Functions of their own have other names:
-// foo.part.0, foo.isra.0, foo.constprop.0.
+// partSuffixes are the suffixes that compilers and linkers give a part that they move away from its
+// function: gcc's and LLVM's unlikely code, BOLT's, and LLVM's sections for blocks. A number may
+// follow. foo.part.0, foo.isra.0 and foo.constprop.0 are not parts but functions.
 var partSuffixes = []string{".cold", ".warm", ".__part"}
 
 // wholeName returns the function's name (foo) for the symbol of a part of it (foo.cold).
@@ -29,10 +28,10 @@ func wholeName(name string) (whole string, ok bool) {
 	return "", false
 }
 
-// FunctionEntry returns the entry of the function that has code at addr. That is the address of its
-// symbol. For a part that the compiler has moved away (foo.cold), it is the address of the whole
-// function's symbol (foo); for a linkage stub, where the stub begins. Without symbols nothing tells
-// that two pieces of code are one function.
+// FunctionEntry returns the entry of the function that has code at addr: the address of its symbol.
+// For a part that the compiler has moved away (foo.cold), that is the address of the whole function's
+// symbol (foo); for a linkage stub, the beginning of the stub. Without symbols, the parts of a function
+// have entries of their own.
 func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	ss := im.Symbols()
 	s, ok := ss.Find(addr)
@@ -48,9 +47,9 @@ func (im *Image) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 	return s.Addr, true
 }
 
-// whole returns the address of the function called name that the symbol part belongs to. If
-// several (static) functions have that name, it is the one of the same source file; if the table does
-// not tell the file, the global one, or the only one.
+// whole returns the address of the function called name that the symbol part belongs to. Of several
+// (static) functions with that name, the one of the same source file counts. If the table does not
+// tell the file, the global one counts, or the only one.
 func (im *Image) whole(part Symbol, name string) (addr uint64, ok bool) {
 	im.wholesMu.Lock()
 	defer im.wholesMu.Unlock()
@@ -72,7 +71,7 @@ func (im *Image) findWhole(part Symbol, name string) uint64 {
 	}
 	type candidate struct {
 		addr uint64
-		file int // 0 for what other files may use
+		file int // 0 if other files may use it
 	}
 	var list []candidate
 	want := append([]byte(name), 0)

@@ -9,8 +9,8 @@ type Relocation struct {
 	PCRel bool   // relative to the field (S+A-P)
 }
 
-// RelocationOf returns the relocation of a type, as assemblers and compilers at run time write it in
-// unwind tables and debug information; ok is false for any other.
+// RelocationOf returns the relocation of a type. It knows the types that assemblers and compilers at
+// run time use in unwind tables and debug information; ok is false for any other.
 func RelocationOf(machine elf.Machine, kind uint32) (r Relocation, ok bool) {
 	r, ok = relocations[machine][kind]
 	return r, ok

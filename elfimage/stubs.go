@@ -12,7 +12,7 @@ type stubs struct {
 	size   uint64 // of the others
 }
 
-// StubSections returns the sections of linkage stubs (procedure linkage tables), which linkers mark by
+// StubSections returns the sections of linkage stubs (procedure linkage tables). Linkers mark them by
 // their names.
 func (im *Image) StubSections() []*elf.Section {
 	var list []*elf.Section
@@ -25,7 +25,7 @@ func (im *Image) StubSections() []*elf.Section {
 	return list
 }
 
-// linkage returns the sections of linkage stubs, and how long a stub is there.
+// linkage returns the sections of linkage stubs, with the lengths of their stubs.
 func (im *Image) linkage() []stubs {
 	im.stubsOnce.Do(func() {
 		for _, s := range im.StubSections() {
@@ -43,9 +43,9 @@ func (im *Image) linkage() []stubs {
 
 const minStub, maxStub = 8, 32 // bytes
 
-// stubSizes tells the lengths of n stubs, and of the one before them, that a section of
-// size bytes consists of, where it does not say: of arm64, of static programs; 0 where they
-// do not fill it.
+// stubSizes works out the lengths of the stubs of a section that does not state them (arm64's, and
+// those of static programs). The section has size bytes: a first stub, unless first is 0, and n of each
+// bytes. Both are 0 if no such lengths fill the section.
 func stubSizes(size, n uint64) (first, each uint64) {
 	for _, first := range []uint64{32, 16, 0} {
 		if n == 0 || size <= first || (size-first)%n != 0 {
@@ -58,8 +58,8 @@ func stubSizes(size, n uint64) (first, each uint64) {
 	return 0, 0
 }
 
-// Stub returns the range [lo, hi) of the linkage stub that holds addr (an entry of the procedure
-// linkage table). By a stub a file calls a function of another.
+// Stub returns the range [lo, hi) of the linkage stub (entry of the procedure linkage table) that
+// holds addr. A file calls a function of another file through a stub.
 func (im *Image) Stub(addr uint64) (lo, hi uint64, ok bool) {
 	for _, x := range im.linkage() {
 		off := addr - x.lo

@@ -18,7 +18,7 @@ type Symbol struct {
 	rank       uint8 // smaller is the better name for the same address
 }
 
-// Symbols are the functions of an image, found by address.
+// Symbols holds the functions of an image, by address.
 type Symbols struct {
 	list    []Symbol // ascending by Addr, one each
 	strings [][]byte
@@ -26,8 +26,8 @@ type Symbols struct {
 
 const symbolSize64, symbolSize32 = 24, 16
 
-// Symbols returns the image's functions: .symtab's and .dynsym's, or, where
-// section headers are stripped, what PT_DYNAMIC points to.
+// Symbols returns the image's functions: those of .symtab and .dynsym. If the section headers are
+// stripped, PT_DYNAMIC leads to them.
 func (im *Image) Symbols() *Symbols {
 	im.symsOnce.Do(func() {
 		ss := &Symbols{}
@@ -56,15 +56,14 @@ func (im *Image) Symbols() *Symbols {
 	return im.syms
 }
 
-// SymbolsError says why [Image.Symbols] had to leave out a symbol table; it is nil if Symbols has all.
+// SymbolsError says why [Image.Symbols] has left out a symbol table. It is nil if Symbols has all.
 func (im *Image) SymbolsError() error {
 	im.Symbols()
 	return im.symsErr
 }
 
-// Lookup returns the symbols of exactly that name, functions and data, in the order of the symbol
-// tables, without duplicates; at most max of them. The name is as the file has it (mangled), and not
-// empty.
+// Lookup returns the symbols called name, functions and data, in the order of the symbol tables,
+// without duplicates; at most max of them. name is the file's own (mangled), and not empty.
 func (im *Image) Lookup(name string, max int) []Symbol {
 	var found []Symbol
 	im.eachNamed(name+"\x00", func(_ []byte, s Symbol) {
@@ -91,8 +90,8 @@ func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
 	return found
 }
 
-// eachNamed calls do with the symbols whose names, and what follows them, begin with want, and
-// with these bytes.
+// eachNamed calls do with each symbol if the bytes from the start of its name on begin with want. do
+// gets these bytes, too.
 func (im *Image) eachNamed(want string, do func(names []byte, s Symbol)) {
 	any := false
 	each := func(table, names []byte) {
@@ -129,7 +128,8 @@ func (im *Image) symbolTable(t elf.SectionType) (table, names []byte, ok bool) {
 	return table, names, err == nil && table != nil
 }
 
-// readSymbolTable is symbolTable that says why a table cannot be read; nil is one that is not there.
+// readSymbolTable is symbolTable with the reason why a table cannot be read. A table that is not there
+// is no error.
 func (im *Image) readSymbolTable(t elf.SectionType) (table, names []byte, err error) {
 	sections := im.ELF().Sections
 	for _, s := range sections {
@@ -148,7 +148,7 @@ func (im *Image) readSymbolTable(t elf.SectionType) (table, names []byte, err er
 	return nil, nil, nil
 }
 
-// codeRange is code that belongs together: a symbol before it is not its name.
+// codeRange is one section or segment of code. A symbol that lies before it does not name its code.
 type codeRange struct{ lo, hi uint64 }
 
 // codeRanges returns the file's executable sections, or segments where it has no
@@ -199,7 +199,7 @@ func (im *Image) symbolSize() int {
 	return symbolSize64
 }
 
-// rawSymbol decodes the entry that a table of symbolSize bytes at least begins with.
+// rawSymbol decodes the first entry of table, which has symbolSize bytes or more.
 func (im *Image) rawSymbol(table []byte) (r rawSymbol) {
 	r.name = im.Order.Uint32(table)
 	var shndx uint16
@@ -245,9 +245,9 @@ func (ss *Symbols) add(im *Image, code []codeRange, table, names []byte) {
 	}
 }
 
-// rank prefers, among names of one address, a function with a size to a label,
-// a name that others may use to a local one, and the one with the fewest
-// underscores in front: "write", not "__libc_write".
+// rank orders the names of one address; the smallest is the best. A function with a size comes before a
+// label, a global name before a local one, and then the name with the fewest underscores in front:
+// "write", not "__libc_write".
 func rank(typ elf.SymType, bind elf.SymBind, size uint64, name []byte) uint8 {
 	r := uint8(0)
 	for r < 3 && int(r) < len(name) && name[r] == '_' {
@@ -265,9 +265,9 @@ func rank(typ elf.SymType, bind elf.SymBind, size uint64, name []byte) uint8 {
 	return r
 }
 
-// sort orders the symbols and gives those without a size the code up to the next
-// symbol, but not beyond their section. One that lies within another function
-// (a label in assembly) is left out, as GDB prefers the function's name.
+// sort orders the symbols. A symbol without a size gets the code up to the next
+// symbol, but not beyond its section. sort leaves out a symbol within another function
+// (a label in assembly), as GDB prefers the function's name.
 func (ss *Symbols) sort(code []codeRange) {
 	byAddr(ss.list)
 	ss.list = slices.CompactFunc(ss.list, func(a, b Symbol) bool { return a.Addr == b.Addr })
@@ -291,9 +291,9 @@ func (ss *Symbols) sort(code []codeRange) {
 	ss.list = slices.Clip(keep)
 }
 
-// byAddr sorts symbols by address, and the better names of one address first. The
-// usual library's are put into place digit by digit, least significant first, in a
-// fifth of the time that comparing takes.
+// byAddr sorts symbols by address, and for one address the better name first. The symbols
+// of most libraries are sorted digit by digit, the least significant first. That takes a fifth of
+// the time of a sort by comparison.
 func byAddr(list []Symbol) {
 	const few, many, digit = 64, 1 << 16, 11
 	if len(list) < few || len(list) > many {
@@ -342,14 +342,14 @@ func byName(a, b Symbol) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.table, b.table), cmp.Compare(a.name, b.name))
 }
 
-// Len returns how many functions there are.
+// Len returns the number of functions.
 func (ss *Symbols) Len() int { return len(ss.list) }
 
 // At returns the i-th function in ascending order of address.
 func (ss *Symbols) At(i int) Symbol { return ss.list[i] }
 
 // Find returns the function that covers addr: the nearest one that begins at or
-// before it, unless its size ends before addr.
+// before addr, unless it ends before addr.
 func (ss *Symbols) Find(addr uint64) (Symbol, bool) {
 	i, found := slices.BinarySearchFunc(ss.list, addr, func(s Symbol, a uint64) int { return cmp.Compare(s.Addr, a) })
 	if !found {
@@ -371,8 +371,8 @@ func (ss *Symbols) Name(s Symbol) string {
 	return name
 }
 
-// Begin returns at most most bytes of the beginning of a symbol's name, and the length of the whole
-// name. Names that overlap may be much longer together than the file.
+// Begin returns at most the first most bytes of a symbol's name, and the length of the whole name.
+// Names that overlap may together be much longer than the file.
 func (ss *Symbols) Begin(s Symbol, most int) (name string, length int) {
 	b := ss.strings[s.table][s.name:]
 	if i := bytes.IndexByte(b, 0); i >= 0 {
