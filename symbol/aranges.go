@@ -10,7 +10,7 @@ import (
 
 // candidates appends the code around an address of the units that .debug_aranges
 // lists for it, in the order of [interval.Nested.Sort], by the units' index in the list that
-// comes with it. A unit counts only if it says itself that it covers the address:
+// comes with it. A unit counts only if its own entry covers the address:
 // .debug_aranges saves reading all other units first, but is not believed.
 func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 	d.mu.Lock()
@@ -41,8 +41,8 @@ func (d *debugInfo) candidates(addr uint64, list []span) ([]span, []*unit) {
 
 // unitFrom returns the index of the unit that begins at an offset of .debug_info.
 // The caller holds d.mu. Much has to be inflated to get there. Compilers and linkers
-// leave the other parts of units in the same order, so it can be told which bytes of
-// those will be needed next: they are inflated at the same time.
+// keep the units' parts of other sections in the same order. So unitFrom can tell which
+// bytes of those sections will be needed next, and has them inflated at the same time.
 func (d *debugInfo) unitFrom(off uint64) (i int, ok bool) {
 	if size := d.info.len(); off > d.next && off < size {
 		part := float64(off) / float64(size)
@@ -53,7 +53,7 @@ func (d *debugInfo) unitFrom(off uint64) (i int, ok bool) {
 	return slices.BinarySearchFunc(d.units, off, func(u *unit, off uint64) int { return cmp.Compare(u.start, off) })
 }
 
-// readAranges reads .debug_aranges, DWARF 5 section 6.1.2. It leaves out what makes no sense.
+// readAranges reads .debug_aranges, DWARF 5 section 6.1.2. It leaves out entries that make no sense.
 func (d *debugInfo) readAranges() {
 	data, err := d.aranges.all()
 	d.aranges = nil

@@ -32,8 +32,8 @@ func (mod *elfModule) roots() []string {
 	return []string{""}
 }
 
-// placeOf returns the place at which an image was opened; its Path is "" where the image was not
-// opened by a path.
+// placeOf returns the place at which an image was opened. Its Path is "" if the image was not opened
+// by a path.
 func placeOf(im *elfimage.Image) regular.At { return regular.At{Root: im.Root, Path: im.Inside} }
 
 func sameFile(a, b regular.At) bool {
@@ -87,7 +87,7 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 	return nil
 }
 
-// linkedNames returns where the file that .gnu_debuglink names may be.
+// linkedNames returns the paths at which the file of .gnu_debuglink may be.
 func (mod *elfModule) linkedNames(link string) []string {
 	file := mod.path()
 	if link == "" || !path.IsAbs(file) {
@@ -139,8 +139,8 @@ func (mod *elfModule) openDebugFile(at regular.At, crc *uint32) *elfimage.Image 
 	return nil
 }
 
-// refuse notes that a file is of no use, and reports whether that was not known before. The same
-// file may be found twice, through a process's root and the host's.
+// refuse notes that a file belongs to another build, and reports whether that is news. The same
+// file may be found twice: through a process's root and through the host's.
 func (mod *elfModule) refuse(at regular.At) bool {
 	file, err := at.Stat()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Demangle returns the readable form of a symbol's name, without parameters. It returns a name that
-// would take too long as it is.
+// Demangle returns the readable form of a symbol's name, without parameters. If that would take too
+// long, it returns name itself.
 func Demangle(name string) string { return demangleName(name, demangle.NoParams) }
 
 // demangleSymbol returns the readable form of a name as GDB prints it from a symbol table: with its

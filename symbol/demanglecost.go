@@ -72,15 +72,15 @@ var (
 	astray atomic.Bool                 // a name is being demangled, perhaps one that took too long
 )
 
-// charge takes d, or all that is left where that is less.
+// charge takes d, or what is left if that is less.
 func (b *budget) charge(d time.Duration) {
 	b.mu.Lock()
 	b.used = min(b.full, b.used+d)
 	b.mu.Unlock()
 }
 
-// affordably returns demangle(), the readable form of name, or name itself where that would cost, or
-// has cost, too much.
+// affordably returns demangle(), the readable form of name. If that would cost too much, or has cost
+// too much, it returns name itself.
 func affordably(name string, demangle func() string) string {
 	if len(name) > maxMangled {
 		return name
@@ -157,7 +157,7 @@ func stepsOf(name string) int {
 	return steps
 }
 
-// identifier returns the length of the identifier at i with the number before it, 0 where there is
+// identifier returns the length of the identifier at i, with the number before it; 0 if there is
 // none. Numbers behind C, D, F and _, or before _ and E, are no lengths of identifiers.
 func identifier(name string, i int) int {
 	at, n := i, 0

@@ -13,8 +13,8 @@ import (
 )
 
 // debugInfo is the DWARF of one module. Addresses are link-time ones. It uses
-// debug/dwarf for line number programs only. For all else that package needs whole
-// sections, and looks at each unit before it answers about one.
+// debug/dwarf for line number programs only: for all else, that package needs whole
+// sections, and reads each unit before it answers a question about one.
 type debugInfo struct {
 	order binary.ByteOrder
 	code  []elf.ProgHeader // executable segments of the module
@@ -54,12 +54,12 @@ type debugInfo struct {
 	wholeRead sync.Once
 	ranges    interval.Nested[int32] // the code of all units, by their index
 
-	// How much may still be read. They bound the cost of hostile references from
-	// everywhere to the same large thing by that of an honest file of this size.
+	// The work that may still be done. In a hostile file, everything may refer to the same
+	// large thing. These bounds keep its cost at that of an honest file of the same size.
 	abbrevsLeft, rangesLeft, textLeft, rowsLeft, typesLeft atomic.Int64
 
-	// Memory that may still be taken: a multiple of the bytes that the file really has, whatever
-	// its sections claim or expand to. Parts of a split file share it.
+	// The memory that may still be taken: a multiple of the file's bytes on disk, whatever its
+	// sections claim or expand to. Parts of a split file share it.
 	room *room
 }
 
@@ -127,7 +127,7 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 	return d, nil
 }
 
-// limit sets how much may be read: a multiple of the sections' sizes, as far as the file has the bytes.
+// limit bounds the reading: by a multiple of the sections' sizes, as far as the file has their bytes.
 func (d *debugInfo) limit() {
 	room := uint64(d.room.left.Load())
 	believed := func(s *section) uint64 { return min(s.len(), room) }

@@ -16,8 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// elfModule is what the ELF file of a module says, and its debug files: the [Table] that every
-// module has.
+// elfModule is the [Table] of a module's ELF file and its debug files. Every module has one.
 type elfModule struct {
 	s *elfSource
 	m *target.Module
@@ -50,8 +49,7 @@ type elfModule struct {
 	warnings []error
 }
 
-// path returns the module's path without the " (deleted)" that the kernel adds for a file that was
-// deleted.
+// path returns the module's path without the " (deleted)" that the kernel adds for a deleted file.
 func (mod *elfModule) path() string { return strings.TrimSuffix(mod.m.Path, " (deleted)") }
 
 func (mod *elfModule) open() {
@@ -94,8 +92,8 @@ func hasDWARF(im *elfimage.Image) bool {
 	return hasSection(im, elf.SHT_PROGBITS, ".debug_info") || hasSection(im, elf.SHT_PROGBITS, ".zdebug_info")
 }
 
-// hasSection reports whether there is a section of type t that is not empty. Its name is name, or any
-// where that is "".
+// hasSection reports whether there is a section of type t that is not empty. name is its name; ""
+// stands for any.
 func hasSection(im *elfimage.Image, t elf.SectionType, name string) bool {
 	for _, s := range im.ELF().Sections {
 		if s.Type == t && (name == "" || s.Name == name) && s.Size > 0 {
@@ -202,7 +200,7 @@ func (mod *elfModule) dwarf() *sharedInfo {
 		if from == nil || !hasDWARF(from) {
 			return
 		}
-		// Modules of one file share it, and the first of them has the warnings.
+		// The modules of one file share its DWARF. The first module has the warnings.
 		mod.info = mod.image.Memo(infoKey{mod.s, from}, func() any { return newSharedInfo(mod, from) }).(*sharedInfo)
 	})
 	return mod.info
@@ -214,7 +212,7 @@ type infoKey struct {
 	from *elfimage.Image // the file that has the DWARF
 }
 
-// openInfo opens the DWARF x.from for the module's code.
+// openInfo opens the DWARF of x.from for the module's code.
 func (mod *elfModule) openInfo(x *sharedInfo) *debugInfo {
 	d, err := openDWARF(x.from, mod.image, x)
 	if err != nil {

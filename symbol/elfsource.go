@@ -8,7 +8,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// elfSource has what modules' ELF files say, and what their debug files do.
+// elfSource is the [Source] for modules' ELF files and their debug files.
 type elfSource struct {
 	opts Options
 
@@ -18,7 +18,7 @@ type elfSource struct {
 	files []io.Closer // separate debug files
 }
 
-// open opens the file of a module, and its debug file where that is needed.
+// open opens the file of a module, and its debug file if that is needed.
 func (s *elfSource) open(m *target.Module) *elfModule {
 	mod := &elfModule{s: s, m: m}
 	mod.splits.mod = mod

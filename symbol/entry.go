@@ -98,7 +98,7 @@ func (v value) text() bool {
 // reference reports whether a value refers to an entry.
 func (v value) reference() bool { return v.class == classReference || v.class == classSupReference }
 
-// number returns the number of a line or file; 0 where v is no number, or too large.
+// number returns v as the number of a line or file; 0 if v is no number, or too large.
 func (v value) number() int32 {
 	if v.class != classConstant || v.n > 1<<31-1 {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/dwarfdata"
 )
 
-// form is how an attribute's value is written, DWARF 5 section 7.5.6.
+// form is the encoding of an attribute's value, DWARF 5 section 7.5.6.
 type form uint32
 
 const (
@@ -59,7 +59,7 @@ const (
 	formGNUStrpAlt    form = 0x1f21
 )
 
-// size returns how many bytes a value of the form takes up in a unit, -1 where that varies.
+// size returns the size of a value of the form in a unit, in bytes; -1 if that varies.
 func (f form) size(u *unit) int {
 	switch f {
 	case formFlagPresent, formImplicitConst:
@@ -89,7 +89,7 @@ func (f form) size(u *unit) int {
 	return -1
 }
 
-// class says what a value means, and where it is to be looked up.
+// class says what a value means, and in which section it is to be looked up.
 type class uint8
 
 const (
@@ -122,7 +122,7 @@ type entryCursor struct {
 	err  error  // set where a form is not known; missing bytes set Bad
 }
 
-// offset returns where in .debug_info the cursor stands.
+// offset returns the cursor's offset in .debug_info.
 func (c *entryCursor) offset() uint64 { return c.base + uint64(c.Off) }
 
 // value reads a value.
@@ -206,7 +206,7 @@ func (c *entryCursor) fail(f form) {
 	}
 }
 
-// text returns the string that is the value v of a unit; "" where v is no string.
+// text returns v, a value of a unit, as a string; "" if v is no string.
 func (d *debugInfo) text(u *unit, v value) string {
 	s, off := d.str, v.n
 	switch v.class {
@@ -240,7 +240,7 @@ func (d *debugInfo) text(u *unit, v value) string {
 	return text
 }
 
-// address returns the address that is the value v of a unit; ok is false where v is no address.
+// address returns v, a value of a unit, as an address; ok is false if v is no address.
 func (d *debugInfo) address(u *unit, h *header, v value) (addr uint64, ok bool) {
 	switch v.class {
 	case classAddress:

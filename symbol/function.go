@@ -8,15 +8,14 @@ type place struct {
 	line int32
 }
 
-// shown is how a function is shown.
+// shown is the form in which a function is shown.
 type shown struct {
 	name string
 	args Args
 }
 
-// find returns what is at a link-time address, as [Symbolizer.Locate] does, without
-// modules. Where no function is known, chain is empty, and at is the line of the
-// code, if that is known.
+// find is [Symbolizer.Locate] for a link-time address. If no function is known, chain is
+// empty, and at is the line of the code, if that is known.
 func (d *debugInfo) find(addr uint64, at *place) (chain []Location) {
 	var room [4]span
 	list, units := d.candidates(addr, room[:0])
@@ -50,8 +49,8 @@ func (d *debugInfo) findIn(u *unit, addr uint64, at *place) (chain []Location) {
 	return chain
 }
 
-// maxInlined bounds how deep the inlined calls at one address nest, and maxCalls how many calls are
-// looked at for it. Compilers inline some dozens deep, and thousands of calls into one function.
+// maxInlined bounds the depth of inlined calls at one address. maxCalls bounds the calls that are looked
+// at for one address. Compilers inline some dozens deep, and thousands of calls into one function.
 const maxInlined, maxCalls = 256, 1 << 16
 
 // chain returns the function at index i of a unit and the calls inlined into it
@@ -89,7 +88,7 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	return chain
 }
 
-// maxOrigins bounds how many entries describe one function, each referring to the
+// maxOrigins bounds the entries that describe one function, each referring to the
 // next: its code, its abstract instance, its declaration; more with LTO.
 const maxOrigins = 16
 
@@ -146,8 +145,8 @@ func (d *debugInfo) show(u *unit, f *function) *shown {
 	return v
 }
 
-// subprogramAt returns the function whose entry to refers to, and its DWARF and unit; nil if there is
-// none. The entry is most likely in the unit near.
+// subprogramAt returns the function that to refers to, with its DWARF and unit; nil if there is none.
+// The function's entry is most likely in the unit near.
 func (d *debugInfo) subprogramAt(near *unit, to value) (*subprogram, *debugInfo, *unit) {
 	if to.class == classSupReference {
 		if d = d.supplement(); d == nil {

@@ -18,8 +18,8 @@ func (mod *elfModule) readGo() {
 }
 
 // goFunction finds the Go function at an address of the file in the table that the Go
-// linker writes. known is false where the table has a name at most: for C code that
-// is linked between Go's, and in the padding behind functions, for which ok is false, too.
+// linker writes. known is false if the table has no more than a name: for C code that
+// is linked between Go's, and in the padding behind functions. For padding, ok is false, too.
 func (mod *elfModule) goFunction(addr uint64) (f gopclntab.Func, known, ok bool) {
 	mod.goRead.Do(mod.readGo)
 	if mod.goTable == nil {
@@ -37,8 +37,7 @@ func (mod *elfModule) goFunction(addr uint64) (f gopclntab.Func, known, ok bool)
 	return f, known, ok
 }
 
-// goChain returns what Go's function table says of an address of the file that is in f, as
-// Symbolizer.Locate does.
+// goChain is Symbolizer.Locate by Go's function table, for an address of the file that is in f.
 func (mod *elfModule) goChain(f gopclntab.Func, addr uint64) (chain []Location) {
 	if mod.s.opts.SymbolsOnly {
 		return []Location{{
@@ -58,8 +57,8 @@ func (mod *elfModule) goChain(f gopclntab.Func, addr uint64) (chain []Location) 
 	return chain
 }
 
-// goFile spells the name of a file as DWARF does. A name without a folder, as generated code has, is
-// in the compiler's folder, which is ".".
+// goFile spells the name of a file as DWARF does. Generated code has a name without a folder. Its
+// folder is the compiler's, ".".
 func goFile(name string) string {
 	if name == "" || strings.Contains(name, "/") {
 		return name

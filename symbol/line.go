@@ -25,11 +25,11 @@ type row struct {
 	line int32 // 0: no line, the end of a sequence
 }
 
-// rowSize is the memory in bytes that a row takes up while its table is made.
+// rowSize is the memory that a row takes up while its table is made, in bytes.
 const rowSize = 40
 
-// fileSize is the memory in bytes that a file takes up beside the text of its name, here and in
-// debug/dwarf.
+// fileSize is the memory that a file takes up here and in debug/dwarf, without the text of its name,
+// in bytes.
 const fileSize = 128
 
 // find returns the line of a link-time address.
@@ -245,9 +245,8 @@ const (
 
 // readFiles reads the file names of a line table, which lies at off in
 // .debug_line, DWARF 5 section 6.2.4. inStr says whether some are in .debug_str.
-// debug/dwarf reads them, too, but makes them absolute, and so hides how the
-// compiler spelled them; and it believes the counts in the header, which readFiles
-// checks first.
+// debug/dwarf reads them, too. But it makes them absolute, and so hides the compiler's
+// spelling. It also believes the counts in the header, so readFiles checks them first.
 func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files []string, inStr bool, err error) {
 	c := dwarfdata.New(table, d.order)
 	_, offsetSize := c.UnitLength()

@@ -6,8 +6,8 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 )
 
-// room bounds the bytes of memory that the contents of a file may take up: a multiple of the bytes
-// that the file really has, and no more than all files of the target have together.
+// room bounds the memory that the contents of a file may take up: a multiple of the file's bytes on
+// disk, and no more than all files of the target may take up together.
 type room struct {
 	left atomic.Int64 // bytes
 	of   *elfimage.Image
@@ -21,7 +21,7 @@ func roomFor(im *elfimage.Image, kept *sharedInfo) *room {
 	return r
 }
 
-// fits takes n bytes and reports true, if there are as many. A nil room is without bounds.
+// fits takes n bytes and reports true, if that many are left. A nil room has no bounds.
 func (r *room) fits(n int64) bool {
 	if r == nil {
 		return true
@@ -35,7 +35,7 @@ func (r *room) fits(n int64) bool {
 	return false
 }
 
-// keep takes n bytes of the room that all files have together, and reports whether there were as many.
+// keep takes n bytes of the room of all files, and reports whether that many were left.
 func (r *room) keep(n int64) bool {
 	if r.kept.spare.Reserve(n) {
 		return true

@@ -10,9 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/xzfile"
 )
 
-// maxMiniDebug bounds the size in bytes to which .gnu_debugdata may unpack, and maxMiniRatio how many
-// times its own size that may be. The largest of distributions unpack to some megabytes, and to five
-// times their size.
+// maxMiniDebug bounds the unpacked size of .gnu_debugdata in bytes. maxMiniRatio bounds it in times its
+// packed size. The largest in distributions unpack to some megabytes, and to five times their size.
 const maxMiniDebug, maxMiniRatio = 64 << 20, 64
 
 // miniDebugImage opens the ELF file in .gnu_debugdata, which has symbols only and is

@@ -10,10 +10,11 @@ import (
 // span is the code of a unit, or of a function, by its index.
 type span = interval.Entry[int32]
 
-// spanSize is how much memory a span takes up, with its place in the index and the room to sort, bytes.
+// spanSize is the memory that a span takes up, with its place in the index and the room to sort, in
+// bytes.
 const spanSize = 48
 
-// rangeSize is the memory in bytes that a range takes up in its list and in an index.
+// rangeSize is the memory that a range takes up in its list and in an index, in bytes.
 const rangeSize = 2*16 + spanSize
 
 // appendRanges adds the code of e, an entry of the unit u with the header h, to a list. It sets

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elffile"
 )
 
-// section is a section of debug information. It reads only the parts that are asked for. A compressed
-// section it inflates up to the end of those. A nil section is empty.
+// section is a section of debug information. It reads only the parts that are asked for. It inflates
+// a compressed section up to the end of those parts. A nil section is empty.
 type section struct {
 	name string
 	size uint64
@@ -74,7 +74,7 @@ func (s *section) len() uint64 {
 	return s.size
 }
 
-// compressed reports whether the section is compressed: going back in it may cost inflating it again.
+// compressed reports whether the section is compressed: a step back may cost inflating it again.
 func (s *section) compressed() bool {
 	for s != nil && s.whole != nil {
 		s = s.whole
@@ -82,7 +82,7 @@ func (s *section) compressed() bool {
 	return s != nil && s.file.Plain == nil
 }
 
-// part returns the n bytes at from as a section of their own; nil where the section does not have them.
+// part returns the n bytes at from as a section of their own; nil if the section does not have them.
 func (s *section) part(from, n uint64) *section {
 	if size := s.len(); from > size || n > size-from {
 		return nil
@@ -150,16 +150,16 @@ func (s *section) keep() {
 	s.passing = s.passing && !s.fits()
 }
 
-// fits takes room for the whole section, and reports whether there is as much.
+// fits takes room for the whole section, and reports whether there was enough.
 func (s *section) fits() bool {
 	s.taken = s.taken || s.room.fits(int64(s.size))
 	return s.taken
 }
 
-// maxAgain bounds how many times a section that is too large to be kept may be inflated.
+// A section that is too large to be kept may be inflated maxAgain times.
 const maxAgain = 32
 
-// restart lets the section pass from the beginning again. The caller holds s.mu.
+// restart begins to inflate the section anew. The caller holds s.mu.
 func (s *section) restart() {
 	s.again += s.have
 	s.passing = s.again < s.size || !s.fits()
@@ -249,15 +249,15 @@ func (s *section) prepare(to uint64) {
 // all returns the whole section.
 func (s *section) all() ([]byte, error) { return s.bytes(0, s.len()) }
 
-// sectionReader reads what follows an offset of a section.
+// sectionReader reads a section from an offset on.
 type sectionReader struct {
 	dwarfdata.Reader
 	whole bool // Data goes to the section's end
 }
 
-// scan calls parse with the bytes that follow an offset of the section. It begins with some, and calls
-// parse anew with more of them as long as parse reads beyond their end. It returns how many bytes
-// parse has read, or an error where the section ends before.
+// scan calls parse with the bytes that follow an offset of the section. It begins with a few. As long
+// as parse reads beyond their end, it calls parse anew with more. It returns the number of bytes that
+// parse has read, or an error if the section ends before.
 func (s *section) scan(off uint64, order binary.ByteOrder, parse func(*sectionReader)) (n uint64, err error) {
 	if off > s.len() {
 		return 0, fmt.Errorf("offset %#x lies beyond the section (%#x bytes)", off, s.len())
