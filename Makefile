@@ -2,7 +2,7 @@
 # make demo     build sfwalk, start the bundled demo target, print its stacks
 # make test     install what the tests need, vet, staticcheck, all tests (some with the race detector),
 #               those of the file formats on emulated hosts as well
-# make releases the same in roots of Debian's releases, which it makes: by root, with debootstrap,
+# make releases the same in roots of Debian's releases and Ubuntu 24.04, which it makes: by root, with debootstrap,
 #               in .cache/releases, 3 GB each; one after the other (RELEASES=trixie chooses)
 # make race     the race detector where gRPC and Delve are linked, too
 # make cross    build all of it for other systems
@@ -82,7 +82,7 @@ test: deps vet hosts
 	wait $$live && exit $$meet
 
 # Other releases have other compilers, assemblers, debuggers and emulators.
-RELEASES := bookworm trixie testing
+RELEASES := bookworm trixie testing ubuntu-noble
 
 releases:
 	@failed=; for r in $(RELEASES); do .ci/release $$r make test || failed="$$failed $$r"; done; \
