@@ -23,13 +23,13 @@ type Options struct {
 
 // Default returns the default sniffers, in the order in which they are asked.
 //
-// The most certain sniffer comes first: it recognizes a trampoline by its code. SFrame is
-// the quickest table to read. Go's function table and the run time's code tell what no
-// other table of a Go program does. Then come modules that promise frame pointers,
-// and DWARF, which tells most. If no table covers the PC, the code is read; the guess comes last.
+// The most certain sniffer comes first: it recognizes a trampoline by its code. SFrame is the quickest
+// table to read. Go's function table and the run time's code have information that no other table of a Go
+// program has. Modules that promise frame pointers come next, and then DWARF, which tells most. If no table
+// covers the PC, a sniffer reads the code. The guess comes last.
 func Default() []frame.Sniffer { return Options{}.Default() }
 
-// Default returns what the function [Default] does, with these options.
+// Default is like the function [Default], with these options.
 func (o Options) Default() []frame.Sniffer {
 	code := &prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows, Records: fp.Records}
 	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{Separate: o.Separate}}
@@ -59,7 +59,7 @@ func Names() []string {
 // the first unknown one, and lists all names.
 func ByName(names ...string) ([]frame.Sniffer, error) { return Options{}.ByName(names...) }
 
-// ByName returns what the function [ByName] does, with these options.
+// ByName is like the function [ByName], with these options.
 func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 	var list []frame.Sniffer
 	for _, name := range names {
