@@ -81,22 +81,22 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 }
 
 const (
-	// long is more than the number of instructions of usual FDEs. fast is how many of them take as
-	// long as a search takes for one instruction of code.
+	// long is more instructions than usual FDEs have. fast is how many instructions of an FDE take as long
+	// as one instruction of code takes in a search.
 	long = 256
 	fast = 64
 )
 
-// long reports whether it may take long to run the program of the FDE that covers pc.
+// long reports whether the program of the FDE that covers pc may take long to run.
 func (s *sections) long(section *cfi.Section, pc uint64) bool {
 	f, err := section.Find(pc - s.bias)
 	return err == nil && f.ProgramSize() > long
 }
 
-// startsTrampoline reports whether a signal trampoline begins at q.PC: a handler returns to its
-// first instruction. Most tables have the trampoline begin a byte before that, for unwinders that look
-// only at PC-1. In other tables PC-1 belongs to another function. If a call ends there, THIS
-// is that function's frame.
+// startsTrampoline reports whether a signal trampoline begins at q.PC. A handler returns to the
+// trampoline's first instruction. In most tables the trampoline begins a byte before that, for unwinders
+// that look only at PC-1. In other tables PC-1 belongs to another function. If a call ends at PC, THIS is
+// that function's frame.
 func (s *sections) startsTrampoline(q *frame.Query, section *cfi.Section) bool {
 	f, err := section.Find(q.PC - s.bias)
 	if err != nil || !f.CIE.Signal || f.Start != q.PC-s.bias || s.dead(f.Start) {
@@ -129,8 +129,8 @@ func (*Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
 	}
 }
 
-// at returns section number i, nil behind the last. The last one is that of a separate debug
-// file, which at opens when it is first asked for.
+// at returns section number i, or nil behind the last one. The last section is that of a separate debug
+// file. The first call that asks for it opens the file.
 func (s *sections) at(q *frame.Query, i int) *cfi.Section {
 	if i < len(s.list) {
 		return s.list[i]
@@ -205,9 +205,9 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve}))
 	}
-	// If the two contradict each other, debuggers follow .debug_frame, which is made for
-	// them. A Go program's .debug_frame is large, compressed, and only for Go's functions,
-	// and its .eh_frame has none of these.
+	// If the two contradict each other, debuggers follow .debug_frame, which is made for them. A Go
+	// program's .debug_frame is large and compressed, and describes only Go's functions. Its .eh_frame
+	// describes none of these.
 	if len(s.list) == 2 && !isGo(im) {
 		slices.Reverse(s.list)
 	}
