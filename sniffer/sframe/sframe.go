@@ -132,8 +132,8 @@ func (n *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// startsTrampoline reports whether a signal trampoline begins at q.PC: a handler returns to its
-// first instruction, and PC-1 belongs to another function. If a call ends there, THIS is that
+// startsTrampoline reports whether a signal trampoline begins at q.PC. A handler returns to the
+// trampoline's first instruction, and PC-1 belongs to another function. If a call ends at PC, THIS is that
 // function's frame.
 func (s *Section) startsTrampoline(q *frame.Query) bool {
 	f, err := s.FindFDE(q.PC - s.Bias)
@@ -199,10 +199,9 @@ func needsInnermost(r *sframe.Row, a *arch.Arch) bool {
 // pltEntry is the size of a stub in bytes if the FDE does not tell.
 const pltEntry = 16
 
-// stubAgrees reports whether the row of a linkage stub agrees with the code. Linkers describe
-// some kinds of stub (.plt.got, .plt.sec) as if they were the first one of .plt,
-// which has one more word on the stack. Other code always agrees. Stubs make no calls,
-// so that only innermost frames need the check.
+// stubAgrees reports whether the row of a linkage stub agrees with the code. Linkers describe some kinds of
+// stub (.plt.got, .plt.sec) as if they were the first one of .plt, which has one more word on the stack.
+// Other code always agrees. Only innermost frames need the check, because stubs make no calls.
 func stubAgrees(q *frame.Query, s *Section, row *trad.Row) bool {
 	if q.Arch.StubFrame == nil || row.CFA.Kind != trad.InReg || row.CFA.Reg != q.Arch.SP {
 		return true
