@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// before and behind bound the code around PC, in bytes, in which ways out of a function are
-	// searched for. Loops lead back before PC.
+	// before and behind are how many bytes of code before and behind PC are searched for ways out of a
+	// function. The code before PC counts because loops lead back there.
 	before = 16 << 10
 	behind = 48 << 10
 	page   = 4 << 10
@@ -19,12 +19,11 @@ const (
 	maxWays = 16
 )
 
-// ahead finds a row by the code from PC on. Every way out of a function undoes the same
-// frame. Control can take a way only if the return address that it finds on the stack follows
-// a call. The row is certain if no call on the way must return first, or if the function that
-// was called there gives the same when it is read from its beginning. Else
-// the row is marked as a guess. last is the row for a THIS that no call has led to, and that ends
-// the thread.
+// ahead finds a row by the code from PC on. Every way out of a function undoes the same frame. Control can
+// take a way only if the return address that the way finds on the stack follows a call. The row is certain
+// if no call on the way must return first. It is also certain if the function that was called before the
+// return address, read from its beginning, gives the same CFA and return address. Any other row is marked
+// as a guess. last is the row of a THIS that ends the thread, and that no call has led to.
 func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	a := q.Arch
 	if a.ReadAhead == nil {
@@ -67,7 +66,8 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	return row, last
 }
 
-// apart reads the code that a jump leads to. Such code, which many functions share as their way out, is short.
+// apart reads the code at addr, the target of a jump. Such code is short, and many functions share it as
+// their way out.
 func apart(q *frame.Query, addr uint64) (code []byte, start uint64) {
 	if !q.Modules.IsCode(addr) || !q.CountSearched(wayOut/readTogether) {
 		return nil, 0

@@ -6,7 +6,7 @@
 // to the function's return, or finds the beginning by the stack or by the tables of the
 // functions around. It declines if the return address that it finds follows no call.
 //
-// It also answers for a frame 0 with a PC outside code, after a call through a bad function
-// pointer, where nothing is set up yet; for a thread that has just been made; and
-// for the code at an entry point, which no call has led to.
+// It also answers for a frame 0 with a PC outside code: a call through a bad function pointer has led
+// there, and nothing is set up yet. It answers for a thread that has just been made, and for the code at an
+// entry point, which no call has led to.
 package prologue

@@ -32,9 +32,9 @@ func leads(q *frame.Query, row *trad.Row) lead {
 	return nowhere
 }
 
-// returnsTo reports whether a function may return to pc. A call must stand before it; or pc is
-// the beginning of a signal trampoline, or of a function: run-time systems plant that as the
-// outermost return address.
+// returnsTo reports whether a function may return to pc. It may if a call stands before pc, or if a signal
+// trampoline begins at pc. It also may if a function begins at pc: run-time systems plant such an address
+// as the outermost return address.
 func returnsTo(q *frame.Query, pc uint64) bool {
 	if !q.Modules.IsCode(pc-1) && !q.Modules.IsCode(pc) {
 		return false
@@ -55,8 +55,8 @@ func returnsTo(q *frame.Query, pc uint64) bool {
 	return false
 }
 
-// entered returns the beginning of the function that the call before the return address ra calls,
-// 0 if the call does not tell. ok is false if PC cannot be in that function, because it is too far away.
+// entered returns the beginning of the function that the call before the return address ra calls, or 0 if
+// the call does not tell. ok is false then, and if PC is before that function, or too far away to be in it.
 func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
 	if len(code) < arch.MaxCall || q.Arch.CallTarget == nil {
@@ -72,8 +72,8 @@ func entered(q *frame.Query, ra uint64) (start uint64, ok bool) {
 const maxFrame = 1 << 24
 
 // fits returns the CFA and the return address that a row gives THIS frame. ok is true if the row leads
-// outward on the stack, to an address that a function may return to: see returnsTo; or it is code that
-// belongs to no file, and the caller's frame record is good.
+// outward on the stack, and to a good return address. A function may return there (see returnsTo), or it is
+// in code that belongs to no file, and the caller's frame record leads on (see Sniffer.Records).
 func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) {
 	a := q.Arch
 	if !q.Innermost() && a.RA != a.PC && row.RA.Kind == trad.Same {
@@ -94,7 +94,7 @@ func (s *Sniffer) fits(q *frame.Query, row *trad.Row) (cfa, ra uint64, ok bool) 
 	return c.CFA, ra, ok
 }
 
-// aligned reports whether a CFA is aligned as the ABI has a caller's stack pointer at a call.
+// aligned reports whether a CFA is aligned as the ABI requires it of a caller's stack pointer at a call.
 func aligned(q *frame.Query, cfa uint64) bool {
 	return q.Arch.FrameAlign(cfa) == cfa
 }

@@ -10,8 +10,8 @@ import (
 
 // Sniffer is the sniffer; it keeps no state.
 type Sniffer struct {
-	// Before are functions that return the end of a table's last function before q.AddressInBlock,
-	// if none covers that; it may be nil.
+	// Each function of Before returns the end of a table's last function before q.AddressInBlock. ok is
+	// false if there is none, or if the table covers that address. Before may be nil.
 	Before []func(q *frame.Query) (end uint64, ok bool)
 	// Rows yields the rows that tables have for the function that begins at pc; it may be nil.
 	Rows func(q *frame.Query, pc uint64) iter.Seq[trad.Row]
@@ -40,12 +40,12 @@ const (
 	maxFunction = 64 << 10
 	// maxEpilogue is how many bytes are read for the instructions that tear a frame down.
 	maxEpilogue = 64
-	// maxEntry is how many bytes of code may be at an entry point that calls functions like others.
+	// maxEntry bounds the code at an entry point, in bytes. Such code calls functions like other code.
 	maxEntry = 256
 	// maxInstruction is the length of the longest instruction in bytes.
 	maxInstruction = 16
-	// readOver is how many bytes of a function count as one instruction, beside the instructions that
-	// are followed: the analysis keeps a state for each byte.
+	// readOver is how many bytes of a function count as one instruction. They count in addition to the
+	// instructions that are followed, because the analysis keeps a state for each byte.
 	readOver = 32
 )
 
@@ -171,8 +171,8 @@ func function(q *frame.Query) (trad.Row, frame.Answer) {
 	return readFrom(q, lo, hi, q.Arch.ReadFrame)
 }
 
-// readFrom reads the function that begins at lo by read, an arch.Arch's reader. It also reads the code
-// behind PC up to hi: the flow of control may come back from there.
+// readFrom reads the function that begins at lo. read is one of the readers of arch.Arch. It also reads the
+// code behind PC up to hi: the flow of control may come back from there.
 func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc uint64) (trad.Row, int, string)) (trad.Row, frame.Answer) {
 	n := min(max(hi-lo, q.AddressInBlock-lo+maxInstruction), maxFunction+maxInstruction)
 	code := make([]byte, n)
@@ -185,8 +185,8 @@ func readFrom(q *frame.Query, lo, hi uint64, read func(code []byte, start, pc ui
 	return row, frame.Answer(why)
 }
 
-// atEntry answers for a caller that is the code at the entry point, such as the dynamic linker's.
-// That has no table, and no symbol if it is stripped. Its calls may also be behind another symbol.
+// atEntry answers for a caller that is the code at an entry point, such as the dynamic linker's. That code
+// has no table, and no symbol if the file is stripped. Its calls may also stand behind another symbol.
 func atEntry(q *frame.Query) (trad.Row, bool) {
 	if q.Innermost() || q.Module == nil || q.Arch.ReadReached == nil {
 		return trad.Row{}, false
@@ -203,9 +203,8 @@ func outermost(q *frame.Query, lo uint64, n uint32) trad.Row {
 	return trad.Row{Lo: lo, Len: n, Flags: trad.Outermost, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}}
 }
 
-// badCall answers for a PC outside code. Only a call or a jump leads there, so that the frame
-// is as a call leaves it: the return address is where the ABI has it on entry. It must
-// follow a call.
+// badCall answers for a PC outside code. Only a call or a jump leads there. So the frame is as a call
+// leaves it: the return address is where the ABI puts it on entry. The return address must follow a call.
 func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if !q.Innermost() {

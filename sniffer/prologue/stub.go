@@ -11,7 +11,7 @@ const (
 	maxStub = 64
 )
 
-// stub answers for a linkage stub. It has no symbol, and no table in a static program, or if the
+// stub answers for a linkage stub. A stub has no symbol. It has no table in a static program, or if the
 // linker writes none. Section headers tell where it begins.
 func stub(q *frame.Query) (row trad.Row, ok bool) {
 	if q.Module == nil {
@@ -24,7 +24,7 @@ func stub(q *frame.Query) (row trad.Row, ok bool) {
 	return stubAt(q, lo, hi)
 }
 
-// unnamedStub answers for code that looks like a linkage stub, if no section header tells.
+// unnamedStub answers for code that looks like a linkage stub, if no section header says so.
 func unnamedStub(q *frame.Query) (row trad.Row, ok bool) {
 	lo := q.PC &^ (minStub - 1)
 	return stubAt(q, lo, lo+minStub)

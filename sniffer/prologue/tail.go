@@ -6,10 +6,10 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// tail answers for code that nothing else is known of, if straight code leads from PC to a jump
-// and the stack is as on entry. It may be a trampoline that a run-time system has made, which
-// jumps to a function. The return address must follow a call, and the CFA be aligned as the
-// ABI has it. The row is a guess nevertheless.
+// tail answers if nothing else is known about the code, straight code leads from PC to a jump, and the
+// stack is as on entry. The code may be a trampoline that a run-time system has made, and that jumps to a
+// function. The return address must follow a call, and the CFA must be aligned as the ABI requires. The row
+// is a guess nevertheless.
 func (s *Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
 	a := q.Arch
 	row, out := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC)
@@ -21,7 +21,7 @@ func (s *Sniffer) tail(q *frame.Query) (row trad.Row, ok bool) {
 	if !ok || !aligned(q, cfa) {
 		return row, false
 	}
-	// If the link register is not saved, it may be of a call that THIS has made.
+	// A link register that is not saved may be that of a call that THIS has made.
 	near := ra-q.PC < maxFunction || q.PC-ra < maxFunction
 	return row, row.RA.Kind != trad.Same || !near
 }
