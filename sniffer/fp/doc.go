@@ -1,11 +1,11 @@
-// Package fp has two sniffers of frame pointer chains. [Flagged] answers only if a module's
-// SFrame section promises that all its functions keep frame pointers (SFRAME_F_FRAME_POINTER)
-// and has no FDE for the PC, unless a table or the code at PC says that the frame pointer is
-// not set up there. [Guess] answers for any code, as the last sniffer, and marks its rows as
-// guesses. If the ABI has a back chain instead of frame records (s390x), Guess follows that.
+// Package fp has two sniffers of frame pointer chains. [Flagged] answers only if a module's SFrame section
+// promises that all its functions keep frame pointers (SFRAME_F_FRAME_POINTER) and has no FDE for the PC.
+// It declines if a table or the code at PC says that the frame pointer is not set up there. [Guess] answers
+// for any code, as the last sniffer, and marks its rows as guesses. If the ABI has a back chain instead of
+// frame records (s390x), Guess follows that.
 //
-// Both check the chain before they claim: the frame pointer is aligned, points
-// outward on the stack to memory that can be read, and the return address
-// there is in executable memory. For Guess it must follow a call, too, unless it is in memory
-// that belongs to no file and the record leads to another good one.
+// Both check the chain before they claim: the frame pointer is aligned, points outward on the stack to
+// memory that can be read, and the return address there is in executable memory. For Guess the return
+// address must also follow a call, unless it is in memory that belongs to no file and the record leads to
+// another good one.
 package fp

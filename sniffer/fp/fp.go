@@ -31,9 +31,9 @@ type Promise func(q *frame.Query) bool
 // Flagged is the sniffer for modules that promise frame pointers.
 type Flagged struct {
 	Promise Promise
-	// Better are sniffers whose rows count more than the promise, unless they are guesses: some
-	// functions still keep no frame pointer, or it does not tell the CFA. Moreover, the promise
-	// holds only for callers: in an innermost frame only a table or the code at PC tells whether
+	// Better are sniffers whose rows count more than the promise, unless the rows are guesses. Some
+	// functions keep no frame pointer in spite of the promise, or it does not tell the CFA. Moreover, the
+	// promise holds only for callers. In an innermost frame only a table or the code at PC tells whether
 	// the frame pointer is set up.
 	Better []frame.Sniffer
 }
@@ -64,8 +64,8 @@ func (s *Flagged) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return byChain, frame.Claimed
 }
 
-// atRecord reports whether, by a row of THIS, the frame pointer points to where THIS has saved
-// its caller's frame pointer and its return address.
+// atRecord reports whether the frame pointer points to the frame record of THIS: the place where, by row,
+// THIS has saved its caller's frame pointer and its return address.
 func atRecord(q *frame.Query, row *trad.Row) bool {
 	if row.Flags&trad.Outermost != 0 || row.CFA.Kind != trad.InReg {
 		return false
@@ -117,7 +117,7 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 		return trad.Row{}, notCode
 	case saved != 0 && saved%size == 0 && !a.InnerThan(fp.Bits, saved) && flags&trad.Guess != 0 &&
 		(q.Module != nil || q.Modules.Find(ra-1) == nil || !afterCall(q, ra)):
-		// Only code made at run time is allowed this: its caller may keep something else in the
+		// Only code made at run time may save such an FP: its caller may keep something else in the
 		// register.
 		return trad.Row{}, chainInward
 	case flags&trad.Guess != 0 && !afterCall(q, ra) &&

@@ -2,7 +2,7 @@ package fp
 
 import "github.com/sfwalk/sfwalk/frame"
 
-// maxRecords is how many frame records are followed to a certain one.
+// maxRecords bounds the frame records that are followed until one is certain.
 const maxRecords = 32
 
 // Records reports whether the frame record at fp leads on: it lies outward of sp on the
