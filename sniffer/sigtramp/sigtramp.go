@@ -43,9 +43,9 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return trad.Row{}, notTrampoline
 }
 
-// unreadable answers for code that cannot be read, such as code that a core file lacks, by its
-// symbol. If there is none, and THIS is a caller, it answers by what is at SP. That is so of
-// qemu's vDSO in the core files that qemu writes.
+// unreadable answers for code that cannot be read, such as code that a core file lacks. It answers by the
+// code's symbol. If there is none, and THIS is a caller, it answers by the words at SP. qemu's vDSO is such
+// code in the core files that qemu writes.
 func unreadable(q *frame.Query) (trad.Row, frame.Answer) {
 	if m := q.Modules.Find(q.PC); m != nil {
 		if im, bias, err := m.Image(); err == nil {
