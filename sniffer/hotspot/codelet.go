@@ -7,9 +7,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The interpreter's code consists of codelets, one for each bytecode, and one for each way to
-// enter a method. Control jumps from one to another while a method's frame is set up. An entry
-// is reached as by a call, before there is a frame.
+// The interpreter's code consists of codelets, one for each bytecode, and one for each way to enter a
+// method. Control jumps from one to another while a method's frame is set up. Control reaches an entry as
+// by a call, before there is a frame.
 
 const (
 	maxCodelets = 1 << 12
@@ -118,7 +118,7 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 		out.Flags |= row.Flags & trad.Guess
 		return out, frame.Claimed
 	}
-	// The return address may be in a register already, and the frame be gone.
+	// The return address may already be in a register, and the frame gone.
 	popped := trad.Rule{Kind: trad.SavedAt, Reg: a.SP}
 	for at := q.PC - 1; more && at >= lo && q.PC-at <= maxReturn; at-- {
 		if out, more = wayOut(q, code, lo, at); out.Len > 0 && out.RA == popped {
@@ -128,8 +128,8 @@ func (vm *machine) atCodelet(q *frame.Query, r *reader, row trad.Row) (trad.Row,
 	return row, frame.Claimed
 }
 
-// maxReturn is how many bytes of code there may be between the instruction that pops the return
-// address and the jump to it.
+// maxReturn bounds the code, in bytes, between the instruction that pops the return address and the jump to
+// it.
 const maxReturn = 8
 
 // wayOut returns the row of the first way that leads from pc to a return without a call. more is
@@ -144,15 +144,16 @@ func wayOut(q *frame.Query, code []byte, start, pc uint64) (out trad.Row, more b
 	return out, q.CountSearched(steps)
 }
 
-// byRecord reports whether a row finds the caller's frame pointer, or the CFA, by THIS frame's own.
+// byRecord reports whether a row finds the caller's frame pointer, or the CFA, by the frame pointer of
+// THIS.
 func byRecord(q *frame.Query, row *trad.Row) bool {
 	fp := q.Arch.FP
 	return row.FP == (trad.Rule{Kind: trad.SavedAt, Reg: fp}) || row.CFA.Kind == trad.InReg && row.CFA.Reg == fp
 }
 
-// standing reports whether the code before q.PC has set up the frame record that cfa
-// is found by. That code may have moved the stack pointer by any number of words before, but it sets
-// up the record as at a function's beginning, with the return address on the top of the stack again.
+// standing reports whether the code before q.PC has set up the frame record by which cfa finds the CFA.
+// That code may first move the stack pointer by any number of words. It then puts the return address on the
+// top of the stack again, and sets up the record as at a function's beginning.
 func standing(q *frame.Query, code []byte, lo uint64, cfa trad.Rule) bool {
 	a := q.Arch
 	if a.SkipPrologue == nil {
@@ -198,5 +199,5 @@ func (vm *machine) hasSender(q *frame.Query) bool {
 	return a.Order.Uint64(b)-cfa < maxLocals
 }
 
-// maxLocals is how many bytes a method's local variables take up, at most: there may be 65,535 words.
+// maxLocals bounds the local variables of a method, in bytes: there may be 65,535 words.
 const maxLocals = 8 << 16

@@ -27,7 +27,7 @@ func (m image) ReadMemory(addr uint64, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// exportedNames are the symbols of an image, one a word from its beginning on.
+// exportedNames are the symbols of an image. Each is a word, from the image's beginning on.
 var exportedNames = []string{
 	"Structs", "StructEntryArrayStride", "StructEntryTypeNameOffset", "StructEntryFieldNameOffset", "StructEntryTypeStringOffset",
 	"StructEntryIsStaticOffset", "StructEntryOffsetOffset", "StructEntryAddressOffset",

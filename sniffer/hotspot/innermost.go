@@ -6,8 +6,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// The innermost frame, or one that was interrupted, may not be set up yet, or no longer, and code
-// may push and pop words as it goes. No table tells that. The code does, as far as it can be followed.
+// A frame that is innermost, or was interrupted, may not be set up yet, or may have been taken down. Its
+// code may also push and pop words as it goes. No table tells that. The code does, as far as it can be
+// followed.
 
 const (
 	maxCode  = 64 << 10 // bytes of a blob's code that are read
@@ -45,9 +46,9 @@ func beginning(q *frame.Query, b *blob) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
-// body returns the row of a frame that may have been taken down, or of code that has pushed
-// words: a way out, from PC to a return, says where the frame is. If there is none, the frame is
-// as row has it. If straight code leads to a jump out of the blob, either may be true.
+// body returns the row of a frame that may have been taken down, or of code that has pushed words. A way
+// out, from PC to a return, says where the frame is. If there is none, row is right. But if straight code
+// leads to a jump out of the blob, the frame may be set up or taken down, and body declines.
 func body(q *frame.Query, b *blob, row trad.Row) (trad.Row, frame.Answer) {
 	a := q.Arch
 	if a.ReadAhead == nil {
@@ -102,8 +103,8 @@ func leads(q *frame.Query, row *trad.Row) bool {
 	return len(code) == arch.MaxCall && q.Arch.AfterCall != nil && q.Arch.AfterCall(code)
 }
 
-// callStub returns the row of the stub by which C++ has called Java, from the stub's way out, which
-// restores the registers of C++.
+// callStub returns the row of the stub by which C++ has called Java. It takes the row from the stub's way
+// out, which restores the registers of C++.
 func callStub(q *frame.Query) (row trad.Row, why frame.Answer) {
 	a := q.Arch
 	switch {

@@ -5,7 +5,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// looked are the structures that are read. Their fields are taken from the tables.
+// looked names the structures whose fields are taken from the tables.
 var looked = map[string]bool{
 	"CodeCache": true, "CodeHeap": true, "VirtualSpace": true, "HeapBlock": true, "HeapBlock::Header": true,
 	"GrowableArrayBase": true, "GenericGrowableArray": true, "GrowableArray<int>": true,
@@ -14,7 +14,7 @@ var looked = map[string]bool{
 
 const senderSP = "frame::interpreter_frame_sender_sp_offset"
 
-// constants are the constants that are taken from the tables.
+// constants names the constants that are taken from the tables.
 var constants = map[string]bool{senderSP: true}
 
 // machine says where a process's Java virtual machine has its code.
@@ -31,7 +31,7 @@ type machine struct {
 	header         uint64 // size of HeapBlock
 
 	frameSize, complete  field
-	codeBegin, codeEnd   field // addresses; or
+	codeBegin, codeEnd   field // addresses; if the tables lack them,
 	codeOffset, codeStop field // offsets in the blob
 
 	queue, buffer, limit field // of the interpreter's code
@@ -42,7 +42,7 @@ type machine struct {
 
 type machineKey struct{}
 
-// machineOf returns the virtual machine of the process that a frame is of.
+// machineOf returns the virtual machine of the process that q is about.
 func machineOf(q *frame.Query) *machine {
 	return q.Modules.Memo(machineKey{}, func() any { return newMachine(q) }).(*machine)
 }
@@ -81,7 +81,7 @@ func open(q *frame.Query, exported map[string]elfimage.Symbol, bias uint64) *mac
 	return layOut(&t)
 }
 
-// layOut takes the offsets and sizes that are needed out of the tables.
+// layOut takes the needed offsets and sizes from the tables.
 func layOut(t *tables) *machine {
 	vm := &machine{}
 	missing := ""

@@ -10,7 +10,7 @@ const (
 	maxStride  = 128
 )
 
-// tables are the parts of the virtual machine's tables that are needed.
+// tables are the needed parts of the virtual machine's tables.
 type tables struct {
 	fields    map[string]field // by "Type::field"
 	sizes     map[string]size  // of types
@@ -30,7 +30,7 @@ type size struct {
 	unsigned bool
 }
 
-// entry is the layout of a table's entries, from the symbols that say so.
+// entry is the layout of a table's entries, as the exported symbols tell it.
 type entry struct {
 	first  uint64
 	stride uint64
@@ -70,7 +70,7 @@ func (s *symbols) entry(table, prefix string, parts ...string) (e entry, ok bool
 	return e, true
 }
 
-// each calls do with the address of each entry. The last entry, without a name, ends the table.
+// each calls do with the address and the name of each entry. An entry without a name ends the table.
 func (s *symbols) each(e entry, name string, do func(at uint64, name string)) bool {
 	for i := range uint64(maxEntries) {
 		at := e.first + i*e.stride
