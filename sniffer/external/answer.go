@@ -40,7 +40,7 @@ type reply struct {
 	cfa      uint64
 }
 
-// name is a frame's own: its function, and where that begins.
+// name is the name of one frame alone: its function, and where that begins.
 type name struct {
 	symbol plugin.Symbol
 	start  uint64 // 0 if not known
@@ -130,7 +130,7 @@ func nonsense(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrNonsense}, args...)...)
 }
 
-// declined returns the reason that a plug-in declines with. It is never empty.
+// declined returns a plug-in's reason to decline. The reason is never empty.
 func declined(why string) frame.Answer {
 	return frame.Answer(cmp.Or(clean(why, 200), "it does not say why"))
 }
@@ -156,8 +156,8 @@ func symbol(x *protocol.Symbol) (plugin.Symbol, error) {
 	return s, nil
 }
 
-// row checks a row: its range is within contiguous code, of one file or none; its rules
-// name registers that the processor has.
+// row checks a row. Its range must be within contiguous code of one file, or of none. Its rules must name
+// registers that the processor has.
 func (a *asked) row(m *protocol.Row) (trad.Row, error) {
 	c := checks{asked: a, once: m.Once}
 	c.frameType(m.Type)
@@ -177,7 +177,7 @@ func (a *asked) row(m *protocol.Row) (trad.Row, error) {
 	return row, c.err
 }
 
-// frame checks what unwinds one frame, and returns the row for that frame alone.
+// frame checks a message that unwinds one frame, and returns the row for that frame alone.
 func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
 	c := checks{asked: a, once: true, fixed: true}
 	c.frameType(m.Type)
@@ -196,8 +196,9 @@ func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
 	return row, c.err
 }
 
-// outward computes the CFA of THIS by a row, and compares it with THIS frame's SP: the CFA and saved
-// registers lie outward of SP. If the CFA needs memory that cannot be read, the engine finds out.
+// outward computes the CFA of THIS by a row. The CFA, PREVIOUS's SP and the place of its saved PC must not
+// lie inward of THIS frame's SP. If the CFA needs memory that cannot be read, outward returns no error: the
+// engine finds out.
 func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 	if cfa, err = row.Apply((*env)(a)); err != nil {
 		return 0, nil
@@ -231,7 +232,7 @@ func (a *asked) outward(row *trad.Row) (cfa uint64, err error) {
 	return cfa, nil
 }
 
-// checks are those of one row or frame.
+// checks are the checks of one row or frame.
 type checks struct {
 	*asked
 	once  bool  // the row is for one frame alone: rules may name addresses

@@ -13,8 +13,8 @@ import (
 // The rest of this file is for package check, which asks a plug-in as the host does, and sees what the
 // host would hide.
 
-// MutualTLS returns the host's TLS configuration, without the plug-in's certificate, which comes with
-// the handshake, and the text for PLUGIN_CLIENT_CERT.
+// MutualTLS returns the host's TLS configuration and the text for PLUGIN_CLIENT_CERT. The configuration
+// lacks the plug-in's certificate, which comes with the handshake.
 func MutualTLS() (config *tls.Config, text []byte, err error) { return mutualTLS() }
 
 // Program is a plug-in's file. It is opened once: the file that is checked is the one that runs.
@@ -26,8 +26,8 @@ func Open(path string) (Program, error) {
 	return Program{p}, err
 }
 
-// Pin compares the program with a checksum. If others may change the file, a copy
-// runs that they cannot change.
+// Pin compares the program with a checksum. If others may change the file, Pin makes a copy that they
+// cannot change, and the copy runs.
 func (p Program) Pin(sha256 string) error { return p.file.checksum(sha256) }
 
 // SHA256 returns the checksum in hexadecimal.

@@ -13,7 +13,7 @@ type Options struct {
 	Path         string         // of the program
 	SHA256       string         // the checksum in hexadecimal that the program must have; "" for any
 	Guard        bool           // refuse a program, or a script's interpreter, that others than root and the user own or may change, as [Find] does; keep others' folders out of its environment
-	StartTimeout time.Duration  // until the plug-in has described itself, and for each process that it begins with; 0 means [DefaultStartTimeout]
+	StartTimeout time.Duration  // until the plug-in has described itself, and, for each process, until it is ready for questions; 0 means [DefaultStartTimeout]
 	Deadline     time.Duration  // for one answer; 0 means [DefaultDeadline]
 	Total        time.Duration  // for all answers together, from one [Sniffer.Forget] to the next; 0 means no bound
 	Host         string         // the host's name, for the plug-in to log: "sfwalk 1.4.0"

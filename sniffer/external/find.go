@@ -15,8 +15,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// Dirs returns the directories of plug-ins: those that the environment variable SFWALK_PLUGIN_PATH
-// lists, then sfwalk/plugins in the user's folder of configuration (~/.config). They need not exist.
+// Dirs returns the directories of plug-ins: those that the environment variable SFWALK_PLUGIN_PATH lists,
+// then sfwalk/plugins in the user's configuration folder (~/.config). They need not exist.
 func Dirs() []string { return plugindir.Dirs() }
 
 // Found is a plug-in in a directory.
@@ -26,7 +26,7 @@ type Found struct {
 }
 
 // LockFile is the name of the file that pins the checksums of a directory's plug-ins, in the format of
-// sha256sum(1). [Find] leaves out a plug-in that it does not list.
+// sha256sum(1). [Find] leaves out a plug-in that its directory's lock file does not list.
 const LockFile = "plugins.lock"
 
 // Find lists the plug-ins in directories, by name: executable files with names that begin with
@@ -74,7 +74,7 @@ func others(path string) error {
 	return distrusted(f.Others)
 }
 
-// distrusted adds to err how to use a file that is not trusted as it is.
+// distrusted adds advice to the error others: how to use a file that is not trusted as it is.
 func distrusted(others error) error {
 	if others == nil {
 		return nil
@@ -94,7 +94,7 @@ func usable(path string) error {
 
 var lockLine = regexp.MustCompile(`^([0-9a-fA-F]{64}) [ *](?:\./)?([^/]+)$`)
 
-// readLock reads a lock file: checksums by name; nil if there is no such file.
+// readLock returns the checksums of a lock file, by name. It returns nil if there is no such file.
 func readLock(path string) (map[string]string, error) {
 	const most = 1 << 20
 	file, err := trust.Open(path)

@@ -30,7 +30,7 @@ import (
 // Plugin is a running plug-in. It is safe for concurrent use.
 type Plugin struct {
 	Path        string
-	Description plugin.Description // checked; but no sniffer may have the name Before
+	Description plugin.Description // checked, but there may be no sniffer with the name in Before
 	Protocol    int                // version of the protocol that both speak
 	Started     time.Duration      // how long the start took, with the description
 
@@ -52,10 +52,10 @@ type Plugin struct {
 	cancel  context.CancelFunc
 }
 
-// maxMessage bounds a message of a plug-in, bytes.
+// maxMessage bounds a message of a plug-in, in bytes.
 const maxMessage = 2 << 20
 
-// maxHeaders bounds the headers and the status of a call, bytes.
+// maxHeaders bounds the headers and the status of a call, in bytes.
 const maxHeaders = 64 << 10
 
 // withoutBroker refuses go-plugin's broker of further connections: go-plugin would have a goroutine
@@ -136,7 +136,7 @@ func (p *Plugin) start() error {
 		AllowedProtocols: []hcplugin.Protocol{hcplugin.ProtocolGRPC},
 		TLSConfig:        config,
 		SkipHostEnv:      true,
-		StartTimeout:     2 * p.opts.StartTimeout, // Start's own is over first, and says what is missing
+		StartTimeout:     2 * p.opts.StartTimeout, // Start's own timer ends first, and its error says what is missing
 		Logger:           hclog.NewNullLogger(),
 		Stderr:           &p.stderr,
 		SyncStderr:       &p.stderr,
@@ -182,10 +182,10 @@ func (p *Plugin) start() error {
 	return err
 }
 
-// socketDir returns a folder for the folder of a plug-in's socket. The kernel bounds the length of
-// a socket's path.
+// socketDir returns the folder in which the folder of a plug-in's socket is made. Its path is short,
+// because the kernel bounds the length of a socket's path.
 func socketDir() string {
-	const longest = 60 // 107 without what is appended
+	const longest = 60 // the kernel's 107, less what is appended
 	dir := os.TempDir()
 	if len(dir) <= longest {
 		return dir
@@ -256,7 +256,7 @@ func (p *Plugin) ended(within time.Duration) (how string, ended bool) {
 	return process.state.How, true
 }
 
-// callError explains why a call or a stream has failed. It returns otherwise if the plug-in has not
+// callError explains why a call or a stream has failed. The error wraps otherwise if the plug-in has not
 // ended.
 func (p *Plugin) callError(otherwise, err error) error {
 	if p.ctx.Err() != nil {
@@ -308,7 +308,7 @@ func (p *Plugin) SHA256() (string, error) { return p.program.sum() }
 // Close ends the plug-in's process.
 func (p *Plugin) Close() error {
 	p.ending.Do(func() {
-		if p.program != nil { // there is one but in tests
+		if p.program != nil { // only tests have none
 			defer p.program.Close()
 		}
 		p.cancel()

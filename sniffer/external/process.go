@@ -17,9 +17,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/subprocess"
 )
 
-// process runs a plug-in's process for go-plugin (it is a runner.Runner). It differs from
-// go-plugin's own: the process ends when the host ends, for whatever reason; it has no terminal;
-// what it starts neither survives it nor delays its end.
+// process runs a plug-in's process for go-plugin (it is a runner.Runner). It differs from go-plugin's own:
+// the process ends when the host ends, for whatever reason; it has no terminal; the processes that it
+// starts neither survive it nor delay its end.
 type process struct {
 	command subprocess.Command
 	keeper  *subprocess.Keeper
@@ -84,8 +84,8 @@ func (p *process) Start(context.Context) error {
 // reap waits for the end of the process.
 func (p *process) reap() {
 	p.state = p.keeper.Wait()
-	// Its output is read to the end, but not for as long as other processes write that have
-	// inherited the files.
+	// Its output is read to the end. A deadline bounds that: other processes that have inherited the files
+	// may go on writing.
 	until := time.Now().Add(grace)
 	p.stdout.SetReadDeadline(until)
 	p.stderr.SetReadDeadline(until)
@@ -100,7 +100,7 @@ type firstLine struct {
 	over bool
 }
 
-// longestLine bounds the handshake's line, bytes: one with a certificate is shorter.
+// longestLine bounds the handshake's line, in bytes. A line with a certificate is shorter.
 const longestLine = 32 << 10
 
 // Read implements [io.Reader].
@@ -141,7 +141,8 @@ func (f *drained) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end ends the process. At first it closes its standard input.
+// end ends the process. It closes the process's standard input, and kills the process if that does not end
+// it within grace.
 func (p *process) end() {
 	p.mu.Lock()
 	first := !p.closed
@@ -163,8 +164,8 @@ func (p *process) end() {
 	<-p.ended
 }
 
-// release waits until all that the process has started has ended, and closes the files. The output must
-// have been read.
+// release waits until all processes that the process has started have ended, and closes the files. The
+// output must have been read before.
 func (p *process) release() {
 	p.keeper.Gone()
 	p.mu.Lock()
@@ -211,7 +212,7 @@ func (p *process) PluginToHost(network, addr string) (string, string, error) {
 	switch {
 	case network == "unix" && filepath.Dir(addr) == filepath.Clean(p.keeper.Folder):
 		return network, addr, nil
-	case network == "tcp" && runtime.GOOS == "windows": // go-plugin has none but that there
+	case network == "tcp" && runtime.GOOS == "windows": // go-plugin has no other network there
 		if host, _, err := net.SplitHostPort(addr); err == nil {
 			if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
 				return network, addr, nil

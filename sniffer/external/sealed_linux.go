@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// largest is the largest program that is copied, bytes.
+// largest is the largest program that is copied, in bytes.
 const largest = 256 << 20
 
 // sealed returns a copy of a file in memory. It can be run, and nobody can change it.

@@ -39,8 +39,8 @@ func (p *Plugin) newSession(t Target) (*session, error) {
 	return &session{plugin: p, target: t, stream: stream, cancel: cancel}, nil
 }
 
-// exchange sends a message and returns the answer. Meanwhile it serves the plug-in's requests; the
-// time for them does not count against the plug-in's.
+// exchange sends a message and returns the answer. Meanwhile it serves the plug-in's requests; the time for
+// that does not count against the deadline.
 func (x *session) exchange(m *protocol.FromHost, deadline time.Duration) (reply *protocol.FromPlugin, requests int, err error) {
 	timer := time.AfterFunc(deadline, x.cancel)
 	defer timer.Stop()
@@ -153,7 +153,7 @@ func questioned(m *target.Module) *protocol.Module {
 	return to
 }
 
-// block reads memory, or as much of it as can be read, into a buffer that is used again.
+// block reads as much as it can of size bytes of memory at addr, into a buffer that is used again.
 func (x *session) block(room *[]byte, addr uint64, size int) *protocol.Block {
 	if len(*room) < size {
 		*room = make([]byte, size)

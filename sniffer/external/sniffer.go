@@ -17,8 +17,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Sniffer asks a plug-in about one process. It is safe for concurrent use by several stacks of
-// the process; it asks one question after the other.
+// Sniffer asks a plug-in about one process. It is safe for concurrent use by several stacks of the process.
+// It asks one question at a time.
 type Sniffer struct {
 	plugin *Plugin
 	about  Target
@@ -31,7 +31,7 @@ type Sniffer struct {
 	names   interval.Map[plugin.Symbol]
 	own     map[ownKey]name
 	sp      trad.Reg // the number of SP; set with the first question
-	size    int      // of what known, names and own have, in bytes, about
+	size    int      // of the contents of known, names and own, in bytes, about
 	epoch   uint64   // counts calls of Forget
 	modules uint64   // generation of the mappings that known and names are for
 
@@ -82,7 +82,7 @@ func (s *Sniffer) Stats() Stats {
 }
 
 // Forget implements [frame.CachingSniffer]. The process has run on, and earlier answers may not hold any
-// more: the next question begins a new session, with [Options].Total for it.
+// more. The next question describes the process to the plug-in again, and [Options].Total begins anew.
 func (s *Sniffer) Forget() {
 	s.plugin.spent.Store(0)
 	s.mu.Lock()
@@ -245,7 +245,7 @@ func (s *Sniffer) question(q *frame.Query, about *asked) (r reply, err error) {
 		return r, err
 	}
 	s.keep(x, epoch, &r)
-	// To keep the answer may have taken longer than to get it.
+	// Keeping the answer may have taken longer than getting it.
 	spent, total := s.plugin.spent.Add(int64(time.Since(begin))), s.plugin.opts.Total
 	if total > 0 && time.Duration(spent) > total {
 		err = fmt.Errorf("%w: all of its answers have taken more than %v (asked about frame %d at %#x)", ErrDeadline, total, about.level, q.PC)
@@ -297,8 +297,8 @@ func (s *Sniffer) keep(x *session, epoch uint64, r *reply) {
 	}
 }
 
-// Symbol returns the plug-in's name for the frame with an address in block and a CFA, or else for the
-// code there.
+// Symbol returns the plug-in's name for the frame whose address in block is block and whose CFA is cfa. If
+// there is none, it returns the plug-in's name for the code there.
 func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -311,15 +311,15 @@ func (s *Sniffer) Symbol(block, cfa uint64) (plugin.Symbol, bool) {
 	return plugin.Symbol{}, false
 }
 
-// FrameSymbol returns the plug-in's name for a frame alone (own is true then), or else for the code
-// that it runs.
+// FrameSymbol returns the plug-in's name for the frame f alone, with own true. If there is none, it returns
+// the plug-in's name for the code that f runs.
 func (s *Sniffer) FrameSymbol(f *frame.Frame) (name plugin.Symbol, own, ok bool) {
 	block := f.AddressInBlock()
 	s.mu.RLock()
 	keys, sp := [2]ownKey{}, s.sp
 	any := len(s.own) > 0
 	s.mu.RUnlock()
-	if any { // to find a register may need other sniffers
+	if any { // finding a register may need other sniffers
 		cfa, _ := f.CFA()
 		keys = [2]ownKey{{block: block, at: cfa}, {block, f.Register(sp).Bits, true}}
 	}

@@ -13,7 +13,7 @@ type tail struct {
 	to   io.Writer // may be nil
 }
 
-// tailSize is how much tail keeps, bytes: as much as a Go program writes when it panics.
+// tailSize is how much tail keeps, in bytes: as much as a Go program writes when it panics.
 const tailSize = 64 << 10
 
 // Write implements [io.Writer].
@@ -30,8 +30,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end returns the last few lines, without a terminal's control characters. Of a Go program's panic it
-// returns the first lines: the traceback behind them is long.
+// end returns the last few lines, without a terminal's control characters. If a Go program has panicked,
+// end returns the panic's first line, because the traceback behind it is long.
 func (t *tail) end() string {
 	const most, longest = 3, 300
 	t.mu.Lock()

@@ -21,7 +21,7 @@ type Options struct {
 }
 
 // Run checks the plug-in at path. The report has the plug-in's faults. An error says why the report is
-// missing or not complete: there is no such program, a snapshot cannot be read, ctx has ended.
+// missing or not complete: there is no such program, a snapshot cannot be read, or ctx has ended.
 func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	c := &checker{ctx: ctx, path: path, o: o, report: &Report{Path: path, Checks: []Check{}}}
 	begin := time.Now()
@@ -46,7 +46,7 @@ type checker struct {
 
 	child         *child // nil if it must be started first
 	description   *protocol.Description
-	architectures []*arch.Arch // that the plug-in supports
+	architectures []*arch.Arch // those that the plug-in supports
 	subjects      []*subject
 	asked         []asked // questions of the host, while it walked
 	walking       *subject
@@ -103,7 +103,7 @@ type step struct {
 	check func() finding
 }
 
-// run makes all checks, those that others need first.
+// run makes all checks. Those that others need come first.
 func (c *checker) run() error {
 	first := []step{
 		{"program", c.program}, {"cookie", c.cookie}, {"start", c.start}, {"handshake", c.handshake}, {"versions", c.versions},
@@ -209,8 +209,8 @@ func (c *checker) of(s *subject) (list []asked) {
 	return list
 }
 
-// essence returns the part of an answer that must always be the same. The rest may be left out once
-// it was told.
+// essence returns the part of an answer that must always be the same. The plug-in may leave out the rest
+// once it has told it.
 func essence(a *protocol.Answer) *protocol.Answer {
 	return &protocol.Answer{Declines: a.Declines, DeclinesOnce: a.DeclinesOnce, Row: a.Row, Frame: a.Frame, Name: a.Name}
 }

@@ -74,7 +74,7 @@ var (
 // newKeeper starts a keeper, which ends the plug-in when this process ends.
 func newKeeper() (*subprocess.Keeper, error) { return subprocess.New(socketDir()) }
 
-// run starts the program with an environment of its own. It does not wait. It owns the keeper, also if it
+// run starts the program with an environment of its own, and does not wait. It owns the keeper, even if it
 // fails.
 func run(program external.Program, keeper *subprocess.Keeper, env ...string) (c *child, err error) {
 	c = &child{keeper: keeper, line: make(chan struct{}), ended: make(chan struct{})}

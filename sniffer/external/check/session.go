@@ -30,7 +30,7 @@ type counts struct {
 	questions, requests int
 	slowest             time.Duration // answer
 	slowestAt           string        // the question
-	hangs               bool          // it did not answer in time: ask no more
+	hangs               bool          // the plug-in did not answer in time: ask no more
 }
 
 // open opens a session and begins it for a process.

@@ -141,7 +141,7 @@ func (c *checker) each(f func(*subject, []asked) error) (n int, err error) {
 	return n, err
 }
 
-// all is each, but also has the processes that the host has not asked about.
+// all is like each, but includes the processes that the host has not asked about.
 func (c *checker) all(f func(*subject, []asked) error) (n int, err error) {
 	for _, s := range c.subjects {
 		list := c.of(s)
@@ -211,8 +211,8 @@ func (c *checker) newProcess() finding {
 	return c.outcome(fixSame, n, err, "%d questions, to another process of it: the same answers", n)
 }
 
-// beginAgain begins one session with several processes, the first again at the end. The answers must be as
-// after the first Begin.
+// beginAgain begins one session with several processes in turn, and at the end with the first one again.
+// The answers must be as after the first Begin.
 func (c *checker) beginAgain() finding {
 	n, err := c.all(func(s *subject, list []asked) error {
 		x, _, err := c.open(s)
