@@ -24,11 +24,11 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// frozen is the folder of the plug-in of the protocol's first version.
+// frozen is the folder with the plug-in for the protocol's first version.
 const frozen = "../../plugin/testdata/v1"
 
-// TestFrozenVersion1 builds a plug-in of the protocol's first version, as its author did
-// then, and runs it with today's host.
+// TestFrozenVersion1 builds a plug-in for the protocol's first version, as its author did then, and runs it
+// with today's host.
 func TestFrozenVersion1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sniffer-v1")
 	cmd := exec.Command(gdbtest.Tool(t, "go"), "build", "-o", path, ".")
@@ -100,7 +100,7 @@ func frozenAnswers(t *testing.T, path string) {
 		}
 		w := want[n]
 		n++
-		if cfa, _ := f.CFA(); f.PC() != w.PC || w.CFA != 0 && cfa != w.CFA { // the outermost has none in gdb
+		if cfa, _ := f.CFA(); f.PC() != w.PC || w.CFA != 0 && cfa != w.CFA { // gdb has none for the outermost
 			t.Errorf("%v, CFA %#x: gdb has %s at %#x, CFA %#x", f, cfa, w.Function, w.PC, w.CFA)
 		}
 		for _, r := range []int{6, 7, 16} { // rbp, rsp, RIP: a frame tells of no others

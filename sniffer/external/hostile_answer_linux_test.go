@@ -89,8 +89,8 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestLies: rows that are wrong for most frames of this stack, but look like right ones.
-// If they lead to no code, later sniffers are asked.
+// TestLies: rows that are wrong for most frames of this stack, but look right. If they lead to no code,
+// later sniffers are asked.
 func TestLies(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, answer := range []string{"cfa-far-out", "other-empty", "own-never", "name-escapes"} {
@@ -109,7 +109,7 @@ func TestLies(t *testing.T) {
 			same(t, steps[:last], s.steps[:last], "")
 		})
 	}
-	// With the outermost CFA that there can be, the stack ends, and says so.
+	// With the outermost possible CFA, the stack ends, and says so.
 	p, err := start(t, "answer-frame-max", external.Options{})
 	if err != nil {
 		t.Fatal(err)

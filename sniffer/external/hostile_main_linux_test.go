@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 // patience is a limit that no test reaches, on the slowest machine.
 const patience = 5 * time.Minute
 
-// left returns what is left of the tests after a while.
+// left returns the processes, files and goroutines that the tests have left after a while.
 func left(dir string, goroutines int) (list []string) {
 	for range 600 {
 		list = processes(dir)
@@ -103,8 +103,8 @@ type subject struct {
 	steps []step
 }
 
-// newSubject opens the process of an architecture. The sniffers here, with one in this process for
-// the machine code, walk its stack to the end.
+// newSubject opens the process of an architecture. The default sniffers, and a sniffer in the test's own
+// process for the machine code, walk its stack to the end.
 func newSubject(t testing.TB, architecture string) *subject {
 	t.Helper()
 	p, err := recorded.Open(architecture)
@@ -203,7 +203,7 @@ func says(t *testing.T, err error, path string, words ...string) {
 	}
 }
 
-// same reports whether two stacks are the same; if not, it shows them.
+// same fails the test if two stacks differ, and shows them.
 func same(t *testing.T, got, want []step, stop string) {
 	t.Helper()
 	if !slices.Equal(got, want) || stop != "" {

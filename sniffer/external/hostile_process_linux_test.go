@@ -77,8 +77,8 @@ func nothingLeft(t *testing.T, tmp string, paths ...string) {
 	})
 }
 
-// TestHostKilled: however a host ends, no plug-in survives it, however stubborn, nor do processes that
-// the plug-in has started, nor its folder. The signal of Ctrl-C comes to the host alone.
+// TestHostKilled: however a host ends, nothing survives it: no plug-in, however stubborn, no process that a
+// plug-in has started, and no plug-in's folder. The signal of Ctrl-C comes to the host alone.
 func TestHostKilled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGSEGV} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestHostKilled(t *testing.T) {
 	}
 }
 
-// TestHostKilledAnywhen: a host that is killed at any moment leaves nothing.
+// TestHostKilledAnywhen: a host leaves nothing, whenever it is killed.
 func TestHostKilledAnywhen(t *testing.T) {
 	t.Parallel()
 	times := 20
@@ -129,7 +129,7 @@ func TestHostKilledAnywhen(t *testing.T) {
 			return
 		}
 		cmd, _, tmp = startHost(t, paths...)
-		time.Sleep(rand.N(ready + ready/4)) // the moment is what is tested
+		time.Sleep(rand.N(ready + ready/4)) // the test is about the moment
 	}
 	syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
 	cmd.Wait()

@@ -313,7 +313,7 @@ func TestBroker(t *testing.T) {
 	p.Close()
 }
 
-// TestHoard: the answers in advance that are kept are bounded, however many a plug-in gives.
+// TestHoard: the host keeps a bounded number of answers in advance, however many a plug-in gives.
 func TestHoard(t *testing.T) {
 	s := newSubject(t, "amd64")
 	for _, mode := range []string{"sniff-hoards", "sniff-hoards-cut"} {
@@ -326,7 +326,7 @@ func TestHoard(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for x.Stats().Asked < 200 && p.Err() == nil { // 100 MB of names, or 200 MB
-			table := s.table() // one with kept rows would ask no questions
+			table := s.table() // a table with kept rows would ask no questions
 			table.Prepend(x)
 			steps, stop := s.walk(t, table)
 			same(t, steps, s.steps, stop)

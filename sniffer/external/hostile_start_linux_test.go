@@ -75,7 +75,7 @@ func TestNoPlugin(t *testing.T) {
 	}
 }
 
-// TestBadStart: plug-ins that do not describe themselves, or do it wrongly.
+// TestBadStart: plug-ins that do not describe themselves, or describe themselves wrongly.
 func TestBadStart(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -150,7 +150,7 @@ func saysAll(err error, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(err.Error(), word) })
 }
 
-// TestOddDescription: odd descriptions that a plug-in may have, and how the host reads them.
+// TestOddDescription: how the host reads odd descriptions that a plug-in may give.
 func TestOddDescription(t *testing.T) {
 	for _, mode := range []string{"describe-version-odd", "describe-before-odd", "describe-before-nobody", "describe-arch-unknown"} {
 		t.Run(mode, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (p *Plugin) start() error {
 		AllowedProtocols: []hcplugin.Protocol{hcplugin.ProtocolGRPC},
 		TLSConfig:        config,
 		SkipHostEnv:      true,
-		StartTimeout:     2 * p.opts.StartTimeout, // Start's own timer ends first, and its error says what is missing
+		StartTimeout:     2 * p.opts.StartTimeout, // Start's own ends first, and its error says what is missing
 		Logger:           hclog.NewNullLogger(),
 		Stderr:           &p.stderr,
 		SyncStderr:       &p.stderr,
