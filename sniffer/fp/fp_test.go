@@ -12,9 +12,9 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// Hand-made stacks, laid out as the ABIs have them: AAPCS64 (6.4.6, the frame
-// record: saved x29, then x30, anywhere in the frame) and the s390x ELF ABI (the
-// word at r15 is the caller's r15, above which the callee keeps r14 at 112).
+// The stacks are made by hand, in the layout of the ABIs. In AAPCS64 (6.4.6) the frame record is the saved
+// x29, then x30, anywhere in the frame. In the s390x ELF ABI the word at r15 is the caller's r15, above
+// which the callee keeps r14 at 112.
 const (
 	codeLo, codeHi = 0x1000, 0x2000
 	stackBase      = 0x7000
@@ -110,7 +110,7 @@ func TestFrameRecordAnywhere(t *testing.T) {
 	if last.Row().Flags&trad.Guess == 0 {
 		t.Error("the row is no guess")
 	}
-	// If nothing can recognize calls, any address counts as following one.
+	// If nothing can recognize calls, any address counts as one that follows a call.
 	plain := *loose
 	plain.AfterCall = nil
 	f.arch, f.words[0x1100-arch.MaxCall] = &plain, 0
