@@ -10,7 +10,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// The code that a query reads around PC has the whole trampoline, wherever in it PC is.
+// The code that a query reads around PC contains the whole trampoline, wherever PC is in it.
 func TestReach(t *testing.T) {
 	for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
 		for _, tramp := range a.Trampolines {
