@@ -15,7 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-// deepStack is a live process's stack of some depth.
+// deepStack starts a process whose stack has the given depth, and attaches to it.
 func deepStack(b *testing.B, depth int) (target.Target, target.Thread, *arch.Registers) {
 	p := gdbtest.Start(b, gdbtest.Build(b, "recurse.c", gdbtest.Plain...), strconv.Itoa(depth))
 	t, err := live.Attach(context.Background(), p.PID, live.Options{})
@@ -47,7 +47,7 @@ var benchTables = []struct {
 	names []string
 }{{"sframe", sniffer.Names()}, {"dwarf", []string{"sigtramp", "dwarf"}}}
 
-// BenchmarkWalker walks one stack over and over, with its rows cached and with none.
+// BenchmarkWalker walks one stack over and over, with all of its rows cached and with none cached.
 func BenchmarkWalker(b *testing.B) {
 	for _, depth := range []int{30, 1000} {
 		t, _, regs := deepStack(b, depth)

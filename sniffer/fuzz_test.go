@@ -32,8 +32,9 @@ const (
 	hostileLimit = 16
 )
 
-// newHostile maps a file with size bytes of code at text. pc is an offset in the code, fp one in the
-// stack. words are the stack's: numbers, or addresses in the code or in the stack, by their upper bits.
+// newHostile maps a file with size bytes of code at text. pc is an offset in the code, fp is one in the
+// stack. words are the words of the stack. Their upper bits tell whether they are numbers, or addresses in
+// the code or in the stack.
 func newHostile(t testing.TB, file, words []byte, text, size, pc, fp uint64) *hostile {
 	im, err := elfimage.Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
@@ -260,8 +261,8 @@ func (u *unwinding) walk(t *testing.T, h interface {
 		t.Fatal("the stack ended without a reason")
 	}
 	if !both || last.StopReason() == frame.Limit || learned {
-		// A stack may go on as long as memory does. Or a row that one frame has found is used for
-		// another frame at its PC only in the next walk.
+		// A stack may go on as long as memory does. Also, a row that one frame has found may be used for
+		// another frame at the same PC only in the next walk.
 		return
 	}
 	u.checker.SetModules(h.Modules()) // clears the caches

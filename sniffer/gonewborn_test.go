@@ -53,7 +53,7 @@ func TestGoNewborn(t *testing.T) {
 					ra = from + uint64(i)
 				}
 			}
-			for i := 64; ra == 0 && i < len(calls); i += 2 { // it makes the call by another function
+			for i := 64; ra == 0 && i < len(calls); i += 2 { // newosproc makes the call by another function
 				if tt.arch.AfterCall(calls[i-arch.MaxCall : i]) {
 					ra = from + uint64(i)
 				}

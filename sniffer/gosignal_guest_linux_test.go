@@ -7,8 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 )
 
-// TestGoSignalARM64 makes a fault in Go reach the run time's handler, and a deferred
-// function. The source tells the stacks.
+// TestGoSignalARM64 makes a fault in Go reach the run time's handler, and a deferred function. The expected
+// stacks come from the source.
 func TestGoSignalARM64(t *testing.T) {
 	program := guestARM64.build(t)
 	for _, tt := range []struct{ function, stack string }{

@@ -80,10 +80,10 @@ func registersFrom(first trad.Reg, n int) (list []trad.Reg) {
 	return list
 }
 
-// TestGoStepsGuests does what TestGoSteps does with programs for other processors, under
-// qemu. The test leaves out faults, because a handler's first instruction cannot be seen there. The stub
-// takes a millisecond for a step, so that only the beginnings of some scenarios run, unless
-// SFWALK_GOSTEPS_ARM64 or _S390X names the program.
+// TestGoStepsGuests is like TestGoSteps, but with programs for other processors, under qemu. It leaves out
+// faults, because a handler's first instruction cannot be seen there. The stub takes a millisecond for a
+// step. So the test runs only the beginnings of some scenarios, unless SFWALK_GOSTEPS_ARM64 or _S390X names
+// the program.
 func TestGoStepsGuests(t *testing.T) {
 	for _, tt := range []struct {
 		*guestCPU
@@ -199,8 +199,9 @@ func (s *emulated) ask(packet string) (string, error) {
 	return strings.TrimSuffix(body, "#"), nil
 }
 
-// readTo reads up to a character. Two of the guest's threads that stop at once both read from us in qemu,
-// and one may take the acknowledgement that the other waits for: after some silence another one is sent.
+// readTo reads up to the character delim. If two of the guest's threads stop at once, both read from us in
+// qemu, and one may take the acknowledgement that the other waits for. So readTo sends another one after
+// some silence.
 func (s *emulated) readTo(delim byte) (text string, err error) {
 	const silence = 10 * time.Second
 	for {
@@ -232,8 +233,8 @@ func (s *emulated) fetch() bool {
 	return true
 }
 
-// emulate runs a scenario up to one of some functions. qemu's stub sometimes fails when
-// signals come to several threads: then emulate tries again.
+// emulate runs a scenario until it has reached functions, one after the other. qemu's stub sometimes fails
+// when signals come to several threads. Then emulate tries again.
 func (c *guestCPU) emulate(t *testing.T, program, scenario string, functions ...string) (s *emulated) {
 	t.Helper()
 	var err error
@@ -342,9 +343,9 @@ func (s *emulated) reach(function string) error {
 	return nil
 }
 
-// stay keeps the goroutine from yielding to another one: the other threads run on, and
-// one of them may ask it to, because it has run for long. To ask, the run time replaces the stack bound
-// in struct g by a mark; stay puts the bound back.
+// stay keeps the goroutine from yielding to another one. The other threads run on, and one of them may ask
+// the goroutine to yield because it has run for long. To ask, the run time replaces the stack bound in
+// struct g by a mark. stay puts the bound back.
 func (s *emulated) stay() {
 	const stackPreempt, stackGuard = ^uint64(0) - 1313, 928
 	var g [24]byte
@@ -378,7 +379,7 @@ func (s *emulated) step(t *testing.T, _ int) (did deed, pending int, alive bool)
 	}
 	kind, size := s.cpu.kind(code[:])
 	if svc := s.cpu.svc; s.pc() != before+uint64(len(svc)) && string(code[:len(svc)]) == svc {
-		kind, _ = s.cpu.kind(code[len(svc):]) // a step over a system call in qemu's vDSO is one over the next instruction, too
+		kind, _ = s.cpu.kind(code[len(svc):]) // a step over a system call in qemu's vDSO is also one over the next instruction
 	}
 	if did.kind = kind; kind == called {
 		did.cfa, did.ra = s.regs.Value[s.cpu.arch.SP], before+size

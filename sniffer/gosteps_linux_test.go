@@ -26,7 +26,7 @@ type stepper interface {
 type deed struct {
 	kind deedKind
 	cfa  uint64 // of a call: SP in the caller, when it has returned; of a return: SP now
-	ra   uint64 // of a call: where it returns to
+	ra   uint64 // of a call: its return address
 }
 
 type deedKind uint8
@@ -96,7 +96,7 @@ func (s *goSteps) run(limit int, in []string) (steps int) {
 	return steps
 }
 
-// missed returns one of the functions that must be seen and were not, "" if there is none.
+// missed returns a function of in that was not seen, or "" if there is none.
 func (s *goSteps) missed(in []string) string {
 	for _, name := range in {
 		if s.counts[name] == 0 {
@@ -140,7 +140,7 @@ func (s *goSteps) account(signal int) (pending int, alive bool) {
 		}
 		interrupted := s.calls[len(s.calls)-1]
 		s.calls = s.calls[:len(s.calls)-1]
-		if s.prepared = false; pc != interrupted.ra { // the handler has made it look like a call
+		if s.prepared = false; pc != interrupted.ra { // the handler has made the fault look like a call
 			s.calls = append(s.calls, took{cfa: interrupted.cfa, ra: interrupted.ra, regs: interrupted.regs})
 		}
 	}
@@ -273,7 +273,7 @@ func (s *goSteps) same(f, prev *frame.Frame, want *took, moved uint64) bool {
 	return good
 }
 
-// goScenarios are the scenarios of gosteps, with functions that each must run.
+// goScenarios are the scenarios of gosteps, each with the functions that it must run.
 var goScenarios = []struct {
 	name string
 	in   []string
@@ -286,7 +286,7 @@ var goScenarios = []struct {
 }
 
 // stepThrough runs a thread through a scenario one instruction at a time, and stops after limit
-// instructions. It returns a function that the thread must run and has not, "" if there is none.
+// instructions. It returns a function of in that the thread has not run, or "" if there is none.
 func stepThrough(t *testing.T, thread stepper, in []string, limit int) (missed string) {
 	t.Helper()
 	s := newGoSteps(t, thread)

@@ -97,7 +97,7 @@ func (s *traced) ReadMemory(addr uint64, p []byte) (int, error) {
 	return done, nil
 }
 
-// page returns a page of memory, nil if there is none.
+// page returns the page of memory at addr, or nil if there is none.
 func (s *traced) page(addr uint64) *page {
 	if p := s.code[addr]; p != nil {
 		return p
@@ -167,7 +167,7 @@ func trace(t *testing.T, program, scenario string) *traced {
 		}
 		runtime.UnlockOSThread()
 	})
-	// The other threads are stopped, so that none asks the goroutine to yield.
+	// The other threads are stopped, so none asks the goroutine to yield.
 	for _, tid := range tids {
 		if err := unix.PtraceSeize(tid); err != nil {
 			t.Fatal(err)

@@ -23,10 +23,10 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// TestIDs runs programs one instruction at a time. The processor tells which frames
-// there are: a call makes a frame, whose CFA is known then, and it is gone when SP is outward of
-// it. As long as the frame lives, its ID stays the same, unless a jump to the beginning of a function, by
-// the ID's code address, has made it that function's.
+// TestIDs runs programs one instruction at a time. The processor tells which frames there are. A call makes
+// a frame, and its CFA is known then. The frame is gone when SP is outward of that CFA. As long as the
+// frame lives, its ID stays the same, with one exception: a jump to the beginning of a function, which the
+// ID's code address shows, has made the frame that function's.
 //
 // In make soak, the test runs more instructions, and also other programs.
 func TestIDs(t *testing.T) {
@@ -279,7 +279,7 @@ func followIDs(t *testing.T, s *traced, steps int) {
 			at := &frames[len(frames)-1-level]
 			f, _ := stack.Frame(level)
 			if f == nil {
-				break // its NEXT has said that its caller is not known
+				break // NEXT has said that its caller is not known
 			}
 			id := f.ID()
 			switch {

@@ -40,7 +40,7 @@ func (bareThread) Registers(r *arch.Registers) error {
 	return nil
 }
 
-// All that may be nil by docs/embedding.md may be nil.
+// Everything that docs/embedding.md allows to be nil may be nil.
 func TestNil(t *testing.T) {
 	table := sniffer.Table(amd64.Arch)
 	for _, tt := range []struct {

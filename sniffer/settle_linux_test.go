@@ -24,9 +24,9 @@ func attaches() int {
 	return 20
 }
 
-// settled attaches to a process, walks all of its threads, and reads a thread once more if its
-// stack is not of one moment. It returns the functions of each stack, outermost last,
-// and how many threads were read once more. Every stack must be of one moment, and whole.
+// settled attaches to a process and walks all of its threads. It reads a thread once more if its stack is
+// not of one moment. It returns the functions of each stack, outermost last, and how many threads were read
+// once more. Every stack must be of one moment, and whole.
 func settled(t *testing.T, pid int) (stacks [][]string, again int) {
 	t.Helper()
 	tg, err := live.Attach(context.Background(), pid, live.Options{})

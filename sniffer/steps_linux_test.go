@@ -57,15 +57,14 @@ func orderName(list []string) string {
 	return strings.Join(list, ",")
 }
 
-// compareSteps unwinds each recorded stop with the sniffers of a list. nil means
-// the default order, which must always have an answer. Others must have one at the share atLeast
-// of the stops, in percent.
+// compareSteps unwinds each recorded stop with the sniffers of a list. nil means the default order, which
+// must always have an answer. Other lists must have an answer at atLeast percent of the stops.
 func compareSteps(t *testing.T, rec *gdbtest.Recording, list []string, atLeast int) {
 	t.Helper()
 	compareStepsIn(t, newRecorded(t, rec), rec, list, atLeast)
 }
 
-// compareStepsIn has a target of its own for the recording.
+// compareStepsIn is like compareSteps, with a target of its own for the recording.
 func compareStepsIn(t *testing.T, target *recorded, rec *gdbtest.Recording, list []string, atLeast int) {
 	t.Helper()
 	table := sniffer.Table(amd64.Arch)
