@@ -2,6 +2,7 @@ package external
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -37,9 +38,10 @@ func (t *tail) end() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	for i := len(list) - 1; i >= 0; i-- {
-		if strings.HasPrefix(list[i], "panic: ") || strings.HasPrefix(list[i], "fatal error: ") {
+	for i, line := range slices.Backward(list) {
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			list = list[i : i+1]
+			break
 		}
 	}
 	list = list[max(0, len(list)-most):]
