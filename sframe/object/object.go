@@ -21,15 +21,15 @@ var ErrNoSFrame = errors.New("no .sframe section")
 // A Section is an SFrame section of a file.
 type Section struct {
 	*sframe.Section
-	Name  string // "" where the file has no section headers
+	Name  string // "" if the file has no section headers
 	Index int    // of the section header; -1: found through PT_GNU_SFRAME
 
-	stored []byte // the bytes without relocations, where there may be some
+	stored []byte // the bytes before relocation; nil if the file is not relocatable
 }
 
-// Dump prints the section as [sframe.Section.Dump] does, line for line what
-// readelf prints of the file: those that read V1 and V2 do not apply relocations,
-// so that most functions of a relocatable object are at 0.
+// Dump prints the section as [sframe.Section.Dump] does, line for line what readelf prints of the file.
+// The versions of readelf for V1 and V2 do not apply relocations, so that most functions of a relocatable
+// object are at 0.
 func (s Section) Dump(w io.Writer) error {
 	if s.stored == nil || s.Version == sframe.V3 || s.Flags&sframe.FDEFuncStartPCRel != 0 {
 		return s.Section.Dump(w)
@@ -41,11 +41,10 @@ func (s Section) Dump(w io.Writer) error {
 	return stored.Dump(w)
 }
 
-// Sections returns the SFrame sections of a file: those named .sframe, or
-// .sframe and a suffix, and those of type SHT_GNU_SFRAME; where there are none,
-// what PT_GNU_SFRAME leads to. Empty sections count as none. The error is
-// ErrNoSFrame, or says which section cannot be read; the sections before it are
-// returned with it.
+// Sections returns the SFrame sections of a file: those called .sframe, those whose name begins with
+// ".sframe.", and those of type SHT_GNU_SFRAME. If there are none, it returns the section that
+// PT_GNU_SFRAME leads to. Empty sections count as none. The error is ErrNoSFrame, or says which section
+// cannot be read; the sections before it are returned with the error.
 func Sections(im *elfimage.Image, l Layout) ([]Section, error) {
 	var list []Section
 	var read extents
@@ -100,8 +99,8 @@ func openSection(im *elfimage.Image, f *elf.File, i int, l Layout) (Section, err
 	return Section{section, s.Name, i, stored}, nil
 }
 
-// extents are sections by their offset in the file. Sections that are read must not
-// share bytes: else the memory that they take up is not bounded by the file's size.
+// extents are sections by their offset in the file. Sections that are read must not share bytes.
+// Otherwise the file's size would not bound the memory that they take up.
 type extents []*elf.Section
 
 // add adds s and returns nil, or returns the section that shares bytes with it.
@@ -117,8 +116,8 @@ func (e *extents) add(s *elf.Section) (shares *elf.Section) {
 	return nil
 }
 
-// Joined joins all sections that [Sections] returns. The error is that of Sections, that
-// of a section that cannot be read whole, or wraps [sframe.ErrDiffer].
+// Joined joins all sections that [Sections] returns. The error is that of Sections, or that of a section
+// that cannot be read whole, or it wraps [sframe.ErrDiffer].
 func Joined(im *elfimage.Image, l Layout) (*sframe.Contents, error) {
 	sections, err := Sections(im, l)
 	if err != nil {
@@ -135,9 +134,8 @@ func Joined(im *elfimage.Image, l Layout) (*sframe.Contents, error) {
 	return sframe.Join(parts...)
 }
 
-// Data returns the bytes of a section of im; of a relocatable object, as they are
-// when its sections lie where l says. The error of a relocation wraps
-// ErrRelocation.
+// Data returns the bytes of a section of im. If im is a relocatable object, they are relocated for
+// sections that lie where l says. The error of a relocation wraps ErrRelocation.
 func Data(im *elfimage.Image, s *elf.Section, l Layout) ([]byte, error) {
 	data, err := im.SectionData(s)
 	if err != nil || im.Type != elf.ET_REL {
@@ -150,13 +148,12 @@ func Data(im *elfimage.Image, s *elf.Section, l Layout) ([]byte, error) {
 	return nil, fmt.Errorf("section %s is not of this file", s.Name)
 }
 
-// maxSize is the size in bytes of the largest section that is read alone.
+// maxSize is the size, in bytes, of the largest file that Read takes for a section alone.
 const maxSize int64 = 1 << 31
 
-// Read returns the SFrame sections of a file of the given size that is an ELF
-// file (laid out AsLinked), or an SFrame section and nothing else, whose address
-// is then taken for 0, its name for .sframe, and its Index is -1. The error is
-// that of [elfimage.Open], [elfimage.Image.SectionsError] or [Sections].
+// Read returns the SFrame sections of a file of size bytes. The file is an ELF file (laid out AsLinked),
+// or an SFrame section and nothing else. Such a section gets the address 0, the name .sframe and the
+// Index -1. The error is that of [elfimage.Open], [elfimage.Image.SectionsError] or [Sections].
 func Read(r io.ReaderAt, size int64) ([]Section, error) {
 	var magic [2]byte
 	if n, _ := r.ReadAt(magic[:], 0); n == len(magic) &&

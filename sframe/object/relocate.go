@@ -34,15 +34,14 @@ func relaAt(im *elfimage.Image, p []byte) (off uint64, sym, kind uint32, addend 
 	return im.Order.Uint64(p), uint32(info >> 32), uint32(info), im.Order.Uint64(p[16:])
 }
 
-// relocate applies the relocations of f's SHT_RELA sections for section i to
-// data, the bytes of that section. Undefined symbols count as 0.
+// relocate applies the relocations of f's SHT_RELA sections for section i to data, the bytes of that
+// section. Undefined symbols count as 0.
 //
-// Where the start addresses of SFrame count from the start of the section (V1,
-// and V2 without SFRAME_F_FDE_FUNC_START_PCREL), assemblers write relocations
-// that count from the field all the same, and the linker makes up for it. So
-// does relocate.
+// In V1, and in V2 without SFRAME_F_FDE_FUNC_START_PCREL, SFrame's start addresses count from the start
+// of the section. Assemblers write relocations that count from the field all the same, and the linker
+// makes up for it. So does relocate.
 func relocate(im *elfimage.Image, f *elf.File, i int, data []byte, l Layout) error {
-	left := uint64(len(data) / minField) // there are no more fields than that
+	left := uint64(len(data) / minField) // data has no more fields
 	for _, rela := range f.Sections {
 		if rela.Info != uint32(i) || rela.Type != elf.SHT_RELA && rela.Type != elf.SHT_REL {
 			continue
@@ -64,7 +63,7 @@ func relocate(im *elfimage.Image, f *elf.File, i int, data []byte, l Layout) err
 
 // apply applies one SHT_RELA section.
 func apply(im *elfimage.Image, f *elf.File, rela *elf.Section, target int, data []byte, l Layout) error {
-	// Of the machines' 32-bit formats x32's alone has the numbers of the 64-bit one.
+	// Only x32 has the relocation numbers of its machine's 64-bit format; other 32-bit formats do not.
 	if !elfimage.Relocates(im.Machine) || im.Class != elf.ELFCLASS64 && im.Machine != elf.EM_X86_64 {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, im.Machine, im.Class)
 	}

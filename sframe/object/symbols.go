@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// symbolSize is the size of Elf64_Sym, which is the larger one, symbolSize32 that of
-// Elf32_Sym.
+// symbolSize is the size of Elf64_Sym, symbolSize32 that of Elf32_Sym, the smaller one.
 const (
 	symbolSize   = 24
 	symbolSize32 = 16
@@ -21,8 +20,8 @@ type symbols struct {
 	layout Layout
 }
 
-// newSymbols returns the symbol table that section number link is. It is read
-// symbol by symbol: a file may have many tables that claim the same bytes.
+// newSymbols returns the symbol table in section number link. The table is read symbol by symbol, since
+// a file may have many tables that claim the same bytes.
 func newSymbols(f *elf.File, link uint32, l Layout) (*symbols, error) {
 	if uint64(link) >= uint64(len(f.Sections)) || f.Sections[link].Type != elf.SHT_SYMTAB {
 		return nil, fmt.Errorf("its link %d is no symbol table", link)
@@ -36,8 +35,8 @@ func newSymbols(f *elf.File, link uint32, l Layout) (*symbols, error) {
 	return s, nil
 }
 
-// addr returns the address of symbol i, whose value counts from its section; 0
-// if it is not defined here.
+// addr returns the address of symbol i, 0 if the file does not define it. The value in the table counts
+// from the symbol's section.
 func (s *symbols) addr(i uint32) (uint64, error) {
 	var b [symbolSize]byte
 	size := symbolSize

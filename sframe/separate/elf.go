@@ -24,9 +24,9 @@ const (
 	pageSize    = 1 << 12
 )
 
-// Encode returns an ELF file with the header and the build ID of f, and c as an
-// SFrame section. The section's address is behind all that f loads. The error
-// wraps [ErrRelocatable] or is an [*sframe.EncodeError].
+// Encode returns an ELF file with the header and the build ID of f, and c as an SFrame section. The
+// section's address is behind everything that f loads. The error wraps [ErrRelocatable] or is an
+// [*sframe.EncodeError].
 func Encode(f *elf.File, c *sframe.Contents) ([]byte, error) {
 	if f.Type == elf.ET_REL {
 		return nil, ErrRelocatable
@@ -53,7 +53,7 @@ func Encode(f *elf.File, c *sframe.Contents) ([]byte, error) {
 	return w.file(f), nil
 }
 
-// end returns the first page behind all that a file loads.
+// end returns the address of the first page behind everything that a file loads.
 func end(f *elf.File) uint64 {
 	var end uint64
 	for _, p := range f.Progs {
@@ -114,12 +114,12 @@ func (w *writer) file(f *elf.File) []byte {
 }
 
 const (
-	maxNote   = 1 << 16 // the size in bytes of the largest note that is looked at
-	noteAlign = 4       // of notes, bytes
+	maxNote   = 1 << 16 // bytes in the largest block of notes that is read
+	noteAlign = 4       // alignment of notes in bytes
 )
 
-// BuildID returns a file's build ID in hexadecimal, "" if there is none: in a
-// note segment, or in the section of its name.
+// BuildID returns a file's build ID in hexadecimal, "" if there is none. The ID is in the section
+// .note.gnu.build-id or in a note segment.
 func BuildID(f *elf.File) string {
 	id, _ := findNote(f)
 	return id
@@ -139,7 +139,7 @@ func findNote(f *elf.File) (id string, addr uint64) {
 			}
 		}
 	}
-	left := uint64(16 * maxNote) // to look through
+	left := uint64(16 * maxNote) // bytes of segments to search
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_NOTE && p.Filesz <= maxNote && p.Filesz <= left && p.Align != 8 {
 			left -= p.Filesz

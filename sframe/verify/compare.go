@@ -15,7 +15,7 @@ type Input struct {
 	Symbols []Span // functions, ascending
 }
 
-// A Range is a stretch of addresses; Hi is behind the last.
+// A Range is a stretch of addresses. Hi is the address behind the last one.
 type Range struct{ Lo, Hi uint64 }
 
 // A Span is a stretch of code with a name.
@@ -28,7 +28,7 @@ type comparison struct {
 	Result
 	in      *Input
 	scratch []sframe.Row
-	// first is the index of the first disagreement of the FDE that is being compared.
+	// first is the index of the compared FDE's first disagreement.
 	first int
 }
 
@@ -65,7 +65,7 @@ func (c *comparison) walk(sframeFDEs []sframeFDE, cfiFDEs []fromcfi.FDE) {
 				c.row(&a, &b, lo, hi)
 			}
 		}
-		// The one that ends first is done.
+		// The row that ends first is done.
 		if !okB || okA && a.Hi() <= b.Hi() {
 			inA.add(a.Lo, a.Hi())
 			a, okA = nextA()
@@ -78,7 +78,7 @@ func (c *comparison) walk(sframeFDEs []sframeFDE, cfiFDEs []fromcfi.FDE) {
 	c.Functions = coverFunctions(c.in.Symbols, inA, inB)
 }
 
-// row compares two rows for the code that both hold for.
+// row compares two rows for [lo, hi), the code for which both hold.
 func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
 	s := c.in.SFrame[a.fde.section]
 	outermost := s.Version >= sframe.V3 || s.Version == sframe.V2 && s.Flags&sframe.FDEFuncStartPCRel != 0
@@ -106,8 +106,8 @@ func (c *comparison) row(a *sframeRow, b *fromcfi.Row, lo, hi uint64) {
 	c.Disagreements = append(c.Disagreements, d)
 }
 
-// known reports whether d continues another disagreement of the same FDE, or repeats
-// it in another block, and adds d to that one.
+// known reports whether d continues another disagreement of the same FDE, or repeats it in another block.
+// If so, it adds d to that disagreement.
 func (c *comparison) known(d *Disagreement) bool {
 	list := c.Disagreements[c.first:]
 	if n := len(list); n > 0 {
@@ -128,11 +128,10 @@ func (c *comparison) known(d *Disagreement) bool {
 	return false
 }
 
-// maxKinds is the number of disagreements of an FDE among which a repetition is
-// looked for.
+// maxKinds is the number of an FDE's disagreements that are searched for a repetition.
 const maxKinds = 16
 
-// says reports whether two disagreements are the same but for where they are.
+// says reports whether two disagreements are the same except for their addresses.
 func (d *Disagreement) says(o *Disagreement) bool {
 	a, b := &d.SFrame, &o.SFrame
 	x, y := &d.CFI, &o.CFI

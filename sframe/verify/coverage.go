@@ -2,7 +2,7 @@ package verify
 
 import "slices"
 
-// ranges are ascending and do not touch.
+// ranges is a list of ranges that ascend and do not touch.
 type ranges []Range
 
 // add adds a range that begins at or after the end of the last.
@@ -14,7 +14,7 @@ func (r *ranges) add(lo, hi uint64) {
 	}
 }
 
-// overlap returns what two lists have in common.
+// overlap returns the addresses that both lists have.
 func overlap(x, y ranges) (both ranges) {
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		if lo, hi := max(x[i].Lo, y[j].Lo), min(x[i].Hi, y[j].Hi); lo < hi {
@@ -82,7 +82,7 @@ func (r ranges) contain(x Range) bool {
 	return ok && x.Hi <= r[i].Hi
 }
 
-// find returns the one of an ascending list that covers an address, or nil.
+// find returns the span of an ascending list that covers addr, or nil.
 func find(list []Span, addr uint64) *Span {
 	i, _ := slices.BinarySearchFunc(list, addr, func(f Span, addr uint64) int {
 		if f.Lo <= addr {

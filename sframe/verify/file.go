@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/object"
 )
 
-// File compares the SFrame sections of a file with its call frame information. The sections of a relocatable object are at the
-// addresses of [object.Apart]. The error wraps [object.ErrNoSFrame],
+// File compares the SFrame sections of a file with its call frame information. The sections of a
+// relocatable object are at the addresses of [object.Apart]. The error wraps [object.ErrNoSFrame],
 // [fromcfi.ErrNoCFI] or [fromcfi.ErrMachine], or says what cannot be opened.
 func File(im *elfimage.Image) (*Result, error) {
 	f := im.ELF()
@@ -55,8 +55,7 @@ func File(im *elfimage.Image) (*Result, error) {
 	return r, nil
 }
 
-// text returns where the executable code is: by section or, in a file without
-// section headers, by segment.
+// text returns the executable code by section or, in a file without section headers, by segment.
 func text(f *elf.File, l object.Layout) []Span {
 	var list []Span
 	for i, s := range f.Sections {
@@ -79,7 +78,7 @@ func text(f *elf.File, l object.Layout) []Span {
 	return slices.DeleteFunc(list, func(r Span) bool { return r.Hi <= r.Lo })
 }
 
-// functions returns the functions of the symbol tables, one for an address.
+// functions returns the functions of the symbol table, one for each address.
 func functions(f *elf.File, l object.Layout) []Span {
 	const ifunc elf.SymType = 10 // STT_GNU_IFUNC
 	symbols, err := f.Symbols()
@@ -96,8 +95,8 @@ func functions(f *elf.File, l object.Layout) []Span {
 			list = append(list, Span{Range{s.Value, s.Value + s.Size}, s.Name})
 		}
 	}
-	// Of names for one address the longest function's counts, then the first in
-	// the table.
+	// Of several functions at one address the longest counts. Of those of one length the first in the
+	// table counts.
 	slices.SortStableFunc(list, func(a, b Span) int {
 		return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(b.Hi, a.Hi))
 	})

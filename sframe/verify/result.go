@@ -11,22 +11,22 @@ import (
 type Result struct {
 	ABI      sframe.ABI
 	Versions []sframe.Version // of the SFrame sections, in file order
-	// Relocatable: the file has no addresses yet; those here are of object.Apart.
+	// Relocatable says that the file has no addresses yet. Those in the Result are of object.Apart.
 	Relocatable bool
 
 	Disagreements []Disagreement // in ascending order of address
-	// Problems are errors of parts that could not be read, and are not compared.
+	// Problems are the errors of parts that could not be read. These parts are not compared.
 	Problems []error
 
 	SFrameFDEs, CFIFDEs uint64 // with code
-	Compared            uint64 // bytes of code that both cover, but for Unsaid
-	// Unsaid counts the bytes of code where DWARF says that the frame is outermost
-	// and the SFrame version has no way to say it: V1, and V2 before the second
-	// errata, which is never seen without the first's SFRAME_F_FDE_FUNC_START_PCREL.
+	Compared            uint64 // bytes of code that both cover, without Unsaid
+	// Unsaid counts the bytes of code where DWARF says that the frame is outermost and the SFrame version
+	// has no way to say it. That holds for V1, and for V2 before the second errata. A section of V2 counts
+	// as older without SFRAME_F_FDE_FUNC_START_PCREL of the first errata, which the second always comes with.
 	Unsaid uint64
 
 	Bytes     Coverage // of executable code, in bytes
-	Functions Coverage // of the functions in the symbol table; one counts as covered if all of it is
+	Functions Coverage // of the functions in the symbol table; only a wholly covered one counts as covered
 	Sizes     Sizes
 }
 
@@ -43,15 +43,15 @@ type Sizes struct {
 // A Disagreement is a stretch of code for which the sides have different rows.
 type Disagreement struct {
 	Lo, Hi   uint64 // link-time addresses; Hi is behind the last byte
-	Function string // of the symbol table, else the section, such as ".plt"; "" in neither
+	Function string // in the symbol table, else the section, such as ".plt"; "" if in neither
 	Offset   uint64 // of Lo in the function or section
 	SFrame   sframe.Row
 	CFI      fromcfi.Row // Reason says why a rule is RuleNone
 	Fields   Fields      // the parts that differ
 	FDE      int         // index in the SFrame section
-	Section  int         // which of several SFrame sections
-	// Times is the number of blocks in which the same differs, in an FDE of PC type
-	// mask; Lo and Hi are those of the first. Else it is 1.
+	Section  int         // index in the file's SFrame sections
+	// Times is the number of blocks with the same disagreement, in an FDE of PC type mask. Lo and Hi are
+	// those of the first. For other FDEs Times is 1.
 	Times int
 }
 
@@ -85,8 +85,8 @@ func (c Fields) Names() []string {
 // String returns the members' names, joined by commas.
 func (c Fields) String() string { return strings.Join(c.Names(), ", ") }
 
-// diff returns what differs between two rows that hold for the same code, and
-// whether the SFrame version can say at all whether the frame is outermost.
+// diff returns the fields that differ between two rows for the same code. outermost says whether a's
+// section can mark outermost frames. If it cannot and b's frame is outermost, said is false.
 func diff(a *sframe.Row, b *fromcfi.Row, v sframe.Version, outermost bool) (c Fields, said bool) {
 	differs := func(flag sframe.RowFlags, field Fields) {
 		if (a.Flags^b.Flags)&flag != 0 {

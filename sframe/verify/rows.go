@@ -11,15 +11,14 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 )
 
-// maxRows is how many rows of SFrame sections are compared, beyond one per byte
-// that they have: PC type mask and FDEs that share their FREs make many out of
-// few.
+// maxRows bounds the rows of SFrame sections that are compared, together with one for each of their
+// bytes. PC type mask and FDEs that share their FREs make many rows out of few bytes.
 const maxRows = 1 << 24
 
 var errTooManyRows = errors.New("the SFrame sections have too many rows; the rest is not compared")
 
-// An sframeFDE is the part of an FDE that counts: of FDEs that overlap the one
-// that starts last, as in [sframe.Section.Find].
+// An sframeFDE is the part of an FDE that counts. Where FDEs overlap, the one that starts last counts, as
+// in [sframe.Section.Find].
 type sframeFDE struct {
 	sframe.FDE
 	hi      uint64 // address behind the last byte that counts
@@ -44,7 +43,7 @@ func (c *comparison) sframeFDEs() []sframeFDE {
 	return list
 }
 
-// An sframeRow is a row and where it comes from.
+// An sframeRow is a row and its FDE.
 type sframeRow struct {
 	sframe.Row
 	fde *sframeFDE
@@ -93,8 +92,7 @@ func (c *comparison) sframeRows(fdes []sframeFDE) iter.Seq[sframeRow] {
 	}
 }
 
-// entries returns the rows of an FDE, Lo being the offset in the function or
-// block. There are no more than max and one.
+// entries returns the rows of an FDE, at most max+1. Their Lo is the offset in the function or block.
 func (c *comparison) entries(f *sframeFDE, max int) []sframe.Row {
 	s := c.in.SFrame[f.section]
 	var base sframe.Row
@@ -123,7 +121,7 @@ func (c *comparison) entries(f *sframeFDE, max int) []sframe.Row {
 			row.Flags |= sframe.RowOutermost
 		}
 		if err != nil {
-			// What follows is left out too: the bad row may hold there.
+			// The FREs behind it are left out too: the bad row may hold there.
 			c.problem(err)
 			break
 		}
@@ -135,7 +133,7 @@ func (c *comparison) entries(f *sframeFDE, max int) []sframe.Row {
 	return list
 }
 
-// cfiRows iterates over all rows of the call frame information that say something.
+// cfiRows iterates over all rows of the call frame information that are not empty.
 func (c *comparison) cfiRows(fdes []fromcfi.FDE) iter.Seq[fromcfi.Row] {
 	return func(yield func(fromcfi.Row) bool) {
 		for i := range fdes {
@@ -150,7 +148,7 @@ func (c *comparison) cfiRows(fdes []fromcfi.FDE) iter.Seq[fromcfi.Row] {
 	}
 }
 
-// maxProblems bounds what is kept of a file that is broken everywhere.
+// maxProblems bounds the list of problems of a file that is broken everywhere.
 const maxProblems = 1000
 
 func (c *comparison) problem(err error) {
