@@ -11,9 +11,9 @@ import (
 // A LeftOut is a function that SFrame has no form for.
 type LeftOut struct {
 	Start, Size uint64 // link-time address, bytes; both 0 for an FDE that cannot be read
-	PC          uint64 // where the row starts that is the reason
+	PC          uint64 // start of the row that is the reason
 	Reason      string // a phrase that many functions may share
-	Detail      string // of this one; may be empty
+	Detail      string // a detail of this function; may be empty
 }
 
 // String returns one line.
@@ -28,13 +28,13 @@ func (l LeftOut) String() string {
 	return text
 }
 
-// Contents returns the file's call frame information as SFrame V3, and the functions that
-// are left out. A signal frame that is left out is a function without rows in the contents,
-// marked as a signal frame. [sframe.Contents.Convert] finds what an encoding cannot hold:
-// large offsets, another version's limits.
+// Contents returns the file's call frame information as SFrame V3, and the functions that are left out.
+// For a signal frame that is left out, the contents have a function without rows that is marked as a
+// signal frame. [sframe.Contents.Convert] finds the parts that an encoding cannot hold: large offsets,
+// another version's limits.
 //
-// A function is an FDE; one whose rows repeat in blocks of 16 or 32 bytes (a
-// PLT) is an FDE of PC type mask, and what stands before it (PLT0) another.
+// Each function becomes an FDE. If its rows repeat in blocks of 16 or 32 bytes (a PLT), the blocks become
+// an FDE of PC type mask, and the code before them (PLT0) another FDE.
 func (s *Source) Contents() (*sframe.Contents, []LeftOut) {
 	c := &sframe.Contents{
 		Version: sframe.V3, ABI: s.ABI,
@@ -69,7 +69,7 @@ func (s *Source) functions(f *FDE) ([]sframe.Function, *LeftOut) {
 		return nil, &LeftOut{PC: f.Start, Reason: "the function has 4 GiB or more"}
 	}
 	var list []sframe.Function
-	var rows []Row // since the last one that says nothing
+	var rows []Row // since the last empty row
 	for row, err := range s.Rows(f) {
 		switch {
 		case err != nil:
@@ -89,10 +89,10 @@ func (s *Source) functions(f *FDE) ([]sframe.Function, *LeftOut) {
 	return list, nil
 }
 
-// functionsOf makes functions of adjacent rows: one, or several where they repeat.
+// functionsOf makes functions of adjacent rows: one, or several if rows repeat.
 func functionsOf(f *FDE, rows []Row) (list []sframe.Function) {
 	for len(rows) > 0 {
-		// Up to the first row that varies with the PC, then all those that do.
+		// rows[:n] do not vary with the PC, rows[n:m] do.
 		n := 0
 		for n < len(rows) && !rows[n].varies {
 			n++
@@ -145,13 +145,12 @@ func function(f *FDE, rows []Row) sframe.Function {
 	return fn
 }
 
-// signalFrame is a function that says that it is a signal trampoline, and nothing else.
+// signalFrame returns a function that says that it is a signal trampoline, and nothing else.
 func signalFrame(start uint64, size uint32) sframe.Function {
 	return sframe.Function{Start: start, Size: size, Signal: true}
 }
 
-// blockSize returns the size of the blocks in which rows repeat, 0 if they do
-// not.
+// blockSize returns the size of the blocks in which rows repeat, 0 if they do not repeat.
 func blockSize(rows []Row) uint64 {
 	if len(rows) == 0 {
 		return 0
@@ -164,8 +163,8 @@ func blockSize(rows []Row) uint64 {
 	return 0
 }
 
-// repeats reports whether rows say the same in each block of size bytes, of
-// which there are at least two. The last may be cut short.
+// repeats reports whether rows say the same in each block of size bytes. There must be at least two
+// blocks; the last may be cut short.
 func repeats(rows []Row, size uint64) bool {
 	lo, hi := rows[0].Lo, rows[len(rows)-1].Hi()
 	if hi-lo < 2*size {
@@ -186,7 +185,7 @@ func repeats(rows []Row, size uint64) bool {
 		if !rows[at].says(&rows[model]) {
 			return false
 		}
-		// As far as both rows and the block reach.
+		// Go to the end of either row or of the block, whichever is first.
 		pc += min(rows[at].Hi()-pc, rows[model].Hi()-lo-off, size-off)
 	}
 	return true

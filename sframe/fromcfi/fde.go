@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/cfi"
 )
 
-// An FDE is an FDE without the code for which another FDE counts.
+// An FDE is a cfi.FDE cut to the code for which no other FDE counts.
 type FDE struct {
 	cfi.FDE
 	Hi      uint64 // address behind the last byte of code that counts
@@ -17,10 +17,10 @@ type FDE struct {
 // Size returns the number of bytes of code.
 func (f *FDE) Size() uint64 { return f.Hi - f.Start }
 
-// FDEs returns the FDEs in ascending order, without overlaps. Of those of one
-// section that overlap, the one that starts last counts, as in [cfi.Section.Find].
-// One that overlaps with an FDE of an earlier section does not count at all. FDEs
-// without code are left out. There is an error for each FDE that cannot be read.
+// FDEs returns the FDEs in ascending order, without overlaps. Where FDEs of one section overlap, the one
+// that starts last counts, as in [cfi.Section.Find]. An FDE that overlaps with one of an earlier section
+// does not count at all. FDEs without code are left out. errs has an error for each FDE that cannot be
+// read.
 func (s *Source) FDEs() (fdes []FDE, errs []error) {
 	for _, section := range s.Sections {
 		var list []FDE
@@ -43,7 +43,7 @@ func (s *Source) FDEs() (fdes []FDE, errs []error) {
 	return fdes, errs
 }
 
-// fill adds those of more that overlap with none of fdes. Both are ascending.
+// fill adds to fdes each FDE of more that overlaps with none of fdes. Both lists are ascending.
 func fill(fdes, more []FDE) []FDE {
 	if len(fdes) == 0 {
 		return more

@@ -10,23 +10,23 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// A Row is a line of a call frame information table in SFrame's terms, or a part
-// of one whose expressions depend on the PC.
+// A Row is a line of a call frame information table in SFrame's terms. If the line's expressions depend
+// on the PC, a Row is a part of it.
 type Row struct {
-	// Row has the rules. A rule that SFrame has no form for is RuleNone. An outermost
-	// row has RowOutermost and RA only.
+	// Row has the rules. A rule that SFrame has no form for is RuleNone. An outermost row has only
+	// RowOutermost and RA.
 	sframe.Row
 	// Reason says why SFrame has no form for the row, "" if it has one; Detail is
 	// the rule in question, as DWARF has it.
 	Reason, Detail string
 
-	varies bool // with the PC
+	varies bool // the rules vary with the PC
 }
 
 // Hi returns the address behind the row's last byte.
 func (r *Row) Hi() uint64 { return r.Lo + uint64(r.Len) }
 
-// says reports whether two rows say the same, wherever they hold.
+// says reports whether two rows say the same. Their addresses do not count.
 func (r *Row) says(o *Row) bool {
 	return r.Flags == o.Flags && r.CFA == o.CFA && r.RA == o.RA && r.FP == o.FP && r.Reason == o.Reason && r.varies == o.varies
 }
@@ -58,8 +58,7 @@ func (s *Source) Rows(f *FDE) iter.Seq2[Row, error] {
 	}
 }
 
-// lines iterates over the lines of an FDE. Those that vary with the PC are cut
-// where their rules change.
+// lines iterates over the lines of an FDE. It cuts a line that varies with the PC where its rules change.
 func (s *Source) lines(f *FDE) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for line, err := range f.section.Rows(f.FDE) {
@@ -97,7 +96,7 @@ func (s *Source) lines(f *FDE) iter.Seq2[Row, error] {
 				}
 				last = row
 				last.Lo, last.Len = pc, 1
-				if s.work > maxWork { // no use in asking again
+				if s.work > maxWork { // further translations would fail, too
 					last.Len = uint32(line.Lo + uint64(line.Len) - pc)
 					break
 				}
@@ -109,7 +108,7 @@ func (s *Source) lines(f *FDE) iter.Seq2[Row, error] {
 	}
 }
 
-// row translates a line, for one PC in it.
+// row translates a line for one PC in it.
 func (s *Source) row(f *FDE, line *trad.Row, pc uint64) Row {
 	row := Row{Row: sframe.Row{Lo: line.Lo, Len: line.Len}}
 	if f.CIE.Signal {
@@ -138,7 +137,7 @@ func (s *Source) row(f *FDE, line *trad.Row, pc uint64) Row {
 
 func (s *Source) pauth() bool { return s.ABI == sframe.AArch64LE || s.ABI == sframe.AArch64BE }
 
-// A translation is the work on one line, for one PC.
+// A translation translates one line for one PC.
 type translation struct {
 	s    *Source
 	line *trad.Row
@@ -164,7 +163,7 @@ func (t *translation) cfa() sframe.Rule {
 	return t.cannot("", noCFA)
 }
 
-// noCFA is the reason of a row that says nothing: DWARF has no CFA there.
+// noCFA is the Reason of a row for code where DWARF has no CFA.
 const noCFA = "the CFA has no rule"
 
 // Empty reports whether DWARF has no rules for the row's code.
@@ -210,12 +209,11 @@ func (t *translation) rule(name string, rule trad.Rule) sframe.Rule {
 	return t.cannot("", "%s is undefined", name)
 }
 
-// s390xSP is what must be added to the CFA of s390x to have PREVIOUS's SP
-// (SFRAME_S390X_SP_VAL_OFFSET).
+// s390xSP is PREVIOUS's SP on s390x, relative to the CFA (SFRAME_S390X_SP_VAL_OFFSET).
 const s390xSP = -160
 
-// sp looks whether PREVIOUS's SP is what SFrame takes it for, the CFA or, on
-// s390x, the CFA less the register save area.
+// sp checks that PREVIOUS's SP is the one that SFrame assumes: the CFA or, on s390x, the CFA less the
+// register save area. Otherwise it notes the reason in the row.
 func (t *translation) sp() {
 	more, sp := t.line.Others, trad.Reg(t.s.ABI.SP())
 	if more == nil || !more.Lists(sp) {
@@ -237,7 +235,7 @@ func (t *translation) sp() {
 		}
 	case trad.Expr, trad.ValExpr:
 		if is := t.expression("SP", rule); is == (sframe.Rule{}) || is == t.row.CFA || is == (sframe.Rule{Kind: sframe.RuleValue}) {
-			return // in the first case the reason is given
+			return // if is is zero, the row has its reason already
 		}
 	}
 	detail := "an expression"

@@ -24,7 +24,7 @@ var (
 // expressions, and only one goroutine may use it at a time.
 type Source struct {
 	ABI sframe.ABI
-	// Sections hold the information. Where two cover the same code, the first counts.
+	// Sections hold the information. If two cover the same code, the first counts.
 	Sections []*cfi.Section
 
 	work int // spent on expressions, see maxWork
@@ -48,10 +48,10 @@ func ABIOf(h *elf.FileHeader) (sframe.ABI, error) {
 	return 0, fmt.Errorf("%w: %v, %v, %v; want x86-64, AArch64 or s390x with 64 bits", ErrMachine, h.Machine, h.Class, h.Data)
 }
 
-// Open finds the call frame information of a file: .eh_frame by name, or through
-// PT_GNU_EH_FRAME in a file without section headers, then .debug_frame. The
-// functions of a relocatable object are at the addresses of [object.Apart]. The
-// error wraps ErrMachine or ErrNoCFI, or says what cannot be read.
+// Open finds the call frame information of a file: first .eh_frame, then .debug_frame. It finds them by
+// name; in a file without section headers it finds .eh_frame through PT_GNU_EH_FRAME. The functions of a
+// relocatable object are at the addresses of [object.Apart]. The error wraps ErrMachine or ErrNoCFI, or
+// says what cannot be read.
 func Open(im *elfimage.Image) (*Source, error) {
 	f := im.ELF()
 	abi, err := ABIOf(&f.FileHeader)
@@ -80,7 +80,7 @@ func Open(im *elfimage.Image) (*Source, error) {
 				continue
 			}
 			if kind == cfi.Debug {
-				layout[i] = section.Addr // what refers to it are offsets in it, even before linking
+				layout[i] = section.Addr // references to it are offsets in it, even before linking
 			}
 			data, err := object.Data(im, section, layout)
 			if err != nil {
@@ -109,11 +109,11 @@ func (s *Source) add(kind cfi.Kind, data []byte, addr uint64, opts cfi.Options) 
 	return nil
 }
 
-// maxEHFrame bounds what is read where only the segment tells an end, bytes.
+// maxEHFrame bounds the bytes read of .eh_frame if only the segment tells its end.
 const maxEHFrame = 1 << 31
 
-// ehFrame finds .eh_frame by segment. It may reach to the end of the segment that
-// holds it: the terminator ends it.
+// ehFrame finds .eh_frame by segment. data may reach to the end of the segment that holds it, beyond the
+// terminator that ends .eh_frame.
 func ehFrame(im *elfimage.Image, abi cfi.ABI) (data []byte, addr uint64, err error) {
 	header, at, err := im.Segment(elf.PT_GNU_EH_FRAME)
 	if errors.Is(err, elfimage.ErrNoSection) {

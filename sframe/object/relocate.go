@@ -63,7 +63,7 @@ func relocate(im *elfimage.Image, f *elf.File, i int, data []byte, l Layout) err
 
 // apply applies one SHT_RELA section.
 func apply(im *elfimage.Image, f *elf.File, rela *elf.Section, target int, data []byte, l Layout) error {
-	// Only x32 has the relocation numbers of its machine's 64-bit format; other 32-bit formats do not.
+	// Of the machines' 32-bit formats, only x32 has the relocation numbers of the 64-bit one.
 	if !elfimage.Relocates(im.Machine) || im.Class != elf.ELFCLASS64 && im.Machine != elf.EM_X86_64 {
 		return fmt.Errorf("%w: relocations of %v, %v are not known", ErrRelocation, im.Machine, im.Class)
 	}

@@ -21,8 +21,8 @@ type Result struct {
 	SFrameFDEs, CFIFDEs uint64 // with code
 	Compared            uint64 // bytes of code that both cover, without Unsaid
 	// Unsaid counts the bytes of code where DWARF says that the frame is outermost and the SFrame version
-	// has no way to say it. That holds for V1, and for V2 before the second errata. A section of V2 counts
-	// as older without SFRAME_F_FDE_FUNC_START_PCREL of the first errata, which the second always comes with.
+	// has no way to say it: V1, and V2 before the second errata. A section of V2 without the first errata's
+	// SFRAME_F_FDE_FUNC_START_PCREL counts as one before the second.
 	Unsaid uint64
 
 	Bytes     Coverage // of executable code, in bytes
