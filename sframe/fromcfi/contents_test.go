@@ -28,8 +28,8 @@ func open(t testing.TB, path string) *fromcfi.Source {
 	return s
 }
 
-// encoded is the section that says what a file's call frame information does,
-// and which functions it leaves out.
+// encoded returns the section made from a file's call frame information, and the functions that it leaves
+// out.
 func encoded(t testing.TB, s *fromcfi.Source, v sframe.Version) (*sframe.Section, []fromcfi.LeftOut) {
 	t.Helper()
 	c, out := s.Contents()
@@ -60,8 +60,7 @@ var names = map[sframe.ABI][3]string{
 	sframe.S390X:     {"r15", "r11", "ra"},
 }
 
-// differs compares a row with readelf's line, as far as that can be said in
-// full. An expression is not printed there.
+// differs compares a row with readelf's line. It leaves out expressions, which the line does not print.
 func differs(abi sframe.ABI, r sframe.Row, want line) string {
 	reg := func(n uint16) string {
 		switch n {
@@ -106,15 +105,14 @@ func differs(abi sframe.ABI, r sframe.Row, want line) string {
 	return ""
 }
 
-// TestReadelf holds what is made of installed programs against readelf's
-// interpretation of their .eh_frame: every line of every function, at its first
-// and last byte.
+// TestReadelf compares the sections made from installed programs with readelf's interpretation of their
+// .eh_frame: every line of every function, at its first and last byte.
 func TestReadelf(t *testing.T) {
 	for _, tt := range []struct {
 		path string
 		left int // of V3, at most
 	}{
-		// The variants of longjmp and setcontext: SP comes from a buffer.
+		// In the variants of longjmp and setcontext, SP comes from a buffer.
 		{"/lib/x86_64-linux-gnu/libc.so.6", 8},
 		{"/usr/bin/gdb", 0},
 		{"/bin/ls", 0},
@@ -177,8 +175,7 @@ func checkLines(t *testing.T, section *sframe.Section, lines []line, left []from
 	t.Logf("%d lines, %d with an expression for the CFA, %d left out", checked/2, expressions/2, missing/2)
 }
 
-// TestFixtures does the same for other ABIs, with what readelf said when the
-// files were made.
+// TestFixtures does the same for other ABIs, with readelf's output from when the files were made.
 func TestFixtures(t *testing.T) {
 	for _, name := range []string{"arm64-pauth", "arm64-bkey", "arm64-debug", "s390x", "s390x-debug"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,8 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// FuzzContents translates arbitrary bytes. What can be encoded must say for
-// every row what the rows say.
+// FuzzContents translates arbitrary bytes. The encoded section, if there is one, must agree with every row.
 func FuzzContents(f *testing.F) {
 	for i, name := range []string{"../../cfi/testdata/arm64-pauth.so", "../../cfi/testdata/s390x.so", "../../testdata/bin/plt-v3", "testdata/signal.so"} {
 		file, err := elf.Open(name)
@@ -67,7 +66,7 @@ func translate(t *testing.T, data []byte, addr uint64, a uint8, debug bool) {
 	}
 }
 
-// checkRows holds a section against the rows that it was made of.
+// checkRows compares a section with the rows that it was made of.
 func checkRows(t *testing.T, source *fromcfi.Source, s *sframe.Section, whole bool) {
 	fdes, _ := source.FDEs()
 	for i := range fdes {

@@ -59,7 +59,7 @@ func parse(t *testing.T, text, section string) []line {
 		if !inFDE {
 			return
 		}
-		if len(lines) == first { // no more than the CIE says
+		if len(lines) == first { // the FDE adds nothing to the CIE's rules
 			l := initial[cie]
 			l.lo = lo
 			lines = append(lines, l)

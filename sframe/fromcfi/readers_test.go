@@ -10,15 +10,15 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/fromcfi"
 )
 
-// TestStrictReaders: what is made of CFI in V3 is what the strictest readers take: Linux's
-// (kernel/unwind/sframe.c, with its check of sections), which wants FDEs that ascend and
-// count from their own fields, no auxiliary header, FREs that ascend within their function,
-// no data word too many, and libsframe's, which finds nothing in a function without FREs.
-// Only a signal frame may be one: both take it for a trampoline whose rules are unknown.
+// TestStrictReaders: the strictest readers take the V3 sections made of CFI. One is Linux's
+// (kernel/unwind/sframe.c, with its check of sections). It wants FDEs that ascend and count from their own
+// fields, no auxiliary header, FREs that ascend within their function, and no data word too many. The other
+// is libsframe's, which finds nothing in a function without FREs. Only a signal frame may be such a
+// function: both readers take it for a trampoline whose rules are unknown.
 func TestStrictReaders(t *testing.T) {
 	for _, tt := range []struct {
 		path      string
-		outermost int // FREs without data words, at least
+		outermost int // least number of FREs without data words
 		signal    int // signal frames without FREs
 	}{
 		{"/lib/x86_64-linux-gnu/libc.so.6", 1, 0},
@@ -47,7 +47,7 @@ func TestStrictReaders(t *testing.T) {
 	}
 }
 
-// strict says what a strict reader refuses, and counts outermost FREs and signal frames
+// strict reports the parts that a strict reader refuses, and counts outermost FREs and signal frames
 // without FREs.
 func strict(s *sframe.Section, outermost, signal *int) string {
 	const flags = sframe.FDESorted | sframe.FDEFuncStartPCRel
@@ -129,7 +129,7 @@ func wordsUsed(s *sframe.Section, f *sframe.FDE, e *sframe.FRE) int {
 // The trampoline of testdata/signal.so, and the function behind it.
 const signalLo, signalHi = 0x1bd, 0x1c5
 
-// fitted is the section that `sfwalk sframe gen` makes.
+// fitted returns the section that `sfwalk sframe gen` makes.
 func fitted(t *testing.T, c *sframe.Contents) *sframe.Section {
 	t.Helper()
 	c, _, err := fromcfi.Fit(c, sframe.V3)
@@ -148,8 +148,8 @@ func fitted(t *testing.T, c *sframe.Contents) *sframe.Section {
 	return section
 }
 
-// TestSignalLeftOut: of a signal frame that SFrame has no form for, V3 says that it is one,
-// V2 nothing. testdata/README.md has the directives.
+// TestSignalLeftOut: if SFrame has no form for a signal frame, V3 only marks it as one, and V2 has nothing
+// about it. testdata/README.md has the directives.
 func TestSignalLeftOut(t *testing.T) {
 	for _, v := range []sframe.Version{sframe.V3, sframe.V2} {
 		section, left := encoded(t, open(t, "testdata/signal.so"), v)

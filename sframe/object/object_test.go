@@ -39,8 +39,8 @@ func relocatables(t testing.TB) []string {
 	return files
 }
 
-// TestRelocatableDump: laid out as the file has it, a relocatable object is
-// dumped as the readelf of its own binutils does.
+// TestRelocatableDump: Dump prints a relocatable object, laid out AsLinked, as the readelf of its own
+// binutils does.
 func TestRelocatableDump(t *testing.T) {
 	for _, file := range relocatables(t) {
 		want, err := os.ReadFile(strings.TrimSuffix(file, ".o") + ".readelf")
@@ -63,8 +63,8 @@ func TestRelocatableDump(t *testing.T) {
 	}
 }
 
-// TestApart: laid out apart, each function symbol has an FDE of its place and
-// size, and no other has.
+// TestApart: with the addresses of Apart, each function symbol has an FDE of its place and size. There are
+// no other FDEs.
 func TestApart(t *testing.T) {
 	for _, file := range relocatables(t) {
 		f := open(t, file)
@@ -105,8 +105,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestLinked finds sections by name, by type, and by segment where the section
-// headers are gone: the same rows each time.
+// TestLinked finds sections by name, by type, and by segment if the section headers are gone. The rows are
+// the same each time.
 func TestLinked(t *testing.T) {
 	const bin = "../../testdata/bin/"
 	var first *sframe.Contents
@@ -130,7 +130,7 @@ func TestLinked(t *testing.T) {
 		case file == "mix-v3-noheaders" && len(c.Functions) != len(first.Functions):
 			t.Errorf("%s: %d functions, not %d", file, len(c.Functions), len(first.Functions))
 		}
-		// The bytes alone, as objcopy takes them out.
+		// The section's bytes alone, as objcopy extracts them.
 		bare, err := Read(bytes.NewReader(s.Data), int64(len(s.Data)))
 		if err != nil || len(bare) != 1 || bare[0].NumFDEs != s.NumFDEs {
 			t.Errorf("%s: bare: %v, %v", file, bare, err)
@@ -223,8 +223,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestManySections: with more than 65,280 sections a symbol's section index is
-// elsewhere.
+// TestManySections: with more than 65,280 sections, a symbol's section index is in SHT_SYMTAB_SHNDX.
 func TestManySections(t *testing.T) {
 	const n = 65300
 	dir := t.TempDir()
@@ -253,7 +252,7 @@ func TestManySections(t *testing.T) {
 	}
 }
 
-// headerOf returns where in an amd64 file a section's header lies.
+// headerOf returns the offset of a section's header in an amd64 file.
 func headerOf(file []byte, f *elfimage.Image, name string) uint64 {
 	return binary.LittleEndian.Uint64(file[0x28:]) + 64*uint64(index(f.ELF(), f.ELF().Section(name)))
 }
@@ -304,7 +303,7 @@ func readFile(t *testing.T, data []byte) {
 	})
 }
 
-// FuzzRelocate changes a section, its relocations and the symbols that these are of.
+// FuzzRelocate changes a section, its relocations, and the symbols in these.
 func FuzzRelocate(f *testing.F) {
 	machines := []elf.Machine{elf.EM_X86_64, elf.EM_AARCH64, elf.EM_S390}
 	var seen []elf.Machine

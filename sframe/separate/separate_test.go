@@ -28,7 +28,7 @@ var programs = []string{
 	"../verify/testdata/arm64-v3.so", "../verify/testdata/arm64be-v3.so", "../verify/testdata/s390x-v3.so",
 }
 
-// made returns the separate file for a program, and the program.
+// made returns a program and its separate file.
 func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	t.Helper()
 	im, file, err := elfimage.OpenFile(gdbtest.File(t, path))
@@ -52,8 +52,8 @@ func made(t *testing.T, path string, v sframe.Version) ([]byte, *elf.File) {
 	return data, im.ELF()
 }
 
-// TestBinutils has binutils read the files, as far as this machine's know the
-// machine: the build ID is that of the program, and the sections are well formed.
+// TestBinutils has binutils read the files, if this machine's binutils know the file's machine. The build
+// ID is that of the program, and the sections are well formed.
 func TestBinutils(t *testing.T) {
 	readelf := gdbtest.Tool(t, "readelf")
 	run := func(args ...string) string {
@@ -89,8 +89,8 @@ func TestBinutils(t *testing.T) {
 	}
 }
 
-// TestSection reads the files with debug/elf: the section lies behind all that
-// the program loads, and says what it says there.
+// TestSection reads the files with debug/elf. The section lies behind everything that the program loads,
+// and has an FDE at a function's address in the program.
 func TestSection(t *testing.T) {
 	for _, path := range programs {
 		data, program := made(t, path, sframe.V3)
@@ -142,7 +142,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestWrite writes whole files or none, and leaves nothing else behind.
+// TestWrite: Write writes whole files or none, and leaves nothing else behind.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "b", "out")
@@ -175,7 +175,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// FuzzBuildID reads arbitrary notes, in a section or a segment. A separate file has what was read.
+// FuzzBuildID reads arbitrary notes, in a section or a segment. A separate file has the build ID that was
+// read.
 func FuzzBuildID(f *testing.F) {
 	program, err := elf.Open("../../testdata/bin/plt-v3")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // What a comparison reads of a linked file.
 var linked = []string{".eh_frame", ".sframe", ".symtab", ".strtab", ".dynsym", ".dynstr", ".init", ".plt", ".text", ".fini"}
 
-// FuzzFile compares what it can of any file, of those that are seeds a few kilobytes.
+// FuzzFile compares what it can of any file. The seeds have a few kilobytes.
 func FuzzFile(f *testing.F) {
 	for _, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "../../testdata/bin/restorer-v3", "testdata/arm64-v2.so", "../object/testdata/amd64-v1.o", "../object/testdata/arm64-v3.o", "../object/testdata/s390x-v3.o"} {
 		file, err := elf.Open(name)
@@ -39,7 +39,7 @@ func FuzzFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { compareFile(t, data) })
 }
 
-// FuzzSections changes what is compared: the tables, the code that there is, and the symbols.
+// FuzzSections changes the tables that are compared, the executable code and the symbols.
 func FuzzSections(f *testing.F) {
 	for i, name := range []string{"testdata/simple.so", "testdata/amd64-v3.so", "testdata/arm64-v2.so", "testdata/s390x-v3.so", "../../testdata/bin/restorer-v3"} {
 		file, err := elf.Open(name)
@@ -73,8 +73,8 @@ func FuzzSections(f *testing.F) {
 	})
 }
 
-// compareFile compares what a file says. What is covered and what disagrees lies in the
-// executable code, and is counted once.
+// compareFile compares a file's tables. Covered code and disagreements must lie in the executable code,
+// and count once.
 func compareFile(t *testing.T, data []byte) {
 	// debug/elf reads tables of headers in pieces of 10 MiB.
 	bounds.Hold(t, 32<<20+4<<10*len(data), func() {

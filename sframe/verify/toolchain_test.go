@@ -15,10 +15,9 @@ import (
 	"github.com/sfwalk/sfwalk/sframe/verify"
 )
 
-// TestThisToolchain compares what binutils 2.40 writes, which is known: the CFA
-// in r10, written as if it were in SP; the first stub of .plt.sec, described like
-// that of .plt; and the stubs of .plt with endbr64, which push at offset 4 to 9,
-// described like those without, which push at 6 to 11.
+// TestThisToolchain compares a program of binutils 2.40, whose mistakes are known. It writes a CFA in r10 as
+// if it were in SP. It describes the first stub of .plt.sec like that of .plt. It describes the stubs of
+// .plt with endbr64, which push at offset 4 to 9, like those without, which push at 6 to 11.
 func TestThisToolchain(t *testing.T) {
 	gcc := gdbtest.Tool(t, "x86_64-linux-gnu-gcc")
 	version, err := exec.Command(gdbtest.Tool(t, "x86_64-linux-gnu-as"), "--version").Output()
@@ -51,7 +50,7 @@ func TestThisToolchain(t *testing.T) {
 		}
 		linked := inFunctions(r)
 
-		// Before it is linked, the same is wrong but for the linker's stubs.
+		// Before linking, the mistakes are the same without the linker's stubs.
 		for _, sections := range []string{"-fno-function-sections", "-ffunction-sections"} {
 			args := append(slices.Clone(args), "-c", sections)
 			if msg, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
@@ -65,8 +64,8 @@ func TestThisToolchain(t *testing.T) {
 	}
 }
 
-// TestChangedSlot: binutils 2.40 and 2.44 forget on amd64 that RA is in another place than a
-// call leaves it in; 2.47 writes a flexible row.
+// TestChangedSlot: on amd64, binutils 2.40 and 2.44 forget that RA has moved from the place where the call
+// put it. 2.47 writes a flexible row.
 func TestChangedSlot(t *testing.T) {
 	as := gdbtest.Tool(t, "x86_64-linux-gnu-as")
 	version, err := exec.Command(as, "--version").Output()
@@ -90,7 +89,7 @@ func TestChangedSlot(t *testing.T) {
 	}
 }
 
-// inFunctions writes disagreements without addresses, those in functions alone.
+// inFunctions writes the disagreements in functions, without addresses.
 func inFunctions(r *verify.Result) (list []string) {
 	for _, d := range r.Disagreements {
 		if !strings.HasPrefix(d.Function, ".") {

@@ -37,10 +37,9 @@ func lines(r *verify.Result) []string {
 	return list
 }
 
-// TestCommitted compares programs of real toolchains. What they get wrong is in
-// testdata/bin/README.md: a return address in r11, which V2 cannot say, and
-// .plt.got, described like .plt; objdump shows a jump alone in its stubs, so that
-// the CFA is SP+8 there.
+// TestCommitted compares programs of real toolchains. testdata/bin/README.md has their mistakes: a return
+// address in r11, which V2 cannot say, and .plt.got, described like .plt. objdump shows only a jump in the
+// stubs of .plt.got, so the CFA is SP+8 there.
 func TestCommitted(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -78,8 +77,8 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// TestSizes compares with readelf -SW, and the coverage with its symbols: _start
-// is the one function of mix-v3 that no assembler that writes SFrame has seen.
+// TestSizes compares the sizes with readelf -SW, and the coverage with readelf's symbols. Assemblers that
+// write SFrame have seen all functions of mix-v3 but _start.
 func TestSizes(t *testing.T) {
 	r := file(t, "../../testdata/bin/mix-v3")
 	if want := (verify.Sizes{SFrame: 0x3e5, EHFrame: 0x3cc, EHFrameHdr: 0xdc}); r.Sizes != want {
@@ -89,14 +88,14 @@ func TestSizes(t *testing.T) {
 		t.Errorf("functions %+v, want %+v", r.Functions, want)
 	}
 	if r := file(t, "testdata/arm64-v2.so"); r.Unsaid != 8 {
-		// forms.s: 8 bytes of an outermost frame, which gas 2.44 does not mark.
+		// forms.s has 8 bytes of an outermost frame, which gas 2.44 does not mark.
 		t.Errorf("%d bytes unsaid, want 8", r.Unsaid)
 	}
 }
 
-// TestWithoutCFA: where DWARF gives no CFA (.cfi_startproc simple) it says nothing, which is
-// no mistake; binutils 2.47's SFrame says as much, and so does what fromcfi makes.
-// readelf -wF has the ranges: 0x1d6 to 0x1d8 is without a CFA.
+// TestWithoutCFA: code for which DWARF has no CFA (.cfi_startproc simple) is no disagreement. SFrame has no
+// rows there either, whether binutils 2.47 or fromcfi made it. readelf -wF has the ranges: 0x1d6 to 0x1d8
+// is without a CFA.
 func TestWithoutCFA(t *testing.T) {
 	r := file(t, "testdata/simple.so")
 	want := verify.Coverage{Total: 6, Both: 4, Neither: 2}
@@ -120,8 +119,7 @@ func installed(t *testing.T, path string) *elfimage.Image {
 	return im
 }
 
-// made is an input with the SFrame section that says what the file's call frame
-// information does.
+// made returns an input whose SFrame section is made from the file's call frame information.
 func made(t *testing.T, path string, v sframe.Version) (in verify.Input, data []byte, left []fromcfi.LeftOut) {
 	t.Helper()
 	source, err := fromcfi.Open(installed(t, path))
@@ -153,8 +151,8 @@ func reopen(t *testing.T, data []byte) *sframe.Section {
 	return s
 }
 
-// TestMade compares sections that fromcfi made: they agree, and what is not in
-// them is what fromcfi said.
+// TestMade compares sections that fromcfi made. They agree. The code missing in them is what fromcfi has
+// reported as left out.
 func TestMade(t *testing.T) {
 	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/gdb", "/bin/ls", "/usr/bin/python3",
 		"testdata/arm64-v2.so", "testdata/amd64-v3.so", "testdata/arm64-v3.so", "testdata/arm64be-v3.so", "testdata/s390x-v3.so"} {
@@ -177,7 +175,7 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// TestMutation changes one thing at a time.
+// TestMutation changes one part of a section at a time.
 func TestMutation(t *testing.T) {
 	for _, tt := range []struct {
 		name, path string
@@ -234,7 +232,7 @@ func TestMutation(t *testing.T) {
 			before := reopen(t, data)
 			changed := 0
 			for i := 0; i < int(before.NumFDEs); i += max(1, int(before.NumFDEs)/97) {
-				// Each time anew: the change is undone.
+				// The next change starts from the original.
 				c, err := before.Contents()
 				if err != nil {
 					t.Fatal(err)
@@ -276,8 +274,7 @@ func TestMutation(t *testing.T) {
 	}
 }
 
-// TestBlocks changes a row of a PLT: one disagreement, as often as there are
-// blocks.
+// TestBlocks changes a row of a PLT. The result is one disagreement whose Times is the number of blocks.
 func TestBlocks(t *testing.T) {
 	in, data, _ := made(t, "/usr/bin/gdb", sframe.V3)
 	c, err := reopen(t, data).Contents()
@@ -306,7 +303,7 @@ func TestBlocks(t *testing.T) {
 	t.Error("no function of PC type mask")
 }
 
-// TestErrors opens what cannot be compared.
+// TestErrors opens files that cannot be compared.
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		path string
@@ -321,9 +318,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestDebugFrame compares with the .debug_frame of a file that has no .eh_frame:
-// the assembler writes only one of the two, or SFrame, from one set of directives,
-// so that the section is one that fromcfi made of the .eh_frame.
+// TestDebugFrame compares with the .debug_frame of a file that has no .eh_frame. From one set of directives
+// the assembler writes only .eh_frame, .debug_frame, or SFrame. So fromcfi makes the SFrame section of the
+// .eh_frame.
 func TestDebugFrame(t *testing.T) {
 	gcc := gdbtest.Tool(t, "gcc")
 	dir := t.TempDir()
