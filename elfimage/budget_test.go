@@ -8,9 +8,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/elftest"
 )
 
-// What files expand to is kept as far as all of one budget have room, whose size is by the largest
-// file, and by what there is of all behind the first usualFiles bytes; memory that is mapped adds none.
-// An image without a budget has no bound.
+// The images of one budget share its room. The largest file, and the bytes of all files beyond the first
+// usualFiles, determine the room; mapped memory adds none. An image without a budget has no bound.
 func TestBudget(t *testing.T) {
 	const mb = 1 << 20
 	one, two, memory := &Image{there: mb}, &Image{there: mb}, &Image{there: 1 << 40, inMemory: true}
@@ -44,8 +43,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// An image may join a budget while others use it: the lists of modules of two targets can have one
-// image. The budget has no room for its section headers, and so these go.
+// An image may join a budget while others use the image: the lists of modules of two targets can have one
+// image. The budget has no room for the image's section headers, so the image loses them.
 func TestConcurrentJoin(t *testing.T) {
 	file := elftest.File{Sections: make([]elftest.Section, 100)}
 	for i := range file.Sections {
@@ -84,8 +83,8 @@ func TestConcurrentJoin(t *testing.T) {
 	wg.Wait()
 }
 
-// What can be made again gives way, what was used longest ago first, unless it is in use; to make it
-// again is work.
+// The Evictable unused for longest gives way first. One that is in use does not. Making its data again
+// counts as work.
 func TestEvictable(t *testing.T) {
 	im := &Image{there: 1}
 	im.Join(new(Budget))

@@ -9,7 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// One file by two names is one image; another file, or other bytes of it, are not.
+// A file opened by two names has one image. Another file, or other bytes of the file, have another.
 func TestCache(t *testing.T) {
 	data, err := os.ReadFile("../testdata/bin/mix-v3")
 	if err != nil {

@@ -5,7 +5,7 @@ import "sync/atomic"
 // Evictable is data that was made of an image's bytes and can be made again. While it is not pinned,
 // it may be dropped to make room in the [Budget]. The one unused for longest is dropped first.
 type Evictable struct {
-	budget *Budget // nil where there is no bound
+	budget *Budget // nil if there is no bound
 	drop   func()
 
 	held atomic.Int64 // bytes

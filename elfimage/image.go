@@ -25,14 +25,14 @@ type Image struct {
 	BuildID string // hexadecimal; "" if there is none
 	Entry   uint64 // where the program begins; 0 for a library without an entry
 	Progs   []elf.ProgHeader
-	Path    string // of the file on this machine; "" where it was not opened by its path
+	Path    string // of the file on this machine; "" if it was not opened by its path
 	// Root is the folder that stood for the root of all paths when the file was opened, "" for this
 	// machine's own root. Inside is the file's path below it. Files that belong to this one, such as
 	// debug files, are to be opened below Root, too.
 	Root, Inside string
 
 	file     atomic.Pointer[elf.File] // [Image.Join] may exchange it
-	broken   error                    // why the section headers were left out, nil where they were not
+	broken   error                    // why the section headers were left out, nil if they were not
 	r        io.ReaderAt              // ends at holes
 	raw      io.ReaderAt              // does not
 	size     int64
@@ -54,7 +54,7 @@ type Image struct {
 	memos sync.Map // key -> func() any
 
 	wholesMu sync.Mutex
-	wholes   map[uint64]uint64 // where functions begin, by the address of a part; see FunctionEntry
+	wholes   map[uint64]uint64 // addresses of functions, by that of a part; see FunctionEntry
 }
 
 // ErrNoSection says that an image has no such section.

@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/memtest"
 )
 
-// FuzzOpen opens files, and what is mapped of them, and reads one of their sections.
+// FuzzOpen opens files, from their bytes and from memory, and reads one of their sections.
 func FuzzOpen(f *testing.F) {
 	for _, x := range []struct {
 		class   elf.Class
@@ -62,7 +62,7 @@ func FuzzOpen(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte, section uint8) {
-		// Seven tables are read at most, and a compressed one may say that it has megabytes.
+		// At most seven tables are read, and a compressed one may claim megabytes.
 		bounds.Hold(t, 96<<20+256*len(data), func() { readImage(data, int(section)) })
 	})
 }
@@ -82,7 +82,7 @@ func readImage(data []byte, section int) {
 	}
 }
 
-// useImage does with a file what walking stacks and naming frames does.
+// useImage uses a file as unwinding and naming frames do.
 func useImage(im *Image, section int) {
 	if list := im.ELF().Sections; len(list) > 0 {
 		s := list[section%len(list)]

@@ -73,7 +73,7 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-// Each function is found anywhere within it, under one of its names.
+// Find finds each function at any address within it, by one of its names.
 func TestSymbols(t *testing.T) {
 	for _, name := range realFiles(t) {
 		names := make(map[uint64]map[string]bool) // address -> names
@@ -119,7 +119,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// Without section headers the dynamic symbols are found through PT_DYNAMIC.
+// Without section headers PT_DYNAMIC leads to the dynamic symbols.
 func TestDynamicSymbols(t *testing.T) {
 	gdbtest.File(t, libc)
 	data, err := os.ReadFile(libc)
@@ -195,8 +195,8 @@ func (m *mappedMemory) ReadMemory(addr uint64, p []byte) (n int, err error) {
 	return n, nil
 }
 
-// A file that is only to be had from memory, and whose PT_DYNAMIC the dynamic
-// linker has relocated.
+// OpenMapped opens a file that only memory has, also after the dynamic linker has relocated its
+// PT_DYNAMIC.
 func TestOpenMapped(t *testing.T) {
 	gdbtest.File(t, libc)
 	file := openFile(t, libc)
@@ -237,7 +237,7 @@ func TestOpenMapped(t *testing.T) {
 	}
 }
 
-// A section that claims to expand to more than debug information does is refused.
+// A section that claims to expand further than debug information does is refused.
 func TestCompressedSection(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/zeros", make([]byte, 200<<20), 0o666); err != nil {
@@ -254,7 +254,7 @@ func TestCompressedSection(t *testing.T) {
 	}
 }
 
-// Every cut-off file is opened or refused, and what it has can be read.
+// A file cut off anywhere is opened or refused. The parts that it has can be read.
 func TestTruncated(t *testing.T) {
 	data, err := os.ReadFile(gdbtest.Testdata(t, "bin", "plt-v3"))
 	if err != nil {
@@ -271,7 +271,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// tryImage reads all that there is to read of an image.
+// tryImage reads all parts of an image.
 func tryImage(data []byte) (opened bool) {
 	im, err := Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -72,7 +72,7 @@ func OpenMapped(mem Memory, base, limit uint64) (*Image, error) {
 		size = end
 	}
 	im, err := Open(r, int64(size))
-	if err == nil && !im.sectionsFit() { // something else stands where they were in the file
+	if err == nil && !im.sectionsFit() { // memory has something else in the headers' place
 		im, err = Open(h.WithoutSections(r), int64(size))
 	}
 	if err == nil {
@@ -155,7 +155,7 @@ func (r *mappedFile) address(off uint64) (addr, room uint64, ok bool) {
 		lo := s.Off &^ page
 		hi := (s.Off + s.Filesz + page) &^ page
 		if s.Memsz > s.Filesz {
-			hi = s.Off + s.Filesz // what follows is zeros of .bss, not the file
+			hi = s.Off + s.Filesz // zeros of .bss follow, not the file
 		}
 		if off >= lo && off < hi {
 			return r.base + s.Vaddr + (off - s.Off), hi - off, true

@@ -43,8 +43,8 @@ func buildVDSO(t *testing.T, cc string) (path string, data []byte, segment uint6
 
 var compilers = []string{"gcc", "aarch64-linux-gnu-gcc", "s390x-linux-gnu-gcc"}
 
-// The kernel maps its vDSO whole, and its section headers may lie behind the pages of its only
-// segment: they are used, if they are its own.
+// The kernel maps its vDSO whole. The section headers may lie behind the pages of the vDSO's only
+// segment; they are used if they are its own.
 func TestSectionsBehindSegments(t *testing.T) {
 	const base = 0x7f12_3456_7000
 	for _, cc := range compilers {

@@ -25,7 +25,7 @@ func TestWholeName(t *testing.T) {
 	}
 }
 
-// split is a source file with functions that compilers take unlikely parts from.
+// split is a source file with functions whose unlikely parts compilers move away.
 const split = `
 #include <stdlib.h>
 extern volatile int z%[1]d;
@@ -49,7 +49,7 @@ __attribute__((cold, noinline)) void bad(int x) { bads += x; }
 int main(int c, char **v) { return use0(c, &c) + use1(c, &c); }
 `
 
-// All ranges that DWARF says are of one function have the same entry.
+// All ranges that a function has in DWARF have the same entry.
 func TestFunctionEntry(t *testing.T) {
 	for _, flags := range [][]string{{"-O2"}, {"-O2", "-flto"}, {"-O2", "-ffunction-sections"}} {
 		dir := t.TempDir()

@@ -151,8 +151,8 @@ func (im *Image) readSymbolTable(t elf.SectionType) (table, names []byte, err er
 // codeRange is one section or segment of code. A symbol that lies before it does not name its code.
 type codeRange struct{ lo, hi uint64 }
 
-// codeRanges returns the file's executable sections, or segments where it has no
-// sections, in ascending order.
+// codeRanges returns the file's executable sections, or its segments if it has no sections, in ascending
+// order.
 func (im *Image) codeRanges() []codeRange {
 	var code []codeRange
 	for _, s := range im.ELF().Sections {
@@ -230,8 +230,7 @@ func (ss *Symbols) add(im *Image, code []codeRange, table, names []byte) {
 		switch typ {
 		case elf.STT_FUNC, elf.STT_GNU_IFUNC:
 		case elf.STT_NOTYPE:
-			// Assembly labels are functions where they lie in code; mapping symbols
-			// ($x, $d) and local labels are not.
+			// Assembly labels in code are functions. Mapping symbols ($x, $d) and local labels are not.
 			if _, ok := codeEnd(code, s.Addr); !ok || names[name] == '$' || names[name] == '.' || s.Addr == 0 {
 				continue
 			}

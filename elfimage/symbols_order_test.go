@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Symbols of any number, anywhere, are in the order that sorting by comparison gives.
+// byAddr gives any number of symbols, at any addresses, the order that sorting by comparison gives.
 func TestByAddr(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{0, 1, 63, 64, 65, 1000, 1 << 16, 1<<16 + 1} {
