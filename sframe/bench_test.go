@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// grown returns a section of n functions, which are those of a real section
-// over and over, each with FREs of its own, back to back from address 0x1000.
+// grown returns a section of n functions, back to back from address 0x1000. They repeat those of a real
+// section, each with FREs of its own.
 func grown(t testing.TB, fixture string, n int) *Section {
 	t.Helper()
 	src, _ := openFixture(t, fixture)
@@ -87,7 +87,7 @@ func randomPCs(t testing.TB, s *Section) []uint64 {
 	return pcs
 }
 
-// BenchmarkFind looks random PCs up.
+// BenchmarkFind looks up random PCs.
 func BenchmarkFind(b *testing.B) {
 	for _, fixture := range []string{"amd64-v1", "amd64-v2", "amd64-v3", "arm64-v3", "s390x-v3"} {
 		for _, n := range []int{2600, 100000} {
@@ -106,7 +106,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkFindUnsorted looks random PCs up through the index.
+// BenchmarkFindUnsorted looks up random PCs through the index.
 func BenchmarkFindUnsorted(b *testing.B) {
 	s := grown(b, "amd64-v3", 100000)
 	s.Data[3] &^= byte(FDESorted)

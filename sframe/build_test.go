@@ -54,7 +54,7 @@ func pack(t testing.TB, order binary.ByteOrder, values ...any) []byte {
 	return b.Bytes()
 }
 
-// section puts the header h, filled in, before FDEs and the bytes of the FRE
+// section returns a section of the header h, which it fills in, the FDEs and the bytes of the FRE
 // sub-section.
 func section(t testing.TB, order binary.ByteOrder, h headerLayout, fdes []any, fres []byte) []byte {
 	t.Helper()

@@ -9,8 +9,8 @@ type Contents struct {
 	FixedFP, FixedRA int8   // as in Header
 	AuxHeader        []byte // as in Header, at most 255 bytes
 
-	// Functions, in the order in which their FREs lie in the section. The
-	// FDEs are in the same order, unless Flags has FDESorted.
+	// Functions are in the order in which their FREs lie in the section. The FDEs are in the same order,
+	// unless Flags has FDESorted.
 	Functions []Function
 }
 
@@ -20,14 +20,15 @@ type Function struct {
 	Size  uint32 // in bytes
 
 	PCType   PCType
-	RepSize  uint8 // of a PCMask block, in bytes, at least 1; V1 holds 16 alone
+	RepSize  uint8 // of a PCMask block, in bytes, at least 1; V1 holds only 16
 	PauthKey PauthKey
 	Signal   bool // the function is a signal trampoline (V3)
 
-	// Type and FREType are lower bounds: Encode takes FDEFlex where an entry needs
-	// it, and the smallest FRE type that fits, but none below these.
-	// A function without entries says nothing, but in V3: with Signal it says that its
-	// rules are not known, and without Signal a Default one says that its frame is outermost.
+	// Type and FREType are lower bounds. Encode takes FDEFlex if an entry needs it, and the smallest FRE
+	// type that fits, but none below these.
+	//
+	// In V1 and V2 a function without entries says nothing. In V3 such a function with Signal says that
+	// its rules are not known. A Default one without Signal says that its frame is outermost.
 	Type    FDEType
 	FREType FREType
 
@@ -39,5 +40,5 @@ type Function struct {
 type Entry struct {
 	Offset      uint32 // in bytes from the start of the function, or of the block (PCMask)
 	MangledRA   bool   // the return address is signed
-	CFA, RA, FP Rule   // RA RuleUndefined: outermost; CFA and FP are then RuleNone
+	CFA, RA, FP Rule   // if RA is RuleUndefined, the frame is outermost; then CFA and FP are RuleNone
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDocument checks what docs/sframe.md shows of the section amd64-v3: its
-// bytes, the lines of objdump's dump, the row of its example.
+// TestDocument checks the parts of the section amd64-v3 that docs/sframe.md shows: bytes, lines of
+// objdump's dump, the row of the example.
 func TestDocument(t *testing.T) {
 	page, err := os.ReadFile("../docs/sframe.md")
 	if err != nil {

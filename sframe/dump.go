@@ -12,21 +12,20 @@ import (
 // do, line for line, from "Header :" on: V1 as binutils 2.40 prints it, V2 as
 // 2.44, V3 as 2.47.
 //
-// "u" is a register that the row does not mention, "f" one that is where the
-// header puts it, "U" one for which there is a place holder: as the rules go, the
-// last two are either of the first. "[s]" marks a signed return address, "[m]"
-// offsets in a block.
+// "u" is a register that the row does not mention, "f" one that is where the header puts it, "U" one
+// that has a place holder. The rule of a "U" register is that of a "u" or an "f" one. "[s]" marks a
+// signed return address, "[m]" offsets in a block.
 //
-// Where the generations differ in what they can read, the later one counts: V2
-// with starts relative to their fields or for s390x is printed as 2.47 does, and
-// so is V2's undefined RA, which 2.44 takes for a CFA at offset -1.
+// Where only later binutils can read a form, Dump prints as they do. It prints V2 as 2.47 does for
+// s390x, with starts relative to their fields, and for an undefined RA, which 2.44 takes for a CFA at
+// offset -1.
 //
-// Dump leaves out what it cannot read, and FREs that FDEs share. It returns the
-// error of the first of these, or w's.
+// Dump leaves out what it cannot read, and FREs that FDEs share. It returns the error of the first of
+// these, or w's.
 func (s *Section) Dump(w io.Writer) error {
 	d := dumper{Writer: bufio.NewWriter(w), s: s}
 	d.header()
-	left := int64(len(s.fres) / minFRESize) // more FREs than that are shared by FDEs
+	left := int64(len(s.fres) / minFRESize) // if there are more FREs, FDEs share some
 	var first error
 	for f, err := range s.FDEs() {
 		d.head(&f)
@@ -143,7 +142,7 @@ func (d *dumper) defaultRow(e *FRE) {
 func (d *dumper) flexRow(e *FRE) {
 	fp, ra := "u", d.fixedRA()
 	n, size := e.Info.NumWords(), e.Info.WordSize()
-	i := 2 // the word at which FP's begin
+	i := 2 // the word after the CFA's, where RA's or FP's begin
 	if n > i {
 		if d.s.word(e.Words, i, size) == 0 {
 			ra, i = "U", i+1
@@ -168,8 +167,8 @@ func (d *dumper) fixedRA() string {
 	return "f"
 }
 
-// beforePlaceHolders reports whether the section is one that binutils 2.40 or
-// 2.44 reads, which do not know RA's place holder.
+// beforePlaceHolders reports whether binutils 2.40 or 2.44, which do not know RA's place holder, read the
+// section.
 func (d *dumper) beforePlaceHolders() bool {
 	return d.s.Version == V1 || d.s.Version == V2 && d.s.ABI != S390X && d.s.Flags&FDEFuncStartPCRel == 0
 }
@@ -193,7 +192,7 @@ func (d *dumper) tracked(r Rule) string {
 	return d.rule(r, "%+d")
 }
 
-// rule writes a rule, with the format of the offset from a register.
+// rule returns the text for a rule. offset is the format of an offset from a register.
 func (d *dumper) rule(r Rule, offset string) string {
 	reg := fmt.Sprintf("r%d", r.Reg)
 	switch r.Reg {
@@ -207,7 +206,7 @@ func (d *dumper) rule(r Rule, offset string) string {
 		return reg + fmt.Sprintf(offset, r.Off)
 	case RuleSavedAt:
 		return "(" + reg + fmt.Sprintf(offset, r.Off) + ")"
-	case RuleSaved, RuleValue: // one may be taken for the other
+	case RuleSaved, RuleValue: // readelf prints both alike
 		return fmt.Sprintf("c%+d", r.Off)
 	}
 	return "?"

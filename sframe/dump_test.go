@@ -39,8 +39,8 @@ func sameLines(t *testing.T, got, want string) {
 	}
 }
 
-// TestDumpFixtures compares dumps of real sections with those of their own
-// binutils, in which blanks at ends of lines are gone.
+// TestDumpFixtures compares dumps of real sections with those of their own binutils. These have no blanks
+// at ends of lines.
 func TestDumpFixtures(t *testing.T) {
 	for _, fx := range fixtures {
 		t.Run(fx.name, func(t *testing.T) {
@@ -59,11 +59,10 @@ func TestDumpFixtures(t *testing.T) {
 	}
 }
 
-// TestDumpOdd compares dumps of made-up sections, of all forms that binutils
-// reads, with what its readelf says, to the last blank. testdata/odd.txt has for
-// each section its bytes and readelf's output; -write makes the file anew, with
-// the commands READELF_V1, READELF_V2 and READELF_V3 of the environment, which
-// read an ELF file from standard input.
+// TestDumpOdd compares dumps of made-up sections with readelf's output, to the last blank. The sections
+// have all forms that binutils reads. testdata/odd.txt has for each section its bytes and readelf's
+// output. -write makes the file anew with the commands READELF_V1, READELF_V2 and READELF_V3 of the
+// environment, which read an ELF file from standard input.
 func TestDumpOdd(t *testing.T) {
 	const file = "testdata/odd.txt"
 	if *write {
@@ -107,8 +106,8 @@ func writeOdd(t *testing.T, file string) {
 		if s.Dump(&text) != nil {
 			return
 		}
-		// 2.44 reads neither s390x nor starts relative to their fields, nor knows
-		// an undefined RA. A fixed offset that s390x has not is no register.
+		// 2.44 reads neither s390x nor starts relative to their fields, nor an undefined RA. A
+		// fixed offset, which s390x does not have, names no register.
 		reader := s.Version
 		if s.Version == V2 && (s.ABI == S390X || s.Flags&FDEFuncStartPCRel != 0) {
 			reader = V3
@@ -120,7 +119,7 @@ func writeOdd(t *testing.T, file string) {
 		cmd.Stdin = bytes.NewReader(wrap(data, s.ABI, addr))
 		want, err := cmd.Output()
 		if err != nil {
-			return // it refuses this one
+			return // readelf refuses this section
 		}
 		count[s.Version]++
 		fmt.Fprintf(&out, "== v%d-%s %#x %x\n%s", s.Version, name, addr, data, want)
@@ -187,7 +186,7 @@ func wrap(data []byte, abi ABI, addr uint64) []byte {
 	return b.Bytes()
 }
 
-// TestDumpMalformed: what can be read is printed, and the first error returned.
+// TestDumpMalformed: Dump prints what it can read, and returns the first error.
 func TestDumpMalformed(t *testing.T) {
 	s, _ := openFixture(t, "amd64-v3")
 	whole := dump(t, s)
@@ -227,8 +226,8 @@ func TestDumpMalformed(t *testing.T) {
 	}
 }
 
-// TestManyFREs: an FDE that claims more FREs than there can be does not hide the
-// others, on hosts of 32 bits either.
+// TestManyFREs: an FDE that claims more FREs than there can be does not hide the others. This holds on
+// 32-bit hosts, too.
 func TestManyFREs(t *testing.T) {
 	s, _ := openFixture(t, "amd64-v2")
 	data := bytes.Clone(s.Data)
@@ -252,8 +251,8 @@ type failing struct{}
 
 func (failing) Write(p []byte) (int, error) { return 0, io.ErrShortWrite }
 
-// FuzzDump prints any bytes. The text is bounded by their number: a line of at
-// most 100 bytes for each FRE, four for each FDE.
+// FuzzDump prints any bytes. Their number bounds the text: a line of at most 100 bytes for each FRE, four
+// for each FDE.
 func FuzzDump(f *testing.F) {
 	for _, fx := range fixtures {
 		s, _ := openFixture(f, fx.name)

@@ -15,8 +15,8 @@ var ErrCannotHold = errors.New("the SFrame version cannot hold it")
 // An EncodeError names a part of Contents that a version of the format cannot hold.
 type EncodeError struct {
 	Version Version
-	Func    int    // index in Contents.Functions; -1: of the section as a whole
-	Entry   int    // index in the function's Entries; -1: of the function as a whole
+	Func    int    // index in Contents.Functions; -1: the section as a whole
+	Entry   int    // index in the function's Entries; -1: the function as a whole
 	Start   uint64 // of the function
 	Msg     string // the part that cannot be held, and why
 }
@@ -36,11 +36,10 @@ func (e *EncodeError) Error() string {
 // Unwrap returns ErrCannotHold.
 func (e *EncodeError) Unwrap() error { return ErrCannotHold }
 
-// Encode returns the bytes of the section that says c, for the link-time
-// address addr. Each FRE gets the smallest data words that hold it, each
-// function the smallest FRE type (not below its FREType). The FREs lie in the
-// order of c.Functions, and so do the FDEs unless c.Flags has FDESorted. The
-// error is an *EncodeError.
+// Encode returns the bytes of a section that holds c and lies at the link-time address addr. Each FRE
+// gets the smallest data words that hold it, each function the smallest FRE type (not below its FREType).
+// The FREs lie in the order of c.Functions, and so do the FDEs unless c.Flags has FDESorted. The error is
+// an *EncodeError.
 func (c *Contents) Encode(addr uint64) ([]byte, error) {
 	e, err := newEncoder(c)
 	if err != nil {
@@ -87,12 +86,12 @@ func (c *Contents) Encode(addr uint64) ([]byte, error) {
 	return append(out, fres...), nil
 }
 
-// A rawFDE is an FDE on its way to the FDE sub-section.
+// A rawFDE is an FDE that is being encoded.
 type rawFDE struct {
 	rel    int64 // start relative to the section
 	fn     int   // index in Contents.Functions
 	freOff uint32
-	info   uint8 // V1 and V2
+	info   uint8 // info byte, for V1 and V2
 }
 
 // An encoder writes the parts of a section.
@@ -103,7 +102,7 @@ type encoder struct {
 	ra0, fp0 Rule // as in Section
 }
 
-// newEncoder checks what concerns the section as a whole.
+// newEncoder checks the parts of c that concern the section as a whole.
 func newEncoder(c *Contents) (*encoder, error) {
 	e := &encoder{Contents: c, AppendByteOrder: binary.LittleEndian, sp: c.ABI.SP(), fp: c.ABI.FP(), ra0: fixedRule(c.FixedRA), fp0: fixedRule(c.FixedFP)}
 	if c.ABI.bigEndian() {
@@ -153,8 +152,8 @@ func (e *encoder) appendFDE(out []byte, d rawFDE) ([]byte, error) {
 	return out, nil
 }
 
-// appendFREs appends function i's part of the FRE sub-section, in V3 led by its
-// attribute, and returns the info byte that V1 and V2 put into the FDE.
+// appendFREs appends function i's part of the FRE sub-section. In V3 that part begins with the function's
+// attribute. info is the info byte that V1 and V2 put into the FDE.
 func (e *encoder) appendFREs(out []byte, i int) (_ []byte, info uint8, err error) {
 	f := &e.Functions[i]
 	if err := e.checkFunction(i); err != nil {
@@ -215,7 +214,7 @@ func (e *encoder) appendFREs(out []byte, i int) (_ []byte, info uint8, err error
 	return out, info, nil
 }
 
-// checkFunction checks what does not concern the entries.
+// checkFunction checks all of function i but its entries.
 func (e *encoder) checkFunction(i int) error {
 	f := &e.Functions[i]
 	switch {

@@ -31,7 +31,7 @@ func encode(t testing.TB, c *Contents, addr uint64) []byte {
 	return data
 }
 
-// TestRewriteLinked: what linkers write comes out as it went in, byte for byte.
+// TestRewriteLinked: Encode gives the sections that linkers write again, byte for byte.
 func TestRewriteLinked(t *testing.T) {
 	for _, fx := range fixtures {
 		t.Run(fx.name, func(t *testing.T) {
@@ -43,8 +43,7 @@ func TestRewriteLinked(t *testing.T) {
 	}
 }
 
-// TestEncodeBytes has the bytes of each structure of the specifications, worked
-// out by hand.
+// TestEncodeBytes has the bytes of each structure of the specifications, worked out by hand.
 func TestEncodeBytes(t *testing.T) {
 	const addr = 0x2000
 	tests := []struct {
@@ -141,8 +140,7 @@ func TestEncodeBytes(t *testing.T) {
 	}
 }
 
-// TestEncodeSmallest: the word size and the FRE type change at the limits of
-// what a byte and two bytes hold.
+// TestEncodeSmallest: the word size and the FRE type change where a value no longer fits one byte or two.
 func TestEncodeSmallest(t *testing.T) {
 	size := func(abi ABI, e Entry) int {
 		s := mustOpen(t, encode(t, &Contents{Version: V3, ABI: abi, Functions: []Function{{Start: 1, Size: 1, Entries: []Entry{e}}}}, 0), 0)
@@ -187,8 +185,7 @@ func TestEncodeSmallest(t *testing.T) {
 	}
 }
 
-// TestEncodeRefuses has the whole sentence for each thing that a version cannot
-// hold.
+// TestEncodeRefuses has the whole error for each thing that a version cannot hold.
 func TestEncodeRefuses(t *testing.T) {
 	plain := Entry{CFA: reg(7, 8), RA: saved(-8), FP: same}
 	fn := func(entries ...Entry) Function { return Function{Start: 0x40, Size: 16, Entries: entries} }
@@ -242,7 +239,7 @@ func amd64(v Version, f ...Function) Contents {
 	return Contents{Version: v, ABI: AMD64, FixedRA: -8, Functions: f}
 }
 
-// TestContentsShared: FDEs that share FREs would make much of little.
+// TestContentsShared: FDEs that share FREs would make large Contents of a small section.
 func TestContentsShared(t *testing.T) {
 	data := section(t, little, headerLayout{Version: 2, ABI: 3, FixedRA: -8},
 		[]any{fdeV2{Size: 1, NumFREs: 2}, fdeV2{Size: 1, NumFREs: 2}}, []byte{0, 3, 8, 1, 3, 8})
@@ -297,9 +294,9 @@ func TestJoin(t *testing.T) {
 
 var write = flag.Bool("write", false, "write the converted fixtures")
 
-// TestConvertedFixtures: some fixtures are forms that no toolchain writes, made of
-// others. binutils' dump of them says that they are right; here, that they are
-// still what is written.
+// TestConvertedFixtures: some fixtures have forms that no toolchain writes, and were converted from other
+// fixtures. binutils' dumps show that they are right. This test shows that Convert and Encode still
+// give them.
 func TestConvertedFixtures(t *testing.T) {
 	for name, from := range map[string]string{"s390x-v2": "s390x-v3", "amd64-v2-pcrel": "amd64-v3"} {
 		s, _ := openFixture(t, from)
@@ -318,9 +315,8 @@ func TestConvertedFixtures(t *testing.T) {
 	}
 }
 
-// losses is what versions cannot hold of the fixtures: the frame whose CFA is
-// in a register (DRAP), the signal trampoline, and the function that ends the
-// stack.
+// losses are the parts of the fixtures that versions cannot hold: the frame whose CFA is in a register
+// (DRAP), the signal trampoline, and the function that ends the stack.
 var losses = map[string]map[Version]string{
 	"amd64-v3": {
 		V1: "the CFA is not at an offset from SP or FP;a signal frame;RA undefined",
@@ -333,8 +329,7 @@ var losses = map[string]map[Version]string{
 	"amd64-v2-pcrel": {V1: "RA undefined"},
 }
 
-// TestConvertFixtures: each version says of the same program what it said in
-// another, for what both hold.
+// TestConvertFixtures: two versions say the same about a program, as far as both can hold it.
 func TestConvertFixtures(t *testing.T) {
 	for _, fx := range fixtures {
 		s, _ := openFixture(t, fx.name)
@@ -371,8 +366,7 @@ func TestConvertFixtures(t *testing.T) {
 	}
 }
 
-// TestConvertFlags: V3 alone has no promise of frame pointers, V1 alone no
-// starts relative to their fields.
+// TestConvertFlags: only V3 has no promise of frame pointers, only V1 no starts relative to their fields.
 func TestConvertFlags(t *testing.T) {
 	v2 := Contents{Version: V2, ABI: AMD64, Flags: FDESorted | FramePointer | FDEFuncStartPCRel}
 	for v, want := range map[Version]Flags{V1: FDESorted | FramePointer, V2: v2.Flags, V3: FDESorted | FDEFuncStartPCRel} {

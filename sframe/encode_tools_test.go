@@ -10,9 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestEncodeReadByBinutils: what is written is read by this machine's objdump,
-// in the version that it understands: all fixtures of the ABIs of V1, turned
-// into that version.
+// TestEncodeReadByBinutils: this machine's objdump reads the encoded sections. They are all fixtures of
+// the ABIs of V1, converted to the version that objdump understands.
 func TestEncodeReadByBinutils(t *testing.T) {
 	for _, tool := range []string{"gcc", "objcopy", "objdump"} {
 		gdbtest.Tool(t, tool)
@@ -56,7 +55,7 @@ func TestEncodeReadByBinutils(t *testing.T) {
 			text, ok := dump(data)
 			if !ok {
 				if v == V2 && out.Flags&FDEFuncStartPCRel != 0 {
-					relative++ // which 2.44, the first with V2, does not know
+					relative++ // 2.44, the first with V2, does not know this flag
 				}
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOpenErrors: each names the field's value, what was expected, and where.
+// TestOpenErrors: each error names the field's value, the expected one, and the field's offset.
 func TestOpenErrors(t *testing.T) {
 	h := headerLayout{Version: 2, Flags: 1, ABI: 3, FixedRA: -8}
 	good := section(t, little, h, []any{fdeV2{Start: 0x100, Size: 16, NumFREs: 1}}, []byte{0, 3, 8})
@@ -104,7 +104,7 @@ func TestFDEErrors(t *testing.T) {
 	}
 }
 
-// TestForeignFDE: an FDE that was made up must do no harm.
+// TestForeignFDE: a made-up FDE must do no harm.
 func TestForeignFDE(t *testing.T) {
 	s, _ := openFixture(t, "amd64-v3")
 	for _, f := range []FDE{

@@ -9,8 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/sframe"
 )
 
-// An .sframe section's bytes and address, as debug/elf gives them, answer for
-// a PC.
+// The bytes and the address of an .sframe section come from debug/elf. Find looks up a PC in it.
 func ExampleSection_Find() {
 	data, err := os.ReadFile("testdata/amd64-v3.sframe")
 	if err != nil {

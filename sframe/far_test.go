@@ -15,7 +15,7 @@ type placement struct {
 	size  uint32
 }
 
-// farPlacements are functions all over the 64 bits that starts of V3 have.
+// farPlacements are functions all over the 64-bit range of V3's starts.
 func farPlacements(n int) map[string][]placement {
 	p := map[string][]placement{}
 	add := func(name string, start int64, size uint32) { p[name] = append(p[name], placement{start, size}) }
@@ -51,9 +51,9 @@ func lyingPlacements(n int) map[string][]placement {
 	return p
 }
 
-// TestPlacements looks PCs up where functions lie far apart, which must find
-// the one that going through all of them finds, and where they are not sorted
-// although the header says so, which may find none, but never a wrong one.
+// TestPlacements looks up PCs among functions that lie far apart. It must find the same function as a
+// search through all of them. If the functions are not sorted although the header says so, a look-up may
+// find none, but never a wrong one.
 func TestPlacements(t *testing.T) {
 	for _, n := range []int{2, 33, 3000} {
 		for _, addr := range []uint64{0, 1 << 40, math.MaxUint64 - 100} {
@@ -95,7 +95,7 @@ func checkPlacements(t *testing.T, places []placement, addr uint64, flags Flags,
 		pcs = append(pcs, start-1, start, start+size/2, start+size-1, start+size)
 	}
 	var done sync.WaitGroup
-	for range 2 { // at the same time: look-ups leave something behind for the next ones
+	for range 2 { // concurrent look-ups, since look-ups fill in steps for the next ones
 		done.Go(func() {
 			for _, pc := range pcs {
 				covers := func(p placement) bool { return pc-(addr+uint64(p.start)) < uint64(p.size) }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// pltEntrySize is the repeat size of V1, which does not store one: the size of a
-// PLT entry, on AMD64 and AArch64 alike.
+// pltEntrySize is the repeat size in V1, which does not store one. It is the size of a PLT entry, the
+// same on AMD64 and AArch64.
 const pltEntrySize = 16
 
 // attrSize is the size of struct sframe_func_desc_attr (V3).
@@ -27,8 +27,8 @@ func (s *Section) FDE(i int) (FDE, error) {
 // the FDE sub-section.
 func (s *Section) FDEAddr(i int) uint64 { return s.Addr + s.fdeBase + uint64(i)*uint64(s.fdeSize) }
 
-// FDEs iterates over all FDEs in the section's own order. One that cannot be
-// read comes with its error, and the iteration goes on.
+// FDEs iterates over all FDEs in the section's own order. An FDE that cannot be read comes with its
+// error, and the iteration goes on.
 func (s *Section) FDEs() iter.Seq2[FDE, error] {
 	return func(yield func(FDE, error) bool) {
 		for i := range int(s.NumFDEs) {
@@ -90,16 +90,16 @@ func (s *Section) readFDE(i int, start int64, size uint32, f *FDE) error {
 	return nil
 }
 
-// Outermost reports whether an FDE of a section of version v says, by having no FREs, that its
-// frame is outermost: a Default one of V3 does (Changes from Version 2 to Version 3). An FDE
-// without FREs that marks a signal frame says only that: see ErrSignalFrame.
+// Outermost reports whether f, an FDE of a section of version v, says by having no FREs that its frame
+// is outermost. A Default FDE of V3 says so (Changes from Version 2 to Version 3). An FDE without FREs
+// that marks a signal frame does not: see ErrSignalFrame.
 func (f *FDE) Outermost(v Version) bool {
 	return f.NumFREs == 0 && v == V3 && f.Type == FDEDefault && !f.Signal
 }
 
 // badFDE explains why readFDE rejects f.
 func (s *Section) badFDE(f *FDE, info, info2 uint8) error {
-	// Where the bytes after the start of FREs are: in the FDE, or in V3's attribute.
+	// The bytes after the start of FREs are in the FDE, or in V3's attribute.
 	at := func(fdeOff, attrOff int) uint64 {
 		if s.Version == V3 {
 			return s.freBase + uint64(f.FREOff) + uint64(attrOff)

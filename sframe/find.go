@@ -5,15 +5,13 @@ import (
 	"math/bits"
 )
 
-// Find returns the row for pc, a link-time address. It allocates nothing, but for
-// the first look-up in a section: the index of an unsorted one, or 16 KiB at
-// most to speed up the search. The error is ErrNoFDE, ErrNoRow,
-// ErrSignalFrame, or a *FormatError for the FDE or FRE that cannot be read.
+// Find returns the row for pc, a link-time address. Only the first look-up in a section allocates: the
+// index of an unsorted section, or at most 16 KiB to speed up the search. The error is ErrNoFDE,
+// ErrNoRow, ErrSignalFrame, or a *FormatError for the FDE or FRE that cannot be read.
 //
-// The row holds for pc in any case: a section that says that it is sorted and
-// is not, or whose FDEs overlap, may hide an FDE from the search, but never
-// yields another FDE's row. Of overlapping FDEs the one that starts last
-// before pc counts.
+// The row holds for pc in any case. If FDEs overlap, or the section wrongly says that it is sorted, the
+// search may miss an FDE, but never yields another FDE's row. Of overlapping FDEs, the one that starts
+// last before pc counts.
 func (s *Section) Find(pc uint64) (Row, error) {
 	var row Row
 	i, start, size := s.findFDE(pc)
@@ -27,8 +25,7 @@ func (s *Section) Find(pc uint64) (Row, error) {
 	return row, s.findRow(&f, uint32(pc-f.Start), &row)
 }
 
-// FindFDE returns the FDE that covers pc, a link-time address, and errors
-// like Find's.
+// FindFDE returns the FDE that covers pc, a link-time address. The error is ErrNoFDE or a *FormatError.
 func (s *Section) FindFDE(pc uint64) (FDE, error) {
 	i, _, _ := s.findFDE(pc)
 	if i < 0 {
@@ -40,8 +37,8 @@ func (s *Section) FindFDE(pc uint64) (FDE, error) {
 // findFDE returns the index of the FDE that covers pc, or -1, and its
 // startAndSize.
 func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
-	// All starts are compared relative to the section, as they are stored, so
-	// that a section at the top of the address space is searched in its order.
+	// All starts are compared relative to the section, as they are stored. So a section at the top of
+	// the address space is searched in its order.
 	rel := int64(pc - s.Addr)
 	if s.NumFDEs == 0 {
 		return -1, 0, 0
@@ -49,8 +46,7 @@ func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
 	if s.Flags&FDESorted == 0 {
 		return s.findIndexed(rel)
 	}
-	// A discarded function leaves an FDE of size 0 that may stand at the same
-	// start as the one that covers pc.
+	// A discarded function leaves an FDE of size 0. It may have the same start as the FDE that covers pc.
 	for i := s.lastStart(rel); i >= 0; i-- {
 		start, size := s.startAndSize(i)
 		if uint64(rel-start) < uint64(size) {
@@ -63,17 +59,16 @@ func (s *Section) findFDE(pc uint64) (i int, start int64, size uint32) {
 	return -1, 0, 0
 }
 
-// search returns the last of the n FDEs of a sorted section from lo on that starts
-// at or before rel, or any other one of them if there is none; n is at least 1.
+// search searches the n FDEs from lo on in a sorted section; n is at least 1. It returns the last one
+// that starts at or before rel, or any of them if none does.
 //
-// Most of the time of a look-up is spent here. Hence one loop per layout of an
-// FDE; steps without a branch that depends on the data, which would be
-// mispredicted every other time; and three loads a step that do not wait for
-// each other. rel - start may overflow where they lie 2^63 bytes apart; the
-// search then goes astray, and findFDE finds nothing.
+// A look-up spends most of its time here. So there is one loop per layout of an FDE. The steps have no
+// branch that depends on the data, which would be mispredicted every other time. Each step has three
+// loads that do not wait for each other. If rel and start lie 2^63 bytes apart, rel - start may overflow;
+// then the search goes astray, and findFDE finds nothing.
 func (s *Section) search(rel int64, lo, n int) int {
 	fdes, size, big := s.fdes, s.fdeSize, s.big
-	// A start that is relative to its own field is at value + base + offset.
+	// A start that is relative to its own field is value + base + offset.
 	rel -= int64(s.fdeBase) & s.pcrel
 	pcrel := int(s.pcrel)
 	if s.Version == V3 {
@@ -143,9 +138,9 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 		return nil
 	}
 
-	// The FREs ascend: the last one that starts at or before key is the row,
-	// and the one after it is its end. One load an FRE, and no branch on the FRE
-	// type, which is another in the next function.
+	// The FREs ascend. The last one that starts at or before key is the row; it ends where the next one
+	// starts. The loop has one load an FRE, and no branch on the FRE type, which differs from function
+	// to function.
 	var (
 		p     = s.fres
 		pos   = int(s.firstFRE(f))
@@ -192,7 +187,7 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 	}
 	if !s.shortRules(f.Type, info, p[hit+fixed:], row) {
 		if problem := s.rules(f.Type, FREInfo(info), p[hit+fixed:], &row.CFA, &row.RA, &row.FP); problem != "" {
-			_, _, err := s.readFRE(f, int(i-1), uint64(hit)) // says it in full
+			_, _, err := s.readFRE(f, int(i-1), uint64(hit)) // its error has all details
 			return err
 		}
 	}
@@ -205,8 +200,8 @@ func (s *Section) findRow(f *FDE, rel uint32, row *Row) error {
 	return nil
 }
 
-// load returns the eight bytes from pos on, in little-endian order, zeros for those
-// behind the end of p, and whether there are at least need, at most 8.
+// load returns the eight bytes of p from pos on, in little-endian order, with zeros for those behind the
+// end. It reports false if p has fewer than need bytes there; need is at most 8.
 func load(p []byte, pos, need int) (v uint64, ok bool) {
 	if pos <= len(p)-8 {
 		return binary.LittleEndian.Uint64(p[pos : pos+8]), true
@@ -220,9 +215,8 @@ func load(p []byte, pos, need int) (v uint64, ok bool) {
 	return v, true
 }
 
-// shortRules is rules for data words of one byte in a Default FDE of AMD64 and
-// AArch64, without a branch that depends on the data. It reports false, and
-// leaves row alone, for anything else.
+// shortRules does the work of rules for data words of one byte in a Default FDE of AMD64 and AArch64,
+// without a branch that depends on the data. For anything else it reports false and leaves row alone.
 func (s *Section) shortRules(t FDEType, info uint64, words []byte, row *Row) bool {
 	n := int(info >> 1 & 15)
 	if t != FDEDefault || info>>5&3 != 0 || n == 0 || len(words) < 3 || s.ABI == S390X || s.FixedFP != 0 {
@@ -239,7 +233,7 @@ func (s *Section) shortRules(t FDEType, info uint64, words []byte, row *Row) boo
 	return true
 }
 
-// savedIf is the rule for a register that is saved at CFA+off, or the same.
+// savedIf returns the rule for a register: saved at CFA+off if is, else the same.
 func savedIf(is bool, off byte) Rule {
 	r := Rule{Kind: RuleSame}
 	at := Rule{RuleSaved, 0, int32(int8(off))}

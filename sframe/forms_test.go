@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The forms that no assembler writes, with what the specification says of them.
+// The forms that no assembler writes, with their meaning in the specification.
 
 var (
 	same  = Rule{Kind: RuleSame}
@@ -60,9 +60,9 @@ func TestForms(t *testing.T) {
 		fres  []byte
 		finds []find
 	}{{
-		// Changes from Version 1 to Version 2, errata 1: the offset counts from
-		// the field: 0x2000 + 28 (header) - 0x101c = 0x1000; the second field
-		// lies 20 bytes on: 0x2030 - 0x1020 = 0x1010.
+		// Changes from Version 1 to Version 2, errata 1: the offset counts from the field:
+		// 0x2000 + 28 (header) - 0x101c = 0x1000. The second field lies 20 bytes further:
+		// 0x2030 - 0x1020 = 0x1010.
 		name: "V2 PCREL", order: little, h: withFlags(amd, sorted|pcrel), addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x101c, Size: 16, NumFREs: 1}, fdeV2{Start: -0x1020, Size: 4, NumFREs: 1}}, fres: bare,
 		finds: []find{
@@ -72,8 +72,8 @@ func TestForms(t *testing.T) {
 			{pc: 0x1014, err: ErrNoFDE},
 		},
 	}, {
-		// V2, s390x: CFA = offset1*8+160; RA and FP of odd value name registers
-		// (value>>1); RA offset 0 is a place holder.
+		// V2, s390x: CFA = offset1*8+160. An odd value for RA or FP names a register (value>>1). RA
+		// offset 0 is a place holder.
 		name: "V2 s390x", order: big, h: s390x, addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x1000, Size: 32, NumFREs: 5, Info: 1}}, // FREs of 2-byte offsets
 		fres: []byte{
@@ -91,8 +91,8 @@ func TestForms(t *testing.T) {
 			{pc: 0x101f, row: Row{Lo: 0x1010, Len: 16, CFA: reg(15, 144), RA: saved(-48), FP: same}},
 		},
 	}, {
-		// V2, s390x: a negative odd value is no register, and 4-byte offsets
-		// may leave the range of an offset when scaled.
+		// V2, s390x: a negative odd value is no register. A scaled 4-byte offset may not fit an offset's
+		// 32 bits.
 		name: "V2 s390x malformed", order: big, h: s390x, addr: 0x2000,
 		fdes:  []any{fdeV2{Start: -0x1000, Size: 32, NumFREs: 3}},
 		fres:  []byte{0, 0x05, 0, 0xff, 4, 0x43, 0x7f, 0xff, 0xff, 0xff, 8, 0x07, 0, 0, 0xff},
@@ -139,8 +139,8 @@ func TestForms(t *testing.T) {
 			{pc: 0x1008, row: Row{Lo: 0x1008, Len: 8, Flags: RowPauthB, CFA: reg(31, 32), RA: saved(-24), FP: same}},
 		},
 	}, {
-		// SFrame Header: the header's end is the auxiliary header's end. A gap
-		// of 5 bytes before the FDEs, too.
+		// SFrame Header: the header ends where the auxiliary header does. There is also a gap of 5 bytes
+		// before the FDEs.
 		name: "auxiliary header", order: little, h: aux, addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x1000, Size: 16, NumFREs: 1}}, fres: bare,
 		finds: []find{{pc: 0x1000, row: sp8}},
@@ -166,10 +166,9 @@ func TestForms(t *testing.T) {
 			{pc: 0x1010, err: ErrNoRow},
 		},
 	}, {
-		// binutils 2.47 writes the first for a signal frame whose directives it has no
-		// form for (gas/testsuite/gas/cfi-sframe/cfi-sframe-x86_64-signal-1). The others:
-		// of the flexible type; with a row, but not for this PC; and outermost by an FRE
-		// without words.
+		// binutils 2.47 writes the first FDE for a signal frame whose directives SFrame has no form for
+		// (gas/testsuite/gas/cfi-sframe/cfi-sframe-x86_64-signal-1). The second has the flexible type, the
+		// third a row, but not for this PC. The fourth is outermost by an FRE without words.
 		name: "V3 signal frames", order: big, h: headerLayout{Version: 3, Flags: sorted, ABI: 1}, addr: 0x2000,
 		fdes: []any{indexV3{-0x1000, 16, 0}, indexV3{-0xff0, 16, 5}, indexV3{-0xfe0, 16, 10}, indexV3{-0xfd0, 16, 18}},
 		fres: []byte{
@@ -186,7 +185,7 @@ func TestForms(t *testing.T) {
 			{pc: 0x1030, row: Row{Lo: 0x1030, Len: 16, Flags: RowOutermost | RowSignal, RA: undef}},
 		},
 	}, {
-		// The bit is V3's: before it is unused.
+		// The bit is V3's; before V3 it is unused.
 		name: "V2 signal bit", order: little, h: amd, addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x1000, Size: 16, Info: 0x80}, fdeV2{Start: -0xff0, Size: 16, NumFREs: 1, Info: 0x80}}, fres: bare,
 		finds: []find{
@@ -286,12 +285,12 @@ func TestForms(t *testing.T) {
 		fdes: []any{fdeV2{Start: -0x1000, Size: 16, NumFREs: 2}}, fres: []byte{0, 3, 8, 200, 3, 16},
 		finds: []find{{pc: 0x100f, row: sp8}, {pc: 0x1010, err: ErrNoFDE}},
 	}, {
-		// A discarded function at the start of a live one hides nothing.
+		// A discarded function at the start of a live one does not hide it.
 		name: "size 0", order: little, h: amd, addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x1000, Size: 16, NumFREs: 1}, fdeV2{Start: -0x1000, NumFREs: 1}, fdeV2{Start: -0x1000, NumFREs: 1}}, fres: bare,
 		finds: []find{{pc: 0x1000, row: sp8}, {pc: 0x100f, row: sp8}, {pc: 0x1010, err: ErrNoFDE}},
 	}, {
-		// Of two that overlap, the later start counts, and only inside it.
+		// If two overlap, the one that starts later counts, and only inside it.
 		name: "overlap", order: little, h: amd, addr: 0x2000,
 		fdes: []any{fdeV2{Start: -0x1000, Size: 0xffffffff, NumFREs: 1}, fdeV2{Start: -0x800, Size: 16, NumFREs: 1}}, fres: bare,
 		finds: []find{
@@ -342,8 +341,8 @@ func TestV1Mask(t *testing.T) {
 	}
 }
 
-// TestLyingSortedFlag: wrong order may hide a function, but no row is ever
-// given for a PC outside it.
+// TestLyingSortedFlag: a wrong order may hide a function, but Find never gives a row for a PC outside the
+// row's function.
 func TestLyingSortedFlag(t *testing.T) {
 	var fdes []any
 	for i := range 64 {
@@ -370,8 +369,8 @@ func TestLyingSortedFlag(t *testing.T) {
 	}
 }
 
-// TestUnsortedConcurrently builds the index from many goroutines at once; the
-// race detector watches.
+// TestUnsortedConcurrently looks up PCs in many goroutines at once, which build the index. It is for the
+// race detector.
 func TestUnsortedConcurrently(t *testing.T) {
 	var fdes []any
 	for i := range 100 {

@@ -26,10 +26,9 @@ func (s *Section) firstFRE(f *FDE) uint64 {
 	return uint64(f.FREOff)
 }
 
-// FREs iterates over the FREs of f, an FDE of this section. An FRE that cannot
-// be read comes with its *FormatError. The iteration goes on if only its data
-// words are at fault; otherwise nothing tells where the next FRE begins, and
-// it ends.
+// FREs iterates over the FREs of f, an FDE of this section. An FRE that cannot be read comes with its
+// *FormatError. If only its data words are at fault, the iteration goes on. Otherwise nothing tells where
+// the next FRE begins, and the iteration ends.
 func (s *Section) FREs(f FDE) iter.Seq2[FRE, error] {
 	return func(yield func(FRE, error) bool) {
 		pos, last := s.firstFRE(&f), uint32(0)
@@ -46,8 +45,8 @@ func (s *Section) FREs(f FDE) iter.Seq2[FRE, error] {
 	}
 }
 
-// readFRE decodes the FRE at pos of the FRE sub-section, the i-th of f, and
-// says where the next one lies, 0 if that is not known.
+// readFRE decodes the FRE at pos of the FRE sub-section, the i-th of f. next is the position of the
+// following FRE, 0 if that is not known.
 func (s *Section) readFRE(f *FDE, i int, pos uint64) (fre FRE, next uint64, err error) {
 	fixed := uint64(1)<<f.FREType + 1
 	if f.FREType > Addr4 || pos > uint64(len(s.fres)) || uint64(len(s.fres))-pos < fixed {

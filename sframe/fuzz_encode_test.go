@@ -13,8 +13,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// normal returns c as a section gives it back: with the types that the encoder
-// chose, which read are those of back, and by start.
+// normal returns c as a section gives it back: sorted by start, and with the types that the encoder chose.
+// back has these types.
 func normal(c, back *Contents) *Contents {
 	out := *c
 	out.Functions = append([]Function{}, c.Functions...)
@@ -63,8 +63,8 @@ func sameAgain(t *testing.T, c *Contents, addr uint64) {
 	}
 }
 
-// converts turns c into version v and back. What comes back is what was there,
-// but for what is reported.
+// converts turns c into version v and back. The result must equal c, except for the functions that
+// Convert reports.
 func converts(t *testing.T, c *Contents, v Version) {
 	t.Helper()
 	out, lost := c.Convert(v)
@@ -99,7 +99,7 @@ func converts(t *testing.T, c *Contents, v Version) {
 		}
 		got := back.Functions[i]
 		i++
-		// Said in another way, or not at all, but never otherwise.
+		// Another version may say the same in another form, or leave it out, but must not change it.
 		if want.PCType == PCInc {
 			got.RepSize, want.RepSize = 0, 0
 		}
@@ -175,7 +175,7 @@ func madeUp(rnd *rand.Rand, v Version, abi ABI, flags Flags) *Contents {
 	if rnd.IntN(4) == 0 {
 		c.AuxHeader = []byte("auxiliary")[:1+rnd.IntN(9)]
 	}
-	// numbers near the limits of what 1, 2 and 4 bytes hold
+	// numbers near the limits of 1, 2 and 4 bytes
 	number := func() int64 {
 		limits := []int64{0, 0, 16, math.MaxInt8, math.MaxUint8, math.MaxInt16, math.MaxUint16, math.MaxInt32, math.MaxUint32}
 		n := limits[rnd.IntN(len(limits))] + int64(rnd.IntN(4)) - 1
@@ -205,7 +205,7 @@ func madeUp(rnd *rand.Rand, v Version, abi ABI, flags Flags) *Contents {
 	for range rnd.IntN(6) {
 		f := Function{Start: start, Size: uint32(number())}
 		start += 1 + uint64(f.Size)
-		simple := rnd.IntN(3) != 0 // no more than all versions hold
+		simple := rnd.IntN(3) != 0 // only forms that all versions hold
 		if !simple {
 			f.PCType, f.PauthKey, f.Signal = PCType(rnd.IntN(2)), PauthKey(rnd.IntN(2)), rnd.IntN(2) == 0
 			f.RepSize = []uint8{0, 1, 16, 32}[rnd.IntN(4)]

@@ -7,9 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
-// FuzzSection reads what it can of any bytes. A row that Find gives must hold
-// for the PC, and be that of an FRE in an FDE that covers the PC, found again
-// by reading one after the other.
+// FuzzSection reads what it can of any bytes. A row that Find gives must hold for the PC, and be that of an
+// FRE in an FDE that covers the PC. The test finds both by reading them in order.
 func FuzzSection(f *testing.F) {
 	for _, fx := range fixtures {
 		s, _ := openFixture(f, fx.name)
@@ -65,8 +64,8 @@ func checkSection(t *testing.T, data []byte, addr uint64) {
 	}
 }
 
-// checkCovers looks for pc in all FDEs, one after the other: what covers it and begins last is
-// found. Where FDEs begin at the same address, or overlap, any of those that begin last counts.
+// checkCovers looks for pc in all FDEs, one after the other. FindFDE must find the FDE that covers pc and
+// begins last. Where FDEs begin at the same address, or overlap, it may find another, or none.
 func checkCovers(t *testing.T, s *Section, all []FDE, pc uint64) {
 	t.Helper()
 	var want *FDE
@@ -126,7 +125,7 @@ func checkFind(t *testing.T, s *Section, pc uint64) {
 		key %= uint64(fde.RepSize)
 	}
 	var hit *FRE
-	for e := range s.FREs(fde) { // a bad one before the one that holds is of no account
+	for e := range s.FREs(fde) { // bad FREs before the one that holds do not matter
 		if uint64(e.Offset) > key {
 			break
 		}

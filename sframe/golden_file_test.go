@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// golden is what objdump --sframe says about a section, see testdata/make.sh.
+// golden is the output of objdump --sframe for a section, see testdata/make.sh.
 type golden struct {
 	addr             uint64
 	version          string
@@ -119,8 +119,7 @@ func parseGolden(t testing.TB, text []byte) *golden {
 	return g
 }
 
-// notation writes a rule as objdump does. What no data word says is left to
-// the caller.
+// notation writes a rule as objdump does. The caller handles rules without a data word.
 func notation(s *Section, r Rule) string {
 	reg := func() string {
 		switch r.Reg {
@@ -142,9 +141,9 @@ func notation(s *Section, r Rule) string {
 	return r.Kind.String()
 }
 
-// sameRules compares rules with objdump's columns. objdump writes "u" or "f"
-// for what has no data word and "U" for a padding word: there, the header's
-// fixed offset must stand, or else the register must be unchanged.
+// sameRules compares rules with objdump's columns. objdump writes "u" or "f" for a rule without a data
+// word and "U" for a padding word. Such a rule must be the header's fixed offset or, if there is none, an
+// unchanged register.
 func sameRules(t testing.TB, s *Section, where string, want goldenFRE, cfa, ra, fp Rule) {
 	t.Helper()
 	fixed := func(off int8) Rule {
@@ -183,8 +182,7 @@ func sameRules(t testing.TB, s *Section, where string, want goldenFRE, cfa, ra, 
 	}
 }
 
-// sameSection compares every field that objdump shows, and Find for every PC
-// of the text and around it.
+// sameSection compares every field that objdump shows, and Find for every PC of the text and around it.
 func sameSection(t *testing.T, s *Section, g *golden) {
 	t.Helper()
 	flags := s.Flags.String()

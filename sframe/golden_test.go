@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// fixtures are the sections of testdata, and what the toolchain was told.
+// fixtures are the sections of testdata, with the properties that the toolchain was asked for.
 var fixtures = []struct {
 	name    string
 	version Version
@@ -53,8 +53,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenUnsorted drops the sorted flag and turns the FDEs round: the index
-// must give what the sorted section gives.
+// TestGoldenUnsorted drops the sorted flag and reverses the FDEs. The index must give the same rows as the
+// sorted section.
 func TestGoldenUnsorted(t *testing.T) {
 	for _, fx := range fixtures {
 		t.Run(fx.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestTrailingBytes(t *testing.T) {
 	}
 }
 
-// TestTruncated cuts a real section everywhere: Open must see it.
+// TestTruncated cuts a real section everywhere. Open must notice.
 func TestTruncated(t *testing.T) {
 	for _, fx := range fixtures {
 		section, _ := openFixture(t, fx.name)

@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// An indexEntry is the start of an FDE, relative to the section, and its
-// position. 16 bytes, as many as the smallest FDE has.
+// An indexEntry has the start of an FDE, relative to the section, and its position. It takes 16 bytes,
+// as many as the smallest FDE.
 type indexEntry struct {
 	start int64
 	fde   uint32
 }
 
-// findIndexed is findFDE for a section that is not sorted, such as the output
-// of "ld -r". The index is built by the first look-up.
+// findIndexed is findFDE for a section that is not sorted, such as the output of "ld -r". The first
+// look-up builds the index.
 func (s *Section) findIndexed(rel int64) (i int, start int64, size uint32) {
 	s.indexOnce.Do(func() {
 		index := make([]indexEntry, 0, s.NumFDEs)

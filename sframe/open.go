@@ -24,22 +24,20 @@ type Section struct {
 	fdeBase, freBase uint64 // their offsets in the section
 	fdeSize          int
 	big              bool  // byte order is big-endian
-	pcrel            int64 // all ones where starts are relative to their field, else 0
+	pcrel            int64 // all ones if starts are relative to their field, else 0
 	sp, fp           uint16
 	base             [2]uint16 // the CFA's base register by bit 0 of the info byte: fp, sp
 	ra0, fp0         Rule      // rules for RA and FP that the data words do not mention
 
-	steps     atomic.Pointer[steps] // where the section is sorted
+	steps     atomic.Pointer[steps] // only if the section is sorted
 	indexOnce sync.Once
-	index     []indexEntry // sorted starts, where the section itself is not sorted
+	index     []indexEntry // sorted starts, only if the section itself is not sorted
 }
 
-// Open checks the header of the SFrame section at the start of data and
-// returns a Section that reads it in place; data must not change afterwards.
-// addr is the link-time address of data[0], from which all addresses count. Open
-// ignores bytes after the section's end, which the header tells. The error is a
-// *FormatError. Open does not look at FDEs and FREs: a malformed one gives an
-// error when it is read.
+// Open checks the header of the SFrame section at the start of data and returns a Section that reads it
+// in place; data must not change afterwards. addr is the link-time address of data[0], from which all
+// addresses count. The header tells the section's end; Open ignores the bytes after it. Open does not
+// look at FDEs and FREs: a malformed one gives an error when it is read. The error is a *FormatError.
 func Open(data []byte, addr uint64) (*Section, error) {
 	s := &Section{Addr: addr}
 	if err := s.readHeader(data); err != nil {
@@ -76,8 +74,8 @@ func Open(data []byte, addr uint64) (*Section, error) {
 	return s, nil
 }
 
-// fixedRule is the rule for a register that the header places at CFA+off, or
-// for one that it leaves open (off = 0, SFRAME_CFA_FIXED_RA_INVALID).
+// fixedRule returns the rule for a register that the header places at CFA+off. If off is 0
+// (SFRAME_CFA_FIXED_RA_INVALID), the header leaves the place open, and the rule is RuleSame.
 func fixedRule(off int8) Rule {
 	if off == 0 {
 		return Rule{Kind: RuleSame}
@@ -142,8 +140,8 @@ func limits(v Version) (known Flags, abis ABI, ok bool) {
 	return 0, 0, false
 }
 
-// u16, u32 and u64 load a field of the section's byte order; the caller has
-// made sure of the bounds. (p[off:off+4] compiles to less than p[off:].)
+// u16, u32 and u64 load a field in the section's byte order. The caller has checked the bounds.
+// (p[off:off+4] compiles to less than p[off:].)
 
 func (s *Section) u16(p []byte, off int) uint16 {
 	v := binary.LittleEndian.Uint16(p[off : off+2])

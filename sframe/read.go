@@ -9,10 +9,9 @@ import (
 // info byte, and no data words.
 const minFRESize = 2
 
-// Contents reads the whole section. The result does not refer to the section's
-// bytes, but for the auxiliary header. The error is that of the first FDE or FRE
-// that cannot be read. FDEs that share FREs are an error, too: it keeps the result
-// from growing beyond some 40 times the section's size.
+// Contents reads the whole section. Only the auxiliary header of the result refers to the section's
+// bytes. The error is that of the first FDE or FRE that cannot be read. FDEs that share FREs are an
+// error, too; this keeps the result below some 40 times the section's size.
 func (s *Section) Contents() (*Contents, error) {
 	c := &Contents{
 		Version: s.Version, ABI: s.ABI, Flags: s.Flags,
@@ -31,9 +30,8 @@ func (s *Section) Contents() (*Contents, error) {
 		fdes = append(fdes, f)
 	}
 	if s.Flags&FDESorted != 0 {
-		// FDEs are in the order of their starts. Their FREs are in the order in
-		// which the functions were put in. A function without FREs comes before
-		// the one that has the next FREs.
+		// FDEs are in the order of their starts, their FREs in that of Contents.Functions. A function
+		// without FREs comes before the one that has the next FREs.
 		slices.SortStableFunc(fdes, func(a, b FDE) int {
 			return cmp.Or(cmp.Compare(a.FREOff, b.FREOff), cmp.Compare(min(a.NumFREs, 1), min(b.NumFREs, 1)))
 		})
@@ -58,7 +56,7 @@ func (s *Section) Contents() (*Contents, error) {
 	return c, nil
 }
 
-// shared says that an FDE's FREs cannot all be its own.
+// shared returns the error of an FDE whose FREs cannot all be its own.
 func (s *Section) shared(f *FDE) error {
 	return s.fdeError(f.Index, 0, ErrMalformed,
 		"%d FREs, but those before leave no room for them in the FRE sub-section (%#x bytes): FREs are shared", f.NumFREs, len(s.fres))

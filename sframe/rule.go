@@ -16,8 +16,8 @@ const (
 	ctrlRegShift = 3      // the rest is the DWARF register number
 )
 
-// rules decodes an FRE's data words into rules, which are zero before. It returns
-// what is wrong with the words, "" if nothing is.
+// rules decodes an FRE's data words into cfa, ra and fp, which the caller passes zero. It returns what is
+// wrong with the words, "" if nothing is.
 func (s *Section) rules(t FDEType, info FREInfo, words []byte, cfa, ra, fp *Rule) string {
 	n := info.NumWords()
 	if n == 0 {
@@ -59,16 +59,15 @@ func (s *Section) rules(t FDEType, info FREInfo, words []byte, cfa, ra, fp *Rule
 
 const overflow = "the decoded CFA offset does not fit 32 bits"
 
-// unscale decodes the CFA offset of s390x in place, and reports whether it
-// fits.
+// unscale decodes the CFA offset of s390x in place, and reports whether the result fits 32 bits.
 func unscale(cfa *Rule) bool {
 	off := int64(cfa.Off)*s390xCFAFactor - s390xCFAAdjustment
 	cfa.Off = int32(off)
 	return off == int64(cfa.Off)
 }
 
-// saved decodes the place of RA or FP in a Default FDE: at CFA+off, or, on
-// s390x in V2, in the register off>>1 if off is odd.
+// saved decodes the place of RA or FP in a Default FDE. The place is CFA+off, but on s390x in V2 an odd
+// off stands for the register off>>1. It reports whether that register number is valid.
 func (s *Section) saved(off int32, r *Rule) bool {
 	if s.ABI == S390X && s.Version == V2 && off&1 != 0 {
 		reg := off >> 1
@@ -79,8 +78,8 @@ func (s *Section) saved(off int32, r *Rule) bool {
 	return true
 }
 
-// flexRules decodes control words and offsets in the order CFA, RA, FP. It leaves
-// ra and fp as they are where they are padded or left out.
+// flexRules decodes control words and offsets in the order CFA, RA, FP. It leaves ra or fp as it is if
+// the words pad it or leave it out.
 func (s *Section) flexRules(info FREInfo, words []byte, cfa, ra, fp *Rule) string {
 	n, size := info.NumWords(), info.WordSize()
 	mask := uint32(math.MaxUint32) >> (32 - 8*size)
@@ -112,8 +111,8 @@ func (s *Section) flexRules(info FREInfo, words []byte, cfa, ra, fp *Rule) strin
 		if ctrl&ctrlDeref != 0 {
 			r.Kind-- // RuleValue and RuleInReg each follow their dereferenced kind
 		}
-		// The specification has this for Default FDEs alone; binutils 2.47
-		// writes and reads it in Flex FDEs, too.
+		// The specification scales the offset only in Default FDEs. binutils 2.47 writes and reads
+		// scaled offsets in Flex FDEs, too.
 		if r == cfa && s.ABI == S390X && !unscale(cfa) {
 			return overflow
 		}

@@ -38,9 +38,8 @@ func TestFlexWords(t *testing.T) {
 	}
 }
 
-// TestPlaceHolder: the 0 in RA's place says that RA is unchanged and FP's word
-// follows. The specification has it for s390x; binutils 2.47 reads it so
-// wherever the header does not fix RA, and FP's 0 as an offset.
+// TestPlaceHolder: the 0 in RA's place says that RA is unchanged and FP's word follows. The specification
+// has it for s390x. binutils 2.47 reads it so wherever the header does not fix RA. A 0 for FP is an offset.
 func TestPlaceHolder(t *testing.T) {
 	for _, v := range []Version{V1, V2, V3} {
 		for _, abi := range abisOf(v) {
@@ -49,7 +48,7 @@ func TestPlaceHolder(t *testing.T) {
 			h := headerLayout{Version: uint8(v), Flags: 1, ABI: uint8(abi)}
 			cfa, ra, first, last := reg(abi.SP(), 16), same, saved(-16), saved(0)
 			switch abi {
-			case AMD64: // the second word is FP's, the third nobody's
+			case AMD64: // the second word is FP's, the third has no meaning
 				h.FixedRA, ra, first, last = -8, saved(-8), saved(0), saved(-16)
 			case S390X:
 				cfa.Off = 288
@@ -64,8 +63,7 @@ func TestPlaceHolder(t *testing.T) {
 	}
 }
 
-// TestRuleErrors: each message that says what is wrong with an FRE's data
-// words, whole.
+// TestRuleErrors has the whole message for each error in an FRE's data words.
 func TestRuleErrors(t *testing.T) {
 	v1 := headerLayout{Version: 1, ABI: 3, FixedRA: -8}
 	v2 := headerLayout{Version: 2, ABI: 3, FixedRA: -8}
@@ -126,8 +124,8 @@ func TestRuleErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsCount: an error names its FDE and FRE by their number, and its
-// field by the offset in the section, wherever they lie.
+// TestErrorsCount: an error names its FDE and FRE by their numbers, and its field by the offset in the
+// section, wherever they lie.
 func TestErrorsCount(t *testing.T) {
 	h := headerLayout{Version: 3, Flags: 1, ABI: 1, AuxLen: 4, FDEOff: 8}
 	var fdes []any
@@ -144,7 +142,7 @@ func TestErrorsCount(t *testing.T) {
 	}{
 		// 40 bytes before the FDEs, 13 FDEs of 16 bytes.
 		{0x80c0, "sframe: FDE 12: start of FREs 0x9f00 lies beyond the FRE sub-section (0x22 bytes), field at section offset 0xf4"},
-		// The FREs start at 0xf8; FDE 11's attribute is 14 on, its third FRE 31.
+		// The FREs start at 0xf8. FDE 11's attribute is 14 bytes further, its third FRE 31.
 		{0x80bf, "sframe: FDE 11: FRE 2: start offset 0x1 after 0x2, expected ascending order, field at section offset 0x116"},
 	} {
 		if _, err := s.Find(test.pc); err == nil || err.Error() != test.text {

@@ -2,18 +2,17 @@ package sframe
 
 import "testing"
 
-// TestS390XV2 reads a section of V2 for s390x, which no packaged assembler
-// writes, as the specification of V2 (errata 1) says, "s390x": the CFA offset
-// is stored times 8 and 160 less; the second word places RA, the third FP; 0
-// stands for an RA that is not saved; of an odd word the upper bits are a DWARF
-// register. binutils 2.47's objdump, which reads these bytes, shows
-// CFA, FP and RA as the comments say; "U" is the 0 in RA's place.
+// TestS390XV2 reads a section of V2 for s390x, which no packaged assembler writes. The specification of V2
+// (errata 1), "s390x", has the rules. The CFA offset is the stored one times 8, plus 160. The second word
+// places RA, the third FP. 0 stands for an RA that is not saved. The upper bits of an odd word are a DWARF
+// register. The comments have CFA, FP and RA as binutils 2.47's objdump shows them for these bytes. "U" is
+// the 0 in RA's place.
 func TestS390XV2(t *testing.T) {
 	const none = 0 // SFRAME_FRE_RA_OFFSET_INVALID
 	sp := func(off int32) Rule { return reg(15, off) }
 	fp := func(off int32) Rule { return reg(11, off) }
 	in := func(r uint16) Rule { return reg(r, 0) }
-	// An FRE of base register (1 SP, 0 FP), of words of one size.
+	// An FRE has a base register (1 SP, 0 FP) and words of one size.
 	b1 := func(start, base uint8, words ...int8) []byte {
 		return pack(t, big, start, uint8(len(words))<<1|base, words)
 	}

@@ -5,25 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// steps remember where a search has to look, so that a look-up starts with a few
-// FDEs instead of the whole table: the text of a sorted section is divided into
-// equal ranges of addresses, and a range is filled in when a PC in it is looked up
-// for the first time. They are made by the first look-up.
+// steps narrow the search of a sorted section, so that a look-up starts with a few FDEs instead of the
+// whole table. They divide the section's text into equal ranges of addresses. A range is filled in when
+// a PC in it is looked up for the first time. The first look-up in the section makes the steps.
 type steps struct {
 	first int64 // start of FDE 0, relative to the section
-	shift uint8 // of an address's distance from first, to its range
-	// at has 1 + the last FDE that starts at or before the beginning of each
-	// range, or 0 where that is not known yet; one more ends the last range.
+	shift uint8 // (address - first) >> shift is the address's range
+	// at has for each range 1 + the last FDE that starts at or before the range's beginning, or 0 if
+	// that is not known yet. One more element ends the last range.
 	at []atomic.Uint32
 }
 
 const (
-	fdesPerStep = 4    // as long as there are no more than
-	maxSteps    = 4096 // ranges: 16 KiB, whatever the size of the section
+	fdesPerStep = 4    // average number of FDEs in a range, at most, until there are maxSteps ranges
+	maxSteps    = 4096 // ranges at most: 16 KiB, whatever the size of the section
 )
 
-// newSteps divides the text of a sorted section that has an FDE. Of several
-// look-ups that come first at the same time, one makes them for all.
+// newSteps divides the text of a sorted section that has an FDE. If several first look-ups run at the
+// same time, all use the steps of one of them.
 func (s *Section) newSteps() *steps {
 	n := uint64(1) << min(bits.Len32((s.NumFDEs-1)/fdesPerStep), bits.Len(maxSteps-1))
 	first, _ := s.startAndSize(0)
@@ -34,15 +33,15 @@ func (s *Section) newSteps() *steps {
 	return s.steps.Load()
 }
 
-// lastStart returns the last FDE of a sorted section that starts at or before
-// rel, or any other one if there is none. The section has an FDE.
+// lastStart returns the last FDE of a sorted section that starts at or before rel, or any FDE if none
+// does. The section has an FDE.
 func (s *Section) lastStart(rel int64) int {
 	st := s.steps.Load()
 	if st == nil {
 		st = s.newSteps()
 	}
-	// What lies before the first FDE or behind the last one falls into the last
-	// range, and is found to be covered by none there.
+	// An address before the first FDE or behind the last one falls into the last range. No FDE there
+	// covers it.
 	i := min(uint64(rel-st.first)>>(st.shift&63), uint64(len(st.at)-2))
 	lo, hi := st.at[i].Load(), st.at[i+1].Load()
 	if lo == 0 || hi == 0 {

@@ -23,11 +23,10 @@ const (
 	// FDESorted says that the FDEs are sorted on their start address.
 	FDESorted Flags = 0x1
 	// FramePointer says that all functions of the object preserve the frame
-	// pointer. Defined for V1 and V2; a section of V3 that has it is refused.
+	// pointer. Defined for V1 and V2; Open refuses a section of V3 that has it.
 	FramePointer Flags = 0x2
-	// FDEFuncStartPCRel says that a start address is relative to the field
-	// that holds it and not to the start of the section. Defined for V2
-	// (errata 1) and V3.
+	// FDEFuncStartPCRel says that a start address is relative to the field that holds it, instead of the
+	// start of the section. Defined for V2 (errata 1) and V3.
 	FDEFuncStartPCRel Flags = 0x4
 )
 
@@ -65,8 +64,8 @@ func (a ABI) FP() uint16 {
 	return 29
 }
 
-// RA returns the DWARF number of the ABI's return address register, or
-// return address column where the ABI has no such register (AMD64).
+// RA returns the DWARF number of the ABI's return address register. AMD64 has no such register; there it
+// is the return address column.
 func (a ABI) RA() uint16 {
 	switch a {
 	case AMD64:
@@ -89,7 +88,7 @@ type Header struct {
 	FixedFP   int8             // sfh_cfa_fixed_fp_offset: FP is at CFA+FixedFP; 0 = not fixed
 	FixedRA   int8             // sfh_cfa_fixed_ra_offset: RA is at CFA+FixedRA; 0 = not fixed
 	NumFDEs   uint32           // sfh_num_fdes
-	NumFREs   uint32           // sfh_num_fres, as stored: this package does not rely on it
+	NumFREs   uint32           // sfh_num_fres, as stored; this package does not rely on it
 	FRELen    uint32           // sfh_fre_len: size of the FRE sub-section
 	FDEOff    uint32           // sfh_fdeoff: FDE sub-section, from the end of the header
 	FREOff    uint32           // sfh_freoff: FRE sub-section, from the end of the header
@@ -107,8 +106,8 @@ const (
 	Addr4 FREType = 2
 )
 
-// PCType says what the start offsets of an FDE's FREs count from (The SFrame
-// FDE PC Types; called the FDE type in V1 and V2).
+// PCType says from where the start offsets of an FDE's FREs count (The SFrame FDE PC Types; V1 and V2 call
+// it the FDE type).
 type PCType uint8
 
 const (
@@ -119,12 +118,12 @@ const (
 	PCMask PCType = 1
 )
 
-// FDEType says how the data words of an FDE's FREs are read (The SFrame FDE
-// Types, V3). An FDE of V1 or V2 is always of type FDEDefault.
+// FDEType says how to read the data words of an FDE's FREs (The SFrame FDE Types, V3). An FDE of V1 or
+// V2 is always of type FDEDefault.
 type FDEType uint8
 
 const (
-	// FDEDefault has one data word per rule, of the ABI's own meaning.
+	// FDEDefault has one data word per rule. The ABI gives the words their meaning.
 	FDEDefault FDEType = 0
 	// FDEFlex has a control word and an offset per rule.
 	FDEFlex FDEType = 1
@@ -153,7 +152,7 @@ type FDE struct {
 	Type     FDEType
 	PauthKey PauthKey
 	Signal   bool  // the function is a signal trampoline (V3)
-	RepSize  uint8 // size of a PCMask block in bytes; V1 has no such field and gets its ABI's PLT entry, 16
+	RepSize  uint8 // size of a PCMask block in bytes; 16, a PLT entry's, in V1, which has no such field
 }
 
 // FREInfo is the info byte of an FRE (The SFrame FRE Info Word).
@@ -162,8 +161,8 @@ type FREInfo uint8
 // MangledRA reports whether the return address is signed.
 func (i FREInfo) MangledRA() bool { return i&0x80 != 0 }
 
-// WordSize returns the size of a data word in bytes: 1, 2 or 4, or 0 where
-// the info byte has the undefined value.
+// WordSize returns the size of a data word in bytes: 1, 2 or 4, or 0 if the info byte has the undefined
+// value.
 func (i FREInfo) WordSize() int { return [4]int{1, 2, 4, 0}[i>>5&3] }
 
 // NumWords returns the number of data words, 0 to 15.
@@ -186,11 +185,11 @@ type FRE struct {
 type RuleKind uint8
 
 const (
-	// RuleNone: nothing is known. CFA and FP of an outermost row.
+	// RuleNone: nothing is known. An outermost row has it for CFA and FP.
 	RuleNone RuleKind = iota
 	// RuleSame: the register still has the value that it has in PREVIOUS.
 	RuleSame
-	// RuleUndefined: RA of an outermost row; there is no PREVIOUS.
+	// RuleUndefined: there is no PREVIOUS. An outermost row has it for RA.
 	RuleUndefined
 	// RuleSaved: the value is in memory at CFA+Off.
 	RuleSaved
@@ -198,12 +197,11 @@ const (
 	RuleValue
 	// RuleSavedAt: the value is in memory at Reg+Off.
 	RuleSavedAt
-	// RuleInReg: the value is Reg+Off itself. The CFA's usual rule.
+	// RuleInReg: the value is Reg+Off itself. This is the CFA's usual rule.
 	RuleInReg
 )
 
-// A Rule says where one of CFA, RA and FP is found. The fixed offsets of the
-// header are already applied.
+// A Rule says where to find one of CFA, RA and FP. The fixed offsets of the header are already applied.
 type Rule struct {
 	Kind RuleKind
 	Reg  uint16 // DWARF register number; RuleSavedAt and RuleInReg only
@@ -214,15 +212,14 @@ type Rule struct {
 type RowFlags uint8
 
 const (
-	RowSignal    RowFlags = 1 << iota // of a signal trampoline
+	RowSignal    RowFlags = 1 << iota // the row is of a signal trampoline
 	RowOutermost                      // RA is undefined: the chain ends here
 	RowMangledRA                      // the return address is signed
-	RowPauthB                         // … with key B and not key A
-	RowPCMask                         // one block's part of a PCMask FDE
+	RowPauthB                         // … with key B instead of key A
+	RowPCMask                         // the row is of one block of a PCMask FDE
 )
 
-// A Row is the answer for a PC: the rules that hold for Lo <= PC < Lo+Len,
-// which never wraps.
+// A Row is the answer for a PC: the rules that hold for Lo <= PC < Lo+Len. Lo+Len never wraps.
 type Row struct {
 	Lo          uint64 // link-time address
 	Len         uint32 // in bytes, at least 1

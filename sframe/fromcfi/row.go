@@ -229,7 +229,7 @@ func (t *translation) sp() {
 			return
 		}
 	case trad.Saved, trad.InReg:
-		// The ABI says what the saved value is.
+		// The ABI fixes the saved value.
 		if s390x {
 			return
 		}

@@ -190,7 +190,7 @@ func TestBadRelocations(t *testing.T) {
 	}
 }
 
-// TestBounds: what is read stays in proportion to the file.
+// TestBounds: Read refuses sections whose bytes would be out of proportion to the file.
 func TestBounds(t *testing.T) {
 	file, err := os.ReadFile("testdata/amd64-v3.o")
 	if err != nil {
