@@ -26,7 +26,7 @@ type elfModule struct {
 	debug  *elfimage.Image // separate debug file, or nil
 	splits splitFiles
 
-	refused []os.FileInfo // files that were found and belong to another build
+	refused []os.FileInfo // files that were found and are of no use
 
 	namesRead sync.Once
 	tables    []*elfimage.Symbols // where to look for a name, in this order

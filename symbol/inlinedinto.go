@@ -53,7 +53,7 @@ func (d *debugInfo) within(inner, outer uint64) (found bool) {
 	return found
 }
 
-// within is debugInfo.within among the calls that are inlined into the function at index i.
+// within is debugInfo.within for the calls that are inlined into the function at index i.
 func (u *unit) within(i int, inner, outer uint64) bool {
 	in := 0 // index behind the last call that is inlined into one that is entered at outer
 	for j, end := i, min(int(u.functions[i].end), i+maxCalls); j < end; j++ {

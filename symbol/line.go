@@ -18,11 +18,11 @@ type lineTable struct {
 	rows  []row    // ascending by addr
 }
 
-// row holds for the addresses from addr up to that of the next row.
+// row applies to the addresses from addr up to the next row's.
 type row struct {
 	addr uint64
 	file int32
-	line int32 // 0: no line, the end of a sequence
+	line int32 // 0 at the end of a sequence: no line
 }
 
 // rowSize is the memory that a row takes up while its table is made, in bytes.
@@ -109,8 +109,8 @@ func (d *debugInfo) lineProgram(off uint64) ([]byte, error) {
 	return d.line.bytes(off, off+size+n)
 }
 
-// lineReader makes debug/dwarf read one line table: it makes up a unit of the same
-// sizes as u, without entries, for the table to belong to.
+// lineReader makes debug/dwarf read one line table. debug/dwarf needs a unit for the table, so
+// lineReader makes up one with the version and address size of u, and without entries.
 func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) (*dwarf.LineReader, error) {
 	var str []byte
 	if inStr {
@@ -139,7 +139,7 @@ func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) 
 	if err != nil {
 		return nil, err
 	}
-	// debug/dwarf gets the whole section for each table.
+	// Each table costs the whole section, which debug/dwarf gets.
 	if err := d.spend(&d.rowsLeft, d.lineStr.len()>>10); err != nil {
 		return nil, err
 	}
@@ -154,9 +154,9 @@ func (d *debugInfo) lineReader(u *unit, program []byte, dir string, inStr bool) 
 }
 
 // readRows runs a unit's line number program, and keeps the rows that GDB keeps.
-// It leaves out rows without a line, so that the row before goes on, and rows that
-// repeat a line for the sake of a discriminator. Of the rows of one address the
-// last counts, but one that begins a statement counts more than one that does not.
+// It leaves out rows without a line, so that the row before goes on. It also leaves
+// out rows that only repeat a line for a discriminator. The last row at an address
+// counts, but a row that begins a statement takes precedence over one that does not.
 func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 	numbers := make(map[*dwarf.LineFile]int32)
 	for i, f := range r.Files() {
@@ -223,7 +223,7 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		}
 		last = next
 	}
-	// Where one sequence ends and another begins, the beginning counts.
+	// At an address where one sequence ends and another begins, the row that begins one counts.
 	slices.SortStableFunc(t.rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(min(a.line, 1), min(b.line, 1)))
 	})
@@ -279,7 +279,7 @@ func (d *debugInfo) readFiles(table []byte, off uint64, dir, name string) (files
 	if c.Bad {
 		return nil, false, fmt.Errorf("line table at %#x: its lists of files are cut off, too long, or of unknown form", off)
 	}
-	// GDB shows the unit's own source as the unit's name has it.
+	// GDB shows the unit's own source file by the unit's name.
 	own := absolute(dir, name)
 	for i, f := range files {
 		if f != "" && f != name && absolute(dir, f) == own {
@@ -296,8 +296,8 @@ func absolute(dir, file string) string {
 	return dir + "/" + file
 }
 
-// readNames reads a list of directories or files of DWARF 5. inStr says whether
-// some are in .debug_str. dirs are the directories of files.
+// readNames reads a DWARF 5 list of directories or files. dirs are the directories
+// that files refer to. inStr says whether some names are in .debug_str.
 func (d *debugInfo) readNames(c *dwarfdata.Reader, offsetSize int, dirs []string) (names []string, inStr bool) {
 	formats := make([][2]uint64, c.Uint(1))
 	for i := range formats {
@@ -305,7 +305,7 @@ func (d *debugInfo) readNames(c *dwarfdata.Reader, offsetSize int, dirs []string
 		inStr = inStr || form(formats[i][1]) == formStrp
 	}
 	count := c.ULEB128()
-	if count > c.Left() || count > 0 && len(formats) == 0 { // an entry has a byte at least
+	if count > c.Left() || count > 0 && len(formats) == 0 { // an entry has at least one byte
 		c.Bad = true
 		return nil, false
 	}
@@ -388,9 +388,9 @@ func (d *debugInfo) readOldNames(c *dwarfdata.Reader) []string {
 	return files
 }
 
-// join puts a directory before a name, as it is.
+// join puts a directory before a name. It leaves the spelling of both as it is.
 func (d *debugInfo) join(c *dwarfdata.Reader, dir, name string) string {
-	// debug/dwarf will join them once more.
+	// Twice the length: debug/dwarf will join them once more.
 	if n := 2 * (len(dir) + len(name)); d.spend(&d.textLeft, uint64(n)) != nil || d.take(n) != nil {
 		c.Bad = true
 	}

@@ -14,8 +14,8 @@ import (
 // packed size. The largest in distributions unpack to some megabytes, and to five times their size.
 const maxMiniDebug, maxMiniRatio = 64 << 20, 64
 
-// miniDebugImage opens the ELF file in .gnu_debugdata, which has symbols only and is
-// compressed by xz. It returns nil if there is none.
+// miniDebugImage opens the ELF file in .gnu_debugdata. It is compressed by xz, and
+// has symbols only. miniDebugImage returns nil if there is none.
 func miniDebugImage(im *elfimage.Image) (*elfimage.Image, error) {
 	packed, _, err := im.Section(".gnu_debugdata")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/interval"
 )
 
-// span is the code of a unit, or of a function, by its index.
+// span is a range of code with the index of its unit or function.
 type span = interval.Entry[int32]
 
 // spanSize is the memory that a span takes up, with its place in the index and the room to sort, in
@@ -18,7 +18,7 @@ const spanSize = 48
 const rangeSize = 2*16 + spanSize
 
 // appendRanges adds the code of e, an entry of the unit u with the header h, to a list. It sets
-// e.enters and e.entered. Where it returns an error other than errTooMuch, the list is as it was.
+// e.enters and e.entered. With an error other than errTooMuch it returns the list as before.
 func (d *debugInfo) appendRanges(list [][2]uint64, u *unit, h *header, e *entry) ([][2]uint64, error) {
 	e.enters, e.entered = nowhere, false
 	if pc, ok := d.address(u, h, e.entryPC); ok && d.isCode(pc, pc+1) {

@@ -17,8 +17,7 @@ type Source interface {
 	Open(m *target.Module) (Table, error)
 }
 
-// Table has the names and lines of one module. Its methods may be called by several goroutines at
-// once.
+// Table has the names and lines of one module. Several goroutines may call its methods at once.
 type Table interface {
 	// Locate returns what is at pc, a run-time address in the module, as [Symbolizer.Locate] does:
 	// the inlined calls, innermost first, then the function that contains the code. It returns nil
@@ -28,7 +27,7 @@ type Table interface {
 	Warnings() []error
 }
 
-// tables are what the sources of a Symbolizer have of one module.
+// tables holds the tables that the sources of a Symbolizer have for one module.
 type tables struct {
 	opened   sync.Once
 	elf      *elfModule
@@ -50,8 +49,8 @@ func (t *tables) open(s *Symbolizer, m *target.Module) {
 	}
 }
 
-// locate returns the best of what the tables say of an address: a function with a line is better
-// than a function, and that is better than a line. Of equals the first one counts.
+// locate returns the best answer of the tables for an address. A function with a line is better than
+// a function alone, which is better than a line alone. The first of equal answers counts.
 func (t *tables) locate(pc uint64) []Location {
 	best := t.elf.Locate(pc)
 	for _, table := range t.others {
@@ -67,7 +66,7 @@ func (t *tables) locate(pc uint64) []Location {
 
 const wholeAnswer = 3
 
-// worth returns how much a chain says: 2 for a function, and 1 for a line.
+// worth rates a chain: 2 for a function, plus 1 for a line.
 func worth(chain []Location) (n int) {
 	if len(chain) == 0 {
 		return 0

@@ -14,15 +14,15 @@ import (
 	"github.com/sfwalk/sfwalk/internal/regular"
 )
 
-// supLink names the supplementary file that has the DWARF which a file shares with others: dwz makes
-// one for a whole package.
+// supLink names a supplementary file. It has the DWARF that several files share. dwz makes one for a
+// whole package.
 type supLink struct {
 	name string
 	id   string // build ID, hexadecimal
 }
 
-// readSupLink reads the link to a supplementary file: .gnu_debugaltlink, a name and a build ID, or
-// .debug_sup (DWARF 5, section 7.3.6). The name is "" where im has neither.
+// readSupLink reads the link to a supplementary file from .gnu_debugaltlink, which has a name and a
+// build ID, or from .debug_sup (DWARF 5 section 7.3.6). The name is "" where im has neither.
 func readSupLink(im *elfimage.Image) (l supLink, err error) {
 	data, _, err := im.Section(".gnu_debugaltlink")
 	if err == nil {
@@ -52,7 +52,7 @@ func parseAltLink(data []byte) (l supLink, err error) {
 // maxSupID is the length in bytes of the longest build ID.
 const maxSupID = 64
 
-// readDebugSup reads .debug_sup, which both files have. supplementary is true in the supplementary one.
+// readDebugSup reads .debug_sup. Both files have it. supplementary is true in the supplementary file.
 func readDebugSup(im *elfimage.Image) (l supLink, supplementary bool, err error) {
 	data, _, err := im.Section(".debug_sup")
 	if err != nil {
@@ -125,8 +125,8 @@ func (l *supLink) matches(im *elfimage.Image) error {
 	return nil
 }
 
-// supplementNames returns where the supplementary file of from may be: at its name, which counts from
-// the folder of from; by its build ID; in the folder .dwz.
+// supplementNames returns where the supplementary file of from may be: at its name, which is relative
+// to the folder of from; by its build ID; in the folder .dwz.
 func (mod *elfModule) supplementNames(from *elfimage.Image, link supLink) (list []regular.At) {
 	for _, root := range mod.roots() {
 		add := func(names ...string) {

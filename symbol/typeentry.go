@@ -27,7 +27,7 @@ type typeEntry struct {
 
 var errType = errors.New("type cannot be read")
 
-// entryAt reads the entry that to refers to, which is most likely in the unit near.
+// entryAt reads the entry that to refers to. It looks in the unit near first.
 func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 	if to.class == classSupReference {
 		if d = d.supplement(); d == nil {
@@ -50,8 +50,8 @@ func (d *debugInfo) entryAt(near *unit, to value) (e typeEntry, err error) {
 	return e, err
 }
 
-// entriesAt calls yield with the entry at an offset of a unit and those that follow it, until yield
-// returns false or the unit ends. An entry without tag ends a list of children. entriesAt reads the
+// entriesAt calls yield with the entry at off and the entries that follow it in the unit, until yield
+// returns false or the unit ends. An entry without a tag ends a list of children. entriesAt reads the
 // unit in growing parts.
 func (d *debugInfo) entriesAt(u *unit, off uint64, yield func(*typeEntry) bool) error {
 	d.mu.Lock()
