@@ -21,8 +21,8 @@ type attrForm struct {
 
 // abbrevs is a table of abbreviations.
 type abbrevs struct {
-	list []abbrev          // of the codes 1, 2, …
-	more map[uint64]abbrev // of codes out of this order
+	list []abbrev          // for the codes 1, 2, …
+	more map[uint64]abbrev // for codes out of this order
 }
 
 func (t *abbrevs) find(code uint64) *abbrev {
@@ -111,9 +111,9 @@ func (d *debugInfo) abbrevs(u *unit) (*abbrevs, error) {
 	return t, nil
 }
 
-// abbrevOf returns the abbreviation of one code of a unit, without keeping the
-// others; nil if there is none. Units often share theirs with the unit before.
-// The caller holds d.mu.
+// abbrevOf returns the abbreviation of one code of a unit, or nil if there is none.
+// It does not keep the others. Units often share abbreviations with the unit before,
+// so it remembers the last one. The caller holds d.mu.
 func (d *debugInfo) abbrevOf(u *unit, code uint64) (a *abbrev, err error) {
 	key := abbrevKey{u.abbrev, u.version, u.addrSize, u.offsetSize}
 	if d.last.abbrev != nil && d.last.key == key && d.last.code == code {

@@ -21,8 +21,8 @@ import (
 // module. Errors of [Symbolizer.Warnings] wrap it.
 var ErrMismatch = errors.New("debug file does not belong to the module")
 
-// roots returns the folders below which the module's paths are looked up, in this order: its own
-// root, if it has one, and "", the host's.
+// roots returns the folders below which the module's paths are looked up, in this order: the module's
+// own root, if it has one, and the host's, which is "".
 func (mod *elfModule) roots() []string {
 	if mod.s.opts.Root != nil {
 		if root := mod.s.opts.Root(mod.m); root != "" && root != "/" {
@@ -62,7 +62,7 @@ func (mod *elfModule) findDebugFile() *elfimage.Image {
 			}
 		}
 		for _, name := range mod.linkedNames(link) {
-			// A link may have the module's own name, and mean the file of that name in another folder.
+			// A link may have the module's own name. It then means the file of that name in another folder.
 			at := regular.At{Root: root, Path: name}
 			if sameFile(at, at.With(mod.path())) {
 				continue
@@ -163,7 +163,7 @@ func (mod *elfModule) matches(im *elfimage.Image, f *os.File, crc *uint32) error
 	if crc == nil {
 		return nil
 	}
-	// All of the file is read, holes as well. A file that is nearly nothing else is not believed.
+	// The checksum covers the whole file, holes included. A file that is nearly all holes is not believed.
 	const plain = 64 << 20
 	if size := im.File().Size(); size > plain+8*im.SizeOnDisk() {
 		return fmt.Errorf("%#x bytes, of which %#x are there: %w", size, im.SizeOnDisk(), elffile.ErrHole)

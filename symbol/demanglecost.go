@@ -9,11 +9,11 @@ import (
 )
 
 // A hostile name can take as long to demangle as its author likes. The time grows with the square of
-// the name's length. Where packs of template arguments are expanded it grows with a power of the
-// length, which is higher the more functions are within one another. So the cost of a name is
-// estimated from its text. Most names cost next to nothing. The cost of the others is taken from a
-// budget that all names share; when that is spent, a goroutine demangles them, and is not waited for
-// long. A name that takes too long, or may take too much memory, is shown as it is.
+// the name's length. Expansions of packs of template arguments make it grow with a higher power of the
+// length, the higher the deeper functions nest. So the cost of a name is estimated from its text. Most
+// names cost next to nothing. The cost of the others is taken from a budget that all names share. When
+// the budget is spent, a goroutine demangles the name, and the caller does not wait long for it. A name
+// that takes too long, or may take too much memory, is shown as it is.
 const (
 	maxMangled = 1 << 16 // bytes of a name; template-heavy C++ stays well below
 	maxSteps   = 2 << 20 // steps that a name may cost; a step takes up to some 100 bytes
@@ -26,7 +26,7 @@ const (
 // demangled names are at most 2^16 bytes long: mangling compresses.
 var maxDemangled = demangle.MaxLength(16)
 
-// budget is an amount of time that may be spent. It grows back, for programs that run for long.
+// budget is an amount of time that may be spent. It grows back, for programs that run for a long time.
 type budget struct {
 	mu   sync.Mutex
 	full time.Duration
@@ -116,8 +116,8 @@ func affordably(name string, demangle func() string) string {
 	}
 }
 
-// stepsOf estimates how many steps it takes to demangle a name of the Itanium C++ ABI or of Rust. In
-// Rust's, references cost no more than the text that they print.
+// stepsOf estimates how many steps it takes to demangle a name of the Itanium C++ ABI or of Rust.
+// References in Rust's names cost no more than the text that they print.
 func stepsOf(name string) int {
 	signs, expansions, scopes, refers := 0, 0, 0, 0
 	for i := 0; i < len(name); {

@@ -20,7 +20,7 @@ type debugInfo struct {
 	code  []elf.ProgHeader // executable segments of the module
 	warn  func(error)
 
-	skeleton *header                                                // for a split unit, the header of its skeleton in the module's own DWARF
+	skeleton *header                                                // of a split unit, in the module's own DWARF
 	splits   func(name, dir string, id uint64) iter.Seq[*splitFile] // finds the rest of a split unit
 
 	info, abbrev, line           *section
@@ -41,18 +41,18 @@ type debugInfo struct {
 	}
 	lines map[uint64]*lineTable // by offset in .debug_line
 
-	recent struct { // the unit that was read last, where the section is costly to read again
+	recent struct { // the unit that was read last, if the section is compressed and so costly to read again
 		unit *unit
 		data []byte // its entries
 		room int64  // bytes that were taken for them
 	}
 
 	listedRead bool
-	listed     interval.Nested[int32] // code that .debug_aranges lists
-	listedAt   []uint64               // by their id: where the unit is in .debug_info
+	listed     interval.Nested[int32] // code that .debug_aranges lists, with an index into listedAt
+	listedAt   []uint64               // offsets of the units in .debug_info
 
 	wholeRead sync.Once
-	ranges    interval.Nested[int32] // the code of all units, by their index
+	ranges    interval.Nested[int32] // the code of all units, with their index
 
 	// The work that may still be done. In a hostile file, everything may refer to the same
 	// large thing. These bounds keep its cost at that of an honest file of the same size.
@@ -139,9 +139,8 @@ func (d *debugInfo) limit() {
 	d.typesLeft.Store(int64(16*info + 1<<10))
 }
 
-// guard calls f and turns a panic into an error: debug/dwarf documents that
-// malformed input may make it panic (a negative index of a file, a length that
-// wraps around).
+// guard calls f and turns a panic into an error. debug/dwarf documents that it may
+// panic on malformed input (a negative index of a file, a length that wraps around).
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

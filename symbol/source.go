@@ -7,13 +7,12 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Source has names and lines of modules that are not in the modules' own ELF files or in the debug
-// files that belong to those: it reads files of another format, or asks a debugger. Its methods may
-// be called by several goroutines at once.
+// Source has names and lines that are neither in a module's ELF file nor in its debug files. It reads
+// files of another format, or asks a debugger. Several goroutines may call its methods at once.
 type Source interface {
-	// Open returns what the source has of m, nil where it has nothing. A [Symbolizer] calls it once
+	// Open returns the table of m, nil if the source has nothing for m. A [Symbolizer] calls Open once
 	// for each module, when somebody first asks for an address there. An error becomes a warning of
-	// the module; a table that comes with it is used.
+	// the module. A table that comes with an error is used.
 	Open(m *target.Module) (Table, error)
 }
 
@@ -21,9 +20,9 @@ type Source interface {
 type Table interface {
 	// Locate returns what is at pc, a run-time address in the module, as [Symbolizer.Locate] does:
 	// the inlined calls, innermost first, then the function that contains the code. It returns nil
-	// where the table has nothing. Names are demangled; Module need not be set.
+	// if the table has nothing for pc. Names are demangled. Module need not be set.
 	Locate(pc uint64) []Location
-	// Warnings returns what went wrong while the table was read, the first few of them.
+	// Warnings returns the first few errors from reading the table.
 	Warnings() []error
 }
 

@@ -6,16 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// splitUnit is the rest of a unit whose DWARF is split. The module's own DWARF has a skeleton: the
-// lines, the ranges and a table of addresses. Another file has the functions. See DWARF 5, appendix F,
-// and for DWARF 4 https://gcc.gnu.org/wiki/DebugFission.
+// splitUnit is the rest of a unit whose DWARF is split. The module's own DWARF has a skeleton with the
+// lines, the ranges and a table of addresses. Another file has the functions. See DWARF 5 appendix F;
+// for DWARF 4 see https://gcc.gnu.org/wiki/DebugFission.
 type splitUnit struct {
 	info *debugInfo
 	unit *unit
 }
 
-// splitFile is the DWARF in a .dwo file, or the part of a package of such files (.dwp) that comes from
-// one of them.
+// splitFile is the DWARF of a .dwo file, or the part of a package (.dwp) that comes from one .dwo file.
 type splitFile struct {
 	info, abbrev, str, strOffsets, rangeLists *section
 
@@ -58,7 +57,7 @@ func (d *debugInfo) openSplit(u *unit) {
 	}
 }
 
-// unitOf returns the split unit of an ID; nil if the file has none.
+// unitOf returns the split unit with the ID id, nil if the file has none.
 func (d *debugInfo) unitOf(file *splitFile, id uint64) (u *unit, err error) {
 	file.listed.Do(func() { err = d.listUnits(file) })
 	at, ok := file.units[id]
@@ -93,9 +92,9 @@ func (d *debugInfo) listUnits(file *splitFile) error {
 	return nil
 }
 
-// completeHeader fills in the bases that a split unit has not. Some come from its skeleton. The others
-// are fixed: the unit's parts of the sections begin behind a header (DWARF 5 sections 7.26 and 7.28),
-// and before DWARF 5 they have no header.
+// completeHeader fills in the bases that a split unit lacks. Some come from its skeleton. The others
+// are fixed: the unit's parts of the sections begin behind a header (DWARF 5 sections 7.26 and 7.28).
+// Before DWARF 5 they have no header.
 func (d *debugInfo) completeHeader(u *unit, h *header) {
 	h.base, h.addrs = d.skeleton.base, d.skeleton.addrs
 	if u.version >= 5 {

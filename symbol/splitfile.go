@@ -38,8 +38,8 @@ type missingSplits struct {
 // missingUnit identifies a unit by its ID and a hash of its file's name: old units may have no ID.
 type missingUnit struct{ id, name uint64 }
 
-// find returns the files that may have the rest of a unit, most likely first. The caller stops at the
-// one that has it; those before are of another build.
+// find returns the files that may have the rest of a unit, the most likely one first. The caller stops
+// at the file that has it. The files before that one are of another build.
 func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 	return func(yield func(*splitFile) bool) {
 		s.packagesRead.Do(s.openPackages)
@@ -63,7 +63,7 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 			}
 		}
 		if s.kept.short.Load() {
-			return // it may be there, and there was no room to read it
+			return // the rest may be there, but there was no room to read it
 		}
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
@@ -78,8 +78,8 @@ func (s *splitFiles) find(name, dir string, id uint64) iter.Seq[*splitFile] {
 	}
 }
 
-// paths returns where a .dwo file may be: at its name, which counts from the directory of the
-// compilation; below the directories of debug files; beside the program.
+// paths returns where a .dwo file may be: at its name, which is relative to the compilation directory;
+// below the directories of debug files; beside the program.
 func (s *splitFiles) paths(name, dir string) (list []regular.At) {
 	path := name
 	if !filepath.IsAbs(name) {
@@ -157,7 +157,7 @@ func (mod *elfModule) openOther(at regular.At) (*elfimage.Image, error) {
 // openSplitFile opens the sections of split DWARF. Their memory belongs to kept.
 func openSplitFile(im *elfimage.Image, kept *sharedInfo) (*splitFile, error) {
 	f := &splitFile{}
-	const together = 8 << 10 // as openDWARF has it
+	const together = 8 << 10 // as in openDWARF
 	f.room = roomFor(im, kept)
 	for _, s := range []struct {
 		section **section

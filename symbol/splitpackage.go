@@ -14,8 +14,8 @@ import (
 )
 
 // splitPackage is a .dwp file: many .dwo files in one. Its index tells which part of each section
-// belongs to a unit, DWARF 5 section 7.3.5. Version 2, before DWARF 5, differs in the numbers of the
-// sections only.
+// belongs to a unit (DWARF 5 section 7.3.5). Index version 2, from before DWARF 5, differs only in the
+// numbers of the sections.
 type splitPackage struct {
 	path     string
 	order    binary.ByteOrder

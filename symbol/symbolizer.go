@@ -34,23 +34,23 @@ type Options struct {
 	// DebugDirs are the directories that hold separate debug files. nil means /usr/lib/debug.
 	DebugDirs []string
 
-	// Root returns the directory below which the paths of m are looked up first, before those of
-	// the host: /proc/PID/root for a process in a container, a sysroot for a core file. Where
-	// Root is nil or returns "", only the host's paths are looked up.
+	// Root returns the directory below which the paths of m are looked up first, before the host's:
+	// /proc/PID/root for a process in a container, a sysroot for a core file. Where Root is nil or
+	// returns "", only the host's paths are looked up.
 	Root func(m *target.Module) string
 
-	// SymbolsOnly leaves DWARF unread: no files, lines or inlined calls, nor those of Go's
-	// function table. It does not concern Sources.
+	// SymbolsOnly leaves DWARF unread. Locations then have no files, lines or inlined calls, not even
+	// from Go's function table. It does not concern Sources.
 	SymbolsOnly bool
 
-	// Sources are asked, in this order, for an address if the module's ELF file, its debug files
-	// and the sources before do not tell both the function and the line. A function with a
-	// line counts more than one without. Close leaves them open.
+	// Sources are asked in this order. A source is asked only if the module's ELF file, its debug
+	// files and the sources before it do not tell both the function and the line of an address. A
+	// function with a line counts more than one without. Close leaves the sources open.
 	Sources []Source
 }
 
-// Symbolizer finds the [Location]s of addresses. What it has read of a module
-// lives as long as the module. It is safe for concurrent use.
+// Symbolizer finds the [Location]s of addresses. It keeps the data of a module as
+// long as the module lives. It is safe for concurrent use.
 type Symbolizer struct {
 	elf     elfSource
 	sources []Source
@@ -64,8 +64,8 @@ func New(opts Options) *Symbolizer {
 	return &Symbolizer{elf: elfSource{opts: opts}, sources: opts.Sources}
 }
 
-// DebugFile returns the separate debug file of m. It returns nil where m has names and lines of its
-// own, and where there is no such file. The image must not be used after Close.
+// DebugFile returns the separate debug file of m. It returns nil if m has names and lines of its own,
+// or if there is no such file. The image must not be used after Close.
 func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	if m == nil {
 		return nil
@@ -73,14 +73,14 @@ func (s *Symbolizer) DebugFile(m *target.Module) *elfimage.Image {
 	return s.tables(m).elf.debug
 }
 
-// Close closes the debug files that were opened; [Options.Sources] are their owner's to close. The
-// symbolizer must not be used any more.
+// Close closes the debug files that the symbolizer opened. It leaves [Options.Sources] to their owner.
+// The symbolizer must not be used any more.
 func (s *Symbolizer) Close() error { return s.elf.close() }
 
 // Locate returns what is at pc, the address in block of a frame: the inlined
 // calls, innermost first, then the function that contains the code. It always
-// returns at least one Location, which has only the module where nothing else
-// is known of the address. Names that are too long are cut ([Truncate]).
+// returns at least one Location. If nothing else is known about the address, that
+// has only the module. Names that are too long are cut ([Truncate]).
 func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	m := modules.Find(pc)
 	if m == nil {
@@ -97,8 +97,8 @@ func (s *Symbolizer) Locate(modules *target.Modules, pc uint64) []Location {
 	return chain
 }
 
-// Warnings returns what went wrong while symbols of m were read, the first few
-// of them: debug files that do not match, sections that cannot be decoded.
+// Warnings returns the first few errors from reading the symbols of m: debug files
+// that do not match, sections that cannot be decoded.
 func (s *Symbolizer) Warnings(m *target.Module) []error {
 	if m == nil {
 		return nil
@@ -121,5 +121,5 @@ func (s *Symbolizer) tables(m *target.Module) *tables {
 	return t
 }
 
-// maxWarnings bounds how many warnings are kept of a broken file.
+// maxWarnings bounds how many warnings of a broken file are kept.
 const maxWarnings = 32

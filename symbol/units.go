@@ -42,9 +42,9 @@ type header struct {
 	lines     value       // offset in .debug_line
 	ranges    [][2]uint64 // the unit's code
 
-	base                          uint64 // address that range lists count from
+	base                          uint64 // address that the offsets in range lists are added to
 	addrs, strOffsets, rangeLists uint64 // offsets of the unit's parts of these sections
-	oldRanges                     uint64 // offset in .debug_ranges from which the offsets of its split unit count
+	oldRanges                     uint64 // offset in .debug_ranges that its split unit's offsets are added to
 
 	splitName value // the file that has the rest of the unit; none where the unit is not split
 	splitID   uint64
@@ -61,7 +61,7 @@ func (d *debugInfo) readHeaders(to uint64) {
 	for d.next < size && d.next <= to {
 		u, next, err := d.readUnit(d.next)
 		if err != nil {
-			d.next = size // where the next one would begin is not known
+			d.next = size // the offset of the next header is not known
 			d.warn(fmt.Errorf("read DWARF: %w", err))
 			return
 		}
