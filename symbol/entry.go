@@ -21,7 +21,7 @@ type entry struct {
 func (c *entryCursor) entry(a *abbrev) (e entry) {
 	const (
 		mipsLinkageName = 0x2007 // before DWARF 4
-		gnuSplitName    = 0x2130 // so are the next the extension to DWARF 4 for split files
+		gnuSplitName    = 0x2130 // this and the next three: the extension to DWARF 4 for split files
 		gnuSplitID      = 0x2131
 		gnuRangesBase   = 0x2132
 		gnuAddrBase     = 0x2133

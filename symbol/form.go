@@ -53,9 +53,9 @@ const (
 	formAddrx2        form = 0x2a
 	formAddrx3        form = 0x2b
 	formAddrx4        form = 0x2c
-	formGNUAddrIndex  form = 0x1f01 // in split DWARF 4; so is the next
+	formGNUAddrIndex  form = 0x1f01 // this and the next: in split DWARF 4
 	formGNUStrIndex   form = 0x1f02
-	formGNURefAlt     form = 0x1f20 // in a file that dwz has made; so is the next
+	formGNURefAlt     form = 0x1f20 // this and the next: in a file that dwz has made
 	formGNUStrpAlt    form = 0x1f21
 )
 

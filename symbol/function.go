@@ -104,7 +104,7 @@ func (d *debugInfo) show(u *unit, f *function) *shown {
 	last, lastUnit, lang := s, u, languageFlat
 	for x, hops := s, 0; x != nil && hops < maxOrigins; hops++ {
 		last, lastUnit = x, u
-		if u.head.language != languageUnknown { // what units share may be in one without
+		if u.head.language != languageUnknown { // a partial unit may be without a language
 			lang = u.head.language
 		}
 		if linkage == "" {

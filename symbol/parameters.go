@@ -3,10 +3,11 @@ package symbol
 import "strings"
 
 // keepsParameters reports whether GDB's backtrace prints a C++ function with its parameters. GDB means
-// to leave them out everywhere, but has to parse the name for that, and prints a name that it cannot
-// parse as it is: one with lambdas, classes without a name, types of functions as template arguments
-// ("std::function<void (int)>"), empty lists of template arguments, ABI tags or reference qualifiers.
-// The name of something local to a function has the function's parameters in it, and keeps its own.
+// to leave them out everywhere, but has to parse the name for that. It prints a name that it cannot
+// parse as it is. Such names have lambdas, classes without a name, types of functions as template
+// arguments ("std::function<void (int)>"), empty lists of template arguments, ABI tags or reference
+// qualifiers. The name of something local to a function contains the function's parameters, and keeps
+// its own.
 func keepsParameters(full string) bool {
 	for _, mark := range [...]string{"{", "::<", "<lambda", "<unnamed", "<>", "[abi:", "decltype", "(*&&)", "operator<=>", `operator""`} {
 		if strings.Contains(full, mark) {

@@ -28,18 +28,18 @@ type section struct {
 	have   uint64    // bytes that were inflated
 	err    error     // why no more can be inflated
 
-	// A large section passes by: it keeps its last two chunks only, and is inflated
-	// from the beginning again for bytes before them. Once that has cost as much as
-	// inflating the whole section would, it keeps all chunks.
+	// A large section passes by: it keeps only its last two chunks. For bytes before them
+	// it is inflated from the beginning again. Once that has cost as much as inflating
+	// the whole section would, it keeps all chunks.
 	passing    bool
 	again      uint64 // bytes that were inflated and dropped
 	room       *room  // memory for what is kept; see debugInfo
 	taken      bool   // room was taken for the whole section
-	held, paid int    // number of chunks that exist, and that room was taken for
+	held, paid int    // number of chunks that exist; number of chunks that room was taken for
 	spare      []byte // a chunk that has passed
 
 	// For a section that is not compressed:
-	ahead  uint64 // bytes to read at least, in case the next ones are asked for soon
+	ahead  uint64 // least number of bytes to read at once, as the next ones may be asked for soon
 	window []byte // the bytes that were read last
 	at     uint64 // offset of window
 }
@@ -50,8 +50,8 @@ const (
 	decoder   = 64 << 10 // bytes of memory that a decoder takes up
 )
 
-// maxPart bounds the bytes that are read at once. The largest units have some dozens
-// of megabytes.
+// maxPart bounds the bytes that are read at once. The largest units have some dozen
+// megabytes.
 const maxPart = 1 << 30
 
 // openSection finds the section .debug_NAME; nil if there is none. If it is not
@@ -134,8 +134,8 @@ func (s *section) bytes(lo, hi uint64) ([]byte, error) {
 	return part, nil
 }
 
-// keep makes the section keep all that it inflates, if there is room for that: the caller will read
-// all of it.
+// keep makes the section keep everything that it inflates, if there is room. The caller will read the
+// whole section.
 func (s *section) keep() {
 	if s == nil || s.whole != nil {
 		return

@@ -19,8 +19,8 @@ type sharedInfo struct {
 	opened bool
 	info   *debugInfo // nil if it cannot be read
 
-	short  atomic.Bool // there was no room for a part of it
-	judged atomic.Bool // there is none even where all other files have dropped theirs
+	short  atomic.Bool // there was no room for a part of the DWARF
+	judged atomic.Bool // there is no room even after all other files have dropped their DWARF
 
 	warnings []error // of info; under mod.mu
 }

@@ -27,8 +27,8 @@ type stub struct {
 	lo     uint64
 }
 
-// slot is an entry of the global offset table: the address of a symbol, or, where it has
-// no name, the address that the resolver of an IFUNC returns.
+// slot is an entry of the global offset table. It holds the address of a symbol. If it has
+// no name, it holds the address that the resolver of an IFUNC returns.
 type slot struct {
 	resolver uint64 // 0 for a symbol
 	name     uint32 // offset in names
@@ -84,7 +84,7 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 	return s, nil
 }
 
-// readSlots notes the entries of the global offset table that the relocations of a section fill in.
+// readSlots adds to slots the entries of the global offset table that relocations fill in.
 func readSlots(a *arch.Arch, slots map[uint64]slot, relocations, symbols []byte) {
 	const relocationSize = 24
 	for ; len(relocations) >= relocationSize; relocations = relocations[relocationSize:] {

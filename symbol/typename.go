@@ -42,8 +42,8 @@ func (p *typePrinter) put(s string) {
 	}
 }
 
-// qualified is a type without the const and volatile around it, which are noted apart. A nil entry is
-// void.
+// qualified is a type without the const and volatile around it. constant and volatile note those. A nil
+// entry is void.
 type qualified struct {
 	*typeEntry
 	constant, volatile bool
@@ -99,7 +99,7 @@ func (p *typePrinter) print(q qualified) {
 	p.depth--
 }
 
-// base writes the type that a type is made of in the end: char of "const char *(*)[3]".
+// base writes the innermost type that a type is made of: the char of "const char *(*)[3]".
 func (p *typePrinter) base(q qualified) {
 	for range maxTypeDepth {
 		if q.named() || p.failed {
@@ -270,8 +270,8 @@ func (p *typePrinter) bounds(e *typeEntry) {
 	p.failed = p.failed || err != nil
 }
 
-// arguments writes the parameters of a function, or of a function's type. Of a function itself it
-// leaves out artificial parameters, such as "this", and the const of parameters themselves.
+// arguments writes the parameters of a function or of a function type. For a function it leaves out
+// artificial parameters, such as "this", and the const of the parameters themselves.
 func (p *typePrinter) arguments(e *typeEntry, function bool) {
 	p.put("(")
 	any, more, first, method := false, false, true, false
@@ -317,8 +317,8 @@ func (p *typePrinter) arguments(e *typeEntry, function bool) {
 	}
 }
 
-// whole returns the entry that has the type of the parameter x: x itself, or one that x refers to; nil
-// if there is none.
+// whole returns the entry that has the type of the parameter x: x itself, or an entry that x refers to.
+// It returns nil if there is none.
 func (p *typePrinter) whole(x *typeEntry) *typeEntry {
 	artificial := x.artificial
 	for range maxOrigins {

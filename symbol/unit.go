@@ -38,7 +38,7 @@ type typeScope struct {
 // its abstract instance and its declaration.
 type subprogram struct {
 	name, linkage value
-	origin        value // reference to the entry that says more; none if none does
+	origin        value // reference to the entry that says more, if there is one
 	scope         int32
 	arguments     bool
 
@@ -77,7 +77,7 @@ func (d *debugInfo) load(u *unit) {
 			u.head = &header{}
 		}
 		u.contents = &contents{scopes: []scope{{}}, dies: make(map[uint64]*subprogram)}
-		// The functions that were read before an error serve.
+		// After an error, the functions that were read before it are used.
 		if err := d.readFunctions(u); err != nil {
 			d.warn(fmt.Errorf("read functions of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
 		}
@@ -98,7 +98,7 @@ func (d *debugInfo) load(u *unit) {
 			d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
 		}
 		if u.split != nil {
-			u.split.unit.lines = u.lines // its calls are by the numbers of these files
+			u.split.unit.lines = u.lines // its calls refer to the numbers of these files
 		}
 	})
 }
@@ -144,7 +144,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		if a == nil && !c.Bad {
 			return fmt.Errorf("entry at offset %#x: no abbreviation has code %d", off, code)
 		}
-		if off-counted > 64 { // entries take up some times their bytes
+		if off-counted > 64 { // in memory, entries take up several times their bytes
 			if err := d.take(u.kept() - kept); err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 			}
 			c.skip(a)
 		case a.tag == dwarf.TagLexDwarfBlock && !a.hasCode():
-			inner.owner = at.owner // as if the block were not there, like GDB: Rust's macros put parameters into some
+			inner.owner = at.owner // like GDB, as if there were no block: Rust's macros put parameters into some
 			c.skip(a)
 		case isScope(a.tag), a.tag == dwarf.TagEnumerationType && u.head.language == languageScope: // Rust's have methods
 			e := c.entry(a)
@@ -263,8 +263,8 @@ func (u *unit) enter(parent int32, a *abbrev, e *entry) int32 {
 	return int32(len(u.scopes) - 1)
 }
 
-// readFunction notes a function's entry on the level at, and sets up inner for its
-// children.
+// readFunction adds the function of e, an entry on the level at, to u. It sets up inner
+// for the entry's children.
 func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, at level, inner *level) error {
 	inline := tag == dwarf.TagInlinedSubroutine
 	before := len(u.contents.ranges)
@@ -278,7 +278,7 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 		inner.function = -1
 	}
 	if inline && (len(ranges) == 0 || at.function < 0) {
-		return nil // no code; what is in it belongs to the function around it
+		return nil // no code; its children belong to the function around it
 	}
 	s := &subprogram{scope: at.scope, name: e.name, linkage: e.linkage}
 	if s.origin = e.origin; !e.origin.reference() {
