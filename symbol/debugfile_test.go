@@ -93,7 +93,7 @@ func TestDebugFile(t *testing.T) {
 	}
 }
 
-// Below a module's root, debug files are found through links as after chroot(2), and none leads out.
+// Links below a module's root lead to debug files as after chroot(2). None leads out of the root.
 func TestDebugFileInRoot(t *testing.T) {
 	program, debug, id := split(t)
 	text, err := os.ReadFile(debug)
@@ -175,7 +175,7 @@ func TestDebugFileMismatch(t *testing.T) {
 	move(t, other, filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug"))
 	refused("build ID", Options{DebugDirs: []string{dir}})
 
-	// Neither a directory nor a pipe is read, nor waited for.
+	// Directories and pipes are neither read nor waited for.
 	dir = t.TempDir()
 	pipe := filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")
 	os.MkdirAll(filepath.Dir(pipe), 0o777)
@@ -195,7 +195,7 @@ func entryPoint(t *testing.T, file string) uint64 {
 	return f.Entry
 }
 
-// miniDebug strips calls.c's program but for .gnu_debugdata, made as Fedora does.
+// miniDebug strips calls.c's program, and adds .gnu_debugdata as Fedora does.
 func miniDebug(t *testing.T, xz string) (program string) {
 	t.Helper()
 	program = compile(t, sources(t), "cc", "calls.c", "-O2", "-g", "-Iinc")
@@ -221,7 +221,7 @@ func TestMiniDebug(t *testing.T) {
 	}
 }
 
-// Every damage to .gnu_debugdata is said, and none costs more than it may.
+// Damage to .gnu_debugdata always gives a warning, and never costs more than allowed.
 func TestMiniDebugDamaged(t *testing.T) {
 	f, err := os.Open(miniDebug(t, "xz -T1"))
 	if err != nil {

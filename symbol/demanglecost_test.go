@@ -8,8 +8,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Names that were made to be slow are shown as they are when they have taken up what all names
-// may take. Those that may take too much alone are never tried.
+// Names made to be slow are shown as they are once the budget of all names is spent. A name that may
+// take too much alone is never tried.
 func TestSlowNames(t *testing.T) {
 	now := time.Now() // it stands still: nothing grows back
 	clock = func() time.Time { return now }
@@ -43,7 +43,7 @@ func TestSlowNames(t *testing.T) {
 	}
 }
 
-// Names as compilers make them cost little, however long they are.
+// Names that compilers make cost little, however long they are.
 func TestOrdinaryNames(t *testing.T) {
 	for _, name := range []string{
 		"_ZSt13__invoke_implIvZ4mainEUlvE_JEET_St14__invoke_otherOT0_DpOT1_",

@@ -11,10 +11,9 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// TestEntered holds where inlined calls are entered, and what is inlined into them, against the
-// tree of entries as debug/dwarf reads it: in a program that GCC 16 made, where calls are entered
-// at addresses that none but an empty range of theirs has (as gdb 18 takes them), and in one of
-// the installed compiler's.
+// TestEntered compares where inlined calls are entered, and what is inlined into them, with the tree of
+// entries that debug/dwarf reads. It does so for a program of GCC 16 and one of the installed compiler.
+// GCC 16's has calls entered at addresses that only an empty range of theirs has, as gdb 18 takes them.
 func TestEntered(t *testing.T) {
 	dir := t.TempDir()
 	source, err := filepath.Abs(gdbtest.Testdata(t, "progs", "cxxwait.cc"))
@@ -59,7 +58,7 @@ func TestEntered(t *testing.T) {
 	}
 }
 
-// inlinedCall is a call that is inlined; outer is the index of the one that it is inlined into, or -1.
+// inlinedCall is an inlined call. outer is the index of the call that it is inlined into, or -1.
 type inlinedCall struct {
 	first, entry uint64
 	outer        int

@@ -24,10 +24,10 @@ var gdbMajor = sync.OnceValue(func() int {
 	return n
 })
 
-// gdbStretches reports whether gdb takes code for an inlined call's that the debug information
-// says is not: since version 17 it gives a byte to ranges that are empty, and lengthens others by
-// a row of the line table, for the sake of breakpoints. The DWARF 5 standard (2.17.3) has the
-// first ignored, and addr2line knows neither.
+// gdbStretches reports whether gdb counts more code to an inlined call than the debug information
+// does. Since version 17 it gives a byte to empty ranges, and lengthens others by a row of the line
+// table, for the sake of breakpoints. The DWARF 5 standard (2.17.3) says to ignore empty ranges.
+// addr2line does neither.
 func gdbStretches() bool { return gdbMajor() >= 17 }
 
 // call is what debug/dwarf reads of a function, or of an inlined call.
@@ -39,8 +39,8 @@ type call struct {
 	within []*call
 }
 
-// readCalls returns the functions of a file whose debug information, if it has any, is in it, in
-// one piece.
+// readCalls returns the functions of a file. Its debug information, if it has any, must be in the file
+// itself and in one piece.
 func readCalls(t testing.TB, file string) (functions []*call) {
 	t.Helper()
 	f, err := elf.Open(file)
@@ -55,7 +55,7 @@ func readCalls(t testing.TB, file string) (functions []*call) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What says the name of an entry may come behind it.
+	// The entry that has the name of another one may come behind it.
 	names := make(map[dwarf.Offset]string)
 	origins := make(map[*call]dwarf.Offset)
 	further := make(map[dwarf.Offset]dwarf.Offset)
@@ -118,7 +118,7 @@ func callsAt(list []*call, pc uint64) (chain []*call) {
 				return append(callsAt(c.within, pc), c)
 			}
 		}
-		if len(c.ranges) == 0 { // what has no code is not there; what is in it may be
+		if len(c.ranges) == 0 { // a call without code does not hold the address; its children may
 			if chain = callsAt(c.within, pc); chain != nil {
 				return chain
 			}
@@ -140,8 +140,8 @@ func setCalls(t testing.TB, answers []answer, file string) {
 	}
 }
 
-// stretched reports whether gdb's answer has other calls than the debug information, and got has
-// those.
+// stretched reports whether gdb's answer has other calls than the debug information, and got has the
+// debug information's.
 func (a *answer) stretched(got []Location) bool {
 	same := func(i int, name string, line int) bool {
 		base := a.calls[i].name

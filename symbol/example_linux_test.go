@@ -13,7 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
-// ownModules returns what this process has mapped.
+// ownModules returns the modules that this process has mapped.
 func ownModules() (*target.Modules, error) {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -63,7 +63,7 @@ func (r regions) Open(m *target.Module) (symbol.Table, error) {
 	return table{r, m.Lo()}, nil
 }
 
-// table is what regions say of a module that begins at lo.
+// table is the table of regions for a module that begins at lo.
 type table struct {
 	regions
 	lo uint64
@@ -82,7 +82,7 @@ func (t table) Locate(pc uint64) []symbol.Location {
 // Warnings implements [symbol.Table].
 func (t table) Warnings() []error { return nil }
 
-// A program that knows names which are in no ELF file gives them as a source.
+// A program gives names that are in no ELF file as a source.
 func ExampleSource() {
 	m := target.NewModule("[firmware]", []target.Mapping{{Lo: 0x10000, Hi: 0x20000, Exec: true}}, nil)
 	names := symbol.New(symbol.Options{Sources: []symbol.Source{regions{{0x400, "poll"}, {0, "start"}}}})

@@ -64,7 +64,7 @@ const (
 	smallSize = 0x200    // how much code they have at most
 )
 
-// program makes a program of a section of code and sections of debug information.
+// program makes a program with a section of code and sections of debug information.
 func program(big bool, sections ...elftest.Section) *elftest.File {
 	f := &elftest.File{
 		Machine: elf.EM_X86_64, Type: elf.ET_EXEC,
@@ -76,8 +76,8 @@ func program(big bool, sections ...elftest.Section) *elftest.File {
 	return f
 }
 
-// packed compresses a section as zlib does where it finds nothing to compress, RFC 1950 and
-// RFC 1951 section 3.2.4: no more than the form matters.
+// packed compresses a section as zlib does if it finds nothing to compress (RFC 1950 and RFC 1951
+// section 3.2.4). Only the form matters.
 func packed(s elftest.Section, big bool) elftest.Section {
 	var order binary.AppendByteOrder = binary.LittleEndian
 	if big {
@@ -103,7 +103,7 @@ func packed(s elftest.Section, big bool) elftest.Section {
 	return s
 }
 
-// fuzzed is what one input is read by.
+// fuzzed reads one input.
 type fuzzed struct {
 	image      *elfimage.Image
 	size       int // of the code
@@ -139,8 +139,8 @@ func (f *fuzzed) open(t testing.TB) (*Symbolizer, *target.Modules) {
 	return s, target.NewModules([]*target.Module{m}, nil)
 }
 
-// check asks for all the code, forwards and backwards: what is said of an address does not depend
-// on what was asked before, but where the file has used up what may be read of it.
+// check asks for all the code, forwards and backwards. The answer for an address does not depend on
+// earlier questions, unless the file has used up its bound.
 func (f *fuzzed) check(t testing.TB) (lines, inlined int) {
 	const asked = 16
 	step := f.size / asked
@@ -180,7 +180,7 @@ func (f *fuzzed) check(t testing.TB) (lines, inlined int) {
 	return lines, inlined
 }
 
-// dwarfMemory bounds what DWARF of some bytes may take: strings are written out for each
+// dwarfMemory bounds the memory that DWARF of some bytes may take. Strings are written out for each
 // function that has one, and debug/elf reads tables of headers in pieces of 10 MiB.
 func dwarfMemory(parts ...[]byte) int {
 	n := 24 << 20
@@ -196,7 +196,7 @@ const (
 	fuzzPacked
 )
 
-// FuzzDWARF changes what is in the sections of debug information.
+// FuzzDWARF changes the contents of the sections of debug information.
 func FuzzDWARF(f *testing.F) {
 	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists", ".debug_ranges", ".debug_aranges"}
 	build := func(t testing.TB, options uint8, parts ...[]byte) *elfimage.Image {
@@ -234,8 +234,8 @@ func FuzzDWARF(f *testing.F) {
 	})
 }
 
-// FuzzSplit changes what is in the sections of a .dwo file, or of a package of such files with
-// its index. The skeletons are a real program's.
+// FuzzSplit changes the contents of the sections of a .dwo file, or of a package of such files with its
+// index. The skeletons are a real program's.
 func FuzzSplit(f *testing.F) {
 	names := []string{".debug_info.dwo", ".debug_abbrev.dwo", ".debug_str.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo", ".debug_cu_index"}
 	main := openImage(f, fixture(f, "split/program"))
@@ -281,7 +281,7 @@ func FuzzSplit(f *testing.F) {
 			f.Fatalf("%s: %d lines, %d inlined calls", name, lines, inlined)
 		}
 		f.Add(p[0], p[1], p[2], p[3], p[4], p[5])
-		// As a file it is found, and says the same.
+		// As a file on disk it is found, and gives the same answers.
 		if inlined := locateSplit(f, dir, name, fixture(f, "split/"+name)); inlined < 5 && name != "two.dwo" {
 			f.Fatalf("%s: %d inlined calls in the file", name, inlined)
 		}
@@ -296,7 +296,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// FuzzShared changes what several files have in common, as dwz makes it.
+// FuzzShared changes a file of the kind dwz makes, which several files have in common.
 func FuzzShared(f *testing.F) {
 	names := []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line"}
 	mains := []*elfimage.Image{openImage(f, fixture(f, "small/common4")), openImage(f, fixture(f, "small/common5"))}

@@ -18,8 +18,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// FuzzStubs changes the procedure linkage table of each processor and what says whose functions it
-// calls. The names are debug/elf's.
+// FuzzStubs changes the procedure linkage table of each processor, and the sections that say which
+// functions it calls. The names are debug/elf's.
 func FuzzStubs(f *testing.F) {
 	const pltAt, secAt = 0x1000, 0x2000
 	file, err := elf.Open(gdbtest.Testdata(f, "bin", "plt-v3"))
@@ -104,8 +104,8 @@ func FuzzStubs(f *testing.F) {
 	})
 }
 
-// FuzzDebugLink reads any .gnu_debuglink: a name in one folder, whose checksum is behind it at a
-// multiple of four bytes.
+// FuzzDebugLink reads any .gnu_debuglink: a file name without a folder, then the checksum at a multiple
+// of four bytes.
 func FuzzDebugLink(f *testing.F) {
 	f.Add([]byte("prog.debug\x00\x00\x12\x34\x56\x78"), false)
 	f.Add([]byte("abc\x00\x12\x34\x56\x78"), true)
@@ -126,8 +126,8 @@ func FuzzDebugLink(f *testing.F) {
 	})
 }
 
-// stored makes an xz stream of bytes that are not compressed, and one of a header that it says,
-// as the .xz file format 1.2.0 has it: a check of no kind, one block of chunks as they are.
+// stored makes an xz stream (.xz file format 1.2.0) of data. Its header gives dictionary as the code of
+// the dictionary's size. The stream has no check, and one block of uncompressed chunks.
 func stored(data []byte, dictionary byte) []byte {
 	sum := func(b []byte, from int) []byte {
 		return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
@@ -160,7 +160,7 @@ func stored(data []byte, dictionary byte) []byte {
 	return append(append(out, footer...), "YZ"...)
 }
 
-// FuzzMiniDebug changes the file that .gnu_debugdata has, and how large a dictionary it asks for.
+// FuzzMiniDebug changes the file in .gnu_debugdata and the size of the dictionary that it asks for.
 func FuzzMiniDebug(f *testing.F) {
 	packed, err := os.ReadFile("testdata/mini.xz") // gcc -g; objcopy --only-keep-debug; objcopy -S --keep-symbols; xz
 	if err != nil {
@@ -199,7 +199,7 @@ func FuzzMiniDebug(f *testing.F) {
 	})
 }
 
-// FuzzXZ changes an xz stream, whose checksums are then made right again where they are.
+// FuzzXZ changes an xz stream, and then corrects those of its checksums that it still finds.
 func FuzzXZ(f *testing.F) {
 	packed, err := os.ReadFile("testdata/mini.xz")
 	if err != nil {
@@ -230,7 +230,7 @@ func FuzzXZ(f *testing.F) {
 	})
 }
 
-// FuzzDemangle makes names readable that nobody has mangled.
+// FuzzDemangle demangles names that no compiler has mangled.
 func FuzzDemangle(f *testing.F) {
 	for _, name := range []string{
 		"_ZN4room3sumIiEET_RKS1_PNS_3boxE.isra.0", "_Z3use5colorPFimzEPKPKcRA3_i@@V1", "_ZNSt6vectorIiSaIiEE9push_backEOi",

@@ -16,7 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// mappedWhole maps a file so that addresses are its own, wherever its code lies in it.
+// mappedWhole maps a file so that run-time addresses equal the file's, wherever its code lies in it.
 func mappedWhole(im *elfimage.Image) *target.Module {
 	m := target.NewModule("/hostile", []target.Mapping{{Hi: 1 << 40, Exec: true}}, func() (*elfimage.Image, error) { return im, nil })
 	if _, bias, err := m.Image(); err != nil || bias != 0 {
@@ -73,7 +73,7 @@ func debugSections(t testing.TB, data []byte) (ranges [][2]int) {
 	return ranges
 }
 
-// Wrong bytes anywhere in DWARF give fewer answers, and nothing worse.
+// Wrong bytes anywhere in DWARF only give fewer answers.
 func TestDamagedDWARF(t *testing.T) {
 	for _, flags := range [][]string{{"-gdwarf-5", "-O2"}, {"-gdwarf-4", "-O2"}} {
 		file := compile(t, sources(t), "cc", "calls.c", append(flags, "-Iinc", "-no-pie")...)
@@ -116,7 +116,7 @@ func TestDamagedDWARF(t *testing.T) {
 	}
 }
 
-// FuzzLocate changes whole files, and all that is read of them.
+// FuzzLocate changes whole files.
 func FuzzLocate(f *testing.F) {
 	var seeds [][]byte
 	for _, name := range []string{"c5", "c4", "c5-zlib", "cxx5", "s390x4"} {
@@ -182,7 +182,7 @@ func BenchmarkLocate(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen asks one address of a program that nothing is known of yet.
+// BenchmarkOpen asks for one address of a program of which nothing was read before.
 func BenchmarkOpen(b *testing.B) {
 	file := gdbtest.Build(b, "gotarget")
 	addresses := textAddresses(b, file, ".text", 4096)

@@ -19,7 +19,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// answer is what gdb knows of an address (testdata/locate.py).
+// answer is gdb's answer for an address (testdata/locate.py).
 type answer struct {
 	PC     uint64
 	Chain  []frame
@@ -190,8 +190,8 @@ func (names aliases) add(f *elf.File) {
 }
 
 // same reports whether two names are of one function. gdb takes the alias that
-// comes last in the string table, whatever it is, and, where its Ada demangler
-// has a say, leaves out the number at the end of "f.constprop.0".
+// comes last in the string table, whatever it is. If its Ada demangler has a say,
+// gdb leaves out the number at the end of "f.constprop.0".
 func (names aliases) same(start uint64, ours, gdb string) bool {
 	at := names[start]
 	for name := range at {
@@ -202,7 +202,7 @@ func (names aliases) same(start uint64, ours, gdb string) bool {
 	return at[ours] && at[gdb]
 }
 
-// withoutParameters does what display in testdata/locate.py does.
+// withoutParameters does the same as display in testdata/locate.py.
 func withoutParameters(name string) string {
 	end := strings.LastIndexByte(name, ')')
 	if end < 0 || !strings.HasSuffix(name, ")") && !strings.HasSuffix(name, "const") && !strings.HasSuffix(name, "&") && !strings.HasSuffix(name, "]") {
@@ -225,8 +225,8 @@ func withoutParameters(name string) string {
 	return name
 }
 
-// compare checks what Locate says of addresses against gdb's answers. It returns
-// the number of inlined calls, lines and names from symbols that it saw.
+// compare checks Locate's answers for addresses against gdb's. It returns the
+// number of inlined calls, lines and names from symbols that it saw.
 func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inlined, lines, symbols int) {
 	t.Helper()
 	ms, bias := mapped(t, file)
@@ -297,7 +297,7 @@ func compare(t *testing.T, s *Symbolizer, file string, answers []answer) (inline
 			}
 			theirs = append(theirs, fmt.Sprintf("%s args=%t inline=%t at %s", f.Function, f.Args, i < len(a.Chain)-1, wantPlace))
 			wantPlace = ":0"
-			if f.Line > 0 { // a backtrace shows no file either where the call has no line
+			if f.Line > 0 { // if the call has no line, a backtrace shows no file either
 				wantPlace = fmt.Sprintf("%s:%d", f.File, f.Line) // where it was inlined
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// describe tells what Locate says of an address that a stripped program knows, too. With
-// lined, the innermost line is part of it.
+// describe writes the part of Locate's answer that a stripped program has, too. With lined, the
+// innermost line is included.
 func describe(at []Location, lined bool) (lines []string) {
 	for i, l := range at {
 		if l.Inline {
@@ -26,8 +26,8 @@ func describe(at []Location, lined bool) (lines []string) {
 	return lines
 }
 
-// A stripped Go program has the functions, files, lines and inlined calls that DWARF
-// says of the whole one.
+// A stripped Go program has the functions, files, lines and inlined calls that the
+// DWARF of the unstripped one has.
 func TestGoStripped(t *testing.T) {
 	for _, flags := range [][]string{nil, {"-buildmode=pie"}, {"-trimpath"}} {
 		whole := gdbtest.Build(t, "gotarget", flags...)
@@ -63,7 +63,7 @@ func TestGoStripped(t *testing.T) {
 	}
 }
 
-// Names alone are those of the table too, of assembly functions without the linker's ".abi0".
+// With SymbolsOnly, names are the table's, too: assembly functions lack the linker's ".abi0".
 func TestGoSymbolsOnly(t *testing.T) {
 	whole := gdbtest.Build(t, "gotarget")
 	for _, how := range []string{"-g", "-s"} {

@@ -57,7 +57,7 @@ func madeUpUnit(lo, size uint64, entries []byte) []byte {
 	return u.Bytes()
 }
 
-// What is made to break or to stall a reader of DWARF only costs a warning.
+// DWARF that is made to break or to stall a reader only costs a warning.
 func TestHostileDWARF(t *testing.T) {
 	program := compile(t, sources(t), "cc", "calls.c", "-g0", "-O2", "-Iinc", "-no-pie")
 	addresses := addressesOf(t, program, 1, func(name string) bool { return name == "main" })
@@ -73,7 +73,7 @@ func TestHostileDWARF(t *testing.T) {
 	line := new(dwarfBytes).put(uint16(5), 8, 0, uint32(0), 1, 1, 1, 0xfb, 14, 1,
 		1, 1, 0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f) // 2^40 directories
 	line = new(dwarfBytes).put(uint32(line.Len()), line.Bytes())
-	// C++, with a parameter whose type is of functions that take two such.
+	// C++, with a parameter whose type is a function type with two parameters of that same type.
 	types := new(dwarfBytes).put(9, lo, size, 4, 6, lo, size, "main")
 	again := uint32(unitHeader4 + types.Len() + 6)
 	types.put(7, again, 0, 8, 7, again, 7, again, 0, 0)

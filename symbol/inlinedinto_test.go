@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A function into which calls are inlined: first inlines second, third is beside them.
+// A function has inlined calls: first inlines second, and third is beside them.
 const nested = `
 static inline __attribute__((always_inline)) int second(int x) {
 	__asm__ volatile(".globl in_second\nin_second: nop");
@@ -32,7 +32,7 @@ __attribute__((noinline)) int other(int x) { return x + 9; }
 int main(int argc, char **argv) { return outer(argc) + other(argc); }
 `
 
-// What is inlined into what the source says.
+// InlinedInto agrees with the source.
 func TestWithin(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "nested.c"), []byte(nested), 0o644); err != nil {

@@ -68,8 +68,8 @@ func processModules(t testing.TB, pid int) *target.Modules {
 	return target.NewModules(modules, nil)
 }
 
-// Stacks of running programs have gdb's functions, files and lines, inlined
-// calls included.
+// Stacks of running programs have the functions, files and lines that gdb has,
+// inlined calls included.
 func TestStacks(t *testing.T) {
 	for _, test := range []struct {
 		source string
@@ -241,7 +241,7 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// What is not mapped, and what has no file, still has a Location.
+// An address that is not mapped, or whose module has no file, still has a Location.
 func TestNothingKnown(t *testing.T) {
 	m := target.NewModule("/gone", []target.Mapping{{Lo: 0x1000, Hi: 0x2000, Exec: true}}, nil)
 	ms := target.NewModules([]*target.Module{m}, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// Every address of a C program, as each kind of DWARF says it.
+// Every address of a C program has gdb's answer in each kind of DWARF.
 func TestC(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -91,7 +91,7 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// TestRows: of several rows of the line table at one address, the one counts that counts for gdb.
+// TestRows: if the line table has several rows at one address, the row that gdb takes counts.
 func TestRows(t *testing.T) {
 	file := compile(t, sources(t), "cc", "lines.s", "-no-pie")
 	answers := askGDB(t, file, addressesOf(t, file, 1, func(name string) bool { return name == "main" }))

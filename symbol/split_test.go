@@ -20,8 +20,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// splitProgram compiles a program of two units in a folder of its own, with split DWARF; whole has
-// the same code, and its DWARF in it.
+// splitProgram compiles a program of two units in a folder of its own, with split DWARF. whole has the
+// same code, and its DWARF is in the file.
 func splitProgram(t *testing.T, flags ...string) (program, whole string) {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
@@ -64,7 +64,7 @@ func textOf(t *testing.T, file string) []byte {
 // everyFew returns some addresses of all the program's code.
 func everyFew(t *testing.T, program string) []uint64 { return textAddresses(t, program, ".text", 3) }
 
-// Split DWARF says what it would say in one file, of whatever version and form, and in a package.
+// Split DWARF gives the same answers as DWARF in one file, in every version and form, and in a package.
 func TestSplit(t *testing.T) {
 	for _, flags := range [][]string{{"-gdwarf-5"}, {"-gdwarf-4"}, {"-gdwarf-5", "-gz=zlib"}, {"-gdwarf-4", "-gz=zlib"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestSplit(t *testing.T) {
 			answers := askSplit(t, program, whole, everyFew(t, program))
 			readsSplit(t, "files", program, answers)
 			if len(flags) > 1 || flags[0] == "-gdwarf-5" {
-				return // of these GNU dwp makes no packages
+				return // GNU dwp makes no packages of these
 			}
 			dir := filepath.Dir(program)
 			run(t, dir, "dwp", "-e", "program")
@@ -82,8 +82,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// readsSplit holds what is said of a program against gdb's answers, and sees to it that there is
-// something.
+// readsSplit compares the answers for a program with gdb's, and checks that there are some.
 func readsSplit(t *testing.T, what, program string, answers []answer) {
 	t.Helper()
 	s := New(Options{})
@@ -103,8 +102,8 @@ func TestSplitCXX(t *testing.T) {
 	}
 }
 
-// Programs of other processors say split what they say in one file, which other tests hold
-// against gdb.
+// Programs of other processors give the same answers from split DWARF as from DWARF in one file. Other
+// tests compare the latter with gdb.
 func TestSplitArches(t *testing.T) {
 	for _, machine := range []string{"aarch64", "s390x"} {
 		for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
@@ -206,8 +205,8 @@ func TestSplitPlaces(t *testing.T) {
 	}
 }
 
-// The package of a program that is given by its file, as of a core from another machine, lies
-// beside that; so does the debug file that .gnu_debuglink names.
+// If a program is given by its file, as for a core from another machine, its package lies beside that
+// file. So does the debug file that .gnu_debuglink names.
 func TestSplitElsewhere(t *testing.T) {
 	program, whole := splitProgram(t, "-gdwarf-4")
 	dir := filepath.Dir(program)
@@ -239,8 +238,8 @@ func TestSplitElsewhere(t *testing.T) {
 	check("debug file")
 }
 
-// Where the files are missing, or of another build, the user is told once; symbols have the
-// names, and skeletons the lines.
+// If the files are missing or of another build, the user is told once. Symbols then have the names, and
+// skeletons the lines.
 func TestSplitMissing(t *testing.T) {
 	program, _ := splitProgram(t, "-gdwarf-5")
 	dir := filepath.Dir(program)
@@ -290,7 +289,7 @@ func locateSplit(t testing.TB, dir, name string, data []byte) (inlined int) {
 	return inlined
 }
 
-// Wrong bytes anywhere in split DWARF give fewer answers, and nothing worse.
+// Wrong bytes anywhere in split DWARF only give fewer answers.
 func TestDamagedSplit(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "program"), fixture(t, "split/program"), 0o777); err != nil {

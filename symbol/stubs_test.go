@@ -36,8 +36,8 @@ int main(int c, char **v) { puts(v[0]); printf("%d%s", c, v[1]); return atoi(v[1
 void drop(void *p) { free(p); abort(); }
 `
 
-// A stub has the name at each of its bytes that objdump gives it. binutils 2.44 takes each of arm64's
-// stubs with a bti for 16 bytes, of 24: there the names come from the relocations of the slots.
+// Each byte of a stub has the name that objdump gives the stub. binutils 2.44 takes arm64's stubs with a
+// bti for 16 bytes long, but they have 24. There the names come from the relocations of the slots.
 func TestStubsObjdump(t *testing.T) {
 	for _, p := range []struct {
 		name, triple, folder, branch string
@@ -80,7 +80,7 @@ func TestStubsObjdump(t *testing.T) {
 }
 
 // sameStubs compares the name and the beginning of the stub at each byte with objdump's. A stub ends
-// with branch: objdump counts relocations, and some of arm64's are no stub's (R_AARCH64_TLSDESC).
+// with branch: objdump counts relocations, and some of arm64's belong to no stub (R_AARCH64_TLSDESC).
 func sameStubs(t *testing.T, file, objdump, branch string) {
 	im := walktest.Open(t, file)
 	s, err := readStubs(im)
@@ -134,8 +134,8 @@ func sameStubs(t *testing.T, file, objdump, branch string) {
 	}
 }
 
-// labelBySlots replaces objdump's labels of arm64's stubs by those that the slots have, from which the
-// stubs load: the symbols of readelf's relocations.
+// labelBySlots replaces objdump's labels of arm64's stubs by those of the slots that the stubs load
+// from. These are the symbols of readelf's relocations.
 func labelBySlots(t *testing.T, disassembly []byte, file string) []byte {
 	relocations, err := exec.Command(gdbtest.Tool(t, "aarch64-linux-gnu-readelf"), "-rW", file).Output()
 	if err != nil {

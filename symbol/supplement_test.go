@@ -28,8 +28,8 @@ func twice(t *testing.T, flags ...string) (program, other string) {
 	return filepath.Join(dir, "program"), filepath.Join(dir, "other")
 }
 
-// What dwz has moved is found: to partial units of the file itself, to a file that several have
-// in common, in GNU's form and in that of DWARF 5.
+// DWARF that dwz has moved is found: in partial units of the file itself, and in a file that several
+// have in common, in GNU's form and in that of DWARF 5.
 func TestDwz(t *testing.T) {
 	for _, version := range []string{"-gdwarf-5"} {
 		built, _ := twice(t, version)
@@ -55,8 +55,8 @@ func TestDwz(t *testing.T) {
 	}
 }
 
-// The common file is found as its link says, from a debug file, by build ID, and below the
-// module's root; it is checked, and its lack is told of once.
+// The common file is found by its link, from a debug file, by build ID, and below the module's root.
+// The file is checked. If it is missing, the user is told once.
 func TestDwzPlaces(t *testing.T) {
 	program, other := twice(t, "-gdwarf-4")
 	dir, global, root := filepath.Dir(program), t.TempDir(), t.TempDir()

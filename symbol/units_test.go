@@ -39,7 +39,7 @@ int outer%[1]d(int x) { return x > 5 ? unlikely%[1]d(x) : inner%[1]d(x) + 2; }
 	return compile(t, dir, "cc", "calls.c", args...)
 }
 
-// wholeUnit is what debug/dwarf says of a unit.
+// wholeUnit is a unit as debug/dwarf reads it.
 type wholeUnit struct {
 	offset    uint64 // of its header
 	name, dir string
@@ -97,7 +97,7 @@ func dwarfOf(t *testing.T, file string) *debugInfo {
 	return d
 }
 
-// The units' first entries say what debug/dwarf reads of them.
+// The units' headers have the attributes that debug/dwarf reads from their first entries.
 func TestUnits(t *testing.T) {
 	for name, file := range map[string]string{
 		"dwarf5":  manyUnits(t, "-gdwarf-5"),
@@ -124,7 +124,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// Any part of a section is what the whole section has there.
+// Any part of a section equals the same bytes of the whole section.
 func TestSection(t *testing.T) {
 	compressed := gdbtest.Build(t, "gotarget")
 	old := filepath.Join(t.TempDir(), "gotarget-zdebug")
@@ -219,7 +219,7 @@ func arangesSection(sets []arange) []byte {
 	return b.Bytes()
 }
 
-// Whatever .debug_aranges says, every address has gdb's answer for the honest file.
+// Every address has gdb's answer for the honest file, whatever .debug_aranges says.
 func TestAranges(t *testing.T) {
 	for _, dwarf := range []string{"-gdwarf-5", "-gdwarf-4"} {
 		file := manyUnits(t, dwarf, "-no-pie")
@@ -293,7 +293,7 @@ func TestAranges(t *testing.T) {
 	}
 }
 
-// To find an address by .debug_aranges, no unit behind its own is looked at.
+// The search for an address by .debug_aranges looks at no unit behind the address's own.
 func TestArangesSave(t *testing.T) {
 	file := manyUnits(t, "-g", "-no-pie")
 	units := wholeUnits(t, file)
