@@ -214,6 +214,47 @@ func TestWindowIsOfCopy(t *testing.T) {
 	}
 }
 
+// A thread that has a last turn while its memory is read stands still afterwards. One that has a turn
+// at each look does not, and neither does one that has a turn after other memory was read.
+func TestLastTurn(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		turns []string // before which the thread has a turn, in this order
+		moved bool
+	}{
+		{"none", nil, false},
+		{"before the look", []string{"look"}, false},
+		{"before the read", []string{"read"}, false},
+		{"always", []string{"look", "look", "look"}, true},
+		{"between two reads", []string{"read", "later read"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			now, later, left := uint64(7), "", tt.turns
+			before := func(what string) {
+				if len(left) > 0 && left[0] == later+what {
+					now, left = now+1, left[1:]
+				}
+			}
+			v := &view{memory: &memory{
+				live:  &pageCache{fetch: func(addr uint64, p []byte) (int, error) { before("read"); return len(p), nil }},
+				maps:  []procmaps.Mapping{{Lo: worldLo, Hi: worldHi, Write: true}},
+				turns: func(int) uint64 { return now },
+				still: func(*view) bool { before("look"); return true },
+			}}
+			v.memory.left.Store(worldHi - worldLo)
+			for _, addr := range []uint64{worldLo, worldHi - 8} {
+				if n, err := v.ReadMemory(addr, make([]byte, 8)); n != 8 || err != nil {
+					t.Errorf("%#x: %d, %v", addr, n, err)
+				}
+				later = "later "
+			}
+			if v.moved.Load() != tt.moved || len(left) > 0 {
+				t.Errorf("moved on: %v, want %v; %q have not come", v.moved.Load(), tt.moved, left)
+			}
+		})
+	}
+}
+
 // copied returns the copied bytes from addr on, up to the first gap.
 func copied(m *memory, addr uint64) []byte {
 	if lo, data := m.Window(addr); data != nil {

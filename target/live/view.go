@@ -141,16 +141,15 @@ func (v *view) take(addr uint64) *block {
 			v.late(addr)
 			return nil
 		}
-		stands := !v.held && v.stands()
 		data := make([]byte, size)
-		n, _ := v.memory.live.fetch(part.lo, data)
+		n, late := v.fetch(part.lo, data)
 		v.memory.left.Add(size - int64(n))
 		if uint64(n) <= addr-part.lo {
 			v.memory.left.Add(int64(n))
 			continue
 		}
-		b := block{lo: part.lo, data: data[:n]}
-		if b.late = !v.held && !(stands && v.memory.turns(v.tid) == v.turns); b.late {
+		b := block{lo: part.lo, data: data[:n], late: late}
+		if late {
 			v.late(addr)
 		}
 		v.size += int64(n)
@@ -166,6 +165,31 @@ func (v *view) take(addr uint64) *block {
 		return v.holder(addr)
 	}
 	return nil
+}
+
+// maxLooks bounds the looks at a thread that has turns on a processor all the time.
+const maxLooks = 3
+
+// fetch reads the process's memory at lo into data. It returns the number of bytes, from the first on,
+// that it could read. late reports whether they may be of a later moment than the view's.
+//
+// The kernel lists a thread as blocked just before it leaves its processor. If the thread is preempted
+// there, it has one more turn. So fetch looks at the thread again, unless other memory was read since an
+// earlier look: it would be of the moment before that turn.
+func (v *view) fetch(lo uint64, data []byte) (n int, late bool) {
+	first := !v.stood
+	for range maxLooks {
+		stands := !v.held && v.stands()
+		n, _ = v.memory.live.fetch(lo, data)
+		if v.held || stands && v.memory.turns(v.tid) == v.turns {
+			return n, false
+		}
+		if !stands || !first {
+			break
+		}
+		v.stood = false
+	}
+	return n, true
 }
 
 // keeps reports whether the view keeps n more bytes of copies. As long as the thread stands still,
