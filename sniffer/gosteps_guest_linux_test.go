@@ -143,7 +143,6 @@ type emulated struct {
 	regs    arch.Registers
 	modules *target.Modules
 	pages   map[uint64][]byte // of memory, read since the last step
-	until   time.Time         // when to stop waiting for answers
 }
 
 func (s *emulated) Arch() *arch.Arch                  { return s.cpu.arch }
@@ -201,18 +200,22 @@ func (s *emulated) ask(packet string) (string, error) {
 
 // readTo reads up to the character delim. If two of the guest's threads stop at once, both read from us in
 // qemu, and one may take the acknowledgement that the other waits for. So readTo sends another one after
-// some silence.
+// some silence. If one thread has taken a packet for the other, no acknowledgement helps: after a longer
+// silence, readTo closes the connection, and the test begins anew with another qemu.
 func (s *emulated) readTo(delim byte) (text string, err error) {
 	const silence = 10 * time.Second
-	for {
+	for range 6 {
 		s.conn.SetReadDeadline(time.Now().Add(silence))
-		part, err := s.r.ReadString(delim)
+		var part string
+		part, err = s.r.ReadString(delim)
 		text += part
-		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Now().After(s.until) {
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return text, err
 		}
 		s.conn.Write([]byte("+"))
 	}
+	s.conn.Close()
+	return text, err
 }
 
 // fetch reads the registers after a stop, which may have been another thread's.
@@ -273,7 +276,7 @@ func (c *guestCPU) start(t *testing.T, program, scenario string) (*emulated, err
 		cmd.Wait()
 		os.RemoveAll(dir)
 	})
-	s := &emulated{cpu: c, until: gdbtest.Deadline(t), pages: map[uint64][]byte{}}
+	s := &emulated{cpu: c, pages: map[uint64][]byte{}}
 	gdbtest.Await(t, "qemu listens", func() bool { s.conn, err = net.Dial("unix", socket); return err == nil })
 	t.Cleanup(func() { s.conn.Close() })
 	s.r = bufio.NewReader(s.conn)
