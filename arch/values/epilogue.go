@@ -20,9 +20,9 @@ type unwinding struct {
 	off   int32
 	done  bool               // the stack pointer has been moved up, or loaded
 	sp    trad.Rule          // from where it has been loaded: SavedAt, or InReg for another register
-	above int32              // the stack pointer is so far above what has been loaded
-	args  trad.Rule          // where m.Arguments has been loaded from; NotTracked where it has its value at the pc
-	saved [MaxRegs]trad.Rule // by register; NotTracked where it has its caller's value at the pc
+	above int32              // the stack pointer minus sp, bytes
+	args  trad.Rule          // where m.Arguments has been loaded from; NotTracked if it has its value at the pc
+	saved [MaxRegs]trad.Rule // by register; NotTracked if it has its caller's value at the pc
 	any   bool               // some of them are set
 	wrote Set                // registers, of those that calls may change, that have got other values on the way
 	auth  bool               // the return address is authenticated on the way
@@ -44,8 +44,8 @@ func (m *Machine) ReadEpilogue(code []byte, pc uint64) (row trad.Row, out arch.W
 	return row, out
 }
 
-// InEpilogue implements arch.Arch.InEpilogue: pc is on a way out, and that begins, at pc or before
-// it, with an instruction that takes something down.
+// InEpilogue implements arch.Arch.InEpilogue. It looks for a way out that begins at or before pc with an
+// instruction that takes something down, and that comes to pc.
 func (m *Machine) InEpilogue(code []byte, start, pc uint64) bool {
 	off := int(min(pc-start, uint64(len(code))))
 	if pc < start || off == len(code) {
@@ -185,7 +185,7 @@ func (u *unwinding) writes(in *Inst, ops []Op) {
 	u.lose(wrote)
 }
 
-// lose notes that registers of those that calls may change have got values that are not known.
+// lose notes that the registers in wrote have unknown values.
 func (u *unwinding) lose(wrote Set) {
 	u.wrote |= wrote
 	if u.m.Arguments != None && wrote.Has(u.m.Arguments) {

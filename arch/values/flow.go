@@ -227,8 +227,9 @@ func (a *Analysis) run(i int32) (ok bool) {
 	return a.arrive(next, s)
 }
 
-// probes reports whether the branch at an offset ends a loop that lowers the stack pointer by steps, to
-// touch the pages of what alloca makes, until it is where a register says, at no known distance from the CFA.
+// probes reports whether the branch at offset at ends a loop of -fstack-clash-protection: one that lowers
+// the stack pointer step by step, and touches each page that alloca makes. The loop ends when the stack
+// pointer equals another register, which is at no known distance from the CFA.
 func (a *Analysis) probes(in *Inst, at int32, s *State) bool {
 	sp, end := s.compared[0], s.compared[1]
 	if end == a.m.SP {

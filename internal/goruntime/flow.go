@@ -128,7 +128,7 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 		first.put(m.ra, value{})
 	}
 	f.at[lo] = first
-	todo := []uint64{lo}
+	pending := []uint64{lo}
 	var in values.Inst
 	var ops []values.Op
 	reach := func(addr uint64, s *state) {
@@ -139,14 +139,14 @@ func follow(m *Machine, code []byte, lo uint64, name func(addr uint64) string, d
 		case addr-lo >= uint64(len(code)):
 		case old == nil:
 			f.at[addr] = s.clone()
-			todo = append(todo, addr)
+			pending = append(pending, addr)
 		case old.join(s, m, addr):
-			todo = append(todo, addr)
+			pending = append(pending, addr)
 		}
 	}
-	for ; len(todo) > 0 && f.visits < maxVisits; f.visits++ {
-		addr := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for ; len(pending) > 0 && f.visits < maxVisits; f.visits++ {
+		addr := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		at := int(addr - lo)
 		in, ops = m.Decode(code, at, ops[:0])
 		s := &step{f.at[addr].clone(), m, code, lo, addr, value{}}

@@ -77,9 +77,9 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		if row, ok := stub(q); ok {
 			return row, frame.Claimed
 		}
-		out, way := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC)
-		if way != 0 && way&(arch.ByJump|arch.TearsDown) != arch.ByJump && leads(q, &out) == caller {
-			return out, frame.Claimed
+		row, out := a.ReadEpilogue(q.Read(q.PC, maxEpilogue), q.PC)
+		if out != 0 && out&(arch.ByJump|arch.TearsDown) != arch.ByJump && leads(q, &row) == caller {
+			return row, frame.Claimed
 		}
 		if row, ok := unnamedStub(q); ok && answer == noFunction {
 			return row, frame.Claimed
