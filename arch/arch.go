@@ -134,6 +134,9 @@ type Arch struct {
 	Calls      abi.Convention
 	LongDouble abi.Kind
 
+	// WideRegs are the registers that are wider than 64 bits.
+	WideRegs []WideReg
+
 	// KernelRegs are the kernel's register sets, NT_PRSTATUS first.
 	KernelRegs []KernelRegs
 

@@ -106,6 +106,8 @@ var Arch = &arch.Arch{
 	// struct ucontext: uc_flags and uc_link come before uc_stack, then mcontext.
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
 
+	WideRegs: wideRegs(),
+
 	// struct user_regs_struct (sys/user.h). It has 8 bytes for a selector, of which the
 	// processor leaves all but two undefined.
 	KernelRegs: []arch.KernelRegs{{Note: arch.NTPRStatus, Size: 216, Regs: []arch.KernelReg{

@@ -86,6 +86,7 @@ var Arch = &arch.Arch{
 	// struct ucontext: uc_flags and uc_link come before uc_stack.
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
 
+	WideRegs:   wideRegs(),
 	KernelRegs: kernelRegs(),
 }
 

@@ -108,6 +108,7 @@ var Arch = &arch.Arch{
 	UContext:   arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSregs + sregsGPRs + 8*int(R15)},
 	SigContext: sigContext,
 
+	WideRegs:   wideRegs(),
 	KernelRegs: kernelRegs(),
 }
 
