@@ -134,6 +134,9 @@ type Arch struct {
 	Calls      abi.Convention
 	LongDouble abi.Kind
 
+	// Control says how a debugger holds threads.
+	Control Control
+
 	// WideRegs are the registers that are wider than 64 bits.
 	WideRegs []WideReg
 

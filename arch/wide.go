@@ -18,6 +18,10 @@ type WidePart struct {
 	Note uint32 // NT_PRFPREG, …
 	Off  int    // bytes from the set's beginning
 	Size int    // bytes
+	// InUse is where the set says, by the bits Bits of a byte, that the part is not zero: who writes the
+	// part sets them. Bits is 0 where it need not be said.
+	InUse int
+	Bits  byte
 }
 
 // Wide returns the description of a wide register, nil if r is none.

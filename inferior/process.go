@@ -75,10 +75,10 @@ const (
 	Breakpoint
 	// Stepped: Thread has executed one instruction.
 	Stepped
-	// Signalled: a signal has come for Thread. It was not delivered. It is, if it is Resume's Signal;
-	// else nobody sees it.
+	// Signalled: a signal has come for Thread. It was not delivered. If Resume names Thread, its
+	// Signal is delivered instead. Else the signal is delivered when the thread runs again.
 	Signalled
-	// ThreadExited: the thread with ID TID has ended.
+	// ThreadExited: the thread that Resume has named has ended. The ends of others are no events.
 	ThreadExited
 	// Exited: the process has ended by exit(2); Status is its status.
 	Exited
@@ -104,8 +104,10 @@ type Signal struct {
 	// Address is the address of a fault (si_addr), if HasAddress.
 	Address    uint64
 	HasAddress bool
-	// Sender is the ID of the process that has sent it, 0 if the kernel has or it is not known.
+	// Sender is the ID of the process that has sent it, 0 if the kernel has or it is not known. Own says
+	// that it is the process itself.
 	Sender int
+	Own    bool
 }
 
 // RegisterBytes reads size bytes of a register, from the first on.

@@ -107,6 +107,7 @@ var Arch = &arch.Arch{
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
 
 	WideRegs: wideRegs(),
+	Control:  control,
 
 	// struct user_regs_struct (sys/user.h). It has 8 bytes for a selector, of which the
 	// processor leaves all but two undefined.

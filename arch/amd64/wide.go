@@ -11,11 +11,12 @@ import (
 const ntXState = 0x202
 
 // wideRegs are the x87's and the vector registers. NT_PRFPREG is struct user_fpregs_struct: st0 at 32,
-// xmm0 at 160. The upper half of ymm0 is at 576 of NT_X86_XSTATE (Intel SDM volume 1, table 13-1).
+// xmm0 at 160. The upper half of ymm0 is at 576 of NT_X86_XSTATE (Intel SDM volume 1,
+// 13.4), and in use if bit 2 of XSTATE_BV, at 512, is set.
 func wideRegs() (regs []arch.WideReg) {
 	for i := range 16 {
 		regs = append(regs, arch.WideReg{Num: XMM0 + trad.Reg(i), Name: fmt.Sprintf("ymm%d", i), Parts: []arch.WidePart{
-			{Note: arch.NTFPRegs, Off: 160 + 16*i, Size: 16}, {Note: ntXState, Off: 576 + 16*i, Size: 16},
+			{Note: arch.NTFPRegs, Off: 160 + 16*i, Size: 16}, {Note: ntXState, Off: 576 + 16*i, Size: 16, InUse: 512, Bits: 4},
 		}})
 	}
 	for i := range 8 {

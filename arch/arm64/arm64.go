@@ -87,6 +87,7 @@ var Arch = &arch.Arch{
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
 
 	WideRegs:   wideRegs(),
+	Control:    control,
 	KernelRegs: kernelRegs(),
 }
 

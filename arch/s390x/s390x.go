@@ -109,6 +109,7 @@ var Arch = &arch.Arch{
 	SigContext: sigContext,
 
 	WideRegs:   wideRegs(),
+	Control:    control,
 	KernelRegs: kernelRegs(),
 }
 

@@ -1,0 +1,116 @@
+package native
+
+import (
+	"fmt"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// breakpoint is one address where code was replaced.
+type breakpoint struct {
+	original []byte
+	code     []byte // what is there instead
+	count    int    // how often it was set
+}
+
+// insert puts a breakpoint at addr, and returns the code that was there.
+func (g *guard) insert(addr uint64) ([]byte, error) {
+	if b := g.breakpoints[addr]; b != nil {
+		b.count++
+		return b.original, nil
+	}
+	b := &breakpoint{code: g.arch.Control.Breakpoint, count: 1}
+	b.original = make([]byte, len(b.code))
+	if _, err := g.mem.ReadAt(b.original, int64(addr)); err != nil {
+		return nil, fmt.Errorf("no code can be read at %#x", addr)
+	}
+	g.breakpoints[addr] = b // before it is there: putBack must know
+	if g.lifted == 0 {
+		if _, err := g.mem.WriteAt(b.code, int64(addr)); err != nil {
+			delete(g.breakpoints, addr)
+			return nil, fmt.Errorf("no breakpoint can be written at %#x: %v", addr, err)
+		}
+	}
+	return b.original, nil
+}
+
+func (g *guard) remove(addr uint64) error {
+	b := g.breakpoints[addr]
+	if b == nil {
+		return fmt.Errorf("no breakpoint is at %#x", addr)
+	}
+	if b.count--; b.count > 0 {
+		return nil
+	}
+	if g.lifted == 0 {
+		if _, err := g.mem.WriteAt(b.original, int64(addr)); err != nil && !g.ended {
+			b.count++
+			return fmt.Errorf("the code at %#x cannot be put back: %v", addr, err)
+		}
+	}
+	delete(g.breakpoints, addr)
+	// A thread that has come there, and of which the owner was not told, comes there once more: its PC is
+	// back already.
+	g.events = slices.DeleteFunc(g.events, func(e event) bool {
+		t := g.threads[e.TID]
+		return t != nil && t.hit == addr && t.atBreakpoint
+	})
+	return nil
+}
+
+// show puts all breakpoints into the code, or lifts them all.
+func (g *guard) show(there bool) {
+	for at, b := range g.breakpoints {
+		g.mem.WriteAt(b.bytes(there), int64(at))
+	}
+}
+
+func (b *breakpoint) bytes(there bool) []byte {
+	if there {
+		return b.code
+	}
+	return b.original
+}
+
+// overlay changes data, which is to be written at addr, so that the breakpoint at address at stays.
+func (b *breakpoint) overlay(at, addr uint64, data []byte) {
+	for i := range b.code {
+		if k := at + uint64(i) - addr; k < uint64(len(data)) {
+			b.original[i] = data[k]
+			data[k] = b.code[i]
+		}
+	}
+}
+
+// cleanse takes the breakpoints out of the memory of a child that fork(2) has made.
+func (g *guard) cleanse(child int) {
+	if len(g.breakpoints) == 0 || g.lifted > 0 {
+		return
+	}
+	mem, err := openMem(child, child)
+	if err != nil {
+		return
+	}
+	defer mem.Close()
+	for at, b := range g.breakpoints {
+		mem.WriteAt(b.original, int64(at))
+	}
+}
+
+// stepOver has a thread execute the instruction at which a breakpoint is, while all others stand still. It
+// reports whether the thread has only done so: it may have stopped for another reason.
+func (t *tracee) stepOver(g *guard, b *breakpoint, addr uint64) (only bool) {
+	if g.lifted == 0 {
+		g.mem.WriteAt(b.original, int64(addr))
+		defer func() { g.mem.WriteAt(b.code, int64(addr)) }()
+	}
+	t.over = true
+	defer func() { t.over = false }()
+	if err := ptrace(unix.PTRACE_SINGLESTEP, t.tid, 0, 0); err != nil {
+		return false
+	}
+	t.state, t.stepping, t.atBreakpoint = running, true, false
+	// An instruction that makes a system call may take its time. The thread is behind it then.
+	return g.await(func() bool { return t.state == running }, stepPatience) && t.state == stopped && t.stepped
+}

@@ -1,0 +1,258 @@
+package native
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/inferior"
+)
+
+// guardName is os.Args[0] of a guard, guardComm the name that the system shows.
+const (
+	guardName = "inferior: guard of a held process"
+	guardComm = "inferior-guard"
+)
+
+// ownerFD is the descriptor of the socket to the owner, the program that has started the guard.
+const ownerFD = 3
+
+func init() {
+	if os.Args[0] != guardName || len(os.Args) != 1 {
+		return
+	}
+	if kind, err := unix.GetsockoptInt(ownerFD, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_STREAM {
+		return // a program with the same name
+	}
+	// Signals that end the owner are not for the guard: it ends when the owner has ended.
+	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM)
+	os.WriteFile("/proc/self/comm", []byte(guardComm), 0)
+	unix.CloseRange(ownerFD+1, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	runtime.LockOSThread() // ptrace(2) wants one thread
+	newGuard(os.NewFile(ownerFD, "owner")).run()
+	os.Exit(0)
+}
+
+// guard traces the threads of one process.
+type guard struct {
+	arch     *arch.Arch
+	owner    *os.File
+	out      *gob.Encoder
+	requests chan request  // closed when the owner is gone
+	changed  chan struct{} // a traced thread has something to tell
+	looked   chan struct{} // it was asked
+
+	pid     int
+	ownID   int      // what the process has for its ID, in its own PID namespace
+	mem     *os.File // the process's memory
+	all     bool     // all threads are held
+	timeout time.Duration
+	threads map[int]*tracee
+	early   map[int]unix.WaitStatus // what threads have told before their parent told of them
+	events  []event                 // that the owner was not told
+	waiting bool                    // the owner waits for an event
+	resumed bool                    // threads run because the owner has resumed them
+	alone   *tracee                 // the only one that was resumed; nil for all
+	named   int                     // the ID of the thread that was named then
+	ended   bool                    // the process is no more
+
+	breakpoints map[uint64]*breakpoint
+	lifted      int // how many vfork(2) children have the memory: then no breakpoint is in it
+}
+
+func newGuard(owner *os.File) *guard {
+	return &guard{
+		arch: arch.ByName(runtime.GOARCH), owner: owner, out: gob.NewEncoder(owner),
+		requests: make(chan request), changed: make(chan struct{}), looked: make(chan struct{}),
+		threads: map[int]*tracee{}, early: map[int]unix.WaitStatus{}, breakpoints: map[uint64]*breakpoint{},
+	}
+}
+
+// run serves the owner until it is gone, and then puts everything back.
+func (g *guard) run() {
+	defer func() {
+		recover() // a fault of ours must not cost the process
+		g.putBack()
+	}()
+	go g.listen()
+	for {
+		select {
+		case r, ok := <-g.requests:
+			if !ok {
+				return
+			}
+			a := g.serve(&r)
+			if r.Op == opDetach {
+				g.putBack()
+			}
+			late := r.Op == opInterrupt || r.Op == opWait && g.waiting // tell answers
+			if !late && g.out.Encode(a) != nil || r.Op == opDetach {
+				return
+			}
+		case <-g.changed:
+			g.reap()
+			g.looked <- struct{}{}
+		}
+		g.tell()
+	}
+}
+
+// listen reads the owner's requests.
+func (g *guard) listen() {
+	in := gob.NewDecoder(g.owner)
+	for {
+		var r request
+		if in.Decode(&r) != nil {
+			close(g.requests)
+			return
+		}
+		g.requests <- r
+	}
+}
+
+// watch says when a traced thread has something to tell. Any thread of the guard can ask that, but only
+// the tracer may take the answer.
+func (g *guard) watch() {
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT|unix.WALL, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return // no thread is traced any more
+		}
+		g.changed <- struct{}{}
+		<-g.looked
+	}
+}
+
+// tell tells the owner the first event if it waits for one.
+func (g *guard) tell() {
+	if !g.waiting || len(g.events) == 0 {
+		return
+	}
+	g.stopAll()
+	e := g.events[0]
+	g.events = g.events[1:]
+	g.waiting, g.resumed = false, false
+	if g.out.Encode(&reply{Event: e, TIDs: g.tids()}) != nil {
+		g.owner.Close() // listen notices
+	}
+}
+
+// tids returns the IDs of the threads that are held.
+func (g *guard) tids() (list []int) {
+	for tid, t := range g.threads {
+		if t.state == stopped {
+			list = append(list, tid)
+		}
+	}
+	return list
+}
+
+var (
+	errNoThread   = errors.New("the thread has ended")
+	errNotStopped = errors.New("a thread cannot be stopped: it is blocked in the kernel")
+)
+
+// serve does what the owner asks for.
+func (g *guard) serve(r *request) *reply {
+	a := &reply{}
+	fail := func(err error) *reply {
+		if err != nil && !errors.As(err, &a.Errno) {
+			a.Err = err.Error()
+		}
+		return a
+	}
+	t := g.threads[r.TID]
+	switch r.Op {
+	case opGet, opSet, opSave, opRestore, opDrop:
+		if t == nil {
+			return fail(errNoThread)
+		}
+		if t.state != stopped {
+			return fail(fmt.Errorf("thread %d is not stopped", t.tid))
+		}
+	}
+	switch r.Op {
+	case opAttach:
+		err := g.attach(r)
+		a.TIDs = g.tids()
+		return fail(err)
+	case opGet:
+		room := make([]byte, maxSet)
+		n, err := getSet(t.tid, r.Note, room)
+		a.Data = room[:n]
+		return fail(err)
+	case opSet:
+		return fail(putSet(t.tid, r.Note, r.Data))
+	case opSave:
+		return fail(t.save(g.arch))
+	case opRestore:
+		return fail(t.restore(g))
+	case opDrop:
+		return fail(t.drop())
+	case opWrite:
+		n, err := g.write(r.Addr, r.Data)
+		a.N = n
+		return fail(err)
+	case opInsert:
+		original, err := g.insert(r.Addr)
+		a.Data = original
+		return fail(err)
+	case opRemove:
+		err := g.remove(r.Addr)
+		if b := g.breakpoints[r.Addr]; b != nil {
+			a.N = b.count
+		}
+		return fail(err)
+	case opResume:
+		return fail(g.resume(r, t))
+	case opWait:
+		if g.ended && len(g.events) == 0 {
+			return fail(unix.ESRCH)
+		}
+		g.waiting = true
+	case opInterrupt:
+		if g.waiting {
+			g.stopAll()
+			if len(g.events) == 0 {
+				g.events = append(g.events, event{Kind: inferior.Interrupted})
+			}
+		}
+	}
+	return a
+}
+
+// maxSet bounds a register set, bytes: x86's with AMX has 11 KiB, arm64's scalable vectors have 8.
+const maxSet = 64 << 10
+
+func openMem(pid, tid int) (*os.File, error) {
+	return os.OpenFile(fmt.Sprintf("/proc/%d/task/%d/mem", pid, tid), os.O_RDWR|syscall.O_CLOEXEC, 0)
+}
+
+// write writes memory. Breakpoints stay: what is written there is what a later removal puts back.
+func (g *guard) write(addr uint64, data []byte) (n int, err error) {
+	for at, b := range g.breakpoints {
+		b.overlay(at, addr, data)
+	}
+	n, err = g.mem.WriteAt(data, int64(addr))
+	if n < len(data) && err == nil {
+		err = io.ErrShortWrite
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return n, err
+}

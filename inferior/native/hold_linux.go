@@ -1,0 +1,276 @@
+package native
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/inferior"
+)
+
+// attach stops threads of a process, which the owner has looked at before.
+func (g *guard) attach(r *request) (err error) {
+	g.pid, g.timeout, g.all = r.PID, time.Duration(r.Timeout), len(r.TIDs) == 0
+	g.ownID = ownID(g.pid)
+	options := uintptr(traceAlways)
+	if g.all {
+		options = traceThreads
+	}
+	for again := true; again; {
+		tids := r.TIDs
+		if g.all {
+			if tids, err = tasks(g.pid); err != nil {
+				return err
+			}
+		}
+		again = false
+		for _, tid := range tids {
+			if g.threads[tid] != nil {
+				continue
+			}
+			if err := ptrace(unix.PTRACE_SEIZE, tid, 0, options); err == unix.ESRCH && g.all || err == unix.EPERM && g.all && isZombie(g.pid, tid) {
+				continue
+			} else if err != nil {
+				return err
+			}
+			t := &tracee{tid: tid, state: running, asked: true}
+			g.threads[tid] = t
+			again = g.all
+			if g.mem == nil {
+				go g.watch()
+				if g.mem, err = openMem(g.pid, tid); err != nil {
+					return err
+				}
+			}
+			ptrace(unix.PTRACE_INTERRUPT, tid, 0, 0)
+		}
+		some := func() bool {
+			for _, t := range g.threads {
+				if t.state == running && !t.exiting {
+					return true
+				}
+			}
+			return false
+		}
+		if !g.await(some, g.timeout) && !g.all {
+			return errNotStopped
+		}
+	}
+	if len(g.threads) == 0 {
+		return unix.ESRCH
+	}
+	return nil
+}
+
+func tasks(pid int) (tids []int, err error) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, e := range entries {
+		if tid, err := strconv.Atoi(e.Name()); err == nil {
+			tids = append(tids, tid)
+		}
+	}
+	return tids, err
+}
+
+// isZombie reports whether a thread has ended.
+func isZombie(pid, tid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid))
+	if err != nil {
+		return true
+	}
+	after := text[strings.LastIndexByte(string(text), ')')+1:]
+	return len(after) > 1 && (after[1] == 'Z' || after[1] == 'X')
+}
+
+// ownID returns the ID that a process has in its own PID namespace.
+func ownID(pid int) int {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(text)) {
+		if list, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			ids := strings.Fields(list)
+			if id, err := strconv.Atoi(ids[len(ids)-1]); err == nil {
+				return id
+			}
+		}
+	}
+	return pid
+}
+
+// ownSignal reports whether the process has sent a signal to itself.
+func (g *guard) ownSignal(s *siginfo) bool {
+	return s.code() <= 0 && (s.sender() == g.pid || s.sender() == g.ownID)
+}
+
+// resume lets threads run, unless there are events that the owner was not told.
+func (g *guard) resume(r *request, named *tracee) error {
+	if r.TID != 0 && named == nil {
+		return errNoThread
+	}
+	if len(g.events) > 0 {
+		return nil
+	}
+	g.named, g.alone = r.TID, nil
+	list := []*tracee{named}
+	if r.Alone {
+		g.alone = named
+	} else {
+		list = list[:0]
+		for _, t := range g.threads {
+			list = append(list, t)
+		}
+	}
+	// First those at breakpoints, one after the other, while nobody runs.
+	steps := map[*tracee]bool{}
+	for _, t := range list {
+		pc, ok := t.pc(g.arch)
+		b := g.breakpoints[pc]
+		if t.state != stopped || !ok || b == nil {
+			continue
+		}
+		steps[t] = t.stepOver(g, b, pc)
+		if t.state == stopped && !steps[t] {
+			return nil // something has happened, and is an event
+		}
+		if t == named && r.Step {
+			if steps[t] {
+				g.events = append(g.events, event{Kind: inferior.Stepped, TID: t.tid})
+				return nil
+			}
+		} else if t.state == running {
+			t.late = true
+		}
+	}
+	g.resumed = true
+	for _, t := range list {
+		if t.state != stopped {
+			continue
+		}
+		signal := 0
+		switch {
+		case t == named:
+			signal = r.Signal
+		case t.signal != nil:
+			signal = t.signal.number()
+		}
+		t.noteBlock(g.arch)
+		t.signal, t.atBreakpoint, t.asked = nil, false, false
+		if t.group && t != named {
+			if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) == nil {
+				t.state = running
+			}
+			continue
+		}
+		t.stepping = r.Step && t == named
+		if err := ptrace(t.request(), t.tid, 0, uintptr(signal)); err == nil {
+			t.state = running
+		}
+	}
+	return nil
+}
+
+// born is called when a thread has made another one.
+func (g *guard) born(tid int) {
+	t := &tracee{tid: tid, state: running}
+	g.threads[tid] = t
+	if ws, ok := g.early[tid]; ok {
+		delete(g.early, tid)
+		g.stop(t, ws)
+	}
+}
+
+// forked is called when a thread has made a process. That is let go, without breakpoints in its memory.
+func (g *guard) forked(child int, shares bool) {
+	g.await(func() bool { _, ok := g.early[child]; return !ok }, g.timeout)
+	delete(g.early, child)
+	if shares {
+		if g.lifted++; g.lifted == 1 {
+			g.show(false)
+		}
+	} else {
+		g.cleanse(child)
+	}
+	ptrace(unix.PTRACE_DETACH, child, 0, 0)
+}
+
+// execed is called when the process runs another program. It has one thread then, with the process's ID.
+func (g *guard) execed(t *tracee) {
+	clear(g.threads)
+	clear(g.breakpoints)
+	g.events, g.lifted = nil, 0
+	*t = tracee{tid: g.pid, state: stopped}
+	g.threads[g.pid] = t
+	if g.mem != nil {
+		g.mem.Close()
+	}
+	g.mem, _ = openMem(g.pid, g.pid)
+	g.events = append(g.events, event{Kind: inferior.Execed, TID: g.pid})
+}
+
+// exitPatience is how long the process has to end after its main thread.
+const exitPatience = 50 * time.Millisecond
+
+// exits is called when a thread is about to end.
+func (g *guard) exits(t *tracee) {
+	if ptrace(unix.PTRACE_CONT, t.tid, 0, 0) == nil {
+		t.state = running
+	}
+	if t.tid != g.pid {
+		return
+	}
+	// The main thread stays, as a zombie, as long as there are others.
+	if !g.await(func() bool { return !g.ended }, exitPatience) {
+		delete(g.threads, t.tid)
+		g.gone(t.tid)
+	}
+}
+
+// gone notes that a thread is no more.
+func (g *guard) gone(tid int) {
+	kept := g.events[:0]
+	for _, e := range g.events {
+		if e.TID != tid {
+			kept = append(kept, e)
+		}
+	}
+	g.events = kept
+	if tid == g.named {
+		g.events = append(g.events, event{Kind: inferior.ThreadExited, TID: tid})
+	}
+}
+
+// end is called when the kernel says how a thread has ended.
+func (g *guard) end(t *tracee, ws unix.WaitStatus) {
+	delete(g.threads, t.tid)
+	if t.tid != g.pid && !(len(g.threads) == 0 && g.processEnded()) {
+		g.gone(t.tid)
+		return
+	}
+	g.finish(ws)
+}
+
+// processEnded waits a moment for the end of the process that one of its threads may have been.
+func (g *guard) processEnded() bool {
+	for end := time.Now().Add(exitPatience); ; time.Sleep(time.Millisecond) {
+		tids, err := tasks(g.pid)
+		if err != nil || len(tids) == 0 || len(tids) == 1 && isZombie(g.pid, tids[0]) {
+			return true
+		}
+		if g.all || time.Now().After(end) {
+			return false
+		}
+	}
+}
+
+// finish notes the end of the process.
+func (g *guard) finish(ws unix.WaitStatus) {
+	g.ended = true
+	clear(g.threads)
+	g.events = []event{{Kind: inferior.Exited, TID: g.pid, Status: ws.ExitStatus()}}
+	if ws.Signaled() {
+		g.events[0] = event{Kind: inferior.Killed, TID: g.pid, Signal: inferior.Signal{Number: int(ws.Signal())}}
+	}
+}

@@ -1,0 +1,292 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/internal/jobcontrol"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+// Process is a live process, or some of its threads, under control. It implements [inferior.Process].
+type Process struct {
+	PID int
+	Exe string // the program's path as the process names it; "" if that cannot be read
+
+	look    *live.Target
+	maps    []byte // the text of the mappings that look has
+	ran     bool   // the process has run since they were read
+	memory  memory
+	threads map[int]*Thread
+	order   []int // of the threads: that of the last event first
+
+	socket *os.File
+	guard  *os.Process
+	in     *gob.Decoder
+	mu     sync.Mutex // guards out
+	out    *gob.Encoder
+	closed bool
+}
+
+var _ inferior.Process = (*Process)(nil)
+
+// Attach stops threads of the process pid, and holds them until the Process is closed. It finds modules
+// and starts the guard before it stops a thread. The error wraps one of those of package live if there is
+// one.
+func Attach(ctx context.Context, pid int, o Options) (*Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("attach %d: %w", pid, context.Cause(ctx))
+	}
+	look, err := live.Look(pid)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{PID: pid, Exe: look.Exe, look: look, threads: map[int]*Thread{}}
+	p.maps, _ = os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	p.memory = memory{process: p, breakpoints: map[uint64][]byte{}}
+	if err := p.startGuard(); err != nil {
+		look.Close()
+		return nil, fmt.Errorf("attach %d: the process that holds it: %w", pid, err)
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	jobcontrol.Hold()
+	a, err := p.ask(&request{Op: opAttach, PID: pid, TIDs: o.Threads, Timeout: int64(o.Timeout)})
+	if err != nil {
+		p.Close()
+		switch {
+		case errors.Is(err, unix.ESRCH) && len(o.Threads) > 0:
+			return nil, fmt.Errorf("attach %d: thread %v: %w", pid, o.Threads, live.ErrNoThread)
+		case err == errNotStoppedAnswer:
+			return nil, fmt.Errorf("attach %d: %w: it is blocked in the kernel", pid, live.ErrNotStopped)
+		}
+		return nil, live.Refused(pid, err)
+	}
+	p.hold(a.TIDs)
+	return p, nil
+}
+
+// startGuard starts the guard.
+func (p *Process) startGuard() error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("socketpair", err)
+	}
+	p.socket = os.NewFile(uintptr(pair[0]), "guard")
+	theirs := os.NewFile(uintptr(pair[1]), "guard")
+	defer theirs.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err == nil {
+		defer null.Close()
+		p.guard, err = os.StartProcess("/proc/self/exe", []string{guardName}, &os.ProcAttr{
+			Dir: "/", Env: []string{"GOMAXPROCS=2", "GOGC=off"}, Files: []*os.File{null, null, null, theirs}, Sys: &syscall.SysProcAttr{Setsid: true},
+		})
+	}
+	if err != nil {
+		p.socket.Close()
+		return err
+	}
+	p.in, p.out = gob.NewDecoder(p.socket), gob.NewEncoder(p.socket)
+	return nil
+}
+
+// send sends a request. Interrupts may be sent while an answer is waited for.
+func (p *Process) send(r *request) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Encode(r)
+}
+
+// errNotStoppedAnswer is errNotStopped, as it comes from the guard.
+var errNotStoppedAnswer = errors.New(errNotStopped.Error())
+
+var errClosed = errors.New("the process was let go")
+
+// ask sends a request, and waits for the answer.
+func (p *Process) ask(r *request) (*reply, error) {
+	if p.closed {
+		return nil, errClosed
+	}
+	if err := p.send(r); err != nil {
+		return nil, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
+	}
+	return p.answer()
+}
+
+func (p *Process) answer() (*reply, error) {
+	a := &reply{}
+	if err := p.in.Decode(a); err != nil {
+		return nil, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
+	}
+	switch {
+	case a.Errno != 0:
+		return a, a.Errno
+	case a.Err == errNotStopped.Error():
+		return a, errNotStoppedAnswer
+	case a.Err != "":
+		return a, errors.New(a.Err)
+	}
+	return a, nil
+}
+
+// hold notes which threads are held.
+func (p *Process) hold(tids []int) {
+	for tid := range p.threads {
+		if !slices.Contains(tids, tid) {
+			delete(p.threads, tid)
+		}
+	}
+	slices.Sort(tids)
+	first := func(tid int) {
+		if i := slices.Index(tids, tid); i > 0 {
+			copy(tids[1:], tids[:i])
+			tids[0] = tid
+		}
+	}
+	first(p.PID)
+	p.order = tids
+	for _, tid := range tids {
+		if p.threads[tid] == nil {
+			p.threads[tid] = &Thread{process: p, id: tid}
+		}
+	}
+}
+
+// Arch returns the process's architecture.
+func (p *Process) Arch() *arch.Arch { return p.look.Arch() }
+
+// Memory returns the process's memory, a [target.WritableMemory], as it is while the threads stand
+// still. If some threads are not held, what these write may be seen or not.
+func (p *Process) Memory() target.Memory { return &p.memory }
+
+// Modules returns what is mapped.
+func (p *Process) Modules() *target.Modules {
+	if p.ran {
+		p.ran = false
+		if maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID)); err == nil && !bytes.Equal(maps, p.maps) {
+			if look, err := live.Look(p.PID); err == nil {
+				p.look.Close()
+				p.look, p.maps = look, maps
+			}
+		}
+	}
+	return p.look.Modules()
+}
+
+// Threads returns the threads that are held, each a [*Thread].
+func (p *Process) Threads() ([]target.Thread, error) {
+	var list []target.Thread
+	for _, tid := range p.order {
+		list = append(list, p.threads[tid])
+	}
+	return list, nil
+}
+
+// Inferiors implements [inferior.Process].
+func (p *Process) Inferiors() []inferior.Thread {
+	var list []inferior.Thread
+	for _, tid := range p.order {
+		list = append(list, p.threads[tid])
+	}
+	return list
+}
+
+// Thread returns the thread with an ID, nil if it is not held.
+func (p *Process) Thread(tid int) *Thread { return p.threads[tid] }
+
+// SetBreakpoint implements [inferior.Process].
+func (p *Process) SetBreakpoint(addr uint64) error {
+	a, err := p.ask(&request{Op: opInsert, Addr: addr})
+	if err == nil {
+		p.memory.breakpoints[addr] = a.Data
+	}
+	return err
+}
+
+// ClearBreakpoint implements [inferior.Process].
+func (p *Process) ClearBreakpoint(addr uint64) error {
+	a, err := p.ask(&request{Op: opRemove, Addr: addr})
+	if err == nil && a.N == 0 {
+		delete(p.memory.breakpoints, addr)
+	}
+	return err
+}
+
+// Resume implements [inferior.Process].
+func (p *Process) Resume(r inferior.Resume) error {
+	q := &request{Op: opResume, Alone: r.Alone, Step: r.Step, Signal: r.Signal}
+	if r.Thread != nil {
+		q.TID = r.Thread.ID()
+	}
+	_, err := p.ask(q)
+	p.forget()
+	return err
+}
+
+// forget forgets what was read: the process has run.
+func (p *Process) forget() {
+	p.ran = true
+	p.memory.forget()
+	for _, t := range p.threads {
+		t.sets = nil
+	}
+}
+
+// Wait implements [inferior.Process].
+func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
+	if p.closed {
+		return inferior.Event{}, errClosed
+	}
+	if err := p.send(&request{Op: opWait}); err != nil {
+		return inferior.Event{}, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
+	}
+	stop := context.AfterFunc(ctx, func() { p.send(&request{Op: opInterrupt}) })
+	a, err := p.answer()
+	stop()
+	p.forget()
+	if err != nil {
+		return inferior.Event{}, err
+	}
+	p.hold(a.TIDs)
+	e := inferior.Event{Kind: a.Event.Kind, TID: a.Event.TID, Status: a.Event.Status, Signal: a.Event.Signal}
+	if t := p.threads[e.TID]; t != nil {
+		e.Thread = t
+		i := slices.Index(p.order, e.TID)
+		copy(p.order[1:], p.order[:i])
+		p.order[0] = e.TID
+	}
+	if e.Kind == inferior.Execed {
+		clear(p.memory.breakpoints)
+	}
+	return e, nil
+}
+
+// Warnings returns what the user should know about the answers so far, one sentence each.
+func (p *Process) Warnings() []string { return p.look.Warnings() }
+
+// Close lets the process go, as [inferior.Process] says.
+func (p *Process) Close() error {
+	if p.closed {
+		return nil
+	}
+	_, err := p.ask(&request{Op: opDetach})
+	p.closed = true
+	p.socket.Close()
+	p.guard.Wait()
+	jobcontrol.Release()
+	p.look.Close()
+	return err
+}

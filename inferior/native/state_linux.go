@@ -1,0 +1,210 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// state is all that makes up a thread but its memory.
+type savedState struct {
+	sets   [][]byte // by the position in Control.StateSets; nil for one that the thread lacks
+	mask   sigmask
+	masked bool
+	signal *siginfo // that was about to be delivered
+}
+
+func (t *tracee) save(a *arch.Arch) error {
+	var s savedState
+	room := make([]byte, maxSet)
+	for i, note := range a.Control.StateSets {
+		n, err := getSet(t.tid, note, room)
+		if err != nil && i == 0 {
+			return fmt.Errorf("read the registers of thread %d: %w", t.tid, err)
+		}
+		var set []byte
+		if err == nil {
+			set = append(set, room[:n]...)
+		}
+		s.sets = append(s.sets, set)
+	}
+	s.masked = getSigMask(t.tid, &s.mask) == nil
+	s.signal, t.signal = t.signal, nil
+	if len(t.saved) == 0 && a.Control.BeginAgain != nil {
+		t.forgotten, t.watched = false, a.Control.BeginAgain(slices.Clone(s.sets[0]))
+	}
+	t.saved = append(t.saved, s)
+	return nil
+}
+
+var errNotSaved = errors.New("no state of the thread was saved")
+
+func (t *tracee) drop() error {
+	if len(t.saved) == 0 {
+		return errNotSaved
+	}
+	last := len(t.saved) - 1
+	t.owe(t.saved[last].signal)
+	t.saved = t.saved[:last]
+	return nil
+}
+
+// restore puts the thread into the state that was saved last.
+func (t *tracee) restore(g *guard) error {
+	if len(t.saved) == 0 {
+		return errNotSaved
+	}
+	last := len(t.saved) - 1
+	if err := t.put(g, &t.saved[last]); err != nil {
+		return err
+	}
+	t.saved = t.saved[:last]
+	return nil
+}
+
+// put makes s the state of the thread.
+func (t *tracee) put(g *guard, s *savedState) error {
+	if t.state != stopped {
+		return fmt.Errorf("thread %d is not stopped", t.tid)
+	}
+	t.noteBlock(g.arch)
+	for i, note := range g.arch.Control.StateSets {
+		set := s.sets[i]
+		if set == nil {
+			continue
+		}
+		if i == 0 && t.forgotten && g.arch.Control.BeginAgain != nil {
+			g.arch.Control.BeginAgain(set)
+		}
+		if err := putSet(t.tid, note, set); err != nil && i == 0 {
+			return fmt.Errorf("write the registers of thread %d: %w", t.tid, err)
+		}
+	}
+	if s.masked {
+		setSigMask(t.tid, &s.mask)
+	}
+	// What the thread has brought upon itself is undone with what it did.
+	if t.signal != nil && (isFault(t.signal) || g.ownSignal(t.signal)) {
+		t.signal = nil
+	}
+	t.atBreakpoint = false
+	t.owe(s.signal)
+	if s == &t.saved[0] {
+		t.watched = false
+	}
+	return nil
+}
+
+// noteBlock notes that the kernel has forgotten how to go on with the system call of the saved state: the
+// thread stands in another one of that kind.
+func (t *tracee) noteBlock(a *arch.Arch) {
+	if !t.watched {
+		return
+	}
+	room := make([]byte, maxSet)
+	if n, err := getSet(t.tid, arch.NTPRStatus, room); err == nil && a.Control.BeginAgain(room[:n]) {
+		t.forgotten, t.watched = true, false
+	}
+}
+
+// systemCall is called when a watched thread begins or ends a system call.
+func (t *tracee) systemCall(a *arch.Arch) {
+	call := a.Control.SystemCall
+	room := make([]byte, maxSet)
+	n, err := getSet(t.tid, call.Note, room)
+	if err != nil || n < call.Off+call.Size {
+		return
+	}
+	number := uint64(a.Order.Uint32(room[call.Off:]))
+	if call.Size == 8 {
+		number = a.Order.Uint64(room[call.Off:])
+	}
+	if slices.Contains(a.Control.Forgetting, number) {
+		t.forgotten, t.watched = true, false
+	}
+}
+
+// owe notes a signal that must be delivered yet.
+func (t *tracee) owe(s *siginfo) {
+	if s != nil {
+		t.owed = append(t.owed, *s)
+	}
+}
+
+// isFault reports whether the kernel has sent a signal because of an instruction.
+func isFault(s *siginfo) bool {
+	switch unix.Signal(s.number()) {
+	case unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
+		return s.code() > 0
+	}
+	return false
+}
+
+// putBack puts everything back, and lets all threads go.
+func (g *guard) putBack() {
+	g.stopAll()
+	if g.lifted == 0 {
+		g.show(false)
+	}
+	clear(g.breakpoints)
+	for _, t := range g.threads {
+		if t.state != stopped {
+			continue
+		}
+		if len(t.saved) > 0 {
+			for i := range t.saved[1:] {
+				t.owe(t.saved[1+i].signal)
+			}
+			t.put(g, &t.saved[0])
+			t.saved = nil
+		}
+		t.letGo(g)
+	}
+	clear(g.threads)
+}
+
+// letGo detaches from a thread. What it is owed is delivered.
+func (t *tracee) letGo(g *guard) {
+	for len(t.owed) > 0 && t.redeliver(g) {
+		t.owed = t.owed[1:]
+	}
+	signal := 0
+	if t.signal != nil {
+		signal = t.signal.number()
+	}
+	ptrace(unix.PTRACE_DETACH, t.tid, 0, uintptr(signal))
+}
+
+// maxOthers bounds the signals that may come before one that is delivered anew.
+const maxOthers = 64
+
+// redeliver has the thread stop because the first signal that it is owed is about to be delivered. ptrace can
+// deliver a signal only then, so another one of the same number is sent.
+func (t *tracee) redeliver(g *guard) bool {
+	s := &t.owed[0]
+	if unix.Tgkill(g.pid, t.tid, unix.Signal(s.number())) != nil {
+		return false
+	}
+	for range maxOthers {
+		signal := 0
+		if t.signal != nil {
+			signal = t.signal.number()
+		}
+		if ptrace(unix.PTRACE_CONT, t.tid, 0, uintptr(signal)) != nil {
+			return false
+		}
+		t.state, t.signal, t.quiet = running, nil, true
+		if !g.await(func() bool { return t.state == running }, g.timeout) || t.state != stopped {
+			return false
+		}
+		if t.signal != nil && t.signal.number() == s.number() && t.signal.sender() == os.Getpid() {
+			return setSigInfo(t.tid, s) == nil
+		}
+	}
+	return false
+}

@@ -1,0 +1,252 @@
+package native
+
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/inferior"
+)
+
+// run state of a thread.
+type runState uint8
+
+const (
+	running runState = iota
+	stopped
+)
+
+// tracee is one thread.
+type tracee struct {
+	tid    int
+	state  runState
+	signal *siginfo  // is about to be delivered: the thread has stopped for that
+	owed   []siginfo // are delivered when the thread is let go
+
+	group        bool // in a stop of the whole process (SIGSTOP, job control)
+	asked        bool // to stop
+	stepping     bool // was resumed for one instruction
+	stepped      bool // has executed it
+	over         bool // steps over a breakpoint while all others stand still
+	late         bool // still steps over one: then it goes on
+	quiet        bool // what happens is not an event of the owner's
+	atBreakpoint bool // has come to the breakpoint at hit
+	hit          uint64
+	exiting      bool
+
+	saved []savedState
+	// watched says that the thread was in a system call at the first Save of which the kernel has noted how to go
+	// on: forgotten says that the kernel has forgotten it since.
+	watched, forgotten bool
+}
+
+// stepPatience is how long a step over a breakpoint may take before other threads run.
+const stepPatience = 20 * time.Millisecond
+
+// await takes what threads have to tell, as long as unless is true. It returns false if that takes too long.
+func (g *guard) await(unless func() bool, timeout time.Duration) bool {
+	end := time.Now().Add(timeout)
+	for spins := 0; unless(); spins++ {
+		if g.reap() {
+			spins = 0
+			continue
+		}
+		if time.Now().After(end) {
+			return false
+		}
+		if spins > 50 { // a stop takes some microseconds, mostly
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	return true
+}
+
+// stopAll stops the threads that run.
+func (g *guard) stopAll() {
+	some := func() bool {
+		for _, t := range g.threads {
+			if t.state == running && !t.exiting {
+				return true
+			}
+		}
+		return false
+	}
+	for _, t := range g.threads {
+		if t.state == running && !t.exiting {
+			t.asked = true
+			ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
+		}
+	}
+	g.resumed = false
+	g.await(some, g.timeout)
+}
+
+// reap takes what threads have to tell. It reports whether one had anything.
+func (g *guard) reap() (any bool) {
+	for {
+		var ws unix.WaitStatus
+		tid, err := unix.Wait4(-1, &ws, unix.WALL|unix.WNOHANG, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || tid == 0 {
+			return any
+		}
+		any = true
+		t := g.threads[tid]
+		switch {
+		case t == nil && tid == g.pid && ws.Stopped() && int(uint32(ws)>>16) == unix.PTRACE_EVENT_EXEC:
+			g.execed(&tracee{})
+		case t == nil && tid == g.pid && !ws.Stopped():
+			g.finish(ws)
+		case t == nil && ws.Stopped():
+			g.early[tid] = ws
+		case t == nil: // a child that was let go
+		case ws.Stopped():
+			g.stop(t, ws)
+		default:
+			g.end(t, ws)
+		}
+	}
+}
+
+// stop is called when a thread has stopped.
+func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
+	t.state, t.stepped = stopped, false
+	sig, cause := ws.StopSignal(), int(uint32(ws)>>16)
+	switch cause {
+	case 0:
+		if sig != unix.SIGTRAP|systemCallStop {
+			g.signal(t)
+			return
+		}
+		t.systemCall(g.arch)
+	case unix.PTRACE_EVENT_STOP:
+		t.group = sig != unix.SIGTRAP
+		if t.asked || t.quiet || t.over {
+			t.asked = false
+			return
+		}
+		// A stop of the whole process, its end, or a stop that was asked for while the thread stopped for another reason.
+		if t.group {
+			if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) == nil {
+				t.state = running
+			}
+			return
+		}
+	case unix.PTRACE_EVENT_CLONE:
+		if tid, err := eventMessage(t.tid); err == nil {
+			g.born(tid)
+		}
+	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK:
+		if child, err := eventMessage(t.tid); err == nil {
+			g.forked(child, cause == unix.PTRACE_EVENT_VFORK)
+		}
+	case unix.PTRACE_EVENT_VFORK_DONE:
+		if g.lifted--; g.lifted == 0 {
+			g.show(true)
+		}
+	case unix.PTRACE_EVENT_EXEC:
+		g.execed(t)
+		return
+	case unix.PTRACE_EVENT_EXIT:
+		t.exiting, t.saved = true, nil
+		g.exits(t)
+		return
+	}
+	g.goOn(t)
+}
+
+// goOn resumes a thread that has stopped for the guard alone, unless all threads shall stop.
+func (g *guard) goOn(t *tracee) {
+	if !t.over && (!g.resumed || t.asked || g.alone != nil && g.alone != t) {
+		t.asked = false
+		return
+	}
+	if ptrace(t.request(), t.tid, 0, 0) == nil {
+		t.state = running
+	}
+}
+
+// request returns how to resume the thread.
+func (t *tracee) request() int {
+	switch {
+	case t.stepping:
+		return unix.PTRACE_SINGLESTEP
+	case t.watched:
+		return unix.PTRACE_SYSCALL
+	}
+	return unix.PTRACE_CONT
+}
+
+// systemCallStop is in the signal of a stop at a system call (PTRACE_O_TRACESYSGOOD).
+const systemCallStop = 0x80
+
+// signal is called when a thread has stopped because a signal is about to be delivered to it.
+func (g *guard) signal(t *tracee) {
+	t.asked = false
+	var s siginfo
+	if getSigInfo(t.tid, &s) != nil {
+		return
+	}
+	control := &g.arch.Control
+	if pc, ok := t.pc(g.arch); ok && unix.Signal(s.number()) == unix.SIGTRAP && s.code() == control.BreakpointCode {
+		at := pc - control.BehindBreakpoint
+		if g.breakpoints[at] != nil && g.lifted == 0 && !t.over {
+			t.setPC(g.arch, at)
+			t.atBreakpoint, t.hit = true, at
+			g.events = append(g.events, event{Kind: inferior.Breakpoint, TID: t.tid})
+			return
+		}
+	}
+	if t.stepping && unix.Signal(s.number()) == unix.SIGTRAP && slices.Contains(control.StepCodes, s.code()) && (s.code() > 0 || s.sender() == 0) {
+		t.stepping, t.stepped = false, true
+		switch {
+		case t.over || t.quiet:
+		case t.late:
+			t.late = false
+			g.goOn(t)
+		default:
+			g.events = append(g.events, event{Kind: inferior.Stepped, TID: t.tid})
+		}
+		return
+	}
+	t.signal = &s
+	if t.quiet {
+		return
+	}
+	e := event{Kind: inferior.Signalled, TID: t.tid, Signal: inferior.Signal{Number: s.number(), Code: s.code()}}
+	switch {
+	case isFault(&s):
+		e.Signal.Address, e.Signal.HasAddress = s.addr(), s.code() != arch.SignalKernel
+	case s.code() <= 0:
+		e.Signal.Sender = s.sender()
+		e.Signal.Own = g.ownSignal(&s)
+	}
+	g.events = append(g.events, e)
+}
+
+func (t *tracee) pc(a *arch.Arch) (uint64, bool) {
+	room := make([]byte, a.KernelRegs[0].Size)
+	n, err := getSet(t.tid, arch.NTPRStatus, room)
+	if err != nil {
+		return 0, false
+	}
+	var regs arch.Registers
+	a.KernelRegs[0].Get(a, room[:n], &regs)
+	return regs.Get(a.PC)
+}
+
+func (t *tracee) setPC(a *arch.Arch, pc uint64) {
+	room := make([]byte, a.KernelRegs[0].Size)
+	n, err := getSet(t.tid, arch.NTPRStatus, room)
+	if err != nil {
+		return
+	}
+	var regs arch.Registers
+	regs.Set(a.PC, pc)
+	a.KernelRegs[0].Put(a, &regs, room[:n])
+	putSet(t.tid, arch.NTPRStatus, room[:n])
+}

@@ -1,0 +1,70 @@
+// A program whose main thread is where its argument says, and then tells on standard output what it has
+// seen. Threads count on meanwhile.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+volatile long calls, counters[64], steps, signals;
+volatile int crashes;
+
+__attribute__((noinline)) long add(long a, long b) { calls++; return a + b; }
+__attribute__((noinline)) double half(double x) { calls++; return x / 2; }
+__attribute__((noinline)) long crash(void) { calls++; return *(volatile int *)8; }
+__attribute__((noinline)) long aborts(void) { abort(); }
+__attribute__((noinline)) long sleeps(long s) { struct timespec t = {s, 0}; calls++; return nanosleep(&t, 0); }
+__attribute__((noinline)) long ends(void) { pthread_exit(0); }
+__attribute__((noinline)) long exits(void) { _exit(3); }
+__attribute__((noinline)) void step(long i) { steps += i & 1; }
+__attribute__((noinline)) long forks(void) { pid_t p = fork(); if (!p) { step(1); _exit(7); } int s; return syscall(SYS_wait4, p, &s, 0, 0) == p ? s : -1; }
+
+static void *count(void *p) { for (long i = (long)p; ; ) counters[i]++; }
+static void *loop(void *p) { for (long i = 0; ; i++) step(i); }
+static void *blocked(void *p) { for (;;) pause(); }
+static void handler(int sig) { signals++; }
+
+int main(int argc, char **argv) {
+	const char *where = argc > 1 ? argv[1] : "read";
+	int threads = argc > 2 ? atoi(argv[2]) : 0;
+	struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART};
+	sigaction(SIGUSR1, &a, 0);
+	for (long i = 0; i < threads; i++) {
+		pthread_t t;
+		pthread_create(&t, 0, !strcmp(where, "loop") ? loop : !strcmp(where, "spin") ? count : blocked, (void *)i);
+	}
+	printf("ready\n");
+	fflush(stdout);
+	char c;
+	long r = 0;
+	static int word = 1;
+	struct timespec t = {1, 500000000};
+	struct pollfd in = {0, POLLIN, 0};
+	if (!strcmp(where, "nanosleep"))
+		r = nanosleep(&t, 0);
+	else if (!strcmp(where, "poll"))
+		r = poll(0, 0, 1500);
+	else if (!strcmp(where, "futextimeout"))
+		r = syscall(SYS_futex, &word, FUTEX_WAIT, 1, &t, 0, 0);
+	else if (!strcmp(where, "pollin"))
+		r = poll(&in, 1, -1);
+	else if (!strcmp(where, "spinmain"))
+		for (double x = 1; !__atomic_load_n(&crashes, __ATOMIC_RELAXED); x = x * 1.5 + 1)
+			r += x > 0;
+	else
+		r = read(0, &c, 1);
+	printf("%s %ld %d calls %ld\n", where, r > 1 ? 1 : r, errno, calls);
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	return 0;
+}
