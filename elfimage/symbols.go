@@ -13,9 +13,14 @@ import (
 // Symbol is a function of an image. Addresses are link-time ones.
 type Symbol struct {
 	Addr, Size uint64
-	name       uint32 // offset into the string table
-	table      uint8
-	rank       uint8 // smaller is the better name for the same address
+	// Type and Old are filled in by [Image.Lookup] and [Image.LookupPrefix] alone. Old says that the symbol has an
+	// old version, which programs do not get that are linked now.
+	Type elf.SymType
+	Old  bool
+
+	name  uint32 // offset into the string table
+	table uint8
+	rank  uint8 // smaller is the better name for the same address
 }
 
 // Symbols holds the functions of an image, by address.
@@ -94,8 +99,8 @@ func (im *Image) LookupPrefix(prefix string, max int) map[string]Symbol {
 // gets these bytes, too.
 func (im *Image) eachNamed(want string, do func(names []byte, s Symbol)) {
 	any := false
-	each := func(table, names []byte) {
-		for ; len(table) >= im.symbolSize(); table = table[im.symbolSize():] {
+	each := func(table, names, versions []byte) {
+		for i := 0; len(table) >= im.symbolSize(); i, table = i+1, table[im.symbolSize():] {
 			r := im.rawSymbol(table)
 			if r.undefined || uint64(r.name) >= uint64(len(names)) || !bytes.HasPrefix(names[r.name:], []byte(want)) {
 				continue
@@ -106,17 +111,23 @@ func (im *Image) eachNamed(want string, do func(names []byte, s Symbol)) {
 				continue // of thread-local ones there is one for each thread
 			}
 			any = true
-			do(names[r.name:], Symbol{Addr: r.addr, Size: min(r.size, ^uint64(0)-r.addr)})
+			const hidden = 0x8000 // in a word of .gnu.version: not the default
+			old := 2*i+2 <= len(versions) && im.Order.Uint16(versions[2*i:])&hidden != 0
+			do(names[r.name:], Symbol{Addr: r.addr, Size: min(r.size, ^uint64(0)-r.addr), Type: elf.SymType(r.info & 15), Old: old})
 		}
 	}
 	for _, t := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
 		if table, names, ok := im.symbolTable(t); ok {
-			each(table, names)
+			var versions []byte
+			if t == elf.SHT_DYNSYM {
+				versions, _, _ = im.SectionType(elf.SHT_GNU_VERSYM)
+			}
+			each(table, names, versions)
 		}
 	}
 	if !any {
 		if table, names, ok := im.dynamicSymbols(); ok {
-			each(table, names)
+			each(table, names, nil)
 		}
 	}
 }

@@ -26,6 +26,9 @@ type Process interface {
 	// it there. Several breakpoints at one address count as one that was set several times.
 	SetBreakpoint(addr uint64) error
 	ClearBreakpoint(addr uint64) error
+	// EntryPoint returns the address of the instruction with which the program has begun (AT_ENTRY). It
+	// is code that no thread comes to any more: calls return to it.
+	EntryPoint() (uint64, error)
 	// Resume lets threads run. Registers, memory and stacks that were read before are of another moment
 	// then.
 	Resume(Resume) error

@@ -91,6 +91,7 @@ var Arch = &arch.Arch{
 	CallTarget:   callTarget,
 	Calls:        systemV{},
 	LongDouble:   abi.X87,
+	CharSigned:   true,
 
 	Relocations: arch.Relocations{
 		JumpSlot:  uint32(elf.R_X86_64_JMP_SLOT),

@@ -225,6 +225,22 @@ func (p *Process) ClearBreakpoint(addr uint64) error {
 	return err
 }
 
+// EntryPoint implements [inferior.Process].
+func (p *Process) EntryPoint() (uint64, error) {
+	const atEntry = 9 // AT_ENTRY (elf.h)
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.PID))
+	if err != nil {
+		return 0, err
+	}
+	order := p.Arch().Order
+	for ; len(text) >= 16; text = text[16:] {
+		if order.Uint64(text) == atEntry {
+			return order.Uint64(text[8:]), nil
+		}
+	}
+	return 0, fmt.Errorf("/proc/%d/auxv has no entry point", p.PID)
+}
+
 // Resume implements [inferior.Process].
 func (p *Process) Resume(r inferior.Resume) error {
 	q := &request{Op: opResume, Alone: r.Alone, Step: r.Step, Signal: r.Signal}

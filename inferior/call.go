@@ -1,0 +1,259 @@
+package inferior
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/sniffer/dummy"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Caller has a thread of an inferior call functions, one after the other. It is GDB's
+// call_function_by_hand. Make one with [NewCaller].
+type Caller struct {
+	// Alone holds all other threads while the thread is in a call. A call may then wait for ever for
+	// another thread, for instance for a lock that it has.
+	Alone bool
+	// Dummies has the calls that are under way, for the sniffer of package dummy. It may be nil.
+	Dummies *dummy.Frames
+	// Stopped, if it is not nil, is called if a call has not come back. The thread stands where it has
+	// stopped, unless the event says that it is no more: its stack can be walked, and goes on through
+	// the dummy frame. When Stopped returns, the thread is put back.
+	Stopped func(Event)
+
+	process Process
+	thread  Thread
+	entry   uint64 // calls return there
+	sp      uint64 // inward of it nothing is in use
+}
+
+// room is how many bytes of stack must be free, at least.
+const room = 8 << 10
+
+// NewCaller returns a Caller for a thread that stands still. The error says why the thread cannot call
+// functions.
+func NewCaller(p Process, t Thread) (*Caller, error) {
+	if err := t.CanCall(); err != nil {
+		return nil, err
+	}
+	a := p.Arch()
+	if a.Calls == nil {
+		return nil, fmt.Errorf("calls of functions are not known for %s", a.Name)
+	}
+	entry, err := p.EntryPoint()
+	if err != nil {
+		return nil, err
+	}
+	var regs arch.Registers
+	if err := t.Registers(&regs); err != nil {
+		return nil, err
+	}
+	sp, ok := regs.Get(a.SP)
+	if !ok {
+		return nil, fmt.Errorf("thread %d: the stack pointer is not known", t.ID())
+	}
+	c := &Caller{process: p, thread: t, entry: entry, sp: sp - uint64(a.RedZone)}
+	if _, err := p.Memory().ReadMemory(c.sp-room, make([]byte, 1)); err != nil {
+		return nil, fmt.Errorf("thread %d: less than %d bytes of its stack are left at %#x", t.ID(), room, sp)
+	}
+	return c, nil
+}
+
+// Place puts bytes on the thread's stack, where no function of this Caller writes them over, and returns their
+// address, a multiple of 16. They stay there until the thread runs on.
+func (c *Caller) Place(b []byte) (addr uint64, err error) {
+	at := (c.sp - uint64(len(b))) &^ 15
+	if at > c.sp {
+		return 0, fmt.Errorf("%d bytes do not fit on the stack", len(b))
+	}
+	if err := c.write(at, b); err != nil {
+		return 0, err
+	}
+	c.sp = at
+	return at, nil
+}
+
+func (c *Caller) write(addr uint64, b []byte) error {
+	m, ok := c.process.Memory().(target.WritableMemory)
+	if !ok {
+		return errors.New("the process's memory cannot be written")
+	}
+	_, err := m.WriteMemory(addr, b)
+	return err
+}
+
+// Call has the thread call the function at address fn, and returns the bytes of the result; none if the
+// function has none. The arguments have the types of the parameters (see [abi.Convention]). Then the
+// thread is as it was before the call, but for what the function has changed elsewhere. If the function does
+// not come back before ctx ends, the error is a [*CallError].
+func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Value) (result []byte, err error) {
+	a, t := c.process.Arch(), c.thread
+	call, err := a.Calls.PushDummyCall(f, args, c.sp, c.entry)
+	if err != nil {
+		return nil, err
+	}
+	where, err := a.Calls.ReturnValue(f)
+	if err != nil {
+		return nil, err
+	}
+	frame := &dummy.Frame{Thread: t.ID(), PC: c.entry, SP: call.SP - uint64(int64(a.RAOffset))}
+	if err := t.Registers(&frame.Saved); err != nil {
+		return nil, err
+	}
+	if err := c.process.SetBreakpoint(c.entry); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.clear()) }()
+	if err := t.Save(); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.restore(err)) }()
+	if err := c.write(call.SP, call.Stack); err != nil {
+		return nil, err
+	}
+	for _, r := range call.Registers {
+		if err := t.WriteRegister(r.Reg, r.Offset, r.Bytes); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.Jump(fn); err != nil {
+		return nil, err
+	}
+	if c.Dummies != nil {
+		c.Dummies.Add(frame)
+		defer c.Dummies.Remove(frame)
+	}
+	if err := c.run(ctx, frame.SP); err != nil {
+		return nil, err
+	}
+	if where.Memory {
+		result = make([]byte, where.Size)
+		_, err := c.process.Memory().ReadMemory(call.Result, result)
+		return result, err
+	}
+	return where.Bytes(t.ReadRegister)
+}
+
+// clear removes the breakpoint at which calls return.
+func (c *Caller) clear() error {
+	if len(c.process.Inferiors()) == 0 {
+		return nil // there is no process any more
+	}
+	return c.process.ClearBreakpoint(c.entry)
+}
+
+// restore puts the thread back, if there still is one.
+func (c *Caller) restore(why error) error {
+	var call *CallError
+	if errors.As(why, &call) && call.gone() {
+		return nil
+	}
+	return c.thread.Restore()
+}
+
+// run lets the thread run until it has returned from the function: to the breakpoint, with sp as SP. A
+// function that it calls may come to the same address with another SP.
+func (c *Caller) run(ctx context.Context, sp uint64) error {
+	a, t := c.process.Arch(), c.thread
+	signal := 0
+	for {
+		if err := c.process.Resume(Resume{Thread: t, Alone: c.Alone, Signal: signal}); err != nil {
+			return err
+		}
+		signal = 0
+		e, err := c.process.Wait(ctx)
+		if err != nil {
+			return err
+		}
+		switch e.Kind {
+		case Breakpoint:
+			if e.TID == t.ID() {
+				b, err := RegisterBytes(t, a.SP, a.PtrSize)
+				if err != nil {
+					return err
+				}
+				if a.Order.Uint64(b) == sp {
+					return nil
+				}
+			}
+			continue
+		case Signalled:
+			if e.TID != t.ID() {
+				continue // it is delivered when that thread runs again
+			}
+			if !e.Signal.ByItself() {
+				signal = e.Signal.Number
+				continue
+			}
+		case ThreadExited:
+			if e.TID != t.ID() {
+				continue
+			}
+		case Stepped:
+			continue
+		}
+		if c.Stopped != nil {
+			c.Stopped(e)
+		}
+		return &CallError{Event: e, Cause: context.Cause(ctx)}
+	}
+}
+
+// ByItself reports whether a thread has brought a signal upon itself: by an instruction, or as abort(3) does.
+func (s *Signal) ByItself() bool {
+	const sigtrap, sigill, sigabrt, sigbus, sigfpe, sigsegv, sigsys = 5, 4, 6, 7, 8, 11, 31
+	switch s.Number {
+	case sigill, sigtrap, sigbus, sigfpe, sigsegv, sigsys:
+		return s.Code > 0
+	case sigabrt:
+		return s.Own
+	}
+	return false
+}
+
+// CallError says why a call has not come back.
+type CallError struct {
+	Event Event // what has ended the call
+	Cause error // of Interrupted: why the context has ended
+}
+
+// gone reports whether the thread is no more.
+func (e *CallError) gone() bool {
+	switch e.Event.Kind {
+	case ThreadExited, Exited, Killed, Execed:
+		return true
+	}
+	return false
+}
+
+func (e *CallError) Error() string {
+	s := &e.Event.Signal
+	switch e.Event.Kind {
+	case Signalled:
+		text := fmt.Sprintf("the function was ended by %s", s)
+		if s.HasAddress {
+			text += fmt.Sprintf(" (address %#x)", s.Address)
+		}
+		return text + "; the thread was put back"
+	case Interrupted:
+		if errors.Is(e.Cause, context.DeadlineExceeded) {
+			return "the function has not come back in time; the thread was put back"
+		}
+		return "the function was interrupted; the thread was put back"
+	case ThreadExited:
+		return "the function has ended the thread"
+	case Exited:
+		return fmt.Sprintf("the function has ended the process, with exit status %d", e.Event.Status)
+	case Killed:
+		return fmt.Sprintf("the process was ended by %s", s)
+	case Execed:
+		return "the process runs another program now"
+	}
+	return "the function has not come back"
+}
+
+// Unwrap returns the reason why the context has ended.
+func (e *CallError) Unwrap() error { return e.Cause }

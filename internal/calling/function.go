@@ -1,0 +1,232 @@
+package calling
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"fmt"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/abi/fromdwarf"
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// found is a symbol of the process.
+type found struct {
+	addr     uint64
+	function bool
+	indirect bool // addr is the function that returns the address (STT_GNU_IFUNC)
+}
+
+// maxNamesakes bounds the symbols of one name in a module.
+const maxNamesakes = 16
+
+// find finds a symbol by its name: in the program, then in the libraries.
+func (e *Evaluator) find(name string) (f found, ok bool) {
+	modules := e.Process.Modules()
+	for _, m := range e.inOrder(modules) {
+		if f, ok = e.findIn(m, name); ok {
+			return f, true
+		}
+	}
+	if len(name) < 3 {
+		return f, false
+	}
+	return e.findDemangled(modules, name)
+}
+
+// inOrder returns the modules, the program first.
+func (e *Evaluator) inOrder(modules *target.Modules) []*target.Module {
+	list := modules.All()
+	for i, m := range list {
+		if m.Path == e.Exe {
+			first := append([]*target.Module{m}, list[:i]...)
+			return append(first, list[i+1:]...)
+		}
+	}
+	return list
+}
+
+func (e *Evaluator) findIn(m *target.Module, name string) (f found, ok bool) {
+	im, bias, err := m.PeekImage()
+	if err != nil || im == nil {
+		return f, false
+	}
+	var list []elfimage.Symbol
+	if im.MayHaveSymbol(name) {
+		list = im.Lookup(name, maxNamesakes)
+	}
+	if len(list) == 0 && e.Symbols != nil {
+		if d := e.Symbols.DebugFile(m); d != nil && d.MayHaveSymbol(name) {
+			list = d.Lookup(name, maxNamesakes)
+		}
+	}
+	best := -1
+	for i, s := range list {
+		if best < 0 || worth(s) > worth(list[best]) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return f, false
+	}
+	s := list[best]
+	f = found{addr: s.Addr + bias, function: s.Type == elf.STT_FUNC || s.Type == elf.STT_GNU_IFUNC, indirect: s.Type == elf.STT_GNU_IFUNC}
+	if s.Type == elf.STT_NOTYPE {
+		f.function = e.Process.Modules().IsCode(f.addr)
+	}
+	return f, true
+}
+
+// worth orders symbols of one name.
+func worth(s elfimage.Symbol) int {
+	n := 0
+	if !s.Old {
+		n += 4
+	}
+	if s.Type == elf.STT_FUNC || s.Type == elf.STT_GNU_IFUNC {
+		n += 2
+	}
+	if s.Size > 0 {
+		n++
+	}
+	return n
+}
+
+// findDemangled finds a function by the name that a user reads: a::b.
+func (e *Evaluator) findDemangled(modules *target.Modules, name string) (f found, ok bool) {
+	last := name[strings.LastIndexByte(name, ':')+1:]
+	for _, m := range e.inOrder(modules) {
+		im, bias, err := m.PeekImage()
+		if err != nil || im == nil {
+			continue
+		}
+		for _, image := range []*elfimage.Image{im, e.debugFile(m)} {
+			if image == nil {
+				continue
+			}
+			all := image.Symbols()
+			for i := range all.Len() {
+				s := all.At(i)
+				mangled := all.Name(s)
+				if (strings.HasPrefix(mangled, "_Z") || strings.HasPrefix(mangled, "_R")) && strings.Contains(mangled, last) && symbol.Demangle(mangled) == name {
+					return found{addr: s.Addr + bias, function: true}, true
+				}
+			}
+		}
+	}
+	return f, false
+}
+
+func (e *Evaluator) debugFile(m *target.Module) *elfimage.Image {
+	if e.Symbols == nil {
+		return nil
+	}
+	return e.Symbols.DebugFile(m)
+}
+
+// function is what is known of a function.
+type function struct {
+	abi    *abi.Func
+	result dwarf.Type // nil if there is none, or if it is not known
+}
+
+// describe returns the type of the function at an address; nil if no DWARF tells.
+func (e *Evaluator) describe(addr uint64) *function {
+	if e.Symbols == nil {
+		return nil
+	}
+	at, ok := e.Symbols.FunctionEntry(e.Process.Modules(), addr)
+	if !ok {
+		return nil
+	}
+	types := e.types(at.Image)
+	if types == nil {
+		return nil
+	}
+	return types.function(dwarf.Offset(at.Offset), dwarf.Offset(at.Unit))
+}
+
+// types are the types of one file.
+type types struct {
+	data   *dwarf.Data
+	reader *fromdwarf.Reader
+}
+
+// types returns the types of a file, nil if it has none that can be read.
+func (e *Evaluator) types(im *elfimage.Image) *types {
+	if t, ok := e.files[im]; ok {
+		return t
+	}
+	var t *types
+	if data, err := readDWARF(im); err == nil {
+		t = &types{data, fromdwarf.NewReader(data, e.Process.Arch().LongDouble)}
+	}
+	e.files[im] = t
+	return t
+}
+
+func readDWARF(im *elfimage.Image) (data *dwarf.Data, err error) {
+	defer func() {
+		if r := recover(); r != nil { // of debug/dwarf, by a broken file
+			err = fmt.Errorf("read DWARF: %v", r)
+		}
+	}()
+	section := func(name string) []byte {
+		b, _, _ := im.Section(".debug_"+name, ".zdebug_"+name)
+		return b
+	}
+	data, err = dwarf.New(section("abbrev"), nil, nil, section("info"), section("line"), nil, section("ranges"), section("str"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
+		if b := section(name); b != nil {
+			if err := data.AddSection(".debug_"+name, b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return data, nil
+}
+
+// function reads the type of a function. It is nil if the DWARF refers to another file, or is broken.
+func (t *types) function(off, unit dwarf.Offset) (f *function) {
+	defer func() {
+		if recover() != nil {
+			f = nil
+		}
+	}()
+	r := t.data.Reader()
+	r.Seek(unit)
+	unitEntry, err := r.Next()
+	if err != nil || unitEntry == nil {
+		return nil
+	}
+	of, err := t.reader.Func(off, unitEntry)
+	if err != nil {
+		return nil
+	}
+	f = &function{abi: of}
+	for range 16 {
+		r.Seek(off)
+		entry, err := r.Next()
+		if err != nil || entry == nil {
+			return f
+		}
+		if at, ok := entry.Val(dwarf.AttrType).(dwarf.Offset); ok {
+			f.result, _ = t.data.Type(at)
+			return f
+		}
+		next, ok := entry.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			if next, ok = entry.Val(dwarf.AttrSpecification).(dwarf.Offset); !ok {
+				return f
+			}
+		}
+		off = next
+	}
+	return f
+}
