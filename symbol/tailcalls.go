@@ -15,8 +15,8 @@ type TailCalls struct {
 	// Callees is how many of Calls are next to each other and to the inner function. Where Ambiguous is set,
 	// there may be any number of unknown tail calls behind them.
 	Callees int
-	// Ambiguous says that there are several ways. Calls has the tail calls that they all begin with or
-	// end with.
+	// Ambiguous says that there are several ways, maybe around a loop. Calls has the tail calls that they all
+	// begin with or end with.
 	Ambiguous bool
 	// Target is the run-time address of the function to which the call goes; 0 if it is not known, or if
 	// the call goes to the inner function itself.
@@ -61,7 +61,7 @@ func (s *Symbolizer) TailCalls(modules *target.Modules, ret, inner uint64) TailC
 		return out
 	}
 	way := search.way
-	out.Ambiguous = search.callers+search.callees < len(way)
+	out.Ambiguous = search.several
 	for i := range search.callees {
 		out.Calls = append(out.Calls, way[len(way)-1-i].TailCall)
 	}
@@ -87,9 +87,10 @@ type tailSearch struct {
 	modules *target.Modules
 	inner   uint64
 
-	jumps map[uint64][]jump // by the function's entry
-	way   []jump            // the first way that was found
-	found bool
+	jumps   map[uint64][]jump // by the function's entry
+	way     []jump            // the first way that was found
+	found   bool
+	several bool // there are other ways
 	// All ways so far begin with the same callers and end with the same callees: so many of way.
 	callers, callees int
 
@@ -139,6 +140,7 @@ func (t *tailSearch) arrived() error {
 		t.callers, t.callees = len(t.way), len(t.way)
 		return nil
 	}
+	t.several = true
 	same := func(n int, at func(way []jump, i int) uint64) int {
 		n = min(n, len(t.now))
 		for i := range n {
