@@ -1,10 +1,12 @@
 package symbol
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -95,5 +97,28 @@ func TestTailCalls(t *testing.T) {
 				t.Error(list)
 			}
 		}
+	}
+}
+
+// TestJumpAddress reads tail calls whose own address is known alone, as LLVM writes them for DWARF 5.
+func TestJumpAddress(t *testing.T) {
+	const last, left, ofLeft = 0x401000, 0x401010, 0x4010df
+	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_aranges"}
+	parts := sectionsOf(t, elfOf(t, fixture(t, "small/tails5")), names...)
+	// DW_AT_call_return_pc, DW_FORM_addr, DW_AT_call_tail_call, DW_FORM_flag_present; and DW_AT_call_pc instead
+	before, after := []byte{0x7d, 0x01, 0x82, 0x01, 0x19}, []byte{0x81, 0x01, 0x01, 0x82, 0x01, 0x19}
+	if bytes.Count(parts[1], before) == 0 {
+		t.Fatal("the compiler writes tail calls in another way")
+	}
+	parts[1] = bytes.ReplaceAll(parts[1], before, after)
+	var sections []elftest.Section
+	for i, p := range parts {
+		sections = append(sections, elftest.Section{Name: names[i], Data: p})
+	}
+	f := fuzzed{image: openImage(t, program(false, sections...).Bytes())}
+	s, ms := f.open(t)
+	x := s.TailCalls(ms, ofLeft, last)
+	if len(x.Calls) != 1 || x.Calls[0] != (TailCall{PC: 0x40101f, Jump: 0x40101f, To: last}) || x.Target != left {
+		t.Errorf("%+v", x)
 	}
 }
