@@ -8,6 +8,7 @@
 //	frame            the engine: Stack with all registers, Walker without allocation
 //	sniffer          the default table of sniffers
 //	symbol           functions, files and lines, inlined calls
+//	logical          stacks with inlined and tail-called frames
 //	goroutine        the goroutines of a Go program, also of a stripped one
 //	target           what a process is: implement it for a process that you control
 //	target/live      a live Linux process

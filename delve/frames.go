@@ -29,7 +29,7 @@ func (s *subject) frames(o *Options) (list []Frame, err error) {
 			prev, stop = nil, nil
 		}
 		if !k.hidden(next, name, f) {
-			group := k.show(f)
+			group := append(k.jumped(f), k.show(f)...)
 			group[len(group)-1].Bottom = prev == nil && stop == nil
 			list = append(list, group...)
 			next = name

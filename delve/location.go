@@ -65,15 +65,12 @@ func (k *delveStack) named(f *frame.Frame, list []Frame) []Frame {
 func (k *delveStack) located(f *frame.Frame) []Frame {
 	cfa, fp := k.offsets(f)
 	fn := k.t.Proc.BinInfo().PCToFunc(block(f))
-	at := k.t.symbols.Locate(k.t.modules, block(f))
-	if f.Type() == frame.SigTramp {
-		at = at[len(at)-1:]
-	}
+	at := k.t.view.AppendOwn(nil, 0, f)
 	list := make([]Frame, len(at))
 	for i := range list {
 		list[i] = Frame{
 			Stackframe: api.Stackframe{
-				Location:           k.t.location(f.PC(), block(f), &at[i], f.Type() == frame.SigTramp),
+				Location:           k.t.location(f.PC(), block(f), &at[i].Location, f.Type() == frame.SigTramp),
 				FrameOffset:        cfa,
 				FramePointerOffset: fp,
 				Defers:             []api.Defer{},
@@ -93,6 +90,24 @@ func (k *delveStack) located(f *frame.Frame) []Frame {
 		}
 	}
 	last.Location = shown(last.Location)
+	return list
+}
+
+// jumped returns the frames that left by a tail call after f had called them. Their places on the stack are those of
+// NEXT. Delve does not know such frames.
+func (k *delveStack) jumped(f *frame.Frame) (list []Frame) {
+	for _, x := range k.t.view.AppendTailCalls(nil, 0, f) {
+		cfa, fp := k.offsets(x.Physical)
+		list = append(list, Frame{
+			Stackframe: api.Stackframe{
+				Location:           k.t.location(x.PC, x.AddressInBlock, &x.Location, false),
+				FrameOffset:        cfa,
+				FramePointerOffset: fp,
+				Defers:             []api.Defer{},
+			},
+			Physical: x.Physical, TailCall: true, subject: k.subject,
+		})
+	}
 	return list
 }
 

@@ -31,6 +31,8 @@ func (f *Frame) variables() error {
 	switch {
 	case f.Err != "":
 		return fmt.Errorf("the stack ends before this frame: %w", ErrNoVariables)
+	case f.TailCall:
+		return fmt.Errorf("%s: the function has left by a tail call, its variables are gone: %w", name, ErrNoVariables)
 	case len(f.DelveFrames) == 0 && f.subject.t.IsGo(block(f.Physical)):
 		return fmt.Errorf("%s: Go code without DWARF, or in no goroutine: %w", name, ErrNoVariables)
 	case len(f.DelveFrames) == 0 && f.Function != nil && !strings.HasPrefix(name, cPrefix): // a plug-in's name

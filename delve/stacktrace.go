@@ -47,7 +47,8 @@ type Options struct {
 	Load *proc.LoadConfig
 }
 
-// Frame is one frame as Delve's clients see it: a physical frame, or a call inlined in it.
+// Frame is one frame as Delve's clients see it: a physical frame, a call inlined in it, or a C function
+// that left by a tail call.
 type Frame struct {
 	api.Stackframe
 
@@ -55,6 +56,7 @@ type Frame struct {
 	// in a Frame with Err, which ends the stack.
 	Physical *frame.Frame
 	Inlined  bool // Physical has this call inlined
+	TailCall bool // the function has left by a tail call, which has led to Physical
 
 	// DelveFrames are Delve's own frames: this one, then its callers as far as Delve
 	// knows them. It is empty where Delve does not know the frame.

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/arm64"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
+	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -38,6 +39,7 @@ type Target struct {
 	maps    []procmaps.Mapping        // source of modules; nil in a recording
 	known   map[string]*target.Module // the same modules, by file and place
 	symbols *symbol.Symbolizer
+	view    *logical.View // of modules; made by Refresh
 
 	goroutines goroutines
 }
@@ -77,10 +79,13 @@ func NewTarget(t *proc.Target) (*Target, error) {
 func (t *Target) Refresh() error {
 	t.Table.Forget()
 	t.goroutines.read = false
+	refresh := t.refreshLive
 	if recorded(t.Proc) {
-		return t.refreshRecorded()
+		refresh = t.refreshRecorded
 	}
-	return t.refreshLive()
+	err := refresh()
+	t.view = logical.New(t, t.symbols)
+	return err
 }
 
 // Arch returns the target's architecture.

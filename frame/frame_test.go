@@ -252,6 +252,7 @@ func TestID(t *testing.T) {
 	atStart, elsewhere := function.Inlined(1, 0x100), code(8, 0x200).Inlined(1, 0x220)
 	special := function
 	special.Special, special.Has = 3, special.Has|frame.HasSpecial
+	jumped, before := function.TailCalled(2, 0x300), function.TailCalled(1, 0x150) // the outer one has jumped from the function, which is called again
 	within := func(inner, outer uint64) bool {
 		switch outer {
 		case 0x100:
@@ -285,6 +286,17 @@ func TestID(t *testing.T) {
 		{first, special, false, false},
 		{first, code(16, 0x100), false, true}, // the stack tells
 		{function, code(16, 0x100).Inlined(1, 0x120), false, true},
+		{function, jumped, false, true}, // its caller, if it were not for the jump
+		{second, jumped, false, true},
+		{jumped, function, false, false},
+		{jumped, second, false, false},
+		{jumped, before, false, true},
+		{before, jumped, false, false},
+		{before, function, false, false}, // though it is in the function's code
+		{function, before, false, true},
+		{jumped, function.TailCalled(2, 0x300), true, false},
+		{jumped, function.TailCalled(2, 0x310), false, false},
+		{jumped, code(16, 0x100), false, true},
 	} {
 		if got := tt.a.Equal(tt.b); got != tt.equal {
 			t.Errorf("%v equal to %v: %v", tt.a, tt.b, got)

@@ -115,11 +115,12 @@ func (mod *elfModule) Locate(pc uint64) []Location {
 		if len(chain) > 0 {
 			for i := range chain {
 				chain[i].Start += mod.bias
+				chain[i].End += mod.bias
 				chain[i].Entry += mod.bias
 			}
 			if f := &chain[len(chain)-1]; f.Function == "" { // the DWARF has no name, or has it in a file that cannot be read
-				if name, start, ok := mod.symbol(addr); ok {
-					f.Function, f.Start, f.Offset = name, start+mod.bias, addr-start
+				if name, start, end, ok := mod.symbol(addr); ok {
+					f.Function, f.Start, f.End, f.Offset = name, start+mod.bias, end+mod.bias, addr-start
 				}
 			}
 			return chain
@@ -131,16 +132,16 @@ func (mod *elfModule) Locate(pc uint64) []Location {
 	}
 	// Assembly has lines and no functions of its own.
 	l := Location{File: at.file, Line: int(at.line)}
-	if name, start, ok := mod.symbol(addr); ok {
-		l.Function, l.Start, l.Offset = name, start+mod.bias, addr-start
+	if name, start, end, ok := mod.symbol(addr); ok {
+		l.Function, l.Start, l.End, l.Offset = name, start+mod.bias, end+mod.bias, addr-start
 	} else if found {
-		l.Function, l.Start, l.Offset = goFunction.Name(), goFunction.Lo+mod.bias, addr-goFunction.Lo
+		l.Function, l.Start, l.End, l.Offset = goFunction.Name(), goFunction.Lo+mod.bias, goFunction.Hi+mod.bias, addr-goFunction.Lo
 	}
 	return []Location{l}
 }
 
 // symbol finds the name that symbol tables give to an address of the file.
-func (mod *elfModule) symbol(addr uint64) (name string, start uint64, ok bool) {
+func (mod *elfModule) symbol(addr uint64) (name string, start, end uint64, ok bool) {
 	mod.namesRead.Do(mod.readNames)
 	for _, t := range mod.tables {
 		s, ok := t.Find(addr)
@@ -148,7 +149,7 @@ func (mod *elfModule) symbol(addr uint64) (name string, start uint64, ok bool) {
 			continue
 		}
 		if name, ok := mod.names.Load(s.Addr); ok {
-			return name.(string), s.Addr, true
+			return name.(string), s.Addr, s.Addr + s.Size, true
 		}
 		name, length := t.Begin(s, maxName)
 		if name = truncate(name, length); length <= maxName {
@@ -157,7 +158,7 @@ func (mod *elfModule) symbol(addr uint64) (name string, start uint64, ok bool) {
 		if mod.namesSize.Add(int64(len(name))) <= maxNames {
 			mod.names.Store(s.Addr, name)
 		}
-		return name, s.Addr, true
+		return name, s.Addr, s.Addr + s.Size, true
 	}
 	mod.stubsRead.Do(mod.readStubs)
 	return mod.stubs.find(addr)

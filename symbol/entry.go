@@ -12,6 +12,9 @@ type entry struct {
 	addrs, strOffsets, rangeLists  value
 	splitName, splitID, oldRanges  value
 
+	declared bool // it only declares what another entry defines
+	allJumps bool // call site entries describe all tail calls of the function
+
 	// Set by debugInfo.appendRanges:
 	enters  uint64 // address that entryPC stands for; nowhere if there is none
 	entered bool   // one of the ranges holds enters
@@ -20,6 +23,8 @@ type entry struct {
 // entry reads the attributes of an entry.
 func (c *entryCursor) entry(a *abbrev) (e entry) {
 	const (
+		gnuAllTailCalls = 0x2116 // this and the next: before DWARF 5
+		gnuAllCalls     = 0x2117
 		mipsLinkageName = 0x2007 // before DWARF 4
 		gnuSplitName    = 0x2130 // this and the next three: the extension to DWARF 4 for split files
 		gnuSplitID      = 0x2131
@@ -70,6 +75,10 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 			e.splitID = v
 		case gnuRangesBase:
 			e.oldRanges = v
+		case dwarf.AttrDeclaration:
+			e.declared = v.n != 0
+		case dwarf.AttrCallAllCalls, dwarf.AttrCallAllTailCalls, gnuAllCalls, gnuAllTailCalls:
+			e.allJumps = e.allJumps || v.n != 0
 		}
 	}
 	return e

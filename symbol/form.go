@@ -93,7 +93,7 @@ func (f form) size(u *unit) int {
 type class uint8
 
 const (
-	classNone      class = iota // a value that does not matter here: a block, a flag, a reference to another file
+	classNone      class = iota // a value that does not matter here: a block, a reference to another file
 	classAddress                // an address of the module
 	classAddrIndex              // an index into the unit's part of .debug_addr
 	classConstant
@@ -184,6 +184,11 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		c.Take(c.ULEB128())
 	case formLoclistx:
 		c.ULEB128()
+	case formFlag:
+		return value{c.Uint(1), classConstant}
+	case formFlagPresent:
+		return value{1, classConstant}
+
 	case formIndirect:
 		if f := form(c.ULEB128()); f != formIndirect && f != formImplicitConst {
 			return c.value(f, 0)

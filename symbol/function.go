@@ -61,7 +61,7 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	nest := append(calls[:0], i)
 	for j, end, tries := i+1, int(u.functions[i].end), 0; j < end && len(nest) < maxInlined && tries < maxCalls; tries++ {
 		f := &u.functions[j]
-		if _, ok := f.holds(addr); ok && f.inline {
+		if _, _, ok := f.holds(addr); ok && f.inline {
 			nest = append(nest, j)
 			end = int(f.end)
 			j++
@@ -72,11 +72,11 @@ func (d *debugInfo) chain(u *unit, i int, addr uint64, where place) []Location {
 	chain := make([]Location, 0, len(nest))
 	for k := len(nest) - 1; k >= 0; k-- {
 		f := &u.functions[nest[k]]
-		start, _ := f.holds(addr)
+		start, end, _ := f.holds(addr)
 		s := d.show(u, f)
 		chain = append(chain, Location{
 			Function: s.name, Args: s.args,
-			Start: start, Offset: addr - start, Entry: f.enters,
+			Start: start, End: end, Offset: addr - start, Entry: f.enters,
 			File: where.file, Line: int(where.line),
 			Inline: f.inline,
 		})

@@ -163,6 +163,7 @@ func (f *fuzzed) check(t testing.TB) (lines, inlined int) {
 		inlined += len(list) - 1
 		forwards[i] = list
 	}
+	tailCalls(t, s, ms)
 	if len(s.Warnings(ms.All()[0])) > 0 {
 		return lines, inlined
 	}
@@ -212,7 +213,7 @@ func FuzzDWARF(f *testing.F) {
 		}
 		return openImage(t, program(options&fuzzBig != 0, sections...).Bytes())
 	}
-	for _, name := range []string{"small/c5", "small/c4", "small/c2", "small/c5-64", "small/c5-zlib", "small/cxx5", "small/cxx4-types", "small/s390x5", "small/s390x4", "small/common4", "small/params", "split/program"} {
+	for _, name := range []string{"small/c5", "small/c4", "small/c2", "small/c5-64", "small/c5-zlib", "small/cxx5", "small/cxx4-types", "small/s390x5", "small/s390x4", "small/common4", "small/tails5", "small/tails4", "small/params", "split/program"} {
 		file := elfOf(f, fixture(f, name))
 		parts := sectionsOf(f, file, names...)
 		size := int(file.Section(".text").Size)

@@ -77,7 +77,7 @@ func FuzzStubs(f *testing.F) {
 			}{{pltAddr, plt}, {gotAddr, got}} {
 				for at := 0; at < min(len(section.code), 64); at += 4 {
 					pc := section.addr + uint64(at)
-					name, start, ok := s.find(pc)
+					name, start, _, ok := s.find(pc)
 					if !ok {
 						continue
 					}

@@ -41,7 +41,7 @@ func (mod *elfModule) goFunction(addr uint64) (f gopclntab.Func, known, ok bool)
 func (mod *elfModule) goChain(f gopclntab.Func, addr uint64) (chain []Location) {
 	if mod.s.opts.SymbolsOnly {
 		return []Location{{
-			Function: f.Name(), Start: f.Lo + mod.bias, Offset: addr - f.Lo,
+			Function: f.Name(), Start: f.Lo + mod.bias, End: f.Hi + mod.bias, Offset: addr - f.Lo,
 		}}
 	}
 	calls := f.Inlined(addr)
@@ -54,6 +54,7 @@ func (mod *elfModule) goChain(f gopclntab.Func, addr uint64) (chain []Location) 
 			Inline: i < len(calls)-1,
 		}
 	}
+	chain[len(chain)-1].End = f.Hi + mod.bias
 	return chain
 }
 

@@ -29,8 +29,7 @@ func (s *Symbolizer) InlinedInto(modules *target.Modules, inner, outer uint64) b
 // within reports whether a call with the entry inner is inlined into a call with the entry outer. Both
 // are link-time addresses, and need not be in any range.
 func (d *debugInfo) within(inner, outer uint64) (found bool) {
-	look := func(u *unit) bool {
-		d.load(u)
+	d.eachUnit(outer, func(u *unit) bool {
 		if u.split != nil {
 			u = u.split.unit
 		}
@@ -38,18 +37,8 @@ func (d *debugInfo) within(inner, outer uint64) (found bool) {
 			found = u.within(int(s.Value), inner, outer)
 			return false
 		})
-		return found
-	}
-	var room [4]span
-	list, units := d.candidates(outer, room[:0])
-	for i := range list {
-		if look(units[list[i].Value]) {
-			return true
-		}
-	}
-	if len(list) == 0 {
-		d.whole().Find(outer, func(r span) bool { return !look(d.units[r.Value]) })
-	}
+		return !found
+	})
 	return found
 }
 

@@ -122,16 +122,16 @@ func (s *stubs) read(a *arch.Arch, slots map[uint64]slot, code []byte, addr uint
 }
 
 // find returns the name of the stub that holds addr, and where it begins.
-func (s *stubs) find(addr uint64) (name string, start uint64, ok bool) {
+func (s *stubs) find(addr uint64) (name string, start, end uint64, ok bool) {
 	if s == nil {
-		return "", 0, false
+		return "", 0, 0, false
 	}
 	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].lo > addr }) - 1
 	if i < 0 || addr-s.list[i].lo >= uint64(s.list[i].length) {
-		return "", 0, false
+		return "", 0, 0, false
 	}
 	name, ok = s.name(s.list[i].slot)
-	return name, s.list[i].lo, ok
+	return name, s.list[i].lo, s.list[i].lo + uint64(s.list[i].length), ok
 }
 
 // name returns the name of a stub that jumps through an entry of the global offset table.

@@ -103,7 +103,7 @@ func sameStubs(t *testing.T, file, objdump, branch string) {
 			named++
 		}
 		for pc := start; pc < end; pc++ {
-			name, lo, ok := s.find(pc)
+			name, lo, _, ok := s.find(pc)
 			if ok != isStub || ok && (name != label || lo != start) {
 				t.Errorf("%#x: %q at %#x, %t; objdump has %q at %#x", pc, name, lo, ok, label, start)
 				return

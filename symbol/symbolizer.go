@@ -12,6 +12,7 @@ type Location struct {
 	Module   *target.Module // nil if nothing is mapped at the address
 	Function string         // demangled, as GDB prints it; "" if not known
 	Start    uint64         // run-time address of the first byte of the contiguous part of the function that holds the address; 0 if not known
+	End      uint64         // run-time address behind the last byte of that part; 0 if not known
 	Offset   uint64         // bytes from Start to the address
 	Entry    uint64         // run-time address at which the function or inlined call is entered (DW_AT_entry_pc), the same in all its parts; 0 if neither debug information nor Go's function table tells it
 	File     string         // as the compiler recorded it; "" if not known

@@ -17,6 +17,8 @@ type contents struct {
 	dies      map[uint64]*subprogram // by offset in .debug_info
 	functions []function             // each followed by what was inlined into it, outer before inner
 	code      interval.Nested[int32] // physical functions
+	sites     []callSite             // ascending by pc
+	jumps     []int32                // indexes in sites of the tail calls, ascending by function
 	lines     *lineTable             // nil if there is none
 	ranges    [][2]uint64            // backs the ranges of functions
 }
@@ -38,11 +40,15 @@ type typeScope struct {
 // its abstract instance and its declaration.
 type subprogram struct {
 	name, linkage value
-	origin        value // reference to the entry that says more, if there is one
+	origin        value  // reference to the entry that says more, if there is one
+	enters        uint64 // of its code; nowhere if it has none
 	scope         int32
 	arguments     bool
+	declared      bool // another entry, maybe in another unit, defines it
+	allJumps      bool // all its tail calls are among the unit's call sites
 
-	shown atomic.Pointer[shown] // set when first asked for
+	shown  atomic.Pointer[shown]  // set when first asked for
+	symbol atomic.Pointer[string] // name of its symbol, the same
 }
 
 // function is a function's code: on its own, or inlined into another function.
@@ -56,13 +62,13 @@ type function struct {
 	ranges         [][2]uint64
 }
 
-func (f *function) holds(addr uint64) (start uint64, ok bool) {
+func (f *function) holds(addr uint64) (start, end uint64, ok bool) {
 	for _, r := range f.ranges {
 		if addr >= r[0] && addr < r[1] {
-			return r[0], true
+			return r[0], r[1], true
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // maxDepth bounds the nesting of entries. Compilers nest some dozens.
@@ -93,6 +99,7 @@ func (d *debugInfo) load(u *unit) {
 			}
 		}
 		u.code.Sort()
+		u.sortSites()
 		d.openSplit(u)
 		if err := d.readLines(u); err != nil {
 			d.warn(fmt.Errorf("read lines of unit %q at offset %#x of .debug_info: %w", d.text(u, u.head.name), u.start, err))
@@ -107,6 +114,7 @@ func (d *debugInfo) load(u *unit) {
 type level struct {
 	scope    int32
 	function int32       // index of the function around the entries of this level; -1 if there is none
+	physical int32       // the same, but for functions that are not inlined
 	opened   bool        // the entries of this level are that function's children
 	owner    *subprogram // the function whose parameters are on this level
 }
@@ -125,7 +133,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 		d.recent.unit, d.recent.data, d.recent.room = u, data, max(n, d.recent.room)
 	}
 	c := entryCursor{Reader: dwarfdata.New(data, d.order), unit: u, base: u.entry}
-	levels := []level{{function: -1}}
+	levels := []level{{function: -1, physical: -1}}
 	counted, kept := c.offset(), 0 // the offset up to which memory was taken, and how much
 	for c.More() {
 		off := c.offset()
@@ -151,7 +159,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 			counted, kept = off, u.kept()
 		}
 		at := levels[len(levels)-1]
-		inner := level{scope: at.scope, function: at.function}
+		inner := level{scope: at.scope, function: at.function, physical: at.physical}
 		if at.scope != 0 && (u.head.language == languageCXX || u.head.language == languageUnknown) && isType(a) {
 			u.types = append(u.types, typeScope{off, at.scope})
 		}
@@ -176,6 +184,14 @@ func (d *debugInfo) readFunctions(u *unit) error {
 			}
 			if err := d.readFunction(u, off, a.tag, &e, at, &inner); err != nil {
 				return err
+			}
+		case isCallSite(a.tag):
+			e := c.callEntry(a)
+			if !c.Bad && c.err == nil && at.physical >= 0 {
+				d.addSite(u, at.physical, &e)
+			}
+			if a.children && e.sibling.class == classReference {
+				next = e.sibling.n
 			}
 		case a.children && isLeaf(a.tag):
 			e := c.entry(a)
@@ -210,8 +226,8 @@ func (d *debugInfo) readFunctions(u *unit) error {
 
 // kept estimates the memory in bytes that the unit's contents take up.
 func (u *unit) kept() int {
-	const scope, typ, die, function = 24, 16, 200, 120
-	return scope*len(u.scopes) + typ*len(u.types) + die*len(u.dies) + function*len(u.functions)
+	const scope, typ, die, function, site = 24, 16, 200, 120, 60
+	return scope*len(u.scopes) + typ*len(u.types) + die*len(u.dies) + function*len(u.functions) + site*len(u.sites)
 }
 
 // isScope reports whether the names of functions within an entry begin with its name.
@@ -242,9 +258,8 @@ func (a *abbrev) hasCode() bool {
 
 // isLeaf reports whether there are no functions within an entry.
 func isLeaf(t dwarf.Tag) bool {
-	const gnuCallSite = 0x4109
 	switch t {
-	case dwarf.TagEnumerationType, dwarf.TagArrayType, dwarf.TagSubroutineType, dwarf.TagCallSite, gnuCallSite:
+	case dwarf.TagEnumerationType, dwarf.TagArrayType, dwarf.TagSubroutineType:
 		return true
 	}
 	return false
@@ -275,12 +290,12 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 	u.contents.ranges = ranges
 	ranges = ranges[before:len(ranges):len(ranges)]
 	if !inline {
-		inner.function = -1
+		inner.function, inner.physical = -1, -1
 	}
 	if inline && (len(ranges) == 0 || at.function < 0) {
 		return nil // no code; its children belong to the function around it
 	}
-	s := &subprogram{scope: at.scope, name: e.name, linkage: e.linkage}
+	s := &subprogram{scope: at.scope, name: e.name, linkage: e.linkage, enters: nowhere, declared: e.declared, allJumps: e.allJumps}
 	if s.origin = e.origin; !e.origin.reference() {
 		s.origin = e.specification
 	}
@@ -300,5 +315,8 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 	}
 	u.functions = append(u.functions, f)
 	inner.function, inner.opened = int32(len(u.functions)-1), true
+	if !inline {
+		s.enters, inner.physical = f.enters, inner.function
+	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/internal/printable"
 )
 
@@ -44,7 +45,7 @@ type DelveOptions struct {
 // Unwinding has the sniffers for one process.
 type Unwinding struct {
 	Table *frame.Table
-	Name  func(*frame.Frame) (Symbol, bool) // a plug-in's name for a frame or its code; nil where there are no plug-ins
+	Name  func(*frame.Frame) (logical.Name, bool) // a plug-in's name for a frame or its code; nil where there are no plug-ins
 	Close func()                            // is called when the process has ended or is replaced
 }
 
@@ -206,7 +207,7 @@ func (w *tableFlags) unwinding(a *arch.Arch, of Process) Unwinding {
 		}
 	}}
 	if len(list) > 0 {
-		u.Name = func(f *frame.Frame) (Symbol, bool) { return nameOf(list, f, false) }
+		u.Name = func(f *frame.Frame) (logical.Name, bool) { return nameOf(list, f, false) }
 	}
 	return u
 }

@@ -48,7 +48,7 @@ type thread struct {
 	detail string // Error without the part that Stop says already
 }
 
-// frameEntry is one frame: physical, or an inlined call laid over one.
+// frameEntry is one frame: physical, or an inlined or tail call laid over one.
 type frameEntry struct {
 	Level    int    `json:"level"`
 	Type     string `json:"type"`
@@ -65,6 +65,7 @@ type frameEntry struct {
 	Guess     bool         `json:"guess,omitempty"`
 	MovedOn   bool         `json:"moved_on,omitempty"` // the process ran on before this was read
 	ID        string       `json:"id,omitempty"`
+	TailCall  string       `json:"tail_call,omitempty"` // why it is shown, or why none is
 	Registers []register   `json:"registers,omitempty"`
 	Explain   *explanation `json:"explain,omitempty"`
 

@@ -33,7 +33,7 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	w.tableFlags.add(cmd, host)
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
-	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines and inlined calls: this saves the time to read large debug information")
+	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 }

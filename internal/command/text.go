@@ -120,13 +120,20 @@ func (p *textPrinter) end(t *thread) {
 }
 
 func (p *textPrinter) frame(w *walker, level int, f *frame.Frame) int {
-	s, plain := w.codeInfo(f), w.plain(f)
-	if plain {
-		_, named := w.name(s, f)
-		plain = !named
+	p.room = w.appendTailCalls(p.room[:0], level, f)
+	jumped := len(p.room)
+	for i := range p.room {
+		p.detailed(&p.room[i])
 	}
+	return jumped + p.ownFrame(w, level+jumped, f)
+}
+
+// ownFrame is frame without the frames that left by tail calls.
+func (p *textPrinter) ownFrame(w *walker, level int, f *frame.Frame) int {
+	s, code := w.codeInfo(f)
+	plain := w.plain(f) && !w.named(f, code)
 	if s.text == nil || !plain {
-		p.room = w.appendFrame(p.room[:0], level, f)
+		p.room = w.appendOwn(p.room[:0], level, f)
 	}
 	if !plain {
 		for i := range p.room {
@@ -184,6 +191,9 @@ func (p *textPrinter) detailed(f *frameEntry) {
 	if f.Guess {
 		p.styled(faint, " [guess]")
 	}
+	if f.Type == frame.TailCall.String() {
+		p.styled(faint, " [tail call]")
+	}
 	if f.Type == frame.OtherStack.String() {
 		p.styled(faint, " [stack switch]")
 	}
@@ -193,6 +203,10 @@ func (p *textPrinter) detailed(f *frameEntry) {
 	p.byte('\n')
 	if f.ID != "" {
 		p.styled(faint, "      id "+f.ID)
+		p.byte('\n')
+	}
+	if f.TailCall != "" {
+		p.styled(faint, "      "+f.TailCall)
 		p.byte('\n')
 	}
 	if f.Explain != nil {

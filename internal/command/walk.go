@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -36,14 +37,13 @@ func (s *source) threads(flags *walkFlags) ([]target.Thread, error) {
 // its own cache of rows.
 type walker struct {
 	target  *source
-	symbols *symbol.Symbolizer
 	flags   *walkFlags
 	table   *frame.Table
-	stack   *frame.Stack          // of the thread that is being walked; its memory is used again for the next
-	codes   map[codeKey]*codeInfo // threads run in much the same code
-	texts   int                   // bytes of names in codes
-	frames  *allowance            // shared by all walkers
-	plugins []Sniffer             // of the table: they may have names for code
+	stack   *frame.Stack // of the thread that is being walked; its memory is used again for the next
+	view    *logical.View
+	room    []logical.Frame
+	frames  *allowance // shared by all walkers
+	plugins []Sniffer  // of the table: they may have names for code
 }
 
 // newWalkers returns as many walkers as can work on n threads at the same time.
@@ -53,88 +53,63 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	frames, searches := flags.allowance(), flags.searches()
 	for i := range list {
-		list[i] = &walker{target: s, symbols: symbols, flags: flags, table: table, codes: make(map[codeKey]*codeInfo), plugins: plugins, frames: frames}
+		view := logical.New(s, symbols)
+		if len(plugins) > 0 {
+			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return nameOf(plugins, f, known) }
+		}
+		list[i] = &walker{target: s, flags: flags, table: table, view: view, plugins: plugins, frames: frames}
 		table.ShareSearches(searches)
 		table = table.Clone()
 	}
 	return list
 }
 
-// codeKey is the PC of a frame and its address in block. Two frames can share the latter but not
-// the PC: one that was interrupted at that address, and one whose call ends with that byte.
-type codeKey struct{ pc, block uint64 }
-
-// Bounds on walker.codes: its entries, and the bytes of their text.
-const (
-	maxCodes    = 1 << 14
-	maxCodeText = 16 << 20
-)
-
-// codeInfo describes the code at a PC: functions, lines, module.
+// codeInfo is what is printed of the code at a PC, beside what a [logical.Code] says.
 type codeInfo struct {
-	at    []symbol.Location
-	paths []string // of the modules of at
-	outer int      // index in at of the function that contains the code; the calls inlined into it come before
-	build string   // build ID of the module
-	file  uint64   // link-time address of the PC
-	text  []string // the printed form of each of at
+	module, build string   // path and build ID
+	file          uint64   // link-time address of the PC
+	text          []string // the printed form of each of logical.Code.At
 }
 
-// block returns an address inside the block that f executes: PC-1 for a caller, whose PC is behind
-// the call.
-func block(f *frame.Frame) uint64 {
-	if f.Type() == frame.SigTramp {
-		return f.PC() // the kernel has planted it, no call is before
+// newCodeInfo describes the code at a PC of the module m, or of none.
+func newCodeInfo(pc uint64, m *target.Module) *codeInfo {
+	if m == nil {
+		return &codeInfo{}
 	}
-	return f.AddressInBlock()
-}
-
-// codeInfo describes the code at the PC of f.
-func (w *walker) codeInfo(f *frame.Frame) *codeInfo {
-	key := codeKey{f.PC(), block(f)}
-	if s := w.codes[key]; s != nil {
-		return s
+	s := &codeInfo{module: symbol.Truncate(m.Path), build: symbol.Truncate(m.BuildID())}
+	if _, bias, err := m.Image(); err == nil {
+		s.file = pc - bias
 	}
-	s := &codeInfo{at: w.symbols.Locate(w.target.Modules(), key.block)}
-	s.outer = len(s.at) - 1
-	texts := 0
-	for i := range s.at {
-		p, path := &s.at[i], ""
-		if p.Module != nil {
-			path = symbol.Truncate(p.Module.Path)
-		}
-		s.paths = append(s.paths, path)
-		texts += len(p.Function) + len(p.File) + len(path)
-	}
-	if m := s.at[s.outer].Module; m != nil {
-		s.build = symbol.Truncate(m.BuildID())
-		if _, bias, err := m.Image(); err == nil {
-			s.file = key.pc - bias
-		}
-	}
-	if w.texts += 2 * texts; len(w.codes) == maxCodes || w.texts > maxCodeText { // once as names, once as printed
-		clear(w.codes)
-		w.texts = 2 * texts
-	}
-	w.codes[key] = s
 	return s
 }
 
-// name returns a plug-in's name for the frame f; or for its code, where no file has a name
-// for that. walker.codes does not keep it, for plug-ins learn names as they are asked.
-func (w *walker) name(s *codeInfo, f *frame.Frame) (name Symbol, ok bool) {
-	return nameOf(w.plugins, f, s.at[s.outer].Function != "")
+// codeInfo describes the code at the PC of f.
+func (w *walker) codeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
+	code := w.view.Code(f)
+	s, ok := code.Extra.(*codeInfo)
+	if !ok {
+		s = newCodeInfo(f.PC(), code.At[0].Module)
+		code.Extra = s
+	}
+	return s, code
+}
+
+// named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins learn names as they
+// are asked.
+func (w *walker) named(f *frame.Frame, code *logical.Code) bool {
+	_, ok := nameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
+	return ok
 }
 
 // nameOf returns the first name that one of the plug-ins has for f. known says that the code
 // has a name already; then only a name for the frame alone counts.
-func nameOf(plugins []Sniffer, f *frame.Frame, known bool) (name Symbol, ok bool) {
+func nameOf(plugins []Sniffer, f *frame.Frame, known bool) (name logical.Name, ok bool) {
 	for _, p := range plugins {
-		if name, ok = p.Symbol(f); ok && (name.FrameOnly || !known) {
-			return name, true
+		if s, ok := p.Symbol(f); ok && (s.FrameOnly || !known) {
+			return logical.Name{FrameOnly: s.FrameOnly, Lo: s.Lo, Function: s.Function, File: s.File, Line: s.Line}, true
 		}
 	}
-	return Symbol{}, false
+	return logical.Name{}, false
 }
 
 // start begins the stack of th.
@@ -208,59 +183,51 @@ func (w *walker) plain(f *frame.Frame) bool {
 	return f.Type() == frame.Normal && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
-// appendFrame appends the calls inlined in f, the innermost first, and then f itself.
+// appendFrame appends the logical frames of f, the innermost first: those that left by a tail call after f had called
+// them, the calls inlined in f, and then f itself.
 func (w *walker) appendFrame(list []frameEntry, level int, f *frame.Frame) []frameEntry {
-	s := w.codeInfo(f)
-	name, named := w.name(s, f)
-	first := 0
-	if t := f.Type(); t != frame.Normal && t != frame.OtherStack || name.FrameOnly {
-		first = s.outer
+	before := len(list)
+	list = w.appendTailCalls(list, level, f)
+	return w.appendOwn(list, level+len(list)-before, f)
+}
+
+// appendTailCalls is appendFrame for those that left by a tail call.
+func (w *walker) appendTailCalls(list []frameEntry, level int, f *frame.Frame) []frameEntry {
+	w.room = w.view.AppendTailCalls(w.room[:0], level, f)
+	for i := range w.room {
+		list = append(list, w.entry(&w.room[i], newCodeInfo(w.room[i].PC, w.room[i].Module)))
 	}
-	cfa, known := f.CFA()
-	base := frameEntry{Type: f.Type().String(), PC: hex{f.PC(), true}, CFA: hex{cfa, known}, Sniffer: f.Sniffer()}
-	for i := first; i < len(s.at); i++ {
-		p := &s.at[i]
-		x := base
-		x.Level = level + i - first
-		x.over = i > first
-		x.Function, x.File, x.Line, x.args = p.Function, p.File, p.Line, p.Args
-		if p.Function != "" {
-			x.Offset = p.Offset + f.PC() - block(f)
-		}
-		if p.Inline {
-			x.Type = frame.Inline.String()
-		}
-		if w.flags.explain {
-			x.ID = id(f, p, s.outer-i).String()
-		}
-		if p.Module != nil {
-			x.Module, x.BuildID, x.inFile = s.paths[i], s.build, s.file
-		}
-		list = append(list, x)
-	}
-	physical := &list[len(list)-1]
-	if named {
-		physical.named(&name)
-	}
-	w.detail(physical, f)
 	return list
 }
 
-// named gives x the name that a plug-in has for it.
-func (x *frameEntry) named(name *Symbol) {
-	x.Function, x.File, x.Line, x.Offset, x.args = symbol.Truncate(name.Function), symbol.Truncate(name.File), name.Line, 0, symbol.ArgsUnknown
-	if name.Lo != 0 && name.Lo <= x.PC.v {
-		x.Offset = x.PC.v - name.Lo
+// appendOwn is appendFrame for all others.
+func (w *walker) appendOwn(list []frameEntry, level int, f *frame.Frame) []frameEntry {
+	w.room = w.view.AppendOwn(w.room[:0], level, f)
+	s, _ := w.codeInfo(f)
+	for i := range w.room {
+		list = append(list, w.entry(&w.room[i], s))
 	}
+	w.detail(&list[len(list)-1], f)
+	return list
 }
 
-// id returns the ID of f for depth 0, else of the depth-th call inlined into it, which p
-// describes.
-func id(f *frame.Frame, p *symbol.Location, depth int) frame.ID {
-	if depth == 0 {
-		return f.ID()
+// entry returns what is printed of p, whose code s describes.
+func (w *walker) entry(p *logical.Frame, s *codeInfo) frameEntry {
+	cfa, known := p.Physical.CFA()
+	x := frameEntry{
+		Level: p.Level, Type: p.Type.String(), PC: hex{p.PC, true}, CFA: hex{cfa, known},
+		Function: p.Function, File: p.File, Line: p.Line,
+		Module: s.module, BuildID: s.build, Sniffer: p.Physical.Sniffer(),
+		args: p.Args, over: p.Over, inFile: s.file,
 	}
-	return f.ID().Inlined(depth, p.Entry)
+	if p.Function != "" && p.Start != 0 {
+		x.Offset = p.Offset + p.PC - p.AddressInBlock
+	}
+	if w.flags.explain {
+		x.ID = p.ID().String()
+		x.TailCall = w.view.Explain(p)
+	}
+	return x
 }
 
 // detail adds the marks of f to x, and what --registers and --explain ask for.

@@ -16,6 +16,8 @@ make c5-64 gcc -gdwarf-5 -gdwarf64 small.c
 make c5-zlib gcc -gdwarf-5 -gz=zlib small.c
 make cxx5 g++ -gdwarf-5 small.cc
 make cxx4-types g++ -gdwarf-4 -fdebug-types-section small.cc
+make tails5 gcc -gdwarf-5 tails.c
+make tails4 gcc -gdwarf-4 tails.c
 make params g++ -O0 -gdwarf-4 params.cc
 link="-nostdlib -static -no-pie -Wl,--build-id=none -Wl,-n -Wl,-Ttext=0x401000 -ffile-prefix-map=$PWD=. -fno-asynchronous-unwind-tables -fno-exceptions"
 make s390x5 s390x-linux-gnu-gcc -gdwarf-5 small.c

@@ -1,0 +1,61 @@
+package logical
+
+import (
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/symbol"
+)
+
+// Code describes the code at a PC.
+type Code struct {
+	At    []symbol.Location // the calls inlined there, the innermost first, then the function
+	Extra any               // of those who use the View
+
+	inner uint64 // the function for which calls is
+	calls *symbol.TailCalls
+}
+
+// entry returns the address at which the function is entered, 0 if that is not known.
+func (c *Code) entry() uint64 {
+	at := &c.At[len(c.At)-1]
+	if at.Entry != 0 {
+		return at.Entry
+	}
+	return at.Start
+}
+
+// codeKey is the PC of a frame and its address in block. Two frames can share the latter but not
+// the PC: one that was interrupted at that address, and one whose call ends with that byte.
+type codeKey struct{ pc, block uint64 }
+
+// Bounds on View.codes: its entries, and the bytes of their text.
+const (
+	maxCodes    = 1 << 14
+	maxCodeText = 16 << 20
+)
+
+// Code describes the code of a physical frame.
+func (v *View) Code(f *frame.Frame) *Code { return v.at(codeKey{f.PC(), block(f)}) }
+
+func (v *View) at(key codeKey) *Code {
+	if v.last.code != nil && v.last.key == key {
+		return v.last.code
+	}
+	c := v.codes[key]
+	if c == nil {
+		c = &Code{At: v.symbols.Locate(v.modules, key.block)}
+		texts := 0
+		for i := range c.At {
+			texts += len(c.At[i].Function) + len(c.At[i].File)
+			if m := c.At[i].Module; m != nil {
+				texts += len(m.Path)
+			}
+		}
+		if v.texts += 2 * texts; len(v.codes) == maxCodes || v.texts > maxCodeText { // once as names, once as printed
+			clear(v.codes)
+			v.texts = 2 * texts
+		}
+		v.codes[key] = c
+	}
+	v.last.key, v.last.code = key, c
+	return c
+}

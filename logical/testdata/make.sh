@@ -1,0 +1,11 @@
+#!/bin/sh -e
+# Makes the files of this folder (Debian 12, gcc 12.2, on amd64); sfwalk must be in PATH.
+gcc -g -O2 -nostdlib -static -no-pie -fcf-protection=none -fno-pic -Wl,-z,noseparate-code -Wl,--build-id -ffile-prefix-map=$PWD=. -o example example.c
+cp example /tmp/example
+env -i /tmp/example &
+sleep 1
+sfwalk attach $! --save example.snapshot
+kill $!
+rm /tmp/example
+chmod -x example
+chmod 644 example.snapshot
