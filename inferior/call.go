@@ -202,14 +202,13 @@ func (c *Caller) run(ctx context.Context, sp uint64) error {
 	}
 }
 
-// ByItself reports whether a thread has brought a signal upon itself: by an instruction, or as abort(3) does.
+// ByItself reports whether a thread has brought a signal upon itself: by an instruction, or as abort(3)
+// and raise(3) do.
 func (s *Signal) ByItself() bool {
-	const sigtrap, sigill, sigabrt, sigbus, sigfpe, sigsegv, sigsys = 5, 4, 6, 7, 8, 11, 31
+	const sigill, sigtrap, sigabrt, sigbus, sigfpe, sigsegv, sigsys = 4, 5, 6, 7, 8, 11, 31
 	switch s.Number {
-	case sigill, sigtrap, sigbus, sigfpe, sigsegv, sigsys:
-		return s.Code > 0
-	case sigabrt:
-		return s.Own
+	case sigill, sigtrap, sigabrt, sigbus, sigfpe, sigsegv, sigsys:
+		return s.Code > 0 || s.Own
 	}
 	return false
 }

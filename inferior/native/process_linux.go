@@ -37,18 +37,28 @@ type Process struct {
 	in     *gob.Decoder
 	mu     sync.Mutex // guards out
 	out    *gob.Encoder
+	held   bool
 	closed bool
 }
 
 var _ inferior.Process = (*Process)(nil)
 
-// Attach stops threads of the process pid, and holds them until the Process is closed. It finds modules
-// and starts the guard before it stops a thread. The error wraps one of those of package live if there is
-// one.
+// Attach is Open and Hold in one.
 func Attach(ctx context.Context, pid int, o Options) (*Process, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("attach %d: %w", pid, context.Cause(ctx))
+	p, err := Open(pid)
+	if err != nil {
+		return nil, err
 	}
+	if err := p.Hold(ctx, o); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Open finds the modules of the process pid and starts the guard, while the process runs. The error wraps one of
+// those of package live if there is one.
+func Open(pid int) (*Process, error) {
 	look, err := live.Look(pid)
 	if err != nil {
 		return nil, err
@@ -60,23 +70,35 @@ func Attach(ctx context.Context, pid int, o Options) (*Process, error) {
 		look.Close()
 		return nil, fmt.Errorf("attach %d: the process that holds it: %w", pid, err)
 	}
+	return p, nil
+}
+
+// Hold stops threads, and holds them until the Process is closed. It is called once. After an error the process
+// runs as it did.
+func (p *Process) Hold(ctx context.Context, o Options) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("attach %d: %w", p.PID, context.Cause(ctx))
+	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
 	jobcontrol.Hold()
-	a, err := p.ask(&request{Op: opAttach, PID: pid, TIDs: o.Threads, Timeout: int64(o.Timeout)})
-	if err != nil {
-		p.Close()
-		switch {
-		case errors.Is(err, unix.ESRCH) && len(o.Threads) > 0:
-			return nil, fmt.Errorf("attach %d: thread %v: %w", pid, o.Threads, live.ErrNoThread)
-		case err == errNotStoppedAnswer:
-			return nil, fmt.Errorf("attach %d: %w: it is blocked in the kernel", pid, live.ErrNotStopped)
-		}
-		return nil, live.Refused(pid, err)
+	p.held = true
+	a, err := p.ask(&request{Op: opAttach, PID: p.PID, TIDs: o.Threads, Timeout: int64(o.Timeout)})
+	switch {
+	case err == nil:
+		p.ran = true // since Open has looked at it
+		p.hold(a.TIDs)
+		return nil
+	case errors.Is(err, unix.ESRCH) && len(o.Threads) > 0:
+		err = fmt.Errorf("attach %d: thread %v: %w", p.PID, o.Threads, live.ErrNoThread)
+	case err == errNotStoppedAnswer:
+		err = fmt.Errorf("attach %d: %w: it is blocked in the kernel", p.PID, live.ErrNotStopped)
+	default:
+		err = live.Refused(p.PID, err)
 	}
-	p.hold(a.TIDs)
-	return p, nil
+	p.Close()
+	return err
 }
 
 // startGuard starts the guard.
@@ -302,7 +324,9 @@ func (p *Process) Close() error {
 	p.closed = true
 	p.socket.Close()
 	p.guard.Wait()
-	jobcontrol.Release()
+	if p.held {
+		jobcontrol.Release()
+	}
 	p.look.Close()
 	return err
 }

@@ -71,6 +71,56 @@ func castType(t *expression.Type) dwarf.Type {
 	return nil
 }
 
+// convert converts a value to a type, as C does in an assignment.
+func (e *Evaluator) convert(v Value, t *abi.Type, at int) (Value, error) {
+	order := e.Process.Arch().Order
+	to := Value{Value: abi.Value{Type: t}, TypeName: v.TypeName, dwarf: v.dwarf}
+	switch {
+	case v.isText || v.elements != nil:
+		if t.Kind != abi.Pointer && !(t.Kind == abi.Integer && t.Size == 8) {
+			return v, e.fail(at, "a text or an array is passed where no pointer is taken")
+		}
+		addr, err := e.place(v)
+		if err != nil {
+			return v, err
+		}
+		to.Bytes = putInteger(addr, 8, order)
+		return to, nil
+	case t.Kind == abi.Integer || t.Kind == abi.Pointer:
+		if n, ok := v.integer(order); ok {
+			to.Bytes = putInteger(n, t.Size, order)
+			if !v.Type.Signed && t.Size == 16 {
+				to.Bytes = zeroExtended(n, order)
+			}
+			return to, nil
+		}
+		if f, ok := v.float(order); ok && t.Kind == abi.Integer && t.Size <= 8 {
+			n := uint64(int64(f))
+			if f >= 1<<63 {
+				n = uint64(f)
+			}
+			to.Bytes = putInteger(n, t.Size, order)
+			return to, nil
+		}
+	case (t.Kind == abi.Float && t.Size >= 4 || t.Kind == abi.X87) && (v.Type.Kind != t.Kind || v.Type.Size != t.Size):
+		f, ok := v.float(order)
+		if n, isInt := v.integer(order); isInt && v.Type.Kind == abi.Integer {
+			f, ok = float64(n), true
+			if v.Type.Signed {
+				f = float64(int64(n))
+			}
+		}
+		if ok {
+			return floatValue(t, v.TypeName, f, e.order()), nil
+		}
+	}
+	if v.Type.Kind == t.Kind && v.Type.Size == t.Size && len(v.Bytes) == int(t.Size) {
+		to.Bytes = v.Bytes
+		return to, nil
+	}
+	return v, e.fail(at, fmt.Sprintf("a value of kind %s (%d bytes) cannot be passed as %s (%d bytes)", v.Type.Kind, v.Type.Size, t.Kind, t.Size))
+}
+
 func zeroExtended(n uint64, order binary.ByteOrder) []byte {
 	b := make([]byte, 16)
 	if order == binary.ByteOrder(binary.BigEndian) {

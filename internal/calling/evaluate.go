@@ -2,6 +2,7 @@ package calling
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -98,9 +99,9 @@ func (e *Evaluator) value(ctx context.Context, n *expression.Node, cast *abi.Typ
 		return integerValue(charType, "char", n.Int, order), nil
 	case expression.Float:
 		if n.Suffix == "f" {
-			return floatValue(floatType, "float", n.Float, order), nil
+			return floatValue(floatType, "float", n.Float, e.order()), nil
 		}
-		return floatValue(doubleType, "double", n.Float, order), nil
+		return floatValue(doubleType, "double", n.Float, e.order()), nil
 	case expression.String:
 		return Value{Value: abi.Value{Type: pointer}, TypeName: "char *", text: n.Text, isText: true}, nil
 	case expression.Array:
@@ -119,7 +120,7 @@ func (e *Evaluator) value(ctx context.Context, n *expression.Node, cast *abi.Typ
 		return v, err
 	}
 	if f, ok := v.float(order); ok && n.Kind == expression.Negative {
-		return floatValue(v.Type, v.TypeName, -f, order), nil
+		return floatValue(v.Type, v.TypeName, -f, e.order()), nil
 	}
 	x, ok := v.integer(order)
 	if !ok {
@@ -342,6 +343,14 @@ func (e *Evaluator) resolverArguments() []abi.Value {
 		return nil
 	}
 	return []abi.Value{{Type: ulongType, Bytes: putInteger(e.Features, 8, e.Process.Arch().Order)}}
+}
+
+// order returns the processor's order of bytes.
+func (e *Evaluator) order() byteOrder {
+	if order, ok := e.Process.Arch().Order.(byteOrder); ok {
+		return order
+	}
+	return binary.LittleEndian
 }
 
 // Show writes a value as GDB's call does; "" if there is none.

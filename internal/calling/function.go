@@ -202,7 +202,8 @@ func (t *types) function(off, unit dwarf.Offset) (f *function) {
 	r := t.data.Reader()
 	r.Seek(unit)
 	unitEntry, err := r.Next()
-	if err != nil || unitEntry == nil {
+	const assembler = 0x8001 // DW_LANG_Mips_Assembler: its functions have no types
+	if err != nil || unitEntry == nil || unitEntry.Val(dwarf.AttrLanguage) == int64(assembler) {
 		return nil
 	}
 	of, err := t.reader.Func(off, unitEntry)

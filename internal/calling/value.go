@@ -35,6 +35,12 @@ var (
 	pointer    = &abi.Type{Kind: abi.Pointer, Size: 8}
 )
 
+// byteOrder is a processor's order of bytes, which can append.
+type byteOrder interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+}
+
 // integerValue makes a value of an integer or a pointer.
 func integerValue(t *abi.Type, name string, v uint64, order binary.ByteOrder) Value {
 	return Value{Value: abi.Value{Type: t, Bytes: putInteger(v, t.Size, order)}, TypeName: name}
@@ -56,12 +62,19 @@ func putInteger(v uint64, size uint64, order binary.ByteOrder) []byte {
 	return b[:size]
 }
 
-func floatValue(t *abi.Type, name string, v float64, order binary.ByteOrder) Value {
-	bits := math.Float64bits(v)
-	if t.Size == 4 {
-		bits = uint64(math.Float32bits(float32(v)))
+func floatValue(t *abi.Type, name string, v float64, order byteOrder) Value {
+	var b []byte
+	switch {
+	case t.Kind == abi.X87:
+		b = toX87(v)
+	case t.Size == 16:
+		b = toQuad(v, order)
+	case t.Size == 4:
+		b = order.AppendUint32(nil, math.Float32bits(float32(v)))
+	default:
+		b = order.AppendUint64(nil, math.Float64bits(v))
 	}
-	return Value{Value: abi.Value{Type: t, Bytes: putInteger(bits, t.Size, order)[:t.Size]}, TypeName: name}
+	return Value{Value: abi.Value{Type: t, Bytes: b}, TypeName: name}
 }
 
 // integer returns the value of an integer or a pointer of at most 8 bytes.
@@ -82,9 +95,15 @@ func (v *Value) integer(order binary.ByteOrder) (n uint64, ok bool) {
 	return n, true
 }
 
-// float returns the value of a floating-point number of 4 or 8 bytes.
+// float returns the value of a floating-point number, as near as 64 bits come.
 func (v *Value) float(order binary.ByteOrder) (f float64, ok bool) {
-	if v.isText || v.elements != nil || v.Type.Kind != abi.Float {
+	if v.isText || v.elements != nil {
+		return 0, false
+	}
+	if v.Type.Kind == abi.X87 && len(v.Bytes) >= 10 {
+		return fromX87(v.Bytes), true
+	}
+	if v.Type.Kind != abi.Float {
 		return 0, false
 	}
 	switch v.Type.Size {
@@ -92,6 +111,8 @@ func (v *Value) float(order binary.ByteOrder) (f float64, ok bool) {
 		return float64(math.Float32frombits(order.Uint32(v.Bytes))), true
 	case 8:
 		return math.Float64frombits(order.Uint64(v.Bytes)), true
+	case 16:
+		return fromQuad(v.Bytes, order), true
 	}
 	return 0, false
 }
@@ -171,8 +192,10 @@ func (s *shower) show(t dwarf.Type, kind *abi.Type, b []byte) string {
 	case kind.Kind == abi.Float && kind.Size == 8:
 		f, _ := v.float(s.order)
 		return showFloat(f, 17)
-	case kind.Kind == abi.X87:
-		return showX87(b)
+	case kind.Kind == abi.X87 && len(b) >= 10:
+		return showFloat(fromX87(b), 17)
+	case kind.Kind == abi.Float && kind.Size == 16:
+		return showFloat(fromQuad(b, s.order), 17)
 	case kind.Kind == abi.Integer && kind.Size <= 8:
 		n, _ := v.integer(s.order)
 		if kind.Signed {
@@ -204,25 +227,6 @@ func showFloat(f float64, digits int) string {
 		return mantissa + "e" + exponent
 	}
 	return mantissa
-}
-
-// showX87 writes the x87's number of 80 bits, as near as 64 bits come.
-func showX87(b []byte) string {
-	if len(b) < 10 {
-		return fmt.Sprintf("%#x", b)
-	}
-	m, se := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint16(b[8:])
-	f := math.Ldexp(float64(m), int(se&0x7fff)-16383-63)
-	if se&0x7fff == 0x7fff {
-		f = math.Inf(1)
-		if m<<1 != 0 {
-			f = math.NaN()
-		}
-	}
-	if se&0x8000 != 0 {
-		f = -f
-	}
-	return showFloat(f, 17)
 }
 
 func (s *shower) character(kind *abi.Type, b []byte) string {

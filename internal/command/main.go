@@ -192,6 +192,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk open snapshot.4242       the stacks that 'sfwalk attach --save' has kept
   sfwalk remote localhost:1234    the target of gdbserver or qemu
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
+  sfwalk call 4242 'malloc_trim(0)'   have it call a function
   sfwalk plugin list              the plug-ins that are asked
   sfwalk dlv attach 4242          debug it with Delve, and with whole stacks
   sfwalk demo                     try it on a bundled program`,
@@ -199,11 +200,11 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, core, open, remote, sframe, plugin, dlv, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, open, remote, call, sframe, plugin, dlv, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newSFrame(), newPlugin(host), newDlv(host, delve), newDemo(host), newVersion())
+	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newCall(host), newSFrame(), newPlugin(host), newDlv(host, delve), newDemo(host), newVersion())
 	wrapArgs(root)
 	return root
 }

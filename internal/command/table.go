@@ -17,6 +17,7 @@ import (
 // tableFlags are the flags that choose the sniffers.
 type tableFlags struct {
 	sniffers []string
+	first    frame.Sniffer // is asked before all others; nil if there is none
 
 	sframeDirs []string
 	separate   *sframe.Separate // of sframeDirs; nil if there are none
@@ -95,6 +96,9 @@ func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
 		list = options.Default()
 	}
 	t := frame.NewTable(a, list...)
+	if w.first != nil {
+		t.Prepend(w.first)
+	}
 	w.plugins.insert(t, external, ordered)
 	return t
 }

@@ -182,6 +182,8 @@ func (p *textPrinter) detailed(f *frameEntry) {
 	switch {
 	case f.Type == frame.SigTramp.String():
 		p.text("<signal handler called>")
+	case f.Type == frame.Dummy.String():
+		p.text("<function called from sfwalk>")
 	default:
 		if !f.over { // as gdb, an address once for all calls inlined into one place
 			p.address(f.PC.v)

@@ -1,0 +1,143 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/internal/expression"
+	"github.com/sfwalk/sfwalk/internal/printable"
+)
+
+// callFlags are the flags of call.
+type callFlags struct {
+	walkFlags
+	tid     int
+	timeout time.Duration
+	alone   bool
+}
+
+func newCall(host PluginHost) *cobra.Command {
+	var flags callFlags
+	cmd := &cobra.Command{
+		Use:   "call PID EXPRESSION",
+		Short: "Have a live process call a function",
+		Long: `call stops one thread of a process, has it call a function, prints what the
+function returns, and puts the thread back to where it was, also in the middle of a
+system call. The other threads run meanwhile; --alone holds them.
+
+The expression is C: numbers, 'c', "texts" and {1, 2, 3} (put on the thread's stack for the
+time of the call), names, &name, other calls as arguments, and casts. Debug
+information tells the types. Without it, numbers are passed as they are written, and a
+cast says what the function returns: '(double) pow(2.0, 10.0)'; else it is an int.
+
+A function that faults, does not come back within --timeout, or is interrupted by Ctrl-C, is
+given up: call prints the thread's stack at that point, and puts the thread back. What the
+function has done by then stays done: a lock that it has taken stays taken.
+
+Functions that take locks, as most do that allocate memory or print, may wait for ever if the
+thread has that lock already: choose a thread that is idle, or give a --timeout.
+
+A thread in Go code cannot call C functions: its stack is small, and moves.
+
+See docs/calling.md for the calls that help most. Exit codes: 0 the function has come back;
+1 error, or it has not; 2 usage.`,
+		Example: `  sfwalk call 4242 'malloc_trim(0)'
+  sfwalk call 4242 --tid 4243 'fflush(0)'
+  sfwalk call 4242 '(double) pow(2.0, 10.0)'
+  sfwalk call 4242 'puts("hello")'
+  sfwalk call 4242 --timeout 2s 'jemalloc_stats_print(0, 0, "J")'
+  sfwalk call 4242 --json 'getpid()'`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pid, err := processID(args[0])
+			if err != nil {
+				return fmt.Errorf("call %w", err)
+			}
+			if _, err := expression.Parse(args[1]); err != nil {
+				return usageError{fmt.Errorf("call %d: %w", pid, err)}
+			}
+			if flags.timeout < 0 {
+				return usageError{fmt.Errorf("--timeout %v: want a time, such as 2s", flags.timeout)}
+			}
+			if err := flags.begin(cmd); err != nil {
+				return err
+			}
+			defer flags.end()
+			return call(cmd, pid, args[1], &flags)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&flags.tid, "tid", 0, "the thread that makes the call (default: the main thread)")
+	f.DurationVar(&flags.timeout, "timeout", 0, "how long the function may take (default: any time)")
+	f.BoolVar(&flags.alone, "alone", false, "hold all other threads meanwhile")
+	f.BoolVar(&flags.noLines, "no-lines", false, "use symbol tables alone: nothing is known of types then")
+	f.BoolVar(&flags.json, "json", false, "print one JSON document (see docs/json.md)")
+	f.StringVar(&flags.color, "color", "auto", "colour the text of a stack: auto, always or never; auto respects NO_COLOR")
+	return cmd
+}
+
+// callDocument is what call prints with --json.
+type callDocument struct {
+	PID        int      `json:"pid"`
+	TID        int      `json:"tid"`
+	Expression string   `json:"expression"`
+	Value      string   `json:"value,omitempty"`
+	Type       string   `json:"type,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+	Error      string   `json:"error,omitempty"`
+	Signal     string   `json:"signal,omitempty"`
+	Threads    []thread `json:"threads,omitempty"` // the thread where it was given up
+}
+
+// evaluation is one expression in a process that is held.
+type evaluation struct {
+	*calling.Evaluator
+	pid, tid int
+	text     string
+	stopped  *document // the stack where the call was given up; nil if there is none
+}
+
+// print prints the result of an evaluation.
+func (x *evaluation) print(cmd *cobra.Command, flags *callFlags, v *calling.Value, shown string, err error) error {
+	var failed *inferior.CallError
+	isCall := errors.As(err, &failed)
+	if err != nil && !isCall {
+		return fmt.Errorf("call %d: %w", x.pid, err)
+	}
+	if flags.json {
+		doc := callDocument{PID: x.pid, TID: x.tid, Expression: x.text, Notes: x.Notes}
+		if isCall {
+			doc.Error = failed.Error()
+			if failed.Event.Signal.Number != 0 {
+				doc.Signal = failed.Event.Signal.String()
+			}
+			if x.stopped != nil {
+				doc.Threads = x.stopped.Threads
+			}
+		} else {
+			doc.Value, doc.Type = shown, v.TypeName
+		}
+		encoder := json.NewEncoder(cmd.OutOrStdout())
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(&doc); err != nil {
+			return err
+		}
+	} else if !isCall && shown != "" {
+		printable.Fprintf(cmd.OutOrStdout(), "%s\n", shown)
+	}
+	if isCall {
+		return fmt.Errorf("call %d: %w", x.pid, err)
+	}
+	if !flags.json {
+		for _, note := range x.Notes {
+			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: note: %s\n", note)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+//go:build !linux
+
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+func call(_ *cobra.Command, pid int, _ string, _ *callFlags) error {
+	return fmt.Errorf("call %d: %w", pid, live.ErrUnsupported)
+}
