@@ -63,6 +63,10 @@ func castType(t *expression.Type) dwarf.Type {
 	switch {
 	case t.Name == "char" && t.Pointers == 0:
 		return char
+	case t.Name == "unsigned char" && t.Pointers == 0:
+		of := &dwarf.UcharType{}
+		of.ByteSize, of.Name = 1, t.Name
+		return of
 	case t.Name == "char" && t.Pointers == 1:
 		p := &dwarf.PtrType{Type: char}
 		p.ByteSize = 8

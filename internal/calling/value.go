@@ -240,8 +240,8 @@ func (s *shower) character(kind *abi.Type, b []byte) string {
 }
 
 func quoteByte(c, quote byte) string {
-	if i := strings.IndexByte("\a\b\f\n\r\t\v\x1b", c); i >= 0 {
-		return "\\" + string("abfnrtve"[i])
+	if i := strings.IndexByte("\a\b\f\n\r\t\v", c); i >= 0 {
+		return "\\" + string("abfnrtv"[i])
 	}
 	switch {
 	case c == quote || c == '\\':
