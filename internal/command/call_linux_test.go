@@ -130,7 +130,7 @@ func (c *callGenerator) call() string {
 			body += "\treturn h;\n"
 		}
 	}
-	fmt.Fprintf(&c.text, "%s f%d(%s) {\n%s}\n", result, c.n, strings.Join(params, ", "), body)
+	fmt.Fprintf(&c.text, "__attribute__((noipa)) %s f%d(%s) {\n%s}\n", result, c.n, strings.Join(params, ", "), body)
 	call := fmt.Sprintf("f%d(%s)", c.n, strings.Join(args, ", "))
 	fmt.Fprintf(&c.text, "%s own%d(void) { return %s; }\n", result, c.n, call)
 	c.n++
@@ -158,7 +158,7 @@ func TestCallAsGDB(t *testing.T) {
 			if err := os.WriteFile(src, []byte(structs+c.text.String()+"int main(void) { puts(\"ready\"); fflush(stdout); char b; while (read(0, &b, 1) > 0) ; return 0; }\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := gdbtest.Start(t, gdbtest.Compile(t, src, gdbtest.Tool(t, "gcc"), "-g", level, "-w", "-fno-ipa-icf"))
+			p := gdbtest.Start(t, gdbtest.Compile(t, src, gdbtest.Tool(t, "gcc"), "-g", level, "-w", "-fwrapv", "-fno-ipa-icf"))
 			var ours []string
 			for _, x := range expressions {
 				stdout, stderr, err := execute(newCall(nil), "--", strconv.Itoa(p.PID), x)
