@@ -106,11 +106,11 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 	if err := c.process.SetBreakpoint(c.entry); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.clear()) }()
+	defer func() { err = first(err, c.clear()) }()
 	if err := t.Save(); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.restore(err)) }()
+	defer func() { err = first(err, c.restore(err)) }()
 	if err := c.write(call.SP, call.Stack); err != nil {
 		return nil, err
 	}
@@ -135,6 +135,14 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 		return result, err
 	}
 	return where.Bytes(t.ReadRegister)
+}
+
+// first returns the first error of two.
+func first(err, next error) error {
+	if err == nil {
+		return next
+	}
+	return err
 }
 
 // clear removes the breakpoint at which calls return.

@@ -125,12 +125,19 @@ func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
 		t.systemCall(g.arch)
 	case unix.PTRACE_EVENT_STOP:
 		t.group = sig != unix.SIGTRAP
-		if t.asked || t.quiet || t.over {
+		if !t.over && (t.asked || t.quiet) {
+			// The kernel tells of a stop that was asked for before it tells of the breakpoint that the thread
+			// has come to, or of its fault. That comes at once.
+			if pendingFault(t.tid) && ptrace(unix.PTRACE_CONT, t.tid, 0, 0) == nil {
+				t.state = running
+				return
+			}
 			t.asked = false
 			return
 		}
-		// A stop of the whole process, its end, or a stop that was asked for while the thread stopped for another reason.
-		if t.group {
+		// A stop of the whole process, its end, or a stop that was asked for while the thread stopped for another
+		// reason. The thread that the owner has named runs even while the process is stopped.
+		if t.group && t.tid != g.named && !t.over {
 			if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) == nil {
 				t.state = running
 			}
