@@ -10,9 +10,14 @@ type Code struct {
 	At    []symbol.Location // the calls inlined there, the innermost first, then the function
 	Extra any               // of those who use the View
 
-	inner uint64 // the function for which calls is
-	calls *symbol.TailCalls
+	// How calls that return to the PC came to functions, by the functions' entries. Most come to one.
+	calls     map[uint64]*symbol.TailCalls
+	lastInner uint64
+	lastCalls *symbol.TailCalls
 }
+
+// maxInner bounds Code.calls.
+const maxInner = 64
 
 // entry returns the address at which the function is entered, 0 if that is not known.
 func (c *Code) entry() uint64 {

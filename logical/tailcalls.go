@@ -41,15 +41,25 @@ func (v *View) tailCalls(f *frame.Frame) *symbol.TailCalls {
 	if inner == 0 || code.At[0].Module == nil {
 		return nil
 	}
-	if code.inner != inner {
-		code.inner, code.calls = inner, nil
+	if code.lastInner == inner {
+		return code.lastCalls
+	}
+	calls, known := code.calls[inner]
+	if !known {
 		if !v.callsDirectly(f, inner) {
-			if calls := v.symbols.TailCalls(v.modules, f.PC(), inner); calls.Target != 0 {
-				code.calls = &calls
+			if x := v.symbols.TailCalls(v.modules, f.PC(), inner); x.Target != 0 {
+				calls = &x
 			}
 		}
+		if code.calls == nil {
+			code.calls = make(map[uint64]*symbol.TailCalls, 1)
+		} else if len(code.calls) == maxInner {
+			clear(code.calls)
+		}
+		code.calls[inner] = calls
 	}
-	return code.calls
+	code.lastInner, code.lastCalls = inner, calls
+	return calls
 }
 
 // callsDirectly reports whether the call instruction of f itself says that it goes to the function that is entered at

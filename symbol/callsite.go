@@ -100,16 +100,12 @@ func (u *unit) site(pc uint64) (s callSite, ok bool) {
 	return u.sites[i], true
 }
 
-// jumpsOf yields the tail calls of the function at index i.
-func (u *unit) jumpsOf(i int32) (list []callSite) {
-	first, _ := slices.BinarySearchFunc(u.jumps, i, func(at, i int32) int { return cmp.Compare(u.sites[at].function, i) })
-	for _, at := range u.jumps[first:] {
-		if u.sites[at].function != i {
-			break
-		}
-		list = append(list, u.sites[at])
-	}
-	return list
+// jumpsOf returns the indexes of the call sites that are the tail calls of the function at index i.
+func (u *unit) jumpsOf(i int32) []int32 {
+	of := func(at, i int32) int { return cmp.Compare(u.sites[at].function, i) }
+	first, _ := slices.BinarySearchFunc(u.jumps, i, of)
+	behind, _ := slices.BinarySearchFunc(u.jumps, i+1, of)
+	return u.jumps[first:behind]
 }
 
 // destination is where a call goes.

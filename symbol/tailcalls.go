@@ -32,8 +32,8 @@ type TailCall struct {
 	To   uint64 // run-time address of the function that is entered
 }
 
-// Bounds on a search for tail calls: how many on one way, how many in all.
-const maxTailDepth, maxTailWork = 1 << 10, 1 << 12
+// Bounds on a search for tail calls: how many on one way; how many are looked at, each as often as a way leads to it.
+const maxTailDepth, maxTailWork = 1 << 9, 1 << 11
 
 // TailCalls says how the call that returns to ret came to the function that is entered at inner (a
 // [Location.Entry], or a function's Start if that is not known). It looks at the call sites in the debug
@@ -174,22 +174,28 @@ func (t *tailSearch) from(entry uint64) (list []jump, err error) {
 	if list, ok := t.jumps[entry]; ok {
 		return list, nil
 	}
-	err = fmt.Errorf("no debug information describes the function at %#x", entry)
 	m := t.modules.Find(entry)
+	err = fmt.Errorf("no debug information describes the function at %#x", entry)
 	t.s.withDWARF(m, func(d *debugInfo, bias uint64) {
 		of, u, i, ok := d.functionAt(entry - bias)
 		if !ok || u.functions[i].enters != entry-bias {
 			return
 		}
-		if !of.allJumps(u, u.functions[i].subprogram) {
+		jumps := u.jumpsOf(i)
+		switch {
+		case !of.allJumps(u, u.functions[i].subprogram):
 			err = fmt.Errorf("not all tail calls of the function at %#x are in the debug information", entry)
 			return
+		case len(jumps) > maxTailWork-t.work:
+			err = fmt.Errorf("too many tail calls are in the function at %#x", entry)
+			return
 		}
-		err, list = nil, nil // the question may be asked twice
-		for _, s := range u.jumpsOf(i) {
-			list = append(list, newJump(m, bias, of, u, &s))
+		err, list = nil, make([]jump, len(jumps)) // the question may be asked twice
+		for n, at := range jumps {
+			list[n] = newJump(m, bias, of, u, &u.sites[at])
 		}
 	})
+	t.work += len(list)
 	if err == nil {
 		t.jumps[entry] = list
 	}
