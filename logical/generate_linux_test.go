@@ -18,9 +18,10 @@ const (
 	threads   = 24 // each takes another way through the functions
 )
 
-// generate writes a program of functions that call each other and jump to each other. A number says which way a
-// thread takes: each function looks at some bits of it and hands on the rest. The last function blocks. inline says that
-// some calls are inlined. If inLib is not nil, it says which functions are in the library; generate writes that as well.
+// generate writes a program of functions that call each other and jump to each other. A number says
+// which way a thread takes: each function looks at some bits of it and hands on the rest. The last
+// function blocks. inline says that some calls are inlined. If inLib is not nil, it says which
+// functions are in the library; generate writes that as well.
 func generate(r *rand.Rand, inline bool, inLib func(i int) bool) (program, library string) {
 	var text, lib, decls strings.Builder
 	for i := range functions + 1 {
@@ -77,8 +78,8 @@ func generate(r *rand.Rand, inline bool, inLib func(i int) bool) (program, libra
 	return text.String(), lib.String()
 }
 
-// whole leaves each function in one part. If one on the way has several, gdb takes each part for a function that may have
-// been called, and shows no tail calls at all.
+// whole leaves each function in one part. If one on the way has several, gdb takes each part for a
+// function that may have been called, and shows no tail calls at all.
 const whole = "-fno-reorder-blocks-and-partition"
 
 // TestGDB compares all frames of generated programs with gdb's.

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// AppendTailCalls appends the frames that left by a tail call after f had called them, the innermost first: they are between
-// NEXT and f.
+// AppendTailCalls appends the frames that left by a tail call after f had called them, the innermost
+// first: they are between NEXT and f.
 func (v *View) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
 	calls := v.tailCalls(f)
 	if calls == nil {
@@ -27,7 +27,8 @@ func (v *View) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Frame 
 	return list
 }
 
-// tailCalls says how the call of f came to NEXT. It returns nil if it went there directly, and if nothing is known.
+// tailCalls says how the call of f came to NEXT. It returns nil if it went there directly, and if
+// nothing is known.
 func (v *View) tailCalls(f *frame.Frame) *symbol.TailCalls {
 	if block(f) == f.PC() {
 		return nil // no call
@@ -62,8 +63,8 @@ func (v *View) tailCalls(f *frame.Frame) *symbol.TailCalls {
 	return calls
 }
 
-// callsDirectly reports whether the call instruction of f itself says that it goes to the function that is entered at
-// entry. That needs no debug information.
+// callsDirectly reports whether the call instruction of f itself says that it goes to the function
+// that is entered at entry. That needs no debug information.
 func (v *View) callsDirectly(f *frame.Frame, entry uint64) bool {
 	im, bias, err := v.modules.Find(block(f)).Image()
 	if err != nil || v.arch.CallTarget == nil {
@@ -75,8 +76,9 @@ func (v *View) callsDirectly(f *frame.Frame, entry uint64) bool {
 	return ok && n == len(room) && to == entry
 }
 
-// Explain says why a frame of type TailCall is shown; and for a physical frame, why no tail calls are shown, although its call
-// went to another function than the next frame's. For all others it returns "".
+// Explain says why a frame of type TailCall is shown; and for a physical frame, why no tail calls are
+// shown, although its call went to another function than the next frame's. For all others it returns
+// "".
 func (v *View) Explain(f *Frame) string {
 	calls := f.Calls
 	switch {

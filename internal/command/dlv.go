@@ -10,8 +10,8 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
-	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/logical"
 )
 
 // DelveServer is a debugger that serves Delve's clients. There is one, in
@@ -46,7 +46,7 @@ type DelveOptions struct {
 type Unwinding struct {
 	Table *frame.Table
 	Name  func(*frame.Frame) (logical.Name, bool) // a plug-in's name for a frame or its code; nil where there are no plug-ins
-	Close func()                            // is called when the process has ended or is replaced
+	Close func()                                  // is called when the process has ended or is replaced
 }
 
 // dlvFlags are the flags that all dlv commands have.
