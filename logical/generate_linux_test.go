@@ -99,6 +99,8 @@ func TestGDB(t *testing.T) {
 		{"O3 without PIE", "c", append(plain, "-O3", "-fno-pie", "-no-pie"), true},
 		{"Os with frame pointers", "cc", append(plain, "-Os", "-fno-omit-frame-pointer"), true},
 		{"library", "c", plain, true},
+		{"library and LTO", "c", append(plain, "-flto"), true},
+		{"shared by dwz", "c", plain, true},
 		{"no tail calls", "c", append(plain, "-fno-optimize-sibling-calls"), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,7 +111,7 @@ func TestGDB(t *testing.T) {
 			if tt.lib {
 				inLib = func(i int) bool { return i/4%2 == 1 }
 			}
-			program, library := generate(r, !strings.Contains(tt.name, "split"), inLib)
+			program, library := generate(r, !strings.Contains(tt.name, "split") && !strings.Contains(tt.name, "dwz"), inLib)
 			compiler, head := "cc", ""
 			if tt.source == "cc" {
 				compiler, head = "c++", "extern \"C\" {\n#include \"ready.h\"\n}\n"
@@ -132,7 +134,14 @@ func TestGDB(t *testing.T) {
 			if tt.lib {
 				libs = []string{build("library", library, "-shared", "-fPIC"), "-rdynamic", "-Wl,--allow-shlib-undefined", "-Wl,-rpath," + dir}
 			}
-			p := gdbtest.Start(t, build("program", program, libs...))
+			exe := build("program", program, libs...)
+			if strings.Contains(tt.name, "dwz") {
+				cmd := exec.Command(gdbtest.Tool(t, "dwz"), "-m", filepath.Join(dir, "shared"), exe, filepath.Join(dir, "library"))
+				if msg, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %v\n%s", cmd.Args, err, msg)
+				}
+			}
+			p := gdbtest.Start(t, exe)
 			tails := compare(t, p.PID)
 			t.Logf("%d tail calls", tails)
 			if (tails > 0) != (tt.name != "no tail calls") {
