@@ -47,7 +47,10 @@ func (v *View) at(key codeKey) *Code {
 	}
 	c := v.codes[key]
 	if c == nil {
-		c = &Code{At: v.symbols.Locate(v.modules, key.block)}
+		c = &Code{At: []symbol.Location{{Module: v.modules.Find(key.block)}}}
+		if v.symbols != nil {
+			c.At = v.symbols.Locate(v.modules, key.block)
+		}
 		texts := 0
 		for i := range c.At {
 			texts += len(c.At[i].Function) + len(c.At[i].File)

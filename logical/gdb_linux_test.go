@@ -20,6 +20,14 @@ import (
 // stacks calls do with each thread of a process that stands still, and the process's view.
 func stacks(t *testing.T, pid int, do func(*logical.View, *frame.Stack)) {
 	t.Helper()
+	symbols := symbol.New(symbol.Options{})
+	defer symbols.Close()
+	stacksBy(t, pid, symbols, do)
+}
+
+// stacksBy is stacks with these symbols.
+func stacksBy(t *testing.T, pid int, symbols *symbol.Symbolizer, do func(*logical.View, *frame.Stack)) {
+	t.Helper()
 	p, err := live.Attach(context.Background(), pid, live.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,8 +37,6 @@ func stacks(t *testing.T, pid int, do func(*logical.View, *frame.Stack)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols := symbol.New(symbol.Options{})
-	defer symbols.Close()
 	view := logical.New(p, symbols)
 	for _, th := range threads {
 		do(view, newStack(t, p, th))

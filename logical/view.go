@@ -39,7 +39,7 @@ type Name struct {
 }
 
 // New returns a View of a target's stacks. When the target has run, and may have mapped other files,
-// make a new one.
+// make a new one. If symbols is nil, the physical frames are shown alone, without names.
 func New(t target.Target, symbols *symbol.Symbolizer) *View {
 	return &View{arch: t.Arch(), modules: t.Modules(), symbols: symbols, codes: make(map[codeKey]*Code)}
 }

@@ -109,3 +109,15 @@ func TestAllOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestWithoutSymbols shows physical frames alone.
+func TestWithoutSymbols(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "tailways.c", "-g", "-O2", "-fno-ipa-icf"))
+	stacksBy(t, p.PID, nil, func(v *logical.View, s *frame.Stack) {
+		for _, f := range ours(t, v, s) {
+			if f.typ == "inline" || f.typ == "tailcall" || f.function != "" {
+				t.Errorf("%v", f)
+			}
+		}
+	})
+}
