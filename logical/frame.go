@@ -28,8 +28,9 @@ type Frame struct {
 	// known.
 	Calls *symbol.TailCalls
 
-	depth int  // of inlined calls; of tail calls
-	Over  bool // the frame before is a call that is inlined into this frame
+	Over bool // the frame before is a call that is inlined into this frame
+
+	depth int // how many inlined calls deep; for a tail call, its number from the outermost on
 }
 
 // ID returns the frame's identity: that of Physical, with a depth. It is null if Physical's is.
