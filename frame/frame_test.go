@@ -246,7 +246,8 @@ func TestBase(t *testing.T) {
 func TestID(t *testing.T) {
 	stack := func(s uint64) frame.ID { return frame.ID{Stack: s, Has: frame.HasStack} }
 	code := func(s, c uint64) frame.ID { return frame.ID{Stack: s, Code: c, Has: frame.HasStack | frame.HasCode} }
-	// The function's code is at 0x100 to 0x1ff. Inlined in it is the call at 0x120 to 0x12f, and in that 0x124 to 0x127.
+	// The function's code is at 0x100 to 0x1ff. Inlined in it is the call at 0x120 to 0x12f, and in
+	// that 0x124 to 0x127.
 	function := code(8, 0x100)
 	first, second, beside := function.Inlined(1, 0x120), function.Inlined(2, 0x124), function.Inlined(1, 0x140)
 	atStart, elsewhere := function.Inlined(1, 0x100), code(8, 0x200).Inlined(1, 0x220)

@@ -41,9 +41,9 @@ func (a ID) Inlined(depth int, code uint64) ID {
 	return a
 }
 
-// TailCalled returns the ID of a frame that has left by a tail call, which has led to the
-// physical frame with ID a. n says how many tail calls there were from the function that was
-// called to this one (1 is the outermost), as GDB counts. Then the IDs of outer frames stay as they are if the physical
+// TailCalled returns the ID of a frame that has left by a tail call, which has led to the physical
+// frame with ID a. n says how many tail calls there were from the function that was called to this one
+// (1 is the outermost), as GDB counts. Then the IDs of outer frames stay as they are if the physical
 // frame jumps on. pc is the address behind the jump; as in GDB, it is the ID's code address.
 func (a ID) TailCalled(n int, pc uint64) ID {
 	a.Depth, a.Tail = 0, n
@@ -71,12 +71,12 @@ func (a ID) Equal(b ID) bool {
 // [github.com/sfwalk/sfwalk/symbol.Symbolizer.InlinedInto] can tell.
 type Within func(inner, outer uint64) bool
 
-// Inner reports whether a is strictly inner to (newer than) b, as GDB's frame_id_inner
-// does. If the stack addresses are equal, a is inner if its call is inlined deeper than b's,
-// into the same frame, and within b's code; or if b left by a tail call, and a is the frame to which that has led, or
-// left later. If a code address is not known, neither is inner. If
-// within is nil, a's code is within b's only if the addresses are equal. Functions that need no
-// stack have equal stack addresses, too: neither is inner.
+// Inner reports whether a is strictly inner to (newer than) b, as GDB's frame_id_inner does. If the
+// stack addresses are equal, a is inner if its call is inlined deeper than b's, into the same frame,
+// and within b's code; or if b left by a tail call, and a is the frame to which that has led, or left
+// later. If a code address is not known, neither is inner. If within is nil, a's code is within b's
+// only if the addresses are equal. Functions that need no stack have equal stack addresses, too:
+// neither is inner.
 func (a ID) Inner(b ID, on *arch.Arch, within Within) bool {
 	switch {
 	case a.Has&b.Has&HasStack == 0:
@@ -91,7 +91,8 @@ func (a ID) Inner(b ID, on *arch.Arch, within Within) bool {
 	return a.Code == b.Code || within != nil && within(a.Code, b.Code)
 }
 
-// String renders the ID as GDB does: {stack=0x…,code=0x…,!special}. GDB calls both Depth and Tail "artificial".
+// String renders the ID as GDB does: {stack=0x…,code=0x…,!special}. GDB calls both Depth and Tail
+// "artificial".
 func (a ID) String() string {
 	part := func(name string, has IDParts, v uint64) string {
 		if a.Has&has == 0 {

@@ -10,9 +10,14 @@ type Code struct {
 	At    []symbol.Location // the calls inlined there, the innermost first, then the function
 	Extra any               // of those who use the View
 
-	inner uint64 // the function for which calls is
-	calls *symbol.TailCalls
+	// How calls that return to the PC came to functions, by the functions' entries. Most come to one.
+	calls     map[uint64]*symbol.TailCalls
+	lastInner uint64
+	lastCalls *symbol.TailCalls
 }
+
+// maxInner bounds Code.calls.
+const maxInner = 64
 
 // entry returns the address at which the function is entered, 0 if that is not known.
 func (c *Code) entry() uint64 {
@@ -42,7 +47,10 @@ func (v *View) at(key codeKey) *Code {
 	}
 	c := v.codes[key]
 	if c == nil {
-		c = &Code{At: v.symbols.Locate(v.modules, key.block)}
+		c = &Code{At: []symbol.Location{{Module: v.modules.Find(key.block)}}}
+		if v.symbols != nil {
+			c.At = v.symbols.Locate(v.modules, key.block)
+		}
 		texts := 0
 		for i := range c.At {
 			texts += len(c.At[i].Function) + len(c.At[i].File)

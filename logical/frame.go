@@ -8,26 +8,29 @@ import (
 // Frame is one logical frame.
 type Frame struct {
 	// Location is what runs in the frame: its function or inlined call, the block of code around PC
-	// ([Start, End), and Entry), file and line. In a frame of type TailCall, the jump may be in an inlined call: then
-	// the frame is named for that call, as GDB does it.
+	// ([Start, End), and Entry), file and line. In a frame of type TailCall, the jump may be in an
+	// inlined call: then the frame is named for that call, as GDB does it.
 	symbol.Location
 
 	Type  frame.Type // Inline, TailCall, or the type of Physical
 	Level int        // from 0 for the innermost; GDB's number
 	PC    uint64     // that of Physical; behind the jump if the type is TailCall
-	// AddressInBlock is the address that Location is of: PC, or one before it, as [frame.Frame.AddressInBlock] says.
+	// AddressInBlock is the address that Location is of: PC, or one before it, as
+	// [frame.Frame.AddressInBlock] says.
 	AddressInBlock uint64
 
-	// Physical is the frame on the stack that this one is laid over. Of a frame of type TailCall, that is the frame of
-	// the function to which the jump has led: Physical's caller called what jumped.
+	// Physical is the frame on the stack that this one is laid over. Of a frame of type TailCall, that
+	// is the frame of the function to which the jump has led: Physical's caller called what jumped.
 	Physical *frame.Frame
 
-	// Calls says how the call of this frame came to the physical frame further in, unless it went there directly.
-	// Only frames of type TailCall and physical frames have it; nil if nothing is known.
+	// Calls says how the call of this frame came to the physical frame further in, unless it went
+	// there directly. Only frames of type TailCall and physical frames have it; nil if nothing is
+	// known.
 	Calls *symbol.TailCalls
 
-	depth int  // of inlined calls; of tail calls
-	Over  bool // the frame before is a call that is inlined into this frame
+	Over bool // the frame before is a call that is inlined into this frame
+
+	depth int // how many inlined calls deep; for a tail call, its number from the outermost on
 }
 
 // ID returns the frame's identity: that of Physical, with a depth. It is null if Physical's is.

@@ -20,6 +20,14 @@ import (
 // stacks calls do with each thread of a process that stands still, and the process's view.
 func stacks(t *testing.T, pid int, do func(*logical.View, *frame.Stack)) {
 	t.Helper()
+	symbols := symbol.New(symbol.Options{})
+	defer symbols.Close()
+	stacksBy(t, pid, symbols, do)
+}
+
+// stacksBy is stacks with these symbols.
+func stacksBy(t *testing.T, pid int, symbols *symbol.Symbolizer, do func(*logical.View, *frame.Stack)) {
+	t.Helper()
 	p, err := live.Attach(context.Background(), pid, live.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,8 +37,6 @@ func stacks(t *testing.T, pid int, do func(*logical.View, *frame.Stack)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols := symbol.New(symbol.Options{})
-	defer symbols.Close()
 	view := logical.New(p, symbols)
 	for _, th := range threads {
 		do(view, newStack(t, p, th))
@@ -111,9 +117,10 @@ func tails(list []shown) (n int) {
 	return n
 }
 
-// aroundLoop reports whether gdb shows too many tail calls. If there is a way around a loop, gdb 13 to 18 may show that,
-// though there is a shorter way: when it compares a longer way with one that ends in the same way, it forgets that
-// only the length of the shorter one is the same in both (chain_candidate in dwarf2/loc.c).
+// aroundLoop reports whether gdb shows too many tail calls. If there is a way around a loop, gdb (13,
+// for one) may show that, though there is a shorter way: when it compares a longer way with one that
+// ends in the same way, it forgets that only the length of the shorter one is the same in both
+// (chain_candidate in dwarf2/loc.c).
 func aroundLoop(got, gdb []shown) bool {
 	seen := make(map[string]bool)
 	twice := false

@@ -18,9 +18,10 @@ const (
 	threads   = 24 // each takes another way through the functions
 )
 
-// generate writes a program of functions that call each other and jump to each other. A number says which way a
-// thread takes: each function looks at some bits of it and hands on the rest. The last function blocks. inline says that
-// some calls are inlined. If inLib is not nil, it says which functions are in the library; generate writes that as well.
+// generate writes a program of functions that call each other and jump to each other. A number says
+// which way a thread takes: each function looks at some bits of it and hands on the rest. The last
+// function blocks. inline says that some calls are inlined. If inLib is not nil, it says which
+// functions are in the library; generate writes that as well.
 func generate(r *rand.Rand, inline bool, inLib func(i int) bool) (program, library string) {
 	var text, lib, decls strings.Builder
 	for i := range functions + 1 {
@@ -77,8 +78,8 @@ func generate(r *rand.Rand, inline bool, inLib func(i int) bool) (program, libra
 	return text.String(), lib.String()
 }
 
-// whole leaves each function in one part. If one on the way has several, gdb takes each part for a function that may have
-// been called, and shows no tail calls at all.
+// whole leaves each function in one part. If one on the way has several, gdb takes each part for a
+// function that may have been called, and shows no tail calls at all.
 const whole = "-fno-reorder-blocks-and-partition"
 
 // TestGDB compares all frames of generated programs with gdb's.
@@ -98,6 +99,8 @@ func TestGDB(t *testing.T) {
 		{"O3 without PIE", "c", append(plain, "-O3", "-fno-pie", "-no-pie"), true},
 		{"Os with frame pointers", "cc", append(plain, "-Os", "-fno-omit-frame-pointer"), true},
 		{"library", "c", plain, true},
+		{"library and LTO", "c", append(plain, "-flto"), true},
+		{"shared by dwz", "c", plain, true},
 		{"no tail calls", "c", append(plain, "-fno-optimize-sibling-calls"), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,7 +111,7 @@ func TestGDB(t *testing.T) {
 			if tt.lib {
 				inLib = func(i int) bool { return i/4%2 == 1 }
 			}
-			program, library := generate(r, !strings.Contains(tt.name, "split"), inLib)
+			program, library := generate(r, !strings.Contains(tt.name, "split") && !strings.Contains(tt.name, "dwz"), inLib)
 			compiler, head := "cc", ""
 			if tt.source == "cc" {
 				compiler, head = "c++", "extern \"C\" {\n#include \"ready.h\"\n}\n"
@@ -131,7 +134,14 @@ func TestGDB(t *testing.T) {
 			if tt.lib {
 				libs = []string{build("library", library, "-shared", "-fPIC"), "-rdynamic", "-Wl,--allow-shlib-undefined", "-Wl,-rpath," + dir}
 			}
-			p := gdbtest.Start(t, build("program", program, libs...))
+			exe := build("program", program, libs...)
+			if strings.Contains(tt.name, "dwz") {
+				cmd := exec.Command(gdbtest.Tool(t, "dwz"), "-m", filepath.Join(dir, "shared"), exe, filepath.Join(dir, "library"))
+				if msg, err := cmd.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %v\n%s", cmd.Args, err, msg)
+				}
+			}
+			p := gdbtest.Start(t, exe)
 			tails := compare(t, p.PID)
 			t.Logf("%d tail calls", tails)
 			if (tails > 0) != (tt.name != "no tail calls") {

@@ -9,8 +9,8 @@ import (
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// AppendTailCalls appends the frames that left by a tail call after f had called them, the innermost first: they are between
-// NEXT and f.
+// AppendTailCalls appends the frames that left by a tail call after f had called them, the innermost
+// first: they are between NEXT and f.
 func (v *View) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Frame {
 	calls := v.tailCalls(f)
 	if calls == nil {
@@ -27,7 +27,8 @@ func (v *View) AppendTailCalls(list []Frame, level int, f *frame.Frame) []Frame 
 	return list
 }
 
-// tailCalls says how the call of f came to NEXT. It returns nil if it went there directly, and if nothing is known.
+// tailCalls says how the call of f came to NEXT. It returns nil if it went there directly, and if
+// nothing is known.
 func (v *View) tailCalls(f *frame.Frame) *symbol.TailCalls {
 	if block(f) == f.PC() {
 		return nil // no call
@@ -41,19 +42,29 @@ func (v *View) tailCalls(f *frame.Frame) *symbol.TailCalls {
 	if inner == 0 || code.At[0].Module == nil {
 		return nil
 	}
-	if code.inner != inner {
-		code.inner, code.calls = inner, nil
+	if code.lastInner == inner {
+		return code.lastCalls
+	}
+	calls, known := code.calls[inner]
+	if !known {
 		if !v.callsDirectly(f, inner) {
-			if calls := v.symbols.TailCalls(v.modules, f.PC(), inner); calls.Target != 0 {
-				code.calls = &calls
+			if x := v.symbols.TailCalls(v.modules, f.PC(), inner); x.Target != 0 {
+				calls = &x
 			}
 		}
+		if code.calls == nil {
+			code.calls = make(map[uint64]*symbol.TailCalls, 1)
+		} else if len(code.calls) == maxInner {
+			clear(code.calls)
+		}
+		code.calls[inner] = calls
 	}
-	return code.calls
+	code.lastInner, code.lastCalls = inner, calls
+	return calls
 }
 
-// callsDirectly reports whether the call instruction of f itself says that it goes to the function that is entered at
-// entry. That needs no debug information.
+// callsDirectly reports whether the call instruction of f itself says that it goes to the function
+// that is entered at entry. That needs no debug information.
 func (v *View) callsDirectly(f *frame.Frame, entry uint64) bool {
 	im, bias, err := v.modules.Find(block(f)).Image()
 	if err != nil || v.arch.CallTarget == nil {
@@ -65,8 +76,9 @@ func (v *View) callsDirectly(f *frame.Frame, entry uint64) bool {
 	return ok && n == len(room) && to == entry
 }
 
-// Explain says why a frame of type TailCall is shown; and for a physical frame, why no tail calls are shown, although its call
-// went to another function than the next frame's. For all others it returns "".
+// Explain says why a frame of type TailCall is shown; and for a physical frame, why no tail calls are
+// shown, although its call went to another function than the next frame's. For all others it returns
+// "".
 func (v *View) Explain(f *Frame) string {
 	calls := f.Calls
 	switch {

@@ -9,16 +9,16 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// View makes logical frames. It keeps what it has found out about code, for threads run in much the same code. One
-// View serves one process, and one goroutine at a time.
+// View makes logical frames. It keeps what it has found out about code, for threads run in much the
+// same code. One View serves one process, and one goroutine at a time.
 type View struct {
 	arch    *arch.Arch
 	modules *target.Modules
 	symbols *symbol.Symbolizer
 
-	// Name returns a name that no file has for a physical frame or its code, such as a plug-in's. known says that a
-	// file has a name for the code. A name for the frame alone replaces that, and the calls inlined there. Name may
-	// be nil.
+	// Name returns a name that no file has for a physical frame or its code, such as a plug-in's.
+	// known says that a file has a name for the code. A name for the frame alone replaces that, and
+	// the calls inlined there. Name may be nil.
 	Name func(f *frame.Frame, known bool) (Name, bool)
 
 	codes map[codeKey]*Code
@@ -38,17 +38,19 @@ type Name struct {
 	Line      int    // from 1; 0 if not known
 }
 
-// New returns a View of a target's stacks. When the target has run, and may have mapped other files, make a new one.
+// New returns a View of a target's stacks. When the target has run, and may have mapped other files,
+// make a new one. If symbols is nil, the physical frames are shown alone, without names.
 func New(t target.Target, symbols *symbol.Symbolizer) *View {
 	return &View{arch: t.Arch(), modules: t.Modules(), symbols: symbols, codes: make(map[codeKey]*Code)}
 }
 
-// All yields the logical frames of a stack, from the innermost outwards, as [frame.Stack.All] does: each
-// when it is asked for. If the stack ends early, the last pair has the error, and a Frame that must not be used.
+// All yields the logical frames of a stack, from the innermost outwards, as [frame.Stack.All] does:
+// each when it is asked for. If the stack ends early, the last pair has the error, and a Frame that
+// must not be used.
 func (v *View) All(s *frame.Stack) iter.Seq2[Frame, error] { return v.each(s.All()) }
 
-// AllOnce yields the same frames for stacks of any depth, as [frame.Stack.AllOnce] does. A frame may be used until the
-// next one is yielded.
+// AllOnce yields the same frames for stacks of any depth, as [frame.Stack.AllOnce] does. A frame may
+// be used until the next one is yielded.
 func (v *View) AllOnce(s *frame.Stack) iter.Seq2[Frame, error] { return v.each(s.AllOnce()) }
 
 func (v *View) each(stack iter.Seq2[*frame.Frame, error]) iter.Seq2[Frame, error] {
@@ -71,15 +73,14 @@ func (v *View) each(stack iter.Seq2[*frame.Frame, error]) iter.Seq2[Frame, error
 	}
 }
 
-// Append appends the logical frames that f stands for: those that left by a tail call after f had called them, then the
-// calls that are inlined in f, then f itself. The first has the level given. Append is for those who go through the
-// physical frames themselves: it must be called while [frame.Frame.Next] is there.
+// Append appends the logical frames that f stands for: those that left by a tail call after f had
+// called them, then the calls that are inlined in f, then f itself. The first has the level given.
+// Append is for those who go through the physical frames themselves: it must be called while
+// [frame.Frame.Next] is there.
 func (v *View) Append(list []Frame, level int, f *frame.Frame) []Frame {
+	before := len(list)
 	list = v.AppendTailCalls(list, level, f)
-	if n := len(list); n > 0 && list[n-1].Type == frame.TailCall {
-		level = list[n-1].Level + 1
-	}
-	return v.AppendOwn(list, level, f)
+	return v.AppendOwn(list, level+len(list)-before, f)
 }
 
 // AppendOwn is [View.Append] without the frames that left by tail calls.
@@ -107,8 +108,8 @@ func (v *View) AppendOwn(list []Frame, level int, f *frame.Frame) []Frame {
 	if named {
 		x.Function, x.File, x.Line = symbol.Truncate(name.Function), symbol.Truncate(name.File), name.Line
 		x.Start, x.End, x.Entry, x.Offset, x.Args = name.Lo, 0, 0, 0, symbol.ArgsUnknown
-		if name.Lo != 0 && name.Lo <= x.PC {
-			x.Offset = block(f) - name.Lo
+		if name.Lo != 0 && name.Lo <= x.AddressInBlock {
+			x.Offset = x.AddressInBlock - name.Lo
 		}
 	}
 	return list

@@ -12,8 +12,8 @@ import (
 	"github.com/sfwalk/sfwalk/logical"
 )
 
-// callers are the functions with which the threads of tailways.c begin, and what stands between them and last. The
-// source says so.
+// callers are the functions with which the threads of tailways.c begin, and what stands between them
+// and last. The source says so.
 var callers = map[string]struct {
 	between string // the functions that have jumped
 	why     string // Explain of the caller
@@ -78,7 +78,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestAllOnce compares the frames that are dropped with those that stay; IDs must be of different frames, and in order.
+// TestAllOnce compares the frames that are dropped with those that stay; IDs must be of different
+// frames, and in order.
 func TestAllOnce(t *testing.T) {
 	p := gdbtest.Start(t, gdbtest.Build(t, "tailways.c", "-g", "-O2", "-fno-ipa-icf"))
 	stacks(t, p.PID, func(v *logical.View, s *frame.Stack) {
@@ -105,6 +106,18 @@ func TestAllOnce(t *testing.T) {
 		}
 		if i != len(list) {
 			t.Errorf("%d frames, want %d", i, len(list))
+		}
+	})
+}
+
+// TestWithoutSymbols shows physical frames alone.
+func TestWithoutSymbols(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "tailways.c", "-g", "-O2", "-fno-ipa-icf"))
+	stacksBy(t, p.PID, nil, func(v *logical.View, s *frame.Stack) {
+		for _, f := range ours(t, v, s) {
+			if f.typ == "inline" || f.typ == "tailcall" || f.function != "" {
+				t.Errorf("%v", f)
+			}
 		}
 	})
 }

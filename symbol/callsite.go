@@ -100,16 +100,12 @@ func (u *unit) site(pc uint64) (s callSite, ok bool) {
 	return u.sites[i], true
 }
 
-// jumpsOf yields the tail calls of the function at index i.
-func (u *unit) jumpsOf(i int32) (list []callSite) {
-	first, _ := slices.BinarySearchFunc(u.jumps, i, func(at, i int32) int { return cmp.Compare(u.sites[at].function, i) })
-	for _, at := range u.jumps[first:] {
-		if u.sites[at].function != i {
-			break
-		}
-		list = append(list, u.sites[at])
-	}
-	return list
+// jumpsOf returns the indexes of the call sites that are the tail calls of the function at index i.
+func (u *unit) jumpsOf(i int32) []int32 {
+	of := func(at, i int32) int { return cmp.Compare(u.sites[at].function, i) }
+	first, _ := slices.BinarySearchFunc(u.jumps, i, of)
+	behind, _ := slices.BinarySearchFunc(u.jumps, i+1, of)
+	return u.jumps[first:behind]
 }
 
 // destination is where a call goes.
@@ -130,18 +126,42 @@ func (d *debugInfo) destination(u *unit, s *callSite) (to destination) {
 	if x == nil {
 		return to
 	}
-	if to.addr = x.enters; to.addr != nowhere || !x.declared {
+	if to.addr = x.enters; to.addr != nowhere {
 		return to
 	}
 	if name := x.symbol.Load(); name != nil {
 		to.name = *name
 		return to
 	}
-	if to.name = of.text(unit, x.linkage); to.name == "" && x.scope == 0 {
-		to.name = of.text(unit, x.name)
-	}
+	to.name = of.declaredName(unit, x)
 	x.symbol.Store(&to.name)
 	return to
+}
+
+// declaredName returns the name of the symbol of a function that is only declared; "" for any other
+// function. With optimization at link time, an entry may say no more than which one declares it.
+func (d *debugInfo) declaredName(u *unit, x *subprogram) string {
+	name, linkage, declared := "", "", false
+	for hops := 0; x != nil && hops < maxOrigins; hops++ {
+		if x.specified {
+			return ""
+		}
+		declared = declared || x.declared
+		if linkage == "" {
+			linkage = d.text(u, x.linkage)
+		}
+		if name == "" && x.scope == 0 {
+			name = d.text(u, x.name)
+		}
+		if !x.origin.reference() {
+			break
+		}
+		x, d, u = d.subprogramAt(u, x.origin)
+	}
+	if !declared {
+		return ""
+	}
+	return cmp.Or(linkage, name)
 }
 
 // allJumps reports whether the unit has all tail calls of a function. The function's entry says so, or

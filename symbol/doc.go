@@ -11,6 +11,9 @@
 // function table of every Go program (package gopclntab) gives functions, files, lines and inlined
 // calls. GDB spells names and files the same way. A [Source] can read other formats.
 //
+// [Symbolizer.TailCalls] says which functions have left by a tail call, by the call sites in DWARF. Package
+// logical shows these, and inlined calls, as frames.
+//
 // A Symbolizer reads a module when somebody first asks for an address in it. It reads DWARF one
 // compilation unit at a time, and inflates no more than that needs. It trusts nothing that it reads:
 // .debug_aranges only says which unit to look at first.

@@ -121,7 +121,7 @@ func (s *stubs) read(a *arch.Arch, slots map[uint64]slot, code []byte, addr uint
 	}
 }
 
-// find returns the name of the stub that holds addr, and where it begins.
+// find returns the name of the stub that holds addr, where it begins, and the address behind it.
 func (s *stubs) find(addr uint64) (name string, start, end uint64, ok bool) {
 	if s == nil {
 		return "", 0, 0, false

@@ -24,8 +24,9 @@ type namedSymbolsKey struct{ s *Symbolizer }
 // symbol tables.
 const maxSought, maxNamesakes = 256, 16
 
-// symbolsNamed returns the run-time addresses of a module's symbols of a name, which is mangled. own says that
-// symbols that other modules do not see count as well. ok is false if too many names were looked up.
+// symbolsNamed returns the run-time addresses of a module's symbols of a name, which is mangled. own
+// says that symbols that other modules do not see count as well. ok is false if too many names were
+// looked up.
 func (s *Symbolizer) symbolsNamed(m *target.Module, name string, own bool) (list []uint64, ok bool) {
 	mod := s.tables(m).elf
 	if mod.image == nil {

@@ -12,11 +12,11 @@ import (
 type TailCalls struct {
 	// Calls are the tail calls that were made for certain, the innermost first.
 	Calls []TailCall
-	// Callees is how many of Calls are next to each other and to the inner function. Where Ambiguous is set,
-	// there may be any number of unknown tail calls behind them.
+	// Callees is how many of Calls are next to each other and to the inner function. Where Ambiguous
+	// is set, there may be any number of unknown tail calls behind them.
 	Callees int
-	// Ambiguous says that there are several ways, maybe around a loop. Calls has the tail calls that they all
-	// begin with or end with.
+	// Ambiguous says that there are several ways, maybe around a loop. Calls has the tail calls that
+	// they all begin with or end with.
 	Ambiguous bool
 	// Target is the run-time address of the function to which the call goes; 0 if it is not known, or if
 	// the call goes to the inner function itself.
@@ -32,14 +32,15 @@ type TailCall struct {
 	To   uint64 // run-time address of the function that is entered
 }
 
-// Bounds on a search for tail calls: how many on one way, how many in all.
-const maxTailDepth, maxTailWork = 1 << 10, 1 << 12
+// Bounds on a search for tail calls: how many on one way; how many are looked at, each as often as a
+// way leads to it.
+const maxTailDepth, maxTailWork = 1 << 9, 1 << 11
 
 // TailCalls says how the call that returns to ret came to the function that is entered at inner (a
-// [Location.Entry], or a function's Start if that is not known). It looks at the call sites in the debug
-// information, as GDB does: the call goes to one function, whose tail calls go to others. Where several ways lead
-// to inner, it tells what they share. It tells nothing if any function on the way has no debug information, or a tail
-// call with a target that only the program knows.
+// [Location.Entry], or a function's Start if that is not known). It looks at the call sites in the
+// debug information, as GDB does: the call goes to one function, whose tail calls go to others. Where
+// several ways lead to inner, it tells what they share. It tells nothing if any function on the way
+// has no debug information, or a tail call with a target that only the program knows.
 func (s *Symbolizer) TailCalls(modules *target.Modules, ret, inner uint64) TailCalls {
 	first, known := s.callAt(modules, ret)
 	if !known || inner == 0 {
@@ -99,8 +100,8 @@ type tailSearch struct {
 	work  int
 }
 
-// follow looks at all ways that go on in the function that is entered at entry. An error says why the ways cannot
-// all be known, or that they share nothing.
+// follow looks at all ways that go on in the function that is entered at entry. An error says why the
+// ways cannot all be known, or that they share nothing.
 func (t *tailSearch) follow(entry uint64) error {
 	jumps, err := t.from(entry)
 	if err != nil {
@@ -174,22 +175,28 @@ func (t *tailSearch) from(entry uint64) (list []jump, err error) {
 	if list, ok := t.jumps[entry]; ok {
 		return list, nil
 	}
-	err = fmt.Errorf("no debug information describes the function at %#x", entry)
 	m := t.modules.Find(entry)
+	err = fmt.Errorf("no debug information describes the function at %#x", entry)
 	t.s.withDWARF(m, func(d *debugInfo, bias uint64) {
 		of, u, i, ok := d.functionAt(entry - bias)
 		if !ok || u.functions[i].enters != entry-bias {
 			return
 		}
-		if !of.allJumps(u, u.functions[i].subprogram) {
+		jumps := u.jumpsOf(i)
+		switch {
+		case !of.allJumps(u, u.functions[i].subprogram):
 			err = fmt.Errorf("not all tail calls of the function at %#x are in the debug information", entry)
 			return
+		case len(jumps) > maxTailWork-t.work:
+			err = fmt.Errorf("too many tail calls are in the function at %#x", entry)
+			return
 		}
-		err, list = nil, nil // the question may be asked twice
-		for _, s := range u.jumpsOf(i) {
-			list = append(list, newJump(m, bias, of, u, &s))
+		err, list = nil, make([]jump, len(jumps)) // the question may be asked twice
+		for n, at := range jumps {
+			list[n] = newJump(m, bias, of, u, &u.sites[at])
 		}
 	})
+	t.work += len(list)
 	if err == nil {
 		t.jumps[entry] = list
 	}

@@ -45,6 +45,7 @@ type subprogram struct {
 	scope         int32
 	arguments     bool
 	declared      bool // another entry, maybe in another unit, defines it
+	specified     bool // origin refers to the declaration of what this entry defines
 	allJumps      bool // all its tail calls are among the unit's call sites
 
 	shown  atomic.Pointer[shown]  // set when first asked for
@@ -297,7 +298,7 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 	}
 	s := &subprogram{scope: at.scope, name: e.name, linkage: e.linkage, enters: nowhere, declared: e.declared, allJumps: e.allJumps}
 	if s.origin = e.origin; !e.origin.reference() {
-		s.origin = e.specification
+		s.origin, s.specified = e.specification, e.specification.reference()
 	}
 	inner.owner = s
 	if !inline {

@@ -232,6 +232,10 @@ func compareThread(th *thread, w gdbtest.Thread) string {
 		if g.PC == 0 && called {
 			break
 		}
+		// If a function on the way has parts, gdb shows no tail calls: package logical's tests know when.
+		for i < len(th.Frames) && th.Frames[i].Type == "tailcall" && g.Type != "tailcall" && th.Frames[i].PC.v != g.PC {
+			i++
+		}
 		if i == len(th.Frames) {
 			return fmt.Sprintf("ends after %d frames (%s, %s), gdb has more", i, th.Stop, th.Error)
 		}

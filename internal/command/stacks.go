@@ -17,8 +17,8 @@ type printer interface {
 	// thread adds the text before the frames of the i-th thread, end the text after them.
 	thread(d *document, i int)
 	end(t *thread)
-	// frame adds a physical frame, the calls inlined in it, and what has left by a tail call after it had called
-	// that. The innermost has the level given. It returns how many levels these take.
+	// frame adds a physical frame, the calls inlined in it, and what has left by a tail call after it
+	// had called that. The innermost has the level given. It returns how many levels these take.
 	frame(w *walker, level int, f *frame.Frame) int
 
 	buffer() *output

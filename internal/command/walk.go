@@ -94,8 +94,8 @@ func (w *walker) codeInfo(f *frame.Frame) (*codeInfo, *logical.Code) {
 	return s, code
 }
 
-// named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins learn names as they
-// are asked.
+// named reports whether a plug-in names f or its code. The view does not keep that, for plug-ins learn
+// names as they are asked.
 func (w *walker) named(f *frame.Frame, code *logical.Code) bool {
 	_, ok := nameOf(w.plugins, f, code.At[len(code.At)-1].Function != "")
 	return ok
@@ -183,8 +183,8 @@ func (w *walker) plain(f *frame.Frame) bool {
 	return f.Type() == frame.Normal && !w.flags.registers && !w.flags.explain && !f.MovedOn() && f.Row().Flags&trad.Guess == 0
 }
 
-// appendFrame appends the logical frames of f, the innermost first: those that left by a tail call after f had called
-// them, the calls inlined in f, and then f itself.
+// appendFrame appends the logical frames of f, the innermost first: those that left by a tail call
+// after f had called them, the calls inlined in f, and then f itself.
 func (w *walker) appendFrame(list []frameEntry, level int, f *frame.Frame) []frameEntry {
 	before := len(list)
 	list = w.appendTailCalls(list, level, f)

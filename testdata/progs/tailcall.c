@@ -4,7 +4,7 @@
  * return address still says where it goes on. Physical frames:
  *   main > entry > third > leaf > block
  * first and second jumped: entry calls first, first jumps to second, second
- * jumps to third. (With -g, gdb adds frames of type tailcall for them.)
+ * jumps to third. (With -g, they have frames of type tailcall, as in gdb.)
  *
  * Build: gcc -g -O2 -Wa,--gsframe tailcall.c
  */

@@ -10,8 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// tailCalls asks how some of the calls in a module came to some of its functions, and returns how many tail calls were
-// made for certain.
+// tailCalls asks how some of the calls in a module came to some of its functions, and returns how many
+// tail calls were made for certain.
 func tailCalls(t testing.TB, s *Symbolizer, ms *target.Modules) (n int) {
 	const most = 6 // of each
 	var calls, functions []uint64
@@ -105,7 +105,8 @@ func TestJumpAddress(t *testing.T) {
 	const last, left, ofLeft = 0x401000, 0x401010, 0x4010df
 	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_aranges"}
 	parts := sectionsOf(t, elfOf(t, fixture(t, "small/tails5")), names...)
-	// DW_AT_call_return_pc, DW_FORM_addr, DW_AT_call_tail_call, DW_FORM_flag_present; and DW_AT_call_pc instead
+	// DW_AT_call_return_pc, DW_FORM_addr, DW_AT_call_tail_call, DW_FORM_flag_present; and
+	// DW_AT_call_pc instead
 	before, after := []byte{0x7d, 0x01, 0x82, 0x01, 0x19}, []byte{0x81, 0x01, 0x01, 0x82, 0x01, 0x19}
 	if bytes.Count(parts[1], before) == 0 {
 		t.Fatal("the compiler writes tail calls in another way")
