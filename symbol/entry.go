@@ -11,6 +11,7 @@ type entry struct {
 	lines, language                value
 	addrs, strOffsets, rangeLists  value
 	splitName, splitID, oldRanges  value
+	frameBase, locLists            value
 
 	// Set by debugInfo.appendRanges:
 	enters  uint64 // address that entryPC stands for; nowhere if there is none
@@ -64,6 +65,10 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 			e.strOffsets = v
 		case dwarf.AttrRnglistsBase:
 			e.rangeLists = v
+		case dwarf.AttrFrameBase:
+			e.frameBase = v
+		case dwarf.AttrLoclistsBase:
+			e.locLists = v
 		case dwarf.AttrDwoName, gnuSplitName:
 			e.splitName = v
 		case gnuSplitID:
