@@ -11,7 +11,7 @@ type entry struct {
 	lines, language                value
 	addrs, strOffsets, rangeLists  value
 	splitName, splitID, oldRanges  value
-	frameBase, locLists            value
+	frameBase, locLists, producer  value
 
 	// Set by debugInfo.appendRanges:
 	enters  uint64 // address that entryPC stands for; nowhere if there is none
@@ -65,6 +65,8 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 			e.strOffsets = v
 		case dwarf.AttrRnglistsBase:
 			e.rangeLists = v
+		case dwarf.AttrProducer:
+			e.producer = v
 		case dwarf.AttrFrameBase:
 			e.frameBase = v
 		case dwarf.AttrLoclistsBase:
