@@ -26,7 +26,7 @@ var (
 	calledText = regexp.MustCompile(`called by frame at (0x[0-9a-f]+)`)
 	callerText = regexp.MustCompile(`caller of frame at (0x[0-9a-f]+)`)
 	spText     = regexp.MustCompile(`Previous frame's sp is (0x[0-9a-f]+)`)
-	whereText  = regexp.MustCompile(`rip = 0x[0-9a-f]+ in (\S+)`)
+	whereText  = regexp.MustCompile(`rip = 0x[0-9a-f]+ in ([^\s;]+)`)
 	regText    = regexp.MustCompile(`(\w+) at (0x[0-9a-f]+)`)
 )
 
