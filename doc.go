@@ -7,8 +7,9 @@
 //
 //	frame            the engine: Stack with all registers, Walker without allocation
 //	sniffer          the default table of sniffers
-//	symbol           functions, files and lines, inlined calls
+//	symbol           functions, files and lines, inlined calls, ends of prologues
 //	logical          stacks with inlined and tail-called frames
+//	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one
 //	target           what a process is: implement it for a process that you control
 //	target/live      a live Linux process
@@ -28,14 +29,15 @@
 //
 // Authors of sniffers in Go choose from the single sniffers, and state rows with trad:
 //
-//	trad              rows: where PREVIOUS's registers are, for a range of PCs
-//	sniffer/dwarf     DWARF call frame information
-//	sniffer/fp        frame pointers and back chains
-//	sniffer/gostack   Go code, and the run time's changes of stacks
-//	sniffer/hotspot   code of Java's HotSpot virtual machine
-//	sniffer/prologue  code without tables, by its instructions
-//	sniffer/sframe    SFrame sections
-//	sniffer/sigtramp  signal trampolines
+//	trad               rows: where PREVIOUS's registers are, for a range of PCs
+//	sniffer/dwarf      DWARF call frame information
+//	sniffer/fp         frame pointers and back chains
+//	sniffer/framebase  bases of frames by debug information
+//	sniffer/gostack    Go code, and the run time's changes of stacks
+//	sniffer/hotspot    code of Java's HotSpot virtual machine
+//	sniffer/prologue   code without tables, by its instructions
+//	sniffer/sframe     SFrame sections
+//	sniffer/sigtramp   signal trampolines
 //
 // Authors of plug-ins, sniffers that are programs of their own, import plugin
 // (docs/writing-a-sniffer.md); programs that ask plug-ins import sniffer/external:

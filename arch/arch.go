@@ -108,6 +108,10 @@ type Arch struct {
 	// SkipPrologue returns the address of the first instruction after the prologue
 	// of the function whose bytes, from its entry at start, are code.
 	SkipPrologue func(code []byte, start uint64) uint64
+	// FrameSetUp returns the address behind the instructions that push the frame pointer and set it, if
+	// the function whose bytes, from its entry at start, are code begins with them; else start. It is nil
+	// where debuggers take the second line of a function as the end of its prologue, whatever its code.
+	FrameSetUp func(code []byte, start uint64) uint64
 	// StubFrame returns the CFA's distance from SP at pc in a linkage stub (PLT
 	// entry) whose block of bytes, beginning at address start, is code.
 	StubFrame func(code []byte, start, pc uint64) (fromSP int32, ok bool)

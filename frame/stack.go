@@ -99,6 +99,13 @@ func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	return nil
 }
 
+// Modules returns the modules of the stack's target; it is never nil.
+func (s *Stack) Modules() *target.Modules { return s.modules }
+
+// Memory returns the memory in which the stack is walked, with copies of what was read. It is the stack's
+// own: it serves the same goroutine.
+func (s *Stack) Memory() target.Memory { return &s.window }
+
 // modulesOf returns modules, or empty ones if they are nil.
 func modulesOf(modules *target.Modules) *target.Modules {
 	if modules == nil {

@@ -27,6 +27,7 @@ type debugInfo struct {
 	str, lineStr, strOffsets     *section
 	addrs, rangeLists, oldRanges *section
 	aranges                      *section
+	locLists, oldLocs            *section
 
 	supplement func() *debugInfo // opens the supplementary file, which several files share; nil if it cannot be read
 
@@ -110,6 +111,7 @@ func openDWARF(from, module *elfimage.Image, kept *sharedInfo) (d *debugInfo, er
 		{&d.info, "info", 0}, {&d.line, "line", 0}, {&d.aranges, "aranges", 0}, {&d.abbrev, "abbrev", together},
 		{&d.str, "str", 0}, {&d.lineStr, "line_str", 0}, {&d.strOffsets, "str_offsets", together},
 		{&d.addrs, "addr", together}, {&d.rangeLists, "rnglists", together}, {&d.oldRanges, "ranges", together},
+		{&d.locLists, "loclists", together}, {&d.oldLocs, "loc", together},
 	} {
 		if *s.section, err = openSection(from, s.name, s.ahead); err != nil {
 			return nil, fmt.Errorf("read DWARF: %w", err)

@@ -11,6 +11,7 @@ type entry struct {
 	lines, language                value
 	addrs, strOffsets, rangeLists  value
 	splitName, splitID, oldRanges  value
+	frameBase, locLists, producer  value
 
 	declared bool // it only declares what another entry defines
 	allJumps bool // call site entries describe all tail calls of the function
@@ -69,6 +70,12 @@ func (c *entryCursor) entry(a *abbrev) (e entry) {
 			e.strOffsets = v
 		case dwarf.AttrRnglistsBase:
 			e.rangeLists = v
+		case dwarf.AttrProducer:
+			e.producer = v
+		case dwarf.AttrFrameBase:
+			e.frameBase = v
+		case dwarf.AttrLoclistsBase:
+			e.locLists = v
 		case dwarf.AttrDwoName, gnuSplitName:
 			e.splitName = v
 		case gnuSplitID:

@@ -98,7 +98,7 @@ const (
 	classAddrIndex              // an index into the unit's part of .debug_addr
 	classConstant
 	classOffset       // an offset in another section, which the attribute names
-	classList         // an index into the unit's part of .debug_rnglists
+	classList         // an index into the unit's part of .debug_rnglists, or of .debug_loclists
 	classReference    // an offset in .debug_info
 	classSupReference // an offset in .debug_info of the supplementary file
 	classText         // a string in .debug_info, at that offset
@@ -106,6 +106,7 @@ const (
 	classSupStr       // a string in .debug_str of the supplementary file
 	classLineStr      // a string in .debug_line_str
 	classStrIndex     // an index into the unit's part of .debug_str_offsets
+	classBlock        // bytes in .debug_info: see blockAt
 )
 
 // value is an attribute's value.
@@ -175,15 +176,15 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		return value{c.Uint(f.size(u)), classStrIndex}
 
 	case formBlock1:
-		c.Take(c.Uint(1))
+		return c.block(c.Uint(1))
 	case formBlock2:
-		c.Take(c.Uint(2))
+		return c.block(c.Uint(2))
 	case formBlock4:
-		c.Take(c.Uint(4))
+		return c.block(c.Uint(4))
 	case formBlock, formExprloc:
-		c.Take(c.ULEB128())
+		return c.block(c.ULEB128())
 	case formLoclistx:
-		c.ULEB128()
+		return value{c.ULEB128(), classList}
 	case formFlag:
 		return value{c.Uint(1), classConstant}
 	case formFlagPresent:
@@ -203,6 +204,25 @@ func (c *entryCursor) value(f form, implicit int64) value {
 		c.Take(uint64(n))
 	}
 	return value{}
+}
+
+// A block's value has its offset in .debug_info in the lower bits, and its size above.
+const blockShift = 48
+
+// block goes over n bytes. A block that is too long for an expression is a value that does not matter.
+func (c *entryCursor) block(n uint64) value {
+	at := c.offset()
+	c.Take(n)
+	if n >= 1<<(64-blockShift) || at >= 1<<blockShift {
+		return value{}
+	}
+	return value{at | n<<blockShift, classBlock}
+}
+
+// blockAt returns where the bytes of a block are in .debug_info.
+func (v value) blockAt() (lo, hi uint64) {
+	lo = v.n & (1<<blockShift - 1)
+	return lo, lo + v.n>>blockShift
 }
 
 func (c *entryCursor) fail(f form) {

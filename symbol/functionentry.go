@@ -34,25 +34,9 @@ func (s *Symbolizer) FunctionEntry(modules *target.Modules, pc uint64) (e Functi
 
 // entryOf returns the offsets of the entry of the function at a link-time address, and of its unit's.
 func (d *debugInfo) entryOf(addr uint64) (entry, unitEntry uint64, ok bool) {
-	look := func(u *unit) {
-		if d.load(u); u.split != nil {
-			return
-		}
-		u.code.Find(addr, func(s span) bool {
-			entry, unitEntry, ok = u.functions[s.Value].at, u.entry, true
-			return false
-		})
+	of, u, i, ok := d.functionAt(addr)
+	if !ok || of != d {
+		return 0, 0, false
 	}
-	var room [4]span
-	list, units := d.candidates(addr, room[:0])
-	for i := len(list) - 1; i >= 0 && !ok; i-- {
-		look(units[list[i].Value])
-	}
-	if !ok {
-		d.whole().Find(addr, func(r span) bool {
-			look(d.units[r.Value])
-			return !ok
-		})
-	}
-	return entry, unitEntry, ok
+	return u.functions[i].at, u.entry, true
 }

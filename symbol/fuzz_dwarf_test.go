@@ -13,10 +13,12 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // fixture returns an ELF file of testdata; see the make.sh beside it.
@@ -162,6 +164,10 @@ func (f *fuzzed) check(t testing.TB) (lines, inlined int) {
 		}
 		inlined += len(list) - 1
 		forwards[i] = list
+		s.FrameBase(ms, pc, State{Register: func(r trad.Reg) (uint64, bool) { return uint64(r), true }, Memory: target.NoMemory})
+		if to, _ := s.SkipPrologue(ms, pc, amd64.Arch, nil); to < pc {
+			t.Fatalf("%#x: the prologue ends at %#x", pc, to)
+		}
 	}
 	tailCalls(t, s, ms)
 	if len(s.Warnings(ms.All()[0])) > 0 {
@@ -199,7 +205,7 @@ const (
 
 // FuzzDWARF changes the contents of the sections of debug information.
 func FuzzDWARF(f *testing.F) {
-	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists", ".debug_ranges", ".debug_aranges"}
+	names := []string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets", ".debug_addr", ".debug_rnglists", ".debug_ranges", ".debug_aranges", ".debug_loc", ".debug_loclists"}
 	build := func(t testing.TB, options uint8, parts ...[]byte) *elfimage.Image {
 		var sections []elftest.Section
 		for i, p := range parts {

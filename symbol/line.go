@@ -16,6 +16,9 @@ import (
 type lineTable struct {
 	files []string // by the file numbers of entries and rows
 	rows  []row    // ascending by addr
+
+	prologueEnds []uint64 // addresses that the compiler marks as the ends of prologues; ascending
+	doubled      []uint64 // addresses where a file has several lines; ascending
 }
 
 // row applies to the addresses from addr up to the next row's.
@@ -45,6 +48,18 @@ func (t *lineTable) find(addr uint64) (p place, ok bool) {
 		return place{}, false
 	}
 	return place{t.fileName(int(t.rows[i].file)), t.rows[i].line}, true
+}
+
+// double notes that one more row is at an address. As in GDB, rows of another file drop those before.
+func (t *lineTable) double(addr uint64, sameFile bool) {
+	n := len(t.doubled)
+	known := n > 0 && t.doubled[n-1] == addr
+	switch {
+	case sameFile && !known:
+		t.doubled = append(t.doubled, addr)
+	case !sameFile && known:
+		t.doubled = t.doubled[:n-1]
+	}
 }
 
 func (t *lineTable) fileName(i int) string {
@@ -195,6 +210,9 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		} else if stmtAt != e.Address {
 			stmtAt = nowhere
 		}
+		if e.PrologueEnd {
+			t.prologueEnds = append(t.prologueEnds, e.Address)
+		}
 		discriminated = e.Discriminator != 0 || discriminated && e.Line == seen
 		seen = e.Line
 		if e.Line <= 0 || e.Line > 1<<31-1 || e.File == nil {
@@ -216,7 +234,9 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 		case stmtAt == e.Address && !e.IsStmt && next.file != last.file:
 			continue // it does not count at all
 		case same && stmt && !e.IsStmt:
+			t.double(e.Address, next.file == sequence[n-1].file)
 		case same:
+			t.double(e.Address, next.file == sequence[n-1].file)
 			sequence[n-1], stmt = next, e.IsStmt
 		default:
 			sequence, stmt = append(sequence, next), e.IsStmt
@@ -227,6 +247,8 @@ func (d *debugInfo) readRows(t *lineTable, r *dwarf.LineReader) error {
 	slices.SortStableFunc(t.rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(min(a.line, 1), min(b.line, 1)))
 	})
+	slices.Sort(t.prologueEnds)
+	slices.Sort(t.doubled)
 	keep := t.rows[:0]
 	for i, r := range t.rows {
 		if i+1 == len(t.rows) || t.rows[i+1].addr != r.addr {

@@ -17,6 +17,7 @@ type splitUnit struct {
 // splitFile is the DWARF of a .dwo file, or the part of a package (.dwp) that comes from one .dwo file.
 type splitFile struct {
 	info, abbrev, str, strOffsets, rangeLists *section
+	locLists, oldLocs                         *section
 
 	listed sync.Once
 	units  map[uint64]uint64 // by ID: offset of the unit in info
@@ -35,6 +36,7 @@ func (d *debugInfo) openSplit(u *unit) {
 		rest := &debugInfo{
 			order: d.order, code: d.code, skeleton: u.head, warn: d.warn,
 			info: file.info, abbrev: file.abbrev, str: file.str, strOffsets: file.strOffsets, rangeLists: file.rangeLists,
+			locLists: file.locLists, oldLocs: file.oldLocs,
 			addrs: d.addrs, oldRanges: d.oldRanges, supplement: d.supplement,
 			tables: make(map[abbrevKey]*abbrevs), lines: make(map[uint64]*lineTable),
 			room: file.room,
@@ -104,5 +106,6 @@ func (d *debugInfo) completeHeader(u *unit, h *header) {
 		}
 		h.strOffsets = length + 4
 		h.rangeLists = length + 8
+		h.locLists = length + 8
 	}
 }

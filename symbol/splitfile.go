@@ -166,6 +166,7 @@ func openSplitFile(im *elfimage.Image, kept *sharedInfo) (*splitFile, error) {
 	}{
 		{&f.info, "info.dwo", 0}, {&f.abbrev, "abbrev.dwo", together}, {&f.str, "str.dwo", 0},
 		{&f.strOffsets, "str_offsets.dwo", together}, {&f.rangeLists, "rnglists.dwo", together},
+		{&f.locLists, "loclists.dwo", together}, {&f.oldLocs, "loc.dwo", together},
 	} {
 		var err error
 		if *s.section, err = openSection(im, s.name, s.ahead); err != nil {

@@ -27,12 +27,13 @@ type splitPackage struct {
 }
 
 // packageColumns are the columns of the sections in an index, counted from 0; -1 for none.
-type packageColumns struct{ info, abbrev, strOffsets, rangeLists int }
+type packageColumns struct{ info, abbrev, locs, strOffsets, rangeLists int }
 
 // Sections in an index, DWARF 5 table 7.1. Version 2 has no range lists.
 const (
 	packageInfo       = 1
 	packageAbbrev     = 3
+	packageLocs       = 5 // .debug_loc in version 2
 	packageStrOffsets = 6
 	packageRangeLists = 8
 )
@@ -100,13 +101,15 @@ func openPackage(path string, im *elfimage.Image, kept *sharedInfo) (*splitPacka
 		12*p.slots+4*p.columns+8*p.columns*p.units > size {
 		return nil, fmt.Errorf("index of units: %d slots, %d columns and %d units do not fit into %#x bytes", p.slots, p.columns, p.units, len(p.index))
 	}
-	p.column = packageColumns{-1, -1, -1, -1}
+	p.column = packageColumns{-1, -1, -1, -1, -1}
 	for i := range int(p.columns) {
 		switch p.number(12*p.slots + 4*uint64(i)) {
 		case packageInfo:
 			p.column.info = i
 		case packageAbbrev:
 			p.column.abbrev = i
+		case packageLocs:
+			p.column.locs = i
 		case packageStrOffsets:
 			p.column.strOffsets = i
 		case packageRangeLists:
@@ -156,6 +159,7 @@ func (p *splitPackage) parts(row uint64) *splitFile {
 	f := &splitFile{
 		info: part(all.info, p.column.info), abbrev: part(all.abbrev, p.column.abbrev), str: all.str,
 		strOffsets: part(all.strOffsets, p.column.strOffsets), rangeLists: part(all.rangeLists, p.column.rangeLists),
+		locLists: part(all.locLists, p.column.locs), oldLocs: part(all.oldLocs, p.column.locs),
 		left: all.left, room: all.room,
 	}
 	if f.info == nil {

@@ -61,6 +61,7 @@ type function struct {
 	end            int32  // index behind the last function inlined into this one
 	enters         uint64 // address at which the code is entered; no range need hold it
 	ranges         [][2]uint64
+	frameBase      value // DW_AT_frame_base; none if it is inlined
 }
 
 func (f *function) holds(addr uint64) (start, end uint64, ok bool) {
@@ -227,7 +228,7 @@ func (d *debugInfo) readFunctions(u *unit) error {
 
 // kept estimates the memory in bytes that the unit's contents take up.
 func (u *unit) kept() int {
-	const scope, typ, die, function, site = 24, 16, 200, 120, 60
+	const scope, typ, die, function, site = 24, 16, 200, 136, 60
 	return scope*len(u.scopes) + typ*len(u.types) + die*len(u.dies) + function*len(u.functions) + site*len(u.sites)
 }
 
@@ -311,7 +312,9 @@ func (d *debugInfo) readFunction(u *unit, off uint64, tag dwarf.Tag, e *entry, a
 	if e.entered {
 		f.enters = e.enters
 	}
-	if inline {
+	if !inline {
+		f.frameBase = e.frameBase
+	} else {
 		f.callFile, f.line = e.callFile.number(), e.callLine.number()
 	}
 	u.functions = append(u.functions, f)

@@ -44,6 +44,8 @@ type header struct {
 
 	base                          uint64 // address that the offsets in range lists are added to
 	addrs, strOffsets, rangeLists uint64 // offsets of the unit's parts of these sections
+	locLists                      uint64
+	producer                      value
 	oldRanges                     uint64 // offset in .debug_ranges that its split unit's offsets are added to
 
 	splitName value // the file that has the rest of the unit; none where the unit is not split
@@ -195,6 +197,7 @@ func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 	h = &header{
 		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language),
 		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n, oldRanges: e.oldRanges.n,
+		locLists: e.locLists.n, producer: e.producer,
 		splitName: e.splitName, splitID: u.id,
 	}
 	if e.splitID.class == classConstant {

@@ -85,6 +85,7 @@ var Arch = &arch.Arch{
 	Preserves:    search.Preserves,
 	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
+	FrameSetUp:   frameSetUp,
 	StubFrame:    stubFrame,
 	StubSlot:     stubSlot,
 	AfterCall:    afterCall,

@@ -1,0 +1,151 @@
+package frameinfo_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/frameinfo"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/sniffer/framebase"
+	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target/live"
+)
+
+var (
+	frameText  = regexp.MustCompile(`frame at (0x[0-9a-f]+):`)
+	pcText     = regexp.MustCompile(`rip = (0x[0-9a-f]+)`)
+	savedText  = regexp.MustCompile(`saved rip = (0x[0-9a-f]+)`)
+	calledText = regexp.MustCompile(`called by frame at (0x[0-9a-f]+)`)
+	callerText = regexp.MustCompile(`caller of frame at (0x[0-9a-f]+)`)
+	spText     = regexp.MustCompile(`Previous frame's sp is (0x[0-9a-f]+)`)
+	whereText  = regexp.MustCompile(`rip = 0x[0-9a-f]+ in ([^\s;]+)`)
+	regText    = regexp.MustCompile(`(\w+) at (0x[0-9a-f]+)`)
+)
+
+// summary is what both debuggers tell of a frame.
+func summary(at, pc, saved, called, caller, sp, function string, registers []string) string {
+	return fmt.Sprint("at ", at, " pc ", pc, " saved ", saved, " called by ", called, " caller of ", caller, " sp ", sp, " in ", function, " ", registers)
+}
+
+// gdbSummaries returns gdb's info frame of the first n physical frames.
+func gdbSummaries(t *testing.T, pid, n int) (list []string) {
+	args := []string{"-nx", "-batch", "-p", strconv.Itoa(pid)}
+	for i := range n {
+		args = append(args, "-ex", `echo \n@\n`, "-ex", "info frame level "+strconv.Itoa(i))
+	}
+	out, err := exec.Command(gdbtest.Tool(t, "gdb"), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("gdb: %v: %s", err, out)
+	}
+	for _, text := range strings.Split(string(out), "\n@\n")[1:] {
+		one := func(re *regexp.Regexp) string {
+			if m := re.FindStringSubmatch(text); m != nil {
+				return m[1]
+			}
+			return "-"
+		}
+		var registers []string
+		if _, saved, ok := strings.Cut(text, "Saved registers:"); ok {
+			for _, m := range regText.FindAllStringSubmatch(saved, -1) {
+				registers = append(registers, m[1]+" "+m[2])
+			}
+		}
+		slices.Sort(registers)
+		if strings.Contains(text, "__restore_rt") { // it has saved SP
+			list = append(list, summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), "-", "-", registers))
+			continue
+		}
+		list = append(list, summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), one(spText), one(whereText), registers))
+	}
+	return list
+}
+
+// What is known of each frame is what gdb's info frame shows, also of frames of signals.
+func TestInfo(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, program := range []string{"chain.c", "sighandler.c normal middle", "sighandler.c alt middle", "sighandler.c normal fault"} {
+		source, more, _ := strings.Cut(program, " ")
+		for _, flags := range []string{"-g -O0", "-g -O1", "-g -O2"} {
+			t.Run(program+" "+flags, func(t *testing.T) {
+				p := gdbtest.Start(t, gdbtest.Build(t, source, append(strings.Fields(flags), "-fno-inline")...), strings.Fields(more)...)
+				tg, err := live.Attach(context.Background(), p.PID, live.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer tg.Close()
+				threads, err := tg.Threads()
+				if err != nil {
+					t.Fatal(err)
+				}
+				symbols := symbol.New(symbol.Options{})
+				defer symbols.Close()
+				table := sniffer.Table(tg.Arch())
+				table.AppendBase(&framebase.Sniffer{Symbols: symbols})
+				stack, err := frame.New(tg, threads[0], table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for f, err := range stack.All() {
+					if err != nil {
+						break
+					}
+					info := frameinfo.Of(f, table, symbols)
+					got = append(got, ours(info))
+					if info.String() == "" || info.Places[0].Function == "main" {
+						break // gdb ends stacks there
+					}
+				}
+				want := gdbSummaries(t, p.PID, len(got)-1) // main's caller is none of gdb's frames
+				if len(want) < 3 {
+					t.Fatalf("gdb has %d frames", len(want))
+				}
+				for i := range want {
+					if got[i] != want[i] {
+						t.Errorf("frame %d:\n%s, gdb has\n%s", i, got[i], want[i])
+					}
+				}
+			})
+		}
+	}
+}
+
+func ours(info frameinfo.Info) string {
+	addr := func(v *uint64) string {
+		if v == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%#x", *v)
+	}
+	id := func(v *frame.ID) string {
+		if v == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%#x", v.Stack)
+	}
+	function := info.Places[0].Function
+	if function == "" || info.Type == frame.SigTramp {
+		function = "-"
+	}
+	var registers []string
+	for _, s := range info.Saved {
+		switch s.Name {
+		case "rsp", "eflags", "cs": // gdb shows no such register, or shows it elsewhere
+			continue
+		}
+		registers = append(registers, fmt.Sprintf("%s %#x", s.Name, s.Addr))
+	}
+	slices.Sort(registers)
+	if info.Type == frame.SigTramp {
+		info.PreviousSP = nil
+	}
+	return summary(id(&info.ID), addr(&info.PC), addr(info.SavedPC), id(info.CalledBy), id(info.CallerOf), addr(info.PreviousSP), function, registers)
+}

@@ -1,0 +1,85 @@
+package dwarfexpr
+
+// arrange runs an operation that moves values on the stack, branches, or calls another expression
+// (DWARF 5, sections 2.5.1.3 and 2.5.1.5). It reports whether op is one of these.
+func (e *evaluation) arrange(op byte) bool {
+	r := &e.r
+	switch op {
+	case opNop:
+	case opDup:
+		e.pick(0)
+	case opOver:
+		e.pick(1)
+	case opPick:
+		e.pick(int(r.U8()))
+	case opDrop:
+		e.popOperand()
+	case opSwap:
+		e.rotate(2)
+	case opRot:
+		e.rotate(3)
+	case opSkip, opBra:
+		by := int(int16(r.U16()))
+		if op == opBra && e.pop() == 0 || r.Bad || e.err != nil {
+			break
+		}
+		to := r.Off + by
+		if to < 0 || to > len(r.Data) {
+			e.fail(malformed("branches to %+d, outside the expression", by))
+			break
+		}
+		r.Off = to
+	case opCall2:
+		e.call(op, uint64(r.U16()))
+	case opCall4:
+		e.call(op, uint64(r.U32()))
+	case opCallRef:
+		e.call(op, r.Uint(e.refSize()))
+	default:
+		return false
+	}
+	return true
+}
+
+// pick pushes a copy of the value that lies i below the top.
+func (e *evaluation) pick(i int) {
+	if i >= len(e.stack) {
+		e.fail(malformed("stack is too short"))
+		return
+	}
+	e.pushOperand(e.stack[len(e.stack)-1-i])
+}
+
+// rotate moves the top value below the n-1 that follow it.
+func (e *evaluation) rotate(n int) {
+	if len(e.stack) < n {
+		e.fail(malformed("stack is too short"))
+		return
+	}
+	part := e.stack[len(e.stack)-n:]
+	top := part[n-1]
+	copy(part[1:], part)
+	part[0] = top
+}
+
+// call runs the expression of another entry on the same stack.
+func (e *evaluation) call(op byte, ref uint64) {
+	switch {
+	case e.r.Bad || e.err != nil:
+		return
+	case e.env.Call == nil:
+		e.fail(unavailable("another entry's expression"))
+		return
+	case e.calls == maxCalls:
+		e.fail(malformed("calls nest deeper than %d", maxCalls))
+		return
+	}
+	code, err := e.env.Call(op, ref)
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	e.calls++
+	e.code(code)
+	e.calls--
+}

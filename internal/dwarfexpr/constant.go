@@ -1,0 +1,109 @@
+package dwarfexpr
+
+// constant runs an operation that pushes a literal, an address of the file, or a number of the
+// frame (DWARF 5, section 2.5.1.1 to 2.5.1.3). It reports whether op is one of these.
+func (e *evaluation) constant(op byte) bool {
+	r := &e.r
+	switch {
+	case op >= opLit0 && op < opReg0:
+		e.push(uint64(op - opLit0))
+		return true
+	case op >= opBreg0 && op < opRegx:
+		off := uint64(r.SLEB128())
+		e.push(e.register(uint64(op-opBreg0)) + off)
+		return true
+	}
+	switch op {
+	case opAddr:
+		e.push(r.Uint(e.x.AddrSize) + e.env.Bias)
+	case opConst1u:
+		e.push(uint64(r.U8()))
+	case opConst1s:
+		e.push(uint64(int8(r.U8())))
+	case opConst2u:
+		e.push(uint64(r.U16()))
+	case opConst2s:
+		e.push(uint64(int16(r.U16())))
+	case opConst4u:
+		e.push(uint64(r.U32()))
+	case opConst4s:
+		e.push(uint64(int32(r.U32())))
+	case opConst8u, opConst8s:
+		e.push(r.U64())
+	case opConstu:
+		e.push(r.ULEB128())
+	case opConsts:
+		e.push(uint64(r.SLEB128()))
+	case opAddrx, opConstx:
+		i := r.ULEB128()
+		if r.Bad {
+			break
+		}
+		if e.env.Address == nil {
+			e.fail(unavailable("the unit's addresses"))
+			break
+		}
+		addr, err := e.env.Address(i)
+		if err != nil {
+			e.fail(err)
+		}
+		if op == opAddrx {
+			addr += e.env.Bias
+		}
+		e.push(addr)
+	case opBregx:
+		n, off := r.ULEB128(), uint64(r.SLEB128())
+		e.push(e.register(n) + off)
+	case opFbreg:
+		off := uint64(r.SLEB128())
+		e.ask(e.env.FrameBase, "the frame base")
+		if e.err == nil {
+			e.push(e.pop() + off)
+		}
+	case opCallFrameCFA:
+		e.ask(e.env.CFA, "the CFA")
+	case opPushObject:
+		e.ask(e.env.Object, "the object's address")
+	case opFormTLS:
+		off := e.pop()
+		e.lookUp(e.env.TLS, off, "thread-local storage")
+	case opGNUParameterRef:
+		e.lookUp(e.env.Parameter, uint64(r.U32()), "the caller's argument")
+	case opGNUVariableValue:
+		e.lookUp(e.env.Variable, r.Uint(e.refSize()), "the variable's value")
+	case opEntryValue:
+		code := r.Take(r.ULEB128())
+		if r.Bad {
+			break
+		}
+		if e.env.EntryValue == nil {
+			e.fail(unavailable("the value at the function's entry"))
+			break
+		}
+		x := *e.x
+		x.Code = code
+		e.ask(func() (uint64, error) { return e.env.EntryValue(x) }, "the value at the function's entry")
+	default:
+		return false
+	}
+	return true
+}
+
+// lookUp pushes what a function of the context says of a number.
+func (e *evaluation) lookUp(f func(uint64) (uint64, error), n uint64, what string) {
+	switch {
+	case e.err != nil || e.r.Bad:
+	case f == nil:
+		e.fail(unavailable(what))
+	default:
+		e.ask(func() (uint64, error) { return f(n) }, what)
+	}
+}
+
+// refSize returns the size of a reference to another entry of .debug_info: in DWARF 2, that of an address.
+func (e *evaluation) refSize() int {
+	if e.x.Version == 2 || e.x.OffsetSize == 0 {
+		return e.x.AddrSize
+	}
+	return e.x.OffsetSize
+}

@@ -1,0 +1,205 @@
+package dwarfexpr
+
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+const (
+	maxStack  = 256  // values on the stack
+	maxSteps  = 8192 // operations of one evaluation, with those of the expressions that it calls
+	maxCalls  = 8    // nested calls
+	maxPieces = 1024
+)
+
+// evaluation is the state of one run.
+type evaluation struct {
+	x      *Expression
+	env    *Context
+	r      dwarfdata.Reader
+	stack  []operand
+	loc    *Location // set by an operation that describes a location as a whole; only a piece may follow
+	pieces []Piece
+	steps  int
+	calls  int
+	err    error
+}
+
+// Locate returns where an object is whose location the expression describes. An
+// empty expression says that the object is optimized out. The error wraps [ErrMalformed],
+// [ErrUnavailable], or an error of env.
+func (x Expression) Locate(env *Context) (Location, error) {
+	e, err := x.run(env)
+	if err != nil {
+		return Location{}, err
+	}
+	if e.pieces != nil {
+		if e.loc != nil || len(e.stack) > 0 {
+			return Location{}, malformed("a location follows the last piece")
+		}
+		return Location{Kind: Composite, Pieces: e.pieces}, nil
+	}
+	return e.take(len(x.Code) == 0)
+}
+
+// Value returns the number that the expression computes: an address for a frame base or a location in
+// memory. A register stands for its contents, and so does a value that is nowhere.
+func (x Expression) Value(env *Context) (uint64, error) {
+	l, err := x.Locate(env)
+	if err != nil {
+		return 0, err
+	}
+	switch l.Kind {
+	case Memory:
+		return l.Addr, nil
+	case Value:
+		return l.Bits, nil
+	case Register:
+		e := evaluation{x: &x, env: env}
+		v := e.register(uint64(l.Reg))
+		return v, e.err
+	}
+	return 0, unavailable("the expression describes no number")
+}
+
+func (x *Expression) run(env *Context) (*evaluation, error) {
+	if x.AddrSize != 4 && x.AddrSize != 8 || x.Order == nil {
+		return nil, malformed("addresses of %d bytes", x.AddrSize)
+	}
+	e := &evaluation{x: x, env: env}
+	e.code(x.Code)
+	return e, e.err
+}
+
+// code runs operations on the stack that there is.
+func (e *evaluation) code(code []byte) {
+	outer := e.r
+	e.r = dwarfdata.New(code, e.x.Order)
+	for e.r.More() && e.err == nil {
+		at := e.r.Off
+		if e.steps++; e.steps > maxSteps {
+			e.err = malformed("no end after %d operations", maxSteps)
+			return
+		}
+		op := modern(e.r.U8())
+		if e.loc != nil && op != opPiece && op != opBitPiece && op != opGNUUninit && op != opNop {
+			e.err = malformed("operation %#02x at %#x follows a whole location", op, at)
+			return
+		}
+		if !e.constant(op) && !e.place(op) && !e.typed(op) && !e.arrange(op) && !e.arithmetic(op) {
+			e.fail(malformed("operation %#02x is unknown", op))
+		}
+		if e.r.Bad {
+			e.fail(malformed("operand is cut off or does not fit in 64 bits"))
+		}
+		if e.err != nil {
+			e.err = fmt.Errorf("operation %#02x at %#x: %w", op, at, e.err)
+		}
+	}
+	e.r = outer
+}
+
+// fail notes the first error.
+func (e *evaluation) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+func (e *evaluation) push(v uint64) { e.pushOperand(operand{v & mask(e.x.AddrSize), Type{}}) }
+
+func (e *evaluation) pushOperand(v operand) {
+	if len(e.stack) == maxStack {
+		e.fail(malformed("more than %d values on the stack", maxStack))
+		return
+	}
+	e.stack = append(e.stack, v)
+}
+
+func (e *evaluation) popOperand() operand {
+	n := len(e.stack)
+	if n == 0 {
+		e.fail(malformed("stack is empty"))
+		return operand{}
+	}
+	v := e.stack[n-1]
+	e.stack = e.stack[:n-1]
+	return v
+}
+
+// pop returns the value on top as a number of 64 bits.
+func (e *evaluation) pop() uint64 {
+	v := e.popOperand()
+	if v.t.float() {
+		e.fail(malformed("a float serves as an address or a count"))
+	}
+	return v.bits
+}
+
+// ask pushes the answer of a function of the context.
+func (e *evaluation) ask(f func() (uint64, error), what string) {
+	if f == nil {
+		e.fail(unavailable(what))
+		return
+	}
+	v, err := f()
+	if err != nil {
+		e.fail(fmt.Errorf("%s: %w", what, err))
+		return
+	}
+	e.push(v)
+}
+
+// register returns the contents of a register.
+func (e *evaluation) register(n uint64) uint64 {
+	switch {
+	case e.r.Bad || e.err != nil:
+	case n > uint64(^trad.Reg(0)):
+		e.fail(malformed("there is no register %d", n))
+	case e.env.Register == nil:
+		e.fail(unavailable(fmt.Sprintf("register %d", n)))
+	default:
+		v, err := e.env.Register(trad.Reg(n))
+		if err != nil {
+			e.fail(fmt.Errorf("register %d: %w", n, err))
+		}
+		return v
+	}
+	return 0
+}
+
+// load returns the size bytes of memory at addr as a number.
+func (e *evaluation) load(addr uint64, size int) uint64 {
+	if e.err != nil || e.r.Bad {
+		return 0
+	}
+	if size < 1 || size > 8 {
+		e.fail(malformed("reads %d bytes, want 1 to 8", size))
+		return 0
+	}
+	if e.env.Memory == nil {
+		e.fail(unavailable("memory"))
+		return 0
+	}
+	var b [8]byte
+	if err := e.env.Memory(addr, b[:size]); err != nil {
+		e.fail(fmt.Errorf("memory at %#x: %w", addr, err))
+		return 0
+	}
+	return e.number(b[:size])
+}
+
+// number returns up to 8 bytes as a number in the target's byte order.
+func (e *evaluation) number(b []byte) (v uint64) {
+	big := dwarfdata.New(nil, e.x.Order).Big
+	for i := range b {
+		if big {
+			v = v<<8 | uint64(b[i])
+		} else {
+			v |= uint64(b[i]) << (8 * i)
+		}
+	}
+	return v
+}

@@ -1,0 +1,83 @@
+package dwarfexpr
+
+import "fmt"
+
+// typed runs an operation that reads memory, or has a base type (DWARF 5, sections 2.5.1.2, 2.5.1.3 and
+// 2.5.1.6). It reports whether op is one of these.
+func (e *evaluation) typed(op byte) bool {
+	r := &e.r
+	switch op {
+	case opDeref:
+		e.push(e.load(e.pop(), e.x.AddrSize))
+	case opDerefSize:
+		size := int(r.U8())
+		if size > e.x.AddrSize {
+			e.fail(malformed("reads %d bytes, want 1 to %d", size, e.x.AddrSize))
+		}
+		e.push(e.load(e.pop(), size))
+	case opXderef, opXderefSize, opXderefType:
+		e.fail(unavailable("another address space"))
+	case opConstType:
+		t := e.typeAt(r.ULEB128())
+		b := r.Take(uint64(r.U8()))
+		if e.err != nil || r.Bad {
+			break
+		}
+		if len(b) != t.width(e.x.AddrSize) {
+			e.fail(malformed("constant of %d bytes for a type of %d", len(b), t.Size))
+			break
+		}
+		e.pushOperand(operand{e.number(b), t})
+	case opRegvalType:
+		n := r.ULEB128()
+		t := e.typeAt(r.ULEB128())
+		if e.err == nil && !r.Bad {
+			e.pushOperand(operand{e.register(n) & mask(t.width(e.x.AddrSize)), t})
+		}
+	case opDerefType:
+		size := int(r.U8())
+		t := e.typeAt(r.ULEB128())
+		addr := e.pop()
+		if e.err == nil && size != t.width(e.x.AddrSize) {
+			e.fail(malformed("reads %d bytes for a type of %d", size, t.Size))
+		}
+		e.pushOperand(operand{e.load(addr, size), t})
+	case opConvert, opReinterpret:
+		t := e.typeAt(r.ULEB128())
+		v := e.popOperand()
+		if e.err != nil || r.Bad {
+			break
+		}
+		if op == opConvert {
+			e.pushOperand(e.convert(v, t))
+			break
+		}
+		if v.t.width(e.x.AddrSize) != t.width(e.x.AddrSize) {
+			e.fail(malformed("a value of one size is taken for one of another"))
+		}
+		e.pushOperand(operand{v.bits, t})
+	default:
+		return false
+	}
+	return true
+}
+
+// typeAt returns the base type at an offset in the unit; 0 is the generic type.
+func (e *evaluation) typeAt(ref uint64) Type {
+	switch {
+	case ref == 0 || e.r.Bad || e.err != nil:
+	case e.env.Type == nil:
+		e.fail(unavailable("the unit's base types"))
+	default:
+		t, err := e.env.Type(ref)
+		if err == nil && !t.valid() {
+			err = unavailable(fmt.Sprintf("numbers of encoding %d and %d bytes", t.Encoding, t.Size))
+		}
+		if err != nil {
+			e.fail(fmt.Errorf("base type at %#x: %w", ref, err))
+			return Type{}
+		}
+		return t
+	}
+	return Type{}
+}

@@ -1,0 +1,113 @@
+package symbol
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/internal/dwarfexpr"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// ErrNoFrameBase says that no debug information tells the frame base of a function at an address.
+var ErrNoFrameBase = errors.New("debug information has no frame base here")
+
+// State is what a frame base may be computed from: the registers of THIS frame, its CFA, and memory.
+// A nil function knows nothing.
+type State struct {
+	Register func(trad.Reg) (uint64, bool)
+	CFA      func() (uint64, bool)
+	Memory   target.Memory
+}
+
+// FrameBase returns the base that DW_AT_frame_base (DWARF 5, section 3.3.5) gives the frame of the
+// function at pc, an address in block. Debug information locates the function's arguments and local
+// variables by it. For an inlined call, that is the base of the function around it. The error wraps
+// [ErrNoFrameBase], or [trad.ErrUnavailable] if at lacks what the base is computed from.
+func (s *Symbolizer) FrameBase(modules *target.Modules, pc uint64, at State) (uint64, error) {
+	m := modules.Find(pc)
+	if m == nil {
+		return 0, ErrNoFrameBase
+	}
+	mod := s.tables(m).elf
+	if mod.image == nil {
+		return 0, ErrNoFrameBase
+	}
+	info := mod.dwarf()
+	if info == nil {
+		return 0, ErrNoFrameBase
+	}
+	var x *baseExpression
+	var err error
+	info.ask(func(d *debugInfo) { x, err = d.frameBase(pc - mod.bias) })
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("frame base of the function at %#x: %w", pc, err)
+	case x == nil:
+		return 0, ErrNoFrameBase
+	}
+	base, err := x.value(mod.bias, at)
+	if err != nil {
+		return 0, fmt.Errorf("frame base of the function at %#x: %w", pc, err)
+	}
+	return base, nil
+}
+
+// baseExpression is a frame base, with the part of .debug_addr that it may refer to.
+type baseExpression struct {
+	dwarfexpr.Expression
+	address func(uint64) (uint64, error)
+}
+
+func (x *baseExpression) value(bias uint64, at State) (uint64, error) {
+	env := &dwarfexpr.Context{Bias: bias, Address: x.address}
+	if at.Register != nil {
+		env.Register = func(r trad.Reg) (uint64, error) {
+			if v, ok := at.Register(r); ok {
+				return v, nil
+			}
+			return 0, trad.ErrUnavailable
+		}
+	}
+	if at.CFA != nil {
+		env.CFA = func() (uint64, error) {
+			if v, ok := at.CFA(); ok {
+				return v, nil
+			}
+			return 0, trad.ErrUnavailable
+		}
+	}
+	if at.Memory != nil {
+		env.Memory = func(addr uint64, b []byte) error {
+			_, err := at.Memory.ReadMemory(addr, b)
+			return err
+		}
+	}
+	return x.Value(env)
+}
+
+// frameBase returns the frame base of the function at a link-time address; nil if there is none.
+func (d *debugInfo) frameBase(addr uint64) (x *baseExpression, err error) {
+	of, u, i, ok := d.functionAt(addr)
+	if !ok {
+		return nil, nil
+	}
+	code, err := of.located(u, u.functions[i].frameBase, addr)
+	if err != nil || len(code) == 0 {
+		return nil, err
+	}
+	h := u.head
+	return &baseExpression{
+		Expression: dwarfexpr.Expression{
+			Code: code, Order: of.order,
+			AddrSize: int(u.addrSize), OffsetSize: int(u.offsetSize), Version: int(u.version),
+		},
+		address: func(i uint64) (uint64, error) {
+			a, ok := of.address(u, h, value{i, classAddrIndex})
+			if !ok {
+				return 0, fmt.Errorf("there is no address of index %d", i)
+			}
+			return a, nil
+		},
+	}, nil
+}
