@@ -38,8 +38,8 @@ DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
 # Large ones, each for a single test: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-TOOLS    += rustc lldb-server /usr/lib/debug/.build-id
-PACKAGES += rustc lldb libc6-dbg
+TOOLS    += rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2
+PACKAGES += rustc lldb libc6-dbg ruby libjemalloc2
 endif
 
 .PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak soak-long soak-killed soak-sniffer clean

@@ -62,8 +62,11 @@
 //	delve         whole stacks for processes that Delve controls
 //	delve/server  Delve's clients, served with these stacks
 //
-// Debuggers that call functions:
+// Debuggers that have a process do something:
 //
+//	inferior            a process that is held and controlled; calls of functions
+//	inferior/native     such a process of this machine, by ptrace
+//	sniffer/dummy       frames of functions that a debugger calls
 //	arch/abi            types of functions; where arguments and results are
 //	arch/abi/fromdwarf  these types from DWARF
 //

@@ -26,8 +26,9 @@ type Process struct {
 	Exe string // the program's path as the process names it; "" if that cannot be read
 
 	look    *live.Target
-	maps    []byte // the text of the mappings that look has
-	ran     bool   // the process has run since they were read
+	before  []*live.Target // looks that came before
+	maps    []byte         // the text of the mappings that look has
+	ran     bool           // the process has run since they were read
 	memory  memory
 	threads map[int]*Thread
 	order   []int // of the threads: that of the last event first
@@ -81,6 +82,11 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
+	}
+	for _, tid := range o.Threads {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", p.PID, tid)); err != nil {
+			return fmt.Errorf("attach %d: thread %d: %w", p.PID, tid, live.ErrNoThread)
+		}
 	}
 	jobcontrol.Hold()
 	p.held = true
@@ -199,8 +205,8 @@ func (p *Process) Modules() *target.Modules {
 	if p.ran {
 		p.ran = false
 		if maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", p.PID)); err == nil && !bytes.Equal(maps, p.maps) {
-			if look, err := live.Look(p.PID); err == nil {
-				p.look.Close()
+			if look, err := p.look.LookAgain(); err == nil {
+				p.before = append(p.before, p.look) // others may still use its modules
 				p.look, p.maps = look, maps
 			}
 		}
@@ -250,17 +256,30 @@ func (p *Process) ClearBreakpoint(addr uint64) error {
 // EntryPoint implements [inferior.Process].
 func (p *Process) EntryPoint() (uint64, error) {
 	const atEntry = 9 // AT_ENTRY (elf.h)
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.PID))
-	if err != nil {
-		return 0, err
-	}
-	order := p.Arch().Order
-	for ; len(text) >= 16; text = text[16:] {
-		if order.Uint64(text) == atEntry {
-			return order.Uint64(text[8:]), nil
-		}
+	if entry, ok := p.auxiliary(atEntry); ok {
+		return entry, nil
 	}
 	return 0, fmt.Errorf("/proc/%d/auxv has no entry point", p.PID)
+}
+
+// Features returns the features of the processor as the kernel has told the process (AT_HWCAP); 0 if that is
+// not known.
+func (p *Process) Features() uint64 {
+	const atHWCap = 16
+	features, _ := p.auxiliary(atHWCap)
+	return features
+}
+
+// auxiliary returns a value of the auxiliary vector (getauxval(3)).
+func (p *Process) auxiliary(key uint64) (value uint64, ok bool) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.PID))
+	order := p.Arch().Order
+	for ; len(text) >= 16; text = text[16:] {
+		if order.Uint64(text) == key {
+			return order.Uint64(text[8:]), true
+		}
+	}
+	return 0, false
 }
 
 // Resume implements [inferior.Process].
@@ -327,6 +346,8 @@ func (p *Process) Close() error {
 	if p.held {
 		jobcontrol.Release()
 	}
-	p.look.Close()
+	for _, look := range append(p.before, p.look) {
+		look.Close()
+	}
 	return err
 }

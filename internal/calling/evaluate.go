@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
@@ -27,11 +28,12 @@ type Evaluator struct {
 	// Notes says what was taken for granted, one sentence each.
 	Notes []string
 
-	text  string
-	files map[*elfimage.Image]*types
+	text   string
+	values []Value // of the expressions so far: $1, $2, …
+	files  map[*elfimage.Image]*types
 }
 
-// Evaluate evaluates an expression. The error is an [*expression.Error], an [*inferior.CallError], or says what is
+// Evaluate evaluates an expression. In later ones, $1 is the value of the first expression, $2 of the second. The error is an [*expression.Error], an [*inferior.CallError], or says what is
 // wrong with the process.
 func (e *Evaluator) Evaluate(ctx context.Context, text string) (Value, error) {
 	n, err := expression.Parse(text)
@@ -42,7 +44,9 @@ func (e *Evaluator) Evaluate(ctx context.Context, text string) (Value, error) {
 	if e.files == nil {
 		e.files = map[*elfimage.Image]*types{}
 	}
-	return e.value(ctx, n, nil)
+	v, err := e.value(ctx, n, nil)
+	e.values = append(e.values, v)
+	return v, err
 }
 
 // Prepare looks up all names of an expression, so that evaluating it takes less time. The error is that of
@@ -60,7 +64,7 @@ func (e *Evaluator) Prepare(text string) error {
 }
 
 func (e *Evaluator) prepare(n *expression.Node) error {
-	if n.Kind == expression.Name {
+	if n.Kind == expression.Name && !strings.HasPrefix(n.Text, "$") {
 		f, err := e.symbol(n)
 		if err != nil {
 			return err
@@ -192,6 +196,13 @@ func (e *Evaluator) array(ctx context.Context, n *expression.Node) (v Value, err
 
 // variable evaluates a name.
 func (e *Evaluator) variable(n *expression.Node, cast *abi.Type) (Value, error) {
+	if number, ok := strings.CutPrefix(n.Text, "$"); ok {
+		i, err := strconv.Atoi(number)
+		if err != nil || i < 1 || i > len(e.values) || e.values[i-1].Type == nil {
+			return Value{}, e.fail(n.At, "there is no earlier expression "+n.Text)
+		}
+		return e.values[i-1], nil
+	}
 	f, err := e.symbol(n)
 	switch {
 	case err != nil:

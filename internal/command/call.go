@@ -25,7 +25,7 @@ type callFlags struct {
 func newCall(host PluginHost) *cobra.Command {
 	var flags callFlags
 	cmd := &cobra.Command{
-		Use:   "call PID EXPRESSION",
+		Use:   "call PID EXPRESSION...",
 		Short: "Have a live process call a function",
 		Long: `call stops one thread of a process, has it call a function, prints what the
 function returns, and puts the thread back to where it was, also in the middle of a
@@ -35,6 +35,10 @@ The expression is C: numbers, 'c', "texts" and {1, 2, 3} (put on the thread's st
 time of the call), names, &name, other calls as arguments, and casts. Debug
 information tells the types. Without it, numbers are passed as they are written, and a
 cast says what the function returns: '(double) pow(2.0, 10.0)'; else it is an int.
+
+Several expressions are evaluated one after the other, while the thread is held; $1 is the
+value of the first one. After an error, those that follow are left out. An expression that
+begins with a minus sign comes behind '--'.
 
 A function that faults, does not come back within --timeout, or is interrupted by Ctrl-C, is
 given up: call prints the thread's stack at that point, and puts the thread back. What the
@@ -52,15 +56,18 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
   sfwalk call 4242 '(double) pow(2.0, 10.0)'
   sfwalk call 4242 'puts("hello")'
   sfwalk call 4242 --timeout 2s 'jemalloc_stats_print(0, 0, "J")'
+  sfwalk call 4242 'malloc(16)' 'free($1)'
   sfwalk call 4242 --json 'getpid()'`,
-		Args: cobra.ExactArgs(2),
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := processID(args[0])
 			if err != nil {
 				return fmt.Errorf("call %w", err)
 			}
-			if _, err := expression.Parse(args[1]); err != nil {
-				return usageError{fmt.Errorf("call %d: %w", pid, err)}
+			for _, text := range args[1:] {
+				if _, err := expression.Parse(text); err != nil {
+					return usageError{fmt.Errorf("call %d: %w", pid, err)}
+				}
 			}
 			if flags.timeout < 0 {
 				return usageError{fmt.Errorf("--timeout %v: want a time, such as 2s", flags.timeout)}
@@ -69,7 +76,7 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 				return err
 			}
 			defer flags.end()
-			return call(cmd, pid, args[1], &flags)
+			return call(cmd, pid, args[1:], &flags)
 		},
 	}
 	f := cmd.Flags()
@@ -95,23 +102,27 @@ type callDocument struct {
 	Threads    []thread `json:"threads,omitempty"` // the thread where it was given up
 }
 
-// evaluation is one expression in a process that is held.
+// evaluation is one expression in a process that was held.
 type evaluation struct {
-	*calling.Evaluator
 	pid, tid int
 	text     string
+	value    calling.Value
+	shown    string // the value as text
+	notes    []string
+	err      error
 	stopped  *document // the stack where the call was given up; nil if there is none
 }
 
 // print prints the result of an evaluation.
-func (x *evaluation) print(cmd *cobra.Command, flags *callFlags, v *calling.Value, shown string, err error) error {
+func (x *evaluation) print(cmd *cobra.Command, flags *callFlags) error {
+	err := x.err
 	var failed *inferior.CallError
 	isCall := errors.As(err, &failed)
 	if err != nil && !isCall {
 		return fmt.Errorf("call %d: %w", x.pid, err)
 	}
 	if flags.json {
-		doc := callDocument{PID: x.pid, TID: x.tid, Expression: x.text, Notes: x.Notes}
+		doc := callDocument{PID: x.pid, TID: x.tid, Expression: x.text, Notes: x.notes}
 		if isCall {
 			doc.Error = failed.Error()
 			if failed.Event.Signal.Number != 0 {
@@ -121,21 +132,21 @@ func (x *evaluation) print(cmd *cobra.Command, flags *callFlags, v *calling.Valu
 				doc.Threads = x.stopped.Threads
 			}
 		} else {
-			doc.Value, doc.Type = shown, v.TypeName
+			doc.Value, doc.Type = x.shown, x.value.TypeName
 		}
 		encoder := json.NewEncoder(cmd.OutOrStdout())
 		encoder.SetEscapeHTML(false)
 		if err := encoder.Encode(&doc); err != nil {
 			return err
 		}
-	} else if !isCall && shown != "" {
-		printable.Fprintf(cmd.OutOrStdout(), "%s\n", shown)
+	} else if !isCall && x.shown != "" {
+		printable.Fprintf(cmd.OutOrStdout(), "%s\n", x.shown)
 	}
 	if isCall {
 		return fmt.Errorf("call %d: %w", x.pid, err)
 	}
 	if !flags.json {
-		for _, note := range x.Notes {
+		for _, note := range x.notes {
 			printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: note: %s\n", note)
 		}
 	}

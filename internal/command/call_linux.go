@@ -16,9 +16,9 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// call has a process evaluate an expression. All that can be found out before is found out while the process
+// call has a process evaluate expressions. All that can be found out before is found out while the process
 // runs.
-func call(cmd *cobra.Command, pid int, text string, flags *callFlags) error {
+func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
 	ctx := cmd.Context()
 	defer jobcontrol.Defer()()
 	p, err := native.Open(pid)
@@ -29,41 +29,34 @@ func call(cmd *cobra.Command, pid int, text string, flags *callFlags) error {
 	s := processSource(p)
 	symbols := s.symbolizer(&flags.walkFlags)
 	defer symbols.Close()
-	x := &evaluation{Evaluator: &calling.Evaluator{Process: p, Exe: p.Exe, Symbols: symbols}, pid: pid, tid: pid, text: text}
-	if err := x.Prepare(text); err != nil {
-		return fmt.Errorf("call %d: %w", pid, err)
+	e := &calling.Evaluator{Process: p, Exe: p.Exe, Symbols: symbols, Features: p.Features()}
+	for i, text := range texts {
+		// The first expression may load what later ones name.
+		if err := e.Prepare(text); err != nil && i == 0 {
+			return fmt.Errorf("call %d: %w", pid, err)
+		}
 	}
-	if flags.tid != 0 {
-		x.tid = flags.tid
+	if flags.tid == 0 {
+		flags.tid = pid
 	}
-	options := native.Options{Threads: []int{x.tid}}
-	if flags.alone {
-		options.Threads = nil
-	}
-	if err := p.Hold(ctx, options); err != nil {
+	th, err := hold(ctx, p, flags)
+	if err != nil {
 		return err
 	}
-	th := p.Thread(x.tid)
-	if th == nil {
-		return fmt.Errorf("call %d: --tid %d: the process has no such thread", pid, x.tid)
-	}
-	if err := mayCall(p, th); err != nil {
+	if e.Caller, err = inferior.NewCaller(p, th); err != nil {
 		return fmt.Errorf("call %d: %w", pid, err)
 	}
 	dummies := &dummy.Frames{}
-	if x.Caller, err = inferior.NewCaller(p, th); err != nil {
-		return fmt.Errorf("call %d: %w", pid, err)
-	}
-	x.Caller.Alone, x.Caller.Dummies = flags.alone, dummies
-	flags.first, flags.tids = dummy.New(dummies), []int{x.tid}
+	e.Caller.Alone, e.Caller.Dummies = flags.alone, dummies
+	flags.first, flags.tids = dummy.New(dummies), []int{flags.tid}
 	var stack bytes.Buffer
-	x.Caller.Stopped = func(inferior.Event) {
-		if p.Thread(x.tid) == nil {
-			return
-		}
-		if flags.json {
-			x.stopped, _, _ = collect(s, &flags.walkFlags)
-		} else {
+	var stopped *document
+	e.Caller.Stopped = func(inferior.Event) {
+		switch {
+		case p.Thread(flags.tid) == nil:
+		case flags.json:
+			stopped, _, _ = collect(s, &flags.walkFlags)
+		default:
 			printStacks(&stack, s, symbols, &flags.walkFlags)
 		}
 	}
@@ -72,17 +65,47 @@ func call(cmd *cobra.Command, pid int, text string, flags *callFlags) error {
 		ctx, cancel = context.WithTimeout(ctx, flags.timeout)
 		defer cancel()
 	}
-	v, err := x.Evaluate(ctx, text)
-	shown := ""
-	if err == nil {
-		shown = x.Show(&v)
+	var list []*evaluation
+	for _, text := range texts {
+		x := &evaluation{pid: pid, tid: flags.tid, text: text}
+		list = append(list, x)
+		x.value, x.err = e.Evaluate(ctx, text)
+		x.notes, x.stopped = e.Notes, stopped
+		if x.err != nil {
+			break
+		}
+		x.shown = e.Show(&x.value)
 	}
 	// The process goes on before anything is printed.
-	if left := p.Close(); left != nil && err == nil {
-		err = left
+	left := p.Close()
+	for _, x := range list {
+		if x.err != nil {
+			cmd.OutOrStdout().Write(stack.Bytes())
+		}
+		if err := x.print(cmd, flags); err != nil {
+			return err
+		}
 	}
-	cmd.OutOrStdout().Write(stack.Bytes())
-	return x.print(cmd, flags, &v, shown, err)
+	return left
+}
+
+// hold stops the thread that the flags name, or all, and returns that thread.
+func hold(ctx context.Context, p *native.Process, flags *callFlags) (*native.Thread, error) {
+	options := native.Options{Threads: []int{flags.tid}}
+	if flags.alone {
+		options.Threads = nil
+	}
+	if err := p.Hold(ctx, options); err != nil {
+		return nil, err
+	}
+	th := p.Thread(flags.tid)
+	if th == nil {
+		return nil, fmt.Errorf("call %d: --tid %d: the process has no such thread", p.PID, flags.tid)
+	}
+	if err := mayCall(p, th); err != nil {
+		return nil, fmt.Errorf("call %d: %w", p.PID, err)
+	}
+	return th, nil
 }
 
 // mayCall says why a thread must not call functions where it stands.

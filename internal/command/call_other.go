@@ -10,6 +10,6 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func call(_ *cobra.Command, pid int, _ string, _ *callFlags) error {
+func call(_ *cobra.Command, pid int, _ []string, _ *callFlags) error {
 	return fmt.Errorf("call %d: %w", pid, live.ErrUnsupported)
 }

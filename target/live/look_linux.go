@@ -20,6 +20,19 @@ func Look(pid int) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.look()
+}
+
+// LookAgain is Look for the process of t, which may be held by now: what is mapped may have changed.
+func (t *Target) LookAgain() (*Target, error) {
+	p, err := openProc(t.PID)
+	if err != nil {
+		return nil, refuse(ErrNoProcess, t.PID, "no such process: it has just ended")
+	}
+	return p.look()
+}
+
+func (p *proc) look() (*Target, error) {
 	f := &files{proc: p}
 	t, err := f.look()
 	if err != nil {
@@ -28,9 +41,9 @@ func Look(pid int) (*Target, error) {
 		var r *refusal
 		switch {
 		case errors.Is(err, ErrExited):
-			err = refuse(ErrNoProcess, pid, "no such process: it has just ended")
+			err = refuse(ErrNoProcess, p.pid, "no such process: it has just ended")
 		case !errors.As(err, &r):
-			err = fmt.Errorf("attach %d: %w", pid, err)
+			err = fmt.Errorf("attach %d: %w", p.pid, err)
 		}
 		return nil, err
 	}

@@ -1,0 +1,155 @@
+package command
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// Every command of docs/calling.md runs. Its process IDs stand for these programs.
+func TestCallingPage(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	page, err := os.ReadFile("../../docs/calling.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	preload := gdbtest.File(t, "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
+	programs := map[string]func() int{
+		"4242": func() int { return gdbtest.Start(t, gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread")).PID },
+		"4343": func() int {
+			python := gdbtest.File(t, "/usr/bin/python3")
+			return gdbtest.Start(t, python, "-c", "import sys; print('ready', flush=True); sys.stdin.read()").PID
+		},
+		"4444": func() int {
+			return gdbtest.Start(t, gdbtest.Tool(t, "ruby"), "-e", "puts 'ready'; STDOUT.flush; STDIN.read").PID
+		},
+		"4545": func() int {
+			program := gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread")
+			return gdbtest.Start(t, gdbtest.Tool(t, "env"), "LD_PRELOAD="+preload, program).PID
+		},
+	}
+	pids, n := map[string]string{}, 0
+	for _, m := range regexp.MustCompile(`(?m)^    sfwalk call (\d+) (.*)$`).FindAllStringSubmatch(string(page), -1) {
+		n++
+		if pids[m[1]] == "" {
+			pids[m[1]] = strconv.Itoa(programs[m[1]]())
+		}
+		args := []string{pids[m[1]]}
+		for _, q := range regexp.MustCompile(`'([^']*)'`).FindAllStringSubmatch(m[2], -1) {
+			args = append(args, q[1])
+		}
+		stdout, stderr, err := execute(newCall(nil), args...)
+		if err != nil {
+			t.Errorf("%s: %v %s", m[0], err, stderr)
+		}
+		for text, want := range map[string]string{"pow": "1024", "getenv": `"debug"`, "close": "0", "dump_state": "0", "mallctl": "0", "PyRun": "0"} {
+			if strings.Contains(m[2], text) && !strings.Contains(stdout, want) {
+				t.Errorf("%s: %s, want %s", m[0], stdout, want)
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("the page has %d commands", n)
+	}
+}
+
+// The stack of a call that is given up goes on to where the thread was, and the process goes on.
+func TestCallGivenUp(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program := gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread")
+	p := gdbtest.Start(t, program)
+	pid := strconv.Itoa(p.PID)
+	for _, c := range []struct {
+		args   []string
+		frames []string // functions, in order
+		err    string
+	}{
+		{[]string{pid, "crash(16)"}, []string{"crash", "<function called from sfwalk>", "read", "main"}, "ended by SIGSEGV (address 0x10)"},
+		{[]string{pid, "abort()"}, []string{"abort", "<function called from sfwalk>", "read", "main"}, "ended by SIGABRT"},
+		{[]string{pid, "--timeout", "50ms", "nap(1000)"}, []string{"sleep", "nap", "<function called from sfwalk>", "read", "main"}, "not come back in time"},
+		{[]string{pid, "raise(11)"}, []string{"raise", "<function called from sfwalk>", "main"}, "ended by SIGSEGV"},
+		{[]string{pid, "--alone", "crash(0)"}, []string{"crash", "<function called from sfwalk>", "main"}, "ended by SIGSEGV"},
+	} {
+		stdout, _, err := execute(newCall(nil), c.args...)
+		if err == nil || !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %v", c.args, err)
+		}
+		rest := stdout
+		for _, f := range c.frames {
+			_, after, ok := strings.Cut(rest, f)
+			if !ok {
+				t.Errorf("%s: no %s in order in\n%s", c.args, f, stdout)
+				break
+			}
+			rest = after
+		}
+	}
+	stdout, _, err := execute(newCall(nil), pid, "--json", "crash(16)")
+	if err == nil || !strings.Contains(stdout, `"signal":"SIGSEGV"`) || !strings.Contains(stdout, `"type":"dummy"`) {
+		t.Errorf("%v: %s", err, stdout)
+	}
+	if stdout, _, err = execute(newCall(nil), pid, "--json", "(int) global"); err != nil || !strings.Contains(stdout, `"value":"42","type":"int"`) {
+		t.Errorf("%v: %s", err, stdout)
+	}
+	p.Rest(t)
+	if err := exec.Command("kill", "-0", pid).Run(); err != nil {
+		t.Error("the process has ended")
+	}
+}
+
+// Mistakes, and threads that cannot call.
+func TestCallRefused(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	pid := strconv.Itoa(gdbtest.Start(t, gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread")).PID)
+	for text, want := range map[string]string{
+		"nowhere(1)":              `"nowhere(1)": no symbol nowhere is in the process at column 1`,
+		"dump_state(1)":           "the function takes 2 arguments, not 1 at column 1",
+		"crash(1.5)":              "a value of kind floating-point number (8 bytes) cannot be passed as pointer",
+		"global(1)":               "global is no function at column 1",
+		"global":                  "the type of global is not known: cast it, as in '(long) global', or take its address, &global at column 1",
+		"(struct nothing) nap(1)": "the type struct nothing is not known",
+		"0x10(1)":                 "what is called is not the address of code",
+		"$1":                      "there is no earlier expression $1",
+		"nap({1})":                "a text or an array is passed where no pointer is taken",
+	} {
+		if _, _, err := execute(newCall(nil), pid, text); err == nil || !strings.Contains(strings.NewReplacer("a floating", "floating", "a pointer", "pointer").Replace(err.Error()), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	if _, _, err := execute(newCall(nil), pid, "--tid", "1", "getpid()"); err == nil || !strings.Contains(err.Error(), "the process has no such thread") {
+		t.Errorf("%v", err)
+	}
+	sleeper := gdbtest.Build(t, "goparked")
+	g := strconv.Itoa(gdbtest.Start(t, sleeper).PID)
+	if _, _, err := execute(newCall(nil), g, "0x400000(1)"); err == nil || !strings.Contains(err.Error(), "runs Go code, whose stack is small and moves") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A thousand calls into a program whose fifty threads are busy.
+func TestCallsIntoBusyProgram(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	calls := 12
+	if os.Getenv("SFWALK_SOAK") != "" {
+		calls = 1000
+	}
+	p := gdbtest.StartRunning(t, gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread"), "50")
+	pid := strconv.Itoa(p.PID)
+	for i := range calls {
+		args := []string{pid, "(int) abs(-" + strconv.Itoa(i) + ")"}
+		if i%4 == 0 {
+			args = append(args, "--alone")
+		}
+		if stdout, _, err := execute(newCall(nil), args...); err != nil || stdout != strconv.Itoa(i)+"\n" {
+			t.Fatalf("%s: %s, %v", args, stdout, err)
+		}
+	}
+	if states := p.States(t); len(states) != 51 || strings.ContainsAny(states, "tTZ") {
+		t.Errorf("states %s", states)
+	}
+}
