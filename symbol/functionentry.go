@@ -1,19 +1,27 @@
 package symbol
 
 import (
+	"debug/dwarf"
+	"fmt"
+
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// FunctionEntry is where DWARF describes a function: the file, and the offsets in its .debug_info of the
-// function's entry and of its unit's.
+// FunctionEntry is where DWARF describes a function.
 type FunctionEntry struct {
-	Image        *elfimage.Image // must not be used after [Symbolizer.Close]
-	Offset, Unit uint64
+	// Data has the DWARF of the function's unit alone, Function and Unit are the offsets of their
+	// entries in it. What it refers to in other units is not there.
+	Data           *dwarf.Data
+	Function, Unit dwarf.Offset
+	// Image is the file that has the DWARF of all units, Start the offset of the unit in its .debug_info. The
+	// image must not be used after [Symbolizer.Close].
+	Image *elfimage.Image
+	Start uint64
 }
 
-// FunctionEntry returns where DWARF describes the function that has the code at pc. ok is false if it does not, or
-// in a file of its own (.dwo).
+// FunctionEntry returns where DWARF describes the function that has the code at pc. ok is false if it does not, does
+// so in a file of its own (.dwo), or knows no types because the function was written in assembly.
 func (s *Symbolizer) FunctionEntry(modules *target.Modules, pc uint64) (e FunctionEntry, ok bool) {
 	m := modules.Find(pc)
 	if m == nil {
@@ -27,16 +35,57 @@ func (s *Symbolizer) FunctionEntry(modules *target.Modules, pc uint64) (e Functi
 	if x == nil {
 		return e, false
 	}
+	x.ask(func(d *debugInfo) { e, ok = d.entryOf(pc - mod.bias) })
 	e.Image = x.from
-	x.ask(func(d *debugInfo) { e.Offset, e.Unit, ok = d.entryOf(pc - mod.bias) })
 	return e, ok
 }
 
-// entryOf returns the offsets of the entry of the function at a link-time address, and of its unit's.
-func (d *debugInfo) entryOf(addr uint64) (entry, unitEntry uint64, ok bool) {
+// entryOf returns where the function at a link-time address is described.
+func (d *debugInfo) entryOf(addr uint64) (e FunctionEntry, ok bool) {
 	of, u, i, ok := d.functionAt(addr)
-	if !ok || of != d {
-		return 0, 0, false
+	if !ok || of != d || u.head == nil || u.head.assembler {
+		return e, false
 	}
-	return u.functions[i].at, u.entry, true
+	data, err := d.unitData(u)
+	if err != nil {
+		return e, false
+	}
+	return FunctionEntry{Data: data, Function: dwarf.Offset(u.functions[i].at - u.start), Unit: dwarf.Offset(u.entry - u.start), Start: u.start}, true
+}
+
+// unitData opens the DWARF of one unit.
+func (d *debugInfo) unitData(u *unit) (data *dwarf.Data, err error) {
+	defer func() {
+		if r := recover(); r != nil { // of debug/dwarf, by a broken file
+			err = fmt.Errorf("read DWARF: %v", r)
+		}
+	}()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	info, err := d.info.bytes(u.start, u.end)
+	if err != nil {
+		return nil, err
+	}
+	whole := func(s *section) []byte {
+		if s == nil {
+			return nil
+		}
+		b, sectionErr := s.all()
+		if sectionErr != nil && err == nil {
+			err = sectionErr
+		}
+		return b
+	}
+	data, newErr := dwarf.New(whole(d.abbrev), nil, nil, info, nil, nil, nil, whole(d.str))
+	if newErr != nil {
+		return nil, newErr
+	}
+	for name, s := range map[string]*section{".debug_line_str": d.lineStr, ".debug_str_offsets": d.strOffsets, ".debug_addr": d.addrs} {
+		if b := whole(s); len(b) > 0 {
+			if err := data.AddSection(name, b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return data, err
 }

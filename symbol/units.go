@@ -39,6 +39,7 @@ type unit struct {
 type header struct {
 	name, dir value // primary source file, compilation directory
 	language  language
+	assembler bool
 	lines     value       // offset in .debug_line
 	ranges    [][2]uint64 // the unit's code
 
@@ -195,7 +196,7 @@ func (d *debugInfo) header(u *unit) (*header, error) {
 
 func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 	h = &header{
-		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language),
+		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language), assembler: e.language.class == classConstant && e.language.n == langAssembler,
 		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n, oldRanges: e.oldRanges.n,
 		locLists: e.locLists.n, producer: e.producer,
 		splitName: e.splitName, splitID: u.id,
@@ -263,6 +264,9 @@ const (
 	languageScope                 // Rust, D: namespaces with ::, linkage names are not for people
 	languageUnknown
 )
+
+// langAssembler is DW_LANG_Mips_Assembler, which assemblers for all processors use.
+const langAssembler = 0x8001
 
 // languageOf classifies a DW_LANG code, DWARF 5 table 7.17 and its later
 // additions.

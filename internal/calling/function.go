@@ -142,11 +142,16 @@ func (e *Evaluator) describe(addr uint64) *function {
 	if !ok {
 		return nil
 	}
-	types := e.types(at.Image)
-	if types == nil {
+	unit := &types{at.Data, fromdwarf.NewReader(at.Data, e.Process.Arch().LongDouble)}
+	if f := unit.function(at.Function, at.Unit); f != nil {
+		return f
+	}
+	// The unit refers to others.
+	all := e.types(at.Image)
+	if all == nil {
 		return nil
 	}
-	return types.function(dwarf.Offset(at.Offset), dwarf.Offset(at.Unit))
+	return all.function(dwarf.Offset(at.Start)+at.Function, dwarf.Offset(at.Start)+at.Unit)
 }
 
 // types are the types of one file.
@@ -202,8 +207,7 @@ func (t *types) function(off, unit dwarf.Offset) (f *function) {
 	r := t.data.Reader()
 	r.Seek(unit)
 	unitEntry, err := r.Next()
-	const assembler = 0x8001 // DW_LANG_Mips_Assembler: its functions have no types
-	if err != nil || unitEntry == nil || unitEntry.Val(dwarf.AttrLanguage) == int64(assembler) {
+	if err != nil || unitEntry == nil {
 		return nil
 	}
 	of, err := t.reader.Func(off, unitEntry)
