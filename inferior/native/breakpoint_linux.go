@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/inferior"
 )
 
 // breakpoint is one address where code was replaced.
@@ -54,7 +56,11 @@ func (g *guard) remove(addr uint64) error {
 	// back already.
 	g.events = slices.DeleteFunc(g.events, func(e event) bool {
 		t := g.threads[e.TID]
-		return t != nil && t.hit == addr && t.atBreakpoint
+		if e.Kind != inferior.Breakpoint || t == nil || t.hit != addr || !t.atBreakpoint {
+			return false
+		}
+		t.atBreakpoint = false
+		return true
 	})
 	return nil
 }

@@ -67,7 +67,8 @@ type guard struct {
 	ended   bool                    // the process is no more
 
 	breakpoints map[uint64]*breakpoint
-	lifted      int // how many vfork(2) children have the memory: then no breakpoint is in it
+	letting     bool // the process is let go: breakpoints are removed for good
+	lifted      int  // how many vfork(2) children have the memory: then no breakpoint is in it
 }
 
 func newGuard(owner *os.File) *guard {
@@ -83,6 +84,7 @@ func (g *guard) run() {
 	defer func() {
 		recover() // a fault of ours must not cost the process
 		g.putBack()
+		g.putBackLate()
 	}()
 	go g.listen()
 	for {

@@ -88,13 +88,10 @@ func isZombie(pid, tid int) bool {
 
 // ownID returns the ID that a process has in its own PID namespace.
 func ownID(pid int) int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(text)) {
-		if list, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			ids := strings.Fields(list)
-			if id, err := strconv.Atoi(ids[len(ids)-1]); err == nil {
-				return id
-			}
+	ids := strings.Fields(statusField(pid, pid, "NSpid"))
+	if len(ids) > 0 {
+		if id, err := strconv.Atoi(ids[len(ids)-1]); err == nil {
+			return id
 		}
 	}
 	return pid
@@ -107,11 +104,11 @@ func (g *guard) ownSignal(s *siginfo) bool {
 
 // resume lets threads run, unless there are events that the owner was not told.
 func (g *guard) resume(r *request, named *tracee) error {
+	if len(g.events) > 0 || g.ended {
+		return nil
+	}
 	if r.TID != 0 && named == nil {
 		return errNoThread
-	}
-	if len(g.events) > 0 {
-		return nil
 	}
 	g.named, g.alone = r.TID, nil
 	list := []*tracee{named}
@@ -128,7 +125,8 @@ func (g *guard) resume(r *request, named *tracee) error {
 	for _, t := range list {
 		pc, ok := t.pc(g.arch)
 		b := g.breakpoints[pc]
-		if t.state != stopped || !ok || b == nil {
+		// A thread that has not come to it is to come to it: it was stopped on its way because of another's event.
+		if t.state != stopped || !ok || b == nil || t != named && (t.group || !t.atBreakpoint) {
 			continue
 		}
 		steps[t] = t.stepOver(g, b, pc)
@@ -149,27 +147,34 @@ func (g *guard) resume(r *request, named *tracee) error {
 		if t.state != stopped {
 			continue
 		}
-		signal := 0
-		switch {
-		case t == named:
-			signal = r.Signal
-		case t.signal != nil:
-			signal = t.signal.number()
-		}
 		t.noteBlock(g.arch)
-		t.signal, t.atBreakpoint, t.asked = nil, false, false
+		t.asked, t.late = false, false
 		if t.group && t != named {
-			if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) == nil {
-				t.state = running
-			}
+			g.stayStopped(t)
 			continue
 		}
-		t.stepping = r.Step && t == named
-		if err := ptrace(t.request(), t.tid, 0, uintptr(signal)); err == nil {
-			t.state = running
+		if t == named {
+			t.choose(r.Signal)
+		}
+		if signal, ok := t.deliver(g, t == named && r.Signal != 0); ok {
+			t.atBreakpoint, t.stepping, t.through = false, r.Step && t == named, t.group
+			if ptrace(t.request(), t.tid, 0, uintptr(signal)) == nil {
+				t.state = running
+			}
 		}
 	}
 	return nil
+}
+
+// stayStopped has a thread wait for the end of a stop of the whole process.
+func (g *guard) stayStopped(t *tracee) {
+	if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) != nil { // it has run since, and must come to that stop again
+		ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
+		if ptrace(unix.PTRACE_CONT, t.tid, 0, 0) != nil {
+			return
+		}
+	}
+	t.state = running
 }
 
 // born is called when a thread has made another one.
@@ -222,10 +227,40 @@ func (g *guard) exits(t *tracee) {
 		return
 	}
 	// The main thread stays, as a zombie, as long as there are others.
-	if !g.await(func() bool { return !g.ended }, exitPatience) {
-		delete(g.threads, t.tid)
-		g.gone(t.tid)
+	for end := time.Now().Add(g.timeout); !g.await(func() bool { return !g.ended }, exitPatience); {
+		if g.others() || time.Now().After(end) {
+			delete(g.threads, t.tid)
+			g.gone(t.tid)
+			return
+		}
 	}
+}
+
+// others reports whether the process has threads that are not about to end.
+func (g *guard) others() bool {
+	tids, _ := tasks(g.pid)
+	for _, tid := range tids {
+		if t := g.threads[tid]; t != nil && t.exiting || isZombie(g.pid, tid) {
+			continue
+		}
+		// The end of a process kills its other threads, one by one.
+		pending, err := strconv.ParseUint(statusField(g.pid, tid, "SigPnd"), 16, 64)
+		if err == nil && pending&(1<<(unix.SIGKILL-1)) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// statusField returns a field of a thread's status (proc(5)), "" if there is none.
+func statusField(pid, tid int, name string) string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid))
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
 }
 
 // gone notes that a thread is no more.
@@ -237,7 +272,17 @@ func (g *guard) gone(tid int) {
 		}
 	}
 	g.events = kept
-	if tid == g.named {
+	if tid != g.named {
+		return
+	}
+	// If the process ends, the kernel tells that of its threads first.
+	for range 3 {
+		if g.all && !g.others() {
+			return
+		}
+		g.await(func() bool { return !g.ended }, time.Millisecond)
+	}
+	if !g.ended {
 		g.events = append(g.events, event{Kind: inferior.ThreadExited, TID: tid})
 	}
 }

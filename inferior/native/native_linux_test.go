@@ -22,28 +22,40 @@ type program struct {
 	symbols map[string]uint64
 }
 
-func start(t *testing.T, args ...string) *program {
+func start(t testing.TB, args ...string) *program {
 	t.Helper()
 	gdbtest.NeedAMD64(t)
 	path := gdbtest.Build(t, "held.c", "-O1", "-g", "-pthread", "-no-pie", "-fno-pie")
-	p := &program{symbols: map[string]uint64{}}
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range symbols {
-		p.symbols[s.Name] = s.Value
-	}
+	p := &program{symbols: symbolsOf(t, path)}
 	p.Process = gdbtest.StartRunning(t, path, args...)
 	return p
 }
 
-func (p *program) attach(t *testing.T, o native.Options) *native.Process {
+// symbolsOf returns the addresses of a program's symbols.
+func symbolsOf(t testing.TB, path string) map[string]uint64 {
+	t.Helper()
+	symbols, err := readSymbols(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return symbols
+}
+
+func readSymbols(path string) (map[string]uint64, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list, err := f.Symbols()
+	symbols := map[string]uint64{}
+	for _, s := range list {
+		symbols[s.Name] = s.Value
+	}
+	return symbols, err
+}
+
+func (p *program) attach(t testing.TB, o native.Options) *native.Process {
 	t.Helper()
 	held, err := native.Attach(t.Context(), p.PID, o)
 	if err != nil {
@@ -64,38 +76,8 @@ func call(t *testing.T, p *native.Process, th *native.Thread, fn uint64, alone b
 
 func callIn(ctx context.Context, t *testing.T, p *native.Process, th *native.Thread, fn uint64, alone bool, args ...int64) (inferior.Event, uint64) {
 	t.Helper()
-	a := p.Arch()
-	f := &abi.Func{Result: long}
-	var values []abi.Value
-	for _, arg := range args {
-		f.Params = append(f.Params, long)
-		values = append(values, abi.Value{Type: long, Bytes: binary.NativeEndian.AppendUint64(nil, uint64(arg))})
-	}
-	sp, err := inferior.RegisterBytes(th, a.SP, 8)
+	returned, err := begin(p, th, fn, args...)
 	if err != nil {
-		t.Fatal(err)
-	}
-	below := a.FrameAlign(a.Order.Uint64(sp) - uint64(a.RedZone) - 16)
-	c, err := a.Calls.PushDummyCall(f, values, below, below)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := th.Save(); err != nil {
-		t.Fatal(err)
-	}
-	memory := p.Memory().(target.WritableMemory)
-	if _, err := memory.WriteMemory(c.SP, c.Stack); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := memory.WriteMemory(below, a.Control.Breakpoint); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range c.Registers {
-		if err := th.WriteRegister(r.Reg, r.Offset, r.Bytes); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := th.Jump(fn); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Resume(inferior.Resume{Thread: th, Alone: alone}); err != nil {
@@ -105,7 +87,43 @@ func callIn(ctx context.Context, t *testing.T, p *native.Process, th *native.Thr
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e, below
+	return e, returned
+}
+
+// begin saves a thread's state, and has it begin a function of longs. It returns the return address.
+func begin(p *native.Process, th inferior.Thread, fn uint64, args ...int64) (returned uint64, err error) {
+	a := p.Arch()
+	f := &abi.Func{Result: long}
+	var values []abi.Value
+	for _, arg := range args {
+		f.Params = append(f.Params, long)
+		values = append(values, abi.Value{Type: long, Bytes: binary.NativeEndian.AppendUint64(nil, uint64(arg))})
+	}
+	sp, err := inferior.RegisterBytes(th, a.SP, 8)
+	if err != nil {
+		return 0, err
+	}
+	below := a.FrameAlign(a.Order.Uint64(sp) - uint64(a.RedZone) - 16)
+	c, err := a.Calls.PushDummyCall(f, values, below, below)
+	if err != nil {
+		return 0, err
+	}
+	if err := th.Save(); err != nil {
+		return 0, err
+	}
+	memory := p.Memory().(target.WritableMemory)
+	if _, err := memory.WriteMemory(c.SP, c.Stack); err != nil {
+		return 0, err
+	}
+	if _, err := memory.WriteMemory(below, a.Control.Breakpoint); err != nil {
+		return 0, err
+	}
+	for _, r := range c.Registers {
+		if err := th.WriteRegister(r.Reg, r.Offset, r.Bytes); err != nil {
+			return 0, err
+		}
+	}
+	return below, th.Jump(fn)
 }
 
 // result returns what a function has returned that has come back to its return address.
@@ -167,7 +185,7 @@ func TestSystemCalls(t *testing.T) {
 }
 
 // undisturbed checks that nobody traces or holds a process.
-func undisturbed(t *testing.T, pid int) {
+func undisturbed(t testing.TB, pid int) {
 	t.Helper()
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {

@@ -4,105 +4,135 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// ownerVariable has the test binary be an owner: it holds the process, and calls a function of it, sets
-// breakpoints and steps, until it is killed.
-const ownerVariable = "SFWALK_TEST_OWNER"
+// The test binary is also an owner that is killed. This variable then has the process ID and a seed.
+const ownerVariable = "SFWALK_NATIVE_TEST_OWNER"
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(ownerVariable); text != "" {
-		if err := own(text); err != nil {
-			fmt.Println(err)
-		}
-		os.Exit(1)
+	v := os.Getenv(ownerVariable)
+	if v == "" {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	var pid int
+	var seed uint64
+	fmt.Sscan(v, &pid, &seed)
+	fmt.Println(own(pid, rand.New(rand.NewPCG(seed, 0))))
+	os.Exit(1)
 }
 
-// own is the owner. text has the process's ID, and addresses of two functions.
-func own(text string) error {
-	var pid int
-	var add, step uint64
-	if _, err := fmt.Sscanf(text, "%d %x %x", &pid, &add, &step); err != nil {
+// own holds a process, and does all kinds of things to it until it is killed. It writes a byte for each.
+func own(pid int, random *rand.Rand) error {
+	symbols, err := readSymbols(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
 		return err
 	}
-	ctx := context.Background()
+	os.Stdout.Write([]byte("."))
+	p, err := native.Attach(context.Background(), pid, native.Options{})
+	if err != nil {
+		return err
+	}
+	fmt.Print(".")
 	for {
-		p, err := native.Attach(ctx, pid, native.Options{})
+		list := p.Inferiors()
+		th := list[random.IntN(len(list))]
+		what := random.IntN(3)
+		if what == 1 && th.ID() == pid {
+			continue // it is blocked: its next instruction is far
+		}
+		switch what {
+		case 0:
+			err = ownCall(p, th, symbols["add"], random.IntN(2) == 0)
+		case 1:
+			for range random.IntN(20) {
+				err = errors.Join(err, ownResume(p, inferior.Resume{Thread: th, Step: true, Alone: random.IntN(2) == 0}, inferior.Stepped))
+			}
+		default:
+			err = p.SetBreakpoint(symbols["step"])
+			for range random.IntN(20) {
+				err = errors.Join(err, ownResume(p, inferior.Resume{}, inferior.Breakpoint))
+			}
+			if random.IntN(2) == 0 {
+				err = errors.Join(err, ownCall(p, th, symbols["step"], false))
+			}
+			err = errors.Join(err, p.ClearBreakpoint(symbols["step"]))
+		}
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// ownCall begins a call. Others' events may come meanwhile.
+func ownCall(p *native.Process, th inferior.Thread, fn uint64, alone bool) error {
+	returned, err := begin(p, th, fn, 1, 2)
+	if err != nil {
+		return err
+	}
+	for {
+		if err := p.Resume(inferior.Resume{Thread: th, Alone: alone}); err != nil {
+			return err
+		}
+		e, err := p.Wait(context.Background())
 		fmt.Print(".")
-		c, err := inferior.NewCaller(p, p.Thread(pid))
 		if err != nil {
 			return err
 		}
-		for i := range uint64(5) {
-			result, err := c.Call(ctx, add, longFunc(long, long), longArgs(40, i))
-			if err != nil || !bytes.Equal(result, word(40+i)) {
-				return fmt.Errorf("add: %x, %v", result, err)
-			}
-			fmt.Print(".")
-		}
-		if err := p.SetBreakpoint(step); err != nil {
+		pc, err := inferior.RegisterBytes(th, p.Arch().PC, 8)
+		if err != nil {
 			return err
 		}
-		for range 20 {
-			if err := p.Resume(inferior.Resume{}); err != nil {
-				return err
-			}
-			e, err := p.Wait(ctx)
-			if err != nil || e.Kind != inferior.Breakpoint {
-				return fmt.Errorf("event %+v, %v", e, err)
-			}
-			fmt.Print(".")
+		if e.TID == th.ID() && p.Arch().Order.Uint64(pc) == returned {
+			return th.Restore()
 		}
-		if err := p.Close(); err != nil {
+		if e.Kind != inferior.Breakpoint {
+			return fmt.Errorf("event %+v during a call", e)
+		}
+	}
+}
+
+func ownResume(p *native.Process, r inferior.Resume, kinds ...inferior.EventKind) error {
+	if err := p.Resume(r); err != nil {
+		return err
+	}
+	e, err := p.Wait(context.Background())
+	fmt.Print(".")
+	for _, kind := range kinds {
+		if err != nil || e.Kind == kind {
 			return err
 		}
 	}
+	return fmt.Errorf("event %+v, want kind %v", e, kinds)
 }
 
-// longFunc is the type of a function that returns a long.
-func longFunc(params ...*abi.Type) *abi.Func { return &abi.Func{Result: long, Params: params} }
+// An owner is killed in the middle of what it does. The process runs on as if nobody had ever held it.
+func TestOwnerKilled(t *testing.T) { testOwnerKilled(t, 60) }
 
-func longArgs(values ...uint64) (args []abi.Value) {
-	for _, v := range values {
-		args = append(args, abi.Value{Type: long, Bytes: word(v)})
-	}
-	return args
+func TestOwnerKilledOften(t *testing.T) {
+	gdbtest.NeedSoak(t)
+	testOwnerKilled(t, 500)
 }
 
-func word(v uint64) []byte {
-	return []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24), byte(v >> 32), byte(v >> 40), byte(v >> 48), byte(v >> 56)}
-}
-
-// An owner that is killed at any moment leaves the process as it was: its code, its threads, what they do.
-func TestOwnerKilled(t *testing.T) {
-	kills := 25
-	if os.Getenv("SFWALK_SOAK") != "" {
-		kills = 500
-	}
+func testOwnerKilled(t *testing.T, times int) {
 	p := start(t, "loop", "8")
-	random := rand.New(rand.NewPCG(1, 2))
-	for i := range kills {
-		owner := exec.CommandContext(t.Context(), "/proc/self/exe")
-		owner.Env = append(os.Environ(), fmt.Sprintf("%s=%d %x %x", ownerVariable, p.PID, p.symbols["add"], p.symbols["step"]))
+	random := rand.New(rand.NewPCG(1, uint64(times)))
+	for i := range times {
+		owner := exec.Command("/proc/self/exe")
+		owner.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", ownerVariable, p.PID, i))
 		out, err := owner.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -110,87 +140,95 @@ func TestOwnerKilled(t *testing.T) {
 		if err := owner.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// The owner tells of each step, so that it is killed after some of them, wherever it is by then.
-		if _, err := io.ReadFull(out, make([]byte, 1+random.IntN(60))); err != nil {
-			t.Fatal(err)
+		wait := make([]byte, 1+random.IntN(100))
+		if _, err := io.ReadFull(out, wait); err != nil || strings.Trim(string(wait), ".") != "" {
+			rest, _ := io.ReadAll(out)
+			t.Fatalf("kill %d: the owner has ended: %s%s", i, wait, rest)
 		}
-		for range random.IntN(1 << 20) { // a moment of up to half a millisecond
+		guard, _ := strconv.Atoi(status(t, p.PID, p.PID, "TracerPid")) // 0 at the beginning
+		for range random.IntN(100_000) {
+			random.Uint64() // some microseconds more
 		}
 		owner.Process.Kill()
-		rest, _ := io.ReadAll(out)
 		owner.Wait()
-		if said := strings.Trim(string(rest), "."); said != "" {
-			t.Fatalf("the owner says %s", said)
-		}
-		gdbtest.Await(t, "the process is let go", func() bool { return free(p.PID) })
-		undisturbed(t, p.PID)
-		p.unchanged(t)
-		if t.Failed() {
-			t.Fatalf("after %d kills", i+1)
-		}
-	}
-	before := p.counter(t)
-	gdbtest.Await(t, "the threads go on", func() bool { return p.counter(t) > before })
-	p.Stdin.Write([]byte("x"))
-	if line, err := p.Stdout.ReadString('\n'); err != nil || !strings.HasPrefix(line, "loop 1 0") {
-		t.Errorf("%q, %v", line, err)
+		free(t, p, guard)
 	}
 }
 
-// free reports whether nobody traces a thread of a process.
-func free(pid int) bool {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
-	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		if !strings.Contains(string(text), "TracerPid:\t0\n") {
-			return false
-		}
-	}
-	return true
-}
-
-// counter is how often the program's threads have counted.
-func (p *program) counter(t *testing.T) uint64 { return p.value(t, "steps") }
-
-// value reads a variable of the program.
-func (p *program) value(t *testing.T, name string) uint64 {
+// free waits until a process is let go, and checks that it runs on as it did.
+func free(t *testing.T, p *program, guard int) {
 	t.Helper()
-	b := make([]byte, 8)
-	p.read(t, p.symbols[name], b)
-	var n uint64
-	for i := range b {
-		n |= uint64(b[i]) << (8 * i)
-	}
-	return n
+	gdbtest.Await(t, "the guard ends", func() bool { // where nobody takes its status it is a zombie
+		return guard == 0 || strings.Trim(status(t, guard, guard, "State"), "Z (zombie)") == ""
+	})
+	gdbtest.Await(t, "all threads are let go", func() bool {
+		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range tasks {
+			tid, _ := strconv.Atoi(task.Name())
+			if status(t, p.PID, tid, "TracerPid") != "0" {
+				return false
+			}
+		}
+		return true
+	})
+	undisturbed(t, p.PID)
+	sameCode(t, p)
+	before := p.value(t, "steps")
+	gdbtest.Await(t, "the threads go on", func() bool { return p.value(t, "steps") != before })
 }
 
-func (p *program) read(t *testing.T, addr uint64, b []byte) {
+// status returns a field of a thread's status, "" if it is no more.
+func status(t testing.TB, pid, tid int, name string) string {
 	t.Helper()
-	f, err := os.Open("/proc/" + strconv.Itoa(p.PID) + "/mem")
-	if err == nil {
-		defer f.Close()
-		_, err = f.ReadAt(b, int64(addr))
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid))
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(line, name+":\t"); ok {
+			return strings.TrimSpace(v)
+		}
 	}
+	return ""
+}
+
+// read reads a process's memory as it is.
+func (p *program) read(t testing.TB, addr uint64, b []byte) {
+	t.Helper()
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", p.PID))
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer mem.Close()
+	if _, err := mem.ReadAt(b, int64(addr)); err != nil {
+		t.Fatalf("process %d: %v (%s)", p.PID, err, p.States(t))
+	}
 }
 
-// unchanged checks that the program's code is that of its file.
-func (p *program) unchanged(t *testing.T) {
+// value returns a variable of the program, a long.
+func (p *program) value(t testing.TB, name string) int64 {
 	t.Helper()
-	f, err := elf.Open("/proc/" + strconv.Itoa(p.PID) + "/exe")
+	var v [8]byte
+	p.read(t, p.symbols[name], v[:])
+	return int64(binary.NativeEndian.Uint64(v[:]))
+}
+
+// sameCode checks that the program's code is that of its file.
+func sameCode(t testing.TB, p *program) {
+	t.Helper()
+	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", p.PID))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	text := f.Section(".text")
-	want, err := text.Data()
+	s := f.Section(".text")
+	want, err := s.Data()
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, len(want))
-	if p.read(t, text.Addr, got); !bytes.Equal(got, want) {
-		t.Error("the code of the process is not that of its file")
+	p.read(t, s.Addr, got)
+	if !bytes.Equal(got, want) {
+		t.Errorf("the code of process %d is not that of its file", p.PID)
 	}
 }

@@ -310,9 +310,12 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 	if err := p.send(&request{Op: opWait}); err != nil {
 		return inferior.Event{}, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
 	}
-	stop := context.AfterFunc(ctx, func() { p.send(&request{Op: opInterrupt}) })
+	sent := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { p.send(&request{Op: opInterrupt}); close(sent) })
 	a, err := p.answer()
-	stop()
+	if !stop() {
+		<-sent // or it would interrupt the next Wait
+	}
 	p.forget()
 	if err != nil {
 		return inferior.Event{}, err
@@ -327,6 +330,7 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 	}
 	if e.Kind == inferior.Execed {
 		clear(p.memory.breakpoints)
+		p.Modules() // and the memory are others
 	}
 	return e, nil
 }

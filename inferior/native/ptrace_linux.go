@@ -61,28 +61,20 @@ func setSigInfo(tid int, s *siginfo) error {
 	return ptracePointer(unix.PTRACE_SETSIGINFO, tid, 0, unsafe.Pointer(s))
 }
 
-// pendingFault reports whether a signal waits for a thread that one of its own instructions has caused.
-func pendingFault(tid int) bool {
-	// struct ptrace_peeksiginfo_args (linux/ptrace.h): of the thread's own queue, from the first on.
+// peekSigInfo reads signals that wait for their delivery to a thread, from the one with number off on. It returns how
+// many there are.
+func peekSigInfo(tid, off int, s []siginfo) int {
 	args := struct {
-		off       uint64
-		flags, nr int32
-	}{nr: peeked}
-	var room [peeked]siginfo
-	n, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_PEEKSIGINFO, uintptr(tid), uintptr(unsafe.Pointer(&args)), uintptr(unsafe.Pointer(&room)), 0, 0)
+		off   uint64
+		flags uint32
+		nr    int32
+	}{off: uint64(off), nr: int32(len(s))}
+	n, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_PEEKSIGINFO, uintptr(tid), uintptr(unsafe.Pointer(&args)), uintptr(unsafe.Pointer(&s[0])), 0, 0)
 	if e != 0 {
-		return false
+		return 0
 	}
-	for i := range room[:min(int(n), peeked)] {
-		if isFault(&room[i]) {
-			return true
-		}
-	}
-	return false
+	return int(n)
 }
-
-// peeked is how many signals are looked at. Faults come first.
-const peeked = 16
 
 // sigmask is the set of blocked signals (sigset_t of the kernel).
 type sigmask [8]byte

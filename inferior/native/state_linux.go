@@ -3,7 +3,6 @@ package native
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +16,9 @@ type savedState struct {
 	mask   sigmask
 	masked bool
 	signal *siginfo // that was about to be delivered
+	// atBreakpoint and hit are the tracee's.
+	atBreakpoint bool
+	hit          uint64
 }
 
 func (t *tracee) save(a *arch.Arch) error {
@@ -35,6 +37,7 @@ func (t *tracee) save(a *arch.Arch) error {
 	}
 	s.masked = getSigMask(t.tid, &s.mask) == nil
 	s.signal, t.signal = t.signal, nil
+	s.atBreakpoint, s.hit = t.atBreakpoint, t.hit
 	if len(t.saved) == 0 && a.Control.BeginAgain != nil {
 		t.forgotten, t.watched = false, a.Control.BeginAgain(slices.Clone(s.sets[0]))
 	}
@@ -92,7 +95,7 @@ func (t *tracee) put(g *guard, s *savedState) error {
 	if t.signal != nil && (isFault(t.signal) || g.ownSignal(t.signal)) {
 		t.signal = nil
 	}
-	t.atBreakpoint = false
+	t.atBreakpoint, t.hit = s.atBreakpoint, s.hit
 	t.owe(s.signal)
 	if s == &t.saved[0] {
 		t.watched = false
@@ -141,70 +144,6 @@ func isFault(s *siginfo) bool {
 	switch unix.Signal(s.number()) {
 	case unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
 		return s.code() > 0
-	}
-	return false
-}
-
-// putBack puts everything back, and lets all threads go.
-func (g *guard) putBack() {
-	g.stopAll()
-	if g.lifted == 0 {
-		g.show(false)
-	}
-	clear(g.breakpoints)
-	for _, t := range g.threads {
-		if t.state != stopped {
-			continue
-		}
-		if len(t.saved) > 0 {
-			for i := range t.saved[1:] {
-				t.owe(t.saved[1+i].signal)
-			}
-			t.put(g, &t.saved[0])
-			t.saved = nil
-		}
-		t.letGo(g)
-	}
-	clear(g.threads)
-}
-
-// letGo detaches from a thread. What it is owed is delivered.
-func (t *tracee) letGo(g *guard) {
-	for len(t.owed) > 0 && t.redeliver(g) {
-		t.owed = t.owed[1:]
-	}
-	signal := 0
-	if t.signal != nil {
-		signal = t.signal.number()
-	}
-	ptrace(unix.PTRACE_DETACH, t.tid, 0, uintptr(signal))
-}
-
-// maxOthers bounds the signals that may come before one that is delivered anew.
-const maxOthers = 64
-
-// redeliver has the thread stop because the first signal that it is owed is about to be delivered. ptrace can
-// deliver a signal only then, so another one of the same number is sent.
-func (t *tracee) redeliver(g *guard) bool {
-	s := &t.owed[0]
-	if unix.Tgkill(g.pid, t.tid, unix.Signal(s.number())) != nil {
-		return false
-	}
-	for range maxOthers {
-		signal := 0
-		if t.signal != nil {
-			signal = t.signal.number()
-		}
-		if ptrace(unix.PTRACE_CONT, t.tid, 0, uintptr(signal)) != nil {
-			return false
-		}
-		t.state, t.signal, t.quiet = running, nil, true
-		if !g.await(func() bool { return t.state == running }, g.timeout) || t.state != stopped {
-			return false
-		}
-		if t.signal != nil && t.signal.number() == s.number() && t.signal.sender() == os.Getpid() {
-			return setSigInfo(t.tid, s) == nil
-		}
 	}
 	return false
 }

@@ -1,207 +1,231 @@
 package native_test
 
 import (
-	"bytes"
-	"fmt"
-	"os"
+	"context"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// Breakpoints in code that eight threads run: each hit stops all, memory reads as if there were none, and a
-// thread goes on from there.
-func TestBreakpoints(t *testing.T) {
-	p := start(t, "loop", "8")
+// Queued signals come to a program of many threads, which also come and go, while its threads are held, step and call
+// functions. None is lost, and none comes twice.
+func TestSignalsQueued(t *testing.T) {
+	p := start(t, "signals", "50")
 	held := p.attach(t, native.Options{})
-	if n := len(held.Inferiors()); n != 9 {
-		t.Fatalf("%d threads", n)
+	if n := len(held.Inferiors()); n < 53 {
+		t.Fatalf("%d threads are held", n)
 	}
-	step := p.symbols["step"]
-	before, after := make([]byte, 16), make([]byte, 16)
-	p.read(t, step, before)
-	if err := held.SetBreakpoint(step); err != nil {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	random := rand.New(rand.NewPCG(1, 2))
+	p.Stdin.Write([]byte("x"))
+	r := inferior.Resume{}
+	for came := 0; came < 700; {
+		ctx := t.Context()
+		if random.IntN(8) == 0 {
+			ctx = interrupted
+		}
+		if err := held.Resume(r); err != nil {
+			t.Fatal(err)
+		}
+		e, err := held.Wait(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = inferior.Resume{}
+		switch e.Kind {
+		case inferior.Signalled:
+			if e.Signal.Number != 34 || e.Signal.Code != -1 || !e.Signal.Own {
+				t.Fatalf("event %+v", e)
+			}
+			came++
+			if random.IntN(2) == 0 {
+				r = inferior.Resume{Thread: e.Thread, Signal: e.Signal.Number, Step: random.IntN(4) == 0}
+			} else if random.IntN(4) == 0 { // what is saved comes later
+				if err := e.Thread.Save(); err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Thread.Restore(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		case inferior.Stepped, inferior.Interrupted, inferior.ThreadExited:
+		default:
+			t.Fatalf("event %+v", e)
+		}
+	}
+	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := held.Memory().ReadMemory(step, after); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("memory reads %x, %v, want %x", after, err, before)
+	gdbtest.Await(t, "all signals come", func() bool { return p.value(t, "signals") == 1000 })
+	line, err := p.Stdout.ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "signals 0 ") {
+		t.Errorf("%q, %v", line, err)
 	}
-	if p.read(t, step, after); bytes.Equal(before, after) {
-		t.Error("no breakpoint is in the code")
-	}
-	hits := map[int]int{}
-	for i := range 200 {
-		count := p.counter(t)
+	free(t, p, 0)
+}
+
+// A process that was stopped stays so when it is let go, whether it was stopped before it is held or while.
+func TestStopped(t *testing.T) {
+	t.Run("before", func(t *testing.T) {
+		p := start(t, "loop", "4")
+		p.Stop(t)
+		held := p.attach(t, native.Options{})
+		th := held.Thread(p.PID)
+		e, returned := call(t, held, th, p.symbols["add"], false, 40, 2)
+		if got := result(t, held, e, returned); got != 42 {
+			t.Errorf("add is %d", got)
+		}
+		if err := th.Restore(); err != nil {
+			t.Fatal(err)
+		}
+		held.Close()
+		stays(t, p)
+	})
+	t.Run("meanwhile", func(t *testing.T) {
+		p := start(t, "loop", "4")
+		held := p.attach(t, native.Options{})
+		syscall.Kill(p.PID, syscall.SIGSTOP)
+		e := next(t, held, inferior.Resume{})
+		if e.Kind != inferior.Signalled || e.Signal.Number != int(syscall.SIGSTOP) {
+			t.Fatalf("event %+v", e)
+		}
 		if err := held.Resume(inferior.Resume{}); err != nil {
 			t.Fatal(err)
 		}
-		e, err := held.Wait(t.Context())
-		if err != nil || e.Kind != inferior.Breakpoint {
-			t.Fatalf("event %+v, %v", e, err)
+		gdbtest.Await(t, "all threads stop", func() bool { return strings.Trim(p.States(t), "tT") == "" })
+		held.Close()
+		stays(t, p)
+	})
+	t.Run("continued", func(t *testing.T) {
+		p := start(t, "loop", "4")
+		p.Stop(t)
+		held := p.attach(t, native.Options{})
+		syscall.Kill(p.PID, syscall.SIGCONT)
+		e := next(t, held, inferior.Resume{})
+		if e.Kind != inferior.Signalled || e.Signal.Number != int(syscall.SIGCONT) {
+			t.Fatalf("event %+v", e)
 		}
-		if pc, err := inferior.RegisterBytes(e.Thread, held.Arch().PC, 8); err != nil || held.Arch().Order.Uint64(pc) != step {
-			t.Fatalf("PC %x, %v", pc, err)
-		}
-		hits[e.TID]++
-		if more := p.counter(t) - count; more > 16 {
-			t.Fatalf("%d calls went by, %d", more, i)
-		}
+		held.Close()
+		free(t, p, 0)
+	})
+}
+
+// stays checks that a process is stopped as by SIGSTOP, and goes on by SIGCONT.
+func stays(t *testing.T, p *program) {
+	t.Helper()
+	gdbtest.Await(t, "the process is stopped", func() bool { return strings.Trim(p.States(t), "T") == "" })
+	if tracer := status(t, p.PID, p.PID, "TracerPid"); tracer != "0" {
+		t.Errorf("TracerPid is %s", tracer)
 	}
-	if len(hits) < 2 {
-		t.Errorf("hits by threads: %v", hits)
+	p.Continue(t)
+	free(t, p, 0)
+}
+
+func TestKilled(t *testing.T) {
+	p := start(t, "loop", "50")
+	held := p.attach(t, native.Options{})
+	syscall.Kill(p.PID, syscall.SIGKILL)
+	e := next(t, held, inferior.Resume{Thread: held.Inferiors()[0]})
+	if e.Kind != inferior.Killed || e.Signal.Number != int(syscall.SIGKILL) || e.TID != p.PID || e.Thread != nil {
+		t.Errorf("event %+v", e)
 	}
-	// Alone, step by step: others stand still.
-	th := held.Inferiors()[0]
-	for range 100 {
-		if err := held.Resume(inferior.Resume{Thread: th, Alone: true, Step: true}); err != nil {
-			t.Fatal(err)
-		}
-		e, err := held.Wait(t.Context())
-		// Other threads may have come to the breakpoint before, which is told now.
-		if err != nil || e.Kind != inferior.Breakpoint && (e.Kind != inferior.Stepped || e.TID != th.ID()) {
-			t.Fatalf("event %+v, %v", e, err)
-		}
+	if len(held.Inferiors()) != 0 {
+		t.Errorf("%d threads are held", len(held.Inferiors()))
 	}
-	if err := held.ClearBreakpoint(step); err != nil {
-		t.Fatal(err)
-	}
-	if p.read(t, step, after); !bytes.Equal(before, after) {
-		t.Error("the breakpoint is still in the code")
-	}
-	held.SetBreakpoint(step)
-	held.Close()
-	p.unchanged(t)
-	undisturbed(t, p.PID)
-	p.Stdin.Write([]byte("x"))
-	if line, err := p.Stdout.ReadString('\n'); err != nil || !strings.HasPrefix(line, "loop 1 0") {
-		t.Errorf("%q, %v", line, err)
+	if err := held.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
-// A function that forks while a breakpoint is in the code: the child has none, and ends by itself.
-func TestFork(t *testing.T) {
-	p := start(t, "read")
-	p.Rest(t)
+// The program runs another one.
+func TestExec(t *testing.T) {
+	p := start(t, "exec", "5")
 	held := p.attach(t, native.Options{})
-	c, err := inferior.NewCaller(held, held.Thread(p.PID))
+	at := p.symbols["step"]
+	if err := held.SetBreakpoint(at); err != nil {
+		t.Fatal(err)
+	}
+	p.Stdin.Write([]byte("x"))
+	e := next(t, held, inferior.Resume{})
+	if e.Kind != inferior.Execed || e.TID != p.PID || e.Thread == nil || len(held.Inferiors()) != 1 {
+		t.Fatalf("event %+v, %d threads", e, len(held.Inferiors()))
+	}
+	var code, there [8]byte
+	if _, err := held.Memory().ReadMemory(at, code[:]); err != nil {
+		t.Fatal(err)
+	}
+	if p.read(t, at, there[:]); code != there {
+		t.Errorf("the new program has % x, not % x", there, code)
+	}
+	sp, err := inferior.RegisterBytes(e.Thread, held.Arch().SP, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := held.SetBreakpoint(p.symbols["step"]); err != nil {
+	var argc [8]byte // is new: the stack of the old program was elsewhere
+	if _, err := held.Memory().ReadMemory(held.Arch().Order.Uint64(sp), argc[:]); err != nil || argc[0] != 2 {
+		t.Errorf("% x, %v at the new stack pointer", argc, err)
+	}
+	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	result, err := c.Call(t.Context(), p.symbols["forks"], longFunc(), nil)
-	if status := held.Arch().Order.Uint64(append(result, make([]byte, 8)...)); err != nil || status != 7<<8 {
-		t.Errorf("the child has ended by %#x, %v", status, err)
+	if line, err := p.Stdout.ReadString('\n'); line != "ready\n" {
+		t.Errorf("the new program says %q, %v", line, err)
 	}
+	sameCode(t, p)
+	undisturbed(t, p.PID)
 }
 
-// What ends a call but a return is told, and the process goes on if there still is one.
+// Threads end, and so does the process.
 func TestEnds(t *testing.T) {
-	for name, want := range map[string]inferior.EventKind{"exits": inferior.Exited, "ends": inferior.ThreadExited, "kill": inferior.Killed} {
-		for _, all := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, all threads: %t", name, all), func(t *testing.T) {
-				t.Parallel()
-				p := start(t, "read", "2")
-				p.Rest(t)
-				options := native.Options{Threads: []int{p.PID}}
-				if all {
-					options.Threads = nil
-				}
-				held := p.attach(t, options)
-				c, err := inferior.NewCaller(held, held.Thread(p.PID))
-				if err != nil {
-					t.Fatal(err)
-				}
-				fn := name
-				if name == "kill" {
-					fn = "sleeps"
-					go func() {
-						gdbtest.Await(t, "the call begins", func() bool { return p.value(t, "calls") > 0 })
-						unix.Kill(p.PID, unix.SIGKILL)
-					}()
-				}
-				args, f := longArgs(1000), longFunc(long)
-				if name != "kill" {
-					args, f = nil, longFunc()
-				}
-				_, err = c.Call(t.Context(), p.symbols[fn], f, args)
-				call, ok := err.(*inferior.CallError)
-				if !ok || call.Event.Kind != want || want == inferior.Exited && call.Event.Status != 3 {
-					t.Errorf("%v", err)
-				}
-				held.Close()
-				if _, err := os.Stat(fmt.Sprintf("/proc/%d/maps", p.PID)); want == inferior.ThreadExited && err == nil {
-					undisturbed(t, p.PID)
-				}
-			})
+	t.Run("process", func(t *testing.T) {
+		p := start(t, "exits", "5")
+		held := p.attach(t, native.Options{})
+		p.Stdin.Write([]byte("x"))
+		e := next(t, held, inferior.Resume{Thread: held.Thread(p.PID)})
+		if e.Kind != inferior.Exited || e.Status != 3 || e.Thread != nil {
+			t.Errorf("event %+v", e)
 		}
-	}
-}
-
-// A process that was stopped stays stopped, and may be made to call functions meanwhile.
-func TestStoppedProcess(t *testing.T) {
-	p := start(t, "read", "3")
-	p.Rest(t)
-	if err := unix.Kill(p.PID, unix.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	stopped := func() bool { return strings.Trim(p.States(t), "T") == "" }
-	gdbtest.Await(t, "the process stops", stopped)
-	for _, threads := range [][]int{nil, {p.PID}} {
-		held := p.attach(t, native.Options{Threads: threads})
-		c, err := inferior.NewCaller(held, held.Thread(p.PID))
-		if err != nil {
+		if err := held.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("main", func(t *testing.T) {
+		p := start(t, "ends", "5")
+		held := p.attach(t, native.Options{})
+		p.Stdin.Write([]byte("x"))
+		e := next(t, held, inferior.Resume{Thread: held.Thread(p.PID)})
+		if e.Kind != inferior.ThreadExited || e.TID != p.PID || e.Thread != nil || len(held.Inferiors()) != 5 {
+			t.Fatalf("event %+v, %d threads", e, len(held.Inferiors()))
+		}
+		// The last one of the others ends the process.
+		th := held.Inferiors()[0]
+		if _, err := begin(held, th, p.symbols["exits"]); err != nil {
 			t.Fatal(err)
 		}
-		result, err := c.Call(t.Context(), p.symbols["add"], longFunc(long, long), longArgs(40, 2))
-		if err != nil || !bytes.Equal(result, word(42)) {
-			t.Errorf("add: %x, %v", result, err)
+		if e := next(t, held, inferior.Resume{Thread: th}); e.Kind != inferior.Exited || e.Status != 3 {
+			t.Errorf("event %+v", e)
+		}
+	})
+	t.Run("other", func(t *testing.T) {
+		p := start(t, "tally", "8")
+		gdbtest.Await(t, "all threads have begun", func() bool { v := p.tally(t); return slices.Min(v[:]) > 0 })
+		held := p.attach(t, native.Options{})
+		th := held.Inferiors()[3]
+		if _, err := begin(held, th, p.symbols["ends"]); err != nil {
+			t.Fatal(err)
+		}
+		e := next(t, held, inferior.Resume{Thread: th})
+		if e.Kind != inferior.ThreadExited || e.TID != th.ID() || len(held.Inferiors()) != 8 {
+			t.Errorf("event %+v, %d threads", e, len(held.Inferiors()))
 		}
 		held.Close()
-		gdbtest.Await(t, "the process is stopped again", stopped)
-	}
-	if err := unix.Kill(p.PID, unix.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	p.Stdin.Write([]byte("x"))
-	if line, err := p.Stdout.ReadString('\n'); err != nil || !strings.HasPrefix(line, "read 1 0 calls 2") {
-		t.Errorf("%q, %v", line, err)
-	}
-}
-
-// Signals that come while a thread is in a call are delivered: each one, once.
-func TestSignals(t *testing.T) {
-	p := start(t, "read")
-	p.Rest(t)
-	const calls = 50
-	for i := range calls {
-		held := p.attach(t, native.Options{Threads: []int{p.PID}})
-		c, err := inferior.NewCaller(held, held.Thread(p.PID))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Kill(p.PID, unix.SIGUSR1); err != nil { // while it is held
-			t.Fatal(err)
-		}
-		if i%2 == 0 {
-			if _, err := c.Call(t.Context(), p.symbols["add"], longFunc(long, long), longArgs(1, 2)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		held.Close()
-		gdbtest.Await(t, "the signal is delivered", func() bool { return p.value(t, "signals") == uint64(i+1) })
-	}
-	p.Stdin.Write([]byte("x"))
-	if line, err := p.Stdout.ReadString('\n'); err != nil || !strings.HasPrefix(line, "read 1 0 calls 25") {
-		t.Errorf("%q, %v", line, err)
-	}
-	if n := p.value(t, "signals"); n != calls {
-		t.Errorf("%d signals, want %d", n, calls)
-	}
+		free(t, p, 0)
+	})
 }

@@ -22,10 +22,12 @@ const (
 type tracee struct {
 	tid    int
 	state  runState
-	signal *siginfo  // is about to be delivered: the thread has stopped for that
+	signal *siginfo  // is to be delivered when the thread runs
 	owed   []siginfo // are delivered when the thread is let go
 
 	group        bool // in a stop of the whole process (SIGSTOP, job control)
+	through      bool // was resumed although the whole process is stopped
+	delivery     bool // has stopped because of a signal: only then can ptrace deliver one
 	asked        bool // to stop
 	stepping     bool // was resumed for one instruction
 	stepped      bool // has executed it
@@ -80,7 +82,8 @@ func (g *guard) stopAll() {
 		}
 	}
 	g.resumed = false
-	g.await(some, g.timeout)
+	for g.await(some, g.timeout) && g.settle() {
+	}
 }
 
 // reap takes what threads have to tell. It reports whether one had anything.
@@ -116,6 +119,7 @@ func (g *guard) reap() (any bool) {
 func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
 	t.state, t.stepped = stopped, false
 	sig, cause := ws.StopSignal(), int(uint32(ws)>>16)
+	t.delivery = cause == 0 && sig != unix.SIGTRAP|systemCallStop
 	switch cause {
 	case 0:
 		if sig != unix.SIGTRAP|systemCallStop {
@@ -125,19 +129,16 @@ func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
 		t.systemCall(g.arch)
 	case unix.PTRACE_EVENT_STOP:
 		t.group = sig != unix.SIGTRAP
-		if !t.over && (t.asked || t.quiet) {
-			// The kernel tells of a stop that was asked for before it tells of the breakpoint that the thread
-			// has come to, or of its fault. That comes at once.
-			if pendingFault(t.tid) && ptrace(unix.PTRACE_CONT, t.tid, 0, 0) == nil {
-				t.state = running
-				return
-			}
+		if t.asked || t.quiet {
 			t.asked = false
 			return
 		}
-		// A stop of the whole process, its end, or a stop that was asked for while the thread stopped for another
-		// reason. The thread that the owner has named runs even while the process is stopped.
-		if t.group && t.tid != g.named && !t.over {
+		if t.over { // it was asked to stop when it had stopped already
+			t.group = false
+			break
+		}
+		// A stop of the whole process, its end, or a stop that was asked for while the thread stopped for another reason.
+		if t.group && !t.through {
 			if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) == nil {
 				t.state = running
 			}
@@ -152,7 +153,7 @@ func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
 			g.forked(child, cause == unix.PTRACE_EVENT_VFORK)
 		}
 	case unix.PTRACE_EVENT_VFORK_DONE:
-		if g.lifted--; g.lifted == 0 {
+		if g.lifted--; g.lifted == 0 && !g.letting {
 			g.show(true)
 		}
 	case unix.PTRACE_EVENT_EXEC:
@@ -163,14 +164,19 @@ func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
 		g.exits(t)
 		return
 	}
-	g.goOn(t)
+	g.goOn(t, cause != unix.PTRACE_EVENT_STOP)
 }
 
-// goOn resumes a thread that has stopped for the guard alone, unless all threads shall stop.
-func (g *guard) goOn(t *tracee) {
+// goOn resumes a thread that has stopped for the guard alone. If all threads shall stop it stays; but one that is
+// inside a system call goes on to its end: the kernel would write the result over registers that are
+// written before.
+func (g *guard) goOn(t *tracee, inside bool) {
 	if !t.over && (!g.resumed || t.asked || g.alone != nil && g.alone != t) {
-		t.asked = false
-		return
+		t.asked = inside
+		if !inside {
+			return
+		}
+		ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
 	}
 	if ptrace(t.request(), t.tid, 0, 0) == nil {
 		t.state = running
@@ -201,25 +207,30 @@ func (g *guard) signal(t *tracee) {
 	control := &g.arch.Control
 	if pc, ok := t.pc(g.arch); ok && unix.Signal(s.number()) == unix.SIGTRAP && s.code() == control.BreakpointCode {
 		at := pc - control.BehindBreakpoint
-		if g.breakpoints[at] != nil && g.lifted == 0 && !t.over {
+		if g.breakpoints[at] != nil && !t.over { // also if it was lifted since
 			t.setPC(g.arch, at)
 			t.atBreakpoint, t.hit = true, at
 			g.events = append(g.events, event{Kind: inferior.Breakpoint, TID: t.tid})
 			return
 		}
 	}
-	if t.stepping && unix.Signal(s.number()) == unix.SIGTRAP && slices.Contains(control.StepCodes, s.code()) && (s.code() > 0 || s.sender() == 0) {
+	// The kernel says so when a step has ended at the first instruction of a signal handler. No signal is
+	// delivered then.
+	intoHandler := s.code() == int(unix.SIGTRAP)
+	t.delivery = t.delivery && !intoHandler
+	if t.stepping && unix.Signal(s.number()) == unix.SIGTRAP && (slices.Contains(control.StepCodes, s.code()) || intoHandler) && (s.code() > 0 || s.sender() == 0) {
 		t.stepping, t.stepped = false, true
 		switch {
 		case t.over || t.quiet:
 		case t.late:
 			t.late = false
-			g.goOn(t)
+			g.goOn(t, false)
 		default:
 			g.events = append(g.events, event{Kind: inferior.Stepped, TID: t.tid})
 		}
 		return
 	}
+	t.owe(t.signal) // it was not delivered yet
 	t.signal = &s
 	if t.quiet {
 		return

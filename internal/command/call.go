@@ -55,8 +55,8 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
   sfwalk call 4242 --tid 4243 'fflush(0)'
   sfwalk call 4242 '(double) pow(2.0, 10.0)'
   sfwalk call 4242 'puts("hello")'
-  sfwalk call 4242 --timeout 2s 'jemalloc_stats_print(0, 0, "J")'
-  sfwalk call 4242 'malloc(16)' 'free($1)'
+  sfwalk call 4242 --timeout 2s '(void) malloc_stats_print(0, 0, "J")'
+  sfwalk call 4242 '(void *) malloc(16)' '(void) free($1)'
   sfwalk call 4242 --json 'getpid()'`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -58,6 +58,31 @@ func TestCallingPage(t *testing.T) {
 	}
 }
 
+// callTarget starts a program that has all functions that are called in examples, and returns its process ID.
+func callTarget(t *testing.T) string {
+	t.Helper()
+	gdbtest.NeedAMD64(t)
+	program := gdbtest.Build(t, "calling.c", "-g", "-O1", "-pthread")
+	preload := "LD_PRELOAD=libm.so.6 " + gdbtest.File(t, "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
+	return strconv.Itoa(gdbtest.Start(t, gdbtest.Tool(t, "env"), preload, program).PID)
+}
+
+// callExample returns the words of a command that calls functions, with another process for the one that
+// it names.
+func callExample(line, pid, called string) (args []string) {
+	for _, m := range regexp.MustCompile(`'([^']*)'|(\S+)`).FindAllStringSubmatch(line, -1) {
+		word := m[1] + m[2]
+		switch {
+		case word == pid || len(args) > 0 && args[len(args)-1] == "--tid":
+			word = called
+		case word == "EXPRESSION":
+			word = "getpid()"
+		}
+		args = append(args, word)
+	}
+	return args
+}
+
 // The stack of a call that is given up goes on to where the thread was, and the process goes on.
 func TestCallGivenUp(t *testing.T) {
 	gdbtest.NeedAMD64(t)

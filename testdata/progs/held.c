@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +32,19 @@ __attribute__((noinline)) long forks(void) { pid_t p = fork(); if (!p) { step(1)
 
 static void *count(void *p) { for (long i = (long)p; ; ) counters[i]++; }
 static void *loop(void *p) { for (long i = 0; ; i++) step(i); }
+static void *tally(void *p) { for (long i = (long)p; ; ) { counters[i]++; step(1); } }
+static volatile int sums[1000];
+static void queued(int sig, siginfo_t *s, void *p) { sums[s->si_value.sival_int]++; __atomic_fetch_add(&signals, 1, __ATOMIC_RELAXED); }
+static void *sends(void *p) {
+	char c;
+	if (read(0, &c, 1) == 1)
+		for (int i = 0; i < 1000; i++)
+			while (sigqueue(getpid(), SIGRTMIN, (union sigval){i}) != 0)
+				sched_yield();
+	return 0;
+}
+static void *nothing(void *p) { return 0; }
+static void *churns(void *p) { for (;;) { pthread_t t; if (!pthread_create(&t, 0, nothing, 0)) { pthread_join(t, 0); steps++; } } }
 static void *blocked(void *p) { for (;;) pause(); }
 static void handler(int sig) { signals++; }
 
@@ -40,7 +55,14 @@ int main(int argc, char **argv) {
 	sigaction(SIGUSR1, &a, 0);
 	for (long i = 0; i < threads; i++) {
 		pthread_t t;
-		pthread_create(&t, 0, !strcmp(where, "loop") ? loop : !strcmp(where, "spin") ? count : blocked, (void *)i);
+		pthread_create(&t, 0, !strcmp(where, "loop") || !strcmp(where, "forks") ? loop : !strcmp(where, "tally") ? tally : !strcmp(where, "spin") ? count : blocked, (void *)i);
+	}
+	if (!strcmp(where, "signals")) {
+		struct sigaction q = {.sa_sigaction = queued, .sa_flags = SA_RESTART | SA_SIGINFO};
+		sigaction(SIGRTMIN, &q, 0);
+		pthread_t t;
+		pthread_create(&t, 0, churns, 0);
+		pthread_create(&t, 0, sends, 0);
 	}
 	printf("ready\n");
 	fflush(stdout);
@@ -49,7 +71,18 @@ int main(int argc, char **argv) {
 	static int word = 1;
 	struct timespec t = {1, 500000000};
 	struct pollfd in = {0, POLLIN, 0};
-	if (!strcmp(where, "nanosleep"))
+	if (!strcmp(where, "forks")) {
+		int child = 0, shell = 0;
+		r = read(0, &c, 1);
+		for (int i = 0; i < 20 && r == 1; i++) {
+			child = forks();
+			shell = system("exit 5");
+			if (!WIFEXITED(child) || WEXITSTATUS(child) != 7 || !WIFEXITED(shell) || WEXITSTATUS(shell) != 5)
+				break;
+		}
+		printf("forked %d %d\n", child >> 8, shell >> 8);
+		fflush(stdout);
+	} else if (!strcmp(where, "nanosleep"))
 		r = nanosleep(&t, 0);
 	else if (!strcmp(where, "poll"))
 		r = poll(0, 0, 1500);
@@ -60,6 +93,17 @@ int main(int argc, char **argv) {
 	else if (!strcmp(where, "spinmain"))
 		for (double x = 1; !__atomic_load_n(&crashes, __ATOMIC_RELAXED); x = x * 1.5 + 1)
 			r += x > 0;
+	else if (!strcmp(where, "signals")) {
+		while (signals < 1000)
+			poll(0, 0, 1);
+		for (int i = 0; i < 1000; i++)
+			r += sums[i] != 1; // lost, or more than once
+	} else if (!strcmp(where, "exec"))
+		r = read(0, &c, 1), execl("/proc/self/exe", argv[0], "read", (char *)0);
+	else if (!strcmp(where, "ends"))
+		r = read(0, &c, 1), ends();
+	else if (!strcmp(where, "exits"))
+		r = read(0, &c, 1), exits();
 	else
 		r = read(0, &c, 1);
 	printf("%s %ld %d calls %ld\n", where, r > 1 ? 1 : r, errno, calls);
