@@ -13,7 +13,7 @@ import (
 
 // Show the stack of a recorded process as GDB's bt does.
 func Example() {
-	t, err := snapshot.Open("testdata/example.snapshot", core.Options{Exe: "testdata/example"})
+	t, err := snapshot.Open(folder+"/example.snapshot", core.Options{Exe: folder + "/example"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -7,5 +7,7 @@ sleep 1
 sfwalk attach $! --save example.snapshot
 kill $!
 rm /tmp/example
-chmod -x example
-chmod 644 example.snapshot
+for f in example example.snapshot; do
+	gzip -9 -n < $f | base64 -w 100 > $f.gz.txt
+	rm $f
+done

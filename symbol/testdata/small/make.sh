@@ -30,3 +30,7 @@ dwz -5 -m shared5 common5 other5
 rm other4 other5
 chmod -x $made common4 common5
 xz -f --lzma2=preset=9,dict=64KiB $made common4 common5 shared4 shared5
+for f in tails4 tails5; do
+	base64 -w 100 $f.xz > $f.xz.txt
+	rm $f.xz
+done
