@@ -1,0 +1,47 @@
+package frame
+
+import "github.com/sfwalk/sfwalk/trad"
+
+// Find returns the frame with an ID, as GDB's frame_find_by_id does: a debugger finds the frame again after the
+// thread has run. It makes frames from the innermost outwards until it has found it. If the stack has no such
+// frame, Find returns nil; the error is nil if the stack is whole, else it says why it ends early.
+func (s *Stack) Find(id ID) (*Frame, error) {
+	for f, err := range s.All() {
+		if err != nil {
+			return nil, err
+		}
+		if f.ID().Equal(id) {
+			return f, nil
+		}
+	}
+	return nil, nil
+}
+
+// Function returns the address at which THIS frame's function begins, by symbols, or else by the tables of the
+// sniffer that has claimed THIS. It is the code address of THIS frame's ID.
+func (f *Frame) Function() (addr uint64, ok bool) {
+	id := f.ID()
+	return id.Code, id.Has&HasCode != 0
+}
+
+// PrevRegister returns the value of register r in PREVIOUS, without making PREVIOUS: as GDB's
+// frame_unwind_register does. So a stack that ends at its Limit tells to which PC its last frame returns. PC may
+// have bits that are not part of the address ([arch.Arch.CodeAddress]). The value is not known if THIS is
+// outermost, or if no sniffer has claimed it.
+func (f *Frame) PrevRegister(r trad.Reg) Value {
+	switch a := f.stack.arch; {
+	case f.Level < 0:
+		return f.stack.liveRegister(r)
+	case f.winner < 0 || f.row.Flags&trad.Outermost != 0:
+		return Value{}
+	case f.prev != nil:
+		return f.prev.Register(r)
+	case r == a.PC:
+		return f.ra
+	case r == a.FP:
+		return f.prevFP()
+	case r == a.SP:
+		return f.prevSP()
+	}
+	return f.prevRegister(r)
+}
