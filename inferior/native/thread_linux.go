@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -215,7 +216,25 @@ func (t *Thread) CanCall() error {
 	if has {
 		return fmt.Errorf("thread %d has a shadow stack, on which the processor would not find the call's return address", t.id)
 	}
+	if parent := t.process.memoryParent(); parent != 0 {
+		return fmt.Errorf("process %d is a child that vfork(2) has made: until it runs another program, its memory is that of process %d", t.process.PID, parent)
+	}
 	return nil
+}
+
+// memoryParent returns the ID of the process's parent if both have one memory, as after vfork(2); else 0.
+func (p *Process) memoryParent() int {
+	const kcmpVM = 1 // KCMP_VM (linux/kcmp.h)
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+	var state string
+	var parent int
+	if _, err := fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent); err != nil || parent == 0 {
+		return 0
+	}
+	if same, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(p.PID), uintptr(parent), kcmpVM, 0, 0, 0); e != 0 || same != 0 {
+		return 0
+	}
+	return parent
 }
 
 // hasWord reports whether the line of a field of /proc/TID/status has a word.
