@@ -3,8 +3,10 @@ package frame
 import "github.com/sfwalk/sfwalk/trad"
 
 // Find returns the frame with an ID, as GDB's frame_find_by_id does: a debugger finds the frame again after the
-// thread has run. It makes frames from the innermost outwards until it has found it. If the stack has no such
-// frame, Find returns nil; the error is nil if the stack is whole, else it says why it ends early.
+// thread has run. It makes frames from the innermost outwards until it has found it: all of them if the frame is gone,
+// for a frame further out may be on any stack. The ID is a physical frame's: inlined and tail-called ones are package
+// logical's. If the stack has no such frame, Find returns nil; the error is nil if the stack is whole, else it says
+// why it ends early.
 func (s *Stack) Find(id ID) (*Frame, error) {
 	for f, err := range s.All() {
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -27,6 +29,7 @@ func TestVforkChild(t *testing.T) {
 		child, _ = strconv.Atoi(strings.TrimSpace(string(list)))
 		return child != 0
 	})
+	t.Cleanup(func() { unix.Kill(child, unix.SIGKILL) }) // its parent waits for it
 	held, err := native.Attach(t.Context(), child, native.Options{})
 	if err != nil {
 		t.Fatal(err)
