@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // State is what a thread's registers were at a moment.
@@ -138,4 +139,11 @@ func (t *Thread) ForgetSystemCall() error {
 		return fmt.Errorf("thread %d: %s: %w", t.ID(), t.t.arch.GDB.SystemCall, err)
 	}
 	return nil
+}
+
+// Equal reports whether two states of one thread are the same.
+func (s *State) Equal(o *State) bool {
+	return bytes.Equal(s.general, o.general) && slices.EqualFunc(s.behind, o.behind, func(a, b kept) bool {
+		return a.num == b.num && bytes.Equal(a.value, b.value)
+	})
 }
