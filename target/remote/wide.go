@@ -137,7 +137,10 @@ func (t *Target) writeSlot(th *Thread, p slot, b []byte) error {
 		}
 		if len(reply) > 0 {
 			t.written(th)
-			return isOK(reply, "P")
+			if err := isOK(reply, "P"); err != nil || 2*(p.off+p.bytes) <= len(general) {
+				return err
+			}
+			return t.writeTwice(p, b)
 		}
 		t.noP = true
 	}
@@ -147,6 +150,17 @@ func (t *Target) writeSlot(th *Thread, p slot, b []byte) error {
 	all := slices.Clone(general)
 	hex.Encode(all[2*p.off:], b)
 	return t.writeGeneral(th, all)
+}
+
+// writeTwice writes a register again if it has another value than it was given: qemu takes the low halves of s390x's
+// vector registers from the 8 bytes behind those that it was sent (cpu_write_vreg in target/s390x/gdbstub.c).
+func (t *Target) writeTwice(p slot, b []byte) error {
+	now, err := t.s.exchange(fmt.Sprintf("p%x", p.num))
+	if err != nil || string(now) == hex.EncodeToString(b) {
+		return err
+	}
+	_, err = t.s.exchange(fmt.Sprintf("P%x=%x%x", p.num, b, b))
+	return err
 }
 
 // writeGeneral writes all registers that g reads.
