@@ -14,6 +14,11 @@ type GDB struct {
 	Registers []GDBRegister
 	// Aliases are stubs' names for registers of Regs, by those of stubs.
 	Aliases map[string]string
+	// Parts are the registers of stubs that together are a wide register, by its name: the part
+	// with the first bytes first. A stub may lack the last ones. It may also have the register itself.
+	Parts map[string][]string
+	// SystemCall is the register of stubs that has Control.SystemCall; "" if there is none.
+	SystemCall string
 }
 
 // GDBRegister is a register as a stub has it.

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -12,4 +13,15 @@ var gdb = arch.GDB{
 	Registers: slices.Concat(
 		arch.GDBRegisters(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"),
 		arch.GDBRegisters(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")),
+	Parts:      parts(),
+	SystemCall: "orig_rax",
+}
+
+// parts are the vector registers, of gdb's features/i386/64bit-sse.xml and 64bit-avx.xml.
+func parts() map[string][]string {
+	m := map[string][]string{}
+	for i := range 16 {
+		m[fmt.Sprintf("ymm%d", i)] = []string{fmt.Sprintf("xmm%d", i), fmt.Sprintf("ymm%dh", i)}
+	}
+	return m
 }

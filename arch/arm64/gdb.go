@@ -1,6 +1,7 @@
 package arm64
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -19,4 +20,14 @@ var gdb = arch.GDB{
 		"v8": "d8", "v9": "d9", "v10": "d10", "v11": "d11", "v12": "d12", "v13": "d13", "v14": "d14", "v15": "d15",
 		"fp": "x29", "lr": "x30",
 	},
+	Parts: parts(),
+}
+
+// parts are the scalable vector registers (gdb's features/aarch64-sve.c), which begin with the others.
+func parts() map[string][]string {
+	m := map[string][]string{}
+	for i := range 32 {
+		m[fmt.Sprintf("v%d", i)] = []string{fmt.Sprintf("z%d", i)}
+	}
+	return m
 }

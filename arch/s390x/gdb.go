@@ -1,6 +1,7 @@
 package s390x
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -15,4 +16,15 @@ var gdb = arch.GDB{
 		arch.GDBRegisters(32, arch.Numbered("acr", 16)...),
 		arch.GDBRegisters(32, "fpc"),
 		arch.GDBRegisters(64, arch.Numbered("f", 16)...)),
+	Parts:      parts(),
+	SystemCall: "system_call",
+}
+
+// parts are the vector registers that begin with f0 to f15 (gdb's features/s390-vx.xml).
+func parts() map[string][]string {
+	m := map[string][]string{}
+	for i := range 16 {
+		m[fmt.Sprintf("v%d", i)] = []string{fmt.Sprintf("f%d", i), fmt.Sprintf("v%dl", i)}
+	}
+	return m
 }

@@ -115,8 +115,7 @@ func (m *memory) forget(threads []*Thread) {
 	for _, th := range threads {
 		th.took, th.over = 0, false
 	}
-	clear(m.blocks)
-	m.came, m.oldest = m.came[:0], 0
+	m.drop()
 }
 
 // readMemory asks the stub for memory, and returns how many bytes are readable. An error means that

@@ -13,6 +13,14 @@ import (
 type layout struct {
 	regs []slot
 	mask []int // numbers of the registers that hold the pointer authentication masks of code
+	all  []described
+}
+
+// described is a register of the stub.
+type described struct {
+	slot
+	name   string
+	system bool
 }
 
 // slot is where the stub has one register: at off in the answer to g, or, if that ends before, in
@@ -27,7 +35,7 @@ type slot struct {
 // undescribed returns the registers of a stub that sends no target description.
 func undescribed(a *arch.Arch) (list []register) {
 	for i, r := range a.GDB.Registers {
-		list = append(list, register{r.Name, i, r.Bits})
+		list = append(list, register{name: r.Name, num: i, bits: r.Bits})
 	}
 	return list
 }
@@ -47,6 +55,7 @@ func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 			return nil, fmt.Errorf("target description: registers %q and %q have one number, %d", regs[i-1].name, r.name, r.num)
 		}
 		size := (r.bits + 7) / 8
+		l.all = append(l.all, described{slot{num: r.num, off: off, bytes: size}, r.name, r.system})
 		num, ok := byName[r.name]
 		if !ok {
 			num, ok = byName[a.GDB.Aliases[r.name]]

@@ -38,6 +38,9 @@ type Options struct {
 	Arch *arch.Arch
 	// Resume makes Close let the target go on even if Dial found it stopped.
 	Resume bool
+	// Control asks the stub to tell of everything by which a debugger that writes keeps a process whole:
+	// forks, exec, threads that end. Exchanges go on when Dial's ctx has ended, and after Limit.
+	Control bool
 }
 
 // Target is a stopped process or machine that a stub controls. It is safe for concurrent use. It
@@ -65,6 +68,7 @@ type Target struct {
 
 	mu   sync.Mutex
 	regs map[*Thread]*arch.Registers
+	noP  bool // the stub does not know the packet P
 }
 
 // Dial connects to a stub at HOST:PORT, tcp:HOST:PORT or unix:PATH, and stops the
@@ -103,9 +107,13 @@ func connect(ctx context.Context, conn net.Conn, o Options) (*Target, error) {
 	if t.s.link.limit = o.Limit; o.Limit > 0 {
 		t.s.link.end = t.s.link.now().Add(o.Limit)
 	}
+	t.s.control = o.Control
 	if err := t.start(o); err != nil {
 		t.s.leave(t.Running, t.PID)
 		return nil, err
+	}
+	if o.Control {
+		t.s.link.ctx, t.s.link.limit = context.Background(), 0
 	}
 	return t, nil
 }
@@ -209,7 +217,7 @@ func (t *Target) registers(th *Thread, to *arch.Registers) error {
 	r := t.regs[th]
 	if r == nil {
 		r = &arch.Registers{}
-		if err := t.s.readRegisters(th.id.text, t.arch, t.layout, r); err != nil {
+		if err := t.readRegisters(th, r); err != nil {
 			return fmt.Errorf("registers of thread %d: %w", th.ID(), err)
 		}
 		t.regs[th] = r
@@ -220,29 +228,42 @@ func (t *Target) registers(th *Thread, to *arch.Registers) error {
 
 // readRegisters asks for all registers at once. It asks one by one for those that this answer
 // lacks.
-func (s *session) readRegisters(thread string, a *arch.Arch, l *layout, r *arch.Registers) error {
-	if err := s.selectThread(thread); err != nil {
-		return err
-	}
-	reply, err := s.exchange("g")
+func (t *Target) readRegisters(th *Thread, r *arch.Registers) error {
+	general, err := t.general(th)
 	if err != nil {
 		return err
 	}
-	if len(reply) == 0 || reply[0] == 'E' {
-		return fmt.Errorf("the stub answers %q", short(reply))
-	}
-	for _, p := range l.get(a, reply, r) {
-		reply, err := s.exchange(fmt.Sprintf("p%x", p.num))
+	for _, p := range t.layout.get(t.arch, general, r) {
+		reply, err := t.s.exchange(fmt.Sprintf("p%x", p.num))
 		if err != nil {
 			return err
 		}
 		if len(reply) == 2*p.bytes {
-			if v, ok := value(a, reply); ok {
+			if v, ok := value(t.arch, reply); ok {
 				r.Set(p.reg, v)
 			}
 		}
 	}
 	return nil
+}
+
+// general selects a thread and returns the stub's answer to g, which is kept until the target runs.
+func (t *Target) general(th *Thread) ([]byte, error) {
+	if err := t.s.selectThread(th.id.text); err != nil {
+		return nil, err
+	}
+	if th.general != nil {
+		return th.general, nil
+	}
+	reply, err := t.s.exchange("g")
+	if err != nil {
+		return nil, err
+	}
+	if len(reply) == 0 || reply[0] == 'E' {
+		return nil, fmt.Errorf("the stub answers %q", short(reply))
+	}
+	th.general = reply
+	return reply, nil
 }
 
 // readMask asks which bits of a code address hold a pointer authentication code.

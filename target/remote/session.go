@@ -17,6 +17,8 @@ type session struct {
 	features   map[string]bool // those that qSupported offers with +
 	packetSize int             // bytes that the stub takes, and gives, in one packet
 	thread     string          // the thread that g and p are about, as the stub names it
+	control    bool            // the stub is asked to tell of all events
+	vCont      int             // 1 if the stub knows vCont, -1 if not, 0 if it was not asked
 }
 
 // The packet size of stubs that do not tell theirs, and bounds on the size that others tell.
@@ -29,13 +31,20 @@ const (
 // ours is what we offer: we understand pPID.TID, and a description of i386's registers in XML.
 const ours = "qSupported:multiprocess+;xmlRegisters=i386"
 
+// events are those that only who controls a process wants to be told of.
+const events = ";swbreak+;hwbreak+;fork-events+;vfork-events+;exec-events+;no-resumed+"
+
 // start agrees on the protocol.
 func (s *session) start() error {
 	// This acknowledges whatever the stub sent last, for some stubs wait for that.
 	if _, err := s.link.conn.Write([]byte{'+'}); err != nil {
 		return err
 	}
-	reply, err := s.exchange(ours)
+	offer := ours
+	if s.control {
+		offer += events
+	}
+	reply, err := s.exchange(offer)
 	if err != nil {
 		return fmt.Errorf("%w to qSupported: is it a GDB stub?", err)
 	}

@@ -66,12 +66,20 @@ func (s *session) selectToStep(thread string) error {
 	return err
 }
 
+// forget forgets what was read, because the target has run. t.mu is held.
+func (t *Target) forget() {
+	clear(t.regs)
+	for _, th := range t.threads {
+		th.general = nil
+	}
+	t.memory.forget(t.threads)
+}
+
 // resume sends a packet that lets the target run, and waits for it to stop.
 func (t *Target) resume(ctx context.Context, packet string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	clear(t.regs)
-	t.memory.forget(t.threads)
+	t.forget()
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
 	l := t.s.link

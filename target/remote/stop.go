@@ -4,13 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // stop is a stop reply: why the target stopped, and in which thread.
 type stop struct {
+	kind   StopKind
 	signal byte // gdb's number
+	status int
 	thread threadID
 	known  bool // the reply names the thread
+	// breakpoint says that the thread has come to a breakpoint: swbreak, hwbreak.
+	breakpoint bool
+	child      threadID // of Forked and VForked
 }
 
 // threadID is a thread as stubs name it: pPID.TID with the multiprocess extension, else TID.
@@ -41,36 +47,98 @@ func parseThreadID(text string) (id threadID, err error) {
 	return id, nil
 }
 
-// parseStop reads a stop reply.
+// parseStop reads the stop reply of a target that there still is.
 func parseStop(reply []byte) (s stop, err error) {
+	if s, err = parseReply(reply); err != nil {
+		return s, err
+	}
+	switch s.kind {
+	case Exited, Killed, NoThread:
+		return s, fmt.Errorf("the target has ended (%q)", short(reply))
+	}
+	return s, nil
+}
+
+// parseReply reads any stop reply (gdb's manual, "Stop Reply Packets").
+func parseReply(reply []byte) (s stop, err error) {
 	if len(reply) == 0 {
 		return s, fmt.Errorf("the stub does not tell whether the target is stopped")
 	}
-	switch reply[0] {
+	kind, rest := reply[0], reply[1:]
+	switch kind {
 	case 'T', 'S':
-		if len(reply) < 3 {
+		if len(rest) < 2 {
 			break
 		}
-		sig, ok := unhexByte(reply[1], reply[2])
+		sig, ok := unhexByte(rest[0], rest[1])
 		if !ok {
 			break
 		}
 		s.signal = sig
-		for _, pair := range bytes.Split(reply[3:], []byte(";")) {
-			if text, ok := bytes.CutPrefix(pair, []byte("thread:")); ok {
-				if s.thread, err = parseThreadID(string(text)); err != nil {
-					return s, err
-				}
-				s.known = true
+		for _, pair := range strings.Split(string(rest[2:]), ";") {
+			if err := s.pair(pair); err != nil {
+				return s, err
 			}
 		}
 		return s, nil
 	case 'W', 'X':
-		return s, fmt.Errorf("the target has ended (%q)", short(reply))
+		status, process, _ := strings.Cut(string(rest), ";")
+		n, convErr := strconv.ParseUint(status, 16, 31)
+		if convErr != nil {
+			break
+		}
+		if text, ok := strings.CutPrefix(process, "process:"); ok {
+			if pid, convErr := strconv.ParseUint(text, 16, 31); convErr == nil {
+				s.thread.pid = int(pid)
+			}
+		}
+		s.kind, s.status = Exited, int(n)
+		if kind == 'X' {
+			s.kind, s.signal = Killed, byte(n)
+		}
+		return s, nil
+	case 'w':
+		status, thread, ok := strings.Cut(string(rest), ";")
+		n, convErr := strconv.ParseUint(status, 16, 32)
+		if !ok || convErr != nil {
+			break
+		}
+		s.kind, s.status, s.known = ThreadExited, int(int32(n)), true
+		s.thread, err = parseThreadID(thread)
+		return s, err
+	case 'N':
+		s.kind = NoThread
+		return s, nil
 	case 'E':
 		return s, fmt.Errorf("the stub has no target: it answers %q", short(reply))
 	}
 	return s, fmt.Errorf("the stub answers %q where a stop reply was expected", short(reply))
+}
+
+// pair reads one of the items NAME:VALUE of a stop reply. Registers, which a stub may send along, are not
+// read.
+func (s *stop) pair(pair string) (err error) {
+	name, v, _ := strings.Cut(pair, ":")
+	switch name {
+	case "thread":
+		s.thread, err = parseThreadID(v)
+		s.known = true
+	case "swbreak", "hwbreak":
+		s.breakpoint = true
+	case "fork":
+		s.kind = Forked
+		s.child, err = parseThreadID(v)
+	case "vfork":
+		s.kind = VForked
+		s.child, err = parseThreadID(v)
+	case "vforkdone":
+		s.kind = VForkDone
+	case "exec":
+		s.kind = Execed
+	case "create":
+		s.kind = Created
+	}
+	return err
 }
 
 // signals maps gdb's numbers of signals (include/gdb/signals.def) to Linux's numbers and names.
@@ -99,4 +167,16 @@ func linuxSignal(n byte) (number int, name string) {
 		return 0, ""
 	}
 	return int(n), "GDB signal " + strconv.Itoa(int(n))
+}
+
+// gdbSignal translates Linux's number of a signal to gdb's.
+func gdbSignal(number int) (n byte, ok bool) {
+	for i := range 256 {
+		if i > 0 && i < len(signals) && signals[i].linux == number || i >= len(signals) && number >= 32 {
+			if linux, _ := linuxSignal(byte(i)); linux == number {
+				return byte(i), true
+			}
+		}
+	}
+	return 0, false
 }

@@ -19,9 +19,10 @@ type Thread struct {
 	// Current says that this thread made the target stop.
 	Current bool
 
-	t    *Target
-	id   threadID
-	name string
+	t       *Target
+	id      threadID
+	name    string
+	general []byte // the answer to g since the thread has stopped; t.mu guards it
 
 	// These two are about reads of the thread's memory. memory.mu guards them.
 	took time.Duration // by the stub

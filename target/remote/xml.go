@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"unicode"
 )
 
@@ -22,6 +23,8 @@ type register struct {
 	name string
 	num  int // the number by which p asks for it
 	bits int
+	// system says that the register is not a thread's, or that a debugger shall not put it back.
+	system bool
 }
 
 // Bounds on a description.
@@ -46,7 +49,8 @@ func readDescription(fetch func(annex string) ([]byte, error)) (*description, er
 type describer struct {
 	fetch    func(string) ([]byte, error)
 	d        *description
-	next     int // the number of the next register that has no regnum
+	next     int  // the number of the next register that has no regnum
+	system   bool // the feature that is read is none of gdb's
 	size     int
 	includes int
 }
@@ -78,6 +82,8 @@ func (r *describer) read(annex string, depth int) error {
 			switch t.Name.Local {
 			case "architecture":
 				inArch = true
+			case "feature":
+				r.system = !strings.HasPrefix(attr(t, "name"), "org.gnu.gdb.")
 			case "include":
 				err = r.read(attr(t, "href"), depth+1)
 			case "reg":
@@ -97,7 +103,7 @@ func (r *describer) read(annex string, depth int) error {
 }
 
 func (r *describer) register(t xml.StartElement) error {
-	reg := register{name: attr(t, "name"), num: r.next}
+	reg := register{name: attr(t, "name"), num: r.next, system: r.system || attr(t, "save-restore") == "no"}
 	var err error
 	if text := attr(t, "regnum"); text != "" {
 		if reg.num, err = strconv.Atoi(text); err != nil || reg.num < 0 || reg.num > 1<<20 {

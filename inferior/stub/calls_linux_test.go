@@ -1,0 +1,94 @@
+package stub_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/inferior/stub"
+	"github.com/sfwalk/sfwalk/target/remote"
+)
+
+var (
+	long   = &abi.Type{Kind: abi.Integer, Size: 8, Signed: true}
+	double = &abi.Type{Kind: abi.Float, Size: 8}
+)
+
+func number(p *stub.Process, typ *abi.Type, bits uint64) abi.Value {
+	b := make([]byte, 8)
+	p.Arch().Order.PutUint64(b, bits)
+	return abi.Value{Type: typ, Bytes: b}
+}
+
+// A thread calls functions, and then is what it was: all its registers, and the program runs to its end.
+func TestCalls(t *testing.T) {
+	for _, processor := range processors {
+		t.Run(processor, func(t *testing.T) {
+			t.Parallel()
+			p := build(t, processor)
+			held := dial(t, p.serve(t), remote.Options{})
+			th := p.to(t, held, "main")
+			before, err := th.(*stub.Thread).State()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := inferior.NewCaller(held, th)
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := func(function string, result *abi.Type, args ...abi.Value) ([]byte, error) {
+				f := &abi.Func{Result: result}
+				for _, a := range args {
+					f.Params = append(f.Params, a.Type)
+				}
+				return c.Call(t.Context(), p.symbols[function], f, args)
+			}
+			order := held.Arch().Order
+			for i := range int64(3) {
+				c.Alone = i == 1
+				b, err := call("add", long, number(held, long, 40), number(held, long, uint64(-i)))
+				if err != nil || int64(order.Uint64(b)) != 40-i {
+					t.Errorf("add(40, %d): %x, %v", -i, b, err)
+				}
+			}
+			b, err := call("half", double, number(held, double, math.Float64bits(3)))
+			if err != nil || math.Float64frombits(order.Uint64(b)) != 1.5 {
+				t.Errorf("half(3): %x, %v", b, err)
+			}
+			var undone *inferior.CallError
+			if _, err := call("crash", long); !errors.As(err, &undone) || undone.Event.Signal.Number != 11 || undone.Event.TID != th.ID() {
+				t.Errorf("crash(): %v", err)
+			}
+			if _, err := call("aborts", long); !errors.As(err, &undone) || undone.Event.Signal.Number != 6 {
+				t.Errorf("aborts(): %v", err)
+			}
+			if got := variable(t, held, p.symbols["calls"]); got != 5 {
+				t.Errorf("the program has counted %d calls, want 5", got)
+			}
+			after, err := th.(*stub.Thread).State()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !before.Equal(after) {
+				t.Error("registers are not as they were before the calls")
+			}
+			if _, err := call("exits", long); !errors.As(err, &undone) || undone.Event.Kind != inferior.Exited || undone.Event.Status != 3 {
+				t.Errorf("exits(): %v", err)
+			}
+			if err := held.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func variable(t *testing.T, p *stub.Process, addr uint64) uint64 {
+	t.Helper()
+	b := make([]byte, 8)
+	if _, err := p.Memory().ReadMemory(addr, b); err != nil {
+		t.Fatal(err)
+	}
+	return p.Arch().Order.Uint64(b)
+}

@@ -1,0 +1,14 @@
+// Package stub holds and controls a process that a GDB remote stub controls: gdbserver's, or a guest of
+// qemu's user emulation.
+//
+// It takes the address of a stub and gives a [Process], an [inferior.Process]. Package target/remote speaks
+// the protocol; here is what a debugger does with it: stepping over breakpoints, states of threads that are
+// put back, signals that wait.
+//
+// All threads stand still when one does, as far as the stub sees to that: qemu's user emulation lets other
+// threads run on, also when one is to run alone.
+//
+// When the connection breaks, as it does when this program ends, the stub alone can put the process back. A
+// gdbserver of one connection (--once) takes its breakpoints away and lets a process go that it has attached to;
+// threads stay where they are. qemu lets the guest go on, and leaves its breakpoints.
+package stub

@@ -1,0 +1,144 @@
+package stub_test
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/remote"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+//go:embed testdata/same.py
+var samePy string
+
+// of is how gdb calls things of a processor.
+var of = map[string]struct {
+	word    string   // 64 bits of a wide register
+	general string   // a register that main does not read first
+	wide    []string // and wide ones; qemu has gdb not write the low halves of s390x's first 16
+}{
+	"amd64": {"$%s.v4_int64[%d]", "r15", []string{"ymm3", "ymm15"}},
+	"arm64": {"$%s.d.u[%d]", "x28", []string{"v3", "v31"}},
+	"s390x": {"$%s.v2_int64[%d]", "r5", []string{"v17", "v30"}},
+}
+
+// Two runs of a program that begin alike have the same registers and memory after the same writes and steps: gdb makes
+// them in one, we in the other.
+func TestAsGDB(t *testing.T) {
+	for _, processor := range processors {
+		t.Run(processor, func(t *testing.T) {
+			t.Parallel()
+			p := build(t, processor)
+			names := of[processor]
+			held := dial(t, p.serve(t), remote.Options{})
+			a := held.Arch()
+			th := p.to(t, held, "main")
+
+			// All 64-bit words of registers, and gdb's expressions for them.
+			type word struct {
+				register trad.Reg
+				offset   int
+			}
+			var words []word
+			var registers, commands []string
+			write := func(w word, name string, v uint64) {
+				b := make([]byte, 8)
+				a.Order.PutUint64(b, v)
+				if err := th.WriteRegister(w.register, w.offset, b); err != nil {
+					t.Fatal(err)
+				}
+				commands = append(commands, fmt.Sprintf("set var %s = %#x", name, v))
+			}
+			for _, r := range a.Regs {
+				if r.Bits == 64 && a.Wide(r.Num) == nil && r.Name != "vg" {
+					if th.ReadRegister(r.Num, 0, make([]byte, 8)) != nil {
+						continue // the stub has it not
+					}
+					words, registers = append(words, word{r.Num, 0}), append(registers, "$"+r.Name)
+				}
+				if r.Name == names.general {
+					write(word{r.Num, 0}, "$"+r.Name, 0x1122334455667788)
+				}
+			}
+			for _, w := range a.WideRegs {
+				for i := range 4 {
+					if strings.HasPrefix(w.Name, "st") || th.ReadRegister(w.Num, 8*i, make([]byte, 8)) != nil {
+						break // narrower, or not in 64-bit words
+					}
+					name := fmt.Sprintf(names.word, w.Name, i)
+					words, registers = append(words, word{w.Num, 8 * i}), append(registers, name)
+					for _, changed := range names.wide {
+						if w.Name == changed && i > 0 {
+							write(word{w.Num, 8 * i}, name, uint64(i)<<56|0x99aabbccddeeff)
+						}
+					}
+				}
+			}
+			at, size := p.symbols["counters"], 32
+			if n, err := held.Memory().(target.WritableMemory).WriteMemory(at+3, []byte("$#}*written")); n != 11 || err != nil {
+				t.Fatalf("%d bytes were written: %v", n, err)
+			}
+			for i, c := range []byte("$#}*written") {
+				commands = append(commands, fmt.Sprintf("set var *(char *)%#x = %d", at+3+uint64(i), c))
+			}
+
+			const steps = 60
+			for range steps {
+				if e := resume(t, held, inferior.Resume{Thread: th, Step: true}); e.Kind != inferior.Stepped || e.TID != th.ID() {
+					t.Fatalf("event %+v", e)
+				}
+			}
+			script := gdbtest.StartScript(t, "gdb-multiarch", samePy, map[string]any{
+				"names": map[string]string{}, "stub": strings.TrimPrefix(p.serve(t), "unix:"), "commands": commands, "steps": steps,
+				"registers": registers, "address": at, "size": size,
+			}, p.path)
+			var want struct {
+				Registers []string
+				Memory    string
+			}
+			if err := json.Unmarshal(script.Next(t), &want); err != nil {
+				t.Fatal(err)
+			}
+			script.Next(t)
+			memory := make([]byte, size)
+			if _, err := held.Memory().ReadMemory(at, memory); err != nil || hex.EncodeToString(memory) != want.Memory {
+				t.Errorf("memory %x, %v, gdb has %s", memory, err, want.Memory)
+			}
+			for i, w := range words {
+				b := make([]byte, 8)
+				if err := th.ReadRegister(w.register, w.offset, b); err != nil {
+					t.Fatal(err)
+				}
+				if got := fmt.Sprintf("%x", a.Order.Uint64(b)); got != want.Registers[i] {
+					t.Errorf("%s is %s, gdb has %s", registers[i], got, want.Registers[i])
+				}
+			}
+			if len(words) < 30 {
+				t.Errorf("only %d words were compared", len(words))
+			}
+			// Every wide register keeps all its bytes.
+			for i, w := range a.WideRegs {
+				size := 16
+				if strings.HasPrefix(w.Name, "st") {
+					size = 10
+				}
+				b := bytes.Repeat([]byte{byte(i + 1)}, size)
+				b[1] = 0x7f // of an x87 register: a number
+				if err := th.WriteRegister(w.Num, 0, b); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := inferior.RegisterBytes(th, w.Num, size); err != nil || !bytes.Equal(got, b) {
+					t.Errorf("%s is %x, want %x: %v", w.Name, got, b, err)
+				}
+			}
+		})
+	}
+}
