@@ -66,6 +66,7 @@
 //
 //	inferior            a process that is held and controlled; calls of functions
 //	inferior/native     such a process of this machine, by ptrace
+//	inferior/stub       such a process that a GDB remote stub controls
 //	sniffer/dummy       frames of functions that a debugger calls
 //	arch/abi            types of functions; where arguments and results are
 //	arch/abi/fromdwarf  these types from DWARF

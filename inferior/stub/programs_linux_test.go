@@ -7,7 +7,6 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"testing"
 
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
@@ -92,12 +91,6 @@ func gdbserver(t *testing.T, args ...string) (addr string) {
 	}
 	t.Fatalf("gdbserver: %s", said)
 	return ""
-}
-
-// attach has a gdbserver attach to a process that runs.
-func attach(t *testing.T, pid int) (addr string) {
-	t.Helper()
-	return gdbserver(t, "--once", "--attach", "localhost:0", strconv.Itoa(pid))
 }
 
 func dial(t *testing.T, addr string, o remote.Options) *stub.Process {
