@@ -96,33 +96,41 @@ func TestAsGDB(t *testing.T) {
 					t.Fatalf("event %+v", e)
 				}
 			}
-			script := gdbtest.StartScript(t, "gdb-multiarch", samePy, map[string]any{
-				"names": map[string]string{}, "stub": strings.TrimPrefix(p.serve(t), "unix:"), "commands": commands, "steps": steps,
-				"registers": registers, "address": at, "size": size,
-			}, p.path)
-			var want struct {
+			type state struct {
 				Registers []string
 				Memory    string
 			}
-			if err := json.Unmarshal(script.Next(t), &want); err != nil {
-				t.Fatal(err)
+			gdb := func() (s state) {
+				script := gdbtest.StartScript(t, "gdb-multiarch", samePy, map[string]any{
+					"names": map[string]string{}, "stub": strings.TrimPrefix(p.serve(t), "unix:"), "commands": commands, "steps": steps,
+					"registers": registers, "address": at, "size": size,
+				}, p.path)
+				if err := json.Unmarshal(script.Next(t), &s); err != nil {
+					t.Fatal(err)
+				}
+				script.Next(t)
+				return s
 			}
-			script.Next(t)
+			want, again := gdb(), gdb()
 			memory := make([]byte, size)
 			if _, err := held.Memory().ReadMemory(at, memory); err != nil || hex.EncodeToString(memory) != want.Memory {
 				t.Errorf("memory %x, %v, gdb has %s", memory, err, want.Memory)
 			}
+			different := 0
 			for i, w := range words {
 				b := make([]byte, 8)
 				if err := th.ReadRegister(w.register, w.offset, b); err != nil {
 					t.Fatal(err)
 				}
-				if got := fmt.Sprintf("%x", a.Order.Uint64(b)); got != want.Registers[i] {
+				// Some systems place stacks at random, and a stack protector's word is random everywhere.
+				if want.Registers[i] != again.Registers[i] {
+					different++
+				} else if got := fmt.Sprintf("%x", a.Order.Uint64(b)); got != want.Registers[i] {
 					t.Errorf("%s is %s, gdb has %s", registers[i], got, want.Registers[i])
 				}
 			}
-			if len(words) < 30 {
-				t.Errorf("only %d words were compared", len(words))
+			if len(words)-different < 30 {
+				t.Errorf("only %d words were compared", len(words)-different)
 			}
 			// Every wide register keeps all its bytes.
 			for i, w := range a.WideRegs {
