@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // Evaluator evaluates expressions in a process.
@@ -25,12 +26,15 @@ type Evaluator struct {
 	Symbols *symbol.Symbolizer // nil: nothing is known of types
 	// Features are the processor's features as the kernel tells them (AT_HWCAP).
 	Features uint64
+	Auxv     []byte // the process's auxiliary vector, which leads to its libraries (getauxval(3))
 	// Notes says what was taken for granted, one sentence each.
 	Notes []string
 
-	text   string
-	values []Value // of the expressions so far: $1, $2, …
-	files  map[*elfimage.Image]*types
+	text       string
+	ordered    []*target.Module // the modules of that generation, see inOrder
+	generation uint64
+	values     []Value // of the expressions so far: $1, $2, …
+	files      map[*elfimage.Image]*types
 }
 
 // Evaluate evaluates an expression. In later ones, $1 is the value of the first expression, $2 of the second. The error is an [*expression.Error], an [*inferior.CallError], or says what is
@@ -86,7 +90,10 @@ func (e *Evaluator) fail(at int, what string) error {
 }
 
 func (e *Evaluator) symbol(n *expression.Node) (found, error) {
-	f, ok := e.find(n.Text)
+	f, several, ok := e.find(n.Text)
+	if several {
+		return f, e.fail(n.At, fmt.Sprintf("several functions are called %s: use the linker's name of one of them, as nm shows it", n.Text))
+	}
 	if !ok {
 		return f, e.fail(n.At, fmt.Sprintf("no symbol %s is in the process", n.Text))
 	}

@@ -4,11 +4,13 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/abi/fromdwarf"
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -23,29 +25,47 @@ type found struct {
 // maxNamesakes bounds the symbols of one name in a module.
 const maxNamesakes = 16
 
-// find finds a symbol by its name: in the program, then in the libraries.
-func (e *Evaluator) find(name string) (f found, ok bool) {
+// find finds a symbol by its name: in the program, then in the libraries. several says that the name is that of several
+// functions.
+func (e *Evaluator) find(name string) (f found, several, ok bool) {
 	modules := e.Process.Modules()
 	for _, m := range e.inOrder(modules) {
 		if f, ok = e.findIn(m, name); ok {
-			return f, true
+			return f, false, true
 		}
 	}
 	if len(name) < 3 {
-		return f, false
+		return f, false, false
 	}
 	return e.findDemangled(modules, name)
 }
 
-// inOrder returns the modules, the program first.
+// inOrder returns the modules in the order in which the dynamic linker looks names up: the program first, then
+// the libraries of its link map. So a library that was preloaded is asked before the one whose functions it replaces.
 func (e *Evaluator) inOrder(modules *target.Modules) []*target.Module {
-	list := modules.All()
-	for i, m := range list {
-		if m.Path == e.Exe {
-			first := append([]*target.Module{m}, list[:i]...)
-			return append(first, list[i+1:]...)
+	if e.ordered != nil && e.generation == modules.Generation {
+		return e.ordered
+	}
+	list := slices.Clone(modules.All())
+	rank := map[uint64]int{} // by load bias
+	a := e.Process.Arch()
+	objects, _ := linkmap.Read(e.Process.Memory(), a, linkmap.ParseAuxv(e.Auxv, a), nil)
+	for i, o := range objects {
+		if _, twice := rank[o.Bias]; !twice {
+			rank[o.Bias] = i + 1
 		}
 	}
+	place := func(m *target.Module) int {
+		if m.Path == e.Exe {
+			return 0
+		}
+		if _, bias, err := m.PeekImage(); err == nil && rank[bias] > 0 {
+			return rank[bias]
+		}
+		return len(objects) + 1
+	}
+	slices.SortStableFunc(list, func(a, b *target.Module) int { return place(a) - place(b) })
+	e.ordered, e.generation = list, modules.Generation
 	return list
 }
 
@@ -96,7 +116,7 @@ func worth(s elfimage.Symbol) int {
 }
 
 // findDemangled finds a function by the name that a user reads: a::b.
-func (e *Evaluator) findDemangled(modules *target.Modules, name string) (f found, ok bool) {
+func (e *Evaluator) findDemangled(modules *target.Modules, name string) (f found, several, ok bool) {
 	last := name[strings.LastIndexByte(name, ':')+1:]
 	for _, m := range e.inOrder(modules) {
 		im, bias, err := m.PeekImage()
@@ -112,12 +132,16 @@ func (e *Evaluator) findDemangled(modules *target.Modules, name string) (f found
 				s := all.At(i)
 				mangled := all.Name(s)
 				if (strings.HasPrefix(mangled, "_Z") || strings.HasPrefix(mangled, "_R")) && strings.Contains(mangled, last) && symbol.Demangle(mangled) == name {
-					return found{addr: s.Addr + bias, function: true}, true
+					several = several || ok && f.addr != s.Addr+bias
+					f, ok = found{addr: s.Addr + bias, function: true}, true
 				}
 			}
 		}
+		if ok {
+			break
+		}
 	}
-	return f, false
+	return f, several, ok
 }
 
 func (e *Evaluator) debugFile(m *target.Module) *elfimage.Image {

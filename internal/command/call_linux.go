@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,7 @@ func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
 	symbols := s.symbolizer(&flags.walkFlags)
 	defer symbols.Close()
 	e := &calling.Evaluator{Process: p, Exe: p.Exe, Symbols: symbols, Features: p.Features()}
+	e.Auxv, _ = os.ReadFile(fmt.Sprintf("/proc/%d/auxv", pid))
 	for i, text := range texts {
 		// The first expression may load what later ones name.
 		if err := e.Prepare(text); err != nil && i == 0 {

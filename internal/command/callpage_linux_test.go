@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -124,6 +125,55 @@ func TestCallGivenUp(t *testing.T) {
 	p.Rest(t)
 	if err := exec.Command("kill", "-0", pid).Run(); err != nil {
 		t.Error("the process has ended")
+	}
+}
+
+// Of functions of one name, the one is called that the program itself calls: that of a library that was preloaded, in
+// whatever order libraries lie in memory. Of overloaded ones none is chosen.
+func TestCallByName(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	dir := t.TempDir()
+	gcc, gxx := gdbtest.Tool(t, "gcc"), gdbtest.Tool(t, "g++")
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	build := func(args ...string) {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	for name, value := range map[string]string{"a": "1", "b": "2"} {
+		build(gcc, "-shared", "-fpic", "-o", filepath.Join(dir, "lib"+name+".so"), write(name+".c", "int who(void) { return "+value+"; }\n"))
+	}
+	main := write("main.cc", "#include <stdio.h>\n#include <unistd.h>\nextern \"C\" int who(void);\nnamespace store { int flush(int x) { return x + 1; } double flush(double x) { return x * 2; } }\n"+
+		"int main() { printf(\"ready\\n%d\\n\", who() + 0 * store::flush(1) + (int)(0 * store::flush(1.0))); fflush(stdout); char c; while (read(0, &c, 1) > 0) ; }\n")
+	for _, libraries := range [][]string{{"a", "b"}, {"b", "a"}} {
+		program := filepath.Join(dir, "main"+libraries[0])
+		build(gxx, "-g", "-o", program, main, "-Wl,--no-as-needed", "-L"+dir, "-l"+libraries[0], "-l"+libraries[1], "-Wl,-rpath,"+dir)
+		for _, preload := range []string{"", "a", "b"} {
+			env := "LD_PRELOAD="
+			if preload != "" {
+				env += filepath.Join(dir, "lib"+preload+".so")
+			}
+			p := gdbtest.Start(t, gdbtest.Tool(t, "env"), env, program)
+			want, err := p.Stdout.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _, err := execute(newCall(nil), strconv.Itoa(p.PID), "(int) who()"); err != nil || got != want {
+				t.Errorf("%v, %s: %s, %v, the program has %s", libraries, env, got, err, want)
+			}
+			if _, _, err := execute(newCall(nil), strconv.Itoa(p.PID), "store::flush(1.5)"); err == nil || !strings.Contains(err.Error(), "several functions are called store::flush") {
+				t.Errorf("%v", err)
+			}
+			if got, _, err := execute(newCall(nil), strconv.Itoa(p.PID), "_ZN5store5flushEd(1.5)"); err != nil || got != "3\n" {
+				t.Errorf("%s, %v", got, err)
+			}
+		}
 	}
 }
 
