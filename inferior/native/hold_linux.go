@@ -177,30 +177,6 @@ func (g *guard) stayStopped(t *tracee) {
 	t.state = running
 }
 
-// born is called when a thread has made another one.
-func (g *guard) born(tid int) {
-	t := &tracee{tid: tid, state: running}
-	g.threads[tid] = t
-	if ws, ok := g.early[tid]; ok {
-		delete(g.early, tid)
-		g.stop(t, ws)
-	}
-}
-
-// forked is called when a thread has made a process. That is let go, without breakpoints in its memory.
-func (g *guard) forked(child int, shares bool) {
-	g.await(func() bool { _, ok := g.early[child]; return !ok }, g.timeout)
-	delete(g.early, child)
-	if shares {
-		if g.lifted++; g.lifted == 1 {
-			g.show(false)
-		}
-	} else {
-		g.cleanse(child)
-	}
-	ptrace(unix.PTRACE_DETACH, child, 0, 0)
-}
-
 // execed is called when the process runs another program. It has one thread then, with the process's ID.
 func (g *guard) execed(t *tracee) {
 	clear(g.threads)

@@ -224,14 +224,13 @@ func (t *Thread) CanCall() error {
 
 // memoryParent returns the ID of the process's parent if both have one memory, as after vfork(2); else 0.
 func (p *Process) memoryParent() int {
-	const kcmpVM = 1 // KCMP_VM (linux/kcmp.h)
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
 	var state string
 	var parent int
 	if _, err := fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent); err != nil || parent == 0 {
 		return 0
 	}
-	if same, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(p.PID), uintptr(parent), kcmpVM, 0, 0, 0); e != 0 || same != 0 {
+	if !sameMemory(p.PID, parent) {
 		return 0
 	}
 	return parent

@@ -37,6 +37,7 @@ type tracee struct {
 	atBreakpoint bool // has come to the breakpoint at hit
 	hit          uint64
 	exiting      bool
+	lends        bool // its memory is lent to a child that vfork(2) has made
 
 	saved []savedState
 	// watched says that the thread was in a system call at the first Save of which the kernel has noted how to go
@@ -144,17 +145,21 @@ func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
 			}
 			return
 		}
-	case unix.PTRACE_EVENT_CLONE:
-		if tid, err := eventMessage(t.tid); err == nil {
+	case unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_FORK: // which of them depends on the signal of its end alone
+		if tid, err := eventMessage(t.tid); err == nil && g.all && g.hasMemory(tid) {
 			g.born(tid)
+		} else if err == nil {
+			g.forked(tid)
 		}
-	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK:
+	case unix.PTRACE_EVENT_VFORK:
 		if child, err := eventMessage(t.tid); err == nil {
-			g.forked(child, cause == unix.PTRACE_EVENT_VFORK)
+			t.lends = true
+			g.lend(child)
 		}
 	case unix.PTRACE_EVENT_VFORK_DONE:
-		if g.lifted--; g.lifted == 0 && !g.letting {
-			g.show(true)
+		if t.lends { // else it made the child before it was held
+			t.lends = false
+			g.takeBack()
 		}
 	case unix.PTRACE_EVENT_EXEC:
 		g.execed(t)

@@ -30,6 +30,23 @@ __attribute__((noinline)) long exits(void) { _exit(3); }
 __attribute__((noinline)) void step(long i) { __atomic_add_fetch(&steps, 1, __ATOMIC_RELAXED); }
 __attribute__((noinline)) long forks(void) { pid_t p = fork(); if (!p) { step(1); _exit(7); } int s; return syscall(SYS_wait4, p, &s, 0, 0) == p ? s : -1; }
 
+static int cloned(void *p) { step(1); _exit(7); }
+static long clones(int flags) {
+	static char stack[1 << 16];
+	int s, p = clone(cloned, stack + sizeof stack, flags, 0);
+	return waitpid(p, &s, __WALL) == p ? s : -1;
+}
+#ifdef __x86_64__
+// 2 bytes are pushed and popped, too.
+static void *flags(void *p) {
+	for (unsigned long f, g = 0; ; steps++) {
+		asm volatile("sub $128, %%rsp\n pushfq\n .globl pushed\npushed: pushfq\n popq %0\n popfq\n"
+			"pushfw\n movw (%%rsp), %w1\n popfw\n add $128, %%rsp" : "=r"(f), "+r"(g) :: "cc", "memory");
+		counters[0] += ((f | g) & 0x100) != 0;
+	}
+}
+#endif
+
 static void *count(void *p) { for (long i = (long)p; ; ) counters[i]++; }
 static void *loop(void *p) { for (long i = 0; ; i++) step(i); }
 static void *tally(void *p) { for (long i = (long)p; ; ) { counters[i]++; step(1); } }
@@ -55,7 +72,7 @@ int main(int argc, char **argv) {
 	sigaction(SIGUSR1, &a, 0);
 	for (long i = 0; i < threads; i++) {
 		pthread_t t;
-		pthread_create(&t, 0, !strcmp(where, "loop") || !strcmp(where, "forks") ? loop : !strcmp(where, "tally") ? tally : !strcmp(where, "spin") ? count : blocked, (void *)i);
+		pthread_create(&t, 0, !strcmp(where, "loop") || !strcmp(where, "forks") || !strcmp(where, "vforks") ? loop : !strcmp(where, "tally") ? tally : !strcmp(where, "spin") ? count : blocked, (void *)i);
 	}
 	if (!strcmp(where, "signals")) {
 		struct sigaction q = {.sa_sigaction = queued, .sa_flags = SA_RESTART | SA_SIGINFO};
@@ -82,6 +99,24 @@ int main(int argc, char **argv) {
 		}
 		printf("forked %d %d\n", child >> 8, shell >> 8);
 		fflush(stdout);
+	} else if (!strcmp(where, "clones")) {
+		long own = 0, shared = 0;
+		r = read(0, &c, 1);
+		own = clones(0);
+		shared = clones(CLONE_VM | SIGCHLD);
+		step(1);
+		printf("cloned %ld %ld\n", own, shared);
+		fflush(stdout);
+	} else if (!strcmp(where, "vforks")) {
+		if (!vfork()) {
+			syscall(SYS_read, 0, &c, 1);
+			_exit(0);
+		}
+		r = 1;
+#ifdef __x86_64__
+	} else if (!strcmp(where, "flags")) {
+		flags(0);
+#endif
 	} else if (!strcmp(where, "nanosleep"))
 		r = nanosleep(&t, 0);
 	else if (!strcmp(where, "poll"))

@@ -1,0 +1,63 @@
+package native
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// born is called when a thread has made another one.
+func (g *guard) born(tid int) {
+	t := &tracee{tid: tid, state: running}
+	g.threads[tid] = t
+	if ws, ok := g.early[tid]; ok {
+		delete(g.early, tid)
+		g.stop(t, ws)
+	}
+}
+
+// hasMemory reports whether a new thread or process has the memory of the process that is held.
+func (g *guard) hasMemory(tid int) bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", g.pid, tid))
+	return err == nil || sameMemory(g.pid, tid)
+}
+
+// sameMemory reports whether two processes have one memory.
+func sameMemory(pid, other int) bool {
+	const kcmpVM = 1 // KCMP_VM (linux/kcmp.h)
+	order, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(pid), uintptr(other), kcmpVM, 0, 0, 0)
+	return e == 0 && order == 0
+}
+
+// forked is called when a thread has made a process. That is let go, without breakpoints in its memory.
+func (g *guard) forked(child int) {
+	g.awaitChild(child)
+	if !sameMemory(g.pid, child) {
+		g.cleanse(child)
+	}
+	ptrace(unix.PTRACE_DETACH, child, 0, 0)
+}
+
+// lend is called when a thread has made a process that has its memory until it runs another program or
+// ends (vfork(2)). Until then no breakpoint is there.
+func (g *guard) lend(child int) {
+	g.awaitChild(child)
+	if g.lifted++; g.lifted == 1 {
+		g.show(false)
+	}
+	ptrace(unix.PTRACE_DETACH, child, 0, 0)
+}
+
+// takeBack is called when such a process has the memory no longer.
+func (g *guard) takeBack() {
+	if g.lifted--; g.lifted == 0 && !g.letting {
+		g.show(true)
+	}
+}
+
+// awaitChild waits until a new process has stopped, as it does before its first instruction.
+func (g *guard) awaitChild(child int) {
+	g.await(func() bool { _, ok := g.early[child]; return !ok && !g.ended }, g.timeout)
+	delete(g.early, child)
+}
