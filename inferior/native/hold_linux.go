@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +105,9 @@ func (g *guard) ownSignal(s *siginfo) bool {
 
 // resume lets threads run, unless there are events that the owner was not told.
 func (g *guard) resume(r *request, named *tracee) error {
+	if named != nil && named.state == stopped && !slices.ContainsFunc(g.events, func(e event) bool { return e.TID == r.TID }) {
+		named.choose(r.Signal) // also if it does not run yet
+	}
 	if len(g.events) > 0 || g.ended {
 		return nil
 	}
@@ -153,10 +157,9 @@ func (g *guard) resume(r *request, named *tracee) error {
 			g.stayStopped(t)
 			continue
 		}
-		if t == named {
-			t.choose(r.Signal)
-		}
-		if signal, ok := t.deliver(g, t == named && r.Signal != 0); ok {
+		signal, ok := t.deliver(g, t == named && t.signal != nil)
+		t.chosen = false
+		if ok {
 			t.atBreakpoint, t.stepping, t.through = false, r.Step && t == named, t.group
 			if ptrace(t.request(), t.tid, 0, uintptr(signal)) == nil {
 				t.state = running

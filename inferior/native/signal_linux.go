@@ -7,8 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// choose has signal, 0 for none, delivered to the thread instead of the one that has come.
+// choose has signal, 0 for none, delivered to the thread instead of the one that has come. What was chosen stays
+// so if the thread has not run since, but for another signal.
 func (t *tracee) choose(signal int) {
+	if t.chosen && signal == 0 {
+		return
+	}
+	t.chosen = true
 	switch {
 	case signal == 0:
 		t.signal = nil

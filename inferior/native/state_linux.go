@@ -36,7 +36,7 @@ func (t *tracee) save(a *arch.Arch) error {
 		s.sets = append(s.sets, set)
 	}
 	s.masked = getSigMask(t.tid, &s.mask) == nil
-	s.signal, t.signal = t.signal, nil
+	s.signal, t.signal, t.chosen = t.signal, nil, false
 	s.atBreakpoint, s.hit = t.atBreakpoint, t.hit
 	if len(t.saved) == 0 && a.Control.BeginAgain != nil {
 		t.forgotten, t.watched = false, a.Control.BeginAgain(slices.Clone(s.sets[0]))
@@ -95,6 +95,7 @@ func (t *tracee) put(g *guard, s *savedState) error {
 	if t.signal != nil && (isFault(t.signal) || g.ownSignal(t.signal)) {
 		t.signal = nil
 	}
+	t.chosen = false
 	t.atBreakpoint, t.hit = s.atBreakpoint, s.hit
 	t.owe(s.signal)
 	if s == &t.saved[0] {

@@ -38,6 +38,7 @@ type tracee struct {
 	hit          uint64
 	exiting      bool
 	lends        bool // its memory is lent to a child that vfork(2) has made
+	chosen       bool // the owner has said which signal is to be delivered
 
 	saved []savedState
 	// watched says that the thread was in a system call at the first Save of which the kernel has noted how to go
@@ -236,7 +237,7 @@ func (g *guard) signal(t *tracee) {
 		return
 	}
 	t.owe(t.signal) // it was not delivered yet
-	t.signal = &s
+	t.signal, t.chosen = &s, false
 	if t.quiet {
 		return
 	}
