@@ -26,6 +26,16 @@ type Control struct {
 	// Forgetting are the numbers of the system calls by which the kernel forgets what it has noted: a
 	// thread must begin its system call again if it has made one of them in the meantime.
 	Forgetting []uint64
+	// StepLeaves finds what a step has written to memory that the program does not write when it runs: x86's
+	// pushf pushes the flag that the kernel sets for the step, and the popf that follows would have the
+	// program stop after each instruction. code is the memory at the PC before the step, before and after are
+	// the sets NT_PRSTATUS then. The bits of the byte at addr must be cleared if ok. It is nil where a step
+	// leaves nothing.
+	StepLeaves func(code, before, after []byte) (addr uint64, bits byte, ok bool)
+	// LoadsFlags reports whether the instruction that code begins with loads the processor's flags: x86's
+	// popf and iret. If a thread has stepped over one, and steps once more without having run, the kernel
+	// takes the flag of that step for the program's own. It is nil where the kernel does not.
+	LoadsFlags func(code []byte) bool
 	// ShadowStack says how the kernel tells that a thread has a shadow stack, on which it checks return
 	// addresses.
 	ShadowStack ShadowStack

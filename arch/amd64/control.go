@@ -11,6 +11,8 @@ const (
 	regsRAX     = 80
 	regsOrigRAX = 120
 	regsRIP     = 128
+	regsFlags   = 144
+	regsRSP     = 152
 )
 
 var noSystemCall = []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
@@ -25,6 +27,8 @@ var control = arch.Control{
 	NoSystemCall:     noSystemCall,
 	ShadowStack:      arch.ShadowStack{Field: "x86_Thread_features", Word: "shstk"},
 	BeginAgain:       beginAgain,
+	StepLeaves:       stepLeaves,
+	LoadsFlags:       loadsFlags,
 	Forgetting:       []uint64{35, 230, 15, 219}, // nanosleep, clock_nanosleep, rt_sigreturn, restart_syscall
 }
 
@@ -39,4 +43,50 @@ func beginAgain(status []byte) bool {
 	order.PutUint64(status[regsRIP:], order.Uint64(status[regsRIP:])-syscallSize)
 	copy(status[regsOrigRAX:], noSystemCall)
 	return true
+}
+
+// The flags' instructions (Intel SDM, volume 2), and the flag by which the processor steps.
+const (
+	opPUSHF  = 0x9c
+	opPOPF   = 0x9d
+	opIRET   = 0xcf
+	trapFlag = 1 << 8
+)
+
+// flagsInstruction returns the opcode of an instruction behind its prefixes of size, how long it is if it has no
+// operands, and how many bytes it pushes or pops; 0 for the opcode if code ends before.
+func flagsInstruction(code []byte) (opcode byte, length int, size uint64) {
+	const operandSize, rex, rexMask = 0x66, 0x40, 0xf0
+	size = 8
+	for i, b := range code {
+		switch {
+		case b == operandSize:
+			size = 2
+		case b&rexMask != rex:
+			return b, i + 1, size
+		}
+	}
+	return 0, 0, 0
+}
+
+// stepLeaves finds the trap flag that pushf has pushed.
+func stepLeaves(code, before, after []byte) (addr uint64, bits byte, ok bool) {
+	opcode, length, size := flagsInstruction(code)
+	if opcode != opPUSHF || len(before) < regsRSP+8 || len(after) < regsRSP+8 {
+		return 0, 0, false
+	}
+	order := binary.LittleEndian
+	sp := order.Uint64(after[regsRSP:])
+	if order.Uint64(after[regsRIP:]) != order.Uint64(before[regsRIP:])+uint64(length) || sp != order.Uint64(before[regsRSP:])-size {
+		return 0, 0, false // it was not executed
+	}
+	if order.Uint64(before[regsFlags:])&trapFlag != 0 {
+		return 0, 0, false // it is the program's own
+	}
+	return sp + 1, trapFlag >> 8, true
+}
+
+func loadsFlags(code []byte) bool {
+	opcode, _, _ := flagsInstruction(code)
+	return opcode == opPOPF || opcode == opIRET
 }

@@ -113,6 +113,9 @@ func (t *tracee) stepOver(g *guard, b *breakpoint, addr uint64) (only bool) {
 	}
 	t.over = true
 	defer func() { t.over = false }()
+	if !t.beginStep(g) {
+		return false
+	}
 	if err := ptrace(unix.PTRACE_SINGLESTEP, t.tid, 0, 0); err != nil {
 		return false
 	}

@@ -157,10 +157,15 @@ func (g *guard) resume(r *request, named *tracee) error {
 			g.stayStopped(t)
 			continue
 		}
+		step := r.Step && t == named
+		if step && !t.beginStep(g) {
+			continue
+		}
+		t.loaded = false
 		signal, ok := t.deliver(g, t == named && t.signal != nil)
 		t.chosen = false
 		if ok {
-			t.atBreakpoint, t.stepping, t.through = false, r.Step && t == named, t.group
+			t.atBreakpoint, t.stepping, t.through = false, step, t.group
 			if ptrace(t.request(), t.tid, 0, uintptr(signal)) == nil {
 				t.state = running
 			}

@@ -37,8 +37,10 @@ type tracee struct {
 	atBreakpoint bool // has come to the breakpoint at hit
 	hit          uint64
 	exiting      bool
-	lends        bool // its memory is lent to a child that vfork(2) has made
-	chosen       bool // the owner has said which signal is to be delivered
+	lends        bool       // its memory is lent to a child that vfork(2) has made
+	chosen       bool       // the owner has said which signal is to be delivered
+	step         *stepBegun // where a step has begun; nil if that does not matter
+	loaded       bool       // has loaded its flags by the last step
 
 	saved []savedState
 	// watched says that the thread was in a system call at the first Save of which the kernel has noted how to go
@@ -226,6 +228,7 @@ func (g *guard) signal(t *tracee) {
 	t.delivery = t.delivery && !intoHandler
 	if t.stepping && unix.Signal(s.number()) == unix.SIGTRAP && (slices.Contains(control.StepCodes, s.code()) || intoHandler) && (s.code() > 0 || s.sender() == 0) {
 		t.stepping, t.stepped = false, true
+		t.mendStep(g)
 		switch {
 		case t.over || t.quiet:
 		case t.late:
@@ -253,24 +256,16 @@ func (g *guard) signal(t *tracee) {
 }
 
 func (t *tracee) pc(a *arch.Arch) (uint64, bool) {
-	room := make([]byte, a.KernelRegs[0].Size)
-	n, err := getSet(t.tid, arch.NTPRStatus, room)
-	if err != nil {
-		return 0, false
-	}
-	var regs arch.Registers
-	a.KernelRegs[0].Get(a, room[:n], &regs)
-	return regs.Get(a.PC)
+	return pcIn(a, t.status(a))
 }
 
 func (t *tracee) setPC(a *arch.Arch, pc uint64) {
-	room := make([]byte, a.KernelRegs[0].Size)
-	n, err := getSet(t.tid, arch.NTPRStatus, room)
-	if err != nil {
+	status := t.status(a)
+	if len(status) == 0 {
 		return
 	}
 	var regs arch.Registers
 	regs.Set(a.PC, pc)
-	a.KernelRegs[0].Put(a, &regs, room[:n])
-	putSet(t.tid, arch.NTPRStatus, room[:n])
+	a.KernelRegs[0].Put(a, &regs, status)
+	putSet(t.tid, arch.NTPRStatus, status)
 }

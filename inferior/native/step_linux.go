@@ -1,0 +1,86 @@
+package native
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
+)
+
+// stepBegun is a thread before a step of one instruction.
+type stepBegun struct {
+	status, code []byte // NT_PRSTATUS, and the memory from the PC on
+}
+
+// maxInstruction is how many bytes an instruction has at most (x86).
+const maxInstruction = 15
+
+// beginStep notes where the thread begins a step. It reports whether the thread stands still yet.
+func (t *tracee) beginStep(g *guard) bool {
+	if !t.endSteps(g) {
+		return false
+	}
+	t.step = nil
+	if g.arch.Control.StepLeaves == nil {
+		return true
+	}
+	status, code := t.status(g.arch), make([]byte, maxInstruction)
+	if pc, ok := pcIn(g.arch, status); ok {
+		n, _ := g.mem.ReadAt(code, int64(pc))
+		t.step = &stepBegun{status, code[:n]}
+	}
+	return true
+}
+
+// mendStep takes out of memory what the program would not have written there without the step.
+func (t *tracee) mendStep(g *guard) {
+	begun := t.step
+	t.step = nil
+	if begun == nil {
+		return
+	}
+	t.loaded = g.arch.Control.LoadsFlags(begun.code)
+	addr, bits, ok := g.arch.Control.StepLeaves(begun.code, begun.status, t.status(g.arch))
+	var b [1]byte
+	if !ok {
+		return
+	}
+	if _, err := g.mem.ReadAt(b[:], int64(addr)); err != nil {
+		return
+	}
+	b[0] &^= bits
+	g.mem.WriteAt(b[:], int64(addr))
+}
+
+// endSteps has the kernel end the steps of a thread that has loaded its flags by the last one: it lets the thread
+// run, but has it stop before its next instruction. It reports whether the thread stands still again.
+func (t *tracee) endSteps(g *guard) bool {
+	if !t.loaded {
+		return true
+	}
+	t.loaded = false
+	ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
+	if ptrace(unix.PTRACE_CONT, t.tid, 0, 0) != nil {
+		return false
+	}
+	t.state, t.asked = running, true
+	return g.await(func() bool { return t.state == running }, g.timeout) && t.state == stopped && g.threads[t.tid] == t
+}
+
+// status returns the set NT_PRSTATUS, empty if it cannot be read.
+func (t *tracee) status(a *arch.Arch) []byte {
+	room := make([]byte, a.KernelRegs[0].Size)
+	n, err := getSet(t.tid, arch.NTPRStatus, room)
+	if err != nil {
+		return nil
+	}
+	return room[:n]
+}
+
+func pcIn(a *arch.Arch, status []byte) (uint64, bool) {
+	if len(status) == 0 {
+		return 0, false
+	}
+	var regs arch.Registers
+	a.KernelRegs[0].Get(a, status, &regs)
+	return regs.Get(a.PC)
+}
