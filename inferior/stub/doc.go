@@ -8,7 +8,8 @@
 // All threads stand still when one does, as far as the stub sees to that: qemu's user emulation lets other
 // threads run on, also when one is to run alone.
 //
-// When the connection breaks, as it does when this program ends, the stub alone can put the process back. A
-// gdbserver of one connection (--once) takes its breakpoints away and lets a process go that it has attached to;
-// threads stay where they are. qemu lets the guest go on, and leaves its breakpoints.
+// When the connection breaks, as it does when this program is killed, the stub alone can put the process back, and
+// not all do. A gdbserver of one connection (--once) mostly takes its breakpoints away and lets a process go that it
+// has attached to, but may leave one; threads stay where they are. qemu lets the guest go on, and leaves its breakpoints.
+// The process or the guest may die of one that is left.
 package stub
