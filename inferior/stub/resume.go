@@ -32,9 +32,6 @@ func (p *Process) Resume(r inferior.Resume) error {
 	} else if r.Alone || r.Step || r.Signal != 0 {
 		return errors.New("resume: which thread is to be alone, to step, or to get a signal?")
 	}
-	if err := p.tell(t != nil && !r.Alone); err != nil {
-		return err
-	}
 	p.named, p.step = t, r.Step
 	runners := p.runners(t, r.Alone)
 	for _, th := range runners {
@@ -149,14 +146,4 @@ func (p *Process) ranAll() {
 	for _, t := range p.threads {
 		t.ran, t.mayPass = p.runs, false
 	}
-}
-
-// tell has the stub tell of threads that end, or no longer do so.
-func (p *Process) tell(yes bool) error {
-	if yes == p.telling {
-		return nil
-	}
-	can, err := p.target.TellOfThreads(yes)
-	p.telling = yes && can
-	return err
 }

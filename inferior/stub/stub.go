@@ -30,11 +30,10 @@ type Process struct {
 	again   []remote.Action // what is resumed after something that is no event
 	vfork   *Thread         // waits until its child no longer uses the process's memory
 
-	events  []inferior.Event // that have happened, and of which nobody was told
-	telling bool             // the stub tells of threads that begin and end
-	owed    bool             // an interrupt was sent that has stopped nothing yet
-	gone    bool             // there is no process any more
-	closed  bool
+	events []inferior.Event // that have happened, and of which nobody was told
+	owed   bool             // an interrupt was sent that has stopped nothing yet
+	gone   bool             // there is no process any more
+	closed bool
 }
 
 var _ inferior.Process = (*Process)(nil)
@@ -192,10 +191,6 @@ func (p *Process) putBack() error {
 		note(p.ClearBreakpoint(addr))
 	}
 	note(p.deliver())
-	if p.telling && !p.gone {
-		_, err := p.target.TellOfThreads(false)
-		note(err)
-	}
 	return first
 }
 
@@ -220,7 +215,7 @@ func (p *Process) halt() error {
 			return err
 		}
 	}
-	p.events = nil
+	p.events, p.owed = nil, false
 	return nil
 }
 

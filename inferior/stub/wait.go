@@ -18,7 +18,8 @@ const (
 )
 
 // Wait implements [inferior.Process]. When ctx ends, the stub is asked to stop the process. qemu before
-// release 9 does not: the error says so, and the process runs on.
+// release 9 does not: the error says so, and the process runs on. The end of a thread that does not run alone is told of
+// when ctx ends.
 func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 	switch {
 	case p.closed:
@@ -38,12 +39,21 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 			return inferior.Event{}, err
 		}
 		if happened {
-			return p.told(e), nil
+			return p.told(p.exited(e)), nil
 		}
 		if err := p.run(p.again); err != nil {
 			return inferior.Event{}, err
 		}
 	}
+}
+
+// exited returns the end of the thread that was to run in place of an interruption. gdbserver does not tell of such
+// an end, as long as other threads run: release 13 crashes if it is asked to (QThreadEvents).
+func (p *Process) exited(e inferior.Event) inferior.Event {
+	if e.Kind == inferior.Interrupted && p.named != nil && p.list() == nil && p.threads[p.named.Thread] == nil {
+		return inferior.Event{Kind: inferior.ThreadExited, TID: p.named.ID()}
+	}
+	return e
 }
 
 // told notes that the debugger knows of an event.
@@ -135,7 +145,7 @@ func (p *Process) next(ctx context.Context) (e inferior.Event, happened bool, er
 			return p.stopped(t, &stop)
 		}
 	}
-	if stop.Interrupted {
+	if stop.Interrupts > 0 {
 		p.owed = true
 		return p.event(inferior.Interrupted, t), true, nil
 	}
@@ -158,7 +168,7 @@ func (p *Process) stopped(t *Thread, stop *remote.Stop) (e inferior.Event, happe
 		if err != nil {
 			return e, false, err
 		}
-		if stop.Interrupted {
+		if stop.Interrupts > 0 {
 			if e.Kind == inferior.Signalled && !stop.Breakpoint {
 				return p.event(inferior.Interrupted, t), true, nil // qemu's way to stop
 			}
@@ -170,10 +180,11 @@ func (p *Process) stopped(t *Thread, stop *remote.Stop) (e inferior.Event, happe
 		return e, happened, nil
 	}
 	switch {
-	case stop.Interrupted && (stop.Signal == sigint || stop.Signal == 0 || stop.Signal == sigstop):
-		p.owed = false
+	case stop.Interrupts > 0 && (stop.Signal == sigint || stop.Signal == 0 || stop.Signal == sigstop):
+		// This may be an interrupt of before.
+		p.owed = p.owed || stop.Interrupts > 1
 		return p.event(inferior.Interrupted, t), true, nil
-	case stop.Interrupted:
+	case stop.Interrupts > 0:
 		p.owed = true
 	case p.owed && stop.Signal == sigint:
 		p.owed = false
@@ -230,13 +241,15 @@ func (p *Process) trap(t *Thread, said, stepping bool) (e inferior.Event, happen
 		}
 		return e, false, nil
 	}
-	// The program's own breakpoint instruction: a stub that calls it a breakpoint has gone back to it.
-	if said && behind > 0 {
+	if said {
 		code := make([]byte, len(a.Control.Breakpoint))
-		if _, err := p.memory.ReadMemory(pc, code); err == nil && bytes.Equal(code, a.Control.Breakpoint) {
-			if err := t.setRegister(a.PC, pc+behind); err != nil {
-				return e, false, err
-			}
+		if _, err := p.memory.ReadMemory(pc, code); err != nil || !bytes.Equal(code, a.Control.Breakpoint) {
+			// The thread has come to a breakpoint at the same time as another, and it was cleared since.
+			return e, false, nil
+		}
+		// The program's own breakpoint instruction: the stub has gone back to it.
+		if err := t.setRegister(a.PC, pc+behind); err != nil {
+			return e, false, err
 		}
 	}
 	return p.signalled(t, sigtrap), true, nil

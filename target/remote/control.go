@@ -46,19 +46,6 @@ func (t *Target) point(verb byte, addr uint64, kind int) error {
 	return nil
 }
 
-// TellOfThreads has the stub tell of threads that begin and end, or no longer do so. It reports whether the
-// stub can.
-func (t *Target) TellOfThreads(yes bool) (bool, error) {
-	if !t.s.features["QThreadEvents"] {
-		return false, nil
-	}
-	packet := "QThreadEvents:0"
-	if yes {
-		packet = "QThreadEvents:1"
-	}
-	return true, t.s.askOK(packet)
-}
-
 // KeepSignals has the stub deliver no signal of its own accord when it lets the target go. Else gdbserver
 // delivers those that it has told of last.
 func (t *Target) KeepSignals() error {

@@ -47,7 +47,7 @@ func (c *inTurn) Write(p []byte) (int, error) {
 
 // ask asks everything that a walk of the stacks asks.
 func ask(t *testing.T, conn *inTurn) error {
-	tg, err := connect(context.Background(), conn, Options{Timeout: time.Minute, Sysroot: "/nonexistent"})
+	tg, err := connect(context.Background(), conn, Options{Timeout: time.Minute, Sysroot: "/nonexistent", Control: true})
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,7 @@ func ask(t *testing.T, conn *inTurn) error {
 	}
 	tg.Modules().IsCode(r.Value[tg.Arch().PC])
 	tg.Step(context.Background(), threads[0].(*Thread))
+	control(tg, threads[0].(*Thread))
 	tg.Warnings()
 	tg.Close()
 	return nil

@@ -36,9 +36,43 @@ func FuzzDial(f *testing.F) {
 			tg.Memory().ReadMemory(0x1000, p[:])
 			tg.Modules().IsCode(0x2000)
 			tg.Step(context.Background(), threads[0].(*Thread))
+			control(tg, threads[0].(*Thread))
 			tg.Close()
 		})
 	})
+}
+
+// control does everything that changes a target.
+func control(tg *Target, th *Thread) {
+	a := tg.Arch()
+	if state, err := th.State(); err == nil {
+		th.SetState(state)
+		state.Equal(state)
+	}
+	var p [16]byte
+	for _, r := range append(a.WideRegs[:1:1], a.WideRegs[len(a.WideRegs)-1]) {
+		th.ReadRegister(r.Num, 0, p[:])
+		th.WriteRegister(r.Num, 8, p[:8])
+	}
+	th.WriteRegister(a.PC, 0, p[:8])
+	th.ForgetSystemCall()
+	tg.memory.WriteMemory(0x1ff8, p[:])
+	tg.EntryPoint()
+	tg.KeepSignals()
+	tg.InsertBreakpoint(th, 0x1000, 4)
+	for range 3 {
+		tg.Run(Action{Thread: th, Step: true, Signal: 34}, Action{})
+		stop, err := tg.Await(context.Background())
+		if err != nil {
+			break
+		}
+		tg.LetChildGo(stop, []uint64{0x1000}, 4)
+		tg.SignalInfo()
+		tg.ListThreads()
+	}
+	tg.RemoveBreakpoint(th, 0x1000, 4)
+	tg.ReadFile("/proc/1/status", 1<<12)
+	tg.Resync()
 }
 
 func FuzzPacket(f *testing.F) {
@@ -57,6 +91,7 @@ func FuzzPacket(f *testing.F) {
 					t.Fatalf("%d bytes", len(reply))
 				}
 				parseStop(reply)
+				parseReply(reply)
 			}
 		})
 	})

@@ -20,7 +20,7 @@ const (
 	Exited
 	// Killed is the end of the process by a signal.
 	Killed
-	// ThreadExited is the end of one thread. Stubs tell of it if they are asked to ([Target.TellOfThreads]).
+	// ThreadExited is the end of one thread. Few stubs tell of it.
 	ThreadExited
 	// NoThread says that no thread is left of those that were resumed.
 	NoThread
@@ -44,9 +44,9 @@ type Stop struct {
 	Status int     // of Exited and ThreadExited
 	// Breakpoint says that Thread has come to a breakpoint. Not all stubs tell.
 	Breakpoint bool
-	// Interrupted says that the target was asked to stop. It may have stopped for another reason; the
-	// interrupt is still to come then.
-	Interrupted bool
+	// Interrupts is how often the target was asked to stop. If it has stopped for another reason, the
+	// interrupt is still to come; if it was asked more than once, the others may be.
+	Interrupts int
 
 	child threadID
 }
@@ -145,7 +145,7 @@ func (t *Target) Await(ctx context.Context) (Stop, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.s.mu.Lock()
-	reply, interrupted, err := t.s.link.await(ctx)
+	reply, interrupts, err := t.s.link.await(ctx)
 	t.s.mu.Unlock()
 	if err != nil {
 		return Stop{}, err
@@ -157,7 +157,7 @@ func (t *Target) Await(ctx context.Context) (Stop, error) {
 	if err != nil {
 		return Stop{}, err
 	}
-	stop := Stop{Kind: parsed.kind, Status: parsed.status, Breakpoint: parsed.breakpoint, Interrupted: interrupted, child: parsed.child}
+	stop := Stop{Kind: parsed.kind, Status: parsed.status, Breakpoint: parsed.breakpoint, Interrupts: interrupts, child: parsed.child}
 	stop.Signal, _ = linuxSignal(parsed.signal)
 	t.StopSignal, t.StopName = linuxSignal(parsed.signal)
 	if stop.Kind == Exited || stop.Kind == Killed {
@@ -204,7 +204,7 @@ func (t *Target) currentThread() (threadID, error) {
 
 // stoppedThread returns the thread with an ID, and puts it first in the list.
 func (t *Target) stoppedThread(id threadID) *Thread {
-	i := slices.IndexFunc(t.threads, func(th *Thread) bool { return th.id.tid == id.tid && th.id.pid == id.pid })
+	i := t.indexOf(id)
 	th := &Thread{t: t, id: id}
 	if i >= 0 {
 		th = t.threads[i]
@@ -214,59 +214,87 @@ func (t *Target) stoppedThread(id threadID) *Thread {
 	return th
 }
 
-// ListThreads asks for the threads anew. Those that were known keep their [*Thread].
+// ListThreads asks for the threads anew. Those that were known keep their [*Thread]; the one that has stopped last
+// stays the first if there still is such a thread.
 func (t *Target) ListThreads() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.threads) == 0 {
 		return nil
 	}
-	first := t.threads[0]
-	list, err := t.s.listThreads(stop{thread: first.id, known: true})
+	list, err := t.s.listThreads(stop{})
 	if err != nil {
 		return err
 	}
+	pid := t.threads[0].id.pid
+	list = slices.DeleteFunc(list, func(th *Thread) bool { return th.id.pid != pid })
+	if len(list) == 0 {
+		return nil // a stub that lists none has those of before
+	}
 	for i, th := range list {
-		if k := slices.IndexFunc(t.threads, func(old *Thread) bool { return old.id.tid == th.id.tid && old.id.pid == th.id.pid }); k >= 0 {
+		th.t, th.Current = t, false
+		if k := t.indexOf(th.id); k >= 0 {
 			list[i] = t.threads[k]
 		}
-		list[i].t, list[i].Current = t, list[i] == first && first.Current
+	}
+	if i := slices.Index(list, t.threads[0]); i > 0 {
+		list = slices.Insert(slices.Delete(list, i, i+1), 0, t.threads[0])
 	}
 	t.threads = list
 	return nil
 }
 
+// indexOf returns the index of a thread that is known, -1 if there is none.
+func (t *Target) indexOf(id threadID) int {
+	return slices.IndexFunc(t.threads, func(th *Thread) bool { return th.id.tid == id.tid && th.id.pid == id.pid })
+}
+
 // interruptByte is what stops a running target (gdb's manual, "Interrupts").
 const interruptByte = 3
 
+// maxInterrupts is how often a target is asked to stop: gdbserver loses an interrupt that arrives before the
+// target runs.
+const maxInterrupts = 5
+
 // await waits for a stop reply, without a bound on the time until ctx ends. Then it interrupts the target.
-func (l *link) await(ctx context.Context) (reply []byte, interrupted bool, err error) {
+func (l *link) await(ctx context.Context) (reply []byte, interrupts int, err error) {
 	if l.broken != nil {
-		return nil, false, l.broken
+		return nil, 0, l.broken
 	}
 	for {
-		switch err := l.idle(ctx); {
-		case err == nil:
-			reply, err := l.within(l.timeout, l.receive)
-			if err == nil && len(reply) > 0 && reply[0] == 'O' && string(reply) != "OK" {
-				continue // the target's output
+		err := l.idle(ctx)
+		if err == nil {
+			reply, err = l.within(l.timeout, l.receive)
+			if err == nil && isOutput(reply) {
+				continue
 			}
-			return reply, false, err
-		case ctx.Err() == nil:
+			return reply, interrupts, err
+		}
+		if ctx.Err() == nil {
 			l.broken = ErrHungUp
-			return nil, false, l.broken
+			return nil, interrupts, l.broken
 		}
-		reply, err = l.within(l.timeout, func() ([]byte, error) {
-			if _, err := l.conn.Write([]byte{interruptByte}); err != nil {
-				return nil, err
-			}
-			return l.stopReply()
-		})
-		if errors.Is(err, errNoAnswer) {
-			err = fmt.Errorf("the stub does not stop the target (%w to an interrupt)", err)
+		if interrupts == maxInterrupts {
+			// gdbserver 13 sends SIGINT to the group that the process leads, though it may lead none.
+			l.broken = fmt.Errorf("the stub does not stop the target (%w to an interrupt in %v): gdbserver may stop only the leader of a group of processes, and qemu stop at none; kill -INT of the process (qemu: -TRAP) does it", errNoAnswer, l.timeout)
+			return nil, interrupts, l.broken
 		}
-		return reply, true, err
+		interrupts++
+		if _, err := l.within(l.timeout, func() ([]byte, error) {
+			_, err := l.conn.Write([]byte{interruptByte})
+			return nil, err
+		}); err != nil {
+			return nil, interrupts, err
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.Background(), l.timeout/maxInterrupts)
+		defer cancel()
 	}
+}
+
+// isOutput reports whether a packet has the target's output.
+func isOutput(reply []byte) bool {
+	return len(reply) > 0 && reply[0] == 'O' && string(reply) != "OK"
 }
 
 // idle waits until a packet arrives, or ctx ends. It reads nothing of the packet.

@@ -178,7 +178,7 @@ func (l *link) drain() {
 func (l *link) stopReply() ([]byte, error) {
 	for range maxNoise {
 		reply, err := l.receive()
-		if err != nil || len(reply) == 0 || reply[0] != 'O' || string(reply) == "OK" {
+		if err != nil || !isOutput(reply) {
 			return reply, err
 		}
 	}

@@ -29,6 +29,7 @@ __attribute__((noinline)) long ends(void) { pthread_exit(0); }
 __attribute__((noinline)) long exits(void) { _exit(3); }
 __attribute__((noinline)) void step(long i) { __atomic_add_fetch(&steps, 1, __ATOMIC_RELAXED); }
 __attribute__((noinline)) long forks(void) { pid_t p = fork(); if (!p) { step(1); _exit(7); } int s; return syscall(SYS_wait4, p, &s, 0, 0) == p ? s : -1; }
+__attribute__((noinline)) long vforks(void) { pid_t p = vfork(); if (!p) _exit(7); int s; return syscall(SYS_wait4, p, &s, 0, 0) == p ? s : -1; }
 
 static int cloned(void *p) { step(1); _exit(7); }
 static long clones(int flags) {
