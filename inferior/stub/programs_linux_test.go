@@ -23,24 +23,30 @@ var processors = []string{"amd64", "arm64", "s390x"}
 
 var guests = map[string]*guesttest.Processor{"arm64": guesttest.ARM64, "s390x": guesttest.S390X}
 
-// program is testdata/progs/held.c for a processor.
+// program is a program of testdata/progs for a processor.
 type program struct {
 	processor string
 	path      string
 	symbols   map[string]uint64
 }
 
+// build builds held.c.
 func build(t *testing.T, processor string) *program {
+	t.Helper()
+	return buildProgram(t, processor, "held.c")
+}
+
+func buildProgram(t *testing.T, processor, source string) *program {
 	t.Helper()
 	p := &program{processor: processor, symbols: map[string]uint64{}}
 	flags := []string{"-O1", "-g", "-pthread", "-static", "-no-pie", "-fno-pie"}
 	if g := guests[processor]; g != nil {
 		gdbtest.File(t, "/usr/"+g.Triple+"/lib/libc.a")
 		cc := gdbtest.Tool(t, g.Triple+"-gcc")
-		p.path = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", "held.c"), append([]string{cc}, flags...)...)
+		p.path = gdbtest.Compile(t, gdbtest.Testdata(t, "progs", source), append([]string{cc}, flags...)...)
 	} else {
 		gdbtest.NeedAMD64(t)
-		p.path = gdbtest.Build(t, "held.c", flags...)
+		p.path = gdbtest.Build(t, source, flags...)
 	}
 	f, err := elf.Open(p.path)
 	if err != nil {
