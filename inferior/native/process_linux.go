@@ -16,6 +16,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/jobcontrol"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
@@ -255,31 +256,14 @@ func (p *Process) ClearBreakpoint(addr uint64) error {
 
 // EntryPoint implements [inferior.Process].
 func (p *Process) EntryPoint() (uint64, error) {
-	const atEntry = 9 // AT_ENTRY (elf.h)
-	if entry, ok := p.auxiliary(atEntry); ok {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.PID))
+	if err != nil {
+		return 0, err
+	}
+	if entry := linkmap.ParseAuxv(text, p.Arch())[linkmap.ATEntry]; entry != 0 {
 		return entry, nil
 	}
 	return 0, fmt.Errorf("/proc/%d/auxv has no entry point", p.PID)
-}
-
-// Features returns the features of the processor as the kernel has told the process (AT_HWCAP); 0 if that is
-// not known.
-func (p *Process) Features() uint64 {
-	const atHWCap = 16
-	features, _ := p.auxiliary(atHWCap)
-	return features
-}
-
-// auxiliary returns a value of the auxiliary vector (getauxval(3)).
-func (p *Process) auxiliary(key uint64) (value uint64, ok bool) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.PID))
-	order := p.Arch().Order
-	for ; len(text) >= 16; text = text[16:] {
-		if order.Uint64(text) == key {
-			return order.Uint64(text[8:]), true
-		}
-	}
-	return 0, false
 }
 
 // Resume implements [inferior.Process].

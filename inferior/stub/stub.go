@@ -78,6 +78,12 @@ func (p *Process) Modules() *target.Modules { return p.target.Modules() }
 // EntryPoint implements [inferior.Process].
 func (p *Process) EntryPoint() (uint64, error) { return p.target.EntryPoint() }
 
+// Exe returns the program's path as the stub tells it, or else [remote.Options].Exe.
+func (p *Process) Exe() string { return p.target.Exe }
+
+// Auxv reads the process's auxiliary vector (getauxval(3)). Many stubs have none.
+func (p *Process) Auxv() ([]byte, error) { return p.target.Auxv() }
+
 // Warnings returns what the user should know about the answers so far, one sentence each.
 func (p *Process) Warnings() []string { return p.target.Warnings() }
 

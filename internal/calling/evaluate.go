@@ -14,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/expression"
 	"github.com/sfwalk/sfwalk/internal/gomodule"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -24,9 +25,7 @@ type Evaluator struct {
 	Caller  *inferior.Caller
 	Exe     string             // the path of the program's module
 	Symbols *symbol.Symbolizer // nil: nothing is known of types
-	// Features are the processor's features as the kernel tells them (AT_HWCAP).
-	Features uint64
-	Auxv     []byte // the process's auxiliary vector, which leads to its libraries (getauxval(3))
+	Auxv    []byte             // the process's auxiliary vector, which leads to its libraries (getauxval(3))
 	// Notes says what was taken for granted, one sentence each.
 	Notes []string
 
@@ -357,10 +356,12 @@ func (e *Evaluator) resolve(ctx context.Context, addr uint64) (uint64, error) {
 // resolverArguments are what the dynamic linker passes to such a function: the features of the processor, but
 // on amd64.
 func (e *Evaluator) resolverArguments() []abi.Value {
-	if !e.Process.Arch().ResolverFeatures {
+	a := e.Process.Arch()
+	if !a.ResolverFeatures {
 		return nil
 	}
-	return []abi.Value{{Type: ulongType, Bytes: putInteger(e.Features, 8, e.Process.Arch().Order)}}
+	features := linkmap.ParseAuxv(e.Auxv, a)[linkmap.ATHWCap]
+	return []abi.Value{{Type: ulongType, Bytes: putInteger(features, 8, a.Order)}}
 }
 
 // order returns the processor's order of bytes.

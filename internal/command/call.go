@@ -91,6 +91,7 @@ See docs/calling.md for the calls that help most. Exit codes: 0 the function has
 
 // callDocument is what call prints with --json.
 type callDocument struct {
+	Remote     string   `json:"remote,omitempty"`
 	PID        int      `json:"pid"`
 	TID        int      `json:"tid"`
 	Expression string   `json:"expression"`
@@ -104,13 +105,14 @@ type callDocument struct {
 
 // evaluation is one expression in a process that was held.
 type evaluation struct {
-	pid, tid int
-	text     string
-	value    calling.Value
-	shown    string // the value as text
-	notes    []string
-	err      error
-	stopped  *document // the stack where the call was given up; nil if there is none
+	*callee
+	tid     int
+	text    string
+	value   calling.Value
+	shown   string // the value as text
+	notes   []string
+	err     error
+	stopped *document // the stack where the call was given up; nil if there is none
 }
 
 // print prints the result of an evaluation.
@@ -119,10 +121,10 @@ func (x *evaluation) print(cmd *cobra.Command, flags *callFlags) error {
 	var failed *inferior.CallError
 	isCall := errors.As(err, &failed)
 	if err != nil && !isCall {
-		return fmt.Errorf("call %d: %w", x.pid, err)
+		return x.fail(err)
 	}
 	if flags.json {
-		doc := callDocument{PID: x.pid, TID: x.tid, Expression: x.text, Notes: x.notes}
+		doc := callDocument{Remote: x.remote, PID: x.process.PID, TID: x.tid, Expression: x.text, Notes: x.notes}
 		if isCall {
 			doc.Error = failed.Error()
 			if failed.Event.Signal.Number != 0 {
@@ -143,7 +145,7 @@ func (x *evaluation) print(cmd *cobra.Command, flags *callFlags) error {
 		printable.Fprintf(cmd.OutOrStdout(), "%s\n", x.shown)
 	}
 	if isCall {
-		return fmt.Errorf("call %d: %w", x.pid, err)
+		return x.fail(err)
 	}
 	if !flags.json {
 		for _, note := range x.notes {

@@ -137,6 +137,25 @@ func (c *callGenerator) call() string {
 	return call
 }
 
+// generateCalls writes a program with n generated functions. It returns expressions that call these, and some more;
+// and those of which gdb tells the values.
+func generateCalls(t *testing.T, level string, n int) (src string, expressions, oracle []string) {
+	t.Helper()
+	c := &callGenerator{Rand: rand.New(rand.NewPCG(19, uint64(len(level)+int(level[2]))))}
+	for i := range n {
+		expressions = append(expressions, c.call())
+		oracle = append(oracle, fmt.Sprintf("own%d()", i))
+	}
+	expressions = append(expressions, "sum(4, 1, 2, 3, 4)", "sum(0)", "mean(3, 1.5, 2.5, 10.0)", "sum(sum(2, 1, 1), 20, 22)", "total(3, {1L, 2L, 39L})",
+		"mk0(-1, 0.1)", "mk7(3, 4.5)", "mk2(1, 2.0)", "mk5(7, 3.0)", "mk6(9, 1.0)", "(long) total(2, {5L, 6L})", "(char) sum(1, 65)", "(unsigned char) sum(1, 321)", "-sum(1, 5)", "~sum(1, 5)", "!sum(1, 5)", "(double) sum(1, 5)", "(float) mean(1, 0.1)")
+	oracle = append(oracle, expressions[len(oracle):]...)
+	src = filepath.Join(t.TempDir(), "calls.c")
+	if err := os.WriteFile(src, []byte(structs+c.text.String()+"int main(void) { puts(\"ready\"); fflush(stdout); char b; while (read(0, &b, 1) > 0) ; return 0; }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return src, expressions, oracle
+}
+
 // Values that functions return are those that gdb shows: of 320 generated functions, and of some more. The program
 // itself makes each call of a generated function as well, in a function that takes no arguments: gdb 13 passes
 // some arguments wrongly that follow others on the stack.
@@ -145,19 +164,7 @@ func TestCallAsGDB(t *testing.T) {
 	for _, level := range []string{"-O0", "-O2"} {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
-			c := &callGenerator{Rand: rand.New(rand.NewPCG(19, uint64(len(level)+int(level[2]))))}
-			var expressions, oracle []string
-			for i := range 160 {
-				expressions = append(expressions, c.call())
-				oracle = append(oracle, fmt.Sprintf("own%d()", i))
-			}
-			expressions = append(expressions, "sum(4, 1, 2, 3, 4)", "sum(0)", "mean(3, 1.5, 2.5, 10.0)", "sum(sum(2, 1, 1), 20, 22)", "total(3, {1L, 2L, 39L})",
-				"mk0(-1, 0.1)", "mk7(3, 4.5)", "mk2(1, 2.0)", "mk5(7, 3.0)", "mk6(9, 1.0)", "(long) total(2, {5L, 6L})", "(char) sum(1, 65)", "(unsigned char) sum(1, 321)", "-sum(1, 5)", "~sum(1, 5)", "!sum(1, 5)", "(double) sum(1, 5)", "(float) mean(1, 0.1)")
-			oracle = append(oracle, expressions[len(oracle):]...)
-			src := filepath.Join(t.TempDir(), "calls.c")
-			if err := os.WriteFile(src, []byte(structs+c.text.String()+"int main(void) { puts(\"ready\"); fflush(stdout); char b; while (read(0, &b, 1) > 0) ; return 0; }\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			src, expressions, oracle := generateCalls(t, level, 160)
 			p := gdbtest.Start(t, gdbtest.Compile(t, src, gdbtest.Tool(t, "gcc"), "-g", level, "-w", "-fwrapv", "-fno-ipa-icf"))
 			var ours []string
 			for _, x := range expressions {
@@ -168,17 +175,23 @@ func TestCallAsGDB(t *testing.T) {
 				ours = append(ours, strings.TrimSuffix(stdout, "\n"))
 			}
 			script := gdbtest.StartScript(t, gdbtest.Tool(t, "gdb"), evaluatePy, map[string]any{"expressions": oracle, "names": map[string]string{}}, "-p", strconv.Itoa(p.PID))
-			for i, x := range expressions {
-				var want struct{ Value, Error string }
-				if record := script.Next(t); record == nil {
-					t.Fatal("gdb evaluated fewer expressions")
-				} else if err := json.Unmarshal(record, &want); err != nil {
-					t.Fatal(err)
-				}
-				if want.Error != "" || ours[i] != want.Value {
-					t.Errorf("%s: %s, gdb has %s %s", x, ours[i], want.Value, want.Error)
-				}
-			}
+			compareCalls(t, script, expressions, ours)
 		})
+	}
+}
+
+// compareCalls compares values with those that gdb has.
+func compareCalls(t *testing.T, script *gdbtest.Script, expressions, ours []string) {
+	t.Helper()
+	for i, x := range expressions {
+		var want struct{ Value, Error string }
+		if record := script.Next(t); record == nil {
+			t.Fatal("gdb evaluated fewer expressions")
+		} else if err := json.Unmarshal(record, &want); err != nil {
+			t.Fatal(err)
+		}
+		if want.Error != "" || ours[i] != want.Value {
+			t.Errorf("%s: %s, gdb has %s %s", x, ours[i], want.Value, want.Error)
+		}
 	}
 }

@@ -357,7 +357,7 @@ func TestDocumentedCommands(t *testing.T) {
 			args = callExample(line, pid, called)
 		}
 		if args[1] == "remote" && len(args) > 2 {
-			args = strings.Fields(remoteExample(t, line, p.PID))
+			args = strings.Fields(strings.ReplaceAll(remoteExample(t, line, p.PID), "'", ""))
 		}
 		out, errOut, err := command(args[1:]...)
 		if status := (exitStatus{}); errors.As(err, &status) && status.err == nil {

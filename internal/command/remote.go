@@ -12,8 +12,9 @@ import (
 )
 
 func newRemote(host PluginHost) *cobra.Command {
-	var flags walkFlags
+	var flags callFlags
 	var opts remote.Options
+	var texts []string
 	cmd := &cobra.Command{
 		Use:   "remote HOST:PORT | unix:PATH",
 		Short: "Print the stacks of a GDB remote stub's target",
@@ -30,6 +31,11 @@ target is stopped, and asked while it stands still.
 --limit bounds the time for all stacks of a slow stub, --thread-limit the time for
 each. A stack that takes longer ends early, and says so.
 
+--call has one thread of the target call a function instead, as 'sfwalk call' does, and
+prints what it returns: the thread that the stub stopped last, or that of --tid.
+Given several times, the expressions are evaluated one after the other. --call-timeout
+bounds the time for all; --alone holds the other threads.
+
 qemu's user emulation cannot be interrupted through its stub: stop it with
 'kill -TRAP' of the emulator's process.
 
@@ -37,19 +43,26 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		Example: `  sfwalk remote localhost:1234
   sfwalk remote --exe ./firmware.elf localhost:3333
   sfwalk remote --sysroot /srv/arm64-root unix:/run/qemu.sock
+  sfwalk remote localhost:1234 --call 'getpid()'
   sfwalk remote localhost:1234 --timeout 30s --limit 10m --thread-limit 5m --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkCalls(cmd, texts, &flags); err != nil {
+				return err
+			}
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
 			defer flags.end()
+			if len(texts) > 0 {
+				return callRemote(cmd, args[0], opts, texts, &flags)
+			}
 			flags.plugins.wait() // the target stands still from the connection to the end
 			s, err := stub(cmd.Context(), args[0], opts)
 			if err != nil {
 				return err
 			}
-			err = show(cmd, s, &flags)
+			err = show(cmd, s, &flags.walkFlags)
 			if left := s.Close(); left != nil {
 				printable.Fprintf(cmd.ErrOrStderr(), "sfwalk: remote %s: %v\n", args[0], left)
 			}
@@ -58,6 +71,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	}
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	cmd.Flags().StringArrayVar(&texts, "call", nil, "have the target evaluate this expression (see 'sfwalk call --help'); may be given several times")
+	cmd.Flags().DurationVar(&flags.timeout, "call-timeout", 0, "how long the functions of --call may take (default: any time)")
+	cmd.Flags().BoolVar(&flags.alone, "alone", false, "with --call: hold all other threads meanwhile")
 	cmd.Flags().BoolVar(&opts.Resume, "resume", false, "let the target go on in the end, also if it was stopped before")
 	cmd.Flags().DurationVar(&opts.Limit, "limit", time.Minute, "how long the stub may take for all stacks, which end early then; 0 for any time")
 	cmd.Flags().DurationVar(&opts.ThreadLimit, "thread-limit", 20*time.Second, "how long the stub may take for one thread's stack; 0 for any time")

@@ -11,6 +11,7 @@ const (
 	ATBase        = 7  // AT_BASE: where the dynamic linker is; 0 if there is none
 	ATEntry       = 9  // AT_ENTRY: where the program begins
 	ATPlatform    = 15 // AT_PLATFORM
+	ATHWCap       = 16 // AT_HWCAP: the processor's features
 	ATExecfn      = 31 // AT_EXECFN: the name that the program was started by
 	ATSysinfoEhdr = 33 // AT_SYSINFO_EHDR: where the vDSO is
 )

@@ -79,10 +79,13 @@ func (t *Target) LetChildGo(s Stop, breakpoints []uint64, kind int) error {
 	return first
 }
 
+// Auxv reads the process's auxiliary vector (getauxval(3)). Many stubs have none.
+func (t *Target) Auxv() ([]byte, error) { return t.s.transfer("auxv", "", 1<<16) }
+
 // EntryPoint returns the address of the instruction with which the program has begun: from the auxiliary
 // vector, or else from the program's file.
 func (t *Target) EntryPoint() (uint64, error) {
-	data, err := t.s.transfer("auxv", "", 1<<16)
+	data, err := t.Auxv()
 	if fatal(err) {
 		return 0, err
 	}

@@ -138,7 +138,7 @@ func (t *Target) listed() (list []*target.Module, err error) {
 // objects lists the loaded files.
 func (t *Target) objects() ([]linkmap.Object, error) {
 	var auxv linkmap.Auxv
-	data, err := t.s.transfer("auxv", "", 1<<16)
+	data, err := t.Auxv()
 	if fatal(err) {
 		return nil, err
 	}

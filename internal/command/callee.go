@@ -1,0 +1,105 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/internal/calling"
+	"github.com/sfwalk/sfwalk/sniffer/dummy"
+)
+
+// callee is a process that evaluates expressions.
+type callee struct {
+	inferior.Process
+	*source
+	name   string // that messages begin with: "call 4242"
+	remote string // where its stub is; "" if it is a process of this machine
+	exe    string
+	auxv   []byte
+}
+
+func (c *callee) fail(err error) error { return fmt.Errorf("%s: %w", c.name, err) }
+
+// evaluate has a thread evaluate expressions, lets the process go, and prints the values. All that can be found out
+// before hold is called, which returns the thread, is found out then.
+func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, hold func() (inferior.Thread, error)) error {
+	ctx := cmd.Context()
+	symbols := c.symbolizer(&flags.walkFlags)
+	defer symbols.Close()
+	e := &calling.Evaluator{Process: c.Process, Exe: c.exe, Symbols: symbols, Auxv: c.auxv}
+	for i, text := range texts {
+		// The first expression may load what later ones name.
+		if err := e.Prepare(text); err != nil && i == 0 {
+			return c.fail(err)
+		}
+	}
+	th, err := hold()
+	if err != nil {
+		return err
+	}
+	if err := c.mayCall(th); err != nil {
+		return c.fail(err)
+	}
+	if e.Caller, err = inferior.NewCaller(c.Process, th); err != nil {
+		return c.fail(err)
+	}
+	dummies := &dummy.Frames{}
+	e.Caller.Alone, e.Caller.Dummies = flags.alone, dummies
+	flags.first, flags.tids = dummy.New(dummies), []int{th.ID()}
+	var stack bytes.Buffer
+	var stopped *document
+	e.Caller.Stopped = func(inferior.Event) {
+		switch {
+		case !slices.ContainsFunc(c.Inferiors(), func(x inferior.Thread) bool { return x.ID() == th.ID() }):
+		case flags.json:
+			stopped, _, _ = collect(c.source, &flags.walkFlags)
+		default:
+			printStacks(&stack, c.source, symbols, &flags.walkFlags)
+		}
+	}
+	if flags.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, flags.timeout)
+		defer cancel()
+	}
+	var list []*evaluation
+	for _, text := range texts {
+		x := &evaluation{callee: c, tid: th.ID(), text: text}
+		list = append(list, x)
+		x.value, x.err = e.Evaluate(ctx, text)
+		x.notes, x.stopped = e.Notes, stopped
+		if x.err != nil {
+			break
+		}
+		x.shown = e.Show(&x.value)
+	}
+	// The process goes on before anything is printed.
+	left := c.Process.Close()
+	for _, x := range list {
+		if x.err != nil {
+			cmd.OutOrStdout().Write(stack.Bytes())
+		}
+		if err := x.print(cmd, flags); err != nil {
+			return err
+		}
+	}
+	return left
+}
+
+// mayCall says why a thread must not call functions where it stands.
+func (c *callee) mayCall(th inferior.Thread) error {
+	var regs arch.Registers
+	if err := th.Registers(&regs); err != nil {
+		return err
+	}
+	if pc, ok := regs.Get(c.Process.Arch().PC); ok && calling.RunsGo(c.Process, pc) {
+		return fmt.Errorf("thread %d runs Go code, whose stack is small and moves: choose a thread that runs C, by --tid", th.ID())
+	}
+	return nil
+}
