@@ -1,7 +1,7 @@
 package native
 
 import (
-	"encoding/gob"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -47,10 +47,9 @@ func init() {
 type guard struct {
 	arch     *arch.Arch
 	owner    *os.File
-	out      *gob.Encoder
-	requests chan request  // closed when the owner is gone
-	changed  chan struct{} // a traced thread has something to tell
-	looked   chan struct{} // it was asked
+	changed int           // the end of a pipe that can be read when a traced thread has something to tell
+	watched int           // the other end
+	looked  chan struct{} // that thread was asked
 
 	pid     int
 	ownID   int      // what the process has for its ID, in its own PID namespace
@@ -72,9 +71,13 @@ type guard struct {
 }
 
 func newGuard(owner *os.File) *guard {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		os.Exit(1) // the owner finds out
+	}
 	return &guard{
-		arch: arch.ByName(runtime.GOARCH), owner: owner, out: gob.NewEncoder(owner),
-		requests: make(chan request), changed: make(chan struct{}), looked: make(chan struct{}),
+		arch: arch.ByName(runtime.GOARCH), owner: owner,
+		changed: pipe[0], watched: pipe[1], looked: make(chan struct{}),
 		threads: map[int]*tracee{}, early: map[int]unix.WaitStatus{}, breakpoints: map[uint64]*breakpoint{},
 	}
 }
@@ -86,39 +89,54 @@ func (g *guard) run() {
 		g.putBack()
 		g.putBackLate()
 	}()
-	go g.listen()
+	in := bufio.NewReader(g.owner)
 	for {
-		select {
-		case r, ok := <-g.requests:
-			if !ok {
-				return
-			}
-			a := g.serve(&r)
-			if r.Op == opDetach {
-				g.putBack()
-			}
-			late := r.Op == opInterrupt || r.Op == opWait && g.waiting // tell answers
-			if !late && g.out.Encode(a) != nil || r.Op == opDetach {
-				return
-			}
-		case <-g.changed:
-			g.reap()
-			g.looked <- struct{}{}
+		if in.Buffered() == 0 && !g.asked() {
+			continue
+		}
+		r, err := receiveRequest(in)
+		if err != nil {
+			return // the owner is gone
+		}
+		a := g.serve(&r)
+		if r.Op == opDetach {
+			g.putBack()
+		}
+		late := r.Op == opInterrupt || r.Op == opWait && g.waiting // tell answers
+		if !late && a.send(g.owner) != nil || r.Op == opDetach {
+			return
+		}
+		if g.waiting {
+			g.soon()
 		}
 		g.tell()
 	}
 }
 
-// listen reads the owner's requests.
-func (g *guard) listen() {
-	in := gob.NewDecoder(g.owner)
+// asked waits until the owner asks for something, or a traced thread has something to tell. It takes what that
+// is, and returns false. One thread waits for both: handing requests from another one to it would take longer
+// than most requests do.
+func (g *guard) asked() bool {
 	for {
-		var r request
-		if in.Decode(&r) != nil {
-			close(g.requests)
-			return
+		list := []unix.PollFd{{Fd: ownerFD, Events: unix.POLLIN}, {Fd: int32(g.changed), Events: unix.POLLIN}}
+		if _, err := unix.Poll(list, -1); err != nil {
+			continue // EINTR
 		}
-		g.requests <- r
+		if list[1].Revents == 0 {
+			return true
+		}
+		unix.Read(g.changed, make([]byte, 1))
+		g.reap()
+		g.looked <- struct{}{}
+		g.tell()
+		return false
+	}
+}
+
+// soon asks the threads for some time, for most functions that are called take no longer.
+func (g *guard) soon() {
+	for end := time.Now().Add(100 * time.Microsecond); len(g.events) == 0 && !g.ended && time.Now().Before(end); {
+		g.reap()
 	}
 }
 
@@ -133,7 +151,7 @@ func (g *guard) watch() {
 		if err != nil {
 			return // no thread is traced any more
 		}
-		g.changed <- struct{}{}
+		unix.Write(g.watched, []byte{0})
 		<-g.looked
 	}
 }
@@ -147,7 +165,7 @@ func (g *guard) tell() {
 	e := g.events[0]
 	g.events = g.events[1:]
 	g.waiting, g.resumed = false, false
-	if g.out.Encode(&reply{Event: e, TIDs: g.tids()}) != nil {
+	if a := (&reply{Event: e, TIDs: g.tids()}); a.send(g.owner) != nil {
 		g.owner.Close() // listen notices
 	}
 }
@@ -197,7 +215,13 @@ func (g *guard) serve(r *request) *reply {
 		a.Data = room[:n]
 		return fail(err)
 	case opSet:
-		return fail(putSet(t.tid, r.Note, r.Data))
+		if err := putSet(t.tid, r.Note, r.Data); err != nil {
+			return fail(err)
+		}
+		room := make([]byte, maxSet)
+		n, err := getSet(t.tid, r.Note, room) // the kernel may have changed it
+		a.Data = room[:n]
+		return fail(err)
 	case opSave:
 		return fail(t.save(g.arch))
 	case opRestore:

@@ -72,6 +72,20 @@ func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 
 // WriteMemory implements [target.WritableMemory].
 func (m *memory) WriteMemory(addr uint64, b []byte) (n int, err error) {
+	const most = maxMessage / 2 // bytes in one request
+	for len(b) > most && err == nil {
+		done := 0
+		done, err = m.write(addr, b[:most])
+		n, addr, b = n+done, addr+uint64(done), b[done:]
+	}
+	if err != nil {
+		return n, err
+	}
+	last, err := m.write(addr, b)
+	return n + last, err
+}
+
+func (m *memory) write(addr uint64, b []byte) (n int, err error) {
 	a, err := m.process.ask(&request{Op: opWrite, Addr: addr, Data: b})
 	m.forget()
 	for at, code := range m.breakpoints {

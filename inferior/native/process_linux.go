@@ -3,7 +3,7 @@ package native
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -36,9 +36,8 @@ type Process struct {
 
 	socket *os.File
 	guard  *os.Process
-	in     *gob.Decoder
-	mu     sync.Mutex // guards out
-	out    *gob.Encoder
+	in     *bufio.Reader
+	mu     sync.Mutex // guards writes to socket
 	held   bool
 	closed bool
 }
@@ -108,35 +107,73 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 	return err
 }
 
-// startGuard starts the guard.
+// startGuard starts the guard, or takes the one that was prepared.
 func (p *Process) startGuard() error {
+	prepared.Lock()
+	g := prepared.guard
+	prepared.guard = nil
+	prepared.Unlock()
+	if g == nil {
+		var err error
+		if g, err = newOwned(); err != nil {
+			return err
+		}
+	}
+	p.socket, p.guard = g.socket, g.process
+	p.in = bufio.NewReader(p.socket)
+	return nil
+}
+
+// owned is a guard, as its owner has it.
+type owned struct {
+	socket  *os.File
+	process *os.Process
+}
+
+// prepared is a guard for the next process.
+var prepared struct {
+	sync.Mutex
+	guard *owned
+}
+
+// Prepare starts the guard of the process that will be opened next, before anybody knows which one that is: a guard
+// takes some milliseconds to begin. If no process is opened, the guard ends with this program.
+func Prepare() {
+	prepared.Lock()
+	defer prepared.Unlock()
+	if prepared.guard == nil {
+		prepared.guard, _ = newOwned() // else Open says why
+	}
+}
+
+func newOwned() (*owned, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return os.NewSyscallError("socketpair", err)
+		return nil, os.NewSyscallError("socketpair", err)
 	}
-	p.socket = os.NewFile(uintptr(pair[0]), "guard")
-	theirs := os.NewFile(uintptr(pair[1]), "guard")
+	mine, theirs := os.NewFile(uintptr(pair[0]), "guard"), os.NewFile(uintptr(pair[1]), "guard")
 	defer theirs.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err == nil {
-		defer null.Close()
-		p.guard, err = os.StartProcess("/proc/self/exe", []string{guardName}, &os.ProcAttr{
-			Dir: "/", Env: []string{"GOMAXPROCS=2", "GOGC=off"}, Files: []*os.File{null, null, null, theirs}, Sys: &syscall.SysProcAttr{Setsid: true},
-		})
-	}
 	if err != nil {
-		p.socket.Close()
-		return err
+		mine.Close()
+		return nil, err
 	}
-	p.in, p.out = gob.NewDecoder(p.socket), gob.NewEncoder(p.socket)
-	return nil
+	defer null.Close()
+	process, err := os.StartProcess("/proc/self/exe", []string{guardName}, &os.ProcAttr{
+		Dir: "/", Env: []string{"GOMAXPROCS=2", "GOGC=off"}, Files: []*os.File{null, null, null, theirs}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		mine.Close()
+		return nil, err
+	}
+	return &owned{mine, process}, nil
 }
 
 // send sends a request. Interrupts may be sent while an answer is waited for.
 func (p *Process) send(r *request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.out.Encode(r)
+	return r.send(p.socket)
 }
 
 // errNotStoppedAnswer is errNotStopped, as it comes from the guard.
@@ -156,8 +193,8 @@ func (p *Process) ask(r *request) (*reply, error) {
 }
 
 func (p *Process) answer() (*reply, error) {
-	a := &reply{}
-	if err := p.in.Decode(a); err != nil {
+	a, err := receiveReply(p.in)
+	if err != nil {
 		return nil, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
 	}
 	switch {
@@ -330,7 +367,7 @@ func (p *Process) Close() error {
 	_, err := p.ask(&request{Op: opDetach})
 	p.closed = true
 	p.socket.Close()
-	p.guard.Wait()
+	go p.guard.Wait() // it has let the process go
 	if p.held {
 		jobcontrol.Release()
 	}

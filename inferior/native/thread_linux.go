@@ -55,10 +55,13 @@ func (t *Thread) set(note uint32) ([]byte, error) {
 
 // write writes a register set that was changed. Other sets may have the same registers.
 func (t *Thread) write(note uint32, set []byte) error {
-	_, err := t.process.ask(&request{Op: opSet, TID: t.id, Note: note, Data: set})
+	a, err := t.process.ask(&request{Op: opSet, TID: t.id, Note: note, Data: set})
 	t.sets = nil
 	if err != nil {
 		return fmt.Errorf("thread %d: write registers: %w", t.id, err)
+	}
+	if len(a.Data) > 0 {
+		t.sets = map[uint32][]byte{note: a.Data}
 	}
 	return nil
 }
@@ -173,7 +176,9 @@ func (t *Thread) Drop() error { return t.state(opDrop) }
 
 func (t *Thread) state(o op) error {
 	_, err := t.process.ask(&request{Op: o, TID: t.id})
-	t.sets = nil
+	if o == opRestore {
+		t.sets = nil
+	}
 	if err != nil {
 		return fmt.Errorf("thread %d: %w", t.id, err)
 	}

@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,plugin,growth] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,plugin,growth] [-o FILE]
 package main
 
 import (
@@ -39,6 +39,9 @@ var parts = []struct {
 	}},
 	{"attach", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return attach.Measure(ctx, d, attach.Options{})
+	}},
+	{"call", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return attach.MeasureCalls(ctx, d, attach.Options{})
 	}},
 	{"plugin", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return plugin.Measure(ctx, d, plugin.Options{})

@@ -11,6 +11,13 @@ import (
 	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 )
 
+// prepareCall begins what takes longest of a call, while the command line is read.
+func prepareCall(args []string) {
+	if len(args) > 0 && args[0] == "call" {
+		go native.Prepare()
+	}
+}
+
 // call has a process of this machine evaluate expressions.
 func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
 	defer jobcontrol.Defer()()

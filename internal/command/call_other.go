@@ -10,6 +10,8 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
+func prepareCall([]string) {}
+
 func call(_ *cobra.Command, pid int, _ []string, _ *callFlags) error {
 	return fmt.Errorf("call %d: %w", pid, live.ErrUnsupported)
 }

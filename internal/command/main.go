@@ -61,6 +61,7 @@ func Main(args []string, host PluginHost, delve DelveServer) int {
 	if host != nil {
 		os.Unsetenv(becoming) // this is the program that sfwalk has become
 	}
+	prepareCall(args)
 	return run(args, host, delve)
 }
 

@@ -53,3 +53,26 @@ func TestMeasure(t *testing.T) {
 		t.Error("no goals")
 	}
 }
+
+// TestMeasureCalls: all commands call the function, and every cell has a value.
+func TestMeasureCalls(t *testing.T) {
+	gdbtest.Tool(t, "gcc")
+	d, err := build.NewDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := MeasureCalls(context.Background(), d, Options{Rounds: 1, Small: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range s.Tables[0].Rows {
+		for i, cell := range row {
+			if cell == "" && (row[0] != nothing || i > 3) {
+				t.Errorf("%s: nothing in column %q", row[0], callHead[i])
+			}
+		}
+	}
+	if len(s.Goals) != 3 {
+		t.Errorf("%d goals", len(s.Goals))
+	}
+}
