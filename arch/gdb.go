@@ -1,8 +1,8 @@
 package arch
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 )
 
 // GDB is what GDB, and stubs that speak its remote serial protocol, call things of a processor.
@@ -38,7 +38,7 @@ func GDBRegisters(bits int, names ...string) (list []GDBRegister) {
 // Numbered returns n names of registers that begin with prefix: x0, x1, ….
 func Numbered(prefix string, n int) (names []string) {
 	for i := range n {
-		names = append(names, fmt.Sprintf("%s%d", prefix, i))
+		names = append(names, prefix+strconv.Itoa(i))
 	}
 	return names
 }

@@ -1,8 +1,8 @@
 package arm64
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch"
 )
@@ -27,7 +27,7 @@ var gdb = arch.GDB{
 func parts() map[string][]string {
 	m := map[string][]string{}
 	for i := range 32 {
-		m[fmt.Sprintf("v%d", i)] = []string{fmt.Sprintf("z%d", i)}
+		m["v"+strconv.Itoa(i)] = []string{"z" + strconv.Itoa(i)}
 	}
 	return m
 }

@@ -1,7 +1,7 @@
 package arm64
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/trad"
@@ -10,7 +10,7 @@ import (
 // wideRegs are the vector registers, in struct user_fpsimd_state.
 func wideRegs() (regs []arch.WideReg) {
 	for i := range 32 {
-		regs = append(regs, arch.WideReg{Num: V0 + trad.Reg(i), Name: fmt.Sprintf("v%d", i), Parts: []arch.WidePart{
+		regs = append(regs, arch.WideReg{Num: V0 + trad.Reg(i), Name: "v" + strconv.Itoa(i), Parts: []arch.WidePart{
 			{Note: arch.NTFPRegs, Off: 16 * i, Size: 16},
 		}})
 	}

@@ -1,14 +1,15 @@
 package s390x
 
 import (
+	"sync"
+
 	"golang.org/x/arch/s390x/s390xasm"
 
 	"github.com/sfwalk/sfwalk/arch/values"
 )
 
-// The decoder makes a table when it is first used, without a lock; from there on
-// it only reads.
-var _, _ = s390xasm.Decode([]byte{0x07, 0x07})
+// warm has the decoder make its table, as it does when it is first used, without a lock; from there on it only reads.
+var warm = sync.OnceFunc(func() { s390xasm.Decode([]byte{0x07, 0x07}) })
 
 // written returns the registers that an instruction writes; it may return too
 // many. ok is false for what is no instruction.
@@ -73,6 +74,7 @@ func writes(key uint16) int {
 
 // writtenByLibrary is written with the library's decoder, for every instruction.
 func writtenByLibrary(p []byte) (set values.Set, ok bool) {
+	warm()
 	in, err := s390xasm.Decode(p)
 	if err != nil || in.Op == 0 {
 		if p[0] < 2 {

@@ -1,8 +1,8 @@
 package s390x
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch"
 )
@@ -24,7 +24,7 @@ var gdb = arch.GDB{
 func parts() map[string][]string {
 	m := map[string][]string{}
 	for i := range 16 {
-		m[fmt.Sprintf("v%d", i)] = []string{fmt.Sprintf("f%d", i), fmt.Sprintf("v%dl", i)}
+		m["v"+strconv.Itoa(i)] = []string{"f" + strconv.Itoa(i), "v" + strconv.Itoa(i) + "l"}
 	}
 	return m
 }

@@ -1,7 +1,7 @@
 package s390x
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch"
 )
@@ -17,12 +17,12 @@ const (
 func wideRegs() (regs []arch.WideReg) {
 	const v16 = 68
 	for n, f := range fprs {
-		regs = append(regs, arch.WideReg{Num: f, Name: fmt.Sprintf("v%d", n), Parts: []arch.WidePart{
+		regs = append(regs, arch.WideReg{Num: f, Name: "v" + strconv.Itoa(n), Parts: []arch.WidePart{
 			{Note: arch.NTFPRegs, Off: 8 + 8*n, Size: 8}, {Note: ntVXRSLow, Off: 8 * n, Size: 8},
 		}})
 	}
 	for n, f := range fprs {
-		regs = append(regs, arch.WideReg{Num: v16 + f - F0, Name: fmt.Sprintf("v%d", 16+n), Parts: []arch.WidePart{
+		regs = append(regs, arch.WideReg{Num: v16 + f - F0, Name: "v" + strconv.Itoa(16+n), Parts: []arch.WidePart{
 			{Note: ntVXRSHigh, Off: 16 * n, Size: 16},
 		}})
 	}

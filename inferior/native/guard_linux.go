@@ -45,8 +45,8 @@ func init() {
 
 // guard traces the threads of one process.
 type guard struct {
-	arch     *arch.Arch
-	owner    *os.File
+	arch    *arch.Arch
+	owner   *os.File
 	changed int           // the end of a pipe that can be read when a traced thread has something to tell
 	watched int           // the other end
 	looked  chan struct{} // that thread was asked

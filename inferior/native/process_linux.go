@@ -1,9 +1,9 @@
 package native
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +35,7 @@ type Process struct {
 	order   []int // of the threads: that of the last event first
 
 	socket *os.File
-	guard  *os.Process
+	guard  int // its process ID
 	in     *bufio.Reader
 	mu     sync.Mutex // guards writes to socket
 	held   bool
@@ -119,15 +119,15 @@ func (p *Process) startGuard() error {
 			return err
 		}
 	}
-	p.socket, p.guard = g.socket, g.process
+	p.socket, p.guard = g.socket, g.pid
 	p.in = bufio.NewReader(p.socket)
 	return nil
 }
 
 // owned is a guard, as its owner has it.
 type owned struct {
-	socket  *os.File
-	process *os.Process
+	socket *os.File
+	pid    int
 }
 
 // prepared is a guard for the next process.
@@ -146,6 +146,15 @@ func Prepare() {
 	}
 }
 
+// reap waits for a guard's end.
+func reap(pid int) {
+	for {
+		if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR {
+			return
+		}
+	}
+}
+
 func newOwned() (*owned, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -159,14 +168,15 @@ func newOwned() (*owned, error) {
 		return nil, err
 	}
 	defer null.Close()
-	process, err := os.StartProcess("/proc/self/exe", []string{guardName}, &os.ProcAttr{
-		Dir: "/", Env: []string{"GOMAXPROCS=2", "GOGC=off"}, Files: []*os.File{null, null, null, theirs}, Sys: &syscall.SysProcAttr{Setsid: true},
+	// os.StartProcess would first start a process to find out about pidfds.
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{guardName}, &syscall.ProcAttr{
+		Dir: "/", Env: []string{"GOMAXPROCS=2", "GOGC=off"}, Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), theirs.Fd()}, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		mine.Close()
 		return nil, err
 	}
-	return &owned{mine, process}, nil
+	return &owned{mine, pid}, nil
 }
 
 // send sends a request. Interrupts may be sent while an answer is waited for.
@@ -367,7 +377,7 @@ func (p *Process) Close() error {
 	_, err := p.ask(&request{Op: opDetach})
 	p.closed = true
 	p.socket.Close()
-	go p.guard.Wait() // it has let the process go
+	go reap(p.guard) // it has let the process go
 	if p.held {
 		jobcontrol.Release()
 	}
