@@ -37,6 +37,19 @@ func NewRunner(p Process, t Thread, table *frame.Table) *Runner {
 // Stack returns the thread's stack as it is now. After a run it is of another moment.
 func (r *Runner) Stack() (*frame.Stack, error) { return frame.New(r.process, r.thread, r.table) }
 
+// Frame returns a frame of the thread's stack as it is now.
+func (r *Runner) Frame(level int) (*frame.Frame, error) {
+	s, err := r.Stack()
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.Frame(level)
+	if f == nil && err == nil {
+		err = fmt.Errorf("thread %d: its stack has no frame %d", r.thread.ID(), level)
+	}
+	return f, err
+}
+
 // End says how a run has ended.
 type End uint8
 
@@ -95,11 +108,7 @@ func (r *Runner) untilBack(ctx context.Context, f *frame.Frame) (Run, error) {
 // StepOver has the thread execute one instruction; if that is a call, until it has come back: GDB's nexti. Signal
 // handlers that begin meanwhile count as calls.
 func (r *Runner) StepOver(ctx context.Context) (Run, error) {
-	s, err := r.Stack()
-	if err != nil {
-		return Run{}, err
-	}
-	this, err := s.Frame(0)
+	this, err := r.Frame(0)
 	if err != nil {
 		return Run{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,4 +73,45 @@ func run(t *testing.T, status int, name string, args ...string) string {
 		t.Fatalf("%s: %v, want exit status %d\n%s", cmd, err, status, out)
 	}
 	return string(out)
+}
+
+// TestControl has the example run a program by frames, and gdb the same one.
+func TestControl(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program, embed := gdbtest.Build(t, "frames.c", "-g", "-O1"), filepath.Join(t.TempDir(), "embed")
+	run(t, 0, gdbtest.Tool(t, "go"), "build", "-o", embed, ".")
+	commands := []string{"finish", "finish", "nexti", "nexti", "return", "nexti", "finish"}
+	args := []string{"-q", "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex", "handle SIGUSR1 nostop noprint pass", "-ex", "break *leaf", "-ex", "run"}
+	for _, c := range commands {
+		args = append(args, "-ex", c, "-ex", "print/x $pc - (long)&leaf")
+	}
+	gdb := run(t, 0, gdbtest.Tool(t, "gdb"), append(args, program, "-ex", "kill")...)
+	var theirs []string
+	for _, m := range regexp.MustCompile(`(?m)^\$\d+ = 0x([0-9a-f]+)$`).FindAllStringSubmatch(gdb, -1) {
+		theirs = append(theirs, m[1])
+	}
+	cmd := exec.Command(embed, "-break", "leaf", program, "1")
+	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var ours []string
+	var leaf uint64
+	for _, m := range regexp.MustCompile(`(?m)^#0 +0x([0-9a-f]+) in`).FindAllStringSubmatch(string(out), -1) {
+		pc, _ := strconv.ParseUint(m[1], 16, 64)
+		if leaf == 0 {
+			leaf = pc
+			continue
+		}
+		ours = append(ours, strconv.FormatUint(pc-leaf, 16))
+	}
+	if len(ours) != len(commands) || !slices.Equal(ours, theirs) {
+		t.Errorf("%q, gdb has %q\n%s\n%s", ours, theirs, out, gdb)
+	}
+	cmd = exec.Command(embed, "-break", "leaf", program, "1")
+	cmd.Stdin = strings.NewReader("continue\ncontinue\n")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "round 1 25") {
+		t.Errorf("to the end: %v: %s", err, out)
+	}
 }

@@ -4,12 +4,18 @@
 // to end it, prints the stack of its main thread.
 //
 //	embed PROGRAM [ARGUMENT...]
+//	embed -break FUNCTION PROGRAM [ARGUMENT...]
+//
+// With -break, it runs the program to a function, and does what standard input says: finish, nexti,
+// return, continue.
 //
 // It shows how to use the engine in a debugger: process.go describes the process to the engine,
-// backtrace.go asks the engine. See docs/embedding.md.
+// backtrace.go asks the engine, control.go has the program run by frames. See docs/embedding.md.
 package main
 
 import (
+	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,15 +24,27 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: embed PROGRAM [ARGUMENT...]")
+	at := flag.String("break", "", "run the program to this `function`, and read commands")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: embed [-break FUNCTION] PROGRAM [ARGUMENT...]")
 		os.Exit(2)
+	}
+	flag.Parse()
+	if flag.NArg() < 1 {
+		flag.Usage()
 	}
 	if new(process).Arch() == nil {
 		fmt.Fprintln(os.Stderr, "embed: there is no descriptor of processors like this one:", runtime.GOARCH)
 		os.Exit(1)
 	}
-	status, err := debug(exec.Command(os.Args[1], os.Args[2:]...))
+	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	status, err := 0, error(nil)
+	if *at != "" {
+		status, err = control(context.Background(), cmd, *at, os.Stdin, os.Stdout)
+	} else {
+		status, err = debug(cmd)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "embed:", err)
 		os.Exit(1)
@@ -37,7 +55,7 @@ func main() {
 // debug runs a program to its end and returns its exit status, like a shell.
 func debug(cmd *exec.Cmd) (int, error) {
 	runtime.LockOSThread() // ptrace knows tracers by their thread
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdin = os.Stdin
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return 0, err
