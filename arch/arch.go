@@ -222,15 +222,6 @@ type Trampoline struct {
 	OnStack func(sp uint64, word func(off int) uint64) bool
 }
 
-// UContext gives offsets, in bytes from the start of the kernel's struct
-// ucontext, of what must be known before any frame is unwound: where an
-// interrupted thread's own stack is while it runs on an alternate one.
-type UContext struct {
-	StackBase int // uc_stack.ss_sp, the alternate stack's lowest address
-	StackSize int // uc_stack.ss_size
-	SP        int // the interrupted SP
-}
-
 // InnerThan reports whether stack address a belongs to an inner (newer) frame
 // than b. Stacks of all supported architectures grow towards lower addresses.
 func (a *Arch) InnerThan(x, y uint64) bool { return x < y }

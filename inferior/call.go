@@ -59,7 +59,25 @@ func NewCaller(p Process, t Thread) (*Caller, error) {
 	if _, err := p.Memory().ReadMemory(c.sp-room, make([]byte, 1)); err != nil {
 		return nil, fmt.Errorf("thread %d: less than %d bytes of its stack are left at %#x", t.ID(), room, sp)
 	}
+	if left, ok := leftOfAlternate(p, sp); ok && left < room+uint64(a.RedZone) {
+		return nil, fmt.Errorf("thread %d is in a signal handler, and only %d bytes of its alternate stack are left", t.ID(), left)
+	}
 	return c, nil
+}
+
+// leftOfAlternate returns how many bytes are left of the alternate stack that sp points into. What lies inward of
+// one is other memory, a heap's for instance, that can be written as well.
+func leftOfAlternate(p Process, sp uint64) (left uint64, ok bool) {
+	const span = 64 << 10
+	a := p.Arch()
+	stack := make([]byte, span)
+	n, _ := p.Memory().ReadMemory(sp, stack)
+	for off := int(-sp & 7); off+a.UContext.End() <= n; off += 8 {
+		if base, _, ok := a.UContext.Alternate(a.Order, sp, off, stack); ok && base != 0 {
+			return sp - base, true
+		}
+	}
+	return 0, false
 }
 
 // Place puts bytes on the thread's stack, where no function of this Caller writes them over, and returns their

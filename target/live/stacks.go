@@ -22,12 +22,6 @@ const (
 	maxSwitches    = 4         // alternate stacks, each used on top of the one before
 )
 
-// Values of ss_flags in struct sigaltstack (sigaltstack(2)).
-const (
-	ssOnStack    = 1
-	ssAutodisarm = 1 << 31
-)
-
 // stackSpan returns the used part of the stack that sp points into: from the red zone below sp to
 // the end of its mapping, or most bytes of it. It returns less if the mapping goes on for too long
 // to be one stack (a heap that holds many, as Go's).
@@ -74,7 +68,7 @@ func fit(spans []span, limit uint64) {
 // stack itself, the interrupted SP is right behind it, and it does not count.
 func interruptedSP(a *arch.Arch, maps []procmaps.Mapping, sp uint64, stack []byte) (uint64, bool) {
 	uc := a.UContext
-	end := max(uc.StackBase, uc.StackSize, uc.SP) + 8
+	end := uc.End()
 	stack = stack[:min(len(stack), ucontextSpan)]
 	for off := int(-sp & 7); off+end <= len(stack); off += 8 {
 		if a.SigContext != nil {
@@ -82,16 +76,8 @@ func interruptedSP(a *arch.Arch, maps []procmaps.Mapping, sp uint64, stack []byt
 				return v, true
 			}
 		}
-		base := a.Order.Uint64(stack[off+uc.StackBase:])
-		if sp < base {
-			continue
-		}
-		// ss_flags lies between them. Other memory hardly ever has a valid value there.
-		if f := a.Order.Uint32(stack[off+uc.StackBase+8:]); f&^ssAutodisarm > ssOnStack {
-			continue
-		}
-		size := a.Order.Uint64(stack[off+uc.StackSize:])
-		if at := sp + uint64(off); size > 1<<32 || at+uint64(end)-base > size {
+		base, size, ok := uc.Alternate(a.Order, sp, off, stack)
+		if !ok {
 			continue
 		}
 		// If a handler interrupted a handler on the same stack, the outer one's frame follows.

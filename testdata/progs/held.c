@@ -65,13 +65,22 @@ static void *nothing(void *p) { return 0; }
 static void *churns(void *p) { for (;;) { pthread_t t; if (!pthread_create(&t, 0, nothing, 0)) { pthread_join(t, 0); steps++; } } }
 static void *blocked(void *p) { for (;;) pause(); }
 static void handler(int sig) { signals++; }
+static void reads(int sig) { char c; while (read(0, &c, 1) > 0) ; }
+// A handler waits on an alternate stack in the heap.
+static void alt(int size) {
+	stack_t s = {.ss_sp = malloc(size), .ss_size = size};
+	struct sigaction a = {.sa_handler = reads, .sa_flags = SA_ONSTACK};
+	sigaltstack(&s, 0);
+	sigaction(SIGUSR2, &a, 0);
+	raise(SIGUSR2);
+}
 
 int main(int argc, char **argv) {
 	const char *where = argc > 1 ? argv[1] : "read";
 	int threads = argc > 2 ? atoi(argv[2]) : 0;
 	struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART};
 	sigaction(SIGUSR1, &a, 0);
-	for (long i = 0; i < threads; i++) {
+	for (long i = 0; i < threads && strcmp(where, "alt"); i++) {
 		pthread_t t;
 		pthread_create(&t, 0, !strcmp(where, "loop") || !strcmp(where, "forks") || !strcmp(where, "vforks") ? loop : !strcmp(where, "tally") ? tally : !strcmp(where, "spin") ? count : blocked, (void *)i);
 	}
@@ -89,7 +98,9 @@ int main(int argc, char **argv) {
 	static int word = 1;
 	struct timespec t = {1, 500000000};
 	struct pollfd in = {0, POLLIN, 0};
-	if (!strcmp(where, "forks")) {
+	if (!strcmp(where, "alt"))
+		alt(threads);
+	else if (!strcmp(where, "forks")) {
 		int child = 0, shell = 0;
 		r = read(0, &c, 1);
 		for (int i = 0; i < 20 && r == 1; i++) {
