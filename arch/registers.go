@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/sfwalk/sfwalk/trad"
@@ -52,4 +53,18 @@ func (f *Registers) Get(r trad.Reg) (v uint64, ok bool) {
 func (f *Registers) Set(r trad.Reg, v uint64) {
 	f.Known.Add(r)
 	f.Value[r] = v
+}
+
+// RegisterBytes returns the value v of register r, of 64 bits or less, as the register would lie in memory.
+func (a *Arch) RegisterBytes(r trad.Reg, v uint64) []byte {
+	width := 64
+	if i := a.Index(r); i >= 0 {
+		width = a.Regs[i].Bits
+	}
+	if a.Order == binary.ByteOrder(binary.BigEndian) {
+		v <<= 64 - width
+	}
+	b := make([]byte, 8)
+	a.Order.PutUint64(b, v)
+	return b[:width/8]
 }

@@ -32,6 +32,8 @@ func (f *Frame) Function() (addr uint64, ok bool) {
 // outermost, or if no sniffer has claimed it.
 func (f *Frame) PrevRegister(r trad.Reg) Value {
 	switch a := f.stack.arch; {
+	case f.outdated():
+		return Value{Err: errOutdated}
 	case f.Level < 0:
 		return f.stack.liveRegister(r)
 	case f.winner < 0 || f.row.Flags&trad.Outermost != 0:

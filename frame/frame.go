@@ -41,6 +41,8 @@ type Frame struct {
 	dropped      bool // THIS is Stack.lastDropped
 	inCode       bool // PC or PC-1 is known to be in code
 	ofWalker     bool // THIS is a Walker's, and in no chain: see inner
+
+	generation uint32 // Stack.generation when THIS was made
 }
 
 // PC returns the address at which THIS frame runs, or will run when its NEXT returns.
@@ -139,6 +141,9 @@ func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {
 // Prev returns the PREVIOUS frame, and makes it when first asked. If there is none, it
 // returns nil: with a nil error if the stack is whole, else with a [*StopError].
 func (f *Frame) Prev() (*Frame, error) {
+	if f.outdated() {
+		return nil, &StopError{Level: f.Level, PC: f.pc, Reason: Unavailable, Err: errOutdated}
+	}
 	if !f.asked {
 		f.asked = true
 		f.prev, f.stop, f.err = f.makePrev()

@@ -12,12 +12,19 @@ import (
 // through NEXT.
 func (f *Frame) Register(r trad.Reg) Value {
 	if f.Level <= 0 {
+		if f.outdated() {
+			return Value{Err: errOutdated}
+		}
 		return f.stack.liveRegister(r)
 	}
-	if f.ofWalker && f.next == nil {
-		if v, ok := f.carriedRegister(r); ok {
-			return v
+	if f.ofWalker {
+		if f.next == nil {
+			if v, ok := f.carriedRegister(r); ok {
+				return v
+			}
 		}
+	} else if f.generation != f.stack.generation {
+		return Value{Err: errOutdated}
 	}
 	a, next := f.stack.arch, f.inner()
 	switch r {
@@ -41,6 +48,10 @@ func (f *Frame) Register(r trad.Reg) Value {
 // other registers in to are not valid.
 func (f *Frame) Registers(to *arch.Registers) {
 	s, a := f.stack, f.stack.arch
+	if f.outdated() {
+		to.Known = arch.RegSet{}
+		return
+	}
 	if f.Level <= 0 {
 		*to = *s.live
 		return

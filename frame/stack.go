@@ -51,6 +51,8 @@ type Stack struct {
 	lastDropped  Frame    // the outermost frame that was dropped, with the registers of its PREVIOUS
 	walk         *Context // of a Walker's stack: what is known of its THIS
 	stale        bool     // the frames are of another walk
+	generation   uint32   // of the frames
+	spare        []*slab  // with the frames of the walk before
 }
 
 // New makes the stack of one thread of a target. The error says why the thread's registers cannot be
@@ -65,7 +67,8 @@ func New(t target.Target, thread target.Thread, table *Table) (*Stack, error) {
 }
 
 // Reset makes s the stack of a thread as [New] does, with the same table and the same limits.
-// It uses the memory of the frames that s had: they must not be used any more. After an error
+// The frames that s had are of another walk then: they keep their PC, CFA and ID until the next Reset, and have
+// neither registers nor a PREVIOUS. The Reset after that uses their memory. After an error
 // s has no frames that can be used.
 func (s *Stack) Reset(t target.Target, thread target.Thread) error {
 	switch {
@@ -127,7 +130,11 @@ func (s *Stack) start(m target.Memory) {
 func (s *Stack) restart() {
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
-	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}
+	if s.made > 0 {
+		s.generation++
+		s.slabs, s.spare = s.spare, s.slabs
+	}
+	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1, generation: s.generation}
 	s.made, s.nDropped, s.cycle, s.preserved, s.depth, s.stale = 0, 0, cycle{}, preserved{}, 0, false
 	s.visited = visited{spans: s.visited.spans[:0]}
 }
@@ -180,7 +187,7 @@ func (s *Stack) newFrame() *Frame {
 	if f.stack != nil {
 		*f = Frame{} // a frame of the stack before was here
 	}
-	f.stack = s
+	f.stack, f.generation = s, s.generation
 	return f
 }
 

@@ -43,7 +43,7 @@ func (r *Runner) Return(f *frame.Frame, fn *abi.Func, value []byte) (err error) 
 		if info.Num == a.PC || !v.Known() || v.Lval == frame.InRegister && v.Reg == info.Num {
 			continue
 		}
-		if err := r.thread.WriteRegister(info.Num, 0, registerBytes(a, info, v.Bits)); err != nil {
+		if err := r.thread.WriteRegister(info.Num, 0, a.RegisterBytes(info.Num, v.Bits)); err != nil {
 			return fmt.Errorf("write %s of frame %v: %w", info.Name, prev, err)
 		}
 	}
@@ -53,16 +53,6 @@ func (r *Runner) Return(f *frame.Frame, fn *abi.Func, value []byte) (err error) 
 		}
 	}
 	return r.thread.Jump(prev.PC())
-}
-
-// registerBytes returns a register as it lies in memory.
-func registerBytes(a *arch.Arch, r arch.RegInfo, bits uint64) []byte {
-	b := make([]byte, 8)
-	if bigEndian(a) {
-		bits <<= 64 - r.Bits
-	}
-	a.Order.PutUint64(b, bits)
-	return b[:r.Bits/8]
 }
 
 func bigEndian(a *arch.Arch) bool { return a.Order.Uint16([]byte{0, 1}) == 1 }
