@@ -14,7 +14,7 @@ type Context struct {
 	// Caller says that PC is a return address. Tables are looked up at PC-1 then.
 	Caller bool
 	// Edge says that PC is in a prologue or an epilogue, where the frame is not yet,
-	// or no longer, set up as in the body of the function. [Walker.Step] fills it in.
+	// or no longer, set up as in the body of the function. [Walker.First] and [Walker.Step] fill it in.
 	// On arm64 and s390x, other instructions within an epilogue may count as the body.
 	Edge bool
 	// MovedOn says that the process had moved on when the frame was read. It comes from

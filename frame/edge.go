@@ -19,7 +19,10 @@ func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	if cached && slot.bits&slotEdgeKnown != 0 {
 		return slot.bits&slotEdge != 0
 	}
-	edge := w.atEdge(c, mem)
+	if w.code == nil {
+		w.code = make([]byte, maxBefore+maxEpilogue)
+	}
+	edge := atEdge(w.arch, w.modules, mem, c.PC, c.Caller, w.code)
 	if cached {
 		slot.bits |= slotEdgeKnown
 		if edge {
@@ -29,27 +32,46 @@ func (w *Walker) edge(c *Context, mem target.Memory) bool {
 	return edge
 }
 
-func (w *Walker) atEdge(c *Context, mem target.Memory) bool {
-	if w.code == nil {
-		w.code = make([]byte, maxBefore+maxEpilogue)
+// InEdge reports whether PC is in a prologue or an epilogue, where the frame is not yet, or no longer, set up as in the
+// body of the function. On arm64 and s390x, other instructions within an epilogue may count as the body.
+func (f *Frame) InEdge() bool {
+	s := f.stack
+	if f.typ != Normal || f.Level < 0 {
+		return false
 	}
-	a, block := w.arch, c.PC
-	if c.Caller {
+	return atEdge(s.arch, s.modules, &s.window, f.pc, f.caller, make([]byte, maxBefore+maxEpilogue))
+}
+
+// First returns the context of frame 0 as [NewContext] does, and fills in Edge. mem is the stack's memory.
+func (w *Walker) First(regs *arch.Registers, mem target.Memory) Context {
+	c := NewContext(w.arch, regs)
+	if c.PC != 0 {
+		w.begin(&c, mem)
+		c.Edge = w.edge(&c, &w.stack.window)
+	}
+	return c
+}
+
+// atEdge reports whether pc is in a prologue or an epilogue. caller says that it is a return address. buffer has room
+// for the code that is read.
+func atEdge(a *arch.Arch, modules *target.Modules, mem target.Memory, pc uint64, caller bool, buffer []byte) bool {
+	block := pc
+	if caller {
 		block--
 	}
-	if m := w.modules.Find(block); m != nil {
+	if m := modules.Find(block); m != nil {
 		if lo, hi, ok := m.Function(block); ok {
-			if c.PC >= hi {
+			if pc >= hi {
 				return false // of a call that does not return, the function's last instruction
 			}
-			if from := c.PC - lo; from <= maxBefore {
-				n, _ := mem.ReadMemory(lo, w.code[:min(hi-lo, max(maxPrologue, from+maxEpilogue))])
-				code := w.code[:n]
-				if a.SkipPrologue != nil && c.PC < a.SkipPrologue(code[:min(n, maxPrologue)], lo) {
+			if from := pc - lo; from <= maxBefore {
+				n, _ := mem.ReadMemory(lo, buffer[:min(hi-lo, max(maxPrologue, from+maxEpilogue))])
+				code := buffer[:n]
+				if a.SkipPrologue != nil && pc < a.SkipPrologue(code[:min(n, maxPrologue)], lo) {
 					return true
 				}
 				if a.InEpilogue != nil {
-					return a.InEpilogue(code, lo, c.PC)
+					return a.InEpilogue(code, lo, pc)
 				}
 			}
 		}
@@ -57,7 +79,7 @@ func (w *Walker) atEdge(c *Context, mem target.Memory) bool {
 	if a.ReadEpilogue == nil {
 		return false
 	}
-	n, _ := mem.ReadMemory(c.PC, w.code[:maxEpilogue])
-	_, out := a.ReadEpilogue(w.code[:n], c.PC)
+	n, _ := mem.ReadMemory(pc, buffer[:maxEpilogue])
+	_, out := a.ReadEpilogue(buffer[:n], pc)
 	return out&arch.TearsDown != 0
 }

@@ -212,6 +212,21 @@ func TestStepEdge(t *testing.T) {
 					}
 					w.Step(&c, stops) // makes the row known
 				}
+				// Without the interruption it is frame 0.
+				var own arch.Registers
+				if err := stops.recorded.Registers(&own); err != nil {
+					t.Fatal(err)
+				}
+				if c := w.First(&own, stops.recorded); c.PC != pc || c.Edge != (want != "") {
+					t.Errorf("%s: %x %s: First has %+v, in %q", stops.state.Function, x.addr, x.text, c, want)
+				}
+				stack, err := frame.New(stops.recorded, stops.recorded, table)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f, err := stack.Frame(0); err != nil || f.InEdge() != (want != "") {
+					t.Errorf("%s: %x %s: frame 0 is in an edge: %v, in %q, %v", stops.state.Function, x.addr, x.text, err == nil && f.InEdge(), want, err)
+				}
 			}
 			t.Logf("stops: %v", counts)
 			if counts["prologue"] < 50 || counts["epilogue"] < 50 || counts[""] < 50 {
