@@ -3,18 +3,25 @@ package frame
 import "github.com/sfwalk/sfwalk/trad"
 
 // Find returns the frame with an ID, as GDB's frame_find_by_id does: a debugger finds the frame again after the
-// thread has run. It makes frames from the innermost outwards until it has found it: all of them if the frame is gone,
-// for a frame further out may be on any stack. The ID is a physical frame's: inlined and tail-called ones are package
+// thread has run. It makes frames from the innermost outwards until it has found it, or has come past its place: if the place is
+// between a normal frame and its PREVIOUS, the frame is gone. The ID is a physical frame's: inlined and tail-called ones are package
 // logical's. If the stack has no such frame, Find returns nil; the error is nil if the stack is whole, else it says
 // why it ends early.
 func (s *Stack) Find(id ID) (*Frame, error) {
+	var this ID
+	normal := false // the type of the frame before
 	for f, err := range s.All() {
 		if err != nil {
 			return nil, err
 		}
-		if f.ID().Equal(id) {
+		next := this
+		if this = f.ID(); this.Equal(id) {
 			return f, nil
 		}
+		if normal && !id.Inner(next, s.arch, nil) && id.Inner(this, s.arch, nil) {
+			return nil, nil
+		}
+		normal = f.typ == Normal && !this.Null()
 	}
 	return nil, nil
 }

@@ -75,4 +75,17 @@ func TestFind(t *testing.T) {
 	if f, err := again.Find(frame.ID{Stack: 8, Has: frame.HasStack}); f != nil || err != nil {
 		t.Errorf("found %v, %v", f, err)
 	}
+	// A frame that is gone is not looked for beyond its place: the stack does not come to its limit.
+	f, err := again.Frame(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfa, _ := f.CFA()
+	gone, further := frame.ID{Stack: cfa - 1, Has: frame.HasStack}, frame.ID{Stack: cfa + 1<<16, Has: frame.HasStack}
+	if f, err := stack(5).Find(gone); f != nil || err != nil {
+		t.Errorf("a frame inner to frame 3: found %v, %v", f, err)
+	}
+	if f, err := stack(5).Find(further); f != nil || err == nil {
+		t.Errorf("a frame that may be beyond the limit: found %v, %v", f, err)
+	}
 }
