@@ -73,7 +73,16 @@ func leftOfAlternate(p Process, sp uint64) (left uint64, ok bool) {
 	stack := make([]byte, span)
 	n, _ := p.Memory().ReadMemory(sp, stack)
 	for off := int(-sp & 7); off+a.UContext.End() <= n; off += 8 {
-		if base, _, ok := a.UContext.Alternate(a.Order, sp, off, stack); ok && base != 0 {
+		base, size, ok := a.UContext.Alternate(a.Order, sp, off, stack)
+		if !ok || base == 0 || sp == base {
+			continue
+		}
+		// What was interrupted was on another stack.
+		from := a.Order.Uint64(stack[off+a.UContext.SP:])
+		if from-base <= size {
+			continue
+		}
+		if _, err := p.Memory().ReadMemory(from, make([]byte, 1)); err == nil {
 			return sp - base, true
 		}
 	}
