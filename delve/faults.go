@@ -57,17 +57,23 @@ func (p *heldProcess) watchFaults(ctx context.Context, c *inferior.Caller, e *ca
 		return err
 	}
 	undo := map[unix.Signal]uint64{}
+	var trap uint64
 	end = func() (err error) {
+		ctx := context.WithoutCancel(ctx)
 		for s, kept := range undo {
-			err = errors.Join(err, set(context.WithoutCancel(ctx), s, kept, 0))
+			err = errors.Join(err, set(ctx, s, kept, 0))
 		}
 		for addr := range p.handlers {
 			err = errors.Join(err, p.ClearBreakpoint(addr))
 		}
 		clear(p.handlers)
+		if trap != 0 {
+			err = errors.Join(err, set(ctx, unix.SIGTRAP, trap, 0))
+		}
 		return err
 	}
-	// A breakpoint in a handler that blocks SIGTRAP has the kernel forget the handler of that.
+	// The kernel forgets the handler of SIGTRAP when a thread that blocks SIGTRAP, as in another handler, comes to a
+	// breakpoint.
 	for _, s := range append([]unix.Signal{unix.SIGTRAP}, faults...) {
 		var action sigaction
 		if err := set(ctx, s, 0, old); err != nil {
@@ -87,7 +93,7 @@ func (p *heldProcess) watchFaults(ctx context.Context, c *inferior.Caller, e *ca
 				return end, err
 			}
 			if s == unix.SIGTRAP {
-				undo[s] = kept
+				trap = kept
 				continue
 			}
 			at = p.handler

@@ -46,7 +46,7 @@ type found struct {
 	thread, goroutine int64
 	reason            proc.StopReason
 	groupReason       proc.StopReason
-	at                map[int]proc.BreakpointState // by thread
+	at                map[int64]proc.BreakpointState // by goroutine, or by the negative thread
 	hits              map[*proc.LogicalBreakpoint]hits
 }
 
@@ -77,9 +77,9 @@ func newHeldProcess(t *Target, group *proc.TargetGroup) (*heldProcess, error) {
 	if g := t.Proc.SelectedGoroutine(); g != nil {
 		f.goroutine = g.ID
 	}
-	f.at, f.hits = map[int]proc.BreakpointState{}, map[*proc.LogicalBreakpoint]hits{}
+	f.at, f.hits = map[int64]proc.BreakpointState{}, map[*proc.LogicalBreakpoint]hits{}
 	for _, th := range t.Proc.ThreadList() {
-		f.at[th.ThreadID()] = *th.Breakpoint()
+		f.at[runner(th)] = *th.Breakpoint()
 	}
 	for _, b := range group.LogicalBreakpoints {
 		f.hits[b] = hits{b.TotalHitCount, maps.Clone(b.HitCount)}
@@ -109,7 +109,7 @@ func (p *heldProcess) Close() error {
 		}
 	}
 	for _, th := range p.Proc.ThreadList() {
-		at := p.found.at[th.ThreadID()]
+		at := p.found.at[runner(th)]
 		if regs, e := th.Registers(); th.ThreadID() == p.tid || e == nil && p.kept(&at) && regs.PC() == at.Addr {
 			*th.Breakpoint() = at
 		}
@@ -123,6 +123,14 @@ func (p *heldProcess) Close() error {
 	}
 	p.Proc.StopReason, p.group.StopReason = p.found.reason, p.found.groupReason
 	return err
+}
+
+// runner returns the goroutine that a thread runs, which may be on another thread after a call; or minus the thread's ID.
+func runner(th proc.Thread) int64 {
+	if g, _ := proc.GetG(th); g != nil { // an error says that there is none
+		return g.ID
+	}
+	return -int64(th.ThreadID())
 }
 
 // Memory returns the process's memory, which can be written.

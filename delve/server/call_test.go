@@ -186,12 +186,13 @@ func TestCallsWhere(t *testing.T) {
 	}
 	inC, parked := goroutineIn(t, client, "main.waitsInC"), goroutineIn(t, client, "main.parks")
 	main := goroutineIn(t, client, "runtime.main").ID
-	for _, g := range []int64{inC.ID, main, -1} {
+	// While others call, a goroutine in Go code may leave its thread.
+	call(main, "c_calls_back(4)", "calls a Go function")
+	for _, g := range []int64{-1, main, inC.ID} {
 		call(g, "getpid()", fmt.Sprint("^", pid, "$"))
 		call(g, "c_fault(16)", `in c_fault: the function was ended by SIGSEGV \(address 0x10\)`)
 	}
 	call(inC.ID, "c_calls_back(4)", "^9$")
-	call(main, "c_calls_back(4)", "calls a Go function")
 	call(parked.ID, "c_half(1)", fmt.Sprintf("goroutine %d is parked: no thread runs it", parked.ID))
 	if state, err := client.GetState(); err != nil || state.SelectedGoroutine == nil || state.SelectedGoroutine.ID != main {
 		t.Errorf("the selected goroutine is another: %+v, %v", state, err)
@@ -346,20 +347,22 @@ func TestDAPCalls(t *testing.T) {
 	main := ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads
 	selected := main[slices.IndexFunc(main, func(th dap.Thread) bool { return strings.HasPrefix(th.Name, "*") })].Id
 	frames := c.stackTrace(selected, 0, 10).StackFrames
-	for _, frame := range []int{0, frames[0].Id, frames[1].Id, c.stackTrace(int(inC), 0, 10).StackFrames[0].Id, c.stackTrace(int(inC), 0, 10).StackFrames[1].Id} {
+	fails(frames[0].Id, "call c_calls_back(4)", "calls a Go function")
+	call(frames[0].Id, "call double(4)", "8")
+	fails(frames[1].Id, "call double(4)", "call is only supported with topmost stack frame")
+	fails(frames[0].Id, "call nothing(4)", "could not find symbol value for nothing")
+	// While others call, a goroutine in Go code may leave its thread.
+	inner := c.stackTrace(int(inC), 0, 10).StackFrames
+	for _, frame := range []int{0, frames[0].Id, frames[1].Id, inner[0].Id, inner[1].Id} {
 		call(frame, "call c_half(9)", "4.5")
 		call(frame, `call (long) strlen("four")`, "4")
 		fails(frame, "call c_fault(0)", "in c_fault: the function was ended by SIGSEGV (address 0x0); the thread was put back")
 	}
-	fails(frames[0].Id, "call c_calls_back(4)", "calls a Go function")
-	call(c.stackTrace(int(inC), 0, 10).StackFrames[1].Id, "call c_calls_back(4)", "9")
-	call(frames[0].Id, "call double(4)", "8")
-	fails(frames[1].Id, "call double(4)", "call is only supported with topmost stack frame")
-	fails(frames[0].Id, "call nothing(4)", "could not find symbol value for nothing")
+	call(inner[1].Id, "call c_calls_back(4)", "9")
 	fails(frames[0].Id, "c_half(9)", "c_half")
 
 	path := filepath.Join(t.TempDir(), "begun")
-	asked := c.send("evaluate", evaluate(0, fmt.Sprintf("call c_never(%q)", path)))
+	asked := c.send("evaluate", evaluate(inner[0].Id, fmt.Sprintf("call c_never(%q)", path)))
 	gdbtest.Await(t, "the call is under way", func() bool {
 		_, err := os.Stat(path)
 		return err == nil
@@ -372,5 +375,5 @@ func TestDAPCalls(t *testing.T) {
 	if text := string(c.next()); !strings.Contains(text, `"pause"`) {
 		t.Errorf("pause: %s", text)
 	}
-	call(0, "call c_half(3)", "1.5")
+	call(inner[0].Id, "call c_half(3)", "1.5")
 }
