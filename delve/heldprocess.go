@@ -238,7 +238,7 @@ func (p *heldProcess) EntryPoint() (uint64, error) { return p.entry, nil }
 // deliver a signal.
 func (p *heldProcess) Resume(r inferior.Resume) error {
 	if r.Thread == nil || r.Alone || r.Step || r.Signal != 0 {
-		return errors.New("Delve lets all threads run, and delivers the signals that come")
+		return errors.New("all threads run, and get their signals: Delve can do nothing else")
 	}
 	p.tid = r.Thread.ID()
 	p.keepOthers()

@@ -28,7 +28,7 @@ type heldThread struct {
 
 var _ inferior.Thread = (*heldThread)(nil)
 
-var errNoSet = errors.New("Delve does not give access to these registers")
+var errNoSet = errors.New("these registers are out of Delve's reach")
 
 // registers returns a copy of all the thread's registers.
 func (t *heldThread) registers() (proc.Registers, error) {

@@ -77,9 +77,6 @@ func (s *stacks) call(goroutine int64, expr string) (r delve.Result, err error) 
 		r, err = delve.Call(ctx, t, group, owner(goroutine), expr)
 		return err
 	})
-	for _, note := range r.Notes {
-		warn("note: %s", note)
-	}
 	return r, err
 }
 
@@ -159,11 +156,18 @@ func (m *methods) locate(th *api.Thread) {
 	})
 }
 
-// values returns what a function has returned as Delve's variables.
+// values returns what a function has returned as Delve's variables, and what was taken for granted.
 func values(r delve.Result) []api.Variable {
-	if r.Value == "" {
-		return []api.Variable{}
+	list := []api.Variable{}
+	add := func(name, value, of string) {
+		// Clients show the text of a number as it is.
+		list = append(list, api.Variable{Name: name, Value: value, Type: of, RealType: of, Kind: reflect.Int, Flags: api.VariableReturnArgument})
 	}
-	// Clients show the text of a number as it is.
-	return []api.Variable{{Name: "~r0", Value: r.Value, Type: r.Type, RealType: r.Type, Kind: reflect.Int, Flags: api.VariableReturnArgument}}
+	if r.Value != "" {
+		add("~r0", r.Value, r.Type)
+	}
+	for _, note := range r.Notes {
+		add("note", note, "")
+	}
+	return list
 }

@@ -66,7 +66,7 @@ func runSteps(t testing.TB, steps []step, with ...string) {
 func callsOfC(pid int) []step {
 	return []step{
 		{"call getpid()", `~r0: ` + strconv.Itoa(pid) + `\n`},
-		{"call C.getpid()", `~r0: ` + strconv.Itoa(pid) + `\n`},
+		{"call C.getpid()", `~r0: ` + strconv.Itoa(pid) + `\n\tnote: what getpid returns is not known: taken for an int; cast it`},
 		{`call (long) strlen("C.five")`, `~r0: 6\n`},
 		{`call toupper(abs(-97))`, `~r0: 65\n`},
 		{`call c_half(5)`, `~r0: 2.5\n`},
@@ -93,6 +93,7 @@ func TestDlvCallsC(t *testing.T) {
 		step{"print getpid()", `failed: .*could not find symbol value for getpid`},
 	)
 	steps = append(steps, looks...)
+	steps = append(steps, step{"goroutine 1 call c_half(8)", `~r0: 4\n`}, step{"thread", ""})
 	steps = append(steps, step{"breakpoints -a", "!-100"}, step{"clear 2", ""}, step{"call double(4)", `~r0: 8\n`}, step{"next", "main.stopsHere"}, step{"exit", ""})
 	runSteps(t, steps, "connect", s.addr)
 }
@@ -130,7 +131,7 @@ func stopped(t testing.TB) (*served, *rpc2.RPCClient) {
 // returned returns what a call has returned.
 func returned(state *api.DebuggerState) string {
 	for _, th := range state.Threads {
-		if th.CallReturn && len(th.ReturnValues) == 1 {
+		if th.CallReturn && len(th.ReturnValues) > 0 {
 			return th.ReturnValues[0].Value
 		}
 	}

@@ -4,6 +4,7 @@ package server
 
 import (
 	"encoding/json"
+	"strings"
 
 	delvedap "github.com/go-delve/delve/service/dap"
 	"github.com/google/go-dap"
@@ -72,7 +73,7 @@ func (f *filter) call(reply []byte, seq int, goroutine int64, expr string) error
 	if err != nil {
 		return err
 	}
-	body := dap.EvaluateResponseBody{Result: r.Value}
+	body := dap.EvaluateResponseBody{Result: strings.Join(append([]string{r.Value}, r.Notes...), "\nnote: ")}
 	if f.wants().Types {
 		body.Type = r.Type
 	}
