@@ -84,9 +84,9 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 	}
 	watch := p.evaluator()
 	watch.Caller = e.Caller
-	end, err := p.watchFaults(ctx, e.Caller, watch)
+	end, err := p.watchFaults(ctx, watch)
 	defer func() {
-		if ok, _ := t.Proc.Valid(); ok && end != nil {
+		if ok, _ := t.Proc.Valid(); ok {
 			err = errors.Join(err, end())
 		}
 	}()

@@ -42,83 +42,117 @@ const (
 	sigIgnore = 1          // SIG_IGN; SIG_DFL is 0
 )
 
-// watchFaults has faults of a thread, in functions that c calls, be events of [heldProcess.Wait]. It calls sigaction(3) in the process,
-// which e evaluates. End undoes it.
-func (p *heldProcess) watchFaults(ctx context.Context, c *inferior.Caller, e *calling.Evaluator) (end func() error, err error) {
-	old, err := c.Place(make([]byte, binary.Size(sigaction{})))
+// dispositions reads and changes what a process does at signals, by calls of sigaction(3).
+type dispositions struct {
+	process *heldProcess
+	e       *calling.Evaluator
+	changed map[unix.Signal][]byte // the struct sigaction of each signal that is, or may be, another now
+}
+
+// set calls sigaction(3). to and from are addresses, or 0.
+func (d *dispositions) set(ctx context.Context, s unix.Signal, to, from uint64) error {
+	v, err := d.e.Evaluate(ctx, fmt.Sprintf("(int) sigaction(%d, (void *) %#x, (void *) %#x)", s, to, from))
+	if err == nil && d.process.arch.Order.Uint32(v.Bytes) != 0 {
+		err = fmt.Errorf("sigaction(%d) has failed", s)
+	}
+	return err
+}
+
+// put sets the struct sigaction of a signal.
+func (d *dispositions) put(ctx context.Context, s unix.Signal, action []byte) error {
+	addr, err := d.e.Caller.Place(action)
 	if err != nil {
-		return nil, err
-	}
-	set := func(ctx context.Context, s unix.Signal, to, from uint64) error {
-		v, err := e.Evaluate(ctx, fmt.Sprintf("(int) sigaction(%d, (void *) %#x, (void *) %#x)", s, to, from))
-		if err == nil && p.arch.Order.Uint32(v.Bytes) != 0 {
-			err = fmt.Errorf("sigaction(%d) has failed", s)
-		}
 		return err
 	}
-	undo := map[unix.Signal]uint64{}
-	var trap uint64
-	end = func() (err error) {
-		ctx := context.WithoutCancel(ctx)
-		for s, kept := range undo {
-			err = errors.Join(err, set(ctx, s, kept, 0))
-		}
-		for addr := range p.handlers {
-			err = errors.Join(err, p.ClearBreakpoint(addr))
-		}
-		clear(p.handlers)
-		if trap != 0 {
-			err = errors.Join(err, set(ctx, unix.SIGTRAP, trap, 0))
-		}
+	return d.set(ctx, s, addr, 0)
+}
+
+// get returns the struct sigaction of a signal, and its handler.
+func (d *dispositions) get(ctx context.Context, s unix.Signal) (action []byte, handler uint64, err error) {
+	action = make([]byte, binary.Size(sigaction{}))
+	addr, err := d.e.Caller.Place(action)
+	if err == nil {
+		err = d.set(ctx, s, 0, addr)
+	}
+	if err == nil {
+		_, err = d.process.Memory().ReadMemory(addr, action)
+	}
+	return action, d.process.arch.Order.Uint64(action), err
+}
+
+// putBack puts a signal's struct sigaction back, if its handler still is the one that it has got.
+func (d *dispositions) putBack(ctx context.Context, s unix.Signal, handler uint64) error {
+	if _, now, err := d.get(ctx, s); err != nil || now != handler {
 		return err
 	}
+	return d.put(ctx, s, d.changed[s])
+}
+
+// watchFaults has faults of a thread, in functions that the Caller of e calls, be events of [heldProcess.Wait]. end undoes it, also
+// after an error.
+func (p *heldProcess) watchFaults(ctx context.Context, e *calling.Evaluator) (end func() error, err error) {
+	d := &dispositions{p, e, map[unix.Signal][]byte{}}
+	end = func() error { return p.unwatchFaults(context.WithoutCancel(ctx), d) }
 	// The kernel forgets the handler of SIGTRAP when a thread that blocks SIGTRAP, as in another handler, comes to a
 	// breakpoint.
-	for _, s := range append([]unix.Signal{unix.SIGTRAP}, faults...) {
-		var action sigaction
-		if err := set(ctx, s, 0, old); err != nil {
+	action, handler, err := d.get(ctx, unix.SIGTRAP)
+	if err != nil {
+		return end, err
+	}
+	if handler > sigIgnore {
+		d.changed[unix.SIGTRAP] = action
+	}
+	ours, err := binary.Append(nil, p.arch.Order, &sigaction{Handler: p.handler, Flags: saSigInfo | saOnStack})
+	if err != nil {
+		return end, err
+	}
+	for _, s := range faults {
+		action, handler, err := d.get(ctx, s)
+		if err != nil {
 			return end, err
 		}
-		b := make([]byte, binary.Size(action))
-		if _, err := p.Memory().ReadMemory(old, b); err != nil {
-			return end, err
-		}
-		if _, err := binary.Decode(b, p.arch.Order, &action); err != nil {
-			return end, err
-		}
-		at := action.Handler
-		if s == unix.SIGTRAP || at <= sigIgnore {
-			kept, err := c.Place(b)
-			if err != nil {
-				return end, err
-			}
-			if s == unix.SIGTRAP {
-				trap = kept
-				continue
-			}
-			at = p.handler
-			b, err := binary.Append(nil, p.arch.Order, &sigaction{Handler: at, Flags: saSigInfo | saOnStack})
-			if err != nil {
-				return end, err
-			}
-			to, err := c.Place(b)
-			if err != nil {
-				return end, err
-			}
-			if err := p.watch(at); err != nil {
-				return end, err
-			}
-			undo[s] = kept
-			if err := set(ctx, s, to, 0); err != nil {
+		if handler > sigIgnore {
+			if err := p.watch(handler); err != nil {
 				return end, err
 			}
 			continue
 		}
-		if err := p.watch(at); err != nil {
+		if err := p.watch(p.handler); err != nil {
+			return end, err
+		}
+		d.changed[s] = action
+		if err := d.put(ctx, s, ours); err != nil {
 			return end, err
 		}
 	}
 	return end, nil
+}
+
+// unwatchFaults undoes watchFaults.
+func (p *heldProcess) unwatchFaults(ctx context.Context, d *dispositions) (err error) {
+	if _, ok := p.Proc.FindThread(p.tid); !ok { // the function has ended it: another one has to
+		for _, th := range p.Proc.ThreadList() {
+			if d.e.Caller, err = p.caller(th.ThreadID()); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for s := range d.changed {
+		if s != unix.SIGTRAP {
+			err = errors.Join(err, d.putBack(ctx, s, p.handler))
+		}
+	}
+	for addr := range p.handlers {
+		err = errors.Join(err, p.ClearBreakpoint(addr))
+	}
+	clear(p.handlers)
+	if d.changed[unix.SIGTRAP] != nil {
+		err = errors.Join(err, d.putBack(ctx, unix.SIGTRAP, 0))
+	}
+	return err
 }
 
 // watch sets a breakpoint where a handler begins.
