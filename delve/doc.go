@@ -3,7 +3,7 @@
 //
 // A [proc.Target] goes in: native, core or gdbserial. A [Target] for the engine comes out.
 // [Stacktrace] and [Frames] return the frames of a thread or a goroutine, Go and C
-// mixed, each with the scope in which Delve evaluates expressions.
+// mixed, each with the scope in which Delve evaluates expressions. [Call] has a thread call a C function.
 //
 // The package is empty but on Linux on amd64 and arm64: Delve compiles for no other processor that has
 // a descriptor below arch, and so each file here and in delve/server has a build tag. Its callers

@@ -11,3 +11,9 @@ func Lead(f *Frame) (frames []proc.Stackframe, called bool) {
 	cfa, _ := f.Physical.CFA()
 	return k.lead(f.Physical, frameKey{f.Physical.PC(), cfa}), block(f.Physical) != f.Physical.PC()
 }
+
+// WithoutPrefix and Callee read the expressions of calls.
+var (
+	WithoutPrefix = withoutPrefix
+	Callee        = callee
+)

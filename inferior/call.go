@@ -36,30 +36,36 @@ const room = 8 << 10
 // NewCaller returns a Caller for a thread that stands still. The error says why the thread cannot call
 // functions.
 func NewCaller(p Process, t Thread) (*Caller, error) {
-	if err := t.CanCall(); err != nil {
+	var regs arch.Registers
+	if err := t.Registers(&regs); err != nil {
 		return nil, err
 	}
 	a := p.Arch()
-	if a.Calls == nil {
+	sp, ok := regs.Get(a.SP)
+	if !ok {
+		return nil, fmt.Errorf("thread %d: the stack pointer is not known", t.ID())
+	}
+	return NewCallerOn(p, t, sp-uint64(a.RedZone))
+}
+
+// NewCallerOn returns a Caller whose functions run on a stack of which nothing inward of sp is in use. It need not
+// be the one that the thread is on: a goroutine's stack has no room for C.
+func NewCallerOn(p Process, t Thread, sp uint64) (*Caller, error) {
+	if err := t.CanCall(); err != nil {
+		return nil, err
+	}
+	if a := p.Arch(); a.Calls == nil {
 		return nil, fmt.Errorf("calls of functions are not known for %s", a.Name)
 	}
 	entry, err := p.EntryPoint()
 	if err != nil {
 		return nil, err
 	}
-	var regs arch.Registers
-	if err := t.Registers(&regs); err != nil {
-		return nil, err
-	}
-	sp, ok := regs.Get(a.SP)
-	if !ok {
-		return nil, fmt.Errorf("thread %d: the stack pointer is not known", t.ID())
-	}
-	c := &Caller{process: p, thread: t, entry: entry, sp: sp - uint64(a.RedZone)}
+	c := &Caller{process: p, thread: t, entry: entry, sp: sp}
 	if _, err := p.Memory().ReadMemory(c.sp-room, make([]byte, 1)); err != nil {
 		return nil, fmt.Errorf("thread %d: less than %d bytes of its stack are left at %#x", t.ID(), room, sp)
 	}
-	if left, ok := leftOfAlternate(p, sp); ok && left < room+uint64(a.RedZone) {
+	if left, ok := leftOfAlternate(p, sp); ok && left < room {
 		return nil, fmt.Errorf("thread %d is in a signal handler, and only %d bytes of its alternate stack are left", t.ID(), left)
 	}
 	return c, nil

@@ -104,7 +104,7 @@ func (f *filter) about(m *message) func(reply []byte) bool {
 		case m[1] == "dlv":
 			return nil // not about a frame
 		default:
-			answer = func([]byte, any) error { return errCall }
+			answer = func(reply []byte, of any) error { return f.callIn(reply, seq, of, m[2]) }
 		}
 	case "dataBreakpointInfo":
 		number = max(args.FrameID, args.Reference)

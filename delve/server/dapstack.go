@@ -74,6 +74,7 @@ func (f *filter) stack(reply []byte, seq, goroutine, start, end int) bool {
 	for i := start; i < min(end, len(ours)); i++ {
 		if j := number[i]; j != none && j < len(theirs.Body.StackFrames) {
 			body.StackFrames = append(body.StackFrames, theirs.Body.StackFrames[j])
+			f.note(theirs.Body.StackFrames[j].Id, int64(goroutine))
 		} else {
 			body.StackFrames = append(body.StackFrames, f.stackFrame(goroutine, i, &ours[i]))
 		}

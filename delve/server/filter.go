@@ -29,7 +29,8 @@ type filter struct {
 	asked   int                             // requests of our own, numbered -1, -2, ...
 
 	settings settings
-	over     func() // ends the change of a process that runs; nil if it stands still
+	over     func()        // ends the change of a process that runs; nil if it stands still
+	told     map[int]int64 // the goroutines of Delve's frames that the client has got since the last stop, by their numbers
 
 	// Only the goroutine that handles replies uses the rest.
 	gone  bool // the client has gone
@@ -77,7 +78,7 @@ var (
 )
 
 // toDelve matches a command to Delve, or a call, which are not expressions.
-var toDelve = regexp.MustCompile(`^\s*(dlv|call)\s+\S`)
+var toDelve = regexp.MustCompile(`^\s*(dlv|call)\s+(\S.*)`)
 
 // request passes a client's request on to Delve. The error says that it cannot be written.
 func (f *filter) request(content []byte) error {
@@ -92,6 +93,7 @@ func (f *filter) request(content []byte) error {
 		// If libraries were loaded at the last stop, also of an attach, Delve takes every such
 		// request as one to stop its downloads of debug information, and does no more. But it
 		// stops the process by itself to set breakpoints: set none, in no file.
+		f.server.stacks.calls.interrupt()
 		if f.server.dbg.IsRunning() {
 			f.own("setBreakpoints", dap.SetBreakpointsArguments{Source: dap.Source{Path: "/"}}, func([]byte) bool { return true })
 		}
@@ -114,6 +116,12 @@ func (f *filter) request(content []byte) error {
 		f.mu.Unlock()
 	case !slices.Contains(look, m.Command) || m.Command == "evaluate" && toDelve.Match(expression(m.Arguments)):
 		over := f.server.stacks.change()
+		if m.Command == "evaluate" {
+			if handler := f.callOfC(&m); handler != nil {
+				f.await(m.Seq, func(reply []byte) bool { defer over(); return handler(reply) })
+				return f.standIn(m.Seq)
+			}
+		}
 		f.await(m.Seq, func([]byte) bool { over(); return false })
 	}
 	return f.send(content)
@@ -228,6 +236,7 @@ func (f *filter) stopped() {
 	over := f.over
 	f.over = nil
 	f.owned.reset()
+	f.told = nil
 	f.mu.Unlock()
 	if over != nil {
 		over()

@@ -145,7 +145,15 @@ func grouped(list []*api.Goroutine, o *api.GoroutineGroupingOptions) (out []*api
 
 // Command runs the process, or selects a thread or a goroutine.
 func (m *methods) Command(in api.DebuggerCommand, cb service.RPCCallback) {
-	if in.Name != api.SwitchGoroutine {
+	switch in.Name {
+	case api.SwitchGoroutine:
+	case api.Call:
+		m.call(in, cb)
+		return
+	case api.Halt:
+		m.stacks.calls.interrupt()
+		fallthrough
+	default:
 		m.stacks.selected.Store(0)
 	}
 	m.RPCServer.Command(in, &selecting{cb, m, &in})
@@ -153,6 +161,11 @@ func (m *methods) Command(in api.DebuggerCommand, cb service.RPCCallback) {
 
 // State returns what the process is doing.
 func (m *methods) State(in rpc2.StateIn, cb service.RPCCallback) {
+	if in.NonBlocking && m.stacks.calls.running() {
+		close(cb.SetupDoneChan())
+		cb.Return(rpc2.StateOut{State: &api.DebuggerState{Running: true}}, nil)
+		return
+	}
 	m.RPCServer.State(in, &selecting{RPCCallback: cb, methods: m})
 }
 

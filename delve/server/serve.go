@@ -142,6 +142,7 @@ func (s *server) session(first byte, in *bufio.Reader, conn net.Conn) {
 
 // letGo halts the process if it runs, and detaches from it.
 func (s *server) letGo() error {
+	s.stacks.calls.interrupt()
 	if s.dbg.IsRunning() {
 		s.dbg.Command(&api.DebuggerCommand{Name: api.Halt}, nil, nil, nil) // if this fails, the process is gone
 	}

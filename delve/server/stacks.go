@@ -27,6 +27,8 @@ type stacks struct {
 
 	selected atomic.Int64 // the goroutine that a client has selected, if Delve does not find it; else 0
 
+	calls calls // of C functions
+
 	// Delve's lock of the target guards these.
 	target  *delve.Target
 	release func()
@@ -53,6 +55,11 @@ const patience = 2 * time.Second
 // locked calls f with the target that Delve has selected, while the process stands
 // still. f must not call the debugger.
 func (s *stacks) locked(f func(*delve.Target) error) error {
+	return s.lockedGroup(func(t *delve.Target, _ *proc.TargetGroup) error { return f(t) })
+}
+
+// lockedGroup is locked for an f that needs all of Delve's targets.
+func (s *stacks) lockedGroup(f func(*delve.Target, *proc.TargetGroup) error) error {
 	for deadline := time.Now().Add(patience); s.dbg.IsRunning(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			return errRuns
@@ -67,7 +74,7 @@ func (s *stacks) locked(f func(*delve.Target) error) error {
 		return err
 	}
 	defer s.tell()
-	return f(s.target)
+	return f(s.target, group)
 }
 
 // tell prints new warnings.

@@ -1,0 +1,382 @@
+//go:build linux && (amd64 || arm64)
+
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-delve/delve/service/api"
+	"github.com/go-delve/delve/service/debugger"
+	"github.com/go-delve/delve/service/rpc2"
+	"github.com/google/go-dap"
+
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+)
+
+// buildCalls builds delvecalls for debugging.
+func buildCalls(t testing.TB) string {
+	t.Helper()
+	gdbtest.NeedAMD64(t)
+	gdbtest.Tool(t, "cc")
+	return gdbtest.Build(t, "delvecalls", "CGO_ENABLED=1", "CGO_CFLAGS=-g -O1", "-gcflags=all=-N -l")
+}
+
+// step is a command for dlv with what it must answer: a regular expression; "same" stands for what it has
+// answered first, and ! for what must not be there.
+type step struct{ command, want string }
+
+func runSteps(t testing.TB, steps []step, with ...string) {
+	t.Helper()
+	var commands []string
+	for _, x := range steps {
+		commands = append(commands, x.command)
+	}
+	said := dlv(t, commands, with...)
+	first := map[string]string{}
+	for i, x := range steps {
+		if i == len(said) {
+			break // exit
+		}
+		text := said[i]
+		before, again := first[x.command]
+		if !again {
+			before, first[x.command] = text, text
+		}
+		unwanted, not := strings.CutPrefix(x.want, "!")
+		switch {
+		case x.want == "same" && text != before:
+			t.Errorf("(dlv) %s\n%s\nthe first time\n%s", x.command, text, before)
+		case not && strings.Contains(text, unwanted):
+			t.Errorf("(dlv) %s\n%s", x.command, text)
+		case x.want != "same" && !not && !regexp.MustCompile(x.want).MatchString(text):
+			t.Errorf("(dlv) %s\n%s\nwant %s", x.command, text, x.want)
+		}
+	}
+}
+
+// callsOfC are calls that any thread can make. The results are those of the C standard, and of the source.
+func callsOfC(pid int) []step {
+	return []step{
+		{"call getpid()", `~r0: ` + strconv.Itoa(pid) + `\n`},
+		{"call C.getpid()", `~r0: ` + strconv.Itoa(pid) + `\n\tnote: what getpid returns is not known: taken for an int; cast it`},
+		{`call (long) strlen("C.five")`, `~r0: 6\n`},
+		{`call toupper(abs(-97))`, `~r0: 65\n`},
+		{`call c_half(5)`, `~r0: 2.5\n`},
+		{`call C.c_pair(1.5, 8)`, `~r0: {x = 4.5, n = 7}\n`},
+		{`call c_deep(3)`, `~r0: 3\n`},
+		{`call c_fault(0)`, `failed: in c_fault: the function was ended by SIGSEGV \(address 0x0\); the thread was put back\n`},
+		{`call abort()`, `failed: in .*: the function was ended by SIGABRT; the thread was put back\n`},
+		{"call c_half(6)", `~r0: 3\n`},
+	}
+}
+
+// The real dlv calls C functions from Go code. All registers are then what they were, and the breakpoints and the stack.
+func TestDlvCallsC(t *testing.T) {
+	s := serve(t, debugger.Config{}, false, buildCalls(t))
+	steps := []step{{"break main.stopsHere", ""}, {"continue", "main.stopsHere"}, {"clear 1", ""}, {"break main.double", ""}}
+	looks := []step{{"regs -a", "same"}, {"stack", "same"}, {"args", "same"}, {"thread", ""}}
+	steps = append(steps, looks...)
+	steps = append(steps, callsOfC(s.dbg.ProcessPid())...)
+	steps = append(steps,
+		step{"call c_calls_back(4)", `failed: the function calls a Go function`},
+		step{"call no_such_function(1)", `failed: could not find symbol value for no_such_function\n`},
+		step{"call abs(nothing)", `failed: .*no symbol nothing is in the process`},
+		step{"call abs(1", `failed: 1:\d+: missing ','`},
+		step{"print getpid()", `failed: .*could not find symbol value for getpid`},
+	)
+	steps = append(steps, looks...)
+	steps = append(steps, step{"goroutine 1 call c_half(8)", `~r0: 4\n`}, step{"thread", ""})
+	steps = append(steps, step{"breakpoints -a", "!-100"}, step{"clear 2", ""}, step{"call double(4)", `~r0: 8\n`}, step{"next", "main.stopsHere"}, step{"exit", ""})
+	runSteps(t, steps, "connect", s.addr)
+}
+
+// Calls of Go functions are Delve's own.
+func TestDlvCallsGo(t *testing.T) {
+	path := buildCalls(t)
+	commands := []string{"break main.stopsHere", "continue", "call double(4)", "call main.double(n+3)", "call double(\"x\")", "call double()", "call nothing(1)", "call n = 7", "print n", "call double(", "call runtime.Stack(nil, false)", "exit"}
+	theirs := dlv(t, commands, "exec", path)
+	ours := dlv(t, commands, "connect", serve(t, debugger.Config{}, false, path).addr)
+	volatile := regexp.MustCompile(`(hits goroutine\(\d+\):\d+ total:\d+|0x[0-9a-f]+|Breakpoint \d+|dlv\) $)`)
+	for i, command := range commands[:len(commands)-1] {
+		one, two := volatile.ReplaceAllString(theirs[i], ""), volatile.ReplaceAllString(ours[i], "")
+		if one != two {
+			t.Errorf("(dlv) %s\n%s\ndlv alone:\n%s", command, two, one)
+		}
+	}
+}
+
+// stopped serves delvecalls, stopped in Go code, with a client.
+func stopped(t testing.TB) (*served, *rpc2.RPCClient) {
+	t.Helper()
+	s := serve(t, debugger.Config{}, true, buildCalls(t))
+	client := rpc2.NewClientFromConn(dial(t, s.addr))
+	if _, err := client.CreateBreakpoint(&api.Breakpoint{FunctionName: "main.stopsHere"}); err != nil {
+		t.Fatal(err)
+	}
+	if state := <-client.Continue(); state.Err != nil {
+		t.Fatal(state.Err)
+	}
+	client.SetReturnValuesLoadConfig(&api.LoadConfig{})
+	return s, client
+}
+
+// returned returns what a call has returned.
+func returned(state *api.DebuggerState) string {
+	for _, th := range state.Threads {
+		if th.CallReturn && len(th.ReturnValues) > 0 {
+			return th.ReturnValues[0].Value
+		}
+	}
+	return "nothing"
+}
+
+// goroutineIn returns the goroutine that a function has begun.
+func goroutineIn(t testing.TB, client *rpc2.RPCClient, function string) *api.Goroutine {
+	t.Helper()
+	list, _, err := client.ListGoroutines(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(g *api.Goroutine) bool { return g.StartLoc.Function.Name() == function })
+	if i < 0 {
+		t.Fatalf("no goroutine of %s", function)
+	}
+	return list[i]
+}
+
+// signals returns which signals threads block, and which the process handles, as the kernel tells.
+func signals(t testing.TB, pid int) string {
+	t.Helper()
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string // the process may have made threads meanwhile
+	for _, th := range threads {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", pid, th.Name()))
+		list = append(list, fmt.Sprintln(regexp.MustCompile(`Sig(Blk|Cgt|Ign):\t\w+`).FindAllString(string(b), -1)))
+	}
+	slices.Sort(list)
+	return strings.Join(slices.Compact(list), "")
+}
+
+// Goroutines in C can be called back. Those that no thread runs call nothing. Threads that wait for work
+// go on waiting.
+func TestCallsWhere(t *testing.T) {
+	s, client := stopped(t)
+	pid := s.dbg.ProcessPid()
+	masks := signals(t, pid)
+	call := func(goroutine int64, expr, want string) {
+		t.Helper()
+		state, err := client.Call(goroutine, expr, false)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = returned(state)
+		}
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("call %s in goroutine %d: %s, want %s", expr, goroutine, got, want)
+		}
+	}
+	inC, parked := goroutineIn(t, client, "main.waitsInC"), goroutineIn(t, client, "main.parks")
+	main := goroutineIn(t, client, "runtime.main").ID
+	// While others call, a goroutine in Go code may leave its thread.
+	call(main, "c_calls_back(4)", "calls a Go function")
+	for _, g := range []int64{-1, main, inC.ID} {
+		call(g, "getpid()", fmt.Sprint("^", pid, "$"))
+		call(g, "c_fault(16)", `in c_fault: the function was ended by SIGSEGV \(address 0x10\)`)
+	}
+	call(inC.ID, "c_calls_back(4)", "^9$")
+	call(parked.ID, "c_half(1)", fmt.Sprintf("goroutine %d is parked: no thread runs it", parked.ID))
+	if state, err := client.GetState(); err != nil || state.SelectedGoroutine == nil || state.SelectedGoroutine.ID != main {
+		t.Errorf("the selected goroutine is another: %+v, %v", state, err)
+	}
+	threads, err := client.ListThreads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle := 0
+	for _, th := range threads {
+		if th.GoroutineID == 0 {
+			idle++
+			if _, err := client.SwitchThread(th.ID); err != nil {
+				t.Fatal(err)
+			}
+			call(-1, "c_half(7)", `^3\.5$`)
+			call(-1, "c_fault(0)", `in c_fault: the function was ended by SIGSEGV \(address 0x0\)`)
+			if state, err := client.GetState(); err != nil || state.CurrentThread.ID != th.ID {
+				t.Errorf("another thread is selected: %+v, %v", state, err)
+			}
+		}
+	}
+	if idle == 0 {
+		t.Error("no thread waits for work")
+	}
+	if got := signals(t, pid); got != masks {
+		t.Errorf("signals\n%s\nbefore the calls\n%s", got, masks)
+	}
+	for range 3 {
+		if state := <-client.Continue(); state.Err != nil || state.CurrentThread.Function.Name() != "main.stopsHere" {
+			t.Errorf("the program does not go on: %+v", state)
+		}
+	}
+}
+
+// Breakpoints that other goroutines come to during a call are reported afterwards.
+func TestCallsBreakpoints(t *testing.T) {
+	_, client := stopped(t)
+	if _, err := client.ClearBreakpoint(1); err != nil {
+		t.Fatal(err)
+	}
+	b, err := client.CreateBreakpoint(&api.Breakpoint{FunctionName: "main.ticks"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := client.Call(-1, "c_sleeps(100)", false)
+	if err != nil || state.CurrentThread.Function.Name() != "main.stopsHere" || returned(state) != "100" {
+		t.Errorf("%+v, %v", state, err)
+	}
+	if now, err := client.GetBreakpoint(b.ID); err != nil || now.TotalHitCount != 0 {
+		t.Errorf("%+v, %v", now, err)
+	}
+	if state := <-client.Continue(); state.Err != nil || state.CurrentThread.Function.Name() != "main.ticks" || state.CurrentThread.Breakpoint == nil || state.CurrentThread.Breakpoint.TotalHitCount != 1 {
+		t.Errorf("%+v", state)
+	}
+}
+
+// A call that does not come back is halted.
+func TestCallsHalted(t *testing.T) {
+	s, client := stopped(t)
+	stack := func() (pcs string) {
+		frames, err := client.Stacktrace(-1, 10, 0, 0, nil)
+		for _, f := range frames {
+			pcs += fmt.Sprintf(" %#x", f.PC)
+		}
+		return fmt.Sprintln(pcs, err)
+	}
+	before := stack()
+	begin := func(goroutine int64) (done chan error) {
+		done = make(chan error, 1)
+		path := filepath.Join(t.TempDir(), "begun")
+		go func() {
+			_, err := client.Call(goroutine, fmt.Sprintf("c_never(%q)", path), false)
+			done <- err
+		}()
+		gdbtest.Await(t, "the call is under way", func() bool {
+			_, err := os.Stat(path)
+			return err == nil
+		})
+		return done
+	}
+	for _, where := range []int64{-1, goroutineIn(t, client, "main.waitsInC").ID} {
+		done := begin(where)
+		if state, err := client.GetStateNonBlocking(); err != nil || !state.Running {
+			t.Errorf("during a call: %+v, %v", state, err)
+		}
+		if _, err := client.Halt(); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err == nil || err.Error() != "the function was interrupted; the thread was put back" {
+			t.Errorf("halted: %v", err)
+		}
+		if after := stack(); after != before {
+			t.Errorf("%s\nbefore the call\n%s", after, before)
+		}
+	}
+	begin(-1) // the server ends in the middle of a call
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A call may end the process.
+func TestCallsExit(t *testing.T) {
+	s := serve(t, debugger.Config{}, false, buildCalls(t))
+	runSteps(t, []step{{"break main.stopsHere", ""}, {"continue", "main.stopsHere"}, {"call exit(3)", `has exited with status 3`}, {"exit", ""}}, "connect", s.addr)
+}
+
+// The threads of a C program, which has no handlers of signals, call functions.
+func TestCallsInC(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g"))
+	before := signals(t, p.PID)
+	s := attach(t, p, true)
+	runSteps(t, []step{
+		{"regs -a", "same"},
+		{"call getpid()", fmt.Sprintf(`~r0: %d\n`, p.PID)},
+		{`call (char *) strchr("a text", 116)`, `~r0: 0x[0-9a-f]+ "text"\n`},
+		{"call (long) strlen(1)", `failed: in .*strlen.*: the function was ended by SIGSEGV \(address 0x1\)`},
+		{"call abort()", `failed: in .*: the function was ended by SIGABRT; the thread was put back`},
+		{"regs -a", "same"},
+		{"call (long) signal(4, 1)", `~r0: `}, // what the function itself changes stays: SIGILL is ignored
+		{"exit -d", ""}, {"n", ""},
+	}, "connect", s.addr)
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	checkRuns(t, p)
+	before = strings.Replace(before, "SigIgn:\t0000000000000000", "SigIgn:\t0000000000000008", 1)
+	if after := signals(t, p.PID); after != before {
+		t.Errorf("signals\n%s\nbefore\n%s", after, before)
+	}
+}
+
+// An editor calls C functions from the frames of Go and of C. A pause ends a call. Calls of Go functions are Delve's.
+func TestDAPCalls(t *testing.T) {
+	s, client := stopped(t)
+	inC := goroutineIn(t, client, "main.waitsInC").ID
+	c := connectDAP(t, s.addr)
+	evaluate := func(frame int, expr string) dap.EvaluateArguments {
+		return dap.EvaluateArguments{FrameId: frame, Expression: expr, Context: "repl"}
+	}
+	call := func(frame int, expr, want string) {
+		t.Helper()
+		if got := ask[dap.EvaluateResponse](c, "evaluate", evaluate(frame, expr)).Body; got.Result != want {
+			t.Errorf("%s in frame %d: %+v, want %s", expr, frame, got, want)
+		}
+	}
+	fails := func(frame int, expr, want string) {
+		t.Helper()
+		if got := refused(c, "evaluate", evaluate(frame, expr)); !strings.Contains(got, want) {
+			t.Errorf("%s in frame %d: %s, want %s", expr, frame, got, want)
+		}
+	}
+	main := ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads
+	selected := main[slices.IndexFunc(main, func(th dap.Thread) bool { return strings.HasPrefix(th.Name, "*") })].Id
+	frames := c.stackTrace(selected, 0, 10).StackFrames
+	fails(frames[0].Id, "call c_calls_back(4)", "calls a Go function")
+	call(frames[0].Id, "call double(4)", "8")
+	fails(frames[1].Id, "call double(4)", "call is only supported with topmost stack frame")
+	fails(frames[0].Id, "call nothing(4)", "could not find symbol value for nothing")
+	// While others call, a goroutine in Go code may leave its thread.
+	inner := c.stackTrace(int(inC), 0, 10).StackFrames
+	for _, frame := range []int{0, frames[0].Id, frames[1].Id, inner[0].Id, inner[1].Id} {
+		call(frame, "call c_half(9)", "4.5")
+		call(frame, `call (long) strlen("four")`, "4")
+		fails(frame, "call c_fault(0)", "in c_fault: the function was ended by SIGSEGV (address 0x0); the thread was put back")
+	}
+	call(inner[1].Id, "call c_calls_back(4)", "9")
+	fails(frames[0].Id, "c_half(9)", "c_half")
+
+	path := filepath.Join(t.TempDir(), "begun")
+	asked := c.send("evaluate", evaluate(inner[0].Id, fmt.Sprintf("call c_never(%q)", path)))
+	gdbtest.Await(t, "the call is under way", func() bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
+	c.send("pause", dap.PauseArguments{ThreadId: 1})
+	var r dap.ErrorResponse
+	if err := json.Unmarshal(c.next(), &r); err != nil || r.RequestSeq != asked || r.Body.Error == nil || !strings.Contains(r.Body.Error.Format, "the function was interrupted; the thread was put back") {
+		t.Errorf("paused: %+v, %v", r, err)
+	}
+	if text := string(c.next()); !strings.Contains(text, `"pause"`) {
+		t.Errorf("pause: %s", text)
+	}
+	call(inner[0].Id, "call c_half(3)", "1.5")
+}

@@ -1,0 +1,4 @@
+struct pair { double x; long n; };
+
+int c_is_waiting(void);
+void c_waits(void);
