@@ -1,6 +1,7 @@
 package dummy
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -101,5 +102,8 @@ func (s *Sniffer) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
 			return frame.Value{Bits: bits, Lval: frame.Computed}
 		}
 	}
-	return frame.Value{}
+	// The call's return address is no place of the program's: no other sniffer's row tells more.
+	return frame.Value{Err: errNotSaved}
 }
+
+var errNotSaved = errors.New("the thread's register was not known before the call")
