@@ -11,6 +11,7 @@ type claims struct {
 	row      trad.Row  // what sniffer by has claimed THIS with
 	signal   bool      // THIS is a signal frame
 	onStack  bool      // SignalSniffers are asked, by byStack
+	placed   bool      // only PlacedUnwinders are asked
 	// declined receives the reasons of the sniffers that do not claim THIS, unless it is nil.
 	declined *[]Decline
 }
@@ -27,6 +28,11 @@ func (c *claims) begin(f *Frame, from int) {
 func (c *claims) next() bool {
 	s := c.f.stack
 	for c.by++; c.by < len(c.sniffers); c.by++ {
+		if c.placed {
+			if _, ok := c.sniffers[c.by].(PlacedUnwinder); !ok {
+				continue
+			}
+		}
 		row, answer := c.sniffers[c.by].Sniff(&s.query)
 		switch {
 		case answer == Claimed:

@@ -129,7 +129,7 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 		mem = target.NoMemory
 	}
 	w.stack.window.start(mem, w.arch)
-	w.table.rows.start(w.modules.Generation)
+	w.table.start(w.modules.Generation)
 }
 
 // unwindCached unwinds frames whose rows are cached and simple, and fills the buffers from

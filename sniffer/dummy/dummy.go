@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
@@ -13,7 +14,7 @@ import (
 // Frame is one call that a debugger has a thread make.
 type Frame struct {
 	Thread int    // its ID
-	PC     uint64 // the address to which the function will return
+	PC     uint64 // the address to which the function will return, in code or on the stack
 	SP     uint64 // SP when it has returned
 	// Saved has the registers that the thread had before the call.
 	Saved arch.Registers
@@ -21,8 +22,10 @@ type Frame struct {
 
 // Frames are the calls that are under way in a process. It is safe for concurrent use.
 type Frames struct {
-	mu   sync.Mutex
-	list []*Frame
+	mu    sync.Mutex
+	list  []*Frame
+	n     atomic.Int32  // length of list
+	added atomic.Uint64 // how many calls were ever entered
 }
 
 // Add enters a call. It must not be changed as long as it is there.
@@ -30,6 +33,8 @@ func (f *Frames) Add(d *Frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.list = append(f.list, d)
+	f.n.Add(1)
+	f.added.Add(1)
 }
 
 // Remove takes a call out.
@@ -38,6 +43,7 @@ func (f *Frames) Remove(d *Frame) {
 	defer f.mu.Unlock()
 	if i := slices.Index(f.list, d); i >= 0 {
 		f.list = slices.Delete(f.list, i, i+1)
+		f.n.Add(-1)
 	}
 }
 
@@ -57,7 +63,7 @@ func (f *Frames) find(thread int, pc, sp uint64) *Frame {
 // Sniffer claims the frames of calls.
 type Sniffer struct{ frames *Frames }
 
-var _ frame.Unwinder = (*Sniffer)(nil)
+var _ frame.PlacedUnwinder = (*Sniffer)(nil)
 
 // New returns the sniffer of the calls in frames.
 func New(frames *Frames) *Sniffer { return &Sniffer{frames} }
@@ -84,6 +90,20 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	return trad.Row{Lo: q.PC, Len: 1, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}, Flags: trad.Once}, frame.Claimed
 }
+
+// HasPlace implements [frame.PlacedUnwinder].
+func (s *Sniffer) HasPlace(pc uint64) bool {
+	f := s.frames
+	if f.n.Load() == 0 {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.list, func(d *Frame) bool { return d.PC == pc })
+}
+
+// PlacesGeneration implements [frame.PlacedUnwinder].
+func (s *Sniffer) PlacesGeneration() uint64 { return s.frames.added.Load() }
 
 // Type implements [frame.Unwinder].
 func (*Sniffer) Type() frame.Type { return frame.Dummy }
