@@ -30,6 +30,9 @@ func (f *Frame) sniff() (cached bool) {
 	cached = f.ask()
 	w := &f.stack.window
 	f.late, w.late = w.late, false
+	if f.stack.slots != nil {
+		f.stack.settleSlots(f)
+	}
 	return cached
 }
 

@@ -33,7 +33,7 @@ func (c *claims) next() bool {
 				continue
 			}
 		}
-		row, answer := c.sniffers[c.by].Sniff(&s.query)
+		row, answer := c.sniff()
 		switch {
 		case answer == Claimed:
 			if c.row = row; !c.signal || s.table.ofSignal(c.by, &c.row) {
@@ -48,6 +48,16 @@ func (c *claims) next() bool {
 		}
 	}
 	return false
+}
+
+// sniff asks sniffer by.
+func (c *claims) sniff() (trad.Row, Answer) {
+	s := c.f.stack
+	if s.table.unwinders[c.by] == nil {
+		return c.sniffers[c.by].Sniff(&s.query)
+	}
+	defer s.setAsked(asked{c.f, c.by})()
+	return c.sniffers[c.by].Sniff(&s.query)
 }
 
 // byStack finds the next claim of a [SignalSniffer], once no sniffer has claimed THIS, which is a

@@ -97,7 +97,7 @@ func (f *Frame) ID() ID {
 		return ID{}
 	}
 	if u, ok := f.unwinder(); ok {
-		id, err := u.ThisID(f)
+		id, err := f.thisID(u)
 		if err != nil {
 			return ID{}
 		}

@@ -51,6 +51,8 @@ type Stack struct {
 	lastDropped  Frame    // the outermost frame that was dropped, with the registers of its PREVIOUS
 	walk         *Context // of a Walker's stack: what is known of its THIS
 	stale        bool     // the frames are of another walk
+	slots        slots    // of frames that Unwinders have claimed; see Frame.Slot
+	asked        asked    // the Unwinder that is asked now, if any
 }
 
 // New makes the stack of one thread of a target. The error says why the thread's registers cannot be
@@ -125,6 +127,9 @@ func (s *Stack) start(m target.Memory) {
 
 // restart drops all frames: s makes them anew when they are asked for.
 func (s *Stack) restart() {
+	if s.slots != nil {
+		s.dropAllSlots()
+	}
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	s.sentinel = Frame{Level: -1, stack: s, typ: Sentinel, winner: -1}

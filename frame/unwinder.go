@@ -26,8 +26,15 @@ func (f *Frame) byItsUnwinder(r trad.Reg) (v Value, ok bool) {
 	if !ok {
 		return Value{}, false
 	}
+	defer f.stack.setAsked(asked{})()
 	v = u.PrevRegister(f, r)
 	return v, v.Lval != NotKnown || v.Err != nil
+}
+
+// thisID asks the Unwinder that claimed THIS for its ID.
+func (f *Frame) thisID(u Unwinder) (ID, error) {
+	defer f.stack.setAsked(asked{})()
+	return u.ThisID(f)
 }
 
 // unwinder returns the sniffer that claimed THIS, if it is an Unwinder.
