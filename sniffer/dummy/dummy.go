@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -16,8 +17,30 @@ type Frame struct {
 	Thread int    // its ID
 	PC     uint64 // the address to which the function will return, in code or on the stack
 	SP     uint64 // SP when it has returned
-	// Saved has the registers that the thread had before the call.
+	// Saved has the registers that the thread had before the call, and Wide those that are wider than 64
+	// bits (arch.Arch.WideRegs), as they would lie in memory. Save fills in both.
 	Saved arch.Registers
+	Wide  map[trad.Reg][]byte
+}
+
+// Save notes the registers that a thread has now. Wide registers are noted if it is a [target.WideThread], as
+// many of them as it has.
+func (d *Frame) Save(t target.Thread, a *arch.Arch) error {
+	if err := t.Registers(&d.Saved); err != nil {
+		return err
+	}
+	wide, ok := t.(target.WideThread)
+	if !ok {
+		return nil
+	}
+	d.Wide = make(map[trad.Reg][]byte, len(a.WideRegs))
+	for i := range a.WideRegs {
+		w := &a.WideRegs[i]
+		if b, err := target.ReadWide(wide, w); err == nil {
+			d.Wide[w.Num] = b
+		}
+	}
+	return nil
 }
 
 // Frames are the calls that are under way in a process. It is safe for concurrent use.
@@ -63,7 +86,10 @@ func (f *Frames) find(thread int, pc, sp uint64) *Frame {
 // Sniffer claims the frames of calls.
 type Sniffer struct{ frames *Frames }
 
-var _ frame.PlacedUnwinder = (*Sniffer)(nil)
+var (
+	_ frame.PlacedUnwinder = (*Sniffer)(nil)
+	_ frame.WideUnwinder   = (*Sniffer)(nil)
+)
 
 // New returns the sniffer of the calls in frames.
 func New(frames *Frames) *Sniffer { return &Sniffer{frames} }
@@ -85,9 +111,11 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if !sp.Known() {
 		return trad.Row{}, noSP
 	}
-	if s.frames.find(q.This.Stack().Thread, q.PC, sp.Bits) == nil {
+	d := s.frames.find(q.This.Stack().Thread, q.PC, sp.Bits)
+	if d == nil {
 		return trad.Row{}, notOurs
 	}
+	*q.This.Slot() = d
 	return trad.Row{Lo: q.PC, Len: 1, CFA: trad.Rule{Kind: trad.InReg, Reg: q.Arch.SP}, Flags: trad.Once}, frame.Claimed
 }
 
@@ -116,14 +144,29 @@ func (*Sniffer) ThisID(this *frame.Frame) (frame.ID, error) {
 
 // PrevRegister implements [frame.Unwinder].
 func (s *Sniffer) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
-	sp, _ := this.CFA()
-	if d := s.frames.find(this.Stack().Thread, this.PC(), sp); d != nil {
+	if d := s.of(this); d != nil {
 		if bits, ok := d.Saved.Get(r); ok {
 			return frame.Value{Bits: bits, Lval: frame.Computed}
 		}
 	}
 	// The call's return address is no place of the program's: no other sniffer's row tells more.
 	return frame.Value{Err: errNotSaved}
+}
+
+// PrevWide implements [frame.WideUnwinder].
+func (s *Sniffer) PrevWide(this *frame.Frame, r trad.Reg) ([]byte, bool) {
+	if d := s.of(this); d != nil {
+		b, ok := d.Wide[r]
+		return b, ok
+	}
+	return nil, false
+}
+
+// of returns the call whose dummy frame THIS is. It is the one that was there when the sniffer has claimed
+// THIS, though it may be over.
+func (s *Sniffer) of(this *frame.Frame) *Frame {
+	d, _ := (*this.Slot()).(*Frame)
+	return d
 }
 
 var errNotSaved = errors.New("the thread's register was not known before the call")
