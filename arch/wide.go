@@ -24,6 +24,14 @@ type WidePart struct {
 	Bits  byte
 }
 
+// Size returns how many bytes the register has, on a processor that has all its parts.
+func (w *WideReg) Size() (n int) {
+	for _, p := range w.Parts {
+		n += p.Size
+	}
+	return n
+}
+
 // Wide returns the description of a wide register, nil if r is none.
 func (a *Arch) Wide(r trad.Reg) *WideReg {
 	for i := range a.WideRegs {

@@ -45,6 +45,11 @@ func (s *Stack) dropInner() {
 	s.window.late = late
 	s.visited.add(s, first-1)
 	s.lastDropped = *next
+	if s.slots != nil {
+		for level := s.nDropped; level < first; level++ {
+			s.dropSlots(s.frame(level))
+		}
+	}
 	s.lastDropped.next, s.lastDropped.values, s.lastDropped.later, s.lastDropped.dropped = nil, &values, nil, true
 	this.next = &s.lastDropped
 	n := (first - s.nDropped) / slabFrames

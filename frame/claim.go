@@ -30,16 +30,22 @@ func (f *Frame) sniff() (cached bool) {
 	cached = f.ask()
 	w := &f.stack.window
 	f.late, w.late = w.late, false
+	if f.stack.slots != nil {
+		f.stack.settleSlots(f)
+	}
 	return cached
 }
 
 func (f *Frame) ask() (cached bool) {
 	s := f.stack
 	rows := &s.table.rows
-	rows.start(s.modules.Generation)
-	slot, hit := rows.find(f.pc, f.caller)
-	if !hit && rows.shared != nil {
-		hit = rows.takeShared(slot, s.table, f)
+	s.table.start(s.modules.Generation)
+	var slot *rowSlot
+	hit, placed := false, s.table.placed != nil && s.table.hasPlace(f.pc)
+	if !placed { // else no row may be kept for all frames at the PC
+		if slot, hit = rows.find(f.pc, f.caller); !hit && rows.shared != nil {
+			hit = rows.takeShared(slot, s.table, f)
+		}
 	}
 	if hit && f.applySimple(slot) {
 		return false
@@ -60,6 +66,12 @@ func (f *Frame) ask() (cached bool) {
 	// A signal handler returns to a trampoline's first byte, which may be the first
 	// of its mapping.
 	case f.caller && !f.inCode && !s.modules.IsCode(f.AddressInBlock()) && !s.modules.IsCode(f.pc):
+		if placed {
+			if f.askPlaced() {
+				return false
+			}
+			f.claimReason, f.claimErr = Unavailable, errNobody
+		}
 		// No call can have been there.
 		if len(f.query().Read(f.pc, 1)) > 0 {
 			f.claimReason, f.claimErr = NotCode, errNotCode
@@ -278,5 +290,6 @@ func (f *Frame) readReturnAddress() {
 func (f *Frame) returnsToCode() bool {
 	a := f.stack.arch
 	pc := a.CodeAddress(f.ra.Bits)
-	return f.ra.Known() && pc != 0 && (f.stack.modules.IsCode(pc-1) || f.stack.modules.IsCode(pc))
+	s := f.stack
+	return f.ra.Known() && pc != 0 && (s.modules.IsCode(pc-1) || s.modules.IsCode(pc) || s.table.placed != nil && s.table.hasPlace(pc))
 }

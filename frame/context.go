@@ -143,6 +143,9 @@ func (w *Walker) claim(c *Context) (f *Frame, cached bool) {
 		return w.stack.reach(c.level), false
 	}
 	f = &w.this
+	if w.stack.slots != nil {
+		w.stack.dropSlots(f)
+	}
 	if !w.ready {
 		*f = Frame{stack: &w.stack, ofWalker: true, asked: true}
 	}

@@ -43,6 +43,7 @@ func (f *Frame) Claim() Claim {
 	claim := Claim{Sniffer: f.Sniffer(), Row: f.Row()}
 	c := claims{declined: &claim.Declined}
 	c.begin(f, 0)
+	defer f.stack.settleSlots(f)
 	if f.winner >= 0 {
 		if _, ok := f.stack.table.sniffers[f.winner].(SignalSniffer); !ok {
 			c.sniffers = c.sniffers[:f.winner]

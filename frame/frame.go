@@ -99,7 +99,7 @@ func (f *Frame) ID() ID {
 		return ID{}
 	}
 	if u, ok := f.unwinder(); ok {
-		id, err := u.ThisID(f)
+		id, err := f.thisID(u)
 		if err != nil {
 			return ID{}
 		}
@@ -110,14 +110,6 @@ func (f *Frame) ID() ID {
 		id.Code, id.Has = code, id.Has|HasCode
 	}
 	return id
-}
-
-// unwinder returns the sniffer that claimed THIS, if it is an Unwinder.
-func (f *Frame) unwinder() (Unwinder, bool) {
-	if f.winner < 0 || !f.byUnwinder {
-		return nil, false
-	}
-	return f.stack.table.unwinders[f.winner], true
 }
 
 func (f *Frame) functionStart(winner Sniffer) (addr uint64, ok bool) {

@@ -55,7 +55,10 @@ func (f *Frame) findLaterRow() *laterRow {
 	s := f.stack
 	c := &laterRow{pc: f.pc, caller: f.caller, winner: f.winner}
 	// An outer frame may be in the middle of its own query.
-	defer func(outer Query) { s.query = outer }(s.query)
+	defer func(outer Query) {
+		s.query = outer
+		s.settleSlots(f)
+	}(s.query)
 	var later claims
 	for later.begin(f, int(f.winner)+1); later.next(); {
 		if later.row.Flags&trad.Guess != 0 || later.row.Others == nil {

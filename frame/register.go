@@ -193,8 +193,8 @@ func (f *Frame) askSaver(r trad.Reg, i int) Value {
 			}
 			break
 		}
-		if u, ok := saver.unwinder(); ok {
-			v = u.PrevRegister(saver, r)
+		var ok bool
+		if v, ok = saver.byItsUnwinder(r); ok {
 			break
 		}
 		reg, answer, inward := saver.applyRule(r)
@@ -291,7 +291,7 @@ func (f *Frame) prevRegister(r trad.Reg) Value {
 }
 
 // known returns register r of PREVIOUS if no rule need be applied: THIS is the sentinel, was dropped,
-// or is an Unwinder's, or the value was remembered.
+// or its Unwinder answers, or the value was remembered.
 func (f *Frame) known(r trad.Reg) (Value, bool) {
 	if f.Level < 0 {
 		return f.stack.liveRegister(r), true
@@ -310,10 +310,7 @@ func (f *Frame) known(r trad.Reg) (Value, bool) {
 			return (*f.values)[i], true
 		}
 	}
-	if u, ok := f.unwinder(); ok {
-		return u.PrevRegister(f, r), true
-	}
-	return Value{}, false
+	return f.byItsUnwinder(r)
 }
 
 // applyRule applies the rule for register r of PREVIOUS to THIS frame. If inward is true, the

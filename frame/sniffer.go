@@ -179,19 +179,6 @@ func (q *Query) NoteSearchedInVain() {
 // interrupted by a signal, for example. Then its PC is looked up as it is.
 func (q *Query) Innermost() bool { return q.PC == q.AddressInBlock }
 
-// Unwinder is a Sniffer whose frames no row can describe. For the frames that it has
-// claimed, the engine asks it for IDs and registers. Its row gives the CFA and is
-// shown to the user.
-type Unwinder interface {
-	Sniffer
-	// Type returns the type of the frames that the sniffer claims.
-	Type() Type
-	// ThisID returns THIS frame's ID; a null ID stops the stack.
-	ThisID(this *Frame) (ID, error)
-	// PrevRegister returns the value of a register in PREVIOUS.
-	PrevRegister(this *Frame, r trad.Reg) Value
-}
-
 // A FunctionSniffer is a Sniffer whose tables tell where a function begins. IDs use that
 // for functions without a symbol.
 type FunctionSniffer interface {

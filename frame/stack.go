@@ -53,6 +53,8 @@ type Stack struct {
 	stale        bool     // the frames are of another walk
 	generation   uint32   // of the frames
 	spare        []*slab  // with the frames of the walk before
+	slots        slots    // of frames that Unwinders have claimed; see Frame.Slot
+	asked        asked    // the Unwinder that is asked now, if any
 }
 
 // New makes the stack of one thread of a target. The error says why the thread's registers cannot be
@@ -128,6 +130,9 @@ func (s *Stack) start(m target.Memory) {
 
 // restart drops all frames: s makes them anew when they are asked for.
 func (s *Stack) restart() {
+	if s.slots != nil {
+		s.dropAllSlots()
+	}
 	const page = 1 << 12
 	s.base = s.live.Value[s.arch.SP]&^(page-1) - page
 	if s.made > 0 {

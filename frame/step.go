@@ -51,6 +51,7 @@ func (f *Frame) makePrev() (prev *Frame, stop StopReason, err error) {
 	if prev.repeats(&s.cycle) {
 		f.late = f.late || prev.late
 		s.made-- // prev is no frame of s
+		s.dropSlots(prev)
 		return nil, SameID, prev.why(SameID, errSame)
 	}
 	return prev, NoReason, nil
@@ -148,7 +149,7 @@ func (f *Frame) first() *Frame {
 func (f *Frame) checkID() (StopReason, error) {
 	s := f.stack
 	if u, ok := f.unwinder(); ok {
-		if id, err := u.ThisID(f); err != nil || id.Null() {
+		if id, err := f.thisID(u); err != nil || id.Null() {
 			return NullID, err
 		}
 	}

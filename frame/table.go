@@ -15,7 +15,9 @@ type Table struct {
 	Arch *arch.Arch
 
 	sniffers  []Sniffer
-	unwinders []Unwinder // the same sniffers, nil for one that is no Unwinder: a type assertion for each row would take long
+	unwinders []Unwinder       // the same sniffers, nil for one that is no Unwinder: a type assertion for each row would take long
+	placed    []PlacedUnwinder // those of the sniffers that are; else nil
+	places    uint64           // the sum of their generations when the rows were last forgotten
 	bases     []BaseSniffer
 	base      BaseSniffer
 	rows      rowCache
@@ -30,9 +32,12 @@ func NewTable(a *arch.Arch, sniffers ...Sniffer) *Table {
 
 // set replaces the sniffers.
 func (t *Table) set(sniffers []Sniffer) {
-	t.sniffers, t.unwinders = sniffers, make([]Unwinder, len(sniffers))
+	t.sniffers, t.unwinders, t.placed = sniffers, make([]Unwinder, len(sniffers)), nil
 	for i, s := range sniffers {
 		t.unwinders[i], _ = s.(Unwinder)
+		if p, ok := s.(PlacedUnwinder); ok {
+			t.placed = append(t.placed, p)
+		}
 	}
 }
 

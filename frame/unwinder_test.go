@@ -1,6 +1,7 @@
 package frame_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -126,3 +127,74 @@ func TestWalkerLooksBack(t *testing.T) {
 		check(t, f, []frame.Sniffer{at, later}, []uint64{0x1010, 0x1100, 0x1200}, frame.Outermost)
 	}
 }
+
+// partly is an Unwinder that knows PREVIOUS's PC and SP alone, and says of two registers that they
+// cannot be had.
+type partly struct{ somewhere }
+
+var errPartly = errors.New("not to be had")
+
+func (partly) PrevRegister(this *frame.Frame, r trad.Reg) frame.Value {
+	switch r {
+	case amd64.RIP:
+		return frame.Value{Bits: 0x1200, Lval: frame.Computed}
+	case amd64.RSP:
+		cfa, _ := this.CFA()
+		return frame.Value{Bits: cfa, Lval: frame.Computed}
+	case amd64.R13:
+		return frame.Value{Err: errPartly}
+	case amd64.R14:
+		return frame.Value{Lval: frame.NotSaved}
+	}
+	return frame.Value{}
+}
+
+// A register that an Unwinder leaves open is completed by its row, then by a later sniffer's; one that it
+// calls lost or not to be had is not.
+func TestUnwinderLeavesRegisters(t *testing.T) {
+	const sp = stackBase
+	own := spRow(32)
+	own.FP = trad.Rule{}
+	own.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: amd64.RBX, Rule: trad.Rule{Kind: trad.Saved, Off: -32}}}}
+	saved := func(off int32) trad.Rule { return trad.Rule{Kind: trad.Saved, Off: off} }
+	whole := func(cfa int32) trad.Row {
+		row := spRow(cfa)
+		row.FP = saved(-8)
+		row.Others = &trad.OtherRules{Default: trad.Same, Regs: []trad.RegRule{
+			{Reg: amd64.RBX, Rule: saved(-8)}, {Reg: amd64.R12, Rule: saved(-24)}, {Reg: amd64.R13, Rule: saved(-24)}, {Reg: amd64.R14, Rule: saved(-24)},
+		}}
+		return row
+	}
+	f := newFake(0x1010, sp, sp, 0xb1, 0xb2, 0x66, 0, 0x77)
+	f.regs[amd64.R12], f.regs[amd64.R13], f.regs[amd64.R14], f.regs[amd64.R15] = 12, 13, 14, 15
+	for _, test := range []struct {
+		later int32 // the later row's CFA, from SP
+		want  map[trad.Reg]string
+	}{
+		{32, map[trad.Reg]string{amd64.RBX: "0xb1", amd64.RBP: "0x0", amd64.R12: "0xb2", amd64.R13: "<unavailable>", amd64.R14: "<not saved>", amd64.R15: "0xf", amd64.RAX: "<not saved>"}},
+		// It describes another frame.
+		{40, map[trad.Reg]string{amd64.RBX: "0xb1", amd64.RBP: "<unavailable>", amd64.R12: "<unavailable>", amd64.R13: "<unavailable>", amd64.R15: "<unavailable>"}},
+	} {
+		at := map[uint64]trad.Row{0x1010: whole(test.later), 0x11ff: outermost(spRow(16))}
+		_, last, err := unwind(t, f, partly{somewhere{wholeOf(own), 0x1010}}, &rows{name: "rows", at: at})
+		if err != nil || last.Level != 1 || last.PC() != 0x1200 {
+			t.Fatalf("last frame %v, %v", last, err)
+		}
+		var all arch.Registers
+		last.Registers(&all)
+		for r, want := range test.want {
+			v := last.Register(r)
+			if v.String() != want {
+				t.Errorf("later CFA %d: register %d is %v, want %s", test.later, r, v, want)
+			}
+			if bits, ok := all.Get(r); ok != v.Known() || ok && bits != v.Bits {
+				t.Errorf("later CFA %d: register %d of all is %#x, %v, want %v", test.later, r, bits, ok, v)
+			}
+		}
+		if v := last.Register(amd64.R13); v.Err != errPartly {
+			t.Errorf("the reason is %v", v.Err)
+		}
+	}
+}
+
+func wholeOf(row trad.Row) whole { return whole{everywhere{row}} }

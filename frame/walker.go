@@ -52,6 +52,7 @@ func (w *Walker) SetModules(modules *target.Modules) {
 	modules = modulesOf(modules)
 	w.modules = modules
 	w.table.rows.start(modules.Generation)
+	w.forgetFrames()
 	w.stack = Stack{table: w.table, modules: modules, arch: w.arch, dropsInner: true}
 	w.stack.live = new(arch.Registers)
 	w.stack.start(target.NoMemory)
@@ -59,7 +60,20 @@ func (w *Walker) SetModules(modules *target.Modules) {
 }
 
 // Reset forgets all rows, in constant time.
-func (w *Walker) Reset() { w.table.Reset() }
+func (w *Walker) Reset() {
+	w.table.Reset()
+	w.forgetFrames()
+}
+
+// forgetFrames drops what Unwinders keep for frames; inner frames are made once more when a walk under
+// way needs them.
+func (w *Walker) forgetFrames() {
+	if w.stack.slots != nil {
+		w.stack.dropAllSlots()
+		w.stack.dropSlots(&w.this)
+		w.stack.stale, w.ready = true, false
+	}
+}
 
 // CacheStats counts the hits and misses of the cache of rows so far.
 func (w *Walker) CacheStats() CacheStats { return w.table.CacheStats() }
@@ -129,7 +143,7 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 		mem = target.NoMemory
 	}
 	w.stack.window.start(mem, w.arch)
-	w.table.rows.start(w.modules.Generation)
+	w.table.start(w.modules.Generation)
 }
 
 // unwindCached unwinds frames whose rows are cached and simple, and fills the buffers from

@@ -23,54 +23,27 @@ func (f *Frame) SetRegister(r trad.Reg, bits uint64) error {
 func (f *Frame) WriteRegister(r trad.Reg, offset int, b []byte) error {
 	at, err := f.place(r, offset, len(b))
 	if err != nil {
-		return f.cannot("write", r, err)
+		return f.cannotWrite(r, err)
 	}
 	s := f.stack
 	if at.Lval == InRegister {
 		th, ok := s.thread.(target.WritableThread)
 		if !ok {
-			return f.cannot("write", r, errors.New("the target's registers cannot be written"))
+			return f.cannotWrite(r, errors.New("the target's registers cannot be written"))
 		}
 		err = th.WriteRegister(at.Reg, offset, b)
 	} else {
 		mem, ok := s.target.Memory().(target.WritableMemory)
 		if !ok {
-			return f.cannot("write", r, errors.New("the target's memory cannot be written"))
+			return f.cannotWrite(r, errors.New("the target's memory cannot be written"))
 		}
 		_, err = mem.WriteMemory(at.Addr+uint64(offset), b)
 	}
 	if err != nil {
-		return f.cannot("write", r, err)
+		return f.cannotWrite(r, err)
 	}
 	return s.Reset(s.target, s.thread)
 }
-
-// ReadRegister fills b with the bytes of register r of THIS from offset on, as the register would lie in memory: also
-// those that [Frame.Register] does not tell, of vector registers. The error says that they are not known.
-func (f *Frame) ReadRegister(r trad.Reg, offset int, b []byte) error {
-	at, err := f.place(r, offset, len(b))
-	switch {
-	case errors.Is(err, errComputed):
-		copy(b, f.stack.arch.RegisterBytes(r, at.Bits)[offset:])
-		return nil
-	case err != nil:
-		return f.cannot("read", r, err)
-	case at.Lval == InRegister:
-		th, ok := f.stack.thread.(target.WideThread)
-		if !ok {
-			return f.cannot("read", r, errors.New("the target tells no registers in full width"))
-		}
-		err = th.ReadRegister(at.Reg, offset, b)
-	default:
-		_, err = f.stack.window.ReadMemory(at.Addr+uint64(offset), b)
-	}
-	if err != nil {
-		return f.cannot("read", r, err)
-	}
-	return nil
-}
-
-var errComputed = errors.New("it was computed, and is nowhere")
 
 // place returns where n bytes of a register from offset on are: InRegister or InMemory.
 func (f *Frame) place(r trad.Reg, offset, n int) (Value, error) {
@@ -104,16 +77,16 @@ func (f *Frame) place(r trad.Reg, offset, n int) (Value, error) {
 		return v, fmt.Errorf("only its first %d bytes are saved", width)
 	}
 	if v.Lval == Computed {
-		return v, errComputed
+		return v, errors.New("it was computed, and is nowhere")
 	}
 	return v, nil
 }
 
-// cannot says what cannot be done with a register of THIS.
-func (f *Frame) cannot(what string, r trad.Reg, why error) error {
+// cannotWrite says why a register of THIS cannot be written.
+func (f *Frame) cannotWrite(r trad.Reg, why error) error {
 	name := f.stack.arch.RegName(r)
 	if w := f.stack.arch.Wide(r); w != nil && f.stack.arch.Index(r) < 0 {
 		name = w.Name
 	}
-	return fmt.Errorf("%s %s of frame %v: %w", what, name, f, why)
+	return fmt.Errorf("write %s of frame %v: %w", name, f, why)
 }

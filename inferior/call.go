@@ -133,7 +133,7 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 		return nil, err
 	}
 	frame := &dummy.Frame{Thread: t.ID(), PC: c.entry, SP: call.SP - uint64(int64(a.RAOffset))}
-	if err := t.Registers(&frame.Saved); err != nil {
+	if err := frame.Save(t, a); err != nil {
 		return nil, err
 	}
 	if err := c.process.SetBreakpoint(c.entry); err != nil {

@@ -1,6 +1,9 @@
 package target
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // WritableMemory is a Memory that can be written.
 type WritableMemory interface {
@@ -17,6 +20,21 @@ type WideThread interface {
 	// ReadRegister fills b with the bytes of register r from offset on, as the register would lie in
 	// memory. The error says that the thread has no such register, or that it is not as wide.
 	ReadRegister(r trad.Reg, offset int, b []byte) error
+}
+
+// ReadWide returns the bytes of a wide register: all, or those of its first parts if the thread's processor
+// has no more.
+func ReadWide(t WideThread, w *arch.WideReg) ([]byte, error) {
+	b := make([]byte, w.Size())
+	err := t.ReadRegister(w.Num, 0, b)
+	for i := len(w.Parts) - 1; i > 0 && err != nil; i-- {
+		b = b[:len(b)-w.Parts[i].Size]
+		err = t.ReadRegister(w.Num, 0, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // WritableThread is a Thread whose registers can be written.

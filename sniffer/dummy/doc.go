@@ -6,7 +6,7 @@
 // SP. PREVIOUS is the frame that the debugger has interrupted: all its registers are known. So the stack
 // of a thread in the middle of a call goes on to where the thread was.
 //
-// It stands first in a table: no code is at PC that any other sniffer should look at. A table that has walked a
-// stack through PC before the call may have kept another row for it: a debugger forgets a table's rows when
-// the process has run (frame.Table.Forget).
+// It stands first in a table: no code is at PC that any other sniffer should look at. PC may be where the
+// process has code, such as the program's entry point, or on the stack. A table asks the sniffer although it
+// has kept a row for PC: nobody need tell it that a call has begun.
 package dummy
