@@ -17,6 +17,10 @@ type Caller struct {
 	// Alone holds all other threads while the thread is in a call. A call may then wait for ever for
 	// another thread, for instance for a lock that it has.
 	Alone bool
+	// OnStack has functions return to an address on the stack, where nobody else comes: GDB's ON_STACK. Else they return
+	// to the program's entry point, at which a breakpoint is for as long. Functions return to the stack, too, where the
+	// entry point is not known.
+	OnStack bool
 	// Dummies has the calls that are under way, for the sniffer of package dummy. It may be nil.
 	Dummies *dummy.Frames
 	// Stopped, if it is not nil, is called if a call has not come back. The thread stands where it has
@@ -57,11 +61,9 @@ func NewCallerOn(p Process, t Thread, sp uint64) (*Caller, error) {
 	if a := p.Arch(); a.Calls == nil {
 		return nil, fmt.Errorf("calls of functions are not known for %s", a.Name)
 	}
+	c := &Caller{process: p, thread: t, sp: sp}
 	entry, err := p.EntryPoint()
-	if err != nil {
-		return nil, err
-	}
-	c := &Caller{process: p, thread: t, entry: entry, sp: sp}
+	c.entry, c.OnStack = entry, err != nil
 	if _, err := p.Memory().ReadMemory(c.sp-room, make([]byte, 1)); err != nil {
 		return nil, fmt.Errorf("thread %d: less than %d bytes of its stack are left at %#x", t.ID(), room, sp)
 	}
@@ -124,7 +126,13 @@ func (c *Caller) write(addr uint64, b []byte) error {
 // not come back before ctx ends, the error is a [*CallError].
 func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Value) (result []byte, err error) {
 	a, t := c.process.Arch(), c.thread
-	call, err := a.Calls.PushDummyCall(f, args, c.sp, c.entry)
+	to, sp := c.entry, c.sp
+	if c.OnStack {
+		// Stacks hold no code: the return is a fault there. Where it is none, it comes to a breakpoint.
+		to = (c.sp - uint64(len(a.Control.Breakpoint))) &^ 15
+		sp = to
+	}
+	call, err := a.Calls.PushDummyCall(f, args, sp, to)
 	if err != nil {
 		return nil, err
 	}
@@ -132,18 +140,27 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 	if err != nil {
 		return nil, err
 	}
-	frame := &dummy.Frame{Thread: t.ID(), PC: c.entry, SP: call.SP - uint64(int64(a.RAOffset))}
-	if err := frame.Save(t, a); err != nil {
-		return nil, err
+	frame := &dummy.Frame{Thread: t.ID(), PC: to, SP: call.SP - uint64(int64(a.RAOffset))}
+	if c.Dummies != nil {
+		if err := frame.Save(t, a); err != nil {
+			return nil, err
+		}
 	}
-	if err := c.process.SetBreakpoint(c.entry); err != nil {
-		return nil, err
+	if !c.OnStack {
+		if err := c.process.SetBreakpoint(to); err != nil {
+			return nil, err
+		}
+		defer func() { err = first(err, c.clear()) }()
 	}
-	defer func() { err = first(err, c.clear()) }()
 	if err := t.Save(); err != nil {
 		return nil, err
 	}
 	defer func() { err = first(err, c.restore(err)) }()
+	if c.OnStack {
+		if err := c.write(to, a.Control.Breakpoint); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.write(call.SP, call.Stack); err != nil {
 		return nil, err
 	}
@@ -159,7 +176,7 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 		c.Dummies.Add(frame)
 		defer c.Dummies.Remove(frame)
 	}
-	if err := c.run(ctx, frame.SP); err != nil {
+	if err := c.run(ctx, to, frame.SP); err != nil {
 		return nil, err
 	}
 	if where.Memory {
@@ -195,10 +212,10 @@ func (c *Caller) restore(why error) error {
 	return c.thread.Restore()
 }
 
-// run lets the thread run until it has returned from the function: to the breakpoint, with sp as SP. A
+// run lets the thread run until it has returned from the function: to an address, with sp as SP. A
 // function that it calls may come to the same address with another SP.
-func (c *Caller) run(ctx context.Context, sp uint64) error {
-	a, t := c.process.Arch(), c.thread
+func (c *Caller) run(ctx context.Context, to, sp uint64) error {
+	t := c.thread
 	signal := 0
 	for {
 		if err := c.process.Resume(Resume{Thread: t, Alone: c.Alone, Signal: signal}); err != nil {
@@ -211,19 +228,16 @@ func (c *Caller) run(ctx context.Context, sp uint64) error {
 		}
 		switch e.Kind {
 		case Breakpoint:
-			if e.TID == t.ID() {
-				b, err := RegisterBytes(t, a.SP, a.PtrSize)
-				if err != nil {
-					return err
-				}
-				if a.Order.Uint64(b) == sp {
-					return nil
-				}
+			if e.TID == t.ID() && c.has(sp, to, 0) {
+				return nil
 			}
 			continue
 		case Signalled:
 			if e.TID != t.ID() {
 				continue // it is delivered when that thread runs again
+			}
+			if c.OnStack && e.Signal.ByItself() && c.has(sp, to, c.process.Arch().Control.BehindBreakpoint) {
+				return nil
 			}
 			if !e.Signal.ByItself() {
 				signal = e.Signal.Number
@@ -241,6 +255,17 @@ func (c *Caller) run(ctx context.Context, sp uint64) error {
 		}
 		return &CallError{Event: e, Cause: context.Cause(ctx)}
 	}
+}
+
+// has reports whether the thread has an SP and a PC, or one that is behind more bytes further on.
+func (c *Caller) has(sp, pc, behind uint64) bool {
+	a := c.process.Arch()
+	nowSP, err := registerOf(c.thread, a, a.SP)
+	if err != nil || nowSP != sp {
+		return false
+	}
+	now, err := registerOf(c.thread, a, a.PC)
+	return err == nil && (now == pc || now == pc+behind)
 }
 
 // ByItself reports whether a thread has brought a signal upon itself: by an instruction, or as abort(3)

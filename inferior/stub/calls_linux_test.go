@@ -46,8 +46,8 @@ func TestCalls(t *testing.T) {
 				return c.Call(t.Context(), p.symbols[function], f, args)
 			}
 			order := held.Arch().Order
-			for i := range int64(3) {
-				c.Alone = i == 1
+			for i := range int64(4) {
+				c.Alone, c.OnStack = i == 1, i == 2
 				b, err := call("add", long, number(held, long, 40), number(held, long, uint64(-i)))
 				if err != nil || int64(order.Uint64(b)) != 40-i {
 					t.Errorf("add(40, %d): %x, %v", -i, b, err)
@@ -57,15 +57,23 @@ func TestCalls(t *testing.T) {
 			if err != nil || math.Float64frombits(order.Uint64(b)) != 1.5 {
 				t.Errorf("half(3): %x, %v", b, err)
 			}
+			c.OnStack = true
+			if b, err := call("half", double, number(held, double, math.Float64bits(5))); err != nil || math.Float64frombits(order.Uint64(b)) != 2.5 {
+				t.Errorf("half(5), back on the stack: %x, %v", b, err)
+			}
 			var undone *inferior.CallError
+			if _, err := call("crash", long); !errors.As(err, &undone) || undone.Event.Signal.Number != 11 {
+				t.Errorf("crash(), back on the stack: %v", err)
+			}
+			c.OnStack = false
 			if _, err := call("crash", long); !errors.As(err, &undone) || undone.Event.Signal.Number != 11 || undone.Event.TID != th.ID() {
 				t.Errorf("crash(): %v", err)
 			}
 			if _, err := call("aborts", long); !errors.As(err, &undone) || undone.Event.Signal.Number != 6 {
 				t.Errorf("aborts(): %v", err)
 			}
-			if got := variable(t, held, p.symbols["calls"]); got != 5 {
-				t.Errorf("the program has counted %d calls, want 5", got)
+			if got := variable(t, held, p.symbols["calls"]); got != 8 {
+				t.Errorf("the program has counted %d calls, want 8", got)
 			}
 			after, err := th.(*stub.Thread).State()
 			if err != nil {
