@@ -82,6 +82,13 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 	if e.Caller, err = p.caller(r.Thread); err != nil {
 		return r, err
 	}
+	for _, name := range []string{"pthread_exit", "thrd_exit"} {
+		if v, err := p.evaluator().Evaluate(ctx, "&"+name); err == nil {
+			if err := p.bar(t.arch.Order.Uint64(v.Bytes), errNoEnd); err != nil {
+				return r, err
+			}
+		}
+	}
 	watch := p.evaluator()
 	watch.Caller = e.Caller
 	end, err := p.watchFaults(ctx, watch)

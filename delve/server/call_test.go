@@ -327,6 +327,36 @@ func TestCallsInC(t *testing.T) {
 	}
 }
 
+// A call must not end its thread, which Delve would not survive.
+func TestCallsEndThread(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", "-g", "-pthread"), "20")
+	before := signals(t, p.PID)
+	s := attach(t, p, true)
+	client := rpc2.NewClientFromConn(dial(t, s.addr))
+	threads, err := client.ListThreads()
+	if err != nil || len(threads) != 21 {
+		t.Fatalf("%v, %v", threads, err)
+	}
+	th := threads[slices.IndexFunc(threads, func(th *api.Thread) bool { return th.ID != p.PID })].ID
+	if _, err := client.SwitchThread(th); err != nil {
+		t.Fatal(err)
+	}
+	client.SetReturnValuesLoadConfig(&api.LoadConfig{})
+	if _, err := client.Call(-1, "pthread_exit(0)", false); err == nil || !strings.Contains(err.Error(), "the function would end its thread") {
+		t.Errorf("pthread_exit: %v", err)
+	}
+	if state, err := client.Call(-1, "gettid()", false); err != nil || returned(state) != strconv.Itoa(th) {
+		t.Errorf("%+v, %v", state, err)
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	if after := signals(t, p.PID); after != before {
+		t.Errorf("signals\n%s\nbefore\n%s", after, before)
+	}
+	checkRuns(t, p)
+}
+
 // An editor calls C functions from the frames of Go and of C. A pause ends a call. Calls of Go functions are Delve's.
 func TestDAPCalls(t *testing.T) {
 	s, client := stopped(t)
