@@ -296,6 +296,45 @@ func TestCallsHalted(t *testing.T) {
 	}
 }
 
+// No signal is left for a process whose call was halted when Delve leaves it.
+func TestCallsHaltedAndLeft(t *testing.T) {
+	gdbtest.NeedAMD64(t) // the number of pause(2)
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g"))
+	s := attach(t, p, true)
+	client := rpc2.NewClientFromConn(dial(t, s.addr))
+	client.SetReturnValuesLoadConfig(&api.LoadConfig{})
+	editor := connectDAP(t, s.addr)
+	for i, halt := range []func(){
+		func() {
+			if _, err := client.Halt(); err != nil {
+				t.Error(err)
+			}
+		},
+		func() { ask[dap.Response](editor, "pause", dap.PauseArguments{ThreadId: 1}) },
+	} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := client.Call(-1, "pause()", false)
+			done <- err
+		}()
+		gdbtest.Await(t, "the process is in pause(2)", func() bool {
+			call, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", p.PID))
+			return err == nil && strings.HasPrefix(string(call), "34 ")
+		})
+		halt()
+		if err := <-done; err == nil || err.Error() != "the function was interrupted; the thread was put back" {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	checkRuns(t, p)
+	if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", p.PID)); !strings.HasPrefix(string(b), "0 ") {
+		t.Errorf("the process is not in read(2) any more: %s", b)
+	}
+}
+
 // A call may end the process.
 func TestCallsExit(t *testing.T) {
 	s := serve(t, debugger.Config{}, false, buildCalls(t))
