@@ -81,6 +81,13 @@ func Call(ctx context.Context, t *Target, group *proc.TargetGroup, owner Owner, 
 	if e.Caller, err = p.caller(r.Thread); err != nil {
 		return r, err
 	}
+	for _, name := range []string{"pthread_exit", "thrd_exit"} {
+		if v, err := p.evaluator().Evaluate(ctx, "&"+name); err == nil {
+			if err := p.bar(t.arch.Order.Uint64(v.Bytes), errNoEnd); err != nil {
+				return r, err
+			}
+		}
+	}
 	watch := p.evaluator()
 	watch.Caller = e.Caller
 	end, err := p.watchFaults(ctx, watch)
@@ -162,7 +169,7 @@ func withoutPrefix(text string) string {
 			}
 		case c == '"' || c == '\'':
 			quote = c
-		case c == 'C' && i+2 < len(text) && text[i+1] == '.' && isLetter(text[i+2]) && (i == 0 || !isLetter(text[i-1]) && text[i-1] != '.' && (text[i-1] < '0' || text[i-1] > '9')):
+		case strings.HasPrefix(text[i:], cPrefix) && i+2 < len(text) && isLetter(text[i+2]) && (i == 0 || !inName(text[i-1])):
 			i++
 			continue
 		}
@@ -172,3 +179,6 @@ func withoutPrefix(text string) string {
 }
 
 func isLetter(c byte) bool { return c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// inName reports whether a name, of Go's or C's, may go on after c.
+func inName(c byte) bool { return isLetter(c) || c == '.' || '0' <= c && c <= '9' }

@@ -46,7 +46,12 @@ func (p *heldProcess) caller(tid int) (*inferior.Caller, error) {
 	g, _ := proc.GetG(th) // an error says that the thread runs no goroutine
 	if g != nil && g.Status != proc.Gsyscall || p.IsGo(pc) {
 		// Only a goroutine that has called C can be called back.
-		p.forbidGo()
+		list, _ := p.Proc.BinInfo().FindFunction("runtime.cgocallback") // none in a program without cgo
+		for _, f := range list {
+			if err := p.bar(f.Entry, errNoGo); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if !p.IsGo(pc) {
 		return inferior.NewCaller(p, t)
@@ -67,16 +72,6 @@ func (p *heldProcess) caller(tid int) (*inferior.Caller, error) {
 		return nil, fmt.Errorf("thread %d: less than %d bytes of its own stack are left at %#x", tid, roomForC, sp)
 	}
 	return inferior.NewCallerOn(p, t, sp)
-}
-
-// forbidGo has a call of a Go function be an error of the call.
-func (p *heldProcess) forbidGo() {
-	list, _ := p.Proc.BinInfo().FindFunction("runtime.cgocallback") // none in a program without cgo
-	for _, f := range list {
-		if !p.noGo[f.Entry] && p.SetBreakpoint(f.Entry) == nil {
-			p.noGo[f.Entry] = true
-		}
-	}
 }
 
 // maxMs bounds the threads that Go's runtime has.

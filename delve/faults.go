@@ -130,16 +130,6 @@ func (p *heldProcess) watchFaults(ctx context.Context, e *calling.Evaluator) (en
 
 // unwatchFaults undoes watchFaults.
 func (p *heldProcess) unwatchFaults(ctx context.Context, d *dispositions) (err error) {
-	if _, ok := p.Proc.FindThread(p.tid); !ok { // the function has ended it: another one has to
-		for _, th := range p.Proc.ThreadList() {
-			if d.e.Caller, err = p.caller(th.ThreadID()); err == nil {
-				break
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
 	for s := range d.changed {
 		if s != unix.SIGTRAP {
 			err = errors.Join(err, d.putBack(ctx, s, p.handler))

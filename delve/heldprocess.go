@@ -32,8 +32,8 @@ type heldProcess struct {
 
 	set      map[uint64]int // breakpoints that were set here, with how often; 0 for one that Delve had already
 	handlers map[uint64]bool
-	handler  uint64          // of signals that had none
-	noGo     map[uint64]bool // where calls of Go functions begin, if the thread can make none
+	handler  uint64           // of signals that had none
+	barred   map[uint64]error // functions that end the call, with the reason, when the thread comes to them
 
 	// faultPC is where the thread was when the last event of a fault came.
 	faultPC uint64
@@ -71,7 +71,7 @@ func newHeldProcess(t *Target, group *proc.TargetGroup) (*heldProcess, error) {
 		return nil, err
 	}
 	group.ResumeNotify(nil) // the last command's channel may be closed
-	p := &heldProcess{Target: t, group: group, entry: entry, handler: entry + 4, set: map[uint64]int{}, handlers: map[uint64]bool{}, noGo: map[uint64]bool{}}
+	p := &heldProcess{Target: t, group: group, entry: entry, handler: entry + 4, set: map[uint64]int{}, handlers: map[uint64]bool{}, barred: map[uint64]error{}}
 	f := &p.found
 	f.thread, f.reason, f.groupReason = int64(t.Proc.CurrentThread().ThreadID()), t.Proc.StopReason, group.StopReason
 	if g := t.Proc.SelectedGoroutine(); g != nil {
@@ -343,8 +343,8 @@ func (p *heldProcess) event(ctx context.Context, th proc.Thread) (e inferior.Eve
 			e.Kind, e.Signal = inferior.Signalled, signal
 			return e, true, nil
 		}
-	case p.noGo[pc]:
-		return e, false, errNoGo
+	case p.barred[pc] != nil:
+		return e, false, p.barred[pc]
 	}
 	if stopped || ctx.Err() != nil {
 		return p.interrupted(), true, nil
@@ -352,7 +352,22 @@ func (p *heldProcess) event(ctx context.Context, th proc.Thread) (e inferior.Eve
 	return e, false, nil
 }
 
-var errNoGo = errors.New("the function calls a Go function, which the thread cannot run where it stands: choose one that has called C; the thread was put back")
+var (
+	errNoGo  = errors.New("the function calls a Go function, which the thread cannot run where it stands: choose one that has called C; the thread was put back")
+	errNoEnd = errors.New("the function would end its thread, by which Delve reads the process's memory; the thread was put back")
+)
+
+// bar has a call end with an error when the thread comes to a function.
+func (p *heldProcess) bar(fn uint64, why error) error {
+	if p.barred[fn] != nil {
+		return nil
+	}
+	err := p.SetBreakpoint(fn)
+	if err == nil {
+		p.barred[fn] = why
+	}
+	return err
+}
 
 // stopWhenDone asks Delve to stop the process when ctx ends. Delve forgets what was asked before it lets the
 // process run, so it is asked until over is called.
@@ -366,11 +381,12 @@ func (p *heldProcess) stopWhenDone(ctx context.Context) (over func()) {
 			return
 		case <-ctx.Done():
 		}
-		for tick := time.NewTicker(again); ; {
+		tick := time.NewTicker(again)
+		defer tick.Stop()
+		for {
 			p.group.RequestManualStop() // it fails if the process is gone, and then Wait ends
 			select {
 			case <-done:
-				tick.Stop()
 				return
 			case <-tick.C:
 			}

@@ -46,13 +46,16 @@ func (c *calls) running() bool {
 	return c.cancel != nil
 }
 
-// interrupt has the call end: its thread is put back.
-func (c *calls) interrupt() {
+// interrupt has the call end: its thread is put back. It reports whether there was a call. Delve must not be asked to halt
+// the process then: the signal by which it does would come when the call is over, and end a process that Delve has left.
+func (c *calls) interrupt() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cancel != nil {
-		c.cancel()
+	if c.cancel == nil {
+		return false
 	}
+	c.cancel()
+	return true
 }
 
 // callsC reports whether an expression calls a C function that Delve does not find.

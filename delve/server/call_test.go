@@ -3,7 +3,6 @@
 package server_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -190,7 +189,9 @@ func TestCallsWhere(t *testing.T) {
 	}
 	inC, parked := goroutineIn(t, client, "main.waitsInC"), goroutineIn(t, client, "main.parks")
 	main := goroutineIn(t, client, "runtime.main").ID
-	// While others call, a goroutine in Go code may leave its thread.
+	if _, err := client.ClearBreakpoint(1); err != nil { // a goroutine that comes to it slows calls down
+		t.Fatal(err)
+	}
 	call(main, "c_calls_back(4)", "calls a Go function")
 	for _, g := range []int64{-1, main, inC.ID} {
 		call(g, "getpid()", fmt.Sprint("^", pid, "$"))
@@ -207,13 +208,14 @@ func TestCallsWhere(t *testing.T) {
 	}
 	idle := 0
 	for _, th := range threads {
-		if th.GoroutineID == 0 {
+		if now, err := client.GetThread(th.ID); th.GoroutineID == 0 && err == nil && now.GoroutineID == 0 {
 			idle++
 			if _, err := client.SwitchThread(th.ID); err != nil {
 				t.Fatal(err)
 			}
-			call(-1, "c_half(7)", `^3\.5$`)
-			call(-1, "c_fault(0)", `in c_fault: the function was ended by SIGSEGV \(address 0x0\)`)
+			const signalled = "it handles a signal, or has just begun"
+			call(-1, "c_half(7)", `^3\.5$|`+signalled)
+			call(-1, "c_fault(0)", `in c_fault: the function was ended by SIGSEGV \(address 0x0\)|`+signalled)
 			if state, err := client.GetState(); err != nil || state.CurrentThread.ID != th.ID {
 				t.Errorf("another thread is selected: %+v, %v", state, err)
 			}
@@ -222,14 +224,15 @@ func TestCallsWhere(t *testing.T) {
 	if idle == 0 {
 		t.Error("no thread waits for work")
 	}
-	if got := signals(t, pid); got != masks {
-		t.Errorf("signals\n%s\nbefore the calls\n%s", got, masks)
+	if _, err := client.CreateBreakpoint(&api.Breakpoint{FunctionName: "main.stopsHere"}); err != nil {
+		t.Fatal(err)
 	}
-	for range 3 {
+	gdbtest.Await(t, "all signals are as before the calls, but in threads that handle one", func() bool {
 		if state := <-client.Continue(); state.Err != nil || state.CurrentThread.Function.Name() != "main.stopsHere" {
-			t.Errorf("the program does not go on: %+v", state)
+			t.Fatalf("the program does not go on: %+v", state)
 		}
-	}
+		return signals(t, pid) == masks
+	})
 }
 
 // Breakpoints that other goroutines come to during a call are reported afterwards.
@@ -299,6 +302,45 @@ func TestCallsHalted(t *testing.T) {
 	}
 }
 
+// No signal is left for a process whose call was halted when Delve leaves it.
+func TestCallsHaltedAndLeft(t *testing.T) {
+	gdbtest.NeedAMD64(t) // the number of pause(2)
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g"))
+	s := attach(t, p, true)
+	client := rpc2.NewClientFromConn(dial(t, s.addr))
+	client.SetReturnValuesLoadConfig(&api.LoadConfig{})
+	editor := connectDAP(t, s.addr)
+	for i, halt := range []func(){
+		func() {
+			if _, err := client.Halt(); err != nil {
+				t.Error(err)
+			}
+		},
+		func() { ask[dap.Response](editor, "pause", dap.PauseArguments{ThreadId: 1}) },
+	} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := client.Call(-1, "pause()", false)
+			done <- err
+		}()
+		gdbtest.Await(t, "the process is in pause(2)", func() bool {
+			call, err := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", p.PID))
+			return err == nil && strings.HasPrefix(string(call), "34 ")
+		})
+		halt()
+		if err := <-done; err == nil || err.Error() != "the function was interrupted; the thread was put back" {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	checkRuns(t, p)
+	if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", p.PID)); !strings.HasPrefix(string(b), "0 ") {
+		t.Errorf("the process is not in read(2) any more: %s", b)
+	}
+}
+
 // A call may end the process.
 func TestCallsExit(t *testing.T) {
 	s := serve(t, debugger.Config{}, false, buildCalls(t))
@@ -330,56 +372,32 @@ func TestCallsInC(t *testing.T) {
 	}
 }
 
-// An editor calls C functions from the frames of Go and of C. A pause ends a call. Calls of Go functions are Delve's.
-func TestDAPCalls(t *testing.T) {
-	s, client := stopped(t)
-	inC := goroutineIn(t, client, "main.waitsInC").ID
-	c := connectDAP(t, s.addr)
-	evaluate := func(frame int, expr string) dap.EvaluateArguments {
-		return dap.EvaluateArguments{FrameId: frame, Expression: expr, Context: "repl"}
+// A call must not end its thread, which Delve would not survive.
+func TestCallsEndThread(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", "-g", "-pthread"), "20")
+	before := signals(t, p.PID)
+	s := attach(t, p, true)
+	client := rpc2.NewClientFromConn(dial(t, s.addr))
+	threads, err := client.ListThreads()
+	if err != nil || len(threads) != 21 {
+		t.Fatalf("%v, %v", threads, err)
 	}
-	call := func(frame int, expr, want string) {
-		t.Helper()
-		if got := ask[dap.EvaluateResponse](c, "evaluate", evaluate(frame, expr)).Body; got.Result != want {
-			t.Errorf("%s in frame %d: %+v, want %s", expr, frame, got, want)
-		}
+	th := threads[slices.IndexFunc(threads, func(th *api.Thread) bool { return th.ID != p.PID })].ID
+	if _, err := client.SwitchThread(th); err != nil {
+		t.Fatal(err)
 	}
-	fails := func(frame int, expr, want string) {
-		t.Helper()
-		if got := refused(c, "evaluate", evaluate(frame, expr)); !strings.Contains(got, want) {
-			t.Errorf("%s in frame %d: %s, want %s", expr, frame, got, want)
-		}
+	client.SetReturnValuesLoadConfig(&api.LoadConfig{})
+	if _, err := client.Call(-1, "pthread_exit(0)", false); err == nil || !strings.Contains(err.Error(), "the function would end its thread") {
+		t.Errorf("pthread_exit: %v", err)
 	}
-	main := ask[dap.ThreadsResponse](c, "threads", nil).Body.Threads
-	selected := main[slices.IndexFunc(main, func(th dap.Thread) bool { return strings.HasPrefix(th.Name, "*") })].Id
-	frames := c.stackTrace(selected, 0, 10).StackFrames
-	fails(frames[0].Id, "call c_calls_back(4)", "calls a Go function")
-	call(frames[0].Id, "call double(4)", "8")
-	fails(frames[1].Id, "call double(4)", "call is only supported with topmost stack frame")
-	fails(frames[0].Id, "call nothing(4)", "could not find symbol value for nothing")
-	// While others call, a goroutine in Go code may leave its thread.
-	inner := c.stackTrace(int(inC), 0, 10).StackFrames
-	for _, frame := range []int{0, frames[0].Id, frames[1].Id, inner[0].Id, inner[1].Id} {
-		call(frame, "call c_half(9)", "4.5")
-		call(frame, `call (long) strlen("four")`, "4")
-		fails(frame, "call c_fault(0)", "in c_fault: the function was ended by SIGSEGV (address 0x0); the thread was put back")
+	if state, err := client.Call(-1, "gettid()", false); err != nil || returned(state) != strconv.Itoa(th) {
+		t.Errorf("%+v, %v", state, err)
 	}
-	call(inner[1].Id, "call c_calls_back(4)", "9")
-	fails(frames[0].Id, "c_half(9)", "c_half")
-
-	path := filepath.Join(t.TempDir(), "begun")
-	asked := c.send("evaluate", evaluate(inner[0].Id, fmt.Sprintf("call c_never(%q)", path)))
-	gdbtest.Await(t, "the call is under way", func() bool {
-		_, err := os.Stat(path)
-		return err == nil
-	})
-	c.send("pause", dap.PauseArguments{ThreadId: 1})
-	var r dap.ErrorResponse
-	if err := json.Unmarshal(c.next(), &r); err != nil || r.RequestSeq != asked || r.Body.Error == nil || !strings.Contains(r.Body.Error.Format, "the function was interrupted; the thread was put back") {
-		t.Errorf("paused: %+v, %v", r, err)
+	if err := s.end(); err != nil {
+		t.Error(err)
 	}
-	if text := string(c.next()); !strings.Contains(text, `"pause"`) {
-		t.Errorf("pause: %s", text)
+	if after := signals(t, p.PID); after != before {
+		t.Errorf("signals\n%s\nbefore\n%s", after, before)
 	}
-	call(inner[0].Id, "call c_half(3)", "1.5")
+	checkRuns(t, p)
 }

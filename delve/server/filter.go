@@ -93,7 +93,15 @@ func (f *filter) request(content []byte) error {
 		// If libraries were loaded at the last stop, also of an attach, Delve takes every such
 		// request as one to stop its downloads of debug information, and does no more. But it
 		// stops the process by itself to set breakpoints: set none, in no file.
-		f.server.stacks.calls.interrupt()
+		if seq := m.Seq; f.server.stacks.calls.interrupt() {
+			f.await(seq, func(reply []byte) bool {
+				if reply != nil {
+					f.respond(reply, "pause", seq, nil)
+				}
+				return true
+			})
+			return f.standIn(seq)
+		}
 		if f.server.dbg.IsRunning() {
 			f.own("setBreakpoints", dap.SetBreakpointsArguments{Source: dap.Source{Path: "/"}}, func([]byte) bool { return true })
 		}

@@ -151,8 +151,17 @@ func (m *methods) Command(in api.DebuggerCommand, cb service.RPCCallback) {
 		m.call(in, cb)
 		return
 	case api.Halt:
-		m.stacks.calls.interrupt()
-		fallthrough
+		if m.stacks.calls.interrupt() {
+			close(cb.SetupDoneChan())
+			state, err := m.state(&in, cb) // waits for the end of the call
+			if err != nil {
+				cb.Return(nil, err)
+				return
+			}
+			(&selecting{cb, m, &in}).Return(rpc2.CommandOut{State: *state}, nil)
+			return
+		}
+		m.stacks.selected.Store(0)
 	default:
 		m.stacks.selected.Store(0)
 	}

@@ -62,7 +62,8 @@ func newDlv(host PluginHost, delve DelveServer) *cobra.Command {
 		Long: `dlv is a server of the debugger Delve with sfwalk's stacks: they go on through C code
 without frame pointers, signal handlers and callbacks into Go. 'dlv connect', and editors
 that speak DAP, connect to it as to 'dlv --headless'. 'stack', 'goroutines -t', 'frame N',
-'up' and 'down' show sfwalk's frames; everything else is Delve's. Delve can print no
+'up' and 'down' show sfwalk's frames, and 'call' has the process call C functions that
+Delve does not find; everything else is Delve's. Delve can print no
 variables of a C frame, but those of the Go frames below it. A Go program without DWARF
 has goroutines and stacks, but no variables. Plug-ins are asked as 'sfwalk attach' asks
 them (see 'sfwalk plugin'), anew at each stop, and name their frames.
