@@ -222,11 +222,8 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 	f.winner, f.row, f.cfa = int16(i), *row, cfa
 	f.later, f.values = nil, nil // of another row
 	f.typ = Normal
-	switch {
-	case row.Flags&trad.Signal != 0:
-		f.typ = SigTramp
-	case row.Flags&trad.OtherStack != 0:
-		f.typ = OtherStack
+	if row.Flags&typed != 0 {
+		f.typ = typeOf(row.Flags)
 	}
 	u := f.stack.table.unwinders[i]
 	if f.byUnwinder = u != nil; f.byUnwinder {

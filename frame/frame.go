@@ -109,6 +109,12 @@ func (f *Frame) ID() ID {
 	if code, ok := f.functionStart(f.stack.table.sniffers[f.winner]); ok {
 		id.Code, id.Has = code, id.Has|HasCode
 	}
+	if d, is := f.stack.table.sniffers[f.winner].(SpecialSniffer); is {
+		q := f.query()
+		if special, ok := d.SpecialAddress(q); ok {
+			id.Special, id.Has = special, id.Has|HasSpecial
+		}
+	}
 	return id
 }
 

@@ -168,7 +168,7 @@ func (t *Table) simpleBits(row *trad.Row, winner int) slotBits {
 	if t.unwinders[winner] != nil || a.PtrSize != 8 {
 		return 0
 	}
-	if row.Flags&(trad.Signal|trad.OtherStack|trad.Injected|trad.Once) != 0 || row.CFA.Kind != trad.InReg {
+	if row.Flags&(typed|trad.Injected|trad.Once) != 0 || row.CFA.Kind != trad.InReg {
 		return 0
 	}
 	bits := slotSimple

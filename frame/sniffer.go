@@ -195,6 +195,14 @@ type BoundsSniffer interface {
 	FunctionBounds(q *Query) (lo, hi uint64, ok bool)
 }
 
+// A SpecialSniffer is a Sniffer that knows the special address of frames that it has claimed: IDs have it, so
+// that frames with equal stack and code addresses differ.
+type SpecialSniffer interface {
+	Sniffer
+	// SpecialAddress returns the special address of q.This; ok is false if it has none.
+	SpecialAddress(q *Query) (addr uint64, ok bool)
+}
+
 // A PreservedSniffer is a Sniffer that can tell more of one frame that it has claimed than its
 // row, which is true for every frame at a PC.
 type PreservedSniffer interface {

@@ -178,7 +178,7 @@ func (f *Frame) repeats(c *cycle) bool {
 	switch {
 	case f.Level == 0 || f.winner < 0 || f.row.Flags&trad.Outermost != 0:
 		return false
-	case f.typ == SigTramp || f.typ == OtherStack:
+	case f.typ != Normal:
 		return c.seen(f.cfa, f.pc)
 	case f.typ != next.typ || f.cfa != next.cfa:
 		return false

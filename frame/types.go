@@ -1,6 +1,10 @@
 package frame
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // Type is the kind of a frame. The terms are GDB's, but for OtherStack.
 type Type uint8
@@ -74,3 +78,23 @@ func (e *StopError) Error() string {
 }
 
 func (e *StopError) Unwrap() error { return e.Err }
+
+// typed are the flags of rows whose frames are of a type of their own.
+const typed = trad.Signal | trad.OtherStack | trad.Dummy | trad.Inline | trad.TailCall
+
+// typeOf returns the type of a frame by its row's flags.
+func typeOf(flags trad.Flags) Type {
+	switch {
+	case flags&trad.Dummy != 0:
+		return Dummy
+	case flags&trad.Signal != 0:
+		return SigTramp
+	case flags&trad.Inline != 0:
+		return Inline
+	case flags&trad.TailCall != 0:
+		return TailCall
+	case flags&trad.OtherStack != 0:
+		return OtherStack
+	}
+	return Normal
+}

@@ -100,15 +100,30 @@ func frameType(flags trad.Flags) protocol.FrameType {
 	switch {
 	case flags&trad.OtherStack != 0:
 		return protocol.FrameType_OTHER_STACK
-	case flags&trad.Signal != 0:
+	case flags&(trad.Signal|trad.Dummy|trad.Injected) != 0:
 		return protocol.FrameType_SIGNAL
 	}
 	return protocol.FrameType_NORMAL
 }
 
+// frameKind returns what flags say beside the type.
+func frameKind(flags trad.Flags) protocol.FrameKind {
+	switch {
+	case flags&trad.Dummy != 0:
+		return protocol.FrameKind_DUMMY
+	case flags&trad.Injected != 0:
+		return protocol.FrameKind_INJECTED
+	case flags&trad.Inline != 0:
+		return protocol.FrameKind_INLINE
+	case flags&trad.TailCall != 0:
+		return protocol.FrameKind_TAIL_CALL
+	}
+	return protocol.FrameKind_AS_TYPE
+}
+
 func rowMessage(row *trad.Row) (*protocol.Row, error) {
 	m := &protocol.Row{
-		Lo: row.Lo, Hi: row.Lo + uint64(row.Len), Type: frameType(row.Flags),
+		Lo: row.Lo, Hi: row.Lo + uint64(row.Len), Type: frameType(row.Flags), Kind: frameKind(row.Flags),
 		Outermost: row.Flags&trad.Outermost != 0, Guess: row.Flags&trad.Guess != 0, Once: row.Flags&trad.Once != 0,
 	}
 	var errs [3]error
@@ -142,7 +157,7 @@ func ruleMessage(r trad.Rule) (*protocol.Rule, error) {
 
 func (f *Frame) message(t *Target) (*protocol.Frame, error) {
 	m := &protocol.Frame{
-		Cfa: f.CFA, Function: f.Function, Type: frameType(f.Flags),
+		Cfa: f.CFA, Function: f.Function, Type: frameType(f.Flags), Kind: frameKind(f.Flags), Special: f.Special, HasSpecial: f.HasSpecial,
 		Outermost: f.Flags&trad.Outermost != 0, Guess: f.Flags&trad.Guess != 0,
 	}
 	if _, ok := f.Registers[t.PC]; !ok && !m.Outermost {

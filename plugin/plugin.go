@@ -89,8 +89,14 @@ type Frame struct {
 	// Without SP, PREVIOUS's SP is what the ABI makes of the CFA. Other registers that are
 	// missing are not tracked.
 	Registers map[trad.Reg]Value
-	// Flags are [trad.Signal], [trad.OtherStack], [trad.Outermost] and [trad.Guess].
+	// Flags are [trad.Signal], [trad.OtherStack], [trad.Outermost] and [trad.Guess]; and [trad.Dummy],
+	// [trad.Inline], [trad.TailCall] and [trad.Injected], which a host of before they were added shows as
+	// what it knows.
 	Flags trad.Flags
+	// Special is the special address of THIS frame's ID, if HasSpecial. It tells frames apart that have equal
+	// CFA and Function.
+	Special    uint64
+	HasSpecial bool
 }
 
 // Value is a register of PREVIOUS.

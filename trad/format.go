@@ -45,7 +45,7 @@ var flagNames = []struct {
 }{
 	{Signal, "signal"}, {Outermost, "outermost"}, {MangledRA, "mangled-ra"},
 	{Guess, "guess"}, {Once, "once"}, {InPrologue, "in-prologue"}, {OtherStack, "other-stack"},
-	{Injected, "injected"},
+	{Injected, "injected"}, {Dummy, "dummy"}, {Inline, "inline"}, {TailCall, "tail-call"},
 }
 
 func (r *Row) format(rule Rule, name func(Reg) string) string {

@@ -53,6 +53,9 @@ const (
 	InPrologue                   // the PC is where the frame is being set up or torn down
 	OtherStack                   // PREVIOUS is on another stack, which may lie anywhere: a coroutine's, a thread's own
 	Injected                     // a run-time system has made PREVIOUS call THIS where it was: PREVIOUS was interrupted
+	Dummy                        // THIS is a call that a debugger has made PREVIOUS make where it was
+	Inline                       // THIS is an inlined call, PREVIOUS what has made it: both may have one CFA
+	TailCall                     // THIS has left by a tail call: PREVIOUS may have its CFA
 )
 
 // Row says how to find PREVIOUS while the PC of THIS is in [Lo, Lo+Len).

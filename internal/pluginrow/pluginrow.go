@@ -14,7 +14,7 @@ import (
 
 // Row returns the row of m, without m's range: that may not fit a row.
 func Row(m *protocol.Row) trad.Row {
-	row := trad.Row{Flags: flags(m.Type, m.Outermost, m.Guess)}
+	row := trad.Row{Flags: flags(m.Type, m.Kind, m.Outermost, m.Guess)}
 	if m.Once {
 		row.Flags |= trad.Once
 	}
@@ -30,7 +30,7 @@ func Row(m *protocol.Row) trad.Row {
 // Frame returns the row of m, which is for one frame alone, without its range, and the rule for
 // PREVIOUS's SP, which m may leave out. The row has More in any case.
 func Frame(m *protocol.Frame) (row trad.Row, sp trad.Rule) {
-	row = trad.Row{Flags: trad.Once | flags(m.Type, m.Outermost, m.Guess)}
+	row = trad.Row{Flags: trad.Once | flags(m.Type, m.Kind, m.Outermost, m.Guess)}
 	var more trad.OtherRules
 	row.CFA = rule(&protocol.Rule{Kind: protocol.Rule_VALUE_IS, Address: m.Cfa}, &more)
 	row.RA, row.FP, sp = rule(m.Pc, &more), rule(m.Fp, &more), rule(m.Sp, &more)
@@ -78,12 +78,22 @@ func rule(m *protocol.Rule, more *trad.OtherRules) trad.Rule {
 
 func register(n uint32) trad.Reg { return trad.Reg(min(n, math.MaxUint16)) }
 
-func flags(t protocol.FrameType, outermost, guess bool) (f trad.Flags) {
+func flags(t protocol.FrameType, kind protocol.FrameKind, outermost, guess bool) (f trad.Flags) {
 	switch t {
 	case protocol.FrameType_SIGNAL:
 		f = trad.Signal
 	case protocol.FrameType_OTHER_STACK:
 		f = trad.OtherStack
+	}
+	switch kind {
+	case protocol.FrameKind_DUMMY:
+		f = trad.Dummy // and not a signal's
+	case protocol.FrameKind_INJECTED:
+		f = trad.Injected
+	case protocol.FrameKind_INLINE:
+		f |= trad.Inline
+	case protocol.FrameKind_TAIL_CALL:
+		f |= trad.TailCall
 	}
 	if outermost {
 		f |= trad.Outermost

@@ -244,7 +244,11 @@ var answers = map[string]spoil{
 	"ra-max": onRow(func(r *protocol.Row, at uint64) {
 		r.Ra = &protocol.Rule{Kind: protocol.Rule_SAVED_AT, Register: math.MaxUint32}
 	}),
-	"type-77":      onRow(func(r *protocol.Row, at uint64) { r.Type = 77 }),
+	"type-77":    onRow(func(r *protocol.Row, at uint64) { r.Type = 77 }),
+	"kind-dummy": onRow(func(r *protocol.Row, at uint64) { r.Kind = protocol.FrameKind_DUMMY }),
+	"kind-inline": onFrame(func(f *protocol.Frame) {
+		f.Type, f.Kind = protocol.FrameType_SIGNAL, protocol.FrameKind_INLINE
+	}),
 	"outermost-ra": onRow(func(r *protocol.Row, at uint64) { r.Outermost = true }),
 	"other-5000":   onRow(func(r *protocol.Row, at uint64) { r.Others = registerRules(5000) }),
 	"other-65536":  onRow(func(r *protocol.Row, at uint64) { r.Others = registerRules(65536 + 3) }), // 3, if cut to 16 bits

@@ -79,6 +79,63 @@ func (FrameType) EnumDescriptor() ([]byte, []int) {
 	return file_sniffer_proto_rawDescGZIP(), []int{0}
 }
 
+// FrameKind says more of THIS than its type. A host that does not know the field goes by type alone,
+// so type must lead to the right PREVIOUS.
+type FrameKind int32
+
+const (
+	FrameKind_AS_TYPE   FrameKind = 0 // nothing more
+	FrameKind_DUMMY     FrameKind = 1 // a call that a debugger has made PREVIOUS make where it was; type is SIGNAL
+	FrameKind_INLINE    FrameKind = 2 // an inlined call, which PREVIOUS has made; type is NORMAL or OTHER_STACK
+	FrameKind_TAIL_CALL FrameKind = 3 // a function that has left by a tail call; type is NORMAL or OTHER_STACK
+	FrameKind_INJECTED  FrameKind = 4 // a run-time system has made PREVIOUS call THIS where it was; type is SIGNAL
+)
+
+// Enum value maps for FrameKind.
+var (
+	FrameKind_name = map[int32]string{
+		0: "AS_TYPE",
+		1: "DUMMY",
+		2: "INLINE",
+		3: "TAIL_CALL",
+		4: "INJECTED",
+	}
+	FrameKind_value = map[string]int32{
+		"AS_TYPE":   0,
+		"DUMMY":     1,
+		"INLINE":    2,
+		"TAIL_CALL": 3,
+		"INJECTED":  4,
+	}
+)
+
+func (x FrameKind) Enum() *FrameKind {
+	p := new(FrameKind)
+	*p = x
+	return p
+}
+
+func (x FrameKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FrameKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_sniffer_proto_enumTypes[1].Descriptor()
+}
+
+func (FrameKind) Type() protoreflect.EnumType {
+	return &file_sniffer_proto_enumTypes[1]
+}
+
+func (x FrameKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FrameKind.Descriptor instead.
+func (FrameKind) EnumDescriptor() ([]byte, []int) {
+	return file_sniffer_proto_rawDescGZIP(), []int{1}
+}
+
 type Rule_Kind int32
 
 const (
@@ -130,11 +187,11 @@ func (x Rule_Kind) String() string {
 }
 
 func (Rule_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_sniffer_proto_enumTypes[1].Descriptor()
+	return file_sniffer_proto_enumTypes[2].Descriptor()
 }
 
 func (Rule_Kind) Type() protoreflect.EnumType {
-	return &file_sniffer_proto_enumTypes[1]
+	return &file_sniffer_proto_enumTypes[2]
 }
 
 func (x Rule_Kind) Number() protoreflect.EnumNumber {
@@ -1186,6 +1243,7 @@ type Row struct {
 	Outermost     bool                   `protobuf:"varint,9,opt,name=outermost,proto3" json:"outermost,omitempty"` // THIS has no PREVIOUS
 	Guess         bool                   `protobuf:"varint,10,opt,name=guess,proto3" json:"guess,omitempty"`        // the row may be wrong; users see a mark
 	Once          bool                   `protobuf:"varint,11,opt,name=once,proto3" json:"once,omitempty"`          // the row is for this frame alone
+	Kind          FrameKind              `protobuf:"varint,12,opt,name=kind,proto3,enum=sfwalk.sniffer.v1.FrameKind" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1295,6 +1353,13 @@ func (x *Row) GetOnce() bool {
 		return x.Once
 	}
 	return false
+}
+
+func (x *Row) GetKind() FrameKind {
+	if x != nil {
+		return x.Kind
+	}
+	return FrameKind_AS_TYPE
 }
 
 type RegisterRule struct {
@@ -1425,13 +1490,18 @@ type Frame struct {
 	Function uint64                 `protobuf:"fixed64,2,opt,name=function,proto3" json:"function,omitempty"` // the code address of THIS frame's ID: the beginning of its function; 0 if not known
 	// Registers of PREVIOUS. The kinds are UNDEFINED, SAVED_AT_IS and VALUE_IS. A register that is not
 	// set, or not listed, is not tracked. Without sp, PREVIOUS's SP is found from the CFA, as the ABI has it.
-	Pc            *Rule           `protobuf:"bytes,3,opt,name=pc,proto3" json:"pc,omitempty"`
-	Sp            *Rule           `protobuf:"bytes,4,opt,name=sp,proto3" json:"sp,omitempty"`
-	Fp            *Rule           `protobuf:"bytes,5,opt,name=fp,proto3" json:"fp,omitempty"`
-	Others        []*RegisterRule `protobuf:"bytes,6,rep,name=others,proto3" json:"others,omitempty"`
-	Type          FrameType       `protobuf:"varint,7,opt,name=type,proto3,enum=sfwalk.sniffer.v1.FrameType" json:"type,omitempty"`
-	Outermost     bool            `protobuf:"varint,8,opt,name=outermost,proto3" json:"outermost,omitempty"`
-	Guess         bool            `protobuf:"varint,9,opt,name=guess,proto3" json:"guess,omitempty"`
+	Pc        *Rule           `protobuf:"bytes,3,opt,name=pc,proto3" json:"pc,omitempty"`
+	Sp        *Rule           `protobuf:"bytes,4,opt,name=sp,proto3" json:"sp,omitempty"`
+	Fp        *Rule           `protobuf:"bytes,5,opt,name=fp,proto3" json:"fp,omitempty"`
+	Others    []*RegisterRule `protobuf:"bytes,6,rep,name=others,proto3" json:"others,omitempty"`
+	Type      FrameType       `protobuf:"varint,7,opt,name=type,proto3,enum=sfwalk.sniffer.v1.FrameType" json:"type,omitempty"`
+	Outermost bool            `protobuf:"varint,8,opt,name=outermost,proto3" json:"outermost,omitempty"`
+	Guess     bool            `protobuf:"varint,9,opt,name=guess,proto3" json:"guess,omitempty"`
+	Kind      FrameKind       `protobuf:"varint,10,opt,name=kind,proto3,enum=sfwalk.sniffer.v1.FrameKind" json:"kind,omitempty"`
+	// The special address of THIS frame's ID, if has_special: it tells frames apart whose cfa and function are
+	// equal, as on a second stack.
+	Special       uint64 `protobuf:"fixed64,11,opt,name=special,proto3" json:"special,omitempty"`
+	HasSpecial    bool   `protobuf:"varint,12,opt,name=has_special,json=hasSpecial,proto3" json:"has_special,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1525,6 +1595,27 @@ func (x *Frame) GetOutermost() bool {
 func (x *Frame) GetGuess() bool {
 	if x != nil {
 		return x.Guess
+	}
+	return false
+}
+
+func (x *Frame) GetKind() FrameKind {
+	if x != nil {
+		return x.Kind
+	}
+	return FrameKind_AS_TYPE
+}
+
+func (x *Frame) GetSpecial() uint64 {
+	if x != nil {
+		return x.Special
+	}
+	return 0
+}
+
+func (x *Frame) GetHasSpecial() bool {
+	if x != nil {
+		return x.HasSpecial
 	}
 	return false
 }
@@ -2129,7 +2220,7 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x02hi\x18\x02 \x01(\x06R\x02hi\"5\n" +
 	"\x05Block\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\x06R\aaddress\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\xf6\x02\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\xa8\x03\n" +
 	"\x03Row\x12\x0e\n" +
 	"\x02lo\x18\x01 \x01(\x06R\x02lo\x12\x0e\n" +
 	"\x02hi\x18\x02 \x01(\x06R\x02hi\x12)\n" +
@@ -2143,7 +2234,8 @@ const file_sniffer_proto_rawDesc = "" +
 	"\toutermost\x18\t \x01(\bR\toutermost\x12\x14\n" +
 	"\x05guess\x18\n" +
 	" \x01(\bR\x05guess\x12\x12\n" +
-	"\x04once\x18\v \x01(\bR\x04once\"W\n" +
+	"\x04once\x18\v \x01(\bR\x04once\x120\n" +
+	"\x04kind\x18\f \x01(\x0e2\x1c.sfwalk.sniffer.v1.FrameKindR\x04kind\"W\n" +
 	"\fRegisterRule\x12\x1a\n" +
 	"\bregister\x18\x01 \x01(\rR\bregister\x12+\n" +
 	"\x04rule\x18\x02 \x01(\v2\x17.sfwalk.sniffer.v1.RuleR\x04rule\"\x8d\x02\n" +
@@ -2161,7 +2253,7 @@ const file_sniffer_proto_rawDesc = "" +
 	"\bSAVED_AT\x10\x05\x12\x0f\n" +
 	"\vIN_REGISTER\x10\x06\x12\x0f\n" +
 	"\vSAVED_AT_IS\x10\a\x12\f\n" +
-	"\bVALUE_IS\x10\b\"\xcf\x02\n" +
+	"\bVALUE_IS\x10\b\"\xbc\x03\n" +
 	"\x05Frame\x12\x10\n" +
 	"\x03cfa\x18\x01 \x01(\x06R\x03cfa\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\x06R\bfunction\x12'\n" +
@@ -2171,7 +2263,12 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x06others\x18\x06 \x03(\v2\x1f.sfwalk.sniffer.v1.RegisterRuleR\x06others\x120\n" +
 	"\x04type\x18\a \x01(\x0e2\x1c.sfwalk.sniffer.v1.FrameTypeR\x04type\x12\x1c\n" +
 	"\toutermost\x18\b \x01(\bR\toutermost\x12\x14\n" +
-	"\x05guess\x18\t \x01(\bR\x05guess\"\x82\x01\n" +
+	"\x05guess\x18\t \x01(\bR\x05guess\x120\n" +
+	"\x04kind\x18\n" +
+	" \x01(\x0e2\x1c.sfwalk.sniffer.v1.FrameKindR\x04kind\x12\x18\n" +
+	"\aspecial\x18\v \x01(\x06R\aspecial\x12\x1f\n" +
+	"\vhas_special\x18\f \x01(\bR\n" +
+	"hasSpecial\"\x82\x01\n" +
 	"\x06Symbol\x12\x0e\n" +
 	"\x02lo\x18\x01 \x01(\x06R\x02lo\x12\x0e\n" +
 	"\x02hi\x18\x02 \x01(\x06R\x02hi\x12\x1a\n" +
@@ -2209,7 +2306,14 @@ const file_sniffer_proto_rawDesc = "" +
 	"\x06NORMAL\x10\x00\x12\n" +
 	"\n" +
 	"\x06SIGNAL\x10\x01\x12\x0f\n" +
-	"\vOTHER_STACK\x10\x022\xa4\x01\n" +
+	"\vOTHER_STACK\x10\x02*L\n" +
+	"\tFrameKind\x12\v\n" +
+	"\aAS_TYPE\x10\x00\x12\t\n" +
+	"\x05DUMMY\x10\x01\x12\n" +
+	"\n" +
+	"\x06INLINE\x10\x02\x12\r\n" +
+	"\tTAIL_CALL\x10\x03\x12\f\n" +
+	"\bINJECTED\x10\x042\xa4\x01\n" +
 	"\aSniffer\x12N\n" +
 	"\bDescribe\x12\".sfwalk.sniffer.v1.DescribeRequest\x1a\x1e.sfwalk.sniffer.v1.Description\x12I\n" +
 	"\aSession\x12\x1b.sfwalk.sniffer.v1.FromHost\x1a\x1d.sfwalk.sniffer.v1.FromPlugin(\x010\x01B*Z(github.com/sfwalk/sfwalk/plugin/protocolb\x06proto3"
@@ -2226,86 +2330,89 @@ func file_sniffer_proto_rawDescGZIP() []byte {
 	return file_sniffer_proto_rawDescData
 }
 
-var file_sniffer_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_sniffer_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_sniffer_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_sniffer_proto_goTypes = []any{
 	(FrameType)(0),          // 0: sfwalk.sniffer.v1.FrameType
-	(Rule_Kind)(0),          // 1: sfwalk.sniffer.v1.Rule.Kind
-	(*DescribeRequest)(nil), // 2: sfwalk.sniffer.v1.DescribeRequest
-	(*Description)(nil),     // 3: sfwalk.sniffer.v1.Description
-	(*Claims)(nil),          // 4: sfwalk.sniffer.v1.Claims
-	(*Needs)(nil),           // 5: sfwalk.sniffer.v1.Needs
-	(*FromHost)(nil),        // 6: sfwalk.sniffer.v1.FromHost
-	(*FromPlugin)(nil),      // 7: sfwalk.sniffer.v1.FromPlugin
-	(*Begin)(nil),           // 8: sfwalk.sniffer.v1.Begin
-	(*Ready)(nil),           // 9: sfwalk.sniffer.v1.Ready
-	(*Question)(nil),        // 10: sfwalk.sniffer.v1.Question
-	(*Answer)(nil),          // 11: sfwalk.sniffer.v1.Answer
-	(*Range)(nil),           // 12: sfwalk.sniffer.v1.Range
-	(*Block)(nil),           // 13: sfwalk.sniffer.v1.Block
-	(*Row)(nil),             // 14: sfwalk.sniffer.v1.Row
-	(*RegisterRule)(nil),    // 15: sfwalk.sniffer.v1.RegisterRule
-	(*Rule)(nil),            // 16: sfwalk.sniffer.v1.Rule
-	(*Frame)(nil),           // 17: sfwalk.sniffer.v1.Frame
-	(*Symbol)(nil),          // 18: sfwalk.sniffer.v1.Symbol
-	(*Read)(nil),            // 19: sfwalk.sniffer.v1.Read
-	(*Memory)(nil),          // 20: sfwalk.sniffer.v1.Memory
-	(*List)(nil),            // 21: sfwalk.sniffer.v1.List
-	(*Modules)(nil),         // 22: sfwalk.sniffer.v1.Modules
-	(*Module)(nil),          // 23: sfwalk.sniffer.v1.Module
-	(*Mapping)(nil),         // 24: sfwalk.sniffer.v1.Mapping
-	(*Find)(nil),            // 25: sfwalk.sniffer.v1.Find
-	(*Found)(nil),           // 26: sfwalk.sniffer.v1.Found
+	(FrameKind)(0),          // 1: sfwalk.sniffer.v1.FrameKind
+	(Rule_Kind)(0),          // 2: sfwalk.sniffer.v1.Rule.Kind
+	(*DescribeRequest)(nil), // 3: sfwalk.sniffer.v1.DescribeRequest
+	(*Description)(nil),     // 4: sfwalk.sniffer.v1.Description
+	(*Claims)(nil),          // 5: sfwalk.sniffer.v1.Claims
+	(*Needs)(nil),           // 6: sfwalk.sniffer.v1.Needs
+	(*FromHost)(nil),        // 7: sfwalk.sniffer.v1.FromHost
+	(*FromPlugin)(nil),      // 8: sfwalk.sniffer.v1.FromPlugin
+	(*Begin)(nil),           // 9: sfwalk.sniffer.v1.Begin
+	(*Ready)(nil),           // 10: sfwalk.sniffer.v1.Ready
+	(*Question)(nil),        // 11: sfwalk.sniffer.v1.Question
+	(*Answer)(nil),          // 12: sfwalk.sniffer.v1.Answer
+	(*Range)(nil),           // 13: sfwalk.sniffer.v1.Range
+	(*Block)(nil),           // 14: sfwalk.sniffer.v1.Block
+	(*Row)(nil),             // 15: sfwalk.sniffer.v1.Row
+	(*RegisterRule)(nil),    // 16: sfwalk.sniffer.v1.RegisterRule
+	(*Rule)(nil),            // 17: sfwalk.sniffer.v1.Rule
+	(*Frame)(nil),           // 18: sfwalk.sniffer.v1.Frame
+	(*Symbol)(nil),          // 19: sfwalk.sniffer.v1.Symbol
+	(*Read)(nil),            // 20: sfwalk.sniffer.v1.Read
+	(*Memory)(nil),          // 21: sfwalk.sniffer.v1.Memory
+	(*List)(nil),            // 22: sfwalk.sniffer.v1.List
+	(*Modules)(nil),         // 23: sfwalk.sniffer.v1.Modules
+	(*Module)(nil),          // 24: sfwalk.sniffer.v1.Module
+	(*Mapping)(nil),         // 25: sfwalk.sniffer.v1.Mapping
+	(*Find)(nil),            // 26: sfwalk.sniffer.v1.Find
+	(*Found)(nil),           // 27: sfwalk.sniffer.v1.Found
 }
 var file_sniffer_proto_depIdxs = []int32{
-	4,  // 0: sfwalk.sniffer.v1.Description.claims:type_name -> sfwalk.sniffer.v1.Claims
-	5,  // 1: sfwalk.sniffer.v1.Description.needs:type_name -> sfwalk.sniffer.v1.Needs
-	8,  // 2: sfwalk.sniffer.v1.FromHost.begin:type_name -> sfwalk.sniffer.v1.Begin
-	10, // 3: sfwalk.sniffer.v1.FromHost.question:type_name -> sfwalk.sniffer.v1.Question
-	20, // 4: sfwalk.sniffer.v1.FromHost.memory:type_name -> sfwalk.sniffer.v1.Memory
-	22, // 5: sfwalk.sniffer.v1.FromHost.modules:type_name -> sfwalk.sniffer.v1.Modules
-	26, // 6: sfwalk.sniffer.v1.FromHost.found:type_name -> sfwalk.sniffer.v1.Found
-	9,  // 7: sfwalk.sniffer.v1.FromPlugin.ready:type_name -> sfwalk.sniffer.v1.Ready
-	11, // 8: sfwalk.sniffer.v1.FromPlugin.answer:type_name -> sfwalk.sniffer.v1.Answer
-	19, // 9: sfwalk.sniffer.v1.FromPlugin.read:type_name -> sfwalk.sniffer.v1.Read
-	21, // 10: sfwalk.sniffer.v1.FromPlugin.list:type_name -> sfwalk.sniffer.v1.List
-	25, // 11: sfwalk.sniffer.v1.FromPlugin.find:type_name -> sfwalk.sniffer.v1.Find
-	12, // 12: sfwalk.sniffer.v1.Ready.never:type_name -> sfwalk.sniffer.v1.Range
-	23, // 13: sfwalk.sniffer.v1.Question.module:type_name -> sfwalk.sniffer.v1.Module
-	13, // 14: sfwalk.sniffer.v1.Question.stack:type_name -> sfwalk.sniffer.v1.Block
-	13, // 15: sfwalk.sniffer.v1.Question.code:type_name -> sfwalk.sniffer.v1.Block
-	14, // 16: sfwalk.sniffer.v1.Answer.row:type_name -> sfwalk.sniffer.v1.Row
-	17, // 17: sfwalk.sniffer.v1.Answer.frame:type_name -> sfwalk.sniffer.v1.Frame
-	14, // 18: sfwalk.sniffer.v1.Answer.rows:type_name -> sfwalk.sniffer.v1.Row
-	12, // 19: sfwalk.sniffer.v1.Answer.never:type_name -> sfwalk.sniffer.v1.Range
-	18, // 20: sfwalk.sniffer.v1.Answer.symbols:type_name -> sfwalk.sniffer.v1.Symbol
-	18, // 21: sfwalk.sniffer.v1.Answer.name:type_name -> sfwalk.sniffer.v1.Symbol
-	16, // 22: sfwalk.sniffer.v1.Row.cfa:type_name -> sfwalk.sniffer.v1.Rule
-	16, // 23: sfwalk.sniffer.v1.Row.ra:type_name -> sfwalk.sniffer.v1.Rule
-	16, // 24: sfwalk.sniffer.v1.Row.fp:type_name -> sfwalk.sniffer.v1.Rule
-	15, // 25: sfwalk.sniffer.v1.Row.others:type_name -> sfwalk.sniffer.v1.RegisterRule
+	5,  // 0: sfwalk.sniffer.v1.Description.claims:type_name -> sfwalk.sniffer.v1.Claims
+	6,  // 1: sfwalk.sniffer.v1.Description.needs:type_name -> sfwalk.sniffer.v1.Needs
+	9,  // 2: sfwalk.sniffer.v1.FromHost.begin:type_name -> sfwalk.sniffer.v1.Begin
+	11, // 3: sfwalk.sniffer.v1.FromHost.question:type_name -> sfwalk.sniffer.v1.Question
+	21, // 4: sfwalk.sniffer.v1.FromHost.memory:type_name -> sfwalk.sniffer.v1.Memory
+	23, // 5: sfwalk.sniffer.v1.FromHost.modules:type_name -> sfwalk.sniffer.v1.Modules
+	27, // 6: sfwalk.sniffer.v1.FromHost.found:type_name -> sfwalk.sniffer.v1.Found
+	10, // 7: sfwalk.sniffer.v1.FromPlugin.ready:type_name -> sfwalk.sniffer.v1.Ready
+	12, // 8: sfwalk.sniffer.v1.FromPlugin.answer:type_name -> sfwalk.sniffer.v1.Answer
+	20, // 9: sfwalk.sniffer.v1.FromPlugin.read:type_name -> sfwalk.sniffer.v1.Read
+	22, // 10: sfwalk.sniffer.v1.FromPlugin.list:type_name -> sfwalk.sniffer.v1.List
+	26, // 11: sfwalk.sniffer.v1.FromPlugin.find:type_name -> sfwalk.sniffer.v1.Find
+	13, // 12: sfwalk.sniffer.v1.Ready.never:type_name -> sfwalk.sniffer.v1.Range
+	24, // 13: sfwalk.sniffer.v1.Question.module:type_name -> sfwalk.sniffer.v1.Module
+	14, // 14: sfwalk.sniffer.v1.Question.stack:type_name -> sfwalk.sniffer.v1.Block
+	14, // 15: sfwalk.sniffer.v1.Question.code:type_name -> sfwalk.sniffer.v1.Block
+	15, // 16: sfwalk.sniffer.v1.Answer.row:type_name -> sfwalk.sniffer.v1.Row
+	18, // 17: sfwalk.sniffer.v1.Answer.frame:type_name -> sfwalk.sniffer.v1.Frame
+	15, // 18: sfwalk.sniffer.v1.Answer.rows:type_name -> sfwalk.sniffer.v1.Row
+	13, // 19: sfwalk.sniffer.v1.Answer.never:type_name -> sfwalk.sniffer.v1.Range
+	19, // 20: sfwalk.sniffer.v1.Answer.symbols:type_name -> sfwalk.sniffer.v1.Symbol
+	19, // 21: sfwalk.sniffer.v1.Answer.name:type_name -> sfwalk.sniffer.v1.Symbol
+	17, // 22: sfwalk.sniffer.v1.Row.cfa:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 23: sfwalk.sniffer.v1.Row.ra:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 24: sfwalk.sniffer.v1.Row.fp:type_name -> sfwalk.sniffer.v1.Rule
+	16, // 25: sfwalk.sniffer.v1.Row.others:type_name -> sfwalk.sniffer.v1.RegisterRule
 	0,  // 26: sfwalk.sniffer.v1.Row.type:type_name -> sfwalk.sniffer.v1.FrameType
-	16, // 27: sfwalk.sniffer.v1.RegisterRule.rule:type_name -> sfwalk.sniffer.v1.Rule
-	1,  // 28: sfwalk.sniffer.v1.Rule.kind:type_name -> sfwalk.sniffer.v1.Rule.Kind
-	16, // 29: sfwalk.sniffer.v1.Frame.pc:type_name -> sfwalk.sniffer.v1.Rule
-	16, // 30: sfwalk.sniffer.v1.Frame.sp:type_name -> sfwalk.sniffer.v1.Rule
-	16, // 31: sfwalk.sniffer.v1.Frame.fp:type_name -> sfwalk.sniffer.v1.Rule
-	15, // 32: sfwalk.sniffer.v1.Frame.others:type_name -> sfwalk.sniffer.v1.RegisterRule
-	0,  // 33: sfwalk.sniffer.v1.Frame.type:type_name -> sfwalk.sniffer.v1.FrameType
-	12, // 34: sfwalk.sniffer.v1.Read.ranges:type_name -> sfwalk.sniffer.v1.Range
-	13, // 35: sfwalk.sniffer.v1.Memory.blocks:type_name -> sfwalk.sniffer.v1.Block
-	23, // 36: sfwalk.sniffer.v1.Modules.modules:type_name -> sfwalk.sniffer.v1.Module
-	24, // 37: sfwalk.sniffer.v1.Module.mappings:type_name -> sfwalk.sniffer.v1.Mapping
-	18, // 38: sfwalk.sniffer.v1.Found.symbols:type_name -> sfwalk.sniffer.v1.Symbol
-	2,  // 39: sfwalk.sniffer.v1.Sniffer.Describe:input_type -> sfwalk.sniffer.v1.DescribeRequest
-	6,  // 40: sfwalk.sniffer.v1.Sniffer.Session:input_type -> sfwalk.sniffer.v1.FromHost
-	3,  // 41: sfwalk.sniffer.v1.Sniffer.Describe:output_type -> sfwalk.sniffer.v1.Description
-	7,  // 42: sfwalk.sniffer.v1.Sniffer.Session:output_type -> sfwalk.sniffer.v1.FromPlugin
-	41, // [41:43] is the sub-list for method output_type
-	39, // [39:41] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	1,  // 27: sfwalk.sniffer.v1.Row.kind:type_name -> sfwalk.sniffer.v1.FrameKind
+	17, // 28: sfwalk.sniffer.v1.RegisterRule.rule:type_name -> sfwalk.sniffer.v1.Rule
+	2,  // 29: sfwalk.sniffer.v1.Rule.kind:type_name -> sfwalk.sniffer.v1.Rule.Kind
+	17, // 30: sfwalk.sniffer.v1.Frame.pc:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 31: sfwalk.sniffer.v1.Frame.sp:type_name -> sfwalk.sniffer.v1.Rule
+	17, // 32: sfwalk.sniffer.v1.Frame.fp:type_name -> sfwalk.sniffer.v1.Rule
+	16, // 33: sfwalk.sniffer.v1.Frame.others:type_name -> sfwalk.sniffer.v1.RegisterRule
+	0,  // 34: sfwalk.sniffer.v1.Frame.type:type_name -> sfwalk.sniffer.v1.FrameType
+	1,  // 35: sfwalk.sniffer.v1.Frame.kind:type_name -> sfwalk.sniffer.v1.FrameKind
+	13, // 36: sfwalk.sniffer.v1.Read.ranges:type_name -> sfwalk.sniffer.v1.Range
+	14, // 37: sfwalk.sniffer.v1.Memory.blocks:type_name -> sfwalk.sniffer.v1.Block
+	24, // 38: sfwalk.sniffer.v1.Modules.modules:type_name -> sfwalk.sniffer.v1.Module
+	25, // 39: sfwalk.sniffer.v1.Module.mappings:type_name -> sfwalk.sniffer.v1.Mapping
+	19, // 40: sfwalk.sniffer.v1.Found.symbols:type_name -> sfwalk.sniffer.v1.Symbol
+	3,  // 41: sfwalk.sniffer.v1.Sniffer.Describe:input_type -> sfwalk.sniffer.v1.DescribeRequest
+	7,  // 42: sfwalk.sniffer.v1.Sniffer.Session:input_type -> sfwalk.sniffer.v1.FromHost
+	4,  // 43: sfwalk.sniffer.v1.Sniffer.Describe:output_type -> sfwalk.sniffer.v1.Description
+	8,  // 44: sfwalk.sniffer.v1.Sniffer.Session:output_type -> sfwalk.sniffer.v1.FromPlugin
+	43, // [43:45] is the sub-list for method output_type
+	41, // [41:43] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_sniffer_proto_init() }
@@ -2332,7 +2439,7 @@ func file_sniffer_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sniffer_proto_rawDesc), len(file_sniffer_proto_rawDesc)),
-			NumEnums:      2,
+			NumEnums:      3,
 			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,

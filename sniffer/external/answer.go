@@ -44,6 +44,9 @@ type reply struct {
 type name struct {
 	symbol plugin.Symbol
 	start  uint64 // 0 if not known
+	// special is the frame's special address, if hasSpecial.
+	special    uint64
+	hasSpecial bool
 }
 
 // check turns an answer into a reply. The error, which wraps ErrNonsense, says what is
@@ -68,7 +71,7 @@ func (a *asked) check(m *protocol.Answer) (r reply, err error) {
 	case m.Frame != nil:
 		r.claims = true
 		r.row, err = a.frame(m.Frame)
-		r.own.start = m.Frame.Function
+		r.own.start, r.own.special, r.own.hasSpecial = m.Frame.Function, m.Frame.Special, m.Frame.HasSpecial
 	default:
 		r.declines, r.once = declined(m.Declines), m.DeclinesOnce
 	}
@@ -160,7 +163,7 @@ func symbol(x *protocol.Symbol) (plugin.Symbol, error) {
 // registers that the processor has.
 func (a *asked) row(m *protocol.Row) (trad.Row, error) {
 	c := checks{asked: a, once: m.Once}
-	c.frameType(m.Type)
+	c.frameType(m.Type, m.Kind)
 	switch {
 	case m.Hi <= m.Lo || m.Hi-m.Lo > math.MaxUint32:
 		c.fail("a row for [%#x, %#x)", m.Lo, m.Hi)
@@ -180,7 +183,7 @@ func (a *asked) row(m *protocol.Row) (trad.Row, error) {
 // frame checks a message that unwinds one frame, and returns the row for that frame alone.
 func (a *asked) frame(m *protocol.Frame) (trad.Row, error) {
 	c := checks{asked: a, once: true, fixed: true}
-	c.frameType(m.Type)
+	c.frameType(m.Type, m.Kind)
 	c.rules(m.Others, m.Pc, m.Sp, m.Fp)
 	if c.err != nil {
 		return trad.Row{}, c.err
@@ -246,11 +249,25 @@ func (c *checks) fail(format string, args ...any) {
 	}
 }
 
-func (c *checks) frameType(t protocol.FrameType) {
+func (c *checks) frameType(t protocol.FrameType, kind protocol.FrameKind) {
 	switch t {
 	case protocol.FrameType_NORMAL, protocol.FrameType_SIGNAL, protocol.FrameType_OTHER_STACK:
 	default:
 		c.fail("a frame of type %d", t)
+	}
+	interrupts := t == protocol.FrameType_SIGNAL
+	switch kind {
+	case protocol.FrameKind_AS_TYPE:
+	case protocol.FrameKind_DUMMY, protocol.FrameKind_INJECTED:
+		if !interrupts {
+			c.fail("a frame of kind %v and type %v: PREVIOUS was interrupted, so its type is SIGNAL", kind, t)
+		}
+	case protocol.FrameKind_INLINE, protocol.FrameKind_TAIL_CALL:
+		if interrupts {
+			c.fail("a frame of kind %v and type %v: PREVIOUS has made a call, so its type is not SIGNAL", kind, t)
+		}
+	default:
+		// A newer plug-in's: its type leads to the right PREVIOUS.
 	}
 }
 

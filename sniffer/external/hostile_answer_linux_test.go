@@ -40,6 +40,8 @@ func TestNonsense(t *testing.T) {
 		{"ra-5000", []string{"5000"}},
 		{"ra-max", []string{"4294967295"}},
 		{"type-77", []string{"77"}},
+		{"kind-dummy", []string{"DUMMY", "SIGNAL"}},
+		{"kind-inline", []string{"INLINE", "SIGNAL"}},
 		{"other-5000", []string{"5000"}},
 		{"other-65536", []string{"65539"}},
 		{"other-twice", []string{"two rules", "3"}},

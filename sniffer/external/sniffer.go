@@ -41,6 +41,7 @@ type Sniffer struct {
 var (
 	_ frame.FunctionSniffer = (*Sniffer)(nil)
 	_ frame.CachingSniffer  = (*Sniffer)(nil)
+	_ frame.SpecialSniffer  = (*Sniffer)(nil)
 )
 
 // said is an answer for a range of code: a row, or why the plug-in declines.
@@ -351,6 +352,15 @@ func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
 		return x.Value.Start, true
 	}
 	return 0, false
+}
+
+// SpecialAddress implements [frame.SpecialSniffer] by the plug-in's answers.
+func (s *Sniffer) SpecialAddress(q *frame.Query) (addr uint64, ok bool) {
+	cfa, ok := q.This.CFA()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	own := s.own[ownKey{block: q.AddressInBlock, at: cfa}]
+	return own.special, ok && own.hasSpecial
 }
 
 // Insert puts a plug-in's sniffer into a table before the sniffer that its description names. If the
