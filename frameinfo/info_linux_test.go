@@ -1,6 +1,7 @@
 package frameinfo_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/frameinfo"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
@@ -27,12 +29,14 @@ var (
 	callerText = regexp.MustCompile(`caller of frame at (0x[0-9a-f]+)`)
 	spText     = regexp.MustCompile(`Previous frame's sp is (0x[0-9a-f]+)`)
 	whereText  = regexp.MustCompile(`rip = 0x[0-9a-f]+ in ([^\s;]+)`)
+	langText   = regexp.MustCompile(`source language ([^.\n]+)\.\n`)
+	intoText   = regexp.MustCompile(`inlined into frame (\d+)`)
 	regText    = regexp.MustCompile(`(\w+) at (0x[0-9a-f]+)`)
 )
 
 // summary is what both debuggers tell of a frame.
-func summary(at, pc, saved, called, caller, sp, function string, registers []string) string {
-	return fmt.Sprint("at ", at, " pc ", pc, " saved ", saved, " called by ", called, " caller of ", caller, " sp ", sp, " in ", function, " ", registers)
+func summary(at, pc, saved, called, caller, into, language, sp, function string, registers []string) string {
+	return fmt.Sprint("at ", at, " pc ", pc, " saved ", saved, " called by ", called, " caller of ", caller, " inlined into ", into, " language ", language, " sp ", sp, " in ", function, " ", registers)
 }
 
 // gdbSummaries returns gdb's info frame of the first n physical frames.
@@ -59,54 +63,36 @@ func gdbSummaries(t *testing.T, pid, n int) (list []string) {
 			}
 		}
 		slices.Sort(registers)
+		sp, function := one(spText), one(whereText)
 		if strings.Contains(text, "__restore_rt") { // it has saved SP
-			list = append(list, summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), "-", "-", registers))
-			continue
+			sp, function = "-", "-"
 		}
-		list = append(list, summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), one(spText), one(whereText), registers))
+		list = append(list, summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), one(intoText), one(langText), sp, function, registers))
 	}
 	return list
 }
 
-// What is known of each frame is what gdb's info frame shows, also of frames of signals.
+// What is known of each frame is what gdb's info frame shows, also of frames of signals and of inlined calls.
 func TestInfo(t *testing.T) {
 	gdbtest.NeedAMD64(t)
-	for _, program := range []string{"chain.c", "sighandler.c normal middle", "sighandler.c alt middle", "sighandler.c normal fault"} {
+	for _, program := range []string{"chain.c", "inline.c", "sighandler.c normal middle", "sighandler.c alt middle", "sighandler.c normal fault"} {
 		source, more, _ := strings.Cut(program, " ")
-		for _, flags := range []string{"-g -O0", "-g -O1", "-g -O2"} {
+		for _, flags := range []string{"-g -O0", "-g -O1", "-g -O2", "-O0", "-O2"} {
 			t.Run(program+" "+flags, func(t *testing.T) {
-				p := gdbtest.Start(t, gdbtest.Build(t, source, append(strings.Fields(flags), "-fno-inline")...), strings.Fields(more)...)
-				tg, err := live.Attach(context.Background(), p.PID, live.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer tg.Close()
-				threads, err := tg.Threads()
-				if err != nil {
-					t.Fatal(err)
-				}
-				symbols := symbol.New(symbol.Options{})
-				defer symbols.Close()
-				table := sniffer.Table(tg.Arch())
-				table.AppendBase(&framebase.Sniffer{Symbols: symbols})
-				stack, err := frame.New(tg, threads[0], table)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := gdbtest.Start(t, gdbtest.Build(t, source, strings.Fields(flags)...), strings.Fields(more)...)
 				var got []string
-				for f, err := range stack.All() {
-					if err != nil {
-						break
-					}
-					info := frameinfo.Of(f, table, symbols)
+				inlined := 0
+				each(t, p.PID, 0, func(f *logical.Frame, table *frame.Table, symbols *symbol.Symbolizer) bool {
+					info := frameinfo.OfLogical(f, table, symbols)
 					got = append(got, ours(info))
-					if info.String() == "" || info.Places[0].Function == "main" {
-						break // gdb ends stacks there
+					if info.Type == frame.Inline {
+						inlined++
 					}
-				}
+					return f.Function != "main" // gdb ends stacks there
+				})
 				want := gdbSummaries(t, p.PID, len(got)-1) // main's caller is none of gdb's frames
-				if len(want) < 3 {
-					t.Fatalf("gdb has %d frames", len(want))
+				if len(want) < 3 || source == "inline.c" && strings.HasPrefix(flags, "-g") && inlined < 4 {
+					t.Fatalf("gdb has %d frames, %d calls are inlined", len(want), inlined)
 				}
 				for i := range want {
 					if got[i] != want[i] {
@@ -114,6 +100,68 @@ func TestInfo(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// The last frame of a stack with a limit has the PC to which it returns, and the registers that it has saved.
+func TestLimit(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	p := gdbtest.Start(t, gdbtest.Build(t, "chain.c", "-g", "-O2"))
+	type found struct {
+		saved, sp uint64
+		registers []frameinfo.Saved
+		stop      frame.StopReason
+		called    bool
+	}
+	infos := func(limit int) (list []found) {
+		each(t, p.PID, limit, func(f *logical.Frame, table *frame.Table, symbols *symbol.Symbolizer) bool {
+			info := frameinfo.OfLogical(f, table, symbols)
+			if info.SavedPC == nil || info.PreviousSP == nil {
+				t.Fatalf("limit %d, frame %d: %v", limit, f.Level, info)
+			}
+			list = append(list, found{*info.SavedPC, *info.PreviousSP, info.Saved, info.Stop, info.CalledBy != nil})
+			return f.Function != "main"
+		})
+		return list
+	}
+	whole := infos(0) // TestInfo compares it with gdb's
+	for limit := 1; limit < len(whole); limit++ {
+		got := infos(limit)
+		last := got[len(got)-1]
+		if len(got) != limit || last.stop != frame.Limit || last.called {
+			t.Errorf("limit %d: %d frames, the last is %+v", limit, len(got), last)
+		}
+		if want := whole[limit-1]; last.saved != want.saved || last.sp != want.sp || !slices.Equal(last.registers, want.registers) {
+			t.Errorf("limit %d: %+v, without limit %+v", limit, last, want)
+		}
+	}
+}
+
+// each calls visit with the frames of a process's first thread, until it returns false.
+func each(t *testing.T, pid, limit int, visit func(*logical.Frame, *frame.Table, *symbol.Symbolizer) bool) {
+	t.Helper()
+	tg, err := live.Attach(context.Background(), pid, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	threads, err := tg.Threads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbols := symbol.New(symbol.Options{})
+	defer symbols.Close()
+	table := sniffer.Table(tg.Arch())
+	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
+	stack, err := frame.New(tg, threads[0], table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack.Limit = limit
+	for f, err := range logical.New(tg, symbols).All(stack) {
+		if err != nil || !visit(&f, table, symbols) {
+			return
 		}
 	}
 }
@@ -131,6 +179,10 @@ func ours(info frameinfo.Info) string {
 		}
 		return fmt.Sprintf("%#x", v.Stack)
 	}
+	into, language := "-", cmp.Or(info.Language, "-")
+	if info.InlinedInto != nil {
+		into = strconv.Itoa(*info.InlinedInto)
+	}
 	function := info.Places[0].Function
 	if function == "" || info.Type == frame.SigTramp {
 		function = "-"
@@ -147,5 +199,5 @@ func ours(info frameinfo.Info) string {
 	if info.Type == frame.SigTramp {
 		info.PreviousSP = nil
 	}
-	return summary(id(&info.ID), addr(&info.PC), addr(info.SavedPC), id(info.CalledBy), id(info.CallerOf), addr(info.PreviousSP), function, registers)
+	return summary(id(&info.ID), addr(&info.PC), addr(info.SavedPC), id(info.CalledBy), id(info.CallerOf), into, language, addr(info.PreviousSP), function, registers)
 }
