@@ -11,6 +11,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
@@ -41,17 +42,15 @@ func backtrace(w io.Writer, pid int) error {
 	if err != nil {
 		return err
 	}
-	for f, err := range stack.All() {
+	for f, err := range logical.New(p, names).All(stack) { // inlined and tail calls, too
 		if err != nil {
 			return err // the stack ends early, for this reason; the frames before are valid
 		}
-		if f.Type() == frame.SigTramp {
+		if f.Type == frame.SigTramp {
 			fmt.Fprintf(w, "#%-3d <signal handler called>\n", f.Level)
 			continue
 		}
-		for _, at := range names.Locate(p.modules, f.AddressInBlock()) { // inlined calls first
-			fmt.Fprintf(w, "#%-3d %#016x in %s (%s:%d)\n", f.Level, f.PC(), shown(at.Function), shown(at.File), at.Line)
-		}
+		fmt.Fprintf(w, "#%-3d %#016x in %s (%s:%d)\n", f.Level, f.PC, shown(f.Function), shown(f.File), f.Line)
 	}
 	return nil
 }
