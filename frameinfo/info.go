@@ -24,7 +24,8 @@ type Info struct {
 	Language string // of the source, GDB's name of it: "c", "c++"; "" if not known
 
 	SavedPC     *uint64   // the address that THIS returns to; also of the last frame of a stack with a limit
-	PreviousSP  *uint64   // PREVIOUS's stack pointer; if it was saved in memory, it is among Saved, too
+	PreviousSP  *uint64   // PREVIOUS's stack pointer
+	SavedSP     *uint64   // where THIS has saved it, if it has; it is among Saved, too
 	CalledBy    *frame.ID // PREVIOUS, if that is made
 	CallerOf    *frame.ID // NEXT; nil for frame 0
 	InlinedInto *int      // the level of the frame that a call is inlined into; nil for frames of other types
@@ -97,22 +98,28 @@ func (info *Info) unwind(this *frame.Frame, a *arch.Arch) {
 	if v := this.PrevRegister(a.SP); v.Known() {
 		info.PreviousSP = &v.Bits
 	}
-	info.Saved = savedBy(this, a)
+	info.saved(this, a)
 }
 
-// savedBy returns the registers of PREVIOUS that THIS has saved in memory.
-func savedBy(this *frame.Frame, a *arch.Arch) (list []Saved) {
+// saved adds the registers of PREVIOUS that THIS has saved in memory.
+func (info *Info) saved(this *frame.Frame, a *arch.Arch) {
+	inner := make(map[uint64]bool) // where inner frames have saved registers of THIS
 	for _, r := range a.Regs {
-		v := this.PrevRegister(r.Num)
-		if !v.Known() || v.Lval != frame.InMemory {
-			continue
-		}
-		if w := this.Register(r.Num); w.Lval != frame.InMemory || w.Addr != v.Addr { // else an inner frame has saved it
-			list = append(list, Saved{r.Num, r.Name, v.Addr})
+		if w := this.Register(r.Num); w.Lval == frame.InMemory {
+			inner[w.Addr] = true
 		}
 	}
-	slices.SortFunc(list, func(a, b Saved) int { return cmp.Compare(a.Reg, b.Reg) })
-	return list
+	for _, r := range a.Regs {
+		v := this.PrevRegister(r.Num)
+		if !v.Known() || v.Lval != frame.InMemory || inner[v.Addr] {
+			continue
+		}
+		info.Saved = append(info.Saved, Saved{r.Num, r.Name, v.Addr})
+		if r.Num == a.SP {
+			info.SavedSP = &v.Addr
+		}
+	}
+	slices.SortFunc(info.Saved, func(a, b Saved) int { return cmp.Compare(a.Reg, b.Reg) })
 }
 
 // String returns the information in the form of GDB's info frame.
@@ -153,18 +160,21 @@ func (info Info) String() string {
 		fmt.Fprintf(&b, " source language %s.\n", info.Language)
 	}
 	fmt.Fprintf(&b, " Arglist at %v\n Locals at %v", info.Args, info.Locals)
-	if info.PreviousSP != nil {
+	if info.SavedSP != nil {
+		fmt.Fprintf(&b, ", Previous frame's sp at %#x", *info.SavedSP)
+	} else if info.PreviousSP != nil {
 		fmt.Fprintf(&b, ", Previous frame's sp is %#x", *info.PreviousSP)
 	}
 	b.WriteByte('\n')
-	for i, s := range info.Saved {
-		separator := ", "
-		if i == 0 {
-			separator = " Saved registers:\n  "
+	separator := " Saved registers:\n  "
+	for _, s := range info.Saved {
+		if info.SavedSP != nil && s.Addr == *info.SavedSP {
+			continue
 		}
 		fmt.Fprintf(&b, "%s%s at %#x", separator, s.Name, s.Addr)
+		separator = ", "
 	}
-	if len(info.Saved) > 0 {
+	if separator == ", " {
 		b.WriteByte('\n')
 	}
 	return b.String()

@@ -18,17 +18,18 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
 var (
 	frameText  = regexp.MustCompile(`frame at (0x[0-9a-f]+):`)
-	pcText     = regexp.MustCompile(`rip = (0x[0-9a-f]+)`)
-	savedText  = regexp.MustCompile(`saved rip = (0x[0-9a-f]+)`)
+	pcText     = regexp.MustCompile(`(?:rip|pc) = (0x[0-9a-f]+)`)
+	savedText  = regexp.MustCompile(`saved (?:rip|pc) = (0x[0-9a-f]+)`)
 	calledText = regexp.MustCompile(`called by frame at (0x[0-9a-f]+)`)
 	callerText = regexp.MustCompile(`caller of frame at (0x[0-9a-f]+)`)
-	spText     = regexp.MustCompile(`Previous frame's sp is (0x[0-9a-f]+)`)
-	whereText  = regexp.MustCompile(`rip = 0x[0-9a-f]+ in ([^\s;]+)`)
+	spText     = regexp.MustCompile(`Previous frame's sp ((?:is|at) 0x[0-9a-f]+)`)
+	whereText  = regexp.MustCompile(`(?:rip|pc) = 0x[0-9a-f]+ in ([^\s;]+)`)
 	langText   = regexp.MustCompile(`source language ([^.\n]+)\.\n`)
 	intoText   = regexp.MustCompile(`inlined into frame (\d+)`)
 	regText    = regexp.MustCompile(`(\w+) at (0x[0-9a-f]+)`)
@@ -50,26 +51,39 @@ func gdbSummaries(t *testing.T, pid, n int) (list []string) {
 		t.Fatalf("gdb: %v: %s", err, out)
 	}
 	for _, text := range strings.Split(string(out), "\n@\n")[1:] {
-		one := func(re *regexp.Regexp) string {
-			if m := re.FindStringSubmatch(text); m != nil {
-				return m[1]
-			}
-			return "-"
-		}
-		var registers []string
-		if _, saved, ok := strings.Cut(text, "Saved registers:"); ok {
-			for _, m := range regText.FindAllStringSubmatch(saved, -1) {
-				registers = append(registers, m[1]+" "+m[2])
-			}
-		}
-		slices.Sort(registers)
-		sp, function := one(spText), one(whereText)
-		if strings.Contains(text, "__restore_rt") { // it has saved SP
-			sp, function = "-", "-"
-		}
-		list = append(list, summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), one(intoText), one(langText), sp, function, registers))
+		list = append(list, gdbSummary(text))
 	}
 	return list
+}
+
+// gdbSummary returns what an info frame of gdb's says.
+func gdbSummary(text string) string {
+	one := func(re *regexp.Regexp) string {
+		if m := re.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+		return "-"
+	}
+	var registers []string
+	if _, saved, ok := strings.Cut(text, "Saved registers:"); ok {
+		for _, m := range regText.FindAllStringSubmatch(saved, -1) {
+			switch {
+			case strings.HasPrefix(m[1], "acr"), m[1] == "fpc": // of s390x; no call keeps them
+				continue
+			case m[1] == "pc", m[1] == "cpsr": // of arm64; gdb shows x30 alone, but for signals
+				continue
+			case m[1][0] == 'v': // arm64's d8 is the lower half of v8
+				m[1] = "d" + m[1][1:]
+			}
+			registers = append(registers, m[1]+" "+m[2])
+		}
+	}
+	slices.Sort(registers)
+	function := one(whereText)
+	if strings.Contains(text, "__restore_rt") {
+		function = "-"
+	}
+	return summary(one(frameText), one(pcText), one(savedText), one(calledText), one(callerText), one(intoText), one(langText), one(spText), function, registers)
 }
 
 // What is known of each frame is what gdb's info frame shows, also of frames of signals and of inlined calls.
@@ -146,6 +160,12 @@ func each(t *testing.T, pid, limit int, visit func(*logical.Frame, *frame.Table,
 		t.Fatal(err)
 	}
 	defer tg.Close()
+	eachOf(t, tg, limit, visit)
+}
+
+// eachOf is each for any target.
+func eachOf(t *testing.T, tg target.Target, limit int, visit func(*logical.Frame, *frame.Table, *symbol.Symbolizer) bool) {
+	t.Helper()
 	threads, err := tg.Threads()
 	if err != nil {
 		t.Fatal(err)
@@ -190,14 +210,20 @@ func ours(info frameinfo.Info) string {
 	var registers []string
 	for _, s := range info.Saved {
 		switch s.Name {
-		case "rsp", "eflags", "cs": // gdb shows no such register, or shows it elsewhere
+		case "eflags", "cs", "pc", "cpsr", "pstate": // gdb shows no such register, or only at times
+			continue
+		}
+		if info.SavedSP != nil && s.Addr == *info.SavedSP {
 			continue
 		}
 		registers = append(registers, fmt.Sprintf("%s %#x", s.Name, s.Addr))
 	}
 	slices.Sort(registers)
-	if info.Type == frame.SigTramp {
-		info.PreviousSP = nil
+	sp := "-"
+	if info.SavedSP != nil {
+		sp = fmt.Sprintf("at %#x", *info.SavedSP)
+	} else if info.PreviousSP != nil {
+		sp = fmt.Sprintf("is %#x", *info.PreviousSP)
 	}
-	return summary(id(&info.ID), addr(&info.PC), addr(info.SavedPC), id(info.CalledBy), id(info.CallerOf), into, language, addr(info.PreviousSP), function, registers)
+	return summary(id(&info.ID), addr(&info.PC), addr(info.SavedPC), id(info.CalledBy), id(info.CallerOf), into, language, sp, function, registers)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // OfLogical is [Of] for a frame of package logical. The frame of a tail call has the content of the physical frame
-// to which it led, with a type, an ID and places of its own. The PREVIOUS of an inlined call is the frame
+// to which it led, with a type, an ID and places of its own, and has saved nothing. The PREVIOUS of an inlined call is the frame
 // that it is inlined into, as in GDB: PreviousSP and Saved are what that sees, that is, what the physical frame further in has
 // left and saved. SavedPC is the address to which the function around the call returns.
 func OfLogical(this *logical.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info {
@@ -22,8 +22,11 @@ func OfLogical(this *logical.Frame, table *frame.Table, symbols *symbol.Symboliz
 	} else {
 		info.Places = []symbol.Location{this.Location}
 	}
-	if this.Type == frame.TailCall && symbols != nil {
-		info.Language = symbols.Language(this.Physical.Stack().Modules(), this.AddressInBlock)
+	if this.Type == frame.TailCall {
+		info.Saved, info.SavedSP, info.CalledBy = nil, nil, nil // it had taken its frame down before it jumped
+		if info.Language = ""; symbols != nil && this.Line > 0 {
+			info.Language = symbols.Language(this.Physical.Stack().Modules(), this.AddressInBlock)
+		}
 	}
 	switch {
 	case this.Level == 0:
@@ -34,12 +37,12 @@ func OfLogical(this *logical.Frame, table *frame.Table, symbols *symbol.Symboliz
 	}
 	if this.Type == frame.Inline {
 		outer := this.Level + 1
-		info.InlinedInto, info.CalledBy, info.PreviousSP, info.Saved = &outer, nil, nil, nil
+		info.InlinedInto, info.CalledBy, info.PreviousSP, info.SavedSP, info.Saved = &outer, nil, nil, nil, nil
 		if v := this.Physical.Register(table.Arch.SP); v.Known() {
 			info.PreviousSP = &v.Bits
 		}
 		if next := this.Physical.Next(); next != nil && next.Level >= 0 {
-			info.Saved = savedBy(next, table.Arch)
+			info.saved(next, table.Arch)
 		}
 	}
 	return info
