@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/logical"
 	"github.com/sfwalk/sfwalk/sniffer"
+	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -67,6 +68,7 @@ func NewTarget(t *proc.Target) (*Target, error) {
 		arch: a, memory: newMemory(t),
 	}
 	d.symbols = symbol.New(symbol.Options{Root: func(*target.Module) string { return d.root }})
+	d.Table.AppendBase(&framebase.Sniffer{Symbols: d.symbols})
 	if err := d.Refresh(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

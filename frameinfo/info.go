@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/trad"
@@ -19,12 +20,15 @@ type Info struct {
 	PC    uint64
 
 	// Places is where PC is in the source: the calls inlined there, innermost first, then the function.
-	Places []symbol.Location
+	Places   []symbol.Location
+	Language string // of the source, GDB's name of it: "c", "c++"; "" if not known
 
-	SavedPC    *uint64   // the address that THIS returns to
-	PreviousSP *uint64   // PREVIOUS's stack pointer; if it was saved in memory, it is among Saved, too
-	CalledBy   *frame.ID // PREVIOUS
-	CallerOf   *frame.ID // NEXT; nil for frame 0
+	SavedPC     *uint64   // the address that THIS returns to; also of the last frame of a stack with a limit
+	PreviousSP  *uint64   // PREVIOUS's stack pointer
+	SavedSP     *uint64   // where THIS has saved it, if it has; it is among Saved, too
+	CalledBy    *frame.ID // PREVIOUS, if that is made
+	CallerOf    *frame.ID // NEXT; nil for frame 0
+	InlinedInto *int      // the level of the frame that a call is inlined into; nil for frames of other types
 
 	Base, Locals, Args Address
 
@@ -49,11 +53,18 @@ type Saved struct {
 }
 
 // Of returns what is known of a frame. table is that of the frame's stack: its base sniffers answer for the
-// bases. Without symbols, Places is empty. Of makes PREVIOUS.
+// bases. Without symbols, Places is empty. Of makes PREVIOUS, where the stack's Limit allows it.
 func Of(this *frame.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info {
 	info := Info{Level: this.Level, Type: this.Type(), ID: this.ID(), PC: this.PC()}
 	if symbols != nil {
-		info.Places = symbols.Locate(this.Stack().Modules(), this.AddressInBlock())
+		block := this.AddressInBlock()
+		if this.Type() == frame.SigTramp {
+			block = this.PC() // the kernel has planted it, no call is before
+		}
+		info.Places = symbols.Locate(this.Stack().Modules(), block)
+		if info.Places[0].Line > 0 { // as GDB, which asks the source file
+			info.Language = symbols.Language(this.Stack().Modules(), block)
+		}
 	}
 	b := table.Base(this)
 	for _, x := range []struct {
@@ -67,32 +78,45 @@ func Of(this *frame.Frame, table *frame.Table, symbols *symbol.Symbolizer) Info 
 		id := next.ID()
 		info.CallerOf = &id
 	}
-	prev, _ := this.Prev()
-	if prev == nil {
+	if prev, _ := this.Prev(); prev == nil {
 		info.Stop = this.StopReason()
-		return info
+	} else if id := prev.ID(); !id.Null() {
+		info.CalledBy = &id
 	}
-	info.unwind(this, prev, table)
+	if info.Stop == frame.NoReason || info.Stop == frame.Limit {
+		info.unwind(this, table.Arch)
+	}
 	return info
 }
 
-// unwind adds what PREVIOUS tells of THIS.
-func (info *Info) unwind(this, prev *frame.Frame, table *frame.Table) {
-	if id := prev.ID(); !id.Null() {
-		info.CalledBy = &id
+// unwind adds what the registers of PREVIOUS tell of THIS.
+func (info *Info) unwind(this *frame.Frame, a *arch.Arch) {
+	if v := this.PrevRegister(a.PC); v.Known() {
+		pc := a.CodeAddress(v.Bits)
+		info.SavedPC = &pc
 	}
-	pc := prev.PC()
-	info.SavedPC = &pc
-	if v := prev.Register(table.Arch.SP); v.Known() {
+	if v := this.PrevRegister(a.SP); v.Known() {
 		info.PreviousSP = &v.Bits
 	}
-	for _, r := range table.Arch.Regs {
-		v := prev.Register(r.Num)
-		if !v.Known() || v.Lval != frame.InMemory {
+	info.saved(this, a)
+}
+
+// saved adds the registers of PREVIOUS that THIS has saved in memory.
+func (info *Info) saved(this *frame.Frame, a *arch.Arch) {
+	inner := make(map[uint64]bool) // where inner frames have saved registers of THIS
+	for _, r := range a.Regs {
+		if w := this.Register(r.Num); w.Lval == frame.InMemory {
+			inner[w.Addr] = true
+		}
+	}
+	for _, r := range a.Regs {
+		v := this.PrevRegister(r.Num)
+		if !v.Known() || v.Lval != frame.InMemory || inner[v.Addr] {
 			continue
 		}
-		if w := this.Register(r.Num); w.Lval != frame.InMemory || w.Addr != v.Addr { // else an inner frame has saved it
-			info.Saved = append(info.Saved, Saved{r.Num, r.Name, v.Addr})
+		info.Saved = append(info.Saved, Saved{r.Num, r.Name, v.Addr})
+		if r.Num == a.SP {
+			info.SavedSP = &v.Addr
 		}
 	}
 	slices.SortFunc(info.Saved, func(a, b Saved) int { return cmp.Compare(a.Reg, b.Reg) })
@@ -121,25 +145,36 @@ func (info Info) String() string {
 	if info.Stop != frame.NoReason {
 		fmt.Fprintf(&b, " Outermost frame: %v\n", info.Stop)
 	}
-	if info.CalledBy != nil {
+	switch {
+	case info.Type == frame.TailCall:
+		b.WriteString(" tail call frame\n")
+	case info.InlinedInto != nil:
+		fmt.Fprintf(&b, " inlined into frame %d\n", *info.InlinedInto)
+	case info.CalledBy != nil:
 		fmt.Fprintf(&b, " called by frame at %#x\n", info.CalledBy.Stack)
 	}
 	if info.CallerOf != nil {
 		fmt.Fprintf(&b, " caller of frame at %#x\n", info.CallerOf.Stack)
 	}
+	if info.Language != "" {
+		fmt.Fprintf(&b, " source language %s.\n", info.Language)
+	}
 	fmt.Fprintf(&b, " Arglist at %v\n Locals at %v", info.Args, info.Locals)
-	if info.PreviousSP != nil {
+	if info.SavedSP != nil {
+		fmt.Fprintf(&b, ", Previous frame's sp at %#x", *info.SavedSP)
+	} else if info.PreviousSP != nil {
 		fmt.Fprintf(&b, ", Previous frame's sp is %#x", *info.PreviousSP)
 	}
 	b.WriteByte('\n')
-	for i, s := range info.Saved {
-		separator := ", "
-		if i == 0 {
-			separator = " Saved registers:\n  "
+	separator := " Saved registers:\n  "
+	for _, s := range info.Saved {
+		if info.SavedSP != nil && s.Addr == *info.SavedSP {
+			continue
 		}
 		fmt.Fprintf(&b, "%s%s at %#x", separator, s.Name, s.Addr)
+		separator = ", "
 	}
-	if len(info.Saved) > 0 {
+	if separator == ", " {
 		b.WriteByte('\n')
 	}
 	return b.String()

@@ -37,11 +37,12 @@ type unit struct {
 
 // header holds the attributes of a unit's first entry.
 type header struct {
-	name, dir value // primary source file, compilation directory
-	language  language
-	assembler bool
-	lines     value       // offset in .debug_line
-	ranges    [][2]uint64 // the unit's code
+	name, dir    value // primary source file, compilation directory
+	language     language
+	languageCode value // DW_AT_language
+	assembler    bool
+	lines        value       // offset in .debug_line
+	ranges       [][2]uint64 // the unit's code
 
 	base                          uint64 // address that the offsets in range lists are added to
 	addrs, strOffsets, rangeLists uint64 // offsets of the unit's parts of these sections
@@ -196,7 +197,7 @@ func (d *debugInfo) header(u *unit) (*header, error) {
 
 func (d *debugInfo) newHeader(u *unit, e *entry) (h *header, err error) {
 	h = &header{
-		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language), assembler: e.language.class == classConstant && e.language.n == langAssembler,
+		name: e.name, dir: e.dir, lines: e.lines, language: languageOf(e.language), languageCode: e.language, assembler: e.language.class == classConstant && e.language.n == langAssembler,
 		addrs: e.addrs.n, strOffsets: e.strOffsets.n, rangeLists: e.rangeLists.n, oldRanges: e.oldRanges.n,
 		locLists: e.locLists.n, producer: e.producer,
 		splitName: e.splitName, splitID: u.id,

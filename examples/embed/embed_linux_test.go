@@ -14,16 +14,18 @@ import (
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 )
 
-// crash dies in a function that was inlined, called through a pointer from a signal handler.
+// crash dies in a function that was inlined, called through a pointer from a signal handler. What raised the signal has
+// been called by a function that left by a tail call.
 const crash = `
 #include <signal.h>
 volatile int zero;
 static int divide(int n) { return n / zero; }
 static void on_signal(int sig) { zero = divide(sig); }
 __attribute__((noinline)) static int raises(int sig) { return raise(sig) + 1; }
+__attribute__((noinline)) static int jumps(int sig) { zero++; zero--; return raises(sig); }
 int main(void) {
 	signal(SIGUSR1, on_signal);
-	return raises(SIGUSR1) + 1;
+	return jumps(SIGUSR1) + 1;
 }
 `
 
@@ -40,7 +42,7 @@ func TestAgainstGDB(t *testing.T) {
 
 	theirs := frames(run(t, 0, gdbtest.Tool(t, "gdb"), "-q", "-nx", "-batch", "-ex", "set debuginfod enabled off",
 		"-ex", "handle SIGUSR1 nostop noprint pass", "-ex", "set backtrace past-main on", "-ex", "run", "-ex", "bt", program))
-	if len(theirs) < 6 {
+	if len(theirs) < 7 {
 		t.Fatalf("gdb's stack: %q", theirs)
 	}
 	if ours := run(t, 128+int(syscall.SIGFPE), embed, program); !slices.Equal(frames(ours), theirs) {

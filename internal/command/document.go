@@ -82,6 +82,7 @@ type register struct {
 type explanation struct {
 	Row      string    `json:"row"`
 	Declined []decline `json:"declined"`
+	frameInfo
 }
 
 type decline struct {

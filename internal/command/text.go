@@ -207,6 +207,10 @@ func (p *textPrinter) detailed(f *frameEntry) {
 		p.styled(faint, "      id "+f.ID)
 		p.byte('\n')
 	}
+	if f.ID != "" && f.Type == frame.Inline.String() {
+		p.styled(faint, fmt.Sprintf("      inlined into frame %d", f.Level+1))
+		p.byte('\n')
+	}
 	if f.TailCall != "" {
 		p.styled(faint, "      "+f.TailCall)
 		p.byte('\n')
@@ -266,6 +270,10 @@ func (p *textPrinter) explain(f *frameEntry) {
 	p.byte('\n')
 	for _, d := range f.Explain.Declined {
 		p.styled(faint, "      "+d.Sniffer+" declined: "+d.Reason)
+		p.byte('\n')
+	}
+	for _, line := range f.Explain.lines() {
+		p.styled(faint, "      "+line)
 		p.byte('\n')
 	}
 }

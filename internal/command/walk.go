@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/frameinfo"
 	"github.com/sfwalk/sfwalk/logical"
+	"github.com/sfwalk/sfwalk/sniffer/framebase"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
@@ -39,6 +41,7 @@ type walker struct {
 	target  *source
 	flags   *walkFlags
 	table   *frame.Table
+	symbols *symbol.Symbolizer
 	stack   *frame.Stack // of the thread that is being walked; its memory is used again for the next
 	view    *logical.View
 	room    []logical.Frame
@@ -50,6 +53,7 @@ type walker struct {
 func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
 	plugins := flags.plugins.of(s)
 	table := flags.table(s.Arch(), plugins)
+	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	frames, searches := flags.allowance(), flags.searches()
 	for i := range list {
@@ -57,7 +61,7 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 		if len(plugins) > 0 {
 			view.Name = func(f *frame.Frame, known bool) (logical.Name, bool) { return nameOf(plugins, f, known) }
 		}
-		list[i] = &walker{target: s, flags: flags, table: table, view: view, plugins: plugins, frames: frames}
+		list[i] = &walker{target: s, flags: flags, table: table, symbols: symbols, view: view, plugins: plugins, frames: frames}
 		table.ShareSearches(searches)
 		table = table.Clone()
 	}
@@ -207,7 +211,7 @@ func (w *walker) appendOwn(list []frameEntry, level int, f *frame.Frame) []frame
 	for i := range w.room {
 		list = append(list, w.entry(&w.room[i], s))
 	}
-	w.detail(&list[len(list)-1], f)
+	w.detail(&list[len(list)-1], &w.room[len(w.room)-1])
 	return list
 }
 
@@ -230,9 +234,9 @@ func (w *walker) entry(p *logical.Frame, s *codeInfo) frameEntry {
 	return x
 }
 
-// detail adds the marks of f to x, and what --registers and --explain ask for.
-func (w *walker) detail(x *frameEntry, f *frame.Frame) {
-	a := w.target.Arch()
+// detail adds the marks of the physical frame p to x, and what --registers and --explain ask for.
+func (w *walker) detail(x *frameEntry, p *logical.Frame) {
+	f, a := p.Physical, w.target.Arch()
 	row := f.Row()
 	x.Guess = row.Flags&trad.Guess != 0
 	x.MovedOn = f.MovedOn()
@@ -251,6 +255,8 @@ func (w *walker) detail(x *frameEntry, f *frame.Frame) {
 		for _, d := range c.Declined {
 			e.Declined = append(e.Declined, decline{d.Sniffer, d.Reason})
 		}
+		info := frameinfo.OfLogical(p, w.table, w.symbols)
+		e.frameInfo = newFrameInfo(&info)
 		x.Explain = e
 	}
 }

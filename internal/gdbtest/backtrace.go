@@ -34,6 +34,7 @@ type Frame struct {
 	Line       int
 	Debug      string // of an inlined call: the file whose debug information has it
 	GDB        int    // and the release of gdb
+	Info       string // what gdb's info frame prints, where the test asks for it
 	// Registers holds what gdb knows of this frame's registers, by DWARF
 	// number (RIP is 16). Note that gdb takes a register that no table
 	// mentions for unchanged: only rbx, rbp, rsp, r12 to r15 and RIP can be

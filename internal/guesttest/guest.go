@@ -141,6 +141,7 @@ type Guest struct {
 	Root string // for a dynamic program: the folder below which its libraries are
 
 	Options []string // more of qemu's
+	Infos   bool     // gdb tells what its info frame shows, see gdbtest.Frame.Info
 }
 
 // A running guest ends with the test.

@@ -123,6 +123,7 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 		// gdb does not know the page with qemu's signal trampoline.
 		"coreless":    []string{"leaf", "first", "locals", "alternate", "nested", "raise"},
 		"kill":        false,
+		"infos":       g.Infos,
 		"names":       g.Registers,
 		"argument":    map[string]string{"arm64": "x0", "s390x": "r2"}[g.GOARCH],
 		"description": description,

@@ -14,6 +14,12 @@ def threads():
     for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.ptid[1]):
         thread.switch()
         frames, stop = stack_of_thread(0, True)
+        if PARAMS["infos"]:
+            for level, frame in enumerate(frames):
+                try:
+                    frame["info"] = gdb.execute("info frame level %d" % level, to_string=True)
+                except gdb.error:  # the outermost frame returns to nowhere
+                    frame["info"] = ""
         yield {"tid": thread.ptid[1], "name": thread.name or "", "frames": frames, "stop": stop}
 
 
