@@ -33,7 +33,13 @@ func (c *claims) next() bool {
 				continue
 			}
 		}
-		row, answer := c.sniff()
+		var row trad.Row
+		var answer Answer
+		if s.table.unwinders[c.by] == nil {
+			row, answer = c.sniffers[c.by].Sniff(&s.query)
+		} else {
+			row, answer = c.askUnwinder()
+		}
 		switch {
 		case answer == Claimed:
 			if c.row = row; !c.signal || s.table.ofSignal(c.by, &c.row) {
@@ -50,12 +56,9 @@ func (c *claims) next() bool {
 	return false
 }
 
-// sniff asks sniffer by.
-func (c *claims) sniff() (trad.Row, Answer) {
+// askUnwinder asks sniffer by, which is an Unwinder.
+func (c *claims) askUnwinder() (trad.Row, Answer) {
 	s := c.f.stack
-	if s.table.unwinders[c.by] == nil {
-		return c.sniffers[c.by].Sniff(&s.query)
-	}
 	defer s.setAsked(asked{c.f, c.by})()
 	return c.sniffers[c.by].Sniff(&s.query)
 }

@@ -15,14 +15,7 @@ type PlacedUnwinder interface {
 	PlacesGeneration() uint64
 }
 
-// start forgets the rows if they are of another generation of the modules, or if places were added since.
-func (t *Table) start(generation uint64) {
-	t.rows.start(generation)
-	if t.placed != nil {
-		t.checkPlaces()
-	}
-}
-
+// checkPlaces forgets the rows if places were added since.
 func (t *Table) checkPlaces() {
 	sum := uint64(0)
 	for _, p := range t.placed {
