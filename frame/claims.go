@@ -11,7 +11,6 @@ type claims struct {
 	row      trad.Row  // what sniffer by has claimed THIS with
 	signal   bool      // THIS is a signal frame
 	onStack  bool      // SignalSniffers are asked, by byStack
-	placed   bool      // only PlacedUnwinders are asked
 	// declined receives the reasons of the sniffers that do not claim THIS, unless it is nil.
 	declined *[]Decline
 }
@@ -28,11 +27,6 @@ func (c *claims) begin(f *Frame, from int) {
 func (c *claims) next() bool {
 	s := c.f.stack
 	for c.by++; c.by < len(c.sniffers); c.by++ {
-		if c.placed {
-			if _, ok := c.sniffers[c.by].(PlacedUnwinder); !ok {
-				continue
-			}
-		}
 		var row trad.Row
 		var answer Answer
 		if s.table.unwinders[c.by] == nil {

@@ -40,9 +40,12 @@ func (t *Table) hasPlace(pc uint64) bool {
 // askPlaced asks the PlacedUnwinders alone, and reports whether one has claimed THIS, whose PC is in no code.
 func (f *Frame) askPlaced() bool {
 	var c claims
-	c.placed = true
-	for c.begin(f, 0); c.next(); {
-		if f.apply(&c.row, c.by) {
+	c.begin(f, 0)
+	for c.by = range c.sniffers {
+		if _, ok := c.sniffers[c.by].(PlacedUnwinder); !ok {
+			continue
+		}
+		if row, answer := c.askUnwinder(); answer == Claimed && f.apply(&row, c.by) {
 			f.checkReturnAddress()
 			return true
 		}
