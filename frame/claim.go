@@ -39,9 +39,13 @@ func (f *Frame) sniff() (cached bool) {
 func (f *Frame) ask() (cached bool) {
 	s := f.stack
 	rows := &s.table.rows
-	s.table.start(s.modules.Generation)
+	rows.start(s.modules.Generation)
 	var slot *rowSlot
-	hit, placed := false, s.table.placed != nil && s.table.hasPlace(f.pc)
+	hit, placed := false, false
+	if s.table.placed != nil {
+		s.table.checkPlaces()
+		placed = s.table.hasPlace(f.pc)
+	}
 	if !placed { // else no row may be kept for all frames at the PC
 		if slot, hit = rows.find(f.pc, f.caller); !hit && rows.shared != nil {
 			hit = rows.takeShared(slot, s.table, f)

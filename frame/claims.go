@@ -11,7 +11,6 @@ type claims struct {
 	row      trad.Row  // what sniffer by has claimed THIS with
 	signal   bool      // THIS is a signal frame
 	onStack  bool      // SignalSniffers are asked, by byStack
-	placed   bool      // only PlacedUnwinders are asked
 	// declined receives the reasons of the sniffers that do not claim THIS, unless it is nil.
 	declined *[]Decline
 }
@@ -28,12 +27,13 @@ func (c *claims) begin(f *Frame, from int) {
 func (c *claims) next() bool {
 	s := c.f.stack
 	for c.by++; c.by < len(c.sniffers); c.by++ {
-		if c.placed {
-			if _, ok := c.sniffers[c.by].(PlacedUnwinder); !ok {
-				continue
-			}
+		var row trad.Row
+		var answer Answer
+		if s.table.unwinders[c.by] == nil {
+			row, answer = c.sniffers[c.by].Sniff(&s.query)
+		} else {
+			row, answer = c.askUnwinder()
 		}
-		row, answer := c.sniff()
 		switch {
 		case answer == Claimed:
 			if c.row = row; !c.signal || s.table.ofSignal(c.by, &c.row) {
@@ -50,12 +50,9 @@ func (c *claims) next() bool {
 	return false
 }
 
-// sniff asks sniffer by.
-func (c *claims) sniff() (trad.Row, Answer) {
+// askUnwinder asks sniffer by, which is an Unwinder.
+func (c *claims) askUnwinder() (trad.Row, Answer) {
 	s := c.f.stack
-	if s.table.unwinders[c.by] == nil {
-		return c.sniffers[c.by].Sniff(&s.query)
-	}
 	defer s.setAsked(asked{c.f, c.by})()
 	return c.sniffers[c.by].Sniff(&s.query)
 }

@@ -15,14 +15,7 @@ type PlacedUnwinder interface {
 	PlacesGeneration() uint64
 }
 
-// start forgets the rows if they are of another generation of the modules, or if places were added since.
-func (t *Table) start(generation uint64) {
-	t.rows.start(generation)
-	if t.placed != nil {
-		t.checkPlaces()
-	}
-}
-
+// checkPlaces forgets the rows if places were added since.
 func (t *Table) checkPlaces() {
 	sum := uint64(0)
 	for _, p := range t.placed {
@@ -47,9 +40,12 @@ func (t *Table) hasPlace(pc uint64) bool {
 // askPlaced asks the PlacedUnwinders alone, and reports whether one has claimed THIS, whose PC is in no code.
 func (f *Frame) askPlaced() bool {
 	var c claims
-	c.placed = true
-	for c.begin(f, 0); c.next(); {
-		if f.apply(&c.row, c.by) {
+	c.begin(f, 0)
+	for c.by = range c.sniffers {
+		if _, ok := c.sniffers[c.by].(PlacedUnwinder); !ok {
+			continue
+		}
+		if row, answer := c.askUnwinder(); answer == Claimed && f.apply(&row, c.by) {
 			f.checkReturnAddress()
 			return true
 		}

@@ -143,7 +143,10 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 		mem = target.NoMemory
 	}
 	w.stack.window.start(mem, w.arch)
-	w.table.start(w.modules.Generation)
+	w.table.rows.start(w.modules.Generation)
+	if w.table.placed != nil {
+		w.table.checkPlaces()
+	}
 }
 
 // unwindCached unwinds frames whose rows are cached and simple, and fills the buffers from
