@@ -151,25 +151,6 @@ func goroutineIn(t testing.TB, client *rpc2.RPCClient, function string) *api.Gor
 	return list[i]
 }
 
-// signals returns which signals threads block, and which the process handles, as the kernel tells.
-func signals(t testing.TB, pid int) string {
-	t.Helper()
-	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string // the process may have made threads meanwhile
-	for _, th := range threads {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/status", pid, th.Name()))
-		if strings.Contains(string(b), "SigBlk:\tfffffffffffbfeff") {
-			continue // it begins: Go blocks all signals then
-		}
-		list = append(list, fmt.Sprintln(regexp.MustCompile(`Sig(Blk|Cgt|Ign):\t\w+`).FindAllString(string(b), -1)))
-	}
-	slices.Sort(list)
-	return strings.Join(slices.Compact(list), "")
-}
-
 // Goroutines in C can be called back. Those that no thread runs call nothing. Threads that wait for work
 // go on waiting.
 func TestCallsWhere(t *testing.T) {
