@@ -16,6 +16,7 @@
 //	target/core      a core file
 //	target/snapshot  a process saved for later, as a value and as a file
 //	target/remote    the target of a GDB remote stub
+//	capture          the program's own goroutines, C's frames included
 //
 // Authors of targets also use these:
 //

@@ -1,0 +1,2 @@
+void c_outer(int n);
+void c_thread(void);
