@@ -72,8 +72,16 @@ func (p *Process) PID() int { return p.target.PID }
 // Memory returns the process's memory, a [target.WritableMemory].
 func (p *Process) Memory() target.Memory { return &p.memory }
 
-// Modules returns what was mapped when Dial connected.
+// Modules returns what was mapped when Dial connected, or at the last Remap.
 func (p *Process) Modules() *target.Modules { return p.target.Modules() }
+
+// Remap asks the stub anew what is mapped: the process may have loaded libraries since. That takes a dozen packets.
+func (p *Process) Remap() error {
+	if err := p.ready(); err != nil {
+		return err
+	}
+	return p.target.Remap()
+}
 
 // EntryPoint implements [inferior.Process].
 func (p *Process) EntryPoint() (uint64, error) { return p.target.EntryPoint() }

@@ -88,8 +88,14 @@ func (e *Evaluator) fail(at int, what string) error {
 	return &expression.Error{Text: e.text, Column: at, What: what}
 }
 
+// remapper is a process whose modules are those of before until it is asked for them anew.
+type remapper interface{ Remap() error }
+
 func (e *Evaluator) symbol(n *expression.Node) (found, error) {
 	f, several, ok := e.find(n.Text)
+	if again, can := e.Process.(remapper); !ok && !several && can && again.Remap() == nil {
+		f, several, ok = e.find(n.Text)
+	}
 	if several {
 		return f, e.fail(n.At, fmt.Sprintf("several functions are called %s: use the linker's name of one of them, as nm shows it", n.Text))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -40,30 +41,61 @@ func (t *Target) load(o Options) error {
 		},
 	}, t.memory)
 
-	maps, err := t.maps()
-	if fatal(err) {
-		return err
-	}
-	if err == nil {
-		t.modules = t.mapped(maps)
-		t.files.CheckExe(t.modules.All())
-		jit.Register(t.modules, t.memory, t.arch, t.files.Warn)
-		return nil
-	}
-	list, err := t.listed()
+	modules, err := t.look()
 	if err != nil {
 		return err
 	}
-	t.modules = target.NewModules(list, nil)
-	jit.Register(t.modules, t.memory, t.arch, t.files.Warn)
+	if t.maps != nil {
+		t.files.CheckExe(modules.All())
+	}
+	t.modules = modules
+	return nil
+}
+
+// Remap finds out anew what is mapped, as it must be when the target has run: [Target.Modules] returns other modules
+// then, unless nothing has changed.
+func (t *Target) Remap() error {
+	modules, err := t.look()
+	if err != nil || modules == nil {
+		return err
+	}
+	modules.DebugFile = t.modules.DebugFile
+	t.modules = modules
+	return nil
+}
+
+// look returns what is mapped; nil if that is what was mapped the last time.
+func (t *Target) look() (modules *target.Modules, err error) {
+	maps, err := t.readMaps()
+	if fatal(err) {
+		return nil, err
+	}
+	if err == nil {
+		// A heap that grows is of no interest.
+		named := slices.DeleteFunc(slices.Clone(maps), func(m procmaps.Mapping) bool { return !m.IsFile() && !m.Exec })
+		if t.maps != nil && slices.Equal(named, t.maps) {
+			return nil, nil
+		}
+		t.maps = named
+		modules = t.mapped(maps)
+		jit.Register(modules, t.memory, t.arch, t.files.Warn)
+		return modules, nil
+	}
+	list, objects, err := t.listed()
+	if err != nil || t.objects != nil && slices.Equal(objects, t.objects) {
+		return nil, err
+	}
+	t.objects = objects
+	modules = target.NewModules(list, nil)
+	jit.Register(modules, t.memory, t.arch, t.files.Warn)
 	// The list lacks the kernel's trampolines and the code that a JIT makes, so the memory itself
 	// is asked. Unreadable memory is no code.
-	t.modules.ProbeCode = func(addr uint64) bool {
+	modules.ProbeCode = func(addr uint64) bool {
 		var p [2]byte
 		n, _ := t.memory.ReadMemory(addr, p[:])
 		return n == len(p)
 	}
-	return nil
+	return modules, nil
 }
 
 // fatal reports whether err leaves no use in asking the stub further.
@@ -79,9 +111,9 @@ func (t *Target) annex() string {
 	return strconv.FormatInt(int64(t.PID), 16)
 }
 
-// maps reads the kernel's list of mappings through the stub. For qemu, /proc/self/maps is the
+// readMaps reads the kernel's list of mappings through the stub. For qemu, /proc/self/maps is the
 // guest's list.
-func (t *Target) maps() ([]procmaps.Mapping, error) {
+func (t *Target) readMaps() ([]procmaps.Mapping, error) {
 	paths := []string{fmt.Sprintf("/proc/%d/maps", t.PID)}
 	if t.s.isQemu() {
 		paths = []string{"/proc/self/maps"}
@@ -113,10 +145,10 @@ func (t *Target) mapped(maps []procmaps.Mapping) *target.Modules {
 }
 
 // listed makes modules of the loaded files, without the kernel's list of mappings.
-func (t *Target) listed() (list []*target.Module, err error) {
-	objects, err := t.objects()
+func (t *Target) listed() (list []*target.Module, objects []linkmap.Object, err error) {
+	objects, err = t.readObjects()
 	if fatal(err) {
-		return nil, err
+		return nil, nil, err
 	}
 	if err != nil {
 		t.files.Warn("what is loaded is not all known: %v", err)
@@ -132,11 +164,11 @@ func (t *Target) listed() (list []*target.Module, err error) {
 	if len(list) == 0 && t.Exe == "" {
 		t.files.Warn("the stub does not tell what is loaded: give the program by --exe")
 	}
-	return list, nil
+	return list, objects, nil
 }
 
-// objects lists the loaded files.
-func (t *Target) objects() ([]linkmap.Object, error) {
+// readObjects lists the loaded files.
+func (t *Target) readObjects() ([]linkmap.Object, error) {
 	var auxv linkmap.Auxv
 	data, err := t.Auxv()
 	if fatal(err) {

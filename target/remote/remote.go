@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
 // DefaultTimeout bounds the time that Dial, and each exchange after it, waits for one answer of the
@@ -61,6 +63,8 @@ type Target struct {
 	layout  *layout
 	threads []*Thread
 	modules *target.Modules
+	maps    []procmaps.Mapping // of files and code, that modules were made of; nil if the stub does not tell
+	objects []linkmap.Object   // the same, where that is so
 	memory  *memory
 	files   *sysroot.Files
 
