@@ -108,6 +108,10 @@ type Arch struct {
 	// SkipPrologue returns the address of the first instruction after the prologue
 	// of the function whose bytes, from its entry at start, are code.
 	SkipPrologue func(code []byte, start uint64) uint64
+	// AnalyzePrologue returns the address of the first instruction that is not one of the prologue, as GDB's reader of the
+	// processor's code has it where no line table tells; start if there is none. It may go on over stores of arguments,
+	// which SkipPrologue does not. code and start are as there. It is nil where FrameSetUp tells.
+	AnalyzePrologue func(code []byte, start uint64) uint64
 	// FrameSetUp returns the address behind the instructions that push the frame pointer and set it, if
 	// the function whose bytes, from its entry at start, are code begins with them; else start. It is nil
 	// where debuggers take the second line of a function as the end of its prologue, whatever its code.

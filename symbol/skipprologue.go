@@ -61,7 +61,7 @@ func (s *Symbolizer) SkipPrologue(modules *target.Modules, entry uint64, a *arch
 func skipByCode(a *arch.Arch, code []byte, entry uint64) (uint64, Skip) {
 	skip := a.FrameSetUp
 	if skip == nil {
-		skip = a.SkipPrologue
+		skip = a.AnalyzePrologue
 	}
 	if skip == nil || len(code) == 0 {
 		return entry, NotSkipped

@@ -60,6 +60,7 @@ var Arch = &arch.Arch{
 	Preserves:        search.Preserves,
 	References:       Machine.References,
 	SkipPrologue:     Machine.SkipPrologue,
+	AnalyzePrologue:  analyzePrologue,
 	StubFrame:        stubFrame,
 	StubSlot:         stubSlot,
 	AfterCall:        afterCall,

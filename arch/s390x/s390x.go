@@ -87,6 +87,7 @@ var Arch = &arch.Arch{
 	Preserves:        search.Preserves,
 	References:       Machine.References,
 	SkipPrologue:     Machine.SkipPrologue,
+	AnalyzePrologue:  analyzePrologue,
 	StubFrame:        stubFrame,
 	StubSlot:         stubSlot,
 	AfterCall:        afterCall,

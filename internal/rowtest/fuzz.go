@@ -111,8 +111,14 @@ func (p *Processor) FuzzSkipPrologue(f *testing.F, seeds [][]byte) {
 	}
 	f.Fuzz(func(t *testing.T, code []byte) {
 		bounds.Hold(t, 8<<20+1<<10*len(code), func() {
-			if end := p.Machine.SkipPrologue(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
-				t.Errorf("the end is %#x, of %d bytes", end, len(code))
+			skips := []func([]byte, uint64) uint64{p.Machine.SkipPrologue}
+			if p.Arch.AnalyzePrologue != nil {
+				skips = append(skips, p.Arch.AnalyzePrologue)
+			}
+			for _, skip := range skips {
+				if end := skip(code, 0x1000); end < 0x1000 || end > 0x1000+uint64(len(code)) {
+					t.Errorf("the end is %#x, of %d bytes", end, len(code))
+				}
 			}
 		})
 	})
