@@ -31,7 +31,7 @@ func TestGuests(t *testing.T) {
 					defer tg.Close()
 					theirs := stop.Threads[0].Frames
 					eachOf(t, tg, 0, func(f *logical.Frame, table *frame.Table, symbols *symbol.Symbolizer) bool {
-						if f.Level >= len(theirs) || f.Function == "main" {
+						if f.Level >= len(theirs) || f.Function == "main" || theirs[f.Level].Info == "" {
 							return false
 						}
 						frames++

@@ -16,6 +16,10 @@ def threads():
         frames, stop = stack_of_thread(0, True)
         if PARAMS["infos"]:
             for level, frame in enumerate(frames):
+                frame["info"] = ""
+            for level, frame in enumerate(frames):
+                if frame["type"] == "sigtramp" and VERSION > 13:
+                    break  # gdb 16 crashes there on arm64
                 try:
                     frame["info"] = gdb.execute("info frame level %d" % level, to_string=True)
                 except gdb.error:  # the outermost frame returns to nowhere
