@@ -56,13 +56,9 @@ func (x *runs) to(t *testing.T, function string, tid int) (e inferior.Event) {
 
 func (x *runs) frame(t *testing.T, level int) *frame.Frame {
 	t.Helper()
-	s, err := x.Stack()
+	f, err := x.Frame(level)
 	if err != nil {
 		t.Fatal(err)
-	}
-	f, err := s.Frame(level)
-	if err != nil || f == nil {
-		t.Fatalf("frame %d: %v", level, err)
 	}
 	return f
 }

@@ -145,13 +145,9 @@ func (x *runs) register(t *testing.T, r trad.Reg) uint64 {
 // frame returns a frame of the thread's stack.
 func (x *runs) frame(t *testing.T, level int) *frame.Frame {
 	t.Helper()
-	s, err := x.Stack()
+	f, err := x.Frame(level)
 	if err != nil {
 		t.Fatal(err)
-	}
-	f, err := s.Frame(level)
-	if err != nil || f == nil {
-		t.Fatalf("frame %d: %v", level, err)
 	}
 	return f
 }
