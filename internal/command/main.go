@@ -56,12 +56,12 @@ type usageError struct{ error }
 // serves Delve's clients. A program that cannot do that passes nil for both; Main then has it
 // become sfwalk-full when they are asked for.
 func Main(args []string, host PluginHost, delve DelveServer) int {
+	prepareCall(args)
 	collectLate()
 	collectInTime()
 	if host != nil {
 		os.Unsetenv(becoming) // this is the program that sfwalk has become
 	}
-	prepareCall(args)
 	return run(args, host, delve)
 }
 
