@@ -149,6 +149,7 @@ func (g *guard) resume(r *request, named *tracee) error {
 	g.resumed = true
 	for _, t := range list {
 		if t.state != stopped {
+			t.asked = false // the stop that was asked for has not come in time: when it comes the thread goes on
 			continue
 		}
 		t.noteBlock(g.arch)
