@@ -22,8 +22,10 @@ type Process interface {
 	// the process has made since is among them.
 	Inferiors() []Thread
 	// SetBreakpoint puts a breakpoint at an instruction. ClearBreakpoint takes it away. Memory reads
-	// as if there were none. A thread that is resumed at a breakpoint's address does not stop at
-	// it there. Several breakpoints at one address count as one that was set several times.
+	// as if there were none. A thread that stands at the address does not stop there when it is
+	// resumed if an event has told so, if its PC was written, or if the breakpoint was set since it ran.
+	// One that was stopped on its way to the instruction, by another thread's event or by a signal, does.
+	// Several breakpoints at one address count as one that was set several times.
 	SetBreakpoint(addr uint64) error
 	ClearBreakpoint(addr uint64) error
 	// EntryPoint returns the address of the instruction with which the program has begun (AT_ENTRY). It

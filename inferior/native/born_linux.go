@@ -9,7 +9,7 @@ import (
 
 // born is called when a thread has made another one.
 func (g *guard) born(tid int) {
-	t := &tracee{tid: tid, state: running}
+	t := &tracee{tid: tid, state: running, pass: pass{ran: g.runs}}
 	g.threads[tid] = t
 	if ws, ok := g.early[tid]; ok {
 		delete(g.early, tid)

@@ -14,6 +14,23 @@ type breakpoint struct {
 	original []byte
 	code     []byte // what is there instead
 	count    int    // how often it was set
+	set      int    // guard.runs when it was set first
+}
+
+// pass says at which breakpoints a thread does not stop that stands there already.
+type pass struct {
+	ran int // guard.runs when the thread has run last: all that were set since
+	// may is all: the owner knows that the thread is there, or has put it there. It does not hold for one that was
+	// stopped on its way because of another thread, nor for one that has got a signal there.
+	may bool
+}
+
+// passes reports whether the thread executes the instruction at which a breakpoint is and it stands.
+func (t *tracee) passes(b *breakpoint) bool {
+	if t.signal != nil && t.delivery && isFault(t.signal) {
+		return false // the instruction has failed already, and the signal's handler comes first
+	}
+	return t.pass.may || b.set >= t.pass.ran
 }
 
 // insert puts a breakpoint at addr, and returns the code that was there.
@@ -22,7 +39,7 @@ func (g *guard) insert(addr uint64) ([]byte, error) {
 		b.count++
 		return b.original, nil
 	}
-	b := &breakpoint{code: g.arch.Control.Breakpoint, count: 1}
+	b := &breakpoint{code: g.arch.Control.Breakpoint, count: 1, set: g.runs}
 	b.original = make([]byte, len(b.code))
 	if _, err := g.mem.ReadAt(b.original, int64(addr)); err != nil {
 		return nil, fmt.Errorf("no code can be read at %#x", addr)
@@ -59,7 +76,7 @@ func (g *guard) remove(addr uint64) error {
 		if e.Kind != inferior.Breakpoint || t == nil || t.hit != addr || !t.atBreakpoint {
 			return false
 		}
-		t.atBreakpoint = false
+		t.atBreakpoint, t.pass.ran = false, g.runs+1
 		return true
 	})
 	return nil
@@ -119,7 +136,13 @@ func (t *tracee) stepOver(g *guard, b *breakpoint, addr uint64) (only bool) {
 	if err := ptrace(unix.PTRACE_SINGLESTEP, t.tid, 0, 0); err != nil {
 		return false
 	}
-	t.state, t.stepping, t.atBreakpoint = running, true, false
+	t.state, t.stepping, t.atBreakpoint, t.pass = running, true, false, pass{ran: g.runs}
 	// An instruction that makes a system call may take its time. The thread is behind it then.
-	return g.await(func() bool { return t.state == running }, stepPatience) && t.state == stopped && t.stepped
+	if !g.await(func() bool { return t.state == running }, stepPatience) || t.state != stopped {
+		return false
+	}
+	if pc, ok := t.pc(g.arch); !t.stepped && ok && pc == addr {
+		t.pass.may = true // a signal came first
+	}
+	return t.stepped
 }

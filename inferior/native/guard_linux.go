@@ -61,6 +61,7 @@ type guard struct {
 	events  []event                 // that the owner was not told
 	waiting bool                    // the owner waits for an event
 	resumed bool                    // threads run because the owner has resumed them
+	runs    int                     // how often the owner has resumed threads
 	alone   *tracee                 // the only one that was resumed; nil for all
 	named   int                     // the ID of the thread that was named then
 	ended   bool                    // the process is no more
@@ -165,6 +166,9 @@ func (g *guard) tell() {
 	e := g.events[0]
 	g.events = g.events[1:]
 	g.waiting, g.resumed = false, false
+	if t := g.threads[e.TID]; t != nil && e.Kind != inferior.Signalled {
+		t.pass.may = true
+	}
 	if a := (&reply{Event: e, TIDs: g.tids()}); a.send(g.owner) != nil {
 		g.owner.Close() // listen notices
 	}
@@ -215,8 +219,12 @@ func (g *guard) serve(r *request) *reply {
 		a.Data = room[:n]
 		return fail(err)
 	case opSet:
+		before, _ := t.pc(g.arch)
 		if err := putSet(t.tid, r.Note, r.Data); err != nil {
 			return fail(err)
+		}
+		if pc, _ := t.pc(g.arch); pc != before {
+			t.pass.may = true
 		}
 		room := make([]byte, maxSet)
 		n, err := getSet(t.tid, r.Note, room) // the kernel may have changed it

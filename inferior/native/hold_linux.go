@@ -114,6 +114,7 @@ func (g *guard) resume(r *request, named *tracee) error {
 	if r.TID != 0 && named == nil {
 		return errNoThread
 	}
+	g.runs++
 	g.named, g.alone = r.TID, nil
 	list := []*tracee{named}
 	if r.Alone {
@@ -129,8 +130,7 @@ func (g *guard) resume(r *request, named *tracee) error {
 	for _, t := range list {
 		pc, ok := t.pc(g.arch)
 		b := g.breakpoints[pc]
-		// A thread that has not come to it is to come to it: it was stopped on its way because of another's event.
-		if t.state != stopped || !ok || b == nil || t != named && (t.group || !t.atBreakpoint) {
+		if t.state != stopped || !ok || b == nil || t != named && t.group || !t.passes(b) {
 			continue
 		}
 		steps[t] = t.stepOver(g, b, pc)
@@ -166,7 +166,7 @@ func (g *guard) resume(r *request, named *tracee) error {
 		signal, ok := t.deliver(g, t == named && t.signal != nil)
 		t.chosen = false
 		if ok {
-			t.atBreakpoint, t.stepping, t.through = false, step, t.group
+			t.atBreakpoint, t.stepping, t.through, t.pass = false, step, t.group, pass{ran: g.runs}
 			if ptrace(t.request(), t.tid, 0, uintptr(signal)) == nil {
 				t.state = running
 			}

@@ -202,3 +202,22 @@ func TestHappened(t *testing.T) {
 		t.Errorf("%+v, %v", run, err)
 	}
 }
+
+// Each signal leads to its handler, and to the breakpoint there, also if other threads stop the process just then.
+func TestHandlerBreakpoint(t *testing.T) {
+	x := startThrows(t, "-O1")
+	if err := x.held.SetBreakpoint(x.symbols["on_alt"]); err != nil {
+		t.Fatal(err)
+	}
+	last, r := map[int]inferior.EventKind{}, inferior.Resume{Thread: x.thread}
+	for i := range 1500 {
+		e := next(t, x.held, r)
+		if r.Signal = 0; e.TID == x.thread.ID() {
+			r.Signal = e.Signal.Number
+		}
+		if last[e.TID] == e.Kind {
+			t.Fatalf("event %d: %+v, once more", i, e)
+		}
+		last[e.TID] = e.Kind
+	}
+}

@@ -2,6 +2,8 @@ package native_test
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -68,4 +70,72 @@ func TestSignalsAtOnce(t *testing.T) {
 		t.Errorf("%d signals were delivered, want %d", got, want)
 	}
 	undisturbed(t, p.PID)
+}
+
+// An instruction at a breakpoint faults, and its signal's handler lets it succeed. We stop as often as gdb does.
+func TestFaultAtBreakpoint(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	path := gdbtest.Build(t, "pokes.c", "-O1", "-g", "-pthread", "-no-pie", "-fno-pie")
+	const stops = 30
+	script := gdbtest.StartScript(t, "gdb", `
+stopped = []
+gdb.events.stop.connect(lambda e: stopped.append(isinstance(e, gdb.SignalEvent)))
+gdb.Breakpoint("*poked")
+gdb.execute("run 1", to_string=True)
+for i in range(PARAMS["stops"]):
+    emit({"Signal": stopped.pop(), "Rounds": int(gdb.parse_and_eval("(long)rounds[0]"))})
+    gdb.execute("continue", to_string=True)
+emit({"end": True})
+OUT.close()
+gdb.execute("kill")
+`, map[string]any{"names": map[string]string{}, "stops": stops}, path)
+	type stop struct {
+		Signal bool
+		Rounds int64
+	}
+	var want []stop
+	for range stops {
+		var s stop
+		if err := json.Unmarshal(script.Next(t), &s); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, s)
+	}
+	x := &runs{program: &program{symbols: symbolsOf(t, path)}}
+	for _, threads := range []string{"1", "4"} {
+		x.Process = gdbtest.StartRunning(t, path, threads)
+		x.held = x.attach(t, native.Options{})
+		if err := x.held.SetBreakpoint(x.symbols["poked"]); err != nil {
+			t.Fatal(err)
+		}
+		var got []stop
+		r, named := inferior.Resume{}, x.held.Inferiors()[1%len(x.held.Inferiors())]
+		for len(got) < stops {
+			e := next(t, x.held, r)
+			if r = (inferior.Resume{Thread: named}); e.TID == named.ID() {
+				r.Signal = e.Signal.Number
+			}
+			if e.TID != x.PID {
+				continue
+			}
+			// The first one is that which gdb has first: before the fault.
+			s := stop{e.Kind == inferior.Signalled, x.value(t, "rounds", 0)}
+			if len(got) == 1 && !s.Signal {
+				got = nil
+			}
+			if got = append(got, s); got[0].Signal {
+				got = nil
+			}
+		}
+		for i := len(got) - 1; i >= 0; i-- {
+			got[i].Rounds -= got[0].Rounds
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s threads: %v, gdb has %v", threads, got, want)
+		}
+		if err := x.held.Close(); err != nil {
+			t.Error(err)
+		}
+		free(t, x.program, 0)
+	}
 }

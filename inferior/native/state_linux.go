@@ -16,9 +16,10 @@ type savedState struct {
 	mask   sigmask
 	masked bool
 	signal *siginfo // that was about to be delivered
-	// atBreakpoint and hit are the tracee's.
+	// atBreakpoint, hit and pass are the tracee's.
 	atBreakpoint bool
 	hit          uint64
+	pass         pass
 }
 
 func (t *tracee) save(a *arch.Arch) error {
@@ -37,7 +38,7 @@ func (t *tracee) save(a *arch.Arch) error {
 	}
 	s.masked = getSigMask(t.tid, &s.mask) == nil
 	s.signal, t.signal, t.chosen = t.signal, nil, false
-	s.atBreakpoint, s.hit = t.atBreakpoint, t.hit
+	s.atBreakpoint, s.hit, s.pass = t.atBreakpoint, t.hit, t.pass
 	if len(t.saved) == 0 && a.Control.BeginAgain != nil {
 		t.forgotten, t.watched = false, a.Control.BeginAgain(slices.Clone(s.sets[0]))
 	}
@@ -96,7 +97,7 @@ func (t *tracee) put(g *guard, s *savedState) error {
 		t.signal = nil
 	}
 	t.chosen = false
-	t.atBreakpoint, t.hit = s.atBreakpoint, s.hit
+	t.atBreakpoint, t.hit, t.pass = s.atBreakpoint, s.hit, s.pass
 	t.owe(s.signal)
 	if s == &t.saved[0] {
 		t.watched = false

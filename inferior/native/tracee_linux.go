@@ -36,6 +36,7 @@ type tracee struct {
 	quiet        bool // what happens is not an event of the owner's
 	atBreakpoint bool // has come to the breakpoint at hit
 	hit          uint64
+	pass         pass
 	exiting      bool
 	lends        bool       // its memory is lent to a child that vfork(2) has made
 	chosen       bool       // the owner has said which signal is to be delivered

@@ -67,8 +67,11 @@ func (p *Process) ClearBreakpoint(addr uint64) error {
 		if !ok || e.Kind != inferior.Breakpoint {
 			return false
 		}
-		pc, err := t.register(p.Arch().PC)
-		return err == nil && pc == addr
+		if pc, err := t.register(p.Arch().PC); err != nil || pc != addr {
+			return false
+		}
+		t.ran = p.runs + 1 // it comes there once more
+		return true
 	})
 	return nil
 }
@@ -150,6 +153,9 @@ func (p *Process) stepOver(t *Thread, b *breakpoint, pc uint64) (only bool, err 
 	}
 	if err := p.insert(pc, b); err != nil {
 		return false, err
+	}
+	if now, err := t.register(p.Arch().PC); err == nil && now == pc && !stepped {
+		t.mayPass = true // a signal came first
 	}
 	if stepped || len(p.events) > 0 {
 		return stepped && len(p.events) == 0, nil

@@ -33,6 +33,8 @@ type passing struct{ pc, sp uint64 }
 type saved struct {
 	state   *remote.State
 	pending int
+	ran     int
+	mayPass bool
 }
 
 // Registers implements [inferior.Thread].
@@ -74,7 +76,7 @@ func (t *Thread) Save() error {
 	if err != nil {
 		return err
 	}
-	t.saved = append(t.saved, saved{s, t.pending})
+	t.saved = append(t.saved, saved{s, t.pending, t.ran, t.mayPass})
 	return nil
 }
 
@@ -91,7 +93,7 @@ func (t *Thread) Restore() error {
 		return err
 	}
 	t.saved, t.pending = t.saved[:len(t.saved)-1], last.pending
-	t.mayPass, t.passing = true, nil
+	t.ran, t.mayPass, t.passing = last.ran, last.mayPass, nil
 	return nil
 }
 

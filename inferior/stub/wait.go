@@ -59,9 +59,10 @@ func (p *Process) exited(e inferior.Event) inferior.Event {
 // told notes that the debugger knows of an event.
 func (p *Process) told(e inferior.Event) inferior.Event {
 	if t, ok := e.Thread.(*Thread); ok {
-		t.mayPass = true
 		if e.Kind == inferior.Signalled {
 			t.pending = e.Signal.Number
+		} else {
+			t.mayPass = true
 		}
 	}
 	return e
