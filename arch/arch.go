@@ -16,9 +16,9 @@ type Arch struct {
 	Name      string // GOARCH's name: "amd64"
 	Machine   elf.Machine
 	Order     binary.ByteOrder
-	PtrSize   int     // bytes of an address
-	SFrameABI []uint8 // SFrame ABI/arch identifiers that this descriptor serves
-	GDB       GDB
+	PtrSize   int         // bytes of an address
+	SFrameABI []uint8     // SFrame ABI/arch identifiers that this descriptor serves
+	GDB       func() *GDB // the tables are made when they are first asked for
 	// PAuth says that code addresses may carry a pointer authentication code. The kernel tells in
 	// which bits by NT_ARM_PAC_MASK.
 	PAuth bool

@@ -45,7 +45,7 @@ func Numbered(prefix string, n int) (names []string) {
 
 // ByGDBName returns the descriptor of an architecture by BFD's name, or nil.
 func ByGDBName(name string) *Arch {
-	return find(func(a *Arch) bool { return slices.Contains(a.GDB.Names, name) })
+	return find(func(a *Arch) bool { return slices.Contains(a.GDB().Names, name) })
 }
 
 // Names returns the names of all descriptors, in alphabetical order.

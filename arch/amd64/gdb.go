@@ -3,19 +3,22 @@ package amd64
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 )
 
 // gdb has the registers of gdb's features/i386/64bit-core.xml.
-var gdb = arch.GDB{
-	Names: []string{"i386:x86-64", "x86-64"},
-	Registers: slices.Concat(
-		arch.GDBRegisters(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"),
-		arch.GDBRegisters(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")),
-	Parts:      parts(),
-	SystemCall: "orig_rax",
-}
+var gdb = sync.OnceValue(func() *arch.GDB {
+	return &arch.GDB{
+		Names: []string{"i386:x86-64", "x86-64"},
+		Registers: slices.Concat(
+			arch.GDBRegisters(64, "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"),
+			arch.GDBRegisters(32, "eflags", "cs", "ss", "ds", "es", "fs", "gs")),
+		Parts:      parts(),
+		SystemCall: "orig_rax",
+	}
+})
 
 // parts are the vector registers, of gdb's features/i386/64bit-sse.xml and 64bit-avx.xml.
 func parts() map[string][]string {

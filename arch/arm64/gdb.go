@@ -3,25 +3,28 @@ package arm64
 import (
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/arch"
 )
 
 // gdb has the registers of gdb's features/aarch64-core.xml. The low half of a vector register v8, or
 // of a scalable one z8, is d8.
-var gdb = arch.GDB{
-	Names: []string{"aarch64"},
-	Registers: slices.Concat(
-		arch.GDBRegisters(64, arch.Numbered("x", 31)...),
-		arch.GDBRegisters(64, "sp", "pc"),
-		arch.GDBRegisters(32, "cpsr")),
-	Aliases: map[string]string{
-		"z8": "d8", "z9": "d9", "z10": "d10", "z11": "d11", "z12": "d12", "z13": "d13", "z14": "d14", "z15": "d15",
-		"v8": "d8", "v9": "d9", "v10": "d10", "v11": "d11", "v12": "d12", "v13": "d13", "v14": "d14", "v15": "d15",
-		"fp": "x29", "lr": "x30",
-	},
-	Parts: parts(),
-}
+var gdb = sync.OnceValue(func() *arch.GDB {
+	return &arch.GDB{
+		Names: []string{"aarch64"},
+		Registers: slices.Concat(
+			arch.GDBRegisters(64, arch.Numbered("x", 31)...),
+			arch.GDBRegisters(64, "sp", "pc"),
+			arch.GDBRegisters(32, "cpsr")),
+		Aliases: map[string]string{
+			"z8": "d8", "z9": "d9", "z10": "d10", "z11": "d11", "z12": "d12", "z13": "d13", "z14": "d14", "z15": "d15",
+			"v8": "d8", "v9": "d9", "v10": "d10", "v11": "d11", "v12": "d12", "v13": "d13", "v14": "d14", "v15": "d15",
+			"fp": "x29", "lr": "x30",
+		},
+		Parts: parts(),
+	}
+})
 
 // parts are the scalable vector registers (gdb's features/aarch64-sve.c), which begin with the others.
 func parts() map[string][]string {

@@ -34,7 +34,7 @@ type slot struct {
 
 // undescribed returns the registers of a stub that sends no target description.
 func undescribed(a *arch.Arch) (list []register) {
-	for i, r := range a.GDB.Registers {
+	for i, r := range a.GDB().Registers {
 		list = append(list, register{name: r.Name, num: i, bits: r.Bits})
 	}
 	return list
@@ -58,7 +58,7 @@ func newLayout(a *arch.Arch, regs []register) (*layout, error) {
 		l.all = append(l.all, described{slot{num: r.num, off: off, bytes: size}, r.name, r.system})
 		num, ok := byName[r.name]
 		if !ok {
-			num, ok = byName[a.GDB.Aliases[r.name]]
+			num, ok = byName[a.GDB().Aliases[r.name]]
 		}
 		if ok {
 			delete(byName, a.RegName(num))

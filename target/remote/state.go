@@ -129,14 +129,14 @@ func (t *Target) writeAll(th *Thread, now, want []byte) error {
 func (t *Thread) ForgetSystemCall() error {
 	t.t.mu.Lock()
 	defer t.t.mu.Unlock()
-	s := t.t.layout.named(t.t.arch.GDB.SystemCall)
+	s := t.t.layout.named(t.t.arch.GDB().SystemCall)
 	if s == nil || s.bytes < len(t.t.arch.Control.NoSystemCall) {
 		return nil
 	}
 	b := make([]byte, s.bytes)
 	copy(b, t.t.arch.Control.NoSystemCall)
 	if err := t.t.writeSlot(t, *s, b); err != nil {
-		return fmt.Errorf("thread %d: %s: %w", t.ID(), t.t.arch.GDB.SystemCall, err)
+		return fmt.Errorf("thread %d: %s: %w", t.ID(), t.t.arch.GDB().SystemCall, err)
 	}
 	return nil
 }

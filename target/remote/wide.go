@@ -33,7 +33,7 @@ func (l *layout) parts(a *arch.Arch, r trad.Reg) (list []part) {
 		return []part{{*s, 0}}
 	}
 	at := 0
-	for _, name := range a.GDB.Parts[w.Name] {
+	for _, name := range a.GDB().Parts[w.Name] {
 		s := l.named(name)
 		if s == nil {
 			break
