@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -107,12 +108,15 @@ func (m *meter) pauses(ctx context.Context, s scenario, samples []*sample) error
 	})
 }
 
-// each runs every tool once in each round, slow ones less often.
+// each runs every tool once in each round, slow ones less often. Each round has an order of its own: a tool that
+// follows a large one finds less of what it needs in the processor's caches.
 func (m *meter) each(ctx context.Context, p *process.Process, samples []*sample, add func(*sample, command.Cost) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	order := rand.New(rand.NewPCG(1, 1))
 	for round := range m.rounds {
-		for _, s := range samples {
+		for _, i := range order.Perm(len(samples)) {
+			s := samples[i]
 			if round > 0 && time.Duration(round+1)*s.last > budget {
 				continue
 			}
