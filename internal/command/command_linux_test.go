@@ -300,7 +300,7 @@ func TestDocumentedCommands(t *testing.T) {
 			help(sub)
 		}
 	}
-	help(newRoot(testHost, testDelve))
+	help(newRoot(testHost, testDelve, nil))
 	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
 	if err != nil || len(tasks) < 2 {
 		t.Fatalf("threads of the demo: %v, %v", tasks, err)
@@ -350,7 +350,7 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("not an sfwalk command: %q", line)
 			continue
 		}
-		if group, rest, _ := newRoot(nil, nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
+		if group, rest, _ := newRoot(nil, nil, nil).Find(args[1:]); len(rest) == 0 && group.HasSubCommands() {
 			continue // the text names a group of commands, and runs none
 		}
 		if args[1] == "call" {

@@ -18,7 +18,7 @@ func SetHost(h PluginHost, d DelveServer) { testHost, testDelve = h, d }
 // command runs sfwalk with arguments and returns what it prints, and its error.
 func command(args ...string) (stdout, stderr string, err error) {
 	var out, errOut bytes.Buffer
-	root := newRoot(testHost, testDelve)
+	root := newRoot(testHost, testDelve, args)
 	root.SetOut(&out)
 	root.SetErr(&errOut)
 	root.SetArgs(args)

@@ -56,7 +56,6 @@ type usageError struct{ error }
 // serves Delve's clients. A program that cannot do that passes nil for both; Main then has it
 // become sfwalk-full when they are asked for.
 func Main(args []string, host PluginHost, delve DelveServer) int {
-	prepareCall(args)
 	collectLate()
 	collectInTime()
 	if host != nil {
@@ -113,10 +112,11 @@ func collectInTime() {
 		return
 	}
 	memoryLimit.Store(usualMemory)
-	judgeMemory(struct{}{})
+	debug.SetMemoryLimit(usualMemory)
+	runtime.AddCleanup(new(*int), judgeMemory, struct{}{})
 }
 
-// judgeMemory sets the limit of memory, now and again after each collection.
+// judgeMemory sets the limit of memory after a collection, and has itself called after the next one.
 func judgeMemory(struct{}) {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
@@ -146,7 +146,7 @@ func collectBefore(limit int64) (restore func()) {
 func run(args []string, host PluginHost, delve DelveServer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot(host, delve)
+	root := newRoot(host, delve, args)
 	root.SetArgs(args)
 	// All output goes through these, which escape control characters.
 	out, stderr := printable.NewWriter(os.Stdout), printable.NewWriter(os.Stderr)
@@ -175,7 +175,8 @@ func run(args []string, host PluginHost, delve DelveServer) int {
 	return exitError
 }
 
-func newRoot(host PluginHost, delve DelveServer) *cobra.Command {
+// newRoot makes the program's commands. If args begins with the name of one, only that is made, which saves time.
+func newRoot(host PluginHost, delve DelveServer, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
@@ -205,7 +206,32 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newAttach(host), newCore(host), newOpen(host), newRemote(host), newCall(host), newSFrame(), newPlugin(host), newDlv(host, delve), newDemo(host), newVersion())
+	commands := []struct {
+		name string
+		make func() *cobra.Command
+	}{
+		{"attach", func() *cobra.Command { return newAttach(host) }},
+		{"core", func() *cobra.Command { return newCore(host) }},
+		{"open", func() *cobra.Command { return newOpen(host) }},
+		{"remote", func() *cobra.Command { return newRemote(host) }},
+		{"call", func() *cobra.Command { return newCall(host) }},
+		{"sframe", newSFrame},
+		{"plugin", func() *cobra.Command { return newPlugin(host) }},
+		{"dlv", func() *cobra.Command { return newDlv(host, delve) }},
+		{"demo", func() *cobra.Command { return newDemo(host) }},
+		{"version", newVersion},
+	}
+	one := -1
+	for i := range commands {
+		if len(args) > 0 && args[0] == commands[i].name {
+			one = i
+		}
+	}
+	for i := range commands {
+		if one < 0 || i == one {
+			root.AddCommand(commands[i].make())
+		}
+	}
 	wrapArgs(root)
 	return root
 }

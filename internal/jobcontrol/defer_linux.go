@@ -1,9 +1,9 @@
 package jobcontrol
 
 import (
+	"bytes"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime"
 	"strconv"
 	"sync"
@@ -17,8 +17,9 @@ import (
 // It leaves those alone that this process ignores.
 func Defer() (restore func()) {
 	var stops []os.Signal
+	ignored := ignoredSignals()
 	for _, sig := range [...]syscall.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU} {
-		if !ignored(sig) {
+		if ignored>>(sig-1)&1 == 0 {
 			stops = append(stops, sig)
 		}
 	}
@@ -73,15 +74,14 @@ func stop(sig syscall.Signal) {
 	act(&ours, nil)
 }
 
-var ignoredMask = regexp.MustCompile(`(?m)^SigIgn:\s*([0-9a-f]+)$`)
-
-// ignored reports whether a signal is ignored, as this process was started or by its own wish.
-func ignored(sig syscall.Signal) bool {
+// ignoredSignals returns the signals that are ignored, as this process was started or by its own wish: that of number 1
+// is the lowest bit.
+func ignoredSignals() (mask uint64) {
 	text, _ := os.ReadFile("/proc/self/status")
-	m := ignoredMask.FindSubmatch(text)
-	if m == nil {
-		return signal.Ignored(sig)
+	for line := range bytes.Lines(text) {
+		if digits, ok := bytes.CutPrefix(line, []byte("SigIgn:")); ok {
+			mask, _ = strconv.ParseUint(string(bytes.TrimSpace(digits)), 16, 64)
+		}
 	}
-	mask, _ := strconv.ParseUint(string(m[1]), 16, 64)
-	return mask>>(sig-1)&1 != 0
+	return mask
 }
