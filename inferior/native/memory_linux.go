@@ -16,6 +16,7 @@ type memory struct {
 const (
 	pageSize = 4096
 	maxPages = 4096
+	maxAhead = 1 << 20 // bytes
 )
 
 var (
@@ -34,6 +35,30 @@ func (m *memory) page(lo uint64) *[pageSize]byte {
 	if n, _ := m.process.look.Present().ReadMemory(lo, p[:]); n < pageSize {
 		return nil
 	}
+	m.keep(lo, p)
+	return p
+}
+
+// ahead reads the pages from lo to below hi in one go, as far as they can be read.
+func (m *memory) ahead(lo, hi uint64) {
+	for lo < hi && m.pages[lo] != nil {
+		lo += pageSize
+	}
+	if hi-lo <= pageSize || lo >= hi {
+		return
+	}
+	all := make([]byte, min(hi-lo, maxAhead))
+	n, _ := m.process.look.Present().ReadMemory(lo, all)
+	for ; n >= pageSize; n -= pageSize {
+		if m.pages[lo] == nil {
+			m.keep(lo, (*[pageSize]byte)(all))
+		}
+		lo, all = lo+pageSize, all[pageSize:]
+	}
+}
+
+// keep keeps the page at lo, with the code where breakpoints are.
+func (m *memory) keep(lo uint64, p *[pageSize]byte) {
 	for at, code := range m.breakpoints {
 		for i := range code {
 			if k := at + uint64(i) - lo; k < pageSize {
@@ -45,11 +70,13 @@ func (m *memory) page(lo uint64) *[pageSize]byte {
 		m.pages = map[uint64]*[pageSize]byte{}
 	}
 	m.pages[lo] = p
-	return p
 }
 
 // ReadMemory implements [target.Memory].
 func (m *memory) ReadMemory(addr uint64, b []byte) (n int, err error) {
+	if first := addr &^ (pageSize - 1); len(b) > pageSize && addr+uint64(len(b)) > addr {
+		m.ahead(first, (addr+uint64(len(b))+pageSize-1)&^(pageSize-1))
+	}
 	for n < len(b) {
 		at := addr + uint64(n)
 		page := m.page(at &^ (pageSize - 1))

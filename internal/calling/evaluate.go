@@ -32,7 +32,8 @@ type Evaluator struct {
 	text       string
 	ordered    []*target.Module // the modules of that generation, see inOrder
 	generation uint64
-	values     []Value // of the expressions so far: $1, $2, …
+	known      map[string]found // symbols of that generation that were found
+	values     []Value          // of the expressions so far: $1, $2, …
 	files      map[*elfimage.Image]*types
 }
 

@@ -29,8 +29,13 @@ const maxNamesakes = 16
 // functions.
 func (e *Evaluator) find(name string) (f found, several, ok bool) {
 	modules := e.Process.Modules()
-	for _, m := range e.inOrder(modules) {
+	order := e.inOrder(modules)
+	if f, ok = e.known[name]; ok {
+		return f, false, true
+	}
+	for _, m := range order {
 		if f, ok = e.findIn(m, name); ok {
+			e.known[name] = f
 			return f, false, true
 		}
 	}
@@ -65,7 +70,7 @@ func (e *Evaluator) inOrder(modules *target.Modules) []*target.Module {
 		return len(objects) + 1
 	}
 	slices.SortStableFunc(list, func(a, b *target.Module) int { return place(a) - place(b) })
-	e.ordered, e.generation = list, modules.Generation
+	e.ordered, e.generation, e.known = list, modules.Generation, map[string]found{}
 	return list
 }
 
