@@ -164,12 +164,7 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 	if err := c.write(call.SP, call.Stack); err != nil {
 		return nil, err
 	}
-	for _, r := range call.Registers {
-		if err := t.WriteRegister(r.Reg, r.Offset, r.Bytes); err != nil {
-			return nil, err
-		}
-	}
-	if err := t.Jump(fn); err != nil {
+	if err := begin(t, call.Registers, fn); err != nil {
 		return nil, err
 	}
 	if c.Dummies != nil {
@@ -185,6 +180,19 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 		return result, err
 	}
 	return where.Bytes(t.ReadRegister)
+}
+
+// begin writes registers, and sets the PC.
+func begin(t Thread, registers []abi.Register, pc uint64) error {
+	if b, ok := t.(Beginner); ok {
+		return b.Begin(registers, pc)
+	}
+	for _, r := range registers {
+		if err := t.WriteRegister(r.Reg, r.Offset, r.Bytes); err != nil {
+			return err
+		}
+	}
+	return t.Jump(pc)
 }
 
 // first returns the first error of two.

@@ -3,6 +3,7 @@ package inferior
 import (
 	"context"
 
+	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -57,6 +58,13 @@ type Thread interface {
 	// CanCall reports why the thread cannot be made to call a function: it has a shadow
 	// stack, it is about to end. nil means that it can.
 	CanCall() error
+}
+
+// Beginner is a Thread that takes the registers of a function's beginning in one go, which takes less time.
+type Beginner interface {
+	Thread
+	// Begin writes registers as WriteRegister does, and then sets the PC as Jump does.
+	Begin(registers []abi.Register, pc uint64) error
 }
 
 // Resume says which threads run, and how.

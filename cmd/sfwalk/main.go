@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/sfwalk/sfwalk/internal/command"
+	_ "github.com/sfwalk/sfwalk/internal/command/early"
 )
 
 // The program has no host of plug-ins and no Delve, so that it starts fast. It becomes sfwalk-full

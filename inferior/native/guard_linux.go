@@ -16,31 +16,34 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/internal/guardstart"
 )
 
-// guardName is os.Args[0] of a guard, guardComm the name that the system shows.
-const (
-	guardName = "inferior: guard of a held process"
-	guardComm = "inferior-guard"
-)
-
-// ownerFD is the descriptor of the socket to the owner, the program that has started the guard.
-const ownerFD = 3
+// guardComm is the name that the system shows of a guard.
+const guardComm = "inferior-guard"
 
 func init() {
-	if os.Args[0] != guardName || len(os.Args) != 1 {
+	if os.Args[0] != guardstart.Name || len(os.Args) != 1 {
 		return
 	}
-	if kind, err := unix.GetsockoptInt(ownerFD, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_STREAM {
+	if kind, err := unix.GetsockoptInt(guardstart.FD, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_STREAM {
 		return // a program with the same name
 	}
 	// Signals that end the owner are not for the guard: it ends when the owner has ended.
 	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM)
-	os.WriteFile("/proc/self/comm", []byte(guardComm), 0)
-	unix.CloseRange(ownerFD+1, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	setComm(guardComm)
+	unix.CloseRange(guardstart.FD+1, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	runtime.LockOSThread() // ptrace(2) wants one thread
-	newGuard(os.NewFile(ownerFD, "owner")).run()
+	newGuard(os.NewFile(guardstart.FD, "owner")).run()
 	os.Exit(0)
+}
+
+// setComm sets the name that the system shows of this process. os.WriteFile would begin to poll.
+func setComm(name string) {
+	if fd, err := unix.Open("/proc/self/comm", unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
+		unix.Write(fd, []byte(name))
+		unix.Close(fd)
+	}
 }
 
 // guard traces the threads of one process.
@@ -52,7 +55,6 @@ type guard struct {
 	looked  chan struct{} // that thread was asked
 
 	pid     int
-	ownID   int      // what the process has for its ID, in its own PID namespace
 	mem     *os.File // the process's memory
 	all     bool     // all threads are held
 	timeout time.Duration
@@ -60,6 +62,7 @@ type guard struct {
 	early   map[int]unix.WaitStatus // what threads have told before their parent told of them
 	events  []event                 // that the owner was not told
 	waiting bool                    // the owner waits for an event
+	refused error                   // why the last resume was refused
 	resumed bool                    // threads run because the owner has resumed them
 	runs    int                     // how often the owner has resumed threads
 	alone   *tracee                 // the only one that was resumed; nil for all
@@ -103,7 +106,7 @@ func (g *guard) run() {
 		if r.Op == opDetach {
 			g.putBack()
 		}
-		late := r.Op == opInterrupt || r.Op == opWait && g.waiting // tell answers
+		late := r.Op == opResume || r.Op == opInterrupt || r.Op == opWait && g.waiting // tell answers
 		if !late && a.send(g.owner) != nil || r.Op == opDetach {
 			return
 		}
@@ -114,13 +117,24 @@ func (g *guard) run() {
 	}
 }
 
+// spin is how long the guard asks again and again for the owner's next request, which comes at once, mostly: to wake
+// up takes longer.
+const spin = 60 * time.Microsecond
+
 // asked waits until the owner asks for something, or a traced thread has something to tell. It takes what that
 // is, and returns false. One thread waits for both: handing requests from another one to it would take longer
 // than most requests do.
 func (g *guard) asked() bool {
 	for {
-		list := []unix.PollFd{{Fd: ownerFD, Events: unix.POLLIN}, {Fd: int32(g.changed), Events: unix.POLLIN}}
-		if _, err := unix.Poll(list, -1); err != nil {
+		list := []unix.PollFd{{Fd: guardstart.FD, Events: unix.POLLIN}, {Fd: int32(g.changed), Events: unix.POLLIN}}
+		n, err := 0, error(nil)
+		for end := time.Now().Add(spin); n == 0 && err == nil && time.Now().Before(end); {
+			n, err = unix.Poll(list, 0)
+		}
+		if n == 0 && err == nil {
+			_, err = unix.Poll(list, -1)
+		}
+		if err != nil {
 			continue // EINTR
 		}
 		if list[1].Revents == 0 {
@@ -214,17 +228,16 @@ func (g *guard) serve(r *request) *reply {
 		a.TIDs = g.tids()
 		return fail(err)
 	case opGet:
-		room := make([]byte, maxSet)
-		n, err := getSet(t.tid, r.Note, room)
-		a.Data = room[:n]
+		err := t.getSets(r.Notes, a)
 		return fail(err)
 	case opSet:
-		before, _ := t.pc(g.arch)
+		if r.Note == arch.NTPRStatus {
+			before, _ := t.pc(g.arch)
+			pc, _ := pcIn(g.arch, r.Data)
+			t.pass.may = t.pass.may || pc != before
+		}
 		if err := putSet(t.tid, r.Note, r.Data); err != nil {
 			return fail(err)
-		}
-		if pc, _ := t.pc(g.arch); pc != before {
-			t.pass.may = true
 		}
 		room := make([]byte, maxSet)
 		n, err := getSet(t.tid, r.Note, room) // the kernel may have changed it
@@ -251,8 +264,11 @@ func (g *guard) serve(r *request) *reply {
 		}
 		return fail(err)
 	case opResume:
-		return fail(g.resume(r, t))
+		g.refused = g.resume(r, t)
 	case opWait:
+		if g.refused != nil {
+			return fail(g.refused)
+		}
 		if g.ended && len(g.events) == 0 {
 			return fail(unix.ESRCH)
 		}
@@ -266,6 +282,22 @@ func (g *guard) serve(r *request) *reply {
 		}
 	}
 	return a
+}
+
+// getSets reads register sets. The first one must be there; the size of another one that is not is -1.
+func (t *tracee) getSets(notes []uint32, a *reply) error {
+	for i, note := range notes {
+		room := make([]byte, maxSet)
+		n, err := getSet(t.tid, note, room)
+		if err != nil && i == 0 {
+			return err
+		}
+		if err != nil {
+			n = -1
+		}
+		a.Data, a.Sizes = append(a.Data, room[:max(n, 0)]...), append(a.Sizes, n)
+	}
+	return nil
 }
 
 // maxSet bounds a register set, bytes: x86's with AMX has 11 KiB, arm64's scalable vectors have 8.

@@ -16,7 +16,6 @@ import (
 // attach stops threads of a process, which the owner has looked at before.
 func (g *guard) attach(r *request) (err error) {
 	g.pid, g.timeout, g.all = r.PID, time.Duration(r.Timeout), len(r.TIDs) == 0
-	g.ownID = ownID(g.pid)
 	options := uintptr(traceAlways)
 	if g.all {
 		options = traceThreads
@@ -100,7 +99,7 @@ func ownID(pid int) int {
 
 // ownSignal reports whether the process has sent a signal to itself.
 func (g *guard) ownSignal(s *siginfo) bool {
-	return s.code() <= 0 && (s.sender() == g.pid || s.sender() == g.ownID)
+	return s.code() <= 0 && (s.sender() == g.pid || s.sender() == ownID(g.pid))
 }
 
 // resume lets threads run, unless there are events that the owner was not told.

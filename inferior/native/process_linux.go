@@ -15,6 +15,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/internal/guardstart"
 	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
@@ -109,42 +110,18 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 
 // startGuard starts the guard, or takes the one that was prepared.
 func (p *Process) startGuard() error {
-	prepared.Lock()
-	g := prepared.guard
-	prepared.guard = nil
-	prepared.Unlock()
-	if g == nil {
-		var err error
-		if g, err = newOwned(); err != nil {
-			return err
-		}
+	g, err := guardstart.Take()
+	if err != nil {
+		return err
 	}
-	p.socket, p.guard = g.socket, g.pid
+	p.socket, p.guard = g.Socket, g.PID
 	p.in = bufio.NewReader(p.socket)
 	return nil
 }
 
-// owned is a guard, as its owner has it.
-type owned struct {
-	socket *os.File
-	pid    int
-}
-
-// prepared is a guard for the next process.
-var prepared struct {
-	sync.Mutex
-	guard *owned
-}
-
 // Prepare starts the guard of the process that will be opened next, before anybody knows which one that is: a guard
 // takes some milliseconds to begin. If no process is opened, the guard ends with this program.
-func Prepare() {
-	prepared.Lock()
-	defer prepared.Unlock()
-	if prepared.guard == nil {
-		prepared.guard, _ = newOwned() // else Open says why
-	}
-}
+func Prepare() { guardstart.Prepare() }
 
 // reap waits for a guard's end.
 func reap(pid int) {
@@ -153,30 +130,6 @@ func reap(pid int) {
 			return
 		}
 	}
-}
-
-func newOwned() (*owned, error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, os.NewSyscallError("socketpair", err)
-	}
-	mine, theirs := os.NewFile(uintptr(pair[0]), "guard"), os.NewFile(uintptr(pair[1]), "guard")
-	defer theirs.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		mine.Close()
-		return nil, err
-	}
-	defer null.Close()
-	// os.StartProcess would first start a process to find out about pidfds.
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{guardName}, &syscall.ProcAttr{
-		Dir: "/", Env: []string{"GOMAXPROCS=2", "GOGC=off"}, Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), theirs.Fd()}, Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		mine.Close()
-		return nil, err
-	}
-	return &owned{mine, pid}, nil
 }
 
 // send sends a request. Interrupts may be sent while an answer is waited for.
@@ -197,15 +150,20 @@ func (p *Process) ask(r *request) (*reply, error) {
 		return nil, errClosed
 	}
 	if err := p.send(r); err != nil {
-		return nil, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
+		return nil, p.ended(err)
 	}
 	return p.answer()
+}
+
+// ended returns the error of a guard that does not answer.
+func (p *Process) ended(err error) error {
+	return fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
 }
 
 func (p *Process) answer() (*reply, error) {
 	a, err := receiveReply(p.in)
 	if err != nil {
-		return nil, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
+		return nil, p.ended(err)
 	}
 	switch {
 	case a.Errno != 0:
@@ -313,15 +271,20 @@ func (p *Process) EntryPoint() (uint64, error) {
 	return 0, fmt.Errorf("/proc/%d/auxv has no entry point", p.PID)
 }
 
-// Resume implements [inferior.Process].
+// Resume implements [inferior.Process]. If Thread has ended, Wait says so.
 func (p *Process) Resume(r inferior.Resume) error {
 	q := &request{Op: opResume, Alone: r.Alone, Step: r.Step, Signal: r.Signal}
 	if r.Thread != nil {
 		q.TID = r.Thread.ID()
 	}
-	_, err := p.ask(q)
+	if p.closed {
+		return errClosed
+	}
+	if err := p.send(q); err != nil {
+		return p.ended(err)
+	}
 	p.forget()
-	return err
+	return nil
 }
 
 // forget forgets what was read: the process has run.
@@ -339,7 +302,7 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 		return inferior.Event{}, errClosed
 	}
 	if err := p.send(&request{Op: opWait}); err != nil {
-		return inferior.Event{}, fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
+		return inferior.Event{}, p.ended(err)
 	}
 	sent := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { p.send(&request{Op: opInterrupt}); close(sent) })

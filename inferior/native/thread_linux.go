@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -22,7 +23,7 @@ type Thread struct {
 	sets    map[uint32][]byte // the register sets that were read since the thread has stopped
 }
 
-var _ inferior.Thread = (*Thread)(nil)
+var _ inferior.Beginner = (*Thread)(nil)
 
 // ID returns the kernel's thread ID in the caller's PID namespace.
 func (t *Thread) ID() int { return t.id }
@@ -42,15 +43,27 @@ func (t *Thread) set(note uint32) ([]byte, error) {
 	if set, ok := t.sets[note]; ok {
 		return set, nil
 	}
-	a, err := t.process.ask(&request{Op: opGet, TID: t.id, Note: note})
+	notes := []uint32{note}
+	if all := t.process.Arch().Control.StateSets; note != all[0] {
+		for _, other := range all { // who asks for one of these asks for the next one, mostly
+			if _, have := t.sets[other]; !have && other != note {
+				notes = append(notes, other)
+			}
+		}
+	}
+	a, err := t.process.ask(&request{Op: opGet, TID: t.id, Notes: notes})
 	if err != nil {
 		return nil, fmt.Errorf("thread %d: read registers: %w", t.id, err)
 	}
 	if t.sets == nil {
 		t.sets = map[uint32][]byte{}
 	}
-	t.sets[note] = a.Data
-	return a.Data, nil
+	for i, n := range a.Sizes {
+		if i < len(notes) && n >= 0 && n <= len(a.Data) {
+			t.sets[notes[i]], a.Data = a.Data[:n:n], a.Data[n:]
+		}
+	}
+	return t.sets[note], nil
 }
 
 // write writes a register set that was changed. Other sets may have the same registers.
@@ -187,15 +200,19 @@ func (t *Thread) state(o op) error {
 
 // Jump implements [inferior.Thread].
 func (t *Thread) Jump(pc uint64) error {
+	set, err := t.set(t.process.Arch().KernelRegs[0].Note)
+	if err != nil {
+		return err
+	}
+	return t.jump(slices.Clone(set), pc)
+}
+
+// jump writes a status, with another PC.
+func (t *Thread) jump(status []byte, pc uint64) error {
 	a := t.process.Arch()
 	var regs arch.Registers
 	regs.Set(a.PC, pc)
 	k := &a.KernelRegs[0]
-	set, err := t.set(k.Note)
-	if err != nil {
-		return err
-	}
-	status := slices.Clone(set)
 	k.Put(a, &regs, status[:min(len(status), k.Size)])
 	call := a.Control.SystemCall
 	if call.Note == k.Note {
@@ -205,6 +222,24 @@ func (t *Thread) Jump(pc uint64) error {
 		return err
 	}
 	return t.write(call.Note, a.Control.NoSystemCall)
+}
+
+// Begin implements [inferior.Beginner].
+func (t *Thread) Begin(list []abi.Register, pc uint64) error {
+	k := &t.process.Arch().KernelRegs[0]
+	set, err := t.set(k.Note)
+	if err != nil {
+		return err
+	}
+	status := slices.Clone(set)
+	for _, r := range list {
+		if p := t.places(r.Reg); len(p) == 1 && p[0].Note == k.Note && r.Offset+len(r.Bytes) <= p[0].Size {
+			copy(status[p[0].Off+r.Offset:], r.Bytes)
+		} else if err := t.WriteRegister(r.Reg, r.Offset, r.Bytes); err != nil {
+			return err
+		}
+	}
+	return t.jump(status, pc)
 }
 
 // CanCall implements [inferior.Thread].

@@ -24,7 +24,7 @@ const (
 	opWrite
 	opInsert
 	opRemove
-	opResume
+	opResume // has no reply: opWait's says what was wrong
 	opWait
 	opInterrupt // has no reply of its own: it ends a wait
 	opDetach
@@ -36,7 +36,8 @@ type request struct {
 	PID     int
 	TIDs    []int
 	TID     int
-	Note    uint32
+	Note    uint32   // of opSet
+	Notes   []uint32 // of opGet
 	Data    []byte
 	Addr    uint64
 	Alone   bool
@@ -52,6 +53,7 @@ type reply struct {
 	Data  []byte
 	N     int
 	TIDs  []int // the threads that are held
+	Sizes []int // of opGet, bytes of Data: those of each set
 	Event event
 }
 
@@ -153,14 +155,16 @@ func word(b bool) int64 {
 	return 0
 }
 
-func (m *message) addIDs(ids []int) {
-	for _, id := range ids {
-		m.words = append(m.words, int64(id))
+// addList adds the length of a list and the list, and list takes them away.
+func (m *message) addList(list []int) {
+	m.words = append(m.words, int64(len(list)))
+	for _, x := range list {
+		m.words = append(m.words, int64(x))
 	}
 }
 
-func (m *message) ids() (list []int) {
-	for len(m.words) > 0 {
+func (m *message) list() (list []int) {
+	for n := m.next(); n > 0 && len(m.words) > 0; n-- {
 		list = append(list, int(m.next()))
 	}
 	return list
@@ -168,7 +172,10 @@ func (m *message) ids() (list []int) {
 
 func (r *request) send(to io.Writer) error {
 	m := message{data: r.Data, words: []int64{int64(r.Op), int64(r.PID), int64(r.TID), int64(r.Note), int64(r.Addr), word(r.Alone), word(r.Step), int64(r.Signal), r.Timeout}}
-	m.addIDs(r.TIDs)
+	m.addList(r.TIDs)
+	for _, note := range r.Notes {
+		m.words = append(m.words, int64(note))
+	}
 	return m.send(to)
 }
 
@@ -176,7 +183,10 @@ func receiveRequest(from *bufio.Reader) (request, error) {
 	m, err := receive(from)
 	r := request{Op: op(m.next()), PID: int(m.next()), TID: int(m.next()), Note: uint32(m.next()), Addr: uint64(m.next()),
 		Alone: m.next() != 0, Step: m.next() != 0, Signal: int(m.next()), Timeout: m.next(), Data: m.data}
-	r.TIDs = m.ids()
+	r.TIDs = m.list()
+	for len(m.words) > 0 {
+		r.Notes = append(r.Notes, uint32(m.next()))
+	}
 	return r, err
 }
 
@@ -184,7 +194,8 @@ func (a *reply) send(to io.Writer) error {
 	e, s := &a.Event, &a.Event.Signal
 	m := message{data: a.Data, text: a.Err, words: []int64{int64(a.Errno), int64(a.N), int64(e.Kind), int64(e.TID), int64(e.Status),
 		int64(s.Number), int64(s.Code), int64(s.Address), word(s.HasAddress), int64(s.Sender), word(s.Own)}}
-	m.addIDs(a.TIDs)
+	m.addList(a.TIDs)
+	m.addList(a.Sizes)
 	return m.send(to)
 }
 
@@ -195,6 +206,6 @@ func receiveReply(from *bufio.Reader) (*reply, error) {
 	e.Kind, e.TID, e.Status = inferior.EventKind(m.next()), int(m.next()), int(m.next())
 	s.Number, s.Code, s.Address, s.HasAddress = int(m.next()), int(m.next()), uint64(m.next()), m.next() != 0
 	s.Sender, s.Own = int(m.next()), m.next() != 0
-	a.TIDs = m.ids()
+	a.TIDs, a.Sizes = m.list(), m.list()
 	return a, err
 }

@@ -17,10 +17,10 @@ func TestWire(t *testing.T) {
 	var b bytes.Buffer
 	requests := []request{
 		{}, {Op: opAttach, PID: 1 << 22, TIDs: []int{1, 2, 1 << 22}, Timeout: 1 << 40},
-		{Op: opSet, TID: 7, Note: 0x202, Data: []byte{0, 1, 255}}, {Op: opInsert, Addr: ^uint64(0)}, {Op: opResume, Alone: true, Step: true, Signal: 64},
+		{Op: opSet, TID: 7, Note: 0x202, Data: []byte{0, 1, 255}}, {Op: opGet, TID: 7, Notes: []uint32{1, 0x202, 0xffffffff}}, {Op: opInsert, Addr: ^uint64(0)}, {Op: opResume, Alone: true, Step: true, Signal: 64},
 	}
 	replies := []reply{
-		{}, {Errno: unix.ESRCH, N: -1, TIDs: []int{5}}, {Err: "why", Data: make([]byte, 1<<16)},
+		{}, {Errno: unix.ESRCH, N: -1, TIDs: []int{5}}, {Data: []byte("sets"), Sizes: []int{3, -1, 1}}, {Err: "why", Data: make([]byte, 1<<16)},
 		{Event: event{Kind: inferior.Signalled, TID: 3, Status: -1, Signal: inferior.Signal{Number: 11, Code: -6, Address: 1 << 63, HasAddress: true, Sender: 9, Own: true}}},
 	}
 	for i := range requests {

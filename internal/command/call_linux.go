@@ -8,19 +8,15 @@ import (
 
 	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/inferior/native"
-	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 )
-
-// prepareCall begins what takes longest of a call, while the command line is read.
-func prepareCall(args []string) {
-	if len(args) > 0 && args[0] == "call" {
-		go native.Prepare()
-	}
-}
 
 // call has a process of this machine evaluate expressions.
 func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
-	defer jobcontrol.Defer()()
+	deferred := make(chan struct{})
+	go func() { // meanwhile the process's modules are found
+		deferStops()
+		close(deferred)
+	}()
 	p, err := native.Open(pid)
 	if err != nil {
 		return err
@@ -32,6 +28,7 @@ func call(cmd *cobra.Command, pid int, texts []string, flags *callFlags) error {
 		flags.tid = pid
 	}
 	return c.evaluate(cmd, texts, flags, func() (inferior.Thread, error) {
+		<-deferred
 		options := native.Options{Threads: []int{flags.tid}}
 		if flags.alone {
 			options.Threads = nil

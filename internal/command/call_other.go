@@ -10,8 +10,6 @@ import (
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
-func prepareCall([]string) {}
-
 func call(_ *cobra.Command, pid int, _ []string, _ *callFlags) error {
 	return fmt.Errorf("call %d: %w", pid, live.ErrUnsupported)
 }

@@ -1,0 +1,13 @@
+package early
+
+import (
+	"os"
+
+	"github.com/sfwalk/sfwalk/internal/guardstart"
+)
+
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == "call" {
+		go guardstart.Prepare()
+	}
+}
