@@ -69,6 +69,7 @@
 //	inferior/native     such a process of this machine, by ptrace
 //	inferior/stub       such a process that a GDB remote stub controls
 //	sniffer/dummy       frames of functions that a debugger calls
+//	arch/control        what it takes to hold a thread of a processor
 //	arch/abi            types of functions; where arguments and results are
 //	arch/abi/fromdwarf  these types from DWARF
 //

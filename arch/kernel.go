@@ -26,12 +26,6 @@ type KernelReg struct {
 	Size int // 2, 4 or 8 bytes
 }
 
-// Types of notes with register sets (elf.h).
-const (
-	NTPRStatus uint32 = 1
-	NTFPRegs   uint32 = 2 // NT_PRFPREG, NT_FPREGSET
-)
-
 // PRStatusHeader is where a core file's NT_PRSTATUS has its registers
 // (struct elf_prstatus.pr_reg) on 64-bit architectures, bytes.
 const PRStatusHeader = 112

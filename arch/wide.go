@@ -13,17 +13,6 @@ type WideReg struct {
 	Parts []WidePart
 }
 
-// WidePart is the place of a part of a register in one of the kernel's register sets.
-type WidePart struct {
-	Note uint32 // NT_PRFPREG, …
-	Off  int    // bytes from the set's beginning
-	Size int    // bytes
-	// InUse is where the set says, by the bits Bits of a byte, that the part is not zero: who writes the
-	// part sets them. Bits is 0 where it need not be said.
-	InUse int
-	Bits  byte
-}
-
 // Size returns how many bytes the register has, on a processor that has all its parts.
 func (w *WideReg) Size() (n int) {
 	for _, p := range w.Parts {

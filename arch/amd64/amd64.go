@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -109,7 +110,7 @@ var Arch = &arch.Arch{
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: 160},
 
 	WideRegs: wideRegs(),
-	Control:  control,
+	Control:  control.AMD64,
 
 	// struct user_regs_struct (sys/user.h). It has 8 bytes for a selector, of which the
 	// processor leaves all but two undefined.

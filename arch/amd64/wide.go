@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 // ntXState is NT_X86_XSTATE: XSAVE's area in its standard form, whose beginning is user_fpregs_struct.
-const ntXState = 0x202
+const ntXState = control.NTXState
 
 // wideRegs are the x87's and the vector registers. NT_PRFPREG is struct user_fpregs_struct: st0 at 32,
 // xmm0 at 160. The upper half of ymm0 is at 576 of NT_X86_XSTATE (Intel SDM volume 1,

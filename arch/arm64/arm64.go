@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -89,7 +90,7 @@ var Arch = &arch.Arch{
 	UContext: arch.UContext{StackBase: 16, StackSize: 32, SP: ucontextSigcontext + sigcontextSP},
 
 	WideRegs:   wideRegs(),
-	Control:    control,
+	Control:    control.ARM64,
 	KernelRegs: kernelRegs(),
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -33,7 +34,7 @@ const (
 // scalable is NT_ARM_SVE. Without its flag, what follows the header is the same as
 // NT_PRFPREG's, which debuggers take from here where there is both: Write gives it.
 var scalable = arch.KernelRegs{
-	Note: 0x405, Size: sveHeader + fpRegsSize,
+	Note: control.NTSVE, Size: sveHeader + fpRegsSize,
 	Read: func(a *arch.Arch, data []byte, to *arch.Registers) {
 		if vl, ok := vectorLength(a, data); ok {
 			to.Set(VG, vl/granule)

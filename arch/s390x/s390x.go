@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/control"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -111,7 +112,7 @@ var Arch = &arch.Arch{
 	SigContext: sigContext,
 
 	WideRegs:   wideRegs(),
-	Control:    control,
+	Control:    control.S390X,
 	KernelRegs: kernelRegs(),
 }
 

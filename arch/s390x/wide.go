@@ -4,12 +4,13 @@ import (
 	"strconv"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // Notes of the vector registers: the low halves of v0 to v15, and v16 to v31.
 const (
-	ntVXRSLow  = 0x309
-	ntVXRSHigh = 0x30a
+	ntVXRSLow  = control.NTVXRSLow
+	ntVXRSHigh = control.NTVXRSHigh
 )
 
 // wideRegs are the vector registers. The high halves of v0 to v15 are f0 to f15, and have their numbers.

@@ -2,7 +2,7 @@
 // [inferior.Process].
 //
 // The tracer is a process of its own, the guard: this program, started once more (/proc/self/exe),
-// which an init function of this package turns into the guard before main. The guard knows at any time
+// which an init function turns into the guard before main (package internal/guard). The guard knows at any time
 // what must be put back: the code where breakpoints stand, the registers of threads that were made to run
 // something else, signals that have come and were not delivered. It notes that before it changes
 // anything. When the socket to this program breaks, because the process is let go, or because this

@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/internal/guard"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -99,7 +100,7 @@ func (m *memory) Window(addr uint64) (lo uint64, data []byte) {
 
 // WriteMemory implements [target.WritableMemory].
 func (m *memory) WriteMemory(addr uint64, b []byte) (n int, err error) {
-	const most = maxMessage / 2 // bytes in one request
+	const most = guard.MaxMessage / 2 // bytes in one request
 	for len(b) > most && err == nil {
 		done := 0
 		done, err = m.write(addr, b[:most])
@@ -113,7 +114,7 @@ func (m *memory) WriteMemory(addr uint64, b []byte) (n int, err error) {
 }
 
 func (m *memory) write(addr uint64, b []byte) (n int, err error) {
-	a, err := m.process.ask(&request{Op: opWrite, Addr: addr, Data: b})
+	a, err := m.process.ask(&guard.Request{Op: guard.OpWrite, Addr: addr, Data: b})
 	m.forget()
 	for at, code := range m.breakpoints {
 		for i := range code {

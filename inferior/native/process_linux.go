@@ -1,7 +1,6 @@
 package native
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -15,7 +14,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/inferior"
-	"github.com/sfwalk/sfwalk/internal/guardstart"
+	"github.com/sfwalk/sfwalk/internal/guard"
 	"github.com/sfwalk/sfwalk/internal/jobcontrol"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
 	"github.com/sfwalk/sfwalk/target"
@@ -37,7 +36,7 @@ type Process struct {
 
 	socket *os.File
 	guard  int // its process ID
-	in     *bufio.Reader
+	in     *guard.Reader
 	mu     sync.Mutex // guards writes to socket
 	held   bool
 	closed bool
@@ -91,7 +90,7 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 	}
 	jobcontrol.Hold()
 	p.held = true
-	a, err := p.ask(&request{Op: opAttach, PID: p.PID, TIDs: o.Threads, Timeout: int64(o.Timeout)})
+	a, err := p.ask(&guard.Request{Op: guard.OpAttach, PID: p.PID, TIDs: o.Threads, Timeout: int64(o.Timeout)})
 	switch {
 	case err == nil:
 		p.ran = true // since Open has looked at it
@@ -110,18 +109,18 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 
 // startGuard starts the guard, or takes the one that was prepared.
 func (p *Process) startGuard() error {
-	g, err := guardstart.Take()
+	g, err := guard.Take()
 	if err != nil {
 		return err
 	}
 	p.socket, p.guard = g.Socket, g.PID
-	p.in = bufio.NewReader(p.socket)
+	p.in = guard.NewReader(p.socket)
 	return nil
 }
 
 // Prepare starts the guard of the process that will be opened next, before anybody knows which one that is: a guard
 // takes some milliseconds to begin. If no process is opened, the guard ends with this program.
-func Prepare() { guardstart.Prepare() }
+func Prepare() { guard.Prepare() }
 
 // reap waits for a guard's end.
 func reap(pid int) {
@@ -133,19 +132,19 @@ func reap(pid int) {
 }
 
 // send sends a request. Interrupts may be sent while an answer is waited for.
-func (p *Process) send(r *request) error {
+func (p *Process) send(r *guard.Request) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return r.send(p.socket)
+	return r.Send(p.socket)
 }
 
 // errNotStoppedAnswer is errNotStopped, as it comes from the guard.
-var errNotStoppedAnswer = errors.New(errNotStopped.Error())
+var errNotStoppedAnswer = errors.New(guard.ErrNotStopped.Error())
 
 var errClosed = errors.New("the process was let go")
 
 // ask sends a request, and waits for the answer.
-func (p *Process) ask(r *request) (*reply, error) {
+func (p *Process) ask(r *guard.Request) (*guard.Reply, error) {
 	if p.closed {
 		return nil, errClosed
 	}
@@ -160,15 +159,15 @@ func (p *Process) ended(err error) error {
 	return fmt.Errorf("the guard of process %d has ended: %w", p.PID, err)
 }
 
-func (p *Process) answer() (*reply, error) {
-	a, err := receiveReply(p.in)
+func (p *Process) answer() (*guard.Reply, error) {
+	a, err := guard.ReceiveReply(p.in)
 	if err != nil {
 		return nil, p.ended(err)
 	}
 	switch {
 	case a.Errno != 0:
 		return a, a.Errno
-	case a.Err == errNotStopped.Error():
+	case a.Err == guard.ErrNotStopped.Error():
 		return a, errNotStoppedAnswer
 	case a.Err != "":
 		return a, errors.New(a.Err)
@@ -243,7 +242,7 @@ func (p *Process) Thread(tid int) *Thread { return p.threads[tid] }
 
 // SetBreakpoint implements [inferior.Process].
 func (p *Process) SetBreakpoint(addr uint64) error {
-	a, err := p.ask(&request{Op: opInsert, Addr: addr})
+	a, err := p.ask(&guard.Request{Op: guard.OpInsert, Addr: addr})
 	if err == nil {
 		p.memory.breakpoints[addr] = a.Data
 	}
@@ -252,7 +251,7 @@ func (p *Process) SetBreakpoint(addr uint64) error {
 
 // ClearBreakpoint implements [inferior.Process].
 func (p *Process) ClearBreakpoint(addr uint64) error {
-	a, err := p.ask(&request{Op: opRemove, Addr: addr})
+	a, err := p.ask(&guard.Request{Op: guard.OpRemove, Addr: addr})
 	if err == nil && a.N == 0 {
 		delete(p.memory.breakpoints, addr)
 	}
@@ -273,7 +272,7 @@ func (p *Process) EntryPoint() (uint64, error) {
 
 // Resume implements [inferior.Process]. If Thread has ended, Wait says so.
 func (p *Process) Resume(r inferior.Resume) error {
-	q := &request{Op: opResume, Alone: r.Alone, Step: r.Step, Signal: r.Signal}
+	q := &guard.Request{Op: guard.OpResume, Alone: r.Alone, Step: r.Step, Signal: r.Signal}
 	if r.Thread != nil {
 		q.TID = r.Thread.ID()
 	}
@@ -301,11 +300,11 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 	if p.closed {
 		return inferior.Event{}, errClosed
 	}
-	if err := p.send(&request{Op: opWait}); err != nil {
+	if err := p.send(&guard.Request{Op: guard.OpWait}); err != nil {
 		return inferior.Event{}, p.ended(err)
 	}
 	sent := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { p.send(&request{Op: opInterrupt}); close(sent) })
+	stop := context.AfterFunc(ctx, func() { p.send(&guard.Request{Op: guard.OpInterrupt}); close(sent) })
 	a, err := p.answer()
 	if !stop() {
 		<-sent // or it would interrupt the next Wait
@@ -315,7 +314,7 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 		return inferior.Event{}, err
 	}
 	p.hold(a.TIDs)
-	e := inferior.Event{Kind: a.Event.Kind, TID: a.Event.TID, Status: a.Event.Status, Signal: a.Event.Signal}
+	e := inferior.Event{Kind: kinds[a.Event.Kind], TID: a.Event.TID, Status: a.Event.Status, Signal: inferior.Signal(a.Event.Signal)}
 	if t := p.threads[e.TID]; t != nil {
 		e.Thread = t
 		i := slices.Index(p.order, e.TID)
@@ -329,6 +328,12 @@ func (p *Process) Wait(ctx context.Context) (inferior.Event, error) {
 	return e, nil
 }
 
+// kinds are the guard's kinds of events.
+var kinds = [...]inferior.EventKind{
+	guard.Interrupted: inferior.Interrupted, guard.Breakpoint: inferior.Breakpoint, guard.Stepped: inferior.Stepped, guard.Signalled: inferior.Signalled,
+	guard.ThreadExited: inferior.ThreadExited, guard.Exited: inferior.Exited, guard.Killed: inferior.Killed, guard.Execed: inferior.Execed,
+}
+
 // Warnings returns what the user should know about the answers so far, one sentence each.
 func (p *Process) Warnings() []string { return p.look.Warnings() }
 
@@ -337,7 +342,7 @@ func (p *Process) Close() error {
 	if p.closed {
 		return nil
 	}
-	_, err := p.ask(&request{Op: opDetach})
+	_, err := p.ask(&guard.Request{Op: guard.OpDetach})
 	p.closed = true
 	p.socket.Close()
 	go reap(p.guard) // it has let the process go

@@ -44,8 +44,8 @@ func Start(ctx context.Context, cmd *exec.Cmd) (p *Process, err error) {
 		return nil, fmt.Errorf("start %s: the process has ended", cmd.Path)
 	}
 	// The guard takes over from this thread.
-	if err := ptrace(unix.PTRACE_DETACH, pid, 0, uintptr(unix.SIGSTOP)); err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, uintptr(unix.SIGSTOP), 0, 0); e != 0 {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, e)
 	}
 	if p, err = Attach(ctx, pid, Options{}); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/internal/guard"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -51,7 +52,7 @@ func (t *Thread) set(note uint32) ([]byte, error) {
 			}
 		}
 	}
-	a, err := t.process.ask(&request{Op: opGet, TID: t.id, Notes: notes})
+	a, err := t.process.ask(&guard.Request{Op: guard.OpGet, TID: t.id, Notes: notes})
 	if err != nil {
 		return nil, fmt.Errorf("thread %d: read registers: %w", t.id, err)
 	}
@@ -68,7 +69,7 @@ func (t *Thread) set(note uint32) ([]byte, error) {
 
 // write writes a register set that was changed. Other sets may have the same registers.
 func (t *Thread) write(note uint32, set []byte) error {
-	a, err := t.process.ask(&request{Op: opSet, TID: t.id, Note: note, Data: set})
+	a, err := t.process.ask(&guard.Request{Op: guard.OpSet, TID: t.id, Note: note, Data: set})
 	t.sets = nil
 	if err != nil {
 		return fmt.Errorf("thread %d: write registers: %w", t.id, err)
@@ -179,17 +180,17 @@ func (t *Thread) WriteRegister(r trad.Reg, offset int, b []byte) error {
 }
 
 // Save implements [inferior.Thread].
-func (t *Thread) Save() error { return t.state(opSave) }
+func (t *Thread) Save() error { return t.state(guard.OpSave) }
 
 // Restore implements [inferior.Thread].
-func (t *Thread) Restore() error { return t.state(opRestore) }
+func (t *Thread) Restore() error { return t.state(guard.OpRestore) }
 
 // Drop implements [inferior.Thread].
-func (t *Thread) Drop() error { return t.state(opDrop) }
+func (t *Thread) Drop() error { return t.state(guard.OpDrop) }
 
-func (t *Thread) state(o op) error {
-	_, err := t.process.ask(&request{Op: o, TID: t.id})
-	if o == opRestore {
+func (t *Thread) state(o guard.Op) error {
+	_, err := t.process.ask(&guard.Request{Op: o, TID: t.id})
+	if o == guard.OpRestore {
 		t.sets = nil
 	}
 	if err != nil {
@@ -270,7 +271,7 @@ func (p *Process) memoryParent() int {
 	if _, err := fmt.Sscan(string(text[bytes.LastIndexByte(text, ')')+1:]), &state, &parent); err != nil || parent == 0 {
 		return 0
 	}
-	if !sameMemory(p.PID, parent) {
+	if !guard.SameMemory(p.PID, parent) {
 		return 0
 	}
 	return parent

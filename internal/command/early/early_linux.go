@@ -3,11 +3,11 @@ package early
 import (
 	"os"
 
-	"github.com/sfwalk/sfwalk/internal/guardstart"
+	"github.com/sfwalk/sfwalk/internal/guard"
 )
 
 func init() {
 	if len(os.Args) > 1 && os.Args[1] == "call" {
-		go guardstart.Prepare()
+		go guard.Prepare()
 	}
 }

@@ -1,4 +1,4 @@
-package guardstart
+package guard
 
 import (
 	"os"

@@ -1,10 +1,4 @@
-package amd64
-
-import (
-	"encoding/binary"
-
-	"github.com/sfwalk/sfwalk/arch"
-)
+package control
 
 // Offsets into struct user_regs_struct (sys/user.h).
 const (
@@ -15,33 +9,35 @@ const (
 	regsRSP     = 152
 )
 
-var noSystemCall = []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+var noCallAMD64 = []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-var control = arch.Control{
+// AMD64 is x86-64.
+var AMD64 = Control{
 	Breakpoint:       []byte{0xcc}, // int3
 	BehindBreakpoint: 1,
-	BreakpointCode:   arch.SignalKernel,
-	StepCodes:        []int{arch.TrapTrace, arch.TrapBranch, arch.TrapBRKPT}, // the last after a system call
-	StateSets:        []uint32{arch.NTPRStatus, arch.NTFPRegs, ntXState},
-	SystemCall:       arch.WidePart{Note: arch.NTPRStatus, Off: regsOrigRAX, Size: 8},
-	NoSystemCall:     noSystemCall,
-	ShadowStack:      arch.ShadowStack{Field: "x86_Thread_features", Word: "shstk"},
-	BeginAgain:       beginAgain,
+	BreakpointCode:   SignalKernel,
+	StepCodes:        []int{TrapTrace, TrapBranch, TrapBRKPT}, // the last after a system call
+	StateSets:        []uint32{NTPRStatus, NTFPRegs, NTXState},
+	StatusSize:       216,
+	PC:               regsRIP,
+	SystemCall:       Part{Note: NTPRStatus, Off: regsOrigRAX, Size: 8},
+	NoSystemCall:     noCallAMD64,
+	ShadowStack:      ShadowStack{Field: "x86_Thread_features", Word: "shstk"},
+	BeginAgain:       beginAgainAMD64,
 	StepLeaves:       stepLeaves,
 	LoadsFlags:       loadsFlags,
 	Forgetting:       []uint64{35, 230, 15, 219}, // nanosleep, clock_nanosleep, rt_sigreturn, restart_syscall
 }
 
-func beginAgain(status []byte) bool {
+func beginAgainAMD64(status []byte) bool {
 	const syscallSize = 2
-	order := binary.LittleEndian
-	number := order.Uint64(status[regsOrigRAX:])
-	if int64(order.Uint64(status[regsRAX:])) != arch.RestartBlock || int64(number) < 0 {
+	number := word(status[regsOrigRAX:], false)
+	if int64(word(status[regsRAX:], false)) != RestartBlock || int64(number) < 0 {
 		return false
 	}
-	order.PutUint64(status[regsRAX:], number)
-	order.PutUint64(status[regsRIP:], order.Uint64(status[regsRIP:])-syscallSize)
-	copy(status[regsOrigRAX:], noSystemCall)
+	putWord(status[regsRAX:], false, number)
+	putWord(status[regsRIP:], false, word(status[regsRIP:], false)-syscallSize)
+	copy(status[regsOrigRAX:], noCallAMD64)
 	return true
 }
 
@@ -75,12 +71,11 @@ func stepLeaves(code, before, after []byte) (addr uint64, bits byte, ok bool) {
 	if opcode != opPUSHF || len(before) < regsRSP+8 || len(after) < regsRSP+8 {
 		return 0, 0, false
 	}
-	order := binary.LittleEndian
-	sp := order.Uint64(after[regsRSP:])
-	if order.Uint64(after[regsRIP:]) != order.Uint64(before[regsRIP:])+uint64(length) || sp != order.Uint64(before[regsRSP:])-size {
+	sp := word(after[regsRSP:], false)
+	if word(after[regsRIP:], false) != word(before[regsRIP:], false)+uint64(length) || sp != word(before[regsRSP:], false)-size {
 		return 0, 0, false // it was not executed
 	}
-	if order.Uint64(before[regsFlags:])&trapFlag != 0 {
+	if word(before[regsFlags:], false)&trapFlag != 0 {
 		return 0, 0, false // it is the program's own
 	}
 	return sp + 1, trapFlag >> 8, true

@@ -1,10 +1,8 @@
-package native
+package guard
 
 import (
-	"encoding/binary"
 	"os"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // choose has signal, 0 for none, delivered to the thread instead of the one that has come. What was chosen stays
@@ -18,9 +16,7 @@ func (t *tracee) choose(signal int) {
 	case signal == 0:
 		t.signal = nil
 	case t.signal == nil || t.signal.number() != signal:
-		t.signal = &siginfo{}
-		binary.NativeEndian.PutUint32(t.signal[0:], uint32(signal))
-		binary.NativeEndian.PutUint32(t.signal[16:], uint32(os.Getpid())) // as kill(2) sends it
+		t.signal = sent(signal, os.Getpid())
 	}
 }
 
@@ -59,7 +55,7 @@ const maxOthers = 64
 // deliver a signal only then, so another one of the same number is sent.
 func (t *tracee) redeliver(g *guard) bool {
 	s := &t.owed[0]
-	if unix.Tgkill(g.pid, t.tid, unix.Signal(s.number())) != nil {
+	if tgkill(g.pid, t.tid, syscall.Signal(s.number())) != nil {
 		return false
 	}
 	for range maxOthers {
@@ -68,7 +64,7 @@ func (t *tracee) redeliver(g *guard) bool {
 			setSigInfo(t.tid, t.signal)
 			signal = t.signal.number()
 		}
-		if ptrace(unix.PTRACE_CONT, t.tid, 0, uintptr(signal)) != nil {
+		if ptrace(ptraceCont, t.tid, 0, uintptr(signal)) != nil {
 			return false
 		}
 		t.state, t.signal, t.quiet = running, nil, true
@@ -93,7 +89,7 @@ func (g *guard) settle() (any bool) {
 		if t.state != stopped || t.delivery || t.exiting || !t.stepping && len(t.saved) == 0 && len(g.breakpoints) == 0 {
 			continue
 		}
-		if hasFault(t.tid) && ptrace(unix.PTRACE_CONT, t.tid, 0, 0) == nil {
+		if hasFault(t.tid) && ptrace(ptraceCont, t.tid, 0, 0) == nil {
 			t.state = running
 			any = true
 		}

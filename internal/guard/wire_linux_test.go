@@ -1,30 +1,27 @@
-package native
+package guard
 
 import (
-	"bufio"
 	"bytes"
 	"reflect"
+	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/sfwalk/sfwalk/inferior"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
 
 // What is sent is what is received.
 func TestWire(t *testing.T) {
 	var b bytes.Buffer
-	requests := []request{
-		{}, {Op: opAttach, PID: 1 << 22, TIDs: []int{1, 2, 1 << 22}, Timeout: 1 << 40},
-		{Op: opSet, TID: 7, Note: 0x202, Data: []byte{0, 1, 255}}, {Op: opGet, TID: 7, Notes: []uint32{1, 0x202, 0xffffffff}}, {Op: opInsert, Addr: ^uint64(0)}, {Op: opResume, Alone: true, Step: true, Signal: 64},
+	requests := []Request{
+		{}, {Op: OpAttach, PID: 1 << 22, TIDs: []int{1, 2, 1 << 22}, Timeout: 1 << 40},
+		{Op: OpSet, TID: 7, Note: 0x202, Data: []byte{0, 1, 255}}, {Op: OpGet, TID: 7, Notes: []uint32{1, 0x202, 0xffffffff}}, {Op: OpInsert, Addr: ^uint64(0)}, {Op: OpResume, Alone: true, Step: true, Signal: 64},
 	}
-	replies := []reply{
-		{}, {Errno: unix.ESRCH, N: -1, TIDs: []int{5}}, {Data: []byte("sets"), Sizes: []int{3, -1, 1}}, {Err: "why", Data: make([]byte, 1<<16)},
-		{Event: event{Kind: inferior.Signalled, TID: 3, Status: -1, Signal: inferior.Signal{Number: 11, Code: -6, Address: 1 << 63, HasAddress: true, Sender: 9, Own: true}}},
+	replies := []Reply{
+		{}, {Errno: syscall.ESRCH, N: -1, TIDs: []int{5}}, {Data: []byte("sets"), Sizes: []int{3, -1, 1}}, {Err: "why", Data: make([]byte, 1<<16)},
+		{Event: Event{Kind: Signalled, TID: 3, Status: -1, Signal: Signal{Number: 11, Code: -6, Address: 1 << 63, HasAddress: true, Sender: 9, Own: true}}},
 	}
 	for i := range requests {
-		if err := requests[i].send(&b); err != nil {
+		if err := requests[i].Send(&b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,18 +30,18 @@ func TestWire(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in := bufio.NewReader(&b)
+	in := NewReader(&b)
 	for _, want := range requests {
 		if got, err := receiveRequest(in); err != nil || !same(got, want) {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
 	}
 	for _, want := range replies {
-		if got, err := receiveReply(in); err != nil || !same(*got, want) {
+		if got, err := ReceiveReply(in); err != nil || !same(*got, want) {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
 	}
-	if err := (&request{Data: make([]byte, maxMessage)}).send(&b); err == nil || b.Len() > 0 {
+	if err := (&Request{Data: make([]byte, MaxMessage)}).Send(&b); err == nil || b.Len() > 0 {
 		t.Errorf("a message that is too long: %v, %d bytes", err, b.Len())
 	}
 }
@@ -68,8 +65,8 @@ func FuzzMessage(f *testing.F) {
 	m := message{words: []int64{1, -1, 1 << 40}, data: []byte("data"), text: "text"}
 	var b bytes.Buffer
 	m.send(&b)
-	f.Add(b.Bytes()[4:])
-	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Add(b.Bytes()[8:])
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		bounds.Hold(t, len(b), func() {
 			got, err := parseMessage(b)

@@ -1,13 +1,12 @@
-package native
+package guard
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+	"syscall"
+	"unsafe"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // state is all that makes up a thread but its memory.
@@ -22,13 +21,13 @@ type savedState struct {
 	pass         pass
 }
 
-func (t *tracee) save(a *arch.Arch) error {
+func (t *tracee) save(a *control.Control) error {
 	var s savedState
 	room := make([]byte, maxSet)
-	for i, note := range a.Control.StateSets {
+	for i, note := range a.StateSets {
 		n, err := getSet(t.tid, note, room)
 		if err != nil && i == 0 {
-			return fmt.Errorf("read the registers of thread %d: %w", t.tid, err)
+			return err
 		}
 		var set []byte
 		if err == nil {
@@ -39,8 +38,8 @@ func (t *tracee) save(a *arch.Arch) error {
 	s.masked = getSigMask(t.tid, &s.mask) == nil
 	s.signal, t.signal, t.chosen = t.signal, nil, false
 	s.atBreakpoint, s.hit, s.pass = t.atBreakpoint, t.hit, t.pass
-	if len(t.saved) == 0 && a.Control.BeginAgain != nil {
-		t.forgotten, t.watched = false, a.Control.BeginAgain(slices.Clone(s.sets[0]))
+	if len(t.saved) == 0 && a.BeginAgain != nil {
+		t.forgotten, t.watched = false, a.BeginAgain(slices.Clone(s.sets[0]))
 	}
 	t.saved = append(t.saved, s)
 	return nil
@@ -74,19 +73,19 @@ func (t *tracee) restore(g *guard) error {
 // put makes s the state of the thread.
 func (t *tracee) put(g *guard, s *savedState) error {
 	if t.state != stopped {
-		return fmt.Errorf("thread %d is not stopped", t.tid)
+		return errRuns
 	}
 	t.noteBlock(g.arch)
-	for i, note := range g.arch.Control.StateSets {
+	for i, note := range g.arch.StateSets {
 		set := s.sets[i]
 		if set == nil {
 			continue
 		}
-		if i == 0 && t.forgotten && g.arch.Control.BeginAgain != nil {
-			g.arch.Control.BeginAgain(set)
+		if i == 0 && t.forgotten && g.arch.BeginAgain != nil {
+			g.arch.BeginAgain(set)
 		}
 		if err := putSet(t.tid, note, set); err != nil && i == 0 {
-			return fmt.Errorf("write the registers of thread %d: %w", t.tid, err)
+			return err
 		}
 	}
 	if s.masked {
@@ -107,29 +106,29 @@ func (t *tracee) put(g *guard, s *savedState) error {
 
 // noteBlock notes that the kernel has forgotten how to go on with the system call of the saved state: the
 // thread stands in another one of that kind.
-func (t *tracee) noteBlock(a *arch.Arch) {
+func (t *tracee) noteBlock(a *control.Control) {
 	if !t.watched {
 		return
 	}
 	room := make([]byte, maxSet)
-	if n, err := getSet(t.tid, arch.NTPRStatus, room); err == nil && a.Control.BeginAgain(room[:n]) {
+	if n, err := getSet(t.tid, control.NTPRStatus, room); err == nil && a.BeginAgain(room[:n]) {
 		t.forgotten, t.watched = true, false
 	}
 }
 
 // systemCall is called when a watched thread begins or ends a system call.
-func (t *tracee) systemCall(a *arch.Arch) {
-	call := a.Control.SystemCall
+func (t *tracee) systemCall(a *control.Control) {
+	call := a.SystemCall
 	room := make([]byte, maxSet)
 	n, err := getSet(t.tid, call.Note, room)
 	if err != nil || n < call.Off+call.Size {
 		return
 	}
-	number := uint64(a.Order.Uint32(room[call.Off:]))
+	number := uint64(*(*uint32)(unsafe.Pointer(&room[call.Off])))
 	if call.Size == 8 {
-		number = a.Order.Uint64(room[call.Off:])
+		number = *(*uint64)(unsafe.Pointer(&room[call.Off]))
 	}
-	if slices.Contains(a.Control.Forgetting, number) {
+	if slices.Contains(a.Forgetting, number) {
 		t.forgotten, t.watched = true, false
 	}
 }
@@ -143,8 +142,8 @@ func (t *tracee) owe(s *siginfo) {
 
 // isFault reports whether the kernel has sent a signal because of an instruction.
 func isFault(s *siginfo) bool {
-	switch unix.Signal(s.number()) {
-	case unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS:
+	switch syscall.Signal(s.number()) {
+	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGSYS:
 		return s.code() > 0
 	}
 	return false

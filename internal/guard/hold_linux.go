@@ -1,20 +1,16 @@
-package native
+package guard
 
 import (
-	"fmt"
+	"bytes"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/sfwalk/sfwalk/inferior"
 )
 
 // attach stops threads of a process, which the owner has looked at before.
-func (g *guard) attach(r *request) (err error) {
+func (g *guard) attach(r *Request) (err error) {
 	g.pid, g.timeout, g.all = r.PID, time.Duration(r.Timeout), len(r.TIDs) == 0
 	options := uintptr(traceAlways)
 	if g.all {
@@ -32,7 +28,7 @@ func (g *guard) attach(r *request) (err error) {
 			if g.threads[tid] != nil {
 				continue
 			}
-			if err := ptrace(unix.PTRACE_SEIZE, tid, 0, options); err == unix.ESRCH && g.all || err == unix.EPERM && g.all && isZombie(g.pid, tid) {
+			if err := ptrace(ptraceSeize, tid, 0, options); err == syscall.ESRCH && g.all || err == syscall.EPERM && g.all && isZombie(g.pid, tid) {
 				continue
 			} else if err != nil {
 				return err
@@ -46,7 +42,7 @@ func (g *guard) attach(r *request) (err error) {
 					return err
 				}
 			}
-			ptrace(unix.PTRACE_INTERRUPT, tid, 0, 0)
+			ptrace(ptraceInterrupt, tid, 0, 0)
 		}
 		some := func() bool {
 			for _, t := range g.threads {
@@ -57,17 +53,17 @@ func (g *guard) attach(r *request) (err error) {
 			return false
 		}
 		if !g.await(some, g.timeout) && !g.all {
-			return errNotStopped
+			return ErrNotStopped
 		}
 	}
 	if len(g.threads) == 0 {
-		return unix.ESRCH
+		return syscall.ESRCH
 	}
 	return nil
 }
 
 func tasks(pid int) (tids []int, err error) {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	entries, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
 	for _, e := range entries {
 		if tid, err := strconv.Atoi(e.Name()); err == nil {
 			tids = append(tids, tid)
@@ -76,21 +72,26 @@ func tasks(pid int) (tids []int, err error) {
 	return tids, err
 }
 
+// taskFile returns the path of a file of a thread's folder in /proc.
+func taskFile(pid, tid int, name string) string {
+	return "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/" + name
+}
+
 // isZombie reports whether a thread has ended.
 func isZombie(pid, tid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid))
+	text, err := os.ReadFile(taskFile(pid, tid, "stat"))
 	if err != nil {
 		return true
 	}
-	after := text[strings.LastIndexByte(string(text), ')')+1:]
+	after := text[bytes.LastIndexByte(text, ')')+1:]
 	return len(after) > 1 && (after[1] == 'Z' || after[1] == 'X')
 }
 
 // ownID returns the ID that a process has in its own PID namespace.
 func ownID(pid int) int {
-	ids := strings.Fields(statusField(pid, pid, "NSpid"))
+	ids := bytes.Fields(statusField(pid, pid, "NSpid"))
 	if len(ids) > 0 {
-		if id, err := strconv.Atoi(ids[len(ids)-1]); err == nil {
+		if id, err := strconv.Atoi(string(ids[len(ids)-1])); err == nil {
 			return id
 		}
 	}
@@ -103,8 +104,8 @@ func (g *guard) ownSignal(s *siginfo) bool {
 }
 
 // resume lets threads run, unless there are events that the owner was not told.
-func (g *guard) resume(r *request, named *tracee) error {
-	if named != nil && named.state == stopped && !slices.ContainsFunc(g.events, func(e event) bool { return e.TID == r.TID }) {
+func (g *guard) resume(r *Request, named *tracee) error {
+	if named != nil && named.state == stopped && !slices.ContainsFunc(g.events, func(e Event) bool { return e.TID == r.TID }) {
 		named.choose(r.Signal) // also if it does not run yet
 	}
 	if len(g.events) > 0 || g.ended {
@@ -138,7 +139,7 @@ func (g *guard) resume(r *request, named *tracee) error {
 		}
 		if t == named && r.Step {
 			if steps[t] {
-				g.events = append(g.events, event{Kind: inferior.Stepped, TID: t.tid})
+				g.events = append(g.events, Event{Kind: Stepped, TID: t.tid})
 				return nil
 			}
 		} else if t.state == running {
@@ -176,9 +177,9 @@ func (g *guard) resume(r *request, named *tracee) error {
 
 // stayStopped has a thread wait for the end of a stop of the whole process.
 func (g *guard) stayStopped(t *tracee) {
-	if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) != nil { // it has run since, and must come to that stop again
-		ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
-		if ptrace(unix.PTRACE_CONT, t.tid, 0, 0) != nil {
+	if ptrace(ptraceListen, t.tid, 0, 0) != nil { // it has run since, and must come to that stop again
+		ptrace(ptraceInterrupt, t.tid, 0, 0)
+		if ptrace(ptraceCont, t.tid, 0, 0) != nil {
 			return
 		}
 	}
@@ -196,7 +197,7 @@ func (g *guard) execed(t *tracee) {
 		g.mem.Close()
 	}
 	g.mem, _ = openMem(g.pid, g.pid)
-	g.events = append(g.events, event{Kind: inferior.Execed, TID: g.pid})
+	g.events = append(g.events, Event{Kind: Execed, TID: g.pid})
 }
 
 // exitPatience is how long the process has to end after its main thread.
@@ -204,7 +205,7 @@ const exitPatience = 50 * time.Millisecond
 
 // exits is called when a thread is about to end.
 func (g *guard) exits(t *tracee) {
-	if ptrace(unix.PTRACE_CONT, t.tid, 0, 0) == nil {
+	if ptrace(ptraceCont, t.tid, 0, 0) == nil {
 		t.state = running
 	}
 	if t.tid != g.pid {
@@ -228,23 +229,23 @@ func (g *guard) others() bool {
 			continue
 		}
 		// The end of a process kills its other threads, one by one.
-		pending, err := strconv.ParseUint(statusField(g.pid, tid, "SigPnd"), 16, 64)
-		if err == nil && pending&(1<<(unix.SIGKILL-1)) == 0 {
+		pending, err := strconv.ParseUint(string(statusField(g.pid, tid, "SigPnd")), 16, 64)
+		if err == nil && pending&(1<<(syscall.SIGKILL-1)) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// statusField returns a field of a thread's status (proc(5)), "" if there is none.
-func statusField(pid, tid int, name string) string {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid))
-	for line := range strings.Lines(string(text)) {
-		if v, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.TrimSpace(v)
+// statusField returns a field of a thread's status (proc(5)), nil if there is none.
+func statusField(pid, tid int, name string) []byte {
+	text, _ := os.ReadFile(taskFile(pid, tid, "status"))
+	for line := range bytes.Lines(text) {
+		if v, ok := bytes.CutPrefix(line, []byte(name+":")); ok {
+			return bytes.TrimSpace(v)
 		}
 	}
-	return ""
+	return nil
 }
 
 // gone notes that a thread is no more.
@@ -267,12 +268,12 @@ func (g *guard) gone(tid int) {
 		g.await(func() bool { return !g.ended }, time.Millisecond)
 	}
 	if !g.ended {
-		g.events = append(g.events, event{Kind: inferior.ThreadExited, TID: tid})
+		g.events = append(g.events, Event{Kind: ThreadExited, TID: tid})
 	}
 }
 
 // end is called when the kernel says how a thread has ended.
-func (g *guard) end(t *tracee, ws unix.WaitStatus) {
+func (g *guard) end(t *tracee, ws syscall.WaitStatus) {
 	delete(g.threads, t.tid)
 	if t.tid != g.pid && !(len(g.threads) == 0 && g.processEnded()) {
 		g.gone(t.tid)
@@ -295,11 +296,11 @@ func (g *guard) processEnded() bool {
 }
 
 // finish notes the end of the process.
-func (g *guard) finish(ws unix.WaitStatus) {
+func (g *guard) finish(ws syscall.WaitStatus) {
 	g.ended = true
 	clear(g.threads)
-	g.events = []event{{Kind: inferior.Exited, TID: g.pid, Status: ws.ExitStatus()}}
+	g.events = []Event{{Kind: Exited, TID: g.pid, Status: ws.ExitStatus()}}
 	if ws.Signaled() {
-		g.events[0] = event{Kind: inferior.Killed, TID: g.pid, Signal: inferior.Signal{Number: int(ws.Signal())}}
+		g.events[0] = Event{Kind: Killed, TID: g.pid, Signal: Signal{Number: int(ws.Signal())}}
 	}
 }

@@ -1,9 +1,7 @@
-package native
+package guard
 
 import (
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // putBack puts everything back, and lets all threads go.
@@ -18,7 +16,7 @@ func (g *guard) putBack() {
 	}
 	for child := range g.early { // its parent was killed before it told of it
 		g.cleanse(child)
-		ptrace(unix.PTRACE_DETACH, child, 0, 0)
+		ptrace(ptraceDetach, child, 0, 0)
 	}
 	for _, t := range g.threads {
 		if t.state == stopped {
@@ -61,6 +59,6 @@ func (t *tracee) letGo(g *guard) {
 		t.saved = nil
 	}
 	if signal, ok := t.deliver(g, true); ok {
-		ptrace(unix.PTRACE_DETACH, t.tid, 0, uintptr(signal))
+		ptrace(ptraceDetach, t.tid, 0, uintptr(signal))
 	}
 }

@@ -1,13 +1,11 @@
-package native
+package guard
 
 import (
 	"slices"
+	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/inferior"
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // run state of a thread.
@@ -83,7 +81,7 @@ func (g *guard) stopAll() {
 	for _, t := range g.threads {
 		if t.state == running && !t.exiting {
 			t.asked = true
-			ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
+			ptrace(ptraceInterrupt, t.tid, 0, 0)
 		}
 	}
 	g.resumed = false
@@ -94,9 +92,9 @@ func (g *guard) stopAll() {
 // reap takes what threads have to tell. It reports whether one had anything.
 func (g *guard) reap() (any bool) {
 	for {
-		var ws unix.WaitStatus
-		tid, err := unix.Wait4(-1, &ws, unix.WALL|unix.WNOHANG, nil)
-		if err == unix.EINTR {
+		var ws syscall.WaitStatus
+		tid, err := syscall.Wait4(-1, &ws, waitAll|waitNoHang, nil)
+		if err == syscall.EINTR {
 			continue
 		}
 		if err != nil || tid == 0 {
@@ -105,7 +103,7 @@ func (g *guard) reap() (any bool) {
 		any = true
 		t := g.threads[tid]
 		switch {
-		case t == nil && tid == g.pid && ws.Stopped() && int(uint32(ws)>>16) == unix.PTRACE_EVENT_EXEC:
+		case t == nil && tid == g.pid && ws.Stopped() && int(uint32(ws)>>16) == eventExec:
 			g.execed(&tracee{})
 		case t == nil && tid == g.pid && !ws.Stopped():
 			g.finish(ws)
@@ -121,19 +119,19 @@ func (g *guard) reap() (any bool) {
 }
 
 // stop is called when a thread has stopped.
-func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
+func (g *guard) stop(t *tracee, ws syscall.WaitStatus) {
 	t.state, t.stepped = stopped, false
 	sig, cause := ws.StopSignal(), int(uint32(ws)>>16)
-	t.delivery = cause == 0 && sig != unix.SIGTRAP|systemCallStop
+	t.delivery = cause == 0 && sig != syscall.SIGTRAP|systemCallStop
 	switch cause {
 	case 0:
-		if sig != unix.SIGTRAP|systemCallStop {
+		if sig != syscall.SIGTRAP|systemCallStop {
 			g.signal(t)
 			return
 		}
 		t.systemCall(g.arch)
-	case unix.PTRACE_EVENT_STOP:
-		t.group = sig != unix.SIGTRAP
+	case eventStop:
+		t.group = sig != syscall.SIGTRAP
 		if t.asked || t.quiet {
 			t.asked = false
 			return
@@ -144,36 +142,36 @@ func (g *guard) stop(t *tracee, ws unix.WaitStatus) {
 		}
 		// A stop of the whole process, its end, or a stop that was asked for while the thread stopped for another reason.
 		if t.group && !t.through {
-			if ptrace(unix.PTRACE_LISTEN, t.tid, 0, 0) == nil {
+			if ptrace(ptraceListen, t.tid, 0, 0) == nil {
 				t.state = running
 			}
 			return
 		}
-	case unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_FORK: // which of them depends on the signal of its end alone
+	case eventClone, eventFork: // which of them depends on the signal of its end alone
 		if tid, err := eventMessage(t.tid); err == nil && g.all && g.hasMemory(tid) {
 			g.born(tid)
 		} else if err == nil {
 			g.forked(tid)
 		}
-	case unix.PTRACE_EVENT_VFORK:
+	case eventVfork:
 		if child, err := eventMessage(t.tid); err == nil {
 			t.lends = true
 			g.lend(child)
 		}
-	case unix.PTRACE_EVENT_VFORK_DONE:
+	case eventVforkDone:
 		if t.lends { // else it made the child before it was held
 			t.lends = false
 			g.takeBack()
 		}
-	case unix.PTRACE_EVENT_EXEC:
+	case eventExec:
 		g.execed(t)
 		return
-	case unix.PTRACE_EVENT_EXIT:
+	case eventExit:
 		t.exiting, t.saved = true, nil
 		g.exits(t)
 		return
 	}
-	g.goOn(t, cause != unix.PTRACE_EVENT_STOP)
+	g.goOn(t, cause != eventStop)
 }
 
 // goOn resumes a thread that has stopped for the guard alone. If all threads shall stop it stays; but one that is
@@ -185,7 +183,7 @@ func (g *guard) goOn(t *tracee, inside bool) {
 		if !inside {
 			return
 		}
-		ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
+		ptrace(ptraceInterrupt, t.tid, 0, 0)
 	}
 	if ptrace(t.request(), t.tid, 0, 0) == nil {
 		t.state = running
@@ -196,11 +194,11 @@ func (g *guard) goOn(t *tracee, inside bool) {
 func (t *tracee) request() int {
 	switch {
 	case t.stepping:
-		return unix.PTRACE_SINGLESTEP
+		return ptraceSingleStep
 	case t.watched:
-		return unix.PTRACE_SYSCALL
+		return ptraceSyscall
 	}
-	return unix.PTRACE_CONT
+	return ptraceCont
 }
 
 // systemCallStop is in the signal of a stop at a system call (PTRACE_O_TRACESYSGOOD).
@@ -213,21 +211,21 @@ func (g *guard) signal(t *tracee) {
 	if getSigInfo(t.tid, &s) != nil {
 		return
 	}
-	control := &g.arch.Control
-	if pc, ok := t.pc(g.arch); ok && unix.Signal(s.number()) == unix.SIGTRAP && s.code() == control.BreakpointCode {
-		at := pc - control.BehindBreakpoint
+	processor := g.arch
+	if pc, ok := t.pc(g.arch); ok && syscall.Signal(s.number()) == syscall.SIGTRAP && s.code() == processor.BreakpointCode {
+		at := pc - processor.BehindBreakpoint
 		if g.breakpoints[at] != nil && !t.over { // also if it was lifted since
 			t.setPC(g.arch, at)
 			t.atBreakpoint, t.hit = true, at
-			g.events = append(g.events, event{Kind: inferior.Breakpoint, TID: t.tid})
+			g.events = append(g.events, Event{Kind: Breakpoint, TID: t.tid})
 			return
 		}
 	}
 	// The kernel says so when a step has ended at the first instruction of a signal handler. No signal is
 	// delivered then.
-	intoHandler := s.code() == int(unix.SIGTRAP)
+	intoHandler := s.code() == int(syscall.SIGTRAP)
 	t.delivery = t.delivery && !intoHandler
-	if t.stepping && unix.Signal(s.number()) == unix.SIGTRAP && (slices.Contains(control.StepCodes, s.code()) || intoHandler) && (s.code() > 0 || s.sender() == 0) {
+	if t.stepping && syscall.Signal(s.number()) == syscall.SIGTRAP && (slices.Contains(processor.StepCodes, s.code()) || intoHandler) && (s.code() > 0 || s.sender() == 0) {
 		t.stepping, t.stepped = false, true
 		t.mendStep(g)
 		switch {
@@ -236,7 +234,7 @@ func (g *guard) signal(t *tracee) {
 			t.late = false
 			g.goOn(t, false)
 		default:
-			g.events = append(g.events, event{Kind: inferior.Stepped, TID: t.tid})
+			g.events = append(g.events, Event{Kind: Stepped, TID: t.tid})
 		}
 		return
 	}
@@ -245,28 +243,13 @@ func (g *guard) signal(t *tracee) {
 	if t.quiet {
 		return
 	}
-	e := event{Kind: inferior.Signalled, TID: t.tid, Signal: inferior.Signal{Number: s.number(), Code: s.code()}}
+	e := Event{Kind: Signalled, TID: t.tid, Signal: Signal{Number: s.number(), Code: s.code()}}
 	switch {
 	case isFault(&s):
-		e.Signal.Address, e.Signal.HasAddress = s.addr(), s.code() != arch.SignalKernel
+		e.Signal.Address, e.Signal.HasAddress = s.addr(), s.code() != control.SignalKernel
 	case s.code() <= 0:
 		e.Signal.Sender = s.sender()
 		e.Signal.Own = g.ownSignal(&s)
 	}
 	g.events = append(g.events, e)
-}
-
-func (t *tracee) pc(a *arch.Arch) (uint64, bool) {
-	return pcIn(a, t.status(a))
-}
-
-func (t *tracee) setPC(a *arch.Arch, pc uint64) {
-	status := t.status(a)
-	if len(status) == 0 {
-		return
-	}
-	var regs arch.Registers
-	regs.Set(a.PC, pc)
-	a.KernelRegs[0].Put(a, &regs, status)
-	putSet(t.tid, arch.NTPRStatus, status)
 }

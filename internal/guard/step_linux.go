@@ -1,9 +1,9 @@
-package native
+package guard
 
 import (
-	"golang.org/x/sys/unix"
+	"unsafe"
 
-	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // stepBegun is a thread before a step of one instruction.
@@ -20,7 +20,7 @@ func (t *tracee) beginStep(g *guard) bool {
 		return false
 	}
 	t.step = nil
-	if g.arch.Control.StepLeaves == nil {
+	if g.arch.StepLeaves == nil {
 		return true
 	}
 	status, code := t.status(g.arch), make([]byte, maxInstruction)
@@ -38,8 +38,8 @@ func (t *tracee) mendStep(g *guard) {
 	if begun == nil {
 		return
 	}
-	t.loaded = g.arch.Control.LoadsFlags(begun.code)
-	addr, bits, ok := g.arch.Control.StepLeaves(begun.code, begun.status, t.status(g.arch))
+	t.loaded = g.arch.LoadsFlags(begun.code)
+	addr, bits, ok := g.arch.StepLeaves(begun.code, begun.status, t.status(g.arch))
 	var b [1]byte
 	if !ok {
 		return
@@ -58,8 +58,8 @@ func (t *tracee) endSteps(g *guard) bool {
 		return true
 	}
 	t.loaded = false
-	ptrace(unix.PTRACE_INTERRUPT, t.tid, 0, 0)
-	if ptrace(unix.PTRACE_CONT, t.tid, 0, 0) != nil {
+	ptrace(ptraceInterrupt, t.tid, 0, 0)
+	if ptrace(ptraceCont, t.tid, 0, 0) != nil {
 		return false
 	}
 	t.state, t.asked = running, true
@@ -67,20 +67,27 @@ func (t *tracee) endSteps(g *guard) bool {
 }
 
 // status returns the set NT_PRSTATUS, empty if it cannot be read.
-func (t *tracee) status(a *arch.Arch) []byte {
-	room := make([]byte, a.KernelRegs[0].Size)
-	n, err := getSet(t.tid, arch.NTPRStatus, room)
+func (t *tracee) status(a *control.Control) []byte {
+	room := make([]byte, a.StatusSize)
+	n, err := getSet(t.tid, control.NTPRStatus, room)
 	if err != nil {
 		return nil
 	}
 	return room[:n]
 }
 
-func pcIn(a *arch.Arch, status []byte) (uint64, bool) {
-	if len(status) == 0 {
+func pcIn(a *control.Control, status []byte) (uint64, bool) {
+	if len(status) < a.PC+8 {
 		return 0, false
 	}
-	var regs arch.Registers
-	a.KernelRegs[0].Get(a, status, &regs)
-	return regs.Get(a.PC)
+	return *(*uint64)(unsafe.Pointer(&status[a.PC])), true
+}
+
+func (t *tracee) pc(a *control.Control) (uint64, bool) { return pcIn(a, t.status(a)) }
+
+func (t *tracee) setPC(a *control.Control, pc uint64) {
+	if status := t.status(a); len(status) >= a.PC+8 {
+		*(*uint64)(unsafe.Pointer(&status[a.PC])) = pc
+		putSet(t.tid, control.NTPRStatus, status)
+	}
 }

@@ -1,12 +1,9 @@
-package native
+package guard
 
 import (
-	"fmt"
+	"errors"
 	"slices"
-
-	"golang.org/x/sys/unix"
-
-	"github.com/sfwalk/sfwalk/inferior"
+	"strconv"
 )
 
 // breakpoint is one address where code was replaced.
@@ -39,25 +36,27 @@ func (g *guard) insert(addr uint64) ([]byte, error) {
 		b.count++
 		return b.original, nil
 	}
-	b := &breakpoint{code: g.arch.Control.Breakpoint, count: 1, set: g.runs}
+	b := &breakpoint{code: g.arch.Breakpoint, count: 1, set: g.runs}
 	b.original = make([]byte, len(b.code))
 	if _, err := g.mem.ReadAt(b.original, int64(addr)); err != nil {
-		return nil, fmt.Errorf("no code can be read at %#x", addr)
+		return nil, errors.New("no code can be read at " + hex(addr))
 	}
 	g.breakpoints[addr] = b // before it is there: putBack must know
 	if g.lifted == 0 {
 		if _, err := g.mem.WriteAt(b.code, int64(addr)); err != nil {
 			delete(g.breakpoints, addr)
-			return nil, fmt.Errorf("no breakpoint can be written at %#x: %v", addr, err)
+			return nil, errors.New("no breakpoint can be written at " + hex(addr) + ": " + err.Error())
 		}
 	}
 	return b.original, nil
 }
 
+func hex(addr uint64) string { return "0x" + strconv.FormatUint(addr, 16) }
+
 func (g *guard) remove(addr uint64) error {
 	b := g.breakpoints[addr]
 	if b == nil {
-		return fmt.Errorf("no breakpoint is at %#x", addr)
+		return errors.New("no breakpoint is at " + hex(addr))
 	}
 	if b.count--; b.count > 0 {
 		return nil
@@ -65,15 +64,15 @@ func (g *guard) remove(addr uint64) error {
 	if g.lifted == 0 {
 		if _, err := g.mem.WriteAt(b.original, int64(addr)); err != nil && !g.ended {
 			b.count++
-			return fmt.Errorf("the code at %#x cannot be put back: %v", addr, err)
+			return errors.New("the code at " + hex(addr) + " cannot be put back: " + err.Error())
 		}
 	}
 	delete(g.breakpoints, addr)
 	// A thread that has come there, and of which the owner was not told, comes there once more: its PC is
 	// back already.
-	g.events = slices.DeleteFunc(g.events, func(e event) bool {
+	g.events = slices.DeleteFunc(g.events, func(e Event) bool {
 		t := g.threads[e.TID]
-		if e.Kind != inferior.Breakpoint || t == nil || t.hit != addr || !t.atBreakpoint {
+		if e.Kind != Breakpoint || t == nil || t.hit != addr || !t.atBreakpoint {
 			return false
 		}
 		t.atBreakpoint, t.pass.ran = false, g.runs+1
@@ -133,7 +132,7 @@ func (t *tracee) stepOver(g *guard, b *breakpoint, addr uint64) (only bool) {
 	if !t.beginStep(g) {
 		return false
 	}
-	if err := ptrace(unix.PTRACE_SINGLESTEP, t.tid, 0, 0); err != nil {
+	if err := ptrace(ptraceSingleStep, t.tid, 0, 0); err != nil {
 		return false
 	}
 	t.state, t.stepping, t.atBreakpoint, t.pass = running, true, false, pass{ran: g.runs}

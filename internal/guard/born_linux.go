@@ -1,10 +1,7 @@
-package native
+package guard
 
 import (
-	"fmt"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // born is called when a thread has made another one.
@@ -19,24 +16,17 @@ func (g *guard) born(tid int) {
 
 // hasMemory reports whether a new thread or process has the memory of the process that is held.
 func (g *guard) hasMemory(tid int) bool {
-	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", g.pid, tid))
-	return err == nil || sameMemory(g.pid, tid)
-}
-
-// sameMemory reports whether two processes have one memory.
-func sameMemory(pid, other int) bool {
-	const kcmpVM = 1 // KCMP_VM (linux/kcmp.h)
-	order, _, e := unix.Syscall6(unix.SYS_KCMP, uintptr(pid), uintptr(other), kcmpVM, 0, 0, 0)
-	return e == 0 && order == 0
+	_, err := os.Stat(taskFile(g.pid, tid, ""))
+	return err == nil || SameMemory(g.pid, tid)
 }
 
 // forked is called when a thread has made a process. That is let go, without breakpoints in its memory.
 func (g *guard) forked(child int) {
 	g.awaitChild(child)
-	if !sameMemory(g.pid, child) {
+	if !SameMemory(g.pid, child) {
 		g.cleanse(child)
 	}
-	ptrace(unix.PTRACE_DETACH, child, 0, 0)
+	ptrace(ptraceDetach, child, 0, 0)
 }
 
 // lend is called when a thread has made a process that has its memory until it runs another program or
@@ -46,7 +36,7 @@ func (g *guard) lend(child int) {
 	if g.lifted++; g.lifted == 1 {
 		g.show(false)
 	}
-	ptrace(unix.PTRACE_DETACH, child, 0, 0)
+	ptrace(ptraceDetach, child, 0, 0)
 }
 
 // takeBack is called when such a process has the memory no longer.

@@ -1,54 +1,47 @@
-package native
+package guard
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/sfwalk/sfwalk/arch"
-	"github.com/sfwalk/sfwalk/inferior"
-	"github.com/sfwalk/sfwalk/internal/guardstart"
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // guardComm is the name that the system shows of a guard.
 const guardComm = "inferior-guard"
 
 func init() {
-	if os.Args[0] != guardstart.Name || len(os.Args) != 1 {
+	if os.Args[0] != Name || len(os.Args) != 1 {
 		return
 	}
-	if kind, err := unix.GetsockoptInt(guardstart.FD, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || kind != unix.SOCK_STREAM {
+	if kind, err := syscall.GetsockoptInt(FD, syscall.SOL_SOCKET, syscall.SO_TYPE); err != nil || kind != syscall.SOCK_STREAM {
 		return // a program with the same name
 	}
 	// Signals that end the owner are not for the guard: it ends when the owner has ended.
-	signal.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGUSR1, unix.SIGUSR2, unix.SIGALRM)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
 	setComm(guardComm)
-	unix.CloseRange(guardstart.FD+1, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	syscall.RawSyscall(sysCloseRange, FD+1, 1<<31-1, closeRangeCloexec)
 	runtime.LockOSThread() // ptrace(2) wants one thread
-	newGuard(os.NewFile(guardstart.FD, "owner")).run()
+	newGuard(os.NewFile(FD, "owner")).run()
 	os.Exit(0)
 }
 
 // setComm sets the name that the system shows of this process. os.WriteFile would begin to poll.
 func setComm(name string) {
-	if fd, err := unix.Open("/proc/self/comm", unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil {
-		unix.Write(fd, []byte(name))
-		unix.Close(fd)
+	if fd, err := syscall.Open("/proc/self/comm", syscall.O_WRONLY|syscall.O_CLOEXEC, 0); err == nil {
+		syscall.Write(fd, []byte(name))
+		syscall.Close(fd)
 	}
 }
 
 // guard traces the threads of one process.
 type guard struct {
-	arch    *arch.Arch
+	arch    *control.Control
 	owner   *os.File
 	changed int           // the end of a pipe that can be read when a traced thread has something to tell
 	watched int           // the other end
@@ -59,15 +52,15 @@ type guard struct {
 	all     bool     // all threads are held
 	timeout time.Duration
 	threads map[int]*tracee
-	early   map[int]unix.WaitStatus // what threads have told before their parent told of them
-	events  []event                 // that the owner was not told
-	waiting bool                    // the owner waits for an event
-	refused error                   // why the last resume was refused
-	resumed bool                    // threads run because the owner has resumed them
-	runs    int                     // how often the owner has resumed threads
-	alone   *tracee                 // the only one that was resumed; nil for all
-	named   int                     // the ID of the thread that was named then
-	ended   bool                    // the process is no more
+	early   map[int]syscall.WaitStatus // what threads have told before their parent told of them
+	events  []Event                    // that the owner was not told
+	waiting bool                       // the owner waits for an event
+	refused error                      // why the last resume was refused
+	resumed bool                       // threads run because the owner has resumed them
+	runs    int                        // how often the owner has resumed threads
+	alone   *tracee                    // the only one that was resumed; nil for all
+	named   int                        // the ID of the thread that was named then
+	ended   bool                       // the process is no more
 
 	breakpoints map[uint64]*breakpoint
 	letting     bool // the process is let go: breakpoints are removed for good
@@ -76,13 +69,13 @@ type guard struct {
 
 func newGuard(owner *os.File) *guard {
 	var pipe [2]int
-	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		os.Exit(1) // the owner finds out
 	}
 	return &guard{
-		arch: arch.ByName(runtime.GOARCH), owner: owner,
+		arch: control.ByName(runtime.GOARCH), owner: owner,
 		changed: pipe[0], watched: pipe[1], looked: make(chan struct{}),
-		threads: map[int]*tracee{}, early: map[int]unix.WaitStatus{}, breakpoints: map[uint64]*breakpoint{},
+		threads: map[int]*tracee{}, early: map[int]syscall.WaitStatus{}, breakpoints: map[uint64]*breakpoint{},
 	}
 }
 
@@ -93,9 +86,9 @@ func (g *guard) run() {
 		g.putBack()
 		g.putBackLate()
 	}()
-	in := bufio.NewReader(g.owner)
+	in := NewReader(g.owner)
 	for {
-		if in.Buffered() == 0 && !g.asked() {
+		if !in.has() && !g.asked() {
 			continue
 		}
 		r, err := receiveRequest(in)
@@ -103,11 +96,11 @@ func (g *guard) run() {
 			return // the owner is gone
 		}
 		a := g.serve(&r)
-		if r.Op == opDetach {
+		if r.Op == OpDetach {
 			g.putBack()
 		}
-		late := r.Op == opResume || r.Op == opInterrupt || r.Op == opWait && g.waiting // tell answers
-		if !late && a.send(g.owner) != nil || r.Op == opDetach {
+		late := r.Op == OpResume || r.Op == OpInterrupt || r.Op == OpWait && g.waiting // tell answers
+		if !late && a.send(g.owner) != nil || r.Op == OpDetach {
 			return
 		}
 		if g.waiting {
@@ -126,21 +119,21 @@ const spin = 60 * time.Microsecond
 // than most requests do.
 func (g *guard) asked() bool {
 	for {
-		list := []unix.PollFd{{Fd: guardstart.FD, Events: unix.POLLIN}, {Fd: int32(g.changed), Events: unix.POLLIN}}
+		list := []pollFD{{fd: FD, events: pollIn}, {fd: int32(g.changed), events: pollIn}}
 		n, err := 0, error(nil)
 		for end := time.Now().Add(spin); n == 0 && err == nil && time.Now().Before(end); {
-			n, err = unix.Poll(list, 0)
+			n, err = poll(list, false)
 		}
 		if n == 0 && err == nil {
-			_, err = unix.Poll(list, -1)
+			_, err = poll(list, true)
 		}
 		if err != nil {
 			continue // EINTR
 		}
-		if list[1].Revents == 0 {
+		if list[1].revents == 0 {
 			return true
 		}
-		unix.Read(g.changed, make([]byte, 1))
+		syscall.Read(g.changed, make([]byte, 1))
 		g.reap()
 		g.looked <- struct{}{}
 		g.tell()
@@ -159,14 +152,14 @@ func (g *guard) soon() {
 // the tracer may take the answer.
 func (g *guard) watch() {
 	for {
-		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT|unix.WALL, nil)
-		if err == unix.EINTR {
+		err := awaitAny()
+		if err == syscall.EINTR {
 			continue
 		}
 		if err != nil {
 			return // no thread is traced any more
 		}
-		unix.Write(g.watched, []byte{0})
+		syscall.Write(g.watched, []byte{0})
 		<-g.looked
 	}
 }
@@ -180,10 +173,10 @@ func (g *guard) tell() {
 	e := g.events[0]
 	g.events = g.events[1:]
 	g.waiting, g.resumed = false, false
-	if t := g.threads[e.TID]; t != nil && e.Kind != inferior.Signalled {
+	if t := g.threads[e.TID]; t != nil && e.Kind != Signalled {
 		t.pass.may = true
 	}
-	if a := (&reply{Event: e, TIDs: g.tids()}); a.send(g.owner) != nil {
+	if a := (&Reply{Event: e, TIDs: g.tids()}); a.send(g.owner) != nil {
 		g.owner.Close() // listen notices
 	}
 }
@@ -199,14 +192,15 @@ func (g *guard) tids() (list []int) {
 }
 
 var (
+	errRuns       = errors.New("the thread is not stopped")
 	errNoThread   = errors.New("the thread has ended")
-	errNotStopped = errors.New("a thread cannot be stopped: it is blocked in the kernel")
+	ErrNotStopped = errors.New("a thread cannot be stopped: it is blocked in the kernel")
 )
 
 // serve does what the owner asks for.
-func (g *guard) serve(r *request) *reply {
-	a := &reply{}
-	fail := func(err error) *reply {
+func (g *guard) serve(r *Request) *Reply {
+	a := &Reply{}
+	fail := func(err error) *Reply {
 		if err != nil && !errors.As(err, &a.Errno) {
 			a.Err = err.Error()
 		}
@@ -214,24 +208,24 @@ func (g *guard) serve(r *request) *reply {
 	}
 	t := g.threads[r.TID]
 	switch r.Op {
-	case opGet, opSet, opSave, opRestore, opDrop:
+	case OpGet, OpSet, OpSave, OpRestore, OpDrop:
 		if t == nil {
 			return fail(errNoThread)
 		}
 		if t.state != stopped {
-			return fail(fmt.Errorf("thread %d is not stopped", t.tid))
+			return fail(errRuns)
 		}
 	}
 	switch r.Op {
-	case opAttach:
+	case OpAttach:
 		err := g.attach(r)
 		a.TIDs = g.tids()
 		return fail(err)
-	case opGet:
+	case OpGet:
 		err := t.getSets(r.Notes, a)
 		return fail(err)
-	case opSet:
-		if r.Note == arch.NTPRStatus {
+	case OpSet:
+		if r.Note == control.NTPRStatus {
 			before, _ := t.pc(g.arch)
 			pc, _ := pcIn(g.arch, r.Data)
 			t.pass.may = t.pass.may || pc != before
@@ -243,41 +237,41 @@ func (g *guard) serve(r *request) *reply {
 		n, err := getSet(t.tid, r.Note, room) // the kernel may have changed it
 		a.Data = room[:n]
 		return fail(err)
-	case opSave:
+	case OpSave:
 		return fail(t.save(g.arch))
-	case opRestore:
+	case OpRestore:
 		return fail(t.restore(g))
-	case opDrop:
+	case OpDrop:
 		return fail(t.drop())
-	case opWrite:
+	case OpWrite:
 		n, err := g.write(r.Addr, r.Data)
 		a.N = n
 		return fail(err)
-	case opInsert:
+	case OpInsert:
 		original, err := g.insert(r.Addr)
 		a.Data = original
 		return fail(err)
-	case opRemove:
+	case OpRemove:
 		err := g.remove(r.Addr)
 		if b := g.breakpoints[r.Addr]; b != nil {
 			a.N = b.count
 		}
 		return fail(err)
-	case opResume:
+	case OpResume:
 		g.refused = g.resume(r, t)
-	case opWait:
+	case OpWait:
 		if g.refused != nil {
 			return fail(g.refused)
 		}
 		if g.ended && len(g.events) == 0 {
-			return fail(unix.ESRCH)
+			return fail(syscall.ESRCH)
 		}
 		g.waiting = true
-	case opInterrupt:
+	case OpInterrupt:
 		if g.waiting {
 			g.stopAll()
 			if len(g.events) == 0 {
-				g.events = append(g.events, event{Kind: inferior.Interrupted})
+				g.events = append(g.events, Event{Kind: Interrupted})
 			}
 		}
 	}
@@ -285,7 +279,7 @@ func (g *guard) serve(r *request) *reply {
 }
 
 // getSets reads register sets. The first one must be there; the size of another one that is not is -1.
-func (t *tracee) getSets(notes []uint32, a *reply) error {
+func (t *tracee) getSets(notes []uint32, a *Reply) error {
 	for i, note := range notes {
 		room := make([]byte, maxSet)
 		n, err := getSet(t.tid, note, room)
@@ -304,7 +298,7 @@ func (t *tracee) getSets(notes []uint32, a *reply) error {
 const maxSet = 64 << 10
 
 func openMem(pid, tid int) (*os.File, error) {
-	return os.OpenFile(fmt.Sprintf("/proc/%d/task/%d/mem", pid, tid), os.O_RDWR|syscall.O_CLOEXEC, 0)
+	return os.OpenFile(taskFile(pid, tid, "mem"), os.O_RDWR|syscall.O_CLOEXEC, 0)
 }
 
 // write writes memory. Breakpoints stay: what is written there is what a later removal puts back.
