@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// op is what the owner asks the guard for.
+// Op is what the owner asks the guard for.
 type Op uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	OpDetach
 )
 
-// request is a message to the guard.
+// Request is a message to the guard.
 type Request struct {
 	Op      Op
 	PID     int
@@ -44,7 +44,7 @@ type Request struct {
 	Timeout int64 // of OpAttach, nanoseconds
 }
 
-// reply is the guard's answer.
+// Reply is the guard's answer.
 type Reply struct {
 	Errno syscall.Errno
 	Err   string // if Errno is 0
