@@ -99,7 +99,7 @@ func TestSkipPrologue(t *testing.T) {
 		{arm64.Arch, "aarch64-linux-gnu-gcc", "", "gdb-multiarch"},
 		{s390x.Arch, "s390x-linux-gnu-gcc", "", "gdb-multiarch"},
 	}
-	sources := []string{"framebase.c", "inline.c", "recurse.c", "cxxwait.cc", "threads.c", "realign.c", "prologue.c"}
+	sources := []string{"clangstores.c", "framebase.c", "inline.c", "recurse.c", "cxxwait.cc", "threads.c", "realign.c", "prologue.c"}
 	for _, p := range processors {
 		for _, flags := range []string{"-g -O0", "-g -O1", "-g -O2", "-g -O3", "-g -O1 -fno-var-tracking", "-O0", "-O2", "-O2 -static"} {
 			t.Run(p.arch.Name+" "+flags, func(t *testing.T) {
