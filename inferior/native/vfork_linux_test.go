@@ -74,6 +74,10 @@ func TestVforkBefore(t *testing.T) {
 				t.Fatal(a.err)
 			}
 			defer a.held.Close()
+			wants := o.Timeout != time.Minute
+			if w := a.held.Warnings(); len(w) > 0 != wants || wants && !strings.HasPrefix(w[0], fmt.Sprintf("thread %d cannot be stopped", p.PID)) {
+				t.Errorf("warnings %q", w)
+			}
 			at := p.symbols["step"]
 			var before, there [1]byte
 			p.read(t, at, before[:])

@@ -81,6 +81,9 @@ func (c *callee) evaluate(cmd *cobra.Command, texts []string, flags *callFlags, 
 	}
 	// The process goes on before anything is printed.
 	left := c.Process.Close()
+	for _, w := range c.warnings() {
+		warn(cmd, w)
+	}
 	for _, x := range list {
 		if x.err != nil {
 			cmd.OutOrStdout().Write(stack.Bytes())
