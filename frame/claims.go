@@ -27,16 +27,15 @@ func (c *claims) begin(f *Frame, from int) {
 func (c *claims) next() bool {
 	s := c.f.stack
 	for c.by++; c.by < len(c.sniffers); c.by++ {
-		var row trad.Row
 		var answer Answer
 		if s.table.unwinders[c.by] == nil {
-			row, answer = c.sniffers[c.by].Sniff(&s.query)
+			c.row, answer = c.sniffers[c.by].Sniff(&s.query)
 		} else {
-			row, answer = c.askUnwinder()
+			c.row, answer = c.askUnwinder()
 		}
 		switch {
 		case answer == Claimed:
-			if c.row = row; !c.signal || s.table.ofSignal(c.by, &c.row) {
+			if !c.signal || s.table.ofSignal(c.by, &c.row) {
 				return true
 			}
 			answer = notSignal
