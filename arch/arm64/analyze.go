@@ -30,7 +30,7 @@ func analyzePrologue(code []byte, start uint64) uint64 {
 		case in&0x7fe0ffe0 == 0x2a0003e0: // mov register
 			fromSP[rd], fixed[rd] = fromSP[rm], fixed[rm]
 		case in&0xbfe00c00 == 0xb8000000: // stur
-			set = set || rn == 31 // GDB goes on over stores of variables by it
+			set = set || rn == 31 // GDB goes on, also where stur stores a variable
 		case in&0x7fc00000 == 0x29000000, in&0x3fc00000 == 0x2d000000, in&0x7fc00000 == 0x29800000, in&0x3fc00000 == 0x2d800000: // stp, not post-indexed
 			if in>>30 == 3 || !fromSP[rn] {
 				return start + uint64(at)

@@ -99,8 +99,8 @@ func ByName(name string) *Control {
 	return nil
 }
 
-// word reads 8 bytes, the least significant one first, or last. Package encoding/binary would need much that is not
-// there yet when a guard begins.
+// word reads 8 bytes, the most significant one first if bigEndian. Package encoding/binary imports reflect, which is
+// initialised after a guard has begun.
 func word(b []byte, bigEndian bool) (v uint64) {
 	for i := range 8 {
 		if at := 8 * i; bigEndian {
@@ -112,6 +112,7 @@ func word(b []byte, bigEndian bool) (v uint64) {
 	return v
 }
 
+// putWord writes what word reads.
 func putWord(b []byte, bigEndian bool, v uint64) {
 	for i := range 8 {
 		if at := 8 * i; bigEndian {

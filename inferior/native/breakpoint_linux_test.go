@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -96,6 +97,23 @@ func TestBreakpointHits(t *testing.T) {
 	p.read(t, at, there[:])
 	if code != want || there == want {
 		t.Errorf("the code reads % x, the file has % x, the memory % x", code, want, there)
+	}
+	// Many pages at once, the breakpoint's among them.
+	var lo, hi uint64
+	for _, load := range f.Progs {
+		if load.Type == elf.PT_LOAD && load.Flags&elf.PF_W == 0 {
+			if hi = load.Vaddr + load.Filesz; lo == 0 {
+				lo = load.Vaddr - load.Off
+			}
+		}
+	}
+	file, err := os.ReadFile(fmt.Sprintf("/proc/%d/exe", p.PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := make([]byte, hi-lo)
+	if _, err := held.Memory().ReadMemory(lo, pages); err != nil || len(pages) < 2<<12 || !bytes.Equal(pages, file[:len(pages)]) {
+		t.Errorf("%d bytes from %#x on are not those of the file: %v", len(pages), lo, err)
 	}
 	// The program counts the calls of step that each thread has begun, before step.
 	hits := map[int]int64{}

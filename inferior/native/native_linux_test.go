@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,5 +234,30 @@ func TestUndone(t *testing.T) {
 			}
 			undisturbed(t, p.PID)
 		})
+	}
+}
+
+// The guard that was prepared holds the next process.
+func TestPrepare(t *testing.T) {
+	p := start(t, "loop", "2")
+	native.Prepare()
+	guards := func() (list []string) {
+		tasks, _ := filepath.Glob("/proc/self/task/*/children")
+		for _, task := range tasks {
+			children, _ := os.ReadFile(task)
+			for _, child := range strings.Fields(string(children)) {
+				if comm, _ := os.ReadFile("/proc/" + child + "/comm"); string(comm) == "inferior-guard\n" {
+					list = append(list, child)
+				}
+			}
+		}
+		return list
+	}
+	var before []string
+	gdbtest.Await(t, "the guard has begun", func() bool { before = guards(); return len(before) > 0 })
+	held := p.attach(t, native.Options{})
+	defer held.Close()
+	if by := status(t, p.PID, p.PID, "TracerPid"); !slices.Contains(before, by) {
+		t.Errorf("process %s holds it, prepared was one of %v", by, before)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 
@@ -33,7 +32,7 @@ type Process struct {
 	ran     bool           // the process has run since they were read
 	memory  memory
 	threads map[int]*Thread
-	unheld  []int // threads that could not be stopped
+	late    []int // threads that could not be stopped
 	order   []int // of the threads: that of the last event first
 
 	socket *os.File
@@ -97,9 +96,7 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 	case err == nil:
 		p.ran = true // since Open has looked at it
 		p.hold(a.TIDs)
-		if len(o.Threads) == 0 {
-			p.unheld = p.others()
-		}
+		p.late = a.Late
 		return nil
 	case errors.Is(err, unix.ESRCH) && len(o.Threads) > 0:
 		err = fmt.Errorf("attach %d: thread %v: %w", p.PID, o.Threads, live.ErrNoThread)
@@ -342,23 +339,10 @@ var kinds = [...]inferior.EventKind{
 // Warnings returns what the user should know about the answers so far, one sentence each.
 func (p *Process) Warnings() []string {
 	list := p.look.Warnings()
-	for _, tid := range p.unheld {
+	for _, tid := range p.late {
 		list = append(list, fmt.Sprintf("thread %d cannot be stopped: it is blocked in the kernel, and is held when it comes back", tid))
 	}
 	return list
-}
-
-// others returns the IDs of the process's threads that are not held and have not ended.
-func (p *Process) others() (tids []int) {
-	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.PID))
-	for _, e := range entries {
-		tid, _ := strconv.Atoi(e.Name())
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", p.PID, tid))
-		if state := text[bytes.LastIndexByte(text, ')')+1:]; err == nil && p.threads[tid] == nil && len(state) > 1 && state[1] != 'Z' && state[1] != 'X' {
-			tids = append(tids, tid)
-		}
-	}
-	return tids
 }
 
 // Close lets the process go, as [inferior.Process] says.

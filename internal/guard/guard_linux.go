@@ -48,6 +48,7 @@ type guard struct {
 	looked  chan struct{} // that thread was asked
 
 	pid     int
+	ownID   int      // what the process has for its ID, in its own PID namespace; 0 until it is asked for
 	mem     *os.File // the process's memory
 	all     bool     // all threads are held
 	timeout time.Duration
@@ -191,6 +192,16 @@ func (g *guard) tids() (list []int) {
 	return list
 }
 
+// late returns the IDs of the threads that were asked to stop and have not.
+func (g *guard) late() (list []int) {
+	for tid, t := range g.threads {
+		if t.state == running && !t.exiting {
+			list = append(list, tid)
+		}
+	}
+	return list
+}
+
 var (
 	errRuns       = errors.New("the thread is not stopped")
 	errNoThread   = errors.New("the thread has ended")
@@ -219,7 +230,7 @@ func (g *guard) serve(r *Request) *Reply {
 	switch r.Op {
 	case OpAttach:
 		err := g.attach(r)
-		a.TIDs = g.tids()
+		a.TIDs, a.Late = g.tids(), g.late()
 		return fail(err)
 	case OpGet:
 		err := t.getSets(r.Notes, a)

@@ -100,7 +100,15 @@ func ownID(pid int) int {
 
 // ownSignal reports whether the process has sent a signal to itself.
 func (g *guard) ownSignal(s *siginfo) bool {
-	return s.code() <= 0 && (s.sender() == g.pid || s.sender() == ownID(g.pid))
+	switch {
+	case s.code() > 0:
+		return false
+	case s.sender() == g.pid:
+		return true
+	case g.ownID == 0:
+		g.ownID = ownID(g.pid)
+	}
+	return s.sender() == g.ownID
 }
 
 // resume lets threads run, unless there are events that the owner was not told.

@@ -51,6 +51,7 @@ type Reply struct {
 	Data  []byte
 	N     int
 	TIDs  []int // the threads that are held
+	Late  []int // of OpAttach: the threads that could not be stopped yet
 	Sizes []int // of OpGet, bytes of Data: those of each set
 	Event Event
 }
@@ -212,6 +213,7 @@ func (m *message) list() (list []int) {
 	return list
 }
 
+// Send sends the request to a guard.
 func (r *Request) Send(to io.Writer) error {
 	m := message{data: r.Data, words: []int64{int64(r.Op), int64(r.PID), int64(r.TID), int64(r.Note), int64(r.Addr), word(r.Alone), word(r.Step), int64(r.Signal), r.Timeout}}
 	m.addList(r.TIDs)
@@ -238,9 +240,11 @@ func (a *Reply) send(to io.Writer) error {
 		int64(s.Number), int64(s.Code), int64(s.Address), word(s.HasAddress), int64(s.Sender), word(s.Own)}}
 	m.addList(a.TIDs)
 	m.addList(a.Sizes)
+	m.addList(a.Late)
 	return m.send(to)
 }
 
+// ReceiveReply receives the guard's next answer.
 func ReceiveReply(from *Reader) (*Reply, error) {
 	m, err := from.receive()
 	a := &Reply{Data: m.data, Err: m.text, Errno: syscall.Errno(m.next()), N: int(m.next())}
@@ -248,6 +252,6 @@ func ReceiveReply(from *Reader) (*Reply, error) {
 	e.Kind, e.TID, e.Status = EventKind(m.next()), int(m.next()), int(m.next())
 	s.Number, s.Code, s.Address, s.HasAddress = int(m.next()), int(m.next()), uint64(m.next()), m.next() != 0
 	s.Sender, s.Own = int(m.next()), m.next() != 0
-	a.TIDs, a.Sizes = m.list(), m.list()
+	a.TIDs, a.Sizes, a.Late = m.list(), m.list(), m.list()
 	return a, err
 }

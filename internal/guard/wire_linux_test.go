@@ -17,7 +17,7 @@ func TestWire(t *testing.T) {
 		{Op: OpSet, TID: 7, Note: 0x202, Data: []byte{0, 1, 255}}, {Op: OpGet, TID: 7, Notes: []uint32{1, 0x202, 0xffffffff}}, {Op: OpInsert, Addr: ^uint64(0)}, {Op: OpResume, Alone: true, Step: true, Signal: 64},
 	}
 	replies := []Reply{
-		{}, {Errno: syscall.ESRCH, N: -1, TIDs: []int{5}}, {Data: []byte("sets"), Sizes: []int{3, -1, 1}}, {Err: "why", Data: make([]byte, 1<<16)},
+		{}, {Errno: syscall.ESRCH, N: -1, TIDs: []int{5}, Late: []int{6, 7}}, {Data: []byte("sets"), Sizes: []int{3, -1, 1}}, {Err: "why", Data: make([]byte, 1<<16)},
 		{Event: Event{Kind: Signalled, TID: 3, Status: -1, Signal: Signal{Number: 11, Code: -6, Address: 1 << 63, HasAddress: true, Sender: 9, Own: true}}},
 	}
 	for i := range requests {
