@@ -57,6 +57,7 @@
 //	sframe/separate  SFrame in files of its own, by build ID
 //	cfi              DWARF call frame information
 //	gopclntab        the function table of Go binaries
+//	breakpad         Breakpad's symbol files: read, write, search
 //
 // Programs with Delve in them (Linux, amd64 and arm64):
 //

@@ -1,0 +1,119 @@
+package breakpad
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// place is where the record of a range of addresses is in the file.
+type place struct {
+	Range
+	offset int64
+	// outer is 1 + the index of the next place to look at if this one does not hold an address behind it: of
+	// the last place before that goes on beyond this one's end; 0 if there is none.
+	outer uint32
+}
+
+// ranges are places, sorted by [joinRanges]: by address, then the larger before the smaller, then the later in the
+// file before the earlier. So of those that begin at an address, the last is the smallest and first record.
+type ranges []place
+
+// add notes the record at offset. f is at its address and size, and more numbers must follow.
+func (r *ranges) add(f *fields, more int, offset int64) {
+	p := place{Range: Range{f.hex("address"), f.hex("size")}, offset: offset}
+	for range more {
+		f.hex("number behind the size")
+	}
+	if f.err == nil && p.Size > 0 {
+		*r = append(*r, p)
+	}
+}
+
+// joinRanges collects the places of all blocks, sorts them, and finds which of them lie in which.
+func joinRanges(blocks []block, of func(*block) *ranges) ranges {
+	n := 0
+	for i := range blocks {
+		n += len(*of(&blocks[i]))
+	}
+	all := make(ranges, 0, min(n, math.MaxInt32))
+	for i := range blocks {
+		some := of(&blocks[i])
+		all = append(all, (*some)[:min(len(*some), cap(all)-len(all))]...)
+		*some = nil
+	}
+	slices.SortFunc(all, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(b.Size, a.Size), cmp.Compare(b.offset, a.offset))
+	})
+	var open []uint32 // places around or before this one, each ending behind the next
+	for i := range all {
+		for len(open) > 0 && all[open[len(open)-1]].last() <= all[i].last() {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 {
+			all[i].outer = open[len(open)-1] + 1
+		}
+		open = append(open, uint32(i))
+	}
+	return all
+}
+
+// last returns the last address of p. A range that would go on beyond the last address ends there.
+func (p *place) last() uint64 {
+	if last := p.Address + p.Size - 1; last >= p.Address {
+		return last
+	}
+	return math.MaxUint64
+}
+
+// find returns the place that holds addr; of several, the one that begins last, which is the innermost.
+func (r ranges) find(addr uint64) (p place, ok bool) {
+	i := sort.Search(len(r), func(i int) bool { return r[i].Address > addr })
+	for i > 0 {
+		p := &r[i-1]
+		if addr <= p.last() {
+			return *p, true
+		}
+		i = int(p.outer)
+	}
+	return place{}, false
+}
+
+// startsIn reports whether a range begins in (after, upTo].
+func (r ranges) startsIn(after, upTo uint64) bool {
+	i := sort.Search(len(r), func(i int) bool { return r[i].Address > after })
+	return i < len(r) && r[i].Address <= upTo
+}
+
+// point is where the record of an address, or of a number, is in the file.
+type point struct {
+	key    uint64
+	offset int64
+}
+
+// joinPoints collects the points of all blocks, sorted by key. Of equal keys the first in the file stays.
+func joinPoints(blocks []block, of func(*block) *[]point) []point {
+	n := 0
+	for i := range blocks {
+		n += len(*of(&blocks[i]))
+	}
+	all := make([]point, 0, n)
+	for i := range blocks {
+		all = append(all, *of(&blocks[i])...)
+		*of(&blocks[i]) = nil
+	}
+	slices.SortFunc(all, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.offset, b.offset))
+	})
+	return slices.CompactFunc(all, func(a, b point) bool { return a.key == b.key })
+}
+
+// findPoint returns the point with the highest key up to key.
+func findPoint(points []point, key uint64) (p point, ok bool) {
+	i := sort.Search(len(points), func(i int) bool { return points[i].key > key })
+	if i == 0 {
+		return point{}, false
+	}
+	return points[i-1], true
+}
