@@ -8,6 +8,7 @@
 //	frame            the engine: Stack with all registers, Walker without allocation
 //	sniffer          the default table of sniffers
 //	symbol           functions, files and lines, inlined calls, ends of prologues
+//	symbol/symfile   the same from a folder of Breakpad's symbol files
 //	logical          stacks with inlined and tail-called frames
 //	frameinfo        all that a debugger shows of one frame
 //	goroutine        the goroutines of a Go program, also of a stripped one

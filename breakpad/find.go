@@ -26,7 +26,7 @@ type CFI struct {
 // Location is what is at an address: a function, or a call that was inlined there.
 type Location struct {
 	Function string // its name; empty if the file has none
-	Start    uint64 // the address of the function; of an inlined call, that of the range of its code
+	Code     Range  // of the function; of an inlined call, the part of its code around the address; a Public has no size
 	File     string // empty if not known
 	Line     int    // 0 if not known
 	Multiple bool   // as in Func
@@ -155,7 +155,7 @@ func (f *File) Locate(addr uint64) ([]Location, error) {
 		if public == nil || err != nil {
 			return nil, err
 		}
-		return []Location{{Function: public.Name, Start: public.Address, Multiple: public.Multiple}}, nil
+		return []Location{{Function: public.Name, Code: Range{Address: public.Address}, Multiple: public.Multiple}}, nil
 	}
 	var file, line int
 	if i := slices.IndexFunc(fn.Lines, func(l Line) bool { return Range{l.Address, l.Size}.Contains(addr) }); i >= 0 {
@@ -165,7 +165,7 @@ func (f *File) Locate(addr uint64) ([]Location, error) {
 	}
 	var chain []Location
 	for _, in := range fn.inlinesAt(addr) {
-		location := Location{Line: line, Inlined: true, Start: in.start}
+		location := Location{Line: line, Inlined: true, Code: in.code}
 		if location.File, err = f.fileName(file); err != nil {
 			return nil, err
 		}
@@ -175,17 +175,17 @@ func (f *File) Locate(addr uint64) ([]Location, error) {
 		chain = append(chain, location)
 		file, line = in.CallFile, in.CallLine
 	}
-	location := Location{Function: fn.Name, Start: fn.Address, Line: line, Multiple: fn.Multiple}
+	location := Location{Function: fn.Name, Code: Range{fn.Address, fn.Size}, Line: line, Multiple: fn.Multiple}
 	if location.File, err = f.fileName(file); err != nil {
 		return nil, err
 	}
 	return append(chain, location), nil
 }
 
-// inlinedAt is an inlined call, and where the range of its code begins that holds an address.
+// inlinedAt is an inlined call, and the part of its code that holds an address.
 type inlinedAt struct {
 	*Inline
-	start uint64
+	code Range
 }
 
 // inlinesAt returns the calls whose code holds addr, one for each depth, innermost first.
@@ -194,7 +194,7 @@ func (fn *Function) inlinesAt(addr uint64) []inlinedAt {
 	for i := range fn.Inlines {
 		in := &fn.Inlines[i]
 		if k := slices.IndexFunc(in.Ranges, func(r Range) bool { return r.Contains(addr) }); k >= 0 {
-			at = append(at, inlinedAt{in, in.Ranges[k].Address})
+			at = append(at, inlinedAt{in, in.Ranges[k]})
 		}
 	}
 	slices.SortStableFunc(at, func(a, b inlinedAt) int { return cmp.Compare(b.Depth, a.Depth) })

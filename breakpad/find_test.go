@@ -59,7 +59,7 @@ func TestLocate(t *testing.T) {
 		var got []string
 		for i, l := range chain {
 			got = append(got, fmt.Sprintf("%s %s:%d", l.Function, l.File, l.Line))
-			if l.Inlined != (i < len(chain)-1) || l.Start > pc {
+			if l.Inlined != (i < len(chain)-1) || !l.Code.Contains(pc) {
 				t.Errorf("%s: %+v", addr, l)
 			}
 		}

@@ -312,7 +312,7 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	called := callTarget(t)
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777), plugintest.Copy("sniffer-jit")); err != nil {
+	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777), os.Mkdir("symbols", 0o777), plugintest.Copy("sniffer-jit")); err != nil {
 		t.Fatal(err)
 	}
 	pid := strconv.Itoa(p.PID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/symbol/symfile"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -25,7 +26,11 @@ type source struct {
 
 // symbolizer makes the symbolizer of a target.
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
-	symbols := symbol.New(symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines})
+	opts := symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines}
+	if flags.symbols != "" {
+		opts.Sources = []symbol.Source{symfile.Store{Dir: flags.symbols}}
+	}
+	symbols := symbol.New(opts)
 	s.Modules().DebugFile = symbols.DebugFile
 	return symbols
 }
