@@ -32,6 +32,7 @@
 // Authors of sniffers in Go choose from the single sniffers, and state rows with trad:
 //
 //	trad               rows: where PREVIOUS's registers are, for a range of PCs
+//	sniffer/breakpad   Breakpad's symbol files
 //	sniffer/dwarf      DWARF call frame information
 //	sniffer/fp         frame pointers and back chains
 //	sniffer/framebase  bases of frames by debug information

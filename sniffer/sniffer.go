@@ -6,6 +6,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/sniffer/breakpad"
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
 	"github.com/sfwalk/sfwalk/sniffer/gostack"
@@ -19,6 +20,8 @@ import (
 type Options struct {
 	// Separate finds SFrame sections for modules that have no usable one; it may be nil.
 	Separate *sframe.Separate
+	// Symbols is a folder of Breakpad's symbol files, "" for none. With one, the sniffer breakpad stands behind dwarf.
+	Symbols string
 }
 
 // Default returns the default sniffers, in the order in which they are asked.
@@ -34,9 +37,14 @@ func (o Options) Default() []frame.Sniffer {
 	code := &prologue.Sniffer{Before: []func(*frame.Query) (uint64, bool){dwarf.Before, sframe.Before}, Rows: dwarf.Rows, Records: fp.Records}
 	list := []frame.Sniffer{&sigtramp.Sniffer{}, &sframe.Sniffer{Separate: o.Separate}}
 	list = append(list, gostack.Sniffers()...)
-	return append(list,
+	list = append(list,
 		&fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{&dwarf.Sniffer{}, code}},
 		&dwarf.Sniffer{},
+	)
+	if o.Symbols != "" {
+		list = append(list, &breakpad.Sniffer{Dir: o.Symbols})
+	}
+	return append(list,
 		&hotspot.Sniffer{},
 		code,
 		&fp.Guess{},
@@ -47,9 +55,12 @@ func (o Options) Default() []frame.Sniffer {
 func Table(a *arch.Arch) *frame.Table { return frame.NewTable(a, Default()...) }
 
 // Names returns the names of the default sniffers, in order.
-func Names() []string {
+func Names() []string { return Options{}.Names() }
+
+// Names is like the function [Names], with these options.
+func (o Options) Names() []string {
 	var names []string
-	for _, s := range Default() {
+	for _, s := range o.Default() {
 		names = append(names, s.Name())
 	}
 	return names
@@ -65,7 +76,7 @@ func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 	for _, name := range names {
 		s := o.find(name)
 		if s == nil {
-			return nil, fmt.Errorf("unknown sniffer %q: there are %s", name, strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("unknown sniffer %q: there are %s", name, strings.Join(o.Names(), ", "))
 		}
 		list = append(list, s)
 	}

@@ -19,7 +19,6 @@ type walkFlags struct {
 	registers   bool
 	explain     bool
 	noLines     bool
-	symbols     string
 	json        bool
 	color       string
 
@@ -35,7 +34,6 @@ func (w *walkFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.registers, "registers", false, "print each frame's registers, as that frame sees them")
 	f.BoolVar(&w.explain, "explain", false, "print which sniffer unwound each frame, by which row, and why the others declined")
 	f.BoolVar(&w.noLines, "no-lines", false, "print functions alone, without files, lines, inlined and tail calls: this saves the time to read large debug information")
-	f.StringVar(&w.symbols, "symbols", "", "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym: names, lines and inlined calls for stripped programs")
 	f.BoolVar(&w.json, "json", false, "print one JSON document (see docs/json.md)")
 	f.StringVar(&w.color, "color", "auto", "colour the text: auto, always or never; auto respects NO_COLOR")
 }
@@ -47,13 +45,6 @@ func (w *walkFlags) check() error {
 		return usageError{fmt.Errorf("--max-frames %d: want 0 or more", w.maxFrames)}
 	case w.color != "auto" && w.color != "always" && w.color != "never":
 		return usageError{fmt.Errorf("--color %s: want auto, always or never", w.color)}
-	}
-	if w.symbols != "" {
-		if info, err := os.Stat(w.symbols); err != nil {
-			return usageError{fmt.Errorf("--symbols: %w", err)}
-		} else if !info.IsDir() {
-			return usageError{fmt.Errorf("--symbols %s: want a folder", w.symbols)}
-		}
 	}
 	return w.tableFlags.check()
 }

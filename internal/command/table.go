@@ -22,6 +22,8 @@ type tableFlags struct {
 	sframeDirs []string
 	separate   *sframe.Separate // of sframeDirs; nil if there are none
 
+	symbols string // a folder of Breakpad's symbol files, for sniffer and symbolizer; "" for none
+
 	pluginFlags pluginFlags
 	plugins     *plugins // that run; nil if there are none
 }
@@ -31,6 +33,7 @@ func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.StringSliceVar(&w.sniffers, "sniffers", nil, "the sniffers to ask, in this order; plug-ins by their names (default "+strings.Join(sniffer.Names(), ",")+")")
 	w.pluginFlags.add(cmd, host)
 	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
+	f.StringVar(&w.symbols, "symbols", "", "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym, for programs without names, lines or unwind tables; the sniffer breakpad reads their STACK CFI")
 }
 
 // check finds mistakes in the flags before a plug-in is started.
@@ -38,6 +41,11 @@ func (w *tableFlags) check() error {
 	for _, dir := range w.sframeDirs {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return usageError{fmt.Errorf("--sframe-dir %s: want a folder", dir)}
+		}
+	}
+	if w.symbols != "" {
+		if info, err := os.Stat(w.symbols); err != nil || !info.IsDir() {
+			return usageError{fmt.Errorf("--symbols %s: want a folder", w.symbols)}
 		}
 	}
 	if len(w.sframeDirs) > 0 {
@@ -70,7 +78,7 @@ func (w *tableFlags) end() { w.plugins.Close() }
 // a built-in sniffer's.
 func (w *tableFlags) checkOrder() error {
 	for _, name := range w.sniffers {
-		if names := sniffer.Names(); !slices.Contains(names, name) {
+		if names := w.options().Names(); !slices.Contains(names, name) {
 			if names = append(names, w.plugins.names()...); !slices.Contains(names, name) {
 				return usageError{fmt.Errorf("--sniffers: unknown sniffer %q: there are %s", name, strings.Join(names, ", "))}
 			}
@@ -82,7 +90,7 @@ func (w *tableFlags) checkOrder() error {
 // table returns a table of the sniffers that the flags choose. external are the sniffers of the
 // plug-ins.
 func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
-	options := sniffer.Options{Separate: w.separate}
+	options := w.options()
 	var list []frame.Sniffer
 	for _, name := range w.sniffers { // checkOrder has found all of them
 		if i := slices.IndexFunc(external, func(x Sniffer) bool { return x.Name() == name }); i >= 0 {
@@ -101,6 +109,10 @@ func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
 	}
 	w.plugins.insert(t, external, ordered)
 	return t
+}
+
+func (w *tableFlags) options() sniffer.Options {
+	return sniffer.Options{Separate: w.separate, Symbols: w.symbols}
 }
 
 // warnings returns the mistakes in the files that the flags name, and in the plug-ins.

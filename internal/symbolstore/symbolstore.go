@@ -1,0 +1,91 @@
+// Package symbolstore finds the symbol files of modules in a folder of Breakpad's symbol files, which its users lay out
+// as NAME/IDENTIFIER/NAME.sym: by a module's name and its build ID. Names and rows come from one opened file.
+package symbolstore
+
+import (
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+
+	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// Symbols are the symbols of one module.
+type Symbols struct {
+	*breakpad.File
+	Path string // of the symbol file
+	Base uint64 // the run-time address that the file counts from
+}
+
+type key struct{ dir string }
+
+type answer struct {
+	symbols *Symbols
+	err     error
+}
+
+// Open returns the symbols of m in the store at dir. It returns nil if the store has none, or if m has no build ID. The
+// file is opened once, and stays open as long as the module lives.
+func Open(dir string, m *target.Module) (*Symbols, error) {
+	a := m.Memo(key{dir}, func() any {
+		symbols, err := open(dir, m)
+		return answer{symbols, err}
+	}).(answer)
+	return a.symbols, a.err
+}
+
+func open(dir string, m *target.Module) (*Symbols, error) {
+	id, err := hex.DecodeString(m.BuildID())
+	if err != nil || len(id) == 0 {
+		return nil, nil
+	}
+	want := breakpad.Module{Name: path.Base(m.Path), ID: breakpad.BuildIDIdentifier(id)}
+	inside, err := want.StorePath()
+	if err != nil {
+		return nil, nil // no file can have that name
+	}
+	name := filepath.Join(dir, filepath.FromSlash(inside))
+	file, err := regular.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	symbols, err := breakpad.New(file, info.Size())
+	if err == nil && symbols.Module.ID != want.ID {
+		err = fmt.Errorf("it has the symbols of %s", symbols.Module.ID)
+	}
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("symbols %s: %w", name, err)
+	}
+	im, bias, err := m.Image()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &Symbols{File: symbols, Path: name, Base: bias + loadAddress(im)}, nil
+}
+
+// loadAddress returns the link-time address that symbol files count from: that of the file's first byte.
+func loadAddress(im *elfimage.Image) uint64 {
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD && p.Off == 0 {
+			return p.Vaddr
+		}
+	}
+	return 0
+}

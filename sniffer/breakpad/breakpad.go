@@ -1,0 +1,223 @@
+// Package breakpad is the sniffer that reads the STACK CFI records of Breakpad's symbol files: the rows of programs
+// whose files lack unwind tables, or are not at hand. It stands behind the sniffers that read a module's own tables.
+//
+// A register's expression that is a place stays a place: its last dereference is the row's. Registers that the records
+// leave out are unchanged, as the specification says ("STACK CFI records").
+package breakpad
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sfwalk/sfwalk/arch"
+	format "github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// Sniffer is the sniffer.
+type Sniffer struct {
+	Dir string // the store of symbol files: NAME/IDENTIFIER/NAME.sym
+}
+
+func (*Sniffer) Name() string { return "breakpad" }
+
+const (
+	noModule  = frame.Answer("no module is mapped at PC")
+	noFile    = frame.Answer("the store has no symbol file of the module")
+	badFile   = frame.Answer("the module's symbol file cannot be used")
+	noRecord  = frame.Answer("no STACK CFI record covers PC")
+	malformed = frame.Answer("the STACK CFI record is malformed")
+	noCFA     = frame.Answer("the STACK CFI record has no rules for the CFA and the return address")
+	tornDown  = frame.Answer("the STACK CFI record leaves out that the code at PC takes the frame down")
+)
+
+func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+	if q.Module == nil {
+		return trad.Row{}, noModule
+	}
+	symbols, err := symbolstore.Open(s.Dir, q.Module)
+	switch {
+	case err != nil:
+		return trad.Row{}, badFile
+	case symbols == nil:
+		return trad.Row{}, noFile
+	}
+	addr := q.AddressInBlock - symbols.Base
+	cfi, err := symbols.CFI(addr)
+	switch {
+	case err != nil:
+		return trad.Row{}, malformed
+	case cfi == nil:
+		return trad.Row{}, noRecord
+	}
+	rules, err := cfi.RulesAt(addr)
+	if err != nil {
+		return trad.Row{}, malformed
+	}
+	row, ok := rowOf(rules, q.Arch)
+	if !ok {
+		return trad.Row{}, noCFA
+	}
+	lo, hi := bounds(cfi, addr)
+	row.Lo, row.Len = lo+symbols.Base, uint32(min(hi-lo, math.MaxUint32))
+	if q.Contradicted(&row) {
+		return trad.Row{}, tornDown
+	}
+	return row, frame.Claimed
+}
+
+// bounds returns the addresses [lo, hi) around addr at which the rules of addr hold.
+func bounds(cfi *format.CFI, addr uint64) (lo, hi uint64) {
+	lo, hi = cfi.Address, cfi.Address+cfi.Size
+	for _, change := range cfi.Changes {
+		if change.Address > addr {
+			return lo, min(hi, change.Address)
+		}
+		lo = max(lo, change.Address)
+	}
+	return lo, hi
+}
+
+// rowOf makes a row of rules; ok is false if the CFA's or the return address's is missing or none that a row can have.
+func rowOf(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
+	row.FP.Kind = trad.Same
+	others := &trad.OtherRules{Default: trad.Same}
+	m := maker{a, others}
+	for _, r := range rules {
+		switch r.Register {
+		case format.CFA:
+			row.CFA = m.cfa(r.Expr)
+			continue
+		case format.RA:
+			row.RA = m.rule(a.RA, r.Expr)
+			continue
+		}
+		switch reg, known := register(a, r.Register); {
+		case !known || reg == a.PC || reg == a.RA: // the return address has a rule of its own
+		case reg == a.FP:
+			row.FP = m.rule(reg, r.Expr)
+		default:
+			others.Regs = append(others.Regs, trad.RegRule{Reg: reg, Rule: m.rule(reg, r.Expr)})
+		}
+	}
+	slices.SortStableFunc(others.Regs, func(x, y trad.RegRule) int { return cmp.Compare(x.Reg, y.Reg) })
+	row.Others = others
+	return row, row.CFA.Kind != trad.NotTracked && row.RA.Kind != trad.NotTracked
+}
+
+// maker makes the rules of one row.
+type maker struct {
+	arch   *arch.Arch
+	others *trad.OtherRules
+}
+
+// cfa returns the rule of the CFA.
+func (m maker) cfa(e format.Expr) trad.Rule {
+	if e.Undefined() {
+		return trad.Rule{}
+	}
+	if reg, off, ok := m.linear(e); ok {
+		return trad.Rule{Kind: trad.InReg, Reg: reg, Off: off}
+	}
+	if at, saved := e.Saved(); saved {
+		if reg, off, ok := m.linear(at); ok {
+			return trad.Rule{Kind: trad.SavedAt, Reg: reg, Off: off}
+		}
+	}
+	return m.expression(trad.ValExpr, e)
+}
+
+// rule returns the rule of register reg.
+func (m maker) rule(reg trad.Reg, e format.Expr) trad.Rule {
+	if e.Undefined() {
+		return trad.Rule{Kind: trad.Undefined}
+	}
+	at, saved := e.Saved()
+	if !saved {
+		if off, ok := fromCFA(e); ok {
+			return trad.Rule{Kind: trad.Value, Off: off}
+		}
+		if base, off, ok := m.linear(e); ok {
+			if base == reg && off == 0 {
+				return trad.Rule{Kind: trad.Same}
+			}
+			return trad.Rule{Kind: trad.InReg, Reg: base, Off: off}
+		}
+		return m.expression(trad.ValExpr, e)
+	}
+	if off, ok := fromCFA(at); ok {
+		return trad.Rule{Kind: trad.Saved, Off: off}
+	}
+	if base, off, ok := m.linear(at); ok {
+		return trad.Rule{Kind: trad.SavedAt, Reg: base, Off: off}
+	}
+	return m.expression(trad.Expr, at)
+}
+
+// expression returns a rule that computes e.
+func (m maker) expression(kind trad.Kind, e format.Expr) trad.Rule {
+	m.others.Exprs = append(m.others.Exprs, expression{e, m.arch})
+	return trad.Rule{Kind: kind, Off: int32(len(m.others.Exprs) - 1)}
+}
+
+// linear returns base and offset if e is a processor's register plus a number that a rule can hold.
+func (m maker) linear(e format.Expr) (base trad.Reg, off int32, ok bool) {
+	name, offset, ok := e.Linear()
+	if !ok || offset != int64(int32(offset)) {
+		return 0, 0, false
+	}
+	base, ok = register(m.arch, name)
+	return base, int32(offset), ok
+}
+
+// fromCFA returns e's distance from the CFA, if that is a number that a rule can hold.
+func fromCFA(e format.Expr) (off int32, ok bool) {
+	name, offset, ok := e.Linear()
+	return int32(offset), ok && name == format.CFA && offset == int64(int32(offset))
+}
+
+// register returns the number of the register that a symbol file calls name: "$rsp", "x29".
+func register(a *arch.Arch, name string) (trad.Reg, bool) {
+	name = strings.TrimPrefix(name, "$")
+	for _, r := range a.Regs {
+		if r.Name == name {
+			return r.Num, true
+		}
+	}
+	return 0, false
+}
+
+// expression is an expression of a symbol file as one of a row.
+type expression struct {
+	format.Expr
+	arch *arch.Arch
+}
+
+// Eval implements [trad.Expression].
+func (e expression) Eval(env trad.Env, cfa uint64, hasCFA bool) (uint64, error) {
+	return e.Expr.Eval(scope{env, e.arch, cfa, hasCFA}, uint(8*e.arch.PtrSize))
+}
+
+// scope is what an expression of one frame reads.
+type scope struct {
+	trad.Env
+	arch   *arch.Arch
+	cfa    uint64
+	hasCFA bool
+}
+
+// Register implements [format.Env].
+func (s scope) Register(name string) (uint64, bool) {
+	if name == format.CFA {
+		return s.cfa, s.hasCFA
+	}
+	reg, ok := register(s.arch, name)
+	if !ok {
+		return 0, false
+	}
+	return s.Env.Register(reg)
+}
