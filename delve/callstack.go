@@ -27,6 +27,9 @@ type goStacks struct {
 	left         uint64 // SP where the goroutine has left the system stack
 }
 
+// scanning is added to a goroutine's status while the garbage collector reads its stack (the runtime's _Gscan).
+const scanning = 0x1000
+
 // caller returns what has a thread call C functions. They run where the thread is, or, if it runs Go code, on
 // the thread's own stack: a goroutine's is small, and moves. Go's runtime does so, too, when it calls C
 // (runtime.asmcgocall). The error says why the thread cannot call functions.
@@ -44,7 +47,7 @@ func (p *heldProcess) caller(tid int) (*inferior.Caller, error) {
 	pc, _ := regs.Get(p.arch.PC)
 	sp, _ := regs.Get(p.arch.SP)
 	g, _ := proc.GetG(th) // an error says that the thread runs no goroutine
-	if g != nil && g.Status != proc.Gsyscall || p.IsGo(pc) {
+	if g != nil && g.Status&^scanning != proc.Gsyscall || p.IsGo(pc) {
 		// Only a goroutine that has called C can be called back.
 		list, _ := p.Proc.BinInfo().FindFunction("runtime.cgocallback") // none in a program without cgo
 		for _, f := range list {
