@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
+	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/live"
 )
 
@@ -87,6 +89,44 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEntersSigreturn: gdb stops a thread that enters sigreturn(2), with PC behind the trampoline. The
+// stack is what gdb shows at the trampoline.
+func TestEntersSigreturn(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	program := gdbtest.Build(t, "sighandler.c", "-g", "-O2")
+	for _, stack := range []string{"normal", "alt"} {
+		path := filepath.Join(t.TempDir(), "core")
+		cmd := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-ex", "set debuginfod enabled off", "-ex", "set confirm off",
+			"-ex", "handle SIGSEGV nostop noprint pass", "-ex", "break *on_signal", "-ex", "run", "-ex", "return",
+			"-ex", "echo at the trampoline\n", "-ex", "backtrace", "-ex", "catch syscall rt_sigreturn", "-ex", "continue",
+			"-ex", "generate-core-file "+path, "-ex", "kill", "--args", program, stack, "middle")
+		out, err := cmd.Output()
+		_, text, ok := strings.Cut(string(out), "at the trampoline\n")
+		if err != nil || !ok {
+			t.Fatalf("gdb: %v\n%s", err, out)
+		}
+		var want []string
+		for _, m := range regexp.MustCompile(`(?m)^#\d+ +(?:0x\w+ in )?(<signal handler called>|\w+) ?`).FindAllStringSubmatch(text, -1) {
+			want = append(want, m[1])
+		}
+		if len(want) < 4 || want[0] != "<signal handler called>" {
+			t.Fatalf("gdb:\n%s", text)
+		}
+		process, err := coreFile(path, core.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer process.Close()
+		doc, _, err := collect(process, &walkFlags{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := as(doc); !strings.HasPrefix(got, strings.Join(want, " ")) {
+			t.Errorf("%s: got %s, gdb has %s", stack, got, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -40,6 +41,24 @@ func (*Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 			}
 		}
 	}
+	if q.AddressInBlock == q.PC {
+		return entering(q, code[:at])
+	}
+	return trad.Row{}, notTrampoline
+}
+
+// entering answers for a thread that enters sigreturn(2), where debuggers and seccomp stop it: PC is behind a
+// trampoline. before is the code before PC. Other code may begin at PC, so what is at SP must be the
+// kernel's frame. That does not tell a handler that begins there, so no function may begin at PC.
+func entering(q *frame.Query, before []byte) (trad.Row, frame.Answer) {
+	for i := range q.Arch.Trampolines {
+		t := &q.Arch.Trampolines[i]
+		if bytes.HasSuffix(before, t.Code) && onStack(q, t) && !q.FunctionBegins(q.PC) {
+			row := t.Row(q.PC, 1)
+			row.Flags |= trad.Once
+			return row, frame.Claimed
+		}
+	}
 	return trad.Row{}, notTrampoline
 }
 
@@ -73,9 +92,22 @@ func bySymbol(q *frame.Query, name string, addr, size uint64) (trad.Row, frame.A
 // SniffSignal answers for a signal frame with unknown code, by what the kernel has
 // written at SP. Its row holds for all frames at the PC: other code never has such a stack.
 func (*Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
+	if !q.This.Register(q.Arch.SP).Known() {
+		return trad.Row{}, unknownSP
+	}
+	for i := range q.Arch.Trampolines {
+		if t := &q.Arch.Trampolines[i]; onStack(q, t) {
+			return t.Row(q.PC, 1), frame.Claimed
+		}
+	}
+	return trad.Row{}, noFrame
+}
+
+// onStack reports whether what is at SP can only be the frame that the kernel has made for t.
+func onStack(q *frame.Query, t *arch.Trampoline) bool {
 	sp := q.This.Register(q.Arch.SP)
 	if !sp.Known() {
-		return trad.Row{}, unknownSP
+		return false
 	}
 	readable := true
 	word := func(off int) uint64 {
@@ -86,11 +118,5 @@ func (*Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 		return q.Arch.Order.Uint64(p)
 	}
-	for i := range q.Arch.Trampolines {
-		if t := &q.Arch.Trampolines[i]; t.OnStack != nil && t.OnStack(sp.Bits, word) && readable {
-			return t.Row(q.PC, 1), frame.Claimed
-		}
-		readable = true
-	}
-	return trad.Row{}, noFrame
+	return t.OnStack(sp.Bits, word) && readable
 }
