@@ -15,21 +15,21 @@ import (
 func (l *loader) addUnlisted(exePath string, list []*target.Module) []*target.Module {
 	known := target.NewModules(list, nil)
 	tried, headers := 0, 0
-	for i := range l.own.list {
-		s := &l.own.list[i]
+	for i := range l.own.List {
+		s := &l.own.List[i]
 		var header [64]byte // Elf64_Ehdr
-		if n, _ := l.own.ReadMemory(s.lo, header[:]); n < len(header) || string(header[:4]) != elf.ELFMAG || known.Find(s.lo) != nil {
+		if n, _ := l.own.ReadMemory(s.Lo, header[:]); n < len(header) || string(header[:4]) != elf.ELFMAG || known.Find(s.Lo) != nil {
 			continue
 		}
 		headers += int(l.core.arch.Order.Uint16(header[56:])) // e_phnum
 		if tried++; tried > maxSeen || headers > maxHeaders {
 			break
 		}
-		im, err := elfimage.OpenMapped(l.own, s.lo, maxImage)
-		if err != nil || im.Machine != l.core.arch.Machine || im.Order != l.core.arch.Order || !l.wasLoaded(im, s.lo) {
+		im, err := elfimage.OpenMapped(l.own, s.Lo, maxImage)
+		if err != nil || im.Machine != l.core.arch.Machine || im.Order != l.core.arch.Order || !l.wasLoaded(im, s.Lo) {
 			continue
 		}
-		o := linkmap.Object{Bias: s.lo - firstAddress(im), Header: s.lo}
+		o := linkmap.Object{Bias: s.Lo - firstAddress(im), Header: s.Lo}
 		if o.Path = im.SOName(); o.Path == "" && im.Entry != 0 && im.Entry+o.Bias == l.notes.auxv[linkmap.ATEntry] {
 			o.Path, o.Program = exePath, true
 		}
@@ -37,7 +37,7 @@ func (l *loader) addUnlisted(exePath string, list []*target.Module) []*target.Mo
 		case o.Path == "" || l.notes.allFiles && !strings.HasPrefix(o.Path, "linux-vdso"):
 			continue
 		case strings.HasPrefix(o.Path, "linux-vdso"):
-			list = append(list, l.files.Module("[vdso]", []target.Mapping{{Lo: s.lo, Hi: s.hi, Exec: true}}))
+			list = append(list, l.files.Module("[vdso]", []target.Mapping{{Lo: s.Lo, Hi: s.Hi, Exec: true}}))
 			known = target.NewModules(list, nil)
 			continue
 		}
@@ -74,8 +74,8 @@ func (l *loader) wasLoaded(im *elfimage.Image, base uint64) bool {
 		if p.Type != elf.PT_LOAD {
 			continue
 		}
-		s := l.own.find(base - firstAddress(im) + p.Vaddr)
-		if s == nil && p.Flags&elf.PF_W != 0 || s != nil && p.Flags&elf.PF_X != 0 && s.flags&elf.PF_X == 0 {
+		s := l.own.Find(base - firstAddress(im) + p.Vaddr)
+		if s == nil && p.Flags&elf.PF_W != 0 || s != nil && p.Flags&elf.PF_X != 0 && s.Flags&elf.PF_X == 0 {
 			return false
 		}
 		loaded = loaded || p.Flags&elf.PF_X != 0

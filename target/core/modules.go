@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/linkmap"
+	"github.com/sfwalk/sfwalk/internal/segments"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/jit"
@@ -20,7 +21,7 @@ import (
 type loader struct {
 	core  *file
 	notes *notes
-	own   *segments
+	own   *segments.Memory
 	opts  Options
 	dir   string // the core's folder
 	files *sysroot.Files
@@ -68,7 +69,7 @@ func (l *loader) load(t *Target) {
 		t.Exe = l.opts.Exe
 	}
 	t.modules = target.NewModules(list, l.code(list))
-	t.memory = &overlay{l.own, t.modules}
+	t.memory = &segments.Overlay{Own: l.own, Modules: t.modules}
 	jit.Register(t.modules, t.memory, l.core.arch, l.files.Warn)
 }
 
@@ -123,8 +124,8 @@ const maxComm = 15
 func (l *loader) mapped() (list []*target.Module) {
 	for i := range l.notes.files {
 		m := &l.notes.files[i]
-		if s := l.own.find(m.Lo); s != nil {
-			m.Read, m.Write, m.Exec = s.flags&elf.PF_R != 0, s.flags&elf.PF_W != 0, s.flags&elf.PF_X != 0
+		if s := l.own.Find(m.Lo); s != nil {
+			m.Read, m.Write, m.Exec = s.Flags&elf.PF_R != 0, s.Flags&elf.PF_W != 0, s.Flags&elf.PF_X != 0
 		} else {
 			m.Exec = l.leftOut(m)
 		}
@@ -166,11 +167,11 @@ func (l *loader) leftOut(m *procmaps.Mapping) bool {
 // vdso returns the kernel's library if the core has its bytes. qemu's cores tell only where it was.
 func (l *loader) vdso() *target.Module {
 	at := l.notes.auxv[linkmap.ATSysinfoEhdr]
-	s := l.own.find(at)
-	if at == 0 || s == nil || s.has == 0 {
+	s := l.own.Find(at)
+	if at == 0 || s == nil || s.Has == 0 {
 		return nil
 	}
-	return l.files.Module("[vdso]", []target.Mapping{{Lo: s.lo, Hi: s.hi, Exec: true}})
+	return l.files.Module("[vdso]", []target.Mapping{{Lo: s.Lo, Hi: s.Hi, Exec: true}})
 }
 
 // linked adds the modules that the dynamic linker has loaded, for cores that lack NT_FILE or a part
@@ -225,9 +226,9 @@ func missing(name string) string {
 // code returns the executable memory that belongs to no module.
 func (l *loader) code(modules []*target.Module) (list []target.Mapping) {
 	known := target.NewModules(modules, nil)
-	for _, s := range l.own.list {
-		if s.flags&elf.PF_X != 0 && known.Find(s.lo) == nil {
-			list = append(list, target.Mapping{Lo: s.lo, Hi: s.hi, Exec: true})
+	for _, s := range l.own.List {
+		if s.Flags&elf.PF_X != 0 && known.Find(s.Lo) == nil {
+			list = append(list, target.Mapping{Lo: s.Lo, Hi: s.Hi, Exec: true})
 		}
 	}
 	return list

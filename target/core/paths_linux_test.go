@@ -68,11 +68,11 @@ func (p *patched) rename(to func(name string) (dir, rest string)) {
 
 // word changes a word of the process's memory.
 func (p *patched) word(addr uint64, change func(old uint64) uint64) {
-	s := p.f.memory().find(addr)
-	if s == nil || addr-s.lo+8 > s.has {
+	s := p.f.memory().Find(addr)
+	if s == nil || addr-s.Lo+8 > s.Has {
 		p.t.Fatalf("the core has no word at %#x", addr)
 	}
-	at := p.data[s.off+addr-s.lo:]
+	at := p.data[s.Off+addr-s.Lo:]
 	binary.LittleEndian.PutUint64(at, change(binary.LittleEndian.Uint64(at)))
 }
 
