@@ -31,3 +31,17 @@ func BuildIDIdentifier(buildID []byte) string {
 	return fmt.Sprintf("%08X%04X%04X%X0", binary.LittleEndian.Uint32(id[:]), binary.LittleEndian.Uint16(id[4:]),
 		binary.LittleEndian.Uint16(id[6:]), id[8:])
 }
+
+// TextBytes returns how many bytes [TextIdentifier] takes of a section .text of size bytes: 4096 at most, in whole blocks of 16.
+// Those behind a shorter section count, too.
+func TextBytes(size uint64) uint64 { return (min(size, 4096) + 15) &^ 15 }
+
+// TextIdentifier returns the debug identifier of an ELF file without a build ID: all blocks of 16 bytes at the beginning of its
+// section .text, added without carry (Breakpad's HashElfTextSection).
+func TextIdentifier(text []byte) string {
+	var id [16]byte
+	for i, c := range text {
+		id[i%16] ^= c
+	}
+	return BuildIDIdentifier(id[:])
+}

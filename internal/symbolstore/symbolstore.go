@@ -1,5 +1,5 @@
 // Package symbolstore finds the symbol files of modules in a folder of Breakpad's symbol files, which its users lay out
-// as NAME/IDENTIFIER/NAME.sym: by a module's name and its build ID. Names and rows come from one opened file.
+// as NAME/IDENTIFIER/NAME.sym: by a module's name and its build ID, or a sum of its code. Names and rows come from one opened file.
 package symbolstore
 
 import (
@@ -31,7 +31,7 @@ type answer struct {
 	err     error
 }
 
-// Open returns the symbols of m in the store at dir. It returns nil if the store has none, or if m has no build ID. The
+// Open returns the symbols of m in the store at dir. It returns nil if the store has none. The
 // file is opened once, and stays open as long as the module lives.
 func Open(dir string, m *target.Module) (*Symbols, error) {
 	a := m.Memo(key{dir}, func() any {
@@ -42,11 +42,10 @@ func Open(dir string, m *target.Module) (*Symbols, error) {
 }
 
 func open(dir string, m *target.Module) (*Symbols, error) {
-	id, err := hex.DecodeString(m.BuildID())
-	if err != nil || len(id) == 0 {
+	want, base, err := identify(m)
+	if err != nil {
 		return nil, nil
 	}
-	want := breakpad.Module{Name: path.Base(m.Path), ID: breakpad.BuildIDIdentifier(id)}
 	inside, err := want.StorePath()
 	if err != nil {
 		return nil, nil // no file can have that name
@@ -72,13 +71,39 @@ func open(dir string, m *target.Module) (*Symbols, error) {
 		file.Close()
 		return nil, fmt.Errorf("symbols %s: %w", name, err)
 	}
+	return &Symbols{File: symbols, Path: name, Base: base}, nil
+}
+
+// identify returns the name and the identifier of m's symbols, and the run-time address that they count from.
+func identify(m *target.Module) (want breakpad.Module, base uint64, err error) {
+	if id := m.Identity; id != nil {
+		return breakpad.Module{Name: id.DebugFile, ID: id.DebugID}, id.Base, nil
+	}
 	im, bias, err := m.Image()
 	if err != nil {
-		file.Close()
-		return nil, err
+		return want, 0, err
 	}
-	return &Symbols{File: symbols, Path: name, Base: bias + loadAddress(im)}, nil
+	id, err := Identifier(im)
+	return breakpad.Module{Name: path.Base(m.Path), ID: id}, bias + loadAddress(im), err
 }
+
+// Identifier returns the identifier of an ELF file's symbols: by its build ID, or by its code if it has none.
+func Identifier(im *elfimage.Image) (string, error) {
+	if id, err := hex.DecodeString(im.BuildID); err == nil && len(id) > 0 {
+		return breakpad.BuildIDIdentifier(id), nil
+	}
+	s, file := im.ELF().Section(".text"), im.File()
+	if s == nil || s.Type != elf.SHT_PROGBITS || s.Size == 0 || file == nil {
+		return "", errNoIdentity
+	}
+	text := make([]byte, breakpad.TextBytes(s.Size))
+	if n, err := file.ReadAt(text, int64(s.Offset)); n < len(text) {
+		return "", err
+	}
+	return breakpad.TextIdentifier(text), nil
+}
+
+var errNoIdentity = errors.New("it has neither a build ID nor code")
 
 // loadAddress returns the link-time address that symbol files count from: that of the file's first byte.
 func loadAddress(im *elfimage.Image) uint64 {

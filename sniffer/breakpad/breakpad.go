@@ -62,6 +62,9 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if !ok {
 		return trad.Row{}, noCFA
 	}
+	if begins(symbols, addr) {
+		row.RA, row.Flags = trad.Rule{Kind: trad.Undefined}, row.Flags|trad.Outermost
+	}
 	lo, hi := bounds(cfi, addr)
 	row.Lo, row.Len = lo+symbols.Base, uint32(min(hi-lo, math.MaxUint32))
 	if q.Contradicted(&row) {
@@ -69,6 +72,18 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	return row, frame.Claimed
 }
+
+// begins reports whether the code at addr is where ELF programs begin. Their tables say that its return address is undefined, for which
+// STACK CFI has no words.
+func begins(symbols *symbolstore.Symbols, addr uint64) bool {
+	if !elfSystem(symbols.Module.OS) {
+		return false
+	}
+	at, err := symbols.Locate(addr)
+	return err == nil && len(at) > 0 && at[len(at)-1].Function == "_start"
+}
+
+func elfSystem(os string) bool { return os == "Linux" || os == "Android" }
 
 // bounds returns the addresses [lo, hi) around addr at which the rules of addr hold.
 func bounds(cfi *format.CFI, addr uint64) (lo, hi uint64) {

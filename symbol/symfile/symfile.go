@@ -1,6 +1,6 @@
 // Package symfile has names, lines and inlined calls from a folder of Breakpad's symbol files, for programs that are
 // stripped and whose debug files nobody has: a [symbol.Source]. The folder is a store as dump_syms' users lay it out,
-// NAME/IDENTIFIER/NAME.sym, and a module's file is found by its name and its build ID.
+// NAME/IDENTIFIER/NAME.sym, and a module's file is found by its name and its build ID, or a sum of its code.
 package symfile
 
 import (
@@ -17,7 +17,7 @@ type Store struct {
 	Dir string
 }
 
-// Open returns the table of m's symbol file. It returns nil if the store has none, or if m has no build ID.
+// Open returns the table of m's symbol file. It returns nil if the store has none.
 func (s Store) Open(m *target.Module) (symbol.Table, error) {
 	symbols, err := symbolstore.Open(s.Dir, m)
 	if symbols == nil {
