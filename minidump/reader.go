@@ -1,0 +1,127 @@
+package minidump
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf16"
+)
+
+// Location is a part of the file (MINIDUMP_LOCATION_DESCRIPTOR).
+type Location struct {
+	Size   uint64 // bytes
+	Offset uint64 // in the file (an RVA)
+}
+
+// reader reads parts of a dump.
+type reader struct {
+	r     io.ReaderAt
+	size  int64
+	order binary.ByteOrder
+	left  int // bytes that may still be read: parts may overlap, and the file may be sparse
+}
+
+// Bounds of what is kept of a dump. Real dumps have some thousand modules and threads at most.
+const (
+	maxRead   = 96 << 20 // bytes of all parts together
+	maxStream = 32 << 20 // of one stream
+	maxString = 64 << 10 // of one string, in the file
+)
+
+var (
+	errCut  = errors.New("it is not in the file: is the dump cut short?")
+	errMuch = errors.New("the dump refers to more than 96 MiB")
+)
+
+// at returns a part of the file.
+func (r *reader) at(l Location) ([]byte, error) {
+	if l.Offset > uint64(r.size) || l.Size > uint64(r.size)-l.Offset {
+		return nil, fmt.Errorf("%d bytes at offset %#x: %w", l.Size, l.Offset, errCut)
+	}
+	if l.Size > maxStream {
+		return nil, fmt.Errorf("%d bytes at offset %#x: more than %d", l.Size, l.Offset, maxStream)
+	}
+	if r.left -= int(l.Size); r.left < 0 {
+		return nil, errMuch
+	}
+	b := make([]byte, l.Size)
+	if n, err := r.r.ReadAt(b, int64(l.Offset)); n < len(b) {
+		return nil, fmt.Errorf("%d bytes at offset %#x: %w", l.Size, l.Offset, err)
+	}
+	return b, nil
+}
+
+// location returns the Location that is at the beginning of b.
+func (r *reader) location(b []byte) Location {
+	return Location{uint64(r.order.Uint32(b)), uint64(r.order.Uint32(b[4:]))}
+}
+
+// text returns the string (MINIDUMP_STRING: UTF-16 behind its length in bytes) at an offset; "" if that is 0.
+func (r *reader) text(offset uint64) (string, error) {
+	if offset == 0 {
+		return "", nil
+	}
+	b, err := r.counted(offset)
+	if err != nil {
+		return "", err
+	}
+	return r.utf16(b), nil
+}
+
+// counted returns the bytes behind their number (MINIDUMP_STRING, MinidumpUTF8String), which is at an offset.
+func (r *reader) counted(offset uint64) ([]byte, error) {
+	b, err := r.at(Location{4, offset})
+	if err != nil {
+		return nil, err
+	}
+	n := uint64(r.order.Uint32(b))
+	if n > maxString {
+		return nil, fmt.Errorf("string at offset %#x: %d bytes: more than %d", offset, n, maxString)
+	}
+	return r.at(Location{n, offset + 4})
+}
+
+// utf8 returns the string (MinidumpUTF8String) at an offset; "" if that is 0.
+func (r *reader) utf8(offset uint64) (string, error) {
+	if offset == 0 {
+		return "", nil
+	}
+	b, err := r.counted(offset)
+	return string(b), err
+}
+
+// utf16 returns the UTF-16 of b up to the first zero.
+func (r *reader) utf16(b []byte) string {
+	words := make([]uint16, 0, len(b)/2)
+	for ; len(b) >= 2; b = b[2:] {
+		w := r.order.Uint16(b)
+		if w == 0 {
+			break
+		}
+		words = append(words, w)
+	}
+	return string(utf16.Decode(words))
+}
+
+// list returns the entries of a list: 4 bytes with their number, perhaps 4 bytes of padding, and that many entries of
+// size bytes.
+func (r *reader) list(l Location, size int) ([]byte, error) {
+	b, err := r.at(l)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) < 4 {
+		return nil, errShort
+	}
+	n, rest := uint64(r.order.Uint32(b)), b[4:]
+	switch want := n * uint64(size); {
+	case uint64(len(rest)) == want+4:
+		return rest[4:], nil
+	case uint64(len(rest)) >= want:
+		return rest[:want], nil
+	}
+	return nil, fmt.Errorf("%d entries of %d bytes do not fit into %d", n, size, len(rest))
+}
+
+var errShort = errors.New("it is too short")
