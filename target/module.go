@@ -16,8 +16,13 @@ type Module struct {
 	Path     string    // as the target names it; "[vdso]" for the kernel's
 	Mappings []Mapping // ascending by Lo, at least one
 
+	// Identity is of a module of a crash report, whose file need not be at hand; nil for others. It is
+	// set before the module is used.
+	Identity *Identity
+
 	open   func() (*elfimage.Image, error)
 	placed bool // the image has the target's addresses
+	whole  bool // the file's first loadable segment begins where the first mapping does
 	shared bool // it is shared memory, which has a name and can hold anything
 	once   sync.Once
 	image  *elfimage.Image
@@ -27,6 +32,14 @@ type Module struct {
 
 	memo   memos
 	budget *elfimage.Budget // that its image joins; nil of a module that is in no list
+}
+
+// Identity are the names by which a module's symbols are found where its file is not at hand.
+type Identity struct {
+	Base      uint64 // the run-time address that symbol files count from
+	DebugFile string // the name of the file with the symbols, without its folders: "ntdll.pdb"; "" if it is not known
+	DebugID   string // Breakpad's identifier of that file; "" if it is not known
+	BuildID   string // in hexadecimal; "" if it is not known
 }
 
 // NewModule describes a module. The module calls open at most once, when its image is first asked
@@ -40,6 +53,12 @@ func NewModule(path string, mappings []Mapping, open func() (*elfimage.Image, er
 // describes.
 func NewRegistered(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
 	return &Module{Path: path, Mappings: mappings, open: open, placed: true}
+}
+
+// NewWhole describes a module of which the target knows where it begins and ends, but not where its
+// segments are: the file's first loadable segment begins where the first mapping does.
+func NewWhole(path string, mappings []Mapping, open func() (*elfimage.Image, error)) *Module {
+	return &Module{Path: path, Mappings: mappings, open: open, whole: true}
 }
 
 // isShared reports whether a path is what the kernel calls shared memory that is no
@@ -59,6 +78,14 @@ func (m *Module) Lo() uint64 {
 		return 0
 	}
 	return m.Mappings[0].Lo
+}
+
+// Base returns where the module begins, as far as the target knows: Identity's base, or Lo.
+func (m *Module) Base() uint64 {
+	if m.Identity != nil {
+		return m.Identity.Base
+	}
+	return m.Lo()
 }
 
 // Hi returns the first address behind the module's highest mapping, 0 where there is none.
@@ -105,6 +132,10 @@ func (m *Module) load() {
 	if m.placed {
 		return
 	}
+	if m.whole {
+		m.bias = m.Lo() - firstLoaded(m.image)
+		return
+	}
 	if m.bias, m.err = LoadBias(m.image, m.Mappings); m.err != nil {
 		m.err = fmt.Errorf("%s: %w", m.Path, m.err)
 		m.image = nil
@@ -112,10 +143,13 @@ func (m *Module) load() {
 }
 
 // BuildID returns the build ID of the module's file in hexadecimal, or "" where
-// it has none or cannot be opened.
+// it has none or cannot be opened and the target does not know it.
 func (m *Module) BuildID() string {
 	if im, _, err := m.Image(); err == nil {
 		return im.BuildID
+	}
+	if m.Identity != nil {
+		return m.Identity.BuildID
 	}
 	return ""
 }
@@ -160,6 +194,17 @@ func (m *Module) FunctionEntry(addr uint64) (entry uint64, ok bool) {
 // opened section) for as long as the module lives. Concurrent callers may both
 // build; one result is kept.
 func (m *Module) Memo(key any, build func() any) any { return m.memo.get(key, build) }
+
+// firstLoaded returns the link-time address of the page where the first loadable segment begins.
+func firstLoaded(im *elfimage.Image) uint64 {
+	const page = 0xfff
+	for _, p := range im.Progs {
+		if p.Type == elf.PT_LOAD {
+			return p.Vaddr &^ page
+		}
+	}
+	return 0
+}
 
 // LoadBias matches an image's loadable segments with where the file is mapped, and returns what to
 // add to the image's addresses. It prefers an executable mapping that begins where an executable

@@ -1,0 +1,246 @@
+package minidump
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/procmaps"
+)
+
+// files are the files that were mapped, as far as they are at hand.
+type files struct {
+	dump *minidump.File
+	arch *arch.Arch
+	opts Options
+	maps []procmaps.Mapping // the kernel's list; nil if the dump has none
+
+	mu     sync.Mutex
+	warned []string
+	opened []*os.File
+}
+
+func newFiles(dump *minidump.File, a *arch.Arch, o Options) *files {
+	f := &files{dump: dump, arch: a, opts: o}
+	if len(dump.Linux.Maps) > 0 {
+		var err error
+		if f.maps, err = procmaps.Parse(dump.Linux.Maps); err != nil {
+			f.warn("LinuxMaps: %v", err)
+		}
+	}
+	return f
+}
+
+func (f *files) warn(format string, args ...any) {
+	const most = 256
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.warned) < most {
+		f.warned = append(f.warned, fmt.Sprintf(format, args...))
+	}
+}
+
+func (f *files) warnings() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.warned)
+}
+
+func (f *files) close() (err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, file := range f.opened {
+		err = errors.Join(err, file.Close())
+	}
+	f.opened = nil
+	return err
+}
+
+// modules makes the list of modules.
+func (f *files) modules() *target.Modules {
+	var list []*target.Module
+	for i := range f.dump.Modules {
+		m := &f.dump.Modules[i]
+		if m.Size == 0 || m.Base+m.Size < m.Base {
+			continue
+		}
+		open := func() (*elfimage.Image, error) { return f.open(m, i == f.dump.Main()) }
+		mappings := f.mappings(m)
+		var made *target.Module
+		if len(mappings) > 0 {
+			made = target.NewModule(m.Name, mappings, open)
+		} else {
+			made = target.NewWhole(m.Name, f.regions(m), open)
+		}
+		made.Identity = &target.Identity{Base: m.Base, DebugFile: base(m.DebugFile()), DebugID: m.DebugID(f.dump), BuildID: f.buildID(m)}
+		list = append(list, made)
+	}
+	return target.NewModules(list, f.code(target.NewModules(list, nil)))
+}
+
+// buildID returns the build ID of an ELF file as the dump has it.
+func (f *files) buildID(m *minidump.Module) string {
+	if m.CodeView.Kind == minidump.ELF {
+		return m.CodeID(f.dump)
+	}
+	return ""
+}
+
+// mappings returns where the kernel has mapped the file of m; none if the dump does not say. The file is the one that is mapped at
+// m.Base: names differ where links are, and some writers (LLDB) do not know how large a module is.
+func (f *files) mappings(m *minidump.Module) (list []target.Mapping) {
+	at := slices.IndexFunc(f.maps, func(x procmaps.Mapping) bool { return x.Lo <= m.Base && m.Base < x.Hi })
+	if at < 0 || f.maps[at].Path == "" {
+		return nil
+	}
+	for i := at; i < len(f.maps) && (f.maps[i].Path == f.maps[at].Path || f.maps[i].Path == ""); i++ {
+		if x := &f.maps[i]; x.Path != "" && (i == at || x.Offset != f.maps[at].Offset) { // else the file is mapped once more
+			list = append(list, x.Target())
+		}
+	}
+	return list
+}
+
+// regions returns the parts of m as the system describes its memory: the whole of m if the dump does not say.
+func (f *files) regions(m *minidump.Module) (list []target.Mapping) {
+	at, end := m.Base, m.Base+m.Size
+	for i := range f.dump.Regions {
+		if r := &f.dump.Regions[i]; r.Lo == at && r.Size > 0 && r.Size <= end-at {
+			list = append(list, target.Mapping{Lo: r.Lo, Hi: r.Lo + r.Size, Offset: r.Lo - m.Base, Exec: r.Executable()})
+			at += r.Size
+		}
+	}
+	if at != end {
+		return []target.Mapping{{Lo: m.Base, Hi: end, Exec: true}}
+	}
+	return list
+}
+
+// code returns the executable memory that belongs to no module.
+func (f *files) code(modules *target.Modules) (list []target.Mapping) {
+	for i := range f.maps {
+		if x := &f.maps[i]; x.Exec && modules.Find(x.Lo) == nil {
+			list = append(list, x.Target())
+		}
+	}
+	for i := range f.dump.Regions {
+		if r := &f.dump.Regions[i]; r.Executable() && r.Lo+r.Size > r.Lo && modules.Find(r.Lo) == nil {
+			list = append(list, target.Mapping{Lo: r.Lo, Hi: r.Lo + r.Size, Exec: true})
+		}
+	}
+	return list
+}
+
+// base returns the last part of a path of any system.
+func base(path string) string {
+	return path[strings.LastIndexAny(path, `/\`)+1:]
+}
+
+var (
+	errNoFile   = errors.New("its file is not at hand")
+	errOther    = errors.New("another build")
+	errNoID     = errors.New("the dump does not identify it, so no file can be taken for it")
+	errNotELF   = errors.New("it is no ELF file")
+	errMachine  = errors.New("it is for another processor")
+	zeroDebugID = strings.Repeat("0", 33)
+)
+
+// open opens the file of m if it is the one that was mapped: the dump's identifier tells.
+func (f *files) open(m *minidump.Module, main bool) (*elfimage.Image, error) {
+	if !f.dump.System.OS.IsLinux() && f.dump.System.OS != minidump.Fuchsia && f.dump.System.OS != minidump.Solaris {
+		return nil, errNotELF
+	}
+	if id := m.DebugID(f.dump); id == "" || id == zeroDebugID {
+		return nil, errNoID
+	}
+	why := errNoFile
+	for _, place := range f.places(m.Name, main) {
+		im, file, err := elfimage.OpenFileIn(place.root, place.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			if err = f.check(m, im); err == nil {
+				f.mu.Lock()
+				f.opened = append(f.opened, file)
+				f.mu.Unlock()
+				return im, nil
+			}
+			file.Close()
+		}
+		why = fmt.Errorf("%s: %w", place.path, err)
+		if place.named {
+			f.warn("%s: %v", m.Name, why)
+		}
+	}
+	return nil, why
+}
+
+// place is where a file may be.
+type place struct {
+	root, path string
+	named      bool // by the user
+}
+
+func (f *files) places(name string, main bool) (list []place) {
+	if main && f.opts.Exe != "" {
+		list = append(list, place{"", f.opts.Exe, true})
+	}
+	switch {
+	case f.opts.Sysroot != "":
+		list = append(list, place{f.opts.Sysroot, name, false})
+	case filepath.IsAbs(name):
+		list = append(list, place{"", name, false})
+	}
+	if short := base(name); f.opts.Beside != "" && filepath.IsLocal(short) {
+		list = append(list, place{"", filepath.Join(f.opts.Beside, short), false})
+	}
+	return list
+}
+
+// check compares a file with what the dump says of m.
+func (f *files) check(m *minidump.Module, im *elfimage.Image) error {
+	if im.Machine != f.arch.Machine || im.Order != f.arch.Order || im.Type != elf.ET_EXEC && im.Type != elf.ET_DYN {
+		return errMachine
+	}
+	if m.CodeView.Kind == minidump.ELF {
+		if im.BuildID == "" && m.DebugID(f.dump) == noBuildID(im) {
+			return nil // Breakpad notes a sum of the code
+		}
+		if im.BuildID != m.CodeID(f.dump) {
+			return fmt.Errorf("build ID %s, in the dump %s: %w", known(im.BuildID), m.CodeID(f.dump), errOther)
+		}
+		return nil
+	}
+	if id, err := symbolstore.Identifier(im); err != nil || id != m.DebugID(f.dump) {
+		return fmt.Errorf("identifier %s, in the dump %s: %w", known(id), m.DebugID(f.dump), errOther)
+	}
+	return nil
+}
+
+// noBuildID returns the identifier of a file without a build ID, "" if there is none.
+func noBuildID(im *elfimage.Image) string {
+	id, err := symbolstore.Identifier(im)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+func known(id string) string {
+	if id == "" {
+		return "unknown"
+	}
+	return id
+}
