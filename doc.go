@@ -15,6 +15,7 @@
 //	target           what a process is: implement it for a process that you control
 //	target/live      a live Linux process
 //	target/core      a core file
+//	target/minidump  a minidump: a crash report of Windows, Breakpad or Crashpad
 //	target/snapshot  a process saved for later, as a value and as a file
 //	target/remote    the target of a GDB remote stub
 //	capture          the program's own goroutines, C's frames included
@@ -60,6 +61,7 @@
 //	cfi              DWARF call frame information
 //	gopclntab        the function table of Go binaries
 //	breakpad         Breakpad's symbol files: read, write, search
+//	minidump         minidumps: all that they say
 //
 // Programs with Delve in them (Linux, amd64 and arm64):
 //

@@ -311,6 +311,7 @@ func TestDocumentedCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	called := callTarget(t)
+	crashed := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "2")
 	t.Chdir(t.TempDir())
 	if err := errors.Join(os.Symlink(testdata, "testdata"), os.Mkdir("sections", 0o777), os.Mkdir("symbols", 0o777), plugintest.Copy("sniffer-jit")); err != nil {
 		t.Fatal(err)
@@ -327,7 +328,10 @@ func TestDocumentedCommands(t *testing.T) {
 	if _, errOut, err := command("attach", pid, "--save", "snapshot."+pid); err != nil {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
-	names := strings.NewReplacer("/run/user/1000/", "", "127.0.0.1:2345", "127.0.0.1:0", "--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
+	if err := os.Rename(lldbDump(t, crashed.PID), "crash.dmp"); err != nil {
+		t.Fatal(err)
+	}
+	names := strings.NewReplacer(" DUMP", " crash.dmp", "/run/user/1000/", "", "127.0.0.1:2345", "127.0.0.1:0", "--save FILE", "--save snapshot."+pid, "--snapshot FILE", "--snapshot snapshot."+pid, "open FILE", "open snapshot."+pid, "/var/lib/sframe", "sections", "./server", exe, "/srv/arm64-root", "/", "core.4242", "core."+pid, " CORE", " core."+pid, "snapshot.4242", "snapshot."+pid, "FILE", "testdata/bin/mix-v3", "4242", pid, "PID", pid, "4243", tasks[1].Name())
 	text, err := os.ReadFile(filepath.Join(testdata, "../docs/calling.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ type document struct {
 	Taken      string   `json:"taken,omitempty"`      // when the snapshot was
 	Remote     string   `json:"remote,omitempty"`     // the stub's address
 	Signal     *sig     `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
+	*report             // of a minidump
 	Threads    []thread `json:"threads"`
 }
 

@@ -29,10 +29,21 @@ func (p *jsonPrinter) value(v any, but int) {
 func (p *jsonPrinter) heading(d *document) {
 	about := *d
 	about.Threads = []thread{}
+	if d.report != nil {
+		without := *d.report
+		without.Modules, about.report = nil, &without
+	}
 	p.value(&about, len("]}"))
 }
 
-func (p *jsonPrinter) ending() { p.own("]}\n") }
+func (p *jsonPrinter) ending(d *document) {
+	p.own("]")
+	if d.report != nil {
+		p.own(`,"modules":`)
+		p.value(d.Modules, 0)
+	}
+	p.own("}\n")
+}
 
 func (p *jsonPrinter) thread(d *document, i int) {
 	if i > 0 {

@@ -181,7 +181,7 @@ func newRoot(host PluginHost, delve DelveServer, args []string) *cobra.Command {
 		Use:   "sfwalk",
 		Short: "Print the stacks of a process",
 		Long: `sfwalk prints the stack of every thread: of a live process, which it stops for a
-moment only, of a core file, of a saved snapshot, or of the target of a GDB remote
+moment only, of a core file, of a minidump, of a saved snapshot, or of the target of a GDB remote
 stub. It reads SFrame and DWARF call frame information and, where code has neither, the
 machine code itself.
 
@@ -191,6 +191,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk attach 4242 --json       the same, for a program
   sfwalk attach 4242 --explain    which sniffer unwound each frame, and how
   sfwalk core core.4242           what a process died of, and where
+  sfwalk minidump crash.dmp       the same of Windows', Breakpad's and Crashpad's reports
   sfwalk open snapshot.4242       the stacks that 'sfwalk attach --save' has kept
   sfwalk remote localhost:1234    the target of gdbserver or qemu
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
@@ -202,7 +203,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, core, open, remote, call, sframe, plugin, dlv, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, minidump, open, remote, call, sframe, plugin, dlv, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -212,6 +213,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 	}{
 		{"attach", func() *cobra.Command { return newAttach(host) }},
 		{"core", func() *cobra.Command { return newCore(host) }},
+		{"minidump", func() *cobra.Command { return newMinidump(host) }},
 		{"open", func() *cobra.Command { return newOpen(host) }},
 		{"remote", func() *cobra.Command { return newRemote(host) }},
 		{"call", func() *cobra.Command { return newCall(host) }},

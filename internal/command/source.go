@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type source struct {
 	about    func(*document)              // fills in the fields about the process
 	mark     func(target.Thread, *thread) // fills in fields of one thread; nil if there are none
 	letGo    func(target.Thread)          // is called for each thread that was printed; may be nil
+	after    func(*document)              // fills in what is known when all stacks are walked; may be nil
 	warnings func() []string              // all warnings so far
 	retake   func(walk func()) error      // reads all threads once more, at one moment; nil if the target cannot
 }
@@ -85,6 +87,9 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 		return nil
 	})
 	s.about(doc)
+	if s.after != nil {
+		s.after(doc)
+	}
 	return doc, s.warned(symbols, flags), err
 }
 
@@ -115,12 +120,16 @@ func (s *source) warned(symbols *symbol.Symbolizer, flags *walkFlags) []string {
 		if !m.ImageUsed() {
 			continue // no frame is in it
 		}
-		if _, _, err := m.Image(); err != nil && slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, m.Path+": ") }) {
+		_, _, err := m.Image()
+		if err != nil && slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, m.Path+": ") }) {
 			continue // the target has warned of it
 		}
-		for _, err := range symbols.Warnings(m) {
-			if !short.add(m.Path, err) {
-				warnings = append(warnings, err.Error())
+		for _, w := range symbols.Warnings(m) {
+			if m.Identity != nil && err != nil && errors.Is(w, err) {
+				continue // that a crash report lacks a file is no surprise, and its list of modules says so
+			}
+			if !short.add(m.Path, w) {
+				warnings = append(warnings, w.Error())
 			}
 		}
 	}

@@ -13,7 +13,7 @@ type printer interface {
 	// heading adds the text before all threads, whose frames are not known yet. ending adds
 	// the text after them.
 	heading(d *document)
-	ending()
+	ending(d *document)
 	// thread adds the text before the frames of the i-th thread, end the text after them.
 	thread(d *document, i int)
 	end(t *thread)
@@ -114,7 +114,10 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 		return err
 	})
 	if err == nil {
-		around.ending()
+		if s.after != nil {
+			s.after(doc)
+		}
+		around.ending(doc)
 		err = around.buffer().write(out)
 	}
 	return whole, err

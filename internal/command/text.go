@@ -49,6 +49,10 @@ func (p *textPrinter) styled(style, text string) {
 // heading prints what is known of a process, unless it is simply alive: `Process 4242 (/usr/bin/x)
 // died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
 func (p *textPrinter) heading(d *document) {
+	if d.report != nil {
+		p.reportHeading(d)
+		return
+	}
 	if d.Core == "" && d.Snapshot == "" && d.Remote == "" {
 		return
 	}
@@ -82,7 +86,11 @@ func (p *textPrinter) heading(d *document) {
 	p.byte('\n')
 }
 
-func (p *textPrinter) ending() {}
+func (p *textPrinter) ending(d *document) {
+	if d.report != nil {
+		p.modules(d.Modules)
+	}
+}
 
 func (p *textPrinter) thread(d *document, i int) {
 	t, s := &d.Threads[i], d.Signal
@@ -94,6 +102,8 @@ func (p *textPrinter) thread(d *document, i int) {
 		p.styled(bold, fmt.Sprintf(" %q", t.Name))
 	}
 	switch {
+	case t.Died && d.report != nil:
+		p.styled(red, " crashed")
 	case t.Died && s != nil:
 		p.styled(red, " died of "+s.Name)
 	case t.Stopped && s != nil:

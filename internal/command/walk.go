@@ -71,7 +71,7 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 // codeInfo is what is printed of the code at a PC, beside what a [logical.Code] says.
 type codeInfo struct {
 	module, build string   // path and build ID
-	file          uint64   // link-time address of the PC
+	file          uint64   // link-time address of the PC; without the module's file, the distance from its base
 	text          []string // the printed form of each of logical.Code.At
 }
 
@@ -83,6 +83,8 @@ func newCodeInfo(pc uint64, m *target.Module) *codeInfo {
 	s := &codeInfo{module: symbol.Truncate(m.Path), build: symbol.Truncate(m.BuildID())}
 	if _, bias, err := m.Image(); err == nil {
 		s.file = pc - bias
+	} else {
+		s.file = pc - m.Base()
 	}
 	return s
 }

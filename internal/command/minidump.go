@@ -1,0 +1,111 @@
+package command
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	format "github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/target"
+	"github.com/sfwalk/sfwalk/target/minidump"
+)
+
+func newMinidump(host PluginHost) *cobra.Command {
+	var flags walkFlags
+	var opts minidump.Options
+	cmd := &cobra.Command{
+		Use:   "minidump DUMP",
+		Short: "Print the stacks of a minidump",
+		Long: `minidump prints the stacks of a process from the minidump that Windows, Breakpad or
+Crashpad has written, on any machine. The thread that crashed comes first, with the reason
+in its system's words; the modules follow the stacks, with those whose symbols lack.
+
+A minidump has the stacks and little else. Names, lines, inlined calls and unwind tables come
+from Breakpad's symbol files (--symbols) and, of Linux's modules, from the files themselves,
+if the same builds are at hand: by their paths, below --sysroot, or in the dump's folder.
+
+Stacks of amd64 and arm64 are walked. Of other processors, minidump prints the
+threads, their registers (--registers) and the modules.
+
+Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
+		Example: `  sfwalk minidump crash.dmp --symbols ./symbols
+  sfwalk minidump crash.dmp --symbols ./symbols --explain
+  sfwalk minidump --exe ./server crash.dmp
+  sfwalk minidump crash.dmp --info
+  sfwalk minidump crash.dmp --json | jq .crash`,
+		Args: cobra.ExactArgs(1),
+	}
+	info := false
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := flags.begin(cmd); err != nil {
+			return err
+		}
+		defer flags.end()
+		dump, err := format.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer dump.Close()
+		if info {
+			for _, w := range dump.Warnings {
+				warn(cmd, w)
+			}
+			return printInfo(cmd.OutOrStdout(), dump)
+		}
+		opts.Beside = filepath.Dir(args[0])
+		t, err := minidump.New(dump, opts)
+		if err != nil {
+			return showUnwalked(cmd, args[0], dump, err, &flags)
+		}
+		s := minidumpSource(args[0], t, opts.Sysroot, &flags)
+		defer s.Close()
+		return show(cmd, s, &flags)
+	}
+	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, and walk no stacks")
+	flags.add(cmd, host)
+	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	return cmd
+}
+
+func minidumpSource(path string, t *minidump.Target, root string, flags *walkFlags) *source {
+	return &source{
+		Target:   t,
+		process:  Process{PID: t.Dump.PID(), Root: root},
+		root:     root,
+		about:    func(doc *document) { aboutDump(doc, path, t.Dump) },
+		after:    func(doc *document) { markSymbols(doc.Modules, t.Modules(), flags.symbols) },
+		mark:     func(of target.Thread, th *thread) { th.Died = of.(*minidump.Thread).Died },
+		warnings: t.Warnings,
+	}
+}
+
+func aboutDump(doc *document, path string, dump *format.File) {
+	doc.PID, doc.report = dump.PID(), newReport(path, dump)
+	if i := dump.Main(); i >= 0 {
+		doc.Exe = dump.Modules[i].Name
+	}
+}
+
+// markSymbols says for each module with a frame in it where its symbols were found.
+func markSymbols(list []moduleEntry, modules *target.Modules, store string) {
+	found := map[uint64]string{}
+	for _, m := range modules.All() {
+		if !m.ImageUsed() {
+			continue // no frame is in it
+		}
+		where := "none"
+		if _, _, err := m.Image(); err == nil {
+			where = "file"
+		}
+		if store != "" {
+			if symbols, _ := symbolstore.Open(store, m); symbols != nil {
+				where = "symbols"
+			}
+		}
+		found[m.Identity.Base] = where
+	}
+	for i := range list {
+		list[i].Symbols = found[list[i].Base.v]
+	}
+}

@@ -1,0 +1,171 @@
+package command
+
+import (
+	"fmt"
+	"time"
+
+	format "github.com/sfwalk/sfwalk/minidump"
+)
+
+// report is what a minidump says beside its stacks; docs/json.md describes it.
+type report struct {
+	Minidump    string          `json:"minidump"` // the file
+	Written     string          `json:"written,omitempty"`
+	System      *systemEntry    `json:"system,omitempty"`
+	Crash       *crashEntry     `json:"crash,omitempty"` // not present if the process did not crash
+	Assertion   *assertionEntry `json:"assertion,omitempty"`
+	Annotations []annotation    `json:"annotations,omitempty"`
+	Unloaded    []moduleEntry   `json:"unloaded_modules,omitempty"`
+	Modules     []moduleEntry   `json:"modules,omitempty"` // printed last: whether there are symbols is known then
+}
+
+type systemEntry struct {
+	OS         string `json:"os"`
+	Release    string `json:"release"`
+	Processor  string `json:"processor"`
+	Details    string `json:"details,omitempty"`
+	Processors int    `json:"processors"`
+}
+
+type crashEntry struct {
+	Reason  string `json:"reason"`
+	Address hex    `json:"address"`
+	TID     uint32 `json:"tid"`
+}
+
+type assertionEntry struct {
+	Expression string `json:"expression"`
+	Function   string `json:"function"`
+	File       string `json:"file"`
+	Line       int    `json:"line"`
+}
+
+type annotation struct {
+	Module string `json:"module,omitempty"` // whose client noted it; "" for the process
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+}
+
+type moduleEntry struct {
+	Name      string `json:"name"`
+	Base      hex    `json:"base"`
+	End       hex    `json:"end"` // the first address behind it
+	Version   string `json:"version,omitempty"`
+	DebugFile string `json:"debug_file,omitempty"`
+	DebugID   string `json:"debug_id,omitempty"`
+	CodeID    string `json:"code_id,omitempty"`
+	// Symbols is "symbols" if its symbol file was used, "file" if the file itself was, "none" if a frame is in it and
+	// neither is at hand; not present if no frame is in it.
+	Symbols string `json:"symbols,omitempty"`
+}
+
+func newReport(path string, f *format.File) *report {
+	r := &report{Minidump: path}
+	if !f.Time.IsZero() {
+		r.Written = f.Time.Format(time.RFC3339)
+	}
+	if s := &f.System; s.Known {
+		r.System = &systemEntry{s.OS.String(), s.Release(), s.Processor.String(), s.Describe(), s.Processors}
+	}
+	if x := f.Exception; x != nil {
+		r.Crash = &crashEntry{f.Reason(), hex{f.CrashAddress(), true}, x.Thread}
+	}
+	if a := f.Assertion; a != nil {
+		r.Assertion = &assertionEntry{a.Expression, a.Function, a.File, a.Line}
+	}
+	add := func(module string, list []format.Annotation) {
+		for _, a := range list {
+			r.Annotations = append(r.Annotations, annotation{module, a.Name, a.Value})
+		}
+	}
+	if f.Crashpad != nil {
+		add("", f.Crashpad.Annotations)
+	}
+	for i := range f.Modules {
+		m := &f.Modules[i]
+		add(m.Name, m.Annotations)
+		r.Modules = append(r.Modules, moduleEntry{
+			Name: m.Name, Base: hex{m.Base, true}, End: hex{m.Base + m.Size, true}, Version: m.Version,
+			DebugFile: m.DebugFile(), DebugID: m.DebugID(f), CodeID: m.CodeID(f),
+		})
+	}
+	for _, m := range f.Unloaded {
+		r.Unloaded = append(r.Unloaded, moduleEntry{Name: m.Name, Base: hex{m.Base, true}, End: hex{m.Base + m.Size, true}})
+	}
+	return r
+}
+
+// reportHeading prints what is known of the process and of the machine:
+//
+//	Process 4242 (C:\crashme.exe) died of EXCEPTION_ACCESS_VIOLATION_READ at address 0x45
+//	Windows NT 6.1.7600 on x86 (GenuineIntel family 6 model 26 stepping 5), 16 processors
+func (p *textPrinter) reportHeading(d *document) {
+	r := d.report
+	text := "Process"
+	if d.PID != 0 {
+		text += fmt.Sprintf(" %d", d.PID)
+	}
+	if d.Exe != "" {
+		text += fmt.Sprintf(" (%s)", d.Exe)
+	}
+	if r.Crash != nil {
+		text += fmt.Sprintf(" died of %s at address %#x", r.Crash.Reason, r.Crash.Address.v)
+	} else {
+		text += ": no crash"
+	}
+	p.styled(bold, text)
+	p.byte('\n')
+	if a := r.Assertion; a != nil {
+		p.styled(red, fmt.Sprintf("Assertion failed: %s in %s at %s:%d", a.Expression, a.Function, a.File, a.Line))
+		p.byte('\n')
+	}
+	if s := r.System; s != nil {
+		text := fmt.Sprintf("%s %s on %s", s.OS, s.Release, s.Processor)
+		if s.Details != "" {
+			text += " (" + s.Details + ")"
+		}
+		text += fmt.Sprintf(", %d processor", s.Processors)
+		if s.Processors != 1 {
+			text += "s"
+		}
+		p.text(text)
+		p.byte('\n')
+	}
+	for _, a := range r.Annotations {
+		if a.Name == "" {
+			p.text("note: " + a.Value)
+		} else {
+			p.text(a.Name + ": " + a.Value)
+		}
+		p.byte('\n')
+	}
+	p.byte('\n')
+}
+
+// modules prints the modules, one a line, with those whose symbols lack.
+func (p *textPrinter) modules(list []moduleEntry) {
+	if len(list) == 0 {
+		return
+	}
+	p.own("\nModules:\n")
+	for i := range list {
+		m := &list[i]
+		p.own("  ")
+		p.begin(blue)
+		p.hex(m.Base.v, 16)
+		p.own("-")
+		p.hex(m.End.v, 16)
+		p.plain()
+		p.byte(' ')
+		p.styled(green, m.Name)
+		for _, x := range []string{m.Version, m.DebugID} {
+			if x != "" {
+				p.text(" " + x)
+			}
+		}
+		if m.Symbols == "none" {
+			p.styled(red, " (no symbols)")
+		}
+		p.byte('\n')
+	}
+}

@@ -1,0 +1,135 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/internal/dumptest"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target/minidump"
+)
+
+// lldbDump has LLDB write a minidump of a process.
+func lldbDump(t *testing.T, pid int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dump")
+	out, err := exec.Command(gdbtest.Tool(t, "lldb"), "-b", "-x", "-o", fmt.Sprintf("process attach -p %d", pid),
+		"-o", "process save-core --plugin-name=minidump --style=stack "+path, "-o", "detach").CombinedOutput()
+	if err != nil || strings.Contains(string(out), "error:") {
+		t.Fatalf("lldb: %v\n%s", err, out)
+	}
+	return path
+}
+
+// collectDump returns the document of a minidump.
+func collectDump(t *testing.T, path string, opts minidump.Options, flags *walkFlags) *document {
+	t.Helper()
+	dump, err := minidump.Open(path, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := minidumpSource(path, dump, opts.Sysroot, flags)
+	defer s.Close()
+	doc, _, err := collect(s, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// TestMinidumpIsLive: a minidump of LLDB's has the stacks that gdb shows of the process.
+func TestMinidumpIsLive(t *testing.T) {
+	for _, tt := range [][]string{{"threads.c", "5"}, {"sighandler.c", "normal", "middle"}, {"chain.c"}} {
+		p := gdbtest.Start(t, gdbtest.Build(t, tt[0], gdbtest.Plain...), tt[1:]...)
+		path := lldbDump(t, p.PID)
+		want := gdbtest.Backtrace(t, p.PID)
+		compare(t, collectDump(t, path, minidump.Options{}, &walkFlags{}), want)
+	}
+}
+
+// TestMinidumpSymbols: where the program's file is not at hand, names, lines and rows come from its symbol file.
+func TestMinidumpSymbols(t *testing.T) {
+	for _, flags := range [][]string{{"-O2", "-fomit-frame-pointer"}, {"-O0"}} {
+		program := gdbtest.Build(t, "chain.c", append(flags, "-gdwarf-4", "-static")...)
+		store := symbolStore(t, program, nmFunctions)
+		p := gdbtest.Start(t, program)
+		path := lldbDump(t, p.PID)
+		want := gdbtest.Backtrace(t, p.PID)
+		empty := minidump.Options{Sysroot: t.TempDir()}
+		doc := collectDump(t, path, empty, &walkFlags{tableFlags: tableFlags{symbols: store}})
+		frames := doc.Threads[0].Frames
+		for i, w := range want[0].Frames {
+			if i >= len(frames) {
+				t.Fatalf("%v: %d frames, gdb has %d", flags, len(frames), len(want[0].Frames))
+			}
+			if f := &frames[i]; f.PC.v != w.PC || w.Line != 0 && (f.Function != w.Function || f.Line != w.Line) {
+				t.Errorf("%v: frame %d: %s at %#x, line %d; gdb has %s at %#x, line %d", flags, i, f.Function, f.PC.v, f.Line, w.Function, w.PC, w.Line)
+			}
+		}
+		if doc.Modules[0].Symbols != "symbols" || doc.Threads[0].Stop != "outermost" {
+			t.Errorf("%v: %+v, stop %s", flags, doc.Modules[0], doc.Threads[0].Stop)
+		}
+		if doc := collectDump(t, path, empty, &walkFlags{}); doc.Modules[0].Symbols != "none" {
+			t.Errorf("%v: without symbols: %+v", flags, doc.Modules[0])
+		}
+	}
+}
+
+// TestMinidumpText: the command's text, JSON and --info.
+func TestMinidumpText(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build(t, "threads.c", gdbtest.Plain...), "3")
+	path := lldbDump(t, p.PID)
+	out, stderr, err := command("minidump", path)
+	if err != nil || !strings.HasPrefix(out, fmt.Sprintf("Process %d (", p.PID)) || !strings.Contains(out, "\nModules:\n  0x") || !strings.Contains(out, "libc.so.6 ") {
+		t.Errorf("%v\n%s%s", err, out, stderr)
+	}
+	out, _, err = command("minidump", path, "--json", "--registers", "--explain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inPage(t, "sfwalk minidump", out)
+	out, _, err = command("minidump", path, "--info")
+	for _, want := range []string{"  ThreadListStream ", "\nSystem: Linux ", fmt.Sprintf("\nThread %d ", p.PID), " rip 00", "\nModules:\n", "\nMemory in the dump:\n", "\n/proc/PID/maps:\n"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("--info: %v, no %q in\n%s", err, want, out)
+		}
+	}
+}
+
+// TestMinidumpOfMIPS: of a processor whose stacks cannot be walked, the command prints registers and modules, and says so.
+func TestMinidumpOfMIPS(t *testing.T) {
+	d := dumptest.New()
+	d.System(1, 0x8203, "Android 4.4")
+	context := make([]byte, 608)
+	copy(context, d.U32(0x40002))
+	copy(context[8+8*29:], d.U64(0x7fff1000))
+	copy(context[312:], d.U64(0x401234))
+	d.Stream(3, d.U32(2), d.Thread(5, 0x7fff0000, nil, nil), d.Thread(6, 0x7fff1000, make([]byte, 16), context))
+	d.Stream(4, d.U32(1), d.Module("/data/app/libx\x1b.so", 0x400000, 0x2000, nil))
+	d.Stream(6, d.U32(6, 0, 11, 2), d.U64(0, 0x10), d.U32(0, 0), make([]byte, 15*8), d.U32(0, 0))
+	path := filepath.Join(t.TempDir(), "dump")
+	if err := os.WriteFile(path, d.Bytes(0), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := command("minidump", path, "--registers")
+	for _, want := range []string{
+		"Process (/data/app/libx\\x1b.so) died of SIGSEGV / SEGV_ACCERR at address 0x10\n", "Android 10.0.19042 Android 4.4 on mips, 4 processors\n",
+		"Thread 6 crashed\n#0  0x0000000000401234 in ?? (/data/app/libx\\x1b.so+0x1234)\n", "sp      0x7fff1000",
+		"stop: unavailable (it is of processor mips: its stacks cannot be walked)\n\nThread 5\nstop: the dump has no registers of the thread\n",
+		"  0x0000000000400000-0x0000000000402000 /data/app/libx",
+	} {
+		if !errors.Is(err, errEarly) || !strings.Contains(out, want) {
+			t.Errorf("%v, no %q in\n%s", err, want, out)
+		}
+	}
+	out, _, err = command("minidump", path, "--json")
+	if !errors.Is(err, errEarly) {
+		t.Error(err)
+	}
+	inPage(t, "sfwalk minidump", out)
+}

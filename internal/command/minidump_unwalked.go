@@ -1,0 +1,99 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	format "github.com/sfwalk/sfwalk/minidump"
+)
+
+// showUnwalked prints a dump of a processor whose stacks cannot be walked: its threads, each with the place where it
+// was. why says that.
+func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, flags *walkFlags) error {
+	doc := &document{}
+	aboutDump(doc, path, dump)
+	if dump.System.Known {
+		doc.Arch = dump.System.Processor.String()
+	}
+	doc.Threads = unwalked(dump, why, flags.registers)
+	if flags.json {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetEscapeHTML(false)
+		if err := e.Encode(doc); err != nil {
+			return err
+		}
+	} else {
+		p := flags.printer(cmd.OutOrStdout()).(*textPrinter)
+		p.heading(doc)
+		for i := range doc.Threads {
+			t := &doc.Threads[i]
+			p.thread(doc, i)
+			for k := range t.Frames {
+				p.detailed(&t.Frames[k])
+			}
+			p.end(t)
+		}
+		p.ending(doc)
+		if err := p.buffer().write(cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	for _, w := range dump.Warnings {
+		warn(cmd, w)
+	}
+	return errEarly
+}
+
+// unwalked returns the threads of a dump, the one that it is about first, with their innermost frames.
+func unwalked(dump *format.File, why error, registers bool) []thread {
+	list := []thread{}
+	requesting, known := dump.Requesting()
+	for i := range dump.Threads {
+		x := &dump.Threads[i]
+		if x.ID != 0 && x.ID == dump.Breakpad.Handler {
+			continue
+		}
+		t := thread{TID: int(x.ID), Name: x.Name, Frames: []frameEntry{}, Stop: "unavailable", Error: why.Error(), detail: why.Error()}
+		context := x.Context
+		about := known && x.ID == requesting
+		if t.Died = about && dump.Exception != nil; t.Died && dump.Exception.Context.Size > 0 {
+			context = dump.Exception.Context
+		}
+		regs, err := dump.Registers(context)
+		if err != nil {
+			t.Stop, t.Error = "", err.Error()
+		} else if f, ok := innermost(dump, regs); ok {
+			if registers {
+				for _, r := range regs {
+					f.Registers = append(f.Registers, register{r.Name, fmt.Sprintf("%#x", r.Value)})
+				}
+			}
+			t.Frames = append(t.Frames, f)
+		}
+		if about && len(list) > 0 {
+			list = append([]thread{t}, list...)
+		} else {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// innermost returns the frame where a thread was.
+func innermost(dump *format.File, regs []format.Register) (f frameEntry, ok bool) {
+	for _, r := range regs {
+		if r.Name != "pc" && r.Name != "rip" && r.Name != "eip" {
+			continue
+		}
+		f = frameEntry{Type: "normal", PC: hex{r.Value, true}}
+		for i := range dump.Modules {
+			if m := &dump.Modules[i]; r.Value-m.Base < m.Size {
+				f.Module, f.inFile = m.Name, r.Value-m.Base
+			}
+		}
+		return f, true
+	}
+	return f, false
+}
