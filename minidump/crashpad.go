@@ -5,7 +5,6 @@ import "fmt"
 // Crashpad is what Crashpad's client and handler note (MinidumpCrashpadInfo).
 type Crashpad struct {
 	ReportID, ClientID string // UUIDs
-	Annotations        []Annotation
 	// AddressMask tells the bits of a pointer that are address from a pointer authentication code; 0 if there is none.
 	AddressMask uint64
 }
@@ -33,7 +32,7 @@ func (f *File) readCrashpad(s Stream) error {
 		f.Crashpad.AddressMask = f.Order.Uint64(b[56:])
 	}
 	left := maxAnnotations
-	if f.Crashpad.Annotations, err = f.dictionary(f.r.location(b[36:]), &left); err != nil {
+	if f.Annotations, err = f.dictionary(f.r.location(b[36:]), &left); err != nil {
 		return err
 	}
 	return f.readModuleAnnotations(f.r.location(b[44:]), &left)

@@ -31,6 +31,8 @@ type File struct {
 	Crashpad  *Crashpad    // nil if Crashpad did not write it
 	Linux     Linux        // texts of Linux's /proc
 	Comment   string
+	// Annotations are what the program's client has noted of the process.
+	Annotations []Annotation
 
 	Warnings []string // streams that are broken, one sentence each
 

@@ -113,7 +113,8 @@ func TestRead(t *testing.T) {
 		equal("process", []any{f.PID(), f.Misc.Created.Unix(), f.Misc.User, f.Misc.Kernel}, []any{4242, int64(1600000000), uint32(5), uint32(6)})
 		equal("writer", f.Breakpad, BreakpadInfo{78, 77})
 		equal("assertion", *f.Assertion, Assertion{"p != 0", "f", "f.cc", 12, 1})
-		equal("crashpad", *f.Crashpad, Crashpad{"11223344-5566-7788-99aa-bbccddeeff00", "11223344-5566-7788-99aa-bbccddeeff00", []Annotation{{"key", "value"}}, 0x7fffffffff})
+		equal("crashpad", *f.Crashpad, Crashpad{"11223344-5566-7788-99aa-bbccddeeff00", "11223344-5566-7788-99aa-bbccddeeff00", 0x7fffffffff})
+		equal("annotations of the process", f.Annotations, []Annotation{{"key", "value"}})
 		equal("comment", f.Comment, "a comment")
 		equal("maps", strings.HasPrefix(string(f.Linux.Maps), "00400000-"), true)
 

@@ -30,6 +30,7 @@ type CodeView struct {
 	Time    uint32   // of NB10
 	Age     uint32
 	BuildID []byte // of an ELF file
+	ID      string // of a microdump: Breakpad's identifier
 }
 
 // CodeViewKind is the kind of a CodeView record: its first four bytes.
@@ -40,6 +41,8 @@ const (
 	RSDS CodeViewKind = "RSDS" // a PDB of 7.0 on
 	NB10 CodeViewKind = "NB10" // a PDB of 2.0
 	ELF  CodeViewKind = "LEpB" // Breakpad's: a build ID
+
+	named CodeViewKind = "named" // not of a dump: a microdump has the identifier as text
 )
 
 // Unloaded is a module that was mapped once (MINIDUMP_UNLOADED_MODULE).
@@ -158,6 +161,8 @@ func (m *Module) DebugID(f *File) string {
 		var id [16]byte
 		copy(id[:], v.BuildID)
 		return guid(f, id[:]) + "0"
+	case named:
+		return v.ID
 	}
 	return ""
 }

@@ -67,6 +67,9 @@ func (x *Exception) linux(flags string) string {
 	if x.Code == dumpRequested {
 		return "DUMP_REQUESTED"
 	}
+	if x.Code == 0 {
+		return "unknown signal" // of an old microdump
+	}
 	if x.Code >= uint32(len(linuxSignals)) {
 		return ""
 	}

@@ -103,6 +103,9 @@ func (o OS) IsApple() bool { return o == MacOS || o == IOS }
 
 // Release returns the system's version: numbers, and its own words if it has some.
 func (s *System) Release() string {
+	if s.Major|s.Minor|s.Build == 0 && s.Version != "" {
+		return s.Version // Breakpad's client on Linux knows no numbers
+	}
 	return strings.TrimSpace(fmt.Sprintf("%d.%d.%d %s", s.Major, s.Minor, s.Build, s.Version))
 }
 
@@ -110,6 +113,9 @@ func (s *System) Release() string {
 func (s *System) Describe() string {
 	switch s.Processor {
 	case X86, AMD64, X86Win64:
+		if s.Level|s.Revision == 0 {
+			return ""
+		}
 		vendor := ""
 		if s.Processor != AMD64 { // the field has other bits of amd64
 			vendor = upToZero(s.CPU[:12])

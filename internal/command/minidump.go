@@ -1,7 +1,10 @@
 package command
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +19,7 @@ func newMinidump(host PluginHost) *cobra.Command {
 	var opts minidump.Options
 	cmd := &cobra.Command{
 		Use:   "minidump DUMP",
-		Short: "Print the stacks of a minidump",
+		Short: "Print the stacks of a crash report (minidump, microdump)",
 		Long: `minidump prints the stacks of a process from the minidump that Windows, Breakpad or
 Crashpad has written, on any machine. The thread that crashed comes first, with the reason
 in its system's words; the modules follow the stacks, with those whose symbols lack.
@@ -24,6 +27,9 @@ in its system's words; the modules follow the stacks, with those whose symbols l
 A minidump has the stacks and little else. Names, lines, inlined calls and unwind tables come
 from Breakpad's symbol files (--symbols) and, of Linux's modules, from the files themselves,
 if the same builds are at hand: by their paths, below --sysroot, or in the dump's folder.
+
+DUMP may also be a log with microdumps (Android's logcat), of which the last whole one
+counts, or the one that --microdump says.
 
 Stacks of amd64 and arm64 are walked. Of other processors, minidump prints the
 threads, their registers (--registers) and the modules.
@@ -33,16 +39,17 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk minidump crash.dmp --symbols ./symbols --explain
   sfwalk minidump --exe ./server crash.dmp
   sfwalk minidump crash.dmp --info
+  sfwalk minidump logcat.txt --symbols ./symbols
   sfwalk minidump crash.dmp --json | jq .crash`,
 		Args: cobra.ExactArgs(1),
 	}
-	info := false
+	info, microdump := false, 0
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := flags.begin(cmd); err != nil {
 			return err
 		}
 		defer flags.end()
-		dump, err := format.Open(args[0])
+		dump, err := openDump(args[0], microdump)
 		if err != nil {
 			return err
 		}
@@ -62,10 +69,41 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		defer s.Close()
 		return show(cmd, s, &flags)
 	}
+	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
 	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, and walk no stacks")
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd
+}
+
+// openDump opens a minidump, or one of the microdumps of a log: the last whole one if number is 0.
+func openDump(path string, number int) (*format.File, error) {
+	dump, err := format.Open(path)
+	if !errors.Is(err, format.ErrNot) {
+		return dump, err
+	}
+	list, inLog := format.OpenMicrodumps(path)
+	switch {
+	case len(list) == 0 && errors.Is(inLog, format.ErrNot):
+		return nil, err
+	case len(list) == 0:
+		return nil, inLog
+	case number == 0:
+		return lastMicrodump(list), nil
+	case number < 0 || number > len(list):
+		return nil, usageError{fmt.Errorf("--microdump %d: %s has %d", number, path, len(list))}
+	}
+	return list[number-1], nil
+}
+
+// lastMicrodump returns the last microdump with registers: a log may end in the middle of one.
+func lastMicrodump(list []*format.File) *format.File {
+	for _, f := range slices.Backward(list) {
+		if f.Threads[0].Context.Size > 0 {
+			return f
+		}
+	}
+	return list[len(list)-1]
 }
 
 func minidumpSource(path string, t *minidump.Target, root string, flags *walkFlags) *source {

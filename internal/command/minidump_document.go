@@ -78,9 +78,7 @@ func newReport(path string, f *format.File) *report {
 			r.Annotations = append(r.Annotations, annotation{module, a.Name, a.Value})
 		}
 	}
-	if f.Crashpad != nil {
-		add("", f.Crashpad.Annotations)
-	}
+	add("", f.Annotations)
 	for i := range f.Modules {
 		m := &f.Modules[i]
 		add(m.Name, m.Annotations)

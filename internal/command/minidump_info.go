@@ -67,7 +67,9 @@ func (p *infoPrinter) exception() {
 	if x := p.dump.Exception; x != nil {
 		p.line("\nException in thread %d: %s at %#x", x.Thread, p.dump.Reason(), p.dump.CrashAddress())
 		p.line("  code %#x, flags %#x, record %#x, address %#x, parameters %#x", x.Code, x.Flags, x.Record, x.Address, x.Params)
-		p.registers(x.Context)
+		if x.Context.Size > 0 {
+			p.registers(x.Context)
+		}
 	}
 	if a := p.dump.Assertion; a != nil {
 		p.line("\nAssertion: %s in %s at %s:%d", a.Expression, a.Function, a.File, a.Line)
@@ -147,9 +149,12 @@ func (p *infoPrinter) notes() {
 	f := p.dump
 	if c := f.Crashpad; c != nil {
 		p.line("\nCrashpad: report %s, client %s", c.ReportID, c.ClientID)
-		for _, a := range c.Annotations {
-			p.line("  %s: %s", a.Name, a.Value)
-		}
+	}
+	if len(f.Annotations) > 0 {
+		p.line("\nAnnotations:")
+	}
+	for _, a := range f.Annotations {
+		p.line("  %s: %s", a.Name, a.Value)
 	}
 	if f.Comment != "" {
 		p.line("\nComment: %s", f.Comment)
