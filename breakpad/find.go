@@ -29,6 +29,9 @@ type Location struct {
 	Code     Range  // of the function; of an inlined call, the part of its code around the address; a Public has no size
 	File     string // empty if not known
 	Line     int    // 0 if not known
+	// LineCode is the code of the line around the address, the same for all Locations of an address; its size is 0 if the line
+	// is not known.
+	LineCode Range
 	Multiple bool   // as in Func
 	Inlined  bool   // an inlined call: the next Location is its caller
 }
@@ -158,14 +161,15 @@ func (f *File) Locate(addr uint64) ([]Location, error) {
 		return []Location{{Function: public.Name, Code: Range{Address: public.Address}, Multiple: public.Multiple}}, nil
 	}
 	var file, line int
+	var lineCode Range
 	if i := slices.IndexFunc(fn.Lines, func(l Line) bool { return Range{l.Address, l.Size}.Contains(addr) }); i >= 0 {
-		file, line = fn.Lines[i].File, fn.Lines[i].Line
+		file, line, lineCode = fn.Lines[i].File, fn.Lines[i].Line, Range{fn.Lines[i].Address, fn.Lines[i].Size}
 	} else {
 		file = -1
 	}
 	var chain []Location
 	for _, in := range fn.inlinesAt(addr) {
-		location := Location{Line: line, Inlined: true, Code: in.code}
+		location := Location{Line: line, LineCode: lineCode, Inlined: true, Code: in.code}
 		if location.File, err = f.fileName(file); err != nil {
 			return nil, err
 		}
@@ -175,7 +179,7 @@ func (f *File) Locate(addr uint64) ([]Location, error) {
 		chain = append(chain, location)
 		file, line = in.CallFile, in.CallLine
 	}
-	location := Location{Function: fn.Name, Code: Range{fn.Address, fn.Size}, Line: line, Multiple: fn.Multiple}
+	location := Location{Function: fn.Name, Code: Range{fn.Address, fn.Size}, Line: line, LineCode: lineCode, Multiple: fn.Multiple}
 	if location.File, err = f.fileName(file); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ type File struct {
 
 	Warnings []string // streams that are broken, one sentence each
 
+	words string // a microdump's reason
 	r     *reader
 	close func() error // of the file that Open has opened; else nil
 }

@@ -21,6 +21,7 @@ import (
 //	google-breakpad(3745): V Chrome_Android:49.0.2623.15                          product
 //	google-breakpad(3745): P webview                                              kind of process
 //	google-breakpad(3745): O A arm 02 armv7l VERSION                              system, processor, how many, hardware, release
+//	google-breakpad(3745): G OpenGL ES 3.0 V@104.0|Qualcomm|Adreno (TM) 330       graphics
 //	google-breakpad(3745): R 0000000B SIGSEGV 00000010                            signal, its name, address
 //	google-breakpad(3745): S 0 FFEA68C0 FFEA6000 00002000                         SP; the stack's begin and size
 //	google-breakpad(3745): S FFEA6000 00000000…                                   bytes of the stack
@@ -133,6 +134,10 @@ func (d *microdump) line(text string) error {
 		d.f.Annotations = append(d.f.Annotations, Annotation{"version", rest})
 	case "P":
 		d.f.Annotations = append(d.f.Annotations, Annotation{"process", rest})
+	case "G":
+		if rest != "UNKNOWN" {
+			d.f.System.Graphics = rest
+		}
 	case "O":
 		return d.system(rest)
 	case "R":
@@ -146,7 +151,7 @@ func (d *microdump) line(text string) error {
 	case "M":
 		return d.module(fields)
 	}
-	return nil // G: graphics, H: the address space, and what is to come
+	return nil // H: the address space, and what is to come
 }
 
 // put adds bytes of the process.
@@ -197,7 +202,7 @@ func (d *microdump) reason(fields []string) error {
 		return errFields
 	}
 	err := numbers([]string{fields[0], fields[2]}, &code, &addr)
-	d.f.Exception.Code, d.f.Exception.Address = uint32(code), addr
+	d.f.Exception.Code, d.f.Exception.Address, d.f.words = uint32(code), addr, fields[1]
 	return err
 }
 

@@ -29,7 +29,7 @@ func logged() string {
 		line(pid, "O %s %s 0a armv8l vendor/device:5.0 release-keys", x.os, x.processor)
 		line(pid, "P webview")
 		line(pid, "R 0000000B SIGSEGV 00000010")
-		line(pid, "G UNKNOWN")
+		line(pid, "G OpenGL ES 3.0|Qualcomm|Adreno")
 		line(pid, "S 0 7010 7000 20")
 		line(pid, "S 7000 %x", "0123456789abcdef")
 		b.WriteString("another app's line\n")
@@ -68,6 +68,9 @@ func TestMicrodumps(t *testing.T) {
 		}
 		if got := [2]uint64{values[strings.TrimPrefix(want.pc, "r")], values["sp"]}; err != nil || got != want.values {
 			t.Errorf("%#x, %v; want %#x", got, err, want.values)
+		}
+		if f.System.Graphics != "OpenGL ES 3.0|Qualcomm|Adreno" {
+			t.Errorf("graphics %q", f.System.Graphics)
 		}
 		m := &f.Modules[0]
 		if len(f.Modules) != 1 || m.Name != "lib with blanks.so" || m.Base != 0x400000 || m.Size != 0x5000 || m.DebugID(f) != "AF112233445566778899AABBCCDDEEFF0" || m.DebugFile() != m.Name {

@@ -177,6 +177,18 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// TestDescribeARM: what Breakpad says of a Cortex-A9.
+func TestDescribeARM(t *testing.T) {
+	s := System{Processor: ARM, Level: 7, armID: 0x413fc090, armFeatures: 1<<0 | 1<<2 | 1<<12}
+	if got, want := s.Describe(), "ARMv7 ARM Cortex-A9 features: swp,thumb,neon"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s = System{Processor: ARM, Level: 8, armID: 0x51af8014}
+	if got, want := s.Describe(), "ARMv8 Qualcomm part(0x51008010)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestRanges: ranges that overlap, end behind the file or around the end of the addresses, are cut.
 func TestRanges(t *testing.T) {
 	f := &File{r: &reader{size: 100}, Memory: []Range{

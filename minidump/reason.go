@@ -31,6 +31,9 @@ func (f *File) Reason() string {
 	return reason
 }
 
+// MicrodumpReason returns the reason that a microdump has, in its writer's words: "SIGSEGV"; "" if it has none.
+func (f *File) MicrodumpReason() string { return f.words }
+
 // CrashAddress returns the address that the exception is about: of memory that could not be accessed, or of an instruction.
 func (f *File) CrashAddress() uint64 {
 	x := f.Exception

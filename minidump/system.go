@@ -7,17 +7,19 @@ import (
 
 // System is the machine (MINIDUMP_SYSTEM_INFO).
 type System struct {
-	Known      bool // the dump has the stream
-	Processor  Processor
-	Level      uint16 // x86: the family
-	Revision   uint16 // x86: model and stepping
-	Processors int
-	OS         OS
-	Major      uint32
-	Minor      uint32
-	Build      uint32
-	Version    string // of the system, in its words: a service pack, uname's line
-	CPU        [24]byte
+	Known              bool // the dump has the stream
+	Processor          Processor
+	Level              uint16 // x86: the family
+	Revision           uint16 // x86: model and stepping
+	Processors         int
+	OS                 OS
+	Major              uint32
+	Minor              uint32
+	Build              uint32
+	Version            string // of the system, in its words: a service pack, uname's line
+	CPU                [24]byte
+	armID, armFeatures uint32 // what CPU has of arm
+	Graphics           string // of a microdump: versions and names, with "|" between them; "" if it is not known
 }
 
 // Processor is a processor's architecture (PROCESSOR_ARCHITECTURE_…; those from 0x8001 on are Breakpad's).
@@ -124,6 +126,11 @@ func (s *System) Describe() string {
 			vendor += " "
 		}
 		return fmt.Sprintf("%sfamily %d model %d stepping %d", vendor, s.Level, s.Revision>>8, s.Revision&0xff)
+	case ARM:
+		if s.Level == 0 {
+			return ""
+		}
+		return s.describeARM()
 	}
 	return ""
 }
@@ -142,6 +149,9 @@ func (f *File) readSystem(s Stream) error {
 		Major: f.Order.Uint32(b[8:]), Minor: f.Order.Uint32(b[12:]), Build: f.Order.Uint32(b[16:]), OS: OS(f.Order.Uint32(b[20:])),
 	}
 	copy(f.System.CPU[:], b[32:])
+	if f.System.Processor == ARM && len(b) >= 40 {
+		f.System.armID, f.System.armFeatures = f.Order.Uint32(b[32:]), f.Order.Uint32(b[36:])
+	}
 	f.System.Version, err = f.r.text(uint64(f.Order.Uint32(b[24:])))
 	return err
 }

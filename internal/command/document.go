@@ -45,6 +45,7 @@ type thread struct {
 	HeldUS  *int64 `json:"held_us,omitempty"`  // the longest time that the thread was held
 	MovedOn bool   `json:"moved_on,omitempty"` // it ran on before all was read
 
+	index  int // of a minidump: counts the threads in its order
 	whole  bool
 	detail string // Error without the part that Stop says already
 }

@@ -22,6 +22,8 @@ type walkFlags struct {
 	json        bool
 	color       string
 
+	other func() printer // makes the printer of another format than text and JSON; nil for none
+
 	usual int  // for tests: replaces usualFrames unless 0
 	once  bool // for tests: a thread that has run on is not read once more
 }

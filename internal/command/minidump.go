@@ -39,16 +39,20 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk minidump crash.dmp --symbols ./symbols --explain
   sfwalk minidump --exe ./server crash.dmp
   sfwalk minidump crash.dmp --info
+  sfwalk minidump crash.dmp --format breakpad
   sfwalk minidump logcat.txt --symbols ./symbols
   sfwalk minidump crash.dmp --json | jq .crash`,
 		Args: cobra.ExactArgs(1),
 	}
-	info, microdump := false, 0
+	info, microdump, layout := false, 0, ""
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := flags.begin(cmd); err != nil {
 			return err
 		}
 		defer flags.end()
+		if layout != "sfwalk" && layout != "breakpad" || layout == "breakpad" && flags.json {
+			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json", layout)}
+		}
 		dump, err := openDump(args[0], microdump)
 		if err != nil {
 			return err
@@ -60,6 +64,9 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 			}
 			return printInfo(cmd.OutOrStdout(), dump)
 		}
+		if layout == "breakpad" {
+			flags.other = func() printer { return &breakpadPrinter{dump: dump, store: flags.symbols} }
+		}
 		opts.Beside = filepath.Dir(args[0])
 		t, err := minidump.New(dump, opts)
 		if err != nil {
@@ -70,6 +77,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		return show(cmd, s, &flags)
 	}
 	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
+	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk, or breakpad: the records of minidump_stackwalk -m")
 	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, and walk no stacks")
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
@@ -108,12 +116,15 @@ func lastMicrodump(list []*format.File) *format.File {
 
 func minidumpSource(path string, t *minidump.Target, root string, flags *walkFlags) *source {
 	return &source{
-		Target:   t,
-		process:  Process{PID: t.Dump.PID(), Root: root},
-		root:     root,
-		about:    func(doc *document) { aboutDump(doc, path, t.Dump) },
-		after:    func(doc *document) { markSymbols(doc.Modules, t.Modules(), flags.symbols) },
-		mark:     func(of target.Thread, th *thread) { th.Died = of.(*minidump.Thread).Died },
+		Target:  t,
+		process: Process{PID: t.Dump.PID(), Root: root},
+		root:    root,
+		about:   func(doc *document) { aboutDump(doc, path, t.Dump) },
+		after:   func(doc *document) { markSymbols(doc.Modules, t.Modules(), flags.symbols) },
+		mark: func(of target.Thread, th *thread) {
+			x := of.(*minidump.Thread)
+			th.Died, th.index = x.Died, x.Index
+		},
 		warnings: t.Warnings,
 	}
 }

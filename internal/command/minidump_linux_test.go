@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -132,4 +133,67 @@ func TestMinidumpOfMIPS(t *testing.T) {
 		t.Error(err)
 	}
 	inPage(t, "sfwalk minidump", out)
+}
+
+// TestMinidumpBreakpad: the records of minidump_stackwalk -m have gdb's functions and lines.
+func TestMinidumpBreakpad(t *testing.T) {
+	program := gdbtest.Build(t, "chain.c", "-O1", "-gdwarf-4", "-static")
+	p := gdbtest.Start(t, program)
+	path := lldbDump(t, p.PID)
+	want := gdbtest.Backtrace(t, p.PID)[0].Frames
+	out, _, err := command("minidump", path, "--format", "breakpad", "--symbols", symbolStore(t, program, nmFunctions), "--sysroot", t.TempDir())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	header, stacks, _ := strings.Cut(out, "\n\n")
+	id := regexp.MustCompile(`(?m)^Module\|chain\|\|chain\|[0-9A-F]{32}0\|0x00400000\|0x[0-9a-f]+\|1$`)
+	if !strings.HasPrefix(header, "OS|Linux|") || !strings.Contains(header, "\nGPU|||\nCrash|SIG") || !id.MatchString(header) {
+		t.Errorf("%s", header)
+	}
+	lines := strings.Split(strings.TrimSpace(stacks), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("%s\ngdb has %d frames", stacks, len(want))
+	}
+	for i, w := range want {
+		fields := strings.Split(lines[i], "|")
+		if len(fields) != 7 || fields[0] != "0" || fields[1] != fmt.Sprint(i) || fields[2] != "chain" {
+			t.Errorf("%s", lines[i])
+			continue
+		}
+		if w.Line != 0 && (fields[3] != w.Function || filepath.Base(fields[4]) != filepath.Base(w.File) || fields[5] != fmt.Sprint(w.Line)) {
+			t.Errorf("%s; gdb has %s at %s:%d", lines[i], w.Function, w.File, w.Line)
+		}
+	}
+	if _, _, err := command("minidump", path, "--format", "xml"); err == nil || !strings.Contains(err.Error(), "--format xml: want sfwalk, or breakpad") {
+		t.Error(err)
+	}
+}
+
+// TestMinidumpPeer compares the records with those of minidump_stackwalk -m. SFWALK_MINIDUMP_STACKWALK names that program,
+// SFWALK_MINIDUMPS has the dumps, and SFWALK_MINIDUMP_SYMBOLS the folder of their symbols.
+func TestMinidumpPeer(t *testing.T) {
+	peer, dumps, symbols := os.Getenv("SFWALK_MINIDUMP_STACKWALK"), strings.Fields(os.Getenv("SFWALK_MINIDUMPS")), os.Getenv("SFWALK_MINIDUMP_SYMBOLS")
+	for _, path := range dumps {
+		want, err := exec.Command(peer, "-m", path, symbols).Output()
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		got, _, err := command("minidump", path, "--format", "breakpad", "--symbols", symbols)
+		if err != nil && !errors.Is(err, errEarly) {
+			t.Errorf("%s: %v", path, err)
+		}
+		header, stacks, _ := strings.Cut(string(want), "\n\n")
+		ownHeader, own, _ := strings.Cut(got, "\n\n")
+		if header != ownHeader {
+			t.Errorf("%s:\n%s\nthe peer has\n%s", path, ownHeader, header)
+		}
+		same := 0
+		for _, line := range strings.Split(stacks, "\n") {
+			if line != "" && strings.Contains("\n"+own, "\n"+line+"\n") {
+				same++
+			}
+		}
+		t.Logf("%s: %d frames, the peer has %d, %d are the same", filepath.Base(path), strings.Count(own, "\n"), strings.Count(stacks, "\n"), same)
+	}
 }

@@ -18,7 +18,19 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 		doc.Arch = dump.System.Processor.String()
 	}
 	doc.Threads = unwalked(dump, why, flags.registers)
-	if flags.json {
+	if flags.other != nil {
+		p := flags.printer(nil).(*breakpadPrinter)
+		p.heading(doc)
+		for i := range doc.Threads {
+			p.thread(doc, i)
+			for _, f := range doc.Threads[i].Frames {
+				p.line(fileName(f.Module), "", "", "", f.inFile)
+			}
+		}
+		if err := p.write(cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	} else if flags.json {
 		e := json.NewEncoder(cmd.OutOrStdout())
 		e.SetEscapeHTML(false)
 		if err := e.Encode(doc); err != nil {
@@ -55,7 +67,7 @@ func unwalked(dump *format.File, why error, registers bool) []thread {
 		if x.ID != 0 && x.ID == dump.Breakpad.Handler {
 			continue
 		}
-		t := thread{TID: int(x.ID), Name: x.Name, Frames: []frameEntry{}, Stop: "unavailable", Error: why.Error(), detail: why.Error()}
+		t := thread{index: len(list), TID: int(x.ID), Name: x.Name, Frames: []frameEntry{}, Stop: "unavailable", Error: why.Error(), detail: why.Error()}
 		context := x.Context
 		about := known && x.ID == requesting
 		if t.Died = about && dump.Exception != nil; t.Died && dump.Exception.Context.Size > 0 {
@@ -92,6 +104,9 @@ func innermost(dump *format.File, regs []format.Register) (f frameEntry, ok bool
 			if m := &dump.Modules[i]; r.Value-m.Base < m.Size {
 				f.Module, f.inFile = m.Name, r.Value-m.Base
 			}
+		}
+		if f.Module == "" {
+			f.inFile = r.Value
 		}
 		return f, true
 	}

@@ -26,6 +26,9 @@ type printer interface {
 
 // printer returns a new printer of the format that the flags ask for.
 func (w *walkFlags) printer(out io.Writer) printer {
+	if w.other != nil {
+		return w.other()
+	}
 	if w.json {
 		return newJSONPrinter()
 	}
