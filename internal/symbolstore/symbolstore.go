@@ -13,7 +13,6 @@ import (
 
 	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/elfimage"
-	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/target"
 )
 
@@ -22,6 +21,8 @@ type Symbols struct {
 	*breakpad.File
 	Path string // of the symbol file
 	Base uint64 // the run-time address that the file counts from
+
+	shared *shared // keeps the file shared
 }
 
 type key struct{ dir string }
@@ -32,7 +33,7 @@ type answer struct {
 }
 
 // Open returns the symbols of m in the store at dir. It returns nil if the store has none. The
-// file is opened once, and stays open as long as the module lives.
+// file is opened once, also for several targets, and stays open as long as one of their modules lives.
 func Open(dir string, m *target.Module) (*Symbols, error) {
 	a := m.Memo(key{dir}, func() any {
 		symbols, err := open(dir, m)
@@ -51,27 +52,17 @@ func open(dir string, m *target.Module) (*Symbols, error) {
 		return nil, nil // no file can have that name
 	}
 	name := filepath.Join(dir, filepath.FromSlash(inside))
-	file, err := regular.Open(name)
+	file, err := openShared(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	symbols, err := breakpad.New(file, info.Size())
-	if err == nil && symbols.Module.ID != want.ID {
-		err = fmt.Errorf("it has the symbols of %s", symbols.Module.ID)
+	if err == nil && file.file.Module.ID != want.ID {
+		err = fmt.Errorf("it has the symbols of %s", file.file.Module.ID)
 	}
 	if err != nil {
-		file.Close()
 		return nil, fmt.Errorf("symbols %s: %w", name, err)
 	}
-	return &Symbols{File: symbols, Path: name, Base: base}, nil
+	return &Symbols{File: file.file, Path: name, Base: base, shared: file}, nil
 }
 
 // identify returns the name and the identifier of m's symbols, and the run-time address that they count from.

@@ -2,13 +2,19 @@ package symbolstore
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // TestIdentifier: a program is identified by its build ID, and without one by the code that objdump shows.
@@ -52,4 +58,50 @@ func TestIdentifier(t *testing.T) {
 			t.Errorf("%s: %s, want %s", flag, got, text)
 		}
 	}
+}
+
+// TestShared: modules of several targets share an opened file, until it changes.
+func TestShared(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a", "00112233445566778899AABBCCDDEEFF0", "a.sym")
+	write := func(text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name+".new", []byte(text), 0o644), os.Rename(name+".new", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() *Symbols {
+		t.Helper()
+		m := target.NewModule("a", []target.Mapping{{Lo: 0x1000, Hi: 0x2000}}, nil)
+		m.Identity = &target.Identity{Base: 0x1000, DebugFile: "a", DebugID: "00112233445566778899AABBCCDDEEFF0"}
+		s, err := Open(dir, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := open(); s != nil {
+		t.Error("symbols of an empty store")
+	}
+	const module = "MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 a\n"
+	write(module + "PUBLIC 10 0 first\n")
+	var all [16]*Symbols
+	var wait sync.WaitGroup
+	for i := range all {
+		wait.Go(func() { all[i] = open() })
+	}
+	wait.Wait()
+	for _, s := range all {
+		if s.File != all[0].File || s.Base != 0x1000 {
+			t.Errorf("%p, %#x; want %p", s.File, s.Base, all[0].File)
+		}
+	}
+	write(module + "PUBLIC 10 0 second\n")
+	now := open()
+	for s, want := range map[*Symbols]string{all[0]: "first", now: "second"} {
+		if at, err := s.Locate(0x11); err != nil || len(at) != 1 || at[0].Function != want {
+			t.Errorf("%v, %v; want %s", at, err, want)
+		}
+	}
+	runtime.KeepAlive(all)
 }
