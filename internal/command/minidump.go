@@ -31,6 +31,10 @@ if the same builds are at hand: by their paths, below --sysroot, or in the dump'
 DUMP may also be a log with microdumps (Android's logcat), of which the last whole one
 counts, or the one that --microdump says.
 
+If DUMP is a folder, or "-" for a list of paths on standard input, all dumps (*.dmp,
+*.mdmp) are read, several at once, and each gives a line of JSON; a bad one gives
+{"minidump", "error"}, and the others follow.
+
 Stacks of amd64 and arm64 are walked. Of other processors, minidump prints the
 threads, their registers (--registers) and the modules.
 
@@ -41,7 +45,8 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk minidump crash.dmp --info
   sfwalk minidump crash.dmp --format breakpad
   sfwalk minidump logcat.txt --symbols ./symbols
-  sfwalk minidump crash.dmp --json | jq .crash`,
+  sfwalk minidump crash.dmp --json | jq .crash
+  sfwalk minidump ./reports --symbols ./symbols | jq .crash.reason`,
 		Args: cobra.ExactArgs(1),
 	}
 	info, microdump, layout := false, 0, ""
@@ -52,6 +57,14 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 		defer flags.end()
 		if layout != "sfwalk" && layout != "breakpad" || layout == "breakpad" && flags.json {
 			return usageError{fmt.Errorf("--format %s: want sfwalk, or breakpad without --json", layout)}
+		}
+		if dumps, many, err := dumpsIn(args[0], cmd.InOrStdin()); err != nil {
+			return err
+		} else if many {
+			if info || layout == "breakpad" {
+				return usageError{errors.New("many dumps are printed as JSON: give one for --info and --format")}
+			}
+			return runBatch(cmd, dumps, opts, microdump, &flags)
 		}
 		dump, err := openDump(args[0], microdump)
 		if err != nil {

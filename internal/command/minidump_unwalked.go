@@ -13,11 +13,7 @@ import (
 // was. why says that.
 func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, flags *walkFlags) error {
 	doc := &document{}
-	aboutDump(doc, path, dump)
-	if dump.System.Known {
-		doc.Arch = dump.System.Processor.String()
-	}
-	doc.Threads = unwalked(dump, why, flags.registers)
+	aboutUnwalked(doc, path, dump, why, flags)
 	if flags.other != nil {
 		p := flags.printer(nil).(*breakpadPrinter)
 		p.heading(doc)
@@ -56,6 +52,15 @@ func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error,
 		warn(cmd, w)
 	}
 	return errEarly
+}
+
+// aboutUnwalked fills in all that is known of such a dump.
+func aboutUnwalked(doc *document, path string, dump *format.File, why error, flags *walkFlags) {
+	aboutDump(doc, path, dump)
+	if dump.System.Known {
+		doc.Arch = dump.System.Processor.String()
+	}
+	doc.Threads = unwalked(dump, why, flags.registers)
 }
 
 // unwalked returns the threads of a dump, the one that it is about first, with their innermost frames.

@@ -1,0 +1,182 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	"github.com/sfwalk/sfwalk/target/minidump"
+)
+
+// batchLine is one line of a batch: a document, or why there is none.
+type batchLine struct {
+	*document
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+type batchError struct {
+	Minidump string `json:"minidump"`
+	Error    string `json:"error"`
+}
+
+// dumpsIn returns the dumps that the argument of minidump names: those below a folder, or, for "-", those whose paths
+// are the lines of in. ok is false if it is one dump.
+func dumpsIn(arg string, in io.Reader) (list []string, ok bool, err error) {
+	if arg == "-" {
+		lines := bufio.NewScanner(in)
+		for lines.Scan() {
+			if path := lines.Text(); path != "" {
+				list = append(list, path)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return nil, true, fmt.Errorf("list of dumps: %w", err)
+		}
+		return list, true, nil
+	}
+	if info, err := os.Stat(arg); err != nil || !info.IsDir() {
+		return nil, false, nil // an error is told when the dump is opened
+	}
+	err = filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && isDumpName(path) {
+			list = append(list, path)
+		}
+		return err
+	})
+	return list, true, err
+}
+
+// isDumpName reports whether a file has a name as writers of minidumps give them.
+func isDumpName(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".dmp" || ext == ".mdmp"
+}
+
+// runBatch prints a line of JSON for each dump, in their order, and goes on after a bad one.
+func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number int, flags *walkFlags) error {
+	b := &batch{opts: opts, number: number, flags: flags}
+	n := runtime.GOMAXPROCS(0)
+	if flags.plugins != nil {
+		n = 1
+	}
+	workers := make([]func(int) result, min(n, max(len(dumps), 1)))
+	for i := range workers {
+		workers[i] = func(i int) result { return b.one(dumps[i]) }
+	}
+	early, bad := false, 0
+	err := inOrder(len(dumps), workers, func(r result) error {
+		if r.bad {
+			bad++
+		}
+		early = early || r.early
+		if err := cmd.Context().Err(); err != nil {
+			return errInterrupted
+		}
+		_, err := cmd.OutOrStdout().Write(r.line)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case bad > 0:
+		return fmt.Errorf("%d of %d dumps cannot be read", bad, len(dumps))
+	case early:
+		return errEarly
+	}
+	return nil
+}
+
+// batch is what the dumps of a run share.
+type batch struct {
+	opts   minidump.Options
+	number int
+	flags  *walkFlags
+
+	mu   sync.Mutex
+	kept map[string]*symbolstore.Symbols // by path: one of each file, which keeps that open for the next dump
+}
+
+// result is what one dump has given.
+type result struct {
+	line       []byte
+	early, bad bool
+}
+
+func (b *batch) one(path string) result {
+	doc, warnings, err := b.document(path)
+	r := result{early: errors.Is(err, errEarly)}
+	var value any = batchLine{doc, warnings}
+	if err != nil && !r.early {
+		r.bad = true
+		value = batchError{path, err.Error()}
+	}
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return result{bad: true}
+	}
+	r.line = line.Bytes()
+	return r
+}
+
+// document returns the document of one dump. The error is errEarly if some stack ended early.
+func (b *batch) document(path string) (doc *document, warnings []string, err error) {
+	dump, err := openDump(path, b.number)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dump.Close()
+	opts := b.opts
+	opts.Beside = filepath.Dir(path)
+	t, err := minidump.New(dump, opts)
+	if err != nil {
+		doc = &document{}
+		aboutUnwalked(doc, path, dump, err, b.flags)
+		return doc, dump.Warnings, errEarly
+	}
+	s := minidumpSource(path, t, opts.Sysroot, b.flags)
+	defer s.Close()
+	if doc, warnings, err = collect(s, b.flags); err != nil {
+		return nil, nil, err
+	}
+	b.keep(s)
+	for i := range doc.Threads {
+		if !doc.Threads[i].whole {
+			err = errEarly
+		}
+	}
+	return doc, warnings, err
+}
+
+// keep keeps the symbol files that were used.
+func (b *batch) keep(s *source) {
+	if b.flags.symbols == "" {
+		return
+	}
+	for _, m := range s.Modules().All() {
+		if !m.ImageUsed() {
+			continue
+		}
+		if symbols, _ := symbolstore.Open(b.flags.symbols, m); symbols != nil {
+			b.mu.Lock()
+			if b.kept == nil {
+				b.kept = map[string]*symbolstore.Symbols{}
+			}
+			b.kept[symbols.Path] = symbols
+			b.mu.Unlock()
+		}
+	}
+}
