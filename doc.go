@@ -40,6 +40,7 @@
 //	sniffer/gostack    Go code, and the run time's changes of stacks
 //	sniffer/hotspot    code of Java's HotSpot virtual machine
 //	sniffer/prologue   code without tables, by its instructions
+//	sniffer/scan       return addresses on the stack, for crash reports
 //	sniffer/sframe     SFrame sections
 //	sniffer/sigtramp   signal trampolines
 //

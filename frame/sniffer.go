@@ -99,6 +99,9 @@ func (q *Query) FunctionBegins(pc uint64) bool {
 	return ok && lo == pc
 }
 
+// FunctionAt returns the code [lo, hi) of the function that holds addr, by symbols or tables.
+func (q *Query) FunctionAt(addr uint64) (lo, hi uint64, ok bool) { return q.function(addr) }
+
 // AppliedRow is a row applied to THIS: the CFA, and PC and FP of PREVIOUS.
 type AppliedRow struct {
 	CFA uint64 // of THIS

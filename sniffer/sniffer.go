@@ -6,14 +6,17 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/sniffer/breakpad"
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
 	"github.com/sfwalk/sfwalk/sniffer/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/hotspot"
 	"github.com/sfwalk/sfwalk/sniffer/prologue"
+	"github.com/sfwalk/sfwalk/sniffer/scan"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 	"github.com/sfwalk/sfwalk/sniffer/sigtramp"
+	"github.com/sfwalk/sfwalk/target"
 )
 
 // Options are options of the default sniffers. The zero value has none.
@@ -22,6 +25,8 @@ type Options struct {
 	Separate *sframe.Separate
 	// Symbols is a folder of Breakpad's symbol files, "" for none. With one, the sniffer breakpad stands behind dwarf.
 	Symbols string
+	// Scan says that the sniffer scan stands behind all others, for crash reports. It can be had by its name without.
+	Scan bool
 }
 
 // Default returns the default sniffers, in the order in which they are asked.
@@ -44,15 +49,33 @@ func (o Options) Default() []frame.Sniffer {
 	if o.Symbols != "" {
 		list = append(list, &breakpad.Sniffer{Dir: o.Symbols})
 	}
-	return append(list,
+	list = append(list,
 		&hotspot.Sniffer{},
 		code,
 		&fp.Guess{},
 	)
+	if o.Scan {
+		list = append(list, o.scan())
+	}
+	return list
+}
+
+// scan returns the sniffer scan.
+func (o Options) scan() frame.Sniffer {
+	return &scan.Sniffer{HasSymbols: func(m *target.Module) bool {
+		if o.Symbols == "" {
+			return false
+		}
+		symbols, err := symbolstore.Open(o.Symbols, m)
+		return err == nil && symbols != nil
+	}}
 }
 
 // Table returns a table of the default sniffers.
 func Table(a *arch.Arch) *frame.Table { return frame.NewTable(a, Default()...) }
+
+// AllNames returns the names of all sniffers, in order: also of those that no default table has.
+func AllNames() []string { return Options{Symbols: "."}.AllNames() }
 
 // Names returns the names of the default sniffers, in order.
 func Names() []string { return Options{}.Names() }
@@ -76,14 +99,21 @@ func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 	for _, name := range names {
 		s := o.find(name)
 		if s == nil {
-			return nil, fmt.Errorf("unknown sniffer %q: there are %s", name, strings.Join(o.Names(), ", "))
+			return nil, fmt.Errorf("unknown sniffer %q: there are %s", name, strings.Join(o.AllNames(), ", "))
 		}
 		list = append(list, s)
 	}
 	return list, nil
 }
 
+// AllNames returns the names that [Options.ByName] knows: also those of sniffers that are not default ones.
+func (o Options) AllNames() []string {
+	o.Scan = true
+	return o.Names()
+}
+
 func (o Options) find(name string) frame.Sniffer {
+	o.Scan = true
 	for _, s := range o.Default() {
 		if s.Name() == name {
 			return s

@@ -48,6 +48,7 @@ func steps(t *testing.T, program string, sframe int) {
 		t.Run(orderName(tt.list), func(t *testing.T) { compareSteps(t, rec, tt.list, tt.atLeast) })
 	}
 	t.Run("unknown code", func(t *testing.T) { unknownSteps(t, rec) })
+	t.Run("scan", func(t *testing.T) { scanSteps(t, rec) })
 }
 
 func orderName(list []string) string {

@@ -92,6 +92,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 	cmd.Flags().IntVar(&microdump, "microdump", 0, "which of a log's microdumps, from 1 on (default: the last that is whole)")
 	cmd.Flags().StringVar(&layout, "format", "sfwalk", "sfwalk, or breakpad: the records of minidump_stackwalk -m")
 	cmd.Flags().BoolVar(&info, "info", false, "print what is in the dump, and walk no stacks")
+	flags.scan = true
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
 	return cmd

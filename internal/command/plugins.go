@@ -200,7 +200,7 @@ func (r *plugins) Close() {
 }
 
 // builtIn reports whether one of sfwalk's own sniffers has the name.
-func builtIn(name string) bool { return slices.Contains(sniffer.Names(), name) }
+func builtIn(name string) bool { return slices.Contains(sniffer.AllNames(), name) }
 
 // sameFile reports whether two paths lead to one file, through symbolic links. Two hard links
 // count as two files, for a program may behave differently by its name.

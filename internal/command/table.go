@@ -22,6 +22,7 @@ type tableFlags struct {
 	sframeDirs []string
 	separate   *sframe.Separate // of sframeDirs; nil if there are none
 
+	scan    bool   // whether to scan stacks for return addresses
 	symbols string // a folder of Breakpad's symbol files, for sniffer and symbolizer; "" for none
 
 	pluginFlags pluginFlags
@@ -31,6 +32,7 @@ type tableFlags struct {
 func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	f := cmd.Flags()
 	f.StringSliceVar(&w.sniffers, "sniffers", nil, "the sniffers to ask, in this order; plug-ins by their names (default "+strings.Join(sniffer.Names(), ",")+")")
+	f.BoolVar(&w.scan, "scan", w.scan, "where no other sniffer knows a caller, look for a return address on the stack (sniffer scan); such frames are guesses")
 	w.pluginFlags.add(cmd, host)
 	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
 	f.StringVar(&w.symbols, "symbols", "", "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym, for programs without names, lines or unwind tables; the sniffer breakpad reads their STACK CFI")
@@ -78,7 +80,7 @@ func (w *tableFlags) end() { w.plugins.Close() }
 // a built-in sniffer's.
 func (w *tableFlags) checkOrder() error {
 	for _, name := range w.sniffers {
-		if names := w.options().Names(); !slices.Contains(names, name) {
+		if names := w.options().AllNames(); !slices.Contains(names, name) {
 			if names = append(names, w.plugins.names()...); !slices.Contains(names, name) {
 				return usageError{fmt.Errorf("--sniffers: unknown sniffer %q: there are %s", name, strings.Join(names, ", "))}
 			}
@@ -112,7 +114,7 @@ func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
 }
 
 func (w *tableFlags) options() sniffer.Options {
-	return sniffer.Options{Separate: w.separate, Symbols: w.symbols}
+	return sniffer.Options{Separate: w.separate, Symbols: w.symbols, Scan: w.scan}
 }
 
 // warnings returns the mistakes in the files that the flags name, and in the plug-ins.

@@ -73,6 +73,26 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	return row, frame.Claimed
 }
 
+// FunctionStart returns where the function begins that q.AddressInBlock is in, by the symbol file.
+func (s *Sniffer) FunctionStart(q *frame.Query) (addr uint64, ok bool) {
+	lo, _, ok := s.FunctionBounds(q)
+	return lo, ok
+}
+
+// FunctionBounds returns the code of the function that q.AddressInBlock is in, by the symbol file.
+func (s *Sniffer) FunctionBounds(q *frame.Query) (lo, hi uint64, ok bool) {
+	if q.Module == nil {
+		return 0, 0, false
+	}
+	symbols, err := symbolstore.Open(s.Dir, q.Module)
+	if err != nil || symbols == nil {
+		return 0, 0, false
+	}
+	r, ok := symbols.Bounds(q.AddressInBlock - symbols.Base)
+	lo = r.Address + symbols.Base
+	return lo, lo + min(r.Size, q.Module.Hi()-lo), ok
+}
+
 // begins reports whether the code at addr is where ELF programs begin. Their tables say that its return address is undefined, for which
 // STACK CFI has no words.
 func begins(symbols *symbolstore.Symbols, addr uint64) bool {

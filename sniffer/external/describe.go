@@ -21,7 +21,7 @@ func description(m *protocol.Description) (d plugin.Description, err error) {
 	if !namePattern.MatchString(m.Name) {
 		return d, fmt.Errorf("%w: it calls itself %q: want a-z, 0-9 and -, at most %d", ErrNonsense, clean(m.Name, 80), protocol.MaxName)
 	}
-	if slices.Contains(sniffer.Names(), m.Name) {
+	if slices.Contains(sniffer.AllNames(), m.Name) {
 		return d, fmt.Errorf("%w: it calls itself %q, as a sniffer does that there is already", ErrNonsense, m.Name)
 	}
 	d = plugin.Description{Name: m.Name, Version: clean(m.Version, 64), Before: clean(m.Before, protocol.MaxName)}
