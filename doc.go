@@ -25,6 +25,7 @@
 //	arch             descriptors of processors, registers of threads
 //	arch/amd64       x86-64
 //	arch/arm64       AArch64
+//	arch/i386        32-bit x86
 //	arch/s390x       IBM z/Architecture
 //	elfimage         ELF images, in files and in memory
 //	target/procmaps  the kernel's list of mappings
@@ -82,5 +83,6 @@
 // Authors of a new architecture, beside arch:
 //
 //	arch/values  prologue-value analysis: prologues, epilogues, frames
+//	arch/x86     what x86 of 32 and of 64 bits share
 //	arch/ahead   machine code read forward to its return
 package sfwalk

@@ -13,7 +13,8 @@ import (
 // Arch describes one architecture to the engine and the sniffers.
 // A descriptor is never changed after it has been registered.
 type Arch struct {
-	Name      string // GOARCH's name: "amd64"
+	Name      string   // GOARCH's name: "amd64"
+	Aliases   []string // other names by which users know it
 	Machine   elf.Machine
 	Order     binary.ByteOrder
 	PtrSize   int         // bytes of an address
@@ -121,8 +122,9 @@ type Arch struct {
 	StubFrame func(code []byte, start, pc uint64) (fromSP int32, ok bool)
 	// StubSlot returns the address of the word through which the linkage stub jumps that code, at
 	// address start, begins with (its entry of the global offset table), and the stub's length in
-	// bytes with its padding. ok is false where no stub begins.
-	StubSlot func(code []byte, start uint64) (slot uint64, length int, ok bool)
+	// bytes with its padding. ok is false where no stub begins. got is the address of the file's global
+	// offset table (DT_PLTGOT), which stubs of some processors find in a register; 0 if it is not known.
+	StubSlot func(code []byte, start, got uint64) (slot uint64, length int, ok bool)
 	// AfterCall reports whether code, which ends at a possible return address, ends
 	// with a call instruction. [MaxCall] bytes are enough.
 	AfterCall func(code []byte) bool
@@ -332,12 +334,13 @@ func Register(a *Arch) {
 			a.kept[r.Num] = int8(len(a.OtherCalleeSaved))
 		}
 	}
+	a.UContext.pointer = a.PtrSize
 	registered = append(registered, a)
 }
 
-// ByName returns the descriptor with that GOARCH name, or nil.
+// ByName returns the descriptor with that GOARCH name, or with that alias; or nil.
 func ByName(name string) *Arch {
-	return find(func(a *Arch) bool { return a.Name == name })
+	return find(func(a *Arch) bool { return a.Name == name || slices.Contains(a.Aliases, name) })
 }
 
 // ByMachine returns the descriptor of an ELF machine and byte order, or nil.

@@ -6,7 +6,7 @@ import (
 
 // KernelRegs is the layout of one of the Linux kernel's register sets: what
 // PTRACE_GETREGSET gives for a note type, and what a core file's note of that
-// type holds (NT_PRSTATUS's behind its header of [PRStatusHeader] bytes).
+// type holds (NT_PRSTATUS's behind its header of [Arch.PRStatusHeader] bytes).
 type KernelRegs struct {
 	Note uint32 // NT_PRSTATUS, NT_PRFPREG, … (elf.h)
 	Size int    // bytes of a whole set, or of as much as is read of it
@@ -26,9 +26,10 @@ type KernelReg struct {
 	Size int // 2, 4 or 8 bytes
 }
 
-// PRStatusHeader is where a core file's NT_PRSTATUS has its registers
-// (struct elf_prstatus.pr_reg) on 64-bit architectures, bytes.
-const PRStatusHeader = 112
+// PRStatusHeader returns where a core file's NT_PRSTATUS has its registers (struct
+// elf_prstatus.pr_reg), bytes: behind the signal's information, four identifiers, and ten numbers
+// of the size of a pointer.
+func (a *Arch) PRStatusHeader() int { return 16 + 4*4 + 10*a.PtrSize }
 
 // Owner returns whose note of a core file has the set: the kernel's names (elf.h).
 func (k *KernelRegs) Owner() string {

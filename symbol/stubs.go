@@ -109,7 +109,7 @@ func (s *stubs) read(a *arch.Arch, slots map[uint64]slot, code []byte, addr uint
 	const step = 4 // stubs begin at multiples of it
 	for at := 0; at < len(code); {
 		lo := addr + uint64(at)
-		to, length, ok := a.StubSlot(code[at:], lo)
+		to, length, ok := a.StubSlot(code[at:], lo, 0)
 		if !ok {
 			at += step
 			continue

@@ -63,11 +63,11 @@ func (c checker) check(t *Type) (extent, error) {
 	case Integer:
 		sound = t.Size <= 16 && bits.OnesCount64(t.Size) == 1
 	case Pointer:
-		sound = t.Size == 8
+		sound = t.Size == 8 || t.Size == 4
 	case Float:
 		sound = t.Size <= 16 && t.Size > 1 && bits.OnesCount64(t.Size) == 1
 	case X87:
-		sound = t.Size == 16
+		sound = t.Size == 16 || t.Size == x87Narrow
 	case Complex, Vector, Array:
 		if err := within(t.Elem); err != nil {
 			return e, err

@@ -76,6 +76,9 @@ type Piece struct {
 	RegOffset int      // bytes from the beginning of the register as it lies in memory
 	Offset    int      // bytes from the beginning of the result
 	Size      int      // bytes
+	// FromX87 says that the register has an x87 number, of which the result is what a conversion to
+	// Size bytes gives.
+	FromX87 bool
 }
 
 // Bytes returns a result that registers have; read fills b from offset on of a register. Padding
@@ -83,8 +86,15 @@ type Piece struct {
 func (r *Return) Bytes(read func(reg trad.Reg, offset int, b []byte) error) ([]byte, error) {
 	result := make([]byte, r.Size)
 	for _, p := range r.Pieces {
-		if err := read(p.Reg, p.RegOffset, result[p.Offset:p.Offset+p.Size]); err != nil {
+		b := result[p.Offset : p.Offset+p.Size]
+		if p.FromX87 {
+			b = make([]byte, x87Bytes)
+		}
+		if err := read(p.Reg, p.RegOffset, b); err != nil {
 			return nil, fmt.Errorf("result in register %d: %w", p.Reg, err)
+		}
+		if p.FromX87 {
+			putX87(result[p.Offset:p.Offset+p.Size], b)
 		}
 	}
 	return result, nil

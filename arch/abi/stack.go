@@ -15,6 +15,7 @@ type Stack struct {
 	copies []copied
 	args   []byte
 	align  uint64 // of the first argument's address
+	slot   uint64 // bytes
 }
 
 type copied struct {
@@ -24,7 +25,12 @@ type copied struct {
 
 // NewStack begins a layout below address sp. The first argument on the stack is at a
 // multiple of align, a power of two.
-func NewStack(sp, align uint64) *Stack { return &Stack{outer: sp, at: sp, align: align} }
+func NewStack(sp, align uint64) *Stack { return NewStackOf(sp, align, 8) }
+
+// NewStackOf is NewStack for slots of another size, in bytes, a power of two.
+func NewStackOf(sp, align, slot uint64) *Stack {
+	return &Stack{outer: sp, at: sp, align: align, slot: slot}
+}
 
 // Reserve returns the address of size bytes that stay as they are. It comes before all copies.
 func (s *Stack) Reserve(size, align uint64) uint64 {
@@ -45,11 +51,11 @@ func (s *Stack) inward(size, align uint64) uint64 {
 	return s.at
 }
 
-// Push adds an argument at the next multiple of align, and fills its last slot of 8 bytes with zeros.
+// Push adds an argument at the next multiple of align, and fills its last slot with zeros.
 func (s *Stack) Push(b []byte, align uint64) {
 	s.align = max(s.align, align)
 	s.args = append(s.pad(align), b...)
-	s.args = s.pad(8)
+	s.args = s.pad(s.slot)
 }
 
 func (s *Stack) pad(align uint64) []byte {

@@ -13,7 +13,7 @@ const (
 	Pointer
 	// Float is a binary floating-point number of 2, 4, 8 or 16 bytes.
 	Float
-	// X87 is the x87's number of 80 bits in 16 bytes, amd64's long double.
+	// X87 is the x87's number of 80 bits in 16 bytes, amd64's long double, or in 12, 32-bit x86's.
 	X87
 	// Complex has two Elem, the real part first.
 	Complex
@@ -56,6 +56,9 @@ type Member struct {
 	BitOffset, BitSize uint64
 }
 
+// x87Narrow is the size of an X87 of 32-bit x86, bytes. It is aligned to 4.
+const x87Narrow = 12
+
 // Composite reports whether t is a struct, a union or an array.
 func (t *Type) Composite() bool { return t.Kind == Struct || t.Kind == Union || t.Kind == Array }
 
@@ -75,6 +78,8 @@ func (t *Type) NaturalAlignment() uint64 {
 	switch t.Kind {
 	case Complex, Array:
 		return t.Elem.Alignment()
+	case X87:
+		return divisor(t.Size, 16)
 	case Struct, Union:
 		for _, m := range t.Members {
 			align = max(align, m.alignment())

@@ -67,6 +67,7 @@ type search struct {
 	away  func(at int64) (code []byte, start int64)
 	found func(s *state, w *way, calls int) bool
 
+	word   int32 // bytes of a word
 	pieces []piece
 	steps  int // instructions that were followed
 	left   int // how many more may be in other pieces than the first
@@ -85,7 +86,7 @@ func (f *search) follow(code []byte, at int32, frame uint64) {
 	f.pieces = append(f.pieces[:0], newPiece(code, 0))
 	f.left = maxAway
 	first := place{at: at}
-	first.start(frame)
+	first.start(frame, f.word)
 	f.now = append(f.now, first)
 	for calls := 0; len(f.now) > 0 && calls <= maxCalls; calls++ {
 		for i, j := 0, 0; i < len(f.now) || j < len(f.apart); {

@@ -43,10 +43,10 @@ func (m *Machine) ReadAhead(code []byte, start, pc uint64, away func(addr uint64
 	}
 	step := m.stepper().step
 	first := state{}
-	first.start(0)
+	first.start(0, int32(m.Word))
 	length := max(1, step(code, int32(pc-start), &first).next-int32(pc-start))
 	c := calls{m: m, code: code, left: maxWritten}
-	f := search{step: step, loses: c.loses}
+	f := search{step: step, loses: c.loses, word: int32(m.Word)}
 	f.found = func(s *state, w *way, calls int) bool {
 		row, ok := m.row(s, w)
 		if !ok {
@@ -57,8 +57,9 @@ func (m *Machine) ReadAhead(code []byte, start, pc uint64, away func(addr uint64
 	}
 	if away != nil {
 		f.away = func(at int64) ([]byte, int64) {
-			code, begin := away(start + uint64(at))
-			return code, int64(begin - start)
+			to := m.Address(start + uint64(at))
+			code, begin := away(to)
+			return code, at - int64(to-begin)
 		}
 	}
 	f.follow(code, int32(pc-start), uint64(m.SP.Bit()|m.FP.Bit()))

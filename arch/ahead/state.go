@@ -103,11 +103,12 @@ type state struct {
 	// way: what is loaded into them later, by another base, may be that or what the caller
 	// had. The frame is where those of frame point to: what is stored elsewhere is data.
 	again, frame uint64
+	word         int32 // bytes of a word
 }
 
-// start makes s the state at the PC. The registers of frame point into the frame.
-func (s *state) start(frame uint64) {
-	*s = state{frame: frame}
+// start makes s the state at the PC, on a processor with words of so many bytes. The registers of frame point into the frame.
+func (s *state) start(frame uint64, word int32) {
+	*s = state{frame: frame, word: word}
 	for r := range s.regs {
 		s.regs[r] = live(uint8(r))
 	}
@@ -155,7 +156,7 @@ func (s *state) load(at value) value {
 			switch d := at.add - x.at.add; {
 			case d == 0:
 				return x.val
-			case d > -8 && d < 8:
+			case d > -s.word && d < s.word:
 				return value{}
 			}
 		}
@@ -169,7 +170,7 @@ func (s *state) store(at value, width int32, v value) {
 	if at.kind != sum || width <= 0 {
 		return
 	}
-	if width != 8 {
+	if width != s.word {
 		v = value{}
 	}
 	if v.kind == sum && !v.deref && v.add == 0 && (at.deref || s.frame>>at.reg&1 != 0) {
@@ -177,13 +178,13 @@ func (s *state) store(at value, width int32, v value) {
 	}
 	kept := s.slots[:0]
 	for _, x := range s.slots[:s.used] {
-		if at.sameBase(x.at) && x.at.add < at.add+width && at.add < x.at.add+8 {
+		if at.sameBase(x.at) && x.at.add < at.add+width && at.add < x.at.add+s.word {
 			continue
 		}
 		kept = append(kept, x)
 	}
 	s.used = len(kept)
-	for off := int32(0); off < width && s.used < maxSlots; off += 8 {
+	for off := int32(0); off < width && s.used < maxSlots; off += s.word {
 		s.slots[s.used] = slot{at.Plus(off), v}
 		s.used++
 	}

@@ -108,7 +108,7 @@ func (x *domain) Round(*values.Op, value) value { return value{} }
 
 // Load implements values.Domain.
 func (x *domain) Load(o *values.Op, at value) value {
-	if o.Width != 8 {
+	if o.Width != x.Word {
 		return value{}
 	}
 	return x.state.load(at)

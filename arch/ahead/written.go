@@ -65,7 +65,7 @@ func (m *Machine) written(code []byte, at int32, left *int) (set uint64, seen []
 			}
 			*left--
 			seen[at/64] |= 1 << (at % 64)
-			s.start(0)
+			s.start(0, int32(m.Word))
 			w := step(code, at, &s)
 			set |= s.changed()
 			switch w.kind {

@@ -7,6 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/abi"
 	"github.com/sfwalk/sfwalk/arch/control"
+	"github.com/sfwalk/sfwalk/arch/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -87,10 +88,10 @@ var Arch = &arch.Arch{
 	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
 	FrameSetUp:   frameSetUp,
-	StubFrame:    stubFrame,
-	StubSlot:     stubSlot,
-	AfterCall:    afterCall,
-	CallTarget:   callTarget,
+	StubFrame:    decoder.StubFrame,
+	StubSlot:     decoder.StubSlot,
+	AfterCall:    x86.AfterCall,
+	CallTarget:   decoder.CallTarget,
 	Calls:        systemV{},
 	LongDouble:   abi.X87,
 	CharSigned:   true,

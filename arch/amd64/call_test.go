@@ -33,7 +33,7 @@ func TestAfterCallForms(t *testing.T) {
 		{"", false},
 		{"\xff", false},
 	} {
-		if got := afterCall([]byte(c.code)); got != c.want {
+		if got := Arch.AfterCall([]byte(c.code)); got != c.want {
 			t.Errorf("% x: %v", c.code, got)
 		}
 	}

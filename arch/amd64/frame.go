@@ -3,6 +3,7 @@ package amd64
 import (
 	"github.com/sfwalk/sfwalk/arch/ahead"
 	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/x86"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
@@ -12,12 +13,21 @@ const (
 	entrySP  = -8 // rsp on entry is CFA-8
 )
 
+const (
+	rsp = values.Reg(RSP)
+)
+
+var decoder = x86.New(64, values.Reg(RIP),
+	values.Reg(RAX), values.Reg(RCX), values.Reg(RDX), values.Reg(RBX), values.Reg(RSP), values.Reg(RBP), values.Reg(RSI), values.Reg(RDI),
+	values.Reg(R8), values.Reg(R9), values.Reg(R10), values.Reg(R11), values.Reg(R12), values.Reg(R13), values.Reg(R14), values.Reg(R15))
+
 // Machine is what the analysis of prologue values must know. Its registers have the numbers
 // that DWARF gives them; the return address has that of its column.
 var Machine = &values.Machine{
-	Decode:     decode,
+	Decode:     decoder.Decode,
+	Word:       8,
 	Align:      1,
-	MaxLen:     maxLen,
+	MaxLen:     x86.MaxLen,
 	Regs:       int(RIP) + 1,
 	DWARF:      func(r values.Reg) trad.Reg { return trad.Reg(r) },
 	SP:         values.Reg(RSP),
@@ -37,8 +47,8 @@ var Machine = &values.Machine{
 	SystemCall: values.Reg(RAX),
 	EndsThread: endsThread,
 	StackCheck: checksStack,
-	Apart:      apart,
-	Probes:     probes,
+	Apart:      x86.Apart,
+	Probes:     decoder.Probes,
 }
 
 // search is the search for ways out.
@@ -48,20 +58,6 @@ var search = ahead.New(Machine)
 // (asm/unistd_64.h).
 func endsThread(code []byte, number int) bool {
 	return (number == 60 || number == 231) && len(code) >= 2 && code[0] == 0x0f && code[1] == 0x05
-}
-
-// apart reports whether code is a cold part that was split off: it begins with a lone nop,
-// for the exception tables' sake; functions begin with none, or with several for patching.
-func apart(code []byte) bool { return len(code) > 1 && code[0] == 0x90 && code[1] != 0x90 }
-
-// probes implements values.Machine.Probes: the routine preserves rax, the frame's size, which
-// what stands behind the call subtracts.
-func probes(s *values.State, next []values.Op) bool {
-	if len(next) != 1 || next[0].Kind != values.Minus || next[0].Dst != rsp || next[0].Index != rax {
-		return false
-	}
-	_, ok := s.Reg(rax).Number()
-	return ok
 }
 
 // checksStack implements values.Machine.StackCheck: a comparison of rsp (or of r12, an

@@ -31,7 +31,7 @@ func FuzzSkipPrologue(f *testing.F) { processor.FuzzSkipPrologue(f, fuzzSeeds) }
 func FuzzReferences(f *testing.F)   { processor.FuzzReferences(f, fuzzSeeds) }
 
 func FuzzStubFrame(f *testing.F) {
-	processor.FuzzStubFrame(f, fuzzSeeds, func(fromSP int32) bool { return fromSP >= 8 && fromSP <= 8+8*maxStub && fromSP%8 == 0 })
+	processor.FuzzStubFrame(f, fuzzSeeds, func(fromSP int32) bool { return fromSP >= 8 && fromSP <= 8+8*16 && fromSP%8 == 0 })
 }
 
 func FuzzAfterCall(f *testing.F) { processor.FuzzAfterCall(f, fuzzSeeds, 8) }

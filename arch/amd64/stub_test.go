@@ -62,7 +62,7 @@ func TestStubFrame(t *testing.T) {
 						continue
 					}
 					at := (pc - s.Addr) &^ (size - 1)
-					got, ok := stubFrame(data[at:min(at+size, uint64(len(data)))], s.Addr+at, pc)
+					got, ok := decoder.StubFrame(data[at:min(at+size, uint64(len(data)))], s.Addr+at, pc)
 					if strings.HasPrefix(text[pc], "nop") || strings.HasPrefix(text[pc], "xchg") {
 						if ok {
 							t.Errorf("%s %#x: %d for the padding", s.Name, pc, got)
@@ -94,7 +94,7 @@ func TestStubFrame(t *testing.T) {
 						other++
 					}
 					// Inside the instruction nothing has been pushed yet.
-					if in, ok := stubFrame(data[at:min(at+size, uint64(len(data)))], s.Addr+at, pc+1); !ok || in != got {
+					if in, ok := decoder.StubFrame(data[at:min(at+size, uint64(len(data)))], s.Addr+at, pc+1); !ok || in != got {
 						t.Errorf("%s %#x: inside the instruction %d, at its start %d", s.Name, pc, in, got)
 					}
 				}
@@ -115,7 +115,7 @@ func TestStubFrameDeclines(t *testing.T) {
 		{0x68, 1, 0, 0, 0}, // ends before the jump
 		{0xf3, 0x0f, 0x1e, 0xfa, 0xc3, 0, 0, 0, 0, 0, 0, 0, 0}, // a function that returns
 	} {
-		if n, ok := stubFrame(code, 0x1000, 0x1000); ok {
+		if n, ok := decoder.StubFrame(code, 0x1000, 0x1000); ok {
 			t.Errorf("% x: %d", code, n)
 		}
 	}

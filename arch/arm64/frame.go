@@ -15,6 +15,7 @@ const calleeOK values.Set = (1<<30 - 1<<19) | 1<<rsp | 0xff<<(v0+8)
 // the numbers of its registers.
 var Machine = &values.Machine{
 	Decode:     decode,
+	Word:       8,
 	Align:      size,
 	MaxLen:     size,
 	Regs:       nRegs,

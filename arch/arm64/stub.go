@@ -58,7 +58,7 @@ func stubRest(code []byte) int {
 func inStub(code []byte) bool { return stubRest(code) > size }
 
 // stubSlot implements arch.Arch.StubSlot.
-func stubSlot(code []byte, start uint64) (slot uint64, length int, ok bool) {
+func stubSlot(code []byte, start, _ uint64) (slot uint64, length int, ok bool) {
 	if !btiC.is(code) && !adrpX16.is(code) {
 		return 0, 0, false
 	}

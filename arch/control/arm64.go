@@ -15,6 +15,7 @@ var ARM64 = Control{
 	StateSets:      []uint32{NTPRStatus, NTFPRegs, NTSVE, ntARMTLS, ntARMSystemCall},
 	StatusSize:     272,
 	PC:             256,
+	PCSize:         8,
 	SystemCall:     Part{Note: ntARMSystemCall, Size: 4},
 	NoSystemCall:   []byte{0xff, 0xff, 0xff, 0xff},
 }

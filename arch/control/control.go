@@ -13,8 +13,9 @@ type Control struct {
 	// StateSets are the types of the register sets that make up the state of a thread, NT_PRSTATUS first.
 	// A set of which a later one has all is among them, too: a thread may lack the later one.
 	StateSets []uint32
-	// StatusSize is the size of the set NT_PRSTATUS, bytes, and PC the place of the PC in it, of 8 bytes.
-	StatusSize, PC int
+	// StatusSize is the size of the set NT_PRSTATUS, bytes, PC the place of the PC in it, and PCSize how many bytes
+	// it has there: 8 or 4.
+	StatusSize, PC, PCSize int
 	// SystemCall is where the kernel keeps the number of the system call that a stopped thread is in,
 	// and NoSystemCall what is there if it is in none. Until it has that value, the kernel may change
 	// the PC of a thread that is resumed, to begin the call again.
@@ -67,6 +68,8 @@ const (
 	NTFPRegs   uint32 = 2     // NT_PRFPREG, NT_FPREGSET
 	NTXState   uint32 = 0x202 // NT_X86_XSTATE
 
+	NTPRXFPReg uint32 = 0x46e62b7f // NT_PRXFPREG
+
 	NTVXRSLow  uint32 = 0x309 // NT_S390_VXRS_LOW
 	NTVXRSHigh uint32 = 0x30a // NT_S390_VXRS_HIGH
 	NTSVE      uint32 = 0x405 // NT_ARM_SVE
@@ -89,6 +92,8 @@ const (
 // ByName returns what must be known of an architecture, by Go's name; nil if nothing is.
 func ByName(name string) *Control {
 	switch name {
+	case "386":
+		return &I386
 	case "amd64":
 		return &AMD64
 	case "arm64":

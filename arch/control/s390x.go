@@ -18,6 +18,7 @@ var S390X = Control{
 	StateSets:        []uint32{NTPRStatus, NTFPRegs, NTVXRSLow, NTVXRSHigh, nt390SystemCall},
 	StatusSize:       216,
 	PC:               regsAddress,
+	PCSize:           8,
 	SystemCall:       Part{Note: nt390SystemCall, Size: 4},
 	NoSystemCall:     []byte{0, 0, 0, 0},
 	BeginAgain:       beginAgainS390X,

@@ -17,6 +17,7 @@ const (
 // that DWARF gives them.
 var Machine = &values.Machine{
 	Decode:     decode,
+	Word:       8,
 	Align:      2,
 	MaxLen:     6,
 	Regs:       nRegs,

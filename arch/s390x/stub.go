@@ -34,7 +34,7 @@ func stubFrame(code []byte, start, pc uint64) (fromSP int32, ok bool) {
 }
 
 // stubSlot implements arch.Arch.StubSlot.
-func stubSlot(code []byte, start uint64) (slot uint64, length int, ok bool) {
+func stubSlot(code []byte, start, _ uint64) (slot uint64, length int, ok bool) {
 	if !isStub(code) {
 		return 0, 0, false
 	}

@@ -244,7 +244,7 @@ func (u *unwinding) do(o *Op) (ok bool) {
 		}
 	case Load:
 		base, off, ok := u.address(o.Base, o.Imm)
-		if !ok || o.Width != size {
+		if !ok || o.Width != m.Word {
 			return false
 		}
 		return u.restore(o.Dst, trad.Rule{Kind: trad.SavedAt, Reg: m.DWARF(base), Off: off})

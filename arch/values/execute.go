@@ -63,7 +63,7 @@ func (d *domain) Round(*Op, Value) Value { return Value{} }
 
 // Load implements Domain.
 func (d *domain) Load(o *Op, at Value) Value {
-	if o.Width != size {
+	if o.Width != d.m.Word {
 		return Value{}
 	}
 	return (*State)(d).Load(at)
@@ -72,7 +72,7 @@ func (d *domain) Load(o *Op, at Value) Value {
 // Store implements Domain.
 func (d *domain) Store(o *Op, to, v Value) {
 	s := (*State)(d)
-	s.again = o.Width == size && s.m.SavedOnce.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
+	s.again = o.Width == s.m.Word && s.m.SavedOnce.Has(o.Src) && v != OnEntry(o.Src) && s.Load(to) == OnEntry(o.Src)
 	// Another base may be a pointer that is only at first where it is known to be, in a
 	// loop that fills memory; and so may the frame pointer be where many bytes are stored,
 	// in code that uses the register for something else.

@@ -11,6 +11,8 @@ import (
 type Machine struct {
 	// Decode decodes the instruction at code[at:], whose micro-operations it appends to ops.
 	Decode func(code []byte, at int, ops []Op) (Inst, []Op)
+	// Word is the width of a word, bytes: that of an address, and of a register that is saved.
+	Word uint16
 	// Align is what offsets of instructions are multiples of, MaxLen how long one can be.
 	Align, MaxLen int32
 
@@ -84,6 +86,9 @@ type Machine struct {
 // wanted are the registers whose values on entry PREVIOUS wants back.
 func (m *Machine) wanted() Set { return m.Preserved | m.RA.Bit() }
 
+// Address returns an address without what its computation has carried out of a word.
+func (m *Machine) Address(v uint64) uint64 { return v & (1<<(8*m.Word) - 1) }
+
 // pushes reports whether a call pushes the return address.
 func (m *Machine) pushes() bool { return m.Pushed != 0 }
 
@@ -129,9 +134,6 @@ type Inst struct {
 // Harmless reports whether an instruction changes no register that PREVIOUS wants back,
 // stores nothing, and does not end the way. Only instructions of an [Analysis] know.
 func (in *Inst) Harmless() bool { return in.harmless }
-
-// size is the width of a word, bytes.
-const size = 8
 
 // harmless reports whether an instruction changes no register of the set wanted, and
 // stores nothing.

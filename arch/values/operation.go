@@ -40,9 +40,12 @@ func Add(dst, src Reg, n int32) Op {
 	return Op{Kind: Sum, Dst: dst, Src: None, Base: src, Index: None, Imm: n}
 }
 
-// LoadWord returns dst = the word at base + off.
-func LoadWord(dst, base Reg, off int32) Op {
-	return Op{Kind: Load, Dst: dst, Src: None, Base: base, Index: None, Width: 8, Imm: off}
+// LoadWord returns dst = the word of 8 bytes at base + off.
+func LoadWord(dst, base Reg, off int32) Op { return LoadFrom(dst, base, off, 8) }
+
+// LoadFrom returns dst = width bytes at base + off.
+func LoadFrom(dst, base Reg, off int32, width uint16) Op {
+	return Op{Kind: Load, Dst: dst, Src: None, Base: base, Index: None, Width: width, Imm: off}
 }
 
 // StoreTo returns: width bytes at base + off = src.

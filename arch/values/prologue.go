@@ -83,7 +83,7 @@ func (s *State) setsUp(o *Op, stored bool) bool {
 	case Store:
 		to, v := s.address(o), s.Reg(o.Src)
 		switch {
-		case o.Width != size || !to.onStack():
+		case o.Width != m.Word || !to.onStack():
 			return false
 		case v.base == cfa: // the back chain; or it is pushed, to find the arguments by
 			return m.BackChain && to.base == cfa && to == sp && v.off == m.EntrySP || to.base == sp.base && to.off < sp.off

@@ -23,7 +23,7 @@ func (m *Machine) References(code []byte, start uint64) (list []uint64) {
 					addr &= uint64(o.Imm)
 				} else {
 					addr += uint64(o.Imm)
-					list = append(list, addr)
+					list = append(list, m.Address(addr))
 				}
 			}
 			if o.Kind != Store {

@@ -157,7 +157,7 @@ func (s *State) Load(at Value) Value {
 
 // worth reports whether a store of a value and width is to be remembered.
 func (s *State) worth(v Value, width uint16) bool {
-	return width == size && (v.base == cfa || v.isEntry(s.m.wanted()))
+	return width == s.m.Word && (v.base == cfa || v.isEntry(s.m.wanted()))
 }
 
 // store notes a write of width bytes at an address. Where the address is not known the
@@ -167,7 +167,7 @@ func (s *State) store(at Value, width uint16, v Value) {
 		return
 	}
 	hit := func(x Slot) bool {
-		return x.At.base == at.base && int64(x.At.off) < int64(at.off)+int64(width) && int64(at.off) < int64(x.At.off)+size
+		return x.At.base == at.base && int64(x.At.off) < int64(at.off)+int64(width) && int64(at.off) < int64(x.At.off)+int64(s.m.Word)
 	}
 	keep := s.worth(v, width)
 	if !keep && !slices.ContainsFunc(s.slots, hit) {

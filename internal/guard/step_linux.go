@@ -77,8 +77,11 @@ func (t *tracee) status(a *control.Control) []byte {
 }
 
 func pcIn(a *control.Control, status []byte) (uint64, bool) {
-	if len(status) < a.PC+8 {
+	if len(status) < a.PC+a.PCSize {
 		return 0, false
+	}
+	if a.PCSize == 4 {
+		return uint64(*(*uint32)(unsafe.Pointer(&status[a.PC]))), true
 	}
 	return *(*uint64)(unsafe.Pointer(&status[a.PC])), true
 }
@@ -86,8 +89,12 @@ func pcIn(a *control.Control, status []byte) (uint64, bool) {
 func (t *tracee) pc(a *control.Control) (uint64, bool) { return pcIn(a, t.status(a)) }
 
 func (t *tracee) setPC(a *control.Control, pc uint64) {
-	if status := t.status(a); len(status) >= a.PC+8 {
-		*(*uint64)(unsafe.Pointer(&status[a.PC])) = pc
+	if status := t.status(a); len(status) >= a.PC+a.PCSize {
+		if a.PCSize == 4 {
+			*(*uint32)(unsafe.Pointer(&status[a.PC])) = uint32(pc)
+		} else {
+			*(*uint64)(unsafe.Pointer(&status[a.PC])) = pc
+		}
 		putSet(t.tid, control.NTPRStatus, status)
 	}
 }

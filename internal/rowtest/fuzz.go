@@ -153,7 +153,7 @@ func (p *Processor) FuzzStubFrame(f *testing.F, seeds [][]byte, sound func(fromS
 			if ok && (!sound(n) || int(off) >= len(code)) {
 				t.Errorf("%d at offset %d of %d", n, off, len(code))
 			}
-			if _, length, ok := p.Arch.StubSlot(code, 0x1000); ok && (length <= 0 || length > len(code)) {
+			if _, length, ok := p.Arch.StubSlot(code, 0x1000, 0x3000); ok && (length <= 0 || length > len(code)) {
 				t.Errorf("a stub of %d bytes in %d", length, len(code))
 			}
 		})

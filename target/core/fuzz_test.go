@@ -65,15 +65,15 @@ func madeCore(a *arch.Arch, listed bool) []byte {
 		linkmap.ATEntry, madeProgram+64, linkmap.ATBase, madeLibrary, linkmap.ATExecfn, madeDebug+128+19, linkmap.ATSysinfoEhdr, madeLibrary+0x10000, 0, 0))
 	note("other", 1234, nil)
 	for thread := range uint64(2) {
-		status := make([]byte, arch.PRStatusHeader+a.KernelRegs[0].Size)
+		status := make([]byte, a.PRStatusHeader()+a.KernelRegs[0].Size)
 		order.PutUint16(status[12:], 11)
 		order.PutUint32(status[32:], uint32(4242+thread))
 		for _, r := range a.KernelRegs[0].Regs {
 			switch r.Reg {
 			case a.PC:
-				copy(status[arch.PRStatusHeader+r.Off:], words(madeLibrary+64+thread*0x20000))
+				copy(status[a.PRStatusHeader()+r.Off:], words(madeLibrary+64+thread*0x20000))
 			case a.SP:
-				copy(status[arch.PRStatusHeader+r.Off:], words(madeStack+64*thread))
+				copy(status[a.PRStatusHeader()+r.Off:], words(madeStack+64*thread))
 			}
 		}
 		note("CORE", arch.NTPRStatus, status)

@@ -198,15 +198,15 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 
 // thread reads NT_PRSTATUS: struct elf_prstatus, pr_cursig at 12, pr_pid at 32.
 func (f *file) thread(n *notes, data []byte, at uint64) {
-	if len(data) < arch.PRStatusHeader+f.arch.KernelRegs[0].Size {
-		n.warn("a thread's registers (NT_PRSTATUS) at byte %#x are %d bytes, want %d: left out", at, len(data), arch.PRStatusHeader+f.arch.KernelRegs[0].Size)
+	if len(data) < f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size {
+		n.warn("a thread's registers (NT_PRSTATUS) at byte %#x are %d bytes, want %d: left out", at, len(data), f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size)
 		return
 	}
 	th := &Thread{
 		id:     int(int32(f.arch.Order.Uint32(data[32:]))),
 		Signal: int(f.arch.Order.Uint16(data[12:])),
 	}
-	f.arch.KernelRegs[0].Get(f.arch, data[arch.PRStatusHeader:], &th.regs)
+	f.arch.KernelRegs[0].Get(f.arch, data[f.arch.PRStatusHeader():], &th.regs)
 	n.threads = append(n.threads, th)
 }
 

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"strings"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/target/core"
 	"github.com/sfwalk/sfwalk/target/procmaps"
@@ -84,9 +83,9 @@ func (s *Snapshot) prpsinfo() []byte {
 // the header, pr_fpvalid and padding behind that.
 func (s *Snapshot) prstatus(t *Thread) []byte {
 	k := &s.Arch.KernelRegs[0]
-	b := make([]byte, arch.PRStatusHeader+k.Size+8)
+	b := make([]byte, s.Arch.PRStatusHeader()+k.Size+8)
 	s.Arch.Order.PutUint32(b[32:], uint32(t.TID))
-	k.Put(s.Arch, &t.Regs, b[arch.PRStatusHeader:][:k.Size])
+	k.Put(s.Arch, &t.Regs, b[s.Arch.PRStatusHeader():][:k.Size])
 	return b
 }
 

@@ -1,21 +1,18 @@
-package amd64
+package x86
 
 import "github.com/sfwalk/sfwalk/arch/values"
-
-// maxLen is how long an instruction can be, bytes.
-const maxLen = 15
 
 // unknown takes in an instruction that x86asm does not know, as far as it can be followed: its
 // length, and the general registers that it might write. Such instructions are of the newer
 // extensions (AMD's FMA4 and XOP, protection keys, newer VEX and EVEX codes), and none of them
 // touches rsp.
 func (in *inst) unknown(p []byte) {
-	n, kill := extensionLen(p)
+	n, kill := in.extensionLen(p)
 	if n == 0 || n > len(p) {
 		in.Flow, in.Len = values.Bad, 1
 		return
 	}
-	in.Len, in.Kill = uint8(n), kill&^rsp.Bit()
+	in.Len, in.Kill = uint8(n), kill&^in.sp().Bit()
 }
 
 // known takes in the instructions whose lengths x86asm gets wrong: endbr64 and endbr32, the
@@ -24,7 +21,7 @@ func (in *inst) known(p []byte) bool {
 	switch {
 	case len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa:
 		in.Len, in.Nop = 4, true
-	case len(p) >= 4 && p[0] == 0xf3 && (p[1] == 0x0f && p[2] == 0x1e || p[1]>>4 == 4 && p[2] == 0x0f && p[3] == 0x1e):
+	case len(p) >= 4 && p[0] == 0xf3 && (p[1] == 0x0f && p[2] == 0x1e || in.rex(p[1]) && p[2] == 0x0f && p[3] == 0x1e):
 		in.unknown(p)
 	case len(p) >= 3 && p[0] == 0xc5 && p[1]&3 == 0 && p[2] == 0x77:
 		in.Len, in.Nop = 3, true
@@ -34,21 +31,26 @@ func (in *inst) known(p []byte) bool {
 	return true
 }
 
+// rex reports whether b is a prefix that names the upper eight registers.
+func (d *Decoder) rex(b byte) bool { return d.mode == 64 && b>>4 == 4 }
+
 // extensionLen returns the length of the instruction that p begins with where
 // its opcode is of a map whose instructions all have a ModRM byte (Intel SDM,
 // volume 2, appendix A), else 0; and the general registers that the ModRM byte
 // and the prefix can name.
-func extensionLen(p []byte) (n int, kill values.Set) {
+func (d *Decoder) extensionLen(p []byte) (n int, kill values.Set) {
 	i := 0
 	for i < len(p) && (p[i] == 0x66 || p[i] == 0x67 || p[i] == 0xf2 || p[i] == 0xf3 || p[i] == 0x2e || p[i] == 0x3e || p[i]>>1 == 0x64>>1) {
 		i++
 	}
 	if i+4 > len(p) {
-		return shortExtensionLen(p, i)
+		return d.shortExtensionLen(p, i)
 	}
 	var opmap, r, b, v byte
 	vector := true
 	switch c := p[i:]; {
+	case d.mode == 32 && c[1] < 0xc0 && c[0] != 0x8f: // lds, les and bound have an operand in memory
+		return d.shortExtensionLen(p, i)
 	case c[0] == 0xc5:
 		opmap, r, v = 1, ^c[1]>>7&1, ^c[1]>>3&15
 		i += 2
@@ -59,16 +61,16 @@ func extensionLen(p []byte) (n int, kill values.Set) {
 		opmap, r, b, v = c[1]&7, ^c[1]>>7&1, ^c[1]>>5&1, ^c[2]>>3&15
 		i += 4
 	default:
-		return shortExtensionLen(p, i)
+		return d.shortExtensionLen(p, i)
 	}
-	return modRMInst(p, i, opmap, r, b, v, vector)
+	return d.modRMInst(p, i, opmap, r, b, v, vector)
 }
 
 // shortExtensionLen is extensionLen for the opcodes behind 0F, with or without
 // a REX prefix at p[i].
-func shortExtensionLen(p []byte, i int) (n int, kill values.Set) {
+func (d *Decoder) shortExtensionLen(p []byte, i int) (n int, kill values.Set) {
 	var r, b, opmap byte
-	if i < len(p) && p[i]>>4 == 4 {
+	if i < len(p) && d.rex(p[i]) {
 		r, b = p[i]>>2&1, p[i]&1
 		i++
 	}
@@ -87,11 +89,11 @@ func shortExtensionLen(p []byte, i int) (n int, kill values.Set) {
 	default:
 		return 0, 0
 	}
-	return modRMInst(p, i, opmap, r, b, 0, false)
+	return d.modRMInst(p, i, opmap, r, b, 0, false)
 }
 
 // modRMInst measures an instruction whose opcode is at p[i].
-func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill values.Set) {
+func (d *Decoder) modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill values.Set) {
 	if i+2 > len(p) {
 		return 0, 0
 	}
@@ -117,15 +119,15 @@ func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill v
 	if n > len(p) {
 		return 0, 0
 	}
-	kill = 1 << dwarfNumber[r<<3|modrm>>3&7]
+	kill = d.number[(r<<3|modrm>>3&7)&d.mask].Bit()
 	if modrm>>6 == 3 {
-		kill |= 1 << dwarfNumber[b<<3|modrm&7]
+		kill |= d.number[(b<<3|modrm&7)&d.mask].Bit()
 	}
 	if !vector {
 		if opmap == 1 && opcode == 0x01 { // the ModRM byte is part of the opcode
 			kill = 0
 		}
-		return n, kill | 1<<RAX | 1<<RCX | 1<<RDX
+		return n, kill | d.set(numberAX, numberCX, numberDX)
 	}
 	// Of the vector maps only these opcodes write general registers.
 	switch {
@@ -133,7 +135,7 @@ func modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (n int, kill v
 		opcode == 0x7e || opcode == 0x93 || opcode == 0xc5 || opcode == 0xd7):
 	case opmap == 2 && opcode >= 0xe0, opmap == 3 && (opcode == 0xf0 || opcode >= 0x14 && opcode <= 0x17),
 		opmap == 5, opmap >= 9:
-		kill |= 1 << dwarfNumber[v]
+		kill |= d.number[v&d.mask].Bit()
 	default:
 		kill = 0
 	}

@@ -1,9 +1,11 @@
-package amd64
+package x86
 
-// afterCall reports whether code ends with a near call: E8 rel32, or FF /2 with
+import "encoding/binary"
+
+// AfterCall implements arch.Arch.AfterCall. It reports whether code ends with a near call: E8 rel32, or FF /2 with
 // any addressing form. Prefixes stand before the opcode and change no length, so
 // they need no look.
-func afterCall(code []byte) bool {
+func AfterCall(code []byte) bool {
 	n := len(code)
 	if n >= 5 && code[n-5] == 0xe8 {
 		return true
@@ -17,7 +19,7 @@ func afterCall(code []byte) bool {
 }
 
 // modRMLen returns the length of the ModRM byte that p begins with and of the
-// SIB byte and displacement that it calls for (64-bit mode); 0 where p ends
+// SIB byte and displacement that it calls for (addresses of 32 or 64 bits); 0 where p ends
 // before that is known.
 func modRMLen(p []byte) int {
 	if len(p) == 0 {
@@ -42,4 +44,17 @@ func modRMLen(p []byte) int {
 		n += 4
 	}
 	return n
+}
+
+// CallTarget implements arch.Arch.CallTarget: call rel32 alone says where it goes.
+func (d *Decoder) CallTarget(code []byte, ra uint64) (target uint64, ok bool) {
+	n := len(code)
+	if n < 5 || code[n-5] != 0xe8 {
+		return 0, false
+	}
+	target = ra + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:]))))
+	if d.mode == 32 {
+		target = uint64(uint32(target))
+	}
+	return target, true
 }

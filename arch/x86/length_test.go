@@ -1,4 +1,4 @@
-package amd64
+package x86
 
 import (
 	"encoding/hex"
@@ -11,10 +11,25 @@ import (
 )
 
 // TestDecodeLength compares the length of every instruction of libm, which has
-// all that AVX, FMA and FMA4 offer, with objdump's; and that of the length
+// all that AVX, FMA and FMA4 offer, and of 32-bit libraries with objdump's; and that of the length
 // decoder, which stands in where x86asm does not know an instruction.
 func TestDecodeLength(t *testing.T) {
-	file := gdbtest.File(t, "/lib/x86_64-linux-gnu/libm.so.6")
+	for _, tt := range []struct {
+		mode, extensions int
+		file             string
+	}{
+		{64, 1000, "/lib/x86_64-linux-gnu/libm.so.6"},
+		{32, 10, "/usr/i686-linux-gnu/lib/libm.so.6"},
+		{32, 100, "/usr/i686-linux-gnu/lib/libc.so.6"},
+	} {
+		testLength(t, New(tt.mode, 16, numbers[:tt.mode/4]...), gdbtest.File(t, tt.file), tt.extensions)
+	}
+}
+
+var numbers = []values.Reg{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+
+func testLength(t *testing.T, d *Decoder, file string, extensions int) {
+	t.Helper()
 	total, undecoded, extension := 0, 0, 0
 	rowtest.Lines(t, func(line string) {
 		f := strings.Split(line, "\t")
@@ -32,12 +47,12 @@ func TestDecodeLength(t *testing.T) {
 			if len(raw) > 1 && raw[0] == 0x9b {
 				continue // fwait and the next instruction, which objdump joins
 			}
-			if o, _ := decode(code, 0, nil); o.Flow == values.Bad {
+			if o, _ := d.Decode(code, 0, nil); o.Flow == values.Bad {
 				undecoded++
 			} else if int(o.Len) != len(raw) {
 				t.Errorf("%s: %d bytes, want %d", line, o.Len, len(raw))
 			}
-			if n, _ := extensionLen(code); n != 0 {
+			if n, _ := d.extensionLen(code); n != 0 {
 				// vzeroupper and 0F opcodes without ModRM byte are decoded before.
 				if raw[0] == 0xc5 && strings.Contains(f[2], "vzero") {
 					continue
@@ -50,7 +65,7 @@ func TestDecodeLength(t *testing.T) {
 		}
 	}, "objdump", "-d", "-w", file)
 	t.Logf("%s: %d instructions, %d not decoded, %d lengths by the length decoder", file, total, undecoded, extension)
-	if total < 50000 || undecoded > 0 || extension < 1000 {
+	if total < 50000 || undecoded > 0 || extension < extensions {
 		t.Errorf("%s: %d instructions, %d not decoded, %d lengths", file, total, undecoded, extension)
 	}
 }

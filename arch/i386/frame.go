@@ -1,0 +1,69 @@
+package i386
+
+import (
+	"github.com/sfwalk/sfwalk/arch/ahead"
+	"github.com/sfwalk/sfwalk/arch/values"
+	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+const (
+	calleeOK = 1<<EBX | 1<<EBP | 1<<ESP | 1<<ESI | 1<<EDI
+	pushed   = -4 // esp on entry, and the return address, are at CFA-4
+
+	eax = values.Reg(EAX)
+	esp = values.Reg(ESP)
+)
+
+// decoder has the processor's own numbers of the registers, which are DWARF's.
+var decoder = x86.New(32, values.Reg(EIP), eax, values.Reg(ECX), values.Reg(EDX), values.Reg(EBX),
+	esp, values.Reg(EBP), values.Reg(ESI), values.Reg(EDI))
+
+// Machine is what the analysis of prologue values must know. Its registers have the numbers
+// that DWARF gives them; the return address has that of its column.
+var Machine = &values.Machine{
+	Decode:     decoder.Decode,
+	Word:       4,
+	Align:      1,
+	MaxLen:     x86.MaxLen,
+	Regs:       int(EIP) + 1,
+	DWARF:      func(r values.Reg) trad.Reg { return trad.Reg(r) },
+	SP:         esp,
+	FP:         values.Reg(EBP),
+	RA:         values.Reg(EIP),
+	Pushed:     pushed,
+	EntrySP:    pushed,
+	Preserved:  calleeOK,
+	Steady:     calleeOK &^ (1 << ESP),
+	SavedOnce:  calleeOK &^ (1 << ESP),
+	Chained:    true,
+	Moving:     true,
+	Lost:       trad.Undefined,
+	Arguments:  values.Reg(ECX),
+	Probed:     eax,
+	LinkCopy:   values.None,
+	SystemCall: eax,
+	EndsThread: endsThread,
+	StackCheck: checksStack,
+	Apart:      x86.Apart,
+	Probes:     decoder.Probes,
+}
+
+// search is the search for ways out.
+var search = ahead.New(Machine)
+
+// endsThread implements values.Machine.EndsThread: int $0x80, sysenter or a call of the vDSO's
+// entry, for exit or exit_group (asm/unistd_32.h).
+func endsThread(code []byte, number int) bool {
+	return (number == 1 || number == 252) && len(code) >= 2 && (code[0] == 0xcd && code[1] == 0x80 || code[0] == 0x0f && code[1] == 0x34)
+}
+
+// checksStack reports whether the branch at code[at:] is that of a function of Go: a comparison of
+// esp with the limit that the goroutine in ecx has (cmp 8(%ecx),%esp), and a jbe.
+func checksStack(code []byte, at int) bool {
+	if code[at] != 0x76 && (code[at] != 0x0f || at+1 >= len(code) || code[at+1] != 0x86) {
+		return false
+	}
+	p := code[max(0, at-3):at]
+	return len(p) == 3 && p[0] == 0x3b && p[1] == 0x61 && p[2] == 0x08
+}

@@ -1,0 +1,104 @@
+package i386
+
+import (
+	"debug/elf"
+	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/abi"
+	"github.com/sfwalk/sfwalk/arch/control"
+	"github.com/sfwalk/sfwalk/arch/x86"
+	"github.com/sfwalk/sfwalk/trad"
+)
+
+// DWARF register numbers (System V ABI, Intel386 supplement, table 2.14).
+const (
+	EAX trad.Reg = iota
+	ECX
+	EDX
+	EBX
+	ESP
+	EBP
+	ESI
+	EDI
+	EIP // the return address column
+	EFLAGS
+
+	ES trad.Reg = 40
+	CS trad.Reg = 41
+	SS trad.Reg = 42
+	DS trad.Reg = 43
+	FS trad.Reg = 44
+	GS trad.Reg = 45
+)
+
+// Arch is the descriptor.
+var Arch = &arch.Arch{
+	Name:    "386",
+	Aliases: []string{"i386", "i686", "x86"},
+	Machine: elf.EM_386,
+	Order:   binary.LittleEndian,
+	PtrSize: 4,
+	GDB:     gdb,
+	Regs: []arch.RegInfo{
+		{Num: EAX, Name: "eax", Bits: 32}, {Num: ECX, Name: "ecx", Bits: 32},
+		{Num: EDX, Name: "edx", Bits: 32}, {Num: EBX, Name: "ebx", Bits: 32},
+		{Num: ESP, Name: "esp", Bits: 32}, {Num: EBP, Name: "ebp", Bits: 32},
+		{Num: ESI, Name: "esi", Bits: 32}, {Num: EDI, Name: "edi", Bits: 32},
+		{Num: EIP, Name: "eip", Bits: 32}, {Num: EFLAGS, Name: "eflags", Bits: 32},
+		{Num: CS, Name: "cs", Bits: 16}, {Num: SS, Name: "ss", Bits: 16},
+		{Num: DS, Name: "ds", Bits: 16}, {Num: ES, Name: "es", Bits: 16},
+		{Num: FS, Name: "fs", Bits: 16}, {Num: GS, Name: "gs", Bits: 16},
+	},
+	PC: EIP, SP: ESP, FP: EBP, RA: EIP,
+	SystemResult: EAX,
+	// Segments belong to the thread, not to a frame: no call changes them.
+	CalleeSaved: arch.Set(EBX, EBP, ESP, ESI, EDI, CS, SS, DS, ES, FS, GS),
+	StackAlign:  16,
+	FrameRecord: 8,
+	RAOffset:    pushed,
+	AddressMask: 1<<32 - 1,
+
+	ReadFrame:    Machine.ReadFrame,
+	ReadSplit:    Machine.ReadSplit,
+	ReadReached:  Machine.ReadReached,
+	ReadEpilogue: Machine.ReadEpilogue,
+	Exits:        Machine.Exits,
+	InEpilogue:   Machine.InEpilogue,
+	LoadsSP:      Machine.LoadsSP,
+	ReadAhead:    search.ReadAhead,
+	Preserves:    search.Preserves,
+	References:   Machine.References,
+	SkipPrologue: Machine.SkipPrologue,
+	StubFrame:    decoder.StubFrame,
+	StubSlot:     decoder.StubSlot,
+	AfterCall:    x86.AfterCall,
+	CallTarget:   decoder.CallTarget,
+	Calls:        systemV{},
+	LongDouble:   abi.X87,
+	CharSigned:   true,
+
+	Relocations: arch.Relocations{
+		JumpSlot:  uint32(elf.R_386_JMP_SLOT),
+		GlobDat:   uint32(elf.R_386_GLOB_DAT),
+		Relative:  uint32(elf.R_386_RELATIVE),
+		IRelative: uint32(elf.R_386_IRELATIVE),
+	},
+	Trampolines: trampolines,
+	UContext:    arch.UContext{StackBase: 8, StackSize: 16, SP: ucontextSigcontext + sigcontextSP},
+	SigContext:  interruptedSP,
+
+	WideRegs: wideRegs(),
+	Control:  control.I386,
+
+	// struct user_regs_struct32 (the kernel's asm/user32.h). It has 4 bytes for a selector, of which
+	// the processor leaves all but two undefined.
+	KernelRegs: []arch.KernelRegs{{Note: arch.NTPRStatus, Size: 68, Regs: []arch.KernelReg{
+		{Reg: EBX, Off: 0, Size: 4}, {Reg: ECX, Off: 4, Size: 4}, {Reg: EDX, Off: 8, Size: 4}, {Reg: ESI, Off: 12, Size: 4},
+		{Reg: EDI, Off: 16, Size: 4}, {Reg: EBP, Off: 20, Size: 4}, {Reg: EAX, Off: 24, Size: 4}, {Reg: DS, Off: 28, Size: 2},
+		{Reg: ES, Off: 32, Size: 2}, {Reg: FS, Off: 36, Size: 2}, {Reg: GS, Off: 40, Size: 2}, {Reg: EIP, Off: 48, Size: 4},
+		{Reg: CS, Off: 52, Size: 2}, {Reg: EFLAGS, Off: 56, Size: 4}, {Reg: ESP, Off: 60, Size: 4}, {Reg: SS, Off: 64, Size: 2},
+	}}},
+}
+
+func init() { arch.Register(Arch) }
