@@ -11,12 +11,13 @@ import (
 
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/live"
+	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
 func newAttach(host PluginHost) *cobra.Command {
 	var flags walkFlags
 	var opts live.Options
-	var save string
+	var save, layout string
 	cmd := &cobra.Command{
 		Use:   "attach PID",
 		Short: "Print the stacks of a live process",
@@ -39,6 +40,8 @@ debugger traces is left alone.
 has all threads, whatever is printed, and the inner part of large stacks. Stacks
 hold secrets: only the file's owner can read it. The memory that plug-ins read is
 saved, too: ask the same plug-ins now that you will ask when you open the file.
+With --format minidump the file is a minidump, for minidump_stackwalk and all that reads
+crash reports: threads, their stacks, the modules with their build IDs, and texts of /proc.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk attach 4242
@@ -48,24 +51,32 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
   sfwalk attach 4242 --json | jq '.threads[].frames[0].function'
   sfwalk attach 4242 --sniffers dwarf,prologue --explain
   sfwalk attach 4242 --sframe-dir /var/lib/sframe
-  sfwalk attach 4242 --save snapshot.4242`,
+  sfwalk attach 4242 --save snapshot.4242
+  sfwalk attach 4242 --save 4242.dmp --format minidump`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pid, err := processID(args[0])
 			if err != nil {
 				return fmt.Errorf("attach %w", err)
 			}
+			if layout != "core" && layout != "minidump" {
+				return usageError{fmt.Errorf("--format %s: want core or minidump", layout)}
+			}
+			if cmd.Flags().Changed("format") && save == "" {
+				return usageError{errors.New("--format is that of the file which --save names")}
+			}
 			if err := flags.begin(cmd); err != nil {
 				return err
 			}
 			defer flags.end()
-			return attach(cmd, pid, &flags, opts, save)
+			return attach(cmd, pid, &flags, opts, save, layout)
 		},
 	}
 	flags.add(cmd, host)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", live.DefaultTimeout, "how long to wait for a thread to stop before it is left out; four times as long if it waits for a processor")
 	cmd.Flags().BoolVar(&opts.Consistent, "consistent", false, "stop all threads at one moment")
 	cmd.Flags().StringVar(&save, "save", "", "also write a snapshot to this file, for 'sfwalk open' and gdb")
+	cmd.Flags().StringVar(&layout, "format", "core", "of the snapshot: core, or minidump")
 	opts.MaxCopied = usualSaved
 	cmd.Flags().Var((*byteSize)(&opts.MaxCopied), "max-saved", "how much of all stacks together --save keeps, for example 2G; they are in memory first")
 	return cmd
@@ -91,7 +102,7 @@ func processID(text string) (int, error) {
 	return 0, usageError{fmt.Errorf("%s: no such process: want the number of one", text)}
 }
 
-func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, save string) error {
+func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, save, layout string) error {
 	var file *saving
 	if save != "" {
 		var err error
@@ -110,6 +121,9 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 		return err
 	}
 	defer s.Close()
+	if err := minidump.Writable(s.Arch()); file != nil && layout == "minidump" && err != nil {
+		return fmt.Errorf("--save %s: %w", save, err)
+	}
 	shown := show(cmd, s, flags)
 	if file == nil || shown != nil && !errors.Is(shown, errEarly) {
 		return shown
@@ -128,7 +142,13 @@ func attach(cmd *cobra.Command, pid int, flags *walkFlags, opts live.Options, sa
 	if t.Partial() {
 		warn(cmd, fmt.Sprintf("--save %s: there are more than %d MiB of stacks, and the outer part of some is not saved: allow more by --max-saved SIZE", save, opts.MaxCopied>>20))
 	}
-	if err := file.write(picture); err != nil {
+	var made written = picture
+	if layout == "minidump" {
+		if made, err = dumpOf(t, picture); err != nil {
+			return fmt.Errorf("--save %s: %w", save, err)
+		}
+	}
+	if err := file.write(made); err != nil {
 		return err
 	}
 	return shown

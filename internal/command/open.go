@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -80,8 +81,11 @@ func newSaving(path string) (*saving, error) {
 	return &saving{path, tmp}, nil
 }
 
+// written is what a file is made of.
+type written interface{ Write(w io.Writer) error }
+
 // write writes the file in one step: a reader finds the old file or the whole new one.
-func (f *saving) write(s *snapshot.Snapshot) error {
+func (f *saving) write(s written) error {
 	out := holes.NewWriter(f.tmp)
 	if err := errors.Join(s.Write(out), out.Close(), f.tmp.Close()); err != nil {
 		return fmt.Errorf("--save %s: %w", f.path, err)

@@ -53,6 +53,9 @@ func (t *Target) Snapshot() (*value.Snapshot, error) {
 	return s, nil
 }
 
+// ProcFile returns what is in a file of the process's folder in /proc, such as "status". If the process has ended, that is an error.
+func (t *Target) ProcFile(name string) ([]byte, error) { return t.files.about(name) }
+
 // leastAuxv returns an auxiliary vector that leads to the vDSO.
 func (t *Target) leastAuxv() []byte {
 	for i := range t.maps {

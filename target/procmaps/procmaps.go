@@ -112,6 +112,29 @@ func number(s []byte, base uint64) (v uint64, ok bool) {
 	return v, len(s) > 0
 }
 
+// Text returns mappings as /proc/PID/maps has them: the text that [Parse] reads.
+func Text(maps []Mapping) (text []byte) {
+	letter := func(is bool, c byte) byte {
+		if is {
+			return c
+		}
+		return '-'
+	}
+	for i := range maps {
+		m := &maps[i]
+		perms := []byte{letter(m.Read, 'r'), letter(m.Write, 'w'), letter(m.Exec, 'x'), 'p'}
+		line := fmt.Sprintf("%08x-%08x %s %08x %02x:%02x %d ", m.Lo, m.Hi, perms, m.Offset, m.Major, m.Minor, m.Inode)
+		if m.Path != "" {
+			line = fmt.Sprintf("%-73s%s", line, strings.ReplaceAll(m.Path, "\n", `\012`))
+			if m.Deleted {
+				line += " (deleted)"
+			}
+		}
+		text = append(text, line+"\n"...)
+	}
+	return text
+}
+
 // Find returns the index of the mapping that holds addr, or else of the first one above it.
 func Find(maps []Mapping, addr uint64) (i int, holds bool) {
 	i = sort.Search(len(maps), func(i int) bool { return maps[i].Hi > addr })

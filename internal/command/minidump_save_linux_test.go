@@ -1,0 +1,144 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/minidump"
+)
+
+// dumpSyms has Breakpad's dump_syms write the symbols of files into a store.
+func dumpSyms(t *testing.T, store string, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		text, err := exec.Command(gdbtest.Breakpad(t, "dump_syms"), file).Output()
+		if err != nil {
+			t.Fatalf("dump_syms %s: %v", file, err)
+		}
+		line, _, _ := strings.Cut(string(text), "\n")
+		record, err := breakpad.ParseRecord([]byte(line))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		inside, err := record.(breakpad.Module).StorePath()
+		path := filepath.Join(store, inside)
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var (
+	peerThread = regexp.MustCompile(`(?m)^Thread (\d+)`)
+	peerPC     = regexp.MustCompile(`\brip = 0x([0-9a-f]+)`)
+)
+
+// peerStacks returns the PCs of each thread's frames as minidump_stackwalk has them, without inlined ones.
+func peerStacks(t *testing.T, dump, store string) (stacks [][]uint64) {
+	t.Helper()
+	out, err := exec.Command(gdbtest.Breakpad(t, "minidump_stackwalk"), dump, store).Output()
+	if err != nil {
+		t.Fatalf("minidump_stackwalk: %v\n%s", err, out)
+	}
+	text, _, _ := strings.Cut(string(out), "\nLoaded modules:")
+	for _, part := range peerThread.Split(text, -1)[1:] {
+		var pcs []uint64
+		for _, m := range peerPC.FindAllStringSubmatch(part, -1) {
+			pc, _ := strconv.ParseUint(m[1], 16, 64)
+			pcs = append(pcs, pc)
+		}
+		stacks = append(stacks, pcs)
+	}
+	return stacks
+}
+
+// TestSaveMinidump: minidump_stackwalk finds the stacks in a saved minidump that gdb has shown of the process, and so do we.
+func TestSaveMinidump(t *testing.T) {
+	for _, flags := range [][]string{{"-O2", "-fomit-frame-pointer", "-static"}, {"-O0"}} {
+		program := gdbtest.Build(t, "threads.c", append(flags, "-gdwarf-4")...)
+		p := gdbtest.Start(t, program, "3", "4")
+		path := filepath.Join(t.TempDir(), "saved.dmp")
+		live, _, err := command("attach", strconv.Itoa(p.PID), "--save", path, "--format", "minidump")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := gdbtest.Backtrace(t, p.PID)
+		store := t.TempDir()
+		dumpSyms(t, store, program)
+		if flags[0] == "-O0" {
+			dumpSyms(t, store, gdbtest.File(t, "/lib/x86_64-linux-gnu/libc.so.6"))
+		}
+		stacks := peerStacks(t, path, store)
+		if len(stacks) != len(want) {
+			t.Fatalf("%v: %d threads, gdb has %d", flags, len(stacks), len(want))
+		}
+		for i, thread := range want {
+			n := 0
+			for _, f := range thread.Frames {
+				if !f.Physical() {
+					continue
+				}
+				if n >= len(stacks[i]) || stacks[i][n] != f.PC {
+					t.Errorf("%v: thread %d: %#x, gdb has %s at %#x in frame %d", flags, thread.TID, stacks[i], f.Function, f.PC, n)
+					break
+				}
+				n++
+			}
+		}
+		ours, _, err := command("minidump", path)
+		if _, stacks, ok := strings.Cut(ours, "\n\n"); err != nil || !ok || !strings.HasPrefix(stacks, strings.TrimSpace(live)) {
+			t.Errorf("%v: %v\n%s\nattach has\n%s", flags, err, ours, live)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		dump, err := minidump.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dump.Close()
+		uts, err := exec.Command("uname", "-srvm").Output()
+		if m := dump.Modules; err != nil || m[0].Name != program || dump.PID() != p.PID || len(dump.Linux.Maps) == 0 || len(dump.Linux.Environment) != 0 ||
+			dump.System.Version != strings.TrimSpace(string(uts)) || string(dump.Linux.CommandLine) != program+"\x003\x004\x00" {
+			t.Errorf("%+v, %d, %+v, %q, %v", m[0], dump.PID(), dump.System, dump.Linux.CommandLine, err)
+		}
+		notes, err := exec.Command(gdbtest.Tool(t, "readelf"), "-n", program).Output()
+		if err != nil || !strings.Contains(string(notes), "Build ID: "+dump.Modules[0].CodeID(dump)) {
+			t.Errorf("%s, %v\n%s", dump.Modules[0].CodeID(dump), err, notes)
+		}
+	}
+}
+
+// TestSaveMinidumpWithoutBuildID: such a program is identified as by Breakpad, and its symbols are found.
+func TestSaveMinidumpWithoutBuildID(t *testing.T) {
+	program := gdbtest.Build(t, "chain.c", "-O2", "-gdwarf-4", "-static", "-Wl,--build-id=none")
+	p := gdbtest.Start(t, program)
+	path, store := filepath.Join(t.TempDir(), "saved.dmp"), t.TempDir()
+	if _, _, err := command("attach", strconv.Itoa(p.PID), "--save", path, "--format", "minidump"); err != nil {
+		t.Fatal(err)
+	}
+	dumpSyms(t, store, program)
+	out, err := exec.Command(gdbtest.Breakpad(t, "minidump_stackwalk"), "-m", path, store).Output()
+	if err != nil || !strings.Contains(string(out), "|chain|leaf|"+gdbtest.Testdata(t, "progs", "chain.c")+"|") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestSaveFormat: what --format takes.
+func TestSaveFormat(t *testing.T) {
+	for _, args := range [][]string{{"--format", "elf", "--save", "x"}, {"--format", "minidump"}} {
+		_, _, err := command(append([]string{"attach", fmt.Sprint(os.Getpid())}, args...)...)
+		if usage := (usageError{}); !errors.As(err, &usage) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
