@@ -303,8 +303,8 @@ func (a *Arch) Saved(r trad.Reg, word uint64) uint64 {
 	if r >= MaxReg || a.spare[r] == 0 {
 		return word
 	}
-	if a.Order == binary.ByteOrder(binary.BigEndian) {
-		return word >> a.spare[r]
+	if unused := a.spare[r] - uint8(64-8*a.PtrSize); a.bigEndian() && unused < 64 {
+		return word >> unused
 	}
 	return a.Narrow(r, word)
 }
@@ -334,7 +334,6 @@ func Register(a *Arch) {
 			a.kept[r.Num] = int8(len(a.OtherCalleeSaved))
 		}
 	}
-	a.UContext.pointer = a.PtrSize
 	registered = append(registered, a)
 }
 

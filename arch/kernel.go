@@ -31,6 +31,22 @@ type KernelReg struct {
 // of the size of a pointer.
 func (a *Arch) PRStatusHeader() int { return 16 + 4*4 + 10*a.PtrSize }
 
+// PRPSInfo is where fields of a core file's NT_PRPSINFO (struct elf_prpsinfo) are, bytes from its beginning.
+type PRPSInfo struct {
+	Size    int
+	PID     int
+	Name    int // pr_fname, 16 bytes, up to Command
+	Command int // pr_psargs, 80 bytes, up to the end
+}
+
+// PRPSInfo returns where the fields of NT_PRPSINFO are. User and group IDs have 16 bits in that of 32-bit x86 and arm.
+func (a *Arch) PRPSInfo() PRPSInfo {
+	if a.PtrSize == 4 {
+		return PRPSInfo{Size: 124, PID: 12, Name: 28, Command: 44}
+	}
+	return PRPSInfo{Size: 136, PID: 24, Name: 40, Command: 56}
+}
+
 // Owner returns whose note of a core file has the set: the kernel's names (elf.h).
 func (k *KernelRegs) Owner() string {
 	if k.Note < firstLinuxNote {

@@ -189,7 +189,7 @@ func (f *Frame) applySimple(slot *rowSlot) bool {
 		return false
 	}
 	s := f.stack
-	f.row, f.cfa = slot.row, slot.row.CFA.At(base)
+	f.row, f.cfa = slot.row, s.arch.Wrap(slot.row.CFA.At(base))
 	if f.cfa+uint64(s.arch.SPFromCFA) < f.sp {
 		return false // SP would move inward: see findsChange
 	}
@@ -204,7 +204,7 @@ func (f *Frame) applySimple(slot *rowSlot) bool {
 // THIS, and reports whether it can. An outermost row may have no CFA, as SFrame's. Then a
 // later sniffer may know the CFA, but it is certain that there is no PREVIOUS.
 func (f *Frame) apply(row *trad.Row, i int) bool {
-	cfa, err := row.Apply((*env)(f))
+	cfa, err := f.cfaBy(row)
 	if err != nil {
 		if row.Flags&trad.Outermost != 0 {
 			f.claimReason, f.claimErr = Outermost, nil
@@ -234,6 +234,12 @@ func (f *Frame) apply(row *trad.Row, i int) bool {
 		f.typ = u.Type()
 	}
 	return true
+}
+
+// cfaBy returns the CFA that a row gives THIS.
+func (f *Frame) cfaBy(row *trad.Row) (cfa uint64, err error) {
+	cfa, err = row.Apply((*env)(f))
+	return f.stack.arch.Wrap(cfa), err
 }
 
 // clobbered reports whether a row says that the return address is still in the link register,

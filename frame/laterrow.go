@@ -45,7 +45,7 @@ func (c *laterRow) sameFrame(f *Frame) bool {
 	if c.row.CFA == f.row.CFA && c.row.CFA.Kind == trad.InReg {
 		return true
 	}
-	cfa, err := c.row.Apply((*env)(f))
+	cfa, err := f.cfaBy(&c.row)
 	return err == nil && cfa == f.cfa
 }
 

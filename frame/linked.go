@@ -7,8 +7,9 @@ package frame
 // for the frame at which it ended. It may end at any frame: unwindCached then goes on.
 //
 // It is a function of its own so that the compiler keeps these values in registers.
-func (w *Walker) unwindLinked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (int, *rowSlot, uint64, uint64, uint64) {
+func unwindLinked[W word](w *Walker, slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uint64) (int, *rowSlot, uint64, uint64, uint64) {
 	const caller = slotSimple | slotCaller
+	size := sizeOf[W]()
 	slots, epoch := w.table.rows.slots, w.table.rows.epoch
 	mask, toSP := w.arch.AddressMask, uint64(w.arch.SPFromCFA)
 	lo, data, big := w.stack.window.lo, w.stack.window.data, w.stack.window.big
@@ -19,22 +20,22 @@ func (w *Walker) unwindLinked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uin
 		if slot.bits&slotFP != 0 {
 			base = fp
 		}
-		base = slot.row.CFA.At(base)
-		at := slot.row.RA.At(base) - lo
-		if base <= cfa || !holds(data, at) {
+		base = uint64(W(slot.row.CFA.At(base)))
+		off := uint64(W(slot.row.RA.At(base))) - lo
+		if base <= cfa || !holds(data, off, size) {
 			break
 		}
-		ra := load(data[at:at+8], big) & mask
+		ra := load(data[off:off+size], size, big) & mask
 		outer := &slots[slot.outer%rowSlots]
 		if outer.pc != ra || outer.epoch != epoch || outer.bits&caller != caller {
 			break
 		}
 		if slot.bits&slotSaved != 0 {
-			at := slot.row.FP.At(base) - lo
-			if !holds(data, at) {
+			off := uint64(W(slot.row.FP.At(base))) - lo
+			if !holds(data, off, size) {
 				break
 			}
-			fp = load(data[at:at+8], big)
+			fp = load(data[off:off+size], size, big)
 		}
 		pcs[n] = pc
 		if cfas != nil {
@@ -46,5 +47,5 @@ func (w *Walker) unwindLinked(slot *rowSlot, pc, cfa, fp uint64, pcs, cfas []uin
 	return n, slot, pc, cfa, fp
 }
 
-// holds reports whether data has all bytes of a word at an index.
-func holds(data []byte, at uint64) bool { return at+8 <= uint64(len(data)) && at <= at+8 }
+// holds reports whether data has all size bytes of a word at an index.
+func holds(data []byte, at, size uint64) bool { return at+size <= uint64(len(data)) && at <= at+size }

@@ -165,7 +165,7 @@ func (c *rowCache) takeShared(slot *rowSlot, t *Table, this *Frame) bool {
 // CFA, PREVIOUS's SP is what the ABI says, and the frame is a normal one, or the outermost.
 func (t *Table) simpleBits(row *trad.Row, winner int) slotBits {
 	a := t.Arch
-	if t.unwinders[winner] != nil || a.PtrSize != 8 {
+	if t.unwinders[winner] != nil {
 		return 0
 	}
 	if row.Flags&(typed|trad.Injected|trad.Once) != 0 || row.CFA.Kind != trad.InReg {

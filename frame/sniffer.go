@@ -116,7 +116,7 @@ func (q *Query) Apply(row *trad.Row) (c AppliedRow, ok bool) {
 	if f == nil {
 		return c, false
 	}
-	cfa, err := row.Apply((*env)(f))
+	cfa, err := f.cfaBy(row)
 	if err != nil {
 		return c, false
 	}

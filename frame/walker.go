@@ -155,6 +155,20 @@ func (w *Walker) begin(c *Context, mem target.Memory) {
 // unwinds. A frame that a Stack would check further (its CFA does not grow, or its return address
 // is 0 or no code) is of another kind, too. So a Stack has the same frames.
 func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, stop StopReason) {
+	if w.arch.PtrSize == 4 {
+		return unwindCached[uint32](w, c, pcs, cfas, at)
+	}
+	return unwindCached[uint64](w, c, pcs, cfas, at)
+}
+
+// word is the type of a target's word, which is as wide as an address. The compiler makes the loops once for each.
+type word interface{ uint32 | uint64 }
+
+// sizeOf returns the size of a word, bytes. It is a constant.
+func sizeOf[W word]() uint64 { return 4 + 4*uint64(^W(0)>>31>>1&1) }
+
+func unwindCached[W word](w *Walker, c *Context, pcs, cfas []uint64, from int) (n int, stop StopReason) {
+	size := sizeOf[W]()
 	rows := &w.table.rows
 	slots, epoch := rows.slots, rows.epoch
 	pc := c.PC
@@ -173,7 +187,7 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 	if c.next.typ == Normal {
 		bound = max(bound, c.next.cfa) // of the NEXT normal frame
 	}
-	i := at
+	i := from
 	for i < len(pcs) {
 		cfa := sp
 		if slot.bits&slotFP != 0 {
@@ -182,7 +196,7 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 			}
 			cfa = fp
 		}
-		cfa = slot.row.CFA.At(cfa)
+		cfa = uint64(W(slot.row.CFA.At(cfa)))
 		if cfa <= bound {
 			break
 		}
@@ -192,29 +206,29 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 			bound = cfa
 			break
 		}
-		off := slot.row.RA.At(cfa) - lo
-		if off >= uint64(len(data)) || uint64(len(data))-off < 8 {
+		off := uint64(W(slot.row.RA.At(cfa))) - lo
+		if off >= uint64(len(data)) || uint64(len(data))-off < size {
 			addr := off + lo
 			if lo, data = w.refill(addr); len(data) == 0 {
 				break
 			}
 			off = addr - lo
 		}
-		ra := load(data[off:], big) & mask
+		ra := load(data[off:], size, big) & mask
 		saved, hasSaved := fp, hasFP
 		if slot.bits&slotSaved != 0 {
-			off := slot.row.FP.At(cfa) - lo
-			if off >= uint64(len(data)) || uint64(len(data))-off < 8 {
+			off := uint64(W(slot.row.FP.At(cfa))) - lo
+			if off >= uint64(len(data)) || uint64(len(data))-off < size {
 				break // the window ends between the two words
 			}
-			saved, hasSaved = load(data[off:], big), true
+			saved, hasSaved = load(data[off:], size, big), true
 		}
 		outer := &slots[slot.outer%rowSlots]
 		hit := outer.isSimple(ra, epoch, slotCaller)
 		if !hit {
-			at := slotOf(ra)
-			if outer = &slots[at]; outer.isSimple(ra, epoch, slotCaller) {
-				slot.outer, hit = uint16(at), true
+			index := slotOf(ra)
+			if outer = &slots[index]; outer.isSimple(ra, epoch, slotCaller) {
+				slot.outer, hit = uint16(index), true
 			}
 		}
 		if !hit && (ra == 0 || !w.modules.IsCode(ra-1) && !w.modules.IsCode(ra)) {
@@ -229,14 +243,14 @@ func (w *Walker) unwindCached(c *Context, pcs, cfas []uint64, at int) (n int, st
 		if hasFP {
 			w.stack.window.lo, w.stack.window.data = lo, data
 			var made int
-			if made, slot, pc, bound, fp = w.unwindLinked(slot, pc, bound, fp, pcs[i:], tail(cfas, i)); made > 0 {
+			if made, slot, pc, bound, fp = unwindLinked[W](w, slot, pc, bound, fp, pcs[i:], tail(cfas, i)); made > 0 {
 				i += made
 				sp = bound + toSP
 			}
 		}
 	}
 	w.stack.window.lo, w.stack.window.data = lo, data
-	if n = i - at; n == 0 {
+	if n = i - from; n == 0 {
 		return 0, NoReason
 	}
 	rows.stats.Hits += uint64(n)
@@ -267,8 +281,15 @@ func emit(pcs, cfas []uint64, i int, pc, cfa uint64) int {
 	return i + 1
 }
 
-// load reads a word, which is big-endian if big.
-func load(p []byte, big bool) uint64 {
+// load reads a word of size bytes, which is big-endian if big.
+func load(p []byte, size uint64, big bool) uint64 {
+	if size == 4 {
+		v := binary.LittleEndian.Uint32(p)
+		if big {
+			return uint64(bits.ReverseBytes32(v))
+		}
+		return uint64(v)
+	}
 	v := binary.LittleEndian.Uint64(p)
 	if big {
 		return bits.ReverseBytes64(v)
@@ -281,8 +302,9 @@ const blockSize = 4096
 
 // refill returns memory from lo on that has the word at addr; no data if that word cannot be read.
 func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
+	size := w.arch.PtrSize
 	if w.stack.window.copied != nil {
-		if lo, data = w.stack.window.copied.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= 8 {
+		if lo, data = w.stack.window.copied.Window(addr); addr-lo < uint64(len(data)) && uint64(len(data))-(addr-lo) >= uint64(size) {
 			return lo, data
 		}
 	}
@@ -291,12 +313,12 @@ func (w *Walker) refill(addr uint64) (lo uint64, data []byte) {
 	}
 	// Read to the end of a page: the next one may not be there.
 	n, _ := w.stack.window.memory.ReadMemory(addr, w.block[:blockSize-addr%blockSize])
-	if n < 8 {
+	if n < size {
 		w.stack.window.note(addr, n)
 		return 0, nil
 	}
 	if w.stack.window.movedOn(addr, n) {
-		n = 8 // nothing would note which of the other words are used
+		n = size // nothing would note which of the other words are used
 		w.stack.window.note(addr, n)
 	}
 	return addr, w.block[:n]

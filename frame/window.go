@@ -68,6 +68,7 @@ func (w *window) takeLate() bool {
 // word reads one word of the architecture's pointer size.
 func (w *window) word(a *arch.Arch, addr uint64) (uint64, error) {
 	size := uint64(a.PtrSize)
+	addr = a.Wrap(addr)
 	if w.copied != nil {
 		if !w.holds(addr, size) {
 			w.lo, w.data = w.copied.Window(addr)

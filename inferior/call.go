@@ -80,13 +80,13 @@ func leftOfAlternate(p Process, sp uint64) (left uint64, ok bool) {
 	a := p.Arch()
 	stack := make([]byte, span)
 	n, _ := p.Memory().ReadMemory(sp, stack)
-	for off := int(-sp & 7); off+a.UContext.End() <= n; off += 8 {
-		base, size, ok := a.UContext.Alternate(a.Order, sp, off, stack)
+	for off := int(-sp & uint64(a.PtrSize-1)); off+a.UContextEnd() <= n; off += a.PtrSize {
+		base, size, ok := a.AlternateStack(sp, off, stack)
 		if !ok || base == 0 || sp == base {
 			continue
 		}
 		// What was interrupted was on another stack.
-		from := a.Order.Uint64(stack[off+a.UContext.SP:])
+		from := a.Word(stack[off+a.UContext.SP:])
 		if from-base <= size {
 			continue
 		}

@@ -346,8 +346,5 @@ func (e *env) Word(addr uint64) (uint64, error) {
 	if n, err := e.memory.ReadMemory(addr, p); n < len(p) {
 		return 0, cmp.Or(err, target.ErrUnmapped)
 	}
-	if len(p) == 4 {
-		return uint64(e.arch.Order.Uint32(p)), nil
-	}
-	return e.arch.Order.Uint64(p), nil
+	return e.arch.Word(p), nil
 }

@@ -26,7 +26,7 @@ func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 	if len(p) < a.PtrSize {
 		return trad.Row{}, unreadable
 	}
-	prev := word(q, p)
+	prev := a.Word(p)
 	if prev%uint64(a.StackAlign) != 0 || !a.InnerThan(sp.Bits, prev) || prev-sp.Bits > maxFrameSize {
 		return trad.Row{}, noChain
 	}
@@ -34,7 +34,7 @@ func backChain(q *frame.Query) (trad.Row, frame.Answer) {
 	if p = q.Read(cfa+uint64(int64(a.BackChainRA)), a.PtrSize); len(p) < a.PtrSize {
 		return trad.Row{}, chainRead
 	}
-	switch ra := a.CodeAddress(word(q, p)); {
+	switch ra := a.CodeAddress(a.Word(p)); {
 	case ra == 0 || !q.Modules.IsCode(ra-1):
 		return trad.Row{}, chainCode
 	case !afterCall(q, ra):

@@ -109,7 +109,7 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 	if len(p) < int(2*size) {
 		return trad.Row{}, unreadable
 	}
-	saved, ra := word(q, p), a.CodeAddress(word(q, p[size:]))
+	saved, ra := a.Word(p), a.CodeAddress(a.Word(p[size:]))
 	switch {
 	case ra == 0 && saved == 0:
 		// The ABI's end of the chain: let the engine see the zeros.
@@ -141,11 +141,4 @@ func chain(q *frame.Query, flags trad.Flags) (trad.Row, frame.Answer) {
 func afterCall(q *frame.Query, ra uint64) bool {
 	code := q.Read(ra-arch.MaxCall, arch.MaxCall)
 	return len(code) < arch.MaxCall || q.Arch.AfterCall == nil || q.Arch.AfterCall(code)
-}
-
-func word(q *frame.Query, p []byte) uint64 {
-	if q.Arch.PtrSize == 4 {
-		return uint64(q.Arch.Order.Uint32(p))
-	}
-	return q.Arch.Order.Uint64(p)
 }

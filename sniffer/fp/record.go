@@ -23,7 +23,7 @@ func Records(q *frame.Query, fp, sp uint64) bool {
 		if len(p) < 2*size {
 			return false
 		}
-		saved, ra := word(q, p), a.CodeAddress(word(q, p[size:]))
+		saved, ra := a.Word(p), a.CodeAddress(a.Word(p[size:]))
 		switch {
 		case ra == 0:
 			return saved == 0

@@ -165,7 +165,7 @@ func (p *program) word(q *frame.Query, addr uint64) (v uint64, ok bool) {
 	if len(b) < q.Arch.PtrSize {
 		return 0, false
 	}
-	return q.Arch.Order.Uint64(b), true
+	return q.Arch.Word(b), true
 }
 
 // lost returns the row of a function that has left its caller's stack, if that stack cannot be found.

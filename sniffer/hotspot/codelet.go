@@ -196,7 +196,7 @@ func (vm *machine) hasSender(q *frame.Query) bool {
 		return false
 	}
 	cfa := fp.Bits + uint64(a.FrameRecord)
-	return a.Order.Uint64(b)-cfa < maxLocals
+	return a.Word(b)-cfa < maxLocals
 }
 
 // maxLocals bounds the local variables of a method, in bytes: there may be 65,535 words.

@@ -3,7 +3,6 @@ package prologue
 import (
 	"slices"
 
-	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -62,7 +61,7 @@ func (s *Sniffer) byCall(q *frame.Query) (row trad.Row, ok bool) {
 	tries, lookUps := 0, 0
 	jumped := trad.Row{}
 	for at := 0; at+a.PtrSize <= n; at += a.PtrSize {
-		ra := a.CodeAddress(word(a, stack[at:]))
+		ra := a.CodeAddress(a.Word(stack[at:]))
 		if ra == 0 || !q.Modules.IsCode(ra-1) {
 			continue
 		}
@@ -169,11 +168,4 @@ func from(q *frame.Query, start uint64) (row trad.Row, ok bool) {
 	}
 	row, answer := readFrom(q, start, q.AddressInBlock+after, q.Arch.ReadReached)
 	return row, answer == frame.Claimed && row.Flags&trad.Guess == 0
-}
-
-func word(a *arch.Arch, p []byte) uint64 {
-	if a.PtrSize == 4 {
-		return uint64(a.Order.Uint32(p))
-	}
-	return a.Order.Uint64(p)
 }

@@ -228,7 +228,7 @@ func badCall(q *frame.Query) (trad.Row, frame.Answer) {
 		if len(p) < a.PtrSize {
 			return trad.Row{}, noCaller
 		}
-		ra = frame.Value{Bits: a.Order.Uint64(p), Lval: frame.InMemory}
+		ra = frame.Value{Bits: a.Word(p), Lval: frame.InMemory}
 	}
 	if !ra.Known() {
 		return trad.Row{}, notAvailable

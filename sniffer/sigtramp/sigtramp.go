@@ -111,12 +111,12 @@ func onStack(q *frame.Query, t *arch.Trampoline) bool {
 	}
 	readable := true
 	word := func(off int) uint64 {
-		p := q.Read(sp.Bits+uint64(off), 8)
-		if len(p) < 8 {
+		p := q.Read(sp.Bits+uint64(off), q.Arch.PtrSize)
+		if len(p) < q.Arch.PtrSize {
 			readable = false
 			return 0
 		}
-		return q.Arch.Order.Uint64(p)
+		return q.Arch.Word(p)
 	}
 	return t.OnStack(sp.Bits, word) && readable
 }
