@@ -10,13 +10,12 @@ import (
 // number of symbols.
 func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 	dyn, _, err := im.Segment(elf.PT_DYNAMIC)
-	if err != nil || im.Class != elf.ELFCLASS64 {
+	if err != nil {
 		return nil, nil, false
 	}
 	var symtab, strtab, strsz, hash, gnuhash uint64
-	for ; len(dyn) >= 16; dyn = dyn[16:] {
-		v := im.Order.Uint64(dyn[8:])
-		switch elf.DynTag(im.Order.Uint64(dyn)) {
+	for tag, v := range im.Dynamic(dyn) {
+		switch tag {
 		case elf.DT_SYMTAB:
 			symtab = v
 		case elf.DT_STRTAB:
@@ -37,7 +36,7 @@ func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 	n := uint64(0)
 	if hash != 0 {
 		// nbucket, and nchain, which is the number of symbols.
-		if im.Machine == elf.EM_S390 {
+		if im.Machine == elf.EM_S390 && im.Class == elf.ELFCLASS64 {
 			if b := im.Loaded(hash, 16); len(b) == 16 { // its entries have 8 bytes
 				n = im.Order.Uint64(b[8:])
 			}
@@ -54,7 +53,7 @@ func (im *Image) dynamicSymbols() (table, names []byte, ok bool) {
 	if n > uint64(im.size) {
 		return nil, nil, false
 	}
-	table = im.Loaded(symtab, n*symbolSize64)
+	table = im.Loaded(symtab, n*uint64(im.symbolSize()))
 	names = im.Loaded(strtab, strsz)
 	return table, names, table != nil && names != nil
 }
@@ -77,7 +76,7 @@ func (im *Image) gnuHashSymbols(addr uint64) uint64 {
 		return 0
 	}
 	buckets, first, bloom := uint64(im.Order.Uint32(b)), uint64(im.Order.Uint32(b[4:])), uint64(im.Order.Uint32(b[8:]))
-	at := 16 + bloom*8
+	at := 16 + bloom*im.WordSize()
 	chains := at + buckets*4
 	if chains > uint64(len(b)) {
 		return 0
@@ -101,12 +100,12 @@ func (im *Image) gnuHashSymbols(addr uint64) uint64 {
 // cannot be read.
 func (im *Image) SOName() string {
 	dyn, _, err := im.Segment(elf.PT_DYNAMIC)
-	if err != nil || im.Class != elf.ELFCLASS64 {
+	if err != nil {
 		return ""
 	}
 	var name, strtab uint64
-	for ; len(dyn) >= 16; dyn = dyn[16:] {
-		switch v := im.Order.Uint64(dyn[8:]); elf.DynTag(im.Order.Uint64(dyn)) {
+	for tag, v := range im.Dynamic(dyn) {
+		switch tag {
 		case elf.DT_SONAME:
 			name = v
 		case elf.DT_STRTAB:

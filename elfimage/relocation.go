@@ -27,6 +27,14 @@ var relocations = map[elf.Machine]map[uint32]Relocation{
 		uint32(elf.R_X86_64_PC32): {4, true},
 		uint32(elf.R_X86_64_PC64): {8, true},
 	},
+	elf.EM_386: {
+		uint32(elf.R_386_32):   {4, false},
+		uint32(elf.R_386_PC32): {4, true},
+	},
+	elf.EM_ARM: {
+		uint32(elf.R_ARM_ABS32): {4, false},
+		uint32(elf.R_ARM_REL32): {4, true},
+	},
 	elf.EM_AARCH64: {
 		uint32(elf.R_AARCH64_ABS64):  {8, false},
 		uint32(elf.R_AARCH64_ABS32):  {4, false},

@@ -30,7 +30,11 @@ func (im *Image) linkage() []stubs {
 	im.stubsOnce.Do(func() {
 		for _, s := range im.StubSections() {
 			x := stubs{s.Addr, s.Addr + s.Size, s.Entsize, s.Entsize}
-			if r := im.ELF().Section(".rela" + s.Name); s.Entsize == 0 && r != nil && r.Entsize > 0 {
+			r := im.ELF().Section(".rela" + s.Name)
+			if r == nil {
+				r = im.ELF().Section(".rel" + s.Name)
+			}
+			if s.Entsize == 0 && r != nil && r.Entsize > 0 {
 				x.first, x.size = stubSizes(s.Size, r.Size/r.Entsize)
 			}
 			if x.size >= minStub {

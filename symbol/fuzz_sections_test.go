@@ -51,7 +51,7 @@ func FuzzStubs(f *testing.F) {
 		}
 		order := processors[i+1].order
 		rela := order.AppendUint64(order.AppendUint64(order.AppendUint64(nil, secAt), 1<<32|slot), 0)
-		dynsym := append(order.AppendUint32(make([]byte, symbolSize), 1), make([]byte, symbolSize-4)...)
+		dynsym := append(order.AppendUint32(make([]byte, elf.Sym64Size), 1), make([]byte, elf.Sym64Size-4)...)
 		f.Add(uint8(i+1), []byte(code), []byte(nil), rela, dynsym, []byte("\x00puts\x00"), uint64(pltAt), uint64(0))
 	}
 	f.Fuzz(func(t *testing.T, processor uint8, plt, got, rela, dynsym, dynstr []byte, pltAddr, gotAddr uint64) {
@@ -61,7 +61,7 @@ func FuzzStubs(f *testing.F) {
 			{Name: ".plt", Flags: code, Addr: pltAddr, Data: plt},
 			{Name: ".plt.got", Flags: code, Addr: gotAddr, Data: got},
 			{Name: ".rela.plt", Type: elf.SHT_RELA, Data: rela},
-			{Name: ".dynsym", Type: elf.SHT_DYNSYM, Data: dynsym, Link: 5, Entsize: symbolSize},
+			{Name: ".dynsym", Type: elf.SHT_DYNSYM, Data: dynsym, Link: 5, Entsize: elf.Sym64Size},
 			{Name: ".dynstr", Type: elf.SHT_STRTAB, Data: dynstr},
 		}}).Bytes()
 		bounds.Hold(t, 256<<10+100*len(data), func() {
@@ -178,7 +178,7 @@ func FuzzMiniDebug(f *testing.F) {
 	f.Add(sectionsOf(f, whole, ".symtab")[0], []byte("\x00a\x00b"), uint64(0x1000), byte(28))
 	f.Fuzz(func(t *testing.T, symtab, strtab []byte, addr uint64, dictionary byte) {
 		mini := (&elftest.File{Machine: elf.EM_X86_64, Sections: []elftest.Section{
-			{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: symtab, Link: 2, Entsize: symbolSize},
+			{Name: ".symtab", Type: elf.SHT_SYMTAB, Data: symtab, Link: 2, Entsize: elf.Sym64Size},
 			{Name: ".strtab", Type: elf.SHT_STRTAB, Data: strtab},
 			{Name: ".text", Type: elf.SHT_NOBITS, Flags: elf.SHF_ALLOC | elf.SHF_EXECINSTR, Addr: addr &^ 0xfff, Size: 1 << 16},
 		}}).Bytes()

@@ -5,8 +5,10 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -34,19 +36,18 @@ type slot struct {
 	name     uint32 // offset in names
 }
 
-const symbolSize = 24 // of ELFCLASS64, the null symbol first
-
 // readStubs reads the stubs of a file of any processor that has arch.Arch.StubSlot.
 func readStubs(im *elfimage.Image) (*stubs, error) {
 	sections := im.StubSections()
 	a := arch.ByMachine(im.Machine, im.Order)
-	if len(sections) == 0 || a == nil || a.StubSlot == nil || im.Class != elf.ELFCLASS64 {
+	if len(sections) == 0 || a == nil || a.StubSlot == nil || im.Class != a.Class() {
 		return nil, nil
 	}
 	symbols, _, err := im.SectionType(elf.SHT_DYNSYM)
 	if err != nil && !errors.Is(err, elfimage.ErrNoSection) {
 		return nil, err
 	}
+	symbolSize := symbolSizes[im.Class] // the null symbol is first
 	if len(symbols) < 2*symbolSize {
 		return nil, nil // a static program: GDB does not name its stubs
 	}
@@ -55,7 +56,7 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 		return nil, err
 	}
 	slots := make(map[uint64]slot) // by address
-	for _, name := range []string{".rela.plt", ".rela.dyn"} {
+	for _, name := range []string{".rela.plt", ".rela.dyn", ".rel.plt", ".rel.dyn"} {
 		relocations, _, err := im.Section(name)
 		if errors.Is(err, elfimage.ErrNoSection) {
 			continue
@@ -63,7 +64,7 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 		if err != nil {
 			return nil, err
 		}
-		readSlots(a, slots, relocations, symbols)
+		readSlots(im, a, slots, im.Relocations(relocations, strings.HasPrefix(name, ".rela")), symbols)
 	}
 	most := uint64(im.SizeOnDisk()) // of sections that do not overlap
 	for _, section := range sections {
@@ -85,23 +86,28 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 }
 
 // readSlots adds to slots the entries of the global offset table that relocations fill in.
-func readSlots(a *arch.Arch, slots map[uint64]slot, relocations, symbols []byte) {
-	const relocationSize = 24
-	for ; len(relocations) >= relocationSize; relocations = relocations[relocationSize:] {
-		info := a.Order.Uint64(relocations[8:])
-		switch at := a.Order.Uint64(relocations); uint32(info) {
+func readSlots(im *elfimage.Image, a *arch.Arch, slots map[uint64]slot, relocations iter.Seq[elfimage.DynamicRelocation], symbols []byte) {
+	symbolSize := symbolSizes[im.Class]
+	for r := range relocations {
+		switch r.Type {
 		case a.Relocations.JumpSlot, a.Relocations.GlobDat:
-			n := info >> 32
-			if n > 0 && n < uint64(len(symbols)/symbolSize) {
-				slots[at] = slot{name: a.Order.Uint32(symbols[n*symbolSize:])}
+			if n := int(r.Symbol); n > 0 && n < len(symbols)/symbolSize {
+				slots[r.Addr] = slot{name: a.Order.Uint32(symbols[n*symbolSize:])}
 			}
 		case a.Relocations.IRelative:
-			if resolver := a.Order.Uint64(relocations[16:]); resolver != 0 { // 0 would be a symbol's slot
-				slots[at] = slot{resolver: resolver}
+			resolver := r.Addend
+			if word := im.Loaded(r.Addr, im.WordSize()); r.InPlace && uint64(len(word)) == im.WordSize() {
+				resolver = im.Word(word)
+			}
+			if resolver != 0 { // 0 would be a symbol's slot
+				slots[r.Addr] = slot{resolver: resolver}
 			}
 		}
 	}
 }
+
+// symbolSizes are the sizes of a symbol, bytes.
+var symbolSizes = map[elf.Class]int{elf.ELFCLASS32: elf.Sym32Size, elf.ELFCLASS64: elf.Sym64Size}
 
 // read adds the stubs of a section at address addr. The first one of a section, which binds
 // symbols, jumps through a word that no relocation fills in.
