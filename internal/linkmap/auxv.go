@@ -27,19 +27,13 @@ const maxAuxv = 1024
 func ParseAuxv(data []byte, a *arch.Arch) Auxv {
 	auxv := make(Auxv)
 	size := a.PtrSize
-	word := func(p []byte) uint64 {
-		if size == 4 {
-			return uint64(a.Order.Uint32(p))
-		}
-		return a.Order.Uint64(p)
-	}
 	for ; len(data) >= 2*size && len(auxv) < maxAuxv; data = data[2*size:] {
-		typ := word(data)
+		typ := a.Word(data)
 		if typ == 0 {
 			break
 		}
 		if _, twice := auxv[typ]; !twice {
-			auxv[typ] = word(data[size:])
+			auxv[typ] = a.Word(data[size:])
 		}
 	}
 	return auxv

@@ -42,10 +42,7 @@ const (
 // where memory lacks its headers (a core file that has no text); nil if there is
 // none at hand. A partial list comes with an error that says what is missing.
 func Read(mem target.Memory, a *arch.Arch, auxv Auxv, exe *elfimage.Image) ([]Object, error) {
-	if a.PtrSize != 8 {
-		return nil, fmt.Errorf("link map of %s: only 64-bit targets are known", a.Name)
-	}
-	r := reader{mem: mem, arch: a}
+	r := reader{mem: mem, arch: a, size: uint64(a.PtrSize)}
 	var list []Object
 	if at := auxv[ATSysinfoEhdr]; at != 0 {
 		list = append(list, Object{Path: "[vdso]", Bias: at, Header: at})
@@ -81,18 +78,20 @@ func Read(mem target.Memory, a *arch.Arch, auxv Auxv, exe *elfimage.Image) ([]Ob
 type reader struct {
 	mem  target.Memory
 	arch *arch.Arch
+	size uint64 // of a word, bytes
 }
 
 // program finds the program's headers and its load bias.
 func (r *reader) program(auxv Auxv, exe *elfimage.Image) (progs []elf.ProgHeader, bias uint64, err error) {
 	at, n := auxv[ATPhdr], auxv[ATPhnum]
-	if at == 0 || n == 0 || n > maxHeaders || auxv[ATPhent] != 56 {
+	size := uint64(headerSize(r.arch))
+	if at == 0 || n == 0 || n > maxHeaders || auxv[ATPhent] != size {
 		if exe != nil && auxv[ATEntry] != 0 {
-			return exe.Progs, auxv[ATEntry] - exe.Entry, nil
+			return exe.Progs, r.arch.Wrap(auxv[ATEntry] - exe.Entry), nil
 		}
 		return nil, 0, fmt.Errorf("auxiliary vector: AT_PHDR %#x, AT_PHNUM %d: %w", at, n, ErrNoProgram)
 	}
-	data := make([]byte, n*56)
+	data := make([]byte, n*size)
 	if got, _ := r.mem.ReadMemory(at, data); got == len(data) {
 		progs = parseHeaders(data, r.arch)
 	} else if exe != nil {
@@ -102,26 +101,41 @@ func (r *reader) program(auxv Auxv, exe *elfimage.Image) (progs []elf.ProgHeader
 	}
 	for _, p := range progs {
 		if p.Type == elf.PT_PHDR {
-			return progs, at - p.Vaddr, nil
+			return progs, r.arch.Wrap(at - p.Vaddr), nil
 		}
 	}
 	// Static programs have no PT_PHDR: the headers lie in the segment that begins
 	// with the ELF header, behind it.
 	for _, p := range progs {
 		if p.Type == elf.PT_LOAD && p.Off == 0 {
-			return progs, (at - p.Vaddr) &^ 0xfff, nil
+			return progs, r.arch.Wrap(at-p.Vaddr) &^ 0xfff, nil
 		}
 	}
 	if exe != nil && auxv[ATEntry] != 0 {
-		return progs, auxv[ATEntry] - exe.Entry, nil
+		return progs, r.arch.Wrap(auxv[ATEntry] - exe.Entry), nil
 	}
 	return progs, 0, nil
 }
 
+// headerSize returns the size of a program header, bytes.
+func headerSize(a *arch.Arch) int {
+	if a.Class() == elf.ELFCLASS32 {
+		return 32
+	}
+	return 56
+}
+
 func parseHeaders(data []byte, a *arch.Arch) []elf.ProgHeader {
 	var progs []elf.ProgHeader
-	for ; len(data) >= 56; data = data[56:] {
-		u := func(at int) uint64 { return a.Order.Uint64(data[at:]) }
+	for size := headerSize(a); len(data) >= size; data = data[size:] {
+		u := func(at int) uint64 { return a.Word(data[at:]) }
+		if a.Class() == elf.ELFCLASS32 {
+			progs = append(progs, elf.ProgHeader{
+				Type: elf.ProgType(u(0)), Off: u(4), Vaddr: u(8), Paddr: u(12), Filesz: u(16), Memsz: u(20),
+				Flags: elf.ProgFlag(u(24)), Align: u(28),
+			})
+			continue
+		}
 		progs = append(progs, elf.ProgHeader{
 			Type: elf.ProgType(a.Order.Uint32(data)), Flags: elf.ProgFlag(a.Order.Uint32(data[4:])),
 			Off: u(8), Vaddr: u(16), Paddr: u(24), Filesz: u(32), Memsz: u(40), Align: u(48),
@@ -167,7 +181,7 @@ func (r *reader) libraries(progs []elf.ProgHeader, bias uint64) (list []Object, 
 	debug, err := r.debug(progs, bias)
 	for n := 0; debug != 0 && err == nil && n < maxNamespaces; n++ {
 		var m uint64
-		if m, err = r.word(debug + 8); err != nil {
+		if m, err = r.word(debug + r.size); err != nil {
 			break
 		}
 		for m != 0 && err == nil {
@@ -178,20 +192,20 @@ func (r *reader) libraries(progs []elf.ProgHeader, bias uint64) (list []Object, 
 			if len(list) == maxObjects {
 				return list, fmt.Errorf("link map at %#x: more than %d objects: it is broken", m, maxObjects)
 			}
-			var entry [32]byte
-			if got, _ := r.mem.ReadMemory(m, entry[:]); got < len(entry) {
+			entry := make([]byte, 4*r.size)
+			if got, _ := r.mem.ReadMemory(m, entry); got < len(entry) {
 				err = fmt.Errorf("link map at %#x: %w", m, target.ErrUnmapped)
 				break
 			}
-			u := func(at int) uint64 { return r.arch.Order.Uint64(entry[at:]) }
-			list = append(list, Object{Path: Name(r.mem, u(8)), Bias: u(0)})
-			m = u(24)
+			u := func(i int) uint64 { return r.arch.Word(entry[i*r.arch.PtrSize:]) }
+			list = append(list, Object{Path: Name(r.mem, u(1)), Bias: u(0)})
+			m = u(3)
 		}
 		var version [4]byte
 		if got, _ := r.mem.ReadMemory(debug, version[:]); err != nil || got < 4 || r.arch.Order.Uint32(version[:]) < 2 {
 			break
 		}
-		debug, err = r.word(debug + 40)
+		debug, err = r.word(debug + 5*r.size)
 	}
 	return list, err
 }
@@ -203,8 +217,9 @@ func (r *reader) debug(progs []elf.ProgHeader, bias uint64) (uint64, error) {
 		if p.Type != elf.PT_DYNAMIC {
 			continue
 		}
-		for i := uint64(0); i < min(p.Memsz/16, maxDynamic); i++ {
-			tag, err := r.word(p.Vaddr + bias + 16*i)
+		for i := uint64(0); i < min(p.Memsz/(2*r.size), maxDynamic); i++ {
+			entry := p.Vaddr + bias + 2*r.size*i
+			tag, err := r.word(entry)
 			if err != nil {
 				return 0, fmt.Errorf("dynamic section: %w", err)
 			}
@@ -212,7 +227,7 @@ func (r *reader) debug(progs []elf.ProgHeader, bias uint64) (uint64, error) {
 			case elf.DT_NULL:
 				return 0, nil
 			case elf.DT_DEBUG:
-				return r.word(p.Vaddr + bias + 16*i + 8)
+				return r.word(entry + r.size)
 			}
 		}
 	}
@@ -220,11 +235,12 @@ func (r *reader) debug(progs []elf.ProgHeader, bias uint64) (uint64, error) {
 }
 
 func (r *reader) word(addr uint64) (uint64, error) {
-	var p [8]byte
-	if n, _ := r.mem.ReadMemory(addr, p[:]); n < 8 {
+	var room [8]byte
+	p := room[:r.size]
+	if n, _ := r.mem.ReadMemory(r.arch.Wrap(addr), p); n < len(p) {
 		return 0, fmt.Errorf("word at %#x: %w", addr, target.ErrUnmapped)
 	}
-	return r.arch.Order.Uint64(p[:]), nil
+	return r.arch.Word(p), nil
 }
 
 // Name reads a string that ends with a zero byte, such as AT_EXECFN's; "" where

@@ -82,23 +82,24 @@ func loadedNotes(im *elfimage.Image) (list []elf.ProgHeader) {
 // and the values that are sizes, which no dynamic linker changes.
 func (f *Files) checkDynamic(im *elfimage.Image, bias uint64) (told bool, err error) {
 	want, addr, err := im.Segment(elf.PT_DYNAMIC)
-	if err != nil || im.Class != elf.ELFCLASS64 || len(want) > 1<<16 {
+	if err != nil || len(want) > 1<<16 {
 		return false, nil
 	}
 	got := make([]byte, len(want))
 	if n, _ := f.mem.ReadMemory(addr+bias, got); n < len(got) {
 		return false, nil
 	}
-	for at := 0; at+16 <= len(want); at += 16 {
-		tag := elf.DynTag(im.Order.Uint64(want[at:]))
-		if found := elf.DynTag(im.Order.Uint64(got[at:])); found != tag {
+	word := int(im.WordSize())
+	for at := 0; at+2*word <= len(want); at += 2 * word {
+		tag := elf.DynTag(im.Word(want[at:]))
+		if found := elf.DynTag(im.Word(got[at:])); found != tag {
 			return false, fmt.Errorf("its dynamic section has %v where memory has %v: %w", tag, found, ErrMismatch)
 		}
 		switch tag {
 		case elf.DT_NULL:
 			return true, nil
-		case elf.DT_STRSZ, elf.DT_RELASZ, elf.DT_PLTRELSZ, elf.DT_INIT_ARRAYSZ, elf.DT_FINI_ARRAYSZ, elf.DT_NEEDED:
-			if a, b := im.Order.Uint64(want[at+8:]), im.Order.Uint64(got[at+8:]); a != b {
+		case elf.DT_STRSZ, elf.DT_RELASZ, elf.DT_RELSZ, elf.DT_PLTRELSZ, elf.DT_INIT_ARRAYSZ, elf.DT_FINI_ARRAYSZ, elf.DT_NEEDED:
+			if a, b := im.Word(want[at+word:]), im.Word(got[at+word:]); a != b {
 				return false, fmt.Errorf("its dynamic section has %v %#x where memory has %#x: %w", tag, a, b, ErrMismatch)
 			}
 		}

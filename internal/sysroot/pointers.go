@@ -12,7 +12,6 @@ const (
 	leastPointers = 8       // fewer tell nothing
 	maxPointers   = 1 << 15 // are compared
 	maxPacked     = 1 << 19 // words that packed relocations name are looked at
-	relaSize      = 24      // sizeof(Elf64_Rela)
 )
 
 // checkPointers compares the addresses of code that a file has in its data, as a table of
@@ -23,10 +22,7 @@ const (
 // A core file may have nothing else of a static program: its text is left out, and what the
 // kernel has told of it is the same for builds that differ a little.
 func (f *Files) checkPointers(im *elfimage.Image, bias uint64) error {
-	if im.Class != elf.ELFCLASS64 {
-		return nil
-	}
-	p := pointers{im: im, mem: f.mem, bias: bias, relative: uint64(f.opts.Arch.Relocations.Relative)}
+	p := pointers{im: im, word: im.WordSize(), mem: f.mem, bias: bias, relative: f.opts.Arch.Relocations.Relative}
 	if dyn, _, err := im.Segment(elf.PT_DYNAMIC); err == nil {
 		p.inRelocations(dyn)
 	} else {
@@ -41,9 +37,10 @@ func (f *Files) checkPointers(im *elfimage.Image, bias uint64) error {
 // pointers counts the addresses of code in a file's data.
 type pointers struct {
 	im           *elfimage.Image
+	word         uint64 // size of a word, bytes
 	mem          target.Memory
 	bias         uint64
-	relative     uint64 // arch.Relocations.Relative, without a symbol
+	relative     uint32 // arch.Relocations.Relative
 	seen, others int
 }
 
@@ -53,10 +50,10 @@ func (p *pointers) inPlace() {
 		if s.Type != elf.PT_GNU_RELRO {
 			continue
 		}
-		at := (s.Vaddr + 7) &^ 7
-		data := p.im.Loaded(at, min(s.Filesz, 8*maxPointers))
-		for ; len(data) >= 8 && p.seen < maxPointers; data, at = data[8:], at+8 {
-			p.count(at, p.im.Order.Uint64(data))
+		at := (s.Vaddr + p.word - 1) &^ (p.word - 1)
+		data := p.im.Loaded(at, min(s.Filesz, p.word*maxPointers))
+		for ; uint64(len(data)) >= p.word && p.seen < maxPointers; data, at = data[p.word:], at+p.word {
+			p.count(at, p.im.Word(data))
 		}
 	}
 }
@@ -70,9 +67,13 @@ const (
 // inRelocations counts those that the program makes when it starts, as it is told where it
 // is loaded.
 func (p *pointers) inRelocations(dyn []byte) {
-	var rela, relaLen, relr, relrLen uint64
-	for ; len(dyn) >= 16; dyn = dyn[16:] {
-		switch v := p.im.Order.Uint64(dyn[8:]); elf.DynTag(p.im.Order.Uint64(dyn)) {
+	var rel, relLen, rela, relaLen, relr, relrLen uint64
+	for tag, v := range p.im.Dynamic(dyn) {
+		switch tag {
+		case elf.DT_REL:
+			rel = v
+		case elf.DT_RELSZ:
+			relLen = v
 		case elf.DT_RELA:
 			rela = v
 		case elf.DT_RELASZ:
@@ -83,34 +84,47 @@ func (p *pointers) inRelocations(dyn []byte) {
 			relrLen = v
 		}
 	}
-	table := p.im.Loaded(rela, min(relaLen, relaSize*maxPointers))
-	for ; len(table) >= relaSize && p.seen < maxPointers; table = table[relaSize:] {
-		if info := p.im.Order.Uint64(table[8:]); info == p.relative {
-			p.count(p.im.Order.Uint64(table), p.im.Order.Uint64(table[16:]))
+	p.inTable(rela, relaLen, true)
+	p.inTable(rel, relLen, false)
+	p.inPacked(p.im.Loaded(relr, min(relrLen, p.word*maxPointers)))
+}
+
+// inTable counts those of a table of relocations at addr, of size bytes.
+func (p *pointers) inTable(addr, size uint64, addends bool) {
+	looked := 0
+	for r := range p.im.Relocations(p.im.Loaded(addr, min(size, p.im.RelocationSize(addends)*maxPointers)), addends) {
+		switch {
+		case p.seen >= maxPointers || looked >= maxPacked:
+			return
+		case r.Type != p.relative || r.Symbol != 0:
+		case r.InPlace:
+			p.countInPlace(r.Addr)
+			looked++
+		default:
+			p.count(r.Addr, r.Addend)
 		}
 	}
-	p.inPacked(p.im.Loaded(relr, min(relrLen, 8*maxPointers)))
 }
 
 // inPacked counts those of packed relocations: an address, which is even, is that of a word; an
-// odd number has a bit for each of the 63 words behind those before.
+// odd number has a bit for each of the words behind those before, of which there is one fewer than a word has bits.
 func (p *pointers) inPacked(table []byte) {
-	at := uint64(0)
-	for looked := 0; len(table) >= 8 && p.seen < maxPointers && looked < maxPacked; table = table[8:] {
-		x := p.im.Order.Uint64(table)
+	at, bits := uint64(0), 8*p.word-1
+	for looked := 0; uint64(len(table)) >= p.word && p.seen < maxPointers && looked < maxPacked; table = table[p.word:] {
+		x := p.im.Word(table)
 		if x&1 == 0 {
 			p.countInPlace(x)
 			looked++
-			at = x + 8
+			at = x + p.word
 			continue
 		}
-		for i := range uint64(63) {
+		for i := range bits {
 			if x>>(i+1)&1 == 1 {
-				p.countInPlace(at + 8*i)
+				p.countInPlace(at + p.word*i)
 				looked++
 			}
 		}
-		at += 63 * 8
+		at += bits * p.word
 	}
 }
 
@@ -119,8 +133,8 @@ func (p *pointers) countInPlace(addr uint64) {
 	if !p.isIn(addr, elf.PT_GNU_RELRO, 0) {
 		return
 	}
-	if word := p.im.Loaded(addr, 8); len(word) == 8 {
-		p.count(addr, p.im.Order.Uint64(word))
+	if word := p.im.Loaded(addr, p.word); uint64(len(word)) == p.word {
+		p.count(addr, p.im.Word(word))
 	}
 }
 
@@ -129,12 +143,13 @@ func (p *pointers) count(addr, v uint64) {
 	if !p.isIn(addr, elf.PT_GNU_RELRO, 0) || !p.isIn(v, elf.PT_LOAD, elf.PF_X) {
 		return
 	}
-	var word [8]byte
-	if n, _ := p.mem.ReadMemory(addr+p.bias, word[:]); n < len(word) {
+	var room [8]byte
+	word := room[:p.word]
+	if n, _ := p.mem.ReadMemory(addr+p.bias, word); n < len(word) {
 		return
 	}
 	p.seen++
-	if p.im.Order.Uint64(word[:]) != v+p.bias {
+	if p.im.Word(word) != v+p.bias {
 		p.others++
 	}
 }
