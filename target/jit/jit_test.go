@@ -89,7 +89,7 @@ func TestLLVM(t *testing.T) {
 	testLLVM(t, fixture(t))
 	t.Run("abbreviations without an end", func(t *testing.T) {
 		data := fixture(t)
-		s := (&relocatable{data: data, arch: amd64.Arch}).section(10) // .debug_abbrev
+		s := (&relocatable{data: data, arch: amd64.Arch, layout: layoutOf(amd64.Arch)}).section(10) // .debug_abbrev
 		binary.LittleEndian.PutUint64(s.b[32:], s.size()-1)
 		testLLVM(t, data)
 	})
@@ -183,7 +183,7 @@ func withoutAddress(t *testing.T, data []byte, name string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &relocatable{data: data, arch: amd64.Arch}
+	f := &relocatable{data: data, arch: amd64.Arch, layout: layoutOf(amd64.Arch)}
 	for i, s := range im.ELF().Sections {
 		if s.Name == name {
 			binary.LittleEndian.PutUint64(f.section(uint64(i)).b[16:], 0)
@@ -258,7 +258,7 @@ func TestBrokenLists(t *testing.T) {
 func TestBounds(t *testing.T) {
 	data := fixture(t)
 	o := binary.LittleEndian
-	f := &relocatable{data: data, arch: amd64.Arch}
+	f := &relocatable{data: data, arch: amd64.Arch, layout: layoutOf(amd64.Arch)}
 	o.PutUint64(f.section(9).b[32:], 50<<20) // .debug_loclists
 	mem := process([2]uint64{objectAt, 60 << 20})
 	mem[objectAt] = data

@@ -1,6 +1,7 @@
 package jit
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 
@@ -20,9 +21,6 @@ const (
 // again. mem must not look up addresses by Modules.Find. warn gets what the user should know, a
 // sentence each; it may be nil.
 func Register(modules *target.Modules, mem target.Memory, a *arch.Arch, warn func(format string, args ...any)) {
-	if a.PtrSize != 8 {
-		return // 32-bit processes have other structures
-	}
 	if modules == nil {
 		return // without modules, nobody looks an object up
 	}
@@ -124,11 +122,12 @@ func descriptors(modules *target.Modules) (list []descriptor) {
 //
 // If several modules define the symbol, the ones that the program does not use are empty.
 func (r *reader) follow(at uint64, seen map[uint64]bool, list []*target.Module) []*target.Module {
-	d, err := r.copies.read(at, 24)
+	word := uint64(r.arch.PtrSize)
+	d, err := r.copies.read(at, 8+2*word)
 	if err != nil {
 		return list // the module is not initialized yet, or the core lacks that part
 	}
-	entry := r.arch.Order.Uint64(d[16:])
+	entry := r.arch.Word(d[8+word:])
 	if entry == 0 {
 		return list
 	}
@@ -175,15 +174,22 @@ var errList = errors.New("memory cannot be read")
 //	struct jit_code_entry *next_entry, *prev_entry;
 //	const char *symfile_addr;
 //	uint64_t symfile_size;
+//
+// 32-bit x86 aligns uint64_t in a structure at 4 bytes, 32-bit arm at 8.
 func (r *reader) entry(at uint64) (next uint64, m *target.Module, err error) {
-	e, err := r.copies.read(at, 32)
+	word := uint64(r.arch.PtrSize)
+	sizeAt := 3 * word
+	if word == 4 && r.arch.Machine != elf.EM_386 {
+		sizeAt = 4 * word
+	}
+	e, err := r.copies.read(at, sizeAt+8)
 	if err != nil {
 		return 0, nil, errList
 	}
-	u := func(i int) uint64 { return r.arch.Order.Uint64(e[8*i:]) }
-	m, err = r.object(u(2), u(3))
+	addr, size := r.arch.Word(e[2*word:]), r.arch.Order.Uint64(e[sizeAt:])
+	m, err = r.object(addr, size)
 	if err != nil {
-		err = fmt.Errorf("the one at %#x, %d bytes: %w", u(2), u(3), err)
+		err = fmt.Errorf("the one at %#x, %d bytes: %w", addr, size, err)
 	}
-	return u(0), m, err
+	return r.arch.Word(e), m, err
 }

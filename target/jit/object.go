@@ -19,15 +19,8 @@ const (
 	maxBytes   = 96 << 20 // all objects that are opened
 )
 
-// Sizes of ELF's structures, bytes.
-const (
-	ehdrSize = 64
-	phdrSize = 56
-	shdrSize = 64
-)
-
 var (
-	errNotELF   = errors.New("not an ELF image of 64 bits")
+	errNotELF   = errors.New("not an ELF image")
 	errOther    = errors.New("an ELF image for another processor")
 	errTooLarge = errors.New("too large")
 	errBeyond   = errors.New("its headers lie beyond its end")
@@ -37,8 +30,8 @@ var (
 // object describes the ELF image of size bytes at addr by its headers. It returns nil if the image
 // describes no code.
 func (r *reader) object(addr, size uint64) (*target.Module, error) {
-	if size < ehdrSize || addr+size < addr {
-		return nil, errNotELF
+	if size < layoutOf(r.arch).ehdr || addr+size < addr {
+		return nil, fmt.Errorf("%w of %d bits", errNotELF, 8*r.arch.PtrSize)
 	}
 	d := described{addr: addr, size: size}
 	h, err := r.header(&d)
@@ -68,14 +61,15 @@ type described struct {
 	headers    []target.Copy
 }
 
-// header has the fields of struct Elf64_Ehdr that are needed.
+// header has the fields of an ELF header that are needed.
 type header struct {
 	phoff, shoff uint64
 	phnum, shnum uint64
 }
 
 func (r *reader) header(d *described) (h header, err error) {
-	b, err := r.headers(d, 0, ehdrSize)
+	l := layoutOf(r.arch)
+	b, err := r.headers(d, 0, l.ehdr)
 	if err != nil {
 		return h, err
 	}
@@ -85,17 +79,18 @@ func (r *reader) header(d *described) (h header, err error) {
 		data = elf.ELFDATA2MSB
 	}
 	switch {
-	case string(b[:4]) != elf.ELFMAG || elf.Class(b[elf.EI_CLASS]) != elf.ELFCLASS64:
-		return h, errNotELF
+	case string(b[:4]) != elf.ELFMAG || elf.Class(b[elf.EI_CLASS]) != r.arch.Class():
+		return h, fmt.Errorf("%w of %d bits", errNotELF, 8*r.arch.PtrSize)
 	case elf.Data(b[elf.EI_DATA]) != data || elf.Machine(o.Uint16(b[18:])) != r.arch.Machine:
 		return h, errOther
 	}
-	h = header{phoff: o.Uint64(b[32:]), shoff: o.Uint64(b[40:])}
-	if o.Uint16(b[54:]) == phdrSize {
-		h.phnum = uint64(o.Uint16(b[56:]))
+	h = header{phoff: r.arch.Word(b[l.phoff:]), shoff: r.arch.Word(b[l.shoff:])}
+	sizes := b[l.phentsize:]
+	if uint64(o.Uint16(sizes)) == l.phdr {
+		h.phnum = uint64(o.Uint16(sizes[2:]))
 	}
-	if o.Uint16(b[58:]) == shdrSize {
-		h.shnum = uint64(o.Uint16(b[60:]))
+	if uint64(o.Uint16(sizes[4:])) == l.shdr {
+		h.shnum = uint64(o.Uint16(sizes[6:]))
 	}
 	return h, nil
 }
@@ -114,14 +109,14 @@ func (r *reader) headers(d *described, off, size uint64) ([]byte, error) {
 // code returns where the object's code is: the sections of code that have an address, or, if there
 // are none, the segments. end is the highest offset in the object that its headers refer to.
 func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint64, err error) {
-	o := r.arch.Order
-	b, err := r.table(d, h.shoff, h.shnum*shdrSize)
+	o, l := r.arch.Order, layoutOf(r.arch)
+	b, err := r.table(d, h.shoff, h.shnum*l.shdr)
 	if err != nil {
 		return nil, 0, err
 	}
-	end = max(ehdrSize, h.shoff+uint64(len(b)))
-	for ; len(b) >= shdrSize; b = b[shdrSize:] {
-		s := section{b[:shdrSize], o}
+	end = max(l.ehdr, h.shoff+uint64(len(b)))
+	for ; uint64(len(b)) >= l.shdr; b = b[l.shdr:] {
+		s := section{b[:l.shdr], r.arch}
 		const flags = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 		if s.flags()&flags == flags {
 			list = addCode(list, s.addr(), s.size())
@@ -131,15 +126,16 @@ func (r *reader) code(h *header, d *described) (list []target.Mapping, end uint6
 		}
 	}
 	segments := len(list) == 0
-	if b, err = r.table(d, h.phoff, h.phnum*phdrSize); err != nil {
+	if b, err = r.table(d, h.phoff, h.phnum*l.phdr); err != nil {
 		return nil, 0, err
 	}
 	end = max(end, h.phoff+uint64(len(b)))
-	for ; len(b) >= phdrSize; b = b[phdrSize:] {
-		if segments && elf.ProgType(o.Uint32(b)) == elf.PT_LOAD && elf.ProgFlag(o.Uint32(b[4:]))&elf.PF_X != 0 {
-			list = addCode(list, o.Uint64(b[16:]), o.Uint64(b[40:]))
+	for ; uint64(len(b)) >= l.phdr; b = b[l.phdr:] {
+		u := func(at uint64) uint64 { return r.arch.Word(b[at:]) }
+		if segments && elf.ProgType(o.Uint32(b)) == elf.PT_LOAD && elf.ProgFlag(o.Uint32(b[l.flags:]))&elf.PF_X != 0 {
+			list = addCode(list, u(l.vaddr), u(l.memsz))
 		}
-		end = max(end, o.Uint64(b[8:])+o.Uint64(b[32:]))
+		end = max(end, u(l.offset)+u(l.filesz))
 	}
 	slices.SortFunc(list, func(a, b target.Mapping) int { return cmp.Compare(a.Lo, b.Lo) })
 	return list, end, nil

@@ -13,6 +13,7 @@ import (
 type relocatable struct {
 	data []byte
 	arch *arch.Arch
+	*layout
 	left int // how many relocations may still be applied, for overlapping tables would cost too much
 }
 
@@ -20,12 +21,12 @@ type relocatable struct {
 // which are relative to their sections, and those that relocations apply to. near is an address
 // from which the code can be reached.
 func relocate(data []byte, a *arch.Arch, near uint64) {
-	f := &relocatable{data, a, len(data) / relaSize}
+	f := &relocatable{data, a, layoutOf(a), len(data) / (2 * a.PtrSize)}
 	for i := uint64(0); f.section(i) != nil; i++ {
 		s := f.section(i)
 		// A table that was not placed may get any address, for what it holds is relative to it.
 		if s.flags()&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC && s.addr() == 0 {
-			s.order.PutUint64(s.b[16:], near)
+			s.setAddr(near)
 		}
 	}
 	for i := uint64(0); f.section(i) != nil; i++ {
@@ -35,34 +36,20 @@ func relocate(data []byte, a *arch.Arch, near uint64) {
 		}
 	}
 	for i := uint64(0); f.section(i) != nil; i++ {
-		if s := f.section(i); s.typ() == elf.SHT_RELA {
+		if s := f.section(i); s.typ() == elf.SHT_RELA || s.typ() == elf.SHT_REL {
 			f.apply(s)
 		}
 	}
 }
 
-// section is a struct Elf64_Shdr.
-type section struct {
-	b     []byte
-	order binary.ByteOrder
-}
-
-func (s *section) typ() elf.SectionType   { return elf.SectionType(s.order.Uint32(s.b[4:])) }
-func (s *section) flags() elf.SectionFlag { return elf.SectionFlag(s.order.Uint64(s.b[8:])) }
-func (s *section) addr() uint64           { return s.order.Uint64(s.b[16:]) }
-func (s *section) off() uint64            { return s.order.Uint64(s.b[24:]) }
-func (s *section) size() uint64           { return s.order.Uint64(s.b[32:]) }
-func (s *section) link() uint64           { return uint64(s.order.Uint32(s.b[40:])) }
-func (s *section) info() uint64           { return uint64(s.order.Uint32(s.b[44:])) }
-
 // section returns the section header with index i, nil if there is none.
 func (f *relocatable) section(i uint64) *section {
 	o := f.arch.Order
-	off, n, size := o.Uint64(f.data[40:]), uint64(o.Uint16(f.data[60:])), uint64(len(f.data))
-	if i >= n || off == 0 || off > size || (i+1)*shdrSize > size-off || o.Uint16(f.data[58:]) != shdrSize {
+	off, n, size := f.arch.Word(f.data[f.shoff:]), uint64(o.Uint16(f.data[f.phentsize+6:])), uint64(len(f.data))
+	if i >= n || off == 0 || off > size || (i+1)*f.shdr > size-off || uint64(o.Uint16(f.data[f.phentsize+4:])) != f.shdr {
 		return nil
 	}
-	return &section{f.data[off+i*shdrSize:][:shdrSize], o}
+	return &section{f.data[off+i*f.shdr:][:f.shdr], f.arch}
 }
 
 // contents returns a section's bytes, nil if the file has none for it.
@@ -74,22 +61,17 @@ func (f *relocatable) contents(s *section) []byte {
 	return f.data[s.off():][:s.size()]
 }
 
-// Sizes of ELF's structures, bytes.
-const (
-	symbolSize = 24
-	relaSize   = 24
-)
-
 // symbols adds to each symbol's value the address of its section.
 func (f *relocatable) symbols(table []byte) {
 	o := f.arch.Order
-	for ; len(table) >= symbolSize; table = table[symbolSize:] {
-		index := o.Uint16(table[6:])
+	for ; uint64(len(table)) >= f.symbol; table = table[f.symbol:] {
+		index := o.Uint16(table[f.shndx:])
 		if index == uint16(elf.SHN_UNDEF) || index >= uint16(elf.SHN_LORESERVE) {
 			continue
 		}
 		if s := f.section(uint64(index)); s != nil {
-			o.PutUint64(table[8:], o.Uint64(table[8:])+s.addr())
+			value := table[f.value:]
+			f.arch.PutWord(value, f.arch.Word(value)+s.addr())
 		}
 	}
 }
@@ -100,21 +82,31 @@ func (f *relocatable) apply(rela *section) {
 	if to == nil || symtab == nil || symtab.typ() != elf.SHT_SYMTAB || to.flags()&(elf.SHF_EXECINSTR|elf.SHF_COMPRESSED) != 0 {
 		return
 	}
-	if t := to.typ(); t == elf.SHT_SYMTAB || t == elf.SHT_RELA {
+	if t := to.typ(); t == elf.SHT_SYMTAB || t == elf.SHT_RELA || t == elf.SHT_REL {
 		return
 	}
 	o := f.arch.Order
 	symbols, data := f.contents(symtab), f.contents(to)
 	fromSection := to.flags()&elf.SHF_ALLOC != 0 && countsFromSection(data, o)
-	for list := f.contents(rela); len(list) >= relaSize && f.left > 0; list = list[relaSize:] {
+	list := &elfimage.Image{Class: f.arch.Class(), Order: o}
+	for entry := range list.Relocations(f.contents(rela), rela.typ() == elf.SHT_RELA) {
+		if f.left == 0 {
+			break
+		}
 		f.left--
-		off, info, addend := o.Uint64(list), o.Uint64(list[8:]), o.Uint64(list[16:])
-		r, known := elfimage.RelocationOf(f.arch.Machine, uint32(info))
-		at := info >> 32 * symbolSize
-		if !known || at+symbolSize > uint64(len(symbols)) || off > uint64(len(data)) || r.Size > uint64(len(data))-off {
+		off := entry.Addr
+		r, known := elfimage.RelocationOf(f.arch.Machine, entry.Type)
+		at := uint64(entry.Symbol) * f.symbol
+		if !known || at+f.symbol > uint64(len(symbols)) || off > uint64(len(data)) || r.Size > uint64(len(data))-off {
 			continue
 		}
-		value := o.Uint64(symbols[at+8:]) + addend
+		addend := entry.Addend
+		if entry.InPlace && r.Size == 8 {
+			addend = o.Uint64(data[off:])
+		} else if entry.InPlace {
+			addend = uint64(o.Uint32(data[off:]))
+		}
+		value := f.arch.Word(symbols[at+f.value:]) + addend
 		if r.PCRel {
 			value -= to.addr()
 			if !fromSection {
