@@ -207,7 +207,7 @@ func readFile(r io.ReaderAt, size int64) (*file, error) {
 		return nil, fmt.Errorf("it is %s: %w", what, ErrNotCore)
 	}
 	a := arch.ByMachine(im.Machine, im.Order)
-	if a == nil || im.Class != elf.ELFCLASS64 {
+	if a == nil || im.Class != a.Class() {
 		return nil, fmt.Errorf("it is of a process on %v (%v, %v): %w", im.Machine, im.Class, im.Order, ErrArch)
 	}
 	f := &file{r: r, size: size, arch: a, progs: im.Progs}

@@ -248,12 +248,12 @@ func TestSignal(t *testing.T) {
 		{info(15, 0, "2a"), Signal{Number: 15, Name: "SIGTERM", CodeName: "SI_USER", Sender: 42}, false},
 		{info(35, -1, "2a"), Signal{Number: 35, Name: "SIG35", Code: -1, CodeName: "SI_QUEUE", Sender: 42}, false},
 	} {
-		if got := parseSiginfo(tt.data, amd64.Arch.Order); got == nil || *got != tt.want || got.dumps() != tt.dumps {
+		if got := parseSiginfo(tt.data, amd64.Arch); got == nil || *got != tt.want || got.dumps() != tt.dumps {
 			t.Errorf("%+v, want %+v", got, tt.want)
 		}
 	}
 	for _, data := range [][]byte{nil, info(0, 0, ""), info(-5, 0, ""), info(65, 0, "")} {
-		if got := parseSiginfo(data, amd64.Arch.Order); got != nil {
+		if got := parseSiginfo(data, amd64.Arch); got != nil {
 			t.Errorf("%x: %+v", data, got)
 		}
 	}

@@ -2,12 +2,12 @@ package core
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
 
@@ -17,7 +17,7 @@ const aFile = 1
 
 // Owner and type of the note of a mapped file that lies at the end of the core file itself.
 // Snapshots (docs/snapshot.md) carry files that nobody will find at their paths. The note has three
-// words: the lowest address at which the file is mapped, its offset in the core file, and its size
+// words of 8 bytes: the lowest address at which the file is mapped, its offset in the core file, and its size
 // in bytes.
 const (
 	FileNoteOwner        = "SFWALK"
@@ -64,19 +64,22 @@ const maxFiles, maxPaths = 1 << 18, 1 << 16
 
 // parseFiles reads NT_FILE: the count, the unit of offsets, count times start, end and offset, then
 // as many names. The list ends at the first broken entry, and an error says so.
-func parseFiles(data []byte, order binary.ByteOrder) (list []procmaps.Mapping, err error) {
-	if len(data) < 16 {
+func parseFiles(data []byte, a *arch.Arch) (list []procmaps.Mapping, err error) {
+	head, each := 2*a.PtrSize, 3*a.PtrSize
+	word := func(p []byte, i int) uint64 { return a.Word(p[i*a.PtrSize:]) }
+	if len(data) < head {
 		return nil, fmt.Errorf("%d bytes", len(data))
 	}
-	count, unit := order.Uint64(data), order.Uint64(data[8:])
-	if count > uint64(len(data)-16)/24 {
+	count, unit := word(data, 0), word(data, 1)
+	if count > uint64((len(data)-head)/each) {
 		return nil, fmt.Errorf("%d entries do not fit into %d bytes", count, len(data))
 	}
-	entries, names := data[16:16+24*count], data[16+24*count:]
+	end := head + each*int(count)
+	entries, names := data[head:end], data[end:]
 	list = make([]procmaps.Mapping, 0, min(count, maxFiles))
 	paths := make(map[string]string)
 	leftOut := 0
-	for ; len(entries) > 0; entries = entries[24:] {
+	for ; len(entries) > 0; entries = entries[each:] {
 		name, rest, ok := bytes.Cut(names, []byte{0})
 		if !ok {
 			return list, fmt.Errorf("%d names for %d entries", len(list), count)
@@ -91,8 +94,8 @@ func parseFiles(data []byte, order binary.ByteOrder) (list []procmaps.Mapping, e
 			path = string(name)
 			paths[path] = path
 		}
-		m := procmaps.Mapping{Lo: order.Uint64(entries), Hi: order.Uint64(entries[8:]), Read: true, Inode: aFile, Listed: true}
-		if page := order.Uint64(entries[16:]); unit > 0 && page < 1<<63/unit {
+		m := procmaps.Mapping{Lo: word(entries, 0), Hi: word(entries, 1), Read: true, Inode: aFile, Listed: true}
+		if page := word(entries, 2); unit > 0 && page < 1<<63/unit {
 			m.Offset = page * unit
 		}
 		m.Path, m.Deleted = strings.CutSuffix(path, " (deleted)")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/sfwalk/sfwalk/arch/amd64"
 )
 
 // manyFiles makes an NT_FILE of n mappings. Mapping i has the name that name returns for i.
@@ -33,7 +35,7 @@ func TestManyFiles(t *testing.T) {
 		data := manyFiles(test.n, test.name)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		list, err := parseFiles(data, binary.LittleEndian)
+		list, err := parseFiles(data, amd64.Arch)
 		runtime.ReadMemStats(&after)
 		if len(list) != test.want || (err == nil) != (test.want == test.n) {
 			t.Errorf("%d of %d mappings, %v", len(list), test.n, err)

@@ -163,10 +163,10 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	switch typ {
 	case arch.NTPRStatus:
 		f.thread(n, data, at)
-	case elfnote.PRPSInfo: // struct elf_prpsinfo: pr_pid at 24, pr_fname[16] at 40, pr_psargs[80] at 56
-		if len(data) >= 136 {
-			n.pid = int(int32(order.Uint32(data[24:])))
-			n.name, n.command = text(data[40:56]), text(data[56:136])
+	case elfnote.PRPSInfo:
+		if l := f.arch.PRPSInfo(); len(data) >= l.Size {
+			n.pid = int(int32(order.Uint32(data[l.PID:])))
+			n.name, n.command = text(data[l.Name:l.Command]), text(data[l.Command:l.Size])
 		}
 	case elfnote.Auxv:
 		if n.auxv == nil {
@@ -178,13 +178,13 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 		}
 	case elfnote.Siginfo:
 		if n.signal == nil { // the first is of the thread that died
-			n.signal = parseSiginfo(data, order)
+			n.signal = parseSiginfo(data, f.arch)
 		}
 	case elfnote.File:
 		if !n.hasFiles {
 			n.hasFiles = true
 			var err error
-			if n.files, err = parseFiles(data, order); err != nil {
+			if n.files, err = parseFiles(data, f.arch); err != nil {
 				n.warn("list of mapped files (NT_FILE): %v", err)
 			}
 			n.allFiles = err == nil && len(n.files) > 0
@@ -196,14 +196,14 @@ func (f *file) note(n *notes, r *window, typ uint32, at, size uint64) {
 	}
 }
 
-// thread reads NT_PRSTATUS: struct elf_prstatus, pr_cursig at 12, pr_pid at 32.
+// thread reads NT_PRSTATUS: struct elf_prstatus, pr_cursig at 12, pr_pid behind two words at 16.
 func (f *file) thread(n *notes, data []byte, at uint64) {
 	if len(data) < f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size {
 		n.warn("a thread's registers (NT_PRSTATUS) at byte %#x are %d bytes, want %d: left out", at, len(data), f.arch.PRStatusHeader()+f.arch.KernelRegs[0].Size)
 		return
 	}
 	th := &Thread{
-		id:     int(int32(f.arch.Order.Uint32(data[32:]))),
+		id:     int(int32(f.arch.Order.Uint32(data[16+2*f.arch.PtrSize:]))),
 		Signal: int(f.arch.Order.Uint16(data[12:])),
 	}
 	f.arch.KernelRegs[0].Get(f.arch, data[f.arch.PRStatusHeader():], &th.regs)

@@ -1,8 +1,9 @@
 package core
 
 import (
-	"encoding/binary"
 	"strconv"
+
+	"github.com/sfwalk/sfwalk/arch"
 )
 
 // Signal is a signal as the kernel noted it (NT_SIGINFO, NT_PRSTATUS).
@@ -55,10 +56,14 @@ func signalName(n int) string {
 	return "signal " + strconv.Itoa(n)
 }
 
-// parseSiginfo reads a siginfo_t as 64-bit Linux lays it out: si_signo, si_errno,
-// si_code, padding, then si_addr of a fault, or si_pid of a sender.
-func parseSiginfo(data []byte, order binary.ByteOrder) *Signal {
-	if len(data) < 24 {
+// parseSiginfo reads a siginfo_t: si_signo, si_errno, si_code, padding to the size of a word, then
+// si_addr of a fault, or si_pid of a sender.
+func parseSiginfo(data []byte, a *arch.Arch) *Signal {
+	order, at := a.Order, 16
+	if a.PtrSize == 4 {
+		at = 12
+	}
+	if len(data) < at+8 {
 		return nil
 	}
 	s := &Signal{Number: int(int32(order.Uint32(data))), Code: int(int32(order.Uint32(data[8:])))}
@@ -71,13 +76,13 @@ func parseSiginfo(data []byte, order binary.ByteOrder) *Signal {
 	case sent:
 		s.CodeName = name
 		if s.Code == 0 || s.Code == -1 || s.Code == -6 {
-			s.Sender = int(int32(order.Uint32(data[16:])))
+			s.Sender = int(int32(order.Uint32(data[at:])))
 		}
 	case len(names) > 0 && s.Code > 0:
 		if s.Code < len(names) {
 			s.CodeName = names[s.Code]
 		}
-		s.Addr, s.HasAddr = order.Uint64(data[16:]), true
+		s.Addr, s.HasAddr = a.Word(data[at:]), true
 	}
 	return s
 }

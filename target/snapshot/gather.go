@@ -59,9 +59,7 @@ func (s *Snapshot) Gather(mem target.Memory, modules *target.Modules) {
 			p.readAll(m)
 		}
 	}
-	if s.Arch.PtrSize == 8 {
-		linkmap.Read(p, s.Arch, linkmap.ParseAuxv(s.Auxv, s.Arch), nil) // copies all memory that it reads
-	}
+	linkmap.Read(p, s.Arch, linkmap.ParseAuxv(s.Auxv, s.Arch), nil) // copies all memory that it reads
 	s.AddRegistered(modules)
 	// Some readers (elfutils) expect segments to begin and end at a page boundary.
 	for i := range s.Memory {

@@ -38,7 +38,7 @@ func (s *Snapshot) notes(maps []procmaps.Mapping) ([]byte, error) {
 			}
 		}
 		if mask := s.pacMask(); mask != 0 {
-			add(elfnote.Linux, elfnote.PACMask, s.words(mask, mask))
+			add(elfnote.Linux, elfnote.PACMask, s.longs(mask, mask))
 		}
 	}
 	return notes, nil
@@ -51,13 +51,14 @@ const carriedSize = elfnote.HeaderSize + (len(core.FileNoteOwner)+1+3)&^3 + 24
 // the core file, from offset at on.
 func (s *Snapshot) carriedNotes(at uint64) (notes []byte) {
 	for _, f := range s.Files {
-		notes = elfnote.Append(notes, s.Arch.Order, core.FileNoteOwner, core.FileNote, s.words(f.Lo, at, uint64(f.Content.Size())))
+		notes = elfnote.Append(notes, s.Arch.Order, core.FileNoteOwner, core.FileNote, s.longs(f.Lo, at, uint64(f.Content.Size())))
 		at += uint64(f.Content.Size())
 	}
 	return notes
 }
 
-func (s *Snapshot) words(list ...uint64) []byte {
+// longs returns values of 8 bytes each, words of an address' size.
+func (s *Snapshot) longs(list ...uint64) []byte {
 	b := make([]byte, 8*len(list))
 	for i, v := range list {
 		s.Arch.Order.PutUint64(b[8*i:], v)
@@ -65,26 +66,33 @@ func (s *Snapshot) words(list ...uint64) []byte {
 	return b
 }
 
-// prpsinfo makes struct elf_prpsinfo of 64-bit Linux: pr_pid at 24, pr_fname[16] at 40,
-// pr_psargs[80] at 56. Unknown fields stay zero.
-func (s *Snapshot) prpsinfo() []byte {
-	b := make([]byte, 136)
-	s.Arch.Order.PutUint32(b[24:], uint32(s.PID))
-	for i := range s.Threads {
-		if t := &s.Threads[i]; t.TID == s.PID {
-			copy(b[40:55], t.Comm)
-		}
+func (s *Snapshot) words(list ...uint64) (b []byte) {
+	for _, v := range list {
+		b = s.Arch.AppendWord(b, v)
 	}
-	copy(b[56:135], s.Command)
 	return b
 }
 
-// prstatus makes struct elf_prstatus of 64-bit Linux: pr_pid at 32, pr_reg behind
-// the header, pr_fpvalid and padding behind that.
+// prpsinfo makes struct elf_prpsinfo. Unknown fields stay zero.
+func (s *Snapshot) prpsinfo() []byte {
+	l := s.Arch.PRPSInfo()
+	b := make([]byte, l.Size)
+	s.Arch.Order.PutUint32(b[l.PID:], uint32(s.PID))
+	for i := range s.Threads {
+		if t := &s.Threads[i]; t.TID == s.PID {
+			copy(b[l.Name:l.Command-1], t.Comm)
+		}
+	}
+	copy(b[l.Command:l.Size-1], s.Command)
+	return b
+}
+
+// prstatus makes struct elf_prstatus: pr_pid behind two words at 16, pr_reg behind the header, pr_fpvalid
+// and padding behind that.
 func (s *Snapshot) prstatus(t *Thread) []byte {
 	k := &s.Arch.KernelRegs[0]
-	b := make([]byte, s.Arch.PRStatusHeader()+k.Size+8)
-	s.Arch.Order.PutUint32(b[32:], uint32(t.TID))
+	b := make([]byte, s.Arch.PRStatusHeader()+k.Size+s.Arch.PtrSize)
+	s.Arch.Order.PutUint32(b[16+2*s.Arch.PtrSize:], uint32(t.TID))
 	k.Put(s.Arch, &t.Regs, b[s.Arch.PRStatusHeader():][:k.Size])
 	return b
 }

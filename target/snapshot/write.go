@@ -33,6 +33,9 @@ func (s *Snapshot) Write(w io.Writer) error {
 		return fmt.Errorf("write snapshot of process %d: %w", s.PID, err)
 	}
 	headers, end := s.headers(len(notes)+len(s.Files)*carriedSize, segments)
+	if s.Arch.Wrap(end) != end {
+		return fmt.Errorf("write snapshot of process %d: %d bytes do not fit into a core file of %d bits", s.PID, end, 8*s.Arch.PtrSize)
+	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.Write(headers)
 	out.Write(notes)
@@ -54,11 +57,20 @@ func (s *Snapshot) Write(w io.Writer) error {
 	return out.Flush() // returns the first error of any write
 }
 
-// Sizes of ELF's structures, bytes.
-const (
-	ehdrSize = 64
-	phdrSize = 56
-)
+// layout is where fields of ELF's structures are, bytes.
+type layout struct {
+	ehdr, phdr   int // sizes of the structures
+	phoff, sizes int // e_phoff; e_ehsize, before e_phentsize and e_phnum
+	// In a program header.
+	flags, offset, vaddr, filesz, memsz, align int
+}
+
+func (s *Snapshot) layout() layout {
+	if s.Arch.Class() == elf.ELFCLASS32 {
+		return layout{ehdr: 52, phdr: 32, phoff: 28, sizes: 40, offset: 4, vaddr: 8, filesz: 16, memsz: 20, flags: 24, align: 28}
+	}
+	return layout{ehdr: 64, phdr: 56, phoff: 32, sizes: 52, flags: 4, offset: 8, vaddr: 16, filesz: 32, memsz: 40, align: 48}
+}
 
 // maxSegments is how many segments e_phnum can count, beside that of the notes.
 const maxSegments = 0xffff - 2 // 0xffff says that the number is elsewhere
@@ -71,7 +83,7 @@ var errOrder = errors.New("is not behind what comes before it")
 // check finds what cannot be written, or could not be read again.
 func (s *Snapshot) check() error {
 	switch {
-	case s.Arch == nil || s.Arch.PtrSize != 8 || len(s.Arch.KernelRegs) == 0:
+	case s.Arch == nil || len(s.Arch.KernelRegs) == 0:
 		return errors.New("its architecture has no core files")
 	case s.PID <= 0 || s.PID > math.MaxInt32:
 		return fmt.Errorf("%d is no process", s.PID)
@@ -93,6 +105,9 @@ func (s *Snapshot) check() error {
 			return fmt.Errorf("mapping %#x-%#x has offset %#x, which is no multiple of %#x", m.Lo, m.Hi, m.Offset, page)
 		}
 		at = m.Hi
+	}
+	if at > 0 && s.Arch.Wrap(at-1) != at-1 {
+		return fmt.Errorf("there are mappings up to %#x, which do not fit into a core file of %d bits", at, 8*s.Arch.PtrSize)
 	}
 	at = 0
 	for i := range s.Memory {
@@ -204,33 +219,33 @@ func withCode(maps []procmaps.Mapping) (list []procmaps.Mapping) {
 // headers makes the ELF header and the program headers, that of the notes first. end is the offset
 // in the file behind all that the headers describe.
 func (s *Snapshot) headers(notes int, segments []segment) (b []byte, end uint64) {
-	order := s.Arch.Order
+	order, l := s.Arch.Order, s.layout()
 	data := elf.ELFDATA2LSB
 	if order.Uint16([]byte{0, 1}) == 1 {
 		data = elf.ELFDATA2MSB
 	}
-	b = make([]byte, ehdrSize+phdrSize*(1+len(segments)))
+	b = make([]byte, l.ehdr+l.phdr*(1+len(segments)))
 	copy(b, elf.ELFMAG)
-	b[elf.EI_CLASS], b[elf.EI_DATA], b[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(data), byte(elf.EV_CURRENT)
+	b[elf.EI_CLASS], b[elf.EI_DATA], b[elf.EI_VERSION] = byte(s.Arch.Class()), byte(data), byte(elf.EV_CURRENT)
 	order.PutUint16(b[16:], uint16(elf.ET_CORE))
 	order.PutUint16(b[18:], uint16(s.Arch.Machine))
 	order.PutUint32(b[20:], uint32(elf.EV_CURRENT))
-	order.PutUint64(b[32:], ehdrSize) // e_phoff
-	order.PutUint16(b[52:], ehdrSize)
-	order.PutUint16(b[54:], phdrSize)
-	order.PutUint16(b[56:], uint16(1+len(segments)))
+	s.Arch.PutWord(b[l.phoff:], uint64(l.ehdr))
+	order.PutUint16(b[l.sizes:], uint16(l.ehdr))
+	order.PutUint16(b[l.sizes+2:], uint16(l.phdr))
+	order.PutUint16(b[l.sizes+4:], uint16(1+len(segments)))
 
 	at := uint64(len(b))
-	header := b[ehdrSize:]
+	header := b[l.ehdr:]
 	put := func(typ elf.ProgType, flags elf.ProgFlag, addr, inFile, inMemory, align uint64) {
 		order.PutUint32(header, uint32(typ))
-		order.PutUint32(header[4:], uint32(flags))
-		order.PutUint64(header[8:], at)
-		order.PutUint64(header[16:], addr)
-		order.PutUint64(header[32:], inFile)
-		order.PutUint64(header[40:], inMemory)
-		order.PutUint64(header[48:], align)
-		header = header[phdrSize:]
+		order.PutUint32(header[l.flags:], uint32(flags))
+		s.Arch.PutWord(header[l.offset:], at)
+		s.Arch.PutWord(header[l.vaddr:], addr)
+		s.Arch.PutWord(header[l.filesz:], inFile)
+		s.Arch.PutWord(header[l.memsz:], inMemory)
+		s.Arch.PutWord(header[l.align:], align)
+		header = header[l.phdr:]
 		at += inFile
 	}
 	put(elf.PT_NOTE, elf.PF_R, 0, uint64(notes), 0, 4)
