@@ -118,7 +118,7 @@ func Undo(cmd string) []string {
 		return nil
 	}
 	flags := []string{"-U_FORTIFY_SOURCE", "-fno-stack-protector", "-fno-stack-clash-protection"}
-	if runtime.GOARCH == "amd64" && !strings.Contains(compiler, "linux-gnu") {
+	if runtime.GOARCH == "amd64" && !strings.Contains(compiler, "linux-gnu") || strings.HasPrefix(compiler, "i686-") {
 		flags = append(flags, "-fcf-protection=none")
 	}
 	return flags

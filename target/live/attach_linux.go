@@ -176,7 +176,7 @@ func (s *snapshot) readAll() (leader int, err error) {
 	for _, x := range s.tracer.tracees {
 		switch x.state {
 		case stopped:
-			x.readRegisters(room)
+			x.readRegisters(s.tracer.proc.arch, room)
 			if !s.masked && x.state == stopped { // all threads have one mask
 				s.masked, s.pacMask = true, readPACMask(x.tid, room)
 			}
@@ -228,14 +228,14 @@ func (f *files) mapsOf(tid int) (maps []procmaps.Mapping, err error) {
 }
 
 // readRegisters reads the registers of a stopped thread.
-func (x *tracee) readRegisters(room []byte) {
-	err := readRegisters(x.tid, &x.regs, room)
-	pc, sp := x.regs.Value[hostArch.PC], x.regs.Value[hostArch.SP]
+func (x *tracee) readRegisters(a *arch.Arch, room []byte) {
+	err := readRegisters(a, x.tid, &x.regs, room)
+	pc, sp := x.regs.Value[a.PC], x.regs.Value[a.SP]
 	switch {
 	case errors.Is(err, unix.ESRCH):
 		x.state = gone // killed
-	case errors.Is(err, errShortRegisters):
-		x.err = &refusal{Err32Bit, fmt.Sprintf("thread %d: %v", x.tid, err)}
+	case errors.Is(err, errOtherClass):
+		x.err = otherClass(a, x.tid)
 	case err != nil:
 		x.err = fmt.Errorf("thread %d: read registers: %w", x.tid, err)
 	case pc == 0 && sp == 0:
@@ -248,18 +248,19 @@ func (x *tracee) readRegisters(room []byte) {
 // kernel tells them (proc_pid_syscall(5)).
 func (s *snapshot) blockedRegisters(x *tracee) {
 	if _, sp, pc, ok := s.tracer.proc.blocked(x.tid); ok {
-		x.regs.Set(hostArch.SP, sp)
-		x.regs.Set(hostArch.PC, pc)
+		x.regs.Set(s.tracer.proc.arch.SP, sp)
+		x.regs.Set(s.tracer.proc.arch.PC, pc)
 	}
 }
 
 // copyStacks copies the inner part of every thread's stack, the stacks that handlers on alternate
 // stacks have interrupted, and the vDSO, which has no file.
 func (s *snapshot) copyStacks(leader int) {
+	a := s.tracer.proc.arch
 	var stacks []uint64 // their stack pointers
 	most := map[uint64]uint64{}
 	for _, x := range s.tracer.tracees {
-		if sp, ok := x.regs.Get(hostArch.SP); ok && x.state != gone {
+		if sp, ok := x.regs.Get(a.SP); ok && x.state != gone {
 			stacks = append(stacks, sp)
 			most[sp] = s.deep[x.tid]
 		}
@@ -267,7 +268,7 @@ func (s *snapshot) copyStacks(leader int) {
 	for range maxSwitches {
 		var want []span
 		for _, sp := range stacks {
-			if w, ok := stackSpan(s.maps, sp, uint64(hostArch.RedZone), max(stackCopy, most[sp])); ok {
+			if w, ok := stackSpan(s.maps, sp, uint64(a.RedZone), max(stackCopy, most[sp])); ok {
 				want = append(want, w)
 			}
 		}
@@ -283,7 +284,7 @@ func (s *snapshot) copyStacks(leader int) {
 			if i == len(s.copies) || s.copies[i].lo > sp {
 				continue
 			}
-			if v, ok := interruptedSP(hostArch, s.maps, sp, s.copies[i].data[sp-s.copies[i].lo:]); ok {
+			if v, ok := interruptedSP(a, s.maps, sp, s.copies[i].data[sp-s.copies[i].lo:]); ok {
 				outer = append(outer, v)
 			}
 		}
@@ -295,7 +296,8 @@ func (s *snapshot) copyStacks(leader int) {
 
 // target makes the result, after the process has been let go.
 func (s *snapshot) target() (*Target, error) {
-	m := &memory{live: &pageCache{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
+	a := s.tracer.proc.arch
+	m := &memory{arch: a, live: &pageCache{pid: s.tracer.proc.pid, fetch: s.files.fetch}, maps: s.maps, still: s.files.still, turns: s.files.proc.turns}
 	m.left.Store(s.rest())
 	m.lowMemory, m.limit = s.lowMemory, s.limit
 	for i := range s.maps {
@@ -307,7 +309,7 @@ func (s *snapshot) target() (*Target, error) {
 	}
 	t := &Target{
 		PID: s.tracer.proc.pid, Exe: s.files.exePath, Consistent: s.consistent,
-		arch: hostArch.WithPACMask(s.pacMask), memory: m, files: s.files, maps: s.maps, taken: s.moment,
+		arch: a.WithPACMask(s.pacMask), memory: m, files: s.files, maps: s.maps, taken: s.moment,
 	}
 	t.threads = s.threads(t, m)
 	m.show(views(t.threads), nil)
@@ -349,7 +351,7 @@ func views(threads []*Thread) (list []*view) {
 // newView makes the view of a thread that was read. shared has the copies of all threads if these
 // are of one moment. If shared is empty, the view gets the thread's own copies.
 func newView(m *memory, x *tracee, shared []block) *view {
-	v := &view{memory: m, tid: x.tid, sp: x.regs.Value[hostArch.SP], pc: x.regs.Value[hostArch.PC]}
+	v := &view{memory: m, tid: x.tid, sp: x.regs.Value[m.arch.SP], pc: x.regs.Value[m.arch.PC]}
 	if len(shared) > 0 {
 		v.list.Store(&shared)
 	} else {
@@ -363,7 +365,7 @@ func newView(m *memory, x *tracee, shared []block) *view {
 		}
 	}
 	if b := v.holder(v.sp); b != nil {
-		lo := max(b.lo, v.sp-min(v.sp, uint64(hostArch.RedZone)))
+		lo := max(b.lo, v.sp-min(v.sp, uint64(m.arch.RedZone)))
 		v.first = block{lo: lo, data: b.data[lo-b.lo : min(lo-b.lo+firstCopy, uint64(len(b.data)))]}
 	}
 	return v

@@ -17,6 +17,7 @@ var (
 	ErrZombie        = errors.New("process has exited and is a zombie")
 	ErrKernelThread  = errors.New("kernel thread")
 	Err32Bit         = errors.New("32-bit process")
+	ErrOtherClass    = errors.New("thread executes code of another width than its program")
 	ErrMachine       = errors.New("program is for another architecture")
 	ErrTraced        = errors.New("traced by another process")
 	ErrPermission    = errors.New("operation not permitted")

@@ -201,7 +201,7 @@ func (f *files) exited() bool {
 // as room holds it. n bytes from address lo on were copied. If sp has overflown its stack, the
 // stack, and so lo, begins above sp.
 func (f *files) copyFrom(tid int, sp uint64, room []byte) (lo uint64, n int) {
-	lo = sp - min(sp, uint64(hostArch.RedZone))
+	lo = sp - min(sp, uint64(f.proc.arch.RedZone))
 	for end := sp + guardGap; lo < end; lo = lo&^(pageSize-1) + pageSize {
 		if n = f.copyRange(tid, lo, room); n > 0 {
 			return lo, n
@@ -224,7 +224,7 @@ func (f *files) copyStacks(tid int, sp uint64, maps []procmaps.Mapping, first in
 		room = room[min(first, len(room)):]
 		first = firstCopy
 		skip := min(uint64(got), sp-min(sp, lo))
-		sp, ok = interruptedSP(hostArch, maps, max(sp, lo), data[skip:])
+		sp, ok = interruptedSP(f.proc.arch, maps, max(sp, lo), data[skip:])
 	}
 	return to
 }

@@ -6,9 +6,14 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/i386"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 )
 
 // hostArch is the architecture of the processes that can be attached to; nil if there is no descriptor
 // of this machine's.
 var hostArch = arch.ByName(runtime.GOARCH)
+
+// narrowArch is the architecture of the 32-bit programs that the kernel of this machine runs beside those of hostArch;
+// nil if it runs none, or if nobody knows how to read their threads.
+var narrowArch = map[string]*arch.Arch{"amd64": arch.ByName("386")}[runtime.GOARCH]

@@ -29,6 +29,7 @@ func (t *Target) LookAgain() (*Target, error) {
 	if err != nil {
 		return nil, refuse(ErrNoProcess, t.PID, "no such process: it has just ended")
 	}
+	p.arch = t.arch
 	return p.look()
 }
 

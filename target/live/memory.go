@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -64,6 +65,7 @@ func (c *copies) exchange(b block, out uint64) {
 // memory is a process's address space: the copies that were made for its threads, and elsewhere the
 // process as it is now.
 type memory struct {
+	arch      *arch.Arch
 	live      *pageCache
 	maps      []procmaps.Mapping
 	left      atomic.Int64 // how much more may be copied, bytes

@@ -22,7 +22,7 @@ func (f *files) modules(maps []procmaps.Mapping) *target.Modules {
 		})
 		return m
 	})
-	jit.Register(modules, present{f}, hostArch, func(format string, args ...any) {
+	jit.Register(modules, present{f}, f.proc.arch, func(format string, args ...any) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.warn(nil, format, args...)

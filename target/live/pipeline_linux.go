@@ -176,7 +176,7 @@ func (s *snapshot) poll(x *tracee, judge bool) {
 // read reads the thread's own state, while it is stopped.
 func (s *snapshot) read(x *tracee) {
 	hookStopped()
-	x.readRegisters(s.files.registerRoom)
+	x.readRegisters(s.tracer.proc.arch, s.files.registerRoom)
 	if !s.masked && x.state == stopped { // all threads have one mask
 		s.masked, s.pacMask = true, readPACMask(x.tid, s.files.registerRoom)
 	}
@@ -189,7 +189,7 @@ func (s *snapshot) read(x *tracee) {
 // stacks have interrupted. keep empties the room that the copies lie in.
 func (s *snapshot) copyStack(x *tracee) {
 	s.lifted = s.lifted[:0]
-	if sp, ok := x.regs.Get(hostArch.SP); ok {
+	if sp, ok := x.regs.Get(s.tracer.proc.arch.SP); ok {
 		s.lifted = s.files.copyStacks(x.tid, sp, nil, firstCopy, s.files.copyRoom, s.lifted)
 	}
 }

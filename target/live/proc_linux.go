@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
 )
 
 // proc is a process's folder of /proc, held open. All that is read through it is of this process.
@@ -18,7 +20,8 @@ import (
 type proc struct {
 	pid  int
 	dir  *os.File
-	only []int // the threads to look at; empty for all
+	only []int      // the threads to look at; empty for all
+	arch *arch.Arch // the program's
 }
 
 func openProc(pid int) (*proc, error) {
@@ -26,7 +29,7 @@ func openProc(pid int) (*proc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &proc{pid: pid, dir: os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid))}, nil
+	return &proc{pid: pid, dir: os.NewFile(uintptr(fd), "/proc/"+strconv.Itoa(pid)), arch: hostArch}, nil
 }
 
 func (p *proc) openat(name string, flags int) (*os.File, error) {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sfwalk/sfwalk/arch"
 )
 
 // check finds every reason to refuse pid that can be found without touching the process.
@@ -107,14 +109,20 @@ func processName(pid int) string {
 	return fmt.Sprintf("%s (pid %d)", strings.TrimSuffix(string(comm), "\n"), pid)
 }
 
-// checkExe refuses programs of other architectures. If the program cannot be opened (its main
-// thread is a zombie), the size of the register set decides later.
+// checkExe finds out the architecture of the program, and refuses those that cannot be read. If the program cannot be
+// opened, it counts as the machine's own; the size of the register set decides later.
 func checkExe(p *proc) error {
 	f, err := p.openat("exe", unix.O_RDONLY)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
 		return denied(p)
 	}
 	if err != nil {
+		tids, _ := p.tasks() // a main thread that has ended has no program any more
+		for i := 0; f == nil && i < len(tids); i++ {
+			f, _ = p.openat(taskFile(tids[i], "exe"), unix.O_RDONLY)
+		}
+	}
+	if f == nil {
 		return nil
 	}
 	defer f.Close()
@@ -122,18 +130,38 @@ func checkExe(p *proc) error {
 	if _, err := io.ReadFull(f, h[:]); err != nil || string(h[:4]) != elf.ELFMAG {
 		return nil
 	}
+	p.arch, err = programArch(p.pid, h)
+	return err
+}
+
+// programArch returns the architecture of a program by the first bytes of its file, or says why its processes cannot be
+// read.
+func programArch(pid int, h [20]byte) (*arch.Arch, error) {
 	var order binary.ByteOrder = binary.LittleEndian // of the program, which may be emulated
 	if elf.Data(h[elf.EI_DATA]) == elf.ELFDATA2MSB {
 		order = binary.BigEndian
 	}
 	class, machine := elf.Class(h[elf.EI_CLASS]), elf.Machine(order.Uint16(h[18:]))
-	if class != hostClass {
-		return refuse(Err32Bit, p.pid, "a 32-bit process (%v): only 64-bit ones can be unwound", machine)
+	switch {
+	case class == hostArch.Class() && machine == hostArch.Machine:
+		return hostArch, nil
+	case class == hostArch.Class():
+		return nil, refuse(ErrMachine, pid, "its program is for %v, not for %v", machine, hostArch.Machine)
+	case narrowArch != nil && machine == narrowArch.Machine && class == narrowArch.Class():
+		return narrowArch, nil
+	case machine == elf.EM_X86_64:
+		return nil, refuse(Err32Bit, pid, "an x32 process (32-bit addresses in x86-64 code): only 64-bit and i386 ones can be unwound")
 	}
-	if machine != hostArch.Machine {
-		return refuse(ErrMachine, p.pid, "its program is for %v, not for %v", machine, hostArch.Machine)
+	return nil, refuse(Err32Bit, pid, "a 32-bit process (%v): only 64-bit ones can be unwound", machine)
+}
+
+// otherClass says that a thread executes code of another width than its program, which is for a.
+func otherClass(a *arch.Arch, tid int) error {
+	code, program := "32-bit", "64-bit"
+	if a.Class() == elf.ELFCLASS32 {
+		code, program = program, code
 	}
-	return nil
+	return &refusal{ErrOtherClass, fmt.Sprintf("thread %d executes %s code, and its program is a %s one: only frames of the program's own width can be unwound", tid, code, program)}
 }
 
 // denied finds out why the kernel denies access to a process.

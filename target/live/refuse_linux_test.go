@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
@@ -81,23 +82,87 @@ func TestKernelThread(t *testing.T) {
 	wantError(t, refused(t, 2), ErrKernelThread, "attach 2: a kernel thread")
 }
 
+// Test32Bit attaches to a 32-bit process. Where its architecture is not known, that is refused.
 func Test32Bit(t *testing.T) {
-	of, ok := map[string]struct{ flag, machine string }{"amd64": {"-m32", "EM_386"}, "s390x": {"-m31", "EM_S390"}}[runtime.GOARCH]
-	if !ok {
+	if runtime.GOARCH == "amd64" {
+		p := gdbtest.StartRunning(t, tiny(t, gdbtest.Compiler386(t), "tiny32.c"))
+		p.Rest(t)
+		tg := attach(t, p.PID)
+		th := threadsOf(t, tg)[0]
+		if r := registersOf(t, th); tg.Arch().Name != "386" || th.Err != nil || !tg.Modules().IsCode(r.Value[tg.Arch().PC]) {
+			t.Errorf("%s, %v, PC %#x", tg.Arch().Name, th.Err, r.Value[tg.Arch().PC])
+		}
+		return
+	}
+	if runtime.GOARCH != "s390x" {
 		gdbtest.Cannot(t, "the compiler for "+runtime.GOARCH+" makes no 32-bit programs")
 	}
-	path := filepath.Join(t.TempDir(), "tiny32")
-	args := []string{of.flag, "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-stack-protector", "-o", path, "testdata/tiny32.c"}
-	if msg, err := exec.Command(gdbtest.Tool(t, "cc"), args...).CombinedOutput(); err != nil {
-		gdbtest.Cannot(t, fmt.Sprintf("the compiler makes no 32-bit programs: %v %s", err, msg))
+	p := gdbtest.StartRunning(t, tiny(t, gdbtest.Tool(t, "cc"), "tiny32.c", "-m31"))
+	wantError(t, refused(t, p.PID), Err32Bit, "a 32-bit process (EM_S390)")
+}
+
+// tiny makes a program without a libc, which must run here.
+func tiny(t *testing.T, compiler, src string, flags ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), strings.TrimSuffix(src, ".c"))
+	args := append(flags, "-nostdlib", "-static", "-fno-pie", "-no-pie", "-fno-stack-protector", "-o", path, "testdata/"+src)
+	if msg, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		gdbtest.Cannot(t, fmt.Sprintf("the compiler makes no such programs: %v %s", err, msg))
 	}
 	cmd := exec.Command(path)
 	cmd.Stdin = strings.NewReader("")
 	if err := cmd.Run(); err != nil {
-		gdbtest.Cannot(t, fmt.Sprintf("the kernel runs no 32-bit programs: %v", err))
+		gdbtest.Cannot(t, fmt.Sprintf("the kernel runs no such programs: %v", err))
 	}
-	p := gdbtest.StartRunning(t, path)
-	wantError(t, refused(t, p.PID), Err32Bit, "a 32-bit process ("+of.machine+")")
+	return path
+}
+
+// TestOtherClass attaches to programs that have changed to code of the other width (a far jump to the
+// segment of such code). The kernel then gives the registers of that other architecture.
+func TestOtherClass(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		gdbtest.Cannot(t, "code of both widths in one process is x86's")
+	}
+	for _, tt := range []struct{ name, compiler, want string }{
+		{"64-bit code in a 32-bit program", gdbtest.Compiler386(t), "executes 64-bit code, and its program is a 32-bit one"},
+		{"32-bit code in a 64-bit program", gdbtest.Tool(t, "cc"), "executes 32-bit code, and its program is a 64-bit one"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := gdbtest.StartRunning(t, tiny(t, tt.compiler, "changes.c"))
+			p.Rest(t)
+			th := threadsOf(t, attach(t, p.PID))[0]
+			wantError(t, th.Err, ErrOtherClass, fmt.Sprintf("thread %d %s", p.PID, tt.want))
+			p.Exit(t)
+		})
+	}
+}
+
+// TestProgramArch reads the beginnings of programs as no kernel runs all of them.
+func TestProgramArch(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		gdbtest.Cannot(t, "the programs are for x86")
+	}
+	for _, tt := range []struct {
+		class   elf.Class
+		machine elf.Machine
+		want    string
+		kind    error
+		text    string
+	}{
+		{elf.ELFCLASS64, elf.EM_X86_64, "amd64", nil, ""},
+		{elf.ELFCLASS32, elf.EM_386, "386", nil, ""},
+		{elf.ELFCLASS32, elf.EM_X86_64, "", Err32Bit, "an x32 process (32-bit addresses in x86-64 code)"},
+		{elf.ELFCLASS32, elf.EM_ARM, "", Err32Bit, "a 32-bit process (EM_ARM)"},
+		{elf.ELFCLASS64, elf.EM_AARCH64, "", ErrMachine, "its program is for EM_AARCH64, not for EM_X86_64"},
+	} {
+		h := [20]byte{elf.EI_CLASS: byte(tt.class), elf.EI_DATA: byte(elf.ELFDATA2LSB), 18: byte(tt.machine)}
+		a, err := programArch(7, h)
+		if tt.kind != nil {
+			wantError(t, err, tt.kind, "attach 7: "+tt.text)
+		} else if err != nil || a.Name != tt.want {
+			t.Errorf("%v, %v: %v, %v", tt.class, tt.machine, a, err)
+		}
+	}
 }
 
 func TestTraced(t *testing.T) {

@@ -1,36 +1,38 @@
 package live
 
 import (
-	"debug/elf"
 	"errors"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 )
 
-const hostClass = elf.ELFCLASS64
-
-// errShortRegisters says that a thread's register set belongs to another ABI.
-var errShortRegisters = errors.New("its registers are those of a 32-bit program")
+// errOtherClass says that a thread executes code of another width than its program has: the kernel then
+// gives the register set of that other architecture.
+var errOtherClass = errors.New("its registers are those of code of another width")
 
 // maxRegisterSet is the size of the largest set that is read, bytes: arm64's scalable vectors.
 const maxRegisterSet = 544
 
 // readRegisters reads a stopped thread's registers: each of the kernel's register sets, which core
 // files have in the same layout. room has maxRegisterSet bytes.
-func readRegisters(tid int, r *arch.Registers, room []byte) error {
-	for i := range hostArch.KernelRegs {
-		k := &hostArch.KernelRegs[i]
-		n, err := registerSet(tid, k.Note, room[:k.Size])
+func readRegisters(a *arch.Arch, tid int, r *arch.Registers, room []byte) error {
+	for i := range a.KernelRegs {
+		k := &a.KernelRegs[i]
+		size := k.Size
+		if i == 0 {
+			size = len(room) // the size of the whole set tells whose it is
+		}
+		n, err := registerSet(tid, k.Note, room[:size])
 		switch {
 		case err != nil && i == 0:
 			return err
 		case err != nil:
 			continue // this processor, or emulator, has no such registers
 		case i == 0 && n != k.Size:
-			return errShortRegisters
+			return errOtherClass
 		}
-		k.Get(hostArch, room[:n], r)
+		k.Get(a, room[:n], r)
 	}
 	return nil
 }

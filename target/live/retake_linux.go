@@ -50,16 +50,16 @@ func (f *files) retake(th *Thread, walk func()) error {
 			return err
 		}
 		hookStopped()
-		x.readRegisters(room[:maxRegisterSet])
+		x.readRegisters(f.proc.arch, room[:maxRegisterSet])
 		if x.state != stopped {
 			return ErrExited
 		}
 		if x.err != nil {
 			return x.err
 		}
-		sp := x.regs.Value[hostArch.SP]
+		sp := x.regs.Value[m.arch.SP]
 		if k, ok := procmaps.Find(m.maps, sp); ok {
-			first = int(min(uint64(first), max(firstCopy, m.maps[k].Hi-sp+uint64(hostArch.RedZone))))
+			first = int(min(uint64(first), max(firstCopy, m.maps[k].Hi-sp+uint64(m.arch.RedZone))))
 		}
 		x.copied = f.copyStacks(x.tid, sp, m.maps, first, room, nil)
 		if whole {

@@ -67,21 +67,20 @@ func fit(spans []span, limit uint64) {
 // ucontext. A signal frame without a ucontext says nothing of that; if it lies on the interrupted
 // stack itself, the interrupted SP is right behind it, and it does not count.
 func interruptedSP(a *arch.Arch, maps []procmaps.Mapping, sp uint64, stack []byte) (uint64, bool) {
-	uc := a.UContext
-	end := uc.End()
+	end := a.UContextEnd()
 	stack = stack[:min(len(stack), ucontextSpan)]
-	for off := int(-sp & 7); off+end <= len(stack); off += 8 {
+	for off := int(-sp & uint64(a.PtrSize-1)); off+end <= len(stack); off += a.PtrSize {
 		if a.SigContext != nil {
 			if v, ok := a.SigContext(sp+uint64(off), stack[off:]); ok && v != 0 && v-sp > uint64(off)+frameLimit && mayBeStack(maps, v) {
 				return v, true
 			}
 		}
-		base, size, ok := uc.Alternate(a.Order, sp, off, stack)
+		base, size, ok := a.AlternateStack(sp, off, stack)
 		if !ok {
 			continue
 		}
 		// If a handler interrupted a handler on the same stack, the outer one's frame follows.
-		if v := a.Order.Uint64(stack[off+uc.SP:]); v != 0 && v-base > size && mayBeStack(maps, v) {
+		if v := a.Word(stack[off+a.UContext.SP:]); v != 0 && v-base > size && mayBeStack(maps, v) {
 			return v, true
 		}
 	}

@@ -19,7 +19,7 @@ func (f *files) still(v *view) bool {
 		return false
 	}
 	_, sp, pc, ok := f.proc.blocked(v.tid)
-	if !ok || sp != v.sp || pc != v.pc && pc != v.pc+hostArch.SyscallRewind {
+	if !ok || sp != v.sp || pc != v.pc && pc != v.pc+f.proc.arch.SyscallRewind {
 		return false
 	}
 	used := max(v.used.Load(), v.first.lo+pageSize) - v.first.lo

@@ -33,7 +33,7 @@ NOINLINE long no_saves(long n) {
 
 NOINLINE long saves_all(long n) {
     CLOBBER("rbx", "r12", "r13", "r14", "r15");
-#if defined(__OPTIMIZE__)
+#if defined(__OPTIMIZE__) && defined(__x86_64__)
     __asm__ volatile("mov $0xa11b, %%rbx\n\tmov $0xa1112, %%r12\n\tmov $0xa1113, %%r13\n\t"
                      "mov $0xa1114, %%r14\n\tmov $0xa1115, %%r15" ::: "rbx", "r12", "r13", "r14", "r15");
 #endif

@@ -23,7 +23,11 @@
 /* Keeps a call from becoming a tail call, and a value from being known. */
 #define KEEP(x) __asm__ volatile("" : "+r"(x))
 /* Makes the compiler save these registers in the prologue. */
+#ifdef __i386__ /* has other registers, and three that a callee saves */
+#define CLOBBER(...) __asm__ volatile("" ::: "ebx", "esi", "edi")
+#else
 #define CLOBBER(...) __asm__ volatile("" ::: __VA_ARGS__)
+#endif
 
 /* Any debugger may attach, also where yama allows a parent only: gdb is a
  * sibling of the target, both are children of the test. */

@@ -3,7 +3,7 @@
  * Proves: the trampoline frame (<signal handler called>) and the frame it
  * interrupted, which is looked up at its PC, not at PC-1.
  *
- *   sighandler STACK CAUSE
+ *   sighandler STACK CAUSE [siginfo] [vdso]
  *     STACK  normal | alt     where the handler runs (alt: sigaltstack)
  *     CAUSE  fault            SIGSEGV at the very first instruction of a
  *                             function without a frame: PC-1 is outside of it
@@ -11,6 +11,8 @@
  *            async            SIGVTALRM somewhere in a busy loop
  *            raise            raise(3): the interrupted frame is in libc
  *            nested           async, and a fault inside the handler
+ *     siginfo  the handler has SA_SIGINFO: on 32-bit x86, another frame
+ *     vdso     the handler returns to the vDSO: it has no SA_RESTORER (last)
  *
  *   fault: main > run > first_instruction > [sigtramp] > on_signal > block
  *
@@ -19,6 +21,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 
 #include "ready.h"
@@ -35,7 +38,11 @@ __asm__(".text\n"
         ".p2align 4\n"
         "first_instruction:\n"
         "\t.cfi_startproc\n"
+#ifdef __i386__
+        "\tmov 0, %eax\n"
+#else
         "\tmov (%rdi), %rax\n"
+#endif
         "\tret\n"
         "\t.cfi_endproc\n"
         ".size first_instruction, . - first_instruction\n");
@@ -84,9 +91,24 @@ static NOINLINE void on_signal(int sig) {
     counter += sig;
 }
 
+/* Has the handler return to the vDSO, not to code of the C library. */
+static int without_restorer(const struct sigaction *sa, const char *cause) {
+    struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        unsigned long mask[2];
+    } raw = {sa->sa_handler, sa->sa_flags, 0, {0, 0}};
+    const int signals[] = {SIGSEGV, SIGVTALRM, SIGUSR1};
+    for (int i = 0; i < 3; i++)
+        if (syscall(SYS_rt_sigaction, signals[i], &raw, 0, 8))
+            return 3;
+    return (int)run(cause);
+}
+
 int main(int argc, char **argv) {
     arm();
-    if (argc != 3)
+    if (argc < 3)
         return 2;
     struct sigaction sa;
     memset(&sa, 0, sizeof sa);
@@ -97,6 +119,12 @@ int main(int argc, char **argv) {
         sa.sa_flags = SA_ONSTACK;
     }
     nested = !strcmp(argv[2], "nested");
+    for (int i = 3; i < argc; i++) {
+        if (!strcmp(argv[i], "siginfo")) /* the same handler: it needs one argument */
+            sa.sa_flags |= SA_SIGINFO;
+        else
+            return without_restorer(&sa, argv[2]);
+    }
     sigaction(SIGSEGV, &sa, 0);
     sigaction(SIGVTALRM, &sa, 0);
     sigaction(SIGUSR1, &sa, 0);
