@@ -1,23 +1,34 @@
 package breakpad
 
-import "sort"
-
 // Bounds returns the code of the function that holds addr: of a Func, or from the Public before addr to the next symbol
 // (the last one's code goes on to the end of the address space). ok is false if the file has none.
 func (f *File) Bounds(addr uint64) (r Range, ok bool) {
-	if p, ok := f.funcs.find(addr); ok {
+	found, _ := checked(f, func(t *tables) (*Range, error) {
+		if r, ok := t.bounds(addr); ok {
+			return &r, nil
+		}
+		return nil, nil
+	})
+	if found == nil {
+		return Range{}, false
+	}
+	return *found, true
+}
+
+func (t *tables) bounds(addr uint64) (r Range, ok bool) {
+	if p, ok := t.funcs.find(addr); ok {
 		return p.Range, true
 	}
-	p, ok := findPoint(f.publics, addr)
-	if !ok || f.funcs.startsIn(p.key-1, addr) {
+	p, ok := t.publics.find(addr)
+	if !ok || t.funcs.startsIn(p.key-1, addr) {
 		return Range{}, false
 	}
 	end := -p.key - 1
-	if i := sort.Search(len(f.publics), func(i int) bool { return f.publics[i].key > addr }); i < len(f.publics) {
-		end = min(end, f.publics[i].key-p.key)
+	if i := t.publics.above(addr); i < t.publics.len() {
+		end = min(end, t.publics.at(i).key-p.key)
 	}
-	if i := sort.Search(len(f.funcs), func(i int) bool { return f.funcs[i].Address > addr }); i < len(f.funcs) {
-		end = min(end, f.funcs[i].Address-p.key)
+	if i := t.funcs.above(addr); i < t.funcs.len() {
+		end = min(end, t.funcs.at(i).Address-p.key)
 	}
 	return Range{p.key, end}, true
 }

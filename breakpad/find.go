@@ -32,8 +32,8 @@ type Location struct {
 	// LineCode is the code of the line around the address, the same for all Locations of an address; its size is 0 if the line
 	// is not known.
 	LineCode Range
-	Multiple bool   // as in Func
-	Inlined  bool   // an inlined call: the next Location is its caller
+	Multiple bool // as in Func
+	Inlined  bool // an inlined call: the next Location is its caller
 }
 
 // Counts are the numbers of a file's records, without those whose fields contradict the format.
@@ -44,13 +44,18 @@ type Counts struct {
 
 // Counts returns how many records of each type can be found.
 func (f *File) Counts() Counts {
-	return Counts{len(f.funcs), len(f.publics), len(f.cfi), len(f.frameData), len(f.fpo), len(f.files), len(f.origins), f.malformed, f.unknown}
+	t := f.tables.Load()
+	return Counts{t.funcs.len(), t.publics.len(), t.cfi.len(), t.frameData.len(), t.fpo.len(), t.files.len(), t.origins.len(), t.malformed, t.unknown}
 }
 
 // Func returns the function that holds addr, with its lines and inlined calls; nil if there is none. Of functions
 // that overlap, the one that begins last counts; of equal ones, the first in the file.
 func (f *File) Func(addr uint64) (*Function, error) {
-	p, ok := f.funcs.find(addr)
+	return checked(f, func(t *tables) (*Function, error) { return f.funcOf(t, addr) })
+}
+
+func (f *File) funcOf(t *tables, addr uint64) (*Function, error) {
+	p, ok := t.funcs.find(addr)
 	if !ok {
 		return nil, nil
 	}
@@ -65,7 +70,7 @@ func (f *File) Func(addr uint64) (*Function, error) {
 			return true, nil
 		}
 		record, err := ParseRecord(line)
-		if err != nil && fn.Size != 0 {
+		if fn.Size != 0 && err != nil {
 			if len(fn.Warnings) < maxWarnings {
 				fn.Warnings = append(fn.Warnings, fmt.Errorf("%s: %w", fn.Name, err))
 			}
@@ -81,7 +86,7 @@ func (f *File) Func(addr uint64) (*Function, error) {
 		}
 		return true, err
 	})
-	if err == nil && fn.Size == 0 {
+	if err == nil && (fn.Size == 0 || fn.Address != p.Address || fn.Size != p.Size) {
 		err = errChanged
 	}
 	if err != nil {
@@ -93,19 +98,25 @@ func (f *File) Func(addr uint64) (*Function, error) {
 // Public returns the symbol of the linker's that addr belongs to: the nearest before it, if no function lies
 // between or holds addr; nil if there is none.
 func (f *File) Public(addr uint64) (*Public, error) {
-	p, ok := findPoint(f.publics, addr)
-	if !ok || f.funcs.startsIn(p.key-1, addr) {
-		return nil, nil
-	}
-	if _, held := f.funcs.find(addr); held {
-		return nil, nil
-	}
-	return recordAt[Public](f, p.offset)
+	return checked(f, func(t *tables) (*Public, error) {
+		p, ok := t.publics.find(addr)
+		if !ok || t.funcs.startsIn(p.key-1, addr) {
+			return nil, nil
+		}
+		if _, held := t.funcs.find(addr); held {
+			return nil, nil
+		}
+		return recordAt(f, p.offset, func(r *Public) bool { return r.Address == p.key })
+	})
 }
 
 // CFI returns the STACK CFI records of the code around addr, nil if there are none. The changes up to addr count.
 func (f *File) CFI(addr uint64) (*CFI, error) {
-	p, ok := f.cfi.find(addr)
+	return checked(f, func(t *tables) (*CFI, error) { return f.cfiOf(t, addr) })
+}
+
+func (f *File) cfiOf(t *tables, addr uint64) (*CFI, error) {
+	p, ok := t.cfi.find(addr)
 	if !ok {
 		return nil, nil
 	}
@@ -124,7 +135,7 @@ func (f *File) CFI(addr uint64) (*CFI, error) {
 		}
 		return true, err
 	})
-	if err == nil && cfi.Size == 0 {
+	if err == nil && (cfi.Address != p.Address || cfi.Size != p.Size) {
 		err = errChanged
 	}
 	if err != nil {
@@ -136,14 +147,16 @@ func (f *File) CFI(addr uint64) (*CFI, error) {
 
 // Win returns the STACK WIN record for addr, nil if there is none: one of FrameData if there is, else one of FPO.
 func (f *File) Win(addr uint64) (*StackWin, error) {
-	p, ok := f.frameData.find(addr)
-	if !ok {
-		p, ok = f.fpo.find(addr)
-	}
-	if !ok {
-		return nil, nil
-	}
-	return recordAt[StackWin](f, p.offset)
+	return checked(f, func(t *tables) (*StackWin, error) {
+		p, ok := t.frameData.find(addr)
+		if !ok {
+			p, ok = t.fpo.find(addr)
+		}
+		if !ok {
+			return nil, nil
+		}
+		return recordAt(f, p.offset, func(r *StackWin) bool { return r.Address == p.Address && r.CodeSize == p.Size })
+	})
 }
 
 // Locate returns what is at addr: the calls that were inlined there, innermost first, then the function that holds
@@ -207,27 +220,29 @@ func (fn *Function) inlinesAt(addr uint64) []inlinedAt {
 
 // fileName returns the name of a source file, "" if the file has none for the number.
 func (f *File) fileName(number int) (string, error) {
-	file, err := numbered[SourceFile](f, f.files, number)
+	file, err := numbered(f, func(t *tables) *points { return &t.files }, number, func(r *SourceFile) int { return r.Number })
 	return file.Name, err
 }
 
 // originName returns the name of an inlined function, "" if the file has none for the number.
 func (f *File) originName(number int) (string, error) {
-	origin, err := numbered[InlineOrigin](f, f.origins, number)
+	origin, err := numbered(f, func(t *tables) *points { return &t.origins }, number, func(r *InlineOrigin) int { return r.Number })
 	return origin.Name, err
 }
 
-// numbered returns the record in points that has the number, an empty one if there is none.
-func numbered[T Record](f *File, points []point, number int) (record T, err error) {
+// numbered returns the record of a table that has the number, an empty one if there is none.
+func numbered[T Record](f *File, table func(*tables) *points, number int, numberOf func(*T) int) (record T, err error) {
 	if number < 0 {
 		return record, nil
 	}
-	p, ok := findPoint(points, uint64(number))
-	if !ok || p.key != uint64(number) {
-		return record, nil
-	}
-	found, err := recordAt[T](f, p.offset)
-	if err != nil {
+	found, err := checked(f, func(t *tables) (*T, error) {
+		p, ok := table(t).find(uint64(number))
+		if !ok || p.key != uint64(number) {
+			return nil, nil
+		}
+		return recordAt(f, p.offset, func(r *T) bool { return numberOf(r) == number })
+	})
+	if found == nil || err != nil {
 		return record, err
 	}
 	return *found, nil
@@ -236,8 +251,8 @@ func numbered[T Record](f *File, points []point, number int) (record T, err erro
 // errChanged is the error of a file that does not have what was indexed.
 var errChanged = errors.New("the file has changed since it was indexed")
 
-// recordAt parses the record at offset.
-func recordAt[T Record](f *File, offset int64) (*T, error) {
+// recordAt parses the record at offset, which must be the one that is meant.
+func recordAt[T Record](f *File, offset int64, is func(*T) bool) (*T, error) {
 	var found *T
 	err := f.from(offset, func(line []byte) (bool, error) {
 		record, err := ParseRecord(line)
@@ -246,7 +261,7 @@ func recordAt[T Record](f *File, offset int64) (*T, error) {
 		}
 		return false, err
 	})
-	if err == nil && found == nil {
+	if err == nil && (found == nil || !is(found)) {
 		err = errChanged
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"runtime"
@@ -23,11 +24,19 @@ type File struct {
 	size   int64
 	closer io.Closer
 
+	tables atomic.Pointer[tables]
+	again  sync.Mutex // held while the file is indexed in place of a kept index
+}
+
+// tables say where the records are.
+type tables struct {
 	funcs, cfi         ranges // in the order of find's search
 	frameData, fpo     ranges
-	publics            []point // by address
-	files, origins     []point // by number
+	publics            points // by address
+	files, origins     points // by number
 	malformed, unknown int
+	sum                Sum    // of the file's content
+	kept               *pages // they are those of an index, and may not be those of the file; nil if they were made
 }
 
 // maxWarnings bounds Warnings and Infos.
@@ -70,12 +79,20 @@ func New(r io.ReaderAt, size int64) (*File, error) {
 	if err := f.readHead(); err != nil {
 		return nil, err
 	}
-	blocks := make([]block, (size+blockSize-1)/blockSize)
-	if err := f.indexAll(blocks); err != nil {
+	if err := f.index(); err != nil {
 		return nil, err
 	}
-	f.join(blocks)
 	return f, nil
+}
+
+// index makes the tables.
+func (f *File) index() error {
+	blocks := make([]block, (f.size+blockSize-1)/blockSize)
+	if err := f.indexAll(blocks); err != nil {
+		return err
+	}
+	f.join(blocks)
+	return nil
 }
 
 // ErrNoModule is the error of a file that does not begin with a MODULE record.
@@ -120,8 +137,9 @@ const (
 
 // block is the index of the lines that begin in one block of the file.
 type block struct {
-	funcs, cfi, frameData, fpo ranges
+	funcs, cfi, frameData, fpo places
 	publics, files, origins    []point
+	sum                        uint32      // of all bytes of the block
 	bad                        []LineError // at most maxWarnings; numbered from the block's first line
 	malformed, unknown, lines  int
 }
@@ -162,6 +180,7 @@ func (f *File) indexBlock(b *block, start int64, buf []byte) error {
 		return fmt.Errorf("at %d: %w", from+int64(n), io.ErrUnexpectedEOF)
 	}
 	text := buf[:n]
+	b.sum = crc32.Checksum(text[start-from:end-from], castagnoli)
 	at := 0
 	if start > 0 { // behind the line that began before
 		at = bytes.IndexByte(text, '\n') + 1
@@ -234,23 +253,33 @@ func (b *block) add(head []byte, offset int64) {
 
 // join makes the tables of the file of those of its blocks.
 func (f *File) join(blocks []block) {
-	f.funcs = joinRanges(blocks, func(b *block) *ranges { return &b.funcs })
-	f.cfi = joinRanges(blocks, func(b *block) *ranges { return &b.cfi })
-	f.frameData = joinRanges(blocks, func(b *block) *ranges { return &b.frameData })
-	f.fpo = joinRanges(blocks, func(b *block) *ranges { return &b.fpo })
-	f.publics = joinPoints(blocks, func(b *block) *[]point { return &b.publics })
-	f.files = joinPoints(blocks, func(b *block) *[]point { return &b.files })
-	f.origins = joinPoints(blocks, func(b *block) *[]point { return &b.origins })
+	t := &tables{
+		funcs:     joinRanges(blocks, func(b *block) *places { return &b.funcs }),
+		cfi:       joinRanges(blocks, func(b *block) *places { return &b.cfi }),
+		frameData: joinRanges(blocks, func(b *block) *places { return &b.frameData }),
+		fpo:       joinRanges(blocks, func(b *block) *places { return &b.fpo }),
+		publics:   joinPoints(blocks, func(b *block) *[]point { return &b.publics }),
+		files:     joinPoints(blocks, func(b *block) *[]point { return &b.files }),
+		origins:   joinPoints(blocks, func(b *block) *[]point { return &b.origins }),
+	}
 	lines := 0
+	var warnings []error
+	sums := make([]uint32, len(blocks))
 	for i := range blocks {
 		b := &blocks[i]
-		f.malformed += b.malformed
-		f.unknown += b.unknown
+		sums[i] = b.sum
+		t.malformed += b.malformed
+		t.unknown += b.unknown
 		for _, bad := range b.bad {
-			if len(f.Warnings) < maxWarnings {
-				f.Warnings = append(f.Warnings, &LineError{lines + bad.Line, bad.Err})
+			if len(warnings) < maxWarnings {
+				warnings = append(warnings, &LineError{lines + bad.Line, bad.Err})
 			}
 		}
 		lines += b.lines
 	}
+	t.sum = sumOf(f.size, sums)
+	if f.tables.Load() == nil { // else others may read the warnings
+		f.Warnings = warnings
+	}
+	f.tables.Store(t)
 }

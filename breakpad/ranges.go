@@ -17,11 +17,32 @@ type place struct {
 }
 
 // ranges are places, sorted by [joinRanges]: by address, then the larger before the smaller, then the later in the
-// file before the earlier. So of those that begin at an address, the last is the smallest and first record.
-type ranges []place
+// file before the earlier. So of those that begin at an address, the last is the smallest and first record. They are
+// in a list, or as an index file has them.
+type ranges struct {
+	list []place
+	kept keptTable
+}
+
+func (r *ranges) len() int { return len(r.list) + r.kept.count }
+
+func (r *ranges) at(i int) place {
+	if r.kept.pages != nil {
+		return r.kept.place(i)
+	}
+	return r.list[i]
+}
+
+// above returns the index of the first place that begins above addr.
+func (r *ranges) above(addr uint64) int {
+	return sort.Search(r.len(), func(i int) bool { return r.at(i).Address > addr })
+}
+
+// places are those of one block, in its order.
+type places []place
 
 // add notes the record at offset. f is at its address and size, and more numbers must follow.
-func (r *ranges) add(f *fields, more int, offset int64) {
+func (r *places) add(f *fields, more int, offset int64) {
 	p := place{Range: Range{f.hex("address"), f.hex("size")}, offset: offset}
 	for range more {
 		f.hex("number behind the size")
@@ -32,12 +53,12 @@ func (r *ranges) add(f *fields, more int, offset int64) {
 }
 
 // joinRanges collects the places of all blocks, sorts them, and finds which of them lie in which.
-func joinRanges(blocks []block, of func(*block) *ranges) ranges {
+func joinRanges(blocks []block, of func(*block) *places) ranges {
 	n := 0
 	for i := range blocks {
 		n += len(*of(&blocks[i]))
 	}
-	all := make(ranges, 0, min(n, math.MaxInt32))
+	all := make([]place, 0, min(n, math.MaxInt32))
 	for i := range blocks {
 		some := of(&blocks[i])
 		all = append(all, (*some)[:min(len(*some), cap(all)-len(all))]...)
@@ -56,7 +77,7 @@ func joinRanges(blocks []block, of func(*block) *ranges) ranges {
 		}
 		open = append(open, uint32(i))
 	}
-	return all
+	return ranges{list: all}
 }
 
 // last returns the last address of p. A range that would go on beyond the last address ends there.
@@ -68,12 +89,14 @@ func (p *place) last() uint64 {
 }
 
 // find returns the place that holds addr; of several, the one that begins last, which is the innermost.
-func (r ranges) find(addr uint64) (p place, ok bool) {
-	i := sort.Search(len(r), func(i int) bool { return r[i].Address > addr })
-	for i > 0 {
-		p := &r[i-1]
-		if addr <= p.last() {
-			return *p, true
+func (r *ranges) find(addr uint64) (p place, ok bool) {
+	for i := r.above(addr); i > 0; {
+		p := r.at(i - 1)
+		if addr >= p.Address && addr <= p.last() {
+			return p, true
+		}
+		if int64(p.outer) >= int64(i) {
+			return place{}, false // of an index that lies
 		}
 		i = int(p.outer)
 	}
@@ -81,9 +104,9 @@ func (r ranges) find(addr uint64) (p place, ok bool) {
 }
 
 // startsIn reports whether a range begins in (after, upTo].
-func (r ranges) startsIn(after, upTo uint64) bool {
-	i := sort.Search(len(r), func(i int) bool { return r[i].Address > after })
-	return i < len(r) && r[i].Address <= upTo
+func (r *ranges) startsIn(after, upTo uint64) bool {
+	i := r.above(after)
+	return i < r.len() && r.at(i).Address <= upTo
 }
 
 // point is where the record of an address, or of a number, is in the file.
@@ -92,8 +115,37 @@ type point struct {
 	offset int64
 }
 
+// points are sorted by key, which is unique, in a list or as an index file has them.
+type points struct {
+	list []point
+	kept keptTable
+}
+
+func (l *points) len() int { return len(l.list) + l.kept.count }
+
+func (l *points) at(i int) point {
+	if l.kept.pages != nil {
+		return l.kept.point(i)
+	}
+	return l.list[i]
+}
+
+// above returns the index of the first point whose key is above key.
+func (l *points) above(key uint64) int {
+	return sort.Search(l.len(), func(i int) bool { return l.at(i).key > key })
+}
+
+// find returns the point with the highest key up to key.
+func (l *points) find(key uint64) (p point, ok bool) {
+	i := l.above(key)
+	if i == 0 {
+		return point{}, false
+	}
+	return l.at(i - 1), true
+}
+
 // joinPoints collects the points of all blocks, sorted by key. Of equal keys the first in the file stays.
-func joinPoints(blocks []block, of func(*block) *[]point) []point {
+func joinPoints(blocks []block, of func(*block) *[]point) points {
 	n := 0
 	for i := range blocks {
 		n += len(*of(&blocks[i]))
@@ -106,14 +158,5 @@ func joinPoints(blocks []block, of func(*block) *[]point) []point {
 	slices.SortFunc(all, func(a, b point) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.offset, b.offset))
 	})
-	return slices.CompactFunc(all, func(a, b point) bool { return a.key == b.key })
-}
-
-// findPoint returns the point with the highest key up to key.
-func findPoint(points []point, key uint64) (p point, ok bool) {
-	i := sort.Search(len(points), func(i int) bool { return points[i].key > key })
-	if i == 0 {
-		return point{}, false
-	}
-	return points[i-1], true
+	return points{list: slices.CompactFunc(all, func(a, b point) bool { return a.key == b.key })}
 }

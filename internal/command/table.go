@@ -10,6 +10,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/frame"
+	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/sniffer"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
 )
@@ -24,6 +25,7 @@ type tableFlags struct {
 
 	scan    bool   // whether to scan stacks for return addresses
 	symbols string // a folder of Breakpad's symbol files, for sniffer and symbolizer; "" for none
+	noIndex bool
 
 	pluginFlags pluginFlags
 	plugins     *plugins // that run; nil if there are none
@@ -36,6 +38,7 @@ func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	w.pluginFlags.add(cmd, host)
 	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
 	f.StringVar(&w.symbols, "symbols", "", "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym, for programs without names, lines or unwind tables; the sniffer breakpad reads their STACK CFI")
+	f.BoolVar(&w.noIndex, "no-symbol-index", false, "neither use nor keep indexes of large symbol files, which are below the user's cache folder")
 }
 
 // check finds mistakes in the flags before a plug-in is started.
@@ -49,6 +52,9 @@ func (w *tableFlags) check() error {
 		if info, err := os.Stat(w.symbols); err != nil || !info.IsDir() {
 			return usageError{fmt.Errorf("--symbols %s: want a folder", w.symbols)}
 		}
+	}
+	if w.noIndex {
+		symbolstore.NoIndexes()
 	}
 	if len(w.sframeDirs) > 0 {
 		w.separate = &sframe.Separate{Dirs: w.sframeDirs}

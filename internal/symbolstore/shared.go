@@ -70,7 +70,7 @@ func (s *shared) open(name string) error {
 		return err
 	}
 	if s.info, err = file.Stat(); err == nil {
-		s.file, err = breakpad.New(file, s.info.Size())
+		s.file, err = openKept(name, file, s.info)
 	}
 	if err != nil {
 		s.file = nil
