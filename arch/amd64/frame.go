@@ -48,7 +48,7 @@ var Machine = &values.Machine{
 	EndsThread: endsThread,
 	StackCheck: checksStack,
 	Apart:      x86.Apart,
-	Probes:     decoder.Probes,
+	Spares:     decoder.Spares,
 }
 
 // search is the search for ways out.

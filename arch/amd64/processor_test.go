@@ -7,11 +7,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/rowtest"
 )
 
-var processor = &rowtest.Processor{
-	Machine: Machine, Arch: Arch,
-	CC: "gcc", Objdump: []string{"objdump"}, Entry: "rsp+8", Call: "call",
-	LeaveOut: leaveOut, Padding: padding, Returns: returns, Differs: differs,
-}
+var processor = rowtest.X86(rowtest.Processor{Machine: Machine, Arch: Arch, CC: "gcc", Objdump: []string{"objdump"}})
 
 func TestReadAlloca(t *testing.T) { processor.Alloca(t) }
 

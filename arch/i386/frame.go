@@ -46,7 +46,7 @@ var Machine = &values.Machine{
 	EndsThread: endsThread,
 	StackCheck: checksStack,
 	Apart:      x86.Apart,
-	Probes:     decoder.Probes,
+	Spares:     spares,
 }
 
 // search is the search for ways out.
@@ -56,6 +56,34 @@ var search = ahead.New(Machine)
 // entry, for exit or exit_group (asm/unistd_32.h).
 func endsThread(code []byte, number int) bool {
 	return (number == 1 || number == 252) && len(code) >= 2 && (code[0] == 0xcd && code[1] == 0x80 || code[0] == 0x0f && code[1] == 0x34)
+}
+
+// Bounds of the look behind a call for what adds to the code's own address.
+const (
+	maxThunk   = 4   // instructions that may stand between
+	leastThunk = 128 // bytes from the code to the global offset table, at least
+)
+
+// spares implements values.Machine.Spares. Position-independent code calls a routine that puts the return
+// address into a register, often ebx, and adds the distance of the global offset table to that.
+func spares(a *values.Analysis, s *values.State, next int32) bool {
+	if decoder.Spares(a, s, next) {
+		return true
+	}
+	for range maxThunk {
+		in, ops := a.Peek(next)
+		if in.Flow != values.Next {
+			return false
+		}
+		if len(ops) == 1 && ops[0].Kind == values.Sum && ops[0].Base == ops[0].Dst && ops[0].Index == values.None && ops[0].Dst != esp {
+			if n := ops[0].Imm; n >= leastThunk || n <= -leastThunk {
+				s.Set(ops[0].Dst, values.Value{}, next)
+				return true
+			}
+		}
+		next += int32(in.Len)
+	}
+	return false
 }
 
 // checksStack reports whether the branch at code[at:] is that of a function of Go: a comparison of

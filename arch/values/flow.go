@@ -24,9 +24,11 @@ type Analysis struct {
 	ops     []Op
 	work    []int32 // instructions whose state has changed
 	seeds   []seed
+	choices []seed  // behind computed jumps
 	blamed  []int32 // offsets of calls that do not return
 	steps   int
 	certain bool // nothing is guessed
+	jumps   bool // what is guessed now stands behind a computed jump
 	unsound bool // a contradiction is left, or the bounds were met: nothing is certain
 
 	pool         []Value // room for the registers of states to come
@@ -71,7 +73,7 @@ func (a *Analysis) follow() (again bool) {
 	for i := range a.nodes {
 		a.nodes[i].reached = false
 	}
-	a.seeds, a.work = a.seeds[:0], a.work[:0]
+	a.seeds, a.choices, a.work = a.seeds[:0], a.choices[:0], a.work[:0]
 	if !a.enter(0) || !a.drain() {
 		return true
 	}
@@ -165,7 +167,9 @@ func (a *Analysis) run(i int32) (ok bool) {
 		}
 		return true
 	case Stop, Away:
+		a.jumps = in.Flow == Away
 		a.guess(next, s)
+		a.jumps = false
 		return true
 	case To:
 		a.guess(next, s)
@@ -184,10 +188,8 @@ func (a *Analysis) run(i int32) (ok bool) {
 			a.guess(next, s)
 			return true
 		}
-		if m.Probes != nil {
-			if _, ops := a.Peek(next); m.Probes(s, ops) {
-				in.Flow = Next
-			}
+		if m.Spares != nil && m.Spares(a, s, next) {
+			in.Flow = Next
 		}
 	}
 	had := [2]Value{s.Reg(m.FP), s.Reg(m.SP)}

@@ -11,6 +11,9 @@ type seed struct {
 	state packed
 }
 
+// maxChoices bounds how many computed jumps are remembered.
+const maxChoices = 64
+
 // fill guesses the states that the flow leaves open, each from what stands before it in the
 // code. It reports whether a call has been blamed after all.
 func (a *Analysis) fill() (again bool) {
@@ -19,7 +22,7 @@ func (a *Analysis) fill() (again bool) {
 		a.seeds = nil // the guessed parts leave gaps behind them, too
 		slices.SortFunc(batch, func(x, y seed) int { return cmp.Compare(x.at, y.at) })
 		for i := range batch {
-			a.load(&a.another, &batch[i].state)
+			a.load(&a.another, a.chosen(&batch[i]))
 			a.another.guess = true
 			if !a.arrive(batch[i].at, &a.another) || !a.drain() {
 				return true
@@ -27,6 +30,27 @@ func (a *Analysis) fill() (again bool) {
 		}
 	}
 	return false
+}
+
+// chosen returns the state to guess for a seed. If the stack pointer is elsewhere at the last computed jump
+// before it, that state is likelier: the way that ends before the seed has been one of those that the jump
+// chooses among, and has taken down its arguments or the frame.
+func (a *Analysis) chosen(x *seed) *packed {
+	if !a.m.Moving || x.state.reg(a.m.SP).base != cfa {
+		return &x.state
+	}
+	last := -1
+	for i := range a.choices {
+		if at := a.choices[i].at; at <= x.at && (last < 0 || at >= a.choices[last].at) {
+			last = i
+		}
+	}
+	if last >= 0 {
+		if sp := a.choices[last].state.reg(a.m.SP); sp.base == cfa && sp.off < a.m.EntrySP {
+			return &a.choices[last].state
+		}
+	}
+	return &x.state
 }
 
 // land guesses the state where the part of a split function begins that is elsewhere, for
@@ -73,4 +97,7 @@ func (a *Analysis) guess(at int32, s *State) {
 	x.at = at
 	a.store(&x.state, s)
 	x.state.teardown, x.state.compared, x.state.call, x.state.justCall = intact, nothing, noCall, false
+	if a.jumps && len(a.choices) < maxChoices {
+		a.choices = append(a.choices, *x)
+	}
 }

@@ -75,9 +75,10 @@ type Machine struct {
 	// Apart reports whether code is a part of a function that is elsewhere, and has another
 	// entry state; nil for never.
 	Apart func(code []byte) bool
-	// Probes reports whether a call in state s, which next stands behind, is of a routine that
-	// touches the pages of a large frame, and changes no register; nil for never.
-	Probes func(s *State, next []Op) bool
+	// Spares reports whether a call in state s, behind which the code goes on at offset next, is of a
+	// routine that changes none of the registers but those that the hook itself sets in s: one that
+	// touches the pages of a large frame, or tells code its own address; nil for never.
+	Spares func(a *Analysis, s *State, next int32) bool
 	// Regain may say what register r, the stack or frame pointer, is behind an instruction
 	// that has made it unknown, from what follows at offset next; nil for never.
 	Regain func(a *Analysis, s *State, r Reg, next int32)

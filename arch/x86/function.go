@@ -6,11 +6,12 @@ import "github.com/sfwalk/sfwalk/arch/values"
 // for the exception tables' sake; functions begin with none, or with several for patching.
 func Apart(code []byte) bool { return len(code) > 1 && code[0] == 0x90 && code[1] != 0x90 }
 
-// Probes implements values.Machine.Probes: the routine preserves the frame's size in ax, which
-// what stands behind the call subtracts.
-func (d *Decoder) Probes(s *values.State, next []values.Op) bool {
+// Spares implements values.Machine.Spares: the routine that touches pages preserves the frame's size in ax,
+// which what stands behind the call subtracts.
+func (d *Decoder) Spares(a *values.Analysis, s *values.State, next int32) bool {
+	_, ops := a.Peek(next)
 	ax, sp := d.number[numberAX], d.number[numberSP]
-	if len(next) != 1 || next[0].Kind != values.Minus || next[0].Dst != sp || next[0].Index != ax {
+	if len(ops) != 1 || ops[0].Kind != values.Minus || ops[0].Dst != sp || ops[0].Index != ax {
 		return false
 	}
 	_, ok := s.Reg(ax).Number()

@@ -1,33 +1,54 @@
-package amd64
+package rowtest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/values"
-	"github.com/sfwalk/sfwalk/internal/rowtest"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
+// X86 returns a processor of the x86 family, of 32 bits or of 64, with what its tables and objdump have in common.
+func X86(p Processor) *Processor {
+	x := x86{p.Arch, p.Machine.Pushed}
+	sp := slices.IndexFunc(x.Regs, func(r arch.RegInfo) bool { return r.Num == x.SP }) // it may not be registered yet
+	p.Entry = fmt.Sprintf("%s%+d", x.Regs[sp].Name, -x.pushed)
+	p.Call = "call"
+	p.LeaveOut, p.Padding, p.Returns, p.Differs = x.leaveOut, padding, returns, x.differs
+	return &p
+}
+
+type x86 struct {
+	*arch.Arch
+	pushed int32 // where the return address is, from the CFA
+}
+
 // leaveOut says why a function cannot be compared.
-func leaveOut(f *rowtest.FDE, lines []string) string {
+func (x x86) leaveOut(f *FDE, lines []string) string {
 	switch {
-	case len(f.Rows) > 1 && strings.HasPrefix(lines[0], "nop") && f.Rows[1].Loc == f.Lo+1, f.Rows[0].Regs["ra"] != "c-8":
+	case len(f.Rows) > 1 && strings.HasPrefix(lines[0], "nop") && f.Rows[1].Loc == f.Lo+1, f.Rows[0].Regs["ra"] != fmt.Sprintf("c%+d", x.pushed):
 		return "a cold part"
 	case len(f.Rows) == 1 && slices.ContainsFunc(lines, func(text string) bool { return strings.HasPrefix(text, "push") }):
 		return "written by hand, without call frame directives"
+	case len(lines) == 2 && strings.HasPrefix(lines[0], "mov    (%esp),%e"):
+		return "changes a register that its table calls unchanged"
 	}
 	return ""
 }
 
 // padding reports whether an instruction does nothing, behind an unconditional jump.
-func padding(in *rowtest.Instruction) bool {
+func padding(in *Instruction) bool {
 	op := operation(in.Text)
-	return (op == "nop" || op == "nopw" || op == "nopl" || strings.HasPrefix(in.Text, "xchg   %ax,%ax")) &&
+	return (op == "nop" || op == "nopw" || op == "nopl" || strings.HasPrefix(in.Text, "xchg   %ax,%ax") || fills.MatchString(in.Text)) &&
 		slices.Contains([]string{"jmp", "ret", "ud2", "hlt", "notrack"}, operation(in.Before))
 }
+
+// fills matches what 32-bit code is padded with: lea 0x0(%esi,%eiz,1),%esi, and shorter ones.
+var fills = regexp.MustCompile(`lea +0x0\((?:%cs:)?%e[sd]i(?:,%eiz,1)?\),%e[sd]i`)
 
 // operation is an instruction's, without prefixes of padding.
 func operation(text string) string {
@@ -35,17 +56,17 @@ func operation(text string) string {
 	return op
 }
 
-func returns(in *rowtest.Instruction) bool {
+func returns(in *Instruction) bool {
 	return strings.HasPrefix(in.Text, "ret") || strings.HasPrefix(in.Text, "repz ret")
 }
 
 // differs says where a row is wrong; unlike is true where its CFA cannot be
 // compared.
-func differs(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) (bad, other []string, unlike bool) {
+func (x x86) differs(s *values.State, row *trad.Row, want *Row, f *FDE) (bad, other []string, unlike bool) {
 	fail := func(list *[]string, format string, args ...any) {
 		*list = append(*list, fmt.Sprintf(format, args...))
 	}
-	sp, spKnown := s.Reg(values.Reg(RSP)).Distance()
+	sp, spKnown := s.Reg(values.Reg(x.SP)).Distance()
 	unchanged := func(r trad.Reg) bool { return s.Reg(values.Reg(r)) == values.OnEntry(values.Reg(r)) }
 	switch cfaRule := row.CFA; {
 	case want.CFA == "exp":
@@ -57,12 +78,12 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) 
 		if cfaRule.Kind != trad.SavedAt || slot != s.Reg(values.Reg(n)).Plus(off) || s.Load(slot) != values.FromCFA(0) {
 			fail(&bad, "CFA expression %q", f.Expr)
 		}
-	case cfaRule.Kind == trad.InReg && fmt.Sprintf("%s%+d", Arch.RegName(cfaRule.Reg), cfaRule.Off) == want.CFA:
+	case cfaRule.Kind == trad.InReg && fmt.Sprintf("%s%+d", x.RegName(cfaRule.Reg), cfaRule.Off) == want.CFA:
 	default:
 		// From another register: both hold if the state knows the oracle's as well.
 		unlike = true
-		for r := range trad.Reg(nRegs) {
-			if off, ok := strings.CutPrefix(want.CFA, Arch.RegName(r)); ok && (off[0] == '+' || off[0] == '-') {
+		for r := range x.RA {
+			if off, ok := strings.CutPrefix(want.CFA, x.RegName(r)); ok && (off[0] == '+' || off[0] == '-') {
 				if n, ok := s.Reg(values.Reg(r)).Distance(); ok {
 					unlike = false
 					if fmt.Sprintf("%+d", -n) != off {
@@ -71,15 +92,15 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) 
 				}
 			}
 		}
-		if unlike && spKnown && strings.HasPrefix(want.CFA, "rsp") {
+		if unlike && spKnown && strings.HasPrefix(want.CFA, x.RegName(x.SP)) {
 			fail(&bad, "CFA")
 		}
 	}
-	if want.Regs["ra"] != "c-8" || row.RA != (trad.Rule{Kind: trad.Saved, Off: -8}) {
+	if want.Regs["ra"] != fmt.Sprintf("c%+d", x.pushed) || row.RA != (trad.Rule{Kind: trad.Saved, Off: x.pushed}) {
 		fail(&bad, "RA")
 	}
 	check := func(list *[]string, r trad.Reg, rule trad.Rule) {
-		w := want.Regs[Arch.RegName(r)]
+		w := want.Regs[x.RegName(r)]
 		got := ""
 		switch rule.Kind {
 		case trad.Saved:
@@ -107,11 +128,14 @@ func differs(s *values.State, row *trad.Row, want *rowtest.Row, f *rowtest.FDE) 
 			return
 		}
 		if got != w {
-			fail(list, "%s %s, oracle %s", Arch.RegName(r), got, w)
+			fail(list, "%s %s, oracle %s", x.RegName(r), got, w)
 		}
 	}
-	check(&bad, RBP, row.FP)
-	for _, r := range []trad.Reg{RBX, R12, R13, R14, R15} {
+	check(&bad, x.FP, row.FP)
+	for r := range x.RA {
+		if !x.CalleeSaved.Has(r) || r == x.SP || r == x.FP {
+			continue
+		}
 		check(&other, r, row.Others.Rule(r))
 	}
 	return bad, other, unlike
