@@ -1,6 +1,9 @@
 package i386
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/sfwalk/sfwalk/arch/ahead"
 	"github.com/sfwalk/sfwalk/arch/values"
 	"github.com/sfwalk/sfwalk/arch/x86"
@@ -47,15 +50,19 @@ var Machine = &values.Machine{
 	StackCheck: checksStack,
 	Apart:      x86.Apart,
 	Spares:     spares,
+	Pops:       pops,
 }
 
 // search is the search for ways out.
 var search = ahead.New(Machine)
 
+// kernelEntries are int $0x80, sysenter, and call *%gs:0x10.
+var kernelEntries = []string{"\xcd\x80", "\x0f\x34", "\x65\xff\x15\x10\x00\x00\x00"}
+
 // endsThread implements values.Machine.EndsThread: int $0x80, sysenter or a call of the vDSO's
 // entry, for exit or exit_group (asm/unistd_32.h).
 func endsThread(code []byte, number int) bool {
-	return (number == 1 || number == 252) && len(code) >= 2 && (code[0] == 0xcd && code[1] == 0x80 || code[0] == 0x0f && code[1] == 0x34)
+	return (number == 1 || number == 252) && slices.ContainsFunc(kernelEntries, func(entry string) bool { return strings.HasPrefix(string(code[:min(len(code), 8)]), entry) })
 }
 
 // Bounds of the look behind a call for what adds to the code's own address.

@@ -149,6 +149,15 @@ func (a *Analysis) Peek(at int32) (*Inst, []Op) {
 	return &Inst{Flow: Bad}, nil
 }
 
+// Target returns the offset that the branch at an offset leads to, negative where it is outside or there is none.
+func (a *Analysis) Target(at int32) int32 {
+	in, _ := a.Peek(at)
+	if in.Target == NoTarget {
+		return outside
+	}
+	return a.target(in, at)
+}
+
 // run executes the instruction with index i in its state and hands the outcome to what
 // follows. ok is false where a call has been blamed.
 func (a *Analysis) run(i int32) (ok bool) {
@@ -218,6 +227,11 @@ func (a *Analysis) run(i int32) (ok bool) {
 		s.compared = nothing
 	case Call:
 		s.called(at)
+		if m.Pops != nil {
+			if n := m.Pops(a, s, next); n != 0 {
+				s.Set(m.SP, s.Reg(m.SP).Plus(n), at)
+			}
+		}
 	}
 	if m.Regain != nil {
 		for k, r := range [...]Reg{m.FP, m.SP} {
@@ -341,10 +355,13 @@ func (a *Analysis) arrive(at int32, s *State) (ok bool) {
 		return true
 	default:
 		if have.loses(s) && have.contradicts(s) {
+			deep := have.deeper(s)
 			switch {
 			case s.justCall:
 				return a.blame(s.call)
 			case have.justCall:
+				return a.blame(have.call)
+			case deep && have.call != noCall:
 				return a.blame(have.call)
 			case s.call != noCall:
 				return a.blame(s.call)

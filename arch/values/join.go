@@ -94,7 +94,11 @@ func (k *packed) merge(s *State) (changed bool) {
 		k.signed, changed = false, true
 	}
 	if k.teardown != s.teardown && k.teardown != intact {
-		k.teardown, changed = intact, true
+		later := intact
+		if s.m.Moving && s.teardown != intact { // ways that have popped arguments meet, and go on taking down
+			later = max(k.teardown, s.teardown)
+		}
+		k.teardown, changed = later, changed || later != k.teardown
 	}
 	// A path without the call confirms what the call's return told; of two calls the first
 	// is the one that both paths depend on.
@@ -138,6 +142,13 @@ func (k *packed) contradicts(s *State) bool {
 		}
 	}
 	return false
+}
+
+// deeper reports whether the stack is deeper than in s, where code moves the stack pointer in the body: a call that
+// does not return leaves its arguments there.
+func (k *packed) deeper(s *State) bool {
+	a, b := k.reg(s.m.SP), s.Reg(s.m.SP)
+	return s.m.Moving && a.base == cfa && b.base == cfa && a.off < b.off
 }
 
 // agrees reports whether the value on entry of a register is in some place by both states,

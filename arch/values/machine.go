@@ -79,6 +79,9 @@ type Machine struct {
 	// routine that changes none of the registers but those that the hook itself sets in s: one that
 	// touches the pages of a large frame, or tells code its own address; nil for never.
 	Spares func(a *Analysis, s *State, next int32) bool
+	// Pops returns how many bytes of arguments the function has taken off the stack that a call has come back from,
+	// in state s: it tells by the code that goes on at offset next; nil for none ever.
+	Pops func(a *Analysis, s *State, next int32) int32
 	// Regain may say what register r, the stack or frame pointer, is behind an instruction
 	// that has made it unknown, from what follows at offset next; nil for never.
 	Regain func(a *Analysis, s *State, r Reg, next int32)

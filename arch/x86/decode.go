@@ -77,6 +77,10 @@ func (in *inst) decode(x *x86asm.Inst, p []byte, at, n int) {
 		in.move(x, p)
 	case x86asm.LEA:
 		if r, a := in.wideArg(x, 0), in.address(x, 1); r != values.None && a.ok && a.index == values.None {
+			if a.base == r && a.disp == 0 { // 32-bit code is padded with such
+				in.Nop, in.Kill = true, 0
+				return
+			}
 			in.do(values.Add(r, a.base, a.disp))
 		}
 	case x86asm.ADD, x86asm.SUB, x86asm.AND, x86asm.XCHG, x86asm.CMP, x86asm.INC, x86asm.DEC:
@@ -170,7 +174,9 @@ func (in *inst) move(x *x86asm.Inst, p []byte) {
 			in.do(values.Op{Kind: values.Insert, Dst: in.ax(), Width: 8, Imm: int32(p[1])})
 		}
 	case x86asm.Reg:
-		if in.wide(r) != values.None && in.wide(a) != values.None {
+		if r == a && in.wide(r) != values.None {
+			in.Nop, in.Kill = true, 0
+		} else if in.wide(r) != values.None && in.wide(a) != values.None {
 			in.do(values.Move(in.wide(r), in.wide(a)))
 		}
 	case x86asm.Mem:
@@ -233,6 +239,10 @@ func (in *inst) arithmetic(x *x86asm.Inst) {
 func (in *inst) branch(x *x86asm.Inst, at, n int) {
 	rel, direct := x.Args[0].(x86asm.Rel)
 	next := at + x.Len
+	if in.entersKernel(x) {
+		in.Kill = in.ax().Bit()
+		return
+	}
 	if direct {
 		in.Target = int64(next) + int64(rel)
 	}
@@ -250,6 +260,13 @@ func (in *inst) branch(x *x86asm.Inst, at, n int) {
 	case direct:
 		in.Flow = values.Branch
 	}
+}
+
+// entersKernel reports whether an instruction is call *%gs:0x10, by which 32-bit programs enter the kernel: the vDSO's
+// code there preserves all registers but that of the result.
+func (in *inst) entersKernel(x *x86asm.Inst) bool {
+	m, ok := x.Args[0].(x86asm.Mem)
+	return ok && in.mode == 32 && x.Op == x86asm.CALL && m.Segment == x86asm.GS && m.Base == 0 && m.Index == 0 && m.Disp == 0x10
 }
 
 // killed returns the registers that an instruction writes, by argument and by
@@ -277,12 +294,12 @@ func (d *Decoder) killed(in *x86asm.Inst) (kill values.Set) {
 		kill = ax
 	case x86asm.CMPXCHG8B, x86asm.CMPXCHG16B:
 		return ax | dx
-	case x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSD, x86asm.MOVSQ,
-		x86asm.STOSB, x86asm.STOSW, x86asm.STOSD, x86asm.STOSQ,
-		x86asm.LODSB, x86asm.LODSW, x86asm.LODSD, x86asm.LODSQ,
-		x86asm.SCASB, x86asm.SCASW, x86asm.SCASD, x86asm.SCASQ,
-		x86asm.CMPSB, x86asm.CMPSW, x86asm.CMPSD, x86asm.CMPSQ:
-		kill = ax | cx | si | di
+	case x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSD, x86asm.MOVSQ, x86asm.CMPSB, x86asm.CMPSW, x86asm.CMPSD, x86asm.CMPSQ:
+		kill = cx | si | di
+	case x86asm.STOSB, x86asm.STOSW, x86asm.STOSD, x86asm.STOSQ, x86asm.SCASB, x86asm.SCASW, x86asm.SCASD, x86asm.SCASQ:
+		kill = cx | di
+	case x86asm.LODSB, x86asm.LODSW, x86asm.LODSD, x86asm.LODSQ:
+		kill = ax | cx | si
 	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE, x86asm.PCMPESTRI, x86asm.PCMPISTRI, x86asm.VPCMPESTRI, x86asm.VPCMPISTRI:
 		kill = cx
 	case x86asm.INSB, x86asm.INSW, x86asm.INSD, x86asm.OUTSB, x86asm.OUTSW, x86asm.OUTSD:

@@ -124,6 +124,9 @@ func (d *Decoder) modRMInst(p []byte, i int, opmap, r, b, v byte, vector bool) (
 		kill |= d.number[(b<<3|modrm&7)&d.mask].Bit()
 	}
 	if !vector {
+		if opmap == 1 && (opcode == 0xc7 || opcode == 0xae) { // the middle of the ModRM byte is part of the opcode: rdseed, rdfsbase
+			kill &^= d.number[modrm>>3&7].Bit()
+		}
 		if opmap == 1 && opcode == 0x01 { // the ModRM byte is part of the opcode
 			kill = 0
 		}

@@ -62,6 +62,12 @@ func (p *Processor) Compare(t *testing.T, file string, extra uint64) *Tally {
 		if f.Rows[0].CFA == p.Entry {
 			why = p.LeaveOut(f.FDE, f.lines)
 		}
+		if why == "" && p.Unwound && slices.ContainsFunc(f.pcs, func(pc uint64) bool {
+			i := slices.Index(f.pcs, pc)
+			return f.At(pc).CFA != p.Entry && p.Returns(&Instruction{Text: f.lines[i]})
+		}) {
+			why = "its table has a frame at a return"
+		}
 		if why != "" {
 			c.LeftOut[why]++
 			continue

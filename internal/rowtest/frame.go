@@ -112,6 +112,9 @@ func (p *Processor) Inside(t *testing.T, file string) {
 func (p *Processor) InPrologue(t *testing.T, file string) {
 	before, body := 0, 0
 	for _, f := range p.functions(t, file, 0) {
+		if p.LeaveOut(f.FDE, f.lines) != "" {
+			continue
+		}
 		last := ""
 		for i, pc := range f.pcs {
 			text := f.lines[i]

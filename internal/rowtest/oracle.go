@@ -23,7 +23,8 @@ type Row struct {
 type FDE struct {
 	Lo, Hi uint64
 	Rows   []Row
-	Expr   string // the last CFA expression, as readelf prints it
+	Expr   string   // the last CFA expression, as readelf prints it
+	PCs    []uint64 // of its instructions, where they have been read
 }
 
 // At returns the row that holds at pc.

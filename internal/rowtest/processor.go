@@ -31,6 +31,8 @@ type Processor struct {
 	// Differs says where a row is wrong that was read in state s: in what every frame needs, and
 	// in other registers. unlike is true where its CFA cannot be compared.
 	Differs func(s *values.State, row *trad.Row, want *Row, f *FDE) (bad, other []string, unlike bool)
+	// Unwound says that the CFA at each return is Entry: a table that says otherwise is wrong.
+	Unwound bool
 	// Refutes, if any, reports whether the code refutes a table that a difference in another
 	// register is about.
 	Refutes func(f *FDE, difference string, lines []string) bool
@@ -65,6 +67,7 @@ func (p *Processor) functions(t testing.TB, file string, extra uint64) (list []*
 			continue
 		}
 		f.pcs = pcs[lo:hi]
+		f.PCs = f.pcs
 		for _, pc := range f.pcs {
 			f.lines = append(f.lines, text[pc])
 		}

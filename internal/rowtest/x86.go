@@ -17,8 +17,8 @@ func X86(p Processor) *Processor {
 	x := x86{p.Arch, p.Machine.Pushed}
 	sp := slices.IndexFunc(x.Regs, func(r arch.RegInfo) bool { return r.Num == x.SP }) // it may not be registered yet
 	p.Entry = fmt.Sprintf("%s%+d", x.Regs[sp].Name, -x.pushed)
-	p.Call = "call"
-	p.LeaveOut, p.Padding, p.Returns, p.Differs = x.leaveOut, padding, returns, x.differs
+	p.Call, p.Unwound = "call", true
+	p.LeaveOut, p.Padding, p.Returns, p.Differs, p.Refutes = x.leaveOut, padding, returns, x.differs, x.refutes
 	return &p
 }
 
@@ -34,10 +34,63 @@ func (x x86) leaveOut(f *FDE, lines []string) string {
 		return "a cold part"
 	case len(f.Rows) == 1 && slices.ContainsFunc(lines, func(text string) bool { return strings.HasPrefix(text, "push") }):
 		return "written by hand, without call frame directives"
+	case slices.Contains(lines, "pushf"):
+		return "has inline assembly that pushes"
+	case !x.moves(f, lines):
+		return "its table moves the CFA where no instruction moves the stack pointer"
 	case len(lines) == 2 && strings.HasPrefix(lines[0], "mov    (%esp),%e"):
 		return "changes a register that its table calls unchanged"
 	}
 	return ""
+}
+
+// moves reports whether between two rows with the CFA at different distances from the stack pointer an instruction
+// always stands that may be the reason.
+func (x x86) moves(f *FDE, lines []string) bool {
+	sp := x.RegName(x.SP)
+	reason := regexp.MustCompile(`^(push|pop|call|ret|leave|enter|jmp|notrack jmp|ud2|hlt)|%` + sp)
+	for i := 1; i < len(f.Rows); i++ {
+		before, now := &f.Rows[i-1], &f.Rows[i]
+		if before.CFA == now.CFA || !strings.HasPrefix(before.CFA, sp) || !strings.HasPrefix(now.CFA, sp) {
+			continue
+		}
+		found := false
+		for j, text := range lines {
+			found = found || f.PCs[j] >= before.Loc && f.PCs[j] < now.Loc && reason.MatchString(text)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// refutes implements Processor.Refutes: the table says that a register is unchanged, and the code changes it; or it says
+// that it is saved where no push puts it, while pushes put it elsewhere.
+func (x x86) refutes(f *FDE, difference string, lines []string) bool {
+	name, oracle, ok := strings.Cut(difference, " oracle ")
+	if !ok {
+		return false
+	}
+	name, _, _ = strings.Cut(name, " ")
+	pushes, puts, writes := 0, 0, false
+	for i, text := range lines {
+		if text == "push   %"+name {
+			pushes++
+			var off int
+			if _, err := fmt.Sscanf(f.At(f.PCs[i]).CFA, x.RegName(x.SP)+"+%d", &off); err == nil && fmt.Sprintf("c-%d", off+x.PtrSize) == oracle {
+				puts++
+			}
+		}
+		writes = writes || strings.HasSuffix(text, ",%"+name) && !strings.HasPrefix(text, "cmp") && !strings.HasPrefix(text, "test")
+	}
+	switch {
+	case oracle == "u":
+		return writes && pushes == 0
+	case strings.HasPrefix(oracle, "c-"):
+		return pushes > 0 && puts == 0
+	}
+	return false
 }
 
 // padding reports whether an instruction does nothing, behind an unconditional jump.
