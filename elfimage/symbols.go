@@ -222,6 +222,9 @@ func (im *Image) rawSymbol(table []byte) (r rawSymbol) {
 		r.info, shndx = table[12], im.Order.Uint16(table[14:])
 	}
 	r.undefined = shndx == uint16(elf.SHN_UNDEF)
+	if typ := elf.SymType(r.info & 15); im.Machine == elf.EM_ARM && (typ == elf.STT_FUNC || typ == elf.STT_GNU_IFUNC) {
+		r.addr &^= 1 // it says that the function is Thumb code
+	}
 	return r
 }
 

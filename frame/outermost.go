@@ -109,7 +109,7 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 	if f.caller && ok && lo == f.AddressInBlock() {
 		return true // as Go's run time plants it: no call is at a function's first byte
 	}
-	if im, bias, err := m.Image(); err == nil && !f.caller && im.Entry != 0 && f.pc-bias == im.Entry {
+	if im, bias, err := m.Image(); err == nil && !f.caller && im.Entry != 0 && f.pc-bias == s.arch.CodeAddress(im.Entry) {
 		return true // the kernel starts programs there
 	}
 	return ok && f.exits(lo, hi, lo) == 0

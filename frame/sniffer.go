@@ -182,6 +182,13 @@ func (q *Query) NoteSearchedInVain() {
 // interrupted by a signal, for example. Then its PC is looked up as it is.
 func (q *Query) Innermost() bool { return q.PC == q.AddressInBlock }
 
+// An ArchSniffer is a Sniffer that is of use for some architectures alone.
+type ArchSniffer interface {
+	Sniffer
+	// Serves reports whether the sniffer may claim frames of code of an architecture.
+	Serves(a *arch.Arch) bool
+}
+
 // A FunctionSniffer is a Sniffer whose tables tell where a function begins. IDs use that
 // for functions without a symbol.
 type FunctionSniffer interface {

@@ -23,10 +23,14 @@ type Table struct {
 	rows      rowCache
 }
 
-// NewTable returns a table that asks the sniffers in the order given.
+// NewTable returns a table that asks the sniffers in the order given. It leaves out each [ArchSniffer] that does not serve the
+// architecture.
 func NewTable(a *arch.Arch, sniffers ...Sniffer) *Table {
 	t := &Table{Arch: a, base: defaultBase{}}
-	t.set(sniffers)
+	t.set(slices.DeleteFunc(slices.Clone(sniffers), func(s Sniffer) bool {
+		x, some := s.(ArchSniffer)
+		return some && !x.Serves(a)
+	}))
 	return t
 }
 

@@ -99,6 +99,9 @@ func (m *Machine) wayOut(code []byte, pc uint64) (row trad.Row, out arch.WayOut,
 		if length += int(in.Len); length > len(code) {
 			break
 		}
+		if in.Return && len(ops) > 0 && !u.step(&in, ops) { // pop {r4, pc}
+			return trad.Row{}, 0, 0
+		}
 		switch {
 		case in.Nop:
 		case in.Flow == Next && harmless(&in, ops, m.wanted()):

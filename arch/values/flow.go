@@ -182,6 +182,7 @@ func (a *Analysis) run(i int32) (ok bool) {
 		return true
 	case To:
 		a.guess(next, s)
+		s.execute(&in, a.opsOf(&in), at) // what it restores on the way
 		return a.leaves(in.By, s)
 	case MaybeTo:
 		if !a.leaves(in.By, s) {
