@@ -96,6 +96,8 @@ func ByName(name string) *Control {
 		return &I386
 	case "amd64":
 		return &AMD64
+	case "arm":
+		return &ARM
 	case "arm64":
 		return &ARM64
 	case "s390x":

@@ -1,0 +1,36 @@
+package arm
+
+import "encoding/binary"
+
+// enough is how many words are looked at to tell the instruction sets apart.
+const enough = 32
+
+// IsThumb reports whether code at address start is Thumb code, by what it looks like, for where nobody knows. Nearly all A32
+// instructions are executed whatever the flags are, so that most words of A32 code have the same upper four bits; of Thumb
+// code, where these bits are of every other half, one word of eight has them. An address that is no multiple of 4 is none of A32 code.
+func IsThumb(code []byte, start uint64) bool {
+	if start%word != 0 {
+		return true
+	}
+	words, a32 := 0, 0
+	for at := 0; at+word <= len(code) && words < enough; at += word {
+		w := binary.LittleEndian.Uint32(code[at:])
+		words++
+		switch {
+		case w>>28 == always && !widePair(w):
+			a32++
+		case words == 1 && isReturn(w): // bx lr; what follows is another function's
+			return true
+		case w>>16 == 0: // a constant
+			words--
+		}
+	}
+	return 2*a32 <= words
+}
+
+// widePair reports whether a word that may be an A32 instruction looks more like the beginning of what a Thumb function begins
+// with: push.w, or two halves of which the second begins an instruction of 32 bits behind a push.
+func widePair(w uint32) bool { return w&0xfe00 == 0xb400 && w>>27 == 0x1d || w&0xffff == 0xe92d }
+
+// isReturn reports whether a word begins with Thumb's bx lr.
+func isReturn(w uint32) bool { return w&0xffff == 0x4770 }
