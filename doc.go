@@ -24,6 +24,7 @@
 //
 //	arch             descriptors of processors, registers of threads
 //	arch/amd64       x86-64
+//	arch/arm         32-bit Arm
 //	arch/arm64       AArch64
 //	arch/i386        32-bit x86
 //	arch/s390x       IBM z/Architecture
@@ -39,6 +40,7 @@
 //	sniffer/fp         frame pointers and back chains
 //	sniffer/framebase  bases of frames by debug information
 //	sniffer/gostack    Go code, and the run time's changes of stacks
+//	sniffer/ehabi      32-bit Arm's exception tables
 //	sniffer/hotspot    code of Java's HotSpot virtual machine
 //	sniffer/prologue   code without tables, by its instructions
 //	sniffer/scan       return addresses on the stack, for crash reports
@@ -61,6 +63,7 @@
 //	sframe/verify    SFrame compared with DWARF
 //	sframe/separate  SFrame in files of its own, by build ID
 //	cfi              DWARF call frame information
+//	exidx            32-bit Arm's exception tables
 //	gopclntab        the function table of Go binaries
 //	breakpad         Breakpad's symbol files: read, write, search
 //	minidump         minidumps: all that they say

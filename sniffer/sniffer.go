@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/sniffer/breakpad"
 	"github.com/sfwalk/sfwalk/sniffer/dwarf"
+	"github.com/sfwalk/sfwalk/sniffer/ehabi"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
 	"github.com/sfwalk/sfwalk/sniffer/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/hotspot"
@@ -45,6 +46,7 @@ func (o Options) Default() []frame.Sniffer {
 	list = append(list,
 		&fp.Flagged{Promise: sframe.PromisesFramePointer, Better: []frame.Sniffer{&dwarf.Sniffer{}, code}},
 		&dwarf.Sniffer{},
+		&ehabi.Sniffer{},
 	)
 	if o.Symbols != "" {
 		list = append(list, &breakpad.Sniffer{Dir: o.Symbols})

@@ -28,9 +28,6 @@ const (
 
 const doublesKept = 8 // d8 to d15
 
-// thumbBit of CPSR says that the processor executes Thumb code.
-const thumbBit = 1 << 5
-
 // Arch is the descriptor.
 var Arch = &arch.Arch{
 	Name:    "arm",

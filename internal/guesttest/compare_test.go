@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/sfwalk/sfwalk/arch/arm"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/frame"

@@ -42,6 +42,13 @@ var (
 			26: "x26", 27: "x27", 28: "x28", 29: "x29", 31: "sp", 32: "pc",
 		},
 	}
+	ARM = &Processor{
+		GOARCH: "arm", Triple: "arm-linux-gnueabihf", QEMU: "qemu-arm", OracleCPU: "cortex-a15",
+		Registers: map[int]string{
+			4: "r4", 5: "r5", 6: "r6", 7: "r7", 8: "r8", 9: "r9", 10: "r10", 11: "r11", 13: "sp", 15: "pc",
+			80: "d8", 82: "d9", 84: "d10", 86: "d11", 88: "d12", 90: "d13", 92: "d14", 94: "d15",
+		},
+	}
 	S390X = &Processor{
 		GOARCH: "s390x", Triple: "s390x-linux-gnu", QEMU: "qemu-s390x", OracleCPU: "qemu",
 		Registers: map[int]string{
@@ -87,7 +94,7 @@ func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Gue
 			t.Fatal(err)
 		}
 	}
-	system, err := filepath.Glob("/usr/" + p.Triple + "/lib/ld*.so.1")
+	system, err := filepath.Glob("/usr/" + p.Triple + "/lib/ld*.so.[13]")
 	if err != nil || len(system) == 0 {
 		t.Fatalf("no dynamic linker for %s: %v", p.Triple, err)
 	}
@@ -104,7 +111,7 @@ var Bare = []string{"-DBARE", "-nostdlib", "-static", "-ffreestanding", "-fno-st
 // WithoutTables returns a copy of the program that has no unwind table.
 func (p *Processor) WithoutTables(t testing.TB, path string) string {
 	t.Helper()
-	return p.without(t, path, ".eh_frame", ".eh_frame_hdr", ".sframe")
+	return p.without(t, path, ".eh_frame", ".eh_frame_hdr", ".debug_frame", ".ARM.exidx", ".ARM.extab", ".sframe")
 }
 
 // without returns a copy of the program that has none of these sections.

@@ -125,7 +125,7 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 		"kill":        false,
 		"infos":       g.Infos,
 		"names":       g.Registers,
-		"argument":    map[string]string{"arm64": "x0", "s390x": "r2"}[g.GOARCH],
+		"argument":    map[string]string{"arm": "r0", "arm64": "x0", "s390x": "r2"}[g.GOARCH],
 		"description": description,
 		"sysroot":     g.Root,
 	}

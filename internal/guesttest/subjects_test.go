@@ -58,6 +58,17 @@ var (
 	version = func(sframe order) []order { return []order{byDefault, byDWARF, sframe} }
 )
 
+// byEHABI: as far as main, for gdb goes on from there by what _start has in its link register.
+var byEHABI = []order{{nil, toMain}, {[]string{"sigtramp", "ehabi", "prologue"}, toMain}}
+
+// exceptionTables is a guest whose functions have exception tables, as compilers make them for C++ and on request for C, and no others.
+func exceptionTables(build func(*testing.T) *Guest) func(*testing.T) *Guest {
+	return func(t *testing.T) *Guest {
+		g := build(t)
+		return &Guest{Processor: g.Processor, Path: g.without(t, g.Path, ".debug_frame", ".eh_frame")}
+	}
+}
+
 var subjects = []subject{
 	{"arm64/SFrame V3", committed(ARM64, "stacks-arm64-v3"), version(bySFrame), true},
 	{"arm64/SFrame V3, branch protection", committed(ARM64, "stacks-arm64-v3-pac"), version(bySFrame), true},
@@ -74,6 +85,18 @@ var subjects = []subject{
 	{"arm64/library, branch protection", dynamic(ARM64, "library.c", "-O2", "-mbranch-protection=standard"), tables, false},
 	{"arm64/registered code", registers(ARM64), tables, false},
 	{"arm64/deep", bare(ARM64, "stacks.c", "-O2", "-DDEPTH=8000", "-Wa,--gsframe"), version(bySFrameToMain), true},
+
+	{"arm/A32, exception tables O2", exceptionTables(bare(ARM, "stacks.c", "-marm", "-O2", "-funwind-tables")), byEHABI, false},
+	{"arm/A32, exception tables O0", exceptionTables(bare(ARM, "stacks.c", "-marm", "-O0", "-funwind-tables")), byEHABI, false},
+	{"arm/Thumb, exception tables O2", exceptionTables(bare(ARM, "stacks.c", "-mthumb", "-O2", "-funwind-tables")), byEHABI, false},
+	{"arm/Thumb, exception tables O0", exceptionTables(bare(ARM, "stacks.c", "-mthumb", "-O0", "-funwind-tables")), byEHABI, false},
+	{"arm/Thumb, exception tables frame pointer", exceptionTables(bare(ARM, "stacks.c", "-mthumb", "-O3", "-fno-omit-frame-pointer", "-funwind-tables")), byEHABI, false},
+	{"arm/A32 O0", bare(ARM, "stacks.c", "-g", "-marm", "-O0"), tables, true},
+	{"arm/A32 O2", bare(ARM, "stacks.c", "-g", "-marm", "-O2"), tables, true},
+	{"arm/A32 frame pointer", bare(ARM, "stacks.c", "-g", "-marm", "-O2", "-fno-omit-frame-pointer"), tables, true},
+	{"arm/Thumb O0", bare(ARM, "stacks.c", "-g", "-mthumb", "-O0"), tables, true},
+	{"arm/Thumb O2", bare(ARM, "stacks.c", "-g", "-mthumb", "-O2"), tables, true},
+	{"arm/Thumb O3 frame pointer", bare(ARM, "stacks.c", "-g", "-mthumb", "-O3", "-fno-omit-frame-pointer"), tables, true},
 
 	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true},
 	{"s390x/SFrame V3, back chain", committed(S390X, "stacks-s390x-v3-backchain"), version(bySFrame), true},

@@ -29,6 +29,37 @@ __asm__(".text\n.globl _start\n.type _start, %function\n"
         "\tmov x29, #0\n\tmov x30, #0\n\tbl main\n"
         "\tmov x8, #94\n\tsvc #0\n"
         "\t.cfi_endproc\n.size _start, . - _start\n");
+#elif defined __arm__
+enum { SYS_getpid = 20, SYS_kill = 37, SYS_mprotect = 125, SYS_rt_sigaction = 174, SYS_sigaltstack = 186, SYS_exit_group = 248 };
+
+/* r7, which has the number, is the frame pointer of Thumb code. */
+long call4(long nr, long a, long b, long c, long d);
+__asm__(".text\n.arm\n.p2align 2\n.type call4, %function\ncall4:\n\t.fnstart\n\t.cfi_startproc\n"
+        "\tpush {r7}\n\t.save {r7}\n\t.cfi_def_cfa_offset 4\n\t.cfi_offset r7, -4\n"
+        "\tmov r7, r0\n\tmov r0, r1\n\tmov r1, r2\n\tmov r2, r3\n\tldr r3, [sp, #4]\n\tsvc #0\n"
+        "\tpop {r7}\n\t.cfi_restore r7\n\t.cfi_def_cfa_offset 0\n\tbx lr\n"
+        "\t.cfi_endproc\n\t.fnend\n.size call4, . - call4\n");
+
+__asm__(".text\n.globl _start\n.type _start, %function\n"
+        "_start:\n\t.fnstart\n\t.cfi_startproc\n\t.cfi_undefined lr\n"
+        "\tmov r11, #0\n\tmov lr, #0\n\tbl main\n"
+        "\tmov r7, #248\n\tsvc #0\n"
+        "\t.cfi_endproc\n\t.cantunwind\n\t.fnend\n.size _start, . - _start\n");
+
+/* What handlers return to. gdb does not know the code that the kernel puts there itself, and reads the frames of qemu
+ * wrong that have no siginfo: these lack the mark that the kernel's have. */
+__asm__(".text\n.type restore_rt, %function\nrestore_rt:\n\tmov r7, #173\n\tsvc #0\n.size restore_rt, . - restore_rt\n"
+#if defined __thumb__
+        ".thumb\n"
+#endif
+);
+void restore_rt(void);
+#define MORE_FLAGS (0x04000000 | SA_SIGINFO) /* SA_RESTORER */
+#define RESTORER restore_rt
+
+/* Exception tables refer to these. */
+void __aeabi_unwind_cpp_pr0(void) {}
+void __aeabi_unwind_cpp_pr1(void) {}
 #else
 enum { SYS_getpid = 20, SYS_kill = 37, SYS_mprotect = 125, SYS_rt_sigaction = 174, SYS_sigaltstack = 186, SYS_exit_group = 248 };
 
@@ -50,14 +81,19 @@ __asm__(".text\n.globl _start\n.type _start, @function\n"
         "\t.cfi_endproc\n.size _start, . - _start\n");
 #endif
 
+#ifndef RESTORER
+#define RESTORER 0
+#define MORE_FLAGS 0
+#endif
+
 /* struct sigaction, stack_t as these kernels have them. */
 static inline void on(int sig, void (*handler)(int), int flags) {
     struct {
         void (*handler)(int);
         unsigned long flags;
         void (*restorer)(void);
-        unsigned long mask;
-    } sa = {handler, (unsigned)flags, 0, 0};
+        unsigned long mask[8 / sizeof(long)];
+    } sa = {handler, (unsigned)(flags | MORE_FLAGS), RESTORER, {0}};
     call4(SYS_rt_sigaction, sig, (long)&sa, 0, 8);
 }
 

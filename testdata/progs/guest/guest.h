@@ -1,4 +1,4 @@
-/* guest.h: what the guests of emulated arm64 and s390x processors share.
+/* guest.h: what the guests of emulated arm, arm64 and s390x processors share.
  *
  * A guest goes through its scenarios and calls stop_here() in each: a debugger
  * with a breakpoint there sees every stack once. With -DBARE it stands on
@@ -18,12 +18,17 @@
 #define CLOBBER_SAVED() __asm__ volatile("" ::: "x19", "x20", "x21", "x22", "x23", "x27", "x28")
 #define CLOBBER_SOME() __asm__ volatile("" ::: "x19", "x24")
 #define CLOBBER_FP() __asm__ volatile("" ::: "v8", "v9", "v10", "v15")
+#elif defined __arm__
+/* One of r7 (Thumb code) and r11 (A32 code) is the frame pointer, which may not be listed. */
+#define CLOBBER_SAVED() __asm__ volatile("" ::: "r4", "r5", "r6", "r8", "r9", "r10")
+#define CLOBBER_SOME() __asm__ volatile("" ::: "r4", "r8")
+#define CLOBBER_FP() __asm__ volatile("" ::: "d8", "d9", "d10", "d15")
 #elif defined __s390x__
 #define CLOBBER_SAVED() __asm__ volatile("" ::: "r6", "r7", "r8", "r9", "r10")
 #define CLOBBER_SOME() __asm__ volatile("" ::: "r8", "r10")
 #define CLOBBER_FP() __asm__ volatile("" ::: "f8", "f9", "f12", "f15")
 #else
-#error "guests are for arm64 and s390x"
+#error "guests are for arm, arm64 and s390x"
 #endif
 
 /* The debugger's breakpoint is here. */
