@@ -9,12 +9,13 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
 func TestLookUp(t *testing.T) {
-	if arch.ByName("amd64") != amd64.Arch || arch.ByName("vax") != nil {
+	if arch.ByName("amd64") != amd64.Arch || arch.ByName("vax") != nil || arch.ByName("i386") != i386.Arch || arch.ByName("386") != i386.Arch {
 		t.Error("by name")
 	}
 	if arch.ByMachine(elf.EM_X86_64, binary.LittleEndian) != amd64.Arch || arch.ByMachine(elf.EM_X86_64, binary.BigEndian) != nil {
@@ -101,7 +102,7 @@ func TestOnStack(t *testing.T) {
 		"numbers":   func(int) uint64 { return rnd.Uint64N(8) },
 		"anything":  func(int) uint64 { return rnd.Uint64() },
 	}
-	for _, name := range []string{"amd64", "arm64", "s390x"} {
+	for _, name := range []string{"386", "amd64", "arm64", "s390x"} {
 		a, known := arch.ByName(name), 0
 		for _, tramp := range a.Trampolines {
 			if tramp.OnStack == nil {

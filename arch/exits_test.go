@@ -12,6 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -27,6 +28,7 @@ func TestExits(t *testing.T) {
 		objdump string
 	}{
 		{amd64.Arch, "/lib/x86_64-linux-gnu/libc.so.6", "objdump"},
+		{i386.Arch, "/usr/i686-linux-gnu/lib/libc.so.6", "i686-linux-gnu-objdump"},
 		{arm64.Arch, "/usr/aarch64-linux-gnu/lib/libc.so.6", "aarch64-linux-gnu-objdump"},
 		{s390x.Arch, "/usr/s390x-linux-gnu/lib/libc.so.6", "s390x-linux-gnu-objdump"},
 	} {
@@ -83,7 +85,7 @@ func FuzzExits(f *testing.F) {
 			if at < 0 || at > len(code) {
 				return
 			}
-			for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch} {
+			for _, a := range []*arch.Arch{amd64.Arch, arm64.Arch, i386.Arch, s390x.Arch} {
 				a.Exits(code, at)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 )
@@ -13,7 +14,7 @@ import (
 // FuzzKernelRegs reads any bytes as each of the kernel's register sets: what is read of a set can
 // be written and is read again.
 func FuzzKernelRegs(f *testing.F) {
-	arches := []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch}
+	arches := []*arch.Arch{amd64.Arch, arm64.Arch, s390x.Arch, i386.Arch}
 	set := make([]byte, 1024)
 	for i := range set {
 		set[i] = byte(i)
