@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/internal/walktest"
@@ -96,12 +97,16 @@ func TestSkipPrologue(t *testing.T) {
 	}
 	processors := []processor{
 		{amd64.Arch, "cc", "c++", "gdb"},
+		{i386.Arch, "i686-linux-gnu-gcc", "i686-linux-gnu-g++", "gdb"},
 		{arm64.Arch, "aarch64-linux-gnu-gcc", "", "gdb-multiarch"},
 		{s390x.Arch, "s390x-linux-gnu-gcc", "", "gdb-multiarch"},
 	}
 	sources := []string{"clangstores.c", "framebase.c", "inline.c", "recurse.c", "cxxwait.cc", "threads.c", "realign.c", "prologue.c"}
 	for _, p := range processors {
 		for _, flags := range []string{"-g -O0", "-g -O1", "-g -O2", "-g -O3", "-g -O1 -fno-var-tracking", "-O0", "-O2", "-O2 -static"} {
+			if p.arch == i386.Arch && strings.HasPrefix(flags, "-g -O") && flags != "-g -O0" && flags != "-g -O1 -fno-var-tracking" {
+				continue // with lists of locations, gdb skips nothing on any processor
+			}
 			t.Run(p.arch.Name+" "+flags, func(t *testing.T) {
 				equal, wrong, moved := 0, 0, 0
 				static := strings.Contains(flags, "-static")

@@ -70,6 +70,7 @@ var Arch = &arch.Arch{
 	Preserves:    search.Preserves,
 	References:   Machine.References,
 	SkipPrologue: Machine.SkipPrologue,
+	FrameSetUp:   frameSetUp,
 	StubFrame:    decoder.StubFrame,
 	StubSlot:     decoder.StubSlot,
 	AfterCall:    x86.AfterCall,
