@@ -27,6 +27,15 @@ func (f *FDE) Contains(pc uint64) bool { return pc-f.Start < f.Len }
 // one byte.
 func (f *FDE) ProgramSize() int { return f.program.to - f.program.from }
 
+// Instructions returns the initial instructions of the CIE of f, an FDE of this section, and the FDE's own (DWARF 5, section
+// 6.4.2). They must not be changed.
+func (s *Section) Instructions(f *FDE) (initial, own []byte) {
+	if !s.has(f.CIE.program) || !s.has(f.program) {
+		return nil, nil
+	}
+	return s.data[f.CIE.program.from:f.CIE.program.to], s.data[f.program.from:f.program.to]
+}
+
 // parseFDE reads the FDE with the head e into f. haveCIE says that f holds another FDE: if both
 // have the same CIE, parseFDE does not read it again.
 func (s *Section) parseFDE(e entry, f *FDE, haveCIE bool) error {

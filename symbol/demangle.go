@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/ianlancetaylor/demangle"
 )
@@ -70,4 +71,31 @@ func filter(name string, opts ...demangle.Option) string {
 		return readable
 	}
 	return name // a mangled name that names nothing
+}
+
+// Demangler makes names of C++ readable, with their parameters, as c++filt does. It is for programs that read all names
+// of a file: [Demangle] bounds the time that the names of a process may take, a Demangler only that of names which take much.
+// It is safe for concurrent use.
+type Demangler struct{ left atomic.Int64 }
+
+// NewDemangler returns a Demangler whose names together take at most about as many microseconds beyond what a usual name takes.
+func NewDemangler(steps int64) *Demangler {
+	d := new(Demangler)
+	d.left.Store(steps)
+	return d
+}
+
+// Name returns the readable form of a mangled name; name itself if it is not one of C++, or takes too long.
+func (d *Demangler) Name(name string) string {
+	if len(name) > maxMangled || !strings.HasPrefix(name, "_Z") {
+		return name
+	}
+	steps := stepsOf(name)
+	if steps > maxSteps || steps > cheap && d.left.Add(-int64(steps)) < 0 {
+		return name
+	}
+	if readable := demangle.Filter(name, demangle.NoRust, maxDemangled); readable != "" {
+		return strings.ReplaceAll(readable, ", >", ">") // a pack without arguments is the last
+	}
+	return name
 }

@@ -1,0 +1,288 @@
+package fromelf
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+)
+
+// Kinds of names, as they are noted: the first byte.
+const (
+	plainName   = 'p' // a name as it is shown
+	mangledName = 'm' // a mangled name of C++
+)
+
+// omitted is the name of a function that has none in the DWARF.
+const omitted = "<name omitted>"
+
+// table gives strings numbers, from 0 up, in the order in which they come.
+type table struct {
+	mu    sync.Mutex
+	index map[string]uint32
+	list  []string
+}
+
+func newTable() *table { return &table{index: make(map[string]uint32)} }
+
+// number returns the number of a string.
+func (t *table) number(b []byte) uint32 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n, ok := t.index[string(b)]; ok {
+		return n
+	}
+	s := string(b)
+	n := uint32(len(t.list))
+	t.list = append(t.list, s)
+	t.index[s] = n
+	return n
+}
+
+// naming finds the name of an entry: the entries that say it may be in other units, and in other files.
+type naming struct {
+	*reader
+	s     *sections
+	u     *unit
+	table *abbrevs
+	x     *scopes // nil until it is needed, for another unit than the reader's
+}
+
+// own returns the naming of the unit that the reader reads.
+func (r *reader) own() naming { return naming{r, r.s, r.u, r.table, &r.scopes} }
+
+// in returns the naming of the unit of s around an offset.
+func (n naming) in(s *sections, off uint64) (naming, bool) {
+	if s == nil {
+		return n, false
+	}
+	if s == n.s && off >= n.u.entry && off < n.u.end {
+		return n, true
+	}
+	if s == n.reader.s && off >= n.reader.u.entry && off < n.reader.u.end {
+		return n.own(), true
+	}
+	u := s.unitAt(off)
+	if u == nil {
+		return n, false
+	}
+	t := s.foreignTable(u)
+	if t == nil || !s.head(u, t) {
+		return n, false
+	}
+	return naming{n.reader, s, u, t, nil}, true
+}
+
+// foreignTable returns the abbreviations of a unit that others refer to; nil if they cannot be read.
+func (s *sections) foreignTable(u *unit) *abbrevs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, known := s.foreign[u.abbrevKey()]
+	if !known {
+		if s.foreign == nil || len(s.foreign) >= maxForeign {
+			s.foreign = make(map[abbrevKey]*abbrevs)
+		}
+		t, _ = s.readAbbrevs(u)
+		s.foreign[u.abbrevKey()] = t
+	}
+	return t
+}
+
+// maxForeign is how many tables are kept of units that others refer to.
+const maxForeign = 256
+
+// names are the attributes that say an entry's name.
+type names struct {
+	name, linkage, specification, origin value
+	declaration                          bool
+}
+
+// entry reads the attributes of the entry at an offset.
+func (n naming) entry(off uint64) (e names, ok bool) {
+	c := n.s.at(n.u, off)
+	a := n.table.find(c.ULEB128())
+	if a == nil {
+		return e, false
+	}
+	for i := range a.attrs {
+		x := &a.attrs[i]
+		e.set(x.attr, c.value(x.form, x.implicit))
+	}
+	return e, !c.Bad
+}
+
+// set notes an attribute.
+func (e *names) set(attr uint32, v value) {
+	switch attr {
+	case atName:
+		e.name = v
+	case atLinkageName, atMIPSLinkage:
+		e.linkage = v
+	case atSpecification:
+		e.specification = v
+	case atAbstractOrigin:
+		e.origin = v
+	case atDeclaration:
+		e.declaration = v.n != 0
+	}
+}
+
+// referred returns the entry that v refers to, and the naming of its unit.
+func (n naming) referred(v value) (in naming, e names, ok bool) {
+	s := n.s
+	switch v.class {
+	case classRef:
+	case classSupRef:
+		s = s.sup
+	default:
+		return n, e, false
+	}
+	if in, ok = n.in(s, v.n); !ok {
+		return n, e, false
+	}
+	e, ok = in.entry(v.n)
+	return in, e, ok
+}
+
+// number returns the number of the name of the entry e at an offset. The name is that of a linkage name if there is one: only that has
+// the types of arguments. Else it is put together of scopes.
+func (n naming) number(e *names, off uint64) uint32 {
+	n.name = append(n.name[:0], plainName)
+	if !n.append(e, off, 0) {
+		n.name = append(append(n.name[:0], plainName), omitted...)
+	}
+	return n.d.names.number(n.name)
+}
+
+// append appends the name of e to n.name.
+func (n naming) append(e *names, off uint64, depth int) bool {
+	if depth > 8 {
+		return false
+	}
+	if n.appendLinkage(e) {
+		return true
+	}
+	at, in, unqualified := off, n, n.s.text(n.u, e.name)
+	spec, declared, specified := naming{}, names{}, false
+	if e.specification.class != classNone {
+		if spec, declared, specified = n.referred(e.specification); specified {
+			if spec.appendLinkage(&declared) {
+				return true
+			}
+			at, in = e.specification.n, spec
+			if len(unqualified) == 0 {
+				unqualified = spec.s.text(spec.u, declared.name)
+			}
+		}
+	}
+	if len(unqualified) == 0 && !specified {
+		unqualified = n.s.text(n.u, e.linkage)
+	}
+	if len(unqualified) > 0 {
+		in.appendScope(at, depth)
+		n.name = append(n.name, unqualified[:min(len(unqualified), maxName)]...)
+		return true
+	}
+	for _, v := range []value{e.origin, e.specification} {
+		if in, origin, ok := n.referred(v); ok && in.append(&origin, v.n, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// appendLinkage appends the linkage name of e, if it says more than a name.
+func (n naming) appendLinkage(e *names) bool {
+	if e.linkage.class == classNone {
+		return false
+	}
+	b := n.s.text(n.u, e.linkage)
+	if len(b) > maxName {
+		return false
+	}
+	switch n.u.language {
+	case langRust, langSwift: // dump_syms has no demanglers of theirs
+		n.name = append(n.name, b...)
+		return len(b) > 0
+	case langJava, langAssembler:
+		return false
+	}
+	if len(b) <= 2 || !bytes.HasPrefix(b, []byte("_Z")) {
+		return false
+	}
+	n.name = append(append(n.name[:0], mangledName), b...)
+	return true
+}
+
+// appendScope appends the names of the scopes around the entry at an offset.
+func (n naming) appendScope(off uint64, depth int) {
+	if n.x == nil {
+		n.x = n.scopesOf()
+	}
+	n.appendScopes(n.x, n.x.around(off), depth)
+}
+
+func (n naming) appendScopes(x *scopes, i int32, depth int) {
+	if i < 0 || depth > maxNested {
+		return
+	}
+	sc := &x.list[i]
+	if sc.function {
+		before := len(n.name)
+		e, ok := n.entry(sc.start)
+		if !ok || depth > 8 || !n.append(&e, sc.start, depth+1) {
+			return
+		}
+		if n.name[0] == mangledName {
+			n.name = append(n.name[:0], plainName)
+			n.name = append(n.name, n.d.demangle(string(n.name[1:]))...)
+		}
+		if len(n.name) > before {
+			n.name = append(n.name, separator(n.u.language)...)
+		}
+		return
+	}
+	text := n.s.text(n.u, sc.name)
+	if len(text) == 0 { // an anonymous namespace hides those around it, as in dump_syms
+		return
+	}
+	n.appendScopes(x, sc.parent, depth+1)
+	if len(n.name)+len(text) < maxName {
+		n.name = append(n.name, text...)
+		n.name = append(n.name, separator(n.u.language)...)
+	}
+}
+
+// scopesOf returns the scopes of another unit than the reader's.
+func (n naming) scopesOf() *scopes {
+	n.s.mu.Lock()
+	x := n.s.scopes[n.u]
+	n.s.mu.Unlock()
+	if x != nil {
+		return x
+	}
+	other := reader{d: n.d, s: n.s, u: n.u, table: n.table, namesOnly: true}
+	other.walk()
+	x = &scopes{list: other.scopes.list}
+	n.s.mu.Lock()
+	defer n.s.mu.Unlock()
+	if n.s.scopes == nil || len(n.s.scopes) >= maxForeign {
+		n.s.scopes = make(map[*unit]*scopes)
+	}
+	n.s.scopes[n.u] = x
+	return x
+}
+
+// readable returns a noted name as it is shown.
+func (d *Dump) readable(name string) string {
+	if name == "" {
+		return ""
+	}
+	text := name[1:]
+	if name[0] == mangledName {
+		text = d.demangle(text)
+	}
+	if strings.ContainsAny(text, "\r\n") {
+		text = strings.NewReplacer("\r", "?", "\n", "?").Replace(text)
+	}
+	return text
+}

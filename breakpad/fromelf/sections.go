@@ -1,0 +1,106 @@
+package fromelf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/internal/dwarfdata"
+)
+
+// sections are the sections of DWARF of one file, or of one unit's part of a file with split DWARF.
+type sections struct {
+	order binary.ByteOrder
+
+	info, abbrev, str, lineStr, line []byte
+	ranges, rngLists, addr, strOffs  []byte
+
+	sup   *sections // the supplementary file that several files share; nil if there is none
+	units []*unit   // of info, by offset
+
+	mu      sync.Mutex
+	foreign map[abbrevKey]*abbrevs // of units that entries of others refer to
+	scopes  map[*unit]*scopes      // of the same
+}
+
+// readSections reads the sections whose names begin with .debug_, and end with suffix.
+func readSections(im *elfimage.Image, suffix string) (*sections, error) {
+	s := &sections{order: im.Order}
+	for _, want := range []struct {
+		name string
+		to   *[]byte
+	}{
+		{"info", &s.info}, {"abbrev", &s.abbrev}, {"str", &s.str}, {"line_str", &s.lineStr}, {"line", &s.line},
+		{"ranges", &s.ranges}, {"rnglists", &s.rngLists}, {"addr", &s.addr}, {"str_offsets", &s.strOffs},
+	} {
+		data, _, err := im.Section(".debug_"+want.name+suffix, ".zdebug_"+want.name+suffix)
+		if err != nil && !errors.Is(err, elfimage.ErrNoSection) {
+			return nil, err
+		}
+		*want.to = data
+	}
+	return s, nil
+}
+
+// textAt returns the string at an offset of a section, without a copy; nil if there is none.
+func textAt(section []byte, off uint64) []byte {
+	if off >= uint64(len(section)) {
+		return nil
+	}
+	b := section[off:]
+	end := bytes.IndexByte(b, 0)
+	if end < 0 {
+		return nil
+	}
+	return b[:end]
+}
+
+// text returns v, a value of a unit, as a string; nil if it is none.
+func (s *sections) text(u *unit, v value) []byte {
+	switch v.class {
+	case classText:
+		return textAt(s.info, v.n)
+	case classStr:
+		return textAt(s.str, v.n)
+	case classLineStr:
+		return textAt(s.lineStr, v.n)
+	case classSupStr:
+		if s.sup != nil {
+			return textAt(s.sup.str, v.n)
+		}
+	case classStrIndex:
+		if off, ok := s.indexed(s.strOffs, u.strOffsets, v.n, int(u.offsetSize)); ok {
+			return textAt(s.str, off)
+		}
+	}
+	return nil
+}
+
+// indexed returns the number of size bytes at an index of a table that begins at base.
+func (s *sections) indexed(table []byte, base, index uint64, size int) (uint64, bool) {
+	if base > uint64(len(table)) || index >= (uint64(len(table))-base)/uint64(size) {
+		return 0, false
+	}
+	c := dwarfdata.New(table[base+index*uint64(size):], s.order)
+	v := c.Uint(size)
+	return v, !c.Bad
+}
+
+// address returns v, a value of a unit, as an address; ok is false if it is none.
+func (s *sections) address(u *unit, v value) (addr uint64, ok bool) {
+	switch v.class {
+	case classAddress:
+		return v.n, true
+	case classAddrIndex:
+		return s.indexed(s.addr, u.addrBase, v.n, int(u.addrSize))
+	}
+	return 0, false
+}
+
+// errCut says that a section ends too early.
+var errCut = errors.New("cut off by the section's end, or malformed")
+
+func cut(what string, off uint64) error { return fmt.Errorf("%s at offset %#x: %w", what, off, errCut) }
