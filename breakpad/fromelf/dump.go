@@ -49,7 +49,7 @@ type Dump struct {
 	demangler    *symbol.Demangler
 	splits       splits
 
-	rangesLeft, linesLeft atomic.Int64 // what units may read together: many may refer to the same
+	rangesLeft, linesLeft, splitLeft atomic.Int64 // what units may read together: many may refer to the same
 
 	mu       sync.Mutex
 	warnings []error
@@ -141,6 +141,7 @@ func (d *Dump) open(path string) error {
 	d.demangler = symbol.NewDemangler(1<<20 + 16*size)
 	d.rangesLeft.Store(1<<16 + 16*size)
 	d.linesLeft.Store(1<<20 + 64*size)
+	d.splitLeft.Store(maxSplit)
 	return nil
 }
 

@@ -165,11 +165,19 @@ type cursor struct {
 	u *unit
 }
 
-// at returns a cursor at an offset of .debug_info, in u.
-func (s *sections) at(u *unit, off uint64) cursor {
-	c := cursor{dwarfdata.New(s.info[:u.end], s.order), u}
-	c.Off = int(min(max(off, u.start), u.end))
+// at returns a cursor at an offset of .debug_info, in u, whose bytes are data.
+func (s *sections) at(u *unit, data []byte, off uint64) cursor {
+	c := cursor{dwarfdata.New(data, s.order), u}
+	c.seek(off)
 	return c
+}
+
+// offset returns where c is in .debug_info.
+func (c *cursor) offset() uint64 { return c.u.start + uint64(c.Off) }
+
+// seek goes to an offset of .debug_info, in the unit.
+func (c *cursor) seek(off uint64) {
+	c.Off = int(min(max(off, c.u.start)-c.u.start, uint64(len(c.Data))))
 }
 
 // value reads a value.
@@ -217,7 +225,7 @@ func (c *cursor) value(form uint32, implicit int64) value {
 	case formGNURefAlt, formRefSup4, formRefSup8:
 		return value{c.Uint(formSize(form, u)), classSupRef}
 	case formString:
-		at := uint64(c.Off)
+		at := c.offset()
 		c.CString(len(c.Data))
 		return value{at, classText}
 	case formStrp:

@@ -62,17 +62,20 @@ func (r *reader) readLines() {
 		return
 	}
 	s := r.lines
-	if v.n >= uint64(len(s.line)) {
-		r.warn(fmt.Errorf("line table at offset %#x: it lies beyond the section (%#x bytes)", v.n, len(s.line)))
+	if v.n >= s.line.size {
+		r.warn(fmt.Errorf("line table at offset %#x: it lies beyond the section (%#x bytes)", v.n, s.line.size))
 		return
 	}
-	c := dwarfdata.New(s.line[v.n:], s.order)
+	c := dwarfdata.New(s.line.part(v.n, v.n+12, nil), s.order)
 	n, offsetSize := c.UnitLength()
-	if c.Bad || n > c.Left() || r.d.linesLeft.Add(-int64(n)) < 0 {
+	if c.Bad || n > s.line.size-v.n-uint64(c.Off) || r.d.linesLeft.Add(-int64(n)) < 0 {
 		r.warn(fmt.Errorf("line table at offset %#x: length %#x is larger than what is left", v.n, n))
 		return
 	}
-	c.Data = c.Data[:c.Off+int(n)]
+	c.Data = s.line.part(v.n, v.n+uint64(c.Off)+n, r.program)
+	if s.line.file != nil {
+		r.program = c.Data
+	}
 	if !r.readProgram(&c, offsetSize) {
 		r.warn(cut("line table", v.n))
 	}
@@ -110,7 +113,7 @@ func (r *reader) readProgram(c *dwarfdata.Reader, offsetSize int) bool {
 	if p.opcodeBase > 0 {
 		p.lengths = c.Take(uint64(p.opcodeBase) - 1)
 	}
-	if c.Bad || p.lineRange == 0 || p.addrSize != 4 && p.addrSize != 8 || start > uint64(len(c.Data)) {
+	if c.Bad || p.lineRange == 0 || p.addrSize != 4 && p.addrSize != 8 || start > uint64(len(c.Data)) || headerLength > uint64(len(c.Data)) {
 		return false
 	}
 	ok := true

@@ -43,12 +43,13 @@ type naming struct {
 	*reader
 	s     *sections
 	u     *unit
+	data  []byte
 	table *abbrevs
-	x     *scopes // nil until it is needed, for another unit than the reader's
+	f     *foreign // nil for the unit that the reader reads
 }
 
 // own returns the naming of the unit that the reader reads.
-func (r *reader) own() naming { return naming{r, r.s, r.u, r.table, &r.scopes} }
+func (r *reader) own() naming { return naming{r, r.s, r.u, r.data, r.table, nil} }
 
 // in returns the naming of the unit of s around an offset.
 func (n naming) in(s *sections, off uint64) (naming, bool) {
@@ -65,30 +66,12 @@ func (n naming) in(s *sections, off uint64) (naming, bool) {
 	if u == nil {
 		return n, false
 	}
-	t := s.foreignTable(u)
-	if t == nil || !s.head(u, t) {
+	f := s.foreignUnit(u)
+	if f == nil {
 		return n, false
 	}
-	return naming{n.reader, s, u, t, nil}, true
+	return naming{n.reader, s, u, f.data, f.table, f}, true
 }
-
-// foreignTable returns the abbreviations of a unit that others refer to; nil if they cannot be read.
-func (s *sections) foreignTable(u *unit) *abbrevs {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, known := s.foreign[u.abbrevKey()]
-	if !known {
-		if s.foreign == nil || len(s.foreign) >= maxForeign {
-			s.foreign = make(map[abbrevKey]*abbrevs)
-		}
-		t, _ = s.readAbbrevs(u)
-		s.foreign[u.abbrevKey()] = t
-	}
-	return t
-}
-
-// maxForeign is how many tables are kept of units that others refer to.
-const maxForeign = 256
 
 // names are the attributes that say an entry's name.
 type names struct {
@@ -98,7 +81,7 @@ type names struct {
 
 // entry reads the attributes of the entry at an offset.
 func (n naming) entry(off uint64) (e names, ok bool) {
-	c := n.s.at(n.u, off)
+	c := n.s.at(n.u, n.data, off)
 	a := n.table.find(c.ULEB128())
 	if a == nil {
 		return e, false
@@ -161,7 +144,7 @@ func (n naming) append(e *names, off uint64, depth int) bool {
 	if n.appendLinkage(e) {
 		return true
 	}
-	at, in, unqualified := off, n, n.s.text(n.u, e.name)
+	at, in, unqualified := off, n, n.s.text(n.u, n.data, e.name)
 	spec, declared, specified := naming{}, names{}, false
 	if e.specification.class != classNone {
 		if spec, declared, specified = n.referred(e.specification); specified {
@@ -170,12 +153,12 @@ func (n naming) append(e *names, off uint64, depth int) bool {
 			}
 			at, in = e.specification.n, spec
 			if len(unqualified) == 0 {
-				unqualified = spec.s.text(spec.u, declared.name)
+				unqualified = spec.s.text(spec.u, spec.data, declared.name)
 			}
 		}
 	}
 	if len(unqualified) == 0 && !specified {
-		unqualified = n.s.text(n.u, e.linkage)
+		unqualified = n.s.text(n.u, n.data, e.linkage)
 	}
 	if len(unqualified) > 0 {
 		in.appendScope(at, depth)
@@ -195,7 +178,7 @@ func (n naming) appendLinkage(e *names) bool {
 	if e.linkage.class == classNone {
 		return false
 	}
-	b := n.s.text(n.u, e.linkage)
+	b := n.s.text(n.u, n.data, e.linkage)
 	if len(b) > maxName {
 		return false
 	}
@@ -215,10 +198,11 @@ func (n naming) appendLinkage(e *names) bool {
 
 // appendScope appends the names of the scopes around the entry at an offset.
 func (n naming) appendScope(off uint64, depth int) {
-	if n.x == nil {
-		n.x = n.scopesOf()
+	x := &n.reader.scopes
+	if n.f != nil {
+		x = n.scopesOf()
 	}
-	n.appendScopes(n.x, n.x.around(off), depth)
+	n.appendScopes(x, x.around(off), depth)
 }
 
 func (n naming) appendScopes(x *scopes, i int32, depth int) {
@@ -241,7 +225,7 @@ func (n naming) appendScopes(x *scopes, i int32, depth int) {
 		}
 		return
 	}
-	text := n.s.text(n.u, sc.name)
+	text := n.s.text(n.u, n.data, sc.name)
 	if len(text) == 0 { // an anonymous namespace hides those around it, as in dump_syms
 		return
 	}
@@ -255,20 +239,17 @@ func (n naming) appendScopes(x *scopes, i int32, depth int) {
 // scopesOf returns the scopes of another unit than the reader's.
 func (n naming) scopesOf() *scopes {
 	n.s.mu.Lock()
-	x := n.s.scopes[n.u]
+	x := n.f.scopes
 	n.s.mu.Unlock()
 	if x != nil {
 		return x
 	}
-	other := reader{d: n.d, s: n.s, u: n.u, table: n.table, namesOnly: true}
+	other := reader{d: n.d, s: n.s, u: n.u, data: n.data, table: n.table, namesOnly: true}
 	other.walk()
 	x = &scopes{list: other.scopes.list}
 	n.s.mu.Lock()
-	defer n.s.mu.Unlock()
-	if n.s.scopes == nil || len(n.s.scopes) >= maxForeign {
-		n.s.scopes = make(map[*unit]*scopes)
-	}
-	n.s.scopes[n.u] = x
+	n.f.scopes = x
+	n.s.mu.Unlock()
 	return x
 }
 

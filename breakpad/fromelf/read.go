@@ -10,6 +10,7 @@ type reader struct {
 	s     *sections
 	lines *sections // has the line table: another file's if the DWARF is split
 	u     *unit
+	data  []byte // of the unit
 	table *abbrevs
 	key   abbrevKey
 
@@ -26,6 +27,8 @@ type reader struct {
 	code    []codeRange
 	encoded []byte
 	chunk   []byte // what functions are kept in
+	read    []byte // what the unit is read into
+	program []byte // what its line table is read into
 	out     []found
 }
 
@@ -71,12 +74,16 @@ func (r *reader) reset(s, lines *sections, u *unit) (ok bool) {
 		r.origins = make(map[value]uint32)
 	}
 	clear(r.origins)
-	return s.head(u, r.table)
+	r.data = s.info.part(u.start, u.end, r.read)
+	if s.info.file != nil {
+		r.read = r.data
+	}
+	return s.head(u, r.data, r.table)
 }
 
 // walk reads the entries of the unit.
 func (r *reader) walk() {
-	c := r.s.at(r.u, r.u.entry)
+	c := r.s.at(r.u, r.data, r.u.entry)
 	a := r.table.find(c.ULEB128())
 	if a == nil {
 		return
@@ -86,7 +93,7 @@ func (r *reader) walk() {
 		r.children(&c, place{scope: -1, function: -1}, 0)
 	}
 	if c.Bad {
-		r.warn(cut("entry", uint64(c.Off)))
+		r.warn(cut("entry", c.offset()))
 	}
 }
 
@@ -109,7 +116,7 @@ func (r *reader) children(c *cursor, p place, depth int) {
 	}
 	like := r.d.opts.LikeDumpSyms
 	for !c.Bad && c.Left() > 0 {
-		at := uint64(c.Off)
+		at := c.offset()
 		code := c.ULEB128()
 		if code == 0 {
 			return
@@ -141,7 +148,7 @@ func (r *reader) children(c *cursor, p place, depth int) {
 			}
 			r.inlined(c, a, p, depth)
 		case tagLexical, tagTryBlock, tagCatchBlock, tagWithStmt:
-			if p.function < 0 || like || !a.children {
+			if !p.within || like || !a.children {
 				r.skip(c, a)
 				continue
 			}
@@ -182,8 +189,8 @@ func (r *reader) skipChildrenOf(c *cursor, a *abbrev) {
 
 // skipChildren goes over the children of an entry. sibling is where the next entry is; 0 if that is not known.
 func (r *reader) skipChildren(c *cursor, sibling uint64) {
-	if sibling > uint64(c.Off) && sibling <= r.u.end {
-		c.Off = int(sibling)
+	if sibling > c.offset() && sibling <= r.u.end {
+		c.seek(sibling)
 		return
 	}
 	for depth := 1; depth > 0 && !c.Bad; {
@@ -220,14 +227,13 @@ func (r *reader) scope(c *cursor, a *abbrev, at uint64, p place, depth int) {
 	p.scope, p.within = int32(len(r.scopes.list)), false
 	r.scopes.list = append(r.scopes.list, sc)
 	r.children(c, p, depth+1)
-	r.scopes.list[p.scope].end = uint64(c.Off)
+	r.scopes.list[p.scope].end = c.offset()
 }
 
 // subprogram reads a function.
 func (r *reader) subprogram(c *cursor, a *abbrev, at uint64, p place, depth int) {
 	f := function{at: at}
 	var low, high, ranges value
-	sibling := uint64(0)
 	for i := range a.attrs {
 		x := &a.attrs[i]
 		v := c.value(x.form, x.implicit)
@@ -238,10 +244,6 @@ func (r *reader) subprogram(c *cursor, a *abbrev, at uint64, p place, depth int)
 			high = v
 		case atRanges:
 			ranges = v
-		case atSibling:
-			if v.class == classRef {
-				sibling = v.n
-			}
 		default:
 			f.names.set(x.attr, v)
 		}
@@ -269,14 +271,11 @@ func (r *reader) subprogram(c *cursor, a *abbrev, at uint64, p place, depth int)
 	if !a.children {
 		return
 	}
-	if index < 0 && !r.namesOnly {
-		r.skipChildren(c, sibling)
-		return
-	}
+	// A function without code may have a class, a lambda's, whose functions have code.
 	sc := int32(len(r.scopes.list))
 	r.scopes.list = append(r.scopes.list, scope{start: at, parent: p.scope, function: true})
 	r.children(c, place{scope: sc, function: index, within: true}, depth+1)
-	r.scopes.list[sc].end = uint64(c.Off)
+	r.scopes.list[sc].end = c.offset()
 	if int(sc) == len(r.scopes.list)-1 { // no classes of its own
 		r.scopes.list = r.scopes.list[:sc]
 	}

@@ -15,15 +15,16 @@ import (
 type sections struct {
 	order binary.ByteOrder
 
-	info, abbrev, str, lineStr, line []byte
-	ranges, rngLists, addr, strOffs  []byte
+	info, line                      blob
+	abbrev, str, lineStr            []byte
+	ranges, rngLists, addr, strOffs []byte
 
 	sup   *sections // the supplementary file that several files share; nil if there is none
 	units []*unit   // of info, by offset
 
 	mu      sync.Mutex
-	foreign map[abbrevKey]*abbrevs // of units that entries of others refer to
-	scopes  map[*unit]*scopes      // of the same
+	foreign map[*unit]*foreign // units that entries of others refer to
+	held    uint64             // bytes of them
 }
 
 // readSections reads the sections whose names begin with .debug_, and end with suffix.
@@ -33,14 +34,21 @@ func readSections(im *elfimage.Image, suffix string) (*sections, error) {
 		name string
 		to   *[]byte
 	}{
-		{"info", &s.info}, {"abbrev", &s.abbrev}, {"str", &s.str}, {"line_str", &s.lineStr}, {"line", &s.line},
-		{"ranges", &s.ranges}, {"rnglists", &s.rngLists}, {"addr", &s.addr}, {"str_offsets", &s.strOffs},
+		{"abbrev", &s.abbrev}, {"str", &s.str}, {"line_str", &s.lineStr}, {"ranges", &s.ranges},
+		{"rnglists", &s.rngLists}, {"addr", &s.addr}, {"str_offsets", &s.strOffs},
 	} {
 		data, _, err := im.Section(".debug_"+want.name+suffix, ".zdebug_"+want.name+suffix)
 		if err != nil && !errors.Is(err, elfimage.ErrNoSection) {
 			return nil, err
 		}
 		*want.to = data
+	}
+	for name, to := range map[string]*blob{"info": &s.info, "line": &s.line} {
+		b, err := openBlob(im, ".debug_"+name+suffix, ".zdebug_"+name+suffix)
+		if err != nil && !errors.Is(err, elfimage.ErrNoSection) {
+			return nil, err
+		}
+		*to = b
 	}
 	return s, nil
 }
@@ -58,11 +66,11 @@ func textAt(section []byte, off uint64) []byte {
 	return b[:end]
 }
 
-// text returns v, a value of a unit, as a string; nil if it is none.
-func (s *sections) text(u *unit, v value) []byte {
+// text returns v, a value of a unit with the bytes data, as a string; nil if it is none.
+func (s *sections) text(u *unit, data []byte, v value) []byte {
 	switch v.class {
 	case classText:
-		return textAt(s.info, v.n)
+		return textAt(data, v.n-u.start)
 	case classStr:
 		return textAt(s.str, v.n)
 	case classLineStr:
@@ -104,3 +112,34 @@ func (s *sections) address(u *unit, v value) (addr uint64, ok bool) {
 var errCut = errors.New("cut off by the section's end, or malformed")
 
 func cut(what string, off uint64) error { return fmt.Errorf("%s at offset %#x: %w", what, off, errCut) }
+
+// foreign is a unit that entries of others refer to.
+type foreign struct {
+	data   []byte
+	table  *abbrevs
+	scopes *scopes // nil until they are asked for
+}
+
+// maxForeign is how many bytes are kept of units that others refer to.
+const maxForeign = 48 << 20
+
+// foreignUnit returns what entries of other units need of u; nil if it cannot be read.
+func (s *sections) foreignUnit(u *unit) *foreign {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, known := s.foreign[u]
+	if known {
+		return f
+	}
+	if s.held += u.end - u.start + 1<<10; s.foreign == nil || s.held > maxForeign {
+		s.foreign, s.held = make(map[*unit]*foreign), u.end-u.start
+	}
+	if table, err := s.readAbbrevs(u); err == nil {
+		f = &foreign{data: s.info.part(u.start, u.end, nil), table: table}
+		if !s.head(u, f.data, table) {
+			f = nil
+		}
+	}
+	s.foreign[u] = f
+	return f
+}

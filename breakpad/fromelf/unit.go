@@ -1,6 +1,7 @@
 package fromelf
 
 import (
+	"bytes"
 	"fmt"
 	"sort"
 	"sync"
@@ -46,7 +47,7 @@ type unit struct {
 
 // listUnits reads the headers of all units (DWARF 5 section 7.5.1).
 func (s *sections) listUnits() error {
-	size := uint64(len(s.info))
+	size := s.info.size
 	for at := uint64(0); at < size; {
 		u, next, err := s.readUnit(at)
 		if err != nil {
@@ -62,18 +63,18 @@ func (s *sections) listUnits() error {
 
 // readUnit reads the header at an offset; u is nil if it is of padding or of a unit without functions.
 func (s *sections) readUnit(at uint64) (u *unit, next uint64, err error) {
-	c := dwarfdata.New(s.info, s.order)
-	c.Off = int(at)
+	const longest = 12 + 2 + 1 + 1 + 8 + 8
+	c := dwarfdata.New(s.info.part(at, at+longest, nil), s.order)
 	n, offsetSize := c.UnitLength()
-	start := uint64(c.Off)
-	if c.Bad || n > uint64(len(s.info))-start {
+	start := at + uint64(c.Off)
+	if c.Bad || n > s.info.size-start {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: length %#x is larger than what is left", at, n)
 	}
 	if n == 0 { // padding
 		return nil, start, nil
 	}
 	u = &unit{start: at, end: start + n, offsetSize: uint8(offsetSize)}
-	c.Data = c.Data[:u.end]
+	c.Data = c.Data[:min(uint64(len(c.Data)), u.end-at)]
 	u.version = uint8(min(c.U16(), 255))
 	kind := uint8(utCompile)
 	if u.version >= 5 {
@@ -91,10 +92,10 @@ func (s *sections) readUnit(at uint64) (u *unit, next uint64, err error) {
 		return nil, 0, fmt.Errorf("unit at offset %#x of .debug_info: DWARF version %d, address size %d, length %#x", at, u.version, u.addrSize, n)
 	}
 	switch {
-	case kind != utCompile && kind != utPartial && kind != utSkeleton && kind != utSplitCompile, !c.More():
+	case kind != utCompile && kind != utPartial && kind != utSkeleton && kind != utSplitCompile, at+uint64(c.Off) >= u.end:
 		return nil, u.end, nil
 	}
-	u.entry = uint64(c.Off)
+	u.entry = at + uint64(c.Off)
 	return u, u.end, nil
 }
 
@@ -107,14 +108,14 @@ func (s *sections) unitAt(off uint64) *unit {
 	return nil
 }
 
-// head reads the first entry of u, once. ok is false if it cannot be read.
-func (s *sections) head(u *unit, table *abbrevs) (ok bool) {
-	u.once.Do(func() { u.bad = !s.readHead(u, table) })
+// head reads the first entry of u, whose bytes are data, once. ok is false if it cannot be read.
+func (s *sections) head(u *unit, data []byte, table *abbrevs) (ok bool) {
+	u.once.Do(func() { u.bad = !s.readHead(u, data, table) })
 	return !u.bad
 }
 
-func (s *sections) readHead(u *unit, table *abbrevs) bool {
-	c := s.at(u, u.entry)
+func (s *sections) readHead(u *unit, data []byte, table *abbrevs) bool {
+	c := s.at(u, data, u.entry)
 	a := table.find(c.ULEB128())
 	if a == nil {
 		return false
@@ -161,10 +162,10 @@ func (s *sections) readHead(u *unit, table *abbrevs) bool {
 	if sk := u.skeleton; sk != nil {
 		u.addrBase, u.low, u.oldRanges, u.lines, u.dir = sk.addrBase, sk.low, sk.oldRanges, sk.lines, sk.dir
 	}
-	u.name = s.text(u, name)
-	u.dwoName = s.text(u, dwoName)
-	if d := s.text(u, dir); d != nil {
-		u.dir = d
+	u.name = bytes.Clone(s.text(u, data, name))
+	u.dwoName = bytes.Clone(s.text(u, data, dwoName))
+	if d := s.text(u, data, dir); d != nil {
+		u.dir = bytes.Clone(d)
 	}
 	if addr, ok := s.address(u, low); ok {
 		u.low = addr

@@ -195,6 +195,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
   sfwalk open snapshot.4242       the stacks that 'sfwalk attach --save' has kept
   sfwalk remote localhost:1234    the target of gdbserver or qemu
   sfwalk sframe verify FILE       check a file's SFrame against its DWARF
+  sfwalk symbols dump FILE        make the symbol file for crash reports
   sfwalk call 4242 'malloc_trim(0)'   have it call a function
   sfwalk plugin list              the plug-ins that are asked
   sfwalk dlv attach 4242          debug it with Delve, and with whole stacks
@@ -203,7 +204,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("which command? attach, core, minidump, open, remote, call, sframe, plugin, dlv, demo, version or help")}
+			return usageError{errors.New("which command? attach, core, minidump, open, remote, call, sframe, symbols, plugin, dlv, demo, version or help")}
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -218,6 +219,7 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early
 		{"remote", func() *cobra.Command { return newRemote(host) }},
 		{"call", func() *cobra.Command { return newCall(host) }},
 		{"sframe", newSFrame},
+		{"symbols", newSymbols},
 		{"plugin", func() *cobra.Command { return newPlugin(host) }},
 		{"dlv", func() *cobra.Command { return newDlv(host, delve) }},
 		{"demo", func() *cobra.Command { return newDemo(host) }},
