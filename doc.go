@@ -66,6 +66,7 @@
 //	exidx            32-bit Arm's exception tables
 //	gopclntab        the function table of Go binaries
 //	breakpad         Breakpad's symbol files: read, write, search
+//	breakpad/fromelf  Breakpad's symbol files made of ELF files (docs/symbol-files.md)
 //	minidump         minidumps: all that they say
 //
 // Programs with Delve in them (Linux, amd64 and arm64):

@@ -94,8 +94,35 @@ func (d *Demangler) Name(name string) string {
 	if steps > maxSteps || steps > cheap && d.left.Add(-int64(steps)) < 0 {
 		return name
 	}
+	if strings.Contains(name, "CI") {
+		if ast, err := demangle.ToAST(name, demangle.NoRust, maxDemangled); err == nil {
+			ast.Traverse(inheritedName)
+			return strings.ReplaceAll(demangle.ASTToString(ast, maxDemangled), ", >", ">")
+		}
+	}
 	if readable := demangle.Filter(name, demangle.NoRust, maxDemangled); readable != "" {
 		return strings.ReplaceAll(readable, ", >", ">") // a pack without arguments is the last
 	}
 	return name
+}
+
+// inheritedName gives a constructor that a class inherits the name of the base class, as c++filt does.
+func inheritedName(x demangle.AST) bool {
+	c, ok := x.(*demangle.Constructor)
+	if !ok || c.Base == nil {
+		return true
+	}
+	base := c.Base
+	for range 8 {
+		switch b := base.(type) {
+		case *demangle.Qualified:
+			base = b.Name
+		case *demangle.Template:
+			base = b.Name
+		case *demangle.Name:
+			c.Name = b
+			return true
+		}
+	}
+	return true
 }

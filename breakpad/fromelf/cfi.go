@@ -276,6 +276,7 @@ func (t *translator) end(at uint64) {
 	if !t.begun {
 		return
 	}
+	t.d.CFI++
 	b := append(t.out, "STACK CFI INIT "...)
 	b = append(appendHex(b, t.piece-t.d.load), ' ')
 	b = append(appendHex(b, at-t.piece), ' ')
@@ -381,12 +382,12 @@ func (t *translator) handle(reg int64, r *cfiRule) {
 		if t.like {
 			return
 		}
-		first := ""
-		if reg != cfaColumn {
-			first = cfaName
+		text, ok := t.postfix(t.text, r.expr, "")
+		if !ok && reg != cfaColumn { // it may use the CFA, which is on its stack
+			text, ok = t.postfix(text[:from], r.expr, cfaName)
 		}
-		text, ok := t.postfix(t.text, r.expr, first)
 		if !ok {
+			t.text = text[:from]
 			return
 		}
 		if t.text = text; r.kind == expression {

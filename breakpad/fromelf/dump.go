@@ -37,6 +37,9 @@ type Dump struct {
 	Module breakpad.Module
 	CodeID string // the build ID, or the sum of the code
 
+	// How many there were: functions (FUNC), symbols of the linker's (PUBLIC), pieces of code with stack rules (STACK CFI INIT).
+	Funcs, Publics, CFI int
+
 	opts    Options
 	image   *elfimage.Image
 	debug   *elfimage.Image // separate debug file; nil if there is none, or none is needed

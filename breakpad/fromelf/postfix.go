@@ -41,7 +41,7 @@ type operand struct {
 }
 
 // postfix appends a DWARF expression as one of STACK CFI; ok is false if it has no words for it. first is on
-// the stack at the beginning, if it is not "".
+// the stack at the beginning, if it is not "". An expression must leave one value.
 //
 // Comparisons and bits have no operators. What the linkage tables of amd64 need of them is arithmetic: x & 15 is x % 16, and
 // x >= 11 of such an x is (x + 5) / 16.

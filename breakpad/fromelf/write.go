@@ -76,6 +76,7 @@ func (d *Dump) writeSymbols(w *bufio.Writer) error {
 	fileNumbers := number(files, d.files.list)
 	d.readAll(origins, readable)
 	originNumbers := number(origins, readable)
+	d.Funcs, d.Publics = len(list), len(publics)
 	var b []byte
 	for _, i := range fileNumbers.order {
 		b = append(strconv.AppendUint(append(b[:0], "FILE "...), uint64(fileNumbers.of[i]), 10), ' ')

@@ -12,11 +12,10 @@ func newSymbols() *cobra.Command {
 		Short: "Make and check Breakpad's symbol files",
 		Long: `symbols works on the symbol files of Breakpad, Crashpad, Firefox, Chromium, Electron and
 Sentry: it makes them of ELF files, and says what is wrong with them.`,
-		Example: `  sfwalk symbols dump ./server --store ./symbols
-  sfwalk symbols check server.sym ./server`,
+		Example: `  sfwalk symbols dump ./server --store ./symbols`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("symbols: which command? dump or check")}
+			return usageError{errors.New("symbols: which command? dump")}
 		},
 	}
 	cmd.AddCommand(newSymbolsDump())

@@ -103,10 +103,15 @@ func dumpSymbols(stdout, stderr io.Writer, name, out, store string, headerOnly b
 	if more := all - len(warnings); more > 0 {
 		printable.Fprintf(stderr, "sfwalk: warning: %s: %s more\n", name, count(uint64(more), "warning"))
 	}
-	if err == nil && store != "" {
+	switch {
+	case err != nil:
+		return err
+	case store != "":
 		printable.Fprintf(stdout, "%s\n", out)
+	case out != "":
+		printable.Fprintf(stderr, "%s: %s, %s, %s\n", out, count(uint64(d.Funcs), "function"), count(uint64(d.Publics), "other symbol"), count(uint64(d.CFI), "stack rule"))
 	}
-	return err
+	return nil
 }
 
 // writeWhole has write make the file at path, and the folders on the way. Nobody sees a part of the file: it is written
