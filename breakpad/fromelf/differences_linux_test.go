@@ -96,7 +96,7 @@ func class(line string, theirs bool, dumpSyms, own *symbols) string {
 			return "code whose CFA no rule says"
 		}
 	default:
-		if lineRecord.MatchString(strings.Join(f[:min(3, len(f))], " ") + " 0") && !theirs && !dumpSyms.covers(number(f[0])) {
+		if lineRecord.MatchString(strings.Join(f[:min(3, len(f))], " ")+" 0") && !theirs && !dumpSyms.covers(number(f[0])) {
 			return "functions that it does not see"
 		}
 	}

@@ -13,7 +13,7 @@ func newSymbols() *cobra.Command {
 		Long: `symbols works on the symbol files of Breakpad, Crashpad, Firefox, Chromium, Electron and
 Sentry: it makes them of ELF files, and says what is wrong with them.`,
 		Example: `  sfwalk symbols dump ./server --store ./symbols`,
-		Args: cobra.NoArgs,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return usageError{errors.New("symbols: which command? dump")}
 		},
