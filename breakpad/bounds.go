@@ -32,3 +32,46 @@ func (t *tables) bounds(addr uint64) (r Range, ok bool) {
 	}
 	return Range{p.key, end}, true
 }
+
+// WinBounds returns the addresses around addr for which [File.Win] returns the same record; at least addr.
+func (f *File) WinBounds(addr uint64) Range {
+	at := f.frameData
+	p, ok := at.find(addr)
+	if !ok {
+		at = f.fpo
+		if p, ok = at.find(addr); !ok {
+			return Range{addr, 1}
+		}
+	}
+	lo, hi := p.Address, p.last()
+	next := sort.Search(len(at), func(i int) bool { return at[i].Address > addr })
+	if next < len(at) {
+		hi = min(hi, at[next].Address-1)
+	}
+	if inner := at[next-1]; inner.Range != p.Range && inner.last() >= lo { // one that ends before addr
+		if at[next-1].outer == 0 || at[at[next-1].outer-1].Range != p.Range {
+			return Range{addr, 1} // several lie between
+		}
+		lo = inner.last() + 1
+	}
+	return Range{lo, hi - lo + 1}
+}
+
+// ParamSize returns how many bytes of arguments on the stack the function at addr takes, by its [StackWin], [Func] or
+// [Public]; ok is false if the file does not say.
+func (f *File) ParamSize(addr uint64) (size uint64, ok bool) {
+	if w, err := f.Win(addr); err == nil && w != nil {
+		return w.ParamSize, true
+	}
+	if p, ok := f.funcs.find(addr); ok {
+		fn, err := recordAt[Func](f, p.offset)
+		if err != nil {
+			return 0, false
+		}
+		return fn.ParamSize, true
+	}
+	if public, err := f.Public(addr); err == nil && public != nil {
+		return public.ParamSize, true
+	}
+	return 0, false
+}

@@ -95,21 +95,9 @@ func compile(tokens []string) (Expr, error) {
 	var e Expr
 	depth := 0
 	for _, token := range tokens {
-		op := operation{code: 'r', register: token}
-		needs := 0
-		switch {
-		case len(token) == 1 && strings.Contains("+-*/%@", token):
-			op, needs = operation{code: token[0]}, 2
-		case token == "^":
-			op, needs = operation{code: '^'}, 1
-		case token == "=" || token == undef:
-			return Expr{}, fmt.Errorf("%q cannot be here", token)
-		case token[0] == '-' || token[0] >= '0' && token[0] <= '9':
-			n, err := parseNumber(token)
-			if err != nil {
-				return Expr{}, fmt.Errorf("number %.32q", token)
-			}
-			op = operation{code: 'n', number: n}
+		op, needs, err := parseToken(token)
+		if err != nil {
+			return Expr{}, err
 		}
 		if depth < needs {
 			return Expr{}, fmt.Errorf("%q lacks an operand", token)

@@ -1,4 +1,4 @@
-// Package breakpad is the sniffer that reads the STACK CFI records of Breakpad's symbol files: the rows of programs
+// Package breakpad is the sniffer that reads the STACK CFI and STACK WIN records of Breakpad's symbol files: the rows of programs
 // whose files lack unwind tables, or are not at hand. It stands behind the sniffers that read a module's own tables.
 //
 // A register's expression that is a place stays a place: its last dereference is the row's. Registers that the records
@@ -29,7 +29,7 @@ const (
 	noModule  = frame.Answer("no module is mapped at PC")
 	noFile    = frame.Answer("the store has no symbol file of the module")
 	badFile   = frame.Answer("the module's symbol file cannot be used")
-	noRecord  = frame.Answer("no STACK CFI record covers PC")
+	noRecord  = frame.Answer("no STACK CFI or STACK WIN record covers PC")
 	malformed = frame.Answer("the STACK CFI record is malformed")
 	noCFA     = frame.Answer("the STACK CFI record has no rules for the CFA and the return address")
 	tornDown  = frame.Answer("the STACK CFI record leaves out that the code at PC takes the frame down")
@@ -46,6 +46,19 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	case symbols == nil:
 		return trad.Row{}, noFile
 	}
+	row, answer := s.win(q, symbols)
+	if answer == frame.Claimed {
+		return row, answer
+	}
+	row, byCFI := s.cfi(q, symbols)
+	if byCFI == noRecord && answer != noWin {
+		return row, answer
+	}
+	return row, byCFI
+}
+
+// cfi makes a row of STACK CFI records.
+func (*Sniffer) cfi(q *frame.Query, symbols *symbolstore.Symbols) (trad.Row, frame.Answer) {
 	addr := q.AddressInBlock - symbols.Base
 	cfi, err := symbols.CFI(addr)
 	switch {
@@ -132,6 +145,8 @@ func rowOf(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
 			continue
 		}
 		switch reg, known := register(a, r.Register); {
+		case known && reg == a.PC && row.RA.Kind == trad.NotTracked: // "$eip", as in the specification's example
+			row.RA = m.rule(a.RA, r.Expr)
 		case !known || reg == a.PC || reg == a.RA: // the return address has a rule of its own
 		case reg == a.FP:
 			row.FP = m.rule(reg, r.Expr)
