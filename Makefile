@@ -38,10 +38,10 @@ PACKAGES := gcc g++ libc6-dev gdb gdb-multiarch gdbserver binutils dwz xz-utils 
 # Of a release that has them; elsewhere dwp is in binutils.
 DWP      := binutils-gold(-(aarch64|s390x)-linux-gnu)?
 
-# Large ones, each for a single test: elsewhere that is skipped, and says so.
+# Large ones, each for a few tests: elsewhere that is skipped, and says so.
 ifeq ($(CI),true)
-TOOLS    += rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2
-PACKAGES += rustc lldb libc6-dbg ruby libjemalloc2
+TOOLS    += x86_64-w64-mingw32-gcc rustc lldb-server /usr/lib/debug/.build-id ruby /usr/lib/x86_64-linux-gnu/libjemalloc.so.2
+PACKAGES += gcc-mingw-w64-x86-64-posix rustc lldb libc6-dbg ruby libjemalloc2
 endif
 
 .PHONY: all build demo test releases race hosts deps vet cross fuzz bench soak soak-long soak-killed soak-sniffer clean

@@ -8,6 +8,7 @@
 //	frame            the engine: Stack with all registers, Walker without allocation
 //	sniffer          the default table of sniffers
 //	symbol           functions, files and lines, inlined calls, ends of prologues
+//	symbol/pefile    the same from PE files
 //	symbol/symfile   the same from a folder of Breakpad's symbol files
 //	logical          stacks with inlined and tail-called frames
 //	frameinfo        all that a debugger shows of one frame
@@ -42,6 +43,7 @@
 //	sniffer/gostack    Go code, and the run time's changes of stacks
 //	sniffer/ehabi      32-bit Arm's exception tables
 //	sniffer/hotspot    code of Java's HotSpot virtual machine
+//	sniffer/pdata      unwind codes of Windows' programs for amd64
 //	sniffer/prologue   code without tables, by its instructions
 //	sniffer/scan       return addresses on the stack, for crash reports
 //	sniffer/sframe     SFrame sections
@@ -68,6 +70,8 @@
 //	breakpad         Breakpad's symbol files: read, write, search
 //	breakpad/fromelf  Breakpad's symbol files made of ELF files (docs/symbol-files.md)
 //	minidump         minidumps: all that they say
+//	pdata            unwind tables of Windows' programs for amd64
+//	peimage          PE images, of files and of memory
 //
 // Programs with Delve in them (Linux, amd64 and arm64):
 //

@@ -35,24 +35,38 @@ func (t *tables) bounds(addr uint64) (r Range, ok bool) {
 
 // WinBounds returns the addresses around addr for which [File.Win] returns the same record; at least addr.
 func (f *File) WinBounds(addr uint64) Range {
-	at := f.frameData
-	p, ok := at.find(addr)
+	found, err := checked(f, func(t *tables) (*Range, error) {
+		r := t.winBounds(addr)
+		return &r, nil
+	})
+	if err != nil {
+		return Range{addr, 1}
+	}
+	return *found
+}
+
+func (t *tables) winBounds(addr uint64) Range {
+	in := &t.frameData
+	p, ok := in.find(addr)
 	if !ok {
-		at = f.fpo
-		if p, ok = at.find(addr); !ok {
+		in = &t.fpo
+		if p, ok = in.find(addr); !ok {
 			return Range{addr, 1}
 		}
 	}
 	lo, hi := p.Address, p.last()
-	next := sort.Search(len(at), func(i int) bool { return at[i].Address > addr })
-	if next < len(at) {
-		hi = min(hi, at[next].Address-1)
+	next := in.above(addr)
+	if next < in.len() {
+		hi = min(hi, in.at(next).Address-1)
 	}
-	if inner := at[next-1]; inner.Range != p.Range && inner.last() >= lo { // one that ends before addr
-		if at[next-1].outer == 0 || at[at[next-1].outer-1].Range != p.Range {
+	if before := in.at(next - 1); before.Range != p.Range && before.last() >= lo { // one that ends before addr
+		if outer := int(before.outer) - 1; outer < 0 || outer >= in.len() || in.at(outer).Range != p.Range {
 			return Range{addr, 1} // several lie between
 		}
-		lo = inner.last() + 1
+		lo = before.last() + 1
+	}
+	if lo > addr || hi < addr {
+		return Range{addr, 1} // of an index that lies
 	}
 	return Range{lo, hi - lo + 1}
 }
@@ -63,11 +77,14 @@ func (f *File) ParamSize(addr uint64) (size uint64, ok bool) {
 	if w, err := f.Win(addr); err == nil && w != nil {
 		return w.ParamSize, true
 	}
-	if p, ok := f.funcs.find(addr); ok {
-		fn, err := recordAt[Func](f, p.offset)
-		if err != nil {
-			return 0, false
+	fn, err := checked(f, func(t *tables) (*Func, error) {
+		p, ok := t.funcs.find(addr)
+		if !ok {
+			return nil, nil
 		}
+		return recordAt(f, p.offset, func(r *Func) bool { return r.Address == p.Address && r.Size == p.Size })
+	})
+	if fn != nil && err == nil {
 		return fn.ParamSize, true
 	}
 	if public, err := f.Public(addr); err == nil && public != nil {

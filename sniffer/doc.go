@@ -4,5 +4,6 @@
 // The names, in the default order: sigtramp; sframe; go (functions of Go, by the table
 // that every Go program has), go-systemstack, go-asmcgocall, go-cgocallback, go-morestack
 // and go-mcall (where Go's run time changes stacks); fp, dwarf, hotspot (Java), prologue, fp-guess.
-// With a folder of Breakpad's symbol files ([Options]) there is breakpad, behind dwarf; scan, the last, is for crash reports.
+// With a folder of Breakpad's symbol files ([Options]) there is breakpad, behind dwarf; with
+// one of Windows, pdata before it; scan, the last, is for crash reports.
 package sniffer

@@ -13,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/sniffer/fp"
 	"github.com/sfwalk/sfwalk/sniffer/gostack"
 	"github.com/sfwalk/sfwalk/sniffer/hotspot"
+	"github.com/sfwalk/sfwalk/sniffer/pdata"
 	"github.com/sfwalk/sfwalk/sniffer/prologue"
 	"github.com/sfwalk/sfwalk/sniffer/scan"
 	"github.com/sfwalk/sfwalk/sniffer/sframe"
@@ -28,6 +29,8 @@ type Options struct {
 	Symbols string
 	// Scan says that the sniffer scan stands behind all others, for crash reports. It can be had by its name without.
 	Scan bool
+	// Windows says that the process is one of Windows: pdata stands behind dwarf.
+	Windows bool
 }
 
 // Default returns the default sniffers, in the order in which they are asked.
@@ -48,6 +51,9 @@ func (o Options) Default() []frame.Sniffer {
 		&dwarf.Sniffer{},
 		&ehabi.Sniffer{},
 	)
+	if o.Windows {
+		list = append(list, &pdata.Sniffer{})
+	}
 	if o.Symbols != "" {
 		list = append(list, &breakpad.Sniffer{Dir: o.Symbols})
 	}
@@ -110,12 +116,12 @@ func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 
 // AllNames returns the names that [Options.ByName] knows: also those of sniffers that are not default ones.
 func (o Options) AllNames() []string {
-	o.Scan = true
+	o.Scan, o.Windows = true, true
 	return o.Names()
 }
 
 func (o Options) find(name string) frame.Sniffer {
-	o.Scan = true
+	o.Scan, o.Windows = true, true
 	for _, s := range o.Default() {
 		if s.Name() == name {
 			return s

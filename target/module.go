@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sfwalk/sfwalk/elfimage"
+	"github.com/sfwalk/sfwalk/peimage"
 )
 
 // Module is one file as it is mapped in a target, or an object of code that the
@@ -19,6 +20,9 @@ type Module struct {
 	// Identity is of a module of a crash report, whose file need not be at hand; nil for others. It is
 	// set before the module is used.
 	Identity *Identity
+	// OpenPE opens the PE image of a module of Windows. It is set before the module is used, and nil for other modules. The module
+	// calls it at most once.
+	OpenPE func() (*peimage.Image, error)
 
 	open   func() (*elfimage.Image, error)
 	placed bool // the image has the target's addresses
@@ -29,6 +33,10 @@ type Module struct {
 	bias   uint64
 	err    error
 	opened atomic.Bool
+
+	peOnce sync.Once
+	pe     *peimage.Image
+	peErr  error
 
 	memo   memos
 	budget *elfimage.Budget // that its image joins; nil of a module that is in no list
@@ -140,6 +148,18 @@ func (m *Module) load() {
 		m.err = fmt.Errorf("%s: %w", m.Path, m.err)
 		m.image = nil
 	}
+}
+
+// PE returns the PE image of a module of Windows: an address in it (RVA) is the target's, less [Module.Base].
+func (m *Module) PE() (*peimage.Image, error) {
+	m.peOnce.Do(func() {
+		if m.OpenPE == nil {
+			m.peErr = fmt.Errorf("%s: %w", m.Path, peimage.ErrNotPE)
+			return
+		}
+		m.pe, m.peErr = m.OpenPE()
+	})
+	return m.pe, m.peErr
 }
 
 // BuildID returns the build ID of the module's file in hexadecimal, or "" where

@@ -202,7 +202,7 @@ func (o *dlvFlags) serve(cmd *cobra.Command, delve DelveServer) error {
 // unwinding is [DelveOptions.Unwinding].
 func (w *tableFlags) unwinding(a *arch.Arch, of Process) Unwinding {
 	list := w.plugins.about(of)
-	u := Unwinding{Table: w.table(a, list), Close: func() {
+	u := Unwinding{Table: w.table(a, false, list), Close: func() {
 		for _, s := range list {
 			s.Close()
 		}

@@ -96,7 +96,7 @@ func TestSniffersAgree(t *testing.T) {
 			for _, th := range threads {
 				want := physical(t, process, th, &walkFlags{})
 				for _, names := range [][]string{nil, {"sframe"}, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-					table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), nil)
+					table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), false, nil)
 					if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 						t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)
 					}
@@ -124,7 +124,7 @@ func TestSniffersAgree(t *testing.T) {
 // physical returns a thread's frames, without what symbols add.
 func physical(t *testing.T, process target.Target, th target.Thread, flags *walkFlags) (frames []*frame.Frame) {
 	t.Helper()
-	stack, err := frame.New(process, th, flags.table(process.Arch(), nil))
+	stack, err := frame.New(process, th, flags.table(process.Arch(), false, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func walkersAgree(t *testing.T, pid int) {
 		t.Fatal(err)
 	}
 	for _, names := range [][]string{nil, {"dwarf"}, {"prologue"}, {"fp-guess"}} {
-		table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), nil)
+		table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), false, nil)
 		for _, th := range threads[:min(len(threads), 20)] {
 			if err := walktest.New(process.Modules(), table).Check(process, th); err != nil {
 				t.Errorf("thread %d, sniffers %q: %v", th.ID(), names, err)

@@ -140,6 +140,7 @@ func minidumpSource(path string, t *minidump.Target, root string, flags *walkFla
 			th.Died, th.index = x.Died, x.Index
 		},
 		warnings: t.Warnings,
+		windows:  t.Dump.System.Known && t.Dump.System.OS.IsWindows(),
 	}
 }
 
@@ -159,6 +160,8 @@ func markSymbols(list []moduleEntry, modules *target.Modules, store string) {
 		}
 		where := "none"
 		if _, _, err := m.Image(); err == nil {
+			where = "file"
+		} else if im, err := m.PE(); err == nil && !im.Mapped() {
 			where = "file"
 		}
 		if store != "" {

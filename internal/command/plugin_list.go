@@ -99,7 +99,7 @@ func listPlugins(flags *tableFlags) *pluginList {
 	if list.LeftOut == nil {
 		list.LeftOut = []string{}
 	}
-	for _, s := range flags.table(nil, flags.plugins.of(&source{})).Sniffers() {
+	for _, s := range flags.table(nil, false, flags.plugins.of(&source{})).Sniffers() {
 		list.Order = append(list.Order, s.Name())
 	}
 	if flags.plugins != nil {

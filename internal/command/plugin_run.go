@@ -103,7 +103,7 @@ func (r *pluginRun) walk(ctx context.Context, host PluginHost, start StartOption
 	}
 	asked := plugin.Sniffer(s.process)
 	doc := newRunDocument(s, newPluginItem(start.Program, plugin))
-	table := r.flags.table(s.Arch(), nil)
+	table := r.flags.table(s.Arch(), s.windows, nil)
 	asked.Insert(table)
 	w := &walker{target: s, flags: r.flags, table: table}
 	for _, th := range threads {

@@ -83,7 +83,7 @@ func TestSignalFrameWithoutRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, names := range [][]string{nil, {"sframe", "dwarf"}, {"dwarf"}, {"sframe", "prologue", "fp-guess", "sigtramp"}} {
-				table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), nil)
+				table := (&walkFlags{tableFlags: tableFlags{sniffers: names}}).table(process.Arch(), false, nil)
 				if err := walktest.New(process.Modules(), table).Check(process, threads[0]); err != nil {
 					t.Errorf("sniffers %q: %v", names, err)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/symbol"
+	"github.com/sfwalk/sfwalk/symbol/pefile"
 	"github.com/sfwalk/sfwalk/symbol/symfile"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -23,6 +24,7 @@ type source struct {
 	letGo    func(target.Thread)          // is called for each thread that was printed; may be nil
 	after    func(*document)              // fills in what is known when all stacks are walked; may be nil
 	warnings func() []string              // all warnings so far
+	windows  bool                         // the process is one of Windows
 	retake   func(walk func()) error      // reads all threads once more, at one moment; nil if the target cannot
 }
 
@@ -32,6 +34,7 @@ func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	if flags.symbols != "" {
 		opts.Sources = []symbol.Source{symfile.Store{Dir: flags.symbols}}
 	}
+	opts.Sources = append(opts.Sources, pefile.Source{})
 	symbols := symbol.New(opts)
 	s.Modules().DebugFile = symbols.DebugFile
 	return symbols

@@ -96,9 +96,10 @@ func (w *tableFlags) checkOrder() error {
 }
 
 // table returns a table of the sniffers that the flags choose. external are the sniffers of the
-// plug-ins.
-func (w *tableFlags) table(a *arch.Arch, external []Sniffer) *frame.Table {
+// plug-ins. windows says that the process is one of Windows.
+func (w *tableFlags) table(a *arch.Arch, windows bool, external []Sniffer) *frame.Table {
 	options := w.options()
+	options.Windows = windows
 	var list []frame.Sniffer
 	for _, name := range w.sniffers { // checkOrder has found all of them
 		if i := slices.IndexFunc(external, func(x Sniffer) bool { return x.Name() == name }); i >= 0 {

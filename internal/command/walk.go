@@ -52,7 +52,7 @@ type walker struct {
 // newWalkers returns as many walkers as can work on n threads at the same time.
 func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) []*walker {
 	plugins := flags.plugins.of(s)
-	table := flags.table(s.Arch(), plugins)
+	table := flags.table(s.Arch(), s.windows, plugins)
 	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	frames, searches := flags.allowance(), flags.searches()

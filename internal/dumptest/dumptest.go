@@ -110,7 +110,12 @@ func (d *Dump) Thread(id uint32, sp uint64, stack, context []byte) []byte {
 
 // Module returns a MINIDUMP_MODULE with a CodeView record.
 func (d *Dump) Module(name string, base uint64, size uint32, codeview []byte) []byte {
-	return Join(d.U64(base), d.U32(size, 0, 0x5f000000, d.Text(name), 0xfeef04bd, 0x10000, 10<<16|1, 7<<16|2), make([]byte, 9*4), d.At(codeview), make([]byte, 8+16))
+	return d.ModuleAt(name, base, size, 0x5f000000, codeview)
+}
+
+// ModuleAt is Module with the time stamp of the module's linker.
+func (d *Dump) ModuleAt(name string, base uint64, size, stamp uint32, codeview []byte) []byte {
+	return Join(d.U64(base), d.U32(size, 0, stamp, d.Text(name), 0xfeef04bd, 0x10000, 10<<16|1, 7<<16|2), make([]byte, 9*4), d.At(codeview), make([]byte, 8+16))
 }
 
 // AMD64 returns a CONTEXT of x64 whose integer registers are 0x1000 times their place in it, but for those given.

@@ -123,6 +123,9 @@ func debianPackage(tool string) string {
 	case "qemu-aarch64", "qemu-s390x":
 		return "qemu-user"
 	}
+	if strings.HasPrefix(tool, "x86_64-w64-mingw32-") {
+		return "gcc-mingw-w64-x86-64-posix"
+	}
 	if name, ok := strings.CutSuffix(tool, "-linux-gnu-gcc"); ok && name != "x86_64" {
 		return "gcc-" + name + "-linux-gnu libc6-dev-" + strings.Replace(name, "aarch64", "arm64", 1) + "-cross"
 	} else if ok {

@@ -50,12 +50,28 @@ func (m *Overlay) fromFile(addr uint64, p []byte) int {
 	}
 	im, bias, err := module.Image()
 	if err != nil {
-		return 0
+		return fromPE(module, addr, p, s == nil)
 	}
 	if s == nil && writable(im, addr-bias) {
 		return 0
 	}
 	return im.ReadLoaded(addr-bias, p)
+}
+
+// fromPE reads from the PE file that is mapped at addr. sure says that all of it that is not writable counts.
+func fromPE(module *target.Module, addr uint64, p []byte, sure bool) int {
+	im, err := module.PE()
+	if err != nil || im.Mapped() || addr-module.Base() >= uint64(im.Size) {
+		return 0
+	}
+	rva := uint32(addr - module.Base())
+	if s := im.Section(rva); s != nil {
+		if sure && s.Writable {
+			return 0
+		}
+		p = p[:min(uint64(len(p)), uint64(s.Size-(rva-s.RVA)))]
+	}
+	return im.ReadRVA(rva, p)
 }
 
 // writable reports whether the program may write to its memory at a link-time address.

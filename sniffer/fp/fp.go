@@ -17,6 +17,7 @@ const (
 	unsupported = frame.Answer("the architecture has no frame records at the frame pointer")
 	chainInward = frame.Answer("the saved frame pointer does not point outward on the stack")
 	notSetUp    = frame.Answer("at PC the frame pointer is not, or not yet, or no longer, that of the function")
+	noRecords   = frame.Answer("programs of Windows for this processor keep no frame records")
 	notKnown    = frame.Answer("the code at PC does not tell whether the function's frame pointer is set up")
 )
 
@@ -85,6 +86,9 @@ func (*Guess) Name() string { return "fp-guess" }
 func (*Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Arch.BackChainRA != 0 {
 		return backChain(q)
+	}
+	if m := q.Module; m != nil && m.OpenPE != nil && q.Arch.RAOffset != 0 && q.Arch.PtrSize == 8 {
+		return trad.Row{}, noRecords
 	}
 	return chain(q, trad.Once|trad.Guess)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/minidump"
+	"github.com/sfwalk/sfwalk/peimage"
 	"github.com/sfwalk/sfwalk/target"
 	"github.com/sfwalk/sfwalk/target/procmaps"
 )
@@ -25,6 +26,7 @@ type files struct {
 	arch *arch.Arch
 	opts Options
 	maps []procmaps.Mapping // the kernel's list; nil if the dump has none
+	own  target.Memory      // what the dump has
 
 	mu     sync.Mutex
 	warned []string
@@ -84,6 +86,9 @@ func (f *files) modules() *target.Modules {
 			made = target.NewWhole(m.Name, f.regions(m), open)
 		}
 		made.Identity = &target.Identity{Base: m.Base, DebugFile: base(m.DebugFile()), DebugID: m.DebugID(f.dump), BuildID: f.buildID(m)}
+		if f.dump.System.Known && f.dump.System.OS.IsWindows() {
+			made.OpenPE = func() (*peimage.Image, error) { return f.openPE(m, i == f.dump.Main()) }
+		}
 		list = append(list, made)
 	}
 	return target.NewModules(list, f.code(target.NewModules(list, nil)))

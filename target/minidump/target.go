@@ -72,8 +72,10 @@ func New(dump *minidump.File, o Options) (*Target, error) {
 	for _, r := range dump.Ranges() {
 		list = append(list, segments.Segment{Lo: r.Lo, Hi: r.Lo + r.Size, Off: r.Offset, Has: r.Size, Flags: elf.PF_R | elf.PF_W})
 	}
+	own := segments.New(dump.Reader(), list)
+	t.files.own = own
 	t.modules = t.files.modules()
-	t.memory = &segments.Overlay{Own: segments.New(dump.Reader(), list), Modules: t.modules}
+	t.memory = &segments.Overlay{Own: own, Modules: t.modules}
 	return t, nil
 }
 
