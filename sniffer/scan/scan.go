@@ -20,6 +20,7 @@ const (
 	noStack  = frame.Answer("nothing tells where THIS is on the stack")
 	nothing  = frame.Answer("none of the words of the stack is a return address behind a call")
 	tooMuch  = frame.Answer("too much code without tables was looked at already")
+	ended    = frame.Answer("the frame record at the frame pointer is the stack's last")
 	noMemory = frame.Answer("the stack cannot be read")
 )
 
@@ -57,6 +58,9 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, noStack
 	case q.SearchSpent():
 		return trad.Row{}, tooMuch
+	}
+	if endsRecords(q, sp) {
+		return trad.Row{}, ended
 	}
 	words := wordsOfCaller
 	if q.Innermost() {
@@ -99,6 +103,18 @@ func innermost(q *frame.Query) (sp uint64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// endsRecords reports whether a frame record is at FP in which no other one follows: systems begin threads with zeros there. What lies
+// further out is no caller's, such as the address at which the thread began.
+func endsRecords(q *frame.Query, sp uint64) bool {
+	a := q.Arch
+	fp, size := q.This.Register(a.FP), a.PtrSize
+	if a.FrameRecord == 0 || !fp.Known() || fp.Bits < sp || fp.Bits-sp > maxGap || size == 8 && q.Module != nil && q.Module.OpenPE != nil {
+		return false
+	}
+	record := q.Read(fp.Bits, 2*size)
+	return len(record) == 2*size && word(a, record) == 0 && word(a, record[size:]) == 0
 }
 
 // scanner ranks the words of one stack.
