@@ -164,6 +164,7 @@ func (in *inst) conditional(cond uint32) {
 			}
 		}
 	}
+	restores := len(in.ops) > in.first
 	in.ops = in.ops[:in.first]
 	switch in.Flow {
 	case values.Jump:
@@ -171,7 +172,10 @@ func (in *inst) conditional(cond uint32) {
 			in.Flow = values.BranchNE
 		}
 	case values.To, values.Away:
-		in.Flow, in.By, in.Kill = values.MaybeTo, values.None, 0
+		if in.Flow != values.To || restores { // what it restores is not restored where it goes on
+			in.By, in.Return = values.None, false
+		}
+		in.Flow, in.Kill = values.MaybeTo, 0
 	case values.Stop, values.Bad:
 		in.Flow = values.Next
 	}

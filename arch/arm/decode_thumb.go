@@ -36,10 +36,7 @@ func decodeBlock(code []byte, at int, it uint32, ops []values.Op) (values.Inst, 
 		}
 		in.conditional(always)
 		block.ops, block.Kill, block.Len = in.ops, block.Kill|in.Kill, block.Len+in.Len
-		block.Flow, block.Target, block.By = in.Flow, in.Target, in.By
-	}
-	if block.Flow == values.MaybeTo {
-		block.Kill = 0
+		block.Flow, block.Target, block.By, block.Return = in.Flow, in.Target, in.By, in.Return
 	}
 	return block.Inst, block.ops
 }

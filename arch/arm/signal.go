@@ -67,8 +67,8 @@ func infoOnStack(_ uint64, at func(off int) uint64) bool {
 		userMode(at(rtSigframeUContext+frameCPSR))
 }
 
-// trampolines are mov r7, #number; svc, in both instruction sets: of C libraries, which know the number in r7 alone, and of the kernel, whose A32 code has
-// it in svc as well.
+// trampolines are mov r7, #number; svc, in both instruction sets, in Thumb code also with mov of 32 bits: of C libraries, which know the number
+// in r7 alone, and of the kernel, whose A32 code has it in svc as well.
 func trampolines() (list []arch.Trampoline) {
 	for _, x := range []struct {
 		number  byte
@@ -82,8 +82,13 @@ func trampolines() (list []arch.Trampoline) {
 		a32 := []byte{x.number, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef}
 		kernels := []byte{x.number, 0x70, 0xa0, 0xe3, x.number, 0, 0x90, 0xef}
 		thumb := []byte{x.number, 0x27, 0x00, 0xdf}
-		for i, code := range [][]byte{a32, kernels, thumb} {
-			t := arch.Trampoline{Code: code, PCs: []int{0, len(code) / 2}, Row: x.row}
+		wide := []byte{0x4f, 0xf0, x.number, 0x07, 0x00, 0xdf}
+		for i, code := range [][]byte{a32, kernels, thumb, wide} {
+			svc := len(code) - 2
+			if i < 2 {
+				svc = word
+			}
+			t := arch.Trampoline{Code: code, PCs: []int{0, svc}, Row: x.row}
 			if i == 0 {
 				t.Symbols, t.OnStack = x.symbols, x.onStack
 			}

@@ -7,25 +7,30 @@ const enough = 32
 
 // IsThumb reports whether code at address start is Thumb code, by what it looks like, for where nobody knows. Nearly all A32
 // instructions are executed whatever the flags are, so that most words of A32 code have the same upper four bits; of Thumb
-// code, where these bits are of every other half, one word of eight has them. An address that is no multiple of 4 is none of A32 code.
+// code, where these bits are of every other half, one word of eight has them. What is near start counts more: code of the other set
+// may follow. An address that is no multiple of 4 is none of A32 code.
 func IsThumb(code []byte, start uint64) bool {
 	if start%word != 0 {
 		return true
 	}
-	words, a32 := 0, 0
-	for at := 0; at+word <= len(code) && words < enough; at += word {
-		w := binary.LittleEndian.Uint32(code[at:])
-		words++
+	sum, a32 := 0, 0
+	for i := 0; (i+1)*word <= len(code) && i < enough; i++ {
+		w := binary.LittleEndian.Uint32(code[i*word:])
 		switch {
-		case w>>28 == always && !widePair(w):
-			a32++
-		case words == 1 && isReturn(w): // bx lr; what follows is another function's
+		case i == 0 && jumps(w) && w>>28 == always:
+			return false
+		case i == 0 && isReturn(w): // bx lr; what follows is another function's
 			return true
 		case w>>16 == 0: // a constant
-			words--
+			continue
+		}
+		weight := max(1, 8>>(i/2))
+		sum += weight
+		if w>>28 == always && !widePair(w) {
+			a32 += weight
 		}
 	}
-	return 2*a32 <= words
+	return 2*a32 <= sum
 }
 
 // widePair reports whether a word that may be an A32 instruction looks more like the beginning of what a Thumb function begins

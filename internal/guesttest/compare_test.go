@@ -171,7 +171,7 @@ func differs(tg target.Target, f *frame.Frame, g *gdbtest.Frame, symbols *symbol
 	for number, value := range g.Registers {
 		if r := trad.Reg(number); r != tg.Arch().PC {
 			v := f.Register(r)
-			if v.Known() && v.Bits != value {
+			if value = tg.Arch().Narrow(r, value); v.Known() && v.Bits != value {
 				return registers, fmt.Errorf("%s %#x, gdb has %#x", tg.Arch().RegName(r), v.Bits, value)
 			}
 			if v.Known() {

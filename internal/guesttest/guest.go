@@ -101,6 +101,9 @@ func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Gue
 	for _, file := range append(system, "/usr/"+p.Triple+"/lib/libc.so.6") {
 		copyTo("lib", file)
 	}
+	if unwinder := "/usr/" + p.Triple + "/lib/libgcc_s.so.1"; p.GOARCH == "arm" {
+		copyTo("lib", unwinder) // exception tables refer to it
+	}
 	copyTo(dir, named)
 	return &Guest{Processor: p, Path: path, Root: root}
 }

@@ -46,6 +46,9 @@ static inline void on(int sig, void (*handler)(int), int flags) {
     struct sigaction sa;
     memset(&sa, 0, sizeof sa);
     sa.sa_handler = handler;
+#if defined __arm__ /* gdb reads the other frames of qemu wrong: see bare.h */
+    flags |= SA_SIGINFO;
+#endif
     sa.sa_flags = flags;
     sigaction(sig, &sa, 0);
 }

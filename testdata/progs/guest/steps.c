@@ -57,7 +57,12 @@ NOINLINE long step_leaf_saved(long n) {
 /* On s390x, gcc keeps the caller's registers in FPRs where it can. */
 NOINLINE long step_leaf_pressure(long n) {
     long a = n + 1, b = n + 2, c = n * 3, d = n * 5, e = n * 7, f = n * 9, g = n * 11, h = n * 13;
+#if __SIZEOF_LONG__ == 4
+    __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e));
+    __asm__ volatile("" : "+r"(f), "+r"(g), "+r"(h), "+r"(n));
+#else
     __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h), "+r"(n));
+#endif
     return (a ^ b) + (c ^ d) + (e ^ f) + (g ^ h) + n;
 }
 
@@ -170,12 +175,19 @@ NOINLINE long step_loop(long n) {
     return r;
 }
 
+#if defined __thumb__
+#define ARM ".arm\n"
+#define THUMB ".thumb\n"
+#elif !defined ARM
+#define ARM ""
+#define THUMB ""
+#endif
 #if defined __aarch64__
 #define LANDING "\thint #34\n" /* bti c: these are called through pointers */
 #else
 #define LANDING ""
 #endif
-#define FUNCTION(name) ".text\n.p2align 4\n.globl " #name "\n.type " #name ", %function\n" #name ":\n\t.cfi_startproc\n" LANDING
+#define FUNCTION(name) ".text\n" ARM ".p2align 4\n.globl " #name "\n.type " #name ", %function\n" #name ":\n\t.cfi_startproc\n" LANDING
 #define END(name) "\t.cfi_endproc\n.size " #name ", . - " #name "\n"
 
 #if defined __aarch64__
@@ -232,6 +244,35 @@ __asm__(FUNCTION(step_asm_signed)
 
 extern long step_asm_record_on_top(long), step_asm_two_steps(long), step_asm_no_record(long), step_asm_signed(long);
 #define ASM_FUNCTIONS step_asm_record_on_top, step_asm_two_steps, step_asm_no_record, step_asm_signed
+#elif defined __arm__
+/* A frame of the old procedure call standard: fp points to the saved pc. */
+__asm__(FUNCTION(step_asm_apcs)
+        "\tmov ip, sp\n"
+        "\tpush {r4, fp, ip, lr, pc}\n\t.cfi_def_cfa_offset 20\n\t.cfi_offset r4, -20\n\t.cfi_offset r11, -16\n\t.cfi_offset lr, -8\n"
+        "\tsub fp, ip, #4\n\t.cfi_def_cfa r11, 4\n"
+        "\tsub sp, sp, #36\n"
+        "\tmov r4, r0\n"
+        "\tbl step_leaf\n"
+        "\tadd r0, r0, r4\n"
+        "\tsub sp, fp, #16\n\t.cfi_def_cfa sp, 20\n"
+        "\tldm sp, {r4, fp, sp, lr}\n\t.cfi_def_cfa_offset 0\n\t.cfi_restore r4\n\t.cfi_restore r11\n\t.cfi_restore lr\n"
+        "\tbx lr\n" END(step_asm_apcs));
+
+/* A return in the middle that may not be taken, and registers that are restored one by one. */
+__asm__(FUNCTION(step_asm_conditional)
+        "\tpush {r4, lr}\n\t.cfi_def_cfa_offset 8\n\t.cfi_offset r4, -8\n\t.cfi_offset lr, -4\n"
+        "\tsubs r4, r0, #2\n"
+        "\tpopeq {r4, pc}\n"
+        "\tstr r5, [sp, #-8]!\n\t.cfi_def_cfa_offset 16\n\t.cfi_offset r5, -16\n"
+        "\tmov r5, #3\n"
+        "\tbl step_leaf\n"
+        "\tldr r5, [sp], #8\n\t.cfi_restore r5\n\t.cfi_def_cfa_offset 8\n"
+        "\tldr lr, [sp, #4]\n\t.cfi_restore lr\n"
+        "\tldr r4, [sp], #8\n\t.cfi_restore r4\n\t.cfi_def_cfa_offset 0\n"
+        "\tmov pc, lr\n" END(step_asm_conditional));
+
+extern long step_asm_apcs(long), step_asm_conditional(long);
+#define ASM_FUNCTIONS step_asm_apcs, step_asm_conditional
 #else
 /* r11, r14 and r15 in floating-point registers: DWARF's 16 is f0, 17 f2, 18 f4. (By
  * their names, binutils 2.40 numbers them wrongly.) */
