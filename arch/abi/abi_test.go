@@ -9,6 +9,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch/abi"
 	_ "github.com/sfwalk/sfwalk/arch/amd64"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/i386"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 )
 

@@ -3,6 +3,7 @@ package abi_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -15,11 +16,12 @@ type generator struct {
 	vectors []string // of all sizes
 	floats  [][]string
 	rigid   bool // no arrays are flexible
+	long    int  // bits of a long
 }
 
 // newGenerator returns a generator of the types that a processor's compiler has.
 func newGenerator(m *machine, seed uint64) *generator {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7))}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7)), long: 8 * m.PtrSize}
 	g.scalars = []string{
 		"char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned", "long", "unsigned long",
 		"_Bool", "enum e", "void *", "float", "double", "long double", "__int128", "unsigned __int128",
@@ -27,6 +29,11 @@ func newGenerator(m *machine, seed uint64) *generator {
 	}
 	g.vectors = []string{"v4qi", "v8qi", "v2sf", "v16qi", "v4sf", "v2df", "v2di", "v4df"}
 	g.floats = [][]string{{"float", "_Complex float"}, {"double", "_Complex double"}, {"long double", "_Complex long double"}, {"v2sf", "v8qi"}, {"v4sf", "v2di"}}
+	if m.PtrSize == 4 {
+		g.scalars = slices.DeleteFunc(g.scalars, func(t string) bool { return strings.Contains(t, "int128") })
+		g.scalars = append(g.scalars, "long long", "unsigned long long")
+		g.vectors = slices.DeleteFunc(g.vectors, func(t string) bool { return t == "v8qi" || t == "v2sf" })
+	}
 	g.scalars = append(g.scalars, m.floats...)
 	for _, t := range m.floats {
 		g.floats = append(g.floats, []string{t})
@@ -99,7 +106,7 @@ func (g *generator) form(form, depth int) string {
 	case 2: // bit-fields
 		for range 1 + g.IntN(6) {
 			t := []string{"int", "unsigned", "long", "unsigned char", "short"}[g.IntN(5)]
-			width := map[string]int{"int": 32, "unsigned": 32, "long": 64, "unsigned char": 8, "short": 16}[t]
+			width := map[string]int{"int": 32, "unsigned": 32, "long": g.long, "unsigned char": 8, "short": 16}[t]
 			member(fmt.Sprintf("%s %%s : %d", t, 1+g.IntN(width)))
 		}
 		if g.IntN(2) == 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -49,6 +50,18 @@ var machines = []*machine{
 		}
 		return 0, false
 	}},
+	// No function takes vectors in MMX registers: gcc 14 leaves the x87 unusable behind one.
+	{Arch: i386.Arch, triple: "i686-linux-gnu", wide: []string{"-msse2"}, vector: 16, floats: []string{"__float128"}, register: func(r trad.Reg) (int, bool) {
+		switch {
+		case r < 8:
+			return 8 * int(r), true
+		case r == i386.ST0:
+			return blockST, true
+		case r >= i386.XMM0 && r < i386.XMM0+8:
+			return blockVectors + 32*int(r-i386.XMM0), true
+		}
+		return 0, false
+	}},
 	{Arch: arm64.Arch, triple: "aarch64-linux-gnu", qemu: "qemu-aarch64", cpu: []string{"-cpu", "cortex-a72"}, floats: []string{"_Float16"}, register: func(r trad.Reg) (int, bool) {
 		switch {
 		case r < 32:
@@ -69,6 +82,14 @@ var machines = []*machine{
 		}
 		return 0, false
 	}},
+}
+
+// base is where testdata/driver.c has the stack of the functions.
+func (m *machine) base() uint64 {
+	if m.PtrSize == 4 {
+		return 0x20000000
+	}
+	return 0x200000000
 }
 
 // block is struct block of testdata/driver.c.

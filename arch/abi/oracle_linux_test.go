@@ -38,7 +38,9 @@ func (m *machine) builds(t *testing.T) (list []build) {
 		gdbtest.File(t, "/usr/"+m.triple+"/lib/libc.a")
 	} else {
 		gdbtest.NeedAMD64(t)
-		gcc = "gcc"
+		if m.triple == "x86_64-linux-gnu" {
+			gcc = "gcc"
+		}
 	}
 	for _, level := range []string{"-O0", "-O2"} {
 		list = append(list, build{m, level, gcc, append([]string{level, "-std=gnu11"}, m.narrow...), 0, emulator}, build{m, level + " wide", gcc, append([]string{level, "-std=gnu11"}, m.wide...), m.vector, emulator})
@@ -190,7 +192,7 @@ func (b *build) open(t *testing.T, path, src string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.types = fromdwarf.NewReader(data, b.LongDouble)
+	p.types = fromdwarf.NewReader(data, b.LongDouble, b.PtrSize)
 	entries := data.Reader()
 	for {
 		e, err := entries.Next()
@@ -251,7 +253,7 @@ func (p *program) call(t *testing.T, n int) (args []abi.Value, result []byte) {
 	for _, param := range all.Params {
 		args = append(args, abi.Value{Type: param, Bytes: p.value(param)})
 	}
-	sp := uint64(0x2000c0000) - 8*uint64(p.rand.IntN(64))
+	sp := p.base() + 0xc0000 - 8*uint64(p.rand.IntN(64))
 	call, err := p.Calls.PushDummyCall(f, args, sp, p.symbols["call_returned"])
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)

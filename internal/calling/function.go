@@ -171,7 +171,7 @@ func (e *Evaluator) describe(addr uint64) *function {
 	if !ok {
 		return nil
 	}
-	unit := &types{at.Data, fromdwarf.NewReader(at.Data, e.Process.Arch().LongDouble)}
+	unit := &types{at.Data, fromdwarf.NewReader(at.Data, e.Process.Arch().LongDouble, e.Process.Arch().PtrSize)}
 	if f := unit.function(at.Function, at.Unit); f != nil {
 		return f
 	}
@@ -196,7 +196,7 @@ func (e *Evaluator) types(im *elfimage.Image) *types {
 	}
 	var t *types
 	if data, err := readDWARF(im); err == nil {
-		t = &types{data, fromdwarf.NewReader(data, e.Process.Arch().LongDouble)}
+		t = &types{data, fromdwarf.NewReader(data, e.Process.Arch().LongDouble, e.Process.Arch().PtrSize)}
 	}
 	e.files[im] = t
 	return t

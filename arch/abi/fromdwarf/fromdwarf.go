@@ -13,7 +13,7 @@ import (
 type Reader struct {
 	data    *dwarf.Data
 	entries *dwarf.Reader
-	// longDouble is the kind of a floating-point number of 16 bytes.
+	// longDouble is the kind of a floating-point number of 16 bytes, or of 12.
 	longDouble abi.Kind
 	types      map[dwarf.Offset]*abi.Type // nil while the type is being read
 	pointer    *abi.Type
@@ -27,12 +27,12 @@ const (
 	maxChain = 16
 )
 
-// NewReader returns a Reader of data. longDouble is the kind of C's long double on the processor:
-// arch.Arch tells.
-func NewReader(data *dwarf.Data, longDouble abi.Kind) *Reader {
+// NewReader returns a Reader of data. longDouble is the kind of C's long double on the processor, and pointer
+// the size of its pointers in bytes: arch.Arch tells.
+func NewReader(data *dwarf.Data, longDouble abi.Kind, pointer int) *Reader {
 	return &Reader{
 		data: data, entries: data.Reader(), longDouble: longDouble,
-		types: map[dwarf.Offset]*abi.Type{}, pointer: &abi.Type{Kind: abi.Pointer, Size: 8},
+		types: map[dwarf.Offset]*abi.Type{}, pointer: &abi.Type{Kind: abi.Pointer, Size: uint64(pointer)},
 	}
 }
 

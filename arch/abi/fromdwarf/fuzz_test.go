@@ -20,7 +20,7 @@ func FuzzFunc(f *testing.F) {
 			return
 		}
 		bounds.Hold(t, 16<<20, func() {
-			r, entries := NewReader(data, abi.X87), data.Reader()
+			r, entries := NewReader(data, abi.X87, 8), data.Reader()
 			var unit *dwarf.Entry
 			for range 256 {
 				e, err := entries.Next()

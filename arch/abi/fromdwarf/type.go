@@ -91,7 +91,7 @@ func (r *Reader) base(t *abi.Type, e *dwarf.Entry) error {
 
 // float returns the kind of a floating-point number of size bytes.
 func (r *Reader) float(e *dwarf.Entry, size uint64) abi.Kind {
-	if size == 16 && !strings.Contains(name(e), "128") { // GCC's __float128 and _Float128
+	if (size == 16 || size == 12) && !strings.Contains(name(e), "128") { // GCC's __float128 and _Float128
 		return r.longDouble
 	}
 	return abi.Float
@@ -99,7 +99,7 @@ func (r *Reader) float(e *dwarf.Entry, size uint64) abi.Kind {
 
 // memberPointer returns the type of a pointer to a member (Itanium C++ ABI, 2.3).
 func (r *Reader) memberPointer(e *dwarf.Entry) (*abi.Type, error) {
-	word := &abi.Type{Kind: abi.Integer, Size: 8, Signed: true}
+	word := &abi.Type{Kind: abi.Integer, Size: r.pointer.Size, Signed: true}
 	off, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 	if !ok {
 		return word, nil
@@ -108,7 +108,7 @@ func (r *Reader) memberPointer(e *dwarf.Entry) (*abi.Type, error) {
 	if err != nil || of.Tag != dwarf.TagSubroutineType {
 		return word, err
 	}
-	return &abi.Type{Kind: abi.Struct, Size: 16, Members: []abi.Member{{Type: word}, {Type: word, Offset: 8}}}, nil
+	return &abi.Type{Kind: abi.Struct, Size: 2 * word.Size, Members: []abi.Member{{Type: word}, {Type: word, Offset: word.Size}}}, nil
 }
 
 // array returns the type of an array or a vector: the last dimension is the inmost.
