@@ -30,6 +30,9 @@ type Arch struct {
 	// address column of the ABI's unwind tables: the PC itself where a call pushes
 	// its return address, the link register elsewhere.
 	PC, SP, FP, RA trad.Reg
+	// ExchangedEH are two registers, SP first, that .eh_frame of some systems numbers the other way round: see
+	// cfi.ABI. They are the same one where all agree.
+	ExchangedEH [2]trad.Reg
 	// SystemResult is the register in which a system call returns its result.
 	SystemResult trad.Reg
 	// SyscallRewind is how many bytes the PC of a thread that a tracer has stopped in a system call

@@ -20,6 +20,8 @@ type expression struct {
 	kind    Kind
 	big     bool
 	ptrSize uint8
+	// exchange are the registers that the expression has the other way round; see ABI.Exchanged.
+	exchange [2]trad.Reg
 }
 
 // expression returns the expression whose length is at offset off. The machine has read it
@@ -27,7 +29,7 @@ type expression struct {
 func (s *Section) expression(off int, ptrSize uint8) expression {
 	c := s.reader(off, len(s.data))
 	code := c.Take(c.ULEB128())
-	return expression{code, c.Off - len(code), s.kind, s.big, ptrSize}
+	return expression{code: code, at: c.Off - len(code), kind: s.kind, big: s.big, ptrSize: ptrSize}
 }
 
 func (x *expression) fail(op, off int, err error) error {
@@ -160,6 +162,7 @@ func (e *evaluation) register(op byte, env trad.Env) error {
 		e.reason = fmt.Sprintf("there is no register %d", reg)
 		return nil
 	}
+	reg = exchange(e.x.exchange, reg)
 	v, ok := env.Register(trad.Reg(reg))
 	if !ok {
 		return fmt.Errorf("register %d: %w", reg, trad.ErrUnavailable)

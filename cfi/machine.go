@@ -24,6 +24,8 @@ type machine struct {
 	lo, hi uint64 // range of the current line
 	left   int    // instructions that may still be run
 	cie    bool   // the initial instructions of the CIE are running
+	// exchanged says that the entry has two registers' numbers the other way round; see ABI.Exchanged.
+	exchanged bool
 	states
 }
 
@@ -43,6 +45,7 @@ func (m *machine) start(s *Section) error {
 				return err
 			}
 		}
+		m.findExchanged()
 		m.prepare()
 	}
 	// DW_CFA_restore goes back to the bottom of the stack.
@@ -61,6 +64,8 @@ type prepared struct {
 	top   state
 	rules [4]trad.RegRule
 	left  int // instructions that may still run
+
+	exchanged bool
 }
 
 // preparedAt returns the slot for the CIE at an offset.
@@ -74,7 +79,7 @@ func (m *machine) prepare() {
 	if m.depth > 0 || m.top.from > 0 || m.top.n > len(prepared{}.rules) {
 		return
 	}
-	p := &prepared{cie: m.fde.CIE, top: m.top, left: m.left}
+	p := &prepared{cie: m.fde.CIE, top: m.top, left: m.left, exchanged: m.exchanged}
 	copy(p.rules[:], m.registers(&m.top))
 	m.s.preparedAt(p.cie.Offset).Store(p)
 }
@@ -85,9 +90,37 @@ func (m *machine) prepared() bool {
 	if p == nil || p.cie.Offset != m.fde.CIE.Offset || p.cie.program != m.fde.CIE.program {
 		return false
 	}
-	m.top, m.left = p.top, p.left
+	m.top, m.left, m.exchanged = p.top, p.left, p.exchanged
 	copy(m.allRules(), p.rules[:p.top.n])
 	return true
+}
+
+// findExchanged notes, behind the instructions of a CIE, whether they have two registers the other way round.
+func (m *machine) findExchanged() {
+	of := m.s.exchange
+	at := trad.Rule{Kind: trad.InReg, Reg: of[1], Off: int32(m.fde.CIE.PtrSize)}
+	if m.exchanged = of[0] != of[1] && m.top.cfa == at && m.top.fp == (trad.Rule{}); m.exchanged {
+		m.top.cfa.Reg = of[0]
+	}
+}
+
+// number returns the number of the register that the entry calls reg.
+func (m *machine) number(reg uint64) uint64 {
+	if m.exchanged {
+		return exchange(m.s.exchange, reg)
+	}
+	return reg
+}
+
+// exchange returns reg, or, of two numbers, the other one.
+func exchange(of [2]trad.Reg, reg uint64) uint64 {
+	switch reg {
+	case uint64(of[0]):
+		return uint64(of[1])
+	case uint64(of[1]):
+		return uint64(of[0])
+	}
+	return reg
 }
 
 // line runs the program to the end of the next line, whose range is [m.lo, m.hi).
@@ -177,7 +210,7 @@ func (m *machine) step() error {
 			case reg > math.MaxUint16:
 				reason = "register number does not fit in 16 bits"
 			default:
-				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(reg)
+				s.cfa.Kind, s.cfa.Reg = trad.InReg, trad.Reg(m.number(reg))
 			}
 		case cfaDefCFAOffset:
 			reason = m.defCFAOffset(c.ULEB128(), 1)
@@ -214,7 +247,7 @@ func (m *machine) step() error {
 			if in > math.MaxUint16 {
 				reason = "register number does not fit in 16 bits"
 			} else {
-				m.rule(reg, trad.Rule{Kind: trad.InReg, Reg: trad.Reg(in)})
+				m.rule(reg, trad.Rule{Kind: trad.InReg, Reg: trad.Reg(m.number(in))})
 			}
 		case cfaExpression:
 			reg := c.ULEB128()
@@ -316,7 +349,7 @@ func (m *machine) defCFA(reg, n uint64, factor int64) (reason string) {
 	case reg > math.MaxUint16:
 		return "register number does not fit in 16 bits"
 	}
-	m.top.cfa = trad.Rule{Kind: trad.InReg, Reg: trad.Reg(reg), Off: off}
+	m.top.cfa = trad.Rule{Kind: trad.InReg, Reg: trad.Reg(m.number(reg)), Off: off}
 	return ""
 }
 
@@ -357,6 +390,11 @@ func (m *machine) expression(kind trad.Kind) trad.Rule {
 
 // rule sets a register's rule.
 func (m *machine) rule(reg uint64, rule trad.Rule) {
+	m.put(m.number(reg), rule)
+}
+
+// put is rule for a register by its number.
+func (m *machine) put(reg uint64, rule trad.Rule) {
 	switch {
 	case reg == uint64(m.fde.CIE.RA):
 		m.top.ra = rule
@@ -373,6 +411,7 @@ func (m *machine) restore(reg uint64) {
 		m.rule(reg, trad.Rule{})
 		return
 	}
+	reg = m.number(reg)
 	initial := &m.allSaved()[0]
 	var rule trad.Rule
 	switch {
@@ -386,5 +425,5 @@ func (m *machine) restore(reg uint64) {
 			rule = rules[i].Rule
 		}
 	}
-	m.rule(reg, rule)
+	m.put(reg, rule)
 }

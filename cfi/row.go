@@ -120,6 +120,9 @@ func (m *machine) otherRules(row *trad.Row, regs []trad.RegRule, last *trad.Othe
 		if isExpr(*r) {
 			i := len(x.Exprs)
 			exprs[i] = m.s.expression(int(uint32(r.Off)), m.fde.CIE.PtrSize)
+			if m.exchanged {
+				exprs[i].exchange = m.s.exchange
+			}
 			x.Exprs = append(x.Exprs, &exprs[i])
 			r.Off = int32(i)
 		}

@@ -40,6 +40,11 @@ type ABI struct {
 	// PAuth says that the instructions 0x2b to 0x2d are AArch64's for signed return
 	// addresses (AADWARF64). Elsewhere they are errors.
 	PAuth bool
+	// Exchanged are the numbers of two registers, SP first, that .eh_frame of some systems has the other way round: 4 and
+	// 5 of 32-bit x86, on Darwin and elsewhere that compilers do not follow System V there. A CIE that gives the CFA
+	// from the second one, at the distance of a return address, has them so: at a function's entry, that is SP.
+	// Both are 0 where all tables agree.
+	Exchanged [2]trad.Reg
 }
 
 // Options are the arguments of [Open] that depend on the file.
@@ -68,6 +73,7 @@ type Section struct {
 	pauth    bool
 	fp       trad.Reg
 	pc, link trad.Reg
+	exchange [2]trad.Reg // see ABI.Exchanged
 	textBase uint64
 	dataBase uint64
 
@@ -101,6 +107,7 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 		textBase: opts.TextBase, dataBase: opts.DataBase, room: opts.Room,
 	}
 	if kind == EH {
+		s.exchange = opts.Exchanged
 		s.header.open(opts.Header, opts.HeaderAddr, s)
 	}
 	return s, nil

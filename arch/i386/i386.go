@@ -51,6 +51,7 @@ var Arch = &arch.Arch{
 		{Num: FS, Name: "fs", Bits: 16}, {Num: GS, Name: "gs", Bits: 16},
 	},
 	PC: EIP, SP: ESP, FP: EBP, RA: EIP,
+	ExchangedEH:  [2]trad.Reg{ESP, EBP},
 	SystemResult: EAX,
 	// Segments belong to the thread, not to a frame: no call changes them.
 	CalleeSaved: arch.Set(EBX, EBP, ESP, ESI, EDI, CS, SS, DS, ES, FS, GS),
