@@ -34,12 +34,15 @@ const (
 // maxGap is the distance to a caller's frame record within which one counts, in bytes: as in Breakpad.
 const maxGap = 128 << 10
 
+// functionAlign is the alignment that compilers give functions, in bytes.
+const functionAlign = 16
+
 // A rank says how good a return address is.
 type rank uint8
 
 const (
 	none    rank = iota
-	other        // its call goes to another function
+	other        // its call goes to another function; or it may as well be the address of a function
 	untold       // it does not tell where its call goes
 	confirm      // its call goes to the function of THIS
 )
@@ -164,6 +167,9 @@ func (x *scanner) unread(ra uint64) rank {
 	}
 	if _, _, covered := x.q.FunctionAt(ra - 1); !covered && x.s.HasSymbols != nil && x.s.HasSymbols(m) {
 		return none
+	}
+	if ra%functionAlign == 0 || x.q.FunctionBegins(ra) {
+		return other // rather the address of a function, such as that of main, with which libc calls it
 	}
 	return untold
 }
