@@ -105,6 +105,9 @@ func (f *Frame) zeroEndsStack(fp Value) bool {
 	if m == nil {
 		return false
 	}
+	if m.OpenPE != nil && (s.arch.PtrSize == 8 || fp.Known() && fp.Bits == 0) {
+		return true // Windows begins threads so, and its tables do not mark the outermost frame
+	}
 	lo, hi, ok := f.bounds(f.AddressInBlock())
 	if f.caller && ok && lo == f.AddressInBlock() {
 		return true // as Go's run time plants it: no call is at a function's first byte

@@ -35,7 +35,7 @@ If DUMP is a folder, or "-" for a list of paths on standard input, all dumps (*.
 *.mdmp) are read, several at once, and each gives a line of JSON; a bad one gives
 {"minidump", "error"}, and the others follow.
 
-Stacks of amd64 and arm64 are walked. Of other processors, minidump prints the
+Stacks of amd64, arm64, x86 and arm are walked. Of other processors, minidump prints the
 threads, their registers (--registers) and the modules.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,

@@ -81,7 +81,11 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	x.lo, _, x.known = q.FunctionAt(q.AddressInBlock)
 	best := found{}
 	for off := 0; off+size <= len(stack) && best.rank < confirm; off += size {
-		f := found{at: sp + uint64(off), ra: q.Arch.CodeAddress(word(q.Arch, stack[off:]))}
+		v := word(q.Arch, stack[off:])
+		f := found{at: sp + uint64(off), ra: q.Arch.CodeAddress(v)}
+		if q.Arch.AddressMask&1 == 0 && v&3 == 2 {
+			continue // Arm's: bit 0 says that the code is Thumb's, and other code is aligned to four bytes
+		}
 		if q.Arch.BackChainRA != 0 && !savedWithSP(q.Arch, stack[off:], f.at) {
 			continue
 		}

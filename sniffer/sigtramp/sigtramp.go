@@ -106,7 +106,7 @@ func (*Sniffer) SniffSignal(q *frame.Query) (trad.Row, frame.Answer) {
 // onStack reports whether what is at SP can only be the frame that the kernel has made for t.
 func onStack(q *frame.Query, t *arch.Trampoline) bool {
 	sp := q.This.Register(q.Arch.SP)
-	if !sp.Known() {
+	if !sp.Known() || t.OnStack == nil {
 		return false
 	}
 	readable := true
