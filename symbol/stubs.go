@@ -66,6 +66,14 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 		}
 		readSlots(im, a, slots, im.Relocations(relocations, strings.HasPrefix(name, ".rela")), symbols)
 	}
+	got := uint64(0) // address of the global offset table
+	if dynamic, _, err := im.SectionType(elf.SHT_DYNAMIC); err == nil {
+		for tag, value := range im.Dynamic(dynamic) {
+			if tag == elf.DT_PLTGOT {
+				got = value
+			}
+		}
+	}
 	most := uint64(im.SizeOnDisk()) // of sections that do not overlap
 	for _, section := range sections {
 		if section.Size > most {
@@ -79,7 +87,7 @@ func readStubs(im *elfimage.Image) (*stubs, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.read(a, slots, code, section.Addr)
+		s.read(a, slots, code, section.Addr, got)
 	}
 	slices.SortFunc(s.list, func(x, y stub) int { return cmp.Compare(x.lo, y.lo) })
 	return s, nil
@@ -111,11 +119,11 @@ var symbolSizes = map[elf.Class]int{elf.ELFCLASS32: elf.Sym32Size, elf.ELFCLASS6
 
 // read adds the stubs of a section at address addr. The first one of a section, which binds
 // symbols, jumps through a word that no relocation fills in.
-func (s *stubs) read(a *arch.Arch, slots map[uint64]slot, code []byte, addr uint64) {
+func (s *stubs) read(a *arch.Arch, slots map[uint64]slot, code []byte, addr, got uint64) {
 	const step = 4 // stubs begin at multiples of it
 	for at := 0; at < len(code); {
 		lo := addr + uint64(at)
-		to, length, ok := a.StubSlot(code[at:], lo, 0)
+		to, length, ok := a.StubSlot(code[at:], lo, got)
 		if !ok {
 			at += step
 			continue

@@ -13,10 +13,6 @@ const (
 	entrySP  = -8 // rsp on entry is CFA-8
 )
 
-const (
-	rsp = values.Reg(RSP)
-)
-
 var decoder = x86.New(64, values.Reg(RIP),
 	values.Reg(RAX), values.Reg(RCX), values.Reg(RDX), values.Reg(RBX), values.Reg(RSP), values.Reg(RBP), values.Reg(RSI), values.Reg(RDI),
 	values.Reg(R8), values.Reg(R9), values.Reg(R10), values.Reg(R11), values.Reg(R12), values.Reg(R13), values.Reg(R14), values.Reg(R15))
