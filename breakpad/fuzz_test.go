@@ -37,6 +37,9 @@ func FuzzFile(f *testing.F) {
 	f.Add([]byte("MODULE a b c d\nINFO x\nFILE 0 a.c\nINLINE_ORIGIN 0 in\nFUNC 10 20 0 f\nINLINE 0 3 0 0 14 4 18 2\n10 10 1 0\n20 10 2 0\nFUNC 18 4 0 g\nFUNC 18 4 0 h\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 1<<20+1000*len(data), func() {
+			if c, err := Check(bytes.NewReader(data)); err != nil || c.Lines > len(data) {
+				t.Errorf("checked %d lines, %v", c.Lines, err)
+			}
 			file, err := New(bytes.NewReader(data), int64(len(data)))
 			if err != nil {
 				return

@@ -14,7 +14,7 @@ import (
 
 // cfiABI returns what call frame information does not say about the processor.
 func cfiABI(im *elfimage.Image) cfi.ABI {
-	abi := cfi.ABI{Order: im.Order, PtrSize: 8, PAuth: im.Machine == elf.EM_AARCH64}
+	abi := cfi.ABI{Order: im.Order, PtrSize: 8, FP: framePointer(im.Machine), PAuth: im.Machine == elf.EM_AARCH64}
 	if im.Class == elf.ELFCLASS32 {
 		abi.PtrSize = 4
 	}

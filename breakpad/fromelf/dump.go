@@ -92,7 +92,18 @@ func Open(path string, opts Options) (*Dump, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dump{opts: opts, image: im, closers: []io.Closer{file}, names: newTable(), files: newTable()}
+	d, err := OpenImage(im, path, opts)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	d.closers = append(d.closers, file)
+	return d, nil
+}
+
+// OpenImage is [Open] for a file that is open already, and that the caller closes. path is its name.
+func OpenImage(im *elfimage.Image, path string, opts Options) (*Dump, error) {
+	d := &Dump{opts: opts, image: im, names: newTable(), files: newTable()}
 	if err := d.open(path); err != nil {
 		d.Close()
 		return nil, err

@@ -12,12 +12,13 @@ func newSymbols() *cobra.Command {
 		Short: "Make and check Breakpad's symbol files",
 		Long: `symbols works on the symbol files of Breakpad, Crashpad, Firefox, Chromium, Electron and
 Sentry: it makes them of ELF files, and says what is wrong with them.`,
-		Example: `  sfwalk symbols dump ./server --store ./symbols`,
-		Args:    cobra.NoArgs,
+		Example: `  sfwalk symbols dump ./server --store ./symbols
+  sfwalk symbols check server.sym ./server`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return usageError{errors.New("symbols: which command? dump")}
+			return usageError{errors.New("symbols: which command? dump or check")}
 		},
 	}
-	cmd.AddCommand(newSymbolsDump())
+	cmd.AddCommand(newSymbolsDump(), newSymbolsCheck())
 	return cmd
 }

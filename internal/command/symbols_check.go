@@ -1,0 +1,153 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/breakpad/fromelf"
+	"github.com/sfwalk/sfwalk/internal/printable"
+	"github.com/sfwalk/sfwalk/internal/regular"
+)
+
+func newSymbolsCheck() *cobra.Command {
+	var dirs []string
+	cmd := &cobra.Command{
+		Use:   "check FILE [BINARY]",
+		Short: "Say what is wrong with a symbol file",
+		Long: `check reads a symbol file and lists what is wrong with it, by line: malformed records;
+FUNCs, lines and stack rules that overlap, or lie outside of what they belong to; numbers
+of files and inlined functions that are not there; lines and STACK CFI out of order; the same
+PUBLIC twice; STACK CFI that cannot be computed.
+
+With BINARY, the ELF file that the symbols are of, check also compares STACK CFI with
+the binary's own .debug_frame and .eh_frame, at each address where either changes, and lists
+each stretch of code where they differ, with the rules of both. Rules agree if they
+compute the same, however they are written. Symbol files have no words for the end of a
+stack, so a return address that the binary says is undefined is not compared.
+
+Several functions with the same code are no fault: the linker has folded them. Nor
+are stack rules that are there twice, if they are the same.
+
+Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be read.`,
+		Example: `  sfwalk symbols check server.sym
+  sfwalk symbols check server.sym ./server`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			fine, err := checkSymbols(out, args[0])
+			if err == nil && len(args) > 1 {
+				if len(dirs) == 0 {
+					dirs = []string{"/usr/lib/debug"}
+				}
+				var agree bool
+				agree, err = compareSymbols(out, args[0], args[1], dirs)
+				fine = fine && agree
+			}
+			if err := errors.Join(err, out.Flush()); err != nil {
+				return exitStatus{exitTrouble, fmt.Errorf("%s: %w", args[0], err)}
+			}
+			if !fine {
+				return exitStatus{exitDisagree, nil}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringArrayVar(&dirs, "debug-dir", nil, "a folder of separate debug files of BINARY (default: /usr/lib/debug)")
+	return cmd
+}
+
+// shownProblems is how many problems are printed.
+const shownProblems = 100
+
+// checkSymbols checks a symbol file alone.
+func checkSymbols(w io.Writer, name string) (fine bool, err error) {
+	file, err := regular.Open(name)
+	if err != nil {
+		return false, fileError(err)
+	}
+	defer file.Close()
+	c, err := breakpad.Check(file)
+	if err != nil {
+		return false, fileError(err)
+	}
+	if c.Module == (breakpad.Module{}) {
+		return false, breakpad.ErrNoModule
+	}
+	for _, p := range c.Problems[:min(len(c.Problems), shownProblems)] {
+		printable.Fprintf(w, "%s:%d: %s\n", name, p.Line, p.Text)
+	}
+	kinds, order := map[string]int{}, []string(nil)
+	for _, p := range c.Problems {
+		if kinds[p.Kind]++; kinds[p.Kind] == 1 {
+			order = append(order, p.Kind)
+		}
+	}
+	all := len(c.Problems) + c.Dropped
+	if all > 0 {
+		printable.Fprintf(w, "\n%s: %s\n", name, count(uint64(all), "problem"))
+		for _, k := range order {
+			printable.Fprintf(w, "%8d  %s\n", kinds[k], k)
+		}
+		if c.Dropped > 0 {
+			printable.Fprintf(w, "%8d  more\n", c.Dropped)
+		}
+	} else {
+		printable.Fprintf(w, "%s: nothing is wrong\n", name)
+	}
+	printable.Fprintf(w, "%s %s %s %s: %s, %s, %s, %s, %s\n", c.Module.OS, c.Module.Arch, c.Module.ID, c.Module.Name,
+		count(uint64(c.Funcs), "FUNC"), count(uint64(c.FuncLines), "line"), count(uint64(c.Inlines), "INLINE"), count(uint64(c.Publics), "PUBLIC"),
+		count(uint64(c.CFI), "STACK CFI INIT"))
+	return all == 0, nil
+}
+
+// compareSymbols compares the stack rules of a symbol file with those of the binary.
+func compareSymbols(w io.Writer, name, binary string, dirs []string) (agree bool, err error) {
+	d, err := fromelf.Open(binary, fromelf.Options{DebugDirs: dirs})
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", binary, fileError(err))
+	}
+	defer d.Close()
+	f, err := breakpad.Open(name)
+	if err != nil {
+		return false, fileError(err)
+	}
+	defer f.Close()
+	c, err := d.Compare(f)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", binary, err)
+	}
+	printable.Fprintf(w, "\n")
+	for _, x := range c.Disagreements[:min(len(c.Disagreements), shownProblems)] {
+		where := ""
+		if at, err := f.Locate(x.Lo); err == nil && len(at) > 0 {
+			last := at[len(at)-1]
+			where = fmt.Sprintf(" %s+%#x", last.Function, x.Lo-last.Code.Address)
+		}
+		printable.Fprintf(w, "%x..%x %s: %s differs\n    file    %s\n    binary  %s\n", x.Lo, x.Hi, where, strings.Join(x.Registers, " "), x.File, x.Binary)
+	}
+	for _, p := range c.Problems {
+		printable.Fprintf(w, "cannot be read: %v\n", p)
+	}
+	switch n := len(c.Disagreements) + c.Dropped; {
+	case n > 0:
+		printable.Fprintf(w, "%s: STACK CFI and the binary DISAGREE, in %s of code, of %s compared\n", binary, count(uint64(n), "place"), count(c.Compared, "byte"))
+	default:
+		printable.Fprintf(w, "%s: STACK CFI and the binary agree, for all %s compared\n", binary, count(c.Compared, "byte"))
+	}
+	if c.Missing > 0 {
+		printable.Fprintf(w, "%s of code have rules in the binary alone\n", count(c.Missing, "byte"))
+	}
+	if c.Outermost > 0 {
+		printable.Fprintf(w, "%s of outermost frames: the return address is not compared\n", count(c.Outermost, "byte"))
+	}
+	if len(c.Problems) > 0 {
+		return false, fmt.Errorf("%s could not be read", count(uint64(len(c.Problems)), "part"))
+	}
+	return len(c.Disagreements) == 0, nil
+}
