@@ -65,7 +65,7 @@ var layouts = map[Processor]layout{
 		fields(integer, 120, 8, words("rax rcx rdx rbx")...), fields(integer, 160, 8, words("rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15")...),
 		fields(segment, 58, 2, words("ds es fs gs")...),
 	}},
-	ARM: {0, 1 << 30, []group{
+	ARM: {0, 1<<30 | 1<<21, []group{ // Breakpad's, and Windows'
 		fields(always, 4, 4, append(numbered("r", 0, 12), words("sp lr pc cpsr")...)...),
 	}},
 	ARM64: {0, 1 << 22, []group{

@@ -13,10 +13,19 @@ func afterCall(code []byte) bool {
 		return false
 	}
 	w := binary.LittleEndian.Uint32(code[n-word:])
-	if isThumbBL(w) || isBL(w) || w&0x0ffffff0 == 0x012fff30 && w>>28 != never {
-		return true
+	before := uint32(0)
+	if n >= 2*word {
+		before = binary.LittleEndian.Uint32(code[n-2*word:])
 	}
-	return n >= 2*word && binary.LittleEndian.Uint32(code[n-2*word:]) == 0xe1a0e00f && jumps(w)
+	switch {
+	case w&0xfffffff0 == 0xe1a0f000: // mov pc, which else might be blx of Thumb code
+		return before == 0xe1a0e00f
+	case isThumbBL(w), w>>28 == always && (isBL(w) || w&0x0ffffff0 == 0x012fff30), w>>25 == 0x7d:
+		return true
+	case isBL(w), w&0x0ffffff0 == 0x012fff30: // with a condition, if what comes before may be A32 code; Thumb code often has such halves
+		return before>>28 == always || before>>28 == w>>28 && w>>28 != never
+	}
+	return before == 0xe1a0e00f && jumps(w)
 }
 
 // isThumbBLX reports whether h is blx to a register, of Thumb code.
@@ -36,28 +45,35 @@ func jumps(w uint32) bool {
 }
 
 // callTarget implements arch.Arch.CallTarget: bl and blx with a distance alone say where they go. What may be of either instruction set
-// is bl of A32 code if it is that without a condition, as nearly all are.
+// goes where it is nearer.
 func callTarget(code []byte, ra uint64) (target uint64, ok bool) {
 	if len(code) < word {
 		return 0, false
 	}
 	at := uint32(ra) - word
 	w := binary.LittleEndian.Uint32(code[len(code)-word:])
-	switch thumb := isThumbBL(w); {
-	case ra%word == 0 && (w>>24 == 0xeb || !thumb && isBL(w)):
-		target := at + 8 + uint32(signed(w, 24)*4)
-		if w>>28 == never {
-			target += field(w, 24, 1) * 2
-		}
-		return uint64(target), true
+	thumb, a32 := isThumbBL(w), ra%word == 0 && isBL(w)
+	near := signed(w, 24) * 4
+	if w>>28 == never {
+		near += int32(field(w, 24, 1) * 2)
+	}
+	far := thumbDistance(w)
+	switch {
+	case a32 && (!thumb || w>>28 == always && abs(near) <= abs(far)):
+		return uint64(at + 8 + uint32(near)), true
+	case thumb && !bit(w, 28): // to A32 code
+		return uint64((at+4)&^3 + uint32(far)), true
 	case thumb:
-		w = w<<16 | w>>16
-		s, j1, j2 := field(w, 26, 1), field(w, 13, 1), field(w, 11, 1)
-		off := signed(s<<24|(1^j1^s)<<23|(1^j2^s)<<22|field(w, 16, 10)<<12|field(w, 0, 11)<<1, 25)
-		if !bit(w, 12) { // to A32 code
-			return uint64((at+4)&^3 + uint32(off)), true
-		}
-		return uint64(at + 4 + uint32(off)), true
+		return uint64(at + 4 + uint32(far)), true
 	}
 	return 0, false
+}
+
+func abs(n int32) int32 { return max(n, -n) }
+
+// thumbDistance returns how far bl or blx of Thumb code, whose halves are w as they lie in memory, goes.
+func thumbDistance(w uint32) int32 {
+	w = w<<16 | w>>16
+	s, j1, j2 := field(w, 26, 1), field(w, 13, 1), field(w, 11, 1)
+	return signed(s<<24|(1^j1^s)<<23|(1^j2^s)<<22|field(w, 16, 10)<<12|field(w, 0, 11)<<1, 25)
 }
