@@ -1,0 +1,200 @@
+// Package symbolserver fetches Breakpad's symbol files from servers that have them as NAME/IDENTIFIER/NAME.sym (Tecken, Breakpad's own
+// tools, Sentry), into a folder below the user's cache that is a store like any other.
+//
+// A server is not trusted: a file counts when its MODULE record has the identifier that was asked for, and sizes and times are
+// bounded. What was fetched in part is fetched on, and what a server does not have is not asked for again for an hour.
+package symbolserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sfwalk/sfwalk/breakpad"
+)
+
+const (
+	maxSize     = 4 << 30          // bytes of a file, as it is sent and unpacked
+	maxAtOnce   = 6                // requests
+	maxFailures = 3                // in a row, until a server is left alone
+	attempts    = 3                // at one file, if the connection breaks
+	idle        = 30 * time.Second // without a byte
+	remember    = time.Hour        // that a server has no such file
+)
+
+// Server is one server. Many goroutines may use it at once.
+type Server struct {
+	base   *url.URL
+	dir    string
+	client *http.Client
+
+	maxSize int64
+	pause   time.Duration // before another attempt
+	idle    time.Duration
+	failed  atomic.Int32 // requests in a row
+
+	mu    sync.Mutex
+	asked map[string]*sync.Once // by the path in the store
+	errs  []error
+}
+
+// New returns the server at an address: https, or http if it is named. Files are kept below cache.
+func New(address, cache string) (*Server, error) {
+	base, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("not an address of a server")
+	}
+	if base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
+		return nil, errors.New("want https://HOST/…")
+	}
+	name := *base
+	name.User = nil
+	sum := sha256.Sum256([]byte(strings.TrimSuffix(name.String(), "/")))
+	s := &Server{base: base, dir: filepath.Join(cache, fmt.Sprintf("%x", sum[:12])), maxSize: maxSize, pause: time.Second, idle: idle, asked: map[string]*sync.Once{}}
+	s.client = &http.Client{
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ResponseHeaderTimeout: idle,
+			MaxConnsPerHost:       maxAtOnce,
+			DisableCompression:    true, // parts of a compressed answer are kept as they are
+			ForceAttemptHTTP2:     true,
+		},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			switch {
+			case len(via) >= 5:
+				return errors.New("more than 5 redirections")
+			case r.URL.Scheme != "https" && (r.URL.Scheme != "http" || base.Scheme != "http"):
+				return fmt.Errorf("it leads to %s, which is not https", r.URL.Scheme)
+			}
+			return nil
+		},
+	}
+	return s, nil
+}
+
+// Dir returns the folder that has what was fetched.
+func (s *Server) Dir() string { return s.dir }
+
+// Progress is told of what is fetched, by many goroutines at once.
+type Progress interface {
+	Begin(size int64) // of a file, -1 if it is not known
+	Add(n int)        // bytes
+}
+
+// Fetch fetches the symbol files of modules that are not there yet, several at once. What cannot be had is left out: [Server.Errors] says why, if
+// that is not that the server has none.
+func (s *Server) Fetch(ctx context.Context, modules []breakpad.Module, progress Progress) {
+	var wait sync.WaitGroup
+	room := make(chan struct{}, maxAtOnce)
+	for _, m := range modules {
+		path, err := m.StorePath()
+		if err != nil || s.failed.Load() >= maxFailures {
+			continue
+		}
+		s.mu.Lock()
+		once := s.asked[path]
+		if once == nil {
+			once = new(sync.Once)
+			s.asked[path] = once
+		}
+		s.mu.Unlock()
+		wait.Go(func() {
+			once.Do(func() {
+				room <- struct{}{}
+				defer func() { <-room }()
+				if err := s.fetch(ctx, m, path, progress); err != nil && ctx.Err() == nil {
+					s.note(fmt.Errorf("symbols of %s from %s: %w", m.Name, s.base.Redacted(), err))
+				}
+			})
+		})
+	}
+	wait.Wait()
+}
+
+// note keeps an error, the first few.
+func (s *Server) note(err error) {
+	const most = 16
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.errs) < most {
+		s.errs = append(s.errs, err)
+	}
+}
+
+// Errors returns what has failed so far.
+func (s *Server) Errors() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]error(nil), s.errs...)
+}
+
+// fetch fetches one file, if it is not there and the server is not known to lack it.
+func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, progress Progress) error {
+	file := filepath.Join(s.dir, filepath.FromSlash(path))
+	none := filepath.Join(filepath.Dir(file), ".none")
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	if info, err := os.Stat(none); err == nil && time.Since(info.ModTime()).Abs() < remember {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	p, err := claimPart(file)
+	if err != nil {
+		return err
+	}
+	defer p.leave()
+	where := s.base.JoinPath(strings.Split(path, "/")...)
+	for n := 1; ; n++ {
+		if s.failed.Load() >= maxFailures {
+			return nil // the errors of others say why
+		}
+		err := s.get(ctx, where, p, progress)
+		var status statusError
+		switch {
+		case err == nil:
+			s.failed.Store(0)
+			return p.finish(m, s.maxSize)
+		case errors.As(err, &status) && status.none():
+			s.failed.Store(0)
+			return os.WriteFile(none, nil, 0o600)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errLarge) || errors.As(err, &status) && status < 500 || n >= attempts:
+			s.failed.Add(1)
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(s.pause):
+		}
+	}
+}
+
+// statusError is the status of an answer.
+type statusError int
+
+func (e statusError) Error() string {
+	return fmt.Sprintf("the server says %d %s", int(e), http.StatusText(int(e)))
+}
+
+// none reports whether the server has no such file. Stores of objects say 403 of what they lack.
+func (e statusError) none() bool {
+	return e == http.StatusNotFound || e == http.StatusForbidden || e == http.StatusGone
+}
+
+var errLarge = errors.New("the file is too large")
