@@ -25,7 +25,7 @@ import (
 type Options struct {
 	// Separate finds SFrame sections for modules that have no usable one; it may be nil.
 	Separate *sframe.Separate
-	// Symbols is a folder of Breakpad's symbol files, "" for none. With one, the sniffer breakpad stands behind dwarf.
+	// Symbols is a folder of Breakpad's symbol files, or several, listed as in PATH; "" for none. With one, the sniffer breakpad stands behind dwarf.
 	Symbols string
 	// Scan says that the sniffer scan stands behind all others, for crash reports. It can be had by its name without.
 	Scan bool

@@ -32,6 +32,7 @@ type source struct {
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
 	opts := symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines}
 	if flags.symbols != "" {
+		flags.fetching.fetch(s.Target)
 		opts.Sources = []symbol.Source{symfile.Store{Dir: flags.symbols}}
 	}
 	opts.Sources = append(opts.Sources, pefile.Source{})

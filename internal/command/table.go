@@ -23,9 +23,11 @@ type tableFlags struct {
 	sframeDirs []string
 	separate   *sframe.Separate // of sframeDirs; nil if there are none
 
-	scan    bool   // whether to scan stacks for return addresses
-	symbols string // a folder of Breakpad's symbol files, for sniffer and symbolizer; "" for none
-	noIndex bool
+	scan         bool     // whether to scan stacks for return addresses
+	symbolPlaces []string // folders and servers that have Breakpad's symbol files
+	symbols      string   // the folders, those of servers among them, listed as in PATH, for sniffer and symbolizer; "" for none
+	fetching     fetching
+	noIndex      bool
 
 	pluginFlags pluginFlags
 	plugins     *plugins // that run; nil if there are none
@@ -37,7 +39,7 @@ func (w *tableFlags) add(cmd *cobra.Command, host PluginHost) {
 	f.BoolVar(&w.scan, "scan", w.scan, "where no other sniffer knows a caller, look for a return address on the stack (sniffer scan); such frames are guesses")
 	w.pluginFlags.add(cmd, host)
 	f.StringArrayVar(&w.sframeDirs, "sframe-dir", nil, "a folder of SFrame sections by build ID, made by 'sfwalk sframe gen', for modules without their own; repeatable")
-	f.StringVar(&w.symbols, "symbols", "", "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym, for programs without names, lines or unwind tables; the sniffer breakpad reads their STACK CFI")
+	f.StringArrayVar(&w.symbolPlaces, "symbols", nil, "a folder of Breakpad's symbol files, laid out as NAME/IDENTIFIER/NAME.sym, or a server that has them so (https://HOST/…), for programs without names, lines or unwind tables; the sniffer breakpad reads their STACK CFI; repeatable")
 	f.BoolVar(&w.noIndex, "no-symbol-index", false, "neither use nor keep indexes of large symbol files, which are below the user's cache folder")
 }
 
@@ -48,10 +50,8 @@ func (w *tableFlags) check() error {
 			return usageError{fmt.Errorf("--sframe-dir %s: want a folder", dir)}
 		}
 	}
-	if w.symbols != "" {
-		if info, err := os.Stat(w.symbols); err != nil || !info.IsDir() {
-			return usageError{fmt.Errorf("--symbols %s: want a folder", w.symbols)}
-		}
+	if err := w.checkSymbols(); err != nil {
+		return err
 	}
 	if w.noIndex {
 		symbolstore.NoIndexes()
@@ -64,6 +64,7 @@ func (w *tableFlags) check() error {
 
 // start starts the plug-ins. end ends them.
 func (w *tableFlags) start(cmd *cobra.Command) (err error) {
+	w.fetching.begin(cmd)
 	if w.plugins, err = w.pluginFlags.start(cmd.Context(), w.sniffers); err != nil {
 		return err
 	}
@@ -126,6 +127,7 @@ func (w *tableFlags) options() sniffer.Options {
 
 // warnings returns the mistakes in the files that the flags name, and in the plug-ins.
 func (w *tableFlags) warnings() (list []string) {
+	list = w.fetching.warnings()
 	if w.separate != nil {
 		for _, err := range w.separate.Warnings() {
 			list = append(list, err.Error())

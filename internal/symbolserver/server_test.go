@@ -200,7 +200,7 @@ func TestHostile(t *testing.T) {
 			w.Write(content)
 		},
 		"too large": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Length", fmt.Sprint(1<<40))
+			w.Header().Set("Content-Length", fmt.Sprint(int64(1)<<40))
 			w.Write(content)
 		},
 		"is too large\n":   func(w http.ResponseWriter, r *http.Request) { w.Write(zipped(append(content, make([]byte, 2<<20)...))) },

@@ -3,6 +3,7 @@
 package symbolstore
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/elfimage"
@@ -25,21 +27,34 @@ type Symbols struct {
 	shared *shared // keeps the file shared
 }
 
-type key struct{ dir string }
+type key struct{ dirs string }
 
 type answer struct {
 	symbols *Symbols
 	err     error
 }
 
-// Open returns the symbols of m in the store at dir. It returns nil if the store has none. The
+// Open returns the symbols of m in the first store that has some. dirs are the stores' folders, listed as in PATH. It returns nil if none has. The
 // file is opened once, also for several targets, and stays open as long as one of their modules lives.
-func Open(dir string, m *target.Module) (*Symbols, error) {
-	a := m.Memo(key{dir}, func() any {
-		symbols, err := open(dir, m)
-		return answer{symbols, err}
+func Open(dirs string, m *target.Module) (*Symbols, error) {
+	a := m.Memo(key{dirs}, func() any {
+		var a answer
+		for _, dir := range filepath.SplitList(dirs) {
+			symbols, err := open(dir, m)
+			if symbols != nil {
+				return answer{symbols, nil}
+			}
+			a.err = cmp.Or(a.err, err)
+		}
+		return a
 	}).(answer)
 	return a.symbols, a.err
+}
+
+// Wanted returns the name and the identifier under which stores have m's symbols. ok is false if they are not known.
+func Wanted(m *target.Module) (want breakpad.Module, ok bool) {
+	want, _, err := identify(m)
+	return want, err == nil && strings.Trim(want.ID, "0") != ""
 }
 
 func open(dir string, m *target.Module) (*Symbols, error) {
@@ -75,7 +90,11 @@ func identify(m *target.Module) (want breakpad.Module, base uint64, err error) {
 		return want, 0, err
 	}
 	id, err := Identifier(im)
-	return breakpad.Module{Name: path.Base(m.Path), ID: id}, bias + loadAddress(im), err
+	name := path.Base(m.Path)
+	if name == "[vdso]" {
+		name = "linux-gate.so" // as Breakpad has it
+	}
+	return breakpad.Module{Name: name, ID: id}, bias + loadAddress(im), err
 }
 
 // Identifier returns the identifier of an ELF file's symbols: by its build ID, or by its code if it has none.

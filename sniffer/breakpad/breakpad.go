@@ -20,7 +20,7 @@ import (
 
 // Sniffer is the sniffer.
 type Sniffer struct {
-	Dir string // the store of symbol files: NAME/IDENTIFIER/NAME.sym
+	Dir string // the stores of symbol files, NAME/IDENTIFIER/NAME.sym, in their order: folders, listed as in PATH
 }
 
 func (*Sniffer) Name() string { return "breakpad" }

@@ -12,7 +12,7 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// Store is a folder of symbol files. Its files stay open as long as their modules live.
+// Store is a folder of symbol files, or several, listed as in PATH. Its files stay open as long as their modules live.
 type Store struct {
 	Dir string
 }

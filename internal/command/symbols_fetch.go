@@ -1,0 +1,193 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/internal/symbolserver"
+	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	"github.com/sfwalk/sfwalk/target"
+)
+
+// fetching fetches symbol files from servers before a target's stacks are walked: nobody waits for a server while a thread is held.
+type fetching struct {
+	servers []*symbolserver.Server
+	ctx     context.Context // of the command
+	bar     io.Writer       // a terminal; nil if there is none
+}
+
+// checkSymbols finds mistakes in --symbols, and lists the folders.
+func (w *tableFlags) checkSymbols() error {
+	var dirs []string
+	for _, place := range w.symbolPlaces {
+		if strings.Contains(place, "://") {
+			cache, err := os.UserCacheDir()
+			if err != nil {
+				return fmt.Errorf("--symbols %s: there is no folder to keep symbol files in: %w", place, err)
+			}
+			s, err := symbolserver.New(place, filepath.Join(cache, "sfwalk", "symbols"))
+			if err != nil {
+				return usageError{fmt.Errorf("--symbols %s: %w", place, err)}
+			}
+			w.fetching.servers = append(w.fetching.servers, s)
+			place = s.Dir()
+		} else if info, err := os.Stat(place); err != nil || !info.IsDir() {
+			return usageError{fmt.Errorf("--symbols %s: want a folder, or https://HOST/…", place)}
+		}
+		if strings.ContainsRune(place, filepath.ListSeparator) {
+			return usageError{fmt.Errorf("--symbols %s: a folder with %q in its path", place, filepath.ListSeparator)}
+		}
+		dirs = append(dirs, place)
+	}
+	if len(dirs) > 0 {
+		w.symbols = strings.Join(dirs, string(filepath.ListSeparator))
+	}
+	return nil
+}
+
+func (f *fetching) begin(cmd *cobra.Command) {
+	f.ctx = cmd.Context()
+	if term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" {
+		f.bar = os.Stderr
+	}
+}
+
+// warnings says what could not be fetched.
+func (f *fetching) warnings() (list []string) {
+	for _, s := range f.servers {
+		for _, err := range s.Errors() {
+			list = append(list, err.Error())
+		}
+	}
+	return list
+}
+
+// fetch fetches the symbols of the modules that the target's stacks may have frames in. A module that one server has
+// is not asked for at the next.
+func (f *fetching) fetch(t target.Target) {
+	if len(f.servers) == 0 {
+		return
+	}
+	var list []breakpad.Module
+	for _, m := range onStacks(t) {
+		if want, ok := symbolstore.Wanted(m); ok {
+			list = append(list, want)
+		}
+	}
+	for _, s := range f.servers {
+		p := &progress{out: f.bar}
+		s.Fetch(f.ctx, list, p)
+		p.end()
+		rest := list[:0]
+		for _, m := range list {
+			path, err := m.StorePath()
+			if _, missing := os.Stat(filepath.Join(s.Dir(), filepath.FromSlash(path))); err == nil && missing != nil {
+				rest = append(rest, m)
+			}
+		}
+		list = rest
+	}
+}
+
+// onStacks returns the modules that some word of a stack, or a PC, points into: frames can be in no others. Of a process that runs on it
+// returns all, for its stacks are not read twice.
+func onStacks(t target.Target) (list []*target.Module) {
+	const most = 1 << 20 // bytes of one stack
+	threads, err := t.Threads()
+	if err != nil {
+		return nil
+	}
+	modules := t.Modules()
+	seen := map[*target.Module]bool{}
+	add := func(m *target.Module) {
+		if m != nil && !seen[m] {
+			seen[m] = true
+			list = append(list, m)
+		}
+	}
+	word := t.Arch().PtrSize
+	buf := make([]byte, 64<<10)
+	for _, th := range threads {
+		if _, runs := th.(target.RunningThread); runs {
+			return modules.All()
+		}
+		var regs arch.Registers
+		if th.Registers(&regs) != nil {
+			continue
+		}
+		for _, r := range t.Arch().Regs {
+			v, _ := regs.Get(r.Num)
+			add(modules.FindFile(v & t.Arch().AddressMask))
+		}
+		sp, _ := regs.Get(t.Arch().SP)
+		for at := sp &^ uint64(word-1); at-sp < most || at < sp; at += uint64(len(buf)) {
+			n, err := target.MemoryOf(t, th).ReadMemory(at, buf)
+			for b := buf[:n]; len(b) >= word; b = b[word:] {
+				v := uint64(0)
+				if word == 4 {
+					v = uint64(t.Arch().Order.Uint32(b))
+				} else {
+					v = t.Arch().Order.Uint64(b)
+				}
+				add(modules.FindFile(v & t.Arch().AddressMask))
+			}
+			if err != nil {
+				break
+			}
+		}
+	}
+	return list
+}
+
+// progress is a bar of what is fetched, on a terminal.
+type progress struct {
+	out io.Writer
+
+	mu    sync.Mutex
+	bar   *progressbar.ProgressBar
+	total int64
+}
+
+// Begin implements [symbolserver.Progress].
+func (p *progress) Begin(size int64) {
+	if p.out == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.total += max(size, 0); p.bar == nil {
+		p.bar = progressbar.NewOptions64(cmp.Or(p.total, -1), progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription("symbols"), progressbar.OptionShowBytes(true),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
+	}
+	if p.total > 0 {
+		p.bar.ChangeMax64(p.total)
+	}
+}
+
+// Add implements [symbolserver.Progress].
+func (p *progress) Add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.Add(n)
+	}
+}
+
+// end takes the bar away.
+func (p *progress) end() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}
