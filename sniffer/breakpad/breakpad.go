@@ -46,6 +46,11 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	case symbols == nil:
 		return trad.Row{}, noFile
 	}
+	return s.claim(q, symbols)
+}
+
+// claim makes a row of a module's symbols.
+func (s *Sniffer) claim(q *frame.Query, symbols *symbolstore.Symbols) (trad.Row, frame.Answer) {
 	row, answer := s.win(q, symbols)
 	if answer == frame.Claimed {
 		return row, answer
@@ -78,7 +83,7 @@ func (*Sniffer) cfi(q *frame.Query, symbols *symbolstore.Symbols) (trad.Row, fra
 	if begins(symbols, addr) {
 		row.RA, row.Flags = trad.Rule{Kind: trad.Undefined}, row.Flags|trad.Outermost
 	}
-	lo, hi := bounds(cfi, addr)
+	lo, hi := around(cfi, addr)
 	row.Lo, row.Len = lo+symbols.Base, uint32(min(hi-lo, math.MaxUint32))
 	if q.Contradicted(&row) {
 		return trad.Row{}, tornDown
@@ -118,8 +123,8 @@ func begins(symbols *symbolstore.Symbols, addr uint64) bool {
 
 func elfSystem(os string) bool { return os == "Linux" || os == "Android" }
 
-// bounds returns the addresses [lo, hi) around addr at which the rules of addr hold.
-func bounds(cfi *format.CFI, addr uint64) (lo, hi uint64) {
+// around returns the addresses [lo, hi) around addr at which the rules of addr hold.
+func around(cfi *format.CFI, addr uint64) (lo, hi uint64) {
 	lo, hi = cfi.Address, cfi.Address+cfi.Size
 	for _, change := range cfi.Changes {
 		if change.Address > addr {

@@ -159,6 +159,14 @@ func TestErrArch(t *testing.T) {
 func FuzzTarget(f *testing.F) {
 	f.Add(made(9))
 	f.Add(made(12))
+	windows := dumptest.New()
+	windows.System(9, 2, "")
+	headers := append(make([]byte, 0x3c), windows.U32(0x40)...)
+	copy(headers, "MZ")
+	headers = append(headers, "PE\x00\x00\x64\x86\x00\x00"...)
+	windows.Stream(3, windows.U32(1), windows.Thread(1, 0x140000000, append(headers, make([]byte, 256)...), windows.AMD64(0x140000010, 0x140000020, 0)))
+	windows.Stream(4, windows.U32(1), windows.Module(`C:\a.exe`, 0x140000000, 0x1000, nil))
+	f.Add(windows.Bytes(0))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 128<<20, func() {
 			dump, err := format.Read(bytes.NewReader(data), int64(len(data)))
@@ -170,6 +178,11 @@ func FuzzTarget(f *testing.F) {
 				return
 			}
 			defer tg.Close()
+			for _, m := range tg.Modules().All() {
+				if im, err := m.PE(); err == nil {
+					im.Symbols()
+				}
+			}
 			threads, _ := tg.Threads()
 			for _, th := range threads {
 				var regs arch.Registers
