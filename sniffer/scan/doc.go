@@ -2,6 +2,8 @@
 // THIS has it. Whatever it finds is a guess, for old return addresses stay on stacks: it is the last sniffer of all, for
 // crash reports, whose code is mostly not at hand. Breakpad's minidump_stackwalk looks at as many words.
 //
+// In frame 0, a link register that leads out of the function is the return address.
+//
 // A word can be a return address if it is in code, and a call is before it. Where the code cannot be read, a symbol must
 // cover it, if its module has symbols. Of several such words the best counts, then the nearest:
 //

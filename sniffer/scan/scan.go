@@ -78,7 +78,10 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	stack = stack[:n]
 	q.CountSearched(n / size)
 	x := scanner{s: s, q: q}
-	x.lo, _, x.known = q.FunctionAt(q.AddressInBlock)
+	x.lo, x.hi, x.known = q.FunctionAt(q.AddressInBlock)
+	if row, ok := x.link(); ok {
+		return row, frame.Claimed
+	}
 	best := found{}
 	for off := 0; off+size <= len(stack) && best.rank < confirm; off += size {
 		v := word(q.Arch, stack[off:])
@@ -128,8 +131,33 @@ func endsRecords(q *frame.Query, sp uint64) bool {
 type scanner struct {
 	s     *Sniffer
 	q     *frame.Query
-	lo    uint64 // where the function of THIS begins
+	lo    uint64 // the function of THIS is [lo, hi)
+	hi    uint64
 	known bool
+}
+
+// link makes a row of the link register of frame 0, if the processor has one, and it leads to another function: a call that THIS has made
+// would have set it to an address in THIS.
+func (x *scanner) link() (trad.Row, bool) {
+	q, a := x.q, x.q.Arch
+	if a.RA == a.PC || !q.Innermost() || !x.known {
+		return trad.Row{}, false
+	}
+	v := q.This.Register(a.RA)
+	ra := a.CodeAddress(v.Bits)
+	if !v.Known() || ra-1-x.lo < x.hi-x.lo || x.rank(ra) < untold {
+		return trad.Row{}, false
+	}
+	r := trad.Row{
+		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
+		CFA: trad.Rule{Kind: trad.InReg, Reg: a.SP, Off: -int32(a.SPFromCFA)},
+		RA:  trad.Rule{Kind: trad.Same},
+		FP:  trad.Rule{Kind: trad.Same},
+	}
+	if a.FrameRecordAnywhere {
+		r.Others = &trad.OtherRules{Regs: []trad.RegRule{{Reg: a.SP}}} // THIS may have a frame
+	}
+	return r, true
 }
 
 func (x *scanner) rank(ra uint64) rank {
