@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,call,plugin,growth] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,plugin,growth,symbols] [-o FILE]
 package main
 
 import (
@@ -23,6 +23,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/lookup"
 	"github.com/sfwalk/sfwalk/internal/bench/plugin"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
+	"github.com/sfwalk/sfwalk/internal/bench/symbols"
 	"github.com/sfwalk/sfwalk/internal/bench/walk"
 )
 
@@ -49,6 +50,7 @@ var parts = []struct {
 	{"growth", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return growth.Measure(ctx, d, growth.Options{})
 	}},
+	{"symbols", symbols.Measure},
 }
 
 func main() {
