@@ -2,59 +2,10 @@ package fromelf
 
 import (
 	"bufio"
-	"debug/elf"
-	"errors"
 	"fmt"
-	"iter"
-	"strings"
 
 	"github.com/sfwalk/sfwalk/cfi"
-	"github.com/sfwalk/sfwalk/elfimage"
 )
-
-// cfiABI returns what call frame information does not say about the processor.
-func cfiABI(im *elfimage.Image) cfi.ABI {
-	abi := cfi.ABI{Order: im.Order, PtrSize: 8, FP: framePointer(im.Machine), PAuth: im.Machine == elf.EM_AARCH64}
-	if im.Class == elf.ELFCLASS32 {
-		abi.PtrSize = 4
-	}
-	return abi
-}
-
-// cfiSections yields the call frame information of d's files, in the order of dump_syms: .debug_frame of each file before .eh_frame.
-func (d *Dump) cfiSections() iter.Seq[*cfi.Section] {
-	return func(yield func(*cfi.Section) bool) {
-		for _, im := range []*elfimage.Image{d.image, d.debug} {
-			if im == nil {
-				continue
-			}
-			for _, kind := range []cfi.Kind{cfi.Debug, cfi.EH} {
-				name := kind.String()
-				data, addr, err := im.Section(name, ".z"+strings.TrimPrefix(name, "."))
-				if err == nil {
-					opts := cfi.Options{ABI: cfiABI(im)}
-					for _, s := range im.ELF().Sections {
-						switch s.Name {
-						case ".text":
-							opts.TextBase = s.Addr
-						case ".got":
-							opts.DataBase = s.Addr
-						}
-					}
-					var section *cfi.Section
-					if section, err = cfi.Open(kind, data, addr, opts); err == nil {
-						if !yield(section) {
-							return
-						}
-					}
-				}
-				if err != nil && !errors.Is(err, elfimage.ErrNoSection) {
-					d.warn(nil, fmt.Errorf("%s: %w", name, err))
-				}
-			}
-		}
-	}
-}
 
 // writeCFI writes the STACK CFI records.
 func (d *Dump) writeCFI(w *bufio.Writer) error {
@@ -397,21 +348,4 @@ func (t *translator) handle(reg int64, r *cfiRule) {
 		return
 	}
 	t.note(t.column(reg), from)
-}
-
-// registerNames returns the names of registers in symbol files, by DWARF number. "" stands for none.
-func registerNames(im *elfimage.Image) []string {
-	switch im.Machine {
-	case elf.EM_X86_64:
-		return amd64Names
-	case elf.EM_386:
-		return i386Names
-	case elf.EM_AARCH64:
-		return arm64Names
-	case elf.EM_ARM:
-		return armNames
-	case elf.EM_S390:
-		return s390xNames
-	}
-	return nil
 }

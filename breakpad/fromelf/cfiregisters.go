@@ -1,8 +1,11 @@
 package fromelf
 
 import (
+	"debug/elf"
 	"fmt"
 	"strings"
+
+	"github.com/sfwalk/sfwalk/elfimage"
 )
 
 // Names of registers in STACK CFI records, by DWARF number, as Breakpad's reader expects them. s390x, which it does not
@@ -45,4 +48,21 @@ func slots(runs map[int]string) []string {
 		}
 	}
 	return list
+}
+
+// registerNames returns the names of registers in symbol files, by DWARF number. "" stands for none.
+func registerNames(im *elfimage.Image) []string {
+	switch im.Machine {
+	case elf.EM_X86_64:
+		return amd64Names
+	case elf.EM_386:
+		return i386Names
+	case elf.EM_AARCH64:
+		return arm64Names
+	case elf.EM_ARM:
+		return armNames
+	case elf.EM_S390:
+		return s390xNames
+	}
+	return nil
 }

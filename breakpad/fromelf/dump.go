@@ -103,7 +103,7 @@ func Open(path string, opts Options) (*Dump, error) {
 
 // OpenImage is [Open] for a file that is open already, and that the caller closes. path is its name.
 func OpenImage(im *elfimage.Image, path string, opts Options) (*Dump, error) {
-	d := &Dump{opts: opts, image: im, names: newTable(), files: newTable()}
+	d := &Dump{opts: opts, image: im}
 	if err := d.open(path); err != nil {
 		d.Close()
 		return nil, err
@@ -153,7 +153,8 @@ func (d *Dump) open(path string) error {
 		}
 	}
 	d.demangler = symbol.NewDemangler(1<<20 + 16*size)
-	d.rangesLeft.Store(1<<16 + 16*size)
+	d.names, d.files = newTable(1<<20+16*size, string(plainName)+omitted), newTable(1<<20+4*size, "?")
+	d.rangesLeft.Store(1<<16 + size)
 	d.linesLeft.Store(1<<20 + 64*size)
 	d.splitLeft.Store(maxSplit)
 	return nil

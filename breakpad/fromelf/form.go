@@ -85,23 +85,21 @@ const (
 
 // Tags, DWARF 5 section 7.5.3.
 const (
-	tagClass       = 0x02
-	tagLexical     = 0x0b
-	tagCompile     = 0x11
-	tagStructure   = 0x13
-	tagUnion       = 0x17
-	tagInlined     = 0x1d
-	tagModule      = 0x1e
-	tagSubprogram  = 0x2e
-	tagNamespace   = 0x39
-	tagPartial     = 0x3c
-	tagSkeleton    = 0x4a
-	tagInterface   = 0x38
-	tagTryBlock    = 0x32
-	tagCatchBlock  = 0x25
-	tagWithStmt    = 0x22
-	tagEntryPoint  = 0x03
-	tagCommonBlock = 0x1a
+	tagClass      = 0x02
+	tagLexical    = 0x0b
+	tagCompile    = 0x11
+	tagStructure  = 0x13
+	tagUnion      = 0x17
+	tagInlined    = 0x1d
+	tagModule     = 0x1e
+	tagSubprogram = 0x2e
+	tagNamespace  = 0x39
+	tagPartial    = 0x3c
+	tagSkeleton   = 0x4a
+	tagInterface  = 0x38
+	tagTryBlock   = 0x32
+	tagCatchBlock = 0x25
+	tagWithStmt   = 0x22
 )
 
 // formSize returns the size of a value of the form in a unit, bytes; -1 if it varies.

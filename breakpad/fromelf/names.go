@@ -20,9 +20,14 @@ type table struct {
 	mu    sync.Mutex
 	index map[string]uint32
 	list  []string
+	left  int64  // bytes that it may still keep: names may be put together of the same long parts
+	over  string // stands for those that are too many
 }
 
-func newTable() *table { return &table{index: make(map[string]uint32)} }
+// newTable returns a table that keeps at most about as many bytes.
+func newTable(most int64, over string) *table {
+	return &table{index: make(map[string]uint32), left: most, over: over}
+}
 
 // number returns the number of a string.
 func (t *table) number(b []byte) uint32 {
@@ -32,6 +37,12 @@ func (t *table) number(b []byte) uint32 {
 		return n
 	}
 	s := string(b)
+	if t.left -= int64(len(b)); t.left < 0 {
+		s = t.over
+		if n, ok := t.index[s]; ok {
+			return n
+		}
+	}
 	n := uint32(len(t.list))
 	t.list = append(t.list, s)
 	t.index[s] = n

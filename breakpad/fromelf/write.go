@@ -235,6 +235,10 @@ func (f *formatter) writeAll(w io.Writer, list []found) error {
 	return err
 }
 
+// maxRepeated bounds the work for a function in many parts that has many inlined calls. Those of a larger one are written with its
+// first part.
+const maxRepeated = 1 << 20
+
 // append appends a function's records.
 func (f *formatter) append(b []byte, fn *found, s *scratch) []byte {
 	d := f.d
@@ -250,6 +254,7 @@ func (f *formatter) append(b []byte, fn *found, s *scratch) []byte {
 		s.inlines = append(s.inlines, in)
 	}, func(l row) { s.lines = append(s.lines, l) })
 	lines := s.lines
+	many := len(s.code)*len(s.inlines) > maxRepeated
 	for i, part := range s.code {
 		b = append(b, "FUNC "...)
 		if fn.multiple {
@@ -261,7 +266,7 @@ func (f *formatter) append(b []byte, fn *found, s *scratch) []byte {
 		for j := range s.inlines {
 			in := &s.inlines[j]
 			ranges := s.all[in.from:in.to]
-			if !like && len(s.code) > 1 && !in.belongs(ranges, s.code, i) {
+			if i > 0 && many || !like && !many && len(s.code) > 1 && !in.belongs(ranges, s.code, i) {
 				continue
 			}
 			b = append(strconv.AppendUint(append(b, "INLINE "...), in.depth, 10), ' ')
