@@ -56,8 +56,8 @@ var Machine = &values.Machine{
 // search is the search for ways out.
 var search = ahead.New(Machine)
 
-// kernelEntries are int $0x80, sysenter, and call *%gs:0x10.
-var kernelEntries = []string{"\xcd\x80", "\x0f\x34", "\x65\xff\x15\x10\x00\x00\x00"}
+// kernelEntries are int $0x80, sysenter, syscall, and call *%gs:0x10.
+var kernelEntries = []string{"\xcd\x80", "\x0f\x34", "\x0f\x05", "\x65\xff\x15\x10\x00\x00\x00"}
 
 // endsThread implements values.Machine.EndsThread: int $0x80, sysenter or a call of the vDSO's
 // entry, for exit or exit_group (asm/unistd_32.h).

@@ -16,7 +16,7 @@ func (in *inst) unknown(p []byte) {
 }
 
 // known takes in the instructions whose lengths x86asm gets wrong: endbr64 and endbr32, the
-// rest of the hint space F3 0F 1E (rdssp), and vzeroupper, which has no ModRM byte.
+// rest of the hint space F3 0F 1E (rdssp), and vzeroupper, which has no ModRM byte; and syscall in 32-bit code.
 func (in *inst) known(p []byte) bool {
 	switch {
 	case len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa:
@@ -25,6 +25,8 @@ func (in *inst) known(p []byte) bool {
 		in.unknown(p)
 	case len(p) >= 3 && p[0] == 0xc5 && p[1]&3 == 0 && p[2] == 0x77:
 		in.Len, in.Nop = 3, true
+	case in.mode == 32 && len(p) >= 2 && p[0] == 0x0f && p[1] == 0x05: // syscall, which x86asm knows in 64-bit code alone
+		in.Len, in.Kill = 2, in.set(numberAX, numberCX)
 	default:
 		return false
 	}
