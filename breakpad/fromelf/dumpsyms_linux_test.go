@@ -75,9 +75,9 @@ func programs(t *testing.T) (list []program) {
 }
 
 // dumpSyms returns what dump_syms -d writes.
-func dumpSyms(t *testing.T, p program) string {
+func dumpSyms(t *testing.T, p program, flags ...string) string {
 	t.Helper()
-	cmd := exec.Command(gdbtest.Breakpad(t, "dump_syms"), append([]string{"-d", p.path}, p.dirs...)...)
+	cmd := exec.Command(gdbtest.Breakpad(t, "dump_syms"), slices.Concat(flags, []string{"-d", p.path}, p.dirs)...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	if err := cmd.Run(); err != nil {
@@ -180,6 +180,24 @@ func TestDumpSyms(t *testing.T) {
 		for _, line := range more {
 			if !regexp.MustCompile(`^(INLINE|INLINE_ORIGIN|PUBLIC|FUNC) `).MatchString(line) {
 				t.Errorf("%s: only we have %s", p.name, line)
+			}
+		}
+	}
+}
+
+// TestMultiple compares the marks of functions that share their code with those of dump_syms -m.
+func TestMultiple(t *testing.T) {
+	gdbtest.NeedAMD64(t)
+	for _, path := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", shapes(t, "c++", "-O0", "-g")} {
+		p := program{path, gdbtest.File(t, path), nil}
+		theirs := dumpSyms(t, p, "-m")
+		if !strings.Contains(theirs, "PUBLIC m ") && !strings.Contains(theirs, "FUNC m ") {
+			t.Errorf("%s: dump_syms marks nothing", path)
+		}
+		a, b := records(theirs), records(ours(t, p, fromelf.Options{LikeDumpSyms: true, Multiple: true}))
+		for _, line := range append(only(a, b), only(b, a)...) {
+			if !strings.Contains(line, "<") { // names that two demanglers read differently
+				t.Errorf("%s: only one has %s", path, line)
 			}
 		}
 	}
