@@ -85,9 +85,7 @@ func holder(a *arch.Arch, call *abi.Call, word uint64) (r trad.Reg, ok bool) {
 }
 
 func wordBytes(a *arch.Arch, v uint64) []byte {
-	b := make([]byte, 8)
-	a.Order.PutUint64(b, v)
-	return b
+	return a.AppendWord(nil, v)
 }
 
 // resultRegisters says what to write where a function of type fn has returned value.
@@ -105,7 +103,7 @@ func resultRegisters(a *arch.Arch, fn *abi.Func, value []byte) (write []abi.Regi
 		write = append(write, abi.Register{Reg: p.Reg, Offset: p.RegOffset, Bytes: value[p.Offset : p.Offset+p.Size]})
 	}
 	// Callers on s390x take an integer as its function has extended it.
-	if t := fn.Result; t.Kind == abi.Integer && t.Size < 8 && len(write) == 1 {
+	if t := fn.Result; t.Kind == abi.Integer && t.Size < uint64(a.PtrSize) && len(write) == 1 {
 		bits := uint64(0)
 		for i, b := range value {
 			if bigEndian(a) {
@@ -116,8 +114,7 @@ func resultRegisters(a *arch.Arch, fn *abi.Func, value []byte) (write []abi.Regi
 		if spare := 64 - 8*t.Size; t.Signed {
 			bits = uint64(int64(bits<<spare) >> spare)
 		}
-		write[0].Offset, write[0].Bytes = 0, make([]byte, 8)
-		a.Order.PutUint64(write[0].Bytes, bits)
+		write[0].Offset, write[0].Bytes = 0, a.AppendWord(nil, bits)
 	}
 	return write, nil
 }

@@ -91,7 +91,7 @@ func (p *Process) Hold(ctx context.Context, o Options) error {
 	}
 	jobcontrol.Hold()
 	p.held = true
-	a, err := p.ask(&guard.Request{Op: guard.OpAttach, PID: p.PID, TIDs: o.Threads, Timeout: int64(o.Timeout)})
+	a, err := p.ask(&guard.Request{Op: guard.OpAttach, PID: p.PID, TIDs: o.Threads, Timeout: int64(o.Timeout), Arch: p.Arch().Name})
 	switch {
 	case err == nil:
 		p.ran = true // since Open has looked at it

@@ -233,7 +233,7 @@ func (g *guard) serve(r *Request) *Reply {
 		a.TIDs, a.Late = g.tids(), g.late()
 		return fail(err)
 	case OpGet:
-		err := t.getSets(r.Notes, a)
+		err := t.getSets(g.arch, r.Notes, a)
 		return fail(err)
 	case OpSet:
 		if r.Note == control.NTPRStatus {
@@ -290,10 +290,13 @@ func (g *guard) serve(r *Request) *Reply {
 }
 
 // getSets reads register sets. The first one must be there; the size of another one that is not is -1.
-func (t *tracee) getSets(notes []uint32, a *Reply) error {
+func (t *tracee) getSets(of *control.Control, notes []uint32, a *Reply) error {
 	for i, note := range notes {
 		room := make([]byte, maxSet)
 		n, err := getSet(t.tid, note, room)
+		if err == nil && note == control.NTPRStatus && n != of.StatusSize {
+			return errOtherWidth
+		}
 		if err != nil && i == 0 {
 			return err
 		}

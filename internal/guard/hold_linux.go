@@ -2,16 +2,22 @@ package guard
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/sfwalk/sfwalk/arch/control"
 )
 
 // attach stops threads of a process, which the owner has looked at before.
 func (g *guard) attach(r *Request) (err error) {
 	g.pid, g.timeout, g.all = r.PID, time.Duration(r.Timeout), len(r.TIDs) == 0
+	if g.arch = control.ByName(r.Arch); g.arch == nil {
+		return errors.New("the guard does not know processor " + r.Arch)
+	}
 	options := uintptr(traceAlways)
 	if g.all {
 		options = traceThreads

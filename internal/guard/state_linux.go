@@ -29,6 +29,9 @@ func (t *tracee) save(a *control.Control) error {
 		if err != nil && i == 0 {
 			return err
 		}
+		if i == 0 && n != a.StatusSize {
+			return errOtherWidth
+		}
 		var set []byte
 		if err == nil {
 			set = append(set, room[:n]...)
@@ -44,6 +47,9 @@ func (t *tracee) save(a *control.Control) error {
 	t.saved = append(t.saved, s)
 	return nil
 }
+
+// errOtherWidth says that a thread executes code of another width than its program has: it has another processor's registers.
+var errOtherWidth = errors.New("the thread executes code of another width than its program")
 
 var errNotSaved = errors.New("no state of the thread was saved")
 

@@ -66,11 +66,12 @@ func (t *tracee) endSteps(g *guard) bool {
 	return g.await(func() bool { return t.state == running }, g.timeout) && t.state == stopped && g.threads[t.tid] == t
 }
 
-// status returns the set NT_PRSTATUS, empty if it cannot be read.
+// status returns the set NT_PRSTATUS, empty if it cannot be read, or if it is that of code of another width than the
+// program has.
 func (t *tracee) status(a *control.Control) []byte {
-	room := make([]byte, a.StatusSize)
+	room := make([]byte, a.StatusSize+8) // the kernel wants a multiple of a register
 	n, err := getSet(t.tid, control.NTPRStatus, room)
-	if err != nil {
+	if err != nil || n != a.StatusSize {
 		return nil
 	}
 	return room[:n]

@@ -41,7 +41,8 @@ type Request struct {
 	Alone   bool
 	Step    bool
 	Signal  int
-	Timeout int64 // of OpAttach, nanoseconds
+	Timeout int64  // of OpAttach, nanoseconds
+	Arch    string // of OpAttach: the name of the process's architecture
 }
 
 // Reply is the guard's answer.
@@ -215,7 +216,7 @@ func (m *message) list() (list []int) {
 
 // Send sends the request to a guard.
 func (r *Request) Send(to io.Writer) error {
-	m := message{data: r.Data, words: []int64{int64(r.Op), int64(r.PID), int64(r.TID), int64(r.Note), int64(r.Addr), word(r.Alone), word(r.Step), int64(r.Signal), r.Timeout}}
+	m := message{data: r.Data, text: r.Arch, words: []int64{int64(r.Op), int64(r.PID), int64(r.TID), int64(r.Note), int64(r.Addr), word(r.Alone), word(r.Step), int64(r.Signal), r.Timeout}}
 	m.addList(r.TIDs)
 	for _, note := range r.Notes {
 		m.words = append(m.words, int64(note))
@@ -226,7 +227,7 @@ func (r *Request) Send(to io.Writer) error {
 func receiveRequest(from *Reader) (Request, error) {
 	m, err := from.receive()
 	r := Request{Op: Op(m.next()), PID: int(m.next()), TID: int(m.next()), Note: uint32(m.next()), Addr: uint64(m.next()),
-		Alone: m.next() != 0, Step: m.next() != 0, Signal: int(m.next()), Timeout: m.next(), Data: m.data}
+		Alone: m.next() != 0, Step: m.next() != 0, Signal: int(m.next()), Timeout: m.next(), Data: m.data, Arch: m.text}
 	r.TIDs = m.list()
 	for len(m.words) > 0 {
 		r.Notes = append(r.Notes, uint32(m.next()))
