@@ -171,7 +171,7 @@ func (c *Caller) Call(ctx context.Context, fn uint64, f *abi.Func, args []abi.Va
 		c.Dummies.Add(frame)
 		defer c.Dummies.Remove(frame)
 	}
-	if err := c.run(ctx, to, frame.SP); err != nil {
+	if err := c.run(ctx, to, frame.SP, call.Popped); err != nil {
 		return nil, err
 	}
 	if where.Memory {
@@ -220,9 +220,9 @@ func (c *Caller) restore(why error) error {
 	return c.thread.Restore()
 }
 
-// run lets the thread run until it has returned from the function: to an address, with sp as SP. A
-// function that it calls may come to the same address with another SP.
-func (c *Caller) run(ctx context.Context, to, sp uint64) error {
+// run lets the thread run until it has returned from the function: to an address, with sp as SP, or further outward by
+// popped bytes. A function that it calls may come to the same address with another SP.
+func (c *Caller) run(ctx context.Context, to, sp, popped uint64) error {
 	t := c.thread
 	signal := 0
 	for {
@@ -236,7 +236,7 @@ func (c *Caller) run(ctx context.Context, to, sp uint64) error {
 		}
 		switch e.Kind {
 		case Breakpoint:
-			if e.TID == t.ID() && c.has(sp, to, 0) {
+			if e.TID == t.ID() && c.has(sp, popped, to, 0) {
 				return nil
 			}
 			continue
@@ -244,7 +244,7 @@ func (c *Caller) run(ctx context.Context, to, sp uint64) error {
 			if e.TID != t.ID() {
 				continue // it is delivered when that thread runs again
 			}
-			if c.OnStack && e.Signal.ByItself() && c.has(sp, to, c.process.Arch().Control.BehindBreakpoint) {
+			if c.OnStack && e.Signal.ByItself() && c.has(sp, popped, to, c.process.Arch().Control.BehindBreakpoint) {
 				return nil
 			}
 			if !e.Signal.ByItself() {
@@ -265,11 +265,12 @@ func (c *Caller) run(ctx context.Context, to, sp uint64) error {
 	}
 }
 
-// has reports whether the thread has an SP and a PC, or one that is behind more bytes further on.
-func (c *Caller) has(sp, pc, behind uint64) bool {
+// has reports whether the thread has an SP, or one popped bytes further outward, and a PC, or one that is behind more
+// bytes further on.
+func (c *Caller) has(sp, popped, pc, behind uint64) bool {
 	a := c.process.Arch()
 	nowSP, err := registerOf(c.thread, a, a.SP)
-	if err != nil || nowSP != sp {
+	if err != nil || nowSP != sp && nowSP != sp+popped {
 		return false
 	}
 	now, err := registerOf(c.thread, a, a.PC)

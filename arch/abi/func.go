@@ -49,6 +49,9 @@ type Call struct {
 	// Result is the address of the memory, outward of Stack, in which the function will have
 	// put the result; 0 where the result is in registers.
 	Result uint64
+	// Popped is how many bytes of the stack, behind its return address, the function takes off when it
+	// returns: those of the address of Result on 32-bit x86.
+	Popped uint64
 }
 
 // Register is the part of a register that a call writes.

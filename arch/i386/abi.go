@@ -36,6 +36,7 @@ func (systemV) PushDummyCall(f *abi.Func, args []abi.Value, sp, ret uint64) (*ab
 	if inMemory(result, f.VectorBytes) {
 		call.Result = stack.Reserve(result.Size, max(vectorAlign, result.Alignment()))
 		stack.Push(wordBytes(call.Result), slot)
+		call.Popped = slot
 	}
 	vectors, inMM := 0, 0
 	for _, arg := range args {

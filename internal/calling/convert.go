@@ -10,22 +10,13 @@ import (
 	"github.com/sfwalk/sfwalk/internal/expression"
 )
 
-// namedTypes are the types that need no debug information: Linux's on 64-bit processors.
-var namedTypes = map[string]*abi.Type{
-	"void": voidType, "bool": {Kind: abi.Integer, Size: 1}, "_Bool": {Kind: abi.Integer, Size: 1},
-	"float": floatType, "double": doubleType,
-	"size_t": ulongType, "ssize_t": longType, "off_t": longType, "pid_t": intType, "uid_t": uintType, "gid_t": uintType, "time_t": longType,
-	"intptr_t": longType, "uintptr_t": ulongType, "ptrdiff_t": longType,
-	"int8_t": charType, "int16_t": {Kind: abi.Integer, Size: 2, Signed: true}, "int32_t": intType, "int64_t": longType,
-	"uint8_t": {Kind: abi.Integer, Size: 1}, "uint16_t": {Kind: abi.Integer, Size: 2}, "uint32_t": uintType, "uint64_t": ulongType,
-}
-
 // typeOf returns the type that an expression names.
 func (e *Evaluator) typeOf(t *expression.Type) (*abi.Type, error) {
+	m := e.model()
 	if t.Pointers > 0 {
-		return pointer, nil
+		return m.pointer, nil
 	}
-	if of := namedTypes[t.Name]; of != nil {
+	if of := m.named[t.Name]; of != nil {
 		return of, nil
 	}
 	count := map[string]int{}
@@ -44,8 +35,10 @@ func (e *Evaluator) typeOf(t *expression.Type) (*abi.Type, error) {
 	case count["short"] == 1:
 		kind.Size, used = 2, used+1+count["int"]
 	case count["long"] > 0 && count["double"] == 1:
-		kind, used = &abi.Type{Kind: e.Process.Arch().LongDouble, Size: 16}, used+2
-	case count["long"] > 0:
+		kind, used = m.longDouble, used+2
+	case count["long"] == 1:
+		kind.Size, used = m.long.Size, used+1+count["int"]
+	case count["long"] > 1:
 		kind.Size, used = 8, used+count["long"]+count["int"]
 	case count["int"] == 1:
 		used++
@@ -57,7 +50,7 @@ func (e *Evaluator) typeOf(t *expression.Type) (*abi.Type, error) {
 }
 
 // castType returns what is shown of a cast's type: a text of a pointer to characters, a character.
-func castType(t *expression.Type) dwarf.Type {
+func (e *Evaluator) castType(t *expression.Type) dwarf.Type {
 	char := &dwarf.CharType{}
 	char.ByteSize, char.Name = 1, "char"
 	switch {
@@ -69,7 +62,7 @@ func castType(t *expression.Type) dwarf.Type {
 		return of
 	case t.Name == "char" && t.Pointers == 1:
 		p := &dwarf.PtrType{Type: char}
-		p.ByteSize = 8
+		p.ByteSize = int64(e.model().pointer.Size)
 		return p
 	}
 	return nil
@@ -81,14 +74,14 @@ func (e *Evaluator) convert(v Value, t *abi.Type, at int) (Value, error) {
 	to := Value{Value: abi.Value{Type: t}, TypeName: v.TypeName, dwarf: v.dwarf}
 	switch {
 	case v.isText || v.elements != nil:
-		if t.Kind != abi.Pointer && !(t.Kind == abi.Integer && t.Size == 8) {
+		if t.Kind != abi.Pointer && !(t.Kind == abi.Integer && t.Size == e.model().pointer.Size) {
 			return v, e.fail(at, "a text or an array is passed where no pointer is taken")
 		}
 		addr, err := e.place(v)
 		if err != nil {
 			return v, err
 		}
-		to.Bytes = putInteger(addr, 8, order)
+		to.Bytes = putInteger(addr, t.Size, order)
 		return to, nil
 	case t.Kind == abi.Integer || t.Kind == abi.Pointer:
 		if n, ok := v.integer(order); ok {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -35,6 +34,7 @@ type Evaluator struct {
 	known      map[string]found // symbols of that generation that were found
 	values     []Value          // of the expressions so far: $1, $2, …
 	files      map[*elfimage.Image]*types
+	sizes      *model // see model
 }
 
 // Evaluate evaluates an expression. In later ones, $1 is the value of the first expression, $2 of the second. The error is an [*expression.Error], an [*inferior.CallError], or says what is
@@ -111,7 +111,8 @@ func (e *Evaluator) value(ctx context.Context, n *expression.Node, cast *abi.Typ
 	order := e.Process.Arch().Order
 	switch n.Kind {
 	case expression.Integer:
-		return integerValue(integerType(n), integerName(n), n.Int, order), nil
+		of, name := e.model().integerType(n)
+		return integerValue(of, name, n.Int, order), nil
 	case expression.Char:
 		return integerValue(charType, "char", n.Int, order), nil
 	case expression.Float:
@@ -120,7 +121,7 @@ func (e *Evaluator) value(ctx context.Context, n *expression.Node, cast *abi.Typ
 		}
 		return floatValue(doubleType, "double", n.Float, e.order()), nil
 	case expression.String:
-		return Value{Value: abi.Value{Type: pointer}, TypeName: "char *", text: n.Text, isText: true}, nil
+		return Value{Value: abi.Value{Type: e.model().pointer}, TypeName: "char *", text: n.Text, isText: true}, nil
 	case expression.Array:
 		return e.array(ctx, n)
 	case expression.Name:
@@ -164,32 +165,14 @@ func btoi(b bool) uint64 {
 	return 0
 }
 
-// integerType returns the type of a constant (C11, 6.4.4.1).
-func integerType(n *expression.Node) *abi.Type {
-	unsigned, long := strings.Contains(n.Suffix, "u"), strings.Contains(n.Suffix, "l")
-	switch {
-	case !long && !unsigned && n.Int <= math.MaxInt32:
-		return intType
-	case !long && unsigned && n.Int <= math.MaxUint32:
-		return uintType
-	case !unsigned && n.Int <= math.MaxInt64:
-		return longType
-	}
-	return ulongType
-}
-
-func integerName(n *expression.Node) string {
-	return map[*abi.Type]string{intType: "int", uintType: "unsigned int", longType: "long", ulongType: "unsigned long"}[integerType(n)]
-}
-
 // array evaluates the elements of an array. The widest gives the type.
 func (e *Evaluator) array(ctx context.Context, n *expression.Node) (v Value, err error) {
-	v = Value{Value: abi.Value{Type: pointer}, TypeName: "array", elements: []Value{}}
+	v = Value{Value: abi.Value{Type: e.model().pointer}, TypeName: "array", elements: []Value{}}
 	var widest *abi.Type
 	for _, arg := range n.Args {
 		x, err := e.value(ctx, arg, nil)
 		if err == nil && (x.isText || x.elements != nil) {
-			x, err = e.convert(x, pointer, arg.At)
+			x, err = e.convert(x, e.model().pointer, arg.At)
 		}
 		if err != nil {
 			return v, err
@@ -238,7 +221,7 @@ func (e *Evaluator) address(n *expression.Node) (Value, error) {
 		return Value{}, e.fail(n.At, "only a symbol has an address here")
 	}
 	f, err := e.symbol(n)
-	return integerValue(pointer, "void *", f.addr, e.Process.Arch().Order), err
+	return integerValue(e.model().pointer, "void *", f.addr, e.Process.Arch().Order), err
 }
 
 func (e *Evaluator) cast(ctx context.Context, n *expression.Node) (Value, error) {
@@ -255,7 +238,7 @@ func (e *Evaluator) cast(ctx context.Context, n *expression.Node) (Value, error)
 	} else if v, err = e.convert(v, t, n.Args[0].At); err != nil {
 		return v, err
 	}
-	v.TypeName, v.dwarf = n.Type.String(), castType(n.Type)
+	v.TypeName, v.dwarf = n.Type.String(), e.castType(n.Type)
 	return v, nil
 }
 
@@ -341,7 +324,7 @@ func (e *Evaluator) arguments(ctx context.Context, n *expression.Node, of *abi.F
 		case i < len(of.Params):
 			v, err = e.convert(v, of.Params[i], arg.At)
 		case v.isText || v.elements != nil:
-			v, err = e.convert(v, pointer, arg.At)
+			v, err = e.convert(v, e.model().pointer, arg.At)
 		}
 		if err != nil {
 			return nil, err
@@ -353,11 +336,11 @@ func (e *Evaluator) arguments(ctx context.Context, n *expression.Node, of *abi.F
 
 // resolve asks the function at addr for the address of the one that this processor shall use.
 func (e *Evaluator) resolve(ctx context.Context, addr uint64) (uint64, error) {
-	b, err := e.Caller.Call(ctx, addr, &abi.Func{Result: pointer, Unprototyped: true}, e.resolverArguments())
+	b, err := e.Caller.Call(ctx, addr, &abi.Func{Result: e.model().pointer, Unprototyped: true}, e.resolverArguments())
 	if err != nil {
 		return 0, err
 	}
-	return e.Process.Arch().Order.Uint64(b), nil
+	return e.Process.Arch().Word(b), nil
 }
 
 // resolverArguments are what the dynamic linker passes to such a function: the features of the processor, but
@@ -368,7 +351,7 @@ func (e *Evaluator) resolverArguments() []abi.Value {
 		return nil
 	}
 	features := linkmap.ParseAuxv(e.Auxv, a)[linkmap.ATHWCap]
-	return []abi.Value{{Type: ulongType, Bytes: putInteger(features, 8, a.Order)}}
+	return []abi.Value{{Type: e.model().ulong, Bytes: putInteger(features, e.model().ulong.Size, a.Order)}}
 }
 
 // order returns the processor's order of bytes.

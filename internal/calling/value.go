@@ -22,17 +22,16 @@ type Value struct {
 	elements []Value // of an array that is not in the process yet
 }
 
-// C's own types.
+// Those of C's own types that are the same on all processors.
 var (
-	charType   = &abi.Type{Kind: abi.Integer, Size: 1, Signed: true}
-	intType    = &abi.Type{Kind: abi.Integer, Size: 4, Signed: true}
-	uintType   = &abi.Type{Kind: abi.Integer, Size: 4}
-	longType   = &abi.Type{Kind: abi.Integer, Size: 8, Signed: true}
-	ulongType  = &abi.Type{Kind: abi.Integer, Size: 8}
-	floatType  = &abi.Type{Kind: abi.Float, Size: 4}
-	doubleType = &abi.Type{Kind: abi.Float, Size: 8}
-	voidType   = &abi.Type{Kind: abi.Void}
-	pointer    = &abi.Type{Kind: abi.Pointer, Size: 8}
+	charType      = &abi.Type{Kind: abi.Integer, Size: 1, Signed: true}
+	intType       = &abi.Type{Kind: abi.Integer, Size: 4, Signed: true}
+	uintType      = &abi.Type{Kind: abi.Integer, Size: 4}
+	longLongType  = &abi.Type{Kind: abi.Integer, Size: 8, Signed: true}
+	ulongLongType = &abi.Type{Kind: abi.Integer, Size: 8}
+	floatType     = &abi.Type{Kind: abi.Float, Size: 4}
+	doubleType    = &abi.Type{Kind: abi.Float, Size: 8}
+	voidType      = &abi.Type{Kind: abi.Void}
 )
 
 // byteOrder is a processor's order of bytes, which can append.
@@ -66,7 +65,7 @@ func floatValue(t *abi.Type, name string, v float64, order byteOrder) Value {
 	var b []byte
 	switch {
 	case t.Kind == abi.X87:
-		b = toX87(v)
+		b = toX87(v)[:t.Size]
 	case t.Size == 16:
 		b = toQuad(v, order)
 	case t.Size == 4:
@@ -276,7 +275,7 @@ func quoteText(b []byte, whole bool) string {
 
 // pointer writes a pointer; one to characters with the text.
 func (s *shower) pointer(to dwarf.Type, b []byte) string {
-	v := Value{Value: abi.Value{Type: pointer, Bytes: b}}
+	v := Value{Value: abi.Value{Type: &abi.Type{Kind: abi.Pointer, Size: uint64(len(b))}, Bytes: b}}
 	n, _ := v.integer(s.order)
 	text := fmt.Sprintf("%#x", n)
 	if n == 0 || !isChar(to) || s.memory == nil {

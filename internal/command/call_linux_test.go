@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ struct s2 { long v[5]; short w; };
 struct s3 { char c; };
 struct s4 { double d[4]; };
 struct s5 { int a : 5; unsigned b : 11; long c; };
-union u6 { long l; double d; };
+union u6 { long long l; double d; };
 struct s7 { struct s1 one; struct s3 other[3]; };
 struct s0 mk0(int a, double b) { struct s0 s = {a, b}; return s; }
 struct s1 mk1(int a, double b) { struct s1 s = {a, b}; return s; }
@@ -94,7 +95,7 @@ func (c *callGenerator) call() string {
 			k := c.IntN(len(structNames))
 			params = append(params, fmt.Sprintf("%s a%d", structNames[k], i))
 			args = append(args, fmt.Sprintf("mk%d(%d, %d.5)", k, c.IntN(100), c.IntN(100)))
-			uses = append(uses, map[string]string{"struct s0": "a%d.a + (long)a%d.b", "struct s1": "(long)a%d.x + (long)a%d.y", "struct s2": "hash(&a%d.v, 40) + a%d.w", "struct s3": "a%d.c + a%d.c",
+			uses = append(uses, map[string]string{"struct s0": "a%d.a + (long)a%d.b", "struct s1": "(long)a%d.x + (long)a%d.y", "struct s2": "hash(&a%d.v, sizeof a%d.v)", "struct s3": "a%d.c + a%d.c",
 				"struct s4": "hash(&a%d, 32) + (long)a%d.d[1]", "struct s5": "a%d.a + a%d.b", "union u6": "a%d.l + a%d.l", "struct s7": "(long)a%d.one.x + a%d.other[2].c"}[structNames[k]])
 		} else {
 			s := scalars[c.IntN(len(scalars))]
@@ -161,11 +162,21 @@ func generateCalls(t *testing.T, level string, n int) (src string, expressions, 
 // some arguments wrongly that follow others on the stack.
 func TestCallAsGDB(t *testing.T) {
 	gdbtest.NeedAMD64(t)
+	callAsGDB(t, 160, gdbtest.Tool(t, "gcc"))
+}
+
+// TestCallAsGDB386 is TestCallAsGDB for processes of 32-bit x86.
+func TestCallAsGDB386(t *testing.T) {
+	callAsGDB(t, 60, append([]string{gdbtest.Compiler386(t)}, gdbtest.Dynamic386...)...)
+}
+
+// callAsGDB compares calls of n functions that a compiler, cmd with its flags, has compiled.
+func callAsGDB(t *testing.T, n int, cmd ...string) {
 	for _, level := range []string{"-O0", "-O2"} {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
-			src, expressions, oracle := generateCalls(t, level, 160)
-			p := gdbtest.Start(t, gdbtest.Compile(t, src, gdbtest.Tool(t, "gcc"), "-g", level, "-w", "-fwrapv", "-fno-ipa-icf"))
+			src, expressions, oracle := generateCalls(t, level, n)
+			p := gdbtest.Start(t, gdbtest.Compile(t, src, append(slices.Clone(cmd), "-g", level, "-w", "-fwrapv", "-fno-ipa-icf")...))
 			var ours []string
 			for _, x := range expressions {
 				stdout, stderr, err := execute(newCall(nil), "--", strconv.Itoa(p.PID), x)

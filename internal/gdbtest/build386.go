@@ -19,6 +19,9 @@ const (
 	libraries386 = "/usr/i686-linux-gnu/lib"
 )
 
+// Dynamic386 are flags of the linker for programs of 32-bit x86 that are not static.
+var Dynamic386 = []string{"-Wl,-dynamic-linker," + libraries386 + "/ld-linux.so.2", "-Wl,-rpath," + libraries386, "-Wl,--disable-new-dtags"}
+
 // Build386 is Build for programs of C and C++ for 32-bit x86, which the kernel of an amd64 machine
 // runs. A program that is not static finds its libraries below Debian's folder of cross libraries.
 func Build386(t testing.TB, src string, flags ...string) string {
@@ -29,7 +32,7 @@ func Build386(t testing.TB, src string, flags ...string) string {
 	}
 	cmd = append(cmd, flags...)
 	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "-static") || f == "-shared" }) {
-		cmd = append(cmd, "-Wl,-dynamic-linker,"+libraries386+"/ld-linux.so.2", "-Wl,-rpath,"+libraries386, "-Wl,--disable-new-dtags")
+		cmd = append(cmd, Dynamic386...)
 	}
 	return Compile(t, Testdata(t, "progs", src), append(cmd, "-ldl")...)
 }
