@@ -3,7 +3,7 @@
 // Command bench compares sfwalk with other stack walkers, side by side in one run, prints one table
 // of the goals, and writes everything to docs/performance.md.
 //
-//	go run ./internal/bench [-only walk,lookup,attach,call,plugin,growth,symbols] [-o FILE]
+//	go run ./internal/bench [-only walk,lookup,attach,call,plugin,minidump,growth,symbols] [-o FILE]
 package main
 
 import (
@@ -21,6 +21,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/bench/build"
 	"github.com/sfwalk/sfwalk/internal/bench/growth"
 	"github.com/sfwalk/sfwalk/internal/bench/lookup"
+	"github.com/sfwalk/sfwalk/internal/bench/minidump"
 	"github.com/sfwalk/sfwalk/internal/bench/plugin"
 	"github.com/sfwalk/sfwalk/internal/bench/report"
 	"github.com/sfwalk/sfwalk/internal/bench/symbols"
@@ -46,6 +47,9 @@ var parts = []struct {
 	}},
 	{"plugin", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return plugin.Measure(ctx, d, plugin.Options{})
+	}},
+	{"minidump", func(ctx context.Context, d build.Dir) (*report.Section, error) {
+		return minidump.Measure(ctx, d, minidump.Options{})
 	}},
 	{"growth", func(ctx context.Context, d build.Dir) (*report.Section, error) {
 		return growth.Measure(ctx, d, growth.Options{})
