@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -74,6 +75,10 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 	workers := make([]func(int) result, min(n, max(len(dumps), 1)))
 	for i := range workers {
 		workers[i] = func(i int) result { return b.one(dumps[i]) }
+	}
+	if os.Getenv("GOGC") == "" {
+		// What lives from one dump to the next is little: at the usual pace a third of the time would be spent on finding that out.
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	early, bad := false, 0
 	err := inOrder(len(dumps), workers, func(r result) error {

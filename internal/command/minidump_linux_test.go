@@ -169,13 +169,14 @@ func TestMinidumpBreakpad(t *testing.T) {
 	}
 }
 
-// TestMinidumpPeer compares the records with those of minidump_stackwalk -m. SFWALK_MINIDUMP_STACKWALK names that program,
-// SFWALK_MINIDUMPS has the dumps, and SFWALK_MINIDUMP_SYMBOLS the folder of their symbols.
+// TestMinidumpPeer compares the records with those of minidump_stackwalk -m. SFWALK_MINIDUMPS has the dumps, and
+// SFWALK_MINIDUMP_SYMBOLS the folder of their symbols.
 func TestMinidumpPeer(t *testing.T) {
-	peer, dumps, symbols := os.Getenv("SFWALK_MINIDUMP_STACKWALK"), strings.Fields(os.Getenv("SFWALK_MINIDUMPS")), os.Getenv("SFWALK_MINIDUMP_SYMBOLS")
+	dumps, symbols := strings.Fields(os.Getenv("SFWALK_MINIDUMPS")), os.Getenv("SFWALK_MINIDUMP_SYMBOLS")
 	if len(dumps) == 0 {
 		gdbtest.Cannot(t, "SFWALK_MINIDUMPS names no dumps")
 	}
+	peer := gdbtest.Breakpad(t, "minidump_stackwalk")
 	for _, path := range dumps {
 		want, err := exec.Command(peer, "-m", path, symbols).Output()
 		if err != nil {
