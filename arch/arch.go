@@ -33,6 +33,8 @@ type Arch struct {
 	// ExchangedEH are two registers, SP first, that .eh_frame of some systems numbers the other way round: see
 	// cfi.ABI. They are the same one where all agree.
 	ExchangedEH [2]trad.Reg
+	// Doubles and Halves are numbers of registers that unwind tables may name in two ways: see cfi.ABI.
+	Doubles, Halves trad.Reg
 	// SystemResult is the register in which a system call returns its result.
 	SystemResult trad.Reg
 	// SyscallRewind is how many bytes the PC of a thread that a tracer has stopped in a system call

@@ -3,6 +3,8 @@ package arch
 import (
 	"debug/elf"
 	"encoding/binary"
+
+	"github.com/sfwalk/sfwalk/trad"
 )
 
 // Word returns the word that p, of at least PtrSize bytes, begins with: as wide as an address, in the target's
@@ -28,6 +30,20 @@ func (a *Arch) AppendWord(p []byte, v uint64) []byte {
 	var word [8]byte
 	a.PutWord(word[:], v)
 	return append(p, word[:a.PtrSize]...)
+}
+
+// TwoWords reports whether register r has two words: where it is saved, a call preserves both.
+func (a *Arch) TwoWords(r trad.Reg) bool {
+	i := a.Index(r)
+	return i >= 0 && a.Regs[i].Bits > 8*a.PtrSize
+}
+
+// Join returns the register of two words of 4 bytes that has the word first in memory before second.
+func (a *Arch) Join(first, second uint64) uint64 {
+	if a.bigEndian() {
+		first, second = second, first
+	}
+	return first | second<<32
 }
 
 // Wrap returns the result v of arithmetic with addresses as the processor has it: without the bits that no address

@@ -109,6 +109,9 @@ func (m *machine) number(reg uint64) uint64 {
 	if m.exchanged {
 		return exchange(m.s.exchange, reg)
 	}
+	if n := reg - uint64(m.s.doubles); n < 16 && m.s.doubles != 0 {
+		return uint64(m.s.halves) + 2*n
+	}
 	return reg
 }
 

@@ -45,6 +45,10 @@ type ABI struct {
 	// from the second one, at the distance of a return address, has them so: at a function's entry, that is SP.
 	// Both are 0 where all tables agree.
 	Exchanged [2]trad.Reg
+	// Doubles is the number of the first of 16 registers that some tables name by numbers of their own, and others by those of
+	// their halves: D0 of 32-bit Arm, 256. Halves is the number of the first half, S0, 64. A rule of a double is
+	// that of its first half. Both are 0 elsewhere.
+	Doubles, Halves trad.Reg
 }
 
 // Options are the arguments of [Open] that depend on the file.
@@ -74,8 +78,10 @@ type Section struct {
 	fp       trad.Reg
 	pc, link trad.Reg
 	exchange [2]trad.Reg // see ABI.Exchanged
-	textBase uint64
-	dataBase uint64
+
+	doubles, halves trad.Reg // see ABI.Doubles
+	textBase        uint64
+	dataBase        uint64
 
 	header header
 	once   sync.Once // builds index
@@ -104,6 +110,7 @@ func Open(kind Kind, data []byte, addr uint64, opts Options) (*Section, error) {
 		kind: kind, data: data, addr: addr,
 		big:     opts.Order.Uint16([]byte{0, 1}) == 1,
 		ptrSize: uint8(opts.PtrSize), pauth: opts.PAuth, fp: opts.FP, pc: opts.PC, link: opts.Link,
+		doubles: opts.Doubles, halves: opts.Halves,
 		textBase: opts.TextBase, dataBase: opts.DataBase, room: opts.Room,
 	}
 	if kind == EH {

@@ -71,8 +71,8 @@ func (f *Frame) Registers(to *arch.Registers) {
 				to.Set(r, v)
 			}
 		case k&1 == 0:
-			if v, err := s.readWord(s.base + uint64(k)); err == nil {
-				to.Set(r, a.Saved(r, v))
+			if v := f.savedAt(r, s.base+uint64(k)); v.Err == nil {
+				to.Set(r, v.Bits)
 			}
 		default:
 			if v := f.askSaver(r, i); v.Known() {
@@ -257,8 +257,16 @@ func (f *Frame) applyRule(r trad.Reg) (reg trad.Reg, v Value, inward bool) {
 
 // savedAt returns the value of register r, which is saved at addr.
 func (f *Frame) savedAt(r trad.Reg, addr uint64) Value {
-	v := f.wordAt(addr)
-	v.Bits = f.stack.arch.Saved(r, v.Bits)
+	v, a := f.wordAt(addr), f.stack.arch
+	if !a.TwoWords(r) || v.Err != nil {
+		v.Bits = a.Saved(r, v.Bits)
+		return v
+	}
+	second, err := f.stack.readWord(addr + uint64(a.PtrSize))
+	if err != nil {
+		return Value{Addr: addr, Err: err}
+	}
+	v.Bits = a.Join(v.Bits, second)
 	return v
 }
 

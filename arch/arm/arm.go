@@ -37,6 +37,7 @@ var Arch = &arch.Arch{
 	GDB:     gdb,
 	Regs:    registers(),
 	PC:      PC, SP: SP, FP: R11, RA: LR,
+	Doubles: 256, Halves: S0,
 	SystemResult:  R0,
 	SyscallRewind: 4, // do_signal in arch/arm/kernel/signal.c
 	CalleeSaved:   calleeSaved(),

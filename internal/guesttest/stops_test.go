@@ -5,7 +5,6 @@ package guesttest
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/target"
@@ -102,9 +101,6 @@ func TestStacks(t *testing.T) {
 // TestCores does the same with qemu's core files of these stops.
 func TestCores(t *testing.T) {
 	for _, s := range subjects {
-		if strings.HasPrefix(s.name, "arm/") {
-			continue // core files of 32 bits are not read yet
-		}
 		t.Run(s.name, func(t *testing.T) {
 			s.run(t, func(c *checker) {
 				c.EachDump(t, func(stop *Stop) { c.check(stop, fromCore) })

@@ -196,7 +196,7 @@ func open(m *target.Module, a *arch.Arch) *sections {
 		return &sections{why: noImage}
 	}
 	s := &sections{bias: bias, why: noSection, zero: hasCodeAtZero(im)}
-	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, Link: a.RA, Exchanged: a.ExchangedEH}
+	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, Link: a.RA, Exchanged: a.ExchangedEH, Doubles: a.Doubles, Halves: a.Halves}
 	if a.PAuth {
 		abi.PC, abi.PAuth = a.PC, true
 	}
