@@ -56,6 +56,9 @@ type Arch struct {
 	// FrameRecordAnywhere says that the record may lie anywhere in the frame: the CFA is
 	// then at FP+FrameRecord or further outward, and the record does not tell SP.
 	FrameRecordAnywhere bool
+	// FrameRecords are the forms of frame record where compilers do not agree on one, the likeliest first;
+	// FrameRecord is 0 then.
+	FrameRecords []FrameRecord
 	// BackChainRA is the return address's distance from the CFA in a function that
 	// keeps a back chain: the word at SP is PREVIOUS's SP. 0 where the ABI has none.
 	BackChainRA int32
@@ -211,6 +214,14 @@ type Relocations struct {
 	GlobDat   uint32 // the address of a symbol
 	Relative  uint32 // base address + addend, without a symbol
 	IRelative uint32 // the address that the function at base address + addend returns
+}
+
+// FrameRecord says where a function with a frame pointer has saved what, in bytes from the frame pointer.
+type FrameRecord struct {
+	FP      trad.Reg // the frame pointer
+	SavedFP int32    // of PREVIOUS's frame pointer
+	SavedRA int32    // of the return address
+	CFA     int32    // the CFA itself
 }
 
 // RegInfo names a register.

@@ -43,6 +43,12 @@ var Arch = &arch.Arch{
 	CalleeSaved:   calleeSaved(),
 	StackAlign:    8,
 	AddressMask:   1<<32 - 2,
+	FrameRecords: []arch.FrameRecord{
+		{FP: R11, SavedFP: -4, SavedRA: 0, CFA: 4},   // gcc's, in A32 code: push {fp, lr}; add fp, sp, #4
+		{FP: R11, SavedFP: 0, SavedRA: 4, CFA: 8},    // AAPCS32, 6.2.1.4, and clang's
+		{FP: R11, SavedFP: -12, SavedRA: -4, CFA: 4}, // APCS: push {fp, ip, lr, pc}; sub fp, ip, #4
+		{FP: R7, SavedFP: 0, SavedRA: 4, CFA: 8},     // clang's, in Thumb code and on Apple's systems
+	},
 
 	ReadFrame:    readFrame,
 	ReadSplit:    readSplit,

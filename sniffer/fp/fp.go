@@ -90,6 +90,9 @@ func (*Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if m := q.Module; m != nil && m.OpenPE != nil && q.Arch.RAOffset != 0 && q.Arch.PtrSize == 8 {
 		return trad.Row{}, noRecords
 	}
+	if len(q.Arch.FrameRecords) > 0 {
+		return anyRecord(q)
+	}
 	return chain(q, trad.Once|trad.Guess)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/arm"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/sniffer/fp"
 	"github.com/sfwalk/sfwalk/target"
@@ -58,14 +59,12 @@ func (f *fake) Registers(r *arch.Registers) error {
 }
 
 func (f *fake) ReadMemory(addr uint64, p []byte) (n int, err error) {
-	for ; n < len(p); n += 8 {
+	for ; n < len(p); n += f.arch.PtrSize {
 		v, ok := f.words[addr+uint64(n)]
 		if !ok {
 			return n, target.ErrUnmapped
 		}
-		var b [8]byte
-		f.arch.Order.PutUint64(b[:], v)
-		copy(p[n:], b[:])
+		copy(p[n:], f.arch.AppendWord(nil, v))
 	}
 	return n, nil
 }
@@ -165,5 +164,35 @@ func TestBackChain(t *testing.T) {
 	}
 	if v := x.Register(11); v.Known() {
 		t.Errorf("r11 of the caller is %v: the chain does not tell it", v)
+	}
+}
+
+// TestFrameRecords: the forms of frame record on 32-bit Arm, of which each processor's documents have one: AAPCS32, 6.2.1.4
+// ("The frame pointer"), and "The ARM-THUMB Procedure Call Standard" (SWS ESPC 0002), 5.2. gcc's is in its own output.
+func TestFrameRecords(t *testing.T) {
+	const sp, outer = uint64(stackBase), uint64(stackBase + 0x100)
+	for _, tt := range []struct {
+		name  string
+		fp    trad.Reg
+		at    uint64 // of THIS's frame pointer
+		words map[uint64]uint64
+		want  string
+	}{
+		{"gcc", 11, sp + 12, map[uint64]uint64{sp + 8: outer + 4, sp + 12: 0x1100, sp + 16: 0, outer: 0, outer + 4: 0x1201, outer + 8: 0},
+			"0x1010@0x7010 0x1100@0x7108 0x1200@0x0 "},
+		{"AAPCS32", 11, sp + 8, map[uint64]uint64{sp + 4: 5, sp + 8: outer, sp + 12: 0x1101, outer - 4: 7, outer: 0, outer + 4: 0},
+			"0x1010@0x7010 0x1100@0x7108 "},
+		{"APCS", 11, sp + 12, map[uint64]uint64{sp: outer + 12, sp + 4: sp + 16, sp + 8: 0x1100, sp + 12: 0x1018, sp + 16: 0,
+			outer: 0, outer + 4: outer + 16, outer + 8: 0x1200, outer + 12: 0x1118, outer + 16: 0},
+			"0x1010@0x7010 0x1100@0x7110 0x1200@0x0 "},
+		{"Thumb", 7, sp + 8, map[uint64]uint64{sp + 8: outer, sp + 12: 0x1101, outer: 0, outer + 4: 0},
+			"0x1010@0x7010 0x1100@0x7108 "},
+		{"nothing", 11, sp + 8, map[uint64]uint64{sp: 1, sp + 4: 2, sp + 8: 3, sp + 12: 4, sp + 16: 5}, "0x1010@0x0 "},
+		{"inward", 11, sp - 8, map[uint64]uint64{sp - 8: outer, sp - 4: 0x1100}, "0x1010@0x0 "},
+	} {
+		f := &fake{arch: arm.Arch, regs: map[trad.Reg]uint64{15: 0x1010, 13: sp, tt.fp: tt.at}, words: tt.words}
+		if stack, last := unwind(t, f); stack != tt.want {
+			t.Errorf("%s: %s, %v; want %s", tt.name, stack, last.StopReason(), tt.want)
+		}
 	}
 }
