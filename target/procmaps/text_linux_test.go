@@ -1,6 +1,7 @@
 package procmaps
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -8,7 +9,8 @@ import (
 
 // TestText: the kernel's own text of a process's mappings is written again as it was, but for sharing, which is not kept.
 func TestText(t *testing.T) {
-	text, err := os.ReadFile("/proc/self/maps")
+	// An emulator writes its own text for the process that it emulates, but not for others.
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", os.Getppid()))
 	if err != nil {
 		t.Fatal(err)
 	}
