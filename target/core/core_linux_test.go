@@ -17,6 +17,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	_ "github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	_ "github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
 	"github.com/sfwalk/sfwalk/target"
@@ -84,7 +85,22 @@ func opened(t *testing.T, path string, o Options) *Target {
 // Every register of every thread is what gdb reads of the core.
 func TestRegisters(t *testing.T) {
 	path, program := threadsCore(t)
+	registersAsGDB(t, path, program, amd64.Arch, 24)
+}
+
+// TestRegisters386 is TestRegisters for a process of 32-bit x86.
+func TestRegisters386(t *testing.T) {
+	program := gdbtest.Build386(t, "threads.c", "-O2")
+	registersAsGDB(t, gcore(t, gdbtest.Start(t, program, "3").PID), program, i386.Arch, 16)
+}
+
+// registersAsGDB compares the registers of the four threads of a core, of which at least so many are read.
+func registersAsGDB(t *testing.T, path, program string, a *arch.Arch, least int) {
+	t.Helper()
 	tg := opened(t, path, Options{})
+	if tg.Arch() != a {
+		t.Fatalf("a core of %s", tg.Arch().Name)
+	}
 	said := gdb(t, program, path, "thread apply all info registers")
 	blocks := strings.Split(said, "\nThread ")[1:]
 	threads, _ := tg.Threads()
@@ -104,7 +120,7 @@ func TestRegisters(t *testing.T) {
 		n := 0
 		for _, m := range regexp.MustCompile(`(?m)^(\w+) +0x([0-9a-f]+) `).FindAllStringSubmatch(block, -1) {
 			want, _ := strconv.ParseUint(m[2], 16, 64)
-			for _, r := range amd64.Arch.Regs {
+			for _, r := range a.Regs {
 				if r.Name != m[1] {
 					continue
 				}
@@ -114,7 +130,7 @@ func TestRegisters(t *testing.T) {
 				n++
 			}
 		}
-		if n < 24 {
+		if n < least {
 			t.Errorf("thread %d: only %d registers compared", id, n)
 		}
 	}
