@@ -49,6 +49,11 @@ var (
 			80: "d8", 82: "d9", 84: "d10", 86: "d11", 88: "d12", 90: "d13", 92: "d14", 94: "d15",
 		},
 	}
+	I386 = &Processor{
+		GOARCH: "386", Triple: "i686-linux-gnu", QEMU: "qemu-i386", OracleCPU: "qemu32",
+		Registers:   map[int]string{3: "ebx", 4: "esp", 5: "ebp", 6: "esi", 7: "edi", 8: "eip"},
+		description: i386Description,
+	}
 	S390X = &Processor{
 		GOARCH: "s390x", Triple: "s390x-linux-gnu", QEMU: "qemu-s390x", OracleCPU: "qemu",
 		Registers: map[int]string{
@@ -94,7 +99,7 @@ func (p *Processor) BuildDynamic(t testing.TB, src string, flags ...string) *Gue
 			t.Fatal(err)
 		}
 	}
-	system, err := filepath.Glob("/usr/" + p.Triple + "/lib/ld*.so.[13]")
+	system, err := filepath.Glob("/usr/" + p.Triple + "/lib/ld*.so.[123]")
 	if err != nil || len(system) == 0 {
 		t.Fatalf("no dynamic linker for %s: %v", p.Triple, err)
 	}

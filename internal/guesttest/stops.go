@@ -19,6 +19,9 @@ var connectPy string
 //go:embed stops.py
 var stopsPy string
 
+//go:embed i386.xml
+var i386Description string
+
 //go:embed s390x.xml
 var s390xDescription string
 
@@ -125,7 +128,7 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 		"kill":        false,
 		"infos":       g.Infos,
 		"names":       g.Registers,
-		"argument":    map[string]string{"arm": "r0", "arm64": "x0", "s390x": "r2"}[g.GOARCH],
+		"argument":    map[string]string{"arm": "r0", "arm64": "x0", "i386": "", "s390x": "r2"}[g.GOARCH],
 		"description": description,
 		"sysroot":     g.Root,
 	}

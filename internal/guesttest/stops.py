@@ -4,7 +4,10 @@
 def scenario():
     """The string that the function at whose beginning the guest stands was given."""
     try:
-        address = int(gdb.newest_frame().read_register(PARAMS["argument"]))
+        if PARAMS["argument"]:
+            address = int(gdb.newest_frame().read_register(PARAMS["argument"]))
+        else:  # behind the return address
+            address = int(gdb.parse_and_eval("*(unsigned int *)($esp + 4)"))
         return gdb.Value(address).cast(gdb.lookup_type("char").pointer()).string()
     except gdb.error:
         return ""

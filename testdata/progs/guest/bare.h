@@ -60,6 +60,26 @@ void restore_rt(void);
 /* Exception tables refer to these. */
 void __aeabi_unwind_cpp_pr0(void) {}
 void __aeabi_unwind_cpp_pr1(void) {}
+#elif defined __i386__
+enum { SYS_getpid = 20, SYS_kill = 37, SYS_mprotect = 125, SYS_rt_sigaction = 174, SYS_sigaltstack = 186, SYS_exit_group = 252 };
+
+static inline long call4(long nr, long a, long b, long c, long d) {
+    __asm__ volatile("int $0x80" : "+a"(nr) : "b"(a), "c"(b), "d"(c), "S"(d) : "memory");
+    return nr;
+}
+
+__asm__(".text\n.globl _start\n.type _start, @function\n"
+        "_start:\n\t.cfi_startproc\n\t.cfi_undefined eip\n"
+        "\txor %ebp, %ebp\n\tand $-16, %esp\n\tcall main\n"
+        "\tmov $252, %eax\n\tint $0x80\n"
+        "\t.cfi_endproc\n.size _start, . - _start\n");
+
+/* What handlers return to: gdb does not know the code of qemu 7.2, and knows this by its name. The nop keeps the byte before it,
+ * where gdb looks for a table, apart from _start. */
+__asm__(".text\n\tnop\n.type __restore_rt, @function\n__restore_rt:\n\tmov $173, %eax\n\tint $0x80\n.size __restore_rt, . - __restore_rt\n");
+void __restore_rt(void);
+#define MORE_FLAGS (0x04000000 | SA_SIGINFO) /* SA_RESTORER */
+#define RESTORER __restore_rt
 #else
 enum { SYS_getpid = 20, SYS_kill = 37, SYS_mprotect = 125, SYS_rt_sigaction = 174, SYS_sigaltstack = 186, SYS_exit_group = 248 };
 

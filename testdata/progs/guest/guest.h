@@ -1,4 +1,4 @@
-/* guest.h: what the guests of emulated arm, arm64 and s390x processors share.
+/* guest.h: what the guests of emulated arm, arm64, i386 and s390x processors share.
  *
  * A guest goes through its scenarios and calls stop_here() in each: a debugger
  * with a breakpoint there sees every stack once. With -DBARE it stands on
@@ -23,12 +23,16 @@
 #define CLOBBER_SAVED() __asm__ volatile("" ::: "r4", "r5", "r6", "r8", "r9", "r10")
 #define CLOBBER_SOME() __asm__ volatile("" ::: "r4", "r8")
 #define CLOBBER_FP() __asm__ volatile("" ::: "d8", "d9", "d10", "d15")
+#elif defined __i386__
+#define CLOBBER_SAVED() __asm__ volatile("" ::: "ebx", "esi", "edi")
+#define CLOBBER_SOME() __asm__ volatile("" ::: "esi", "edi")
+#define CLOBBER_FP() __asm__ volatile("" ::: "st", "st(1)", "st(2)")
 #elif defined __s390x__
 #define CLOBBER_SAVED() __asm__ volatile("" ::: "r6", "r7", "r8", "r9", "r10")
 #define CLOBBER_SOME() __asm__ volatile("" ::: "r8", "r10")
 #define CLOBBER_FP() __asm__ volatile("" ::: "f8", "f9", "f12", "f15")
 #else
-#error "guests are for arm, arm64 and s390x"
+#error "guests are for arm, arm64, i386 and s390x"
 #endif
 
 /* The debugger's breakpoint is here. */

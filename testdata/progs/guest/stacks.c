@@ -168,7 +168,11 @@ static NOINLINE void on_signal(int sig) {
 NOINLINE long leaf_pressure(volatile long *p, long n) {
     long a = n + 1, b = n + 2, c = n * 3, d = n * 5;
     long e = p[0], f = p[1], g = p[2], h = p[3], i = p[4], j = p[5];
-#if __SIZEOF_LONG__ == 4
+#if defined __i386__
+    __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+    __asm__ volatile("" : "+r"(e), "+r"(f), "+r"(g), "+r"(h));
+    __asm__ volatile("" : "+r"(i), "+r"(j), "+r"(p));
+#elif __SIZEOF_LONG__ == 4
     __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
     __asm__ volatile("" : "+r"(g), "+r"(h), "+r"(i), "+r"(j), "+r"(p));
 #else
@@ -185,13 +189,19 @@ NOINLINE long run_leaf(long n) {
 }
 
 /* Reads its argument with its very first instruction. */
-extern long first_instruction(volatile long *p);
+extern long first_instruction(volatile long *p)
+#ifdef __i386__
+    __attribute__((regparm(1))) /* in eax */
+#endif
+    ;
 __asm__(".text\n.globl first_instruction\n.type first_instruction, %function\n.p2align 4\n"
         "first_instruction:\n\t.cfi_startproc\n"
 #if defined __aarch64__
         "\tldr x0, [x0]\n\tret\n"
 #elif defined __arm__
         "\t.fnstart\n\tldr r0, [r0]\n\tbx lr\n\t.fnend\n"
+#elif defined __i386__
+        "\tmov (%eax), %eax\n\tret\n"
 #else
         "\tlg %r2, 0(%r2)\n\tbr %r14\n"
 #endif
