@@ -35,6 +35,7 @@ func TestCrash(t *testing.T) {
 	for _, s := range []subject{
 		{"arm64", built(ARM64, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
 		{"arm", built(ARM, "stacks.c", "-g", "-O2", "-static", "-DCRASH"), []order{{nil, toMain}}, false},
+		{"i386", built(I386, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
 		{"s390x", built(S390X, "stacks.c", "-O2", "-static", "-DCRASH"), tables, false},
 	} {
 		t.Run(s.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package guesttest compares unwound stacks of arm64 and s390x with gdb's, on
+// Package guesttest compares unwound stacks of arm, arm64, i386 and s390x with gdb's, on
 // programs (guests) that run under qemu's user-mode emulation.
 //
 // In goes a program of testdata/guests, or one of testdata/progs/guest with a cross
