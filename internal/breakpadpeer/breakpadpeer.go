@@ -42,7 +42,7 @@ func Tool(name string) (string, error) {
 	return file, err
 }
 
-// Source returns the folder that has Breakpad's src.
+// Source returns the folder that has Breakpad's src, and third_party/lss, which its client needs.
 func Source() (string, error) {
 	dir, err := folder()
 	return filepath.Join(dir, "deps", "breakpad"), err
@@ -55,7 +55,7 @@ var folder = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	base = filepath.Join(base, "sfwalk-test")
-	dir := filepath.Join(base, "breakpad-"+sum[:12])
+	dir := filepath.Join(base, "breakpad-client-"+sum[:12])
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
@@ -94,7 +94,8 @@ var folder = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// unpack writes the tools for Linux and Breakpad's sources.
+// unpack writes the tools for Linux and Breakpad's sources. Those of the system calls, linux-syscall-support, are beside Breakpad
+// in the package; its sources have them below third_party.
 func unpack(packed []byte, dir string) error {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -110,7 +111,12 @@ func unpack(packed []byte, dir string) error {
 		}
 		name := strings.TrimPrefix(path.Clean("/"+h.Name), "/package/")
 		tool := strings.HasPrefix(name, "bin/linux-x64/")
-		if h.Typeflag != tar.TypeReg || !tool && !strings.HasPrefix(name, "deps/breakpad/src/") {
+		if lss, ok := strings.CutPrefix(name, "deps/third_party/lss/"); ok {
+			name = "deps/breakpad/third_party/lss/" + lss
+		} else if !tool && !strings.HasPrefix(name, "deps/breakpad/src/") {
+			continue
+		}
+		if h.Typeflag != tar.TypeReg {
 			continue
 		}
 		data, err := io.ReadAll(files)

@@ -13,7 +13,7 @@ func Breakpad(t testing.TB, tool string) string {
 	return breakpad(t)(breakpadpeer.Tool(tool))
 }
 
-// BreakpadSource returns the folder that has Breakpad's src, with its client for Linux.
+// BreakpadSource returns the folder that has Breakpad's src, with its client for Linux, and third_party, which that needs.
 func BreakpadSource(t testing.TB) string {
 	t.Helper()
 	return breakpad(t)(breakpadpeer.Source())

@@ -16,7 +16,7 @@ func TestBreakpad(t *testing.T) {
 			t.Errorf("%s: %v\n%s", tool, err, out)
 		}
 	}
-	for _, file := range []string{"client/linux/handler/exception_handler.h", "third_party/libdisasm/x86_disasm.c"} {
+	for _, file := range []string{"../third_party/lss/linux_syscall_support.h", "client/linux/handler/exception_handler.h", "third_party/libdisasm/x86_disasm.c"} {
 		if _, err := os.Stat(filepath.Join(BreakpadSource(t), "src", filepath.FromSlash(file))); err != nil {
 			t.Error(err)
 		}
