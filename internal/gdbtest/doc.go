@@ -6,7 +6,8 @@
 // and gdb's own view of it: every frame of every thread (Backtrace), or the
 // frames at each instruction of some functions together with the registers
 // and the stack at that moment (RecordSteps). An unwinder can be run on exactly
-// what gdb saw, and compared with it.
+// what gdb saw, and compared with it. Crash has a program die at a given instruction, with gdb's frames
+// there, and Breakpad's client in it (BuildCrashing) writes a minidump.
 //
 // Nothing here computes an expected value; gdb does. Two debuggers cannot
 // trace one process at a time: gdb has detached when a function returns.
