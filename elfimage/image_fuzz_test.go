@@ -23,6 +23,7 @@ func FuzzOpen(f *testing.F) {
 		{elf.ELFCLASS64, binary.LittleEndian, elf.EM_X86_64, elf.ET_EXEC},
 		{elf.ELFCLASS64, binary.BigEndian, elf.EM_S390, elf.ET_DYN},
 		{elf.ELFCLASS32, binary.BigEndian, elf.EM_MIPS, elf.ET_DYN},
+		{elf.ELFCLASS32, binary.LittleEndian, elf.EM_386, elf.ET_DYN},
 		{elf.ELFCLASS64, binary.LittleEndian, elf.EM_AARCH64, elf.ET_DYN},
 	} {
 		file := elftest.Program(x.class, x.order, x.machine, x.kind)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	_ "github.com/sfwalk/sfwalk/arch/arm"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	_ "github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/arch/s390x"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
@@ -233,7 +235,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	for _, name := range []string{"arm64-qemu", "s390x-qemu"} {
+	for _, name := range []string{"arm64-qemu", "s390x-qemu", "i386-qemu", "arm-qemu"} {
 		text, err := os.ReadFile("testdata/" + name + ".core")
 		if err != nil {
 			f.Fatal(err)

@@ -2,6 +2,7 @@ package jit
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -10,9 +11,11 @@ import (
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/cfi"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
+	"github.com/sfwalk/sfwalk/internal/elftest"
 	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -279,20 +282,48 @@ func FuzzRegistered(f *testing.F) {
 	data := fixture(f)
 	for _, n := range []uint64{0, 1, 2} {
 		image := append(words(1, 0, descriptorAt+24, n&1*(descriptorAt+24), 0, descriptorAt+56, uint64(len(data))), data...)
-		f.Add(image, n == 2)
+		f.Add(image, n == 2, false)
 	}
-	f.Fuzz(func(t *testing.T, image []byte, truncated bool) {
+	object := elftest.Program(elf.ELFCLASS32, binary.LittleEndian, elf.EM_386, elf.ET_DYN).Mapped()
+	f.Add(append(list386(uint64(len(object))), object...), false, true)
+	f.Fuzz(func(t *testing.T, image []byte, truncated, short bool) {
 		if truncated && len(image) > 64 {
 			image = image[:len(image)-64]
 		}
-		bounds.Hold(t, 64<<20, func() { checkRegistered(t, image) })
+		bounds.Hold(t, 64<<20, func() {
+			if short {
+				checkRegistered(t, image, i386.Arch)
+			} else {
+				checkRegistered(t, image, amd64.Arch)
+			}
+		})
 	})
 }
 
+// list386 is the list of a 32-bit x86 process with one object, which is behind the list and has so many bytes.
+func list386(size uint64) (b []byte) {
+	for _, w := range []uint32{1, 0, descriptorAt + 16, descriptorAt + 16, 0, 0, descriptorAt + 36} { // the descriptor has four
+		b = binary.LittleEndian.AppendUint32(b, w)
+	}
+	return binary.LittleEndian.AppendUint64(b, size)
+}
+
+// The list that is made for the fuzzer is a good one.
+func TestList386(t *testing.T) {
+	object := elftest.Program(elf.ELFCLASS32, binary.LittleEndian, elf.EM_386, elf.ET_DYN).Mapped()
+	_, list, warnings := read(memory{descriptorAt: append(list386(uint64(len(object))), object...)}, i386.Arch)
+	if len(list) != 1 || warnings != "" {
+		t.Fatalf("%d objects, %s", len(list), warnings)
+	}
+	if im, _, err := list[0].Image(); err != nil || im.BuildID != "6275696c64696421" {
+		t.Errorf("the object: %v", err)
+	}
+}
+
 // checkRegistered reads a list and its objects, which are in the same piece of memory.
-func checkRegistered(t *testing.T, image []byte) {
+func checkRegistered(t *testing.T, image []byte, a *arch.Arch) {
 	before := bytes.Clone(image)
-	r, list, _ := read(memory{descriptorAt: image}, amd64.Arch)
+	r, list, _ := read(memory{descriptorAt: image}, a)
 	for _, m := range list[:min(len(list), 16)] {
 		im, bias, err := m.Image()
 		if err != nil {

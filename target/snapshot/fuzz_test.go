@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/arch"
+	"github.com/sfwalk/sfwalk/arch/i386"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/elfnote"
 	"github.com/sfwalk/sfwalk/internal/elftest"
@@ -39,10 +40,55 @@ func small(a *arch.Arch) *snapshot.Snapshot {
 	return s
 }
 
+// small386 is small of 32-bit x86, with addresses that have 32 bits.
+func small386() *snapshot.Snapshot {
+	s := small(i386.Arch)
+	short := func(addr *uint64) { *addr = *addr&0xffff_ffff | *addr>>8&0x6000_0000 } // nobody stays between the others
+	for i := range s.Maps {
+		short(&s.Maps[i].Lo)
+		short(&s.Maps[i].Hi)
+	}
+	for i := range s.Modules {
+		short(&s.Modules[i].Lo)
+	}
+	for i := range s.Memory {
+		short(&s.Memory[i].Addr)
+	}
+	for i := range s.Files {
+		short(&s.Files[i].Lo)
+	}
+	for i := range s.Threads {
+		r := &s.Threads[i].Regs
+		short(&r.Value[i386.EIP])
+		short(&r.Value[i386.ESP])
+	}
+	s.Auxv = nil
+	for _, v := range []uint32{33, text & 0xffff_ffff, 0, 0} { // AT_SYSINFO_EHDR, AT_NULL
+		s.Auxv = binary.LittleEndian.AppendUint32(s.Auxv, v)
+	}
+	image := elftest.Program(elf.ELFCLASS32, binary.LittleEndian, elf.EM_386, elf.ET_DYN).Mapped()
+	s.Files[0].Content = io.NewSectionReader(bytes.NewReader(image), 0, int64(len(image)))
+	return s
+}
+
+// The snapshot of 32-bit x86 that is made for the fuzzer is a good one.
+func TestSmall386(t *testing.T) {
+	tg := read(t, written(t, small386()))
+	threads, err := tg.Threads()
+	if err != nil || tg.Arch() != i386.Arch || len(threads) != 3 || len(tg.Warnings()) > 0 {
+		t.Errorf("%s, %d threads, %v, warnings %q", tg.Arch().Name, len(threads), err, tg.Warnings())
+	}
+	im, _, err := tg.Modules().Find((text + 0x10000) & 0xffff_ffff).Image()
+	if err != nil || im.BuildID != "6275696c64696421" {
+		t.Errorf("the file that goes along: %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for _, a := range arches {
 		f.Add(written(f, small(a)))
 	}
+	f.Add(written(f, small386()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		bounds.Hold(t, 64<<20, func() { readAll(data) })
 	})
