@@ -32,8 +32,8 @@ func (g *Guest) Steps(t testing.TB, functions []string) []Step {
 	params := g.params(t, g.Serve(t))
 	params["functions"] = functions
 	params["limit"] = stepFrames
-	params["sp"] = map[string]string{"arm": "sp", "arm64": "sp", "s390x": "r15"}[g.GOARCH]
-	params["link"] = map[string]string{"arm": "lr", "arm64": "x30", "s390x": "r14"}[g.GOARCH]
+	params["sp"] = map[string]string{"arm": "sp", "arm64": "sp", "386": "esp", "s390x": "r15"}[g.GOARCH]
+	params["link"] = map[string]string{"arm": "lr", "arm64": "x30", "386": "", "s390x": "r14"}[g.GOARCH]
 	script := gdbtest.StartScript(t, "gdb-multiarch", connectPy+stepsPy, params, g.Path)
 	var steps []Step
 	for {

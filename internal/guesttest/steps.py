@@ -7,7 +7,12 @@ def register(name):
 
 def step_through(function):
     """Tells of each instruction until the function has returned."""
-    entry, back = register(PARAMS["sp"]), register(PARAMS["link"])
+    entry = register(PARAMS["sp"])
+    if PARAMS["link"]:
+        back = register(PARAMS["link"])
+    else:  # the call has pushed it
+        back = int(gdb.parse_and_eval("*(unsigned int *)$sp"))
+        entry += 4
     while True:
         frames, _ = stack_of_thread(PARAMS["limit"], True)
         emit({"function": function, "sp": register(PARAMS["sp"]), "frames": frames})

@@ -51,6 +51,8 @@ var stepGuests = []struct {
 	{"arm/A32 O2", bare(ARM, "steps.c", "-g", "-funwind-tables", "-marm", "-O2"), 0},
 	{"arm/Thumb, frame pointer", bare(ARM, "steps.c", "-g", "-funwind-tables", "-mthumb", "-O1", "-fno-omit-frame-pointer"), 0},
 	{"arm/Thumb O2", bare(ARM, "steps.c", "-g", "-funwind-tables", "-mthumb", "-O2"), 0},
+	{"i386/O2", bare(I386, "steps.c", "-O2"), 0},
+	{"i386/frame pointer", bare(I386, "steps.c", "-O2", "-fno-omit-frame-pointer"), 0},
 	{"s390x/SFrame V3", committed(S390X, "steps-s390x-v3"), 100},
 	{"s390x/SFrame V3, back chain", committed(S390X, "steps-s390x-v3-backchain"), 100},
 	{"s390x/O0", bare(S390X, "steps.c", "-O0"), 0},
@@ -163,7 +165,7 @@ func stepAll(t *testing.T, g *Guest, steps []Step, views ...view) {
 	}
 	th, a := threads[0].(*remote.Thread), tg.Arch()
 	ahead := codeOf(t, g)
-	kind := map[string]int{"arm": 4, "arm64": 4, "s390x": 2}[g.GOARCH]
+	kind := map[string]int{"arm": 4, "arm64": 4, "386": 1, "s390x": 2}[g.GOARCH]
 	stubs := section(t, g.Path, ".plt")
 	next, moved := 0, uint64(0)
 	for next < len(steps) {

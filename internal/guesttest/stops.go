@@ -128,7 +128,7 @@ func (g *Guest) params(t testing.TB, stub string) map[string]any {
 		"kill":        false,
 		"infos":       g.Infos,
 		"names":       g.Registers,
-		"argument":    map[string]string{"arm": "r0", "arm64": "x0", "i386": "", "s390x": "r2"}[g.GOARCH],
+		"argument":    map[string]string{"arm": "r0", "arm64": "x0", "386": "", "s390x": "r2"}[g.GOARCH],
 		"description": description,
 		"sysroot":     g.Root,
 	}

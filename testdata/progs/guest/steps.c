@@ -273,6 +273,34 @@ __asm__(FUNCTION(step_asm_conditional)
 
 extern long step_asm_apcs(long), step_asm_conditional(long);
 #define ASM_FUNCTIONS step_asm_apcs, step_asm_conditional
+#elif defined __i386__
+/* A frame pointer, a register saved below it, and leave. */
+__asm__(FUNCTION(step_asm_leave)
+        "\tpush %ebp\n\t.cfi_def_cfa_offset 8\n\t.cfi_offset %ebp, -8\n"
+        "\tmov %esp, %ebp\n\t.cfi_def_cfa_register %ebp\n"
+        "\tpush %ebx\n\t.cfi_offset %ebx, -12\n"
+        "\tmov 8(%ebp), %ebx\n"
+        "\tsub $20, %esp\n"
+        "\tpush %ebx\n"
+        "\tcall step_leaf\n"
+        "\tadd %ebx, %eax\n"
+        "\tmov -4(%ebp), %ebx\n\t.cfi_restore %ebx\n"
+        "\tleave\n\t.cfi_restore %ebp\n\t.cfi_def_cfa %esp, 4\n"
+        "\tret\n" END(step_asm_leave));
+
+/* An argument is pushed and taken away by pop. */
+__asm__(FUNCTION(step_asm_pushes)
+        "\tpush %esi\n\t.cfi_def_cfa_offset 8\n\t.cfi_offset %esi, -8\n"
+        "\tmov 8(%esp), %esi\n"
+        "\tpush %esi\n\t.cfi_def_cfa_offset 12\n"
+        "\tcall step_leaf\n"
+        "\tpop %ecx\n\t.cfi_def_cfa_offset 8\n"
+        "\tadd %esi, %eax\n"
+        "\tpop %esi\n\t.cfi_restore %esi\n\t.cfi_def_cfa_offset 4\n"
+        "\tret\n" END(step_asm_pushes));
+
+extern long step_asm_leave(long), step_asm_pushes(long);
+#define ASM_FUNCTIONS step_asm_leave, step_asm_pushes
 #else
 /* r11, r14 and r15 in floating-point registers: DWARF's 16 is f0, 17 f2, 18 f4. (By
  * their names, binutils 2.40 numbers them wrongly.) */
