@@ -15,7 +15,7 @@ type Register struct {
 // layout is where a processor's registers are in its context (CONTEXT of winnt.h, MDRawContext… of Breakpad).
 type layout struct {
 	flagsAt int    // of the 4 bytes that say which processor it is, and what is valid
-	cpu     uint32 // that bit
+	cpu     uint32 // that bit, or those of several writers
 	groups  []group
 }
 

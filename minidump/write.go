@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/bits"
 	"sort"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ func (c *Contents) Write(w io.Writer) error {
 type layingOut struct {
 	b       []byte
 	streams []Stream
-	blocks  []int     // where each block begins, from the first one on
+	blocks  []int64   // where each block begins, from the first one on
 	later   []int     // where b has an offset that counts from the first block
 	err     error     // what cannot be written
 	order   byteOrder // of what is written
@@ -92,7 +93,7 @@ func (c *Contents) layOut() (*layingOut, error) {
 		return nil, fmt.Errorf("%w: %v", ErrProcessor, c.System.Processor)
 	}
 	d := &layingOut{b: make([]byte, headerSize+most*entrySize), order: binary.LittleEndian, of: *c}
-	size, end := 0, uint64(0)
+	size, end := int64(0), uint64(0)
 	for i := range c.Memory {
 		m := &c.Memory[i]
 		last := m.Addr + uint64(len(m.Data))
@@ -100,7 +101,7 @@ func (c *Contents) layOut() (*layingOut, error) {
 			return nil, fmt.Errorf("memory at %#x: it is not behind what comes before it", m.Addr)
 		}
 		d.blocks = append(d.blocks, size)
-		size += (len(m.Data) + contextTail - 1) &^ (contextTail - 1)
+		size += int64(len(m.Data)+contextTail-1) &^ (contextTail - 1)
 		end = last
 	}
 	d.threads()
@@ -111,8 +112,8 @@ func (c *Contents) layOut() (*layingOut, error) {
 	d.misc()
 	d.names()
 	d.linux()
-	if d.err == nil && int64(size) > maxFile-int64(len(d.b)) {
-		d.err = fmt.Errorf("%d MiB: a minidump has less than 4096", (size+len(d.b))>>20)
+	if d.err == nil && size > maxFile-int64(len(d.b)) {
+		d.err = fmt.Errorf("%d MiB: a minidump has less than 4096", (size+int64(len(d.b)))>>20)
 	}
 	for _, at := range d.later {
 		d.order.PutUint32(d.b[at:], d.order.Uint32(d.b[at:])+uint32(len(d.b)))
@@ -208,7 +209,7 @@ func (d *layingOut) threads() {
 		if block, from := d.stack(t); block >= 0 {
 			m := &d.of.Memory[block]
 			b = d.u64(b, m.Addr+uint64(from))
-			b = d.u32(b, uint32(len(m.Data)-from), uint32(d.blocks[block]+from))
+			b = d.u32(b, uint32(len(m.Data)-from), uint32(d.blocks[block])+uint32(from))
 			later = len(b) - 4
 		} else {
 			b = d.u32(d.u64(b, 0), 0, 0)
@@ -259,7 +260,7 @@ func encodeContext(p Processor, registers []Register) []byte {
 			if !ok {
 				continue
 			}
-			flags |= g.flag | l.cpu
+			flags |= g.flag | 1<<(bits.Len32(l.cpu)-1) // of several bits, Breakpad's
 			switch at := b[g.at+i*g.every:]; g.size {
 			case 2:
 				order.PutUint16(at, uint16(v))

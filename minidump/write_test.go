@@ -134,8 +134,8 @@ func TestWriteRefused(t *testing.T) {
 		"kind \"RSDS\"": func(c *Contents) { c.Modules[1].CodeView.Kind = RSDS },
 		"4 GiB":         func(c *Contents) { c.Modules[0].Size = 1 << 32 },
 		"less than 4096": func(c *Contents) {
-			large := make([]byte, 1<<30) // none of it is touched
-			for i := range uint64(5) {
+			large := make([]byte, 64<<20) // none of it is touched
+			for i := range uint64(64) {
 				c.Memory = append(c.Memory, Block{1<<40 + i<<30, large})
 			}
 		},
