@@ -162,6 +162,22 @@ func (f *File) Win(addr uint64) (*StackWin, error) {
 // Locate returns what is at addr: the calls that were inlined there, innermost first, then the function that holds
 // the code, or a symbol of the linker's; nothing if the file has nothing for addr.
 func (f *File) Locate(addr uint64) ([]Location, error) {
+	t := f.tables.Load()
+	if chain, ok := t.located.get(addr); ok {
+		return slices.Clone(chain), nil
+	}
+	chain, err := f.locate(addr)
+	if err == nil && len(chain) > 0 {
+		text := 0
+		for i := range chain {
+			text += len(chain[i].Function) + len(chain[i].File)
+		}
+		t.located.put(addr, slices.Clone(chain), text)
+	}
+	return chain, err
+}
+
+func (f *File) locate(addr uint64) ([]Location, error) {
 	fn, err := f.Func(addr)
 	if err != nil {
 		return nil, err

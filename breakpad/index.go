@@ -37,6 +37,9 @@ type tables struct {
 	malformed, unknown int
 	sum                Sum    // of the file's content
 	kept               *pages // they are those of an index, and may not be those of the file; nil if they were made
+
+	located recent[[]Location]
+	ruled   recent[*Rules]
 }
 
 // maxWarnings bounds Warnings and Infos.

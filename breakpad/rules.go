@@ -257,35 +257,3 @@ func (e Expr) String() string {
 	}
 	return b.String()
 }
-
-// RulesAt returns the rules that hold at addr, by the order in which the registers appear: those of the STACK CFI INIT,
-// and of each change up to addr. ("STACK CFI records")
-func (c *CFI) RulesAt(addr uint64) ([]Rule, error) {
-	var rules []Rule
-	index := make(map[string]int)
-	merge := func(text string) error {
-		changed, err := ParseRules(text)
-		for _, r := range changed {
-			i, ok := index[r.Register]
-			if !ok {
-				i = len(rules)
-				index[r.Register] = i
-				rules = append(rules, r)
-			}
-			rules[i] = r
-		}
-		return err
-	}
-	if err := merge(c.Rules); err != nil {
-		return nil, fmt.Errorf("STACK CFI INIT %x: %w", c.Address, err)
-	}
-	for _, change := range c.Changes {
-		if change.Address > addr {
-			break
-		}
-		if err := merge(change.Rules); err != nil {
-			return nil, fmt.Errorf("STACK CFI %x: %w", change.Address, err)
-		}
-	}
-	return rules, nil
-}

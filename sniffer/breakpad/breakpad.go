@@ -65,26 +65,21 @@ func (s *Sniffer) claim(q *frame.Query, symbols *symbolstore.Symbols) (trad.Row,
 // cfi makes a row of STACK CFI records.
 func (*Sniffer) cfi(q *frame.Query, symbols *symbolstore.Symbols) (trad.Row, frame.Answer) {
 	addr := q.AddressInBlock - symbols.Base
-	cfi, err := symbols.CFI(addr)
+	rules, err := symbols.RulesAt(addr)
 	switch {
 	case err != nil:
 		return trad.Row{}, malformed
-	case cfi == nil:
+	case rules == nil:
 		return trad.Row{}, noRecord
 	}
-	rules, err := cfi.RulesAt(addr)
-	if err != nil {
-		return trad.Row{}, malformed
-	}
-	row, ok := rowOf(rules, q.Arch)
+	row, ok := rowOf(rules.List, q.Arch)
 	if !ok {
 		return trad.Row{}, noCFA
 	}
 	if begins(symbols, addr) {
 		row.RA, row.Flags = trad.Rule{Kind: trad.Undefined}, row.Flags|trad.Outermost
 	}
-	lo, hi := around(cfi, addr)
-	row.Lo, row.Len = lo+symbols.Base, uint32(min(hi-lo, math.MaxUint32))
+	row.Lo, row.Len = rules.Code.Address+symbols.Base, uint32(min(rules.Code.Size, math.MaxUint32))
 	if q.Contradicted(&row) {
 		return trad.Row{}, tornDown
 	}
@@ -122,18 +117,6 @@ func begins(symbols *symbolstore.Symbols, addr uint64) bool {
 }
 
 func elfSystem(os string) bool { return os == "Linux" || os == "Android" }
-
-// around returns the addresses [lo, hi) around addr at which the rules of addr hold.
-func around(cfi *format.CFI, addr uint64) (lo, hi uint64) {
-	lo, hi = cfi.Address, cfi.Address+cfi.Size
-	for _, change := range cfi.Changes {
-		if change.Address > addr {
-			return lo, min(hi, change.Address)
-		}
-		lo = max(lo, change.Address)
-	}
-	return lo, hi
-}
 
 // rowOf makes a row of rules; ok is false if the CFA's or the return address's is missing or none that a row can have.
 func rowOf(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
