@@ -1,6 +1,10 @@
 package frame
 
-import "github.com/sfwalk/sfwalk/trad"
+import (
+	"sync"
+
+	"github.com/sfwalk/sfwalk/trad"
+)
 
 // rowSlots is how many rows a table keeps: a power of two. They take 256 KiB, and are seldom all
 // in use, because stacks have few distinct PCs.
@@ -85,11 +89,24 @@ func (c *rowCache) start(generation uint64) {
 
 func (c *rowCache) renew(generation uint64) {
 	if c.slots == nil {
-		c.slots, c.epoch = new([rowSlots]rowSlot), 1
+		if old, _ := released.Get().(*releasedSlots); old != nil {
+			c.slots, c.epoch = old.slots, old.epoch
+			c.empty()
+		} else {
+			c.slots, c.epoch = new([rowSlots]rowSlot), 1
+		}
 	} else {
 		c.reset()
 	}
 	c.generation = generation
+}
+
+// released has slots of tables that are no longer used: to clear new ones takes longer than to walk a few short stacks.
+var released sync.Pool // of *releasedSlots
+
+type releasedSlots struct {
+	slots *[rowSlots]rowSlot
+	epoch uint32 // of the last table's rows
 }
 
 // reset forgets all rows, in constant time.
@@ -98,9 +115,12 @@ func (c *rowCache) reset() {
 	if c.shared != nil {
 		c.shared.forget()
 	}
-	if c.slots == nil {
-		return
+	if c.slots != nil {
+		c.empty()
 	}
+}
+
+func (c *rowCache) empty() {
 	if c.epoch++; c.epoch == 0 {
 		clear(c.slots[:])
 		c.epoch = 1

@@ -55,6 +55,15 @@ func (t *Table) Clone() *Table {
 // Reset forgets all rows, in constant time.
 func (t *Table) Reset() { t.rows.reset() }
 
+// Release forgets all rows, and leaves their memory to tables that are used next. No stack of t may be walked any more. Those who walk the
+// stacks of many targets save time so.
+func (t *Table) Release() {
+	if t.rows.slots != nil {
+		released.Put(&releasedSlots{t.rows.slots, t.rows.epoch})
+	}
+	t.rows = rowCache{}
+}
+
 // Forget forgets all rows, and calls Forget of each [CachingSniffer]. Call it when the target has
 // run: other code may be where some was before.
 func (t *Table) Forget() {

@@ -1,6 +1,8 @@
 package prologue
 
 import (
+	"sync"
+
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
@@ -29,7 +31,9 @@ func (s *Sniffer) ahead(q *frame.Query) (row, last trad.Row) {
 	if a.ReadAhead == nil {
 		return row, last
 	}
-	code, start := around(q, q.PC)
+	buffer := buffers.Get().(*[before + behind]byte)
+	defer buffers.Put(buffer)
+	code, start := around(q, q.PC, buffer)
 	ways := 0
 	away := func(addr uint64) ([]byte, uint64) { return apart(q, addr) }
 	steps := a.ReadAhead(code, start, q.PC, away, func(way trad.Row, calls int) bool {
@@ -77,9 +81,12 @@ func apart(q *frame.Query, addr uint64) (code []byte, start uint64) {
 	return code[:n], addr
 }
 
-// around reads the code around an address.
-func around(q *frame.Query, pc uint64) (code []byte, start uint64) {
-	code = make([]byte, before+behind)
+// buffers have room for the code around an address.
+var buffers = sync.Pool{New: func() any { return new([before + behind]byte) }}
+
+// around reads the code around an address into a buffer.
+func around(q *frame.Query, pc uint64, buffer *[before + behind]byte) (code []byte, start uint64) {
+	code = buffer[:]
 	at := pc &^ (page - 1)
 	start = at
 	// Read backwards page by page, because the first page may not be there.

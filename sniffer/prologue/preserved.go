@@ -19,7 +19,9 @@ func (*Sniffer) PreservedRegisters(q *frame.Query, ra uint64) (set arch.RegSet) 
 	if !ok {
 		return set
 	}
-	code, start := around(q, entry)
+	buffer := buffers.Get().(*[before + behind]byte)
+	defer buffers.Put(buffer)
+	code, start := around(q, entry, buffer)
 	kept, steps := q.Arch.Preserves(code, start, entry, q.PC)
 	q.CountSearched(steps)
 	for _, r := range kept {
