@@ -98,9 +98,12 @@ type hex struct {
 	ok bool
 }
 
-func (h hex) MarshalJSON() ([]byte, error) {
+func (h hex) MarshalJSON() ([]byte, error) { return h.append(nil), nil }
+
+// append appends h in JSON.
+func (h hex) append(b []byte) []byte {
 	if !h.ok {
-		return []byte("null"), nil
+		return append(b, "null"...)
 	}
-	return append(strconv.AppendUint([]byte(`"0x`), h.v, 16), '"'), nil
+	return append(strconv.AppendUint(append(b, `"0x`...), h.v, 16), '"')
 }

@@ -72,7 +72,7 @@ func (p *jsonPrinter) frame(w *walker, level int, f *frame.Frame) int {
 		if level+i > 0 {
 			p.byte(',')
 		}
-		p.value(&p.room[i], 0)
+		p.buf = appendEntry(p.buf, &p.room[i])
 	}
 	return len(p.room)
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,6 +89,7 @@ func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number 
 			return errInterrupted
 		}
 		_, err := cmd.OutOrStdout().Write(r.line)
+		b.lines.put(r.line)
 		return err
 	})
 	switch {
@@ -109,8 +109,29 @@ type batch struct {
 	number int
 	flags  *walkFlags
 
+	lines buffers
+
 	mu   sync.Mutex
 	kept map[string]*symbolstore.Symbols // by path: one of each file, which keeps that open for the next dump
+}
+
+// buffers are the memory of lines that were written, for the next ones.
+type buffers struct{ pool sync.Pool }
+
+// maxBuffer bounds one of them, bytes.
+const maxBuffer = 1 << 20
+
+func (l *buffers) get() []byte {
+	if b, ok := l.pool.Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return nil
+}
+
+func (l *buffers) put(b []byte) {
+	if cap(b) <= maxBuffer {
+		l.pool.Put(&b)
+	}
 }
 
 // result is what one dump has given.
@@ -122,19 +143,43 @@ type result struct {
 func (b *batch) one(path string) result {
 	doc, warnings, err := b.document(path)
 	r := result{early: errors.Is(err, errEarly)}
-	var value any = batchLine{doc, warnings}
-	if err != nil && !r.early {
-		r.bad = true
-		value = batchError{path, err.Error()}
+	r.bad = err != nil && !r.early
+	if r.bad {
+		r.line = append(appendJSON(nil, batchError{path, err.Error()}), '\n')
+	} else {
+		r.line = appendLine(b.lines.get(), doc, warnings)
 	}
-	var line bytes.Buffer
-	e := json.NewEncoder(&line)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return result{bad: true}
-	}
-	r.line = line.Bytes()
 	return r
+}
+
+// appendLine appends a document with its warnings as a line of JSON.
+func appendLine(b []byte, doc *document, warnings []string) []byte {
+	about := *doc
+	about.Threads = []thread{}
+	// No text has this, for JSON escapes its quotes.
+	before, after, _ := bytes.Cut(appendJSON(nil, batchLine{&about, warnings}), []byte(`"threads":[]`))
+	b = append(append(b, before...), `"threads":[`...)
+	for i := range doc.Threads {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendThread(b, &doc.Threads[i])
+	}
+	return append(append(append(b, ']'), after...), '\n')
+}
+
+func appendThread(b []byte, t *thread) []byte {
+	about := *t
+	about.Frames = []frameEntry{}
+	before, after, _ := bytes.Cut(appendJSON(nil, &about), []byte(`"frames":[]`))
+	b = append(append(b, before...), `"frames":[`...)
+	for i := range t.Frames {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendEntry(b, &t.Frames[i])
+	}
+	return append(append(b, ']'), after...)
 }
 
 // document returns the document of one dump. The error is errEarly if some stack ended early.
@@ -153,6 +198,7 @@ func (b *batch) document(path string) (doc *document, warnings []string, err err
 		return doc, dump.Warnings, errEarly
 	}
 	s := minidumpSource(path, t, opts.Sysroot, b.flags)
+	s.alone = true
 	defer s.Close()
 	if doc, warnings, err = collect(s, b.flags); err != nil {
 		return nil, nil, err

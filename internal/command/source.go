@@ -25,6 +25,7 @@ type source struct {
 	after    func(*document)              // fills in what is known when all stacks are walked; may be nil
 	warnings func() []string              // all warnings so far
 	windows  bool                         // the process is one of Windows
+	alone    bool                         // one walker walks all threads: others walk other targets at the same time
 	retake   func(walk func()) error      // reads all threads once more, at one moment; nil if the target cannot
 }
 
@@ -61,6 +62,9 @@ func show(cmd *cobra.Command, s *source, flags *walkFlags) error {
 	return nil
 }
 
+// mostRoom bounds the frames for which there is room before a thread's stack is walked: threads of one process have stacks of like depth.
+const mostRoom = 128
+
 // collect returns the whole document of a target.
 func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err error) {
 	symbols := s.symbolizer(flags)
@@ -76,13 +80,16 @@ func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err
 	}
 	var workers []func(int) thread
 	for _, w := range walkers {
+		most := 0
+		defer w.table.Release()
 		workers = append(workers, func(i int) thread {
-			frames := []frameEntry{}
+			frames := make([]frameEntry, 0, most)
 			th := w.thread(threads[i], func(f *frame.Frame) int {
 				frames = w.appendFrame(frames, len(frames), f)
 				return 0
 			})
 			th.Frames = frames
+			most = min(max(most, len(frames)), mostRoom)
 			return th
 		})
 	}

@@ -54,6 +54,9 @@ func newWalkers(s *source, symbols *symbol.Symbolizer, flags *walkFlags, n int) 
 	plugins := flags.plugins.of(s)
 	table := flags.table(s.Arch(), s.windows, plugins)
 	table.AppendBase(&framebase.Sniffer{Symbols: symbols})
+	if s.alone {
+		n = min(n, 1)
+	}
 	list := make([]*walker, min(n, runtime.GOMAXPROCS(0)))
 	frames, searches := flags.allowance(), flags.searches()
 	for i := range list {

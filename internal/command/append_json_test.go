@@ -1,0 +1,77 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/sfwalk/sfwalk/frame"
+)
+
+// TestAppendJSON: frames and lines are written as package json writes them.
+func TestAppendJSON(t *testing.T) {
+	encode := func(v any) string {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	full := frameEntry{
+		Level: 12, Type: frame.Normal.String(), PC: hex{0xfedcba9876543210, true}, Function: "f", Offset: 1 << 63, Module: "/bin/a b",
+		BuildID: "0123", File: "/src/a.c", Line: 345, Sniffer: "breakpad",
+	}
+	list := []frameEntry{{}, full}
+	for _, text := range []string{
+		"operator<<(std::ostream&, A<B> const&)", `threads":[]`, `"threads":[]`, `,"frames":[]`, `C:\src\new.c`, "tab\there", "é€\U0001F600", "\xff\xc3(", "line\u2028separator\u2029", "\x00\x1b\x7f",
+	} {
+		x := full
+		x.Function = text
+		list = append(list, x)
+		x.Function, x.File, x.Module, x.BuildID, x.Sniffer, x.Type = "g", text, text, text, text, text
+		list = append(list, x)
+	}
+	for _, set := range []func(*frameEntry){
+		func(x *frameEntry) { x.Guess = true }, func(x *frameEntry) { x.MovedOn = true }, func(x *frameEntry) { x.ID = "i" }, func(x *frameEntry) { x.TailCall = "t" },
+		func(x *frameEntry) { x.Registers = []register{{"rax", "0x1"}} }, func(x *frameEntry) { x.Explain = &explanation{Row: "r"} },
+		func(x *frameEntry) { x.Level, x.Line = -1, -2 },
+	} {
+		x := full
+		set(&x)
+		list = append(list, x)
+	}
+	for i := range list {
+		if got, want := string(appendEntry([]byte("x"), &list[i]))+"\n", "x"+encode(&list[i]); got != want {
+			t.Errorf("got  %swant %s", got, want)
+		}
+	}
+	name := `a "threads":[] b "frames":[]`
+	for _, doc := range []document{
+		{Exe: name, Arch: "amd64", Threads: []thread{}},
+		{Exe: name, report: &report{Minidump: name, Modules: []moduleEntry{{Name: name}}}, Threads: []thread{{TID: 1, Name: name, Died: true, Frames: list, Stop: "outermost"}, {TID: 2, Frames: []frameEntry{}, Error: name}}},
+	} {
+		for _, warnings := range [][]string{nil, {name, "w"}} {
+			if got, want := string(appendLine([]byte("x"), &doc, warnings)), "x"+encode(batchLine{&doc, warnings}); got != want {
+				t.Errorf("got  %swant %s", got, want)
+			}
+		}
+	}
+}
+
+func BenchmarkAppendLine(b *testing.B) {
+	x := frameEntry{Type: "normal", PC: hex{0x401b43, true}, CFA: hex{0x7ffd38ceab80, true}, Function: "std::vector<int>::push_back(int)", Module: "/usr/bin/program",
+		BuildID: "df9c565ddb723dc7537792920d66fa8d97739e64", File: "/src/program/source.c", Line: 34, Sniffer: "breakpad"}
+	th := thread{TID: 1, Name: "program"}
+	for range 40 {
+		th.Frames = append(th.Frames, x)
+	}
+	doc := &document{Arch: "amd64", report: &report{Minidump: "a.dmp"}, Threads: []thread{th, th, th, th}}
+	b.ReportAllocs()
+	var line []byte
+	for b.Loop() {
+		line = appendLine(line[:0], doc, nil)
+	}
+	b.SetBytes(int64(len(line)))
+}
