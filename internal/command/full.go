@@ -11,7 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/internal/trust"
 )
 
-// full is the program that runs plug-ins and embeds Delve; getFull installs it.
+// full is the program that runs plug-ins, embeds Delve and asks servers for symbols; getFull installs it.
 const (
 	full    = "sfwalk-full"
 	getFull = "go install github.com/sfwalk/sfwalk/cmd/sfwalk-full@latest"
@@ -22,7 +22,7 @@ const (
 const becoming = "SFWALK_BECOMES"
 
 // errNoFull says that sfwalk-full is needed, and cannot be run.
-var errNoFull = errors.New("plug-ins and Delve are run by " + full)
+var errNoFull = errors.New("plug-ins, Delve and servers of symbols need " + full)
 
 // becomeFull makes this process sfwalk-full, with the same arguments. If it returns, the error is
 // the exit status of a sfwalk-full that has run, or wraps [errNoFull].

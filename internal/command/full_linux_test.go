@@ -89,7 +89,7 @@ func TestBecomes(t *testing.T) {
 	for _, tt := range []struct {
 		dir, args, want string
 	}{
-		{plain, "attach --plugin " + plugin + " " + pid, "plug-ins and Delve are run by sfwalk-full, which is neither beside " + plain + "/sfwalk nor in PATH: " + remedy},
+		{plain, "attach --plugin " + plugin + " " + pid, "plug-ins, Delve and servers of symbols need sfwalk-full, which is neither beside " + plain + "/sfwalk nor in PATH: " + remedy},
 		{plain, "plugin check " + plugin, remedy},
 		{plain, "plugin run " + plugin + " " + pid, remedy},
 		{loop, "attach --plugin " + plugin + " " + pid, "another program by that name: " + remedy},

@@ -5,12 +5,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/trad"
 )
 
-// PluginHost runs plug-ins: sniffers that are programs of their own. There is one, in
-// internal/command/pluginhost; this package must not import it.
+// PluginHost runs plug-ins, sniffers that are programs of their own, and asks servers for symbols. There is one, in
+// internal/command/pluginhost; this package must not import it, nor gRPC and net/http with it.
 type PluginHost interface {
 	// Find lists the plug-ins in directories. The warnings say which are left out, and why.
 	Find(dirs ...string) (list []Program, warnings []error)
@@ -18,6 +19,17 @@ type PluginHost interface {
 	Start(ctx context.Context, o StartOptions) (Plugin, error)
 	// Check runs the conformance test on a plug-in.
 	Check(ctx context.Context, p Program, host string, snapshots []string) (Report, error)
+	// Symbols returns the server of symbol files at an address, https://HOST/…, whose files are kept in a folder
+	// below cache.
+	Symbols(address, cache string) (SymbolServer, error)
+}
+
+// SymbolServer is a server of symbol files.
+type SymbolServer interface {
+	Dir() string // where its files are kept: a store
+	// Fetch fetches the symbol files of modules that are not kept yet, with a bar on a terminal; nil for none.
+	Fetch(ctx context.Context, modules []breakpad.Module, bar io.Writer)
+	Errors() []error // of all that was fetched
 }
 
 // Program is a plug-in that has not been started.

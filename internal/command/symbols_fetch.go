@@ -1,29 +1,25 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/breakpad"
-	"github.com/sfwalk/sfwalk/internal/symbolserver"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
 	"github.com/sfwalk/sfwalk/target"
 )
 
 // fetching fetches symbol files from servers before a target's stacks are walked: nobody waits for a server while a thread is held.
 type fetching struct {
-	servers []*symbolserver.Server
+	servers []SymbolServer
 	ctx     context.Context // of the command
 	bar     io.Writer       // a terminal; nil if there is none
 }
@@ -37,7 +33,10 @@ func (w *tableFlags) checkSymbols() error {
 			if err != nil {
 				return fmt.Errorf("--symbols %s: there is no folder to keep symbol files in: %w", place, err)
 			}
-			s, err := symbolserver.New(place, filepath.Join(cache, "sfwalk", "symbols"))
+			if w.pluginFlags.host == nil {
+				return becomeFull()
+			}
+			s, err := w.pluginFlags.host.Symbols(place, filepath.Join(cache, "sfwalk", "symbols"))
 			if err != nil {
 				return usageError{fmt.Errorf("--symbols %s: %w", place, err)}
 			}
@@ -87,9 +86,7 @@ func (f *fetching) fetch(t target.Target) {
 		}
 	}
 	for _, s := range f.servers {
-		p := &progress{out: f.bar}
-		s.Fetch(f.ctx, list, p)
-		p.end()
+		s.Fetch(f.ctx, list, f.bar)
 		rest := list[:0]
 		for _, m := range list {
 			path, err := m.StorePath()
@@ -149,45 +146,4 @@ func onStacks(t target.Target) (list []*target.Module) {
 		}
 	}
 	return list
-}
-
-// progress is a bar of what is fetched, on a terminal.
-type progress struct {
-	out io.Writer
-
-	mu    sync.Mutex
-	bar   *progressbar.ProgressBar
-	total int64
-}
-
-// Begin implements [symbolserver.Progress].
-func (p *progress) Begin(size int64) {
-	if p.out == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.total += max(size, 0); p.bar == nil {
-		p.bar = progressbar.NewOptions64(cmp.Or(p.total, -1), progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription("symbols"), progressbar.OptionShowBytes(true),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
-	}
-	if p.total > 0 {
-		p.bar.ChangeMax64(p.total)
-	}
-}
-
-// Add implements [symbolserver.Progress].
-func (p *progress) Add(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bar != nil {
-		p.bar.Add(n)
-	}
-}
-
-// end takes the bar away.
-func (p *progress) end() {
-	if p.bar != nil {
-		p.bar.Finish()
-	}
 }

@@ -1,0 +1,71 @@
+package pluginhost
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"sync"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/sfwalk/sfwalk/breakpad"
+	"github.com/sfwalk/sfwalk/internal/command"
+	"github.com/sfwalk/sfwalk/internal/symbolserver"
+)
+
+// symbols is the [command.SymbolServer] that asks by HTTP.
+type symbols struct{ *symbolserver.Server }
+
+// Symbols implements [command.PluginHost].
+func (Host) Symbols(address, cache string) (command.SymbolServer, error) {
+	s, err := symbolserver.New(address, cache)
+	return symbols{s}, err
+}
+
+// Fetch implements [command.SymbolServer].
+func (s symbols) Fetch(ctx context.Context, modules []breakpad.Module, bar io.Writer) {
+	p := &progress{out: bar}
+	s.Server.Fetch(ctx, modules, p)
+	p.end()
+}
+
+// progress is a bar of what is fetched, on a terminal.
+type progress struct {
+	out io.Writer // nil if there is none
+
+	mu    sync.Mutex
+	bar   *progressbar.ProgressBar
+	total int64
+}
+
+// Begin implements [symbolserver.Progress].
+func (p *progress) Begin(size int64) {
+	if p.out == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.total += max(size, 0); p.bar == nil {
+		p.bar = progressbar.NewOptions64(cmp.Or(p.total, -1), progressbar.OptionSetWriter(p.out), progressbar.OptionSetDescription("symbols"), progressbar.OptionShowBytes(true),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
+	}
+	if p.total > 0 {
+		p.bar.ChangeMax64(p.total)
+	}
+}
+
+// Add implements [symbolserver.Progress].
+func (p *progress) Add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.Add(n)
+	}
+}
+
+// end takes the bar away.
+func (p *progress) end() {
+	if p.bar != nil {
+		p.bar.Finish()
+	}
+}
