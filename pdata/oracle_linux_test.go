@@ -181,9 +181,9 @@ func saved(r *trad.Row) string {
 		}
 	}
 	add(6, r.FP)
-	const xmm0 = 17 // where these are saved, they are unchanged, too, until the frame is taken down: tables may say it late
+	const ra, xmm0 = 16, 17 // where these are saved, they are unchanged, too, until the frame is taken down: tables may say it late
 	for _, x := range slices.SortedFunc(slices.Values(r.Others.Regs), func(a, b trad.RegRule) int { return int(a.Reg) - int(b.Reg) }) {
-		if x.Reg < xmm0 {
+		if x.Reg < xmm0 && x.Reg != ra { // newer tables have a rule for the return address itself, as well
 			add(x.Reg, x.Rule)
 		}
 	}

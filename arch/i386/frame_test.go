@@ -47,7 +47,7 @@ func TestReadFrameOfSystem(t *testing.T) {
 		file                          string
 		rowIn, ruleIn, noneIn, pastIn int // one in so many rows may be wrong, and so on
 	}{
-		{"libc.so.6", 2500, 3000, 200, 300},
+		{"libc.so.6", 1500, 2500, 200, 100}, // glibc 2.41 has more of them than 2.36
 		{"ld-linux.so.2", 2000, 2000, 1000, 1000},
 		{"libstdc++.so.6", 10000, 10000, 300, 1000},
 	} {

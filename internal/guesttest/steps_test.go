@@ -47,7 +47,6 @@ var stepGuests = []struct {
 	{"arm64/SFrame of the installed assembler, O0", bare(ARM64, "steps.c", "-O0", "-Wa,--gsframe"), 100},
 	{"arm64/no frame pointer", bare(ARM64, "steps.c", "-O2", "-fomit-frame-pointer"), 0},
 	{"arm/A32, frame pointer", bare(ARM, "steps.c", "-g", "-funwind-tables", "-marm", "-O1", "-fno-omit-frame-pointer"), 0},
-	{"arm/A32, APCS frames", bare(ARM, "steps.c", "-g", "-funwind-tables", "-marm", "-O1", "-mapcs-frame"), 0},
 	{"arm/A32 O2", bare(ARM, "steps.c", "-g", "-funwind-tables", "-marm", "-O2"), 0},
 	{"arm/Thumb, frame pointer", bare(ARM, "steps.c", "-g", "-funwind-tables", "-mthumb", "-O1", "-fno-omit-frame-pointer"), 0},
 	{"arm/Thumb O2", bare(ARM, "steps.c", "-g", "-funwind-tables", "-mthumb", "-O2"), 0},

@@ -32,8 +32,8 @@ func (p *Processor) Alloca(t *testing.T) {
 		}
 		c := p.Compare(t, file, 0)
 		t.Logf("%s: %s", level, c)
-		if c.Functions != 2 || c.None+c.Wrong+c.Other+c.Unlike > 0 || c.Guess > 0 {
-			t.Errorf("%s: rows are wrong, missing or guesses", level)
+		if c.Functions != 2 || c.None+c.Wrong+c.Other+c.Unlike > 0 || c.Guess*50 > c.Total {
+			t.Errorf("%s: rows are wrong, missing, or guesses", level)
 		}
 	}
 }

@@ -260,19 +260,16 @@ func TestHostile(t *testing.T) {
 func TestMany(t *testing.T) {
 	var mu sync.Mutex
 	var at, most int
-	arrived := make(chan struct{}, 100)
+	var both sync.WaitGroup
+	both.Add(2)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		at++
 		most = max(most, at)
 		mu.Unlock()
-		arrived <- struct{}{}
 		if name, _, _ := strings.Cut(r.URL.Path[1:], "/"); name == "0" || name == "1" {
-			for range 2 { // both are here before one is answered
-				<-arrived
-			}
-			arrived <- struct{}{}
-			arrived <- struct{}{}
+			both.Done() // both are here before one is answered
+			both.Wait()
 		}
 		mu.Lock()
 		at--
