@@ -102,12 +102,11 @@ var subjects = []subject{
 	{"arm/Thumb O2", bare(ARM, "stacks.c", "-g", "-mthumb", "-O2"), tables, true},
 	{"arm/Thumb O3 frame pointer", bare(ARM, "stacks.c", "-g", "-mthumb", "-O3", "-fno-omit-frame-pointer"), tables, true},
 
+	// In programs with a C library, gdb 16 takes frames of handlers for others: no static-pie and no library.
 	{"i386/O0", bare(I386, "stacks.c", "-O0"), tables, true},
 	{"i386/O2", bare(I386, "stacks.c", "-O2"), tables, true},
 	{"i386/frame pointer", bare(I386, "stacks.c", "-O2", "-fno-omit-frame-pointer"), tables, true},
-	{"i386/static-pie", built(I386, "stacks.c", "-O2", "-static-pie"), tables, true},
 	{"i386/threads", built(I386, "threads.c", "-O2", "-static", "-pthread"), tables, false},
-	{"i386/library", dynamic(I386, "library.c", "-O2"), tables, false},
 	{"i386/deep", bare(I386, "stacks.c", "-O2", "-DDEPTH=8000"), tables, true},
 
 	{"s390x/SFrame V3", committed(S390X, "stacks-s390x-v3"), version(bySFrame), true},
