@@ -27,6 +27,19 @@ func lldbDump(t *testing.T, pid int) string {
 	return path
 }
 
+// needSize leaves a test out if LLDB has noted less than a page of the program: its newer releases do so for static programs.
+func needSize(t *testing.T, path string) {
+	t.Helper()
+	dump, err := minidump.Open(path, minidump.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dump.Close()
+	if dump.Dump.Modules[0].Size < 4096 {
+		gdbtest.Cannot(t, "this release of LLDB writes a minidump without the size of the program")
+	}
+}
+
 // collectDump returns the document of a minidump.
 func collectDump(t *testing.T, path string, opts minidump.Options, flags *walkFlags) *document {
 	t.Helper()
@@ -60,6 +73,7 @@ func TestMinidumpSymbols(t *testing.T) {
 		store := symbolStore(t, program, nmFunctions)
 		p := gdbtest.Start(t, program)
 		path := lldbDump(t, p.PID)
+		needSize(t, path)
 		want := gdbtest.Backtrace(t, p.PID)
 		empty := minidump.Options{Sysroot: t.TempDir()}
 		doc := collectDump(t, path, empty, &walkFlags{tableFlags: tableFlags{symbols: store}})
@@ -140,6 +154,7 @@ func TestMinidumpBreakpad(t *testing.T) {
 	program := gdbtest.Build(t, "chain.c", "-O1", "-gdwarf-4", "-static")
 	p := gdbtest.Start(t, program)
 	path := lldbDump(t, p.PID)
+	needSize(t, path)
 	want := gdbtest.Backtrace(t, p.PID)[0].Frames
 	out, _, err := command("minidump", path, "--format", "breakpad", "--symbols", symbolStore(t, program, nmFunctions), "--sysroot", t.TempDir())
 	if err != nil {
