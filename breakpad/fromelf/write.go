@@ -182,14 +182,14 @@ func (f *formatter) writeAll(w io.Writer, list []found) error {
 		done      chan []byte
 	}
 	workers := runtime.GOMAXPROCS(0)
-	todo, order := make(chan piece), make(chan piece, 2*workers)
+	pieces, order := make(chan piece), make(chan piece, 2*workers)
 	free := make(chan []byte, 4*workers)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			var s scratch
-			for p := range todo {
+			for p := range pieces {
 				var b []byte
 				select {
 				case b = <-free:
@@ -205,7 +205,7 @@ func (f *formatter) writeAll(w io.Writer, list []found) error {
 	}
 	wg.Go(func() {
 		defer close(order)
-		defer close(todo)
+		defer close(pieces)
 		for len(list) > 0 {
 			n := min(batch, len(list))
 			p := piece{list[:n], make(chan []byte, 1)}
@@ -215,7 +215,7 @@ func (f *formatter) writeAll(w io.Writer, list []found) error {
 			case <-stop:
 				return
 			}
-			todo <- p
+			pieces <- p
 		}
 	})
 	var err error

@@ -132,13 +132,7 @@ func onStacks(t target.Target) (list []*target.Module) {
 		for at := sp &^ uint64(word-1); at-sp < most || at < sp; at += uint64(len(buf)) {
 			n, err := target.MemoryOf(t, th).ReadMemory(at, buf)
 			for b := buf[:n]; len(b) >= word; b = b[word:] {
-				v := uint64(0)
-				if word == 4 {
-					v = uint64(t.Arch().Order.Uint32(b))
-				} else {
-					v = t.Arch().Order.Uint64(b)
-				}
-				add(modules.FindFile(v & t.Arch().AddressMask))
+				add(modules.FindFile(t.Arch().CodeAddress(t.Arch().Word(b))))
 			}
 			if err != nil {
 				break

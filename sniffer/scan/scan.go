@@ -84,7 +84,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	}
 	best := found{}
 	for off := 0; off+size <= len(stack) && best.rank < confirm; off += size {
-		v := word(q.Arch, stack[off:])
+		v := q.Arch.Word(stack[off:])
 		f := found{at: sp + uint64(off), ra: q.Arch.CodeAddress(v)}
 		if q.Arch.AddressMask&1 == 0 && v&3 == 2 {
 			continue // Arm's: bit 0 says that the code is Thumb's, and other code is aligned to four bytes
@@ -124,7 +124,7 @@ func endsRecords(q *frame.Query, sp uint64) bool {
 		return false
 	}
 	record := q.Read(fp.Bits, 2*size)
-	return len(record) == 2*size && word(a, record) == 0 && word(a, record[size:]) == 0
+	return len(record) == 2*size && a.Word(record) == 0 && a.Word(record[size:]) == 0
 }
 
 // scanner ranks the words of one stack.
@@ -210,7 +210,7 @@ func (x *scanner) unread(ra uint64) rank {
 // keeps both the return address and the caller's stack pointer, where the caller has left room for them.
 func savedWithSP(a *arch.Arch, stack []byte, at uint64) bool {
 	size := a.PtrSize
-	return len(stack) >= 2*size && word(a, stack[size:]) == at-uint64(int64(a.BackChainRA))+uint64(a.SPFromCFA)
+	return len(stack) >= 2*size && a.Word(stack[size:]) == at-uint64(int64(a.BackChainRA))+uint64(a.SPFromCFA)
 }
 
 // row returns the row that has the return address where it was found. SP is sp, if it is known.
@@ -254,13 +254,6 @@ func outward(q *frame.Query, at uint64) bool {
 	if len(p) < size {
 		return false
 	}
-	saved := word(q.Arch, p)
+	saved := q.Arch.Word(p)
 	return saved > at && saved-at <= maxGap && len(q.Read(saved, size)) == size
-}
-
-func word(a *arch.Arch, p []byte) uint64 {
-	if a.PtrSize == 4 {
-		return uint64(a.Order.Uint32(p))
-	}
-	return a.Order.Uint64(p)
 }
