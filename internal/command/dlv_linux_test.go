@@ -358,7 +358,7 @@ func TestDlvErrors(t *testing.T) {
 	t.Setenv("PATH", "/nonexistent")
 	plain := install(t, "sfwalk")
 	_, errOut, code := sfwalk(t, filepath.Join(plain, "sfwalk"), "dlv", "attach", pid)
-	if want := "Delve are run by sfwalk-full, which is neither beside"; code != 1 || !strings.Contains(errOut, want) {
+	if want := "need sfwalk-full, which is neither beside"; code != 1 || !strings.Contains(errOut, want) {
 		t.Errorf("exit code %d, %s, want %s", code, errOut, want)
 	}
 }
