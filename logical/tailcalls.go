@@ -37,6 +37,13 @@ func (v *View) tailCalls(f *frame.Frame) *symbol.TailCalls {
 	if next == nil || next.Level < 0 || next.Type() != frame.Normal || next.MovedOn() != f.MovedOn() || next.Row().Flags&trad.Guess != 0 {
 		return nil
 	}
+	m := f.Module()
+	if m == nil {
+		return nil
+	}
+	if _, _, err := m.Image(); err != nil {
+		return nil // nothing tells of its calls
+	}
 	inner := v.Code(next).entry()
 	code := v.Code(f)
 	if inner == 0 || code.At[0].Module == nil {

@@ -119,13 +119,30 @@ func Open(path string) (*File, error) {
 		file.Close()
 		return nil, fmt.Errorf("minidump %s: %w", path, withoutPath(err))
 	}
-	f, err := Read(file, info.Size())
-	if err != nil {
+	f, err := readOpen(file, info.Size())
+	if err != nil || f.close == nil {
 		file.Close()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("minidump %s: %w", path, err)
 	}
-	f.close = file.Close
 	return f, nil
+}
+
+// readOpen reads a dump out of a file. A small one is read as a whole; a large one stays open.
+func readOpen(file *os.File, size int64) (*File, error) {
+	if size <= maxWhole {
+		b, err := readWhole(file, size)
+		if err != nil {
+			return nil, withoutPath(err)
+		}
+		return Read(b, int64(len(b)))
+	}
+	f, err := Read(file, size)
+	if err == nil {
+		f.close = file.Close
+	}
+	return f, err
 }
 
 // withoutPath takes the path off an error that the caller's message names already.

@@ -34,7 +34,7 @@ var (
 	errMuch = errors.New("the dump refers to more than 96 MiB")
 )
 
-// at returns a part of the file.
+// at returns a part of the file, which the caller does not change.
 func (r *reader) at(l Location) ([]byte, error) {
 	if l.Offset > uint64(r.size) || l.Size > uint64(r.size)-l.Offset {
 		return nil, fmt.Errorf("%d bytes at offset %#x: %w", l.Size, l.Offset, errCut)
@@ -44,6 +44,9 @@ func (r *reader) at(l Location) ([]byte, error) {
 	}
 	if r.left -= int(l.Size); r.left < 0 {
 		return nil, errMuch
+	}
+	if w, ok := r.r.(whole); ok {
+		return w.Lend(l.Offset, l.Size), nil
 	}
 	b := make([]byte, l.Size)
 	if n, err := r.r.ReadAt(b, int64(l.Offset)); n < len(b) {

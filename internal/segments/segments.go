@@ -31,6 +31,9 @@ const (
 	maxChunks = 128      // copies that are kept; when a walk is far out on a deep stack, it no longer needs the inner part
 )
 
+// lender is a file in memory. Lend returns nil if the file does not have all of the n bytes.
+type lender interface{ Lend(off, n uint64) []byte }
+
 // New returns the memory of the segments of r, in any order. Of segments that overlap, the one that begins last counts.
 func New(r io.ReaderAt, list []Segment) *Memory {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Lo < list[j].Lo })
@@ -69,6 +72,9 @@ func (m *Memory) Window(addr uint64) (lo uint64, data []byte) {
 	s := m.Find(addr)
 	if s == nil || addr-s.Lo >= s.Has {
 		return 0, nil
+	}
+	if file, ok := m.r.(lender); ok {
+		return s.Lo, file.Lend(s.Off, s.Has)
 	}
 	off := (addr - s.Lo) &^ (chunkSize - 1)
 	lo = s.Lo + off

@@ -171,8 +171,12 @@ func (f *files) open(m *minidump.Module, main bool) (*elfimage.Image, error) {
 	}
 	why := errNoFile
 	for _, place := range f.places(m.Name, main) {
+		if f.opts.Missing.has(place) {
+			continue
+		}
 		im, file, err := elfimage.OpenFileIn(place.root, place.path)
 		if errors.Is(err, fs.ErrNotExist) {
+			f.opts.Missing.add(place)
 			continue
 		}
 		if err == nil {

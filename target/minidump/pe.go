@@ -20,8 +20,12 @@ import (
 // openPE opens the PE file of m if it is the one that was mapped; else the image as the dump has it.
 func (f *files) openPE(m *minidump.Module, main bool) (*peimage.Image, error) {
 	for _, place := range f.placesPE(m.Name, main) {
+		if f.opts.Missing.has(place) {
+			continue
+		}
 		file, err := regular.At{Root: place.root, Path: place.path}.Open()
 		if errors.Is(err, fs.ErrNotExist) {
+			f.opts.Missing.add(place)
 			continue
 		}
 		if err == nil {

@@ -22,6 +22,8 @@ type Options struct {
 	Sysroot string
 	// Beside is a folder in which files are looked for by their names alone; "" for none. [Open] takes the dump's.
 	Beside string
+	// Missing, if it is not nil, is shared by the targets of a run: they do not look twice where there is no file.
+	Missing *Missing
 }
 
 // Target is a minidump. It is safe for concurrent use. It implements [target.Target].
@@ -167,6 +169,7 @@ func (t *Thread) Registers(r *arch.Registers) error {
 func threads(dump *minidump.File, a *arch.Arch) (list []*Thread) {
 	requesting, known := dump.Requesting()
 	first := -1
+	var numbers []int // of the registers of a context; those of all threads mostly have the same
 	for i := range dump.Threads {
 		x := &dump.Threads[i]
 		if x.ID == dump.Breakpad.Handler && x.ID != 0 {
@@ -185,8 +188,14 @@ func threads(dump *minidump.File, a *arch.Arch) (list []*Thread) {
 			regs, err = dump.Registers(x.Context)
 		}
 		t.err = err
-		for _, r := range regs {
-			if n := slices.IndexFunc(a.Regs, func(info arch.RegInfo) bool { return info.Name == r.Name }); n >= 0 {
+		for k, r := range regs {
+			if k == len(numbers) {
+				numbers = append(numbers, -1)
+			}
+			if n := numbers[k]; n < 0 || a.Regs[n].Name != r.Name {
+				numbers[k] = slices.IndexFunc(a.Regs, func(info arch.RegInfo) bool { return info.Name == r.Name })
+			}
+			if n := numbers[k]; n >= 0 {
 				t.regs.Set(a.Regs[n].Num, r.Value)
 			}
 		}
