@@ -61,6 +61,13 @@ func (b *Budget) grant(there int64) {
 	b.work.Add(timesWork * there)
 }
 
+// Tight reports whether less than a quarter is left of the room, or of the work, which the images that have joined may need.
+func (b *Budget) Tight() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.granted > 0 && (b.kept.Load() < b.granted/4 || b.work.Load() < (usualWork+timesWork*b.there)/4)
+}
+
 // keep takes n bytes of the room. It drops unpinned Evictables to make room.
 func (b *Budget) keep(n int64) bool {
 	for !take(&b.kept, n) {

@@ -7,7 +7,8 @@ import (
 	"github.com/sfwalk/sfwalk/target"
 )
 
-// namedSymbols holds the symbols of a module by those names that somebody has asked for.
+// namedSymbols holds the link-time addresses of a file's symbols by those names that somebody has asked for. All modules of the file
+// share it.
 type namedSymbols struct {
 	mu    sync.Mutex
 	found map[namedKey][]uint64
@@ -20,7 +21,7 @@ type namedKey struct {
 
 type namedSymbolsKey struct{ s *Symbolizer }
 
-// Bounds for one module: how many names are looked up, how many symbols of one name. Each look-up reads the
+// Bounds for one file: how many names are looked up, how many symbols of one name. Each look-up reads the
 // symbol tables.
 const maxSought, maxNamesakes = 256, 16
 
@@ -32,27 +33,36 @@ func (s *Symbolizer) symbolsNamed(m *target.Module, name string, own bool) (list
 	if mod.image == nil {
 		return nil, true
 	}
-	known := m.Memo(namedSymbolsKey{s}, func() any { return &namedSymbols{found: make(map[namedKey][]uint64)} }).(*namedSymbols)
+	known := mod.image.Memo(namedSymbolsKey{s}, func() any { return &namedSymbols{found: make(map[namedKey][]uint64)} }).(*namedSymbols)
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	key := namedKey{name, own}
-	if list, ok = known.found[key]; ok {
-		return list, true
+	found, ok := known.found[key]
+	if !ok {
+		if len(known.found) == maxSought {
+			return nil, false
+		}
+		found = mod.addressesOf(key)
+		known.found[key] = found
 	}
-	if len(known.found) == maxSought {
-		return nil, false
+	for _, addr := range found {
+		list = append(list, addr+mod.bias)
 	}
+	return list, true
+}
+
+// addressesOf looks a name up in the symbol tables.
+func (mod *elfModule) addressesOf(key namedKey) (list []uint64) {
 	add := func(im *elfimage.Image) {
-		for _, x := range im.Lookup(name, maxNamesakes) {
-			list = append(list, x.Addr+mod.bias)
+		for _, x := range im.Lookup(key.name, maxNamesakes) {
+			list = append(list, x.Addr)
 		}
 	}
-	if own || mod.image.MayHaveSymbol(name) {
+	if key.own || mod.image.MayHaveSymbol(key.name) {
 		add(mod.image)
 	}
-	if own && mod.debug != nil {
+	if key.own && mod.debug != nil {
 		add(mod.debug)
 	}
-	known.found[key] = list
-	return list, true
+	return list
 }

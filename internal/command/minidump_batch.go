@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
+	"github.com/sfwalk/sfwalk/symbol"
 	"github.com/sfwalk/sfwalk/target/minidump"
 )
 
@@ -65,8 +66,8 @@ func isDumpName(path string) bool {
 
 // runBatch prints a line of JSON for each dump, in their order, and goes on after a bad one.
 func runBatch(cmd *cobra.Command, dumps []string, opts minidump.Options, number int, flags *walkFlags) error {
-	opts.Missing = new(minidump.Missing)
 	b := &batch{opts: opts, number: number, flags: flags}
+	defer b.end()
 	n := runtime.GOMAXPROCS(0)
 	if flags.plugins != nil {
 		n = 1
@@ -111,8 +112,54 @@ type batch struct {
 
 	lines buffers
 
-	mu   sync.Mutex
-	kept map[string]*symbolstore.Symbols // by path: one of each file, which keeps that open for the next dump
+	mu     sync.Mutex
+	kept   map[string]*symbolstore.Symbols // by path: one of each file, which keeps that open for the next dump
+	shared *shared                         // by the next dump; nil if that begins anew
+}
+
+// shared are the files that some dumps have opened, and what is known of them.
+type shared struct {
+	files   minidump.Files
+	symbols *symbol.Symbolizer
+	users   int // dumps that are being read, and the batch
+}
+
+// share returns what the next dump shares with others. The caller drops it.
+func (b *batch) share() *shared {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shared == nil {
+		b.shared = &shared{symbols: newSymbolizer(b.opts.Sysroot, b.flags), users: 1}
+	}
+	b.shared.users++
+	return b.shared
+}
+
+// drop ends the use of s by a dump. If s has grown large, the next dump begins anew.
+func (b *batch) drop(s *shared) {
+	full := s.files.Full()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if full && b.shared == s {
+		b.shared = nil
+		s.users--
+	}
+	s.leave()
+}
+
+// end ends the batch, in which no dump is being read.
+func (b *batch) end() {
+	if b.shared != nil {
+		b.shared.leave()
+	}
+}
+
+// leave is called by each user once.
+func (s *shared) leave() {
+	if s.users--; s.users == 0 {
+		s.symbols.Close() // of files that were read only
+		s.files.Close()
+	}
 }
 
 // buffers are the memory of lines that were written, for the next ones.
@@ -189,8 +236,10 @@ func (b *batch) document(path string) (doc *document, warnings []string, err err
 		return nil, nil, err
 	}
 	defer dump.Close()
+	shared := b.share()
+	defer b.drop(shared)
 	opts := b.opts
-	opts.Beside = filepath.Dir(path)
+	opts.Beside, opts.Files = filepath.Dir(path), &shared.files
 	t, err := minidump.New(dump, opts)
 	if err != nil {
 		doc = &document{}
@@ -198,7 +247,7 @@ func (b *batch) document(path string) (doc *document, warnings []string, err err
 		return doc, dump.Warnings, errEarly
 	}
 	s := minidumpSource(path, t, opts.Sysroot, b.flags)
-	s.alone = true
+	s.alone, s.shared = true, shared.symbols
 	defer s.Close()
 	if doc, warnings, err = collect(s, b.flags); err != nil {
 		return nil, nil, err

@@ -61,17 +61,18 @@ type writerFunc func([]byte)
 
 func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
 
-// TestBatch: a line for each dump, in their order, each as the dump alone gives it; bad ones say so, and cost themselves.
+// TestBatch: a line for each dump, in their order, each as the dump alone gives it, whether the modules' files are at hand
+// or not; bad ones say so, and cost themselves.
 func TestBatch(t *testing.T) {
 	dir, store, paths := batchOf(t, 20)
-	alone, _, err := command("minidump", paths[0], "--json", "--symbols", store, "--sysroot", t.TempDir())
-	if err != nil && !errors.Is(err, errEarly) {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{dir}, {"-"}} {
+	for _, args := range [][]string{{dir, "--sysroot", t.TempDir()}, {"-", "--sysroot", t.TempDir()}, {dir, "--sysroot", "/"}} {
+		alone, _, err := command(append([]string{"minidump", paths[0], "--json", "--symbols", store}, args[1:]...)...)
+		if err != nil && !errors.Is(err, errEarly) {
+			t.Fatal(err)
+		}
 		var lines []string
-		err := batchRun(t.Context(), strings.Join(paths, "\n")+"\n\n", func(b []byte) { lines = append(lines, string(b)) },
-			append([]string{"minidump", "--symbols", store, "--sysroot", t.TempDir()}, args...)...)
+		err = batchRun(t.Context(), strings.Join(paths, "\n")+"\n\n", func(b []byte) { lines = append(lines, string(b)) },
+			append([]string{"minidump", "--symbols", store}, args...)...)
 		if err == nil || err.Error() != "1 of 21 dumps cannot be read" || len(lines) != len(paths) {
 			t.Fatalf("%v: %v, %d lines", args, err, len(lines))
 		}

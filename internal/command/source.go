@@ -26,20 +26,31 @@ type source struct {
 	warnings func() []string              // all warnings so far
 	windows  bool                         // the process is one of Windows
 	alone    bool                         // one walker walks all threads: others walk other targets at the same time
+	shared   *symbol.Symbolizer           // of several targets, to which another one's root and files are the same; nil if the target has its own
 	retake   func(walk func()) error      // reads all threads once more, at one moment; nil if the target cannot
 }
 
 // symbolizer makes the symbolizer of a target.
 func (s *source) symbolizer(flags *walkFlags) *symbol.Symbolizer {
-	opts := symbol.Options{Root: func(*target.Module) string { return s.root }, SymbolsOnly: flags.noLines}
 	if flags.symbols != "" {
 		flags.fetching.fetch(s.Target)
+	}
+	symbols := s.shared
+	if symbols == nil {
+		symbols = newSymbolizer(s.root, flags)
+	}
+	s.Modules().DebugFile = symbols.DebugFile
+	return symbols
+}
+
+// newSymbolizer makes the symbolizer of targets with a root.
+func newSymbolizer(root string, flags *walkFlags) *symbol.Symbolizer {
+	opts := symbol.Options{Root: func(*target.Module) string { return root }, SymbolsOnly: flags.noLines}
+	if flags.symbols != "" {
 		opts.Sources = []symbol.Source{symfile.Store{Dir: flags.symbols}}
 	}
 	opts.Sources = append(opts.Sources, pefile.Source{})
-	symbols := symbol.New(opts)
-	s.Modules().DebugFile = symbols.DebugFile
-	return symbols
+	return symbol.New(opts)
 }
 
 // show walks a target and prints it.
@@ -68,7 +79,9 @@ const mostRoom = 128
 // collect returns the whole document of a target.
 func collect(s *source, flags *walkFlags) (doc *document, warnings []string, err error) {
 	symbols := s.symbolizer(flags)
-	defer symbols.Close()
+	if s.shared == nil {
+		defer symbols.Close()
+	}
 	threads, err := s.threads(flags)
 	if err != nil {
 		return nil, nil, err

@@ -195,12 +195,22 @@ func open(m *target.Module, a *arch.Arch) *sections {
 	if err != nil {
 		return &sections{why: noImage}
 	}
-	s := &sections{bias: bias, why: noSection, zero: hasCodeAtZero(im)}
 	abi := cfi.ABI{Order: a.Order, PtrSize: a.PtrSize, FP: a.FP, Link: a.RA, Exchanged: a.ExchangedEH, Doubles: a.Doubles, Halves: a.Halves}
 	if a.PAuth {
 		abi.PC, abi.PAuth = a.PC, true
 	}
-	s.abi = abi
+	// All modules of the file share what is in it.
+	s := *im.Memo(imageKey{abi}, func() any { return openImage(im, abi) }).(*sections)
+	s.bias = bias
+	return &s
+}
+
+// imageKey is the key of an image's sections, read for an ABI.
+type imageKey struct{ abi cfi.ABI }
+
+// openImage opens the sections of a file. They have the bias 0.
+func openImage(im *elfimage.Image, abi cfi.ABI) *sections {
+	s := &sections{why: noSection, abi: abi, zero: hasCodeAtZero(im)}
 	s.add(openEH(im, abi))
 	if data, addr, err := im.Section(".debug_frame"); err == nil {
 		s.add(cfi.Open(cfi.Debug, data, addr, cfi.Options{ABI: abi, Room: im.Reserve}))

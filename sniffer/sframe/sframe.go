@@ -57,8 +57,14 @@ func open(m *target.Module, a *arch.Arch) *Section {
 	if err != nil {
 		return &Section{why: noImage}
 	}
-	return openImage(im, bias, a)
+	// All modules of the file share what is in it.
+	s := *im.Memo(imageKey{a.Name}, func() any { return openImage(im, 0, a) }).(*Section)
+	s.Bias = bias
+	return &s
 }
+
+// imageKey is the key of an image's section, read for an architecture.
+type imageKey struct{ arch string }
 
 func openImage(im *elfimage.Image, bias uint64, a *arch.Arch) *Section {
 	data, addr, err := im.SFrame()

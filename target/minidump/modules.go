@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,13 +27,18 @@ type files struct {
 	maps []procmaps.Mapping // the kernel's list; nil if the dump has none
 	own  target.Memory      // what the dump has
 
+	private *Files // that no other target shares; nil if there is none
+
 	mu     sync.Mutex
 	warned []string
-	opened []*os.File
 }
 
 func newFiles(dump *minidump.File, a *arch.Arch, o Options) *files {
 	f := &files{dump: dump, arch: a, opts: o}
+	if o.Files == nil {
+		f.private = new(Files)
+		f.opts.Files = f.private
+	}
 	if len(dump.Linux.Maps) > 0 {
 		var err error
 		if f.maps, err = procmaps.Parse(dump.Linux.Maps); err != nil {
@@ -59,14 +63,11 @@ func (f *files) warnings() []string {
 	return slices.Clone(f.warned)
 }
 
-func (f *files) close() (err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, file := range f.opened {
-		err = errors.Join(err, file.Close())
+func (f *files) close() error {
+	if f.private == nil {
+		return nil
 	}
-	f.opened = nil
-	return err
+	return f.private.Close()
 }
 
 // modules makes the list of modules.
@@ -171,22 +172,14 @@ func (f *files) open(m *minidump.Module, main bool) (*elfimage.Image, error) {
 	}
 	why := errNoFile
 	for _, place := range f.places(m.Name, main) {
-		if f.opts.Missing.has(place) {
-			continue
-		}
-		im, file, err := elfimage.OpenFileIn(place.root, place.path)
+		im, err := f.opts.Files.image(place)
 		if errors.Is(err, fs.ErrNotExist) {
-			f.opts.Missing.add(place)
 			continue
 		}
 		if err == nil {
 			if err = f.check(m, im); err == nil {
-				f.mu.Lock()
-				f.opened = append(f.opened, file)
-				f.mu.Unlock()
 				return im, nil
 			}
-			file.Close()
 		}
 		why = fmt.Errorf("%s: %w", place.path, err)
 		if place.named {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/sfwalk/sfwalk/internal/regular"
 	"github.com/sfwalk/sfwalk/minidump"
 	"github.com/sfwalk/sfwalk/peimage"
 	"github.com/sfwalk/sfwalk/target"
@@ -20,25 +19,14 @@ import (
 // openPE opens the PE file of m if it is the one that was mapped; else the image as the dump has it.
 func (f *files) openPE(m *minidump.Module, main bool) (*peimage.Image, error) {
 	for _, place := range f.placesPE(m.Name, main) {
-		if f.opts.Missing.has(place) {
-			continue
-		}
-		file, err := regular.At{Root: place.root, Path: place.path}.Open()
+		im, err := f.opts.Files.peImage(place)
 		if errors.Is(err, fs.ErrNotExist) {
-			f.opts.Missing.add(place)
 			continue
 		}
 		if err == nil {
-			var im *peimage.Image
-			if im, err = peimage.Open(file); err == nil {
-				if err = f.checkPE(m, im); err == nil {
-					f.mu.Lock()
-					f.opened = append(f.opened, file)
-					f.mu.Unlock()
-					return im, nil
-				}
+			if err = f.checkPE(m, im); err == nil {
+				return im, nil
 			}
-			file.Close()
 		}
 		if place.named {
 			f.warn("%s: %s: %v", m.Name, place.path, err)

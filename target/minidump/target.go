@@ -22,8 +22,8 @@ type Options struct {
 	Sysroot string
 	// Beside is a folder in which files are looked for by their names alone; "" for none. [Open] takes the dump's.
 	Beside string
-	// Missing, if it is not nil, is shared by the targets of a run: they do not look twice where there is no file.
-	Missing *Missing
+	// Files are those that this target shares with others; nil if it has its own, which its Close closes.
+	Files *Files
 }
 
 // Target is a minidump. It is safe for concurrent use. It implements [target.Target].

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/arch/amd64"
 	"github.com/sfwalk/sfwalk/arch/arm64"
+	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/bounds"
 	"github.com/sfwalk/sfwalk/internal/dumptest"
 	"github.com/sfwalk/sfwalk/internal/elftest"
@@ -196,4 +198,48 @@ func FuzzTarget(f *testing.F) {
 			}
 		})
 	})
+}
+
+// TestShared: targets share the files that they open, and an end comes when those are many.
+func TestShared(t *testing.T) {
+	dir, files := folder(t, amd64.Arch), new(Files)
+	path := filepath.Join(t.TempDir(), "crash.dmp")
+	if err := os.WriteFile(path, made(9), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var images [2]*elfimage.Image
+	for i := range images {
+		target, err := Open(path, Options{Beside: dir, Sysroot: t.TempDir(), Files: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if images[i], _, err = target.Modules().All()[0].Image(); err != nil {
+			t.Fatal(err)
+		}
+		if err := target.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if images[0] != images[1] {
+		t.Error("the file was opened twice")
+	}
+	if b, err := images[0].SectionData(images[0].ELF().Sections[1]); err != nil || len(b) == 0 {
+		t.Errorf("the file was closed with a target: %v", err)
+	}
+	program, err := os.ReadFile(filepath.Join(dir, "program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; !files.Full(); i++ {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if i > maxShared || os.WriteFile(name, program, 0o644) != nil {
+			t.Fatalf("%d files are not many", i)
+		}
+		if _, err := files.image(place{path: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := files.Close(); err != nil {
+		t.Error(err)
+	}
 }
