@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // breakpoint is one address where code was replaced.
@@ -136,8 +137,15 @@ func (t *tracee) stepOver(g *guard, b *breakpoint, addr uint64) (only bool) {
 		return false
 	}
 	t.state, t.stepping, t.atBreakpoint, t.pass = running, true, false, pass{ran: g.runs}
-	// An instruction that makes a system call may take its time. The thread is behind it then.
-	if !g.await(func() bool { return t.state == running }, stepPatience) || t.state != stopped {
+	// An instruction that makes a system call may take its time: the thread is behind it when it sleeps. On a busy
+	// machine, it may wait for a processor that long, and has not even begun.
+	begun := time.Now()
+	for !g.await(func() bool { return t.state == running }, stepPatience) {
+		if taskState(g.pid, t.tid) != 'R' || time.Since(begun) > g.timeout {
+			return false
+		}
+	}
+	if t.state != stopped {
 		return false
 	}
 	if pc, ok := t.pc(g.arch); !t.stepped && ok && pc == addr {

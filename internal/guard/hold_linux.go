@@ -83,14 +83,20 @@ func taskFile(pid, tid int, name string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid) + "/" + name
 }
 
+// taskState returns the state of a thread as the kernel names it (proc(5)): 'R' runs or waits for a processor. It is 0 if there is no
+// such thread.
+func taskState(pid, tid int) byte {
+	text, err := os.ReadFile(taskFile(pid, tid, "stat"))
+	if after := text[bytes.LastIndexByte(text, ')')+1:]; err == nil && len(after) > 1 {
+		return after[1]
+	}
+	return 0
+}
+
 // isZombie reports whether a thread has ended.
 func isZombie(pid, tid int) bool {
-	text, err := os.ReadFile(taskFile(pid, tid, "stat"))
-	if err != nil {
-		return true
-	}
-	after := text[bytes.LastIndexByte(text, ')')+1:]
-	return len(after) > 1 && (after[1] == 'Z' || after[1] == 'X')
+	s := taskState(pid, tid)
+	return s == 0 || s == 'Z' || s == 'X'
 }
 
 // ownID returns the ID that a process has in its own PID namespace.
