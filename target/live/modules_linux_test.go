@@ -51,7 +51,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
 		if err != nil {
 			t.Fatal(err)
 		}
-		modules := (&files{}).modules(maps)
+		modules := (&files{proc: new(proc)}).modules(maps)
 		var got []string
 		for _, m := range modules.All() {
 			got = append(got, fmt.Sprintf("%s %x-%x %d", m.Path, m.Lo(), m.Hi(), len(m.Mappings)))
