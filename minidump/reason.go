@@ -44,7 +44,7 @@ func (f *File) CrashAddress() uint64 {
 	if f.System.Known && f.System.OS.IsWindows() && (x.Code == accessViolation || x.Code == inPageError) && len(x.Params) >= 2 {
 		addr = x.Params[1]
 	}
-	if f.System.Known && f.System.Processor.is32() {
+	if f.System.Known && f.System.Processor.AddressBits() == 32 {
 		addr &= 1<<32 - 1
 	}
 	return addr

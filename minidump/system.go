@@ -55,13 +55,13 @@ func (p Processor) String() string {
 	return fmt.Sprintf("%#04x", uint16(p))
 }
 
-// is32 reports whether addresses have 32 bits.
-func (p Processor) is32() bool {
+// AddressBits returns the width of an address: 32 or 64.
+func (p Processor) AddressBits() int {
 	switch p {
 	case X86, MIPS, PPC, ARM, X86Win64, RISCV:
-		return true
+		return 32
 	}
-	return false
+	return 64
 }
 
 // OS is an operating system (VER_PLATFORM_…; those from 0x8000 on are Breakpad's).

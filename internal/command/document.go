@@ -21,6 +21,8 @@ type document struct {
 	Signal     *sig     `json:"signal,omitempty"`     // the signal that a core's process died of, or at which a stub's stopped
 	*report             // of a minidump
 	Threads    []thread `json:"threads"`
+
+	digits int // of an address in texts
 }
 
 // sig is a Unix signal and what came with it.

@@ -2,6 +2,10 @@ package command
 
 import (
 	"context"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
@@ -62,6 +66,27 @@ func TestGDB386(t *testing.T) {
 			compare(t, take(t, p.PID, &walkFlags{explain: true}), gdbtest.Backtrace(t, p.PID))
 			walkersAgree(t, p.PID)
 		})
+	}
+}
+
+// TestAddresses386: addresses have as many digits as in gdb's backtrace.
+func TestAddresses386(t *testing.T) {
+	p := gdbtest.Start(t, gdbtest.Build386(t, "chain.c", plain386...))
+	pid := strconv.Itoa(p.PID)
+	gdb, err := exec.Command(gdbtest.Tool(t, "gdb"), "-nx", "-batch", "-p", pid, "-ex", "bt").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := regexp.MustCompile(`(?m)^#\d+ +(0x[0-9a-f]+) in `)
+	want := address.FindAllStringSubmatch(string(gdb), -1)
+	text, _, err := command("attach", pid)
+	if err != nil || len(want) < 4 {
+		t.Fatalf("%v\n%s", err, gdb)
+	}
+	for _, m := range want {
+		if !strings.Contains(text, " "+m[1]+" in ") {
+			t.Errorf("no frame is at %s:\n%s", m[1], text)
+		}
 	}
 }
 

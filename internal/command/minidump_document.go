@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	format "github.com/sfwalk/sfwalk/minidump"
@@ -118,7 +119,8 @@ func (p *textPrinter) reportHeading(d *document) {
 		p.byte('\n')
 	}
 	if s := r.System; s != nil {
-		text := fmt.Sprintf("%s %s on %s", s.OS, s.Release, s.Processor)
+		// Linux's uname(2) begins with its name.
+		text := fmt.Sprintf("%s %s on %s", s.OS, strings.TrimPrefix(s.Release, s.OS+" "), s.Processor)
 		if s.Details != "" {
 			text += " (" + s.Details + ")"
 		}
@@ -150,9 +152,9 @@ func (p *textPrinter) modules(list []moduleEntry) {
 		m := &list[i]
 		p.own("  ")
 		p.begin(blue)
-		p.hex(m.Base.v, 16)
+		p.hex(m.Base.v, p.digits)
 		p.own("-")
-		p.hex(m.End.v, 16)
+		p.hex(m.End.v, p.digits)
 		p.plain()
 		p.byte(' ')
 		p.styled(green, m.Name)

@@ -35,6 +35,11 @@ func (p *infoPrinter) line(format string, args ...any) {
 	printable.Fprintf(&p.out, format+"\n", args...)
 }
 
+// address returns an address with the digits of one.
+func (p *infoPrinter) address(a uint64) string {
+	return fmt.Sprintf("0x%0*x", p.dump.System.Processor.AddressBits()/4, a)
+}
+
 func (p *infoPrinter) streams() {
 	if !p.dump.Time.IsZero() {
 		p.line("written %s", p.dump.Time.Format(time.RFC3339))
@@ -110,7 +115,7 @@ func (p *infoPrinter) modules() {
 	p.line("\nModules:")
 	for i := range f.Modules {
 		m := &f.Modules[i]
-		p.line("  %#016x-%#016x %s", m.Base, m.Base+m.Size, m.Name)
+		p.line("  %s-%s %s", p.address(m.Base), p.address(m.Base+m.Size), m.Name)
 		if m.Version != "" {
 			p.line("    version    %s", m.Version)
 		}
@@ -128,20 +133,20 @@ func (p *infoPrinter) modules() {
 		p.line("\nUnloaded modules:")
 	}
 	for _, m := range f.Unloaded {
-		p.line("  %#016x-%#016x %s", m.Base, m.Base+m.Size, m.Name)
+		p.line("  %s-%s %s", p.address(m.Base), p.address(m.Base+m.Size), m.Name)
 	}
 }
 
 func (p *infoPrinter) memory() {
 	p.line("\nMemory in the dump:")
 	for _, r := range p.dump.Ranges() {
-		p.line("  %#016x-%#016x at %#x", r.Lo, r.Lo+r.Size, r.Offset)
+		p.line("  %s-%s at %#x", p.address(r.Lo), p.address(r.Lo+r.Size), r.Offset)
 	}
 	if len(p.dump.Regions) > 0 {
 		p.line("\nMemory of the process:")
 	}
 	for _, r := range p.dump.Regions {
-		p.line("  %#016x-%#016x state %#x, protection %#x, type %#x", r.Lo, r.Lo+r.Size, r.State, r.Protection, r.Type)
+		p.line("  %s-%s state %#x, protection %#x, type %#x", p.address(r.Lo), p.address(r.Lo+r.Size), r.State, r.Protection, r.Type)
 	}
 }
 

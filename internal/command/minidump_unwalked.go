@@ -12,7 +12,7 @@ import (
 // showUnwalked prints a dump of a processor whose stacks cannot be walked: its threads, each with the place where it
 // was. why says that.
 func showUnwalked(cmd *cobra.Command, path string, dump *format.File, why error, flags *walkFlags) error {
-	doc := &document{}
+	doc := &document{digits: dump.System.Processor.AddressBits() / 4}
 	aboutUnwalked(doc, path, dump, why, flags)
 	if flags.other != nil {
 		p := flags.printer(nil).(*breakpadPrinter)

@@ -50,7 +50,7 @@ func printStacks(out io.Writer, s *source, symbols *symbol.Symbolizer, flags *wa
 	if threads, err = s.settle(walkers, threads, flags); err != nil {
 		return false, err
 	}
-	doc := &document{Arch: s.Arch().Name, Threads: make([]thread, len(threads))}
+	doc := &document{Arch: s.Arch().Name, digits: 2 * s.Arch().PtrSize, Threads: make([]thread, len(threads))}
 	s.about(doc)
 	for i, th := range threads {
 		doc.Threads[i] = thread{TID: th.ID(), Name: th.Name(), Frames: []frameEntry{}}

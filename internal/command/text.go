@@ -13,6 +13,8 @@ type textPrinter struct {
 	output
 	color bool
 	room  []frameEntry // for the frames of one place
+	// digits is how many an address has at least, as in gdb.
+	digits int
 }
 
 // The styles are gdb's: functions yellow, files green, addresses blue.
@@ -49,6 +51,7 @@ func (p *textPrinter) styled(style, text string) {
 // heading prints what is known of a process, unless it is simply alive: `Process 4242 (/usr/bin/x)
 // died of SIGSEGV (SEGV_MAPERR) at address 0x0`.
 func (p *textPrinter) heading(d *document) {
+	p.digits = d.digits
 	if d.report != nil {
 		p.reportHeading(d)
 		return
@@ -94,6 +97,7 @@ func (p *textPrinter) ending(d *document) {
 
 func (p *textPrinter) thread(d *document, i int) {
 	t, s := &d.Threads[i], d.Signal
+	p.digits = d.digits
 	if i > 0 {
 		p.byte('\n')
 	}
@@ -181,7 +185,7 @@ func (p *textPrinter) level(n int) {
 
 func (p *textPrinter) address(pc uint64) {
 	p.begin(blue)
-	p.hex(pc, 16)
+	p.hex(pc, p.digits)
 	p.plain()
 	p.text(" in ")
 }
