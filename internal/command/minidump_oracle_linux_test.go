@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sfwalk/sfwalk/internal/gdbtest"
+	"github.com/sfwalk/sfwalk/internal/guesttest"
 	"github.com/sfwalk/sfwalk/minidump"
 )
 
@@ -45,14 +46,25 @@ var crashBuilds = []crashBuild{
 	{"i386", "i686-linux-gnu-g++", []string{"-O1", "-fno-omit-frame-pointer", "-static"}},
 	{"i386", "i686-linux-gnu-g++", append([]string{"-O2", "-fomit-frame-pointer"}, gdbtest.Dynamic386...)},
 	{"i386", "i686-linux-gnu-g++", []string{"-O3", "-fomit-frame-pointer", "-static"}},
+	{"arm64", "", []string{"-O0"}},
+	{"arm64", "", []string{"-O1", "-fomit-frame-pointer"}},
+	{"arm64", "", []string{"-O2", "-fno-omit-frame-pointer"}},
+	{"arm64", "", []string{"-O3", "-fomit-frame-pointer", "-static"}},
+	{"arm", "", []string{"-O0"}},
+	{"arm", "", []string{"-O1", "-fno-omit-frame-pointer", "-marm"}},
+	{"arm", "", []string{"-O2", "-fomit-frame-pointer"}},
+	{"arm", "", []string{"-O3", "-fomit-frame-pointer", "-static"}},
 }
+
+// guests are the processors that qemu emulates.
+var guests = map[string]*guesttest.Processor{"arm64": guesttest.ARM64, "arm": guesttest.ARM}
 
 // TestOracleMinidumps: programs crash at instructions that chance has chosen, and Breakpad's client writes minidumps of them. The frames are
 // held against gdb's of the live process at that instruction: we have none that is wrong and no guess, and as many that are
 // right as minidump_stackwalk at least. So it is with dump_syms' symbol files and with ours. (Of an instruction for which compilers
 // have noted two lines, gdb shows the one at which a statement begins, and symbol files have the other one.)
 func TestOracleMinidumps(t *testing.T) {
-	testCrashes(t, crashBuilds[2:9:9], 2, 1)
+	testCrashes(t, crashBuilds[2:], 2, 1)
 }
 
 // TestOracleManyMinidumps is TestOracleMinidumps with 500 of them.
@@ -64,8 +76,16 @@ func TestOracleManyMinidumps(t *testing.T) {
 func testCrashes(t *testing.T, builds []crashBuild, each int, seed uint64) {
 	for i, b := range builds {
 		t.Run(b.processor+" "+strings.Join(b.flags[:min(2, len(b.flags))], " "), func(t *testing.T) {
-			program := gdbtest.BuildCrashing(t, b.compiler, append([]string{"-g", "-gdwarf-4"}, b.flags...)...)
-			points := crashPoints(t, program, each, rand.New(rand.NewPCG(seed, uint64(i))))
+			flags, chance := append([]string{"-g", "-gdwarf-4"}, b.flags...), rand.New(rand.NewPCG(seed, uint64(i)))
+			if p := guests[b.processor]; p != nil {
+				guest := p.BuildCrashing(t, flags...)
+				points := crashPoints(t, guest.Path, each, chance)
+				guest.Crash(t, points)
+				compareCrashes(t, guest.Path, points)
+				return
+			}
+			program := gdbtest.BuildCrashing(t, b.compiler, flags...)
+			points := crashPoints(t, program, each, chance)
 			gdbtest.Crash(t, program, points)
 			compareCrashes(t, program, points)
 		})
@@ -205,7 +225,7 @@ func plainName(name string) string {
 var (
 	peerLine = regexp.MustCompile(`^ *\d+  (.*)$`)
 	peerAt   = regexp.MustCompile(`^[^!]*!(.*?)(?: \[.* : (\d+) \+ 0x[0-9a-f]+\]| \+ 0x[0-9a-f]+)?$`)
-	peerIP   = regexp.MustCompile(`\b[re]ip = 0x([0-9a-f]+)`)
+	peerIP   = regexp.MustCompile(`\b(?:[re]ip|pc) = 0x([0-9a-f]+)`)
 )
 
 // peerFrames returns the frames of the thread that crashed as minidump_stackwalk has them.

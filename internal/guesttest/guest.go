@@ -169,7 +169,13 @@ type running struct {
 // core file into its working directory when the guest dies.
 func (g *Guest) start(t testing.TB, dumps bool, options ...string) running {
 	t.Helper()
-	argv := append(append([]string{gdbtest.Tool(t, g.QEMU)}, g.options(options...)...), g.Path)
+	return g.startWith(t, dumps, nil, options...)
+}
+
+// startWith is start with arguments of the guest's own.
+func (g *Guest) startWith(t testing.TB, dumps bool, args []string, options ...string) running {
+	t.Helper()
+	argv := append(append(append([]string{gdbtest.Tool(t, g.QEMU)}, g.options(options...)...), g.Path), args...)
 	if dumps {
 		// No core file of qemu itself; a guest's stack, and its core file, is as large as qemu's may be.
 		argv = append([]string{"/bin/sh", "-c", `echo 0 >/proc/$$/coredump_filter; ulimit -c unlimited; ulimit -s 4096; exec "$@"`, "sh"}, argv...)
@@ -224,10 +230,10 @@ func (g *Guest) Serve(t testing.TB) (socket string) {
 	return socket
 }
 
-func (g *Guest) serve(t testing.TB, dumps bool) (socket string, r running) {
+func (g *Guest) serve(t testing.TB, dumps bool, args ...string) (socket string, r running) {
 	t.Helper()
 	socket = filepath.Join(socketDir(t), "stub")
-	r = g.start(t, dumps, "-g", socket)
+	r = g.startWith(t, dumps, args, "-g", socket)
 	gdbtest.Await(t, g.QEMU+" listens", func() bool {
 		select {
 		case <-r.exited:
