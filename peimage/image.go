@@ -22,11 +22,12 @@ type Image struct {
 	Entry     uint32 // RVA of the entry point; 0 if there is none
 	Sections  []Section
 
-	dirs   []pe.DataDirectory
-	source io.ReaderAt // the file, or the mapped image
-	mapped bool
-	header uint32 // bytes of the headers
-	coff   []Symbol
+	dirs    []pe.DataDirectory
+	source  io.ReaderAt // the file, or the mapped image
+	mapped  bool
+	header  uint32 // bytes of the headers
+	coff    []Symbol
+	untyped []Symbol // COFF symbols in code that are of no type
 
 	once    sync.Once
 	symbols *Symbols

@@ -16,7 +16,8 @@ import (
 func TestNM(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "library.c")
-	if err := os.WriteFile(source, []byte("static int twice(int a) { return 2 * a; }\n__declspec(dllexport) int (*get(void))(int) { return twice; }\n__declspec(dllexport) int thrice(int a) { return 3 * a; }\n"), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte("static int twice(int a) { return 2 * a; }\n__declspec(dllexport) int (*get(void))(int) { return twice; }\n__declspec(dllexport) int thrice(int a) { return 3 * a; }\n"+
+		"__asm__(\".text\\n.globl assembled\\nassembled: nop\\nret\\n\");\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run := func(tool string, args ...string) string {
@@ -36,7 +37,7 @@ func TestNM(t *testing.T) {
 			want[f[2]], _ = strconv.ParseUint(f[0], 16, 64)
 		}
 	}
-	for path, names := range map[string][]string{library: {"twice", "get", "thrice"}, stripped: {"get", "thrice"}} {
+	for path, names := range map[string][]string{library: {"twice", "get", "thrice", "assembled"}, stripped: {"get", "thrice"}} {
 		im, file, err := OpenFile(path)
 		if err != nil {
 			t.Fatal(err)

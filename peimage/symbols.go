@@ -29,9 +29,9 @@ const (
 const maxSymbols = 4 << 20
 
 // readCOFF notes the functions among n COFF symbols at an offset of the file, which mingw's linker writes. Behind them are the names of
-// more than eight bytes.
+// more than eight bytes. What assemblers have made, such as ___chkstk_ms, has no type: it is a function if it is external, and in code.
 func (im *Image) readCOFF(at int64, n uint32) {
-	const size, typeFunction = 18, 0x20
+	const size, typeFunction, classExternal = 18, 0x20, 2
 	if at == 0 {
 		return
 	}
@@ -48,7 +48,14 @@ func (im *Image) readCOFF(at int64, n uint32) {
 			}
 			skip = int(p[17])
 			section := int(int16(binary.LittleEndian.Uint16(p[12:])))
-			if binary.LittleEndian.Uint16(p[14:]) != typeFunction || section <= 0 || section > len(im.Sections) {
+			if section <= 0 || section > len(im.Sections) {
+				continue
+			}
+			to := &im.coff
+			switch kind := binary.LittleEndian.Uint16(p[14:]); {
+			case kind == 0 && p[16] == classExternal && im.Sections[section-1].Code:
+				to = &im.untyped
+			case kind != typeFunction:
 				continue
 			}
 			name := string(bytes.TrimRight(p[:8], "\x00"))
@@ -56,7 +63,7 @@ func (im *Image) readCOFF(at int64, n uint32) {
 				name = im.longName(texts + int64(binary.LittleEndian.Uint32(p[4:])))
 			}
 			if name != "" {
-				im.coff = append(im.coff, Symbol{im.Sections[section-1].RVA + binary.LittleEndian.Uint32(p[8:]), name})
+				*to = append(*to, Symbol{im.Sections[section-1].RVA + binary.LittleEndian.Uint32(p[8:]), name})
 			}
 		}
 		if got < len(part[:size]) {
@@ -78,8 +85,8 @@ func (im *Image) longName(at int64) string {
 // Symbols returns the functions that the image names: by its COFF symbols, and by its table of exports.
 func (im *Image) Symbols() *Symbols {
 	im.once.Do(func() {
-		list := append(im.coff, im.exports()...)
-		im.coff = nil
+		list := append(append(im.coff, im.exports()...), im.untyped...)
+		im.coff, im.untyped = nil, nil
 		slices.SortStableFunc(list, func(a, b Symbol) int { return cmp.Compare(a.RVA, b.RVA) })
 		im.symbols = &Symbols{slices.CompactFunc(list, func(a, b Symbol) bool { return a.RVA == b.RVA })}
 	})
