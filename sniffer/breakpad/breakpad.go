@@ -129,6 +129,11 @@ func rowOf(rules []format.Rule, a *arch.Arch) (row trad.Row, ok bool) {
 			row.CFA = m.cfa(r.Expr)
 			continue
 		case format.RA:
+			// dump_syms writes ".ra: .ra" where the tables say that the link register has its value again.
+			if name, off, ok := r.Expr.Linear(); ok && name == format.RA && off == 0 && a.RA != a.PC {
+				row.RA = trad.Rule{Kind: trad.Same}
+				continue
+			}
 			row.RA = m.rule(a.RA, r.Expr)
 			continue
 		}

@@ -41,6 +41,8 @@ func TestRows(t *testing.T) {
 		{".cfa: $rsp .ra: .cfa ^ $rbx: .cfa 8 +", amd64.Arch, inReg(amd64.RSP, 0), value(trad.Saved, 0), same, amd64.RBX, value(trad.Value, 8)},
 		{".cfa: sp 32 + .ra: .cfa -24 + ^ x29: .cfa -32 + ^ x19: .cfa -16 + ^", arm64.Arch, inReg(arm64.Arch.SP, 32), value(trad.Saved, -24), value(trad.Saved, -32), 19, value(trad.Saved, -16)},
 		{".cfa: sp 0 + .ra: x30", arm64.Arch, inReg(arm64.Arch.SP, 0), same, same, 19, same},
+		// dump_syms of DW_CFA_restore_state (libc's msort_with_tmp of arm64)
+		{".cfa: sp 0 + .ra: .ra x19: x19 x29: x29", arm64.Arch, inReg(arm64.Arch.SP, 0), same, same, 19, same},
 	} {
 		rules, err := format.ParseRules(c.text)
 		if err != nil {
