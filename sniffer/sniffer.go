@@ -60,7 +60,7 @@ func (o Options) Default() []frame.Sniffer {
 	list = append(list,
 		&hotspot.Sniffer{},
 		code,
-		&fp.Guess{},
+		&fp.Guess{Scanned: o.Scan},
 	)
 	if o.Scan {
 		list = append(list, o.scan())

@@ -32,29 +32,33 @@ type stackFrame struct {
 
 // crashBuild is how a program is built that crashes.
 type crashBuild struct {
-	processor, compiler string
-	flags               []string
+	processor string
+	flags     []string
+	quick     bool // each test run has some of it
 }
 
 var crashBuilds = []crashBuild{
-	{"amd64", "c++", []string{"-O0"}},
-	{"amd64", "c++", []string{"-O1", "-fomit-frame-pointer"}},
-	{"amd64", "c++", []string{"-O2", "-fomit-frame-pointer"}},
-	{"amd64", "c++", []string{"-O2", "-fno-omit-frame-pointer"}},
-	{"amd64", "c++", []string{"-O3", "-fomit-frame-pointer", "-static"}},
-	{"i386", "i686-linux-gnu-g++", append([]string{"-O0"}, gdbtest.Dynamic386...)},
-	{"i386", "i686-linux-gnu-g++", []string{"-O1", "-fno-omit-frame-pointer", "-static"}},
-	{"i386", "i686-linux-gnu-g++", append([]string{"-O2", "-fomit-frame-pointer"}, gdbtest.Dynamic386...)},
-	{"i386", "i686-linux-gnu-g++", []string{"-O3", "-fomit-frame-pointer", "-static"}},
-	{"arm64", "", []string{"-O0"}},
-	{"arm64", "", []string{"-O1", "-fomit-frame-pointer"}},
-	{"arm64", "", []string{"-O2", "-fno-omit-frame-pointer"}},
-	{"arm64", "", []string{"-O3", "-fomit-frame-pointer", "-static"}},
-	{"arm", "", []string{"-O0"}},
-	{"arm", "", []string{"-O1", "-fno-omit-frame-pointer", "-marm"}},
-	{"arm", "", []string{"-O2", "-fomit-frame-pointer"}},
-	{"arm", "", []string{"-O3", "-fomit-frame-pointer", "-static"}},
+	{"amd64", []string{"-O0"}, false},
+	{"amd64", []string{"-O1", "-fomit-frame-pointer"}, false},
+	{"amd64", []string{"-O2", "-fomit-frame-pointer"}, true},
+	{"amd64", []string{"-O2", "-fno-omit-frame-pointer"}, true},
+	{"amd64", []string{"-O3", "-fomit-frame-pointer", "-static"}, true},
+	{"i386", append([]string{"-O0"}, gdbtest.Dynamic386...), true},
+	{"i386", []string{"-O1", "-fno-omit-frame-pointer", "-static"}, true},
+	{"i386", append([]string{"-O2", "-fomit-frame-pointer"}, gdbtest.Dynamic386...), true},
+	{"i386", []string{"-O3", "-fomit-frame-pointer", "-static"}, true},
+	{"arm64", []string{"-O0"}, false},
+	{"arm64", []string{"-O1", "-fomit-frame-pointer"}, true},
+	{"arm64", []string{"-O2", "-fno-omit-frame-pointer"}, false},
+	{"arm64", []string{"-O3", "-fomit-frame-pointer", "-static"}, true},
+	{"arm", []string{"-O0"}, false},
+	{"arm", []string{"-O1", "-fno-omit-frame-pointer", "-marm"}, false},
+	{"arm", []string{"-O2", "-fomit-frame-pointer"}, true},
+	{"arm", []string{"-O3", "-fomit-frame-pointer", "-static"}, true},
 }
+
+// crashCompilers are the C++ compilers for the processors whose programs run here.
+var crashCompilers = map[string]string{"amd64": "c++", "i386": "i686-linux-gnu-g++"}
 
 // guests are the processors that qemu emulates.
 var guests = map[string]*guesttest.Processor{"arm64": guesttest.ARM64, "arm": guesttest.ARM}
@@ -64,30 +68,35 @@ var guests = map[string]*guesttest.Processor{"arm64": guesttest.ARM64, "arm": gu
 // right as minidump_stackwalk at least. So it is with dump_syms' symbol files and with ours. (Of an instruction for which compilers
 // have noted two lines, gdb shows the one at which a statement begins, and symbol files have the other one.)
 func TestOracleMinidumps(t *testing.T) {
-	testCrashes(t, crashBuilds[2:], 2, 1)
+	testCrashes(t, false, 2, 1)
 }
 
 // TestOracleManyMinidumps is TestOracleMinidumps with 500 of them.
 func TestOracleManyMinidumps(t *testing.T) {
 	gdbtest.NeedSoak(t)
-	testCrashes(t, crashBuilds, 56, 2)
+	testCrashes(t, true, 56, 2)
 }
 
-func testCrashes(t *testing.T, builds []crashBuild, each int, seed uint64) {
-	for i, b := range builds {
+func testCrashes(t *testing.T, all bool, each int, seed uint64) {
+	for i, b := range crashBuilds {
+		if !all && !b.quick {
+			continue
+		}
 		t.Run(b.processor+" "+strings.Join(b.flags[:min(2, len(b.flags))], " "), func(t *testing.T) {
 			flags, chance := append([]string{"-g", "-gdwarf-4"}, b.flags...), rand.New(rand.NewPCG(seed, uint64(i)))
+			var program string
+			var points []gdbtest.CrashPoint
 			if p := guests[b.processor]; p != nil {
 				guest := p.BuildCrashing(t, flags...)
-				points := crashPoints(t, guest.Path, each, chance)
+				program = guest.Path
+				points = crashPoints(t, program, each+1, chance) // some are not reached
 				guest.Crash(t, points)
-				compareCrashes(t, guest.Path, points)
-				return
+			} else {
+				program = gdbtest.BuildCrashing(t, crashCompilers[b.processor], flags...)
+				points = crashPoints(t, program, each, chance)
+				gdbtest.Crash(t, program, points)
 			}
-			program := gdbtest.BuildCrashing(t, b.compiler, flags...)
-			points := crashPoints(t, program, each, chance)
-			gdbtest.Crash(t, program, points)
-			compareCrashes(t, program, points)
+			compareCrashes(t, program, points, b.processor == "arm")
 		})
 	}
 }
@@ -105,13 +114,19 @@ func crashPoints(t *testing.T, program string, n int, r *rand.Rand) (points []gd
 	return points
 }
 
-// compareCrashes reads the dumps of a program with both tools and with both kinds of symbol files.
-func compareCrashes(t *testing.T, program string, points []gdbtest.CrashPoint) {
+// compareCrashes reads the dumps of a program with both tools and with both kinds of symbol files. Where symbol files lack libraries'
+// tables, and both tools guess, ours need not be better each time, but of many together.
+func compareCrashes(t *testing.T, program string, points []gdbtest.CrashPoint, guessing bool) {
 	none, stores, dumped := t.TempDir(), [2]string{t.TempDir(), t.TempDir()}, map[string]bool{}
-	var frames int
+	var dumps, frames int
 	var rights [2][2]score // by the symbol files' origin; minidump_stackwalk, and ours
 	for _, p := range points {
 		if p.Frames == nil {
+			continue
+		}
+		// ld.so of arm64 has tables that are wrong where a PLT calls it, and gdb goes astray by them.
+		if !slices.ContainsFunc(p.Frames, func(f gdbtest.Frame) bool { return f.Function == "main" }) {
+			t.Logf("%s at %d+%d of %s is left out: gdb does not come to main", filepath.Base(p.Argument), p.Calls, p.Steps, p.Function)
 			continue
 		}
 		dump, err := minidump.Open(p.Argument)
@@ -126,7 +141,7 @@ func compareCrashes(t *testing.T, program string, points []gdbtest.CrashPoint) {
 		}
 		dump.Close()
 		want := truth(program, p.Frames)
-		frames += len(want)
+		dumps, frames = dumps+1, frames+len(want)
 		for i, store := range stores {
 			which := fmt.Sprintf("%s at %d+%d of %s, symbols by %s", filepath.Base(p.Argument), p.Calls, p.Steps, p.Function, []string{"dump_syms", "us"}[i])
 			peer := compareFrames(want, peerFrames(t, p.Argument, store))
@@ -137,7 +152,7 @@ func compareCrashes(t *testing.T, program string, points []gdbtest.CrashPoint) {
 			if own.wrong > 0 {
 				t.Errorf("%s: %d frames are wrong, and no guesses:\n%s\ngdb has\n%+v", which, own.wrong, text, want)
 			}
-			if own.right < peer.right || own.named < peer.named {
+			if !guessing && (own.right < peer.right || own.named < peer.named) {
 				t.Errorf("%s: %+v, minidump_stackwalk has %+v:\n%s\ngdb has\n%+v", which, own, peer, text, want)
 			}
 		}
@@ -146,7 +161,10 @@ func compareCrashes(t *testing.T, program string, points []gdbtest.CrashPoint) {
 		t.Fatal("nothing has crashed")
 	}
 	for i, by := range []string{"dump_syms", "sfwalk"} {
-		t.Logf("%d frames; symbols by %s: minidump_stackwalk %v; sfwalk %v", frames, by, rights[i][0], rights[i][1])
+		t.Logf("%d dumps, %d frames; symbols by %s: minidump_stackwalk %v; sfwalk %v", dumps, frames, by, rights[i][0], rights[i][1])
+		if peer, own := rights[i][0], rights[i][1]; dumps >= 20 && (own.right < peer.right || own.named < peer.named) {
+			t.Errorf("symbols by %s: %v, minidump_stackwalk has %v", by, own, peer)
+		}
 	}
 }
 
@@ -250,6 +268,9 @@ func peerFrames(t *testing.T, dump, store string) (list []stackFrame) {
 			places, pc = append(places, at), 0
 		} else if m := peerIP.FindStringSubmatch(line); m != nil {
 			pc, _ = strconv.ParseUint(m[1], 16, 64)
+			if strings.HasSuffix(m[0], "pc = 0x"+m[1]) && len(m[1]) == 8 {
+				pc &^= 1 // of 32-bit arm: the bit of Thumb
+			}
 		} else if how, ok := strings.CutPrefix(line, "    Found by: "); ok && !strings.Contains(how, "inlin") {
 			list = append(list, stackFrame{pc, places, strings.Contains(how, "scanning")})
 			places = nil

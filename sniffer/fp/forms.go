@@ -7,12 +7,19 @@ import (
 )
 
 // anyRecord follows the frame record where compilers do not agree on its form. A form counts if the record leads to a
-// return address behind a call, and outward; of several, one whose next record does so, too, counts more.
-func anyRecord(q *frame.Query) (trad.Row, frame.Answer) {
+// return address behind a call, and outward; of several, one whose next record does so, too, counts more. If the stack is scanned
+// afterwards, records at the architecture's own frame pointer do not count, but those of Apple's systems, whose code always has them, do.
+func anyRecord(q *frame.Query, scanned bool) (trad.Row, frame.Answer) {
 	answer := unknownFP
+	if scanned {
+		answer = leadsPast
+	}
 	var row trad.Row
 	found := false
 	for _, form := range q.Arch.FrameRecords {
+		if scanned && form.FP == q.Arch.FP {
+			continue
+		}
 		fp, sp := q.This.Register(form.FP), q.This.Register(q.Arch.SP)
 		if !fp.Known() {
 			continue
@@ -23,7 +30,7 @@ func anyRecord(q *frame.Query) (trad.Row, frame.Answer) {
 		}
 		saved, why := follow(q, form, fp.Bits, inner)
 		if why != frame.Claimed {
-			if !found {
+			if !found && !scanned {
 				answer = why
 			}
 			continue

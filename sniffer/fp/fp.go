@@ -17,6 +17,7 @@ const (
 	unsupported = frame.Answer("the architecture has no frame records at the frame pointer")
 	chainInward = frame.Answer("the saved frame pointer does not point outward on the stack")
 	notSetUp    = frame.Answer("at PC the frame pointer is not, or not yet, or no longer, that of the function")
+	leadsPast   = frame.Answer("the frame pointer leads past code that keeps no frame record: the stack is scanned")
 	noRecords   = frame.Answer("programs of Windows for this processor keep no frame records")
 	notKnown    = frame.Answer("the code at PC does not tell whether the function's frame pointer is set up")
 )
@@ -79,11 +80,15 @@ func atRecord(q *frame.Query, row *trad.Row) bool {
 }
 
 // Guess is the sniffer of last resort.
-type Guess struct{}
+type Guess struct {
+	// Scanned says that the sniffer scan stands behind. Where compilers do not agree on a frame record (32-bit Arm), it is the better
+	// guess: most libraries keep none, so that the architecture's frame pointer leads past them, to a program that does.
+	Scanned bool
+}
 
 func (*Guess) Name() string { return "fp-guess" }
 
-func (*Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
+func (s *Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	if q.Arch.BackChainRA != 0 {
 		return backChain(q)
 	}
@@ -91,7 +96,7 @@ func (*Guess) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 		return trad.Row{}, noRecords
 	}
 	if len(q.Arch.FrameRecords) > 0 {
-		return anyRecord(q)
+		return anyRecord(q, s.Scanned)
 	}
 	return chain(q, trad.Once|trad.Guess)
 }

@@ -71,7 +71,12 @@ func (f *fake) ReadMemory(addr uint64, p []byte) (n int, err error) {
 
 func unwind(t *testing.T, f *fake) (stack string, last *frame.Frame) {
 	t.Helper()
-	s, err := frame.New(f, f, frame.NewTable(f.arch, &fp.Guess{}))
+	return unwindBy(t, f, &fp.Guess{})
+}
+
+func unwindBy(t *testing.T, f *fake, guess *fp.Guess) (stack string, last *frame.Frame) {
+	t.Helper()
+	s, err := frame.New(f, f, frame.NewTable(f.arch, guess))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,6 +198,13 @@ func TestFrameRecords(t *testing.T) {
 		f := &fake{arch: arm.Arch, regs: map[trad.Reg]uint64{15: 0x1010, 13: sp, tt.fp: tt.at}, words: tt.words}
 		if stack, last := unwind(t, f); stack != tt.want {
 			t.Errorf("%s: %s, %v; want %s", tt.name, stack, last.StopReason(), tt.want)
+		}
+		// Where the stack is scanned, r11 does not count: most libraries leave it to the program's own frames.
+		if tt.fp == 11 {
+			tt.want = "0x1010@0x0 "
+		}
+		if stack, last := unwindBy(t, f, &fp.Guess{Scanned: true}); stack != tt.want {
+			t.Errorf("%s, scanned: %s, %v; want %s", tt.name, stack, last.StopReason(), tt.want)
 		}
 	}
 }
