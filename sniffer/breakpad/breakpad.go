@@ -32,6 +32,7 @@ const (
 	noRecord  = frame.Answer("no STACK CFI or STACK WIN record covers PC")
 	malformed = frame.Answer("the STACK CFI record is malformed")
 	noCFA     = frame.Answer("the STACK CFI record has no rules for the CFA and the return address")
+	stray     = frame.Answer("the STACK CFI record has the CFA in a register that leads to no return address")
 	tornDown  = frame.Answer("the STACK CFI record leaves out that the code at PC takes the frame down")
 )
 
@@ -83,7 +84,22 @@ func (*Sniffer) cfi(q *frame.Query, symbols *symbolstore.Symbols) (trad.Row, fra
 	if q.Contradicted(&row) {
 		return trad.Row{}, tornDown
 	}
+	if strays(q, &row) {
+		return trad.Row{}, stray
+	}
 	return row, frame.Claimed
+}
+
+// strays reports whether a row of frame 0 has the CFA in a register that is neither SP nor FP, and leads to no return address. dump_syms has
+// no words for how a function goes on that has aligned its stack: by its records, the CFA stays where it was at first, in ecx on
+// 32-bit x86, and the function soon has something else there.
+func strays(q *frame.Query, row *trad.Row) bool {
+	a := q.Arch
+	if !q.Innermost() || row.CFA.Kind != trad.InReg || row.CFA.Reg == a.SP || row.CFA.Reg == a.FP || row.Flags&trad.Outermost != 0 {
+		return false
+	}
+	to, ok := q.Apply(row)
+	return !ok || !q.Modules.IsCode(to.PC.Bits-1)
 }
 
 // FunctionStart returns where the function begins that q.AddressInBlock is in, by the symbol file.
