@@ -14,7 +14,7 @@
 # make bench    compare with peers, side by side, and write docs/performance.md (ten minutes)
 # make soak     the long tests: SOAK attaches (default 20000) to a busy process, the largest files,
 #               binutils' own tests on SFrame,
-#               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …;
+#               Debian's own programs, which it installs: emacs, java, ffmpeg, qemu, …; wine, which writes minidumps of Windows;
 #               every fuzz test for an hour each (FUZZTIME). What fails keeps nothing else from running
 
 GO       ?= go

@@ -253,6 +253,11 @@ func peerFrames(t *testing.T, dump, store string) (list []stackFrame) {
 	if err != nil {
 		t.Fatalf("minidump_stackwalk: %v\n%s", err, out)
 	}
+	return peerFramesOf(out)
+}
+
+// peerFramesOf returns the frames of the thread that crashed in what minidump_stackwalk has printed.
+func peerFramesOf(out []byte) (list []stackFrame) {
 	_, text, _ := strings.Cut(string(out), "(crashed)\n")
 	text, _, _ = strings.Cut(text, "\n\n")
 	var places []sourceAt

@@ -118,6 +118,8 @@ func debianPackage(tool string) string {
 		return "binutils"
 	case "eu-stack":
 		return "elfutils"
+	case "wine", "wineserver":
+		return "wine wine64"
 	case "lldb-server":
 		return "lldb"
 	case "qemu-aarch64", "qemu-s390x":
