@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sfwalk/sfwalk/frame"
 	"github.com/sfwalk/sfwalk/internal/symbolstore"
@@ -23,8 +24,11 @@ type breakpadPrinter struct {
 // field adds a field. Characters that would end it are left out.
 func (p *breakpadPrinter) field(text string) {
 	p.byte('|')
-	p.text(strings.NewReplacer("|", "", "\n", "").Replace(text))
+	p.text(separators().Replace(text))
 }
+
+// separators takes out what separates fields and records. To make it takes more than to use it.
+var separators = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("|", "", "\n", "") })
 
 // fileName returns the last part of a path, of any system.
 func fileName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
