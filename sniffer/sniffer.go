@@ -2,6 +2,7 @@ package sniffer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sfwalk/sfwalk/arch"
@@ -104,6 +105,7 @@ func ByName(names ...string) ([]frame.Sniffer, error) { return Options{}.ByName(
 // ByName is like the function [ByName], with these options.
 func (o Options) ByName(names ...string) ([]frame.Sniffer, error) {
 	var list []frame.Sniffer
+	o.Scan = slices.Contains(names, "scan")
 	for _, name := range names {
 		s := o.find(name)
 		if s == nil {
@@ -121,11 +123,16 @@ func (o Options) AllNames() []string {
 }
 
 func (o Options) find(name string) frame.Sniffer {
-	o.Scan, o.Windows = true, true
-	for _, s := range o.Default() {
-		if s.Name() == name {
-			return s
+	all := o
+	all.Scan, all.Windows = true, true
+	for _, s := range all.Default() {
+		if s.Name() != name {
+			continue
 		}
+		if guess, ok := s.(*fp.Guess); ok {
+			guess.Scanned = o.Scan
+		}
+		return s
 	}
 	return nil
 }
