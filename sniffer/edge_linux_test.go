@@ -161,6 +161,9 @@ func (interrupted) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 func TestStepEdge(t *testing.T) {
 	for _, b := range stepBuilds {
 		t.Run(b.name, func(t *testing.T) {
+			if b.soak {
+				gdbtest.NeedSoak(t)
+			}
 			program := gdbtest.Build(t, "steps.c", b.flags...)
 			functions := append(gdbtest.Functions(t, program, "step_"), gdbtest.Functions(t, program, "nocfi_")...)
 			where, inside := map[uint64]string{}, map[uint64]instruction{}

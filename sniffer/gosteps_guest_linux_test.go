@@ -90,8 +90,8 @@ func TestGoStepsGuests(t *testing.T) {
 		variable string
 		limits   map[string]int
 	}{
-		{guestARM64, "SFWALK_GOSTEPS_ARM64", map[string]int{"cgo": 3000, "runtime": 600, "grows": 800}},
-		{guestS390X, "SFWALK_GOSTEPS_S390X", map[string]int{"runtime": 600, "frames": 600, "grows": 800}},
+		{guestARM64, "SFWALK_GOSTEPS_ARM64", map[string]int{"cgo": 1500, "runtime": 600, "grows": 800}},
+		{guestS390X, "SFWALK_GOSTEPS_S390X", map[string]int{"runtime": 600, "frames": 300, "grows": 800}},
 	} {
 		program := os.Getenv(tt.variable)
 		all := program != ""

@@ -17,19 +17,25 @@ import (
 var stepBuilds = []struct {
 	name   string
 	flags  []string
-	sframe int // share of the stops, in percent, at which SFrame alone must have an answer
+	sframe int  // share of the stops, in percent, at which SFrame alone must have an answer
+	soak   bool // make test leaves it out
 }{
-	{"O2", gdbtest.Plain, 85},
-	{"O0", []string{"-g", "-O0", "-Wa,--gsframe"}, 85},
-	{"frame pointer", []string{"-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe", "-mavx2"}, 85},
-	{"clash protection", []string{"-g", "-O2", "-fstack-clash-protection", "-fcf-protection", "-Wa,--gsframe"}, 70},
+	{"O2", gdbtest.Plain, 85, false},
+	{"O0", []string{"-g", "-O0", "-Wa,--gsframe"}, 85, true},
+	{"frame pointer", []string{"-g", "-O2", "-fno-omit-frame-pointer", "-Wa,--gsframe", "-mavx2"}, 85, true},
+	{"clash protection", []string{"-g", "-O2", "-fstack-clash-protection", "-fcf-protection", "-Wa,--gsframe"}, 70, false},
 }
 
 // TestStepsGDB stops at every instruction of a set of functions and compares the
 // frames of each sniffer with gdb's: PC, CFA, type and saved registers.
 func TestStepsGDB(t *testing.T) {
 	for _, b := range stepBuilds {
-		t.Run(b.name, func(t *testing.T) { steps(t, gdbtest.Build(t, "steps.c", b.flags...), b.sframe) })
+		t.Run(b.name, func(t *testing.T) {
+			if b.soak {
+				gdbtest.NeedSoak(t)
+			}
+			steps(t, gdbtest.Build(t, "steps.c", b.flags...), b.sframe)
+		})
 	}
 	for name, sframe := range map[string]int{"steps-v2": 85, "steps-v3": 100} {
 		t.Run(name, func(t *testing.T) { steps(t, gdbtest.Testdata(t, "bin", name), sframe) })

@@ -108,6 +108,9 @@ func TestSkipPrologue(t *testing.T) {
 				continue // with lists of locations, gdb skips nothing on any processor
 			}
 			t.Run(p.arch.Name+" "+flags, func(t *testing.T) {
+				if strings.Contains(flags, "-O1") || strings.Contains(flags, "-O3") || flags == "-O0" {
+					gdbtest.NeedSoak(t)
+				}
 				equal, wrong, moved := 0, 0, 0
 				static := strings.Contains(flags, "-static")
 				for _, source := range sources {
