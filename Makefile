@@ -148,7 +148,7 @@ soak:
 	@SFWALK_SOAK=$(SOAK) $(MAKE) --keep-going race soak-long soak-killed soak-sniffer fuzz FUZZTIME=$(FUZZTIME)
 
 soak-long:
-	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/guesttest ./internal/bench/lookup ./sniffer ./symbol
+	$(GO) test -count=1 -timeout 24h ./target/live ./cfi ./arch/amd64 ./cmd/sniffer-perfmap ./internal/command ./internal/guesttest ./internal/bench/lookup ./sniffer ./symbol ./frameinfo ./inferior/native
 
 soak-killed:
 	$(GO) test -count=1 -timeout 24h -run 'TestHostKilledAnywhen' ./sniffer/external

@@ -93,6 +93,9 @@ func TestInfo(t *testing.T) {
 		source, more, _ := strings.Cut(program, " ")
 		for _, flags := range []string{"-g -O0", "-g -O1", "-g -O2", "-O0", "-O2"} {
 			t.Run(program+" "+flags, func(t *testing.T) {
+				if flags == "-g -O1" || flags == "-O0" {
+					gdbtest.NeedSoak(t)
+				}
 				p := gdbtest.Start(t, gdbtest.Build(t, source, strings.Fields(flags)...), strings.Fields(more)...)
 				var got []string
 				inlined := 0

@@ -120,7 +120,7 @@ func ownResume(p *native.Process, r inferior.Resume, kinds ...inferior.EventKind
 }
 
 // An owner is killed in the middle of what it does. The process runs on as if nobody had ever held it.
-func TestOwnerKilled(t *testing.T) { testOwnerKilled(t, 60) }
+func TestOwnerKilled(t *testing.T) { testOwnerKilled(t, 25) }
 
 func TestOwnerKilledOften(t *testing.T) {
 	gdbtest.NeedSoak(t)
