@@ -29,10 +29,15 @@ they are the same files: by their paths, below --sysroot if the core is another
 machine's; else by their names in the folders of the core and of the program. --exe
 gives the program's file if the core does not name it or it is elsewhere.
 
+--save FILE --format minidump also writes a minidump, for minidump_stackwalk and all that
+reads crash reports: the signal, all threads, whatever is printed, with their stacks, and the
+modules with their build IDs. Only the file's owner can read it.
+
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk core core.4242
   sfwalk core --exe ./server core.4242
   sfwalk core --sysroot /srv/arm64-root core.4242.zst
+  sfwalk core core.4242 --save 4242.dmp --format minidump
   sfwalk core core.4242 --json | jq .signal`,
 	}, host, coreFile)
 }
@@ -41,8 +46,12 @@ Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`
 func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opts core.Options) (*source, error)) *cobra.Command {
 	var flags walkFlags
 	var opts core.Options
+	var save dumping
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := save.check(cmd); err != nil {
+			return err
+		}
 		if err := flags.begin(cmd); err != nil {
 			return err
 		}
@@ -52,10 +61,11 @@ func fileCommand(cmd *cobra.Command, host PluginHost, open func(path string, opt
 			return err
 		}
 		defer s.Close()
-		return show(cmd, s, &flags)
+		return save.show(cmd, s, &flags)
 	}
 	flags.add(cmd, host)
 	addFiles(cmd, &opts.Exe, &opts.Sysroot)
+	save.add(cmd)
 	cmd.Flags().Var((*byteSize)(&opts.MaxUnpacked), "max-unpacked", "how much a compressed file may unpack to, for example 20G, in the folder for temporary files (default: 512M and 256 times its size)")
 	return cmd
 }

@@ -26,12 +26,14 @@ another machine, open looks for the files that were mapped by their paths, or be
 --sysroot, and uses them if they are the same files; --exe gives the program's file if it
 is elsewhere.
 
-A snapshot is an ELF core file: gdb and 'sfwalk core' can open it, too.
+A snapshot is an ELF core file: gdb and 'sfwalk core' can open it, too. --save FILE --format
+minidump also writes a minidump of it, for minidump_stackwalk and all that reads crash reports.
 
 Exit codes: 0 all stacks are whole; 1 error; 2 usage; 3 some stack ended early.`,
 		Example: `  sfwalk open snapshot.4242
   sfwalk open --exe ./server snapshot.4242
   sfwalk open --sysroot /srv/arm64-root snapshot.4242
+  sfwalk open snapshot.4242 --save 4242.dmp --format minidump
   sfwalk open snapshot.4242 --json | jq .taken`,
 	}, host, snapshotFile)
 }

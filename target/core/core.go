@@ -11,6 +11,7 @@ import (
 	"github.com/sfwalk/sfwalk/arch"
 	"github.com/sfwalk/sfwalk/elfimage"
 	"github.com/sfwalk/sfwalk/internal/regular"
+	"github.com/sfwalk/sfwalk/internal/segments"
 	"github.com/sfwalk/sfwalk/internal/sysroot"
 	"github.com/sfwalk/sfwalk/target"
 )
@@ -41,6 +42,7 @@ type Target struct {
 	threads []*Thread
 	modules *target.Modules
 	memory  target.Memory
+	own     *segments.Memory
 	files   *sysroot.Files
 	file    *file
 	close   func() error
@@ -120,9 +122,8 @@ func read(r io.ReaderAt, size int64, dir string, o Options) (*Target, error) {
 		}
 		return nil, fmt.Errorf("it has no thread's registers (NT_PRSTATUS): %w", ErrNotCore)
 	}
-	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, file: f}
-	own := f.memory()
-	l := &loader{core: f, notes: n, own: own, opts: o, dir: dir, opened: map[string]*elfimage.Image{}}
+	t := &Target{PID: n.pid, Command: n.command, Signal: n.signal, arch: f.arch.WithPACMask(n.pacMask), threads: n.threads, own: f.memory(), file: f}
+	l := &loader{core: f, notes: n, own: t.own, opts: o, dir: dir, opened: map[string]*elfimage.Image{}}
 	l.load(t)
 	if f.missing > 0 {
 		t.files.Warn("the core is cut short: %d of %d bytes are missing: memory is incomplete", f.missing, size+f.missing)
