@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 func newSymbolsCheck() *cobra.Command {
 	var dirs []string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check FILE [BINARY]",
 		Short: "Say what is wrong with a symbol file",
@@ -36,18 +38,39 @@ are stack rules that are there twice, if they are the same.
 
 Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be read.`,
 		Example: `  sfwalk symbols check server.sym
-  sfwalk symbols check server.sym ./server`,
+  sfwalk symbols check server.sym ./server
+  sfwalk symbols check server.sym --json | jq '.problems[].text'`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := bufio.NewWriter(cmd.OutOrStdout())
-			fine, err := checkSymbols(out, args[0])
-			if err == nil && len(args) > 1 {
-				if len(dirs) == 0 {
-					dirs = []string{"/usr/lib/debug"}
+			c, err := checkedSymbols(args[0])
+			fine := err == nil && len(c.Problems)+c.Dropped == 0
+			var x *comparedSymbols
+			switch {
+			case err != nil:
+			case !asJSON:
+				printChecked(out, args[0], c)
+				fallthrough
+			default:
+				if len(args) > 1 {
+					if len(dirs) == 0 {
+						dirs = []string{"/usr/lib/debug"}
+					}
+					x, err = compareSymbols(args[0], args[1], dirs)
 				}
-				var agree bool
-				agree, err = compareSymbols(out, args[0], args[1], dirs)
-				fine = fine && agree
+			}
+			if x != nil {
+				defer x.file.Close()
+				fine = fine && len(x.Disagreements) == 0
+				if !asJSON {
+					x.print(out)
+				}
+				if len(x.Problems) > 0 {
+					err = fmt.Errorf("%s could not be read", count(uint64(len(x.Problems)), "part"))
+				}
+			}
+			if asJSON && c != nil && (err == nil || x != nil) {
+				err = errors.Join(err, json.NewEncoder(out).Encode(newSymbolsCheckDocument(args[0], c, x)))
 			}
 			if err := errors.Join(err, out.Flush()); err != nil {
 				return exitStatus{exitTrouble, fmt.Errorf("%s: %w", args[0], err)}
@@ -59,26 +82,31 @@ Exit codes: 0 nothing is wrong; 1 something is; 2 usage, or a file cannot be rea
 		},
 	}
 	cmd.Flags().StringArrayVar(&dirs, "debug-dir", nil, "a folder of separate debug files of BINARY (default: /usr/lib/debug)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document (see docs/json.md)")
 	return cmd
 }
 
 // shownProblems is how many problems are printed.
 const shownProblems = 100
 
-// checkSymbols checks a symbol file alone.
-func checkSymbols(w io.Writer, name string) (fine bool, err error) {
+// checkedSymbols checks a symbol file alone.
+func checkedSymbols(name string) (*breakpad.Checked, error) {
 	file, err := regular.Open(name)
 	if err != nil {
-		return false, fileError(err)
+		return nil, fileError(err)
 	}
 	defer file.Close()
 	c, err := breakpad.Check(file)
 	if err != nil {
-		return false, fileError(err)
+		return nil, fileError(err)
 	}
 	if c.Module == (breakpad.Module{}) {
-		return false, breakpad.ErrNoModule
+		return nil, breakpad.ErrNoModule
 	}
+	return c, nil
+}
+
+func printChecked(w io.Writer, name string, c *breakpad.Checked) {
 	for _, p := range c.Problems[:min(len(c.Problems), shownProblems)] {
 		printable.Fprintf(w, "%s:%d: %s\n", name, p.Line, p.Text)
 	}
@@ -103,31 +131,49 @@ func checkSymbols(w io.Writer, name string) (fine bool, err error) {
 	printable.Fprintf(w, "%s %s %s %s: %s, %s, %s, %s, %s\n", c.Module.OS, c.Module.Arch, c.Module.ID, c.Module.Name,
 		count(uint64(c.Funcs), "FUNC"), count(uint64(c.FuncLines), "line"), count(uint64(c.Inlines), "INLINE"), count(uint64(c.Publics), "PUBLIC"),
 		count(uint64(c.CFI), "STACK CFI INIT"))
-	return all == 0, nil
 }
 
-// compareSymbols compares the stack rules of a symbol file with those of the binary.
-func compareSymbols(w io.Writer, name, binary string, dirs []string) (agree bool, err error) {
+// comparedSymbols is a symbol file whose stack rules were compared with those of the binary.
+type comparedSymbols struct {
+	*fromelf.Comparison
+	file   *breakpad.File
+	binary string
+}
+
+// compareSymbols compares the stack rules of a symbol file with those of the binary. The caller closes the file.
+func compareSymbols(name, binary string, dirs []string) (*comparedSymbols, error) {
 	d, err := fromelf.Open(binary, fromelf.Options{DebugDirs: dirs})
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", binary, fileError(err))
+		return nil, fmt.Errorf("%s: %w", binary, fileError(err))
 	}
 	defer d.Close()
 	f, err := breakpad.Open(name)
 	if err != nil {
-		return false, fileError(err)
+		return nil, fileError(err)
 	}
-	defer f.Close()
 	c, err := d.Compare(f)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", binary, err)
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", binary, err)
 	}
+	return &comparedSymbols{c, f, binary}, nil
+}
+
+// place returns the function that a disagreement begins in, and the distance from its beginning; "" if it is in none.
+func (c *comparedSymbols) place(x *fromelf.Disagreement) (function string, offset uint64) {
+	if at, err := c.file.Locate(x.Lo); err == nil && len(at) > 0 {
+		last := at[len(at)-1]
+		return last.Function, x.Lo - last.Code.Address
+	}
+	return "", 0
+}
+
+func (c *comparedSymbols) print(w io.Writer) {
 	printable.Fprintf(w, "\n")
-	for _, x := range c.Disagreements[:min(len(c.Disagreements), shownProblems)] {
-		where := ""
-		if at, err := f.Locate(x.Lo); err == nil && len(at) > 0 {
-			last := at[len(at)-1]
-			where = fmt.Sprintf(" %s+%#x", last.Function, x.Lo-last.Code.Address)
+	for i := range c.Disagreements[:min(len(c.Disagreements), shownProblems)] {
+		x, where := &c.Disagreements[i], ""
+		if function, offset := c.place(x); function != "" {
+			where = fmt.Sprintf(" %s+%#x", function, offset)
 		}
 		printable.Fprintf(w, "%x..%x %s: %s differs\n    file    %s\n    binary  %s\n", x.Lo, x.Hi, where, strings.Join(x.Registers, " "), x.File, x.Binary)
 	}
@@ -136,9 +182,9 @@ func compareSymbols(w io.Writer, name, binary string, dirs []string) (agree bool
 	}
 	switch n := len(c.Disagreements) + c.Dropped; {
 	case n > 0:
-		printable.Fprintf(w, "%s: STACK CFI and the binary DISAGREE, in %s of code, of %s compared\n", binary, count(uint64(n), "place"), count(c.Compared, "byte"))
+		printable.Fprintf(w, "%s: STACK CFI and the binary DISAGREE, in %s of code, of %s compared\n", c.binary, count(uint64(n), "place"), count(c.Compared, "byte"))
 	default:
-		printable.Fprintf(w, "%s: STACK CFI and the binary agree, for all %s compared\n", binary, count(c.Compared, "byte"))
+		printable.Fprintf(w, "%s: STACK CFI and the binary agree, for all %s compared\n", c.binary, count(c.Compared, "byte"))
 	}
 	if c.Missing > 0 {
 		printable.Fprintf(w, "%s of code have rules in the binary alone\n", count(c.Missing, "byte"))
@@ -146,8 +192,4 @@ func compareSymbols(w io.Writer, name, binary string, dirs []string) (agree bool
 	if c.Outermost > 0 {
 		printable.Fprintf(w, "%s of outermost frames: the return address is not compared\n", count(c.Outermost, "byte"))
 	}
-	if len(c.Problems) > 0 {
-		return false, fmt.Errorf("%s could not be read", count(uint64(len(c.Problems)), "part"))
-	}
-	return len(c.Disagreements) == 0, nil
 }
