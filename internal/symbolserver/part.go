@@ -53,7 +53,7 @@ func claimPart(path string) (*part, error) {
 }
 
 // left is the name of a part that nobody works on.
-func (p *part) left() string { return filepath.Join(filepath.Dir(p.path), ".part") }
+func (p *part) left() string { return filepath.Join(filepath.Dir(p.path), partName) }
 
 // leave leaves what there is of the part to the next who asks for it.
 func (p *part) leave() {

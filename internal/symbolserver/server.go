@@ -42,6 +42,7 @@ type Server struct {
 	pause   time.Duration // before another attempt
 	idle    time.Duration
 	failed  atomic.Int32 // requests in a row
+	room    sync.Once    // is made before the first request
 
 	mu    sync.Mutex
 	asked map[string]*sync.Once // by the path in the store
@@ -143,8 +144,9 @@ func (s *Server) Errors() []error {
 // fetch fetches one file, if it is not there and the server is not known to lack it.
 func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, progress Progress) error {
 	file := filepath.Join(s.dir, filepath.FromSlash(path))
-	none := filepath.Join(filepath.Dir(file), ".none")
+	none := filepath.Join(filepath.Dir(file), noneName)
 	if _, err := os.Stat(file); err == nil {
+		used(file)
 		return nil
 	}
 	if info, err := os.Stat(none); err == nil && time.Since(info.ModTime()).Abs() < remember {
@@ -153,6 +155,7 @@ func (s *Server) fetch(ctx context.Context, m breakpad.Module, path string, prog
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
+	s.room.Do(func() { makeRoom(filepath.Dir(s.dir), maxKept) })
 	p, err := claimPart(file)
 	if err != nil {
 		return err
