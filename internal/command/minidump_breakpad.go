@@ -33,10 +33,13 @@ var separators = sync.OnceValue(func() *strings.Replacer { return strings.NewRep
 // fileName returns the last part of a path, of any system.
 func fileName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
+// microdump reports whether the dump is one, of which minidump_stackwalk knows less.
+func (p *breakpadPrinter) microdump() bool { return len(p.dump.Streams) == 0 }
+
 func (p *breakpadPrinter) heading(*document) {
 	f := p.dump
 	s := &f.System
-	microdump := len(f.Streams) == 0
+	microdump := p.microdump()
 	p.own("OS")
 	release := s.Version
 	if !microdump && s.Known {
@@ -144,7 +147,7 @@ func (p *breakpadPrinter) modules() {
 		p.field(fmt.Sprintf("0x%08x", m.Base))
 		p.field(fmt.Sprintf("0x%08x", m.Base+m.Size-1))
 		main := "0"
-		if i := f.Main(); m.Base == f.Modules[i].Base {
+		if i := f.Main(); m.Base == f.Modules[i].Base && !p.microdump() {
 			main = "1"
 		}
 		p.field(main)
@@ -159,27 +162,28 @@ func (p *breakpadPrinter) thread(d *document, i int) { p.index, p.base = d.Threa
 func (p *breakpadPrinter) end(*thread) {}
 
 func (p *breakpadPrinter) frame(w *walker, _ int, f *frame.Frame) int {
+	pc := f.PC() | f.Register(w.target.Arch().PC).Bits&1 // Breakpad takes the bit of Thumb code for a part of the address
 	m := w.target.Modules().FindFile(f.AddressInBlock())
 	if m == nil {
-		p.line("", "", "", "", f.PC())
+		p.line("", "", "", "", pc)
 		return 1
 	}
 	name := fileName(m.Path)
 	if symbols, _ := symbolstore.Open(p.store, m); p.store != "" && symbols != nil {
-		at, _ := symbols.Locate(f.AddressInBlock() - symbols.Base)
-		for _, l := range at {
-			pc := f.PC()
+		list, _ := symbols.Locate(f.AddressInBlock() - symbols.Base)
+		for _, l := range list {
+			at := pc
 			if l.Inlined {
-				pc = f.AddressInBlock() // as Breakpad has it
+				at = f.AddressInBlock() // as Breakpad has it
 			}
 			if l.File != "" {
-				p.line(name, l.Function, l.File, fmt.Sprint(l.Line), pc-symbols.Base-l.LineCode.Address)
+				p.line(name, l.Function, l.File, fmt.Sprint(l.Line), at-symbols.Base-l.LineCode.Address)
 			} else {
-				p.line(name, l.Function, "", "", pc-symbols.Base-l.Code.Address)
+				p.line(name, l.Function, "", "", at-symbols.Base-l.Code.Address)
 			}
 		}
-		if len(at) > 0 {
-			return len(at)
+		if len(list) > 0 {
+			return len(list)
 		}
 	} else if _, _, err := m.Image(); err == nil {
 		at := w.symbols.Locate(w.target.Modules(), f.AddressInBlock())
@@ -188,11 +192,11 @@ func (p *breakpadPrinter) frame(w *walker, _ int, f *frame.Frame) int {
 			if l.File != "" {
 				line = fmt.Sprint(l.Line)
 			}
-			p.line(name, l.Function, l.File, line, f.PC()-cmp.Or(l.Start, m.Base()))
+			p.line(name, l.Function, l.File, line, pc-cmp.Or(l.Start, m.Base()))
 		}
 		return len(at)
 	}
-	p.line(name, "", "", "", f.PC()-m.Base())
+	p.line(name, "", "", "", pc-m.Base())
 	return 1
 }
 

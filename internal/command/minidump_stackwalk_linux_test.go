@@ -221,3 +221,20 @@ func TestStackWinArguments(t *testing.T) {
 		}
 	}
 }
+
+// TestMicrodumpOracle: of a microdump, the records that are no frames are Breakpad's, and so is the first frame's address.
+func TestMicrodumpOracle(t *testing.T) {
+	dir, folder := t.TempDir(), filepath.Join("..", "..", "testdata", "breakpad")
+	want, err := os.ReadFile(unpack(t, filepath.Join(folder, "microdump-arm.out.xz"), dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := command("minidump", unpack(t, filepath.Join(folder, "microdump-arm.log.xz"), dir), "--format", "breakpad")
+	if err != nil && !errors.Is(err, errEarly) {
+		t.Fatal(err)
+	}
+	heading, _, _ := strings.Cut(string(want), "\n\n")
+	if !strings.HasPrefix(got, heading+"\n\n0|0|breakpad_unittests||||0x1e307\n") { // pc 0xaaaeb307 of the module at 0xaaacd000
+		t.Errorf("%s\nBreakpad has\n%s", got, want)
+	}
+}
