@@ -53,8 +53,8 @@ func signalRow(off int32) func(lo uint64, n uint32) trad.Row {
 	}
 }
 
-// userMode reports whether a cpsr is that of a process.
-func userMode(cpsr uint64) bool { return cpsr&0x1f == 0x10 }
+// userMode reports whether a cpsr is that of a process, which can have neither interrupts nor aborts masked, and is little-endian.
+func userMode(cpsr uint64) bool { return cpsr&0x3df == 0x10 }
 
 // plainOnStack and infoOnStack report whether the kernel's frame is at SP, by its members that can have few values.
 func plainOnStack(_ uint64, at func(off int) uint64) bool {
@@ -62,9 +62,15 @@ func plainOnStack(_ uint64, at func(off int) uint64) bool {
 }
 
 func infoOnStack(_ uint64, at func(off int) uint64) bool {
-	const signals = 64
-	return at(0) >= 1 && at(0) <= signals && at(rtSigframeUContext) == 0 && at(rtSigframeUContext+word) == 0 &&
-		userMode(at(rtSigframeUContext+frameCPSR))
+	const (
+		signals   = 64
+		stackFlag = 12 // in struct ucontext: uc_stack.ss_flags, SS_ONSTACK or SS_DISABLE, and SS_AUTODISARM in bit 31
+		pageFault = 14 // the greatest trap_no
+	)
+	context := func(off int) uint64 { return at(rtSigframeUContext + off) }
+	return at(0) >= 1 && at(0) <= signals && at(word) == 0 && // si_signo, si_errno
+		context(0) == 0 && context(word) == 0 && context(stackFlag)&^(1<<31) <= 2 && context(ucontextSigcontext) <= pageFault &&
+		userMode(context(frameCPSR)) && context(frameR0+word*int(PC)) != 0
 }
 
 // trampolines are mov r7, #number; svc, in both instruction sets, in Thumb code also with mov of 32 bits: of C libraries, which know the number
