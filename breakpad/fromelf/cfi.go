@@ -2,14 +2,17 @@ package fromelf
 
 import (
 	"bufio"
+	"debug/elf"
 	"fmt"
 
+	"github.com/sfwalk/sfwalk/breakpad"
 	"github.com/sfwalk/sfwalk/cfi"
 )
 
 // writeCFI writes the STACK CFI records.
 func (d *Dump) writeCFI(w *bufio.Writer) error {
 	any := false
+	var covered []breakpad.Range
 	for section := range d.cfiSections() {
 		t := newTranslator(d, section)
 		for fde, err := range section.FDEs() {
@@ -20,6 +23,7 @@ func (d *Dump) writeCFI(w *bufio.Writer) error {
 			if any = true; !d.holds(fde.Start) {
 				continue
 			}
+			covered = append(covered, breakpad.Range{Address: fde.Start, Size: fde.Len})
 			t.out = t.out[:0]
 			if err := t.translate(&fde); err != nil {
 				d.warn(nil, err)
@@ -29,7 +33,12 @@ func (d *Dump) writeCFI(w *bufio.Writer) error {
 			}
 		}
 	}
-	if any || d.opts.LikeDumpSyms {
+	switch {
+	case d.opts.LikeDumpSyms:
+		return nil
+	case d.image.Machine == elf.EM_ARM:
+		return d.writeEHABI(w, covered)
+	case any:
 		return nil
 	}
 	return d.writeSFrame(w)
