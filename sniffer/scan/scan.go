@@ -79,7 +79,7 @@ func (s *Sniffer) Sniff(q *frame.Query) (trad.Row, frame.Answer) {
 	q.CountSearched(n / size)
 	x := scanner{s: s, q: q}
 	x.lo, x.hi, x.known = q.FunctionAt(q.AddressInBlock)
-	if row, ok := x.link(); ok {
+	if row, ok := x.link(sp, stack); ok {
 		return row, frame.Claimed
 	}
 	best := found{}
@@ -137,8 +137,8 @@ type scanner struct {
 }
 
 // link makes a row of the link register of frame 0, if the processor has one, and it leads to another function: a call that THIS has made
-// would have set it to an address in THIS.
-func (x *scanner) link() (trad.Row, bool) {
+// would have set it to an address in THIS. If it lies near on the stack, too, THIS has saved it there: on Arm, as the outermost register.
+func (x *scanner) link(sp uint64, stack []byte) (trad.Row, bool) {
 	q, a := x.q, x.q.Arch
 	if a.RA == a.PC || !q.Innermost() || !x.known {
 		return trad.Row{}, false
@@ -147,6 +147,13 @@ func (x *scanner) link() (trad.Row, bool) {
 	ra := a.CodeAddress(v.Bits)
 	if !v.Known() || ra-1-x.lo < x.hi-x.lo || x.rank(ra) < untold {
 		return trad.Row{}, false
+	}
+	if !a.FrameRecordAnywhere && a.BackChainRA == 0 {
+		for off := 0; off+a.PtrSize <= min(len(stack), wordsOfCaller*a.PtrSize); off += a.PtrSize {
+			if a.Word(stack[off:]) == v.Bits {
+				return row(q, sp, found{untold, sp + uint64(off), ra}), true
+			}
+		}
 	}
 	r := trad.Row{
 		Lo: q.PC, Len: 1, Flags: trad.Once | trad.Guess,
