@@ -1,5 +1,5 @@
 // Package fromelf writes Breakpad's symbol file (package breakpad) of an ELF file: what Breakpad's dump_syms writes,
-// from the file's symbol tables, DWARF 2 to 5 and call frame information.
+// from the file's symbol tables, DWARF 2 to 5 and call frame information; of 32-bit Arm, also from exception tables (.ARM.exidx).
 //
 // [Open] reads a file and what belongs to it: a separate debug file, split DWARF (.dwo, .dwp), a supplementary
 // file (dwz). [Dump.WriteTo] writes the symbol file. Units are read by all processors at once; a function is
