@@ -19,8 +19,8 @@ func newCore(host PluginHost) *cobra.Command {
 		Use:   "core CORE",
 		Short: "Print the stacks of a core file",
 		Long: `core prints the stacks of a dead process from the core file that the kernel,
-gcore or qemu has written. The thread that died comes first. Cores of amd64,
-arm64 and s390x are read on any machine, also when they are cut short, or
+gcore or qemu has written. The thread that died comes first. Cores of amd64, arm64,
+s390x, 32-bit x86 and 32-bit arm are read on any machine, also when they are cut short, or
 compressed by zstd or xz as systemd-coredump does. A core that unpacks to far more
 than is usual needs --max-unpacked.
 
